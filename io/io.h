@@ -51,10 +51,13 @@ struct rd_io_get {
    * RADIO_OK with fewer bytes (into->nbytes): the caller decides if that is an
    * error.  A missing object is RADIO_ERROR_NOT_FOUND. */
   struct rd_error error;
-  uint64_t object_nbytes;     /* size of the whole object */
 
-  /* Set to 0 by the caller.  In stores that have versions (of its ETag) it
-   * changes when the object is replaced.  Also set on failure. */
+  /* Size of the whole object and, in stores that have versions (of its ETag),
+   * a number that changes when it is replaced, else 0.  Also set on failure.
+   * Set by the caller to what they must be, as far as he knows, or to 0: a
+   * store on a network requests a response of another object again, and then
+   * fails. */
+  uint64_t object_nbytes;
   uint64_t version;
 };
 

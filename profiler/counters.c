@@ -17,6 +17,7 @@ const struct radio_counter rd_count_written = { "bytes written", "bytes" };
 
 const struct radio_counter rd_count_requests = { "requests", "count" };
 const struct radio_counter rd_count_retries = { "retries", "count" };
+const struct radio_counter rd_count_refetches = { "fetched again", "count" };
 const struct radio_counter rd_count_hedges = { "hedges", "count" };
 const struct radio_counter rd_count_preconnect = { "connected ahead", "count" };
 const struct radio_counter rd_count_hits = { "cache hits", "count" };

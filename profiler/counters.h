@@ -24,6 +24,7 @@ extern const struct radio_counter rd_count_written;     /* "bytes written" */
 
 extern const struct radio_counter rd_count_requests;    /* "requests" */
 extern const struct radio_counter rd_count_retries;     /* "retries" */
+extern const struct radio_counter rd_count_refetches;   /* "fetched again" */
 extern const struct radio_counter rd_count_hedges;      /* "hedges" */
 extern const struct radio_counter rd_count_preconnect;  /* "connected ahead" */
 extern const struct radio_counter rd_count_hits;        /* "cache hits" */

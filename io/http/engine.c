@@ -424,7 +424,7 @@ rd_http_submit (struct rd_http *http, struct rd_http_task *task)
                     "open it again in the child process");
   task->not_before_ns = 0;
   task->nattempts = task->nhedges = 0;
-  task->is_ambiguous = task->hedge_won = false;
+  task->is_ambiguous = task->hedge_won = task->is_believed = false;
   task->attempt = task->hedge = NULL;
   radio_async_phase (task->request, &queued_site);
   {

@@ -53,6 +53,7 @@ struct rd_http_response {
   char etag[128];             /* "": none, or longer */
   char region[64];            /* x-amz-bucket-region; the same */
   char writer[40];            /* x-amz-meta-radio-writer; the same */
+  char redirected_to[128];    /* the host in Location; the same */
   size_t headers_nbytes;      /* so far, of all of them */
 };
 
@@ -75,6 +76,8 @@ const char *rd_http_method_name (enum rd_http_method method);
 enum rd_http_next {
   RD_HTTP_FINISH,             /* the task is over */
   RD_HTTP_RETRY_NOW,          /* the cause of the failure was corrected */
+  RD_HTTP_RETRY_SOON,         /* without a backoff: the response contradicts
+                                 itself or the request */
   RD_HTTP_RETRY_LATER,        /* after a backoff */
   RD_HTTP_RETRY_SLOWER,       /* the same, with fewer concurrent requests */
 };
@@ -93,6 +96,9 @@ struct rd_http_task {
    * not retried once the server may have acted on it. */
   bool is_repeatable;
 
+  /* Set by check: the response contradicts another one, and is believed. */
+  bool is_believed;
+
   /* Adds headers to an attempt, each of them: a signature contains its time.
    * May also change url.  Called from the engine's thread.  Without it
    * redirections of GET and HEAD are followed; with it none is, since the
@@ -103,7 +109,9 @@ struct rd_http_task {
   /* Called with the headers: returns RADIO_OK and the number of bytes of the
    * body that are expected, at most (SIZE_MAX: any, up to max_nbytes).  Not
    * called for responses that are retried, nor, with conclude, for those
-   * that report an error.  NULL: accept any body. */
+   * that report an error.  If it fails for a GET or HEAD whose status is 2xx
+   * or 416, with RADIO_ERROR_IO or RADIO_ERROR_UNSUPPORTED, the response is
+   * wrong, and retried unless is_believed is set.  NULL: accept any body. */
   enum radio_status (*check) (struct rd_http_task *task, size_t *nbytes);
   size_t max_nbytes;
 
@@ -203,6 +211,9 @@ struct rd_http_read {
   struct rd_http_task task;           /* first */
   struct rd_io *io;
   struct rd_io_get *get;
+  uint64_t expected_nbytes;           /* of the object; 0: unknown */
+  uint64_t other_object;              /* identity of another one, which the
+                                         last response was of; 0: none */
 };
 
 /* Submits the request for a get; the URL and the callbacks of the task are

@@ -115,6 +115,20 @@ classify_failure (struct rd_http_attempt *attempt, CURLcode code)
   return outcome;
 }
 
+/* True for a response that promises the object, but is not what was requested:
+ * a proxy or a broken server made it, and the next one may be right. */
+static bool
+is_wrong (const struct rd_http_attempt *attempt)
+{
+  const struct rd_http_task *task = attempt->task;
+  unsigned http_status = task->response.status;
+  enum radio_status status = task->error.status;
+  return (task->method == RD_HTTP_GET || task->method == RD_HTTP_HEAD)
+         && (rd_http_is_good (http_status) || http_status == 416)
+         && (status == RADIO_ERROR_IO || status == RADIO_ERROR_UNSUPPORTED)
+         && !task->is_believed;
+}
+
 struct rd_http_outcome
 rd_http_classify (struct rd_http_attempt *attempt, CURLcode code)
 {
@@ -124,6 +138,11 @@ rd_http_classify (struct rd_http_attempt *attempt, CURLcode code)
                      && rd_http_attempt_is_complete (attempt);
   if (attempt->is_rejected) {
     outcome.status = rd_error_raise (&task->error);
+    if (is_wrong (attempt)) {
+      outcome.code = CURLE_WEIRD_SERVER_REPLY;
+      outcome.next = RD_HTTP_RETRY_SOON;
+      outcome.status = fail_after_attempts (task, outcome.status);
+    }
     return outcome;
   }
   if (attempt->has_error)
@@ -209,7 +228,7 @@ rd_http_retry_schedule (struct rd_http_retry_policy *policy,
       || task->nattempts >= nattempts)
     return false;
   uint64_t begin_ns = now_ns;
-  if (next != RD_HTTP_RETRY_NOW) {
+  if (next == RD_HTTP_RETRY_LATER || next == RD_HTTP_RETRY_SLOWER) {
     uint64_t most = options->backoff_ms * 1000000;
     if (next == RD_HTTP_RETRY_SLOWER)
       most = rd_min_u64 (THROTTLE_BACKOFF_NS, 10 * most);

@@ -26,25 +26,54 @@ struct rd_io_file {
   char etag[sizeof ((struct rd_http_response *) NULL)->etag];
 };
 
+/* A version of an object: FNV-1a of the ETag, which is opaque and may be long;
+ * 0 where there is none. */
+static uint64_t
+version_of (const struct rd_http_response *response)
+{
+  uint64_t hash = 0xcbf29ce484222325;
+  const char *etag = response->etag;
+  for (const char *p = etag; *p; p++)
+    hash = (hash ^ (unsigned char) *p) * 0x100000001b3;
+  return *etag ? (hash ? hash : 1) : 0;
+}
+
+/* Pieces of two objects must not be mixed: not of one that is held, nor of one
+ * whose version or size the caller knows.  A single response of another object
+ * may be wrong; two in a row that agree show that it was replaced. */
+static enum radio_status
+check_object (struct rd_http_read *read, uint64_t object_nbytes)
+{
+  const struct rd_http_response *response = &read->task.response;
+  const struct rd_io_get *get = read->get;
+  struct rd_io_file *file = get->file;
+  uint64_t version = version_of (response);
+  bool is_other = get->version && version && get->version != version;
+  is_other |= read->expected_nbytes
+              && read->expected_nbytes != object_nbytes;
+  if (file && *response->etag) {
+    RD_LOCK_SCOPE (&file->mutex);
+    if (!*file->etag && !is_other)
+      memcpy (file->etag, response->etag, sizeof file->etag);
+    is_other |= strcmp (file->etag, response->etag) != 0;
+  }
+  if (!is_other)
+    return RADIO_OK;
+  uint64_t other = (version ^ object_nbytes) | 1;
+  read->task.is_believed = read->other_object == other;
+  read->other_object = other;
+  return rd_fail (RADIO_ERROR_IO, "%s: the object was replaced while it was "
+                  "read; read it again", rd_http_name (&read->task));
+}
+
 enum radio_status
 rd_http_read_check (struct rd_http_task *task, size_t *nbytes)
 {
-  const struct rd_http_read *read = (const struct rd_http_read *) task;
+  struct rd_http_read *read = (struct rd_http_read *) task;
   const struct rd_http_response *response = &task->response;
   const char *name = rd_http_name (task);
   struct rd_io_get *get = read->get;
-  struct rd_io_file *file = get->file;
   struct rd_byte_range span = { 0, SIZE_MAX };
-  /* An object that is held must not change: its pieces would be of two
-   * objects. */
-  if (file && *response->etag) {
-    RD_LOCK_SCOPE (&file->mutex);
-    if (!*file->etag)
-      memcpy (file->etag, response->etag, sizeof file->etag);
-    if (strcmp (file->etag, response->etag) != 0)
-      return rd_fail (RADIO_ERROR_IO, "%s: the object was replaced while it "
-                      "was read; read it again", name);
-  }
   switch (response->status) {
   case 206:
     if (!response->has_range || !response->has_total
@@ -59,6 +88,7 @@ rd_http_read_check (struct rd_http_task *task, size_t *nbytes)
                       "-%" PRIu64 " of %" PRIu64 ", which were not requested",
                       name, response->first, response->last,
                       response->total);
+    RD_TRY (check_object (read, response->total));
     break;
   case 416:
     /* The range is empty, like the end of an empty object. */
@@ -67,6 +97,7 @@ rd_http_read_check (struct rd_http_task *task, size_t *nbytes)
     if (span.nbytes > 0)
       return rd_fail (RADIO_ERROR_IO, "%s: the server answers with status "
                       "416", name);
+    RD_TRY (check_object (read, response->total));
     break;
   default:
     if (!response->has_nbytes && response->is_chunked
@@ -79,6 +110,7 @@ rd_http_read_check (struct rd_http_task *task, size_t *nbytes)
     if (task->method != RD_HTTP_HEAD && span.nbytes < response->nbytes)
       return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: the server does not "
                       "support range requests", name);
+    RD_TRY (check_object (read, response->nbytes));
   }
   *nbytes = (size_t) span.nbytes;
   return RADIO_OK;
@@ -99,12 +131,7 @@ rd_http_read_end (struct rd_http_read *read)
   struct rd_io_get *get = read->get;
   struct radio_async *request = read->task.request;
   struct rd_counting counting = { 0 };
-  /* FNV-1a of the ETag, which is opaque and may be long. */
-  uint64_t hash = 0xcbf29ce484222325;
-  const char *etag = read->task.response.etag;
-  for (const char *p = etag; *p; p++)
-    hash = (hash ^ (unsigned char) *p) * 0x100000001b3;
-  get->version = *etag ? (hash ? hash : 1) : 0;
+  get->version = version_of (&read->task.response);
   get->error = read->task.error;
   if (get->error.status != RADIO_OK)
     get->into->nbytes = 0;
@@ -127,6 +154,7 @@ rd_http_read_begin (struct rd_http_read *read, struct rd_http *http,
   struct rd_http_task *task = &read->task;
   read->io = io;
   read->get = get;
+  read->expected_nbytes = get->object_nbytes;
   task->into = get->into;
   task->max_nbytes = get->nbytes;
   /* An empty range is requested by HEAD. */

@@ -9,6 +9,7 @@
 #include "src/base/checked.h"
 #include "profiler/counters.h"
 #include "src/array/fetch.h"
+#include "src/array/refetch.h"
 #include "src/codec/codec.h"
 #include "src/element/box.h"
 
@@ -103,7 +104,8 @@ rd_fetch_prepare_read (const struct rd_fetch_job *job,
   get->offset = fetch->offset;
   get->nbytes = fetch->nbytes;
   get->needed_nbytes = 0;
-  get->version = 0;
+  get->object_nbytes = fetch->kind == RD_FETCH_SPAN ? fetch->shard_nbytes : 0;
+  get->version = fetch->kind == RD_FETCH_SPAN ? fetch->shard_version : 0;
   /* For profiles: the tiles without the gaps between them. */
   if (fetch->kind == RD_FETCH_SPAN && radio_profile_is_on ())
     for (uint32_t i = fetch->first; i < fetch->first + fetch->n; i++)
@@ -132,13 +134,13 @@ rd_fetch_check_read (const struct rd_fetch_job *job,
   /* Stores that have versions set them also when the read fails. */
   bool is_other = fetch->shard_version != 0 && get->version != 0
     && get->version != fetch->shard_version;
-  bool is_resized = status == RADIO_OK
-    && get->object_nbytes != fetch->shard_nbytes;
+  bool is_resized = get->object_nbytes != fetch->shard_nbytes;
   if (fetch->kind != RD_FETCH_SPAN
       || !(is_other || status == RADIO_ERROR_NOT_FOUND || is_resized))
     return status;
 
   /* It is not the shard whose index is known. */
+  atomic_store (&job->read->found_stale, is_other || is_resized);
   rd_index_cache_drop (array->indexes, chunk_of (job, fetch->first)->chunk);
   rd_io_forget (array->store->io, get->key);
   if (status != RADIO_OK)
@@ -286,6 +288,33 @@ decode_tile (const struct rd_fetch_job *job, const struct rd_plan_fetch *fetch,
                      &counting.amounts[RD_AMOUNT_MORE_BYTES]);
 }
 
+/* Reads tile i alone. */
+static enum radio_status
+fetch_tile_again (const struct rd_fetch_job *job,
+                  const struct rd_plan_fetch *fetch, uint32_t i,
+                  struct rd_scratch *scratch, struct rd_bytes *bytes)
+{
+  const struct rd_plan_tile *tile = &job->plan->tiles[i];
+  struct rd_plan_fetch alone = *fetch;
+  struct rd_io_get get;
+  char key[RD_KEY_NBYTES];
+  bool missing;
+  if (fetch->kind == RD_FETCH_SPAN) {
+    alone.offset = tile->offset;
+    alone.nbytes = tile->nbytes;
+  }
+  rd_array_chunk_key (job->read->array, chunk_of (job, i)->chunk, key);
+  RD_TRY (rd_fetch_prepare_read (job, &alone, key, &get, &missing));
+  get.into = &scratch->fetched;
+  enum radio_status status = rd_io_read (job->read->array->store->io, &get);
+  (void) status;                      /* it is in get.error as well */
+  RD_TRY (rd_fetch_check_read (job, &alone, &get, &missing));
+  if (missing)
+    return rd_error_raise (&get.error);
+  return find_bytes (&alone, tile, job->read->array->layout.tile_most_nbytes,
+                     &get, bytes);
+}
+
 enum radio_status
 rd_fetch_place_tile (const struct rd_fetch_job *job,
                      const struct rd_plan_fetch *fetch, uint32_t i,
@@ -297,9 +326,10 @@ rd_fetch_place_tile (const struct rd_fetch_job *job,
   if (i > fetch->first && is_same_tile (job, i))
     return RADIO_OK;
   struct rd_bytes in = { NULL, 0 };
+  struct rd_refetch refetch = { 0 };
   enum radio_status status = find_bytes (fetch, tile,
                                          layout->tile_most_nbytes, get, &in);
-  if (status == RADIO_OK) {
+  while (status == RADIO_OK) {
     const struct radio_box box = rd_layout_tile (
       layout, chunk_of (job, i)->chunk, tile->tile);
     struct rd_view view;
@@ -307,9 +337,14 @@ rd_fetch_place_tile (const struct rd_fetch_job *job,
     status = decode_tile (job, fetch, i, &box, in, scratch, &view);
     if (status == RADIO_OK && !view.shuffled)
       status = place_tile (job, fetch, i, &box, &view, &nbytes);
+    if (status == RADIO_OK)
+      return RADIO_OK;
+    if (!rd_refetch_is_due (&refetch, read->array->store->io, status,
+                            in.data, in.nbytes))
+      break;
+    RD_TRY (fetch_tile_again (job, fetch, i, scratch, &in));
+    status = RADIO_OK;
   }
-  if (status == RADIO_OK)
-    return RADIO_OK;
   status = fail_at (job, i, status);
   return read->on_error ? read->on_error (read, status, 1,
                                           RD_READ_FIRST_TILE_ORDER + i)

@@ -15,6 +15,7 @@
 #include "src/base/checked.h"
 #include "profiler/counters.h"
 #include "src/array/fetch.h"
+#include "src/array/refetch.h"
 
 /* Decoding less than this takes shorter than waking another thread. */
 #define ALONE_NBYTES ((uint64_t) 128 << 10)
@@ -29,6 +30,10 @@
  * limit that they may take. */
 #define MAX_WINDOW 64
 #define WINDOW_PARTS (TILE_PARTS / 2)
+
+/* A part of the plan is read as often as this while its shards are replaced,
+ * each time with their new indexes. */
+#define MAX_READS 8
 
 /* Returns how many buffers of nbytes_each fit into some parts of the memory
  * limit; at least 1 and at most `most'. */
@@ -79,14 +84,29 @@ prepare_index_read (const struct index_job *job, uint32_t number,
   get->offset = 0;
   get->nbytes = (size_t) layout->index_nbytes;
   get->needed_nbytes = 0;
+  get->object_nbytes = 0;
   get->version = 0;
   get->into = into;
+}
+
+static enum radio_status
+decode_index (const struct rd_layout *layout, const struct rd_io_get *get,
+              struct rd_scratch *scratch, struct rd_shard_index **index)
+{
+  if (get->into->nbytes != layout->index_nbytes)
+    return rd_fail (RADIO_ERROR_FORMAT, "the shard has %" PRIu64 " bytes, "
+                    "less than its index of %" PRIu64, get->object_nbytes,
+                    layout->index_nbytes);
+  RD_SCOPE ("decode index", RD_IN_METADATA);
+  return rd_shard_index_decode (layout->sharding, &layout->chunk, scratch,
+                                get->into->data, get->into->nbytes,
+                                get->object_nbytes, index);
 }
 
 /* Takes the result of a read: an index, or that there is no shard. */
 static enum radio_status
 accept_index (const struct index_job *job, uint32_t number,
-              const struct rd_io_get *get, struct rd_scratch *scratch)
+              struct rd_io_get *get, struct rd_scratch *scratch)
 {
   struct rd_tile_read *read = job->read;
   struct radio_array *array = read->array;
@@ -102,16 +122,16 @@ accept_index (const struct index_job *job, uint32_t number,
       return RADIO_OK;
   } else {
     RD_TRY (status);
-    if (get->into->nbytes != layout->index_nbytes)
-      status = rd_fail (RADIO_ERROR_FORMAT, "the shard has %" PRIu64
-                        " bytes, less than its index of %" PRIu64,
-                        get->object_nbytes, layout->index_nbytes);
-    else {
-      RD_SCOPE ("decode index", RD_IN_METADATA);
-      status = rd_shard_index_decode (layout->sharding, &layout->chunk,
-                                      scratch, get->into->data,
-                                      get->into->nbytes, get->object_nbytes,
-                                      &index);
+    struct rd_refetch refetch = { 0 };
+    for (;;) {
+      status = decode_index (layout, get, scratch, &index);
+      if (!rd_refetch_is_due (&refetch, array->store->io, status,
+                              get->into->data, get->into->nbytes))
+        break;
+      prepare_index_read (job, number, get->key, get->into, get);
+      /* Any version: the response may have lied about that, too. */
+      get->file = NULL;
+      RD_TRY (rd_io_read (array->store->io, get));
     }
   }
   if (status == RADIO_OK)
@@ -615,6 +635,13 @@ rd_fetch_tiles (struct rd_tile_read *read)
     }
     if (plan.nchunks == 0)
       return RADIO_OK;
-    RD_TRY (read_chunks (read, &plan));
+    enum radio_status status;
+    unsigned n = 0;
+    do {
+      atomic_store (&read->found_stale, false);
+      status = read_chunks (read, &plan);
+    } while (status != RADIO_OK && atomic_load (&read->found_stale)
+             && !read->part_done && ++n < MAX_READS);
+    RD_TRY (status);
   }
 }

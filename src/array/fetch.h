@@ -45,11 +45,15 @@ struct rd_tile_read {
                                  enum radio_status status, uint64_t ntiles,
                                  uint64_t order);
 
-  /* A part of the plan is done; called on the calling thread.  May be NULL. */
+  /* A part of the plan is done; called on the calling thread.  NULL: a part
+   * may be placed again, as it is if a shard was replaced meanwhile. */
   enum radio_status (*part_done) (struct rd_tile_read *read);
 
   /* Set when some chunk had no object and was filled. */
   atomic_bool found_missing;
+
+  /* Set when a shard was not the one that its index is of. */
+  atomic_bool found_stale;
 };
 
 /* Reads all tiles that the requests overlap; only their boxes are used here,

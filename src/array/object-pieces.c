@@ -9,6 +9,7 @@
 #include "src/base/checked.h"
 #include "profiler/counters.h"
 #include "src/array/object-pieces.h"
+#include "src/array/refetch.h"
 
 /* The index in the list of tiles. */
 #define INDEX_TILE UINT64_MAX
@@ -55,24 +56,31 @@ open_shard (struct rd_object_pieces *pieces, struct rd_scratch *scratch)
   }
   uint64_t offset = layout->sharding->u.sharding.index_at_start
                     ? 0 : pieces->object_nbytes - layout->index_nbytes;
-  struct rd_io_get get = {
-    .key = pieces->key, .file = pieces->file, .range = RD_RANGE_SPAN,
-    .offset = offset, .nbytes = (size_t) layout->index_nbytes,
-    .into = &pieces->index,
-  };
-  RD_TRY (rd_io_read (pieces->io, &get));
-  if (get.object_nbytes != pieces->object_nbytes
-      || pieces->index.nbytes != layout->index_nbytes)
-    return fail_changed (pieces, get.object_nbytes);
+  struct rd_refetch refetch = { 0 };
+  RD_FREE struct rd_shard_index *index = NULL;
+  enum radio_status status;
+  do {
+    struct rd_io_get get = {
+      .key = pieces->key, .file = pieces->file, .range = RD_RANGE_SPAN,
+      .offset = offset, .nbytes = (size_t) layout->index_nbytes,
+      .into = &pieces->index, .object_nbytes = pieces->object_nbytes,
+    };
+    RD_TRY (rd_io_read (pieces->io, &get));
+    if (get.object_nbytes != pieces->object_nbytes
+        || pieces->index.nbytes != layout->index_nbytes)
+      return fail_changed (pieces, get.object_nbytes);
+    status = rd_shard_index_decode (
+      layout->sharding, &layout->chunk, scratch, pieces->index.data,
+      pieces->index.nbytes, pieces->object_nbytes, &index);
+  } while (rd_refetch_is_due (&refetch, pieces->io, status,
+                              pieces->index.data, pieces->index.nbytes));
+  if (status != RADIO_OK)
+    return fail_in_object (pieces, status);
 
   size_t nbytes = (size_t) (layout->ntiles + 1) * sizeof *pieces->tiles;
   pieces->tiles = rd_malloc (nbytes);
   if (!pieces->tiles)
     return rd_fail_memory (nbytes);
-  RD_FREE struct rd_shard_index *index = NULL;
-  enum radio_status status = rd_shard_index_decode (
-    layout->sharding, &layout->chunk, scratch, pieces->index.data,
-    pieces->index.nbytes, pieces->object_nbytes, &index);
   for (uint64_t i = 0; status == RADIO_OK && i < index->n; i++) {
     const struct rd_shard_entry *entry = &index->entries[i];
     if (entry->offset == RD_SHARD_MISSING)
@@ -163,6 +171,8 @@ rd_object_pieces_prepare_read (const struct rd_object_pieces *pieces,
   get->offset = piece->offset;
   get->nbytes = (size_t) piece->nbytes;
   get->needed_nbytes = 0;
+  get->object_nbytes = pieces->object_nbytes;
+  get->version = 0;
   return RADIO_OK;
 }
 

@@ -13,6 +13,7 @@
 #include "profiler/counters.h"
 #include "src/array/array.h"
 #include "src/array/context.h"
+#include "src/array/refetch.h"
 #include "src/array/s3-options.h"
 
 /* The part of the memory limit that uploads to S3 may take. */
@@ -63,8 +64,17 @@ rd_store_read_document (struct radio_store *store, const char *path,
   RD_SCOPE ("metadata", RD_IN_METADATA);
   RD_NOTE_NAME ("key", key);
   RD_BUFFER_SCOPE struct rd_buffer text = { 0 };
-  enum radio_status status = rd_io_read_all (store->io, key, (size_t) most,
-                                             &text);
+  struct rd_refetch refetch = { 0 };
+  enum radio_status status;
+  do {
+    status = rd_io_read_all (store->io, key, (size_t) most, &text);
+    if (status != RADIO_OK)
+      break;
+    RD_SCOPE ("parse", RD_IN_METADATA);
+    status = rd_json_parse ((const char *) text.data, text.nbytes, key,
+                            document);
+  } while (rd_refetch_is_due (&refetch, store->io, status, text.data,
+                              text.nbytes));
   if (status == RADIO_ERROR_NOT_FOUND) {
     const char *slash = path[0] ? "/" : "";
     if (exists (store, path, ".zgroup") || exists (store, path, ".zarray"))
@@ -73,9 +83,7 @@ rd_store_read_document (struct radio_store *store, const char *path,
     return rd_fail (status, "%s%s%s: there is no zarr.json", store->io->uri,
                     slash, path);
   }
-  RD_TRY (status);
-  RD_SCOPE ("parse", RD_IN_METADATA);
-  return rd_json_parse ((const char *) text.data, text.nbytes, key, document);
+  return status;
 }
 
 enum radio_status

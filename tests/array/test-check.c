@@ -311,7 +311,7 @@ random_arrays_are_sound (void **state)
 }
 
 static void
-a_shard_that_was_replaced_is_noticed (void **state)
+a_shard_that_was_replaced_is_read_by_its_own_index (void **state)
 {
   struct model model;
   struct radio_box box = { .rank = 2, .size = { 1, 1 } };
@@ -326,7 +326,7 @@ a_shard_that_was_replaced_is_noticed (void **state)
   put_object (&model, "some/array/c/0/0", object.data, object.nbytes - 1);
   assert_fails (radio_array_read (model.array, &box, RADIO_STORED, &value,
                                   sizeof value, NULL),
-                RADIO_ERROR_IO, "changed while it was read");
+                RADIO_ERROR_CHECKSUM, "shard index");
   put_object (&model, "some/array/c/0/0", object.data, object.nbytes);
   assert_ok (radio_array_read (model.array, &box, RADIO_STORED, &value,
                                sizeof value, NULL));
@@ -349,7 +349,7 @@ main (void)
     cmocka_unit_test (a_sound_array_is_counted),
     cmocka_unit_test (tiles_not_stored_are_missing_and_no_damage),
     cmocka_unit_test (random_arrays_are_sound),
-    cmocka_unit_test (a_shard_that_was_replaced_is_noticed),
+    cmocka_unit_test (a_shard_that_was_replaced_is_read_by_its_own_index),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

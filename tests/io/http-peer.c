@@ -25,6 +25,8 @@
 #define MAX_CONNECTIONS 1024
 #define MAX_HEARD 64
 #define REQUEST_NBYTES 8192
+#define MAX_SEEN 8192
+#define MAX_BAD 3
 
 /* A received request. */
 struct heard {
@@ -48,6 +50,11 @@ struct http_peer {
   size_t nconnections;
   enum http_fault fault;
   unsigned after, times, nrequests;
+  unsigned wrong_percent, flipped_percent;
+  struct seen {
+    uint32_t request;         /* a hash; 0: none */
+    unsigned n, nbad;         /* how often, and how many of the last were bad */
+  } seen[MAX_SEEN];
   char path[REQUEST_NBYTES];
   const char *const *answers;
   size_t nanswers, nsaid;
@@ -269,10 +276,12 @@ etag_of (const struct rd_buffer *object, enum http_fault fault)
   return rd_crc32c (fault == HTTP_OTHER_ETAG, object->data, object->nbytes);
 }
 
-/* Bytes [first, last] of an object, with a fault. */
+/* Bytes [first, last] of an object, with a fault; the seed says which bit is
+ * changed. */
 static bool
 send_part (int fd, const struct request *request,
-           const struct rd_buffer *object, enum http_fault fault)
+           const struct rd_buffer *object, enum http_fault fault,
+           unsigned seed)
 {
   unsigned long long first = request->first, last = request->last;
   unsigned long long size = object->nbytes;
@@ -288,6 +297,8 @@ send_part (int fd, const struct request *request,
     first > 0 ? (first--, last--) : (first++, last++);
   if (fault == HTTP_SHORTER && last > first)
     last--;
+  if (fault == HTTP_OTHER_TOTAL)
+    size++;
   unsigned long long n = last - first + 1 + (fault == HTTP_LONGER);
   bool ok = send_text (fd, "HTTP/1.1 206 Part\r\nContent-Length: %llu\r\n"
                        "ETag: \"%x\"\r\n", n, etag_of (object, fault));
@@ -301,6 +312,14 @@ send_part (int fd, const struct request *request,
   if (fault == HTTP_DROP_MIDWAY || fault == HTTP_STALL)
     return ok && send_all (fd, object->data + first, n / 2)
            && fault == HTTP_STALL && wait_for_end (fd);
+  if (fault == HTTP_FLIPPED) {
+    unsigned long long at = (uint64_t) seed * 2654435761U % n;
+    unsigned char byte = (unsigned char) (object->data[first + at]
+                                          ^ 1U << seed % 8);
+    return ok && send_all (fd, object->data + first, at)
+           && send_all (fd, &byte, 1)
+           && send_all (fd, object->data + first + at + 1, n - at - 1);
+  }
   if (fault == HTTP_LONGER)
     return ok && send_all (fd, object->data + first, n - 1)
            && send_text (fd, "x");
@@ -327,7 +346,7 @@ send_whole (int fd, const struct request *request,
 
 static bool
 send_object (struct http_peer *peer, int fd, const struct request *request,
-             enum http_fault fault)
+             enum http_fault fault, unsigned seed)
 {
   RD_BUFFER_SCOPE struct rd_buffer object = { 0 };
   enum radio_status status = rd_io_read_all (peer->objects, request->key,
@@ -339,7 +358,7 @@ send_object (struct http_peer *peer, int fd, const struct request *request,
   if (fault == HTTP_WHOLE_UNTOLD)
     return send_chunked (fd, &object);
   if (request->has_range && fault != HTTP_WHOLE && fault != HTTP_ENCODED)
-    return send_part (fd, request, &object, fault);
+    return send_part (fd, request, &object, fault, seed);
   return send_whole (fd, request, &object, fault);
 }
 
@@ -347,12 +366,55 @@ send_object (struct http_peer *peer, int fd, const struct request *request,
  * Connections
  *----------------------------------------------------------------------*/
 
+/* Marsaglia's xorshift32 of a hash that is not 0. */
+static uint32_t
+mix (uint32_t hash)
+{
+  hash ^= hash << 13;
+  hash ^= hash >> 17;
+  return hash ^ hash << 5;
+}
+
+/* Called with the mutex held. */
 static enum http_fault
-begin_answer (struct http_peer *peer)
+choose_fault (struct http_peer *peer, const struct request *request)
+{
+  static const enum http_fault wrong[] = {
+    HTTP_WHOLE, HTTP_SHIFTED, HTTP_SHORTER, HTTP_LONGER, HTTP_UNTOLD_RANGE,
+    HTTP_OTHER_ETAG, HTTP_OTHER_TOTAL, HTTP_ENCODED,
+  };
+  const unsigned long long range[] = {
+    request->is_suffix, request->first, request->last,
+  };
+  if (!request->has_range)
+    return HTTP_OK;
+  uint32_t hash = rd_crc32c (0, request->key, strlen (request->key));
+  hash = rd_crc32c (hash, range, sizeof range) | 1;
+  struct seen *seen = &peer->seen[hash % MAX_SEEN];
+  while (seen->request && seen->request != hash)
+    seen = seen + 1 < peer->seen + MAX_SEEN ? seen + 1 : peer->seen;
+  seen->request = hash;
+  hash = mix (mix ((hash ^ 2654435761U * ++seen->n) | 1));
+  unsigned odds = hash % 100;
+  bool is_bad = odds < peer->wrong_percent + peer->flipped_percent
+                && seen->nbad < MAX_BAD;
+  seen->nbad = is_bad ? seen->nbad + 1 : 0;
+  if (!is_bad)
+    return HTTP_OK;
+  return odds >= peer->wrong_percent
+         ? HTTP_FLIPPED
+         : wrong[hash / 100 % (sizeof wrong / sizeof wrong[0])];
+}
+
+static enum http_fault
+begin_answer (struct http_peer *peer, const struct request *request,
+              unsigned *seed)
 {
   enum http_fault fault = HTTP_OK;
   pthread_mutex_lock (&peer->mutex);
-  peer->nrequests++;
+  *seed = peer->nrequests++;
+  if (peer->wrong_percent + peer->flipped_percent > 0)
+    fault = choose_fault (peer, request);
   if (peer->after > 0) {
     peer->after--;
   } else if (peer->times > 0) {
@@ -459,9 +521,11 @@ answer (struct http_peer *peer, int fd, struct request *request)
   }
   if (!request->is_get && !request->is_head)
     return send_status (fd, "405 Method Not Allowed");
-  enum http_fault fault = begin_answer (peer);
+  unsigned seed;
+  enum http_fault fault = begin_answer (peer, request, &seed);
   int sent = send_nothing_of_it (fd, request, fault);
-  return sent < 0 ? send_object (peer, fd, request, fault) : sent != 0;
+  return sent < 0 ? send_object (peer, fd, request, fault, seed)
+                  : sent != 0;
 }
 
 static void *
@@ -635,6 +699,16 @@ http_peer_script (struct http_peer *peer, enum http_fault fault,
   peer->fault = fault;
   peer->after = after;
   peer->times = times;
+  pthread_mutex_unlock (&peer->mutex);
+}
+
+void
+http_peer_set_odds (struct http_peer *peer, unsigned wrong_percent,
+                    unsigned flipped_percent)
+{
+  pthread_mutex_lock (&peer->mutex);
+  peer->wrong_percent = wrong_percent;
+  peer->flipped_percent = flipped_percent;
   pthread_mutex_unlock (&peer->mutex);
 }
 

@@ -29,6 +29,8 @@ enum http_fault {
   HTTP_NONSENSE,              /* no HTTP at all */
   HTTP_REDIRECT,              /* 302 to the same on "/there/KEY" */
   HTTP_REDIRECT_LOOP,         /* 302 to itself */
+  HTTP_OTHER_TOTAL,           /* 206 of an object that is one byte longer */
+  HTTP_FLIPPED,               /* 206 with a changed bit, each time another */
   HTTP_CLAIM,                 /* 200 that claims 2^60 bytes, then hangs up */
 };
 
@@ -45,6 +47,13 @@ const char *http_peer_url (const struct http_peer *peer);
 /* So many answers from now on have this fault, after `after' good ones. */
 void http_peer_script (struct http_peer *peer, enum http_fault fault,
                        unsigned after, unsigned times);
+
+/* From now on so many percent of the responses with a range contradict the
+ * request or each other, and as many have a changed bit.  Which ones depends
+ * on the request and how often it came, not on time; three at most in a row
+ * for one request. */
+void http_peer_set_odds (struct http_peer *peer, unsigned wrong_percent,
+                         unsigned flipped_percent);
 
 /* Replaced by the last value of a request's x-amz-meta-radio-writer. */
 #define HTTP_PEER_WRITER "@WRITER@"

@@ -85,10 +85,12 @@ wrong_parts_are_refused (void **state)
 {
   struct s3_site *site = *state;
   RD_BUFFER_SCOPE struct rd_buffer into = { 0 };
-  s3_say (site, "206 Part", "Content-Range: bytes 1-3/10\r\n", "bcd");
+  for (int i = 0; i < 4; i++)
+    s3_say (site, "206 Part", "Content-Range: bytes 1-3/10\r\n", "bcd");
   assert_fails (read_part (site, 2, 3, &into), RADIO_ERROR_IO,
                 "s3://bucket/st/k: the response is bytes 1-3 of 10");
-  s3_say (site, "200 OK", "", "0123456789");
+  for (int i = 0; i < 4; i++)
+    s3_say (site, "200 OK", "", "0123456789");
   assert_fails (read_part (site, 2, 3, &into), RADIO_ERROR_UNSUPPORTED,
                 "range requests");
 }
@@ -130,8 +132,9 @@ an_object_that_changes_while_held_is_an_error (void **state)
   };
   s3_say (site, "206 Part", "ETag: \"1\"\r\nContent-Range: bytes 0-2/9\r\n",
        "abc");
-  s3_say (site, "206 Part", "ETag: \"2\"\r\nContent-Range: bytes 0-2/9\r\n",
-       "abd");
+  for (int i = 0; i < 2; i++)
+    s3_say (site, "206 Part", "ETag: \"2\"\r\nContent-Range: bytes 0-2/9\r\n",
+            "abd");
   assert_ok (rd_io_read (site->io, &get));
   assert_fails (rd_io_read (site->io, &get), RADIO_ERROR_IO,
                 "replaced while it was read");

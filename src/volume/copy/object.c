@@ -8,6 +8,7 @@
 
 #include "profiler/counters.h"
 #include "src/array/object-pieces.h"
+#include "src/array/refetch.h"
 #include "src/base/crc32c.h"
 #include "src/volume/copy/copy.h"
 
@@ -74,10 +75,32 @@ request_piece (struct reader *reader, struct piece_read *read)
   return RADIO_OK;
 }
 
+/* Checks a piece that was read: with scratch its tiles are verified, and are
+ * requested again if they came damaged over a network. */
+static enum radio_status
+check_piece (const struct reader *reader, struct piece_read *read,
+             struct rd_scratch *scratch)
+{
+  const struct rd_object_pieces *cuts = reader->cuts;
+  struct rd_refetch refetch = { 0 };
+  for (;;) {
+    RD_TRY (rd_object_pieces_check_read (cuts, &read->piece, &read->get));
+    if (scratch == NULL)
+      return RADIO_OK;
+    enum radio_status status = rd_object_pieces_verify (
+      cuts, &read->piece, read->buffer.data, scratch);
+    if (!rd_refetch_is_due (&refetch, cuts->io, status, read->buffer.data,
+                            read->buffer.nbytes))
+      return status;
+    RD_TRY (rd_io_read (cuts->io, &read->get));
+  }
+}
+
 /* Reads the next piece, which stays until the next call; *result is NULL
  * after the last one. */
 static enum radio_status
-next_piece (struct reader *reader, const struct piece_read **result)
+next_piece (struct reader *reader, struct rd_scratch *scratch,
+            const struct piece_read **result)
 {
   struct rd_io *io = reader->cuts->io;
   struct piece_read *read = &reader->reads[reader->turn];
@@ -94,7 +117,7 @@ next_piece (struct reader *reader, const struct piece_read **result)
     RD_TRY (rd_io_read (io, &read->get));
   else
     wait_for_read (read);
-  RD_TRY (rd_object_pieces_check_read (reader->cuts, &read->piece, &read->get));
+  RD_TRY (check_piece (reader, read, scratch));
   *result = read;
   if (other->is_requested)
     reader->turn = !reader->turn;
@@ -162,14 +185,11 @@ read_object (struct rd_copy *copy, struct rd_object_pieces *cuts,
   for (;;) {
     {
       RD_SCOPE ("read", RD_IN_OPERATION);
-      RD_TRY (rd_scope_end_with (next_piece (&reader, &read)));
+      RD_TRY (rd_scope_end_with (next_piece (&reader, scratch, &read)));
     }
     if (read == NULL)
       return RADIO_OK;
     const struct rd_part part = { read->buffer.data, read->buffer.nbytes };
-    if (scratch)
-      RD_TRY (rd_object_pieces_verify (cuts, &read->piece, part.data,
-                                       scratch));
     if (crc)
       *crc = rd_crc32c (*crc, part.data, part.nbytes);
     if (writer) {
@@ -242,9 +262,13 @@ verify_object (struct rd_copy *copy, const struct rd_copy_object *object,
   if (copy->options->no_read_back)
     return RADIO_OK;
 
-  struct rd_object_pieces cuts = cuts_of (copy, object, false);
+  struct rd_refetch refetch = { 0 };
   uint32_t now;
-  RD_TRY (read_object (copy, &cuts, NULL, NULL, &now));
+  do {
+    struct rd_object_pieces cuts = cuts_of (copy, object, false);
+    RD_TRY (read_object (copy, &cuts, NULL, NULL, &now));
+    status = now == crc ? RADIO_OK : RADIO_ERROR_CHECKSUM;
+  } while (rd_refetch_is_due (&refetch, io, status, &now, sizeof now));
   return now == crc ? RADIO_OK
                     : fail_differs (copy, object->to_key, "reads otherwise");
 }
