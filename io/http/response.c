@@ -97,6 +97,28 @@ copy_text (const struct text *text, char *to, size_t nbytes)
   to[n] = '\0';
 }
 
+/* The host of "https://USER@HOST:PORT/PATH"; the rest may be secret. */
+static void
+parse_location (struct rd_http_response *response, struct text *text)
+{
+  struct text host = *text;
+  response->redirected_to[0] = '\0';
+  if (!skip (&host, "https://") && !skip (&host, "http://"))
+    return;
+  for (const char *p = host.at; p < host.end; p++)
+    if (strchr ("/?#", *p))
+      host.end = p;
+    else if (*p == '@')
+      host.at = p + 1;
+  const char *port = host.end;
+  while (port > host.at && port[-1] >= '0' && port[-1] <= '9')
+    port--;
+  if (port > host.at && port < host.end && port[-1] == ':')
+    host.end = port - 1;
+  copy_text (&host, response->redirected_to,
+             sizeof response->redirected_to);
+}
+
 void
 rd_http_response_line (struct rd_http_response *response, const char *line,
                        size_t nbytes)
@@ -136,6 +158,8 @@ rd_http_response_line (struct rd_http_response *response, const char *line,
     copy_text (&text, date, sizeof date);
     time_t seconds = *date ? curl_getdate (date, NULL) : -1;
     response->date_s = seconds < 0 ? -1 : seconds;
+  } else if (is_header (&text, "location:")) {
+    parse_location (response, &text);
   } else if (is_header (&text, "x-amz-bucket-region:")) {
     copy_text (&text, response->region, sizeof response->region);
   } else if (is_header (&text, "x-amz-checksum-crc32c:")) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests to S3, attempt by attempt, and the errors in their responses.  The
- * server's own messages are not shown: some repeat the signed text, or the
- * access key. */
+ * server's own messages are shown only for unknown codes, and not if they
+ * contain the credentials: some repeat the signed text, or the access key. */
 #include <config.h>
 
 #include <string.h>
@@ -10,6 +10,7 @@
 #include "src/base/base64.h"
 #include "src/base/checked.h"
 #include "src/base/crc32c.h"
+#include "src/base/text.h"
 #include "io/s3/store.h"
 #include "io/s3/xml.h"
 
@@ -31,13 +32,38 @@ copy_plain (char *to, size_t room, const char *text)
   to[n] = '\0';
 }
 
+/* Copies the begin of a text, without control characters and invalid UTF-8. */
+static void
+copy_shown (char *to, size_t room, const char *text)
+{
+  size_t n = 0;
+  for (size_t nbytes; *text; text += nbytes) {
+    nbytes = rd_utf8_nbytes (text);
+    bool is_shown = nbytes > 1
+                    || (nbytes == 1 && *text >= 0x20 && *text != 0x7f);
+    if (nbytes == 0)
+      nbytes = 1;
+    if (n + nbytes >= room)
+      break;
+    if (is_shown)
+      memcpy (to + n, text, nbytes);
+    else
+      memset (to + n, '?', nbytes);
+    n += nbytes;
+  }
+  to[n] = '\0';
+}
+
 static enum radio_status
 read_error_element (const char *path, const char *text, void *user_data)
 {
   struct rd_s3_error *error = user_data;
-  if (strcmp (path, "Error/Code") == 0)
+  if (strcmp (path, "Error/Code") == 0) {
     copy_plain (error->code, sizeof error->code, text);
-  else if (strcmp (path, "Error/Region") == 0 && !error->region[0])
+    error->has_code = *text != '\0';
+  } else if (strcmp (path, "Error/Message") == 0)
+    copy_shown (error->message, sizeof error->message, text);
+  if (strcmp (path, "Error/Region") == 0 && !error->region[0])
     copy_plain (error->region, sizeof error->region, text);
   else if (strcmp (path, "Error/Message") == 0
            || strcmp (path, "Error/ArgumentName") == 0)
@@ -57,6 +83,8 @@ rd_s3_error_parse (struct rd_s3_error *error,
 {
   *error = (struct rd_s3_error) { .status = response->status };
   copy_plain (error->region, sizeof error->region, response->region);
+  copy_plain (error->redirected_to, sizeof error->redirected_to,
+              response->redirected_to);
   if (body->nbytes > 0
       && rd_s3_xml_read (body, "", read_error_element, error) != RADIO_OK)
     return;
@@ -143,6 +171,8 @@ static const struct meaning meanings[] = {
     "this" },
   { "MethodNotAllowed", 0, RADIO_ERROR_UNSUPPORTED, "the server does not allow "
     "this here" },
+  { "NoSuchVersion", 0, RADIO_ERROR_NOT_FOUND, "no such object" },
+  { "NotFound", 0, RADIO_ERROR_NOT_FOUND, "no such object" },
   { NULL, 404, RADIO_ERROR_NOT_FOUND, "no such object" },
   { NULL, 400, RADIO_ERROR_IO, "the server rejects the request (maybe the "
     "credentials have expired)" },
@@ -152,7 +182,13 @@ static const struct meaning meanings[] = {
   { NULL, 405, RADIO_ERROR_UNSUPPORTED, "the server does not support this" },
   { NULL, 501, RADIO_ERROR_UNSUPPORTED, "the server does not support this" },
   { NULL, 301, RADIO_ERROR_IO, "the bucket is in another region" },
+  { NULL, 302, RADIO_ERROR_IO, "the server redirects the request, which is "
+    "signed for this host; check the endpoint" },
+  { NULL, 303, RADIO_ERROR_IO, "the server redirects the request, which is "
+    "signed for this host; check the endpoint" },
   { NULL, 307, RADIO_ERROR_IO, "the bucket is in another region" },
+  { NULL, 308, RADIO_ERROR_IO, "the server redirects the request, which is "
+    "signed for this host; check the endpoint" },
   { NULL, 507, RADIO_ERROR_NO_SPACE, "the server has no space left" },
 };
 
@@ -171,15 +207,23 @@ rd_s3_error_fail (const struct rd_s3_error *error, const char *where,
     } else if (!is_known && meanings[i].http_status == error->status) {
       meaning = &meanings[i];
     }
+  /* An unknown code does not say that there is no object: something else may
+   * be missing, such as an account. */
+  if (!is_known && error->has_code && meaning->status == RADIO_ERROR_NOT_FOUND)
+    meaning = &none;
   if (meaning->status == RADIO_ERROR_NOT_FOUND)
     return rd_fail (meaning->status, "%s: %s", where, meaning->message);
   bool is_denied = error->status == 403 || error->status == 401;
-  return rd_fail (meaning->status, "%s: %s%s (status %u%s%s%s%s)", where,
-                  meaning->message,
+  bool shows = !is_known && error->has_code && error->message[0];
+  return rd_fail (meaning->status, "%s: %s%s (status %u%s%s%s%s%s%s%s%s)",
+                  where, meaning->message,
                   is_anonymous && is_denied
                   ? "; it was requested without credentials" : "",
                   error->status, error->code[0] ? ", " : "", error->code,
-                  error->region[0] ? ", region " : "", error->region);
+                  error->region[0] ? ", region " : "", error->region,
+                  error->redirected_to[0] ? ", to " : "",
+                  error->redirected_to,
+                  shows ? ": " : "", shows ? error->message : "");
 }
 
 /*------------------------------------------------------------------------
@@ -203,13 +247,36 @@ rd_s3_response_time (const struct rd_s3_call *call)
   return date_s >= 0 ? date_s : server_time (call->s3);
 }
 
+/* Credentials that cannot be found or parsed say nothing about the object. */
 static enum radio_status
 get_credentials (struct rd_s3_call *call)
 {
   rd_s3_credentials_free (RD_STEAL (call->credentials));
-  if (call->s3->provider)
-    return rd_s3_provider_get (call->s3->provider, &call->credentials);
-  return rd_s3_credentials_new (NULL, NULL, NULL, 0, &call->credentials);
+  if (!call->s3->provider)
+    return rd_s3_credentials_new (NULL, NULL, NULL, 0, &call->credentials);
+  enum radio_status status = rd_s3_provider_get (call->s3->provider,
+                                                 &call->credentials);
+  if (status == RADIO_OK)
+    return RADIO_OK;
+  bool is_about_them = status == RADIO_ERROR_NOT_FOUND
+                       || status == RADIO_ERROR_FORMAT
+                       || status == RADIO_ERROR_UNSUPPORTED;
+  return rd_fail_in (is_about_them ? RADIO_ERROR_PERMISSION : status,
+                     "%s: no credentials", call->s3->base.uri);
+}
+
+/* Removes a message that contains the credentials. */
+static void
+redact (struct rd_s3_error *error, const struct rd_s3_credentials *credentials)
+{
+  const char *const secrets[] = {
+    credentials ? credentials->access_key : NULL,
+    credentials ? credentials->secret_key : NULL,
+    credentials ? credentials->session_token : NULL,
+  };
+  for (size_t i = 0; i < sizeof secrets / sizeof secrets[0]; i++)
+    if (secrets[i] && *secrets[i] && strstr (error->message, secrets[i]))
+      error->message[0] = '\0';
 }
 
 /* The region, which is part of AWS's hosts, may have changed.  After a token
@@ -343,6 +410,7 @@ conclude (struct rd_http_task *task, const struct rd_buffer *body,
 {
   struct rd_s3_call *call = (struct rd_s3_call *) task;
   rd_s3_error_parse (&call->error, &task->response, body);
+  redact (&call->error, call->credentials);
   if (call->dropped_sum && !call->sent_sum
       && rd_http_is_good (call->error.status)) {
     /* It was the checksum: other requests omit it at once. */

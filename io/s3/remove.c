@@ -355,8 +355,9 @@ rd_s3_sweep (struct rd_io *io, const char *prefix, bool dry_run,
                                                 &sweep.page, &text);
     if (status == RADIO_OK)
       status = rd_s3_xml_read (&text, io->uri, read_upload_element, &sweep);
-    /* Endpoints that cannot list uploads have none. */
-    if (status == RADIO_ERROR_UNSUPPORTED)
+    /* Endpoints that cannot list uploads have none; gofakes3 answers
+     * NoSuchUpload where it has none. */
+    if (status == RADIO_ERROR_UNSUPPORTED || status == RADIO_ERROR_NOT_FOUND)
       return RADIO_OK;
     RD_TRY (status);
     if (sweep.page.is_truncated

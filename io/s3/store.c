@@ -3,6 +3,8 @@
 #include <config.h>
 
 #include <curl/curl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "src/base/checked.h"
@@ -185,12 +187,59 @@ rd_s3_place_path (const struct rd_s3_place *place, const char *key)
  * Reads
  *----------------------------------------------------------------------*/
 
+/* Some servers, such as s3rver, return other bytes than an object's last ones.
+ * An endpoint that does so twice before it ever was right is asked for the
+ * size by HEAD instead, then for a range. */
+static enum radio_status
+check_read (struct rd_http_task *task, size_t *nbytes)
+{
+  struct rd_s3_call *call = (struct rd_s3_call *) task;
+  struct rd_s3 *s3 = call->s3;
+  enum radio_status status = rd_http_read_check (task, nbytes);
+  if (task->range[0] != '-' || task->method != RD_HTTP_GET
+      || task->response.status == 416)
+    return status;
+  RD_LOCK_SCOPE (&s3->mutex);
+  if (status == RADIO_OK)
+    s3->synced.suffix_ranges = RD_S3_SUPPORTED;
+  else if (s3->synced.suffix_ranges != RD_S3_SUPPORTED
+           && call->nwrong_suffixes++)
+    task->method = RD_HTTP_HEAD;
+  return status;
+}
+
+/* The size is known, of a suffix that could not be requested as such. */
+static enum radio_status
+request_span (struct rd_s3_call *call, enum rd_http_next *next)
+{
+  struct rd_http_read *read = &call->read;
+  struct rd_io_get *get = read->get;
+  struct rd_byte_range span;
+  RD_TRY (rd_range_resolve (read->io, get, read->task.response.nbytes,
+                            &span));
+  if (span.nbytes == 0)
+    return RADIO_OK;
+  {
+    RD_LOCK_SCOPE (&call->s3->mutex);
+    call->s3->synced.suffix_ranges = RD_S3_UNSUPPORTED;
+  }
+  snprintf (read->task.range, sizeof read->task.range, "%" PRIu64 "-%"
+            PRIu64, span.offset, span.offset + span.nbytes - 1);
+  read->task.method = RD_HTTP_GET;
+  *next = RD_HTTP_RETRY_NOW;
+  return rd_fail (RADIO_ERROR_IO, "%s: only its size was received",
+                  call->name);
+}
+
 static enum radio_status
 classify_read (struct rd_s3_call *call, enum rd_http_next *next)
 {
   struct rd_io_get *get = call->read.get;
   struct rd_http_task *task = &call->read.task;
   struct rd_byte_range span = { 0, 0 };
+  if (rd_http_is_good (call->error.status) && task->method == RD_HTTP_HEAD
+      && task->range[0] == '-')
+    return request_span (call, next);
   if (call->error.status != 416 || get->range == RD_RANGE_ALL)
     return rd_s3_classify (call, next);
   /* A range that begins after the object's end: some servers send its size,
@@ -230,9 +279,14 @@ submit_get (struct rd_s3 *s3, struct rd_io_get *get)
     return rd_fail_memory (sizeof *call);
   enum radio_status status = rd_s3_call_init (call, s3, RD_HTTP_GET,
                                               get->key, NULL);
-  call->read.task.check = rd_http_read_check;
+  call->read.task.check = check_read;
   call->read.task.done = finish_get;
   call->classify = classify_read;
+  if (get->range == RD_RANGE_SUFFIX) {
+    RD_LOCK_SCOPE (&s3->mutex);
+    if (s3->synced.suffix_ranges == RD_S3_UNSUPPORTED)
+      call->read.task.method = RD_HTTP_HEAD;
+  }
   if (status == RADIO_OK)
     status = rd_http_read_begin (&call->read, s3->http, &s3->base, get);
   if (status != RADIO_OK) {

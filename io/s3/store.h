@@ -46,8 +46,11 @@ char *rd_s3_place_key (const struct rd_s3_place *place, const char *key);
 
 struct rd_s3_error {
   unsigned status;
+  bool has_code;              /* also one that is too odd to be shown */
   char code[64];              /* "NoSuchKey"; "": none */
   char region[64];            /* where the bucket is; "": not given */
+  char redirected_to[128];    /* the host of a redirection; the same */
+  char message[160];          /* the begin of the server's, to be shown */
   bool is_about_checksum;     /* its message names one */
   bool has_object_nbytes;
   uint64_t object_nbytes;     /* of a range that begins after it */
@@ -98,6 +101,7 @@ struct rd_s3 {
   pthread_mutex_t mutex;
   struct {
     enum rd_s3_support if_absent;     /* conditional writes */
+    enum rd_s3_support suffix_ranges; /* of reads */
     struct rd_s3_upload *uploads;     /* of live writers */
     uint64_t nlanes;                  /* of all writers */
     char region[64];
@@ -139,6 +143,7 @@ struct rd_s3_call {
   struct rd_s3_error error;           /* of the last response */
   char region[64];                    /* that the last attempt was for */
   bool corrected_region, corrected_clock, refreshed_token, dropped_sum;
+  unsigned nwrong_suffixes;           /* responses to a suffix range */
 };
 
 /* Makes a call for a key, or with NULL for the bucket.  May wait for

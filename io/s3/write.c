@@ -168,8 +168,9 @@ rd_s3_put (struct rd_io *io, const char *key, const struct rd_part *parts,
   if (!s3->single_writer)
     return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s/%s: the server ignores "
                     "conditions of writes (If-None-Match), so that two "
-                    "writers could replace each other's data; set the option "
-                    "for a single writer if there is one", io->uri, key);
+                    "writers could replace each other's data; if there is "
+                    "only one, use --single-writer (in a program "
+                    "single_writer of radio_s3_options)", io->uri, key);
   RD_LOCK_SCOPE (&s3->probe_mutex);
   enum radio_status status = io->ops->size (io, key, &nbytes);
   if (status == RADIO_OK)

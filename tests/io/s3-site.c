@@ -15,6 +15,9 @@ find_credentials (void *data, struct rd_s3_credentials **credentials)
 {
   struct s3_site *site = data;
   char token[32];
+  if (site->find_status != RADIO_OK)
+    return rd_fail (site->find_status, "the service: answered with status "
+                    "404");
   const char *key = site->access_key;
   snprintf (token, sizeof token, "token-%u", ++site->nfound);
   return rd_s3_credentials_new (key, key ? S3_SECRET_KEY : NULL,

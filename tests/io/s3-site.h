@@ -18,6 +18,7 @@ struct s3_site {
   struct http_peer *peer;
   const char *access_key;
   unsigned hedge_percent;     /* from the next opening on */
+  enum radio_status find_status;      /* of looking for credentials */
   unsigned nfound;            /* how often credentials were looked for */
   char *answers[S3_MAX_ANSWERS];
   size_t nold, n;             /* of forgotten lists, and of this one */

@@ -85,7 +85,7 @@ a_server_that_ignores_the_condition_is_found_out (void **state)
   s3_say (site, NO_CONTENT, "", "");
   for (int i = 0; i < 2; i++)
     assert_fails (put (site, RD_PUT_IF_ABSENT), RADIO_ERROR_UNSUPPORTED,
-                  "single writer");
+                  "--single-writer");
   s3_assert_all_sent (site);
 }
 
@@ -96,7 +96,7 @@ a_server_that_refuses_the_condition_is_as_one_that_ignores_it (void **state)
   s3_say_error (site, "501 Not Implemented", "", "NotImplemented");
   s3_say (site, NO_CONTENT, "", "");
   assert_fails (put (site, RD_PUT_IF_ABSENT), RADIO_ERROR_UNSUPPORTED,
-                "single writer");
+                "--single-writer");
   s3_assert_all_sent (site);
 }
 
@@ -527,8 +527,11 @@ a_server_without_uploads_has_none_to_sweep (void **state)
   struct s3_site *site = *state;
   struct rd_io_swept swept;
   s3_say_error (site, "501 Not Implemented", "", "NotImplemented");
-  assert_ok (site->io->ops->sweep (site->io, "ct", false, &swept));
-  assert_int_equal (swept.n_files, 0);
+  s3_say_error (site, "404 Not Found", "", "NoSuchUpload");
+  for (unsigned i = 0; i < 2; i++) {
+    assert_ok (site->io->ops->sweep (site->io, "ct", false, &swept));
+    assert_int_equal (swept.n_files, 0);
+  }
   s3_assert_all_sent (site);
 }
 

@@ -183,6 +183,9 @@ errors_are_explained_without_the_servers_message (void **state)
       "does not support" },
     { "418 Teapot", "Unheard-of", RADIO_ERROR_IO, "(status 418, Unheard-" },
     { "418 Teapot", "a&lt;b&gt;", RADIO_ERROR_IO, "(status 418)" },
+    { "404 Not Found", "XAdminUserNotFound", RADIO_ERROR_IO,
+      "k: the server fails (status 404, XAdminUserNotFound)" },
+    { "404 Not Found", "a&lt;b&gt;", RADIO_ERROR_IO, "(status 404)" },
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     s3_site_forget (site);
@@ -191,6 +194,118 @@ errors_are_explained_without_the_servers_message (void **state)
     assert_null (strstr (radio_error_message (), S3_SECRET_KEY));
     s3_assert_all_sent (site);
   }
+}
+
+static void
+messages_of_unknown_codes_are_shown_within_bounds (void **state)
+{
+  struct s3_site *site = *state;
+  static const char *const rows[][2] = {
+    { "the account is gone", "(status 404, NoSuchUser: the account is gone)" },
+    { "a\nb\tc &#x7f;\xc3\xa4", ": a?b?c ?\xc3\xa4)" },
+    { "the key " S3_ACCESS_KEY " is unknown", "(status 404, NoSuchUser)" },
+  };
+  char body[1024], words[400];
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    snprintf (body, sizeof body, "<Error><Code>NoSuchUser</Code><Message>%s"
+              "</Message></Error>", rows[i][0]);
+    s3_say (site, "404 Not Found", "", body);
+    assert_fails (read_key (site->io, "k"), RADIO_ERROR_IO, rows[i][1]);
+  }
+  memset (words, 'x', sizeof words);
+  words[sizeof words - 1] = '\0';
+  snprintf (body, sizeof body, "<Error><Code>NoSuchUser</Code><Message>%s"
+            "</Message></Error>", words);
+  s3_say (site, "404 Not Found", "", body);
+  assert_fails (read_key (site->io, "k"), RADIO_ERROR_IO, "xxx)");
+  assert_true (strlen (radio_error_message ()) < 300);
+  s3_assert_all_sent (site);
+}
+
+/* Whatever is wrong with them, the object may be there, and sound. */
+static void
+missing_credentials_are_no_missing_object (void **state)
+{
+  struct s3_site *site = *state;
+  static const enum radio_status rows[] = {
+    RADIO_ERROR_NOT_FOUND, RADIO_ERROR_FORMAT, RADIO_ERROR_UNSUPPORTED,
+    RADIO_ERROR_PERMISSION,
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    site->find_status = rows[i];
+    assert_fails (read_key (site->io, "k"), RADIO_ERROR_PERMISSION,
+                  "s3://bucket/st: no credentials: the service: answered "
+                  "with status 404");
+  }
+  site->find_status = RADIO_ERROR_IO;
+  assert_fails (read_key (site->io, "k"), RADIO_ERROR_IO, "no credentials");
+}
+
+static void
+redirections_are_reported_with_their_host (void **state)
+{
+  struct s3_site *site = *state;
+  static const char *const statuses[] = {
+    "302 Found", "303 See Other", "308 Permanent Redirect",
+  };
+  for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++) {
+    s3_say (site, statuses[i], "Location: https://me:secret@login.example:44"
+            "/in?token=secret\r\n", "");
+    assert_fails (read_key (site->io, "k"), RADIO_ERROR_IO,
+                  "k: the server redirects the request");
+    assert_non_null (strstr (radio_error_message (), ", to login.example)"));
+    assert_null (strstr (radio_error_message (), "secret"));
+    s3_say (site, statuses[i], "Location: /in\r\n", "");
+    assert_fails (read_key (site->io, "k"), RADIO_ERROR_IO, "redirects");
+    assert_null (strstr (radio_error_message (), ", to "));
+  }
+  s3_assert_all_sent (site);
+}
+
+static enum radio_status
+read_suffix (struct s3_site *site, size_t nbytes, struct rd_buffer *into)
+{
+  struct rd_io_get get = {
+    .key = "k", .range = RD_RANGE_SUFFIX, .nbytes = nbytes, .into = into,
+  };
+  return rd_io_read (site->io, &get);
+}
+
+/* As s3rver, which takes the last three bytes for the first four. */
+static void
+broken_suffix_ranges_are_found_out_once (void **state)
+{
+  struct s3_site *site = *state;
+  RD_BUFFER_SCOPE struct rd_buffer into = { 0 };
+  for (int i = 0; i < 2; i++)
+    s3_say (site, "206 Part", "Content-Range: bytes 0-3/10\r\n", "abcd");
+  for (unsigned i = 0; i < 2; i++) {
+    s3_say_head (site, "", 10);
+    s3_say (site, "206 Part", "Content-Range: bytes 7-9/10\r\n", "hij");
+    assert_ok (read_suffix (site, 3, &into));
+    assert_int_equal (into.nbytes, 3);
+    assert_memory_equal (into.data, "hij", 3);
+    s3_assert_heard (site, 2 + 2 * i, "HEAD /bucket/st/k ");
+    s3_assert_heard (site, 3 + 2 * i, "\r\nRange: bytes=7-9\r\n");
+    s3_assert_all_sent (site);
+  }
+}
+
+/* A server that was right once is wrong by accident. */
+static void
+working_suffix_ranges_stay_in_use (void **state)
+{
+  struct s3_site *site = *state;
+  RD_BUFFER_SCOPE struct rd_buffer into = { 0 };
+  s3_say (site, "206 Part", "Content-Range: bytes 7-9/10\r\n", "hij");
+  assert_ok (read_suffix (site, 3, &into));
+  for (int i = 0; i < 3; i++)
+    s3_say (site, "206 Part", "Content-Range: bytes 0-3/10\r\n", "abcd");
+  s3_say (site, "206 Part", "Content-Range: bytes 7-9/10\r\n", "hij");
+  assert_ok (read_suffix (site, 3, &into));
+  assert_memory_equal (into.data, "hij", 3);
+  s3_assert_heard (site, 4, "\r\nRange: bytes=-3\r\n");
+  s3_assert_all_sent (site);
 }
 
 static void
@@ -515,6 +630,11 @@ main (void)
     SITE_TEST (an_object_that_changes_while_held_is_an_error),
     SITE_TEST (odd_bodies_of_problems_do_no_harm),
     SITE_TEST (errors_are_explained_without_the_servers_message),
+    SITE_TEST (messages_of_unknown_codes_are_shown_within_bounds),
+    SITE_TEST (missing_credentials_are_no_missing_object),
+    SITE_TEST (redirections_are_reported_with_their_host),
+    SITE_TEST (broken_suffix_ranges_are_found_out_once),
+    SITE_TEST (working_suffix_ranges_stay_in_use),
     SITE_TEST (transient_errors_are_retried_by_their_code),
     SITE_TEST (words_that_are_no_xml_or_endless_do_not_hide_the_status),
     SITE_TEST (a_bucket_in_another_region_is_found_once_for_all),
