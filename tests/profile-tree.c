@@ -48,7 +48,7 @@ static size_t
 count_nodes (const struct radio_profile *profile)
 {
   struct radio_profile_info info;
-  radio_profile_info (profile, &info);
+  radio_profile_get_info (profile, &info);
   return info.nnodes;
 }
 
@@ -59,7 +59,7 @@ has_path (const struct radio_profile *profile, size_t node, const char *path)
 {
   size_t end = strlen (path);
   for (;;) {
-    const struct radio_profile_node *n = radio_profile_node (profile, node);
+    const struct radio_profile_node *n = radio_profile_get_node (profile, node);
     size_t length = strlen (n->name);
     if (length > end || memcmp (path + end - length, n->name, length) != 0)
       return false;
@@ -87,7 +87,7 @@ tree_calls (const struct radio_profile *profile, const char *path)
   uint64_t calls = 0;
   for (size_t i = 0; i < count_nodes (profile); i++)
     if (has_path (profile, i, path))
-      calls += radio_profile_node (profile, i)->calls;
+      calls += radio_profile_get_node (profile, i)->calls;
   return calls;
 }
 
@@ -97,7 +97,7 @@ tree_wait_ns (const struct radio_profile *profile, const char *path)
   uint64_t wait = 0;
   for (size_t i = 0; i < count_nodes (profile); i++)
     if (has_path (profile, i, path))
-      wait += radio_profile_node (profile, i)->wait_ns;
+      wait += radio_profile_get_node (profile, i)->wait_ns;
   return wait;
 }
 
@@ -107,8 +107,8 @@ tree_node (const struct radio_profile *profile, const char *path,
 {
   for (size_t i = 0; i < count_nodes (profile); i++)
     if (has_path (profile, i, path)
-        && radio_profile_node (profile, i)->edge == edge)
-      return radio_profile_node (profile, i);
+        && radio_profile_get_node (profile, i)->edge == edge)
+      return radio_profile_get_node (profile, i);
   return NULL;
 }
 
@@ -137,8 +137,8 @@ tree_calls_of (const struct radio_profile *profile, const char *name)
 {
   uint64_t calls = 0;
   for (size_t i = 0; i < count_nodes (profile); i++)
-    if (strcmp (radio_profile_node (profile, i)->name, name) == 0)
-      calls += radio_profile_node (profile, i)->calls;
+    if (strcmp (radio_profile_get_node (profile, i)->name, name) == 0)
+      calls += radio_profile_get_node (profile, i)->calls;
   return calls;
 }
 
@@ -146,14 +146,14 @@ tree_calls_of (const struct radio_profile *profile, const char *name)
 static void
 check_node (const struct radio_profile *profile, size_t node)
 {
-  const struct radio_profile_node *n = radio_profile_node (profile, node);
+  const struct radio_profile_node *n = radio_profile_get_node (profile, node);
   uint64_t work = n->work_ns, wait = n->wait_ns;
   assert_true (n->self_ns <= n->total_ns);
   assert_true (n->min_ns <= n->max_ns && n->max_ns <= n->total_ns);
   for (size_t i = node + 1; i < count_nodes (profile); i++)
-    if (radio_profile_node (profile, i)->parent == node) {
-      work += radio_profile_node (profile, i)->tree_work_ns;
-      wait += radio_profile_node (profile, i)->tree_wait_ns;
+    if (radio_profile_get_node (profile, i)->parent == node) {
+      work += radio_profile_get_node (profile, i)->tree_work_ns;
+      wait += radio_profile_get_node (profile, i)->tree_wait_ns;
     }
   assert_int_equal (work, n->tree_work_ns);
   assert_int_equal (wait, n->tree_wait_ns);
@@ -164,12 +164,12 @@ tree_check_sums (const struct radio_profile *profile)
 {
   struct radio_profile_info info;
   uint64_t work = 0, wait = 0;
-  radio_profile_info (profile, &info);
+  radio_profile_get_info (profile, &info);
   assert_true (info.nnodes > 0);
   for (size_t i = 0; i < info.nnodes; i++) {
     check_node (profile, i);
-    work += radio_profile_node (profile, i)->work_ns;
-    wait += radio_profile_node (profile, i)->wait_ns;
+    work += radio_profile_get_node (profile, i)->work_ns;
+    wait += radio_profile_get_node (profile, i)->wait_ns;
   }
   assert_int_equal (work, info.work_ns);
   assert_int_equal (wait, info.wait_ns);
@@ -211,7 +211,7 @@ void
 tree_print (const struct radio_profile *profile)
 {
   for (size_t i = 0; i < count_nodes (profile); i++) {
-    const struct radio_profile_node *n = radio_profile_node (profile, i);
+    const struct radio_profile_node *n = radio_profile_get_node (profile, i);
     print_message ("# %*s%s [%s %d] x%" PRIu64 " total %" PRIu64 " self %"
                    PRIu64 " work %" PRIu64 " wait %" PRIu64 " queue %" PRIu64
                    "\n", (int) n->depth * 2, "", n->name, n->category,

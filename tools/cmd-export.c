@@ -41,7 +41,7 @@ export_volume (const struct export *export, const struct rd_target *target)
   struct radio_volume_info info;
   struct radio_box box;
   bool has_box = rd_box_given (&export->box);
-  radio_volume_info (target->volume, &info);
+  radio_volume_get_info (target->volume, &info);
   int failed = has_box ? rd_box_resolve (&export->box, info.axes,
                                          info.array.shape, &box)
                        : RD_EXIT_OK;
@@ -60,7 +60,7 @@ export_array (const struct export *export, const struct rd_target *target)
   if (!rd_has_suffix (export->file, ".npy") || export->options.scaled)
     return rd_error ("%s: an array, not a volume: it goes into .npy files "
                      "only, as stored", target->name);
-  radio_array_info (target->array, &info);
+  radio_array_get_info (target->array, &info);
   rd_array_axes (&info, axes);
   int failed = has_box ? rd_box_resolve (&export->box, axes, info.shape,
                                          &box) : RD_EXIT_OK;

@@ -84,7 +84,7 @@ print_volume (const char *name, struct radio_volume *volume, bool json)
     stored = RD_UNKNOWN_NBYTES;
   else if (status != RADIO_OK)
     return rd_error_library (name);
-  radio_volume_info (volume, &info);
+  radio_volume_get_info (volume, &info);
   if (json) {
     rd_json_print (rd_volume_json (name, &info, stored));
     return RD_EXIT_OK;
@@ -154,7 +154,7 @@ print_array (const char *name, struct radio_array *array, bool json)
   static const size_t axes[RADIO_MAX_RANK] = { 0, 1, 2, 3, 4, 5, 6, 7 };
   struct radio_array_info info;
   char text[32], size[RD_TEXT_NBYTES];
-  radio_array_info (array, &info);
+  radio_array_get_info (array, &info);
   if (json) {
     rd_json_print (rd_array_json (name, &info));
     return RD_EXIT_OK;

@@ -42,7 +42,7 @@ on_list_entry (const struct radio_entry *entry, void *user_data)
       listing->nfailed++;
       return RADIO_OK;
     }
-    radio_volume_info (volume, &info);
+    radio_volume_get_info (volume, &info);
     if (listing->json) {
       object = rd_volume_json (entry->path, &info, stored_nbytes);
     } else {

@@ -322,7 +322,7 @@ static int
 write_slice (struct slice *slice)
 {
   const struct radio_volume_info *info = &slice->info;
-  radio_volume_info (slice->target.volume, &slice->info);
+  radio_volume_get_info (slice->target.volume, &slice->info);
   size_t axis = info->plane_axis[slice->plane];
   if (!slice->has_index)
     slice->index = info->array.shape[axis] / 2;

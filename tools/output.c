@@ -161,7 +161,7 @@ rd_output_volume (const struct rd_target *target,
   char type[32];
   enum radio_status status = radio_volume_export (target->volume, box, file,
                                                   options);
-  radio_volume_info (target->volume, &info);
+  radio_volume_get_info (target->volume, &info);
   size_t n = rd_display_axes (&info, axes);
   RD_FREE char *shape = status != RADIO_OK ? NULL
     : rd_join_u64 (box ? box->size : info.array.shape, axes, n, " x ");
@@ -179,7 +179,7 @@ rd_output_array (const struct rd_target *target, const struct radio_box *box,
   char type[32];
   enum radio_status status = radio_array_export (target->array, box, file,
                                                  options);
-  radio_array_info (target->array, &info);
+  radio_array_get_info (target->array, &info);
   RD_FREE char *shape = status != RADIO_OK ? NULL
     : rd_join_u64 (box ? box->size : info.shape, axes, info.rank, " x ");
   return report_export (status, file, shape, rd_array_type (&info, type));

@@ -91,7 +91,7 @@ run_readers (struct radio_volume *volume)
     struct reader *reader = &readers[nstarted];
     reader->volume = volume;
     reader->random = (uint64_t) nstarted;
-    radio_volume_info (volume, &reader->info);
+    radio_volume_get_info (volume, &reader->info);
     if (pthread_create (&reader->thread, NULL, run_reader, reader) != 0)
       break;
   }

@@ -31,7 +31,7 @@ static enum radio_status
 read_patch (struct radio_volume *volume, unsigned *random, float *patch)
 {
   struct radio_volume_info info;
-  radio_volume_info (volume, &info);
+  radio_volume_get_info (volume, &info);
   struct radio_box box = { .rank = info.array.rank };
   for (size_t i = 0; i < box.rank; i++) {
     uint64_t whole = info.array.shape[i];

@@ -42,7 +42,7 @@ static int
 write_plane (struct radio_volume *volume)
 {
   struct radio_volume_info info;
-  radio_volume_info (volume, &info);
+  radio_volume_get_info (volume, &info);
   uint64_t shape[2];
   radio_volume_plane_shape (volume, RADIO_AXIAL, shape);
   size_t n = shape[0] * shape[1];

@@ -43,8 +43,8 @@ struct radio_array_info {
 };
 
 /* Fills info.  Never fails. */
-RADIO_API void radio_array_info (const struct radio_array *array,
-                                 struct radio_array_info *info);
+RADIO_API void radio_array_get_info (const struct radio_array *array,
+                                     struct radio_array_info *info);
 
 /* Layout and conversion of the elements read. */
 struct radio_read_options {

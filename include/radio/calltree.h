@@ -71,8 +71,8 @@ struct radio_profile_info {
 };
 
 /* Fills info. */
-RADIO_API void radio_profile_info (const struct radio_profile *profile,
-                                   struct radio_profile_info *info);
+RADIO_API void radio_profile_get_info (const struct radio_profile *profile,
+                                       struct radio_profile_info *info);
 
 /* How a node is caused by its parent. */
 enum radio_edge {
@@ -124,7 +124,7 @@ struct radio_profile_node {
 
 /* Returns node i, below info.nnodes; parents precede their children. */
 RADIO_API const struct radio_profile_node *
-radio_profile_node (const struct radio_profile *profile, size_t i);
+radio_profile_get_node (const struct radio_profile *profile, size_t i);
 
 /* Returns the value of a counter at a node: added by the node itself or, if
  * inclusive, by its descendants too.  0 for an unknown counter. */

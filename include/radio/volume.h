@@ -60,8 +60,8 @@ struct radio_volume_info {
 };
 
 /* Fills info.  Never fails. */
-RADIO_API void radio_volume_info (const struct radio_volume *volume,
-                                  struct radio_volume_info *info);
+RADIO_API void radio_volume_get_info (const struct radio_volume *volume,
+                                      struct radio_volume_info *info);
 
 /* Gets the bytes stored for the volume, shards and documents together.  Lists
  * the volume's objects.

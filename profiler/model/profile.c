@@ -18,14 +18,14 @@
  *----------------------------------------------------------------------*/
 
 void
-radio_profile_info (const struct radio_profile *profile,
-                    struct radio_profile_info *info)
+radio_profile_get_info (const struct radio_profile *profile,
+                        struct radio_profile_info *info)
 {
   *info = profile->info;
 }
 
 const struct radio_profile_node *
-radio_profile_node (const struct radio_profile *profile, size_t i)
+radio_profile_get_node (const struct radio_profile *profile, size_t i)
 {
   return i < profile->nodes.n ? &profile->nodes.at[i] : NULL;
 }

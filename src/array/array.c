@@ -119,8 +119,8 @@ radio_array_open (struct radio_store *store, const char *path,
 }
 
 void
-radio_array_info (const struct radio_array *array,
-                  struct radio_array_info *info)
+radio_array_get_info (const struct radio_array *array,
+                      struct radio_array_info *info)
 {
   const struct rd_array_doc *doc = array->doc;
   *info = (struct radio_array_info) {

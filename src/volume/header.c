@@ -49,7 +49,7 @@ rd_header_matches (struct radio_store *store, const char *path,
     return RADIO_ERROR_MEMORY;
   enum radio_status status = radio_array_open (store, key, &array);
   if (status == RADIO_OK) {
-    radio_array_info (array, &info);
+    radio_array_get_info (array, &info);
     if (info.rank != 1 || info.shape[0] != prefix->nbytes
         || info.dtype != RADIO_UINT8)
       status = rd_fail (RADIO_ERROR_FORMAT, "%s: not the %zu bytes of uint8 "

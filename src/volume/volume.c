@@ -111,7 +111,7 @@ fill_info (struct radio_volume *volume)
     .header = meta->has_nifti ? meta->prefix.data : NULL,
     .header_nbytes = meta->has_nifti ? meta->prefix.nbytes : 0,
   };
-  radio_array_info (volume->array, &info->array);
+  radio_array_get_info (volume->array, &info->array);
 
   if (meta->has_nifti) {
     rd_nifti_affine (nifti, info->affine, &info->affine_source);
@@ -216,8 +216,8 @@ radio_volume_close (struct radio_volume *volume)
 }
 
 void
-radio_volume_info (const struct radio_volume *volume,
-                   struct radio_volume_info *info)
+radio_volume_get_info (const struct radio_volume *volume,
+                       struct radio_volume_info *info)
 {
   *info = volume->info;
 }

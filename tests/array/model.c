@@ -227,7 +227,7 @@ model_open_as (struct model *model, uint64_t seed, unsigned nthreads,
   model->store = open_store (model, nthreads, deferred);
   assert_ok (radio_array_create (model->store, "some/array",
                                  &model->options, &model->array));
-  radio_array_info (model->array, &model->info);
+  radio_array_get_info (model->array, &model->info);
   assert_int_equal (model->info.item_nbytes,
                     types[find_type (model->options.data_type)].nbytes);
   make_elements (model);

@@ -66,7 +66,7 @@ static enum radio_status
 read_first (struct radio_array *array, unsigned char *value)
 {
   struct radio_array_info info;
-  radio_array_info (array, &info);
+  radio_array_get_info (array, &info);
   struct radio_box box = { .rank = info.rank };
   for (size_t i = 0; i < info.rank; i++)
     box.size[i] = info.shape[i] > 0;
@@ -217,7 +217,7 @@ arrays_of_length_0_are_read_and_written_as_nothing (void **state)
     struct radio_array_info info;
     struct radio_check check;
     unsigned char value;
-    radio_array_info (array, &info);
+    radio_array_get_info (array, &info);
     struct radio_box box = { .rank = info.rank };
     memcpy (box.size, info.shape, sizeof box.size);
     assert_ok (read_first (array, &value));

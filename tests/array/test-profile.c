@@ -311,12 +311,12 @@ work_of_one_thread_is_the_roots_time (void **state)
   struct radio_profile_info info;
   site_open (&site, 1, false);
   struct radio_profile *profile = record_read (&site, &boxes[0]);
-  radio_profile_info (profile, &info);
+  radio_profile_get_info (profile, &info);
   const struct radio_profile_node *root
     = tree_node (profile, "read", RADIO_EDGE_CALL);
   uint64_t self = 0;
   for (size_t i = 0; i < info.nnodes; i++) {
-    const struct radio_profile_node *node = radio_profile_node (profile, i);
+    const struct radio_profile_node *node = radio_profile_get_node (profile, i);
     assert_int_equal (node->edge, RADIO_EDGE_CALL);
     assert_int_equal (node->work_ns + node->wait_ns, node->self_ns);
     self += node->self_ns;
@@ -362,10 +362,10 @@ work_of_workers_is_below_the_read (void **state)
   for (int i = 0; i < 1000 && !seen; i++) {
     struct radio_profile_info info;
     struct radio_profile *profile = record_read (&site, &boxes[0]);
-    radio_profile_info (profile, &info);
+    radio_profile_get_info (profile, &info);
     for (size_t k = 0; k < info.nnodes; k++) {
-      const struct radio_profile_node *node = radio_profile_node (profile,
-                                                                  k);
+      const struct radio_profile_node *node = radio_profile_get_node (profile,
+                                                                      k);
       if (node->parent == RADIO_NO_PARENT)
         assert_string_equal (node->name, "read");
     }
@@ -634,7 +634,7 @@ memory_is_counted_at_the_requesting_scope (void **state)
   assert_ok (radio_array_open (site.store, "a", &array));
   radio_array_close (array);
   struct radio_profile *profile = tree_end (recorder);
-  radio_profile_info (profile, &info);
+  radio_profile_get_info (profile, &info);
   assert_true (info.alloc_count > 0);
   assert_true (info.alloc_nbytes > 0);
   assert_true (info.alloc_peak_nbytes <= info.alloc_nbytes);
@@ -644,7 +644,7 @@ memory_is_counted_at_the_requesting_scope (void **state)
   recorder = tree_begin ();
   assert_ok (radio_array_open (site.store, "a", &array));
   profile = tree_end (recorder);
-  radio_profile_info (profile, &info);
+  radio_profile_get_info (profile, &info);
   assert_true (info.alloc_live_nbytes > 0);
   radio_array_close (array);
   radio_profile_close (profile);

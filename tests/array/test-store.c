@@ -268,7 +268,7 @@ info_returns_the_options (void **state)
   radio_array_close (array);
   assert_ok (radio_array_open (store, "x", &array));
   radio_store_close (store);          /* the array goes on without it */
-  radio_array_info (array, &info);
+  radio_array_get_info (array, &info);
   assert_int_equal (info.rank, 2);
   assert_int_equal (info.shape[1], 20);
   assert_int_equal (info.chunk_shape[0], 4);

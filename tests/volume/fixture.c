@@ -199,7 +199,7 @@ assert_elements (struct radio_volume *volume, const struct nifti_spec *spec,
   struct radio_volume_info info;
   struct rd_buffer expected RD_BUFFER_SCOPE = { 0 };
   struct rd_buffer got RD_BUFFER_SCOPE = { 0 };
-  radio_volume_info (volume, &info);
+  radio_volume_get_info (volume, &info);
   expected_elements (spec, file, &expected);
   struct radio_box box = { .rank = info.array.rank };
   memcpy (box.size, info.array.shape, sizeof box.size);
@@ -221,7 +221,7 @@ assert_volume_is (struct radio_store *store, const char *path,
   struct radio_check check;
   spec_image (spec, &file);
   assert_ok (radio_volume_open (store, path, &volume));
-  radio_volume_info (volume, &info);
+  radio_volume_get_info (volume, &info);
   assert_int_equal (info.header_nbytes,
                     file.nbytes - spec_data_nbytes (spec));
   assert_memory_equal (info.header, file.data, info.header_nbytes);

@@ -279,7 +279,7 @@ is_copied (struct radio_store *store, bool with_old)
     return false;
   assert_string_equal (paths, "ct/a");
   assert_ok (radio_volume_open (store, "ct/a", &volume));
-  radio_volume_info (volume, &info);
+  radio_volume_get_info (volume, &info);
   bool is_new = strcmp (info.nifti_type, "float32") != 0;
   radio_volume_close (volume);
   return is_new;

@@ -74,7 +74,7 @@ assert_is_either (struct radio_store *store)
   struct radio_volume *volume;
   struct radio_volume_info info;
   assert_ok (radio_volume_open (store, "ct/a", &volume));
-  radio_volume_info (volume, &info);
+  radio_volume_get_info (volume, &info);
   struct nifti_spec spec
     = strcmp (info.nifti_type, "float32") == 0 ? other_spec () : small_spec ();
   radio_volume_close (volume);

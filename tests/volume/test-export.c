@@ -507,7 +507,7 @@ a_box_without_a_header_keeps_its_place (void **state)
   struct rd_nifti nifti;
   assert_ok (rd_nifti_parse (got.data, got.nbytes, "a.nii", &nifti));
   struct radio_volume_info info;
-  radio_volume_info (volume, &info);
+  radio_volume_get_info (volume, &info);
   const double start[3] = { 3, 1, 2 };
   for (int i = 0; i < 3; i++) {
     double origin = info.affine[i][3];
@@ -590,7 +590,7 @@ a_phantom_has_a_heads_geometry (void **state)
   assert_ok (radio_phantom (store, "ct/head", &options));
   VOLUME_SCOPE struct radio_volume *volume = must_open (store, "ct/head");
   struct radio_volume_info info;
-  radio_volume_info (volume, &info);
+  radio_volume_get_info (volume, &info);
   assert_string_equal (info.orientation, "RAS");
   assert_true (info.spacing[0] == 12 && info.spacing[1] == 8
                && info.spacing[2] == 4);

@@ -59,7 +59,7 @@ static size_t
 node_of_name (const struct radio_profile *profile, const char *name)
 {
   const struct radio_profile_node *node;
-  for (size_t i = 0; (node = radio_profile_node (profile, i)); i++)
+  for (size_t i = 0; (node = radio_profile_get_node (profile, i)); i++)
     if (strcmp (node->name, name) == 0)
       return i;
   tree_print (profile);
@@ -75,7 +75,7 @@ assert_failed (const struct radio_profile *profile, const char *name,
   size_t i = node_of_name (profile, name);
   bool varies = true;
   const char *why = rd_profile_node_note (profile, i, "failed", &varies);
-  assert_int_equal (radio_profile_node (profile, i)->calls, ncalls);
+  assert_int_equal (radio_profile_get_node (profile, i)->calls, ncalls);
   assert_int_equal (radio_profile_counter (profile, i, "failures", false),
                     nfailures);
   assert_non_null (why);
@@ -238,7 +238,7 @@ run_failing (const struct operation *operations, size_t n,
     struct subject subject = { .store = open_with_fault (fault) };
     struct radio_volume_info info;
     assert_ok (radio_volume_open (subject.store, "ct/a", &subject.volume));
-    radio_volume_info (subject.volume, &info);
+    radio_volume_get_info (subject.volume, &info);
     subject.box.rank = info.array.rank;
     memcpy (subject.box.size, info.array.shape, sizeof subject.box.size);
     struct radio_recorder *recorder = tree_begin ();
@@ -371,7 +371,7 @@ static const struct radio_profile_node *
 innermost_failure (const struct radio_profile *profile)
 {
   const struct radio_profile_node *node, *innermost = NULL;
-  for (size_t i = 0; (node = radio_profile_node (profile, i)); i++)
+  for (size_t i = 0; (node = radio_profile_get_node (profile, i)); i++)
     if (radio_profile_counter (profile, i, "failures", false) > 0
         && (!innermost || node->depth > innermost->depth))
       innermost = node;

@@ -97,7 +97,7 @@ assert_volume_is_one_of (struct radio_store *store,
   struct radio_volume *volume;
   struct radio_volume_info info;
   assert_ok (radio_volume_open (store, "ct/a", &volume));
-  radio_volume_info (volume, &info);
+  radio_volume_get_info (volume, &info);
   bool is_one = strstr ((const char *) info.header + 148, one->descrip);
   radio_volume_close (volume);
   assert_volume_is (store, "ct/a", is_one ? one : other);

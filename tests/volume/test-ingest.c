@@ -112,7 +112,7 @@ many_slabs_are_read_while_others_are_encoded (void **state)
     struct radio_volume *volume;
     struct radio_volume_info info;
     assert_ok (radio_volume_open (store, "ct/a", &volume));
-    radio_volume_info (volume, &info);
+    radio_volume_get_info (volume, &info);
     assert_int_equal (info.array.chunk_shape[0], 1);
     assert_int_equal (info.array.chunk_shape[1], 8);
     radio_volume_close (volume);
@@ -165,7 +165,7 @@ info_has_source_and_geometry (void **state)
   struct radio_volume *volume;
   struct radio_volume_info info;
   assert_ok (radio_volume_open (store, "ct/a", &volume));
-  radio_volume_info (volume, &info);
+  radio_volume_get_info (volume, &info);
   assert_string_equal (info.source_name, "a.nii");
   assert_int_equal (info.source_nbytes, 352 + 7 * 6 * 5 * 2);
   assert_int_equal (strlen (info.source_sha256), 64);
@@ -202,7 +202,7 @@ the_recorded_checksum_is_of_the_whole_file (void **state)
   struct radio_volume *volume;
   struct radio_volume_info info;
   assert_ok (radio_volume_open (store, "ct/a", &volume));
-  radio_volume_info (volume, &info);
+  radio_volume_get_info (volume, &info);
   char line[200] = "";
   FILE *pipe = popen ("sha256sum sum.nii 2>/dev/null", "r");
   assert_non_null (pipe);
@@ -395,7 +395,7 @@ stripping_drops_texts_and_extensions_with_warnings (void **state)
   struct radio_volume_info info;
   struct radio_check check;
   assert_ok (radio_volume_open (store, "ct/a", &volume));
-  radio_volume_info (volume, &info);
+  radio_volume_get_info (volume, &info);
   assert_int_equal (info.header_nbytes, 352);
   assert_int_equal (info.source_nbytes, 352 + 7 * 6 * 5 * 2);
   assert_null (memmem (info.header, info.header_nbytes, "John", 4));

@@ -51,7 +51,7 @@ sample_open (struct sample *sample, const struct nifti_spec *spec,
   assert_ok (radio_volume_open (sample->store, "ct/a", &sample->volume));
   spec_image (spec, &file);
   expected_elements (spec, &file, &sample->expected);
-  radio_volume_info (sample->volume, &info);
+  radio_volume_get_info (sample->volume, &info);
   sample->item_nbytes = info.array.item_nbytes;
   memcpy (sample->shape, info.array.shape, sizeof sample->shape);
 }

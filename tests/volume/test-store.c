@@ -286,7 +286,7 @@ a_volume_that_gc_took_is_not_read_as_zeros (void **state)
   must_ingest (store, "c/a", &spec, &replace);
   assert_volume_is (store, "c/a", &spec);
   struct radio_volume_info info;
-  radio_volume_info (volume, &info);
+  radio_volume_get_info (volume, &info);
   struct radio_box box = { info.array.rank, { 0 }, { 1, 1, 1 } };
   unsigned char voxel[16];
   assert_ok (radio_store_gc (store, false, NULL));
@@ -496,7 +496,7 @@ others_images_open_with_their_geometry (void **state)
   struct radio_volume *volume;
   struct radio_volume_info info;
   assert_ok (radio_volume_open (store, "pictures/one", &volume));
-  radio_volume_info (volume, &info);
+  radio_volume_get_info (volume, &info);
   static const double expected[3][4] = {
     { 1, 0, 0, 10 }, { 0, 2, 0, 20 }, { 0, 0, 3, 30 },
   };
@@ -531,7 +531,7 @@ others_orientation_counts_when_all_three_are_given (void **state)
              "\"superior-to-inferior\"}");
   struct radio_volume_info info;
   assert_ok (radio_volume_open (store, "p/two", &volume));
-  radio_volume_info (volume, &info);
+  radio_volume_get_info (volume, &info);
   assert_string_equal (info.orientation, "RAS");
   radio_volume_close (volume);
   radio_store_close (store);

@@ -200,7 +200,7 @@ make_array (struct fixture *f, const char *type, size_t rank,
   memcpy (options.shape, shape, rank * sizeof *shape);
   memcpy (options.chunk_shape, chunk, rank * sizeof *shape);
   assert_ok (radio_array_create (f->store, "a", &options, &f->array));
-  radio_array_info (f->array, &f->info);
+  radio_array_get_info (f->array, &f->info);
 }
 
 static void

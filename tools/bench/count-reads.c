@@ -87,7 +87,7 @@ do_open (struct reads *reads, const struct kind *kind, uint64_t i)
   enum radio_status status = radio_volume_open (reads->store, reads->path,
                                                 &reads->volume);
   if (status == RADIO_OK)
-    radio_volume_info (reads->volume, &reads->info);
+    radio_volume_get_info (reads->volume, &reads->info);
   return status;
 }
 

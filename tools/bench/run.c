@@ -152,7 +152,7 @@ do_loader (struct run *run, struct outcome *outcome)
   if (radio_volume_open (layout->subject.target.store, layout->paths[i],
                          &volume) != RADIO_OK)
     return rd_error_library (layout->paths[i]);
-  radio_volume_info (volume, &info);
+  radio_volume_get_info (volume, &info);
   whole_box (&info.array, &box);
   outcome->nbytes = rd_raw_nbytes (&info.array);
   int failed = read_box (run, volume, &box, outcome->nbytes);
@@ -371,7 +371,7 @@ count_bytes (struct rd_bench *bench, struct rd_layout *layout, size_t row)
   if (radio_recorder_stop (recorder, &profile) != RADIO_OK)
     return rd_error_library (NULL);
   struct radio_profile_info info;
-  radio_profile_info (profile, &info);
+  radio_profile_get_info (profile, &info);
   n = info.nnodes;
   sample->decoded_nbytes = counter_of (profile, n, "bytes decoded");
   sample->fetched_nbytes = counter_of (profile, n, "bytes fetched");

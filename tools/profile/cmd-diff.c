@@ -41,7 +41,7 @@ static const char *
 find_fact (const struct radio_profile *profile, const char *wanted)
 {
   struct radio_profile_info info;
-  radio_profile_info (profile, &info);
+  radio_profile_get_info (profile, &info);
   for (size_t i = 0; i < info.nfacts; i++) {
     const char *key;
     const char *value = radio_profile_fact (profile, i, &key);
@@ -100,7 +100,7 @@ print_conditions (const struct rd_diff *diff)
 {
   struct radio_profile_info info;
   bool any = !is_same_operation (diff);
-  radio_profile_info (diff->before, &info);
+  radio_profile_get_info (diff->before, &info);
   if (any)
     puts ("The profiles are of different operations.");
   for (size_t i = 0; i < info.nfacts; i++) {
@@ -130,8 +130,8 @@ static enum radio_edge
 edge_of (const struct rd_diff *diff, const struct radio_difference *d)
 {
   return d->before != RADIO_NO_PARENT
-         ? radio_profile_node (diff->before, d->before)->edge
-         : radio_profile_node (diff->after, d->after)->edge;
+         ? radio_profile_get_node (diff->before, d->before)->edge
+         : radio_profile_get_node (diff->after, d->after)->edge;
 }
 
 static int64_t
@@ -277,7 +277,7 @@ print_json (const struct rd_diff *diff)
   struct radio_profile_info info;
   int64_t before, after;
   sum_roots (diff, &before, &after);
-  radio_profile_info (diff->before, &info);
+  radio_profile_get_info (diff->before, &info);
   for (size_t i = 0; i < info.nfacts; i++) {
     const char *key, *value, *other;
     if (!differs (diff->before, i, diff->after, &key, &value, &other))

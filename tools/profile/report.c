@@ -139,9 +139,9 @@ rd_profile_paths_json (const struct radio_profile *p)
 {
   struct radio_profile_info info;
   struct json_object *list = json_object_new_array ();
-  radio_profile_info (p, &info);
+  radio_profile_get_info (p, &info);
   for (size_t i = 0; i < info.nnodes; i++) {
-    const struct radio_profile_node *node = radio_profile_node (p, i);
+    const struct radio_profile_node *node = radio_profile_get_node (p, i);
     struct json_object *object = json_object_new_object ();
     struct json_object *counters = json_object_new_object ();
     for (size_t k = 0; k < info.ncounters; k++) {
@@ -179,7 +179,7 @@ rd_profile_findings_json (const struct radio_profile *p)
   };
   struct radio_profile_info info;
   struct json_object *list = json_object_new_array ();
-  radio_profile_info (p, &info);
+  radio_profile_get_info (p, &info);
   for (size_t i = 0; i < info.nfindings; i++) {
     const struct radio_finding *finding = radio_profile_finding (p, i);
     struct json_object *object = json_object_new_object ();
@@ -221,7 +221,7 @@ rd_profile_path (const struct radio_profile *profile, size_t node)
 {
   char *path = NULL;
   while (node != RADIO_NO_PARENT) {
-    const struct radio_profile_node *n = radio_profile_node (profile, node);
+    const struct radio_profile_node *n = radio_profile_get_node (profile, node);
     const char *mark = radio_edge_mark (n->edge);
     char *longer = path ? rd_format ("%s%s / %s", mark, n->name, path)
                         : rd_format ("%s%s", mark, n->name);
@@ -254,7 +254,7 @@ rd_ranks_print (const struct radio_profile *profile)
   };
   struct rd_table table = { .ncolumns = 4, .alignment = "lrrr" };
   struct radio_profile_info info;
-  radio_profile_info (profile, &info);
+  radio_profile_get_info (profile, &info);
   uint64_t longest = longest_wall (profile, info.nparts);
   bool ok = rd_table_add_row (&table, titles);
   for (size_t i = 0; i < info.nparts && ok; i++) {
@@ -301,7 +301,7 @@ static size_t
 find_uneven (const struct radio_profile *profile, struct uneven **rows)
 {
   struct radio_profile_info info;
-  radio_profile_info (profile, &info);
+  radio_profile_get_info (profile, &info);
   uint64_t longest = longest_wall (profile, info.nparts);
   size_t n = 0;
   *rows = calloc (info.nnodes + 1, sizeof **rows);
@@ -365,7 +365,7 @@ rd_ranks_json (const struct radio_profile *profile)
 {
   struct radio_profile_info info;
   struct json_object *list = json_object_new_array ();
-  radio_profile_info (profile, &info);
+  radio_profile_get_info (profile, &info);
   for (size_t i = 0; i < info.nparts; i++) {
     uint64_t wall, work;
     struct json_object *object = json_object_new_object ();
@@ -406,7 +406,7 @@ rd_profile_info_put (struct json_object *object,
 {
   struct radio_profile_info info;
   struct json_object *facts = json_object_new_object ();
-  radio_profile_info (profile, &info);
+  radio_profile_get_info (profile, &info);
   rd_json_set_text (object, "title", info.title);
   rd_json_set_text (object, "program", info.program);
   rd_json_set_u64 (object, "started_unix_ns", info.started_unix_ns);

@@ -132,7 +132,7 @@ rd_subject_open (const struct rd_args *args, const char *operand,
   failed = rd_target_open (&subject->args, name, false, &subject->target);
   if (failed)
     return failed;
-  radio_volume_info (subject->target.volume, &subject->info);
+  radio_volume_get_info (subject->target.volume, &subject->info);
   for (int i = 0; i < 3; i++) {
     const char *letter = strchr (subject->info.axes, "xyz"[i]);
     subject->axis_of[i] = letter ? (size_t) (letter - subject->info.axes)
@@ -163,7 +163,7 @@ rd_subject_reopen (struct rd_subject *subject)
     fresh.name = subject->target.name;
   rd_target_close (&subject->target);
   subject->target = fresh;
-  radio_volume_info (subject->target.volume, &subject->info);
+  radio_volume_get_info (subject->target.volume, &subject->info);
   return RD_EXIT_OK;
 }
 

@@ -159,7 +159,7 @@ check_nodes (const struct model *model, const struct radio_profile *profile)
       if (model->runs[j].node == i)
         add_run (model, j, &sum);
     }
-    assert_equal_nodes (radio_profile_node (profile, i), &sum);
+    assert_equal_nodes (radio_profile_get_node (profile, i), &sum);
   }
 }
 

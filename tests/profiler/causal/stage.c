@@ -121,5 +121,5 @@ stage_index (const struct radio_profile *profile, const char *path)
 const struct radio_profile_node *
 stage_node (const struct radio_profile *profile, const char *path)
 {
-  return radio_profile_node (profile, stage_index (profile, path));
+  return radio_profile_get_node (profile, stage_index (profile, path));
 }

@@ -63,7 +63,7 @@ check (const struct radio_profile *profile, bool complete)
 {
   uint64_t total = 0;
   for (size_t i = 0; i < profile->nodes.n; i++) {
-    const struct radio_profile_node *node = radio_profile_node (profile, i);
+    const struct radio_profile_node *node = radio_profile_get_node (profile, i);
     assert_true (node->self_ns <= node->total_ns);
     assert_int_equal (node->calls, 1);
     total += node->self_ns;

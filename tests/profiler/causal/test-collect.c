@@ -124,13 +124,13 @@ equal_names_under_one_parent_are_one_node (void **state)
   run (&read_disk_site, 40);
   struct radio_profile *profile = stage_close (&stage);
   assert_int_equal (profile->nodes.n, 2);
-  const struct radio_profile_node *node = radio_profile_node (profile, 0);
+  const struct radio_profile_node *node = radio_profile_get_node (profile, 0);
   assert_string_equal (node->category, "operation");
   assert_int_equal (node->calls, 2);
   assert_int_equal (node->total_ns, 30);
   assert_int_equal (node->min_ns, 10);
   assert_int_equal (node->max_ns, 20);
-  assert_int_equal (radio_profile_node (profile, 1)->total_ns, 40);
+  assert_int_equal (radio_profile_get_node (profile, 1)->total_ns, 40);
   radio_profile_close (profile);
 }
 
@@ -216,7 +216,7 @@ play_nested (uint64_t *random, unsigned depth)
 static void
 check_node_sums (const struct radio_profile *profile, size_t i)
 {
-  const struct radio_profile_node *node = radio_profile_node (profile, i);
+  const struct radio_profile_node *node = radio_profile_get_node (profile, i);
   uint64_t children = 0;
   for (size_t j = i + 1; j < profile->nodes.n; j++) {
     if (profile->nodes.at[j].parent == i)
@@ -236,7 +236,7 @@ check_sums (const struct radio_profile *profile)
     check_node_sums (profile, i);
     self += profile->nodes.at[i].self_ns;
   }
-  const struct radio_profile_node *root = radio_profile_node (profile, 0);
+  const struct radio_profile_node *root = radio_profile_get_node (profile, 0);
   assert_int_equal (self, root->total_ns);
   assert_int_equal (profile->info.wall_ns, root->total_ns);
   assert_int_equal (profile->info.work_ns + profile->info.wait_ns, self);
@@ -271,7 +271,7 @@ the_counter_has_the_rate_in_the_profile (void **state)
   run (&read_site, UINT64_C (2500000) * 3600 * 1000);
   struct radio_profile *profile = stage_close (&stage);
   uint64_t hour_ns = UINT64_C (3600) * 1000000000;
-  uint64_t total = radio_profile_node (profile, 0)->total_ns;
+  uint64_t total = radio_profile_get_node (profile, 0)->total_ns;
   assert_true (total > hour_ns - 10 && total < hour_ns + 10);
   assert_int_equal (profile->info.wall_ns, total);
   radio_profile_close (profile);
@@ -333,7 +333,7 @@ an_empty_recording_is_a_profile (void **state)
   (void) state;
   struct radio_profile *profile = stage_close (&stage);
   struct radio_profile_info info;
-  radio_profile_info (profile, &info);
+  radio_profile_get_info (profile, &info);
   assert_int_equal (info.nnodes, 0);
   assert_int_equal (info.wall_ns, 0);
   assert_int_equal (info.nparts, 1);

@@ -198,7 +198,7 @@ recursion_across_threads_keeps_its_levels (void **state)
   struct radio_profile *profile = stage_close (&stage);
   assert_int_equal (profile->nodes.n, DEPTH + 1);
   for (unsigned i = 1; i <= DEPTH; i++) {
-    const struct radio_profile_node *node = radio_profile_node (profile, i);
+    const struct radio_profile_node *node = radio_profile_get_node (profile, i);
     assert_int_equal (node->depth, i);
     assert_int_equal (node->total_ns, DEPTH + 1 - i);
     assert_int_equal (node->self_ns, 1);
@@ -432,14 +432,14 @@ a_chain_too_deep_for_a_profile_is_folded (void **state)
   assert_int_equal (profile->nodes.n, RD_MAX_NODE_DEPTH);
   uint64_t work = 0, total = 0, calls = 0;
   for (size_t i = 0; i < profile->nodes.n; i++) {
-    const struct radio_profile_node *node = radio_profile_node (profile, i);
+    const struct radio_profile_node *node = radio_profile_get_node (profile, i);
     work += node->work_ns;
     total += node->total_ns;
     calls += node->calls;
     assert_true (node->self_ns <= node->total_ns);
   }
   const struct radio_profile_node *last
-    = radio_profile_node (profile, RD_MAX_NODE_DEPTH - 1);
+    = radio_profile_get_node (profile, RD_MAX_NODE_DEPTH - 1);
   assert_int_equal (last->depth, RD_MAX_NODE_DEPTH - 1);
   assert_int_equal (last->work_ns, 2 * (NDEEP + 1));
   assert_int_equal (last->calls, 1);

@@ -280,7 +280,7 @@ check_sums (const struct radio_profile *profile)
 {
   uint64_t work = 0, wait = 0;
   for (size_t i = 0; i < profile->nodes.n; i++) {
-    const struct radio_profile_node *node = radio_profile_node (profile, i);
+    const struct radio_profile_node *node = radio_profile_get_node (profile, i);
     assert_true (node->self_ns <= node->total_ns);
     work += node->work_ns;
     wait += node->wait_ns;

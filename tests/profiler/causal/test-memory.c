@@ -36,7 +36,7 @@ assert_memory_of_all (const struct radio_profile *profile, uint64_t count,
                       uint64_t nbytes, uint64_t peak, uint64_t live)
 {
   struct radio_profile_info info;
-  radio_profile_info (profile, &info);
+  radio_profile_get_info (profile, &info);
   assert_int_equal (info.alloc_count, count);
   assert_int_equal (info.alloc_nbytes, nbytes);
   assert_int_equal (info.alloc_peak_nbytes, peak);

@@ -497,11 +497,11 @@ accessors_return_null_beyond_the_end (void **state)
   struct radio_profile *profile = build_new ("x");
   build_finish (profile);
   struct radio_profile_info info;
-  radio_profile_info (profile, &info);
+  radio_profile_get_info (profile, &info);
   assert_int_equal (info.nnodes, 0);
   assert_int_equal (info.nparts, 1);
   assert_int_equal (info.nfindings, 0);
-  assert_null (radio_profile_node (profile, 0));
+  assert_null (radio_profile_get_node (profile, 0));
   assert_null (radio_profile_counter_name (profile, 0, NULL));
   assert_null (radio_profile_finding (profile, 0));
   radio_profile_close (profile);
@@ -529,7 +529,7 @@ the_specimen_is_consistent (void **state)
   (void) state;
   struct radio_profile *profile = build_specimen ();
   struct radio_profile_info info;
-  radio_profile_info (profile, &info);
+  radio_profile_get_info (profile, &info);
   assert_int_equal (info.wall_ns, 10000000);
   assert_int_equal (info.late_count, 1);
   assert_int_equal (info.open_count, 1);
@@ -537,7 +537,7 @@ the_specimen_is_consistent (void **state)
   assert_int_equal (info.nlanes, 4);
   uint64_t sum = 0;
   for (size_t i = 0; i < info.nnodes; i++) {
-    const struct radio_profile_node *node = radio_profile_node (profile, i);
+    const struct radio_profile_node *node = radio_profile_get_node (profile, i);
     assert_true (node->self_ns <= node->total_ns);
     sum += node->work_ns;
   }

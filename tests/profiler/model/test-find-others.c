@@ -494,7 +494,7 @@ the_message_of_a_failure_points_to_the_operation (void **state)
   build_finish (profile);
   const struct radio_finding *first = radio_profile_finding (profile, 0);
   assert_string_equal (first->id, "failed");
-  assert_string_equal (radio_profile_node (profile, first->node)->name,
+  assert_string_equal (radio_profile_get_node (profile, first->node)->name,
                        "fetch");
   assert_null (find_finding (profile, "failures"));
   radio_profile_close (profile);

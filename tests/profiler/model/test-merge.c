@@ -57,8 +57,8 @@ numbers_of_equal_paths_are_added_up (void **state)
 {
   (void) state;
   struct radio_profile *joined = join_two (RADIO_PARTS_RUNS);
-  const struct radio_profile_node *read = radio_profile_node (joined, 0);
-  const struct radio_profile_node *decode = radio_profile_node (joined, 1);
+  const struct radio_profile_node *read = radio_profile_get_node (joined, 0);
+  const struct radio_profile_node *decode = radio_profile_get_node (joined, 1);
   assert_int_equal (joined->info.nnodes, 2);
   assert_int_equal (read->calls, 2);
   assert_int_equal (read->total_ns, 4000);
