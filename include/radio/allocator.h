@@ -11,7 +11,8 @@ extern "C" {
 
 /* Functions like C's malloc, realloc and free, each with user_data.  They are
  * called from any thread, several at once, and return memory aligned for any
- * type.  resize is called with a block or NULL, never with a size of 0. */
+ * type.  resize is called with a block or NULL, never with a size of 0.
+ * Frozen. */
 struct radio_allocator {
   void *(*allocate) (size_t nbytes, void *user_data);
   void *(*resize) (void *block, size_t nbytes, void *user_data);

@@ -26,7 +26,8 @@ radio_array_open (struct radio_store *store, const char *path,
 /* Releases an array.  Must not be called while it is in use.  NULL is legal. */
 RADIO_API void radio_array_close (struct radio_array *array);
 
-/* Properties of an array.  The pointers are valid as long as the handle. */
+/* Properties of an array.  The pointers are valid as long as the handle.
+ * Frozen: it stands in other structs. */
 struct radio_array_info {
   size_t rank;
   uint64_t shape[RADIO_MAX_RANK];
@@ -62,6 +63,9 @@ struct radio_read_options {
   /* For planes: the index on each leading axis, slowest first: for a
    * (t, c, z, y, x) volume lead[0] is t and lead[1] is c. */
   uint64_t lead[2];
+
+  /* Must be zero: later versions may have members here. */
+  uint64_t reserved[8];
 };
 
 /* Reads a box into the caller's memory.
@@ -84,7 +88,7 @@ radio_array_read (struct radio_array *array, const struct radio_box *box,
                   enum radio_dtype dtype, void *buffer, size_t nbytes,
                   const struct radio_read_options *options) RADIO_USE_RESULT;
 
-/* One of several boxes read by one call. */
+/* One of several boxes read by one call.  Frozen: it stands in arrays. */
 struct radio_request {
   struct radio_box box;       /* within the array, of its rank */
   void *buffer;               /* for the elements of the box */
@@ -126,6 +130,9 @@ struct radio_array_options {
   const char *const *dimension_names;
   /* The array's attributes, a JSON object; NULL: none. */
   const char *attributes_json;
+
+  /* Must be zero: later versions may have members here. */
+  uint64_t reserved[8];
 };
 
 /* Creates an array, and the missing group documents above it.  Its document
@@ -148,6 +155,7 @@ RADIO_API enum radio_status
 radio_array_write (struct radio_array *array, const struct radio_box *box,
                    const void *buffer, size_t nbytes) RADIO_USE_RESULT;
 
+/* A result: later versions may add members at its end. */
 struct radio_check {
   uint64_t tile_count;        /* tiles read and decoded */
   uint64_t missing_count;     /* tiles not stored (fill value) */
@@ -163,8 +171,12 @@ typedef void radio_damage_fn (const char *message, void *user_data);
  * damaged (check has their number); other errors end the check. */
 RADIO_API enum radio_status
 radio_array_check (struct radio_array *array, struct radio_check *check,
-                   radio_damage_fn *damage, void *user_data)
+                   radio_damage_fn *damage, void *user_data,
+                   size_t check_nbytes)
   RADIO_USE_RESULT;
+#define radio_array_check(array, check, damage, user_data) \
+  radio_array_check (array, check, damage, user_data, \
+                     sizeof (struct radio_check))
 
 #ifdef __cplusplus
 }

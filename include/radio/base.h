@@ -12,6 +12,19 @@
  *  - a handle may be used by several threads at once; closing it must be its
  *    last use.  Closing NULL is legal and does nothing;
  *  - options structs are legal when zero-filled or NULL: zero means default.
+ *
+ * A program runs with any later version of the library than the one that it
+ * was compiled for:
+ *  - options have members called reserved, which must be zero: later versions
+ *    have theirs in that place.  If they are not zero, the function fails with
+ *    RADIO_ERROR_ARGUMENT;
+ *  - results may get members at their end: the functions that fill them take
+ *    the size of the struct, and a macro of the same name passes the one that
+ *    the program was compiled with.  Bindings pass it themselves;
+ *  - structs that stand in arrays or other structs, or that programs define,
+ *    are frozen, and their comments say so;
+ *  - structs that the library hands out by pointer may get members at their
+ *    end: do not copy them whole.
  */
 #ifndef RADIO_BASE_H
 #define RADIO_BASE_H

@@ -9,6 +9,7 @@
 extern "C" {
 #endif
 
+/* Frozen: it stands in other structs and in arrays. */
 struct radio_box {
   size_t rank;                      /* 1 to RADIO_MAX_RANK */
   uint64_t start[RADIO_MAX_RANK];   /* elements */

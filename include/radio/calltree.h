@@ -38,7 +38,8 @@ enum radio_profile_parts {
   RADIO_PARTS_RANKS,          /* concurrent processes */
 };
 
-/* Properties of a profile.  Strings are valid as long as it is; never NULL. */
+/* Properties of a profile.  Strings are valid as long as it is; never NULL.  A
+ * result: later versions may add members at its end. */
 struct radio_profile_info {
   const char *title;
   const char *program;        /* its arguments are a fact: "command" */
@@ -72,7 +73,11 @@ struct radio_profile_info {
 
 /* Fills info. */
 RADIO_API void radio_profile_get_info (const struct radio_profile *profile,
-                                       struct radio_profile_info *info);
+                                       struct radio_profile_info *info,
+                                       size_t info_nbytes);
+#define radio_profile_get_info(profile, info) \
+  radio_profile_get_info (profile, info, \
+                          sizeof (struct radio_profile_info))
 
 /* How a node is caused by its parent. */
 enum radio_edge {
@@ -137,7 +142,8 @@ RADIO_API const char *
 radio_profile_counter_name (const struct radio_profile *profile, size_t i,
                             const char **unit);
 
-/* A node in one part (run or rank); all 0 if it does not occur there. */
+/* A node in one part (run or rank); all 0 if it does not occur there.  A
+ * result: later versions may add members at its end. */
 struct radio_profile_share {
   uint64_t calls, total_ns, self_ns;
 };
@@ -145,7 +151,11 @@ struct radio_profile_share {
 /* Fills share with node's times in one part, below info.nparts. */
 RADIO_API void
 radio_profile_node_part (const struct radio_profile *profile, size_t node,
-                         size_t part, struct radio_profile_share *share);
+                         size_t part, struct radio_profile_share *share,
+                         size_t share_nbytes);
+#define radio_profile_node_part(profile, node, part, share) \
+  radio_profile_node_part (profile, node, part, share, \
+                           sizeof (struct radio_profile_share))
 
 /* Returns the name ("run 3", "rank 0") of part i, below info.nparts, and its
  * *wall_ns and *work_ns. */
@@ -165,7 +175,8 @@ enum radio_finding_weight {
   RADIO_FINDING_PROBLEM,      /* most of the time, or wrong */
 };
 
-/* A conclusion from the data, with its numbers. */
+/* A conclusion from the data, with its numbers.  Later versions may add
+ * members at the end. */
 struct radio_finding {
   const char *id;             /* stable, for programs: "bound-by-decode" */
   enum radio_finding_weight weight;
@@ -231,6 +242,9 @@ struct radio_profile_write_options {
    * redact is set, and shows what changed since; reading the page back gives
    * the profile only.  NULL: none. */
   const struct radio_profile *before;
+
+  /* Must be zero: later versions may have members here. */
+  uint64_t reserved[8];
 };
 
 /* Writes a file atomically: under a temporary name beside it, then renamed.
@@ -284,7 +298,8 @@ radio_profile_join (struct radio_profile *const *profiles, size_t n,
                     enum radio_profile_parts parts,
                     struct radio_profile **joined) RADIO_USE_RESULT;
 
-/* The distribution of a node's time over the ranks of a joined profile. */
+/* The distribution of a node's time over the ranks of a joined profile.  A
+ * result: later versions may add members at its end. */
 struct radio_imbalance {
   uint64_t mean_ns, max_ns, min_ns; /* of total, over the parts */
   double imbalance;           /* max / mean; 1: even; 0: no time */
@@ -298,7 +313,11 @@ struct radio_imbalance {
  * any. */
 RADIO_API void
 radio_profile_imbalance (const struct radio_profile *profile, size_t node,
-                         struct radio_imbalance *imbalance);
+                         struct radio_imbalance *imbalance,
+                         size_t imbalance_nbytes);
+#define radio_profile_imbalance(profile, node, imbalance) \
+  radio_profile_imbalance (profile, node, imbalance, \
+                           sizeof (struct radio_imbalance))
 
 /* The change of a path between two profiles. */
 enum radio_change {
@@ -312,7 +331,7 @@ enum radio_change {
 };
 
 /* One path in both profiles.  Times are the median over the runs of each
- * profile. */
+ * profile.  Later versions may add members at the end. */
 struct radio_difference {
   const char *name;           /* of the last scope of the path */
   size_t before, after;       /* its node in each, or RADIO_NO_PARENT */

@@ -39,6 +39,9 @@ struct radio_context_options {
    * 0: 64 MiB, or none if the limit is below 512 MiB;
    * RADIO_NO_CACHE: none. */
   uint64_t cache_nbytes;
+
+  /* Must be zero: later versions may have members here. */
+  uint64_t reserved[8];
 };
 
 #define RADIO_NO_CACHE UINT64_MAX

@@ -25,9 +25,13 @@ struct radio_copy_options {
   /* total_nbytes counts all shards; done_nbytes those already copied. */
   radio_progress_fn *progress;
   void *user_data;                    /* of progress */
+
+  /* Must be zero: later versions may have members here. */
+  uint64_t reserved[8];
 };
 
-/* Counts of shards; documents and header arrays are not counted. */
+/* Counts of shards; documents and header arrays are not counted.  A result:
+ * later versions may add members at its end. */
 struct radio_copy_result {
   bool skipped;
   uint64_t sent_count;                /* written by this call */
@@ -64,7 +68,11 @@ RADIO_API enum radio_status
 radio_volume_copy (struct radio_store *from, const char *path,
                    struct radio_store *to, const char *to_path,
                    const struct radio_copy_options *options,
-                   struct radio_copy_result *result) RADIO_USE_RESULT;
+                   struct radio_copy_result *result,
+                   size_t result_nbytes) RADIO_USE_RESULT;
+#define radio_volume_copy(from, path, to, to_path, options, result) \
+  radio_volume_copy (from, path, to, to_path, options, result, \
+                     sizeof (struct radio_copy_result))
 
 #ifdef __cplusplus
 }

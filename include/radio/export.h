@@ -16,6 +16,9 @@ struct radio_export_options {
   bool overwrite;
   /* Write scaled float32 values instead of stored ones (.npy only). */
   bool scaled;
+
+  /* Must be zero: later versions may have members here. */
+  uint64_t reserved[8];
 };
 
 /* Writes a volume, or a box of it, to a file in the format of its suffix:

@@ -18,7 +18,8 @@ enum radio_existing {
 };
 
 /* Progress of reading a file.  total_nbytes is the file's size on disk
- * (compressed), done_nbytes how much of it was read. */
+ * (compressed), done_nbytes how much of it was read.  Later versions may add
+ * members at the end. */
 struct radio_progress {
   uint64_t done_nbytes;
   uint64_t total_nbytes;
@@ -50,8 +51,12 @@ struct radio_ingest_options {
   radio_progress_fn *progress;
   radio_warning_fn *warning;
   void *user_data;                    /* of both callbacks */
+
+  /* Must be zero: later versions may have members here. */
+  uint64_t reserved[8];
 };
 
+/* A result: later versions may add members at its end. */
 struct radio_ingest_result {
   bool skipped;
   uint64_t source_nbytes;             /* decompressed header and voxels */
@@ -77,7 +82,11 @@ struct radio_ingest_result {
 RADIO_API enum radio_status
 radio_ingest (struct radio_store *store, const char *file, const char *path,
               const struct radio_ingest_options *options,
-              struct radio_ingest_result *result) RADIO_USE_RESULT;
+              struct radio_ingest_result *result,
+              size_t result_nbytes) RADIO_USE_RESULT;
+#define radio_ingest(store, file, path, options, result) \
+  radio_ingest (store, file, path, options, result, \
+                sizeof (struct radio_ingest_result))
 
 /* Returns the volume path for a file's name, without reading the file:
  * the stem below collection; or, when collection is NULL, for a BIDS name
@@ -96,6 +105,9 @@ struct radio_phantom_options {
   uint64_t shape[3];                  /* z, y, x; 0: 128, 256, 256 */
   uint64_t seed;                      /* of its noise */
   struct radio_ingest_options ingest; /* tiling, codec, existing, ... */
+
+  /* Must be zero: later versions may have members here. */
+  uint64_t reserved[8];
 };
 
 /* Creates a synthetic head CT of any size (int16 Hounsfield units: air, skin,

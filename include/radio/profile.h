@@ -55,7 +55,8 @@ enum radio_scope_kind {
 
 /* A site is a static constant that must stay mapped until every recorder that
  * saw it is stopped (so do not unload a plug-in before).  Scopes with equal
- * name and category under the same parent are one node of the tree. */
+ * name and category under the same parent are one node of the tree.  Frozen:
+ * programs define it. */
 struct radio_site {
   const char *name;           /* "decode": what users read */
   const char *category;       /* "decode", "disk", "network", "place", ...:
@@ -67,7 +68,7 @@ struct radio_site {
 };
 
 /* A sum kept on the nodes of the tree.  A static constant; counters with equal
- * names are one.  unit is "bytes" or "count". */
+ * names are one.  unit is "bytes" or "count".  Frozen: programs define it. */
 struct radio_counter {
   const char *name;
   const char *unit;
@@ -139,7 +140,8 @@ RADIO_API void radio_thread_name (const char *name);
 
 /* An open scope of one thread, as the parent of scopes on others.  Filled by
  * radio_handoff_give; zero if nothing records.  May be copied and used on any
- * thread, any number of times, until radio_handoff_release. */
+ * thread, any number of times, until radio_handoff_release.  Frozen: it stands
+ * in programs' structs. */
 struct radio_handoff {
   void *parent;
   uint64_t submitted;         /* its time, by the recorder's clock */
@@ -227,6 +229,9 @@ struct radio_recorder_options {
 
   /* A title for the profile; copied.  NULL: the program's name. */
   const char *title;
+
+  /* Must be zero: later versions may have members here. */
+  uint64_t reserved[8];
 };
 
 /* Starts recording the calling thread, or the process.  options may be NULL.

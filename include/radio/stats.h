@@ -15,7 +15,8 @@ extern "C" {
 #define RADIO_STATS_NPERCENTILES 7
 
 /* Without any value (an empty array, nothing but NaN) min, max, mean, std and
- * the percentiles are NaN. */
+ * the percentiles are NaN.  A result: later versions may add members at its
+ * end. */
 struct radio_stats {
   uint64_t count;             /* elements */
   uint64_t nan_count;         /* NaN: not in any other figure */
@@ -35,13 +36,19 @@ struct radio_stats {
 /* Computes statistics of an array of real numbers (bool counts as 0 and 1).
  * Errors: RADIO_ERROR_UNSUPPORTED (complex or raw), those of reading. */
 RADIO_API enum radio_status
-radio_array_stats (struct radio_array *array, struct radio_stats *stats)
+radio_array_stats (struct radio_array *array, struct radio_stats *stats,
+                   size_t stats_nbytes)
   RADIO_USE_RESULT;
+#define radio_array_stats(array, stats) \
+  radio_array_stats (array, stats, sizeof (struct radio_stats))
 
 /* The same for a volume: of scaled values, or of stored ones if raw. */
 RADIO_API enum radio_status
 radio_volume_stats (struct radio_volume *volume, bool raw,
-                    struct radio_stats *stats) RADIO_USE_RESULT;
+                    struct radio_stats *stats, size_t stats_nbytes)
+  RADIO_USE_RESULT;
+#define radio_volume_stats(volume, raw, stats) \
+  radio_volume_stats (volume, raw, stats, sizeof (struct radio_stats))
 
 #ifdef __cplusplus
 }

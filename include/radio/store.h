@@ -96,6 +96,9 @@ struct radio_s3_options {
    * with the first one, so that later requests do not wait for a handshake;
    * those unused for three seconds are closed. */
   bool no_connect_ahead;
+
+  /* Must be zero: later versions may have members here. */
+  uint64_t reserved[16];
 };
 
 /* Returns whether to cancel the current operation.  Called on its thread. */
@@ -116,6 +119,9 @@ struct radio_store_options {
    * NULL. */
   radio_cancel_fn *cancel;
   void *user_data;
+
+  /* Must be zero: later versions may have members here. */
+  uint64_t reserved[8];
 };
 
 /* Opens a store.
@@ -158,7 +164,7 @@ radio_store_node (struct radio_store *store, const char *path,
                   enum radio_node *node) RADIO_USE_RESULT;
 
 /* A volume found by radio_store_list.  The strings are valid during the
- * callback. */
+ * callback.  Later versions may add members at the end. */
 struct radio_entry {
   const char *collection;     /* "" for a volume at the root */
   const char *name;           /* the volume's own name */
@@ -196,6 +202,7 @@ RADIO_API enum radio_status
 radio_store_remove (struct radio_store *store, const char *path)
   RADIO_USE_RESULT;
 
+/* A result: later versions may add members at its end. */
 struct radio_gc_result {
   uint64_t removed_count;     /* levels and temporary files removed */
   uint64_t removed_nbytes;
@@ -210,7 +217,10 @@ struct radio_gc_result {
  * Errors: those of listing and removing, RADIO_ERROR_CANCELLED. */
 RADIO_API enum radio_status
 radio_store_gc (struct radio_store *store, bool dry_run,
-                struct radio_gc_result *result) RADIO_USE_RESULT;
+                struct radio_gc_result *result, size_t result_nbytes)
+  RADIO_USE_RESULT;
+#define radio_store_gc(store, dry_run, result) \
+  radio_store_gc (store, dry_run, result, sizeof (struct radio_gc_result))
 
 #ifdef __cplusplus
 }

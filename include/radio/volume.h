@@ -33,7 +33,8 @@ enum radio_plane {
   RADIO_SAGITTAL,       /* across the left-right axis */
 };
 
-/* Properties of a volume.  The pointers are valid as long as the handle. */
+/* Properties of a volume.  The pointers are valid as long as the handle.  A
+ * result: later versions may add members at its end. */
 struct radio_volume_info {
   const char *path;
   struct radio_array_info array;      /* of its finest level */
@@ -61,7 +62,11 @@ struct radio_volume_info {
 
 /* Fills info.  Never fails. */
 RADIO_API void radio_volume_get_info (const struct radio_volume *volume,
-                                      struct radio_volume_info *info);
+                                      struct radio_volume_info *info,
+                                      size_t info_nbytes);
+#define radio_volume_get_info(volume, info) \
+  radio_volume_get_info (volume, info, \
+                         sizeof (struct radio_volume_info))
 
 /* Gets the bytes stored for the volume, shards and documents together.  Lists
  * the volume's objects.
@@ -116,8 +121,12 @@ radio_volume_array (struct radio_volume *volume);
 RADIO_API enum radio_status
 radio_volume_validate (struct radio_volume *volume,
                        struct radio_check *check,
-                       radio_damage_fn *damage, void *user_data)
+                       radio_damage_fn *damage, void *user_data,
+                       size_t check_nbytes)
   RADIO_USE_RESULT;
+#define radio_volume_validate(volume, check, damage, user_data) \
+  radio_volume_validate (volume, check, damage, user_data, \
+                         sizeof (struct radio_check))
 
 #ifdef __cplusplus
 }

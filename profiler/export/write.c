@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "src/base/structs.h"
 #include "src/base/whole-file.h"
 #include "profiler/export/export.h"
 
@@ -100,6 +101,7 @@ radio_profile_write_to (const struct radio_profile *profile,
 {
   if (profile == NULL || options == NULL || sink == NULL)
     return rd_fail (RADIO_ERROR_ARGUMENT, "radio_profile_write_to: NULL");
+  RD_TRY (RD_CHECK_RESERVED (radio_profile_write_options, options));
 
   enum radio_profile_format format = options->format;
   size_t n = sizeof exporters / sizeof exporters[0];

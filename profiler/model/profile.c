@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "src/base/checked.h"
+#include "src/base/structs.h"
 #include "profiler/model/builder.h"
 #include "profiler/model/string-table.h"
 #include "profiler/model/sum.h"
@@ -18,10 +19,11 @@
  *----------------------------------------------------------------------*/
 
 void
-radio_profile_get_info (const struct radio_profile *profile,
-                        struct radio_profile_info *info)
+(radio_profile_get_info) (const struct radio_profile *profile,
+                          struct radio_profile_info *info,
+                          size_t info_nbytes)
 {
-  *info = profile->info;
+  rd_fill_result (info, info_nbytes, &profile->info, sizeof profile->info);
 }
 
 const struct radio_profile_node *
@@ -68,12 +70,14 @@ radio_profile_counter_name (const struct radio_profile *profile, size_t i,
 }
 
 void
-radio_profile_node_part (const struct radio_profile *profile, size_t node,
-                         size_t part, struct radio_profile_share *share)
+(radio_profile_node_part) (const struct radio_profile *profile, size_t node,
+                           size_t part, struct radio_profile_share *share,
+                           size_t share_nbytes)
 {
-  *share = (struct radio_profile_share) { 0 };
+  struct radio_profile_share full = { 0 };
   if (node < profile->nodes.n && part < profile->parts.n)
-    *share = rd_profile_share (profile, node, part);
+    full = rd_profile_share (profile, node, part);
+  rd_fill_result (share, share_nbytes, &full, sizeof full);
 }
 
 const char *

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/base/checked.h"
+#include "src/base/structs.h"
 #include "profiler/model/builder.h"
 #include "profiler/model/spread.h"
 #include "profiler/model/sum.h"
@@ -229,11 +230,10 @@ is_straggler (const struct radio_profile *profile, size_t node, size_t part)
          && lag >= longest / MIN_LAG_SHARE && lag > max_other - min_other;
 }
 
-void
-radio_profile_imbalance (const struct radio_profile *profile, size_t node,
-                         struct radio_imbalance *imbalance)
+static void
+find_imbalance (const struct radio_profile *profile, size_t node,
+                struct radio_imbalance *imbalance)
 {
-  memset (imbalance, 0, sizeof *imbalance);
   if (node >= profile->nodes.n)
     return;
   double sum = 0;
@@ -252,4 +252,14 @@ radio_profile_imbalance (const struct radio_profile *profile, size_t node,
   imbalance->mean_ns = (uint64_t) (sum / (double) n);
   imbalance->imbalance = (double) imbalance->max_ns / (sum / (double) n);
   imbalance->straggler = is_straggler (profile, node, imbalance->slowest);
+}
+
+void
+(radio_profile_imbalance) (const struct radio_profile *profile, size_t node,
+                           struct radio_imbalance *imbalance,
+                           size_t imbalance_nbytes)
+{
+  struct radio_imbalance full = { 0 };
+  find_imbalance (profile, node, &full);
+  rd_fill_result (imbalance, imbalance_nbytes, &full, sizeof full);
 }

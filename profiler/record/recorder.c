@@ -10,6 +10,7 @@
 
 #include "src/base/cleanup.h"
 #include "src/base/error.h"
+#include "src/base/structs.h"
 #include "profiler/record/collect.h"
 #include "profiler/record/frame.h"
 #include "profiler/record/log.h"
@@ -171,6 +172,7 @@ rd_recorder_start (const struct radio_recorder_options *options,
 #endif
   if (!options)
     options = &defaults;
+  RD_TRY (RD_CHECK_RESERVED (radio_recorder_options, options));
   if (!rd_process_init ())
     return rd_fail (RADIO_ERROR_MEMORY, "no room for the handlers of "
                     "threads' ends and of forks");

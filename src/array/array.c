@@ -9,6 +9,7 @@
 
 #include "src/base/checked.h"
 #include "src/base/json-make.h"
+#include "src/base/structs.h"
 #include "profiler/counters.h"
 #include "src/array/array.h"
 #include "src/array/cache.h"
@@ -290,6 +291,7 @@ radio_array_create (struct radio_store *store, const char *path,
     return rd_fail (RADIO_ERROR_ARGUMENT, "radio_array_create: %s is NULL",
                     !store ? "store" : !path ? "path"
                     : !options ? "options" : "array");
+  RD_TRY (RD_CHECK_RESERVED (radio_array_options, options));
   RD_TRY (rd_pool_check (store->context->pool));
   RD_TRY (rd_path_check (path, true));
   struct rd_array_doc *doc;

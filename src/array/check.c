@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "src/base/checked.h"
+#include "src/base/structs.h"
 #include "profiler/counters.h"
 #include "src/array/fetch.h"
 #include "src/array/layout.h"
@@ -190,8 +191,9 @@ run_check (struct check *check, struct radio_check *result)
 }
 
 enum radio_status
-radio_array_check (struct radio_array *array, struct radio_check *result,
-                   radio_damage_fn *damage, void *user_data)
+(radio_array_check) (struct radio_array *array, struct radio_check *result,
+                     radio_damage_fn *damage, void *user_data,
+                     size_t result_nbytes)
 {
   if (!array || !result)
     return rd_fail (RADIO_ERROR_ARGUMENT, "radio_array_check: %s is NULL",
@@ -213,5 +215,9 @@ radio_array_check (struct radio_array *array, struct radio_check *result,
     .user_data = user_data,
     .mutex = PTHREAD_MUTEX_INITIALIZER,
   };
-  return rd_scope_end_with (run_check (&check, result));
+  struct radio_check full = { 0 };
+  enum radio_status status = run_check (&check, &full);
+  if (status == RADIO_OK || status == RADIO_ERROR_CHECKSUM)
+    rd_fill_result (result, result_nbytes, &full, sizeof full);
+  return rd_scope_end_with (status);
 }

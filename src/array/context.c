@@ -9,6 +9,7 @@
 
 #include "src/base/checked.h"
 #include "src/base/cleanup.h"
+#include "src/base/structs.h"
 #include "src/array/context.h"
 #include "src/array/cache.h"
 
@@ -68,6 +69,7 @@ radio_context_open (const struct radio_context_options *options,
                     "NULL");
   if (!options)
     options = &defaults;
+  RD_TRY (RD_CHECK_RESERVED (radio_context_options, options));
   RD_FREE struct radio_context *context = rd_calloc (1, sizeof *context);
   if (!context)
     return rd_fail_memory (sizeof *context);

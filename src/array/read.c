@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "src/base/checked.h"
+#include "src/base/structs.h"
 #include "profiler/counters.h"
 #include "src/array/fetch.h"
 #include "src/array/layout.h"
@@ -273,6 +274,8 @@ radio_array_read_many (struct radio_array *array,
   if (!array || (!requests && n > 0))
     return rd_fail (RADIO_ERROR_ARGUMENT, "radio_array_read_many: %s is "
                     "NULL", array ? "requests" : "array");
+  if (options)
+    RD_TRY (RD_CHECK_RESERVED (radio_read_options, options));
   RD_SCOPE ("read many", RD_IN_OPERATION);
   RD_NOTE_NAME ("array", array->path);
   return rd_scope_end_with (
@@ -287,6 +290,8 @@ radio_array_read (struct radio_array *array, const struct radio_box *box,
   if (!array || !box)
     return rd_fail (RADIO_ERROR_ARGUMENT, "radio_array_read: %s is NULL",
                     array ? "box" : "array");
+  if (options)
+    RD_TRY (RD_CHECK_RESERVED (radio_read_options, options));
   RD_SCOPE ("read", RD_IN_OPERATION);
   RD_NOTE_NAME ("array", array->path);
   struct radio_request request = { .box = *box, .buffer = buffer,

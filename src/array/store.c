@@ -10,6 +10,7 @@
 
 #include "src/base/checked.h"
 #include "src/base/error.h"
+#include "src/base/structs.h"
 #include "profiler/counters.h"
 #include "src/array/array.h"
 #include "src/array/context.h"
@@ -247,6 +248,10 @@ radio_store_open (const char *uri, const struct radio_store_options *options,
   if (!uri || !store)
     return rd_fail (RADIO_ERROR_ARGUMENT, "radio_store_open: %s is NULL",
                     uri ? "store" : "uri");
+  if (options) {
+    RD_TRY (RD_CHECK_RESERVED (radio_store_options, options));
+    RD_TRY (RD_CHECK_RESERVED (radio_s3_options, &options->s3));
+  }
   RD_SCOPE ("open store", RD_IN_OPERATION);
   return rd_scope_end_with (open_uri (uri, options, store));
 }

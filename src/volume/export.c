@@ -10,6 +10,7 @@
 #include "profiler/counters.h"
 #include "src/array/pool.h"
 #include "src/base/error.h"
+#include "src/base/structs.h"
 #include "src/element/box.h"
 #include "src/nifti/executor.h"
 #include "src/nifti/npy.h"
@@ -343,6 +344,8 @@ radio_volume_export (struct radio_volume *volume, const struct radio_box *box,
   if (volume == NULL || file == NULL)
     return rd_fail (RADIO_ERROR_ARGUMENT,
                     "radio_volume_export: an argument is NULL");
+  if (options)
+    RD_TRY (RD_CHECK_RESERVED (radio_export_options, options));
   RD_SCOPE ("export", RD_IN_OPERATION);
   RD_NOTE_NAME ("volume", volume->path);
   return rd_scope_end_with (
@@ -376,6 +379,8 @@ radio_array_export (struct radio_array *array, const struct radio_box *box,
   if (array == NULL || file == NULL)
     return rd_fail (RADIO_ERROR_ARGUMENT,
                     "radio_array_export: an argument is NULL");
+  if (options)
+    RD_TRY (RD_CHECK_RESERVED (radio_export_options, options));
   RD_SCOPE ("export", RD_IN_OPERATION);
   RD_NOTE_NAME ("array", array->path);
   return rd_scope_end_with (

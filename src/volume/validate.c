@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "src/base/structs.h"
 #include "profiler/counters.h"
 #include "src/volume/header.h"
 #include "src/volume/file-slabs.h"
@@ -149,7 +150,7 @@ check_sha256 (struct validation *validation)
 
 static enum radio_status
 validate (struct radio_volume *volume, struct radio_check *check,
-          radio_damage_fn *damage, void *user_data)
+          size_t check_nbytes, radio_damage_fn *damage, void *user_data)
 {
   struct validation validation = { volume, { 0 }, damage, user_data };
   enum radio_status status
@@ -160,7 +161,8 @@ validate (struct radio_volume *volume, struct radio_check *check,
   if (status == RADIO_OK)
     RD_TRY (check_sha256 (&validation));
   if (check)
-    *check = validation.check;
+    rd_fill_result (check, check_nbytes, &validation.check,
+                    sizeof validation.check);
   if (validation.check.damaged_count == 0)
     return RADIO_OK;
   return rd_fail (RADIO_ERROR_CHECKSUM, "%s: %llu damaged parts",
@@ -169,14 +171,15 @@ validate (struct radio_volume *volume, struct radio_check *check,
 }
 
 enum radio_status
-radio_volume_validate (struct radio_volume *volume,
-                       struct radio_check *check, radio_damage_fn *damage,
-                       void *user_data)
+(radio_volume_validate) (struct radio_volume *volume,
+                         struct radio_check *check, radio_damage_fn *damage,
+                         void *user_data, size_t check_nbytes)
 {
   if (volume == NULL)
     return rd_fail (RADIO_ERROR_ARGUMENT, "radio_volume_validate: volume is "
                     "NULL");
   RD_SCOPE ("validate", RD_IN_OPERATION);
   RD_NOTE_NAME ("volume", volume->path);
-  return rd_scope_end_with (validate (volume, check, damage, user_data));
+  return rd_scope_end_with (
+    validate (volume, check, check_nbytes, damage, user_data));
 }

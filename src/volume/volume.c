@@ -11,6 +11,7 @@
 
 #include "profiler/counters.h"
 #include "src/base/error.h"
+#include "src/base/structs.h"
 #include "src/volume/node.h"
 #include "src/volume/volume.h"
 
@@ -216,10 +217,10 @@ radio_volume_close (struct radio_volume *volume)
 }
 
 void
-radio_volume_get_info (const struct radio_volume *volume,
-                       struct radio_volume_info *info)
+(radio_volume_get_info) (const struct radio_volume *volume,
+                         struct radio_volume_info *info, size_t info_nbytes)
 {
-  *info = volume->info;
+  rd_fill_result (info, info_nbytes, &volume->info, sizeof volume->info);
 }
 
 struct radio_array *
@@ -238,6 +239,8 @@ read_requests (struct radio_volume *volume,
   const struct rd_scaling scaling
     = { volume->info.scl_slope, volume->info.scl_inter };
   bool scaled = options && options->scaled;
+  if (options)
+    RD_TRY (RD_CHECK_RESERVED (radio_read_options, options));
   RD_NOTE_NAME ("volume", volume->path);
   return rd_array_read_scaled (volume->array, requests, n, dtype,
                                scaled ? &scaling : NULL);

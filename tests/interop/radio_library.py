@@ -48,7 +48,8 @@ class Box(c.Structure):
 
 class ContextOptions(c.Structure):
     _fields_ = [("nthreads", c.c_uint), ("memory_limit_nbytes", c.c_uint64),
-                ("no_huge_pages", c.c_bool), ("cache_nbytes", c.c_uint64)]
+                ("no_huge_pages", c.c_bool), ("cache_nbytes", c.c_uint64),
+                ("reserved", c.c_uint64 * 8)]
 
 
 NO_CACHE = 2**64 - 1
@@ -67,13 +68,15 @@ class S3Options(c.Structure):
                 ("first_byte_timeout_ms", c.c_uint64),
                 ("stall_timeout_ms", c.c_uint64),
                 ("deadline_ms", c.c_uint64),
-                ("no_connect_ahead", c.c_bool)]
+                ("no_connect_ahead", c.c_bool),
+                ("reserved", c.c_uint64 * 16)]
 
 
 class StoreOptions(c.Structure):
     _fields_ = [("context", c.c_void_p), ("create", c.c_bool),
                 ("s3", S3Options), ("cancel", c.c_void_p),
-                ("user_data", c.c_void_p)]
+                ("user_data", c.c_void_p),
+                ("reserved", c.c_uint64 * 8)]
 
 
 class ArrayOptions(c.Structure):
@@ -86,13 +89,15 @@ class ArrayOptions(c.Structure):
                 ("chunk_key_encoding", c.c_char_p),
                 ("separator", c.c_char),
                 ("dimension_names", c.POINTER(c.c_char_p)),
-                ("attributes_json", c.c_char_p)]
+                ("attributes_json", c.c_char_p),
+                ("reserved", c.c_uint64 * 8)]
 
 
 class ReadOptions(c.Structure):
     _fields_ = [("strides", c.POINTER(c.c_int64)),
                 ("scaled", c.c_bool),
-                ("lead", c.c_uint64 * 2)]
+                ("lead", c.c_uint64 * 2),
+                ("reserved", c.c_uint64 * 8)]
 
 
 class Store:

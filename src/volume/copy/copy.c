@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/base/checked.h"
+#include "src/base/structs.h"
 #include "profiler/counters.h"
 #include "src/volume/gc/collect.h"
 #include "src/volume/copy/copy.h"
@@ -281,7 +282,8 @@ copy_volume (struct rd_copy *copy, const char *collection)
 }
 
 static enum radio_status
-run_copy (struct rd_copy *copy, struct radio_copy_result *result)
+run_copy (struct rd_copy *copy, struct radio_copy_result *result,
+          size_t result_nbytes)
 {
   char *collection RD_FREE = NULL;
   const char *name;
@@ -292,25 +294,28 @@ run_copy (struct rd_copy *copy, struct radio_copy_result *result)
                                      &copy->skipped));
   enum radio_status status
     = copy->skipped ? RADIO_OK : copy_volume (copy, collection);
+  const struct radio_copy_result full = {
+    .skipped = copy->skipped,
+    .sent_count = copy->sent_count, .sent_nbytes = copy->sent_nbytes,
+    .there_count = copy->there_count, .there_nbytes = copy->there_nbytes,
+  };
   if (result)
-    *result = (struct radio_copy_result) {
-      .skipped = copy->skipped,
-      .sent_count = copy->sent_count, .sent_nbytes = copy->sent_nbytes,
-      .there_count = copy->there_count, .there_nbytes = copy->there_nbytes,
-    };
+    rd_fill_result (result, result_nbytes, &full, sizeof full);
   return status;
 }
 
 enum radio_status
-radio_volume_copy (struct radio_store *from, const char *path,
-                   struct radio_store *to, const char *to_path,
-                   const struct radio_copy_options *options,
-                   struct radio_copy_result *result)
+(radio_volume_copy) (struct radio_store *from, const char *path,
+                     struct radio_store *to, const char *to_path,
+                     const struct radio_copy_options *options,
+                     struct radio_copy_result *result, size_t result_nbytes)
 {
   static const struct radio_copy_options defaults;
   if (from == NULL || path == NULL || to == NULL)
     return rd_fail (RADIO_ERROR_ARGUMENT,
                     "radio_volume_copy: an argument is NULL");
+  if (options)
+    RD_TRY (RD_CHECK_RESERVED (radio_copy_options, options));
   struct rd_copy copy RD_CLEANUP (free_copy) = {
     .from = from, .to = to, .path = path,
     .to_path = to_path ? to_path : path,
@@ -319,5 +324,5 @@ radio_volume_copy (struct radio_store *from, const char *path,
   };
   RD_SCOPE ("copy", RD_IN_OPERATION);
   RD_NOTE_NAME ("volume", path);
-  return rd_scope_end_with (run_copy (&copy, result));
+  return rd_scope_end_with (run_copy (&copy, result, result_nbytes));
 }

@@ -6,6 +6,7 @@
 
 #include "profiler/counters.h"
 #include "src/base/checked.h"
+#include "src/base/structs.h"
 #include "src/volume/gc/collect.h"
 #include "src/volume/gc/tombstones.h"
 #include "src/volume/header.h"
@@ -325,8 +326,8 @@ collect_store (struct radio_store *store, bool dry_run,
 }
 
 enum radio_status
-radio_store_gc (struct radio_store *store, bool dry_run,
-                struct radio_gc_result *result)
+(radio_store_gc) (struct radio_store *store, bool dry_run,
+                  struct radio_gc_result *result, size_t result_nbytes)
 {
   if (store == NULL)
     return rd_fail (RADIO_ERROR_ARGUMENT, "radio_store_gc: store is NULL");
@@ -334,7 +335,7 @@ radio_store_gc (struct radio_store *store, bool dry_run,
   struct radio_gc_result counts = { 0 };
   enum radio_status status = collect_store (store, dry_run, &counts);
   if (result)
-    *result = counts;
+    rd_fill_result (result, result_nbytes, &counts, sizeof counts);
   if (status == RADIO_ERROR_CANCELLED)
     rd_fail (status, "%s: cancelled; the next gc removes the rest",
              store->io->uri);

@@ -18,6 +18,7 @@
 #include "src/array/layout.h"
 #include "src/array/write-layers.h"
 #include "src/base/checked.h"
+#include "src/base/structs.h"
 #include "src/element/box.h"
 #include "src/nifti/image.h"
 #include "src/volume/codec.h"
@@ -435,16 +436,21 @@ ingest_file (struct radio_store *store, const char *file, const char *path,
 }
 
 enum radio_status
-radio_ingest (struct radio_store *store, const char *file, const char *path,
-              const struct radio_ingest_options *options,
-              struct radio_ingest_result *result)
+(radio_ingest) (struct radio_store *store, const char *file, const char *path,
+                const struct radio_ingest_options *options,
+                struct radio_ingest_result *result, size_t result_nbytes)
 {
   if (store == NULL || file == NULL || path == NULL)
     return rd_fail (RADIO_ERROR_ARGUMENT,
                     "radio_ingest: an argument is NULL");
+  if (options)
+    RD_TRY (RD_CHECK_RESERVED (radio_ingest_options, options));
   RD_SCOPE ("ingest", RD_IN_OPERATION);
   RD_NOTE_NAME ("file", file);
   RD_NOTE_NAME ("volume", path);
-  return rd_scope_end_with (
-    ingest_file (store, file, path, options, result));
+  struct radio_ingest_result full = { 0 };
+  enum radio_status status = ingest_file (store, file, path, options, &full);
+  if (status == RADIO_OK && result)
+    rd_fill_result (result, result_nbytes, &full, sizeof full);
+  return rd_scope_end_with (status);
 }

@@ -14,6 +14,7 @@
 #include "src/array/context.h"
 #include "src/base/checked.h"
 #include "src/base/error.h"
+#include "src/base/structs.h"
 #include "src/volume/ingest/phantom.h"
 #include "src/volume/ingest/ingest.h"
 
@@ -390,6 +391,10 @@ radio_phantom (struct radio_store *store, const char *path,
   if (store == NULL || path == NULL)
     return rd_fail (RADIO_ERROR_ARGUMENT,
                     "radio_phantom: an argument is NULL");
+  if (options) {
+    RD_TRY (RD_CHECK_RESERVED (radio_phantom_options, options));
+    RD_TRY (RD_CHECK_RESERVED (radio_ingest_options, &options->ingest));
+  }
   RD_SCOPE ("phantom", RD_IN_OPERATION);
   RD_NOTE_NAME ("volume", path);
   return rd_scope_end_with (

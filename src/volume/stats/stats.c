@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "src/base/error.h"
+#include "src/base/structs.h"
 #include "profiler/counters.h"
 #include "src/element/box.h"
 #include "src/volume/stats/stats.h"
@@ -48,7 +49,7 @@ static const struct radio_site count_site = {
 
 static enum radio_status
 compute (struct radio_array *array, double slope, double inter,
-         struct radio_stats *stats)
+         struct radio_stats *stats, size_t stats_nbytes)
 {
   const struct rd_array_doc *doc = array->doc;
   enum radio_dtype dtype = doc->type.dtype;
@@ -75,23 +76,27 @@ compute (struct radio_array *array, double slope, double inter,
                        *array->path ? "/" : "", array->path);
   RD_TRY (rd_context_allows (array->store->context, rd_stats_nbytes (dtype),
                              "statistics"));
-  return rd_stats_compute (dtype, slope, inter, scan_array, &scan, stats);
+  struct radio_stats full = { 0 };
+  RD_TRY (rd_stats_compute (dtype, slope, inter, scan_array, &scan, &full));
+  rd_fill_result (stats, stats_nbytes, &full, sizeof full);
+  return RADIO_OK;
 }
 
 enum radio_status
-radio_array_stats (struct radio_array *array, struct radio_stats *stats)
+(radio_array_stats) (struct radio_array *array, struct radio_stats *stats,
+                     size_t stats_nbytes)
 {
   if (array == NULL || stats == NULL)
     return rd_fail (RADIO_ERROR_ARGUMENT,
                     "radio_array_stats: an argument is NULL");
   RD_SCOPE ("stats", RD_IN_OPERATION);
   RD_NOTE_NAME ("array", array->path);
-  return rd_scope_end_with (compute (array, 1, 0, stats));
+  return rd_scope_end_with (compute (array, 1, 0, stats, stats_nbytes));
 }
 
 enum radio_status
-radio_volume_stats (struct radio_volume *volume, bool raw,
-                    struct radio_stats *stats)
+(radio_volume_stats) (struct radio_volume *volume, bool raw,
+                      struct radio_stats *stats, size_t stats_nbytes)
 {
   if (volume == NULL || stats == NULL)
     return rd_fail (RADIO_ERROR_ARGUMENT,
@@ -104,5 +109,6 @@ radio_volume_stats (struct radio_volume *volume, bool raw,
                          || volume->meta.nifti.colour == RD_COLOUR_NONE);
   double slope = scaled ? info->scl_slope : 1;
   double inter = scaled ? info->scl_inter : 0;
-  return rd_scope_end_with (compute (volume->array, slope, inter, stats));
+  return rd_scope_end_with (
+    compute (volume->array, slope, inter, stats, stats_nbytes));
 }

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* Calls every function that takes options or fills a result.  test-old-programs
+ * compiles it with headers of which the last member of each such struct was
+ * cut, as those of an older version would be, and runs it with the library of
+ * today.  What follows each struct in memory must stay as it was, and must not
+ * be taken for a member.
+ *
+ *   old-program FOLDER
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <radio/radio.h>
+
+#define GUARD 0xa5
+#define GUARD_NBYTES 512
+
+/* A struct, zero or filled with rubbish, and what follows it. */
+#define WITH_GUARD(type, name, fill)                                    \
+  struct {                                                              \
+    struct type value;                                                  \
+    unsigned char guard[GUARD_NBYTES];                                  \
+  } name;                                                               \
+  memset (&name, GUARD, sizeof name);                                   \
+  memset (&name.value, fill, sizeof name.value)
+#define OPTIONS(type, name) WITH_GUARD (type, name, 0)
+#define RESULT(type, name) WITH_GUARD (type, name, 0x5a)
+
+#define CHECK_GUARD(name) check_guard (#name, name.guard)
+
+static void
+check_guard (const char *name, const unsigned char *guard)
+{
+  for (int i = 0; i < GUARD_NBYTES; i++)
+    if (guard[i] != GUARD) {
+      fprintf (stderr, "byte %d after %s was overwritten\n", i, name);
+      exit (EXIT_FAILURE);
+    }
+}
+
+static void
+check (enum radio_status status)
+{
+  if (status == RADIO_OK)
+    return;
+  fprintf (stderr, "%s\n", radio_error_message ());
+  exit (EXIT_FAILURE);
+}
+
+static void
+use_volume (struct radio_volume *volume, const char *file)
+{
+  RESULT (radio_volume_info, info);
+  RESULT (radio_check, damage);
+  RESULT (radio_stats, stats);
+  OPTIONS (radio_read_options, read);
+  OPTIONS (radio_export_options, export);
+  int16_t voxel;
+  const struct radio_box box = radio_box3 (4, 1, 5, 1, 6, 1);
+  struct radio_array *array = radio_volume_array (volume);
+  radio_volume_get_info (volume, &info.value);
+  CHECK_GUARD (info);
+  if (strcmp (info.value.path, "ct/old") != 0
+      || info.value.array.shape[2] != 12) {
+    fprintf (stderr, "info is wrong\n");
+    exit (EXIT_FAILURE);
+  }
+  check (radio_volume_validate (volume, &damage.value, NULL, NULL));
+  CHECK_GUARD (damage);
+  check (radio_array_check (array, &damage.value, NULL, NULL));
+  CHECK_GUARD (damage);
+  check (radio_volume_stats (volume, false, &stats.value));
+  CHECK_GUARD (stats);
+  check (radio_array_stats (array, &stats.value));
+  CHECK_GUARD (stats);
+  check (radio_volume_read (volume, &box, RADIO_INT16, &voxel, sizeof voxel,
+                            &read.value));
+  check (radio_array_read (array, &box, RADIO_INT16, &voxel, sizeof voxel,
+                           &read.value));
+  check (radio_volume_export (volume, NULL, file, &export.value));
+}
+
+static void
+use_store (struct radio_context *context, const char *file)
+{
+  OPTIONS (radio_store_options, options);
+  OPTIONS (radio_phantom_options, phantom);
+  OPTIONS (radio_ingest_options, ingest);
+  OPTIONS (radio_copy_options, copy);
+  OPTIONS (radio_array_options, create);
+  RESULT (radio_ingest_result, ingested);
+  RESULT (radio_copy_result, copied);
+  RESULT (radio_gc_result, removed);
+  struct radio_store *store;
+  struct radio_volume *volume;
+  struct radio_array *array;
+  options.value.context = context;
+  options.value.s3.region = "eu-central-1";
+  check (radio_store_open ("memory:", &options.value, &store));
+  phantom.value.shape[0] = 8;
+  phantom.value.shape[1] = 10;
+  phantom.value.shape[2] = 12;
+  check (radio_phantom (store, "ct/old", &phantom.value));
+  check (radio_volume_open (store, "ct/old", &volume));
+  use_volume (volume, file);
+  radio_volume_close (volume);
+
+  check (radio_ingest (store, file, "ct/new", &ingest.value,
+                       &ingested.value));
+  CHECK_GUARD (ingested);
+  check (radio_volume_copy (store, "ct/new", store, "ct/copy", &copy.value,
+                            &copied.value));
+  CHECK_GUARD (copied);
+  check (radio_store_gc (store, false, &removed.value));
+  CHECK_GUARD (removed);
+  create.value.rank = 1;
+  create.value.shape[0] = create.value.chunk_shape[0] = 3;
+  create.value.data_type = "uint8";
+  check (radio_array_create (store, "array", &create.value, &array));
+  radio_array_close (array);
+  radio_store_close (store);
+}
+
+static void
+use_profile (struct radio_recorder *recorder, const char *file)
+{
+  RESULT (radio_profile_info, info);
+  RESULT (radio_profile_share, share);
+  RESULT (radio_imbalance, imbalance);
+  OPTIONS (radio_profile_write_options, write);
+  struct radio_profile *profile;
+  check (radio_recorder_stop (recorder, &profile));
+  radio_profile_get_info (profile, &info.value);
+  CHECK_GUARD (info);
+  radio_profile_node_part (profile, 0, 0, &share.value);
+  CHECK_GUARD (share);
+  radio_profile_imbalance (profile, 0, &imbalance.value);
+  CHECK_GUARD (imbalance);
+  check (radio_profile_write (profile, file, &write.value));
+  radio_profile_close (profile);
+}
+
+int
+main (int argc, char **argv)
+{
+  OPTIONS (radio_recorder_options, record);
+  OPTIONS (radio_context_options, options);
+  struct radio_recorder *recorder = NULL;
+  struct radio_context *context;
+  char volume[4096], profile[4096];
+  if (argc != 2)
+    return 2;
+  snprintf (volume, sizeof volume, "%s/volume.nii", argv[1]);
+  snprintf (profile, sizeof profile, "%s/profile.json", argv[1]);
+  enum radio_status status = radio_recorder_start (&record.value, &recorder);
+  if (status != RADIO_ERROR_UNSUPPORTED)
+    check (status);
+  check (radio_context_open (&options.value, &context));
+  use_store (context, volume);
+  radio_context_close (context);
+  if (recorder)
+    use_profile (recorder, profile);
+  puts ("good");
+}
