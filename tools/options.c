@@ -489,8 +489,11 @@ rd_args_init (struct rd_args *args, const struct rd_command *command,
   *args = (struct rd_args) {
     .command = command, .argc = argc, .argv = argv
   };
-  return rd_settings_parse (getenv ("RADIO_S3"), "RADIO_S3", rd_s3_settings,
-                            &args->s3);
+  /* The library applies it; here only to be an error of usage if it is. */
+  struct radio_s3_options s3 = { 0 };
+  if (radio_s3_options_parse (getenv ("RADIO_S3"), &s3) == RADIO_OK)
+    return true;
+  return rd_error ("RADIO_S3: %s", radio_error_message ()), false;
 }
 
 /* Only the widths of letters follow the user's locale; numbers are written

@@ -28,8 +28,8 @@ enum radio_s3_addressing {
 };
 
 /* Options of a store in S3.  What is NULL or zero comes from the environment
- * and AWS's configuration files, as with AWS's clients (see libradio(3)), and
- * else has AWS's default.  All strings are copied. */
+ * (RADIO_S3, and the variables of AWS's clients) and AWS's configuration files
+ * (see libradio(3)), and else has its default.  All strings are copied. */
 struct radio_s3_options {
   /* "https://HOST[:PORT]" of an S3-compatible server; only "http://" works
    * without TLS. */
@@ -100,6 +100,15 @@ struct radio_s3_options {
   /* Must be zero: later versions may have members here. */
   uint64_t reserved[16];
 };
+
+/* Sets the fields that are named by settings as in the environment variable
+ * RADIO_S3 ("hedge=3,gap=256K,deadline=5s"; radio(1) lists them); NULL and ""
+ * name none.  radio_store_open applies the variable itself, to fields that are
+ * zero: this is for settings from elsewhere.
+ * Errors: RADIO_ERROR_ARGUMENT; then some fields may be set. */
+RADIO_API enum radio_status
+radio_s3_options_parse (const char *settings, struct radio_s3_options *options)
+  RADIO_USE_RESULT;
 
 /* Returns whether to cancel the current operation.  Called on its thread. */
 typedef bool radio_cancel_fn (void *user_data);

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <openssl/crypto.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
@@ -458,6 +459,9 @@ rd_http_attempt_close (struct rd_http_attempt *attempt)
   if (attempt == NULL)
     return;
   curl_easy_cleanup (attempt->easy);
+  /* They may hold a signature, or a token. */
+  for (struct curl_slist *line = attempt->headers; line; line = line->next)
+    OPENSSL_cleanse (line->data, strlen (line->data));
   curl_slist_free_all (attempt->headers);
   rd_buffer_free (&attempt->error_body);
   rd_free (attempt);

@@ -578,7 +578,8 @@ static enum radio_status
 add_lines (struct rd_s3_signed *out, const struct rd_s3_signing *signing,
            const struct rd_s3_request *request, const char *time)
 {
-  RD_BUFFER_SCOPE struct rd_buffer names = { 0 }, text = { 0 };
+  RD_BUFFER_SCOPE struct rd_buffer names = { 0 };
+  RD_S3_SECRET_SCOPE struct rd_buffer text = { 0 };
   char sha256[RD_S3_SHA256_NBYTES], signature[RD_S3_SHA256_NBYTES];
   const char *token = signing->credentials->session_token;
   size_t n = 0;
@@ -602,6 +603,11 @@ add_lines (struct rd_s3_signed *out, const struct rd_s3_signing *signing,
   RD_TRY (add_line (out, "x-amz-content-sha256", request->payload_sha256));
   if (token)
     RD_TRY (add_line (out, "x-amz-security-token", token));
+  /* At its full size, so that no copy stays in freed memory. */
+  RD_TRY (rd_buffer_reserve (&text, strlen (signing->credentials->access_key)
+                                    + strlen (signing->region)
+                                    + strlen (signing->service)
+                                    + names.nbytes + 256));
   RD_TRY (rd_s3_append (&text, "AWS4-HMAC-SHA256 Credential="));
   RD_TRY (rd_s3_append (&text, signing->credentials->access_key));
   RD_TRY (rd_s3_append (&text, "/"));

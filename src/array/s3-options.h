@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The options of a store in S3: from the caller, else from the environment,
- * else from the files of profiles, as with AWS's other clients.  Only this
- * module causes the environment to be read. */
+/* The options of a store in S3: from the caller, else from the environment
+ * (RADIO_S3, and the variables of AWS's clients), else from the files of
+ * profiles.  Only this module causes the environment to be read. */
 #ifndef RD_S3_OPTIONS_H
 #define RD_S3_OPTIONS_H
 

@@ -132,3 +132,67 @@ rd_hex_value (char c)
     return c - 'a' + 10;
   return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
+
+bool
+rd_read_digits (const char **text, uint64_t *value)
+{
+  const char *p = *text;
+  uint64_t sum = 0;
+  for (; *p >= '0' && *p <= '9'; p++)
+    if (__builtin_mul_overflow (sum, 10, &sum)
+        || __builtin_add_overflow (sum, (uint64_t) (*p - '0'), &sum))
+      return false;
+  if (p == *text)
+    return false;
+  *text = p;
+  *value = sum;
+  return true;
+}
+
+bool
+rd_parse_u64 (const char *text, uint64_t *value)
+{
+  uint64_t result;
+  if (!rd_read_digits (&text, &result) || *text != '\0')
+    return false;
+  *value = result;
+  return true;
+}
+
+bool
+rd_parse_size (const char *text, uint64_t *nbytes)
+{
+  static const char letters[] = "KMGT";
+  uint64_t value;
+  if (!rd_read_digits (&text, &value))
+    return false;
+  if (*text != '\0') {
+    const char *letter = strchr (letters, *text & ~0x20);
+    if (letter == NULL || *letter == '\0')
+      return false;
+    uint64_t base = strcmp (text + 1, "B") == 0 ? 1000 : 1024;
+    if (base == 1024 && text[1] != '\0' && strcmp (text + 1, "iB") != 0)
+      return false;
+    for (ptrdiff_t i = letter - letters; i >= 0; i--)
+      if (__builtin_mul_overflow (value, base, &value))
+        return false;
+  }
+  *nbytes = value;
+  return true;
+}
+
+bool
+rd_parse_ms (const char *text, uint64_t *ms)
+{
+  static const struct {
+    const char *suffix;
+    uint64_t ms;
+  } units[] = { { "ms", 1 }, { "s", 1000 }, { "min", 60000 } };
+  uint64_t value;
+  if (!rd_read_digits (&text, &value))
+    return false;
+  for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+    if (strcmp (text, units[i].suffix) == 0)
+      return !__builtin_mul_overflow (value, units[i].ms, ms);
+  return false;
+}

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* UTF-8, and numbers and bytes as text in any locale.  Pure functions, which
- * the command links as well. */
+/* UTF-8, and numbers and bytes as text in any locale, and read from it.  Pure
+ * functions, which the command links as well. */
 #ifndef RD_BASE_TEXT_H
 #define RD_BASE_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,5 +40,18 @@ void rd_hex_text (const unsigned char *bytes, size_t n, char *text);
 
 /* Returns the value of a hexadecimal digit in either case, or -1. */
 int rd_hex_value (char c);
+
+/* Reads digits and steps past them; false when there are none or too many. */
+bool rd_read_digits (const char **text, uint64_t *value);
+
+/* All of a text is parsed or it is rejected: digits only, no overflow. */
+bool rd_parse_u64 (const char *text, uint64_t *value);
+
+/* A size: digits, then nothing, or K, M, G, T (powers of 1024), these also
+ * followed by "iB"; or KB, MB, GB, TB (powers of 1000). */
+bool rd_parse_size (const char *text, uint64_t *nbytes);
+
+/* A time in milliseconds: digits, then "ms", "s" or "min". */
+bool rd_parse_ms (const char *text, uint64_t *ms);
 
 #endif /* RD_BASE_TEXT_H */

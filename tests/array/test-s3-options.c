@@ -14,7 +14,7 @@ static const char *const variables[] = {
   "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
   "AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL_S3",
   "AWS_ENDPOINT_URL", "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
-  "AWS_CA_BUNDLE", "AWS_REQUEST_CHECKSUM_CALCULATION",
+  "AWS_CA_BUNDLE", "AWS_REQUEST_CHECKSUM_CALCULATION", "RADIO_S3",
 };
 
 /* A file of profiles in a folder of its own. */
@@ -253,6 +253,101 @@ connections_are_opened_ahead_unless_that_is_not_wanted (void **state)
 #define OPTIONS_TEST(fn) \
   cmocka_unit_test_setup_teardown (fn, set_up, tear_down)
 
+static enum radio_status
+parse (const char *text, struct radio_s3_options *options)
+{
+  *options = (struct radio_s3_options) { 0 };
+  return radio_s3_options_parse (text, options);
+}
+
+static void
+each_setting_sets_its_field (void **state)
+{
+  (void) state;
+  struct radio_s3_options s3 = { .hedge_percent = 3 };
+  assert_ok (radio_s3_options_parse (NULL, &s3));
+  assert_ok (radio_s3_options_parse ("", &s3));
+  assert_ok (radio_s3_options_parse ("gap=7", &s3));
+  assert_int_equal (s3.hedge_percent, 3);
+  assert_ok (parse (
+    "anonymous,addressing=virtual,hedge=2,gap=1,cap=2K,connect-timeout=3ms,"
+    "first-byte-timeout=4s,stall-timeout=5s,deadline=6min,no-connect-ahead,"
+    "hedge=4", &s3));
+  assert_true (s3.anonymous);
+  assert_int_equal (s3.addressing, RADIO_S3_ADDRESSING_VIRTUAL);
+  assert_int_equal (s3.hedge_percent, 4);
+  assert_int_equal (s3.gap_nbytes, 1);
+  assert_int_equal (s3.cap_nbytes, 2048);
+  assert_int_equal (s3.connect_timeout_ms, 3);
+  assert_int_equal (s3.first_byte_timeout_ms, 4000);
+  assert_int_equal (s3.stall_timeout_ms, 5000);
+  assert_int_equal (s3.deadline_ms, 360000);
+  assert_true (s3.no_connect_ahead);
+  assert_ok (parse ("addressing=path", &s3));
+  assert_int_equal (s3.addressing, RADIO_S3_ADDRESSING_PATH);
+}
+
+static void
+wrong_settings_are_refused (void **state)
+{
+  (void) state;
+  static const char *const wrong[][2] = {
+    { ",", "'' is none of anonymous, addressing, hedge, " },
+    { "anonymous,", "'' is none of" }, { "Anonymous", "'Anonymous' is none" },
+    { "anonymous=", "'anonymous' takes no value" },
+    { "anonymous=1", "takes no value" },
+    { "hedge", "'hedge' needs a value: a number above 0" },
+    { "hedge=", "hedge: '' is not a number" }, { "hedge=0", "'0'" },
+    { "hedge=-1", "'-1'" }, { "hedge=4294967296", "not a number" },
+    { "gap=0", "'0' is not a size above 0" }, { "gap=1X", "'1X'" },
+    { "gap=1 ", "'1 '" }, { "deadline=5", "'5' is not a time" },
+    { "deadline=0s", "'0s'" }, { "deadline=s", "'s'" },
+    { "deadline=2m", "'2m'" }, { "deadline=5 s", "'5 s'" },
+    { "deadline=18446744073709551615s", "not a time" },
+    { "addressing=", "'' is not 'path' or 'virtual'" },
+    { "addressing", "needs a value" }, { "unknown=1", "'unknown' is none" },
+    { "=", "'' is none of" },
+  };
+  struct radio_s3_options s3;
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+    assert_fails (parse (wrong[i][0], &s3), RADIO_ERROR_ARGUMENT,
+                  wrong[i][1]);
+  assert_fails (radio_s3_options_parse ("anonymous", NULL),
+                RADIO_ERROR_ARGUMENT, "options is NULL");
+}
+
+/* Any program that links the library, as the command. */
+static void
+RADIO_S3_sets_what_the_caller_does_not (void **state)
+{
+  (void) state;
+  RD_S3_RESOLVED_SCOPE struct rd_s3_resolved resolved = { 0 };
+  const struct radio_s3_options none = { 0 }, asked = {
+    .stall_timeout_ms = 7, .hedge_percent = 1, .access_key = "ASKED",
+    .secret_key = "secret",
+  };
+  setenv ("RADIO_S3", "anonymous,stall-timeout=5s,deadline=9s,hedge=2,gap=3,"
+          "no-connect-ahead,addressing=virtual", 1);
+  assert_ok (rd_s3_resolve (&none, &resolved));
+  assert_true (resolved.settings.is_anonymous);
+  assert_int_equal (resolved.options.http.stall_timeout_ms, 5000);
+  assert_int_equal (resolved.options.http.deadline_ms, 9000);
+  assert_int_equal (resolved.options.http.hedge_percent, 2);
+  assert_int_equal (resolved.options.http.npreconnect, 0);
+  assert_int_equal (resolved.options.gap_nbytes, 3);
+  assert_int_equal (resolved.options.addressing, RD_S3_ADDRESSING_VIRTUAL);
+  rd_s3_resolved_free (&resolved);
+  assert_ok (rd_s3_resolve (&asked, &resolved));
+  assert_false (resolved.settings.is_anonymous);
+  assert_int_equal (resolved.options.http.stall_timeout_ms, 7);
+  assert_int_equal (resolved.options.http.deadline_ms, 9000);
+  assert_int_equal (resolved.options.http.hedge_percent, 1);
+  rd_s3_resolved_free (&resolved);
+  setenv ("RADIO_S3", "deadline", 1);
+  assert_fails (rd_s3_resolve (&none, &resolved), RADIO_ERROR_ARGUMENT,
+                "RADIO_S3: 'deadline' needs a value");
+}
+
 int
 main (void)
 {
@@ -267,6 +362,10 @@ main (void)
     OPTIONS_TEST (each_bound_of_time_reaches_the_requests),
     OPTIONS_TEST (connections_are_opened_ahead_unless_that_is_not_wanted),
     OPTIONS_TEST (the_s3_environment_does_not_affect_other_stores),
+    cmocka_unit_test (each_setting_sets_its_field),
+    cmocka_unit_test (wrong_settings_are_refused),
+    cmocka_unit_test_setup_teardown (RADIO_S3_sets_what_the_caller_does_not,
+                                     set_up, tear_down),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }
