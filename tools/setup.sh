@@ -10,7 +10,7 @@ libssl-dev libcurl4-openssl-dev libexpat1-dev libpng-dev"
 # Real images to try it on.
 DATA_PACKAGES="mricron-data invesalius-examples"
 # Testing.
-CHECK_PACKAGES="ceph-common ceph-mon ceph-osd clang libcmocka-dev python3
+CHECK_PACKAGES="abigail-tools ceph-common ceph-mon ceph-osd clang libcmocka-dev python3
 python3-venv g++ git groff haproxy locales nginx-light openssl radosgw time
 xz-utils zsh"
 
