@@ -32,6 +32,10 @@ RADIO_API enum radio_status
 radio_set_allocator (const struct radio_allocator *allocator)
   RADIO_USE_RESULT;
 
+/* Frees memory that the library allocated for the caller by its allocator, as
+ * the functions say that do so.  NULL is legal. */
+RADIO_API void radio_free (void *block);
+
 #ifdef __cplusplus
 }
 #endif

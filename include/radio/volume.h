@@ -16,7 +16,8 @@ extern "C" {
 struct radio_volume;
 
 /* Opens a volume by its path ("collection/name"), or another program's
- * OME-Zarr image by its group's path ("" is the root).
+ * OME-Zarr image by its group's path ("" is the root).  radio_store_find finds
+ * the path for a bare name, by listing the store.
  * Errors: RADIO_ERROR_NOT_FOUND; RADIO_ERROR_FORMAT and
  * RADIO_ERROR_UNSUPPORTED (the message names the document and member);
  * those of reading. */
@@ -99,6 +100,44 @@ radio_volume_read_plane (struct radio_volume *volume, enum radio_plane plane,
                          void *buffer, size_t nbytes,
                          const struct radio_read_options *options)
   RADIO_USE_RESULT;
+
+/* Elements in memory that the library allocated.  A result: later versions may
+ * add members at its end. */
+struct radio_elements {
+  void *data;                         /* C order; NULL if there are none */
+  size_t nbytes;
+  enum radio_dtype dtype;             /* never RADIO_STORED */
+  size_t item_nbytes;
+  size_t rank;                        /* 2 for a plane */
+  uint64_t shape[RADIO_MAX_RANK];
+};
+
+/* Reads a box, or the whole finest level if box is NULL, into memory
+ * of the library's allocator (radio/allocator.h).  The caller frees
+ * elements->data with radio_free.  options->strides must be NULL.
+ * Errors: those of radio_volume_read, RADIO_ERROR_MEMORY. */
+RADIO_API enum radio_status
+radio_volume_read_alloc (struct radio_volume *volume,
+                         const struct radio_box *box, enum radio_dtype dtype,
+                         const struct radio_read_options *options,
+                         struct radio_elements *elements,
+                         size_t elements_nbytes) RADIO_USE_RESULT;
+#define radio_volume_read_alloc(volume, box, dtype, options, elements) \
+  radio_volume_read_alloc (volume, box, dtype, options, elements, \
+                           sizeof (struct radio_elements))
+
+/* The same for a plane; see radio_volume_read_plane. */
+RADIO_API enum radio_status
+radio_volume_read_plane_alloc (struct radio_volume *volume,
+                               enum radio_plane plane, uint64_t index,
+                               enum radio_dtype dtype,
+                               const struct radio_read_options *options,
+                               struct radio_elements *elements,
+                               size_t elements_nbytes) RADIO_USE_RESULT;
+#define radio_volume_read_plane_alloc(volume, plane, index, dtype, options, \
+                                      elements) \
+  radio_volume_read_plane_alloc (volume, plane, index, dtype, options, \
+                                 elements, sizeof (struct radio_elements))
 
 /* Reads several boxes at once; see radio_array_read_many. */
 RADIO_API enum radio_status

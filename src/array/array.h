@@ -43,6 +43,11 @@ enum radio_status rd_array_open_doc (struct radio_store *store,
 void rd_array_chunk_key (const struct radio_array *array,
                          const uint64_t *chunk, char key[RD_KEY_NBYTES]);
 
+/* RADIO_ERROR_ARGUMENT unless a box is of the array's rank and within it. */
+enum radio_status rd_array_check_box (const struct radio_array *array,
+                                      const struct radio_box *box)
+  RADIO_USE_RESULT;
+
 /* Slope and intercept of a volume's values. */
 struct rd_scaling {
   double slope, inter;

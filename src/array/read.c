@@ -124,13 +124,11 @@ place (struct rd_tile_read *tiles, size_t number,
   return deliver (read, request, box, &part, view);
 }
 
-/* Checks that a request is within the array and its buffer. */
-static enum radio_status
-check_request (const struct read *read, const struct radio_request *request)
+enum radio_status
+rd_array_check_box (const struct radio_array *array,
+                    const struct radio_box *box)
 {
-  const struct radio_array *array = read->tiles.array;
   const struct rd_array_doc *doc = array->doc;
-  const struct radio_box *box = &request->box;
   if (box->rank != doc->rank)
     return rd_fail (RADIO_ERROR_ARGUMENT, "the box has rank %zu, the array "
                     "'%s' has %zu", box->rank, array->path, doc->rank);
@@ -141,6 +139,14 @@ check_request (const struct read *read, const struct radio_request *request)
                       PRIu64 " and has size %" PRIu64 ", but the array '%s' "
                       "has %" PRIu64 " elements", i, box->start[i],
                       box->size[i], array->path, doc->shape[i]);
+  return RADIO_OK;
+}
+
+/* Checks that a request is within the array and its buffer. */
+static enum radio_status
+check_request (const struct read *read, const struct radio_request *request)
+{
+  RD_TRY (rd_array_check_box (read->tiles.array, &request->box));
   uint64_t count = radio_box_count (&request->box), nbytes;
   if (count == 0)
     return RADIO_OK;

@@ -146,6 +146,12 @@ rd_free (void *block)
     free (header);
 }
 
+void
+radio_free (void *block)
+{
+  rd_free (block);
+}
+
 char *
 rd_strndup (const char *text, size_t max_nbytes)
 {

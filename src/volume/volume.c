@@ -10,8 +10,10 @@
 #include <string.h>
 
 #include "profiler/counters.h"
+#include "src/base/checked.h"
 #include "src/base/error.h"
 #include "src/base/structs.h"
+#include "src/element/box.h"
 #include "src/volume/node.h"
 #include "src/volume/volume.h"
 
@@ -202,6 +204,9 @@ radio_volume_open (struct radio_store *store, const char *path,
   enum radio_status status = rd_group_read (store, path, &group);
   if (status == RADIO_OK)
     status = rd_volume_open_group (store, path, group, volume);
+  else if (status == RADIO_ERROR_NOT_FOUND && *path && !strchr (path, '/'))
+    rd_fail (status, "%s; a path is COLLECTION/NAME, and radio_store_find "
+             "returns that of a bare name", radio_error_message ());
   return rd_scope_end_with (status);
 }
 
@@ -344,6 +349,95 @@ radio_volume_read_plane (struct radio_volume *volume, enum radio_plane plane,
   return rd_scope_end_with (
     read_plane (volume, volume->info.plane_axis[plane], index, dtype,
                 &request, options ? options : &defaults));
+}
+
+/* Allocates the elements that a read delivers.  The box was checked. */
+static enum radio_status
+alloc_elements (const struct radio_volume *volume, size_t rank,
+                const uint64_t *shape, enum radio_dtype dtype,
+                const struct radio_read_options *options,
+                struct radio_elements *elements)
+{
+  const struct radio_array_info *array = &volume->info.array;
+  if (options && options->strides)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "%s: strides of memory that is "
+                    "allocated for the read; leave them NULL", volume->path);
+  *elements = (struct radio_elements) { .rank = rank };
+  elements->dtype = dtype == RADIO_STORED ? array->dtype : dtype;
+  elements->item_nbytes = elements->dtype == array->dtype
+    ? array->item_nbytes : radio_dtype_nbytes (elements->dtype);
+  uint64_t nbytes = elements->item_nbytes;
+  for (size_t i = 0; i < rank; i++) {
+    elements->shape[i] = shape[i];
+    nbytes = rd_mul_sat (nbytes, shape[i]);
+  }
+  if (nbytes == 0)
+    return RADIO_OK;
+  elements->nbytes = nbytes > SIZE_MAX ? SIZE_MAX : (size_t) nbytes;
+  elements->data = rd_malloc (elements->nbytes);
+  return elements->data ? RADIO_OK : rd_fail_memory (elements->nbytes);
+}
+
+enum radio_status
+(radio_volume_read_alloc) (struct radio_volume *volume,
+                           const struct radio_box *box,
+                           enum radio_dtype dtype,
+                           const struct radio_read_options *options,
+                           struct radio_elements *elements,
+                           size_t elements_nbytes)
+{
+  if (volume == NULL || elements == NULL)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_volume_read_alloc: %s is "
+                    "NULL", volume ? "elements" : "volume");
+  RD_SCOPE ("read", RD_IN_OPERATION);
+  const struct radio_array_info *array = &volume->info.array;
+  struct radio_request request = {
+    .box = box ? *box : rd_box_whole (array->rank, array->shape),
+  };
+  struct radio_elements full = { 0 };
+  enum radio_status status = rd_array_check_box (volume->array,
+                                                 &request.box);
+  if (status == RADIO_OK)
+    status = alloc_elements (volume, request.box.rank, request.box.size,
+                             dtype, options, &full);
+  request.buffer = full.data;
+  request.nbytes = full.nbytes;
+  if (status == RADIO_OK)
+    status = read_requests (volume, &request, 1, dtype, options);
+  if (status == RADIO_OK)
+    rd_fill_result (elements, elements_nbytes, &full, sizeof full);
+  else
+    rd_free (full.data);
+  return rd_scope_end_with (status);
+}
+
+enum radio_status
+(radio_volume_read_plane_alloc) (struct radio_volume *volume,
+                                 enum radio_plane plane, uint64_t index,
+                                 enum radio_dtype dtype,
+                                 const struct radio_read_options *options,
+                                 struct radio_elements *elements,
+                                 size_t elements_nbytes)
+{
+  if (volume == NULL || elements == NULL)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_volume_read_plane_alloc: %s "
+                    "is NULL", volume ? "elements" : "volume");
+  if ((unsigned) plane > RADIO_SAGITTAL)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_volume_read_plane_alloc: "
+                    "%d is no plane", (int) plane);
+  struct radio_elements full = { 0 };
+  uint64_t shape[2];
+  radio_volume_plane_shape (volume, plane, shape);
+  enum radio_status status = alloc_elements (volume, 2, shape, dtype, options,
+                                             &full);
+  if (status == RADIO_OK)
+    status = radio_volume_read_plane (volume, plane, index, dtype, full.data,
+                                      full.nbytes, options);
+  if (status == RADIO_OK)
+    rd_fill_result (elements, elements_nbytes, &full, sizeof full);
+  else
+    rd_free (full.data);
+  return status;
 }
 
 struct size_sum {

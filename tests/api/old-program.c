@@ -56,6 +56,7 @@ use_volume (struct radio_volume *volume, const char *file)
   RESULT (radio_stats, stats);
   OPTIONS (radio_read_options, read);
   OPTIONS (radio_export_options, export);
+  RESULT (radio_elements, elements);
   int16_t voxel;
   const struct radio_box box = radio_box3 (4, 1, 5, 1, 6, 1);
   struct radio_array *array = radio_volume_array (volume);
@@ -78,6 +79,14 @@ use_volume (struct radio_volume *volume, const char *file)
                             &read.value));
   check (radio_array_read (array, &box, RADIO_INT16, &voxel, sizeof voxel,
                            &read.value));
+  check (radio_volume_read_alloc (volume, &box, RADIO_STORED, &read.value,
+                                  &elements.value));
+  CHECK_GUARD (elements);
+  radio_free (elements.value.data);
+  check (radio_volume_read_plane_alloc (volume, RADIO_AXIAL, 0, RADIO_STORED,
+                                        &read.value, &elements.value));
+  CHECK_GUARD (elements);
+  radio_free (elements.value.data);
   check (radio_volume_export (volume, NULL, file, &export.value));
 }
 
