@@ -21,62 +21,65 @@ struct listing {
   uint64_t raw_nbytes, stored_nbytes;
 };
 
+static enum radio_status
+add_json (struct listing *listing, const struct radio_entry *entry,
+          struct json_object *object)
+{
+  rd_json_set_text (object, "collection", entry->collection);
+  rd_json_set_text (object, "name", entry->name);
+  json_object_array_add (listing->json, object);
+  return RADIO_OK;
+}
+
+static enum radio_status
+on_entry (const struct radio_entry *entry, void *user_data)
+{
+  struct listing *listing = user_data;
+  if (listing->json) {
+    struct json_object *object = json_object_new_object ();
+    rd_json_set_text (object, "path", entry->path);
+    return add_json (listing, entry, object);
+  }
+  rd_text_print (stdout, entry->path);
+  putchar ('\n');
+  return RADIO_OK;
+}
+
 /* A volume that cannot be opened is reported, and still listed by its name in
  * the short forms. */
 static enum radio_status
-on_list_entry (const struct radio_entry *entry, void *user_data)
+on_opened (const struct radio_entry *entry, struct radio_volume *volume,
+           uint64_t stored_nbytes, void *user_data)
 {
   struct listing *listing = user_data;
-  struct radio_volume *volume = NULL;
   struct radio_volume_info info;
-  struct json_object *object = NULL;
-  uint64_t stored_nbytes;
-  bool added = true;
   listing->nvolumes++;
-  if (listing->is_long) {
-    if (radio_volume_open (listing->store, entry->path, &volume) != RADIO_OK
-        || radio_volume_stored_nbytes (volume, &stored_nbytes)
-           != RADIO_OK) {
-      rd_error_library (entry->path);
-      radio_volume_close (volume);
-      listing->nfailed++;
-      return RADIO_OK;
-    }
-    radio_volume_get_info (volume, &info);
-    if (listing->json) {
-      object = rd_volume_json (entry->path, &info, stored_nbytes);
-    } else {
-      char type[32], raw[RD_TEXT_NBYTES], stored[RD_TEXT_NBYTES];
-      char ratio[RD_TEXT_NBYTES];
-      size_t axes[RADIO_MAX_RANK], n = rd_display_axes (&info, axes);
-      uint64_t raw_nbytes = rd_raw_nbytes (&info.array);
-      RD_FREE char *shape = rd_join_u64 (info.array.shape, axes, n, "x");
-      RD_FREE char *spacing = rd_join_double (info.spacing, axes,
-                                              n < 3 ? n : 3, "x");
-      listing->raw_nbytes += raw_nbytes;
-      listing->stored_nbytes += stored_nbytes;
-      const char *cells[] = {
-        entry->path, shape, rd_volume_type (&info, type), spacing,
-        info.orientation, *info.codec ? info.codec : "-",
-        rd_text_size (raw_nbytes, raw), rd_text_size (stored_nbytes, stored),
-        rd_text_ratio (raw_nbytes, stored_nbytes, ratio)
-      };
-      added = shape && spacing && rd_table_add_row (&listing->table, cells);
-    }
-    radio_volume_close (volume);
-  } else if (listing->json) {
-    object = json_object_new_object ();
-    rd_json_set_text (object, "path", entry->path);
-  } else {
-    rd_text_print (stdout, entry->path);
-    putchar ('\n');
+  if (volume == NULL) {
+    rd_error_library (entry->path);
+    listing->nfailed++;
+    return RADIO_OK;
   }
-  if (object) {
-    rd_json_set_text (object, "collection", entry->collection);
-    rd_json_set_text (object, "name", entry->name);
-    json_object_array_add (listing->json, object);
-  }
-  return added ? RADIO_OK : RADIO_ERROR_MEMORY;
+  radio_volume_get_info (volume, &info);
+  if (listing->json)
+    return add_json (listing, entry,
+                     rd_volume_json (entry->path, &info, stored_nbytes));
+  char type[32], raw[RD_TEXT_NBYTES], stored[RD_TEXT_NBYTES];
+  char ratio[RD_TEXT_NBYTES];
+  size_t axes[RADIO_MAX_RANK], n = rd_display_axes (&info, axes);
+  uint64_t raw_nbytes = rd_raw_nbytes (&info.array);
+  RD_FREE char *shape = rd_join_u64 (info.array.shape, axes, n, "x");
+  RD_FREE char *spacing = rd_join_double (info.spacing, axes, n < 3 ? n : 3,
+                                          "x");
+  listing->raw_nbytes += raw_nbytes;
+  listing->stored_nbytes += stored_nbytes;
+  const char *cells[] = {
+    entry->path, shape, rd_volume_type (&info, type), spacing,
+    info.orientation, *info.codec ? info.codec : "-",
+    rd_text_size (raw_nbytes, raw), rd_text_size (stored_nbytes, stored),
+    rd_text_ratio (raw_nbytes, stored_nbytes, ratio)
+  };
+  return shape && spacing && rd_table_add_row (&listing->table, cells)
+         ? RADIO_OK : RADIO_ERROR_MEMORY;
 }
 
 static int
@@ -99,8 +102,11 @@ list_volumes (struct listing *listing)
   size_t n = args->noperands > 0 ? args->noperands : 1;
   for (size_t i = 0; i < n; i++) {
     const char *collection = args->noperands ? args->operands[i] : NULL;
-    if (radio_store_list (listing->store, collection, on_list_entry, listing)
-        == RADIO_OK)
+    enum radio_status status = listing->is_long
+      ? radio_store_list_opened (listing->store, collection, on_opened,
+                                 listing)
+      : radio_store_list (listing->store, collection, on_entry, listing);
+    if (status == RADIO_OK)
       continue;
     rd_error_library (collection);
     listing->nfailed++;

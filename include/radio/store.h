@@ -185,8 +185,10 @@ struct radio_entry {
 typedef enum radio_status radio_entry_fn (const struct radio_entry *entry,
                                           void *user_data);
 
-/* Lists the committed volumes in byte order of their paths: all of them, or
- * those of one collection if that is not NULL.  Reads no volume's metadata.
+/* Lists the committed volumes: all of them, or those of one collection if that
+ * is not NULL.  They are in byte order of the keys of their documents, as they
+ * come from an object store: "ct/a-1/zarr.json" is before "ct/a/zarr.json".
+ * Reads no volume's metadata.
  * Errors: RADIO_ERROR_NOT_FOUND (no such collection), those of reading. */
 RADIO_API enum radio_status
 radio_store_list (struct radio_store *store, const char *collection,

@@ -28,6 +28,22 @@ radio_volume_open (struct radio_store *store, const char *path,
 /* Releases a volume.  Must not be called while it is in use.  NULL is legal. */
 RADIO_API void radio_volume_close (struct radio_volume *volume);
 
+/* Called for each volume of a listing, which is closed afterwards.  volume is
+ * NULL if it could not be opened: radio_error_message says why.  stored_nbytes
+ * is as radio_volume_stored_nbytes returns it. */
+typedef enum radio_status radio_opened_fn (const struct radio_entry *entry,
+                                           struct radio_volume *volume,
+                                           uint64_t stored_nbytes,
+                                           void *user_data);
+
+/* Lists volumes as radio_store_list does, and opens them: many at the same
+ * time, which over a network takes far less time than opening each from the
+ * callback. */
+RADIO_API enum radio_status
+radio_store_list_opened (struct radio_store *store, const char *collection,
+                         radio_opened_fn *callback, void *user_data)
+  RADIO_USE_RESULT;
+
 enum radio_plane {
   RADIO_AXIAL = 0,      /* across the head-foot axis */
   RADIO_CORONAL,        /* across the front-back axis */

@@ -481,7 +481,7 @@ copy_options (struct rd_http_options *to,
               const struct rd_http_options *options)
 {
   *to = (struct rd_http_options) {
-    .nconnections = (unsigned) or_default (options->nconnections, 32),
+    .nconnections = (unsigned) or_default (options->nconnections, 64),
     .nattempts = (unsigned) or_default (options->nattempts, 8),
     .connect_timeout_ms = ms_or_default (options->connect_timeout_ms, 5000),
     .first_byte_timeout_ms = ms_or_default (options->first_byte_timeout_ms,

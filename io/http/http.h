@@ -21,7 +21,7 @@ struct rd_http_headers;
 
 /* Limits; 0 selects the default. */
 struct rd_http_options {
-  unsigned nconnections;      /* concurrent requests; 32 */
+  unsigned nconnections;      /* concurrent requests; 64 */
   unsigned nattempts;         /* of a task; 8 */
   uint64_t connect_timeout_ms;        /* 5,000 */
   uint64_t first_byte_timeout_ms;     /* 15,000 */

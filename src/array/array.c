@@ -109,7 +109,7 @@ radio_array_open (struct radio_store *store, const char *path,
   RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
   char key[RD_KEY_NBYTES];
   struct rd_array_doc *doc;
-  enum radio_status status = rd_store_read_document (store, path, &document);
+  enum radio_status status = rd_store_read_named (store, path, &document);
   if (status == RADIO_OK) {
     rd_path_key (path, "zarr.json", key);
     status = rd_array_doc_parse (document, key, &doc);

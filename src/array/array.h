@@ -74,6 +74,14 @@ enum radio_status rd_store_read_document (struct radio_store *store,
                                           struct json_object **document)
   RADIO_USE_RESULT;
 
+/* The same for a node that the caller of the library named: if it is missing
+ * since it is of Zarr version 2, this is RADIO_ERROR_UNSUPPORTED.  Over a
+ * network that takes two more requests. */
+enum radio_status rd_store_read_named (struct radio_store *store,
+                                       const char *path,
+                                       struct json_object **document)
+  RADIO_USE_RESULT;
+
 /* Publishes a node's document; RADIO_ERROR_EXISTS when it has one. */
 enum radio_status rd_store_put_document (struct radio_store *store,
                                          const char *path,

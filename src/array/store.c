@@ -52,9 +52,9 @@ exists (struct radio_store *store, const char *path, const char *name)
   return store->io->ops->size (store->io, key, &nbytes) == RADIO_OK;
 }
 
-enum radio_status
-rd_store_read_document (struct radio_store *store, const char *path,
-                        struct json_object **document)
+static enum radio_status
+read_document (struct radio_store *store, const char *path, bool is_named,
+               struct json_object **document)
 {
   RD_TRY (rd_pool_check (store->context->pool));
   RD_TRY (rd_path_check (path, false));
@@ -78,13 +78,28 @@ rd_store_read_document (struct radio_store *store, const char *path,
                               text.nbytes));
   if (status == RADIO_ERROR_NOT_FOUND) {
     const char *slash = path[0] ? "/" : "";
-    if (exists (store, path, ".zgroup") || exists (store, path, ".zarray"))
+    if (is_named && (exists (store, path, ".zgroup")
+                     || exists (store, path, ".zarray")))
       return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s%s%s is Zarr version 2: "
                       "only version 3 is read", store->io->uri, slash, path);
     return rd_fail (status, "%s%s%s: there is no zarr.json", store->io->uri,
                     slash, path);
   }
   return status;
+}
+
+enum radio_status
+rd_store_read_document (struct radio_store *store, const char *path,
+                        struct json_object **document)
+{
+  return read_document (store, path, false, document);
+}
+
+enum radio_status
+rd_store_read_named (struct radio_store *store, const char *path,
+                     struct json_object **document)
+{
+  return read_document (store, path, true, document);
 }
 
 enum radio_status
@@ -119,7 +134,7 @@ static enum radio_status
 read_root (struct radio_store *store)
 {
   RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
-  RD_TRY (rd_store_read_document (store, "", &document));
+  RD_TRY (rd_store_read_named (store, "", &document));
   enum rd_node_type node;
   RD_TRY (rd_document_node (document, "zarr.json", &node));
   store->is_array = node == RD_NODE_ARRAY;
@@ -305,7 +320,7 @@ radio_store_node (struct radio_store *store, const char *path,
     return rd_fail (RADIO_ERROR_ARGUMENT, "radio_store_node: %s is NULL",
                     !store ? "store" : !path ? "path" : "node");
   RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
-  RD_TRY (rd_store_read_document (store, path, &document));
+  RD_TRY (rd_store_read_named (store, path, &document));
   char key[RD_KEY_NBYTES];
   rd_path_key (path, "zarr.json", key);
   enum rd_node_type kind;

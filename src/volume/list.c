@@ -1,96 +1,329 @@
 /* SPDX-License-Identifier: MIT */
-/* Listing the volumes of a store, and finding one by its bare name.  In a
- * store of radio's every document below a collection is a volume's; in any
- * other tree the documents of its first two levels are read to find the
- * images. */
+/* Listing the volumes of a store.  In a store of radio's every document below
+ * a collection is a volume's; in any other tree the documents of its first
+ * two levels are read to find the images.
+ *
+ * Where a request takes a round trip, the objects of a collection are listed
+ * with all that is below it, page by page: that shows the documents and the
+ * sizes by one request for a thousand objects.  On a disk the folders are
+ * listed, and each is asked for its document. */
 #include <config.h>
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "profiler/counters.h"
+#include "src/base/checked.h"
+#include "src/volume/documents.h"
 #include "src/volume/list.h"
 #include "src/volume/node.h"
 #include "src/volume/strings.h"
+#include "src/volume/volume.h"
 
 struct listing {
   struct radio_store *store;
-  radio_entry_fn *callback;
+  radio_entry_fn *callback;           /* NULL: volumes are opened */
+  radio_opened_fn *opened;
   void *user_data;
+  struct rd_documents documents;
+};
+
+/* A node whose document is read, to find out if it is an image, or to open
+ * it. */
+struct node {
+  struct rd_document base;            /* first */
+  char *collection;                   /* "": the root */
+  bool opens;
+  bool has_nbytes;
+  uint64_t nbytes;                    /* stored for the volume */
+  enum rd_kind kind;
+  struct radio_volume *volume;
 };
 
 static enum radio_status
-report_entry (const struct listing *listing, const char *collection,
-              const char *name, const char *path)
+prepare_node (struct rd_document *base)
 {
-  const struct radio_entry entry = { collection, name, path };
-  return listing->callback (&entry, listing->user_data);
-}
-
-/* Like rd_node_kind, but a document that breaks the rules counts as none: it
- * does not hide the other volumes. */
-static enum radio_status
-classify_node (struct radio_store *store, const char *name,
-               enum rd_kind *kind)
-{
-  enum radio_status status = rd_node_kind (store, name, kind);
-  if (status == RADIO_ERROR_FORMAT || status == RADIO_ERROR_UNSUPPORTED) {
-    *kind = RD_KIND_NONE;
+  struct node *node = (struct node *) base;
+  struct radio_store *store = base->documents->store;
+  struct rd_group_doc *group RD_CLEANUP (rd_cleanup_group_doc) = NULL;
+  RD_TRY (rd_document_kind (base->document, base->path, &node->kind));
+  if (!node->opens || (!store->is_radio && node->kind != RD_KIND_IMAGE))
     return RADIO_OK;
+  RD_TRY (rd_group_parse (base->document, base->path, &group));
+  RD_TRY (rd_volume_open_group (store, base->path, group, &node->volume));
+  if (node->has_nbytes)
+    return RADIO_OK;
+  return radio_volume_stored_nbytes (node->volume, &node->nbytes);
+}
+
+static void
+free_node (struct rd_document *base)
+{
+  struct node *node = (struct node *) base;
+  radio_volume_close (node->volume);
+  rd_free (node->collection);
+  rd_free (node);
+}
+
+/* Reports the node if it is a volume, and was not removed meanwhile. */
+static enum radio_status
+take_node (struct rd_document *base, void *user_data)
+{
+  const struct listing *listing = user_data;
+  struct node *node = (struct node *) base;
+  const struct rd_error *error = &base->error;
+  const char *slash = strrchr (base->path, '/');
+  const struct radio_entry entry = {
+    node->collection, slash ? slash + 1 : base->path, base->path
+  };
+  if (error->status == RADIO_ERROR_NOT_FOUND)
+    return RADIO_OK;
+  if (!listing->store->is_radio) {
+    /* A document that breaks the rules counts as none: it does not hide the
+     * other volumes. */
+    bool is_bad = error->status == RADIO_ERROR_FORMAT
+                  || error->status == RADIO_ERROR_UNSUPPORTED;
+    if (node->kind != RD_KIND_IMAGE)
+      return is_bad ? RADIO_OK : rd_error_raise (error);
   }
-  return status;
+  if (listing->callback) {
+    RD_TRY (rd_error_raise (error));
+    return listing->callback (&entry, listing->user_data);
+  }
+  if (rd_error_raise (error) == RADIO_OK)
+    return listing->opened (&entry, node->volume, node->nbytes,
+                            listing->user_data);
+  return listing->opened (&entry, NULL, 0, listing->user_data);
+}
+
+static struct node *
+new_node (const char *collection, const char *path)
+{
+  struct node *node = rd_calloc (1, sizeof *node);
+  if (node)
+    node->collection = rd_strdup (collection);
+  if (node && node->collection)
+    node->base.path = rd_strdup (path);
+  if (node && node->base.path)
+    return node;
+  rd_fail_memory (sizeof *node + strlen (path) + 1);
+  if (node)
+    free_node (&node->base);
+  return NULL;
+}
+
+/* Reports what was found: a volume of a store of radio's, or else a node that
+ * may be one.  nbytes: NULL: not known. */
+static enum radio_status
+add_found (struct listing *listing, const char *collection, const char *name,
+           const uint64_t *nbytes)
+{
+  char *path RD_FREE = rd_key_join (collection, name);
+  if (path == NULL)
+    return RADIO_ERROR_MEMORY;
+  if (listing->callback && listing->store->is_radio) {
+    const struct radio_entry entry = { collection, name, path };
+    return listing->callback (&entry, listing->user_data);
+  }
+  struct node *node = new_node (collection, path);
+  if (node == NULL)
+    return RADIO_ERROR_MEMORY;
+  node->opens = listing->callback == NULL;
+  node->has_nbytes = nbytes != NULL;
+  node->nbytes = nbytes ? *nbytes : 0;
+  return rd_documents_add (&listing->documents, &node->base);
+}
+
+/*------------------------------------------------------------------------
+ * Collections
+ *----------------------------------------------------------------------*/
+
+/* The volume whose objects are being listed. */
+struct pages {
+  struct listing *listing;
+  const char *collection;
+  char *name;                         /* NULL: none yet */
+  bool has_document;
+  char level[RD_LEVEL_NAME_NBYTES];   /* the first one; "": none yet */
+  bool has_levels;                    /* more than one: some are garbage */
+  uint64_t nbytes;
+};
+
+static void
+free_pages (struct pages *pages)
+{
+  rd_free (pages->name);
 }
 
 static enum radio_status
-list_collection (const struct listing *listing, const char *collection)
+end_volume (struct pages *pages)
+{
+  char *name RD_FREE = RD_STEAL (pages->name);
+  return pages->has_document
+         ? add_found (pages->listing, pages->collection, name,
+                      pages->has_levels ? NULL : &pages->nbytes)
+         : RADIO_OK;
+}
+
+static enum radio_status
+add_object (const struct rd_io_entry *entry, void *user_data)
+{
+  struct pages *pages = user_data;
+  size_t n = strcspn (entry->name, "/");
+  if (entry->name[n] == '\0')
+    return RADIO_OK;                  /* of the collection itself */
+  if (pages->name && (strncmp (pages->name, entry->name, n) != 0
+                      || pages->name[n] != '\0'))
+    RD_TRY (end_volume (pages));
+  if (pages->name == NULL) {
+    pages->name = rd_strndup (entry->name, n);
+    if (pages->name == NULL)
+      return rd_fail_memory (n + 1);
+    pages->has_document = pages->has_levels = false;
+    pages->level[0] = '\0';
+    pages->nbytes = 0;
+  }
+
+  const char *below = entry->name + n + 1;
+  char first[RD_LEVEL_NAME_NBYTES] = "";
+  size_t nfirst = strcspn (below, "/");
+  if (strcmp (below, "zarr.json") == 0)
+    pages->has_document = true;
+  if (below[nfirst] == '/' && nfirst < sizeof first)
+    memcpy (first, below, nfirst);
+  if (rd_is_level_name (first)) {
+    pages->has_levels |= *pages->level && strcmp (pages->level, first) != 0;
+    memcpy (pages->level, first, sizeof first);
+  }
+  pages->nbytes = rd_add_sat (pages->nbytes, entry->nbytes);
+  return RADIO_OK;
+}
+
+static enum radio_status
+list_pages (struct listing *listing, const char *collection)
+{
+  struct rd_io *io = listing->store->io;
+  struct pages pages RD_CLEANUP (free_pages) = {
+    .listing = listing, .collection = collection,
+  };
+  RD_TRY (io->ops->list (io, collection, true, add_object, &pages));
+  return pages.name ? end_volume (&pages) : RADIO_OK;
+}
+
+/* The order of the keys of documents, in which objects are listed: names end
+ * in '/', so that "a-1" comes before "a". */
+static int
+compare_names (const void *a, const void *b)
+{
+  const char *p = *(const char *const *) a, *q = *(const char *const *) b;
+  size_t n = 0;
+  while (p[n] && p[n] == q[n])
+    n++;
+  int pc = p[n] ? (unsigned char) p[n] : '/';
+  int qc = q[n] ? (unsigned char) q[n] : '/';
+  return pc - qc;
+}
+
+/* The names of the folders below a prefix, in that order. */
+static enum radio_status
+list_folders (struct radio_store *store, const char *prefix,
+              struct rd_strings *names)
+{
+  RD_TRY (rd_strings_add_folders (names, store->io, prefix));
+  if (names->n > 1)
+    qsort (names->items, names->n, sizeof *names->items, compare_names);
+  return RADIO_OK;
+}
+
+static enum radio_status
+list_collection (struct listing *listing, const char *collection)
 {
   struct radio_store *store = listing->store;
   struct rd_strings names RD_STRINGS_SCOPE = { 0 };
-  RD_TRY (rd_strings_add_folders (&names, store->io, collection));
+  if (store->is_radio && !store->io->ops->is_blocking)
+    return list_pages (listing, collection);
+  RD_TRY (list_folders (store, collection, &names));
   for (size_t i = 0; i < names.n; i++) {
-    char *path RD_FREE = rd_key_join (collection, names.items[i]);
-    enum rd_kind kind;
-    bool is_volume;
-    if (path == NULL)
-      return RADIO_ERROR_MEMORY;
-    if (store->is_radio)
-      RD_TRY (rd_node_exists (store, path, &is_volume));
-    else {
-      RD_TRY (classify_node (store, path, &kind));
-      is_volume = kind == RD_KIND_IMAGE;
+    bool exists = true;
+    if (store->is_radio) {
+      char *path RD_FREE = rd_key_join (collection, names.items[i]);
+      if (path == NULL)
+        return RADIO_ERROR_MEMORY;
+      RD_TRY (rd_node_exists (store, path, &exists));
     }
-    if (is_volume)
-      RD_TRY (report_entry (listing, collection, names.items[i], path));
+    if (exists)
+      RD_TRY (add_found (listing, collection, names.items[i], NULL));
   }
   return RADIO_OK;
 }
 
-/* A folder of the root. */
-struct child {
-  const char *name;
-  enum rd_kind kind;
+/*------------------------------------------------------------------------
+ * The root's children
+ *----------------------------------------------------------------------*/
+
+struct kinds {
+  enum rd_kind *kinds;
+  size_t n;
 };
 
-/* The byte order of paths: a collection's end in '/', so that "a-b/x" comes
- * before "a/x". */
-static int
-compare_children (const void *a, const void *b)
+/* A document that breaks the rules counts as none. */
+static enum radio_status
+take_kind (struct rd_document *base, void *user_data)
 {
-  const struct child *p = a, *q = b;
-  size_t n = 0;
-  while (p->name[n] && p->name[n] == q->name[n])
-    n++;
-  int pc = (unsigned char) p->name[n], qc = (unsigned char) q->name[n];
-  if (pc == 0 && p->kind == RD_KIND_GROUP)
-    pc = '/';
-  if (qc == 0 && q->kind == RD_KIND_GROUP)
-    qc = '/';
-  return pc - qc;
+  struct kinds *kinds = user_data;
+  const struct node *node = (const struct node *) base;
+  switch (base->error.status) {
+  case RADIO_OK:
+  case RADIO_ERROR_NOT_FOUND:
+  case RADIO_ERROR_FORMAT:
+  case RADIO_ERROR_UNSUPPORTED:
+    kinds->kinds[kinds->n++] = node->kind;
+    return RADIO_OK;
+  default:
+    return rd_error_raise (&base->error);
+  }
 }
 
 static enum radio_status
-list_volumes (const struct listing *listing, const char *collection)
+read_kinds (struct radio_store *store, const struct rd_strings *names,
+            enum rd_kind *result)
+{
+  struct kinds kinds = { result, 0 };
+  struct rd_documents documents RD_DOCUMENTS_SCOPE = {
+    .store = store, .prepare = prepare_node, .take = take_kind,
+    .free_item = free_node, .user_data = &kinds,
+  };
+  rd_documents_init (&documents);
+  for (size_t i = 0; i < names->n; i++) {
+    struct node *node = new_node ("", names->items[i]);
+    if (node == NULL)
+      return RADIO_ERROR_MEMORY;
+    RD_TRY (rd_documents_add (&documents, &node->base));
+  }
+  return rd_documents_finish (&documents);
+}
+
+static enum radio_status
+list_children (struct listing *listing)
+{
+  struct radio_store *store = listing->store;
+  struct rd_strings names RD_STRINGS_SCOPE = { 0 };
+  RD_TRY (list_folders (store, "", &names));
+  enum rd_kind *kinds RD_FREE = rd_calloc (names.n + 1, sizeof *kinds);
+  if (kinds == NULL)
+    return rd_fail_memory ((names.n + 1) * sizeof *kinds);
+  RD_TRY (read_kinds (store, &names, kinds));
+  for (size_t i = 0; i < names.n; i++) {
+    if (kinds[i] == RD_KIND_GROUP)
+      RD_TRY (list_collection (listing, names.items[i]));
+    else if (kinds[i] == RD_KIND_IMAGE)
+      RD_TRY (add_found (listing, "", names.items[i], NULL));
+  }
+  return RADIO_OK;
+}
+
+static enum radio_status
+list_volumes (struct listing *listing, const char *collection)
 {
   struct radio_store *store = listing->store;
   enum rd_kind kind = RD_KIND_GROUP;
@@ -107,28 +340,24 @@ list_volumes (const struct listing *listing, const char *collection)
   /* The root may be an image itself: then it is the only one. */
   if (!store->is_radio)
     RD_TRY (rd_node_kind (store, "", &kind));
-  if (kind == RD_KIND_IMAGE)
-    return report_entry (listing, "", "", "");
+  return kind == RD_KIND_IMAGE ? add_found (listing, "", "", NULL)
+                               : list_children (listing);
+}
 
-  struct rd_strings names RD_STRINGS_SCOPE = { 0 };
-  RD_TRY (rd_strings_add_folders (&names, store->io, ""));
-  struct child *children RD_FREE
-    = rd_calloc (names.n + 1, sizeof *children);
-  if (children == NULL)
-    return rd_fail_memory ((names.n + 1) * sizeof *children);
-  for (size_t i = 0; i < names.n; i++) {
-    children[i].name = names.items[i];
-    RD_TRY (classify_node (store, names.items[i], &children[i].kind));
-  }
-  qsort (children, names.n, sizeof *children, compare_children);
-  for (size_t i = 0; i < names.n; i++) {
-    const char *name = children[i].name;
-    if (children[i].kind == RD_KIND_GROUP)
-      RD_TRY (list_collection (listing, name));
-    else if (children[i].kind == RD_KIND_IMAGE)
-      RD_TRY (report_entry (listing, "", name, name));
-  }
-  return RADIO_OK;
+static enum radio_status
+run_listing (struct listing *listing, const char *collection)
+{
+  struct rd_documents *documents = &listing->documents;
+  *documents = (struct rd_documents) {
+    .store = listing->store, .prepare = prepare_node, .take = take_node,
+    .free_item = free_node, .user_data = listing,
+  };
+  rd_documents_init (documents);
+  enum radio_status status = list_volumes (listing, collection);
+  if (status == RADIO_OK)
+    status = rd_documents_finish (documents);
+  rd_documents_end (documents);
+  return status;
 }
 
 enum radio_status
@@ -139,189 +368,38 @@ radio_store_list (struct radio_store *store, const char *collection,
     return rd_fail (RADIO_ERROR_ARGUMENT,
                     "radio_store_list: an argument is NULL");
   RD_SCOPE ("list", RD_IN_OPERATION);
-  const struct listing listing = { store, callback, user_data };
-  return rd_scope_end_with (list_volumes (&listing, collection));
+  struct listing listing = {
+    .store = store, .callback = callback, .user_data = user_data,
+  };
+  return rd_scope_end_with (run_listing (&listing, collection));
+}
+
+enum radio_status
+radio_store_list_opened (struct radio_store *store, const char *collection,
+                         radio_opened_fn *callback, void *user_data)
+{
+  if (store == NULL || callback == NULL)
+    return rd_fail (RADIO_ERROR_ARGUMENT,
+                    "radio_store_list_opened: an argument is NULL");
+  RD_SCOPE ("list", RD_IN_OPERATION);
+  struct listing listing = {
+    .store = store, .opened = callback, .user_data = user_data,
+  };
+  return rd_scope_end_with (run_listing (&listing, collection));
 }
 
 enum radio_status
 rd_list_collections (struct radio_store *store, struct rd_strings *names)
 {
   struct rd_strings folders RD_STRINGS_SCOPE = { 0 };
-  RD_TRY (rd_strings_add_folders (&folders, store->io, ""));
-  for (size_t i = 0; i < folders.n; i++) {
-    enum rd_kind kind;
-    const char *name = folders.items[i];
-    RD_TRY (classify_node (store, name, &kind));
-    if (kind == RD_KIND_GROUP)
-      RD_TRY (rd_strings_add (names, name, strlen (name)));
-  }
+  RD_TRY (list_folders (store, "", &folders));
+  enum rd_kind *kinds RD_FREE = rd_calloc (folders.n + 1, sizeof *kinds);
+  if (kinds == NULL)
+    return rd_fail_memory ((folders.n + 1) * sizeof *kinds);
+  RD_TRY (read_kinds (store, &folders, kinds));
+  for (size_t i = 0; i < folders.n; i++)
+    if (kinds[i] == RD_KIND_GROUP)
+      RD_TRY (rd_strings_add (names, folders.items[i],
+                              strlen (folders.items[i])));
   return RADIO_OK;
-}
-
-#define COMPARED_MAX 255
-#define NSUGGESTIONS 3
-
-/* Wagner and Fischer's algorithm, one row at a time. */
-unsigned
-rd_edit_distance (const char *a, const char *b)
-{
-  unsigned row[COMPARED_MAX + 1];
-  size_t na = strnlen (a, COMPARED_MAX), nb = strnlen (b, COMPARED_MAX);
-  for (size_t j = 0; j <= nb; j++)
-    row[j] = (unsigned) (2 * j);
-  for (size_t i = 1; i <= na; i++) {
-    unsigned diagonal = row[0];
-    row[0] = (unsigned) (2 * i);
-    for (size_t j = 1; j <= nb; j++) {
-      unsigned char p = (unsigned char) a[i - 1];
-      unsigned char q = (unsigned char) b[j - 1];
-      unsigned best = diagonal;               /* replace one by the other */
-      if (p != q)
-        best += tolower (p) == tolower (q) ? 1 : 2;
-      diagonal = row[j];
-      if (row[j] + 2 < best)
-        best = row[j] + 2;
-      if (row[j - 1] + 2 < best)
-        best = row[j - 1] + 2;
-      row[j] = best;
-    }
-  }
-  return row[nb];
-}
-
-/* The nearest paths seen so far, best first. */
-struct suggestions {
-  const char *wanted;
-  bool by_path;               /* compare whole paths, not bare names */
-  char *paths[NSUGGESTIONS];
-  unsigned distances[NSUGGESTIONS];
-  size_t n;
-};
-
-static void
-free_suggestions (struct suggestions *near)
-{
-  for (size_t i = 0; i < near->n; i++)
-    rd_free (near->paths[i]);
-}
-
-static enum radio_status
-suggest (const struct radio_entry *entry, void *user_data)
-{
-  struct suggestions *near = user_data;
-  const char *text = near->by_path ? entry->path : entry->name;
-  unsigned distance = rd_edit_distance (near->wanted, text);
-  /* Names with a third of their letters wrong are no help. */
-  size_t length = strnlen (near->wanted, COMPARED_MAX), at = near->n;
-  unsigned farthest = (unsigned) (length < 6 ? 4 : 2 * (length / 3));
-  while (at > 0 && near->distances[at - 1] > distance)
-    at--;
-  if (distance > farthest || at == NSUGGESTIONS)
-    return RADIO_OK;
-  char *path = rd_strdup (entry->path);
-  if (path == NULL)
-    return rd_fail_memory (strlen (entry->path) + 1);
-  if (near->n == NSUGGESTIONS)
-    rd_free (near->paths[--near->n]);
-  size_t nmoved = near->n - at;
-  memmove (near->paths + at + 1, near->paths + at,
-           nmoved * sizeof near->paths[0]);
-  memmove (near->distances + at + 1, near->distances + at,
-           nmoved * sizeof near->distances[0]);
-  near->paths[at] = path;
-  near->distances[at] = distance;
-  near->n++;
-  return RADIO_OK;
-}
-
-/* Suggest similar names, if the store can be listed. */
-static enum radio_status
-fail_not_found (struct radio_store *store, const char *name)
-{
-  struct suggestions near RD_CLEANUP (free_suggestions)
-    = { .wanted = name, .by_path = strchr (name, '/') != NULL };
-  enum radio_status status = radio_store_list (store, NULL, suggest, &near);
-  if (status != RADIO_ERROR_UNSUPPORTED)
-    RD_TRY (status);
-  const char *uri = store->io->uri;
-  char *const *p = near.paths;
-  switch (near.n) {
-  case 0:
-    return rd_fail (RADIO_ERROR_NOT_FOUND, "no volume '%s' in %s", name,
-                    uri);
-  case 1:
-    return rd_fail (RADIO_ERROR_NOT_FOUND, "no volume '%s' in %s; did you "
-                    "mean %s?", name, uri, p[0]);
-  case 2:
-    return rd_fail (RADIO_ERROR_NOT_FOUND, "no volume '%s' in %s; did you "
-                    "mean %s or %s?", name, uri, p[0], p[1]);
-  default:
-    return rd_fail (RADIO_ERROR_NOT_FOUND, "no volume '%s' in %s; did you "
-                    "mean %s, %s or %s?", name, uri, p[0], p[1], p[2]);
-  }
-}
-
-/* Add the path if it is a volume. */
-static enum radio_status
-add_if_volume (struct radio_store *store, const char *collection,
-               const char *name, struct rd_strings *found)
-{
-  char *path RD_FREE = rd_key_join (collection, name);
-  enum rd_kind kind;
-  if (path == NULL)
-    return RADIO_ERROR_MEMORY;
-  bool exists;
-  RD_TRY (rd_node_exists (store, path, &exists));
-  if (!exists)
-    return RADIO_OK;
-  if (!store->is_radio || strchr (path, '/') == NULL) {
-    RD_TRY (rd_node_kind (store, path, &kind));
-    if (kind != RD_KIND_IMAGE)
-      return RADIO_OK;
-  }
-  return rd_strings_add (found, path, strlen (path));
-}
-
-static enum radio_status
-find_path (struct radio_store *store, const char *name, char **path)
-{
-  struct rd_strings found RD_STRINGS_SCOPE = { 0 };
-  struct rd_strings collections RD_STRINGS_SCOPE = { 0 };
-  const char *slash = strrchr (name, '/');
-  if (name[0] == '\0' || slash == name || (slash && slash[1] == '\0'))
-    return rd_fail (RADIO_ERROR_NOT_FOUND, "'%s' is no name of a volume",
-                    name);
-  RD_TRY (rd_store_read_root (store));
-  RD_TRY (add_if_volume (store, "", name, &found));
-  if (slash == NULL)
-    RD_TRY (rd_list_collections (store, &collections));
-  for (size_t i = 0; i < collections.n; i++)
-    RD_TRY (add_if_volume (store, collections.items[i], name, &found));
-  if (found.n == 0)
-    return fail_not_found (store, name);
-  if (found.n == 1) {
-    *path = strdup (found.items[0]);    /* for the caller's free () */
-    return *path ? RADIO_OK : rd_fail_memory (strlen (found.items[0]) + 1);
-  }
-  struct rd_buffer list RD_BUFFER_SCOPE = { 0 };
-  for (size_t i = 0; i < found.n; i++) {
-    if (i > 0)
-      RD_TRY (rd_buffer_append (&list, ", ", 2));
-    RD_TRY (rd_buffer_append (&list, found.items[i],
-                              strlen (found.items[i])));
-  }
-  RD_TRY (rd_buffer_append (&list, "", 1));
-  return rd_fail (RADIO_ERROR_ARGUMENT, "'%s' is in several collections, "
-                  "name one of them: %s", name, (const char *) list.data);
-}
-
-enum radio_status
-radio_store_find (struct radio_store *store, const char *name, char **path)
-{
-  if (store == NULL || name == NULL || path == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "radio_store_find: an argument is NULL");
-  RD_SCOPE ("find", RD_IN_OPERATION);
-  RD_NOTE_NAME ("volume", name);
-  return rd_scope_end_with (find_path (store, name, path));
 }

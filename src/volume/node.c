@@ -18,6 +18,22 @@ rd_document_key (const char *path)
 }
 
 enum radio_status
+rd_document_kind (struct json_object *document, const char *path,
+                  enum rd_kind *kind)
+{
+  enum rd_node_type node;
+  *kind = RD_KIND_NONE;
+  RD_TRY (rd_document_node (document, path, &node));
+  if (node == RD_NODE_ARRAY)
+    *kind = RD_KIND_ARRAY;
+  else if (rd_meta_is_image (rd_json_member (document, "attributes")))
+    *kind = RD_KIND_IMAGE;
+  else
+    *kind = RD_KIND_GROUP;
+  return RADIO_OK;
+}
+
+enum radio_status
 rd_node_kind (struct radio_store *store, const char *path,
               enum rd_kind *kind)
 {
@@ -27,15 +43,7 @@ rd_node_kind (struct radio_store *store, const char *path,
   if (status == RADIO_ERROR_NOT_FOUND)
     return RADIO_OK;
   RD_TRY (status);
-  enum rd_node_type node;
-  RD_TRY (rd_document_node (document, path, &node));
-  if (node == RD_NODE_ARRAY)
-    *kind = RD_KIND_ARRAY;
-  else if (rd_meta_is_image (rd_json_member (document, "attributes")))
-    *kind = RD_KIND_IMAGE;
-  else
-    *kind = RD_KIND_GROUP;
-  return RADIO_OK;
+  return rd_document_kind (document, path, kind);
 }
 
 enum radio_status
@@ -73,20 +81,27 @@ rd_level_name (unsigned level, char name[RD_LEVEL_NAME_NBYTES])
 }
 
 enum radio_status
-rd_group_read (struct radio_store *store, const char *path,
-               struct rd_group_doc **doc)
+rd_group_parse (struct json_object *document, const char *path,
+                struct rd_group_doc **doc)
 {
-  struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
   char *where RD_FREE = rd_document_key (path);
   if (where == NULL)
     return RADIO_ERROR_MEMORY;
   enum rd_node_type node;
-  RD_TRY (rd_store_read_document (store, path, &document));
   RD_TRY (rd_document_node (document, where, &node));
   if (node == RD_NODE_ARRAY)
     return rd_fail (RADIO_ERROR_FORMAT, "%s: an array, not the group of a "
                     "volume", where);
   return rd_group_doc_parse (document, where, doc);
+}
+
+enum radio_status
+rd_group_read (struct radio_store *store, const char *path,
+               struct rd_group_doc **doc)
+{
+  struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
+  RD_TRY (rd_store_read_document (store, path, &document));
+  return rd_group_parse (document, path, doc);
 }
 
 void
@@ -99,15 +114,16 @@ enum radio_status
 rd_existing_read (struct radio_store *store, const char *path,
                   struct rd_existing *existing)
 {
+  struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
   struct rd_group_doc *group RD_CLEANUP (rd_cleanup_group_doc) = NULL;
-  enum rd_kind kind;
-  enum radio_status status = rd_node_kind (store, path, &kind);
-  if (status == RADIO_OK && kind == RD_KIND_NONE)
-    return RADIO_OK;
+  enum rd_kind kind = RD_KIND_NONE;
+  enum radio_status status = rd_store_read_named (store, path, &document);
+  if (status == RADIO_OK)
+    status = rd_document_kind (document, path, &kind);
   if (status == RADIO_OK && kind == RD_KIND_IMAGE)
-    status = rd_group_read (store, path, &group);
+    status = rd_group_parse (document, path, &group);
   if (status == RADIO_ERROR_NOT_FOUND)
-    return RADIO_OK;                  /* removed just now */
+    return RADIO_OK;
   existing->exists = true;
   if (status == RADIO_OK && group)
     status = rd_meta_parse (group->attributes, path, &existing->meta);

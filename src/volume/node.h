@@ -15,6 +15,11 @@ enum rd_kind {
 enum radio_status rd_node_kind (struct radio_store *store, const char *path,
                                 enum rd_kind *kind) RADIO_USE_RESULT;
 
+/* The same of a document that was read; never RD_KIND_NONE. */
+enum radio_status rd_document_kind (struct json_object *document,
+                                    const char *path, enum rd_kind *kind)
+  RADIO_USE_RESULT;
+
 /* Finds whether a path has a document, without reading it. */
 enum radio_status rd_node_exists (struct radio_store *store,
                                   const char *path, bool *exists)
@@ -34,6 +39,12 @@ enum radio_status rd_level_name (unsigned level,
  * RADIO_ERROR_FORMAT if it is an array. */
 enum radio_status rd_group_read (struct radio_store *store, const char *path,
                                  struct rd_group_doc **doc)
+  RADIO_USE_RESULT;
+
+/* The same of a document that was read. */
+enum radio_status rd_group_parse (struct json_object *document,
+                                  const char *path,
+                                  struct rd_group_doc **doc)
   RADIO_USE_RESULT;
 
 /* "PATH/zarr.json"; allocated, NULL without memory (the message is set). */

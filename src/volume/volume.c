@@ -200,8 +200,11 @@ radio_volume_open (struct radio_store *store, const char *path,
                     "radio_volume_open: an argument is NULL");
   RD_SCOPE ("open volume", RD_IN_OPERATION);
   RD_NOTE_NAME ("volume", path);
+  struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
   struct rd_group_doc *group RD_CLEANUP (rd_cleanup_group_doc) = NULL;
-  enum radio_status status = rd_group_read (store, path, &group);
+  enum radio_status status = rd_store_read_named (store, path, &document);
+  if (status == RADIO_OK)
+    status = rd_group_parse (document, path, &group);
   if (status == RADIO_OK)
     status = rd_volume_open_group (store, path, group, volume);
   else if (status == RADIO_ERROR_NOT_FOUND && *path && !strchr (path, '/'))

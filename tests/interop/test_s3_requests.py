@@ -118,10 +118,11 @@ def test_info_takes_two_requests(kinds, store):
         assert kinds("info", *volume) == ["document", "list"]
 
 
-def test_a_listing_takes_two_requests_a_folder_and_one_a_volume(
-        kinds, store):
-    assert kinds("ls", "-s", store) == ["root", "list", "collection", "list",
-                                        "HEAD"]
+def test_a_listing_takes_a_request_for_each_page(kinds, store):
+    """A page has a thousand objects."""
+    assert kinds("ls", "-s", store) == ["root", "list", "collection", "list"]
+    assert kinds("ls", "-l", "-s", store) == ["root", "list", "collection",
+                                              "list", "document"]
 
 
 def shard_requests(count):

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* Finding a volume by its bare name, and suggesting similar names. */
+#include <config.h>
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/counters.h"
+#include "src/volume/list.h"
+#include "src/volume/node.h"
+#include "src/volume/strings.h"
+
+#define COMPARED_MAX 255
+#define NSUGGESTIONS 3
+
+/* Wagner and Fischer's algorithm, one row at a time. */
+unsigned
+rd_edit_distance (const char *a, const char *b)
+{
+  unsigned row[COMPARED_MAX + 1];
+  size_t na = strnlen (a, COMPARED_MAX), nb = strnlen (b, COMPARED_MAX);
+  for (size_t j = 0; j <= nb; j++)
+    row[j] = (unsigned) (2 * j);
+  for (size_t i = 1; i <= na; i++) {
+    unsigned diagonal = row[0];
+    row[0] = (unsigned) (2 * i);
+    for (size_t j = 1; j <= nb; j++) {
+      unsigned char p = (unsigned char) a[i - 1];
+      unsigned char q = (unsigned char) b[j - 1];
+      unsigned best = diagonal;               /* replace one by the other */
+      if (p != q)
+        best += tolower (p) == tolower (q) ? 1 : 2;
+      diagonal = row[j];
+      if (row[j] + 2 < best)
+        best = row[j] + 2;
+      if (row[j - 1] + 2 < best)
+        best = row[j - 1] + 2;
+      row[j] = best;
+    }
+  }
+  return row[nb];
+}
+
+/* The nearest paths seen so far, best first. */
+struct suggestions {
+  const char *wanted;
+  bool by_path;               /* compare whole paths, not bare names */
+  char *paths[NSUGGESTIONS];
+  unsigned distances[NSUGGESTIONS];
+  size_t n;
+};
+
+static void
+free_suggestions (struct suggestions *near)
+{
+  for (size_t i = 0; i < near->n; i++)
+    rd_free (near->paths[i]);
+}
+
+static enum radio_status
+suggest (const struct radio_entry *entry, void *user_data)
+{
+  struct suggestions *near = user_data;
+  const char *text = near->by_path ? entry->path : entry->name;
+  unsigned distance = rd_edit_distance (near->wanted, text);
+  /* Names with a third of their letters wrong are no help. */
+  size_t length = strnlen (near->wanted, COMPARED_MAX), at = near->n;
+  unsigned farthest = (unsigned) (length < 6 ? 4 : 2 * (length / 3));
+  while (at > 0 && near->distances[at - 1] > distance)
+    at--;
+  if (distance > farthest || at == NSUGGESTIONS)
+    return RADIO_OK;
+  char *path = rd_strdup (entry->path);
+  if (path == NULL)
+    return rd_fail_memory (strlen (entry->path) + 1);
+  if (near->n == NSUGGESTIONS)
+    rd_free (near->paths[--near->n]);
+  size_t nmoved = near->n - at;
+  memmove (near->paths + at + 1, near->paths + at,
+           nmoved * sizeof near->paths[0]);
+  memmove (near->distances + at + 1, near->distances + at,
+           nmoved * sizeof near->distances[0]);
+  near->paths[at] = path;
+  near->distances[at] = distance;
+  near->n++;
+  return RADIO_OK;
+}
+
+/* Suggest similar names, if the store can be listed. */
+static enum radio_status
+fail_not_found (struct radio_store *store, const char *name)
+{
+  struct suggestions near RD_CLEANUP (free_suggestions)
+    = { .wanted = name, .by_path = strchr (name, '/') != NULL };
+  enum radio_status status = radio_store_list (store, NULL, suggest, &near);
+  if (status != RADIO_ERROR_UNSUPPORTED)
+    RD_TRY (status);
+  const char *uri = store->io->uri;
+  char *const *p = near.paths;
+  switch (near.n) {
+  case 0:
+    return rd_fail (RADIO_ERROR_NOT_FOUND, "no volume '%s' in %s", name,
+                    uri);
+  case 1:
+    return rd_fail (RADIO_ERROR_NOT_FOUND, "no volume '%s' in %s; did you "
+                    "mean %s?", name, uri, p[0]);
+  case 2:
+    return rd_fail (RADIO_ERROR_NOT_FOUND, "no volume '%s' in %s; did you "
+                    "mean %s or %s?", name, uri, p[0], p[1]);
+  default:
+    return rd_fail (RADIO_ERROR_NOT_FOUND, "no volume '%s' in %s; did you "
+                    "mean %s, %s or %s?", name, uri, p[0], p[1], p[2]);
+  }
+}
+
+/* Add the path if it is a volume. */
+static enum radio_status
+add_if_volume (struct radio_store *store, const char *collection,
+               const char *name, struct rd_strings *found)
+{
+  char *path RD_FREE = rd_key_join (collection, name);
+  enum rd_kind kind;
+  if (path == NULL)
+    return RADIO_ERROR_MEMORY;
+  bool exists;
+  RD_TRY (rd_node_exists (store, path, &exists));
+  if (!exists)
+    return RADIO_OK;
+  if (!store->is_radio || strchr (path, '/') == NULL) {
+    RD_TRY (rd_node_kind (store, path, &kind));
+    if (kind != RD_KIND_IMAGE)
+      return RADIO_OK;
+  }
+  return rd_strings_add (found, path, strlen (path));
+}
+
+static enum radio_status
+find_path (struct radio_store *store, const char *name, char **path)
+{
+  struct rd_strings found RD_STRINGS_SCOPE = { 0 };
+  struct rd_strings collections RD_STRINGS_SCOPE = { 0 };
+  const char *slash = strrchr (name, '/');
+  if (name[0] == '\0' || slash == name || (slash && slash[1] == '\0'))
+    return rd_fail (RADIO_ERROR_NOT_FOUND, "'%s' is no name of a volume",
+                    name);
+  RD_TRY (rd_store_read_root (store));
+  RD_TRY (add_if_volume (store, "", name, &found));
+  if (slash == NULL)
+    RD_TRY (rd_list_collections (store, &collections));
+  for (size_t i = 0; i < collections.n; i++)
+    RD_TRY (add_if_volume (store, collections.items[i], name, &found));
+  if (found.n == 0)
+    return fail_not_found (store, name);
+  if (found.n == 1) {
+    *path = strdup (found.items[0]);    /* for the caller's free () */
+    return *path ? RADIO_OK : rd_fail_memory (strlen (found.items[0]) + 1);
+  }
+  struct rd_buffer list RD_BUFFER_SCOPE = { 0 };
+  for (size_t i = 0; i < found.n; i++) {
+    if (i > 0)
+      RD_TRY (rd_buffer_append (&list, ", ", 2));
+    RD_TRY (rd_buffer_append (&list, found.items[i],
+                              strlen (found.items[i])));
+  }
+  RD_TRY (rd_buffer_append (&list, "", 1));
+  return rd_fail (RADIO_ERROR_ARGUMENT, "'%s' is in several collections, "
+                  "name one of them: %s", name, (const char *) list.data);
+}
+
+enum radio_status
+radio_store_find (struct radio_store *store, const char *name, char **path)
+{
+  if (store == NULL || name == NULL || path == NULL)
+    return rd_fail (RADIO_ERROR_ARGUMENT,
+                    "radio_store_find: an argument is NULL");
+  RD_SCOPE ("find", RD_IN_OPERATION);
+  RD_NOTE_NAME ("volume", name);
+  return rd_scope_end_with (find_path (store, name, path));
+}
