@@ -404,7 +404,7 @@ copy_volumes (struct cp *cp)
   }
   cp->jobs = (struct rd_jobs) {
     .n = cp->n,
-    .nthreads = rd_jobs_nthreads (cp->args->nthreads),
+    .nthreads = rd_jobs_nthreads (cp->args, rd_store_name (cp->args)),
     .run = copy_volume,
     .end = end_volume,
     .report = report_volume,

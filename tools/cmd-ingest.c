@@ -254,9 +254,11 @@ clear_files (struct files *files)
  * Ingesting them
  *----------------------------------------------------------------------*/
 
-/* Upper bound of the memory of one file's layers, and the default limit. */
+/* Upper bound of the memory of one file's layers; and that of a small file,
+ * as a multiple of its size, which may be compressed, and besides that. */
 #define FILE_MEMORY_NBYTES ((uint64_t) 64 << 20)
-#define DEFAULT_MEMORY_NBYTES ((uint64_t) 1 << 30)
+#define FILE_MEMORY_TIMES 32
+#define FILE_MEMORY_LEAST_NBYTES ((uint64_t) 2 << 20)
 
 /* The outcome of a file. */
 struct outcome {
@@ -328,6 +330,16 @@ on_warning (const char *message, void *user_data)
     rd_warn (text ? text : message);
   }
   pthread_mutex_unlock (&ingest->jobs.mutex);
+}
+
+static uint64_t
+file_cost (void *data, size_t i)
+{
+  const struct ingest *ingest = data;
+  uint64_t nbytes = ingest->files.list[i].nbytes;
+  if (nbytes == 0 || nbytes > FILE_MEMORY_NBYTES / FILE_MEMORY_TIMES)
+    return FILE_MEMORY_NBYTES;
+  return FILE_MEMORY_LEAST_NBYTES + nbytes * FILE_MEMORY_TIMES;
 }
 
 static void
@@ -456,21 +468,17 @@ ingest_files (struct ingest *ingest)
     if (width > ingest->path_width)
       ingest->path_width = width;
   }
-  /* As many files at the same time as there is memory for their layers. */
-  uint64_t most = (args->memory_nbytes ? args->memory_nbytes
-                                       : DEFAULT_MEMORY_NBYTES)
-                  / FILE_MEMORY_NBYTES;
   struct rd_jobs *jobs = &ingest->jobs;
   *jobs = (struct rd_jobs) {
     .n = files->n,
-    .nthreads = rd_jobs_nthreads (args->nthreads),
+    .nthreads = rd_jobs_nthreads (args, rd_store_name (args)),
+    .cost_nbytes = file_cost,
+    .limit_nbytes = rd_jobs_limit_nbytes (args),
     .run = ingest_file,
     .end = end_file,
     .report = report_file,
     .data = ingest,
   };
-  if (jobs->nthreads > most)
-    jobs->nthreads = most ? (size_t) most : 1;
   rd_progress_start (&ingest->progress, "read");
   if (!rd_jobs_run (jobs))
     return RD_EXIT_FAILED;

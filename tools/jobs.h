@@ -5,24 +5,32 @@
 
 #include <pthread.h>
 
+#include "tools/options.h"
 #include "tools/tool.h"
 
 struct rd_jobs {
   size_t n;
   size_t nthreads;            /* at most; from 1 */
 
+  /* Memory that job i may take, and the most of all active ones; one is
+   * active in any case.  NULL: any number of them. */
+  uint64_t (*cost_nbytes) (void *data, size_t i);
+  uint64_t limit_nbytes;
+
   /* Does job i, on any of the threads, without the lock. */
   void (*run) (void *data, size_t i);
   /* Called with the lock held when job i has ended; false: no further jobs
-   * are started. */
+   * are started.  May be NULL. */
   bool (*end) (void *data, size_t i);
   /* Called with the lock held for each job that ended, in their order. */
   void (*report) (void *data, size_t i);
   void *data;
 
   pthread_mutex_t mutex;
+  pthread_cond_t ended;
   struct {
-    size_t nstarted, nreported;
+    size_t nstarted, nreported, nactive;
+    uint64_t active_nbytes;
     bool is_stopped;
     bool *has_ended;
   } synced;
@@ -32,7 +40,12 @@ struct rd_jobs {
  * memory, after an error. */
 bool rd_jobs_run (struct rd_jobs *jobs);
 
-/* The number of threads that were asked for; 0: one for each processor. */
-size_t rd_jobs_nthreads (unsigned nthreads);
+/* The number of threads for jobs that work on volumes of a store: those that
+ * were asked for; else one for each processor, or with a store behind a
+ * network, where jobs mostly wait, one for each connection. */
+size_t rd_jobs_nthreads (const struct rd_args *args, const char *store);
+
+/* The memory limit of the command. */
+uint64_t rd_jobs_limit_nbytes (const struct rd_args *args);
 
 #endif /* RD_TOOLS_JOBS_H */
