@@ -18,6 +18,7 @@ from statistics import median
 
 import numpy as np
 
+import bench_many
 import remote
 import report
 import stores
@@ -45,6 +46,10 @@ def arguments():
                         help="MB/s, of the whole volume")
     parser.add_argument("--quick", action="store_true",
                         help="a small volume, one round, on stdout")
+    parser.add_argument("--many", type=int, metavar="N",
+                        help="measure commands on N small volumes instead")
+    parser.add_argument("--before", type=Path, metavar="DIR",
+                        help="an older build to compare with, with --many")
     options = parser.parse_args()
     if options.quick:
         options.rounds = 1
@@ -221,8 +226,23 @@ def make_text(options, results, sizes):
             f"{ratios}.\n")
 
 
+def measure_many(options):
+    with tempfile.TemporaryDirectory() as folder:
+        server = ceph.Gateway(Path(folder))
+        try:
+            text = bench_many.main(options, server)
+        finally:
+            server.stop()
+    if options.docs and not options.quick:
+        report.put(options.docs, "bench-many", text)
+    else:
+        print(text)
+
+
 def main():
     options = arguments()
+    if options.many:
+        return measure_many(options)
     if options.quick:
         options.folder = options.folder / "quick"
     volumes.make(options.folder / "data", options.quick, [DTYPE])
