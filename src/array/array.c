@@ -33,6 +33,7 @@ radio_array_close (struct radio_array *array)
   if (array->store && array->store->context->tiles)
     rd_tile_cache_forget (array->store->context->tiles, array->number);
   rd_read_history_destroy (&array->history);
+  rd_tile_lengths_destroy (&array->lengths);
   rd_index_cache_close (array->indexes);
   rd_array_doc_free (array->doc);
   radio_store_close (array->store);
@@ -78,6 +79,7 @@ rd_array_open_doc (struct radio_store *store, const char *path,
   array->store = rd_store_ref (store);
   array->number = atomic_fetch_add (&store->context->narrays, 1);
   rd_read_history_init (&array->history);
+  rd_tile_lengths_init (&array->lengths);
   RD_TRY (rd_path_check (path, false));
   array->path = rd_strdup (path);
   if (!array->path)

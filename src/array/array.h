@@ -11,6 +11,7 @@
 #include "src/array/context.h"
 #include "src/array/layout.h"
 #include "src/array/pool.h"
+#include "src/array/tile-lengths.h"
 #include "src/zarr/document.h"
 
 struct radio_array {
@@ -20,6 +21,7 @@ struct radio_array {
   struct rd_layout layout;            /* derived from doc */
   struct rd_index_cache *indexes;     /* of shards, decoded and checked */
   uint64_t number;                    /* unique in the context */
+  struct rd_tile_lengths lengths;     /* instead of indexes, if known */
   struct rd_read_history history;
   atomic_bool is_written;             /* by this handle: tiles are not cached */
   /* Every chunk has an object, also one of fill value only, as in all arrays

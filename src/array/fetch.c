@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/checked.h"
 #include "profiler/counters.h"
@@ -103,6 +104,41 @@ decode_index (const struct rd_layout *layout, const struct rd_io_get *get,
                                 get->object_nbytes, index);
 }
 
+/* A check reads each index: compares it with the lengths in the volume's
+ * document, by which other reads do without it. */
+static enum radio_status
+check_lengths (struct radio_array *array, const uint64_t *chunk,
+               const struct rd_shard_index *index)
+{
+  RD_FREE struct rd_shard_index *other = NULL;
+  uint64_t shard_nbytes;
+  RD_TRY (rd_tile_lengths_find (&array->lengths, &array->layout, chunk,
+                                &other, &shard_nbytes));
+  if (!other || memcmp (other->entries, index->entries,
+                        (size_t) index->n * sizeof *index->entries) == 0)
+    return RADIO_OK;
+  return rd_fail (RADIO_ERROR_FORMAT, "its tiles do not have the lengths in "
+                  "the volume's document (attributes.radio.tile_lengths)");
+}
+
+/* Makes the index of a chunk from the lengths in the volume's document.
+ * chunk->entry stays NULL if there are none. */
+static enum radio_status
+use_lengths (struct rd_tile_read *read, uint64_t generation,
+             struct rd_plan_chunk *chunk)
+{
+  struct radio_array *array = read->array;
+  struct rd_shard_index *index;
+  uint64_t shard_nbytes;
+  RD_TRY (rd_tile_lengths_find (&array->lengths, &array->layout,
+                                chunk->chunk, &index, &shard_nbytes));
+  if (!index)
+    return RADIO_OK;
+  read->used_lengths = true;
+  return rd_index_cache_add (array->indexes, chunk->chunk, index,
+                             shard_nbytes, 0, generation, &chunk->entry);
+}
+
 /* Takes the result of a read: an index, or that there is no shard. */
 static enum radio_status
 accept_index (const struct index_job *job, uint32_t number,
@@ -114,7 +150,7 @@ accept_index (const struct index_job *job, uint32_t number,
   struct rd_plan *plan = job->plan;
   struct rd_plan_chunk *chunk = &plan->chunks[number];
   enum radio_status status = rd_error_raise (&get->error);
-  struct rd_shard_index *index;
+  struct rd_shard_index *index = NULL;
   if (status == RADIO_ERROR_NOT_FOUND) {
     status = rd_read_missing (read);
     chunk->missing = status == RADIO_OK;
@@ -133,6 +169,10 @@ accept_index (const struct index_job *job, uint32_t number,
       get->file = NULL;
       RD_TRY (rd_io_read (array->store->io, get));
     }
+    if (status == RADIO_OK && read->fresh_indexes)
+      status = check_lengths (array, chunk->chunk, index);
+    if (status != RADIO_OK)
+      rd_free (RD_STEAL (index));
   }
   if (status == RADIO_OK)
     return rd_index_cache_add (array->indexes, chunk->chunk, index,
@@ -247,6 +287,7 @@ find_indexes (struct rd_tile_read *read, struct rd_plan *plan)
     uint64_t generation;
     if (!rd_plan_is_first (plan, i))
       continue;
+    chunk->missing = false;           /* it may be the second attempt */
     if (io->ops->hold) {
       /* Only files that never change are kept open from one read to the
        * next: the shards that radio has written. */
@@ -262,6 +303,10 @@ find_indexes (struct rd_tile_read *read, struct rd_plan *plan)
       nhits++;
       continue;
     }
+    if (!read->fresh_indexes)
+      RD_TRY (use_lengths (read, generation, chunk));
+    if (chunk->entry)
+      continue;
     if (job.n == 0 && !read->fresh_indexes)
       job.generation = generation;
     job.chunks[job.n++] = i;
@@ -616,6 +661,24 @@ read_chunks (struct rd_tile_read *read, struct rd_plan *plan)
   return read->part_done ? read->part_done (read) : RADIO_OK;
 }
 
+/* True when a part of the plan that failed may succeed with other indexes,
+ * which are read then. */
+static bool
+may_read_again (struct rd_tile_read *read, const struct rd_plan *plan,
+                enum radio_status status)
+{
+  bool is_stale = atomic_load (&read->found_stale);
+  if (!read->used_lengths
+      || (status != RADIO_ERROR_FORMAT && status != RADIO_ERROR_CHECKSUM
+          && status != RADIO_ERROR_NOT_FOUND && !is_stale))
+    return is_stale && !read->part_done;
+  /* The shards' own indexes decide. */
+  rd_tile_lengths_drop (&read->array->lengths);
+  for (uint32_t i = 0; i < plan->nchunks; i++)
+    rd_index_cache_drop (read->array->indexes, plan->chunks[i].chunk);
+  return true;
+}
+
 enum radio_status
 rd_fetch_tiles (struct rd_tile_read *read)
 {
@@ -635,13 +698,14 @@ rd_fetch_tiles (struct rd_tile_read *read)
     }
     if (plan.nchunks == 0)
       return RADIO_OK;
-    enum radio_status status;
     unsigned n = 0;
+    enum radio_status status;
     do {
       atomic_store (&read->found_stale, false);
+      read->used_lengths = false;
       status = read_chunks (read, &plan);
-    } while (status != RADIO_OK && atomic_load (&read->found_stale)
-             && !read->part_done && ++n < MAX_READS);
+    } while (status != RADIO_OK && ++n < MAX_READS
+             && may_read_again (read, &plan, status));
     RD_TRY (status);
   }
 }

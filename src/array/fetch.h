@@ -20,6 +20,9 @@ struct rd_tile_read {
   /* Read indexes again that are cached. */
   bool fresh_indexes;
 
+  /* Set when an index was made of the lengths in a volume's document. */
+  bool used_lengths;
+
   /* place accepts views of shuffled elements, too. */
   bool takes_shuffled;
 

@@ -336,6 +336,8 @@ rd_shards_complete (struct rd_shards *shards, struct rd_scratch *scratch)
   struct rd_buffer *encoded = &scratch->fetched;
   if (!shard)
     return RADIO_OK;
+  RD_TRY (rd_tile_lengths_add (&array->lengths, &array->layout, shard->chunk,
+                               shards->index));
   RD_TRY (rd_shard_index_encode (array->layout.sharding,
                                  &array->layout.chunk, scratch,
                                  shards->index, encoded));

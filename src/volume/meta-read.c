@@ -266,6 +266,8 @@ parse_radio (struct json_object *radio, const char *where,
     RD_TRY (rd_json_u64 (nbytes, "source.nbytes", where,
                          &meta->source_nbytes));
   RD_TRY (copy_member (radio, "tiling", where, &meta->tiling));
+  if (rd_json_member (radio, "tile_lengths"))
+    RD_TRY (copy_member (radio, "tile_lengths", where, &meta->tile_lengths));
   return copy_member (radio, "codec", where, &meta->codec);
 }
 
@@ -300,6 +302,7 @@ rd_meta_free (struct rd_volume_meta *meta)
   rd_free (meta->source_name);
   rd_free (meta->source_sha256);
   rd_free (meta->tiling);
+  rd_free (meta->tile_lengths);
   rd_free (meta->codec);
   *meta = (struct rd_volume_meta) { 0 };
 }

@@ -204,6 +204,11 @@ add_radio (struct rd_json_make *make, struct json_object *attributes,
 
   rd_json_add_string (make, radio, "tiling", meta->tiling);
   rd_json_add_string (make, radio, "codec", meta->codec);
+  if (meta->tile_lengths && meta->tile_lengths->nbytes > 0)
+    rd_json_add (make, radio, "tile_lengths",
+                 json_object_new_string_len (
+                   (const char *) meta->tile_lengths->data,
+                   (int) meta->tile_lengths->nbytes));
   rd_json_add (make, radio, "nifti",
                json_object_new_string_len ((const char *) text.data,
                                            (int) text.nbytes));

@@ -22,6 +22,7 @@ struct rd_volume_meta {
   bool has_nifti;
   struct rd_nifti nifti;
   char *source_name, *source_sha256, *tiling, *codec;
+  char *tile_lengths;         /* of the level; NULL: none */
   uint64_t source_nbytes;
 };
 
@@ -53,6 +54,7 @@ struct rd_meta_input {
   uint64_t trailing_nbytes;   /* in the file, after the voxels; not stored */
   bool stripped;
   const char *tiling, *codec;
+  const struct rd_buffer *tile_lengths;       /* NULL or empty: none */
   struct json_object *level_document;
   struct json_object *header_document;
 };

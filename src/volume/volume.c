@@ -186,6 +186,9 @@ rd_volume_open_group (struct radio_store *store, const char *path,
     RD_TRY (status);
   }
   RD_TRY (check_level (volume, where));
+  if (volume->meta.has_nifti)
+    rd_tile_lengths_set (&volume->array->lengths,
+                         RD_STEAL (volume->meta.tile_lengths));
   fill_info (volume);
   *result = RD_STEAL (volume);
   return RADIO_OK;

@@ -141,8 +141,8 @@ def test_statistics_and_checks_work_over_http(radio, stores):
 
 
 def test_few_requests_are_made(web, radio, stores, tmp_path):
-    """A read takes three round trips: the volume's document, the index, the
-    tiles; and no request that could be avoided."""
+    """A read takes two round trips: the volume's document and the tiles; and
+    no request that could be avoided."""
     def cut():
         radio("roi", "-s", stores[1], VOLUME, "--at", "100,90,80",
               "--size", "64", "-o", tmp_path / "box.nii")
@@ -150,7 +150,7 @@ def test_few_requests_are_made(web, radio, stores, tmp_path):
     assert all(line.split()[-2] in ("200", "206") for line in lines), lines
     assert lines[0].split()[1].endswith(f"{VOLUME}/zarr.json"), lines
     shards = [line for line in lines if "/c/" in line]
-    assert len(shards) <= 5 and len(lines) == len(shards) + 1, lines
+    assert len(shards) <= 4 and len(lines) == len(shards) + 1, lines
     whole = f"{stores[1]}/{VOLUME}"
     lines = web.requests(lambda: radio("info", whole))
     assert len(lines) == 1, lines

@@ -281,6 +281,7 @@ static enum radio_status
 commit (struct ingest *ingest, bool *is_ours)
 {
   struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
+  RD_BUFFER_SCOPE struct rd_buffer lengths = { 0 };
   const char *slash = strrchr (ingest->source->name, '/');
   const struct rd_meta_input meta = {
     .name = ingest->name,
@@ -294,6 +295,7 @@ commit (struct ingest *ingest, bool *is_ours)
     .stripped = ingest->options->strip,
     .tiling = ingest->tiling.name,
     .codec = ingest->codec,
+    .tile_lengths = &lengths,
     .level_document = ingest->level_document,
     .header_document = ingest->header_document,
   };
@@ -309,11 +311,15 @@ commit (struct ingest *ingest, bool *is_ours)
   };
   *is_ours = false;
   RD_SCOPE ("commit", RD_IN_OPERATION);
-  RD_TRY (rd_scope_end_with (rd_meta_write (&meta, &document)));
+  enum radio_status status = rd_tile_lengths_write (
+    &ingest->array->lengths, &ingest->array->layout, &lengths);
+  if (status == RADIO_OK)
+    status = rd_meta_write (&meta, &document);
+  RD_TRY (rd_scope_end_with (status));
   publication.text = rd_document_text (document, &publication.nbytes);
   if (publication.text == NULL)
     return rd_scope_end_with (RADIO_ERROR_MEMORY);
-  enum radio_status status = rd_publish (&publication, is_ours);
+  status = rd_publish (&publication, is_ours);
   ingest->result.skipped = publication.skipped;
   if (status != RADIO_OK || !*is_ours)
     return rd_scope_end_with (status);
