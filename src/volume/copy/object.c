@@ -75,32 +75,10 @@ request_piece (struct reader *reader, struct piece_read *read)
   return RADIO_OK;
 }
 
-/* Checks a piece that was read: with scratch its tiles are verified, and are
- * requested again if they came damaged over a network. */
-static enum radio_status
-check_piece (const struct reader *reader, struct piece_read *read,
-             struct rd_scratch *scratch)
-{
-  const struct rd_object_pieces *cuts = reader->cuts;
-  struct rd_refetch refetch = { 0 };
-  for (;;) {
-    RD_TRY (rd_object_pieces_check_read (cuts, &read->piece, &read->get));
-    if (scratch == NULL)
-      return RADIO_OK;
-    enum radio_status status = rd_object_pieces_verify (
-      cuts, &read->piece, read->buffer.data, scratch);
-    if (!rd_refetch_is_due (&refetch, cuts->io, status, read->buffer.data,
-                            read->buffer.nbytes))
-      return status;
-    RD_TRY (rd_io_read (cuts->io, &read->get));
-  }
-}
-
 /* Reads the next piece, which stays until the next call; *result is NULL
  * after the last one. */
 static enum radio_status
-next_piece (struct reader *reader, struct rd_scratch *scratch,
-            const struct piece_read **result)
+next_piece (struct reader *reader, struct piece_read **result)
 {
   struct rd_io *io = reader->cuts->io;
   struct piece_read *read = &reader->reads[reader->turn];
@@ -117,11 +95,30 @@ next_piece (struct reader *reader, struct rd_scratch *scratch,
     RD_TRY (rd_io_read (io, &read->get));
   else
     wait_for_read (read);
-  RD_TRY (check_piece (reader, read, scratch));
+  RD_TRY (rd_object_pieces_check_read (reader->cuts, &read->piece,
+                                       &read->get));
   *result = read;
   if (other->is_requested)
     reader->turn = !reader->turn;
   return RADIO_OK;
+}
+
+/* Verifies the tiles of a piece, which is requested again if they came damaged
+ * over a network. */
+static enum radio_status
+verify_piece (const struct rd_object_pieces *cuts, struct piece_read *read,
+              struct rd_scratch *scratch)
+{
+  struct rd_refetch refetch = { 0 };
+  for (;;) {
+    enum radio_status status = rd_object_pieces_verify (
+      cuts, &read->piece, read->buffer.data, scratch);
+    if (!rd_refetch_is_due (&refetch, cuts->io, status, read->buffer.data,
+                            read->buffer.nbytes))
+      return status;
+    RD_TRY (rd_io_read (cuts->io, &read->get));
+    RD_TRY (rd_object_pieces_check_read (cuts, &read->piece, &read->get));
+  }
 }
 
 /* Pending requests write into the buffers, so they are waited for. */
@@ -177,7 +174,7 @@ read_object (struct rd_copy *copy, struct rd_object_pieces *cuts,
              uint32_t *crc)
 {
   struct reader reader RD_CLEANUP (reader_close) = { .cuts = cuts };
-  const struct piece_read *read;
+  struct piece_read *read;
   pthread_mutex_init (&reader.mutex, NULL);
   pthread_cond_init (&reader.done, NULL);
   if (crc)
@@ -185,10 +182,12 @@ read_object (struct rd_copy *copy, struct rd_object_pieces *cuts,
   for (;;) {
     {
       RD_SCOPE ("read", RD_IN_OPERATION);
-      RD_TRY (rd_scope_end_with (next_piece (&reader, scratch, &read)));
+      RD_TRY (rd_scope_end_with (next_piece (&reader, &read)));
     }
     if (read == NULL)
       return RADIO_OK;
+    if (scratch)
+      RD_TRY (verify_piece (cuts, read, scratch));
     const struct rd_part part = { read->buffer.data, read->buffer.nbytes };
     if (crc)
       *crc = rd_crc32c (*crc, part.data, part.nbytes);
