@@ -40,6 +40,11 @@ struct radio_store {
   atomic_bool is_known;       /* the following were read */
   bool is_array;              /* the root's zarr.json is an array's */
   bool is_radio;              /* the root's attributes.radio is there */
+  pthread_mutex_t collections_mutex;
+  struct {
+    char **names;             /* that were found to be collections */
+    size_t n, capacity;
+  } collections;              /* under its mutex */
   radio_cancel_fn *cancel;    /* may be NULL */
   void *user_data;
 };

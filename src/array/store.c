@@ -38,6 +38,10 @@ radio_store_close (struct radio_store *store)
     return;
   rd_io_close (store->io);
   radio_context_close (store->context);
+  for (size_t i = 0; i < store->collections.n; i++)
+    rd_free (store->collections.names[i]);
+  rd_free (store->collections.names);
+  pthread_mutex_destroy (&store->collections_mutex);
   pthread_mutex_destroy (&store->mutex);
   rd_free (store);
 }
@@ -214,6 +218,7 @@ rd_store_open_io (struct rd_io *io, const struct radio_store_options *options,
   atomic_init (&allocated->nrefs, 1);
   atomic_init (&allocated->is_known, false);
   pthread_mutex_init (&allocated->mutex, NULL);
+  pthread_mutex_init (&allocated->collections_mutex, NULL);
   allocated->io = RD_STEAL (taken);
   allocated->cancel = options->cancel;
   allocated->user_data = options->user_data;

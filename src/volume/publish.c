@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/volume/header.h"
+#include "src/base/reserve.h"
 #include "src/volume/publish.h"
 
 /* Volumes are allowed in collections only, so that listing finds them. */
@@ -31,8 +32,10 @@ rd_publish_check_path (struct radio_store *store, const char *path,
   return status == RADIO_OK ? RADIO_OK : rd_fail_in (status, "'%s'", path);
 }
 
-enum radio_status
-rd_publish_collection (struct radio_store *store, const char *collection)
+/* Finds whether there is a collection, after putting its document if it is
+ * missing. */
+static enum radio_status
+make_collection (struct radio_store *store, const char *collection)
 {
   enum rd_kind kind;
   RD_TRY (rd_node_kind (store, collection, &kind));
@@ -59,6 +62,26 @@ rd_publish_collection (struct radio_store *store, const char *collection)
                   kind == RD_KIND_ARRAY ? "an array" : "an image");
 }
 
+/* Each is asked for once by a handle: collections are never removed. */
+enum radio_status
+rd_publish_collection (struct radio_store *store, const char *collection)
+{
+  RD_TRY (rd_pool_check (store->context->pool));
+  RD_LOCK_SCOPE (&store->collections_mutex);
+  for (size_t i = 0; i < store->collections.n; i++)
+    if (strcmp (store->collections.names[i], collection) == 0)
+      return RADIO_OK;
+  RD_TRY (make_collection (store, collection));
+  RD_TRY (rd_reserve (&store->collections.names, &store->collections.capacity,
+                      store->collections.n,
+                      sizeof *store->collections.names));
+  char *name = rd_strdup (collection);
+  if (name == NULL)
+    return rd_fail_memory (strlen (collection) + 1);
+  store->collections.names[store->collections.n++] = name;
+  return RADIO_OK;
+}
+
 static enum radio_status
 fail_exists (const struct radio_store *store, const char *path)
 {
@@ -75,6 +98,30 @@ check_replaceable (const char *path, const struct rd_existing *existing)
     return RADIO_OK;
   return rd_fail (RADIO_ERROR_EXISTS, "%s: the node there is not a volume of "
                   "radio's; remove it first", path);
+}
+
+static enum radio_status
+stop_at_object (const struct rd_io_entry *entry, void *user_data)
+{
+  bool *is_empty = user_data;
+  (void) entry;
+  *is_empty = false;
+  return RADIO_ERROR_CANCELLED;
+}
+
+/* Where nothing is, one request shows that there is neither a volume nor
+ * garbage of one. */
+enum radio_status
+rd_publish_check_new (struct radio_store *store, const char *path,
+                      enum radio_existing how, bool *is_new, bool *skip)
+{
+  struct rd_io *io = store->io;
+  *is_new = true;
+  enum radio_status status = io->ops->list (io, path, true, stop_at_object,
+                                            is_new);
+  if (!*is_new)
+    return rd_publish_check_existing (store, path, how, skip);
+  return status;
 }
 
 enum radio_status
@@ -209,8 +256,10 @@ rd_publish (struct rd_publication *publication, bool *is_ours)
   struct rd_error error;
   *is_ours = false;
   RD_TRY (io->ops->lock (io, publication->path, true, &lock));
-  RD_TRY (rd_existing_read (publication->store, publication->path,
-                            &existing));
+  /* Where others may publish at any time, the condition of the put decides. */
+  if (!publication->is_new || rd_io_excludes_all (io))
+    RD_TRY (rd_existing_read (publication->store, publication->path,
+                              &existing));
   if (existing.exists) {
     if (publication->existing != RADIO_EXISTING_REPLACE)
       return resolve_race (publication, &existing);

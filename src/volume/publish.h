@@ -30,11 +30,20 @@ enum radio_status rd_publish_check_existing (struct radio_store *store,
                                              bool *skip)
   RADIO_USE_RESULT;
 
+/* The same for a volume that is mostly new: *is_new is set if nothing at all
+ * is there. */
+enum radio_status rd_publish_check_new (struct radio_store *store,
+                                        const char *path,
+                                        enum radio_existing how,
+                                        bool *is_new, bool *skip)
+  RADIO_USE_RESULT;
+
 /* A volume that is complete except for its header array and document. */
 struct rd_publication {
   struct radio_store *store;
   const char *path;
   enum radio_existing existing;
+  bool is_new;                        /* nothing was there at the beginning */
   const char *level_name;             /* of its finest level */
   const char *sha256;                 /* of its source, or "" */
   const struct rd_buffer *prefix;     /* for the header array; NULL: none */

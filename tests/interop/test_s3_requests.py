@@ -148,3 +148,23 @@ def test_a_copy_checks_each_shard_once(gateway, count, radio, tmp_path):
     heads, lists = shard_requests(count)
     assert len(heads) == len(set(heads)) == nshards, heads
     assert len(lists) <= 6, lists
+
+
+def test_a_small_volume_takes_eight_requests(gateway, count, radio, tmp_path):
+    """Asks if something is there, puts five objects, and reads the header
+    array again; nothing is asked for twice."""
+    for name in ("a", "b", "c"):
+        radio("phantom", "-s", tmp_path / "local.zarr", f"ct/{name}", "--size",
+              "16")
+        radio("export", "-s", tmp_path / "local.zarr", f"ct/{name}", "-o",
+              tmp_path / f"{name}.nii")
+    env = gateway.environment(AWS_ENDPOINT_URL_S3=count.proxy.url)
+    store = f"s3://{BUCKET}/small/study.zarr"
+    radio("ingest", "-q", "-s", store, "-c", "ct", tmp_path / "a.nii", env=env)
+    count.proxy.seen.clear()
+    radio("ingest", "-q", "-s", store, "-c", "ct", tmp_path / "b.nii",
+          tmp_path / "c.nii", env=env)
+    for name in ("b", "c"):
+        seen = [method for method, path, _, _ in count.proxy.seen
+                if f"ct/{name}/" in path or f"ct%2F{name}%2F" in path]
+        assert sorted(seen) == ["GET"] * 3 + ["PUT"] * 5, seen

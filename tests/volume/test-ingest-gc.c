@@ -190,10 +190,50 @@ of_two_ingests_one_is_whole (void **state)
                     0);
 }
 
+/* Which keys were used, in order. */
+struct keys {
+  size_t n;
+  char keys[32][64];
+};
+
+static void
+add_key (uint64_t n, const char *key, void *user_data)
+{
+  struct keys *keys = user_data;
+  (void) n;
+  assert_true (keys->n < 32);
+  snprintf (keys->keys[keys->n++], sizeof keys->keys[0], "%s", key);
+}
+
+/* A listing shows that nothing is there; five objects are put; the volume is
+ * locked three times and its level once, which takes no request; and the
+ * header array is read again.  The collection is not asked for again. */
+static void
+a_new_volume_takes_few_requests (void **state)
+{
+  (void) state;
+  struct keys keys = { 0 };
+  struct nifti_spec spec = small_spec ();
+  struct bucket *bucket = bucket_make (NULL);
+  struct radio_store *store = bucket_open (bucket, true, add_key, &keys);
+  must_ingest (store, "ct/a", &spec, NULL);
+  keys.n = 0;
+  must_ingest (store, "ct/b", &spec, NULL);
+  if (keys.n > 12)
+    for (size_t i = 0; i < keys.n; i++)
+      print_message ("# %s\n", keys.keys[i]);
+  assert_in_range (keys.n, 1, 12);
+  for (size_t i = 0; i < keys.n; i++)
+    assert_int_equal (strncmp (keys.keys[i], "ct/b", 4), 0);
+  radio_store_close (store);
+  bucket_free (bucket);
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test (a_new_volume_takes_few_requests),
     cmocka_unit_test (an_ingest_beside_rm_is_whole_or_gone),
     cmocka_unit_test (an_ingest_outlives_a_gc_at_each_step),
     cmocka_unit_test (of_two_ingests_one_is_whole),

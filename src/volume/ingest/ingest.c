@@ -47,6 +47,7 @@ struct ingest {
   char *collection;
   const char *name;                   /* the volume's own, within path */
   const struct radio_ingest_options *options;
+  bool is_new;                        /* nothing was there */
 
   /* The header as it is stored: the source's, or a stripped copy. */
   struct rd_nifti nifti;
@@ -154,13 +155,14 @@ begin_level (struct ingest *ingest)
   struct radio_gc_result removed = { 0 };
   struct rd_io *io = ingest->store->io;
   RD_TRY (io->ops->lock (io, ingest->path, true, &volume_lock));
-  enum radio_status status
-    = rd_collect_contents (ingest->store, ingest->path, false, &removed);
+  enum radio_status status = ingest->is_new ? RADIO_OK
+    : rd_collect_contents (ingest->store, ingest->path, false, &removed);
   if (status == RADIO_ERROR_MEMORY)
     return status;
 
   /* Lock a folder with an unused name.  The volume's lock is held, so that gc
-   * does not remove the folder before it is locked. */
+   * does not remove the folder before it is locked.  Where nothing was, no
+   * name is used but those of live writers, which they have locked. */
   for (int i = 0; i < MAX_NAME_ATTEMPTS && !ingest->level_lock; i++) {
     struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
     uint64_t used_nbytes;
@@ -171,9 +173,11 @@ begin_level (struct ingest *ingest)
     RD_TRY (io->ops->lock (io, path, false, &lock));
     if (lock == NULL)
       continue;
-    RD_TRY (rd_prefix_nbytes (ingest->store, path, &used_nbytes));
-    if (used_nbytes > 0)
-      continue;
+    if (!ingest->is_new) {
+      RD_TRY (rd_prefix_nbytes (ingest->store, path, &used_nbytes));
+      if (used_nbytes > 0)
+        continue;
+    }
     ingest->level_path = RD_STEAL (path);
     ingest->level_lock = RD_STEAL (lock);
   }
@@ -303,6 +307,7 @@ commit (struct ingest *ingest, bool *is_ours)
     .store = ingest->store,
     .path = ingest->path,
     .existing = ingest->options->existing,
+    .is_new = ingest->is_new,
     .level_name = ingest->level_name,
     .sha256 = ingest->sha256,
     .prefix = &ingest->prefix,
@@ -350,8 +355,8 @@ rd_ingest_source (struct radio_store *store, struct rd_source *source,
   bool is_ours;
   RD_TRY (rd_publish_check_path (store, path, &ingest.collection,
                                  &ingest.name));
-  RD_TRY (rd_publish_check_existing (store, path, ingest.options->existing,
-                                     &ingest.result.skipped));
+  RD_TRY (rd_publish_check_new (store, path, ingest.options->existing,
+                                &ingest.is_new, &ingest.result.skipped));
   if (ingest.result.skipped) {
     if (result)
       *result = ingest.result;
