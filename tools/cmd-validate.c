@@ -86,7 +86,11 @@ validate_one (struct validation *v, struct radio_store *store,
   v->tile_count += check.tile_count;
   v->stored_nbytes += check.stored_nbytes;
   v->damaged_count += check.damaged_count;
-  if (v->args->quiet && !is_bad)
+  if (check.stale_count > 0)
+    on_damage ("its array nifti has the header of the volume before, since a "
+               "writer was interrupted; radio gc repairs it", v);
+  bool is_stale = check.stale_count > 0 && !is_bad;
+  if (v->args->quiet && !is_bad && !is_stale)
     return;
   char stored[RD_TEXT_NBYTES], count[RD_TEXT_NBYTES];
   rd_progress_clear (&v->progress);
@@ -94,7 +98,8 @@ validate_one (struct validation *v, struct radio_store *store,
   printf ("%*s", (int) (v->width - rd_text_columns (name)), "");
   printf ("  %s%-7s%s  %8s tile%s  %8s\n",
           rd_color (stdout, is_bad ? RD_RED : RD_GREEN),
-          is_bad ? "DAMAGED" : "ok", rd_color (stdout, RD_PLAIN),
+          is_bad ? "DAMAGED" : is_stale ? "stale" : "ok",
+          rd_color (stdout, RD_PLAIN),
           rd_number_grouped (check.tile_count, count),
           check.tile_count == 1 ? " " : "s",
           rd_text_size (check.stored_nbytes, stored));

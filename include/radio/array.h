@@ -161,6 +161,10 @@ struct radio_check {
   uint64_t missing_count;     /* tiles not stored (fill value) */
   uint64_t stored_nbytes;     /* bytes of the chunks' objects */
   uint64_t damaged_count;
+  uint64_t stale_count;       /* of a volume: its array nifti, if that has the
+                                 header of the volume before, since a writer
+                                 was interrupted; radio_store_gc and the next
+                                 write of the volume repair it */
 };
 
 /* Called for each damaged tile with a message that names it. */

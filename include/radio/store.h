@@ -215,7 +215,8 @@ radio_store_remove (struct radio_store *store, const char *path)
 
 /* A result: later versions may add members at its end. */
 struct radio_gc_result {
-  uint64_t removed_count;     /* levels and temporary files removed */
+  uint64_t removed_count;     /* levels, chunks of header arrays and
+                                 temporary files removed */
   uint64_t removed_nbytes;
   uint64_t busy_count;        /* kept: their writer is or may be alive (in
                                  S3: they are younger than grace_s) */

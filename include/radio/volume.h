@@ -170,7 +170,7 @@ radio_volume_array (struct radio_volume *volume);
 
 /* Reads every tile and header byte of a volume, and compares all voxels with
  * the SHA-256 recorded at ingest.  Like radio_array_check; a wrong SHA-256 is
- * reported to damage too.
+ * reported to damage too, and check->stale_count is no damage.
  * Errors: those of radio_array_check, RADIO_ERROR_NOT_FOUND (the volume was
  * replaced or removed after it was opened). */
 RADIO_API enum radio_status

@@ -116,10 +116,17 @@ rd_codec_choose (const char *codec, const struct rd_type *type,
   return RADIO_OK;
 }
 
+const struct rd_header_key_form rd_header_keys[RD_HEADER_NKEYS] = {
+  [RD_HEADER_KEY_SLASH] = { "c/0", "default", "/" },
+  [RD_HEADER_KEY_DOT] = { "c.0", "default", "." },
+  [RD_HEADER_KEY_V2] = { "0", "v2", "." },
+};
+
 /* The metadata that all arrays of a volume have in common. */
 static struct json_object *
 begin_array (struct rd_json_make *make, size_t rank, const uint64_t *shape,
-             const char *data_type, const uint64_t *chunk_shape)
+             const char *data_type, const uint64_t *chunk_shape,
+             enum rd_header_key key)
 {
   struct json_object *array = json_object_new_object ();
   rd_json_add_u64 (make, array, "zarr_format", 3);
@@ -135,9 +142,9 @@ begin_array (struct rd_json_make *make, size_t rank, const uint64_t *shape,
 
   struct json_object *keys
     = rd_json_add_object (make, array, "chunk_key_encoding");
-  rd_json_add_string (make, keys, "name", "default");
+  rd_json_add_string (make, keys, "name", rd_header_keys[key].encoding);
   to = rd_json_add_object (make, keys, "configuration");
-  rd_json_add_string (make, to, "separator", "/");
+  rd_json_add_string (make, to, "separator", rd_header_keys[key].separator);
   return array;
 }
 
@@ -168,7 +175,7 @@ rd_level_document (const struct rd_nifti *nifti,
   struct json_object *array
     = begin_array (&make, nifti->rank, nifti->shape,
                    rd_type_name (&nifti->type, buffer),
-                   tiling->shard_shape);
+                   tiling->shard_shape, RD_HEADER_KEY_SLASH);
   add_fill_value (&make, array, nifti->type.dtype);
 
   struct json_object *outer = rd_json_add_list (&make, array, "codecs");
@@ -200,13 +207,35 @@ rd_level_document (const struct rd_nifti *nifti,
 }
 
 enum radio_status
-rd_header_document (size_t nbytes, struct json_object **document)
+rd_header_document (size_t nbytes, enum rd_header_key key,
+                    struct json_object **document)
 {
   const uint64_t shape[1] = { nbytes };
   struct rd_json_make make = { false };
-  struct json_object *array = begin_array (&make, 1, shape, "uint8", shape);
+  struct json_object *array = begin_array (&make, 1, shape, "uint8", shape,
+                                           key);
   add_fill_value (&make, array, RADIO_UINT8);
   struct json_object *codecs = rd_json_add_list (&make, array, "codecs");
   add_bytes (&make, codecs, 1);
   return rd_json_make_end (&make, array, document);
+}
+
+enum rd_header_key
+rd_header_document_key (struct json_object *document)
+{
+  struct json_object *encoding = rd_json_member (document,
+                                                 "chunk_key_encoding");
+  struct json_object *name = encoding, *separator = NULL;
+  if (json_object_is_type (encoding, json_type_object)) {
+    name = rd_json_member (encoding, "name");
+    separator = rd_json_member (rd_json_member (encoding, "configuration"),
+                                "separator");
+  }
+  if (!json_object_is_type (name, json_type_string))
+    return RD_HEADER_KEY_NONE;
+  if (strcmp (json_object_get_string (name), "v2") == 0)
+    return RD_HEADER_KEY_V2;
+  bool has_dot = json_object_is_type (separator, json_type_string)
+                 && strcmp (json_object_get_string (separator), ".") == 0;
+  return has_dot ? RD_HEADER_KEY_DOT : RD_HEADER_KEY_SLASH;
 }

@@ -25,9 +25,32 @@ enum radio_status rd_level_document (const struct rd_nifti *nifti,
                                      struct json_object **document)
   RADIO_USE_RESULT;
 
-/* The array document of the bytes before the voxels. */
-enum radio_status rd_header_document (size_t nbytes,
+/* The array of header bytes. */
+#define RD_HEADER_NAME "nifti"
+
+/* The key of its only chunk, which its chunk_key_encoding chooses: so the
+ * bytes of a new header do not replace those of the current one. */
+enum rd_header_key {
+  RD_HEADER_KEY_NONE,         /* there is no such array */
+  RD_HEADER_KEY_SLASH,
+  RD_HEADER_KEY_DOT,
+  RD_HEADER_KEY_V2,
+  RD_HEADER_NKEYS
+};
+
+struct rd_header_key_form {
+  const char *chunk;          /* "c/0", below the array */
+  const char *encoding, *separator;
+};
+
+extern const struct rd_header_key_form rd_header_keys[RD_HEADER_NKEYS];
+
+/* Its document. */
+enum radio_status rd_header_document (size_t nbytes, enum rd_header_key key,
                                       struct json_object **document)
   RADIO_USE_RESULT;
+
+/* The key that such a document (NULL: none) chooses. */
+enum rd_header_key rd_header_document_key (struct json_object *document);
 
 #endif /* RD_VOLUME_CODEC_H */

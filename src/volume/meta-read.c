@@ -272,11 +272,11 @@ parse_radio (struct json_object *radio, const char *where,
 }
 
 enum radio_status
-rd_meta_parse (struct json_object *attributes, const char *where,
+rd_meta_parse (const struct rd_group_doc *group, const char *where,
                struct rd_volume_meta *meta)
 {
   RD_SCOPE ("parse volume", RD_IN_METADATA);
-  struct json_object *ome, *radio;
+  struct json_object *attributes = group->attributes, *ome, *radio;
   bool is_radio = false;
   if (!rd_meta_is_image (attributes))
     return rd_fail (RADIO_ERROR_FORMAT, "%s: not an OME-Zarr image: it has "
@@ -287,6 +287,8 @@ rd_meta_parse (struct json_object *attributes, const char *where,
     RD_TRY (rd_json_object (attributes, "radio", where, &radio));
     RD_TRY (parse_radio (radio, where, meta));
   }
+  meta->header_key = rd_header_document_key (
+    rd_json_member (group->consolidated, RD_HEADER_NAME));
   return parse_ome (ome, where, meta);
 }
 

@@ -235,8 +235,6 @@ rd_meta_write (const struct rd_meta_input *meta, struct json_object **document)
   struct json_object *documents = json_object_new_object ();
   rd_json_add (&make, documents, meta->level_path,
                json_object_get (meta->level_document));
-  rd_json_add (&make, documents, "nifti",
-               json_object_get (meta->header_document));
   RD_TRY (rd_json_make_end (&make, documents, &consolidated));
   return rd_group_doc_write (attributes, consolidated, document);
 }

@@ -6,6 +6,7 @@
 
 #include "src/array/array.h"
 #include "src/nifti/nifti.h"
+#include "src/volume/codec.h"
 
 /* A volume's group document, parsed. */
 struct rd_volume_meta {
@@ -20,17 +21,18 @@ struct rd_volume_meta {
   /* attributes.radio; absent in images that other programs wrote. */
   struct rd_buffer prefix;    /* all bytes before the voxels */
   bool has_nifti;
+  enum rd_header_key header_key;      /* in consolidated_metadata */
   struct rd_nifti nifti;
   char *source_name, *source_sha256, *tiling, *codec;
   char *tile_lengths;         /* of the level; NULL: none */
   uint64_t source_nbytes;
 };
 
-/* Parse attributes into meta, which is empty.  where names the document.
+/* Parse a group into meta, which is empty.  where names the document.
  * RADIO_ERROR_FORMAT names the member that is missing or wrong; UNSUPPORTED
  * a version or feature that this library does not read.  On failure, too,
  * the caller frees meta. */
-enum radio_status rd_meta_parse (struct json_object *attributes,
+enum radio_status rd_meta_parse (const struct rd_group_doc *group,
                                  const char *where,
                                  struct rd_volume_meta *meta)
   RADIO_USE_RESULT;
@@ -56,10 +58,10 @@ struct rd_meta_input {
   const char *tiling, *codec;
   const struct rd_buffer *tile_lengths;       /* NULL or empty: none */
   struct json_object *level_document;
-  struct json_object *header_document;
 };
 
-/* Create the group document. */
+/* Create the group document.  Its copy of the header array's document is
+ * missing: rd_publish adds it. */
 enum radio_status rd_meta_write (const struct rd_meta_input *meta,
                                  struct json_object **document)
   RADIO_USE_RESULT;

@@ -126,7 +126,7 @@ rd_existing_read (struct radio_store *store, const char *path,
     return RADIO_OK;
   existing->exists = true;
   if (status == RADIO_OK && group)
-    status = rd_meta_parse (group->attributes, path, &existing->meta);
+    status = rd_meta_parse (group, path, &existing->meta);
   existing->is_ours = status == RADIO_ERROR_FORMAT
                       || (group && rd_json_member (group->attributes,
                                                    "radio"));

@@ -166,6 +166,32 @@ may_be_published (const struct rd_publication *publication,
          && strcmp (now.meta.level_path, publication->level_name) == 0;
 }
 
+static struct json_object *
+consolidated_documents (struct json_object *document)
+{
+  return rd_json_member (rd_json_member (document, "consolidated_metadata"),
+                         "metadata");
+}
+
+bool
+rd_publish_is_same_document (struct json_object *theirs,
+                             struct json_object *ours)
+{
+  struct json_object *documents = consolidated_documents (theirs);
+  struct json_object *header = rd_json_member (consolidated_documents (ours),
+                                               RD_HEADER_NAME);
+  size_t nbytes;
+  if (header && rd_json_member (documents, RD_HEADER_NAME)
+      && json_object_object_add (documents, RD_HEADER_NAME,
+                                 json_object_get (header)) != 0) {
+    json_object_put (header);
+    return false;
+  }
+  const char *a = rd_document_text (theirs, &nbytes);
+  const char *b = rd_document_text (ours, &nbytes);
+  return a && b && strcmp (a, b) == 0;
+}
+
 static enum radio_status
 put_document (const struct rd_publication *publication, enum rd_put how)
 {
@@ -176,18 +202,9 @@ put_document (const struct rd_publication *publication, enum rd_put how)
                     publication->nbytes, how);
 }
 
-static enum radio_status
-put_header (const struct rd_publication *publication)
-{
-  if (publication->prefix == NULL)
-    return RADIO_OK;
-  return rd_header_write (publication->store, publication->path,
-                          publication->prefix);
-}
-
 /* Replace a volume that was published between the check and the write, which
- * is possible where locks do not exclude other processes, with a header
- * array of its own.  A document that cannot be read stays. */
+ * is possible where locks do not exclude other processes.  A document that
+ * cannot be read stays. */
 static enum radio_status
 replace_concurrent (const struct rd_publication *publication)
 {
@@ -199,36 +216,90 @@ replace_concurrent (const struct rd_publication *publication)
     return rd_error_raise (&error);
   if (now.exists)
     RD_TRY (check_replaceable (publication->path, &now));
-  RD_TRY (put_header (publication));
   return put_document (publication, RD_PUT_REPLACE);
 }
 
-/* Put the header array and the document.  The document comes last, when all
- * that it refers to is durable.  The header array, which a volume that is
- * replaced has, too, is written while the last shards become durable. */
+/* Make the document name the header array's chunk. */
+static enum radio_status
+name_header (struct rd_publication *publication)
+{
+  struct json_object *header RD_CLEANUP (rd_cleanup_json) = NULL;
+  struct json_object *documents = consolidated_documents (
+    publication->document);
+  enum rd_header_key named = rd_header_document_key (
+    rd_json_member (documents, RD_HEADER_NAME));
+  if (publication->prefix && named != publication->header_key
+      && json_object_is_type (documents, json_type_object)) {
+    RD_TRY (rd_header_document (publication->prefix->nbytes,
+                                publication->header_key, &header));
+    if (json_object_object_add (documents, RD_HEADER_NAME,
+                                json_object_get (header)) != 0) {
+      json_object_put (header);
+      return rd_fail_memory (0);
+    }
+    publication->text = NULL;
+  }
+  if (publication->text == NULL)
+    publication->text = rd_document_text (publication->document,
+                                          &publication->nbytes);
+  return publication->text ? RADIO_OK : RADIO_ERROR_MEMORY;
+}
+
+/* Put the header's bytes, the document, and the header array's document
+ * (header.h).  The volume's document comes when all that it refers to is
+ * durable; the bytes are written while the last shards become durable.  A
+ * new volume has its header array from the beginning. */
 static enum radio_status
 put_parts (struct rd_publication *publication,
            const struct rd_existing *existing, bool *is_ours)
 {
+  struct radio_store *store = publication->store;
+  const struct rd_buffer *prefix = publication->prefix;
+  const char *path = publication->path;
+  enum rd_put when_new = rd_io_excludes_all (store->io) ? RD_PUT_REPLACE
+                                                        : RD_PUT_IF_ABSENT;
+  bool has_header = true;
   enum radio_status status;
   struct rd_error error;
-  RD_TRY (put_header (publication));
+  if (prefix)
+    RD_TRY (rd_header_put_chunk (store, path, prefix, existing,
+                                 &publication->header_key, &has_header));
+  if (!has_header && !existing->exists) {
+    status = rd_header_put_document (store, path, prefix,
+                                     publication->header_key, when_new);
+    has_header = status == RADIO_OK;
+    if (status != RADIO_ERROR_EXISTS)
+      RD_TRY (status);
+  }
   if (publication->finish)
     RD_TRY (publication->finish (publication));
+  RD_TRY (name_header (publication));
   if (existing->exists)
     status = put_document (publication, RD_PUT_REPLACE);
   else {
     status = put_document (publication, RD_PUT_IF_ABSENT);
     if (status == RADIO_ERROR_EXISTS
-        && publication->existing == RADIO_EXISTING_REPLACE)
+        && publication->existing == RADIO_EXISTING_REPLACE) {
       status = replace_concurrent (publication);
+      has_header = prefix == NULL;
+    }
   }
   *is_ours = status == RADIO_OK;
+  if (status != RADIO_OK) {
+    rd_error_save (&error, status);
+    *is_ours = may_be_published (publication, status);
+    return rd_error_raise (&error);
+  }
+  if (has_header)
+    return RADIO_OK;
+  publication->header_is_last = true;
+  status = rd_header_put_document (store, path, prefix,
+                                   publication->header_key, RD_PUT_REPLACE);
   if (status == RADIO_OK)
     return RADIO_OK;
-  rd_error_save (&error, status);
-  *is_ours = may_be_published (publication, status);
-  return rd_error_raise (&error);
+  return rd_fail_in (status, "%s: published, but other programs find the "
+                     "header of the volume before in its array "
+                     RD_HEADER_NAME "; radio gc repairs it", path);
 }
 
 /* Another writer has published its volume first. */
@@ -266,19 +337,14 @@ rd_publish (struct rd_publication *publication, bool *is_ours)
     RD_TRY (check_replaceable (publication->path, &existing));
   }
   enum radio_status status = put_parts (publication, &existing, is_ours);
-  /* When the document could not be put, the header array is restored; if this
-   * process dies in between, gc repairs it.  Where locks do not exclude other
-   * processes the array may be that of a concurrently published volume. */
-  if (status != RADIO_OK && !*is_ours) {
-    enum radio_status restored = RADIO_OK;
+  /* The header array that was written may be that of a volume that another
+   * process has published. */
+  if (status != RADIO_OK && !*is_ours && !rd_io_excludes_all (io)) {
     rd_error_save (&error, status);
-    if (!rd_io_excludes_all (io))
-      restored = rd_header_repair (publication->store, publication->path);
-    else if (existing.meta.has_nifti)
-      restored = rd_header_write (publication->store, publication->path,
-                                  &existing.meta.prefix);
-    if (restored != RADIO_OK)
-      return rd_fail_in (restored, "%s: header array", publication->path);
+    enum radio_status repaired
+      = rd_header_repair (publication->store, publication->path);
+    if (repaired != RADIO_OK)
+      return rd_fail_in (repaired, "%s: header array", publication->path);
     rd_error_raise (&error);
   }
   if (status != RADIO_ERROR_EXISTS

@@ -38,7 +38,9 @@ enum radio_status rd_publish_check_new (struct radio_store *store,
                                         bool *is_new, bool *skip)
   RADIO_USE_RESULT;
 
-/* A volume that is complete except for its header array and document. */
+/* A volume that is complete except for its header array and document.
+ * The document has a copy of the array's, which is set when it is published:
+ * its chunk has another key than that of the volume that is replaced. */
 struct rd_publication {
   struct radio_store *store;
   const char *path;
@@ -47,7 +49,10 @@ struct rd_publication {
   const char *level_name;             /* of its finest level */
   const char *sha256;                 /* of its source, or "" */
   const struct rd_buffer *prefix;     /* for the header array; NULL: none */
-  const char *text;                   /* the document */
+  struct json_object *document;
+  const char *text;                   /* of the document as it was read, for
+                                         as long as it stays the same; NULL: a
+                                         new one */
   size_t nbytes;
 
   /* Wait until pending writes are durable; called with the volume's lock
@@ -55,7 +60,11 @@ struct rd_publication {
   enum radio_status (*finish) (struct rd_publication *publication);
   void *user_data;
 
-  bool skipped;                       /* set: another volume exists */
+  /* Set. */
+  enum rd_header_key header_key;      /* that the document names */
+  bool header_is_last;                /* the array's document was put after
+                                         the volume's */
+  bool skipped;                       /* another volume exists */
 };
 
 /* Take the volume's lock and publish.  *is_ours is set when the document
@@ -63,5 +72,10 @@ struct rd_publication {
  * writer's volume exists instead. */
 enum radio_status rd_publish (struct rd_publication *publication,
                               bool *is_ours) RADIO_USE_RESULT;
+
+/* True if the documents of two volumes differ at most in the header array's
+ * document; their copy of that becomes ours. */
+bool rd_publish_is_same_document (struct json_object *theirs,
+                                  struct json_object *ours);
 
 #endif /* RD_PUBLISH_H */

@@ -30,7 +30,7 @@ check_current (const struct radio_volume *volume)
   enum radio_status status
     = rd_group_read (volume->array->store, volume->path, &group);
   if (status == RADIO_OK)
-    status = rd_meta_parse (group->attributes, volume->path, &now);
+    status = rd_meta_parse (group, volume->path, &now);
   bool is_bad = status == RADIO_ERROR_FORMAT
                 || status == RADIO_ERROR_UNSUPPORTED;
   bool is_same = status == RADIO_OK
@@ -58,33 +58,39 @@ report_damage_if_current (struct validation *validation)
   return RADIO_OK;
 }
 
-/* A writer that replaces the volume writes the header array before the
- * document, both under the volume's lock.  So a header that differs counts
- * as damaged if it still differs under the lock; where there are no locks (a
- * read-only store) it counts in any case. */
+/* The writer of another header puts the array's document after the volume's,
+ * under the volume's lock.  So the array is inspected again under the lock;
+ * where there are no locks (a read-only store) the first result counts. */
 static enum radio_status
 check_header (struct validation *validation)
 {
   const struct radio_volume *volume = validation->volume;
+  const struct rd_volume_meta *meta = &volume->meta;
   struct radio_store *store = volume->array->store;
   struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
-  struct rd_error damage;
-  bool matches;
-  if (!volume->meta.has_nifti)
+  enum rd_header_state state;
+  struct rd_error error;
+  if (!meta->has_nifti)
     return RADIO_OK;
   RD_SCOPE ("check header", RD_IN_OPERATION);
-  RD_TRY (rd_header_matches (store, volume->path, &volume->meta.prefix,
-                             &matches));
-  if (matches)
+  RD_TRY (rd_header_inspect (store, volume->path, &meta->prefix,
+                             meta->header_key, &state));
+  if (state == RD_HEADER_CURRENT)
     return RADIO_OK;
-  rd_error_save (&damage, RADIO_ERROR_FORMAT);
+  rd_error_save (&error, RADIO_ERROR_CHECKSUM);
   RD_TRY (check_current (volume));
   if (store->io->ops->lock (store->io, volume->path, true, &lock) == RADIO_OK)
-    RD_TRY (rd_header_matches (store, volume->path, &volume->meta.prefix,
-                               &matches));
+    RD_TRY (rd_header_inspect (store, volume->path, &meta->prefix,
+                               meta->header_key, &state));
   else
-    rd_error_raise (&damage);
-  return matches ? RADIO_OK : report_damage_if_current (validation);
+    rd_error_raise (&error);
+  if (state == RD_HEADER_BAD)
+    return report_damage_if_current (validation);
+  if (state == RD_HEADER_STALE) {
+    RD_TRY (check_current (volume));
+    validation->check.stale_count++;
+  }
+  return RADIO_OK;
 }
 
 /* Reads the slabs as the file had them: its order, its byte order; the shards

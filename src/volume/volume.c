@@ -163,7 +163,7 @@ rd_volume_open_group (struct radio_store *store, const char *path,
   char *where RD_FREE = rd_document_key (path);
   if (where == NULL)
     return RADIO_ERROR_MEMORY;
-  RD_TRY (rd_meta_parse (group->attributes, where, &volume->meta));
+  RD_TRY (rd_meta_parse (group, where, &volume->meta));
 
   /* Open the level from the group's copy of its document, if there is one,
    * which saves a read. */

@@ -2,6 +2,7 @@
 /* Stores and comparisons for the tests of copying. */
 #include <config.h>
 
+#include "src/volume/publish.h"
 #include "tests/volume/copying.h"
 
 #define MAX_NBYTES ((size_t) 64 << 20)
@@ -60,16 +61,42 @@ read_object (struct radio_store *store, const char *path, const char *name,
   rd_free (key);
 }
 
+/* The header array's chunk may have another key. */
+static bool
+is_of_header (const char *name)
+{
+  return strncmp (name, "nifti/", 6) == 0;
+}
+
 static enum radio_status
 compare (const struct rd_io_entry *entry, void *user_data)
 {
   struct comparison *c = user_data;
   struct rd_buffer a RD_BUFFER_SCOPE = { 0 }, b RD_BUFFER_SCOPE = { 0 };
+  if (is_of_header (entry->name))
+    return RADIO_OK;
+  c->n++;
+  if (strcmp (entry->name, "zarr.json") == 0) {
+    struct json_object *one, *other;
+    assert_ok (rd_store_read_document (c->from, c->path, &one));
+    assert_ok (rd_store_read_document (c->to, c->to_path, &other));
+    assert_true (rd_publish_is_same_document (one, other));
+    json_object_put (one);
+    json_object_put (other);
+    return RADIO_OK;
+  }
   read_object (c->from, c->path, entry->name, &a);
   read_object (c->to, c->to_path, entry->name, &b);
   assert_int_equal (a.nbytes, b.nbytes);
   assert_memory_equal (a.data, b.data, a.nbytes);
-  c->n++;
+  return RADIO_OK;
+}
+
+static enum radio_status
+count (const struct rd_io_entry *entry, void *user_data)
+{
+  size_t *n = user_data;
+  *n += !is_of_header (entry->name);
   return RADIO_OK;
 }
 
@@ -78,9 +105,11 @@ assert_same_objects (struct radio_store *from, const char *path,
                      struct radio_store *to, const char *to_path)
 {
   struct comparison c = { from, to, path, to_path, 0 };
+  size_t n = 0;
   assert_ok (from->io->ops->list (from->io, path, true, compare, &c));
-  assert_true (c.n > 3);
-  assert_int_equal (count_objects (to, to_path), c.n);
+  assert_ok (to->io->ops->list (to->io, to_path, true, count, &n));
+  assert_int_equal (n, c.n);
+  assert_int_equal (header_state (to, to_path), RD_HEADER_CURRENT);
 }
 
 void

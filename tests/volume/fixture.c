@@ -113,9 +113,12 @@ small_spec (void)
 struct nifti_spec
 other_spec (void)
 {
+  static const unsigned char extension[16] = { 16, 0, 0, 0, 6, 0, 0, 0 };
   struct nifti_spec spec = small_spec ();
   spec.datatype = 16;
   spec.descrip = "the new one";
+  spec.extension = extension;
+  spec.extension_nbytes = sizeof extension;
   return spec;
 }
 
@@ -229,6 +232,25 @@ assert_volume_is (struct radio_store *store, const char *path,
   assert_ok (radio_volume_validate (volume, &check, NULL, NULL));
   assert_int_equal (check.damaged_count, 0);
   radio_volume_close (volume);
+}
+
+bool
+was_published (enum radio_status status)
+{
+  return status == RADIO_OK
+         || strstr (radio_error_message (), "published, but") != NULL;
+}
+
+enum rd_header_state
+header_state (struct radio_store *store, const char *path)
+{
+  struct rd_existing existing RD_EXISTING_SCOPE = { 0 };
+  enum rd_header_state state;
+  assert_ok (rd_existing_read (store, path, &existing));
+  assert_true (existing.meta.has_nifti);
+  assert_ok (rd_header_inspect (store, path, &existing.meta.prefix,
+                                existing.meta.header_key, &state));
+  return state;
 }
 
 struct text {

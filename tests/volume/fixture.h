@@ -10,6 +10,7 @@
 #include <radio/radio.h>
 
 #include "src/array/context.h"
+#include "src/volume/header.h"
 #include "src/volume/ingest/ingest.h"
 #include "tests/nifti/make-nifti.h"
 
@@ -39,8 +40,8 @@ void bytes_source_close (struct bytes_source *source);
 /* A spec of a small image whose voxels depend on its seed. */
 struct nifti_spec small_spec (void);
 
-/* A spec of an image of the same shape and another type, which replaces the
- * small one. */
+/* A spec of an image of the same shape, another type and a longer header,
+ * which replaces the small one. */
 struct nifti_spec other_spec (void);
 
 /* Open a store, made when it is missing; a failure ends the test. */
@@ -59,6 +60,14 @@ void expected_elements (const struct nifti_spec *spec,
 /* A volume holds just this image: header, voxels, validation. */
 void assert_volume_is (struct radio_store *store, const char *path,
                        const struct nifti_spec *spec);
+
+/* True if a write that ended so, with the thread's message, has published its
+ * volume: all that failed is the header array's last step. */
+bool was_published (enum radio_status status);
+
+/* The state of a volume's header array. */
+enum rd_header_state header_state (struct radio_store *store,
+                                   const char *path);
 
 /* The paths that a store lists, joined by blanks. */
 void list_paths (struct radio_store *store, char *text, size_t nbytes);

@@ -177,7 +177,9 @@ data_that_another_volume_names_is_not_overwritten (void **state)
   struct radio_store *to = must_open_store ("memory:");
   must_copy (from, to, 0);
   assert_ok (rd_io_read_all (to->io, "ct/a/zarr.json", 1 << 20, &text));
-  must_append (&text, "\n", 1);
+  char *codec = strstr ((char *) text.data, "\"medium\"");
+  assert_non_null (codec);
+  codec[1] = 'M';
   assert_ok (rd_io_put (to->io, "ct/a/zarr.json", text.data, text.nbytes,
                         RD_PUT_REPLACE));
   char *key = shard_key (to, 0);

@@ -226,7 +226,7 @@ do_choose (const void *with)
   const struct rd_type type = rd_type_of (RADIO_INT16);
   const char *name;
   RD_TRY (rd_codec_choose (with, &type, &name, &codecs));
-  return rd_header_document (352, &document);
+  return rd_header_document (352, RD_HEADER_KEY_V2, &document);
 }
 
 static void

@@ -36,6 +36,7 @@ free_copy (struct rd_copy *copy)
   rd_strings_free (&copy->names);
   radio_volume_close (copy->volume);
   rd_buffer_free (&copy->text);
+  json_object_put (copy->document);
 }
 
 static const struct radio_site measure_site = {
@@ -129,7 +130,7 @@ begin_levels (struct rd_copy *copy)
   RD_SCOPE ("begin level", RD_IN_METADATA);
   struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
   struct rd_existing existing RD_EXISTING_SCOPE = { 0 };
-  struct rd_buffer text RD_BUFFER_SCOPE = { 0 };
+  struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
   struct radio_gc_result removed = { 0 };
   struct rd_io *io = copy->to->io;
   RD_TRY (io->ops->lock (io, copy->to_path, true, &lock));
@@ -137,19 +138,15 @@ begin_levels (struct rd_copy *copy)
   /* The volume that is to be replaced may be this one, or have its data.  Its
    * document may change until the copy is published; then another volume
    * exists, with another level. */
-  char *key RD_FREE = rd_document_key (copy->to_path);
-  if (key == NULL)
-    return RADIO_ERROR_MEMORY;
   RD_TRY (rd_existing_read (copy->to, copy->to_path, &existing));
   const char *theirs = existing.meta.level_path;
   if (theirs && strcmp (theirs, copy->volume->meta.level_path) == 0) {
     enum radio_status found
-      = rd_io_read_all (io, key, RD_DOCUMENT_MAX_NBYTES, &text);
+      = rd_store_read_document (copy->to, copy->to_path, &document);
     if (found != RADIO_ERROR_NOT_FOUND) {       /* else removed just now */
       RD_TRY (found);
       copy->names_level = true;
-      copy->is_same = text.nbytes == copy->text.nbytes
-                      && memcmp (text.data, copy->text.data, text.nbytes) == 0;
+      copy->is_same = rd_publish_is_same_document (document, copy->document);
     }
   }
 
@@ -190,6 +187,7 @@ publish (struct rd_copy *copy)
     .level_name = meta->level_path,
     .sha256 = meta->source_sha256 ? meta->source_sha256 : "",
     .prefix = meta->has_nifti ? &meta->prefix : NULL,
+    .document = copy->document,
     .text = (const char *) copy->text.data,
     .nbytes = copy->text.nbytes,
   };
@@ -199,6 +197,8 @@ publish (struct rd_copy *copy)
   RD_TRY (rd_copy_recheck (copy));
   enum radio_status status = rd_publish (&publication, &copy->is_ours);
   copy->skipped = publication.skipped;
+  copy->header_key = publication.header_key;
+  copy->header_is_last = publication.header_is_last;
   return rd_scope_end_with (status);
 }
 

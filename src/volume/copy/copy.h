@@ -30,7 +30,8 @@ struct rd_copy {
   const char *path, *to_path;
   const struct radio_copy_options *options;
 
-  struct rd_buffer text;              /* the volume's document */
+  struct rd_buffer text;              /* the volume's document, */
+  struct json_object *document;       /* parsed */
   struct radio_volume *volume;
   struct rd_strings names;            /* of its levels */
   struct rd_copy_level *levels;
@@ -49,6 +50,8 @@ struct rd_copy {
    * document or by another. */
   bool names_level, is_same;
   bool is_ours;               /* the copy is published, or may be */
+  enum rd_header_key header_key;      /* as in struct rd_publication */
+  bool header_is_last;
   bool skipped;
 
   pthread_t caller;

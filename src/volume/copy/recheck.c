@@ -136,7 +136,8 @@ recheck_all (struct rd_copy *copy)
   }
   if (!copy->is_ours || !meta->has_nifti)
     return RADIO_OK;
-  return rd_header_repair_own (copy->to, copy->to_path, &meta->prefix);
+  return rd_header_repair_own (copy->to, copy->to_path, &meta->prefix,
+                               copy->header_key, copy->header_is_last);
 }
 
 /* A published volume is repaired as far as possible, however long another

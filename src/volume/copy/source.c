@@ -96,7 +96,6 @@ enum radio_status
 rd_copy_load (struct rd_copy *copy)
 {
   RD_SCOPE ("open volume", RD_IN_METADATA);
-  struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
   struct rd_group_doc *group RD_CLEANUP (rd_cleanup_group_doc) = NULL;
   enum rd_node_type node;
   char *where RD_FREE = rd_document_key (copy->path);
@@ -107,12 +106,12 @@ rd_copy_load (struct rd_copy *copy)
     return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no such volume in %s",
                     copy->path, copy->from->io->uri);
   RD_TRY (status);
-  RD_TRY (parse_text (&copy->text, where, &document));
-  RD_TRY (rd_document_node (document, where, &node));
+  RD_TRY (parse_text (&copy->text, where, &copy->document));
+  RD_TRY (rd_document_node (copy->document, where, &node));
   if (node == RD_NODE_ARRAY)
     return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: an array, not a volume",
                     copy->path);
-  RD_TRY (rd_group_doc_parse (document, where, &group));
+  RD_TRY (rd_group_doc_parse (copy->document, where, &group));
   RD_TRY (rd_volume_open_group (copy->from, copy->path, group,
                                 &copy->volume));
   RD_TRY (rd_group_levels (group->attributes, &copy->names));

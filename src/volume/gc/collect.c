@@ -114,7 +114,7 @@ read_folder (struct radio_store *store, const char *path,
   if (status == RADIO_OK) {
     if (rd_json_member (group->attributes, "radio") == NULL)
       return RADIO_OK;
-    status = rd_meta_parse (group->attributes, path, &folder->meta);
+    status = rd_meta_parse (group, path, &folder->meta);
   }
   if (status == RADIO_OK)
     status = rd_group_levels (group->attributes, &folder->levels);
@@ -230,12 +230,52 @@ collect_child (struct collection *gc, const char *name)
   return rd_header_repair (store, gc->path);
 }
 
+/* A chunk of the header array that no document names: an earlier volume's, or
+ * one whose writer died. */
+static enum radio_status
+collect_chunk (const struct rd_io_entry *entry, void *user_data)
+{
+  struct collection *gc = user_data;
+  struct radio_store *store = gc->store;
+  enum rd_header_key key = RD_HEADER_KEY_SLASH;
+  while (key < RD_HEADER_NKEYS
+         && strcmp (entry->name, rd_header_keys[key].chunk) != 0)
+    key++;
+  if (key == RD_HEADER_NKEYS || key == gc->folder->meta.header_key
+      || entry->age_s < store->io->grace_s)
+    return RADIO_OK;
+  char *array RD_FREE = rd_key_join (gc->path, RD_HEADER_NAME);
+  char *chunk RD_FREE = array ? rd_key_join (array, entry->name) : NULL;
+  if (chunk == NULL)
+    return RADIO_ERROR_MEMORY;
+  if (!gc->dry_run) {
+    enum radio_status status = store->io->ops->remove (store->io, chunk);
+    if (status != RADIO_ERROR_NOT_FOUND)
+      RD_TRY (status);
+  }
+  gc->result->removed_count++;
+  gc->result->removed_nbytes += entry->nbytes;
+  return RADIO_OK;
+}
+
+static enum radio_status
+collect_chunks (struct collection *gc)
+{
+  struct rd_io *io = gc->store->io;
+  char *array RD_FREE = rd_key_join (gc->path, RD_HEADER_NAME);
+  if (array == NULL)
+    return RADIO_ERROR_MEMORY;
+  if (gc->folder->meta.header_key == RD_HEADER_KEY_NONE)
+    return RADIO_OK;
+  return io->ops->list (io, array, true, collect_chunk, gc);
+}
+
 static enum radio_status
 collect_children (struct collection *gc)
 {
   struct rd_strings names RD_STRINGS_SCOPE = { 0 };
   const struct rd_volume_meta *meta = &gc->folder->meta;
-  bool matches;
+  enum rd_header_state state;
   RD_TRY (rd_strings_add_folders (&names, gc->store->io, gc->path));
   for (size_t i = 0; i < names.n; i++) {
     if (rd_store_is_cancelled (gc->store))
@@ -244,13 +284,17 @@ collect_children (struct collection *gc)
   }
   if (!gc->folder->has_document || !meta->has_nifti)
     return RADIO_OK;
-  RD_TRY (rd_header_matches (gc->store, gc->path, &meta->prefix, &matches));
-  if (matches)
-    return RADIO_OK;
-  if (!gc->dry_run)
-    RD_TRY (rd_header_repair (gc->store, gc->path));
-  gc->result->repaired_count++;
-  return RADIO_OK;
+  RD_TRY (rd_header_inspect (gc->store, gc->path, &meta->prefix,
+                             meta->header_key, &state));
+  if (state != RD_HEADER_CURRENT) {
+    if (!gc->dry_run)
+      RD_TRY (rd_header_repair (gc->store, gc->path));
+    gc->result->repaired_count++;
+    /* Until then another writer may use its chunk for a volume. */
+    if (!rd_io_excludes_all (gc->store->io))
+      return RADIO_OK;
+  }
+  return collect_chunks (gc);
 }
 
 enum radio_status

@@ -16,9 +16,9 @@
 
 /* Remove the garbage in a volume's folder and keep the folder, which the
  * caller is about to fill and whose lock it holds: remove unnamed levels
- * whose lock is free, and repair the header array.  Folders whose document
- * is damaged or not radio's are left unchanged.  *result (its counts grow)
- * may not be NULL. */
+ * whose lock is free, repair the header array, and remove its unnamed chunks.
+ * Folders whose document is damaged or not radio's are left unchanged.
+ * *result (its counts grow) may not be NULL. */
 enum radio_status rd_collect_contents (struct radio_store *store,
                                        const char *path, bool dry_run,
                                        struct radio_gc_result *result)

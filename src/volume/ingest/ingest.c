@@ -56,7 +56,6 @@ struct ingest {
   struct rd_tiling tiling;
   const char *codec;                  /* the preset's name, or "" */
   struct json_object *level_document;
-  struct json_object *header_document;
 
   char level_name[RD_LEVEL_NAME_NBYTES];
   char *level_path;
@@ -90,7 +89,6 @@ free_ingest (struct ingest *ingest)
   rd_free (ingest->level_path);
   rd_free (ingest->collection);
   json_object_put (ingest->level_document);
-  json_object_put (ingest->header_document);
   rd_buffer_free (&ingest->prefix);
   EVP_MD_CTX_free (ingest->sha);
 }
@@ -301,7 +299,6 @@ commit (struct ingest *ingest, bool *is_ours)
     .codec = ingest->codec,
     .tile_lengths = &lengths,
     .level_document = ingest->level_document,
-    .header_document = ingest->header_document,
   };
   struct rd_publication publication = {
     .store = ingest->store,
@@ -321,9 +318,7 @@ commit (struct ingest *ingest, bool *is_ours)
   if (status == RADIO_OK)
     status = rd_meta_write (&meta, &document);
   RD_TRY (rd_scope_end_with (status));
-  publication.text = rd_document_text (document, &publication.nbytes);
-  if (publication.text == NULL)
-    return rd_scope_end_with (RADIO_ERROR_MEMORY);
+  publication.document = document;
   status = rd_publish (&publication, is_ours);
   ingest->result.skipped = publication.skipped;
   if (status != RADIO_OK || !*is_ours)
@@ -331,7 +326,8 @@ commit (struct ingest *ingest, bool *is_ours)
   /* Another process may have removed a volume here meanwhile, and with it
    * the new one's header array. */
   status = rd_header_repair_own (ingest->store, ingest->path,
-                                 &ingest->prefix);
+                                 &ingest->prefix, publication.header_key,
+                                 publication.header_is_last);
   if (status != RADIO_OK)
     rd_fail_in (status, "%s: published, but its header array could not be "
                 "checked; radio gc repairs it if necessary", ingest->path);
@@ -373,7 +369,6 @@ rd_ingest_source (struct radio_store *store, struct rd_source *source,
                             nifti));
   }
   ingest.result.source_nbytes = prefix->nbytes + nifti->data_nbytes;
-  RD_TRY (rd_header_document (prefix->nbytes, &ingest.header_document));
   RD_TRY (plan_level (&ingest));
   if (radio_profile_is_on ()) {
     rd_annotate_shapes (nifti->rank, nifti->shape,
