@@ -13,6 +13,8 @@
 #ifndef RD_IO_H
 #define RD_IO_H
 
+#include <stdatomic.h>
+
 #include <radio/base.h>
 
 #include "src/base/buffer.h"
@@ -28,6 +30,14 @@ enum rd_range_kind {
   RD_RANGE_ALL,               /* the whole object */
   RD_RANGE_SPAN,              /* nbytes from offset on */
   RD_RANGE_SUFFIX,            /* the last nbytes */
+};
+
+/* Ends reads early; shared by those of one operation. */
+struct rd_io_stop {
+  atomic_bool is_cancelled;   /* set by any thread, which then calls rd_io_wake:
+                                 RADIO_ERROR_CANCELLED */
+  uint64_t deadline_ns;       /* by rd_now_ns: RADIO_ERROR_TIMEOUT; UINT64_MAX:
+                                 none */
 };
 
 /* One read.  The caller fills in the first part and keeps the struct, the
@@ -46,6 +56,10 @@ struct rd_io_get {
    * thread; never with a lock of the store held. */
   void (*done) (struct rd_io_get *get);
   void *user_data;
+
+  /* NULL, or valid until done was called.  Stores whose reads are short do not
+   * look at it. */
+  const struct rd_io_stop *stop;
 
   /* Set before done is called.  A range that reaches past the object's end is
    * RADIO_OK with fewer bytes (into->nbytes): the caller decides if that is an
@@ -106,6 +120,10 @@ struct rd_io_ops {
 
   /* Starts n reads. */
   void (*get) (struct rd_io *io, struct rd_io_get *gets, size_t n);
+
+  /* Ends the reads that were cancelled.  NULL in stores that do not look at
+   * their stop. */
+  void (*wake) (struct rd_io *io);
 
   /* Holds an object open, so that reads of it (get->file) need not open it
    * again.  Its content stays the same when the object is replaced or
@@ -286,6 +304,14 @@ rd_io_forget (struct rd_io *io, const char *prefix)
 {
   if (io->ops->forget)
     io->ops->forget (io, prefix);
+}
+
+/* As wake of the table, in any store. */
+static inline void
+rd_io_wake (struct rd_io *io)
+{
+  if (io->ops->wake)
+    io->ops->wake (io);
 }
 
 /* Publishes one object from one piece. */

@@ -47,7 +47,7 @@ struct radio_array_info {
 RADIO_API void radio_array_get_info (const struct radio_array *array,
                                      struct radio_array_info *info);
 
-/* Layout and conversion of the elements read. */
+/* Layout and conversion of the elements read, and the read's end. */
 struct radio_read_options {
   /* Distance in bytes from one element to the next along each axis of the
    * box, in array order; may be negative, then buffer points to the element
@@ -63,6 +63,16 @@ struct radio_read_options {
   /* For planes: the index on each leading axis, slowest first: for a
    * (t, c, z, y, x) volume lead[0] is t and lead[1] is c. */
   uint64_t lead[2];
+
+  /* Called from time to time by the calling thread, at least every 20 ms while
+   * it waits for a server; if it returns true, the read ends soon with
+   * RADIO_ERROR_CANCELLED.  May be NULL. */
+  radio_cancel_fn *cancel;
+  void *user_data;
+
+  /* The read ends with RADIO_ERROR_TIMEOUT if it takes longer, also while a
+   * server is silent.  0: none but that of each request. */
+  uint64_t deadline_ms;
 
   /* Must be zero: later versions may have members here. */
   uint64_t reserved[8];
@@ -82,7 +92,8 @@ struct radio_read_options {
  * does not fit), RADIO_ERROR_FORMAT, RADIO_ERROR_CHECKSUM (a tile is
  * damaged: the message names the key, the tile and the cause),
  * RADIO_ERROR_LIMIT, RADIO_ERROR_IO, RADIO_ERROR_MEMORY,
- * RADIO_ERROR_FORKED.  After an error the buffer's content is undefined. */
+ * RADIO_ERROR_CANCELLED, RADIO_ERROR_TIMEOUT, RADIO_ERROR_FORKED.
+ * After an error the buffer's content is undefined. */
 RADIO_API enum radio_status
 radio_array_read (struct radio_array *array, const struct radio_box *box,
                   enum radio_dtype dtype, void *buffer, size_t nbytes,

@@ -104,13 +104,17 @@ enum radio_status {
    * message has the value.  Request a wider type. */
   RADIO_ERROR_RANGE = 12,
 
-  /* The caller's callback cancelled the operation.  The interrupted step
-   * committed nothing. */
+  /* The caller cancelled the operation.  The interrupted step committed
+   * nothing. */
   RADIO_ERROR_CANCELLED = 13,
 
   /* The handle was made before fork () and is used in the child.  Open it
    * again there. */
   RADIO_ERROR_FORKED = 14,
+
+  /* The operation did not end within the caller's deadline (deadline_ms of
+   * radio_read_options).  A retry may help. */
+  RADIO_ERROR_TIMEOUT = 15,
 };
 
 /* Returns the message of the calling thread's last failed call: one line

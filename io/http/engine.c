@@ -198,6 +198,58 @@ finish_attempt (struct rd_http *http, struct rd_http_attempt *attempt,
 }
 
 /*------------------------------------------------------------------------
+ * Tasks that their caller ends early
+ *----------------------------------------------------------------------*/
+
+/* RADIO_OK while a task goes on. */
+static enum radio_status
+check_stop (const struct rd_http_task *task, uint64_t now_ns)
+{
+  const struct rd_io_stop *stop = task->stop;
+  if (stop == NULL)
+    return RADIO_OK;
+  if (atomic_load_explicit (&stop->is_cancelled, memory_order_relaxed))
+    return rd_fail (RADIO_ERROR_CANCELLED, "%s: cancelled",
+                    rd_http_name (task));
+  if (now_ns >= stop->deadline_ns)
+    return rd_fail (RADIO_ERROR_TIMEOUT, "%s: the caller's deadline is over",
+                    rd_http_name (task));
+  return RADIO_OK;
+}
+
+/* Ends the stopped tasks of one list, the waiting ones or the active. */
+static void
+end_stopped (struct rd_http *http, struct rd_http_task **at, uint64_t now_ns)
+{
+  while (*at) {
+    struct rd_http_task *task = *at;
+    enum radio_status status = check_stop (task, now_ns);
+    if (status == RADIO_OK) {
+      at = &task->next;
+      continue;
+    }
+    if (task->attempt == NULL)
+      (void) list_remove (&http->waiting, at);
+    else
+      *at = task->next;
+    if (task->hedge)
+      drop (http, task->hedge);
+    if (task->attempt) {
+      stop (http, task->attempt);
+      rd_http_attempt_close (RD_STEAL (task->attempt));
+    }
+    finish_task (task, status);
+  }
+}
+
+static uint64_t
+stop_left_ns (const struct rd_http_task *task, uint64_t now_ns)
+{
+  uint64_t end_ns = task->stop ? task->stop->deadline_ns : UINT64_MAX;
+  return end_ns == UINT64_MAX ? end_ns : end_ns > now_ns ? end_ns - now_ns : 0;
+}
+
+/*------------------------------------------------------------------------
  * Timeouts
  *----------------------------------------------------------------------*/
 
@@ -298,14 +350,18 @@ poll_ms (const struct rd_http *http)
   uint64_t ns = UINT64_C (1000000) * (is_busy ? MAX_POLL_MS : MAX_IDLE_MS);
   ns = rd_min_u64 (ns, rd_http_preconnect_left_ns (&http->preconnect,
                                                    now_ns));
-  for (const struct rd_http_task *task = http->waiting.first;
-       task && http->nactive < http->policy.limit; task = task->next)
-    ns = rd_min_u64 (ns, task->not_before_ns > now_ns
-                         ? task->not_before_ns - now_ns : 0);
+  for (const struct rd_http_task *task = http->waiting.first; task;
+       task = task->next) {
+    if (http->nactive < http->policy.limit)
+      ns = rd_min_u64 (ns, task->not_before_ns > now_ns
+                           ? task->not_before_ns - now_ns : 0);
+    ns = rd_min_u64 (ns, stop_left_ns (task, now_ns));
+  }
   for (const struct rd_http_task *task = http->active; task;
        task = task->next) {
     ns = rd_min_u64 (ns, inactivity_left_ns (http, task->attempt, now_ns));
     ns = rd_min_u64 (ns, hedge_left_ns (http, task, now_ns));
+    ns = rd_min_u64 (ns, stop_left_ns (task, now_ns));
     if (task->hedge)
       ns = rd_min_u64 (ns, inactivity_left_ns (http, task->hedge, now_ns));
   }
@@ -386,6 +442,8 @@ run_thread (void *argument)
   int nrunning;
   radio_thread_name ("radio http");
   while (take_submitted (http)) {
+    end_stopped (http, &http->waiting.first, rd_now_ns ());
+    end_stopped (http, &http->active, rd_now_ns ());
     begin_waiting (http);
     curl_multi_perform (http->multi, &nrunning);
     CURLMsg *message;
@@ -434,6 +492,14 @@ rd_http_submit (struct rd_http *http, struct rd_http_task *task)
     curl_multi_wakeup (http->multi);
   }
   return RADIO_OK;
+}
+
+void
+rd_http_wake (struct rd_http *http)
+{
+  RD_LOCK_SCOPE (&http->mutex);
+  if (http->multi)
+    curl_multi_wakeup (http->multi);
 }
 
 static void

@@ -127,6 +127,7 @@ struct rd_http_task {
   /* Called once, from the engine's thread, unless submitting fails. */
   void (*done) (struct rd_http_task *task);
   void *user_data;                    /* the caller's */
+  const struct rd_io_stop *stop;      /* ends it early; or NULL */
   struct radio_async *request;        /* of profiles; NULL; the caller's */
 
   /* Set before done. */
@@ -181,6 +182,9 @@ void rd_http_close (struct rd_http *http);
 enum radio_status rd_http_submit (struct rd_http *http,
                                   struct rd_http_task *task)
   RADIO_USE_RESULT;
+
+/* Ends the tasks that were cancelled. */
+void rd_http_wake (struct rd_http *http);
 
 /* Submits a task and waits for its end, which also ends its request in
  * profiles; done and user_data of the task are overwritten. */

@@ -156,6 +156,7 @@ rd_http_read_begin (struct rd_http_read *read, struct rd_http *http,
   read->get = get;
   read->expected_nbytes = get->object_nbytes;
   task->into = get->into;
+  task->stop = get->stop;
   task->max_nbytes = get->nbytes;
   /* An empty range is requested by HEAD. */
   if (get->range != RD_RANGE_ALL && get->nbytes == 0)
@@ -317,6 +318,12 @@ http_get (struct rd_io *io, struct rd_io_get *gets, size_t n)
   }
 }
 
+static void
+http_wake (struct rd_io *io)
+{
+  rd_http_wake (((struct http_store *) io)->http);
+}
+
 static enum radio_status
 fail_read_only (const struct rd_io *io)
 {
@@ -385,6 +392,7 @@ static const struct rd_io_ops http_ops = {
   .is_blocking = false,
   .close = http_close,
   .get = http_get,
+  .wake = http_wake,
   .hold = rd_http_hold,
   .release = rd_http_release,
   .size = rd_http_size,

@@ -306,6 +306,12 @@ s3_get (struct rd_io *io, struct rd_io_get *gets, size_t n)
   }
 }
 
+static void
+s3_wake (struct rd_io *io)
+{
+  rd_http_wake (((struct rd_s3 *) io)->http);
+}
+
 /* S3 has no locks: holders of this store's handle exclude each other.
  * Between processes conditional writes decide, and unfinished objects of
  * others are recognised by their age. */
@@ -343,6 +349,7 @@ static const struct rd_io_ops s3_ops = {
   .is_blocking = false,
   .close = s3_close,
   .get = s3_get,
+  .wake = s3_wake,
   .hold = rd_http_hold,
   .release = rd_http_release,
   .size = rd_http_size,

@@ -56,12 +56,15 @@ struct rd_scaling {
 };
 
 /* Reads as radio_array_read_many, delivering value * slope + inter unless
- * scaling is NULL.  For volumes. */
+ * scaling is NULL; of options only what ends the read is used.  For
+ * volumes. */
 enum radio_status
 rd_array_read_scaled (struct radio_array *array,
                       const struct radio_request *requests, size_t n,
                       enum radio_dtype dtype,
-                      const struct rd_scaling *scaling) RADIO_USE_RESULT;
+                      const struct rd_scaling *scaling,
+                      const struct radio_read_options *options)
+  RADIO_USE_RESULT;
 
 /* The same without the tile cache, for reading every tile once. */
 enum radio_status

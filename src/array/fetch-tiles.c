@@ -106,6 +106,7 @@ rd_fetch_prepare_read (const struct rd_fetch_job *job,
   get->needed_nbytes = 0;
   get->object_nbytes = fetch->kind == RD_FETCH_SPAN ? fetch->shard_nbytes : 0;
   get->version = fetch->kind == RD_FETCH_SPAN ? fetch->shard_version : 0;
+  get->stop = rd_read_stop_io (job->read->stop);
   /* For profiles: the tiles without the gaps between them. */
   if (fetch->kind == RD_FETCH_SPAN && radio_profile_is_on ())
     for (uint32_t i = fetch->first; i < fetch->first + fetch->n; i++)
@@ -233,6 +234,7 @@ rd_fetch_place_cached (const struct rd_fetch_job *job,
     const struct radio_box box = rd_layout_tile (layout, chunk->chunk,
                                                  tile->tile);
     uint64_t nbytes = 0;
+    RD_TRY (rd_read_stop_check (read->stop));
     view.data = tile->cached->data;
     enum radio_status status = read->place (read, chunk->request, &box, &view,
                                             &nbytes);
@@ -325,6 +327,7 @@ rd_fetch_place_tile (const struct rd_fetch_job *job,
   const struct rd_plan_tile *tile = &job->plan->tiles[i];
   if (i > fetch->first && is_same_tile (job, i))
     return RADIO_OK;
+  RD_TRY (rd_read_stop_check (read->stop));
   struct rd_bytes in = { NULL, 0 };
   struct rd_refetch refetch = { 0 };
   enum radio_status status = find_bytes (fetch, tile,
@@ -358,6 +361,7 @@ rd_fetch_fill_tile (const struct rd_fetch_job *job, uint32_t i)
   const struct rd_layout *layout = &read->array->layout;
   const struct rd_plan_chunk *chunk = chunk_of (job, i);
   uint64_t tile = job->plan->tiles[i].tile;
+  RD_TRY (rd_read_stop_check (read->stop));
   const struct radio_box box = tile == RD_TILE_WHOLE_CHUNK
     ? rd_grid_cell (layout->rank, layout->chunk.shape, chunk->chunk)
     : rd_layout_tile (layout, chunk->chunk, tile);

@@ -87,6 +87,7 @@ prepare_index_read (const struct index_job *job, uint32_t number,
   get->needed_nbytes = 0;
   get->object_nbytes = 0;
   get->version = 0;
+  get->stop = rd_read_stop_io (job->read->stop);
   get->into = into;
 }
 
@@ -198,6 +199,7 @@ read_index (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
   uint32_t number = job->chunks[task];
   char key[RD_KEY_NBYTES];
   struct rd_io_get get;
+  RD_TRY (rd_read_stop_check (job->read->stop));
   rd_array_chunk_key (array, job->plan->chunks[number].chunk, key);
   prepare_index_read (job, number, key, &scratch->fetched, &get);
   enum radio_status status = rd_io_read (array->store->io, &get);
@@ -250,7 +252,8 @@ read_indexes_async (struct index_job *job)
     RD_SCOPE_WAIT ("wait for requests", RD_IN_NETWORK);
     RD_LOCK_SCOPE (&job->mutex);
     while (job->synced.narrived < job->n)
-      pthread_cond_wait (&job->arrived, &job->mutex);
+      rd_read_stop_wait (job->read->stop, store->io, &job->arrived,
+                         &job->mutex);
   }
   pthread_cond_destroy (&job->arrived);
   pthread_mutex_destroy (&job->mutex);
@@ -495,12 +498,14 @@ start_flight (struct async *async, struct flight *flight)
 static struct flight *
 finish_next_flight (struct async *async)
 {
+  struct rd_tile_read *read = async->job->read;
   struct flight *flight;
   {
     RD_SCOPE_WAIT ("wait for requests", RD_IN_NETWORK);
     RD_LOCK_SCOPE (&async->mutex);
     while (!async->synced.first)
-      pthread_cond_wait (&async->arrived, &async->mutex);
+      rd_read_stop_wait (read->stop, read->array->store->io,
+                         &async->arrived, &async->mutex);
     flight = async->synced.first;
     async->synced.first = flight->following;
     if (!async->synced.first)

@@ -8,6 +8,7 @@
 #include "src/array/array.h"
 #include "src/array/context.h"
 #include "src/array/plan.h"
+#include "src/array/stop.h"
 
 /* Failures are ordered: those of indexes first, then those of tiles. */
 #define RD_READ_FIRST_TILE_ORDER ((uint64_t) 1 << 32)
@@ -16,6 +17,9 @@ struct rd_tile_read {
   struct radio_array *array;
   const struct radio_request *requests;
   size_t n;
+
+  /* Ends it early; or NULL. */
+  struct rd_read_stop *stop;
 
   /* Read indexes again that are cached. */
   bool fresh_indexes;

@@ -173,6 +173,7 @@ rd_object_pieces_prepare_read (const struct rd_object_pieces *pieces,
   get->needed_nbytes = 0;
   get->object_nbytes = pieces->object_nbytes;
   get->version = 0;
+  get->stop = NULL;
   return RADIO_OK;
 }
 

@@ -15,12 +15,17 @@
 #include "src/element/box.h"
 #include "src/element/copy.h"
 
+/* Planes of three directions may be read together. */
+#define MAX_ADMISSIONS 3
+
 struct read {
   struct rd_tile_read tiles;
   enum radio_dtype dtype;             /* never STORED */
   size_t item_nbytes;                 /* delivered */
   bool scaled;
   double slope, inter;
+  struct rd_read_stop stop;           /* if the caller may end it */
+  struct rd_admission admissions[MAX_ADMISSIONS];
 };
 
 /* Returns the distance in memory between two points. */
@@ -177,9 +182,6 @@ takes_rows (const struct read *read, const struct radio_request *request)
     || request->strides[last] == (int64_t) read->item_nbytes;
 }
 
-/* Planes of three directions may be read together. */
-#define MAX_ADMISSIONS 3
-
 /* Uses cached tiles, and finds which ones to add.  That only works for chunks
  * that never change, and is only worth it for reads that are small relative to
  * the cache. */
@@ -208,50 +210,89 @@ use_cache (struct rd_tile_read *tiles, struct rd_admission *admissions)
   tiles->nadmissions = tiles->n;
 }
 
+/* Checks and prepares a read; options may be NULL. */
+static enum radio_status
+begin_read (struct read *read, struct radio_array *array,
+            const struct radio_request *requests, size_t n,
+            enum radio_dtype dtype, const struct rd_scaling *scaling,
+            const struct radio_read_options *options, bool is_once)
+{
+  const struct rd_type *stored = &array->doc->type;
+  read->tiles = (struct rd_tile_read) {
+    .array = array, .requests = requests, .n = n, .place = place,
+  };
+  read->dtype = dtype == RADIO_STORED ? stored->dtype : dtype;
+  read->scaled = scaling != NULL;
+  read->slope = scaling ? scaling->slope : 1;
+  read->inter = scaling ? scaling->inter : 0;
+  read->stop.deadline_ms = 0;
+  if (options)
+    RD_TRY (RD_CHECK_RESERVED (radio_read_options, options));
+  if (options && (options->cancel || options->deadline_ms > 0)) {
+    rd_read_stop_init (&read->stop, options);
+    read->tiles.stop = &read->stop;
+  }
+  RD_TRY (rd_box_copy_check (stored, dtype, read->scaled));
+  read->item_nbytes = read->dtype == stored->dtype
+    ? stored->item_nbytes : radio_dtype_nbytes (read->dtype);
+  read->tiles.takes_shuffled = !read->scaled && read->dtype == stored->dtype
+    && read->dtype != RADIO_BOOL;
+  for (size_t i = 0; i < n; i++) {
+    enum radio_status status = check_request (read, &requests[i]);
+    if (status != RADIO_OK)
+      return n == 1 ? status : rd_fail_in (status, "request %zu", i);
+    read->tiles.takes_shuffled &= takes_rows (read, &requests[i]);
+  }
+  RD_TRY (rd_pool_check (array->store->context->pool));
+  rd_annotate_boxes (&array->layout, requests, n);
+  if (array->is_complete && !is_once)
+    use_cache (&read->tiles, read->admissions);
+  for (size_t i = 0; i < n && !array->store->context->no_huge_pages; i++)
+    rd_pages_advise (&requests[i], read->item_nbytes);
+  return rd_read_stop_check (read->tiles.stop);
+}
+
+/* Returns the result of a read whose tiles were read with this status. */
+static enum radio_status
+end_read (const struct read *read, enum radio_status status)
+{
+  const struct radio_array *array = read->tiles.array;
+  const char *slash = *array->path ? "/" : "";
+  const char *uri = array->store->io->uri;
+  if (status == RADIO_OK && read->tiles.found_missing)
+    return rd_array_check_exists (array);
+  if (status == RADIO_ERROR_CANCELLED)
+    return rd_fail (status, "%s%s%s: the read was cancelled", uri, slash,
+                    array->path);
+  if (status == RADIO_ERROR_TIMEOUT)
+    return rd_fail (status, "%s%s%s: the read is not done after %" PRIu64
+                    " ms; allow more by deadline_ms", uri, slash,
+                    array->path, read->stop.deadline_ms);
+  return status;
+}
+
 static enum radio_status
 read_requests (struct radio_array *array,
                const struct radio_request *requests, size_t n,
                enum radio_dtype dtype, const struct rd_scaling *scaling,
-               bool is_once)
+               const struct radio_read_options *options, bool is_once)
 {
-  const struct rd_type *stored = &array->doc->type;
-  struct read read = {
-    .tiles = { .array = array, .requests = requests, .n = n,
-               .place = place },
-    .dtype = dtype == RADIO_STORED ? stored->dtype : dtype,
-    .scaled = scaling != NULL,
-    .slope = scaling ? scaling->slope : 1,
-    .inter = scaling ? scaling->inter : 0,
-  };
-  RD_TRY (rd_box_copy_check (stored, dtype, read.scaled));
-  read.item_nbytes = read.dtype == stored->dtype
-    ? stored->item_nbytes : radio_dtype_nbytes (read.dtype);
-  read.tiles.takes_shuffled = !read.scaled && read.dtype == stored->dtype
-    && read.dtype != RADIO_BOOL;
-  for (size_t i = 0; i < n; i++) {
-    enum radio_status status = check_request (&read, &requests[i]);
-    if (status != RADIO_OK)
-      return n == 1 ? status : rd_fail_in (status, "request %zu", i);
-    read.tiles.takes_shuffled &= takes_rows (&read, &requests[i]);
-  }
-  RD_TRY (rd_pool_check (array->store->context->pool));
-  rd_annotate_boxes (&array->layout, requests, n);
-  struct rd_admission admissions[MAX_ADMISSIONS];
-  if (array->is_complete && !is_once)
-    use_cache (&read.tiles, admissions);
-  for (size_t i = 0; i < n && !array->store->context->no_huge_pages; i++)
-    rd_pages_advise (&requests[i], read.item_nbytes);
-  RD_TRY (rd_fetch_tiles (&read.tiles));
-  return read.tiles.found_missing ? rd_array_check_exists (array) : RADIO_OK;
+  struct read read;
+  enum radio_status status = begin_read (&read, array, requests, n, dtype,
+                                         scaling, options, is_once);
+  if (status == RADIO_OK)
+    status = rd_fetch_tiles (&read.tiles);
+  return end_read (&read, status);
 }
 
 enum radio_status
 rd_array_read_scaled (struct radio_array *array,
                       const struct radio_request *requests, size_t n,
                       enum radio_dtype dtype,
-                      const struct rd_scaling *scaling)
+                      const struct rd_scaling *scaling,
+                      const struct radio_read_options *options)
 {
-  return read_requests (array, requests, n, dtype, scaling, false);
+  return read_requests (array, requests, n, dtype, scaling, options, false);
 }
 
 enum radio_status
@@ -259,7 +300,7 @@ rd_array_read_once (struct radio_array *array,
                     const struct radio_request *request,
                     enum radio_dtype dtype, const struct rd_scaling *scaling)
 {
-  return read_requests (array, request, 1, dtype, scaling, true);
+  return read_requests (array, request, 1, dtype, scaling, NULL, true);
 }
 
 /* An array alone has no scaling. */
@@ -280,12 +321,11 @@ radio_array_read_many (struct radio_array *array,
   if (!array || (!requests && n > 0))
     return rd_fail (RADIO_ERROR_ARGUMENT, "radio_array_read_many: %s is "
                     "NULL", array ? "requests" : "array");
-  if (options)
-    RD_TRY (RD_CHECK_RESERVED (radio_read_options, options));
   RD_SCOPE ("read many", RD_IN_OPERATION);
   RD_NOTE_NAME ("array", array->path);
   return rd_scope_end_with (
-    read_requests (array, requests, n, dtype, scaling_of (options), false));
+    read_requests (array, requests, n, dtype, scaling_of (options), options,
+                   false));
 }
 
 enum radio_status
@@ -296,8 +336,6 @@ radio_array_read (struct radio_array *array, const struct radio_box *box,
   if (!array || !box)
     return rd_fail (RADIO_ERROR_ARGUMENT, "radio_array_read: %s is NULL",
                     array ? "box" : "array");
-  if (options)
-    RD_TRY (RD_CHECK_RESERVED (radio_read_options, options));
   RD_SCOPE ("read", RD_IN_OPERATION);
   RD_NOTE_NAME ("array", array->path);
   struct radio_request request = { .box = *box, .buffer = buffer,
@@ -305,5 +343,6 @@ radio_array_read (struct radio_array *array, const struct radio_box *box,
   if (options)
     request.strides = options->strides;
   return rd_scope_end_with (
-    read_requests (array, &request, 1, dtype, scaling_of (options), false));
+    read_requests (array, &request, 1, dtype, scaling_of (options), options,
+                   false));
 }

@@ -37,6 +37,7 @@ static const char *const status_names[] = {
   [RADIO_ERROR_RANGE] = "value out of range",
   [RADIO_ERROR_CANCELLED] = "cancelled",
   [RADIO_ERROR_FORKED] = "used in a forked child",
+  [RADIO_ERROR_TIMEOUT] = "deadline exceeded",
 };
 
 const char *

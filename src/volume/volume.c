@@ -250,11 +250,9 @@ read_requests (struct radio_volume *volume,
   const struct rd_scaling scaling
     = { volume->info.scl_slope, volume->info.scl_inter };
   bool scaled = options && options->scaled;
-  if (options)
-    RD_TRY (RD_CHECK_RESERVED (radio_read_options, options));
   RD_NOTE_NAME ("volume", volume->path);
   return rd_array_read_scaled (volume->array, requests, n, dtype,
-                               scaled ? &scaling : NULL);
+                               scaled ? &scaling : NULL, options);
 }
 
 enum radio_status

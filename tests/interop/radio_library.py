@@ -97,6 +97,8 @@ class ReadOptions(c.Structure):
     _fields_ = [("strides", c.POINTER(c.c_int64)),
                 ("scaled", c.c_bool),
                 ("lead", c.c_uint64 * 2),
+                ("cancel", c.c_void_p), ("user_data", c.c_void_p),
+                ("deadline_ms", c.c_uint64),
                 ("reserved", c.c_uint64 * 8)]
 
 

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* The ends of reads: the caller's function is asked between tiles, and often
+ * while requests are waited for; a deadline of requests is their store's. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <time.h>
+
+#include "src/base/checked.h"
+#include "src/base/now.h"
+#include "src/array/stop.h"
+
+/* How often the caller's function is called while there is nothing to do. */
+#define ASK_MS 20
+
+void
+rd_read_stop_init (struct rd_read_stop *stop,
+                   const struct radio_read_options *options)
+{
+  *stop = (struct rd_read_stop) { .caller = pthread_self () };
+  atomic_init (&stop->io.is_cancelled, false);
+  stop->cancel = options->cancel;
+  stop->user_data = options->user_data;
+  stop->deadline_ms = options->deadline_ms;
+  stop->io.deadline_ns = options->deadline_ms == 0 ? UINT64_MAX
+    : rd_add_sat (rd_now_ns (), rd_mul_sat (options->deadline_ms, 1000000));
+}
+
+/* True when the read was cancelled; asks the caller on its own thread. */
+static bool
+is_cancelled (struct rd_read_stop *stop)
+{
+  if (!atomic_load_explicit (&stop->io.is_cancelled, memory_order_relaxed)
+      && stop->cancel && pthread_equal (stop->caller, pthread_self ())
+      && stop->cancel (stop->user_data))
+    atomic_store (&stop->io.is_cancelled, true);
+  return atomic_load_explicit (&stop->io.is_cancelled, memory_order_relaxed);
+}
+
+enum radio_status
+rd_read_stop_check (struct rd_read_stop *stop)
+{
+  if (!stop)
+    return RADIO_OK;
+  if (is_cancelled (stop))
+    return rd_fail (RADIO_ERROR_CANCELLED, "cancelled");
+  if (stop->io.deadline_ns != UINT64_MAX
+      && rd_now_ns () >= stop->io.deadline_ns)
+    return rd_fail (RADIO_ERROR_TIMEOUT, "more than %" PRIu64 " ms",
+                    stop->deadline_ms);
+  return RADIO_OK;
+}
+
+void
+rd_read_stop_wait (struct rd_read_stop *stop, struct rd_io *io,
+                   pthread_cond_t *cond, pthread_mutex_t *mutex)
+{
+  struct timespec end;
+  if (!stop || !stop->cancel
+      || atomic_load_explicit (&stop->io.is_cancelled, memory_order_relaxed)) {
+    pthread_cond_wait (cond, mutex);
+    return;
+  }
+  clock_gettime (CLOCK_REALTIME, &end);
+  end.tv_nsec += ASK_MS * 1000000;
+  end.tv_sec += end.tv_nsec / 1000000000;
+  end.tv_nsec %= 1000000000;
+  if (pthread_cond_timedwait (cond, mutex, &end) == 0)
+    return;
+  pthread_mutex_unlock (mutex);
+  if (is_cancelled (stop))
+    rd_io_wake (io);
+  pthread_mutex_lock (mutex);
+}

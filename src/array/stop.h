@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Ending a read before it is complete: by its caller, or at a deadline. */
+#ifndef RD_STOP_H
+#define RD_STOP_H
+
+#include <pthread.h>
+
+#include <radio/array.h>
+
+#include "io/io.h"
+
+struct rd_read_stop {
+  struct rd_io_stop io;       /* of its requests */
+  uint64_t deadline_ms;
+  radio_cancel_fn *cancel;    /* called on the caller's thread; or NULL */
+  void *user_data;
+  pthread_t caller;
+};
+
+/* Begins a read by the calling thread; the deadline runs from now on. */
+void rd_read_stop_init (struct rd_read_stop *stop,
+                        const struct radio_read_options *options);
+
+/* What the requests of a read look at; NULL for NULL. */
+static inline const struct rd_io_stop *
+rd_read_stop_io (const struct rd_read_stop *stop)
+{
+  return stop ? &stop->io : NULL;
+}
+
+/* Fails if the read is to end; called before each tile, by any thread of the
+ * read.  NULL is legal. */
+enum radio_status rd_read_stop_check (struct rd_read_stop *stop)
+  RADIO_USE_RESULT;
+
+/* Waits for a condition, for a moment only if there is a callback to be asked,
+ * which is called without the mutex; then requests of a cancelled read are
+ * ended.  NULL is legal. */
+void rd_read_stop_wait (struct rd_read_stop *stop, struct rd_io *io,
+                        pthread_cond_t *cond, pthread_mutex_t *mutex);
+
+#endif /* RD_STOP_H */

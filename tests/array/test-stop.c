@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads that end early: cancelled by the caller, or at a deadline, in a local
+ * store and while a server is silent; the handle stays usable. */
+#include <config.h>
+
+#include <unistd.h>
+
+#include "src/array/context.h"
+#include "tests/io/http-peer.h"
+#include "tests/unit.h"
+
+#include <radio/array.h>
+
+enum { N = 64, TILE = 8 };
+
+static const struct radio_array_options array_options = {
+  .rank = 2, .shape = { N, N }, .chunk_shape = { N, N },
+  .data_type = "uint16",
+  .codecs_json = "[{\"name\":\"sharding_indexed\",\"configuration\":{"
+    "\"chunk_shape\":[8,8],\"codecs\":[{\"name\":\"bytes\","
+    "\"configuration\":{\"endian\":\"little\"}},{\"name\":\"crc32c\"}],"
+    "\"index_codecs\":[{\"name\":\"bytes\","
+    "\"configuration\":{\"endian\":\"little\"}}]}}]",
+};
+
+static const struct radio_box whole = { 2, { 0, 0 }, { N, N } };
+
+/* An array in memory, and the same behind a server. */
+struct places {
+  struct radio_store *store, *remote_store;
+  struct radio_array *array, *remote;
+  struct http_peer *peer;
+  uint16_t elements[N * N], got[N * N];
+};
+
+static int
+set_up (void **state)
+{
+  struct places *places = calloc (1, sizeof *places);
+  struct rd_io *io;
+  assert_non_null (places);
+  for (int i = 0; i < N * N; i++)
+    places->elements[i] = (uint16_t) (i * 31 + 1);
+  const struct radio_store_options create = { .create = true };
+  assert_ok (rd_io_open ("memory:", true, &io));
+  assert_ok (rd_store_open_io (io, &create, &places->store));
+  assert_ok (radio_array_create (places->store, "a", &array_options,
+                                 &places->array));
+  assert_ok (radio_array_write (places->array, &whole, places->elements,
+                                sizeof places->elements));
+  places->peer = http_peer_start (io);
+  assert_ok (radio_store_open (http_peer_url (places->peer), NULL,
+                               &places->remote_store));
+  assert_ok (radio_array_open (places->remote_store, "a", &places->remote));
+  *state = places;
+  return 0;
+}
+
+static int
+tear_down (void **state)
+{
+  struct places *places = *state;
+  radio_array_close (places->remote);
+  radio_store_close (places->remote_store);
+  http_peer_stop (places->peer);
+  radio_array_close (places->array);
+  radio_store_close (places->store);
+  free (places);
+  return 0;
+}
+
+static enum radio_status
+read_whole (struct places *places, struct radio_array *array,
+            const struct radio_read_options *options)
+{
+  memset (places->got, 0xee, sizeof places->got);
+  return radio_array_read (array, &whole, RADIO_STORED, places->got,
+                           sizeof places->got, options);
+}
+
+static void
+assert_reads (struct places *places, struct radio_array *array)
+{
+  const struct radio_read_options unhurried = { .deadline_ms = UINT64_MAX };
+  assert_ok (read_whole (places, array, &unhurried));
+  assert_memory_equal (places->got, places->elements, sizeof places->got);
+}
+
+struct calls {
+  int n, last;
+  unsigned sleep_us;
+};
+
+static bool
+cancel_at_last (void *user_data)
+{
+  struct calls *calls = user_data;
+  if (calls->sleep_us > 0)
+    usleep (calls->sleep_us);
+  return ++calls->n >= calls->last && calls->last > 0;
+}
+
+static void
+the_caller_cancels_between_tiles (void **state)
+{
+  struct places *places = *state;
+  struct calls calls = { .last = 2 };
+  const struct radio_read_options options = {
+    .cancel = cancel_at_last, .user_data = &calls,
+  };
+  assert_fails (read_whole (places, places->array, &options),
+                RADIO_ERROR_CANCELLED, "/a: the read was cancelled");
+  assert_int_equal (calls.n, 2);
+  assert_reads (places, places->array);
+}
+
+static void
+a_deadline_ends_the_read_between_tiles (void **state)
+{
+  struct places *places = *state;
+  struct calls calls = { .sleep_us = 30000 };
+  const struct radio_read_options options = {
+    .cancel = cancel_at_last, .user_data = &calls, .deadline_ms = 20,
+  };
+  assert_fails (read_whole (places, places->array, &options),
+                RADIO_ERROR_TIMEOUT, "/a: the read is not done after 20 ms");
+  assert_reads (places, places->array);
+}
+
+/* The first request is of the index, the second of tiles. */
+static void
+a_silent_server_is_left_when_the_caller_cancels (void **state)
+{
+  struct places *places = *state;
+  for (unsigned after = 0; after < 2; after++) {
+    struct calls calls = { .last = 3 };
+    const struct radio_read_options options = {
+      .cancel = cancel_at_last, .user_data = &calls,
+    };
+    http_peer_script (places->peer, HTTP_SILENT, after, 1);
+    assert_fails (read_whole (places, places->remote, &options),
+                  RADIO_ERROR_CANCELLED, "/a: the read was cancelled");
+  }
+  assert_reads (places, places->remote);
+}
+
+static void
+a_silent_server_is_left_at_the_deadline (void **state)
+{
+  struct places *places = *state;
+  const struct radio_read_options options = { .deadline_ms = 30 };
+  http_peer_script (places->peer, HTTP_SILENT, 0, 1);
+  assert_fails (read_whole (places, places->remote, &options),
+                RADIO_ERROR_TIMEOUT, "/a: the read is not done after 30 ms");
+  assert_reads (places, places->remote);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test_setup_teardown (the_caller_cancels_between_tiles,
+                                     set_up, tear_down),
+    cmocka_unit_test_setup_teardown (a_deadline_ends_the_read_between_tiles,
+                                     set_up, tear_down),
+    cmocka_unit_test_setup_teardown (
+      a_silent_server_is_left_when_the_caller_cancels, set_up, tear_down),
+    cmocka_unit_test_setup_teardown (a_silent_server_is_left_at_the_deadline,
+                                     set_up, tear_down),
+  };
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
