@@ -241,8 +241,12 @@ rd_fill_parse (struct json_object *value, const struct rd_type *type,
   }
   if (type->dtype != RADIO_BOOL)
     return parse_integer (value, type, where, element);
-  if (!json_object_is_type (value, json_type_boolean))
-    return rd_json_not (value, WHAT, "true or false", where);
+  /* Some writers have a number, which zarr-python reads, too. */
+  int64_t number = json_object_get_int64 (value);
+  bool is_number = json_object_is_type (value, json_type_int)
+                   && (number == 0 || number == 1);
+  if (!is_number && !json_object_is_type (value, json_type_boolean))
+    return rd_json_not (value, WHAT, "true, false, 0 or 1", where);
   store_bits (json_object_get_boolean (value) != 0, 1, element);
   return RADIO_OK;
 }

@@ -54,6 +54,8 @@ static const struct {
 } values[] = {
   { "bool", "true", 1, 1, NULL },
   { "bool", "false", 1, 0, NULL },
+  { "bool", "1", 1, 1, "true" },
+  { "bool", "0", 1, 0, "false" },
   { "int8", "-128", 1, 0x80, NULL },
   { "int8", "127", 1, 0x7f, NULL },
   { "int16", "-1024", 2, 0xfc00, NULL },
@@ -192,8 +194,10 @@ illegal_values_are_refused_in_words (void **state)
 {
   (void) state;
   static const struct { const char *type, *text, *words; } cases[] = {
-    { "bool", "0", "fill_value is 0, not true or false" },
-    { "bool", "\"true\"", "not true or false" },
+    { "bool", "2", "fill_value is 2, not true, false, 0 or 1" },
+    { "bool", "-1", "fill_value is -1, not true, false, 0 or 1" },
+    { "bool", "0.0", "not true, false, 0 or 1" },
+    { "bool", "\"true\"", "not true, false, 0 or 1" },
     { "int8", "128", "fill_value is 128, not within -128 to 127" },
     { "int8", "-129", "not within -128 to 127" },
     { "uint8", "-1", "fill_value is -1, not within 0 to 255" },
