@@ -61,8 +61,13 @@ struct radio_volume_info {
   const char *time_unit;              /* "second"; "" when unknown */
   double affine[3][4];                /* voxel x, y, z -> RAS+, space_unit */
   const char *affine_source;          /* "sform", "qform", "pixdim", "ome" */
-  char orientation[4];                /* directions of x, y, z: "RAS" */
-  size_t plane_axis[3];               /* array axis of each enum radio_plane */
+  char orientation[4];                /* directions of x, y, z: "RAS"; "" if
+                                         unknown: nothing says it, or the
+                                         affine is singular */
+  size_t plane_axis[3];               /* array axis across each enum
+                                         radio_plane (of unknown orientation
+                                         z, y, x); the rank where a 2-D image
+                                         has no such axis but one plane */
   double scl_slope, scl_inter;        /* 1 and 0 when there is no scaling */
   double window_low, window_high;     /* scaled values; equal if unset */
   const char *source_name;            /* the ingested file; "" if unknown */

@@ -235,7 +235,7 @@ assign_axes (double r[3][3], size_t world[3], bool rises[3])
   return true;
 }
 
-void
+bool
 rd_orientation (double affine[3][4], char letters[4], size_t axis_of[3])
 {
   static const char rising[] = "RAS", falling[] = "LPI";
@@ -245,15 +245,13 @@ rd_orientation (double affine[3][4], char letters[4], size_t axis_of[3])
   size_t world[3];
   bool rises[3];
   double m[3][3], r[3][3];
-  if (!directions (affine, m) || rd_polar3 (m, r) < 3
-      || !assign_axes (r, world, rises))
-    for (size_t j = 0; j < 3; j++) {
-      world[j] = j;
-      rises[j] = true;
-    }
+  bool is_known = directions (affine, m) && rd_polar3 (m, r) == 3
+                  && assign_axes (r, world, rises);
+  memset (letters, 0, 4);
   for (size_t j = 0; j < 3; j++) {
-    letters[j] = (rises[j] ? rising : falling)[world[j]];
-    axis_of[plane_across[world[j]]] = j;
+    if (is_known)
+      letters[j] = (rises[j] ? rising : falling)[world[j]];
+    axis_of[plane_across[is_known ? world[j] : j]] = j;
   }
-  letters[3] = '\0';
+  return is_known;
 }

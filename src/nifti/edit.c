@@ -32,7 +32,7 @@ static void
 set_box (const struct rd_nifti *nifti, const struct rd_field_layout *layout,
          const struct radio_box *box, unsigned char *bytes)
 {
-  double start[6] = { 0 }, affine[3][4], origin[3];
+  double start[8] = { 0 }, affine[3][4], origin[3];
   bool cut = false;
   for (size_t i = 0; i < nifti->rank; i++) {
     size_t axis = rd_nifti_axis (nifti, i);

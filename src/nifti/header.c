@@ -174,15 +174,12 @@ read_dims (const struct rd_field_layout *layout, const unsigned char *bytes,
     return rd_fail (RADIO_ERROR_UNSUPPORTED,
                     "%s: a one-dimensional image (dim[0] is 1, dim[1] %"
                     PRId64 ") is not supported", file, nifti->dim[1]);
-  for (size_t i = 6; i < 8; i++)
-    if (nifti->dim[i] != 1)
+  for (size_t i = 5; i < 8; i++)
+    if (nifti->colour != RD_COLOUR_NONE && nifti->dim[i] != 1)
       return rd_fail (RADIO_ERROR_UNSUPPORTED,
-                      "%s: more than 5 dimensions are not supported: dim[%zu]"
-                      " is %" PRId64, file, i, nifti->dim[i]);
-  if (nifti->colour != RD_COLOUR_NONE && nifti->dim[5] != 1)
-    return rd_fail (RADIO_ERROR_UNSUPPORTED,
-                    "%s: a %s image of 5 dimensions is not supported: dim[5] "
-                    "is %" PRId64, file, nifti->type_name, nifti->dim[5]);
+                      "%s: a %s image of %zu dimensions is not supported: "
+                      "dim[%zu] is %" PRId64, file, nifti->type_name, i, i,
+                      nifti->dim[i]);
   uint64_t count = 1;
   for (size_t i = 1; i < 8; i++)
     if (rd_mul_overflows (count, (uint64_t) nifti->dim[i], &count))
@@ -198,12 +195,20 @@ read_dims (const struct rd_field_layout *layout, const unsigned char *bytes,
   return RADIO_OK;
 }
 
-/* Shape and axes of the array, C order.  NIfTI's axes 1 to 5 are x, y, z,
- * t, c; a colour takes the place of c. */
+/* Shape and axes of the array, C order.  NIfTI's axes 1 to 7 are x, y, z,
+ * t, c, v, w; a colour takes the place of c.  Up to five, c comes after t as
+ * OME-Zarr wants it; of more the order is that of the file. */
 static void
 set_shape (struct rd_nifti *nifti)
 {
   bool colour = nifti->colour != RD_COLOUR_NONE;
+  if (nifti->dim[6] > 1 || nifti->dim[7] > 1) {
+    nifti->rank = nifti->dim[7] > 1 ? 7 : 6;
+    nifti->axes = nifti->rank == 7 ? "wvctzyx" : "vctzyx";
+    for (size_t i = 0; i < nifti->rank; i++)
+      nifti->shape[i] = (uint64_t) nifti->dim[nifti->rank - i];
+    return;
+  }
   bool has_t = nifti->ndim > 3;
   bool has_c = nifti->ndim > 4 || colour;
   size_t n = 0;
@@ -338,6 +343,8 @@ rd_nifti_axis (const struct rd_nifti *nifti, size_t axis)
   case 'y': return 2;
   case 'z': return 3;
   case 't': return 4;
+  case 'v': return 6;
+  case 'w': return 7;
   default: return nifti->colour == RD_COLOUR_NONE ? 5 : 0;
   }
 }
@@ -346,13 +353,13 @@ void
 rd_nifti_file_strides (const struct rd_nifti *nifti, const uint64_t *shape,
                        int64_t *strides)
 {
-  uint64_t size[6] = { 1, 1, 1, 1, 1, 1 };
+  uint64_t size[8] = { 1, 1, 1, 1, 1, 1, 1, 1 };
   for (size_t i = 0; i < nifti->rank; i++)
     if (rd_nifti_axis (nifti, i) > 0)
       size[rd_nifti_axis (nifti, i)] = shape[i];
-  int64_t stride[6] = { 1 };
+  int64_t stride[8] = { 1 };
   stride[1] = (int64_t) nifti->voxel_nbytes;
-  for (size_t i = 2; i < 6; i++)
+  for (size_t i = 2; i < 8; i++)
     stride[i] = stride[i - 1] * (int64_t) size[i - 1];
   for (size_t i = 0; i < nifti->rank; i++)
     strides[i] = stride[rd_nifti_axis (nifti, i)];

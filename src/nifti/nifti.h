@@ -42,10 +42,12 @@ struct rd_nifti {
   int intent_code;
 
   /* The members below: the array that it becomes, C order. */
-  size_t rank;                        /* 3 to 5 */
+  size_t rank;                        /* 3 to 7 */
   uint64_t shape[RADIO_MAX_RANK];     /* z,y,x; t,z,y,x; t,c,z,y,x;
+                                         v,c,t,z,y,x; w,v,c,t,z,y,x;
                                          c,z,y,x or t,c,z,y,x for colours */
-  const char *axes;                   /* "zyx", "tzyx", "czyx", "tczyx" */
+  const char *axes;                   /* "zyx", "tzyx", "czyx", "tczyx",
+                                         "vctzyx", "wvctzyx" */
   uint64_t voxel_count;               /* of the file; no overflow */
   uint64_t data_nbytes;               /* voxel_count * voxel_nbytes */
 };
@@ -72,14 +74,19 @@ bool rd_nifti_has_sform (const struct rd_nifti *nifti);
 bool rd_nifti_has_qform (const struct rd_nifti *nifti);
 void rd_nifti_qform (const struct rd_nifti *nifti, double affine[3][4]);
 
-/* NIfTI's axis (1 to 5: x, y, z, t, c) for the array's; 0 for a colour's. */
+/* The rank up to which an image can be described by OME-Zarr. */
+#define RD_NIFTI_MAX_OME_RANK 5
+
+/* NIfTI's axis (1 to 7: x, y, z, t, c, v, w) for the array's; 0 for a
+ * colour's. */
 size_t rd_nifti_axis (const struct rd_nifti *nifti, size_t axis);
 
 /* The anatomical axis closest to each voxel axis, as nibabel's
  * io_orientation: letters[i] is where axis x, y, z rises to ("RAS"), and
  * axis_of[plane] (enum radio_plane) is the voxel axis (0 = x) across it.
- * A degenerate affine gives "RAS". */
-void rd_orientation (double affine[3][4], char letters[4],
+ * False, without letters and with the axes z, y, x across the planes, if the
+ * affine is singular or not finite. */
+bool rd_orientation (double affine[3][4], char letters[4],
                      size_t axis_of[3]);
 
 /* The orthogonal factor of the polar decomposition of m: P Q^T of the

@@ -44,7 +44,7 @@ parse_format (const char *file, enum format *format)
                   "%s: the name must end in .nii, .nii.gz or .npy", file);
 }
 
-/* NIfTI's number of a volume's axis: 1 to 5 for x, y, z, t, c; 0 for a
+/* NIfTI's number of a volume's axis: 1 to 7 for x, y, z, t, c, v, w; 0 for a
  * colour's, whose channels are adjacent in a voxel. */
 static size_t
 nifti_axis (const struct radio_volume *volume, size_t axis)
@@ -170,13 +170,17 @@ npy_header (const struct radio_volume *volume, const struct radio_box *box,
     for (rank = 0; rank < nifti->ndim; rank++)
       shape[rank] = (uint64_t) nifti->dim[rank + 1];
   } else {
-    /* The stream's order reversed, as it is Fortran's; colours are in the
-     * type. */
-    for (size_t place = stream->box.rank; place-- > 0;) {
-      size_t axis = stream->order[place];
-      if (nifti_axis (volume, axis) > 0)
-        shape[rank++] = stream->box.size[axis];
+    /* NIfTI's axes up to the last that there is, as in the .nii: one that is
+     * missing before it has one element.  Colours are in the type. */
+    for (size_t i = 0; i < RADIO_MAX_RANK; i++)
+      shape[i] = 1;
+    for (size_t i = 0; i < stream->box.rank; i++) {
+      size_t axis = nifti_axis (volume, i);
+      if (axis > 0)
+        shape[axis - 1] = stream->box.size[i];
+      rank = axis > rank ? axis : rank;
     }
+    rank = rank < 3 ? 3 : rank;
   }
   const struct rd_type type = stream->scaling ? rd_type_of (stream->dtype)
                                              : volume->array->doc->type;
@@ -320,9 +324,10 @@ export_volume (struct radio_volume *volume, const struct radio_box *box,
   struct rd_stream stream;
   RD_TRY (set_stream (volume->array, box, options->scaled ? &scaling : NULL,
                       &stream));
-  /* Files have c slowest, then t, z, y, x, and a voxel's colours fastest. */
+  /* Files have w slowest, then v, c, t, z, y, x, and a voxel's colours
+   * fastest. */
   size_t n = 0;
-  for (size_t wanted = 6; wanted-- > 0;)
+  for (size_t wanted = 8; wanted-- > 0;)
     for (size_t i = 0; i < stream.box.rank; i++)
       if (nifti_axis (volume, i) == wanted)
         stream.order[n++] = i;

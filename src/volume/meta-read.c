@@ -19,8 +19,10 @@ bool
 rd_meta_is_image (struct json_object *attributes)
 {
   struct json_object *ome = rd_json_member (attributes, "ome");
+  struct json_object *radio = rd_json_member (attributes, "radio");
   return json_object_is_type (rd_json_member (ome, "multiscales"),
-                              json_type_array);
+                              json_type_array)
+         || rd_json_member (radio, "level") != NULL;
 }
 
 static enum radio_status
@@ -105,14 +107,19 @@ parse_axes (struct json_object *image, const char *where,
   for (size_t i = 0; i < rank; i++)
     RD_TRY (parse_axis (json_object_array_get_idx (axes, i), i, rank, where,
                         meta));
+  /* A 2-D image lacks one axis of space. */
+  size_t nspace = 0;
+  bool is_volume = true;
   for (const char *p = "zyxtc"; *p; p++) {
     const char *found = strchr (meta->axes, *p);
-    bool is_space = p[0] != 't' && p[0] != 'c';
-    if (found ? strchr (found + 1, *p) != NULL : is_space)
-      return rd_fail (RADIO_ERROR_UNSUPPORTED,
-                      "%s: axes \"%s\" are not a volume's: z, y and x once "
-                      "each, t and c once at most", where, meta->axes);
+    nspace += found && *p != 't' && *p != 'c';
+    is_volume = is_volume && !(found && strchr (found + 1, *p));
   }
+  if (!is_volume || nspace < 2)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED,
+                    "%s: axes \"%s\" are not a volume's: at least two of z, "
+                    "y and x, and each of z, y, x, t and c once at most",
+                    where, meta->axes);
   return RADIO_OK;
 }
 
@@ -123,6 +130,7 @@ apply_transforms (struct json_object *in, const char *where,
 {
   struct json_object *transforms;
   size_t rank = strlen (meta->axes);
+  size_t nscales = 0;
   RD_TRY (rd_json_array (in, "coordinateTransformations", where,
                          &transforms));
   for (size_t t = 0; t < json_object_array_length (transforms); t++) {
@@ -139,6 +147,7 @@ apply_transforms (struct json_object *in, const char *where,
       return rd_fail (RADIO_ERROR_UNSUPPORTED,
                       "%s: coordinateTransformations of type \"%s\"", where,
                       type);
+    nscales += is_scale;
     RD_TRY (rd_json_array (transform, type, where, &list));
     if (json_object_array_length (list) != rank)
       return rd_fail (RADIO_ERROR_FORMAT,
@@ -156,12 +165,17 @@ apply_transforms (struct json_object *in, const char *where,
                                       : meta->translation[i] + vector[i];
     }
   }
+  if (nscales != 1)
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: coordinateTransformations has "
+                    "%zu scales, not one", where, nscales);
   return RADIO_OK;
 }
 
-/* A level's path must be relative and stay within the image. */
+/* Keep the path of the finest level, which must be relative and stay within
+ * the image. */
 static enum radio_status
-check_level_path (const char *path, const char *where)
+set_level_path (const char *path, const char *member, const char *where,
+                struct rd_volume_meta *meta)
 {
   bool good = path[0] != '\0';
   for (const char *p = path; good;) {
@@ -173,10 +187,9 @@ check_level_path (const char *path, const char *where)
     p += n + 1;
   }
   if (good)
-    return RADIO_OK;
-  return rd_fail (RADIO_ERROR_FORMAT,
-                  "%s: datasets[0].path \"%s\" is not a path below the image",
-                  where, path);
+    return copy_string (path, &meta->level_path);
+  return rd_fail (RADIO_ERROR_FORMAT, "%s: %s \"%s\" is not a path below "
+                  "the image", where, member, path);
 }
 
 /* Parse the first image and its first dataset, which is the finest level. */
@@ -197,8 +210,6 @@ parse_ome (struct json_object *ome, const char *where,
   if (!json_object_is_type (image, json_type_object))
     return rd_fail (RADIO_ERROR_FORMAT,
                     "%s: multiscales[0] is not an object", where);
-  for (size_t i = 0; i < RADIO_MAX_RANK; i++)
-    meta->scale[i] = 1;
   RD_TRY (parse_axes (image, where, meta));
 
   RD_TRY (rd_json_array (image, "datasets", where, &datasets));
@@ -207,8 +218,7 @@ parse_ome (struct json_object *ome, const char *where,
     return rd_fail (RADIO_ERROR_FORMAT, "%s: datasets[0] is not an object",
                     where);
   RD_TRY (rd_json_string (finest, "path", where, &path));
-  RD_TRY (check_level_path (path, where));
-  RD_TRY (copy_string (path, &meta->level_path));
+  RD_TRY (set_level_path (path, "datasets[0].path", where, meta));
   RD_TRY (apply_transforms (finest, where, meta));
   if (rd_json_member (image, "coordinateTransformations"))
     RD_TRY (apply_transforms (image, where, meta));
@@ -218,9 +228,16 @@ parse_ome (struct json_object *ome, const char *where,
     return RADIO_OK;
   RD_TRY (rd_json_object (ome, "omero", where, &omero));
   RD_TRY (rd_json_array (omero, "channels", where, &channels));
+  for (size_t i = 0; i < json_object_array_length (channels); i++) {
+    struct json_object *channel = json_object_array_get_idx (channels, i);
+    if (!json_object_is_type (channel, json_type_object))
+      return rd_fail (RADIO_ERROR_FORMAT, "%s: omero.channels[%zu] is not an "
+                      "object", where, i);
+    const char *color;
+    RD_TRY (optional_string (channel, "color", where, NULL, &color));
+  }
   struct json_object *first = json_object_array_get_idx (channels, 0);
-  if (!json_object_is_type (first, json_type_object)
-      || rd_json_member (first, "window") == NULL)
+  if (rd_json_member (first, "window") == NULL)
     return RADIO_OK;
   RD_TRY (rd_json_object (first, "window", where, &window));
   RD_TRY (as_number (rd_json_member (window, "start"), "window.start", where,
@@ -228,6 +245,21 @@ parse_ome (struct json_object *ome, const char *where,
   RD_TRY (as_number (rd_json_member (window, "end"), "window.end", where,
                      &meta->window_end));
   meta->has_window = true;
+  return RADIO_OK;
+}
+
+/* Take an image that OME-Zarr cannot describe from its header alone. */
+static enum radio_status
+set_plain (struct json_object *radio, const char *where,
+           struct rd_volume_meta *meta)
+{
+  const char *level;
+  RD_TRY (rd_json_string (radio, "level", where, &level));
+  RD_TRY (set_level_path (level, "radio.level", where, meta));
+  if (!meta->has_nifti)
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: attributes.radio.nifti is "
+                    "missing, and there is no attributes.ome", where);
+  memcpy (meta->axes, meta->nifti.axes, strlen (meta->nifti.axes) + 1);
   return RADIO_OK;
 }
 
@@ -276,12 +308,13 @@ rd_meta_parse (const struct rd_group_doc *group, const char *where,
                struct rd_volume_meta *meta)
 {
   RD_SCOPE ("parse volume", RD_IN_METADATA);
-  struct json_object *attributes = group->attributes, *ome, *radio;
+  struct json_object *attributes = group->attributes, *ome, *radio = NULL;
   bool is_radio = false;
+  for (size_t i = 0; i < RADIO_MAX_RANK; i++)
+    meta->scale[i] = 1;
   if (!rd_meta_is_image (attributes))
     return rd_fail (RADIO_ERROR_FORMAT, "%s: not an OME-Zarr image: it has "
                     "no list attributes.ome.multiscales", where);
-  RD_TRY (rd_json_object (attributes, "ome", where, &ome));
   RD_TRY (rd_store_check_version (attributes, where, &is_radio));
   if (is_radio) {
     RD_TRY (rd_json_object (attributes, "radio", where, &radio));
@@ -289,6 +322,9 @@ rd_meta_parse (const struct rd_group_doc *group, const char *where,
   }
   meta->header_key = rd_header_document_key (
     rd_json_member (group->consolidated, RD_HEADER_NAME));
+  if (rd_json_member (attributes, "ome") == NULL)
+    return set_plain (radio, where, meta);
+  RD_TRY (rd_json_object (attributes, "ome", where, &ome));
   return parse_ome (ome, where, meta);
 }
 

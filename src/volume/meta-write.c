@@ -54,11 +54,8 @@ void
 rd_meta_scale (const struct rd_nifti *nifti, double scale[RADIO_MAX_RANK])
 {
   for (size_t i = 0; i < nifti->rank; i++) {
-    const char *place = strchr ("xyzt", nifti->axes[i]);
-    double size = place ? fabs (nifti->pixdim[1 + (place - "xyzt")])
-                  : nifti->colour != RD_COLOUR_NONE ? 1
-                  : fabs (nifti->pixdim[5]);
-    scale[i] = isfinite (size) && size > 0 ? size : 1;
+    size_t axis = rd_nifti_axis (nifti, i);
+    scale[i] = axis > 0 ? rd_nifti_spacing (nifti, axis) : 1;
   }
 }
 
@@ -72,7 +69,8 @@ add_axes (struct rd_json_make *make, struct json_object *image,
   char letters[4];
   size_t axis_of[3];
   rd_nifti_affine (nifti, affine, &source);
-  rd_orientation (affine, letters, axis_of);
+  bool is_oriented = rd_orientation (affine, letters, axis_of)
+                     && strcmp (source, "pixdim") != 0;
   struct json_object *axes = rd_json_add_list (make, image, "axes");
   for (const char *p = nifti->axes; *p; p++) {
     struct json_object *axis = json_object_new_object ();
@@ -87,9 +85,9 @@ add_axes (struct rd_json_make *make, struct json_object *image,
       rd_json_add_string (make, axis, "unit", unit);
 
     /* The direction in which an axis increases, if the header says: a bare
-     * pixdim does not. */
+     * pixdim and a singular affine do not. */
     const char *place = strchr (xyz, *p);
-    if (place && strcmp (source, "pixdim") != 0) {
+    if (place && is_oriented) {
       struct json_object *to = rd_json_add_object (make, axis, "orientation");
       rd_json_add_string (make, to, "type", "anatomical");
       rd_json_add_string (make, to, "value",
@@ -191,6 +189,8 @@ add_radio (struct rd_json_make *make, struct json_object *attributes,
                             &text));
   struct json_object *radio = rd_json_add_object (make, attributes, "radio");
   rd_json_add_string (make, radio, "version", RD_FORMAT_VERSION);
+  if (meta->nifti->rank > RD_NIFTI_MAX_OME_RANK)
+    rd_json_add_string (make, radio, "level", meta->level_path);
 
   struct json_object *source = rd_json_add_object (make, radio, "source");
   rd_json_add_string (make, source, "name", meta->source_name);
@@ -215,6 +215,20 @@ add_radio (struct rd_json_make *make, struct json_object *attributes,
   return RADIO_OK;
 }
 
+static void
+add_ome (struct rd_json_make *make, struct json_object *attributes,
+         const struct rd_meta_input *meta)
+{
+  struct json_object *ome = rd_json_add_object (make, attributes, "ome");
+  rd_json_add_string (make, ome, "version", "0.5");
+  struct json_object *image = json_object_new_object ();
+  rd_json_add_string (make, image, "name", meta->name);
+  add_axes (make, image, meta->nifti);
+  add_dataset (make, image, meta);
+  rd_json_append (make, rd_json_add_list (make, ome, "multiscales"), image);
+  add_omero (make, ome, meta->nifti);
+}
+
 enum radio_status
 rd_meta_write (const struct rd_meta_input *meta, struct json_object **document)
 {
@@ -222,14 +236,8 @@ rd_meta_write (const struct rd_meta_input *meta, struct json_object **document)
     = json_object_new_object ();
   struct json_object *consolidated RD_CLEANUP (rd_cleanup_json) = NULL;
   struct rd_json_make make = { false };
-  struct json_object *ome = rd_json_add_object (&make, attributes, "ome");
-  rd_json_add_string (&make, ome, "version", "0.5");
-  struct json_object *image = json_object_new_object ();
-  rd_json_add_string (&make, image, "name", meta->name);
-  add_axes (&make, image, meta->nifti);
-  add_dataset (&make, image, meta);
-  rd_json_append (&make, rd_json_add_list (&make, ome, "multiscales"), image);
-  add_omero (&make, ome, meta->nifti);
+  if (meta->nifti->rank <= RD_NIFTI_MAX_OME_RANK)
+    add_ome (&make, attributes, meta);
   RD_TRY (add_radio (&make, attributes, meta));
 
   struct json_object *documents = json_object_new_object ();

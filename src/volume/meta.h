@@ -10,7 +10,7 @@
 
 /* A volume's group document, parsed. */
 struct rd_volume_meta {
-  char *level_path;           /* datasets[0].path */
+  char *level_path;           /* datasets[0].path, or radio.level */
   char axes[RADIO_MAX_RANK + 1];
   double scale[RADIO_MAX_RANK];       /* datasets[0]'s, times the image's */
   double translation[RADIO_MAX_RANK];
@@ -41,7 +41,8 @@ void rd_meta_free (struct rd_volume_meta *meta);
 
 #define RD_META_SCOPE RD_CLEANUP (rd_meta_free)
 
-/* True if attributes (may be NULL) are an OME-Zarr image's. */
+/* True if attributes (may be NULL) are an OME-Zarr image's, or those of an
+ * image of radio's that has too many dimensions for OME-Zarr. */
 bool rd_meta_is_image (struct json_object *attributes);
 
 /* The input of rd_meta_write. */

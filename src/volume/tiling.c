@@ -22,7 +22,8 @@
 void
 rd_file_order (const struct rd_nifti *nifti, size_t order[RADIO_MAX_RANK])
 {
-  const char *letters = nifti->colour != RD_COLOUR_NONE ? "cxyzt" : "xyztc";
+  const char *letters = nifti->colour != RD_COLOUR_NONE ? "cxyzt"
+                                                        : "xyztcvw";
   size_t n = 0;
   for (const char *p = letters; *p; p++) {
     const char *found = strchr (nifti->axes, *p);
@@ -32,7 +33,9 @@ rd_file_order (const struct rd_nifti *nifti, size_t order[RADIO_MAX_RANK])
 }
 
 /* Three sizes z, y, x for the last three axes; the others are 1, and no
- * tile is larger than the image. */
+ * tile is larger than the image.  Images of more than five dimensions often
+ * have hardly any z, y, x (CIFTI's have one of each): what is missing from
+ * the product of the sizes is taken from the other axes, in file order. */
 static void
 set_tile (const struct rd_nifti *nifti, uint64_t z, uint64_t y, uint64_t x,
           struct rd_tiling *tiling)
@@ -42,6 +45,15 @@ set_tile (const struct rd_nifti *nifti, uint64_t z, uint64_t y, uint64_t x,
     bool is_space = i + 3 >= nifti->rank;
     uint64_t size = is_space ? sizes[i + 3 - nifti->rank] : 1;
     tiling->tile_shape[i] = rd_min_u64 (size, nifti->shape[i]);
+  }
+  if (nifti->rank <= RD_NIFTI_MAX_OME_RANK)
+    return;
+  uint64_t wanted = rd_mul_sat (rd_mul_sat (z, y), x);
+  for (size_t i = nifti->rank; i-- > 0;) {
+    uint64_t *size = &tiling->tile_shape[i];
+    if (i + 3 < nifti->rank)
+      *size = rd_min_u64 (rd_max_u64 (wanted, 1), nifti->shape[i]);
+    wanted /= *size;
   }
 }
 

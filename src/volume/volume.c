@@ -58,24 +58,28 @@ or_empty (const char *text)
   return text ? text : "";
 }
 
-/* The index of an axis that the metadata was found to have. */
+/* The index of an axis; the rank for the axis of space that a 2-D image
+ * lacks. */
 static size_t
 axis_index (const char *axes, char letter)
 {
-  return (size_t) (strchr (axes, letter) - axes);
+  const char *found = strchr (axes, letter);
+  return found ? (size_t) (found - axes) : strlen (axes);
 }
 
 /* OME's coordinates increase along the axes; RFC-4 gives the axes'
- * directions.  Unless all three are given and differ, they are taken as
- * right, anterior, superior. */
-static void
+ * directions.  Unless all are given and differ, the directions are unknown
+ * (false), and the affine has the image's own coordinates. */
+static bool
 ome_affine (const struct rd_volume_meta *meta, double affine[3][4])
 {
   size_t world[3];            /* 0 right, 1 anterior, 2 superior */
   double sign[3];
   unsigned seen = 0;
+  size_t rank = strlen (meta->axes);
   for (size_t i = 0; i < 3; i++) {
-    const char *words = meta->orientation[axis_index (meta->axes, "xyz"[i])];
+    size_t axis = axis_index (meta->axes, "xyz"[i]);
+    const char *words = axis < rank ? meta->orientation[axis] : NULL;
     char letter = words ? rd_orientation_letter (words) : 0;
     const char *found = letter ? strchr ("RASLPI", letter) : NULL;
     size_t place = found ? (size_t) (found - "RASLPI") : i;
@@ -83,6 +87,13 @@ ome_affine (const struct rd_volume_meta *meta, double affine[3][4])
     sign[i] = place < 3 ? 1 : -1;
     seen |= found ? 1u << world[i] : 0;
   }
+  /* The axis that a 2-D image lacks is across the two that it has. */
+  for (size_t i = 0; i < 3; i++)
+    if (axis_index (meta->axes, "xyz"[i]) == rank
+        && __builtin_popcount (seen) == 2) {
+      world[i] = seen == 6 ? 0 : seen == 5 ? 1 : 2;
+      seen = 7;
+    }
   memset (affine, 0, 12 * sizeof (double));
   for (size_t i = 0; i < 3; i++) {
     size_t axis = axis_index (meta->axes, "xyz"[i]);
@@ -90,9 +101,11 @@ ome_affine (const struct rd_volume_meta *meta, double affine[3][4])
       world[i] = i;
       sign[i] = 1;
     }
+    /* Past the rank are a scale of 1 and a translation of 0. */
     affine[world[i]][i] = sign[i] * meta->scale[axis];
     affine[world[i]][3] = sign[i] * meta->translation[axis];
   }
+  return seen == 7;
 }
 
 static void
@@ -116,6 +129,7 @@ fill_info (struct radio_volume *volume)
   };
   radio_array_get_info (volume->array, &info->array);
 
+  bool is_oriented = true;
   if (meta->has_nifti) {
     rd_nifti_affine (nifti, info->affine, &info->affine_source);
     rd_meta_scale (nifti, info->spacing);
@@ -123,7 +137,7 @@ fill_info (struct radio_volume *volume)
     info->time_unit = rd_nifti_time_unit (nifti);
     rd_nifti_scaling (nifti, &info->scl_slope, &info->scl_inter);
   } else {
-    ome_affine (meta, info->affine);
+    is_oriented = ome_affine (meta, info->affine);
     info->affine_source = "ome";
     for (size_t i = 0; i < strlen (meta->axes); i++)
       info->spacing[i] = fabs (meta->scale[i]);
@@ -131,7 +145,9 @@ fill_info (struct radio_volume *volume)
     info->time_unit = or_empty (meta->time_unit);
   }
   size_t axis_of[3];
-  rd_orientation (info->affine, info->orientation, axis_of);
+  if (!rd_orientation (info->affine, info->orientation, axis_of)
+      || !is_oriented)
+    info->orientation[0] = '\0';
   for (size_t plane = 0; plane < 3; plane++)
     info->plane_axis[plane] = axis_index (meta->axes, "xyz"[axis_of[plane]]);
 
@@ -181,8 +197,9 @@ rd_volume_open_group (struct radio_store *store, const char *path,
       = radio_array_open (store, level_path, &volume->array);
     if (status == RADIO_ERROR_NOT_FOUND)
       return rd_fail (RADIO_ERROR_FORMAT,
-                      "%s: datasets[0].path is \"%s\", which does not exist",
-                      where, level);
+                      "%s: %s is \"%s\", which does not exist", where,
+                      volume->meta.nifti.rank > RD_NIFTI_MAX_OME_RANK
+                      ? "radio.level" : "datasets[0].path", level);
     RD_TRY (status);
   }
   RD_TRY (check_level (volume, where));
@@ -288,7 +305,17 @@ radio_volume_read_many (struct radio_volume *volume,
 static bool
 is_space (char letter)
 {
-  return letter != 't' && letter != 'c';
+  return letter == 'x' || letter == 'y' || letter == 'z';
+}
+
+/* True for a 2-D image: z (or y, or x) is missing, and has one element. */
+static bool
+is_flat (const struct radio_volume *volume)
+{
+  size_t nspace = 0;
+  for (const char *p = volume->info.axes; *p; p++)
+    nspace += is_space (*p);
+  return nspace < 3;
 }
 
 void
@@ -298,15 +325,18 @@ radio_volume_plane_shape (const struct radio_volume *volume,
   const struct radio_volume_info *info = &volume->info;
   size_t across = info->plane_axis[plane];
   size_t n = 0;
+  /* A plane of a 2-D image may be one row of it. */
+  if (across < info->array.rank && is_flat (volume))
+    shape[n++] = 1;
   for (size_t i = 0; i < info->array.rank && n < 2; i++)
     if (is_space (info->axes[i]) && i != across)
       shape[n++] = info->array.shape[i];
 }
 
 /* Read the plane at an index of the axis `across' into the buffer of a
- * request that has no box yet: one element thick on that axis and on t and
- * c.  options' strides are of the plane's two axes; on the others the box
- * has one element, so that any stride will do. */
+ * request that has no box yet: one element thick on that axis and on those
+ * that are not of space.  options' strides are of the plane's two axes; on
+ * the others the box has one element, so that any stride will do. */
 static enum radio_status
 read_plane (struct radio_volume *volume, size_t across, uint64_t index,
             enum radio_dtype dtype, struct radio_request *request,
@@ -316,14 +346,17 @@ read_plane (struct radio_volume *volume, size_t across, uint64_t index,
   const uint64_t *shape = info->array.shape;
   struct radio_box *box = &request->box;
   int64_t strides[RADIO_MAX_RANK];
-  size_t nlead = 0, nstrides = 0;
+  size_t nlead = 0, nstrides = across < info->array.rank && is_flat (volume);
+  if (across == info->array.rank && index > 0)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "%s: plane %" PRIu64 " of a 2-D "
+                    "image, which has one", volume->path, index);
   *box = (struct radio_box) { .rank = info->array.rank };
   for (size_t i = 0; i < box->rank; i++) {
     bool is_whole = is_space (info->axes[i]) && i != across;
     box->size[i] = is_whole ? shape[i] : 1;
     if (i == across)
       box->start[i] = index;
-    else if (!is_whole)
+    else if (info->axes[i] == 't' || info->axes[i] == 'c')
       box->start[i] = options->lead[nlead++];
     if (box->start[i] >= shape[i] && !is_whole)
       return rd_fail (RADIO_ERROR_ARGUMENT,

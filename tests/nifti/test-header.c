@@ -121,9 +121,9 @@ check_promises (const struct rd_nifti *n)
   char letters[4];
   size_t axis_of[3];
   rd_nifti_affine (n, affine, &source);
-  rd_orientation (affine, letters, axis_of);
+  bool is_known = rd_orientation (affine, letters, axis_of);
   assert_int_equal (axis_of[0] + axis_of[1] + axis_of[2], 3);
-  assert_int_equal (strspn (letters, "RLAPSI"), 3);
+  assert_int_equal (strspn (letters, "RLAPSI"), is_known ? 3 : 0);
   rd_nifti_scaling (n, &slope, &inter);
   assert_true (isfinite (slope) && slope != 0 && isfinite (inter));
 }

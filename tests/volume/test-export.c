@@ -537,7 +537,7 @@ channels_without_a_header_become_the_fifth_dimension (void **state)
   assert_int_equal (nifti.dim[4], 1);
   assert_int_equal (nifti.dim[5], 2);
   assert_ok (radio_volume_export (volume, NULL, "a.npy", NULL));
-  read_npy ("a.npy", &got, NPY_NATIVE ("i2"), "(5, 4, 3, 2)");
+  read_npy ("a.npy", &got, NPY_NATIVE ("i2"), "(5, 4, 3, 1, 2)");
 }
 
 static void

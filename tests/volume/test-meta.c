@@ -133,6 +133,17 @@ an_unknown_orientation_and_unit_are_left_out (void **state)
 }
 
 static void
+a_singular_affine_has_no_orientation (void **state)
+{
+  (void) state;
+  struct made made MADE_SCOPE = { 0 };
+  struct nifti_spec spec = oriented_spec ();
+  memset (spec.srow[1], 0, sizeof spec.srow[1]);
+  make_document (&spec, &made);
+  assert_has_not (&made, "orientation");
+}
+
+static void
 a_spectral_axis_has_no_unit_of_time (void **state)
 {
   (void) state;
@@ -259,6 +270,10 @@ parse_text (const char *text, struct rd_volume_meta *meta)
 #define SCALE "{\"type\":\"scale\",\"scale\":[3,2,1]}"
 #define DATASET(transforms) "\"datasets\":[{\"path\":\"s0\","           \
                             "\"coordinateTransformations\":[" transforms "]}]"
+#define WITH_CHANNEL(channel) "{\"ome\":{\"version\":\"0.5\","           \
+                              "\"omero\":{\"channels\":[" channel "]},"   \
+                              "\"multiscales\":[{" AXES ","               \
+                              DATASET (SCALE) "}]}}"
 #define IMAGE(content) "{\"ome\":{\"version\":\"0.5\",\"multiscales\":[{" \
                        content "}]}}"
 
@@ -295,6 +310,60 @@ others_axes_are_identified_by_type_and_place (void **state)
            "\"datasets\":[{\"path\":\"a/b\",\"coordinateTransformations\":"
            "[{\"type\":\"scale\",\"scale\":[1,1,1,1,1]}]}]"), &meta));
   assert_string_equal (meta.axes, "tczyx");
+}
+
+static void
+two_axes_of_space_are_a_plane (void **state)
+{
+  (void) state;
+  static const char *const axes[] = {
+    "{\"name\":\"y\",\"type\":\"space\"},"
+    "{\"name\":\"x\",\"type\":\"space\"}",
+    "{\"name\":\"angle\"},{\"name\":\"y\",\"type\":\"space\"},"
+    "{\"name\":\"x\",\"type\":\"space\"}",
+    "{\"name\":\"t\",\"type\":\"time\"},{\"name\":\"row\",\"type\":"
+    "\"space\"},{\"name\":\"column\",\"type\":\"space\"}",
+  };
+  static const char *const letters[] = { "yx", "cyx", "tyx" };
+  for (size_t i = 0; i < 3; i++) {
+    struct rd_volume_meta meta RD_META_SCOPE = { 0 };
+    char text[1000];
+    snprintf (text, sizeof text, IMAGE ("\"axes\":[%s],\"datasets\":[{"
+              "\"path\":\"0\",\"coordinateTransformations\":[{\"type\":"
+              "\"scale\",\"scale\":[%s2,3]}]}]"), axes[i], i ? "1," : "");
+    assert_ok (parse_text (text, &meta));
+    assert_string_equal (meta.axes, letters[i]);
+  }
+}
+
+static void
+an_image_of_six_dimensions_has_no_ome (void **state)
+{
+  (void) state;
+  struct made made MADE_SCOPE = { 0 };
+  struct rd_volume_meta meta RD_META_SCOPE = { 0 };
+  struct nifti_spec spec = {
+    .dim = { 6, 1, 1, 1, 1, 30, 1000 }, .pixdim = { 1, 1, 1, 1, 1, 1, 4 },
+  };
+  make_document (&spec, &made);
+  assert_has_not (&made, "\"ome\"");
+  assert_has (&made, "\"level\":\"0-00c0ffee\"");
+  assert_has (&made, "\"shape\":[1000,30,1,1,1,1]");
+  /* A tile has as many elements as another image's. */
+  assert_has (&made, "\"configuration\":{\"chunk_shape\":[273,30,1,1,1,1]");
+  assert_has (&made, "\"dimension_names\":[\"v\",\"c\",\"t\",\"z\",\"y\","
+              "\"x\"]");
+  const struct rd_group_doc group = {
+    .attributes = rd_json_member (made.document, "attributes"),
+  };
+  assert_true (rd_meta_is_image (group.attributes));
+  assert_ok (rd_meta_parse (&group, "a/zarr.json", &meta));
+  assert_string_equal (meta.axes, "vctzyx");
+  assert_string_equal (meta.level_path, "0-00c0ffee");
+  struct rd_volume_meta none RD_META_SCOPE = { 0 };
+  assert_fails (parse_text ("{\"radio\":{\"version\":\"1.0\",\"level\":"
+                            "\"0-00c0ffee\"}}", &none),
+                RADIO_ERROR_FORMAT, "attributes.radio.nifti is missing");
 }
 
 static void
@@ -336,9 +405,22 @@ an_invalid_image_is_refused_by_member (void **state)
       RADIO_ERROR_UNSUPPORTED, "affine" },
     { IMAGE (AXES "," DATASET ("7")), RADIO_ERROR_FORMAT,
       "coordinateTransformations" },
-    { IMAGE ("\"axes\":[{\"name\":\"y\",\"type\":\"space\"},"
+    { IMAGE ("\"axes\":[{\"name\":\"t\",\"type\":\"time\"},"
              "{\"name\":\"x\",\"type\":\"space\"}]," DATASET (SCALE)),
-      RADIO_ERROR_UNSUPPORTED, "axes \"yx\"" },
+      RADIO_ERROR_UNSUPPORTED, "axes \"tx\"" },
+    { IMAGE (AXES "," DATASET ("")), RADIO_ERROR_FORMAT,
+      "coordinateTransformations has 0 scales, not one" },
+    { IMAGE (AXES "," DATASET ("{\"type\":\"translation\","
+                               "\"translation\":[1,2,3]}")),
+      RADIO_ERROR_FORMAT, "has 0 scales" },
+    { IMAGE (AXES "," DATASET (SCALE "," SCALE)), RADIO_ERROR_FORMAT,
+      "has 2 scales" },
+    { IMAGE (AXES "," DATASET (SCALE) ",\"coordinateTransformations\":[]"),
+      RADIO_ERROR_FORMAT, "has 0 scales" },
+    { WITH_CHANNEL ("{\"color\":255}"), RADIO_ERROR_FORMAT, "color" },
+    { WITH_CHANNEL ("{\"color\":\"FF0000\"},{\"color\":[1]}"),
+      RADIO_ERROR_FORMAT, "color" },
+    { WITH_CHANNEL ("7"), RADIO_ERROR_FORMAT, "omero.channels[0]" },
     { IMAGE ("\"axes\":[{\"name\":\"x\"},{\"name\":\"x\"},"
              "{\"name\":\"z\"}]," DATASET (SCALE)),
       RADIO_ERROR_UNSUPPORTED, "axes \"xxz\"" },
@@ -459,6 +541,7 @@ main (void)
     cmocka_unit_test (the_dataset_has_one_scale_and_no_translation),
     cmocka_unit_test (a_scale_is_positive_for_any_pixdim),
     cmocka_unit_test (an_unknown_orientation_and_unit_are_left_out),
+    cmocka_unit_test (a_singular_affine_has_no_orientation),
     cmocka_unit_test (a_spectral_axis_has_no_unit_of_time),
     cmocka_unit_test (the_window_is_in_stored_values_and_sorted),
     cmocka_unit_test (colours_are_channels_of_their_own),
@@ -467,6 +550,8 @@ main (void)
     cmocka_unit_test (a_document_reads_back_as_it_was_made),
     cmocka_unit_test (others_transformations_are_combined),
     cmocka_unit_test (others_axes_are_identified_by_type_and_place),
+    cmocka_unit_test (two_axes_of_space_are_a_plane),
+    cmocka_unit_test (an_image_of_six_dimensions_has_no_ome),
     cmocka_unit_test (an_invalid_image_is_refused_by_member),
     cmocka_unit_test (errors_in_attributes_radio_are_named),
     cmocka_unit_test (presets_match_the_documentation),

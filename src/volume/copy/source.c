@@ -116,9 +116,11 @@ rd_copy_load (struct rd_copy *copy)
                                 &copy->volume));
   RD_TRY (rd_group_levels (group->attributes, &copy->names));
   if (rd_json_member (group->attributes, "radio") == NULL)
-    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: another program than radio "
-                    "wrote it (it has no attributes.radio): only radio's "
-                    "volumes are copied", copy->path);
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s%s%s: another program's image "
+                    "(without attributes.radio), and only volumes that radio "
+                    "wrote are copied; copy its files, or export and ingest "
+                    "it", copy->from->io->uri, *copy->path ? "/" : "",
+                    copy->path);
   for (size_t i = 0; i < copy->names.n; i++)
     if (!rd_is_level_name (copy->names.items[i]))
       return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: its level \"%s\" has no "

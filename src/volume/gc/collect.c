@@ -84,7 +84,12 @@ rd_group_levels (struct json_object *attributes, struct rd_strings *levels)
                                 (size_t) json_object_get_string_len (path)));
     }
   }
-  return RADIO_OK;
+  struct json_object *level = rd_json_member (
+    rd_json_member (attributes, "radio"), "level");
+  if (!json_object_is_type (level, json_type_string))
+    return RADIO_OK;
+  return rd_strings_add (levels, json_object_get_string (level),
+                         (size_t) json_object_get_string_len (level));
 }
 
 /* The contents of a folder's document. */

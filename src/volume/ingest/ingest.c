@@ -126,7 +126,7 @@ plan_level (struct ingest *ingest)
   char letters[4];
   size_t axis_of[3];
   rd_nifti_affine (nifti, affine, &source);
-  rd_orientation (affine, letters, axis_of);
+  (void) rd_orientation (affine, letters, axis_of);
   const char *axial = strchr (nifti->axes, "xyz"[axis_of[RADIO_AXIAL]]);
   const struct rd_tiling_input input = {
     .tiling = options->tiling,
@@ -369,6 +369,10 @@ rd_ingest_source (struct radio_store *store, struct rd_source *source,
                             nifti));
   }
   ingest.result.source_nbytes = prefix->nbytes + nifti->data_nbytes;
+  if (nifti->rank > RD_NIFTI_MAX_OME_RANK)
+    warn (&ingest, "%zu dimensions: stored as an array without OME-Zarr's "
+          "metadata, which has at most %d", nifti->rank,
+          RD_NIFTI_MAX_OME_RANK);
   RD_TRY (plan_level (&ingest));
   if (radio_profile_is_on ()) {
     rd_annotate_shapes (nifti->rank, nifti->shape,
