@@ -25,17 +25,10 @@ struct item {
   struct radio_progress progress;
 };
 
-/* A store that is copied from. */
-struct source {
-  char *root;                         /* NULL: that of --store */
-  struct radio_store *store;
-};
-
 struct cp {
   const struct rd_args *args;
   const char *to_name, *name;         /* the destination, the one volume */
-  struct source *sources;             /* one for each operand, at most */
-  size_t nsources;
+  struct rd_nodes nodes;              /* the volumes that operands name */
   struct item *items;
   size_t n, capacity;
   struct radio_store *to;
@@ -177,70 +170,15 @@ add_item (struct cp *cp, struct radio_store *from, const char *path,
   return true;
 }
 
-/* Opens a store once for any number of operands that name it. */
-static struct radio_store *
-open_source (struct cp *cp, const char *root)
-{
-  for (size_t i = 0; i < cp->nsources; i++) {
-    const char *other = cp->sources[i].root;
-    if (root == other || (root && other && strcmp (root, other) == 0))
-      return cp->sources[i].store;
-  }
-  struct source source = { root ? strdup (root) : NULL, NULL };
-  if (root && source.root == NULL)
-    rd_error_memory ();
-  else if (root == NULL)
-    rd_store_open (cp->args, false, &source.store);
-  else if (rd_uri_open (cp->args, root, false, &source.store) != RADIO_OK)
-    rd_error_library (NULL);
-  if (source.store == NULL) {
-    free (source.root);
-    return NULL;
-  }
-  cp->sources[cp->nsources++] = source;
-  return source.store;
-}
-
-struct listing {
-  struct cp *cp;
-  struct radio_store *store;
-};
-
-static enum radio_status
-on_copy_entry (const struct radio_entry *entry, void *user_data)
-{
-  const struct listing *listing = user_data;
-  bool added = add_item (listing->cp, listing->store, entry->path,
-                         listing->cp->name);
-  return added ? RADIO_OK : RADIO_ERROR_MEMORY;
-}
-
-/* Adds the volumes that an operand names in a store: everything with an empty
- * name, else a collection or a volume. */
+/* The root of a source may be a volume, and no path gives its name. */
 static int
-add_named (struct cp *cp, struct radio_store *store, const char *name,
-           const char *operand)
+add_node (struct cp *cp, const struct rd_target *node)
 {
-  RD_FREE char *path = NULL;
-  struct listing listing = { cp, store };
-  struct radio_volume *volume;
-  if (*name == '\0'
-      && radio_volume_open (store, "", &volume) == RADIO_OK) {
-    /* The root is a volume, and no path gives its name. */
-    radio_volume_close (volume);
-    if (cp->name == NULL)
-      return rd_error ("%s: a volume without a store; use --name "
-                       "COLLECTION/NAME, or --store", operand);
-    return add_item (cp, store, "", cp->name) ? RD_EXIT_OK : RD_EXIT_FAILED;
-  }
-  enum radio_status status = radio_store_list (store, *name ? name : NULL,
-                                               on_copy_entry, &listing);
-  if (status == RADIO_OK)
-    return RD_EXIT_OK;
-  if (*name == '\0' || status != RADIO_ERROR_NOT_FOUND
-      || radio_store_find (store, name, &path) != RADIO_OK)
-    return rd_error_library (operand);
-  return add_item (cp, store, path, cp->name) ? RD_EXIT_OK : RD_EXIT_FAILED;
+  if (*node->path == '\0' && cp->name == NULL)
+    return rd_error ("%s: a volume without a store; use --name "
+                     "COLLECTION/NAME, or --store", node->name);
+  return add_item (cp, node->store, node->path, cp->name) ? RD_EXIT_OK
+                                                          : RD_EXIT_FAILED;
 }
 
 static int
@@ -264,46 +202,16 @@ static int
 find_items (struct cp *cp)
 {
   const struct rd_args *args = cp->args;
-  int failed = RD_EXIT_OK;
-  cp->sources = calloc (args->noperands + 1, sizeof *cp->sources);
-  if (cp->sources == NULL)
-    return rd_error_memory ();
-  for (size_t i = 0; i < args->noperands && !failed; i++) {
-    /* The root stays NULL for a name in the store. */
-    RD_FREE char *root = NULL, *path = NULL;
-    const char *operand = args->operands[i];
-    if (rd_is_url (operand))
-      failed = rd_url_split (args, operand, &root, &path);
-    else if (rd_may_be_path (args, operand))
-      rd_split_path (operand, &root, &path);
-    struct radio_store *store = failed ? NULL : open_source (cp, root);
-    failed = store ? add_named (cp, store, root ? path : operand, operand)
-                   : RD_EXIT_FAILED;
-  }
-  if (args->noperands == 0) {
-    struct radio_store *store = open_source (cp, NULL);
-    failed = store ? add_named (cp, store, "", rd_store_name (args))
-                   : RD_EXIT_FAILED;
-  }
+  int failed = rd_nodes_find (args, RD_NODES_CLOSED, &cp->nodes);
+  for (size_t i = 0; i < cp->nodes.n && !failed; i++)
+    failed = add_node (cp, &cp->nodes.list[i]);
   if (failed)
     return failed;
-  /* Each volume once: "ct ct/head" names one twice. */
-  size_t n = 0;
   if (cp->n > 1)
     qsort (cp->items, cp->n, sizeof *cp->items, compare_items);
-  for (size_t i = 0; i < cp->n; i++) {
-    struct item item = cp->items[i];
-    const struct item *last = n > 0 ? &cp->items[n - 1] : NULL;
-    if (last && last->from == item.from
-        && strcmp (last->path, item.path) == 0)
-      free_item (&item);
-    else
-      cp->items[n++] = item;
-  }
-  cp->n = n;
-  if (cp->name && n > 1)
-    return rd_error ("--name is for one volume, not for %zu", n);
-  for (size_t i = 1; i < n; i++)
+  if (cp->name && cp->n > 1)
+    return rd_error ("--name is for one volume, not for %zu", cp->n);
+  for (size_t i = 1; i < cp->n; i++)
     if (strcmp (cp->items[i - 1].to_path, cp->items[i].to_path) == 0)
       return rd_error ("two volumes map to %s; copy each by itself, with "
                        "--name", cp->items[i].to_path);
@@ -445,11 +353,7 @@ run_cp (struct rd_args *args)
   for (size_t i = 0; i < cp.n; i++)
     free_item (&cp.items[i]);
   free (cp.items);
-  for (size_t i = 0; i < cp.nsources; i++) {
-    radio_store_close (cp.sources[i].store);
-    free (cp.sources[i].root);
-  }
-  free (cp.sources);
+  rd_nodes_clear (&cp.nodes);
   rd_interrupt_die ();
   return status;
 }

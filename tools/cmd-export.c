@@ -1,21 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* radio export: a volume, or any Zarr v3 array, into a file.
- * radio roi: a box of a volume into a file. */
+/* radio export: volumes, or any Zarr v3 array, into files.
+ * radio roi: a box of each volume into a file. */
 #include <config.h>
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "tools/options.h"
 #include "tools/output.h"
 
+static const char *const formats[] = { "nii.gz", "nii", "npy", NULL };
+
 struct export {
-  const char *file;
+  const char *file;           /* or a folder */
+  const char *format;         /* of the files in a folder */
+  bool is_folder;
   struct rd_box_options box;
   struct radio_export_options options;
 };
 
 static bool
+is_folder (const char *name)
+{
+  struct stat st;
+  size_t n = strlen (name);
+  return (n > 0 && name[n - 1] == '/')
+         || (stat (name, &st) == 0 && S_ISDIR (st.st_mode));
+}
+
+static bool
 parse_export (struct rd_args *args, struct export *export)
 {
-  int id;
+  int id, choice;
   while ((id = rd_args_next (args)) > 0) {
     if (rd_box_take (args, id, &export->box) < 0)
       return false;
@@ -23,8 +40,14 @@ parse_export (struct rd_args *args, struct export *export)
       export->file = args->value;
     if (id == RD_OPTION_SCALED)
       export->options.scaled = true;
+    if (id == RD_OPTION_FORMAT) {
+      choice = rd_args_choose (args, formats);
+      if (choice < 0)
+        return false;
+      export->format = formats[choice];
+    }
   }
-  if (id < 0 || !rd_args_want (args, 1, 1, "VOLUME")
+  if (id < 0 || !rd_args_want (args, 1, SIZE_MAX, "VOLUME")
       || !rd_box_consistent (args, &export->box))
     return false;
   export->options.overwrite = args->overwrite;
@@ -32,7 +55,57 @@ parse_export (struct rd_args *args, struct export *export)
     rd_usage_error (args, "-o FILE is missing");
     return false;
   }
-  return rd_output_check (args, export->file, false, export->options.scaled);
+  export->is_folder = is_folder (export->file);
+  if (!export->is_folder && export->format) {
+    rd_usage_error (args, "--format: is for files in a folder, and '%s' is "
+                    "none", export->file);
+    return false;
+  }
+  if (!export->is_folder)
+    return rd_output_check (args, export->file, false,
+                            export->options.scaled);
+  if (export->format == NULL)
+    export->format = export->options.scaled ? "npy" : formats[0];
+  if (!export->options.scaled || strcmp (export->format, "npy") == 0)
+    return true;
+  rd_usage_error (args, "--scaled: only .npy files can hold scaled values");
+  return false;
+}
+
+/* The file of a node in the folder: FOLDER/COLLECTION/NAME.FORMAT, allocated;
+ * folders are created as needed.  NULL after an error. */
+static char *
+file_in_folder (const struct export *export, const struct rd_target *node)
+{
+  size_t n = strlen (export->file);
+  RD_FREE char *stem = *node->path ? rd_format ("%s", node->path)
+                                   : rd_target_stem (node);
+  char *file = stem == NULL ? NULL
+    : rd_format ("%s%s%s.%s", export->file,
+                 export->file[n - 1] == '/' ? "" : "/", stem,
+                 export->format);
+  if (file == NULL)
+    return NULL;
+  /* Others' stores may have any names. */
+  RD_FREE char *guarded = rd_format ("/%s/", stem);
+  if (guarded == NULL || strstr (guarded, "/../") || strstr (guarded, "//")) {
+    rd_error ("%s: is no name for a file", node->name);
+    free (file);
+    return NULL;
+  }
+  for (char *slash = strchr (file + 1, '/'); slash;
+       slash = strchr (slash + 1, '/')) {
+    *slash = '\0';
+    bool made = mkdir (file, 0777) == 0 || errno == EEXIST;
+    if (!made)
+      rd_error ("%s: cannot be created: %s", file, strerror (errno));
+    *slash = '/';
+    if (!made) {
+      free (file);
+      return NULL;
+    }
+  }
+  return file;
 }
 
 static int
@@ -69,6 +142,23 @@ export_array (const struct export *export, const struct rd_target *target)
                        &export->options);
 }
 
+static int
+export_node (const struct export *export, struct rd_target *node)
+{
+  struct export one = *export;
+  RD_FREE char *file = NULL;
+  int failed = rd_node_open (node);
+  if (!failed && export->is_folder) {
+    one.file = file = file_in_folder (export, node);
+    failed = file ? RD_EXIT_OK : RD_EXIT_FAILED;
+  }
+  if (!failed)
+    failed = node->volume ? export_volume (&one, node)
+                          : export_array (&one, node);
+  rd_node_close (node);
+  return failed;
+}
+
 /* radio roi wants a box, and takes no arrays. */
 static int
 run_export (struct rd_args *args)
@@ -80,17 +170,26 @@ run_export (struct rd_args *args)
   if (is_roi && !rd_box_given (&export.box))
     return rd_usage_error (args, "no box given: use --x, --y, --z, or --at "
                            "with --size; 'radio export' writes the whole");
-  RD_CLOSE_TARGET struct rd_target target;
-  int failed = rd_target_open (args, args->operands[0], !is_roi, &target);
-  if (failed)
-    return failed;
-  return target.volume ? export_volume (&export, &target)
-                       : export_array (&export, &target);
+  RD_CLEAR_NODES struct rd_nodes nodes = { 0 };
+  int status = rd_nodes_find (args, RD_NODES_SOME
+                              | (is_roi ? 0 : RD_NODES_ARRAYS), &nodes);
+  if (nodes.n > 0 && !nodes.names_one && !export.is_folder)
+    return rd_error ("%s: is one file for %zu volume%s; give a folder, as "
+                     "'%s/'", export.file, nodes.n, nodes.n == 1 ? "" : "s",
+                     export.file);
+  for (size_t i = 0; i < nodes.n; i++)
+    if (export_node (&export, &nodes.list[i]) != RD_EXIT_OK)
+      status = RD_EXIT_FAILED;
+  return status;
 }
 
 static const struct rd_option options[] = {
   RD_STORE_OPTION,
-  { 'o', "output", "FILE", "write to FILE: .nii, .nii.gz or .npy" },
+  { 'o', "output", "FILE",
+    "write to FILE: .nii, .nii.gz or .npy; or to a folder\n"
+    "(FOLDER/), as COLLECTION/NAME.nii.gz in it" },
+  { RD_OPTION_FORMAT, "format", "FORMAT",
+    "of files in a folder: nii.gz (default), nii or npy" },
   RD_BOX_OPTIONS,
   { RD_OPTION_SCALED, "scaled", NULL,
     "scaled values as float32 (.npy only)" },
@@ -102,30 +201,31 @@ static const struct rd_option options[] = {
 
 const struct rd_command rd_command_export = {
   .name = "export",
-  .operands = "VOLUME|ARRAY -o FILE [OPTION]...",
-  .summary = "write a volume or an array to a file",
+  .operands = "VOLUME|COLLECTION|ARRAY... -o FILE|FOLDER/ [OPTION]...",
+  .summary = "write volumes or an array to files",
   .description =
-    "Writes a volume to a NIfTI or NumPy file. A whole volume as .nii is the "
-    "image that was ingested, byte for byte. As .npy it is what nibabel "
-    "returns: axes x, y, z. Any Zarr v3 array is written to .npy as stored; "
-    "the axes of its box are its dimension names, or the last of t, c, z, y, "
-    "x.",
+    "Writes a volume to a NIfTI or NumPy file, or several into a folder. A "
+    "whole volume as .nii is the image that was ingested, byte for byte. As "
+    ".npy it is what nibabel returns: axes x, y, z. Any Zarr v3 array is "
+    "written to .npy as stored; the axes of its box are its dimension names, "
+    "or the last of t, c, z, y, x.",
   .options = options,
   .examples =
     "radio export sub-01 -o sub-01.nii.gz\n"
-    "radio export sub-01 --scaled -o sub-01.npy\n"
+    "radio export T1w 'ct/sub-0*' --format npy -o files/\n"
     "radio export any/array.zarr/0 --z 10:20 -o slab.npy",
   .run = run_export,
 };
 
 const struct rd_command rd_command_roi = {
   .name = "roi",
-  .operands = "VOLUME BOX... -o FILE [OPTION]...",
+  .operands = "VOLUME... BOX... -o FILE|FOLDER/ [OPTION]...",
   .summary = "write a box of a volume to a file",
   .description =
-    "Writes a box of a volume to a NIfTI or NumPy file. Only the tiles that "
-    "it intersects are read. Voxels are counted from 0 along x, y, z as in "
-    "the NIfTI file; the box keeps its place in space.",
+    "Writes a box of a volume to a NIfTI or NumPy file, or that of several "
+    "volumes into a folder. Only the tiles that it intersects are read. "
+    "Voxels are counted from 0 along x, y, z as in the NIfTI file; the box "
+    "keeps its place in space.",
   .options = options,
   .examples =
     "radio roi sub-01 --at 90,80,60 --size 64 -o box.nii.gz\n"

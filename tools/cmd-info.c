@@ -16,7 +16,7 @@ put (const char *label, const char *text)
 {
   printf ("%s%-12s%s ", rd_color (stdout, RD_BOLD), label,
           rd_color (stdout, RD_PLAIN));
-  rd_text_print (stdout, text ? text : "-");
+  rd_text_print (stdout, text && *text ? text : "-");
   putchar ('\n');
 }
 
@@ -66,7 +66,8 @@ put_header (const struct radio_volume_info *info)
   if (*facts.aux_file)
     put ("aux_file", facts.aux_file);
   if (*facts.intent_name || facts.intent_code != 0)
-    put_owned ("intent", rd_format ("%d %s", facts.intent_code,
+    put_owned ("intent", rd_format ("%d%s%s", facts.intent_code,
+                                    *facts.intent_name ? " " : "",
                                     facts.intent_name));
   if (facts.extension_nbytes > 0)
     put_owned ("extensions", rd_format ("%zu bytes",
@@ -74,7 +75,8 @@ put_header (const struct radio_volume_info *info)
 }
 
 static int
-print_volume (const char *name, struct radio_volume *volume, bool json)
+print_volume (const char *name, struct radio_volume *volume,
+              struct json_object **json)
 {
   struct radio_volume_info info;
   size_t axes[RADIO_MAX_RANK];
@@ -86,7 +88,7 @@ print_volume (const char *name, struct radio_volume *volume, bool json)
     return rd_error_library (name);
   radio_volume_get_info (volume, &info);
   if (json) {
-    rd_json_print (rd_volume_json (name, &info, stored));
+    *json = rd_volume_json (name, &info, stored);
     return RD_EXIT_OK;
   }
   size_t n = rd_display_axes (&info, axes);
@@ -110,8 +112,15 @@ print_volume (const char *name, struct radio_volume *volume, bool json)
                                     rd_text_number (info.window_low, a),
                                     rd_text_number (info.window_high, b)));
   put_spacing (&info, axes, n);
-  put_owned ("orientation", rd_format ("%s (by %s)", info.orientation,
-                                       info.affine_source));
+  bool is_ome = strcmp (info.affine_source, "ome") == 0;
+  if (*info.orientation)
+    put_owned ("orientation", rd_format ("%s (by %s)", info.orientation,
+                                         info.affine_source));
+  else
+    put_owned ("orientation", is_ome
+               ? rd_format ("none (no anatomical metadata)")
+               : rd_format ("none (the %s is singular)",
+                            info.affine_source));
   for (int i = 0; i < 3; i++) {
     printf ("%-12s", i == 0 ? "affine" : "");
     for (int j = 0; j < 4; j++)
@@ -149,14 +158,15 @@ print_volume (const char *name, struct radio_volume *volume, bool json)
 }
 
 static int
-print_array (const char *name, struct radio_array *array, bool json)
+print_array (const char *name, struct radio_array *array,
+             struct json_object **json)
 {
   static const size_t axes[RADIO_MAX_RANK] = { 0, 1, 2, 3, 4, 5, 6, 7 };
   struct radio_array_info info;
   char text[32], size[RD_TEXT_NBYTES];
   radio_array_get_info (array, &info);
   if (json) {
-    rd_json_print (rd_array_json (name, &info));
+    *json = rd_array_json (name, &info);
     return RD_EXIT_OK;
   }
   size_t n = info.rank;
@@ -186,38 +196,58 @@ print_array (const char *name, struct radio_array *array, bool json)
 }
 
 static int
+print_node (struct rd_target *node, struct json_object **json)
+{
+  int failed = rd_node_open (node);
+  if (!failed)
+    failed = node->volume ? print_volume (node->name, node->volume, json)
+                          : print_array (node->name, node->array, json);
+  rd_node_close (node);
+  return failed;
+}
+
+/* JSON is a list, unless the operand names a node itself. */
+static int
 run_info (struct rd_args *args)
 {
-  if (rd_args_next (args) < 0 || !rd_args_want (args, 1, 1, "VOLUME"))
+  if (rd_args_next (args) < 0 || !rd_args_want (args, 1, SIZE_MAX, "VOLUME"))
     return args->status;
-  RD_CLOSE_TARGET struct rd_target target;
-  int failed = rd_target_open (args, args->operands[0], true, &target);
-  if (failed)
-    return failed;
-  return target.volume
-    ? print_volume (target.name, target.volume, args->json)
-    : print_array (target.name, target.array, args->json);
+  RD_CLEAR_NODES struct rd_nodes nodes = { 0 };
+  int status = rd_nodes_find (args, RD_NODES_ARRAYS | RD_NODES_SOME, &nodes);
+  struct rd_json_items items = { .is_list = !nodes.names_one };
+  for (size_t i = 0; i < nodes.n; i++) {
+    struct json_object *json = NULL;
+    if (i > 0 && !args->json)
+      putchar ('\n');
+    if (print_node (&nodes.list[i], args->json ? &json : NULL) != RD_EXIT_OK)
+      status = RD_EXIT_FAILED;
+    else if (json)
+      rd_json_items_print (&items, json);
+  }
+  if (nodes.n > 0 && args->json)
+    rd_json_items_end (&items);
+  return status;
 }
 
 static const struct rd_option options[] = {
   RD_STORE_OPTION,
-  RD_JSON_OPTION,
+  RD_JSON_NODES_OPTION,
   RD_HELP_OPTION,
   RD_END_OF_OPTIONS
 };
 
 const struct rd_command rd_command_info = {
   .name = "info",
-  .operands = "[OPTION]... VOLUME|ARRAY",
-  .summary = "describe a volume, or any Zarr v3 array",
+  .operands = "[OPTION]... VOLUME|COLLECTION|ARRAY...",
+  .summary = "describe volumes, or any Zarr v3 array",
   .description =
     "Prints the shape, type, spacing, orientation, tiling, codec, sizes and "
-    "source of a volume. The axes of a volume are in NIfTI order (x, y, z), "
+    "source of volumes. The axes of a volume are in NIfTI order (x, y, z), "
     "those of an array in stored order.",
   .options = options,
   .examples =
     "radio info sub-01\n"
-    "radio info --json study.zarr/ct/sub-01\n"
+    "radio info --json 'T1w/sub-0*'\n"
     "radio info any/array.zarr/0",
   .run = run_info,
 };

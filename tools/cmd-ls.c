@@ -14,72 +14,78 @@
 struct listing {
   const struct rd_args *args;
   bool is_long;
-  struct radio_store *store;
   struct rd_table table;
   struct json_object *json;           /* a list, with --json */
   size_t nvolumes, nfailed;
   uint64_t raw_nbytes, stored_nbytes;
 };
 
-static enum radio_status
-add_json (struct listing *listing, const struct radio_entry *entry,
-          struct json_object *object)
-{
-  rd_json_set_text (object, "collection", entry->collection);
-  rd_json_set_text (object, "name", entry->name);
-  json_object_array_add (listing->json, object);
-  return RADIO_OK;
-}
-
-static enum radio_status
-on_entry (const struct radio_entry *entry, void *user_data)
-{
-  struct listing *listing = user_data;
-  if (listing->json) {
-    struct json_object *object = json_object_new_object ();
-    rd_json_set_text (object, "path", entry->path);
-    return add_json (listing, entry, object);
-  }
-  rd_text_print (stdout, entry->path);
-  putchar ('\n');
-  return RADIO_OK;
-}
-
 /* A volume that cannot be opened is reported, and still listed by its name in
  * the short forms. */
-static enum radio_status
-on_opened (const struct radio_entry *entry, struct radio_volume *volume,
-           uint64_t stored_nbytes, void *user_data)
+static int
+list_node (struct rd_target *node, void *user_data)
 {
   struct listing *listing = user_data;
   struct radio_volume_info info;
+  struct json_object *object = NULL;
+  uint64_t stored_nbytes = node->stored_nbytes;
+  bool added = true;
   listing->nvolumes++;
-  if (volume == NULL) {
-    rd_error_library (entry->path);
-    listing->nfailed++;
-    return RADIO_OK;
+  if (listing->is_long) {
+    int failed = RD_EXIT_OK;
+    if (!node->is_listed)
+      failed = rd_node_open (node);
+    else if (node->volume == NULL)
+      failed = rd_error_library (node->name);
+    if (!failed && !node->is_listed
+        && radio_volume_stored_nbytes (node->volume, &stored_nbytes)
+           != RADIO_OK)
+      failed = rd_error_library (node->name);
+    if (failed) {
+      listing->nfailed++;
+      return RD_EXIT_OK;
+    }
+    radio_volume_get_info (node->volume, &info);
+    if (listing->json) {
+      object = rd_volume_json (node->name, &info, stored_nbytes);
+    } else {
+      char type[32], raw[RD_TEXT_NBYTES], stored[RD_TEXT_NBYTES];
+      char ratio[RD_TEXT_NBYTES];
+      size_t axes[RADIO_MAX_RANK], n = rd_display_axes (&info, axes);
+      uint64_t raw_nbytes = rd_raw_nbytes (&info.array);
+      RD_FREE char *shape = rd_join_u64 (info.array.shape, axes, n, "x");
+      RD_FREE char *spacing = rd_join_double (info.spacing, axes,
+                                              n < 3 ? n : 3, "x");
+      listing->raw_nbytes += raw_nbytes;
+      listing->stored_nbytes += stored_nbytes;
+      const char *cells[] = {
+        node->name, shape, rd_volume_type (&info, type), spacing,
+        *info.orientation ? info.orientation : "-",
+        *info.codec ? info.codec : "-",
+        rd_text_size (raw_nbytes, raw), rd_text_size (stored_nbytes, stored),
+        rd_text_ratio (raw_nbytes, stored_nbytes, ratio)
+      };
+      added = shape && spacing && rd_table_add_row (&listing->table, cells);
+    }
+  } else if (listing->json) {
+    object = json_object_new_object ();
+    rd_json_set_text (object, "path", node->name);
+  } else {
+    rd_text_print (stdout, node->name);
+    putchar ('\n');
   }
-  radio_volume_get_info (volume, &info);
-  if (listing->json)
-    return add_json (listing, entry,
-                     rd_volume_json (entry->path, &info, stored_nbytes));
-  char type[32], raw[RD_TEXT_NBYTES], stored[RD_TEXT_NBYTES];
-  char ratio[RD_TEXT_NBYTES];
-  size_t axes[RADIO_MAX_RANK], n = rd_display_axes (&info, axes);
-  uint64_t raw_nbytes = rd_raw_nbytes (&info.array);
-  RD_FREE char *shape = rd_join_u64 (info.array.shape, axes, n, "x");
-  RD_FREE char *spacing = rd_join_double (info.spacing, axes, n < 3 ? n : 3,
-                                          "x");
-  listing->raw_nbytes += raw_nbytes;
-  listing->stored_nbytes += stored_nbytes;
-  const char *cells[] = {
-    entry->path, shape, rd_volume_type (&info, type), spacing,
-    info.orientation, *info.codec ? info.codec : "-",
-    rd_text_size (raw_nbytes, raw), rd_text_size (stored_nbytes, stored),
-    rd_text_ratio (raw_nbytes, stored_nbytes, ratio)
-  };
-  return shape && spacing && rd_table_add_row (&listing->table, cells)
-         ? RADIO_OK : RADIO_ERROR_MEMORY;
+  if (object) {
+    char *slash = strrchr (node->path, '/');
+    RD_FREE char *collection
+      = strndup (node->path, slash ? (size_t) (slash - node->path) : 0);
+    rd_json_set_text (object, "collection", collection ? collection : "");
+    rd_json_set_text (object, "name", slash ? slash + 1 : node->path);
+    json_object_array_add (listing->json, object);
+  }
+  /* Nobody reads the rest. */
+  if (ferror (stdout))
+    return RD_EXIT_FAILED;
+  return added ? RD_EXIT_OK : rd_error_memory ();
 }
 
 static int
@@ -91,29 +97,19 @@ list_volumes (struct listing *listing)
   };
   const struct rd_args *args = listing->args;
   struct rd_table *table = &listing->table;
-  int failed = rd_store_open (args, false, &listing->store);
-  if (failed)
-    return failed;
+  RD_CLEAR_NODES struct rd_nodes nodes = { 0 };
   *table = (struct rd_table) { .ncolumns = 9, .alignment = "llllllrrr" };
   if (args->json)
     listing->json = json_object_new_array ();
   else if (listing->is_long && !rd_table_add_row (table, titles))
     return RD_EXIT_FAILED;
-  size_t n = args->noperands > 0 ? args->noperands : 1;
-  for (size_t i = 0; i < n; i++) {
-    const char *collection = args->noperands ? args->operands[i] : NULL;
-    enum radio_status status = listing->is_long
-      ? radio_store_list_opened (listing->store, collection, on_opened,
-                                 listing)
-      : radio_store_list (listing->store, collection, on_entry, listing);
-    if (status == RADIO_OK)
-      continue;
-    rd_error_library (collection);
-    listing->nfailed++;
-  }
-  if (args->json)
+  int failed = rd_nodes_each (args, listing->is_long ? RD_NODES_OPENED : 0,
+                              &nodes, list_node, listing);
+  if (ferror (stdout))
+    return RD_EXIT_OK;                /* see rd_close_stdout */
+  if (args->json && (!failed || listing->nvolumes > 0))
     rd_json_print (json_object_get (listing->json));
-  else if (listing->is_long) {
+  else if (listing->is_long && (!failed || listing->nvolumes > 0)) {
     char raw[RD_TEXT_NBYTES], stored[RD_TEXT_NBYTES], ratio[RD_TEXT_NBYTES];
     if (table->ncells > table->ncolumns)
       rd_table_print (table, stdout);
@@ -126,7 +122,7 @@ list_volumes (struct listing *listing)
                                       listing->stored_nbytes, ratio));
     putchar ('\n');
   }
-  return listing->nfailed ? RD_EXIT_FAILED : RD_EXIT_OK;
+  return failed || listing->nfailed ? RD_EXIT_FAILED : RD_EXIT_OK;
 }
 
 static int
@@ -141,7 +137,6 @@ run_ls (struct rd_args *args)
   int status = list_volumes (&listing);
   rd_table_clear (&listing.table);
   json_object_put (listing.json);
-  radio_store_close (listing.store);
   return status;
 }
 
@@ -156,15 +151,15 @@ static const struct rd_option options[] = {
 
 const struct rd_command rd_command_ls = {
   .name = "ls",
-  .operands = "[OPTION]... [COLLECTION]...",
+  .operands = "[OPTION]... [COLLECTION|VOLUME]...",
   .summary = "list the volumes of a store",
   .description =
-    "Lists the volumes of a store, or of the given collections, one path per "
-    "line.",
+    "Lists the volumes of a store, or those that the operands name, one path "
+    "per line.",
   .options = options,
   .examples =
     "radio ls\n"
-    "radio ls -l ct\n"
+    "radio ls -l ct 'T1w/sub-0*'\n"
     "radio ls -s study.zarr --json -l",
   .run = run_ls,
 };

@@ -10,35 +10,18 @@
 #include "tools/text.h"
 
 static int
-remove_volume (const struct rd_args *args, const char *operand)
+remove_volume (const struct rd_target *node)
 {
-  RD_CLOSE_STORE struct radio_store *store = NULL;
-  RD_FREE char *root = NULL, *path = NULL;
-  bool is_url = rd_is_url (operand);
-  int failed = RD_EXIT_OK;
-  if (is_url)
-    failed = rd_url_split (args, operand, &root, &path);
-  else if (rd_may_be_path (args, operand))
-    rd_split_path (operand, &root, &path);
-  if (failed)
-    return failed;
-  if (root && *path == '\0')
+  bool is_url = rd_is_url (node->name);
+  if (*node->path == '\0')
     return rd_error ("%s: a store, or a volume without one%s; remove its %s "
-                     "instead", operand,
+                     "instead", node->name,
                      is_url ? ", since no group is above it" : "",
                      is_url ? "objects" : "folder");
-  if (root == NULL)
-    failed = rd_store_open (args, false, &store);
-  else if (rd_uri_open (args, root, false, &store) != RADIO_OK)
-    failed = rd_error_library (root);
-  if (failed)
-    return failed;
-  if ((root == NULL
-       && radio_store_find (store, operand, &path) != RADIO_OK)
-      || radio_store_remove (store, path) != RADIO_OK)
-    return rd_error_library (operand);
+  if (radio_store_remove (node->store, node->path) != RADIO_OK)
+    return rd_error_library (node->name);
   fputs ("removed ", stdout);
-  rd_text_print (stdout, path);
+  rd_text_print (stdout, node->path);
   putchar ('\n');
   return RD_EXIT_OK;
 }
@@ -46,17 +29,20 @@ remove_volume (const struct rd_args *args, const char *operand)
 static int
 run_rm (struct rd_args *args)
 {
-  int id = rd_args_next (args), status = RD_EXIT_OK;
+  int id = rd_args_next (args);
   if (id < 0 || !rd_args_want (args, 1, SIZE_MAX, "VOLUME"))
     return args->status;
+  RD_CLEAR_NODES struct rd_nodes nodes = { 0 };
   rd_interrupt_catch ();
+  int status = rd_nodes_find (args, RD_NODES_CLOSED | RD_NODES_STRICT
+                              | RD_NODES_SOME, &nodes);
   size_t i = 0;
-  while (i < args->noperands && !rd_interrupted ())
-    if (remove_volume (args, args->operands[i++]) != RD_EXIT_OK)
+  while (i < nodes.n && !rd_interrupted ())
+    if (remove_volume (&nodes.list[i++]) != RD_EXIT_OK)
       status = RD_EXIT_FAILED;
-  if (i < args->noperands)
+  if (i < nodes.n)
     status = rd_error ("interrupted: %s and all after it were kept",
-                       args->operands[i]);
+                       nodes.list[i].name);
   rd_interrupt_die ();
   return status;
 }
@@ -69,14 +55,15 @@ static const struct rd_option options[] = {
 
 const struct rd_command rd_command_rm = {
   .name = "rm",
-  .operands = "[OPTION]... VOLUME...",
+  .operands = "[OPTION]... VOLUME|COLLECTION...",
   .summary = "remove volumes",
   .description =
-    "Removes volumes from the store, at once and for good.",
+    "Removes volumes from the store, at once and for good: those named, all "
+    "of a collection, or those that match a pattern.",
   .options = options,
   .examples =
     "radio rm ct/sub-01\n"
-    "radio rm -s study.zarr sub-01 sub-02\n"
+    "radio rm -s study.zarr sub-01 'T1w/sub-0*'\n"
     "radio rm s3://bucket/study/ct/sub-01",
   .run = run_rm,
 };

@@ -306,12 +306,13 @@ write_picture (struct slice *slice, const char *file)
     failed = rd_png_write (file, &picture, slice->overwrite);
   if (!failed) {
     char low[RD_TEXT_NBYTES], high[RD_TEXT_NBYTES];
+    const char *how = *info->orientation ? "" : ", not oriented";
     RD_FREE char *details = picture.nchannels > 1
-      ? rd_format ("%zu x %zu pixels, in colour", picture.width,
-                   picture.height)
-      : rd_format ("%zu x %zu pixels, window %s to %s", picture.width,
+      ? rd_format ("%zu x %zu pixels, in colour%s", picture.width,
+                   picture.height, how)
+      : rd_format ("%zu x %zu pixels, window %s to %s%s", picture.width,
                    picture.height, rd_text_number (slice->low, low),
-                   rd_text_number (slice->high, high));
+                   rd_text_number (slice->high, high), how);
     rd_output_print (file, details ? details : "");
   }
   free (picture.pixels);
@@ -325,7 +326,7 @@ write_slice (struct slice *slice)
   radio_volume_get_info (slice->target.volume, &slice->info);
   size_t axis = info->plane_axis[slice->plane];
   if (!slice->has_index)
-    slice->index = info->array.shape[axis] / 2;
+    slice->index = rd_plane_count (info, slice->plane) / 2;
   int failed = check_position (slice, "--index", axis, slice->index);
   if (!failed)
     failed = check_position (slice, "--time", axis_of (info, 't'),
@@ -337,7 +338,7 @@ write_slice (struct slice *slice)
   if (failed)
     return failed;
   if (slice->file == NULL) {
-    RD_FREE char *name = rd_base_name (slice->target.name);
+    RD_FREE char *name = rd_target_stem (&slice->target);
     RD_FREE char *file = name == NULL ? NULL
       : rd_format ("%s_%s_%" PRIu64 ".png", name, plane_names[slice->plane],
                    slice->index);
@@ -366,7 +367,7 @@ static const struct rd_option options[] = {
   RD_STORE_OPTION,
   { 'o', "output", "FILE",
     "write to FILE: .png, .nii, .nii.gz or .npy\n"
-    "(default: NAME_AXIS_INDEX.png)" },
+    "(default: COLLECTION_NAME_AXIS_INDEX.png)" },
   { RD_OPTION_AXIS, "axis", "AXIS",
     "axial (default), coronal or sagittal" },
   { 'i', "index", "N", "the index of the plane (default: the middle)" },

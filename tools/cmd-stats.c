@@ -3,6 +3,7 @@
  * array. */
 #include <config.h>
 
+#include <math.h>
 #include <string.h>
 
 #include "tools/json.h"
@@ -54,9 +55,19 @@ print_stats (const char *name, const struct radio_stats *stats)
   rd_histogram_print (stdout, stats);
 }
 
+/* Sets a figure, or null where there is no value to have it.  One that is not
+ * a number, as a sum beyond all doubles, is not null. */
 static void
-print_stats_json (const char *name, const struct radio_stats *stats,
-                  bool raw)
+set_figure (struct json_object *object, const char *key, double figure,
+            uint64_t nvalues)
+{
+  rd_json_set (object, key, nvalues == 0 ? NULL
+               : isnan (figure) ? json_object_new_string ("NaN")
+               : rd_json_double_or_null (figure));
+}
+
+static struct json_object *
+stats_json (const char *name, const struct radio_stats *stats, bool raw)
 {
   struct json_object *object = json_object_new_object ();
   struct json_object *percentiles = json_object_new_object ();
@@ -67,23 +78,48 @@ print_stats_json (const char *name, const struct radio_stats *stats,
   rd_json_set_u64 (object, "count", stats->count);
   rd_json_set_u64 (object, "nan_count", stats->nan_count);
   rd_json_set_u64 (object, "inf_count", stats->inf_count);
-  rd_json_set_double (object, "min", stats->min);
-  rd_json_set_double (object, "max", stats->max);
-  rd_json_set_double (object, "mean", stats->mean);
-  rd_json_set_double (object, "std", stats->std);
+  uint64_t nvalues = stats->count - stats->nan_count;
+  uint64_t nfinite = nvalues - stats->inf_count;
+  set_figure (object, "min", stats->min, nvalues);
+  set_figure (object, "max", stats->max, nvalues);
+  set_figure (object, "mean", stats->mean, nfinite);
+  set_figure (object, "std", stats->std, nfinite);
   for (size_t i = 0; i < RADIO_STATS_NPERCENTILES; i++) {
     char key[8];
     snprintf (key, sizeof key, "%d", percents[i]);
-    rd_json_set_double (percentiles, key, stats->percentile[i]);
+    set_figure (percentiles, key, stats->percentile[i], nfinite);
   }
   rd_json_set (object, "percentiles", percentiles);
   rd_json_set (histogram, "range", rd_json_double_list (edges, 2));
   rd_json_set (histogram, "counts",
                rd_json_u64_list (stats->histogram, RADIO_STATS_NBINS));
   rd_json_set (object, "histogram", histogram);
-  rd_json_print (object);
+  return object;
 }
 
+static int
+print_node (struct rd_target *node, bool raw, struct rd_json_items *json)
+{
+  struct radio_stats stats;
+  int failed = rd_node_open (node);
+  if (failed)
+    return failed;
+  bool is_volume = node->volume != NULL;
+  enum radio_status status = is_volume
+    ? radio_volume_stats (node->volume, raw, &stats)
+    : radio_array_stats (node->array, &stats);
+  rd_node_close (node);
+  if (status != RADIO_OK)
+    return rd_error_library (node->name);
+  if (json)
+    rd_json_items_print (json, stats_json (node->name, &stats,
+                                           raw || !is_volume));
+  else
+    print_stats (node->name, &stats);
+  return RD_EXIT_OK;
+}
+
+/* JSON is a list, unless the operand names a node itself. */
 static int
 run_stats (struct rd_args *args)
 {
@@ -91,24 +127,21 @@ run_stats (struct rd_args *args)
   int id;
   while ((id = rd_args_next (args)) > 0)
     raw = true;
-  if (id < 0 || !rd_args_want (args, 1, 1, "VOLUME"))
+  if (id < 0 || !rd_args_want (args, 1, SIZE_MAX, "VOLUME"))
     return args->status;
-  RD_CLOSE_TARGET struct rd_target target;
-  int failed = rd_target_open (args, args->operands[0], true, &target);
-  if (failed)
-    return failed;
-  struct radio_stats stats;
-  const char *name = target.name;
-  enum radio_status status = target.volume
-    ? radio_volume_stats (target.volume, raw, &stats)
-    : radio_array_stats (target.array, &stats);
-  if (status != RADIO_OK)
-    return rd_error_library (name);
-  if (args->json)
-    print_stats_json (name, &stats, raw || target.volume == NULL);
-  else
-    print_stats (name, &stats);
-  return RD_EXIT_OK;
+  RD_CLEAR_NODES struct rd_nodes nodes = { 0 };
+  int status = rd_nodes_find (args, RD_NODES_ARRAYS | RD_NODES_SOME, &nodes);
+  struct rd_json_items items = { .is_list = !nodes.names_one };
+  for (size_t i = 0; i < nodes.n; i++) {
+    if (i > 0 && !args->json)
+      putchar ('\n');
+    if (print_node (&nodes.list[i], raw, args->json ? &items : NULL)
+        != RD_EXIT_OK)
+      status = RD_EXIT_FAILED;
+  }
+  if (nodes.n > 0 && args->json)
+    rd_json_items_end (&items);
+  return status;
 }
 
 static const struct rd_option options[] = {
@@ -117,7 +150,8 @@ static const struct rd_option options[] = {
     "use stored values (default: scaled by scl_slope and\n"
     "scl_inter)" },
   { RD_OPTION_JSON, "json", NULL,
-    "print a JSON object, with all 64 bins" },
+    "print a JSON object, with all 64 bins; a list of\n"
+    "them for several volumes" },
   RD_WORK_OPTIONS,
   RD_HELP_OPTION,
   RD_END_OF_OPTIONS
@@ -125,16 +159,16 @@ static const struct rd_option options[] = {
 
 const struct rd_command rd_command_stats = {
   .name = "stats",
-  .operands = "[OPTION]... VOLUME|ARRAY",
+  .operands = "[OPTION]... VOLUME|COLLECTION|ARRAY...",
   .summary = "print range, mean, percentiles and histogram",
   .description =
     "Prints minimum, maximum, mean, standard deviation, percentiles and the "
-    "histogram of a volume, or of any Zarr v3 array of real numbers. All "
+    "histogram of volumes, or of any Zarr v3 array of real numbers. All "
     "figures are exact.",
   .options = options,
   .examples =
     "radio stats sub-01\n"
-    "radio stats --raw --json ct/sub-01\n"
+    "radio stats --raw --json ct 'T1w/sub-0*'\n"
     "radio stats any/array.zarr/0",
   .run = run_stats,
 };

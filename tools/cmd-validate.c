@@ -12,41 +12,13 @@
 
 struct validation {
   const struct rd_args *args;
-  char **names;
-  size_t n, capacity;
+  struct rd_nodes nodes;
   struct rd_progress progress;
   const char *current;
   size_t width;
   size_t nbad;
   uint64_t tile_count, stored_nbytes, damaged_count;
 };
-
-static bool
-add_name (struct validation *v, const char *name)
-{
-  if (v->n == v->capacity) {
-    size_t capacity = v->capacity ? 2 * v->capacity : 64;
-    char **names = reallocarray (v->names, capacity, sizeof *names);
-    if (names == NULL)
-      return false;
-    v->names = names;
-    v->capacity = capacity;
-  }
-  v->names[v->n] = strdup (name);
-  if (v->names[v->n] == NULL)
-    return false;
-  v->n++;
-  size_t width = rd_text_columns (name);
-  if (width > v->width)
-    v->width = width;
-  return true;
-}
-
-static enum radio_status
-on_volume (const struct radio_entry *entry, void *user_data)
-{
-  return add_name (user_data, entry->path) ? RADIO_OK : RADIO_ERROR_MEMORY;
-}
 
 static void
 on_damage (const char *message, void *user_data)
@@ -60,25 +32,19 @@ on_damage (const char *message, void *user_data)
 }
 
 static void
-validate_one (struct validation *v, struct radio_store *store,
-              const char *name)
+validate_one (struct validation *v, struct rd_target *node)
 {
-  RD_CLOSE_TARGET struct rd_target target = { 0 };
   struct radio_check check = { 0 };
-  int failed = RD_EXIT_OK;
+  const char *name = node->name;
   v->current = name;
-  if (store == NULL)
-    failed = rd_target_open (v->args, name, true, &target);
-  /* Names from the list are the store's own, and no paths of the disk. */
-  else if (radio_volume_open (store, name, &target.volume) != RADIO_OK)
-    failed = rd_error_library (name);
-  if (failed) {
+  if (rd_node_open (node) != RD_EXIT_OK) {
     v->nbad++;
     return;
   }
-  enum radio_status status = target.volume
-    ? radio_volume_validate (target.volume, &check, on_damage, v)
-    : radio_array_check (target.array, &check, on_damage, v);
+  enum radio_status status = node->volume
+    ? radio_volume_validate (node->volume, &check, on_damage, v)
+    : radio_array_check (node->array, &check, on_damage, v);
+  rd_node_close (node);
   bool is_bad = status != RADIO_OK;
   if (is_bad && status != RADIO_ERROR_CHECKSUM)
     on_damage (radio_error_message (), v);
@@ -106,30 +72,28 @@ validate_one (struct validation *v, struct radio_store *store,
 }
 
 static int
-validate (struct validation *v, struct rd_args *args)
+validate (struct validation *v)
 {
-  RD_CLOSE_STORE struct radio_store *store = NULL;
-  if (args->noperands == 0) {
-    int failed = rd_store_open (args, false, &store);
-    if (failed)
-      return failed;
-    if (radio_store_list (store, NULL, on_volume, v) != RADIO_OK)
-      return rd_error_library (rd_store_name (args));
+  struct rd_nodes *nodes = &v->nodes;
+  int status = rd_nodes_find (v->args, RD_NODES_ARRAYS, nodes);
+  if (status && nodes->n == 0)
+    return status;
+  for (size_t i = 0; i < nodes->n; i++) {
+    size_t width = rd_text_columns (nodes->list[i].name);
+    if (width > v->width)
+      v->width = width;
   }
-  for (size_t i = 0; i < args->noperands; i++)
-    if (!add_name (v, args->operands[i]))
-      return rd_error_memory ();
   rd_progress_start (&v->progress, NULL);
-  for (size_t i = 0; i < v->n; i++) {
-    rd_progress_update (&v->progress, v->names[i], i, v->n);
-    validate_one (v, store, v->names[i]);
+  for (size_t i = 0; i < nodes->n; i++) {
+    rd_progress_update (&v->progress, nodes->list[i].name, i, nodes->n);
+    validate_one (v, &nodes->list[i]);
   }
   rd_progress_clear (&v->progress);
 
   char tiles[RD_TEXT_NBYTES], stored[RD_TEXT_NBYTES], time[RD_TEXT_NBYTES];
   char damaged[RD_TEXT_NBYTES];
   double seconds = rd_clock_s () - v->progress.start_s;
-  printf ("%zu checked, %zu bad; %s tiles, %s read in %s", v->n, v->nbad,
+  printf ("%zu checked, %zu bad; %s tiles, %s read in %s", nodes->n, v->nbad,
           rd_number_grouped (v->tile_count, tiles),
           rd_text_size (v->stored_nbytes, stored),
           rd_text_time (seconds, time));
@@ -138,7 +102,7 @@ validate (struct validation *v, struct rd_args *args)
             rd_number_grouped (v->damaged_count, damaged),
             v->damaged_count == 1 ? "" : "s");
   putchar ('\n');
-  return v->nbad ? RD_EXIT_FAILED : RD_EXIT_OK;
+  return v->nbad ? RD_EXIT_FAILED : status;
 }
 
 static int
@@ -147,10 +111,8 @@ run_validate (struct rd_args *args)
   struct validation v = { .args = args };
   if (rd_args_next (args) < 0)
     return args->status;
-  int status = validate (&v, args);
-  for (size_t i = 0; i < v.n; i++)
-    free (v.names[i]);
-  free (v.names);
+  int status = validate (&v);
+  rd_nodes_clear (&v.nodes);
   return status;
 }
 
@@ -164,7 +126,7 @@ static const struct rd_option options[] = {
 
 const struct rd_command rd_command_validate = {
   .name = "validate",
-  .operands = "[OPTION]... [VOLUME|ARRAY]...",
+  .operands = "[OPTION]... [VOLUME|COLLECTION|ARRAY]...",
   .summary = "read and check every tile of volumes",
   .description =
     "Reads and checks every tile of the given volumes, or of all in the "
@@ -173,7 +135,7 @@ const struct rd_command rd_command_validate = {
   .options = options,
   .examples =
     "radio validate\n"
-    "radio validate -s study.zarr ct/sub-01 ct/sub-02\n"
+    "radio validate -s study.zarr ct 'T1w/sub-0*'\n"
     "radio validate any/array.zarr/0",
   .run = run_validate,
 };

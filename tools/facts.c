@@ -26,6 +26,13 @@ rd_is_colour (const struct radio_volume_info *info)
          && strchr (info->axes, 'c') != NULL;
 }
 
+uint64_t
+rd_plane_count (const struct radio_volume_info *info, enum radio_plane plane)
+{
+  size_t axis = info->plane_axis[plane];
+  return axis < info->array.rank ? info->array.shape[axis] : 1;
+}
+
 size_t
 rd_display_axes (const struct radio_volume_info *info,
                  size_t axes[RADIO_MAX_RANK])
@@ -259,7 +266,8 @@ rd_volume_json (const char *name, const struct radio_volume_info *info,
   rd_json_set (object, "spacing", rd_json_double_list (spacing, n));
   rd_json_set_text (object, "space_unit", info->space_unit);
   rd_json_set_text (object, "time_unit", info->time_unit);
-  rd_json_set_text (object, "orientation", info->orientation);
+  rd_json_set (object, "orientation", *info->orientation
+               ? json_object_new_string (info->orientation) : NULL);
   rd_json_set (object, "affine", affine);
   rd_json_set_text (object, "affine_source", info->affine_source);
 

@@ -12,6 +12,10 @@ uint64_t rd_raw_nbytes (const struct radio_array_info *info);
 /* True if the c axis of the volume is the components of a colour. */
 bool rd_is_colour (const struct radio_volume_info *info);
 
+/* The number of planes of one kind. */
+uint64_t rd_plane_count (const struct radio_volume_info *info,
+                         enum radio_plane plane);
+
 /* The array axes in the order for display: x, y, z, t, c, then others, without
  * the c of a colour.  Returns their number. */
 size_t rd_display_axes (const struct radio_volume_info *info,

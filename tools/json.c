@@ -43,8 +43,10 @@ struct json_object *
 rd_json_double_or_null (double number)
 {
   char text[RD_TEXT_NBYTES];
-  if (!isfinite (number))
+  if (isnan (number))
     return NULL;
+  if (isinf (number))
+    return json_object_new_string (number > 0 ? "Infinity" : "-Infinity");
   return json_object_new_double_s (number, rd_number_exact (number, text));
 }
 
@@ -130,4 +132,22 @@ rd_json_print (struct json_object *object)
     puts ("\n}");
   }
   json_object_put (object);
+}
+
+void
+rd_json_items_print (struct rd_json_items *items, struct json_object *object)
+{
+  if (!items->is_list) {
+    rd_json_print (object);
+    return;
+  }
+  printf ("%s  %s", items->n++ ? ",\n" : "[\n", one_line (object));
+  json_object_put (object);
+}
+
+void
+rd_json_items_end (const struct rd_json_items *items)
+{
+  if (items->is_list)
+    puts (items->n ? "\n]" : "[]");
 }

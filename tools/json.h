@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON by json-c, and rules for the cases that it leaves open.  NaN and
- * infinity become null, doubles their shortest exact form, and broken UTF-8
- * (of file names) U+FFFD, so that the output is always valid JSON. */
+/* JSON by json-c, and rules for the cases that it leaves open.  Infinities
+ * become Zarr's strings "Infinity" and "-Infinity", NaN, which here stands for
+ * no number, null, doubles their shortest exact form, and broken UTF-8 (of
+ * file names) U+FFFD, so that the output is always valid JSON. */
 #ifndef RD_TOOLS_JSON_H
 #define RD_TOOLS_JSON_H
 
@@ -30,5 +31,16 @@ struct json_object *rd_json_double_list (const double *numbers, size_t n);
 
 /* Print it, a line for each of its own members, and release it. */
 void rd_json_print (struct json_object *object);
+
+/* Print objects one by one, as a list or, of a single one, like rd_json_print;
+ * and end the list. */
+struct rd_json_items {
+  bool is_list;
+  size_t n;                   /* printed */
+};
+
+void rd_json_items_print (struct rd_json_items *items,
+                          struct json_object *object);
+void rd_json_items_end (const struct rd_json_items *items);
 
 #endif /* RD_TOOLS_JSON_H */

@@ -4,11 +4,11 @@
  * it. */
 #include <config.h>
 
+#include <fnmatch.h>
 #include <string.h>
-#include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "src/base/text.h"
 #include "tools/interrupt.h"
 #include "tools/names.h"
 
@@ -71,24 +71,49 @@ rd_store_open (const struct rd_args *args, bool create,
   return store_error (name);
 }
 
-/* True if a folder, named by the first n bytes of a path, is a Zarr node. */
+/* True if a folder, named by the first n bytes of a path, has a file. */
 static bool
-is_node (const char *path, size_t n)
+has_file (const char *path, size_t n, const char *name)
 {
   RD_FREE char *file = NULL;
-  return asprintf (&file, "%.*s/zarr.json", (int) n, path) >= 0
+  return asprintf (&file, "%.*s/%s", (int) n, path, name) >= 0
          && access (file, F_OK) == 0;
 }
 
-/* The length of a path without its last part; least when it has only one. */
-static size_t
-parent_length (const char *path, size_t n, size_t least)
+static bool
+is_node (const char *path, size_t n)
 {
-  while (n > least && path[n - 1] != '/')
-    n--;
-  while (n > least && path[n - 1] == '/')
-    n--;
-  return n;
+  return has_file (path, n, "zarr.json");
+}
+
+/* Reports what a path is that was taken for a volume's; false if it is nothing
+ * that could have been meant. */
+static bool
+report_foreign (const char *operand)
+{
+  struct stat st;
+  bool exists = !rd_is_url (operand) && stat (operand, &st) == 0;
+  size_t n = strlen (operand);
+  bool is_v2 = exists && S_ISDIR (st.st_mode)
+               && (has_file (operand, n, ".zgroup")
+                   || has_file (operand, n, ".zarray"));
+  bool is_nifti = exists && S_ISREG (st.st_mode)
+                  && radio_ingest_is_image (operand);
+  if (is_v2)
+    rd_error ("%s: is Zarr version 2, and only version 3 is read; convert "
+              "it, as by zarr-python's 'zarr migrate v3'", operand);
+  if (is_nifti)
+    rd_error ("%s: is a NIfTI file, not a volume of a store; add it by "
+              "'radio ingest %s'", operand, operand);
+  return is_v2 || is_nifti;
+}
+
+static bool
+ends_with (const char *path, size_t n, const char *suffix)
+{
+  size_t nsuffix = strlen (suffix);
+  return n > nsuffix && memcmp (path + n - nsuffix, suffix, nsuffix) == 0
+         && path[n - nsuffix - 1] != '/';
 }
 
 bool
@@ -103,8 +128,9 @@ rd_split_path (const char *operand, char **root, char **path)
     if (n == 0 || n > 4096 || !is_node (operand, n))
       return false;
     top = n;
-    for (size_t up = parent_length (operand, n, 0);
-         up > 0 && is_node (operand, up); up = parent_length (operand, up, 0))
+    for (size_t up = rd_parent_length (operand, n, 0);
+         up > 0 && is_node (operand, up);
+         up = rd_parent_length (operand, up, 0))
       top = up;
     below = top;
     while (below < n && operand[below] == '/')
@@ -120,85 +146,6 @@ rd_split_path (const char *operand, char **root, char **path)
   return false;
 }
 
-static enum radio_status
-open_volume (struct rd_target *target)
-{
-  enum radio_status status
-    = radio_volume_open (target->store, target->path, &target->volume);
-  if (status == RADIO_OK)
-    target->array = radio_volume_array (target->volume);
-  return status;
-}
-
-static bool
-is_array (const struct rd_target *target, const char *path)
-{
-  enum radio_node node;
-  return radio_store_node (target->store, path, &node) == RADIO_OK
-         && node == RADIO_NODE_ARRAY;
-}
-
-/* Opens the node at the target's path: a volume or, with arrays, also an
- * array.  Its kind is not requested first: over a network that is another
- * round trip. */
-static int
-open_node (struct rd_target *target, bool arrays)
-{
-  enum radio_status status = open_volume (target);
-  if (status == RADIO_OK)
-    return RD_EXIT_OK;
-  RD_FREE char *message = rd_format ("%s", radio_error_message ());
-  if (status != RADIO_ERROR_FORMAT || !arrays
-      || !is_array (target, target->path))
-    return rd_error_message (target->name, message ? message : "");
-  status = radio_array_open (target->store, target->path, &target->array);
-  return status == RADIO_OK ? RD_EXIT_OK : rd_error_library (target->name);
-}
-
-static int
-open_name (const struct rd_args *args, const char *operand, bool arrays,
-           struct rd_target *target)
-{
-  int failed = rd_store_open (args, false, &target->store);
-  if (failed)
-    return failed;
-  /* The path of a volume is opened without looking for it, which would be
-   * another round trip over a network. */
-  if (strchr (operand, '/') != NULL) {
-    target->name = target->path = strdup (operand);
-    enum radio_status status = target->path ? open_volume (target)
-                                            : RADIO_ERROR_MEMORY;
-    if (status == RADIO_OK)
-      return RD_EXIT_OK;
-    free (target->path);
-    target->path = NULL;
-    if (status == RADIO_ERROR_IO)
-      return rd_error_library (operand);
-  }
-  enum radio_status status = radio_store_find (target->store, operand,
-                                               &target->path);
-  /* Looking for an array overwrites the message, which suggests names. */
-  RD_FREE char *message = rd_format ("%s", radio_error_message ());
-  enum radio_node node;
-  if (message == NULL)
-    return RD_EXIT_FAILED;
-  if (status == RADIO_ERROR_NOT_FOUND && arrays
-      && is_array (target, operand)) {
-    target->path = strdup (operand);
-    if (target->path == NULL)
-      return rd_error_memory ();
-  } else if (status == RADIO_ERROR_NOT_FOUND
-             && radio_store_node (target->store, "", &node)
-                == RADIO_ERROR_NOT_FOUND) {
-    /* There is not even a store. */
-    return no_store_error (rd_store_name (args));
-  } else if (status != RADIO_OK) {
-    return rd_error ("%s", message);
-  }
-  target->name = target->path;
-  return open_node (target, arrays);
-}
-
 bool
 rd_may_be_path (const struct rd_args *args, const char *operand)
 {
@@ -207,247 +154,572 @@ rd_may_be_path (const struct rd_args *args, const char *operand)
          || strncmp (operand, "../", 3) == 0;
 }
 
+/*------------------------------------------------------------------------
+ * Finding the volumes and arrays that operands name
+ *----------------------------------------------------------------------*/
+
+struct finding {
+  const struct rd_args *args;
+  struct rd_nodes *nodes;
+  unsigned how;
+  const char *operand;                /* the one in hand */
+  struct radio_store *store;          /* of the operand */
+  const char *root;                   /* NULL: that of --store */
+  rd_node_fn *take;
+  void *user_data;
+  size_t ntaken;                      /* of this operand */
+  bool names_one;                     /* an operand named the node itself */
+
+  bool is_stopped;                    /* take failed */
+
+  /* For patterns. */
+  const char *pattern;                /* NULL: none */
+  char **paths;                       /* that match; owned */
+  size_t npaths, capacity;
+  bool has_literal;                   /* only paths[0] counts */
+};
+
+static void
+close_node (struct rd_target *node)
+{
+  if (!node->is_listed)
+    rd_node_close (node);
+  free (node->path);
+  free (node->name);
+}
+
+/* Gives a node to the caller, open as it is (NULL: not).  is_named: the
+ * operand names the node itself. */
+static int
+take_node (struct finding *finding, const char *path, bool is_named,
+           const struct rd_target *open)
+{
+  const char *root = finding->root;
+  size_t nroot = root ? strlen (root) : 0;
+  while (nroot > 1 && root[nroot - 1] == '/')
+    nroot--;
+  char *name = root == NULL
+    ? rd_format ("%s", *path ? path : rd_store_name (finding->args))
+    : is_named ? rd_format ("%s", finding->operand)
+    : rd_format ("%.*s%s%s", (int) nroot, root, *path ? "/" : "", path);
+  struct rd_target target = open ? *open : (struct rd_target) { 0 };
+  target.store = finding->store;
+  target.path = strdup (path);
+  target.name = name;
+  if (target.volume)
+    target.array = radio_volume_array (target.volume);
+  finding->ntaken++;
+  finding->names_one = is_named;
+  int failed = target.path == NULL || name == NULL
+    ? rd_error_memory () : finding->take (&target, finding->user_data);
+  finding->is_stopped = failed != RD_EXIT_OK;
+  close_node (&target);
+  return failed;
+}
+
+static enum radio_status
+on_entry (const struct radio_entry *entry, void *user_data)
+{
+  struct finding *finding = user_data;
+  return take_node (finding, entry->path, false, NULL) == RD_EXIT_OK
+         ? RADIO_OK : RADIO_ERROR_CANCELLED;
+}
+
+static enum radio_status
+on_opened (const struct radio_entry *entry, struct radio_volume *volume,
+           uint64_t stored_nbytes, void *user_data)
+{
+  struct finding *finding = user_data;
+  const struct rd_target open = {
+    .volume = volume, .stored_nbytes = stored_nbytes, .is_listed = true,
+  };
+  return take_node (finding, entry->path, false, &open) == RD_EXIT_OK
+         ? RADIO_OK : RADIO_ERROR_CANCELLED;
+}
+
+/* Keeps the path of a volume that matches the pattern.  A name that is the
+ * pattern, as "a[1]" may be, is the only one. */
+static enum radio_status
+on_candidate (const struct radio_entry *entry, void *user_data)
+{
+  struct finding *finding = user_data;
+  const char *pattern = finding->pattern;
+  bool has_slash = strchr (pattern, '/') != NULL;
+  const char *text = has_slash ? entry->path : entry->name;
+  bool is_literal = strcmp (text, pattern) == 0;
+  if (!is_literal && fnmatch (pattern, text, FNM_PATHNAME) != 0)
+    return RADIO_OK;
+  if (finding->npaths == finding->capacity) {
+    size_t capacity = finding->capacity ? 2 * finding->capacity : 64;
+    char **paths = reallocarray (finding->paths, capacity, sizeof *paths);
+    if (paths == NULL)
+      return RADIO_ERROR_MEMORY;
+    finding->paths = paths;
+    finding->capacity = capacity;
+  }
+  char *path = strdup (entry->path);
+  if (path == NULL)
+    return RADIO_ERROR_MEMORY;
+  finding->paths[finding->npaths++] = path;
+  if (is_literal) {
+    finding->paths[finding->npaths - 1] = finding->paths[0];
+    finding->paths[0] = path;
+    finding->has_literal = true;
+  }
+  return RADIO_OK;
+}
+
+/* Takes all volumes of a collection or of the store (path "").  *is_group is
+ * false, with the library's message, if the path is neither. */
+static int
+take_listed (struct finding *finding, const char *path, bool *is_group)
+{
+  const char *collection = *path ? path : NULL;
+  enum radio_status status = finding->how & RD_NODES_OPENED
+    ? radio_store_list_opened (finding->store, collection, on_opened, finding)
+    : radio_store_list (finding->store, collection, on_entry, finding);
+  *is_group = true;
+  if (finding->is_stopped)
+    return RD_EXIT_FAILED;
+  if (*path && (status == RADIO_ERROR_NOT_FOUND
+                || status == RADIO_ERROR_FORMAT)) {
+    *is_group = false;
+    return RD_EXIT_OK;
+  }
+  if (status != RADIO_OK)
+    return rd_error_library (finding->root ? finding->operand
+                             : rd_store_name (finding->args));
+  if (finding->ntaken == 0 && (finding->how & RD_NODES_SOME))
+    return rd_error ("%s: no volumes in it", finding->operand);
+  return RD_EXIT_OK;
+}
+
+static int
+take_pattern (struct finding *finding, const char *pattern)
+{
+  /* A collection without wildcards is the only one to be listed. */
+  size_t nfixed = strcspn (pattern, "*?[");
+  const char *slash = strchr (pattern, '/');
+  RD_FREE char *collection = slash && (size_t) (slash - pattern) < nfixed
+    ? strndup (pattern, (size_t) (slash - pattern)) : NULL;
+  finding->pattern = pattern;
+  enum radio_status status = radio_store_list (finding->store, collection,
+                                               on_candidate, finding);
+  int failed = RD_EXIT_OK;
+  if (status != RADIO_OK && status != RADIO_ERROR_NOT_FOUND)
+    failed = rd_error_library (finding->operand);
+  else if (finding->npaths == 0)
+    failed = rd_error ("no volume matches '%s'%s%s", finding->operand,
+                       finding->root ? "" : " in ",
+                       finding->root ? "" : rd_store_name (finding->args));
+  size_t n = finding->has_literal ? 1 : finding->npaths;
+  for (size_t i = 0; i < n && !failed; i++)
+    failed = take_node (finding, finding->paths[i], false, NULL);
+  for (size_t i = 0; i < finding->npaths; i++)
+    free (finding->paths[i]);
+  free (finding->paths);
+  finding->paths = NULL;
+  return failed;
+}
+
+static bool
+is_array (struct radio_store *store, const char *path)
+{
+  enum radio_node node;
+  return radio_store_node (store, path, &node) == RADIO_OK
+         && node == RADIO_NODE_ARRAY;
+}
+
+/* Takes the array at a path; *done is false where there is none. */
+static int
+take_array (struct finding *finding, const char *path, bool *done)
+{
+  struct rd_target open = { 0 };
+  *done = (finding->how & RD_NODES_ARRAYS)
+          && is_array (finding->store, path);
+  if (!*done)
+    return RD_EXIT_OK;
+  if (radio_array_open (finding->store, path, &open.array) != RADIO_OK)
+    return rd_error_library (finding->operand);
+  return take_node (finding, path, true, &open);
+}
+
+/* Takes the volume at a path if it can be opened: its kind is not requested
+ * first, which over a network is another round trip. */
+static int
+take_volume (struct finding *finding, const char *path,
+             enum radio_status *status)
+{
+  struct rd_target open = { 0 };
+  *status = radio_volume_open (finding->store, path, &open.volume);
+  if (*status != RADIO_OK)
+    return RD_EXIT_OK;
+  return take_node (finding, path, true, &open);
+}
+
+/* Takes the node at a path, or those below it. */
+static int
+take_path (struct finding *finding, const char *path)
+{
+  enum radio_status status = RADIO_OK;
+  bool is_group = false, is_done = false, is_alone = *path == '\0';
+  RD_FREE char *message = NULL;
+  if (is_alone && (finding->how & RD_NODES_STRICT))
+    return take_node (finding, path, true, NULL);
+  if (is_alone || !(finding->how & RD_NODES_CLOSED)) {
+    int failed = take_volume (finding, path, &status);
+    if (failed || status == RADIO_OK)
+      return failed;
+    message = rd_format ("%s", radio_error_message ());
+    if (message == NULL)
+      return RD_EXIT_FAILED;
+    if (status == RADIO_ERROR_FORMAT) {
+      failed = take_array (finding, path, &is_done);
+      if (failed || is_done)
+        return failed;
+    } else if (status != RADIO_ERROR_UNSUPPORTED)
+      return rd_error_message (finding->operand, message);
+  }
+  if (!(finding->how & RD_NODES_ONE)) {
+    int failed = take_listed (finding, path, &is_group);
+    if (failed || is_group)
+      return failed;
+  }
+  if (message)
+    return rd_error_message (finding->operand, message);
+  return take_node (finding, path, true, NULL);
+}
+
+/* Takes what a name in the store names: a collection, a volume, or by its
+ * path an array. */
+static int
+take_name (struct finding *finding, const char *name)
+{
+  struct radio_store *store = finding->store;
+  enum radio_status status;
+  bool is_done = false, is_pattern = strpbrk (name, "*?[") != NULL;
+  int failed;
+  if (strcmp (name, rd_store_name (finding->args)) == 0) {
+    failed = take_volume (finding, "", &status);
+    if (failed || status == RADIO_OK)
+      return failed;
+  }
+  /* The path of a volume is opened without looking for it. */
+  if (strchr (name, '/') != NULL && !(finding->how & RD_NODES_CLOSED)) {
+    failed = take_volume (finding, name, &status);
+    if (failed || status == RADIO_OK)
+      return failed;
+    if (status == RADIO_ERROR_IO)
+      return rd_error_library (name);
+    failed = status == RADIO_ERROR_FORMAT
+      ? take_array (finding, name, &is_done) : RD_EXIT_OK;
+    if (failed || is_done)
+      return failed;
+  }
+  if (!(finding->how & RD_NODES_ONE)) {
+    RD_FREE char *path = NULL;
+    enum radio_node node;
+    if ((finding->how & RD_NODES_STRICT) && strchr (name, '/') == NULL
+        && radio_store_node (store, name, &node) == RADIO_OK
+        && node == RADIO_NODE_GROUP
+        && radio_store_find (store, name, &path) == RADIO_OK
+        && strcmp (path, name) != 0)
+      return rd_error ("'%s' is a collection, and the volume %s; name the "
+                       "latter so, or '%s/*'", name, path, name);
+    failed = take_listed (finding, name, &is_done);
+    if (failed || is_done)
+      return failed;
+    if (is_pattern)
+      return take_pattern (finding, name);
+  }
+  RD_FREE char *path = NULL;
+  status = radio_store_find (store, name, &path);
+  /* Looking for an array overwrites the message, which suggests names. */
+  RD_FREE char *message = rd_format ("%s", radio_error_message ());
+  if (message == NULL)
+    return RD_EXIT_FAILED;
+  if (status == RADIO_OK)
+    return take_node (finding, path, true, NULL);
+  if (status != RADIO_ERROR_NOT_FOUND)
+    return rd_error ("%s", message);
+  failed = take_array (finding, name, &is_done);
+  if (failed || is_done)
+    return failed;
+  enum radio_node node;
+  if (report_foreign (name))
+    return RD_EXIT_FAILED;
+  if (radio_store_node (store, "", &node) == RADIO_ERROR_NOT_FOUND)
+    return no_store_error (rd_store_name (finding->args));
+  return rd_error ("%s", message);
+}
+
+/* Opens a store once for any number of operands that name it. */
+static int
+find_store (struct finding *finding, const char *root)
+{
+  const struct rd_args *args = finding->args;
+  struct rd_nodes *nodes = finding->nodes;
+  finding->store = NULL;
+  for (size_t i = 0; i < nodes->nroots; i++) {
+    const char *other = nodes->roots[i].name;
+    if (root == other || (root && other && strcmp (root, other) == 0))
+      finding->store = nodes->roots[i].store;
+  }
+  if (finding->store)
+    return RD_EXIT_OK;
+  struct rd_root made = { root ? strdup (root) : NULL, NULL };
+  if (root && made.name == NULL)
+    return rd_error_memory ();
+  const char *name = root ? root : rd_store_name (args);
+  enum radio_status status = rd_uri_open (args, name, false, &made.store);
+  if (status != RADIO_OK) {
+    free (made.name);
+    if (root || status != RADIO_ERROR_NOT_FOUND)
+      return store_error (name);
+    return report_foreign (finding->operand) ? RD_EXIT_FAILED
+                                             : no_store_error (name);
+  }
+  nodes->roots[nodes->nroots++] = made;
+  finding->store = made.store;
+  return RD_EXIT_OK;
+}
+
+/* Splits an operand that is the path or URL of a node, or of nodes by a
+ * pattern; *root stays NULL for a name in the store.  *pattern is what follows
+ * the path below the root. */
+static int
+split_operand (const struct finding *finding, char **root, char **path,
+               const char **pattern)
+{
+  const char *operand = finding->operand;
+  const struct rd_args *args = finding->args;
+  bool wants_root = finding->how & RD_NODES_CLOSED;
+  *pattern = NULL;
+  if (!rd_may_be_path (args, operand))
+    return RD_EXIT_OK;
+  if (!rd_is_url (operand) && rd_split_path (operand, root, path))
+    return RD_EXIT_OK;
+  size_t nfixed = strcspn (operand, "*?[");
+  bool is_pattern = operand[nfixed] != '\0';
+  while (is_pattern && nfixed > 0 && operand[nfixed] != '/')
+    nfixed--;
+  RD_FREE char *fixed = strndup (operand, nfixed);
+  if (fixed == NULL)
+    return rd_error_memory ();
+  if (is_pattern && nfixed > rd_scheme_nbytes (operand))
+    *pattern = operand + nfixed + 1;
+  const char *above = *pattern ? fixed : operand;
+  if (rd_is_url (operand) && wants_root)
+    return rd_url_split (args, above, root, path);
+  if ((*pattern || rd_is_url (operand))
+      && rd_split_path (above, root, path))
+    return RD_EXIT_OK;
+  *pattern = NULL;
+  return RD_EXIT_OK;
+}
+
+static int
+take_operand (struct finding *finding)
+{
+  RD_FREE char *root = NULL, *path = NULL;
+  const char *pattern;
+  finding->ntaken = 0;
+  int failed = split_operand (finding, &root, &path, &pattern);
+  if (!failed)
+    failed = find_store (finding, root);
+  if (failed)
+    return failed;
+  finding->root = root;
+  if (root == NULL)
+    failed = take_name (finding, finding->operand);
+  else if (pattern == NULL)
+    failed = take_path (finding, path);
+  else {
+    RD_FREE char *below = rd_format ("%s%s%s", path, *path ? "/" : "",
+                                     pattern);
+    failed = below ? take_pattern (finding, below) : RD_EXIT_FAILED;
+  }
+  finding->root = NULL;
+  return failed;
+}
+
+int
+rd_nodes_each (const struct rd_args *args, unsigned how,
+               struct rd_nodes *nodes, rd_node_fn *take, void *user_data)
+{
+  struct finding finding = {
+    .args = args, .nodes = nodes, .how = how, .take = take,
+    .user_data = user_data,
+  };
+  bool is_group;
+  int status = RD_EXIT_OK;
+  nodes->roots = calloc (args->noperands + 1, sizeof *nodes->roots);
+  if (nodes->roots == NULL)
+    return rd_error_memory ();
+  if (args->noperands == 0) {
+    finding.operand = rd_store_name (args);
+    status = find_store (&finding, NULL);
+    return status ? status : take_listed (&finding, "", &is_group);
+  }
+  for (size_t i = 0; i < args->noperands && !finding.is_stopped; i++) {
+    finding.operand = args->operands[i];
+    if (take_operand (&finding) != RD_EXIT_OK)
+      status = RD_EXIT_FAILED;
+  }
+  nodes->names_one = finding.names_one && args->noperands == 1;
+  return status;
+}
+
+/* Keeps a node, which is then no longer the caller's. */
+static int
+keep_node (struct rd_target *node, void *user_data)
+{
+  struct rd_nodes *nodes = user_data;
+  if (nodes->n == nodes->capacity) {
+    size_t capacity = nodes->capacity ? 2 * nodes->capacity : 64;
+    struct rd_target *list = reallocarray (nodes->list, capacity,
+                                           sizeof *list);
+    if (list == NULL)
+      return rd_error_memory ();
+    nodes->list = list;
+    nodes->capacity = capacity;
+  }
+  nodes->list[nodes->n++] = *node;
+  *node = (struct rd_target) { 0 };
+  return RD_EXIT_OK;
+}
+
+/* In the order of stores and paths; of equals the first found first. */
+static int
+compare_nodes (const void *a, const void *b)
+{
+  const struct rd_target *x = *(struct rd_target *const *) a;
+  const struct rd_target *y = *(struct rd_target *const *) b;
+  int order = (x->store > y->store) - (x->store < y->store);
+  if (order == 0)
+    order = strcmp (x->path, y->path);
+  return order ? order : (x > y) - (x < y);
+}
+
+int
+rd_nodes_find (const struct rd_args *args, unsigned how,
+               struct rd_nodes *nodes)
+{
+  int status = rd_nodes_each (args, how, nodes, keep_node, nodes);
+  if (args->noperands < 2 || nodes->n < 2)
+    return status;
+  /* "ct ct/head" names one twice. */
+  RD_FREE struct rd_target **sorted = calloc (nodes->n, sizeof *sorted);
+  if (sorted == NULL)
+    return rd_error_memory ();
+  for (size_t i = 0; i < nodes->n; i++)
+    sorted[i] = &nodes->list[i];
+  qsort (sorted, nodes->n, sizeof *sorted, compare_nodes);
+  for (size_t first = 0, i = 1; i < nodes->n; i++) {
+    if (sorted[first]->store == sorted[i]->store
+        && strcmp (sorted[first]->path, sorted[i]->path) == 0) {
+      close_node (sorted[i]);
+      sorted[i]->store = NULL;
+    } else
+      first = i;
+  }
+  size_t n = 0;
+  for (size_t i = 0; i < nodes->n; i++)
+    if (nodes->list[i].store)
+      nodes->list[n++] = nodes->list[i];
+  nodes->n = n;
+  return status;
+}
+
+int
+rd_node_open (struct rd_target *node)
+{
+  if (node->array)
+    return RD_EXIT_OK;
+  if (radio_volume_open (node->store, node->path, &node->volume) != RADIO_OK)
+    return rd_error_library (node->name);
+  node->array = radio_volume_array (node->volume);
+  return RD_EXIT_OK;
+}
+
+void
+rd_node_close (struct rd_target *node)
+{
+  if (node->volume)
+    radio_volume_close (node->volume);
+  else
+    radio_array_close (node->array);
+  node->volume = NULL;
+  node->array = NULL;
+}
+
+void
+rd_nodes_clear (struct rd_nodes *nodes)
+{
+  for (size_t i = 0; i < nodes->n; i++)
+    close_node (&nodes->list[i]);
+  free (nodes->list);
+  for (size_t i = 0; i < nodes->nroots; i++) {
+    radio_store_close (nodes->roots[i].store);
+    free (nodes->roots[i].name);
+  }
+  free (nodes->roots);
+  *nodes = (struct rd_nodes) { 0 };
+}
+
 int
 rd_target_open (const struct rd_args *args, const char *operand, bool arrays,
                 struct rd_target *target)
 {
+  RD_CLEANUP (rd_nodes_clear) struct rd_nodes nodes = { 0 };
+  char *operands[] = { (char *) operand };
+  struct rd_args one = *args;
+  one.operands = operands;
+  one.noperands = 1;
   memset (target, 0, sizeof *target);
-  RD_FREE char *root = NULL;
-  if (rd_may_be_path (args, operand)
-      && rd_split_path (operand, &root, &target->path)) {
-    target->name = operand;
-    return rd_uri_open (args, root, false, &target->store) == RADIO_OK
-           ? open_node (target, arrays) : store_error (root);
-  }
-  return open_name (args, operand, arrays, target);
+  int failed = rd_nodes_find (&one, RD_NODES_ONE
+                              | (arrays ? RD_NODES_ARRAYS : 0), &nodes);
+  if (!failed)
+    failed = rd_node_open (&nodes.list[0]);
+  if (failed)
+    return failed;
+  /* The store is that of the only operand. */
+  *target = nodes.list[0];
+  nodes.n = nodes.nroots = 0;
+  free (nodes.roots[0].name);
+  return RD_EXIT_OK;
 }
 
 void
 rd_target_close (struct rd_target *target)
 {
-  if (target->volume)
-    radio_volume_close (target->volume);
-  else
-    radio_array_close (target->array);
+  close_node (target);
   radio_store_close (target->store);
-  free (target->path);
 }
 
 char *
-rd_base_name (const char *path)
+rd_target_stem (const struct rd_target *target)
 {
-  size_t n = strlen (path);
+  const char *path = *target->path ? target->path : target->name;
+  size_t n = strlen (path), start = 0;
   while (n > 1 && path[n - 1] == '/')
     n--;
-  size_t start = n;
-  while (start > 0 && path[start - 1] != '/')
-    start--;
-  const char *suffix = ".zarr";
-  size_t length = n - start, nsuffix = strlen (suffix);
-  if (length > nsuffix
-      && strncmp (path + n - nsuffix, suffix, nsuffix) == 0)
-    length -= nsuffix;
-  return rd_format ("%.*s", (int) length, path + start);
-}
-
-/*------------------------------------------------------------------------
- * URLs.  All documents are requested through one handle on the bucket or
- * host, so that there is one connection.
- *----------------------------------------------------------------------*/
-
-/* Each is a request, and no store is as deep. */
-#define MAX_PARENTS 8
-
-/* "s3://b/study/ct/a/", split into parts. */
-struct address {
-  const char *text;
-  size_t top_nbytes;              /* of "s3://b" */
-  size_t nbytes;                  /* without slashes at its end */
-  struct radio_store *store;      /* at the top */
-};
-
-/* The length of the scheme of a URL; 0 for other operands. */
-static size_t
-scheme_nbytes (const char *operand)
-{
-  static const char *const schemes[] = { "http://", "https://", "s3://" };
-  for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++)
-    if (strncasecmp (operand, schemes[i], strlen (schemes[i])) == 0)
-      return strlen (schemes[i]);
-  return 0;
-}
-
-bool
-rd_is_url (const char *operand)
-{
-  return scheme_nbytes (operand) > 0;
-}
-
-/* Returns the path of a node in a store, allocated: decoded from percent
- * encoding, unless in S3.  "%" without two digits stands for itself; no path
- * contains a NUL. */
-static char *
-path_between (const char *text, size_t start, size_t end)
-{
-  while (start < end && text[start] == '/')
-    start++;
-  char *path = rd_format ("%.*s", (int) (end - start), text + start);
-  if (path == NULL || text[0] == 's' || text[0] == 'S')
-    return path;
-  char *to = path;
-  for (const char *from = path; *from; to++) {
-    int high = *from == '%' ? rd_hex_value (from[1]) : -1;
-    int low = high >= 0 ? rd_hex_value (from[2]) : -1;
-    bool is_code = low >= 0 && high + low > 0;
-    *to = is_code ? (char) (16 * high + low) : *from;
-    from += is_code ? 3 : 1;
+  if (*target->path == '\0') {
+    /* A store's or file's own name; of a URL with the collection, which no
+     * path tells from a folder. */
+    size_t above = rd_parent_length (path, n, rd_scheme_nbytes (path));
+    size_t host = rd_scheme_nbytes (path);
+    host += strcspn (path + host, "/");
+    bool has_collection = rd_is_url (path) && above > host
+                          && !ends_with (path, above, ".zarr");
+    start = has_collection ? rd_parent_length (path, above, host) : above;
+    while (path[start] == '/')
+      start++;
+    if (ends_with (path, n, ".zarr"))
+      n -= strlen (".zarr");
   }
-  *to = '\0';
-  return path;
-}
-
-/* Opens the address as a whole first: one that is rejected must not be shown,
- * since it may contain a password. */
-static int
-open_address (const struct rd_args *args, const char *text,
-              struct address *address)
-{
-  RD_CLOSE_STORE struct radio_store *whole = NULL;
-  size_t scheme = scheme_nbytes (text), nbytes = strlen (text);
-  if (rd_uri_open (args, text, false, &whole) != RADIO_OK)
-    return rd_error_library (NULL);
-  *address = (struct address) { .text = text, .nbytes = nbytes };
-  address->top_nbytes = scheme + strcspn (text + scheme, "/");
-  while (address->nbytes > address->top_nbytes
-         && text[address->nbytes - 1] == '/')
-    address->nbytes--;
-  RD_FREE char *top = rd_format ("%.*s", (int) address->top_nbytes, text);
-  if (top == NULL)
-    return RD_EXIT_FAILED;
-  if (rd_uri_open (args, top, false, &address->store) != RADIO_OK)
-    return rd_error_library (NULL);
-  return RD_EXIT_OK;
-}
-
-static void
-close_address (struct address *address)
-{
-  radio_store_close (address->store);
-}
-
-/* Requests the kind of the node at the first n bytes of the address. */
-static enum radio_status
-request_node (const struct address *address, size_t n, enum radio_node *node)
-{
-  RD_FREE char *path = path_between (address->text, address->top_nbytes, n);
-  if (path == NULL)
-    return RADIO_ERROR_MEMORY;
-  return radio_store_node (address->store, path, node);
-}
-
-/* Finds out if there is a group.  What is forbidden, or something else,
- * belongs to others. */
-static int
-look_for_group (const struct address *address, size_t n, bool *found)
-{
-  enum radio_node node;
-  enum radio_status status = request_node (address, n, &node);
-  *found = status == RADIO_OK && node == RADIO_NODE_GROUP;
-  /* File servers report missing files in many ways. */
-  if (status == RADIO_ERROR_IO && strncasecmp (address->text, "http", 4) == 0)
-    return RD_EXIT_OK;
-  switch (status) {
-  case RADIO_OK:
-  case RADIO_ERROR_NOT_FOUND:
-  case RADIO_ERROR_PERMISSION:
-  case RADIO_ERROR_FORMAT:
-  case RADIO_ERROR_UNSUPPORTED:
-    return RD_EXIT_OK;
-  default:
-    return rd_error_library (NULL);
-  }
-}
-
-/* Finds the root of the store: the longest way up through groups. */
-static int
-find_root (const struct address *address, size_t *root_nbytes)
-{
-  size_t n = address->nbytes;
-  *root_nbytes = n;
-  for (int i = 0; n > address->top_nbytes; i++) {
-    bool found;
-    *root_nbytes = n;
-    n = parent_length (address->text, n, address->top_nbytes);
-    if (i == MAX_PARENTS)
-      return rd_error ("%s: more than %d groups are above it; use --store",
-                       address->text, MAX_PARENTS);
-    int failed = look_for_group (address, n, &found);
-    if (failed || !found)
-      return failed;
-  }
-  *root_nbytes = n;
-  return RD_EXIT_OK;
-}
-
-int
-rd_url_split (const struct rd_args *args, const char *operand, char **root,
-              char **path)
-{
-  RD_CLEANUP (close_address) struct address address = { 0 };
-  size_t root_nbytes = 0;
-  enum radio_node node;
-  int failed = open_address (args, operand, &address);
-  if (failed)
-    return failed;
-  /* The node itself may be damaged: it can still be removed. */
-  enum radio_status status = request_node (&address, address.nbytes, &node);
-  if (status == RADIO_ERROR_NOT_FOUND)
-    return rd_error ("%s: no zarr.json, so neither a volume nor a collection "
-                     "('radio ls -s STORE' lists volumes)", operand);
-  if (status != RADIO_OK && status != RADIO_ERROR_FORMAT
-      && status != RADIO_ERROR_UNSUPPORTED)
-    return rd_error_library (operand);
-  failed = find_root (&address, &root_nbytes);
-  if (failed)
-    return failed;
-  *root = rd_format ("%.*s", (int) root_nbytes, operand);
-  *path = path_between (operand, root_nbytes, address.nbytes);
-  return *root && *path ? RD_EXIT_OK : RD_EXIT_FAILED;
-}
-
-/* Reports an address within the store of the group at the first n bytes. */
-static int
-within_store_error (const struct address *address, size_t n)
-{
-  struct address group = *address;
-  group.nbytes = n;
-  int failed = find_root (&group, &n);
-  return failed ? failed
-    : rd_error ("%s: is in the store %.*s; use that store, and --name "
-                "for the copy", address->text, (int) n, address->text);
-}
-
-/* Looks for a store above "STORE/NEW" or "STORE/COLLECTION/NEW", where the
- * collection need not exist.  A group further up is unrelated, and so is one
- * two levels above a store that exists already. */
-int
-rd_url_check_apart (const struct rd_args *args, const char *text)
-{
-  RD_CLEANUP (close_address) struct address address = { 0 };
-  int failed = open_address (args, text, &address);
-  if (failed || address.nbytes == address.top_nbytes)
-    return failed;
-  bool found;
-  size_t n = parent_length (text, address.nbytes, address.top_nbytes);
-  failed = look_for_group (&address, n, &found);
-  if (failed || found)
-    return failed ? failed : within_store_error (&address, n);
-  if (n == address.top_nbytes)
-    return RD_EXIT_OK;
-  n = parent_length (text, n, address.top_nbytes);
-  failed = look_for_group (&address, n, &found);
-  if (failed || !found)
-    return failed;
-  failed = look_for_group (&address, address.nbytes, &found);
-  return failed || found ? failed : within_store_error (&address, n);
+  char *stem = rd_format ("%.*s", (int) (n - start), path + start);
+  for (char *slash = stem; slash && (slash = strchr (slash, '/'));)
+    *slash = '_';
+  return stem;
 }

@@ -18,14 +18,19 @@ int rd_store_open (const struct rd_args *args, bool create,
 enum radio_status rd_uri_open (const struct rd_args *args, const char *uri,
                                bool create, struct radio_store **store);
 
-/* The node that an operand names, opened. */
+/* A node that an operand names. */
 struct rd_target {
   struct radio_store *store;
   char *path;                     /* of the node below the store's root */
-  const char *name;               /* to call it by: the path, or the operand
-                                     when that was a path of the disk */
+  char *name;                     /* to call it by: the path, or the path or
+                                     URL by which it was named */
   struct radio_volume *volume;    /* NULL when it is an array */
   struct radio_array *array;      /* a volume's array is its own */
+
+  /* With RD_NODES_OPENED, of a listing, which closes the volume itself; NULL
+   * if it could not be opened: radio_error_message says why. */
+  bool is_listed;
+  uint64_t stored_nbytes;
 };
 
 /* Opens the volume that an operand names: the path of its folder, or a name
@@ -36,6 +41,54 @@ int rd_target_open (const struct rd_args *args, const char *operand,
 
 void rd_target_close (struct rd_target *target);
 #define RD_CLOSE_TARGET RD_CLEANUP (rd_target_close)
+
+/* What operands may name, besides volumes; and how they are looked for. */
+enum {
+  RD_NODES_ARRAYS = 1,        /* also any Zarr v3 array */
+  RD_NODES_ONE = 2,           /* no collections, stores or patterns */
+  RD_NODES_SOME = 4,          /* no collections or stores without volumes */
+  RD_NODES_CLOSED = 8,        /* damaged volumes, too: none is opened; of a URL
+                                 the store's root is looked for */
+  RD_NODES_OPENED = 16,       /* volumes are opened as they are listed, many
+                                 at the same time: for rd_nodes_each */
+  RD_NODES_STRICT = 32,       /* no whole store, and no name of a collection and
+                                 of a volume */
+};
+
+/* The nodes that the operands name: volumes, all of a collection or store, or
+ * those that match a pattern.  Their stores are the list's. */
+struct rd_nodes {
+  struct rd_target *list;
+  size_t n, capacity;
+  bool names_one;             /* there is one operand, which names the node
+                                 itself */
+  struct rd_root {
+    char *name;               /* NULL: that of --store */
+    struct radio_store *store;
+  } *roots;                   /* at most one for each operand */
+  size_t nroots;
+};
+
+/* Called with each node, in order; it may be open.  What is set to NULL (or
+ * the whole to zero) was taken.  Anything but RD_EXIT_OK ends the search. */
+typedef int rd_node_fn (struct rd_target *node, void *user_data);
+
+/* Find what the operands name; without operands, all volumes of the store.
+ * Operands that name nothing do not stop the search.  Return an exit status;
+ * print errors.  The first reports nodes as they are listed, the second keeps
+ * each once in nodes, which is to be cleared in any case. */
+int rd_nodes_each (const struct rd_args *args, unsigned how,
+                   struct rd_nodes *nodes, rd_node_fn *take,
+                   void *user_data);
+int rd_nodes_find (const struct rd_args *args, unsigned how,
+                   struct rd_nodes *nodes);
+void rd_nodes_clear (struct rd_nodes *nodes);
+#define RD_CLEAR_NODES RD_CLEANUP (rd_nodes_clear)
+
+/* Open a node that was found, unless it is open, and close it again.  Returns
+ * an exit status; prints errors. */
+int rd_node_open (struct rd_target *node);
+void rd_node_close (struct rd_target *node);
 
 /* True if an operand is looked for on the disk first: a path takes precedence
  * over a name in the store, unless --store was given. */
@@ -48,12 +101,18 @@ bool rd_may_be_path (const struct rd_args *args, const char *operand);
  * volume, its document is enough; see rd_url_split. */
 bool rd_split_path (const char *operand, char **root, char **path);
 
-/* The last part of a node's path without ".zarr", for naming files after
- * it; allocated, NULL after an error. */
-char *rd_base_name (const char *path);
+/* A name for files of a node: its path with '_' for '/', "ct_sub-01"; of a
+ * store's root the store's name without ".zarr".  Allocated, NULL after an
+ * error. */
+char *rd_target_stem (const struct rd_target *target);
 
-/* True if an operand begins with http://, https:// or s3://. */
+/* The length of a path without its last part; least when it has only one. */
+size_t rd_parent_length (const char *path, size_t n, size_t least);
+
+/* True if an operand begins with http://, https:// or s3://; and how many
+ * bytes that takes (0: it does not). */
 bool rd_is_url (const char *operand);
+size_t rd_scheme_nbytes (const char *operand);
 
 /* Splits the URL of a node like rd_split_path: the documents above it are
  * requested, one after the other, until none is left.  The path is without

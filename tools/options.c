@@ -280,7 +280,7 @@ rd_range_parse (const char *text, struct rd_range *range)
   if (text[n] == '\0') {
     if (n == 0)
       return "it is empty";
-    result.has_end = true;
+    result.has_end = result.is_one = true;
     if (__builtin_add_overflow (result.start, 1, &result.end))
       return "the number is too large";
   } else if (text[n + 1] != '\0') {
@@ -337,15 +337,14 @@ rd_box_consistent (struct rd_args *args, const struct rd_box_options *box)
   return false;
 }
 
-/* Finds the axis of a letter. */
+/* Finds the axis of a letter; the rank for the z that a 2-D image lacks. */
 static int
 find_axis (char letter, const char *axes, size_t *axis)
 {
   const char *place = strchr (axes, letter);
-  if (place) {
-    *axis = (size_t) (place - axes);
+  *axis = place ? (size_t) (place - axes) : strlen (axes);
+  if (place || (letter == 'z' && strchr (axes, 'y') && strchr (axes, 'x')))
     return RD_EXIT_OK;
-  }
   char list[3 * RADIO_MAX_RANK + 1] = "";
   for (size_t i = strlen (axes); i-- > 0;) {
     size_t used = strlen (list);
@@ -371,11 +370,16 @@ rd_box_resolve (const struct rd_box_options *options, const char *axes,
     int failed = find_axis (box_letters[i], axes, &axis);
     if (failed)
       return failed;
-    uint64_t n = shape[axis], end = range->has_end ? range->end : n;
-    uint64_t bad = end > n ? end - 1 : range->start;
-    if (end > n || range->start >= end)
+    uint64_t n = axis < box->rank ? shape[axis] : 1;
+    uint64_t end = range->has_end ? range->end : n;
+    if (end > n && !range->is_one)
+      return rd_error ("--%c: the end %" PRIu64 " is out of range (1-%" PRIu64
+                       ")", box_letters[i], end, n);
+    if (range->start >= n)
       return rd_error ("--%c: %" PRIu64 " is out of range (0-%" PRIu64 ")",
-                       box_letters[i], bad, n - 1);
+                       box_letters[i], range->start, n - 1);
+    if (axis == box->rank)
+      continue;
     box->start[axis] = range->start;
     box->size[axis] = end - range->start;
   }
@@ -383,7 +387,8 @@ rd_box_resolve (const struct rd_box_options *options, const char *axes,
     int failed = find_axis (box_letters[i], axes, &axis);
     if (failed)
       return failed;
-    uint64_t n = shape[axis], size = options->size[i];
+    uint64_t n = axis < box->rank ? shape[axis] : 1;
+    uint64_t size = options->size[i];
     if (size > n)
       return rd_error ("--size: %" PRIu64 " exceeds the length of axis %c (%"
                        PRIu64 ")", size, box_letters[i], n);
@@ -392,6 +397,8 @@ rd_box_resolve (const struct rd_box_options *options, const char *axes,
       return rd_error ("--at: %c = %" PRIu64 " is out of range (0-%" PRIu64
                        ") for a size of %" PRIu64, box_letters[i], start,
                        n - size, size);
+    if (axis == box->rank)
+      continue;
     box->start[axis] = start;
     box->size[axis] = size;
   }
@@ -497,8 +504,9 @@ rd_args_init (struct rd_args *args, const struct rd_command *command,
 }
 
 /* Only the widths of letters follow the user's locale; numbers are written
- * the same everywhere.  A closed pipe, and a file that reached the size that
- * `ulimit -f' allows, are errors like any other, not silent deaths. */
+ * the same everywhere.  A file that reached the size that `ulimit -f' allows is
+ * an error like any other, not a silent death, and a closed pipe does not end
+ * a command before its work is done. */
 void
 rd_program_init (void)
 {

@@ -38,6 +38,7 @@ enum {
   RD_OPTION_AT,
   RD_OPTION_SIZE,
   RD_OPTION_SCALED,
+  RD_OPTION_FORMAT,
   RD_OPTION_RAW,
   RD_OPTION_DRY_RUN,
   RD_OPTION_SEED,
@@ -80,6 +81,10 @@ enum {
   { 'h', "help", NULL, "show this help" }
 #define RD_JSON_OPTION                                                  \
   { RD_OPTION_JSON, "json", NULL, "print a JSON object" }
+#define RD_JSON_NODES_OPTION                                            \
+  { RD_OPTION_JSON, "json", NULL,                                       \
+    "print a JSON object; a list of them for several\n"                  \
+    "volumes" }
 #define RD_JSON_FIGURES_OPTION                                          \
   { RD_OPTION_JSON, "json", NULL, "print the figures as a JSON object" }
 #define RD_REDACT_OPTIONS                                               \
@@ -222,6 +227,7 @@ int rd_program_main (const struct rd_command *command, int argc,
 
 struct rd_range {
   bool given, has_start, has_end;
+  bool is_one;                /* "10": a position, not a range */
   uint64_t start, end;
 };
 

@@ -37,21 +37,24 @@ is_same_line (char a, char b)
   return false;
 }
 
-/* The direction in which an array axis increases. */
+/* The direction in which an array axis increases; the rank is the axis that a
+ * 2-D image lacks. */
 static char
 rises_to (const struct radio_volume_info *info, size_t axis)
 {
-  switch (info->axes[axis]) {
-  case 'x': return info->orientation[0];
-  case 'y': return info->orientation[1];
-  default: return info->orientation[2];
+  for (size_t i = 0; i < 3; i++) {
+    const char *place = strchr (info->axes, "xyz"[i]);
+    if (place ? (size_t) (place - info->axes) == axis
+              : axis == info->array.rank)
+      return info->orientation[i];
   }
+  return '\0';
 }
 
 static double
 spacing_of (const struct radio_volume_info *info, size_t axis)
 {
-  double spacing = info->spacing[axis];
+  double spacing = axis < info->array.rank ? info->spacing[axis] : 1;
   return isfinite (spacing) && spacing > 0 ? spacing : 0;
 }
 
@@ -65,7 +68,19 @@ rd_view_of_plane (const struct radio_volume_info *info,
   for (size_t i = 0; i < info->array.rank && n < 2; i++)
     if (strchr ("xyz", info->axes[i]) && i != info->plane_axis[plane])
       axes[n++] = i;
+  /* The one plane of a 2-D image, or one of its rows or columns. */
+  if (n == 1) {
+    axes[1] = axes[0];
+    axes[0] = info->array.rank;
+  }
   const char *run = runs[plane];
+  if (*info->orientation == '\0') {
+    /* As it is stored, as other programs show pictures. */
+    *view = (struct rd_view) {
+      .pixel_mm = { spacing_of (info, axes[1]), spacing_of (info, axes[0]) },
+    };
+    return;
+  }
   view->transpose = is_same_line (rises_to (info, axes[0]), run[0]);
   size_t down = axes[view->transpose ? 1 : 0];
   size_t right = axes[view->transpose ? 0 : 1];

@@ -3,6 +3,8 @@
 #include <config.h>
 
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
@@ -128,8 +130,20 @@ rd_close_stdout (int status)
 {
   bool failed = ferror (stdout) != 0;
   errno = 0;
+  if (fflush (stdout) != 0)
+    failed = true;
+  /* Nobody reads the pipe: as with other commands that is no error to be
+   * reported, and SIGPIPE ends this one, now that its work is done. */
+  struct pollfd output = { .fd = STDOUT_FILENO, .events = POLLOUT };
+  if (failed && status == RD_EXIT_OK && poll (&output, 1, 0) == 1
+      && (output.revents & POLLERR)) {
+    signal (SIGPIPE, SIG_DFL);
+    raise (SIGPIPE);
+  }
+  int errnum = errno;
   if (fclose (stdout) != 0)
     failed = true;
+  errno = errnum ? errnum : errno;
   /* A descriptor that was closed from the start is no error unless something
    * was to be written, which ferror has seen. */
   if (!failed || (errno == EBADF && status != RD_EXIT_OK))

@@ -41,8 +41,8 @@ void rd_warn (const char *message);
 /* Prints that memory is exhausted. */
 int rd_error_memory (void);
 
-/* Flushes and closes stdout: a full disk or a closed pipe makes a command
- * that succeeded fail. */
+/* Flushes and closes stdout: a full disk makes a command that succeeded fail,
+ * and a closed pipe ends the process by SIGPIPE. */
 int rd_close_stdout (int status);
 
 /* The escape sequence, or "" when file is no terminal or NO_COLOR is set. */

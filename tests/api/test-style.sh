@@ -89,6 +89,7 @@ src/volume/stats: src/volume src/array src/element io profiler
 src/volume/copy: src/volume src/volume/gc src/array src/element io profiler
 src/volume/ingest: src/volume src/volume/gc src/array src/nifti src/zarr src/element io profiler
 tools
+tools/names: tools
 tools/profile: tools
 tools/bench: tools tools/profile
 END

@@ -81,11 +81,12 @@ arguments_of_sub_commands_are_completed () {
 volumes_of_the_store_are_completed () {
   "$RADIO" phantom -s c.zarr ct/one --size 8 >/dev/null
   "$RADIO" phantom -s c.zarr mr/two --size 8 >/dev/null
-  completes 'ct/one mr/two' info -s c.zarr ''
+  completes 'ct ct/one mr mr/two' info -s c.zarr ''
   completes 'mr/two' slice --store = c.zarr m
-  completes 'ct mr' ls -s c.zarr ''
+  completes 'ct ct/one mr mr/two' ls -s c.zarr ''
   export RADIO_STORE=c.zarr
-  completes 'ct/one' stats c
+  completes 'ct ct/one' stats c
+  completes 'nii nii.gz npy' export ct -o f --format n
   completes 'ct mr' ingest -c ''
 }
 

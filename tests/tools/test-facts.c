@@ -171,11 +171,12 @@ expect_json (struct json_object *value, const char *want)
 }
 
 static void
-numbers_without_a_json_form_are_null (void **state)
+numbers_without_a_json_form_are_zarrs_strings_or_null (void **state)
 {
   (void) state;
   static const double numbers[] = { 1, NAN, -INFINITY, 0.1 };
-  expect_json (rd_json_double_list (numbers, 4), "[1,null,null,0.1]");
+  expect_json (rd_json_double_list (numbers, 4),
+               "[1,null,\"-Infinity\",0.1]");
 }
 
 static void
@@ -245,17 +246,32 @@ a_path_is_split_at_its_topmost_node (void **state)
 }
 
 static void
-files_are_named_after_the_last_part_of_a_path (void **state)
+files_are_named_after_collection_and_volume (void **state)
 {
   (void) state;
-  static const char *const cases[][2] = {
-    { "ct/sub-01", "sub-01" }, { "sub-01", "sub-01" }, { "a/b//", "b" },
-    { "a/b.zarr/", "b" }, { ".zarr", ".zarr" }, { "/", "" }, { "", "" }
+  static const struct {
+    const char *path, *name, *stem;
+  } cases[] = {
+    { "ct/sub-01", "ct/sub-01", "ct_sub-01" },
+    { "ct/sub-01", "study.zarr/ct/sub-01", "ct_sub-01" },
+    { "a/b/0", "a/b/0", "a_b_0" },
+    { "sub-01", "s.zarr/sub-01", "sub-01" },
+    { "", "a/b.zarr/", "b" },
+    { "", "b", "b" },
+    { "", ".zarr", ".zarr" },
+    { "", "/", "" },
+    { "", "s3://bucket/study/ct/sub-01", "ct_sub-01" },
+    { "", "s3://bucket/study.zarr/ct/sub-01/", "ct_sub-01" },
+    { "", "s3://bucket/study.zarr/head", "head" },
+    { "", "https://host/image.zarr", "image" },
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    char *name = rd_base_name (cases[i][0]);
-    assert_string_equal (name, cases[i][1]);
-    free (name);
+    const struct rd_target target = {
+      .path = (char *) cases[i].path, .name = (char *) cases[i].name,
+    };
+    char *stem = rd_target_stem (&target);
+    assert_string_equal (stem, cases[i].stem);
+    free (stem);
   }
 }
 
@@ -271,11 +287,11 @@ main (void)
     cmocka_unit_test (facts_of_a_little_endian_header),
     cmocka_unit_test (facts_of_a_big_endian_header),
     cmocka_unit_test (invalid_headers_give_no_facts),
-    cmocka_unit_test (numbers_without_a_json_form_are_null),
+    cmocka_unit_test (numbers_without_a_json_form_are_zarrs_strings_or_null),
     cmocka_unit_test (integers_of_64_bits_are_exact),
     cmocka_unit_test (broken_utf8_is_replaced),
     cmocka_unit_test (a_path_is_split_at_its_topmost_node),
-    cmocka_unit_test (files_are_named_after_the_last_part_of_a_path),
+    cmocka_unit_test (files_are_named_after_collection_and_volume),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

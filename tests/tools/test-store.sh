@@ -256,8 +256,12 @@ an_array_is_named_by_its_path () {
 }
 
 boxes_outside_are_refused_with_a_message () {
-  fails 1 "--x: 48 is out of range (0-47)" \
+  fails 1 "--x: the end 49 is out of range (1-48)" \
     roi -s p.zarr head --x 40:49 -o r.nii
+  fails 1 "--x: the end 200 is out of range (1-48)" \
+    roi -s p.zarr head --x 10:200 -o r.nii
+  fails 1 "--x: 48 is out of range (0-47)" \
+    roi -s p.zarr head --x 48 -o r.nii
   fails 1 "--size: 41 exceeds the length of axis y (40)" \
     roi -s p.zarr head --size 41 -o r.nii
   fails 1 "--at: z = 30 is out of range (0-28) for a size of 4" \
@@ -279,12 +283,12 @@ boxes_by_range_and_by_corner_are_the_same () {
 
 planes_have_names_of_their_own () {
   runs slice -s p.zarr head
-  says 'wrote head_axial_16.png: 48 x 48 pixels, window '
+  says 'wrote ct_head_axial_16.png: 48 x 48 pixels, window '
   runs slice -s p.zarr head --axis coronal --window brain
-  says 'wrote head_coronal_20.png: 48 x 36 pixels, window 0 to 80'
+  says 'wrote ct_head_coronal_20.png: 48 x 36 pixels, window 0 to 80'
   runs slice -s p.zarr head --axis sagittal -i 3 --window -160,240.5 \
     --no-aspect
-  says 'wrote head_sagittal_3.png: 40 x 32 pixels, window -160 to 240.5'
+  says 'wrote ct_head_sagittal_3.png: 40 x 32 pixels, window -160 to 240.5'
   fails 1 "exists already" slice -s p.zarr head
   fails 1 "--index: 32 is out of range (0-31)" \
     slice -s p.zarr head -i 32

@@ -85,7 +85,7 @@ count_planes (const struct run *run, uint64_t *nbytes)
   uint64_t shape[2];
   radio_volume_plane_shape (subject->target.volume, plane, shape);
   *nbytes = shape[0] * shape[1] * info->array.item_nbytes;
-  return info->array.shape[info->plane_axis[plane]];
+  return rd_plane_count (info, plane);
 }
 
 static int

@@ -43,6 +43,7 @@ _radio_values () {
   case $2 in
     --axis) echo axial coronal sagittal ;;
     --interpolate) echo nearest linear ;;
+    --format) echo nii.gz nii npy ;;
     --tiling) echo balanced axial isotropic ;;
     --codec) echo small medium fast none ;;
     --window) echo brain bone lung soft ;;
@@ -79,11 +80,14 @@ _radio_operands () {
       "profile merge" | "profile show" | "profile convert")
       _radio_files "$3"
       ;;
-    ls) _radio_reply "$(_radio_collections "$1")" "$3" ;;
     phantom | gc) ;;
     cp)
       _radio_reply "$(_radio_collections "$1") $(_radio_volumes "$1")" "$3"
       _radio_files "$3"
+      ;;
+    ls | info | export | roi | stats | validate | rm)
+      _radio_reply "$(_radio_collections "$1") $(_radio_volumes "$1")" "$3"
+      [[ ${#COMPREPLY[@]} -gt 0 ]] || _radio_files "$3"
       ;;
     *)
       _radio_reply "$(_radio_volumes "$1")" "$3"

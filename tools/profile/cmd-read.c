@@ -99,7 +99,7 @@ place_run (struct read *read)
                            read->has_at ? read->at : NULL,
                            &read->measure.random, &read->box);
   size_t axis = subject->info.plane_axis[read->plane];
-  uint64_t n = array->shape[axis];
+  uint64_t n = rd_plane_count (&subject->info, read->plane);
   if (read->has_index)
     read->place = read->index;
   else if (!read->has_at)

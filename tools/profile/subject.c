@@ -149,18 +149,13 @@ rd_subject_open (const struct rd_args *args, const char *operand,
 int
 rd_subject_reopen (struct rd_subject *subject)
 {
-  RD_FREE char *operand = rd_format ("%s", subject->target.name);
-  if (operand == NULL)
-    return RD_EXIT_FAILED;
   struct rd_target fresh;
-  int failed = rd_target_open (&subject->args, operand, false, &fresh);
+  int failed = rd_target_open (&subject->args, subject->target.name, false,
+                               &fresh);
   if (failed) {
     rd_target_close (&fresh);
     return failed;
   }
-  /* A name that is a path of the disk belongs to the caller. */
-  if (subject->target.name != subject->target.path)
-    fresh.name = subject->target.name;
   rd_target_close (&subject->target);
   subject->target = fresh;
   radio_volume_get_info (subject->target.volume, &subject->info);

@@ -1,0 +1,262 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What operands name: volumes, collections, stores, patterns, arrays, and
+# others' images; and what is said of anything else.
+. "$(dirname "$0")/../functions.sh"
+. "$(dirname "$0")/command.sh"
+
+fixtures=$tmp/fixtures
+mkdir "$fixtures" scans
+"$builddir/tests/fixtures/make-fixtures" "$fixtures" >/dev/null || exit 99
+cp "$fixtures/good-nifti1-le-int16-3d.nii" scans/a.nii
+for name in ct/head ct/neck mr/head mr/knee; do
+  "$RADIO" phantom -s p.zarr $name --size 12,10,8 >/dev/null || exit 99
+done
+
+# image FOLDER SHAPE AXES SCALE [ORIENTATION]...: another program's OME-Zarr
+# image, of int16, without chunks; AXES as "cyx", SHAPE and SCALE with commas.
+image () {
+  mkdir -p "$1/0"
+  list=
+  for axis in $(echo "$3" | sed 's/./& /g'); do
+    case $axis in
+      t) type=time ;;
+      c) type=channel ;;
+      *) type=space ;;
+    esac
+    list="$list${list:+,}{\"name\":\"$axis\",\"type\":\"$type\"${5:-}}"
+  done
+  echo "{\"zarr_format\":3,\"node_type\":\"group\",\"attributes\":{\"ome\":{
+    \"version\":\"0.5\",\"multiscales\":[{\"axes\":[$list],\"datasets\":[{
+    \"path\":\"0\",\"coordinateTransformations\":[{\"type\":\"scale\",
+    \"scale\":[$4]}]}]}]}}}" >"$1/zarr.json"
+  echo "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[$2],
+    \"data_type\":\"int16\",\"fill_value\":7,\"chunk_grid\":{
+    \"name\":\"regular\",\"configuration\":{\"chunk_shape\":[$2]}},
+    \"chunk_key_encoding\":{\"name\":\"default\"},\"codecs\":[{
+    \"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}]}" \
+    >"$1/0/zarr.json"
+}
+
+image foreign.zarr 8,10,12 zyx 3,2,1
+
+zarr_version_2_is_named () {
+  mkdir -p v2.zarr/image
+  echo '{"zarr_format": 2}' >v2.zarr/.zgroup
+  echo '{"zarr_format": 2}' >v2.zarr/image/.zarray
+  for command in info stats validate; do
+    fails 1 "v2.zarr: is Zarr version 2, and only version 3 is read" \
+      $command v2.zarr
+    fails 1 "convert it, as by zarr-python's 'zarr migrate v3'" \
+      $command "$tmp/v2.zarr/image"
+  done
+  fails 1 "is Zarr version 2" slice v2.zarr
+  RADIO_STORE=p.zarr fails 1 "is Zarr version 2" slice v2.zarr
+  fails 1 "is Zarr version 2" ls v2.zarr
+  fails 1 "is Zarr version 2" cp v2.zarr copy.zarr
+}
+
+a_nifti_file_is_named () {
+  for command in info slice stats validate ls rm; do
+    fails 1 "scans/a.nii: is a NIfTI file, not a volume of a store; add it \
+by 'radio ingest scans/a.nii'" $command scans/a.nii
+    RADIO_STORE=p.zarr fails 1 "is a NIfTI file" $command scans/a.nii
+  done
+}
+
+a_volume_that_is_the_store_is_listed_by_the_stores_name () {
+  runs ls -s foreign.zarr
+  [ "$(cat "$tmp/out")" = foreign.zarr ]
+  runs info -s foreign.zarr foreign.zarr
+  says 'volume       foreign.zarr'
+  RADIO_STORE=foreign.zarr runs info foreign.zarr
+  runs ls foreign.zarr
+  [ "$(cat "$tmp/out")" = foreign.zarr ]
+  runs validate -s foreign.zarr
+  says 'foreign.zarr  ok'
+}
+
+others_images_are_not_copied_but_exported () {
+  not "$RADIO" cp --name images/a foreign.zarr copies.zarr 2>"$tmp/err"
+  grep -q "foreign.zarr: another program's image .*; copy its files, or \
+export and ingest it" "$tmp/err"
+  runs export foreign.zarr -o foreign.nii
+  runs ingest -s copies.zarr foreign.nii
+}
+
+collections_and_patterns_name_their_volumes () {
+  runs ls -s p.zarr ct 'mr/k*'
+  printf '%s\n' ct/head ct/neck mr/knee | cmp - "$tmp/out"
+  runs ls -s p.zarr 'hea[d]'
+  printf '%s\n' ct/head mr/head | cmp - "$tmp/out"
+  runs ls -s p.zarr '*r/*' knee
+  printf '%s\n' mr/head mr/knee mr/knee | cmp - "$tmp/out"
+  runs ls p.zarr/ct
+  printf '%s\n' p.zarr/ct/head p.zarr/ct/neck | cmp - "$tmp/out"
+  runs ls 'p.zarr/*/neck' p.zarr/mr/head
+  printf '%s\n' p.zarr/ct/neck p.zarr/mr/head | cmp - "$tmp/out"
+  runs ls p.zarr
+  [ "$(wc -l <"$tmp/out")" -eq 4 ]
+  fails 1 "no volume matches 'mr/x*' in p.zarr" ls -s p.zarr 'mr/x*'
+  fails 1 "no volume matches 'p.zarr/x*/*'" ls 'p.zarr/x*/*'
+}
+
+a_name_that_looks_like_a_pattern_is_itself () {
+  runs phantom -s odd.zarr 'ct/a[1]' --size 4
+  runs phantom -s odd.zarr ct/a1 --size 4
+  for name in 'ct/a[1]' 'a[1]'; do
+    runs ls -s odd.zarr "$name"
+    [ "$(cat "$tmp/out")" = 'ct/a[1]' ]
+  done
+  runs ls -s odd.zarr 'a[1-9]'
+  [ "$(cat "$tmp/out")" = ct/a1 ]
+}
+
+several_volumes_are_described_and_measured () {
+  runs info -s p.zarr ct mr/knee
+  [ "$(grep -c '^volume ' "$tmp/out")" -eq 3 ]
+  not grep -q ' $' "$tmp/out"
+  runs stats -s p.zarr 'h*' ct/head
+  [ "$(grep -c '^count ' "$tmp/out")" -eq 2 ]
+  runs validate -s p.zarr mr 'ct/h*'
+  says '3 checked, 0 bad'
+  status=0
+  "$RADIO" stats -s p.zarr none mr/knee >"$tmp/out" 2>"$tmp/err" || status=$?
+  [ "$status" -eq 1 ]
+  grep -q "^radio: no volume 'none' in" "$tmp/err"
+  says mr/knee
+}
+
+lists_are_json () {
+  runs info --json -s p.zarr ct
+  json '[v["path"] for v in j] == ["ct/head", "ct/neck"]'
+  runs stats --json -s p.zarr 'ct/h*' mr/knee
+  json '[v["path"] for v in j] == ["ct/head", "mr/knee"]'
+  runs stats --json -s p.zarr ct/head
+  json 'j["path"] == "ct/head"'
+  runs info --json -s p.zarr 'ct/n*'
+  json 'len(j) == 1 and j[0]["path"] == "ct/neck"'
+}
+
+several_volumes_are_exported_into_a_folder () {
+  runs export -s p.zarr ct 'mr/k*' -o files/
+  runs export -s p.zarr ct/head -o head.nii
+  gzip -dc files/ct/head.nii.gz | cmp - head.nii
+  [ -f files/ct/neck.nii.gz ]
+  [ -f files/mr/knee.nii.gz ]
+  [ ! -e files/mr/head.nii.gz ]
+  runs roi -s p.zarr mr --size 4 -o files --format npy
+  says 'wrote files/mr/head.npy: 4 x 4 x 4 int16'
+  fails 1 "one.nii: is one file for 2 volumes; give a folder, as 'one.nii/'" \
+    export -s p.zarr ct -o one.nii
+  fails 2 "--format: is for files in a folder, and 'one.nii' is none" \
+    export -s p.zarr ct/head -o one.nii --format npy
+  fails 2 "--scaled: only .npy files" \
+    export -s p.zarr ct -o files --scaled --format nii
+  fails 1 "exists already" export -s p.zarr ct/head -o files
+}
+
+collections_and_patterns_are_removed_but_no_store () {
+  cp -r p.zarr rm.zarr
+  runs rm -s rm.zarr 'mr/*'
+  runs ls -s rm.zarr
+  printf '%s\n' ct/head ct/neck | cmp - "$tmp/out"
+  fails 1 "rm.zarr: a store, or a volume without one; remove its folder" \
+    rm rm.zarr
+  runs phantom -s rm.zarr mr/ct --size 4
+  fails 1 "'ct' is a collection, and the volume mr/ct; name the latter so, or \
+'ct/*'" rm -s rm.zarr ct
+  runs rm rm.zarr/ct
+  says 'removed ct/head' 'removed ct/neck'
+  runs ls -s rm.zarr
+  [ "$(cat "$tmp/out")" = mr/ct ]
+}
+
+an_image_without_directions_has_no_orientation () {
+  runs info foreign.zarr
+  says 'orientation  none (no anatomical metadata)'
+  runs ls -l -s foreign.zarr
+  grep -q '^foreign.zarr .* -  *-  ' "$tmp/out"
+  runs slice foreign.zarr
+  says 'wrote foreign_axial_4.png: 12 x 20 pixels, window 7 to 8, not oriented'
+  # srow_y is zero.
+  { head -c 252 scans/a.nii; printf '\000\000\001\000'
+    head -c 280 scans/a.nii | tail -c 24
+    printf '\000\000\200\077'; head -c 12 /dev/zero
+    head -c 16 /dev/zero
+    head -c 8 /dev/zero; printf '\000\000\200\077'; head -c 4 /dev/zero
+    tail -c +329 scans/a.nii; } >flat.nii
+  cmp -n 252 flat.nii scans/a.nii
+  [ "$(wc -c <flat.nii)" -eq "$(wc -c <scans/a.nii)" ]
+  runs ingest -q -s flat.zarr flat.nii
+  runs info -s flat.zarr flat
+  says 'orientation  none (the sform is singular)'
+  runs slice -s flat.zarr flat -o flat.png
+  says ', not oriented'
+  runs ingest -q -s a.zarr scans/a.nii
+  runs info -s a.zarr a
+  says 'orientation  RAS (by pixdim)'
+}
+
+an_orientation_that_is_unknown_is_null () {
+  runs info --json foreign.zarr
+  json 'j["orientation"] is None'
+  runs ls --json -l -s foreign.zarr
+  json 'j[0]["orientation"] is None and j[0]["path"] == "foreign.zarr"'
+}
+
+infinities_are_zarrs_strings () {
+  mkdir -p inf.zarr/c nan.zarr
+  document='{ "zarr_format": 3, "node_type": "array", "shape": [3],
+    "data_type": "float32", "fill_value": "NaN", "codecs": [
+    { "name": "bytes", "configuration": { "endian": "little" } }],
+    "chunk_grid": { "name": "regular", "configuration":
+    { "chunk_shape": [3] } }, "chunk_key_encoding": { "name": "default" } }'
+  echo "$document" >inf.zarr/zarr.json
+  echo "$document" >nan.zarr/zarr.json
+  printf '\000\000\200\177\000\000\200\377\000\000\200\077' >inf.zarr/c/0
+  runs stats --json inf.zarr
+  json 'j["min"] == "-Infinity" and j["max"] == "Infinity" and j["mean"] == 1'
+  runs stats --json nan.zarr
+  json 'j["nan_count"] == 3 and j["min"] is None and j["mean"] is None'
+}
+
+a_flat_image_is_a_volume_of_one_plane () {
+  image flat2.zarr 10,12 yx 2,1
+  image flat3.zarr 3,10,12 cyx 1,2,1
+  runs ls flat2.zarr flat3.zarr
+  runs info flat2.zarr
+  says '12 x 10 (x, y)' 'spacing      1 x 2 (unit unknown)'
+  runs slice flat2.zarr
+  says 'wrote flat2_axial_0.png: 12 x 20 pixels'
+  runs slice flat2.zarr --axis coronal -i 3 -o coronal.png
+  says '12 x 1 pixels'
+  fails 1 "--index: 1 is out of range (0-0)" slice flat2.zarr -i 1 -o x.png
+  runs roi flat2.zarr --at 2,3,0 --size 4,5,1 -o box.nii
+  says '4 x 5 int16'
+  runs roi flat2.zarr --z 0 --x 1:3 -o box.npy
+  says '2 x 10 int16'
+  fails 1 "--z: 1 is out of range (0-0)" roi flat2.zarr --z 1 -o no.nii
+  runs slice flat3.zarr --channel 2 -o channel.npy
+  says '12 x 10 x 1 int16'
+  runs stats flat3.zarr
+  runs validate flat2.zarr flat3.zarr
+  says '2 checked, 0 bad'
+  runs profile slice flat2.zarr --runs 1 --warmup 0 -o flat.json
+}
+
+check zarr_version_2_is_named
+check a_nifti_file_is_named
+check a_volume_that_is_the_store_is_listed_by_the_stores_name
+check others_images_are_not_copied_but_exported
+check collections_and_patterns_name_their_volumes
+check a_name_that_looks_like_a_pattern_is_itself
+check several_volumes_are_described_and_measured
+check_json lists_are_json
+check several_volumes_are_exported_into_a_folder
+check collections_and_patterns_are_removed_but_no_store
+check an_image_without_directions_has_no_orientation
+check_json an_orientation_that_is_unknown_is_null
+check_json infinities_are_zarrs_strings
+check a_flat_image_is_a_volume_of_one_plane
+plan
