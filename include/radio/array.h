@@ -170,7 +170,8 @@ radio_array_write (struct radio_array *array, const struct radio_box *box,
 struct radio_check {
   uint64_t tile_count;        /* tiles read and decoded */
   uint64_t missing_count;     /* tiles not stored (fill value) */
-  uint64_t stored_nbytes;     /* bytes of the chunks' objects */
+  uint64_t stored_nbytes;     /* bytes of the chunks' objects; 0 in a store
+                                 that cannot be listed */
   uint64_t damaged_count;
   uint64_t stale_count;       /* of a volume: its array nifti, if that has the
                                  header of the volume before, since a writer

@@ -42,6 +42,17 @@ struct check {
 };
 
 static enum radio_status
+add_chunk (struct check *check, const uint64_t chunk[RADIO_MAX_RANK])
+{
+  const size_t nbytes = RADIO_MAX_RANK * sizeof *chunk;
+  check->nchunks++;
+  RD_TRY (rd_context_allows (check->read.array->store->context,
+                             (uint64_t) check->chunks.nbytes + nbytes,
+                             "the list of chunks"));
+  return rd_buffer_append (&check->chunks, chunk, nbytes);
+}
+
+static enum radio_status
 add_object (const struct rd_io_entry *entry, void *user_data)
 {
   struct check *check = user_data;
@@ -50,12 +61,29 @@ add_object (const struct rd_io_entry *entry, void *user_data)
   if (!rd_chunk_key_parse (array->doc, array->layout.chunks, entry->name,
                            chunk))
     return RADIO_OK;
-  check->nchunks++;
   check->stored_nbytes += entry->nbytes;
-  RD_TRY (rd_context_allows (array->store->context,
-                             (uint64_t) check->chunks.nbytes
-                             + sizeof chunk, "the list of chunks"));
-  return rd_buffer_append (&check->chunks, chunk, sizeof chunk);
+  return add_chunk (check, chunk);
+}
+
+/* For a store that cannot be listed (over HTTP): every chunk of the grid. */
+static enum radio_status
+add_grid (struct check *check)
+{
+  const struct rd_layout *layout = &check->read.array->layout;
+  uint64_t chunk[RADIO_MAX_RANK] = { 0 };
+  size_t axis = 0;
+  for (size_t i = 0; i < layout->rank; i++)
+    if (layout->chunks[i] == 0)
+      return RADIO_OK;
+  do {
+    RD_TRY (add_chunk (check, chunk));
+    for (axis = layout->rank; axis > 0; axis--) {
+      if (++chunk[axis - 1] < layout->chunks[axis - 1])
+        break;
+      chunk[axis - 1] = 0;
+    }
+  } while (axis > 0);
+  return RADIO_OK;
 }
 
 static enum radio_status
@@ -151,7 +179,11 @@ run_check (struct check *check, struct radio_check *result)
   RD_TRY (rd_pool_check (array->store->context->pool));
   {
     RD_SCOPE_BLOCKING ("list", RD_IN_DISK);
-    RD_TRY (io->ops->list (io, array->path, true, add_object, check));
+    enum radio_status status = io->ops->list (io, array->path, true,
+                                              add_object, check);
+    if (status == RADIO_ERROR_UNSUPPORTED)
+      status = add_grid (check);
+    RD_TRY (status);
   }
 
   size_t most = rd_min_u64 (check->nchunks, CHUNKS_AT_ONCE);

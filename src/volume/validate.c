@@ -161,6 +161,12 @@ validate (struct radio_volume *volume, struct radio_check *check,
   struct validation validation = { volume, { 0 }, damage, user_data };
   enum radio_status status
     = radio_array_check (volume->array, &validation.check, damage, user_data);
+  /* The level is not there any more: the volume was replaced, or has lost
+   * it. */
+  if (status == RADIO_ERROR_NOT_FOUND) {
+    RD_TRY (report_damage_if_current (&validation));
+    status = RADIO_ERROR_CHECKSUM;
+  }
   if (status != RADIO_OK && status != RADIO_ERROR_CHECKSUM)
     return status;
   RD_TRY (check_header (&validation));

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* What counts as damage of a volume: not that it is replaced while it is
+ * checked, nor that its store cannot be listed, nor that its header array is
+ * the one of the volume before. */
+#include <config.h>
+
+#include "tests/volume/copying.h"
+
+static void
+count_damage (const char *message, void *user_data)
+{
+  assert_non_null (message);
+  ++*(unsigned *) user_data;
+}
+
+static struct radio_volume *
+must_open (struct radio_store *store)
+{
+  struct radio_volume *volume;
+  assert_ok (radio_volume_open (store, "ct/a", &volume));
+  return volume;
+}
+
+/* The volume is replaced right after its shards were listed, and they are
+ * removed. */
+static struct radio_store *replaced;
+static const struct rd_io_ops *own_ops;
+
+static enum radio_status
+list_and_replace (struct rd_io *io, const char *prefix, bool recursive,
+                  rd_io_list_fn *fn, void *user_data)
+{
+  struct nifti_spec spec = other_spec ();
+  io->ops = own_ops;
+  assert_ok (io->ops->list (io, prefix, recursive, fn, user_data));
+  must_ingest (replaced, "ct/a", &spec, &many_shards);
+  return radio_store_gc (replaced, false, NULL);
+}
+
+static void
+a_volume_that_is_replaced_while_it_is_read_is_not_damaged (void **state)
+{
+  (void) state;
+  struct radio_store *store = replaced = make_source ();
+  struct radio_volume *volume = must_open (store);
+  struct rd_io_ops ops = *store->io->ops;
+  struct radio_check check;
+  unsigned ndamages = 0;
+  own_ops = store->io->ops;
+  ops.list = list_and_replace;
+  store->io->ops = &ops;
+  assert_fails (radio_volume_validate (volume, &check, count_damage,
+                                       &ndamages),
+                RADIO_ERROR_NOT_FOUND, "ct/a: the volume was replaced");
+  assert_int_equal (ndamages, 0);
+  radio_volume_close (volume);
+  volume = must_open (store);
+  assert_ok (radio_volume_validate (volume, &check, count_damage, &ndamages));
+  radio_volume_close (volume);
+  radio_store_close (store);
+}
+
+static enum radio_status
+list_nothing (struct rd_io *io, const char *prefix, bool recursive,
+              rd_io_list_fn *fn, void *user_data)
+{
+  (void) prefix;
+  (void) recursive;
+  (void) fn;
+  (void) user_data;
+  return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: cannot be listed", io->uri);
+}
+
+/* As over HTTP. */
+static void
+a_store_that_cannot_be_listed_is_checked_by_its_documents (void **state)
+{
+  (void) state;
+  struct radio_store *store = make_source ();
+  struct radio_volume *volume = must_open (store);
+  const struct rd_io_ops *own = store->io->ops;
+  struct rd_io_ops ops = *own;
+  struct radio_check listed, check;
+  unsigned ndamages = 0;
+  char *key = shard_key (store, 1);
+  assert_ok (radio_volume_validate (volume, &listed, count_damage,
+                                    &ndamages));
+  ops.list = list_nothing;
+  store->io->ops = &ops;
+  assert_ok (radio_volume_validate (volume, &check, count_damage, &ndamages));
+  assert_int_equal (check.tile_count, listed.tile_count);
+  assert_int_equal (check.missing_count, listed.missing_count);
+  assert_int_equal (ndamages, 0);
+  flip_bit (store, key, 5);
+  assert_fails (radio_volume_validate (volume, &check, count_damage,
+                                       &ndamages),
+                RADIO_ERROR_CHECKSUM, "1 damaged");
+  assert_int_equal (ndamages, 1);
+  assert_ok (own->remove (store->io, key));
+  assert_fails (radio_volume_validate (volume, &check, count_damage,
+                                       &ndamages),
+                RADIO_ERROR_CHECKSUM, "damaged");
+  assert_int_equal (ndamages, 2);
+  radio_volume_close (volume);
+  store->io->ops = own;
+  radio_store_close (store);
+  rd_free (key);
+}
+
+static void
+put_back (struct radio_store *store, const struct rd_buffer *text)
+{
+  assert_ok (rd_io_put (store->io, "ct/a/nifti/zarr.json", text->data,
+                        text->nbytes, RD_PUT_REPLACE));
+}
+
+/* As a writer leaves it that dies before its last step. */
+static void
+the_header_of_the_volume_before_is_stale_and_any_other_is_bad (void **state)
+{
+  (void) state;
+  struct rd_buffer before RD_BUFFER_SCOPE = { 0 };
+  struct nifti_spec other = other_spec ();
+  struct radio_store *store = make_source ();
+  struct radio_check check;
+  unsigned ndamages = 0;
+  assert_ok (rd_io_read_all (store->io, "ct/a/nifti/zarr.json", 1 << 20,
+                             &before));
+  must_ingest (store, "ct/a", &other, &many_shards);
+  struct radio_volume *volume = must_open (store);
+  put_back (store, &before);
+  assert_ok (radio_volume_validate (volume, &check, count_damage, &ndamages));
+  assert_int_equal (check.stale_count, 1);
+  assert_int_equal (check.damaged_count, 0);
+  assert_int_equal (ndamages, 0);
+
+  assert_ok (radio_store_gc (store, false, NULL));
+  assert_int_equal (header_state (store, "ct/a"), RD_HEADER_CURRENT);
+  assert_ok (radio_volume_validate (volume, &check, count_damage, &ndamages));
+  assert_int_equal (check.stale_count, 0);
+
+  /* gc has removed the chunk of the volume before. */
+  put_back (store, &before);
+  assert_fails (radio_volume_validate (volume, &check, count_damage,
+                                       &ndamages),
+                RADIO_ERROR_CHECKSUM, "1 damaged");
+  assert_int_equal (check.stale_count, 0);
+  assert_int_equal (ndamages, 1);
+
+  /* Nothing is stale if the document names no right header either. */
+  assert_ok (radio_store_gc (store, false, NULL));
+  must_ingest (store, "ct/a", &(struct nifti_spec) { .datatype = 2 },
+               &many_shards);
+  put_back (store, &before);
+  radio_volume_close (volume);
+  volume = must_open (store);
+  assert_ok (store->io->ops->remove (store->io, "ct/a/nifti/0"));
+  assert_fails (radio_volume_validate (volume, &check, count_damage,
+                                       &ndamages),
+                RADIO_ERROR_CHECKSUM, "1 damaged");
+  radio_volume_close (volume);
+  radio_store_close (store);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (
+      a_volume_that_is_replaced_while_it_is_read_is_not_damaged),
+    cmocka_unit_test (
+      a_store_that_cannot_be_listed_is_checked_by_its_documents),
+    cmocka_unit_test (
+      the_header_of_the_volume_before_is_stale_and_any_other_is_bad),
+  };
+  return cmocka_run_group_tests (tests, enter_folder, leave_folder);
+}
