@@ -117,6 +117,46 @@ radio_array_read_many (struct radio_array *array,
                        const struct radio_read_options *options)
   RADIO_USE_RESULT;
 
+/* A read that goes on without the thread that started it. */
+struct radio_read;
+
+/* Called once when a read has ended, on a thread of the context's pool, with
+ * its result and message (radio_error_message).  It may start other reads, but
+ * must not wait for one, nor close an array, volume, store or context. */
+typedef void radio_read_done_fn (enum radio_status status, void *user_data);
+
+/* Starts to read several boxes, as radio_array_read_many, and returns.  Many
+ * reads may be started, by one thread: their requests to a server are in flight
+ * together.  The requests are copied; their buffers and strides, and the array,
+ * stay valid until done was called, which may be before this returns.  Then
+ * *read is set already.  The caller releases *read by radio_read_close; read
+ * may be NULL.  done may be NULL if the read is waited for.
+ *
+ * options->cancel must be NULL: radio_read_cancel ends the read.  A context of
+ * one thread starts another one.
+ *
+ * Errors: those of radio_array_read that need no data (others are the read's
+ * result); done is not called then. */
+RADIO_API enum radio_status
+radio_array_read_async (struct radio_array *array,
+                        const struct radio_request *requests, size_t n,
+                        enum radio_dtype dtype,
+                        const struct radio_read_options *options,
+                        radio_read_done_fn *done, void *user_data,
+                        struct radio_read **read) RADIO_USE_RESULT;
+
+/* Waits until a read has ended and done has returned.  Returns its result. */
+RADIO_API enum radio_status radio_read_wait (struct radio_read *read)
+  RADIO_USE_RESULT;
+
+/* Ends a read soon, and returns at once; its result is then
+ * RADIO_ERROR_CANCELLED, unless it has ended already. */
+RADIO_API void radio_read_cancel (struct radio_read *read);
+
+/* Releases the caller's handle; a read goes on that has not ended.  NULL is
+ * legal. */
+RADIO_API void radio_read_close (struct radio_read *read);
+
 /* Properties of a new array. */
 struct radio_array_options {
   /* The number of axes, of which the first is the slowest. */

@@ -168,6 +168,15 @@ radio_volume_read_many (struct radio_volume *volume,
                         const struct radio_read_options *options)
   RADIO_USE_RESULT;
 
+/* Starts to read several boxes; see radio_array_read_async. */
+RADIO_API enum radio_status
+radio_volume_read_async (struct radio_volume *volume,
+                         const struct radio_request *requests, size_t n,
+                         enum radio_dtype dtype,
+                         const struct radio_read_options *options,
+                         radio_read_done_fn *done, void *user_data,
+                         struct radio_read **read) RADIO_USE_RESULT;
+
 /* Returns the finest level as an array.  It is owned by the volume and must
  * not be closed. */
 RADIO_API struct radio_array *

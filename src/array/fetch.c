@@ -5,7 +5,8 @@
  * If the store blocks, each worker reads for itself.  Else the calling thread
  * keeps a window of reads in flight, each with its own buffer that is used
  * again.  When one completes, the store's thread only queues its tiles for the
- * pool; workers decode them, and so does the caller while it waits. */
+ * pool; workers decode them, and so does the caller while it waits.  In a run,
+ * no thread waits: the one that ends the decoding starts what is next. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -21,317 +22,16 @@
 /* Decoding less than this takes shorter than waking another thread. */
 #define ALONE_NBYTES ((uint64_t) 128 << 10)
 
-/* The memory limit is divided in parts: one for cached indexes, one for
- * indexes in use, the rest for tiles. */
-#define LIMIT_PARTS 8
-#define INDEX_PARTS 1
-#define TILE_PARTS 6
-
 /* Reads in flight, within the store's own limits, and the parts of the memory
  * limit that they may take. */
 #define MAX_WINDOW 64
-#define WINDOW_PARTS (TILE_PARTS / 2)
+#define WINDOW_PARTS (RD_TILE_PARTS / 2)
 
 /* A part of the plan is read as often as this while its shards are replaced,
  * each time with their new indexes. */
 #define MAX_READS 8
 
-/* Returns how many buffers of nbytes_each fit into some parts of the memory
- * limit; at least 1 and at most `most'. */
-static unsigned
-share_limit (const struct rd_tile_read *read, unsigned nparts,
-             uint64_t nbytes_each, unsigned most)
-{
-  const struct radio_context *context = read->array->store->context;
-  uint64_t n = context->work_nbytes / LIMIT_PARTS * nparts
-    / rd_max_u64 (nbytes_each, 1);
-  return (unsigned) rd_min_u64 (rd_max_u64 (n, 1), most);
-}
-
-/* One index that is read. */
-struct index_read {
-  struct rd_buffer buffer;
-  char key[RD_KEY_NBYTES];
-};
-
-struct index_job {
-  struct rd_job job;
-  struct rd_tile_read *read;
-  struct rd_plan *plan;
-  uint64_t generation;
-  uint32_t n;
-  uint32_t chunks[RD_PLAN_MAX_CHUNKS];    /* to read indexes for */
-
-  /* For asynchronous reads; else NULL. */
-  struct rd_io_get *gets;
-  struct index_read *reads;
-  pthread_mutex_t mutex;
-  pthread_cond_t arrived;
-  struct {
-    uint32_t narrived;
-  } synced;
-};
-
-static void
-prepare_index_read (const struct index_job *job, uint32_t number,
-                    const char *key, struct rd_buffer *into,
-                    struct rd_io_get *get)
-{
-  const struct rd_layout *layout = &job->read->array->layout;
-  get->key = key;
-  get->file = job->plan->chunks[number].file;
-  get->range = layout->sharding->u.sharding.index_at_start ? RD_RANGE_SPAN
-                                                           : RD_RANGE_SUFFIX;
-  get->offset = 0;
-  get->nbytes = (size_t) layout->index_nbytes;
-  get->needed_nbytes = 0;
-  get->object_nbytes = 0;
-  get->version = 0;
-  get->stop = rd_read_stop_io (job->read->stop);
-  get->into = into;
-}
-
-static enum radio_status
-decode_index (const struct rd_layout *layout, const struct rd_io_get *get,
-              struct rd_scratch *scratch, struct rd_shard_index **index)
-{
-  if (get->into->nbytes != layout->index_nbytes)
-    return rd_fail (RADIO_ERROR_FORMAT, "the shard has %" PRIu64 " bytes, "
-                    "less than its index of %" PRIu64, get->object_nbytes,
-                    layout->index_nbytes);
-  RD_SCOPE ("decode index", RD_IN_METADATA);
-  return rd_shard_index_decode (layout->sharding, &layout->chunk, scratch,
-                                get->into->data, get->into->nbytes,
-                                get->object_nbytes, index);
-}
-
-/* A check reads each index: compares it with the lengths in the volume's
- * document, by which other reads do without it. */
-static enum radio_status
-check_lengths (struct radio_array *array, const uint64_t *chunk,
-               const struct rd_shard_index *index)
-{
-  RD_FREE struct rd_shard_index *other = NULL;
-  uint64_t shard_nbytes;
-  RD_TRY (rd_tile_lengths_find (&array->lengths, &array->layout, chunk,
-                                &other, &shard_nbytes));
-  if (!other || memcmp (other->entries, index->entries,
-                        (size_t) index->n * sizeof *index->entries) == 0)
-    return RADIO_OK;
-  return rd_fail (RADIO_ERROR_FORMAT, "its tiles do not have the lengths in "
-                  "the volume's document (attributes.radio.tile_lengths)");
-}
-
-/* Makes the index of a chunk from the lengths in the volume's document.
- * chunk->entry stays NULL if there are none. */
-static enum radio_status
-use_lengths (struct rd_tile_read *read, uint64_t generation,
-             struct rd_plan_chunk *chunk)
-{
-  struct radio_array *array = read->array;
-  struct rd_shard_index *index;
-  uint64_t shard_nbytes;
-  RD_TRY (rd_tile_lengths_find (&array->lengths, &array->layout,
-                                chunk->chunk, &index, &shard_nbytes));
-  if (!index)
-    return RADIO_OK;
-  read->used_lengths = true;
-  return rd_index_cache_add (array->indexes, chunk->chunk, index,
-                             shard_nbytes, 0, generation, &chunk->entry);
-}
-
-/* Takes the result of a read: an index, or that there is no shard. */
-static enum radio_status
-accept_index (const struct index_job *job, uint32_t number,
-              struct rd_io_get *get, struct rd_scratch *scratch)
-{
-  struct rd_tile_read *read = job->read;
-  struct radio_array *array = read->array;
-  const struct rd_layout *layout = &array->layout;
-  struct rd_plan *plan = job->plan;
-  struct rd_plan_chunk *chunk = &plan->chunks[number];
-  enum radio_status status = rd_error_raise (&get->error);
-  struct rd_shard_index *index = NULL;
-  if (status == RADIO_ERROR_NOT_FOUND) {
-    status = rd_read_missing (read);
-    chunk->missing = status == RADIO_OK;
-    if (chunk->missing)
-      return RADIO_OK;
-  } else {
-    RD_TRY (status);
-    struct rd_refetch refetch = { 0 };
-    for (;;) {
-      status = decode_index (layout, get, scratch, &index);
-      if (!rd_refetch_is_due (&refetch, array->store->io, status,
-                              get->into->data, get->into->nbytes))
-        break;
-      prepare_index_read (job, number, get->key, get->into, get);
-      /* Any version: the response may have lied about that, too. */
-      get->file = NULL;
-      RD_TRY (rd_io_read (array->store->io, get));
-    }
-    if (status == RADIO_OK && read->fresh_indexes)
-      status = check_lengths (array, chunk->chunk, index);
-    if (status != RADIO_OK)
-      rd_free (RD_STEAL (index));
-  }
-  if (status == RADIO_OK)
-    return rd_index_cache_add (array->indexes, chunk->chunk, index,
-                               get->object_nbytes, get->version,
-                               job->generation, &chunk->entry);
-  rd_fail_in (status, "%s/%s", array->store->io->uri, get->key);
-  if (!read->on_error)
-    return status;
-  chunk->failed = true;
-  uint64_t ntiles = chunk->n;
-  for (uint32_t i = number + 1;
-       i < plan->nchunks && !rd_plan_is_first (plan, i); i++)
-    ntiles += plan->chunks[i].n;
-  return read->on_error (read, status, ntiles, number);
-}
-
-/* Reads one index, blocking. */
-static enum radio_status
-read_index (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
-{
-  struct index_job *job = (struct index_job *) base;
-  struct radio_array *array = job->read->array;
-  uint32_t number = job->chunks[task];
-  char key[RD_KEY_NBYTES];
-  struct rd_io_get get;
-  RD_TRY (rd_read_stop_check (job->read->stop));
-  rd_array_chunk_key (array, job->plan->chunks[number].chunk, key);
-  prepare_index_read (job, number, key, &scratch->fetched, &get);
-  enum radio_status status = rd_io_read (array->store->io, &get);
-  (void) status;                      /* it is in get.error as well */
-  return accept_index (job, number, &get, scratch);
-}
-
-static enum radio_status
-accept_arrived_index (struct rd_job *base, uint64_t task,
-                      struct rd_scratch *scratch)
-{
-  struct index_job *job = (struct index_job *) base;
-  return accept_index (job, job->chunks[task], &job->gets[task], scratch);
-}
-
-static void
-count_arrived_index (struct rd_io_get *get)
-{
-  struct index_job *job = get->user_data;
-  RD_LOCK_SCOPE (&job->mutex);
-  if (++job->synced.narrived == job->n)
-    pthread_cond_signal (&job->arrived);
-}
-
-/* Starts all reads at once, waits for them, and decodes on the pool. */
-static enum radio_status
-read_indexes_async (struct index_job *job)
-{
-  struct radio_store *store = job->read->array->store;
-  RD_FREE struct rd_io_get *gets = rd_calloc (job->n, sizeof *gets);
-  RD_FREE struct index_read *reads = rd_calloc (job->n, sizeof *reads);
-  if (!gets || !reads)
-    return rd_fail_memory (job->n * sizeof *reads);
-  job->gets = gets;
-  job->reads = reads;
-  pthread_mutex_init (&job->mutex, NULL);
-  pthread_cond_init (&job->arrived, NULL);
-  job->synced.narrived = 0;
-  for (uint32_t i = 0; i < job->n; i++) {
-    rd_array_chunk_key (job->read->array,
-                        job->plan->chunks[job->chunks[i]].chunk,
-                        reads[i].key);
-    prepare_index_read (job, job->chunks[i], reads[i].key, &reads[i].buffer,
-                        &gets[i]);
-    gets[i].done = count_arrived_index;
-    gets[i].user_data = job;
-  }
-  store->io->ops->get (store->io, gets, job->n);
-  {
-    RD_SCOPE_WAIT ("wait for requests", RD_IN_NETWORK);
-    RD_LOCK_SCOPE (&job->mutex);
-    while (job->synced.narrived < job->n)
-      rd_read_stop_wait (job->read->stop, store->io, &job->arrived,
-                         &job->mutex);
-  }
-  pthread_cond_destroy (&job->arrived);
-  pthread_mutex_destroy (&job->mutex);
-  job->job.run = accept_arrived_index;
-  enum radio_status status = rd_pool_run (store->context->pool, &job->job);
-  for (uint32_t i = 0; i < job->n; i++)
-    rd_buffer_free (&reads[i].buffer);
-  return status;
-}
-
-static const struct radio_site indexes_site = {
-  "indexes", RD_IN_METADATA, "find_indexes", __FILE__, __LINE__,
-  RADIO_SCOPE_WORK
-};
-
-/* Sets the index of each of the plan's chunks, from the cache or read. */
-static enum radio_status
-find_indexes (struct rd_tile_read *read, struct rd_plan *plan)
-{
-  struct radio_array *array = read->array;
-  struct radio_store *store = array->store;
-  struct rd_io *io = store->io;
-  if (!array->layout.sharding)
-    return RADIO_OK;
-  RD_SCOPE ("shard index", RD_IN_METADATA);
-  struct index_job job;
-  uint32_t nhits = 0;
-  job.read = read;
-  job.plan = plan;
-  job.generation = RD_NEVER_KEPT;
-  job.n = 0;
-  for (uint32_t i = 0; i < plan->nchunks; i++) {
-    struct rd_plan_chunk *chunk = &plan->chunks[i];
-    uint64_t generation;
-    if (!rd_plan_is_first (plan, i))
-      continue;
-    chunk->missing = false;           /* it may be the second attempt */
-    if (io->ops->hold) {
-      /* Only files that never change are kept open from one read to the
-       * next: the shards that radio has written. */
-      char key[RD_KEY_NBYTES];
-      rd_array_chunk_key (array, chunk->chunk, key);
-      chunk->file = rd_io_hold (io, key,
-                                array->is_complete && !read->fresh_indexes);
-    }
-    if (!read->fresh_indexes)
-      chunk->entry = rd_index_cache_find (array->indexes, chunk->chunk,
-                                          &generation);
-    if (chunk->entry) {
-      nhits++;
-      continue;
-    }
-    if (!read->fresh_indexes)
-      RD_TRY (use_lengths (read, generation, chunk));
-    if (chunk->entry)
-      continue;
-    if (job.n == 0 && !read->fresh_indexes)
-      job.generation = generation;
-    job.chunks[job.n++] = i;
-  }
-  RD_COUNT (hits, nhits);
-  RD_COUNT (misses, job.n);
-  if (job.n == 0)
-    return RADIO_OK;
-
-  uint64_t nbytes = rd_mul_sat (array->layout.index_nbytes, 2);
-  enum radio_status status = rd_context_allows (store->context, nbytes,
-                                                "a shard's index");
-  if (status != RADIO_OK)
-    return rd_fail_in (status, "%s/%s", io->uri, array->path);
-  job.job = (struct rd_job) {
-    .run = read_index, .n = job.n, .site = &indexes_site,
-    .max_active = share_limit (read, TILE_PARTS, nbytes,
-                               store->context->nthreads),
-  };
-  return io->ops->is_blocking ? rd_pool_run (store->context->pool, &job.job)
-                              : read_indexes_async (&job);
-}
+struct run;
 
 static const struct radio_site tiles_site = {
   "tiles", RD_IN_OPERATION, "rd_fetch_tiles", __FILE__, __LINE__,
@@ -390,15 +90,19 @@ struct flight {
 
 struct async {
   struct rd_fetch_job *job;
+  struct run *run;                    /* NULL: the caller waits */
   struct rd_pool *pool;
-  uint32_t next;                      /* fetch to start */
-  unsigned nflights;
+  struct flight *flights;
+  unsigned window;                    /* of these */
   unsigned max_active;
-  struct radio_handoff handoff;       /* the parent of the work */
-  struct rd_error error;              /* the first failure */
+  const struct radio_handoff *parent; /* of the work */
+  struct radio_handoff handoff;       /* if the caller waits */
   pthread_mutex_t mutex;
   pthread_cond_t arrived;
   struct {
+    uint32_t next;                    /* fetch to start */
+    unsigned nflights;                /* and, in a run, who starts them */
+    struct rd_error error;            /* the first failure */
     struct flight *first, **last;     /* those that arrived, in that order */
   } synced;
 };
@@ -423,6 +127,14 @@ on_arrival (struct rd_io_get *get)
   struct async *async = flight->async;
   enum radio_status status = rd_fetch_check_read (async->job, flight->fetch,
                                                   get, &flight->missing);
+  if (async->run) {
+    /* Also a failed one, whose job has only its end. */
+    rd_error_save (&flight->error, status);
+    if (status != RADIO_OK)
+      flight->job.n = 0;
+    rd_pool_post (async->pool, &flight->job);
+    return;
+  }
   if (status == RADIO_OK)
     status = rd_pool_start (async->pool, &flight->job);
   flight->started = status == RADIO_OK;
@@ -438,59 +150,82 @@ on_arrival (struct rd_io_get *get)
 static void
 record_failure (struct async *async, enum radio_status status)
 {
-  if (status != RADIO_OK && async->error.status == RADIO_OK)
-    rd_error_save (&async->error, status);
+  if (status == RADIO_OK)
+    return;
+  RD_LOCK_SCOPE (&async->mutex);
+  if (async->synced.error.status == RADIO_OK)
+    rd_error_save (&async->synced.error, status);
 }
 
 static const struct radio_counter in_flight = {
   "requests in flight", "count"
 };
 
-static void
-update_gauge (const struct async *async)
+/* Returns the number of flights then. */
+static unsigned
+count_flight (struct async *async, int change)
 {
+  RD_LOCK_SCOPE (&async->mutex);
+  async->synced.nflights += (unsigned) change;
   if (radio_profile_is_on ())
-    radio_gauge_set (&in_flight, async->nflights);
+    radio_gauge_set (&in_flight, async->synced.nflights);
+  return async->synced.nflights;
 }
 
-/* Starts the next read; false when none is left, or after a failure. */
+/* Returns the next fetch that is read; NULL if none is left, or after a
+ * failure. */
+static const struct rd_plan_fetch *
+take_fetch (struct async *async)
+{
+  const struct rd_plan *plan = async->job->plan;
+  RD_LOCK_SCOPE (&async->mutex);
+  while (async->synced.next < plan->nfetches
+         && async->synced.error.status == RADIO_OK) {
+    const struct rd_plan_fetch *fetch = &plan->fetches[async->synced.next++];
+    if (fetch->kind != RD_FETCH_FILL && fetch->kind != RD_FETCH_CACHED)
+      return fetch;
+  }
+  return NULL;
+}
+
+static enum radio_status flight_ended (struct rd_job *job,
+                                       enum radio_status status);
+
+/* Starts the next read; false when none is left, or after a failure.  In a run
+ * it may have ended before this returns. */
 static bool
 start_flight (struct async *async, struct flight *flight)
 {
   struct rd_fetch_job *job = async->job;
   const struct radio_array *array = job->read->array;
   const struct rd_plan *plan = job->plan;
-  flight->fetch = NULL;
-  while (!flight->fetch && async->next < plan->nfetches
-         && async->error.status == RADIO_OK) {
-    const struct rd_plan_fetch *fetch = &plan->fetches[async->next++];
-    if (fetch->kind == RD_FETCH_FILL || fetch->kind == RD_FETCH_CACHED)
-      continue;
+  struct rd_io *io = array->store->io;
+  bool is_ready = false;
+  while (!is_ready && (flight->fetch = take_fetch (async))) {
     bool missing;
     rd_array_chunk_key (
-      array, plan->chunks[plan->tiles[fetch->first].chunk].chunk,
+      array, plan->chunks[plan->tiles[flight->fetch->first].chunk].chunk,
       flight->key);
     enum radio_status status = rd_fetch_prepare_read (
-      job, fetch, flight->key, &flight->get, &missing);
-    if (status == RADIO_OK && !missing)
-      flight->fetch = fetch;
-    else
-      record_failure (async, status == RADIO_OK ? rd_fetch_fill (job, fetch)
-                                                : status);
+      job, flight->fetch, flight->key, &flight->get, &missing);
+    is_ready = status == RADIO_OK && !missing;
+    if (!is_ready)
+      record_failure (async, status == RADIO_OK
+                             ? rd_fetch_fill (job, flight->fetch) : status);
   }
-  if (!flight->fetch)
+  if (!is_ready)
     return false;
   flight->job.run = place_arrived_tile;
   flight->job.n = flight->fetch->n;
   flight->job.max_active = async->max_active;
   flight->job.site = &tiles_site;
-  flight->job.parent = &async->handoff;
+  flight->job.parent = async->parent;
+  flight->job.end = async->run ? flight_ended : NULL;
   flight->get.into = &flight->buffer;
   flight->get.done = on_arrival;
   flight->get.user_data = flight;
-  async->nflights++;
-  update_gauge (async);
-  array->store->io->ops->get (array->store->io, &flight->get, 1);
+  (void) count_flight (async, 1);
+  io->ops->get (io, &flight->get, 1);
   return true;
 }
 
@@ -517,8 +252,7 @@ finish_next_flight (struct async *async)
   if (flight->started && flight->missing)
     record_failure (async, rd_fetch_missing_object (async->job,
                                                     flight->fetch));
-  async->nflights--;
-  update_gauge (async);
+  (void) count_flight (async, -1);
   return flight;
 }
 
@@ -547,10 +281,10 @@ choose_window (struct rd_fetch_job *job, unsigned *max_active)
   const struct rd_layout *layout = &read->array->layout;
   uint64_t each = layout->sharding ? job->plan->max_fetch_nbytes
                                    : layout->tile_bound_nbytes;
-  unsigned window = share_limit (
+  unsigned window = rd_fetch_share_limit (
     read, WINDOW_PARTS, each,
     (unsigned) rd_min_u64 (MAX_WINDOW, job->plan->nfetches));
-  unsigned ndecoders = share_limit (read, TILE_PARTS - WINDOW_PARTS,
+  unsigned ndecoders = rd_fetch_share_limit (read, RD_TILE_PARTS - WINDOW_PARTS,
                                     layout->decode_nbytes,
                                     context->nthreads);
   if (ndecoders < context->nthreads && window > ndecoders)
@@ -559,38 +293,54 @@ choose_window (struct rd_fetch_job *job, unsigned *max_active)
                                               : ndecoders;
   job->max_object_nbytes = context->memory_limit_nbytes;
   if (window > 1)
-    job->max_object_nbytes = context->memory_limit_nbytes / LIMIT_PARTS
+    job->max_object_nbytes = context->memory_limit_nbytes / RD_LIMIT_PARTS
       * WINDOW_PARTS / window + layout->decode_nbytes;
   return window;
 }
 
+/* Opens the window of a part's reads; async's job and run are set. */
 static enum radio_status
-do_fetches_async (struct rd_fetch_job *job)
+open_flights (struct async *async)
 {
-  RD_SCOPE ("requests", RD_IN_OPERATION);
-  const struct rd_plan *plan = job->plan;
-  unsigned max_active, window = choose_window (job, &max_active);
-  RD_FREE struct flight *flights = rd_calloc (window, sizeof *flights);
-  if (!flights)
-    return rd_fail_memory (window * sizeof *flights);
-  struct async async = {
-    .job = job,
-    .pool = job->read->array->store->context->pool,
-    .max_active = max_active,
-    .mutex = PTHREAD_MUTEX_INITIALIZER,
-    .arrived = PTHREAD_COND_INITIALIZER,
-  };
-  async.synced.last = &async.synced.first;
-  if (radio_profile_is_on ())
-    radio_handoff_give (&async.handoff);
-  for (unsigned i = 0; i < window; i++) {
-    flights[i].async = &async;
-    if (!start_flight (&async, &flights[i]))
-      break;
-  }
+  async->window = choose_window (async->job, &async->max_active);
+  async->flights = rd_calloc (async->window, sizeof *async->flights);
+  if (!async->flights)
+    return rd_fail_memory (async->window * sizeof *async->flights);
+  for (unsigned i = 0; i < async->window; i++)
+    async->flights[i].async = async;
+  async->pool = async->job->read->array->store->context->pool;
+  pthread_mutex_init (&async->mutex, NULL);
+  pthread_cond_init (&async->arrived, NULL);
+  async->synced.next = 0;
+  async->synced.nflights = 0;
+  async->synced.error.status = RADIO_OK;
+  async->synced.first = NULL;
+  async->synced.last = &async->synced.first;
+  return RADIO_OK;
+}
 
-  /* Fill values and cached tiles are placed while the first reads are in
-   * flight. */
+/* Ends it when no flight is left; returns the status of the first failure. */
+static enum radio_status
+close_flights (struct async *async)
+{
+  for (unsigned i = 0; i < async->window; i++)
+    rd_buffer_free (&async->flights[i].buffer);
+  rd_free (async->flights);
+  pthread_cond_destroy (&async->arrived);
+  pthread_mutex_destroy (&async->mutex);
+  return rd_error_raise (&async->synced.error);
+}
+
+/* Starts the first reads.  Fill values and cached tiles are placed while these
+ * are in flight. */
+static void
+start_flights (struct async *async)
+{
+  struct rd_fetch_job *job = async->job;
+  const struct rd_plan *plan = job->plan;
+  for (unsigned i = 0; i < async->window; i++)
+    if (!start_flight (async, &async->flights[i]))
+      break;
   bool any = false;
   for (uint32_t i = 0; i < plan->nfetches; i++)
     any |= plan->fetches[i].kind == RD_FETCH_FILL
@@ -599,52 +349,85 @@ do_fetches_async (struct rd_fetch_job *job)
   job->job.site = &tiles_site;
   job->job.n = plan->nfetches;
   if (any)
-    record_failure (&async, rd_pool_run (async.pool, &job->job));
+    record_failure (async, rd_pool_run (async->pool, &job->job));
+}
 
+static enum radio_status
+do_fetches_async (struct rd_fetch_job *job)
+{
+  RD_SCOPE ("requests", RD_IN_OPERATION);
+  struct async async = { .job = job };
+  RD_TRY (open_flights (&async));
+  async.parent = &async.handoff;
+  if (radio_profile_is_on ())
+    radio_handoff_give (&async.handoff);
+  start_flights (&async);
   /* Wait for every flight, also after a failure. */
-  while (async.nflights > 0)
+  while (count_flight (&async, 0) > 0)
     start_flight (&async, finish_next_flight (&async));
   if (async.handoff.parent)
     radio_handoff_release (&async.handoff);
-  for (unsigned i = 0; i < window; i++)
-    rd_buffer_free (&flights[i].buffer);
-  pthread_cond_destroy (&async.arrived);
-  pthread_mutex_destroy (&async.mutex);
-  return rd_error_raise (&async.error);
+  return close_flights (&async);
 }
 
-/* Plans the fetches of the plan's chunks, and does them. */
+/* Plans the fetches of the plan's chunks, whose indexes were found if status is
+ * RADIO_OK. */
 static enum radio_status
-read_chunks (struct rd_tile_read *read, struct rd_plan *plan)
+plan_part (struct rd_tile_read *read, struct rd_plan *plan,
+           enum radio_status status)
 {
-  const struct rd_layout *layout = &read->array->layout;
   const struct radio_context *context = read->array->store->context;
   struct rd_io *io = read->array->store->io;
   /* Half of the memory for tiles is for bytes that were read; the store's cap
    * does not go above that. */
-  uint64_t most = context->work_nbytes / LIMIT_PARTS * TILE_PARTS / 2;
+  uint64_t most = context->work_nbytes / RD_LIMIT_PARTS * RD_TILE_PARTS / 2;
   const struct rd_coalesce coalesce = {
     .gap_nbytes = io->coalesce_gap_nbytes,
     .cap_nbytes = rd_min_u64 (io->coalesce_cap_nbytes, most),
     .nworkers = io->ops->is_blocking && context->nthreads > 1
       ? context->nthreads : 0,
   };
-  enum radio_status status = find_indexes (read, plan);
   if (status == RADIO_OK) {
     RD_SCOPE ("plan", RD_IN_METADATA);
-    status = rd_plan_fetches (layout, &coalesce, &read->cache, plan);
+    status = rd_plan_fetches (&read->array->layout, &coalesce, &read->cache,
+                              plan);
   }
   for (uint32_t i = 0; i < plan->nchunks; i++) {
     rd_index_cache_release (read->array->indexes, plan->chunks[i].entry);
     plan->chunks[i].entry = NULL;
   }
+  return status;
+}
 
+/* Called when a part was read, or failed. */
+static enum radio_status
+close_part (struct rd_tile_read *read, struct rd_plan *plan,
+            enum radio_status status)
+{
+  rd_plan_release_cached (&read->cache, plan);
+  for (uint32_t i = 0; i < plan->nchunks; i++) {
+    rd_io_release (read->array->store->io, plan->chunks[i].file);
+    plan->chunks[i].file = NULL;
+  }
+  RD_TRY (status);
+  return read->part_done ? read->part_done (read) : RADIO_OK;
+}
+
+/* Reads the plan's chunks. */
+static enum radio_status
+read_chunks (struct rd_tile_read *read, struct rd_plan *plan)
+{
+  const struct rd_layout *layout = &read->array->layout;
+  const struct radio_context *context = read->array->store->context;
+  struct rd_io *io = read->array->store->io;
+  enum radio_status status = plan_part (read, plan,
+                                        rd_indexes_find (read, plan));
   struct rd_fetch_job job = { .read = read, .plan = plan };
   if (status == RADIO_OK && plan->nfetches > 0 && io->ops->is_blocking) {
     uint64_t fetch_nbytes = layout->sharding ? plan->max_fetch_nbytes
                                              : layout->tile_bound_nbytes;
-    unsigned nthreads = share_limit (
-      read, TILE_PARTS, rd_add_sat (fetch_nbytes, layout->decode_nbytes),
+    unsigned nthreads = rd_fetch_share_limit (
+      read, RD_TILE_PARTS, rd_add_sat (fetch_nbytes, layout->decode_nbytes),
       context->nthreads);
     bool is_small = rd_mul_sat (plan->ntiles, layout->tile_nbytes)
       <= ALONE_NBYTES;
@@ -657,13 +440,7 @@ read_chunks (struct rd_tile_read *read, struct rd_plan *plan)
     status = rd_pool_run (context->pool, &job.job);
   } else if (status == RADIO_OK && plan->nfetches > 0)
     status = do_fetches_async (&job);
-  rd_plan_release_cached (&read->cache, plan);
-  for (uint32_t i = 0; i < plan->nchunks; i++) {
-    rd_io_release (io, plan->chunks[i].file);
-    plan->chunks[i].file = NULL;
-  }
-  RD_TRY (status);
-  return read->part_done ? read->part_done (read) : RADIO_OK;
+  return close_part (read, plan, status);
 }
 
 /* True when a part of the plan that failed may succeed with other indexes,
@@ -684,10 +461,20 @@ may_read_again (struct rd_tile_read *read, const struct rd_plan *plan,
   return true;
 }
 
+/* Plans the next part; its chunks are none at the end. */
+static enum radio_status
+plan_next (struct rd_tile_read *read, struct rd_plan_cursor *cursor,
+           struct rd_plan *plan)
+{
+  RD_SCOPE ("plan", RD_IN_METADATA);
+  const struct radio_context *context = read->array->store->context;
+  return rd_plan_chunks (cursor, context->memory_limit_nbytes / RD_LIMIT_PARTS
+                         * RD_INDEX_PARTS, plan);
+}
+
 enum radio_status
 rd_fetch_tiles (struct rd_tile_read *read)
 {
-  const struct radio_context *context = read->array->store->context;
   struct rd_plan_cursor cursor = {
     .layout = &read->array->layout,
     .requests = read->requests,
@@ -696,11 +483,7 @@ rd_fetch_tiles (struct rd_tile_read *read)
   RD_PLAN_SCOPE struct rd_plan plan;
   rd_plan_init (&plan);
   for (;;) {
-    {
-      RD_SCOPE ("plan", RD_IN_METADATA);
-      RD_TRY (rd_plan_chunks (&cursor, context->memory_limit_nbytes
-                              / LIMIT_PARTS * INDEX_PARTS, &plan));
-    }
+    RD_TRY (plan_next (read, &cursor, &plan));
     if (plan.nchunks == 0)
       return RADIO_OK;
     unsigned n = 0;
@@ -713,4 +496,184 @@ rd_fetch_tiles (struct rd_tile_read *read)
              && may_read_again (read, &plan, status));
     RD_TRY (status);
   }
+}
+
+/*------------------------------------------------------------------------
+ * Runs: each function is called by the thread that ended the step before, and
+ * its last call starts the next step, after which the run may be gone
+ *----------------------------------------------------------------------*/
+
+struct run {
+  struct rd_job step;                 /* has only its end: plans a part */
+  struct rd_tile_read *read;
+  rd_tiles_done_fn *done;
+  struct radio_handoff handoff;       /* of the thread that started it */
+  struct rd_plan_cursor cursor;
+  struct rd_plan plan;
+  unsigned nattempts;                 /* at the part */
+  struct rd_index_job indexes;
+  struct rd_fetch_job fetches;
+  struct async async;
+};
+
+/* Opens a scope below the one that the read was started in; 0: none. */
+static uint64_t
+enter_run (const struct run *run)
+{
+  static const struct radio_site site = {
+    "read", RD_IN_OPERATION, "rd_fetch_tiles_start", __FILE__, __LINE__,
+    RADIO_SCOPE_WORK
+  };
+  return radio_profile_is_on () ? radio_scope_receive (&run->handoff, &site)
+                                : 0;
+}
+
+static void
+finish_run (struct run *run, enum radio_status status)
+{
+  struct rd_tile_read *read = run->read;
+  rd_tiles_done_fn *done = run->done;
+  rd_plan_free (&run->plan);
+  if (run->handoff.parent)
+    radio_handoff_release (&run->handoff);
+  rd_free (run);
+  done (read, status);
+}
+
+static void begin_part (struct run *run);
+
+static void
+end_part (struct run *run, enum radio_status status)
+{
+  struct rd_tile_read *read = run->read;
+  status = close_part (read, &run->plan, status);
+  if (status == RADIO_OK)
+    rd_pool_post (read->array->store->context->pool, &run->step);
+  else if (++run->nattempts < MAX_READS
+           && may_read_again (read, &run->plan, status))
+    begin_part (run);
+  else
+    finish_run (run, status);
+}
+
+/* Ends the part with its last flight. */
+static void
+leave_flights (struct async *async)
+{
+  if (count_flight (async, -1) == 0)
+    end_part (async->run, close_flights (async));
+}
+
+static enum radio_status
+flight_ended (struct rd_job *job, enum radio_status status)
+{
+  struct flight *flight = (struct flight *) job;
+  struct async *async = flight->async;
+  if (status == RADIO_OK)
+    status = rd_error_raise (&flight->error);
+  if (status == RADIO_OK && flight->missing)
+    status = rd_fetch_missing_object (async->job, flight->fetch);
+  record_failure (async, status);
+  (void) start_flight (async, flight);
+  leave_flights (async);
+  return RADIO_OK;
+}
+
+static void
+fetch_part (struct run *run, enum radio_status status)
+{
+  uint64_t scope = enter_run (run);
+  status = plan_part (run->read, &run->plan, status);
+  run->fetches = (struct rd_fetch_job) { .read = run->read,
+                                         .plan = &run->plan };
+  run->async.job = &run->fetches;
+  run->async.run = run;
+  run->async.parent = &run->handoff;
+  bool has_flights = status == RADIO_OK && run->plan.nfetches > 0;
+  if (has_flights)
+    status = open_flights (&run->async);
+  if (has_flights && status == RADIO_OK) {
+    (void) count_flight (&run->async, 1);
+    start_flights (&run->async);
+    radio_scope_end (scope);
+    leave_flights (&run->async);
+  } else {
+    radio_scope_end (scope);
+    end_part (run, status);
+  }
+}
+
+static enum radio_status
+indexes_ended (struct rd_job *job, enum radio_status status)
+{
+  struct rd_index_job *indexes = (struct rd_index_job *) job;
+  struct run *run = (struct run *) ((char *) indexes
+                                    - offsetof (struct run, indexes));
+  rd_indexes_close_reads (indexes);
+  fetch_part (run, status);
+  return RADIO_OK;
+}
+
+static void
+begin_part (struct run *run)
+{
+  struct rd_tile_read *read = run->read;
+  struct rd_index_job *indexes = &run->indexes;
+  struct rd_io *io = read->array->store->io;
+  uint64_t scope = enter_run (run);
+  atomic_store (&read->found_stale, false);
+  read->used_lengths = false;
+  enum radio_status status = rd_indexes_list (indexes, read, &run->plan);
+  bool reads = status == RADIO_OK && indexes->n > 0;
+  if (reads) {
+    status = rd_indexes_open_reads (indexes);
+    indexes->job.end = indexes_ended;
+    indexes->job.detached = true;
+    indexes->job.parent = &run->handoff;
+  }
+  radio_scope_end (scope);
+  if (reads && status == RADIO_OK)
+    io->ops->get (io, indexes->gets, indexes->n);
+  else
+    fetch_part (run, status);
+}
+
+static enum radio_status
+step_ended (struct rd_job *job, enum radio_status status)
+{
+  struct run *run = (struct run *) job;
+  uint64_t scope = enter_run (run);
+  if (status == RADIO_OK)
+    status = plan_next (run->read, &run->cursor, &run->plan);
+  radio_scope_end (scope);
+  if (status != RADIO_OK || run->plan.nchunks == 0) {
+    finish_run (run, status);
+    return RADIO_OK;
+  }
+  run->nattempts = 0;
+  begin_part (run);
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_fetch_tiles_start (struct rd_tile_read *read, rd_tiles_done_fn *done)
+{
+  RD_FREE struct run *run = rd_calloc (1, sizeof *run);
+  if (!run)
+    return rd_fail_memory (sizeof *run);
+  run->read = read;
+  run->done = done;
+  run->cursor = (struct rd_plan_cursor) {
+    .layout = &read->array->layout, .requests = read->requests, .n = read->n,
+  };
+  rd_plan_init (&run->plan);
+  run->step = (struct rd_job) {
+    .end = step_ended, .site = &tiles_site, .parent = &run->handoff,
+  };
+  struct rd_pool *pool = read->array->store->context->pool;
+  RD_TRY (rd_pool_need_worker (pool));
+  if (radio_profile_is_on ())
+    radio_handoff_give (&run->handoff);
+  rd_pool_post (pool, &RD_STEAL (run)->step);
+  return RADIO_OK;
 }

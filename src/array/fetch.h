@@ -67,6 +67,15 @@ struct rd_tile_read {
  * and they are within the array. */
 enum radio_status rd_fetch_tiles (struct rd_tile_read *read) RADIO_USE_RESULT;
 
+/* The same for a store that does not block, without a thread that waits: what
+ * follows a request is done by the pool.  done is called once, on a thread of
+ * the pool, with the status and its message; read stays valid until then. */
+typedef void rd_tiles_done_fn (struct rd_tile_read *read,
+                               enum radio_status status);
+enum radio_status rd_fetch_tiles_start (struct rd_tile_read *read,
+                                        rd_tiles_done_fn *done)
+  RADIO_USE_RESULT;
+
 /* RADIO_ERROR_NOT_FOUND when the array was removed under its handle.  Removing
  * an array removes its document first: if that still exists after a read, no
  * chunk was missing because it was being removed. */
@@ -78,6 +87,53 @@ enum radio_status rd_array_check_exists (const struct radio_array *array)
  * this one. */
 enum radio_status rd_read_missing (struct rd_tile_read *read)
   RADIO_USE_RESULT;
+
+/* The memory limit is divided in parts: one for cached indexes, one for
+ * indexes in use, the rest for tiles. */
+#define RD_LIMIT_PARTS 8
+#define RD_INDEX_PARTS 1
+#define RD_TILE_PARTS 6
+
+/* Returns how many buffers of nbytes_each fit into some parts of the memory
+ * limit; at least 1 and at most `most'. */
+unsigned rd_fetch_share_limit (const struct rd_tile_read *read,
+                               unsigned nparts, uint64_t nbytes_each,
+                               unsigned most);
+
+/* The indexes of a part of a plan (fetch-indexes.c). */
+struct rd_index_job {
+  struct rd_job job;
+  struct rd_tile_read *read;
+  struct rd_plan *plan;
+  uint64_t generation;
+  uint32_t n;
+  uint32_t chunks[RD_PLAN_MAX_CHUNKS];    /* to read indexes for */
+
+  /* For asynchronous reads; else NULL. */
+  struct rd_io_get *gets;
+  struct rd_index_read *reads;
+  pthread_mutex_t mutex;
+  pthread_cond_t arrived;
+  struct {
+    uint32_t narrived;
+  } synced;
+};
+
+/* Sets the indexes of the plan's chunks that are known, and makes the job of
+ * reading the others. */
+enum radio_status rd_indexes_list (struct rd_index_job *job,
+                                   struct rd_tile_read *read,
+                                   struct rd_plan *plan) RADIO_USE_RESULT;
+
+/* Prepares the asynchronous reads of all of them.  The last one that arrives
+ * posts the job if it is detached. */
+enum radio_status rd_indexes_open_reads (struct rd_index_job *job)
+  RADIO_USE_RESULT;
+void rd_indexes_close_reads (struct rd_index_job *job);
+
+/* Sets the index of each of the plan's chunks, from the cache or read. */
+enum radio_status rd_indexes_find (struct rd_tile_read *read,
+                                   struct rd_plan *plan) RADIO_USE_RESULT;
 
 /* The fetches of a part of a plan: how each is read, checked, decoded and
  * placed (fetch-tiles.c), by blocking reads or by asynchronous ones

@@ -34,7 +34,7 @@ struct idle_scratch {
 
 struct rd_pool {
   pid_t pid;                        /* of the process that opened it */
-  unsigned nworkers;
+  atomic_uint nworkers;
   uint64_t spin_ns;
   atomic_uint nqueued;              /* jobs ever queued; wraps */
   atomic_uint nspinning;            /* workers that watch nqueued */
@@ -257,6 +257,13 @@ work_and_lock (struct rd_pool *pool, struct rd_job *job, unsigned number,
   /* Call the job's end without the mutex: it may take long, and start other
    * jobs. */
   job->synced.ended = true;
+  if (job->detached) {
+    status = rd_error_raise (&job->synced.error);
+    pthread_mutex_unlock (&pool->mutex);
+    (void) job->end (job, status);
+    pthread_mutex_lock (&pool->mutex);
+    return;
+  }
   if (job->end) {
     status = job->synced.error.status;
     pthread_mutex_unlock (&pool->mutex);
@@ -307,12 +314,43 @@ run_worker (void *argument)
   return NULL;
 }
 
+/* Starts a worker, with the mutex or before others know the pool.  Returns an
+ * errno. */
+static int
+start_worker (struct rd_pool *pool)
+{
+  /* Signals are for the program's own threads. */
+  sigset_t all, before;
+  sigfillset (&all);
+  pthread_sigmask (SIG_SETMASK, &all, &before);
+  int errnum = pthread_create (&pool->workers[pool->nworkers], NULL,
+                               run_worker, pool);
+  pthread_sigmask (SIG_SETMASK, &before, NULL);
+  if (errnum == 0)
+    pool->nworkers++;
+  return errnum;
+}
+
+enum radio_status
+rd_pool_need_worker (struct rd_pool *pool)
+{
+  RD_TRY (rd_pool_check (pool));
+  RD_LOCK_SCOPE (&pool->mutex);
+  int errnum = pool->nworkers > 0 ? 0 : start_worker (pool);
+  if (errnum == 0)
+    return RADIO_OK;
+  rd_fail_errno (errnum, "cannot start a worker thread");
+  return RADIO_ERROR_IO;
+}
+
 enum radio_status
 rd_pool_open (const struct rd_pool_options *options,
               struct rd_pool **result)
 {
   unsigned n = options->nthreads > 1 ? options->nthreads - 1 : 0;
-  size_t nbytes = sizeof (struct rd_pool) + n * sizeof (pthread_t);
+  /* One may be started later. */
+  size_t nbytes = sizeof (struct rd_pool)
+    + rd_max_u64 (n, 1) * sizeof (pthread_t);
   struct rd_pool *pool = rd_calloc (1, nbytes);
   if (!pool)
     return rd_fail_memory (nbytes);
@@ -324,18 +362,9 @@ rd_pool_open (const struct rd_pool_options *options,
   pthread_cond_init (&pool->arrived, NULL);
   pthread_cond_init (&pool->finished, NULL);
 
-  /* Signals are for the program's own threads. */
-  sigset_t all, before;
-  sigfillset (&all);
-  pthread_sigmask (SIG_SETMASK, &all, &before);
   int errnum = 0;
-  while (errnum == 0 && pool->nworkers < n) {
-    errnum = pthread_create (&pool->workers[pool->nworkers], NULL,
-                             run_worker, pool);
-    if (errnum == 0)
-      pool->nworkers++;
-  }
-  pthread_sigmask (SIG_SETMASK, &before, NULL);
+  while (errnum == 0 && pool->nworkers < n)
+    errnum = start_worker (pool);
 
   /* Fewer threads than wanted are slower, not wrong; none is a failure. */
   if (n > 0 && pool->nworkers == 0) {
@@ -441,6 +470,14 @@ rd_pool_start (struct rd_pool *pool, struct rd_job *job)
   RD_TRY (rd_pool_check (pool));
   (void) submit (pool, job, false);
   return RADIO_OK;
+}
+
+void
+rd_pool_post (struct rd_pool *pool, struct rd_job *job)
+{
+  job->detached = true;
+  if (pool->pid == getpid ())
+    (void) submit (pool, job, false);
 }
 
 static bool

@@ -55,6 +55,9 @@ struct rd_job {
                                        neighbours; else in order */
   bool urgent;                      /* taken before those that are not, which
                                        workers leave after their task */
+  bool detached;                    /* nobody waits for it: its end is the
+                                       pool's last access, and gets the job's
+                                       status and message; it has a parent */
 
   /* In profiles: the scope of each thread that works on the job (NULL:
    * "tasks"), below the starting thread's scope or below `parent', which is
@@ -97,10 +100,18 @@ void rd_pool_close (struct rd_pool *pool);
 enum radio_status rd_pool_check (const struct rd_pool *pool)
   RADIO_USE_RESULT;
 
+/* Makes sure that there is a worker, also in a pool of one thread, for detached
+ * jobs. */
+enum radio_status rd_pool_need_worker (struct rd_pool *pool)
+  RADIO_USE_RESULT;
+
 /* Queues a job and returns.  With nthreads of 1 it is done by the thread that
  * waits for it.  RADIO_ERROR_FORKED in a child. */
 enum radio_status rd_pool_start (struct rd_pool *pool, struct rd_job *job)
   RADIO_USE_RESULT;
+
+/* Queues a detached job.  In a child process it never ends. */
+void rd_pool_post (struct rd_pool *pool, struct rd_job *job);
 
 /* Works on a started job, unless it is full, until no task of it is left, but
  * does not wait for the other threads. */

@@ -4,6 +4,8 @@
 #include <config.h>
 
 #include <inttypes.h>
+#include <pthread.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "src/base/checked.h"
@@ -345,4 +347,177 @@ radio_array_read (struct radio_array *array, const struct radio_box *box,
   return rd_scope_end_with (
     read_requests (array, &request, 1, dtype, scaling_of (options), options,
                    false));
+}
+
+/*------------------------------------------------------------------------
+ * Asynchronous reads
+ *----------------------------------------------------------------------*/
+
+struct radio_read {
+  struct read read;                   /* first */
+  struct rd_job job;                  /* has only its end: reads all of a store
+                                         that blocks */
+  struct radio_request *requests;
+  radio_read_done_fn *done;
+  void *user_data;
+  atomic_uint nrefs;                  /* the caller's, and its own */
+  struct radio_handoff handoff;       /* if the store blocks */
+  pthread_mutex_t mutex;
+  pthread_cond_t ended;
+  struct {
+    bool is_done;                     /* the array may be closed */
+    struct rd_error error;
+  } synced;
+};
+
+void
+radio_read_close (struct radio_read *read)
+{
+  if (!read || atomic_fetch_sub (&read->nrefs, 1) != 1)
+    return;
+  pthread_cond_destroy (&read->ended);
+  pthread_mutex_destroy (&read->mutex);
+  rd_free (read->requests);
+  rd_free (read);
+}
+
+static void
+finish_read (struct rd_tile_read *tiles, enum radio_status status)
+{
+  struct radio_read *read = (struct radio_read *) tiles;
+  status = end_read (&read->read, status);
+  struct rd_error error = { .status = RADIO_OK };
+  if (status != RADIO_OK)
+    rd_error_save (&error, status);
+  if (read->done)
+    read->done (status, read->user_data);
+  {
+    RD_LOCK_SCOPE (&read->mutex);
+    read->synced.error = error;
+    read->synced.is_done = true;
+    pthread_cond_broadcast (&read->ended);
+  }
+  radio_read_close (read);
+}
+
+static enum radio_status
+read_blocking (struct rd_job *job, enum radio_status status)
+{
+  struct radio_read *read = (struct radio_read *)
+    ((char *) job - offsetof (struct radio_read, job));
+  static const struct radio_site site = {
+    "read", RD_IN_OPERATION, "radio_array_read_async", __FILE__, __LINE__,
+    RADIO_SCOPE_WORK
+  };
+  uint64_t scope = radio_profile_is_on ()
+    ? radio_scope_receive (&read->handoff, &site) : 0;
+  if (status == RADIO_OK)
+    status = rd_fetch_tiles (&read->read.tiles);
+  radio_scope_end (scope);
+  if (read->handoff.parent)
+    radio_handoff_release (&read->handoff);
+  finish_read (&read->read.tiles, status);
+  return RADIO_OK;
+}
+
+static enum radio_status
+start_read (struct radio_read *read)
+{
+  struct radio_store *store = read->read.tiles.array->store;
+  struct rd_pool *pool = store->context->pool;
+  if (!store->io->ops->is_blocking)
+    return rd_fetch_tiles_start (&read->read.tiles, finish_read);
+  RD_TRY (rd_pool_need_worker (pool));
+  read->job.end = read_blocking;
+  read->job.parent = &read->handoff;
+  if (radio_profile_is_on ())
+    radio_handoff_give (&read->handoff);
+  rd_pool_post (pool, &read->job);
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_array_read_async (struct radio_array *array,
+                     const struct radio_request *requests, size_t n,
+                     enum radio_dtype dtype, const struct rd_scaling *scaling,
+                     const struct radio_read_options *options,
+                     radio_read_done_fn *done, void *user_data,
+                     struct radio_read **result)
+{
+  static const struct radio_read_options defaults;
+  if (options && options->cancel)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_read_options: cancel of an "
+                    "asynchronous read; use radio_read_cancel");
+  struct radio_read *read = rd_calloc (1, sizeof *read);
+  if (!read)
+    return rd_fail_memory (sizeof *read);
+  pthread_mutex_init (&read->mutex, NULL);
+  pthread_cond_init (&read->ended, NULL);
+  atomic_init (&read->nrefs, result ? 2 : 1);
+  read->done = done;
+  read->user_data = user_data;
+  read->requests = rd_calloc (n + 1, sizeof *read->requests);
+  enum radio_status status = read->requests ? RADIO_OK
+                                            : rd_fail_memory (n);
+  if (status == RADIO_OK) {
+    for (size_t i = 0; i < n; i++)
+      read->requests[i] = requests[i];
+    status = begin_read (&read->read, array, read->requests, n, dtype,
+                         scaling, options, false);
+  }
+  if (status == RADIO_OK && !read->read.tiles.stop) {
+    rd_read_stop_init (&read->read.stop, &defaults);
+    read->read.tiles.stop = &read->read.stop;
+  }
+  /* Before the read can end. */
+  struct radio_read *before = result ? *result : NULL;
+  if (status == RADIO_OK && result)
+    *result = read;
+  if (status == RADIO_OK)
+    status = start_read (read);
+  if (status == RADIO_OK)
+    return RADIO_OK;
+  status = end_read (&read->read, status);
+  if (result)
+    *result = before;
+  atomic_store (&read->nrefs, 1);
+  radio_read_close (read);
+  return status;
+}
+
+enum radio_status
+radio_array_read_async (struct radio_array *array,
+                        const struct radio_request *requests, size_t n,
+                        enum radio_dtype dtype,
+                        const struct radio_read_options *options,
+                        radio_read_done_fn *done, void *user_data,
+                        struct radio_read **read)
+{
+  if (!array || (!requests && n > 0))
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_array_read_async: %s is "
+                    "NULL", array ? "requests" : "array");
+  return rd_array_read_async (array, requests, n, dtype, scaling_of (options),
+                              options, done, user_data, read);
+}
+
+enum radio_status
+radio_read_wait (struct radio_read *read)
+{
+  if (!read)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_read_wait: read is NULL");
+  RD_LOCK_SCOPE (&read->mutex);
+  while (!read->synced.is_done)
+    pthread_cond_wait (&read->ended, &read->mutex);
+  return rd_error_raise (&read->synced.error);
+}
+
+void
+radio_read_cancel (struct radio_read *read)
+{
+  if (!read)
+    return;
+  atomic_store (&read->read.stop.io.is_cancelled, true);
+  RD_LOCK_SCOPE (&read->mutex);
+  if (!read->synced.is_done)
+    rd_io_wake (read->read.tiles.array->store->io);
 }

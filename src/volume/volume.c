@@ -302,6 +302,24 @@ radio_volume_read_many (struct radio_volume *volume,
     read_requests (volume, requests, n, dtype, options));
 }
 
+enum radio_status
+radio_volume_read_async (struct radio_volume *volume,
+                         const struct radio_request *requests, size_t n,
+                         enum radio_dtype dtype,
+                         const struct radio_read_options *options,
+                         radio_read_done_fn *done, void *user_data,
+                         struct radio_read **read)
+{
+  if (volume == NULL || (requests == NULL && n > 0))
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_volume_read_async: %s is "
+                    "NULL", volume ? "requests" : "volume");
+  const struct rd_scaling scaling
+    = { volume->info.scl_slope, volume->info.scl_inter };
+  return rd_array_read_async (volume->array, requests, n, dtype,
+                              options && options->scaled ? &scaling : NULL,
+                              options, done, user_data, read);
+}
+
 static bool
 is_space (char letter)
 {

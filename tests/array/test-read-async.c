@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads that no thread waits for: one thread keeps many in flight, each
+ * completes once, with the right elements or the right error, whatever the
+ * store and the number of threads; they can be waited for and cancelled. */
+#include <config.h>
+
+#include <pthread.h>
+
+#include "src/array/context.h"
+#include "tests/array/model.h"
+#include "tests/io/http-peer.h"
+#include "tests/io/wrap.h"
+
+enum { NREADS = 64 };
+
+static const struct radio_array_options options = {
+  .rank = 3, .shape = { 24, 30, 28 }, .chunk_shape = { 8, 32, 32 },
+  .data_type = "int32",
+  .codecs_json = "[{\"name\":\"sharding_indexed\",\"configuration\":{"
+    "\"chunk_shape\":[4,8,8],\"codecs\":[{\"name\":\"bytes\","
+    "\"configuration\":{\"endian\":\"little\"}},{\"name\":\"zstd\","
+    "\"configuration\":{\"level\":1,\"checksum\":false}},"
+    "{\"name\":\"crc32c\"}],\"index_codecs\":[{\"name\":\"bytes\","
+    "\"configuration\":{\"endian\":\"little\"}}]}}]",
+};
+enum { MAX_NBYTES = 24 * 30 * 28 * 4 };
+
+/* One read, and what its callback saw. */
+struct job {
+  struct radio_read *read;
+  struct radio_box box;
+  unsigned char *buffer;
+  atomic_int ndone;
+  enum radio_status status;
+  char message[256];
+};
+
+static void
+on_done (enum radio_status status, void *user_data)
+{
+  struct job *job = user_data;
+  job->status = status;
+  snprintf (job->message, sizeof job->message, "%s",
+            status == RADIO_OK ? "" : radio_error_message ());
+  job->ndone++;
+}
+
+static struct job *
+make_jobs (struct model *model)
+{
+  struct job *jobs = calloc (NREADS, sizeof *jobs);
+  assert_non_null (jobs);
+  for (int i = 0; i < NREADS; i++) {
+    jobs[i].box = model_box (model);
+    jobs[i].buffer = malloc (MAX_NBYTES);
+    assert_non_null (jobs[i].buffer);
+  }
+  return jobs;
+}
+
+static void
+free_jobs (struct job *jobs)
+{
+  for (int i = 0; i < NREADS; i++)
+    free (jobs[i].buffer);
+  free (jobs);
+}
+
+static enum radio_status
+start (struct radio_array *array, struct job *job,
+       const struct radio_read_options *read_options)
+{
+  const struct radio_request request = {
+    .box = job->box, .buffer = job->buffer, .nbytes = MAX_NBYTES,
+  };
+  return radio_array_read_async (array, &request, 1, RADIO_STORED,
+                                 read_options, on_done, job, &job->read);
+}
+
+/* Every job was done once; those that are not cancelled have the elements. */
+static unsigned
+finish (struct model *model, struct job *jobs)
+{
+  unsigned ncancelled = 0;
+  for (int i = 0; i < NREADS; i++) {
+    struct job *job = &jobs[i];
+    enum radio_status status = radio_read_wait (job->read);
+    assert_int_equal (job->ndone, 1);
+    assert_int_equal (job->status, status);
+    if (status == RADIO_ERROR_CANCELLED) {
+      assert_non_null (strstr (job->message, "the read was cancelled"));
+      ncancelled++;
+    } else {
+      assert_ok (status);
+      model_compare_c_order (model, &job->box, job->buffer);
+    }
+    radio_read_close (job->read);
+  }
+  return ncancelled;
+}
+
+static void
+many_reads_complete (bool deferred, unsigned nthreads)
+{
+  struct model model;
+  model_open_as (&model, 5 + nthreads, nthreads, deferred, &options);
+  model_write (&model);
+  for (int round = 0; round < 3; round++) {
+    struct job *jobs = make_jobs (&model);
+    for (int i = 0; i < NREADS; i++)
+      assert_ok (start (model.array, &jobs[i], NULL));
+    assert_int_equal (finish (&model, jobs), 0);
+    free_jobs (jobs);
+  }
+  model_close (&model);
+}
+
+static void
+reads_of_a_store_that_blocks_complete (void **state)
+{
+  (void) state;
+  many_reads_complete (false, 4);
+  many_reads_complete (false, 1);
+}
+
+static void
+reads_of_a_store_that_does_not_block_complete (void **state)
+{
+  (void) state;
+  many_reads_complete (true, 4);
+  many_reads_complete (true, 1);
+}
+
+/* A store that keeps reads until as many have arrived as are wanted. */
+struct gate {
+  struct rd_wrap wrap;
+  pthread_mutex_t mutex;
+  unsigned wanted, n;
+  struct rd_io_get *waiting[NREADS];
+};
+
+static void
+gate_get (struct rd_io *io, struct rd_io_get *gets, size_t n)
+{
+  struct gate *gate = (struct gate *) io;
+  struct rd_io *inner = gate->wrap.inner;
+  for (size_t i = 0; i < n; i++) {
+    struct rd_io_get *ready[NREADS + 1] = { &gets[i] };
+    unsigned nready = 1;
+    pthread_mutex_lock (&gate->mutex);
+    if (gate->n < gate->wanted) {
+      gate->waiting[gate->n++] = &gets[i];
+      nready = gate->n < gate->wanted ? 0 : gate->n;
+      memcpy (ready, gate->waiting, nready * sizeof *ready);
+    }
+    pthread_mutex_unlock (&gate->mutex);
+    for (unsigned j = 0; j < nready; j++)
+      inner->ops->get (inner, ready[j], 1);
+  }
+}
+
+static void
+gate_close (struct rd_io *io)
+{
+  struct gate *gate = (struct gate *) io;
+  pthread_mutex_destroy (&gate->mutex);
+  rd_wrap_finish (&gate->wrap);
+  rd_free (gate);
+}
+
+static struct gate *
+open_gate (struct rd_io *inner)
+{
+  struct gate *gate = rd_calloc (1, sizeof *gate);
+  assert_non_null (gate);
+  assert_ok (rd_wrap_init (&gate->wrap, "gate", inner));
+  gate->wrap.ops.is_blocking = false;
+  gate->wrap.ops.get = gate_get;
+  gate->wrap.ops.close = gate_close;
+  pthread_mutex_init (&gate->mutex, NULL);
+  return gate;
+}
+
+/* A read that held its thread would never let the others arrive. */
+static void
+one_thread_keeps_64_reads_in_flight (void **state)
+{
+  (void) state;
+  struct rd_io *memory;
+  struct radio_store *store;
+  struct radio_array *array;
+  struct radio_context *context;
+  const struct radio_context_options how = { .nthreads = 2 };
+  uint8_t elements[100], got[NREADS][100];
+  struct radio_read *reads[NREADS];
+  const struct radio_box whole = { 1, { 0 }, { 100 } };
+  const struct radio_array_options plain = {
+    .rank = 1, .shape = { 100 }, .chunk_shape = { 100 },
+    .data_type = "uint8",
+  };
+  for (int i = 0; i < 100; i++)
+    elements[i] = (uint8_t) (i * 7 + 1);
+  assert_ok (radio_context_open (&how, &context));
+  const struct radio_store_options create = { .context = context,
+                                              .create = true };
+  assert_ok (rd_io_open ("memory:", true, &memory));
+  struct gate *gate = open_gate (memory);
+  assert_ok (rd_store_open_io (&gate->wrap.base, &create, &store));
+  assert_ok (radio_array_create (store, "a", &plain, &array));
+  assert_ok (radio_array_write (array, &whole, elements, sizeof elements));
+  gate->wanted = NREADS;
+  for (int i = 0; i < NREADS; i++) {
+    const struct radio_request request = { whole, got[i], 100, NULL };
+    assert_ok (radio_array_read_async (array, &request, 1, RADIO_STORED,
+                                       NULL, NULL, NULL, &reads[i]));
+  }
+  for (int i = 0; i < NREADS; i++) {
+    assert_ok (radio_read_wait (reads[i]));
+    assert_memory_equal (got[i], elements, 100);
+    radio_read_close (reads[i]);
+  }
+  assert_int_equal (gate->n, NREADS);
+  radio_array_close (array);
+  radio_store_close (store);
+  radio_context_close (context);
+}
+
+/* Another thread cancels every second read while they run. */
+struct canceller {
+  pthread_t thread;
+  struct job *jobs;
+};
+
+static void *
+cancel_every_second (void *argument)
+{
+  struct canceller *canceller = argument;
+  for (int i = 0; i < NREADS; i += 2)
+    radio_read_cancel (canceller->jobs[i].read);
+  return NULL;
+}
+
+static void
+reads_are_cancelled_while_they_run (void **state)
+{
+  (void) state;
+  for (int deferred = 0; deferred < 2; deferred++) {
+    struct model model;
+    model_open_as (&model, 9, 3, deferred, &options);
+    model_write (&model);
+    for (int round = 0; round < 3; round++) {
+      struct canceller canceller = { .jobs = make_jobs (&model) };
+      for (int i = 0; i < NREADS; i++)
+        assert_ok (start (model.array, &canceller.jobs[i], NULL));
+      assert_int_equal (pthread_create (&canceller.thread, NULL,
+                                        cancel_every_second, &canceller), 0);
+      pthread_join (canceller.thread, NULL);
+      assert_true (finish (&model, canceller.jobs) <= NREADS / 2);
+      free_jobs (canceller.jobs);
+    }
+    model_close (&model);
+  }
+}
+
+/* Over HTTP: all requests are silent, so that all reads are in flight when
+ * they are cancelled. */
+static void
+sixty_four_reads_of_a_silent_server_are_cancelled (void **state)
+{
+  (void) state;
+  struct model model;
+  struct radio_store *store;
+  struct radio_array *array;
+  model_open_as (&model, 3, 3, false, &options);
+  model_write (&model);
+  struct http_peer *peer = http_peer_start (model.store->io);
+  assert_ok (radio_store_open (http_peer_url (peer), NULL, &store));
+  assert_ok (radio_array_open (store, "some/array", &array));
+  struct job *jobs = make_jobs (&model);
+  http_peer_script (peer, HTTP_SILENT, 0, NREADS);
+  for (int i = 0; i < NREADS; i++) {
+    memcpy (jobs[i].box.size, model.info.shape, sizeof jobs[i].box.size);
+    memset (jobs[i].box.start, 0, sizeof jobs[i].box.start);
+    assert_ok (start (array, &jobs[i], NULL));
+  }
+  for (int i = 0; i < NREADS; i++)
+    radio_read_cancel (jobs[i].read);
+  assert_int_equal (finish (&model, jobs), NREADS);
+  free_jobs (jobs);
+
+  http_peer_script (peer, HTTP_OK, 0, 1000);
+  jobs = make_jobs (&model);
+  for (int i = 0; i < NREADS; i++)
+    assert_ok (start (array, &jobs[i], NULL));
+  assert_int_equal (finish (&model, jobs), 0);
+  free_jobs (jobs);
+  radio_array_close (array);
+  radio_store_close (store);
+  http_peer_stop (peer);
+  model_close (&model);
+}
+
+static void
+a_deadline_ends_a_read_of_a_silent_server (void **state)
+{
+  (void) state;
+  struct model model;
+  struct radio_store *store;
+  struct radio_array *array;
+  struct job job = { .buffer = malloc (MAX_NBYTES) };
+  const struct radio_read_options hurried = { .deadline_ms = 30 };
+  assert_non_null (job.buffer);
+  model_open_as (&model, 4, 2, false, &options);
+  model_write (&model);
+  struct http_peer *peer = http_peer_start (model.store->io);
+  assert_ok (radio_store_open (http_peer_url (peer), NULL, &store));
+  assert_ok (radio_array_open (store, "some/array", &array));
+  job.box = radio_box3 (0, 24, 0, 30, 0, 28);
+  http_peer_script (peer, HTTP_SILENT, 0, 1000);
+  assert_ok (start (array, &job, &hurried));
+  assert_fails (radio_read_wait (job.read), RADIO_ERROR_TIMEOUT,
+                "some/array: the read is not done after 30 ms");
+  assert_int_equal (job.status, RADIO_ERROR_TIMEOUT);
+  radio_read_close (job.read);
+  radio_array_close (array);
+  radio_store_close (store);
+  http_peer_stop (peer);
+  model_close (&model);
+  free (job.buffer);
+}
+
+static bool
+never (void *user_data)
+{
+  (void) user_data;
+  return false;
+}
+
+static void
+what_can_never_be_read_is_refused_at_once (void **state)
+{
+  (void) state;
+  struct model model;
+  struct job job = { .buffer = malloc (MAX_NBYTES) };
+  const struct radio_read_options asking = { .cancel = never };
+  assert_non_null (job.buffer);
+  model_open_as (&model, 6, 2, true, &options);
+  job.box = radio_box3 (0, 25, 0, 1, 0, 1);
+  assert_fails (start (model.array, &job, NULL), RADIO_ERROR_ARGUMENT,
+                "on axis 0");
+  job.box = radio_box3 (0, 1, 0, 1, 0, 1);
+  assert_fails (start (model.array, &job, &asking), RADIO_ERROR_ARGUMENT,
+                "radio_read_cancel");
+  assert_null (job.read);
+  assert_int_equal (job.ndone, 0);
+  radio_read_close (NULL);
+  radio_read_cancel (NULL);
+  model_close (&model);
+  free (job.buffer);
+}
+
+/* The handle is not needed. */
+static void
+a_read_goes_on_when_its_handle_is_closed (void **state)
+{
+  (void) state;
+  struct model model;
+  model_open_as (&model, 7, 2, true, &options);
+  model_write (&model);
+  struct job *jobs = make_jobs (&model);
+  for (int i = 0; i < NREADS; i++) {
+    assert_ok (start (model.array, &jobs[i], NULL));
+    radio_read_close (jobs[i].read);
+  }
+  for (int i = 0; i < NREADS; i++) {
+    while (jobs[i].ndone == 0)
+      sched_yield ();
+    assert_int_equal (jobs[i].status, RADIO_OK);
+    model_compare_c_order (&model, &jobs[i].box, jobs[i].buffer);
+  }
+  free_jobs (jobs);
+  model_close (&model);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (reads_of_a_store_that_blocks_complete),
+    cmocka_unit_test (reads_of_a_store_that_does_not_block_complete),
+    cmocka_unit_test (one_thread_keeps_64_reads_in_flight),
+    cmocka_unit_test (reads_are_cancelled_while_they_run),
+    cmocka_unit_test (sixty_four_reads_of_a_silent_server_are_cancelled),
+    cmocka_unit_test (a_deadline_ends_a_read_of_a_silent_server),
+    cmocka_unit_test (what_can_never_be_read_is_refused_at_once),
+    cmocka_unit_test (a_read_goes_on_when_its_handle_is_closed),
+  };
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
