@@ -28,6 +28,7 @@
 struct file {
   char *name;                 /* as the user would find it */
   char *path;                 /* the volume's; NULL: has no legal one */
+  char *collection;           /* NULL: by the file's name */
   uint64_t nbytes;            /* on the disk; 0: unknown */
   dev_t device;
   ino_t inode;
@@ -196,26 +197,80 @@ drop_file (struct file *file)
 {
   free (file->name);
   free (file->path);
-  file->name = file->path = NULL;
+  free (file->collection);
+  file->name = file->path = file->collection = NULL;
+}
+
+/* The source of a collection's name. */
+enum collection_from { FROM_EITHER, FROM_NAME, FROM_FOLDER };
+
+/* The name of the folder of a file; allocated, NULL without memory. */
+static char *
+folder_name (const char *file)
+{
+  const char *slash = strrchr (file, '/');
+  RD_FREE char *folder = slash ? strndup (file, (size_t) (slash - file))
+                               : strdup (".");
+  char *base = folder ? strrchr (folder, '/') : NULL;
+  const char *name = base ? base + 1 : folder;
+  if (name == NULL)
+    return NULL;
+  if (*name && strcmp (name, ".") != 0 && strcmp (name, "..") != 0)
+    return strdup (name);
+  RD_FREE char *path = realpath (*folder ? folder : "/", NULL);
+  base = path ? strrchr (path, '/') : NULL;
+  return strdup (base ? base + 1 : "");
+}
+
+/* Names the volumes of all files; false without memory.  A file has no path if
+ * it has no legal one. */
+static bool
+set_paths (struct files *files, const char *collection,
+           enum collection_from from)
+{
+  for (size_t i = 0; i < files->n; i++) {
+    struct file *file = &files->list[i];
+    if (file->name == NULL)
+      continue;
+    free (file->path);
+    free (file->collection);
+    file->path = NULL;
+    file->collection = collection ? strdup (collection)
+      : from == FROM_FOLDER ? folder_name (file->name) : NULL;
+    if (file->collection == NULL && (collection || from == FROM_FOLDER))
+      return false;
+    if (radio_ingest_path (file->name, file->collection, &file->path)
+        != RADIO_OK)
+      file->path = NULL;
+  }
+  return true;
+}
+
+/* True if two files would have volumes of different names with collections
+ * named after their folders. */
+static bool
+differ_by_folder (const struct file *a, const struct file *b)
+{
+  RD_FREE char *x = folder_name (a->name), *y = folder_name (b->name);
+  return x && y && strcmp (x, y) != 0;
 }
 
 /* Names every file's volume, drops duplicates (also an .img beside its .hdr),
- * and checks that no two files have the same path: false after an error. */
+ * and checks that no two files have the same path: false after an error.
+ * Where two files of different folders have, as the images and labels of a
+ * data set often do, all collections are named after folders. */
 static bool
-name_files (struct files *files, const char *collection)
+name_files (struct files *files, const char *collection,
+            enum collection_from from)
 {
   RD_FREE struct file **sorted = calloc (files->n + 1, sizeof *sorted);
   bool ok = true;
   size_t n = 0;
-  if (sorted == NULL)
+  if (sorted == NULL || !set_paths (files, collection, from))
     return rd_error_memory (), false;
-  for (size_t i = 0; i < files->n; i++) {
-    struct file *file = &files->list[i];
-    if (radio_ingest_path (file->name, collection, &file->path) == RADIO_OK)
-      sorted[n++] = file;
-    else
-      file->path = NULL;
-  }
+  for (size_t i = 0; i < files->n; i++)
+    if (files->list[i].path)
+      sorted[n++] = &files->list[i];
   qsort (sorted, n, sizeof *sorted, by_path);
   for (size_t i = 1; i < n; i++) {
     struct file *a = sorted[i - 1], *b = sorted[i];
@@ -227,6 +282,14 @@ name_files (struct files *files, const char *collection)
       if (second)
         sorted[i] = a;
       drop_file (second ? b : a);
+    } else if (collection == NULL && from == FROM_EITHER
+               && differ_by_folder (a, b)) {
+      RD_FREE char *text = rd_format (
+        "'%s' and '%s' both map to %s: collections are named after the "
+        "folders (--collection-from=folder)", a->name, b->name, a->path);
+      if (text)
+        rd_warn (text);
+      return name_files (files, NULL, FROM_FOLDER);
     } else {
       rd_error ("'%s' and '%s' both map to %s; use a separate -c for each",
                 a->name, b->name, a->path);
@@ -271,6 +334,7 @@ struct outcome {
 struct ingest {
   const struct rd_args *args;
   const char *collection;
+  enum collection_from from;
   struct radio_ingest_options options;
   struct files files;
   struct radio_store *store;
@@ -356,7 +420,7 @@ ingest_file (void *data, size_t i)
   options.user_data = &job;
   /* A name without a legal path fails again here, for its message. */
   outcome->status = file->path == NULL
-    ? radio_ingest_path (file->name, ingest->collection, &unused)
+    ? radio_ingest_path (file->name, file->collection, &unused)
     : radio_ingest (ingest->store, file->name, file->path, &options,
                     &outcome->result);
   if (outcome->status != RADIO_OK)
@@ -449,7 +513,8 @@ ingest_files (struct ingest *ingest)
   for (size_t i = 0; i < args->noperands; i++)
     if (!add_files (files, args->operands[i]))
       return rd_error_memory ();
-  if (!name_files (files, ingest->collection) || files->n == 0)
+  if (!name_files (files, ingest->collection, ingest->from)
+      || files->n == 0)
     return RD_EXIT_FAILED;
   /* Making a store is cancelled by Ctrl-C, too. */
   rd_interrupt_catch_once ();
@@ -490,11 +555,18 @@ ingest_files (struct ingest *ingest)
 static int
 run_ingest (struct rd_args *args)
 {
+  static const char *const sources[] = { "name", "folder", NULL };
   struct ingest ingest = { .args = args };
   int id;
   while ((id = rd_args_next (args)) > 0) {
     if (id == 'c')
       ingest.collection = args->value;
+    if (id == RD_OPTION_COLLECTION_FROM) {
+      int choice = rd_args_choose (args, sources);
+      if (choice < 0)
+        return args->status;
+      ingest.from = choice == 0 ? FROM_NAME : FROM_FOLDER;
+    }
     if (id == RD_OPTION_TILING)
       ingest.options.tiling = args->value;
     if (id == RD_OPTION_CODEC)
@@ -505,6 +577,9 @@ run_ingest (struct rd_args *args)
   if (id < 0 || !rd_args_want (args, 1, SIZE_MAX, "FILE")
       || !rd_args_existing (args, &ingest.options.existing))
     return args->status;
+  if (ingest.collection && ingest.from != FROM_EITHER)
+    return rd_usage_error (args, "--collection and --collection-from exclude "
+                           "each other");
   int status = ingest_files (&ingest);
   radio_store_close (ingest.store);
   for (size_t i = 0; ingest.outcomes && i < ingest.files.n; i++)
@@ -520,6 +595,10 @@ static const struct rd_option options[] = {
   { 'c', "collection", "NAME",
     "the collection (default: the suffix of a BIDS name,\n"
     "as T1w; else images)" },
+  { RD_OPTION_COLLECTION_FROM, "collection-from", "SOURCE",
+    "name: as above; folder: the name of the file's\n"
+    "folder (default: name, but folder where files of\n"
+    "different folders would be one volume)" },
   { RD_OPTION_TILING, "tiling", "TILING",
     "balanced (default), axial, isotropic, or the tile\n"
     "size in voxels as X,Y,Z" },

@@ -65,6 +65,7 @@ enum {
   RD_OPTION_TO,
   RD_OPTION_NAME,
   RD_OPTION_NO_READ_BACK,
+  RD_OPTION_COLLECTION_FROM,
 };
 
 #define RD_STORE_OPTION                                                 \

@@ -158,10 +158,38 @@ clashing_names_name_both_files_and_write_nothing () {
   cp scans/a.nii x
   cp scans/scaled.nii y/a.nii
   fails 1 "'x/a.nii' and 'y/a.nii' both map to images/a" \
-    ingest -s clash.zarr x/a.nii y/a.nii
+    ingest -s clash.zarr --collection-from name x/a.nii y/a.nii
+  mkdir -p x/x
+  cp scans/scaled.nii x/x/a.nii
+  fails 1 "'x/a.nii' and 'x/x/a.nii' both map to images/a" \
+    ingest -s clash.zarr x
+  rm -r x/x
   fails 1 "'x/a.nii' and 'y/a.nii' both map to ct/a" \
     ingest -s clash.zarr -c ct x y
   [ ! -e clash.zarr ]
+}
+
+clashing_names_of_different_folders_are_named_after_these () {
+  mkdir -p imagesTr labelsTr
+  cp scans/a.nii imagesTr/x.nii
+  cp scans/a.nii imagesTr/y.nii
+  cp scans/scaled.nii labelsTr/x.nii
+  "$RADIO" ingest -q -s tr.zarr imagesTr labelsTr 2>"$tmp/err"
+  [ "$(wc -l <"$tmp/err")" -eq 1 ]
+  grep -qF "radio: warning: 'imagesTr/x.nii' and 'labelsTr/x.nii' both map \
+to images/x: collections are named after the folders \
+(--collection-from=folder)" "$tmp/err"
+  runs ls -s tr.zarr
+  printf '%s\n' imagesTr/x imagesTr/y labelsTr/x | cmp - "$tmp/out"
+  runs export -s tr.zarr labelsTr/x -o back.nii
+  cmp back.nii labelsTr/x.nii
+  ( cd imagesTr && runs ingest -q -s ../one.zarr --collection-from folder \
+    x.nii ../labelsTr/./x.nii ../scans/deep )
+  runs ls -s one.zarr
+  printf '%s\n' deep/sub-01_ses-2_T1w imagesTr/x labelsTr/x |
+    cmp - "$tmp/out"
+  fails 2 "--collection and --collection-from exclude each other" \
+    ingest -s no.zarr -c ct --collection-from folder imagesTr
 }
 
 the_same_file_twice_is_one_volume () {
@@ -498,6 +526,7 @@ check concurrent_files_are_reported_in_their_order
 check an_interrupt_finishes_or_drops_each_file
 check a_broken_file_gives_one_clear_line
 check clashing_names_name_both_files_and_write_nothing
+check clashing_names_of_different_folders_are_named_after_these
 check the_same_file_twice_is_one_volume
 check both_halves_of_a_pair_are_one_volume
 check a_missing_file_is_reported

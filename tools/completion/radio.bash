@@ -43,6 +43,7 @@ _radio_values () {
   case $2 in
     --axis) echo axial coronal sagittal ;;
     --interpolate) echo nearest linear ;;
+    --collection-from) echo name folder ;;
     --format) echo nii.gz nii npy ;;
     --tiling) echo balanced axial isotropic ;;
     --codec) echo small medium fast none ;;
