@@ -593,15 +593,15 @@ run_ingest (struct rd_args *args)
 static const struct rd_option options[] = {
   RD_STORE_OPTION,
   { 'c', "collection", "NAME",
-    "the collection (default: the suffix of a BIDS name,\n"
-    "as T1w; else images)" },
+    "the collection (default: the suffix of a BIDS\n"
+    "name, as T1w; else images)" },
   { RD_OPTION_COLLECTION_FROM, "collection-from", "SOURCE",
-    "name: as above; folder: the name of the file's\n"
-    "folder (default: name, but folder where files of\n"
+    "name: as above; folder: the file's folder\n"
+    "(default: name, but folder where files of\n"
     "different folders would be one volume)" },
   { RD_OPTION_TILING, "tiling", "TILING",
-    "balanced (default), axial, isotropic, or the tile\n"
-    "size in voxels as X,Y,Z" },
+    "balanced (default), axial, isotropic, or the\n"
+    "tile size in voxels as X,Y,Z" },
   { RD_OPTION_CODEC, "codec", "CODEC",
     "small, medium (default), fast, none, or a JSON\n"
     "list of Zarr codecs" },
