@@ -71,7 +71,9 @@ rd_group_levels (struct json_object *attributes, struct rd_strings *levels)
 {
   struct json_object *images = rd_json_member (
     rd_json_member (attributes, "ome"), "multiscales");
-  for (size_t i = 0; i < json_object_array_length (images); i++) {
+  size_t nimages = json_object_is_type (images, json_type_array)
+                   ? json_object_array_length (images) : 0;
+  for (size_t i = 0; i < nimages; i++) {
     struct json_object *datasets = rd_json_member (
       json_object_array_get_idx (images, i), "datasets");
     if (!json_object_is_type (datasets, json_type_array))
