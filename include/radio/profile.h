@@ -104,7 +104,7 @@ RADIO_API uint64_t radio_scope_begin (const struct radio_site *site)
 RADIO_API void radio_scope_end (uint64_t token) RADIO_DIRECT;
 
 /* Adds to a counter of the calling thread's innermost open scope; saturates at
- * 2^63 - 1. */
+ * 2^63 - 1.  NULL is ignored. */
 RADIO_API void radio_scope_add (const struct radio_counter *counter,
                                 uint64_t value) RADIO_DIRECT;
 
@@ -117,7 +117,8 @@ enum radio_text_kind {
 
 /* Attaches a text to the innermost open scope, such as the file or the codec.
  * The value is copied; key is static.  In the log each span keeps its own; a
- * node of the tree keeps the first, and whether others differ. */
+ * node of the tree keeps the first, and whether others differ.  A NULL is
+ * ignored. */
 RADIO_API void radio_scope_text (const char *key, const char *value,
                                  enum radio_text_kind kind);
 
@@ -131,7 +132,7 @@ RADIO_API void radio_gauge_set (const struct radio_counter *gauge,
                                 int64_t value);
 
 /* Names the calling thread in profiles ("loader 3").  Copied; truncated to 63
- * bytes.  Default: the operating system's name for it. */
+ * bytes.  Default, and of NULL: the operating system's name for it. */
 RADIO_API void radio_thread_name (const char *name);
 
 /*------------------------------------------------------------------------
@@ -246,7 +247,7 @@ radio_recorder_start (const struct radio_recorder_options *options,
 
 /* Attaches a fact to the recording ("operation", "slice"); copied.  Replaces a
  * fact with the same key.
- * Errors: RADIO_ERROR_MEMORY. */
+ * Errors: RADIO_ERROR_MEMORY, RADIO_ERROR_ARGUMENT (NULL). */
 RADIO_API enum radio_status
 radio_recorder_fact (struct radio_recorder *recorder, const char *key,
                      const char *value, enum radio_text_kind kind)
@@ -254,10 +255,12 @@ radio_recorder_fact (struct radio_recorder *recorder, const char *key,
 
 /* Stops and releases the recorder, and makes the profile.  From any thread;
  * open scopes of other threads end here and are marked as open.  profile may be
- * NULL to discard it.  The recorder is released even on failure.
+ * NULL to discard it.  The recorder is released even on failure.  Stopping
+ * it twice aborts the program, with a line on standard error.
  *
  * Errors: RADIO_ERROR_MEMORY, RADIO_ERROR_FORKED (started before fork, stopped
- * in the child, which records nothing). */
+ * in the child, which records nothing), RADIO_ERROR_ARGUMENT (recorder is NULL
+ * and profile is not: there is none to make). */
 RADIO_API enum radio_status
 radio_recorder_stop (struct radio_recorder *recorder,
                      struct radio_profile **profile) RADIO_USE_RESULT;
@@ -272,7 +275,8 @@ radio_recorder_stop (struct radio_recorder *recorder,
  *
  * If the file cannot be written at exit, the profile is written as JSON into
  * the folder for temporary files, and one line on standard error says where:
- * the only line that this library ever prints, since no caller is left.  The
+ * the only line that this library prints unless it aborts, since no caller is
+ * left.  The
  * exit status stays the program's.
  *
  * Errors: RADIO_ERROR_ARGUMENT (an unknown suffix, an invalid number), those of

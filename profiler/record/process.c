@@ -43,6 +43,8 @@ static struct {
   pthread_mutex_t mutex;
   _Atomic (struct radio_recorder *) recorder;   /* changed under mutex */
   _Atomic uint64_t serial;    /* the recorder's */
+  struct radio_recorder *running;     /* all that were not stopped; under
+                                         mutex */
   atomic_uint generation;
 } process = { .mutex = PTHREAD_MUTEX_INITIALIZER };
 
@@ -75,14 +77,37 @@ rd_process_enter (struct radio_recorder *recorder)
     atomic_store (&process.serial, recorder->serial);
     atomic_store (&process.recorder, recorder);
   }
+  recorder->next_running = process.running;
+  process.running = recorder;
   __atomic_fetch_add (&radio_profile_switch, 1, __ATOMIC_RELAXED);
   return RADIO_OK;
+}
+
+/* Called with the mutex held. */
+static bool
+end_running (const struct radio_recorder *recorder)
+{
+  struct radio_recorder **at = &process.running;
+  while (*at && *at != recorder)
+    at = &(*at)->next_running;
+  if (*at == NULL)
+    return false;
+  *at = (*at)->next_running;
+  return true;
+}
+
+bool
+rd_process_claim (const struct radio_recorder *recorder)
+{
+  RD_LOCK_SCOPE (&process.mutex);
+  return end_running (recorder);
 }
 
 void
 rd_process_leave (struct radio_recorder *recorder)
 {
   RD_LOCK_SCOPE (&process.mutex);
+  (void) end_running (recorder);
   if (atomic_load (&process.recorder) == recorder)
     atomic_store (&process.recorder, NULL);
   __atomic_fetch_sub (&radio_profile_switch, 1, __ATOMIC_RELAXED);
@@ -155,12 +180,13 @@ void
 radio_thread_name (const char *name)
 {
   struct rd_thread *thread = &rd_this_thread;
-  size_t n = strlen (name), room = sizeof thread->name - 1;
+  size_t n = name ? strlen (name) : 0, room = sizeof thread->name - 1;
   if (n > room)
     n = rd_utf8_cut (name, room);
   memset (thread->name, 0, sizeof thread->name);
-  memcpy (thread->name, name, n);
-  thread->is_named = true;
+  if (n > 0)
+    memcpy (thread->name, name, n);
+  thread->is_named = name != NULL;
   for (struct rd_writer_state *w = thread->mine; w; w = w->next_mine)
     if (rd_writer_enter (w)) {
       update_session_name (w);

@@ -23,6 +23,10 @@ enum radio_status rd_process_enter (struct radio_recorder *recorder)
   RADIO_USE_RESULT;
 void rd_process_leave (struct radio_recorder *recorder);
 
+/* Called before a recorder is stopped, once: false if it was before, or never
+ * was one.  Nothing of it is touched then. */
+bool rd_process_claim (const struct radio_recorder *recorder);
+
 /* True if rd_process_barrier works here. */
 bool rd_process_has_barrier (void);
 

@@ -573,6 +573,7 @@ struct rd_span_memory;
 
 struct radio_recorder {
   atomic_uint nrefs;          /* the handle, each thread's writer, ... */
+  struct radio_recorder *next_running;        /* under the process's mutex */
   unsigned generation;        /* rd_process_generation; differs in children */
   uint64_t serial;            /* of the recorder in the process; not 0 */
   bool whole_process;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "src/base/cleanup.h"
 #include "src/base/error.h"
@@ -227,6 +228,9 @@ enum radio_status
 radio_recorder_fact (struct radio_recorder *recorder, const char *key,
                      const char *value, enum radio_text_kind kind)
 {
+  if (!recorder || !key || !value)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_recorder_fact: %s is NULL",
+                    !recorder ? "recorder" : !key ? "key" : "value");
   if (rd_recorder_is_forked (recorder))
     return rd_fail (RADIO_ERROR_FORKED, "the recorder was started before "
                     "fork, by the parent");
@@ -331,6 +335,16 @@ radio_recorder_stop (struct radio_recorder *recorder,
   enum radio_status status = RADIO_OK;
   if (profile)
     *profile = NULL;
+  if (!recorder)
+    return profile ? rd_fail (RADIO_ERROR_ARGUMENT, "radio_recorder_stop: "
+                              "recorder is NULL") : RADIO_OK;
+  /* It would wait for ever for the writers in memory that is another's now. */
+  if (!rd_process_claim (recorder)) {
+    static const char line[] = "radio_recorder_stop: the recorder was "
+                               "stopped before\n";
+    (void) !write (STDERR_FILENO, line, sizeof line - 1);
+    abort ();
+  }
   if (rd_recorder_is_forked (recorder))
     return rd_fail (RADIO_ERROR_FORKED, "the recorder was started before "
                     "fork, by the parent: this child records nothing");

@@ -233,7 +233,8 @@ enter_current (void)
 void
 radio_scope_add (const struct radio_counter *counter, uint64_t value)
 {
-  struct rd_writer_state *writer = enter_current ();
+  struct rd_writer_state *writer = likely (counter != NULL)
+                                   ? enter_current () : NULL;
   if (unlikely (!writer))
     return;
   if (is_open (writer, writer->top))
@@ -330,8 +331,8 @@ radio_scope_text (const char *key,
                   const char *value,
                   enum radio_text_kind kind)
 {
-  struct rd_writer_state *writer = radio_profile_is_on () ? enter_current ()
-                                                          : NULL;
+  bool is_noted = key && value && radio_profile_is_on ();
+  struct rd_writer_state *writer = is_noted ? enter_current () : NULL;
   if (!writer)
     return;
   struct rd_frame *frame = writer->top;

@@ -2,6 +2,8 @@
 /* Starting, stopping, facts, one recorder beside another, and fork. */
 #include <config.h>
 
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -253,6 +255,67 @@ a_lock_held_at_fork_does_not_hang_the_child (void **state)
   assert_ok (radio_recorder_stop (recorder, NULL));
 }
 
+static void
+NULL_is_an_error_or_ignored (void **state)
+{
+  struct radio_recorder *recorder;
+  struct radio_profile *profile = NULL;
+  (void) state;
+  assert_ok (radio_recorder_stop (NULL, NULL));
+  assert_fails (radio_recorder_stop (NULL, &profile), RADIO_ERROR_ARGUMENT,
+                "radio_recorder_stop: recorder is NULL");
+  assert_fails (radio_recorder_fact (NULL, "a", "b", RADIO_TEXT_PLAIN),
+                RADIO_ERROR_ARGUMENT, "recorder is NULL");
+  assert_fails (radio_profile_env_fact (NULL, "b", RADIO_TEXT_PLAIN),
+                RADIO_ERROR_ARGUMENT, "key is NULL");
+  assert_fails (radio_profile_env_fact ("a", NULL, RADIO_TEXT_PLAIN),
+                RADIO_ERROR_ARGUMENT, "value is NULL");
+  assert_ok (radio_recorder_start (NULL, &recorder));
+  assert_fails (radio_recorder_fact (recorder, NULL, "b", RADIO_TEXT_PLAIN),
+                RADIO_ERROR_ARGUMENT, "key is NULL");
+  assert_fails (radio_recorder_fact (recorder, "a", NULL, RADIO_TEXT_PLAIN),
+                RADIO_ERROR_ARGUMENT, "value is NULL");
+  uint64_t token = radio_scope_begin (&a);
+  radio_scope_add (NULL, 1);
+  radio_scope_text (NULL, "b", RADIO_TEXT_PLAIN);
+  radio_scope_text ("a", NULL, RADIO_TEXT_PLAIN);
+  radio_thread_name ("named");
+  radio_thread_name (NULL);
+  radio_scope_end (token);
+  assert_ok (radio_recorder_stop (recorder, &profile));
+  radio_profile_close (profile);
+}
+
+static void
+stopping_twice_aborts_with_a_line (void **state)
+{
+  struct radio_recorder *recorder;
+  int status = 0, fds[2];
+  char line[128] = "";
+  (void) state;
+  assert_int_equal (pipe (fds), 0);
+  pid_t pid = fork ();
+  assert_true (pid >= 0);
+  if (pid == 0) {
+    /* A test program that aborts is not to leave a core. */
+    const struct rlimit none = { 0, 0 };
+    if (setrlimit (RLIMIT_CORE, &none) != 0 || dup2 (fds[1], 2) < 0
+        || signal (SIGABRT, SIG_DFL) == SIG_ERR
+        || radio_recorder_start (NULL, &recorder) != RADIO_OK
+        || radio_recorder_stop (recorder, NULL) != RADIO_OK)
+      _exit (1);
+    alarm (60);
+    _exit (radio_recorder_stop (recorder, NULL) == RADIO_OK ? 2 : 3);
+  }
+  close (fds[1]);
+  assert_true (read (fds[0], line, sizeof line - 1) > 0);
+  close (fds[0]);
+  assert_int_equal (waitpid (pid, &status, 0), pid);
+  assert_true (WIFSIGNALED (status) && WTERMSIG (status) == SIGABRT);
+  assert_string_equal (line, "radio_recorder_stop: the recorder was stopped "
+                             "before\n");
+}
+
 int
 main (void)
 {
@@ -268,6 +331,8 @@ main (void)
     cmocka_unit_test (a_thread_keeps_its_writer_from_push_to_push),
     cmocka_unit_test (a_child_of_fork_does_not_record_for_its_parent),
     cmocka_unit_test (a_lock_held_at_fork_does_not_hang_the_child),
+    cmocka_unit_test (NULL_is_an_error_or_ignored),
+    cmocka_unit_test (stopping_twice_aborts_with_a_line),
   };
   return run_recording_tests (tests);
 }
