@@ -7,6 +7,7 @@
 
 #include "src/base/base64.h"
 #include "src/base/checked.h"
+#include "src/base/digest.h"
 #include "io/percent.h"
 #include "io/s3/store.h"
 #include "io/s3/xml.h"
@@ -90,8 +91,9 @@ remove_together (struct batch *batch)
     return RADIO_ERROR_MEMORY;
   RD_TRY (rd_s3_call_init (&call, s3, RD_HTTP_POST, NULL, query));
   RD_TRY (rd_s3_call_body (&call, &part, 1));
-  if (EVP_Digest (document.data, document.nbytes, md5, &n, EVP_md5 (), NULL)
-      != 1)
+  if (!rd_digest_md5 ()
+      || EVP_Digest (document.data, document.nbytes, md5, &n,
+                     rd_digest_md5 (), NULL) != 1)
     return rd_fail_memory (document.nbytes);
   RD_TRY (rd_base64_encode (md5, n, &sum));
   RD_TRY (rd_buffer_append (&sum, "", 1));

@@ -4,12 +4,12 @@
 #include <config.h>
 
 #include <openssl/crypto.h>
-#include <openssl/hmac.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "src/base/checked.h"
+#include "src/base/digest.h"
 #include "src/base/error.h"
 #include "src/base/text.h"
 #include "io/percent.h"
@@ -37,10 +37,10 @@ struct digest {
 static enum radio_status
 digest_begin (struct digest *digest)
 {
-  digest->context = EVP_MD_CTX_new ();
+  digest->context = rd_digest_sha256 () ? EVP_MD_CTX_new () : NULL;
   digest->has_failed = false;
   if (digest->context
-      && EVP_DigestInit_ex (digest->context, EVP_sha256 (), NULL))
+      && EVP_DigestInit_ex (digest->context, rd_digest_sha256 (), NULL))
     return RADIO_OK;
   return fail_crypto ();
 }
@@ -117,22 +117,6 @@ rd_s3_time (int64_t unix_s, char text[RD_S3_TIME_NBYTES])
  * Signing keys
  *----------------------------------------------------------------------*/
 
-static bool
-hmac (const void *key, size_t key_nbytes, const char *text, size_t nbytes,
-      unsigned char out[RD_S3_KEY_NBYTES])
-{
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned n = 0;
-  bool is_done = key_nbytes <= INT32_MAX
-                 && HMAC (EVP_sha256 (), key, (int) key_nbytes,
-                          (const unsigned char *) text, nbytes, digest, &n)
-                 && n == RD_S3_KEY_NBYTES;
-  if (is_done)
-    memcpy (out, digest, RD_S3_KEY_NBYTES);
-  OPENSSL_cleanse (digest, sizeof digest);
-  return is_done;
-}
-
 static enum radio_status
 derive_key (const struct rd_s3_signing *signing, const char *day,
             unsigned char key[RD_S3_KEY_NBYTES])
@@ -142,12 +126,13 @@ derive_key (const struct rd_s3_signing *signing, const char *day,
   RD_TRY (rd_buffer_reserve (&secret, strlen (text) + strlen ("AWS4")));
   RD_TRY (rd_s3_append (&secret, "AWS4"));
   RD_TRY (rd_s3_append (&secret, text));
-  if (hmac (secret.data, secret.nbytes, day, DAY_NBYTES, key)
-      && hmac (key, RD_S3_KEY_NBYTES, signing->region,
-               strlen (signing->region), key)
-      && hmac (key, RD_S3_KEY_NBYTES, signing->service,
-               strlen (signing->service), key)
-      && hmac (key, RD_S3_KEY_NBYTES, TERMINATOR, strlen (TERMINATOR), key))
+  if (rd_hmac_sha256 (secret.data, secret.nbytes, day, DAY_NBYTES, key)
+      && rd_hmac_sha256 (key, RD_S3_KEY_NBYTES, signing->region,
+                         strlen (signing->region), key)
+      && rd_hmac_sha256 (key, RD_S3_KEY_NBYTES, signing->service,
+                         strlen (signing->service), key)
+      && rd_hmac_sha256 (key, RD_S3_KEY_NBYTES, TERMINATOR,
+                         strlen (TERMINATOR), key))
     return RADIO_OK;
   OPENSSL_cleanse (key, RD_S3_KEY_NBYTES);
   return fail_crypto ();
@@ -231,8 +216,8 @@ rd_s3_signature (const struct rd_s3_signing *signing, const char *time,
   RD_TRY (rd_s3_append (&to_sign, "\n"));
   RD_TRY (rd_s3_append (&to_sign, canonical_sha256));
   RD_TRY (find_signing_key (signing, time, key));
-  bool is_done = hmac (key, sizeof key, (const char *) to_sign.data,
-                       to_sign.nbytes, signature);
+  bool is_done = rd_hmac_sha256 (key, sizeof key, to_sign.data,
+                                 to_sign.nbytes, signature);
   OPENSSL_cleanse (key, sizeof key);
   if (!is_done)
     return fail_crypto ();

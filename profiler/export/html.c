@@ -13,6 +13,7 @@
 
 #include "src/base/base85.h"
 #include "src/base/deflate.h"
+#include "src/base/digest.h"
 #include "profiler/export/html.h"
 #include "profiler/model/findings.h"
 #include "profiler/view/page.h"
@@ -371,7 +372,9 @@ write_source (struct rd_writer *writer, const char *text)
 
   unsigned char digest[32];
   unsigned nbytes = sizeof digest;
-  if (!EVP_Digest (text, strlen (text), digest, &nbytes, EVP_sha256 (), NULL))
+  if (!rd_digest_sha256 ()
+      || !EVP_Digest (text, strlen (text), digest, &nbytes,
+                      rd_digest_sha256 (), NULL))
     return rd_fail (RADIO_ERROR_MEMORY, "cannot compute a SHA-256");
   EVP_EncodeBlock ((unsigned char *) sha256, digest, (int) nbytes);
 

@@ -16,9 +16,9 @@
 #include <string.h>
 
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
 
 #include "src/base/buffer.h"
+#include "src/base/digest.h"
 #include "src/base/text.h"
 #include "profiler/model/builder.h"
 #include "profiler/model/string-table.h"
@@ -269,15 +269,13 @@ give_pseudonym (struct redaction *redaction, const char *name,
 {
   char text[PSEUDONYM_NBYTES];
 
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  unsigned nbytes = sizeof digest;
+  unsigned char digest[RD_SHA256_NBYTES];
   if (redaction->key_nbytes > INT32_MAX)
     return rd_fail (RADIO_ERROR_ARGUMENT,
                     "a key of %zu bytes for the pseudonyms",
                     redaction->key_nbytes);
-  if (HMAC (EVP_sha256 (), redaction->key_nbytes ? redaction->key : "",
-            (int) redaction->key_nbytes, (const unsigned char *) name,
-            strlen (name), digest, &nbytes) == NULL)
+  if (!rd_hmac_sha256 (redaction->key, redaction->key_nbytes, name,
+                       strlen (name), digest))
     return rd_fail (RADIO_ERROR_MEMORY, "no SHA-256 for the pseudonyms");
   char digits[NDIGITS + 1];
   rd_hex_text (digest, NDIGITS / 2, digits);

@@ -4,10 +4,12 @@
 
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/checked.h"
 #include "src/base/error.h"
 #include "src/base/json.h"
 #include "src/base/text.h"
@@ -21,10 +23,10 @@
 /*------------------------------------------------------------------------
  * Parsing
  *
- * json-c would accept three things silently: integers beyond 64 bits and
- * "-0" (which lose their value), NUL bytes (which end the text for it), and
- * member names with a NUL character (which end there).  So the text is
- * scanned while it is fed.
+ * By functions of json-c whose results can be checked.  Its own parser drops
+ * members, or crashes, where an allocation fails; and it accepts silently
+ * integers beyond 64 bits and "-0" (which lose their value), NUL bytes (which
+ * end the text for it), and names with a NUL character (which end there).
  *----------------------------------------------------------------------*/
 
 /* json-c itself does not take NULL. */
@@ -35,16 +37,22 @@ free_tokener (struct json_tokener *tokener)
     json_tokener_free (tokener);
 }
 
-RD_DEFINE_CLEANUP (tokener, struct json_tokener, free_tokener);
-
 struct parse {
-  struct json_tokener *tokener;
   const char *text;
   size_t nbytes;
-  size_t fed;                 /* bytes of the text that json-c has */
+  size_t at;
   const char *where;
-  struct json_object *value;
+  unsigned depth;
+  struct rd_buffer string;    /* the last one, with a NUL after it */
+  struct json_tokener *tokener;       /* for numbers with a fraction */
 };
+
+static void
+free_parse (struct parse *parse)
+{
+  rd_buffer_free (&parse->string);
+  free_tokener (parse->tokener);
+}
 
 static enum radio_status
 fail_at (const struct parse *parse, size_t at, const char *why)
@@ -53,123 +61,358 @@ fail_at (const struct parse *parse, size_t at, const char *why)
                   parse->where, at, why);
 }
 
-/* Hands bytes to json-c; `at' is their offset in the text. */
-static enum radio_status
-feed (struct parse *parse, const char *bytes, size_t nbytes, size_t at)
-{
-  if (parse->value)
-    return RADIO_OK;
-  parse->value = json_tokener_parse_ex (parse->tokener, bytes, (int) nbytes);
-  enum json_tokener_error error = json_tokener_get_error (parse->tokener);
-  if (error == json_tokener_success || error == json_tokener_continue)
-    return RADIO_OK;
-  return fail_at (parse, at + json_tokener_get_parse_end (parse->tokener),
-                  json_tokener_error_desc (error));
-}
-
-static enum radio_status
-feed_up_to (struct parse *parse, size_t end)
-{
-  size_t from = parse->fed;
-
-  parse->fed = end;
-  if (end == from)
-    return RADIO_OK;
-  return feed (parse, parse->text + from, end - from, from);
-}
-
-/* True if an integer would lose its value; it gets a fraction then. */
 static bool
-needs_double (const char *number, size_t n)
+is_end (const struct parse *parse)
 {
-  bool is_negative = number[0] == '-';
-  const char *digits = number + is_negative;
-
-  n -= is_negative;
-  for (size_t i = 0; i < n; i++)
-    if (digits[i] < '0' || digits[i] > '9')
-      return false;
-  const char *most = is_negative ? "9223372036854775808"
-                                 : "18446744073709551615";
-  size_t nmost = strlen (most);
-  return n > nmost || (n == nmost && memcmp (digits, most, n) > 0)
-         || (is_negative && n == 1 && digits[0] == '0');
+  return parse->at == parse->nbytes;
 }
 
-/* Finds the end of the string that begins with a quote at `at'. */
+/* The byte that is neither of what may stand here. */
 static enum radio_status
-scan_string (const struct parse *parse, size_t at, size_t *end)
+fail_here (const struct parse *parse, const char *wanted)
 {
-  const char *text = parse->text;
-  bool has_nul = false;
+  return fail_at (parse, parse->at,
+                  is_end (parse) ? "unexpected end of data"
+                  : parse->text[parse->at] == '\0' ? "a NUL byte" : wanted);
+}
 
-  for (at++; at < parse->nbytes && text[at] != '"'; at++)
-    if (text[at] == '\\') {
-      if (parse->nbytes - at > 5 && memcmp (text + at, "\\u0000", 6) == 0)
-        has_nul = true;
-      at++;
-    }
-  at = at < parse->nbytes ? at + 1 : parse->nbytes;
-  *end = at;
-  while (at < parse->nbytes && strchr (" \t\r\n", text[at]))
-    at++;
-  if (has_nul && at < parse->nbytes && text[at] == ':')
-    return fail_at (parse, at, "a member's name has a NUL character in it");
+static void
+skip_blanks (struct parse *parse)
+{
+  while (!is_end (parse) && parse->text[parse->at] != '\0'
+         && strchr (" \t\r\n", parse->text[parse->at]))
+    parse->at++;
+}
+
+/* Steps past a character, if it comes next. */
+static bool
+skip (struct parse *parse, char c)
+{
+  if (is_end (parse) || parse->text[parse->at] != c)
+    return false;
+  parse->at++;
+  return true;
+}
+
+/* Reads the four digits of "\u00e4". */
+static enum radio_status
+parse_hex (struct parse *parse, uint32_t *unit)
+{
+  *unit = 0;
+  for (int i = 0; i < 4; i++, parse->at++) {
+    int digit = is_end (parse) ? -1
+                               : rd_hex_value (parse->text[parse->at]);
+    if (digit < 0)
+      return fail_here (parse, "not four hexadecimal digits");
+    *unit = *unit << 4 | (uint32_t) digit;
+  }
   return RADIO_OK;
 }
 
+/* Half of a surrogate pair is U+FFFD. */
 static enum radio_status
-scan (struct parse *parse)
+append_unit (struct parse *parse)
 {
-  for (size_t at = 0; at < parse->nbytes;) {
-    const char *start = parse->text + at;
-    if (*start == '\0')
-      return fail_at (parse, at, "a NUL byte");
-    if (*start == '"')
-      RD_TRY (scan_string (parse, at, &at));
-    else if (*start == '-' || (*start >= '0' && *start <= '9')) {
-      size_t n = 0;
-      while (at + n < parse->nbytes && start[n] != '\0'
-             && strchr ("0123456789+-.eE", start[n]))
-        n++;
-      at += n;
-      if (needs_double (start, n)) {
-        RD_TRY (feed_up_to (parse, at));
-        RD_TRY (feed (parse, ".0", 2, at));
-      }
-    } else
-      at++;
+  uint32_t c, low;
+  char bytes[4];
+  size_t n = 0;
+  RD_TRY (parse_hex (parse, &c));
+  if (c >= 0xd800 && c < 0xdc00 && parse->nbytes - parse->at > 1
+      && memcmp (parse->text + parse->at, "\\u", 2) == 0) {
+    size_t back = parse->at;
+    parse->at += 2;
+    RD_TRY (parse_hex (parse, &low));
+    if (low >= 0xdc00 && low < 0xe000)
+      c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
+    else
+      parse->at = back;
   }
-  return feed_up_to (parse, parse->nbytes);
+  if (c >= 0xd800 && c < 0xe000)
+    c = 0xfffd;
+  if (c < 0x80)
+    bytes[n++] = (char) c;
+  else if (c < 0x800)
+    bytes[n++] = (char) (0xc0 | c >> 6);
+  else if (c < 0x10000)
+    bytes[n++] = (char) (0xe0 | c >> 12);
+  else
+    bytes[n++] = (char) (0xf0 | c >> 18);
+  if (c >= 0x10000)
+    bytes[n++] = (char) (0x80 | (c >> 12 & 0x3f));
+  if (c >= 0x800)
+    bytes[n++] = (char) (0x80 | (c >> 6 & 0x3f));
+  if (c >= 0x80)
+    bytes[n++] = (char) (0x80 | (c & 0x3f));
+  return rd_buffer_append (&parse->string, bytes, n);
+}
+
+/* Returns the bytes of the character here, 0 when it is invalid. */
+static size_t
+character_nbytes (const struct parse *parse)
+{
+  char bytes[5] = "";
+  memcpy (bytes, parse->text + parse->at,
+          rd_min_u64 (4, parse->nbytes - parse->at));
+  return rd_utf8_nbytes (bytes);
+}
+
+/* After its quote: the text is left in parse->string. */
+static enum radio_status
+parse_string (struct parse *parse)
+{
+  static const char escapes[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
+  parse->string.nbytes = 0;
+  while (!skip (parse, '"')) {
+    const char *from = parse->text + parse->at;
+    size_t start = parse->at;
+    while (!is_end (parse) && parse->text[parse->at] != '"'
+           && parse->text[parse->at] != '\\') {
+      size_t n = parse->text[parse->at] & 0x80 ? character_nbytes (parse) : 1;
+      if (n == 0 || parse->text[parse->at] == '\0')
+        return fail_here (parse, "not valid utf-8");
+      parse->at += n;
+    }
+    RD_TRY (rd_buffer_append (&parse->string, from, parse->at - start));
+    if (skip (parse, '\\')) {
+      const char *escape = is_end (parse) || !parse->text[parse->at]
+                           ? NULL
+                           : strchr (escapes, parse->text[parse->at]);
+      if (escape) {
+        parse->at++;
+        RD_TRY (rd_buffer_append (&parse->string,
+                                  &meanings[escape - escapes], 1));
+      } else if (skip (parse, 'u'))
+        RD_TRY (append_unit (parse));
+      else
+        return fail_here (parse, "not an escape");
+    } else if (is_end (parse))
+      return fail_here (parse, "");
+  }
+  RD_TRY (rd_buffer_append (&parse->string, "", 1));
+  parse->string.nbytes--;
+  return RADIO_OK;
+}
+
+/* Without memory, the message is set. */
+static enum radio_status
+check_made (const struct json_object *made)
+{
+  return made ? RADIO_OK : rd_fail_memory (0);
+}
+
+/* A number that is no integer of 64 bits, by json-c, which reads it in any
+ * locale and keeps its text: this shows that it read all of it. */
+static enum radio_status
+parse_double (struct parse *parse, const char *number, size_t n,
+              bool is_integer, struct json_object **value)
+{
+  RD_BUFFER_SCOPE struct rd_buffer text = { 0 };
+  RD_TRY (rd_buffer_append (&text, number, n));
+  RD_TRY (rd_buffer_append (&text, ".0", is_integer ? 3 : 0));
+  if (!is_integer)
+    RD_TRY (rd_buffer_append (&text, "", 1));
+  if (!parse->tokener)
+    parse->tokener = json_tokener_new ();
+  if (!parse->tokener || text.nbytes > INT_MAX)
+    return rd_fail_memory (text.nbytes);
+  json_tokener_reset (parse->tokener);
+  *value = json_tokener_parse_ex (parse->tokener, (const char *) text.data,
+                                  (int) text.nbytes);
+  const char *kept = *value ? json_object_to_json_string (*value) : NULL;
+  return kept && strcmp (kept, (const char *) text.data) == 0
+         ? RADIO_OK : rd_fail_memory (text.nbytes);
+}
+
+static size_t
+skip_digits (struct parse *parse)
+{
+  size_t start = parse->at;
+  while (!is_end (parse) && parse->text[parse->at] >= '0'
+         && parse->text[parse->at] <= '9')
+    parse->at++;
+  return parse->at - start;
+}
+
+static enum radio_status
+parse_number (struct parse *parse, struct json_object **value)
+{
+  const char *number = parse->text + parse->at;
+  size_t start = parse->at;
+  bool is_negative = skip (parse, '-'), is_integer = true, fits = true;
+  const char *digits = parse->text + parse->at;
+  size_t n = skip_digits (parse);
+  if (n == 0)
+    return fail_here (parse, "not a digit");
+  if (n > 1 && digits[0] == '0')
+    return fail_at (parse, start + is_negative + 1, "a digit after 0");
+  if (skip (parse, '.')) {
+    is_integer = false;
+    if (skip_digits (parse) == 0)
+      return fail_here (parse, "not a digit");
+  }
+  if (skip (parse, 'e') || skip (parse, 'E')) {
+    is_integer = false;
+    if (!skip (parse, '-'))
+      (void) skip (parse, '+');
+    if (skip_digits (parse) == 0)
+      return fail_here (parse, "not a digit");
+  }
+  uint64_t sum = 0;
+  for (size_t i = 0; is_integer && fits && i < n; i++)
+    fits = !rd_mul_overflows (sum, 10, &sum)
+           && !rd_add_overflows (sum, (uint64_t) (digits[i] - '0'), &sum);
+  fits &= !is_negative || (sum > 0 && sum <= (uint64_t) INT64_MAX + 1);
+  if (!is_integer || !fits)
+    return parse_double (parse, number, parse->at - start, is_integer,
+                         value);
+  *value = is_negative ? json_object_new_int64 ((int64_t) (0 - sum))
+           : sum <= INT64_MAX ? json_object_new_int64 ((int64_t) sum)
+                              : json_object_new_uint64 (sum);
+  return check_made (*value);
+}
+
+static enum radio_status
+parse_word (struct parse *parse, const char *word)
+{
+  for (; *word; word++)
+    if (!skip (parse, *word))
+      return fail_here (parse, "not a value");
+  return RADIO_OK;
+}
+
+static enum radio_status parse_value (struct parse *parse,
+                                      struct json_object **value);
+
+static enum radio_status
+parse_object (struct parse *parse, struct json_object *object)
+{
+  skip_blanks (parse);
+  if (skip (parse, '}'))
+    return RADIO_OK;
+  do {
+    skip_blanks (parse);
+    if (!skip (parse, '"'))
+      return fail_here (parse, "not the name of a member");
+    RD_TRY (parse_string (parse));
+    if (strlen ((const char *) parse->string.data) != parse->string.nbytes)
+      return fail_at (parse, parse->at, "a member's name has a NUL character "
+                      "in it");
+    RD_BUFFER_SCOPE struct rd_buffer name = parse->string;
+    parse->string = (struct rd_buffer) { 0 };
+    skip_blanks (parse);
+    if (!skip (parse, ':'))
+      return fail_here (parse, "not ':'");
+    struct json_object *value = NULL;
+    RD_TRY (parse_value (parse, &value));
+    if (json_object_object_add (object, (const char *) name.data, value)
+        != 0) {
+      json_object_put (value);
+      return rd_fail_memory (name.nbytes);
+    }
+    skip_blanks (parse);
+  } while (skip (parse, ','));
+  return skip (parse, '}') ? RADIO_OK : fail_here (parse, "not ',' or '}'");
+}
+
+static enum radio_status
+parse_array (struct parse *parse, struct json_object *array)
+{
+  skip_blanks (parse);
+  if (skip (parse, ']'))
+    return RADIO_OK;
+  do {
+    struct json_object *value = NULL;
+    RD_TRY (parse_value (parse, &value));
+    if (json_object_array_add (array, value) != 0) {
+      json_object_put (value);
+      return rd_fail_memory (0);
+    }
+    skip_blanks (parse);
+  } while (skip (parse, ','));
+  return skip (parse, ']') ? RADIO_OK : fail_here (parse, "not ',' or ']'");
+}
+
+/* *value is NULL for null, and after a failure. */
+static enum radio_status
+parse_value (struct parse *parse, struct json_object **value)
+{
+  enum radio_status status;
+  *value = NULL;
+  skip_blanks (parse);
+  if (is_end (parse))
+    return fail_here (parse, "");
+  const char *rest = parse->text + parse->at;
+  bool is_object = *rest == '{';
+  switch (*rest) {
+  case '{': case '[':
+    if (parse->depth == MAX_DEPTH)
+      return fail_at (parse, parse->at, "nesting is too deep");
+    parse->at++;
+    parse->depth++;
+    *value = is_object ? json_object_new_object () : json_object_new_array ();
+    status = check_made (*value);
+    if (status == RADIO_OK)
+      status = is_object ? parse_object (parse, *value)
+                         : parse_array (parse, *value);
+    parse->depth--;
+    break;
+  case '"':
+    parse->at++;
+    RD_TRY (parse_string (parse));
+    *value = json_object_new_string_len ((const char *) parse->string.data,
+                                         (int) parse->string.nbytes);
+    status = check_made (*value);
+    break;
+  case 't': case 'f':
+    RD_TRY (parse_word (parse, *rest == 't' ? "true" : "false"));
+    *value = json_object_new_boolean (*rest == 't');
+    status = check_made (*value);
+    break;
+  case 'n':
+    return parse_word (parse, "null");
+  case 'N':
+    RD_TRY (parse_word (parse, "NaN"));
+    *value = json_object_new_double (NAN);
+    status = check_made (*value);
+    break;
+  case 'I':
+    RD_TRY (parse_word (parse, "Infinity"));
+    *value = json_object_new_double (INFINITY);
+    status = check_made (*value);
+    break;
+  default:
+    if (*rest == '-' && parse->nbytes - parse->at > 1 && rest[1] == 'I') {
+      RD_TRY (parse_word (parse, "-Infinity"));
+      *value = json_object_new_double (-INFINITY);
+      status = check_made (*value);
+    } else if (*rest == '-' || (*rest >= '0' && *rest <= '9'))
+      status = parse_number (parse, value);
+    else
+      return fail_here (parse, "not a value");
+  }
+  if (status != RADIO_OK)
+    json_object_put (RD_STEAL (*value));
+  return status;
 }
 
 enum radio_status
 rd_json_parse (const char *text, size_t nbytes, const char *where,
                struct json_object **value)
 {
-  RD_CLEANUP (rd_cleanup_tokener) struct json_tokener *tokener
-    = json_tokener_new_ex (MAX_DEPTH);
-  struct parse parse = { .tokener = tokener, .text = text, .nbytes = nbytes,
-                         .where = where };
-
-  if (tokener == NULL)
-    return rd_fail_memory (sizeof *tokener);
+  RD_CLEANUP (free_parse) struct parse parse = {
+    .text = text, .nbytes = nbytes, .where = where,
+  };
+  struct json_object *parsed;
   if (nbytes > INT_MAX)
     return rd_fail (RADIO_ERROR_LIMIT, "%s: %zu bytes of JSON are too many",
                     where, nbytes);
-  json_tokener_set_flags (tokener, JSON_TOKENER_STRICT
-                                   | JSON_TOKENER_VALIDATE_UTF8);
-  enum radio_status status = scan (&parse);
-  /* Numbers, null, true and false end only with the text. */
-  if (status == RADIO_OK
-      && (nbytes == 0
-          || json_tokener_get_error (tokener) != json_tokener_success))
-    status = feed (&parse, "", 1, nbytes);
-  if (status != RADIO_OK) {
-    json_object_put (parse.value);
-    return status;
+  RD_TRY (parse_value (&parse, &parsed));
+  skip_blanks (&parse);
+  if (!is_end (&parse)) {
+    json_object_put (parsed);
+    return fail_here (&parse, "more than one value");
   }
-  *value = parse.value;
+  *value = parsed;
   return RADIO_OK;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/base/checked.h"
+#include "src/base/digest.h"
 #include "src/base/error.h"
 #include "src/base/text.h"
 #include "profiler/counters.h"
@@ -132,8 +133,8 @@ rd_sha256_begin (EVP_MD_CTX **sha)
 {
   /* The first one of a process takes milliseconds. */
   RD_SCOPE ("sha256", RD_IN_DECODE);
-  EVP_MD_CTX *made = EVP_MD_CTX_new ();
-  if (made == NULL || !EVP_DigestInit_ex (made, EVP_sha256 (), NULL)) {
+  EVP_MD_CTX *made = rd_digest_sha256 () ? EVP_MD_CTX_new () : NULL;
+  if (made == NULL || !EVP_DigestInit_ex (made, rd_digest_sha256 (), NULL)) {
     EVP_MD_CTX_free (made);
     return fail_sha256 ();
   }

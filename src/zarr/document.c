@@ -51,11 +51,14 @@ free_text (struct json_object *document, void *text)
 const char *
 rd_document_text (struct json_object *document, size_t *nbytes)
 {
-  size_t n = 0;
-  const char *text = json_object_to_json_string_length (
-    document, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED
-              | JSON_C_TO_STRING_NOSLASHESCAPE, &n);
-  char *line = text ? rd_malloc (n + 2) : NULL;
+  static const int flags = JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED
+                           | JSON_C_TO_STRING_NOSLASHESCAPE;
+  size_t n = 0, first = 0;
+  /* json-c omits what it has no memory for.  A second call, which uses the
+   * memory of the first one, gives as much only if that was all. */
+  (void) json_object_to_json_string_length (document, flags, &first);
+  const char *text = json_object_to_json_string_length (document, flags, &n);
+  char *line = text && n == first ? rd_malloc (n + 2) : NULL;
 
   if (line == NULL) {
     (void) rd_fail_memory (n + 2);

@@ -46,7 +46,7 @@ invalid_json_is_refused_with_its_byte (void **state)
     { "[1] // no", "byte 4" },
     { "'a'", "byte 0" },
     { "[tRUE]", "byte 2" },
-    { "[01]", "byte 3" },
+    { "[01]", "byte 2" },
     { "\"\\q\"", "byte 2" },
     { "[0x10]", "byte 2" },
     { "\xef\xbb\xbf{}", "byte 0" },
