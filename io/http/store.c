@@ -164,8 +164,11 @@ rd_http_read_begin (struct rd_http_read *read, struct rd_http *http,
   else if (get->range == RD_RANGE_SUFFIX)
     snprintf (task->range, sizeof task->range, "-%zu", get->nbytes);
   else if (get->range == RD_RANGE_SPAN)
+    /* Some servers (versitygw) ignore a range beyond 63 bits. */
     snprintf (task->range, sizeof task->range, "%" PRIu64 "-%" PRIu64,
-              get->offset, rd_add_sat (get->offset, get->nbytes - 1));
+              rd_min_u64 (get->offset, INT64_MAX),
+              rd_min_u64 (rd_add_sat (get->offset, get->nbytes - 1),
+                          INT64_MAX));
   get->into->nbytes = 0;
   if (radio_profile_is_on ())
     task->request = radio_async_begin (&request_site);

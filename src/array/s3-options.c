@@ -48,6 +48,7 @@ static const struct setting all_settings[] = {
   { "stall-timeout", SETTING_TIME, S3 (stall_timeout_ms) },
   { "deadline", SETTING_TIME, S3 (deadline_ms) },
   { "no-connect-ahead", SETTING_FLAG, S3 (no_connect_ahead) },
+  { "single-writer", SETTING_FLAG, S3 (single_writer) },
 };
 
 /* Descriptions of the values of each kind, for errors. */

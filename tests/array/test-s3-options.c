@@ -272,7 +272,8 @@ each_setting_sets_its_field (void **state)
   assert_ok (parse (
     "anonymous,addressing=virtual,hedge=2,gap=1,cap=2K,connect-timeout=3ms,"
     "first-byte-timeout=4s,stall-timeout=5s,deadline=6min,no-connect-ahead,"
-    "hedge=4", &s3));
+    "single-writer,hedge=4", &s3));
+  assert_true (s3.single_writer);
   assert_true (s3.anonymous);
   assert_int_equal (s3.addressing, RADIO_S3_ADDRESSING_VIRTUAL);
   assert_int_equal (s3.hedge_percent, 4);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Ceph's object gateway, the real one, on loopback.
+"""Servers that speak S3; and Ceph's object gateway, the real one, on loopback.
 
 Runs one monitor, one object server that keeps everything in memory, and the
 gateway that speaks S3; all in one folder, on free ports, without root's rights
@@ -91,28 +91,25 @@ class Absent(Exception):
     """A program that the gateway needs is not installed."""
 
 
-class Gateway:
-    """The gateway, and the certificate that its TLS port presents."""
+class Endpoint:
+    """What tests need of a server that speaks S3: its addresses, the
+    credentials of a client, and a certificate in its folder."""
+    port = tls = None
+    variables = {}
 
-    def __init__(self, folder):
-        self.folder = folder
-        for program in PROGRAMS:
-            if not shutil.which(program):
-                raise Absent(f"Ceph's gateway ({program})")
-        msgr2, msgr1, self.port, self.tls = free_ports(4)
-        self.names = {"folder": folder, "fsid": uuid.uuid4(),
-                      "msgr2": msgr2, "msgr1": msgr1, "port": self.port,
-                      "tls": self.tls}
-        for name in ("mon", "osd", "rgw", "run"):
-            (folder / name).mkdir()
-        self.conf = folder / "ceph.conf"
-        self.conf.write_text(CONF.format(**self.names))
-        self.ca_file = folder / "rgw.crt"
-        try:
-            self.start()
-        except BaseException:
-            self.stop()
-            raise
+    def make_certificate(self):
+        """Makes a self-signed certificate for the names of both styles of
+        addressing; a wildcard needs at least two labels after it."""
+        key = self.folder / "rgw.key"
+        names = ("DNS:localhost,DNS:s3.localhost,DNS:*.s3.localhost,"
+                 "IP:127.0.0.1")
+        self.ca_file = self.folder / "rgw.crt"
+        self.run("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes",
+                 "-days", "2", "-subj", "/CN=localhost", "-addext",
+                 f"subjectAltName={names}", "-keyout", key, "-out",
+                 self.ca_file)
+        pem = key.read_text() + self.ca_file.read_text()
+        (self.folder / "rgw.pem").write_text(pem)
 
     def run(self, program, *args):
         """Runs a program that ends, or that puts itself into the
@@ -122,74 +119,8 @@ class Gateway:
             done = subprocess.run(
                 [program, *map(str, args)], stdin=subprocess.DEVNULL,
                 stdout=out, stderr=out, timeout=120,
-                env={**os.environ, "CEPH_CONF": str(self.conf)})
+                env={**os.environ, **self.variables})
         assert done.returncode == 0, (program, args, log.read_text()[-2000:])
-
-    def start(self):
-        self.make_keys()
-        self.make_certificate()
-        self.start_monitor()
-        self.start_object_server()
-        self.run("radosgw-admin", "-c", self.conf, "-n", "client.rgw",
-                 "user", "create", "--uid=t", "--display-name=t",
-                 f"--access-key={ACCESS_KEY}", f"--secret-key={SECRET_KEY}")
-        self.run("radosgw", "-c", self.conf, "-n", "client.rgw")
-        self.wait(self.port)
-        self.wait(self.tls)
-
-    def make_keys(self):
-        keyring = self.folder / "keyring"
-        for owner, caps in OWNERS.items():
-            args = ["--create-keyring"] if owner == "mon." else []
-            pairs = zip(caps[::2], caps[1::2])
-            self.run("ceph-authtool", keyring, *args, "--gen-key", "-n",
-                     owner, *[word for what, cap in pairs
-                              for word in ("--cap", what, cap)])
-
-    def make_certificate(self):
-        """Makes a self-signed certificate for the names of both styles of
-        addressing; a wildcard needs at least two labels after it."""
-        key = self.folder / "rgw.key"
-        names = ("DNS:localhost,DNS:s3.localhost,DNS:*.s3.localhost,"
-                 "IP:127.0.0.1")
-        self.run("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes",
-                 "-days", "2", "-subj", "/CN=localhost", "-addext",
-                 f"subjectAltName={names}", "-keyout", key, "-out",
-                 self.ca_file)
-        pem = key.read_text() + self.ca_file.read_text()
-        (self.folder / "rgw.pem").write_text(pem)
-
-    def start_monitor(self):
-        folder, names = self.folder, self.names
-        address = ("[v2:127.0.0.1:{msgr2},v1:127.0.0.1:{msgr1}]"
-                   .format(**names))
-        self.run("monmaptool", "--create", "--addv", "a", address, "--fsid",
-                 names["fsid"], folder / "monmap")
-        self.run("ceph-mon", "-c", self.conf, "--mkfs", "-i", "a",
-                 "--monmap", folder / "monmap", "--keyring",
-                 folder / "keyring")
-        self.run("ceph-mon", "-c", self.conf, "-i", "a")
-
-    def start_object_server(self):
-        own = uuid.uuid4()
-        self.run("ceph", "-c", self.conf, "osd", "new", own)
-        self.run("ceph-osd", "-c", self.conf, "-i", "0", "--mkfs",
-                 "--osd-uuid", own)
-        self.run("ceph", "-c", self.conf, "osd", "crush", "add", "osd.0",
-                 "1", "root=default", "host=h")
-        self.run("ceph-osd", "-c", self.conf, "-i", "0")
-        self.wait_for_object_server()
-
-    def wait_for_object_server(self):
-        """Waits for the object server, which pools need."""
-        for _ in range(60):
-            done = subprocess.run(
-                ["ceph", "-c", self.conf, "osd", "stat", "-f", "json"],
-                capture_output=True, text=True, timeout=60)
-            if json.loads(done.stdout or "{}").get("num_up_osds"):
-                return
-            time.sleep(0.25)
-        raise AssertionError((self.folder / "osd.0.log").read_text()[-2000:])
 
     def wait(self, port):
         for _ in range(600):
@@ -227,6 +158,83 @@ class Gateway:
             aws_access_key_id=ACCESS_KEY, aws_secret_access_key=SECRET_KEY,
             config=Config(s3={"addressing_style": "path"},
                           request_checksum_calculation="when_required"))
+
+
+class Gateway(Endpoint):
+    """Ceph's gateway, and the certificate that its TLS port presents."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        for program in PROGRAMS:
+            if not shutil.which(program):
+                raise Absent(f"Ceph's gateway ({program})")
+        msgr2, msgr1, self.port, self.tls = free_ports(4)
+        self.names = {"folder": folder, "fsid": uuid.uuid4(),
+                      "msgr2": msgr2, "msgr1": msgr1, "port": self.port,
+                      "tls": self.tls}
+        for name in ("mon", "osd", "rgw", "run"):
+            (folder / name).mkdir()
+        self.conf = folder / "ceph.conf"
+        self.conf.write_text(CONF.format(**self.names))
+        self.variables = {"CEPH_CONF": str(self.conf)}
+        try:
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
+
+    def start(self):
+        self.make_keys()
+        self.make_certificate()
+        self.start_monitor()
+        self.start_object_server()
+        self.run("radosgw-admin", "-c", self.conf, "-n", "client.rgw",
+                 "user", "create", "--uid=t", "--display-name=t",
+                 f"--access-key={ACCESS_KEY}", f"--secret-key={SECRET_KEY}")
+        self.run("radosgw", "-c", self.conf, "-n", "client.rgw")
+        self.wait(self.port)
+        self.wait(self.tls)
+
+    def make_keys(self):
+        keyring = self.folder / "keyring"
+        for owner, caps in OWNERS.items():
+            args = ["--create-keyring"] if owner == "mon." else []
+            pairs = zip(caps[::2], caps[1::2])
+            self.run("ceph-authtool", keyring, *args, "--gen-key", "-n",
+                     owner, *[word for what, cap in pairs
+                              for word in ("--cap", what, cap)])
+
+    def start_monitor(self):
+        folder, names = self.folder, self.names
+        address = ("[v2:127.0.0.1:{msgr2},v1:127.0.0.1:{msgr1}]"
+                   .format(**names))
+        self.run("monmaptool", "--create", "--addv", "a", address, "--fsid",
+                 names["fsid"], folder / "monmap")
+        self.run("ceph-mon", "-c", self.conf, "--mkfs", "-i", "a",
+                 "--monmap", folder / "monmap", "--keyring",
+                 folder / "keyring")
+        self.run("ceph-mon", "-c", self.conf, "-i", "a")
+
+    def start_object_server(self):
+        own = uuid.uuid4()
+        self.run("ceph", "-c", self.conf, "osd", "new", own)
+        self.run("ceph-osd", "-c", self.conf, "-i", "0", "--mkfs",
+                 "--osd-uuid", own)
+        self.run("ceph", "-c", self.conf, "osd", "crush", "add", "osd.0",
+                 "1", "root=default", "host=h")
+        self.run("ceph-osd", "-c", self.conf, "-i", "0")
+        self.wait_for_object_server()
+
+    def wait_for_object_server(self):
+        """Waits for the object server, which pools need."""
+        for _ in range(60):
+            done = subprocess.run(
+                ["ceph", "-c", self.conf, "osd", "stat", "-f", "json"],
+                capture_output=True, text=True, timeout=60)
+            if json.loads(done.stdout or "{}").get("num_up_osds"):
+                return
+            time.sleep(0.25)
+        raise AssertionError((self.folder / "osd.0.log").read_text()[-2000:])
 
     def pids(self):
         for file in (self.folder / "run").glob("*.pid"):

@@ -58,8 +58,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 class Proxy(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self, gateway, secure):
-        super().__init__(("127.0.0.1", 0), Handler)
+    def __init__(self, gateway, secure, handler=Handler):
+        super().__init__(("127.0.0.1", 0), handler)
         self.backend_port, self.seen, self.refuses = gateway.port, [], False
         self.before = lambda command, path: None
         if secure:

@@ -2,8 +2,9 @@
 /* The store in S3 keeps the contract of every store, at a real endpoint, which
  * the environment names: RADIO_TESTS_S3_ENDPOINT, _BUCKET (which exists, and
  * in which each case has a prefix of its own), _REGION, _ACCESS_KEY,
- * _SECRET_KEY and _CA_FILE, and _ADDRESSING ("path" or "virtual").  Without an
- * endpoint it is skipped. */
+ * _SECRET_KEY and _CA_FILE, _ADDRESSING ("path" or "virtual"), and
+ * _SINGLE_WRITER where there are no conditional writes.  Without an endpoint it
+ * is skipped. */
 #include <config.h>
 
 #include <unistd.h>
@@ -37,6 +38,7 @@ open_at (const char *uri, struct rd_io **io)
     .endpoint = VARIABLE ("ENDPOINT"), .region = VARIABLE ("REGION"),
     .addressing = addressing (), .provider.settings = &settings,
     .http.ca_file = VARIABLE ("CA_FILE"),
+    .single_writer = VARIABLE ("SINGLE_WRITER") != NULL,
   };
   return rd_io_open_with (uri, true, &options, io);
 }

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""A proxy in front of the gateway that lies: of the responses with a range a
+fifth contradicts the request or the object, and 15 % have a changed bit.  Each
+read has the right values all the same, since another response is right."""
+
+import random
+import re
+
+import pytest
+from gateway_proxy import Handler, Proxy
+from test_s3 import level_of
+
+NREADS = 250
+LIES, FLIPS = 0.20, 0.15
+MOST_IN_A_ROW = 3
+
+
+def lie(rng, status, headers, body):
+    """Returns a response that is not true, in one of four ways."""
+    kind = rng.choice(["status", "length", "range", "etag"])
+    if kind == "status":
+        headers.pop("content-range", None)
+        return 200, headers, body
+    if kind == "length":
+        return status, headers, body[:-1]
+    if kind == "etag":
+        return status, {**headers, "etag": f'"{rng.randrange(9)}"'}, body
+    first, last, total = map(int, re.findall("[0-9]+",
+                                             headers["content-range"]))
+    beside = rng.choice([(1, 1, 1), (0, 0, 1), (0, 1, 1), (0, 0, -1)])
+    first, last, total = (a + b for a, b in zip((first, last, total), beside))
+    return status, {**headers, "content-range":
+                    f"bytes {first}-{last}/{total}"}, body
+
+
+class Liar(Handler):
+    """Lies by the request and how often it came, not by time."""
+
+    def answer(self, status, headers, body):
+        server = self.server
+        headers = {name.lower(): value for name, value in headers}
+        if status == 206:
+            request = (self.path, self.headers["Range"])
+            n, nbad = server.known.get(request, (0, 0))
+            rng = random.Random(f"{request} {n}")
+            odds = rng.random() if nbad < MOST_IN_A_ROW else 1
+            is_bad = odds < LIES + FLIPS
+            server.known[request] = n + 1, nbad + 1 if is_bad else 0
+            server.counts[("lie" if odds < LIES else "flip") if is_bad
+                          else "good"] += 1
+            if odds < LIES:
+                status, headers, body = lie(rng, status, headers, body)
+            elif is_bad:
+                at = rng.randrange(len(body))
+                changed = body[at] ^ 1 << rng.randrange(8)
+                body = body[:at] + bytes([changed]) + body[at + 1:]
+        super().answer(status, list(headers.items()), body)
+
+
+@pytest.fixture(scope="module")
+def liar(gateway):
+    server = Proxy(gateway, False, Liar)
+    server.known, server.counts = {}, {"lie": 0, "flip": 0, "good": 0}
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+def test_reads_through_lies_and_flips_are_all_right(
+        gateway, liar, radio, np, nib, monkeypatch, tmp_path):
+    from radio_library import NO_CACHE, Store
+    gateway.client().create_bucket(Bucket="lies")
+    store, env = "s3://lies/study.zarr", gateway.environment()
+    radio("phantom", "-s", store, "ct/head", "--size", "130,120,110",
+          "--tiling", "32,32,32", env=env)
+    radio("export", "-s", store, "ct/head", "-o", tmp_path / "all.nii",
+          env=env)
+    whole = np.asanyarray(
+        nib.load(tmp_path / "all.nii").dataobj.get_unscaled()).T
+    level = level_of(gateway.client(), "lies", "study.zarr/ct/head")
+    for name, value in gateway.environment(
+            AWS_ENDPOINT_URL_S3=liar.url).items():
+        monkeypatch.setenv(name, value)
+    rng = random.Random(19)
+    # Ten reads each with one handle, which caches the shards' indexes.
+    for _ in range(NREADS // 10):
+        with Store(store, cache_nbytes=NO_CACHE, threads=2) as opened:
+            for _ in range(10):
+                size = [rng.randint(1, 64) for _ in whole.shape]
+                start = [rng.randrange(n - s + 1)
+                         for n, s in zip(whole.shape, size)]
+                got = opened.read_array(f"ct/head/{level}", start, size,
+                                        whole.dtype)
+                want = whole[tuple(slice(a, a + n)
+                                   for a, n in zip(start, size))]
+                assert np.array_equal(got, want)
+    bad, good = liar.counts["lie"] + liar.counts["flip"], liar.counts["good"]
+    assert bad > 0.2 * (bad + good) and liar.counts["flip"] > 50
