@@ -25,6 +25,27 @@ many_boxes_reads_from_all_its_threads () {
     "4 threads read 32 boxes each" ]
 }
 
+async_boxes_reads_them_all_from_one_thread () {
+  [ "$("$examples/async-boxes" "$tmp/store" ct/head)" = \
+    "256 boxes were read by one thread" ]
+}
+
+# The only program in C++.
+boxes_reads_in_c_plus_plus () {
+  ${CXX:-c++} -std=c++17 -Wall -Wextra -Werror -I"$srcdir/include" \
+    -o "$tmp/boxes" "$srcdir/docs/examples/boxes.cpp" \
+    "$builddir/.libs/libradio.so" -Wl,-rpath,"$builddir/.libs"
+  "$tmp/boxes" "$tmp/store" head "$tmp/boxes.txt" >"$tmp/boxes.out"
+  grep -q '^plane of 2688 voxels: mean -[0-9.]*$' "$tmp/boxes.out"
+  [ "$(grep -c '^box [0-7]: mean -*[0-9.]*$' "$tmp/boxes.out")" -eq 8 ]
+  grep -q 'open volume' "$tmp/boxes.txt"
+  grep -q 'mean' "$tmp/boxes.txt"
+  if "$tmp/boxes" "$tmp/none" head "$tmp/boxes.txt" 2>"$tmp/errors"; then
+    return 1
+  fi
+  grep -q '^boxes: .*none' "$tmp/errors"
+}
+
 ingest_folder_takes_images_once () {
   echo text >"$tmp/files/notes.txt"
   "$examples/ingest-folder" "$tmp/new" "$tmp/files" >"$tmp/first"
@@ -52,7 +73,7 @@ ingest_folder_reports_a_broken_image_and_continues () {
 }
 
 examples_fail_in_words () {
-  for program in read-plane many-boxes; do
+  for program in read-plane many-boxes async-boxes; do
     if "$examples/$program" "$tmp/none" ct/head 2>"$tmp/errors"; then
       return 1
     fi
@@ -63,6 +84,14 @@ examples_fail_in_words () {
 check make_phantom
 check read_plane_writes_a_picture_of_a_head
 check many_boxes_reads_from_all_its_threads
+check async_boxes_reads_them_all_from_one_thread
+if ! command -v "${CXX:-c++}" >/dev/null; then
+  skip boxes_reads_in_c_plus_plus "no C++ compiler"
+elif [ ! -e "$builddir/.libs/libradio.so" ]; then
+  skip boxes_reads_in_c_plus_plus "no shared library built"
+else
+  check boxes_reads_in_c_plus_plus
+fi
 check ingest_folder_takes_images_once
 check the_ingested_copy_shows_the_same_plane
 check ingest_folder_reports_a_broken_image_and_continues

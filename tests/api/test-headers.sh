@@ -15,6 +15,13 @@ is_c_plus_plus () {
       -I"$srcdir/include" -x c++ -
 }
 
+# The C++ header, with exceptions and without.
+is_c_plus_plus_17 () {
+  echo "#include <radio/radio.hpp>" |
+    ${CXX:-c++} -std=c++17 -pedantic -Wall -Wextra -Werror -fsyntax-only \
+      -I"$srcdir/include" "$@" -x c++ -
+}
+
 radio_h_includes_every_header () {
   for file in "$srcdir"/include/radio/*.h; do
     name=${file##*/}
@@ -29,6 +36,13 @@ for file in "$srcdir"/include/radio/*.h; do
     check is_c_plus_plus "${file##*/}"
   else
     skip "is_c_plus_plus ${file##*/}" "no C++ compiler"
+  fi
+done
+for option in -fexceptions -fno-exceptions -DRADIO_NO_EXCEPTIONS; do
+  if command -v "${CXX:-c++}" >/dev/null; then
+    check is_c_plus_plus_17 "$option"
+  else
+    skip "is_c_plus_plus_17 $option" "no C++ compiler"
   fi
 done
 check radio_h_includes_every_header
