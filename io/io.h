@@ -24,6 +24,7 @@ struct rd_io;
 struct rd_io_writer;
 struct rd_io_lock;
 struct rd_io_file;
+struct rd_io_stage;
 
 /* The bytes of an object to read. */
 enum rd_range_kind {
@@ -159,6 +160,21 @@ struct rd_io_ops {
   enum radio_status (*create) (struct rd_io *io, const char *key,
                                struct rd_io_writer **writer);
 
+  /* Begins a stage: new objects below a prefix, to which nothing refers yet,
+   * need not be durable until the next object is published.  Only the caller
+   * writes below it.  unstage ends it.  All three are NULL in stores where
+   * each object is durable at once. */
+  enum radio_status (*stage) (struct rd_io *io, const char *prefix,
+                              struct rd_io_stage **stage);
+  void (*unstage) (struct rd_io *io, struct rd_io_stage *stage);
+
+  /* Makes the objects of n stages durable, then puts one that refers to them,
+   * durably too.  Threads that do so at the same time share the work. */
+  enum radio_status (*publish) (struct rd_io *io,
+                                struct rd_io_stage *const *stages, size_t n,
+                                const char *key, const struct rd_part *part,
+                                enum rd_put how);
+
   /* Removes an object.  NOT_FOUND.  Where folders are real, as on disk, they
    * outlive their last object: list still reports them. */
   enum radio_status (*remove) (struct rd_io *io, const char *key);
@@ -168,9 +184,10 @@ struct rd_io_ops {
   enum radio_status (*remove_tree) (struct rd_io *io, const char *prefix);
 
   /* Locks a prefix exclusively, making it first when it is missing where
-   * folders are real.  In a store that has a grace time the lock excludes only
-   * holders by the same handle: another process may be writing, and files
-   * younger than that must be left alone as if they were locked.  The lock
+   * folders are real (durably only with the first object below it).  In a
+   * store that has a grace time the lock excludes only holders by the same
+   * handle: another process may be writing, and files younger than that must
+   * be left alone as if they were locked.  The lock
    * ends with unlock or with the process, however that ends (a child that was
    * forked meanwhile and lives on holds it too).  With wait false a locked
    * prefix gives *lock NULL and RADIO_OK.  Holders of one process exclude each
@@ -312,6 +329,32 @@ rd_io_wake (struct rd_io *io)
 {
   if (io->ops->wake)
     io->ops->wake (io);
+}
+
+/* As stage, unstage and publish of the table, in any store; a stage may be
+ * NULL. */
+RADIO_USE_RESULT static inline enum radio_status
+rd_io_stage (struct rd_io *io, const char *prefix, struct rd_io_stage **stage)
+{
+  *stage = NULL;
+  return io->ops->stage ? io->ops->stage (io, prefix, stage) : RADIO_OK;
+}
+
+static inline void
+rd_io_unstage (struct rd_io *io, struct rd_io_stage *stage)
+{
+  if (stage)
+    io->ops->unstage (io, stage);
+}
+
+RADIO_USE_RESULT static inline enum radio_status
+rd_io_publish (struct rd_io *io, struct rd_io_stage *const *stages, size_t n,
+               const char *key, const void *data, size_t nbytes,
+               enum rd_put how)
+{
+  const struct rd_part part = { data, nbytes };
+  return n > 0 ? io->ops->publish (io, stages, n, key, &part, how)
+               : io->ops->put (io, key, &part, 1, how);
 }
 
 /* Publishes one object from one piece. */

@@ -340,6 +340,7 @@ struct ingest {
   struct radio_store *store;
   struct outcome *outcomes;
   size_t path_width;
+  uint64_t large_nbytes;              /* memory counted for a large file */
   struct rd_jobs jobs;
 
   /* Protected by the lock of jobs. */
@@ -396,13 +397,15 @@ on_warning (const char *message, void *user_data)
   pthread_mutex_unlock (&ingest->jobs.mutex);
 }
 
+/* Small files mostly wait, for a network or for the disk to have a batch of
+ * volumes; large ones keep a processor busy each. */
 static uint64_t
 file_cost (void *data, size_t i)
 {
   const struct ingest *ingest = data;
   uint64_t nbytes = ingest->files.list[i].nbytes;
   if (nbytes == 0 || nbytes > FILE_MEMORY_NBYTES / FILE_MEMORY_TIMES)
-    return FILE_MEMORY_NBYTES;
+    return ingest->large_nbytes;
   return FILE_MEMORY_LEAST_NBYTES + nbytes * FILE_MEMORY_TIMES;
 }
 
@@ -534,11 +537,15 @@ ingest_files (struct ingest *ingest)
       ingest->path_width = width;
   }
   struct rd_jobs *jobs = &ingest->jobs;
+  uint64_t limit = rd_jobs_limit_nbytes (args);
+  size_t nlarge = rd_jobs_nthreads (args, rd_store_name (args));
+  ingest->large_nbytes = limit / nlarge > FILE_MEMORY_NBYTES
+                         ? limit / nlarge : FILE_MEMORY_NBYTES;
   *jobs = (struct rd_jobs) {
     .n = files->n,
-    .nthreads = rd_jobs_nthreads (args, rd_store_name (args)),
+    .nthreads = args->nthreads ? args->nthreads : RD_JOBS_MAX_THREADS,
     .cost_nbytes = file_cost,
-    .limit_nbytes = rd_jobs_limit_nbytes (args),
+    .limit_nbytes = limit,
     .run = ingest_file,
     .end = end_file,
     .report = report_file,

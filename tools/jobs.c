@@ -7,9 +7,6 @@
 #include "tools/jobs.h"
 #include "tools/names.h"
 
-/* As many as a store has connections. */
-#define MAX_THREADS 64
-
 #define DEFAULT_LIMIT_NBYTES ((uint64_t) 1 << 30)
 
 /* Waits until there is memory for job i; false if no more are started
@@ -58,11 +55,11 @@ run_jobs (void *argument)
 bool
 rd_jobs_run (struct rd_jobs *jobs)
 {
-  pthread_t threads[MAX_THREADS];
+  pthread_t threads[RD_JOBS_MAX_THREADS];
   size_t nstarted = 0;
   size_t n = jobs->nthreads < jobs->n ? jobs->nthreads : jobs->n;
-  if (n > MAX_THREADS)
-    n = MAX_THREADS;
+  if (n > RD_JOBS_MAX_THREADS)
+    n = RD_JOBS_MAX_THREADS;
   RD_FREE bool *has_ended = calloc (jobs->n + 1, sizeof *has_ended);
   if (has_ended == NULL)
     return rd_error_memory (), false;
@@ -88,7 +85,7 @@ rd_jobs_nthreads (const struct rd_args *args, const char *store)
   if (args->nthreads > 0)
     return args->nthreads;
   if (rd_is_url (store))
-    return MAX_THREADS;
+    return RD_JOBS_MAX_THREADS;
   return nprocessors > 0 ? (size_t) nprocessors : 1;
 }
 

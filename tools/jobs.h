@@ -40,6 +40,9 @@ struct rd_jobs {
  * memory, after an error. */
 bool rd_jobs_run (struct rd_jobs *jobs);
 
+/* As many as a store has connections, or volumes are published together. */
+#define RD_JOBS_MAX_THREADS 64
+
 /* The number of threads for jobs that work on volumes of a store: those that
  * were asked for; else one for each processor, or with a store behind a
  * network, where jobs mostly wait, one for each connection. */

@@ -23,8 +23,8 @@ rd_posix_parent (const char *path)
   return parent;
 }
 
-enum radio_status
-rd_posix_sync_folder (const struct rd_posix *posix, const char *path)
+static enum radio_status
+sync_folder (const struct rd_posix *posix, const char *path)
 {
   RD_SCOPE_BLOCKING ("fsync folder", RD_IN_DISK);
   RD_CLOSE_FD int fd = rd_posix_openat (posix, rd_posix_path (path),
@@ -39,6 +39,23 @@ rd_posix_sync_folder (const struct rd_posix *posix, const char *path)
   if (result < 0 && errno != EINVAL && errno != ENOTSUP)
     return rd_posix_fail (posix, path, "write to disk");
   return RADIO_OK;
+}
+
+/* What changes while it is synced is noted again.  A folder that was made for
+ * a lock may be gone. */
+enum radio_status
+rd_posix_sync_folder (const struct rd_posix *posix, const char *path)
+{
+  struct rd_error error;
+  bool was_noted = rd_posix_drop_unsynced (posix, path);
+  enum radio_status status = sync_folder (posix, path);
+  if (!was_noted || status == RADIO_OK)
+    return status;
+  if (status == RADIO_ERROR_NOT_FOUND)
+    return RADIO_OK;
+  rd_error_save (&error, status);
+  RD_TRY (rd_posix_note_unsynced (posix, path));
+  return rd_error_raise (&error);
 }
 
 enum radio_status
@@ -88,6 +105,24 @@ rd_posix_make_folders (const struct rd_posix *posix, const char *path)
     }
   }
   return status;
+}
+
+enum radio_status
+rd_posix_make_unsynced (const struct rd_posix *posix, const char *path)
+{
+  RD_FREE char *parent = rd_posix_parent (path);
+  if (parent == NULL)
+    return RADIO_ERROR_MEMORY;
+  int result = mkdirat (posix->root_fd, path, 0777);
+  if (result < 0 && errno == ENOENT && *parent) {
+    RD_TRY (rd_posix_make_unsynced (posix, parent));
+    result = mkdirat (posix->root_fd, path, 0777);
+  }
+  if (result == 0)
+    return rd_posix_note_unsynced (posix, parent);
+  /* An object of that name, a dangling link, and a folder that is removed at
+   * the same time. */
+  return rd_posix_make_folders (posix, path);
 }
 
 static void

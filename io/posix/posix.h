@@ -18,11 +18,13 @@
 #include "io/store.h"
 
 struct rd_posix_files;
+struct rd_posix_stages;
 
 struct rd_posix {
   struct rd_io base;
   int root_fd;
   struct rd_posix_files *files;       /* the cache of open files; or NULL */
+  struct rd_posix_stages *stages;     /* or NULL */
 };
 
 /*------------------------------------------------------------------------
@@ -63,6 +65,11 @@ int rd_posix_openat (const struct rd_posix *posix, const char *path,
 enum radio_status rd_posix_make_folders (const struct rd_posix *posix,
                                          const char *path);
 
+/* The same without making them durable, which the first object below them
+ * does. */
+enum radio_status rd_posix_make_unsynced (const struct rd_posix *posix,
+                                          const char *path);
+
 /* Makes the entries of a folder durable; "" is the root. */
 enum radio_status rd_posix_sync_folder (const struct rd_posix *posix,
                                         const char *path);
@@ -85,6 +92,62 @@ enum radio_status rd_posix_scan (const struct rd_posix *posix,
 
 /* True for the names of temporary files. */
 bool rd_temp_is_name (const char *name);
+
+/*------------------------------------------------------------------------
+ * Files that are being written, and stages of them
+ *----------------------------------------------------------------------*/
+
+/* A temporary file, or an object of a stage, which has its name at once; path
+ * is NULL before it exists and after it is gone. */
+struct rd_posix_temp {
+  int fd;
+  char *path;
+  uint64_t nbytes;            /* appended */
+  uint64_t flushed_nbytes;    /* of these, those whose writeback was begun */
+  struct rd_io_stage *stage;  /* NULL: a temporary file */
+};
+
+/* Makes a file for an object, and missing folders. */
+enum radio_status rd_posix_temp_create (const struct rd_posix *posix,
+                                        const char *key,
+                                        struct rd_posix_temp *temp);
+enum radio_status rd_posix_temp_append (const struct rd_posix *posix,
+                                        struct rd_posix_temp *temp,
+                                        const struct rd_part *parts,
+                                        size_t n);
+enum radio_status rd_posix_temp_rename (const struct rd_posix *posix,
+                                        const struct rd_posix_temp *temp,
+                                        const char *key, enum rd_put how);
+
+/* Removes it; closes it, since it has been renamed. */
+void rd_posix_temp_discard (const struct rd_posix *posix,
+                            struct rd_posix_temp *temp);
+void rd_posix_temp_forget (struct rd_posix_temp *temp);
+
+enum radio_status rd_posix_sync_file (const struct rd_posix *posix, int fd,
+                                      const char *path);
+
+enum radio_status rd_posix_stages_open (struct rd_posix_stages **stages);
+void rd_posix_stages_close (struct rd_posix_stages *stages);
+
+/* Makes the file of an object if its key is in a stage, and does not exist;
+ * else temp stays as it is. */
+enum radio_status rd_posix_stage_create (const struct rd_posix *posix,
+                                         const char *key,
+                                         struct rd_posix_temp *temp);
+
+/* Leaves a complete file to its stage. */
+enum radio_status rd_posix_stage_add (const struct rd_posix *posix,
+                                      struct rd_posix_temp *temp);
+
+/* Notes that the entries of a folder have changed, drops that note (false:
+ * there is none), and syncs the noted ones above a key. */
+enum radio_status rd_posix_note_unsynced (const struct rd_posix *posix,
+                                          const char *folder);
+bool rd_posix_drop_unsynced (const struct rd_posix *posix,
+                             const char *folder);
+enum radio_status rd_posix_sync_above (const struct rd_posix *posix,
+                                       const char *key);
 
 /*------------------------------------------------------------------------
  * The cache of open files
@@ -131,6 +194,14 @@ enum radio_status rd_posix_put (struct rd_io *io, const char *key,
                                 enum rd_put how);
 enum radio_status rd_posix_create (struct rd_io *io, const char *key,
                                    struct rd_io_writer **writer);
+enum radio_status rd_posix_stage (struct rd_io *io, const char *prefix,
+                                  struct rd_io_stage **stage);
+void rd_posix_unstage (struct rd_io *io, struct rd_io_stage *stage);
+enum radio_status rd_posix_publish (struct rd_io *io,
+                                    struct rd_io_stage *const *stages,
+                                    size_t n, const char *key,
+                                    const struct rd_part *part,
+                                    enum rd_put how);
 enum radio_status rd_posix_remove (struct rd_io *io, const char *key);
 enum radio_status rd_posix_remove_tree (struct rd_io *io,
                                         const char *prefix);

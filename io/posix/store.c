@@ -88,7 +88,7 @@ store_lock (struct rd_io *io, const char *prefix, bool wait,
     RD_CLOSE_FD int fd = rd_posix_openat (posix, path,
                                           O_RDONLY | O_DIRECTORY);
     if (fd < 0 && errno == ENOENT) {
-      RD_TRY (rd_posix_make_folders (posix, prefix));
+      RD_TRY (rd_posix_make_unsynced (posix, prefix));
       continue;
     }
     if (fd < 0)
@@ -131,6 +131,7 @@ store_close (struct rd_io *io)
 {
   struct rd_posix *posix = (struct rd_posix *) io;
   rd_posix_files_close (posix->files);
+  rd_posix_stages_close (posix->stages);
   close (posix->root_fd);
   rd_free (posix->base.uri);
   rd_free (posix);
@@ -155,6 +156,9 @@ static const struct rd_io_ops ops = {
   .list = rd_posix_list,
   .put = rd_posix_put,
   .create = rd_posix_create,
+  .stage = rd_posix_stage,
+  .unstage = rd_posix_unstage,
+  .publish = rd_posix_publish,
   .remove = rd_posix_remove,
   .remove_tree = rd_posix_remove_tree,
   .lock = store_lock,
@@ -173,6 +177,12 @@ close_files (struct rd_posix_files **files)
   rd_posix_files_close (*files);
 }
 
+static void
+close_stages (struct rd_posix_stages **stages)
+{
+  rd_posix_stages_close (*stages);
+}
+
 enum radio_status
 rd_io_posix_open (const char *path, bool create, struct rd_io **io)
 {
@@ -189,6 +199,8 @@ rd_io_posix_open (const char *path, bool create, struct rd_io **io)
     return rd_fail_memory (nbytes + 1);
   RD_CLEANUP (close_files) struct rd_posix_files *files = NULL;
   RD_TRY (rd_posix_files_open (&files));
+  RD_CLEANUP (close_stages) struct rd_posix_stages *stages = NULL;
+  RD_TRY (rd_posix_stages_open (&stages));
   posix->root_fd = open_folder (uri);
   if (posix->root_fd < 0 && errno == ENOENT && create) {
     /* By a store at "/" or ".", which makes folders durable. */
@@ -207,6 +219,7 @@ rd_io_posix_open (const char *path, bool create, struct rd_io **io)
   posix->base.coalesce_cap_nbytes = CAP_NBYTES;
   posix->base.uri = RD_STEAL (uri);
   posix->files = RD_STEAL (files);
+  posix->stages = RD_STEAL (stages);
   *io = &RD_STEAL (posix)->base;
   return RADIO_OK;
 }

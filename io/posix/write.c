@@ -11,6 +11,7 @@
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include "src/base/text.h"
 #include "profiler/counters.h"
@@ -25,14 +26,6 @@
 /* Less than this is not flushed before the end. */
 #define FLUSH_NBYTES ((uint64_t) 4 << 20)
 
-/* A temporary file; path is NULL before it exists and after it is gone. */
-struct temp_file {
-  int fd;
-  char *path;
-  uint64_t nbytes;            /* appended */
-  uint64_t flushed_nbytes;    /* of these, those whose writeback was begun */
-};
-
 bool
 rd_temp_is_name (const char *name)
 {
@@ -42,22 +35,29 @@ rd_temp_is_name (const char *name)
          && name[nbytes + TEMP_N_DIGITS] == '\0';
 }
 
-static void
-discard_temp (const struct rd_posix *posix, struct temp_file *temp)
+void
+rd_posix_temp_forget (struct rd_posix_temp *temp)
+{
+  close (temp->fd);
+  rd_free (temp->path);
+  *temp = (struct rd_posix_temp) { .fd = -1 };
+}
+
+void
+rd_posix_temp_discard (const struct rd_posix *posix,
+                       struct rd_posix_temp *temp)
 {
   if (temp->path == NULL)
     return;
   unlinkat (posix->root_fd, temp->path, 0);
-  close (temp->fd);
-  rd_free (temp->path);
-  *temp = (struct temp_file) { .fd = -1 };
+  rd_posix_temp_forget (temp);
 }
 
 /* Makes and locks a file of a random name.  RADIO_OK with temp->path NULL:
  * try again. */
 static enum radio_status
 try_create (const struct rd_posix *posix, const char *folder,
-            struct temp_file *temp)
+            struct rd_posix_temp *temp)
 {
   unsigned char bytes[TEMP_N_DIGITS / 2];
   char name[sizeof TEMP_PREFIX + TEMP_N_DIGITS] = TEMP_PREFIX;
@@ -76,7 +76,7 @@ try_create (const struct rd_posix *posix, const char *folder,
     struct stat st;
     if ((flock (temp->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
         || fstat (temp->fd, &st) < 0 || st.st_nlink == 0)
-      discard_temp (posix, temp);
+      rd_posix_temp_discard (posix, temp);
     return RADIO_OK;
   }
   int errnum = errno;
@@ -92,18 +92,21 @@ try_create (const struct rd_posix *posix, const char *folder,
 /* Makes a temporary file beside the future object, and missing folders.  A
  * name that the file system cannot have is rejected before anything is
  * written. */
-static enum radio_status
-create_temp (const struct rd_posix *posix, const char *key,
-             struct temp_file *temp)
+enum radio_status
+rd_posix_temp_create (const struct rd_posix *posix, const char *key,
+                      struct rd_posix_temp *temp)
 {
   RD_SCOPE_BLOCKING ("create file", RD_IN_DISK);
   struct stat st;
   const char *slash = strrchr (key, '/');
-  *temp = (struct temp_file) { .fd = -1 };
+  *temp = (struct rd_posix_temp) { .fd = -1 };
   if (rd_temp_is_name (slash ? slash + 1 : key))
     return rd_fail (RADIO_ERROR_ARGUMENT,
                     "%s/%s: such names are reserved for temporary files",
                     posix->base.uri, key);
+  RD_TRY (rd_posix_stage_create (posix, key, temp));
+  if (temp->path)
+    return RADIO_OK;
   if (fstatat (posix->root_fd, key, &st, AT_SYMLINK_NOFOLLOW) == 0) {
     if (S_ISDIR (st.st_mode)) {
       errno = EISDIR;
@@ -130,8 +133,9 @@ create_temp (const struct rd_posix *posix, const char *key,
 }
 
 static enum radio_status
-write_parts (const struct rd_posix *posix, const struct temp_file *temp,
-             const struct rd_part *parts, size_t n)
+write_parts (const struct rd_posix *posix,
+             const struct rd_posix_temp *temp, const struct rd_part *parts,
+             size_t n)
 {
   struct iovec vec[64];
   size_t i = 0, skip = 0;
@@ -168,9 +172,10 @@ write_parts (const struct rd_posix *posix, const struct temp_file *temp,
 }
 
 /* Begins the writeback of large files early, so that fsync waits less. */
-static enum radio_status
-append_temp (const struct rd_posix *posix, struct temp_file *temp,
-             const struct rd_part *parts, size_t n)
+enum radio_status
+rd_posix_temp_append (const struct rd_posix *posix,
+                      struct rd_posix_temp *temp,
+                      const struct rd_part *parts, size_t n)
 {
   RD_SCOPE_BLOCKING ("write", RD_IN_DISK);
   uint64_t nbytes = 0;
@@ -209,47 +214,57 @@ rename_if_absent (const struct rd_posix *posix, const char *from,
   return 0;
 }
 
-static enum radio_status
-sync_and_rename (const struct rd_posix *posix, const struct temp_file *temp,
-                 const char *key, enum rd_put how)
+enum radio_status
+rd_posix_sync_file (const struct rd_posix *posix, int fd, const char *path)
 {
+  RD_SCOPE_BLOCKING ("fsync", RD_IN_DISK);
   int result;
-  {
-    RD_SCOPE_BLOCKING ("fsync", RD_IN_DISK);
-    do
-      result = fsync (temp->fd);
-    while (result < 0 && errno == EINTR);
-    if (result < 0)
-      return rd_posix_fail (posix, key, "write to disk");
-  }
-  RD_SCOPE_BLOCKING ("rename", RD_IN_DISK);
-  if (how == RD_PUT_IF_ABSENT)
-    result = rename_if_absent (posix, temp->path, key);
-  else
-    result = renameat (posix->root_fd, temp->path, posix->root_fd, key);
-  if (result < 0)
-    return rd_posix_fail (posix, key, "rename the written file");
-  return RADIO_OK;
+  do
+    result = fsync (fd);
+  while (result < 0 && errno == EINTR);
+  return result < 0 ? rd_posix_fail (posix, path, "write to disk") : RADIO_OK;
 }
 
-/* Renames it to its key, durably.  It is gone afterwards, also on failure. */
+enum radio_status
+rd_posix_temp_rename (const struct rd_posix *posix,
+                      const struct rd_posix_temp *temp, const char *key,
+                      enum rd_put how)
+{
+  RD_SCOPE_BLOCKING ("rename", RD_IN_DISK);
+  int result = how == RD_PUT_IF_ABSENT
+    ? rename_if_absent (posix, temp->path, key)
+    : renameat (posix->root_fd, temp->path, posix->root_fd, key);
+  return result < 0 ? rd_posix_fail (posix, key, "rename the written file")
+                    : RADIO_OK;
+}
+
+/* Renames it to its key, durably, or leaves it to its stage.  It is gone
+ * afterwards, also on failure. */
 static enum radio_status
-publish_temp (const struct rd_posix *posix, struct temp_file *temp,
+publish_temp (const struct rd_posix *posix, struct rd_posix_temp *temp,
               const char *key, enum rd_put how)
 {
+  enum radio_status status;
   /* Before the object appears, since little should fail afterwards. */
   RD_FREE char *folder = rd_posix_parent (key);
-  enum radio_status status = folder
-    ? sync_and_rename (posix, temp, key, how) : RADIO_ERROR_MEMORY;
+  if (folder == NULL)
+    status = RADIO_ERROR_MEMORY;
+  else if (temp->stage)
+    status = rd_posix_stage_add (posix, temp);
+  else
+    status = rd_posix_sync_file (posix, temp->fd, key);
+  if (status == RADIO_OK && temp->path == NULL)
+    return RADIO_OK;
+  if (status == RADIO_OK)
+    status = rd_posix_temp_rename (posix, temp, key, how);
   if (status != RADIO_OK) {
-    discard_temp (posix, temp);
+    rd_posix_temp_discard (posix, temp);
     return status;
   }
-  close (temp->fd);
-  rd_free (temp->path);
-  *temp = (struct temp_file) { .fd = -1 };
+  rd_posix_temp_forget (temp);
   rd_posix_forget ((struct rd_io *) &posix->base, key);
-  return rd_posix_sync_folder (posix, folder);
+  RD_TRY (rd_posix_sync_folder (posix, folder));
+  return rd_posix_sync_above (posix, key);
 }
 
 /*------------------------------------------------------------------------
@@ -262,11 +277,11 @@ rd_posix_put (struct rd_io *io, const char *key,
 {
   const struct rd_posix *posix = (const struct rd_posix *) io;
   RD_TRY (rd_key_check (io, key));
-  struct temp_file temp;
-  RD_TRY (create_temp (posix, key, &temp));
-  enum radio_status status = append_temp (posix, &temp, parts, n);
+  struct rd_posix_temp temp;
+  RD_TRY (rd_posix_temp_create (posix, key, &temp));
+  enum radio_status status = rd_posix_temp_append (posix, &temp, parts, n);
   if (status != RADIO_OK) {
-    discard_temp (posix, &temp);
+    rd_posix_temp_discard (posix, &temp);
     return rd_fail_in (status, "%s/%s", io->uri, key);
   }
   return publish_temp (posix, &temp, key, how);
@@ -275,7 +290,7 @@ rd_posix_put (struct rd_io *io, const char *key,
 struct file_writer {
   struct rd_io_writer base;
   const struct rd_posix *posix;
-  struct temp_file temp;
+  struct rd_posix_temp temp;
   enum radio_status status;   /* of the first append that failed */
   char key[];
 };
@@ -286,7 +301,7 @@ writer_append (struct rd_io_writer *writer, const struct rd_part *parts,
 {
   struct file_writer *w = (struct file_writer *) writer;
   if (w->status == RADIO_OK)
-    w->status = append_temp (w->posix, &w->temp, parts, n);
+    w->status = rd_posix_temp_append (w->posix, &w->temp, parts, n);
   else
     return rd_fail (w->status, "%s/%s: an earlier write failed",
                     w->posix->base.uri, w->key);
@@ -299,7 +314,7 @@ static void
 writer_abort (struct rd_io_writer *writer)
 {
   struct file_writer *w = (struct file_writer *) writer;
-  discard_temp (w->posix, &w->temp);
+  rd_posix_temp_discard (w->posix, &w->temp);
   rd_free (w);
 }
 
@@ -335,7 +350,7 @@ rd_posix_create (struct rd_io *io, const char *key,
   w->base.ops = &writer_ops;
   w->posix = (const struct rd_posix *) io;
   memcpy (w->key, key, nbytes);
-  RD_TRY (create_temp (w->posix, key, &w->temp));
+  RD_TRY (rd_posix_temp_create (w->posix, key, &w->temp));
   *writer = &RD_STEAL (w)->base;
   return RADIO_OK;
 }

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "src/base/checked.h"
 #include "profiler/counters.h"
 #include "src/array/write-shards.h"
 #include "src/element/box.h"
@@ -259,7 +260,11 @@ rd_shards_open (struct radio_array *array, struct rd_shards **result)
   shards->index->n = n;
   if (radio_profile_is_on ())
     radio_handoff_give (&shards->handoff);
-  if (array->store->context->nthreads > 1) {
+  uint64_t nchunks = 1;
+  for (size_t i = 0; i < array->layout.rank; i++)
+    nchunks = rd_mul_sat (nchunks, array->layout.chunks[i]);
+  /* A single shard leaves nothing to do meanwhile. */
+  if (array->store->context->nthreads > 1 && nchunks > 1) {
     /* Signals are for the program's own threads.  Without this thread it is
      * slower, not wrong. */
     sigset_t all, before;

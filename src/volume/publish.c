@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "src/volume/header.h"
 #include "src/base/reserve.h"
+#include "src/volume/header.h"
 #include "src/volume/publish.h"
 
 /* Volumes are allowed in collections only, so that listing finds them. */
@@ -198,8 +198,11 @@ put_document (const struct rd_publication *publication, enum rd_put how)
   char *key RD_FREE = rd_document_key (publication->path);
   if (key == NULL)
     return RADIO_ERROR_MEMORY;
-  return rd_io_put (publication->store->io, key, publication->text,
-                    publication->nbytes, how);
+  size_t n = 0;
+  while (n < 2 && publication->stages[n])
+    n++;
+  return rd_io_publish (publication->store->io, publication->stages, n, key,
+                        publication->text, publication->nbytes, how);
 }
 
 /* Replace a volume that was published between the check and the write, which
@@ -336,7 +339,15 @@ rd_publish (struct rd_publication *publication, bool *is_ours)
       return resolve_race (publication, &existing);
     RD_TRY (check_replaceable (publication->path, &existing));
   }
+  /* Of a new volume the header array, too, is durable with the document. */
+  if (publication->stages[0] && !existing.exists) {
+    char *header RD_FREE = rd_key_join (publication->path, RD_HEADER_NAME);
+    if (header == NULL)
+      return RADIO_ERROR_MEMORY;
+    RD_TRY (rd_io_stage (io, header, &publication->stages[1]));
+  }
   enum radio_status status = put_parts (publication, &existing, is_ours);
+  rd_io_unstage (io, RD_STEAL (publication->stages[1]));
   /* The header array that was written may be that of a volume that another
    * process has published. */
   if (status != RADIO_OK && !*is_ours && !rd_io_excludes_all (io)) {

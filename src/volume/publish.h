@@ -46,6 +46,8 @@ struct rd_publication {
   const char *path;
   enum radio_existing existing;
   bool is_new;                        /* nothing was there at the beginning */
+  struct rd_io_stage *stages[2];      /* the level's, or NULL; publishing adds
+                                         the header array's */
   const char *level_name;             /* of its finest level */
   const char *sha256;                 /* of its source, or "" */
   const struct rd_buffer *prefix;     /* for the header array; NULL: none */

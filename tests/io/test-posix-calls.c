@@ -245,6 +245,114 @@ a_removal_is_made_durable (void **state)
   assert_string_equal (os.log, "fsync root\n");
 }
 
+/* A lock's folders, two objects of a stage (one in a folder of its own), and
+ * the object that refers to them. */
+static enum radio_status
+publish_new (struct rd_io *io)
+{
+  static const struct rd_part part = { "shard", 5 };
+  struct rd_io_lock *lock;
+  struct rd_io_stage *stage;
+  struct rd_io_writer *writer;
+  assert_ok (io->ops->lock (io, "c/v", true, &lock));
+  assert_ok (rd_io_stage (io, "c/v/l", &stage));
+  assert_non_null (stage);
+  assert_ok (rd_io_put (io, "c/v/l/a", "1", 1, RD_PUT_REPLACE));
+  assert_ok (io->ops->create (io, "c/v/l/s/b", &writer));
+  assert_ok (writer->ops->append (writer, &part, 1));
+  assert_ok (writer->ops->commit (writer));
+  assert_string_equal (os.log, "");
+  enum radio_status status = rd_io_publish (io, &stage, 1, "c/v/doc", "doc",
+                                            3, RD_PUT_IF_ABSENT);
+  rd_io_unstage (io, stage);
+  rd_io_unlock (lock);
+  return status;
+}
+
+static void
+a_stage_is_on_disk_before_the_object_that_refers_to_it (void **state)
+{
+  struct rd_io *io = io_of (state);
+  assert_ok (publish_new (io));
+  assert_string_equal (os.log,
+                       "fsync a\nfsync b\nfsync tmp\n"
+                       "fsync l\nfsync s\nfsync v\nfsync c\nfsync root\n"
+                       "rename2 c/v/doc\nfsync v\n");
+  assert_text (io, "c/v/l/a", "1");
+  assert_text (io, "c/v/l/s/b", "shard");
+  assert_text (io, "c/v/doc", "doc");
+}
+
+static void
+the_folders_of_a_lock_are_on_disk_with_the_first_object (void **state)
+{
+  struct rd_io *io = io_of (state);
+  struct rd_io_lock *lock;
+  assert_ok (io->ops->lock (io, "c/v", true, &lock));
+  assert_string_equal (os.log, "");
+  put_text (io, "other", "x");
+  assert_string_equal (os.log, "fsync tmp\nrename other\nfsync root\n");
+  os.log[0] = '\0';
+  put_text (io, "c/v/k", "x");
+  assert_string_equal (os.log,
+                       "fsync tmp\nrename c/v/k\nfsync v\nfsync c\n");
+  os.log[0] = '\0';
+  put_text (io, "c/v/k", "y");
+  assert_string_equal (os.log, "fsync tmp\nrename c/v/k\nfsync v\n");
+  rd_io_unlock (lock);
+}
+
+static void
+a_failed_fsync_of_a_stage_publishes_nothing (void **state)
+{
+  struct rd_io *io = io_of (state);
+  os.fail_fsync = EIO;
+  assert_int_equal (publish_new (io), RADIO_ERROR_IO);
+  assert_null (strstr (os.log, "rename"));
+  os.fail_fsync = 0;
+  assert_list (io, "c/v", true, "l/a 1\nl/s/b 5\n");
+}
+
+static void
+a_large_object_of_a_stage_is_synced_when_it_is_complete (void **state)
+{
+  static const char large[1 << 20];
+  struct rd_io *io = io_of (state);
+  struct rd_io_stage *stage;
+  assert_ok (rd_io_stage (io, "l", &stage));
+  assert_ok (rd_io_put (io, "l/a", large, sizeof large, RD_PUT_REPLACE));
+  assert_string_equal (os.log, "fsync a\n");
+  rd_io_unstage (io, stage);
+}
+
+/* An object that exists is replaced as always. */
+static void
+a_stage_replaces_atomically (void **state)
+{
+  struct rd_io *io = io_of (state);
+  struct rd_io_stage *stage;
+  put_text (io, "l/a", "old");
+  os.log[0] = '\0';
+  assert_ok (rd_io_stage (io, "l", &stage));
+  put_text (io, "l/a", "new");
+  assert_string_equal (os.log, "fsync tmp\nrename l/a\nfsync l\n");
+  assert_text (io, "l/a", "new");
+  rd_io_unstage (io, stage);
+}
+
+static void
+an_aborted_writer_leaves_nothing_in_a_stage (void **state)
+{
+  struct rd_io *io = io_of (state);
+  struct rd_io_stage *stage;
+  struct rd_io_writer *writer;
+  assert_ok (rd_io_stage (io, "l", &stage));
+  assert_ok (io->ops->create (io, "l/a", &writer));
+  rd_io_writer_abort (writer);
+  assert_list (io, "l", true, "");
+  rd_io_unstage (io, stage);
+}
+
 /* --- calls that do less than requested --- */
 
 static void
@@ -468,6 +576,29 @@ death_before_an_exclusive_rename_leaves_nothing (void **state)
   assert_ok (rd_io_put (io, "n", "x", 1, RD_PUT_IF_ABSENT));
 }
 
+static int
+publish_in_child (void *arg)
+{
+  return publish_new (arg) == RADIO_OK ? 0 : 1;
+}
+
+static void
+death_before_a_stage_is_published_leaves_no_reference (void **state)
+{
+  static const char *const calls[] = { "fsync", "rename2" };
+  struct rd_io *io = io_of (state);
+  for (size_t i = 0; i < 2; i++) {
+    os.log[0] = '\0';
+    os.exit_before = calls[i];
+    int result = child_run (publish_in_child, io);
+    os.exit_before = NULL;
+    assert_int_equal (result, 43);
+    assert_list (io, "c/v", true, "l/a 1\nl/s/b 5\n");
+    assert_swept (io, 1, 3);
+    assert_ok (io->ops->remove_tree (io, "c"));
+  }
+}
+
 static void
 death_after_the_link_leaves_a_whole_object (void **state)
 {
@@ -502,6 +633,12 @@ main (void)
     CASE (new_folders_are_on_disk_before_the_object),
     CASE (a_writer_syncs_once_at_its_commit),
     CASE (a_removal_is_made_durable),
+    CASE (a_stage_is_on_disk_before_the_object_that_refers_to_it),
+    CASE (the_folders_of_a_lock_are_on_disk_with_the_first_object),
+    CASE (a_failed_fsync_of_a_stage_publishes_nothing),
+    CASE (a_large_object_of_a_stage_is_synced_when_it_is_complete),
+    CASE (a_stage_replaces_atomically),
+    CASE (an_aborted_writer_leaves_nothing_in_a_stage),
     CASE (interrupted_and_short_calls_lose_nothing),
     CASE (a_file_that_shrinks_ends_early),
     CASE (recorded_reads_try_first_without_waiting),
@@ -511,6 +648,7 @@ main (void)
     CASE (without_exclusive_rename_a_link_does_it),
     CASE (death_before_the_rename_leaves_the_old_object),
     CASE (death_before_an_exclusive_rename_leaves_nothing),
+    CASE (death_before_a_stage_is_published_leaves_no_reference),
     CASE (death_after_the_link_leaves_a_whole_object),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -97,11 +97,9 @@ an_ingest_names_its_steps (void **state)
     "ingest/encode tiles/encode/blosc lz4",
     "ingest/encode tiles/encode/crc32c",
     "ingest/encode tiles/write shard/write",
-    "ingest/commit shards/fsync",
-    "ingest/commit shards/rename",
-    "ingest/commit shards/fsync folder",
-    "ingest/commit/lock", "ingest/commit/write", "ingest/commit/fsync",
-    "ingest/commit/rename", NULL
+    "ingest/commit/publish/fsync", "ingest/commit/publish/fsync folder",
+    "ingest/commit/publish/rename", "ingest/commit/lock",
+    "ingest/commit/write", NULL
   };
   RD_BUFFER_SCOPE struct rd_buffer image = { 0 };
   struct radio_store *store = begin (&image);

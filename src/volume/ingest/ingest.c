@@ -60,6 +60,7 @@ struct ingest {
   char level_name[RD_LEVEL_NAME_NBYTES];
   char *level_path;
   struct rd_io_lock *level_lock;
+  struct rd_io_stage *stage;          /* of the level */
   struct radio_array *array;
   struct rd_layers *layers;           /* of the array */
 
@@ -76,6 +77,7 @@ free_ingest (struct ingest *ingest)
 {
   rd_layers_close (ingest->layers);
   radio_array_close (ingest->array);
+  rd_io_unstage (ingest->store->io, ingest->stage);
   if (ingest->level_lock != NULL) {
     struct rd_error error;
     rd_error_save (&error, RADIO_ERROR_IO);
@@ -183,6 +185,7 @@ begin_level (struct ingest *ingest)
     return rd_fail (RADIO_ERROR_IO, "%s: no free name for a level after %d "
                     "tries", ingest->path, MAX_NAME_ATTEMPTS);
 
+  RD_TRY (rd_io_stage (io, ingest->level_path, &ingest->stage));
   struct rd_array_doc *doc;
   size_t nbytes;
   char *key RD_FREE = rd_document_key (ingest->level_path);
@@ -305,6 +308,7 @@ commit (struct ingest *ingest, bool *is_ours)
     .path = ingest->path,
     .existing = ingest->options->existing,
     .is_new = ingest->is_new,
+    .stages = { ingest->stage },
     .level_name = ingest->level_name,
     .sha256 = ingest->sha256,
     .prefix = &ingest->prefix,
