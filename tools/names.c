@@ -357,6 +357,15 @@ take_volume (struct finding *finding, const char *path,
   return take_node (finding, path, true, &open);
 }
 
+/* True if a volume may exist that could not be opened, and is wanted all the
+ * same. */
+static bool
+is_unread (const struct finding *finding, enum radio_status status)
+{
+  return (finding->how & RD_NODES_UNREAD) && status != RADIO_ERROR_NOT_FOUND
+         && status != RADIO_ERROR_FORMAT && status != RADIO_ERROR_UNSUPPORTED;
+}
+
 /* Takes the node at a path, or those below it. */
 static int
 take_path (struct finding *finding, const char *path)
@@ -377,8 +386,11 @@ take_path (struct finding *finding, const char *path)
       failed = take_array (finding, path, &is_done);
       if (failed || is_done)
         return failed;
-    } else if (status != RADIO_ERROR_UNSUPPORTED)
-      return rd_error_message (finding->operand, message);
+    } else if (status != RADIO_ERROR_UNSUPPORTED) {
+      return is_unread (finding, status)
+             ? take_node (finding, path, true, NULL)
+             : rd_error_message (finding->operand, message);
+    }
   }
   if (!(finding->how & RD_NODES_ONE)) {
     int failed = take_listed (finding, path, &is_group);
@@ -409,6 +421,8 @@ take_name (struct finding *finding, const char *name)
     failed = take_volume (finding, name, &status);
     if (failed || status == RADIO_OK)
       return failed;
+    if (is_unread (finding, status))
+      return take_node (finding, name, true, NULL);
     if (status == RADIO_ERROR_IO)
       return rd_error_library (name);
     failed = status == RADIO_ERROR_FORMAT

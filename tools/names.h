@@ -53,6 +53,7 @@ enum {
                                  at the same time: for rd_nodes_each */
   RD_NODES_STRICT = 32,       /* no whole store, and no name of a collection and
                                  of a volume */
+  RD_NODES_UNREAD = 64,       /* also what cannot be read now, unopened */
 };
 
 /* The nodes that the operands name: volumes, all of a collection or store, or

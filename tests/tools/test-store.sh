@@ -393,9 +393,50 @@ damage_is_found_and_named () {
   "$RADIO" validate -s damaged.zarr >"$tmp/out" 2>"$tmp/err" || status=$?
   [ "$status" -eq 1 ]
   grep -q '^radio: .*ct/head' "$tmp/err"
-  says 'DAMAGED' '1 checked, 1 bad'
+  says ' bad ' '1 checked, 1 bad'
   runs validate -s p.zarr
   says ' ok ' '1 checked, 0 bad'
+}
+
+a_stale_header_array_is_no_damage () {
+  runs phantom -s stale.zarr ct/head --size 16
+  cp stale.zarr/ct/head/nifti/zarr.json before.json
+  runs phantom -s stale.zarr ct/head --size 24,16,16 --overwrite
+  cp before.json stale.zarr/ct/head/nifti/zarr.json
+  "$RADIO" validate -s stale.zarr >"$tmp/out" 2>"$tmp/err"
+  says 'ct/head  stale ' '1 checked, 0 bad, 1 stale'
+  grep -q '^radio: warning: ct/head: .*radio gc repairs it' "$tmp/err"
+  "$RADIO" validate -s stale.zarr head --json >"$tmp/out" 2>"$tmp/err"
+  says '"state": "stale"'
+  runs gc -s stale.zarr
+  runs validate -s stale.zarr
+  says 'ct/head  ok ' '1 checked, 0 bad;'
+}
+
+# Not the data are bad, but they cannot be read.
+what_cannot_be_read_is_not_checked () {
+  cp -r p.zarr unread.zarr
+  shard=$(find unread.zarr -path '*/0-*/c/*' -type f)
+  ln -sf "${shard##*/}" "$shard"
+  status=0
+  "$RADIO" validate -s unread.zarr >"$tmp/out" 2>"$tmp/err" || status=$?
+  [ "$status" -eq 4 ]
+  says 'ct/head  not checked ' '0 checked, 0 bad, 1 not checked'
+  [ "$(wc -l <"$tmp/err")" -eq 1 ]
+  status=0
+  "$RADIO" validate -s unread.zarr --json >"$tmp/out" 2>"$tmp/err" ||
+    status=$?
+  [ "$status" -eq 4 ]
+  says '"state": "not checked"'
+}
+
+a_missing_name_is_an_error_and_not_bad () {
+  fails 1 "no volume 'ct/none'" validate -s p.zarr ct/none
+  status=0
+  "$RADIO" validate -s p.zarr ct/none ct/head >"$tmp/out" 2>"$tmp/err" ||
+    status=$?
+  [ "$status" -eq 1 ]
+  says 'ct/head  ok ' '1 checked, 0 bad;'
 }
 
 a_removed_volume_is_gone () {
@@ -545,6 +586,9 @@ check complex_planes_are_shown_by_their_magnitude
 check a_listing_has_a_line_for_each_and_a_sum
 check stats_are_figures_and_bars
 check damage_is_found_and_named
+check a_stale_header_array_is_no_damage
+check what_cannot_be_read_is_not_checked
+check a_missing_name_is_an_error_and_not_bad
 check a_removed_volume_is_gone
 check gc_removes_what_was_replaced
 check a_phantom_is_the_same_every_time

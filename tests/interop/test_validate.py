@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""validate over HTTP, from a server of this process that can do something
+before a request, and refuse one."""
+
+import http.server
+import json
+import re
+import subprocess
+import threading
+
+import pytest
+from conftest import RADIO
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def answer(self, status, body=b"", headers=()):
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        for header in headers:
+            self.send_header(*header)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def do_GET(self):
+        if self.server.before:
+            status = self.server.before(self.path)
+            if status:
+                return self.answer(status)
+        file = self.server.folder / self.path.lstrip("/")
+        if not file.is_file():
+            return self.answer(404)
+        data = file.read_bytes()
+        wanted = re.fullmatch(r"bytes=(\d*)-(\d*)",
+                              self.headers.get("Range", ""))
+        if not wanted:
+            return self.answer(200, data)
+        first, last = wanted.groups()
+        begin = int(first) if first else max(0, len(data) - int(last))
+        end = min(int(last) + 1, len(data)) if first and last else len(data)
+        self.answer(206, data[begin:end], [
+            ("Content-Range", f"bytes {begin}-{end - 1}/{len(data)}")])
+
+    do_HEAD = do_GET
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture
+def server(tmp_path, radio):
+    """Serves a store with the volume ct/a."""
+    radio("phantom", "-s", tmp_path / "s.zarr", "ct/a", "--size", "40")
+    web = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    web.folder, web.before = tmp_path, None
+    web.url = f"http://127.0.0.1:{web.server_port}/s.zarr"
+    threading.Thread(target=web.serve_forever).start()
+    yield web
+    web.shutdown()
+    web.server_close()
+
+
+def validate(server, *names):
+    done = subprocess.run([RADIO, "validate", "--json", "-s", server.url,
+                           *names], capture_output=True, text=True)
+    return done, json.loads(done.stdout) if done.stdout else None
+
+
+def test_a_volume_behind_http_is_checked(server):
+    done, volume = validate(server, "ct/a")
+    assert done.returncode == 0, done.stderr
+    assert volume["state"] == "ok" and volume["tile_count"] > 0
+    assert not done.stderr
+    shard = next(p for p in server.folder.glob("s.zarr/ct/a/0-*/c/**/*")
+                 if p.is_file())
+    data = bytearray(shard.read_bytes())
+    data[len(data) // 3] ^= 1
+    shard.write_bytes(data)
+    done, volume = validate(server, "ct/a")
+    assert (done.returncode, volume["state"]) == (1, "bad"), done.stderr
+    assert volume["damaged_count"] == 1 and volume["messages"]
+
+
+def test_a_missing_name_behind_http_is_an_error(server):
+    done, volume = validate(server, "ct/none")
+    assert done.returncode == 1 and volume is None
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("part", ["ct/a/zarr.json", "/c/0/0/0"])
+def test_a_volume_that_the_server_denies_is_not_checked(server, part):
+    server.before = lambda path: 403 if path.endswith(part) else None
+    done, volume = validate(server, "ct/a")
+    assert (done.returncode, volume["state"]) == (4, "not checked"), (
+        done.stderr)
+    assert "403" in volume["messages"][0]
+
+
+def test_a_replaced_volume_is_checked_again(server, radio):
+    """Its shards are removed after its document was read."""
+    store, sizes = server.folder / "s.zarr", ["32"]
+
+    def before(path):
+        if "/c/" in path and "/0-" in path and sizes:
+            radio("phantom", "-s", store, "ct/a", "--overwrite", "--size",
+                  sizes.pop())
+            radio("gc", "-s", store)
+    server.before = before
+    done, volume = validate(server, "ct/a")
+    assert (done.returncode, volume["state"]) == (0, "replaced"), done.stderr
+    assert not done.stderr and not sizes
