@@ -488,6 +488,8 @@ find_store (struct finding *finding, const char *root)
   enum radio_status status = rd_uri_open (args, name, false, &made.store);
   if (status != RADIO_OK) {
     free (made.name);
+    /* Without the store no other name can be found either. */
+    finding->is_stopped = root == NULL;
     if (root || status != RADIO_ERROR_NOT_FOUND)
       return store_error (name);
     return report_foreign (finding->operand) ? RD_EXIT_FAILED

@@ -312,7 +312,6 @@ def test_only_volumes_are_removed(on, s3, bucket, small):
     before = keys_of(s3, bucket)
     for address, said in (
             (f"{small}/ct/none", "no zarr.json, so neither"),
-            (f"{small}/ct", "a group, not a volume"),
             (f"{small}/ct/a/{level}", "an array, not a volume"),
             (small, "no group is above it"),
             (f"s3://{bucket}/lone", "no group is above it"),
@@ -321,6 +320,19 @@ def test_only_volumes_are_removed(on, s3, bucket, small):
         assert said in done.stderr and address in done.stderr
         assert done.stderr.count("\n") == 1
     assert keys_of(s3, bucket) == before
+
+
+def test_a_collection_is_removed_by_its_address(on, small, bucket):
+    copy = f"s3://{bucket}/collections"
+    on("cp", small, copy)
+    before = on("ls", "-s", copy).stdout.splitlines()
+    assert "ct/a" in before and "mr/c" in before
+    assert on("rm", f"{copy}/ct").stdout.count("removed ct/") == sum(
+        path.startswith("ct/") for path in before)
+    assert on("ls", "-s", copy).stdout.splitlines() == [
+        path for path in before if not path.startswith("ct/")]
+    assert on("ls", f"{copy}/mr").stdout == f"{copy}/mr/c\n"
+    assert on("ls", f"{copy}/*/c").stdout == f"{copy}/mr/c\n"
 
 
 def test_full_addresses_are_read_and_copied_as_paths_are(

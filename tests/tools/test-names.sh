@@ -156,6 +156,18 @@ several_volumes_are_exported_into_a_folder () {
   fails 1 "exists already" export -s p.zarr ct/head -o files
 }
 
+volumes_are_profiled_in_turn () {
+  runs profile slice -s p.zarr ct 'mr/h*' --runs 6 --warmup 0 -o turn.json
+  says 'slice of ct/head and others, 3 in all: 12 x 10 x 8 int16'
+  for name in ct/head ct/neck mr/head; do
+    grep -q "\"$name\"" turn.json
+  done
+  not grep -q '"mr/knee"' turn.json
+  runs profile full -s p.zarr 'mr/*' --runs 2 --cold -o full.json
+  runs profile roi p.zarr/ct/head --roi 4 --runs 1 -o roi.json
+  says 'roi of p.zarr/ct/head: '
+}
+
 collections_and_patterns_are_removed_but_no_store () {
   cp -r p.zarr rm.zarr
   runs rm -s rm.zarr 'mr/*'
@@ -254,6 +266,7 @@ check a_name_that_looks_like_a_pattern_is_itself
 check several_volumes_are_described_and_measured
 check_json lists_are_json
 check several_volumes_are_exported_into_a_folder
+check volumes_are_profiled_in_turn
 check collections_and_patterns_are_removed_but_no_store
 check an_image_without_directions_has_no_orientation
 check_json an_orientation_that_is_unknown_is_null

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* radio profile full|slice|roi: profiles reads of a volume.  Each run reads a
- * new random place, since the same one would be read from the processor's
- * caches. */
+/* radio profile full|slice|roi: profiles reads of volumes, one after the
+ * other.  Each run reads a new random place, since the same one would be read
+ * from the processor's caches. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -30,10 +30,13 @@ struct read {
   enum radio_plane plane;
   uint64_t index, at[3], roi[3];
 
-  struct rd_subject subject;
-  struct radio_box box;       /* of the next run */
-  uint64_t place;             /* the next run's plane */
-  uint64_t nbytes;            /* of one run */
+  struct rd_nodes nodes;      /* that operands name */
+  struct rd_subject *subjects;
+  size_t nsubjects;
+  struct rd_subject *subject; /* of the next run */
+  struct radio_box box;
+  uint64_t place;             /* its plane */
+  uint64_t nbytes;            /* that it delivers */
   void *buffer;
 };
 
@@ -67,7 +70,7 @@ parse_read (struct read *read, struct rd_args *args)
     if (taken < 0 || !ok)
       return false;
   }
-  if (id < 0 || !rd_args_want (args, 0, 1, "VOLUME"))
+  if (id < 0 || !rd_args_want (args, 0, SIZE_MAX, "VOLUME"))
     return false;
   bool is_box = read->kind == SLICE && read->has_roi;
   if (read->has_index && read->has_at)
@@ -83,21 +86,28 @@ parse_read (struct read *read, struct rd_args *args)
   return false;
 }
 
-/* Chooses the plane or the box of the next run. */
+/* Chooses the plane or the box of the next run, and sets its bytes. */
 static int
 place_run (struct read *read)
 {
-  const struct rd_subject *subject = &read->subject;
+  const struct rd_subject *subject = read->subject;
   const struct radio_array_info *array = &subject->info.array;
   if (read->kind == FULL) {
     read->box.rank = array->rank;
     memcpy (read->box.size, array->shape, sizeof read->box.size);
+    read->nbytes = rd_subject_nbytes (subject, &read->box);
     return RD_EXIT_OK;
   }
-  if (read->kind == ROI)
-    return rd_subject_box (subject, read->roi,
-                           read->has_at ? read->at : NULL,
-                           &read->measure.random, &read->box);
+  if (read->kind == ROI) {
+    int failed = rd_subject_box (subject, read->roi,
+                                 read->has_at ? read->at : NULL,
+                                 &read->measure.random, &read->box);
+    read->nbytes = rd_subject_nbytes (subject, &read->box);
+    return failed;
+  }
+  struct radio_box plane = { .rank = 2 };
+  radio_volume_plane_shape (subject->target.volume, read->plane, plane.size);
+  read->nbytes = rd_subject_nbytes (subject, &plane);
   size_t axis = subject->info.plane_axis[read->plane];
   uint64_t n = rd_plane_count (&subject->info, read->plane);
   if (read->has_index)
@@ -118,10 +128,10 @@ static int
 prepare_read (void *data, size_t run)
 {
   struct read *read = data;
-  (void) run;
+  read->subject = &read->subjects[run % read->nsubjects];
   if (read->measure.cold) {
-    rd_measure_cool (&read->measure, read->subject.folder);
-    int failed = rd_subject_reopen (&read->subject);
+    rd_measure_cool (&read->measure, read->subject->folder);
+    int failed = rd_subject_reopen (read->subject);
     if (failed)
       return failed;
   }
@@ -132,7 +142,7 @@ static int
 perform_read (void *data, size_t run)
 {
   struct read *read = data;
-  struct radio_volume *volume = read->subject.target.volume;
+  struct radio_volume *volume = read->subject->target.volume;
   size_t nbytes = (size_t) read->nbytes;
   (void) run;
   enum radio_status status = read->kind == SLICE
@@ -142,37 +152,57 @@ perform_read (void *data, size_t run)
                          nbytes, NULL);
   if (status == RADIO_OK)
     return RD_EXIT_OK;
-  return rd_error_library (read->subject.target.name);
+  return rd_error_library (read->subject->target.name);
+}
+
+/* Opens the volumes that are read in turn. */
+static int
+open_subjects (struct read *read, const struct rd_args *args)
+{
+  struct rd_nodes *nodes = &read->nodes;
+  int failed = args->noperands == 0 ? RD_EXIT_OK
+    : rd_nodes_find (args, RD_NODES_SOME, nodes);
+  if (failed)
+    return failed;
+  size_t n = nodes->n ? nodes->n : 1;
+  read->subjects = calloc (n, sizeof *read->subjects);
+  if (read->subjects == NULL)
+    return rd_error_memory ();
+  read->nsubjects = n;
+  if (nodes->n == 0)
+    return rd_subject_open (args, NULL, &read->subject_options,
+                            read->measure.json, read->subjects);
+  for (size_t i = 0; i < n && !failed; i++) {
+    failed = rd_node_open (&nodes->list[i]);
+    if (!failed)
+      failed = rd_subject_borrow (args, &nodes->list[i], &read->subjects[i]);
+  }
+  return failed;
 }
 
 static int
 measure_read (struct read *read, struct rd_args *args)
 {
-  const char *operand = args->noperands ? args->operands[0] : NULL;
   struct rd_measure *measure = &read->measure;
-  struct rd_subject *subject = &read->subject;
   int failed = rd_measure_begin (measure, args);
   if (!failed)
-    failed = rd_subject_open (args, operand, &read->subject_options,
-                              measure->json, subject);
-  if (!failed)
+    failed = open_subjects (read, args);
+  /* Every run has to fit, and they may deliver different numbers of bytes. */
+  uint64_t nbytes = 0;
+  bool is_equal = true;
+  for (size_t i = read->nsubjects; i-- > 0 && !failed;) {
+    read->subject = &read->subjects[i];
     failed = place_run (read);
+    bool is_first = i + 1 == read->nsubjects;
+    is_equal = is_equal && (is_first || read->nbytes == nbytes);
+    nbytes = read->nbytes > nbytes ? read->nbytes : nbytes;
+    if (!failed && (read->nbytes == 0 || read->nbytes > SIZE_MAX / 2))
+      return rd_error ("%s: a run would deliver more bytes than this "
+                       "machine can address", read->subject->target.name);
+  }
   if (failed)
     return failed;
-
-  struct radio_box box = read->box;
-  if (read->kind == SLICE) {
-    uint64_t shape[2];
-    radio_volume_plane_shape (subject->target.volume, read->plane, shape);
-    box = (struct radio_box) { 2, { 0 }, { shape[0], shape[1] } };
-  }
-  uint64_t nbytes = radio_box_count (&box);
-  if (__builtin_mul_overflow (nbytes, subject->info.array.item_nbytes,
-                              &nbytes)
-      || nbytes > SIZE_MAX / 2)
-    return rd_error ("%s: a run would deliver more bytes than this "
-                     "machine can address", subject->target.name);
-  read->nbytes = nbytes;
+  const struct rd_subject *subject = read->subjects;
   read->buffer = malloc ((size_t) nbytes + 1);
   if (read->buffer == NULL)
     return rd_error ("out of memory: a run delivers %" PRIu64 " bytes",
@@ -190,6 +220,9 @@ measure_read (struct read *read, struct rd_args *args)
   if (title == NULL)
     return RD_EXIT_FAILED;
   failed = rd_measure_describe (measure, subject);
+  if (!failed && read->nsubjects > 1)
+    failed = rd_conditions_add_u64 (&measure->conditions, "volumes",
+                                    read->nsubjects);
   if (!failed)
     failed = rd_conditions_add (&measure->conditions,
                                 is_plane ? "axis" : "box",
@@ -207,7 +240,7 @@ measure_read (struct read *read, struct rd_args *args)
     .perform = perform_read,
     .data = read,
   };
-  return rd_measure_run (measure, &operation, name, nbytes);
+  return rd_measure_run (measure, &operation, name, is_equal ? nbytes : 0);
 }
 
 static int
@@ -225,7 +258,10 @@ run_reads (struct rd_args *args)
   read.measure.nwarm = SIZE_MAX;
   int status = parse_read (&read, args) ? measure_read (&read, args)
                                         : args->status;
-  rd_subject_close (&read.subject);
+  for (size_t i = 0; i < read.nsubjects; i++)
+    rd_subject_close (&read.subjects[i]);
+  free (read.subjects);
+  rd_nodes_clear (&read.nodes);
   rd_measure_clear (&read.measure);
   free (read.buffer);
   rd_interrupt_die ();
@@ -282,12 +318,13 @@ static const struct rd_option roi_options[] = {
 
 const struct rd_command rd_profile_full = {
   .name = "profile full",
-  .operands = "[VOLUME] [OPTION]...",
+  .operands = "[VOLUME|COLLECTION]... [OPTION]...",
   .summary = "profile reading a whole volume",
   .description =
-    "Reads all voxels of a volume into memory repeatedly, and reports how "
-    "long it took, where the time went, and how to improve it. Default "
-    "VOLUME: the first one of the store or, without a store, a phantom.",
+    "Reads all voxels of a volume, or of several in turn, into memory "
+    "repeatedly, and reports how long it took, where the time went, and how "
+    "to improve it. Default VOLUME: the first one of the store or, without a "
+    "store, a phantom.",
   .options = full_options,
   .examples =
     "radio profile full sub-01\n"
@@ -298,13 +335,13 @@ const struct rd_command rd_profile_full = {
 
 const struct rd_command rd_profile_slice = {
   .name = "profile slice",
-  .operands = "[VOLUME] [OPTION]...",
+  .operands = "[VOLUME|COLLECTION]... [OPTION]...",
   .summary = "profile reading planes, or boxes with --roi",
   .description =
-    "Reads planes of a volume, a random one in each run, and reports how long "
-    "it took, where the time went, and how to improve it. With --roi it reads "
-    "boxes. Default VOLUME: the first one of the store or, without a store, a "
-    "phantom.",
+    "Reads planes of a volume, or of several in turn, a random one in each "
+    "run, and reports how long it took, where the time went, and how to "
+    "improve it. With --roi it reads boxes. Default VOLUME: the first one of "
+    "the store or, without a store, a phantom.",
   .options = slice_options,
   .examples =
     "radio profile slice sub-01 --axis sagittal\n"
@@ -315,12 +352,13 @@ const struct rd_command rd_profile_slice = {
 
 const struct rd_command rd_profile_roi = {
   .name = "profile roi",
-  .operands = "[VOLUME] [OPTION]...",
+  .operands = "[VOLUME|COLLECTION]... [OPTION]...",
   .summary = "profile reading boxes",
   .description =
-    "Reads boxes of a volume, a random one in each run, and reports how long "
-    "it took, where the time went, and how to improve it. Default VOLUME: the "
-    "first one of the store or, without a store, a phantom.",
+    "Reads boxes of a volume, or of several in turn, a random one in each "
+    "run, and reports how long it took, where the time went, and how to "
+    "improve it. Default VOLUME: the first one of the store or, without a "
+    "store, a phantom.",
   .options = roi_options,
   .examples =
     "radio profile roi sub-01 --roi 128,128,16\n"

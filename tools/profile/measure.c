@@ -157,6 +157,9 @@ rd_measure_print (const struct rd_measure *measure)
   printf ("%s of ", measure->operation);
   rd_text_print (stdout, measure->output.redact
                  ? "a volume" : rd_conditions_find (c, "volume"));
+  const char *n = rd_conditions_find (c, "volumes");
+  if (n)
+    printf (" and others, %s in all", n);
   printf (": %s %s,\ntiles of %s (%s), codec %s, %s, places %s\n\n",
           rd_conditions_find (c, "shape"), rd_conditions_find (c, "dtype"),
           rd_conditions_find (c, "tile"), rd_conditions_find (c, "tiling"),

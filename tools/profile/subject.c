@@ -100,6 +100,36 @@ find_first (const struct rd_args *args, char **first)
                    rd_store_name (args));
 }
 
+/* Sets what follows from the volume. */
+static int
+describe_volume (struct rd_subject *subject)
+{
+  RD_FREE char *root = NULL, *path = NULL;
+  const char *name = subject->target.name;
+  radio_volume_get_info (subject->target.volume, &subject->info);
+  for (int i = 0; i < 3; i++) {
+    const char *letter = strchr (subject->info.axes, "xyz"[i]);
+    subject->axis_of[i] = letter ? (size_t) (letter - subject->info.axes)
+                                 : subject->info.array.rank;
+  }
+  subject->folder = rd_may_be_path (&subject->args, name)
+                    && rd_split_path (name, &root, &path)
+    ? rd_format ("%s", name)
+    : rd_format ("%s/%s", rd_store_name (&subject->args),
+                 subject->target.path);
+  return subject->folder ? RD_EXIT_OK : RD_EXIT_FAILED;
+}
+
+int
+rd_subject_borrow (const struct rd_args *args, const struct rd_target *node,
+                   struct rd_subject *subject)
+{
+  *subject = (struct rd_subject) {
+    .args = *args, .target = *node, .is_borrowed = true,
+  };
+  return describe_volume (subject);
+}
+
 int
 rd_subject_open (const struct rd_args *args, const char *operand,
                  const struct rd_subject_options *options, bool quiet,
@@ -107,7 +137,7 @@ rd_subject_open (const struct rd_args *args, const char *operand,
 {
   memset (subject, 0, sizeof *subject);
   subject->args = *args;
-  RD_FREE char *first = NULL, *root = NULL, *path = NULL;
+  RD_FREE char *first = NULL;
   int failed = RD_EXIT_OK;
   const char *variable = getenv ("RADIO_STORE");
   bool has_store = args->store || (variable != NULL && *variable != '\0')
@@ -130,20 +160,7 @@ rd_subject_open (const struct rd_args *args, const char *operand,
     fprintf (stderr, "radio: no VOLUME given: measuring %s, the first one of "
              "%s\n", name, rd_store_name (args));
   failed = rd_target_open (&subject->args, name, false, &subject->target);
-  if (failed)
-    return failed;
-  radio_volume_get_info (subject->target.volume, &subject->info);
-  for (int i = 0; i < 3; i++) {
-    const char *letter = strchr (subject->info.axes, "xyz"[i]);
-    subject->axis_of[i] = letter ? (size_t) (letter - subject->info.axes)
-                                 : subject->info.array.rank;
-  }
-  subject->folder = rd_may_be_path (&subject->args, name)
-                    && rd_split_path (name, &root, &path)
-    ? rd_format ("%s", name)
-    : rd_format ("%s/%s", rd_store_name (&subject->args),
-                 subject->target.path);
-  return subject->folder ? RD_EXIT_OK : RD_EXIT_FAILED;
+  return failed ? failed : describe_volume (subject);
 }
 
 int
@@ -156,7 +173,9 @@ rd_subject_reopen (struct rd_subject *subject)
     rd_target_close (&fresh);
     return failed;
   }
-  rd_target_close (&subject->target);
+  if (!subject->is_borrowed)
+    rd_target_close (&subject->target);
+  subject->is_borrowed = false;
   subject->target = fresh;
   radio_volume_get_info (subject->target.volume, &subject->info);
   return RD_EXIT_OK;
@@ -165,7 +184,8 @@ rd_subject_reopen (struct rd_subject *subject)
 void
 rd_subject_close (struct rd_subject *subject)
 {
-  rd_target_close (&subject->target);
+  if (!subject->is_borrowed)
+    rd_target_close (&subject->target);
   free (subject->folder);
   rd_temp_remove (subject->temp);
 }

@@ -9,6 +9,7 @@
 struct rd_subject {
   struct rd_args args;        /* the command's, with the phantom's store */
   struct rd_target target;
+  bool is_borrowed;           /* the target: others close it */
   struct radio_volume_info info;
   char *folder;               /* of the volume's files; allocated */
   char *temp;                 /* the phantom's store lies in it; or NULL */
@@ -46,6 +47,12 @@ bool rd_subject_check (struct rd_args *args,
 int rd_subject_open (const struct rd_args *args, const char *operand,
                      const struct rd_subject_options *options, bool quiet,
                      struct rd_subject *subject);
+
+/* Makes a volume that was found and opened the subject.  It stays the
+ * caller's. */
+int rd_subject_borrow (const struct rd_args *args,
+                       const struct rd_target *node,
+                       struct rd_subject *subject);
 
 /* Opens store and volume again, so that nothing of them is cached. */
 int rd_subject_reopen (struct rd_subject *subject);
