@@ -31,6 +31,10 @@ import gateway as ceph  # noqa: E402
 
 ROWS = ("axial", "box64")
 NWARM = 5
+# Boxes at random places, as the loaders of a training read them at once.  A
+# store whose single box takes longer than this is left out.
+NBOXES, READERS = 96, (8, 32)
+SLOW_BOX_S = 0.4
 BUCKET = "bench"
 DTYPE = "int16"
 
@@ -110,10 +114,11 @@ class Client:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout.readline() == "ready\n", name
 
-    def read(self, row, seed, i, reopen):
+    def read(self, row, seed, i, reopen, **more):
         self.link.take_counts()
         self.process.stdin.write(json.dumps(
-            {"row": row, "seed": seed, "i": i, "reopen": reopen}) + "\n")
+            {"row": row, "seed": seed, "i": i, "reopen": reopen, **more})
+            + "\n")
         self.process.stdin.flush()
         result = json.loads(self.process.stdout.readline())
         requests, nbytes, connections = self.link.take_counts()
@@ -138,14 +143,30 @@ def read_rows(options, server, name, seed):
             client.read(row, seed, i, False)
         found[f"{row} warm"] = [client.read(row, seed, i, False)
                                 for i in range(NWARM)]
+        if row == "box64":
+            read_many(client, seed, found)
         client.end()
         link.stop()
-    link = Link(server.port, options.delay_ms / 1000, options.rate * 1e6)
-    client = Client(options, server, name, link)
-    found["full cold"] = [client.read("full", seed, 0, True)]
-    client.end()
-    link.stop()
+    for when, rate in (("cold", options.rate * 1e6), ("unlimited", 0)):
+        link = Link(server.port, options.delay_ms / 1000, rate)
+        client = Client(options, server, name, link)
+        found[f"full {when}"] = [client.read("full", seed, 0, True)]
+        client.end()
+        link.stop()
     return found
+
+
+def read_many(client, seed, found):
+    """Measures boxes by several readers at once of a store that is open, and
+    whose indexes were read."""
+    if median(run["seconds"] for run in found["box64 warm"]) > SLOW_BOX_S:
+        return
+    def read(nboxes, readers, seed):
+        return client.read("box64", seed, 0, False, boxes=nboxes,
+                           readers=readers)
+    read(NBOXES // 4, max(READERS), seed + 1000)
+    for readers in READERS:
+        found[f"boxes-{readers} warm"] = [read(NBOXES, readers, seed)]
 
 
 def check(name, found, sums):
@@ -199,6 +220,29 @@ def make_table(options, results, sizes):
     return report.table(heads, rows)
 
 
+def rate_cell(runs):
+    """Returns boxes per second, and requests and megabytes of a box."""
+    if not runs:
+        return ""
+    rates = sorted(NBOXES / run["seconds"] for run in runs)
+    text = f"{median(rates):.0f}"
+    if len(rates) > 1:
+        text += f" ({rates[0]:.0f}-{rates[-1]:.0f})"
+    requests = median(run["requests"] for run in runs) / NBOXES
+    nbytes = median(run["nbytes"] for run in runs) / NBOXES
+    return f"{text} / {requests:.1f} / {nbytes / 1e6:.2f}"
+
+
+def make_loader_table(results):
+    heads = ["store", "whole, no limit"] + [
+        f"boxes/s, {n} readers" for n in READERS]
+    return report.table(heads, [
+        [store.title, cell(results[store.name, "full unlimited"])]
+        + [rate_cell(results.get((store.name, f"boxes-{n} warm")))
+           for n in READERS]
+        for store in remote.STORES])
+
+
 def best_of_others(results, name, row):
     """Returns the ratio of the fastest other store's time to radio's."""
     def seconds(store):
@@ -213,7 +257,7 @@ def make_text(options, results, sizes):
     ratios = "; ".join(
         f"with {title} " + ", ".join(
             f"{row} {best_of_others(results, name, row):.2f}"
-            for row in rows + ["full cold"])
+            for row in rows + ["full cold", "full unlimited"])
         for title, name in (
             ("`medium`", "radio-balanced-medium"),
             ("`small`", "radio-balanced-small"),
@@ -222,6 +266,13 @@ def make_text(options, results, sizes):
             f"{options.delay_ms:.0f} ms later; milliseconds in the median "
             "(and the range) of the rounds / requests.\n\n"
             + make_table(options, results, sizes)
+            + f"\n\nThe whole volume without a limit of the rate, and {NBOXES} "
+            "boxes of 64^3 at random places by several readers of one "
+            "process, the store open and its indexes read: boxes per second "
+            "/ requests / MB of a box. Stores whose single box takes more "
+            f"than {SLOW_BOX_S} s are left out. The server and the proxy take "
+            "their part of the same processors.\n\n"
+            + make_loader_table(results)
             + f"\n\nTime of the fastest of the others relative to radio: "
             f"{ratios}.\n")
 

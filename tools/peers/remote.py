@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -124,6 +125,20 @@ def checksum(store, got, size):
     return checksum_of(store.layout, got, size)
 
 
+def read_many(store, read, task, shape):
+    """Reads as many boxes as a task has, by several threads at once, as the
+    loader of a training does.  Returns the seconds, and a sum of their
+    checksums."""
+    boxes = [places.region("box64", shape, task["seed"], i)
+             for i in range(task["boxes"])]
+    with ThreadPoolExecutor(task["readers"]) as pool:
+        begin = time.perf_counter()
+        found = list(pool.map(lambda box: read(*box, False), boxes))
+        seconds = time.perf_counter() - begin
+    return seconds, sum(checksum(store, got, box[1])
+                        for got, box in zip(found, boxes))
+
+
 def main():
     """Each task names a row and one of its runs."""
     name, url, bucket, prefix = sys.argv[1:]
@@ -141,11 +156,14 @@ def main():
         begin = time.perf_counter()
         if read is None or task["reopen"]:
             read = store.open(url, bucket, prefix)
-        got = read(start, size, task["row"] != "full"
-                   and not task["row"].startswith("box"))
-        seconds = time.perf_counter() - begin
-        print(json.dumps({"seconds": seconds,
-                          "sum": checksum(store, got, size)}), flush=True)
+        if task.get("boxes"):
+            seconds, total = read_many(store, read, task, shape)
+        else:
+            got = read(start, size, task["row"] != "full"
+                       and not task["row"].startswith("box"))
+            seconds = time.perf_counter() - begin
+            total = checksum(store, got, size)
+        print(json.dumps({"seconds": seconds, "sum": total}), flush=True)
 
 
 if __name__ == "__main__":
