@@ -53,7 +53,7 @@ bytes_read (struct rd_source *source, void *data, size_t nbytes)
   if (bytes->hook)
     RD_TRY (bytes->hook (bytes, bytes->user_data));
   if (nbytes > bytes->file.nbytes - bytes->at)
-    return rd_fail (RADIO_ERROR_FORMAT, "%s: cut short", source->name);
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: cut short", source->image.name);
   memcpy (data, bytes->file.data + bytes->at, nbytes);
   bytes->at += nbytes;
   return RADIO_OK;
@@ -82,11 +82,11 @@ bytes_source_open (struct bytes_source *source, const struct nifti_spec *spec)
 {
   *source = (struct bytes_source) { 0 };
   spec_image (spec, &source->file);
-  source->source.name = "images/a.nii";
+  source->source.image.name = "images/a.nii";
   assert_ok (rd_nifti_parse (source->file.data, source->file.nbytes,
-                             "a.nii", &source->source.nifti));
+                             "a.nii", &source->source.image.nifti));
   source->at = source->file.nbytes - spec_data_nbytes (spec);
-  must_append (&source->source.prefix, source->file.data, source->at);
+  must_append (&source->source.image.prefix, source->file.data, source->at);
   source->source.read = bytes_read;
   source->source.finish = bytes_finish;
   source->source.progress = bytes_progress;
@@ -96,7 +96,7 @@ void
 bytes_source_close (struct bytes_source *source)
 {
   rd_buffer_free (&source->file);
-  rd_buffer_free (&source->source.prefix);
+  rd_buffer_free (&source->source.image.prefix);
 }
 
 struct nifti_spec

@@ -344,8 +344,8 @@ shards_of_zeros_are_stored (void **state)
   struct nifti_spec spec = small_spec ();
   struct bytes_source source;
   bytes_source_open (&source, &spec);
-  memset (source.file.data + source.source.prefix.nbytes, 0,
-          source.file.nbytes - source.source.prefix.nbytes);
+  memset (source.file.data + source.source.image.prefix.nbytes, 0,
+          source.file.nbytes - source.source.image.prefix.nbytes);
   assert_ok (rd_ingest_source (store, &source.source, "c/zeros", NULL, NULL));
   bytes_source_close (&source);
   struct radio_volume *volume;

@@ -3,7 +3,10 @@
  * a new level, stream the voxels into it, publish the volume's document.
  * Until that last step the volume does not exist for readers.  A level has a
  * folder of its own, locked until the volume's document names it; collect.h
- * says how the locks keep gc and other writers away. */
+ * says how the locks keep gc and other writers away.
+ *
+ * A file's voxels are pulled from it, a program pushes its own: both are put
+ * into the room of the next layer of tiles. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -40,13 +43,13 @@
  * stay in the caches that they share. */
 #define LAYER_NBYTES ((uint64_t) 4 << 20)
 
-struct ingest {
+struct rd_ingest {
   struct radio_store *store;
-  struct rd_source *source;
-  const char *path;                   /* of the volume */
+  char *source_name;                  /* the whole of it */
+  char *path;                         /* of the volume */
   char *collection;
   const char *name;                   /* the volume's own, within path */
-  const struct radio_ingest_options *options;
+  struct radio_ingest_options options;
   bool is_new;                        /* nothing was there */
 
   /* The header as it is stored: the source's, or a stripped copy. */
@@ -64,17 +67,25 @@ struct ingest {
   struct radio_array *array;
   struct rd_layers *layers;           /* of the array */
 
+  /* The layer that is being filled. */
+  struct rd_file_slabs slabs;
+  struct radio_box box;
+  unsigned char *room;                /* NULL: there is none */
+  size_t room_nbytes, filled_nbytes;
+
   EVP_MD_CTX *sha;
   char sha256[RD_SHA256_TEXT_NBYTES];
   uint64_t trailing_nbytes;
   struct radio_ingest_result result;
 };
 
-/* Removes a level that is still locked: the ingest failed, or the level is
- * not needed.  The thread's message is kept. */
-static void
-free_ingest (struct ingest *ingest)
+/* A level that is still locked is removed: the ingest failed, or the level is
+ * not needed. */
+void
+rd_ingest_abort (struct rd_ingest *ingest)
 {
+  if (ingest == NULL)
+    return;
   rd_layers_close (ingest->layers);
   radio_array_close (ingest->array);
   rd_io_unstage (ingest->store->io, ingest->stage);
@@ -90,24 +101,28 @@ free_ingest (struct ingest *ingest)
   }
   rd_free (ingest->level_path);
   rd_free (ingest->collection);
+  rd_free (ingest->path);
+  rd_free (ingest->source_name);
   json_object_put (ingest->level_document);
   rd_buffer_free (&ingest->prefix);
   EVP_MD_CTX_free (ingest->sha);
+  radio_store_close (ingest->store);
+  rd_free (ingest);
 }
 
 /* Pass a warning to the caller: "NAME: ..." with the source's name. */
 RADIO_PRINTF (2, 3) static void
-warn (const struct ingest *ingest, const char *format, ...)
+warn (const struct rd_ingest *ingest, const char *format, ...)
 {
   char text[512], line[1024];
   va_list args;
-  if (ingest->options->warning == NULL)
+  if (ingest->options.warning == NULL)
     return;
   va_start (args, format);
   vsnprintf (text, sizeof text, format, args);
   va_end (args);
-  snprintf (line, sizeof line, "%.400s: %s", ingest->source->name, text);
-  ingest->options->warning (line, ingest->options->user_data);
+  snprintf (line, sizeof line, "%.400s: %s", ingest->source_name, text);
+  ingest->options.warning (line, ingest->options.user_data);
 }
 
 static void
@@ -118,9 +133,9 @@ warn_stripped (const char *message, void *user_data)
 
 /* Choose tiling and codecs, and create the level's document. */
 static enum radio_status
-plan_level (struct ingest *ingest)
+plan_level (struct rd_ingest *ingest)
 {
-  const struct radio_ingest_options *options = ingest->options;
+  const struct radio_ingest_options *options = &ingest->options;
   const struct rd_nifti *nifti = &ingest->nifti;
   struct json_object *codecs RD_CLEANUP (rd_cleanup_json) = NULL;
   double affine[3][4];
@@ -148,7 +163,7 @@ plan_level (struct ingest *ingest)
  * and replaced volumes left is removed first; a failure of that is
  * ignored. */
 static enum radio_status
-begin_level (struct ingest *ingest)
+begin_level (struct rd_ingest *ingest)
 {
   RD_SCOPE ("begin level", RD_IN_METADATA);
   struct rd_io_lock *volume_lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
@@ -202,48 +217,26 @@ begin_level (struct ingest *ingest)
 }
 
 static enum radio_status
-read_layer (struct ingest *ingest, unsigned char *room, size_t nbytes)
-{
-  const struct radio_ingest_options *options = ingest->options;
-  struct rd_source *source = ingest->source;
-  RD_SCOPE ("read slab", RD_IN_OPERATION);
-  for (size_t done = 0; done < nbytes;) {
-    struct radio_progress progress = { 0 };
-    size_t piece = rd_min_u64 (nbytes - done, PIECE_NBYTES);
-    RD_TRY (source->read (source, room + done, piece));
-    done += piece;
-    if (options->progress == NULL)
-      continue;
-    source->progress (source, &progress);
-    if (options->progress (&progress, options->user_data) != RADIO_OK)
-      return rd_fail (RADIO_ERROR_CANCELLED, "%s: cancelled", source->name);
-  }
-  return RADIO_OK;
-}
-
-static enum radio_status
 hash_layer (void *sha, const void *elements, size_t nbytes)
 {
   return rd_sha256_add (sha, elements, nbytes);
 }
 
 static const struct radio_site hash_site = {
-  "hash voxels", RD_IN_OPERATION, "write_voxels", __FILE__, __LINE__,
+  "hash voxels", RD_IN_OPERATION, "begin_voxels", __FILE__, __LINE__,
   RADIO_SCOPE_WORK
 };
 
-/* Read all voxels and write the level's shards, which are not durable yet
- * afterwards, layer by layer of tiles: the calling thread reads (and
- * inflates) the next layer while the pool hashes and encodes the ones
- * before.  Inflating cannot be parallelised, so with two threads or more the
- * calling one does nothing else, as long as the others keep up.  A few
- * layers are in memory, whatever the size of the image. */
+/* Prepare to take the voxels layer by layer of tiles: the calling thread
+ * fills (by reading and inflating, for example) the next layer while the pool
+ * hashes and encodes the ones before.  Inflating cannot be parallelised, so
+ * with two threads or more the calling one does nothing else, as long as the
+ * others keep up.  A few layers are in memory, whatever the size of the
+ * image. */
 static enum radio_status
-write_voxels (struct ingest *ingest)
+begin_voxels (struct rd_ingest *ingest)
 {
   const struct rd_nifti *nifti = &ingest->nifti;
-  struct rd_file_slabs slabs;
-  struct radio_box box;
   uint64_t shape[RADIO_MAX_RANK];
   RD_TRY (rd_sha256_begin (&ingest->sha));
   RD_TRY (rd_sha256_add (ingest->sha, ingest->prefix.data,
@@ -253,28 +246,47 @@ write_voxels (struct ingest *ingest)
   };
   rd_file_slabs_layer (nifti, ingest->tiling.shard_shape,
                        ingest->tiling.tile_shape, LAYER_NBYTES, shape);
-  rd_file_slabs_begin (&slabs, nifti, shape);
-  RD_TRY (rd_layers_open (ingest->array, slabs.shape, &observer,
-                          &ingest->layers));
-  while (rd_file_slabs_next (&slabs, &box)) {
-    size_t nbytes = radio_box_count (&box) * nifti->type.item_nbytes;
-    int64_t strides[RADIO_MAX_RANK];
-    unsigned char *room;
-    RD_TRY (rd_layers_buffer (ingest->layers, &room));
-    RD_TRY (read_layer (ingest, room, nbytes));
-    rd_nifti_file_strides (nifti, box.size, strides);
-    RD_TRY (rd_layers_give (ingest->layers, &box, strides, nifti->swapped));
+  rd_file_slabs_begin (&ingest->slabs, nifti, shape);
+  return rd_layers_open (ingest->array, ingest->slabs.shape, &observer,
+                         &ingest->layers);
+}
+
+enum radio_status
+rd_ingest_room (struct rd_ingest *ingest, unsigned char **room,
+                size_t *nbytes)
+{
+  *nbytes = 0;
+  if (ingest->room == NULL) {
+    if (!rd_file_slabs_next (&ingest->slabs, &ingest->box))
+      return RADIO_OK;
+    ingest->filled_nbytes = 0;
+    ingest->room_nbytes
+      = radio_box_count (&ingest->box) * ingest->nifti.type.item_nbytes;
+    RD_TRY (rd_layers_buffer (ingest->layers, &ingest->room));
   }
-  RD_TRY (ingest->source->finish (ingest->source,
-                                  &ingest->trailing_nbytes));
-  RD_TRY (rd_layers_complete (ingest->layers));
-  return rd_sha256_end (ingest->sha, ingest->sha256);
+  *room = ingest->room + ingest->filled_nbytes;
+  *nbytes = ingest->room_nbytes - ingest->filled_nbytes;
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_ingest_take (struct rd_ingest *ingest, size_t nbytes)
+{
+  const struct rd_nifti *nifti = &ingest->nifti;
+  int64_t strides[RADIO_MAX_RANK];
+  ingest->filled_nbytes += nbytes;
+  if (ingest->filled_nbytes < ingest->room_nbytes)
+    return RADIO_OK;
+  ingest->room = NULL;
+  rd_nifti_file_strides (nifti, ingest->box.size, strides);
+  return rd_layers_give (ingest->layers, &ingest->box, strides,
+                         nifti->swapped);
 }
 
 static enum radio_status
 finish_layers (struct rd_publication *publication)
 {
-  struct ingest *ingest = publication->user_data;
+  struct rd_ingest *ingest = publication->user_data;
   return rd_layers_finish (ingest->layers, &ingest->result.stored_nbytes);
 }
 
@@ -283,21 +295,21 @@ finish_layers (struct rd_publication *publication)
  * after a failure; it is not set if another writer's volume exists
  * instead. */
 static enum radio_status
-commit (struct ingest *ingest, bool *is_ours)
+publish (struct rd_ingest *ingest, bool *is_ours)
 {
   struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
   RD_BUFFER_SCOPE struct rd_buffer lengths = { 0 };
-  const char *slash = strrchr (ingest->source->name, '/');
+  const char *slash = strrchr (ingest->source_name, '/');
   const struct rd_meta_input meta = {
     .name = ingest->name,
     .level_path = ingest->level_name,
     .nifti = &ingest->nifti,
     .prefix = &ingest->prefix,
-    .source_name = slash ? slash + 1 : ingest->source->name,
+    .source_name = slash ? slash + 1 : ingest->source_name,
     .source_sha256 = ingest->sha256,
     .source_nbytes = ingest->result.source_nbytes,
     .trailing_nbytes = ingest->trailing_nbytes,
-    .stripped = ingest->options->strip,
+    .stripped = ingest->options.strip,
     .tiling = ingest->tiling.name,
     .codec = ingest->codec,
     .tile_lengths = &lengths,
@@ -306,7 +318,7 @@ commit (struct ingest *ingest, bool *is_ours)
   struct rd_publication publication = {
     .store = ingest->store,
     .path = ingest->path,
-    .existing = ingest->options->existing,
+    .existing = ingest->options.existing,
     .is_new = ingest->is_new,
     .stages = { ingest->stage },
     .level_name = ingest->level_name,
@@ -339,64 +351,128 @@ commit (struct ingest *ingest, bool *is_ours)
 }
 
 enum radio_status
-rd_ingest_source (struct radio_store *store, struct rd_source *source,
-                  const char *path,
-                  const struct radio_ingest_options *options,
-                  struct radio_ingest_result *result)
+rd_ingest_begin (struct radio_store *store, const char *path,
+                 const struct rd_ingest_image *image,
+                 const struct radio_ingest_options *options,
+                 struct rd_ingest **result)
 {
-  static const struct radio_ingest_options defaults;
-  struct ingest ingest RD_CLEANUP (free_ingest) = {
-    .store = store, .source = source, .path = path,
-    .options = options ? options : &defaults,
-    .nifti = source->nifti,
-  };
-  struct rd_nifti *nifti = &ingest.nifti;
-  struct rd_buffer *prefix = &ingest.prefix;
-  bool is_ours;
-  RD_TRY (rd_publish_check_path (store, path, &ingest.collection,
-                                 &ingest.name));
-  RD_TRY (rd_publish_check_new (store, path, ingest.options->existing,
-                                &ingest.is_new, &ingest.result.skipped));
-  if (ingest.result.skipped) {
-    if (result)
-      *result = ingest.result;
+  struct rd_ingest *ingest RD_CLEANUP (rd_cleanup_ingest)
+    = rd_calloc (1, sizeof *ingest);
+  if (ingest == NULL)
+    return rd_fail_memory (sizeof *ingest);
+  ingest->store = rd_store_ref (store);
+  ingest->nifti = image->nifti;
+  if (options)
+    ingest->options = *options;
+  ingest->path = rd_strdup (path);
+  ingest->source_name = rd_strdup (image->name);
+  if (ingest->path == NULL || ingest->source_name == NULL)
+    return rd_fail_memory (strlen (path) + strlen (image->name) + 2);
+  struct rd_nifti *nifti = &ingest->nifti;
+  struct rd_buffer *prefix = &ingest->prefix;
+  RD_TRY (rd_publish_check_path (store, ingest->path, &ingest->collection,
+                                 &ingest->name));
+  RD_TRY (rd_publish_check_new (store, path, ingest->options.existing,
+                                &ingest->is_new, &ingest->result.skipped));
+  if (ingest->result.skipped) {
+    *result = NULL;
     return RADIO_OK;
   }
 
   /* A copy of the header, with personal data blanked if the options say
    * so. */
-  RD_TRY (rd_buffer_append (prefix, source->prefix.data,
-                            source->prefix.nbytes));
-  if (ingest.options->strip) {
-    rd_nifti_strip (&source->nifti, prefix, warn_stripped, &ingest);
-    RD_TRY (rd_nifti_parse (prefix->data, prefix->nbytes, source->name,
+  RD_TRY (rd_buffer_append (prefix, image->prefix.data,
+                            image->prefix.nbytes));
+  if (ingest->options.strip) {
+    rd_nifti_strip (&image->nifti, prefix, warn_stripped, ingest);
+    RD_TRY (rd_nifti_parse (prefix->data, prefix->nbytes, image->name,
                             nifti));
   }
-  ingest.result.source_nbytes = prefix->nbytes + nifti->data_nbytes;
+  ingest->result.source_nbytes = prefix->nbytes + nifti->data_nbytes;
   if (nifti->rank > RD_NIFTI_MAX_OME_RANK)
-    warn (&ingest, "%zu dimensions: stored as an array without OME-Zarr's "
+    warn (ingest, "%zu dimensions: stored as an array without OME-Zarr's "
           "metadata, which has at most %d", nifti->rank,
           RD_NIFTI_MAX_OME_RANK);
-  RD_TRY (plan_level (&ingest));
+  RD_TRY (plan_level (ingest));
   if (radio_profile_is_on ()) {
     rd_annotate_shapes (nifti->rank, nifti->shape,
-                        ingest.tiling.shard_shape, ingest.tiling.tile_shape);
-    RD_NOTE ("codec", ingest.codec);
+                        ingest->tiling.shard_shape,
+                        ingest->tiling.tile_shape);
+    RD_NOTE ("codec", ingest->codec);
   }
 
-  RD_TRY (rd_publish_collection (store, ingest.collection));
-  RD_TRY (begin_level (&ingest));
-  RD_TRY (write_voxels (&ingest));
-  if (ingest.trailing_nbytes > 0)
-    warn (&ingest, "%" PRIu64 " bytes after the voxels are not stored",
-          ingest.trailing_nbytes);
-  enum radio_status status = commit (&ingest, &is_ours);
-  if (is_ours)
-    rd_io_unlock (RD_STEAL (ingest.level_lock));
-  RD_TRY (status);
-  if (result)
-    *result = ingest.result;
+  RD_TRY (rd_publish_collection (store, ingest->collection));
+  RD_TRY (begin_level (ingest));
+  RD_TRY (begin_voxels (ingest));
+  *result = RD_STEAL (ingest);
   return RADIO_OK;
+}
+
+enum radio_status
+rd_ingest_commit (struct rd_ingest *ingest, uint64_t trailing_nbytes,
+                  struct radio_ingest_result *result)
+{
+  bool is_ours;
+  ingest->trailing_nbytes = trailing_nbytes;
+  RD_TRY (rd_layers_complete (ingest->layers));
+  RD_TRY (rd_sha256_end (ingest->sha, ingest->sha256));
+  if (trailing_nbytes > 0)
+    warn (ingest, "%" PRIu64 " bytes after the voxels are not stored",
+          trailing_nbytes);
+  enum radio_status status = publish (ingest, &is_ours);
+  if (is_ours)
+    rd_io_unlock (RD_STEAL (ingest->level_lock));
+  if (status == RADIO_OK && result)
+    *result = ingest->result;
+  return status;
+}
+
+/* Read the next voxels into a layer. */
+static enum radio_status
+read_layer (struct rd_source *source, unsigned char *room, size_t nbytes,
+            const struct radio_ingest_options *options)
+{
+  RD_SCOPE ("read slab", RD_IN_OPERATION);
+  for (size_t done = 0; done < nbytes;) {
+    struct radio_progress progress = { 0 };
+    size_t piece = rd_min_u64 (nbytes - done, PIECE_NBYTES);
+    RD_TRY (source->read (source, room + done, piece));
+    done += piece;
+    if (options == NULL || options->progress == NULL)
+      continue;
+    source->progress (source, &progress);
+    if (options->progress (&progress, options->user_data) != RADIO_OK)
+      return rd_fail (RADIO_ERROR_CANCELLED, "%s: cancelled",
+                      source->image.name);
+  }
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_ingest_source (struct radio_store *store, struct rd_source *source,
+                  const char *path,
+                  const struct radio_ingest_options *options,
+                  struct radio_ingest_result *result)
+{
+  struct rd_ingest *ingest RD_CLEANUP (rd_cleanup_ingest) = NULL;
+  unsigned char *room;
+  size_t nbytes;
+  uint64_t trailing_nbytes;
+  RD_TRY (rd_ingest_begin (store, path, &source->image, options, &ingest));
+  if (ingest == NULL) {
+    if (result)
+      *result = (struct radio_ingest_result) { .skipped = true };
+    return RADIO_OK;
+  }
+  for (;;) {
+    RD_TRY (rd_ingest_room (ingest, &room, &nbytes));
+    if (nbytes == 0)
+      break;
+    RD_TRY (read_layer (source, room, nbytes, options));
+    RD_TRY (rd_ingest_take (ingest, nbytes));
+  }
+  RD_TRY (source->finish (source, &trailing_nbytes));
+  return rd_ingest_commit (ingest, trailing_nbytes, result);
 }
 
 /* A NIfTI file as a source. */
@@ -437,9 +513,9 @@ ingest_file (struct radio_store *store, const char *file, const char *path,
   RD_TRY (rd_image_open (file, &image));
   struct file_source from = {
     .source = {
-      .name = file,
-      .nifti = image->nifti,
-      .prefix = image->prefix,
+      .image = {
+        .name = file, .nifti = image->nifti, .prefix = image->prefix,
+      },
       .read = file_read,
       .finish = file_finish,
       .progress = file_progress,

@@ -283,7 +283,7 @@ make_rows (struct rd_job *job, uint64_t task, struct rd_scratch *scratch)
   for (int i = 0; i < ROWS_PER_TASK && row <= last; i++, row++) {
     int16_t *voxels = (int16_t *) scratch->tile.data;
     rd_phantom_row (from->phantom, row / from->ny, row % from->ny, voxels);
-    if (from->source.nifti.swapped)
+    if (from->source.image.nifti.swapped)
       for (uint64_t x = 0; x < nbytes / sizeof *voxels; x++)
         voxels[x] = (int16_t) __builtin_bswap16 ((uint16_t) voxels[x]);
     uint64_t row_start = row * nbytes;
@@ -343,7 +343,7 @@ static void
 free_source (struct phantom_source *from)
 {
   rd_phantom_close (from->phantom);
-  rd_buffer_free (&from->source.prefix);
+  rd_buffer_free (&from->source.image.prefix);
 }
 
 static enum radio_status
@@ -365,7 +365,7 @@ ingest_phantom (struct radio_store *store, const char *path,
   }
   struct phantom_source from RD_CLEANUP (free_source) = {
     .source = {
-      .name = "phantom",
+      .image = { .name = "phantom" },
       .read = read_phantom,
       .finish = finish_phantom,
       .progress = report_progress,
@@ -374,13 +374,13 @@ ingest_phantom (struct radio_store *store, const char *path,
     .ny = make.shape[1],
     .row_nbytes = make.shape[2] * sizeof (int16_t),
   };
-  struct rd_source *source = &from.source;
+  struct rd_ingest_image *image = &from.source.image;
   RD_TRY (rd_phantom_open (make.shape, options->seed, &from.phantom));
-  RD_TRY (rd_nifti_make (&make, &source->prefix));
-  RD_TRY (rd_nifti_parse (source->prefix.data, source->prefix.nbytes,
-                          source->name, &source->nifti));
-  from.total_nbytes = source->nifti.data_nbytes;
-  return rd_ingest_source (store, source, path, &options->ingest, NULL);
+  RD_TRY (rd_nifti_make (&make, &image->prefix));
+  RD_TRY (rd_nifti_parse (image->prefix.data, image->prefix.nbytes,
+                          image->name, &image->nifti));
+  from.total_nbytes = image->nifti.data_nbytes;
+  return rd_ingest_source (store, &from.source, path, &options->ingest, NULL);
 }
 
 enum radio_status
