@@ -303,9 +303,8 @@ enum radio_status
 radio_profile_env_fact (const char *key, const char *value,
                         enum radio_text_kind kind)
 {
-  if (!key || !value)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_profile_env_fact: %s is NULL",
-                    key ? "value" : "key");
+  RD_NOT_NULL (key);
+  RD_NOT_NULL (value);
   if (!is_own_process ())
     return RADIO_OK;
   RD_LOCK_SCOPE (&recording.mutex);

@@ -73,7 +73,7 @@ end_read (radio_read *read)
 {
   radio_read_cancel (read);
   if (radio_read_wait (read) != RADIO_OK) {
-    /* Nobody asks any more. */
+    /* Its result is not wanted any more. */
   }
   radio_read_close (read);
 }

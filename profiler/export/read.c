@@ -173,8 +173,8 @@ enum radio_status
 radio_profile_read (const char *path, struct radio_profile **profile)
 {
   RD_BUFFER_SCOPE struct rd_buffer bytes = { 0 };
-  if (path == NULL || profile == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_profile_read: NULL");
+  RD_NOT_NULL (path);
+  RD_NOT_NULL (profile);
   RD_TRY (read_file (path, &bytes));
   return rd_profile_parse ((const char *) bytes.data, bytes.nbytes, path,
                            profile);

@@ -32,8 +32,8 @@ static const struct {
 enum radio_status
 radio_profile_format_of (const char *path, enum radio_profile_format *format)
 {
-  if (path == NULL || format == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_profile_format_of: NULL");
+  RD_NOT_NULL (path);
+  RD_NOT_NULL (format);
   for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
     size_t n = strlen (path), nsuffix = strlen (suffixes[i].suffix);
     if (n >= nsuffix
@@ -99,8 +99,9 @@ radio_profile_write_to (const struct radio_profile *profile,
                         const struct radio_profile_write_options *options,
                         radio_profile_sink_fn *sink, void *user_data)
 {
-  if (profile == NULL || options == NULL || sink == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_profile_write_to: NULL");
+  RD_NOT_NULL (profile);
+  RD_NOT_NULL (options);
+  RD_NOT_NULL (sink);
   RD_TRY (RD_CHECK_RESERVED (radio_profile_write_options, options));
 
   enum radio_profile_format format = options->format;
@@ -135,8 +136,8 @@ radio_profile_write (const struct radio_profile *profile, const char *path,
                      const struct radio_profile_write_options *options)
 {
   struct radio_profile_write_options chosen = { 0 };
-  if (profile == NULL || path == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_profile_write: NULL");
+  RD_NOT_NULL (profile);
+  RD_NOT_NULL (path);
   if (options)
     chosen = *options;
   if (chosen.format == 0)

@@ -228,9 +228,9 @@ enum radio_status
 radio_recorder_fact (struct radio_recorder *recorder, const char *key,
                      const char *value, enum radio_text_kind kind)
 {
-  if (!recorder || !key || !value)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_recorder_fact: %s is NULL",
-                    !recorder ? "recorder" : !key ? "key" : "value");
+  RD_NOT_NULL (recorder);
+  RD_NOT_NULL (key);
+  RD_NOT_NULL (value);
   if (rd_recorder_is_forked (recorder))
     return rd_fail (RADIO_ERROR_FORKED, "the recorder was started before "
                     "fork, by the parent");

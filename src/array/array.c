@@ -103,9 +103,9 @@ enum radio_status
 radio_array_open (struct radio_store *store, const char *path,
                   struct radio_array **array)
 {
-  if (!store || !path || !array)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_array_open: %s is NULL",
-                    !store ? "store" : !path ? "path" : "array");
+  RD_NOT_NULL (store);
+  RD_NOT_NULL (path);
+  RD_NOT_NULL (array);
   RD_SCOPE ("open array", RD_IN_OPERATION);
   RD_NOTE_NAME ("array", path);
   RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
@@ -119,6 +119,13 @@ radio_array_open (struct radio_store *store, const char *path,
   if (status == RADIO_OK)
     status = rd_array_open_doc (store, path, doc, array);
   return rd_scope_end_with (status);
+}
+
+enum radio_status
+rd_array_fail_in (const struct radio_array *array, enum radio_status status)
+{
+  return rd_fail_in (status, "%s%s%s", array->store->io->uri,
+                     *array->path ? "/" : "", array->path);
 }
 
 void

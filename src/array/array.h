@@ -45,6 +45,11 @@ enum radio_status rd_array_open_doc (struct radio_store *store,
 void rd_array_chunk_key (const struct radio_array *array,
                          const uint64_t *chunk, char key[RD_KEY_NBYTES]);
 
+/* Puts the array's URI and path in front of the thread's message; returns
+ * status. */
+enum radio_status rd_array_fail_in (const struct radio_array *array,
+                                    enum radio_status status);
+
 /* RADIO_ERROR_ARGUMENT unless a box is of the array's rank and within it. */
 enum radio_status rd_array_check_box (const struct radio_array *array,
                                       const struct radio_box *box)

@@ -55,7 +55,7 @@ struct rd_job {
                                        neighbours; else in order */
   bool urgent;                      /* taken before those that are not, which
                                        workers leave after their task */
-  bool detached;                    /* nobody waits for it: its end is the
+  bool detached;                    /* no thread waits for it: its end is the
                                        pool's last access, and gets the job's
                                        status and message; it has a parent */
 

@@ -136,38 +136,42 @@ rd_array_check_box (const struct radio_array *array,
                     const struct radio_box *box)
 {
   const struct rd_array_doc *doc = array->doc;
+  enum radio_status status = RADIO_OK;
   if (box->rank != doc->rank)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "the box has rank %zu, the array "
-                    "'%s' has %zu", box->rank, array->path, doc->rank);
-  for (size_t i = 0; i < doc->rank; i++)
+    status = rd_fail (RADIO_ERROR_ARGUMENT, "the box has rank %zu, the array "
+                      "has %zu", box->rank, doc->rank);
+  for (size_t i = 0; i < doc->rank && status == RADIO_OK; i++)
     if (box->start[i] > doc->shape[i]
         || box->size[i] > doc->shape[i] - box->start[i])
-      return rd_fail (RADIO_ERROR_ARGUMENT, "on axis %zu the box starts at %"
-                      PRIu64 " and has size %" PRIu64 ", but the array '%s' "
-                      "has %" PRIu64 " elements", i, box->start[i],
-                      box->size[i], array->path, doc->shape[i]);
-  return RADIO_OK;
+      status = rd_fail (RADIO_ERROR_ARGUMENT, "on axis %zu the box starts at %"
+                        PRIu64 " and has size %" PRIu64 ", but the array has "
+                        "%" PRIu64 " elements", i, box->start[i],
+                        box->size[i], doc->shape[i]);
+  return status == RADIO_OK ? status : rd_array_fail_in (array, status);
 }
 
 /* Checks that a request is within the array and its buffer. */
 static enum radio_status
 check_request (const struct read *read, const struct radio_request *request)
 {
-  RD_TRY (rd_array_check_box (read->tiles.array, &request->box));
+  const struct radio_array *array = read->tiles.array;
+  RD_TRY (rd_array_check_box (array, &request->box));
   uint64_t count = radio_box_count (&request->box), nbytes;
   if (count == 0)
     return RADIO_OK;
   if (!request->buffer)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "the buffer is NULL");
+    return rd_array_fail_in (array, rd_fail (RADIO_ERROR_ARGUMENT,
+                                             "the buffer is NULL"));
   if (request->strides)
     return RADIO_OK;
   bool overflows = count == UINT64_MAX
     || rd_mul_overflows (count, read->item_nbytes, &nbytes);
-  if (overflows || nbytes > request->nbytes)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "the buffer has %zu bytes, the box "
-                    "needs %" PRIu64 " elements of %zu bytes",
-                    request->nbytes, count, read->item_nbytes);
-  return RADIO_OK;
+  if (!overflows && nbytes <= request->nbytes)
+    return RADIO_OK;
+  rd_fail (RADIO_ERROR_ARGUMENT, "the buffer has %zu bytes, the box needs %"
+           PRIu64 " elements of %zu bytes", request->nbytes, count,
+           read->item_nbytes);
+  return rd_array_fail_in (array, RADIO_ERROR_ARGUMENT);
 }
 
 /* True when elements are contiguous along the last axis, both of a request and
@@ -234,13 +238,15 @@ begin_read (struct read *read, struct radio_array *array,
     rd_read_stop_init (&read->stop, options);
     read->tiles.stop = &read->stop;
   }
-  RD_TRY (rd_box_copy_check (stored, dtype, read->scaled));
+  enum radio_status status = rd_box_copy_check (stored, dtype, read->scaled);
+  if (status != RADIO_OK)
+    return rd_array_fail_in (array, status);
   read->item_nbytes = read->dtype == stored->dtype
     ? stored->item_nbytes : radio_dtype_nbytes (read->dtype);
   read->tiles.takes_shuffled = !read->scaled && read->dtype == stored->dtype
     && read->dtype != RADIO_BOOL;
   for (size_t i = 0; i < n; i++) {
-    enum radio_status status = check_request (read, &requests[i]);
+    status = check_request (read, &requests[i]);
     if (status != RADIO_OK)
       return n == 1 ? status : rd_fail_in (status, "request %zu", i);
     read->tiles.takes_shuffled &= takes_rows (read, &requests[i]);
@@ -259,18 +265,16 @@ static enum radio_status
 end_read (const struct read *read, enum radio_status status)
 {
   const struct radio_array *array = read->tiles.array;
-  const char *slash = *array->path ? "/" : "";
-  const char *uri = array->store->io->uri;
   if (status == RADIO_OK && read->tiles.found_missing)
     return rd_array_check_exists (array);
   if (status == RADIO_ERROR_CANCELLED)
-    return rd_fail (status, "%s%s%s: the read was cancelled", uri, slash,
-                    array->path);
-  if (status == RADIO_ERROR_TIMEOUT)
-    return rd_fail (status, "%s%s%s: the read is not done after %" PRIu64
-                    " ms; allow more by deadline_ms", uri, slash,
-                    array->path, read->stop.deadline_ms);
-  return status;
+    rd_fail (status, "the read was cancelled");
+  else if (status == RADIO_ERROR_TIMEOUT)
+    rd_fail (status, "the read is not done after %" PRIu64 " ms; allow more "
+             "by deadline_ms", read->stop.deadline_ms);
+  else
+    return status;
+  return rd_array_fail_in (array, status);
 }
 
 static enum radio_status
@@ -320,9 +324,9 @@ radio_array_read_many (struct radio_array *array,
                        enum radio_dtype dtype,
                        const struct radio_read_options *options)
 {
-  if (!array || (!requests && n > 0))
-    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_array_read_many: %s is "
-                    "NULL", array ? "requests" : "array");
+  RD_NOT_NULL (array);
+  if (n > 0)
+    RD_NOT_NULL (requests);
   RD_SCOPE ("read many", RD_IN_OPERATION);
   RD_NOTE_NAME ("array", array->path);
   return rd_scope_end_with (
@@ -335,9 +339,8 @@ radio_array_read (struct radio_array *array, const struct radio_box *box,
                   enum radio_dtype dtype, void *buffer, size_t nbytes,
                   const struct radio_read_options *options)
 {
-  if (!array || !box)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_array_read: %s is NULL",
-                    array ? "box" : "array");
+  RD_NOT_NULL (array);
+  RD_NOT_NULL (box);
   RD_SCOPE ("read", RD_IN_OPERATION);
   RD_NOTE_NAME ("array", array->path);
   struct radio_request request = { .box = *box, .buffer = buffer,
@@ -493,9 +496,9 @@ radio_array_read_async (struct radio_array *array,
                         radio_read_done_fn *done, void *user_data,
                         struct radio_read **read)
 {
-  if (!array || (!requests && n > 0))
-    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_array_read_async: %s is "
-                    "NULL", array ? "requests" : "array");
+  RD_NOT_NULL (array);
+  if (n > 0)
+    RD_NOT_NULL (requests);
   return rd_array_read_async (array, requests, n, dtype, scaling_of (options),
                               options, done, user_data, read);
 }
@@ -503,8 +506,7 @@ radio_array_read_async (struct radio_array *array,
 enum radio_status
 radio_read_wait (struct radio_read *read)
 {
-  if (!read)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_read_wait: read is NULL");
+  RD_NOT_NULL (read);
   RD_LOCK_SCOPE (&read->mutex);
   while (!read->synced.is_done)
     pthread_cond_wait (&read->ended, &read->mutex);

@@ -120,9 +120,7 @@ enum radio_status
 radio_s3_options_parse (const char *settings,
                         struct radio_s3_options *options)
 {
-  if (!options)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_s3_options_parse: options is "
-                    "NULL");
+  RD_NOT_NULL (options);
   if (!settings || !*settings)
     return RADIO_OK;
   RD_FREE char *copy = rd_strdup (settings);

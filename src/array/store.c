@@ -265,9 +265,8 @@ enum radio_status
 radio_store_open (const char *uri, const struct radio_store_options *options,
                   struct radio_store **store)
 {
-  if (!uri || !store)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_store_open: %s is NULL",
-                    uri ? "store" : "uri");
+  RD_NOT_NULL (uri);
+  RD_NOT_NULL (store);
   if (options) {
     RD_TRY (RD_CHECK_RESERVED (radio_store_options, options));
     RD_TRY (RD_CHECK_RESERVED (radio_s3_options, &options->s3));
@@ -321,9 +320,9 @@ enum radio_status
 radio_store_node (struct radio_store *store, const char *path,
                   enum radio_node *node)
 {
-  if (!store || !path || !node)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_store_node: %s is NULL",
-                    !store ? "store" : !path ? "path" : "node");
+  RD_NOT_NULL (store);
+  RD_NOT_NULL (path);
+  RD_NOT_NULL (node);
   RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
   RD_TRY (rd_store_read_named (store, path, &document));
   char key[RD_KEY_NBYTES];

@@ -107,18 +107,15 @@ static enum radio_status
 check_box (const struct radio_array *array, const struct radio_box *box)
 {
   const struct rd_array_doc *doc = array->doc;
-  if (box->rank != doc->rank)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "the box has rank %zu, the array "
-                    "'%s' has %zu", box->rank, array->path, doc->rank);
-  if (!rd_box_fits (box, doc->rank, doc->shape))
-    return rd_fail (RADIO_ERROR_ARGUMENT, "the box lies outside of the array "
-                    "'%s'", array->path);
+  RD_TRY (rd_array_check_box (array, box));
   for (size_t i = 0; i < doc->rank; i++) {
     uint64_t chunk = doc->chunk_shape[i], end = box->start[i] + box->size[i];
-    if (box->start[i] % chunk || (end % chunk && end != doc->shape[i]))
-      return rd_fail (RADIO_ERROR_ARGUMENT, "on axis %zu the box from %"
-                      PRIu64 " to %" PRIu64 " does not consist of whole "
-                      "chunks of %" PRIu64, i, box->start[i], end, chunk);
+    if (box->start[i] % chunk || (end % chunk && end != doc->shape[i])) {
+      rd_fail (RADIO_ERROR_ARGUMENT, "on axis %zu the box from %" PRIu64
+               " to %" PRIu64 " does not consist of whole chunks of %" PRIu64,
+               i, box->start[i], end, chunk);
+      return rd_array_fail_in (array, RADIO_ERROR_ARGUMENT);
+    }
   }
   return RADIO_OK;
 }
@@ -397,13 +394,16 @@ write_box (struct radio_array *array, const struct radio_box *box,
   RD_TRY (check_box (array, box));
   uint64_t count = radio_box_count (box), needed;
   if (count > 0 && !buffer)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "the buffer is NULL");
+    return rd_array_fail_in (array, rd_fail (RADIO_ERROR_ARGUMENT,
+                                             "the buffer is NULL"));
   if (count == UINT64_MAX
       || rd_mul_overflows (count, array->doc->type.item_nbytes, &needed)
-      || needed > nbytes)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "the buffer has %zu bytes, the box "
-                    "needs %" PRIu64 " elements of %zu bytes", nbytes, count,
-                    array->doc->type.item_nbytes);
+      || needed > nbytes) {
+    rd_fail (RADIO_ERROR_ARGUMENT, "the buffer has %zu bytes, the box needs %"
+             PRIu64 " elements of %zu bytes", nbytes, count,
+             array->doc->type.item_nbytes);
+    return rd_array_fail_in (array, RADIO_ERROR_ARGUMENT);
+  }
   RD_TRY (new_write (array, box, buffer, NULL, &write));
   const struct radio_request request = { .box = *box };
   rd_annotate_boxes (&array->layout, &request, 1);
@@ -414,9 +414,8 @@ enum radio_status
 radio_array_write (struct radio_array *array, const struct radio_box *box,
                    const void *buffer, size_t nbytes)
 {
-  if (!array || !box)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_array_write: %s is NULL",
-                    array ? "box" : "array");
+  RD_NOT_NULL (array);
+  RD_NOT_NULL (box);
   RD_SCOPE ("write", RD_IN_OPERATION);
   RD_NOTE_NAME ("array", array->path);
   return rd_scope_end_with (write_box (array, box, buffer, nbytes));

@@ -48,4 +48,12 @@ enum radio_status rd_error_raise (const struct rd_error *error);
       return rd_try_status_;                            \
   } while (0)
 
+/* Return from a public function when an argument is NULL. */
+#define RD_NOT_NULL(argument)                                           \
+  do {                                                                  \
+    if (!(argument))                                                    \
+      return rd_fail (RADIO_ERROR_ARGUMENT, "%s: %s is NULL", __func__, \
+                      #argument);                                       \
+  } while (0)
+
 #endif /* RD_ERROR_H */

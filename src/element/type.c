@@ -69,9 +69,8 @@ radio_dtype_nbytes (enum radio_dtype dtype)
 enum radio_status
 radio_dtype_parse (const char *name, enum radio_dtype *dtype)
 {
-  if (!name || !dtype)
-    return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "radio_dtype_parse: name and dtype must not be NULL");
+  RD_NOT_NULL (name);
+  RD_NOT_NULL (dtype);
   for (size_t i = RADIO_BOOL; i < RADIO_RAW; i++)
     if (strcmp (dtype_table[i].name, name) == 0) {
       *dtype = (enum radio_dtype) i;

@@ -346,9 +346,8 @@ radio_volume_export (struct radio_volume *volume, const struct radio_box *box,
                      const struct radio_export_options *options)
 {
   static const struct radio_export_options defaults;
-  if (volume == NULL || file == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "radio_volume_export: an argument is NULL");
+  RD_NOT_NULL (volume);
+  RD_NOT_NULL (file);
   if (options)
     RD_TRY (RD_CHECK_RESERVED (radio_export_options, options));
   RD_SCOPE ("export", RD_IN_OPERATION);
@@ -381,9 +380,8 @@ radio_array_export (struct radio_array *array, const struct radio_box *box,
                     const struct radio_export_options *options)
 {
   static const struct radio_export_options defaults;
-  if (array == NULL || file == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "radio_array_export: an argument is NULL");
+  RD_NOT_NULL (array);
+  RD_NOT_NULL (file);
   if (options)
     RD_TRY (RD_CHECK_RESERVED (radio_export_options, options));
   RD_SCOPE ("export", RD_IN_OPERATION);

@@ -171,9 +171,9 @@ find_path (struct radio_store *store, const char *name, char **path)
 enum radio_status
 radio_store_find (struct radio_store *store, const char *name, char **path)
 {
-  if (store == NULL || name == NULL || path == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "radio_store_find: an argument is NULL");
+  RD_NOT_NULL (store);
+  RD_NOT_NULL (name);
+  RD_NOT_NULL (path);
   RD_SCOPE ("find", RD_IN_OPERATION);
   RD_NOTE_NAME ("volume", name);
   return rd_scope_end_with (find_path (store, name, path));

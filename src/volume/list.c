@@ -364,9 +364,8 @@ enum radio_status
 radio_store_list (struct radio_store *store, const char *collection,
                   radio_entry_fn *callback, void *user_data)
 {
-  if (store == NULL || callback == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "radio_store_list: an argument is NULL");
+  RD_NOT_NULL (store);
+  RD_NOT_NULL (callback);
   RD_SCOPE ("list", RD_IN_OPERATION);
   struct listing listing = {
     .store = store, .callback = callback, .user_data = user_data,
@@ -378,9 +377,8 @@ enum radio_status
 radio_store_list_opened (struct radio_store *store, const char *collection,
                          radio_opened_fn *callback, void *user_data)
 {
-  if (store == NULL || callback == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "radio_store_list_opened: an argument is NULL");
+  RD_NOT_NULL (store);
+  RD_NOT_NULL (callback);
   RD_SCOPE ("list", RD_IN_OPERATION);
   struct listing listing = {
     .store = store, .opened = callback, .user_data = user_data,

@@ -187,9 +187,7 @@ enum radio_status
                          struct radio_check *check, radio_damage_fn *damage,
                          void *user_data, size_t check_nbytes)
 {
-  if (volume == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_volume_validate: volume is "
-                    "NULL");
+  RD_NOT_NULL (volume);
   RD_SCOPE ("validate", RD_IN_OPERATION);
   RD_NOTE_NAME ("volume", volume->path);
   return rd_scope_end_with (

@@ -215,9 +215,9 @@ enum radio_status
 radio_volume_open (struct radio_store *store, const char *path,
                    struct radio_volume **volume)
 {
-  if (store == NULL || path == NULL || volume == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "radio_volume_open: an argument is NULL");
+  RD_NOT_NULL (store);
+  RD_NOT_NULL (path);
+  RD_NOT_NULL (volume);
   RD_SCOPE ("open volume", RD_IN_OPERATION);
   RD_NOTE_NAME ("volume", path);
   struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
@@ -277,9 +277,8 @@ radio_volume_read (struct radio_volume *volume, const struct radio_box *box,
                    enum radio_dtype dtype, void *buffer, size_t nbytes,
                    const struct radio_read_options *options)
 {
-  if (volume == NULL || box == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_volume_read: %s is NULL",
-                    volume ? "box" : "volume");
+  RD_NOT_NULL (volume);
+  RD_NOT_NULL (box);
   RD_SCOPE ("read", RD_IN_OPERATION);
   const struct radio_request request = {
     *box, buffer, nbytes, options ? options->strides : NULL,
@@ -294,9 +293,9 @@ radio_volume_read_many (struct radio_volume *volume,
                         enum radio_dtype dtype,
                         const struct radio_read_options *options)
 {
-  if (volume == NULL || (requests == NULL && n > 0))
-    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_volume_read_many: %s is "
-                    "NULL", volume ? "requests" : "volume");
+  RD_NOT_NULL (volume);
+  if (n > 0)
+    RD_NOT_NULL (requests);
   RD_SCOPE ("read many", RD_IN_OPERATION);
   return rd_scope_end_with (
     read_requests (volume, requests, n, dtype, options));
@@ -310,9 +309,9 @@ radio_volume_read_async (struct radio_volume *volume,
                          radio_read_done_fn *done, void *user_data,
                          struct radio_read **read)
 {
-  if (volume == NULL || (requests == NULL && n > 0))
-    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_volume_read_async: %s is "
-                    "NULL", volume ? "requests" : "volume");
+  RD_NOT_NULL (volume);
+  if (n > 0)
+    RD_NOT_NULL (requests);
   const struct rd_scaling scaling
     = { volume->info.scl_slope, volume->info.scl_inter };
   return rd_array_read_async (volume->array, requests, n, dtype,
@@ -396,9 +395,10 @@ radio_volume_read_plane (struct radio_volume *volume, enum radio_plane plane,
                          const struct radio_read_options *options)
 {
   static const struct radio_read_options defaults;
-  if (volume == NULL || (unsigned) plane > RADIO_SAGITTAL)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_volume_read_plane: volume "
-                    "is NULL, or the plane %d unknown", (int) plane);
+  RD_NOT_NULL (volume);
+  if ((unsigned) plane > RADIO_SAGITTAL)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_volume_read_plane: %d is no "
+                    "plane", (int) plane);
   RD_SCOPE ("read plane", RD_IN_OPERATION);
   struct radio_request request = { .buffer = buffer, .nbytes = nbytes };
   return rd_scope_end_with (
@@ -441,9 +441,8 @@ enum radio_status
                            struct radio_elements *elements,
                            size_t elements_nbytes)
 {
-  if (volume == NULL || elements == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_volume_read_alloc: %s is "
-                    "NULL", volume ? "elements" : "volume");
+  RD_NOT_NULL (volume);
+  RD_NOT_NULL (elements);
   RD_SCOPE ("read", RD_IN_OPERATION);
   const struct radio_array_info *array = &volume->info.array;
   struct radio_request request = {
@@ -474,9 +473,8 @@ enum radio_status
                                  struct radio_elements *elements,
                                  size_t elements_nbytes)
 {
-  if (volume == NULL || elements == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_volume_read_plane_alloc: %s "
-                    "is NULL", volume ? "elements" : "volume");
+  RD_NOT_NULL (volume);
+  RD_NOT_NULL (elements);
   if ((unsigned) plane > RADIO_SAGITTAL)
     return rd_fail (RADIO_ERROR_ARGUMENT, "radio_volume_read_plane_alloc: "
                     "%d is no plane", (int) plane);
@@ -520,9 +518,8 @@ add_own_object (const struct rd_io_entry *entry, void *user_data)
 enum radio_status
 radio_volume_stored_nbytes (struct radio_volume *volume, uint64_t *nbytes)
 {
-  if (volume == NULL || nbytes == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_volume_stored_nbytes: an "
-                    "argument is NULL");
+  RD_NOT_NULL (volume);
+  RD_NOT_NULL (nbytes);
   struct size_sum sum = { volume, 0 };
   struct rd_io *io = volume->array->store->io;
   RD_TRY (io->ops->list (io, volume->path, true, add_own_object, &sum));

@@ -311,9 +311,9 @@ enum radio_status
                      struct radio_copy_result *result, size_t result_nbytes)
 {
   static const struct radio_copy_options defaults;
-  if (from == NULL || path == NULL || to == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "radio_volume_copy: an argument is NULL");
+  RD_NOT_NULL (from);
+  RD_NOT_NULL (path);
+  RD_NOT_NULL (to);
   if (options)
     RD_TRY (RD_CHECK_RESERVED (radio_copy_options, options));
   struct rd_copy copy RD_CLEANUP (free_copy) = {

@@ -380,8 +380,7 @@ enum radio_status
 (radio_store_gc) (struct radio_store *store, bool dry_run,
                   struct radio_gc_result *result, size_t result_nbytes)
 {
-  if (store == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_store_gc: store is NULL");
+  RD_NOT_NULL (store);
   RD_SCOPE ("gc", RD_IN_OPERATION);
   struct radio_gc_result counts = { 0 };
   enum radio_status status = collect_store (store, dry_run, &counts);

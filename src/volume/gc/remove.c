@@ -130,9 +130,11 @@ remove_volume (struct radio_store *store, const char *path)
 enum radio_status
 radio_store_remove (struct radio_store *store, const char *path)
 {
-  if (store == NULL || path == NULL || path[0] == '\0')
-    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_store_remove: store or "
-                    "path is missing");
+  RD_NOT_NULL (store);
+  RD_NOT_NULL (path);
+  if (path[0] == '\0')
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_store_remove: path is "
+                    "empty; name the volume");
   RD_SCOPE ("remove", RD_IN_OPERATION);
   RD_NOTE_NAME ("volume", path);
   return rd_scope_end_with (remove_volume (store, path));

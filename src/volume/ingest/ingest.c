@@ -530,9 +530,9 @@ enum radio_status
                 const struct radio_ingest_options *options,
                 struct radio_ingest_result *result, size_t result_nbytes)
 {
-  if (store == NULL || file == NULL || path == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "radio_ingest: an argument is NULL");
+  RD_NOT_NULL (store);
+  RD_NOT_NULL (file);
+  RD_NOT_NULL (path);
   if (options)
     RD_TRY (RD_CHECK_RESERVED (radio_ingest_options, options));
   RD_SCOPE ("ingest", RD_IN_OPERATION);

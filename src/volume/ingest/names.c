@@ -90,9 +90,8 @@ bids_suffix (const char *stem, size_t length)
 enum radio_status
 radio_ingest_path (const char *file, const char *collection, char **path)
 {
-  if (file == NULL || path == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "radio_ingest_path: file or path is NULL");
+  RD_NOT_NULL (file);
+  RD_NOT_NULL (path);
   const char *stem = base_name (file);
   const char *suffix = suffix_of (stem);
   size_t length = strlen (stem) - (suffix ? strlen (suffix) : 0);

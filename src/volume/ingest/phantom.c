@@ -388,9 +388,8 @@ radio_phantom (struct radio_store *store, const char *path,
                const struct radio_phantom_options *options)
 {
   static const struct radio_phantom_options defaults;
-  if (store == NULL || path == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "radio_phantom: an argument is NULL");
+  RD_NOT_NULL (store);
+  RD_NOT_NULL (path);
   if (options) {
     RD_TRY (RD_CHECK_RESERVED (radio_phantom_options, options));
     RD_TRY (RD_CHECK_RESERVED (radio_ingest_options, &options->ingest));

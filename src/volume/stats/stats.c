@@ -86,9 +86,8 @@ enum radio_status
 (radio_array_stats) (struct radio_array *array, struct radio_stats *stats,
                      size_t stats_nbytes)
 {
-  if (array == NULL || stats == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "radio_array_stats: an argument is NULL");
+  RD_NOT_NULL (array);
+  RD_NOT_NULL (stats);
   RD_SCOPE ("stats", RD_IN_OPERATION);
   RD_NOTE_NAME ("array", array->path);
   return rd_scope_end_with (compute (array, 1, 0, stats, stats_nbytes));
@@ -98,9 +97,8 @@ enum radio_status
 (radio_volume_stats) (struct radio_volume *volume, bool raw,
                       struct radio_stats *stats, size_t stats_nbytes)
 {
-  if (volume == NULL || stats == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "radio_volume_stats: an argument is NULL");
+  RD_NOT_NULL (volume);
+  RD_NOT_NULL (stats);
   RD_SCOPE ("stats", RD_IN_OPERATION);
   RD_NOTE_NAME ("volume", volume->path);
   const struct radio_volume_info *info = &volume->info;
