@@ -164,6 +164,11 @@ volumes_are_profiled_in_turn () {
   done
   not grep -q '"mr/knee"' turn.json
   runs profile full -s p.zarr 'mr/*' --runs 2 --cold -o full.json
+  runs profile sweep -s p.zarr ct --runs 4 --sizes 2,4 -o sweep.json
+  grep -q '"ct/neck"' sweep.json
+  runs ingest -q -s bytes.zarr -c ct "$fixtures/good-nifti1-le-uint8-3d.nii"
+  fails 1 "voxels of different sizes do not go into one sweep" \
+    profile sweep p.zarr/ct bytes.zarr/ct --runs 1
   runs profile roi p.zarr/ct/head --roi 4 --runs 1 -o roi.json
   says 'roi of p.zarr/ct/head: '
 }
