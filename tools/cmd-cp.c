@@ -14,6 +14,9 @@
 #include "tools/progress.h"
 #include "tools/text.h"
 
+/* Of one object, in pieces: mostly that of a whole volume. */
+#define COPY_MEMORY_NBYTES ((uint64_t) 24 << 20)
+
 /* A volume, the name of its copy, and the outcome. */
 struct item {
   struct radio_store *from;           /* not owned */
@@ -86,10 +89,12 @@ copy_volume (void *data, size_t i)
   struct radio_copy_options options = cp->options;
   options.progress = on_copy_progress;
   options.user_data = &job;
+  rd_jobs_reserve (&cp->jobs, COPY_MEMORY_NBYTES);
   item->status = radio_volume_copy (item->from, item->path, cp->to,
                                     item->to_path, &options, &item->result);
   if (item->status != RADIO_OK)
     item->message = strdup (radio_error_message ());
+  rd_jobs_release (&cp->jobs, COPY_MEMORY_NBYTES);
 }
 
 static bool
@@ -313,6 +318,7 @@ copy_volumes (struct cp *cp)
   cp->jobs = (struct rd_jobs) {
     .n = cp->n,
     .nthreads = rd_jobs_nthreads (cp->args, rd_store_name (cp->args)),
+    .limit_nbytes = rd_jobs_limit_nbytes (cp->args),
     .run = copy_volume,
     .end = end_volume,
     .report = report_volume,

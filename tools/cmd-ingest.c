@@ -400,10 +400,9 @@ on_warning (const char *message, void *user_data)
 /* Small files mostly wait, for a network or for the disk to have a batch of
  * volumes; large ones keep a processor busy each. */
 static uint64_t
-file_cost (void *data, size_t i)
+file_memory_nbytes (const struct ingest *ingest, const struct file *file)
 {
-  const struct ingest *ingest = data;
-  uint64_t nbytes = ingest->files.list[i].nbytes;
+  uint64_t nbytes = file->nbytes;
   if (nbytes == 0 || nbytes > FILE_MEMORY_NBYTES / FILE_MEMORY_TIMES)
     return ingest->large_nbytes;
   return FILE_MEMORY_LEAST_NBYTES + nbytes * FILE_MEMORY_TIMES;
@@ -417,17 +416,20 @@ ingest_file (void *data, size_t i)
   struct outcome *outcome = &ingest->outcomes[i];
   struct job job = { ingest, i };
   struct radio_ingest_options options = ingest->options;
+  uint64_t memory_nbytes = file_memory_nbytes (ingest, file);
   RD_FREE char *unused = NULL;
   options.progress = on_ingest_progress;
   options.warning = on_warning;
   options.user_data = &job;
   /* A name without a legal path fails again here, for its message. */
+  rd_jobs_reserve (&ingest->jobs, memory_nbytes);
   outcome->status = file->path == NULL
     ? radio_ingest_path (file->name, file->collection, &unused)
     : radio_ingest (ingest->store, file->name, file->path, &options,
                     &outcome->result);
   if (outcome->status != RADIO_OK)
     outcome->message = strdup (radio_error_message ());
+  rd_jobs_release (&ingest->jobs, memory_nbytes);
 }
 
 static bool
@@ -544,7 +546,6 @@ ingest_files (struct ingest *ingest)
   *jobs = (struct rd_jobs) {
     .n = files->n,
     .nthreads = args->nthreads ? args->nthreads : RD_JOBS_MAX_THREADS,
-    .cost_nbytes = file_cost,
     .limit_nbytes = limit,
     .run = ingest_file,
     .end = end_file,

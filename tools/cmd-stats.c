@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "tools/jobs.h"
 #include "tools/json.h"
 #include "tools/names.h"
 #include "tools/options.h"
@@ -97,50 +98,108 @@ stats_json (const char *name, const struct radio_stats *stats, bool raw)
   return object;
 }
 
-static int
-print_node (struct rd_target *node, bool raw, struct rd_json_items *json)
-{
+/* Two slabs of the volume. */
+#define MEMORY_NBYTES ((uint64_t) 16 << 20)
+
+/* The outcome for a node. */
+struct outcome {
   struct radio_stats stats;
-  int failed = rd_node_open (node);
-  if (failed)
-    return failed;
-  bool is_volume = node->volume != NULL;
-  enum radio_status status = is_volume
-    ? radio_volume_stats (node->volume, raw, &stats)
-    : radio_array_stats (node->array, &stats);
-  rd_node_close (node);
+  bool is_volume;
+  char *message;                      /* of the failure; NULL: none */
+};
+
+struct computation {
+  const struct rd_args *args;
+  bool raw;
+  struct rd_nodes nodes;
+  struct outcome *outcomes;           /* of each node */
+  struct rd_json_items items;
+  int status;
+  struct rd_jobs jobs;
+};
+
+static void
+compute_node (void *data, size_t i)
+{
+  struct computation *c = data;
+  struct rd_target *node = &c->nodes.list[i];
+  struct outcome *outcome = &c->outcomes[i];
+  enum radio_status status = RADIO_OK;
+  if (node->array == NULL)
+    status = radio_volume_open (node->store, node->path, &node->volume);
+  outcome->is_volume = node->volume != NULL;
+  if (status == RADIO_OK) {
+    rd_jobs_reserve (&c->jobs, MEMORY_NBYTES);
+    status = node->volume
+      ? radio_volume_stats (node->volume, c->raw, &outcome->stats)
+      : radio_array_stats (node->array, &outcome->stats);
+    rd_jobs_release (&c->jobs, MEMORY_NBYTES);
+  }
   if (status != RADIO_OK)
-    return rd_error_library (node->name);
-  if (json)
-    rd_json_items_print (json, stats_json (node->name, &stats,
-                                           raw || !is_volume));
+    outcome->message = rd_format ("%s", radio_error_message ());
+  if (status != RADIO_OK && outcome->message == NULL)
+    outcome->message = strdup ("out of memory");
+  rd_node_close (node);
+}
+
+static void
+report_node (void *data, size_t i)
+{
+  struct computation *c = data;
+  const struct outcome *outcome = &c->outcomes[i];
+  const char *name = c->nodes.list[i].name;
+  if (i > 0 && !c->args->json)
+    putchar ('\n');
+  if (outcome->message) {
+    rd_error_message (name, outcome->message);
+    c->status = RD_EXIT_FAILED;
+  } else if (c->args->json)
+    rd_json_items_print (&c->items,
+                         stats_json (name, &outcome->stats,
+                                     c->raw || !outcome->is_volume));
   else
-    print_stats (node->name, &stats);
-  return RD_EXIT_OK;
+    print_stats (name, &outcome->stats);
 }
 
 /* JSON is a list, unless the operand names a node itself. */
 static int
+compute (struct computation *c)
+{
+  struct rd_nodes *nodes = &c->nodes;
+  c->status = rd_nodes_find (c->args, RD_NODES_ARRAYS | RD_NODES_SOME, nodes);
+  c->items.is_list = !nodes->names_one;
+  c->outcomes = calloc (nodes->n + 1, sizeof *c->outcomes);
+  if (c->outcomes == NULL)
+    return rd_error_memory ();
+  c->jobs = (struct rd_jobs) {
+    .n = nodes->n,
+    .nthreads = rd_nodes_nthreads (c->args, nodes),
+    .limit_nbytes = rd_jobs_limit_nbytes (c->args),
+    .run = compute_node,
+    .report = report_node,
+    .data = c,
+  };
+  if (!rd_jobs_run (&c->jobs))
+    return RD_EXIT_FAILED;
+  if (nodes->n > 0 && c->args->json)
+    rd_json_items_end (&c->items);
+  return c->status;
+}
+
+static int
 run_stats (struct rd_args *args)
 {
-  bool raw = false;
+  struct computation c = { .args = args };
   int id;
   while ((id = rd_args_next (args)) > 0)
-    raw = true;
+    c.raw = true;
   if (id < 0 || !rd_args_want (args, 1, SIZE_MAX, "VOLUME"))
     return args->status;
-  RD_CLEAR_NODES struct rd_nodes nodes = { 0 };
-  int status = rd_nodes_find (args, RD_NODES_ARRAYS | RD_NODES_SOME, &nodes);
-  struct rd_json_items items = { .is_list = !nodes.names_one };
-  for (size_t i = 0; i < nodes.n; i++) {
-    if (i > 0 && !args->json)
-      putchar ('\n');
-    if (print_node (&nodes.list[i], raw, args->json ? &items : NULL)
-        != RD_EXIT_OK)
-      status = RD_EXIT_FAILED;
-  }
-  if (nodes.n > 0 && args->json)
-    rd_json_items_end (&items);
+  int status = compute (&c);
+  for (size_t i = 0; c.outcomes && i < c.nodes.n; i++)
+    free (c.outcomes[i].message);
+  free (c.outcomes);
+  rd_nodes_clear (&c.nodes);
   return status;
 }
 

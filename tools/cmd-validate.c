@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "tools/facts.h"
+#include "tools/jobs.h"
 #include "tools/json.h"
 #include "tools/names.h"
 #include "tools/options.h"
@@ -15,6 +17,10 @@
  * times. */
 #define MAX_REPLACED 5
 
+/* The memory of a check. */
+#define MEMORY_LEAST_NBYTES ((uint64_t) 1 << 20)
+#define MEMORY_MOST_NBYTES ((uint64_t) 64 << 20)
+
 /* The first that applies, from the last. */
 enum state { OK, REPLACED, STALE, NOT_CHECKED, BAD, NSTATES };
 
@@ -23,113 +29,164 @@ static const char *const words[NSTATES] = {
   [NOT_CHECKED] = "not checked", [BAD] = "bad",
 };
 
+/* A message about a node, until its turn. */
+struct note {
+  struct note *next;
+  bool is_error;
+  char text[];
+};
+
+/* The outcome for a node. */
+struct outcome {
+  struct radio_check check;
+  enum state state;
+  bool is_missing, is_damaged;
+  struct note *notes, **last;
+};
+
 struct validation {
   const struct rd_args *args;
   struct rd_nodes nodes;
   struct rd_progress progress;
+  struct outcome *outcomes;           /* of each node */
   size_t width;
   size_t counts[NSTATES];
   size_t nmissing;
   uint64_t tile_count, stored_nbytes, damaged_count;
   struct rd_json_items items;
-
-  /* Of the current node. */
-  const char *current;
-  bool is_damaged;
-  struct json_object *messages;       /* with --json */
+  struct rd_jobs jobs;
 };
 
 static void
-note (struct validation *v, const char *message, bool is_error)
+note (struct outcome *outcome, const char *message, bool is_error)
 {
-  bool names_it = strstr (message, v->current) != NULL;
-  RD_FREE char *line = rd_format ("%s%s%s", names_it ? "" : v->current,
-                                  names_it ? "" : ": ", message);
-  rd_progress_clear (&v->progress);
-  if (line && is_error)
-    rd_error ("%s", line);
-  else if (line)
-    rd_warn (line);
-  if (v->messages)
-    json_object_array_add (v->messages, rd_json_new_text (message));
+  size_t nbytes = strlen (message) + 1;
+  struct note *added = malloc (sizeof *added + nbytes);
+  if (added == NULL) {
+    rd_error_memory ();
+    return;
+  }
+  *added = (struct note) { .is_error = is_error };
+  memcpy (added->text, message, nbytes);
+  *outcome->last = added;
+  outcome->last = &added->next;
+}
+
+static void
+free_notes (struct outcome *outcome)
+{
+  while (outcome->notes) {
+    struct note *next = outcome->notes->next;
+    free (outcome->notes);
+    outcome->notes = next;
+  }
 }
 
 static void
 on_damage (const char *message, void *user_data)
 {
-  struct validation *v = user_data;
-  v->is_damaged = true;
-  note (v, message, true);
+  struct outcome *outcome = user_data;
+  outcome->is_damaged = true;
+  note (outcome, message, true);
 }
 
-/* Opens and checks what is at the node's path now. */
+/* Opens what is at the node's path now. */
 static enum radio_status
-check_once (struct validation *v, struct rd_target *node, bool is_array,
-            struct radio_check *check)
+open_node (struct rd_target *node, bool is_array)
 {
-  enum radio_status status = RADIO_OK;
-  *check = (struct radio_check) { 0 };
-  if (is_array && node->array == NULL)
-    status = radio_array_open (node->store, node->path, &node->array);
-  else if (node->array == NULL) {
-    status = radio_volume_open (node->store, node->path, &node->volume);
-    if (status == RADIO_OK)
-      node->array = radio_volume_array (node->volume);
-  }
+  if (node->array)
+    return RADIO_OK;
+  if (is_array)
+    return radio_array_open (node->store, node->path, &node->array);
+  enum radio_status status = radio_volume_open (node->store, node->path,
+                                                &node->volume);
   if (status == RADIO_OK)
-    status = node->volume
-      ? radio_volume_validate (node->volume, check, on_damage, v)
-      : radio_array_check (node->array, check, on_damage, v);
+    node->array = radio_volume_array (node->volume);
   return status;
 }
 
-/* Checks a node, and what has replaced it since.  False if there is none any
- * more. */
-static bool
-check_node (struct validation *v, struct rd_target *node,
-            struct radio_check *check, enum state *state)
+static enum radio_status
+check_once (struct outcome *outcome, const struct rd_target *node)
 {
+  outcome->check = (struct radio_check) { 0 };
+  return node->volume
+    ? radio_volume_validate (node->volume, &outcome->check, on_damage,
+                             outcome)
+    : radio_array_check (node->array, &outcome->check, on_damage, outcome);
+}
+
+/* The check takes a slab of the node, at most a shard. */
+static uint64_t
+memory_nbytes (const struct rd_target *node)
+{
+  struct radio_array_info info;
+  if (node->array == NULL)
+    return MEMORY_LEAST_NBYTES;
+  radio_array_get_info (node->array, &info);
+  uint64_t nbytes = rd_raw_nbytes (&info);
+  return MEMORY_LEAST_NBYTES
+         + (nbytes < MEMORY_MOST_NBYTES ? nbytes : MEMORY_MOST_NBYTES);
+}
+
+/* Checks a node, and what has replaced it since. */
+static void
+check_node (void *data, size_t i)
+{
+  struct validation *v = data;
+  struct rd_target *node = &v->nodes.list[i];
+  struct outcome *outcome = &v->outcomes[i];
   bool is_array = node->array && !node->volume;
   enum radio_status status = RADIO_ERROR_NOT_FOUND;
   unsigned nreplaced = 0;
   while (status == RADIO_ERROR_NOT_FOUND && nreplaced <= MAX_REPLACED) {
-    v->is_damaged = false;
-    status = check_once (v, node, is_array, check);
-    bool was_open = node->array != NULL;
+    outcome->is_damaged = false;
+    status = open_node (node, is_array);
+    bool was_open = status == RADIO_OK;
+    if (was_open) {
+      uint64_t nbytes = memory_nbytes (node);
+      rd_jobs_reserve (&v->jobs, nbytes);
+      status = check_once (outcome, node);
+      rd_jobs_release (&v->jobs, nbytes);
+    }
     bool was_replaced = status == RADIO_ERROR_NOT_FOUND && was_open;
-    bool is_reported = status == RADIO_ERROR_CHECKSUM && v->is_damaged;
+    bool is_reported = status == RADIO_ERROR_CHECKSUM && outcome->is_damaged;
     if (status != RADIO_OK && !was_replaced && !is_reported)
-      note (v, radio_error_message (), true);
+      note (outcome, radio_error_message (), true);
     rd_node_close (node);
-    if (status == RADIO_ERROR_NOT_FOUND && !was_open)
-      return false;
+    outcome->is_missing = status == RADIO_ERROR_NOT_FOUND && !was_open;
+    if (outcome->is_missing)
+      return;
     nreplaced += was_replaced;
   }
   if (status == RADIO_ERROR_NOT_FOUND)
-    note (v, "it was replaced again and again while it was checked", true);
-  if (check->stale_count > 0)
-    note (v, "its array nifti has the header of the volume before, since a "
-          "writer was interrupted; radio gc repairs it", false);
-  *state = v->is_damaged || status == RADIO_ERROR_CHECKSUM
-           || status == RADIO_ERROR_FORMAT ? BAD
-           : status != RADIO_OK            ? NOT_CHECKED
-           : check->stale_count > 0        ? STALE
-           : nreplaced > 0                 ? REPLACED
-                                           : OK;
-  return true;
+    note (outcome, "it was replaced again and again while it was checked",
+          true);
+  if (outcome->check.stale_count > 0)
+    note (outcome, "its array nifti has the header of the volume before, "
+          "since a writer was interrupted; radio gc repairs it", false);
+  outcome->state = outcome->is_damaged || status == RADIO_ERROR_CHECKSUM
+                   || status == RADIO_ERROR_FORMAT  ? BAD
+                   : status != RADIO_OK             ? NOT_CHECKED
+                   : outcome->check.stale_count > 0 ? STALE
+                   : nreplaced > 0                  ? REPLACED
+                                                    : OK;
 }
 
 static void
-print_json (struct validation *v, const char *name,
-            const struct radio_check *check, enum state state)
+print_json (struct validation *v, const struct outcome *outcome,
+            const char *name)
 {
+  const struct radio_check *check = &outcome->check;
   struct json_object *object = json_object_new_object ();
+  struct json_object *messages = json_object_new_array ();
+  for (const struct note *n = outcome->notes; n; n = n->next)
+    json_object_array_add (messages, rd_json_new_text (n->text));
   rd_json_set_text (object, "path", name);
-  rd_json_set_text (object, "state", words[state]);
+  rd_json_set_text (object, "state", words[outcome->state]);
   rd_json_set_u64 (object, "tile_count", check->tile_count);
   rd_json_set_u64 (object, "damaged_count", check->damaged_count);
   rd_json_set_u64 (object, "stored_nbytes", check->stored_nbytes);
-  rd_json_set (object, "messages", json_object_get (v->messages));
+  rd_json_set (object, "messages", messages);
   rd_json_items_print (&v->items, object);
 }
 
@@ -152,28 +209,42 @@ print_line (const struct validation *v, const char *name,
 }
 
 static void
-validate_one (struct validation *v, struct rd_target *node)
+print_notes (const struct outcome *outcome, const char *name)
 {
-  struct radio_check check;
-  enum state state;
-  v->current = node->name;
-  if (v->args->json)
-    v->messages = json_object_new_array ();
-  if (!check_node (v, node, &check, &state)) {
+  for (const struct note *n = outcome->notes; n; n = n->next) {
+    bool names_it = strstr (n->text, name) != NULL;
+    RD_FREE char *line = rd_format ("%s%s%s", names_it ? "" : name,
+                                    names_it ? "" : ": ", n->text);
+    if (line && n->is_error)
+      rd_error ("%s", line);
+    else if (line)
+      rd_warn (line);
+  }
+}
+
+static void
+report_node (void *data, size_t i)
+{
+  struct validation *v = data;
+  struct outcome *outcome = &v->outcomes[i];
+  const struct radio_check *check = &outcome->check;
+  const char *name = v->nodes.list[i].name;
+  rd_progress_clear (&v->progress);
+  print_notes (outcome, name);
+  if (outcome->is_missing) {
     v->nmissing++;
   } else {
-    v->counts[state]++;
-    v->tile_count += check.tile_count;
-    v->stored_nbytes += check.stored_nbytes;
-    v->damaged_count += check.damaged_count;
-    rd_progress_clear (&v->progress);
+    v->counts[outcome->state]++;
+    v->tile_count += check->tile_count;
+    v->stored_nbytes += check->stored_nbytes;
+    v->damaged_count += check->damaged_count;
     if (v->args->json)
-      print_json (v, node->name, &check, state);
-    else if (!v->args->quiet || state >= NOT_CHECKED)
-      print_line (v, node->name, &check, state);
+      print_json (v, outcome, name);
+    else if (!v->args->quiet || outcome->state >= NOT_CHECKED)
+      print_line (v, name, check, outcome->state);
   }
-  json_object_put (v->messages);
-  v->messages = NULL;
+  free_notes (outcome);
+  rd_progress_update (&v->progress, name, i + 1, v->nodes.n);
 }
 
 static void
@@ -206,17 +277,28 @@ validate (struct validation *v)
                               nodes);
   if (status && nodes->n == 0)
     return status;
+  v->outcomes = calloc (nodes->n + 1, sizeof *v->outcomes);
+  if (v->outcomes == NULL)
+    return rd_error_memory ();
   for (size_t i = 0; i < nodes->n; i++) {
     size_t width = rd_text_columns (nodes->list[i].name);
+    v->outcomes[i].last = &v->outcomes[i].notes;
     if (width > v->width)
       v->width = width;
   }
   v->items.is_list = !nodes->names_one;
   rd_progress_start (&v->progress, NULL);
-  for (size_t i = 0; i < nodes->n; i++) {
-    rd_progress_update (&v->progress, nodes->list[i].name, i, nodes->n);
-    validate_one (v, &nodes->list[i]);
-  }
+  struct rd_jobs *jobs = &v->jobs;
+  *jobs = (struct rd_jobs) {
+    .n = nodes->n,
+    .nthreads = rd_nodes_nthreads (v->args, nodes),
+    .limit_nbytes = rd_jobs_limit_nbytes (v->args),
+    .run = check_node,
+    .report = report_node,
+    .data = v,
+  };
+  if (!rd_jobs_run (jobs))
+    return RD_EXIT_FAILED;
   rd_progress_clear (&v->progress);
   if (v->args->json)
     rd_json_items_end (&v->items);
@@ -235,6 +317,7 @@ run_validate (struct rd_args *args)
   if (rd_args_next (args) < 0)
     return args->status;
   int status = validate (&v);
+  free (v.outcomes);
   rd_nodes_clear (&v.nodes);
   return status;
 }

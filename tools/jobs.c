@@ -9,16 +9,26 @@
 
 #define DEFAULT_LIMIT_NBYTES ((uint64_t) 1 << 30)
 
-/* Waits until there is memory for job i; false if no more are started
- * meanwhile, or another thread has started it. */
-static bool
-wait_for_memory (struct rd_jobs *jobs, size_t i, uint64_t nbytes)
+void
+rd_jobs_reserve (struct rd_jobs *jobs, uint64_t nbytes)
 {
-  while (jobs->synced.nactive > 0 && jobs->synced.nstarted == i
-         && !jobs->synced.is_stopped
-         && jobs->synced.active_nbytes + nbytes > jobs->limit_nbytes)
-    pthread_cond_wait (&jobs->ended, &jobs->mutex);
-  return jobs->synced.nstarted == i && !jobs->synced.is_stopped;
+  pthread_mutex_lock (&jobs->mutex);
+  while (jobs->synced.nreserving > 0
+         && jobs->synced.reserved_nbytes + nbytes > jobs->limit_nbytes)
+    pthread_cond_wait (&jobs->released, &jobs->mutex);
+  jobs->synced.nreserving++;
+  jobs->synced.reserved_nbytes += nbytes;
+  pthread_mutex_unlock (&jobs->mutex);
+}
+
+void
+rd_jobs_release (struct rd_jobs *jobs, uint64_t nbytes)
+{
+  pthread_mutex_lock (&jobs->mutex);
+  jobs->synced.nreserving--;
+  jobs->synced.reserved_nbytes -= nbytes;
+  pthread_cond_broadcast (&jobs->released);
+  pthread_mutex_unlock (&jobs->mutex);
 }
 
 static void *
@@ -27,26 +37,16 @@ run_jobs (void *argument)
   struct rd_jobs *jobs = argument;
   pthread_mutex_lock (&jobs->mutex);
   while (jobs->synced.nstarted < jobs->n && !jobs->synced.is_stopped) {
-    size_t i = jobs->synced.nstarted;
-    uint64_t nbytes = jobs->cost_nbytes ? jobs->cost_nbytes (jobs->data, i)
-                                        : 0;
-    if (!wait_for_memory (jobs, i, nbytes))
-      continue;
-    jobs->synced.nstarted++;
-    jobs->synced.nactive++;
-    jobs->synced.active_nbytes += nbytes;
+    size_t i = jobs->synced.nstarted++;
     pthread_mutex_unlock (&jobs->mutex);
     jobs->run (jobs->data, i);
     pthread_mutex_lock (&jobs->mutex);
-    jobs->synced.nactive--;
-    jobs->synced.active_nbytes -= nbytes;
     if (jobs->end && !jobs->end (jobs->data, i))
       jobs->synced.is_stopped = true;
     jobs->synced.has_ended[i] = true;
     while (jobs->synced.nreported < jobs->synced.nstarted
            && jobs->synced.has_ended[jobs->synced.nreported])
       jobs->report (jobs->data, jobs->synced.nreported++);
-    pthread_cond_broadcast (&jobs->ended);
   }
   pthread_mutex_unlock (&jobs->mutex);
   return NULL;
@@ -65,7 +65,7 @@ rd_jobs_run (struct rd_jobs *jobs)
     return rd_error_memory (), false;
   jobs->synced.has_ended = has_ended;
   pthread_mutex_init (&jobs->mutex, NULL);
-  pthread_cond_init (&jobs->ended, NULL);
+  pthread_cond_init (&jobs->released, NULL);
   /* When a thread cannot be started, the others do its work. */
   while (nstarted + 1 < n
          && pthread_create (&threads[nstarted], NULL, run_jobs, jobs) == 0)
@@ -73,7 +73,7 @@ rd_jobs_run (struct rd_jobs *jobs)
   run_jobs (jobs);
   for (size_t i = 0; i < nstarted; i++)
     pthread_join (threads[i], NULL);
-  pthread_cond_destroy (&jobs->ended);
+  pthread_cond_destroy (&jobs->released);
   pthread_mutex_destroy (&jobs->mutex);
   return true;
 }
@@ -87,6 +87,18 @@ rd_jobs_nthreads (const struct rd_args *args, const char *store)
   if (rd_is_url (store))
     return RD_JOBS_MAX_THREADS;
   return nprocessors > 0 ? (size_t) nprocessors : 1;
+}
+
+size_t
+rd_nodes_nthreads (const struct rd_args *args, const struct rd_nodes *nodes)
+{
+  size_t n = 1;
+  for (size_t i = 0; i < nodes->nroots; i++) {
+    const char *name = nodes->roots[i].name;
+    size_t one = rd_jobs_nthreads (args, name ? name : rd_store_name (args));
+    n = one > n ? one : n;
+  }
+  return n;
 }
 
 uint64_t

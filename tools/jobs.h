@@ -12,10 +12,7 @@ struct rd_jobs {
   size_t n;
   size_t nthreads;            /* at most; from 1 */
 
-  /* Memory that job i may take, and the most of all active ones; one is
-   * active in any case.  NULL: any number of them. */
-  uint64_t (*cost_nbytes) (void *data, size_t i);
-  uint64_t limit_nbytes;
+  uint64_t limit_nbytes;      /* of what the jobs reserve */
 
   /* Does job i, on any of the threads, without the lock. */
   void (*run) (void *data, size_t i);
@@ -27,10 +24,11 @@ struct rd_jobs {
   void *data;
 
   pthread_mutex_t mutex;
-  pthread_cond_t ended;
+  pthread_cond_t released;
   struct {
-    size_t nstarted, nreported, nactive;
-    uint64_t active_nbytes;
+    size_t nstarted, nreported;
+    size_t nreserving;        /* jobs that have reserved memory */
+    uint64_t reserved_nbytes;
     bool is_stopped;
     bool *has_ended;
   } synced;
@@ -43,10 +41,20 @@ bool rd_jobs_run (struct rd_jobs *jobs);
 /* As many as a store has connections, or volumes are published together. */
 #define RD_JOBS_MAX_THREADS 64
 
+/* Called by a job, at most once, before it takes much memory: waits until the
+ * other jobs leave as much of the limit.  One may have more than that. */
+void rd_jobs_reserve (struct rd_jobs *jobs, uint64_t nbytes);
+void rd_jobs_release (struct rd_jobs *jobs, uint64_t nbytes);
+
 /* The number of threads for jobs that work on volumes of a store: those that
  * were asked for; else one for each processor, or with a store behind a
  * network, where jobs mostly wait, one for each connection. */
 size_t rd_jobs_nthreads (const struct rd_args *args, const char *store);
+
+/* The same for nodes that operands named. */
+struct rd_nodes;
+size_t rd_nodes_nthreads (const struct rd_args *args,
+                          const struct rd_nodes *nodes);
 
 /* The memory limit of the command. */
 uint64_t rd_jobs_limit_nbytes (const struct rd_args *args);
