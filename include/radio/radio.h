@@ -11,6 +11,7 @@
 #include <radio/calltree.h>
 #include <radio/context.h>
 #include <radio/copy.h>
+#include <radio/create.h>
 #include <radio/dtype.h>
 #include <radio/export.h>
 #include <radio/ingest.h>

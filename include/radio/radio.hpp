@@ -313,6 +313,30 @@ public:
 #endif
 };
 
+/* A volume that is being written; not committed, it is aborted. */
+class writer : public handle<radio_writer, radio_volume_abort> {
+public:
+  using handle::handle;
+  writer () noexcept = default;
+#ifdef RADIO_HAS_EXCEPTIONS
+  writer (const store &into, const std::string &path,
+          const radio_create_options &options)
+  {
+    check (radio_volume_create (into.get (), path.c_str (), &options, put ()));
+  }
+
+  /* The elements are in C order. */
+  template <typename T>
+  void write_slab (const radio_box &box, const std::vector<T> &elements) const
+  {
+    check (radio_volume_write_slab (get (), &box, elements.data (),
+                                    elements.size () * sizeof (T), nullptr));
+  }
+
+  void commit () { check (radio_volume_commit (release (), nullptr)); }
+#endif
+};
+
 class profile : public handle<radio_profile, radio_profile_close> {
 public:
   using handle::handle;

@@ -123,6 +123,39 @@ rd_nifti_make_single (const struct rd_nifti *nifti, struct rd_buffer *prefix)
   return RADIO_OK;
 }
 
+static enum radio_status
+check_type (enum radio_dtype dtype)
+{
+  if (rd_nifti_datatype_of (dtype) == 0)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "NIfTI has no data type %s",
+                    radio_dtype_name (dtype));
+  return RADIO_OK;
+}
+
+static void
+set_type (enum radio_dtype dtype, const struct rd_field_layout *layout,
+          unsigned char *bytes)
+{
+  rd_field_set_int (layout, bytes, RD_FIELD_DATATYPE, 0,
+                    rd_nifti_datatype_of (dtype));
+  rd_field_set_int (layout, bytes, RD_FIELD_BITPIX, 0,
+                    (int64_t) radio_dtype_nbytes (dtype) * 8);
+  rd_field_set_real (layout, bytes, RD_FIELD_SCL_SLOPE, 0, 1);
+  rd_field_set_real (layout, bytes, RD_FIELD_SCL_INTER, 0, 0);
+  rd_field_set_real (layout, bytes, RD_FIELD_CAL_MIN, 0, 0);
+  rd_field_set_real (layout, bytes, RD_FIELD_CAL_MAX, 0, 0);
+}
+
+enum radio_status
+rd_nifti_set_type (const struct rd_nifti *nifti, enum radio_dtype dtype,
+                   struct rd_buffer *prefix)
+{
+  struct rd_field_layout layout = rd_field_layout_of (nifti);
+  RD_TRY (check_type (dtype));
+  set_type (dtype, &layout, prefix->data);
+  return RADIO_OK;
+}
+
 static void
 set_axes (const struct rd_nifti_make *make,
           const struct rd_field_layout *layout,
@@ -141,7 +174,9 @@ set_axes (const struct rd_nifti_make *make,
     rd_field_set_real (layout, bytes, RD_FIELD_PIXDIM, axis,
                        make->spacing[i]);
   }
-  rd_field_set_int (layout, bytes, RD_FIELD_SFORM_CODE, 0, 1);
+  if (make->sform_code == 0)
+    return;
+  rd_field_set_int (layout, bytes, RD_FIELD_SFORM_CODE, 0, make->sform_code);
   for (size_t i = 0; i < 12; i++)
     rd_field_set_real (layout, bytes, RD_FIELD_SROW, i,
                        make->affine[i / 4][i % 4]);
@@ -151,9 +186,7 @@ enum radio_status
 rd_nifti_make (const struct rd_nifti_make *make, struct rd_buffer *out)
 {
   struct rd_field_layout layout = { 1, false };
-  if (rd_nifti_datatype_of (make->dtype) == 0)
-    return rd_fail (RADIO_ERROR_UNSUPPORTED, "NIfTI has no data type %s",
-                    radio_dtype_name (make->dtype));
+  RD_TRY (check_type (make->dtype));
   if (make->rank < 3 || make->rank > 5)
     return rd_fail (RADIO_ERROR_UNSUPPORTED,
                     "an array of rank %zu does not become NIfTI", make->rank);
@@ -176,14 +209,10 @@ rd_nifti_make (const struct rd_nifti_make *make, struct rd_buffer *out)
   size_t nbytes, magic = rd_field_text (&layout, RD_FIELD_MAGIC, &nbytes);
   memcpy (bytes + magic, layout.version == 2 ? "n+2\0\r\n\032\n" : "n+1",
           nbytes);
-  rd_field_set_int (&layout, bytes, RD_FIELD_DATATYPE, 0,
-                    rd_nifti_datatype_of (make->dtype));
-  rd_field_set_int (&layout, bytes, RD_FIELD_BITPIX, 0,
-                    (int64_t) radio_dtype_nbytes (make->dtype) * 8);
+  set_type (make->dtype, &layout, bytes);
   rd_field_set_int (&layout, bytes, RD_FIELD_VOX_OFFSET, 0, (int64_t) end);
-  rd_field_set_real (&layout, bytes, RD_FIELD_SCL_SLOPE, 0, 1);
-  /* Millimetres and seconds. */
-  rd_field_set_int (&layout, bytes, RD_FIELD_XYZT_UNITS, 0, 2 | 8);
+  rd_field_set_int (&layout, bytes, RD_FIELD_XYZT_UNITS, 0,
+                    make->xyzt_units);
   if (make->descrip) {
     size_t at = rd_field_text (&layout, RD_FIELD_DESCRIP, &nbytes);
     memcpy (bytes + at, make->descrip, strnlen (make->descrip, nbytes - 1));

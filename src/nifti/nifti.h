@@ -130,14 +130,26 @@ enum radio_status rd_nifti_make_single (const struct rd_nifti *nifti,
                                         struct rd_buffer *prefix)
   RADIO_USE_RESULT;
 
+/* Change the data type.  Scaling and display range are reset: they are of the
+ * values of the old one.  UNSUPPORTED when NIfTI has no such type. */
+enum radio_status rd_nifti_set_type (const struct rd_nifti *nifti,
+                                     enum radio_dtype dtype,
+                                     struct rd_buffer *prefix)
+  RADIO_USE_RESULT;
+
+#define RD_NIFTI_MM 2
+#define RD_NIFTI_SECONDS 8
+
 /* A fresh NIfTI-1 header (NIfTI-2 when a dimension exceeds 32767) and 4
  * bytes of no extension, for images that come from no file. */
 struct rd_nifti_make {
   enum radio_dtype dtype;
   size_t rank;                        /* 3 to 5 */
   uint64_t shape[RADIO_MAX_RANK];     /* array order */
-  double spacing[RADIO_MAX_RANK];     /* array order, millimetres, seconds */
-  double affine[3][4];                /* becomes the sform, code 1 */
+  double spacing[RADIO_MAX_RANK];     /* array order */
+  int xyzt_units;                     /* NIfTI's codes of both */
+  int sform_code;                     /* 0: there is only a spacing */
+  double affine[3][4];                /* becomes the sform, unless that is 0 */
   const char *descrip;
 };
 enum radio_status rd_nifti_make (const struct rd_nifti_make *make,

@@ -104,6 +104,7 @@ make_nifti_header (const struct radio_volume *volume,
   double mm = unit_factor (info->space_unit, false);
   struct rd_nifti_make make = {
     .dtype = info->array.dtype, .rank = last, .descrip = "radio",
+    .xyzt_units = RD_NIFTI_MM | RD_NIFTI_SECONDS, .sform_code = 1,
   };
   for (size_t i = 0; i < last; i++) {
     size_t axis = last == 5 && i < 2 ? 4 + i : last - i;

@@ -30,6 +30,20 @@ async_boxes_reads_them_all_from_one_thread () {
     "256 boxes were read by one thread" ]
 }
 
+segment_writes_labels_with_the_geometry_of_the_volume () {
+  "$examples/segment" "$tmp/store" ct/head 300 labels/bone >"$tmp/segment"
+  n=$(sed -n 's|^labels/bone: \([0-9]*\) voxels$|\1|p' "$tmp/segment")
+  [ "$n" -gt 1000 ]
+  "$examples/read-plane" "$tmp/store" labels/bone >"$tmp/labels.pgm"
+  [ "$(tail -c $((56 * 48)) "$tmp/labels.pgm" | od -An -v -tu1 -w1 |
+       sort -u | tr -d ' \n')" = 0255 ]
+  if "$examples/segment" "$tmp/store" ct/head 300 labels/bone \
+    2>"$tmp/errors"; then
+    return 1
+  fi
+  grep -q '^segment: labels/bone: ' "$tmp/errors"
+}
+
 # The only program in C++.
 boxes_reads_in_c_plus_plus () {
   ${CXX:-c++} -std=c++17 -Wall -Wextra -Werror -I"$srcdir/include" \
@@ -85,6 +99,7 @@ check make_phantom
 check read_plane_writes_a_picture_of_a_head
 check many_boxes_reads_from_all_its_threads
 check async_boxes_reads_them_all_from_one_thread
+check segment_writes_labels_with_the_geometry_of_the_volume
 if ! command -v "${CXX:-c++}" >/dev/null; then
   skip boxes_reads_in_c_plus_plus "no C++ compiler"
 elif [ ! -e "$builddir/.libs/libradio.so" ]; then

@@ -280,6 +280,7 @@ some_make (void)
   return (struct rd_nifti_make) {
     .dtype = RADIO_INT16, .rank = 4, .shape = { 2, 30, 40, 50 },
     .spacing = { 2.5, 3, 0.5, 0.25 },
+    .xyzt_units = RD_NIFTI_MM | RD_NIFTI_SECONDS, .sform_code = 1,
     .affine = { { -0.25, 0, 0, 10 }, { 0, 0.5, 0, 20 }, { 0, 0, 3, 30 } },
     .descrip = "made",
   };

@@ -355,6 +355,7 @@ ingest_phantom (struct radio_store *store, const char *path,
    * and top, the middle of the field at the origin. */
   struct rd_nifti_make make = {
     .dtype = RADIO_INT16, .rank = 3, .descrip = "radio phantom: head CT",
+    .xyzt_units = RD_NIFTI_MM | RD_NIFTI_SECONDS, .sform_code = 1,
   };
   for (int i = 0; i < 3; i++) {
     double field = (double) field_um[i] / 1000;

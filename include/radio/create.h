@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* Volumes written from memory, slab by slab. */
+#ifndef RADIO_CREATE_H
+#define RADIO_CREATE_H
+
+#include <radio/base.h>
+#include <radio/box.h>
+#include <radio/dtype.h>
+#include <radio/ingest.h>
+#include <radio/store.h>
+#include <radio/volume.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A volume that is being written.  Used by one thread at a time. */
+struct radio_writer;
+
+/* The image that is written.  Its NIfTI header is new (NIfTI-2 if an axis has
+ * more than 32767 voxels, else NIfTI-1), or that of a volume like it. */
+struct radio_create_options {
+  /* z, y, x; t, z, y, x; or t, c, z, y, x.  A rank of 0: the shape of like. */
+  size_t rank;
+  uint64_t shape[RADIO_MAX_RANK];
+
+  /* RADIO_STORED: the type of like. */
+  enum radio_dtype dtype;
+
+  /* Voxel x, y, z to RAS+ millimetres; becomes the sform.  All zero: there is
+   * none.  Must be so with like. */
+  double affine[3][4];
+
+  /* Of each axis, in array order, in millimetres and seconds; of z, y, x only
+   * without affine and like.  0: that of like, else 1. */
+  double spacing[RADIO_MAX_RANK];
+
+  /* A volume with the same geometry: of the same shape its whole header is
+   * taken with all extensions, of another one its affine, spacing, and units.
+   * If dtype is RADIO_STORED the elements are as like has them stored; else
+   * they have neither scaling nor a window. */
+  struct radio_volume *like;
+
+  /* As the volume's source_name; NULL: "memory". */
+  const char *source_name;
+
+  /* Tiling, codec, existing, warning, ...; progress is not called. */
+  struct radio_ingest_options ingest;
+
+  /* Must be zero: later versions may have members here. */
+  uint64_t reserved[8];
+};
+
+/* Begins to write the volume at path.  Nothing of it is visible before
+ * radio_volume_commit.  If it exists and options->ingest.existing is
+ * RADIO_EXISTING_SKIP, *writer is NULL.  What options point to is not used
+ * afterwards, but the warning function and its data.
+ * Errors: RADIO_ERROR_ARGUMENT (illegal path, shape, affine, spacing, tiling
+ * or codec); RADIO_ERROR_UNSUPPORTED (NIfTI has no such type or rank);
+ * RADIO_ERROR_EXISTS; RADIO_ERROR_LIMIT (one layer of tiles exceeds the memory
+ * limit); those of writing. */
+RADIO_API enum radio_status
+radio_volume_create (struct radio_store *store, const char *path,
+                     const struct radio_create_options *options,
+                     struct radio_writer **writer) RADIO_USE_RESULT;
+
+/* Writes the next slab: a box that begins where the one before ended, in the
+ * order of a NIfTI file: whole planes of a 3-D volume by z, planes or whole z,
+ * y, x of a 4-D one by t, of a 5-D one by c.  In general all axes are whole up
+ * to one, and those slower than that one have one element; the order is x, y,
+ * z, t, c (but the channels of colours before x).  The elements have the
+ * volume's type, in the machine's byte order; strides are bytes from one to the
+ * next on each axis, NULL: C order of the box without gaps.  nbytes is the
+ * buffer's size, and not checked with strides.  The elements are copied, and
+ * encoded by the context's threads meanwhile.
+ * Errors: RADIO_ERROR_ARGUMENT (not the next slab, buffer too small): nothing
+ * was written, and the right one may follow.  After another error, one of
+ * writing, all calls fail. */
+RADIO_API enum radio_status
+radio_volume_write_slab (struct radio_writer *writer,
+                         const struct radio_box *box, const void *buffer,
+                         size_t nbytes, const int64_t *strides)
+  RADIO_USE_RESULT;
+
+/* Waits until everything is on the disk and publishes the volume, or replaces
+ * the one that was there, atomically, as radio_ingest does.  Releases the
+ * writer in every case; after a failure nothing of the volume is left.  result
+ * may be NULL.
+ * Errors: RADIO_ERROR_ARGUMENT (voxels are missing); RADIO_ERROR_EXISTS
+ * (another writer published a different volume meanwhile); those of
+ * writing. */
+RADIO_API enum radio_status
+radio_volume_commit (struct radio_writer *writer,
+                     struct radio_ingest_result *result,
+                     size_t result_nbytes) RADIO_USE_RESULT;
+#define radio_volume_commit(writer, result) \
+  radio_volume_commit (writer, result, \
+                       sizeof (struct radio_ingest_result))
+
+/* Removes what was written, and releases the writer.  NULL is legal. */
+RADIO_API void radio_volume_abort (struct radio_writer *writer);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* RADIO_CREATE_H */
