@@ -49,12 +49,12 @@ boxes_reads_in_c_plus_plus () {
   ${CXX:-c++} -std=c++17 -Wall -Wextra -Werror -I"$srcdir/include" \
     -o "$tmp/boxes" "$srcdir/docs/examples/boxes.cpp" \
     "$builddir/.libs/libradio.so" -Wl,-rpath,"$builddir/.libs"
-  "$tmp/boxes" "$tmp/store" head "$tmp/boxes.txt" >"$tmp/boxes.out"
+  "$tmp/boxes" "$tmp/store" head "$tmp/boxes.json" >"$tmp/boxes.out"
   grep -q '^plane of 2688 voxels: mean -[0-9.]*$' "$tmp/boxes.out"
   [ "$(grep -c '^box [0-7]: mean -*[0-9.]*$' "$tmp/boxes.out")" -eq 8 ]
-  grep -q 'open volume' "$tmp/boxes.txt"
-  grep -q 'mean' "$tmp/boxes.txt"
-  if "$tmp/boxes" "$tmp/none" head "$tmp/boxes.txt" 2>"$tmp/errors"; then
+  grep -q 'open volume' "$tmp/boxes.json"
+  grep -q 'mean' "$tmp/boxes.json"
+  if "$tmp/boxes" "$tmp/none" head "$tmp/boxes.json" 2>"$tmp/errors"; then
     return 1
   fi
   grep -q '^boxes: .*none' "$tmp/errors"
