@@ -115,11 +115,11 @@ values_are_scaled (void **state)
   (void) state;
   open_numbers (&model, false);
   assert_ok (rd_array_read_scaled (model.array, &request, 1, RADIO_FLOAT32,
-                                   &scaling));
+                                   &scaling, NULL));
   for (size_t i = 0; i < 100; i++)
     assert_true (floats[i] == 1.5f * (float) i - 7);
   assert_fails (rd_array_read_scaled (model.array, &request, 1, RADIO_INT32,
-                                      &scaling), RADIO_ERROR_ARGUMENT,
+                                      &scaling, NULL), RADIO_ERROR_ARGUMENT,
                 "scaled");
   model_close (&model);
 }
