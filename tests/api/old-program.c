@@ -91,6 +91,23 @@ use_volume (struct radio_volume *volume, const char *file)
 }
 
 static void
+write_volume (struct radio_store *store)
+{
+  OPTIONS (radio_create_options, create);
+  RESULT (radio_ingest_result, written);
+  const uint8_t voxels[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+  const struct radio_box box = radio_box3 (0, 2, 0, 2, 0, 2);
+  struct radio_writer *writer;
+  create.value.rank = 3;
+  memcpy (create.value.shape, box.size, sizeof box.size);
+  create.value.dtype = RADIO_UINT8;
+  check (radio_volume_create (store, "seg/made", &create.value, &writer));
+  check (radio_volume_write_slab (writer, &box, voxels, sizeof voxels, NULL));
+  check (radio_volume_commit (writer, &written.value));
+  CHECK_GUARD (written);
+}
+
+static void
 use_store (struct radio_context *context, const char *file)
 {
   OPTIONS (radio_store_options, options);
@@ -121,6 +138,7 @@ use_store (struct radio_context *context, const char *file)
   check (radio_volume_copy (store, "ct/new", store, "ct/copy", &copy.value,
                             &copied.value));
   CHECK_GUARD (copied);
+  write_volume (store);
   check (radio_store_gc (store, false, &removed.value));
   CHECK_GUARD (removed);
   create.value.rank = 1;

@@ -172,7 +172,8 @@ a_bar_is_met_or_missed_only_beyond_doubt (void **state)
 static struct rd_subject
 subject_of (size_t rank, const char *axes, uint64_t length)
 {
-  struct rd_subject subject = { .target.name = "ct/a" };
+  static char name[] = "ct/a";
+  struct rd_subject subject = { .target.name = name };
   subject.info.axes = axes;
   subject.info.nifti_type = "int16";
   subject.info.array.rank = rank;
