@@ -27,7 +27,7 @@ struct rd_io_file {
 };
 
 /* A version of an object: FNV-1a of the ETag, which is opaque and may be long;
- * 0 where there is none. */
+ * 0 without one. */
 static uint64_t
 version_of (const struct rd_http_response *response)
 {

@@ -67,7 +67,7 @@ is_end (const struct parse *parse)
   return parse->at == parse->nbytes;
 }
 
-/* The byte that is neither of what may stand here. */
+/* Called at a byte that is not one of those that are valid here. */
 static enum radio_status
 fail_here (const struct parse *parse, const char *wanted)
 {

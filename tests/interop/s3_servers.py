@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Servers that speak S3 besides Ceph's gateway, from package registries, and
-a table of what fails with each of them: what tools/check-s3-servers runs.
+a table of the checks that fail with each of them, for tools/check-s3-servers.
 
 The checks are the tests of S3, with one of these servers in place of the
 gateway, and each case of the conformance tests of stores."""

@@ -48,10 +48,10 @@ const char *http_peer_url (const struct http_peer *peer);
 void http_peer_script (struct http_peer *peer, enum http_fault fault,
                        unsigned after, unsigned times);
 
-/* From now on so many percent of the responses with a range contradict the
- * request or each other, and as many have a changed bit.  Which ones depends
- * on the request and how often it came, not on time; three at most in a row
- * for one request. */
+/* From now on wrong_percent of the responses with a range contradict the
+ * request or each other, and flipped_percent have a changed bit.  Which ones
+ * depends on the request and how often it came, not on time; three at most in
+ * a row for one request. */
 void http_peer_set_odds (struct http_peer *peer, unsigned wrong_percent,
                          unsigned flipped_percent);
 
