@@ -57,8 +57,8 @@ parse_export (struct rd_args *args, struct export *export)
   }
   export->is_folder = is_folder (export->file);
   if (!export->is_folder && export->format) {
-    rd_usage_error (args, "--format: is for files in a folder, and '%s' is "
-                    "none", export->file);
+    rd_usage_error (args, "--format: is for files in a folder, and '%s' is not "
+                    "a folder", export->file);
     return false;
   }
   if (!export->is_folder)

@@ -82,7 +82,7 @@ list_node (struct rd_target *node, void *user_data)
     rd_json_set_text (object, "name", slash ? slash + 1 : node->path);
     json_object_array_add (listing->json, object);
   }
-  /* Nobody reads the rest. */
+  /* The reader has closed the pipe. */
   if (ferror (stdout))
     return RD_EXIT_FAILED;
   return added ? RD_EXIT_OK : rd_error_memory ();

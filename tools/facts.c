@@ -26,6 +26,14 @@ rd_is_colour (const struct radio_volume_info *info)
          && strchr (info->axes, 'c') != NULL;
 }
 
+size_t
+rd_voxel_nbytes (const struct radio_volume_info *info)
+{
+  const char *c = strchr (info->axes, 'c');
+  return info->array.item_nbytes
+         * (rd_is_colour (info) ? info->array.shape[c - info->axes] : 1);
+}
+
 uint64_t
 rd_plane_count (const struct radio_volume_info *info, enum radio_plane plane)
 {

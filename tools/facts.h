@@ -9,6 +9,9 @@
 /* Bytes of all elements, unpacked; UINT64_MAX when that overflows. */
 uint64_t rd_raw_nbytes (const struct radio_array_info *info);
 
+/* Bytes of a voxel, with all components of its colour. */
+size_t rd_voxel_nbytes (const struct radio_volume_info *info);
+
 /* True if the c axis of the volume is the components of a colour. */
 bool rd_is_colour (const struct radio_volume_info *info);
 

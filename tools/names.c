@@ -100,8 +100,8 @@ report_foreign (const char *operand)
   bool is_nifti = exists && S_ISREG (st.st_mode)
                   && radio_ingest_is_image (operand);
   if (is_v2)
-    rd_error ("%s: is Zarr version 2, and only version 3 is read; convert "
-              "it, as by zarr-python's 'zarr migrate v3'", operand);
+    rd_error ("%s is Zarr version 2: only version 3 is read; convert it, as "
+              "by zarr-python's 'zarr migrate v3'", operand);
   if (is_nifti)
     rd_error ("%s: is a NIfTI file, not a volume of a store; add it by "
               "'radio ingest %s'", operand, operand);
@@ -330,7 +330,7 @@ is_array (struct radio_store *store, const char *path)
          && node == RADIO_NODE_ARRAY;
 }
 
-/* Takes the array at a path; *done is false where there is none. */
+/* Takes the array at a path; *done is false if no array is there. */
 static int
 take_array (struct finding *finding, const char *path, bool *done)
 {
@@ -492,8 +492,8 @@ find_store (struct finding *finding, const char *root)
     finding->is_stopped = root == NULL;
     if (root || status != RADIO_ERROR_NOT_FOUND)
       return store_error (name);
-    return report_foreign (finding->operand) ? RD_EXIT_FAILED
-                                             : no_store_error (name);
+    return report_foreign (finding->operand) || report_foreign (name)
+           ? RD_EXIT_FAILED : no_store_error (name);
   }
   nodes->roots[nodes->nroots++] = made;
   finding->store = made.store;

@@ -42,7 +42,8 @@ int rd_target_open (const struct rd_args *args, const char *operand,
 void rd_target_close (struct rd_target *target);
 #define RD_CLOSE_TARGET RD_CLEANUP (rd_target_close)
 
-/* What operands may name, besides volumes; and how they are looked for. */
+/* Kinds of nodes that operands may name besides volumes, and how they are
+ * looked for. */
 enum {
   RD_NODES_ARRAYS = 1,        /* also any Zarr v3 array */
   RD_NODES_ONE = 2,           /* no collections, stores or patterns */

@@ -132,7 +132,7 @@ rd_close_stdout (int status)
   errno = 0;
   if (fflush (stdout) != 0)
     failed = true;
-  /* Nobody reads the pipe: as with other commands that is no error to be
+  /* The reader has closed the pipe: as with other commands that is not
    * reported, and SIGPIPE ends this one, now that its work is done. */
   struct pollfd output = { .fd = STDOUT_FILENO, .events = POLLOUT };
   if (failed && status == RD_EXIT_OK && poll (&output, 1, 0) == 1

@@ -127,10 +127,12 @@ typedef void radio_read_done_fn (enum radio_status status, void *user_data);
 
 /* Starts to read several boxes, as radio_array_read_many, and returns.  Many
  * reads may be started, by one thread: their requests to a server are in flight
- * together.  The requests are copied; their buffers and strides, and the array,
- * stay valid until done was called, which may be before this returns.  Then
- * *read is set already.  The caller releases *read by radio_read_close; read
- * may be NULL.  done may be NULL if the read is waited for.
+ * together, as far as the context's memory limit allows; others wait.
+ *
+ * The requests are copied; their buffers and strides, and the array, stay valid
+ * until done was called, which may be before this returns.  Then *read is set
+ * already.  The caller releases *read by radio_read_close; read may be NULL.
+ * done may be NULL if the read is waited for.
  *
  * options->cancel must be NULL: radio_read_cancel ends the read.  A context of
  * one thread starts another one.
@@ -148,6 +150,9 @@ radio_array_read_async (struct radio_array *array,
 /* Waits until a read has ended and done has returned.  Returns its result. */
 RADIO_API enum radio_status radio_read_wait (struct radio_read *read)
   RADIO_USE_RESULT;
+
+/* Returns whether radio_read_wait would return at once. */
+RADIO_API bool radio_read_is_done (struct radio_read *read);
 
 /* Ends a read soon, and returns at once; its result is then
  * RADIO_ERROR_CANCELLED, unless it has ended already. */

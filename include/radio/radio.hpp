@@ -205,6 +205,7 @@ class async_read : public handle<radio_read, end_read> {
 public:
   using handle::handle;
   async_read () noexcept = default;
+  bool is_done () const noexcept { return radio_read_is_done (get ()); }
   void cancel () const noexcept { radio_read_cancel (get ()); }
 #ifdef RADIO_HAS_EXCEPTIONS
   void wait () const { check (radio_read_wait (get ())); }

@@ -74,6 +74,7 @@ radio_context_open (const struct radio_context_options *options,
   if (!context)
     return rd_fail_memory (sizeof *context);
   atomic_init (&context->nrefs, 1);
+  context->runs.last = &context->runs.first;
   unsigned nprocessors = count_processors ();
   context->nthreads = (unsigned) rd_min_u64 (
     options->nthreads ? options->nthreads : nprocessors, MAX_THREADS);
@@ -103,6 +104,7 @@ radio_context_open (const struct radio_context_options *options,
   RD_TRY (rd_pool_open (&pool_options, &context->pool));
   context->work_nbytes = context->memory_limit_nbytes - cache_nbytes;
   context->tiles = RD_STEAL (tiles);
+  pthread_mutex_init (&context->runs_mutex, NULL);
   *result = RD_STEAL (context);
   return RADIO_OK;
 }
@@ -122,8 +124,10 @@ radio_context_close (struct radio_context *context)
   bool is_forked = rd_pool_check (context->pool) != RADIO_OK;
   rd_pool_close (context->pool);
   /* Locks may be held for ever in a forked child. */
-  if (!is_forked)
+  if (!is_forked) {
     rd_tile_cache_close (context->tiles);
+    pthread_mutex_destroy (&context->runs_mutex);
+  }
   rd_free (context);
 }
 

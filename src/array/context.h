@@ -20,6 +20,8 @@
 #define RD_FORMAT_MAJOR 1
 #define RD_FORMAT_VERSION "1.0"
 
+struct rd_run;
+
 struct radio_context {
   atomic_uint nrefs;
   struct rd_pool *pool;
@@ -30,6 +32,14 @@ struct radio_context {
   uint64_t work_nbytes;               /* of the limit, besides the cache */
   struct rd_tile_cache *tiles;        /* NULL: none */
   _Atomic uint64_t narrays;           /* opened, for their numbers */
+
+  /* Of asynchronous reads (fetch.c): the bytes that their requests may take,
+   * and those that wait until others have ended. */
+  pthread_mutex_t runs_mutex;
+  struct {
+    uint64_t nbytes;
+    struct rd_run *first, **last;
+  } runs;
 };
 
 struct radio_store {

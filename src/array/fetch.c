@@ -31,7 +31,7 @@
  * each time with their new indexes. */
 #define MAX_READS 8
 
-struct run;
+struct rd_run;
 
 static const struct radio_site tiles_site = {
   "tiles", RD_IN_OPERATION, "rd_fetch_tiles", __FILE__, __LINE__,
@@ -90,7 +90,7 @@ struct flight {
 
 struct async {
   struct rd_fetch_job *job;
-  struct run *run;                    /* NULL: the caller waits */
+  struct rd_run *run;                    /* NULL: the caller waits */
   struct rd_pool *pool;
   struct flight *flights;
   unsigned window;                    /* of these */
@@ -503,8 +503,9 @@ rd_fetch_tiles (struct rd_tile_read *read)
  * its last call starts the next step, after which the run may be gone
  *----------------------------------------------------------------------*/
 
-struct run {
-  struct rd_job step;                 /* has only its end: plans a part */
+struct rd_run {
+  struct rd_job step;                 /* has only its end: plans a part, or
+                                         starts its flights */
   struct rd_tile_read *read;
   rd_tiles_done_fn *done;
   struct radio_handoff handoff;       /* of the thread that started it */
@@ -514,11 +515,13 @@ struct run {
   struct rd_index_job indexes;
   struct rd_fetch_job fetches;
   struct async async;
+  uint64_t window_nbytes;             /* reserved for them */
+  struct rd_run *following;           /* of those that wait for that */
 };
 
 /* Opens a scope below the one that the read was started in; 0: none. */
 static uint64_t
-enter_run (const struct run *run)
+enter_run (const struct rd_run *run)
 {
   static const struct radio_site site = {
     "read", RD_IN_OPERATION, "rd_fetch_tiles_start", __FILE__, __LINE__,
@@ -529,7 +532,7 @@ enter_run (const struct run *run)
 }
 
 static void
-finish_run (struct run *run, enum radio_status status)
+finish_run (struct rd_run *run, enum radio_status status)
 {
   struct rd_tile_read *read = run->read;
   rd_tiles_done_fn *done = run->done;
@@ -540,28 +543,92 @@ finish_run (struct run *run, enum radio_status status)
   done (read, status);
 }
 
-static void begin_part (struct run *run);
+static void begin_part (struct rd_run *run);
+static enum radio_status step_ended (struct rd_job *job,
+                                     enum radio_status status);
+static enum radio_status flights_started (struct rd_job *job,
+                                          enum radio_status status);
+
+/* One is always allowed. */
+static bool
+may_reserve_synced (const struct rd_run *run)
+{
+  const struct radio_context *context = run->read->array->store->context;
+  uint64_t most = context->work_nbytes / RD_LIMIT_PARTS * WINDOW_PARTS;
+  return context->runs.nbytes == 0
+    || rd_add_sat (context->runs.nbytes, run->window_nbytes) <= most;
+}
 
 static void
-end_part (struct run *run, enum radio_status status)
+end_part (struct rd_run *run, enum radio_status status)
 {
   struct rd_tile_read *read = run->read;
   status = close_part (read, &run->plan, status);
-  if (status == RADIO_OK)
+  if (status == RADIO_OK) {
+    run->step.end = step_ended;
     rd_pool_post (read->array->store->context->pool, &run->step);
-  else if (++run->nattempts < MAX_READS
+  } else if (++run->nattempts < MAX_READS
            && may_read_again (read, &run->plan, status))
     begin_part (run);
   else
     finish_run (run, status);
 }
 
+static struct radio_context *
+context_of (const struct rd_run *run)
+{
+  return run->read->array->store->context;
+}
+
+/* Reserves the bytes of the window, within the part of the memory limit that
+ * one read may take.  False: the flights are started when others have ended. */
+static bool
+reserve_window (struct rd_run *run)
+{
+  struct radio_context *context = context_of (run);
+  const struct rd_layout *layout = &run->read->array->layout;
+  run->window_nbytes = rd_mul_sat (
+    run->async.window, layout->sharding ? run->plan.max_fetch_nbytes
+                                        : layout->tile_bound_nbytes);
+  RD_LOCK_SCOPE (&context->runs_mutex);
+  if (!context->runs.first && may_reserve_synced (run)) {
+    context->runs.nbytes += run->window_nbytes;
+    return true;
+  }
+  run->following = NULL;
+  *context->runs.last = run;
+  context->runs.last = &run->following;
+  return false;
+}
+
+/* Gives the bytes back, and starts the reads that waited for them, in order. */
+static void
+release_window (struct rd_run *run)
+{
+  struct radio_context *context = context_of (run);
+  RD_LOCK_SCOPE (&context->runs_mutex);
+  context->runs.nbytes -= run->window_nbytes;
+  struct rd_run *next;
+  while ((next = context->runs.first) && may_reserve_synced (next)) {
+    context->runs.nbytes += next->window_nbytes;
+    context->runs.first = next->following;
+    if (!context->runs.first)
+      context->runs.last = &context->runs.first;
+    next->step.end = flights_started;
+    rd_pool_post (context->pool, &next->step);
+  }
+}
+
 /* Ends the part with its last flight. */
 static void
 leave_flights (struct async *async)
 {
-  if (count_flight (async, -1) == 0)
-    end_part (async->run, close_flights (async));
+  struct rd_run *run = async->run;
+  if (count_flight (async, -1) > 0)
+    return;
+  enum radio_status status = close_flights (async);
+  release_window (run);
+  end_part (run, status);
 }
 
 static enum radio_status
@@ -580,7 +647,17 @@ flight_ended (struct rd_job *job, enum radio_status status)
 }
 
 static void
-fetch_part (struct run *run, enum radio_status status)
+start_run_flights (struct rd_run *run)
+{
+  uint64_t scope = enter_run (run);
+  (void) count_flight (&run->async, 1);
+  start_flights (&run->async);
+  radio_scope_end (scope);
+  leave_flights (&run->async);
+}
+
+static void
+fetch_part (struct rd_run *run, enum radio_status status)
 {
   uint64_t scope = enter_run (run);
   status = plan_part (run->read, &run->plan, status);
@@ -592,30 +669,35 @@ fetch_part (struct run *run, enum radio_status status)
   bool has_flights = status == RADIO_OK && run->plan.nfetches > 0;
   if (has_flights)
     status = open_flights (&run->async);
-  if (has_flights && status == RADIO_OK) {
-    (void) count_flight (&run->async, 1);
-    start_flights (&run->async);
-    radio_scope_end (scope);
-    leave_flights (&run->async);
-  } else {
-    radio_scope_end (scope);
+  radio_scope_end (scope);
+  if (!has_flights || status != RADIO_OK)
     end_part (run, status);
-  }
+  else if (reserve_window (run))
+    start_run_flights (run);
+}
+
+static enum radio_status
+flights_started (struct rd_job *job, enum radio_status status)
+{
+  struct rd_run *run = (struct rd_run *) job;
+  record_failure (&run->async, status);
+  start_run_flights (run);
+  return RADIO_OK;
 }
 
 static enum radio_status
 indexes_ended (struct rd_job *job, enum radio_status status)
 {
   struct rd_index_job *indexes = (struct rd_index_job *) job;
-  struct run *run = (struct run *) ((char *) indexes
-                                    - offsetof (struct run, indexes));
+  struct rd_run *run = (struct rd_run *) ((char *) indexes
+                                    - offsetof (struct rd_run, indexes));
   rd_indexes_close_reads (indexes);
   fetch_part (run, status);
   return RADIO_OK;
 }
 
 static void
-begin_part (struct run *run)
+begin_part (struct rd_run *run)
 {
   struct rd_tile_read *read = run->read;
   struct rd_index_job *indexes = &run->indexes;
@@ -641,7 +723,7 @@ begin_part (struct run *run)
 static enum radio_status
 step_ended (struct rd_job *job, enum radio_status status)
 {
-  struct run *run = (struct run *) job;
+  struct rd_run *run = (struct rd_run *) job;
   uint64_t scope = enter_run (run);
   if (status == RADIO_OK)
     status = plan_next (run->read, &run->cursor, &run->plan);
@@ -658,7 +740,7 @@ step_ended (struct rd_job *job, enum radio_status status)
 enum radio_status
 rd_fetch_tiles_start (struct rd_tile_read *read, rd_tiles_done_fn *done)
 {
-  RD_FREE struct run *run = rd_calloc (1, sizeof *run);
+  RD_FREE struct rd_run *run = rd_calloc (1, sizeof *run);
   if (!run)
     return rd_fail_memory (sizeof *run);
   run->read = read;

@@ -513,6 +513,13 @@ radio_read_wait (struct radio_read *read)
   return rd_error_raise (&read->synced.error);
 }
 
+bool
+radio_read_is_done (struct radio_read *read)
+{
+  RD_LOCK_SCOPE (&read->mutex);
+  return read->synced.is_done;
+}
+
 void
 radio_read_cancel (struct radio_read *read)
 {

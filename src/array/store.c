@@ -85,7 +85,9 @@ read_document (struct radio_store *store, const char *path, bool is_named,
     if (is_named && (exists (store, path, ".zgroup")
                      || exists (store, path, ".zarray")))
       return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s%s%s is Zarr version 2: "
-                      "only version 3 is read", store->io->uri, slash, path);
+                      "only version 3 is read; convert it, as by "
+                      "zarr-python's 'zarr migrate v3'", store->io->uri,
+                      slash, path);
     return rd_fail (status, "%s%s%s: there is no zarr.json", store->io->uri,
                     slash, path);
   }

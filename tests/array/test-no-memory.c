@@ -90,6 +90,23 @@ do_read (struct rig *rig)
 }
 
 static enum radio_status
+do_read_async (struct rig *rig)
+{
+  const struct radio_request request = {
+    .box = whole, .buffer = rig->delivered, .nbytes = sizeof rig->delivered,
+  };
+  struct radio_read *read;
+  enum radio_status status
+    = radio_array_read_async (rig->array, &request, 1, RADIO_STORED, NULL,
+                              NULL, NULL, &read);
+  if (status != RADIO_OK)
+    return status;
+  status = radio_read_wait (read);
+  radio_read_close (read);
+  return status;
+}
+
+static enum radio_status
 do_open_and_read (struct rig *rig)
 {
   enum radio_status status = do_open (rig);
@@ -293,6 +310,7 @@ a_failed_read_succeeds_when_memory_is_back (void **state)
   for (size_t i = 0; i < NSETTINGS; i++) {
     open_rig (&rig, settings[i]);
     try_all (&rig, do_open_and_read, reread_and_compare);
+    try_all (&rig, do_read_async, reread_and_compare);
     reread_and_compare (&rig);
     close_rig (&rig);
   }

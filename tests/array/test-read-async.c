@@ -5,6 +5,7 @@
 #include <config.h>
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include "src/array/context.h"
 #include "tests/array/model.h"
@@ -225,6 +226,80 @@ one_thread_keeps_64_reads_in_flight (void **state)
   radio_context_close (context);
 }
 
+/* Returns the number of reads that wait at the gate, and lets these pass. */
+static unsigned
+let_pass (struct gate *gate)
+{
+  struct rd_io_get *ready[NREADS];
+  pthread_mutex_lock (&gate->mutex);
+  unsigned n = gate->n;
+  memcpy (ready, gate->waiting, n * sizeof *ready);
+  gate->n = 0;
+  pthread_mutex_unlock (&gate->mutex);
+  for (unsigned i = 0; i < n; i++)
+    gate->wrap.inner->ops->get (gate->wrap.inner, ready[i], 1);
+  return n;
+}
+
+/* Of 64 reads only those are in flight that the limit allows. */
+static void
+reads_in_flight_stay_within_the_memory_limit (void **state)
+{
+  (void) state;
+  enum { NBYTES = 256 << 10, LIMIT = 4 << 20 };
+  struct rd_io *memory;
+  struct radio_store *store;
+  struct radio_array *array;
+  struct radio_context *context;
+  const struct radio_context_options how = {
+    .nthreads = 2, .memory_limit_nbytes = LIMIT,
+  };
+  struct radio_read *reads[NREADS];
+  const struct radio_box whole = { 1, { 0 }, { NBYTES } };
+  const struct radio_array_options plain = {
+    .rank = 1, .shape = { NBYTES }, .chunk_shape = { NBYTES },
+    .data_type = "uint8", .codecs_json = "[{\"name\": \"bytes\"}]",
+  };
+  unsigned char *elements = malloc (NBYTES);
+  unsigned char *got = malloc ((size_t) NREADS * NBYTES);
+  assert_non_null (elements);
+  assert_non_null (got);
+  memset (elements, 5, NBYTES);
+  assert_ok (radio_context_open (&how, &context));
+  const struct radio_store_options create = { .context = context,
+                                              .create = true };
+  assert_ok (rd_io_open ("memory:", true, &memory));
+  struct gate *gate = open_gate (memory);
+  assert_ok (rd_store_open_io (&gate->wrap.base, &create, &store));
+  assert_ok (radio_array_create (store, "a", &plain, &array));
+  assert_ok (radio_array_write (array, &whole, elements, NBYTES));
+  gate->wanted = NREADS + 1;          /* it never opens by itself */
+  for (int i = 0; i < NREADS; i++) {
+    const struct radio_request request = {
+      whole, got + (size_t) i * NBYTES, NBYTES, NULL,
+    };
+    assert_ok (radio_array_read_async (array, &request, 1, RADIO_STORED,
+                                       NULL, NULL, NULL, &reads[i]));
+  }
+  /* Time for as many as there may be; more would be seen then. */
+  usleep (20000);
+  for (int i = 0; i < NREADS; i++) {
+    while (!radio_read_is_done (reads[i])) {
+      assert_true ((uint64_t) let_pass (gate) * NBYTES <= LIMIT / 2);
+      usleep (100);
+    }
+    assert_ok (radio_read_wait (reads[i]));
+    radio_read_close (reads[i]);
+  }
+  for (size_t i = 0; i < NREADS; i++)
+    assert_memory_equal (got + i * NBYTES, elements, NBYTES);
+  radio_array_close (array);
+  radio_store_close (store);
+  radio_context_close (context);
+  free (elements);
+  free (got);
+}
+
 /* Another thread cancels every second read while they run. */
 struct canceller {
   pthread_t thread;
@@ -389,6 +464,7 @@ main (void)
     cmocka_unit_test (reads_of_a_store_that_blocks_complete),
     cmocka_unit_test (reads_of_a_store_that_does_not_block_complete),
     cmocka_unit_test (one_thread_keeps_64_reads_in_flight),
+    cmocka_unit_test (reads_in_flight_stay_within_the_memory_limit),
     cmocka_unit_test (reads_are_cancelled_while_they_run),
     cmocka_unit_test (sixty_four_reads_of_a_silent_server_are_cancelled),
     cmocka_unit_test (a_deadline_ends_a_read_of_a_silent_server),

@@ -45,7 +45,7 @@ zarr_version_2_is_named () {
   echo '{"zarr_format": 2}' >v2.zarr/.zgroup
   echo '{"zarr_format": 2}' >v2.zarr/image/.zarray
   for command in info stats validate; do
-    fails 1 "v2.zarr: is Zarr version 2, and only version 3 is read" \
+    fails 1 "v2.zarr is Zarr version 2: only version 3 is read" \
       $command v2.zarr
     fails 1 "convert it, as by zarr-python's 'zarr migrate v3'" \
       $command "$tmp/v2.zarr/image"
@@ -53,6 +53,7 @@ zarr_version_2_is_named () {
   fails 1 "is Zarr version 2" slice v2.zarr
   RADIO_STORE=p.zarr fails 1 "is Zarr version 2" slice v2.zarr
   fails 1 "is Zarr version 2" ls v2.zarr
+  fails 1 "convert it, as by zarr-python's 'zarr migrate v3'" ls -s v2.zarr
   fails 1 "is Zarr version 2" cp v2.zarr copy.zarr
 }
 
@@ -127,6 +128,25 @@ several_volumes_are_described_and_measured () {
   says mr/knee
 }
 
+no_line_of_info_ends_in_a_blank () {
+  # intent_code 1002, without a name.
+  { head -c 68 scans/a.nii; printf '\352\003'; tail -c +71 scans/a.nii
+  } >labels.nii
+  runs ingest -q -s labels.zarr labels.nii
+  runs info -s labels.zarr labels
+  grep -qx 'intent       1002' "$tmp/out"
+  not grep -q ' $' "$tmp/out"
+}
+
+collections_and_patterns_are_copied () {
+  runs cp -q -s p.zarr 'm*/*' ct/neck --to copy.zarr
+  runs ls -s copy.zarr
+  printf '%s\n' ct/neck mr/head mr/knee | cmp - "$tmp/out"
+  runs cp -q 'p.zarr/*/head' p.zarr/ct copy2.zarr
+  runs ls -s copy2.zarr
+  printf '%s\n' ct/head ct/neck mr/head | cmp - "$tmp/out"
+}
+
 lists_are_json () {
   runs info --json -s p.zarr ct
   json '[v["path"] for v in j] == ["ct/head", "ct/neck"]'
@@ -149,7 +169,7 @@ several_volumes_are_exported_into_a_folder () {
   says 'wrote files/mr/head.npy: 4 x 4 x 4 int16'
   fails 1 "one.nii: is one file for 2 volumes; give a folder, as 'one.nii/'" \
     export -s p.zarr ct -o one.nii
-  fails 2 "--format: is for files in a folder, and 'one.nii' is none" \
+  fails 2 "--format: is for files in a folder, and 'one.nii' is not a folder" \
     export -s p.zarr ct/head -o one.nii --format npy
   fails 2 "--scaled: only .npy files" \
     export -s p.zarr ct -o files --scaled --format nii
@@ -164,6 +184,11 @@ volumes_are_profiled_in_turn () {
   done
   not grep -q '"mr/knee"' turn.json
   runs profile full -s p.zarr 'mr/*' --runs 2 --cold -o full.json
+  runs profile sweep -s p.zarr ct --runs 4 --sizes 2,4 -o sweep.json
+  grep -q '"ct/neck"' sweep.json
+  runs ingest -q -s bytes.zarr -c ct "$fixtures/good-nifti1-le-uint8-3d.nii"
+  fails 1 "voxels of different sizes do not go into one sweep" \
+    profile sweep p.zarr/ct bytes.zarr/ct --runs 1
   runs profile roi p.zarr/ct/head --roi 4 --runs 1 -o roi.json
   says 'roi of p.zarr/ct/head: '
 }
@@ -264,6 +289,8 @@ check others_images_are_not_copied_but_exported
 check collections_and_patterns_name_their_volumes
 check a_name_that_looks_like_a_pattern_is_itself
 check several_volumes_are_described_and_measured
+check no_line_of_info_ends_in_a_blank
+check collections_and_patterns_are_copied
 check_json lists_are_json
 check several_volumes_are_exported_into_a_folder
 check volumes_are_profiled_in_turn

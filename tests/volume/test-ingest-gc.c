@@ -190,6 +190,66 @@ of_two_ingests_one_is_whole (void **state)
                     0);
 }
 
+/* Other programs read a header at any time. */
+static void
+assert_header_decodes (struct radio_store *store, void *user_data)
+{
+  unsigned *nstale = user_data;
+  struct radio_volume *volume;
+  struct radio_check check;
+  enum radio_status status = RADIO_ERROR_NOT_FOUND;
+  for (int i = 0; i < 2 && status == RADIO_ERROR_NOT_FOUND; i++) {
+    assert_ok (radio_volume_open (store, "ct/a", &volume));
+    status = radio_volume_validate (volume, &check, NULL, NULL);
+    radio_volume_close (volume);      /* or replaced meanwhile */
+  }
+  assert_ok (status);
+  enum rd_header_state state = header_state (store, "ct/a");
+  assert_int_not_equal (state, RD_HEADER_BAD);
+  *nstale += state == RD_HEADER_STALE;
+}
+
+static void
+ingest_and_read (struct radio_store *store, void *user_data)
+{
+  ingest_other (store, NULL);
+  assert_header_decodes (store, user_data);
+}
+
+/* One that is stopped, and not resumed before the end, is as good as dead.
+ * Returns the number of operations that the main one takes. */
+static uint64_t
+die_everywhere (uint64_t start,
+                void (*run) (struct radio_store *store, void *user_data),
+                unsigned *nstale)
+{
+  struct bucket_plan plan = {
+    .other = ingest_third, .start = start, .resume = BUCKET_NEVER,
+  };
+  uint64_t nops = 0;
+  bool was_stopped = true;
+  for (plan.stop = 1; was_stopped; plan.stop++) {
+    plan.bucket = bucket_make (NULL);
+    put_old_volume (plan.bucket);
+    was_stopped = bucket_beside (&plan, run, nstale, &nops);
+    bucket_free (plan.bucket);
+  }
+  return nops;
+}
+
+static void
+a_header_decodes_wherever_an_ingest_dies (void **state)
+{
+  (void) state;
+  unsigned nstale = 0;
+  die_everywhere (1, assert_header_decodes, &nstale);
+  assert_true (nstale > 0);
+  /* Beside another, which chooses a key as well. */
+  uint64_t nops = 1;
+  for (uint64_t start = 1; start <= nops; start += 2)
+    nops = die_everywhere (start, ingest_and_read, &nstale);
+}
+
 /* Which keys were used, in order. */
 struct keys {
   size_t n;
@@ -237,6 +297,7 @@ main (void)
     cmocka_unit_test (an_ingest_beside_rm_is_whole_or_gone),
     cmocka_unit_test (an_ingest_outlives_a_gc_at_each_step),
     cmocka_unit_test (of_two_ingests_one_is_whole),
+    cmocka_unit_test (a_header_decodes_wherever_an_ingest_dies),
   };
   return cmocka_run_group_tests (tests, enter_folder, leave_folder);
 }

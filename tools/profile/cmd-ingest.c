@@ -141,9 +141,10 @@ describe_ingest (struct ingest *ingest, const struct rd_args *args)
   if (path == NULL)
     return RD_EXIT_FAILED;
   struct rd_subject_options options = { 0 };
+  const struct rd_subjects one = { .list = &subject, .n = 1 };
   failed = rd_subject_open (&other, path, &options, true, &subject);
   if (!failed)
-    failed = rd_measure_describe (&ingest->measure, &subject);
+    failed = rd_measure_describe (&ingest->measure, &one);
   if (!failed)
     failed = rd_conditions_add (c, "volume", ingest->label, RADIO_TEXT_NAME);
   if (!failed && ingest->phantom_file)

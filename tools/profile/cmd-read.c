@@ -30,9 +30,7 @@ struct read {
   enum radio_plane plane;
   uint64_t index, at[3], roi[3];
 
-  struct rd_nodes nodes;      /* that operands name */
-  struct rd_subject *subjects;
-  size_t nsubjects;
+  struct rd_subjects subjects;
   struct rd_subject *subject; /* of the next run */
   struct radio_box box;
   uint64_t place;             /* its plane */
@@ -128,7 +126,7 @@ static int
 prepare_read (void *data, size_t run)
 {
   struct read *read = data;
-  read->subject = &read->subjects[run % read->nsubjects];
+  read->subject = &read->subjects.list[run % read->subjects.n];
   if (read->measure.cold) {
     rd_measure_cool (&read->measure, read->subject->folder);
     int failed = rd_subject_reopen (read->subject);
@@ -155,45 +153,21 @@ perform_read (void *data, size_t run)
   return rd_error_library (read->subject->target.name);
 }
 
-/* Opens the volumes that are read in turn. */
-static int
-open_subjects (struct read *read, const struct rd_args *args)
-{
-  struct rd_nodes *nodes = &read->nodes;
-  int failed = args->noperands == 0 ? RD_EXIT_OK
-    : rd_nodes_find (args, RD_NODES_SOME, nodes);
-  if (failed)
-    return failed;
-  size_t n = nodes->n ? nodes->n : 1;
-  read->subjects = calloc (n, sizeof *read->subjects);
-  if (read->subjects == NULL)
-    return rd_error_memory ();
-  read->nsubjects = n;
-  if (nodes->n == 0)
-    return rd_subject_open (args, NULL, &read->subject_options,
-                            read->measure.json, read->subjects);
-  for (size_t i = 0; i < n && !failed; i++) {
-    failed = rd_node_open (&nodes->list[i]);
-    if (!failed)
-      failed = rd_subject_borrow (args, &nodes->list[i], &read->subjects[i]);
-  }
-  return failed;
-}
-
 static int
 measure_read (struct read *read, struct rd_args *args)
 {
   struct rd_measure *measure = &read->measure;
   int failed = rd_measure_begin (measure, args);
   if (!failed)
-    failed = open_subjects (read, args);
+    failed = rd_subjects_open (args, &read->subject_options, measure->json,
+                               &read->subjects);
   /* Every run has to fit, and they may deliver different numbers of bytes. */
   uint64_t nbytes = 0;
   bool is_equal = true;
-  for (size_t i = read->nsubjects; i-- > 0 && !failed;) {
-    read->subject = &read->subjects[i];
+  for (size_t i = read->subjects.n; i-- > 0 && !failed;) {
+    read->subject = &read->subjects.list[i];
     failed = place_run (read);
-    bool is_first = i + 1 == read->nsubjects;
+    bool is_first = i + 1 == read->subjects.n;
     is_equal = is_equal && (is_first || read->nbytes == nbytes);
     nbytes = read->nbytes > nbytes ? read->nbytes : nbytes;
     if (!failed && (read->nbytes == 0 || read->nbytes > SIZE_MAX / 2))
@@ -202,7 +176,7 @@ measure_read (struct read *read, struct rd_args *args)
   }
   if (failed)
     return failed;
-  const struct rd_subject *subject = read->subjects;
+  const struct rd_subject *subject = read->subjects.list;
   read->buffer = malloc ((size_t) nbytes + 1);
   if (read->buffer == NULL)
     return rd_error ("out of memory: a run delivers %" PRIu64 " bytes",
@@ -219,10 +193,7 @@ measure_read (struct read *read, struct rd_args *args)
                              : NULL;
   if (title == NULL)
     return RD_EXIT_FAILED;
-  failed = rd_measure_describe (measure, subject);
-  if (!failed && read->nsubjects > 1)
-    failed = rd_conditions_add_u64 (&measure->conditions, "volumes",
-                                    read->nsubjects);
+  failed = rd_measure_describe (measure, &read->subjects);
   if (!failed)
     failed = rd_conditions_add (&measure->conditions,
                                 is_plane ? "axis" : "box",
@@ -258,10 +229,7 @@ run_reads (struct rd_args *args)
   read.measure.nwarm = SIZE_MAX;
   int status = parse_read (&read, args) ? measure_read (&read, args)
                                         : args->status;
-  for (size_t i = 0; i < read.nsubjects; i++)
-    rd_subject_close (&read.subjects[i]);
-  free (read.subjects);
-  rd_nodes_clear (&read.nodes);
+  rd_subjects_close (&read.subjects);
   rd_measure_clear (&read.measure);
   free (read.buffer);
   rd_interrupt_die ();

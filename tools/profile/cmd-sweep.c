@@ -36,7 +36,8 @@ struct point {
 struct sweep {
   struct rd_measure measure;
   struct rd_subject_options subject_options;
-  struct rd_subject subject;
+  struct rd_subjects subjects;
+  struct rd_subject *subject; /* of the next run */
   struct point points[MAX_SIZES];
   size_t npoints;
   const char *csv;
@@ -83,7 +84,7 @@ parse_sweep (struct sweep *sweep, struct rd_args *args)
       return false;
     }
   }
-  return id == 0 && rd_args_want (args, 0, 1, "VOLUME")
+  return id == 0 && rd_args_want (args, 0, SIZE_MAX, "VOLUME")
          && rd_subject_check (args, &sweep->subject_options);
 }
 
@@ -93,15 +94,15 @@ prepare_boxes (void *data, size_t run)
 {
   struct sweep *sweep = data;
   int failed = RD_EXIT_OK;
-  (void) run;
+  sweep->subject = &sweep->subjects.list[run % sweep->subjects.n];
   if (sweep->measure.cold) {
-    rd_measure_cool (&sweep->measure, sweep->subject.folder);
-    failed = rd_subject_reopen (&sweep->subject);
+    rd_measure_cool (&sweep->measure, sweep->subject->folder);
+    failed = rd_subject_reopen (sweep->subject);
   }
   for (size_t i = 0; i < sweep->npoints && !failed; i++) {
     struct point *point = &sweep->points[i];
     const uint64_t size[3] = { point->size, point->size, point->size };
-    failed = rd_subject_box (&sweep->subject, size, NULL,
+    failed = rd_subject_box (sweep->subject, size, NULL,
                              &sweep->measure.random, &point->box);
   }
   return failed;
@@ -111,7 +112,7 @@ static int
 read_boxes (void *data, size_t run)
 {
   struct sweep *sweep = data;
-  const struct rd_target *target = &sweep->subject.target;
+  const struct rd_target *target = &sweep->subject->target;
   size_t nwarm = sweep->measure.nwarm;
   for (size_t i = 0; i < sweep->npoints; i++) {
     struct point *point = &sweep->points[i];
@@ -136,13 +137,20 @@ static int
 prepare_points (struct sweep *sweep)
 {
   static const uint64_t sizes[] = { 16, 32, 64, 128 };
-  const struct rd_subject *subject = &sweep->subject;
-  const struct radio_array_info *array = &subject->info.array;
+  const struct rd_subjects *subjects = &sweep->subjects;
+  const struct rd_subject *first = subjects->list;
   uint64_t shortest = UINT64_MAX, most = 0;
-  for (size_t i = 0; i < 3; i++) {
-    size_t axis = subject->axis_of[i];
-    uint64_t length = axis < array->rank ? array->shape[axis] : 1;
-    shortest = length < shortest ? length : shortest;
+  for (size_t k = 0; k < subjects->n; k++) {
+    const struct rd_subject *subject = &subjects->list[k];
+    const struct radio_array_info *array = &subject->info.array;
+    if (rd_voxel_nbytes (&subject->info) != rd_voxel_nbytes (&first->info))
+      return rd_error ("%s and %s: voxels of different sizes do not go into "
+                       "one sweep", first->target.name, subject->target.name);
+    for (size_t i = 0; i < 3; i++) {
+      size_t axis = subject->axis_of[i];
+      uint64_t length = axis < array->rank ? array->shape[axis] : 1;
+      shortest = length < shortest ? length : shortest;
+    }
   }
   /* The default sizes that fit, or one that just fits. */
   size_t nsizes = sweep->npoints > 0 ? 0 : sizeof sizes / sizeof sizes[0];
@@ -161,7 +169,7 @@ prepare_points (struct sweep *sweep)
       .name = point->name, .category = "operation", .function = __func__,
       .file = __FILE__, .line = __LINE__,
     };
-    point->nbytes = rd_subject_nbytes (subject, &point->box);
+    point->nbytes = rd_subject_nbytes (first, &point->box);
     point->seconds = calloc (sweep->measure.nruns, sizeof *point->seconds);
     if (point->seconds == NULL)
       return rd_error_memory ();
@@ -270,19 +278,18 @@ print_json (const struct sweep *sweep, const struct radio_profile *profile)
 static int
 measure_sweep (struct sweep *sweep, const struct rd_args *args)
 {
-  const char *operand = args->noperands ? args->operands[0] : NULL;
   RD_CLEAR_RUNS struct rd_runs runs = { 0 };
   RD_CLOSE_PROFILE struct radio_profile *profile = NULL;
   int failed = rd_measure_begin (&sweep->measure, args);
   if (!failed && sweep->csv)
     failed = rd_new_file_check (sweep->csv, sweep->measure.output.overwrite);
   if (!failed)
-    failed = rd_subject_open (args, operand, &sweep->subject_options,
-                              sweep->measure.json, &sweep->subject);
+    failed = rd_subjects_open (args, &sweep->subject_options,
+                               sweep->measure.json, &sweep->subjects);
   if (!failed)
     failed = prepare_points (sweep);
   if (!failed)
-    failed = rd_measure_describe (&sweep->measure, &sweep->subject);
+    failed = rd_measure_describe (&sweep->measure, &sweep->subjects);
   if (!failed)
     failed = rd_measure_describe_places (&sweep->measure, true);
   if (failed)
@@ -325,7 +332,7 @@ run_sweep (struct rd_args *args)
   };
   int status = parse_sweep (&sweep, args) ? measure_sweep (&sweep, args)
                                           : args->status;
-  rd_subject_close (&sweep.subject);
+  rd_subjects_close (&sweep.subjects);
   rd_measure_clear (&sweep.measure);
   for (size_t i = 0; i < MAX_SIZES; i++)
     free (sweep.points[i].seconds);
@@ -351,13 +358,13 @@ static const struct rd_option options[] = {
 
 const struct rd_command rd_profile_sweep = {
   .name = "profile sweep",
-  .operands = "[VOLUME] [OPTION]...",
+  .operands = "[VOLUME|COLLECTION]... [OPTION]...",
   .summary = "profile reading boxes of growing size",
   .description =
-    "Reads boxes of several sizes at random places and reports how the time "
-    "grows with them: the median and its 95 % confidence interval, quartiles "
-    "and MB/s. Default VOLUME: the first one of the store or, without a "
-    "store, a phantom.",
+    "Reads boxes of several sizes at random places of a volume, or of several "
+    "in turn, and reports how the time grows with them: the median and its "
+    "95 % confidence interval, quartiles and MB/s. Default VOLUME: the first "
+    "one of the store or, without a store, a phantom.",
   .options = options,
   .examples =
     "radio profile sweep sub-01\n"

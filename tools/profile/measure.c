@@ -99,9 +99,10 @@ rd_measure_begin (struct rd_measure *measure, const struct rd_args *args)
 
 int
 rd_measure_describe (struct rd_measure *measure,
-                     const struct rd_subject *subject)
+                     const struct rd_subjects *subjects)
 {
   struct rd_conditions *c = &measure->conditions;
+  const struct rd_subject *subject = subjects->list;
   const struct radio_volume_info *info = &subject->info;
   char type[32], tiling[RD_TILING_NBYTES];
   RD_FREE char *shape = rd_subject_shape_text (subject, info->array.shape);
@@ -128,6 +129,8 @@ rd_measure_describe (struct rd_measure *measure,
   int failed = RD_EXIT_OK;
   for (size_t i = 0; i < sizeof list / sizeof list[0] && !failed; i++)
     failed = rd_conditions_add (c, list[i].key, list[i].value, list[i].kind);
+  if (!failed && subjects->n > 1)
+    failed = rd_conditions_add_u64 (c, "volumes", subjects->n);
   if (!failed)
     failed = rd_conditions_add_u64 (c, "runs", measure->nruns);
   if (!failed)

@@ -72,7 +72,7 @@ int rd_measure_begin (struct rd_measure *measure,
 /* Add the conditions that all measurements have; and where places are read,
  * those. */
 int rd_measure_describe (struct rd_measure *measure,
-                         const struct rd_subject *subject);
+                         const struct rd_subjects *subjects);
 int rd_measure_describe_places (struct rd_measure *measure,
                                 bool are_random);
 

@@ -121,16 +121,6 @@ describe_volume (struct rd_subject *subject)
 }
 
 int
-rd_subject_borrow (const struct rd_args *args, const struct rd_target *node,
-                   struct rd_subject *subject)
-{
-  *subject = (struct rd_subject) {
-    .args = *args, .target = *node, .is_borrowed = true,
-  };
-  return describe_volume (subject);
-}
-
-int
 rd_subject_open (const struct rd_args *args, const char *operand,
                  const struct rd_subject_options *options, bool quiet,
                  struct rd_subject *subject)
@@ -188,6 +178,45 @@ rd_subject_close (struct rd_subject *subject)
     rd_target_close (&subject->target);
   free (subject->folder);
   rd_temp_remove (subject->temp);
+}
+
+int
+rd_subjects_open (const struct rd_args *args,
+                  const struct rd_subject_options *options, bool quiet,
+                  struct rd_subjects *subjects)
+{
+  struct rd_nodes *nodes = &subjects->nodes;
+  int failed = args->noperands == 0 ? RD_EXIT_OK
+    : rd_nodes_find (args, RD_NODES_SOME, nodes);
+  if (failed)
+    return failed;
+  size_t n = nodes->n ? nodes->n : 1;
+  subjects->list = calloc (n, sizeof *subjects->list);
+  if (subjects->list == NULL)
+    return rd_error_memory ();
+  subjects->n = n;
+  if (nodes->n == 0)
+    return rd_subject_open (args, NULL, options, quiet, subjects->list);
+  for (size_t i = 0; i < n && !failed; i++) {
+    struct rd_subject *subject = &subjects->list[i];
+    subject->args = *args;
+    subject->is_borrowed = true;
+    failed = rd_node_open (&nodes->list[i]);
+    if (!failed) {
+      subject->target = nodes->list[i];
+      failed = describe_volume (subject);
+    }
+  }
+  return failed;
+}
+
+void
+rd_subjects_close (struct rd_subjects *subjects)
+{
+  for (size_t i = 0; i < subjects->n; i++)
+    rd_subject_close (&subjects->list[i]);
+  free (subjects->list);
+  rd_nodes_clear (&subjects->nodes);
 }
 
 int

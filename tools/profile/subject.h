@@ -9,7 +9,7 @@
 struct rd_subject {
   struct rd_args args;        /* the command's, with the phantom's store */
   struct rd_target target;
-  bool is_borrowed;           /* the target: others close it */
+  bool is_borrowed;           /* the target: rd_subjects closes it */
   struct radio_volume_info info;
   char *folder;               /* of the volume's files; allocated */
   char *temp;                 /* the phantom's store lies in it; or NULL */
@@ -48,17 +48,24 @@ int rd_subject_open (const struct rd_args *args, const char *operand,
                      const struct rd_subject_options *options, bool quiet,
                      struct rd_subject *subject);
 
-/* Makes a volume that was found and opened the subject.  It stays the
- * caller's. */
-int rd_subject_borrow (const struct rd_args *args,
-                       const struct rd_target *node,
-                       struct rd_subject *subject);
-
 /* Opens store and volume again, so that nothing of them is cached. */
 int rd_subject_reopen (struct rd_subject *subject);
 
 void rd_subject_close (struct rd_subject *subject);
 #define RD_CLOSE_SUBJECT RD_CLEANUP (rd_subject_close)
+
+/* Volumes that are measured in turn: those that the operands name or, without
+ * any, the default of rd_subject_open. */
+struct rd_subjects {
+  struct rd_subject *list;
+  size_t n;
+  struct rd_nodes nodes;      /* that the operands name */
+};
+
+int rd_subjects_open (const struct rd_args *args,
+                      const struct rd_subject_options *options, bool quiet,
+                      struct rd_subjects *subjects);
+void rd_subjects_close (struct rd_subjects *subjects);
 
 /* Chooses a box of a size along x, y, z, at a random place or at `at' (x, y,
  * z); it has length 1 along other axes.  Returns an exit status; prints an
