@@ -96,7 +96,7 @@ struct rd_http_task {
    * not retried once the server may have acted on it. */
   bool is_repeatable;
 
-  /* Set by check: the response contradicts another one, and is believed. */
+  /* Set by check: another response would be the same. */
   bool is_believed;
 
   /* Adds headers to an attempt, each of them: a signature contains its time.

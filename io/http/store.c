@@ -103,9 +103,12 @@ rd_http_read_check (struct rd_http_task *task, size_t *nbytes)
     if (!response->has_nbytes && response->is_chunked
         && get->range == RD_RANGE_ALL)
       break;
-    if (!response->has_nbytes)
+    if (!response->has_nbytes) {
+      /* Some servers never do; only a range has it in another header. */
+      task->is_believed = !task->range[0] || task->method == RD_HTTP_HEAD;
       return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: the server does not send "
                       "the object's size", name);
+    }
     RD_TRY (rd_range_resolve (read->io, get, response->nbytes, &span));
     if (task->method != RD_HTTP_HEAD && span.nbytes < response->nbytes)
       return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: the server does not "

@@ -378,6 +378,20 @@ wrong_responses_are_retried_before_they_are_an_error (void **state)
   assert_fails (read_span (site, 500, 100), RADIO_ERROR_IO, KEY ": ");
 }
 
+/* Servers that do not send sizes do so each time. */
+static void
+a_response_without_a_size_is_not_retried (void **state)
+{
+  struct site *site = *state;
+  static const char *const answers[] = {
+    "HTTP/1.0 200 OK\r\n\r\nabc" HTTP_PEER_HANG_UP,
+  };
+  http_peer_say (site->peer, answers, 1);
+  assert_fails (read_whole (site, NBYTES), RADIO_ERROR_UNSUPPORTED,
+                KEY ": the server does not send the object's size");
+  assert_int_equal (http_peer_requests (site->peer), 1);
+}
+
 /* A response of another object is believed when the next one agrees. */
 static void
 an_object_replaced_during_a_read_is_an_error (void **state)
@@ -516,6 +530,7 @@ main (void)
     SITE_TEST (an_outage_is_not_made_worse_by_endless_retries),
     cmocka_unit_test (a_server_that_never_answered_is_not_retried_long),
     SITE_TEST (wrong_responses_are_retried_before_they_are_an_error),
+    SITE_TEST (a_response_without_a_size_is_not_retried),
     SITE_TEST (an_object_replaced_during_a_read_is_an_error),
     SITE_TEST (the_expected_version_and_size_are_checked),
     cmocka_unit_test (urls_that_hold_secrets_or_more_than_a_path_are_refused),
