@@ -306,10 +306,10 @@ const struct rd_command rd_profile_slice = {
   .operands = "[VOLUME|COLLECTION]... [OPTION]...",
   .summary = "profile reading planes, or boxes with --roi",
   .description =
-    "Reads planes of a volume, or of several in turn, a random one in each "
-    "run, and reports how long it took, where the time went, and how to "
-    "improve it. With --roi it reads boxes. Default VOLUME: the first one of "
-    "the store or, without a store, a phantom.",
+    "Reads planes (with --roi boxes) of a volume, or of several in turn, a "
+    "random one in each run, and reports how long it took, where the time "
+    "went, and how to improve it. Default VOLUME: the first one of the store "
+    "or, without a store, a phantom.",
   .options = slice_options,
   .examples =
     "radio profile slice sub-01 --axis sagittal\n"
