@@ -7,6 +7,8 @@
  *   FAIL_NTH=N                       the N-th, from 1 on
  *   FAIL_HOW=kill|eio
  *   FAIL_LOG=FILE                    a byte is appended for each
+ *   FAIL_NOREPLACE=1                 renameat2 is as on file systems that do
+ *                                    not know this flag
  */
 #include <config.h>
 
@@ -84,6 +86,10 @@ renameat2 (int from_fd, const char *from, int to_fd, const char *to,
            unsigned int flags)
 {
   NEXT (renameat2);
+  if (getenv ("FAIL_NOREPLACE") && (flags & RENAME_NOREPLACE)) {
+    errno = EINVAL;
+    return -1;
+  }
   return fails ("rename") ? -1 : next (from_fd, from, to_fd, to, flags);
 }
 #endif

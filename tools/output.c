@@ -89,7 +89,13 @@ rd_new_file_end (struct rd_new_file *file, int errnum)
     rd_atomic_abort (&file->atomic);
     return rd_error ("%s: %s", file->name, strerror (errnum));
   }
-  switch (rd_atomic_commit (&file->atomic)) {
+  enum rd_atomic_failure failure = rd_atomic_commit (&file->atomic);
+  RD_FREE char *leftover = file->atomic.leftover;
+  RD_FREE char *line = leftover ? rd_format (RD_LEFTOVER_FORMAT, file->name,
+                                             leftover) : NULL;
+  if (line)
+    rd_warn (line);
+  switch (failure) {
   case RD_ATOMIC_OK:
     return RD_EXIT_OK;
   case RD_ATOMIC_EXISTS:
@@ -151,6 +157,13 @@ report_export (enum radio_status status, const char *file, char *shape,
   return RD_EXIT_OK;
 }
 
+static void
+on_warning (const char *message, void *user_data)
+{
+  (void) user_data;
+  rd_warn (message);
+}
+
 int
 rd_output_volume (const struct rd_target *target,
                   const struct radio_box *box, const char *file,
@@ -159,8 +172,10 @@ rd_output_volume (const struct rd_target *target,
   struct radio_volume_info info;
   size_t axes[RADIO_MAX_RANK];
   char type[32];
+  struct radio_export_options warns = *options;
+  warns.warning = on_warning;
   enum radio_status status = radio_volume_export (target->volume, box, file,
-                                                  options);
+                                                  &warns);
   radio_volume_get_info (target->volume, &info);
   size_t n = rd_display_axes (&info, axes);
   RD_FREE char *shape = status != RADIO_OK ? NULL
@@ -177,8 +192,10 @@ rd_output_array (const struct rd_target *target, const struct radio_box *box,
   static const size_t axes[RADIO_MAX_RANK] = { 0, 1, 2, 3, 4, 5, 6, 7 };
   struct radio_array_info info;
   char type[32];
+  struct radio_export_options warns = *options;
+  warns.warning = on_warning;
   enum radio_status status = radio_array_export (target->array, box, file,
-                                                 options);
+                                                 &warns);
   radio_array_get_info (target->array, &info);
   RD_FREE char *shape = status != RADIO_OK ? NULL
     : rd_join_u64 (box ? box->size : info.shape, axes, info.rank, " x ");

@@ -129,6 +129,10 @@ RADIO_API const char *radio_status_name (enum radio_status status);
 /* Returns the version of the running library, "1.2.3".  Static storage. */
 RADIO_API const char *radio_version (void);
 
+/* Called on the calling thread with a line about something that is not an
+ * error. */
+typedef void radio_warning_fn (const char *message, void *user_data);
+
 #ifdef __cplusplus
 }
 #endif

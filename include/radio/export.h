@@ -16,6 +16,10 @@ struct radio_export_options {
   bool overwrite;
   /* Write scaled float32 values instead of stored ones (.npy only). */
   bool scaled;
+  /* Called if the file is complete, but its temporary file is left since it
+   * could not be removed; may be NULL. */
+  radio_warning_fn *warning;
+  void *user_data;
 
   /* Must be zero: later versions may have members here. */
   uint64_t reserved[8];

@@ -30,10 +30,6 @@ struct radio_progress {
 typedef enum radio_status radio_progress_fn (const struct radio_progress *p,
                                              void *user_data);
 
-/* Called on the calling thread with a line about something that is not an
- * error. */
-typedef void radio_warning_fn (const char *message, void *user_data);
-
 struct radio_ingest_options {
   /* "balanced" (also NULL), "axial", "isotropic", or the tile's size as
    * "X,Y,Z". */

@@ -128,7 +128,7 @@ rd_profile_write_file (const struct radio_profile *profile, const char *path,
   RD_CLEANUP (rd_cleanup_whole_file) struct rd_whole_file *whole = NULL;
   RD_TRY (rd_whole_file_open (path, overwrite, mode, &whole));
   RD_TRY (radio_profile_write_to (profile, options, write_to_whole, whole));
-  return rd_whole_file_commit (RD_STEAL (whole));
+  return rd_whole_file_commit (RD_STEAL (whole), NULL, NULL);
 }
 
 enum radio_status

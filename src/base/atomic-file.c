@@ -88,12 +88,21 @@ rd_atomic_open (struct rd_atomic_file *file, const char *name, bool overwrite,
   return RD_ATOMIC_OK;
 }
 
-/* rename, but never over an existing file: link fails when there is one. */
+/* rename, but never over an existing file. */
 static int
-rename_if_absent (const char *from, const char *to)
+rename_if_absent (const char *from, const char *to, char **leftover)
 {
+#ifdef RENAME_NOREPLACE
+  if (renameat2 (AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+    return 0;
+  if (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP)
+    return -1;
+#endif
+  /* Where the file system does not support that: link fails when there is
+   * one. */
   if (link (from, to) == 0) {
-    unlink (from);
+    if (unlink (from) != 0 && errno != ENOENT)
+      *leftover = strdup (from);
     return 0;
   }
   if (errno == EEXIST)
@@ -126,7 +135,8 @@ rd_atomic_commit (struct rd_atomic_file *file)
     return fail (file, RD_ATOMIC_WRITE);
   failed = (file->overwrite
             ? rename (file->temporary, file->target)
-            : rename_if_absent (file->temporary, file->target)) != 0;
+            : rename_if_absent (file->temporary, file->target,
+                                 &file->leftover)) != 0;
   if (failed)
     return fail (file, errno == EEXIST ? RD_ATOMIC_EXISTS
                                        : RD_ATOMIC_RENAME);
@@ -157,4 +167,11 @@ rd_atomic_abort (struct rd_atomic_file *file)
   free (file->target);
   file->fd = -1;
   file->temporary = file->target = NULL;
+}
+
+void
+rd_atomic_free_leftover (struct rd_atomic_file *file)
+{
+  free (file->leftover);
+  file->leftover = NULL;
 }

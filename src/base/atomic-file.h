@@ -31,8 +31,14 @@ struct rd_atomic_file {
   bool overwrite;
   char *target;               /* the name, links resolved */
   char *temporary;
+  char *leftover;             /* after commit: the temporary file, if it could
+                                 not be removed; else NULL */
   size_t folder_nbytes;       /* of both, up to the last slash */
 };
+
+/* The file and what it left. */
+#define RD_LEFTOVER_FORMAT "%s: is complete, but its temporary file could " \
+                           "not be removed (%s); remove that"
 
 /* Begins a file.  mode: of a new file, less the umask.  After a failure there
  * is nothing to commit or abort. */
@@ -42,6 +48,7 @@ enum rd_atomic_failure rd_atomic_open (struct rd_atomic_file *file,
 
 /* Makes it appear, or removes it; then there is no file any more. */
 enum rd_atomic_failure rd_atomic_commit (struct rd_atomic_file *file);
+void rd_atomic_free_leftover (struct rd_atomic_file *file);
 void rd_atomic_abort (struct rd_atomic_file *file);
 
 #endif /* RD_ATOMIC_FILE_H */

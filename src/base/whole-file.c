@@ -3,6 +3,7 @@
 #include <config.h>
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -84,10 +85,18 @@ rd_whole_file_write (struct rd_whole_file *whole, const void *data,
 }
 
 enum radio_status
-rd_whole_file_commit (struct rd_whole_file *whole)
+rd_whole_file_commit (struct rd_whole_file *whole, radio_warning_fn *warning,
+                      void *user_data)
 {
+  char line[RD_ERROR_NBYTES];
   enum radio_status status
     = report (whole, rd_atomic_commit (&whole->atomic));
+  if (whole->atomic.leftover && warning) {
+    snprintf (line, sizeof line, RD_LEFTOVER_FORMAT, whole->file,
+              whole->atomic.leftover);
+    warning (line, user_data);
+  }
+  rd_atomic_free_leftover (&whole->atomic);
   rd_whole_file_abort (whole);
   return status;
 }

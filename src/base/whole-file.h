@@ -23,9 +23,11 @@ enum radio_status rd_whole_file_write (struct rd_whole_file *whole,
                                        const void *data, size_t nbytes)
   RADIO_USE_RESULT;
 
-/* Make it appear; the new file is gone, also on failure. */
-enum radio_status rd_whole_file_commit (struct rd_whole_file *whole)
-  RADIO_USE_RESULT;
+/* Make it appear; the new file is gone, also on failure.  warning (may
+ * be NULL) is called if it is complete, but its temporary file is left. */
+enum radio_status rd_whole_file_commit (struct rd_whole_file *whole,
+                                        radio_warning_fn *warning,
+                                        void *user_data) RADIO_USE_RESULT;
 void rd_whole_file_abort (struct rd_whole_file *whole);
 RD_DEFINE_CLEANUP (whole_file, struct rd_whole_file, rd_whole_file_abort);
 

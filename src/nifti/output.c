@@ -51,14 +51,16 @@ rd_output_write (struct rd_output *output, const void *data, size_t nbytes)
 }
 
 enum radio_status
-rd_output_commit (struct rd_output *output)
+rd_output_commit (struct rd_output *output, radio_warning_fn *warning,
+                  void *user_data)
 {
   enum radio_status status = RADIO_OK;
   if (output->gzip)
     status = rd_gzip_finish (output->gzip);
   if (status == RADIO_OK) {
     RD_SCOPE_BLOCKING ("commit file", RD_IN_DISK);
-    status = rd_whole_file_commit (RD_STEAL (output->whole));
+    status = rd_whole_file_commit (RD_STEAL (output->whole), warning,
+                                   user_data);
   }
   rd_output_abort (output);
   return status;

@@ -25,9 +25,11 @@ enum radio_status rd_output_write (struct rd_output *output,
                                    const void *data, size_t nbytes)
   RADIO_USE_RESULT;
 
-/* Make it appear; the output is gone, also on failure. */
-enum radio_status rd_output_commit (struct rd_output *output)
-  RADIO_USE_RESULT;
+/* Make it appear; the output is gone, also on failure.  warning as for
+ * rd_whole_file_commit. */
+enum radio_status rd_output_commit (struct rd_output *output,
+                                    radio_warning_fn *warning,
+                                    void *user_data) RADIO_USE_RESULT;
 void rd_output_abort (struct rd_output *output);
 RD_DEFINE_CLEANUP (output, struct rd_output, rd_output_abort);
 

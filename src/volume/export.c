@@ -248,7 +248,8 @@ run_executor (const struct rd_executor *executor, uint64_t n,
 /* Write header and elements to a file, which appears when it is complete. */
 static enum radio_status
 write_file (const struct rd_stream *stream, const struct rd_buffer *header,
-            bool swapped, const char *file, bool overwrite)
+            bool swapped, const char *file,
+            const struct radio_export_options *options)
 {
   const struct radio_context *context = stream->array->store->context;
   const struct pool_executor executor = {
@@ -260,14 +261,16 @@ write_file (const struct rd_stream *stream, const struct rd_buffer *header,
     .pool = context->pool,
   };
   RD_CLEANUP (rd_cleanup_output) struct rd_output *output = NULL;
-  RD_TRY (rd_output_open (file, overwrite, &executor.base, &output));
+  RD_TRY (rd_output_open (file, options->overwrite, &executor.base,
+                          &output));
   RD_TRY (rd_output_write (output, header->data, header->nbytes));
   struct writing writing = {
     .output = output, .swapped = swapped,
     .unit_nbytes = stream->array->doc->type.unit_nbytes,
   };
   RD_TRY (rd_stream_run (stream, write_elements, &writing));
-  return rd_output_commit (RD_STEAL (output));
+  return rd_output_commit (RD_STEAL (output), options->warning,
+                           options->user_data);
 }
 
 static const struct radio_site write_site = {
@@ -338,7 +341,7 @@ export_volume (struct radio_volume *volume, const struct radio_box *box,
     RD_TRY (nifti_header (volume, box, &header, &swapped));
   else
     RD_TRY (npy_header (volume, box, &stream, &header));
-  return write_file (&stream, &header, swapped, file, options->overwrite);
+  return write_file (&stream, &header, swapped, file, options);
 }
 
 enum radio_status
@@ -372,7 +375,7 @@ export_array (struct radio_array *array, const struct radio_box *box,
   RD_BUFFER_SCOPE struct rd_buffer header = { 0 };
   RD_TRY (rd_npy_header (rd_npy_descr (&array->doc->type, room), false,
                          stream.box.rank, stream.box.size, &header));
-  return write_file (&stream, &header, false, file, options->overwrite);
+  return write_file (&stream, &header, false, file, options);
 }
 
 enum radio_status

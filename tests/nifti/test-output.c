@@ -56,7 +56,7 @@ write_text (const char *file, bool overwrite, const char *text)
   struct rd_output *output;
   assert_ok (rd_output_open (file, overwrite, NULL, &output));
   assert_ok (rd_output_write (output, text, strlen (text)));
-  assert_ok (rd_output_commit (output));
+  assert_ok (rd_output_commit (output, NULL, NULL));
 }
 
 static void
@@ -68,7 +68,7 @@ a_file_appears_with_commit_and_leaves_nothing_else (void **state)
   assert_ok (rd_output_write (output, "one ", 4));
   assert_int_equal (access ("a.npy", F_OK), -1);
   assert_ok (rd_output_write (output, "two", 3));
-  assert_ok (rd_output_commit (output));
+  assert_ok (rd_output_commit (output, NULL, NULL));
   assert_content ("a.npy", "one two");
   assert_int_equal (count_files (), 1);
 }
@@ -108,7 +108,8 @@ a_file_that_came_meanwhile_is_kept (void **state)
   assert_ok (rd_output_open ("a.nii", false, NULL, &output));
   assert_ok (rd_output_write (output, "mine", 4));
   write_text ("a.nii", false, "theirs");
-  assert_fails (rd_output_commit (output), RADIO_ERROR_EXISTS, "a.nii");
+  assert_fails (rd_output_commit (output, NULL, NULL), RADIO_ERROR_EXISTS,
+                "a.nii");
   assert_content ("a.nii", "theirs");
   assert_int_equal (count_files (), 1);
 }
@@ -263,7 +264,7 @@ assert_gzip_round_trip (size_t nbytes, size_t piece_nbytes)
     size_t n = nbytes - at < piece_nbytes ? nbytes - at : piece_nbytes;
     assert_ok (rd_output_write (output, data + at, n));
   }
-  assert_ok (rd_output_commit (output));
+  assert_ok (rd_output_commit (output, NULL, NULL));
 
   size_t npacked = slurp ("a.nii.gz", packed, room), nin, nout;
   struct libdeflate_decompressor *inflate = libdeflate_alloc_decompressor ();
