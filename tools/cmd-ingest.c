@@ -14,6 +14,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "tools/npy.h"
 #include "tools/interrupt.h"
 #include "tools/jobs.h"
 #include "tools/names.h"
@@ -336,6 +337,7 @@ struct ingest {
   const char *collection;
   enum collection_from from;
   struct radio_ingest_options options;
+  struct rd_npy_geometry geometry;    /* of .npy files */
   struct files files;
   struct radio_store *store;
   struct outcome *outcomes;
@@ -408,6 +410,13 @@ file_memory_nbytes (const struct ingest *ingest, const struct file *file)
   return FILE_MEMORY_LEAST_NBYTES + nbytes * FILE_MEMORY_TIMES;
 }
 
+static bool
+is_npy (const char *name)
+{
+  size_t n = strlen (name);
+  return n > 4 && strcasecmp (name + n - 4, ".npy") == 0;
+}
+
 static void
 ingest_file (void *data, size_t i)
 {
@@ -423,11 +432,17 @@ ingest_file (void *data, size_t i)
   options.user_data = &job;
   /* A name without a legal path fails again here, for its message. */
   rd_jobs_reserve (&ingest->jobs, memory_nbytes);
-  outcome->status = file->path == NULL
-    ? radio_ingest_path (file->name, file->collection, &unused)
-    : radio_ingest (ingest->store, file->name, file->path, &options,
-                    &outcome->result);
-  if (outcome->status != RADIO_OK)
+  if (file->path == NULL)
+    outcome->status
+      = radio_ingest_path (file->name, file->collection, &unused);
+  else if (is_npy (file->name))
+    outcome->status = rd_npy_ingest (ingest->store, file->name, file->path,
+                                     &ingest->geometry, &options,
+                                     &outcome->result, &outcome->message);
+  else
+    outcome->status = radio_ingest (ingest->store, file->name, file->path,
+                                    &options, &outcome->result);
+  if (outcome->status != RADIO_OK && outcome->message == NULL)
     outcome->message = strdup (radio_error_message ());
   rd_jobs_release (&ingest->jobs, memory_nbytes);
 }
@@ -510,6 +525,35 @@ print_summary (const struct ingest *ingest)
   putchar ('\n');
 }
 
+/* Reads the geometry of .npy files.  Returns an exit status; prints errors. */
+static int
+set_geometry (struct rd_args *args, const char *spacing, const char *affine,
+              const char *like, struct rd_npy_geometry *geometry,
+              struct rd_target *target)
+{
+  bool has_npy = false;
+  int ngiven = (spacing != NULL) + (affine != NULL) + (like != NULL);
+  if (ngiven > 1)
+    return rd_usage_error (args, "--spacing, --affine and --like exclude each "
+                           "other");
+  for (size_t i = 0; i < args->noperands; i++)
+    has_npy = has_npy || is_npy (args->operands[i]);
+  if (ngiven > 0 && !has_npy)
+    return rd_usage_error (args, "--%s is for .npy files; there is none",
+                           spacing ? "spacing" : affine ? "affine" : "like");
+  if (spacing && !rd_parse_spacing (spacing, geometry->spacing))
+    return rd_usage_error (args, "--spacing: '%s' is not X,Y,Z, three "
+                           "positive numbers", spacing);
+  geometry->is_given = ngiven > 0;
+  if (affine)
+    return rd_affine_read (affine, geometry->affine);
+  if (like == NULL)
+    return RD_EXIT_OK;
+  int failed = rd_target_open (args, like, false, target);
+  geometry->like = target->volume;
+  return failed;
+}
+
 static int
 ingest_files (struct ingest *ingest)
 {
@@ -565,6 +609,8 @@ run_ingest (struct rd_args *args)
 {
   static const char *const sources[] = { "name", "folder", NULL };
   struct ingest ingest = { .args = args };
+  const char *spacing = NULL, *affine = NULL, *like = NULL;
+  struct rd_target target RD_CLOSE_TARGET = { 0 };
   int id;
   while ((id = rd_args_next (args)) > 0) {
     if (id == 'c')
@@ -581,6 +627,12 @@ run_ingest (struct rd_args *args)
       ingest.options.codec = args->value;
     if (id == RD_OPTION_STRIP)
       ingest.options.strip = true;
+    if (id == RD_OPTION_SPACING)
+      spacing = args->value;
+    if (id == RD_OPTION_AFFINE)
+      affine = args->value;
+    if (id == RD_OPTION_LIKE)
+      like = args->value;
   }
   if (id < 0 || !rd_args_want (args, 1, SIZE_MAX, "FILE")
       || !rd_args_existing (args, &ingest.options.existing))
@@ -588,7 +640,10 @@ run_ingest (struct rd_args *args)
   if (ingest.collection && ingest.from != FROM_EITHER)
     return rd_usage_error (args, "--collection and --collection-from exclude "
                            "each other");
-  int status = ingest_files (&ingest);
+  int status = set_geometry (args, spacing, affine, like, &ingest.geometry,
+                             &target);
+  if (status == RD_EXIT_OK)
+    status = ingest_files (&ingest);
   radio_store_close (ingest.store);
   for (size_t i = 0; ingest.outcomes && i < ingest.files.n; i++)
     free (ingest.outcomes[i].message);
@@ -617,6 +672,13 @@ static const struct rd_option options[] = {
   { RD_OPTION_STRIP, "strip", NULL,
     "blank the header's free-text fields and drop its\n"
     "extensions, which may identify the patient" },
+  { RD_OPTION_SPACING, "spacing", "X,Y,Z",
+    "the size of a voxel in mm, for .npy files" },
+  { RD_OPTION_AFFINE, "affine", "FILE",
+    "the affine, for .npy files: 3 or 4 rows of text,\n"
+    "as numpy.savetxt writes it" },
+  { RD_OPTION_LIKE, "like", "VOLUME",
+    "a volume with the same geometry, for .npy files" },
   RD_SINGLE_WRITER_OPTION,
   { 'q', "quiet", NULL, "print only the summary" },
   RD_WORK_OPTIONS,
@@ -630,7 +692,9 @@ const struct rd_command rd_command_ingest = {
   .summary = "add NIfTI images to a store",
   .description =
     "Adds NIfTI images (.nii, .nii.gz, .hdr with .img) to a store, which is "
-    "created if needed. Folders are searched recursively. A volume is named "
+    "created if needed. Folders are searched recursively. NumPy's arrays "
+    "(.npy, axes x, y, z[, t[, c]]) are added, too, if they are named and "
+    "their geometry is given. A volume is named "
     "after its file, and becomes visible once all of it is on disk. Files "
     "that fail are reported and do not stop the others; the exit status is "
     "then 1.",
@@ -638,6 +702,6 @@ const struct rd_command rd_command_ingest = {
   .examples =
     "radio ingest scans/*.nii.gz\n"
     "radio ingest -s study.zarr -c ct --skip-existing /data/ct\n"
-    "radio ingest --codec small --tiling axial --strip a.nii.gz",
+    "radio ingest -c labels sub-01.npy --like ct/sub-01",
   .run = run_ingest,
 };

@@ -66,6 +66,9 @@ enum {
   RD_OPTION_NAME,
   RD_OPTION_NO_READ_BACK,
   RD_OPTION_COLLECTION_FROM,
+  RD_OPTION_SPACING,
+  RD_OPTION_AFFINE,
+  RD_OPTION_LIKE,
 };
 
 #define RD_STORE_OPTION                                                 \

@@ -84,8 +84,8 @@ radio_ingest (struct radio_store *store, const char *file, const char *path,
   radio_ingest (store, file, path, options, result, \
                 sizeof (struct radio_ingest_result))
 
-/* Returns the volume path for a file's name, without reading the file:
- * the stem below collection; or, when collection is NULL, for a BIDS name
+/* Returns the volume path for a file's name (also .npy), without reading the
+ * file: the stem below collection; or, when collection is NULL, for a BIDS name
  * ("sub-01_ses-2_T1w.nii.gz") "T1w/sub-01_ses-2", and else
  * "images/STEM".  *path is allocated, the caller frees it with free ().
  * Errors: RADIO_ERROR_ARGUMENT (the name is not legal for a Zarr node). */

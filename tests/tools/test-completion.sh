@@ -40,7 +40,8 @@ commands_are_completed () {
 
 options_are_those_of_the_help () {
   completes '--json' info --j
-  completes '--single-writer --skip-existing --store --strip' ingest --s
+  completes '--single-writer --skip-existing --spacing --store --strip' \
+    ingest --s
   completes '--help --json --long --store -h -l -s' ls -
 }
 

@@ -51,6 +51,7 @@ _radio_values () {
     --as) echo ranks runs ;;
     --destination) echo fresh numpy reused ;;
     -c | --collection) _radio_collections "$1" ;;
+    --like) _radio_volumes "$1" ;;
     *) return 1 ;;
   esac
 }
@@ -58,7 +59,7 @@ _radio_values () {
 # Options whose value is a file or a folder.
 _radio_takes_value () {
   case $1 in
-    -s | --store | --to | -o | --output | --redact-key | --csv) return 0 ;;
+    -s | --store | --to | -o | --output | --redact-key | --csv | --affine) return 0 ;;
   esac
   return 1
 }

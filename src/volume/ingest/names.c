@@ -16,7 +16,7 @@
 
 /* No suffix is the end of a longer one. */
 static const char *const suffixes[] = {
-  ".nii.gz", ".hdr.gz", ".img.gz", ".nii", ".hdr", ".img",
+  ".nii.gz", ".hdr.gz", ".img.gz", ".nii", ".hdr", ".img", ".npy",
 };
 
 #define NSUFFIXES (sizeof suffixes / sizeof suffixes[0])
@@ -47,7 +47,8 @@ radio_ingest_is_image (const char *file)
   if (file == NULL)
     return false;
   const char *suffix = suffix_of (base_name (file));
-  return suffix && strncmp (suffix, ".img", 4) != 0;
+  return suffix && strncmp (suffix, ".img", 4) != 0
+         && strcmp (suffix, ".npy") != 0;
 }
 
 /* The length of the longest valid BIDS key, value or suffix. */
