@@ -315,9 +315,12 @@ copy_volumes (struct cp *cp)
     if (width > cp->path_width)
       cp->path_width = width;
   }
+  /* Either store may be behind a network. */
+  size_t nfrom = rd_nodes_nthreads (cp->args, &cp->nodes);
+  size_t nto = rd_jobs_nthreads (cp->args, cp->to_name);
   cp->jobs = (struct rd_jobs) {
     .n = cp->n,
-    .nthreads = rd_jobs_nthreads (cp->args, rd_store_name (cp->args)),
+    .nthreads = nfrom > nto ? nfrom : nto,
     .limit_nbytes = rd_jobs_limit_nbytes (cp->args),
     .run = copy_volume,
     .end = end_volume,
