@@ -19,8 +19,9 @@
 #include "io/posix/posix.h"
 
 /* Files that a stage holds open until they are synced; others, and large
- * ones, are synced when they are complete. */
-#define MAX_FILES 8
+ * ones, are synced when they are complete.  64 volumes in flight, each with
+ * two stages, its source and its locks, stay below 1,024 descriptors. */
+#define MAX_FILES 4
 #define LARGE_NBYTES ((uint64_t) 1 << 20)
 
 struct paths {
