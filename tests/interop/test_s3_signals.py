@@ -2,6 +2,7 @@
 """A signal interrupts removals and collections in S3, sent by a proxy in front
 of the gateway at a chosen request."""
 
+import re
 import signal
 import subprocess
 import time
@@ -63,7 +64,8 @@ def tombstones_of(s3):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_removal_leaves_no_tombstone(gateway, s3, proxy, radio,
                                                     tmp_path, number):
-    """The leftovers do not prevent a copy to the same place."""
+    """The leftovers do not prevent a copy to the same place.  Of two volumes
+    that are removed at the same time, one or both have begun."""
     store, env = f"s3://{BUCKET}/rm-{number}", gateway.environment()
     local = tmp_path / "local.zarr"
     for name in ("ct/a", "ct/b"):
@@ -71,12 +73,12 @@ def test_an_interrupted_removal_leaves_no_tombstone(gateway, s3, proxy, radio,
     radio("cp", "-q", local, store, env=env)
     out, err = end_at_removal(proxy, env, number, "rm", "-s", store, "ct/a",
                               "ct/b")
-    assert "ct/a: removed, but not all of its data" in err, err
-    assert "ct/b and all after it were kept" in err and not out
+    begun = re.findall("(ct/.): removed, but not all of its data", err)
+    assert begun and not out, err
     assert not tombstones_of(s3)
     assert [line.split()[0] for line in
             radio("ls", "-s", store, env=env).stdout.splitlines()
-            if line.startswith("ct/")] == ["ct/b"]
+            if line.startswith("ct/")] == sorted({"ct/a", "ct/b"} - {*begun})
     radio("cp", "-q", local, store, "--skip-existing", env=env)
     radio("validate", "-s", store, env=env)
     assert not tombstones_of(s3)
