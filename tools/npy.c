@@ -237,17 +237,21 @@ rd_affine_read (const char *file, double affine[3][4])
   char text[4096], *rest = text, *word;
   double numbers[16] = { 0 };
   size_t n = 0;
+  bool is_affine = true;
   FILE *from = fopen (file, "re");
   if (from == NULL)
     return rd_error ("%s: %s", file, strerror (errno));
   size_t nbytes = fread (text, 1, sizeof text - 1, from);
   fclose (from);
   text[nbytes] = '\0';
-  while ((word = strsep (&rest, " \t\r\n,;[]")) != NULL)
-    if (*word && (n == 16 || !rd_parse_double (word, &numbers[n++])))
-      n = 17;
-  bool is_affine = n == 12 || (n == 16 && numbers[12] == 0
-    && numbers[13] == 0 && numbers[14] == 0 && numbers[15] == 1);
+  while (is_affine && (word = strsep (&rest, " \t\r\n,;[]")) != NULL)
+    if (*word)
+      is_affine = n < 16 && rd_parse_double (word, &numbers[n++]);
+  if (n == 16)
+    is_affine = is_affine && numbers[12] == 0 && numbers[13] == 0
+                && numbers[14] == 0 && numbers[15] == 1;
+  else
+    is_affine = is_affine && n == 12;
   if (!is_affine || nbytes == sizeof text - 1)
     return rd_error ("%s: is no affine; it must have 3 rows of 4 numbers, and "
                      "may have a fourth of 0 0 0 1", file);

@@ -82,7 +82,8 @@ def test_the_affine_is_numpys_text(radio, np, nib, tmp_path):
         assert np.allclose(got.affine, affine, atol=1e-6)
         assert np.allclose(got.header.get_zooms(),
                            np.sqrt((affine[:3, :3] ** 2).sum(axis=0)))
-    for text in "1 2 3", "1 0 0 0\n0 1 0 0\n0 0 1 0\n0 0 0 2", "a b c", "":
+    for text in "1 2 3", "1 0 0 0\n0 1 0 0\n0 0 1 0\n0 0 0 2", "a b c", "", \
+            "1 " * 17, "x " * 40:
         (tmp_path / "a.txt").write_text(text)
         failed = radio("ingest", "-s", store, "--affine", tmp_path / "a.txt",
                        tmp_path / "a.npy", status=1)
