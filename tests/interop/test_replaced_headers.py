@@ -55,7 +55,7 @@ def read_headers(zarr, volume):
 @pytest.mark.parametrize("how", ["kill", "eio"])
 @pytest.mark.parametrize("call", ["rename", "unlink", "fsync"])
 @pytest.mark.parametrize("command", ["ingest", "cp"])
-def test_a_header_decodes_wherever_a_replacement_ends(
+def test_a_header_decodes_after_each_end_of_a_replacement(
         radio, zarr, begin, tmp_path, command, call, how):
     headers = {name: (begin / f"{name}.nii").read_bytes()[:-120]
                for name in ("second", "third")}

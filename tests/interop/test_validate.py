@@ -68,7 +68,7 @@ def validate(server, *names):
     return done, json.loads(done.stdout) if done.stdout else None
 
 
-def test_a_volume_behind_http_is_checked(server):
+def test_a_volume_over_http_is_checked(server):
     done, volume = validate(server, "ct/a")
     assert done.returncode == 0, done.stderr
     assert volume["state"] == "ok" and volume["tile_count"] > 0
@@ -83,7 +83,7 @@ def test_a_volume_behind_http_is_checked(server):
     assert volume["damaged_count"] == 1 and volume["messages"]
 
 
-def test_a_missing_name_behind_http_is_an_error(server):
+def test_a_missing_name_over_http_is_an_error(server):
     done, volume = validate(server, "ct/none")
     assert done.returncode == 1 and volume is None
     assert done.stderr.count("\n") == 1

@@ -238,7 +238,7 @@ die_everywhere (uint64_t start,
 }
 
 static void
-a_header_decodes_wherever_an_ingest_dies (void **state)
+a_header_decodes_after_each_death_of_an_ingest (void **state)
 {
   (void) state;
   unsigned nstale = 0;
@@ -297,7 +297,7 @@ main (void)
     cmocka_unit_test (an_ingest_beside_rm_is_whole_or_gone),
     cmocka_unit_test (an_ingest_outlives_a_gc_at_each_step),
     cmocka_unit_test (of_two_ingests_one_is_whole),
-    cmocka_unit_test (a_header_decodes_wherever_an_ingest_dies),
+    cmocka_unit_test (a_header_decodes_after_each_death_of_an_ingest),
   };
   return cmocka_run_group_tests (tests, enter_folder, leave_folder);
 }
