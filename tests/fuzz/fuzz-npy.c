@@ -35,8 +35,7 @@ rd_fuzz_seed (unsigned i, unsigned char *out, size_t room)
     "{'descr': '|O', 'fortran_order': False, 'shape': (3, 4), }",
     "{'descr': [('R', '|u1')], 'fortran_order': False, 'shape': (3, 4), }",
     "{'descr': '<f8', 'fortran_order': False, 'shape': (0, 4), }",
-    "{'descr': '<f8', 'fortran_order': False, "
-      "'shape': (9999999999999999999, 9999999999999999999), }",
+    "{'descr':'<f8','fortran_order':False,'shape':(9999999999999999999,9)}",
     "{'descr': '|u1', 'fortran_order': False, 'shape': (5, 4, 3, 2, 1), }\n",
   };
   const size_t n = sizeof headers / sizeof headers[0];

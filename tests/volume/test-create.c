@@ -61,11 +61,11 @@ read_objects (struct radio_store *store, struct objects *objects)
   radio_volume_close (volume);
 }
 
-enum memory_order { C_ORDER, FORTRAN_ORDER, BACKWARD, NORDERS };
+enum order { C_ORDER, FORTRAN_ORDER, BACKWARD, NORDERS };
 
 /* The elements of an array in another order; *origin is the first one. */
 static void
-reorder (const struct radio_array_info *info, enum memory_order order,
+reorder (const struct radio_array_info *info, enum order order,
          const unsigned char *from, struct rd_buffer *to, int64_t *strides,
          const unsigned char **origin)
 {
