@@ -591,7 +591,9 @@ reserve_window (struct rd_run *run)
     run->async.window, layout->sharding ? run->plan.max_fetch_nbytes
                                         : layout->tile_bound_nbytes);
   RD_LOCK_SCOPE (&context->runs_mutex);
-  if (!context->runs.first && may_reserve_synced (run)) {
+  /* One that was cancelled does not wait: rd_fetch_tiles_wake was called. */
+  if ((!context->runs.first && may_reserve_synced (run))
+      || rd_read_stop_check (run->read->stop) != RADIO_OK) {
     context->runs.nbytes += run->window_nbytes;
     return true;
   }
@@ -601,6 +603,20 @@ reserve_window (struct rd_run *run)
   return false;
 }
 
+/* Takes a run out of those that wait, and lets it go on. */
+static void
+resume_synced (struct rd_run **at)
+{
+  struct rd_run *run = *at;
+  struct radio_context *context = context_of (run);
+  context->runs.nbytes += run->window_nbytes;
+  *at = run->following;
+  if (context->runs.last == &run->following)
+    context->runs.last = at;
+  run->step.end = flights_started;
+  rd_pool_post (context->pool, &run->step);
+}
+
 /* Gives the bytes back, and starts the reads that waited for them, in order. */
 static void
 release_window (struct rd_run *run)
@@ -608,15 +624,23 @@ release_window (struct rd_run *run)
   struct radio_context *context = context_of (run);
   RD_LOCK_SCOPE (&context->runs_mutex);
   context->runs.nbytes -= run->window_nbytes;
-  struct rd_run *next;
-  while ((next = context->runs.first) && may_reserve_synced (next)) {
-    context->runs.nbytes += next->window_nbytes;
-    context->runs.first = next->following;
-    if (!context->runs.first)
-      context->runs.last = &context->runs.first;
-    next->step.end = flights_started;
-    rd_pool_post (context->pool, &next->step);
+  while (context->runs.first && may_reserve_synced (context->runs.first))
+    resume_synced (&context->runs.first);
+}
+
+void
+rd_fetch_tiles_wake (struct rd_tile_read *read)
+{
+  struct radio_context *context = read->array->store->context;
+  {
+    RD_LOCK_SCOPE (&context->runs_mutex);
+    struct rd_run **at = &context->runs.first;
+    while (*at && (*at)->read != read)
+      at = &(*at)->following;
+    if (*at)
+      resume_synced (at);
   }
+  rd_io_wake (read->array->store->io);
 }
 
 /* Ends the part with its last flight. */
@@ -650,6 +674,7 @@ static void
 start_run_flights (struct rd_run *run)
 {
   uint64_t scope = enter_run (run);
+  record_failure (&run->async, rd_read_stop_check (run->read->stop));
   (void) count_flight (&run->async, 1);
   start_flights (&run->async);
   radio_scope_end (scope);

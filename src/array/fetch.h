@@ -76,6 +76,10 @@ enum radio_status rd_fetch_tiles_start (struct rd_tile_read *read,
                                         rd_tiles_done_fn *done)
   RADIO_USE_RESULT;
 
+/* Ends a started read whose stop was cancelled: its requests, and its wait for
+ * memory. */
+void rd_fetch_tiles_wake (struct rd_tile_read *read);
+
 /* RADIO_ERROR_NOT_FOUND when the array was removed under its handle.  Removing
  * an array removes its document first: if that still exists after a read, no
  * chunk was missing because it was being removed. */

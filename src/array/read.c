@@ -528,5 +528,5 @@ radio_read_cancel (struct radio_read *read)
   atomic_store (&read->read.stop.io.is_cancelled, true);
   RD_LOCK_SCOPE (&read->mutex);
   if (!read->synced.is_done)
-    rd_io_wake (read->read.tiles.array->store->io);
+    rd_fetch_tiles_wake (&read->read.tiles);
 }
