@@ -4,9 +4,13 @@
 #include <config.h>
 
 #include <math.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "src/volume/volume.h"
 #include "tests/alloc-fail.h"
+#include "tests/io/fault.h"
+#include "tests/io/wrap.h"
 #include "tests/volume/fixture.h"
 
 /* With one thread every allocation is the test's own thread's. */
@@ -590,6 +594,120 @@ each_failing_allocation_is_an_error_that_leaves_nothing (void **state)
   assert_in_range (nth, 50, 4999);
 }
 
+/* A store in which the nth operation of a kind finds no space. */
+static struct radio_store *
+open_failing (enum rd_fault_op op, uint64_t nth)
+{
+  const struct rd_fault fault = {
+    .op = op, .nth = nth, .status = RADIO_ERROR_NO_SPACE,
+  };
+  const struct rd_fault_plan plan = { .faults = &fault, .n = 1 };
+  const struct radio_context_options how = { .nthreads = 1 };
+  struct radio_store_options options = { .create = true };
+  struct radio_store *store;
+  struct rd_io *io;
+  assert_ok (radio_context_open (&how, &options.context));
+  assert_ok (rd_io_open ("memory:", true, &io));
+  assert_ok (rd_io_fault_open (io, &plan, &io));
+  if (rd_store_open_io (io, &options, &store) != RADIO_OK)
+    store = NULL;
+  radio_context_close (options.context);
+  return store;
+}
+
+static void
+each_failing_operation_of_the_store_leaves_the_volume_or_nothing (
+  void **state)
+{
+  (void) state;
+  static const enum rd_fault_op ops[] = {
+    RD_FAULT_PUT, RD_FAULT_CREATE, RD_FAULT_APPEND, RD_FAULT_COMMIT,
+    RD_FAULT_LOCK,
+  };
+  unsigned nfailed = 0;
+  for (uint64_t i = 0; i < 40; i++) {
+    struct radio_store *store = open_failing (ops[i % 5], 1 + i / 5);
+    if (store == NULL)
+      continue;
+    enum radio_status status = create_one (store);
+    bool is_there = was_published (status);
+    nfailed += status != RADIO_OK;
+    if (status != RADIO_OK)
+      assert_int_equal (status, RADIO_ERROR_NO_SPACE);
+    char paths[100];
+    list_paths (store, paths, sizeof paths);
+    assert_string_equal (paths, is_there ? "ct/a" : "");
+    if (!is_there) {
+      assert_ok (radio_store_gc (store, false, NULL));
+      assert_int_equal (count_objects (store, "ct/a"), 0);
+      assert_ok (create_one (store));
+    }
+    radio_store_close (store);
+  }
+  assert_in_range (nfailed, 5, 39);
+}
+
+/* The child's handle is its parent's, who goes on with it. */
+static void
+a_forked_child_neither_writes_nor_removes (void **state)
+{
+  (void) state;
+  struct radio_store *store = must_open_store ("fork.zarr");
+  const struct radio_box first = { 4, { 0, 0, 0, 0 }, { 1, 3, 4, 5 } };
+  const struct radio_box second = { 4, { 1, 0, 0, 0 }, { 1, 3, 4, 5 } };
+  static const int16_t voxels[3 * 4 * 5];
+  struct radio_writer *writer;
+  assert_ok (radio_volume_create (store, "ct/a", &small, &writer));
+  assert_ok (radio_volume_write_slab (writer, &first, voxels, sizeof voxels,
+                                      NULL));
+  pid_t child = fork ();
+  if (child == 0) {
+    bool is_refused
+      = radio_volume_write_slab (writer, &second, voxels, sizeof voxels,
+                                 NULL) == RADIO_ERROR_FORKED
+        && radio_volume_commit (writer, NULL) == RADIO_ERROR_FORKED;
+    radio_volume_abort (writer);
+    _exit (is_refused ? 0 : 1);
+  }
+  int status;
+  assert_int_equal (waitpid (child, &status, 0), child);
+  assert_int_equal (status, 0);
+  assert_ok (radio_volume_write_slab (writer, &second, voxels, sizeof voxels,
+                                      NULL));
+  assert_ok (radio_volume_commit (writer, NULL));
+  assert_int_equal (first_value (store), 0);
+  radio_store_close (store);
+}
+
+static void
+memory_is_that_of_a_layer_whatever_the_size (void **state)
+{
+  (void) state;
+  const struct radio_context_options how = {
+    .nthreads = 2, .memory_limit_nbytes = 8 << 20,
+  };
+  struct radio_store_options options = { .create = true };
+  struct radio_store *store;
+  struct radio_writer *writer;
+  struct radio_create_options large = {
+    .rank = 3, .shape = { 100000, 64, 64 }, .dtype = RADIO_UINT8,
+  };
+  assert_ok (radio_context_open (&how, &options.context));
+  assert_ok (radio_store_open ("memory:", &options, &store));
+  radio_context_close (options.context);
+  alloc_fail_nth (0);
+  enum radio_status status
+    = radio_volume_create (store, "ct/a", &large, &writer);
+  alloc_fail_end ();
+  assert_ok (status);
+  assert_in_range (alloc_fail_largest (), 1, 8 << 20);
+  radio_volume_abort (writer);
+  large.shape[1] = large.shape[2] = 4000;
+  assert_fails (radio_volume_create (store, "ct/a", &large, &writer),
+                RADIO_ERROR_LIMIT, "a slab of the image");
+  radio_store_close (store);
+}
+
 int
 main (void)
 {
@@ -604,6 +722,10 @@ main (void)
     cmocka_unit_test (nothing_is_left_of_a_volume_that_is_not_committed),
     cmocka_unit_test (of_two_writers_of_a_name_one_has_it),
     cmocka_unit_test (each_failing_allocation_is_an_error_that_leaves_nothing),
+    cmocka_unit_test (
+      each_failing_operation_of_the_store_leaves_the_volume_or_nothing),
+    cmocka_unit_test (a_forked_child_neither_writes_nor_removes),
+    cmocka_unit_test (memory_is_that_of_a_layer_whatever_the_size),
   };
   return cmocka_run_group_tests (tests, enter_folder, leave_folder);
 }
