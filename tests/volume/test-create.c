@@ -142,19 +142,20 @@ check_equal (struct nifti_spec spec, unsigned nthreads,
   struct rd_buffer elements RD_BUFFER_SCOPE = { 0 };
   struct objects expected;
   struct radio_store *store = open_store (nthreads);
-  struct bytes_source source BYTES_SOURCE_SCOPE;
+  struct rd_buffer file RD_BUFFER_SCOPE = { 0 };
   struct radio_volume *like;
   struct radio_volume_info info;
-  bytes_source_open (&source, &spec);
-  assert_ok (rd_ingest_source (store, &source.source, "ct/a", ingest, NULL));
+  spec_image (&spec, &file);
+  write_file (".", "a.nii", &file);
+  assert_ok (radio_ingest (store, "a.nii", "ct/a", ingest, NULL));
   read_objects (store, &expected);
   assert_ok (radio_volume_open (store, "ct/a", &like));
   radio_volume_get_info (like, &info);
   bool is_ome = info.array.rank <= RD_NIFTI_MAX_OME_RANK;
   if (is_ome)
-    expected_elements (&spec, &source.file, &elements);
+    expected_elements (&spec, &file, &elements);
   else
-    must_append (&elements, source.file.data + info.header_nbytes,
+    must_append (&elements, file.data + info.header_nbytes,
                  spec_data_nbytes (&spec));
   for (int i = 0; i < 2 * NORDERS; i++) {
     struct rd_buffer ordered RD_BUFFER_SCOPE = { 0 };
@@ -177,7 +178,7 @@ check_equal (struct nifti_spec spec, unsigned nthreads,
     write_slabs (writer, &info.array, info.axes, slow, origin, strides);
     struct radio_ingest_result result;
     assert_ok (radio_volume_commit (writer, &result));
-    assert_int_equal (result.source_nbytes, source.file.nbytes);
+    assert_int_equal (result.source_nbytes, file.nbytes);
     read_objects (other, &got);
     assert_int_equal (got.text.nbytes, expected.text.nbytes);
     assert_memory_equal (got.text.data, expected.text.data, got.text.nbytes);
