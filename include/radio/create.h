@@ -31,8 +31,8 @@ struct radio_create_options {
    * none.  Must be so with like. */
   double affine[3][4];
 
-  /* Of each axis, in array order, in millimetres and seconds; of z, y, x only
-   * without affine and like.  0: that of like, else 1. */
+  /* The spacing of each axis, in array order, in millimetres and seconds; that
+   * of z, y, x counts only without affine and like.  0: like's, else 1. */
   double spacing[RADIO_MAX_RANK];
 
   /* A volume with the same geometry: of the same shape its whole header is

@@ -25,7 +25,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t nbytes)
   return 0;
 }
 
-/* Of version 1 with headers that are right or not, and of version 2. */
+/* Headers that are right or not, in version 1 and in version 2. */
 size_t
 rd_fuzz_seed (unsigned i, unsigned char *out, size_t room)
 {

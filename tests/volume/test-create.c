@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Volumes written from memory: the same objects as an ingest of the file, the
- * header that was asked for, and nothing left of what is not committed. */
+ * header that was asked for, and nothing left of one that is not
+ * committed. */
 #include <config.h>
 
 #include <math.h>
