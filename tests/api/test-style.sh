@@ -91,6 +91,7 @@ src/volume/ingest: src/volume src/volume/gc src/array src/nifti src/zarr src/ele
 tools
 tools/names: tools
 tools/profile: tools
+tools/slice: tools
 tools/bench: tools tools/profile
 END
 }

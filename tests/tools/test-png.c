@@ -11,7 +11,7 @@
 
 #include "tests/unit.h"
 
-#include "tools/picture.h"
+#include "tools/slice/picture.h"
 
 static char folder[] = "radio-png-XXXXXX";
 static char file[64];

@@ -6,7 +6,7 @@
 
 #include "tests/unit.h"
 
-#include "tools/picture.h"
+#include "tools/slice/picture.h"
 
 /* A z, y, x volume of 2 x 2 voxels a plane, whose x, y, z rise to the given
  * letters. */

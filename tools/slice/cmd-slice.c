@@ -11,7 +11,7 @@
 #include "tools/options.h"
 #include "tools/output.h"
 #include "tools/parse.h"
-#include "tools/picture.h"
+#include "tools/slice/picture.h"
 #include "tools/text.h"
 
 /* The longest side that making pixels square may give a picture. */

@@ -10,7 +10,7 @@
 
 #include "tools/facts.h"
 #include "tools/output.h"
-#include "tools/picture.h"
+#include "tools/slice/picture.h"
 
 /* NIfTI's intent_code of images whose values are labels. */
 #define INTENT_LABEL 1002

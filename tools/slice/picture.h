@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Pictures: planes turned into the radiological convention, with square
  * pixels and grey values, and written as PNG. */
-#ifndef RD_TOOLS_PICTURE_H
-#define RD_TOOLS_PICTURE_H
+#ifndef RD_TOOLS_SLICE_PICTURE_H
+#define RD_TOOLS_SLICE_PICTURE_H
 
 #include <radio/volume.h>
 
@@ -80,4 +80,4 @@ struct rd_picture {
 int rd_png_write (const char *file, const struct rd_picture *picture,
                   bool overwrite);
 
-#endif /* RD_TOOLS_PICTURE_H */
+#endif /* RD_TOOLS_SLICE_PICTURE_H */
