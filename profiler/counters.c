@@ -10,6 +10,8 @@ const struct radio_counter rd_count_fetched = { "bytes fetched", "bytes" };
 const struct radio_counter rd_count_decoded = { "bytes decoded", "bytes" };
 const struct radio_counter rd_count_delivered
   = { "bytes delivered", "bytes" };
+const struct radio_counter rd_count_converted
+  = { "bytes converted", "bytes" };
 
 const struct radio_counter rd_count_inflated = { "bytes inflated", "bytes" };
 const struct radio_counter rd_count_encoded = { "bytes encoded", "bytes" };

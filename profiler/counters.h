@@ -9,12 +9,15 @@
 
 /* Bytes of reads: stored bytes of the tiles and documents that are needed,
  * bytes from the store (with the gaps between tiles that are read at once),
- * from the codecs, and into the caller's memory.  fetched / asked is the read
- * amplification of requests, decoded / delivered that of tiles. */
+ * from the codecs, and into the caller's memory.  Where elements are converted
+ * on the way, "bytes converted" are those in the stored type, so that
+ * decoded / delivered can be computed of like elements.  fetched / asked is
+ * the read amplification of requests, decoded / delivered that of tiles. */
 extern const struct radio_counter rd_count_asked;       /* "bytes asked" */
 extern const struct radio_counter rd_count_fetched;     /* "bytes fetched" */
 extern const struct radio_counter rd_count_decoded;     /* "bytes decoded" */
 extern const struct radio_counter rd_count_delivered;   /* "bytes delivered"*/
+extern const struct radio_counter rd_count_converted;   /* "bytes converted"*/
 
 /* Bytes of writes. */
 extern const struct radio_counter rd_count_inflated;    /* "bytes inflated" */

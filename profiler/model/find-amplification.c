@@ -5,14 +5,14 @@
  * A box of b elements on an axis, at a place that may be any, touches on
  * average (b - 1) / t + 1 tiles of t elements, which hold b + t - 1; never
  * more than the axis rounded up to whole tiles.  So a read decodes the
- * product over the axes of (b + t - 1) / b times what it delivers.  The
- * tilings that radio writes are those of src/volume/tiling.c. */
+ * product over the axes of (b + t - 1) / b times what it delivers. */
 #include <config.h>
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "src/base/tile-shape.h"
 #include "profiler/counters.h"
 #include "profiler/model/findings.h"
 #include "profiler/model/sum.h"
@@ -24,11 +24,8 @@
 /* Another tiling is named if it would read this much less. */
 #define MIN_GAIN 1.5
 
-#define MAX_AXES 8
+#define MAX_AXES RADIO_MAX_RANK
 #define MAX_SIZE ((uint64_t) 1 << 40)
-
-/* Wide planes are cut into parts of at most this size (tiling "axial"). */
-#define AXIAL_MAX 512
 
 struct shape {
   size_t rank;
@@ -40,6 +37,7 @@ struct geometry {
   size_t node;
   struct shape array, tile, box;
   uint64_t item_nbytes;
+  size_t axial_axis;
 };
 
 /* One of the node's shapes ("64,64,64"), if all its calls had the same. */
@@ -112,6 +110,21 @@ count_unwanted (const struct rd_finder *finder)
   return nbytes;
 }
 
+/* The axis across axial planes: the first of the last three, unless a volume
+ * says otherwise. */
+static size_t
+find_axial_axis (const struct rd_finder *finder, size_t node, size_t rank)
+{
+  for (; node != RADIO_NO_PARENT;
+       node = finder->profile->nodes.at[node].parent) {
+    bool varies = false;
+    const char *text = rd_finder_note (finder, node, "axial axis", &varies);
+    if (text != NULL)
+      return varies ? rank - 3 : rd_min_u64 (rd_parse_digits (text), rank);
+  }
+  return rank - 3;
+}
+
 /* Finds the node with the most decoded below it that reports its shapes. */
 static bool
 find_geometry (const struct rd_finder *finder, struct geometry *best)
@@ -132,6 +145,7 @@ find_geometry (const struct rd_finder *finder, struct geometry *best)
   }
   if (most == 0)
     return false;
+  best->axial_axis = find_axial_axis (finder, best->node, best->array.rank);
 
   /* The size of an element follows from what a decoded tile held; if it is
    * unknown, it is that of CT. */
@@ -150,50 +164,6 @@ find_geometry (const struct rd_finder *finder, struct geometry *best)
  * Tilings
  *----------------------------------------------------------------------*/
 
-/* z, y, x of the last three axes; others have 1, none more than the array. */
-static struct shape
-make_tile (const struct shape *array, uint64_t z, uint64_t y, uint64_t x)
-{
-  const uint64_t sizes[3] = { z, y, x };
-  struct shape tile = { .rank = array->rank };
-  for (size_t i = 0; i < array->rank; i++) {
-    bool is_space = i + 3 >= array->rank;
-    uint64_t size = is_space ? sizes[i + 3 - array->rank] : 1;
-    tile.sizes[i] = rd_min_u64 (size, array->sizes[i]);
-  }
-  return tile;
-}
-
-static uint64_t
-equal_part (uint64_t size)
-{
-  return rd_div_up (size, rd_div_up (size, AXIAL_MAX));
-}
-
-enum { AXIAL, BALANCED, ISOTROPIC, NTILINGS };
-
-static const char *const tiling_names[] = {
-  [AXIAL] = "axial", [BALANCED] = "balanced", [ISOTROPIC] = "isotropic",
-};
-
-static struct shape
-tile_of (const struct geometry *geometry, int tiling)
-{
-  const struct shape *array = &geometry->array;
-  const uint64_t *sizes = array->sizes + array->rank - 3;
-  if (tiling == AXIAL)
-    return make_tile (array, 1, equal_part (sizes[1]),
-                      equal_part (sizes[2]));
-  if (tiling == ISOTROPIC)
-    return make_tile (array, 32, 32, 32);
-  switch (geometry->item_nbytes) {
-  case 1: return make_tile (array, 16, 32, 32);
-  case 2: case 4: return make_tile (array, 8, 32, 32);
-  case 8: return make_tile (array, 4, 32, 32);
-  default: return make_tile (array, 4, 16, 32);
-  }
-}
-
 /* The ratio of the elements decoded for a box to its own, with such tiles. */
 static double
 amplification (const struct geometry *geometry, const struct shape *tile)
@@ -205,6 +175,93 @@ amplification (const struct geometry *geometry, const struct shape *tile)
     product *= (double) rd_min_u64 (box + size - 1, whole) / (double) box;
   }
   return product;
+}
+
+struct tiling {
+  const char *name;           /* NULL: a custom one */
+  struct shape tile;
+  double ratio;
+};
+
+static struct rd_tiled_array
+tiled_array (const struct geometry *geometry)
+{
+  return (struct rd_tiled_array) {
+    geometry->array.rank, geometry->array.sizes, geometry->item_nbytes,
+    geometry->axial_axis,
+  };
+}
+
+/* The best of those with a name. */
+static struct tiling
+find_named (const struct geometry *geometry)
+{
+  const struct rd_tiled_array array = tiled_array (geometry);
+  struct tiling best = { .ratio = 0 };
+  for (int i = 0; i < RD_NTILINGS; i++) {
+    struct tiling tiling = {
+      .name = rd_tiling_names[i], .tile = { .rank = array.rank },
+    };
+    rd_tile_shape_named (&array, (enum rd_tiling_name) i, tiling.tile.sizes);
+    tiling.ratio = amplification (geometry, &tiling.tile);
+    if (i == 0 || tiling.ratio < best.ratio)
+      best = tiling;
+  }
+  return best;
+}
+
+/* The sizes of tiles that are tried along an axis: powers of two, the box's
+ * size, and the whole axis. */
+#define MAX_TRIES 16
+
+static size_t
+list_tries (const struct geometry *geometry, size_t axis,
+            uint64_t tries[MAX_TRIES])
+{
+  uint64_t whole = geometry->array.sizes[axis];
+  size_t n = 0;
+  for (uint64_t size = 1; size < whole && n < MAX_TRIES - 2; size *= 2)
+    tries[n++] = size;
+  tries[n++] = rd_min_u64 (geometry->box.sizes[axis], whole);
+  tries[n++] = whole;
+  return n;
+}
+
+/* The best of any sizes whose tiles are no smaller than balanced ones: tiles
+ * of one element would amplify nothing, and be too many to handle.  Of equal
+ * ones the smallest, and of these the longest along x, as rows are copied at
+ * once. */
+static struct tiling
+find_custom (const struct geometry *geometry)
+{
+  const struct rd_tiled_array array = tiled_array (geometry);
+  size_t x = array.rank - 1;
+  uint64_t z_tries[MAX_TRIES], y_tries[MAX_TRIES], x_tries[MAX_TRIES];
+  size_t nz = list_tries (geometry, x - 2, z_tries);
+  size_t ny = list_tries (geometry, x - 1, y_tries);
+  size_t nx = list_tries (geometry, x, x_tries);
+  struct shape balanced = { .rank = array.rank };
+  rd_tile_shape_named (&array, RD_TILING_BALANCED, balanced.sizes);
+  struct tiling best = { .ratio = 0 };
+  for (size_t i = 0; i < nz * ny * nx; i++) {
+    const uint64_t zyx[3] = {
+      z_tries[i / nx / ny], y_tries[i / nx % ny], x_tries[i % nx],
+    };
+    struct tiling tiling = { .tile = { .rank = array.rank } };
+    rd_tile_shape_sized (&array, zyx, tiling.tile.sizes);
+    double count = count_elements (&tiling.tile);
+    if (count < count_elements (&balanced))
+      continue;
+    tiling.ratio = amplification (geometry, &tiling.tile);
+    double most = count_elements (&best.tile);
+    if (best.ratio <= 0 || tiling.ratio < best.ratio
+        || (tiling.ratio <= best.ratio
+            && (count < most
+                || (count <= most
+                    && tiling.tile.sizes[x] > best.tile.sizes[x]))))
+      best = tiling;
+  }
+  return best;
 }
 
 /*------------------------------------------------------------------------
@@ -222,8 +279,6 @@ print_shape (const struct shape *shape, char *text, size_t nbytes)
                             shape->sizes[i], i ? " x " : "");
 }
 
-#define NOW \
-  "; a box of %s (x first) anywhere in tiles of %s takes %s x, "
 #define FORMULA \
   ": tiles that it touches are decoded whole, on average b + t - 1 elements " \
   "along an axis where it has b and tiles have t, so (b + t - 1) / b times " \
@@ -236,51 +291,68 @@ is_amplified (uint64_t got, uint64_t wanted)
          && got - wanted >= MIN_EXCESS_NBYTES;
 }
 
+/* The bytes delivered, as they are stored: elements that became larger on
+ * the way (int16 read as float) took no more decoding.  The page has the same
+ * rule (profiler/view/data/tile-map.mjs). */
+static uint64_t
+count_delivered (const struct rd_finder *finder, bool *converted)
+{
+  const struct radio_profile *profile = finder->profile;
+  uint64_t sum = 0;
+  for (size_t i = 0; i < profile->nodes.n; i++) {
+    uint64_t stored = radio_profile_counter (
+      profile, i, rd_count_converted.name, false);
+    *converted = *converted || stored > 0;
+    sum = rd_sum (sum, stored > 0 ? stored
+                       : radio_profile_counter (
+                           profile, i, rd_count_delivered.name, false));
+  }
+  return sum;
+}
+
+/* "; a box of ... takes 16 x, with --tiling balanced (32 x 32 x 8) 2.44 x". */
+static void
+print_advice (const struct geometry *geometry, char *text, size_t nbytes)
+{
+  char box[128], tile[128], shape[128], option[64] = "";
+  double now = amplification (geometry, &geometry->tile);
+  struct tiling best = find_named (geometry);
+  const struct tiling custom = find_custom (geometry);
+  if (best.ratio >= MIN_GAIN * custom.ratio
+      || (now < MIN_GAIN * best.ratio && now >= MIN_GAIN * custom.ratio))
+    best = custom;
+  print_shape (&geometry->box, box, sizeof box);
+  print_shape (&geometry->tile, tile, sizeof tile);
+  print_shape (&best.tile, shape, sizeof shape);
+  const uint64_t *zyx = best.tile.sizes + best.tile.rank - 3;
+  if (best.name != NULL)
+    snprintf (option, sizeof option, "%s", best.name);
+  else
+    snprintf (option, sizeof option, "%" PRIu64 ",%" PRIu64 ",%" PRIu64,
+              zyx[2], zyx[1], zyx[0]);
+  int n = snprintf (text, nbytes, "; a box of %s (x first) anywhere in tiles "
+                    "of %s takes %s x, ", box, tile,
+                    rd_format_number (now).text);
+  if (now >= MIN_GAIN * best.ratio)
+    snprintf (text + n, nbytes - (size_t) n, "with --tiling %s (%s) %s x"
+              FORMULA, option, shape, rd_format_number (best.ratio).text);
+  else
+    snprintf (text + n, nbytes - (size_t) n,
+              "which no other tiles would cut by a third" FORMULA);
+}
+
 /* Weighted by its share of the decoding. */
 static enum radio_status
 find_decoded (struct rd_finder *finder)
 {
+  bool converted = false;
   uint64_t decoded = rd_finder_sum (finder, &rd_count_decoded)
                      - count_unwanted (finder);
-  uint64_t delivered = rd_finder_sum (finder, &rd_count_delivered);
+  uint64_t delivered = count_delivered (finder, &converted);
   struct geometry geometry = { .node = RADIO_NO_PARENT };
   char advice[1024] = "";
-  if (find_geometry (finder, &geometry)) {
-    /* The bytes delivered, counted in the stored type: elements that became
-     * larger on the way (int16 read as float) took no more decoding.  The
-     * ratio shows where all boxes together are half, a quarter or an eighth
-     * of it. */
-    double boxes = count_elements (&geometry.box)
-                   * (double) geometry.item_nbytes
-                   * (double) finder->profile->nodes.at[geometry.node].calls;
-    uint64_t times = 2;
-    while (times <= 8 && boxes * (double) times != (double) delivered)
-      times *= 2;
-    delivered = times <= 8 ? delivered / times : delivered;
-
-    char box[128], tile[128], best_tile[128];
-    double now = amplification (&geometry, &geometry.tile), then = 0;
-    int best = AXIAL;
-    print_shape (&geometry.box, box, sizeof box);
-    print_shape (&geometry.tile, tile, sizeof tile);
-    for (int i = 0; i < NTILINGS; i++) {
-      struct shape shape = tile_of (&geometry, i);
-      double ratio = amplification (&geometry, &shape);
-      if (then > 0 && ratio >= then)
-        continue;
-      best = i;
-      then = ratio;
-      print_shape (&shape, best_tile, sizeof best_tile);
-    }
-    if (now >= MIN_GAIN * then)
-      snprintf (advice, sizeof advice, NOW "with --tiling %s (%s) %s x"
-                FORMULA, box, tile, rd_format_number (now).text,
-                tiling_names[best], best_tile, rd_format_number (then).text);
-    else
-      snprintf (advice, sizeof advice, NOW "which none of axial, balanced and "
-                "isotropic tiles would cut by a third" FORMULA, box, tile,
-                rd_format_number (now).text);
-  }
+  if (find_geometry (finder, &geometry))
+    print_advice (&geometry, advice, sizeof advice);
   if (!is_amplified (decoded, delivered))
     return RADIO_OK;
   double ratio = (double) decoded / (double) delivered;
@@ -289,9 +361,10 @@ find_decoded (struct rd_finder *finder)
     ratio >= 8 ? RADIO_FINDING_PROBLEM : RADIO_FINDING_HINT, 1 - 1 / ratio,
     geometry.node
   };
-  return rd_found (finder, &claim, "%s decoded for %s delivered (%s x)%s",
+  return rd_found (finder, &claim, "%s decoded for %s delivered%s (%s x)%s",
                    rd_format_nbytes (decoded).text,
                    rd_format_nbytes (delivered).text,
+                   converted ? " as stored" : "",
                    rd_format_number (ratio).text, advice);
 }
 

@@ -102,7 +102,10 @@ deliver (const struct read *read, const struct radio_request *request,
 }
 
 static const struct rd_counter_set place_set = {
-  .counters = { [RD_AMOUNT_BYTES] = &rd_count_delivered },
+  .counters = {
+    [RD_AMOUNT_BYTES] = &rd_count_delivered,
+    [RD_AMOUNT_MORE_BYTES] = &rd_count_converted,
+  },
 };
 
 /* Shuffled elements are placed within the scope of their decoding. */
@@ -116,18 +119,20 @@ place (struct rd_tile_read *tiles, size_t number,
   struct radio_box part;
   if (!rd_box_intersect (box, &request->box, &part))
     return RADIO_OK;
-  uint64_t part_nbytes = read->item_nbytes;
-  for (size_t i = 0; i < part.rank; i++)
-    part_nbytes = rd_mul_sat (part_nbytes, part.size[i]);
+  const struct rd_type *stored = &tiles->array->doc->type;
+  uint64_t count = radio_box_count (&part);
+  uint64_t part_nbytes = rd_mul_sat (count, read->item_nbytes);
   if (view && view->shuffled) {
     *nbytes += part_nbytes;
     return deliver (read, request, box, &part, view);
   }
-  bool converts = read->scaled
-    || read->dtype != tiles->array->doc->type.dtype;
+  bool converts = read->scaled || read->dtype != stored->dtype;
   RD_COUNTING_SCOPE struct rd_counting counting = rd_count_next_in (
     !view ? &fill_site : converts ? &convert_site : &place_site, &place_set);
   counting.amounts[RD_AMOUNT_BYTES] = part_nbytes;
+  if (converts)
+    counting.amounts[RD_AMOUNT_MORE_BYTES]
+      = rd_mul_sat (count, stored->item_nbytes);
   return deliver (read, request, box, &part, view);
 }
 

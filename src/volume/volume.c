@@ -257,6 +257,17 @@ radio_volume_array (struct radio_volume *volume)
   return volume->array;
 }
 
+/* For the finding that proposes a tiling, which takes the first of the last
+ * three axes without this. */
+static void
+note_axial_axis (const struct radio_volume *volume)
+{
+  size_t axis = volume->info.plane_axis[RADIO_AXIAL];
+  if (axis + 3 > volume->info.array.rank && axis < volume->info.array.rank
+      && radio_profile_is_on ())
+    RD_NOTE ("axial axis", ((const char[]) { (char) ('0' + axis), '\0' }));
+}
+
 /* Read requests, with the volume's slope and intercept if options say so. */
 static enum radio_status
 read_requests (struct radio_volume *volume,
@@ -268,6 +279,7 @@ read_requests (struct radio_volume *volume,
     = { volume->info.scl_slope, volume->info.scl_inter };
   bool scaled = options && options->scaled;
   RD_NOTE_NAME ("volume", volume->path);
+  note_axial_axis (volume);
   return rd_array_read_scaled (volume->array, requests, n, dtype,
                                scaled ? &scaling : NULL, options);
 }

@@ -378,6 +378,21 @@ export function isWritten(profile, volume) {
     && profile.categories[profile.spans.node[span]] === 'encode';
 }
 
+// The bytes delivered, as they are stored: where elements were converted on
+// the way, what they were converted from.  The finding of amplification has
+// the same rule (profiler/model/find-amplification.c).
+const AS_STORED = 'delivered as stored';
+
+function deliveredAsStored(profile) {
+  const named = (name) => profile.counters.find((one) => one.name === name);
+  const converted = named('bytes converted');
+  const delivered = named('bytes delivered');
+  if (!converted || !delivered)
+    return 0;
+  return delivered.own.reduce((sum, nbytes, node) =>
+    sum + (converted.own[node] || nbytes), 0);
+}
+
 // The bytes requested, fetched, decoded and returned; for writing those
 // inflated, encoded and written.  From the tree's counters if all of them
 // belong to this volume; otherwise from the log, and exact is false.
@@ -387,26 +402,29 @@ export function byteFlow(profile, volume, sums, isAll) {
   // The counter of requested bytes is named "bytes asked" in the file.
   const counted = (names) => names.map((name) =>
     [name, total('bytes ' + (name === 'requested' ? 'asked' : name))]);
+  const asStored = deliveredAsStored(profile);
   const known = (flow) => flow.filter(([, nbytes]) => nbytes > 0);
   const writes = isWritten(profile, volume);
   if (isAll)
     return { exact: true, steps: known(counted(
       writes ? ['inflated', 'encoded', 'written']
-        : ['requested', 'fetched', 'decoded', 'delivered'])) };
+        : ['requested', 'fetched', 'decoded', 'delivered'])
+      .concat(writes ? [] : [[AS_STORED, asStored]])) };
   const item = sums.count > 0
     ? sums.bytes / sums.count / product(volume.geometry.tile) : 0;
   return { exact: false, steps: known(
     writes ? [['encoded', sums.bytes], ['written', sums.stored]]
       : [['requested', sums.stored], ['fetched', sums.fetched],
          ['decoded', sums.bytes],
-         ['delivered', sums.askedVoxels * item]]) };
+         [asStored > 0 ? AS_STORED : 'delivered',
+          sums.askedVoxels * item]]) };
 }
 
 // The ratio of a step's bytes to the returned ones: [label, ratio].
 export function amplification({ steps }) {
   const of = Object.fromEntries(steps);
-  return [['decoded', 'delivered'], ['fetched', 'requested'],
-          ['encoded', 'written']]
+  return [['decoded', of[AS_STORED] > 0 ? AS_STORED : 'delivered'],
+          ['fetched', 'requested'], ['encoded', 'written']]
     .filter(([more, less]) => of[more] > 0 && of[less] > 0)
     .map(([more, less]) => [more, less, of[more] / of[less]]);
 }

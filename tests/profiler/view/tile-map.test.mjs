@@ -231,6 +231,26 @@ test('bytes are those that the tree counted, if all is one volume', () => {
                                          ['fetched', 'requested', 1.25]]);
 });
 
+// The finding of the same profile says so too: see
+// tests/profiler/model/test-find-amplification.c.
+test('what is converted counts as it is stored', () => {
+  const [volume] = findVolumes(PROFILE).volumes;
+  const sums = sumTiles(PROFILE, volume);
+  const profile = { ...PROFILE, categories: ['', '', 'decode', 'disk'],
+                    counters: [
+    { name: 'bytes decoded', own: [0, 33.2e6, 0, 0] },
+    { name: 'bytes delivered', own: [1e6, 0, 2e6, 0] },
+    { name: 'bytes converted', own: [0, 0, 1e6, 0] },
+  ] };
+  const flow = byteFlow(profile, volume, sums, true);
+  assert.deepEqual(flow.steps, [['decoded', 33.2e6], ['delivered', 3e6],
+                                ['delivered as stored', 2e6]]);
+  assert.deepEqual(amplification(flow),
+                   [['decoded', 'delivered as stored', 16.6]]);
+  const part = byteFlow(profile, volume, sums, false);
+  assert.equal(part.steps.at(-1)[0], 'delivered as stored');
+});
+
 test('bytes of one volume among others are those of the log', () => {
   const [volume] = findVolumes(PROFILE).volumes;
   const profile = { ...PROFILE, categories: ['', '', 'decode', 'disk'] };
