@@ -15,6 +15,7 @@
 #include "profiler/counters.h"
 #include "src/base/checked.h"
 #include "src/volume/documents.h"
+#include "src/volume/folders.h"
 #include "src/volume/list.h"
 #include "src/volume/node.h"
 #include "src/volume/strings.h"
@@ -138,76 +139,13 @@ add_found (struct listing *listing, const char *collection, const char *name,
  * Collections
  *----------------------------------------------------------------------*/
 
-/* The volume whose objects are being listed. */
-struct pages {
-  struct listing *listing;
-  const char *collection;
-  char *name;                         /* NULL: none yet */
-  bool has_document;
-  char level[RD_LEVEL_NAME_NBYTES];   /* the first one; "": none yet */
-  bool has_levels;                    /* more than one: some are garbage */
-  uint64_t nbytes;
-};
-
-static void
-free_pages (struct pages *pages)
-{
-  rd_free (pages->name);
-}
-
 static enum radio_status
-end_volume (struct pages *pages)
+add_folder (const struct rd_folder *folder, void *user_data)
 {
-  char *name RD_FREE = RD_STEAL (pages->name);
-  return pages->has_document
-         ? add_found (pages->listing, pages->collection, name,
-                      pages->has_levels ? NULL : &pages->nbytes)
+  return folder->has_document
+         ? add_found (user_data, folder->collection, folder->name,
+                      folder->has_levels ? NULL : &folder->nbytes)
          : RADIO_OK;
-}
-
-static enum radio_status
-add_object (const struct rd_io_entry *entry, void *user_data)
-{
-  struct pages *pages = user_data;
-  size_t n = strcspn (entry->name, "/");
-  if (entry->name[n] == '\0')
-    return RADIO_OK;                  /* of the collection itself */
-  if (pages->name && (strncmp (pages->name, entry->name, n) != 0
-                      || pages->name[n] != '\0'))
-    RD_TRY (end_volume (pages));
-  if (pages->name == NULL) {
-    pages->name = rd_strndup (entry->name, n);
-    if (pages->name == NULL)
-      return rd_fail_memory (n + 1);
-    pages->has_document = pages->has_levels = false;
-    pages->level[0] = '\0';
-    pages->nbytes = 0;
-  }
-
-  const char *below = entry->name + n + 1;
-  char first[RD_LEVEL_NAME_NBYTES] = "";
-  size_t nfirst = strcspn (below, "/");
-  if (strcmp (below, "zarr.json") == 0)
-    pages->has_document = true;
-  if (below[nfirst] == '/' && nfirst < sizeof first)
-    memcpy (first, below, nfirst);
-  if (rd_is_level_name (first)) {
-    pages->has_levels |= *pages->level && strcmp (pages->level, first) != 0;
-    memcpy (pages->level, first, sizeof first);
-  }
-  pages->nbytes = rd_add_sat (pages->nbytes, entry->nbytes);
-  return RADIO_OK;
-}
-
-static enum radio_status
-list_pages (struct listing *listing, const char *collection)
-{
-  struct rd_io *io = listing->store->io;
-  struct pages pages RD_CLEANUP (free_pages) = {
-    .listing = listing, .collection = collection,
-  };
-  RD_TRY (io->ops->list (io, collection, true, add_object, &pages));
-  return pages.name ? end_volume (&pages) : RADIO_OK;
 }
 
 /* The order of the keys of documents, in which objects are listed: names end
@@ -240,8 +178,6 @@ list_collection (struct listing *listing, const char *collection)
 {
   struct radio_store *store = listing->store;
   struct rd_strings names RD_STRINGS_SCOPE = { 0 };
-  if (store->is_radio && !store->io->ops->is_blocking)
-    return list_pages (listing, collection);
   RD_TRY (list_folders (store, collection, &names));
   for (size_t i = 0; i < names.n; i++) {
     bool exists = true;
@@ -254,6 +190,17 @@ list_collection (struct listing *listing, const char *collection)
     if (exists)
       RD_TRY (add_found (listing, collection, names.items[i], NULL));
   }
+  return RADIO_OK;
+}
+
+static enum radio_status
+list_collections (struct listing *listing, char *const *collections, size_t n)
+{
+  struct radio_store *store = listing->store;
+  if (store->is_radio && !store->io->ops->is_blocking)
+    return rd_folders_list (store, collections, n, add_folder, listing);
+  for (size_t i = 0; i < n; i++)
+    RD_TRY (list_collection (listing, collections[i]));
   return RADIO_OK;
 }
 
@@ -313,13 +260,21 @@ list_children (struct listing *listing)
   if (kinds == NULL)
     return rd_fail_memory ((names.n + 1) * sizeof *kinds);
   RD_TRY (read_kinds (store, &names, kinds));
+  /* Collections that follow each other are listed together. */
+  char **together RD_FREE = rd_calloc (names.n + 1, sizeof *together);
+  size_t n = 0;
+  if (together == NULL)
+    return rd_fail_memory ((names.n + 1) * sizeof *together);
   for (size_t i = 0; i < names.n; i++) {
     if (kinds[i] == RD_KIND_GROUP)
-      RD_TRY (list_collection (listing, names.items[i]));
-    else if (kinds[i] == RD_KIND_IMAGE)
-      RD_TRY (add_found (listing, "", names.items[i], NULL));
+      together[n++] = names.items[i];
+    if (kinds[i] != RD_KIND_IMAGE)
+      continue;
+    RD_TRY (list_collections (listing, together, n));
+    RD_TRY (add_found (listing, "", names.items[i], NULL));
+    n = 0;
   }
-  return RADIO_OK;
+  return list_collections (listing, together, n);
 }
 
 static enum radio_status
@@ -333,7 +288,8 @@ list_volumes (struct listing *listing, const char *collection)
     if (kind != RD_KIND_GROUP)
       return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no collection of that name "
                       "in %s", collection, store->io->uri);
-    return list_collection (listing, collection);
+    return list_collections (listing, (char *const[]) { (char *) collection },
+                             1);
   }
   if (store->is_array)
     return RADIO_OK;

@@ -200,7 +200,7 @@ a_volume_that_cannot_be_opened_is_reported (void **state)
  * Memory
  *----------------------------------------------------------------------*/
 
-/* A store whose listing of "ct" never holds its names. */
+/* A store whose listings of collections never hold their names. */
 struct endless {
   struct rd_wrap wrap;
   size_t nvolumes;
@@ -244,8 +244,9 @@ count (const struct radio_entry *entry, void *user_data)
   return RADIO_OK;
 }
 
+/* Of listing collections of so many volumes each. */
 static size_t
-peak_of (size_t nvolumes)
+peak_of (size_t ncollections, size_t nvolumes)
 {
   struct radio_store_options options = { .create = true };
   struct endless *endless = calloc (1, sizeof *endless);
@@ -254,9 +255,13 @@ peak_of (size_t nvolumes)
   size_t n = 0;
   assert_non_null (endless);
   assert_ok (rd_io_memory_open (&memory));
-  assert_ok (rd_io_put (memory, "ct/zarr.json",
-                        "{\"zarr_format\":3,\"node_type\":\"group\"}", 37,
-                        RD_PUT_REPLACE));
+  for (size_t i = 0; i < ncollections; i++) {
+    char key[32];
+    snprintf (key, sizeof key, "c%02zu/zarr.json", i);
+    assert_ok (rd_io_put (memory, key,
+                          "{\"zarr_format\":3,\"node_type\":\"group\"}", 37,
+                          RD_PUT_REPLACE));
+  }
   assert_ok (rd_wrap_init (&endless->wrap, "endless", memory));
   endless->wrap.ops.close = close_endless;
   endless->wrap.ops.list = list_endless;
@@ -266,7 +271,7 @@ peak_of (size_t nvolumes)
   endless->wrap.ops.is_blocking = false;
   alloc_peak_begin ();
   assert_ok (radio_store_list (store, NULL, count, &n));
-  assert_int_equal (n, nvolumes);
+  assert_int_equal (n, ncollections * nvolumes);
   size_t peak = alloc_peak ();
   radio_store_close (store);
   return peak;
@@ -276,8 +281,16 @@ static void
 memory_does_not_grow_with_the_number_of_volumes (void **state)
 {
   (void) state;
-  size_t some = peak_of (10), many = peak_of (100000);
+  size_t some = peak_of (1, 10), many = peak_of (1, 100000);
   assert_true (many <= some + 4096);
+}
+
+/* Those that are listed ahead wait. */
+static void
+memory_of_many_collections_is_bounded (void **state)
+{
+  (void) state;
+  assert_true (peak_of (20, 10000) <= 16 << 20);
 }
 
 int
@@ -290,6 +303,7 @@ main (void)
     cmocka_unit_test (the_order_is_that_of_object_stores),
     cmocka_unit_test (a_volume_that_cannot_be_opened_is_reported),
     cmocka_unit_test (memory_does_not_grow_with_the_number_of_volumes),
+    cmocka_unit_test (memory_of_many_collections_is_bounded),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }
