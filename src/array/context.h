@@ -82,6 +82,16 @@ enum radio_status rd_store_open_io (struct rd_io *io,
                                     struct radio_store **store)
   RADIO_USE_RESULT;
 
+/* The number of volumes that are worked on at the same time: one for each
+ * thread or, where each step waits for a request, for each connection. */
+#define RD_MAX_IN_FLIGHT 64
+static inline unsigned
+rd_store_max_in_flight (const struct radio_store *store)
+{
+  return store->io->ops->is_blocking ? store->context->nthreads
+                                     : RD_MAX_IN_FLIGHT;
+}
+
 /* Returns RADIO_ERROR_LIMIT, naming `what', when nbytes exceeds the context's
  * limit. */
 enum radio_status rd_context_allows (const struct radio_context *context,

@@ -553,3 +553,16 @@ rd_pool_run (struct rd_pool *pool, struct rd_job *job)
   record_failure_synced (job, job->end (job, status));
   return rd_error_raise (&job->synced.error);
 }
+
+enum radio_status
+rd_pool_run_apart (unsigned nthreads, struct rd_job *job)
+{
+  const struct rd_pool_options options = {
+    .nthreads = (unsigned) rd_min_u64 (nthreads, job->n),
+  };
+  struct rd_pool *pool;
+  RD_TRY (rd_pool_open (&options, &pool));
+  enum radio_status status = rd_pool_run (pool, job);
+  rd_pool_close (pool);
+  return status;
+}

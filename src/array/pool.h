@@ -127,6 +127,11 @@ enum radio_status rd_pool_wait (struct rd_pool *pool, struct rd_job *job)
 enum radio_status rd_pool_run (struct rd_pool *pool, struct rd_job *job)
   RADIO_USE_RESULT;
 
+/* Runs a job on threads of its own, of which the caller is one: for tasks that
+ * mostly wait for a network, for which a pool has too few threads. */
+enum radio_status rd_pool_run_apart (unsigned nthreads, struct rd_job *job)
+  RADIO_USE_RESULT;
+
 /* Takes an idle scratch, or makes one, for one thread; NULL without memory
  * (the message is set). */
 struct rd_scratch *rd_pool_take_scratch (struct rd_pool *pool);

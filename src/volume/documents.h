@@ -10,7 +10,7 @@
 #include "src/base/json.h"
 
 /* At the same time. */
-#define RD_DOCUMENTS_MAX 64
+#define RD_DOCUMENTS_MAX RD_MAX_IN_FLIGHT
 
 /* The document of one node.  The caller's struct begins with it. */
 struct rd_document {

@@ -6,7 +6,10 @@
 
 #include "profiler/counters.h"
 #include "src/base/checked.h"
+#include "src/base/cleanup.h"
+#include "src/base/reserve.h"
 #include "src/base/structs.h"
+#include "src/volume/folders.h"
 #include "src/volume/gc/collect.h"
 #include "src/volume/gc/tombstones.h"
 #include "src/volume/header.h"
@@ -153,15 +156,51 @@ rd_levels_have (const struct rd_strings *levels, const char *name)
   return false;
 }
 
+/* What a listing showed below a volume's path. */
+struct listed {
+  char *path;
+  bool is_plain;              /* a document, at most one level, and at most
+                                 one chunk of a header array */
+  char level[RD_LEVEL_NAME_NBYTES];   /* "": none */
+  enum rd_header_key header_key;
+};
+
+/* Garbage collection of a store: of many folders at the same time. */
+struct run {
+  struct rd_job job;          /* first */
+  struct radio_store *store;
+  bool dry_run;
+  struct listed *items;
+  size_t n, capacity;
+  pthread_t caller;           /* the only thread that asks to cancel */
+  atomic_bool is_cancelled;
+  pthread_mutex_t mutex;      /* of *result */
+  struct radio_gc_result *result;
+};
+
 /* Garbage collection of one volume's folder. */
 struct collection {
   struct radio_store *store;
+  struct run *run;            /* NULL: of this folder alone */
+  const struct listed *listed;        /* by the run; NULL: nothing is known */
   const char *path;
   bool dry_run;
   struct radio_gc_result *result;
   struct folder *folder;
   struct rd_tombstone tombstone;      /* put before the first removal */
 };
+
+static bool
+is_cancelled (const struct collection *gc)
+{
+  struct run *run = gc->run;
+  if (run == NULL)
+    return rd_store_is_cancelled (gc->store);
+  if (pthread_equal (run->caller, pthread_self ())
+      && rd_store_is_cancelled (gc->store))
+    atomic_store (&run->is_cancelled, true);
+  return atomic_load (&run->is_cancelled);
+}
 
 /* True if the document shows that a child is not garbage. */
 static bool
@@ -277,18 +316,24 @@ collect_chunks (struct collection *gc)
   return io->ops->list (io, array, true, collect_chunk, gc);
 }
 
-static enum radio_status
-collect_children (struct collection *gc)
+/* True if the document names all that was listed.  What was written since is
+ * too young to be garbage. */
+static bool
+is_all_named (const struct collection *gc)
 {
-  struct rd_strings names RD_STRINGS_SCOPE = { 0 };
+  const struct listed *listed = gc->listed;
+  const struct folder *folder = gc->folder;
+  return listed && listed->is_plain && folder->has_document
+         && (!*listed->level
+             || rd_levels_have (&folder->levels, listed->level))
+         && listed->header_key == folder->meta.header_key;
+}
+
+static enum radio_status
+collect_header (struct collection *gc)
+{
   const struct rd_volume_meta *meta = &gc->folder->meta;
   enum rd_header_state state;
-  RD_TRY (rd_strings_add_folders (&names, gc->store->io, gc->path));
-  for (size_t i = 0; i < names.n; i++) {
-    if (rd_store_is_cancelled (gc->store))
-      return rd_fail (RADIO_ERROR_CANCELLED, "%s: cancelled", gc->path);
-    RD_TRY (collect_child (gc, names.items[i]));
-  }
   if (!gc->folder->has_document || !meta->has_nifti)
     return RADIO_OK;
   RD_TRY (rd_header_inspect (gc->store, gc->path, &meta->prefix,
@@ -301,54 +346,153 @@ collect_children (struct collection *gc)
     if (!rd_io_excludes_all (gc->store->io))
       return RADIO_OK;
   }
-  return collect_chunks (gc);
+  return is_all_named (gc) ? RADIO_OK : collect_chunks (gc);
+}
+
+static enum radio_status
+collect_children (struct collection *gc)
+{
+  struct rd_strings names RD_STRINGS_SCOPE = { 0 };
+  RD_TRY (rd_strings_add_folders (&names, gc->store->io, gc->path));
+  for (size_t i = 0; i < names.n; i++) {
+    if (is_cancelled (gc))
+      return rd_fail (RADIO_ERROR_CANCELLED, "%s: cancelled", gc->path);
+    RD_TRY (collect_child (gc, names.items[i]));
+  }
+  return collect_header (gc);
+}
+
+static enum radio_status
+collect_contents (struct collection *gc)
+{
+  struct folder folder RD_CLEANUP (free_folder) = { 0 };
+  gc->folder = &folder;
+  RD_TRY (read_folder (gc->store, gc->path, &folder));
+  if (!folder.is_ours)
+    return RADIO_OK;
+  if (is_all_named (gc))
+    return collect_header (gc);
+  enum radio_status status = collect_children (gc);
+  return rd_tombstone_end (&gc->tombstone, status);
 }
 
 enum radio_status
 rd_collect_contents (struct radio_store *store, const char *path,
                      bool dry_run, struct radio_gc_result *result)
 {
-  struct folder folder RD_CLEANUP (free_folder) = { 0 };
   struct collection gc = {
     .store = store, .path = path, .dry_run = dry_run, .result = result,
-    .folder = &folder,
   };
-  RD_TRY (read_folder (store, path, &folder));
-  if (!folder.is_ours)
-    return RADIO_OK;
-  enum radio_status status = collect_children (&gc);
-  return rd_tombstone_end (&gc.tombstone, status);
+  return collect_contents (&gc);
 }
 
 /* Take the lock, remove the garbage, and the folder if it is empty then;
  * where locks do not exclude other processes there are no empty folders. */
 static enum radio_status
-collect_volume (struct radio_store *store, const char *path, bool dry_run,
-                struct radio_gc_result *result)
+collect_volume (struct collection *gc)
 {
   struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
   struct summary summary = { 0 };
-  struct rd_io *io = store->io;
-  RD_TRY (io->ops->lock (io, path, true, &lock));
-  RD_TRY (rd_collect_contents (store, path, dry_run, result));
-  if (dry_run || !rd_io_excludes_all (io))
+  struct rd_io *io = gc->store->io;
+  RD_TRY (io->ops->lock (io, gc->path, true, &lock));
+  RD_TRY (collect_contents (gc));
+  if (gc->dry_run || !rd_io_excludes_all (io))
     return RADIO_OK;
-  RD_TRY (io->ops->list (io, path, false, summarize, &summary));
-  return summary.n > 0 ? RADIO_OK : io->ops->remove_tree (io, path);
+  RD_TRY (io->ops->list (io, gc->path, false, summarize, &summary));
+  return summary.n > 0 ? RADIO_OK : io->ops->remove_tree (io, gc->path);
 }
 
 void
 rd_collect_quietly (struct radio_store *store, const char *path)
 {
   struct radio_gc_result result = { 0 };
-  if (collect_volume (store, path, false, &result) != RADIO_OK)
+  struct collection gc = { .store = store, .path = path, .result = &result };
+  if (collect_volume (&gc) != RADIO_OK)
     return;
+}
+
+/*------------------------------------------------------------------------
+ * A whole store
+ *----------------------------------------------------------------------*/
+
+static enum radio_status
+collect_task (struct rd_job *job, uint64_t task, struct rd_scratch *scratch)
+{
+  struct run *run = (struct run *) job;
+  const struct listed *listed = &run->items[task];
+  struct radio_gc_result one = { 0 };
+  struct collection gc = {
+    .store = run->store, .run = run, .listed = listed,
+    .path = listed->path, .dry_run = run->dry_run, .result = &one,
+  };
+  (void) scratch;
+  if (is_cancelled (&gc))
+    return rd_fail (RADIO_ERROR_CANCELLED, "%s: cancelled", gc.path);
+  enum radio_status status = collect_volume (&gc);
+  RD_LOCK_SCOPE (&run->mutex);
+  run->result->removed_count += one.removed_count;
+  run->result->removed_nbytes += one.removed_nbytes;
+  run->result->repaired_count += one.repaired_count;
+  run->result->busy_count += one.busy_count;
+  return status;
+}
+
+static enum radio_status
+add_folder (const struct rd_folder *folder, void *user_data)
+{
+  struct run *run = user_data;
+  RD_TRY (rd_reserve (&run->items, &run->capacity, run->n,
+                      sizeof *run->items));
+  struct listed *listed = &run->items[run->n];
+  *listed = (struct listed) {
+    .path = rd_key_join (folder->collection, folder->name),
+    .is_plain = folder->has_document && !folder->has_levels
+                && !folder->has_others,
+    .header_key = folder->header_key,
+  };
+  if (listed->path == NULL)
+    return RADIO_ERROR_MEMORY;
+  memcpy (listed->level, folder->level, sizeof listed->level);
+  run->n++;
+  return RADIO_OK;
+}
+
+static enum radio_status
+add_folders (struct run *run, const struct rd_strings *collections)
+{
+  struct rd_io *io = run->store->io;
+  if (!rd_io_excludes_all (io))
+    return rd_folders_list (run->store, collections->items, collections->n,
+                            add_folder, run);
+  for (size_t i = 0; i < collections->n; i++) {
+    struct rd_strings names RD_STRINGS_SCOPE = { 0 };
+    struct rd_folder folder = { .collection = collections->items[i] };
+    RD_TRY (rd_strings_add_folders (&names, io, collections->items[i]));
+    for (size_t j = 0; j < names.n; j++) {
+      folder.name = names.items[j];
+      RD_TRY (add_folder (&folder, run));
+    }
+  }
+  return RADIO_OK;
+}
+
+static void
+free_run (struct run *run)
+{
+  for (size_t i = 0; i < run->n; i++)
+    rd_free (run->items[i].path);
+  rd_free (run->items);
+  pthread_mutex_destroy (&run->mutex);
 }
 
 static enum radio_status
 collect_store (struct radio_store *store, bool dry_run,
                struct radio_gc_result *result)
 {
+  static const struct radio_site site = {
+    "collect", RD_IN_OPERATION, "collect_task", __FILE__, __LINE__,
+    RADIO_SCOPE_WORK
+  };
   struct rd_strings collections RD_STRINGS_SCOPE = { 0 };
   struct rd_io *io = store->io;
   RD_TRY (rd_store_read_root (store));
@@ -361,19 +505,18 @@ collect_store (struct radio_store *store, bool dry_run,
     result->removed_count += swept.n_files;
     result->removed_nbytes += swept.nbytes;
   }
-  if (store->is_radio)
-    RD_TRY (rd_list_collections (store, &collections));
-  for (size_t i = 0; i < collections.n; i++) {
-    struct rd_strings names RD_STRINGS_SCOPE = { 0 };
-    RD_TRY (rd_strings_add_folders (&names, io, collections.items[i]));
-    for (size_t j = 0; j < names.n; j++) {
-      char *path RD_FREE = rd_key_join (collections.items[i], names.items[j]);
-      if (path == NULL)
-        return RADIO_ERROR_MEMORY;
-      RD_TRY (collect_volume (store, path, dry_run, result));
-    }
-  }
-  return RADIO_OK;
+  if (!store->is_radio)
+    return RADIO_OK;
+  RD_TRY (rd_list_collections (store, &collections));
+  struct run run RD_CLEANUP (free_run) = {
+    .job = { .run = collect_task, .site = &site },
+    .store = store, .dry_run = dry_run, .caller = pthread_self (),
+    .result = result,
+  };
+  pthread_mutex_init (&run.mutex, NULL);
+  RD_TRY (add_folders (&run, &collections));
+  run.job.n = run.n;
+  return rd_pool_run_apart (rd_store_max_in_flight (store), &run.job);
 }
 
 enum radio_status
