@@ -37,6 +37,15 @@
 extern "C" {
 #endif
 
+/* The version of these headers, for #if.  radio_version () is that of the
+ * library that runs, which may be a later one. */
+#define RADIO_VERSION_MAJOR 0
+#define RADIO_VERSION_MINOR 2
+#define RADIO_VERSION_PATCH 0
+#define RADIO_VERSION_NUMBER                                              \
+  (RADIO_VERSION_MAJOR * 10000 + RADIO_VERSION_MINOR * 100                \
+   + RADIO_VERSION_PATCH)
+
 #if defined __GNUC__
 #define RADIO_USE_RESULT __attribute__ ((__warn_unused_result__))
 #define RADIO_PRINTF(f, a) __attribute__ ((__format__ (__printf__, f, a)))

@@ -13,7 +13,7 @@ import numpy as np
 
 MAX_RANK = 8
 BUILD = Path(os.environ["RADIO_TESTS_BUILDDIR"])
-lib = c.CDLL(str(BUILD / ".libs" / "libradio.so.0"))
+lib = c.CDLL(str(BUILD / ".libs" / "libradio.so"))
 lib.radio_error_message.restype = c.c_char_p
 
 DTYPES = ["stored", "bool", "int8", "int16", "int32", "int64", "uint8",

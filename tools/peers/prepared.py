@@ -11,7 +11,7 @@ import json
 import re
 import subprocess
 
-PROGRAMS = [".libs/libradio.so.0", "tools/.libs/radio", "tools/radio"]
+PROGRAMS = [".libs/libradio.so", "tools/.libs/radio", "tools/radio"]
 
 
 def build_of(build):
