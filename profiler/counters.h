@@ -56,6 +56,10 @@ extern const struct radio_counter rd_count_failures;    /* "failures": of
 #define RD_SCOPE_BLOCKING(name, category) \
   RADIO_SCOPE_FULL (name, category, RADIO_SCOPE_BLOCKING)
 
+/* A scope below the one of a handoff; zero or from another thread. */
+#define RD_SCOPE_RECEIVED(handoff, name, category) \
+  RADIO_SCOPE_RECEIVED_FULL (handoff, name, category, RADIO_SCOPE_WORK)
+
 /* The same for a site that is chosen at run time. */
 #ifndef RADIO_NO_PROFILE
 #define RD_SCOPE_OF(site)                                               \
@@ -228,10 +232,5 @@ rd_counting_end (const struct rd_counting *counting)
 }
 
 #define RD_COUNTING_SCOPE __attribute__ ((__cleanup__ (rd_counting_end)))
-
-/* A copy of a handoff as if it were given now, for work that is queued later
- * than its parent was taken, as the response of a request.  The reference
- * stays the first one's.  A zero handoff gives a zero one. */
-struct radio_handoff rd_handoff_again (const struct radio_handoff *handoff);
 
 #endif /* RD_COUNTERS_H */

@@ -67,13 +67,13 @@ normalise (float *patch)
 static void
 load_patch (struct batch *batch, int i, unsigned *random)
 {
-  RADIO_SITE (site, "load patch", "user", RADIO_SCOPE_WORK);
-  uint64_t scope = radio_scope_receive (&batch->parent, &site);
-  enum radio_status status = read_patch (batch->volume, random,
-                                         batch->patches[i]);
-  if (status == RADIO_OK)
-    normalise (batch->patches[i]);
-  radio_scope_end (scope);
+  enum radio_status status;
+  {
+    RADIO_SCOPE_RECEIVED (&batch->parent, "load patch");
+    status = read_patch (batch->volume, random, batch->patches[i]);
+    if (status == RADIO_OK)
+      normalise (batch->patches[i]);
+  }
 
   pthread_mutex_lock (&batch->mutex);
   if (status != RADIO_OK && batch->message[0] == '\0')

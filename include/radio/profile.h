@@ -68,7 +68,8 @@ struct radio_site {
 };
 
 /* A sum kept on the nodes of the tree.  A static constant; counters with equal
- * names are one.  unit is "bytes" or "count".  Frozen: programs define it. */
+ * names and units are one.  A profile keeps a second unit of one name as
+ * "NAME (UNIT)".  unit is "bytes" or "count".  Frozen: programs define it. */
 struct radio_counter {
   const char *name;
   const char *unit;
@@ -104,7 +105,8 @@ RADIO_API uint64_t radio_scope_begin (const struct radio_site *site)
 RADIO_API void radio_scope_end (uint64_t token) RADIO_DIRECT;
 
 /* Adds to a counter of the calling thread's innermost open scope; saturates at
- * 2^63 - 1.  NULL is ignored. */
+ * 2^63 - 1.  Outside of all scopes it is lost, and the profile has the number
+ * of such calls.  NULL is ignored. */
 RADIO_API void radio_scope_add (const struct radio_counter *counter,
                                 uint64_t value) RADIO_DIRECT;
 
@@ -117,8 +119,8 @@ enum radio_text_kind {
 
 /* Attaches a text to the innermost open scope, such as the file or the codec.
  * The value is copied; key is static.  In the log each span keeps its own; a
- * node of the tree keeps the first, and whether others differ.  A NULL is
- * ignored. */
+ * node of the tree keeps the first, and whether others differ.  Outside of
+ * all scopes it is lost, and counted so.  A NULL is ignored. */
 RADIO_API void radio_scope_text (const char *key, const char *value,
                                  enum radio_text_kind kind);
 
@@ -151,9 +153,15 @@ struct radio_handoff {
 /* Makes the calling thread's innermost scope a parent for other threads. */
 RADIO_API void radio_handoff_give (struct radio_handoff *handoff);
 
+/* Returns a copy of a handoff as if it were given now, for work that is queued
+ * later than its parent was taken, or once more.  The reference is still the
+ * first one's: release only that.  A zero handoff gives a zero one. */
+RADIO_API struct radio_handoff
+radio_handoff_again (const struct radio_handoff *handoff) RADIO_USE_RESULT;
+
 /* Opens a scope on this thread under the handoff's parent; the time since the
- * handoff was given counts as queued.  Scopes that this thread opens until
- * radio_scope_end are its children.  With a zero handoff it is
+ * handoff was given (again) counts as queued.  Scopes that this thread opens
+ * until radio_scope_end are its children.  With a zero handoff it is
  * radio_scope_begin.  The parent may have ended: the child then counts as late,
  * and is not subtracted from its parent's self time.  If another recorder
  * records this thread, the handoff's recorder replaces it while the scope is
@@ -326,6 +334,13 @@ radio_scope_begin_if_on (const struct radio_site *site)
   return radio_profile_is_on () ? radio_scope_begin (site) : 0;
 }
 
+static inline uint64_t
+radio_scope_receive_if_on (const struct radio_handoff *handoff,
+                           const struct radio_site *site)
+{
+  return radio_profile_is_on () ? radio_scope_receive (handoff, site) : 0;
+}
+
 static inline void
 radio_scope_cleanup (const uint64_t *token)
 {
@@ -360,13 +375,28 @@ radio_scope_cleanup (const uint64_t *token)
     radio_scope_begin_if_on (&RADIO_PASTE (radio_site_, number))
 #define RADIO_SCOPE_FULL(name, category, kind)                          \
   RADIO_SCOPE_AS (RADIO_UNIQUE, name, category, kind)
+#define RADIO_RECEIVED_AS(number, handoff, name, category, kind)        \
+  RADIO_SITE (RADIO_PASTE (radio_site_, number), name, category, kind); \
+  __attribute__ ((__cleanup__ (radio_scope_cleanup), __unused__))       \
+  const uint64_t RADIO_PASTE (radio_scope_, number) =                   \
+    radio_scope_receive_if_on ((handoff),                               \
+                               &RADIO_PASTE (radio_site_, number))
+#define RADIO_SCOPE_RECEIVED_FULL(handoff, name, category, kind)        \
+  RADIO_RECEIVED_AS (RADIO_UNIQUE, handoff, name, category, kind)
 #else
 #define RADIO_SCOPE_FULL(name, category, kind)                          \
+  struct radio_scope_needs_semicolon
+#define RADIO_SCOPE_RECEIVED_FULL(handoff, name, category, kind)        \
   struct radio_scope_needs_semicolon
 #endif
 
 #define RADIO_SCOPE(name) \
   RADIO_SCOPE_FULL (name, "user", RADIO_SCOPE_WORK)
+
+/* The same below the parent of a handoff, given on another thread: see
+ * radio_scope_receive. */
+#define RADIO_SCOPE_RECEIVED(handoff, name) \
+  RADIO_SCOPE_RECEIVED_FULL (handoff, name, "user", RADIO_SCOPE_WORK)
 
 /* Adds to a counter of the innermost scope: RADIO_COUNT ("rows", "count", n).
  * VALUE is evaluated only while something records. */

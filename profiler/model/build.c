@@ -3,8 +3,11 @@
 #include <config.h>
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "src/base/cleanup.h"
 #include "profiler/model/builder.h"
 #include "profiler/model/string-table.h"
 #include "profiler/model/vector.h"
@@ -207,25 +210,40 @@ rd_profile_add_node (struct radio_profile *profile,
  * Counters and gauges, values and shares
  *----------------------------------------------------------------------*/
 
-/* The index of a name in keys, of which there are n, else n. */
-static size_t
-find_key (const struct rd_counter *keys, size_t n, const char *name)
+/* True if a name is another one with the unit behind it. */
+static bool
+has_unit (const char *name, const char *plain, const char *unit)
 {
-  size_t i = 0;
-  while (i < n && keys[i].name != name)
-    i++;
-  return i;
+  size_t n = strlen (plain), nunit = strlen (unit);
+  return strncmp (name, plain, n) == 0 && strncmp (name + n, " (", 2) == 0
+         && strncmp (name + n + 2, unit, nunit) == 0
+         && strcmp (name + n + 2 + nunit, ")") == 0;
+}
+
+/* The index of a counter or gauge, else the number of all.  Those of one name
+ * and two units are two: all but the first one are named "NAME (UNIT)", and
+ * the first one in this profile may be a later one in another. */
+static size_t
+find_counter (const struct rd_counters *counters, const char *name,
+              const char *unit)
+{
+  for (size_t i = 0; i < counters->n; i++) {
+    const struct rd_counter *known = &counters->at[i];
+    if (strcmp (known->unit, unit) == 0
+        && (strcmp (known->name, name) == 0
+            || has_unit (name, known->name, unit)
+            || has_unit (known->name, name, unit)))
+      return i;
+  }
+  return counters->n;
 }
 
 bool
-rd_profile_has_room (const struct radio_profile *profile,
-                     const struct rd_counters *counters, const char *name)
+rd_profile_has_room (const struct rd_counters *counters, const char *name,
+                     const char *unit)
 {
-  if (counters->n < RD_MAX_KEYS)
-    return true;
-  const char *own_name = rd_string_table_find (profile->strings, name);
-  return own_name
-         && find_key (counters->at, counters->n, own_name) < counters->n;
+  return counters->n < RD_MAX_KEYS
+         || find_counter (counters, name, unit) < counters->n;
 }
 
 static enum radio_status
@@ -235,39 +253,46 @@ fail_too_many (const char *what)
                   "a profile with more than %d %s", RD_MAX_KEYS, what);
 }
 
+static enum radio_status
+add_counter (struct radio_profile *profile, struct rd_counters *counters,
+             const char *name, const char *unit, uint32_t *index)
+{
+  size_t i = find_counter (counters, name, unit), n = counters->n;
+  if (index)
+    *index = (uint32_t) i;
+  if (i < n)
+    return RADIO_OK;
+  if (n == RD_MAX_KEYS)
+    return fail_too_many (counters == &profile->gauges ? "gauges"
+                                                       : "counters");
+  for (i = 0; i < n && strcmp (counters->at[i].name, name) != 0;)
+    i++;
+  size_t nbytes = strlen (name) + strlen (unit) + sizeof " ()";
+  RD_FREE_PLAIN char *label = malloc (nbytes);
+  if (!label)
+    return rd_fail_memory (nbytes);
+  if (i < n)
+    snprintf (label, nbytes, "%s (%s)", name, unit);
+  else
+    memcpy (label, name, strlen (name) + 1);
+  struct rd_counter counter = { label, unit };
+  RD_TRY (own (profile, &counter.name));
+  RD_TRY (own (profile, &counter.unit));
+  return rd_vector_append (counters, counter);
+}
+
 enum radio_status
 rd_profile_add_counter (struct radio_profile *profile, const char *name,
                         const char *unit, uint32_t *index)
 {
-  struct rd_counter counter = { name, unit };
-  RD_TRY (own (profile, &counter.name));
-  RD_TRY (own (profile, &counter.unit));
-  size_t i = find_key (profile->counters.at, profile->counters.n,
-                       counter.name);
-  if (i == RD_MAX_KEYS)
-    return fail_too_many ("counters");
-  if (i == profile->counters.n)
-    RD_TRY (rd_vector_append (&profile->counters, counter));
-  if (index)
-    *index = (uint32_t) i;
-  return RADIO_OK;
+  return add_counter (profile, &profile->counters, name, unit, index);
 }
 
 enum radio_status
 rd_profile_add_gauge (struct radio_profile *profile, const char *name,
                       const char *unit, uint32_t *index)
 {
-  struct rd_counter gauge = { name, unit };
-  RD_TRY (own (profile, &gauge.name));
-  RD_TRY (own (profile, &gauge.unit));
-  size_t i = find_key (profile->gauges.at, profile->gauges.n, gauge.name);
-  if (i == RD_MAX_KEYS)
-    return fail_too_many ("gauges");
-  if (i == profile->gauges.n)
-    RD_TRY (rd_vector_append (&profile->gauges, gauge));
-  if (index)
-    *index = (uint32_t) i;
-  return RADIO_OK;
+  return add_counter (profile, &profile->gauges, name, unit, index);
 }
 
 /* `what' names the kind of index in the message. */

@@ -220,9 +220,11 @@ static const struct limit {
 } limits[] = {
   { RD_FACT_THREADS, "thread was", "threads were", "not recorded", true },
   { RD_FACT_SKIPPED, "scope was", "scopes were",
-    "counted into their parent, beyond 256 levels or 65536 paths", true },
+    "counted into their parent, beyond 256 levels or 65,535 paths", true },
   { RD_FACT_VALUES, "value was", "values were",
     "not kept, of counters beyond the limit", true },
+  { RD_FACT_OUTSIDE, "event was", "events were",
+    "lost, counts or texts outside of all scopes", true },
   { RD_FACT_TEXTS, "text was", "texts were", "not kept", false },
   { RD_FACT_SAMPLES, "sample was", "samples were", "not kept", false },
 };

@@ -31,6 +31,7 @@
 #define RD_FACT_CPU_NS "cpu ns"         /* of all threads of the process */
 #define RD_FACT_SKIPPED "scopes not recorded"
 #define RD_FACT_THROTTLED "paths no longer logged"
+#define RD_FACT_OUTSIDE "counts and texts outside of scopes"
 #define RD_FACT_TEXTS "texts not kept"
 #define RD_FACT_VALUES "counter values not kept"
 #define RD_FACT_SAMPLES "gauge samples not kept"
@@ -187,7 +188,8 @@ uint32_t rd_profile_find_node (const struct radio_profile *profile,
                                uint32_t parent, const char *name,
                                const char *category, enum radio_edge edge);
 
-/* The index of a counter or gauge, added if it is new. */
+/* The index of a counter or gauge of this name and unit, added if it is
+ * new. */
 enum radio_status
 rd_profile_add_counter (struct radio_profile *profile, const char *name,
                         const char *unit, uint32_t *index) RADIO_USE_RESULT;
@@ -195,11 +197,9 @@ enum radio_status
 rd_profile_add_gauge (struct radio_profile *profile, const char *name,
                       const char *unit, uint32_t *index) RADIO_USE_RESULT;
 
-/* True if a counter or gauge is among these of the profile, or may still be
- * added. */
-bool rd_profile_has_room (const struct radio_profile *profile,
-                          const struct rd_counters *counters,
-                          const char *name);
+/* True if a counter or gauge is among these, or may still be added. */
+bool rd_profile_has_room (const struct rd_counters *counters,
+                          const char *name, const char *unit);
 
 /* Adds to a node's own counter, or to the share of a part in a node.  Nodes,
  * counters and parts may still be added afterwards. */

@@ -361,7 +361,8 @@ rd_collect_log (struct rd_collection *collection)
         .time_ns = rd_collect_time (collection, sample->time),
         .value = sample->value,
       };
-      if (!rd_profile_has_room (profile, &profile->gauges, gauge->name)) {
+      if (!rd_profile_has_room (&profile->gauges, gauge->name,
+                                gauge->unit)) {
         collection->nsamples_lost++;
         continue;
       }

@@ -111,15 +111,16 @@ add_figures (struct rd_collection *collection,
   /* The first counters, if there are more than a profile may have. */
   for (unsigned i = 0; i < node->ntallies; i++) {
     const struct rd_tally *tally = &node->tallies[i];
-    uint32_t counter;
-    if (!rd_profile_has_room (profile, &profile->counters,
-                              tally->counter->name)) {
+    const struct radio_counter *counter = tally->counter;
+    uint32_t index;
+    if (!rd_profile_has_room (&profile->counters, counter->name,
+                              counter->unit)) {
       collection->nvalues_lost++;
       continue;
     }
-    RD_TRY (rd_profile_add_counter (profile, tally->counter->name,
-                                    tally->counter->unit, &counter));
-    RD_TRY (rd_profile_add_value (profile, node->index, counter,
+    RD_TRY (rd_profile_add_counter (profile, counter->name, counter->unit,
+                                    &index));
+    RD_TRY (rd_profile_add_value (profile, node->index, index,
                                   tally->value));
   }
   return RADIO_OK;

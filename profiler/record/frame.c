@@ -21,7 +21,7 @@ static bool
 is_deepest (const struct rd_writer_state *writer,
             const struct rd_frame *frame)
 {
-  return frame == &writer->frames[RD_MAX_DEPTH - 1];
+  return frame == &writer->frames[RD_MAX_DEPTH];
 }
 
 struct rd_node *

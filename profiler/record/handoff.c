@@ -42,7 +42,7 @@ radio_handoff_give (struct radio_handoff *handoff)
 }
 
 struct radio_handoff
-rd_handoff_again (const struct radio_handoff *handoff)
+radio_handoff_again (const struct radio_handoff *handoff)
 {
   const struct rd_shared *shared = handoff->parent;
   struct radio_handoff again = *handoff;

@@ -390,7 +390,7 @@ struct rd_log {
  * Frames and writers
  *----------------------------------------------------------------------*/
 
-#define RD_MAX_DEPTH 256      /* deeper scopes count into the deepest */
+#define RD_MAX_DEPTH 256      /* levels; deeper scopes count into the last */
 
 /* Marks of frames that need more than the fastest end.  Frames with all but
  * SPECIAL, as fetches of tiles have, end in the hot path. */
@@ -511,6 +511,8 @@ struct rd_writer_state {
   uint32_t *node_table;       /* children by parent and site; see tree.c */
   size_t node_table_size;
 
+  uint64_t noutside;          /* counts and texts outside of all scopes */
+
   /* The scope in which something failed last: see hooks.c. */
   struct {
     enum radio_status status; /* RADIO_OK: no failure */
@@ -532,7 +534,7 @@ struct rd_writer_state {
   struct rd_writer_state *next_mine;    /* in the thread's list */
   struct rd_writer_state *below;        /* current again when this one is
                                            popped */
-  struct rd_frame frames[RD_MAX_DEPTH];
+  struct rd_frame frames[RD_MAX_DEPTH + 1];
 };
 
 /* The sequence of a run that has no frame. */

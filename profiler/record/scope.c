@@ -239,6 +239,8 @@ radio_scope_add (const struct radio_counter *counter, uint64_t value)
     return;
   if (is_open (writer, writer->top))
     add_to_frame (writer->top, counter, value, 0);
+  else
+    writer->noutside++;
   rd_writer_leave (writer);
 }
 
@@ -344,7 +346,8 @@ radio_scope_text (const char *key,
     rd_frame_mark (frame, RD_FRAME_NOTED);
     rd_texts_add (&writer->texts, frame->node, !writer->recorder->tree_only,
                   &text, value);
-  }
+  } else
+    writer->noutside++;
   rd_writer_leave (writer);
 }
 

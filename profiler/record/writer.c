@@ -113,7 +113,7 @@ add_writer_synced (struct radio_recorder *recorder)
   writer->top = writer->frames;
   writer->frames[0].node = &writer->root;
   writer->frames[0].id = writer->next_id - RD_ID_STEP;
-  writer->frames[RD_MAX_DEPTH - 1].fenced = true;
+  writer->frames[RD_MAX_DEPTH].fenced = true;
 
   struct rd_writer_state **slot = NULL;
   if (rd_tree_init (writer))

@@ -182,12 +182,12 @@ record_failure_synced (struct rd_job *job, enum radio_status status)
     rd_error_save (&job->synced.error, status);
 }
 
-/* Does tasks until none is left or one fails.  A worker (preempted is not
- * NULL) also stops for an urgent job, sets *preempted, and has a scope below
- * the one of the thread that started the job. */
+/* Does tasks until none is left or one fails.  A worker (handoff and preempted
+ * are not NULL) also stops for an urgent job, sets *preempted, and has a scope
+ * below the one of the thread that started the job. */
 static enum radio_status
 do_tasks (struct rd_pool *pool, struct rd_job *job, unsigned number,
-          bool *preempted)
+          const struct radio_handoff *handoff, bool *preempted)
 {
   static const struct radio_site tasks_site = {
     "tasks", RD_IN_OPERATION, "rd_pool_run", __FILE__, __LINE__,
@@ -196,7 +196,7 @@ do_tasks (struct rd_pool *pool, struct rd_job *job, unsigned number,
   const struct radio_site *site = job->site ? job->site : &tasks_site;
   __attribute__ ((__cleanup__ (radio_scope_cleanup), __unused__))
   const uint64_t scope = !radio_profile_is_on () ? 0
-    : preempted ? radio_scope_receive (&job->handoff, site)
+    : handoff ? radio_scope_receive (handoff, site)
     : radio_scope_begin (site);
   struct rd_scratch *scratch = rd_pool_take_scratch (pool);
   enum radio_status status = scratch ? RADIO_OK : RADIO_ERROR_MEMORY;
@@ -227,14 +227,15 @@ join_synced (struct rd_pool *pool, struct rd_job *job)
 
 /* Works on a job that was joined, and leaves it; returns with the mutex held.
  * The last thread to leave ends the job, unless it stays in the queue because
- * a worker was preempted; after that the job may be gone. */
+ * a worker was preempted; after that the job may be gone.  handoff: the job's
+ * as it was when a worker joined, or NULL. */
 static void
 work_and_lock (struct rd_pool *pool, struct rd_job *job, unsigned number,
-               bool is_worker)
+               const struct radio_handoff *handoff)
 {
   bool preempted = false;
-  enum radio_status status = do_tasks (pool, job, number,
-                                       is_worker ? &preempted : NULL);
+  enum radio_status status = do_tasks (pool, job, number, handoff,
+                                       handoff ? &preempted : NULL);
   for (unsigned i = 0; status != RADIO_OK && i < job->tasks.nparts; i++)
     atomic_store (&job->tasks.parts[i].next, job->tasks.parts[i].end);
 
@@ -251,6 +252,8 @@ work_and_lock (struct rd_pool *pool, struct rd_job *job, unsigned number,
   record_failure_synced (job, status);
   if (!preempted)
     dequeue_synced (pool, job);
+  else if (radio_profile_is_on ())
+    job->handoff = radio_handoff_again (&job->handoff);
   if (--job->synced.nactive > 0 || job->synced.queued)
     return;
 
@@ -291,8 +294,9 @@ run_worker (void *argument)
       job = job->synced.following;
     if (job) {
       unsigned number = join_synced (pool, job);
+      const struct radio_handoff handoff = job->handoff;
       pthread_mutex_unlock (&pool->mutex);
-      work_and_lock (pool, job, number, true);
+      work_and_lock (pool, job, number, &handoff);
     } else if (has_spun) {
       pool->synced.nsleeping++;
       pthread_cond_wait (&pool->arrived, &pool->mutex);
@@ -424,7 +428,7 @@ submit (struct rd_pool *pool, struct rd_job *job, bool joins)
   reset_job (pool, job);
   if (radio_profile_is_on ()) {
     if (job->parent)
-      job->handoff = rd_handoff_again (job->parent);
+      job->handoff = radio_handoff_again (job->parent);
     else
       radio_handoff_give (&job->handoff);
   }
@@ -515,7 +519,7 @@ help (struct rd_pool *pool, struct rd_job *job)
   if (has_room_synced (job)) {
     unsigned number = join_synced (pool, job);
     pthread_mutex_unlock (&pool->mutex);
-    work_and_lock (pool, job, number, false);
+    work_and_lock (pool, job, number, NULL);
   }
   pthread_mutex_unlock (&pool->mutex);
 }
@@ -541,12 +545,12 @@ rd_pool_run (struct rd_pool *pool, struct rd_job *job)
   RD_TRY (rd_pool_check (pool));
   if (job->n > 1 && job->max_active != 1 && pool->nworkers > 0) {
     unsigned number = submit (pool, job, true);
-    work_and_lock (pool, job, number, false);
+    work_and_lock (pool, job, number, NULL);
     pthread_mutex_unlock (&pool->mutex);
     return finish_job (pool, job);
   }
   reset_job (pool, job);
-  enum radio_status status = do_tasks (pool, job, 0, NULL);
+  enum radio_status status = do_tasks (pool, job, 0, NULL, NULL);
   if (!job->end)
     return status;
   record_failure_synced (job, status);

@@ -413,15 +413,10 @@ read_blocking (struct rd_job *job, enum radio_status status)
 {
   struct radio_read *read = (struct radio_read *)
     ((char *) job - offsetof (struct radio_read, job));
-  static const struct radio_site site = {
-    "read", RD_IN_OPERATION, "radio_array_read_async", __FILE__, __LINE__,
-    RADIO_SCOPE_WORK
-  };
-  uint64_t scope = radio_profile_is_on ()
-    ? radio_scope_receive (&read->handoff, &site) : 0;
-  if (status == RADIO_OK)
+  if (status == RADIO_OK) {
+    RD_SCOPE_RECEIVED (&read->handoff, "read", RD_IN_OPERATION);
     status = rd_fetch_tiles (&read->read.tiles);
-  radio_scope_end (scope);
+  }
   if (read->handoff.parent)
     radio_handoff_release (&read->handoff);
   finish_read (&read->read.tiles, status);

@@ -327,7 +327,7 @@ rd_shards_announce (struct rd_shards *shards, const uint64_t *chunk)
   RD_TRY (wait_synced (shards, has_room));
   struct shard *shard = find_shard (shards, n);
   memcpy (shard->chunk, chunk, nbytes);
-  shard->handoff = rd_handoff_again (&shards->handoff);
+  shard->handoff = radio_handoff_again (&shards->handoff);
   shards->synced.nannounced++;
   pthread_cond_broadcast (&shards->changed);
   return RADIO_OK;
@@ -351,7 +351,7 @@ rd_shards_complete (struct rd_shards *shards, struct rd_scratch *scratch)
   shard->nbytes += part.nbytes;
   shards->shard = NULL;
   RD_LOCK_SCOPE (&shards->mutex);
-  shard->handoff = rd_handoff_again (&shards->handoff);
+  shard->handoff = radio_handoff_again (&shards->handoff);
   shards->synced.ncompleted++;
   pthread_cond_broadcast (&shards->changed);
   return RADIO_OK;

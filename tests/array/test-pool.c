@@ -12,6 +12,7 @@
 
 #include "tests/unit.h"
 
+#include "profiler/model/profile.h"
 #include "src/array/pool.h"
 
 /* Kept by each scratch of these pools. */
@@ -308,6 +309,51 @@ workers_leave_a_job_for_an_urgent_one_and_come_back (void **state)
   assert_ok (rd_pool_wait (pool, &other.job));
   assert_int_equal (nbegun, 101);
   rd_pool_close (pool);
+}
+
+/* Its second run was queued when the first one had ended. */
+static void
+a_job_that_waits_again_is_queued_again (void **state)
+{
+  (void) state;
+  RADIO_SITE (site, "other", "test", RADIO_SCOPE_WORK);
+  struct rd_pool *pool = open_pool (2);
+  struct radio_recorder_options options = { .whole_process = true };
+  struct radio_recorder *recorder;
+  struct radio_profile *profile;
+  atomic_uint nbegun = 0;
+  atomic_bool gate = false;
+  struct in_turn other = {
+    .job = { .run = take_turn, .n = 2, .site = &site },
+    .nbegun = &nbegun, .gate = &gate,
+  };
+  struct in_turn urgent = {
+    .job = { .run = take_turn, .n = 1, .urgent = true },
+    .nbegun = &nbegun, .gate = &gate,
+  };
+  assert_ok (radio_recorder_start (&options, &recorder));
+  assert_ok (rd_pool_start (pool, &other.job));
+  wait_for_count (&nbegun, 1);
+  assert_ok (rd_pool_start (pool, &urgent.job));
+  gate = true;
+  wait_for_count (&nbegun, 3);
+  assert_ok (rd_pool_wait (pool, &urgent.job));
+  assert_ok (rd_pool_wait (pool, &other.job));
+  rd_pool_close (pool);
+  assert_ok (radio_recorder_stop (recorder, &profile));
+  const struct rd_span *first = NULL;
+  for (size_t i = 0; i < profile->spans.n; i++) {
+    const struct rd_span *span = &profile->spans.at[i];
+    const char *name = profile->nodes.at[span->node].name;
+    if (strcmp (name, "other") != 0)
+      continue;
+    if (first)
+      assert_true (span->submitted_ns >= first->begin_ns
+                                         + first->duration_ns);
+    first = first ? first : span;
+  }
+  assert_non_null (first);
+  radio_profile_close (profile);
 }
 
 static void
@@ -657,6 +703,7 @@ main (void)
     cmocka_unit_test (started_jobs_go_on_side_by_side),
     cmocka_unit_test (urgent_jobs_are_taken_before_others),
     cmocka_unit_test (workers_leave_a_job_for_an_urgent_one_and_come_back),
+    cmocka_unit_test (a_job_that_waits_again_is_queued_again),
     cmocka_unit_test (no_task_is_lost_where_workers_come_and_go),
     cmocka_unit_test (a_helper_does_the_remaining_tasks_and_does_not_wait),
     cmocka_unit_test (the_first_failure_ends_the_job_and_reaches_the_caller),

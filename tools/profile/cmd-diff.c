@@ -60,7 +60,8 @@ differs (const struct radio_profile *profile, size_t i,
 {
   static const char *const incidental[] = {
     "pid", "command", "runs", "warmup", "seed", "cpu ns", "failed",
-    "scopes not recorded", "paths no longer logged", "texts not kept",
+    "scopes not recorded", "paths no longer logged",
+    "counts and texts outside of scopes", "texts not kept",
     "counter values not kept", "gauge samples not kept",
     "threads not recorded",
   };

@@ -336,6 +336,64 @@ an_inner_scope_left_open_ends_with_the_received_one (void **state)
   radio_profile_close (profile);
 }
 
+/* A task that is queued a second time, from 30 on, and runs at 35. */
+static void
+a_handoff_given_again_is_queued_from_then_on (void **state)
+{
+  (void) state;
+  struct radio_handoff handoff;
+  uint64_t top = radio_scope_begin (&read_site);
+  radio_handoff_give (&handoff);
+  stage_pass (&stage, 10);
+  stage_on (&stage, 1);
+  uint64_t far = radio_scope_receive (&handoff, &tiles_site);       /* 10-30 */
+  stage_pass (&stage, 20);
+  radio_scope_end (far);
+  struct radio_handoff again = radio_handoff_again (&handoff);
+  stage_pass (&stage, 5);
+  far = radio_scope_receive (&again, &tiles_site);                  /* 35-36 */
+  stage_pass (&stage, 1);
+  radio_scope_end (far);
+  stage_on (&stage, 0);
+  radio_scope_end (top);
+  radio_handoff_release (&handoff);
+  struct radio_profile *profile = stage_close (&stage);
+  assert_times (profile, "read/tiles", 21, 21, 21);
+  assert_int_equal (stage_node (profile, "read/tiles")->queue_ns, 10 + 5);
+  radio_profile_close (profile);
+  handoff = radio_handoff_again (&handoff);
+  assert_null (handoff.parent);
+}
+
+static void
+a_received_scope_ends_with_its_block (void **state)
+{
+  (void) state;
+  struct radio_handoff handoff;
+  uint64_t top = radio_scope_begin (&read_site);
+  radio_handoff_give (&handoff);
+  stage_pass (&stage, 10);
+  stage_on (&stage, 1);
+  {
+    RADIO_SCOPE_RECEIVED (&handoff, "task");
+    stage_pass (&stage, 20);
+    RADIO_SCOPE ("step");
+    stage_pass (&stage, 3);
+  }
+  stage_on (&stage, 0);
+  radio_scope_end (top);
+  radio_handoff_release (&handoff);
+  struct radio_profile *profile = stage_close (&stage);
+  assert_times (profile, "read/task", 23, 20, 20);
+  assert_times (profile, "read/task/step", 3, 3, 3);
+  const struct radio_profile_node *task = stage_node (profile, "read/task");
+  assert_int_equal (task->edge, RADIO_EDGE_HANDOFF);
+  assert_int_equal (task->queue_ns, 10);
+  assert_int_equal (task->open_count, 0);
+  assert_string_equal (task->function, __func__);
+  radio_profile_close (profile);
+}
+
 static void
 a_handoff_outside_all_scopes_makes_a_root (void **state)
 {
@@ -357,7 +415,6 @@ a_handoff_outside_all_scopes_makes_a_root (void **state)
   radio_profile_close (profile);
 }
 
-/* RD_MAX_DEPTH includes the root below all scopes. */
 static void
 scopes_received_too_deep_are_counted (void **state)
 {
@@ -367,20 +424,20 @@ scopes_received_too_deep_are_counted (void **state)
   uint64_t top = radio_scope_begin (&read_site);
   radio_handoff_give (&handoff);
   stage_on (&stage, 1);
-  for (unsigned i = 1; i < RD_MAX_DEPTH; i++) {
+  for (unsigned i = 0; i < RD_MAX_DEPTH; i++) {
     tokens[i] = radio_scope_receive (&handoff, &tiles_site);
     assert_int_not_equal (tokens[i], 0);
   }
   assert_int_equal (radio_scope_receive (&handoff, &tiles_site), 0);
   stage_pass (&stage, 1);
-  for (unsigned i = RD_MAX_DEPTH - 1; i > 0; i--)
+  for (unsigned i = RD_MAX_DEPTH; i-- > 0;)
     radio_scope_end (tokens[i]);
   stage_on (&stage, 0);
   radio_scope_end (top);
   radio_handoff_release (&handoff);
   struct radio_profile *profile = stage_close (&stage);
   assert_int_equal (stage_node (profile, "read/tiles")->calls,
-                    RD_MAX_DEPTH - 1);
+                    RD_MAX_DEPTH);
   assert_times (profile, "read", 1, 0, 1);
   assert_int_equal (stage_node (profile, "read/tiles")->work_ns, 1);
   assert_string_equal (rd_profile_find_fact (profile,
@@ -717,6 +774,8 @@ main (void)
     TEST (waiting_for_workers_is_wait_and_covers),
     TEST (a_thread_is_recorded_only_in_received_scopes),
     TEST (an_inner_scope_left_open_ends_with_the_received_one),
+    TEST (a_handoff_given_again_is_queued_from_then_on),
+    TEST (a_received_scope_ends_with_its_block),
     TEST (a_handoff_outside_all_scopes_makes_a_root),
     TEST (scopes_received_too_deep_are_counted),
     TEST (a_chain_too_deep_for_a_profile_is_folded),

@@ -298,12 +298,24 @@ without_a_log_nodes_have_texts_and_there_are_no_samples (void **state)
 }
 
 static void
-a_text_outside_all_scopes_is_ignored (void **state)
+counts_and_texts_outside_all_scopes_are_reported_as_lost (void **state)
 {
   (void) state;
   radio_scope_text ("key", "value", RADIO_TEXT_PLAIN);
+  RADIO_COUNT ("rows", "count", 7);
+  stage_on (&stage, 1);
+  RADIO_COUNT ("rows", "count", 7);     /* of a thread without a recorder */
+  stage_on (&stage, 0);
   struct radio_profile *profile = stage_close (&stage);
   assert_int_equal (profile->notes.n, 0);
+  assert_string_equal (
+    rd_profile_find_fact (profile, "counts and texts outside of scopes"),
+    "2");
+  assert_int_equal (profile->info.nfindings, 1);
+  const struct radio_finding *finding = radio_profile_finding (profile, 0);
+  assert_string_equal (finding->id, "limits-reached");
+  assert_non_null (strstr (finding->evidence, "2 events were lost, counts or "
+                           "texts outside of all scopes"));
   radio_profile_close (profile);
   radio_scope_text ("key", "value", RADIO_TEXT_PLAIN);
 }
@@ -424,7 +436,7 @@ main (void)
     cmocka_unit_test_setup (
       without_a_log_nodes_have_texts_and_there_are_no_samples,
       open_tree_only),
-    TEST (a_text_outside_all_scopes_is_ignored),
+    TEST (counts_and_texts_outside_all_scopes_are_reported_as_lost),
     TEST (samples_of_all_threads_are_in_order),
     TEST (many_samples_are_thinned_out_and_losses_counted),
     TEST (the_last_of_simultaneous_samples_is_kept),

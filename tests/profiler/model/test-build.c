@@ -178,18 +178,50 @@ a_tree_has_a_greatest_depth (void **state)
 }
 
 static void
-counters_of_equal_names_are_one (void **state)
+counters_of_equal_names_and_units_are_one (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_new ("x");
   uint32_t a, b, c;
   assert_ok (rd_profile_add_counter (profile, "bytes", "bytes", &a));
   assert_ok (rd_profile_add_counter (profile, "rows", "count", &b));
-  assert_ok (rd_profile_add_counter (profile, "bytes", "count", &c));
+  assert_ok (rd_profile_add_counter (profile, "bytes", "bytes", &c));
   assert_int_equal (a, c);
   assert_int_not_equal (a, b);
-  assert_string_equal (profile->counters.at[c].unit, "bytes");
+  assert_int_equal (profile->counters.n, 2);
   radio_profile_close (profile);
+}
+
+/* In whatever order two parts of a profile have them. */
+static void
+counters_of_one_name_and_two_units_are_two (void **state)
+{
+  (void) state;
+  struct radio_profile *profiles[2], *joined;
+  for (int i = 0; i < 2; i++) {
+    profiles[i] = build_new ("x");
+    uint32_t root = build_node (profiles[i], RD_NO_INDEX, "root", "");
+    build_count (profiles[i], root, "rows", i == 0 ? "count" : "bytes",
+                 i == 0 ? 1 : 20);
+    build_count (profiles[i], root, "rows", i == 0 ? "bytes" : "count",
+                 i == 0 ? 20 : 1);
+    build_finish (profiles[i]);
+    assert_int_equal (profiles[i]->counters.n, 2);
+    assert_int_equal (radio_profile_counter (profiles[i], 0, "rows", false),
+                      i == 0 ? 1 : 20);
+  }
+  assert_int_equal (radio_profile_counter (profiles[0], 0, "rows (bytes)",
+                                           false), 20);
+  assert_int_equal (radio_profile_counter (profiles[1], 0, "rows (count)",
+                                           false), 1);
+  assert_ok (radio_profile_join (profiles, 2, RADIO_PARTS_RANKS, &joined));
+  assert_int_equal (joined->counters.n, 2);
+  assert_int_equal (radio_profile_counter (joined, 0, "rows", false), 2);
+  assert_int_equal (radio_profile_counter (joined, 0, "rows (bytes)", false),
+                    40);
+  radio_profile_close (joined);
+  for (int i = 0; i < 2; i++)
+    radio_profile_close (profiles[i]);
 }
 
 static void
@@ -559,7 +591,8 @@ main (void)
     cmocka_unit_test (a_parent_that_comes_later_is_refused),
     cmocka_unit_test (an_invalid_edge_is_refused),
     cmocka_unit_test (a_tree_has_a_greatest_depth),
-    cmocka_unit_test (counters_of_equal_names_are_one),
+    cmocka_unit_test (counters_of_equal_names_and_units_are_one),
+    cmocka_unit_test (counters_of_one_name_and_two_units_are_two),
     cmocka_unit_test (counters_are_limited),
     cmocka_unit_test (values_add_up_on_their_node_and_above),
     cmocka_unit_test (work_and_wait_add_up_over_the_tree),

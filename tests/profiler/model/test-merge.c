@@ -301,7 +301,8 @@ facts_of_each_part_alone_are_added_up (void **state)
   (void) state;
   static const char *const keys[] = {
     "cpu ns", "scopes not recorded", "paths no longer logged",
-    "texts not kept", "counter values not kept", "gauge samples not kept",
+    "counts and texts outside of scopes", "texts not kept",
+    "counter values not kept", "gauge samples not kept",
     "threads not recorded",
   };
   for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {

@@ -248,10 +248,10 @@ scopes_too_deep_count_into_the_deepest (void **state)
   history_leaf (&h, &b, 9);
   history_freeze (&h);
   const struct rd_writer_state *writer = h.recorder->synced.writers.at[0];
-  assert_int_equal (writer->nnodes, RD_MAX_DEPTH + 1);
-  const struct rd_node *deepest = writer->nodes[RD_MAX_DEPTH - 1];
-  assert_int_equal (deepest->nskipped, 300 - (RD_MAX_DEPTH - 1));
-  assert_int_equal (deepest->self, 300 - (RD_MAX_DEPTH - 2));
+  assert_int_equal (writer->nnodes, 1 + 256 + 1);     /* root and b */
+  const struct rd_node *deepest = writer->nodes[256];
+  assert_int_equal (deepest->nskipped, 300 - 256);
+  assert_int_equal (deepest->self, 300 - 255);
   assert_int_equal (history_node (&h, "a")->total, 300);
   assert_int_equal (history_node (&h, "b")->total, 9);
   history_release (&h);
@@ -322,7 +322,7 @@ counters_stay_where_they_were_added (void **state)
   struct history h;
   (void) state;
   history_start (&h, NULL);
-  radio_scope_add (&rows, 1);           /* outside of all scopes: ignored */
+  radio_scope_add (&rows, 1);           /* outside of all scopes: lost */
   uint64_t outer = radio_scope_begin (&a);
   radio_scope_add (&bytes, 5);
   uint64_t inner = radio_scope_begin (&b);
@@ -338,6 +338,7 @@ counters_stay_where_they_were_added (void **state)
   assert_int_equal (node->tallies[1].value, 2);
   assert_int_equal (history_node (&h, "a")->tallies[0].value, 5);
   assert_int_equal (history_node (&h, "")->ntallies, 0);
+  assert_int_equal (h.recorder->synced.writers.at[0]->noutside, 1);
   assert_int_equal (rd_span_extra (history_span (&h, 0))->nbytes, 8);
   assert_int_equal (rd_span_extra (history_span (&h, 1))->nbytes, 5);
   history_release (&h);
