@@ -15,6 +15,7 @@
 #include "src/base/deflate.h"
 #include "src/base/digest.h"
 #include "profiler/export/html.h"
+#include "profiler/export/text.h"
 #include "profiler/model/findings.h"
 #include "profiler/view/page.h"
 
@@ -22,62 +23,32 @@
  * Numbers with units, as units.mjs formats them
  *----------------------------------------------------------------------*/
 
-struct unit {
-  uint64_t size;
-  const char *name;
-};
-
-static const struct unit time_units[] = {
-  { 1, "ns" }, { 1000, "\302\265s" }, { 1000000, "ms" }, { 1000000000, "s" },
-};
-
-static const struct unit byte_units[] = {
-  { 1, "B" }, { 1000, "kB" }, { 1000000, "MB" }, { 1000000000, "GB" },
-  { 1000000000000, "TB" },
-};
-
-/* A quotient with three digits, or however many its whole part has. */
+/* A number of text.h, kept on one line with its unit. */
 static void
-write_quotient (struct rd_writer *writer, uint64_t value,
-                uint64_t size)
+write_number (struct rd_writer *writer, const char *text)
 {
-  unsigned ndecimals = 2, factor = 100;
-  if (size == 1 || value / size >= 100)
-    ndecimals = 0, factor = 1;
-  else if (value / size >= 10)
-    ndecimals = 1, factor = 10;
-  uint64_t rest = (value % size * factor + size / 2) / size;
-  uint64_t whole = value / size + rest / factor;
-  rd_write_u64 (writer, whole);
-  if (ndecimals > 0)
-    rd_write_format (writer, ".%0*u", (int) ndecimals,
-                     (unsigned) (rest % factor));
-}
-
-static void
-write_scaled (struct rd_writer *writer, uint64_t value,
-              const struct unit *units, size_t nunits)
-{
-  size_t i = 0;
-  while (i + 1 < nunits && value >= units[i + 1].size)
-    i++;
-  write_quotient (writer, value, units[i].size);
+  const char *unit = text + strcspn (text, " ");
+  rd_write_bytes (writer, text, (size_t) (unit - text));
+  if (*unit == '\0')
+    return;
   rd_write_text (writer, "\302\240");
-  rd_write_text (writer, units[i].name);
+  rd_write_text (writer, strcmp (unit, " us") == 0 ? "\302\265s" : unit + 1);
 }
 
 void
 rd_page_write_time (struct rd_writer *writer, uint64_t ns)
 {
-  write_scaled (writer, ns, time_units,
-                sizeof time_units / sizeof time_units[0]);
+  char text[RD_NUMBER_NBYTES];
+  rd_text_ns (ns, text);
+  write_number (writer, text);
 }
 
 void
 rd_page_write_nbytes (struct rd_writer *writer, uint64_t nbytes)
 {
-  write_scaled (writer, nbytes, byte_units,
-                sizeof byte_units / sizeof byte_units[0]);
+  char text[RD_NUMBER_NBYTES];
+  rd_text_bytes (nbytes, text);
+  write_number (writer, text);
 }
 
 /*------------------------------------------------------------------------
@@ -168,8 +139,10 @@ write_summary (struct rd_writer *writer, const struct radio_profile *profile)
   write_time_row (writer, "work", info->work_ns);
   write_time_row (writer, "wait", info->wait_ns);
   if (span_ns > 0) {
+    char busy[RD_NUMBER_NBYTES];
+    rd_text_ratio (rd_profile_ran_ns (profile), span_ns, busy);
     begin_row (writer, "threads busy");
-    write_quotient (writer, rd_profile_ran_ns (profile), span_ns);
+    write_number (writer, busy);
     end_row (writer);
   }
 

@@ -10,6 +10,11 @@
 /* The beginning of a profile as text, by which its reader knows it. */
 #define RD_TEXT_OPENING "radio profile: "
 
+/* value / size with three digits, or more from 1000 on: "9.99", "99.9",
+ * "999". */
+void rd_text_ratio (uint64_t value, uint64_t size,
+                    char text[RD_NUMBER_NBYTES]);
+
 /* Three digits and a unit: "812 ms", "1.23 s", "45 ns". */
 void rd_text_ns (uint64_t ns, char text[RD_NUMBER_NBYTES]);
 

@@ -394,6 +394,56 @@ assert_row (const char *text, const char *name, const char *value)
     fail_msg ("no row %s in %s", row, text);
 }
 
+/* As units.test.mjs has them: rounding may need the next unit, or fewer
+ * decimals. */
+static void
+numbers_are_rounded_as_the_script_does (void **state)
+{
+  (void) state;
+  static const struct {
+    uint64_t value;
+    const char *time, *nbytes;
+  } cases[] = {
+    { 0, "0\302\240ns", "0\302\240B" },
+    { 999, "999\302\240ns", "999\302\240B" },
+    { 1000, "1.00\302\240\302\265s", "1.00\302\240kB" },
+    { 1005, "1.01\302\240\302\265s", "1.01\302\240kB" },
+    { 9994, "9.99\302\240\302\265s", "9.99\302\240kB" },
+    { 9995, "10.0\302\240\302\265s", "10.0\302\240kB" },
+    { 99950, "100\302\240\302\265s", "100\302\240kB" },
+    { 999499, "999\302\240\302\265s", "999\302\240kB" },
+    { 999600, "1.00\302\240ms", "1.00\302\240MB" },
+    { 999950000, "1.00\302\240s", "1.00\302\240GB" },
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct radio_profile *profile = build_new ("numbers");
+    uint32_t read = build_node (profile, RD_NO_INDEX, "read", "operation");
+    uint32_t lane = build_lane (profile, "main");
+    build_span (profile, lane, read, 0, 0, cases[i].value);
+    build_count (profile, read, "bytes fetched", "bytes", cases[i].value);
+    char *text = static_of (profile);
+    assert_row (text, "wall", cases[i].time);
+    if (cases[i].value > 0)
+      assert_row (text, "bytes fetched", cases[i].nbytes);
+    free (text);
+  }
+}
+
+/* 9.9955 threads are 10.0. */
+static void
+threads_busy_are_rounded_as_the_script_does (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_new ("busy");
+  uint32_t read = build_node (profile, RD_NO_INDEX, "read", "operation");
+  for (uint64_t i = 0; i < 10; i++)
+    build_span (profile, build_lane (profile, "main"), read, 0, 0,
+                i == 0 ? 10000 : 9995);
+  char *text = static_of (profile);
+  assert_row (text, "threads busy", "10.0");
+  free (text);
+}
+
 static void
 the_summary_needs_no_script (void **state)
 {
@@ -667,6 +717,8 @@ main (void)
     cmocka_unit_test (a_name_like_a_slot_is_a_name),
     cmocka_unit_test (a_name_that_is_markup_stays_text),
     cmocka_unit_test (names_of_either_direction_do_not_turn_the_rest),
+    cmocka_unit_test (numbers_are_rounded_as_the_script_does),
+    cmocka_unit_test (threads_busy_are_rounded_as_the_script_does),
     cmocka_unit_test (the_summary_needs_no_script),
     cmocka_unit_test (times_have_three_digits_and_a_unit),
     cmocka_unit_test (findings_spell_microseconds_as_tables_do),
