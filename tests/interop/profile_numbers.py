@@ -149,6 +149,14 @@ def whole(document):
     return Tree(columns, counters)
 
 
+def is_within(span, begin, end):
+    """Whether a span counts in a stretch of time: one that only touches it
+    does not, unless it has no duration."""
+    last = span.begin + span.duration
+    return span.begin <= end and last >= begin and (
+        span.duration == 0 or min(last, end) > max(span.begin, begin))
+
+
 def stretch(document, begin, end, lanes=None):
     """Returns the tree of the spans in a stretch of time, on some lanes."""
     paths = [path_of(document, i) for i in range(len(document.nodes))]
@@ -158,11 +166,11 @@ def stretch(document, begin, end, lanes=None):
     for span in document.spans:
         children[span.parent].append(span)
     for span in document.spans:
-        low, high = max(begin, span.begin), min(end, span.begin
-                                                + span.duration)
-        if high < low or high == low and span.duration \
+        if not is_within(span, begin, end) \
                 or lanes is not None and span.lane not in lanes:
             continue
+        low, high = max(begin, span.begin), min(end, span.begin
+                                                + span.duration)
         inside = [(max(low, one.begin), min(high, one.begin + one.duration),
                    one.lane) for one in children[span.id]]
         inside = [one for one in inside if one[1] > one[0]]

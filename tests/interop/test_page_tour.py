@@ -4,6 +4,7 @@ do: by mouse and by keyboard, from match to match, back and forth, and exported
 as links, texts and pictures."""
 
 import base64
+import collections
 import re
 import struct
 import time
@@ -14,8 +15,10 @@ import pytest
 
 import profile_numbers as expected
 from document_reader import Document
-from pages import (AXE_RUN, axe, browser, choose_metric, hold_labels,
-                   local_read, number, opened, reload, search, state, text_of)
+from pages import (AXE_RUN, TIMELINE_AXIS_PX, TIMELINE_GAP_PX,
+                   TIMELINE_GUTTER_PX, TIMELINE_ROW_PX, axe, browser,
+                   choose_metric, hold_labels, local_read, number, opened,
+                   reload, search, settle, state, text_of)
 
 __all__ = ["axe", "browser", "local_read", "opened"]   # fixtures
 
@@ -235,10 +238,25 @@ def go_through_diff(page):
 def go_through_timeline(page):
     page.mouse("mouseWheel", *at(page, ".timeline canvas", 0.3, 60),
                deltaX=0, deltaY=-400)
-    page.wait("radio.state.get('seen') !== ''")
-    page.click(*at(page, ".timeline canvas", 0.5, 24 + 6 + 9))
+    settle(page)
+    begin, end = map(int, state(page, "seen").split("-"))
+    # Most of the visible time is of this operation of the first lane.
+    span, low, high = page.evaluate(f"""(profile => {{
+      const {{ begin, duration, lane }} = profile.spans;
+      return [...begin.keys()]
+        .filter(i => lane[i] === 0 && profile.parentOf(i) < 0)
+        .map(i => [i, Math.max({begin}, begin[i]),
+                   Math.min({end}, begin[i] + duration[i])])
+        .reduce((a, b) => b[2] - b[1] > a[2] - a[1] ? b : a);
+    }})(radio.profile)""")
+    middle = (low + high) / 2
+    x, y = at(page, ".timeline canvas", 0,
+              TIMELINE_AXIS_PX + TIMELINE_GAP_PX + TIMELINE_ROW_PX / 2)
+    right, _ = at(page, ".timeline canvas", 1, 0)
+    left = x + TIMELINE_GUTTER_PX
+    page.click(left + (middle - begin) / (end - begin) * (right - left), y)
+    assert state(page, "span") == span
     page.press("c")
-    assert state(page, "span") >= 0
     return {"critical": "1"}
 
 
@@ -424,6 +442,11 @@ def test_a_selected_caller_stays_selected_after_a_reload(opened, changes_page):
     page.evaluate("document.querySelector('#view-bottomup [tabindex=\"0\"]')"
                   ".focus()")
     page.press("Home")
+    # An operation has no callers, and may have most self time.
+    while page.evaluate("document.activeElement.ariaExpanded") is None:
+        row = page.evaluate(selected)
+        page.press("ArrowDown")
+        assert page.evaluate(selected) != row
     for key in ("ArrowRight", "ArrowRight"):
         page.press(key)
     before = page.evaluate(selected)
@@ -465,18 +488,26 @@ def check_selected(page, view):
 
 
 def test_n_goes_to_each_match_in_changes_too(opened, changes_page, document):
-    # Some paths were removed and have no node.
     page = opened(changes_page, fragment="#view=diff")
+    paths = {path: is_there for path, name, is_there in page.evaluate("""
+      [...document.querySelectorAll('.diff tr[data-path]')].map(row =>
+        [Number(row.dataset.path), row.querySelector('bdi').textContent,
+         row.querySelectorAll('td')[1].title !== ''])""")
+             if MATCHES.search(name)}
     search(page, f"/{MATCHES.pattern}/")
     page.press("Tab")
-    wanted = {i for i, node in enumerate(document.nodes)
-              if MATCHES.search(node["name"])}
-    seen = set()
-    for _ in range(4 * len(wanted)):
+    seen, nodes = set(), set()
+    for _ in paths:
         page.press("n")
-        check_selected(page, "diff")
-        seen.add(state(page, "node"))
-    assert seen == wanted
+        seen.add(state(page, "path"))
+        assert MATCHES.search(text_of(page, ".diff tr.selected bdi"))
+        # Some paths were removed and have no node.
+        if paths[state(page, "path")]:
+            check_selected(page, "diff")
+            nodes.add(state(page, "node"))
+    assert seen == set(paths)
+    assert nodes == {i for i, node in enumerate(document.nodes)
+                     if MATCHES.search(node["name"])}
 
 
 @pytest.mark.parametrize("view", [
@@ -509,7 +540,8 @@ def test_n_goes_from_match_to_match_in_every_view(opened, changes_page,
 
 def test_enter_and_the_arrows_go_from_match_to_match(opened, changes_page):
     page = opened(changes_page, fragment="#view=tree")
-    search(page, "place")
+    # Those of the calling thread, and those of workers.
+    search(page, "tiles")
     page.press("Enter")
     first = state(page, "node")
     page.press("Enter")
@@ -547,6 +579,8 @@ def test_n_goes_through_the_json_s_spans_on_the_timeline(
     page.press("Tab")
     begins = sorted(span.begin for span in document.spans
                     if MATCHES.search(document.name(span.node)))
+    # One for each tile that the boxes overlap, and more.
+    assert len(begins) > 25
     seen = []
     for _ in begins[:25]:
         page.press("n")
@@ -562,16 +596,23 @@ def test_n_goes_through_the_json_s_spans_on_the_timeline(
 
 def test_n_stays_in_the_narrowed_timeline(opened, changes_page, document):
     spans = sorted((span for span in document.spans
-                    if MATCHES.search(document.name(span.node))),
-                   key=lambda span: span.begin)
-    lane = spans[len(spans) // 2].lane
-    begin, end = (spans[len(spans) * n // 16].begin for n in (8, 10))
-    wanted = [span.begin for span in spans if span.lane == lane
-              and span.begin < end and span.begin + span.duration > begin]
-    assert 1 < len(wanted) < len(spans) / 4
+                    if document.name(span.node) in ("read", "tiles",
+                                                    "place")),
+                   key=lambda span: (span.begin, -span.duration))
+    # The busiest worker, which the calling thread's reads outlast, from a
+    # third of its spans to two thirds.
+    lanes = collections.Counter(
+        span.lane for span in spans
+        if document.lanes[span.lane]["name"] != "main")
+    lane, n = lanes.most_common(1)[0]
+    begins = [span.begin for span in spans if span.lane == lane]
+    begin, end = begins[n // 3], begins[2 * n // 3]
+    inside = [span for span in spans if expected.is_within(span, begin, end)]
+    wanted = [span.begin for span in inside if span.lane == lane]
+    assert 1 < len(wanted) < min(n, len(inside))
     page = opened(changes_page, fragment="#view=timeline"
                   f"&range={begin}-{end}&lanes={lane}")
-    search(page, f"/{MATCHES.pattern}/")
+    search(page, "/^(read|tiles|place)$/")
     page.press("Tab")
     for begin in (*wanted, wanted[0]):
         page.press("n")
