@@ -1,16 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /* speedscope's own format: a profile of events for each lane of the log, and
- * one of weighted stacks for the whole tree, which crosses threads.
+ * one of weighted stacks for the whole tree, which crosses threads.  It lists
+ * its profiles in a menu, which thousands of rows of requests make unusable:
+ * the busiest are shown, and the others are stacks, added up.
  *
  * https://www.speedscope.app/file-format-schema.json.  Times are whole
  * nanoseconds, since the application adds them up. */
 #include <config.h>
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "src/base/alloc.h"
+#include "src/base/buffer.h"
 #include "src/base/checked.h"
 #include "profiler/export/export.h"
 #include "profiler/export/frames.h"
 #include "profiler/export/nest.h"
+#include "profiler/model/sum.h"
+
+/* Profiles for rows of requests; the last one has all that are over. */
+#define MAX_REQUEST_ROWS 32
 
 struct state {
   const struct radio_profile *profile;
@@ -70,27 +80,8 @@ leave (const struct rd_span *span, uint64_t end_ns, void *context)
   write_event (context, 'C', span, end_ns);
 }
 
-static enum radio_status
-write_lanes (struct state *state)
-{
-  const struct radio_profile *profile = state->profile;
-  for (size_t i = 0, n; i < profile->spans.n; i += n) {
-    n = rd_nest_lane_length (profile, i);
-
-    const struct rd_span *spans = &profile->spans.at[i];
-    const struct rd_nest_visitor visitor = { enter, leave, state };
-    begin_profile (state, "evented",
-                   state->profile->lanes.at[spans[0].lane].name);
-    rd_write_text (state->writer, ",\"events\":[");
-    state->first_event = true;
-    RD_TRY (rd_nest_visit (spans, n, &visitor));
-    rd_write_text (state->writer, "]}");
-  }
-  return RADIO_OK;
-}
-
 /*------------------------------------------------------------------------
- * The tree
+ * Weighted stacks
  *----------------------------------------------------------------------*/
 
 /* The tree as links.  Index 0 stands for the parent of the roots, i + 1 for
@@ -137,8 +128,9 @@ list_in_preorder (const struct radio_profile *profile, uint32_t *order)
   return RADIO_OK;
 }
 
+/* A profile of the tree's paths, each with a weight of its own. */
 static enum radio_status
-write_tree (struct state *state)
+write_stacks (struct state *state, const char *name, const uint64_t *weights)
 {
   const struct radio_profile_node *nodes = state->profile->nodes.at;
   size_t n = state->profile->nodes.n;
@@ -148,17 +140,17 @@ write_tree (struct state *state)
     return rd_fail_memory (n * sizeof *path);
   RD_TRY (list_in_preorder (state->profile, order));
 
-  /* The stacks' axis is as long as the sum of self times. */
+  /* The stacks' axis is as long as the sum of the weights. */
   state->end_ns = 0;
   for (size_t i = 0; i < n; i++)
-    if (rd_add_overflows (state->end_ns, nodes[i].self_ns, &state->end_ns))
+    if (rd_add_overflows (state->end_ns, weights[i], &state->end_ns))
       state->end_ns = UINT64_MAX;
-  begin_profile (state, "sampled", "call tree, self time");
+  begin_profile (state, "sampled", name);
 
   bool first = true;
   rd_write_text (state->writer, ",\"samples\":[");
   for (size_t i = 0; i < n; i++) {
-    if (nodes[order[i]].self_ns == 0)
+    if (weights[order[i]] == 0)
       continue;
     rd_write_text (state->writer, comma (&first));
 
@@ -177,12 +169,163 @@ write_tree (struct state *state)
   first = true;
   rd_write_text (state->writer, "],\"weights\":[");
   for (size_t i = 0; i < n; i++)
-    if (nodes[order[i]].self_ns > 0) {
+    if (weights[order[i]] > 0) {
       rd_write_text (state->writer, comma (&first));
-      rd_write_u64 (state->writer, nodes[order[i]].self_ns);
+      rd_write_u64 (state->writer, weights[order[i]]);
     }
   rd_write_text (state->writer, "]}");
   return RADIO_OK;
+}
+
+static enum radio_status
+write_tree (struct state *state)
+{
+  size_t n = state->profile->nodes.n;
+  RD_FREE uint64_t *self_ns = rd_calloc (n + 1, sizeof *self_ns);
+  if (self_ns == NULL)
+    return rd_fail_memory (n * sizeof *self_ns);
+  for (size_t i = 0; i < n; i++)
+    self_ns[i] = state->profile->nodes.at[i].self_ns;
+  return write_stacks (state, "call tree, self time", self_ns);
+}
+
+/*------------------------------------------------------------------------
+ * Rows of requests that are over
+ *----------------------------------------------------------------------*/
+
+struct row {
+  uint64_t busy_ns;
+  uint32_t lane;
+};
+
+/* The busiest first. */
+static int
+compare_rows (const void *pa, const void *pb)
+{
+  const struct row *a = pa, *b = pb;
+  if (a->busy_ns != b->busy_ns)
+    return a->busy_ns < b->busy_ns ? 1 : -1;
+  return (a->lane > b->lane) - (a->lane < b->lane);
+}
+
+/* Marks the rows of requests that have no profile of their own, and counts
+ * them. */
+static enum radio_status
+choose_added (const struct radio_profile *profile, bool *is_added,
+              size_t *nadded)
+{
+  size_t nlanes = profile->lanes.n, n = 0;
+  RD_FREE struct row *rows = rd_calloc (nlanes + 1, sizeof *rows);
+  if (rows == NULL)
+    return rd_fail_memory ((nlanes + 1) * sizeof *rows);
+  for (size_t i = 0, nspans; i < profile->spans.n; i += nspans) {
+    const struct rd_span *spans = &profile->spans.at[i];
+    nspans = rd_nest_lane_length (profile, i);
+    if (!profile->lanes.at[spans[0].lane].is_async)
+      continue;
+    struct row *row = &rows[n++];
+    row->lane = spans[0].lane;
+    for (size_t j = 0; j < nspans; j++)
+      row->busy_ns = rd_sum (row->busy_ns, spans[j].duration_ns);
+  }
+  *nadded = n > MAX_REQUEST_ROWS ? n - MAX_REQUEST_ROWS + 1 : 0;
+  qsort (rows, n, sizeof *rows, compare_rows);
+  for (size_t i = n - *nadded; i < n; i++)
+    is_added[rows[i].lane] = true;
+  return RADIO_OK;
+}
+
+/* Adds the time between two events of a row to the innermost node. */
+struct adding {
+  const struct radio_profile *profile;
+  uint64_t *self_ns;          /* of nodes */
+  struct rd_buffer nodes;     /* that are open: uint32_t */
+  uint64_t from_ns;
+  enum radio_status status;
+};
+
+static void
+add_until (struct adding *adding, uint64_t now_ns)
+{
+  size_t n = adding->nodes.nbytes / sizeof (uint32_t);
+  const uint32_t *open = (const void *) adding->nodes.data;
+  if (n > 0 && now_ns > adding->from_ns)
+    adding->self_ns[open[n - 1]] = rd_sum (adding->self_ns[open[n - 1]],
+                                           now_ns - adding->from_ns);
+  adding->from_ns = now_ns;
+}
+
+static void
+add_enter (const struct rd_span *span, uint64_t end_ns, void *context)
+{
+  struct adding *adding = context;
+  (void) end_ns;
+  add_until (adding, span->begin_ns);
+  if (adding->status == RADIO_OK)
+    adding->status = rd_buffer_append (&adding->nodes, &span->node,
+                                       sizeof span->node);
+}
+
+static void
+add_leave (const struct rd_span *span, uint64_t end_ns, void *context)
+{
+  struct adding *adding = context;
+  (void) span;
+  add_until (adding, end_ns);
+  if (adding->nodes.nbytes > 0)
+    adding->nodes.nbytes -= sizeof span->node;
+}
+
+static enum radio_status
+write_added (struct state *state, const bool *is_added, size_t nadded)
+{
+  const struct radio_profile *profile = state->profile;
+  size_t nnodes = profile->nodes.n;
+  RD_FREE uint64_t *self_ns = rd_calloc (nnodes + 1, sizeof *self_ns);
+  if (self_ns == NULL)
+    return rd_fail_memory (nnodes * sizeof *self_ns);
+  struct adding adding = { .profile = profile, .self_ns = self_ns };
+  const struct rd_nest_visitor visitor = { add_enter, add_leave, &adding };
+  enum radio_status status = RADIO_OK;
+  for (size_t i = 0, n; i < profile->spans.n && status == RADIO_OK; i += n) {
+    n = rd_nest_lane_length (profile, i);
+    if (is_added[profile->spans.at[i].lane])
+      status = rd_nest_visit (&profile->spans.at[i], n, &visitor);
+  }
+  rd_buffer_free (&adding.nodes);
+  RD_TRY (status);
+  RD_TRY (adding.status);
+  char name[64];
+  snprintf (name, sizeof name, "%zu more rows of requests, added up", nadded);
+  uint64_t end_ns = state->end_ns;
+  RD_TRY (write_stacks (state, name, self_ns));
+  state->end_ns = end_ns;
+  return RADIO_OK;
+}
+
+static enum radio_status
+write_lanes (struct state *state)
+{
+  const struct radio_profile *profile = state->profile;
+  size_t nadded = 0;
+  RD_FREE bool *is_added = rd_calloc (profile->lanes.n + 1, sizeof *is_added);
+  if (is_added == NULL)
+    return rd_fail_memory (profile->lanes.n + 1);
+  RD_TRY (choose_added (profile, is_added, &nadded));
+  for (size_t i = 0, n; i < profile->spans.n; i += n) {
+    n = rd_nest_lane_length (profile, i);
+    const struct rd_span *spans = &profile->spans.at[i];
+    if (is_added[spans[0].lane])
+      continue;
+
+    const struct rd_nest_visitor visitor = { enter, leave, state };
+    begin_profile (state, "evented", profile->lanes.at[spans[0].lane].name);
+    rd_write_text (state->writer, ",\"events\":[");
+    state->first_event = true;
+    RD_TRY (rd_nest_visit (spans, n, &visitor));
+    rd_write_text (state->writer, "]}");
+  }
+  return nadded > 0 ? write_added (state, is_added, nadded) : RADIO_OK;
 }
 
 enum radio_status

@@ -316,6 +316,59 @@ the_specimen_is_balanced_in_each_lane (void **state)
   json_object_put (file);
 }
 
+/* n requests at one time, of which the first ones take longest. */
+static struct radio_profile *
+build_requests (size_t n)
+{
+  struct radio_profile *profile = build_new ("requests");
+  uint32_t lane = build_lane (profile, "main");
+  uint32_t read = build_node (profile, RD_NO_INDEX, "read", "");
+  uint32_t get = build_edge_node (profile, read, "GET", "network",
+                                  RADIO_EDGE_ASYNC);
+  uint32_t body = build_edge_node (profile, get, "body", "network",
+                                   RADIO_EDGE_PHASE);
+  uint32_t id = build_span (profile, lane, read, 0, 0, 4 * n);
+  for (size_t i = 0; i < n; i++) {
+    uint32_t request = build_span (profile, RD_NO_INDEX, get, id, i, 3 * n);
+    build_span (profile, RD_NO_INDEX, body, request, i + 1, 10);
+  }
+  build_finish (profile);
+  return profile;
+}
+
+/* A menu of thousands of profiles cannot be used: rows of requests are 32
+ * profiles at most, and nothing of the others' time is lost. */
+static void
+rows_of_requests_are_32_profiles_at_most (void **state)
+{
+  (void) state;
+  static const size_t counts[] = { 32, 33, 1000 };
+  for (size_t i = 0; i < 3; i++) {
+    size_t n = counts[i];
+    struct json_object *file = captured (build_requests (n));
+    size_t nprofiles = json_object_array_length (json_at (file, "profiles"));
+    assert_int_equal (nprofiles, 1 + 32 + 1);
+    struct json_object *last = profile_of (file, 32);
+    assert_string_equal (json_text (profile_of (file, 31), "type"),
+                         "evented");
+    assert_string_equal (json_text (last, "type"),
+                         n > 32 ? "sampled" : "evented");
+    char name[64], stacks[96];
+    size_t nadded = n - 31;
+    snprintf (name, sizeof name, "%zu more rows of requests, added up",
+              nadded);
+    snprintf (stacks, sizeof stacks, "read;GET %zu, read;GET;body %zu, ",
+              nadded * (3 * n - 10), nadded * 10);
+    if (n > 32) {
+      assert_string_equal (json_text (last, "name"), name);
+      assert_stacks (last, file, stacks);
+    }
+    assert_string_equal (json_text (profile_of (file, 33), "name"),
+                         "call tree, self time");
+    json_object_put (file);
+  }
+}
+
 int
 main (void)
 {
@@ -333,6 +386,7 @@ main (void)
     cmocka_unit_test (spans_without_duration_are_balanced),
     cmocka_unit_test (an_empty_profile_is_a_file_too),
     cmocka_unit_test (the_specimen_is_balanced_in_each_lane),
+    cmocka_unit_test (rows_of_requests_are_32_profiles_at_most),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }
