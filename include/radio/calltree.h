@@ -201,6 +201,8 @@ enum radio_profile_format {
   RADIO_PROFILE_FOLDED,       /* "a;b;c SELF" in ns: flamegraph.pl */
   RADIO_PROFILE_PPROF,        /* gzipped protobuf: go tool pprof */
   RADIO_PROFILE_TEXT,         /* a tree for the terminal */
+  RADIO_PROFILE_KINETO,       /* trace events with PyTorch's origin of time, to
+                                 be merged with its traces */
 };
 
 /* Gets the format for a file's suffix: .html, .json, .trace.json,

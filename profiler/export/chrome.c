@@ -7,7 +7,14 @@
  * handed off has an arrow (s and f) from the span that submitted it.  Events
  * without a time of their own still have "ts", which speedscope demands.
  * Times are in microseconds with three decimals: whole nanoseconds, and more
- * decimals where events of one nanosecond have to be in order. */
+ * decimals where events of one nanosecond have to be in order.  They count
+ * from the recording's start, which "baseTimeNanoseconds" has on the real-time
+ * clock, as PyTorch's traces have theirs.
+ *
+ * PyTorch (Kineto) counts from a moment that all its traces of some three
+ * months have in common, so that events of several can be put into one file as
+ * they are.  The second form does the same; its times are too large for more
+ * decimals than three. */
 #include <config.h>
 
 #include <stdlib.h>
@@ -19,11 +26,14 @@
 #include "profiler/export/chrome.h"
 #include "profiler/export/export.h"
 #include "profiler/export/nest.h"
+#include "profiler/model/sum.h"
 
 struct state {
   const struct radio_profile *profile;
   struct rd_writer *writer;
   uint64_t *tids;             /* of lanes */
+  uint64_t *pids;             /* of parts */
+  uint64_t offset_ns;         /* added to all times */
   uint32_t *by_id;            /* indexes of spans, in the order of ids */
   struct rd_shift *shifts;
   bool arguments;
@@ -38,49 +48,70 @@ struct flow {
 };
 
 /*------------------------------------------------------------------------
- * Thread ids of lanes
+ * Numbers of threads and processes
  *----------------------------------------------------------------------*/
 
 /* Linux has no larger numbers; those above are for lanes without one.  They
  * stay below 2^32, where some tools end. */
 #define FIRST_MADE_UP ((uint64_t) 1 << 22)
 
-struct tid_entry {
-  uint64_t os_tid;
-  uint32_t lane;
+struct id_entry {
+  uint64_t id;
+  uint32_t index;
 };
 
 static int
-compare_entries (const void *pa, const void *pb)
+compare_ids (const void *pa, const void *pb)
 {
-  const struct tid_entry *a = pa, *b = pb;
-  if (a->os_tid != b->os_tid)
-    return a->os_tid < b->os_tid ? -1 : 1;
-  return (a->lane > b->lane) - (a->lane < b->lane);
+  const struct id_entry *a = pa, *b = pb;
+  if (a->id != b->id)
+    return a->id < b->id ? -1 : 1;
+  return (a->index > b->index) - (a->index < b->index);
 }
 
-/* The number of each lane as a thread: the one that the operating system
- * gave it, so that it can be found in other tools; another where two lanes
- * have the same, or none.  All are different, and none is 0. */
+/* Turns n numbers of the operating system, so that they can be found in other
+ * tools, into numbers that are all different, and none 0: another one where
+ * two are the same (on two hosts), or none is known. */
 static enum radio_status
-make_tids (const struct radio_profile *profile, uint64_t **tids)
+make_distinct (uint64_t *numbers, size_t n)
 {
-  size_t n = profile->lanes.n;
-  RD_FREE struct tid_entry *entries = rd_calloc (n + 1, sizeof *entries);
-  *tids = rd_calloc (n + 1, sizeof **tids);
-  if (entries == NULL || *tids == NULL)
+  RD_FREE struct id_entry *entries = rd_calloc (n + 1, sizeof *entries);
+  if (entries == NULL)
     return rd_fail_memory ((n + 1) * sizeof *entries);
   for (size_t i = 0; i < n; i++)
-    entries[i] = (struct tid_entry) { profile->lanes.at[i].os_tid,
-                                  (uint32_t) i };
-  qsort (entries, n, sizeof *entries, compare_entries);
+    entries[i] = (struct id_entry) { numbers[i], (uint32_t) i };
+  qsort (entries, n, sizeof *entries, compare_ids);
   for (size_t i = 0; i < n; i++) {
-    bool usable = entries[i].os_tid > 0 && entries[i].os_tid < FIRST_MADE_UP;
-    bool again = i > 0 && entries[i].os_tid == entries[i - 1].os_tid;
-    (*tids)[entries[i].lane] = usable && !again
-      ? entries[i].os_tid : FIRST_MADE_UP + entries[i].lane;
+    bool usable = entries[i].id > 0 && entries[i].id < FIRST_MADE_UP;
+    bool again = i > 0 && entries[i].id == entries[i - 1].id;
+    if (!usable || again)
+      numbers[entries[i].index] = FIRST_MADE_UP + entries[i].index;
   }
   return RADIO_OK;
+}
+
+/* A process is a rank, or the whole. */
+static size_t
+count_processes (const struct radio_profile *profile)
+{
+  return profile->info.parts == RADIO_PARTS_RANKS ? profile->parts.n : 1;
+}
+
+static enum radio_status
+make_numbers (struct state *state)
+{
+  const struct radio_profile *profile = state->profile;
+  size_t nlanes = profile->lanes.n, nprocesses = count_processes (profile);
+  state->tids = rd_calloc (nlanes + 1, sizeof *state->tids);
+  state->pids = rd_calloc (nprocesses + 1, sizeof *state->pids);
+  if (state->tids == NULL || state->pids == NULL)
+    return rd_fail_memory ((nlanes + nprocesses) * sizeof *state->tids);
+  for (size_t i = 0; i < nlanes; i++)
+    state->tids[i] = profile->lanes.at[i].os_tid;
+  for (size_t i = 0; i < nprocesses; i++)
+    state->pids[i] = profile->parts.at[i].pid;
+  RD_TRY (make_distinct (state->tids, nlanes));
+  return make_distinct (state->pids, nprocesses);
 }
 
 /*------------------------------------------------------------------------
@@ -93,17 +124,6 @@ make_tids (const struct radio_profile *profile, uint64_t **tids)
  * must lie before whatever begins next on its lane; the true time serves if
  * it does, and else the latest that does.
  *----------------------------------------------------------------------*/
-
-struct id_entry {
-  uint32_t id, index;
-};
-
-static int
-compare_ids (const void *pa, const void *pb)
-{
-  const struct id_entry *a = pa, *b = pb;
-  return (a->id > b->id) - (a->id < b->id);
-}
 
 static enum radio_status
 sort_by_id (const struct radio_profile *profile, uint32_t **by_id)
@@ -330,6 +350,12 @@ write_time (struct state *state, const char *key, uint64_t ns)
   rd_write_us (state->writer, ns);
 }
 
+static void
+write_moment (struct state *state, uint64_t ns)
+{
+  write_time (state, "ts", rd_sum (ns, state->offset_ns));
+}
+
 /* The same with picoseconds, of which there are mostly none. */
 static void
 write_fine_time (struct state *state, const char *key, uint64_t ns, int ps)
@@ -344,13 +370,19 @@ write_fine_time (struct state *state, const char *key, uint64_t ns, int ps)
 }
 
 static void
+write_process (struct state *state, size_t process)
+{
+  rd_write_text (state->writer, ",\"pid\":");
+  rd_write_u64 (state->writer, state->pids[process]);
+}
+
+static void
 write_place (struct state *state, uint32_t lane)
 {
-  /* A process is a rank, or the whole. */
   const struct radio_profile *profile = state->profile;
   bool is_ranks = profile->info.parts == RADIO_PARTS_RANKS;
-  rd_write_format (state->writer, ",\"pid\":%u,\"tid\":",
-                   is_ranks ? profile->lanes.at[lane].part + 1 : 1);
+  write_process (state, is_ranks ? profile->lanes.at[lane].part : 0);
+  rd_write_text (state->writer, ",\"tid\":");
   rd_write_u64 (state->writer, state->tids[lane]);
 }
 
@@ -367,16 +399,18 @@ write_names (struct state *state)
   const struct radio_profile *profile = state->profile;
   bool is_ranks = profile->info.parts == RADIO_PARTS_RANKS;
   const char *title = profile->info.title;
-  for (unsigned i = 0; i < (is_ranks ? profile->parts.n : 1); i++) {
+  for (unsigned i = 0; i < count_processes (profile); i++) {
     begin_event (state, 'M', "process_name");
-    rd_write_format (state->writer,
-                     ",\"ts\":0,\"pid\":%u,\"args\":{\"name\":", i + 1);
+    write_moment (state, 0);
+    write_process (state, i);
+    rd_write_text (state->writer, ",\"args\":{\"name\":");
     write_string (state, is_ranks   ? profile->parts.at[i].name
                          : title[0] ? title : profile->info.program);
     rd_write_text (state->writer, "}}");
     begin_event (state, 'M', "process_sort_index");
-    rd_write_format (state->writer, ",\"ts\":0,\"pid\":%u,"
-                     "\"args\":{\"sort_index\":%u}}", i + 1, i + 1);
+    write_moment (state, 0);
+    write_process (state, i);
+    rd_write_format (state->writer, ",\"args\":{\"sort_index\":%u}}", i + 1);
   }
 
   for (uint32_t i = 0; i < profile->lanes.n; i++) {
@@ -388,13 +422,13 @@ write_names (struct state *state)
         && strncmp (name + strlen (part), ": ", 2) == 0)
       name += strlen (part) + 2;
     begin_event (state, 'M', "thread_name");
-    rd_write_text (state->writer, ",\"ts\":0");
+    write_moment (state, 0);
     write_place (state, i);
     rd_write_text (state->writer, ",\"args\":{\"name\":");
     write_string (state, name);
     rd_write_text (state->writer, "}}");
     begin_event (state, 'M', "thread_sort_index");
-    rd_write_text (state->writer, ",\"ts\":0");
+    write_moment (state, 0);
     write_place (state, i);
     rd_write_format (state->writer, ",\"args\":{\"sort_index\":%u}}",
                      (unsigned) i);
@@ -466,7 +500,7 @@ write_flow_end (struct state *state, char phase, const struct rd_span *span,
   begin_event (state, phase, "handed on");
   rd_write_format (state->writer, ",\"id\":\"0x%x\"", (unsigned) span->id);
   write_category (state, "flow");
-  write_time (state, "ts", time_ns);
+  write_moment (state, time_ns);
   write_place (state, lane);
   rd_write_text (state->writer, phase == 'f' ? ",\"bp\":\"e\"}" : "}");
 }
@@ -480,14 +514,16 @@ write_span (const struct rd_span *span, uint64_t end_ns, void *context)
   bool instant = node->edge == RADIO_EDGE_INSTANT;
   begin_event (state, instant ? 'i' : 'X', node->name);
   write_category (state, node->category);
-  const struct rd_shift *shift =
-    &state->shifts[span - state->profile->spans.at];
-  write_fine_time (state, "ts", span->begin_ns, shift->begin_ps);
+  struct rd_shift shift = { 0 };
+  if (state->shifts != NULL)
+    shift = state->shifts[span - state->profile->spans.at];
+  write_fine_time (state, "ts", rd_sum (span->begin_ns, state->offset_ns),
+                   shift.begin_ps);
   if (instant)
     rd_write_text (state->writer, ",\"s\":\"t\"");
   else
     write_fine_time (state, "dur", end_ns - span->begin_ns,
-                     shift->end_ps - shift->begin_ps);
+                     shift.end_ps - shift.begin_ps);
   write_place (state, span->lane);
   if (state->arguments)
     write_arguments (state, span);
@@ -504,26 +540,33 @@ static void
 free_state (struct state *state)
 {
   rd_free (state->tids);
+  rd_free (state->pids);
   rd_free (state->by_id);
   rd_free (state->shifts);
 }
 
-enum radio_status
-rd_export_chrome (const struct radio_profile *profile,
-                  const struct radio_profile_write_options *options,
-                  struct rd_writer *writer)
+/* Times count from base_ns on the real-time clock, which is not after the
+ * start. */
+static enum radio_status
+write_trace (const struct radio_profile *profile, uint64_t base_ns,
+             bool is_kineto,
+             const struct radio_profile_write_options *options,
+             struct rd_writer *writer)
 {
   RD_CLEANUP (free_state) struct state state = {
     .profile = profile,
     .writer = writer,
     .arguments = options != NULL && options->arguments,
     .first_event = true,
+    .offset_ns = profile->info.started_unix_ns - base_ns,
   };
-  RD_TRY (make_tids (profile, &state.tids));
+  RD_TRY (make_numbers (&state));
   RD_TRY (sort_by_id (profile, &state.by_id));
-  RD_TRY (rd_shifts_make (profile, &state.shifts));
+  if (!is_kineto)
+    RD_TRY (rd_shifts_make (profile, &state.shifts));
 
-  rd_write_text (writer, "{\"traceEvents\":[");
+  rd_write_text (writer, is_kineto ? "{\"schemaVersion\":1,\"traceEvents\":["
+                                   : "{\"traceEvents\":[");
   write_names (&state);
 
   const struct rd_nest_visitor visitor = { write_span, NULL, &state };
@@ -536,8 +579,9 @@ rd_export_chrome (const struct radio_profile *profile,
     const struct rd_sample *sample = &profile->samples.at[i];
     const struct rd_counter *gauge = &profile->gauges.at[sample->gauge];
     begin_event (&state, 'C', gauge->name);
-    write_time (&state, "ts", sample->time_ns);
-    rd_write_text (writer, ",\"pid\":1,\"args\":{");
+    write_moment (&state, sample->time_ns);
+    write_process (&state, 0);
+    rd_write_text (writer, ",\"args\":{");
     write_string (&state, gauge->unit);
     rd_write_text (writer, ":");
     rd_write_i64 (writer, sample->value);
@@ -545,8 +589,10 @@ rd_export_chrome (const struct radio_profile *profile,
   }
 
   const struct radio_profile_info *info = &profile->info;
-  rd_write_text (writer, "],\n\"displayTimeUnit\":\"ns\",\n"
-                         "\"otherData\":{\"exporter\":\"radio "
+  rd_write_format (writer, "],\n\"displayTimeUnit\":\"%s\",\n"
+                   "\"baseTimeNanoseconds\":", is_kineto ? "ms" : "ns");
+  rd_write_u64 (writer, base_ns);
+  rd_write_text (writer, ",\n\"otherData\":{\"exporter\":\"radio "
                          PACKAGE_VERSION "\",\"title\":");
   write_string (&state, info->title);
   rd_write_text (writer, ",\"program\":");
@@ -559,4 +605,26 @@ rd_export_chrome (const struct radio_profile *profile,
   rd_write_u64 (writer, info->dropped_count);
   rd_write_text (writer, "\"}}\n");
   return rd_writer_end (writer);
+}
+
+enum radio_status
+rd_export_chrome (const struct radio_profile *profile,
+                  const struct radio_profile_write_options *options,
+                  struct rd_writer *writer)
+{
+  return write_trace (profile, profile->info.started_unix_ns, false, options,
+                      writer);
+}
+
+/* Kineto's origin of time: multiples of a quarter of a year since 1970. */
+#define QUARTER_NS ((uint64_t) 7889238 * 1000000000)
+
+enum radio_status
+rd_export_kineto (const struct radio_profile *profile,
+                  const struct radio_profile_write_options *options,
+                  struct rd_writer *writer)
+{
+  uint64_t started = profile->info.started_unix_ns;
+  return write_trace (profile, started - started % QUARTER_NS, true, options,
+                      writer);
 }

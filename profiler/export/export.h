@@ -52,6 +52,7 @@ rd_export_fn (const struct radio_profile *profile,
 rd_export_fn rd_export_json;
 rd_export_fn rd_export_html;
 rd_export_fn rd_export_chrome;
+rd_export_fn rd_export_kineto;
 rd_export_fn rd_export_speedscope;
 rd_export_fn rd_export_folded;
 rd_export_fn rd_export_pprof;

@@ -7,11 +7,14 @@
 #include "profiler/export/json.h"
 
 #define COLUMN(row, member, kind) \
-  { #member, RD_COLUMN_##kind, offsetof (struct row, member), 0 }
+  { #member, RD_COLUMN_##kind, offsetof (struct row, member), 0, false }
+#define OPTIONAL(row, member, kind) \
+  { #member, RD_COLUMN_##kind, offsetof (struct row, member), 0, true }
 #define NAMED(name, row, member, kind) \
-  { name, RD_COLUMN_##kind, offsetof (struct row, member), 0 }
+  { name, RD_COLUMN_##kind, offsetof (struct row, member), 0, false }
 #define ENUM(row, member, most) \
-  { #member, RD_COLUMN_U32, offsetof (struct row, member), (most) }
+  { #member, RD_COLUMN_U32, offsetof (struct row, member), (most), \
+    false }
 
 #define TABLE(variable, name, row, columns)                     \
   const struct rd_table variable = {                            \
@@ -36,6 +39,7 @@ static const struct rd_column part_columns[] = {
   COLUMN (rd_profile_part, wall_ns, U64),
   COLUMN (rd_profile_part, work_ns, U64),
   COLUMN (rd_profile_part, started_unix_ns, U64),
+  OPTIONAL (rd_profile_part, pid, U64),
 };
 TABLE (rd_parts_table, "parts", rd_profile_part, part_columns);
 

@@ -32,6 +32,7 @@ struct rd_column {
   enum rd_column_kind kind;
   size_t offset;              /* in the row's struct */
   uint64_t most;              /* the largest number; 0: that of its kind */
+  bool is_optional;           /* files of older versions lack it */
 };
 
 struct rd_table {

@@ -214,6 +214,8 @@ read_table (struct reading *reading, enum table kind, void **rows, size_t *n)
   for (size_t i = 0; i < table->ncolumns; i++) {
     const struct rd_column *column = &table->columns[i];
     struct json_object *cells;
+    if (column->is_optional && rd_json_member (object, column->name) == NULL)
+      continue;
     RD_TRY (rd_json_array (object, column->name, where, &cells));
     size_t ncells = json_object_array_length (cells);
     if (i == 0) {

@@ -19,6 +19,7 @@ static const struct {
   const char *suffix;
   enum radio_profile_format format;
 } suffixes[] = {
+  { ".pt.trace.json", RADIO_PROFILE_KINETO },
   { ".trace.json", RADIO_PROFILE_CHROME },
   { ".speedscope.json", RADIO_PROFILE_SPEEDSCOPE },
   { ".json", RADIO_PROFILE_JSON },
@@ -44,8 +45,8 @@ radio_profile_format_of (const char *path, enum radio_profile_format *format)
   }
   return rd_fail (RADIO_ERROR_ARGUMENT,
                   "%s: not the suffix of a profile format; use"
-                  " .html, .json, .trace.json, .speedscope.json, .folded,"
-                  " .pb.gz, .pprof or .txt", path);
+                  " .html, .json, .trace.json, .pt.trace.json,"
+                  " .speedscope.json, .folded, .pb.gz, .pprof or .txt", path);
 }
 
 /*------------------------------------------------------------------------
@@ -60,6 +61,7 @@ static rd_export_fn *const exporters[] = {
   [RADIO_PROFILE_FOLDED] = rd_export_folded,
   [RADIO_PROFILE_PPROF] = rd_export_pprof,
   [RADIO_PROFILE_TEXT] = rd_export_text,
+  [RADIO_PROFILE_KINETO] = rd_export_kineto,
 };
 
 static enum radio_status

@@ -295,7 +295,8 @@ merge_parts (struct merge *merge)
   merge->first_part = (uint32_t) joined->parts.n;
   for (size_t i = 0; i < (merge->is_single ? 1 : source->parts.n); i++) {
     struct rd_profile_part part = {
-      NULL, info->wall_ns, info->work_ns, info->started_unix_ns
+      NULL, info->wall_ns, info->work_ns, info->started_unix_ns,
+      source->parts.at[0].pid,
     };
     if (!merge->is_single)
       part = source->parts.at[i];

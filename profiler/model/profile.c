@@ -373,6 +373,7 @@ rd_profile_finalize (struct radio_profile *profile)
   RD_TRY (rd_profile_sort_spans (profile));
   sum_nodes (profile);
   sum_times (profile);
+  const char *pid = rd_profile_find_fact (profile, RD_FACT_PID);
   if (profile->parts.n == 0)
     RD_TRY (rd_profile_add_part (
       profile, &(struct rd_profile_part) {
@@ -380,6 +381,7 @@ rd_profile_finalize (struct radio_profile *profile)
         .wall_ns = profile->info.wall_ns,
         .work_ns = profile->info.work_ns,
         .started_unix_ns = profile->info.started_unix_ns,
+        .pid = pid ? strtoull (pid, NULL, 10) : 0,
       }, NULL));
   RD_TRY (rd_profile_make_tables (profile));
   sum_trees (profile);

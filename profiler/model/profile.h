@@ -28,6 +28,7 @@
  * are added up (merge.c). */
 #define RD_FACT_FAILED "failed"         /* the message */
 #define RD_FACT_CACHE "cache"           /* "warm", or how cold it was */
+#define RD_FACT_PID "pid"
 #define RD_FACT_CPU_NS "cpu ns"         /* of all threads of the process */
 #define RD_FACT_SKIPPED "scopes not recorded"
 #define RD_FACT_THROTTLED "paths no longer logged"
@@ -103,6 +104,7 @@ struct rd_profile_part {
   uint64_t wall_ns;
   uint64_t work_ns;
   uint64_t started_unix_ns;
+  uint64_t pid;               /* of the operating system; 0: unknown */
 };
 
 /* A node's own value of a counter, and a part's share of a node.  Both, and the

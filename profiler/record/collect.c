@@ -147,7 +147,7 @@ add_facts (struct rd_collection *collection)
     host[sizeof host - 1] = '\0';
     RD_TRY (rd_profile_add_fact (profile, "host", host, true));
   }
-  RD_TRY (add_number (profile, "pid", (uint64_t) getpid ()));
+  RD_TRY (add_number (profile, RD_FACT_PID, (uint64_t) getpid ()));
   long ncpus = sysconf (_SC_NPROCESSORS_ONLN);
   if (ncpus > 0)
     RD_TRY (add_number (profile, "ncpus", (uint64_t) ncpus));

@@ -338,7 +338,10 @@ SLICES = """select t.tid, s.ts, s.dur, s.name from slice s
             join thread t using (utid)"""
 COUNT = "select count(*) from slice"
 THREADS = """select t.tid, t.name, p.name from thread t
-             join process p using (upid) where t.tid != p.pid"""
+             join process p using (upid)"""
+PROCESSES = """select p.pid, t.tid, s.ts, s.dur, s.name from slice s
+               join thread_track tt on s.track_id = tt.id
+               join thread t using (utid) join process p using (upid)"""
 FLOWS = """select st.tid, o.ts, o.name, it.tid, i.ts, i.name from flow f
            join slice o on o.id = f.slice_out
            join thread_track ot on o.track_id = ot.id
@@ -406,6 +409,48 @@ def test_perfetto_has_every_slice_and_arrow(profile):
     assert sorted((n, int(ts), int(v)) for n, ts, v in counters) == sorted(
         (f"{gauge} {unit}", time, value)
         for gauge, unit, time, value in gauge_values(document))
+
+
+def test_events_of_pytorch_join_with_those_of_a_recording(
+        radio, folder, profiles, tmp_path):
+    """PyTorch's traces have the numbers of the system for processes and
+    threads, and count from a multiple of 7889238 s (ChromeTraceBaseTime of
+    Kineto): the events of both are put into one file as they are."""
+    document = profiles["read"].document
+    out = tmp_path / "radio.pt.trace.json"
+    radio("profile", "convert", folder / "read.json", out)
+    trace = load_strictly(out)
+    base = trace["baseTimeNanoseconds"]
+    started = document.info["started_unix_ns"]
+    assert base % (7889238 * 10**9) == 0
+    assert 0 <= started - base < 7889238 * 10**9
+    pid = document.parts[0]["pid"]
+    begin = started - base - 1_000_000
+    duration = document.info["wall_ns"] + 2_000_000
+    step = {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#5",
+            "pid": pid, "tid": pid + 1_000_000, "ts": begin / 1000,
+            "dur": duration / 1000, "args": {"External id": 1}}
+    joined = tmp_path / "joined.json"
+    joined.write_text(json.dumps({
+        "schemaVersion": 1, "displayTimeUnit": "ms",
+        "baseTimeNanoseconds": base,
+        "traceEvents": [step, *trace["traceEvents"]]}))
+    stats, slices = readers.perfetto(joined, STATS, PROCESSES)
+    assert stats == []
+    assert {int(p) for p, *_ in slices} == {pid}
+    [outer] = [(int(ts), int(dur)) for _, _, ts, dur, name in slices
+               if name == "ProfilerStep#5"]
+    # Numbers so large are exact to about a nanosecond as doubles.
+    found = sorted((int(ts), int(dur), name)
+                   for _, _, ts, dur, name in slices
+                   if name != "ProfilerStep#5")
+    expected = sorted((s.begin + started - base, s.duration,
+                       document.nodes[s.node]["name"])
+                      for s in document.spans)
+    assert len(found) == len(expected)
+    for (ts, dur, _), (begin, duration, _) in zip(found, expected):
+        assert abs(ts - begin) <= 2 and abs(dur - duration) <= 2
+        assert outer[0] <= ts and ts + dur <= outer[0] + outer[1]
 
 
 def gauge_values(document):

@@ -100,7 +100,7 @@ joined_parts_survive (void **state)
   profile->info.parts = RADIO_PARTS_RANKS;
   for (uint32_t i = 0; i < 3; i++) {
     char name[] = { 'r', (char) ('0' + i), '\0' };
-    struct rd_profile_part part = { name, 10 * i + 1, 5 * i, 1000 + i };
+    struct rd_profile_part part = { name, 10 * i + 1, 5 * i, 1000 + i, i };
     struct radio_profile_share share = { i, 100 * i, 10 * i };
     assert_ok (rd_profile_add_part (profile, &part, NULL));
     assert_ok (rd_profile_add_share (profile, node, i, &share));
@@ -110,6 +110,29 @@ joined_parts_survive (void **state)
   check_round_trip (profile, false);
   struct sink sink = sink_write (profile, RADIO_PROFILE_JSON, NULL);
   assert_non_null (strstr (sink.text, "\"parts\": \"ranks\""));
+  free (sink.text);
+  radio_profile_close (profile);
+}
+
+/* A column that older files lack. */
+static void
+parts_without_process_numbers_are_read (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_specimen (), *back = NULL;
+  profile->parts.at[0].pid = 4242;
+  struct sink sink = sink_write (profile, RADIO_PROFILE_JSON, NULL);
+  assert_ok (sink_parse (sink.text, sink.nbytes, &back));
+  assert_int_equal (back->parts.at[0].pid, 4242);
+  radio_profile_close (back);
+  struct json_object *document = json_tokener_parse (sink.text);
+  json_object_object_del (json_object_object_get (document, "parts"), "pid");
+  const char *text = json_object_to_json_string (document);
+  assert_ok (sink_parse (text, strlen (text), &back));
+  assert_int_equal (back->parts.n, 1);
+  assert_int_equal (back->parts.at[0].pid, 0);
+  radio_profile_close (back);
+  json_object_put (document);
   free (sink.text);
   radio_profile_close (profile);
 }
@@ -313,6 +336,7 @@ main (void)
     cmocka_unit_test (an_empty_profile_survives),
     cmocka_unit_test (numbers_near_2_to_the_63_survive),
     cmocka_unit_test (joined_parts_survive),
+    cmocka_unit_test (parts_without_process_numbers_are_read),
     cmocka_unit_test (json_c_finds_the_documented_members),
     cmocka_unit_test (the_first_bytes_identify_the_format),
     cmocka_unit_test (no_angle_bracket_ends_a_script_early),

@@ -34,6 +34,7 @@ static struct radio_profile *
 begin_simple (uint32_t *lane, uint32_t *read)
 {
   struct radio_profile *profile = build_new ("simple");
+  build_fact (profile, "pid", "4242", false);
   *lane = build_lane (profile, "main");
   *read = build_node (profile, RD_NO_INDEX, "read", "operation");
   build_span (profile, *lane, *read, 0, 1234567, 1002003);
@@ -66,10 +67,64 @@ a_span_is_one_complete_event_in_microseconds (void **state)
   assert_string_equal (json_object_to_json_string (json_at (event, "dur")),
                        "1002.003");
   assert_string_equal (json_text (event, "cat"), "operation");
-  assert_int_equal (json_u64 (event, "pid"), 1);
+  assert_int_equal (json_u64 (event, "pid"), 4242);
   assert_int_equal (json_u64 (event, "tid"), 1000);
   assert_false (has (event, "args"));
   json_object_put (trace);
+}
+
+/* A process that is unknown gets a number that none of Linux has. */
+static void
+a_process_without_a_number_gets_one (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_new ("unknown");
+  uint32_t lane = build_lane (profile, "main");
+  build_span (profile, lane, build_node (profile, RD_NO_INDEX, "read", ""), 0,
+              0, 10);
+  build_finish (profile);
+  struct json_object *trace = captured (profile, false);
+  assert_int_equal (json_u64 (chrome_event (trace, "X", "read", 0), "pid"),
+                    4194304);
+  json_object_put (trace);
+}
+
+/* Each with "ts" and "baseTimeNanoseconds" gives the moment on the real-time
+ * clock; in PyTorch's form the base is a multiple of 7,889,238 s. */
+static void
+both_forms_have_the_real_time_clock (void **state)
+{
+  (void) state;
+  static const struct {
+    enum radio_profile_format format;
+    const char *unit, *base, *ts;
+  } rows[] = {
+    { RADIO_PROFILE_CHROME, "ns", "1700000000000000000", "1234.567" },
+    /* 1700000000 = 215 x 7889238 + 3813830. */
+    { RADIO_PROFILE_KINETO, "ms", "1696186170000000000",
+      "3813830001234.567" },
+  };
+  for (size_t i = 0; i < 2; i++) {
+    uint32_t lane, read;
+    struct radio_profile *profile = begin_simple (&lane, &read);
+    profile->info.started_unix_ns = UINT64_C (1700000000000000000);
+    end_simple (profile);
+    struct json_object *trace = capture_json (profile, rows[i].format, false);
+    radio_profile_close (profile);
+    assert_string_equal (json_text (trace, "displayTimeUnit"), rows[i].unit);
+    assert_string_equal (
+      json_object_to_json_string (json_at (trace, "baseTimeNanoseconds")),
+      rows[i].base);
+    struct json_object *event = chrome_event (trace, "X", "read", 0);
+    assert_string_equal (json_object_to_json_string (json_at (event, "ts")),
+                         rows[i].ts);
+    assert_string_equal (json_object_to_json_string (json_at (event, "dur")),
+                         "1002.003");
+    event = chrome_event (trace, "M", "thread_name", 0);
+    assert_int_equal (json_ns (event, "ts"),
+                      i ? UINT64_C (3813830000000000) : 0);
+    json_object_put (trace);
+  }
 }
 
 static void
@@ -83,7 +138,7 @@ every_event_has_a_time_and_a_process (void **state)
     json_at (event, "ts");
     assert_true (json_u64 (event, "pid") > 0);
     if (json_text (event, "ph")[0] == 'M')
-      assert_int_equal (json_u64 (event, "ts"), 0);
+      assert_int_equal (json_ns (event, "ts"), 0);
     else
       json_ns (event, "ts");
   }
@@ -203,9 +258,11 @@ each_rank_is_a_process (void **state)
                                         false);
   for (size_t i = 0; i < 2; i++) {
     struct json_object *event = chrome_event (trace, "X", "read", i);
-    assert_int_equal (json_u64 (event, "pid"), i + 1);
+    /* Two hosts may have the same number. */
+    uint64_t pid = i == 0 ? 4242 : 4194304 + 1;
+    assert_int_equal (json_u64 (event, "pid"), pid);
     event = chrome_event (trace, "M", "process_name", i);
-    assert_int_equal (json_u64 (event, "pid"), i + 1);
+    assert_int_equal (json_u64 (event, "pid"), pid);
     assert_string_equal (json_text (json_at (event, "args"), "name"),
                          i ? "rank 1" : "rank 0");
     event = chrome_event (trace, "M", "thread_name", i);
@@ -237,7 +294,7 @@ runs_follow_each_other_on_one_thread (void **state)
                                         false);
   struct json_object *first = chrome_event (trace, "X", "read", 0);
   struct json_object *second = chrome_event (trace, "X", "read", 1);
-  assert_int_equal (json_u64 (second, "pid"), 1);
+  assert_int_equal (json_u64 (second, "pid"), 4242);
   assert_int_equal (json_u64 (second, "tid"), json_u64 (first, "tid"));
   assert_true (json_ns (second, "ts")
                >= json_ns (first, "ts") + json_ns (first, "dur"));
@@ -450,6 +507,8 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_span_is_one_complete_event_in_microseconds),
+    cmocka_unit_test (a_process_without_a_number_gets_one),
+    cmocka_unit_test (both_forms_have_the_real_time_clock),
     cmocka_unit_test (every_event_has_a_time_and_a_process),
     cmocka_unit_test (nothing_has_arguments_unless_requested),
     cmocka_unit_test (the_tail_has_the_origin_of_the_trace),
