@@ -179,6 +179,11 @@ struct rd_io_ops {
    * outlive their last object: list still reports them. */
   enum radio_status (*remove) (struct rd_io *io, const char *key);
 
+  /* Removes n objects in any order, of which some may be missing: many by one
+   * request.  NULL in stores that remove one after the other. */
+  enum radio_status (*remove_many) (struct rd_io *io, char *const *keys,
+                                    size_t n);
+
   /* Removes everything below a prefix, temporary files too, and the prefix
    * (not the root: "" empties the store); a missing one is no error. */
   enum radio_status (*remove_tree) (struct rd_io *io, const char *prefix);
@@ -364,6 +369,18 @@ rd_io_put (struct rd_io *io, const char *key, const void *data,
 {
   const struct rd_part part = { data, nbytes };
   return io->ops->put (io, key, &part, 1, how);
+}
+
+/* As remove_many of the table, in any store. */
+enum radio_status rd_io_remove_many (struct rd_io *io, char *const *keys,
+                                     size_t n) RADIO_USE_RESULT;
+
+/* The same for one object, which may be missing. */
+RADIO_USE_RESULT static inline enum radio_status
+rd_io_remove (struct rd_io *io, const char *key)
+{
+  char *const keys[] = { (char *) key };
+  return rd_io_remove_many (io, keys, 1);
 }
 
 /* "PREFIX/NAME", or "NAME" below the root; allocated, NULL without memory

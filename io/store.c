@@ -293,3 +293,16 @@ rd_waiter_wait (struct rd_waiter *waiter)
   pthread_cond_destroy (&waiter->cond);
   pthread_mutex_destroy (&waiter->mutex);
 }
+
+enum radio_status
+rd_io_remove_many (struct rd_io *io, char *const *keys, size_t n)
+{
+  if (io->ops->remove_many)
+    return io->ops->remove_many (io, keys, n);
+  for (size_t i = 0; i < n; i++) {
+    enum radio_status status = io->ops->remove (io, keys[i]);
+    if (status != RADIO_ERROR_NOT_FOUND)
+      RD_TRY (status);
+  }
+  return RADIO_OK;
+}

@@ -39,11 +39,11 @@ rd_s3_remove (struct rd_io *io, const char *key)
  * Batches
  *----------------------------------------------------------------------*/
 
-/* Keys of a tree that are removed together. */
+/* Keys that are removed together. */
 struct batch {
   struct rd_s3 *s3;
-  const char *prefix;
-  struct rd_entries *keys;
+  char *const *keys;
+  size_t n;
   bool was_done, has_error;   /* by the response */
 };
 
@@ -70,17 +70,16 @@ remove_together (struct batch *batch)
   unsigned char md5[EVP_MAX_MD_SIZE];
   unsigned n = 0;
   RD_TRY (rd_s3_append (&document, "<Delete><Quiet>true</Quiet>"));
-  for (size_t i = 0; i < batch->keys->n; i++) {
-    RD_FREE char *key = rd_s3_place_key (&s3->place,
-                                         batch->keys->items[i].name);
+  for (size_t i = 0; i < batch->n; i++) {
+    RD_FREE char *key = rd_s3_place_key (&s3->place, batch->keys[i]);
     if (key == NULL)
       return RADIO_ERROR_MEMORY;
     RD_TRY (rd_s3_append (&document, "<Object><Key>"));
-    enum radio_status status = rd_s3_xml_append (&document, key);
+    enum radio_status appended = rd_s3_xml_append (&document, key);
     /* XML cannot represent it. */
-    if (status == RADIO_ERROR_ARGUMENT)
+    if (appended == RADIO_ERROR_ARGUMENT)
       return RADIO_ERROR_UNSUPPORTED;
-    RD_TRY (status);
+    RD_TRY (appended);
     RD_TRY (rd_s3_append (&document, "</Key></Object>"));
   }
   RD_TRY (rd_s3_append (&document, "</Delete>"));
@@ -100,7 +99,12 @@ remove_together (struct batch *batch)
   rd_s3_call_header (&call, "content-md5", (const char *) sum.data);
   call.read.task.into = &result;
   call.read.task.max_nbytes = MAX_RESULT_NBYTES;
-  RD_TRY (rd_s3_call_run (&call, &remove_site));
+  enum radio_status status = rd_s3_call_run (&call, &remove_site);
+  if (status == RADIO_ERROR_UNSUPPORTED) {
+    RD_LOCK_SCOPE (&s3->mutex);
+    s3->synced.removes_many = RD_S3_UNSUPPORTED;
+  }
+  RD_TRY (status);
 
   batch->was_done = batch->has_error = false;
   RD_TRY (rd_s3_xml_read (&result, s3->base.uri, read_result_element,
@@ -114,37 +118,82 @@ static enum radio_status
 remove_batch (struct batch *batch)
 {
   enum radio_status status = RADIO_ERROR_UNSUPPORTED;
-  if (batch->keys->n > 1)
+  struct rd_s3 *s3 = batch->s3;
+  pthread_mutex_lock (&s3->mutex);
+  bool is_possible = s3->synced.removes_many != RD_S3_UNSUPPORTED;
+  pthread_mutex_unlock (&s3->mutex);
+  if (batch->n > 1 && is_possible)
     status = remove_together (batch);
   if (status == RADIO_ERROR_UNSUPPORTED || status == RADIO_ERROR_FORMAT) {
     status = RADIO_OK;
-    for (size_t i = 0; status == RADIO_OK && i < batch->keys->n; i++)
-      status = remove_one (batch->s3, batch->keys->items[i].name);
+    for (size_t i = 0; status == RADIO_OK && i < batch->n; i++)
+      status = remove_one (batch->s3, batch->keys[i]);
   }
-  rd_entries_free (batch->keys);
+  return status;
+}
+
+enum radio_status
+rd_s3_remove_many (struct rd_io *io, char *const *keys, size_t n)
+{
+  for (size_t i = 0; i < n; i++)
+    RD_TRY (rd_key_check (io, keys[i]));
+  for (size_t i = 0; i < n; i += MAX_BATCH) {
+    struct batch batch = {
+      .s3 = (struct rd_s3 *) io, .keys = keys + i,
+      .n = rd_min_u64 (n - i, MAX_BATCH),
+    };
+    RD_TRY (remove_batch (&batch));
+  }
+  return RADIO_OK;
+}
+
+/* Keys of a tree, until they are a batch. */
+struct tree {
+  struct rd_io *io;
+  const char *prefix;
+  char *keys[MAX_BATCH];
+  size_t n;
+};
+
+static void
+free_tree (struct tree **tree)
+{
+  for (size_t i = 0; *tree && i < (*tree)->n; i++)
+    rd_free ((*tree)->keys[i]);
+  rd_free (*tree);
+}
+
+static enum radio_status
+remove_keys (struct tree *tree)
+{
+  enum radio_status status = rd_s3_remove_many (tree->io, tree->keys,
+                                                tree->n);
+  for (; tree->n > 0; tree->n--)
+    rd_free (tree->keys[tree->n - 1]);
   return status;
 }
 
 static enum radio_status
 add_key (const struct rd_io_entry *entry, void *user_data)
 {
-  struct batch *batch = user_data;
-  RD_FREE char *key = rd_key_join (batch->prefix, entry->name);
+  struct tree *tree = user_data;
+  char *key = rd_key_join (tree->prefix, entry->name);
   if (key == NULL)
     return RADIO_ERROR_MEMORY;
-  RD_TRY (rd_entries_add (batch->keys, key, strlen (key), false, 0));
-  return batch->keys->n == MAX_BATCH ? remove_batch (batch) : RADIO_OK;
+  tree->keys[tree->n++] = key;
+  return tree->n == MAX_BATCH ? remove_keys (tree) : RADIO_OK;
 }
 
 enum radio_status
 rd_s3_remove_tree (struct rd_io *io, const char *prefix)
 {
-  RD_ENTRIES_SCOPE struct rd_entries keys = { 0 };
-  struct batch batch = {
-    .s3 = (struct rd_s3 *) io, .prefix = prefix, .keys = &keys,
-  };
-  RD_TRY (rd_s3_list (io, prefix, true, add_key, &batch));
-  return remove_batch (&batch);
+  RD_CLEANUP (free_tree) struct tree *tree = rd_calloc (1, sizeof *tree);
+  if (tree == NULL)
+    return rd_fail_memory (sizeof *tree);
+  tree->io = io;
+  tree->prefix = prefix;
+  RD_TRY (rd_s3_list (io, prefix, true, add_key, tree));
+  return remove_keys (tree);
 }
 
 /*------------------------------------------------------------------------
@@ -315,8 +364,7 @@ sweep_probe (const struct rd_io_entry *entry, void *user_data)
   RD_FREE char *key = RD_S3_JOIN (RD_S3_PROBE_NAME, entry->name);
   if (key == NULL)
     return RADIO_ERROR_MEMORY;
-  enum radio_status status = io->ops->remove (io, key);
-  return status == RADIO_ERROR_NOT_FOUND ? RADIO_OK : status;
+  return rd_io_remove (io, key);
 }
 
 enum radio_status

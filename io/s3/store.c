@@ -357,6 +357,7 @@ static const struct rd_io_ops s3_ops = {
   .put = rd_s3_put,
   .create = rd_s3_create,
   .remove = rd_s3_remove,
+  .remove_many = rd_s3_remove_many,
   .remove_tree = rd_s3_remove_tree,
   .lock = s3_lock,
   .sweep = rd_s3_sweep,

@@ -102,6 +102,7 @@ struct rd_s3 {
   struct {
     enum rd_s3_support if_absent;     /* conditional writes */
     enum rd_s3_support suffix_ranges; /* of reads */
+    enum rd_s3_support removes_many;  /* DeleteObjects */
     struct rd_s3_upload *uploads;     /* of live writers */
     uint64_t nlanes;                  /* of all writers */
     char region[64];
@@ -255,6 +256,8 @@ enum radio_status rd_s3_create (struct rd_io *io, const char *key,
   RADIO_USE_RESULT;
 enum radio_status rd_s3_remove (struct rd_io *io, const char *key)
   RADIO_USE_RESULT;
+enum radio_status rd_s3_remove_many (struct rd_io *io, char *const *keys,
+                                     size_t n) RADIO_USE_RESULT;
 enum radio_status rd_s3_remove_tree (struct rd_io *io, const char *prefix)
   RADIO_USE_RESULT;
 enum radio_status rd_s3_sweep (struct rd_io *io, const char *prefix,

@@ -129,10 +129,8 @@ publish_object (struct rd_write *write, const uint64_t *chunk,
   struct rd_io *io = write->array->store->io;
   char key[RD_KEY_NBYTES];
   rd_array_chunk_key (write->array, chunk, key);
-  if (!encoded) {
-    enum radio_status status = io->ops->remove (io, key);
-    return status == RADIO_ERROR_NOT_FOUND ? RADIO_OK : status;
-  }
+  if (!encoded)
+    return rd_io_remove (io, key);
   RD_TRY (rd_io_put (io, key, encoded->data, encoded->nbytes,
                      RD_PUT_REPLACE));
   atomic_fetch_add (&write->stored_nbytes, encoded->nbytes);

@@ -141,6 +141,23 @@ a_removed_object_is_gone_and_its_neighbours_stay (void **state)
 }
 
 static void
+many_objects_are_removed_and_missing_ones_ignored (void **state)
+{
+  struct rd_io *io = io_of (state);
+  char *const keys[] = { (char *) "a/z", (char *) "no/such", (char *) "ab",
+                         (char *) "a/b/d" };
+  fill_tree (io);
+  assert_ok (rd_io_remove_many (io, keys, 4));
+  assert_list (io, "", true, "A 2\na.txt 2\na/b-x 2\na/b.x 2\na/b/c 2\n"
+               "b/k 2\n");
+  assert_ok (rd_io_remove_many (io, keys, 4));
+  assert_ok (rd_io_remove_many (io, keys, 0));
+  assert_ok (rd_io_remove (io, "a/z"));
+  assert_ok (rd_io_remove (io, "a.txt"));
+  assert_list (io, "a", true, "b-x 2\nb.x 2\nb/c 2\n");
+}
+
+static void
 a_removed_tree_takes_nothing_beside_it (void **state)
 {
   struct rd_io *io = io_of (state);
@@ -187,6 +204,7 @@ conformance_trees (size_t *n)
     cmocka_unit_test (the_listener_may_change_the_store),
     cmocka_unit_test (many_children_are_listed_once_each),
     cmocka_unit_test (a_removed_object_is_gone_and_its_neighbours_stay),
+    cmocka_unit_test (many_objects_are_removed_and_missing_ones_ignored),
     cmocka_unit_test (a_removed_tree_takes_nothing_beside_it),
     cmocka_unit_test (removing_a_missing_tree_is_no_error),
     cmocka_unit_test (removing_the_root_empties_the_store),

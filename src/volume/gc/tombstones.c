@@ -42,9 +42,7 @@ rd_tombstone_end (struct rd_tombstone *tombstone, enum radio_status status)
   if (key == NULL)
     return status;
   rd_error_save (&error, status);
-  enum radio_status removed = io->ops->remove (io, key);
-  if (removed == RADIO_ERROR_NOT_FOUND)
-    removed = RADIO_OK;
+  enum radio_status removed = rd_io_remove (io, key);
   if (removed != RADIO_OK)            /* not permitted: empty it */
     removed = rd_io_put (io, key, "", 0, RD_PUT_REPLACE);
   return status == RADIO_OK ? removed : rd_error_raise (&error);
@@ -103,9 +101,7 @@ rd_tombstones_sweep (struct radio_store *store, const char *path,
     char *key RD_FREE = rd_key_join (folder, tombstones.abandoned.items[i]);
     if (key == NULL)
       return RADIO_ERROR_MEMORY;
-    enum radio_status status = io->ops->remove (io, key);
-    if (status != RADIO_ERROR_NOT_FOUND)
-      RD_TRY (status);
+    RD_TRY (rd_io_remove (io, key));
   }
   return RADIO_OK;
 }
