@@ -11,8 +11,15 @@
 #include "tools/text.h"
 
 struct removal {
+  const struct rd_args *args;
+  unsigned how;
   struct rd_nodes nodes;
-  char **messages;                    /* of those that failed */
+  struct outcome {
+    enum radio_status status;
+    char *message;                    /* of one that failed */
+  } *outcomes;
+  char **unknown;                     /* operands to be looked for */
+  size_t nunknown;
   int status;
   struct rd_jobs jobs;
 };
@@ -22,14 +29,19 @@ remove_volume (void *data, size_t i)
 {
   struct removal *removal = data;
   const struct rd_target *node = &removal->nodes.list[i];
+  struct outcome *outcome = &removal->outcomes[i];
   bool is_url = rd_is_url (node->name);
-  if (*node->path == '\0')
-    removal->messages[i]
+  if (*node->path == '\0') {
+    outcome->status = RADIO_ERROR_ARGUMENT;
+    outcome->message
       = rd_format ("a store, or a volume without one%s; remove its %s "
                    "instead", is_url ? ", since no group is above it" : "",
                    is_url ? "objects" : "folder");
-  else if (radio_store_remove (node->store, node->path) != RADIO_OK)
-    removal->messages[i] = rd_format ("%s", radio_error_message ());
+    return;
+  }
+  outcome->status = radio_store_remove (node->store, node->path);
+  if (outcome->status != RADIO_OK)
+    outcome->message = rd_format ("%s", radio_error_message ());
 }
 
 static bool
@@ -45,23 +57,29 @@ report_volume (void *data, size_t i)
 {
   struct removal *removal = data;
   const struct rd_target *node = &removal->nodes.list[i];
-  if (removal->messages[i]) {
-    removal->status = rd_error_message (node->name, removal->messages[i]);
-    return;
+  const struct outcome *outcome = &removal->outcomes[i];
+  if (outcome->status == RADIO_ERROR_NOT_FOUND
+      && (removal->how & RD_NODES_UNCHECKED)) {
+    removal->unknown[removal->nunknown++] = node->name;
+  } else if (outcome->status != RADIO_OK) {
+    removal->status = rd_error_message (node->name, outcome->message
+                                        ? outcome->message : "failed");
+  } else {
+    fputs ("removed ", stdout);
+    rd_text_print (stdout, node->path);
+    putchar ('\n');
   }
-  fputs ("removed ", stdout);
-  rd_text_print (stdout, node->path);
-  putchar ('\n');
 }
 
 static int
-remove_volumes (const struct rd_args *args, struct removal *removal)
+remove_volumes (struct removal *removal)
 {
+  const struct rd_args *args = removal->args;
   struct rd_nodes *nodes = &removal->nodes;
-  removal->status = rd_nodes_find (args, RD_NODES_CLOSED | RD_NODES_STRICT
-                                   | RD_NODES_SOME, nodes);
-  removal->messages = calloc (nodes->n + 1, sizeof *removal->messages);
-  if (removal->messages == NULL)
+  removal->status = rd_nodes_find (args, removal->how, nodes);
+  removal->outcomes = calloc (nodes->n + 1, sizeof *removal->outcomes);
+  removal->unknown = calloc (nodes->n + 1, sizeof *removal->unknown);
+  if (removal->outcomes == NULL || removal->unknown == NULL)
     return rd_error_memory ();
   struct rd_jobs *jobs = &removal->jobs;
   *jobs = (struct rd_jobs) {
@@ -81,19 +99,40 @@ remove_volumes (const struct rd_args *args, struct removal *removal)
   return removal->status;
 }
 
+static void
+clear_removal (struct removal *removal)
+{
+  for (size_t i = 0; removal->outcomes && i < removal->nodes.n; i++)
+    free (removal->outcomes[i].message);
+  free (removal->outcomes);
+  free (removal->unknown);
+  rd_nodes_clear (&removal->nodes);
+}
+
+/* Names are taken for volumes first; those that are none are then looked for,
+ * as collections or with suggestions. */
 static int
 run_rm (struct rd_args *args)
 {
   int id = rd_args_next (args);
   if (id < 0 || !rd_args_want (args, 1, SIZE_MAX, "VOLUME"))
     return args->status;
-  struct removal removal = { .status = RD_EXIT_OK };
+  unsigned how = RD_NODES_CLOSED | RD_NODES_STRICT | RD_NODES_SOME;
+  struct removal removal = {
+    .args = args, .how = how | RD_NODES_UNCHECKED,
+  };
   rd_interrupt_catch ();
-  int status = remove_volumes (args, &removal);
-  for (size_t i = 0; removal.messages && i < removal.nodes.n; i++)
-    free (removal.messages[i]);
-  free (removal.messages);
-  rd_nodes_clear (&removal.nodes);
+  int status = remove_volumes (&removal);
+  if (removal.nunknown > 0 && !rd_interrupted ()) {
+    struct rd_args rest = *args;
+    rest.operands = removal.unknown;
+    rest.noperands = removal.nunknown;
+    struct removal second = { .args = &rest, .how = how };
+    int failed = remove_volumes (&second);
+    clear_removal (&second);
+    status = failed ? failed : status;
+  }
+  clear_removal (&removal);
   rd_interrupt_die ();
   return status;
 }

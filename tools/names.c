@@ -416,6 +416,9 @@ take_name (struct finding *finding, const char *name)
     if (failed || status == RADIO_OK)
       return failed;
   }
+  if ((finding->how & RD_NODES_UNCHECKED) && strchr (name, '/') != NULL
+      && !is_pattern && rd_is_url (rd_store_name (finding->args)))
+    return take_node (finding, name, true, NULL);
   /* The path of a volume is opened without looking for it. */
   if (strchr (name, '/') != NULL && !(finding->how & RD_NODES_CLOSED)) {
     failed = take_volume (finding, name, &status);

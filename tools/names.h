@@ -55,6 +55,8 @@ enum {
   RD_NODES_STRICT = 32,       /* no whole store, and no name of a collection and
                                  of a volume */
   RD_NODES_UNREAD = 64,       /* also what cannot be read now, unopened */
+  RD_NODES_UNCHECKED = 128,   /* with a store behind a network, names with a '/'
+                                 are taken for volumes without a request */
 };
 
 /* The nodes that the operands name: volumes, all of a collection or store, or

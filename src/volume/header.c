@@ -257,7 +257,7 @@ rd_header_repair (struct radio_store *store, const char *path)
     struct rd_existing now RD_EXISTING_SCOPE = { 0 };
     struct rd_buffer *prefix = &now.meta.prefix;
     enum rd_header_state state;
-    RD_TRY (rd_existing_read (store, path, &now));
+    RD_TRY (rd_existing_read_v3 (store, path, &now));
     enum rd_header_key key = now.meta.header_key;
     if (!now.is_ours || !now.meta.has_nifti)
       return RADIO_OK;

@@ -110,14 +110,12 @@ rd_existing_free (struct rd_existing *existing)
   rd_meta_free (&existing->meta);
 }
 
-enum radio_status
-rd_existing_read (struct radio_store *store, const char *path,
-                  struct rd_existing *existing)
+static enum radio_status
+parse_existing (enum radio_status status, struct json_object *document,
+                const char *path, struct rd_existing *existing)
 {
-  struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
   struct rd_group_doc *group RD_CLEANUP (rd_cleanup_group_doc) = NULL;
   enum rd_kind kind = RD_KIND_NONE;
-  enum radio_status status = rd_store_read_named (store, path, &document);
   if (status == RADIO_OK)
     status = rd_document_kind (document, path, &kind);
   if (status == RADIO_OK && kind == RD_KIND_IMAGE)
@@ -132,4 +130,22 @@ rd_existing_read (struct radio_store *store, const char *path,
                                                    "radio"));
   return status == RADIO_ERROR_FORMAT || status == RADIO_ERROR_UNSUPPORTED
          ? RADIO_OK : status;
+}
+
+enum radio_status
+rd_existing_read (struct radio_store *store, const char *path,
+                  struct rd_existing *existing)
+{
+  struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
+  enum radio_status status = rd_store_read_named (store, path, &document);
+  return parse_existing (status, document, path, existing);
+}
+
+enum radio_status
+rd_existing_read_v3 (struct radio_store *store, const char *path,
+                     struct rd_existing *existing)
+{
+  struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
+  enum radio_status status = rd_store_read_document (store, path, &document);
+  return parse_existing (status, document, path, existing);
 }

@@ -61,6 +61,12 @@ enum radio_status rd_existing_read (struct radio_store *store,
                                     const char *path,
                                     struct rd_existing *existing)
   RADIO_USE_RESULT;
+
+/* The same without looking for a node of Zarr version 2. */
+enum radio_status rd_existing_read_v3 (struct radio_store *store,
+                                       const char *path,
+                                       struct rd_existing *existing)
+  RADIO_USE_RESULT;
 void rd_existing_free (struct rd_existing *existing);
 #define RD_EXISTING_SCOPE RD_CLEANUP (rd_existing_free)
 

@@ -150,21 +150,77 @@ def test_a_copy_checks_each_shard_once(gateway, count, radio, tmp_path):
     assert len(lists) <= 6, lists
 
 
-def test_a_small_volume_takes_eight_requests(gateway, count, radio, tmp_path):
-    """Asks if something is there, puts five objects, and reads the header
-    array again; nothing is asked for twice."""
+@pytest.fixture
+def small(gateway, count, radio, store, tmp_path):
+    """Returns a store of small volumes, what runs commands on it, and what
+    counts the requests for a volume."""
     for name in ("a", "b", "c"):
         radio("phantom", "-s", tmp_path / "local.zarr", f"ct/{name}", "--size",
               "16")
         radio("export", "-s", tmp_path / "local.zarr", f"ct/{name}", "-o",
               tmp_path / f"{name}.nii")
     env = gateway.environment(AWS_ENDPOINT_URL_S3=count.proxy.url)
-    store = f"s3://{BUCKET}/small/study.zarr"
-    radio("ingest", "-q", "-s", store, "-c", "ct", tmp_path / "a.nii", env=env)
-    count.proxy.seen.clear()
-    radio("ingest", "-q", "-s", store, "-c", "ct", tmp_path / "b.nii",
-          tmp_path / "c.nii", env=env)
+    root = f"s3://{BUCKET}/{tmp_path.name}/study.zarr"
+
+    def run(command, *args, **how):
+        count.proxy.seen.clear()
+        return radio(command, "-s", root, *args, env=env, **how)
+
+    def methods(name):
+        return sorted(method for method, path, _, body in count.proxy.seen
+                      if f"ct/{name}/" in path or f"ct%2F{name}%2F" in path
+                      or f"ct/{name}/".encode() in body)
+    return run, methods
+
+
+def test_a_small_volume_takes_eight_requests(small, tmp_path):
+    """Asks if something is there, puts five objects, and reads the header
+    array again; nothing is asked for twice."""
+    run, methods = small
+    run("ingest", "-q", "-c", "ct", tmp_path / "a.nii")
+    run("ingest", "-q", "-c", "ct", tmp_path / "b.nii", tmp_path / "c.nii")
     for name in ("b", "c"):
-        seen = [method for method, path, _, _ in count.proxy.seen
-                if f"ct/{name}/" in path or f"ct%2F{name}%2F" in path]
-        assert sorted(seen) == ["GET"] * 3 + ["PUT"] * 5, seen
+        assert methods(name) == ["GET"] * 3 + ["PUT"] * 5
+
+
+def test_a_collection_of_garbage_reads_three_objects_a_volume(small, count,
+                                                              tmp_path):
+    """The document and the header array; the collection is listed once."""
+    run, methods = small
+    files = [tmp_path / f"{name}.nii" for name in ("a", "b", "c")]
+    run("ingest", "-q", "-c", "ct", *files)
+    run("gc")
+    for name in ("a", "b", "c"):
+        assert methods(name) == ["GET"] * 3
+    lists = [path for _, path, _, _ in count.proxy.seen
+             if "list-type=2" in path]
+    assert len([path for path in lists if "ct%2F&" in path + "&"]) == 1, lists
+
+
+def test_a_removal_takes_eight_requests(small, tmp_path):
+    """Reads the document, announces and removes, and checks afterwards; the
+    objects are removed many by one request."""
+    run, methods = small
+    files = [tmp_path / f"{name}.nii" for name in ("a", "b", "c")]
+    run("ingest", "-q", "-c", "ct", *files)
+    done = run("rm", "ct/b", "ct/c")
+    assert done.stdout.split() == ["removed", "ct/b", "removed", "ct/c"]
+    for name in ("b", "c"):
+        assert methods(name) == (["DELETE"] * 2 + ["GET"] * 3 + ["POST"] * 2
+                                 + ["PUT"])
+    assert not methods("a")
+    assert run("ls").stdout.split() == ["ct/a"]
+
+
+def test_a_removal_looks_for_names_that_are_no_volumes(small, tmp_path):
+    """Those are looked for after the others were removed."""
+    run, _ = small
+    files = [tmp_path / f"{name}.nii" for name in ("a", "b", "c")]
+    run("ingest", "-q", "-c", "ct", *files)
+    done = run("rm", "ct/bb", "ct/c", status=1)
+    assert done.stdout.split() == ["removed", "ct/c"]
+    assert "no volume 'ct/bb'" in done.stderr
+    assert "did you mean ct/b" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert run("rm", "ct").stdout.split() == ["removed", "ct/a", "removed",
+                                              "ct/b"]

@@ -43,9 +43,11 @@ rd_prefix_nbytes (struct radio_store *store, const char *prefix,
   return RADIO_OK;
 }
 
-enum radio_status
-rd_writer_may_be_active (struct radio_store *store, const char *prefix,
-                         bool *may_be)
+/* Finds whether a writer may be active below a prefix that the caller locked:
+ * where locks do not exclude other processes, an object there is young. */
+static enum radio_status
+writer_may_be_active (struct radio_store *store, const char *prefix,
+                      bool *may_be)
 {
   struct summary summary = { .age_s = UINT64_MAX };
   struct rd_io *io = store->io;
@@ -63,9 +65,7 @@ rd_level_remove (struct radio_store *store, const char *path)
   char *key RD_FREE = rd_document_key (path);
   if (key == NULL)
     return RADIO_ERROR_MEMORY;
-  enum radio_status status = store->io->ops->remove (store->io, key);
-  if (status != RADIO_OK && status != RADIO_ERROR_NOT_FOUND)
-    return status;
+  RD_TRY (rd_io_remove (store->io, key));
   return store->io->ops->remove_tree (store->io, path);
 }
 
@@ -131,17 +131,6 @@ read_folder (struct radio_store *store, const char *path,
   folder->is_ours = folder->has_document = status == RADIO_OK;
   return status == RADIO_ERROR_FORMAT || status == RADIO_ERROR_UNSUPPORTED
          ? RADIO_OK : status;
-}
-
-enum radio_status
-rd_levels_read (struct radio_store *store, const char *path,
-                struct rd_strings *levels)
-{
-  struct folder folder RD_CLEANUP (free_folder) = { 0 };
-  RD_TRY (read_folder (store, path, &folder));
-  *levels = folder.levels;
-  folder.levels = (struct rd_strings) { 0 };
-  return RADIO_OK;
 }
 
 bool
@@ -224,7 +213,7 @@ may_remove (struct collection *gc, const char *path, const char *name,
 {
   struct radio_store *store = gc->store;
   bool is_active;
-  RD_TRY (rd_writer_may_be_active (store, path, &is_active));
+  RD_TRY (writer_may_be_active (store, path, &is_active));
   *may = !is_active;
   if (is_active || gc->dry_run || rd_io_excludes_all (store->io))
     return RADIO_OK;
@@ -232,7 +221,7 @@ may_remove (struct collection *gc, const char *path, const char *name,
   free_folder (gc->folder);
   *gc->folder = (struct folder) { 0 };
   RD_TRY (read_folder (store, gc->path, gc->folder));
-  RD_TRY (rd_writer_may_be_active (store, path, &is_active));
+  RD_TRY (writer_may_be_active (store, path, &is_active));
   *may = !is_active && !is_wanted (gc, name);
   return RADIO_OK;
 }
@@ -294,11 +283,8 @@ collect_chunk (const struct rd_io_entry *entry, void *user_data)
   char *chunk RD_FREE = array ? rd_key_join (array, entry->name) : NULL;
   if (chunk == NULL)
     return RADIO_ERROR_MEMORY;
-  if (!gc->dry_run) {
-    enum radio_status status = store->io->ops->remove (store->io, chunk);
-    if (status != RADIO_ERROR_NOT_FOUND)
-      RD_TRY (status);
-  }
+  if (!gc->dry_run)
+    RD_TRY (rd_io_remove (store->io, chunk));
   gc->result->removed_count++;
   gc->result->removed_nbytes += entry->nbytes;
   return RADIO_OK;

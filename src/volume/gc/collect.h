@@ -33,18 +33,7 @@ void rd_collect_quietly (struct radio_store *store, const char *path);
 enum radio_status rd_level_remove (struct radio_store *store,
                                    const char *path) RADIO_USE_RESULT;
 
-/* Finds whether a writer may be active below a prefix that the caller locked:
- * where locks do not exclude other processes, an object there is young. */
-enum radio_status rd_writer_may_be_active (struct radio_store *store,
-                                           const char *prefix, bool *may_be)
-  RADIO_USE_RESULT;
-
-/* The levels that the volume's document names, and whether one is among
- * them. */
-enum radio_status rd_levels_read (struct radio_store *store,
-                                  const char *path,
-                                  struct rd_strings *levels)
-  RADIO_USE_RESULT;
+/* True if a level is among those that a document names. */
 bool rd_levels_have (const struct rd_strings *levels, const char *name);
 
 /* Append the paths of every level of every image that a group's attributes
