@@ -11,7 +11,7 @@
 
 #include <openssl/evp.h>
 
-#include "src/base/base85.h"
+#include "src/base/base92.h"
 #include "src/base/deflate.h"
 #include "src/base/digest.h"
 #include "profiler/export/html.h"
@@ -359,10 +359,10 @@ write_source (struct rd_writer *writer, const char *text)
 static enum radio_status
 write_packed (struct rd_writer *writer, const char *text)
 {
-  RD_BUFFER_SCOPE struct rd_buffer packed = { 0 }, base85 = { 0 };
+  RD_BUFFER_SCOPE struct rd_buffer packed = { 0 }, base92 = { 0 };
   RD_TRY (rd_deflate (text, strlen (text), LEVEL, &packed));
-  RD_TRY (rd_base85_encode (packed.data, packed.nbytes, &base85));
-  rd_write_bytes (writer, base85.data, base85.nbytes);
+  RD_TRY (rd_base92_encode (packed.data, packed.nbytes, &base92));
+  rd_write_bytes (writer, base92.data, base92.nbytes);
   return RADIO_OK;
 }
 

@@ -3,26 +3,25 @@
 // data-packed, each into an element of that name.  The page's policy has the
 // hash of the result.
 
-// Ascii85 (src/base/base85.h): five digits are four bytes; a last group is a
-// byte shorter for each missing digit.
-function fromBase85(text) {
-  const bytes = new Uint8Array(Math.ceil(text.length / 5) * 4);
-  const view = new DataView(bytes.buffer);
-  const digit = (i) => i >= text.length ? 84
-    : { v: 27, w: 5 }[text[i]] ?? text.charCodeAt(i) - 33;
-  for (let i = 0; i < text.length; i += 5) {
-    let value = 0;
-    for (let k = i; k < i + 5; k++)
-      value = value * 85 + digit(k);
-    view.setUint32(i / 5 * 4, value);
+// Base 92 (src/base/base92.h): two digits are 13 bits, one at the end is 6.
+function fromBase92(text) {
+  const bytes = [];
+  const digit = (i) => ({ '}': 5, '~': 27 })[text[i]]
+    ?? text.charCodeAt(i) - 33;
+  let held = 0, nheld = 0;
+  for (let i = 0; i < text.length; i += 2) {
+    const isPair = i + 1 < text.length;
+    held |= (isPair ? digit(i) * 92 + digit(i + 1) : digit(i)) << nheld;
+    for (nheld += isPair ? 13 : 6; nheld > 7; nheld -= 8, held >>= 8)
+      bytes.push(held & 255);
   }
-  return bytes.subarray(0, Math.floor(text.length * 4 / 5));
+  return new Uint8Array(bytes);
 }
 
 async function unpack(text) {
   if (!window.DecompressionStream)
     throw new Error('it takes a browser of 2023 or later');
-  const stream = new Blob([fromBase85(text)]).stream()
+  const stream = new Blob([fromBase92(text)]).stream()
     .pipeThrough(new DecompressionStream('deflate-raw'));
   return new Response(stream).text();
 }

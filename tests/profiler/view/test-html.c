@@ -9,7 +9,7 @@
 #include "tests/profiler/build.h"
 #include "tests/profiler/files/sink.h"
 
-#include "src/base/base85.h"
+#include "src/base/base92.h"
 #include "profiler/export/export.h"
 #include "profiler/view/page.h"
 
@@ -184,48 +184,51 @@ the_policy_forbids_all_but_its_own_scripts_and_styles (void **state)
   free (page);
 }
 
-static uint32_t
+static unsigned
 digit_of (char letter)
 {
-  return letter == 'v' ? '<' - '!' : letter == 'w' ? '&' - '!'
-                                                   : (uint32_t) letter - '!';
+  return letter == '}' ? '&' - '!' : letter == '~' ? '<' - '!'
+                                                   : (unsigned) letter - '!';
 }
 
-/* Returns the bytes of a text in Ascii85; allocated. */
+/* Returns the bytes of a text in base 92; allocated. */
 static unsigned char *
-from_base85 (const char *text, size_t *nbytes)
+from_base92 (const char *text, size_t *nbytes)
 {
   size_t n = strlen (text);
-  unsigned char *bytes = malloc (n + 5);
+  unsigned char *bytes = malloc (n + 1);
   assert_non_null (bytes);
-  *nbytes = n * 4 / 5;
-  for (size_t i = 0; i < n; i += 5) {
-    uint32_t value = 0;
-    for (size_t k = i; k < i + 5; k++)
-      value = value * 85 + (k < n ? digit_of (text[k]) : 84);
-    for (size_t k = 4; k-- > 0; value >>= 8)
-      bytes[i / 5 * 4 + k] = (unsigned char) value;
+  unsigned held = 0, nheld = 0;
+  *nbytes = 0;
+  for (size_t i = 0; i < n; i += 2) {
+    bool is_pair = i + 1 < n;
+    unsigned value = digit_of (text[i]);
+    if (is_pair)
+      value = value * 92 + digit_of (text[i + 1]);
+    held |= value << nheld;
+    for (nheld += is_pair ? 13 : 6; nheld >= 8; nheld -= 8, held >>= 8)
+      bytes[(*nbytes)++] = (unsigned char) held;
   }
   return bytes;
 }
 
 static void
-packed_parts_are_ascii85_but_for_two_letters (void **state)
+packed_parts_are_in_base_92 (void **state)
 {
   (void) state;
   RD_BUFFER_SCOPE struct rd_buffer text = { 0 };
-  assert_ok (rd_base85_encode ("Man sure.", 9, &text));
+  assert_ok (rd_base92_encode ("Man sure.", 9, &text));
   assert_int_equal (text.nbytes, 12);
-  assert_memory_equal (text.data, "9jqo^F*2M7/c", 12);
+  assert_memory_equal (text.data, "$Z*Xq)._2\\!8", 12);
   unsigned char bytes[600];
   for (size_t i = 0; i < sizeof bytes; i++)
     bytes[i] = (unsigned char) (i * 37 + i / 256);
   for (size_t n = 0; n <= sizeof bytes; n++) {
     size_t nbytes;
-    assert_ok (rd_base85_encode (bytes, n, &text));
+    assert_ok (rd_base92_encode (bytes, n, &text));
     assert_ok (rd_buffer_append (&text, "", 1));
     assert_null (strpbrk ((char *) text.data, "<&"));
-    unsigned char *back = from_base85 ((char *) text.data, &nbytes);
+    unsigned char *back = from_base92 ((char *) text.data, &nbytes);
     assert_int_equal (nbytes, n);
     assert_memory_equal (back, bytes, n);
     free (back);
@@ -236,9 +239,9 @@ packed_parts_are_ascii85_but_for_two_letters (void **state)
 static void
 assert_unpacks (const char *page, const char *begin, const char *expected)
 {
-  char *base85 = between (page, begin, "</script>");
+  char *base92 = between (page, begin, "</script>");
   size_t packed_nbytes, nbytes = strlen (expected);
-  unsigned char *packed = from_base85 (base85, &packed_nbytes);
+  unsigned char *packed = from_base92 (base92, &packed_nbytes);
   char *text = malloc (nbytes);
   assert_non_null (text);
   struct libdeflate_decompressor *inflate =
@@ -252,7 +255,7 @@ assert_unpacks (const char *page, const char *begin, const char *expected)
   libdeflate_free_decompressor (inflate);
   free (text);
   free (packed);
-  free (base85);
+  free (base92);
 }
 
 static void
@@ -711,7 +714,7 @@ main (void)
     cmocka_unit_test (the_views_script_and_style_are_in_the_page_deflated),
     cmocka_unit_test (a_page_that_compares_holds_both),
     cmocka_unit_test (the_other_profile_of_a_comparison_is_redacted_too),
-    cmocka_unit_test (packed_parts_are_ascii85_but_for_two_letters),
+    cmocka_unit_test (packed_parts_are_in_base_92),
     cmocka_unit_test (the_page_names_no_address_of_a_network),
     cmocka_unit_test (no_slot_of_the_template_is_left_and_none_is_unknown),
     cmocka_unit_test (a_name_like_a_slot_is_a_name),
