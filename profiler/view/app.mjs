@@ -13,8 +13,8 @@ import { presentPicture, shareButtons } from './widgets/share.mjs';
 import { rasterise } from './widgets/picture.mjs';
 import { SearchBox } from './widgets/search-box.mjs';
 import { Details } from './widgets/details.mjs';
-import { summaryPanel, findingsPanel } from './widgets/summary.mjs';
-import { breakdownPanel } from './widgets/breakdown.mjs';
+import { findingsPanel } from './widgets/findings.mjs';
+import { summaryPanel, warningsOf } from './widgets/summary.mjs';
 import { themeButton } from './widgets/theme.mjs';
 import { viewsFor } from './views/views.mjs';
 
@@ -71,11 +71,12 @@ function listenDrop(tabs) {
   });
 }
 
-// Shows a finding's scope in the tree or icicle.
+// Shows a finding's scope in the tree or icicle, and returns which.
 function showEvidence({ state, show }, node) {
   const here = ['tree', 'icicle'].includes(state.get('view'));
-  show(here ? state.get('view') : 'tree',
-       { node, range: '', lanes: '', transforms: '', zoom: -1 });
+  const view = here ? state.get('view') : 'tree';
+  show(view, { node, range: '', lanes: '', transforms: '', zoom: -1 });
+  return view;
 }
 
 function nextMetric({ state, model }) {
@@ -140,16 +141,16 @@ export function startApp(profile, root) {
   root.append(
     summaryPanel(profile, model, element('span', { class: 'head-tools' },
       shareButtons(shared, tabs), help.opener, themeButton(state))),
-    breakdownPanel(profile),
-    findingsPanel(profile, { showNode: (node) => showEvidence(shared, node),
-                             show: shared.show,
-                             has: (id) => tabs.has(id) }),
+    findingsPanel(profile, warningsOf(profile).length, {
+      showNode: (node) => showEvidence(shared, node),
+      show: shared.show, has: (id) => tabs.has(id) }),
     // The part that C wrote.
     ...root.children,
-    element('main', {}, tabs.list,
-      element('div', { class: 'bar-of-tools' }, metrics,
-              listenIgnored(shared, tabs, metrics),
-              new Chips(shared).element, search.view),
+    element('main', {},
+      element('div', { class: 'above-views' }, tabs.list,
+        element('div', { class: 'bar-of-tools' }, metrics,
+                listenIgnored(shared, tabs, metrics),
+                new Chips(shared).element, search.view)),
       element('div', { class: 'views panel' }, ...tabs.panels),
       new Details(shared).view),
     help.dialog, tooltip.box);

@@ -656,12 +656,14 @@ EVIDENCE = {
 
 
 def test_findings_lead_to_their_evidence(opened, recording):
-    page = opened(recording[0])
+    page = opened(recording[0], width=1024, height=700)
     found = page.evaluate("radio.profile.findings")
     for i, one in enumerate(found):
-        page.evaluate("radio.state.set({ view: 'bottomup', node: -1 })")
+        page.evaluate("radio.state.set({ view: 'bottomup', node: -1 }), "
+                      "scrollTo(0, 0)")
         led = page.evaluate(f"""(one => (one?.click(), one != null))(document
-          .querySelectorAll('.findings li')[{i}].querySelector('button'))""")
+          .querySelectorAll('.findings li')[{i}]
+          .querySelector('button.link'))""")
         views = EVIDENCE.get(one["id"],
                              ["tree"] if one["node"] >= 0 else ["bottomup"])
         assert state(page, "view") in views, one
@@ -671,40 +673,100 @@ def test_findings_lead_to_their_evidence(opened, recording):
         if views == ["tree"]:
             assert page.evaluate("document.querySelector('tr.selected')"
                                  ".dataset.node") == str(one["node"])
+        if led:
+            page.wait_drawn()
+            assert page.evaluate(MARKED_AND_SEEN), one
 
 
-@pytest.mark.parametrize("n", [0, 3, 5])
-def test_three_findings_leave_room_for_a_view(opened, tmp_path, n):
-    document = made_read().document()
+# Whether one element of the current view is marked, and within the window.
+MARKED_AND_SEEN = """((all, panel) => {
+  const { top, bottom } = all[0]?.getBoundingClientRect() ?? {};
+  return all.length === 1 && panel.contains(all[0]) && bottom > 40
+    && top < innerHeight - 40
+    && (bottom - top > innerHeight || top >= 0 && bottom <= innerHeight);
+})(document.querySelectorAll('.evidence'),
+   document.querySelector('[role=tabpanel]:not([hidden])'))"""
+
+
+def page_with_findings(folder, n, dropped=0, node=-1):
+    """Writes a page with made findings, in place of radio's own."""
+    made = made_read()
+    made.given["dropped_count"] = dropped
+    document = made.document()
     document["findings"] = {
         "id": [f"made-{i}" for i in range(n)], "weight": [1] * n,
-        "node": [-1] * n, "title": [f"Finding {i}" for i in range(n)],
+        "node": [node] * n, "title": [f"Finding {i}" for i in range(n)],
         "evidence": ["from 5.6 ms to 12 us (79.1 %), 10.7 x, " * 4] * n}
-    path = write_page(json.dumps(document), tmp_path)
-    # These replace the findings of radio itself.
+    path = write_page(json.dumps(document), folder)
     text = path.read_text()
     begin = text.index('"findings"', text.index('id="radio-profile"'))
     end = text.index("}", begin) + 1
     path.write_text(text[:begin] + '"findings": '
                     + json.dumps(document["findings"]) + text[end:])
-    page = opened(path)
-    shown = """[...document.querySelectorAll('.findings li')]
-      .filter(one => one.checkVisibility()).length"""
-    assert page.evaluate(shown) == min(n, 3)
-    top = page.evaluate("document.querySelector('.views')"
-                        ".getBoundingClientRect().top")
-    assert top < 480
+    return path
+
+
+SHOWN_FINDINGS = """[...document.querySelectorAll('.findings li')]
+  .filter(one => one.checkVisibility()).length"""
+
+
+@pytest.mark.parametrize("width, height, most_top", [
+    (1440, 900, 240), (1024, 700, 240), (390, 844, 360)])
+@pytest.mark.parametrize("n, dropped", [(5, 0), (5, 12), (0, 12)])
+def test_the_view_begins_high_on_the_screen(opened, tmp_path, n, dropped,
+                                            width, height, most_top):
+    page = opened(page_with_findings(tmp_path, n, dropped), width=width,
+                  height=height, fragment="#view=timeline")
+    assert page.evaluate(SHOWN_FINDINGS) == min(n, 2 if dropped else 3)
+    assert page.evaluate("document.querySelector('.views')"
+                         ".getBoundingClientRect().top") < most_top
+    # Nothing is wider than the screen.
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_the_time_of_the_threads_heads_the_timeline(opened, read_page):
+    page = opened(read_page, fragment="#view=timeline")
+    assert page.evaluate("""document.querySelector('.breakdown')
+      .getBoundingClientRect().bottom <= document.querySelector(
+        '.timeline canvas').getBoundingClientRect().top""")
+    page.press("3")
+    assert not page.evaluate(
+        "document.querySelector('.breakdown').checkVisibility()")
+
+
+@pytest.mark.parametrize("n", [0, 3, 5])
+def test_findings_unfold_in_place(opened, tmp_path, n):
+    page = opened(page_with_findings(tmp_path, n))
+    assert page.evaluate(SHOWN_FINDINGS) == min(n, 3)
+    heights = ("[...document.querySelectorAll('.findings li')].map(one =>"
+               " one.getBoundingClientRect().height)")
     if n > 0:
         evidence = text_of(page, ".findings li p")
         assert evidence.startswith("from 5.6\u00a0ms to 12\u00a0\u00b5s "
                                    "(79.1\u00a0%), 10.7\u00a0\u00d7,")
-    fold = "document.querySelector('.findings h2 button')"
+        page.call("Emulation.setDeviceMetricsOverride", width=600,
+                  height=800, deviceScaleFactor=1, mobile=False)
+        folded = page.evaluate(heights)
+        page.click_on(".findings li .fold")
+        assert page.evaluate(heights)[0] > 2 * folded[0]
+        assert page.evaluate(heights)[1:] == folded[1:]
+        page.click_on(".findings li .fold")
+        assert page.evaluate(heights) == folded
+    fold = "document.querySelector('.findings .all')"
     assert page.evaluate(f"{fold} !== null") == (n > 3)
     if n > 3:
-        page.click_on(".findings h2 button")
-        assert page.evaluate(shown) == n
-        page.click_on(".findings h2 button")
-        assert page.evaluate(shown) == 3
+        page.click_on(".findings .all")
+        assert page.evaluate(SHOWN_FINDINGS) == n
+        page.click_on(".findings .all")
+        assert page.evaluate(SHOWN_FINDINGS) == 3
+
+
+def test_the_mark_of_evidence_ends_with_the_next_act(opened, tmp_path):
+    page = opened(page_with_findings(tmp_path, 2, node=0))
+    page.click_on(".findings li .link")
+    assert page.evaluate(MARKED_AND_SEEN)
+    page.press("Escape")
+    assert page.evaluate("document.querySelector('.evidence')") is None
 
 
 def test_long_texts_are_cut_at_a_word(opened, tmp_path):
@@ -768,7 +830,7 @@ def test_a_failure_is_shown_before_the_figures(opened, tmp_path):
     made.facts = [("failed", "ct/a: tile 1,2,3: checksum mismatch", 1)]
     page = opened(write_page(made, tmp_path))
     assert page.evaluate(
-        "document.querySelector('header > .warning').textContent") \
+        "document.querySelector('header > .warning p').textContent") \
         == "It failed: ct/a: tile 1,2,3: checksum mismatch"
     assert page.evaluate(
         "document.querySelector('.warning').compareDocumentPosition("

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The timeline: threads, then rows of requests, then gauges, on one time axis.
+// The timeline: the threads' time by category in a bar; below it threads, then
+// rows of requests, then gauges, on one time axis.
 // Arrows show the parent of the selected span; a stretch marked on the axis
 // narrows all views.
 
 import { AXIS_HEIGHT, drawAxis } from './axis.mjs';
+import { breakdownPanel } from '../widgets/breakdown.mjs';
 import { criticalPath, longestRoot, pathBySite, rootOf }
   from '../model/critical.mjs';
 import { button, element, nameElement } from '../widgets/dom.mjs';
@@ -41,8 +43,8 @@ export class Timeline {
     this.marks = new TimelineMarks(this);
     this.input = new TimelineInput(this);
     this.pathSum = element('div', { class: 'path-sum' });
-    this.element = element('div', {}, this.buttons(), this.pathSum,
-                           this.pane.box);
+    this.element = element('div', {}, breakdownPanel(profile),
+                           this.buttons(), this.pathSum, this.pane.box);
     this.actions = { c: () => this.critical.click(),
                      b: () => this.brush(this.from, this.to) };
     this.follow();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The threads' time by category: one bar, which is also the legend of the
-// colours.
+// colours: the header of the timeline.
 
 import { categoryColour } from '../model/colour.mjs';
 import { element, nameElement } from './dom.mjs';
@@ -50,6 +50,7 @@ export function breakdownPanel(profile) {
           + (waits.length > 1 ? ' ' + formatShare(part, whole) : ''))
           .join(', '))));
   }
-  return element('section', { 'aria-label': 'Time of the threads' },
-                 element('h2', {}, 'Time of the threads'), bar, legend);
+  return element('section', { class: 'threads-time',
+                              'aria-label': 'Time of the threads' },
+                 bar, legend);
 }

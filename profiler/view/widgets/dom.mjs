@@ -36,6 +36,19 @@ export function choice(label, pairs, value, onchange) {
   return element('label', { class: 'choice' }, label + ' ', select);
 }
 
+// A line that ends in a text, cut at the line's end until it is unfolded by its
+// button; label: what the button names.
+export function foldable(tag, name, label, text, ...before) {
+  const fold = button('\u25be', () => {
+    const isOpen = line.classList.toggle('unfolded');
+    fold.setAttribute('aria-expanded', isOpen);
+  }, { class: 'fold', 'aria-expanded': false,
+       'aria-label': 'Unfold: ' + label });
+  const line = element(tag, { class: 'foldable ' + name }, ...before,
+                       element('p', {}, text), fold);
+  return line;
+}
+
 // A bar at the foot of a cell, for a share (0 to 1).
 export function showShare(cell, share) {
   if (!(share > 0))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The head of the page: what was recorded, its main figures, what is missing,
-// and the findings.
+// The head of the page: what was recorded, its main figures in a line, what is
+// missing.
 
-import { button, element, nameElement, plural } from './dom.mjs';
+import { button, element, foldable, nameElement, plural } from './dom.mjs';
 import { exactUnit, formatBytes, formatCount, formatRate, formatRatio,
          formatShare, formatTime } from '../data/units.mjs';
 
@@ -28,7 +28,7 @@ function figures(profile, model) {
   const time = (label, ns, note) =>
     figure(label, formatTime(ns), exactUnit(ns, 'time'), note);
   const cost = formatShare(info.overhead, info.work);
-  return element('dl', { class: 'figures' },
+  return element('dl', { class: 'figures', tabindex: 0 },
     time('wall', info.wall),
     time('work', info.work,
          info.wall > 0
@@ -44,8 +44,9 @@ function figures(profile, model) {
            'cost ' + cost));
 }
 
-// Warnings that qualify all other figures.
-function warnings(info, failure) {
+// The texts of the warnings that qualify all figures.
+export function warningsOf({ info, facts }) {
+  const failure = facts.find(({ key }) => key === 'failed');
   const warnings = failure ? ['It failed: ' + failure.value] : [];
   if (info.dropped > 0)
     warnings.push('The timeline lacks ' + formatCount(info.dropped)
@@ -60,7 +61,7 @@ function warnings(info, failure) {
     warnings.push(formatCount(info.late)
       + plural(info.late, ' scope', ' scopes')
       + ' ended after the parent.');
-  return warnings.map((text) => element('p', { class: 'warning' }, text));
+  return warnings;
 }
 
 function when(unixNs) {
@@ -71,85 +72,26 @@ function when(unixNs) {
                  iso.slice(0, 19).replace('T', ' ') + ' UTC');
 }
 
-// The number of findings that leaves room for a view on the screen.
-const FIRST = 3;
-
-const WEIGHTS = [['note', 'i', 'Note'], ['hint', '?', 'Hint'],
-                 ['problem', '!', 'Problem']];
-
-// Where the evidence of findings without a scope is, or is shown better: the
-// first of these views that exists.
-const EVIDENCE = {
-  'read-amplification': ['tiles'], 'fetch-amplification': ['tiles'],
-  'threads-off-cpu': ['timeline'], 'bound-by-one-thread': ['timeline'],
-  'bound-by-queueing': ['timeline'], imbalance: ['parts', 'timeline'],
-  straggler: ['parts', 'timeline'], 'warm-up': ['runs'],
-  'runs-scatter': ['runs'], 'profiler-overhead': ['facts'],
-  'limits-reached': ['facts'], 'log-incomplete': ['facts'],
-  'open-scopes': ['facts'],
-};
-
-// The link to the evidence of a finding: { title, go }; null: none.
-function wayTo(profile, one, { showNode, show, has }) {
-  const view = EVIDENCE[one.id]?.find(has);
-  if (view)
-    return { title: 'Show where',
-             go: () => show(view, one.node < 0 ? {} : { node: one.node }) };
-  return one.node < 0 ? null
-    : { title: 'Show ' + profile.names[one.node],
-        go: () => showNode(one.node) };
-}
-
-function finding(profile, one, ways) {
-  const [name, glyph, label] = WEIGHTS[one.weight] ?? WEIGHTS[0];
-  const way = wayTo(profile, one, ways);
-  const title = way
-    ? element('button', { type: 'button', class: 'link', title: way.title,
-                          onclick: way.go }, one.title)
-    : element('strong', {}, one.title);
-  return element('li', { class: name },
-    element('span', { class: 'weight', title: label }, glyph,
-            element('span', { class: 'unseen' }, label + ': ')),
-    element('div', {}, title, element('p', {}, withUnits(one.evidence))));
-}
-
-// Keeps numbers with their units, which C writes in ASCII.
-function withUnits(text) {
-  return text.replace(/(\d) us\b/g, '$1 \u00b5s')
-    .replace(/(\d) x\b/g, '$1 \u00d7')
-    .replace(/(\d) ([%\u00d7]|(?:n|\u00b5|m)?s\b|[kMGT]?B\b)/g,
-             '$1\u00a0$2').replace(/\u00d7 (?=\d+\b(?!\.))/g, '\u00d7\u00a0');
-}
-
-// ways: showNode (node), show (view), has (view).
-export function findingsPanel(profile, ways) {
-  if (profile.findings.length === 0)
-    return '';
-  const all = profile.findings.map((one) => finding(profile, one, ways));
-  const fold = button('', () => show(all[FIRST].hidden),
-                      { 'aria-expanded': false });
-  const show = (isAll) => {
-    all.slice(FIRST).forEach((one) => { one.hidden = !isAll; });
-    fold.textContent = isAll ? 'Only the first ' + FIRST
-      : 'All ' + all.length;
-    fold.setAttribute('aria-expanded', isAll);
-  };
-  if (all.length > FIRST)
-    show(false);
-  return element('section', { class: 'findings', 'aria-label': 'Findings' },
-    element('h2', {}, 'Findings ', all.length > FIRST ? fold : ''),
-    element('ul', {}, ...all));
+// The tools are behind a button where the screen is narrow.
+function menuOf(tools) {
+  const open = button('\u22ef', () => {
+    const isOpen = tools.parentNode.classList.toggle('open');
+    open.setAttribute('aria-expanded', isOpen);
+  }, { class: 'menu', 'aria-expanded': false,
+       'aria-label': 'Link, pictures, keys, colours' });
+  return open;
 }
 
 export function summaryPanel(profile, model, tools) {
   const { info } = profile;
   return element('header', {},
     element('div', { class: 'title' },
-      element('h1', {}, nameElement(info.title)),
+      element('h1', { title: info.title }, nameElement(info.title)),
       element('p', { class: 'muted' },
               nameElement(info.program), ' \u00b7 ',
               when(info.started) ?? ''),
-      tools),
-    ...warnings(info, profile.facts.find(({ key }) => key === 'failed')),
+      menuOf(tools), tools),
+    ...warningsOf(profile).map((text) =>
+      foldable('div', 'warning', 'Warning', text)),
     figures(profile, model));
 }

@@ -68,6 +68,10 @@ export class Tabs {
       this.tabs[i].tabIndex = i === current ? 0 : -1;
       this.panels[i].hidden = i !== current;
     });
+    const { offsetLeft, offsetWidth } = this.tabs[current];
+    // In a narrow list the tabs beside it stay visible too.
+    this.list.scrollLeft = offsetLeft
+      - (this.list.clientWidth - offsetWidth) / 2;
     this.update();
   }
 
