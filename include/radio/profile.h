@@ -95,7 +95,12 @@ extern RADIO_API unsigned radio_profile_switch;
 
 /* Opens a scope on the calling thread.  Returns a token for radio_scope_end, 0
  * if this thread is not recorded.  Thread-safe; never fails: what cannot be
- * kept is counted and reported in the profile. */
+ * kept is counted and reported in the profile.
+ *
+ * A signal handler may record scopes, counts and texts, but what it records
+ * while its thread is inside the recorder is dropped and counted.  The first
+ * run of a path allocates memory: so block the signal where the program
+ * allocates, or let it run once before. */
 RADIO_API uint64_t radio_scope_begin (const struct radio_site *site)
   RADIO_DIRECT;
 

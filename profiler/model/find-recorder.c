@@ -223,6 +223,8 @@ static const struct limit {
     "counted into their parent, beyond 256 levels or 65,535 paths", true },
   { RD_FACT_VALUES, "value was", "values were",
     "not kept, of counters beyond the limit", true },
+  { RD_FACT_INTERRUPTING, "event was", "events were",
+    "dropped, in signal handlers that interrupted the recorder", true },
   { RD_FACT_OUTSIDE, "event was", "events were",
     "lost, counts or texts outside of all scopes", true },
   { RD_FACT_TEXTS, "text was", "texts were", "not kept", false },

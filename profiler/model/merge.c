@@ -41,8 +41,9 @@ struct merge {
 
 /* Numbers that are of each part alone, and add up. */
 static const char *const sums[] = {
-  RD_FACT_CPU_NS, RD_FACT_SKIPPED, RD_FACT_THROTTLED, RD_FACT_OUTSIDE,
-  RD_FACT_TEXTS, RD_FACT_VALUES, RD_FACT_SAMPLES, RD_FACT_THREADS,
+  RD_FACT_CPU_NS, RD_FACT_SKIPPED, RD_FACT_THROTTLED, RD_FACT_INTERRUPTING,
+  RD_FACT_OUTSIDE, RD_FACT_TEXTS, RD_FACT_VALUES, RD_FACT_SAMPLES,
+  RD_FACT_THREADS,
 };
 
 static const struct rd_fact *

@@ -32,6 +32,7 @@
 #define RD_FACT_CPU_NS "cpu ns"         /* of all threads of the process */
 #define RD_FACT_SKIPPED "scopes not recorded"
 #define RD_FACT_THROTTLED "paths no longer logged"
+#define RD_FACT_INTERRUPTING "events dropped in signal handlers"
 #define RD_FACT_OUTSIDE "counts and texts outside of scopes"
 #define RD_FACT_TEXTS "texts not kept"
 #define RD_FACT_VALUES "counter values not kept"

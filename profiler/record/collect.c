@@ -172,10 +172,12 @@ add_facts (struct rd_collection *collection)
   /* The numbers of things that could not be kept. */
   uint64_t nskipped = collection->nfolded;
   uint64_t nthrottled = 0, ntexts = 0, noutside = 0;
+  uint64_t ninterrupting = 0;
   uint64_t nsamples = collection->nsamples_lost;
   for (size_t i = 0; i < recorder->synced.writers.n; i++) {
     const struct rd_writer_state *writer = recorder->synced.writers.at[i];
     noutside += writer->noutside;
+    ninterrupting += writer->ninterrupting;
     ntexts += writer->texts.dropped_count;
     nsamples += writer->samples.dropped_count;
     for (size_t j = 0; j < writer->nnodes; j++) {
@@ -185,6 +187,7 @@ add_facts (struct rd_collection *collection)
   }
   RD_TRY (add_number (profile, RD_FACT_SKIPPED, nskipped));
   RD_TRY (add_number (profile, RD_FACT_THROTTLED, nthrottled));
+  RD_TRY (add_number (profile, RD_FACT_INTERRUPTING, ninterrupting));
   RD_TRY (add_number (profile, RD_FACT_OUTSIDE, noutside));
   RD_TRY (add_number (profile, RD_FACT_TEXTS, ntexts));
   RD_TRY (add_number (profile, RD_FACT_VALUES, collection->nvalues_lost));

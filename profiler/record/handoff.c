@@ -212,8 +212,9 @@ new_request (struct rd_shared *parent, uint64_t submitted,
   struct radio_recorder *recorder = parent->recorder;
   struct radio_async *async = calloc (1, sizeof *async);
   bool begun = false;
-  if (async && !rd_recorder_is_forked (recorder)) {
-    RD_LOCK_SCOPE (&recorder->mutex);
+  if (async && !rd_recorder_is_forked (recorder)
+      && !rd_thread_interrupts ()) {
+    RD_THREAD_LOCK_SCOPE (&recorder->mutex);
     struct rd_writer_state *writer = rd_async_writer (recorder);
     struct rd_node *node = writer ? rd_tree_stand_in (writer, parent->node)
                                   : NULL;
@@ -273,17 +274,18 @@ radio_async_receive (const struct radio_handoff *handoff,
 static pthread_mutex_t *
 lock_open (struct radio_async *async)
 {
-  if (!async || rd_recorder_is_forked (async->parent->recorder))
+  if (!async || rd_recorder_is_forked (async->parent->recorder)
+      || rd_thread_interrupts ())
     return NULL;
-  pthread_mutex_t *mutex = rd_lock_mutex (&async->parent->recorder->mutex);
+  pthread_mutex_t *mutex = rd_thread_lock (&async->parent->recorder->mutex);
   if (async->is_open)
     return mutex;
-  pthread_mutex_unlock (mutex);
+  rd_thread_unlock (mutex);
   return NULL;
 }
 
 #define LOCK_OPEN_SCOPE(async)                          \
-  RD_CLEANUP (rd_cleanup_unlock)                        \
+  RD_CLEANUP (rd_cleanup_thread_unlock)                 \
   pthread_mutex_t *locked = lock_open (async);          \
   if (!locked)                                          \
     return
@@ -342,7 +344,7 @@ radio_async_end (struct radio_async *async)
     uint64_t end;
     bool late = rd_shared_leave_request (async->parent, begin, &end);
     end_request (async, end, late ? RD_LOG_LATE : 0);
-    pthread_mutex_unlock (locked);
+    rd_thread_unlock (locked);
   }
   rd_shared_unref (async->parent);
   free (async);

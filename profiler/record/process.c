@@ -69,7 +69,7 @@ rd_recorder_is_forked (const struct radio_recorder *recorder)
 enum radio_status
 rd_process_enter (struct radio_recorder *recorder)
 {
-  RD_LOCK_SCOPE (&process.mutex);
+  RD_THREAD_LOCK_SCOPE (&process.mutex);
   if (recorder->whole_process) {
     if (atomic_load (&process.recorder))
       return rd_fail (RADIO_ERROR_EXISTS, "the whole process is recorded "
@@ -99,14 +99,14 @@ end_running (const struct radio_recorder *recorder)
 bool
 rd_process_claim (const struct radio_recorder *recorder)
 {
-  RD_LOCK_SCOPE (&process.mutex);
+  RD_THREAD_LOCK_SCOPE (&process.mutex);
   return end_running (recorder);
 }
 
 void
 rd_process_leave (struct radio_recorder *recorder)
 {
-  RD_LOCK_SCOPE (&process.mutex);
+  RD_THREAD_LOCK_SCOPE (&process.mutex);
   (void) end_running (recorder);
   if (atomic_load (&process.recorder) == recorder)
     atomic_store (&process.recorder, NULL);
@@ -203,6 +203,7 @@ rd_thread_purge (void)
 {
   struct rd_thread *thread = &rd_this_thread;
   struct rd_writer_state **w = &thread->current;
+  rd_thread_enter ();
   while (*w)
     if (rd_writer_is_stopped (*w))
       *w = (*w)->below;
@@ -218,6 +219,7 @@ rd_thread_purge (void)
     *w = writer->next_mine;
     rd_recorder_unref (writer->recorder);
   }
+  rd_thread_leave ();
 }
 
 /* A new writer for this thread, with a reference to the recorder. */
@@ -269,16 +271,22 @@ struct rd_writer_state *
 rd_writer_push (struct radio_recorder *recorder)
 {
   struct rd_thread *thread = &rd_this_thread;
+  if (thread->ninside > 0)    /* the caller then counts a scope as dropped */
+    return NULL;
+  rd_thread_enter ();
   rd_thread_purge ();
   struct rd_writer_state *writer = thread->mine;
   while (writer && writer->recorder != recorder)
     writer = writer->next_mine;
   if (!writer)
     writer = attach_thread (recorder);
-  if (!writer || rd_writer_is_stopped (writer))
-    return NULL;
-  writer->below = thread->current;
-  thread->current = writer;
+  if (writer && rd_writer_is_stopped (writer))
+    writer = NULL;
+  if (writer) {
+    writer->below = thread->current;
+    thread->current = writer;
+  }
+  rd_thread_leave ();
   return writer;
 }
 
@@ -291,17 +299,17 @@ attach_to_process (void)
       || atomic_load_explicit (&process.serial, memory_order_relaxed)
          == rd_this_thread.refused_serial)
     return NULL;
-  pthread_mutex_lock (&process.mutex);
+  rd_thread_lock (&process.mutex);
   struct radio_recorder *recorder = atomic_load (&process.recorder);
   if (recorder)
     rd_recorder_ref (recorder);
-  pthread_mutex_unlock (&process.mutex);
+  rd_thread_unlock (&process.mutex);
   if (!recorder)
     return NULL;
 
   struct rd_writer_state *writer = rd_writer_push (recorder);
   if (!writer) {
-    RD_LOCK_SCOPE (&recorder->mutex);
+    RD_THREAD_LOCK_SCOPE (&recorder->mutex);
     if (!recorder->synced.stopped) {
       recorder->synced.nrefused++;
       rd_this_thread.refused_serial = recorder->serial;
@@ -315,6 +323,8 @@ struct rd_writer_state *
 rd_writer_current (void)
 {
   struct rd_thread *thread = &rd_this_thread;
+  if (rd_thread_interrupts ())
+    return NULL;
   if (thread->current && rd_writer_is_stopped (thread->current))
     rd_thread_purge ();
   return thread->current ? thread->current : attach_to_process ();
@@ -333,6 +343,7 @@ end_thread (void *arg)
     struct radio_recorder *recorder = writer->recorder;
     struct rd_tap_ends ends;
     ends.n = 0;
+    rd_thread_enter ();
     thread->current = NULL;
     if (rd_writer_enter (writer)) {
       /* While the writer is still the thread's own: its CPU clock is read. */
@@ -344,6 +355,7 @@ end_thread (void *arg)
     thread->mine = writer->next_mine;
     rd_recorder_give_writer (recorder, writer);
     rd_recorder_unref (recorder);
+    rd_thread_leave ();
 
     /* Taps are called last: one that records attaches the thread once more. */
     rd_tap_end (&ends);
@@ -353,13 +365,13 @@ end_thread (void *arg)
 static void
 before_fork (void)
 {
-  pthread_mutex_lock (&process.mutex);
+  rd_thread_lock (&process.mutex);
 }
 
 static void
 after_fork_in_parent (void)
 {
-  pthread_mutex_unlock (&process.mutex);
+  rd_thread_unlock (&process.mutex);
 }
 
 static void
@@ -369,8 +381,9 @@ after_fork_in_child (void)
   atomic_store (&process.recorder, NULL);
   atomic_fetch_add (&process.generation, 1);
   rd_this_thread.current = NULL;
+  rd_this_thread.hidden = NULL;
   rd_this_thread.mine = NULL;
-  pthread_mutex_unlock (&process.mutex);
+  rd_thread_unlock (&process.mutex);
 }
 
 static bool is_ready;

@@ -10,6 +10,10 @@
  * (membarrier; without it the writers fence themselves) and waits until no
  * writer is busy.  After that nothing writes, and the collector reads.
  *
+ * A signal handler may interrupt any of this on its own thread.  It finds the
+ * writer busy, or the thread inside (writer.h): then what it records is
+ * dropped, and counted.
+ *
  * A thread that ends returns its writer to the recorder, and the next thread
  * reuses it: the tree grows with the number of paths, not of threads.
  *
@@ -467,6 +471,7 @@ enum {
   RD_ATTEND_FENCES = 2,       /* no membarrier: fence in the hot path */
   RD_ATTEND_TAPS = 4,
   RD_ATTEND_CLOCK = 8,        /* the clock is not the counter */
+  RD_ATTEND_BUSY = 16,        /* busy is this or 0: see rd_writer_enter */
 };
 
 struct rd_node_block;
@@ -512,6 +517,8 @@ struct rd_writer_state {
   size_t node_table_size;
 
   uint64_t noutside;          /* counts and texts outside of all scopes */
+  volatile uint64_t ninterrupting;      /* events of signal handlers that
+                                           interrupted the recorder */
 
   /* The scope in which something failed last: see hooks.c. */
   struct {

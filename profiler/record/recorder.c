@@ -239,7 +239,7 @@ radio_recorder_fact (struct radio_recorder *recorder, const char *key,
   struct rd_recorder_fact *fact = NULL;
   if (!new_value || !new_key)
     return rd_fail_memory (strlen (value) + strlen (key));
-  RD_LOCK_SCOPE (&recorder->mutex);
+  RD_THREAD_LOCK_SCOPE (&recorder->mutex);
   for (size_t i = 0; i < recorder->synced.facts.n && !fact; i++)
     if (strcmp (recorder->synced.facts.at[i].key, key) == 0)
       fact = &recorder->synced.facts.at[i];
@@ -280,12 +280,12 @@ rd_recorder_freeze (struct radio_recorder *recorder)
   ends.n = 0;
 
   /* From here on no thread enters a writer; then wait for those inside. */
-  pthread_mutex_lock (&recorder->mutex);
+  rd_thread_lock (&recorder->mutex);
   recorder->synced.stopped = true;
   size_t n = recorder->synced.writers.n;
   for (size_t i = 0; i < n; i++)
     rd_writer_stop (recorder->synced.writers.at[i]);
-  pthread_mutex_unlock (&recorder->mutex);
+  rd_thread_unlock (&recorder->mutex);
   if (!recorder->fences)
     rd_process_barrier ();
   for (size_t i = 0; i < n; i++)
@@ -299,16 +299,16 @@ rd_recorder_freeze (struct radio_recorder *recorder)
   struct rd_writer_state *youngest;
   while ((youngest = find_youngest_frame (recorder)) != NULL)
     rd_frame_abandon (youngest, rd_writer_is_mine (youngest) ? &ends : NULL);
-  pthread_mutex_lock (&recorder->mutex);
+  rd_thread_lock (&recorder->mutex);
   rd_async_stop (recorder, rd_clock_now (&recorder->clock));
-  pthread_mutex_unlock (&recorder->mutex);
+  rd_thread_unlock (&recorder->mutex);
 
   rd_clock_anchor (&recorder->clock, &recorder->stop);
   rd_clock_rate_between (&recorder->clock, &recorder->start,
                          &recorder->stop, &recorder->rate);
 
   /* Under the mutex: threads that end return their writers meanwhile. */
-  pthread_mutex_lock (&recorder->mutex);
+  rd_thread_lock (&recorder->mutex);
   for (size_t i = 0; i < n; i++) {
     struct rd_writer_state *writer = recorder->synced.writers.at[i];
     rd_log_finish (writer);
@@ -316,7 +316,7 @@ rd_recorder_freeze (struct radio_recorder *recorder)
     if (!writer->is_free && writer->sessions.n > 0)
       rd_session_read_name (&writer->sessions.at[writer->sessions.n - 1]);
   }
-  pthread_mutex_unlock (&recorder->mutex);
+  rd_thread_unlock (&recorder->mutex);
   rd_tap_end (&ends);
 }
 

@@ -139,12 +139,13 @@ begin_entered (struct rd_writer_state *writer, const struct radio_site *site,
   return token;
 }
 
-/* The writer's attention is not 0; it may be busy already. */
+/* The writer's attention is not 0. */
 COLD static uint64_t
-begin_checked (struct rd_writer_state *writer, const struct radio_site *site,
-               enum begin begin, enum kind kind)
+begin_checked (struct rd_writer_state *writer, unsigned attention,
+               const struct radio_site *site, enum begin begin,
+               enum kind kind)
 {
-  if (!rd_writer_enter (writer))
+  if (!rd_writer_enter_checked (writer, attention))
     return begin_first (site);
   if (rd_writer_has_taps (writer))
     return begin_slow (writer, site);
@@ -160,8 +161,9 @@ begin_fast (const struct radio_site *site, enum begin begin,
   struct rd_writer_state *writer = rd_this_thread.current;
   if (unlikely (!writer))
     return begin_first (site);
-  if (unlikely (rd_writer_enter_quickly (writer) != 0))
-    return begin_checked (writer, site, begin, kind);
+  unsigned attention = rd_writer_enter_quickly (writer);
+  if (unlikely (attention != 0))
+    return begin_checked (writer, attention, site, begin, kind);
   return begin_entered (writer, site, begin, kind);
 }
 
@@ -207,13 +209,12 @@ is_open (const struct rd_writer_state *writer, const struct rd_frame *frame)
   return likely (frame > writer->frames);
 }
 
-/* There is no writer, or its attention is not 0; it may be busy already,
- * which entering it ends if it was stopped.  Returns the entered writer, or
- * NULL. */
+/* There is no writer, or its attention is not 0.  Returns the entered writer,
+ * or NULL. */
 COLD static struct rd_writer_state *
-enter_checked (struct rd_writer_state *writer)
+enter_checked (struct rd_writer_state *writer, unsigned attention)
 {
-  if (writer && rd_writer_enter (writer))
+  if (writer && rd_writer_enter_checked (writer, attention))
     return writer;
   writer = rd_writer_current ();
   return writer && rd_writer_enter (writer) ? writer : NULL;
@@ -224,10 +225,12 @@ static inline __attribute__ ((__always_inline__)) struct rd_writer_state *
 enter_current (void)
 {
   struct rd_writer_state *writer = rd_this_thread.current;
-  if (likely (writer != NULL)
-      && likely (rd_writer_enter_quickly (writer) == 0))
+  unsigned attention = likely (writer != NULL)
+                       ? rd_writer_enter_quickly (writer)
+                       : 0;
+  if (likely (writer != NULL) && likely (attention == 0))
     return writer;
-  return enter_checked (writer);
+  return enter_checked (writer, attention);
 }
 
 void
@@ -552,12 +555,13 @@ end_entered (struct rd_writer_state *writer, uint64_t token, uint64_t now)
     end_slow (writer, token, now);
 }
 
-/* The writer's attention is not 0; it may be busy already. */
+/* The writer's attention is not 0. */
 COLD static void
-end_checked (struct rd_writer_state *writer, uint64_t token)
+end_checked (struct rd_writer_state *writer, unsigned attention,
+             uint64_t token)
 {
   uint64_t now = rd_clock_now (&writer->clock);
-  if (!rd_writer_enter (writer))
+  if (!rd_writer_enter_checked (writer, attention))
     end_elsewhere (token);
   else if (rd_writer_has_taps (writer))
     end_slow (writer, token, now);
@@ -574,8 +578,9 @@ radio_scope_end (uint64_t token)
     end_elsewhere (token);
     return;
   }
-  if (unlikely (rd_writer_enter_quickly (writer) != 0)) {
-    end_checked (writer, token);
+  unsigned attention = rd_writer_enter_quickly (writer);
+  if (unlikely (attention != 0)) {
+    end_checked (writer, attention, token);
     return;
   }
   end_entered (writer, token, now);
@@ -725,10 +730,10 @@ end_counting_entered (struct rd_writer_state *writer,
 
 /* As end_checked, or there is no writer. */
 COLD static void
-end_counting_checked (struct rd_writer_state *writer,
+end_counting_checked (struct rd_writer_state *writer, unsigned attention,
                       const struct rd_counting *counting)
 {
-  if (!writer || !rd_writer_enter (writer)) {
+  if (!writer || !rd_writer_enter_checked (writer, attention)) {
     end_elsewhere (counting->token);
     return;
   }
@@ -744,9 +749,11 @@ rd_scope_end_counting (const struct rd_counting *counting)
 {
   uint64_t now = rd_counter_read ();
   struct rd_writer_state *writer = rd_this_thread.current;
-  if (likely (writer != NULL)
-      && likely (rd_writer_enter_quickly (writer) == 0))
+  unsigned attention = likely (writer != NULL)
+                       ? rd_writer_enter_quickly (writer)
+                       : 0;
+  if (likely (writer != NULL) && likely (attention == 0))
     end_counting_entered (writer, counting, now);
   else
-    end_counting_checked (writer, counting);
+    end_counting_checked (writer, attention, counting);
 }

@@ -19,13 +19,42 @@ _Thread_local struct rd_thread rd_this_thread;
 /* Without membarrier both sides need a full fence between their store and
  * their load: an exchange has one. */
 bool
-rd_writer_enter_slow (struct rd_writer_state *writer)
+rd_writer_enter_slow (struct rd_writer_state *writer, unsigned attention)
 {
-  atomic_exchange (&writer->busy, 1);
+  if (attention & RD_ATTEND_BUSY)
+    return false;
+  atomic_exchange (&writer->busy, RD_ATTEND_BUSY);
   if (!(atomic_load (&writer->attention) & RD_ATTEND_STOPPED))
     return true;
   rd_writer_leave (writer);
   return false;
+}
+
+bool
+rd_thread_interrupts (void)
+{
+  struct rd_thread *thread = &rd_this_thread;
+  struct rd_writer_state *writer = thread->current;
+  if (thread->ninside > 0)
+    thread->ninterrupting++;
+  else if (writer && atomic_load_explicit (&writer->busy,
+                                           memory_order_relaxed))
+    writer->ninterrupting++;
+  else
+    return false;
+  return true;
+}
+
+void
+rd_thread_report_interrupting (void)
+{
+  struct rd_thread *thread = &rd_this_thread;
+  struct rd_writer_state *writer = thread->current;
+  if (thread->ninside > 0 || !writer || !rd_writer_enter (writer))
+    return;
+  writer->ninterrupting += thread->ninterrupting;
+  thread->ninterrupting = 0;
+  rd_writer_leave (writer);
 }
 
 bool
@@ -128,7 +157,7 @@ add_writer_synced (struct radio_recorder *recorder)
 struct rd_writer_state *
 rd_recorder_take_writer (struct radio_recorder *recorder)
 {
-  RD_LOCK_SCOPE (&recorder->mutex);
+  RD_THREAD_LOCK_SCOPE (&recorder->mutex);
   if (recorder->synced.stopped)
     return NULL;
   struct rd_writer_state *writer = recorder->synced.free_writers;
@@ -146,7 +175,7 @@ void
 rd_recorder_give_writer (struct radio_recorder *recorder,
                          struct rd_writer_state *writer)
 {
-  RD_LOCK_SCOPE (&recorder->mutex);
+  RD_THREAD_LOCK_SCOPE (&recorder->mutex);
   writer->is_own = false;
   writer->is_free = true;
   writer->next_free = recorder->synced.free_writers;

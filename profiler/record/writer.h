@@ -4,12 +4,17 @@
 #ifndef RD_WRITER_H
 #define RD_WRITER_H
 
+#include "src/base/cleanup.h"
 #include "profiler/record/record.h"
 
 /* State of each thread.  Initial-exec: an access is one load. */
 struct rd_thread {
   struct rd_writer_state *current;      /* of its scopes; or NULL */
   struct rd_writer_state *mine;         /* all that it has, by next_mine */
+  volatile unsigned ninside;  /* see rd_thread_enter */
+  struct rd_writer_state *hidden;       /* the current one, while a lock is
+                                           held */
+  volatile uint64_t ninterrupting;      /* events dropped since */
   uint64_t refused_serial;    /* of the process's recorder, when that could
                                  not record the thread */
   bool is_in_tap;             /* see frame.h */
@@ -25,29 +30,42 @@ extern _Thread_local struct rd_thread rd_this_thread
  * The busy protocol
  *----------------------------------------------------------------------*/
 
-bool rd_writer_enter_slow (struct rd_writer_state *writer);
+bool rd_writer_enter_slow (struct rd_writer_state *writer,
+                           unsigned attention);
 
 /* The first half of entering: returns RD_ATTEND_* flags (record.h).  Only 0
  * means entered. */
 static inline unsigned
 rd_writer_enter_quickly (struct rd_writer_state *writer)
 {
-  atomic_store_explicit (&writer->busy, 1, memory_order_relaxed);
+  unsigned was_busy = atomic_load_explicit (&writer->busy,
+                                            memory_order_relaxed);
+  atomic_store_explicit (&writer->busy, RD_ATTEND_BUSY,
+                         memory_order_relaxed);
   atomic_signal_fence (memory_order_seq_cst);
-  return atomic_load_explicit (&writer->attention, memory_order_acquire);
+  return was_busy | atomic_load_explicit (&writer->attention,
+                                          memory_order_acquire);
+}
+
+/* The second half, with the flags of the first. */
+static inline bool
+rd_writer_enter_checked (struct rd_writer_state *writer, unsigned attention)
+{
+  if (__builtin_expect (attention & (RD_ATTEND_STOPPED | RD_ATTEND_FENCES
+                                     | RD_ATTEND_BUSY), 0))
+    return rd_writer_enter_slow (writer, attention);
+  return true;
 }
 
 /* Begin and end of a change.  Nothing of the writer, its nodes and its log
  * may be touched outside.  False, without a need to leave: its recorder was
- * stopped.  Does not nest; the code between must be short, and must not call
- * the public functions. */
+ * stopped, or the caller is a signal handler that interrupted a change.  Does
+ * not nest; the code between must be short, and must not call the public
+ * functions. */
 static inline bool
 rd_writer_enter (struct rd_writer_state *writer)
 {
-  if (__builtin_expect (rd_writer_enter_quickly (writer)
-                        & (RD_ATTEND_STOPPED | RD_ATTEND_FENCES), 0))
-    return rd_writer_enter_slow (writer);
-  return true;
+  return rd_writer_enter_checked (writer, rd_writer_enter_quickly (writer));
 }
 
 static inline void
@@ -76,6 +94,71 @@ rd_writer_has_taps (struct rd_writer_state *writer)
   return atomic_load_explicit (&writer->attention, memory_order_relaxed)
          & RD_ATTEND_TAPS;
 }
+
+/*------------------------------------------------------------------------
+ * Changes beyond one writer: of the thread's list, or under a lock.  Signal
+ * handlers that interrupt them record nothing, or they would wait for the
+ * lock for ever.
+ *----------------------------------------------------------------------*/
+
+/* Moves the count of dropped events to the current writer, if there is one. */
+void rd_thread_report_interrupting (void);
+
+/* Begin and end of a change of the thread's list of writers.  Nests. */
+static inline void
+rd_thread_enter (void)
+{
+  rd_this_thread.ninside++;
+  atomic_signal_fence (memory_order_seq_cst);
+}
+
+static inline void
+rd_thread_leave (void)
+{
+  atomic_signal_fence (memory_order_seq_cst);
+  rd_this_thread.ninside--;
+  if (__builtin_expect (rd_this_thread.ninterrupting > 0, 0))
+    rd_thread_report_interrupting ();
+}
+
+/* Lock and unlock a mutex of a recorder or of the process, one at a time.
+ * The current writer is hidden meanwhile, so that the hot path does not find
+ * it. */
+static inline pthread_mutex_t *
+rd_thread_lock (pthread_mutex_t *mutex)
+{
+  rd_thread_enter ();
+  rd_this_thread.hidden = rd_this_thread.current;
+  rd_this_thread.current = NULL;
+  atomic_signal_fence (memory_order_seq_cst);
+  pthread_mutex_lock (mutex);
+  return mutex;
+}
+
+static inline void
+rd_thread_unlock (pthread_mutex_t *mutex)
+{
+  pthread_mutex_unlock (mutex);
+  atomic_signal_fence (memory_order_seq_cst);
+  rd_this_thread.current = rd_this_thread.hidden;
+  rd_this_thread.hidden = NULL;
+  rd_thread_leave ();
+}
+
+static inline void
+rd_cleanup_thread_unlock (pthread_mutex_t **mutex)
+{
+  if (*mutex)
+    rd_thread_unlock (*mutex);
+}
+
+#define RD_THREAD_LOCK_SCOPE(mutex)                                     \
+  RD_CLEANUP (rd_cleanup_thread_unlock) __attribute__ ((__unused__))    \
+  pthread_mutex_t *RD_CONCAT (rd_held_, __LINE__) = rd_thread_lock (mutex)
+
+/* True if the caller is a signal handler that interrupted the recorder on
+ * this thread.  Counts its event as dropped then. */
+bool rd_thread_interrupts (void);
 
 /*------------------------------------------------------------------------
  * The calling thread's writers; see process.h for how it gets them

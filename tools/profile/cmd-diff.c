@@ -61,6 +61,7 @@ differs (const struct radio_profile *profile, size_t i,
   static const char *const incidental[] = {
     "pid", "command", "runs", "warmup", "seed", "cpu ns", "failed",
     "scopes not recorded", "paths no longer logged",
+    "events dropped in signal handlers",
     "counts and texts outside of scopes", "texts not kept",
     "counter values not kept", "gauge samples not kept",
     "threads not recorded",

@@ -10,6 +10,7 @@ import { spreadInterval, spreadOf } from '../data/spread.mjs';
 // Facts that differ between any two recordings (tools/profile/cmd-diff.c).
 const PASSING = ['pid', 'command', 'runs', 'warmup', 'seed', 'cpu ns',
                  'failed', 'scopes not recorded', 'paths no longer logged',
+                 'events dropped in signal handlers',
                  'counts and texts outside of scopes',
                  'texts not kept', 'counter values not kept',
                  'gauge samples not kept', 'threads not recorded'];

@@ -301,6 +301,7 @@ facts_of_each_part_alone_are_added_up (void **state)
   (void) state;
   static const char *const keys[] = {
     "cpu ns", "scopes not recorded", "paths no longer logged",
+    "events dropped in signal handlers",
     "counts and texts outside of scopes", "texts not kept",
     "counter values not kept", "gauge samples not kept",
     "threads not recorded",
