@@ -69,6 +69,7 @@ struct radio_profile_info {
   size_t nparts;              /* at least 1 */
   size_t nfindings;
   size_t nfacts;
+  uint64_t starved_ns;        /* part of work_ns: runnable, without a CPU */
 };
 
 /* Fills info. */
@@ -125,6 +126,8 @@ struct radio_profile_node {
   /* Bucket i counts runs of 2^i to 2^(i+1) - 1 ns; bucket 0 also those of 0,
    * the last one all longer ones. */
   uint64_t histogram[RADIO_HISTOGRAM_BUCKETS];
+  uint64_t starved_ns;        /* part of work_ns: runnable, without a CPU */
+  uint64_t tree_starved_ns;   /* of this node and its descendants */
 };
 
 /* Returns node i, below info.nnodes; parents precede their children. */

@@ -137,6 +137,10 @@ write_summary (struct rd_writer *writer, const struct radio_profile *profile)
   rd_write_text (writer, "<table class=\"facts\">\n");
   write_time_row (writer, "wall", info->wall_ns);
   write_time_row (writer, "work", info->work_ns);
+  if (rd_profile_ran_ns (profile) < info->work_ns)
+    write_time_row (writer, "work on CPUs", rd_profile_ran_ns (profile));
+  if (info->starved_ns > 0)
+    write_time_row (writer, "work without a CPU", info->starved_ns);
   write_time_row (writer, "wait", info->wait_ns);
   if (span_ns > 0) {
     char busy[RD_NUMBER_NBYTES];
@@ -160,11 +164,13 @@ write_summary (struct rd_writer *writer, const struct radio_profile *profile)
 
   begin_row (writer, "profiler's own cost");
   rd_page_write_time (writer, info->overhead_ns);
-  double share = info->work_ns > 0 ? (double) info->overhead_ns
-                                     / (double) info->work_ns : 0;
+  uint64_t ran_ns = rd_profile_ran_ns (profile);
+  double share = ran_ns > 0 ? (double) info->overhead_ns / (double) ran_ns
+                            : 0;
   unsigned tenths = (unsigned) (share * 1000 + 0.5);
-  rd_write_format (writer, ", %u.%u\302\240%% of work", tenths / 10,
-                   tenths % 10);
+  rd_write_format (writer, ", %u.%u\302\240%% of %s", tenths / 10,
+                   tenths % 10,
+                   ran_ns == info->work_ns ? "work" : "CPU time");
   end_row (writer);
 
   if (info->dropped_count > 0)

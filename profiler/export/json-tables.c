@@ -40,6 +40,7 @@ static const struct rd_column part_columns[] = {
   COLUMN (rd_profile_part, work_ns, U64),
   COLUMN (rd_profile_part, started_unix_ns, U64),
   OPTIONAL (rd_profile_part, pid, U64),
+  OPTIONAL (rd_profile_part, starved_ns, U64),
 };
 TABLE (rd_parts_table, "parts", rd_profile_part, part_columns);
 
@@ -82,6 +83,7 @@ static const struct rd_column node_columns[] = {
   COLUMN (radio_profile_node, alloc_nbytes, U64),
   COLUMN (radio_profile_node, alloc_peak_nbytes, U64),
   COLUMN (radio_profile_node, alloc_live_nbytes, U64),
+  OPTIONAL (radio_profile_node, starved_ns, U64),
 };
 TABLE (rd_nodes_table, "nodes", radio_profile_node, node_columns);
 
@@ -141,6 +143,7 @@ static const struct rd_column info_columns[] = {
   COLUMN (radio_profile_info, alloc_nbytes, U64),
   COLUMN (radio_profile_info, alloc_peak_nbytes, U64),
   COLUMN (radio_profile_info, alloc_live_nbytes, U64),
+  OPTIONAL (radio_profile_info, starved_ns, U64),
 };
 TABLE (rd_info_table, "info", radio_profile_info, info_columns);
 

@@ -273,6 +273,8 @@ read_info (const struct reading *reading, struct radio_profile_info *info)
     const struct rd_column *column = &rd_info_table.columns[i];
     struct json_object *value = rd_json_member (object, column->name);
     uint64_t number;
+    if (value == NULL && column->is_optional)
+      continue;
     if (value == NULL)
       return rd_fail (RADIO_ERROR_FORMAT, "%s: %s.%s is missing", where,
                       rd_info_table.name, column->name);

@@ -32,15 +32,22 @@
  * of such scopes. */
 #define TINY_PART 2000
 
+/* Work of which more than this part was without a CPU is no time to rely
+ * on. */
+#define STARVED_PART 10
+
 /*------------------------------------------------------------------------
  * Columns
  *----------------------------------------------------------------------*/
 
 /* In the order in which they stand. */
-enum { SHARE, TOTAL, SELF, WORK, WAIT, QUEUE, CALLS, MEAN, RATE, NCOLUMNS };
+enum {
+  SHARE, TOTAL, SELF, WORK, STARVED, WAIT, QUEUE, CALLS, MEAN, RATE, NCOLUMNS
+};
 
 static const char *const titles[NCOLUMNS] = {
-  "share", "total", "self", "work", "wait", "queue", "calls", "mean", "MB/s",
+  "share", "total", "self", "work", "no CPU", "wait", "queue", "calls",
+  "mean", "MB/s",
 };
 
 static const struct radio_profile_node *
@@ -74,6 +81,7 @@ print_cell (const struct rd_text *text, size_t node, size_t column,
   case TOTAL: ns = at->total_ns; break;
   case SELF: ns = at->self_ns; break;
   case WORK: ns = at->tree_work_ns; break;
+  case STARVED: ns = at->tree_starved_ns; break;
   case WAIT: ns = at->tree_wait_ns; break;
   case QUEUE: ns = at->queue_ns; break;
   case MEAN: ns = at->calls ? at->total_ns / at->calls : 0; break;
@@ -106,15 +114,20 @@ static void
 choose_columns (struct tree *tree)
 {
   static const unsigned char by_work[] = {
-    TOTAL, SELF, CALLS, WORK, RATE, WAIT, SHARE, MEAN, QUEUE,
+    TOTAL, SELF, CALLS, WORK, RATE, WAIT, STARVED, SHARE, MEAN, QUEUE,
   };
   static const unsigned char by_wait[] = {
-    TOTAL, SELF, CALLS, WAIT, RATE, WORK, SHARE, MEAN, QUEUE,
+    TOTAL, SELF, CALLS, WAIT, RATE, WORK, STARVED, SHARE, MEAN, QUEUE,
+  };
+  static const unsigned char by_starved[] = {
+    TOTAL, SELF, WORK, STARVED, CALLS, WAIT, RATE, SHARE, MEAN, QUEUE,
   };
   const struct rd_text *text = tree->text;
   const struct radio_profile_info *info = &text->profile->info;
   const unsigned char *order = info->wait_ns > info->work_ns ? by_wait
                                                              : by_work;
+  if (info->starved_ns > info->work_ns / STARVED_PART)
+    order = by_starved;
   size_t nnodes = text->profile->nodes.n, least = SCOPE_MIN_WIDTH;
   for (size_t i = 0; i < nnodes; i++) {
     const struct radio_profile_node *node = node_at (text, i);

@@ -156,17 +156,65 @@ end_line (struct line *line)
     rd_write_text (line->text->writer, "\n");
 }
 
-/* A time of work by the wall time, with one decimal; "" where that is not
- * the time in which threads ran. */
+/* "1.50 threads busy", as in the page's head; "" without a wall time. */
 static void
-print_parallelism (const struct rd_text *text, uint64_t ns, char words[64])
+print_parallelism (const struct rd_text *text, char words[64])
 {
   uint64_t span_ns = rd_profile_span_ns (text->profile);
-  double tenths = span_ns ? 10.0 * (double) ns / (double) span_ns : 0;
-  unsigned n = tenths < 1e9 ? (unsigned) (tenths + 0.5) : 0;
+  uint64_t ran_ns = rd_profile_ran_ns (text->profile);
+  double busy = span_ns ? (double) ran_ns / (double) span_ns : 0;
   *words = '\0';
-  if (n > 0 && ns == rd_profile_ran_ns (text->profile))
-    snprintf (words, 64, " (%u.%u threads busy)", n / 10, n % 10);
+  if (busy >= 0.005 && busy < 1e6)
+    snprintf (words, 64, " (%.*f threads busy)",
+              busy >= 99.95 ? 0 : busy >= 9.995 ? 1 : 2, busy);
+}
+
+/* The work, and where threads had no CPU in a part of it, that part. */
+static void
+add_work (struct line *line)
+{
+  const struct rd_text *text = line->text;
+  const struct radio_profile_info *info = &text->profile->info;
+  uint64_t ran_ns = rd_profile_ran_ns (text->profile);
+  char number[RD_NUMBER_NBYTES], busy[64];
+  print_parallelism (text, busy);
+  rd_text_ns (info->work_ns, number);
+  add_item (line, "time", "%s work%s", number,
+            ran_ns == info->work_ns ? busy : "");
+  if (ran_ns < info->work_ns) {
+    rd_text_ns (ran_ns, number);
+    add_item (line, "time", "%s of it on CPUs%s", number, busy);
+  }
+  rd_text_ns (info->starved_ns, number);
+  if (info->starved_ns > 0)
+    add_item (line, "time", "%s runnable without one", number);
+}
+
+/* A fact that is a number; 0 without one. */
+static uint64_t
+fact_number (const struct radio_profile *profile, const char *key)
+{
+  const char *value = rd_profile_find_fact (profile, key);
+  return value ? rd_parse_digits (value) : 0;
+}
+
+/* Facts whose keys say that they are a time or bytes have these units. */
+static void
+print_fact (const struct rd_fact *fact, char key[KEY_MAX_WIDTH + 1],
+            char value[RD_NUMBER_NBYTES])
+{
+  size_t n = strlen (fact->key);
+  bool is_time = n > 3 && strcmp (fact->key + n - 3, " ns") == 0;
+  bool is_nbytes = strncmp (fact->key, "bytes ", 6) == 0;
+  bool is_number = *fact->value
+                   && fact->value[strspn (fact->value, "0123456789")] == '\0';
+  *value = '\0';
+  snprintf (key, KEY_MAX_WIDTH + 1, "%.*s",
+            (int) (is_number && is_time ? n - 3 : n), fact->key);
+  if (is_number && is_time)
+    rd_text_ns (rd_parse_digits (fact->value), value);
+  else if (is_number && is_nbytes)
+    rd_text_bytes (rd_parse_digits (fact->value), value);
 }
 
 /* A count, unless it is 0. */
@@ -214,7 +262,11 @@ write_sums (const struct rd_text *text)
   if (info->alloc_count > 0) {
     struct line memory = { .text = text };
     rd_text_bytes (info->alloc_peak_nbytes, number);
-    add_item (&memory, "memory", "%s at most", number);
+    add_item (&memory, "memory", "%s allocated at most", number);
+    uint64_t resident = fact_number (profile, RD_FACT_RESIDENT);
+    rd_text_bytes (resident, number);
+    if (resident > 0)
+      add_item (&memory, "memory", "%s resident in the process", number);
     rd_number_grouped (info->alloc_count, number);
     add_item (&memory, "memory", "%s allocations", number);
     rd_text_bytes (info->alloc_live_nbytes, number);
@@ -227,9 +279,11 @@ write_sums (const struct rd_text *text)
   struct line scopes = { .text = text };
   rd_number_grouped (info->scope_count, number);
   add_item (&scopes, "scopes", "%s", number);
-  rd_text_share (info->overhead_ns, info->work_ns, number);
+  rd_text_share (info->overhead_ns, rd_profile_ran_ns (profile), number);
   if (info->overhead_ns > 0)
-    add_item (&scopes, "scopes", "recording took %s %% of work", number);
+    add_item (&scopes, "scopes", "recording took %s %% of %s", number,
+              rd_profile_ran_ns (profile) == info->work_ns
+              ? "work" : "CPU time");
   add_count (&scopes, info->dropped_count, "not in the log");
   add_count (&scopes, info->open_count, "open at the end");
   add_count (&scopes, info->late_count, "late");
@@ -243,7 +297,7 @@ write_head (const struct rd_text *text)
   const struct radio_profile *profile = text->profile;
   const struct radio_profile_info *info = &profile->info;
   struct rd_writer *writer = text->writer;
-  char number[RD_NUMBER_NBYTES], words[64];
+  char number[RD_NUMBER_NBYTES];
 
   const char *title = *info->title ? info->title : info->program;
   rd_write_text (writer, RD_TEXT_OPENING);
@@ -276,18 +330,9 @@ write_head (const struct rd_text *text)
   struct line times = { .text = text };
   rd_text_ns (info->wall_ns, number);
   add_item (&times, "time", "%s wall", number);
-  rd_text_ns (info->work_ns, number);
-  print_parallelism (text, info->work_ns, words);
-  add_item (&times, "time", "%s work%s", number, words);
+  add_work (&times);
   rd_text_ns (info->wait_ns, number);
   add_item (&times, "time", "%s wait", number);
-  const char *cpu = rd_profile_find_fact (profile, RD_FACT_CPU_NS);
-  if (cpu) {
-    uint64_t cpu_ns = rd_parse_digits (cpu);
-    rd_text_ns (cpu_ns, number);
-    print_parallelism (text, cpu_ns == info->work_ns ? 0 : cpu_ns, words);
-    add_item (&times, "time", "%s on CPUs%s", number, words);
-  }
   end_line (&times);
 
   if (profile->parts.n >= 2) {
@@ -309,12 +354,14 @@ write_head (const struct rd_text *text)
 
   for (size_t i = 0; i < profile->facts.n; i++) {
     const struct rd_fact *fact = &profile->facts.at[i];
-    /* These have lines of their own. */
-    if (strcmp (fact->key, RD_FACT_CPU_NS) == 0
-        || strcmp (fact->key, RD_FACT_FAILED) == 0)
+    /* It has a line of its own. */
+    if (strcmp (fact->key, RD_FACT_FAILED) == 0)
       continue;
-    size_t column = begin_line (text, fact->key);
-    rd_write_cut (writer, fact->value, text->columns - column);
+    char key[KEY_MAX_WIDTH + 1];
+    print_fact (fact, key, number);
+    size_t column = begin_line (text, *number ? key : fact->key);
+    rd_write_cut (writer, *number ? number : fact->value,
+                  text->columns - column);
     rd_write_text (writer, "\n");
   }
 }

@@ -70,6 +70,27 @@ static const struct kind kinds[] = {
     "documents, plans and indexes", NULL },
 };
 
+/* The disk's, where threads did not wait for one. */
+static const struct kind files = {
+  RD_DISK, "bound-by-files", "Bound by file operations", "files", NULL
+};
+
+/* True if a disk can be what files waited for: it was read from, or written
+ * to, and threads waited for that rather than copy.  Not all recordings know
+ * how much was read. */
+static bool
+waits_for_disk (const struct rd_finder *finder)
+{
+  const struct rd_category_times *disk = &finder->times[RD_DISK];
+  bool is_known = rd_profile_find_fact (finder->profile,
+                                        RD_FACT_BLOCK_INPUT) != NULL;
+  if (!is_known)
+    return true;
+  return disk->wait_ns >= disk->ran_ns
+         && (rd_finder_number (finder, RD_FACT_BLOCK_INPUT) > 0
+             || rd_finder_sum (finder, &rd_count_written) > 0);
+}
+
 /* At most one category has more than the half. */
 static enum radio_status
 find_category (struct rd_finder *finder)
@@ -78,23 +99,31 @@ find_category (struct rd_finder *finder)
   const struct kind *kind = kinds, *end = kind + sizeof kinds / sizeof *kinds;
   const struct rd_category_times *times = NULL;
   uint64_t ns = 0;
-  if (finder->busy_ns == 0)
+  if (finder->busy_ns == 0 || rd_finder_is_blurred (finder))
     return RADIO_OK;
   for (; kind < end; kind++) {
     times = &finder->times[kind->category];
-    ns = rd_sum (times->work_ns, times->wait_ns);
+    ns = rd_sum (times->ran_ns, times->wait_ns);
     if ((double) ns >= BOUND_SHARE * busy_ns)
       break;
   }
   if (kind == end)
     return RADIO_OK;
+  if (kind->category == RD_DISK && !waits_for_disk (finder))
+    kind = &files;
 
-  /* "; 134 MB at 1.2 GB/s a thread", or nothing. */
+  /* "; 134 MB at 1.2 GB/s a thread", "; 8 MB were read from disks", or
+   * nothing. */
   char rate[100] = "";
   uint64_t count = kind->counter ? rd_finder_sum (finder, kind->counter) : 0;
   if (count > 0 && ns > 0)
     snprintf (rate, sizeof rate, "; %s at %s a thread",
               rd_format_nbytes (count).text, rd_format_rate (count, ns).text);
+  if (kind->category == RD_DISK
+      && rd_profile_find_fact (finder->profile, RD_FACT_BLOCK_INPUT))
+    snprintf (rate, sizeof rate, "; %s were read from disks",
+              rd_format_nbytes (rd_finder_number (finder,
+                                                  RD_FACT_BLOCK_INPUT)).text);
 
   double share = (double) ns / busy_ns;
   struct rd_claim claim = {
@@ -102,9 +131,10 @@ find_category (struct rd_finder *finder)
   };
   return rd_found (
     finder, &claim,
-    "%s took %s of the threads' %s (%s), %s of it in '%.60s'%s; %s busy "
+    "%s took %s of the threads' %s%s (%s), %s of it in '%.60s'%s; %s busy "
     "at a time%s",
     kind->what, rd_format_ns (ns).text, rd_format_ns (finder->busy_ns).text,
+    finder->starved_ns > 0 ? " on CPUs and waiting" : "",
     rd_format_percent ((double) ns, busy_ns).text,
     rd_format_ns (times->most_ns).text,
     finder->profile->nodes.at[times->most].name, rate,
@@ -157,7 +187,7 @@ find_queueing (struct rd_finder *finder)
 {
   const struct rd_category_times *queue = &finder->times[RD_QUEUE];
   uint64_t all = rd_sum (finder->busy_ns, queue->wait_ns);
-  if (all == 0
+  if (all == 0 || rd_finder_is_blurred (finder)
       || (double) queue->wait_ns < QUEUE_SHARE * (double) all)
     return RADIO_OK;
   double share = (double) queue->wait_ns / (double) all;
@@ -180,7 +210,8 @@ static enum radio_status
 find_one_thread (struct rd_finder *finder)
 {
   uint64_t nparts = finder->profile->parts.n;
-  if (finder->ncpus < 2 || finder->span_ns < MIN_PARALLEL_NS * nparts)
+  if (finder->ncpus < 2 || finder->span_ns < MIN_PARALLEL_NS * nparts
+      || rd_finder_lacked_cpus (finder))
     return RADIO_OK;
   double span_ns = (double) finder->span_ns;
   double parallel = (double) finder->ran_ns / span_ns;
@@ -207,7 +238,7 @@ enum radio_status
 rd_find_bound (struct rd_finder *finder)
 {
   double span = (double) finder->span_ns;
-  if (finder->span_ns > 0
+  if (finder->span_ns > 0 && !rd_finder_is_blurred (finder)
       && (double) finder->request_ns >= BOUND_SHARE * span
       && (double) finder->work_ns < BOUND_SHARE * span)
     RD_TRY (report_requests (finder));

@@ -59,6 +59,10 @@ rd_find_curve (struct rd_finder *finder)
 /* The slowest rank over the mean: time that the others wait. */
 #define IMBALANCE 1.2
 
+/* The part of its excess in which the slowest rank had no CPU, from which on
+ * that is said. */
+#define STARVED_SHARE 0.5
+
 /* Smaller losses are ignored: of the mean over the others' waiting, and of
  * a run relative to the others. */
 #define MIN_LOST_NS 1000000
@@ -75,6 +79,15 @@ rd_find_curve (struct rd_finder *finder)
  * Ranks
  *----------------------------------------------------------------------*/
 
+/* What one rank alone does, as writing the result, is no imbalance of it. */
+static bool
+is_in_all_parts (const struct radio_profile *profile, size_t node)
+{
+  size_t n;
+  rd_profile_shares (profile, node, &n);
+  return n == profile->parts.n;
+}
+
 static enum radio_status
 find_imbalance (struct rd_finder *finder)
 {
@@ -82,10 +95,13 @@ find_imbalance (struct rd_finder *finder)
   size_t root = RADIO_NO_PARENT;
   for (size_t i = 0; i < profile->nodes.n; i++)
     if (profile->nodes.at[i].parent == RADIO_NO_PARENT
+        && is_in_all_parts (profile, i)
         && (root == RADIO_NO_PARENT
             || profile->nodes.at[i].total_ns
                > profile->nodes.at[root].total_ns))
       root = i;
+  if (root == RADIO_NO_PARENT)
+    return RADIO_OK;
   struct radio_imbalance is;
   radio_profile_imbalance (profile, root, &is);
   if (is.imbalance < IMBALANCE || is.max_ns - is.mean_ns < MIN_LOST_NS
@@ -96,9 +112,11 @@ find_imbalance (struct rd_finder *finder)
   /* Find the node that explains most of why the slowest part is slow: the
    * one with most self time above the mean of all parts. */
   double most = 0;
-  size_t culprit = 0;
+  size_t culprit = root;
   for (size_t i = 0; i < profile->nodes.n; i++) {
     size_t n;
+    if (!is_in_all_parts (profile, i))
+      continue;
     const struct rd_part_share *shares = rd_profile_shares (profile, i, &n);
     double sum = 0, own = 0;
     for (size_t j = 0; j < n; j++) {
@@ -112,6 +130,15 @@ find_imbalance (struct rd_finder *finder)
       culprit = i;
     }
   }
+  /* The slowest may have done the same work, with less of the CPUs. */
+  const struct rd_profile_part *slowest = &profile->parts.at[is.slowest];
+  char starved[128] = "";
+  if ((double) slowest->starved_ns
+      >= STARVED_SHARE * (double) (is.max_ns - is.mean_ns))
+    snprintf (starved, sizeof starved,
+              "; its threads had no CPU for %s of their %s of work",
+              rd_format_ns (slowest->starved_ns).text,
+              rd_format_ns (slowest->work_ns).text);
   struct rd_claim claim = {
     is.straggler ? "straggler" : "imbalance",
     is.straggler ? "One rank is far slower than the others"
@@ -122,12 +149,12 @@ find_imbalance (struct rd_finder *finder)
   return rd_found (
     finder, &claim,
     "'%.60s' took %s in %.40s, %s on average over %zu (%s x), %s in the "
-    "fastest; %s of the excess in '%.60s'",
+    "fastest; %s of the excess in '%.60s'%s",
     profile->nodes.at[root].name, rd_format_ns (is.max_ns).text,
     profile->parts.at[is.slowest].name, rd_format_ns (is.mean_ns).text,
     profile->parts.n, rd_format_number (is.imbalance).text,
     rd_format_ns (is.min_ns).text, rd_format_ns ((uint64_t) most).text,
-    profile->nodes.at[culprit].name);
+    profile->nodes.at[culprit].name, starved);
 }
 
 /*------------------------------------------------------------------------

@@ -9,6 +9,7 @@
 #include "src/base/checked.h"
 #include "profiler/counters.h"
 #include "profiler/model/findings.h"
+#include "profiler/model/sum.h"
 
 /*------------------------------------------------------------------------
  * Failures and CPU time
@@ -18,6 +19,11 @@
  * could have used, if they waited at least that long. */
 #define RAN_SHARE 0.8
 #define MIN_IDLE_NS 10000000
+
+/* The same of time in which they were runnable without a CPU; from a half on,
+ * nothing else limits the program. */
+#define STARVED_SHARE 0.2
+#define STARVED_PROBLEM_SHARE 0.5
 
 static uint64_t
 failures_of (const struct rd_finder *finder, size_t node)
@@ -81,42 +87,119 @@ find_failures (struct rd_finder *finder)
                    varies ? ", and other errors" : "");
 }
 
+double
+rd_finder_starved_share (const struct rd_finder *finder)
+{
+  return finder->work_ns
+         ? (double) finder->starved_ns / (double) finder->work_ns : 0;
+}
+
+static bool
+is_starved (const struct rd_finder *finder)
+{
+  return finder->starved_ns >= MIN_IDLE_NS
+         && rd_finder_starved_share (finder) >= STARVED_SHARE;
+}
+
+/* True if the process had CPUs for much less than its threads were neither
+ * waiting nor starved. */
+static bool
+is_off_cpu (const struct rd_finder *finder)
+{
+  uint64_t ns = rd_subtract (finder->work_ns, finder->starved_ns);
+  return ns - finder->ran_ns >= MIN_IDLE_NS
+         && (double) finder->ran_ns < RAN_SHARE * (double) ns;
+}
+
 bool
 rd_finder_lacked_cpus (const struct rd_finder *finder)
 {
-  return finder->work_ns - finder->ran_ns >= MIN_IDLE_NS
-         && (double) finder->ran_ns < RAN_SHARE * (double) finder->work_ns;
+  return is_starved (finder) || is_off_cpu (finder);
+}
+
+bool
+rd_finder_is_blurred (const struct rd_finder *finder)
+{
+  return is_off_cpu (finder)
+         || (is_starved (finder)
+             && rd_finder_starved_share (finder) >= STARVED_PROBLEM_SHARE);
+}
+
+/* Threads that could have run.  The kernel knows that of each thread. */
+static enum radio_status
+find_starved (struct rd_finder *finder)
+{
+  const struct radio_profile *profile = finder->profile;
+  double share = rd_finder_starved_share (finder);
+  size_t at = 0;
+  if (!is_starved (finder))
+    return RADIO_OK;
+  for (size_t i = 0; i < profile->nodes.n; i++)
+    if (profile->nodes.at[i].starved_ns > profile->nodes.at[at].starved_ns)
+      at = i;
+
+  /* CPUs that another guest of the host had. */
+  char stolen[64] = "";
+  uint64_t steal_ns = rd_finder_number (finder, RD_FACT_STEAL_NS);
+  if (steal_ns >= MIN_IDLE_NS)
+    snprintf (stolen, sizeof stolen, ", a hypervisor took %.20s",
+              rd_format_ns (steal_ns).text);
+  char cpus[48] = "the CPUs";
+  if (finder->ncpus > 0)
+    snprintf (cpus, sizeof cpus, "the %.20s",
+              rd_format_count (finder->ncpus, "CPU", "CPUs").text);
+  bool is_crowd = finder->ncpus > 0 && finder->nthreads > finder->ncpus;
+  struct rd_claim claim = {
+    "starved", "Threads had no CPU",
+    share >= STARVED_PROBLEM_SHARE ? RADIO_FINDING_PROBLEM
+                                   : RADIO_FINDING_HINT,
+    1 + share, at
+  };
+  return rd_found (
+    finder, &claim,
+    "for %s of their %s of work (%s) threads could run but had no CPU, %s of "
+    "it in '%.60s'; %s used %s%s: times are as much too large",
+    rd_format_ns (finder->starved_ns).text,
+    rd_format_ns (finder->work_ns).text, rd_format_percent (share, 1).text,
+    rd_format_ns (profile->nodes.at[at].starved_ns).text,
+    profile->nodes.at[at].name,
+    is_crowd ? "other processes, or this one's other threads,"
+             : "other processes", cpus, stolen);
 }
 
 /* Work is the time on the clock in which a scope did not say that it waits.
  * The process cannot have worked longer than its threads had CPUs: the rest
- * was sleep, or the CPUs were others'. */
+ * was sleep, or, where the kernel does not tell, the CPUs were others'. */
 enum radio_status
 rd_find_process (struct rd_finder *finder)
 {
   RD_TRY (find_failures (finder));
-  if (!rd_finder_lacked_cpus (finder))
+  RD_TRY (find_starved (finder));
+  if (!is_off_cpu (finder))
     return RADIO_OK;
-  double share = (double) finder->ran_ns / (double) finder->work_ns;
+  uint64_t ns = rd_subtract (finder->work_ns, finder->starved_ns);
+  double share = (double) finder->ran_ns / (double) ns;
   struct rd_claim claim = {
-    "threads-off-cpu", "Threads often waited for a CPU",
+    "threads-off-cpu", "Work without CPU time",
     RADIO_FINDING_HINT, 1 - share, RADIO_NO_PARENT
   };
   return rd_found (
     finder, &claim,
     "of %s counted as work the process had %s of CPU time (%s): otherwise "
-    "scopes slept, or other processes used the %s; work times are too "
-    "large", rd_format_ns (finder->work_ns).text,
+    "scopes slept%s%s; work times are too large", rd_format_ns (ns).text,
     rd_format_ns (finder->ran_ns).text, rd_format_percent (share, 1).text,
-    finder->ncpus ? rd_format_count (finder->ncpus, "CPU", "CPUs").text
-                  : "CPUs");
+    finder->starved_ns > 0 ? "" : ", or other processes used the ",
+    finder->starved_ns > 0 ? ""
+    : finder->ncpus ? rd_format_count (finder->ncpus, "CPU", "CPUs").text
+                    : "CPUs");
 }
 
 /*------------------------------------------------------------------------
  * Overhead and limits of the recorder
  *----------------------------------------------------------------------*/
 
-/* The part of the threads' work above which small scopes look too large. */
+/* The part of the threads' time on CPUs above which small scopes look too
+ * large. */
 #define OVERHEAD_SHARE 0.03
 #define OVERHEAD_PROBLEM_SHARE 0.1
 
@@ -124,8 +207,8 @@ static enum radio_status
 find_overhead (struct rd_finder *finder)
 {
   const struct radio_profile_info *info = &finder->profile->info;
-  double share = finder->work_ns
-                 ? (double) info->overhead_ns / (double) finder->work_ns : 0;
+  double share = finder->ran_ns
+                 ? (double) info->overhead_ns / (double) finder->ran_ns : 0;
   size_t at = RADIO_NO_PARENT;
   uint64_t most = 0;
   for (size_t i = 0; i < finder->profile->nodes.n; i++) {
@@ -143,7 +226,7 @@ find_overhead (struct rd_finder *finder)
                                     : RADIO_FINDING_HINT, share, at
   };
   return rd_found (finder, &claim,
-                   "%s of %s ns are %s, %s of the threads' work; '%.60s' "
+                   "%s of %s ns are %s, %s of the threads' CPU time; '%.60s' "
                    "has %" PRIu64 " of them",
                    rd_format_count (info->scope_count, "scope",
                                    "scopes").text,

@@ -68,7 +68,7 @@ find_churn (struct rd_finder *finder)
   return rd_found (finder, &claim,
                    "%" PRIu64 " allocations of %s in %" PRIu64 " operations "
                    "(%s each) and %" PRIu64 " tiles, where at most %s were "
-                   "held; most in '%.60s'", info->alloc_count,
+                   "allocated at a time; most in '%.60s'", info->alloc_count,
                    rd_format_nbytes (info->alloc_nbytes).text,
                    finder->noperations, rd_format_number (each).text, ntiles,
                    rd_format_nbytes (info->alloc_peak_nbytes).text,
@@ -117,8 +117,9 @@ rd_find_memory (struct rd_finder *finder)
 /* The part of requests above which retries are no accident. */
 #define RETRY_SHARE 0.01
 
-/* The part of the time in calls that read files spent waiting: at least this
- * when they are cold, and at most this when they are warm. */
+/* The part of what files gave that came from a disk, and of the time in calls
+ * that read them spent waiting: at least this when they are cold, and at most
+ * this when they are warm. */
 #define COLD_SHARE 0.5
 #define WARM_SHARE 0.1
 
@@ -195,58 +196,98 @@ find_errors (struct rd_finder *finder)
  * Cold and warm
  *----------------------------------------------------------------------*/
 
-static enum radio_status
-find_cold (struct rd_finder *finder)
+/* Reading of files, by the threads' times in it. */
+struct reading {
+  struct rd_category_times times;
+  uint64_t nbytes;            /* fetched by it */
+};
+
+static struct reading
+sum_reading (const struct rd_finder *finder)
 {
   const struct radio_profile *profile = finder->profile;
   const char *fetched = rd_count_fetched.name;
-  struct rd_category_times disk = { .most = RADIO_NO_PARENT };
+  struct reading reading = { .times.most = RADIO_NO_PARENT };
+  size_t counted = RADIO_NO_PARENT;     /* the last parent that counted */
   for (size_t i = 0; i < profile->nodes.n; i++) {
     const struct radio_profile_node *node = &profile->nodes.at[i];
-    uint64_t both = rd_sum (node->work_ns, node->wait_ns);
+    uint64_t ran_ns = rd_subtract (node->work_ns, node->starved_ns);
+    uint64_t both = rd_sum (ran_ns, node->wait_ns);
     if (both == 0 || rd_category_of (finder, i) != RD_DISK)
       continue;
     /* Calls that read files counted what they fetched, or those above them
      * did. */
-    if (radio_profile_counter (profile, i, fetched, true) == 0
-        && (node->parent == RADIO_NO_PARENT
-            || radio_profile_counter (profile, node->parent, fetched,
-                                      false) == 0))
+    uint64_t nbytes = radio_profile_counter (profile, i, fetched, true);
+    if (nbytes == 0 && node->parent != RADIO_NO_PARENT
+        && (nbytes = radio_profile_counter (profile, node->parent, fetched,
+                                            false)) > 0
+        && counted != node->parent) {
+      reading.nbytes = rd_sum (reading.nbytes, nbytes);
+      counted = node->parent;
+    }
+    if (nbytes == 0)
       continue;
-    disk.work_ns = rd_sum (disk.work_ns, node->work_ns);
-    disk.wait_ns = rd_sum (disk.wait_ns, node->wait_ns);
-    if (both <= disk.most_ns)
+    reading.nbytes = rd_sum (reading.nbytes,
+                             radio_profile_counter (profile, i, fetched,
+                                                    false));
+    reading.times.ran_ns = rd_sum (reading.times.ran_ns, ran_ns);
+    reading.times.wait_ns = rd_sum (reading.times.wait_ns, node->wait_ns);
+    if (both <= reading.times.most_ns)
       continue;
-    disk.most_ns = both;
-    disk.most = i;
+    reading.times.most_ns = both;
+    reading.times.most = i;
   }
-  double both = (double) disk.work_ns + (double) disk.wait_ns;
-  if (both < MIN_DISK_NS || both < MIN_DISK_SHARE * (double) finder->busy_ns)
+  return reading;
+}
+
+/* Blocks that came from disks are the evidence.  Of recordings without their
+ * number, waiting is, unless it may have been for a CPU. */
+static enum radio_status
+find_cold (struct rd_finder *finder)
+{
+  struct reading reading = sum_reading (finder);
+  const struct rd_category_times *times = &reading.times;
+  uint64_t ns = rd_sum (times->ran_ns, times->wait_ns);
+  if (ns < MIN_DISK_NS
+      || (double) ns < MIN_DISK_SHARE * (double) finder->busy_ns)
     return RADIO_OK;
-  double share = (double) disk.wait_ns / both;
-  uint64_t ns = rd_sum (disk.work_ns, disk.wait_ns);
+  double waited = (double) times->wait_ns / (double) ns;
+  bool is_known = rd_profile_find_fact (finder->profile,
+                                        RD_FACT_BLOCK_INPUT) != NULL;
+  uint64_t block_nbytes = rd_finder_number (finder, RD_FACT_BLOCK_INPUT);
+  double read = (double) block_nbytes
+                / (double) rd_max_u64 (reading.nbytes, 1);
   struct rd_claim cold = {
     "cold-files", "Files were not in the page cache", RADIO_FINDING_NOTE,
-    share * both / (double) finder->busy_ns, disk.most
+    (double) times->wait_ns / (double) finder->busy_ns, times->most
   };
   struct rd_claim warm = {
     "warm-files", "Files were in the page cache", RADIO_FINDING_NOTE, 0,
-    disk.most
+    times->most
   };
-  if (share >= COLD_SHARE && rd_finder_lacked_cpus (finder))
-    return RADIO_OK;          /* it may have been a CPU that was waited for */
-  if (share >= COLD_SHARE)
+  if (is_known && read >= COLD_SHARE)
+    return rd_found (finder, &cold,
+                     "%s were read from disks for %s fetched from files, and "
+                     "%s of the %s in reading was waiting (%s): a second run "
+                     "may be faster", rd_format_nbytes (block_nbytes).text,
+                     rd_format_nbytes (reading.nbytes).text,
+                     rd_format_ns (times->wait_ns).text,
+                     rd_format_ns (ns).text,
+                     rd_format_percent (waited, 1).text);
+  if (!is_known && waited >= COLD_SHARE && !rd_finder_lacked_cpus (finder))
     return rd_found (finder, &cold,
                      "%s of the %s in reading files was waiting for the "
                      "device (%s): a second run may be faster",
-                     rd_format_ns (disk.wait_ns).text, rd_format_ns (ns).text,
-                     rd_format_percent (share, 1).text);
-  if (share < WARM_SHARE)
+                     rd_format_ns (times->wait_ns).text,
+                     rd_format_ns (ns).text,
+                     rd_format_percent (waited, 1).text);
+  if (waited < WARM_SHARE && (!is_known || read < WARM_SHARE))
     return rd_found (finder, &warm,
                      "only %s of the %s in reading files was waiting (%s): "
                      "a first read will be slower",
-                     rd_format_ns (disk.wait_ns).text, rd_format_ns (ns).text,
-                     rd_format_percent (share, 1).text);
+                     rd_format_ns (times->wait_ns).text,
+                     rd_format_ns (ns).text,
+                     rd_format_percent (waited, 1).text);
   return RADIO_OK;
 }
 

@@ -104,8 +104,9 @@ rd_profile_ran_ns (const struct radio_profile *profile)
 {
   const char *cpu = rd_profile_find_fact (profile, RD_FACT_CPU_NS);
   uint64_t cpu_ns = cpu ? rd_parse_digits (cpu) : 0;
-  return cpu_ns ? rd_min_u64 (profile->info.work_ns, cpu_ns)
-                : profile->info.work_ns;
+  uint64_t ran_ns = rd_subtract (profile->info.work_ns,
+                                 profile->info.starved_ns);
+  return cpu_ns ? rd_min_u64 (ran_ns, cpu_ns) : ran_ns;
 }
 
 uint64_t
@@ -206,8 +207,9 @@ rd_profile_find_findings (struct radio_profile *profile)
     const struct radio_profile_node *node = &profile->nodes.at[i];
     enum rd_category category = rd_category_of (&finder, i);
     struct rd_category_times *times = &finder.times[category];
-    uint64_t both = rd_sum (node->work_ns, node->wait_ns);
-    times->work_ns = rd_sum (times->work_ns, node->work_ns);
+    uint64_t ran_ns = rd_subtract (node->work_ns, node->starved_ns);
+    uint64_t both = rd_sum (ran_ns, node->wait_ns);
+    times->ran_ns = rd_sum (times->ran_ns, ran_ns);
     times->wait_ns = rd_sum (times->wait_ns, node->wait_ns);
     if (both > times->most_ns) {
       times->most_ns = both;
@@ -215,7 +217,7 @@ rd_profile_find_findings (struct radio_profile *profile)
     }
     finder.work_ns = rd_sum (finder.work_ns, node->work_ns);
     finder.busy_ns = rd_sum (finder.busy_ns,
-                             category == RD_QUEUE ? node->work_ns : both);
+                             category == RD_QUEUE ? ran_ns : both);
   }
 
   /* Count operations that are not within others: parents come first. */
@@ -240,6 +242,7 @@ rd_profile_find_findings (struct radio_profile *profile)
     nthreads = rd_div_up (nthreads, profile->parts.n);
   finder.nthreads = rd_max_u64 (nthreads, 1);
   finder.ncpus = rd_finder_number (&finder, "ncpus");
+  finder.starved_ns = profile->info.starved_ns;
   finder.ran_ns = rd_profile_ran_ns (profile);
   finder.span_ns = rd_profile_span_ns (profile);
 

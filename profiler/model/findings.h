@@ -18,7 +18,8 @@ enum rd_category {
 
 /* Threads' times in the scopes of a category. */
 struct rd_category_times {
-  uint64_t work_ns, wait_ns;
+  uint64_t ran_ns;            /* work, less what was without a CPU */
+  uint64_t wait_ns;
   uint64_t most_ns;           /* of both, in one node */
   size_t most;                /* that node, or RADIO_NO_PARENT */
 };
@@ -33,9 +34,10 @@ struct rd_finder {
   struct rd_category_times times[RD_NCATEGORIES];
   uint64_t span_ns;           /* rd_profile_span_ns */
   uint64_t work_ns;
-  uint64_t ran_ns;            /* of work: at most; the process had no more
-                                 of the CPUs */
-  uint64_t busy_ns;           /* work and waits, but those for threads */
+  uint64_t starved_ns;        /* of work: runnable, without a CPU */
+  uint64_t ran_ns;            /* of work: rd_profile_ran_ns */
+  uint64_t busy_ns;           /* work but starved, and waits, but those for
+                                 threads */
   uint64_t request_ns;        /* in which a network request was under way;
                                  0 without a log */
   uint64_t nthreads;          /* lanes of threads a part, at least 1 */
@@ -58,8 +60,8 @@ const char *rd_finder_note (const struct rd_finder *finder, size_t node,
  * large. */
 uint64_t rd_parse_digits (const char *text);
 
-/* An upper bound of the work during which threads had CPUs: all of it, unless
- * the process had less CPU time. */
+/* An upper bound of the work during which threads had CPUs: all but what they
+ * were runnable without one, and no more than the process's CPU time. */
 uint64_t rd_profile_ran_ns (const struct radio_profile *profile);
 
 /* The divisor of that for the mean number of "threads busy": the wall time;
@@ -73,9 +75,15 @@ uint64_t rd_finder_number (const struct rd_finder *finder, const char *key);
 /* How many threads were busy at a time: "1 thread", "0.7 threads". */
 struct rd_formatted rd_finder_threads (const struct rd_finder *finder);
 
-/* True if the process had CPUs for much less than its work: then threads may
- * have waited for a CPU, too. */
+/* True if threads had no CPU for much of their work: then some of their
+ * waits may have been for a CPU, too.  And for so much of it that nothing else
+ * can be said to limit the program; or, where that is not known of each scope,
+ * nothing can be said of scopes. */
 bool rd_finder_lacked_cpus (const struct rd_finder *finder);
+bool rd_finder_is_blurred (const struct rd_finder *finder);
+
+/* The part of the work in which threads were runnable without a CPU. */
+double rd_finder_starved_share (const struct rd_finder *finder);
 
 /* A finding without its evidence. */
 struct rd_claim {

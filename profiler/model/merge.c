@@ -39,11 +39,15 @@ struct merge {
 /* So many different values of a fact are listed. */
 #define MAX_VALUES 8
 
+/* Of these the largest counts of runs, which are of one process. */
+static const char *const peaks[] = { RD_FACT_RESIDENT };
+
 /* Numbers that are of each part alone, and add up. */
 static const char *const sums[] = {
-  RD_FACT_CPU_NS, RD_FACT_SKIPPED, RD_FACT_THROTTLED, RD_FACT_INTERRUPTING,
-  RD_FACT_OUTSIDE, RD_FACT_TEXTS, RD_FACT_VALUES, RD_FACT_SAMPLES,
-  RD_FACT_THREADS,
+  RD_FACT_CPU_NS, RD_FACT_STEAL_NS, RD_FACT_MINOR, RD_FACT_MAJOR,
+  RD_FACT_BLOCK_INPUT, RD_FACT_SKIPPED, RD_FACT_THROTTLED,
+  RD_FACT_INTERRUPTING, RD_FACT_OUTSIDE, RD_FACT_TEXTS, RD_FACT_VALUES,
+  RD_FACT_SAMPLES, RD_FACT_THREADS,
 };
 
 static const struct rd_fact *
@@ -62,15 +66,18 @@ merge_fact (struct radio_profile *joined,
 {
   const char *values[MAX_VALUES];
   size_t nvalues = 0;
-  bool has_more = false, is_name = false, is_sum = false;
-  uint64_t sum = 0;
+  bool has_more = false, is_name = false, is_sum = false, is_peak = false;
+  uint64_t sum = 0, most = 0;
   for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++)
     is_sum |= strcmp (sums[i], key) == 0;
+  for (size_t i = 0; i < sizeof peaks / sizeof peaks[0]; i++)
+    is_peak |= strcmp (peaks[i], key) == 0;
   for (size_t i = 0; i < n; i++) {
     const struct rd_fact *fact = find_fact (sources[i], key);
     if (fact == NULL)
       continue;
     sum = rd_sum (sum, rd_parse_digits (fact->value));
+    most = rd_max_u64 (most, rd_parse_digits (fact->value));
     is_name |= fact->is_name;
     size_t at = 0;
     while (at < nvalues && strcmp (values[at], fact->value) != 0)
@@ -80,9 +87,10 @@ merge_fact (struct radio_profile *joined,
     else if (at == nvalues)
       values[nvalues++] = fact->value;
   }
-  if (is_sum) {
+  if (is_sum || is_peak) {
+    bool adds_up = is_sum || joined->info.parts == RADIO_PARTS_RANKS;
     char text[24];
-    snprintf (text, sizeof text, "%" PRIu64, sum);
+    snprintf (text, sizeof text, "%" PRIu64, adds_up ? sum : most);
     return rd_profile_add_fact (joined, key, text, false);
   }
 
@@ -271,6 +279,7 @@ merge_node (struct merge *merge, size_t i)
   to->self_ns = rd_sum (to->self_ns, from->self_ns);
   to->work_ns = rd_sum (to->work_ns, from->work_ns);
   to->wait_ns = rd_sum (to->wait_ns, from->wait_ns);
+  to->starved_ns = rd_sum (to->starved_ns, from->starved_ns);
   to->queue_ns = rd_sum (to->queue_ns, from->queue_ns);
   to->open_count = rd_sum (to->open_count, from->open_count);
   to->late_count = rd_sum (to->late_count, from->late_count);
@@ -298,6 +307,7 @@ merge_parts (struct merge *merge)
     struct rd_profile_part part = {
       NULL, info->wall_ns, info->work_ns, info->started_unix_ns,
       source->parts.at[0].pid,
+      info->starved_ns
     };
     if (!merge->is_single)
       part = source->parts.at[i];

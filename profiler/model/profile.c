@@ -165,6 +165,7 @@ static const struct field node_fields[] = {
   NODE_FIELD (late_count), NODE_FIELD (dropped_count),
   NODE_FIELD (alloc_count), NODE_FIELD (alloc_nbytes),
   NODE_FIELD (alloc_peak_nbytes), NODE_FIELD (alloc_live_nbytes),
+  NODE_FIELD (starved_ns),
 };
 
 static const struct field info_fields[] = {
@@ -271,10 +272,12 @@ sum_nodes (struct radio_profile *profile)
   struct radio_profile_node sum = { 0 };
   uint64_t peak = 0;
   for (size_t i = 0; i < profile->nodes.n; i++) {
-    const struct radio_profile_node *node = &profile->nodes.at[i];
+    struct radio_profile_node *node = &profile->nodes.at[i];
+    node->starved_ns = rd_min_u64 (node->starved_ns, node->work_ns);
     sum.calls = rd_sum (sum.calls, node->calls);
     sum.work_ns = rd_sum (sum.work_ns, node->work_ns);
     sum.wait_ns = rd_sum (sum.wait_ns, node->wait_ns);
+    sum.starved_ns = rd_sum (sum.starved_ns, node->starved_ns);
     sum.open_count = rd_sum (sum.open_count, node->open_count);
     sum.late_count = rd_sum (sum.late_count, node->late_count);
     sum.dropped_count = rd_sum (sum.dropped_count, node->dropped_count);
@@ -286,6 +289,7 @@ sum_nodes (struct radio_profile *profile)
   }
   info->work_ns = sum.work_ns;
   info->wait_ns = sum.wait_ns;
+  info->starved_ns = sum.starved_ns;
   info->open_count = sum.open_count;
   info->late_count = sum.late_count;
   info->dropped_count = rd_max_u64 (info->dropped_count, sum.dropped_count);
@@ -320,6 +324,7 @@ sum_trees (struct radio_profile *profile)
   for (size_t i = 0; i < profile->nodes.n; i++) {
     nodes[i].tree_work_ns = nodes[i].work_ns;
     nodes[i].tree_wait_ns = nodes[i].wait_ns;
+    nodes[i].tree_starved_ns = nodes[i].starved_ns;
   }
   for (size_t i = profile->nodes.n; i-- > 0;) {
     if (nodes[i].parent == RADIO_NO_PARENT)
@@ -329,6 +334,8 @@ sum_trees (struct radio_profile *profile)
                                   nodes[i].tree_work_ns);
     above->tree_wait_ns = rd_sum (above->tree_wait_ns,
                                   nodes[i].tree_wait_ns);
+    above->tree_starved_ns = rd_sum (above->tree_starved_ns,
+                                     nodes[i].tree_starved_ns);
   }
 }
 
@@ -380,6 +387,7 @@ rd_profile_finalize (struct radio_profile *profile)
         .name = "run 1",
         .wall_ns = profile->info.wall_ns,
         .work_ns = profile->info.work_ns,
+        .starved_ns = profile->info.starved_ns,
         .started_unix_ns = profile->info.started_unix_ns,
         .pid = pid ? strtoull (pid, NULL, 10) : 0,
       }, NULL));

@@ -29,7 +29,14 @@
 #define RD_FACT_FAILED "failed"         /* the message */
 #define RD_FACT_CACHE "cache"           /* "warm", or how cold it was */
 #define RD_FACT_PID "pid"
-#define RD_FACT_CPU_NS "cpu ns"         /* of all threads of the process */
+#define RD_FACT_CPU_NS "cpu ns"         /* of all threads of the process, in
+                                           the wall time */
+#define RD_FACT_STEAL_NS "steal ns"     /* that a hypervisor gave to others,
+                                           of all CPUs */
+#define RD_FACT_MINOR "page faults"     /* without a disk, of the process */
+#define RD_FACT_MAJOR "page faults from disks"
+#define RD_FACT_BLOCK_INPUT "bytes read from disks"     /* "0" is known */
+#define RD_FACT_RESIDENT "bytes resident at most"       /* of the process */
 #define RD_FACT_SKIPPED "scopes not recorded"
 #define RD_FACT_THROTTLED "paths no longer logged"
 #define RD_FACT_INTERRUPTING "events dropped in signal handlers"
@@ -106,6 +113,7 @@ struct rd_profile_part {
   uint64_t work_ns;
   uint64_t started_unix_ns;
   uint64_t pid;               /* of the operating system; 0: unknown */
+  uint64_t starved_ns;        /* of the work */
 };
 
 /* A node's own value of a counter, and a part's share of a node.  Both, and the

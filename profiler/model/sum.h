@@ -17,4 +17,11 @@ rd_sum (uint64_t a, uint64_t b)
                                        : rd_min_u64 (sum, RD_MAX_VALUE);
 }
 
+/* a - b, or 0. */
+static inline uint64_t
+rd_subtract (uint64_t a, uint64_t b)
+{
+  return a > b ? a - b : 0;
+}
+
 #endif /* RD_SUM_H */

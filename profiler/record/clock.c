@@ -27,6 +27,10 @@
  * waiting in its next wait, but for no longer than this. */
 #define CPU_FRESH_NS 1000000
 
+/* A reading of the run queue is at most 1 % of this; and a thread that lost
+ * its CPU seldom has it back sooner. */
+#define LEAST_STARVED_NS 100000
+
 /* The kernel leaves the counter as its own clock when it finds that it stops,
  * jumps, or differs between processors. */
 #if defined __x86_64__
@@ -67,6 +71,7 @@ rd_clock_choose (struct rd_clock *clock, bool portable)
   *clock = (struct rd_clock) {
     .tsc = !portable && rd_clock_has_tsc (),
     .least_wait_ns = LEAST_WAIT_NS, .cpu_fresh_ns = CPU_FRESH_NS,
+    .least_starved_ns = LEAST_STARVED_NS,
   };
 }
 
@@ -97,6 +102,12 @@ rd_clock_cpu_ns (const struct rd_clock *clock)
   return system_ns (CLOCK_THREAD_CPUTIME_ID);
 }
 
+uint64_t
+rd_clock_process_cpu_ns (const struct rd_clock *clock)
+{
+  return clock->read ? 0 : system_ns (CLOCK_PROCESS_CPUTIME_ID);
+}
+
 static void
 rate_of (uint64_t ns, uint64_t ticks, struct rd_rate *rate)
 {
@@ -117,7 +128,7 @@ void
 rd_clock_anchor (const struct rd_clock *clock, struct rd_anchor *anchor)
 {
   uint64_t closest = UINT64_MAX;
-  anchor->cpu_ns = clock->read ? 0 : system_ns (CLOCK_PROCESS_CPUTIME_ID);
+  anchor->cpu_ns = rd_clock_process_cpu_ns (clock);
   if (!clock->tsc) {
     struct rd_rate rate;
     fixed_rate (clock, &rate);

@@ -16,9 +16,11 @@
 struct rd_clock {
   bool tsc;                   /* the counter, read without fences */
   /* A test's clocks; NULL: the real ones.  The first returns ticks, the
-   * second nanoseconds of the calling thread's CPU time. */
+   * others nanoseconds for which the calling thread had a CPU, and for which
+   * it was runnable without one. */
   uint64_t (*read) (void *user_data);
   uint64_t (*read_cpu_ns) (void *user_data);
+  uint64_t (*read_starved_ns) (void *user_data);
   void *user_data;
   uint64_t ticks_per_us;      /* of a test's clock; 0: 1000 */
   /* The CPU clock is read by a system call of half a microsecond, which is
@@ -28,6 +30,10 @@ struct rd_clock {
    * Both are 0 in tests' clocks: always read. */
   uint64_t least_wait_ns;
   uint64_t cpu_fresh_ns;
+  /* How long a thread was runnable without a CPU is read (in a microsecond)
+   * where a scope's own time, or the time from one event to the next, is at
+   * least this; 0 in tests' clocks: always. */
+  uint64_t least_starved_ns;
 };
 
 /* One moment on both clocks. */
@@ -35,6 +41,12 @@ struct rd_anchor {
   uint64_t ticks;
   uint64_t ns;                /* CLOCK_MONOTONIC */
   uint64_t cpu_ns;            /* of the whole process; 0 of tests' clocks */
+};
+
+/* The CPU time of the whole process at a moment. */
+struct rd_cpu_mark {
+  uint64_t ticks;             /* 0: none */
+  uint64_t cpu_ns;            /* 0 of tests' clocks */
 };
 
 /* Nanoseconds per tick: whole + fraction / 2^64. */
@@ -56,6 +68,9 @@ uint64_t rd_clock_read (const struct rd_clock *clock);
 /* CPU time of the calling thread, in nanoseconds; 0 where the system does not
  * know it. */
 uint64_t rd_clock_cpu_ns (const struct rd_clock *clock);
+
+/* The same of the whole process. */
+uint64_t rd_clock_process_cpu_ns (const struct rd_clock *clock);
 
 static inline uint64_t
 rd_counter_read (void)

@@ -4,8 +4,9 @@
  * Ticks are added up before they become nanoseconds, in a way that keeps
  * sums: each node is laid out on a line of its own time, its children of the
  * same thread one after the other from its begin, then its waiting time, then
- * its working time, and every boundary is rounded by itself.  So nothing is
- * negative, and where ticks add up, nanoseconds do. */
+ * its working time (what it was without a CPU last), and every boundary is
+ * rounded by itself.  So nothing is negative, and where ticks add up,
+ * nanoseconds do. */
 #include <config.h>
 
 #include <stdlib.h>
@@ -96,6 +97,7 @@ add_figures (struct rd_collection *collection,
   to->self_ns += node->self;
   to->work_ns += node->work;
   to->wait_ns += node->wait;
+  to->starved_ns += node->starved;
   to->alloc_count += node->alloc_count;
   to->alloc_nbytes += node->alloc_nbytes;
   if (node->account) {
@@ -170,6 +172,8 @@ convert_nodes (struct radio_profile *profile, const struct rd_rate *rate)
     node->total_ns = length_ns (rate, begin, end);
     node->self_ns = length_ns (rate, end - self, end);
     node->wait_ns = length_ns (rate, layouts[i].next, waited);
+    uint64_t ran = worked - rd_min_u64 (node->starved_ns, node->work_ns);
+    node->starved_ns = length_ns (rate, ran, worked);
     node->work_ns = length_ns (rate, waited, worked);
     node->queue_ns = rd_rate_ns (rate, node->queue_ns);
     /* Those of a single run are the total, with its rounding. */

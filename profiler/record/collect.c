@@ -137,6 +137,29 @@ add_number (struct radio_profile *profile, const char *key, uint64_t value)
   return rd_profile_add_fact (profile, key, text, false);
 }
 
+/* CPU time of the process in the profile's wall time: from the first begin to
+ * the last end, where it was read at these; otherwise of the recording. */
+static uint64_t
+cpu_ns (const struct radio_recorder *recorder)
+{
+  const struct rd_writer_state *first = NULL, *last = NULL;
+  uint64_t from = recorder->start.cpu_ns, to = recorder->stop.cpu_ns;
+  for (size_t i = 0; i < recorder->synced.writers.n; i++) {
+    const struct rd_writer_state *writer = recorder->synced.writers.at[i];
+    if (writer->first_begin == 0)
+      continue;
+    if (!first || writer->first_begin < first->first_begin)
+      first = writer;
+    if (!last || writer->last_end > last->last_end)
+      last = writer;
+  }
+  if (first && first->first.ticks == first->first_begin)
+    from = first->first.cpu_ns;
+  if (last && last->last.ticks == last->last_end)
+    to = last->last.cpu_ns;
+  return to > from ? to - from : 0;
+}
+
 static enum radio_status
 add_facts (struct rd_collection *collection)
 {
@@ -151,8 +174,16 @@ add_facts (struct rd_collection *collection)
   long ncpus = sysconf (_SC_NPROCESSORS_ONLN);
   if (ncpus > 0)
     RD_TRY (add_number (profile, "ncpus", (uint64_t) ncpus));
-  RD_TRY (add_number (profile, RD_FACT_CPU_NS,
-                      recorder->stop.cpu_ns - recorder->start.cpu_ns));
+  const struct rd_usage *usage = &recorder->usage;
+  RD_TRY (add_number (profile, RD_FACT_CPU_NS, cpu_ns (recorder)));
+  RD_TRY (add_number (profile, RD_FACT_STEAL_NS, usage->steal_ns));
+  RD_TRY (add_number (profile, RD_FACT_MINOR, usage->nminor_faults));
+  RD_TRY (add_number (profile, RD_FACT_MAJOR, usage->nmajor_faults));
+  RD_TRY (add_number (profile, RD_FACT_RESIDENT, usage->resident_nbytes));
+  if (usage->is_known && usage->block_input_nbytes == 0)
+    RD_TRY (rd_profile_add_fact (profile, RD_FACT_BLOCK_INPUT, "0", false));
+  RD_TRY (add_number (profile, RD_FACT_BLOCK_INPUT,
+                      usage->block_input_nbytes));
 
   /* The command line, with blanks between its arguments, if the system has
    * it. */

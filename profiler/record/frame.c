@@ -65,6 +65,46 @@ rd_frame_read_cpu (struct rd_writer_state *writer, uint64_t now)
   return after;
 }
 
+/*------------------------------------------------------------------------
+ * The run queue
+ *----------------------------------------------------------------------*/
+
+/* Time without a CPU, as a part of a frame's own time; outside of all scopes
+ * it is nobody's. */
+static void
+add_starved (struct rd_writer_state *writer, struct rd_frame *frame,
+             uint64_t ticks)
+{
+  if (ticks == 0 || frame == writer->frames)
+    return;
+  frame->starved += ticks;
+  rd_frame_mark (frame, RD_FRAME_SPECIAL);
+}
+
+/* Reads the run queue, for the innermost frame. */
+static void
+read_run_queue (struct rd_writer_state *writer, struct rd_frame *frame)
+{
+  uint64_t ns = rd_run_queue_read (&writer->queue, &writer->clock);
+  uint64_t ticks = ns ? rd_rate_ticks (&writer->rate, ns) : 0;
+  writer->waited += ticks;
+  add_starved (writer, frame, ticks);
+}
+
+uint64_t
+rd_frame_read_gap (struct rd_writer_state *writer, struct rd_frame *frame,
+                   uint64_t now)
+{
+  struct rd_frame *below = frame - 1;
+  uint64_t since = rd_max_u64 (writer->last_end,
+                               below > writer->frames ? below->begin : 0);
+  int64_t gap = (int64_t) (now - since);
+  if (gap < (int64_t) writer->long_own)
+    return now;
+  read_run_queue (writer, below);
+  return rd_clock_now (&writer->clock);
+}
+
 struct rd_frame *
 rd_frame_open (struct rd_writer_state *writer, struct rd_node *node,
                struct rd_shared *shared)
@@ -80,8 +120,10 @@ rd_frame_open (struct rd_writer_state *writer, struct rd_node *node,
   writer->next_id += RD_ID_STEP;
   if (node->kind == RADIO_SCOPE_WAIT)
     rd_frame_mark (frame, RD_FRAME_SPECIAL);
-  else if (node->kind == RADIO_SCOPE_BLOCKING)
+  if (node->kind == RADIO_SCOPE_BLOCKING)
     rd_frame_begin_blocking (writer, frame);
+  else
+    rd_frame_check_gap (writer, frame, rd_clock_now (&writer->clock));
   writer->top = frame;
   if (shared) {
     frame->via = rd_shared_ref (shared);
@@ -89,8 +131,12 @@ rd_frame_open (struct rd_writer_state *writer, struct rd_node *node,
     frame->begin = rd_shared_enter (shared);
   } else
     frame->begin = rd_clock_now (&writer->clock);
-  if (writer->first_begin == 0)
+  if (writer->first_begin == 0) {
+    writer->first = (struct rd_cpu_mark) {
+      frame->begin, rd_clock_process_cpu_ns (&writer->clock)
+    };
     writer->first_begin = frame->begin;
+  }
   if (rd_writer_has_taps (writer) && !rd_this_thread.is_in_tap) {
     rd_frame_mark (frame, RD_FRAME_SPECIAL);
     frame->is_tapped = true;
@@ -102,23 +148,15 @@ rd_frame_open (struct rd_writer_state *writer, struct rd_node *node,
  * End
  *----------------------------------------------------------------------*/
 
+/* The time without a CPU in a WAIT scope, or in a BLOCKING one the time when
+ * the thread did not run, less that of scopes inside.  own: its duration less
+ * all that its thread did inside. */
 static uint64_t
-subtract (uint64_t a, uint64_t b)
-{
-  return a > b ? a - b : 0;
-}
-
-/* Waiting time: in a BLOCKING scope, the time when the thread did not run,
- * less the waits of scopes inside.  own: its duration less all that its
- * thread did inside. */
-static uint64_t
-wait_of (struct rd_writer_state *writer, struct rd_frame *frame,
-         uint64_t duration, uint64_t own)
+blocked_of (struct rd_writer_state *writer, struct rd_frame *frame,
+            uint64_t duration, uint64_t own)
 {
   if (frame->node->kind == RADIO_SCOPE_WAIT)
     return own;
-  if (!rd_frame_could_wait (frame))
-    return 0;
   /* Only the thread itself can read its CPU clock: another one takes a system
    * call that is still open to be waiting. */
   if (!rd_writer_is_mine (writer))
@@ -128,12 +166,37 @@ wait_of (struct rd_writer_state *writer, struct rd_frame *frame,
   if (!rd_frame_may_have_waited (writer, own))
     return 0;
   uint64_t now = frame->begin + duration;
-  uint64_t ran = subtract (read_cpu (writer, now), frame->cpu_begin);
-  uint64_t other = ran + (writer->waited - frame->waited_before);
-  uint64_t blocked = rd_min_u64 (subtract (duration, other), own);
-  /* It was before the reading, though it is added to `waited' after it. */
-  writer->cpu.above += blocked;
-  return blocked;
+  uint64_t ran = rd_subtract (read_cpu (writer, now), frame->cpu_begin);
+  uint64_t inside = rd_subtract (writer->waited - frame->waited_before,
+                              frame->starved);
+  return rd_min_u64 (rd_subtract (duration, ran + inside), own);
+}
+
+/* Splits a frame's own time into work, of which it was without a CPU in
+ * *starved, and the wait that is returned.  What shorter scopes before it, or
+ * in it, were without a CPU may exceed that: it counts in the frame below. */
+static uint64_t
+split_own (struct rd_writer_state *writer, struct rd_frame *frame,
+           uint64_t duration, uint64_t own, uint64_t *starved)
+{
+  bool may_wait = frame->node->kind == RADIO_SCOPE_WAIT
+                  || rd_frame_could_wait (frame);
+  if (own >= writer->long_own) {
+    read_run_queue (writer, frame);
+    rd_frame_mark (&writer->frames[1], RD_FRAME_SPECIAL);
+  }
+  uint64_t off = may_wait ? blocked_of (writer, frame, duration, own) : own;
+  *starved = rd_min_u64 (frame->starved, off);
+  add_starved (writer, frame - 1, frame->starved - *starved);
+  if (!may_wait)
+    return 0;
+  /* It was before a reading of the CPU clock, though it is added to `waited'
+   * after that. */
+  uint64_t wait = off - *starved;
+  writer->waited += wait;
+  if (rd_frame_could_wait (frame))
+    writer->cpu.above += wait;
+  return wait;
 }
 
 /* Takes the frame off the stack, and zeroes its rare members.  The time of a
@@ -178,7 +241,7 @@ end_innermost (struct rd_writer_state *writer, uint64_t now, bool is_open,
   uint64_t parent = rd_frame_sequence (frame - 1);
   if (frame->received) {
     extra.submitted = frame->submitted;
-    node->queue += subtract (frame->begin, frame->submitted);
+    node->queue += rd_subtract (frame->begin, frame->submitted);
     parent = frame->via ? frame->via->sequence : 0;
     extra.parent_writer = frame->via ? frame->via->writer : 0;
     extra.flags |= RD_LOG_REMOTE_PARENT;
@@ -194,10 +257,10 @@ end_innermost (struct rd_writer_state *writer, uint64_t now, bool is_open,
   struct rd_ending ending = { now, children, false };
   if (frame->shared || frame->via)
     rd_shared_finish (writer, frame, &ending);
-  uint64_t duration = subtract (ending.end, frame->begin);
+  uint64_t duration = rd_subtract (ending.end, frame->begin);
   if (duration < covered)               /* as duration_of in scope.c */
     duration = covered;
-  uint64_t self = subtract (duration, ending.covered);
+  uint64_t self = rd_subtract (duration, ending.covered);
   uint64_t own = duration - covered;
   writer->last_end = frame->begin + duration;
   if (ending.late) {
@@ -205,11 +268,16 @@ end_innermost (struct rd_writer_state *writer, uint64_t now, bool is_open,
     node->lates++;
   }
 
-  extra.wait = wait_of (writer, frame, duration, own);
+  uint64_t starved;
+  extra.wait = split_own (writer, frame, duration, own, &starved);
   rd_node_add_run (node, duration, self + children);
   node->own_above_self += own - self;
   node->wait += extra.wait;
-  writer->waited += extra.wait;
+  node->starved += starved;
+  if (frame == &writer->frames[1] && !frame->received)
+    writer->last = (struct rd_cpu_mark) {
+      writer->last_end, rd_clock_process_cpu_ns (&writer->clock)
+    };
   const struct rd_log_run logged = {
     .begin = frame->begin,
     .duration = duration,

@@ -62,11 +62,25 @@ bool rd_frame_end (struct rd_writer_state *writer, uint64_t token,
 /* Reads the thread's CPU time.  Returns the time after that. */
 uint64_t rd_frame_read_cpu (struct rd_writer_state *writer, uint64_t now);
 
+/* A frame begins: if long after the last event of its thread, the time since
+ * then is read from the run queue for the frame below.  Returns the time after
+ * that. */
+uint64_t rd_frame_read_gap (struct rd_writer_state *writer,
+                            struct rd_frame *frame, uint64_t now);
+
+static inline uint64_t
+rd_frame_check_gap (struct rd_writer_state *writer, struct rd_frame *frame,
+                    uint64_t now)
+{
+  if (__builtin_expect (now - writer->last_end >= writer->long_own, 0))
+    return rd_frame_read_gap (writer, frame, now);
+  return now;
+}
+
 /* Returns the time, after a reading of CPU time if the last one is old. */
 static inline uint64_t
-rd_frame_refresh_cpu (struct rd_writer_state *writer)
+rd_frame_refresh_cpu (struct rd_writer_state *writer, uint64_t now)
 {
-  uint64_t now = rd_clock_now (&writer->clock);
   if (__builtin_expect (now >= writer->cpu.fresh_until, 0))
     return rd_frame_read_cpu (writer, now);
   return now;
@@ -87,7 +101,9 @@ static inline uint64_t
 rd_frame_begin_blocking (struct rd_writer_state *writer,
                          struct rd_frame *frame)
 {
-  uint64_t now = rd_frame_refresh_cpu (writer);
+  uint64_t now = rd_clock_now (&writer->clock);
+  now = rd_frame_check_gap (writer, frame, now);
+  now = rd_frame_refresh_cpu (writer, now);
   rd_frame_note_cpu (writer, frame, now);
   return now;
 }

@@ -23,9 +23,9 @@
  * covered while at least one runs.  While a frame has a shared, its own
  * thread's children go through it too.
  *
- * Layers, each calling only those before it: clock; notes; tree; log and
- * span memory; writer; shared, tap, frame; process; scope, handoff, hooks;
- * collect; recorder.
+ * Layers, each calling only those before it: clock, run queue, usage; notes;
+ * tree; log and span memory; writer; shared, tap, frame; process; scope,
+ * handoff, hooks; collect; recorder.
  */
 #ifndef RD_RECORD_H
 #define RD_RECORD_H
@@ -40,7 +40,8 @@
 #include "src/base/reserve.h"
 #include "profiler/counters.h"
 #include "profiler/model/sum.h"
-#include "profiler/record/clock.h"
+#include "profiler/record/run-queue.h"
+#include "profiler/record/usage.h"
 
 struct rd_node;
 struct rd_writer_state;
@@ -241,6 +242,7 @@ struct rd_node {
    * scopes inside were received from elsewhere. */
   uint64_t own_above_self;
   uint64_t wait;
+  uint64_t starved;           /* of work: runnable, but without a CPU */
   uint64_t work;              /* set when stopping: own less wait */
   uint64_t queue;
   uint64_t opens, lates;
@@ -438,6 +440,7 @@ struct rd_frame {
   uint64_t submitted;         /* of a received scope, else 0 */
   uint64_t cpu_begin;         /* of BLOCKING scopes, in ticks */
   uint64_t waited_before;     /* of these: writer->waited at the begin */
+  uint64_t starved;           /* known so far, of its own time */
 };
 
 static inline uint64_t
@@ -483,17 +486,25 @@ struct rd_writer_state {
   struct rd_frame *top;       /* frames[0] is the root's */
   uint64_t next_id;           /* in steps of RD_ID_STEP */
   union rd_log_slot *log_next, *log_end;        /* room in the last chunk */
-  double octave_scale;        /* units in a tick; see tree.h */
+  uint64_t long_own;          /* ticks from which on a scope's own time is
+                                 read from the run queue, too; below 2^63 */
   uint64_t last_end;          /* of all runs that ended */
   struct rd_node *pending_node;         /* of the last run that was not
                                            logged: not in its octaves yet */
   uint64_t pending_duration;
+  double octave_scale;        /* units in a tick; see tree.h */
 
   struct rd_clock clock;
   struct rd_rate rate;
   int octave_shift;           /* a unit is 2 to the power of this, in ns */
   uint64_t first_begin;       /* 0: nothing began yet */
-  uint64_t waited;            /* ticks of wait, total */
+  uint64_t waited;            /* ticks without a CPU, as far as known: of
+                                 wait, and starved */
+  struct rd_run_queue queue;  /* of the thread that has the writer */
+
+  /* CPU time of the process when the first scope began, and when the last
+   * one without a scope around it ended that took long. */
+  struct rd_cpu_mark first, last;
 
   /* CPU time of the thread: a reading of the CPU clock is used for a while,
    * as if the thread had run since but for its known waits. */
@@ -594,6 +605,7 @@ struct radio_recorder {
   struct rd_rate rate;        /* as known at the start; when stopped, between
                                  the anchors */
   struct rd_anchor start, stop;
+  struct rd_usage usage;      /* at the start; when stopped, since then */
   uint64_t started_unix_ns;
   double scope_cost_ns;       /* of one scope */
   uint64_t throttle_below;    /* ticks: shorter means are not logged */

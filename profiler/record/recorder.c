@@ -141,6 +141,8 @@ begin_recording (struct radio_recorder *recorder)
   if (clock_gettime (CLOCK_REALTIME, &t) == 0)
     recorder->started_unix_ns = (uint64_t) t.tv_sec * 1000000000
                                 + (uint64_t) t.tv_nsec;
+  if (!recorder->clock.read)
+    rd_usage_read (&recorder->usage);
   rd_clock_anchor (&recorder->clock, &recorder->start);
   RD_TRY (rd_process_enter (recorder));
   /* One of the whole process records this thread unless another one does. */
@@ -304,6 +306,8 @@ rd_recorder_freeze (struct radio_recorder *recorder)
   rd_thread_unlock (&recorder->mutex);
 
   rd_clock_anchor (&recorder->clock, &recorder->stop);
+  if (!recorder->clock.read)
+    rd_usage_since (&recorder->usage);
   rd_clock_rate_between (&recorder->clock, &recorder->start,
                          &recorder->stop, &recorder->rate);
 
@@ -311,6 +315,7 @@ rd_recorder_freeze (struct radio_recorder *recorder)
   rd_thread_lock (&recorder->mutex);
   for (size_t i = 0; i < n; i++) {
     struct rd_writer_state *writer = recorder->synced.writers.at[i];
+    rd_run_queue_close (&writer->queue);
     rd_log_finish (writer);
     rd_tree_finish (writer);
     if (!writer->is_free && writer->sessions.n > 0)

@@ -127,14 +127,15 @@ begin_entered (struct rd_writer_state *writer, const struct radio_site *site,
   uint64_t token = frame->id;
   if (kind == KIND_RUNNING)
     rd_frame_mark (frame, RD_FRAME_RUNNING);
-  if (begin == BEGIN_BY_COUNTER)
-    frame->begin = rd_counter_read ();
-  else if (begin == BEGIN_AT_LAST_END
-           && likely (writer->last_end > parent->begin)
-           && likely (parent > writer->frames))
+  if (begin == BEGIN_AT_LAST_END
+      && likely (writer->last_end > parent->begin)
+      && likely (parent > writer->frames))
     frame->begin = writer->last_end;
   else
-    frame->begin = rd_clock_now (&writer->clock);
+    frame->begin = rd_frame_check_gap (writer, frame,
+                                       begin == BEGIN_BY_COUNTER
+                                       ? rd_counter_read ()
+                                       : rd_clock_now (&writer->clock));
   rd_writer_leave (writer);
   return token;
 }
@@ -286,7 +287,7 @@ report_blocking (bool blocks)
       && !(frame->special & RD_FRAME_BLOCKING)) {
     frame->special &= (unsigned char) ~RD_FRAME_RUNNING;
     if (blocks) {
-      rd_frame_refresh_cpu (writer);
+      rd_frame_refresh_cpu (writer, rd_clock_now (&writer->clock));
       rd_frame_note_cpu (writer, frame, frame->begin);
     }
   }
@@ -451,15 +452,16 @@ log_run (struct rd_writer_state *writer, const struct rd_frame *frame,
   return slot;
 }
 
-/* True if by the clock a frame was as long as its children, and there is room
- * to log it, or no need to: mostly so, and then its end calls no function, and
- * saves no registers for that. */
+/* True if by the clock a frame was as long as its children, and not so long
+ * that the run queue has to be read, and there is room to log it, or no need
+ * to: mostly so, and then its end calls no function, and saves no registers
+ * for that. */
 static inline __attribute__ ((__always_inline__)) bool
 can_end_fast (const struct rd_writer_state *writer,
               const struct rd_frame *frame, uint64_t duration,
               size_t nslots)
 {
-  return likely ((int64_t) duration >= (int64_t) frame->covered)
+  return likely (duration - frame->covered < writer->long_own)
          && (likely (rd_log_has_room (writer, nslots))
              || duration < frame->node->threshold);
 }
@@ -486,18 +488,19 @@ duration_of (const struct rd_frame *frame, uint64_t now)
                                                        : duration;
 }
 
-/* True if a marked frame has only bytes and texts, and did not wait though it
- * could have. */
+/* True if a marked frame has only bytes and texts, was not long, and did not
+ * wait though it could have. */
 static inline bool
 is_simple (const struct rd_writer_state *writer, const struct rd_frame *frame,
            uint64_t now)
 {
   if (unlikely (frame->special & RD_FRAME_SPECIAL))
     return false;
-  int64_t own = (int64_t) (now - frame->begin - frame->covered);
-  return !rd_frame_could_wait (frame)
-         || likely (!rd_frame_may_have_waited (
-                      writer, own > 0 ? (uint64_t) own : 0));
+  int64_t difference = (int64_t) (now - frame->begin - frame->covered);
+  uint64_t own = difference > 0 ? (uint64_t) difference : 0;
+  return likely (own < writer->long_own)
+         && (!rd_frame_could_wait (frame)
+             || likely (!rd_frame_may_have_waited (writer, own)));
 }
 
 /* Zeroes the rare members of a simple frame, but for bytes and tile. */

@@ -96,6 +96,7 @@ static void
 free_writer (struct rd_writer_state *writer)
 {
   clear_writer (writer);
+  rd_run_queue_close (&writer->queue);
   free (writer);
 }
 
@@ -125,6 +126,9 @@ add_writer_synced (struct radio_recorder *recorder)
                                          writer->clock.cpu_fresh_ns);
   writer->cpu.least_wait = rd_rate_ticks (&writer->rate,
                                           writer->clock.least_wait_ns);
+  writer->long_own = writer->clock.read && !writer->clock.read_starved_ns
+    ? INT64_MAX
+    : rd_rate_ticks (&writer->rate, writer->clock.least_starved_ns);
 
   /* Split nanoseconds per tick into a power of two, which is the unit of
    * octaves, and units per tick, which are one to two. */
@@ -176,6 +180,7 @@ rd_recorder_give_writer (struct radio_recorder *recorder,
                          struct rd_writer_state *writer)
 {
   RD_THREAD_LOCK_SCOPE (&recorder->mutex);
+  rd_run_queue_close (&writer->queue);
   writer->is_own = false;
   writer->is_free = true;
   writer->next_free = recorder->synced.free_writers;

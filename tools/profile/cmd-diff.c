@@ -59,9 +59,10 @@ differs (const struct radio_profile *profile, size_t i,
          const char **value, const char **other_value)
 {
   static const char *const incidental[] = {
-    "pid", "command", "runs", "warmup", "seed", "cpu ns", "failed",
-    "scopes not recorded", "paths no longer logged",
-    "events dropped in signal handlers",
+    "pid", "command", "runs", "warmup", "seed", "cpu ns", "steal ns",
+    "page faults", "page faults from disks", "bytes read from disks",
+    "bytes resident at most", "failed", "scopes not recorded",
+    "paths no longer logged", "events dropped in signal handlers",
     "counts and texts outside of scopes", "texts not kept",
     "counter values not kept", "gauge samples not kept",
     "threads not recorded",

@@ -160,6 +160,7 @@ rd_profile_paths_json (const struct radio_profile *p)
     rd_json_set_u64 (object, "total_ns", node->total_ns);
     rd_json_set_u64 (object, "self_ns", node->self_ns);
     rd_json_set_u64 (object, "work_ns", node->work_ns);
+    rd_json_set_u64 (object, "starved_ns", node->starved_ns);
     rd_json_set_u64 (object, "wait_ns", node->wait_ns);
     rd_json_set_u64 (object, "queue_ns", node->queue_ns);
     rd_json_set_u64 (object, "min_ns", node->min_ns);
@@ -412,6 +413,7 @@ rd_profile_info_put (struct json_object *object,
   rd_json_set_u64 (object, "started_unix_ns", info.started_unix_ns);
   rd_json_set_u64 (object, "wall_ns", info.wall_ns);
   rd_json_set_u64 (object, "work_ns", info.work_ns);
+  rd_json_set_u64 (object, "starved_ns", info.starved_ns);
   rd_json_set_u64 (object, "wait_ns", info.wait_ns);
   rd_json_set_u64 (object, "nparts", info.nparts);
   rd_json_set_u64 (object, "spans", info.nspans);

@@ -40,6 +40,7 @@ function readInfo(info) {
     overhead: info.overhead_ns, open: info.open_count,
     late: info.late_count, parts: info.parts,
     allocPeak: info.alloc_peak_nbytes, allocLive: info.alloc_live_nbytes,
+    starved: info.starved_ns ?? 0,
   };
 }
 
@@ -111,7 +112,8 @@ class Profile {
     this.findings = rows(document.findings);
     this.parts = rows(document.parts).map((part) =>
       ({ name: part.name, wall: part.wall_ns, work: part.work_ns }));
-    this.threadsBusy = this.timeRan() / (this.timeToRun() || Infinity);
+    this.ran = this.timeRan();
+    this.threadsBusy = this.ran / (this.timeToRun() || Infinity);
     this.gauges = rows(document.gauges);
     this.lanes = rows(document.lanes).map((lane) =>
       ({ name: lane.name, isAsync: lane.is_async, part: lane.part,
@@ -134,8 +136,12 @@ class Profile {
     };
     for (const [ours, theirs] of Object.entries(names))
       this[ours] = numbers(theirs);
+    // Earlier recordings do not know it.
+    this.starved = Float64Array.from(nodes.starved_ns
+                                     ?? nodes.work_ns.map(() => 0));
     this.treeWork = this.tree.sums(this.work);
     this.treeWait = this.tree.sums(this.wait);
+    this.treeStarved = this.tree.sums(this.starved);
     this.counters = this.readCounters(document);
     this.histograms = document.histograms;
     this.shares = this.readShares(document.shares);
@@ -143,11 +149,13 @@ class Profile {
       ({ ...note, key: strings[note.key], value: strings[note.value] }));
   }
 
-  // CPU time of threads in scopes: at most their work, where it was sampled.
+  // CPU time of threads in scopes: their work, but what they were runnable
+  // without a CPU, and at most that of the process.
   timeRan() {
     const cpu = this.facts.find(({ key }) => key === 'cpu ns')?.value ?? '';
     const ns = parseInt(cpu, 10);
-    return ns > 0 ? Math.min(this.info.work, ns) : this.info.work;
+    const ran = this.info.work - this.info.starved;
+    return ns > 0 ? Math.min(ran, ns) : ran;
   }
 
   // Ranks' work is added up, so their times are too.

@@ -13,6 +13,7 @@ const CATEGORIES = {
   place: '#7fd3f2',
   queue: '#c3c8d0',
   waiting: '#858e9a',
+  'no CPU': '#b36a3c',
 };
 
 // For categories of other programs.

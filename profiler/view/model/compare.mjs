@@ -8,12 +8,9 @@ import { Tree } from '../data/tree.mjs';
 import { spreadInterval, spreadOf } from '../data/spread.mjs';
 
 // Facts that differ between any two recordings (tools/profile/cmd-diff.c).
-const PASSING = ['pid', 'command', 'runs', 'warmup', 'seed', 'cpu ns',
-                 'failed', 'scopes not recorded', 'paths no longer logged',
-                 'events dropped in signal handlers',
-                 'counts and texts outside of scopes',
-                 'texts not kept', 'counter values not kept',
-                 'gauge samples not kept', 'threads not recorded'];
+const PASSING = new RegExp('^(pid|command|runs|warmup|seed|failed|bytes .*'
+  + '|page faults.*|.* (ns|not recorded|no longer logged|outside of scopes'
+  + '|not kept|in signal handlers))$');
 
 // A root has no edge.
 function keyOfNode({ profile, tree, origin }, node) {
@@ -125,7 +122,7 @@ function measurePath(before, after, path, columns) {
 // Facts that both have and that differ.
 function differingFacts(before, after) {
   const others = new Map(after.facts.map(({ key, value }) => [key, value]));
-  return before.facts.filter(({ key, value }) => !PASSING.includes(key)
+  return before.facts.filter(({ key, value }) => !PASSING.test(key)
     && others.has(key) && others.get(key) !== value)
     .map(({ key, value }) => ({ name: key, before: value,
                                 after: others.get(key) }));

@@ -3,12 +3,14 @@
 
 import { element, nameElement } from '../widgets/dom.mjs';
 import { SearchedRows } from './searched-rows.mjs';
-import { formatCount, formatTime, formatUnit } from '../data/units.mjs';
+import { formatBytes, formatCount, formatTime,
+         formatUnit } from '../data/units.mjs';
 
 const GLOSSARY = [
   ['total', 'From begin to end, of all calls together.'],
   ['self', 'The total minus the time in which any child ran.'],
   ['work', 'The time in which the thread of the scope ran.'],
+  ['no CPU', 'Work in which the thread could run, but had no CPU.'],
   ['wait', 'The time in which that thread was blocked or waited for others.'],
   ['queued', 'From the handoff to another thread to the begin.'],
   ['wall', 'Elapsed time. Concurrent scopes share the width of their '
@@ -22,11 +24,19 @@ function factTable(pairs) {
       element('td', {}, nameElement(value))))));
 }
 
+// A fact whose key says that it is a time or bytes.
+function withUnit({ key, value }) {
+  if (!/^\d+$/.test(value))
+    return [key, value];
+  if (key.endsWith(' ns'))
+    return [key.slice(0, -3), formatTime(Number(value))];
+  return [key, key.startsWith('bytes ') ? formatBytes(Number(value)) : value];
+}
+
 function factsPanel(profile, model) {
   const { info } = profile;
   const recorded = [
-    ...profile.facts.map(({ key, value }) => key === 'cpu ns'
-      ? ['cpu', formatTime(Number(value))] : [key, value]),
+    ...profile.facts.map(withUnit),
     ['clock', info.clock],
     ['scopes opened', formatCount(info.scopes)],
     ['cost of a scope', info.scopeCost.toFixed(1) + '\u00a0ns'],

@@ -18,10 +18,14 @@ function sumByCategory({ categories }, times) {
   return [...sums].filter(([, ns]) => ns > 0).sort((a, b) => b[1] - a[1]);
 }
 
-// [category, ns] of work, the most first, and the waiting: ['waiting', ns,
-// [[reason, ns], ...]].
+// [category, ns] of work on CPUs, the most first; the work without one,
+// ['no CPU', ns, [[reason, ns], ...]]; and the waiting: ['waiting', ns, ...].
 export function timeByCategory(profile) {
-  const slices = sumByCategory(profile, profile.work);
+  const slices = sumByCategory(profile, profile.work.map(
+    (ns, node) => ns - profile.starved[node]));
+  const starved = sumByCategory(profile, profile.starved);
+  if (starved.length > 0)
+    slices.push(['no CPU', profile.info.starved, starved]);
   const waits = sumByCategory(profile, profile.wait).map(([category, ns]) =>
     [AWAITED[category] ?? 'in ' + category, ns]);
   const waited = waits.reduce((sum, [, ns]) => sum + ns, 0);

@@ -182,6 +182,7 @@ export class Details {
       timeLine('self', profile.self[node], true),
       timeLine('work here', profile.work[node]),
       timeLine('work with below', profile.treeWork[node]),
+      timeLine('of it without a CPU', profile.treeStarved[node]),
       timeLine('wait here', profile.wait[node]),
       timeLine('wait with below', profile.treeWait[node]),
       timeLine('queued', profile.queue[node]),

@@ -27,18 +27,20 @@ function figures(profile, model) {
   const { info } = profile;
   const time = (label, ns, note) =>
     figure(label, formatTime(ns), exactUnit(ns, 'time'), note);
-  const cost = formatShare(info.overhead, info.work);
+  const cost = formatShare(info.overhead, profile.ran);
   return element('dl', { class: 'figures', tabindex: 0 },
     time('wall', info.wall),
     time('work', info.work,
          info.wall > 0
            ? formatRatio(profile.threadsBusy) + ' threads busy' : ''),
+    profile.ran < info.work ? time('on CPUs', profile.ran, 'of work') : '',
+    info.starved > 0 ? time('no CPU', info.starved, 'of work') : '',
     time('wait', info.wait),
     ...bytesFigures(profile, model),
     info.allocPeak > 0
       ? figure('memory', formatBytes(info.allocPeak),
                'Peak; at the end: '
-               + formatBytes(info.allocLive), 'at most')
+               + formatBytes(info.allocLive), 'allocated at most')
       : '',
     figure('scopes', formatCount(info.scopes), 'Scopes opened in all',
            'cost ' + cost));

@@ -70,7 +70,7 @@ compare_info (const struct radio_profile_info *x,
   SAME (overhead_ns); SAME (open_count); SAME (late_count);
   SAME (alloc_count); SAME (alloc_nbytes); SAME (alloc_peak_nbytes);
   SAME (alloc_live_nbytes); SAME (parts); SAME (nparts);
-  SAME (nfindings); SAME (nfacts);
+  SAME (nfindings); SAME (nfacts); SAME (starved_ns);
 }
 
 static void
@@ -85,6 +85,7 @@ compare_node (const struct radio_profile_node *x,
   SAME (tree_wait_ns); SAME (open_count); SAME (late_count);
   SAME (dropped_count); SAME (alloc_count); SAME (alloc_nbytes);
   SAME (alloc_peak_nbytes); SAME (alloc_live_nbytes);
+  SAME (starved_ns); SAME (tree_starved_ns);
   assert_memory_equal (x->histogram, y->histogram, sizeof x->histogram);
 }
 
@@ -163,6 +164,7 @@ compare_lanes (const struct radio_profile *a, const struct radio_profile *b)
   for (size_t i = 0; i < a->parts.n; i++) {
     const struct rd_profile_part *x = &a->parts.at[i], *y = &b->parts.at[i];
     SAME_TEXT (name); SAME (wall_ns); SAME (work_ns); SAME (started_unix_ns);
+    SAME (starved_ns);
   }
 }
 

@@ -100,7 +100,9 @@ joined_parts_survive (void **state)
   profile->info.parts = RADIO_PARTS_RANKS;
   for (uint32_t i = 0; i < 3; i++) {
     char name[] = { 'r', (char) ('0' + i), '\0' };
-    struct rd_profile_part part = { name, 10 * i + 1, 5 * i, 1000 + i, i };
+    struct rd_profile_part part = {
+      name, 10 * i + 1, 5 * i, 1000 + i, i, 2 * i
+    };
     struct radio_profile_share share = { i, 100 * i, 10 * i };
     assert_ok (rd_profile_add_part (profile, &part, NULL));
     assert_ok (rd_profile_add_share (profile, node, i, &share));

@@ -265,7 +265,7 @@ the_head_has_the_sums (void **state)
   struct sink sink = print (profile, 0, false, false);
   assert_memory_equal (sink.text, "radio profile: a read\n", 22);
   assert_non_null (strstr (sink.text, "\ntime        100 ms wall, 130 ms work "
-                           "(1.3 threads busy), 30.0 ms wait\n"));
+                           "(1.30 threads busy), 30.0 ms wait\n"));
   assert_non_null (strstr (sink.text, "\nbytes       12.0 MB decoded "
                            "(120 MB/s), 6.00 MB fetched\n"));
   free (sink.text);
@@ -289,16 +289,21 @@ the_recorders_overhead_is_relative_to_work (void **state)
 }
 
 static void
-the_cpu_time_is_listed_with_the_times (void **state)
+facts_of_times_and_bytes_have_units (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_new ("a read");
   build_node (profile, RD_NO_INDEX, "read", "operation");
   build_fact (profile, "cpu ns", "18059565", false);
+  build_fact (profile, "bytes read from disks", "4096000", false);
+  build_fact (profile, "page faults", "4096000", false);
+  build_fact (profile, "bytes of mine", "many", false);
   assert_ok (rd_profile_finalize (profile));
   struct sink sink = print (profile, 0, false, false);
-  assert_non_null (strstr (sink.text, ", 18.1 ms on CPUs\n"));
-  assert_null (strstr (sink.text, "cpu ns"));
+  assert_non_null (strstr (sink.text, "\ncpu         18.1 ms\n"));
+  assert_non_null (strstr (sink.text, "\nbytes read from disks 4.10 MB\n"));
+  assert_non_null (strstr (sink.text, "\npage faults 4096000\n"));
+  assert_non_null (strstr (sink.text, "\nbytes of mine many\n"));
   free (sink.text);
   radio_profile_close (profile);
 }
@@ -324,18 +329,40 @@ threads_busy_are_those_that_had_a_cpu (void **state)
 {
   (void) state;
   static const char *const cases[][2] = {
-    { "130000000", "130 ms work (1.3 threads busy), 0 ns wait, 130 ms on "
-      "CPUs\n" },
-    { "900000000", "130 ms work (1.3 threads busy), 0 ns wait, 900 ms on "
-      "CPUs\n" },
-    { "40000000", "130 ms work, 0 ns wait, 40.0 ms on CPUs (0.4 threads "
-      "busy)\n" },
+    { "130000000", "130 ms work (1.30 threads busy), 0 ns wait\n" },
+    { "900000000", "130 ms work (1.30 threads busy), 0 ns wait\n" },
+    { "40000000", "130 ms work, 40.0 ms of it on CPUs (0.40 threads busy), "
+      "0 ns wait\n" },
   };
   for (size_t i = 0; i < 3; i++) {
     struct sink sink = print_ran (cases[i][0]);
     assert_non_null (strstr (sink.text, cases[i][1]));
     free (sink.text);
   }
+}
+
+/* 130 ms of work, of which one of two scopes had no CPU for 90 ms. */
+static void
+work_without_a_cpu_is_beside_the_work (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_new ("a read");
+  uint32_t read = build_node (profile, RD_NO_INDEX, "read", "operation");
+  uint32_t tile = build_node (profile, read, "tile", "decode");
+  build_times (profile, read, 1, 130 * MS, 30 * MS, 30 * MS, 0);
+  build_times (profile, tile, 4, 100 * MS, 100 * MS, 100 * MS, 0);
+  profile->nodes.at[tile].starved_ns = 90 * MS;
+  profile->info.wall_ns = 100 * MS;
+  profile->info.scope_cost_ns = MS;
+  assert_ok (rd_profile_finalize (profile));
+  struct sink sink = print (profile, 160, false, false);
+  assert_non_null (strstr (sink.text, "130 ms work, 40.0 ms of it on CPUs "
+                           "(0.40 threads busy), 90.0 ms runnable without "
+                           "one, 0 ns wait\n"));
+  assert_non_null (strstr (sink.text, " work   no CPU  calls "));
+  assert_non_null (strstr (sink.text, "recording took 13 % of CPU time"));
+  radio_profile_close (profile);
+  free (sink.text);
 }
 
 static void
@@ -417,7 +444,7 @@ failed_scopes_are_shown_however_short (void **state)
   build_note (profile, 0, 2, "failed", "not found", false);
   profile->info.wall_ns = 100 * MS;
   assert_ok (rd_profile_finalize (profile));
-  struct sink sink = print (profile, 120, false, false);
+  struct sink sink = print (profile, 160, false, false);
   assert_non_null (strstr (sink.text, "two  failed: not found\n"));
   assert_non_null (strstr (sink.text, "(2 more)\n"));
   assert_null (strstr (sink.text, "three"));
@@ -652,8 +679,9 @@ main (void)
     cmocka_unit_test (columns_without_numbers_are_left_out),
     cmocka_unit_test (the_head_has_the_sums),
     cmocka_unit_test (the_recorders_overhead_is_relative_to_work),
-    cmocka_unit_test (the_cpu_time_is_listed_with_the_times),
+    cmocka_unit_test (facts_of_times_and_bytes_have_units),
     cmocka_unit_test (threads_busy_are_those_that_had_a_cpu),
+    cmocka_unit_test (work_without_a_cpu_is_beside_the_work),
     cmocka_unit_test (a_failure_is_printed_below_the_title),
     cmocka_unit_test (a_failed_scope_is_marked_after_its_name),
     cmocka_unit_test (a_long_name_leaves_room_for_the_failure),

@@ -173,7 +173,7 @@ many_allocations_per_operation_are_reported (void **state)
   assert_found (build_churn (5, 1000, 0), "allocation-churn",
                 RADIO_FINDING_HINT, "1000 allocations of 64 kB in 5 "
                 "operations (200 each) and 0 tiles, where at most 128 B "
-                "were held; most in 'open'");
+                "were allocated at a time; most in 'open'");
   assert_not_found (build_churn (5, 999, 0), "allocation-churn");
   assert_not_found (build_churn (6, 1000, 0), "allocation-churn");
 }
@@ -236,7 +236,7 @@ overhead_is_reported_from_3_percent_on (void **state)
   (void) state;
   assert_found (build_overhead (30), "profiler-overhead",
                 RADIO_FINDING_HINT, "1000 scopes of 30 ns are 30 us, 3 % of "
-                "the threads' work; 'one' has 4 of them");
+                "the threads' CPU time; 'one' has 4 of them");
   assert_not_found (build_overhead (29.9), "profiler-overhead");
   assert_found (build_overhead (100), "profiler-overhead",
                 RADIO_FINDING_PROBLEM, "10 %");

@@ -300,7 +300,8 @@ facts_of_each_part_alone_are_added_up (void **state)
 {
   (void) state;
   static const char *const keys[] = {
-    "cpu ns", "scopes not recorded", "paths no longer logged",
+    "cpu ns", "steal ns", "page faults", "page faults from disks",
+    "bytes read from disks", "scopes not recorded", "paths no longer logged",
     "events dropped in signal handlers",
     "counts and texts outside of scopes", "texts not kept",
     "counter values not kept", "gauge samples not kept",

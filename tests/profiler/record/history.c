@@ -21,6 +21,14 @@ read_cpu_ns (void *user_data)
   return atomic_load (&history->cpu_ns);
 }
 
+static uint64_t
+read_starved_ns (void *user_data)
+{
+  struct history *history = user_data;
+  atomic_fetch_add (&history->nstarved_reads, 1);
+  return atomic_load (&history->starved_ns);
+}
+
 static void
 start (struct history *history, const struct radio_recorder_options *options,
        struct rd_clock clock)
@@ -32,6 +40,8 @@ start (struct history *history, const struct radio_recorder_options *options,
   atomic_store (&history->now, 1000);
   atomic_store (&history->cpu_ns, 0);
   atomic_store (&history->ncpu_reads, 0);
+  atomic_store (&history->starved_ns, 0);
+  atomic_store (&history->nstarved_reads, 0);
   assert_ok (rd_recorder_start (options, &setup, &history->recorder));
 }
 
@@ -54,6 +64,14 @@ history_start_saving (struct history *history,
 }
 
 void
+history_start_starving (struct history *history, uint64_t least_starved_ns)
+{
+  start (history, NULL, (struct rd_clock) {
+           .read_starved_ns = read_starved_ns,
+           .least_starved_ns = least_starved_ns });
+}
+
+void
 history_start (struct history *history,
                const struct radio_recorder_options *options)
 {
@@ -64,6 +82,13 @@ void
 history_pass (struct history *history, uint64_t ticks)
 {
   atomic_fetch_add (&history->now, ticks);
+}
+
+void
+history_starve (struct history *history, uint64_t ticks)
+{
+  history_pass (history, ticks);
+  atomic_fetch_add (&history->starved_ns, ticks);
 }
 
 void

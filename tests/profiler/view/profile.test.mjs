@@ -89,6 +89,17 @@ test('the time by category is all work and all wait', async () => {
                                             ['in operation', 1]]]]);
 });
 
+test('work without a CPU is apart from the rest', async () => {
+  const document = makeDocument();
+  document.nodes.starved_ns = [4, 15, 0];
+  document.info.starved_ns = 19;
+  const profile = await readProfile(JSON.stringify(document));
+  assert.deepEqual(timeByCategory(profile).slice(0, -1), [
+    ['place', 30], ['operation', 6], ['decode', 5],
+    ['no CPU', 19, [['decode', 15], ['operation', 4]]]]);
+  assert.equal(profile.treeStarved[0], 19);
+});
+
 test('tables and blocks may be missing', async () => {
   const { format, version, info, strings, nodes } = makeDocument();
   const profile = await readProfile(JSON.stringify(
@@ -144,6 +155,10 @@ test('threads were busy no longer than they worked, nor than they had CPUs',
   assert.equal(await busy('75'), 3);
   assert.equal(await busy('0'), 3);
   assert.equal(await busy('none'), 3);
+  const starved = await read({
+    info: { title: 't', program: 'p', parts: 'none', wall_ns: 20,
+            work_ns: 60, starved_ns: 50 } });
+  assert.equal(starved.threadsBusy, 0.5);
 });
 
 test('threads are busy by the times of all ranks, but not of all runs',

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* Time in which a thread was runnable without a CPU: to which scope it
+ * belongs, and how rarely it is read. */
+#include <config.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "tests/profiler/record/history.h"
+
+SITE (a, RADIO_SCOPE_WORK);
+SITE (b, RADIO_SCOPE_WORK);
+SITE (waits, RADIO_SCOPE_WAIT);
+SITE (blocks, RADIO_SCOPE_BLOCKING);
+
+/* Runs for some ticks, then has no CPU for some. */
+static void
+work (struct history *h, uint64_t ran, uint64_t starved)
+{
+  history_pass (h, ran);
+  atomic_fetch_add (&h->cpu_ns, ran);
+  history_starve (h, starved);
+}
+
+static void
+a_scope_without_a_cpu_is_starved (void **state)
+{
+  (void) state;
+  struct history h;
+  history_start_starving (&h, 0);
+  uint64_t token = radio_scope_begin (&a);
+  work (&h, 30, 70);
+  radio_scope_end (token);
+  history_freeze (&h);
+  assert_times (history_node (&h, "a"), 100, 100, 100, 0);
+  assert_int_equal (history_node (&h, "a")->starved, 70);
+  history_release (&h);
+}
+
+/* Before a child, in it, between two, and after the last. */
+static void
+each_scope_has_its_own (void **state)
+{
+  (void) state;
+  struct history h;
+  history_start_starving (&h, 0);
+  uint64_t outer = radio_scope_begin (&a);
+  work (&h, 10, 1);
+  uint64_t inner = radio_scope_begin (&b);
+  work (&h, 10, 20);
+  radio_scope_end (inner);
+  work (&h, 10, 300);
+  inner = radio_scope_begin (&b);
+  work (&h, 10, 4000);
+  radio_scope_end (inner);
+  work (&h, 10, 50000);
+  radio_scope_end (outer);
+  history_freeze (&h);
+  assert_int_equal (history_node (&h, "a")->starved, 50301);
+  assert_int_equal (history_node (&h, "a/b")->starved, 4020);
+  assert_int_equal (history_node (&h, "a")->work, 50331);
+  history_release (&h);
+}
+
+/* It is runnable from the moment when what it waited for is there. */
+static void
+waking_up_late_is_not_waiting (void **state)
+{
+  (void) state;
+  struct history h;
+  history_start_starving (&h, 0);
+  uint64_t outer = radio_scope_begin (&a);
+  uint64_t token = radio_scope_begin (&waits);
+  work (&h, 0, 0);
+  history_pass (&h, 60);
+  work (&h, 0, 40);
+  radio_scope_end (token);
+  token = radio_scope_begin (&blocks);
+  work (&h, 5, 0);
+  history_pass (&h, 50);
+  work (&h, 5, 40);
+  radio_scope_end (token);
+  radio_scope_end (outer);
+  history_freeze (&h);
+  assert_times (history_node (&h, "a/waits"), 100, 100, 40, 60);
+  assert_int_equal (history_node (&h, "a/waits")->starved, 40);
+  assert_times (history_node (&h, "a/blocks"), 100, 100, 50, 50);
+  assert_int_equal (history_node (&h, "a/blocks")->starved, 40);
+  assert_int_equal (history_node (&h, "a")->starved, 0);
+  history_release (&h);
+}
+
+/* Inside a system call, and inside a scope in it. */
+static void
+a_blocking_scope_knows_what_is_inside (void **state)
+{
+  (void) state;
+  struct history h;
+  history_start_starving (&h, 0);
+  uint64_t token = radio_scope_begin (&blocks);
+  work (&h, 10, 7);
+  uint64_t inner = radio_scope_begin (&a);
+  work (&h, 10, 30);
+  radio_scope_end (inner);
+  history_pass (&h, 20);
+  work (&h, 10, 3);
+  radio_scope_end (token);
+  history_freeze (&h);
+  assert_times (history_node (&h, "blocks"), 90, 50, 30, 20);
+  assert_int_equal (history_node (&h, "blocks")->starved, 10);
+  assert_int_equal (history_node (&h, "blocks/a")->starved, 30);
+  history_release (&h);
+}
+
+static void
+outside_of_all_scopes_it_is_nobodys (void **state)
+{
+  (void) state;
+  struct history h;
+  history_start_starving (&h, 0);
+  history_leaf (&h, &a, 10);
+  work (&h, 0, 500);
+  uint64_t token = radio_scope_begin (&b);
+  work (&h, 90, 10);
+  radio_scope_end (token);
+  history_freeze (&h);
+  assert_int_equal (history_node (&h, "a")->starved, 0);
+  assert_int_equal (history_node (&h, "b")->starved, 10);
+  history_release (&h);
+}
+
+/* Only the time since the last event counts, not the scope's whole. */
+static void
+short_times_are_not_read (void **state)
+{
+  (void) state;
+  struct history h;
+  history_start_starving (&h, 100);
+  history_leaf (&h, &a, 10);
+  uint64_t nreads = atomic_load (&h.nstarved_reads);
+  uint64_t outer = radio_scope_begin (&a);
+  for (int i = 0; i < 50; i++) {
+    history_pass (&h, 1);
+    history_leaf (&h, &b, 99);
+  }
+  radio_scope_end (outer);
+  assert_int_equal (atomic_load (&h.nstarved_reads), nreads);
+  history_leaf (&h, &b, 100);
+  assert_int_equal (atomic_load (&h.nstarved_reads), nreads + 1);
+  history_pass (&h, 100);
+  history_leaf (&h, &b, 1);
+  assert_int_equal (atomic_load (&h.nstarved_reads), nreads + 2);
+  history_freeze (&h);
+  history_release (&h);
+}
+
+/* Scopes too short for a reading leave theirs to the scope around them. */
+static void
+no_scope_is_starved_for_longer_than_it_worked (void **state)
+{
+  (void) state;
+  struct history h;
+  history_start_starving (&h, 100);
+  uint64_t outer = radio_scope_begin (&a);
+  for (int i = 0; i < 4; i++) {
+    uint64_t token = radio_scope_begin (&b);
+    work (&h, 10, 80);
+    radio_scope_end (token);
+  }
+  history_pass (&h, 99);
+  uint64_t token = radio_scope_begin (&waits);
+  history_pass (&h, 100);
+  radio_scope_end (token);
+  history_pass (&h, 99);
+  radio_scope_end (outer);
+  history_freeze (&h);
+  assert_times (history_node (&h, "a/waits"), 100, 100, 100, 0);
+  assert_int_equal (history_node (&h, "a/waits")->starved, 100);
+  assert_int_equal (history_node (&h, "a")->starved, 198);
+  assert_int_equal (history_node (&h, "a/b")->starved, 0);
+  history_release (&h);
+}
+
+/* The account of the kernel, by which real threads are measured: it grows by
+ * no more than the time, and a descriptor that the program closed and used
+ * again is neither read nor closed. */
+static void
+a_lost_descriptor_is_left_alone (void **state)
+{
+  (void) state;
+  struct rd_clock clock;
+  struct rd_run_queue queue = { .ns = 0 };
+  rd_clock_choose (&clock, false);
+  assert_int_equal (rd_run_queue_read (&queue, &clock), 0);
+  if (queue.state != RD_RUN_QUEUE_OPEN)
+    skip ();
+  int fd = queue.fd;
+  close (fd);
+  FILE *other = tmpfile ();
+  assert_non_null (other);
+  int taken = dup2 (fileno (other), fd);
+  assert_int_equal (taken, fd);
+  assert_int_equal (fprintf (other, "no numbers\n"), 11);
+  assert_int_equal (fflush (other), 0);
+  assert_int_equal (rd_run_queue_read (&queue, &clock), 0);
+  assert_int_equal (queue.state, RD_RUN_QUEUE_NONE);
+  rd_run_queue_close (&queue);
+  assert_true (fcntl (fd, F_GETFD) >= 0);
+  close (fd);
+  fclose (other);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (a_scope_without_a_cpu_is_starved),
+    cmocka_unit_test (each_scope_has_its_own),
+    cmocka_unit_test (waking_up_late_is_not_waiting),
+    cmocka_unit_test (a_blocking_scope_knows_what_is_inside),
+    cmocka_unit_test (outside_of_all_scopes_it_is_nobodys),
+    cmocka_unit_test (short_times_are_not_read),
+    cmocka_unit_test (no_scope_is_starved_for_longer_than_it_worked),
+    cmocka_unit_test (a_lost_descriptor_is_left_alone),
+  };
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
