@@ -17,10 +17,10 @@ import tempfile
 import time
 
 # The browser makes no requests of its own: no update, no sync, no proxy; and
-# names resolve to nothing.
+# names resolve to nothing.  Containers may have little shared memory.
 FLAGS = ("--headless --no-sandbox --disable-gpu --no-first-run "
          "--disable-background-networking --disable-component-update "
-         "--disable-sync --disable-extensions "
+         "--disable-sync --disable-extensions --disable-dev-shm-usage "
          "--force-color-profile=srgb --remote-debugging-pipe").split() + [
              "--host-resolver-rules=MAP * ~NOTFOUND"]
 
@@ -174,9 +174,14 @@ class Page:
             time.sleep(0.02)
 
     def wait_drawn(self):
-        """Waits until the page has drawn all pending changes."""
-        self.evaluate("new Promise(done => requestAnimationFrame(() => "
-                      "requestAnimationFrame(done)))")
+        """Waits until the page has drawn all pending changes.  A canvas has
+        no width until the page is laid out, and nothing is drawn before."""
+        self.evaluate("""new Promise(function wait (done) {
+          requestAnimationFrame(() => requestAnimationFrame(() =>
+            [...document.querySelectorAll('canvas')].every(one =>
+              one.clientWidth > 0 || !one.checkVisibility()) ? done()
+              : wait(done)));
+        })""")
 
     def press(self, key, shift=False):
         text = key if len(key) == 1 else "\r" if key == "Enter" else None

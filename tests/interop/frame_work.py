@@ -86,7 +86,7 @@ def next_of_trace(browser):
     for i, one in enumerate(browser.events):
         if one["method"].startswith("Tracing."):
             return browser.events.pop(i)
-    message = browser.receive(time.monotonic() + 60)
+    message = browser.receive(time.monotonic() + 240)
     browser.events.append(message)
     return None
 

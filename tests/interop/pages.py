@@ -130,10 +130,8 @@ def rows(page):
 
 def drawn_text(page, pane="timeline"):
     """Returns [text, x] of all texts that a pane draws when it is redrawn,
-    without those that it draws off-screen ahead of time.  A canvas has no
-    width until the page is laid out, and nothing is drawn before."""
-    page.wait("document.querySelector(%s)?.clientWidth > 0"
-              % json.dumps(f".{pane} canvas"))
+    without those that it draws off-screen ahead of time."""
+    page.wait_drawn()
     return page.evaluate("""((selector) => {
       const texts = [];
       const own = CanvasRenderingContext2D.prototype.fillText;

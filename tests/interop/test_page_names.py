@@ -49,7 +49,7 @@ def named(tmp_path_factory):
         missing(f"{program} (make check builds it)")
     folder = tmp_path_factory.mktemp("names")
     page, data = folder / "names.html", folder / "names.json"
-    subprocess.run([program, page, data, *NAMES], check=True, timeout=60)
+    subprocess.run([program, page, data, *NAMES], check=True, timeout=300)
     return page, json.loads(data.read_bytes().decode("utf-8"))
 
 
@@ -182,7 +182,7 @@ def odd_files(request, tmp_path):
     page = tmp_path / "ingest.html"
     done = subprocess.run(
         [BUILD / "tools" / "radio", "ingest", "-s", store, image],
-        capture_output=True, timeout=60,
+        capture_output=True, timeout=300,
         env={**os.environ, "RADIO_PROFILE": str(page)})
     assert done.returncode == (request.param == "refused")
     return page, image, store

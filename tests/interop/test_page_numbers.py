@@ -516,7 +516,7 @@ def recursion(tmp_path_factory):
     folder = tmp_path_factory.mktemp("recursion")
     page, data = folder / "page.html", folder / "data.json"
     subprocess.run([program, page, data, "alpha", "beta", "gamma"],
-                   check=True, timeout=60)
+                   check=True, timeout=300)
     return page, Document(data)
 
 
