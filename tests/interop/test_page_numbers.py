@@ -624,6 +624,6 @@ def test_the_head_has_the_json_s_figures(opened, local_read):
     assert figures["bytes delivered"] == expected.bytes_text(
         tree.metric("c:bytes delivered").sum)
     titles = page.evaluate("[...document.querySelectorAll('.findings li')]"
-                           ".map(one => one.querySelector('button, strong')"
+                           ".map(one => one.querySelector('.link, strong')"
                            ".textContent)")
     assert titles == local_read.document.raw["findings"]["title"]
