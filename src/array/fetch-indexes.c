@@ -123,7 +123,7 @@ accept_index (const struct rd_index_job *job, uint32_t number,
       prepare_index_read (job, number, get->key, get->into, get);
       /* Any version: the response may have lied about that, too. */
       get->file = NULL;
-      RD_TRY (rd_io_read (array->store->io, get));
+      RD_TRY (rd_read_stop_io_read (read->stop, array->store->io, get));
     }
     if (status == RADIO_OK && read->fresh_indexes)
       status = check_lengths (array, chunk->chunk, index);

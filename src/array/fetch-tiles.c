@@ -41,14 +41,29 @@ is_same_tile (const struct rd_fetch_job *job, uint32_t i)
   return tiles[i - 1].tile == tiles[i].tile;
 }
 
-enum radio_status
-rd_array_check_exists (const struct radio_array *array)
+/* Finds an object by its size; over a network by a request that ends with the
+ * read. */
+static enum radio_status
+find_object (const struct rd_tile_read *read, const char *key)
 {
+  struct rd_io *io = read->array->store->io;
+  RD_BUFFER_SCOPE struct rd_buffer none = { 0 };
+  uint64_t nbytes;
+  struct rd_io_get get = {
+    .key = key, .range = RD_RANGE_SPAN, .into = &none,
+  };
+  return io->ops->is_blocking ? io->ops->size (io, key, &nbytes)
+                              : rd_read_stop_io_read (read->stop, io, &get);
+}
+
+enum radio_status
+rd_fetch_check_exists (const struct rd_tile_read *read)
+{
+  const struct radio_array *array = read->array;
   struct rd_io *io = array->store->io;
   char key[RD_KEY_NBYTES];
-  uint64_t nbytes;
   rd_path_key (array->path, "zarr.json", key);
-  enum radio_status status = io->ops->size (io, key, &nbytes);
+  enum radio_status status = find_object (read, key);
   if (status != RADIO_ERROR_NOT_FOUND)
     return status;
   return rd_fail (status, "%s/%s: the array was removed or replaced while it "
@@ -61,7 +76,7 @@ rd_read_missing (struct rd_tile_read *read)
   read->found_missing = true;
   if (!read->array->is_complete)
     return RADIO_OK;
-  RD_TRY (rd_array_check_exists (read->array));
+  RD_TRY (rd_fetch_check_exists (read));
   const char *what = read->array->layout.sharding ? "shard" : "chunk";
   return rd_fail (RADIO_ERROR_FORMAT, "the %s is missing: radio stores "
                   "every %s, so this one was lost", what, what);
@@ -83,8 +98,7 @@ rd_fetch_prepare_read (const struct rd_fetch_job *job,
 {
   const struct radio_array *array = job->read->array;
   const struct radio_context *context = array->store->context;
-  struct rd_io *io = array->store->io;
-  uint64_t decode_nbytes = array->layout.decode_nbytes, nbytes;
+  uint64_t decode_nbytes = array->layout.decode_nbytes;
   enum radio_status status = rd_context_allows (
     context, rd_add_sat (fetch->nbytes, decode_nbytes),
     fetch->kind == RD_FETCH_SPAN ? "a tile" : "the chunk");
@@ -94,7 +108,7 @@ rd_fetch_prepare_read (const struct rd_fetch_job *job,
     struct rd_error error;
     rd_error_save (&error, fail_at (job, fetch->first, status));
     *missing = fetch->kind == RD_FETCH_OBJECT
-      && io->ops->size (io, key, &nbytes) == RADIO_ERROR_NOT_FOUND;
+      && find_object (job->read, key) == RADIO_ERROR_NOT_FOUND;
     return *missing ? rd_fetch_missing_object (job, fetch)
                     : rd_error_raise (&error);
   }
@@ -308,7 +322,8 @@ fetch_tile_again (const struct rd_fetch_job *job,
   rd_array_chunk_key (job->read->array, chunk_of (job, i)->chunk, key);
   RD_TRY (rd_fetch_prepare_read (job, &alone, key, &get, &missing));
   get.into = &scratch->fetched;
-  enum radio_status status = rd_io_read (job->read->array->store->io, &get);
+  enum radio_status status = rd_read_stop_io_read (
+    job->read->stop, job->read->array->store->io, &get);
   (void) status;                      /* it is in get.error as well */
   RD_TRY (rd_fetch_check_read (job, &alone, &get, &missing));
   if (missing)

@@ -83,7 +83,7 @@ void rd_fetch_tiles_wake (struct rd_tile_read *read);
 /* RADIO_ERROR_NOT_FOUND when the array was removed under its handle.  Removing
  * an array removes its document first: if that still exists after a read, no
  * chunk was missing because it was being removed. */
-enum radio_status rd_array_check_exists (const struct radio_array *array)
+enum radio_status rd_fetch_check_exists (const struct rd_tile_read *read)
   RADIO_USE_RESULT;
 
 /* Called for a chunk that has no object: RADIO_OK when it stands for fill

@@ -271,7 +271,7 @@ end_read (const struct read *read, enum radio_status status)
 {
   const struct radio_array *array = read->tiles.array;
   if (status == RADIO_OK && read->tiles.found_missing)
-    return rd_array_check_exists (array);
+    status = rd_fetch_check_exists (&read->tiles);
   if (status == RADIO_ERROR_CANCELLED)
     rd_fail (status, "the read was cancelled");
   else if (status == RADIO_ERROR_TIMEOUT)

@@ -8,6 +8,8 @@
 
 #include "src/base/checked.h"
 #include "src/base/now.h"
+#include "profiler/counters.h"
+#include "io/store.h"
 #include "src/array/stop.h"
 
 /* How often the caller's function is called while there is nothing to do. */
@@ -71,4 +73,31 @@ rd_read_stop_wait (struct rd_read_stop *stop, struct rd_io *io,
   if (is_cancelled (stop))
     rd_io_wake (io);
   pthread_mutex_lock (mutex);
+}
+
+static void
+wake (struct rd_io_get *get)
+{
+  rd_waiter_wake (get->user_data);
+}
+
+enum radio_status
+rd_read_stop_io_read (struct rd_read_stop *stop, struct rd_io *io,
+                      struct rd_io_get *get)
+{
+  get->stop = rd_read_stop_io (stop);
+  if (io->ops->is_blocking || !stop || !stop->cancel
+      || !pthread_equal (stop->caller, pthread_self ()))
+    return rd_io_read (io, get);
+  RD_SCOPE_WAIT ("wait for requests", RD_IN_NETWORK);
+  struct rd_waiter waiter = RD_WAITER_INIT;
+  get->done = wake;
+  get->user_data = &waiter;
+  io->ops->get (io, get, 1);
+  pthread_mutex_lock (&waiter.mutex);
+  while (!waiter.is_done)
+    rd_read_stop_wait (stop, io, &waiter.cond, &waiter.mutex);
+  pthread_mutex_unlock (&waiter.mutex);
+  rd_waiter_wait (&waiter);
+  return rd_error_raise (&get->error);
 }

@@ -39,4 +39,11 @@ enum radio_status rd_read_stop_check (struct rd_read_stop *stop)
 void rd_read_stop_wait (struct rd_read_stop *stop, struct rd_io *io,
                         pthread_cond_t *cond, pthread_mutex_t *mutex);
 
+/* Reads as rd_io_read does, but ends with the read; sets get's stop, which may
+ * be NULL. */
+enum radio_status rd_read_stop_io_read (struct rd_read_stop *stop,
+                                        struct rd_io *io,
+                                        struct rd_io_get *get)
+  RADIO_USE_RESULT;
+
 #endif /* RD_STOP_H */

@@ -155,6 +155,40 @@ a_silent_server_is_left_at_the_deadline (void **state)
   assert_reads (places, places->remote);
 }
 
+/* Chunks that are not stored have fill values if the array's document is still
+ * there, which is asked at the end. */
+static void
+the_question_for_a_removed_array_ends_early (void **state)
+{
+  static const struct radio_array_options chunks = {
+    .rank = 1, .shape = { 4 }, .chunk_shape = { 4 }, .data_type = "uint8",
+  };
+  const struct radio_box box = { 1, { 0 }, { 4 } };
+  struct places *places = *state;
+  struct radio_array *empty;
+  struct calls calls = { .last = 3 };
+  const struct radio_read_options hows[] = {
+    { .deadline_ms = 30 },
+    { .cancel = cancel_at_last, .user_data = &calls },
+  };
+  uint8_t got[4] = { 1, 1, 1, 1 };
+  assert_ok (radio_array_create (places->store, "empty", &chunks, &empty));
+  radio_array_close (empty);
+  assert_ok (radio_array_open (places->remote_store, "empty", &empty));
+  for (int i = 0; i < 2; i++) {
+    http_peer_script (places->peer, HTTP_SILENT, 1, 1);
+    assert_fails (radio_array_read (empty, &box, RADIO_STORED, got,
+                                    sizeof got, &hows[i]),
+                  i == 0 ? RADIO_ERROR_TIMEOUT : RADIO_ERROR_CANCELLED,
+                  i == 0 ? "/empty: the read is not done after 30 ms"
+                         : "/empty: the read was cancelled");
+  }
+  assert_ok (radio_array_read (empty, &box, RADIO_STORED, got, sizeof got,
+                               NULL));
+  assert_int_equal (got[0], 0);
+  radio_array_close (empty);
+}
+
 int
 main (void)
 {
@@ -167,6 +201,8 @@ main (void)
       a_silent_server_is_left_when_the_caller_cancels, set_up, tear_down),
     cmocka_unit_test_setup_teardown (a_silent_server_is_left_at_the_deadline,
                                      set_up, tear_down),
+    cmocka_unit_test_setup_teardown (
+      the_question_for_a_removed_array_ends_early, set_up, tear_down),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }
