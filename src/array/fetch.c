@@ -580,6 +580,42 @@ context_of (const struct rd_run *run)
   return run->read->array->store->context;
 }
 
+/* Takes a run out of those that wait, and lets it go on. */
+static void
+resume_synced (struct rd_run **at)
+{
+  struct rd_run *run = *at;
+  struct radio_context *context = context_of (run);
+  context->runs.nbytes += run->window_nbytes;
+  *at = run->following;
+  if (context->runs.last == &run->following)
+    context->runs.last = at;
+  run->step.end = flights_started;
+  rd_pool_post (context->pool, &run->step);
+}
+
+/* Lets the runs go on whose deadlines are over, to end by that; and sets the
+ * alarm for the first of the others. */
+static void
+resume_overdue (void *user_data)
+{
+  struct radio_context *context = user_data;
+  uint64_t first_ns = UINT64_MAX;
+  RD_LOCK_SCOPE (&context->runs_mutex);
+  struct rd_run **at = &context->runs.first;
+  while (*at) {
+    const struct rd_read_stop *stop = (*at)->read->stop;
+    if (rd_read_stop_check ((*at)->read->stop) != RADIO_OK) {
+      resume_synced (at);
+      continue;
+    }
+    if (stop)
+      first_ns = rd_min_u64 (first_ns, stop->io.deadline_ns);
+    at = &(*at)->following;
+  }
+  rd_pool_set_alarm (context->pool, first_ns, resume_overdue, context);
+}
+
 /* Reserves the bytes of the window, within the part of the memory limit that
  * one read may take.  False: the flights are started when others have ended. */
 static bool
@@ -600,21 +636,10 @@ reserve_window (struct rd_run *run)
   run->following = NULL;
   *context->runs.last = run;
   context->runs.last = &run->following;
+  if (run->read->stop)
+    rd_pool_set_alarm (context->pool, run->read->stop->io.deadline_ns,
+                       resume_overdue, context);
   return false;
-}
-
-/* Takes a run out of those that wait, and lets it go on. */
-static void
-resume_synced (struct rd_run **at)
-{
-  struct rd_run *run = *at;
-  struct radio_context *context = context_of (run);
-  context->runs.nbytes += run->window_nbytes;
-  *at = run->following;
-  if (context->runs.last == &run->following)
-    context->runs.last = at;
-  run->step.end = flights_started;
-  rd_pool_post (context->pool, &run->step);
 }
 
 /* Gives the bytes back, and starts the reads that waited for them, in order. */

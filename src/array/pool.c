@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "src/base/checked.h"
@@ -39,6 +40,7 @@ struct rd_pool {
   atomic_uint nqueued;              /* jobs ever queued; wraps */
   atomic_uint nspinning;            /* workers that watch nqueued */
   atomic_uint nurgent;              /* urgent jobs that no thread has joined */
+  _Atomic uint64_t alarm_ns;        /* UINT64_MAX: none */
   pthread_mutex_t mutex;
   pthread_cond_t arrived;           /* a job, or the end, for workers */
   pthread_cond_t finished;          /* a job, for threads that wait for it */
@@ -47,6 +49,8 @@ struct rd_pool {
     unsigned nstarted;              /* workers that run */
     unsigned nsleeping;             /* of these */
     struct rd_job *first, *last;
+    rd_alarm_fn *on_alarm;
+    void *user_data;
   } synced;
 
   /* Scratches not in use: as many as threads ever worked at the same time.
@@ -182,9 +186,17 @@ record_failure_synced (struct rd_job *job, enum radio_status status)
     rd_error_save (&job->synced.error, status);
 }
 
+static bool
+is_alarm_due (const struct rd_pool *pool)
+{
+  uint64_t at_ns = atomic_load_explicit (&pool->alarm_ns,
+                                         memory_order_relaxed);
+  return at_ns != UINT64_MAX && rd_now_ns () >= at_ns;
+}
+
 /* Does tasks until none is left or one fails.  A worker (handoff and preempted
- * are not NULL) also stops for an urgent job, sets *preempted, and has a scope
- * below the one of the thread that started the job. */
+ * are not NULL) also stops for an urgent job or the alarm, sets *preempted, and
+ * has a scope below the one of the thread that started the job. */
 static enum radio_status
 do_tasks (struct rd_pool *pool, struct rd_job *job, unsigned number,
           const struct radio_handoff *handoff, bool *preempted)
@@ -206,7 +218,8 @@ do_tasks (struct rd_pool *pool, struct rd_job *job, unsigned number,
          && take_task (&job->tasks, number, &nempty, &task)) {
     status = job->run (job, task, scratch);
     if (preempted && status == RADIO_OK && !job->urgent
-        && atomic_load_explicit (&pool->nurgent, memory_order_relaxed) > 0) {
+        && (atomic_load_explicit (&pool->nurgent, memory_order_relaxed) > 0
+            || is_alarm_due (pool))) {
       *preempted = true;
       break;
     }
@@ -279,6 +292,38 @@ work_and_lock (struct rd_pool *pool, struct rd_job *job, unsigned number,
   pthread_cond_broadcast (&pool->finished);
 }
 
+/* Calls on_alarm without the mutex, if its time has come. */
+static bool
+ring_synced (struct rd_pool *pool)
+{
+  if (!is_alarm_due (pool))
+    return false;
+  atomic_store (&pool->alarm_ns, UINT64_MAX);
+  rd_alarm_fn *on_alarm = pool->synced.on_alarm;
+  void *user_data = pool->synced.user_data;
+  pthread_mutex_unlock (&pool->mutex);
+  on_alarm (user_data);
+  pthread_mutex_lock (&pool->mutex);
+  return true;
+}
+
+/* Sleeps until a job arrives, or the alarm's time comes. */
+static void
+sleep_synced (struct rd_pool *pool)
+{
+  uint64_t at_ns = atomic_load (&pool->alarm_ns);
+  const struct timespec at = {
+    .tv_sec = (time_t) (at_ns / 1000000000),
+    .tv_nsec = (long) (at_ns % 1000000000),
+  };
+  pool->synced.nsleeping++;
+  if (at_ns == UINT64_MAX)
+    pthread_cond_wait (&pool->arrived, &pool->mutex);
+  else
+    pthread_cond_timedwait (&pool->arrived, &pool->mutex, &at);
+  pool->synced.nsleeping--;
+}
+
 static void *
 run_worker (void *argument)
 {
@@ -289,6 +334,8 @@ run_worker (void *argument)
   snprintf (name, sizeof name, "radio worker %u", ++pool->synced.nstarted);
   radio_thread_name (name);
   while (!pool->synced.closing) {
+    if (ring_synced (pool))
+      continue;
     struct rd_job *job = pool->synced.first;
     while (job && !has_room_synced (job))
       job = job->synced.following;
@@ -298,9 +345,7 @@ run_worker (void *argument)
       pthread_mutex_unlock (&pool->mutex);
       work_and_lock (pool, job, number, &handoff);
     } else if (has_spun) {
-      pool->synced.nsleeping++;
-      pthread_cond_wait (&pool->arrived, &pool->mutex);
-      pool->synced.nsleeping--;
+      sleep_synced (pool);
     } else {
       /* Look at the queue once more before sleeping, job or not. */
       unsigned seen = atomic_load (&pool->nqueued);
@@ -363,8 +408,13 @@ rd_pool_open (const struct rd_pool_options *options,
   pool->spin_ns = options->spin_ns;
   pthread_mutex_init (&pool->mutex, NULL);
   pthread_mutex_init (&pool->scratch_mutex, NULL);
-  pthread_cond_init (&pool->arrived, NULL);
+  pthread_condattr_t monotonic;
+  pthread_condattr_init (&monotonic);
+  pthread_condattr_setclock (&monotonic, CLOCK_MONOTONIC);
+  pthread_cond_init (&pool->arrived, &monotonic);
+  pthread_condattr_destroy (&monotonic);
   pthread_cond_init (&pool->finished, NULL);
+  atomic_init (&pool->alarm_ns, UINT64_MAX);
 
   int errnum = 0;
   while (errnum == 0 && pool->nworkers < n)
@@ -482,6 +532,19 @@ rd_pool_post (struct rd_pool *pool, struct rd_job *job)
   job->detached = true;
   if (pool->pid == getpid ())
     (void) submit (pool, job, false);
+}
+
+void
+rd_pool_set_alarm (struct rd_pool *pool, uint64_t at_ns, rd_alarm_fn *on_alarm,
+                   void *user_data)
+{
+  RD_LOCK_SCOPE (&pool->mutex);
+  if (at_ns >= atomic_load (&pool->alarm_ns))
+    return;
+  pool->synced.on_alarm = on_alarm;
+  pool->synced.user_data = user_data;
+  atomic_store (&pool->alarm_ns, at_ns);
+  pthread_cond_signal (&pool->arrived);
 }
 
 static bool

@@ -113,6 +113,14 @@ enum radio_status rd_pool_start (struct rd_pool *pool, struct rd_job *job)
 /* Queues a detached job.  In a child process it never ends. */
 void rd_pool_post (struct rd_pool *pool, struct rd_job *job);
 
+/* Has a function called by a worker, busy ones between two tasks, when the time
+ * by rd_now_ns has come.  A pool has one function, which is called once, at the
+ * earliest of the times that were set since it was called; it sets the next
+ * one.  There must be a worker. */
+typedef void rd_alarm_fn (void *user_data);
+void rd_pool_set_alarm (struct rd_pool *pool, uint64_t at_ns,
+                        rd_alarm_fn *on_alarm, void *user_data);
+
 /* Works on a started job, unless it is full, until no task of it is left, but
  * does not wait for the other threads. */
 void rd_pool_help (struct rd_pool *pool, struct rd_job *job);

@@ -14,6 +14,7 @@
 
 #include "profiler/model/profile.h"
 #include "src/array/pool.h"
+#include "src/base/now.h"
 
 /* Kept by each scratch of these pools. */
 #define KEEP_NBYTES ((size_t) 8 << 20)
@@ -692,6 +693,62 @@ scratches_are_reused_and_big_ones_trimmed (void **state)
   rd_pool_close (pool);
 }
 
+/* A job whose tasks go on until the alarm has rung. */
+struct alarmed {
+  struct rd_job job;
+  atomic_bool has_rung;
+  _Atomic uint64_t rung_ns;
+};
+
+static void
+ring (void *user_data)
+{
+  struct alarmed *alarmed = user_data;
+  alarmed->rung_ns = rd_now_ns ();
+  alarmed->has_rung = true;
+}
+
+static enum radio_status
+wait_for_alarm (struct rd_job *job, uint64_t task, struct rd_scratch *scratch)
+{
+  (void) task, (void) scratch;
+  usleep (1000);
+  return ((struct alarmed *) job)->has_rung
+         ? rd_fail (RADIO_ERROR_CANCELLED, "it rang") : RADIO_OK;
+}
+
+static void
+an_alarm_wakes_an_idle_pool_at_the_earliest_time (void **state)
+{
+  (void) state;
+  struct rd_pool *pool = open_pool (3);
+  struct alarmed alarmed = { 0 };
+  for (int round = 0; round < 3; round++) {
+    uint64_t at_ns = rd_now_ns () + 20000000;
+    alarmed.has_rung = false;
+    rd_pool_set_alarm (pool, at_ns + UINT64_C (60000000000), ring, &alarmed);
+    rd_pool_set_alarm (pool, at_ns, ring, &alarmed);
+    rd_pool_set_alarm (pool, UINT64_MAX, ring, &alarmed);
+    while (!alarmed.has_rung)
+      usleep (1000);
+    assert_true (alarmed.rung_ns >= at_ns);
+  }
+  rd_pool_close (pool);
+}
+
+static void
+a_busy_worker_rings_the_alarm_between_two_tasks (void **state)
+{
+  (void) state;
+  struct rd_pool *pool = open_pool (2);
+  struct alarmed alarmed = { .job = { .run = wait_for_alarm, .n = UINT32_MAX } };
+  assert_ok (rd_pool_start (pool, &alarmed.job));
+  rd_pool_set_alarm (pool, rd_now_ns () + 5000000, ring, &alarmed);
+  assert_fails (rd_pool_wait (pool, &alarmed.job), RADIO_ERROR_CANCELLED,
+                "it rang");
+  rd_pool_close (pool);
+}
+
 int
 main (void)
 {
@@ -716,6 +773,8 @@ main (void)
     cmocka_unit_test (many_callers_share_a_pool),
     cmocka_unit_test (a_forked_child_gets_an_error_and_does_not_hang),
     cmocka_unit_test (scratches_are_reused_and_big_ones_trimmed),
+    cmocka_unit_test (an_alarm_wakes_an_idle_pool_at_the_earliest_time),
+    cmocka_unit_test (a_busy_worker_rings_the_alarm_between_two_tasks),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }
