@@ -129,10 +129,10 @@ typedef void radio_read_done_fn (enum radio_status status, void *user_data);
  * reads may be started, by one thread: their requests to a server are in flight
  * together, as far as the context's memory limit allows; others wait.
  *
- * The requests are copied; their buffers and strides, and the array, stay valid
- * until done was called, which may be before this returns.  Then *read is set
- * already.  The caller releases *read by radio_read_close; read may be NULL.
- * done may be NULL if the read is waited for.
+ * The requests are copied.  Their buffers and strides, and the array, stay
+ * valid until this has returned and done was called, whichever is later; when
+ * done is called, *read is set.  The caller releases *read by radio_read_close;
+ * read may be NULL.  done may be NULL if the read is waited for.
  *
  * options->cancel must be NULL: radio_read_cancel ends the read.  A context of
  * one thread starts another one.
@@ -147,19 +147,23 @@ radio_array_read_async (struct radio_array *array,
                         radio_read_done_fn *done, void *user_data,
                         struct radio_read **read) RADIO_USE_RESULT;
 
-/* Waits until a read has ended and done has returned.  Returns its result. */
+/* Waits until a read has ended and done has returned.  Returns its result, also
+ * if it is called again.
+ * Errors: those of radio_array_read; RADIO_ERROR_FORKED (the read was started
+ * before fork, and goes on in the parent only). */
 RADIO_API enum radio_status radio_read_wait (struct radio_read *read)
   RADIO_USE_RESULT;
 
-/* Returns whether radio_read_wait would return at once. */
+/* Returns whether radio_read_wait would return at once; true for NULL. */
 RADIO_API bool radio_read_is_done (struct radio_read *read);
 
 /* Ends a read soon, and returns at once; its result is then
- * RADIO_ERROR_CANCELLED, unless it has ended already. */
+ * RADIO_ERROR_CANCELLED, unless it has ended already.  done is called then,
+ * too.  NULL is legal. */
 RADIO_API void radio_read_cancel (struct radio_read *read);
 
-/* Releases the caller's handle; a read goes on that has not ended.  NULL is
- * legal. */
+/* Releases the caller's handle, which must be its last use; a read goes on that
+ * has not ended.  NULL is legal. */
 RADIO_API void radio_read_close (struct radio_read *read);
 
 /* Properties of a new array. */

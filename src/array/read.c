@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "src/base/checked.h"
 #include "src/base/structs.h"
@@ -369,6 +370,7 @@ struct radio_read {
   radio_read_done_fn *done;
   void *user_data;
   atomic_uint nrefs;                  /* the caller's, and its own */
+  pid_t pid;                          /* of the process that started it */
   struct radio_handoff handoff;       /* if the store blocks */
   pthread_mutex_t mutex;
   pthread_cond_t ended;
@@ -457,6 +459,7 @@ rd_array_read_async (struct radio_array *array,
   pthread_mutex_init (&read->mutex, NULL);
   pthread_cond_init (&read->ended, NULL);
   atomic_init (&read->nrefs, result ? 2 : 1);
+  read->pid = getpid ();
   read->done = done;
   read->user_data = user_data;
   read->requests = rd_calloc (n + 1, sizeof *read->requests);
@@ -503,10 +506,21 @@ radio_array_read_async (struct radio_array *array,
                               options, done, user_data, read);
 }
 
+/* In a child process nothing ends the read, and its mutex may be held for
+ * ever. */
+static bool
+is_forked (const struct radio_read *read)
+{
+  return read->pid != getpid ();
+}
+
 enum radio_status
 radio_read_wait (struct radio_read *read)
 {
   RD_NOT_NULL (read);
+  if (is_forked (read))
+    return rd_fail (RADIO_ERROR_FORKED, "the read was started before fork: "
+                    "start it again in the child process");
   RD_LOCK_SCOPE (&read->mutex);
   while (!read->synced.is_done)
     pthread_cond_wait (&read->ended, &read->mutex);
@@ -516,6 +530,8 @@ radio_read_wait (struct radio_read *read)
 bool
 radio_read_is_done (struct radio_read *read)
 {
+  if (!read || is_forked (read))
+    return true;
   RD_LOCK_SCOPE (&read->mutex);
   return read->synced.is_done;
 }
@@ -523,7 +539,7 @@ radio_read_is_done (struct radio_read *read)
 void
 radio_read_cancel (struct radio_read *read)
 {
-  if (!read)
+  if (!read || is_forked (read))
     return;
   atomic_store (&read->read.stop.io.is_cancelled, true);
   RD_LOCK_SCOPE (&read->mutex);

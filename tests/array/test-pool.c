@@ -741,7 +741,9 @@ a_busy_worker_rings_the_alarm_between_two_tasks (void **state)
 {
   (void) state;
   struct rd_pool *pool = open_pool (2);
-  struct alarmed alarmed = { .job = { .run = wait_for_alarm, .n = UINT32_MAX } };
+  struct alarmed alarmed = {
+    .job = { .run = wait_for_alarm, .n = UINT32_MAX },
+  };
   assert_ok (rd_pool_start (pool, &alarmed.job));
   rd_pool_set_alarm (pool, rd_now_ns () + 5000000, ring, &alarmed);
   assert_fails (rd_pool_wait (pool, &alarmed.job), RADIO_ERROR_CANCELLED,

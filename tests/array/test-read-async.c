@@ -5,6 +5,7 @@
 #include <config.h>
 
 #include <pthread.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "src/array/context.h"
@@ -241,6 +242,39 @@ let_pass (struct gate *gate)
   return n;
 }
 
+/* Reads that wait end by their deadlines, the earliest first, while no other
+ * one moves; of those without one, or a late one, none ends. */
+static void
+a_deadline_ends_the_wait_for_memory (struct radio_array *array,
+                                     unsigned char *got, uint64_t nbytes)
+{
+  const uint64_t deadlines_ms[] = { 60000, 60, 20, 0 };
+  const struct radio_request request = {
+    { 1, { 0 }, { nbytes } }, got, nbytes, NULL,
+  };
+  struct job jobs[4] = { 0 };
+  for (int i = 0; i < 4; i++) {
+    const struct radio_read_options late = { .deadline_ms = deadlines_ms[i] };
+    assert_ok (radio_array_read_async (array, &request, 1, RADIO_STORED,
+                                       &late, on_done, &jobs[i],
+                                       &jobs[i].read));
+  }
+  assert_fails (radio_read_wait (jobs[2].read), RADIO_ERROR_TIMEOUT,
+                "a: the read is not done after 20 ms");
+  assert_fails (radio_read_wait (jobs[1].read), RADIO_ERROR_TIMEOUT,
+                "a: the read is not done after 60 ms");
+  for (int i = 0; i < 4; i += 3) {
+    assert_false (radio_read_is_done (jobs[i].read));
+    radio_read_cancel (jobs[i].read);
+    assert_fails (radio_read_wait (jobs[i].read), RADIO_ERROR_CANCELLED,
+                  "the read was cancelled");
+  }
+  for (int i = 0; i < 4; i++) {
+    assert_int_equal (jobs[i].ndone, 1);
+    radio_read_close (jobs[i].read);
+  }
+}
+
 /* Of 64 reads only those are in flight that the limit allows. */
 static void
 reads_in_flight_stay_within_the_memory_limit (void **state)
@@ -286,6 +320,7 @@ reads_in_flight_stay_within_the_memory_limit (void **state)
   assert_fails (radio_read_wait (reads[NREADS - 1]), RADIO_ERROR_CANCELLED,
                 "the read was cancelled");
   radio_read_close (reads[NREADS - 1]);
+  a_deadline_ends_the_wait_for_memory (array, got, NBYTES);
   /* Time for as many as there may be; more would be seen then. */
   usleep (20000);
   for (int i = 0; i < NREADS - 1; i++) {
@@ -409,6 +444,238 @@ a_deadline_ends_a_read_of_a_silent_server (void **state)
   free (job.buffer);
 }
 
+/* Waits at most as long as the test may take. */
+static void
+wait_for_requests (struct http_peer *peer, unsigned n)
+{
+  while (http_peer_requests (peer) < n)
+    usleep (500);
+}
+
+/* A peer that has objects of NREADS chunks, and a store of it that is opened
+ * anew, with one thread. */
+struct remote {
+  struct radio_store *local, *store;
+  struct radio_array *array;
+  struct http_peer *peer;
+};
+
+static void
+open_remote (struct remote *remote)
+{
+  static const struct radio_array_options chunks = {
+    .rank = 1, .shape = { NREADS * 100 }, .chunk_shape = { 100 },
+    .data_type = "uint8", .codecs_json = "[{\"name\": \"bytes\"}]",
+  };
+  const struct radio_box whole = { 1, { 0 }, { NREADS * 100 } };
+  const struct radio_context_options how = { .nthreads = 1 };
+  const struct radio_store_options create = { .create = true };
+  unsigned char elements[NREADS * 100];
+  struct rd_io *memory;
+  struct radio_array *written;
+  for (size_t i = 0; i < sizeof elements; i++)
+    elements[i] = (unsigned char) (i % 251 + 1);
+  assert_ok (rd_io_open ("memory:", true, &memory));
+  assert_ok (rd_store_open_io (memory, &create, &remote->local));
+  assert_ok (radio_array_create (remote->local, "a", &chunks, &written));
+  assert_ok (radio_array_write (written, &whole, elements, sizeof elements));
+  radio_array_close (written);
+  remote->peer = http_peer_start (memory);
+  struct radio_context *context;
+  assert_ok (radio_context_open (&how, &context));
+  const struct radio_store_options in = { .context = context };
+  assert_ok (radio_store_open (http_peer_url (remote->peer), &in,
+                               &remote->store));
+  radio_context_close (context);
+  assert_ok (radio_array_open (remote->store, "a", &remote->array));
+}
+
+static void
+close_remote (struct remote *remote)
+{
+  radio_array_close (remote->array);
+  radio_store_close (remote->store);
+  http_peer_stop (remote->peer);
+  radio_store_close (remote->local);
+}
+
+/* Starts to read chunk i. */
+static void
+start_chunk (struct remote *remote, struct job *job, int i,
+             const struct radio_read_options *read_options)
+{
+  job->box = (struct radio_box) { 1, { 100 * (uint64_t) i }, { 100 } };
+  assert_ok (start (remote->array, job, read_options));
+}
+
+static void
+assert_chunk (const struct job *job)
+{
+  for (size_t i = 0; i < 100; i++)
+    assert_int_equal (job->buffer[i], (job->box.start[0] + i) % 251 + 1);
+}
+
+static struct job *
+make_chunk_jobs (size_t n)
+{
+  struct job *jobs = calloc (n, sizeof *jobs);
+  assert_non_null (jobs);
+  for (size_t i = 0; i < n; i++) {
+    jobs[i].buffer = calloc (1, MAX_NBYTES);
+    assert_non_null (jobs[i].buffer);
+  }
+  return jobs;
+}
+
+static void
+end_chunk (struct job *job, enum radio_status expected, const char *message)
+{
+  if (expected == RADIO_OK) {
+    assert_ok (radio_read_wait (job->read));
+    assert_chunk (job);
+  } else {
+    assert_fails (radio_read_wait (job->read), expected, message);
+  }
+  assert_int_equal (job->ndone, 1);
+  assert_int_equal (job->status, expected);
+  radio_read_close (job->read);
+  free (job->buffer);
+}
+
+/* The server responds to none of them before it has all. */
+static void
+sixty_four_requests_are_in_flight_over_http (void **state)
+{
+  (void) state;
+  struct remote remote;
+  open_remote (&remote);
+  unsigned before = http_peer_requests (remote.peer);
+  struct job *jobs = make_chunk_jobs (NREADS);
+  http_peer_script (remote.peer, HTTP_HELD, 0, NREADS);
+  for (int i = 0; i < NREADS; i++)
+    start_chunk (&remote, &jobs[i], i, NULL);
+  wait_for_requests (remote.peer, before + NREADS);
+  for (int i = 0; i < NREADS; i++)
+    assert_int_equal (jobs[i].ndone, 0);
+  assert_true (http_peer_open_connections (remote.peer) >= NREADS);
+  http_peer_release (remote.peer, 1);
+  for (int i = 0; i < NREADS; i++)
+    end_chunk (&jobs[i], RADIO_OK, NULL);
+  assert_int_equal (http_peer_requests (remote.peer), before + NREADS);
+  free (jobs);
+  close_remote (&remote);
+}
+
+/* All connections are taken: the 65th read waits for one, and the 66th. */
+static void
+a_read_that_waits_for_a_connection_ends_early (void **state)
+{
+  (void) state;
+  const struct radio_read_options hurried = { .deadline_ms = 30 };
+  struct remote remote;
+  open_remote (&remote);
+  unsigned before = http_peer_requests (remote.peer);
+  struct job *jobs = make_chunk_jobs (NREADS + 2);
+  http_peer_script (remote.peer, HTTP_HELD, 0, NREADS);
+  for (int i = 0; i < NREADS; i++)
+    start_chunk (&remote, &jobs[i], i, NULL);
+  wait_for_requests (remote.peer, before + NREADS);
+  start_chunk (&remote, &jobs[NREADS], 0, &hurried);
+  start_chunk (&remote, &jobs[NREADS + 1], 1, NULL);
+  end_chunk (&jobs[NREADS], RADIO_ERROR_TIMEOUT,
+             "/a: the read is not done after 30 ms");
+  radio_read_cancel (jobs[NREADS + 1].read);
+  end_chunk (&jobs[NREADS + 1], RADIO_ERROR_CANCELLED,
+             "/a: the read was cancelled");
+  for (int i = 0; i < NREADS; i++)
+    assert_false (radio_read_is_done (jobs[i].read));
+  assert_int_equal (http_peer_requests (remote.peer), before + NREADS);
+  http_peer_release (remote.peer, 1);
+  for (int i = 0; i < NREADS; i++)
+    end_chunk (&jobs[i], RADIO_OK, NULL);
+  free (jobs);
+  close_remote (&remote);
+}
+
+/* Each ends by its own: cancelled, at its deadline, or with its elements. */
+static void
+reads_in_flight_end_in_three_ways (void **state)
+{
+  (void) state;
+  const struct radio_read_options hurried = { .deadline_ms = 30 };
+  struct remote remote;
+  open_remote (&remote);
+  unsigned before = http_peer_requests (remote.peer);
+  struct job *jobs = make_chunk_jobs (NREADS);
+  http_peer_script (remote.peer, HTTP_HELD, 0, NREADS);
+  for (int i = 0; i < NREADS; i++)
+    start_chunk (&remote, &jobs[i], i, i % 3 == 1 ? &hurried : NULL);
+  wait_for_requests (remote.peer, before + NREADS / 2);
+  for (int i = 0; i < NREADS; i += 3)
+    radio_read_cancel (jobs[i].read);
+  for (int i = 0; i < NREADS; i++)
+    if (i % 3 == 0)
+      end_chunk (&jobs[i], RADIO_ERROR_CANCELLED, "the read was cancelled");
+    else if (i % 3 == 1)
+      end_chunk (&jobs[i], RADIO_ERROR_TIMEOUT, "is not done after 30 ms");
+  http_peer_release (remote.peer, 1);
+  for (int i = 2; i < NREADS; i += 3)
+    end_chunk (&jobs[i], RADIO_OK, NULL);
+  free (jobs);
+  close_remote (&remote);
+}
+
+/* Once done was called everything may go but the handle of the read. */
+static void
+all_is_closed_when_done_was_called (void **state)
+{
+  (void) state;
+  for (int round = 0; round < 20; round++) {
+    struct remote remote;
+    open_remote (&remote);
+    struct job *jobs = make_chunk_jobs (NREADS);
+    for (int i = 0; i < NREADS; i++)
+      start_chunk (&remote, &jobs[i], i, NULL);
+    for (int i = 0; i < NREADS; i++)
+      while (jobs[i].ndone == 0)
+        sched_yield ();
+    close_remote (&remote);
+    for (int i = 0; i < NREADS; i++)
+      end_chunk (&jobs[i], RADIO_OK, NULL);
+    free (jobs);
+  }
+}
+
+/* Nothing ends the read in a child: it can only be left. */
+static void
+a_forked_child_does_not_wait_for_its_parents_read (void **state)
+{
+  (void) state;
+  struct remote remote;
+  open_remote (&remote);
+  struct job *job = make_chunk_jobs (1);
+  http_peer_script (remote.peer, HTTP_HELD, 0, 1);
+  start_chunk (&remote, job, 0, NULL);
+  pid_t child = fork ();
+  assert_true (child >= 0);
+  if (child == 0) {
+    alarm (20);
+    bool is_left = radio_read_is_done (job->read);
+    radio_read_cancel (job->read);
+    is_left &= radio_read_wait (job->read) == RADIO_ERROR_FORKED
+      && strstr (radio_error_message (), "before fork");
+    radio_read_close (job->read);
+    _exit (!is_left);
+  }
+  int how;
+  assert_int_equal (waitpid (child, &how, 0), child);
+  assert_int_equal (how, 0);
+  http_peer_release (remote.peer, 1);
+  end_chunk (job, RADIO_OK, NULL);
+  free (job);
+  close_remote (&remote);
+}
+
 static bool
 never (void *user_data)
 {
@@ -435,6 +702,9 @@ what_can_never_be_read_is_refused_at_once (void **state)
   assert_int_equal (job.ndone, 0);
   radio_read_close (NULL);
   radio_read_cancel (NULL);
+  assert_true (radio_read_is_done (NULL));
+  assert_fails (radio_read_wait (NULL), RADIO_ERROR_ARGUMENT,
+                "radio_read_wait: read is NULL");
   model_close (&model);
   free (job.buffer);
 }
@@ -473,6 +743,11 @@ main (void)
     cmocka_unit_test (reads_are_cancelled_while_they_run),
     cmocka_unit_test (sixty_four_reads_of_a_silent_server_are_cancelled),
     cmocka_unit_test (a_deadline_ends_a_read_of_a_silent_server),
+    cmocka_unit_test (sixty_four_requests_are_in_flight_over_http),
+    cmocka_unit_test (a_read_that_waits_for_a_connection_ends_early),
+    cmocka_unit_test (reads_in_flight_end_in_three_ways),
+    cmocka_unit_test (all_is_closed_when_done_was_called),
+    cmocka_unit_test (a_forked_child_does_not_wait_for_its_parents_read),
     cmocka_unit_test (what_can_never_be_read_is_refused_at_once),
     cmocka_unit_test (a_read_goes_on_when_its_handle_is_closed),
   };

@@ -523,6 +523,8 @@ answer (struct http_peer *peer, int fd, struct request *request)
     return send_status (fd, "405 Method Not Allowed");
   unsigned seed;
   enum http_fault fault = begin_answer (peer, request, &seed);
+  if (fault == HTTP_HELD)
+    (void) wait_for_release (peer, 1);
   int sent = send_nothing_of_it (fd, request, fault);
   return sent < 0 ? send_object (peer, fd, request, fault, seed)
                   : sent != 0;

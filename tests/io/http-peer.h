@@ -32,6 +32,7 @@ enum http_fault {
   HTTP_OTHER_TOTAL,           /* 206 of an object that is one byte longer */
   HTTP_FLIPPED,               /* 206 with a changed bit, each time another */
   HTTP_CLAIM,                 /* 200 that claims 2^60 bytes, then hangs up */
+  HTTP_HELD,                  /* right, once http_peer_release was called */
 };
 
 struct http_peer;
