@@ -132,7 +132,8 @@ hash_volume (struct radio_volume *volume, char text[RD_SHA256_TEXT_NBYTES])
 }
 
 /* Called if all tiles are undamaged, since damaged ones cannot be read and
- * have been reported.  A whole shard may still be missing. */
+ * have been reported.  A whole shard, or all of the level, may still be
+ * missing: the read fails by the format, or finds no array. */
 static enum radio_status
 check_sha256 (struct validation *validation)
 {
@@ -143,7 +144,7 @@ check_sha256 (struct validation *validation)
     return RADIO_OK;
   RD_SCOPE ("check sha256", RD_IN_OPERATION);
   enum radio_status status = hash_volume (validation->volume, text);
-  if (status == RADIO_ERROR_FORMAT)
+  if (status == RADIO_ERROR_FORMAT || status == RADIO_ERROR_NOT_FOUND)
     return report_damage_if_current (validation);
   RD_TRY (status);
   if (strcmp (text, meta->source_sha256) == 0)

@@ -4,6 +4,8 @@
  * the one of the volume before. */
 #include <config.h>
 
+#include "src/volume/gc/collect.h"
+#include "src/volume/volume.h"
 #include "tests/volume/copying.h"
 
 static void
@@ -108,6 +110,24 @@ a_store_that_cannot_be_listed_is_checked_by_its_documents (void **state)
 }
 
 static void
+a_volume_that_has_lost_its_level_is_damaged (void **state)
+{
+  (void) state;
+  struct radio_store *store = make_source ();
+  struct radio_volume *volume = must_open (store);
+  struct radio_check check;
+  unsigned ndamages = 0;
+  assert_ok (rd_level_remove (store, volume->array->path));
+  assert_fails (radio_volume_validate (volume, &check, count_damage,
+                                       &ndamages),
+                RADIO_ERROR_CHECKSUM, "ct/a: 1 damaged");
+  assert_int_equal (check.damaged_count, 1);
+  assert_int_equal (ndamages, 1);
+  radio_volume_close (volume);
+  radio_store_close (store);
+}
+
+static void
 put_back (struct radio_store *store, const struct rd_buffer *text)
 {
   assert_ok (rd_io_put (store->io, "ct/a/nifti/zarr.json", text->data,
@@ -170,6 +190,7 @@ main (void)
       a_volume_that_is_replaced_while_it_is_read_is_not_damaged),
     cmocka_unit_test (
       a_store_that_cannot_be_listed_is_checked_by_its_documents),
+    cmocka_unit_test (a_volume_that_has_lost_its_level_is_damaged),
     cmocka_unit_test (
       the_header_of_the_volume_before_is_stale_and_any_other_is_bad),
   };
