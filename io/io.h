@@ -85,6 +85,10 @@ struct rd_part {
 enum rd_put {
   RD_PUT_REPLACE,
   RD_PUT_IF_ABSENT,           /* RADIO_ERROR_EXISTS when it is there */
+  RD_PUT_OWN,                 /* replaces; the key has a random name, so that
+                                 no one else writes other bytes there: a store
+                                 may write it twice, to find out what its
+                                 server supports */
 };
 
 /* One child of a prefix. */

@@ -64,8 +64,13 @@ is_written_by (struct rd_s3 *s3, const char *key, const char *name,
 
 /*------------------------------------------------------------------------
  * Conditional writes.  Some servers do not know the header of the condition
- * and replace the existing object: so each store probes that once, with an
- * object of its own, before it relies on it.
+ * and replace the existing object: so each store finds that out once, before
+ * it relies on it, by putting an object that exists under the condition.  That
+ * must be one that no other writer can have put or replaced meanwhile, else
+ * such a server would lose the other's bytes.  A level's document is: it is
+ * put twice.  Where something else comes first, as where a store or collection
+ * is made, there is no such object yet, since the documents above a level
+ * come before it; then a probe is put twice and removed.
  *----------------------------------------------------------------------*/
 
 static uint64_t
@@ -101,9 +106,11 @@ put_if_absent (struct rd_s3 *s3, const char *key,
   return is_ours ? RADIO_OK : rd_error_raise (&error);
 }
 
-/* Writes a probe twice: a server with support rejects the second write. */
+/* A server with support rejects to put an object again.  key: one of ours that
+ * was put; NULL: a probe's. */
 static enum radio_status
-get_support (struct rd_s3 *s3, enum rd_s3_support *support)
+get_support (struct rd_s3 *s3, const char *key, const struct rd_part *parts,
+             size_t n, enum rd_s3_support *support)
 {
   RD_LOCK_SCOPE (&s3->probe_mutex);
   pthread_mutex_lock (&s3->mutex);
@@ -111,13 +118,18 @@ get_support (struct rd_s3 *s3, enum rd_s3_support *support)
   pthread_mutex_unlock (&s3->mutex);
   if (*support != RD_S3_UNKNOWN)
     return RADIO_OK;
-  char key[sizeof RD_S3_PROBE_NAME + WRITER_NBYTES];
-  char random[WRITER_NBYTES];
-  RD_TRY (make_writer_name (random));
-  snprintf (key, sizeof key, RD_S3_PROBE_NAME "%s", random);
-  enum radio_status status = put_if_absent (s3, key, NULL, 0, &probe_site);
-  if (status == RADIO_OK)
+  char probe[sizeof RD_S3_PROBE_NAME + WRITER_NBYTES];
+  enum radio_status status = RADIO_OK;
+  bool is_probe = key == NULL;
+  if (is_probe) {
+    char random[WRITER_NBYTES];
+    RD_TRY (make_writer_name (random));
+    snprintf (probe, sizeof probe, RD_S3_PROBE_NAME "%s", random);
+    key = probe;
     status = put_if_absent (s3, key, NULL, 0, &probe_site);
+  }
+  if (status == RADIO_OK)
+    status = put_if_absent (s3, key, parts, n, &probe_site);
   *support = status == RADIO_ERROR_EXISTS ? RD_S3_SUPPORTED
                                           : RD_S3_UNSUPPORTED;
   if (status == RADIO_ERROR_EXISTS || status == RADIO_ERROR_UNSUPPORTED)
@@ -126,13 +138,28 @@ get_support (struct rd_s3 *s3, enum rd_s3_support *support)
   rd_error_save (&error, status);
   /* If that fails, sweep removes it. */
   RD_S3_CALL_SCOPE struct rd_s3_call call = { 0 };
-  if (rd_s3_call_init (&call, s3, RD_HTTP_DELETE, key, NULL) == RADIO_OK)
+  if (is_probe
+      && rd_s3_call_init (&call, s3, RD_HTTP_DELETE, key, NULL) == RADIO_OK)
     (void) !rd_s3_call_run (&call, &probe_site);
   RD_TRY (rd_error_raise (&error));
   pthread_mutex_lock (&s3->mutex);
   s3->synced.if_absent = *support;
   pthread_mutex_unlock (&s3->mutex);
   return RADIO_OK;
+}
+
+/* Without conditional writes there may be one writer only. */
+static enum radio_status
+check_support (const struct rd_s3 *s3, const char *key,
+               enum rd_s3_support support)
+{
+  if (support == RD_S3_SUPPORTED || s3->single_writer)
+    return RADIO_OK;
+  return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s/%s: the server ignores "
+                  "conditions of writes (If-None-Match), so that two writers "
+                  "could replace each other's data; if there is only one, use "
+                  "--single-writer (in a program single_writer of "
+                  "radio_s3_options)", s3->base.uri, key);
 }
 
 /*------------------------------------------------------------------------
@@ -149,6 +176,20 @@ put_replace (struct rd_s3 *s3, const char *key, const struct rd_part *parts,
   return rd_s3_call_run (&call, &put_site);
 }
 
+static enum radio_status
+put_own (struct rd_s3 *s3, const char *key, const struct rd_part *parts,
+         size_t n)
+{
+  pthread_mutex_lock (&s3->mutex);
+  enum rd_s3_support support = s3->synced.if_absent;
+  pthread_mutex_unlock (&s3->mutex);
+  if (support == RD_S3_UNSUPPORTED)
+    RD_TRY (check_support (s3, key, support));
+  RD_TRY (put_replace (s3, key, parts, n));
+  RD_TRY (get_support (s3, key, parts, n, &support));
+  return check_support (s3, key, support);
+}
+
 enum radio_status
 rd_s3_put (struct rd_io *io, const char *key, const struct rd_part *parts,
            size_t n, enum rd_put how)
@@ -161,16 +202,12 @@ rd_s3_put (struct rd_io *io, const char *key, const struct rd_part *parts,
   RD_COUNT (written, sum_nbytes (parts, n));
   if (how == RD_PUT_REPLACE)
     return put_replace (s3, key, parts, n);
-  RD_TRY (get_support (s3, &support));
+  if (how == RD_PUT_OWN)
+    return put_own (s3, key, parts, n);
+  RD_TRY (get_support (s3, NULL, NULL, 0, &support));
+  RD_TRY (check_support (s3, key, support));
   if (support == RD_S3_SUPPORTED)
     return put_if_absent (s3, key, parts, n, &put_site);
-  /* Without conditional writes there may be one writer only. */
-  if (!s3->single_writer)
-    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s/%s: the server ignores "
-                    "conditions of writes (If-None-Match), so that two "
-                    "writers could replace each other's data; if there is "
-                    "only one, use --single-writer (in a program "
-                    "single_writer of radio_s3_options)", io->uri, key);
   RD_LOCK_SCOPE (&s3->probe_mutex);
   enum radio_status status = io->ops->size (io, key, &nbytes);
   if (status == RADIO_OK)

@@ -45,6 +45,9 @@ parts_are_joined_in_their_order (void **state)
   assert_text (io, "k", "abcdef");
   assert_ok (io->ops->put (io, "none", NULL, 0, RD_PUT_REPLACE));
   assert_text (io, "none", "");
+  for (int i = 0; i < 2; i++)
+    assert_ok (io->ops->put (io, "own", parts, 5, RD_PUT_OWN));
+  assert_text (io, "own", "abcdef");
 }
 
 static void

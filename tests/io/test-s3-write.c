@@ -76,6 +76,49 @@ the_condition_is_probed_once_before_it_is_relied_on (void **state)
   s3_assert_all_sent (site);
 }
 
+/* Without a probe, where there is an object that no one else puts. */
+static void
+the_condition_is_found_out_by_an_own_object (void **state)
+{
+  struct s3_site *site = *state;
+  s3_say (site, "200 OK", "", "");
+  s3_say_error (site, EXISTS, "", "PreconditionFailed");
+  s3_say (site, "200 OK", "", "");
+  s3_say (site, "200 OK", "", "");
+  assert_ok (put (site, RD_PUT_OWN));
+  assert_ok (put (site, RD_PUT_OWN));
+  assert_ok (put (site, RD_PUT_IF_ABSENT));
+  for (size_t i = 0; i < 4; i++) {
+    s3_assert_heard (site, i, "PUT /bucket/st/k ");
+    assert_memory_equal (http_peer_body (site->peer, i)->data, "bytes", 5);
+  }
+  s3_assert_unheard (site, 0, "if-none-match");
+  s3_assert_heard (site, 1, "\r\nif-none-match: *\r\n");
+  s3_assert_unheard (site, 2, "if-none-match");
+  s3_assert_heard (site, 3, "\r\nif-none-match: *\r\n");
+  s3_assert_all_sent (site);
+}
+
+/* At once, before data are sent for nothing. */
+static void
+an_own_object_finds_a_server_that_ignores_the_condition (void **state)
+{
+  struct s3_site *site = *state;
+  s3_say (site, "200 OK", "", "");
+  s3_say (site, "200 OK", "", "");
+  for (int i = 0; i < 2; i++)
+    assert_fails (put (site, RD_PUT_OWN), RADIO_ERROR_UNSUPPORTED,
+                  "--single-writer");
+  assert_fails (put (site, RD_PUT_IF_ABSENT), RADIO_ERROR_UNSUPPORTED,
+                "--single-writer");
+  s3_assert_all_sent (site);
+  s3_site_open (site, S3_ACCESS_KEY, true);
+  s3_say (site, "200 OK", "", "");
+  s3_say (site, "200 OK", "", "");
+  assert_ok (put (site, RD_PUT_OWN));
+  s3_assert_all_sent (site);
+}
+
 static void
 a_server_that_ignores_the_condition_is_found_out (void **state)
 {
@@ -554,6 +597,8 @@ main (void)
     SITE_TEST (a_put_sends_its_length_and_digest),
     SITE_TEST (a_put_whose_answer_is_lost_is_sent_again),
     SITE_TEST (the_condition_is_probed_once_before_it_is_relied_on),
+    SITE_TEST (the_condition_is_found_out_by_an_own_object),
+    SITE_TEST (an_own_object_finds_a_server_that_ignores_the_condition),
     SITE_TEST (a_server_that_ignores_the_condition_is_found_out),
     SITE_TEST (a_server_that_refuses_the_condition_is_as_one_that_ignores_it),
     SITE_TEST (a_single_writer_looks_first),

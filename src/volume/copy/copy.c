@@ -116,7 +116,7 @@ rd_copy_put_level (struct rd_copy *copy, const struct rd_copy_level *level)
     return RADIO_OK;
   RD_TRY (rd_copy_check_may_write (copy, key));
   return rd_io_put (io, key, level->text.data, level->text.nbytes,
-                    RD_PUT_REPLACE);
+                    RD_PUT_OWN);
 }
 
 /* The levels are locked before the garbage is removed, so that an earlier

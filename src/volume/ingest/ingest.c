@@ -207,7 +207,7 @@ begin_level (struct rd_ingest *ingest)
   const char *text = rd_document_text (ingest->level_document, &nbytes);
   if (key == NULL || text == NULL)
     return RADIO_ERROR_MEMORY;
-  RD_TRY (rd_io_put (io, key, text, nbytes, RD_PUT_REPLACE));
+  RD_TRY (rd_io_put (io, key, text, nbytes, RD_PUT_OWN));
   RD_TRY (rd_array_doc_parse (ingest->level_document, ingest->level_path,
                               &doc));
   RD_TRY (rd_array_open_doc (ingest->store, ingest->level_path, doc,
