@@ -25,6 +25,22 @@ static const struct rd_command *const commands[] = {
   NULL
 };
 
+/* Runs a command in a scope of its name, so that none of its steps is outside
+ * of all scopes. */
+static int
+run_in_scope (struct rd_args *args)
+{
+  static char name[64];
+  static const struct radio_site site = {
+    name, "user", __func__, __FILE__, __LINE__, RADIO_SCOPE_BLOCKING
+  };
+  snprintf (name, sizeof name, "radio %s", args->command->name);
+  uint64_t token = radio_scope_begin (&site);
+  int status = args->command->run (args);
+  radio_scope_end (token);
+  return status;
+}
+
 /* Runs a command, recorded when RADIO_PROFILE names a file.  A profile that
  * cannot be written is reported, and the exit status stays. */
 static int
@@ -42,7 +58,7 @@ run_recorded (struct rd_args *args)
   bool recorded = radio_profile_from_env () == RADIO_OK;
   if (!recorded)
     rd_error_library ("RADIO_PROFILE");
-  int status = args->command->run (args);
+  int status = run_in_scope (args);
   /* The profile of a command that failed says so, and why. */
   char number[32];
   const char *message = rd_first_error ();

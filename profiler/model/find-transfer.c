@@ -240,8 +240,9 @@ sum_reading (const struct rd_finder *finder)
   return reading;
 }
 
-/* Blocks that came from disks are the evidence.  Of recordings without their
- * number, waiting is, unless it may have been for a CPU. */
+/* Blocks that came from disks are the evidence, if reading waited at all: the
+ * process may have read others.  Of recordings without their number, waiting
+ * is, unless it may have been for a CPU. */
 static enum radio_status
 find_cold (struct rd_finder *finder)
 {
@@ -265,7 +266,7 @@ find_cold (struct rd_finder *finder)
     "warm-files", "Files were in the page cache", RADIO_FINDING_NOTE, 0,
     times->most
   };
-  if (is_known && read >= COLD_SHARE)
+  if (is_known && read >= COLD_SHARE && waited >= WARM_SHARE)
     return rd_found (finder, &cold,
                      "%s were read from disks for %s fetched from files, and "
                      "%s of the %s in reading was waiting (%s): a second run "

@@ -203,7 +203,8 @@ def test_threads_busy_of_ranks_are_those_of_one(opened, ranks_page):
     merged = Document(ranks_page.with_suffix(".json"))
     cpu = int(page.evaluate("radio.profile.facts.find(({ key }) =>"
                             " key === 'cpu ns').value"))
-    busy = min(merged.info["work_ns"], cpu) / sum(
+    info = merged.info
+    busy = min(info["work_ns"] - info["starved_ns"], cpu) / sum(
         one["wall_ns"] for one in merged.parts)
     wanted = f"{busy:.2f}"
     assert page.evaluate('''[...document.querySelectorAll('.figure')].find(

@@ -661,6 +661,19 @@ every_command_honours_the_environment () {
   json 'any (s["name"] == "stats" for s in j["scopes"])'
 }
 
+# The wall time is the command's, and so is the CPU time beside it.
+all_steps_of_a_command_are_in_its_scope () {
+  RADIO_PROFILE=slice.json "$RADIO" slice -s s.zarr ct/one -o slice.png \
+    >"$tmp/out"
+  runs profile show slice.json --json
+  json '[s["name"] for s in j["scopes"] if s["parent"] is None] ==
+    ["radio slice"]'
+  json 'j["scopes"][0]["total_ns"] == j["wall_ns"]'
+  json '{"open store", "read plane", "percentiles", "grey", "write PNG"} <=
+    {s["name"] for s in j["scopes"]}'
+  json 'all (0 <= s["starved_ns"] <= s["work_ns"] for s in j["scopes"])'
+}
+
 the_environment_changes_no_status () {
   status=0
   RADIO_PROFILE=nowhere/a.json "$RADIO" ls -s s.zarr >"$tmp/out" \
@@ -810,6 +823,7 @@ for test in the_figures_are_of_the_runs \
     a_wrapped_program_is_recorded \
     children_are_joined \
     every_command_honours_the_environment \
+    all_steps_of_a_command_are_in_its_scope \
     the_bench_prints_its_targets; do
   check_json $test
 done

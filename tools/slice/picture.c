@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <radio/profile.h>
+
 #include "tools/facts.h"
 #include "tools/output.h"
 #include "tools/slice/picture.h"
@@ -94,6 +96,7 @@ bool
 rd_view_turn (const struct rd_view *view, const float *plane,
               const uint64_t shape[2], struct rd_raster *raster)
 {
+  RADIO_SCOPE ("turn");
   size_t rows = (size_t) shape[0], columns = (size_t) shape[1];
   size_t width = view->transpose ? rows : columns;
   size_t height = view->transpose ? columns : rows;
@@ -194,6 +197,7 @@ bool
 rd_raster_resize (struct rd_raster *raster, size_t width, size_t height,
                   enum rd_interpolation how)
 {
+  RADIO_SCOPE ("resize");
   if (width == raster->width && height == raster->height)
     return true;
   float *values = malloc (width * height * sizeof *values);
@@ -227,6 +231,7 @@ compare_floats (const void *a, const void *b)
 bool
 rd_robust_window (const float *values, size_t n, double *low, double *high)
 {
+  RADIO_SCOPE ("percentiles");
   float *finite = malloc (n * sizeof *finite + 1);
   if (finite == NULL)
     return false;
@@ -257,6 +262,7 @@ void
 rd_raster_to_grey (const struct rd_raster *raster, double low, double high,
                    uint8_t *grey, size_t step)
 {
+  RADIO_SCOPE ("grey");
   size_t n = raster->width * raster->height;
   double scale = 255 / (high - low);
   for (size_t i = 0; i < n; i++) {
@@ -353,6 +359,7 @@ int
 rd_png_write (const char *file, const struct rd_picture *picture,
               bool overwrite)
 {
+  RADIO_SCOPE_FULL ("write PNG", "encode", RADIO_SCOPE_BLOCKING);
   struct png_writer writer = { "", 0 };
   struct rd_new_file new_file = { .name = file, .overwrite = overwrite };
   int failed = rd_new_file_open (&new_file);

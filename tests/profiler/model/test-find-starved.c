@@ -187,6 +187,7 @@ blocks_read_are_the_evidence_of_cold_files (void **state)
                 "fetched from files, and 10 ms of the 100 ms in reading was "
                 "waiting (10 %)");
   assert_not_found (build_files (10, 90, "3999999"), "cold-files");
+  assert_not_found (build_files (91, 9, "8000000"), "cold-files");
   assert_not_found (build_files (95, 5, "800000"), "warm-files");
   assert_found (build_files (50, 50, "8000000"), "bound-by-disk",
                 RADIO_FINDING_PROBLEM, "8 MB were read from disks");
