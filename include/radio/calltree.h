@@ -206,6 +206,7 @@ enum radio_profile_format {
   RADIO_PROFILE_TEXT,         /* a tree for the terminal */
   RADIO_PROFILE_KINETO,       /* trace events with PyTorch's origin of time, to
                                  be merged with its traces */
+  RADIO_PROFILE_SVG,          /* a flame graph as a picture */
 };
 
 /* Gets the format for a file's suffix: .html, .json, .trace.json,

@@ -57,6 +57,7 @@ rd_export_fn rd_export_speedscope;
 rd_export_fn rd_export_folded;
 rd_export_fn rd_export_pprof;
 rd_export_fn rd_export_text;
+rd_export_fn rd_export_svg;
 
 /* As radio_profile_write, with options->format set.  Without overwrite
  * RADIO_ERROR_EXISTS when there is such a file. */

@@ -96,6 +96,8 @@ rd_read_foreign (const char *text, size_t nbytes,
   size_t nblanks = 0;
   while (nblanks < nbytes && isspace ((unsigned char) text[nblanks]))
     nblanks++;
+  if (begins_with (text, nbytes, "<svg "))
+    return fail_written (where, "a picture");
   if (nblanks < nbytes && text[nblanks] == '<')
     return fail_other (where, "a page without radio's data in it");
   if (memchr (text, '\0', nbytes))

@@ -28,6 +28,7 @@ static const struct {
   { ".pb.gz", RADIO_PROFILE_PPROF },
   { ".pprof", RADIO_PROFILE_PPROF },
   { ".txt", RADIO_PROFILE_TEXT },
+  { ".svg", RADIO_PROFILE_SVG },
 };
 
 enum radio_status
@@ -46,7 +47,8 @@ radio_profile_format_of (const char *path, enum radio_profile_format *format)
   return rd_fail (RADIO_ERROR_ARGUMENT,
                   "%s: not the suffix of a profile format; use"
                   " .html, .json, .trace.json, .pt.trace.json,"
-                  " .speedscope.json, .folded, .pb.gz, .pprof or .txt", path);
+                  " .speedscope.json, .folded, .pb.gz, .pprof, .svg or .txt",
+                  path);
 }
 
 /*------------------------------------------------------------------------
@@ -62,6 +64,7 @@ static rd_export_fn *const exporters[] = {
   [RADIO_PROFILE_PPROF] = rd_export_pprof,
   [RADIO_PROFILE_TEXT] = rd_export_text,
   [RADIO_PROFILE_KINETO] = rd_export_kineto,
+  [RADIO_PROFILE_SVG] = rd_export_svg,
 };
 
 static enum radio_status

@@ -44,7 +44,7 @@ write_as (const struct radio_profile *profile,
 static void
 try_all_formats (const struct radio_profile *profile)
 {
-  for (int format = RADIO_PROFILE_JSON; format <= RADIO_PROFILE_TEXT;
+  for (int format = RADIO_PROFILE_JSON; format <= RADIO_PROFILE_SVG;
        format++) {
     struct output output
       = write_as (profile, (enum radio_profile_format) format, true);

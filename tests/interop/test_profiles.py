@@ -11,6 +11,7 @@ import json
 import os
 import re
 import subprocess
+import xml.etree.ElementTree
 
 import pytest
 
@@ -19,7 +20,7 @@ from document_reader import (
     ASYNC, HANDOFF, INSTANT, Document, self_by_name, total_by_name)
 
 SUFFIXES = {"chrome": ".trace.json", "speedscope": ".speedscope.json",
-            "folded": ".folded", "pprof": ".pb.gz"}
+            "folded": ".folded", "pprof": ".pb.gz", "svg": ".svg"}
 CONSTRUCTED = ["plain-1", "odd-1", "ranks", "runs", "specimen"]
 REAL = ["read", "ingest"]
 SHOWN = ["plain-1", "odd-1", "specimen"]       # for slow readers
@@ -325,6 +326,48 @@ def test_pprof_shows_wall_time_by_default(profile, tmp_path):
                        "-symbolize=none", profile["pprof"],
                        env={**os.environ, "PPROF_TMPDIR": str(tmp_path)})
     assert "\nType: wall\n" in "\n" + text
+
+
+# ---------------------------------------------------------------------------
+# Pictures
+# ---------------------------------------------------------------------------
+
+SVG = "{http://www.w3.org/2000/svg}"
+WIDTH, LEAST = 1180, 2                  # pixels: of all, and of a frame
+
+
+def expected_frames(document):
+    """Returns (name, share of all) of the frames that are wide enough."""
+    nodes = document.nodes
+    sums = [node["self_ns"] for node in nodes]
+    for i in range(len(nodes) - 1, -1, -1):
+        if nodes[i]["parent"] >= 0:
+            sums[nodes[i]["parent"]] += sums[i]
+    whole = sum(node["self_ns"] for node in nodes)
+    return [(node["name"] or "(no name)", value / whole)
+            for node, value in zip(nodes, sums)
+            if value * WIDTH >= 1.01 * LEAST * whole]
+
+
+def test_a_picture_is_xml_with_the_numbers_of_the_tree(profile):
+    root = xml.etree.ElementTree.parse(profile["svg"]).getroot()
+    assert root.tag == f"{SVG}svg"
+    assert {child.tag.removeprefix(SVG) for child in root.iter()} <= {
+        "svg", "style", "g", "rect", "text", "title"}
+    found = []
+    for group in root.iter(f"{SVG}g"):
+        title = group.find(f"{SVG}title").text
+        width = float(group.find(f"{SVG}rect").get("width"))
+        assert 0 < width <= WIDTH
+        if group.get("class") != "merged":
+            assert width >= LEAST
+            found.append((title[:title.rindex(": ")], width))
+    expected = expected_frames(profile.document)
+    # Lengths have two digits after the point.
+    found = sorted(one for one in found if one[1] >= 1.01 * LEAST)
+    assert len(found) == len(expected)
+    for (name, width), (other, share) in zip(found, sorted(expected)):
+        assert name == other and abs(width - share * WIDTH) <= 0.02
 
 
 # ---------------------------------------------------------------------------

@@ -167,9 +167,9 @@ const struct rd_command rd_profile_convert = {
   .description =
     "Reads a profile (.json or .html) and writes it in the format of the "
     "suffix of OUT: .html (a page), .json (radio's own), .trace.json "
-    "(Perfetto, "
-    "Chrome), .speedscope.json, .folded (flamegraph.pl), .pb.gz or .pprof "
-    "(go tool pprof), .txt.",
+    "(Perfetto, Chrome), .pt.trace.json (the same on PyTorch's clock), "
+    ".speedscope.json, .folded (flamegraph.pl), .pb.gz or .pprof "
+    "(go tool pprof), .svg (a flame graph as a picture), .txt.",
   .options = convert_options,
   .examples =
     "radio profile convert run.html run.trace.json run.pb.gz\n"

@@ -23,8 +23,9 @@ struct rd_profile_output {
 #define RD_PROFILE_OUTPUT_OPTIONS                                       \
   { 'o', "output", "FILE",                                              \
     "write to FILE; its suffix chooses the format: .html,\n"            \
-    ".json, .trace.json, .speedscope.json, .folded,\n"                  \
-    ".pb.gz (or .pprof), .txt; can be given several times" },           \
+    ".json, .trace.json, .pt.trace.json,\n"                             \
+    ".speedscope.json, .folded, .pb.gz (or .pprof),\n"                  \
+    ".svg, .txt; can be given several times" },                         \
   { RD_OPTION_OVERWRITE, "overwrite", NULL, "replace FILE" },           \
   RD_REDACT_OPTIONS,                                                    \
   { RD_OPTION_ARGUMENTS, "arguments", NULL,                             \

@@ -365,6 +365,7 @@ other_formats_of_radio_are_named (void **state)
     { RADIO_PROFILE_FOLDED, "is folded stacks, which radio only writes" },
     { RADIO_PROFILE_PPROF, "is compressed by gzip" },
     { RADIO_PROFILE_TEXT, "is a profile as text, which radio only writes" },
+    { RADIO_PROFILE_SVG, "is a picture, which radio only writes" },
   };
   struct radio_profile *profile = build_specimen ();
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -532,7 +533,7 @@ the_status_of_a_sink_becomes_the_result (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_specimen ();
-  for (int format = RADIO_PROFILE_JSON; format <= RADIO_PROFILE_TEXT;
+  for (int format = RADIO_PROFILE_JSON; format <= RADIO_PROFILE_SVG;
        format++) {
     struct radio_profile_write_options options = {
       .format = (enum radio_profile_format) format

@@ -203,6 +203,8 @@ suffixes_select_formats (void **state)
     { "a.html", RADIO_PROFILE_HTML },
     { "a.json", RADIO_PROFILE_JSON },
     { "a.trace.json", RADIO_PROFILE_CHROME },
+    { "a.pt.trace.json", RADIO_PROFILE_KINETO },
+    { "a.svg", RADIO_PROFILE_SVG },
     { "a.speedscope.json", RADIO_PROFILE_SPEEDSCOPE },
     { "d.html/a.folded", RADIO_PROFILE_FOLDED },
     { "a.pb.gz", RADIO_PROFILE_PPROF },

@@ -295,7 +295,7 @@ every_format_is_written_although_clocks_jump (void **state)
   for (uint64_t seed = 0; seed < 10; seed++) {
     struct radio_profile *whole = build_history (seed, 120);
     struct radio_profile *spoilt = copy_with (whole, seed, jump);
-    for (int i = RADIO_PROFILE_JSON; i <= RADIO_PROFILE_TEXT; i++) {
+    for (int i = RADIO_PROFILE_JSON; i <= RADIO_PROFILE_SVG; i++) {
       struct sink sink = sink_write (spoilt, (enum radio_profile_format) i,
                                      NULL);
       assert_true (sink.nbytes > 0);

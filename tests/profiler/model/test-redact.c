@@ -149,7 +149,7 @@ no_name_is_left_in_any_format (void **state)
 {
   (void) state;
   struct radio_profile *profile = new_with_names ();
-  for (int format = RADIO_PROFILE_JSON; format <= RADIO_PROFILE_TEXT;
+  for (int format = RADIO_PROFILE_JSON; format <= RADIO_PROFILE_SVG;
        format++) {
     RD_BUFFER_SCOPE struct rd_buffer buffer = { 0 };
     write_all (profile, (enum radio_profile_format) format, true, &buffer);
