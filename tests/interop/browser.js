@@ -16,7 +16,7 @@ const FLAGS = [
   "--enable-unsafe-swiftshader", "--allow-file-access-from-files",
   "--window-size=1200,900", "--remote-debugging-pipe",
 ];
-const PATIENCE_MS = 60000;
+const PATIENCE_MS = 240000;
 
 class Browser {
   constructor(program) {

@@ -9,12 +9,14 @@ or systemd.  Debian packages them as ceph-mon, ceph-osd and radosgw.
 import contextlib
 import json
 import os
+import random
 import shutil
 import signal
 import socket
 import subprocess
 import time
 import uuid
+from pathlib import Path
 
 # Characters that a signature must encode correctly.
 ACCESS_KEY = "AKIDRADIOTEST"
@@ -79,12 +81,33 @@ OWNERS = {
 
 
 def free_ports(n):
-    """Returns n ports on which no process listens now."""
+    """Returns n ports on which no process listens now.  They are not among
+    those that the system gives to connections, one of which could take a
+    port before its server does."""
+    taken = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()
+    low, high = int(taken[0]), int(taken[1])
+    ours = [port for port in range(10000, 65536) if not low <= port <= high]
+    found = []
     with contextlib.ExitStack() as stack:
-        held = [stack.enter_context(socket.socket()) for _ in range(n)]
-        for one in held:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in held]
+        while len(found) < n:
+            held = stack.enter_context(socket.socket())
+            with contextlib.suppress(OSError):
+                held.bind(("127.0.0.1", random.choice(ours) if ours else 0))
+                found.append(held.getsockname()[1])
+    return found
+
+
+def wait_until(is_true, what):
+    """Waits for a server; the limit only detects hangs."""
+    deadline = time.monotonic() + 240
+    while not is_true():
+        assert time.monotonic() < deadline, what()
+        time.sleep(0.05)
+
+
+def listens(port):
+    with socket.socket() as s:
+        return s.connect_ex(("127.0.0.1", port)) == 0
 
 
 class Absent(Exception):
@@ -118,17 +141,13 @@ class Endpoint:
         with log.open("ab") as out:
             done = subprocess.run(
                 [program, *map(str, args)], stdin=subprocess.DEVNULL,
-                stdout=out, stderr=out, timeout=120,
+                stdout=out, stderr=out, timeout=300,
                 env={**os.environ, **self.variables})
         assert done.returncode == 0, (program, args, log.read_text()[-2000:])
 
     def wait(self, port):
-        for _ in range(600):
-            with socket.socket() as s:
-                if s.connect_ex(("127.0.0.1", port)) == 0:
-                    return
-            time.sleep(0.1)
-        raise AssertionError("the gateway does not listen")
+        wait_until(lambda: listens(port),
+                   lambda: "the gateway does not listen")
 
     def url(self, secure=False, virtual=False):
         """Returns the URL; with virtual, for virtual-hosted addressing."""
@@ -227,14 +246,14 @@ class Gateway(Endpoint):
 
     def wait_for_object_server(self):
         """Waits for the object server, which pools need."""
-        for _ in range(60):
+        def is_up():
             done = subprocess.run(
                 ["ceph", "-c", self.conf, "osd", "stat", "-f", "json"],
-                capture_output=True, text=True, timeout=60)
-            if json.loads(done.stdout or "{}").get("num_up_osds"):
-                return
-            time.sleep(0.25)
-        raise AssertionError((self.folder / "osd.0.log").read_text()[-2000:])
+                capture_output=True, text=True, timeout=300)
+            return json.loads(done.stdout or "{}").get("num_up_osds")
+
+        wait_until(is_up,
+                   lambda: (self.folder / "osd.0.log").read_text()[-2000:])
 
     def pids(self):
         for file in (self.folder / "run").glob("*.pid"):

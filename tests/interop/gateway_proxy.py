@@ -57,6 +57,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 class Proxy(http.server.ThreadingHTTPServer):
     daemon_threads = True
+    # More connections at once would be tried again after a second.
+    request_queue_size = 128
 
     def __init__(self, gateway, secure, handler=Handler):
         super().__init__(("127.0.0.1", 0), handler)

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: MIT
 """Stores served by a web server: Debian's nginx package."""
 
+import contextlib
 import getpass
 import json
 import os
 import shutil
-import socket
 import subprocess
 import time
+import urllib.error
+import urllib.request
 
 import pytest
 from conftest import missing
+from gateway import free_ports, listens, wait_until
 
 CONF = """
 user {user};
@@ -34,17 +37,12 @@ http {{
 """
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
 class Web:
     """nginx on loopback, which serves the folder www."""
+    nmarks = 0
 
     def __init__(self, folder):
-        self.folder, self.port = folder, free_port()
+        self.folder, self.port = folder, free_ports(1)[0]
         (folder / "www").mkdir()
         conf = folder / "nginx.conf"
         conf.write_text(CONF.format(
@@ -55,18 +53,11 @@ class Web:
         self.process = subprocess.Popen(
             [program, "-c", conf, "-e", folder / "error.log"])
         try:
-            self.wait()
+            wait_until(lambda: listens(self.port),
+                       (self.folder / "error.log").read_text)
         except AssertionError:
             self.stop()
             raise
-
-    def wait(self):
-        for _ in range(100):
-            with socket.socket() as s:
-                if s.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return
-            time.sleep(0.05)
-        raise AssertionError((self.folder / "error.log").read_text())
 
     def url(self, path):
         return f"http://127.0.0.1:{self.port}/{path}"
@@ -74,17 +65,26 @@ class Web:
     def lines(self):
         return (self.folder / "access.log").read_text().splitlines()
 
+    def mark(self):
+        """Makes a request, and returns how many were logged before it, which
+        are all: the only worker logs each as it ends its response."""
+        self.nmarks += 1
+        name = f"mark-{self.nmarks}"
+        with contextlib.suppress(urllib.error.HTTPError):
+            urllib.request.urlopen(self.url(name), timeout=240).close()
+
+        def found():
+            return [i for i, line in enumerate(self.lines())
+                    if line.split()[1] == "/" + name]
+
+        wait_until(found, lambda: self.lines()[-20:])
+        return found()[0]
+
     def requests(self, act):
-        """Returns the requests of an action; waits for the log, which is
-        delayed."""
-        before = len(self.lines())
+        """Returns the requests of an action."""
+        begin = self.mark() + 1
         act()
-        lines, last = [], None
-        while lines != last or not lines:
-            last = lines
-            time.sleep(0.05)
-            lines = self.lines()[before:]
-        return lines
+        return self.lines()[begin:self.mark()]
 
     def stop(self):
         self.process.terminate()
@@ -193,8 +193,8 @@ def test_a_password_in_a_url_is_not_printed(radio, web, tmp_path):
 
 def test_an_unreachable_server_is_reported_soon(radio):
     begin = time.monotonic()
-    done = radio("info", "-s", f"http://127.0.0.1:{free_port()}/x", "ct/a",
-                 status=1)
+    done = radio("info", "-s", f"http://127.0.0.1:{free_ports(1)[0]}/x",
+                 "ct/a", status=1)
     assert "onnect" in done.stderr and done.stderr.count("\n") == 1
     assert time.monotonic() - begin < 60
 

@@ -31,18 +31,22 @@ def test_50_random_kills_lose_nothing_committed(radio, templates, tmp_path):
     shutil.rmtree(store)
     rng = random.Random(9)
     committed, kills = set(), 0
-    for _ in range(50):
+    while kills < 50:
+        begin = time.monotonic()
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL)
-        time.sleep(rng.uniform(0, whole))
-        process.kill()
-        kills += process.wait() == -signal.SIGKILL
+        try:
+            # It has ended before: the machine is less busy than it was.
+            assert process.wait(rng.uniform(0, whole)) == 0
+            whole = time.monotonic() - begin
+        except subprocess.TimeoutExpired:
+            process.kill()
+            kills += process.wait() == -signal.SIGKILL
         now = set(listed(radio, store))
         assert committed <= now, "a committed volume was lost"
         committed = now
         if now:
             radio("validate", "-s", store)
-    assert kills > 25
     radio("ingest", "-s", store, "--overwrite", *files)
     assert len(listed(radio, store)) == len(files)
     radio("validate", "-s", store)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A gateway that fails at random: Debian's haproxy in front of the real one
-closes the connection of 2 % of the requests and answers 10 % with SlowDown; or
-it stops responding to 3 %, and leaves their connections open.  (With 20 % all
-eight attempts of one of the 5,000 requests failed in one run of a hundred; so
-it is one of 5,000.)"""
+closes the connection of 2 % of the requests and answers 6 % with SlowDown; or
+it stops responding to 3 %, and leaves their connections open.  (All eight
+attempts of one of the 5,000 requests fail in one run of 100,000.)"""
 
 import concurrent.futures
 import json
@@ -12,11 +11,10 @@ import re
 import shutil
 import socket
 import subprocess
-import time
 
 import pytest
 from conftest import missing, peer
-from gateway import free_ports
+from gateway import free_ports, wait_until
 from test_s3 import keys_of, level_of, uploads_of
 
 CONF = """
@@ -37,7 +35,7 @@ backend gateway
 LOUD = """
   http-request reject if { rand(100) lt 2 }
   http-request return status 503 content-type application/xml string \
-"<Error><Code>SlowDown</Code></Error>" if { rand(98) lt 10 }
+"<Error><Code>SlowDown</Code></Error>" if { rand(98) lt 6 }
 """
 # A counter for drops, which no other statistic shows.
 SILENT = """
@@ -69,17 +67,15 @@ class Haproxy:
         self.stats()
 
     def ask(self, what):
-        for _ in range(100):
+        where = str(self.folder / "stats.sock")
+
+        def answers():
             with socket.socket(socket.AF_UNIX) as s:
-                try:
-                    s.connect(str(self.folder / "stats.sock"))
-                    break
-                except OSError:
-                    time.sleep(0.05)
-        else:
-            raise AssertionError((self.folder / "haproxy.log").read_text())
+                return s.connect_ex(where) == 0
+
+        wait_until(answers, (self.folder / "haproxy.log").read_text)
         with socket.socket(socket.AF_UNIX) as s:
-            s.connect(str(self.folder / "stats.sock"))
+            s.connect(where)
             s.sendall(what.encode() + b"\n")
             return b"".join(iter(lambda: s.recv(65536), b"")).decode()
 
@@ -165,7 +161,7 @@ def test_a_thousand_boxes_are_read_through_faults(
     after = proxy.stats()
     requests = after["req_tot"] - before["req_tot"]
     slowed = after["hrsp_5xx"] - before["hrsp_5xx"]
-    assert requests > NBOXES and slowed > 0.08 * requests
+    assert requests > NBOXES and slowed > 0.03 * requests
 
 
 def test_twenty_ingests_through_faults_lose_nothing(
@@ -220,7 +216,7 @@ def mute(gateway, tmp_path_factory):
 def mute_env(gateway, mute):
     return gateway.environment(
         AWS_ENDPOINT_URL_S3=f"http://127.0.0.1:{mute.port}",
-        RADIO_S3="first-byte-timeout=1s")
+        RADIO_S3="first-byte-timeout=2s")
 
 
 def test_boxes_are_read_through_silent_drops(mute, mute_env, head,
@@ -229,7 +225,7 @@ def test_boxes_are_read_through_silent_drops(mute, mute_env, head,
         monkeypatch.setenv(name, value)
     store, array, whole = head
     before = mute.ndropped()
-    read_boxes(store, array, whole, 400, first_byte_timeout_ms=1000)
+    read_boxes(store, array, whole, 400, first_byte_timeout_ms=2000)
     assert mute.ndropped() > before
 
 
