@@ -70,7 +70,7 @@ struct radio_ingest_result {
  *
  * Errors: RADIO_ERROR_NOT_FOUND (no such file); RADIO_ERROR_FORMAT (not
  * NIfTI, truncated, wrong header: the message names the field and value);
- * RADIO_ERROR_UNSUPPORTED (float128, more than 5 dimensions, ...: named);
+ * RADIO_ERROR_UNSUPPORTED (float128, one dimension, ...: named);
  * RADIO_ERROR_EXISTS; RADIO_ERROR_ARGUMENT (illegal path, tiling or
  * codec); RADIO_ERROR_LIMIT (one layer of tiles exceeds the memory
  * limit); RADIO_ERROR_NO_SPACE, RADIO_ERROR_PERMISSION, RADIO_ERROR_IO;
