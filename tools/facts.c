@@ -45,7 +45,8 @@ size_t
 rd_display_axes (const struct radio_volume_info *info,
                  size_t axes[RADIO_MAX_RANK])
 {
-  const char *order = rd_is_colour (info) ? "xyzt" : "xyztc";
+  /* NIfTI's fifth to seventh dimensions are c, v and w. */
+  const char *order = rd_is_colour (info) ? "xyztvw" : "xyztcvw";
   size_t n = 0;
   for (const char *letter = order; *letter; letter++) {
     const char *place = strchr (info->axes, *letter);
@@ -53,7 +54,7 @@ rd_display_axes (const struct radio_volume_info *info,
       axes[n++] = (size_t) (place - info->axes);
   }
   for (size_t i = 0; info->axes[i]; i++)
-    if (strchr ("xyztc", info->axes[i]) == NULL)
+    if (strchr ("xyztcvw", info->axes[i]) == NULL)
       axes[n++] = i;
   return n;
 }

@@ -33,6 +33,9 @@ def test_cifti_and_seven_dimensions_come_back(radio, nib, np, zarr, tmp_path):
         want = np.asanyarray(nib.Nifti1Image.from_filename(source).dataobj
                              if name == "seven" else
                              nib.Nifti2Image.from_filename(source).dataobj)
+        info = radio("info", "-s", store, name).stdout
+        assert (" x ".join(map(str, want.shape)) + " ("
+                + ", ".join("xyztcvw"[:rank]) + ")") in info
         group = zarr.open_group(store / "images" / name, mode="r")
         assert "ome" not in group.attrs
         level = group[group.attrs["radio"]["level"]]
