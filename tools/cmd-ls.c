@@ -18,6 +18,7 @@ struct listing {
   struct json_object *json;           /* a list, with --json */
   size_t nvolumes, nfailed;
   uint64_t raw_nbytes, stored_nbytes;
+  bool has_unknown;                   /* sizes, over HTTP */
 };
 
 /* A volume that cannot be opened is reported, and still listed by its name in
@@ -37,10 +38,14 @@ list_node (struct rd_target *node, void *user_data)
       failed = rd_node_open (node);
     else if (node->volume == NULL)
       failed = rd_error_library (node->name);
-    if (!failed && !node->is_listed
-        && radio_volume_stored_nbytes (node->volume, &stored_nbytes)
-           != RADIO_OK)
-      failed = rd_error_library (node->name);
+    if (!failed && !node->is_listed) {
+      enum radio_status status =
+        radio_volume_stored_nbytes (node->volume, &stored_nbytes);
+      if (status == RADIO_ERROR_UNSUPPORTED)    /* over HTTP */
+        stored_nbytes = RD_UNKNOWN_NBYTES;
+      else if (status != RADIO_OK)
+        failed = rd_error_library (node->name);
+    }
     if (failed) {
       listing->nfailed++;
       return RD_EXIT_OK;
@@ -57,13 +62,18 @@ list_node (struct rd_target *node, void *user_data)
       RD_FREE char *spacing = rd_join_double (info.spacing, axes,
                                               n < 3 ? n : 3, "x");
       listing->raw_nbytes += raw_nbytes;
-      listing->stored_nbytes += stored_nbytes;
+      bool is_known = stored_nbytes != RD_UNKNOWN_NBYTES;
+      if (is_known)
+        listing->stored_nbytes += stored_nbytes;
+      else
+        listing->has_unknown = true;
       const char *cells[] = {
         node->name, shape, rd_volume_type (&info, type), spacing,
         *info.orientation ? info.orientation : "-",
         *info.codec ? info.codec : "-",
-        rd_text_size (raw_nbytes, raw), rd_text_size (stored_nbytes, stored),
-        rd_text_ratio (raw_nbytes, stored_nbytes, ratio)
+        rd_text_size (raw_nbytes, raw),
+        is_known ? rd_text_size (stored_nbytes, stored) : "-",
+        is_known ? rd_text_ratio (raw_nbytes, stored_nbytes, ratio) : "-"
       };
       added = shape && spacing && rd_table_add_row (&listing->table, cells);
     }
@@ -113,11 +123,12 @@ list_volumes (struct listing *listing)
     char raw[RD_TEXT_NBYTES], stored[RD_TEXT_NBYTES], ratio[RD_TEXT_NBYTES];
     if (table->ncells > table->ncolumns)
       rd_table_print (table, stdout);
-    printf ("%zu volume%s, %s raw, %s stored", listing->nvolumes,
+    printf ("%zu volume%s, %s raw", listing->nvolumes,
             listing->nvolumes == 1 ? "" : "s",
-            rd_text_size (listing->raw_nbytes, raw),
-            rd_text_size (listing->stored_nbytes, stored));
-    if (listing->stored_nbytes > 0)
+            rd_text_size (listing->raw_nbytes, raw));
+    if (!listing->has_unknown)
+      printf (", %s stored", rd_text_size (listing->stored_nbytes, stored));
+    if (!listing->has_unknown && listing->stored_nbytes > 0)
       printf (" (%s)", rd_text_ratio (listing->raw_nbytes,
                                       listing->stored_nbytes, ratio));
     putchar ('\n');

@@ -89,6 +89,28 @@ def test_a_missing_name_over_http_is_an_error(server):
     assert done.stderr.count("\n") == 1
 
 
+def test_sizes_over_http_are_unknown(server):
+    listed = subprocess.run([RADIO, "ls", "-l", "-s", server.url, "ct/a"],
+                            capture_output=True, text=True)
+    assert (listed.returncode, listed.stderr) == (0, "")
+    row, total = listed.stdout.splitlines()[1:]
+    assert row.split()[0] == "ct/a" and row.split()[-2:] == ["-", "-"]
+    assert total == "1 volume, 128 kB raw"
+    listed = subprocess.run([RADIO, "ls", "-l", "--json", "-s", server.url,
+                             "ct/a"], capture_output=True, text=True)
+    volume, = json.loads(listed.stdout)
+    assert volume["stored_nbytes"] is None and volume["ratio"] is None
+
+
+def test_a_nifti_file_over_http_is_named(server):
+    (server.folder / "a.nii").write_bytes(bytes(400))
+    done = subprocess.run([RADIO, "info", server.url + "/../a.nii"],
+                          capture_output=True, text=True)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1
+    assert "is a NIfTI file, not a volume of a store; download it" \
+        in done.stderr
+
+
 @pytest.mark.parametrize("part", ["ct/a/zarr.json", "/c/0/0/0"])
 def test_a_volume_that_the_server_denies_is_not_checked(server, part):
     server.before = lambda path: 403 if path.endswith(part) else None
