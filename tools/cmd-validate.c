@@ -194,18 +194,20 @@ static void
 print_line (const struct validation *v, const char *name,
             const struct radio_check *check, enum state state)
 {
-  char stored[RD_TEXT_NBYTES] = "", count[RD_TEXT_NBYTES];
+  char size[RD_TEXT_NBYTES], count[RD_TEXT_NBYTES], stored[32] = "";
   const char *color = state == OK             ? RD_GREEN
                       : state >= NOT_CHECKED  ? RD_RED
                                               : RD_BOLD;
   if (check->stored_nbytes > 0)
-    rd_text_size (check->stored_nbytes, stored);
+    snprintf (stored, sizeof stored, "%s  %8s",
+              check->tile_count == 1 ? " " : "",
+              rd_text_size (check->stored_nbytes, size));
   rd_text_print (stdout, name);
   printf ("%*s", (int) (v->width - rd_text_columns (name)), "");
-  printf ("  %s%-11s%s  %8s tile%s  %8s\n", rd_color (stdout, color),
+  printf ("  %s%-11s%s  %8s tile%s%s\n", rd_color (stdout, color),
           words[state], rd_color (stdout, RD_PLAIN),
           rd_number_grouped (check->tile_count, count),
-          check->tile_count == 1 ? " " : "s", stored);
+          check->tile_count == 1 ? "" : "s", stored);
 }
 
 static void
@@ -258,8 +260,9 @@ print_summary (const struct validation *v)
   for (enum state state = NOT_CHECKED; state > OK; state--)
     if (v->counts[state] > 0)
       printf (", %zu %s", v->counts[state], words[state]);
-  printf ("; %s tiles, %s read in %s",
+  printf ("; %s tile%s, %s read in %s",
           rd_number_grouped (v->tile_count, tiles),
+          v->tile_count == 1 ? "" : "s",
           rd_text_size (v->stored_nbytes, stored),
           rd_text_time (seconds, time));
   if (v->damaged_count > 0)

@@ -4,6 +4,7 @@
  * it. */
 #include <config.h>
 
+#include <errno.h>
 #include <fnmatch.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -97,12 +98,15 @@ report_foreign (const char *operand)
   bool is_v2 = exists && S_ISDIR (st.st_mode)
                && (has_file (operand, n, ".zgroup")
                    || has_file (operand, n, ".zarray"));
-  bool is_nifti = exists && S_ISREG (st.st_mode)
+  bool is_nifti = (rd_is_url (operand) || (exists && S_ISREG (st.st_mode)))
                   && radio_ingest_is_image (operand);
   if (is_v2)
-    rd_error ("%s is Zarr version 2: only version 3 is read; convert it, as "
-              "by zarr-python's 'zarr migrate v3'", operand);
-  if (is_nifti)
+    rd_error ("%s: is Zarr version 2, and only version 3 is read; convert it, "
+              "as by zarr-python's 'zarr migrate v3'", operand);
+  else if (is_nifti && rd_is_url (operand))
+    rd_error ("%s: is a NIfTI file, not a volume of a store; download it and "
+              "add it by 'radio ingest'", operand);
+  else if (is_nifti)
     rd_error ("%s: is a NIfTI file, not a volume of a store; add it by "
               "'radio ingest %s'", operand, operand);
   return is_v2 || is_nifti;
@@ -152,6 +156,30 @@ rd_may_be_path (const struct rd_args *args, const char *operand)
   return args->store == NULL || *operand == '/' || rd_is_url (operand)
          || strncmp (operand, "./", 2) == 0
          || strncmp (operand, "../", 3) == 0;
+}
+
+/* True if an operand can be no name in a store, since none begins so. */
+static bool
+is_path_alone (const char *operand)
+{
+  size_t ndots = strspn (operand, ".");
+  return *operand == '/'
+         || ((ndots == 1 || ndots == 2)
+             && (operand[ndots] == '/' || operand[ndots] == '\0'));
+}
+
+/* Reports a path at which there is no node. */
+static int
+report_no_node (const char *operand)
+{
+  if (report_foreign (operand))
+    return RD_EXIT_FAILED;
+  if (strpbrk (operand, "*?[") != NULL)
+    return rd_error ("no volume matches '%s'", operand);
+  if (access (operand, F_OK) != 0)
+    return rd_error ("%s: %s", operand, strerror (errno));
+  return rd_error ("%s: no store, volume or array, since there is no "
+                   "zarr.json in it", operand);
 }
 
 /*------------------------------------------------------------------------
@@ -282,6 +310,7 @@ take_listed (struct finding *finding, const char *path, bool *is_group)
   if (finding->is_stopped)
     return RD_EXIT_FAILED;
   if (*path && (status == RADIO_ERROR_NOT_FOUND
+                || status == RADIO_ERROR_ARGUMENT
                 || status == RADIO_ERROR_FORMAT)) {
     *is_group = false;
     return RD_EXIT_OK;
@@ -363,7 +392,8 @@ static bool
 is_unread (const struct finding *finding, enum radio_status status)
 {
   return (finding->how & RD_NODES_UNREAD) && status != RADIO_ERROR_NOT_FOUND
-         && status != RADIO_ERROR_FORMAT && status != RADIO_ERROR_UNSUPPORTED;
+         && status != RADIO_ERROR_ARGUMENT && status != RADIO_ERROR_FORMAT
+         && status != RADIO_ERROR_UNSUPPORTED;
 }
 
 /* Takes the node at a path, or those below it. */
@@ -386,6 +416,10 @@ take_path (struct finding *finding, const char *path)
       failed = take_array (finding, path, &is_done);
       if (failed || is_done)
         return failed;
+    } else if (status == RADIO_ERROR_NOT_FOUND
+               && rd_is_url (finding->operand)
+               && report_foreign (finding->operand)) {
+      return RD_EXIT_FAILED;
     } else if (status != RADIO_ERROR_UNSUPPORTED) {
       return is_unread (finding, status)
              ? take_node (finding, path, true, NULL)
@@ -457,13 +491,13 @@ take_name (struct finding *finding, const char *name)
     return RD_EXIT_FAILED;
   if (status == RADIO_OK)
     return take_node (finding, path, true, NULL);
-  if (status != RADIO_ERROR_NOT_FOUND)
+  if (status != RADIO_ERROR_NOT_FOUND && status != RADIO_ERROR_ARGUMENT)
     return rd_error ("%s", message);
   failed = take_array (finding, name, &is_done);
   if (failed || is_done)
     return failed;
   enum radio_node node;
-  if (report_foreign (name))
+  if (report_foreign (finding->operand))
     return RD_EXIT_FAILED;
   if (radio_store_node (store, "", &node) == RADIO_ERROR_NOT_FOUND)
     return no_store_error (rd_store_name (finding->args));
@@ -541,17 +575,27 @@ static int
 take_operand (struct finding *finding)
 {
   RD_FREE char *root = NULL, *path = NULL;
-  const char *pattern;
+  const char *operand = finding->operand, *pattern;
+  /* Below a store's root it would be everything: "$unset" is no reason to
+   * remove that. */
+  if (*operand == '\0')
+    return rd_error ("an operand is empty; name a volume or a collection");
   finding->ntaken = 0;
   int failed = split_operand (finding, &root, &path, &pattern);
+  if (!failed && root == NULL && is_path_alone (operand))
+    failed = report_no_node (operand);
   if (!failed)
     failed = find_store (finding, root);
   if (failed)
     return failed;
   finding->root = root;
-  if (root == NULL)
-    failed = take_name (finding, finding->operand);
-  else if (pattern == NULL)
+  if (root == NULL) {
+    size_t n = strlen (operand);
+    while (operand[n - 1] == '/')
+      n--;
+    RD_FREE char *name = rd_format ("%.*s", (int) n, operand);
+    failed = name ? take_name (finding, name) : RD_EXIT_FAILED;
+  } else if (pattern == NULL)
     failed = take_path (finding, path);
   else {
     RD_FREE char *below = rd_format ("%s%s%s", path, *path ? "/" : "",

@@ -312,10 +312,10 @@ rd_meta_parse (const struct rd_group_doc *group, const char *where,
   bool is_radio = false;
   for (size_t i = 0; i < RADIO_MAX_RANK; i++)
     meta->scale[i] = 1;
+  RD_TRY (rd_store_check_version (attributes, where, &is_radio));
   if (!rd_meta_is_image (attributes))
     return rd_fail (RADIO_ERROR_FORMAT, "%s: not an OME-Zarr image: it has "
                     "no list attributes.ome.multiscales", where);
-  RD_TRY (rd_store_check_version (attributes, where, &is_radio));
   if (is_radio) {
     RD_TRY (rd_json_object (attributes, "radio", where, &radio));
     RD_TRY (parse_radio (radio, where, meta));

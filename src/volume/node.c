@@ -21,12 +21,14 @@ enum radio_status
 rd_document_kind (struct json_object *document, const char *path,
                   enum rd_kind *kind)
 {
+  struct json_object *attributes = rd_json_member (document, "attributes");
   enum rd_node_type node;
   *kind = RD_KIND_NONE;
   RD_TRY (rd_document_node (document, path, &node));
   if (node == RD_NODE_ARRAY)
     *kind = RD_KIND_ARRAY;
-  else if (rd_meta_is_image (rd_json_member (document, "attributes")))
+  else if (rd_meta_is_image (attributes)
+           || (*path && rd_json_member (attributes, "radio")))
     *kind = RD_KIND_IMAGE;
   else
     *kind = RD_KIND_GROUP;

@@ -15,7 +15,8 @@ enum rd_kind {
 enum radio_status rd_node_kind (struct radio_store *store, const char *path,
                                 enum rd_kind *kind) RADIO_USE_RESULT;
 
-/* The same of a document that was read; never RD_KIND_NONE. */
+/* The same of a document that was read; never RD_KIND_NONE.  Below a root,
+ * attributes.radio are a volume's, even if the rest of them is missing. */
 enum radio_status rd_document_kind (struct json_object *document,
                                     const char *path, enum rd_kind *kind)
   RADIO_USE_RESULT;

@@ -45,7 +45,7 @@ zarr_version_2_is_named () {
   echo '{"zarr_format": 2}' >v2.zarr/.zgroup
   echo '{"zarr_format": 2}' >v2.zarr/image/.zarray
   for command in info stats validate; do
-    fails 1 "v2.zarr is Zarr version 2: only version 3 is read" \
+    fails 1 "v2.zarr: is Zarr version 2, and only version 3 is read" \
       $command v2.zarr
     fails 1 "convert it, as by zarr-python's 'zarr migrate v3'" \
       $command "$tmp/v2.zarr/image"
@@ -63,6 +63,61 @@ a_nifti_file_is_named () {
 by 'radio ingest scans/a.nii'" $command scans/a.nii
     RADIO_STORE=p.zarr fails 1 "is a NIfTI file" $command scans/a.nii
   done
+}
+
+paths_are_no_names_in_the_store () {
+  RADIO_STORE=p.zarr
+  export RADIO_STORE
+  for command in info slice stats validate ls rm; do
+    fails 1 "./scans/a.nii: is a NIfTI file" $command ./scans/a.nii
+    fails 1 "is a NIfTI file" $command "$tmp/scans/a.nii"
+    fails 1 "is a NIfTI file" $command "../${tmp##*/}/scans/a.nii"
+    fails 1 "./v2.zarr: is Zarr version 2" $command ./v2.zarr
+    fails 1 "./none: No such file or directory" $command ./none
+    fails 1 "./scans: no store, volume or array" $command ./scans
+    fails 1 "no volume matches './none*'" $command './none*'
+    fails 1 "ct//head" $command ct//head
+  done
+  fails 1 "./scans/a.nii: is a NIfTI file" \
+    ingest --like ./scans/a.nii scans/none.npy
+  runs info ct/head/
+  runs ls ct/
+  printf '%s\n' ct/head ct/neck | cmp - "$tmp/out"
+  unset RADIO_STORE
+}
+
+an_empty_operand_is_not_the_store () {
+  cp -r p.zarr empty.zarr
+  for command in rm info stats validate ls 'export -o none.nii'; do
+    # shellcheck disable=SC2086 # a command and its option
+    fails 1 "an operand is empty; name a volume or a collection" \
+      $command -s empty.zarr ''
+  done
+  fails 1 "an operand is empty" cp -s empty.zarr '' --to copies.zarr
+  status=0
+  "$RADIO" rm -s empty.zarr ct/head '' >"$tmp/out" 2>"$tmp/err" || status=$?
+  [ "$status" -eq 1 ]
+  runs ls -s empty.zarr
+  printf '%s\n' ct/neck mr/head mr/knee | cmp - "$tmp/out"
+}
+
+a_broken_volume_is_no_collection () {
+  cp -r p.zarr newer.zarr
+  echo '{"zarr_format":3,"node_type":"group","attributes":{"radio":{
+    "version":"2.0"},"ome":{"version":"0.9"}}}' >newer.zarr/ct/head/zarr.json
+  message="made by a newer radio (format 2.0; this one knows 1.0)"
+  fails 1 "$message" info -s newer.zarr ct/head
+  fails 1 "$message" info newer.zarr/ct/head
+  runs ls -s newer.zarr ct/head
+  [ "$(cat "$tmp/out")" = ct/head ]
+  status=0
+  "$RADIO" validate -s newer.zarr ct/head >"$tmp/out" 2>"$tmp/err" ||
+    status=$?
+  [ "$status" -eq 4 ]
+  says 'ct/head  not checked' '0 checked, 0 bad, 1 not checked; 0 tiles'
+  not grep -q ' $' "$tmp/out"
+  runs rm -s newer.zarr ct/head
+  [ "$(cat "$tmp/out")" = 'removed ct/head' ]
 }
 
 a_volume_that_is_the_store_is_listed_by_the_stores_name () {
@@ -284,6 +339,9 @@ a_flat_image_is_a_volume_of_one_plane () {
 
 check zarr_version_2_is_named
 check a_nifti_file_is_named
+check paths_are_no_names_in_the_store
+check an_empty_operand_is_not_the_store
+check a_broken_volume_is_no_collection
 check a_volume_that_is_the_store_is_listed_by_the_stores_name
 check others_images_are_not_copied_but_exported
 check collections_and_patterns_name_their_volumes
