@@ -53,10 +53,11 @@ enum radio_scope_kind {
                                  work */
 };
 
-/* A site is a static constant that must stay mapped until every recorder that
- * saw it is stopped (so do not unload a plug-in before).  Scopes with equal
- * name and category under the same parent are one node of the tree.  Frozen:
- * programs define it. */
+/* A site is a static constant.  Recorders copy its texts when they first see
+ * it, so the plug-in that has it may be unloaded; if another one is then loaded
+ * at its place, runs of a site of that at the same address may be counted as
+ * the first one's.  Scopes with equal name and category under the same parent
+ * are one node of the tree.  Frozen: programs define it. */
 struct radio_site {
   const char *name;           /* "decode": what users read */
   const char *category;       /* "decode", "disk", "network", "place", ...:

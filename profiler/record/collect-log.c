@@ -356,7 +356,8 @@ rd_collect_log (struct rd_collection *collection)
       = &recorder->synced.writers.at[i]->samples;
     for (size_t j = 0; j < samples->n; j++) {
       const struct rd_log_sample *sample = &samples->at[j];
-      const struct radio_counter *gauge = sample->gauge;
+      const struct radio_counter *gauge
+        = &samples->gauges.at[sample->gauge].kept;
       struct rd_sample new = {
         .time_ns = rd_collect_time (collection, sample->time),
         .value = sample->value,

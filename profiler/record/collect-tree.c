@@ -44,7 +44,7 @@ set_path_indexes (struct radio_profile *profile, struct rd_node *node)
     path.nbytes -= sizeof node;
     memcpy (&node, path.data + path.nbytes, sizeof node);
     const struct rd_node *parent = parent_of (node);
-    const struct radio_site *site = node->site;
+    const struct radio_site *site = &node->kept;
     uint32_t parent_index = parent ? parent->index : RD_NO_INDEX;
     if (parent && profile->nodes.at[parent_index].depth
                   == RD_MAX_NODE_DEPTH - 1) {
@@ -113,7 +113,7 @@ add_figures (struct rd_collection *collection,
   /* The first counters, if there are more than a profile may have. */
   for (unsigned i = 0; i < node->ntallies; i++) {
     const struct rd_tally *tally = &node->tallies[i];
-    const struct radio_counter *counter = tally->counter;
+    const struct radio_counter *counter = &tally->kept;
     uint32_t index;
     if (!rd_profile_has_room (&profile->counters, counter->name,
                               counter->unit)) {

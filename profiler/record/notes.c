@@ -44,19 +44,15 @@ is_copy (const char *copy, size_t n, const char *value)
          && (value[n] == '\0' || n > MAX_VALUE - 4);
 }
 
-/* Notes the node's first text of each key.  False if it was not kept. */
+/* Notes the node's first text of each key, which is of rd_names_keep.  False
+ * if it was not kept. */
 static bool
-add_note (struct rd_node *node, const struct rd_log_text *text,
+add_note (struct rd_node *node, const char *key, enum radio_text_kind kind,
           const char *value)
 {
-  /* Keys are literals: mostly the address is enough to find one, without a
-   * look at its text. */
   struct rd_text_note *old = NULL;
   for (unsigned i = 0; i < node->nnotes && !old; i++)
-    if (node->notes[i].key == text->key)
-      old = &node->notes[i];
-  for (unsigned i = 0; i < node->nnotes && !old; i++)
-    if (strcmp (node->notes[i].key, text->key) == 0)
+    if (node->notes[i].key == key)
       old = &node->notes[i];
   if (old) {
     old->varies = old->varies || !is_copy (old->value, old->nbytes, value);
@@ -77,7 +73,7 @@ add_note (struct rd_node *node, const struct rd_log_text *text,
   if (!copy)
     return false;
   node->notes[node->nnotes++]
-    = (struct rd_text_note) { text->key, copy, n, text->kind, false };
+    = (struct rd_text_note) { key, copy, n, kind, false };
   return true;
 }
 
@@ -120,6 +116,14 @@ unref_value (struct rd_texts *texts, struct rd_text_value *value)
   free (value);
 }
 
+/* True if a place is this key's: at this address there may have been the key
+ * of a library that was unloaded. */
+static bool
+is_place_of (const struct rd_text_recent *recent, const char *key)
+{
+  return recent->key == key && strcmp (recent->name, key) == 0;
+}
+
 /* The place of a key's last value, by the address of the key; with several
  * probes, for two keys that alternated in one place would have each text
  * copied.  If all places are taken, the first one, which is another key's. */
@@ -131,29 +135,43 @@ find_recent (struct rd_texts *texts, const char *key)
   for (size_t i = 0; i < NPROBES; i++) {
     struct rd_text_recent *recent
       = &texts->recent[(first + i) % RD_NRECENT];
-    if (recent->key == key || !recent->key)
+    if (!recent->key || is_place_of (recent, key))
       return recent;
   }
   return &texts->recent[first];
+}
+
+/* The key's name, of rd_names_keep; NULL without memory. */
+static const char *
+name_of_key (const struct rd_texts *texts,
+             const struct rd_text_recent *recent, const char *key)
+{
+  return recent->key && is_place_of (recent, key)
+         ? recent->name
+         : rd_names_keep (texts->names, key);
 }
 
 /* Makes the value the last one of the key, in a place that may be another
  * key's.  False without memory. */
 static bool
 set_recent (struct rd_texts *texts, struct rd_text_recent *recent,
-            const char *key, const char *value)
+            const char *key, const char *name, const char *value)
 {
   struct rd_text_value *last = recent->value;
   if (last && is_copy (last->at, last->nbytes - 1, value)) {
-    if (recent->key != key)
-      *recent = (struct rd_text_recent) { .key = key, .value = last };
+    if (recent->key != key || recent->name != name)
+      *recent = (struct rd_text_recent) {
+        .key = key, .name = name, .value = last
+      };
     return true;
   }
   struct rd_text_value *new = new_value (texts, value);
   if (!new)
     return false;
   unref_value (texts, last);
-  *recent = (struct rd_text_recent) { .key = key, .value = new };
+  *recent = (struct rd_text_recent) {
+    .key = key, .name = name, .value = new
+  };
   return true;
 }
 
@@ -171,12 +189,12 @@ is_at_limit (const struct rd_texts *texts)
 /* Appends a text; there is room. */
 static inline void
 append_text (struct rd_texts *texts, const struct rd_log_text *text,
-             struct rd_text_value *value)
+             const char *name, struct rd_text_value *value)
 {
   struct rd_log_text *own = &texts->at[texts->n++];
   own->sequence = text->sequence;
   own->kind = text->kind;
-  own->key = text->key;
+  own->key = name;
   own->value = value;
   value->nrefs++;
 }
@@ -186,14 +204,19 @@ add_new_text (struct rd_texts *texts, struct rd_node *node, bool logs,
               const struct rd_log_text *text, const char *value)
 {
   struct rd_text_recent *recent = find_recent (texts, text->key);
-  bool noted = add_note (node, text, value);
+  const char *name = name_of_key (texts, recent, text->key);
+  if (!name) {
+    texts->dropped_count++;
+    return;
+  }
+  bool noted = add_note (node, name, text->kind, value);
   bool kept = !logs
               || (!is_at_limit (texts)
                   && rd_array_grow (&texts->at, &texts->capacity, texts->n,
                                     MAX_TEXTS, sizeof *texts->at)
-                  && set_recent (texts, recent, text->key, value));
+                  && set_recent (texts, recent, text->key, name, value));
   if (logs && kept)
-    append_text (texts, text, recent->value);
+    append_text (texts, text, name, recent->value);
   if (!noted || !kept)
     texts->dropped_count++;
   else if (logs)
@@ -211,25 +234,25 @@ rd_texts_add (struct rd_texts *texts,
               const char *value)
 {
   const struct rd_text_recent *recent = find_recent (texts, text->key);
-  if (recent->node != node || recent->key != text->key
+  if (recent->node != node || !is_place_of (recent, text->key)
       || texts->n == texts->capacity || is_at_limit (texts)
       || !is_copy (recent->value->at, recent->value->nbytes - 1, value))
     add_new_text (texts, node, logs, text, value);
   else
-    append_text (texts, text, recent->value);
+    append_text (texts, text, recent->name, recent->value);
 }
 
 /* Makes the key's last value one that spans of this key hold; one that spans
  * of another key hold already is copied.  False without memory. */
 static bool
 set_recent_own (struct rd_texts *texts, struct rd_text_recent *recent,
-                const char *key, const char *value)
+                const char *key, const char *name, const char *value)
 {
   if (!rd_array_grow (&texts->kept, &texts->kept_capacity, texts->nkept,
                       MAX_TEXTS, sizeof *texts->kept)
-      || !set_recent (texts, recent, key, value))
+      || !set_recent (texts, recent, key, name, value))
     return false;
-  if (recent->value->own_key == key)
+  if (recent->value->own_key == name)
     return true;
   if (recent->value->own_key) {
     struct rd_text_value *copy = new_value (texts, recent->value->at);
@@ -238,7 +261,7 @@ set_recent_own (struct rd_texts *texts, struct rd_text_recent *recent,
     unref_value (texts, recent->value);
     recent->value = copy;
   }
-  recent->value->own_key = key;
+  recent->value->own_key = name;
   recent->value->nrefs++;
   texts->kept[texts->nkept++] = recent->value;
   return true;
@@ -249,10 +272,10 @@ own_new_text (struct rd_texts *texts, struct rd_node *node, const char *key,
               const char *value)
 {
   struct rd_text_recent *recent = find_recent (texts, key);
-  const struct rd_log_text text = { .kind = RADIO_TEXT_NAME, .key = key };
-  bool noted = add_note (node, &text, value);
-  bool kept = !is_at_limit (texts)
-              && set_recent_own (texts, recent, key, value);
+  const char *name = name_of_key (texts, recent, key);
+  bool noted = name && add_note (node, name, RADIO_TEXT_NAME, value);
+  bool kept = name && !is_at_limit (texts)
+              && set_recent_own (texts, recent, key, name, value);
   if (!noted || !kept)
     texts->dropped_count++;
   else
@@ -266,8 +289,8 @@ rd_texts_own (struct rd_texts *texts, struct rd_node *node, const char *key,
               const char *value)
 {
   const struct rd_text_recent *recent = find_recent (texts, key);
-  if (recent->node != node || recent->key != key || is_at_limit (texts)
-      || recent->value->own_key != key
+  if (recent->node != node || !is_place_of (recent, key)
+      || is_at_limit (texts) || recent->value->own_key != recent->name
       || !is_copy (recent->value->at, recent->value->nbytes - 1, value))
     return own_new_text (texts, node, key, value);
   texts->nown++;
@@ -401,10 +424,35 @@ thin_out (struct rd_samples *samples)
   samples->n = n;
 }
 
+uint32_t
+rd_samples_gauge (struct rd_samples *samples, struct rd_names *names,
+                  const struct radio_counter *counter)
+{
+  size_t n = samples->gauges.n;
+  for (size_t i = 0; i < n; i++) {
+    const struct rd_gauge *gauge = &samples->gauges.at[i];
+    if (gauge->counter == counter
+        && strcmp (gauge->kept.name, counter->name) == 0)
+      return (uint32_t) i;
+  }
+  struct rd_gauge *gauge = rd_vector_add (&samples->gauges, MAX_SAMPLES);
+  if (!gauge)
+    return UINT32_MAX;
+  *gauge = (struct rd_gauge) { counter, *counter };
+  if (rd_names_keep_counter (names, &gauge->kept))
+    return (uint32_t) n;
+  samples->gauges.n--;
+  return UINT32_MAX;
+}
+
 void
 rd_samples_add (struct rd_samples *samples,
                 const struct rd_log_sample *sample)
 {
+  if (sample->gauge == UINT32_MAX) {
+    samples->dropped_count++;
+    return;
+  }
   struct rd_log_sample *near = samples->spacing
     ? find_in_slot (samples, samples->n, sample)
     : NULL;
@@ -441,6 +489,7 @@ rd_samples_add (struct rd_samples *samples,
 void
 rd_samples_free (struct rd_samples *samples)
 {
+  free (samples->gauges.at);
   free (samples->at);
   *samples = (struct rd_samples) { .at = NULL };
 }

@@ -23,9 +23,9 @@
  * covered while at least one runs.  While a frame has a shared, its own
  * thread's children go through it too.
  *
- * Layers, each calling only those before it: clock, run queue, usage; notes;
- * tree; log and span memory; writer; shared, tap, frame; process; scope,
- * handoff, hooks; collect; recorder.
+ * Layers, each calling only those before it: clock, run queue, usage; names;
+ * notes; tree; log and span memory; writer; shared, tap, frame; process;
+ * scope, handoff, hooks; collect; recorder.
  */
 #ifndef RD_RECORD_H
 #define RD_RECORD_H
@@ -40,6 +40,7 @@
 #include "src/base/reserve.h"
 #include "profiler/counters.h"
 #include "profiler/model/sum.h"
+#include "profiler/record/names.h"
 #include "profiler/record/run-queue.h"
 #include "profiler/record/usage.h"
 
@@ -74,7 +75,7 @@ rd_array_grow (void *array_at, size_t *capacity, size_t n, size_t limit,
  *----------------------------------------------------------------------*/
 
 struct rd_text_note {
-  const char *key;            /* static */
+  const char *key;            /* of rd_names_keep */
   char *value;
   size_t nbytes;              /* of value, without the NUL */
   enum radio_text_kind kind;
@@ -95,13 +96,14 @@ struct rd_text_value {
 struct rd_log_text {
   uint64_t sequence;
   enum radio_text_kind kind;
-  const char *key;            /* static */
+  const char *key;            /* of rd_names_keep */
   struct rd_text_value *value;
 };
 
 /* The last value of a key; holds a reference. */
 struct rd_text_recent {
-  const char *key;            /* NULL: none yet */
+  const char *key;            /* the caller's; NULL: none yet */
+  const char *name;           /* the same of rd_names_keep */
   struct rd_text_value *value;
   const struct rd_node *node; /* one whose note of the key is this value, or
                                  varies; or NULL */
@@ -111,6 +113,7 @@ struct rd_text_recent {
 
 /* The texts of one writer, in the order in which they were set. */
 struct rd_texts {
+  struct rd_names *names;     /* the recorder's */
   struct rd_log_text *at;
   size_t n, capacity;
   struct rd_text_value **kept;          /* those with own_key: a reference
@@ -126,13 +129,19 @@ struct rd_texts {
 struct rd_log_sample {
   uint64_t time;
   int64_t value;
-  const struct radio_counter *gauge;
+  uint32_t gauge;             /* of rd_samples_gauge */
+};
+
+struct rd_gauge {
+  const struct radio_counter *counter;  /* the caller's */
+  struct radio_counter kept;
 };
 
 /* The values of gauges on one thread, in bounded memory: when it is full,
  * the time between samples of one gauge doubles, and of those closer the
  * last one stays. */
 struct rd_samples {
+  RD_VECTOR (struct rd_gauge) gauges;
   struct rd_log_sample *at;
   size_t n, capacity;
   uint64_t spacing;           /* ticks; 0: every sample is kept */
@@ -149,10 +158,12 @@ struct rd_samples {
 #define RD_NSLOTS 8           /* counters in further ones are left out */
 
 struct rd_tally {
-  const struct radio_counter *counter;
+  const struct radio_counter *counter;  /* the caller's: to find it; its names
+                                           are in kept */
   uint64_t value;             /* saturates: see rd_sum */
   unsigned slot;              /* of a counter whose unit is "bytes";
                                  RD_NSLOTS: none */
+  struct radio_counter kept;
 };
 
 struct rd_run_bytes {
@@ -201,8 +212,10 @@ struct rd_account {
 struct rd_node {
   /* Changed by the end of a scope, and read by the begin of a child: one
    * cache line. */
-  _Alignas (64) const struct radio_site *site;  /* NULL: a stand-in for
-                                           `foreign', or a writer's root */
+  _Alignas (64) const struct radio_site *site;  /* the caller's: to find it;
+                                           its names are in kept.  NULL: a
+                                           stand-in for `foreign', or a
+                                           writer's root */
   uint64_t total;
   uint64_t nlogged;           /* spans of it that are in the log */
   uint64_t threshold;         /* shorter spans are not logged */
@@ -262,6 +275,8 @@ struct rd_node {
   uint64_t alloc_count, alloc_nbytes;
   struct rd_account *account;
 
+  struct radio_site kept;
+  struct rd_names *names;     /* the recorder's */
   uint32_t index;             /* in the collector's profile */
   bool folded;                /* index is the parent's: this node is deeper
                                  than profiles may be */
@@ -609,6 +624,7 @@ struct radio_recorder {
   uint64_t started_unix_ns;
   double scope_cost_ns;       /* of one scope */
   uint64_t throttle_below;    /* ticks: shorter means are not logged */
+  struct rd_names *names;     /* of all trees and logs */
   struct rd_span_memory *span_memory;   /* of all logs; NULL: tree only */
   struct rd_account *account; /* of all memory; made when starting */
 

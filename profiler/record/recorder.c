@@ -58,6 +58,11 @@ new_recorder (const struct rd_clock *clock)
   recorder->serial = atomic_fetch_add (&last_serial, 1) + 1;
   recorder->clock = *clock;
   rd_clock_rate (clock, &recorder->rate);
+  recorder->names = rd_names_new ();
+  if (!recorder->names) {
+    rd_recorder_unref (recorder);
+    return NULL;
+  }
   return recorder;
 }
 

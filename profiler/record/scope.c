@@ -362,11 +362,13 @@ radio_gauge_set (const struct radio_counter *gauge, int64_t value)
     = radio_profile_is_on () ? rd_writer_current () : NULL;
   if (!writer || !rd_writer_enter (writer))
     return;
-  const struct rd_log_sample sample = {
-    rd_clock_now (&writer->clock), value, gauge
-  };
-  if (!writer->recorder->tree_only)
+  if (!writer->recorder->tree_only) {
+    const struct rd_log_sample sample = {
+      rd_clock_now (&writer->clock), value,
+      rd_samples_gauge (&writer->samples, writer->recorder->names, gauge)
+    };
     rd_samples_add (&writer->samples, &sample);
+  }
   rd_writer_leave (writer);
 }
 

@@ -32,7 +32,20 @@ struct node_key {
   const struct rd_node *parent, *foreign;
   const struct radio_site *site;
   enum radio_edge edge;
+  /* Of the site, if there is one: another library may be where the one was
+   * that had a node's site. */
+  const char *name;
+  unsigned line;
 };
+
+static bool
+has_key (const struct rd_node *node, const struct node_key *key)
+{
+  return node->parent == key->parent && node->site == key->site
+         && node->foreign == key->foreign && node->edge == key->edge
+         && (!key->site || (node->kept.line == key->line
+                            && strcmp (node->kept.name, key->name) == 0));
+}
 
 /* The slot of a key, or the empty one where it would go.  Slots hold numbers
  * of nodes; 0, the root's, marks empty ones. */
@@ -47,9 +60,7 @@ find_node_slot (const struct rd_writer_state *writer,
   size_t mask = writer->node_table_size - 1;
   for (size_t i = (uint32_t) (h >> 32) & mask;; i = (i + 1) & mask) {
     const struct rd_node *node = writer->nodes[writer->node_table[i]];
-    if (writer->node_table[i] == 0
-        || (node->parent == key->parent && node->site == key->site
-            && node->foreign == key->foreign && node->edge == key->edge))
+    if (writer->node_table[i] == 0 || has_key (node, key))
       return &writer->node_table[i];
   }
 }
@@ -58,16 +69,24 @@ static void
 insert_into_table (struct rd_writer_state *writer, struct rd_node *node)
 {
   struct node_key key = {
-    node->parent, node->foreign, node->site, node->edge
+    node->parent, node->foreign, node->site, node->edge, node->kept.name,
+    node->kept.line
   };
   *find_node_slot (writer, &key) = node->number;
 }
 
-static void
+/* False without memory for its names. */
+static bool
 init_node (struct rd_writer_state *writer, struct rd_node *node,
            const struct node_key *key)
 {
   node->site = key->site;
+  node->names = writer->recorder->names;
+  if (key->site) {
+    node->kept = *key->site;
+    if (!rd_names_keep_site (node->names, &node->kept))
+      return false;
+  }
   node->kind = key->site ? key->site->kind : RADIO_SCOPE_WORK;
   node->number = (uint32_t) writer->nnodes;
   node->tag = node->number - (writer->next_id & (RD_ID_STEP - 1));
@@ -79,6 +98,7 @@ init_node (struct rd_writer_state *writer, struct rd_node *node,
   /* The root means "none": no scope has its site. */
   node->latest_child = &writer->root;
   node->successor = &writer->root;
+  return true;
 }
 
 /* NULL: no memory or too many. */
@@ -111,8 +131,10 @@ add_node (struct rd_writer_state *writer, const struct node_key *key)
     block->next = writer->node_blocks;
     writer->node_blocks = block;
   }
-  struct rd_node *node = &block->nodes[block->nused++];
-  init_node (writer, node, key);
+  struct rd_node *node = &block->nodes[block->nused];
+  if (!init_node (writer, node, key))
+    return NULL;
+  block->nused++;
   writer->nodes[writer->nnodes++] = node;
   insert_into_table (writer, node);
   return node;
@@ -134,7 +156,10 @@ struct rd_node *
 rd_tree_child (struct rd_writer_state *writer, struct rd_node *parent,
                const struct radio_site *site, enum radio_edge edge)
 {
-  struct node_key key = { .parent = parent, .site = site, .edge = edge };
+  struct node_key key = {
+    .parent = parent, .site = site, .edge = edge, .name = site->name,
+    .line = site->line
+  };
   return find_or_add_node (writer, &key);
 }
 
@@ -155,7 +180,7 @@ rd_tree_init (struct rd_writer_state *writer)
                          MAX_NODES, sizeof *writer->nodes))
     return false;
   writer->node_table_size = FIRST_TABLE_SIZE;
-  init_node (writer, &writer->root, &none);
+  (void) init_node (writer, &writer->root, &none);
   writer->pending_node = &writer->root;
   writer->nodes[0] = &writer->root;
   writer->nnodes = 1;
@@ -206,11 +231,15 @@ rd_node_tally (struct rd_node *node, const struct radio_counter *counter)
     node->tallies = tallies;
     node->tallies_capacity = capacity;
   }
-  struct rd_tally *tally = &node->tallies[node->ntallies++];
+  struct rd_tally *tally = &node->tallies[node->ntallies];
   *tally = (struct rd_tally) {
     .counter = counter,
     .slot = strcmp (counter->unit, "bytes") == 0 ? nslots : RD_NSLOTS,
+    .kept = *counter,
   };
+  if (!rd_names_keep_counter (node->names, &tally->kept))
+    return NULL;
+  node->ntallies++;
   return tally;
 }
 

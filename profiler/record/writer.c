@@ -119,6 +119,7 @@ add_writer_synced (struct radio_recorder *recorder)
                | (recorder->taps ? RD_ATTEND_TAPS : 0)
                | (recorder->clock.tsc ? 0 : RD_ATTEND_CLOCK));
   writer->recorder = recorder;
+  writer->texts.names = recorder->names;
   writer->number = (uint32_t) recorder->synced.writers.n;
   writer->clock = recorder->clock;
   writer->rate = recorder->rate;
@@ -204,6 +205,8 @@ rd_recorder_clear (struct radio_recorder *recorder)
     clear_writer (recorder->synced.writers.at[i]);
   rd_span_memory_free (recorder->span_memory);
   recorder->span_memory = NULL;
+  rd_names_free (recorder->names);
+  recorder->names = NULL;
   for (size_t i = 0; i < recorder->synced.facts.n; i++) {
     free (recorder->synced.facts.at[i].key);
     free (recorder->synced.facts.at[i].value);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* The recorder's copies of names: of sites, counters and keys of texts.  The
+ * library that has the originals may be unloaded while the recorder runs. */
+#ifndef RD_RECORD_NAMES_H
+#define RD_RECORD_NAMES_H
+
+#include <stdbool.h>
+
+#include <radio/profile.h>
+
+struct rd_names;
+
+/* NULL without memory. */
+struct rd_names *rd_names_new (void);
+
+/* NULL is legal. */
+void rd_names_free (struct rd_names *names);
+
+/* The copy of a text, the same one for equal texts; NULL is "".  NULL without
+ * memory.
+ * Thread-safe; takes a lock, so it is for new paths and counters, not for each
+ * run. */
+const char *rd_names_keep (struct rd_names *names, const char *text);
+
+/* Copies the names of a counter or a site in place.  False without memory. */
+bool rd_names_keep_counter (struct rd_names *names,
+                            struct radio_counter *counter);
+bool rd_names_keep_site (struct rd_names *names, struct radio_site *site);
+
+#endif /* RD_RECORD_NAMES_H */
