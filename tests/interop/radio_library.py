@@ -102,6 +102,14 @@ class ReadOptions(c.Structure):
                 ("reserved", c.c_uint64 * 8)]
 
 
+class Request(c.Structure):
+    _fields_ = [("box", Box), ("buffer", c.c_void_p),
+                ("nbytes", c.c_size_t), ("strides", c.POINTER(c.c_int64))]
+
+
+Done = c.CFUNCTYPE(None, c.c_int, c.c_void_p)
+
+
 class Store:
     def __init__(self, path, create=False, threads=0, cache_nbytes=0, **s3):
         self.handle = c.c_void_p()
@@ -199,3 +207,34 @@ class Volume:
             out.ctypes.data_as(c.c_void_p), c.c_size_t(out.nbytes),
             c.byref(options)))
         return out
+
+    def start_read(self, start, size, numpy_dtype, deadline_ms=0):
+        return Read(self, start, size, numpy_dtype, deadline_ms)
+
+
+class Read:
+    """An asynchronous read: of one thread, whichever started it."""
+
+    def __init__(self, volume, start, size, numpy_dtype, deadline_ms):
+        self.handle = c.c_void_p()
+        self.out = np.empty(size, numpy_dtype)
+        self.statuses = []            # of the calls of done
+        self.done = Done(lambda status, _: self.statuses.append(status))
+        request = Request(Box.of(start, size),
+                          self.out.ctypes.data_as(c.c_void_p),
+                          self.out.nbytes, None)
+        options = ReadOptions(deadline_ms=deadline_ms)
+        check(lib.radio_volume_read_async(
+            volume.handle, c.byref(request), c.c_size_t(1), 0,
+            c.byref(options), self.done, None, c.byref(self.handle)))
+
+    def cancel(self):
+        lib.radio_read_cancel(self.handle)
+
+    def wait(self):
+        """Waits for the end, releases the handle, and returns the elements."""
+        status = lib.radio_read_wait(self.handle)
+        lib.radio_read_close(self.handle)
+        assert self.statuses == [status]
+        check(status)
+        return self.out

@@ -3,12 +3,13 @@
 of each, in order of arrival."""
 
 import random
+import threading
 
 import pytest
 from conftest import peer
 from gateway import ACCESS_KEY, REGION, SECRET_KEY
 from gateway_proxy import Proxy
-from radio_library import NO_CACHE, Store
+from radio_library import NO_CACHE, RadioError, Store
 
 VOLUME = "ct/head"
 BUCKET = "requests"
@@ -112,6 +113,77 @@ def test_a_warm_read_takes_one_round_trip(count, store):
                 assert 1 <= len(seen) <= 4 and set(seen) == {"data"}, seen
             volume.plane("axial", 70, np.int16)
             assert count.kinds() == ["data"]
+
+
+@pytest.fixture
+def tiles(gateway, count, radio, store):
+    """Returns a volume of which each tile is a request, and where they are."""
+    store = store.replace("study", "tiles/study")
+    radio("phantom", "-s", store, VOLUME, "--size", "64,64,64", "--tiling",
+          "16,16,16", "--overwrite", env=gateway.environment())
+    how = {"endpoint": count.proxy.url, "access_key": ACCESS_KEY,
+           "secret_key": SECRET_KEY, "region": REGION}
+    words = {name: text.encode() for name, text in how.items()}
+    starts = [(z, y, x) for z in range(4, 64, 16) for y in range(4, 64, 16)
+              for x in range(4, 64, 16)]
+    with Store(store, threads=2, cache_nbytes=NO_CACHE, **words) as opened:
+        with opened.open_volume(VOLUME) as volume:
+            whole = volume.read([0] * 3, [64] * 3, "int16")
+            yield volume, whole, starts
+    count.proxy.before = lambda *_: None
+
+
+SIZE = [8, 8, 8]
+
+
+def test_one_thread_keeps_64_reads_in_flight(count, tiles):
+    """No request is answered before the last of 64 has come."""
+    np = peer("numpy")
+    volume, whole, starts = tiles
+    together = threading.Barrier(64)
+    count.kinds()
+    count.proxy.before = lambda *_: together.wait(60)
+    reads = [volume.start_read(start, SIZE, np.int16) for start in starts]
+    for (z, y, x), read in zip(starts, reads, strict=True):
+        assert np.array_equal(read.wait(), whole[z:z + 8, y:y + 8, x:x + 8])
+    assert count.kinds() == ["data"] * 64
+
+
+def test_reads_in_flight_are_cancelled_or_end_by_their_deadline(count,
+                                                                tiles):
+    """All of 64 have been requested, and none is answered, when half of them
+    are cancelled and the others' deadlines are over."""
+    np = peer("numpy")
+    volume, whole, starts = tiles
+    opened = threading.Event()
+    all_came = threading.Barrier(33)     # those without a deadline, and this
+
+    def hold(*_):
+        if not opened.is_set():
+            try:
+                all_came.wait(60)
+            except threading.BrokenBarrierError:
+                pass
+            opened.wait(60)
+
+    count.kinds()
+    count.proxy.before = hold
+    reads = [volume.start_read(start, SIZE, np.int16) for start in starts[:32]]
+    all_came.wait(60)
+    all_came.abort()
+    late = [volume.start_read(start, SIZE, np.int16, deadline_ms=200)
+            for start in starts[32:]]
+    for read in reads:
+        read.cancel()
+        with pytest.raises(RadioError, match="the read was cancelled"):
+            read.wait()
+    for read in late:
+        with pytest.raises(RadioError, match="not done after 200 ms"):
+            read.wait()
+    opened.set()
+    for z, y, x in starts[:3]:
+        again = volume.start_read((z, y, x), SIZE, np.int16).wait()
+        assert np.array_equal(again, whole[z:z + 8, y:y + 8, x:x + 8])
 
 
 def test_info_takes_two_requests(kinds, store):
