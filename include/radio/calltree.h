@@ -149,6 +149,9 @@ radio_profile_counter_name (const struct radio_profile *profile, size_t i,
  * result: later versions may add members at its end. */
 struct radio_profile_share {
   uint64_t calls, total_ns, self_ns;
+  uint64_t work_ns;           /* of this node alone; 0 in joined profiles of
+                                 radio 0.1 */
+  uint64_t starved_ns;        /* part of that: runnable, without a CPU */
 };
 
 /* Fills share with node's times in one part, below info.nparts. */

@@ -12,6 +12,8 @@
   { #member, RD_COLUMN_##kind, offsetof (struct row, member), 0, true }
 #define NAMED(name, row, member, kind) \
   { name, RD_COLUMN_##kind, offsetof (struct row, member), 0, false }
+#define OPTIONAL_NAMED(name, row, member, kind) \
+  { name, RD_COLUMN_##kind, offsetof (struct row, member), 0, true }
 #define ENUM(row, member, most) \
   { #member, RD_COLUMN_U32, offsetof (struct row, member), (most), \
     false }
@@ -41,6 +43,12 @@ static const struct rd_column part_columns[] = {
   COLUMN (rd_profile_part, started_unix_ns, U64),
   OPTIONAL (rd_profile_part, pid, U64),
   OPTIONAL (rd_profile_part, starved_ns, U64),
+  OPTIONAL_NAMED ("minor_fault_count", rd_profile_part,
+                  usage.minor_fault_count, U64),
+  OPTIONAL_NAMED ("major_fault_count", rd_profile_part,
+                  usage.major_fault_count, U64),
+  OPTIONAL_NAMED ("block_input_nbytes", rd_profile_part,
+                  usage.block_input_nbytes, U64),
 };
 TABLE (rd_parts_table, "parts", rd_profile_part, part_columns);
 
@@ -107,6 +115,8 @@ static const struct rd_column share_columns[] = {
   NAMED ("calls", rd_share_row, share.calls, U64),
   NAMED ("total_ns", rd_share_row, share.total_ns, U64),
   NAMED ("self_ns", rd_share_row, share.self_ns, U64),
+  OPTIONAL_NAMED ("work_ns", rd_share_row, share.work_ns, U64),
+  OPTIONAL_NAMED ("starved_ns", rd_share_row, share.starved_ns, U64),
 };
 TABLE (rd_shares_table, "shares", rd_share_row, share_columns);
 

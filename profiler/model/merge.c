@@ -305,9 +305,12 @@ merge_parts (struct merge *merge)
   merge->first_part = (uint32_t) joined->parts.n;
   for (size_t i = 0; i < (merge->is_single ? 1 : source->parts.n); i++) {
     struct rd_profile_part part = {
-      NULL, info->wall_ns, info->work_ns, info->started_unix_ns,
-      source->parts.at[0].pid,
-      info->starved_ns
+      .wall_ns = info->wall_ns,
+      .work_ns = info->work_ns,
+      .started_unix_ns = info->started_unix_ns,
+      .pid = source->parts.at[0].pid,
+      .starved_ns = info->starved_ns,
+      .usage = rd_profile_usage (source),
     };
     if (!merge->is_single)
       part = source->parts.at[i];
@@ -324,7 +327,10 @@ merge_parts (struct merge *merge)
   for (size_t i = 0; i < source->nodes.n; i++) {
     const struct radio_profile_node *node = &source->nodes.at[i];
     struct rd_part_share all = {
-      .share = { node->calls, node->total_ns, node->self_ns },
+      .share = {
+        node->calls, node->total_ns, node->self_ns, node->work_ns,
+        node->starved_ns
+      },
     };
     const struct rd_part_share *shares = &all;
     size_t n = 1;

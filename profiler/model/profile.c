@@ -371,6 +371,23 @@ check_references (const struct radio_profile *profile)
   return RADIO_OK;
 }
 
+static uint64_t
+fact_number (const struct radio_profile *profile, const char *key)
+{
+  const char *value = rd_profile_find_fact (profile, key);
+  return value ? rd_min_u64 (strtoull (value, NULL, 10), RD_MAX_VALUE) : 0;
+}
+
+struct rd_part_usage
+rd_profile_usage (const struct radio_profile *profile)
+{
+  return (struct rd_part_usage) {
+    .minor_fault_count = fact_number (profile, RD_FACT_MINOR),
+    .major_fault_count = fact_number (profile, RD_FACT_MAJOR),
+    .block_input_nbytes = fact_number (profile, RD_FACT_BLOCK_INPUT),
+  };
+}
+
 enum radio_status
 rd_profile_finalize (struct radio_profile *profile)
 {
@@ -380,7 +397,6 @@ rd_profile_finalize (struct radio_profile *profile)
   RD_TRY (rd_profile_sort_spans (profile));
   sum_nodes (profile);
   sum_times (profile);
-  const char *pid = rd_profile_find_fact (profile, RD_FACT_PID);
   if (profile->parts.n == 0)
     RD_TRY (rd_profile_add_part (
       profile, &(struct rd_profile_part) {
@@ -389,7 +405,8 @@ rd_profile_finalize (struct radio_profile *profile)
         .work_ns = profile->info.work_ns,
         .starved_ns = profile->info.starved_ns,
         .started_unix_ns = profile->info.started_unix_ns,
-        .pid = pid ? strtoull (pid, NULL, 10) : 0,
+        .pid = fact_number (profile, RD_FACT_PID),
+        .usage = rd_profile_usage (profile),
       }, NULL));
   RD_TRY (rd_profile_make_tables (profile));
   sum_trees (profile);

@@ -114,6 +114,11 @@ struct rd_profile_part {
   uint64_t started_unix_ns;
   uint64_t pid;               /* of the operating system; 0: unknown */
   uint64_t starved_ns;        /* of the work */
+  struct rd_part_usage {      /* of the process, as its facts; 0: none, or
+                                 unknown */
+    uint64_t minor_fault_count, major_fault_count;
+    uint64_t block_input_nbytes;
+  } usage;
 };
 
 /* A node's own value of a counter, and a part's share of a node.  Both, and the
@@ -245,6 +250,10 @@ rd_profile_add_sample (struct radio_profile *profile,
 enum radio_status
 rd_profile_add_fact (struct radio_profile *profile, const char *key,
                      const char *value, bool is_name) RADIO_USE_RESULT;
+
+/* What the process of a part used, from the profile's facts. */
+struct rd_part_usage
+rd_profile_usage (const struct radio_profile *profile);
 
 /* The value of a fact, or NULL. */
 const char *rd_profile_find_fact (const struct radio_profile *profile,

@@ -93,6 +93,9 @@ add_share (struct radio_profile_share *to,
   to->calls = rd_sum (to->calls, from->calls);
   to->total_ns = rd_sum (to->total_ns, from->total_ns);
   to->self_ns = rd_sum (to->self_ns, from->self_ns);
+  to->work_ns = rd_sum (to->work_ns, from->work_ns);
+  to->starved_ns = rd_sum (to->starved_ns,
+                           rd_min_u64 (from->starved_ns, from->work_ns));
 }
 
 static void
@@ -103,7 +106,7 @@ join_shares (struct radio_profile *profile)
   for (size_t i = 0; i < profile->shares.n; i++) {
     struct rd_part_share share = { at[i].node, at[i].part, { 0 } };
     if (at[i].share.calls == 0 && at[i].share.total_ns == 0
-        && at[i].share.self_ns == 0)
+        && at[i].share.self_ns == 0 && at[i].share.work_ns == 0)
       continue;
     if (n > 0 && key_at (&at[n - 1]) == key_at (&at[i])) {
       add_share (&at[n - 1].share, &at[i].share);
@@ -127,7 +130,10 @@ rd_profile_make_tables (struct radio_profile *profile)
     for (size_t i = 0; i < profile->nodes.n; i++) {
       const struct radio_profile_node *node = &profile->nodes.at[i];
       struct rd_part_share all = {
-        (uint32_t) i, 0, { node->calls, node->total_ns, node->self_ns },
+        (uint32_t) i, 0, {
+          node->calls, node->total_ns, node->self_ns, node->work_ns,
+          node->starved_ns
+        },
       };
       RD_TRY (rd_vector_append (&profile->shares, all));
     }

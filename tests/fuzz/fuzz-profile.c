@@ -143,9 +143,11 @@ make_profile (unsigned nparts)
                             RADIO_EDGE_CALL);
   uint32_t get = add_node (profile, root, "GET </script>", RADIO_EDGE_ASYNC);
   for (uint32_t i = 0; i < nparts; i++) {
-    struct rd_profile_part part = { "rank", 1000 + i, 500, 7, 40 + i, i };
+    struct rd_profile_part part = {
+      "rank", 1000 + i, 500, 7, 40 + i, i, { 1, 2, 3 }
+    };
     struct rd_lane lane = { .name = "main", .os_tid = 12, .part = i };
-    struct radio_profile_share share = { 1, 300, 100 };
+    struct radio_profile_share share = { 1, 300, 100, 0, 0 };
     FUZZ_CHECK (rd_profile_add_part (profile, &part, NULL) == RADIO_OK);
     FUZZ_CHECK (rd_profile_add_share (profile, root, i, &share) == RADIO_OK);
     FUZZ_CHECK (rd_profile_add_lane (profile, &lane, NULL) == RADIO_OK);

@@ -107,6 +107,7 @@ compare_nodes (const struct radio_profile *a, const struct radio_profile *b)
     const struct rd_part_share *x = &a->shares.at[i], *y = &b->shares.at[i];
     SAME (node); SAME (part);
     SAME (share.calls); SAME (share.total_ns); SAME (share.self_ns);
+    SAME (share.work_ns); SAME (share.starved_ns);
   }
 }
 
@@ -164,7 +165,8 @@ compare_lanes (const struct radio_profile *a, const struct radio_profile *b)
   for (size_t i = 0; i < a->parts.n; i++) {
     const struct rd_profile_part *x = &a->parts.at[i], *y = &b->parts.at[i];
     SAME_TEXT (name); SAME (wall_ns); SAME (work_ns); SAME (started_unix_ns);
-    SAME (starved_ns);
+    SAME (starved_ns); SAME (usage.minor_fault_count);
+    SAME (usage.major_fault_count); SAME (usage.block_input_nbytes);
   }
 }
 

@@ -101,9 +101,9 @@ joined_parts_survive (void **state)
   for (uint32_t i = 0; i < 3; i++) {
     char name[] = { 'r', (char) ('0' + i), '\0' };
     struct rd_profile_part part = {
-      name, 10 * i + 1, 5 * i, 1000 + i, i, 2 * i
+      name, 10 * i + 1, 5 * i, 1000 + i, i, 2 * i, { i, i + 1, 512 * i }
     };
-    struct radio_profile_share share = { i, 100 * i, 10 * i };
+    struct radio_profile_share share = { i, 100 * i, 10 * i, 8 * i, 7 * i };
     assert_ok (rd_profile_add_part (profile, &part, NULL));
     assert_ok (rd_profile_add_share (profile, node, i, &share));
     build_part_lane (profile, name, i);

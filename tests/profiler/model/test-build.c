@@ -338,7 +338,7 @@ values_with_invalid_indices_are_refused (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_new ("x");
-  struct radio_profile_share share = { 1, 1, 1 };
+  struct radio_profile_share share = { 1, 1, 1, 0, 0 };
   build_node (profile, RD_NO_INDEX, "root", "");
   assert_fails (rd_profile_add_value (profile, 0, 0, 1), RADIO_ERROR_FORMAT,
                 "counter 0");

@@ -277,8 +277,8 @@ new_runs (const uint64_t *totals, size_t n, const char *child)
   for (size_t i = 0; i < n; i++) {
     struct rd_profile_part part = { .name = "run", .wall_ns = totals[i] };
     uint32_t index;
-    struct radio_profile_share all = { 1, totals[i], totals[i] / 2 };
-    struct radio_profile_share half = { 4, totals[i] / 2, totals[i] / 2 };
+    struct radio_profile_share all = { 1, totals[i], totals[i] / 2, 0, 0 };
+    struct radio_profile_share half = { 4, totals[i] / 2, totals[i] / 2, 0, 0 };
     assert_ok (rd_profile_add_part (profile, &part, &index));
     assert_ok (rd_profile_add_share (profile, root, index, &all));
     assert_ok (rd_profile_add_share (profile, below, index, &half));
@@ -418,7 +418,7 @@ new_runs_some_with (size_t n, size_t npresent)
   profile->info.parts = RADIO_PARTS_RUNS;
   for (size_t i = 0; i < n; i++) {
     struct rd_profile_part part = { .name = "run", .wall_ns = 1000 };
-    struct radio_profile_share share = { 1, 1000, 500 };
+    struct radio_profile_share share = { 1, 1000, 500, 0, 0 };
     uint32_t index;
     assert_ok (rd_profile_add_part (profile, &part, &index));
     assert_ok (rd_profile_add_share (profile, root, index, &share));

@@ -25,7 +25,7 @@ static void
 build_share (struct radio_profile *profile, uint32_t node, uint32_t part,
              uint64_t ns)
 {
-  struct radio_profile_share share = { 1, ns, 0 };
+  struct radio_profile_share share = { 1, ns, 0, 0, 0 };
   assert_ok (rd_profile_add_share (profile, node, part, &share));
 }
 

@@ -304,8 +304,8 @@ build_parts (enum radio_profile_parts parts, const uint64_t *ms, size_t n)
     char name[32];
     snprintf (name, sizeof name, "part %zu", i);
     struct rd_profile_part part = { .name = name, .wall_ns = ms[i] * MS };
-    struct radio_profile_share all = { 1, ms[i] * MS, 0 };
-    struct radio_profile_share own = { 1, ms[i] * MS, ms[i] * MS };
+    struct radio_profile_share all = { 1, ms[i] * MS, 0, 0, 0 };
+    struct radio_profile_share own = { 1, ms[i] * MS, ms[i] * MS, 0, 0 };
     uint32_t index;
     assert_ok (rd_profile_add_part (profile, &part, &index));
     assert_ok (rd_profile_add_share (profile, root, index, &all));
@@ -382,7 +382,7 @@ build_short (enum radio_profile_parts parts, const uint64_t *us, size_t n)
   profile->info.parts = parts;
   for (size_t i = 0; i < n; i++) {
     struct rd_profile_part part = { .name = "part", .wall_ns = us[i] * 1000 };
-    struct radio_profile_share all = { 1, us[i] * 1000, us[i] * 1000 };
+    struct radio_profile_share all = { 1, us[i] * 1000, us[i] * 1000, 0, 0 };
     uint32_t index;
     assert_ok (rd_profile_add_part (profile, &part, &index));
     assert_ok (rd_profile_add_share (profile, root, index, &all));

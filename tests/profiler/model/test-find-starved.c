@@ -240,8 +240,10 @@ build_ranks (const uint64_t ms[4], uint64_t alone_ms, uint64_t starved_ms)
       .name = name, .wall_ns = (ms[i] + (i == 3 ? alone_ms : 0)) * MS,
       .work_ns = ms[i] * MS, .starved_ns = i == 3 ? starved_ms * MS : 0
     };
-    struct radio_profile_share share = { 1, ms[i] * MS, ms[i] * MS };
-    struct radio_profile_share alone = { 1, alone_ms * MS, alone_ms * MS };
+    struct radio_profile_share share = { 1, ms[i] * MS, ms[i] * MS, 0, 0 };
+    struct radio_profile_share alone = {
+      1, alone_ms * MS, alone_ms * MS, 0, 0
+    };
     assert_ok (rd_profile_add_part (profile, &part, NULL));
     assert_ok (rd_profile_add_share (profile, train, i, &share));
     if (i == 3 && alone_ms > 0)

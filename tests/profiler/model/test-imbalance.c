@@ -13,7 +13,7 @@ measure (const uint64_t *totals, size_t n)
   profile->info.parts = RADIO_PARTS_RANKS;
   for (size_t i = 0; i < n; i++) {
     struct rd_profile_part part = { .name = "rank" };
-    struct radio_profile_share share = { 1, totals[i], 0 };
+    struct radio_profile_share share = { 1, totals[i], 0, 0, 0 };
     uint32_t index;
     assert_ok (rd_profile_add_part (profile, &part, &index));
     assert_ok (rd_profile_add_share (profile, node, index, &share));

@@ -295,6 +295,52 @@ a_text_that_differs_is_marked_as_varying (void **state)
   radio_profile_close (joined);
 }
 
+/* Each run keeps its own; of runs that become a rank, it is their sum. */
+static void
+parts_have_their_own_work_and_usage (void **state)
+{
+  (void) state;
+  struct radio_profile *runs[2], *joined, *ranks;
+  for (size_t i = 0; i < 2; i++) {
+    runs[i] = build_new ("part");
+    build_node (runs[i], RD_NO_INDEX, "a", "c");
+    build_times (runs[i], 0, 1, 100, 100, 90 + i, 10 - i);
+    runs[i]->nodes.at[0].starved_ns = 50 + i;
+    build_fact (runs[i], "page faults", i ? "7" : "9", false);
+    build_fact (runs[i], "page faults from disks", i ? "1" : "0", false);
+    build_fact (runs[i], "bytes read from disks", i ? "512" : "0", false);
+    build_fact (runs[i], "bytes resident at most", i ? "10" : "30", false);
+    build_finish (runs[i]);
+  }
+  assert_ok (radio_profile_join (runs, 2, RADIO_PARTS_RUNS, &joined));
+  for (size_t i = 0; i < 2; i++) {
+    struct radio_profile_share share;
+    const struct rd_profile_part *part = &joined->parts.at[i];
+    radio_profile_node_part (joined, 0, i, &share);
+    assert_int_equal (share.work_ns, 90 + i);
+    assert_int_equal (share.starved_ns, 50 + i);
+    assert_int_equal (part->starved_ns, 50 + i);
+    assert_int_equal (part->usage.minor_fault_count, i ? 7 : 9);
+    assert_int_equal (part->usage.major_fault_count, i);
+    assert_int_equal (part->usage.block_input_nbytes, 512 * i);
+  }
+  assert_int_equal (joined->info.starved_ns, 101);
+  assert_string_equal (rd_profile_find_fact (joined,
+                                             "bytes resident at most"), "30");
+
+  struct radio_profile *both[2] = { joined, runs[0] };
+  assert_ok (radio_profile_join (both, 2, RADIO_PARTS_RANKS, &ranks));
+  assert_int_equal (ranks->parts.at[0].starved_ns, 101);
+  assert_int_equal (ranks->parts.at[0].usage.minor_fault_count, 16);
+  assert_int_equal (ranks->parts.at[0].usage.block_input_nbytes, 512);
+  assert_string_equal (rd_profile_find_fact (ranks,
+                                             "bytes resident at most"), "60");
+  radio_profile_close (ranks);
+  radio_profile_close (joined);
+  for (size_t i = 0; i < 2; i++)
+    radio_profile_close (runs[i]);
+}
+
 static void
 facts_of_each_part_alone_are_added_up (void **state)
 {
@@ -547,6 +593,7 @@ main (void)
     cmocka_unit_test (ids_are_new_and_parents_follow),
     cmocka_unit_test (texts_go_with_their_spans),
     cmocka_unit_test (a_text_that_differs_is_marked_as_varying),
+    cmocka_unit_test (parts_have_their_own_work_and_usage),
     cmocka_unit_test (facts_of_each_part_alone_are_added_up),
     cmocka_unit_test (facts_are_kept_once_or_listed),
     cmocka_unit_test (paths_of_only_some_parts_are_kept),

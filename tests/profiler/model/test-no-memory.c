@@ -39,7 +39,7 @@ add_tree (struct radio_profile *profile)
     RD_TRY (rd_profile_add_node (profile, &one, &node));
   }
   struct rd_profile_part run = { .name = "run" };
-  struct radio_profile_share share = { 1, 1, 1 };
+  struct radio_profile_share share = { 1, 1, 1, 0, 0 };
   RD_TRY (rd_profile_add_part (profile, &run, &part));
   RD_TRY (rd_profile_add_share (profile, node, part, &share));
   RD_TRY (rd_profile_add_counter (profile, "errors", "count", &counter));
