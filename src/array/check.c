@@ -30,13 +30,14 @@ struct check {
   struct rd_buffer chunks;            /* coordinates of those stored */
   size_t nchunks;
   uint64_t stored_nbytes;
-  _Atomic uint64_t tile_count;
+  uint64_t tile_count, damaged_count; /* of the parts that were read */
+  _Atomic uint64_t part_tile_count;   /* of the part that is being read */
   radio_damage_fn *report;
   void *user_data;
   pthread_mutex_t mutex;
   struct {
-    uint64_t damaged_count;
-    struct rd_buffer list;            /* of struct damage */
+    uint64_t damaged_count;           /* of the part */
+    struct rd_buffer list;            /* of struct damage, the same */
     char *index_message;              /* the last one about an index */
   } synced;
 };
@@ -96,7 +97,8 @@ count_tile (struct rd_tile_read *read, size_t request,
   (void) box;
   (void) nbytes;
   if (view)
-    atomic_fetch_add_explicit (&check->tile_count, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit (&check->part_tile_count, 1,
+                               memory_order_relaxed);
   return RADIO_OK;
 }
 
@@ -154,18 +156,33 @@ report_damage (struct rd_tile_read *read)
     rd_free (damage[i].message);
   }
   list->nbytes = 0;
+  check->tile_count += atomic_exchange (&check->part_tile_count, 0);
+  check->damaged_count += check->synced.damaged_count;
+  check->synced.damaged_count = 0;
   return RADIO_OK;
 }
 
-/* Damage found by a part of the read that failed is not reported. */
+/* Forgets the part of the read that failed. */
+static void
+forget_part (struct rd_tile_read *read)
+{
+  struct check *check = (struct check *) read;
+  struct rd_buffer *list = &check->synced.list;
+  const struct damage *damage = (const void *) list->data;
+  for (size_t i = 0; i < list->nbytes / sizeof *damage; i++)
+    rd_free (damage[i].message);
+  list->nbytes = 0;
+  rd_free (RD_STEAL (check->synced.index_message));
+  check->synced.damaged_count = 0;
+  atomic_store (&check->part_tile_count, 0);
+}
+
 static void
 free_check (struct check *check)
 {
-  check->report = NULL;
-  (void) report_damage (&check->read);
+  forget_part (&check->read);
   rd_buffer_free (&check->synced.list);
   rd_buffer_free (&check->chunks);
-  rd_free (check->synced.index_message);
   pthread_mutex_destroy (&check->mutex);
 }
 
@@ -211,7 +228,7 @@ run_check (struct check *check, struct radio_check *result)
     tiles.size[i] = rd_div_up (layout->shape[i], layout->tile.shape[i]);
   uint64_t ntiles = radio_box_count (&tiles);     /* stored or not */
   result->tile_count = check->tile_count;
-  result->damaged_count = check->synced.damaged_count;
+  result->damaged_count = check->damaged_count;
   result->missing_count = ntiles - result->tile_count
     - result->damaged_count;
   result->stored_nbytes = check->stored_nbytes;
@@ -242,6 +259,7 @@ enum radio_status
       .place = count_tile,
       .on_error = add_damage,
       .part_done = report_damage,
+      .part_again = forget_part,
     },
     .report = damage,
     .user_data = user_data,

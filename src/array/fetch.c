@@ -450,10 +450,12 @@ may_read_again (struct rd_tile_read *read, const struct rd_plan *plan,
                 enum radio_status status)
 {
   bool is_stale = atomic_load (&read->found_stale);
+  if (read->part_again)
+    read->part_again (read);
   if (!read->used_lengths
       || (status != RADIO_ERROR_FORMAT && status != RADIO_ERROR_CHECKSUM
           && status != RADIO_ERROR_NOT_FOUND && !is_stale))
-    return is_stale && !read->part_done;
+    return is_stale;
   /* The shards' own indexes decide. */
   rd_tile_lengths_drop (&read->array->lengths);
   for (uint32_t i = 0; i < plan->nchunks; i++)

@@ -52,9 +52,11 @@ struct rd_tile_read {
                                  enum radio_status status, uint64_t ntiles,
                                  uint64_t order);
 
-  /* A part of the plan is done; called on the calling thread.  NULL: a part
-   * may be placed again, as it is if a shard was replaced meanwhile. */
+  /* A part of the plan is done, or will be read again, as it is if a shard was
+   * replaced meanwhile: then nothing that was placed or failed counts.  Called
+   * on the calling thread.  NULL for reads that only place. */
   enum radio_status (*part_done) (struct rd_tile_read *read);
+  void (*part_again) (struct rd_tile_read *read);
 
   /* Set when some chunk had no object and was filled. */
   atomic_bool found_missing;

@@ -140,6 +140,20 @@ a_shard_that_is_replaced_during_a_read_is_read_again (void **state)
 
 #define CASE(fn) cmocka_unit_test_setup_teardown (fn, set_up, tear_down)
 
+/* The response to the request of the index says that it is of another object:
+ * the tiles' responses then seem to be of another one. */
+static void
+a_check_reads_an_index_again_that_seemed_replaced (void **state)
+{
+  struct site *site = *state;
+  struct radio_check check;
+  http_peer_script (site->peer, HTTP_OTHER_ETAG, 0, 1);
+  assert_ok (radio_array_check (site->array, &check, NULL, NULL));
+  assert_int_equal (check.tile_count, 1);
+  assert_int_equal (check.missing_count, 1);
+  assert_int_equal (check.damaged_count, 0);
+}
+
 int
 main (void)
 {
@@ -147,6 +161,7 @@ main (void)
     CASE (an_index_is_read_once),
     CASE (a_shard_that_was_replaced_between_two_reads_is_read_by_its_index),
     CASE (a_shard_that_is_replaced_during_a_read_is_read_again),
+    CASE (a_check_reads_an_index_again_that_seemed_replaced),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -96,3 +96,15 @@ def test_reads_through_lies_and_flips_are_all_right(
                 assert np.array_equal(got, want)
     bad, good = liar.counts["lie"] + liar.counts["flip"], liar.counts["good"]
     assert bad > 0.2 * (bad + good) and liar.counts["flip"] > 50
+
+
+def test_a_validation_through_lies_and_flips_finds_no_damage(gateway, liar,
+                                                             radio):
+    gateway.client().create_bucket(Bucket="valid")
+    store = "s3://valid/study.zarr"
+    radio("phantom", "-s", store, "ct/head", "--size", "130,120,110",
+          "--tiling", "32,32,32", env=gateway.environment())
+    for _ in range(NREADS // 10):
+        done = radio("validate", "-q", "-s", store, env=gateway.environment(
+            AWS_ENDPOINT_URL_S3=liar.url))
+        assert "1 checked, 0 bad; 80 tiles" in done.stdout
