@@ -18,24 +18,10 @@ rd_json_set (struct json_object *object, const char *key,
 struct json_object *
 rd_json_new_text (const char *text)
 {
-  /* A broken byte becomes the three of U+FFFD. */
   RD_FREE char *clean = malloc (3 * strlen (text) + 1);
   if (clean == NULL)
     return NULL;
-  size_t used = 0;
-  while (*text) {
-    uint32_t character;
-    size_t length = rd_utf8_decode (text, &character);
-    if (character == 0xfffd && length == 1) {
-      memcpy (clean + used, "\xef\xbf\xbd", 3);
-      used += 3;
-    } else {
-      memcpy (clean + used, text, length);
-      used += length;
-    }
-    text += length;
-  }
-  clean[used] = '\0';
+  rd_utf8_repair (text, clean);
   return json_object_new_string (clean);
 }
 

@@ -439,11 +439,15 @@ rd_npy_ingest (struct radio_store *store, const char *file, const char *path,
                           "--affine or --like", file);
     status = RADIO_ERROR_ARGUMENT;
   } else {
+    /* The folder's name may be any bytes. */
+    RD_FREE char *name = malloc (3 * strlen (file) + 1);
+    if (name)
+      rd_utf8_repair (file, name);
     struct writing writing = {
       .npy = &npy,
       .elements = (const unsigned char *) map + npy.start_nbytes,
       .create = {
-        .dtype = npy.dtype, .like = geometry->like, .source_name = file,
+        .dtype = npy.dtype, .like = geometry->like, .source_name = name,
         .ingest = *options,
       },
     };

@@ -41,7 +41,7 @@ struct radio_create_options {
    * they have neither scaling nor a window. */
   struct radio_volume *like;
 
-  /* As the volume's source_name; NULL: "memory". */
+  /* As the volume's source_name, UTF-8; NULL: "memory". */
   const char *source_name;
 
   /* Tiling, codec, existing, warning, ...; progress is not called. */
@@ -55,10 +55,10 @@ struct radio_create_options {
  * radio_volume_commit.  If it exists and options->ingest.existing is
  * RADIO_EXISTING_SKIP, *writer is NULL.  What options point to is not used
  * afterwards, but the warning function and its data.
- * Errors: RADIO_ERROR_ARGUMENT (illegal path, shape, affine, spacing, tiling
- * or codec); RADIO_ERROR_UNSUPPORTED (NIfTI has no such type or rank);
- * RADIO_ERROR_EXISTS; RADIO_ERROR_LIMIT (one layer of tiles exceeds the memory
- * limit); those of writing. */
+ * Errors: RADIO_ERROR_ARGUMENT (illegal path, shape, affine, spacing,
+ * source_name, tiling or codec); RADIO_ERROR_UNSUPPORTED (NIfTI has no such
+ * type or rank); RADIO_ERROR_EXISTS; RADIO_ERROR_LIMIT (one layer of tiles
+ * exceeds the memory limit); those of writing. */
 RADIO_API enum radio_status
 radio_volume_create (struct radio_store *store, const char *path,
                      const struct radio_create_options *options,

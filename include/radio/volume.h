@@ -70,7 +70,9 @@ struct radio_volume_info {
                                          has no such axis but one plane */
   double scl_slope, scl_inter;        /* 1 and 0 when there is no scaling */
   double window_low, window_high;     /* scaled values; equal if unset */
-  const char *source_name;            /* the ingested file; "" if unknown */
+  const char *source_name;            /* the ingested file, with U+FFFD for
+                                         bytes that are not UTF-8; "" if
+                                         unknown */
   uint64_t source_nbytes;             /* decompressed; 0 if unknown */
   const char *source_sha256;          /* hex, of the source's header and
                                          voxels; "" if unknown */

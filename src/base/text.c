@@ -49,6 +49,18 @@ rd_utf8_decode (const char *text, uint32_t *character)
   return n;
 }
 
+void
+rd_utf8_repair (const char *text, char *to)
+{
+  while (*text != '\0') {
+    size_t n = rd_utf8_nbytes (text);
+    memcpy (to, n > 0 ? text : "\xef\xbf\xbd", n > 0 ? n : 3);
+    to += n > 0 ? n : 3;
+    text += n > 0 ? n : 1;
+  }
+  *to = '\0';
+}
+
 size_t
 rd_utf8_count (const char *text)
 {

@@ -16,6 +16,10 @@ size_t rd_utf8_nbytes (const char *text);
  * byte that begins no valid character is U+FFFD of length 1. */
 size_t rd_utf8_decode (const char *text, uint32_t *character);
 
+/* Copies a text with U+FFFD for each byte that begins no valid character; to
+ * has room for three times its bytes and a NUL. */
+void rd_utf8_repair (const char *text, char *to);
+
 /* Returns the number of characters; each invalid byte counts as one. */
 size_t rd_utf8_count (const char *text);
 

@@ -401,6 +401,8 @@ images_that_cannot_be_are_refused (void **state)
   REFUSE ((o.like = like, o.dtype = RADIO_STORED), RADIO_ERROR_UNSUPPORTED,
           "ct/rgb is rgb24");
   REFUSE ((o.like = like, o.rank = 0), RADIO_ERROR_UNSUPPORTED, "rgb24");
+  REFUSE (o.source_name = "a\xff", RADIO_ERROR_ARGUMENT,
+          "source_name: byte 1 (0xff) is not UTF-8");
   REFUSE (o.ingest.tiling = "no", RADIO_ERROR_ARGUMENT, "tiling 'no'");
   REFUSE (o.reserved[7] = 1, RADIO_ERROR_ARGUMENT, "radio_create_options");
   REFUSE (o.ingest.reserved[0] = 1, RADIO_ERROR_ARGUMENT,

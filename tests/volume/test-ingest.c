@@ -189,6 +189,26 @@ info_has_source_and_geometry (void **state)
 }
 
 static void
+a_name_that_is_not_utf8_is_repaired (void **state)
+{
+  (void) state;
+  struct radio_store *store = must_open_store ("memory:");
+  struct nifti_spec spec = small_spec ();
+  struct rd_buffer file RD_BUFFER_SCOPE = { 0 };
+  struct radio_volume *volume;
+  struct radio_volume_info info;
+  spec_image (&spec, &file);
+  write_file (".", "bad\xff\xc3.nii", &file);
+  assert_ok (radio_ingest (store, "bad\xff\xc3.nii", "ct/a", NULL, NULL));
+  assert_ok (radio_volume_open (store, "ct/a", &volume));
+  radio_volume_get_info (volume, &info);
+  assert_string_equal (info.source_name,
+                       "bad\xef\xbf\xbd\xef\xbf\xbd.nii");
+  radio_volume_close (volume);
+  radio_store_close (store);
+}
+
+static void
 the_recorded_checksum_is_of_the_whole_file (void **state)
 {
   (void) state;
@@ -523,6 +543,7 @@ main (void)
     cmocka_unit_test (many_slabs_are_read_while_others_are_encoded),
     cmocka_unit_test (files_plain_gzipped_and_in_pairs_come_back),
     cmocka_unit_test (info_has_source_and_geometry),
+    cmocka_unit_test (a_name_that_is_not_utf8_is_repaired),
     cmocka_unit_test (the_recorded_checksum_is_of_the_whole_file),
     cmocka_unit_test (an_existing_volume_is_an_error_skipped_or_replaced),
     cmocka_unit_test (readers_of_a_replaced_volume_continue),

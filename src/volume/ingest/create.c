@@ -13,6 +13,7 @@
 #include "src/array/context.h"
 #include "src/base/checked.h"
 #include "src/base/structs.h"
+#include "src/base/text.h"
 #include "src/element/box.h"
 #include "src/volume/file-slabs.h"
 #include "src/volume/ingest/ingest.h"
@@ -43,8 +44,16 @@ is_zero (double affine[3][4])
 }
 
 static enum radio_status
-check_numbers (const struct radio_create_options *options)
+check_options (const struct radio_create_options *options)
 {
+  for (const char *p = options->source_name; p && *p;) {
+    size_t n = rd_utf8_nbytes (p);
+    if (n == 0)
+      return rd_fail (RADIO_ERROR_ARGUMENT, "source_name: byte %zu (0x%02x) "
+                      "is not UTF-8", (size_t) (p - options->source_name),
+                      (unsigned) (unsigned char) *p);
+    p += n;
+  }
   for (size_t i = 0; i < 12; i++)
     if (!isfinite (options->affine[i / 4][i % 4]))
       return rd_fail (RADIO_ERROR_ARGUMENT, "affine[%zu][%zu] is not finite",
@@ -143,7 +152,7 @@ make_header (const struct radio_create_options *options,
              struct rd_buffer *out)
 {
   const struct radio_volume *like = options->like;
-  RD_TRY (check_numbers (options));
+  RD_TRY (check_options (options));
   size_t rank = options->rank;
   const uint64_t *shape = options->shape;
   enum radio_dtype dtype = options->dtype;

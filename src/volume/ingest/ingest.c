@@ -22,6 +22,7 @@
 #include "src/array/write-layers.h"
 #include "src/base/checked.h"
 #include "src/base/structs.h"
+#include "src/base/text.h"
 #include "src/element/box.h"
 #include "src/nifti/image.h"
 #include "src/volume/codec.h"
@@ -45,7 +46,7 @@
 
 struct rd_ingest {
   struct radio_store *store;
-  char *source_name;                  /* the whole of it */
+  char *source_name;                  /* the whole of it, UTF-8 */
   char *path;                         /* of the volume */
   char *collection;
   const char *name;                   /* the volume's own, within path */
@@ -364,10 +365,13 @@ rd_ingest_begin (struct radio_store *store, const char *path,
   ingest->nifti = image->nifti;
   if (options)
     ingest->options = *options;
+  /* A file's name may be any bytes, but goes into a document. */
+  size_t name_nbytes = 3 * strlen (image->name) + 1;
   ingest->path = rd_strdup (path);
-  ingest->source_name = rd_strdup (image->name);
+  ingest->source_name = rd_malloc (name_nbytes);
   if (ingest->path == NULL || ingest->source_name == NULL)
-    return rd_fail_memory (strlen (path) + strlen (image->name) + 2);
+    return rd_fail_memory (strlen (path) + 1 + name_nbytes);
+  rd_utf8_repair (image->name, ingest->source_name);
   struct rd_nifti *nifti = &ingest->nifti;
   struct rd_buffer *prefix = &ingest->prefix;
   RD_TRY (rd_publish_check_path (store, ingest->path, &ingest->collection,
