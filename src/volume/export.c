@@ -104,7 +104,9 @@ make_nifti_header (const struct radio_volume *volume,
   double mm = unit_factor (info->space_unit, false);
   struct rd_nifti_make make = {
     .dtype = info->array.dtype, .rank = last, .descrip = "radio",
-    .xyzt_units = RD_NIFTI_MM | RD_NIFTI_SECONDS, .sform_code = 1,
+    .xyzt_units = RD_NIFTI_MM | RD_NIFTI_SECONDS,
+    /* An sform would say how the patient lies. */
+    .sform_code = info->orientation[0] != '\0',
   };
   for (size_t i = 0; i < last; i++) {
     size_t axis = last == 5 && i < 2 ? 4 + i : last - i;

@@ -465,6 +465,17 @@ foreign_image (const char *type, size_t rank, const uint64_t *shape,
   "{\"name\": \"y\", \"type\": \"space\", \"unit\": \"micrometer\"}, "  \
   "{\"name\": \"x\", \"type\": \"space\", \"unit\": \"micrometer\"}"
 
+#define ORIENTED_AXIS(letter, direction)                                \
+  "{\"name\": \"" letter "\", \"type\": \"space\", "                   \
+  "\"unit\": \"micrometer\", \"orientation\": "                         \
+  "{\"type\": \"anatomical\", \"value\": \"" direction "\"}}"
+
+/* x, y, z rise to the left, posterior and superior. */
+#define ORIENTED_AXES                                                   \
+  ORIENTED_AXIS ("z", "inferior-to-superior") ", "                      \
+  ORIENTED_AXIS ("y", "anterior-to-posterior") ", "                     \
+  ORIENTED_AXIS ("x", "right-to-left")
+
 static const char *const zyx_names[] = { "z", "y", "x" };
 static const uint64_t zyx_shape[] = { 3, 4, 5 };
 
@@ -473,7 +484,7 @@ an_image_without_a_header_gets_one_in_millimetres (void **state)
 {
   (void) state;
   VOLUME_SCOPE struct radio_volume *volume
-    = foreign_image ("int16", 3, zyx_shape, zyx_names, SPACE_AXES,
+    = foreign_image ("int16", 3, zyx_shape, zyx_names, ORIENTED_AXES,
                      "2000, 500, 250");
   assert_ok (radio_volume_export (volume, NULL, "a.nii", NULL));
   RD_BUFFER_SCOPE struct rd_buffer got = { 0 };
@@ -485,7 +496,9 @@ an_image_without_a_header_gets_one_in_millimetres (void **state)
   assert_int_equal (nifti.dim[3], 3);
   assert_true (fabs (nifti.pixdim[1] - 0.25) < 1e-6);
   assert_true (fabs (nifti.pixdim[3] - 2) < 1e-6);
-  assert_true (fabs (fabs (nifti.srow[0][0]) - 0.25) < 1e-6);
+  assert_int_equal (nifti.sform_code, 1);
+  assert_true (fabs (nifti.srow[0][0] + 0.25) < 1e-6);
+  assert_true (fabs (nifti.srow[2][2] - 2) < 1e-6);
   assert_int_equal (got.nbytes, 352 + 60 * 2);
   for (int i = 0; i < 60; i++) {
     int value = got.data[352 + 2 * i] | got.data[353 + 2 * i] << 8;
@@ -498,7 +511,7 @@ a_box_without_a_header_keeps_its_place (void **state)
 {
   (void) state;
   VOLUME_SCOPE struct radio_volume *volume
-    = foreign_image ("int16", 3, zyx_shape, zyx_names, SPACE_AXES,
+    = foreign_image ("int16", 3, zyx_shape, zyx_names, ORIENTED_AXES,
                      "2000, 500, 250");
   const struct radio_box box = radio_box3 (2, 1, 1, 2, 3, 2);
   assert_ok (radio_volume_export (volume, &box, "a.nii", NULL));
@@ -516,6 +529,40 @@ a_box_without_a_header_keeps_its_place (void **state)
     assert_true (fabs (nifti.srow[i][3] - origin / 1000) < 1e-5);
   }
   assert_int_equal (got.data[352], 2 * 20 + 1 * 5 + 3 + 1);
+}
+
+static void
+an_image_without_an_orientation_gets_none (void **state)
+{
+  (void) state;
+  VOLUME_SCOPE struct radio_volume *volume
+    = foreign_image ("int16", 3, zyx_shape, zyx_names, SPACE_AXES,
+                     "2000, 500, 250");
+  const struct radio_box box = radio_box3 (2, 1, 1, 2, 3, 2);
+  RD_CLEANUP (rd_cleanup_store) struct radio_store *store
+    = must_open_store ("memory:");
+  for (int i = 0; i < 2; i++) {
+    const char *path = i == 0 ? "ct/whole" : "ct/box";
+    assert_ok (radio_volume_export (volume, i == 0 ? NULL : &box, "a.nii",
+                                    &(struct radio_export_options) {
+                                      .overwrite = true,
+                                    }));
+    assert_ok (radio_ingest (store, "a.nii", path, NULL, NULL));
+    VOLUME_SCOPE struct radio_volume *back = must_open (store, path);
+    const struct rd_nifti *nifti = &back->meta.nifti;
+    assert_int_equal (nifti->sform_code, 0);
+    assert_int_equal (nifti->qform_code, 0);
+    assert_true (fabs (nifti->pixdim[1] - 0.25) < 1e-6);
+    assert_true (fabs (nifti->pixdim[3] - 2) < 1e-6);
+    struct radio_volume_info info;
+    radio_volume_get_info (back, &info);
+    assert_string_equal (info.affine_source, "pixdim");
+    /* Nor does its own document. */
+    struct rd_buffer document RD_BUFFER_SCOPE = { 0 };
+    RD_FREE char *key = rd_document_key (path);
+    assert_ok (rd_io_read_all (store->io, key, 1 << 20, &document));
+    assert_null (memmem (document.data, document.nbytes, "orientation", 11));
+  }
 }
 
 static void
@@ -640,6 +687,7 @@ main (void)
     TEST (a_header_of_another_image_is_refused),
     TEST (an_image_without_a_header_gets_one_in_millimetres),
     TEST (a_box_without_a_header_keeps_its_place),
+    TEST (an_image_without_an_orientation_gets_none),
     TEST (channels_without_a_header_become_the_fifth_dimension),
     TEST (types_that_nifti_lacks_are_named),
     TEST (a_phantom_is_the_rows_of_its_generator),
