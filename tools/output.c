@@ -138,7 +138,7 @@ rd_output_print (const char *file, const char *details)
   fputs ("wrote ", stdout);
   rd_text_print (stdout, file);
   printf (": %s", details);
-  if (stat (file, &st) == 0)
+  if (stat (file, &st) == 0 && S_ISREG (st.st_mode))
     printf (", %s", rd_text_size ((uint64_t) st.st_size, size));
   putchar ('\n');
 }

@@ -210,6 +210,8 @@ enum radio_profile_format {
   RADIO_PROFILE_KINETO,       /* trace events with PyTorch's origin of time, to
                                  be merged with its traces */
   RADIO_PROFILE_SVG,          /* a flame graph as a picture */
+  RADIO_PROFILE_TENSORBOARD,  /* a folder: scalars, and a trace as KINETO; to
+                                 a callback the scalars alone */
 };
 
 /* Gets the format for a file's suffix: .html, .json, .trace.json,

@@ -36,6 +36,7 @@ struct state {
   uint64_t offset_ns;         /* added to all times */
   uint32_t *by_id;            /* indexes of spans, in the order of ids */
   struct rd_shift *shifts;
+  bool is_kineto;
   bool arguments;
   bool first_event;
 };
@@ -513,7 +514,10 @@ write_span (const struct rd_span *span, uint64_t end_ns, void *context)
     &state->profile->nodes.at[span->node];
   bool instant = node->edge == RADIO_EDGE_INSTANT;
   begin_event (state, instant ? 'i' : 'X', node->name);
-  write_category (state, node->category);
+  /* The readers of PyTorch's traces know its categories alone; scopes of a
+   * program are this one. */
+  write_category (state, state->is_kineto ? "user_annotation"
+                                          : node->category);
   struct rd_shift shift = { 0 };
   if (state->shifts != NULL)
     shift = state->shifts[span - state->profile->spans.at];
@@ -556,6 +560,7 @@ write_trace (const struct radio_profile *profile, uint64_t base_ns,
   RD_CLEANUP (free_state) struct state state = {
     .profile = profile,
     .writer = writer,
+    .is_kineto = is_kineto,
     .arguments = options != NULL && options->arguments,
     .first_event = true,
     .offset_ns = profile->info.started_unix_ns - base_ns,

@@ -58,6 +58,7 @@ rd_export_fn rd_export_folded;
 rd_export_fn rd_export_pprof;
 rd_export_fn rd_export_text;
 rd_export_fn rd_export_svg;
+rd_export_fn rd_export_events;
 
 /* As radio_profile_write, with options->format set.  Without overwrite
  * RADIO_ERROR_EXISTS when there is such a file. */

@@ -3,12 +3,14 @@
  * and calls the exporter. */
 #include <config.h>
 
+#include <limits.h>
 #include <string.h>
 #include <strings.h>
 
 #include "src/base/structs.h"
 #include "src/base/whole-file.h"
 #include "profiler/export/export.h"
+#include "profiler/export/tensorboard.h"
 
 /*------------------------------------------------------------------------
  * Formats
@@ -29,6 +31,7 @@ static const struct {
   { ".pprof", RADIO_PROFILE_PPROF },
   { ".txt", RADIO_PROFILE_TEXT },
   { ".svg", RADIO_PROFILE_SVG },
+  { ".tensorboard", RADIO_PROFILE_TENSORBOARD },
 };
 
 enum radio_status
@@ -47,8 +50,8 @@ radio_profile_format_of (const char *path, enum radio_profile_format *format)
   return rd_fail (RADIO_ERROR_ARGUMENT,
                   "%s: not the suffix of a profile format; use"
                   " .html, .json, .trace.json, .pt.trace.json,"
-                  " .speedscope.json, .folded, .pb.gz, .pprof, .svg or .txt",
-                  path);
+                  " .speedscope.json, .folded, .pb.gz, .pprof, .svg, .txt or"
+                  " .tensorboard", path);
 }
 
 /*------------------------------------------------------------------------
@@ -65,6 +68,7 @@ static rd_export_fn *const exporters[] = {
   [RADIO_PROFILE_TEXT] = rd_export_text,
   [RADIO_PROFILE_KINETO] = rd_export_kineto,
   [RADIO_PROFILE_SVG] = rd_export_svg,
+  [RADIO_PROFILE_TENSORBOARD] = rd_export_events,
 };
 
 static enum radio_status
@@ -125,15 +129,46 @@ write_to_whole (const void *data, size_t nbytes, void *user_data)
   return rd_whole_file_write (user_data, data, nbytes);
 }
 
-enum radio_status
-rd_profile_write_file (const struct radio_profile *profile, const char *path,
-                       const struct radio_profile_write_options *options,
-                       bool overwrite, mode_t mode)
+static enum radio_status
+write_file (const struct radio_profile *profile, const char *path,
+            const struct radio_profile_write_options *options,
+            bool overwrite, mode_t mode)
 {
   RD_CLEANUP (rd_cleanup_whole_file) struct rd_whole_file *whole = NULL;
   RD_TRY (rd_whole_file_open (path, overwrite, mode, &whole));
   RD_TRY (radio_profile_write_to (profile, options, write_to_whole, whole));
   return rd_whole_file_commit (RD_STEAL (whole), NULL, NULL);
+}
+
+/* The files of a folder replace those of the same profile. */
+static enum radio_status
+write_folder (const struct radio_profile *profile, const char *path,
+              const struct radio_profile_write_options *options,
+              bool overwrite, mode_t mode)
+{
+  static const enum radio_profile_format formats[] = {
+    RADIO_PROFILE_KINETO, RADIO_PROFILE_TENSORBOARD
+  };
+  RD_TRY (rd_tensorboard_make_folder (path, overwrite, mode));
+  for (size_t i = 0; i < 2; i++) {
+    struct radio_profile_write_options chosen = *options;
+    char name[PATH_MAX];
+    chosen.format = formats[i];
+    RD_TRY (rd_tensorboard_name (profile, path, chosen.format, name,
+                                 sizeof name));
+    RD_TRY (write_file (profile, name, &chosen, true, mode));
+  }
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_profile_write_file (const struct radio_profile *profile, const char *path,
+                       const struct radio_profile_write_options *options,
+                       bool overwrite, mode_t mode)
+{
+  return (options->format == RADIO_PROFILE_TENSORBOARD ? write_folder
+                                                       : write_file) (
+    profile, path, options, overwrite, mode);
 }
 
 enum radio_status

@@ -169,7 +169,8 @@ const struct rd_command rd_profile_convert = {
     "suffix of OUT: .html (a page), .json (radio's own), .trace.json "
     "(Perfetto, Chrome), .pt.trace.json (the same on PyTorch's clock), "
     ".speedscope.json, .folded (flamegraph.pl), .pb.gz or .pprof "
-    "(go tool pprof), .svg (a flame graph as a picture), .txt.",
+    "(go tool pprof), .svg (a flame graph as a picture), .txt, "
+    ".tensorboard (a folder for TensorBoard).",
   .options = convert_options,
   .examples =
     "radio profile convert run.html run.trace.json run.pb.gz\n"

@@ -73,8 +73,13 @@ rd_profile_output_prepare (struct rd_profile_output *output,
 {
   int failed = RD_EXIT_OK;
   output->overwrite = args->overwrite;
-  for (size_t i = 0; i < output->nfiles && !failed; i++)
-    failed = rd_new_file_check (output->files[i], output->overwrite);
+  for (size_t i = 0; i < output->nfiles && !failed; i++) {
+    /* A folder of TensorBoard's is added to, not replaced. */
+    bool adds = output->overwrite
+                && rd_has_suffix (output->files[i], ".tensorboard");
+    if (!adds)
+      failed = rd_new_file_check (output->files[i], output->overwrite);
+  }
   bool chooses = !failed && output->nfiles == 0 && what != NULL;
   for (unsigned i = 1; i < 10000 && chooses && output->nfiles == 0; i++) {
     char *name = i == 1 ? rd_format ("radio-profile-%s.html", what)

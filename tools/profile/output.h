@@ -25,7 +25,8 @@ struct rd_profile_output {
     "write to FILE; its suffix chooses the format: .html,\n"            \
     ".json, .trace.json, .pt.trace.json,\n"                             \
     ".speedscope.json, .folded, .pb.gz (or .pprof),\n"                  \
-    ".svg, .txt; can be given several times" },                         \
+    ".svg, .txt, .tensorboard (a folder); can be given\n"               \
+    "several times" },                                                  \
   { RD_OPTION_OVERWRITE, "overwrite", NULL, "replace FILE" },           \
   RD_REDACT_OPTIONS,                                                    \
   { RD_OPTION_ARGUMENTS, "arguments", NULL,                             \

@@ -2,9 +2,11 @@
 /* The writer that the exporters use: its output, and sinks that fail. */
 #include <config.h>
 
+#include <fcntl.h>
 #include <inttypes.h>
+#include <unistd.h>
 
-#include "tests/unit.h"
+#include "tests/profiler/build.h"
 
 #include <json-c/json.h>
 
@@ -205,6 +207,7 @@ suffixes_select_formats (void **state)
     { "a.trace.json", RADIO_PROFILE_CHROME },
     { "a.pt.trace.json", RADIO_PROFILE_KINETO },
     { "a.svg", RADIO_PROFILE_SVG },
+    { "a.tensorboard", RADIO_PROFILE_TENSORBOARD },
     { "a.speedscope.json", RADIO_PROFILE_SPEEDSCOPE },
     { "d.html/a.folded", RADIO_PROFILE_FOLDED },
     { "a.pb.gz", RADIO_PROFILE_PPROF },
@@ -222,6 +225,40 @@ suffixes_select_formats (void **state)
                 ".speedscope.json");
 }
 
+/* A folder that is there is added to only where that was asked for. */
+static void
+a_folder_is_made_for_tensorboard (void **state)
+{
+  (void) state;
+  char folder[] = "/tmp/radio-writer-XXXXXX", path[64], name[128];
+  assert_non_null (mkdtemp (folder));
+  snprintf (path, sizeof path, "%s/a.tensorboard", folder);
+  struct radio_profile *profile = build_specimen ();
+  const struct radio_profile_write_options options = {
+    .format = RADIO_PROFILE_TENSORBOARD
+  };
+  assert_ok (rd_profile_write_file (profile, path, &options, false, 0666));
+  assert_fails (rd_profile_write_file (profile, path, &options, false, 0666),
+                RADIO_ERROR_EXISTS, "a.tensorboard: exists already");
+  assert_ok (radio_profile_write (profile, path, NULL));
+  static const char *const files[] = {
+    "events.out.tfevents.1700000000.radio.0",
+    "radio_0.1700000000000000000.pt.trace.json",
+  };
+  for (size_t i = 0; i < 2; i++) {
+    snprintf (name, sizeof name, "%s/%s", path, files[i]);
+    assert_int_equal (unlink (name), 0);
+  }
+  assert_int_equal (rmdir (path), 0);
+  snprintf (path, sizeof path, "%s/b.tensorboard", folder);
+  close (open (path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+  assert_fails (radio_profile_write (profile, path, NULL),
+                RADIO_ERROR_EXISTS, "is not a folder");
+  unlink (path);
+  assert_int_equal (rmdir (folder), 0);
+  radio_profile_close (profile);
+}
+
 int
 main (void)
 {
@@ -236,6 +273,7 @@ main (void)
     cmocka_unit_test (invalid_utf8_becomes_replacement_characters),
     cmocka_unit_test (json_c_reads_every_character_back),
     cmocka_unit_test (suffixes_select_formats),
+    cmocka_unit_test (a_folder_is_made_for_tensorboard),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }
