@@ -4,11 +4,13 @@
 #include <config.h>
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "src/base/checked.h"
+#include "src/base/crc32c.h"
 #include "src/base/error.h"
 #include "src/base/structs.h"
 #include "profiler/counters.h"
@@ -56,6 +58,29 @@ exists (struct radio_store *store, const char *path, const char *name)
   return store->io->ops->size (store->io, key, &nbytes) == RADIO_OK;
 }
 
+/* Checks the image's header, if the document has one with a checksum.  JSON
+ * with a changed bit is mostly refused by its parser, but any base64 is some
+ * header. */
+static enum radio_status
+check_header_text (struct json_object *document, const char *key)
+{
+  struct json_object *radio
+    = rd_json_member (rd_json_member (document, "attributes"), "radio");
+  struct json_object *text = rd_json_member (radio, "nifti");
+  struct json_object *value = rd_json_member (radio, "nifti_crc32c");
+  uint64_t sum;
+  if (value == NULL || !json_object_is_type (text, json_type_string))
+    return RADIO_OK;
+  RD_TRY (rd_json_u64 (value, "attributes.radio.nifti_crc32c", key, &sum));
+  uint32_t crc = rd_crc32c (0, json_object_get_string (text),
+                            (size_t) json_object_get_string_len (text));
+  if (crc == sum)
+    return RADIO_OK;
+  return rd_fail (RADIO_ERROR_FORMAT, "%s: attributes.radio.nifti has the "
+                  "CRC-32C %" PRIu32 ", but nifti_crc32c is %" PRIu64, key,
+                  crc, sum);
+}
+
 static enum radio_status
 read_document (struct radio_store *store, const char *path, bool is_named,
                struct json_object **document)
@@ -71,15 +96,24 @@ read_document (struct radio_store *store, const char *path, bool is_named,
   RD_BUFFER_SCOPE struct rd_buffer text = { 0 };
   struct rd_refetch refetch = { 0 };
   enum radio_status status;
+  *document = NULL;
   do {
+    json_object_put (*document);
+    *document = NULL;
     status = rd_io_read_all (store->io, key, (size_t) most, &text);
     if (status != RADIO_OK)
       break;
     RD_SCOPE ("parse", RD_IN_METADATA);
     status = rd_json_parse ((const char *) text.data, text.nbytes, key,
                             document);
+    if (status == RADIO_OK)
+      status = check_header_text (*document, key);
   } while (rd_refetch_is_due (&refetch, store->io, status, text.data,
                               text.nbytes));
+  if (status != RADIO_OK) {
+    json_object_put (*document);
+    *document = NULL;
+  }
   if (status == RADIO_ERROR_NOT_FOUND) {
     const char *slash = path[0] ? "/" : "";
     if (is_named && (exists (store, path, ".zgroup")

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/base/base64.h"
+#include "src/base/crc32c.h"
 #include "src/base/error.h"
 #include "src/array/context.h"
 #include "src/base/json-make.h"
@@ -212,6 +213,8 @@ add_radio (struct rd_json_make *make, struct json_object *attributes,
   rd_json_add (make, radio, "nifti",
                json_object_new_string_len ((const char *) text.data,
                                            (int) text.nbytes));
+  rd_json_add_u64 (make, radio, "nifti_crc32c",
+                   rd_crc32c (0, text.data, text.nbytes));
   return RADIO_OK;
 }
 

@@ -59,8 +59,9 @@ report_damage_if_current (struct validation *validation)
 }
 
 /* The writer of another header puts the array's document after the volume's,
- * under the volume's lock.  So the array is inspected again under the lock;
- * where there are no locks (a read-only store) the first result counts. */
+ * under the volume's lock.  So the array is inspected again under the lock, or
+ * without it in a read-only store: over a network, what came the first time
+ * may have been wrong. */
 static enum radio_status
 check_header (struct validation *validation)
 {
@@ -69,7 +70,6 @@ check_header (struct validation *validation)
   struct radio_store *store = volume->array->store;
   struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
   enum rd_header_state state;
-  struct rd_error error;
   if (!meta->has_nifti)
     return RADIO_OK;
   RD_SCOPE ("check header", RD_IN_OPERATION);
@@ -77,13 +77,12 @@ check_header (struct validation *validation)
                              meta->header_key, &state));
   if (state == RD_HEADER_CURRENT)
     return RADIO_OK;
-  rd_error_save (&error, RADIO_ERROR_CHECKSUM);
   RD_TRY (check_current (volume));
-  if (store->io->ops->lock (store->io, volume->path, true, &lock) == RADIO_OK)
-    RD_TRY (rd_header_inspect (store, volume->path, &meta->prefix,
-                               meta->header_key, &state));
-  else
-    rd_error_raise (&error);
+  enum radio_status locked = store->io->ops->lock (store->io, volume->path,
+                                                   true, &lock);
+  (void) locked;                      /* a read-only store has no locks */
+  RD_TRY (rd_header_inspect (store, volume->path, &meta->prefix,
+                             meta->header_key, &state));
   if (state == RD_HEADER_BAD)
     return report_damage_if_current (validation);
   if (state == RD_HEADER_STALE) {

@@ -33,6 +33,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if not file.is_file():
             return self.answer(404)
         data = file.read_bytes()
+        if self.server.change:
+            data = self.server.change(self.path, data)
         wanted = re.fullmatch(r"bytes=(\d*)-(\d*)",
                               self.headers.get("Range", ""))
         if not wanted:
@@ -54,7 +56,7 @@ def server(tmp_path, radio):
     """Serves a store with the volume ct/a."""
     radio("phantom", "-s", tmp_path / "s.zarr", "ct/a", "--size", "40")
     web = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    web.folder, web.before = tmp_path, None
+    web.folder, web.before, web.change = tmp_path, None, None
     web.url = f"http://127.0.0.1:{web.server_port}/s.zarr"
     threading.Thread(target=web.serve_forever).start()
     yield web
@@ -87,6 +89,54 @@ def test_a_missing_name_over_http_is_an_error(server):
     done, volume = validate(server, "ct/none")
     assert done.returncode == 1 and volume is None
     assert done.stderr.count("\n") == 1
+
+
+class Flip:
+    """Changes a character of the header in the documents of ct/a, and a byte
+    of the header's array, in the first n responses of each."""
+
+    def __init__(self, n):
+        self.left = {}
+        self.n = n
+
+    def __call__(self, path, data):
+        found = re.search(rb'"nifti": *"', data)
+        if "/nifti/" in path and not path.endswith("zarr.json"):
+            at = 200
+        elif path.endswith("ct/a/zarr.json") and found:
+            at = found.end() + 150
+        else:
+            return data
+        left = self.left.setdefault(path, self.n)
+        self.left[path] = left - 1
+        if left <= 0:
+            return data
+        letter = b"B" if data[at:at + 1] != b"B" else b"C"
+        return data[:at] + letter + data[at + 1:]
+
+
+def test_a_header_that_came_wrong_is_requested_again(server, radio, tmp_path):
+    radio("export", "-s", tmp_path / "s.zarr", "ct/a", "-o",
+          tmp_path / "good.nii")
+    server.change = flip = Flip(1)
+    done = subprocess.run([RADIO, "export", "-s", server.url, "ct/a", "-o",
+                           tmp_path / "flipped.nii"], capture_output=True,
+                          text=True)
+    assert done.returncode == 0, done.stderr
+    assert any(left <= 0 for left in flip.left.values())
+    assert (tmp_path / "flipped.nii").read_bytes() \
+        == (tmp_path / "good.nii").read_bytes()
+    server.change = flip = Flip(1)
+    done, volume = validate(server, "ct/a")
+    assert (done.returncode, volume["state"]) == (0, "ok"), done.stderr
+    assert len(flip.left) == 2
+
+
+def test_a_header_that_stays_wrong_is_bad(server):
+    server.change = Flip(1000)
+    done, volume = validate(server, "ct/a")
+    assert done.returncode == 1
+    assert "but nifti_crc32c is" in done.stderr
 
 
 def test_sizes_over_http_are_unknown(server):
