@@ -20,14 +20,14 @@ function fromBase92(text) {
 
 async function unpack(text) {
   if (!window.DecompressionStream)
-    throw new Error('it takes a browser of 2023 or later');
+    throw 'it takes a browser of 2023 or later';
   const stream = new Blob([fromBase92(text)]).stream()
     .pipeThrough(new DecompressionStream('deflate-raw'));
   return new Response(stream).text();
 }
 
 // The script is removed after it ran, so that a saved page does not run it
-// twice.
+// twice.  The page's policy lets no damaged one run.
 async function load() {
   for (const packed of document.querySelectorAll('[data-packed]')) {
     const made = document.createElement(packed.dataset.packed);
@@ -36,10 +36,14 @@ async function load() {
     if (packed.dataset.packed === 'script')
       made.remove();
   }
+  if (!window.radioRuns)
+    throw 0;
 }
 
-load().catch((error) => {
+// What else is thrown are errors of the language, about a damaged script.
+load().catch((reason) => {
   document.getElementById('notice').textContent =
-    'This page cannot show its profile: ' + error.message
+    'This page cannot show its profile: '
+    + (reason.charAt ? reason : 'its script is damaged')
     + '. The static summary follows.';
 });

@@ -2,6 +2,7 @@
 // Starts the page once its document is complete.  If the data cannot be read,
 // the reason is shown above the static part.
 
+import { reasonOf } from './data/decode.mjs';
 import { readProfile } from './data/profile.mjs';
 import { startApp } from './app.mjs';
 
@@ -29,11 +30,13 @@ async function start() {
   } catch (error) {
     document.getElementById('app').hidden = true;
     document.getElementById('notice').textContent =
-      'This page cannot show its profile: ' + error.message
+      'This page cannot show its profile: ' + reasonOf(error)
       + '. The static summary follows.';
   }
 }
 
+// For the loader: this script runs.
+window.radioRuns = true;
 if (document.readyState === 'loading')
   document.addEventListener('DOMContentLoaded', start);
 else

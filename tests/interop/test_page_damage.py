@@ -9,7 +9,8 @@ import zlib
 
 import pytest
 
-from pages import (browser, local_read, opened, read_document, read_page)
+from pages import (browser, local_read, opened, read_document, read_page,
+                   text_of)
 
 # Fixtures that tests import by name.
 __all__ = ["browser", "local_read", "opened", "read_document", "read_page"]
@@ -53,10 +54,27 @@ def test_a_script_that_cannot_be_unpacked_is_reported(opened, read_page,
     bad = tmp_path / "bad.html"
     bad.write_text(text.replace(packed, packed[:len(packed) // 2]))
     page = opened(bad)
-    assert "cannot show its profile" in page.evaluate(
-        "document.getElementById('notice').textContent")
+    assert text_of(page, "#notice") == (
+        "This page cannot show its profile: its script is damaged. The "
+        "static summary follows.")
     assert page.evaluate("document.getElementById('static')"
                          ".getBoundingClientRect().height > 200")
+
+
+def test_a_script_that_differs_is_reported(browser, read_page, tmp_path):
+    text = read_page.read_text()
+    packed = re.search(r'data-packed="script">([^<]*)<', text)[1]
+    for at in range(1000, len(packed), len(packed) // 6):
+        bad = tmp_path / f"bad-{at}.html"
+        letter = "b" if packed[at] == "a" else "a"
+        bad.write_text(text.replace(packed, packed[:at] + letter
+                                    + packed[at + 1:]))
+        page = browser.open(bad)
+        page.wait("document.getElementById('notice').textContent")
+        assert text_of(page, "#notice") == (
+            "This page cannot show its profile: its script is damaged. The "
+            "static summary follows.")
+        page.close()
 
 
 def test_damaged_spans_are_reported_and_the_summary_stays(
@@ -81,8 +99,8 @@ def check_reported(page, *words):
     for word in words:
         assert word in notice
     # A reader of the page cannot use these words.
-    assert not re.search(r"undefined|NaN|TypeError|Failed to|atob|\[object",
-                         notice)
+    assert not re.search(r"undefined|NaN|TypeError|Failed to|atob|\[object|"
+                         "function|propert|iterable|null", notice)
     assert page.evaluate("document.getElementById('app').hidden")
     assert page.evaluate("document.getElementById('static').checkVisibility()")
     assert "decode" in page.evaluate(
@@ -163,6 +181,65 @@ def test_a_damaged_block_is_reported_in_words(opened, local_read, tmp_path,
     bad = tmp_path / "bad.html"
     bad.write_text(with_block(local_read.page.read_text(), name, damage))
     check_reported(opened(bad))
+
+
+def without(*path):
+    def change(document):
+        for key in path[:-1]:
+            document = document[key]
+        del document[path[-1]]
+    return change
+
+
+def shorter(*path):
+    def change(document):
+        for key in path:
+            document = document[key]
+        document.pop()
+    return change
+
+
+def changed(value, *path):
+    def change(document):
+        for key in path[:-1]:
+            document = document[key]
+        document[path[-1]] = value
+    return change
+
+
+@pytest.mark.parametrize("change, words", [
+    (without("nodes"), "lack nodes"), (without("strings"), "lack strings"),
+    (without("info"), "lack info"),
+    (without("nodes", "total_ns"), "damaged"),
+    (shorter("nodes", "total_ns"), "nodes are damaged"),
+    (shorter("values", "value"), "values are damaged"),
+    (changed(7, "nodes", "name"), "nodes are damaged"),
+    (changed([], "findings", "title"), "findings are damaged"),
+    (changed(99, "values", "counter", 0), "value 0 points to nothing"),
+    (changed(7, "strings"), "lack strings"),
+    (changed("x", "lanes"), "lanes are damaged"),
+    (changed("else", "format"), "no profile of radio"),
+    (changed(9, "version"), "version 9"),
+])
+def test_a_damaged_document_is_reported_in_words(opened, local_read, tmp_path,
+                                                 change, words):
+    text = local_read.page.read_text()
+    begin = text.index('id="radio-profile">') + len('id="radio-profile">')
+    end = text.index("</script>", begin)
+    document = json.loads(text[begin:end])
+    change(document)
+    bad = tmp_path / "bad.html"
+    bad.write_text(text[:begin] + json.dumps(document) + text[end:])
+    check_reported(opened(bad), words)
+
+
+def test_a_page_without_an_object_is_reported(opened, local_read, tmp_path):
+    text = local_read.page.read_text()
+    begin = text.index('id="radio-profile">') + len('id="radio-profile">')
+    end = text.index("</script>", begin)
+    bad = tmp_path / "bad.html"
+    bad.write_text(text[:begin] + "null" + text[end:])
+    check_reported(opened(bad), "no profile of radio")
 
 
 def test_a_page_that_lost_its_data_says_so(opened, local_read, tmp_path):

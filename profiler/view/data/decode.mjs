@@ -4,6 +4,12 @@
 
 // Errors complete a sentence whose subject is the data: "its spans ...".
 
+// What is wrong with the data: errors of the language itself, which damaged
+// ones cause as well, are not fit for readers.
+export function reasonOf(error) {
+  return error.constructor === Error ? error.message : 'its data are damaged';
+}
+
 function fromBase64(text) {
   try {
     return Uint8Array.fromBase64 ? Uint8Array.fromBase64(text)

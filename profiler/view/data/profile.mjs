@@ -18,6 +18,24 @@ function rows(table) {
     Object.fromEntries(keys.map((key) => [key, table[key][i]])));
 }
 
+// The tables that a profile may have, and what no view can do without.
+const TABLES = ['facts', 'findings', 'parts', 'gauges', 'lanes', 'nodes',
+                'counters', 'values', 'shares', 'histograms', 'notes'];
+const NEEDED = ['info', 'strings', 'nodes'];
+
+// Checks that the columns of each table are lists of one length.
+function checkTables(document) {
+  for (const name of NEEDED)
+    if (typeof document[name] !== 'object')
+      throw new Error('its data lack ' + name);
+  for (const name of TABLES) {
+    const columns = Object.values(document[name] ?? {});
+    if (columns.some((one) => !Array.isArray(one)
+                     || one.length !== columns[0].length))
+      throw new Error('its ' + name + ' are damaged: columns differ');
+  }
+}
+
 function checkRange(column, limit, what) {
   for (let i = 0; i < column.length; i++)
     if (!(column[i] >= 0 && column[i] < limit))
@@ -167,8 +185,9 @@ class Profile {
   readCounters(document) {
     const counters = rows(document.counters).map((counter) =>
       ({ ...counter, own: new Float64Array(this.tree.size) }));
-    const values = document.values ?? { node: [] };
+    const values = document.values ?? { node: [], counter: [] };
     checkRange(values.node, this.tree.size, 'value');
+    checkRange(values.counter, counters.length, 'value');
     values.node.forEach((node, i) => {
       counters[values.counter[i]].own[node] = values.value[i];
     });
@@ -255,9 +274,12 @@ export async function readProfile(text) {
     throw new Error('its data are damaged or truncated after '
       + formatCount(text.length) + ' characters');
   }
-  if (document.format !== 'radio-profile' || document.version !== 1)
+  if (document?.format !== 'radio-profile')
+    throw new Error('its data are no profile of radio');
+  if (document.version !== 1)
     throw new Error('its data are of version ' + document.version
       + ', unknown to this page');
+  checkTables(document);
   const profile = new Profile(document);
   profile.spans = await readSpans(document, profile.lanes,
                                   profile.tree.size);

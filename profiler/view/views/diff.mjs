@@ -6,6 +6,7 @@ import { changeOf, compareProfiles, diffTimes, scaleOfAfter }
   from '../model/compare.mjs';
 import { changeLabel, CHANGES, DiffIcicle } from './diff-icicle.mjs';
 import { button, choice, element, nameElement } from '../widgets/dom.mjs';
+import { reasonOf } from '../data/decode.mjs';
 import { openProfile } from '../data/profile.mjs';
 import { totalsOfRuns, transformedRuns } from '../model/run-shape.mjs';
 import { makeMatcher } from '../data/search.mjs';
@@ -96,7 +97,7 @@ class Diff {
       this.compare();
     } catch (error) {
       this.notice.replaceChildren(nameElement(file.name),
-        ' cannot be compared with: ' + error.message + '.');
+        ' cannot be compared with: ' + reasonOf(error) + '.');
     }
   }
 

@@ -23,5 +23,5 @@ test('files that are not profiles give a message', async () => {
   const file = (text) => ({ name: 'x.json', text: async () => text });
   await assert.rejects(openProfile(file('not JSON')), /damaged or truncated/);
   await assert.rejects(openProfile(file('{"traceEvents": []}')),
-                       /version undefined/);
+                       /no profile of radio/);
 });

@@ -123,7 +123,7 @@ test('a truncated document gives a message', async () => {
 
 test('another format or version is refused by name', async () => {
   await assert.rejects(read({ version: 2 }), /version 2/);
-  await assert.rejects(read({ format: 'x' }), /unknown to this page/);
+  await assert.rejects(read({ format: 'x' }), /no profile of radio/);
 });
 
 for (const [name, change] of Object.entries({
