@@ -725,6 +725,41 @@ def test_the_view_begins_high_on_the_screen(opened, tmp_path, n, dropped,
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.parametrize("view", ["timeline", "tree", "functions", "diff"])
+def test_buttons_are_44_pixels_on_a_touch_screen(opened, tmp_path, view):
+    page = opened(page_with_findings(tmp_path, 5, 12, node=0),
+                  fragment=f"#view={view}", width=390, height=844)
+    page.call("Emulation.setTouchEmulationEnabled", enabled=True)
+    reload(page)
+    assert page.evaluate("matchMedia('(pointer: coarse)').matches")
+    page.click_on(".menu")
+    small = page.evaluate("""[...document.querySelectorAll(
+      'button, select, input, .marker')].filter(one => one.checkVisibility())
+      .map(one => [one.textContent, one.getBoundingClientRect()])
+      .filter(([, box]) => box.width < 44 || box.height < 44)
+      .map(([text, box]) => `${text} ${box.width} x ${box.height}`)""")
+    assert small == []
+    page.click_on(".menu")
+    assert page.evaluate("scrollTo(0, 0), document.querySelector('.views')"
+                         ".getBoundingClientRect().top") < 360
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.parametrize("height", [900, 500])
+def test_the_list_of_keys_opens_at_its_top(opened, read_page, height):
+    page = opened(read_page, width=700, height=height)
+    for _ in range(2):
+        page.press("?")
+        page.wait_drawn()
+        assert page.evaluate("""(help => help.scrollTop === 0 && [...help
+          .querySelectorAll('h2, button')].slice(0, 2).every(one =>
+            one.getBoundingClientRect().top
+              >= help.getBoundingClientRect().top))(
+          document.querySelector('dialog'))""")
+        page.press("End")
+        page.press("Escape")
+
+
 def test_the_time_of_the_threads_heads_the_timeline(opened, read_page):
     page = opened(read_page, fragment="#view=timeline")
     assert page.evaluate("""document.querySelector('.breakdown')

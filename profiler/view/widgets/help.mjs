@@ -20,21 +20,24 @@ function keyTable(pairs) {
 
 export class Help {
   constructor(views) {
+    // The button is first: the browser scrolls to what it gives the focus.
     this.dialog = element('dialog', { 'aria-label': 'Keys', class: 'help' },
+      button('Close', () => this.dialog.close()),
       element('div', { class: 'columns' },
         element('section', {}, element('h2', {}, 'Everywhere'),
                 keyTable(GLOBAL)),
         ...views.map((view) => element('section', {},
           element('h2', {}, view.label), element('p', { class: 'muted' },
             (view.key ? 'Key ' + view.key + '. ' : '') + view.about + '.'),
-          view.keys?.length ? keyTable(view.keys) : null))),
-      button('Close', () => this.dialog.close()));
+          view.keys?.length ? keyTable(view.keys) : null))));
     this.opener = button('Keys', () => this.open(),
                          { title: 'What the keys do. Key ?' });
   }
 
   open() {
-    if (!this.dialog.open)
-      this.dialog.showModal();
+    if (this.dialog.open)
+      return;
+    this.dialog.showModal();
+    this.dialog.scrollTop = 0;
   }
 }
