@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pages import (AXE_RUN, axe, browser, drag, drawn_text, made_read, number,
-                   open_all, opened, read_document, read_page, recording,
-                   rows, state, write_page)
+from pages import (AXE_RUN, axe, browser, choose_metric, drag, drawn_text,
+                   made_read, number, open_all, opened, read_document,
+                   read_page, recording, rows, state, text_of, write_page)
 from profile_document import ProfileDocument
 
 # Fixtures that tests import by name.
@@ -179,6 +179,61 @@ def test_a_stretch_of_time_shows_its_metric(opened, tmp_path, metric):
         in page.evaluate(chips)
     page.evaluate("radio.state.set({ metric: 'work' })")
     assert "the log has no" not in page.evaluate(chips)
+
+
+def test_percentages_of_a_view_have_one_base_that_is_named(opened, read_page):
+    page = opened(read_page)
+    for view in ("tree", "bottomup"):
+        page.evaluate(f"radio.state.set({{ view: '{view}' }})")
+        for metric, label in (("wall", "wall"),
+                              ("c:bytes decoded", "bytes decoded")):
+            choose_metric(page, metric)
+            heads = page.evaluate(f"""[...document.querySelectorAll(
+              '#view-{view} thead th')].map(one => one.textContent)""")
+            assert "% of " + label in heads
+            assert page.evaluate("""[...document.querySelectorAll('td.bar')]
+              .every(one => getComputedStyle(one).backgroundPositionX
+                === '0%')""")
+    page.evaluate("radio.state.set({ view: 'icicle', metric: 'wall' })")
+    assert "% of wall" in text_of(page, "#view-icicle .tools")
+    page.evaluate("radio.state.set({ view: 'timeline' })")
+    assert text_of(page, ".legend li").startswith("Of the threads\u2019 ")
+
+
+def test_a_box_of_the_icicle_is_as_wide_as_its_percentage(opened, tmp_path):
+    made = ProfileDocument("concurrent")
+    lanes = [made.lane("main"), made.lane("worker 1")]
+    read = made.span(lanes[0], "read", "operation", 0, 1_000_000)
+    made.span(lanes[0], "plan", "metadata", 0, 300_000, read)
+    join = made.span(lanes[0], "join", "queue", 300_000, 700_000, read)
+    for lane in lanes:
+        made.span(lane, "tiles", "operation", 300_000, 600_000, join,
+                  edge=int(lane == lanes[1]))
+    page = opened(write_page(made, tmp_path), fragment="#view=icicle")
+    page.wait_drawn()
+    # Two threads share the width of their caller.
+    drawn = page.evaluate("""(pane => {
+      const { fillRect, fillText } = CanvasRenderingContext2D.prototype;
+      const drawn = [];
+      let width = 0;
+      Object.assign(CanvasRenderingContext2D.prototype, {
+        fillRect(...box) { width = box[2]; fillRect.apply(this, box); },
+        fillText(text) { drawn.push([text, width / this.canvas.clientWidth]); }
+      });
+      pane.dispatchEvent(new Event('scroll'));
+      return new Promise(done => requestAnimationFrame(() =>
+        requestAnimationFrame(() => {
+          Object.assign(CanvasRenderingContext2D.prototype,
+                        { fillRect, fillText });
+          done(drawn);
+        })));
+    })(document.querySelector('.icicle'))""")
+    shares = [(float(found[1]), width) for text, width in drawn
+              if (found := re.search(r"\u00b7 ([0-9.]+)\u00a0%", text))]
+    assert [percent for percent, _ in shares] == [100, 70, 30]
+    assert sum(text == "tiles" for text, _ in drawn) == 2
+    for percent, width in shares:
+        assert percent / 100 == pytest.approx(width, abs=0.005)
 
 
 def test_failures_are_marked_in_tree_icicle_and_details(opened, tmp_path):

@@ -32,11 +32,12 @@ export class Icicle {
                       { title: 'Key Escape' });
     this.crumbs = element('nav', { class: 'crumbs',
                                    'aria-label': 'Zoomed into' });
+    this.base = element('span', { class: 'muted' });
     this.turn = this.toggle('flip', 'Flame', 'Roots at the bottom. Key i');
     this.invert = this.toggle('up', 'Bottom-up', 'Functions by '
       + 'self time, then their callers. Key u');
     this.element = element('div', {}, element('div', { class: 'tools' },
-      this.out, this.crumbs, element('span', { class: 'space' }),
+      this.out, this.crumbs, element('span', { class: 'space' }), this.base,
       this.turn, this.invert), this.pane.box);
     this.actions = { i: () => this.turn.click(),
                      u: () => this.invert.click() };
@@ -88,6 +89,8 @@ export class Icicle {
     for (const [key, made] of [['flip', this.turn], ['up', this.invert]])
       made.setAttribute('aria-pressed', String(this.state.get(key) === '1'));
     this.metric = this.shape.metric(this.state.get('metric'));
+    const { label, sum, unit } = this.metric;
+    this.base.textContent = '% of ' + label + ', ' + formatUnit(sum, unit);
     this.layout = layoutIcicle(this.tree, this.metric);
     this.pane.setHeight(Math.max(1, this.layout.rows.length) * ROW + 2);
     this.showCrumbs();
@@ -243,7 +246,12 @@ export class Icicle {
     this.pane.text(name, x + 5, y + ROW / 2 + 1, width - 10);
     const room = width - 10 - this.pane.textWidth(name) - 14;
     const value = formatUnit(total[node], unit);
-    const both = value + ' \u00b7 ' + formatShare(total[node], sum);
+    // Concurrent scopes, which share their parent's width, have a width that
+    // is not their share.
+    const { left, right } = this.layout;
+    const share = total[node] / sum;
+    const both = Math.abs(right[node] - left[node] - share) > 0.002 ? value
+      : value + ' \u00b7 ' + formatShare(share, 1);
     const fits = [both, value].find((text) =>
       room > this.pane.textWidth(text));
     if (!fits)

@@ -16,7 +16,8 @@ function metricColumn(id, label, hint, { unit }, values, whole,
 }
 
 function shareColumn(metric) {
-  return { id: 'share', label: '%', hint: 'Share of the ' + metric.label
+  return { id: 'share', label: '% of ' + metric.label,
+           hint: 'Share of the ' + metric.label
     + ' of all roots; above 100 % where several threads ran at once',
            value: (node) => metric.total[node],
            cell: (node) => [formatShare(metric.total[node], metric.sum), '',

@@ -4,7 +4,7 @@
 
 import { categoryColour } from '../model/colour.mjs';
 import { element, nameElement } from './dom.mjs';
-import { exactUnit, formatShare } from '../data/units.mjs';
+import { exactUnit, formatShare, formatTime } from '../data/units.mjs';
 
 // What scopes of some categories wait for.
 const AWAITED = { queue: 'other threads', network: 'the network',
@@ -38,7 +38,8 @@ export function breakdownPanel(profile) {
     return '';
   const whole = slices.reduce((sum, [, ns]) => sum + ns, 0);
   const bar = element('div', { class: 'breakdown', 'aria-hidden': 'true' });
-  const legend = element('ul', { class: 'legend' });
+  const legend = element('ul', { class: 'legend' }, element('li',
+    { class: 'base' }, 'Of the threads\u2019 ' + formatTime(whole) + ':'));
   for (const [category, ns, waits = []] of slices) {
     const colour = categoryColour(category);
     const slice = element('span', { title: category });

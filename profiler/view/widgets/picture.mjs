@@ -68,8 +68,8 @@ class Walker {
     if (!element.classList.contains('bar'))
       return;
     const share = parseFloat(style.getPropertyValue('--share')) / 100;
-    this.rectangle(x + box.width * (1 - share), y + box.height - 5,
-                   box.width * share, 4, style.getPropertyValue('--bar'));
+    this.rectangle(x, y + box.height - 5, box.width * share, 4,
+                   style.getPropertyValue('--bar'));
   }
 
   rectangle(x, y, width, height, fill) {
