@@ -23,12 +23,15 @@ rd_posix_parent (const char *path)
   return parent;
 }
 
+/* fd -1: it is not open. */
 static enum radio_status
-sync_folder (const struct rd_posix *posix, const char *path)
+sync_folder (const struct rd_posix *posix, int fd, const char *path)
 {
   RD_SCOPE_BLOCKING ("fsync folder", RD_IN_DISK);
-  RD_CLOSE_FD int fd = rd_posix_openat (posix, rd_posix_path (path),
-                                        O_RDONLY | O_DIRECTORY);
+  RD_CLOSE_FD int opened = -1;
+  if (fd < 0)
+    fd = opened = rd_posix_openat (posix, rd_posix_path (path),
+                                   O_RDONLY | O_DIRECTORY);
   if (fd < 0)
     return rd_posix_fail (posix, path, "open the folder");
   int result;
@@ -44,11 +47,12 @@ sync_folder (const struct rd_posix *posix, const char *path)
 /* What changes while it is synced is noted again.  A folder that was made for
  * a lock may be gone. */
 enum radio_status
-rd_posix_sync_folder (const struct rd_posix *posix, const char *path)
+rd_posix_sync_open_folder (const struct rd_posix *posix, int fd,
+                           const char *path)
 {
   struct rd_error error;
   bool was_noted = rd_posix_drop_unsynced (posix, path);
-  enum radio_status status = sync_folder (posix, path);
+  enum radio_status status = sync_folder (posix, fd, path);
   if (!was_noted || status == RADIO_OK)
     return status;
   if (status == RADIO_ERROR_NOT_FOUND)
@@ -56,6 +60,12 @@ rd_posix_sync_folder (const struct rd_posix *posix, const char *path)
   rd_error_save (&error, status);
   RD_TRY (rd_posix_note_unsynced (posix, path));
   return rd_error_raise (&error);
+}
+
+enum radio_status
+rd_posix_sync_folder (const struct rd_posix *posix, const char *path)
+{
+  return rd_posix_sync_open_folder (posix, -1, path);
 }
 
 enum radio_status

@@ -74,6 +74,10 @@ enum radio_status rd_posix_make_unsynced (const struct rd_posix *posix,
 enum radio_status rd_posix_sync_folder (const struct rd_posix *posix,
                                         const char *path);
 
+/* The same for a folder that is open. */
+enum radio_status rd_posix_sync_open_folder (const struct rd_posix *posix,
+                                             int fd, const char *path);
+
 /* The same for the folder that a path is in. */
 enum radio_status rd_posix_sync_parent (const struct rd_posix *posix,
                                         const char *path);

@@ -324,14 +324,20 @@ publish_temp (const struct rd_posix *posix, struct rd_io_stage *const *stages,
     for (size_t j = 0; j < stages[i]->folders.n; j++)
       if (strcmp (stages[i]->folders.items[j], folder) != 0)
         RD_TRY (rd_posix_sync_folder (posix, stages[i]->folders.items[j]));
+  /* It is opened before the rename, after which nothing may fail for want of
+   * a descriptor. */
+  RD_CLOSE_FD int fd = rd_posix_openat (posix, rd_posix_path (folder),
+                                        O_RDONLY | O_DIRECTORY);
+  if (fd < 0)
+    return rd_posix_fail (posix, folder, "open the folder");
   /* The one above may have been changed by another process. */
-  RD_TRY (rd_posix_sync_folder (posix, folder));
+  RD_TRY (rd_posix_sync_open_folder (posix, fd, folder));
   if (*folder)
     RD_TRY (rd_posix_sync_folder (posix, above));
   RD_TRY (rd_posix_sync_above (posix, key));
   RD_TRY (rd_posix_temp_rename (posix, temp, key, how));
   *is_renamed = true;
-  return rd_posix_sync_folder (posix, folder);
+  return rd_posix_sync_open_folder (posix, fd, folder);
 }
 
 enum radio_status

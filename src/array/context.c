@@ -105,6 +105,8 @@ radio_context_open (const struct radio_context_options *options,
   context->work_nbytes = context->memory_limit_nbytes - cache_nbytes;
   context->tiles = RD_STEAL (tiles);
   pthread_mutex_init (&context->runs_mutex, NULL);
+  pthread_mutex_init (&context->ingests_mutex, NULL);
+  pthread_cond_init (&context->ingest_ended, NULL);
   *result = RD_STEAL (context);
   return RADIO_OK;
 }
@@ -127,6 +129,8 @@ radio_context_close (struct radio_context *context)
   if (!is_forked) {
     rd_tile_cache_close (context->tiles);
     pthread_mutex_destroy (&context->runs_mutex);
+    pthread_mutex_destroy (&context->ingests_mutex);
+    pthread_cond_destroy (&context->ingest_ended);
   }
   rd_free (context);
 }

@@ -33,6 +33,15 @@ struct radio_context {
   struct rd_tile_cache *tiles;        /* NULL: none */
   _Atomic uint64_t narrays;           /* opened, for their numbers */
 
+  /* Calls of radio_ingest, so many at once as there are descriptors for
+   * (ingest.c). */
+  pthread_mutex_t ingests_mutex;
+  pthread_cond_t ingest_ended;
+  struct {
+    unsigned nactive, nwaiting;
+    _Atomic unsigned most;            /* 0: no limit is known */
+  } ingests;
+
   /* Of asynchronous reads (fetch.c): the bytes that their requests may take,
    * and those that wait until others have ended. */
   pthread_mutex_t runs_mutex;

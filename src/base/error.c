@@ -14,6 +14,7 @@
 #include "src/base/text.h"
 
 static _Thread_local char thread_message[RD_ERROR_NBYTES];
+static _Thread_local int thread_errnum;
 
 const char *
 radio_error_message (void)
@@ -90,6 +91,7 @@ rd_fail (enum radio_status status, const char *format, ...)
   va_start (args, format);
   set_message (format, args, NULL);
   va_end (args);
+  thread_errnum = 0;
   return report (status, false);
 }
 
@@ -118,7 +120,14 @@ rd_fail_errno (int errnum, const char *format, ...)
   va_start (args, format);
   set_message (format, args, text);
   va_end (args);
+  thread_errnum = errnum;
   return report (status, false);
+}
+
+bool
+rd_error_lacks_descriptors (void)
+{
+  return thread_errnum == EMFILE || thread_errnum == ENFILE;
 }
 
 enum radio_status
@@ -144,6 +153,7 @@ void
 rd_error_save (struct rd_error *error, enum radio_status status)
 {
   error->status = status;
+  error->errnum = thread_errnum;
   memcpy (error->message, thread_message, sizeof thread_message);
 }
 
@@ -153,5 +163,6 @@ rd_error_raise (const struct rd_error *error)
   if (error->status == RADIO_OK)
     return RADIO_OK;
   memcpy (thread_message, error->message, sizeof thread_message);
+  thread_errnum = error->errnum;
   return report (error->status, true);
 }

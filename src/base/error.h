@@ -14,6 +14,7 @@
 /* A failure that travels from one thread to another. */
 struct rd_error {
   enum radio_status status;
+  int errnum;                 /* of the call that failed; or 0 */
   char message[RD_ERROR_NBYTES];
 };
 
@@ -26,6 +27,10 @@ enum radio_status rd_fail (enum radio_status status, const char *format, ...)
  * "FORMAT: No space left on device". */
 enum radio_status rd_fail_errno (int errnum, const char *format, ...)
   RADIO_PRINTF (2, 3);
+
+/* True if the thread's last failure is that the process, or the system, had no
+ * descriptor left (EMFILE, ENFILE). */
+bool rd_error_lacks_descriptors (void);
 
 /* RADIO_ERROR_MEMORY, with the number of bytes wanted. */
 enum radio_status rd_fail_memory (size_t nbytes);

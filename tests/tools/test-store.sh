@@ -48,6 +48,19 @@ a_folder_is_searched_and_named_by_its_files () {
     images/scaled | cmp - "$tmp/out"
 }
 
+many_files_are_ingested_with_few_descriptors () {
+  mkdir copies
+  for i in 0 1 2 3 4 5 6 7 8 9; do
+    for k in 0 1 2 3 4 5 6 7 8 9; do
+      cp scans/a.nii "copies/$i$k.nii"
+    done
+  done
+  (ulimit -n 100; runs ingest -q -s few.zarr copies)
+  says '100 volumes'
+  runs validate -q -s few.zarr
+  says '100 checked, 0 bad'
+}
+
 a_pattern_that_no_shell_expanded_is_expanded () {
   runs ingest -s glob.zarr 'scans/[as]*.nii'
   says images/a images/scaled
@@ -560,6 +573,7 @@ stats_are_json () {
 check the_store_is_named_by_option_else_environment_else_default
 check a_missing_store_is_explained
 check a_folder_is_searched_and_named_by_its_files
+check many_files_are_ingested_with_few_descriptors
 check a_pattern_that_no_shell_expanded_is_expanded
 check a_collection_can_be_given_and_listed_alone
 check a_bad_file_costs_only_itself

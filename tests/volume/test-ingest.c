@@ -3,6 +3,8 @@
  * object. */
 #include <config.h>
 
+#include <pthread.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -185,6 +187,86 @@ info_has_source_and_geometry (void **state)
   assert_ok (radio_volume_stored_nbytes (volume, &nbytes));
   assert_true (nbytes > 352 && nbytes < 20000);
   radio_volume_close (volume);
+  radio_store_close (store);
+}
+
+#define NWRITERS 16
+#define NEACH 4
+
+/* The greatest limit of descriptors for this test, and the ones left for the
+ * writers, which are fewer than they take together. */
+#define MAX_DESCRIPTORS 256
+#define NLEFT 24
+
+struct writer {
+  pthread_t thread;
+  struct radio_store *store;
+  int i;
+  unsigned nfailed;
+};
+
+static void *
+ingest_some (void *data)
+{
+  struct writer *writer = data;
+  for (int k = 0; k < NEACH; k++) {
+    char path[20];
+    snprintf (path, sizeof path, "ct/%d-%d", writer->i, k);
+    writer->nfailed += radio_ingest (writer->store, "a.nii", path, NULL, NULL)
+                       != RADIO_OK;
+  }
+  return NULL;
+}
+
+static void
+many_at_once_share_the_descriptors_that_there_are (void **state)
+{
+  (void) state;
+  struct radio_store *store = must_open_store ("few.zarr");
+  struct nifti_spec spec = small_spec ();
+  struct rd_buffer file RD_BUFFER_SCOPE = { 0 };
+  struct writer writers[NWRITERS];
+  struct rlimit own, few;
+  struct radio_gc_result removed = { 0 };
+  int taken[MAX_DESCRIPTORS];
+  size_t ntaken = 0;
+  spec_image (&spec, &file);
+  write_file (".", "a.nii", &file);
+  assert_int_equal (getrlimit (RLIMIT_NOFILE, &own), 0);
+  few = own;
+  few.rlim_cur = MAX_DESCRIPTORS;
+  assert_int_equal (setrlimit (RLIMIT_NOFILE, &few), 0);
+  while (ntaken < MAX_DESCRIPTORS && (taken[ntaken] = dup (2)) >= 0)
+    ntaken++;
+  assert_true (ntaken > NLEFT);
+
+  /* There is none at all. */
+  assert_fails (radio_ingest (store, "a.nii", "ct/a", NULL, NULL),
+                RADIO_ERROR_IO, "a.nii");
+
+  for (int i = 0; i < NLEFT; i++)
+    close (taken[--ntaken]);
+  for (int i = 0; i < NWRITERS; i++) {
+    writers[i] = (struct writer) { .store = store, .i = i };
+    assert_int_equal (pthread_create (&writers[i].thread, NULL, ingest_some,
+                                      &writers[i]), 0);
+  }
+  for (int i = 0; i < NWRITERS; i++) {
+    pthread_join (writers[i].thread, NULL);
+    assert_int_equal (writers[i].nfailed, 0);
+  }
+  while (ntaken > 0)
+    close (taken[--ntaken]);
+  assert_int_equal (setrlimit (RLIMIT_NOFILE, &own), 0);
+
+  for (int i = 0; i < NWRITERS * NEACH; i++) {
+    char path[20];
+    snprintf (path, sizeof path, "ct/%d-%d", i / NEACH, i % NEACH);
+    assert_volume_is (store, path, &spec);
+  }
+  /* No attempt has left anything. */
+  assert_ok (radio_store_gc (store, false, &removed));
+  assert_int_equal (removed.removed_count, 0);
   radio_store_close (store);
 }
 
@@ -543,6 +625,7 @@ main (void)
     cmocka_unit_test (many_slabs_are_read_while_others_are_encoded),
     cmocka_unit_test (files_plain_gzipped_and_in_pairs_come_back),
     cmocka_unit_test (info_has_source_and_geometry),
+    cmocka_unit_test (many_at_once_share_the_descriptors_that_there_are),
     cmocka_unit_test (a_name_that_is_not_utf8_is_repaired),
     cmocka_unit_test (the_recorded_checksum_is_of_the_whole_file),
     cmocka_unit_test (an_existing_volume_is_an_error_skipped_or_replaced),

@@ -173,7 +173,8 @@ begin_level (struct rd_ingest *ingest)
   RD_TRY (io->ops->lock (io, ingest->path, true, &volume_lock));
   enum radio_status status = ingest->is_new ? RADIO_OK
     : rd_collect_contents (ingest->store, ingest->path, false, &removed);
-  if (status == RADIO_ERROR_MEMORY)
+  if (status == RADIO_ERROR_MEMORY
+      || (status != RADIO_OK && rd_error_lacks_descriptors ()))
     return status;
 
   /* Lock a folder with an unused name.  The volume's lock is held, so that gc
@@ -378,6 +379,9 @@ rd_ingest_begin (struct radio_store *store, const char *path,
                                  &ingest->name));
   RD_TRY (rd_publish_check_new (store, path, ingest->options.existing,
                                 &ingest->is_new, &ingest->result.skipped));
+  /* An attempt that lacked descriptors may have left an empty folder. */
+  if (store->context->ingests.most > 0)
+    ingest->is_new = false;
   if (ingest->result.skipped) {
     *result = NULL;
     return RADIO_OK;
@@ -508,6 +512,49 @@ file_progress (const struct rd_source *source,
   progress->total_nbytes = rd_input_file_nbytes (file->image->voxels);
 }
 
+/*------------------------------------------------------------------------
+ * Descriptors.  A volume takes up to a dozen while it is written, and callers
+ * ingest many at once, which the process's limit (256 by default on macOS) may
+ * not allow.  It is not known how many others the process has open, now and
+ * soon, so that a lack of them is found out when it occurs: then the ingest
+ * begins again, when half as many are in progress.  One that lacks them while
+ * it is alone fails.
+ *----------------------------------------------------------------------*/
+
+/* Waits for its turn; *most is the limit under which it begins. */
+static enum radio_status
+begin_turn (struct radio_context *context, bool is_again, unsigned *most)
+{
+  RD_TRY (rd_pool_check (context->pool));
+  RD_LOCK_SCOPE (&context->ingests_mutex);
+  context->ingests.nwaiting += !is_again;
+  while (context->ingests.most > 0
+         && context->ingests.nactive >= context->ingests.most)
+    pthread_cond_wait (&context->ingest_ended, &context->ingests_mutex);
+  context->ingests.nwaiting--;
+  context->ingests.nactive++;
+  *most = context->ingests.most;
+  return RADIO_OK;
+}
+
+/* True if it is to begin again, for which it waits from now on.  Only the
+ * first that fails under a limit lowers it. */
+static bool
+end_turn (struct radio_context *context, unsigned most,
+          bool lacks_descriptors)
+{
+  RD_LOCK_SCOPE (&context->ingests_mutex);
+  bool is_again = lacks_descriptors && most != 1;
+  unsigned nactive = context->ingests.nactive--;
+  context->ingests.nwaiting += is_again;
+  if (lacks_descriptors && most == context->ingests.most)
+    context->ingests.most = nactive > 1 ? nactive / 2 : 1;
+  else if (nactive == 1 && context->ingests.nwaiting == 0)
+    context->ingests.most = 0;
+  pthread_cond_broadcast (&context->ingest_ended);
+  return is_again;
+}
+
 static enum radio_status
 ingest_file (struct radio_store *store, const char *file, const char *path,
              const struct radio_ingest_options *options,
@@ -543,7 +590,17 @@ enum radio_status
   RD_NOTE_NAME ("file", file);
   RD_NOTE_NAME ("volume", path);
   struct radio_ingest_result full = { 0 };
-  enum radio_status status = ingest_file (store, file, path, options, &full);
+  enum radio_status status;
+  unsigned most;
+  bool is_again = false;
+  do {
+    status = begin_turn (store->context, is_again, &most);
+    if (status != RADIO_OK)
+      break;
+    status = ingest_file (store, file, path, options, &full);
+    is_again = end_turn (store->context, most,
+                         status != RADIO_OK && rd_error_lacks_descriptors ());
+  } while (is_again);
   if (status == RADIO_OK && result)
     rd_fill_result (result, result_nbytes, &full, sizeof full);
   return rd_scope_end_with (status);
