@@ -128,6 +128,10 @@ def test_tiles_are_those_that_the_spans_name(opened, boxes):
     assert len(touched) >= len({tile for _, _, tile, _ in found})
     assert f"{len(touched)} of 105 tiles touched" in text
     assert "by 4 operations" in text
+    assert ("The array has 70 \u00d7 100 \u00d7 90 voxels, a tile 14 \u00d7 15 "
+            "\u00d7 30 (x, y, z).") in text
+    assert re.search(r"\nx\u00a0\d+.*, y\u00a0\d+.*, z\u00a0\d+", page.evaluate(
+        "'\\n' + document.querySelector('.tiles td.text').innerText"))
     times = {}
     for _, duration, tile, _ in found:
         count, time = times.get(tile, (0, 0))

@@ -24,6 +24,11 @@ function axisName(rank, axis) {
   return AXIS_NAMES[place] ?? 'axis ' + axis;
 }
 
+// "512 x 512 x 304": the sizes of all axes, x first as in NIfTI.
+function sizesText(sizes) {
+  return [...sizes].reverse().join(' \u00d7 ');
+}
+
 class Tiles {
   constructor(shared) {
     Object.assign(this, shared);
@@ -136,8 +141,8 @@ class Tiles {
     const name = volumes.length === 1
       ? element('strong', {}, nameElement(volumes[0].name))
       : choice('Volume', volumes.map((one, i) =>
-        [String(i), one.name + ' (' + one.geometry.array.join(' \u00d7 ')
-         + ')']), String(volumes.indexOf(this.volume())), set('volume'));
+        [String(i), one.name + ' (' + sizesText(one.geometry.array) + ')']),
+               String(volumes.indexOf(this.volume())), set('volume'));
     return element('div', { class: 'tile-controls' }, name, metric);
   }
 
@@ -153,10 +158,10 @@ class Tiles {
         + (range === null ? '.' : ' in the chosen stretch of time.')
         + (this.model.matched === null ? '' : ' What was done to them is of '
            + 'the scopes that are searched for.'),
-      'The array has ' + geometry.array.join(' \u00d7 ') + ' voxels, a tile '
-        + geometry.tile.join(' \u00d7 ') + ' ('
+      'The array has ' + sizesText(geometry.array) + ' voxels, a tile '
+        + sizesText(geometry.tile) + ' ('
         + geometry.array.map((_, i) => axisName(geometry.array.length, i))
-          .join(', ') + ').',
+          .reverse().join(', ') + ').',
     ];
     if (more)
       parts.push('More boxes were requested than the log could list.');
@@ -303,10 +308,11 @@ class Tiles {
   }
 
   placeText(index) {
-    return placeOfIndex(this.volume().geometry, index).join(', ');
+    return placeOfIndex(this.volume().geometry, index).reverse()
+      .join(', ');
   }
 
-  // "z 96 to 103, y 0 to 31, x 32 to 63"
+  // "x 32 to 63, y 0 to 31, z 96 to 103"
   voxels(index) {
     const { geometry } = this.volume();
     return placeOfIndex(geometry, index).map((at, i) => {
@@ -314,7 +320,7 @@ class Tiles {
       const last = Math.min(geometry.array[i], first + geometry.tile[i]) - 1;
       return axisName(geometry.tile.length, i) + '\u00a0' + first
         + '\u00a0to\u00a0' + last;
-    }).join(', ');
+    }).reverse().join(', ');
   }
 
   markChosen() {
