@@ -86,6 +86,10 @@ extern const struct radio_counter rd_count_failures;    /* "failures": of
 /* The key of a failed scope's text, which is the status. */
 #define RD_NOTE_FAILED "failed"
 
+/* The key of the text of a scope that was left without its end: by longjmp,
+ * pthread_exit or cancellation. */
+#define RD_NOTE_LEFT "left"
+
 /* Marks the innermost scope as failed, and the one within it where the
  * failure began, if that was on this thread. */
 void rd_scope_failed (enum radio_status status);

@@ -116,7 +116,8 @@ struct radio_profile_node {
   uint64_t min_ns, max_ns;    /* of one run; 0 when calls is 0 */
   uint64_t tree_work_ns;      /* of this node and its descendants */
   uint64_t tree_wait_ns;
-  uint64_t open_count;        /* of calls: still open at the end */
+  uint64_t open_count;        /* of calls: still open at the end, or left
+                                 without an end (longjmp, pthread_exit) */
   uint64_t late_count;        /* of calls: ended after the parent */
   uint64_t dropped_count;     /* of calls: not in the log */
   uint64_t alloc_count;       /* by this node alone */

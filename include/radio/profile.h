@@ -371,7 +371,8 @@ radio_scope_cleanup (const uint64_t *token)
   }
 
 /* Opens a scope that ends with the block, however it is left (except by
- * longjmp, exit or thread cancellation: it then ends with the enclosing scope).
+ * longjmp, pthread_exit or cancellation: it then ends with the enclosing scope
+ * or the thread, and is marked so).
  * Not for the head of another statement. */
 #ifndef RADIO_NO_PROFILE
 #define RADIO_SCOPE_AS(number, name, category, kind)                    \

@@ -283,7 +283,10 @@ find_open (struct rd_finder *finder)
   for (size_t i = profile->nodes.n; i-- > 0;)
     if (profile->nodes.at[i].open_count > 0)
       at = i;
-  if (at == RADIO_NO_PARENT)
+  /* Those that were left are open, too. */
+  uint64_t nopen = rd_subtract (profile->info.open_count,
+                                rd_finder_number (finder, RD_FACT_LEFT));
+  if (at == RADIO_NO_PARENT || nopen == 0)
     return RADIO_OK;
   struct rd_claim claim = {
     "open-scopes", "Scopes were open at the end", RADIO_FINDING_NOTE, 0, at
@@ -291,9 +294,68 @@ find_open (struct rd_finder *finder)
   return rd_found (finder, &claim,
                    "%s had not ended when the recording did, the outermost "
                    "in '%.60s': their times end there",
-                   rd_format_count (profile->info.open_count, "scope",
-                                   "scopes").text,
+                   rd_format_count (nopen, "scope", "scopes").text,
                    profile->nodes.at[at].name);
+}
+
+/* Scopes without an end of their own, which are too long. */
+static enum radio_status
+find_left (struct rd_finder *finder)
+{
+  const struct radio_profile *profile = finder->profile;
+  uint64_t nleft = rd_finder_number (finder, RD_FACT_LEFT);
+  size_t at = 0;
+  bool varies;
+  while (at < profile->nodes.n
+         && !rd_finder_note (finder, at, RD_NOTE_LEFT, &varies))
+    at++;
+  if (nleft == 0 || at == profile->nodes.n)
+    return RADIO_OK;
+  struct rd_claim claim = {
+    "left-scopes", "Scopes were left without an end", RADIO_FINDING_HINT, 0.5,
+    at
+  };
+  return rd_found (finder, &claim,
+                   "%s, the first in '%.60s', by longjmp, pthread_exit, "
+                   "cancellation or an end in the wrong order: they end with "
+                   "the scope around them or with their thread, and have "
+                   "what ran until then",
+                   rd_format_count (nleft, "scope", "scopes").text,
+                   profile->nodes.at[at].name);
+}
+
+static enum radio_status
+find_away (struct rd_finder *finder)
+{
+  uint64_t naway = rd_finder_number (finder, RD_FACT_AWAY);
+  uint64_t ns = rd_finder_number (finder, RD_FACT_AWAY_NS);
+  struct rd_claim claim = {
+    "recorded-elsewhere", "Another recorder had a thread",
+    RADIO_FINDING_HINT, 0.5, RADIO_NO_PARENT
+  };
+  if (naway == 0)
+    return RADIO_OK;
+  return rd_found (finder, &claim,
+                   "%s, for %s: what ran then is in its profile, and not in "
+                   "this one",
+                   rd_format_count (naway, "time", "times").text,
+                   rd_format_ns (ns).text);
+}
+
+static enum radio_status
+find_clock_jump (struct rd_finder *finder)
+{
+  struct rd_claim claim = {
+    "clock-jumped", "The clock jumped", RADIO_FINDING_PROBLEM, 1,
+    RADIO_NO_PARENT
+  };
+  if (rd_finder_number (finder, RD_FACT_CLOCK_JUMPS) == 0)
+    return RADIO_OK;
+  return rd_found (finder, &claim,
+                   "the processor's time stamp counter did not run at one "
+                   "rate while recording (the machine was suspended, or "
+                   "moved): times around that are wrong, counts and bytes are "
+                   "right; use portable_clock if it happens again");
 }
 
 /* Limits of the recorder, the most important first. */
@@ -342,5 +404,8 @@ rd_find_recorder (struct rd_finder *finder)
     RD_TRY (rd_found (finder, &claim, "%s", text));
 
   RD_TRY (find_dropped (finder));
+  RD_TRY (find_clock_jump (finder));
+  RD_TRY (find_away (finder));
+  RD_TRY (find_left (finder));
   return find_open (finder);
 }

@@ -39,6 +39,10 @@
 #define RD_FACT_RESIDENT "bytes resident at most"       /* of the process */
 #define RD_FACT_SKIPPED "scopes not recorded"
 #define RD_FACT_THROTTLED "paths no longer logged"
+#define RD_FACT_AWAY "threads recorded by another recorder"
+#define RD_FACT_AWAY_NS "recorded by another recorder ns"
+#define RD_FACT_LEFT "scopes left without an end"
+#define RD_FACT_CLOCK_JUMPS "clock jumped"      /* 1 */
 #define RD_FACT_INTERRUPTING "events dropped in signal handlers"
 #define RD_FACT_OUTSIDE "counts and texts outside of scopes"
 #define RD_FACT_TEXTS "texts not kept"

@@ -14,6 +14,7 @@
 #endif
 
 #include "src/base/cleanup.h"
+#include "profiler/model/sum.h"
 #include "profiler/record/clock.h"
 
 #define ANCHOR_TRIES 5
@@ -148,26 +149,46 @@ rd_clock_anchor (const struct rd_clock *clock, struct rd_anchor *anchor)
   }
 }
 
+/* A counter that did not jump is not farther from its first rate, in parts of
+ * the time or in ns: that was measured in half a millisecond. */
+#define MAX_ERROR 0.05
+#define MAX_ERROR_NS 10000000
+
 static struct rd_anchor first_anchor;
+static struct rd_rate first_rate;
 static pthread_once_t first_once = PTHREAD_ONCE_INIT;
 
 static void
 take_first_anchor (void)
 {
   static const struct rd_clock counter = { .tsc = true };
+  struct rd_anchor second;
   rd_clock_anchor (&counter, &first_anchor);
-  while (system_ns (CLOCK_MONOTONIC) - first_anchor.ns
-         < FIRST_MEASUREMENT_NS)
-    continue;
+  do
+    rd_clock_anchor (&counter, &second);
+  while (second.ns - first_anchor.ns < FIRST_MEASUREMENT_NS
+         || second.ticks <= first_anchor.ticks);
+  rate_of (second.ns - first_anchor.ns, second.ticks - first_anchor.ticks,
+           &first_rate);
 }
 
-/* The rate since the first anchor of the process. */
-static void
-process_rate (const struct rd_anchor *now, struct rd_rate *rate)
+/* The rate between two anchors; the first one, and false, if the counter
+ * jumped. */
+static bool
+measure_rate (const struct rd_anchor *start, const struct rd_anchor *stop,
+              struct rd_rate *rate)
 {
   pthread_once (&first_once, take_first_anchor);
-  uint64_t ticks = now->ticks - first_anchor.ticks;
-  rate_of (now->ns - first_anchor.ns, ticks ? ticks : 1, rate);
+  double ns = (double) rd_subtract (stop->ns, start->ns);
+  double ticks = (double) (int64_t) (stop->ticks - start->ticks);
+  double error = ticks * rd_rate_ns_per_tick (&first_rate) - ns;
+  *rate = first_rate;
+  if (error > MAX_ERROR_NS + MAX_ERROR * ns
+      || error < -(MAX_ERROR_NS + MAX_ERROR * ns))
+    return false;
+  if (ticks > 0 && ns >= FIRST_MEASUREMENT_NS)
+    rate_of (stop->ns - start->ns, stop->ticks - start->ticks, rate);
+  return true;
 }
 
 void
@@ -180,20 +201,23 @@ rd_clock_rate (const struct rd_clock *clock, struct rd_rate *rate)
   struct rd_anchor now;
   pthread_once (&first_once, take_first_anchor);
   rd_clock_anchor (clock, &now);
-  process_rate (&now, rate);
+  (void) measure_rate (&first_anchor, &now, rate);
 }
 
-void
+bool
 rd_clock_rate_between (const struct rd_clock *clock,
                        const struct rd_anchor *start,
                        const struct rd_anchor *stop, struct rd_rate *rate)
 {
-  if (!clock->tsc)
+  if (!clock->tsc) {
     fixed_rate (clock, rate);
-  else if (stop->ns - start->ns >= LONG_ENOUGH_NS)
-    rate_of (stop->ns - start->ns, stop->ticks - start->ticks, rate);
-  else
-    process_rate (stop, rate);
+    return true;
+  }
+  if (!measure_rate (start, stop, rate))
+    return false;
+  if (rd_subtract (stop->ns, start->ns) < LONG_ENOUGH_NS)
+    (void) measure_rate (&first_anchor, stop, rate);
+  return true;
 }
 
 double

@@ -103,8 +103,9 @@ void rd_clock_anchor (const struct rd_clock *clock,
 void rd_clock_rate (const struct rd_clock *clock, struct rd_rate *rate);
 
 /* The rate between two anchors of one recording if they are far enough apart,
- * otherwise that since the process's first anchor. */
-void rd_clock_rate_between (const struct rd_clock *clock,
+ * otherwise that since the process's first anchor.  False: the counter jumped
+ * between them, and the rate is the one that was measured first. */
+bool rd_clock_rate_between (const struct rd_clock *clock,
                             const struct rd_anchor *start,
                             const struct rd_anchor *stop,
                             struct rd_rate *rate);

@@ -24,7 +24,9 @@ rd_collect_time (const struct rd_collection *collection, uint64_t ticks)
   uint64_t since = ticks > collection->origin
     ? ticks - collection->origin
     : 0;
-  return rd_rate_ns (&collection->recorder->rate, since);
+  /* A profile has no later time, but a clock may jump there. */
+  return rd_min_u64 (rd_rate_ns (&collection->recorder->rate, since),
+                     INT64_MAX);
 }
 
 /*------------------------------------------------------------------------
@@ -203,12 +205,15 @@ add_facts (struct rd_collection *collection)
   /* The numbers of things that could not be kept. */
   uint64_t nskipped = collection->nfolded;
   uint64_t nthrottled = 0, ntexts = 0, noutside = 0;
-  uint64_t ninterrupting = 0;
+  uint64_t ninterrupting = 0, nleft = 0, naway = 0, away = 0;
   uint64_t nsamples = collection->nsamples_lost;
   for (size_t i = 0; i < recorder->synced.writers.n; i++) {
     const struct rd_writer_state *writer = recorder->synced.writers.at[i];
     noutside += writer->noutside;
     ninterrupting += writer->ninterrupting;
+    nleft += writer->nleft;
+    naway += writer->naway;
+    away += writer->away;
     ntexts += writer->texts.dropped_count;
     nsamples += writer->samples.dropped_count;
     for (size_t j = 0; j < writer->nnodes; j++) {
@@ -218,6 +223,11 @@ add_facts (struct rd_collection *collection)
   }
   RD_TRY (add_number (profile, RD_FACT_SKIPPED, nskipped));
   RD_TRY (add_number (profile, RD_FACT_THROTTLED, nthrottled));
+  RD_TRY (add_number (profile, RD_FACT_AWAY, naway));
+  RD_TRY (add_number (profile, RD_FACT_AWAY_NS,
+                      rd_rate_ns (&recorder->rate, away)));
+  RD_TRY (add_number (profile, RD_FACT_LEFT, nleft));
+  RD_TRY (add_number (profile, RD_FACT_CLOCK_JUMPS, recorder->clock_jumped));
   RD_TRY (add_number (profile, RD_FACT_INTERRUPTING, ninterrupting));
   RD_TRY (add_number (profile, RD_FACT_OUTSIDE, noutside));
   RD_TRY (add_number (profile, RD_FACT_TEXTS, ntexts));

@@ -223,9 +223,24 @@ pop_frame (struct rd_writer_state *writer, struct rd_frame *frame,
   frame->fenced = is_deepest (writer, frame);
 }
 
+/* Marks a scope that was left without its end, which another one is. */
+static void
+mark_left (struct rd_writer_state *writer, struct rd_frame *frame,
+           const char *end)
+{
+  const struct rd_log_text text = {
+    .sequence = rd_frame_sequence (frame), .kind = RADIO_TEXT_PLAIN,
+    .key = RD_NOTE_LEFT,
+  };
+  writer->nleft++;
+  rd_texts_add (&writer->texts, frame->node, !writer->recorder->tree_only,
+                &text, end);
+}
+
+/* left_until: what ended a scope that was left without its end; or NULL. */
 static void
 end_innermost (struct rd_writer_state *writer, uint64_t now, bool is_open,
-               struct rd_tap_ends *ends)
+               const char *left_until, struct rd_tap_ends *ends)
 {
   struct rd_frame *frame = writer->top;
   struct rd_node *node = frame->node;
@@ -236,6 +251,8 @@ end_innermost (struct rd_writer_state *writer, uint64_t now, bool is_open,
     extra.flags |= RD_LOG_OPEN;
     node->opens++;
   }
+  if (left_until)
+    mark_left (writer, frame, left_until);
 
   /* The parent is the frame below, or one elsewhere. */
   uint64_t parent = rd_frame_sequence (frame - 1);
@@ -258,7 +275,7 @@ end_innermost (struct rd_writer_state *writer, uint64_t now, bool is_open,
   if (frame->shared || frame->via)
     rd_shared_finish (writer, frame, &ending);
   uint64_t duration = rd_subtract (ending.end, frame->begin);
-  if (duration < covered)               /* as duration_of in scope.c */
+  if ((int64_t) duration < (int64_t) covered)   /* as in scope.c */
     duration = covered;
   uint64_t self = rd_subtract (duration, ending.covered);
   uint64_t own = duration - covered;
@@ -293,9 +310,11 @@ end_innermost (struct rd_writer_state *writer, uint64_t now, bool is_open,
 }
 
 void
-rd_frame_abandon (struct rd_writer_state *writer, struct rd_tap_ends *ends)
+rd_frame_abandon (struct rd_writer_state *writer, bool thread_ends,
+                  struct rd_tap_ends *ends)
 {
-  end_innermost (writer, rd_clock_now (&writer->clock), true, ends);
+  end_innermost (writer, rd_clock_now (&writer->clock), true,
+                 thread_ends ? "until its thread ended" : NULL, ends);
 }
 
 static bool
@@ -308,8 +327,9 @@ end_frame (struct rd_writer_state *writer, uint64_t token, uint64_t now,
   if (frame == writer->frames)
     return false;
   while (writer->top > frame)
-    end_innermost (writer, now, true, ends);
-  end_innermost (writer, now, false, ends);
+    end_innermost (writer, now, true, "until the scope around it ended",
+                   ends);
+  end_innermost (writer, now, false, NULL, ends);
   return true;
 }
 

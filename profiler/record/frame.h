@@ -43,9 +43,10 @@ struct rd_frame *rd_frame_open (struct rd_writer_state *writer,
                                 struct rd_node *node,
                                 struct rd_shared *shared);
 
-/* Ends the innermost frame, as open; on the entered writer, or when nothing
- * writes it any more.  As for rd_frame_end, ends may be NULL. */
-void rd_frame_abandon (struct rd_writer_state *writer,
+/* Ends the innermost frame, as open, since recording stops (nothing writes the
+ * writer any more) or, on the entered writer, its thread ends.  ends may be
+ * NULL. */
+void rd_frame_abandon (struct rd_writer_state *writer, bool thread_ends,
                        struct rd_tap_ends *ends);
 
 /* The child of a frame's path, which becomes the first guess of scope.c.

@@ -156,7 +156,7 @@ end_run (struct radio_async *async, const struct async_run *run,
 {
   struct rd_writer_state *writer = async->writer;
   bool is_request = run == &async->request;
-  uint64_t duration = end - run->begin;
+  uint64_t duration = rd_min_u64 (end - run->begin, INT64_MAX);
   uint64_t self = duration - rd_min_u64 (covered, duration);
   rd_node_add_run (run->node, duration, self);
   run->node->own_above_self -= self;    /* there is no thread to work */

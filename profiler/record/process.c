@@ -219,6 +219,7 @@ rd_thread_purge (void)
     *w = writer->next_mine;
     rd_recorder_unref (writer->recorder);
   }
+  rd_writer_come_back ();
   rd_thread_leave ();
 }
 
@@ -283,6 +284,8 @@ rd_writer_push (struct radio_recorder *recorder)
   if (writer && rd_writer_is_stopped (writer))
     writer = NULL;
   if (writer) {
+    if (thread->current)
+      rd_writer_go_away (thread->current);
     writer->below = thread->current;
     thread->current = writer;
   }
@@ -348,7 +351,7 @@ end_thread (void *arg)
     if (rd_writer_enter (writer)) {
       /* While the writer is still the thread's own: its CPU clock is read. */
       while (writer->top > writer->frames)
-        rd_frame_abandon (writer, &ends);
+        rd_frame_abandon (writer, true, &ends);
       update_session_name (writer);
       rd_writer_leave (writer);
     }

@@ -542,6 +542,12 @@ struct rd_writer_state {
   uint32_t *node_table;       /* children by parent and site; see tree.c */
   size_t node_table_size;
 
+  /* The times when another recorder had the thread. */
+  uint64_t naway;
+  uint64_t away;              /* ticks */
+  uint64_t away_since;        /* 0: the writer is the current one, or on no
+                                 thread's stack */
+  uint64_t nleft;             /* scopes left without an end */
   uint64_t noutside;          /* counts and texts outside of all scopes */
   volatile uint64_t ninterrupting;      /* events of signal handlers that
                                            interrupted the recorder */
@@ -620,6 +626,7 @@ struct radio_recorder {
   struct rd_rate rate;        /* as known at the start; when stopped, between
                                  the anchors */
   struct rd_anchor start, stop;
+  bool clock_jumped;          /* between them */
   struct rd_usage usage;      /* at the start; when stopped, since then */
   uint64_t started_unix_ns;
   double scope_cost_ns;       /* of one scope */

@@ -305,7 +305,8 @@ rd_recorder_freeze (struct radio_recorder *recorder)
    * late. */
   struct rd_writer_state *youngest;
   while ((youngest = find_youngest_frame (recorder)) != NULL)
-    rd_frame_abandon (youngest, rd_writer_is_mine (youngest) ? &ends : NULL);
+    rd_frame_abandon (youngest, false,
+                      rd_writer_is_mine (youngest) ? &ends : NULL);
   rd_thread_lock (&recorder->mutex);
   rd_async_stop (recorder, rd_clock_now (&recorder->clock));
   rd_thread_unlock (&recorder->mutex);
@@ -313,14 +314,16 @@ rd_recorder_freeze (struct radio_recorder *recorder)
   rd_clock_anchor (&recorder->clock, &recorder->stop);
   if (!recorder->clock.read)
     rd_usage_since (&recorder->usage);
-  rd_clock_rate_between (&recorder->clock, &recorder->start,
-                         &recorder->stop, &recorder->rate);
+  recorder->clock_jumped
+    = !rd_clock_rate_between (&recorder->clock, &recorder->start,
+                              &recorder->stop, &recorder->rate);
 
   /* Under the mutex: threads that end return their writers meanwhile. */
   rd_thread_lock (&recorder->mutex);
   for (size_t i = 0; i < n; i++) {
     struct rd_writer_state *writer = recorder->synced.writers.at[i];
     rd_run_queue_close (&writer->queue);
+    rd_writer_end_away (writer, recorder->stop.ticks);
     rd_log_finish (writer);
     rd_tree_finish (writer);
     if (!writer->is_free && writer->sessions.n > 0)

@@ -74,6 +74,35 @@ rd_writer_pop (struct rd_writer_state *writer)
     w = &(*w)->below;
   if (*w)
     *w = writer->below;
+  rd_writer_come_back ();
+}
+
+void
+rd_writer_go_away (struct rd_writer_state *writer)
+{
+  if (!rd_writer_enter (writer))
+    return;
+  writer->naway++;
+  writer->away_since = rd_clock_now (&writer->clock);
+  rd_writer_leave (writer);
+}
+
+void
+rd_writer_come_back (void)
+{
+  struct rd_writer_state *writer = rd_this_thread.current;
+  if (!writer || writer->away_since == 0 || !rd_writer_enter (writer))
+    return;
+  rd_writer_end_away (writer, rd_clock_now (&writer->clock));
+  rd_writer_leave (writer);
+}
+
+void
+rd_writer_end_away (struct rd_writer_state *writer, uint64_t now)
+{
+  if (writer->away_since > 0)
+    writer->away += rd_subtract (now, writer->away_since);
+  writer->away_since = 0;
 }
 
 /*------------------------------------------------------------------------

@@ -169,6 +169,14 @@ bool rd_writer_is_mine (const struct rd_writer_state *writer);
 /* Removes a writer from the stack of rd_writer_push, if it is there. */
 void rd_writer_pop (struct rd_writer_state *writer);
 
+/* A writer is not the current one any more, since another recorder's is put
+ * on top; and the current one is so again. */
+void rd_writer_go_away (struct rd_writer_state *writer);
+void rd_writer_come_back (void);
+
+/* The second half for a writer that is entered, or that nothing writes. */
+void rd_writer_end_away (struct rd_writer_state *writer, uint64_t now);
+
 /*------------------------------------------------------------------------
  * A recorder's writers
  *----------------------------------------------------------------------*/

@@ -649,7 +649,8 @@ EVIDENCE = {
     "straggler": ["parts", "timeline"], "warm-up": ["runs"],
     "runs-scatter": ["runs"], "profiler-overhead": ["facts"],
     "limits-reached": ["facts"], "log-incomplete": ["facts"],
-    "open-scopes": ["facts"],
+    "open-scopes": ["facts"], "left-scopes": ["facts"],
+    "recorded-elsewhere": ["facts"], "clock-jumped": ["facts"],
 }
 
 

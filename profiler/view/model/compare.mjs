@@ -10,7 +10,8 @@ import { spreadInterval, spreadOf } from '../data/spread.mjs';
 // Facts that differ between any two recordings (tools/profile/cmd-diff.c).
 const PASSING = new RegExp('^(pid|command|runs|warmup|seed|failed|bytes .*'
   + '|page faults.*|.* (ns|not recorded|no longer logged|outside of scopes'
-  + '|not kept|in signal handlers))$');
+  + '|not kept|in signal handlers|by another recorder|without an end)'
+  + '|clock jumped)$');
 
 // A root has no edge.
 function keyOfNode({ profile, tree, origin }, node) {

@@ -20,7 +20,8 @@ const EVIDENCE = {
   straggler: ['parts', 'timeline'], 'warm-up': ['runs'],
   'runs-scatter': ['runs'], 'profiler-overhead': ['facts'],
   'limits-reached': ['facts'], 'log-incomplete': ['facts'],
-  'open-scopes': ['facts'],
+  'open-scopes': ['facts'], 'left-scopes': ['facts'],
+  'recorded-elsewhere': ['facts'], 'clock-jumped': ['facts'],
 };
 
 // What is marked in a view, if it is there; else the view is.

@@ -349,6 +349,8 @@ facts_of_each_part_alone_are_added_up (void **state)
     "cpu ns", "steal ns", "page faults", "page faults from disks",
     "bytes read from disks", "scopes not recorded", "paths no longer logged",
     "events dropped in signal handlers",
+    "threads recorded by another recorder", "recorded by another recorder ns",
+    "scopes left without an end", "clock jumped",
     "counts and texts outside of scopes", "texts not kept",
     "counter values not kept", "gauge samples not kept",
     "threads not recorded",

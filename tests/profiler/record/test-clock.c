@@ -158,6 +158,34 @@ a_short_recording_has_the_rate_of_the_process (void **state)
   assert_true (error < 0.1);
 }
 
+/* As where the machine was suspended, or moved to another: the counter goes
+ * back, stands, or is ahead. */
+static void
+a_counter_that_jumped_has_its_first_rate (void **state)
+{
+  struct rd_clock clock;
+  struct rd_anchor start, stop;
+  struct rd_rate first, rate;
+  (void) state;
+  if (!rd_clock_has_tsc ())
+    skip ();
+  rd_clock_choose (&clock, false);
+  rd_clock_rate (&clock, &first);
+  rd_clock_anchor (&clock, &start);
+  uint64_t second = rd_rate_ticks (&first, 1000000000);
+  static const double jumps[] = { -5, -1, -0.5, 0, 0.5, 100 };
+  for (size_t i = 0; i < sizeof jumps / sizeof jumps[0]; i++) {
+    stop.ns = start.ns + 1000000000;
+    stop.ticks = start.ticks + second
+                 + (uint64_t) (int64_t) (jumps[i] * (double) second);
+    bool agrees = rd_clock_rate_between (&clock, &start, &stop, &rate);
+    assert_int_equal (agrees, i == 3);
+    double change = rd_rate_ns_per_tick (&rate)
+                    / rd_rate_ns_per_tick (&first);
+    assert_true (fabs (change - 1) < 0.1);
+  }
+}
+
 static void
 cpu_time_grows_with_work (void **state)
 {
@@ -181,6 +209,7 @@ main (void)
     cmocka_unit_test (the_portable_clock_is_clock_monotonic),
     cmocka_unit_test (the_counter_agrees_with_the_system_clock),
     cmocka_unit_test (a_short_recording_has_the_rate_of_the_process),
+    cmocka_unit_test (a_counter_that_jumped_has_its_first_rate),
     cmocka_unit_test (cpu_time_grows_with_work),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
