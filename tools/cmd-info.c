@@ -117,8 +117,10 @@ print_volume (const char *name, struct radio_volume *volume,
     put_owned ("orientation", rd_format ("%s (by %s)", info.orientation,
                                          info.affine_source));
   else
-    put_owned ("orientation", is_ome
-               ? rd_format ("none (no anatomical metadata)")
+    put_owned ("orientation",
+               is_ome ? rd_format ("none (no anatomical metadata)")
+               : strcmp (info.affine_source, "pixdim") == 0
+               ? rd_format ("none (sform and qform are not finite)")
                : rd_format ("none (the %s is singular)",
                             info.affine_source));
   for (int i = 0; i < 3; i++) {

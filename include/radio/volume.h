@@ -63,7 +63,7 @@ struct radio_volume_info {
   const char *affine_source;          /* "sform", "qform", "pixdim", "ome" */
   char orientation[4];                /* directions of x, y, z: "RAS"; "" if
                                          unknown: nothing says it, or the
-                                         affine is singular */
+                                         affine is singular or not finite */
   size_t plane_axis[3];               /* array axis across each enum
                                          radio_plane (of unknown orientation
                                          z, y, x); the rank where a 2-D image

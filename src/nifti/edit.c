@@ -3,7 +3,9 @@
  * new ones.  Other bytes stay as they are. */
 #include <config.h>
 
+#include <float.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -182,6 +184,39 @@ set_axes (const struct rd_nifti_make *make,
                        make->affine[i / 4][i % 4]);
 }
 
+/* Returns the number as a header of the layout has it: a float or a double.  A
+ * double beyond float's range is infinite. */
+static double
+as_stored (const struct rd_field_layout *layout, double value)
+{
+  if (layout->version == 2)
+    return value;
+  return fabs (value) > FLT_MAX ? copysign (INFINITY, value)
+                                : (double) (float) value;
+}
+
+/* Readers ignore an sform that is not finite, and take 1 for a spacing of 0. */
+static enum radio_status
+check_geometry (const struct rd_nifti_make *make,
+                const struct rd_field_layout *layout)
+{
+  for (size_t i = 0; i < 12 && make->sform_code > 0; i++) {
+    double value = make->affine[i / 4][i % 4];
+    if (!isfinite (as_stored (layout, value)))
+      return rd_fail (RADIO_ERROR_ARGUMENT, "affine[%zu][%zu] is %g, which "
+                      "NIfTI-%d cannot hold", i / 4, i % 4, value,
+                      layout->version);
+  }
+  for (size_t i = 0; i < make->rank; i++) {
+    double stored = as_stored (layout, make->spacing[i]);
+    if (!isfinite (stored) || stored <= 0)
+      return rd_fail (RADIO_ERROR_ARGUMENT, "spacing[%zu] is %g, which "
+                      "NIfTI-%d cannot hold", i, make->spacing[i],
+                      layout->version);
+  }
+  return RADIO_OK;
+}
+
 enum radio_status
 rd_nifti_make (const struct rd_nifti_make *make, struct rd_buffer *out)
 {
@@ -198,6 +233,7 @@ rd_nifti_make (const struct rd_nifti_make *make, struct rd_buffer *out)
     if (make->shape[i] > NIFTI1_MAX_DIM)
       layout.version = 2;
   }
+  RD_TRY (check_geometry (make, &layout));
   size_t header = rd_field_header_nbytes (&layout);
   size_t end = rd_field_single_nbytes (&layout);
   RD_TRY (rd_buffer_reserve (out, end));

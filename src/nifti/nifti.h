@@ -146,7 +146,7 @@ struct rd_nifti_make {
   enum radio_dtype dtype;
   size_t rank;                        /* 3 to 5 */
   uint64_t shape[RADIO_MAX_RANK];     /* array order */
-  double spacing[RADIO_MAX_RANK];     /* array order */
+  double spacing[RADIO_MAX_RANK];     /* array order; positive */
   int xyzt_units;                     /* NIfTI's codes of both */
   int sform_code;                     /* 0: there is only a spacing */
   double affine[3][4];                /* becomes the sform, unless that is 0 */

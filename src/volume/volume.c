@@ -132,6 +132,9 @@ fill_info (struct radio_volume *volume)
   bool is_oriented = true;
   if (meta->has_nifti) {
     rd_nifti_affine (nifti, info->affine, &info->affine_source);
+    /* Method 1 is of headers without a form, not of those with bad ones. */
+    is_oriented = strcmp (info->affine_source, "pixdim") != 0
+                  || (nifti->sform_code <= 0 && nifti->qform_code <= 0);
     rd_meta_scale (nifti, info->spacing);
     info->space_unit = rd_nifti_space_unit (nifti);
     info->time_unit = rd_nifti_time_unit (nifti);

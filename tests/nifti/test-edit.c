@@ -344,6 +344,7 @@ every_type_that_nifti_has_is_made (void **state)
     make.dtype = (enum radio_dtype) dtype;
     make.rank = 5;
     make.shape[4] = 9;
+    make.spacing[4] = 1;
     if (dtype == RADIO_STORED || dtype == RADIO_RAW
         || dtype == RADIO_FLOAT16) {
       assert_fails (rd_nifti_make (&make, &out), RADIO_ERROR_UNSUPPORTED,

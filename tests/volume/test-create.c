@@ -395,6 +395,13 @@ images_that_cannot_be_are_refused (void **state)
   REFUSE (o.dtype = RADIO_FLOAT16, RADIO_ERROR_UNSUPPORTED, "float16");
   REFUSE (o.dtype = RADIO_RAW, RADIO_ERROR_UNSUPPORTED, "raw");
   REFUSE (o.affine[1][2] = NAN, RADIO_ERROR_ARGUMENT, "affine[1][2]");
+  REFUSE (o.affine[0][0] = 1e300, RADIO_ERROR_ARGUMENT,
+          "ct/a: affine[0][0] is 1e+300, which NIfTI-1 cannot hold");
+  REFUSE (o.affine[2][3] = -1e39, RADIO_ERROR_ARGUMENT, "affine[2][3]");
+  REFUSE (o.affine[1][1] = 1e-60, RADIO_ERROR_ARGUMENT, "spacing[1]");
+  REFUSE (o.spacing[0] = 1e-60, RADIO_ERROR_ARGUMENT,
+          "spacing[0] is 1e-60, which NIfTI-1 cannot hold");
+  REFUSE (o.spacing[1] = 1e39, RADIO_ERROR_ARGUMENT, "spacing[1]");
   REFUSE (o.spacing[2] = -1, RADIO_ERROR_ARGUMENT, "spacing[2]");
   REFUSE ((o.like = like, o.affine[0][0] = 1), RADIO_ERROR_ARGUMENT,
           "exclude");

@@ -3,6 +3,7 @@
  * object. */
 #include <config.h>
 
+#include <math.h>
 #include <pthread.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -287,6 +288,44 @@ a_name_that_is_not_utf8_is_repaired (void **state)
   assert_string_equal (info.source_name,
                        "bad\xef\xbf\xbd\xef\xbf\xbd.nii");
   radio_volume_close (volume);
+  radio_store_close (store);
+}
+
+static void
+forms_that_are_not_finite_give_no_orientation (void **state)
+{
+  (void) state;
+  static const struct {
+    int sform_code, qform_code;
+    double sform, qform;
+    const char *source, *orientation;
+  } cases[] = {
+    { 1, 0, NAN, 0, "pixdim", "" },
+    { 0, 2, 0, INFINITY, "pixdim", "" },
+    { 1, 2, NAN, NAN, "pixdim", "" },
+    { 1, 2, NAN, 0, "qform", "RAS" },
+    { 0, 0, NAN, NAN, "pixdim", "RAS" },
+  };
+  struct radio_store *store = must_open_store ("memory:");
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct nifti_spec spec = small_spec ();
+    struct radio_volume *volume;
+    struct radio_volume_info info;
+    char path[20];
+    spec.sform_code = cases[i].sform_code;
+    spec.qform_code = cases[i].qform_code;
+    spec.srow[1][2] = cases[i].sform;
+    spec.qoffset[0] = cases[i].qform;
+    memset (spec.quatern, 0, sizeof spec.quatern);
+    snprintf (path, sizeof path, "ct/%zu", i);
+    must_ingest (store, path, &spec, NULL);
+    assert_ok (radio_volume_open (store, path, &volume));
+    radio_volume_get_info (volume, &info);
+    assert_string_equal (info.affine_source, cases[i].source);
+    assert_string_equal (info.orientation, cases[i].orientation);
+    assert_true (isfinite (info.affine[1][2]));
+    radio_volume_close (volume);
+  }
   radio_store_close (store);
 }
 
@@ -627,6 +666,7 @@ main (void)
     cmocka_unit_test (info_has_source_and_geometry),
     cmocka_unit_test (many_at_once_share_the_descriptors_that_there_are),
     cmocka_unit_test (a_name_that_is_not_utf8_is_repaired),
+    cmocka_unit_test (forms_that_are_not_finite_give_no_orientation),
     cmocka_unit_test (the_recorded_checksum_is_of_the_whole_file),
     cmocka_unit_test (an_existing_volume_is_an_error_skipped_or_replaced),
     cmocka_unit_test (readers_of_a_replaced_volume_continue),
