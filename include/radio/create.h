@@ -24,7 +24,8 @@ struct radio_create_options {
   size_t rank;
   uint64_t shape[RADIO_MAX_RANK];
 
-  /* RADIO_STORED: the type of like. */
+  /* RADIO_STORED: the type of like.  RADIO_BOOL is stored as uint8, since NIfTI
+   * has no such type. */
   enum radio_dtype dtype;
 
   /* Voxel x, y, z to RAS+ millimetres; becomes the sform.  All zero: there is

@@ -29,6 +29,8 @@
 void
 radio_handoff_give (struct radio_handoff *handoff)
 {
+  if (handoff == NULL)
+    return;
   *handoff = (struct radio_handoff) { .parent = NULL };
   if (!radio_profile_is_on ())
     return;

@@ -173,6 +173,9 @@ rd_recorder_start (const struct radio_recorder_options *options,
   static const struct radio_recorder_options defaults;
   RD_CLEANUP (cleanup_recorder) struct radio_recorder *recorder = NULL;
   struct rd_clock clock;
+  if (result == NULL)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_recorder_start: recorder is "
+                    "NULL");
   *result = NULL;
 #ifdef RADIO_NO_PROFILE
   return rd_fail (RADIO_ERROR_UNSUPPORTED, "this library was built with "

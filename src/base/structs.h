@@ -27,13 +27,15 @@ rd_check_reserved (const char *type, const uint64_t *reserved, size_t n)
   return RADIO_OK;
 }
 
-/* Fills a caller's struct of nbytes.  What a newer header has besides is
- * zero. */
+/* Fills a caller's struct of nbytes, if there is one.  What a newer header has
+ * besides is zero. */
 static inline void
 rd_fill_result (void *result, size_t nbytes, const void *full,
                 size_t full_nbytes)
 {
   size_t n = nbytes < full_nbytes ? nbytes : full_nbytes;
+  if (result == NULL)
+    return;
   memcpy (result, full, n);
   memset ((char *) result + n, 0, nbytes - n);
 }

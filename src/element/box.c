@@ -14,6 +14,8 @@ radio_box_count (const struct radio_box *box)
 {
   uint64_t count = 1;
   bool wraps = false;
+  if (box == NULL)
+    return 0;
 
   for (size_t i = 0; i < box->rank; i++) {
     if (box->size[i] == 0)

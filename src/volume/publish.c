@@ -109,6 +109,15 @@ stop_at_object (const struct rd_io_entry *entry, void *user_data)
   return RADIO_ERROR_CANCELLED;
 }
 
+static enum radio_status
+check_how (const char *path, enum radio_existing how)
+{
+  if ((unsigned) how <= RADIO_EXISTING_REPLACE)
+    return RADIO_OK;
+  return rd_fail (RADIO_ERROR_ARGUMENT, "%s: existing is %d, no value of enum "
+                  "radio_existing", path, (int) how);
+}
+
 /* Where nothing is, one request shows that there is neither a volume nor
  * garbage of one. */
 enum radio_status
@@ -116,6 +125,7 @@ rd_publish_check_new (struct radio_store *store, const char *path,
                       enum radio_existing how, bool *is_new, bool *skip)
 {
   struct rd_io *io = store->io;
+  RD_TRY (check_how (path, how));
   *is_new = true;
   enum radio_status status = io->ops->list (io, path, true, stop_at_object,
                                             is_new);
@@ -129,6 +139,7 @@ rd_publish_check_existing (struct radio_store *store, const char *path,
                            enum radio_existing how, bool *skip)
 {
   struct rd_existing existing RD_EXISTING_SCOPE = { 0 };
+  RD_TRY (check_how (path, how));
   RD_TRY (rd_existing_read (store, path, &existing));
   if (!existing.exists)
     return RADIO_OK;

@@ -251,7 +251,9 @@ void
 (radio_volume_get_info) (const struct radio_volume *volume,
                          struct radio_volume_info *info, size_t info_nbytes)
 {
-  rd_fill_result (info, info_nbytes, &volume->info, sizeof volume->info);
+  static const struct radio_volume_info none;
+  rd_fill_result (info, info_nbytes, volume ? &volume->info : &none,
+                  sizeof volume->info);
 }
 
 struct radio_array *
@@ -354,9 +356,14 @@ void
 radio_volume_plane_shape (const struct radio_volume *volume,
                           enum radio_plane plane, uint64_t shape[2])
 {
+  size_t n = 0;
+  if (shape == NULL)
+    return;
+  shape[0] = shape[1] = 0;
+  if (volume == NULL || (unsigned) plane > RADIO_SAGITTAL)
+    return;
   const struct radio_volume_info *info = &volume->info;
   size_t across = info->plane_axis[plane];
-  size_t n = 0;
   /* A plane of a 2-D image may be one row of it. */
   if (across < info->array.rank && is_flat (volume))
     shape[n++] = 1;
@@ -421,14 +428,19 @@ radio_volume_read_plane (struct radio_volume *volume, enum radio_plane plane,
                 &request, options ? options : &defaults));
 }
 
-/* Allocates the elements that a read delivers.  The box was checked. */
+/* Allocates the elements that a read delivers, which the caller's struct of
+ * elements_nbytes can name.  The box was checked. */
 static enum radio_status
-alloc_elements (const struct radio_volume *volume, size_t rank,
+alloc_elements (const struct radio_volume *volume, size_t elements_nbytes,
+                size_t rank,
                 const uint64_t *shape, enum radio_dtype dtype,
                 const struct radio_read_options *options,
                 struct radio_elements *elements)
 {
   const struct radio_array_info *array = &volume->info.array;
+  if (elements_nbytes < sizeof elements->data)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "%s: a struct radio_elements of %zu "
+                    "bytes; pass its size", volume->path, elements_nbytes);
   if (options && options->strides)
     return rd_fail (RADIO_ERROR_ARGUMENT, "%s: strides of memory that is "
                     "allocated for the read; leave them NULL", volume->path);
@@ -467,8 +479,8 @@ enum radio_status
   enum radio_status status = rd_array_check_box (volume->array,
                                                  &request.box);
   if (status == RADIO_OK)
-    status = alloc_elements (volume, request.box.rank, request.box.size,
-                             dtype, options, &full);
+    status = alloc_elements (volume, elements_nbytes, request.box.rank,
+                             request.box.size, dtype, options, &full);
   request.buffer = full.data;
   request.nbytes = full.nbytes;
   if (status == RADIO_OK)
@@ -496,8 +508,8 @@ enum radio_status
   struct radio_elements full = { 0 };
   uint64_t shape[2];
   radio_volume_plane_shape (volume, plane, shape);
-  enum radio_status status = alloc_elements (volume, 2, shape, dtype, options,
-                                             &full);
+  enum radio_status status = alloc_elements (volume, elements_nbytes, 2,
+                                             shape, dtype, options, &full);
   if (status == RADIO_OK)
     status = radio_volume_read_plane (volume, plane, index, dtype, full.data,
                                       full.nbytes, options);

@@ -393,6 +393,10 @@ images_that_cannot_be_are_refused (void **state)
           "exceeds 2^64");
   REFUSE (o.dtype = RADIO_STORED, RADIO_ERROR_ARGUMENT, "there is no type");
   REFUSE (o.dtype = RADIO_FLOAT16, RADIO_ERROR_UNSUPPORTED, "float16");
+  REFUSE (o.dtype = (enum radio_dtype) 1234, RADIO_ERROR_ARGUMENT,
+          "dtype is 1234, an unknown type");
+  REFUSE (o.ingest.existing = (enum radio_existing) 9, RADIO_ERROR_ARGUMENT,
+          "existing is 9");
   REFUSE (o.dtype = RADIO_RAW, RADIO_ERROR_UNSUPPORTED, "raw");
   REFUSE (o.affine[1][2] = NAN, RADIO_ERROR_ARGUMENT, "affine[1][2]");
   REFUSE (o.affine[0][0] = 1e300, RADIO_ERROR_ARGUMENT,

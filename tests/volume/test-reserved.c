@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reserved members of options: what is not zero there is refused, by each
- * function that takes options, before it does anything. */
+/* Arguments that are never right: what is not zero in the reserved members of
+ * options is refused, by each function that takes options, before it does
+ * anything; pointers to nothing and numbers that no enum has do no harm. */
 #include <config.h>
 
 #include "tests/volume/fixture.h"
@@ -130,6 +131,55 @@ what_a_newer_result_has_besides_is_zero (void **state)
   radio_store_close (store);
 }
 
+static void
+nothing_and_unknown_numbers_do_no_harm (void **state)
+{
+  (void) state;
+  struct radio_store *store = must_open_store ("memory:");
+  struct radio_phantom_options phantom = { .shape = { 8, 8, 8 } };
+  struct radio_volume *volume;
+  struct radio_volume_info info;
+  struct radio_elements elements;
+  uint64_t shape[2] = { 1, 1 };
+  assert_ok (radio_phantom (store, "ct/a", &phantom));
+  assert_ok (radio_volume_open (store, "ct/a", &volume));
+
+  assert_int_equal (radio_box_count (NULL), 0);
+  (radio_volume_get_info) (volume, NULL, 8);
+  memset (&info, 1, sizeof info);
+  radio_volume_get_info (NULL, &info);
+  assert_null (info.path);
+  radio_volume_plane_shape (volume, (enum radio_plane) 9, shape);
+  assert_true (shape[0] == 0 && shape[1] == 0);
+  radio_volume_plane_shape (volume, RADIO_AXIAL, NULL);
+  radio_volume_plane_shape (NULL, RADIO_AXIAL, shape);
+  assert_fails (radio_recorder_start (NULL, NULL), RADIO_ERROR_ARGUMENT,
+                "recorder is NULL");
+  radio_handoff_give (NULL);
+  assert_true (radio_read_is_done (NULL));
+
+  /* A struct that cannot name the elements would leak them. */
+  for (size_t nbytes = 0; nbytes < sizeof elements.data; nbytes++) {
+    assert_fails ((radio_volume_read_alloc) (volume, NULL, RADIO_STORED, NULL,
+                                             &elements, nbytes),
+                  RADIO_ERROR_ARGUMENT, "pass its size");
+    assert_fails ((radio_volume_read_plane_alloc) (volume, RADIO_AXIAL, 0,
+                                                   RADIO_STORED, NULL,
+                                                   &elements, nbytes),
+                  RADIO_ERROR_ARGUMENT, "pass its size");
+  }
+  phantom.ingest.existing = (enum radio_existing) 9;
+  assert_fails (radio_phantom (store, "ct/b", &phantom), RADIO_ERROR_ARGUMENT,
+                "ct/b: existing is 9");
+  const struct radio_copy_options copy = {
+    .existing = (enum radio_existing) 9,
+  };
+  assert_fails (radio_volume_copy (store, "ct/a", store, "ct/b", &copy, NULL),
+                RADIO_ERROR_ARGUMENT, "ct/b: existing is 9");
+  radio_volume_close (volume);
+  radio_store_close (store);
+}
+
 int
 main (void)
 {
@@ -139,6 +189,7 @@ main (void)
       reading_and_writing_refuse_members_that_they_do_not_know),
     cmocka_unit_test (profiles_refuse_members_that_they_do_not_know),
     cmocka_unit_test (what_a_newer_result_has_besides_is_zero),
+    cmocka_unit_test (nothing_and_unknown_numbers_do_no_harm),
   };
   return cmocka_run_group_tests (tests, enter_folder, leave_folder);
 }

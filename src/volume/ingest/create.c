@@ -71,6 +71,9 @@ check_options (const struct radio_create_options *options)
   if (options->like == NULL && options->dtype == RADIO_STORED)
     return rd_fail (RADIO_ERROR_ARGUMENT, "there is no type; set dtype or "
                     "like");
+  if ((unsigned) options->dtype > RADIO_RAW)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "dtype is %d, an unknown type",
+                    (int) options->dtype);
   return RADIO_OK;
 }
 
