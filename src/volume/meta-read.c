@@ -123,14 +123,17 @@ parse_axes (struct json_object *image, const char *where,
   return RADIO_OK;
 }
 
-/* Apply a list of transformations after those that meta holds already. */
+/* Apply a list of transformations after those that meta holds already.  OME
+ * allows a scale, and a translation after it: what another order means is left
+ * open. */
 static enum radio_status
 apply_transforms (struct json_object *in, const char *where,
                   struct rd_volume_meta *meta)
 {
   struct json_object *transforms;
   size_t rank = strlen (meta->axes);
-  size_t nscales = 0;
+  size_t nscales = 0, ntranslations = 0;
+  bool is_early = false;
   RD_TRY (rd_json_array (in, "coordinateTransformations", where,
                          &transforms));
   for (size_t t = 0; t < json_object_array_length (transforms); t++) {
@@ -147,7 +150,9 @@ apply_transforms (struct json_object *in, const char *where,
       return rd_fail (RADIO_ERROR_UNSUPPORTED,
                       "%s: coordinateTransformations of type \"%s\"", where,
                       type);
+    is_early = is_early || (!is_scale && nscales == 0);
     nscales += is_scale;
+    ntranslations += !is_scale;
     RD_TRY (rd_json_array (transform, type, where, &list));
     if (json_object_array_length (list) != rank)
       return rd_fail (RADIO_ERROR_FORMAT,
@@ -168,6 +173,13 @@ apply_transforms (struct json_object *in, const char *where,
   if (nscales != 1)
     return rd_fail (RADIO_ERROR_FORMAT, "%s: coordinateTransformations has "
                     "%zu scales, not one", where, nscales);
+  if (ntranslations > 1)
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: coordinateTransformations has "
+                    "%zu translations, not one at most", where,
+                    ntranslations);
+  if (is_early)
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: coordinateTransformations has "
+                    "a translation before its scale", where);
   return RADIO_OK;
 }
 

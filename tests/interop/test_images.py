@@ -141,6 +141,11 @@ def empty(ome):
     ome["multiscales"][0]["datasets"][0]["coordinateTransformations"] = []
 
 
+def early(ome):
+    ome["multiscales"][0]["datasets"][0]["coordinateTransformations"].insert(
+        0, {"type": "translation", "translation": [1, 1, 1]})
+
+
 def double(ome):
     ome["multiscales"][0]["datasets"][0]["coordinateTransformations"] *= 2
 
@@ -152,7 +157,7 @@ def colour(ome):
 
 @pytest.mark.parametrize("change,words", [
     (no_scale, "has 0 scales"), (empty, "has 0 scales"),
-    (double, "has 2 scales"), (colour, "color")])
+    (early, "before its scale"), (double, "has 2 scales"), (colour, "color")])
 def test_what_ome_zarr_calls_invalid_is_refused(radio, np, zarr, tmp_path,
                                                 change, words):
     yaozarrs = peer("yaozarrs")

@@ -274,6 +274,8 @@ parse_text (const char *text, struct rd_volume_meta *meta)
                               "\"omero\":{\"channels\":[" channel "]},"   \
                               "\"multiscales\":[{" AXES ","               \
                               DATASET (SCALE) "}]}}"
+#define TRANSLATION                                                     \
+  "{\"type\":\"translation\",\"translation\":[1,2,3]}"
 #define IMAGE(content) "{\"ome\":{\"version\":\"0.5\",\"multiscales\":[{" \
                        content "}]}}"
 
@@ -410,9 +412,15 @@ an_invalid_image_is_refused_by_member (void **state)
       RADIO_ERROR_UNSUPPORTED, "axes \"tx\"" },
     { IMAGE (AXES "," DATASET ("")), RADIO_ERROR_FORMAT,
       "coordinateTransformations has 0 scales, not one" },
-    { IMAGE (AXES "," DATASET ("{\"type\":\"translation\","
-                               "\"translation\":[1,2,3]}")),
+    { IMAGE (AXES "," DATASET (TRANSLATION)),
       RADIO_ERROR_FORMAT, "has 0 scales" },
+    { IMAGE (AXES "," DATASET (TRANSLATION "," SCALE)), RADIO_ERROR_FORMAT,
+      "has a translation before its scale" },
+    { IMAGE (AXES "," DATASET (SCALE "," TRANSLATION "," TRANSLATION)),
+      RADIO_ERROR_FORMAT, "has 2 translations, not one at most" },
+    { IMAGE (AXES "," DATASET (SCALE) ",\"coordinateTransformations\":["
+             TRANSLATION "," SCALE "]"), RADIO_ERROR_FORMAT,
+      "has a translation before its scale" },
     { IMAGE (AXES "," DATASET (SCALE "," SCALE)), RADIO_ERROR_FORMAT,
       "has 2 scales" },
     { IMAGE (AXES "," DATASET (SCALE) ",\"coordinateTransformations\":[]"),
