@@ -19,6 +19,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <type_traits>
 #include <utility>
 
 #include <radio/radio.h>
@@ -87,17 +88,30 @@ end_recorder (radio_recorder *recorder)
   }
 }
 
-/* The type that elements of a C++ type have. */
-template <typename T> constexpr radio_dtype dtype_of = RADIO_STORED;
-template <> inline constexpr radio_dtype dtype_of<bool> = RADIO_BOOL;
-template <> inline constexpr radio_dtype dtype_of<int8_t> = RADIO_INT8;
-template <> inline constexpr radio_dtype dtype_of<int16_t> = RADIO_INT16;
-template <> inline constexpr radio_dtype dtype_of<int32_t> = RADIO_INT32;
-template <> inline constexpr radio_dtype dtype_of<int64_t> = RADIO_INT64;
-template <> inline constexpr radio_dtype dtype_of<uint8_t> = RADIO_UINT8;
-template <> inline constexpr radio_dtype dtype_of<uint16_t> = RADIO_UINT16;
-template <> inline constexpr radio_dtype dtype_of<uint32_t> = RADIO_UINT32;
-template <> inline constexpr radio_dtype dtype_of<uint64_t> = RADIO_UINT64;
+/* The type that integers of a C++ type have, which may be one of two of the
+ * same size (long and long long). */
+template <typename T>
+constexpr radio_dtype
+integer_dtype () noexcept
+{
+  if (std::is_same_v<T, bool>)
+    return RADIO_BOOL;
+  if (std::is_same_v<T, char> || std::is_same_v<T, wchar_t>
+      || std::is_same_v<T, char16_t> || std::is_same_v<T, char32_t>)
+    return RADIO_STORED;
+  switch (sizeof (T)) {
+  case 1: return std::is_signed_v<T> ? RADIO_INT8 : RADIO_UINT8;
+  case 2: return std::is_signed_v<T> ? RADIO_INT16 : RADIO_UINT16;
+  case 4: return std::is_signed_v<T> ? RADIO_INT32 : RADIO_UINT32;
+  case 8: return std::is_signed_v<T> ? RADIO_INT64 : RADIO_UINT64;
+  default: return RADIO_STORED;
+  }
+}
+
+/* The type that elements of a C++ type have; RADIO_STORED: there is none. */
+template <typename T>
+constexpr radio_dtype dtype_of
+  = std::is_integral_v<T> ? integer_dtype<T> () : RADIO_STORED;
 template <> inline constexpr radio_dtype dtype_of<float> = RADIO_FLOAT32;
 template <> inline constexpr radio_dtype dtype_of<double> = RADIO_FLOAT64;
 
@@ -139,6 +153,22 @@ check (radio_status status)
     throw std::bad_alloc ();
   if (status != RADIO_OK)
     throw error (status, radio_error_message ());
+}
+
+/* n elements that read fills, which gets their address and bytes.
+ * std::vector<bool> has bits instead of elements, and is made of them. */
+template <typename T, typename Read>
+std::vector<T>
+read_elements (uint64_t n, const Read &read)
+{
+  static_assert (dtype_of<T> != RADIO_STORED, "no element of an array");
+  using element = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
+  std::vector<element> elements (n);
+  check (read (elements.data (), elements.size () * sizeof (element)));
+  if constexpr (std::is_same_v<T, bool>)
+    return std::vector<T> (elements.begin (), elements.end ());
+  else
+    return elements;
 }
 
 #endif
@@ -232,11 +262,11 @@ public:
   std::vector<T> read (const radio_box &box,
                        const radio_read_options *options = nullptr) const
   {
-    static_assert (dtype_of<T> != RADIO_STORED, "no element of an array");
-    std::vector<T> elements (radio_box_count (&box));
-    check (radio_array_read (get (), &box, dtype_of<T>, elements.data (),
-                             elements.size () * sizeof (T), options));
-    return elements;
+    return read_elements<T> (
+      radio_box_count (&box), [&] (void *elements, size_t nbytes) {
+        return radio_array_read (get (), &box, dtype_of<T>, elements, nbytes,
+                                 options);
+      });
   }
 #endif
 };
@@ -272,11 +302,11 @@ public:
   std::vector<T> read (const radio_box &box,
                        const radio_read_options *options = nullptr) const
   {
-    static_assert (dtype_of<T> != RADIO_STORED, "no element of a volume");
-    std::vector<T> elements (radio_box_count (&box));
-    check (radio_volume_read (get (), &box, dtype_of<T>, elements.data (),
-                              elements.size () * sizeof (T), options));
-    return elements;
+    return read_elements<T> (
+      radio_box_count (&box), [&] (void *elements, size_t nbytes) {
+        return radio_volume_read (get (), &box, dtype_of<T>, elements, nbytes,
+                                  options);
+      });
   }
 
   /* shape is that of the plane: rows, columns. */
@@ -285,13 +315,12 @@ public:
                              uint64_t (&shape)[2],
                              const radio_read_options *options = nullptr) const
   {
-    static_assert (dtype_of<T> != RADIO_STORED, "no element of a volume");
     radio_volume_plane_shape (get (), plane, shape);
-    std::vector<T> elements (shape[0] * shape[1]);
-    check (radio_volume_read_plane (get (), plane, index, dtype_of<T>,
-                                    elements.data (),
-                                    elements.size () * sizeof (T), options));
-    return elements;
+    return read_elements<T> (
+      shape[0] * shape[1], [&] (void *elements, size_t nbytes) {
+        return radio_volume_read_plane (get (), plane, index, dtype_of<T>,
+                                        elements, nbytes, options);
+      });
   }
 
   /* Starts to read a box into memory that outlives the read. */
@@ -301,7 +330,8 @@ public:
                          radio_read_done_fn *done = nullptr,
                          void *user_data = nullptr) const
   {
-    static_assert (dtype_of<T> != RADIO_STORED, "no element of a volume");
+    static_assert (dtype_of<T> != RADIO_STORED && !std::is_same_v<T, bool>,
+                   "no element of a volume in memory");
     elements.resize (radio_box_count (&box));
     const radio_request request = {
       box, elements.data (), elements.size () * sizeof (T), nullptr
@@ -330,6 +360,8 @@ public:
   template <typename T>
   void write_slab (const radio_box &box, const std::vector<T> &elements) const
   {
+    static_assert (!std::is_same_v<T, bool>,
+                   "std::vector<bool> has no elements in memory; take uint8_t");
     check (radio_volume_write_slab (get (), &box, elements.data (),
                                     elements.size () * sizeof (T), nullptr));
   }

@@ -44,7 +44,56 @@ segment_writes_labels_with_the_geometry_of_the_volume () {
   grep -q '^segment: labels/bone: ' "$tmp/errors"
 }
 
-# The only program in C++.
+# Reads of each type that the header names, and of nothing.
+handles_of_c_plus_plus_read_every_type () {
+  cat >"$tmp/types.cpp" <<'END'
+#include <radio/radio.hpp>
+
+static_assert (radio::dtype_of<long> == radio::dtype_of<long long>
+               || sizeof (long) < sizeof (long long), "");
+static_assert (radio::dtype_of<int64_t> == RADIO_INT64, "");
+static_assert (radio::dtype_of<unsigned long long> == RADIO_UINT64, "");
+static_assert (radio::dtype_of<unsigned char> == RADIO_UINT8, "");
+static_assert (radio::dtype_of<bool> == RADIO_BOOL, "");
+static_assert (radio::dtype_of<char> == RADIO_STORED, "");
+static_assert (radio::dtype_of<long double> == RADIO_STORED, "");
+
+int
+main (int, char **argv)
+{
+  radio::store store (argv[1]);
+  const std::vector<uint8_t> labels = { 0, 1, 1, 0, 0, 0, 1, 0 };
+  radio_create_options options = {};
+  options.rank = 3;
+  for (size_t i = 0; i < 3; i++)
+    options.shape[i] = 2;
+  options.dtype = RADIO_BOOL;
+  radio::writer writer (store, "labels/types", options);
+  writer.write_slab (radio_box3 (0, 2, 0, 2, 0, 2), labels);
+  writer.commit ();
+
+  radio::volume volume (store, "labels/types");
+  const std::vector<bool> flags = volume.read<bool> (volume.whole ());
+  const std::vector<long long> wide
+    = volume.read<long long> (volume.whole ());
+  for (size_t i = 0; i < labels.size (); i++)
+    if (flags[i] != (labels[i] != 0) || wide[i] != labels[i])
+      return 1;
+  uint64_t shape[2];
+  if (volume.read_plane<bool> (RADIO_AXIAL, 0, shape)[1] != true)
+    return 2;
+  radio::async_read none;
+  none.cancel ();
+  return none.is_done () ? 0 : 3;
+}
+END
+  ${CXX:-c++} -std=c++17 -Wall -Wextra -Werror -I"$srcdir/include" \
+    -o "$tmp/types" "$tmp/types.cpp" \
+    "$builddir/.libs/libradio.so" -Wl,-rpath,"$builddir/.libs"
+  "$tmp/types" "$tmp/store"
+}
+
+# The only example in C++.
 boxes_reads_in_c_plus_plus () {
   ${CXX:-c++} -std=c++17 -Wall -Wextra -Werror -I"$srcdir/include" \
     -o "$tmp/boxes" "$srcdir/docs/examples/boxes.cpp" \
@@ -100,13 +149,16 @@ check read_plane_writes_a_picture_of_a_head
 check many_boxes_reads_from_all_its_threads
 check async_boxes_reads_them_all_from_one_thread
 check segment_writes_labels_with_the_geometry_of_the_volume
-if ! command -v "${CXX:-c++}" >/dev/null; then
-  skip boxes_reads_in_c_plus_plus "no C++ compiler"
-elif [ ! -e "$builddir/.libs/libradio.so" ]; then
-  skip boxes_reads_in_c_plus_plus "no shared library built"
-else
-  check boxes_reads_in_c_plus_plus
-fi
+for test in boxes_reads_in_c_plus_plus \
+  handles_of_c_plus_plus_read_every_type; do
+  if ! command -v "${CXX:-c++}" >/dev/null; then
+    skip "$test" "no C++ compiler"
+  elif [ ! -e "$builddir/.libs/libradio.so" ]; then
+    skip "$test" "no shared library built"
+  else
+    check "$test"
+  fi
+done
 check ingest_folder_takes_images_once
 check the_ingested_copy_shows_the_same_plane
 check ingest_folder_reports_a_broken_image_and_continues
