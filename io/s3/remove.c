@@ -200,7 +200,8 @@ rd_s3_remove_tree (struct rd_io *io, const char *prefix)
  * Sweeping: uploads that dead writers neither completed nor aborted, whose
  * parts are billed to the bucket's owner, and probes.  Only writers of this
  * store's handle are known to live: uploads that are younger than a grace
- * time are left alone.
+ * time are left alone.  MinIO lists uploads of a whole key only, and none by a
+ * prefix; it ends those that are older than a day itself.
  *----------------------------------------------------------------------*/
 
 #define ROOT "ListMultipartUploadsResult"

@@ -91,11 +91,19 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return f"<ListBucketResult>{more}{''.join(items)}</ListBucketResult>"
 
 
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.seen = []
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
 def test_a_listing_in_s3_takes_bounded_memory(tmp_path):
     """A request for each page, and for each collection's document."""
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads, server.seen = True, []
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    server = Server()
     env = {**os.environ, "AWS_ACCESS_KEY_ID": "A", "AWS_SECRET_ACCESS_KEY":
            "S", "AWS_ENDPOINT_URL_S3":
            f"http://127.0.0.1:{server.server_address[1]}"}

@@ -102,6 +102,7 @@ class Bench:
                     ("ingest", "ingest", "-q", "-c", "ct", images),
                     ("ls", "ls"), ("ls -l", "ls", "-l"),
                     ("validate", "validate", "-q"),
+                    ("stats", "stats", "ct"),
                     ("gc", "gc"),
                     ("cp", "cp", "-q", store, f"{folder}/copy.zarr"),
                     ("rm", "rm", *paths)):
