@@ -33,7 +33,8 @@ static const struct rd_http_options generous = {
   .backoff_ms = 1, .nconnections = 16, .hedge_percent = 20,
 };
 
-/* Requests without a hedge end as well. */
+/* Requests without a hedge end as well; on a busy machine, perhaps before the
+ * peer has seen them. */
 static const struct rd_http_options impatient = {
   .nattempts = 4, .first_byte_timeout_ms = 500, .stall_timeout_ms = 60000,
   .backoff_ms = 1, .nconnections = 16, .hedge_percent = 20,
@@ -452,8 +453,8 @@ two_that_stay_silent_are_one_attempt (void **state)
   assert_non_null (strstr (radio_error_message (), "(4 attempts in "));
   assert_int_equal (job.task.nattempts, 4);
   assert_in_range (job.task.nhedges, 0, 4);
-  assert_int_equal (http_peer_requests (site->peer) - before,
-                    job.task.nattempts + job.task.nhedges);
+  assert_in_range (http_peer_requests (site->peer) - before, 1,
+                   job.task.nattempts + job.task.nhedges);
 }
 
 /*------------------------------------------------------------------------
@@ -468,8 +469,8 @@ assert_not_hedged (struct http_site *site, struct http_job *job)
   assert_ok (run (site, job));
   assert_int_equal (job->task.nhedges, 0);
   assert_in_range (job->task.nattempts, 2, 4);
-  assert_int_equal (http_peer_requests (site->peer) - before,
-                    job->task.nattempts);
+  assert_in_range (http_peer_requests (site->peer) - before, 2,
+                   job->task.nattempts);
 }
 
 static void
