@@ -70,7 +70,9 @@ struct radio_site {
 
 /* A sum kept on the nodes of the tree.  A static constant; counters with equal
  * names and units are one.  A profile keeps a second unit of one name as
- * "NAME (UNIT)".  unit is "bytes" or "count".  Frozen: programs define it. */
+ * "NAME (UNIT)".  unit is "bytes", "count" or "flop" (arithmetic
+ * operations, shown as GFLOP/s and operations a byte).  Frozen: programs define
+ * it. */
 struct radio_counter {
   const char *name;
   const char *unit;

@@ -42,12 +42,13 @@
 
 /* In the order in which they stand. */
 enum {
-  SHARE, TOTAL, SELF, WORK, STARVED, WAIT, QUEUE, CALLS, MEAN, RATE, NCOLUMNS
+  SHARE, TOTAL, SELF, WORK, STARVED, WAIT, QUEUE, CALLS, MEAN, RATE, FLOPS,
+  INTENSITY, NCOLUMNS
 };
 
 static const char *const titles[NCOLUMNS] = {
   "share", "total", "self", "work", "no CPU", "wait", "queue", "calls",
-  "mean", "MB/s",
+  "mean", "MB/s", "GFLOP/s", "flop/B",
 };
 
 static const struct radio_profile_node *
@@ -78,6 +79,20 @@ print_cell (const struct rd_text *text, size_t node, size_t column,
     rd_text_mb_per_s (rd_moved (text->profile, node, true), at->total_ns,
                       cell);
     return;
+  case FLOPS: {
+    /* Operations a nanosecond are GFLOP/s. */
+    uint64_t flop = rd_flop (text->profile, node);
+    if (flop > 0 && at->total_ns > 0)
+      rd_text_ratio (flop, at->total_ns, cell);
+    return;
+  }
+  case INTENSITY: {
+    uint64_t flop = rd_flop (text->profile, node);
+    uint64_t nbytes = rd_moved (text->profile, node, true);
+    if (flop > 0 && nbytes > 0)
+      rd_text_ratio (flop, nbytes, cell);
+    return;
+  }
   case TOTAL: ns = at->total_ns; break;
   case SELF: ns = at->self_ns; break;
   case WORK: ns = at->tree_work_ns; break;
@@ -114,13 +129,16 @@ static void
 choose_columns (struct tree *tree)
 {
   static const unsigned char by_work[] = {
-    TOTAL, SELF, CALLS, WORK, RATE, WAIT, STARVED, SHARE, MEAN, QUEUE,
+    TOTAL, SELF, CALLS, WORK, RATE, FLOPS, INTENSITY, WAIT, STARVED, SHARE,
+    MEAN, QUEUE,
   };
   static const unsigned char by_wait[] = {
-    TOTAL, SELF, CALLS, WAIT, RATE, WORK, STARVED, SHARE, MEAN, QUEUE,
+    TOTAL, SELF, CALLS, WAIT, RATE, FLOPS, INTENSITY, WORK, STARVED, SHARE,
+    MEAN, QUEUE,
   };
   static const unsigned char by_starved[] = {
-    TOTAL, SELF, WORK, STARVED, CALLS, WAIT, RATE, SHARE, MEAN, QUEUE,
+    TOTAL, SELF, WORK, STARVED, CALLS, WAIT, RATE, FLOPS, INTENSITY, SHARE,
+    MEAN, QUEUE,
   };
   const struct rd_text *text = tree->text;
   const struct radio_profile_info *info = &text->profile->info;

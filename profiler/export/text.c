@@ -11,6 +11,7 @@
 #include "src/base/checked.h"
 #include "profiler/export/text.h"
 #include "profiler/model/findings.h"
+#include "profiler/model/sum.h"
 
 /*------------------------------------------------------------------------
  * Columns
@@ -258,6 +259,25 @@ write_sums (const struct rd_text *text)
       add_item (&moves, "bytes", "%s %s", number, rd_moves[i].word);
   }
   end_line (&moves);
+
+  uint64_t flop = 0, nmoved = 0;
+  for (size_t node = 0; node < profile->nodes.n; node++)
+    if (profile->nodes.at[node].parent == RADIO_NO_PARENT) {
+      flop = rd_sum (flop, rd_flop (profile, node));
+      nmoved = rd_sum (nmoved, rd_moved (profile, node, true));
+    }
+  if (flop > 0) {
+    struct line operations = { .text = text };
+    rd_text_short_count (flop, number);
+    rd_text_ratio (flop, text->whole_ns ? text->whole_ns : 1, rate);
+    add_item (&operations, "operations", "%s flop (%s GFLOP/s)", number,
+              rate);
+    if (nmoved > 0) {
+      rd_text_ratio (flop, nmoved, rate);
+      add_item (&operations, "operations", "%s a byte", rate);
+    }
+    end_line (&operations);
+  }
 
   if (info->alloc_count > 0) {
     struct line memory = { .text = text };

@@ -446,3 +446,13 @@ rd_moved (const struct radio_profile *profile, size_t node, bool inclusive)
         profile, node, profile->counters.at[i].name, inclusive));
   return most;
 }
+
+uint64_t
+rd_flop (const struct radio_profile *profile, size_t node)
+{
+  uint64_t sum = 0;
+  for (size_t i = 0; i < profile->counters.n; i++)
+    if (strcmp (profile->counters.at[i].unit, RD_UNIT_FLOP) == 0)
+      sum = rd_sum (sum, rd_profile_tree_value (profile, node, i));
+  return sum;
+}

@@ -304,6 +304,11 @@ extern const struct rd_move rd_moves[RD_NMOVES];
 uint64_t rd_moved (const struct radio_profile *profile, size_t node,
                    bool inclusive);
 
+/* Arithmetic operations of a node and those below it: its counters of unit
+ * "flop". */
+#define RD_UNIT_FLOP "flop"
+uint64_t rd_flop (const struct radio_profile *profile, size_t node);
+
 /* Completes the profile: derived values (tree_work_ns, tree_wait_ns, the
  * counts of info) are computed, a profile without parts gets a single one,
  * requests are packed into rows, spans, notes and samples are sorted, findings

@@ -2,6 +2,8 @@
 // Numbers for people: three digits and a unit.
 
 const TIMES = [[1, 'ns'], [1e3, '\u00b5s'], [1e6, 'ms'], [1e9, 's']];
+const OPERATIONS = [[1, 'flop'], [1e3, 'kflop'], [1e6, 'Mflop'],
+                    [1e9, 'Gflop'], [1e12, 'Tflop']];
 const SIZES = [[1, 'B'], [1e3, 'kB'], [1e6, 'MB'], [1e9, 'GB'], [1e12, 'TB']];
 
 // Three digits of value / size.  Halves round up, as in the text that C writes:
@@ -68,8 +70,19 @@ export function formatRate(nbytes, ns) {
   return digits(nbytes * 1e3 / ns) + '\u00a0MB/s';
 }
 
+// Arithmetic operations per time: one a nanosecond is a GFLOP/s.
+export function formatFlopRate(flop, ns) {
+  return flop > 0 && ns > 0 ? digits(flop / ns) + '\u00a0GFLOP/s' : '';
+}
+
+// Arithmetic operations for each byte that was moved.
+export function formatIntensity(flop, nbytes) {
+  return flop > 0 && nbytes > 0 ? digits(flop / nbytes) + '\u00a0flop/B' : '';
+}
+
 export function formatUnit(value, unit) {
   switch (unit) {
+    case 'flop': return scaled(value, OPERATIONS);
     case 'time': return formatTime(value);
     case 'bytes': return formatBytes(value);
     default: return formatCount(value);
@@ -81,6 +94,7 @@ export function exactUnit(value, unit) {
   switch (unit) {
     case 'time': return formatCount(value) + '\u00a0ns';
     case 'bytes': return formatCount(value) + '\u00a0bytes';
+    case 'flop': return formatCount(value) + '\u00a0flop';
     default: return formatCount(value);
   }
 }

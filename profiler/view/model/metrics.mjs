@@ -61,6 +61,18 @@ export function byteMetrics(metrics) {
     .sort((a, b) => rank(a) - rank(b));
 }
 
+// Counters of arithmetic operations as one: { total, sum }, or null.
+export function flopMetric(metrics) {
+  const found = metrics.filter(({ unit }) => unit === 'flop');
+  if (found.length === 0)
+    return null;
+  return {
+    total: found[0].total.map((_, node) =>
+      found.reduce((sum, { total }) => sum + total[node], 0)),
+    sum: found.reduce((all, { sum }) => all + sum, 0),
+  };
+}
+
 // The first of these that a node has.
 export function nodeBytes(byteCounters, node) {
   return byteCounters.find((metric) => metric.total[node] > 0) ?? null;

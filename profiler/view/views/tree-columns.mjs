@@ -2,9 +2,9 @@
 // The columns of tables of scopes: id, label, hint, value (node) to sort by,
 // and cell (node): [text, title, share of the bar].
 
-import { byteMetrics, nodeBytes } from '../model/metrics.mjs';
-import { exactUnit, formatRate, formatShare, formatUnit }
-  from '../data/units.mjs';
+import { byteMetrics, flopMetric, nodeBytes } from '../model/metrics.mjs';
+import { exactUnit, formatFlopRate, formatIntensity, formatRate, formatShare,
+         formatUnit } from '../data/units.mjs';
 
 function metricColumn(id, label, hint, { unit }, values, whole,
                       always = false) {
@@ -43,6 +43,27 @@ function bytesColumns(shape, wall) {
       value: rate,
       cell: (node) => [formatRate(bytes(node), wall.total[node])
                          .replace('\u00a0MB/s', ''), '', 0] },
+    ...flopColumns(shape, wall, bytes),
+  ];
+}
+
+// Of profiles that count operations.
+function flopColumns(shape, wall, bytes) {
+  const flop = flopMetric(shape.metrics);
+  if (flop === null)
+    return [];
+  const ratio = (over) => (node) => flop.total[node] > 0 && over(node) > 0
+    ? flop.total[node] / over(node) : 0;
+  const time = (node) => wall.total[node];
+  return [
+    { id: 'flops', label: 'GFLOP/s', hint: 'Operations in this total',
+      value: ratio(time),
+      cell: (node) => [formatFlopRate(flop.total[node], time(node))
+                         .replace('\u00a0GFLOP/s', ''), '', 0] },
+    { id: 'intensity', label: 'flop/B', hint: 'Operations for each of these '
+      + 'bytes', value: ratio(bytes),
+      cell: (node) => [formatIntensity(flop.total[node], bytes(node))
+                         .replace('\u00a0flop/B', ''), '', 0] },
   ];
 }
 

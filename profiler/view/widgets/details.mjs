@@ -9,7 +9,8 @@ import { Model } from '../model/model.mjs';
 import { copyText, stackMarkdown, stackText } from './share.mjs';
 import { extent } from './spark.mjs';
 import { TRANSFORMS } from '../model/transforms.mjs';
-import { exactUnit, formatCount, formatRate, formatTime, formatUnit }
+import { exactUnit, formatCount, formatFlopRate, formatRate, formatTime,
+         formatUnit }
   from '../data/units.mjs';
 
 // The maximum number of runs or ranks listed: the list is rebuilt with every
@@ -206,8 +207,10 @@ export class Details {
     for (const metric of this.model.whole.metrics) {
       if (!metric.id.startsWith('c:') || !(metric.total[node] > 0))
         continue;
+      const ns = this.profile.total[node];
       const rate = metric.unit === 'bytes'
-        ? formatRate(metric.total[node], this.profile.total[node]) : '';
+        ? formatRate(metric.total[node], ns) : metric.unit === 'flop'
+          ? formatFlopRate(metric.total[node], ns) : '';
       lines.push([metric.label, formatUnit(metric.total[node], metric.unit)
         + (rate ? ', ' + rate : ''),
                   exactUnit(metric.total[node], metric.unit)]);

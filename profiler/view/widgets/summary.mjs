@@ -3,8 +3,10 @@
 // missing.
 
 import { button, element, foldable, nameElement, plural } from './dom.mjs';
-import { exactUnit, formatBytes, formatCount, formatRate, formatRatio,
-         formatShare, formatTime } from '../data/units.mjs';
+import { flopMetric } from '../model/metrics.mjs';
+import { exactUnit, formatBytes, formatCount, formatFlopRate,
+         formatIntensity, formatRate, formatRatio,
+         formatShare, formatTime, formatUnit } from '../data/units.mjs';
 
 function figure(label, value, title, note) {
   return element('div', { class: 'figure', title },
@@ -23,6 +25,19 @@ function bytesFigures(profile, model) {
                  exactUnit(metric.sum, 'bytes'), rate)];
 }
 
+// Arithmetic operations, in all.
+function flopFigures(profile, model) {
+  const flop = flopMetric(model.whole.metrics);
+  const nbytes = model.byteCounters[0]?.sum ?? 0;
+  if (flop === null)
+    return [];
+  const notes = [formatFlopRate(flop.sum, profile.info.wall),
+                 formatIntensity(flop.sum, nbytes)];
+  return [figure('operations', formatUnit(flop.sum, 'flop'),
+                 exactUnit(flop.sum, 'flop'),
+                 notes.filter((note) => note).join(', '))];
+}
+
 function figures(profile, model) {
   const { info } = profile;
   const time = (label, ns, note) =>
@@ -37,6 +52,7 @@ function figures(profile, model) {
     info.starved > 0 ? time('no CPU', info.starved, 'of work') : '',
     time('wait', info.wait),
     ...bytesFigures(profile, model),
+    ...flopFigures(profile, model),
     info.allocPeak > 0
       ? figure('memory', formatBytes(info.allocPeak),
                'Peak; at the end: '

@@ -257,6 +257,34 @@ columns_without_numbers_are_left_out (void **state)
   radio_profile_close (profile);
 }
 
+/* By the formulas of docs/profile.md. */
+static void
+operations_are_set_against_time_and_bytes (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_new ("operations");
+  uint32_t outer = build_node (profile, RD_NO_INDEX, "outer", "user");
+  uint32_t inner = build_node (profile, outer, "inner", "user");
+  build_times (profile, outer, 1, 10000, 4000, 4000, 0);
+  build_times (profile, inner, 2, 6000, 6000, 6000, 0);
+  profile->info.wall_ns = 10000;
+  build_count (profile, outer, "flop", "flop", 24000);
+  build_count (profile, inner, "flop", "flop", 6000);
+  build_count (profile, inner, "more", "flop", 6000);
+  build_count (profile, inner, "read", "bytes", 8000);
+  build_finish (profile);
+  struct sink sink = print (profile, 130, false, false);
+  assert_non_null (strstr (sink.text,
+                           "36000 flop (3.60 GFLOP/s), 4.50 a byte"));
+  assert_non_null (strstr (sink.text, "GFLOP/s  flop/B"));
+  check_line (sink.text, "outer", "######## 100% 10.0 us 4.00 us 10.0 us 1 "
+              "10.0 us 800 3.60 4.50 outer");
+  check_line (sink.text, "inner", "####. 60% 6.00 us 6.00 us 6.00 us 2 "
+              "3.00 us 1333 2.00 1.50 `- inner");
+  free (sink.text);
+  radio_profile_close (profile);
+}
+
 static void
 the_head_has_the_sums (void **state)
 {
@@ -677,6 +705,7 @@ main (void)
     cmocka_unit_test (a_line_shows_the_numbers_of_its_scope),
     cmocka_unit_test (narrow_texts_show_the_largest_values),
     cmocka_unit_test (columns_without_numbers_are_left_out),
+    cmocka_unit_test (operations_are_set_against_time_and_bytes),
     cmocka_unit_test (the_head_has_the_sums),
     cmocka_unit_test (the_recorders_overhead_is_relative_to_work),
     cmocka_unit_test (facts_of_times_and_bytes_have_units),

@@ -4,8 +4,10 @@ import test from 'node:test';
 import assert from 'node:assert/strict';
 import { Tree } from '../../../profiler/view/data/tree.mjs';
 import { random } from './made.mjs';
-import { makeMetrics, byteMetrics,
+import { byteMetrics, flopMetric, makeMetrics,
          nodeBytes } from '../../../profiler/view/model/metrics.mjs';
+import { makeColumns }
+  from '../../../profiler/view/views/tree-columns.mjs';
 
 function randomParents(seed, n) {
   const next = random(seed);
@@ -90,6 +92,27 @@ test('a metric that was not counted is not offered', () => {
   assert.deepEqual(metrics.map((one) => one.id), ['wall', 'calls']);
   assert.equal(metrics[0].sum, 10);
   assert.equal(metrics[1].sum, 6);
+});
+
+// C's text has the same formulas: tests/profiler/files/test-text.c.
+test('operations have rates and are set against bytes', () => {
+  const profile = profileWith([['bytes delivered', [0, 0, 4]]]);
+  profile.counters.push(
+    { name: 'flop', unit: 'flop', own: Float64Array.of(10, 20, 0) },
+    { name: 'more', unit: 'flop', own: Float64Array.of(0, 0, 6) });
+  const metrics = makeMetrics(profile);
+  const flop = flopMetric(metrics);
+  assert.equal(flop.sum, 36);
+  assert.equal(flop.total[2], 6);
+  const columns = makeColumns({ metrics, size: 3 }, metrics[0]);
+  const cell = (id, node) =>
+    columns.find((column) => column.id === id).cell(node)[0];
+  const wall = metrics[0].total;
+  assert.equal(parseFloat(cell('flops', 0)),
+               parseFloat((36 / wall[0]).toPrecision(3)));
+  assert.equal(cell('intensity', 0), '9.00');
+  assert.equal(cell('intensity', 2), '1.50');
+  assert.equal(flopMetric(makeMetrics(profileWith([]))), null);
 });
 
 test('delivered bytes are preferred to requested bytes', () => {

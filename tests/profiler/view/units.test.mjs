@@ -3,7 +3,8 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { formatTime, formatBytes, formatCount, formatShare, formatRate,
-         exactUnit, formatUnit } from '../../../profiler/view/data/units.mjs';
+         exactUnit, formatFlopRate, formatIntensity, formatUnit }
+  from '../../../profiler/view/data/units.mjs';
 import { roundStep, tickLabel } from '../../../profiler/view/views/axis.mjs';
 
 const plain = (text) => text.replaceAll('\u00a0', ' ');
@@ -17,6 +18,15 @@ test('times have three digits and a unit', () => {
     [59999999999, '60.0 s'], [7.2e12, '7200 s'],
   ])
     assert.equal(plain(formatTime(ns)), text);
+});
+
+test('operations have units and rates', () => {
+  assert.equal(plain(formatUnit(2.5e9, 'flop')), '2.50 Gflop');
+  assert.equal(plain(exactUnit(12345, 'flop')), '12,345 flop');
+  assert.equal(plain(formatFlopRate(2.5e9, 1e9)), '2.50 GFLOP/s');
+  assert.equal(formatFlopRate(1, 0), '');
+  assert.equal(plain(formatIntensity(3, 8)), '0.38 flop/B');
+  assert.equal(formatIntensity(3, 0), '');
 });
 
 test('a number never shows four digits before a smaller unit ends', () => {
