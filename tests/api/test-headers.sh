@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Each public header stands by itself, in strict C and in C++.
+# Each public header stands by itself, in strict C and in C++; and radio.hpp
+# does what it promises with each compiler that there is.
 . "$(dirname "$0")/../functions.sh"
 
 is_strict_c11 () {
@@ -16,10 +17,28 @@ is_c_plus_plus () {
 }
 
 # The C++ header, with exceptions and without.
-is_c_plus_plus_17 () {
-  echo "#include <radio/radio.hpp>" |
-    ${CXX:-c++} -std=c++17 -pedantic -Wall -Wextra -Werror -fsyntax-only \
-      -I"$srcdir/include" "$@" -x c++ -
+is_c_plus_plus_17_and_20 () {
+  for standard in 17 20; do
+    echo "#include <radio/radio.hpp>" |
+      "$1" -std=c++$standard -pedantic -Wall -Wextra -Wconversion \
+        -Wsign-conversion -Werror -fsyntax-only -I"$srcdir/include" \
+        "$2" -x c++ -
+  done
+}
+
+handles_close_throw_and_end_scopes () {
+  for standard in 17 20; do
+    "$1" -std=c++$standard -Wall -Wextra -Wconversion -Werror \
+      -I"$srcdir/include" -o "$tmp/handles" "$srcdir/tests/api/handles.cpp" \
+      "$builddir/.libs/libradio.so" -Wl,-rpath,"$builddir/.libs"
+    rm -rf "$tmp/files"
+    mkdir "$tmp/files"
+    [ "$("$tmp/handles" "$tmp/files")" = good ]
+    # A library without the profiler writes none.
+    [ -e "$tmp/files/profile.folded" ] || continue
+    sed 's/ [0-9]*$//' "$tmp/files/profile.folded" >"$tmp/scopes"
+    printf '%s\n' outer 'outer;inner' after | diff - "$tmp/scopes"
+  done
 }
 
 radio_h_includes_every_header () {
@@ -38,11 +57,18 @@ for file in "$srcdir"/include/radio/*.h; do
     skip "is_c_plus_plus ${file##*/}" "no C++ compiler"
   fi
 done
-for option in -fexceptions -fno-exceptions -DRADIO_NO_EXCEPTIONS; do
-  if command -v "${CXX:-c++}" >/dev/null; then
-    check is_c_plus_plus_17 "$option"
+for cxx in "${CXX:-g++}" clang++; do
+  if ! command -v "$cxx" >/dev/null; then
+    skip "is_c_plus_plus_17_and_20 $cxx" "no $cxx"
+    continue
+  fi
+  for option in -fexceptions -fno-exceptions -DRADIO_NO_EXCEPTIONS; do
+    check is_c_plus_plus_17_and_20 "$cxx" "$option"
+  done
+  if [ -e "$builddir/.libs/libradio.so" ]; then
+    check handles_close_throw_and_end_scopes "$cxx"
   else
-    skip "is_c_plus_plus_17 $option" "no C++ compiler"
+    skip "handles_close_throw_and_end_scopes $cxx" "no shared library built"
   fi
 done
 check radio_h_includes_every_header
