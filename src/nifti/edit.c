@@ -80,10 +80,11 @@ rd_nifti_box_header (const struct rd_nifti *nifti,
                      const struct rd_buffer *prefix,
                      const struct radio_box *box, struct rd_buffer *out)
 {
-  if (!rd_box_fits (box, nifti->rank, nifti->shape)
-      || radio_box_count (box) == 0)
+  if (!rd_box_fits (box, nifti->rank, nifti->shape))
     return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "the box is empty or not within the image");
+                    "the box does not lie within the image");
+  if (radio_box_count (box) == 0)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the box is empty");
   for (size_t i = 0; i < nifti->rank; i++)
     if (rd_nifti_axis (nifti, i) == 0 && box->size[i] != nifti->shape[i])
       return rd_fail (RADIO_ERROR_ARGUMENT,

@@ -98,19 +98,19 @@ fail_not_found (struct radio_store *store, const char *name)
     RD_TRY (status);
   const char *uri = store->io->uri;
   char *const *p = near.paths;
+  enum radio_status failed = RADIO_ERROR_NOT_FOUND;
   switch (near.n) {
   case 0:
-    return rd_fail (RADIO_ERROR_NOT_FOUND, "no volume '%s' in %s", name,
-                    uri);
+    return rd_fail (failed, "%s: no such volume in %s", name, uri);
   case 1:
-    return rd_fail (RADIO_ERROR_NOT_FOUND, "no volume '%s' in %s; did you "
-                    "mean %s?", name, uri, p[0]);
+    return rd_fail (failed, "%s: no such volume in %s; did you mean %s?",
+                    name, uri, p[0]);
   case 2:
-    return rd_fail (RADIO_ERROR_NOT_FOUND, "no volume '%s' in %s; did you "
-                    "mean %s or %s?", name, uri, p[0], p[1]);
+    return rd_fail (failed, "%s: no such volume in %s; did you mean %s or "
+                    "%s?", name, uri, p[0], p[1]);
   default:
-    return rd_fail (RADIO_ERROR_NOT_FOUND, "no volume '%s' in %s; did you "
-                    "mean %s, %s or %s?", name, uri, p[0], p[1], p[2]);
+    return rd_fail (failed, "%s: no such volume in %s; did you mean %s, %s "
+                    "or %s?", name, uri, p[0], p[1], p[2]);
   }
 }
 
@@ -142,7 +142,7 @@ find_path (struct radio_store *store, const char *name, char **path)
   struct rd_strings collections RD_STRINGS_SCOPE = { 0 };
   const char *slash = strrchr (name, '/');
   if (name[0] == '\0' || slash == name || (slash && slash[1] == '\0'))
-    return rd_fail (RADIO_ERROR_NOT_FOUND, "'%s' is no name of a volume",
+    return rd_fail (RADIO_ERROR_NOT_FOUND, "'%s': not a volume's name",
                     name);
   RD_TRY (rd_store_read_root (store));
   RD_TRY (add_if_volume (store, "", name, &found));
@@ -164,8 +164,8 @@ find_path (struct radio_store *store, const char *name, char **path)
                               strlen (found.items[i])));
   }
   RD_TRY (rd_buffer_append (&list, "", 1));
-  return rd_fail (RADIO_ERROR_ARGUMENT, "'%s' is in several collections, "
-                  "name one of them: %s", name, (const char *) list.data);
+  return rd_fail (RADIO_ERROR_ARGUMENT, "%s: in several collections; name "
+                  "one of them: %s", name, (const char *) list.data);
 }
 
 enum radio_status

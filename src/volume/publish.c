@@ -20,7 +20,7 @@ rd_publish_check_path (struct radio_store *store, const char *path,
                     "ingested into others' data", store->io->uri);
   const char *slash = strchr (path, '/');
   if (slash == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "'%s' is not COLLECTION/NAME",
+    return rd_fail (RADIO_ERROR_ARGUMENT, "'%s': not COLLECTION/NAME",
                     path);
   *name = slash + 1;
   *collection = rd_strndup (path, (size_t) (slash - path));

@@ -294,7 +294,7 @@ def test_a_removal_looks_for_names_that_are_no_volumes(small, tmp_path):
     run("ingest", "-q", "-c", "ct", *files)
     done = run("rm", "ct/bb", "ct/c", status=1)
     assert done.stdout.split() == ["removed", "ct/c"]
-    assert "no volume 'ct/bb'" in done.stderr
+    assert "ct/bb: no such volume in " in done.stderr
     assert "did you mean ct/b" in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert run("rm", "ct").stdout.split() == ["removed", "ct/a", "removed",

@@ -176,7 +176,7 @@ errors_of_measuring_are_reported () {
   fails 1 "nosuch" bench -s s.zarr nosuch
   fails 1 "no store" bench -s none.zarr a
   fails 1 "none.nii.gz" bench none.nii.gz --rows full
-  fails 1 "no volume 'none.nii.gz'" bench -s s.zarr none.nii.gz
+  fails 1 "none.nii.gz: no such volume in" bench -s s.zarr none.nii.gz
   printf 'no image' >bad.nii
   fails 1 "bad.nii" bench bad.nii --rows full
   fails 1 "tiling" bench image.nii --tiling sideways --rows full

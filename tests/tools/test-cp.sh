@@ -105,7 +105,7 @@ mistakes_are_explained () {
   fails 2 'SOURCE is missing' cp
   fails 2 'DESTINATION is missing' cp a.zarr
   fails 1 "no store at 'none.zarr'" cp -s none.zarr --to x.zarr
-  fails 1 "no volume 'nock' in a.zarr; did you mean ct/neck?" \
+  fails 1 "nock: no such volume in a.zarr; did you mean ct/neck?" \
     cp -s a.zarr nock x.zarr
   fails 1 'whole.zarr/ct/new: is in the store whole.zarr' \
     cp a.zarr/ct/neck whole.zarr/ct/new
@@ -115,7 +115,7 @@ mistakes_are_explained () {
   "$RADIO" cp a.zarr/ct/neck x2.zarr --name a >"$tmp/out" 2>"$tmp/err" ||
     status=$?
   [ "$status" -eq 1 ]
-  grep -q "^radio: 'a' is not COLLECTION/NAME" "$tmp/err"
+  grep -q "^radio: 'a': not COLLECTION/NAME" "$tmp/err"
 }
 
 # The state that a crash right before writing the document leaves.

@@ -179,7 +179,7 @@ several_volumes_are_described_and_measured () {
   status=0
   "$RADIO" stats -s p.zarr none mr/knee >"$tmp/out" 2>"$tmp/err" || status=$?
   [ "$status" -eq 1 ]
-  grep -q "^radio: no volume 'none' in" "$tmp/err"
+  grep -q "^radio: none: no such volume in" "$tmp/err"
   says mr/knee
 }
 

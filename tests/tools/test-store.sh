@@ -444,7 +444,7 @@ what_cannot_be_read_is_not_checked () {
 }
 
 a_missing_name_is_an_error_and_not_bad () {
-  fails 1 "no volume 'ct/none'" validate -s p.zarr ct/none
+  fails 1 "ct/none: no such volume in p.zarr" validate -s p.zarr ct/none
   status=0
   "$RADIO" validate -s p.zarr ct/none ct/head >"$tmp/out" 2>"$tmp/err" ||
     status=$?

@@ -87,7 +87,7 @@ a_copy_may_have_another_name_in_the_same_store (void **state)
   assert_same_objects (store, "ct/a", store, "mr/b");
   assert_volume_is (store, "mr/b", &spec);
   assert_fails (radio_volume_copy (store, "ct/a", store, "b", NULL, NULL),
-                RADIO_ERROR_ARGUMENT, "'b' is not COLLECTION/NAME");
+                RADIO_ERROR_ARGUMENT, "'b': not COLLECTION/NAME");
   assert_fails (radio_volume_copy (store, "ct/a", store, "ct/__b", NULL,
                                    NULL), RADIO_ERROR_ARGUMENT, "'ct/__b'");
   radio_store_close (store);

@@ -449,8 +449,8 @@ slabs_out_of_order_are_refused_and_the_right_one_may_follow (void **state)
     { { 4, { 0, 1, 0, 0 }, { 1, 1, 4, 5 } }, "at 1 on axis z; the next" },
     { { 4, { 0, 0, 0, 0 }, { 2, 1, 4, 5 } }, "has 2 elements on axis t" },
     { { 4, { 0, 0, 0, 0 }, { 1, 1, 4, 4 } }, "has 4 elements on axis y" },
-    { { 3, { 0, 0, 0 }, { 3, 4, 5 } }, "not within" },
-    { { 4, { 0, 0, 0, 0 }, { 3, 3, 4, 5 } }, "not within" },
+    { { 3, { 0, 0, 0 }, { 3, 4, 5 } }, "does not lie within" },
+    { { 4, { 0, 0, 0, 0 }, { 3, 3, 4, 5 } }, "does not lie within" },
     { { 4, { 0, 0, 0, 0 }, { 1, 0, 4, 5 } }, "empty" },
   };
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)

@@ -60,8 +60,8 @@ check_options (const struct radio_create_options *options)
                       i / 4, i % 4);
   for (size_t i = 0; i < RADIO_MAX_RANK; i++)
     if (!isfinite (options->spacing[i]) || options->spacing[i] < 0)
-      return rd_fail (RADIO_ERROR_ARGUMENT, "spacing[%zu] is negative or not "
-                      "finite", i);
+      return rd_fail (RADIO_ERROR_ARGUMENT, "spacing[%zu] is %g, not a length",
+                      i, options->spacing[i]);
   if (options->rank > RADIO_MAX_RANK)
     return rd_fail (RADIO_ERROR_ARGUMENT, "rank is %zu; the most is %d",
                     options->rank, RADIO_MAX_RANK);
@@ -339,10 +339,12 @@ check_next (const struct radio_writer *writer, const struct radio_box *box)
   const struct rd_nifti *nifti = &writer->nifti;
   uint64_t next[RADIO_MAX_RANK], rest = writer->ntaken;
   bool is_cut = false;
-  if (!rd_box_fits (box, nifti->rank, nifti->shape)
-      || radio_box_count (box) == 0)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "%s: the slab is empty or not "
-                    "within the volume", writer->path);
+  if (!rd_box_fits (box, nifti->rank, nifti->shape))
+    return rd_fail (RADIO_ERROR_ARGUMENT, "%s: the slab does not lie within "
+                    "the volume", writer->path);
+  if (radio_box_count (box) == 0)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "%s: the slab is empty",
+                    writer->path);
   if (writer->ntaken == writer->nelements)
     return rd_fail (RADIO_ERROR_ARGUMENT, "%s: all slabs are written; call "
                     "radio_volume_commit", writer->path);
