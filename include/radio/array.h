@@ -23,7 +23,8 @@ RADIO_API enum radio_status
 radio_array_open (struct radio_store *store, const char *path,
                   struct radio_array **array) RADIO_USE_RESULT;
 
-/* Releases an array.  Must not be called while it is in use.  NULL is legal. */
+/* Releases an array.  Must not be called while it is in use, also by
+ * asynchronous reads.  NULL is legal. */
 RADIO_API void radio_array_close (struct radio_array *array);
 
 /* Properties of an array.  The pointers are valid as long as the handle.

@@ -11,7 +11,19 @@
  *    volume) unless a name says "nifti", where they are x, y, z;
  *  - a handle may be used by several threads at once; closing it must be its
  *    last use.  Closing NULL is legal and does nothing;
- *  - options structs are legal when zero-filled or NULL: zero means default.
+ *  - options structs are legal when zero-filled or NULL: zero means default;
+ *  - callbacks of a function are called on the thread that called it, before it
+ *    returns; only radio_read_done_fn and an allocator's functions are not.
+ *
+ * Each function lists its errors.  Those that many have are not repeated:
+ *  - of all: RADIO_ERROR_ARGUMENT (NULL where a pointer is needed),
+ *    RADIO_ERROR_MEMORY, RADIO_ERROR_FORKED;
+ *  - "of reading": also RADIO_ERROR_IO, RADIO_ERROR_PERMISSION, and
+ *    RADIO_ERROR_LIMIT (an object is larger than memory_limit_nbytes allows);
+ *  - "of listing": those of reading, and RADIO_ERROR_UNSUPPORTED (a web server
+ *    has no lists of its files);
+ *  - "of writing": those of reading, RADIO_ERROR_NO_SPACE, and
+ *    RADIO_ERROR_UNSUPPORTED (the store is read-only).
  *
  * A program runs with any later version of the library than the one that it
  * was compiled for:

@@ -155,7 +155,8 @@ RADIO_API enum radio_status
 radio_store_open (const char *uri, const struct radio_store_options *options,
                   struct radio_store **store) RADIO_USE_RESULT;
 
-/* Closes a store.  Its open volumes and arrays stay usable. */
+/* Closes a store.  Its open volumes and arrays, and reads of them that were
+ * started, go on; a store in memory is freed with the last of these. */
 RADIO_API void radio_store_close (struct radio_store *store);
 
 /* The kind of a node of the hierarchy. */
@@ -189,7 +190,7 @@ typedef enum radio_status radio_entry_fn (const struct radio_entry *entry,
  * is not NULL.  They are in byte order of the keys of their documents, as they
  * come from an object store: "ct/a-1/zarr.json" is before "ct/a/zarr.json".
  * Reads no volume's metadata.
- * Errors: RADIO_ERROR_NOT_FOUND (no such collection), those of reading. */
+ * Errors: RADIO_ERROR_NOT_FOUND (no such collection), those of listing. */
 RADIO_API enum radio_status
 radio_store_list (struct radio_store *store, const char *collection,
                   radio_entry_fn *callback, void *user_data) RADIO_USE_RESULT;
@@ -199,7 +200,7 @@ radio_store_list (struct radio_store *store, const char *collection,
  * free ().
  * Errors: RADIO_ERROR_NOT_FOUND (the message suggests similar names),
  * RADIO_ERROR_ARGUMENT (the bare name is in several collections: the
- * message lists them). */
+ * message lists them), those of reading; of a bare name those of listing. */
 RADIO_API enum radio_status
 radio_store_find (struct radio_store *store, const char *name, char **path)
   RADIO_USE_RESULT;

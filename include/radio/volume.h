@@ -25,7 +25,8 @@ RADIO_API enum radio_status
 radio_volume_open (struct radio_store *store, const char *path,
                    struct radio_volume **volume) RADIO_USE_RESULT;
 
-/* Releases a volume.  Must not be called while it is in use.  NULL is legal. */
+/* Releases a volume.  Must not be called while it is in use, also by
+ * asynchronous reads.  NULL is legal. */
 RADIO_API void radio_volume_close (struct radio_volume *volume);
 
 /* Called for each volume of a listing, which is closed afterwards.  volume is
@@ -38,7 +39,8 @@ typedef enum radio_status radio_opened_fn (const struct radio_entry *entry,
 
 /* Lists volumes as radio_store_list does, and opens them: many at the same
  * time, which over a network takes far less time than opening each from the
- * callback. */
+ * callback.
+ * Errors: those of radio_store_list. */
 RADIO_API enum radio_status
 radio_store_list_opened (struct radio_store *store, const char *collection,
                          radio_opened_fn *callback, void *user_data)
@@ -107,7 +109,8 @@ radio_volume_read (struct radio_volume *volume, const struct radio_box *box,
                    const struct radio_read_options *options)
   RADIO_USE_RESULT;
 
-/* Gets the shape of a plane, in array order: rows, then columns. */
+/* Gets the shape of a plane, in array order: rows, then columns, which is also
+ * the order of a plane's elements. */
 RADIO_API void radio_volume_plane_shape (const struct radio_volume *volume,
                                          enum radio_plane plane,
                                          uint64_t shape[2]);
@@ -162,7 +165,7 @@ radio_volume_read_plane_alloc (struct radio_volume *volume,
   radio_volume_read_plane_alloc (volume, plane, index, dtype, options, \
                                  elements, sizeof (struct radio_elements))
 
-/* Reads several boxes at once; see radio_array_read_many. */
+/* Reads several boxes at once; see radio_array_read_many, also for errors. */
 RADIO_API enum radio_status
 radio_volume_read_many (struct radio_volume *volume,
                         const struct radio_request *requests, size_t n,
@@ -170,7 +173,8 @@ radio_volume_read_many (struct radio_volume *volume,
                         const struct radio_read_options *options)
   RADIO_USE_RESULT;
 
-/* Starts to read several boxes; see radio_array_read_async. */
+/* Starts to read several boxes; see radio_array_read_async, also for errors.
+ * The volume stays valid as the array does there. */
 RADIO_API enum radio_status
 radio_volume_read_async (struct radio_volume *volume,
                          const struct radio_request *requests, size_t n,
