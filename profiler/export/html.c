@@ -144,7 +144,7 @@ write_summary (struct rd_writer *writer, const struct radio_profile *profile)
   write_time_row (writer, "wait", info->wait_ns);
   if (span_ns > 0) {
     char busy[RD_NUMBER_NBYTES];
-    rd_text_ratio (rd_profile_ran_ns (profile), span_ns, busy);
+    rd_text_multiple (rd_profile_ran_ns (profile), span_ns, busy);
     begin_row (writer, "threads busy");
     write_number (writer, busy);
     end_row (writer);

@@ -24,7 +24,7 @@ divide (uint64_t part, uint64_t whole)
 
 /* Compares rounded values, as they would be printed. */
 void
-rd_text_ratio (uint64_t value, uint64_t size, char text[RD_NUMBER_NBYTES])
+rd_text_multiple (uint64_t value, uint64_t size, char text[RD_NUMBER_NBYTES])
 {
   uint64_t hundredths, tenths;
   if (!rd_mul_overflows (value, 100, &hundredths)
@@ -53,7 +53,7 @@ print_in_units (uint64_t value, const struct unit *units, size_t n,
   do
     i++;
   while (i + 1 < n && divide (value, units[i].size) >= 1000);
-  rd_text_ratio (value, units[i].size, text);
+  rd_text_multiple (value, units[i].size, text);
   strncat (text, units[i].name, RD_NUMBER_NBYTES - strlen (text) - 1);
 }
 
@@ -98,9 +98,9 @@ rd_text_mb_per_s (uint64_t nbytes, uint64_t ns, char text[RD_NUMBER_NBYTES])
     return;
   /* Bytes a nanosecond are GB/s. */
   if (rd_mul_overflows (nbytes, 1000, &scaled))
-    rd_text_ratio (nbytes, ns / 1000 ? ns / 1000 : 1, text);
+    rd_text_multiple (nbytes, ns / 1000 ? ns / 1000 : 1, text);
   else
-    rd_text_ratio (scaled, ns, text);
+    rd_text_multiple (scaled, ns, text);
 }
 
 void

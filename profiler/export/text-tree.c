@@ -83,14 +83,14 @@ print_cell (const struct rd_text *text, size_t node, size_t column,
     /* Operations a nanosecond are GFLOP/s. */
     uint64_t flop = rd_flop (text->profile, node);
     if (flop > 0 && at->total_ns > 0)
-      rd_text_ratio (flop, at->total_ns, cell);
+      rd_text_multiple (flop, at->total_ns, cell);
     return;
   }
   case INTENSITY: {
     uint64_t flop = rd_flop (text->profile, node);
     uint64_t nbytes = rd_moved (text->profile, node, true);
     if (flop > 0 && nbytes > 0)
-      rd_text_ratio (flop, nbytes, cell);
+      rd_text_multiple (flop, nbytes, cell);
     return;
   }
   case TOTAL: ns = at->total_ns; break;

@@ -269,11 +269,11 @@ write_sums (const struct rd_text *text)
   if (flop > 0) {
     struct line operations = { .text = text };
     rd_text_short_count (flop, number);
-    rd_text_ratio (flop, text->whole_ns ? text->whole_ns : 1, rate);
+    rd_text_multiple (flop, text->whole_ns ? text->whole_ns : 1, rate);
     add_item (&operations, "operations", "%s flop (%s GFLOP/s)", number,
               rate);
     if (nmoved > 0) {
-      rd_text_ratio (flop, nmoved, rate);
+      rd_text_multiple (flop, nmoved, rate);
       add_item (&operations, "operations", "%s a byte", rate);
     }
     end_line (&operations);

@@ -12,7 +12,7 @@
 
 /* value / size with three digits, or more from 1000 on: "9.99", "99.9",
  * "999". */
-void rd_text_ratio (uint64_t value, uint64_t size,
+void rd_text_multiple (uint64_t value, uint64_t size,
                     char text[RD_NUMBER_NBYTES]);
 
 /* Three digits and a unit: "812 ms", "1.23 s", "45 ns". */
