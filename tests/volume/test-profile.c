@@ -392,8 +392,8 @@ exports_stats_and_validation_name_their_steps (void **state)
     "validate/check header/open array/metadata",
     "validate/check sha256/read/tiles/decode blosc lz4",
     "validate/check sha256/sha256", "find/read documents/metadata", "list",
-    "gc/lock", "remove/lock", "remove/remove file", "remove/remove folder",
-    NULL
+    "gc/collect/lock", "remove/lock", "remove/remove file",
+    "remove/remove folder", NULL
   };
   RD_BUFFER_SCOPE struct rd_buffer image = { 0 };
   struct radio_store *store = begin (&image);
