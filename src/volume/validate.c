@@ -58,6 +58,16 @@ report_damage_if_current (struct validation *validation)
   return RADIO_OK;
 }
 
+/* The array was not found, which may be that of a volume replaced since. */
+static enum radio_status
+report_lost_level (struct validation *validation)
+{
+  const struct radio_volume *volume = validation->volume;
+  rd_fail (RADIO_ERROR_FORMAT, "%s: its level %s is missing", volume->path,
+           volume->meta.level_path);
+  return report_damage_if_current (validation);
+}
+
 /* The writer of another header puts the array's document after the volume's,
  * under the volume's lock.  So the array is inspected again under the lock, or
  * without it in a read-only store: over a network, what came the first time
@@ -143,7 +153,9 @@ check_sha256 (struct validation *validation)
     return RADIO_OK;
   RD_SCOPE ("check sha256", RD_IN_OPERATION);
   enum radio_status status = hash_volume (validation->volume, text);
-  if (status == RADIO_ERROR_FORMAT || status == RADIO_ERROR_NOT_FOUND)
+  if (status == RADIO_ERROR_NOT_FOUND)
+    return report_lost_level (validation);
+  if (status == RADIO_ERROR_FORMAT)
     return report_damage_if_current (validation);
   RD_TRY (status);
   if (strcmp (text, meta->source_sha256) == 0)
@@ -164,7 +176,7 @@ validate (struct radio_volume *volume, struct radio_check *check,
   /* The level is not there any more: the volume was replaced, or has lost
    * it. */
   if (status == RADIO_ERROR_NOT_FOUND) {
-    RD_TRY (report_damage_if_current (&validation));
+    RD_TRY (report_lost_level (&validation));
     status = RADIO_ERROR_CHECKSUM;
   }
   if (status != RADIO_OK && status != RADIO_ERROR_CHECKSUM)
