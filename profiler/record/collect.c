@@ -140,7 +140,7 @@ add_number (struct radio_profile *profile, const char *key, uint64_t value)
 }
 
 /* CPU time of the process in the profile's wall time: from the first begin to
- * the last end, where it was read at these; otherwise of the recording. */
+ * the last end, by the reading that was nearest to that. */
 static uint64_t
 cpu_ns (const struct radio_recorder *recorder)
 {
@@ -157,7 +157,9 @@ cpu_ns (const struct radio_recorder *recorder)
   }
   if (first && first->first.ticks == first->first_begin)
     from = first->first.cpu_ns;
-  if (last && last->last.ticks == last->last_end)
+  if (last && last->last.ticks != 0
+      && last->last_end - last->last.ticks
+         < recorder->stop.ticks - last->last_end)
     to = last->last.cpu_ns;
   return to > from ? to - from : 0;
 }

@@ -223,6 +223,21 @@ pop_frame (struct rd_writer_state *writer, struct rd_frame *frame,
   frame->fenced = is_deepest (writer, frame);
 }
 
+/* Reads the CPU time of the process where an outermost scope ended: seldom,
+ * since the reading locks the processors that the other threads run on, and
+ * may take 10 us. */
+#define MARK_SPACING 10       /* in writer->long_own */
+
+static void
+mark_last (struct rd_writer_state *writer)
+{
+  if ((writer->last_end - writer->last.ticks) / MARK_SPACING
+      >= writer->long_own)
+    writer->last = (struct rd_cpu_mark) {
+      writer->last_end, rd_clock_process_cpu_ns (&writer->clock)
+    };
+}
+
 /* Marks a scope that was left without its end, which another one is. */
 static void
 mark_left (struct rd_writer_state *writer, struct rd_frame *frame,
@@ -292,9 +307,7 @@ end_innermost (struct rd_writer_state *writer, uint64_t now, bool is_open,
   node->wait += extra.wait;
   node->starved += starved;
   if (frame == &writer->frames[1] && !frame->received)
-    writer->last = (struct rd_cpu_mark) {
-      writer->last_end, rd_clock_process_cpu_ns (&writer->clock)
-    };
+    mark_last (writer);
   const struct rd_log_run logged = {
     .begin = frame->begin,
     .duration = duration,

@@ -517,8 +517,8 @@ struct rd_writer_state {
                                  wait, and starved */
   struct rd_run_queue queue;  /* of the thread that has the writer */
 
-  /* CPU time of the process when the first scope began, and when the last
-   * one without a scope around it ended that took long. */
+  /* CPU time of the process when the first scope began, and about when the
+   * last one without a scope around it ended. */
   struct rd_cpu_mark first, last;
 
   /* CPU time of the thread: a reading of the CPU clock is used for a while,
