@@ -279,7 +279,7 @@ operations_are_set_against_time_and_bytes (void **state)
   assert_non_null (strstr (sink.text, "GFLOP/s  flop/B"));
   check_line (sink.text, "outer", "######## 100% 10.0 us 4.00 us 10.0 us 1 "
               "10.0 us 800 3.60 4.50 outer");
-  check_line (sink.text, "inner", "####. 60% 6.00 us 6.00 us 6.00 us 2 "
+  check_line (sink.text, "inner", "####: 60% 6.00 us 6.00 us 6.00 us 2 "
               "3.00 us 1333 2.00 1.50 `- inner");
   free (sink.text);
   radio_profile_close (profile);
