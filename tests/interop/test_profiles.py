@@ -167,10 +167,11 @@ def speedscope(profiles):
     def of(name, format):
         if name not in results:
             group = REAL if name in REAL else SHOWN
-            files = [profiles[n][f] for n in group for f in SUFFIXES]
+            formats = [f for f in SUFFIXES if f != "svg"]    # a picture
+            files = [profiles[n][f] for n in group for f in formats]
             shown = readers.speedscope(files)
             for n in group:
-                results[n] = {f: shown[profiles[n][f].name] for f in SUFFIXES}
+                results[n] = {f: shown[profiles[n][f].name] for f in formats}
         return results[name][format]
     results = {}
     return of
