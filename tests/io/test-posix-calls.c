@@ -28,7 +28,8 @@ static struct {
   const char *shrinks;        /* the file is cut before the first pread */
   int fail_nowait;            /* preadv2, with this errno; -1: the second one
                                  does so with EAGAIN, the first ends early */
-  unsigned int n_preads, n_nowaits;
+  unsigned int n_preads;      /* of more than 4 KiB */
+  unsigned int n_nowaits;
   struct rd_io *replaces_k;   /* "k" becomes "new" right after it is opened */
 } os;
 
@@ -96,7 +97,7 @@ __wrap_pread (int fd, void *data, size_t nbytes, off_t offset)
 {
   if (os.shrinks && truncate (os.shrinks, 3) == 0)
     os.shrinks = NULL;
-  os.n_preads++;
+  os.n_preads += nbytes > 4096;    /* the recorder reads small files, too */
   if (is_interrupted ())
     return -1;
   return __real_pread (fd, data, os.cuts && nbytes > 7 ? 7 : nbytes, offset);
