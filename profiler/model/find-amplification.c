@@ -230,7 +230,7 @@ list_tries (const struct geometry *geometry, size_t axis,
 /* The best of any sizes whose tiles are no smaller than balanced ones: tiles
  * of one element would amplify nothing, and be too many to handle.  Of equal
  * ones the smallest, and of these the longest along x, as rows are copied at
- * once. */
+ * once.  The ratio is 0 if there is none. */
 static struct tiling
 find_custom (const struct geometry *geometry)
 {
@@ -318,8 +318,11 @@ print_advice (const struct geometry *geometry, char *text, size_t nbytes)
   double now = amplification (geometry, &geometry->tile);
   struct tiling best = find_named (geometry);
   const struct tiling custom = find_custom (geometry);
-  if (best.ratio >= MIN_GAIN * custom.ratio
-      || (now < MIN_GAIN * best.ratio && now >= MIN_GAIN * custom.ratio))
+  /* There may be none, in an array that is smaller than a balanced tile. */
+  bool is_better = best.ratio >= MIN_GAIN * custom.ratio
+                   || (now < MIN_GAIN * best.ratio
+                       && now >= MIN_GAIN * custom.ratio);
+  if (custom.ratio > 0 && is_better)
     best = custom;
   print_shape (&geometry->box, box, sizeof box);
   print_shape (&geometry->tile, tile, sizeof tile);

@@ -241,6 +241,16 @@ axial_tiles_are_those_that_ingest_makes (void **state)
                 "takes 8.62 x, with --tiling axial (512 x 128 x 1) 1.28 x");
 }
 
+/* Every tile is smaller than a balanced one: none is tried. */
+static void
+a_small_array_has_no_custom_tiles (void **state)
+{
+  (void) state;
+  assert_found (build_shapes ("4,4,4", "4,4,4", "1,1,1"),
+                "read-amplification", RADIO_FINDING_PROBLEM,
+                "takes 64 x, with --tiling axial (4 x 4 x 1) 16 x:");
+}
+
 /* The tiles of a custom size are no smaller than balanced ones (16 KiB). */
 static void
 custom_tiles_are_proposed_where_they_win (void **state)
@@ -358,6 +368,7 @@ main (void)
     cmocka_unit_test (converting_elements_does_not_hide_amplification),
     cmocka_unit_test (a_part_that_is_converted_counts_as_stored),
     cmocka_unit_test (axial_tiles_are_those_that_ingest_makes),
+    cmocka_unit_test (a_small_array_has_no_custom_tiles),
     cmocka_unit_test (custom_tiles_are_proposed_where_they_win),
     cmocka_unit_test (the_axial_axis_is_the_volumes),
     cmocka_unit_test (the_product_equals_counting_tiles),
