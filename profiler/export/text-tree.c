@@ -137,7 +137,7 @@ choose_columns (struct tree *tree)
     MEAN, QUEUE,
   };
   static const unsigned char by_starved[] = {
-    TOTAL, SELF, WORK, STARVED, CALLS, WAIT, RATE, FLOPS, INTENSITY, SHARE,
+    TOTAL, SELF, CALLS, STARVED, WORK, WAIT, RATE, FLOPS, INTENSITY, SHARE,
     MEAN, QUEUE,
   };
   const struct rd_text *text = tree->text;
