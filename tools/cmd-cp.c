@@ -175,13 +175,31 @@ add_item (struct cp *cp, struct radio_store *from, const char *path,
   return true;
 }
 
-/* The root of a source may be a volume, and no path gives its name. */
+/* The root of a source may be a volume, and no path gives its name; and that
+ * of another program is not copied under any name. */
 static int
-add_node (struct cp *cp, const struct rd_target *node)
+fail_root (struct rd_target *node)
+{
+  struct radio_volume_info info;
+  int failed = rd_node_open (node);
+  if (failed)
+    return failed;
+  radio_volume_get_info (node->volume, &info);
+  bool is_foreign = info.header_nbytes == 0;
+  rd_node_close (node);
+  return rd_error (is_foreign
+                   ? "%s: another program's image, and only volumes that "
+                   "radio wrote are copied; copy its files, or export and "
+                   "ingest it"
+                   : "%s: a volume without a store; use --name "
+                   "COLLECTION/NAME", node->name);
+}
+
+static int
+add_node (struct cp *cp, struct rd_target *node)
 {
   if (*node->path == '\0' && cp->name == NULL)
-    return rd_error ("%s: a volume without a store; use --name "
-                     "COLLECTION/NAME, or --store", node->name);
+    return fail_root (node);
   return add_item (cp, node->store, node->path, cp->name) ? RD_EXIT_OK
                                                           : RD_EXIT_FAILED;
 }

@@ -115,7 +115,7 @@ export_volume (const struct export *export, const struct rd_target *target)
   struct radio_box box;
   bool has_box = rd_box_given (&export->box);
   radio_volume_get_info (target->volume, &info);
-  int failed = has_box ? rd_box_resolve (&export->box, info.axes,
+  int failed = has_box ? rd_box_resolve (&export->box, target->name, info.axes,
                                          info.array.shape, &box)
                        : RD_EXIT_OK;
   return failed ? failed
@@ -135,8 +135,8 @@ export_array (const struct export *export, const struct rd_target *target)
                      "only, as stored", target->name);
   radio_array_get_info (target->array, &info);
   rd_array_axes (&info, axes);
-  int failed = has_box ? rd_box_resolve (&export->box, axes, info.shape,
-                                         &box) : RD_EXIT_OK;
+  int failed = has_box ? rd_box_resolve (&export->box, target->name, axes,
+                                         info.shape, &box) : RD_EXIT_OK;
   return failed ? failed
     : rd_output_array (target, has_box ? &box : NULL, export->file,
                        &export->options);

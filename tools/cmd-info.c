@@ -92,15 +92,11 @@ print_volume (const char *name, struct radio_volume *volume,
     return RD_EXIT_OK;
   }
   size_t n = rd_display_axes (&info, axes);
-  char names[3 * RADIO_MAX_RANK + 1] = "", raw[RD_TEXT_NBYTES];
+  char raw[RD_TEXT_NBYTES];
   char size[RD_TEXT_NBYTES], ratio[RD_TEXT_NBYTES];
   uint64_t raw_nbytes = rd_raw_nbytes (&info.array);
-  for (size_t i = 0, used = 0; i < n; i++, used = strlen (names))
-    snprintf (names + used, sizeof names - used, "%s%c", i ? ", " : "",
-              info.axes[axes[i]]);
-  RD_FREE char *shape = rd_join_u64 (info.array.shape, axes, n, " x ");
   put ("volume", name);
-  put_owned ("shape", rd_format ("%s (%s)", shape ? shape : "", names));
+  put_owned ("shape", rd_shape_text (info.array.shape, axes, n, info.axes));
   char a[RD_TEXT_NBYTES], b[RD_TEXT_NBYTES], type[32];
   put ("type", rd_volume_type (&info, type));
   if (info.scl_slope != 1 || info.scl_inter != 0)

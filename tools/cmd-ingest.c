@@ -266,36 +266,41 @@ name_files (struct files *files, const char *collection,
 {
   RD_FREE struct file **sorted = calloc (files->n + 1, sizeof *sorted);
   bool ok = true;
-  size_t n = 0;
+  size_t n = 0, nsorted = 0;
   if (sorted == NULL || !set_paths (files, collection, from))
     return rd_error_memory (), false;
   for (size_t i = 0; i < files->n; i++)
     if (files->list[i].path)
-      sorted[n++] = &files->list[i];
-  qsort (sorted, n, sizeof *sorted, by_path);
-  for (size_t i = 1; i < n; i++) {
-    struct file *a = sorted[i - 1], *b = sorted[i];
+      sorted[nsorted++] = &files->list[i];
+  qsort (sorted, nsorted, sizeof *sorted, by_path);
+  for (size_t i = 0; i < nsorted; i++) {
+    struct file *a = n ? sorted[n - 1] : NULL, *b = sorted[i];
     bool second;
+    if (a && strcmp (a->path, b->path) == 0 && same_image (a, b, &second)) {
+      sorted[n - 1] = second ? a : b;
+      drop_file (second ? b : a);
+    } else
+      sorted[n++] = b;
+  }
+  for (size_t i = 1; i < n && collection == NULL && from == FROM_EITHER; i++) {
+    const struct file *a = sorted[i - 1], *b = sorted[i];
+    if (strcmp (a->path, b->path) != 0 || !differ_by_folder (a, b))
+      continue;
+    RD_FREE char *text = rd_format (
+      "'%s' and '%s' both map to %s: collections are named after the "
+      "folders (--collection-from=folder)", a->name, b->name, a->path);
+    ok = text && name_files (files, NULL, FROM_FOLDER);
+    if (ok)
+      rd_warn (text);
+    return ok;
+  }
+  for (size_t i = 1; i < n; i++) {
+    const struct file *a = sorted[i - 1], *b = sorted[i];
     if (strcmp (a->path, b->path) != 0)
       continue;
-    if (same_image (a, b, &second)) {
-      /* The one that stays is compared with the next. */
-      if (second)
-        sorted[i] = a;
-      drop_file (second ? b : a);
-    } else if (collection == NULL && from == FROM_EITHER
-               && differ_by_folder (a, b)) {
-      RD_FREE char *text = rd_format (
-        "'%s' and '%s' both map to %s: collections are named after the "
-        "folders (--collection-from=folder)", a->name, b->name, a->path);
-      if (text)
-        rd_warn (text);
-      return name_files (files, NULL, FROM_FOLDER);
-    } else {
-      rd_error ("'%s' and '%s' both map to %s; use a separate -c for each",
-                a->name, b->name, a->path);
-      ok = false;
-    }
+    rd_error ("'%s' and '%s' both map to %s; use a separate -c for each",
+              a->name, b->name, a->path);
+    ok = false;
   }
   n = 0;
   for (size_t i = 0; i < files->n; i++)

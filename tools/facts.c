@@ -117,6 +117,22 @@ rd_join_u64 (const uint64_t *numbers, const size_t *axes, size_t n,
 }
 
 char *
+rd_shape_text (const uint64_t *shape, const size_t *axes, size_t n,
+               const char *letters)
+{
+  char names[3 * RADIO_MAX_RANK + 1] = "";
+  for (size_t i = 0, used = 0; i < n; i++, used = strlen (names))
+    snprintf (names + used, sizeof names - used, "%s%c", i ? ", " : "",
+              letters[axes[i]]);
+  RD_FREE char *numbers = rd_join_u64 (shape, axes, n, " x ");
+  if (numbers == NULL)
+    return NULL;
+  bool are_known = n > 0 && strchr (names, '?') == NULL;
+  return rd_format ("%s%s%s%s", numbers, are_known ? " (" : "",
+                    are_known ? names : "", are_known ? ")" : "");
+}
+
+char *
 rd_join_double (const double *numbers, const size_t *axes, size_t n,
                 const char *between)
 {

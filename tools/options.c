@@ -339,7 +339,7 @@ rd_box_consistent (struct rd_args *args, const struct rd_box_options *box)
 
 /* Finds the axis of a letter; the rank for the z that a 2-D image lacks. */
 static int
-find_axis (char letter, const char *axes, size_t *axis)
+find_axis (const char *name, char letter, const char *axes, size_t *axis)
 {
   const char *place = strchr (axes, letter);
   *axis = place ? (size_t) (place - axes) : strlen (axes);
@@ -351,13 +351,14 @@ find_axis (char letter, const char *axes, size_t *axis)
     snprintf (list + used, sizeof list - used, "%s%c", used ? ", " : "",
               axes[i]);
   }
-  return rd_error ("--%c: the image has no axis %c, its axes are %s", letter,
-                   letter, list);
+  return rd_error ("%s: --%c: there is no axis %c; the axes are %s", name,
+                   letter, letter, list);
 }
 
 int
-rd_box_resolve (const struct rd_box_options *options, const char *axes,
-                const uint64_t *shape, struct radio_box *box)
+rd_box_resolve (const struct rd_box_options *options, const char *name,
+                const char *axes, const uint64_t *shape,
+                struct radio_box *box)
 {
   size_t axis;
   memset (box, 0, sizeof *box);
@@ -367,36 +368,36 @@ rd_box_resolve (const struct rd_box_options *options, const char *axes,
     const struct rd_range *range = &options->ranges[i];
     if (!range->given)
       continue;
-    int failed = find_axis (box_letters[i], axes, &axis);
+    int failed = find_axis (name, box_letters[i], axes, &axis);
     if (failed)
       return failed;
     uint64_t n = axis < box->rank ? shape[axis] : 1;
     uint64_t end = range->has_end ? range->end : n;
     if (end > n && !range->is_one)
-      return rd_error ("--%c: the end %" PRIu64 " is out of range (1-%" PRIu64
-                       ")", box_letters[i], end, n);
+      return rd_error ("%s: --%c: the end %" PRIu64 " is out of range (1-%"
+                       PRIu64 ")", name, box_letters[i], end, n);
     if (range->start >= n)
-      return rd_error ("--%c: %" PRIu64 " is out of range (0-%" PRIu64 ")",
-                       box_letters[i], range->start, n - 1);
+      return rd_error ("%s: --%c: %" PRIu64 " is out of range (0-%" PRIu64
+                       ")", name, box_letters[i], range->start, n - 1);
     if (axis == box->rank)
       continue;
     box->start[axis] = range->start;
     box->size[axis] = end - range->start;
   }
   for (size_t i = 0; i < 3 && options->has_size; i++) {
-    int failed = find_axis (box_letters[i], axes, &axis);
+    int failed = find_axis (name, box_letters[i], axes, &axis);
     if (failed)
       return failed;
     uint64_t n = axis < box->rank ? shape[axis] : 1;
     uint64_t size = options->size[i];
     if (size > n)
-      return rd_error ("--size: %" PRIu64 " exceeds the length of axis %c (%"
-                       PRIu64 ")", size, box_letters[i], n);
+      return rd_error ("%s: --size: %" PRIu64 " exceeds the length of axis %c "
+                       "(%" PRIu64 ")", name, size, box_letters[i], n);
     uint64_t start = options->has_at ? options->at[i] : (n - size) / 2;
     if (start > n - size)
-      return rd_error ("--at: %c = %" PRIu64 " is out of range (0-%" PRIu64
-                       ") for a size of %" PRIu64, box_letters[i], start,
-                       n - size, size);
+      return rd_error ("%s: --at: %c = %" PRIu64 " is out of range (0-%" PRIu64
+                       ") for a size of %" PRIu64, name, box_letters[i],
+                       start, n - size, size);
     if (axis == box->rank)
       continue;
     box->start[axis] = start;

@@ -258,9 +258,11 @@ bool rd_box_consistent (struct rd_args *args,
                         const struct rd_box_options *box);
 
 /* Resolves the box in an array whose axes are named by one letter each,
- * slowest first ("zyx").  Returns an exit status; prints errors. */
-int rd_box_resolve (const struct rd_box_options *options, const char *axes,
-                    const uint64_t *shape, struct radio_box *box);
+ * slowest first ("zyx").  Returns an exit status; prints errors, with the
+ * array's name. */
+int rd_box_resolve (const struct rd_box_options *options, const char *name,
+                    const char *axes, const uint64_t *shape,
+                    struct radio_box *box);
 
 /* Names the axes of an array: by its dimension names or, where it has none,
  * as the last of "tczyx".  '?' is an axis without a known name. */

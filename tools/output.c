@@ -145,7 +145,7 @@ rd_output_print (const char *file, const char *details)
 
 /* Prints the message of an export that failed, or the file it wrote. */
 static int
-report_export (enum radio_status status, const char *file, char *shape,
+report_export (enum radio_status status, const char *file, const char *shape,
                const char *type)
 {
   if (status == RADIO_ERROR_EXISTS)
@@ -179,7 +179,7 @@ rd_output_volume (const struct rd_target *target,
   radio_volume_get_info (target->volume, &info);
   size_t n = rd_display_axes (&info, axes);
   RD_FREE char *shape = status != RADIO_OK ? NULL
-    : rd_join_u64 (box ? box->size : info.array.shape, axes, n, " x ");
+    : rd_shape_text (box ? box->size : info.array.shape, axes, n, info.axes);
   return report_export (status, file, shape, options->scaled ? "float32"
                         : rd_volume_type (&info, type));
 }
@@ -191,13 +191,14 @@ rd_output_array (const struct rd_target *target, const struct radio_box *box,
 {
   static const size_t axes[RADIO_MAX_RANK] = { 0, 1, 2, 3, 4, 5, 6, 7 };
   struct radio_array_info info;
-  char type[32];
+  char type[32], letters[RADIO_MAX_RANK + 1];
   struct radio_export_options warns = *options;
   warns.warning = on_warning;
   enum radio_status status = radio_array_export (target->array, box, file,
                                                  &warns);
   radio_array_get_info (target->array, &info);
+  rd_array_axes (&info, letters);
   RD_FREE char *shape = status != RADIO_OK ? NULL
-    : rd_join_u64 (box ? box->size : info.shape, axes, info.rank, " x ");
+    : rd_shape_text (box ? box->size : info.shape, axes, info.rank, letters);
   return report_export (status, file, shape, rd_array_type (&info, type));
 }

@@ -100,9 +100,12 @@ rd_s3_place_parse (struct rd_s3_place *place, const char *uri,
   if (strpbrk (bucket, "@:"))
     return rd_fail (RADIO_ERROR_ARGUMENT, "the store's URI must not contain "
                     "a user, a password or a port: s3://BUCKET/PREFIX");
-  if (n == 0 || n > MAX_BUCKET_NBYTES || strspn (bucket, plain) != n
+  if (n == 0)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "%s: no bucket; give "
+                    "s3://BUCKET/PREFIX", uri);
+  if (n > MAX_BUCKET_NBYTES || strspn (bucket, plain) != n
       || bucket[0] == '.')
-    return rd_fail (RADIO_ERROR_ARGUMENT, "'%s': invalid bucket name",
+    return rd_fail (RADIO_ERROR_ARGUMENT, "%s: invalid bucket name '%s'", uri,
                     bucket);
   RD_TRY (rd_prefix_check (&named, place->prefix));
 

@@ -133,8 +133,11 @@ rd_error_lacks_descriptors (void)
 enum radio_status
 rd_fail_memory (size_t nbytes)
 {
-  return rd_fail (RADIO_ERROR_MEMORY, "out of memory: %zu bytes wanted",
-                  nbytes);
+  /* A library that asks for memory does not say how much. */
+  if (nbytes == 0)
+    return rd_fail (RADIO_ERROR_MEMORY, "out of memory");
+  return rd_fail (RADIO_ERROR_MEMORY, "out of memory: %zu byte%s wanted",
+                  nbytes, nbytes == 1 ? "" : "s");
 }
 
 enum radio_status

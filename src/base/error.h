@@ -32,7 +32,7 @@ enum radio_status rd_fail_errno (int errnum, const char *format, ...)
  * descriptor left (EMFILE, ENFILE). */
 bool rd_error_lacks_descriptors (void);
 
-/* RADIO_ERROR_MEMORY, with the number of bytes wanted. */
+/* RADIO_ERROR_MEMORY, with the number of bytes wanted; 0: it is unknown. */
 enum radio_status rd_fail_memory (size_t nbytes);
 
 /* Put "FORMAT: " in front of the thread's message; returns status. */

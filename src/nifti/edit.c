@@ -225,7 +225,7 @@ rd_nifti_make (const struct rd_nifti_make *make, struct rd_buffer *out)
   RD_TRY (check_type (make->dtype));
   if (make->rank < 3 || make->rank > 5)
     return rd_fail (RADIO_ERROR_UNSUPPORTED,
-                    "an array of rank %zu does not become NIfTI", make->rank);
+                    "rank is %zu, not 3 to 5", make->rank);
   for (size_t i = 0; i < make->rank; i++) {
     if (make->shape[i] == 0 || make->shape[i] > INT64_MAX)
       return rd_fail (RADIO_ERROR_ARGUMENT,

@@ -65,6 +65,20 @@ errno_becomes_a_status_and_its_text (void **state)
 }
 
 static void
+memory_that_is_missing_has_its_size_if_it_is_known (void **state)
+{
+  (void) state;
+  rd_fail_memory (0);
+  assert_string_equal (radio_error_message (), "out of memory");
+  rd_fail_memory (1);
+  assert_string_equal (radio_error_message (),
+                       "out of memory: 1 byte wanted");
+  rd_fail_memory (100);
+  assert_string_equal (radio_error_message (),
+                       "out of memory: 100 bytes wanted");
+}
+
+static void
 a_saved_failure_is_raised_again (void **state)
 {
   (void) state;
@@ -92,6 +106,7 @@ main (void)
     cmocka_unit_test (control_characters_do_not_reach_a_message),
     cmocka_unit_test (a_long_message_is_cut_at_a_whole_character),
     cmocka_unit_test (errno_becomes_a_status_and_its_text),
+    cmocka_unit_test (memory_that_is_missing_has_its_size_if_it_is_known),
     cmocka_unit_test (a_saved_failure_is_raised_again),
     cmocka_unit_test (every_status_has_a_name),
   };

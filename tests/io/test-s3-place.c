@@ -74,8 +74,8 @@ invalid_names_are_rejected_and_secrets_are_not_repeated (void **state)
   static const struct {
     const char *uri, *endpoint, *region, *part;
   } rows[] = {
-    { "s3://", NULL, NULL, "invalid bucket name" },
-    { "s3:///x", NULL, NULL, "invalid bucket name" },
+    { "s3://", NULL, NULL, "s3://: no bucket; give s3://BUCKET/PREFIX" },
+    { "s3:///x", NULL, NULL, "s3:///x: no bucket; give s3://BUCKET/PREFIX" },
     { "s3://b\xc3\xbc" "cket/x", NULL, NULL, "invalid bucket" },
     { "s3://..", NULL, NULL, "invalid bucket name" },
     { "s3://key:secret@bucket/x", NULL, NULL, "must not contain a user" },

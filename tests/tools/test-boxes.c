@@ -73,7 +73,7 @@ ranges_go_to_the_axes_of_their_letters (void **state)
   struct radio_box box;
   parse (&options, 0, "2:5");
   parse (&options, 2, "29");
-  assert_int_equal (rd_box_resolve (&options, "zyx", shape, &box), 0);
+  assert_int_equal (rd_box_resolve (&options, "a", "zyx", shape, &box), 0);
   assert_int_equal (box.rank, 3);
   assert_int_equal (box.start[0], 29);
   assert_int_equal (box.size[0], 1);
@@ -92,7 +92,7 @@ time_and_channel_have_ranges_too (void **state)
   struct radio_box box;
   parse (&options, 3, "4:");
   parse (&options, 4, "1");
-  assert_int_equal (rd_box_resolve (&options, "tczyx", five, &box), 0);
+  assert_int_equal (rd_box_resolve (&options, "a", "tczyx", five, &box), 0);
   assert_int_equal (box.start[0], 4);
   assert_int_equal (box.size[0], 2);
   assert_int_equal (box.start[1], 1);
@@ -109,7 +109,7 @@ a_range_outside_the_image_is_refused (void **state)
     struct rd_box_options options = { 0 };
     struct radio_box box;
     parse (&options, 0, bad[i]);
-    assert_int_equal (rd_box_resolve (&options, "zyx", shape, &box),
+    assert_int_equal (rd_box_resolve (&options, "a", "zyx", shape, &box),
                       RD_EXIT_FAILED);
   }
 }
@@ -121,7 +121,7 @@ a_range_of_a_missing_axis_is_refused (void **state)
   struct rd_box_options options = { 0 };
   struct radio_box box;
   parse (&options, 3, ":");
-  assert_int_equal (rd_box_resolve (&options, "zyx", shape, &box),
+  assert_int_equal (rd_box_resolve (&options, "a", "zyx", shape, &box),
                     RD_EXIT_FAILED);
 }
 
@@ -133,7 +133,7 @@ at_and_size_are_in_nifti_order (void **state)
     .has_at = true, .has_size = true, .at = { 1, 2, 3 }, .size = { 4, 5, 6 }
   };
   struct radio_box box;
-  assert_int_equal (rd_box_resolve (&options, "zyx", shape, &box), 0);
+  assert_int_equal (rd_box_resolve (&options, "a", "zyx", shape, &box), 0);
   assert_int_equal (box.start[2], 1);
   assert_int_equal (box.start[1], 2);
   assert_int_equal (box.start[0], 3);
@@ -148,7 +148,7 @@ a_size_alone_is_centred (void **state)
   (void) state;
   struct rd_box_options options = { .has_size = true, .size = { 4, 4, 5 } };
   struct radio_box box;
-  assert_int_equal (rd_box_resolve (&options, "zyx", shape, &box), 0);
+  assert_int_equal (rd_box_resolve (&options, "a", "zyx", shape, &box), 0);
   assert_int_equal (box.start[2], 3);
   assert_int_equal (box.start[1], 8);
   assert_int_equal (box.start[0], 12);
@@ -160,17 +160,17 @@ a_box_beyond_the_image_is_refused (void **state)
   (void) state;
   struct radio_box box;
   struct rd_box_options large = { .has_size = true, .size = { 11, 1, 1 } };
-  assert_int_equal (rd_box_resolve (&large, "zyx", shape, &box),
+  assert_int_equal (rd_box_resolve (&large, "a", "zyx", shape, &box),
                     RD_EXIT_FAILED);
   struct rd_box_options far = { .has_at = true, .has_size = true,
                                 .at = { 9, 0, 0 }, .size = { 2, 1, 1 } };
-  assert_int_equal (rd_box_resolve (&far, "zyx", shape, &box),
+  assert_int_equal (rd_box_resolve (&far, "a", "zyx", shape, &box),
                     RD_EXIT_FAILED);
   far.at[0] = UINT64_MAX;
-  assert_int_equal (rd_box_resolve (&far, "zyx", shape, &box),
+  assert_int_equal (rd_box_resolve (&far, "a", "zyx", shape, &box),
                     RD_EXIT_FAILED);
   far.at[0] = 8;
-  assert_int_equal (rd_box_resolve (&far, "zyx", shape, &box), RD_EXIT_OK);
+  assert_int_equal (rd_box_resolve (&far, "a", "zyx", shape, &box), RD_EXIT_OK);
 }
 
 static void
@@ -180,7 +180,7 @@ no_options_are_the_whole_image (void **state)
   struct rd_box_options options = { 0 };
   struct radio_box box;
   assert_false (rd_box_given (&options));
-  assert_int_equal (rd_box_resolve (&options, "zyx", shape, &box), 0);
+  assert_int_equal (rd_box_resolve (&options, "a", "zyx", shape, &box), 0);
   for (size_t i = 0; i < 3; i++) {
     assert_int_equal (box.start[i], 0);
     assert_int_equal (box.size[i], shape[i]);

@@ -133,9 +133,12 @@ a_volume_that_is_the_store_is_listed_by_the_stores_name () {
 }
 
 others_images_are_not_copied_but_exported () {
-  not "$RADIO" cp --name images/a foreign.zarr copies.zarr 2>"$tmp/err"
-  grep -q "foreign.zarr: another program's image .*; copy its files, or \
+  for name in '' '--name images/a'; do
+    # shellcheck disable=SC2086 # the option may be missing
+    not "$RADIO" cp $name foreign.zarr copies.zarr 2>"$tmp/err"
+    grep -q "foreign.zarr: another program's image.*; copy its files, or \
 export and ingest it" "$tmp/err"
+  done
   runs export foreign.zarr -o foreign.nii
   runs ingest -s copies.zarr foreign.nii
 }
@@ -220,8 +223,10 @@ several_volumes_are_exported_into_a_folder () {
   [ -f files/ct/neck.nii.gz ]
   [ -f files/mr/knee.nii.gz ]
   [ ! -e files/mr/head.nii.gz ]
+  fails 1 "mr/knee: --x: the end 13 is out of range (1-12)" \
+    roi -s p.zarr 'mr/k*' --x 5:13 -o files/
   runs roi -s p.zarr mr --size 4 -o files --format npy
-  says 'wrote files/mr/head.npy: 4 x 4 x 4 int16'
+  says 'wrote files/mr/head.npy: 4 x 4 x 4 (x, y, z) int16'
   fails 1 "one.nii: is one file for 2 volumes; give a folder, as 'one.nii/'" \
     export -s p.zarr ct -o one.nii
   fails 2 "--format: is for files in a folder, and 'one.nii' is not a folder" \
@@ -323,14 +328,14 @@ a_flat_image_is_a_volume_of_one_plane () {
   says 'wrote flat2_axial_0.png: 12 x 20 pixels'
   runs slice flat2.zarr --axis coronal -i 3 -o coronal.png
   says '12 x 1 pixels'
-  fails 1 "--index: 1 is out of range (0-0)" slice flat2.zarr -i 1 -o x.png
+  fails 1 "flat2.zarr: --index: 1 is out of range (0-0)" slice flat2.zarr -i 1 -o x.png
   runs roi flat2.zarr --at 2,3,0 --size 4,5,1 -o box.nii
-  says '4 x 5 int16'
+  says '4 x 5 (x, y) int16'
   runs roi flat2.zarr --z 0 --x 1:3 -o box.npy
-  says '2 x 10 int16'
-  fails 1 "--z: 1 is out of range (0-0)" roi flat2.zarr --z 1 -o no.nii
+  says '2 x 10 (x, y) int16'
+  fails 1 "flat2.zarr: --z: 1 is out of range (0-0)" roi flat2.zarr --z 1 -o no.nii
   runs slice flat3.zarr --channel 2 -o channel.npy
-  says '12 x 10 x 1 int16'
+  says '12 x 10 x 1 (x, y, c) int16'
   runs stats flat3.zarr
   runs validate flat2.zarr flat3.zarr
   says '2 checked, 0 bad'

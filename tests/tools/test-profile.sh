@@ -92,11 +92,11 @@ fixed_places_are_checked () {
   runs profile roi -s s.zarr ct/one --at 90,0,0 --roi 6 --runs 2 --json \
     -o g.json
   json 'j["places"] == "fixed"'
-  fails 1 "--at: x = 91 is out of range (0-90) for a size of 6" \
+  fails 1 "ct/one: --at: x = 91 is out of range (0-90) for a size of 6" \
     profile roi -s s.zarr ct/one --at 91,0,0 --roi 6 -o h.json
-  fails 1 "a box of 97 voxels along x does not fit" \
+  fails 1 "ct/one: a box of 97 voxels exceeds the length of axis x (96)" \
     profile roi -s s.zarr ct/one --roi 97 -o h.json
-  fails 1 "axial plane 96 is out of range (0-95)" \
+  fails 1 "ct/one: axial plane 96 is out of range (0-95)" \
     profile slice -s s.zarr ct/one -i 96 -o h.json
   [ ! -e h.json ]
 }
@@ -224,7 +224,7 @@ default_sizes_are_those_that_fit () {
   json '[p["size"] for p in j["curve"]] == [16, 32]'
   runs profile sweep -s fit.zarr ct/flat --runs 2 --json -o flat.json
   json '[p["size"] for p in j["curve"]] == [12]'
-  fails 1 'a box of 64 voxels along x does not fit into ct/small' \
+  fails 1 'ct/small: a box of 64 voxels exceeds the length of axis x (' \
     profile sweep -s fit.zarr ct/small --runs 2 --sizes 16,64
 }
 

@@ -176,6 +176,10 @@ clashing_names_name_both_files_and_write_nothing () {
   cp scans/scaled.nii x/x/a.nii
   fails 1 "'x/a.nii' and 'x/x/a.nii' both map to images/a" \
     ingest -s clash.zarr x
+  # Nothing is said of folders where they do not help.
+  not "$RADIO" ingest -s clash.zarr x y >"$tmp/out" 2>"$tmp/err"
+  [ "$(cat "$tmp/err")" = "radio: 'x/a.nii' and 'x/x/a.nii' both map to x/a; \
+use a separate -c for each" ]
   rm -r x/x
   fails 1 "'x/a.nii' and 'y/a.nii' both map to ct/a" \
     ingest -s clash.zarr -c ct x y
@@ -292,29 +296,29 @@ an_array_is_named_by_its_path () {
   runs validate "p.zarr/ct/head/$level"
   says ' ok ' '1 checked, 0 bad'
   runs export "p.zarr/ct/head/$level" --z 3 -o array.npy
-  says 'wrote array.npy: 1 x 40 x 48 int16'
+  says 'wrote array.npy: 1 x 40 x 48 (z, y, x) int16'
   fails 1 "it goes into .npy" export "p.zarr/ct/head/$level" -o x.nii
 }
 
 boxes_outside_are_refused_with_a_message () {
-  fails 1 "--x: the end 49 is out of range (1-48)" \
+  fails 1 "ct/head: --x: the end 49 is out of range (1-48)" \
     roi -s p.zarr head --x 40:49 -o r.nii
-  fails 1 "--x: the end 200 is out of range (1-48)" \
+  fails 1 "ct/head: --x: the end 200 is out of range (1-48)" \
     roi -s p.zarr head --x 10:200 -o r.nii
-  fails 1 "--x: 48 is out of range (0-47)" \
+  fails 1 "ct/head: --x: 48 is out of range (0-47)" \
     roi -s p.zarr head --x 48 -o r.nii
-  fails 1 "--size: 41 exceeds the length of axis y (40)" \
+  fails 1 "ct/head: --size: 41 exceeds the length of axis y (40)" \
     roi -s p.zarr head --size 41 -o r.nii
-  fails 1 "--at: z = 30 is out of range (0-28) for a size of 4" \
+  fails 1 "ct/head: --at: z = 30 is out of range (0-28) for a size of 4" \
     roi -s p.zarr head --at 0,0,30 --size 4 -o r.nii
-  fails 1 "--t: the image has no axis t, its axes are x, y, z" \
+  fails 1 "ct/head: --t: there is no axis t; the axes are x, y, z" \
     roi -s p.zarr head --t 0 -o r.nii
   [ ! -e r.nii ]
 }
 
 boxes_by_range_and_by_corner_are_the_same () {
   runs roi -s p.zarr head --x 10:18 --y 4:12 --z 20:28 -o r1.nii
-  says 'wrote r1.nii: 8 x 8 x 8 int16'
+  says 'wrote r1.nii: 8 x 8 x 8 (x, y, z) int16'
   runs roi -s p.zarr head --at 10,4,20 --size 8 -o r2.nii
   cmp r1.nii r2.nii
   runs roi -s p.zarr head --size 8 -o r3.nii
@@ -331,9 +335,9 @@ planes_have_names_of_their_own () {
     --no-aspect
   says 'wrote ct_head_sagittal_3.png: 40 x 32 pixels, window -160 to 240.5'
   fails 1 "exists already" slice -s p.zarr head
-  fails 1 "--index: 32 is out of range (0-31)" \
+  fails 1 "ct/head: --index: 32 is out of range (0-31)" \
     slice -s p.zarr head -i 32
-  fails 1 "--time: 1 is out of range (0-0)" \
+  fails 1 "ct/head: --time: 1 is out of range (0-0)" \
     slice -s p.zarr head --time 1
 }
 

@@ -385,8 +385,9 @@ images_that_cannot_be_are_refused (void **state)
                   status, text);                                        \
   } while (0)
   REFUSE (o.rank = 0, RADIO_ERROR_ARGUMENT, "ct/a: there is no shape");
-  REFUSE (o.rank = 2, RADIO_ERROR_UNSUPPORTED, "rank 2");
-  REFUSE (o.rank = 9, RADIO_ERROR_ARGUMENT, "rank is 9");
+  REFUSE (o.rank = 2, RADIO_ERROR_UNSUPPORTED, "rank is 2, not 3 to 5");
+  REFUSE (o.rank = 6, RADIO_ERROR_UNSUPPORTED, "rank is 6, not 3 to 5");
+  REFUSE (o.rank = 9, RADIO_ERROR_UNSUPPORTED, "rank is 9, not 3 to 5");
   REFUSE (o.shape[1] = 0, RADIO_ERROR_ARGUMENT, "shape[1] is 0");
   REFUSE (o.shape[1] = UINT64_MAX, RADIO_ERROR_ARGUMENT, "shape[1]");
   REFUSE (o.shape[0] = o.shape[1] = INT64_MAX, RADIO_ERROR_ARGUMENT,

@@ -117,8 +117,9 @@ place_run (struct read *read)
       read->place = read->at[i];
   if (read->place < n)
     return RD_EXIT_OK;
-  return rd_error ("%s plane %" PRIu64 " is out of range (0-%" PRIu64 ")",
-                   plane_names[read->plane], read->place, n - 1);
+  return rd_error ("%s: %s plane %" PRIu64 " is out of range (0-%" PRIu64 ")",
+                   subject->target.name, plane_names[read->plane],
+                   read->place, n - 1);
 }
 
 /* With --cold the store is opened again, too. */

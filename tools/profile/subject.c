@@ -224,6 +224,7 @@ rd_subject_box (const struct rd_subject *subject, const uint64_t size[3],
                 const uint64_t *at, uint64_t *state, struct radio_box *box)
 {
   const struct radio_array_info *array = &subject->info.array;
+  const char *name = subject->target.name;
   memset (box, 0, sizeof *box);
   box->rank = array->rank;
   for (size_t i = 0; i < array->rank; i++)
@@ -237,12 +238,12 @@ rd_subject_box (const struct rd_subject *subject, const uint64_t size[3],
     size_t axis = subject->axis_of[i];
     uint64_t length = axis < array->rank ? array->shape[axis] : 1;
     if (size[i] > length)
-      return rd_error ("a box of %" PRIu64 " voxels along %c does not fit "
-                       "into %s, which has %" PRIu64, size[i], "xyz"[i],
-                       subject->target.name, length);
+      return rd_error ("%s: a box of %" PRIu64 " voxels exceeds the length of "
+                       "axis %c (%" PRIu64 ")", name, size[i], "xyz"[i],
+                       length);
     if (at && at[i] > length - size[i])
-      return rd_error ("--at: %c = %" PRIu64 " is out of range (0-%" PRIu64
-                       ") for a size of %" PRIu64, "xyz"[i], at[i],
+      return rd_error ("%s: --at: %c = %" PRIu64 " is out of range (0-%" PRIu64
+                       ") for a size of %" PRIu64, name, "xyz"[i], at[i],
                        length - size[i], size[i]);
     if (axis >= array->rank)
       continue;

@@ -141,8 +141,8 @@ check_position (const struct slice *slice, const char *option, size_t axis,
   uint64_t n = axis < array->rank ? array->shape[axis] : 1;
   if (position < n)
     return RD_EXIT_OK;
-  return rd_error ("%s: %" PRIu64 " is out of range (0-%" PRIu64 ")", option,
-                   position, n - 1);
+  return rd_error ("%s: %s: %" PRIu64 " is out of range (0-%" PRIu64 ")",
+                   slice->target.name, option, position, n - 1);
 }
 
 /* Writes the plane as a box that is one voxel thick. */
@@ -210,9 +210,9 @@ make_raster (const struct slice *slice, uint64_t channel,
   if (__builtin_mul_overflow (shape[0], shape[1], &nbytes)
       || __builtin_mul_overflow (nbytes, sizeof (float), &nbytes)
       || nbytes > slice->memory_nbytes / (is_complex (slice) ? 16 : 4))
-    return rd_error ("a plane of %" PRIu64 " x %" PRIu64 " voxels needs "
-                     "more memory than allowed (raise it by --memory)",
-                     shape[1], shape[0]);
+    return rd_error ("%s: a plane of %" PRIu64 " x %" PRIu64 " voxels needs "
+                     "more memory than allowed; raise it by --memory",
+                     slice->target.name, shape[1], shape[0]);
   RD_FREE float *plane = malloc ((size_t) nbytes + 1);
   if (plane == NULL)
     return rd_error_memory ();

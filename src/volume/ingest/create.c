@@ -63,8 +63,8 @@ check_options (const struct radio_create_options *options)
       return rd_fail (RADIO_ERROR_ARGUMENT, "spacing[%zu] is %g, not a length",
                       i, options->spacing[i]);
   if (options->rank > RADIO_MAX_RANK)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "rank is %zu; the most is %d",
-                    options->rank, RADIO_MAX_RANK);
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "rank is %zu, not 3 to 5",
+                    options->rank);
   if (options->like == NULL && options->rank == 0)
     return rd_fail (RADIO_ERROR_ARGUMENT, "there is no shape; set rank and "
                     "shape, or like");
@@ -245,9 +245,10 @@ radio_volume_create (struct radio_store *store, const char *path,
                      const struct radio_create_options *options,
                      struct radio_writer **writer)
 {
-  if (store == NULL || path == NULL || options == NULL || writer == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "radio_volume_create: an argument is NULL");
+  RD_NOT_NULL (store);
+  RD_NOT_NULL (path);
+  RD_NOT_NULL (options);
+  RD_NOT_NULL (writer);
   RD_TRY (RD_CHECK_RESERVED (radio_create_options, options));
   RD_TRY (RD_CHECK_RESERVED (radio_ingest_options, &options->ingest));
   RD_SCOPE ("create volume", RD_IN_OPERATION);
