@@ -106,11 +106,12 @@ run_loader (void *argument)
   return NULL;
 }
 
-/* Begins a batch and waits for it. */
+/* Begins a batch and waits for it: a numbered step, so that the page can say
+ * why one was slow. */
 static void
 run_batch (struct batch *batch)
 {
-  RADIO_SCOPE ("batch");
+  RADIO_STEP ((uint64_t) batch->number);
   pthread_mutex_lock (&batch->mutex);
   radio_handoff_give (&batch->parent);
   batch->nbegun = batch->ndone = 0;

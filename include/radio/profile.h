@@ -112,6 +112,13 @@ RADIO_API uint64_t radio_scope_begin (const struct radio_site *site)
  * recorder are ignored. */
 RADIO_API void radio_scope_end (uint64_t token) RADIO_DIRECT;
 
+/* Opens a scope that is a step of a loop, whose number the log keeps with its
+ * span.  The site's category should be RADIO_STEP_CATEGORY, by which steps are
+ * found.  Any number of steps takes no more memory than other scopes do. */
+#define RADIO_STEP_CATEGORY "step"
+RADIO_API uint64_t radio_step_begin (const struct radio_site *site,
+                                     uint64_t number);
+
 /* Adds to a counter of the calling thread's innermost open scope; saturates at
  * 2^63 - 1.  Outside of all scopes it is lost, and the profile has the number
  * of such calls.  NULL is ignored. */
@@ -343,6 +350,12 @@ radio_scope_begin_if_on (const struct radio_site *site)
 }
 
 static inline uint64_t
+radio_step_begin_if_on (const struct radio_site *site, uint64_t number)
+{
+  return radio_profile_is_on () ? radio_step_begin (site, number) : 0;
+}
+
+static inline uint64_t
 radio_scope_receive_if_on (const struct radio_handoff *handoff,
                            const struct radio_site *site)
 {
@@ -406,6 +419,21 @@ radio_scope_cleanup (const uint64_t *token)
  * radio_scope_receive. */
 #define RADIO_SCOPE_RECEIVED(handoff, name) \
   RADIO_SCOPE_RECEIVED_FULL (handoff, name, "user", RADIO_SCOPE_WORK)
+
+/* Makes the block a numbered step: an iteration of a training loop, a batch.
+ * Findings and pages compare the first and the slowest steps with the median.
+ * NUMBER is a uint64_t, from 0 or 1 on. */
+#ifndef RADIO_NO_PROFILE
+#define RADIO_STEP_AS(unique, number)                                   \
+  RADIO_SITE (RADIO_PASTE (radio_site_, unique), "step",                \
+              RADIO_STEP_CATEGORY, RADIO_SCOPE_WORK);                   \
+  __attribute__ ((__cleanup__ (radio_scope_cleanup), __unused__))       \
+  const uint64_t RADIO_PASTE (radio_scope_, unique) =                   \
+    radio_step_begin_if_on (&RADIO_PASTE (radio_site_, unique), (number))
+#define RADIO_STEP(number) RADIO_STEP_AS (RADIO_UNIQUE, number)
+#else
+#define RADIO_STEP(number) struct radio_scope_needs_semicolon
+#endif
 
 /* Adds to a counter of the innermost scope: RADIO_COUNT ("rows", "count", n).
  * VALUE is evaluated only while something records. */

@@ -17,8 +17,12 @@
  * decimals than three. */
 #include <config.h>
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <radio/profile.h>
 
 #include "src/base/alloc.h"
 #include "src/base/buffer.h"
@@ -462,6 +466,14 @@ write_number_argument (struct state *state, bool *first, const char *key,
   rd_write_text (state->writer, quote);
 }
 
+/* True if the span has the number of a step. */
+static bool
+is_numbered (const struct state *state, const struct rd_span *span)
+{
+  const char *category = state->profile->nodes.at[span->node].category;
+  return span->tile != 0 && strcmp (category, RADIO_STEP_CATEGORY) == 0;
+}
+
 /* The texts of a span, then other data that only this run has. */
 static void
 write_arguments (struct state *state, const struct rd_span *span)
@@ -480,6 +492,10 @@ write_arguments (struct state *state, const struct rd_span *span)
   for (; low < profile->notes.n && notes[low].span == span->id; low++) {
     write_key (state, &first, notes[low].key);
     write_string (state, notes[low].value);
+  }
+  if (is_numbered (state, span)) {
+    write_key (state, &first, RADIO_STEP_CATEGORY);
+    rd_write_format (state->writer, "\"%" PRIu64 "\"", span->tile - 1);
   }
   write_number_argument (state, &first, "bytes", span->nbytes);
   write_number_argument (state, &first, "wait_ns", span->wait_ns);
@@ -513,9 +529,12 @@ write_span (const struct rd_span *span, uint64_t end_ns, void *context)
   const struct radio_profile_node *node =
     &state->profile->nodes.at[span->node];
   bool instant = node->edge == RADIO_EDGE_INSTANT;
-  begin_event (state, instant ? 'i' : 'X', node->name);
-  /* The readers of PyTorch's traces know its categories alone; scopes of a
-   * program are this one. */
+  char name[40];
+  snprintf (name, sizeof name, "ProfilerStep#%" PRIu64, span->tile - 1);
+  bool is_named = state->is_kineto && is_numbered (state, span);
+  begin_event (state, instant ? 'i' : 'X', is_named ? name : node->name);
+  /* The readers of PyTorch's traces know its categories alone, and steps by
+   * this name; scopes of a program are this one. */
   write_category (state, state->is_kineto ? "user_annotation"
                                           : node->category);
   struct rd_shift shift = { 0 };

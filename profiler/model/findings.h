@@ -110,5 +110,6 @@ rd_find_fn rd_find_memory;            /* find-transfer.c */
 rd_find_fn rd_find_recorder;          /* find-recorder.c */
 rd_find_fn rd_find_parts;             /* find-parts.c */
 rd_find_fn rd_find_curve;             /* find-parts.c */
+rd_find_fn rd_find_steps;             /* find-steps.c */
 
 #endif /* RD_FINDINGS_H */

@@ -274,6 +274,20 @@ rd_scope_tile (const struct radio_counter *counter, uint64_t nbytes,
   rd_writer_leave (writer);
 }
 
+/* A step's number takes the place of a tile's. */
+uint64_t
+radio_step_begin (const struct radio_site *site, uint64_t number)
+{
+  uint64_t token = radio_scope_begin (site);
+  struct rd_writer_state *writer = token != 0 ? enter_current () : NULL;
+  if (!writer)
+    return token;
+  if (rd_frame_token (writer->top) == token)
+    set_tile (writer->top, number, 0);
+  rd_writer_leave (writer);
+  return token;
+}
+
 /* Records that the innermost scope, if it is BLOCKING and has no CPU time
  * noted yet, blocks from now on, or did not block. */
 static void

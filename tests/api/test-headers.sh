@@ -37,7 +37,7 @@ handles_close_throw_and_end_scopes () {
     # A library without the profiler writes none.
     [ -e "$tmp/files/profile.folded" ] || continue
     sed 's/ [0-9]*$//' "$tmp/files/profile.folded" >"$tmp/scopes"
-    printf '%s\n' outer 'outer;inner' after | diff - "$tmp/scopes"
+    printf '%s\n' outer 'outer;inner' step | diff - "$tmp/scopes"
   done
 }
 

@@ -62,14 +62,14 @@ it_records_one_tree_with_both_in_it () {
   grep -q "^48 patches; the profile is in $tmp/out.folded$" "$tmp/out"
   # One root; and the library's reading below the program's loading.
   [ "$(sed 's/[; ].*//' "$tmp/out.folded" | sort -u)" = pipeline ]
-  grep -q '^pipeline;batch;load patch;normalise [0-9]*$' "$tmp/out.folded"
-  grep -q '^pipeline;batch;load patch;read;.*decode' "$tmp/out.folded"
-  grep -q '^pipeline;batch;wait for patches [0-9]*$' "$tmp/out.folded"
+  grep -q '^pipeline;step;load patch;normalise [0-9]*$' "$tmp/out.folded"
+  grep -q '^pipeline;step;load patch;read;.*decode' "$tmp/out.folded"
+  grep -q '^pipeline;step;wait for patches [0-9]*$' "$tmp/out.folded"
 }
 
 every_patch_is_counted_where_it_belongs () {
   run_example "$tmp/store" ct/head "$tmp/out.txt" >/dev/null
-  grep -q ' 6 .*- batch' "$tmp/out.txt"
+  grep -q ' 6 .*- step' "$tmp/out.txt"
   grep -q ' 48 .*=> load patch' "$tmp/out.txt"
   grep -q ' 48 .*- normalise' "$tmp/out.txt"
 }

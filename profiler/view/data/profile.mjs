@@ -83,24 +83,30 @@ async function readSpans(document, lanes, nnodes) {
   checkRange(node, nnodes, 'span');
   return { count, begin, duration, submitted: queue, wait, id, parent,
            node: Uint32Array.from(node), flags: Uint8Array.from(flags),
-           bytes, lane, tile: null, stored: null };
+           bytes, lane, tile: null, stored: null, steps: new Map() };
 }
 
-// Returns the tile (-1: none) and stored bytes of each span; null if no span
-// has one.
-async function readTiles(document, spans) {
+// The category of steps, whose spans have a number.
+export const STEP = 'step';
+
+// Reads the tile (-1: none) and stored bytes of each span, null if no span has
+// one; and the numbers of steps.
+async function readTiles(document, spans, categories) {
   const [skipped, tile, stored] = await readColumns(document.tiles, 3,
                                                   'tiles');
-  if (tile.length === 0)
-    return;
-  spans.tile = new Float64Array(spans.count).fill(-1);
-  spans.stored = new Float64Array(spans.count);
   let span = -1, number = 0;
   for (let i = 0; i < tile.length; i++) {
     span += 1 + skipped[i];
     number += zigzag(tile[i]);
-    if (!(span < spans.count && number >= 0))
+    const isStep = categories[spans.node[span]] === STEP;
+    if (!(span < spans.count && (isStep || number >= 0)))
       throw new Error('its tile ' + i + ' points to nothing');
+    if (isStep) {
+      spans.steps.set(span, number);
+      continue;
+    }
+    spans.tile ??= new Float64Array(spans.count).fill(-1);
+    spans.stored ??= new Float64Array(spans.count);
     spans.tile[span] = number;
     spans.stored[span] = stored[i];
   }
@@ -283,7 +289,7 @@ export async function readProfile(text) {
   const profile = new Profile(document);
   profile.spans = await readSpans(document, profile.lanes,
                                   profile.tree.size);
-  await readTiles(document, profile.spans);
+  await readTiles(document, profile.spans, profile.categories);
   profile.samples = await readSamples(document, profile.gauges.length);
   profile.indexSpans();
   return profile;

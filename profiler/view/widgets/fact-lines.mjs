@@ -71,6 +71,7 @@ export function spanFacts(profile, span) {
   const queued = spans.begin[span] - spans.submitted[span];
   const time = (ns) => ns > 0 ? formatTime(ns) : '';
   return [
+    ['step', spans.steps.has(span) ? String(spans.steps.get(span)) : ''],
     ['took', formatTime(spans.duration[span])],
     ['began at', formatTime(spans.begin[span])],
     ['waited', time(spans.wait[span])],

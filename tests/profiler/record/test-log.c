@@ -405,6 +405,40 @@ a_tile_of_more_than_4_GiB_is_logged_as_4_GiB (void **state)
   history_release (&h);
 }
 
+/* Whatever the log drops: the tree counts all, and of the slow and the first
+ * steps the log has the numbers. */
+static void
+a_million_steps_take_the_memory_of_a_thousand_spans (void **state)
+{
+  struct radio_recorder_options options = { .max_spans = 1000 };
+  struct history h;
+  uint64_t nslow = 0, nfirst = 0;
+  (void) state;
+  history_start (&h, &options);
+  for (uint64_t i = 0; i < 1000000; i++) {
+    RADIO_STEP (i + 1);
+    history_pass (&h, i % 99999 == 50000 ? 5000 + i : 100);
+  }
+  history_freeze (&h);
+  const struct rd_node *node = history_node (&h, "step");
+  assert_int_equal (node->calls, 1000000);
+  assert_string_equal (node->site->category, RADIO_STEP_CATEGORY);
+  for (size_t i = 0; i < history_nspans (&h); i++) {
+    const struct rd_log_span *span = history_span (&h, i);
+    const struct rd_log_extra *extra = rd_span_extra (span);
+    assert_int_equal (extra->flags, RD_LOG_TILE);
+    nfirst += extra->tile <= RD_KEEP_FIRST;
+    if (rd_span_duration (span) > 5000) {
+      assert_int_equal (rd_span_duration (span), 5000 + extra->tile - 1);
+      nslow++;
+    }
+  }
+  assert_int_equal (nslow, 10);
+  assert_int_equal (nfirst, RD_KEEP_FIRST);
+  assert_in_range (history_nspans (&h), 18, 1000);
+  history_release (&h);
+}
+
 /* A leaf whose text, set while it runs, is its duration. */
 static void
 leaf_with_duration_text (struct history *h, uint64_t ticks)
@@ -587,6 +621,7 @@ main (void)
     cmocka_unit_test (a_span_has_its_own_tile),
     cmocka_unit_test (a_tile_of_a_scope_that_waits_is_kept),
     cmocka_unit_test (a_tile_of_more_than_4_GiB_is_logged_as_4_GiB),
+    cmocka_unit_test (a_million_steps_take_the_memory_of_a_thousand_spans),
     cmocka_unit_test (a_full_log_drops_texts_with_their_spans),
     cmocka_unit_test (equal_texts_share_one_value_while_needed),
     cmocka_unit_test (the_smallest_logs_hold_as_many_spans_as_allowed),

@@ -73,6 +73,33 @@ a_span_is_one_complete_event_in_microseconds (void **state)
   json_object_put (trace);
 }
 
+/* PyTorch's readers know steps by a name; 0 is a number, too. */
+static void
+a_step_has_its_number (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_new ("steps");
+  uint32_t lane = build_lane (profile, "main");
+  uint32_t step = build_node (profile, RD_NO_INDEX, "step", "step");
+  build_span (profile, lane, step, 0, 0, 10);
+  build_last (profile)->tile = 1;
+  build_span (profile, lane, step, 0, 20, 10);
+  build_last (profile)->tile = 58;
+  build_finish (profile);
+  struct json_object *kineto
+    = capture_json (profile, RADIO_PROFILE_KINETO, true);
+  struct json_object *trace = captured (profile, true);
+  for (size_t i = 0; i < 2; i++) {
+    const char *number = i ? "57" : "0";
+    struct json_object *event = chrome_event (trace, "X", "step", i);
+    assert_string_equal (json_text (json_at (event, "args"), "step"), number);
+  }
+  assert_non_null (chrome_event (kineto, "X", "ProfilerStep#0", 0));
+  assert_non_null (chrome_event (kineto, "X", "ProfilerStep#57", 0));
+  json_object_put (kineto);
+  json_object_put (trace);
+}
+
 /* A process that is unknown gets a number that none of Linux has. */
 static void
 a_process_without_a_number_gets_one (void **state)
@@ -507,6 +534,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_span_is_one_complete_event_in_microseconds),
+    cmocka_unit_test (a_step_has_its_number),
     cmocka_unit_test (a_process_without_a_number_gets_one),
     cmocka_unit_test (both_forms_have_the_real_time_clock),
     cmocka_unit_test (every_event_has_a_time_and_a_process),

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { readProfile } from '../../../profiler/view/data/profile.mjs';
 import { timeByCategory } from '../../../profiler/view/widgets/breakdown.mjs';
 import { splitSamples } from '../../../profiler/view/views/gauges.mjs';
-import { block, NUMBERS } from './made.mjs';
+import { block, makeProfile, NUMBERS, signed } from './made.mjs';
 
 // read (0 to 1000) on lane 0; below it decode (at 100, 200 long) on lane 1,
 // and place, which has no span in the log.
@@ -169,4 +169,21 @@ test('threads are busy by the times of all ranks, but not of all runs',
   })).threadsBusy;
   assert.equal(await busy('ranks'), 1.2);
   assert.equal(await busy('runs'), 1.5);
+});
+
+test('numbers of spans of steps are the steps, not tiles', async () => {
+  const nodes = [{ name: 'step', category: 'step' },
+                 { name: 'decode', parent: 0, category: 'decode' }];
+  const spans = [0, 1, 2].map((i) =>
+    ({ lane: 0, node: i < 2 ? 0 : 1, begin: 10 * i, duration: 5 }));
+  const tiles = (numbers) => ({
+    tiles: block([numbers.map(() => 0),
+                  numbers.map((n, i) => signed(n - (numbers[i - 1] ?? 0))),
+                  numbers.map(() => 0)]) });
+  const both = await makeProfile(nodes, spans, tiles([0, 57, 3]));
+  assert.deepEqual([...both.spans.steps], [[0, 0], [1, 57]]);
+  assert.deepEqual([...both.spans.tile], [-1, -1, 3]);
+  const steps = await makeProfile(nodes, spans, tiles([5, 6]));
+  assert.deepEqual([...steps.spans.steps.values()], [5, 6]);
+  assert.equal(steps.spans.tile, null);
 });

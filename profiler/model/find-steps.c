@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* Findings about numbered steps, such as the iterations of a training loop:
+ * the first against the others, and the slowest against the median. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/checked.h"
+#include "profiler/model/findings.h"
+#include "profiler/model/spread.h"
+#include "profiler/model/vector.h"
+
+#define MIN_STEPS 8
+#define SLOW 2                  /* times the median */
+#define MIN_LOST_NS 1000000
+
+/* The part of the steps that the log must have for a median of them; if it has
+ * fewer it has the longest, and the tree has the octaves of all. */
+#define MIN_LOGGED 0.9
+
+struct steps {
+  size_t node;
+  uint64_t n;
+  const struct rd_span *first, *slowest;
+  double median_ns;           /* of all but the first; or more than that */
+  bool is_bound;
+  uint64_t nslow;
+};
+
+/* The end of the octave in which the median is. */
+static double
+bound_of_median (const struct radio_profile_node *node)
+{
+  uint64_t below = 0;
+  size_t i = 0;
+  while (i + 1 < RADIO_HISTOGRAM_BUCKETS
+         && 2 * (below + node->histogram[i]) < node->calls)
+    below += node->histogram[i++];
+  return (double) (UINT64_C (2) << i);
+}
+
+static bool
+is_slow (const struct steps *steps, uint64_t duration_ns)
+{
+  double ns = (double) duration_ns;
+  return ns >= SLOW * steps->median_ns && ns - steps->median_ns >= MIN_LOST_NS;
+}
+
+static enum radio_status
+measure_steps (const struct radio_profile *profile, struct steps *steps)
+{
+  const struct radio_profile_node *node = &profile->nodes.at[steps->node];
+  RD_FREE_PLAIN void *memory = NULL;
+  size_t n = 0;
+  RD_TRY (rd_new_array (profile->spans.n, sizeof (uint64_t), &memory));
+  uint64_t *values = memory;
+  for (size_t i = 0; i < profile->spans.n; i++) {
+    const struct rd_span *span = &profile->spans.at[i];
+    if (span->node == steps->node
+        && (!steps->first || span->begin_ns < steps->first->begin_ns))
+      steps->first = span;
+  }
+  for (size_t i = 0; i < profile->spans.n; i++) {
+    const struct rd_span *span = &profile->spans.at[i];
+    if (span->node != steps->node || span == steps->first)
+      continue;
+    values[n++] = span->duration_ns;
+    if (!steps->slowest || span->duration_ns > steps->slowest->duration_ns)
+      steps->slowest = span;
+  }
+  steps->n = node->calls;
+  if (n == 0)
+    return RADIO_OK;
+  steps->is_bound = (double) (n + 1) < MIN_LOGGED * (double) node->calls;
+  steps->median_ns = steps->is_bound ? bound_of_median (node)
+                                     : rd_spread_of (values, n).median;
+  for (size_t i = 0; i < n; i++)
+    steps->nslow += is_slow (steps, values[i]);
+  return RADIO_OK;
+}
+
+/* Finds the node whose self time in a step is most above its mean in all
+ * steps, and by how much.  Children on other threads count as the others: the
+ * parent has none of the time of either. */
+static enum radio_status
+find_culprit (const struct radio_profile *profile, const struct steps *steps,
+              const struct rd_span *step, size_t *culprit, double *excess_ns)
+{
+  enum { UNKNOWN, INSIDE, OUTSIDE };
+  size_t n = profile->spans.n;
+  const struct rd_span *spans = profile->spans.at;
+  RD_FREE_PLAIN void *places = NULL, *own = NULL;
+  RD_SPAN_IDS_SCOPE struct rd_span_ids ids = { 0 };
+  RD_TRY (rd_new_array (n, 1, &places));
+  RD_TRY (rd_new_array (profile->nodes.n, sizeof (double), &own));
+  RD_TRY (rd_span_ids_make (profile, &ids));
+  unsigned char *place = places;
+  double *self_ns = own;
+
+  /* From each span up to one whose place is known, and again to set it. */
+  place[step - spans] = INSIDE;
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t top = i;
+    while (top != RD_NO_INDEX && place[top] == UNKNOWN)
+      top = rd_span_ids_find (&ids, profile, spans[top].parent);
+    unsigned char found = top == RD_NO_INDEX ? OUTSIDE : place[top];
+    for (uint32_t j = i; j != top;
+         j = rd_span_ids_find (&ids, profile, spans[j].parent))
+      place[j] = found;
+    if (found != INSIDE)
+      continue;
+    self_ns[spans[i].node] += (double) spans[i].duration_ns;
+    uint32_t above = rd_span_ids_find (&ids, profile, spans[i].parent);
+    if (&spans[i] != step && above != RD_NO_INDEX)
+      self_ns[spans[above].node] -= (double) spans[i].duration_ns;
+  }
+
+  *culprit = steps->node;
+  *excess_ns = 0;
+  for (size_t i = 0; i < profile->nodes.n; i++) {
+    double excess = self_ns[i] - (double) profile->nodes.at[i].self_ns
+                                 / (double) steps->n;
+    if (excess > *excess_ns) {
+      *excess_ns = excess;
+      *culprit = i;
+    }
+  }
+  return RADIO_OK;
+}
+
+/* "step 57 took 30 ms, 3 x the median of 10 ms (100 steps); 'read' took
+ * 19.8 ms more than on average". */
+static enum radio_status
+report (struct rd_finder *finder, const struct steps *steps,
+        const struct rd_span *step, struct rd_claim claim)
+{
+  const struct radio_profile *profile = finder->profile;
+  double excess_ns;
+  RD_TRY (find_culprit (profile, steps, step, &claim.node, &excess_ns));
+  double ratio = (double) step->duration_ns
+                 / (steps->median_ns > 1 ? steps->median_ns : 1);
+  claim.score = 1 - 1 / ratio;
+  char number[32] = "a step", others[64] = "";
+  if (step->tile != 0)
+    snprintf (number, sizeof number, "step %" PRIu64, step->tile - 1);
+  if (step != steps->first && steps->nslow > 1)
+    snprintf (others, sizeof others, "; %s as slow",
+              rd_format_count (steps->nslow - 1, "more is",
+                               "more are").text);
+  return rd_found (finder, &claim,
+                   "%s took %s, %s%s x the median of %s (%s); '%.60s' took "
+                   "%s more than on average%s",
+                   number, rd_format_ns (step->duration_ns).text,
+                   steps->is_bound ? "more than " : "",
+                   rd_format_number (ratio).text,
+                   rd_format_ns ((uint64_t) steps->median_ns).text,
+                   rd_format_count (steps->n, "step", "steps").text,
+                   profile->nodes.at[claim.node].name,
+                   rd_format_ns ((uint64_t) excess_ns).text, others);
+}
+
+enum radio_status
+rd_find_steps (struct rd_finder *finder)
+{
+  const struct radio_profile *profile = finder->profile;
+  const struct radio_profile_node *nodes = profile->nodes.at;
+  struct steps steps = { .node = RADIO_NO_PARENT };
+  for (size_t i = 0; i < profile->nodes.n; i++)
+    if (strcmp (nodes[i].category, RADIO_STEP_CATEGORY) == 0
+        && (steps.node == RADIO_NO_PARENT
+            || nodes[i].calls > nodes[steps.node].calls))
+      steps.node = i;
+  if (steps.node == RADIO_NO_PARENT || nodes[steps.node].calls < MIN_STEPS)
+    return RADIO_OK;
+  RD_TRY (measure_steps (profile, &steps));
+  if (!steps.slowest)
+    return RADIO_OK;
+  struct rd_claim first = {
+    "first-step", "The first step was slower", RADIO_FINDING_NOTE, 0, 0
+  };
+  if (is_slow (&steps, steps.first->duration_ns))
+    RD_TRY (report (finder, &steps, steps.first, first));
+  struct rd_claim slow = {
+    "slow-steps", "Some steps are slow", RADIO_FINDING_HINT, 0, 0
+  };
+  return steps.nslow > 0 ? report (finder, &steps, steps.slowest, slow)
+                         : RADIO_OK;
+}

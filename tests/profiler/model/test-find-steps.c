@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbered steps: the first and slow ones against the median. */
+#include <config.h>
+
+#include "tests/profiler/model/found.h"
+
+#include <radio/profile.h>
+
+/* n steps of 10 ms, each with 4 ms in "read"; one takes more, in "read". */
+static struct radio_profile *
+build_steps (size_t n, size_t slow, uint64_t more_ms)
+{
+  struct radio_profile *profile = build_new ("training");
+  uint32_t lane = build_lane (profile, "main");
+  uint32_t step = build_node (profile, RD_NO_INDEX, "step",
+                              RADIO_STEP_CATEGORY);
+  uint32_t read = build_node (profile, step, "read", "disk");
+  uint64_t now = 0;
+  for (size_t i = 0; i < n; i++) {
+    uint64_t more = i == slow ? more_ms * MS : 0;
+    uint32_t id = build_span (profile, lane, step, 0, now, 10 * MS + more);
+    build_last (profile)->tile = 1 + i;
+    build_span (profile, lane, read, id, now + MS, 4 * MS + more);
+    now += 10 * MS + more;
+  }
+  return profile;
+}
+
+static void
+a_slow_step_is_reported_with_its_cause (void **state)
+{
+  (void) state;
+  assert_found (build_steps (100, 57, 20), "slow-steps", RADIO_FINDING_HINT,
+                "step 57 took 30 ms, 3 x the median of 10 ms (100 steps); "
+                "'read' took 19.8 ms more than on average");
+  assert_not_found (build_steps (100, 57, 20), "first-step");
+  assert_not_found (build_steps (100, 57, 9), "slow-steps");
+}
+
+static void
+the_first_step_is_reported_as_such (void **state)
+{
+  (void) state;
+  assert_found (build_steps (100, 0, 20), "first-step", RADIO_FINDING_NOTE,
+                "step 0 took 30 ms, 3 x the median of 10 ms (100 steps)");
+  assert_not_found (build_steps (100, 0, 20), "slow-steps");
+}
+
+static void
+few_steps_say_nothing (void **state)
+{
+  (void) state;
+  assert_not_found (build_steps (7, 3, 20), "slow-steps");
+  assert_not_found (build_steps (1, 0, 20), "first-step");
+}
+
+/* Of half of the steps the log has the longest: the median is then at most the
+ * end of its octave, in the tree. */
+static void
+steps_that_the_log_dropped_count (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_steps (100, 57, 40);
+  profile->nodes.at[0].calls += 900;
+  profile->nodes.at[0].histogram[20] += 900;
+  assert_found (profile, "slow-steps", RADIO_FINDING_HINT,
+                "step 57 took 50 ms, more than 23.8 x the median of "
+                "2.1 ms (1000 steps)");
+}
+
+/* Work that a step hands to another thread is its own, even if it ends
+ * later; what runs beside it is not. */
+static void
+a_step_has_what_it_caused_on_other_threads (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_new ("training");
+  uint32_t lane = build_lane (profile, "main");
+  uint32_t worker = build_lane (profile, "worker");
+  uint32_t other = build_lane (profile, "other");
+  uint32_t step = build_node (profile, RD_NO_INDEX, "step",
+                              RADIO_STEP_CATEGORY);
+  uint32_t load = build_edge_node (profile, step, "load", "user",
+                                   RADIO_EDGE_HANDOFF);
+  uint32_t spin = build_node (profile, RD_NO_INDEX, "spin", "user");
+  for (uint64_t i = 0; i < 20; i++) {
+    uint64_t took = i == 7 ? 80 * MS : 10 * MS;
+    uint32_t id = build_span (profile, lane, step, 0, i * 100 * MS, took);
+    build_last (profile)->tile = 1 + i;
+    build_span (profile, worker, load, id, i * 100 * MS, took);
+    build_span (profile, other, spin, 0, i * 100 * MS,
+                i == 7 ? 99 * MS : 1 * MS);
+  }
+  assert_found (profile, "slow-steps", RADIO_FINDING_HINT, "'load' took");
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (a_slow_step_is_reported_with_its_cause),
+    cmocka_unit_test (the_first_step_is_reported_as_such),
+    cmocka_unit_test (few_steps_say_nothing),
+    cmocka_unit_test (steps_that_the_log_dropped_count),
+    cmocka_unit_test (a_step_has_what_it_caused_on_other_threads),
+  };
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
