@@ -128,6 +128,28 @@ read_key (const char *path, struct rd_buffer *key)
   return RADIO_OK;
 }
 
+/* A number of bytes, with K, M or G. */
+static enum radio_status
+read_ring (uint64_t *nbytes)
+{
+  static const char units[] = "KMG";
+  const char *text = get_variable ("RADIO_PROFILE_RING");
+  if (!text)
+    return RADIO_OK;
+  uint64_t number = 0;
+  const char *p = text;
+  for (; *p >= '0' && *p <= '9' && number <= UINT32_MAX; p++)
+    number = 10 * number + (uint64_t) (*p - '0');
+  const char *unit = *p ? strchr (units, *p) : NULL;
+  bool is_number = p > text && number <= UINT32_MAX
+                   && (*p == '\0' || (unit && p[1] == '\0'));
+  *nbytes = number << (unit ? 10 * (unit - units + 1) : 0);
+  if (is_number && *nbytes > 0)
+    return RADIO_OK;
+  return rd_fail (RADIO_ERROR_ARGUMENT, "RADIO_PROFILE_RING is \"%s\", not a "
+                  "number of bytes, with K, M or G", text);
+}
+
 static enum radio_status
 read_environment (struct request *request)
 {
@@ -152,6 +174,7 @@ read_environment (struct request *request)
                     " 2^32 - 1", spans);
   request->record.max_spans = (size_t) nspans;
   request->record.tree_only = spans != NULL && nspans == 0;
+  RD_TRY (read_ring (&request->record.ring_nbytes));
 
   const char *key_path = get_variable ("RADIO_PROFILE_REDACT_KEY");
   if (key_path)

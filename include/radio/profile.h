@@ -254,14 +254,21 @@ struct radio_recorder_options {
   /* A title for the profile; copied.  NULL: the program's name. */
   const char *title;
 
+  /* Not 0: the log is a ring of this many bytes, which holds the last spans
+   * instead of the longest, so that a program can always be recorded.  The
+   * tree has all runs.  32 bytes a span, 64 for those that take the space of
+   * two; at least 64 KiB.  max_spans and tree_only must be 0 then. */
+  uint64_t ring_nbytes;
+
   /* Must be zero: later versions may have members here. */
-  uint64_t reserved[8];
+  uint64_t reserved[7];
 };
 
 /* Starts recording the calling thread, or the process.  options may be NULL.
  *
  * Errors: RADIO_ERROR_EXISTS (another recorder of its own records this thread,
- * or the process if whole_process is set),
+ * or the process if whole_process is set), RADIO_ERROR_ARGUMENT (a ring that
+ * is too small, or beside max_spans or tree_only),
  * RADIO_ERROR_MEMORY, RADIO_ERROR_UNSUPPORTED (the library was built with
  * --disable-profiler). */
 RADIO_API enum radio_status
@@ -292,6 +299,7 @@ radio_recorder_stop (struct radio_recorder *recorder,
  * writes the profile there when the program exits (return from main or exit).
  * The suffix selects the format (radio_profile_format_of); "%p" in the name is
  * the process ID.  Also read: RADIO_PROFILE_SPANS (max_spans),
+ * RADIO_PROFILE_RING (ring_nbytes, with K, M or G for KiB, MiB or GiB),
  * RADIO_PROFILE_REDACT (not empty: redacted), RADIO_PROFILE_REDACT_KEY (a file
  * with the key of the pseudonyms), RADIO_PROFILE_TAPS (not empty: taps).
  * Without RADIO_PROFILE the call does nothing and succeeds.

@@ -254,6 +254,25 @@ find_dropped (struct rd_finder *finder)
               count == 1 ? "was" : "were");
 
   double all = (double) info->dropped_count + (double) nspans;
+  uint64_t ring_begin = rd_finder_number (finder, RD_FACT_RING_BEGIN);
+  if (ring_begin > 0 && ring_begin < info->wall_ns
+      && info->parts == RADIO_PARTS_NONE) {
+    struct rd_claim claim = {
+      "log-ring", "The timeline has the end of the run", RADIO_FINDING_NOTE,
+      (double) info->dropped_count / all, RADIO_NO_PARENT
+    };
+    return rd_found (finder, &claim,
+                     "the last %s of %s, since the log is a ring of %s: %"
+                     PRIu64 " of %s spans (%s) are older%s; the call tree has "
+                     "them all",
+                     rd_format_ns (info->wall_ns - ring_begin).text,
+                     rd_format_ns (info->wall_ns).text,
+                     rd_format_nbytes (rd_finder_number (finder,
+                                                         RD_FACT_RING)).text,
+                     info->dropped_count, rd_format_number (all).text,
+                     rd_format_percent ((double) info->dropped_count,
+                                        all).text, tiny);
+  }
   size_t at = RADIO_NO_PARENT;
   uint64_t most = 0;
   for (size_t i = 0; i < finder->profile->nodes.n; i++) {

@@ -40,7 +40,7 @@ struct merge {
 #define MAX_VALUES 8
 
 /* Of these the largest counts of runs, which are of one process. */
-static const char *const peaks[] = { RD_FACT_RESIDENT };
+static const char *const peaks[] = { RD_FACT_RESIDENT, RD_FACT_RING };
 
 /* Numbers that are of each part alone, and add up. */
 static const char *const sums[] = {

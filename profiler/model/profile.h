@@ -50,6 +50,11 @@
 #define RD_FACT_SAMPLES "gauge samples not kept"
 #define RD_FACT_THREADS "threads not recorded"
 
+/* Of a log that is a ring: its size, and from when on it has all spans that
+ * ended, in ns of the profile's time. */
+#define RD_FACT_RING "bytes of the ring"
+#define RD_FACT_RING_BEGIN "ring begins ns"
+
 /* A text that is part of the profile. */
 struct rd_fact {
   const char *key;

@@ -208,12 +208,13 @@ add_facts (struct rd_collection *collection)
   uint64_t nskipped = collection->nfolded;
   uint64_t nthrottled = 0, ntexts = 0, noutside = 0;
   uint64_t ninterrupting = 0, nleft = 0, naway = 0, away = 0;
-  uint64_t nsamples = collection->nsamples_lost;
+  uint64_t nsamples = collection->nsamples_lost, retired_until = 0;
   for (size_t i = 0; i < recorder->synced.writers.n; i++) {
     const struct rd_writer_state *writer = recorder->synced.writers.at[i];
     noutside += writer->noutside;
     ninterrupting += writer->ninterrupting;
     nleft += writer->nleft;
+    retired_until = rd_max_u64 (retired_until, writer->log.retired_until);
     naway += writer->naway;
     away += writer->away;
     ntexts += writer->texts.dropped_count;
@@ -236,6 +237,10 @@ add_facts (struct rd_collection *collection)
   RD_TRY (add_number (profile, RD_FACT_VALUES, collection->nvalues_lost));
   RD_TRY (add_number (profile, RD_FACT_SAMPLES, nsamples));
   RD_TRY (add_number (profile, RD_FACT_THREADS, recorder->synced.nrefused));
+  RD_TRY (add_number (profile, RD_FACT_RING, recorder->ring_nbytes));
+  if (retired_until > 0)
+    RD_TRY (add_number (profile, RD_FACT_RING_BEGIN,
+                        rd_collect_time (collection, retired_until)));
 
   /* The caller's facts are last, and replace those of the same key. */
   for (size_t i = 0; i < recorder->synced.facts.n; i++) {

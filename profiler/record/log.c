@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Logging spans into chunks, and compacting a full log. */
+/* Logging spans into chunks, and making room in a full log. */
 #include <config.h>
 
 #include "src/base/checked.h"
@@ -123,8 +123,8 @@ move_kept_spans (struct rd_writer_state *writer, struct compaction *plan,
       if (!is_kept) {
         node->nlogged--;
         rd_node_drop (writer, node, rd_span_duration (span));
-        writer->texts.nown -= (rd_span_extra (span)->flags & RD_LOG_TEXT)
-                              != 0;
+        if (rd_span_extra (span)->flags & RD_LOG_TEXT)
+          rd_texts_disown (&writer->texts, rd_span_extra (span)->text);
         rd_text_sweep_drop (&sweep, rd_span_sequence (span));
         continue;
       }
@@ -175,6 +175,50 @@ compact_log (struct rd_writer_state *writer, size_t chunk_slots)
 }
 
 /*------------------------------------------------------------------------
+ * The ring: the runs of the oldest chunk go into the figures of their nodes.
+ *
+ * A process may be killed at any store.  `nretired' changes before the figures
+ * that a run changes, so a reader knows the last run whose figures may be
+ * incomplete, and sets them once more: the number of runs in its octave and
+ * its node's total are in one of two records, in turn (recover.c).
+ *----------------------------------------------------------------------*/
+
+static void
+retire_chunk (struct rd_writer_state *writer, struct rd_log_chunk *chunk)
+{
+  struct rd_log *log = &writer->log;
+  uint64_t latest = log->retired_until;
+  unsigned turn = 0;
+  rd_octaves_flush (writer);
+  for (size_t i = 0; i < chunk->nslots; turn ^= 1) {
+    const struct rd_log_span *span = &chunk->slots[i].span;
+    struct rd_node *node = node_of_span (writer, span);
+    const uint64_t duration = rd_span_duration (span);
+    uint64_t *octave = &node->octaves[rd_octave_of (writer, duration)];
+    const uint64_t noctave = *octave + 1;
+    const uint64_t unlogged = node->unlogged + duration;
+    latest = rd_max_u64 (latest, span->begin + duration);
+    if (rd_span_extra (span)->flags & RD_LOG_TEXT)
+      rd_texts_disown (&writer->texts, rd_span_extra (span)->text);
+    log->redo[turn].noctave = noctave;
+    log->redo[turn].unlogged = unlogged;
+    rd_commit ();
+    i += rd_span_nslots (span);
+    chunk->nretired = i;
+    rd_commit ();
+    *octave = noctave;
+    node->unlogged = unlogged;
+    node->drops++;
+    node->nlogged--;
+    if (__builtin_expect (duration < node->min, 0))
+      node->min = duration;
+    if (__builtin_expect (duration > node->max, 0))
+      node->max = duration;
+  }
+  log->retired_until = latest;
+}
+
+/*------------------------------------------------------------------------
  * Appending
  *----------------------------------------------------------------------*/
 
@@ -191,29 +235,57 @@ leave_chunk (struct rd_writer_state *writer)
     writer->log.nappended += writer->log.last->nslots;
 }
 
-static bool
-take_chunk (struct rd_writer_state *writer, size_t chunk_slots)
+/* Appends an empty chunk, after leave_chunk. */
+static void
+append_chunk (struct rd_writer_state *writer, struct rd_log_chunk *chunk,
+              size_t chunk_slots)
 {
   struct rd_log *log = &writer->log;
-  struct rd_log_chunk *chunk
-    = rd_span_memory_take (writer->recorder->span_memory, log->nchunks);
-  if (!chunk)
-    return false;
-  leave_chunk (writer);
+  writer->log_next = chunk->slots;
+  writer->log_end = chunk->slots + chunk_slots;
+  rd_commit ();
   if (log->last)
     log->last->next = chunk;
   else
     log->first = chunk;
+  rd_commit ();
   log->last = chunk;
   log->nchunks++;
-  writer->log_next = chunk->slots;
-  writer->log_end = chunk->slots + chunk_slots;
   rd_tree_throttle (writer, chunk_slots / SLOTS_PER_NODE + 1);
+}
+
+static bool
+take_chunk (struct rd_writer_state *writer, size_t chunk_slots)
+{
+  struct rd_log_chunk *chunk
+    = rd_span_memory_take (writer->recorder->span_memory,
+                           writer->log.nchunks);
+  if (!chunk)
+    return false;
+  leave_chunk (writer);
+  append_chunk (writer, chunk, chunk_slots);
   return true;
 }
 
-/* Makes room for nslots, by another chunk or by compaction, which may raise
- * the node's threshold. */
+/* Uses the oldest chunk, which is full, again as the last one. */
+static void
+turn_ring (struct rd_writer_state *writer, size_t chunk_slots)
+{
+  struct rd_log *log = &writer->log;
+  struct rd_log_chunk *chunk = log->first;
+  leave_chunk (writer);
+  retire_chunk (writer, chunk);
+  log->first = chunk->next;
+  if (!log->first)
+    log->last = NULL;
+  log->nchunks--;
+  rd_commit ();
+  *chunk = (struct rd_log_chunk) { .slots = chunk->slots };
+  append_chunk (writer, chunk, chunk_slots);
+}
+
+/* Makes room for nslots, by another chunk, by using the oldest one again, or
+ * by compaction, which may raise the node's threshold. */
 static bool
 make_room_in_log (struct rd_writer_state *writer, size_t nslots)
 {
@@ -227,6 +299,10 @@ make_room_in_log (struct rd_writer_state *writer, size_t nslots)
     return true;
   if (!writer->log.last)
     return false;
+  if (writer->recorder->ring_nbytes > 0) {
+    turn_ring (writer, chunk_slots);
+    return true;
+  }
   leave_chunk (writer);
   compact_log (writer, chunk_slots);
   return rd_log_has_room (writer, nslots)
@@ -244,10 +320,8 @@ rd_log_take (struct rd_writer_state *writer, struct rd_node *node,
     rd_node_drop (writer, node, duration);
     return NULL;
   }
-  union rd_log_slot *slot = writer->log_next;
-  writer->log_next += nslots;
   node->nlogged++;
-  return slot;
+  return writer->log_next;
 }
 
 bool
@@ -266,6 +340,7 @@ rd_log_append (struct rd_writer_state *writer, struct rd_node *node,
   };
   if (run->extra)
     slot[1].extra = *run->extra;
+  rd_log_commit (writer, slot, run->extra ? 2 : 1);
   return true;
 }
 
@@ -286,3 +361,18 @@ rd_log_finish (struct rd_writer_state *writer)
     log->last->nslots = (size_t) (writer->log_next - log->last->slots);
 }
 
+void
+rd_log_clear (struct rd_writer_state *writer)
+{
+  rd_log_finish (writer);
+  for (struct rd_log_chunk *c = writer->log.first;
+       c && writer->texts.nown > 0; c = c->next)
+    for (size_t i = 0; i < c->nslots;) {
+      const struct rd_log_span *span = &c->slots[i].span;
+      if (rd_span_extra (span)->flags & RD_LOG_TEXT)
+        rd_texts_disown (&writer->texts, rd_span_extra (span)->text);
+      i += rd_span_nslots (span);
+    }
+  writer->log = (struct rd_log) { .first = NULL };
+  writer->log_next = writer->log_end = NULL;
+}

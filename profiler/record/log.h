@@ -2,7 +2,8 @@
 /* The log of one writer: single spans, in chunks of the span memory that all
  * writers of a recorder share.  When that is used up, the writer that needs
  * more drops its shortest spans, all but the first few of each node, and from
- * then on does not log spans as short as these.  All of it is called between
+ * then on does not log spans as short as these; or, if the log is a ring, it
+ * drops those in its oldest chunk.  All of it is called between
  * rd_writer_enter and rd_writer_leave (or, for the writer of requests, under
  * the recorder's mutex). */
 #ifndef RD_LOG_H
@@ -25,17 +26,31 @@ struct rd_log_run {
 bool rd_log_append (struct rd_writer_state *writer, struct rd_node *node,
                     const struct rd_log_run *run);
 
-/* Takes nslots slots for a run of this duration.  NULL: dropped, and counted
- * so. */
+/* Finds nslots slots for a run of this duration, which are to be written and
+ * then committed.  NULL: dropped, and counted so. */
 union rd_log_slot *rd_log_take (struct rd_writer_state *writer,
                                 struct rd_node *node, uint64_t duration,
                                 size_t nslots);
+
+/* Makes a span that was written into the next slots a part of the log; or does
+ * nothing, if slot is NULL. */
+static inline __attribute__ ((__always_inline__)) void
+rd_log_commit (struct rd_writer_state *writer, union rd_log_slot *slot,
+               size_t nslots)
+{
+  rd_commit ();
+  if (__builtin_expect (slot != NULL, 1))
+    writer->log_next = slot + nslots;
+}
 
 /* A position in the log; changes with every span that is logged. */
 uint64_t rd_log_mark (const struct rd_writer_state *writer);
 
 /* Sets the last chunk's count, when nothing is logged any more. */
 void rd_log_finish (struct rd_writer_state *writer);
+
+/* Empties the log, whose chunks are not returned. */
+void rd_log_clear (struct rd_writer_state *writer);
 
 /* True if the writer's last chunk has nslots slots left. */
 static inline bool

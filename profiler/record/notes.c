@@ -186,17 +186,53 @@ is_at_limit (const struct rd_texts *texts)
          || texts->n + texts->nown >= MAX_TEXTS;
 }
 
+/* True if the scope of a text has not ended. */
+static bool
+is_of_open (const struct rd_writer_state *writer,
+            const struct rd_log_text *text)
+{
+  const struct rd_frame *frame = writer->top;
+  while (frame > writer->frames && rd_frame_sequence (frame) > text->sequence)
+    frame--;
+  return frame > writer->frames && rd_frame_sequence (frame) == text->sequence;
+}
+
+/* Drops the older half of a ring's texts, but for those of open scopes: most of
+ * their spans are not in the ring any more. */
+static void
+drop_oldest (struct rd_texts *texts)
+{
+  size_t n = 0, nold = texts->n / 2;
+  for (size_t i = 0; i < texts->n; i++)
+    if (i >= nold || is_of_open (texts->ring, &texts->at[i]))
+      texts->at[n++] = texts->at[i];
+    else
+      unref_value (texts, texts->at[i].value);
+  texts->n = n;
+}
+
+/* The same, where there was no room. */
+static bool
+is_full (struct rd_texts *texts)
+{
+  if (is_at_limit (texts) && texts->ring)
+    drop_oldest (texts);
+  return is_at_limit (texts);
+}
+
 /* Appends a text; there is room. */
 static inline void
 append_text (struct rd_texts *texts, const struct rd_log_text *text,
              const char *name, struct rd_text_value *value)
 {
-  struct rd_log_text *own = &texts->at[texts->n++];
+  struct rd_log_text *own = &texts->at[texts->n];
   own->sequence = text->sequence;
   own->kind = text->kind;
   own->key = name;
   own->value = value;
   value->nrefs++;
+  rd_commit ();
+  texts->n++;
 }
 
 static __attribute__ ((__noinline__)) void
@@ -211,7 +247,7 @@ add_new_text (struct rd_texts *texts, struct rd_node *node, bool logs,
   }
   bool noted = add_note (node, name, text->kind, value);
   bool kept = !logs
-              || (!is_at_limit (texts)
+              || (!is_full (texts)
                   && rd_array_grow (&texts->at, &texts->capacity, texts->n,
                                     MAX_TEXTS, sizeof *texts->at)
                   && set_recent (texts, recent, text->key, name, value));
@@ -248,9 +284,7 @@ static bool
 set_recent_own (struct rd_texts *texts, struct rd_text_recent *recent,
                 const char *key, const char *name, const char *value)
 {
-  if (!rd_array_grow (&texts->kept, &texts->kept_capacity, texts->nkept,
-                      MAX_TEXTS, sizeof *texts->kept)
-      || !set_recent (texts, recent, key, name, value))
+  if (!set_recent (texts, recent, key, name, value))
     return false;
   if (recent->value->own_key == name)
     return true;
@@ -262,8 +296,6 @@ set_recent_own (struct rd_texts *texts, struct rd_text_recent *recent,
     recent->value = copy;
   }
   recent->value->own_key = name;
-  recent->value->nrefs++;
-  texts->kept[texts->nkept++] = recent->value;
   return true;
 }
 
@@ -274,14 +306,17 @@ own_new_text (struct rd_texts *texts, struct rd_node *node, const char *key,
   struct rd_text_recent *recent = find_recent (texts, key);
   const char *name = name_of_key (texts, recent, key);
   bool noted = name && add_note (node, name, RADIO_TEXT_NAME, value);
-  bool kept = name && !is_at_limit (texts)
+  bool kept = name && !is_full (texts)
               && set_recent_own (texts, recent, key, name, value);
   if (!noted || !kept)
     texts->dropped_count++;
   else
     recent->node = node;
-  texts->nown += kept;
-  return kept ? recent->value : NULL;
+  if (!kept)
+    return NULL;
+  texts->nown++;
+  recent->value->nrefs++;
+  return recent->value;
 }
 
 const struct rd_text_value *
@@ -294,7 +329,15 @@ rd_texts_own (struct rd_texts *texts, struct rd_node *node, const char *key,
       || !is_copy (recent->value->at, recent->value->nbytes - 1, value))
     return own_new_text (texts, node, key, value);
   texts->nown++;
+  recent->value->nrefs++;
   return recent->value;
+}
+
+void
+rd_texts_disown (struct rd_texts *texts, const struct rd_text_value *value)
+{
+  texts->nown--;
+  unref_value (texts, (struct rd_text_value *) value);
 }
 
 void
@@ -304,9 +347,6 @@ rd_texts_free (struct rd_texts *texts)
     unref_value (texts, texts->at[i].value);
   for (size_t i = 0; i < RD_NRECENT; i++)
     unref_value (texts, texts->recent[i].value);
-  for (size_t i = 0; i < texts->nkept; i++)
-    unref_value (texts, texts->kept[i]);
-  free (texts->kept);
   free (texts->at);
   *texts = (struct rd_texts) { .at = NULL };
 }

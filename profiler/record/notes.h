@@ -13,12 +13,16 @@ void rd_texts_add (struct rd_texts *texts, struct rd_node *node, bool logs,
                    const struct rd_log_text *text, const char *value);
 
 /* The same for a name that the extra of a logged span refers to.  Returns the
- * value to put there, which is valid until all texts are freed; NULL: dropped,
- * and counted so. */
+ * value to put there, which is valid until it is given to rd_texts_disown;
+ * NULL: dropped, and counted so. */
 const struct rd_text_value *rd_texts_own (struct rd_texts *texts,
                                           struct rd_node *node,
                                           const char *key,
                                           const char *value);
+
+/* The span with this text is not in the log any more. */
+void rd_texts_disown (struct rd_texts *texts,
+                      const struct rd_text_value *value);
 
 /* Drops the texts of a span that just ended and is not logged, but for those
  * that were set before others that stay. */
@@ -37,6 +41,7 @@ void rd_text_sweep_begin (struct rd_text_sweep *sweep,
 void rd_text_sweep_drop (struct rd_text_sweep *sweep, uint64_t sequence);
 void rd_text_sweep_end (struct rd_text_sweep *sweep);
 
+/* Spans have no texts in their extras any more. */
 void rd_texts_free (struct rd_texts *texts);
 
 /* Frees the notes of a node. */

@@ -64,6 +64,15 @@ rd_array_grow (void *array_at, size_t *capacity, size_t n, size_t limit,
                         realloc, &nbytes);
 }
 
+/* Between stores, of which a reader of a killed process's memory must not see
+ * the later one alone: the stores of a process that ends are complete up to
+ * the one at which it ended, so only the compiler may not move them. */
+static inline void
+rd_commit (void)
+{
+  atomic_signal_fence (memory_order_seq_cst);
+}
+
 /* An RD_VECTOR's next element, not initialised, or NULL. */
 #define rd_vector_add(vector, limit)                                    \
   (rd_array_grow (&(vector)->at, &(vector)->capacity, (vector)->n,      \
@@ -85,7 +94,8 @@ struct rd_text_note {
 /* Spans of one node mostly repeat the values of those before: so texts share
  * their values. */
 struct rd_text_value {
-  size_t nrefs;
+  size_t nrefs;               /* of texts, of spans that have it in their
+                                 extra, and of recent */
   size_t nbytes;              /* with the NUL */
   const char *own_key;        /* of spans that hold it in their extra, or
                                  NULL */
@@ -113,12 +123,12 @@ struct rd_text_recent {
 
 /* The texts of one writer, in the order in which they were set. */
 struct rd_texts {
+  const struct rd_writer_state *ring;   /* the writer, if its log is a ring: the
+                                           oldest texts are dropped; or
+                                           NULL */
   struct rd_names *names;     /* the recorder's */
   struct rd_log_text *at;
   size_t n, capacity;
-  struct rd_text_value **kept;          /* those with own_key: a reference
-                                           each */
-  size_t nkept, kept_capacity;
   size_t nown;                /* spans in the log that hold their text in
                                  their extra */
   size_t nbytes;              /* of the values */
@@ -216,7 +226,7 @@ struct rd_node {
                                            its names are in kept.  NULL: a
                                            stand-in for `foreign', or a
                                            writer's root */
-  uint64_t total;
+  uint64_t total;             /* as throttling sees it; exact when stopped */
   uint64_t nlogged;           /* spans of it that are in the log */
   uint64_t threshold;         /* shorter spans are not logged */
   uint64_t tag;               /* makes a span's first word of a frame's id */
@@ -241,7 +251,8 @@ struct rd_node {
   /* Figures of the runs that are not in the log; those in the log are added
    * when stopping. */
   uint64_t min, max;          /* min is UINT64_MAX before the first call */
-  uint64_t drops;             /* runs that are not in the log */
+  uint64_t unlogged;          /* their total */
+  uint64_t drops;             /* their number: see rd_node_drop */
 
   /* Set when stopping: calls are the runs that are logged or in the octaves;
    * self is total less the children on the same thread, plus `self_adjust',
@@ -372,6 +383,8 @@ struct rd_log_chunk {
   union rd_log_slot *slots;
   size_t nslots;              /* used; set when the log moves on to the next
                                  chunk, or the recorder stops */
+  size_t nretired;            /* of them, from the first on: their runs are in
+                                 the figures of nodes; see log.c */
 };
 
 static inline size_t
@@ -405,6 +418,11 @@ struct rd_log {
   uint64_t nappended;         /* slots ever used, without the last chunk's */
   uint64_t threshold;         /* since the last compaction; in ticks */
   size_t next_throttled;      /* of the writer's nodes; see tree.h */
+  uint64_t retired_until;     /* the latest end of a run that left the ring;
+                                 0: none did */
+  struct {
+    uint64_t noctave, unlogged;
+  } redo[2];                  /* of retiring; see log.c */
 };
 
 /*------------------------------------------------------------------------
@@ -507,6 +525,7 @@ struct rd_writer_state {
   struct rd_node *pending_node;         /* of the last run that was not
                                            logged: not in its octaves yet */
   uint64_t pending_duration;
+  uint64_t pending_unlogged;  /* of that node, with this run */
   double octave_scale;        /* units in a tick; see tree.h */
 
   struct rd_clock clock;
@@ -633,6 +652,7 @@ struct radio_recorder {
   uint64_t throttle_below;    /* ticks: shorter means are not logged */
   struct rd_names *names;     /* of all trees and logs */
   struct rd_span_memory *span_memory;   /* of all logs; NULL: tree only */
+  uint64_t ring_nbytes;       /* of the log as a ring; 0: it is none */
   struct rd_account *account; /* of all memory; made when starting */
 
   pthread_mutex_t mutex;

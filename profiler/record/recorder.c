@@ -3,6 +3,7 @@
  * cost of a scope. */
 #include <config.h>
 
+#include <inttypes.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@
 #define DEFAULT_MAX_SPANS 1048576
 #define MAX_FACTS 1024
 #define THROTTLE_FACTOR 20    /* throttle_below, in costs of a scope */
+#define MIN_RING_NBYTES 65536
 
 /*------------------------------------------------------------------------
  * Making a recorder
@@ -37,11 +39,13 @@ cleanup_recorder (struct radio_recorder **recorder)
 }
 
 static bool
-make_span_memory (struct radio_recorder *recorder, size_t max_spans)
+make_span_memory (struct radio_recorder *recorder, uint64_t max_spans)
 {
   if (recorder->tree_only)
     return true;
-  recorder->span_memory = rd_span_memory_new (max_spans);
+  if (max_spans > SIZE_MAX)
+    return false;
+  recorder->span_memory = rd_span_memory_new ((size_t) max_spans);
   return recorder->span_memory != NULL;
 }
 
@@ -165,6 +169,22 @@ begin_recording (struct radio_recorder *recorder)
   return rd_error_raise (&error);
 }
 
+static enum radio_status
+check_ring (const struct radio_recorder_options *options)
+{
+  if (options->ring_nbytes == 0)
+    return RADIO_OK;
+  if (options->max_spans != 0 || options->tree_only)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "ring_nbytes is set beside %s; set "
+                    "one of them", options->tree_only ? "tree_only"
+                                                      : "max_spans");
+  if (options->ring_nbytes < MIN_RING_NBYTES)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "ring_nbytes is too small (%" PRIu64
+                    "); use %d or more", options->ring_nbytes,
+                    MIN_RING_NBYTES);
+  return RADIO_OK;
+}
+
 enum radio_status
 rd_recorder_start (const struct radio_recorder_options *options,
                    const struct rd_recorder_setup *setup,
@@ -184,6 +204,7 @@ rd_recorder_start (const struct radio_recorder_options *options,
   if (!options)
     options = &defaults;
   RD_TRY (RD_CHECK_RESERVED (radio_recorder_options, options));
+  RD_TRY (check_ring (options));
   if (!rd_process_init ())
     return rd_fail (RADIO_ERROR_MEMORY, "no room for the handlers of "
                     "threads' ends and of forks");
@@ -194,10 +215,13 @@ rd_recorder_start (const struct radio_recorder_options *options,
   if (!recorder)
     return rd_fail_memory (sizeof *recorder);
 
-  size_t max_spans = options->max_spans ? options->max_spans
-                                        : DEFAULT_MAX_SPANS;
+  uint64_t max_spans = options->ring_nbytes
+                       ? options->ring_nbytes / sizeof (union rd_log_slot)
+                       : options->max_spans ? options->max_spans
+                                            : DEFAULT_MAX_SPANS;
   recorder->whole_process = options->whole_process;
   recorder->tree_only = options->tree_only;
+  recorder->ring_nbytes = options->ring_nbytes;
   recorder->taps = options->taps;
   if (options->title) {
     recorder->title = strdup (options->title);
@@ -205,8 +229,8 @@ rd_recorder_start (const struct radio_recorder_options *options,
       return rd_fail_memory (strlen (options->title) + 1);
   }
   if (!make_span_memory (recorder, max_spans))
-    return rd_fail (RADIO_ERROR_MEMORY, "no memory for a log of %zu spans",
-                    max_spans);
+    return rd_fail (RADIO_ERROR_MEMORY, "no memory for a log of %" PRIu64
+                    " spans", max_spans);
   recorder->account = rd_account_new (NULL);
   if (!recorder->account)
     return rd_fail_memory (sizeof *recorder->account);

@@ -436,8 +436,8 @@ write_span (union rd_log_slot *slot, const struct rd_frame *frame,
   slot->span.parent_epoch = (frame - 1)->id;
 }
 
-/* Logs the span of a frame that ended; there is room.  Returns its slot;
- * NULL: dropped. */
+/* Writes the span of a frame that ended into the log; there is room.  Returns
+ * its slot, for rd_log_commit; NULL: dropped. */
 static inline __attribute__ ((__always_inline__)) union rd_log_slot *
 log_with_room (struct rd_writer_state *writer, const struct rd_frame *frame,
                uint64_t token, uint64_t duration, size_t nslots)
@@ -448,7 +448,6 @@ log_with_room (struct rd_writer_state *writer, const struct rd_frame *frame,
     rd_node_drop (writer, node, duration);
     return NULL;
   }
-  writer->log_next = slot + nslots;
   node->nlogged++;
   write_span (slot, frame, token, duration, nslots);
   return slot;
@@ -553,6 +552,7 @@ end_marked (struct rd_writer_state *writer, struct rd_frame *frame,
     drop_texts (writer, frame);
   else if (nslots > 1)
     slot[1].extra = extra;
+  rd_log_commit (writer, slot, nslots);
   clear_simple (frame);
   rd_writer_leave (writer);
 }
@@ -566,7 +566,8 @@ end_entered (struct rd_writer_state *writer, uint64_t token, uint64_t now)
   if (likely (frame->id == token)
       && likely (can_end_fast (writer, frame, duration, 1))) {
     pop_frame (writer, frame, now, duration);
-    log_with_room (writer, frame, token, duration, 1);
+    rd_log_commit (writer, log_with_room (writer, frame, token, duration, 1),
+                   1);
     rd_writer_leave (writer);
   } else if (rd_frame_token (frame) == token)
     end_marked (writer, frame, token, now);
@@ -719,6 +720,7 @@ end_counting_marked (struct rd_writer_state *writer,
     write_extra (&slot[1], counting);
   if (counting->text)
     write_text (writer, frame, counting, slot, nslots);
+  rd_log_commit (writer, slot, nslots);
   clear_simple (frame);
   rd_writer_leave (writer);
 }
@@ -744,6 +746,7 @@ end_counting_entered (struct rd_writer_state *writer,
                                          duration, nslots);
   if (likely (slot != NULL) && likely (nslots > 1))
     write_extra (&slot[1], counting);
+  rd_log_commit (writer, slot, nslots);
   rd_writer_leave (writer);
 }
 

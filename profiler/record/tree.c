@@ -322,7 +322,7 @@ rd_tree_finish (struct rd_writer_state *writer)
     for (size_t i = 0; i < c->nslots;) {
       const struct rd_log_span *span = &c->slots[i].span;
       rd_node_add_unlogged (writer, writer->nodes[rd_span_node (span)],
-                            rd_span_duration (span));
+                            rd_span_duration (span), 0);
       i += rd_span_nslots (span);
     }
   rd_octaves_add_pending (writer);
@@ -330,6 +330,7 @@ rd_tree_finish (struct rd_writer_state *writer)
   for (size_t i = 0; i < writer->nnodes; i++) {
     struct rd_node *node = writer->nodes[i];
     flush_set (node);
+    node->total = node->unlogged;
     node->self += node->total + node->self_adjust;
     if (node->edge == RADIO_EDGE_CALL && node->site)
       node->parent->self -= node->total;

@@ -62,24 +62,39 @@ rd_octaves_add_pending (struct rd_writer_state *writer)
  * reading until they know it, which would make a scope half as long again. */
 static inline void
 rd_node_add_unlogged (struct rd_writer_state *writer, struct rd_node *node,
-                      uint64_t duration)
+                      uint64_t duration, uint64_t ndrops)
 {
   rd_octaves_add_pending (writer);
   writer->pending_node = node;
   writer->pending_duration = duration;
+  writer->pending_unlogged = node->unlogged + duration;
+  rd_commit ();
+  node->drops += ndrops;
+  rd_commit ();
+  node->unlogged = writer->pending_unlogged;
   if (__builtin_expect (duration < node->min, 0))
     node->min = duration;
   if (__builtin_expect (duration > node->max, 0))
     node->max = duration;
 }
 
-/* Counts a run that the log does not keep. */
+/* Counts a run that the log does not keep.  Of a process that was killed, the
+ * last such run counts if the node's drops do: they are the runs in its
+ * octaves and the pending one, and change last (see recover.c). */
 static inline void
 rd_node_drop (struct rd_writer_state *writer, struct rd_node *node,
               uint64_t duration)
 {
-  node->drops++;
-  rd_node_add_unlogged (writer, node, duration);
+  rd_node_add_unlogged (writer, node, duration, 1);
+}
+
+/* Puts the last run into its node's octaves, so that none is pending. */
+static inline void
+rd_octaves_flush (struct rd_writer_state *writer)
+{
+  rd_octaves_add_pending (writer);
+  rd_commit ();
+  writer->pending_node = &writer->root;
 }
 
 /* Finds those of the next n nodes, in turn, that are tiny and frequent, and

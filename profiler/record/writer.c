@@ -113,7 +113,7 @@ static void
 clear_writer (struct rd_writer_state *writer)
 {
   rd_tree_free (writer);
-  writer->log = (struct rd_log) { .first = NULL };
+  rd_log_clear (writer);
   rd_texts_free (&writer->texts);
   rd_samples_free (&writer->samples);
   free (writer->sessions.at);
@@ -149,6 +149,7 @@ add_writer_synced (struct radio_recorder *recorder)
                | (recorder->clock.tsc ? 0 : RD_ATTEND_CLOCK));
   writer->recorder = recorder;
   writer->texts.names = recorder->names;
+  writer->texts.ring = recorder->ring_nbytes > 0 ? writer : NULL;
   writer->number = (uint32_t) recorder->synced.writers.n;
   writer->clock = recorder->clock;
   writer->rate = recorder->rate;

@@ -22,6 +22,7 @@ enum {
   OFF,                        /* a scope while nothing records */
   TREE,                       /* recorded in the tree */
   LOG,                        /* in tree and log */
+  RING,                       /* in tree and log, which is a full ring */
   NSERIES,
 };
 
@@ -34,6 +35,9 @@ struct scopes_result {
 /* Scopes of one measurement: few enough that none is dropped from the log or
  * throttled. */
 #define NSCOPES 20000
+
+/* A ring of fewer than that. */
+#define RING_NBYTES ((uint64_t) 512 << 10)
 
 struct reads_result {
   char name[64];              /* "64 x 64 x 64 box" */
@@ -118,19 +122,15 @@ time_of (void (*loop) (size_t), size_t n)
 }
 
 /* The same while recording, warm: the first scopes allocate the buffers of the
- * thread and the node of the tree. */
+ * thread and the node of the tree, or fill the ring. */
 static int
-time_recorded_scopes (bool tree_only, double *seconds)
+time_recorded_scopes (const struct radio_recorder_options *options,
+                      double *seconds)
 {
-  struct radio_recorder_options options = {
-    .tree_only = tree_only,
-    .max_spans = 4 * NSCOPES,
-    .title = "bench",
-  };
   struct radio_recorder *recorder = NULL;
-  if (radio_recorder_start (&options, &recorder) != RADIO_OK)
+  if (radio_recorder_start (options, &recorder) != RADIO_OK)
     return rd_error_library (NULL);
-  scope_loop (NSCOPES / 10);
+  scope_loop (options->ring_nbytes ? NSCOPES : NSCOPES / 10);
   *seconds = time_of (scope_loop, NSCOPES);
   if (radio_recorder_stop (recorder, NULL) != RADIO_OK)
     return rd_error_library (NULL);
@@ -145,9 +145,14 @@ measure_scopes_round (struct scopes_result *bench, size_t round)
   double empty = time_of (empty_loop, NSCOPES);
   seconds[BARE] = time_of (bare_loop, NSCOPES);
   seconds[OFF] = time_of (scope_loop, NSCOPES);
-  int failed = time_recorded_scopes (true, &seconds[TREE]);
-  if (!failed)
-    failed = time_recorded_scopes (false, &seconds[LOG]);
+  static const struct radio_recorder_options options[NSERIES] = {
+    [TREE] = { .tree_only = true },
+    [LOG] = { .max_spans = 4 * NSCOPES },
+    [RING] = { .ring_nbytes = RING_NBYTES },
+  };
+  int failed = RD_EXIT_OK;
+  for (size_t i = TREE; i < NSERIES && !failed; i++)
+    failed = time_recorded_scopes (&options[i], &seconds[i]);
   for (size_t i = 0; i < NSERIES && !failed; i++) {
     double ns = 1e9 * (seconds[i] - empty) / n;
     bench->series[i].values[round] = ns > 0 ? ns : 0;
@@ -163,6 +168,7 @@ measure_scopes (size_t nrounds, struct scopes_result *bench)
     [OFF] = "scope, nothing records",
     [TREE] = "scope, tree only",
     [LOG] = "scope, tree and log",
+    [RING] = "scope, tree and ring",
   };
   struct rd_progress progress;
   bench->timer = TIMER;
@@ -350,7 +356,7 @@ struct bench {
   struct rd_subject subject;
   struct scopes_result scopes;
   struct reads_result box, whole;
-  struct rd_ratio off, tree, log, box_ratio, whole_ratio;
+  struct rd_ratio off, tree, log, ring, box_ratio, whole_ratio;
 };
 
 static bool
@@ -420,7 +426,8 @@ print_scopes (const struct bench *bench)
        && add_scope (&table, &series[BARE], NULL, "-")
        && add_scope (&table, &series[OFF], &off_x, off)
        && add_scope (&table, &series[TREE], &bench->tree, "-")
-       && add_scope (&table, &series[LOG], &bench->log, log);
+       && add_scope (&table, &series[LOG], &bench->log, log)
+       && add_scope (&table, &series[RING], &bench->ring, "-");
   if (ok) {
     rd_table_print (&table, stdout);
     printf ("medians of %zu rounds of %d scopes, without the empty loop"
@@ -511,9 +518,11 @@ print_json (const struct bench *bench)
   rd_json_set (object, "off_ns", series_json (&series[OFF]));
   rd_json_set (object, "tree_ns", series_json (&series[TREE]));
   rd_json_set (object, "log_ns", series_json (&series[LOG]));
+  rd_json_set (object, "ring_ns", series_json (&series[RING]));
   rd_json_set (object, "off", off);
   rd_json_set_double (object, "tree_ratio", bench->tree.median);
   rd_json_set (object, "log_ratio", log);
+  rd_json_set_double (object, "ring_ratio", bench->ring.median);
   rd_json_set (object, "box",
                reads_json (&bench->box, &bench->box_ratio, BAR_BOX));
   rd_json_set (object, "whole",
@@ -569,6 +578,8 @@ run_bench (struct bench *bench, const struct rd_args *args)
     failed = rd_ratio_of (&series[TREE], bare, &bench->tree);
   if (!failed)
     failed = rd_ratio_of (&series[LOG], bare, &bench->log);
+  if (!failed)
+    failed = rd_ratio_of (&series[RING], bare, &bench->ring);
   if (!failed)
     failed = rd_ratio_of (&bench->box.on, &bench->box.off,
                           &bench->box_ratio);
@@ -627,7 +638,8 @@ static const struct rd_command bench_profiler = {
   .operands = "[VOLUME] [OPTION]...",
   .description =
     "Measures what the profiler costs: nanoseconds of a scope (while nothing "
-    "records, in the tree, in tree and log) compared with a bare pair of "
+    "records, in the tree, in tree and log, in tree and ring) compared with a "
+    "bare pair of "
     "timer readings; and how much slower reads of a 64^3 box and of the whole "
     "volume are while they are recorded. All are measured in turn, and each "
     "target is met, unclear or missed by the 95 % confidence interval of the "

@@ -20,6 +20,7 @@ const EVIDENCE = {
   straggler: ['parts', 'timeline'], 'warm-up': ['runs'],
   'runs-scatter': ['runs'], 'profiler-overhead': ['facts'],
   'limits-reached': ['facts'], 'log-incomplete': ['facts'],
+  'log-ring': ['timeline'],
   'open-scopes': ['facts'], 'left-scopes': ['facts'],
   'recorded-elsewhere': ['facts'], 'clock-jumped': ['facts'],
 };

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../../functions.sh"
 program=$builddir/tests/profiler/files/env-program
 unset RADIO_PROFILE RADIO_PROFILE_SPANS RADIO_PROFILE_REDACT
-unset RADIO_PROFILE_REDACT_KEY RADIO_PROFILE_TAPS
+unset RADIO_PROFILE_REDACT_KEY RADIO_PROFILE_TAPS RADIO_PROFILE_RING
 export TMPDIR="$tmp/spare"
 mkdir "$TMPDIR"
 
@@ -147,6 +147,25 @@ an_invalid_number_of_spans_is_reported () {
   [ ! -e "$tmp/bad.json" ]
 }
 
+a_log_may_be_a_ring () {
+  for size in 65536 64K 1M; do
+    RADIO_PROFILE=$tmp/ring-$size.json RADIO_PROFILE_RING=$size run 0
+    grep -q '"bytes of the ring"' "$tmp/ring-$size.json"
+  done
+  grep -q '"65536"' "$tmp/ring-64K.json"
+  grep -q '"1048576"' "$tmp/ring-1M.json"
+}
+
+an_invalid_size_of_a_ring_is_reported () {
+  for size in much 1T 64KB -1 0 4K 99999999999999999999; do
+    RADIO_PROFILE=$tmp/bad.json RADIO_PROFILE_RING=$size run 9
+    [ "$(grep -ci ring "$tmp/err")" -eq 1 ]
+  done
+  RADIO_PROFILE=$tmp/bad.json RADIO_PROFILE_RING=1M RADIO_PROFILE_SPANS=7 run 9
+  one_line_says max_spans
+  [ ! -e "$tmp/bad.json" ]
+}
+
 names_are_redacted_on_request () {
   RADIO_PROFILE=$tmp/names.json run 0
   grep -q 'Doe^Jane' "$tmp/names.json"
@@ -281,6 +300,8 @@ check a_program_can_mark_its_profile_as_failed
 check a_second_call_has_no_effect
 check zero_spans_keep_the_tree
 check an_invalid_number_of_spans_is_reported
+check a_log_may_be_a_ring
+check an_invalid_size_of_a_ring_is_reported
 check names_are_redacted_on_request
 check a_key_gives_pseudonyms_of_its_own
 check an_invalid_key_is_reported
