@@ -5,7 +5,8 @@ and on the local disk.
 The server is Ceph's gateway on this machine, behind a proxy that delays both
 directions and counts requests.  Server, proxy and command share this
 machine's processors, so that the times are upper bounds.  Two builds can be
-compared: each round takes them in turn.
+compared: each round takes them in turn.  An old build that takes one volume
+after the other is measured with fewer of them.
 """
 
 import os
@@ -86,8 +87,8 @@ class Bench:
         print(f"{title}: {row}: " + ", ".join(f"{x:.5g}" for x in figures),
               file=sys.stderr)
 
-    def remote(self, title, build, server, i):
-        """Measures commands on a new store behind the link."""
+    def remote(self, title, build, n, server, i):
+        """Measures commands on a new store of n volumes behind the link."""
         options = self.options
         link = Link(server.port, options.delay_ms / 1000)
         env = server.environment(
@@ -95,8 +96,9 @@ class Bench:
             AWS_CONFIG_FILE=os.devnull, AWS_EC2_METADATA_DISABLED="true",
             AWS_SHARED_CREDENTIALS_FILE=os.devnull)
         store = f"s3://{BUCKET}/{title}-{i}"
-        images = options.folder / "images"
-        paths = [f"ct/v{j:06d}" for j in range(options.many)]
+        images = options.folder / f"images-{n}"
+        write_images(images, n)
+        paths = [f"ct/v{j:06d}" for j in range(n)]
         with tempfile.TemporaryDirectory() as folder:
             for row, *args in (
                     ("ingest", "ingest", "-q", "-c", "ct", images),
@@ -107,6 +109,8 @@ class Bench:
                     ("cp", "cp", "-q", store, f"{folder}/copy.zarr"),
                     ("rm", "rm", *paths)):
                 link.take_counts()
+                if row == "stats" and title == "before":
+                    continue  # of one volume alone, then
                 where = [] if row == "cp" else ["-s", store]
                 seconds, peak = run(build, env, args[0], *where, *args[1:])
                 self.add(title, row, seconds, link.take_counts()[0], peak)
@@ -165,18 +169,20 @@ class Bench:
 def main(options, server):
     """Returns the text of the measurements."""
     options.folder = options.folder / "many"
-    write_images(options.folder / "images", options.many)
     write_images(options.folder / "images-local", 5 * options.many)
     server.client().create_bucket(Bucket=BUCKET)
-    builds = {"now": options.build}
+    builds = {"now": (options.build, options.many)}
+    few = options.before_many or options.many
     if options.before:
-        builds = {"before": options.before, **builds}
+        builds = {"before": (options.before, few), **builds}
     bench = Bench(options)
     for i in range(options.rounds):
-        for title, build in builds.items():
-            bench.remote(title, build, server, i)
+        for title, (build, n) in builds.items():
+            bench.remote(title, build, n, server, i)
             bench.local(title, build)
+    fewer = (f" ({few} of them before)"
+             if options.before and few != options.many else "")
     return (f"{report.machine(options)}; {options.many} volumes of 24 KB in "
-            f"S3, each way {options.delay_ms:.0f} ms later; "
+            f"S3{fewer}, each way {options.delay_ms:.0f} ms later; "
             f"{5 * options.many} on the local disk; median of "
             f"{options.rounds} rounds.\n\n{bench.table()}\n")

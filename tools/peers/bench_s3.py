@@ -54,6 +54,8 @@ def arguments():
                         help="measure commands on N small volumes instead")
     parser.add_argument("--before", type=Path, metavar="DIR",
                         help="an older build to compare with, with --many")
+    parser.add_argument("--before-many", type=int, metavar="N",
+                        help="of how many volumes that has its S3 rows")
     options = parser.parse_args()
     if options.quick:
         options.rounds = 1
