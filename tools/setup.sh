@@ -94,12 +94,12 @@ install_packages () {
 
 # configure_in FOLDER [OPTION...], in the checkout's root; only when needed.
 configure_in () {
-  folder=$1
+  build_folder=$1
   shift
-  mkdir -p "$folder"
+  mkdir -p "$build_folder"
   [ configure -nt configure.ac ] || ./autogen.sh
-  if [ ! -f "$folder/Makefile" ]; then
-    (cd "$folder" && "$root/configure" -q "$@")
+  if [ ! -f "$build_folder/Makefile" ]; then
+    (cd "$build_folder" && "$root/configure" -q "$@")
   fi
 }
 
