@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* radio validate: reads and checks every tile. */
+/* radio validate: reads and checks every tile, and the documents of the groups
+ * above volumes; of these only those are reported that are not ok. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -40,7 +41,7 @@ struct note {
 struct outcome {
   struct radio_check check;
   enum state state;
-  bool is_missing, is_damaged;
+  bool is_array, is_missing, is_damaged;
   struct note *notes, **last;
 };
 
@@ -52,6 +53,7 @@ struct validation {
   size_t width;
   size_t counts[NSTATES];
   size_t nmissing;
+  size_t nsilent;                     /* groups that are ok */
   uint64_t tile_count, stored_nbytes, damaged_count;
   struct rd_json_items items;
   struct rd_jobs jobs;
@@ -94,7 +96,7 @@ on_damage (const char *message, void *user_data)
 static enum radio_status
 open_node (struct rd_target *node, bool is_array)
 {
-  if (node->array)
+  if (node->array || node->is_group)
     return RADIO_OK;
   if (is_array)
     return radio_array_open (node->store, node->path, &node->array);
@@ -109,6 +111,9 @@ static enum radio_status
 check_once (struct outcome *outcome, const struct rd_target *node)
 {
   outcome->check = (struct radio_check) { 0 };
+  if (node->is_group)
+    return radio_store_validate_group (node->store, node->path,
+                                       &outcome->check, on_damage, outcome);
   return node->volume
     ? radio_volume_validate (node->volume, &outcome->check, on_damage,
                              outcome)
@@ -138,6 +143,7 @@ check_node (void *data, size_t i)
   bool is_array = node->array && !node->volume;
   enum radio_status status = RADIO_ERROR_NOT_FOUND;
   unsigned nreplaced = 0;
+  outcome->is_array = is_array;
   while (status == RADIO_ERROR_NOT_FOUND && nreplaced <= MAX_REPLACED) {
     outcome->is_damaged = false;
     status = open_node (node, is_array);
@@ -162,8 +168,11 @@ check_node (void *data, size_t i)
     note (outcome, "it was replaced again and again while it was checked",
           true);
   if (outcome->check.stale_count > 0)
-    note (outcome, "its array nifti has the header of the volume before, "
-          "since a writer was interrupted; radio gc repairs it", false);
+    note (outcome, node->is_group
+          ? "its consolidated_metadata, which another program wrote, differs "
+            "from the documents; have it written again, or remove it"
+          : "its array nifti has the header of the volume before, since a "
+            "writer was interrupted; radio gc repairs it", false);
   outcome->state = outcome->is_damaged || status == RADIO_ERROR_CHECKSUM
                    || status == RADIO_ERROR_FORMAT  ? BAD
                    : status != RADIO_OK             ? NOT_CHECKED
@@ -174,14 +183,17 @@ check_node (void *data, size_t i)
 
 static void
 print_json (struct validation *v, const struct outcome *outcome,
-            const char *name)
+            const struct rd_target *node)
 {
   const struct radio_check *check = &outcome->check;
   struct json_object *object = json_object_new_object ();
   struct json_object *messages = json_object_new_array ();
   for (const struct note *n = outcome->notes; n; n = n->next)
     json_object_array_add (messages, rd_json_new_text (n->text));
-  rd_json_set_text (object, "path", name);
+  rd_json_set_text (object, "path", node->name);
+  rd_json_set_text (object, "kind", node->is_group       ? "group"
+                                    : outcome->is_array  ? "array"
+                                                         : "volume");
   rd_json_set_text (object, "state", words[outcome->state]);
   rd_json_set_u64 (object, "tile_count", check->tile_count);
   rd_json_set_u64 (object, "damaged_count", check->damaged_count);
@@ -191,9 +203,10 @@ print_json (struct validation *v, const struct outcome *outcome,
 }
 
 static void
-print_line (const struct validation *v, const char *name,
+print_line (const struct validation *v, const struct rd_target *node,
             const struct radio_check *check, enum state state)
 {
+  const char *name = node->name;
   char size[RD_TEXT_NBYTES], count[RD_TEXT_NBYTES], stored[32] = "";
   const char *color = state == OK             ? RD_GREEN
                       : state >= NOT_CHECKED  ? RD_RED
@@ -203,7 +216,13 @@ print_line (const struct validation *v, const char *name,
               check->tile_count == 1 ? " " : "",
               rd_text_size (check->stored_nbytes, size));
   rd_text_print (stdout, name);
-  printf ("%*s", (int) (v->width - rd_text_columns (name)), "");
+  size_t width = rd_text_columns (name);
+  printf ("%*s", (int) (v->width > width ? v->width - width : 0), "");
+  if (node->is_group) {
+    printf ("  %s%s%s\n", rd_color (stdout, color), words[state],
+            rd_color (stdout, RD_PLAIN));
+    return;
+  }
   printf ("  %s%-11s%s  %8s tile%s%s\n", rd_color (stdout, color),
           words[state], rd_color (stdout, RD_PLAIN),
           rd_number_grouped (check->tile_count, count),
@@ -230,20 +249,23 @@ report_node (void *data, size_t i)
   struct validation *v = data;
   struct outcome *outcome = &v->outcomes[i];
   const struct radio_check *check = &outcome->check;
-  const char *name = v->nodes.list[i].name;
+  const struct rd_target *node = &v->nodes.list[i];
+  const char *name = node->name;
   rd_progress_clear (&v->progress);
   print_notes (outcome, name);
   if (outcome->is_missing) {
     v->nmissing++;
+  } else if (node->is_group && outcome->state == OK) {
+    v->nsilent++;
   } else {
     v->counts[outcome->state]++;
     v->tile_count += check->tile_count;
     v->stored_nbytes += check->stored_nbytes;
-    v->damaged_count += check->damaged_count;
+    v->damaged_count += node->is_group ? 0 : check->damaged_count;
     if (v->args->json)
-      print_json (v, outcome, name);
+      print_json (v, outcome, node);
     else if (!v->args->quiet || outcome->state >= NOT_CHECKED)
-      print_line (v, name, check, outcome->state);
+      print_line (v, node, check, outcome->state);
   }
   free_notes (outcome);
   rd_progress_update (&v->progress, name, i + 1, v->nodes.n);
@@ -255,7 +277,7 @@ print_summary (const struct validation *v)
   char tiles[RD_TEXT_NBYTES], stored[RD_TEXT_NBYTES], time[RD_TEXT_NBYTES];
   char damaged[RD_TEXT_NBYTES];
   double seconds = rd_clock_s () - v->progress.start_s;
-  size_t n = v->nodes.n - v->nmissing - v->counts[NOT_CHECKED];
+  size_t n = v->nodes.n - v->nmissing - v->nsilent - v->counts[NOT_CHECKED];
   printf ("%zu checked, %zu bad", n, v->counts[BAD]);
   for (enum state state = NOT_CHECKED; state > OK; state--)
     if (v->counts[state] > 0)
@@ -276,8 +298,8 @@ static int
 validate (struct validation *v)
 {
   struct rd_nodes *nodes = &v->nodes;
-  int status = rd_nodes_find (v->args, RD_NODES_ARRAYS | RD_NODES_UNREAD,
-                              nodes);
+  int status = rd_nodes_find (v->args, RD_NODES_ARRAYS | RD_NODES_UNREAD
+                              | RD_NODES_GROUPS, nodes);
   if (status && nodes->n == 0)
     return status;
   v->outcomes = calloc (nodes->n + 1, sizeof *v->outcomes);
@@ -286,7 +308,7 @@ validate (struct validation *v)
   for (size_t i = 0; i < nodes->n; i++) {
     size_t width = rd_text_columns (nodes->list[i].name);
     v->outcomes[i].last = &v->outcomes[i].notes;
-    if (width > v->width)
+    if (width > v->width && !nodes->list[i].is_group)
       v->width = width;
   }
   v->items.is_list = !nodes->names_one;
@@ -341,6 +363,7 @@ const struct rd_command rd_command_validate = {
   .description =
     "Reads and checks every tile of the given volumes, or of all in the "
     "store, and compares the voxels with the checksum of the source image. "
+    "Of a store or collection also checks the documents above volumes. "
     "Each damage is reported on a line of its own. "
     "The exit status is 1 if a volume is bad, else 4 if one could not be "
     "read.",

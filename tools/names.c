@@ -200,6 +200,10 @@ struct finding {
 
   bool is_stopped;                    /* take failed */
 
+  /* Of the nodes that were kept, those of a listing that are not yet known to
+   * be in the way of a group. */
+  size_t nseen, nlisted;
+
   /* For patterns. */
   const char *pattern;                /* NULL: none */
   char **paths;                       /* that match; owned */
@@ -297,15 +301,49 @@ on_candidate (const struct radio_entry *entry, void *user_data)
   return RADIO_OK;
 }
 
+static int
+take_group (struct finding *finding, const char *path)
+{
+  const struct rd_target group = { .is_group = true };
+  size_t ntaken = finding->ntaken;
+  int failed = take_node (finding, path, false, &group);
+  finding->ntaken = ntaken;
+  return failed;
+}
+
+/* Takes what may be a group: folders that are volumes were taken already, in
+ * the same order. */
+static enum radio_status
+on_group (const struct radio_entry *entry, void *user_data)
+{
+  struct finding *finding = user_data;
+  const struct rd_nodes *nodes = finding->nodes;
+  while (finding->nseen < finding->nlisted
+         && strchr (nodes->list[finding->nseen].path, '/') != NULL)
+    finding->nseen++;
+  if (finding->nseen < finding->nlisted
+      && strcmp (nodes->list[finding->nseen].path, entry->path) == 0) {
+    finding->nseen++;
+    return RADIO_OK;
+  }
+  return take_group (finding, entry->path) == RD_EXIT_OK
+         ? RADIO_OK : RADIO_ERROR_CANCELLED;
+}
+
 /* Takes all volumes of a collection or of the store (path "").  *is_group is
  * false, with the library's message, if the path is neither. */
 static int
 take_listed (struct finding *finding, const char *path, bool *is_group)
 {
   const char *collection = *path ? path : NULL;
+  finding->nseen = finding->nodes->n;
   enum radio_status status = finding->how & RD_NODES_OPENED
     ? radio_store_list_opened (finding->store, collection, on_opened, finding)
     : radio_store_list (finding->store, collection, on_entry, finding);
+  finding->nlisted = finding->nodes->n;
+  if (status == RADIO_OK && collection == NULL
+      && (finding->how & RD_NODES_GROUPS))
+    status = radio_store_list_groups (finding->store, on_group, finding);
   *is_group = true;
   if (finding->is_stopped)
     return RD_EXIT_FAILED;
@@ -320,7 +358,8 @@ take_listed (struct finding *finding, const char *path, bool *is_group)
                              : rd_store_name (finding->args));
   if (finding->ntaken == 0 && (finding->how & RD_NODES_SOME))
     return rd_error ("%s: no volumes in it", finding->operand);
-  return RD_EXIT_OK;
+  return collection && (finding->how & RD_NODES_GROUPS)
+         ? take_group (finding, path) : RD_EXIT_OK;
 }
 
 static int
@@ -661,6 +700,8 @@ compare_nodes (const void *a, const void *b)
   int order = (x->store > y->store) - (x->store < y->store);
   if (order == 0)
     order = strcmp (x->path, y->path);
+  if (order == 0)
+    order = x->is_group - y->is_group;
   return order ? order : (x > y) - (x < y);
 }
 
@@ -680,6 +721,7 @@ rd_nodes_find (const struct rd_args *args, unsigned how,
   qsort (sorted, nodes->n, sizeof *sorted, compare_nodes);
   for (size_t first = 0, i = 1; i < nodes->n; i++) {
     if (sorted[first]->store == sorted[i]->store
+        && sorted[first]->is_group == sorted[i]->is_group
         && strcmp (sorted[first]->path, sorted[i]->path) == 0) {
       close_node (sorted[i]);
       sorted[i]->store = NULL;

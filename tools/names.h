@@ -26,6 +26,7 @@ struct rd_target {
                                      URL by which it was named */
   struct radio_volume *volume;    /* NULL when it is an array */
   struct radio_array *array;      /* a volume's array is its own */
+  bool is_group;                  /* the root, or a folder below it */
 
   /* With RD_NODES_OPENED, of a listing, which closes the volume itself; NULL
    * if it could not be opened: radio_error_message says why. */
@@ -57,6 +58,8 @@ enum {
   RD_NODES_UNREAD = 64,       /* also what cannot be read now, unopened */
   RD_NODES_UNCHECKED = 128,   /* with a store behind a network, names with a '/'
                                  are taken for volumes without a request */
+  RD_NODES_GROUPS = 256,      /* after the volumes of a store or collection, the
+                                 groups above them: for rd_nodes_find */
 };
 
 /* The nodes that the operands name: volumes, all of a collection or store, or

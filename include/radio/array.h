@@ -226,7 +226,8 @@ struct radio_check {
   uint64_t stale_count;       /* of a volume: its array nifti, if that has the
                                  header of the volume before, since a writer
                                  was interrupted; radio_store_gc and the next
-                                 write of the volume repair it */
+                                 write of the volume repair it.  Of a group:
+                                 see radio_store_validate_group */
 };
 
 /* Called for each damaged tile with a message that names it. */

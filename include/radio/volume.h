@@ -188,9 +188,10 @@ radio_volume_read_async (struct radio_volume *volume,
 RADIO_API struct radio_array *
 radio_volume_array (struct radio_volume *volume);
 
-/* Reads every tile and header byte of a volume, and compares all voxels with
- * the SHA-256 recorded at ingest.  Like radio_array_check; a wrong SHA-256 is
- * reported to damage too, and check->stale_count is no damage.
+/* Reads every tile and header byte of a volume, compares all voxels with the
+ * SHA-256 recorded at ingest, and the level's own document with the copy in the
+ * volume's.  Like radio_array_check; a wrong SHA-256 or document is reported to
+ * damage too, and check->stale_count is no damage.
  * Errors: those of radio_array_check, RADIO_ERROR_NOT_FOUND (the volume was
  * replaced or removed after it was opened). */
 RADIO_API enum radio_status
@@ -202,6 +203,32 @@ radio_volume_validate (struct radio_volume *volume,
 #define radio_volume_validate(volume, check, damage, user_data) \
   radio_volume_validate (volume, check, damage, user_data, \
                          sizeof (struct radio_check))
+
+/* Lists the root (path "") and the folders below it by their names: what may
+ * be a group above volumes, also if its document is missing or broken.  Reads
+ * none but the root's.
+ * Errors: those of listing. */
+RADIO_API enum radio_status
+radio_store_list_groups (struct radio_store *store, radio_entry_fn *callback,
+                         void *user_data) RADIO_USE_RESULT;
+
+/* Checks the document of a group above volumes, the root's (path "") or a
+ * collection's, which other programs read first.  check->damaged_count is 1 if
+ * it is broken, or is missing while there are volumes below.  If another
+ * program has put copies of documents into it (consolidated_metadata),
+ * check->stale_count is the number of those that differ from the documents, or
+ * are missing; this is no damage.  Nothing is wrong with a folder of another
+ * kind.  check and damage may be NULL.
+ * Errors: RADIO_ERROR_CHECKSUM (it is damaged), those of reading and
+ * listing. */
+RADIO_API enum radio_status
+radio_store_validate_group (struct radio_store *store, const char *path,
+                            struct radio_check *check,
+                            radio_damage_fn *damage, void *user_data,
+                            size_t check_nbytes) RADIO_USE_RESULT;
+#define radio_store_validate_group(store, path, check, damage, user_data) \
+  radio_store_validate_group (store, path, check, damage, user_data, \
+                              sizeof (struct radio_check))
 
 #ifdef __cplusplus
 }

@@ -213,22 +213,28 @@ struct kinds {
   size_t n;
 };
 
-/* A document that breaks the rules counts as none. */
+static bool
+is_broken (enum radio_status status)
+{
+  return status == RADIO_ERROR_FORMAT || status == RADIO_ERROR_UNSUPPORTED;
+}
+
+/* A document that breaks the rules counts as none.  In a store of radio's it is
+ * taken for a collection's: the volumes below do not depend on it. */
 static enum radio_status
 take_kind (struct rd_document *base, void *user_data)
 {
   struct kinds *kinds = user_data;
   const struct node *node = (const struct node *) base;
-  switch (base->error.status) {
-  case RADIO_OK:
-  case RADIO_ERROR_NOT_FOUND:
-  case RADIO_ERROR_FORMAT:
-  case RADIO_ERROR_UNSUPPORTED:
-    kinds->kinds[kinds->n++] = node->kind;
-    return RADIO_OK;
-  default:
+  enum radio_status status = base->error.status;
+  enum rd_kind kind = node->kind;
+  if (is_broken (status) && base->documents->store->is_radio)
+    kind = RD_KIND_GROUP;
+  else if (status != RADIO_OK && status != RADIO_ERROR_NOT_FOUND
+           && !is_broken (status))
     return rd_error_raise (&base->error);
-  }
+  kinds->kinds[kinds->n++] = kind;
+  return RADIO_OK;
 }
 
 static enum radio_status
@@ -284,7 +290,12 @@ list_volumes (struct listing *listing, const char *collection)
   enum rd_kind kind = RD_KIND_GROUP;
   RD_TRY (rd_store_read_root (store));
   if (collection) {
-    RD_TRY (rd_node_kind (store, collection, &kind));
+    enum radio_status status = rd_node_kind (store, collection, &kind);
+    if (is_broken (status) && store->is_radio
+        && strchr (collection, '/') == NULL)
+      kind = RD_KIND_GROUP;
+    else
+      RD_TRY (status);
     if (kind != RD_KIND_GROUP)
       return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no collection of that name "
                       "in %s", collection, store->io->uri);
@@ -314,6 +325,28 @@ run_listing (struct listing *listing, const char *collection)
     status = rd_documents_finish (documents);
   rd_documents_end (documents);
   return status;
+}
+
+static enum radio_status
+stop_at_volume (const struct radio_entry *entry, void *user_data)
+{
+  bool *has_volumes = user_data;
+  (void) entry;
+  *has_volumes = true;
+  return RADIO_ERROR_CANCELLED;
+}
+
+enum radio_status
+rd_list_has_volumes (struct radio_store *store, const char *collection,
+                     bool *has_volumes)
+{
+  struct listing listing = {
+    .store = store, .callback = stop_at_volume, .user_data = has_volumes,
+  };
+  *has_volumes = false;
+  enum radio_status status
+    = list_collections (&listing, (char *const[]) { (char *) collection }, 1);
+  return *has_volumes ? RADIO_OK : status;
 }
 
 enum radio_status
@@ -356,4 +389,30 @@ rd_list_collections (struct radio_store *store, struct rd_strings *names)
       RD_TRY (rd_strings_add (names, folders.items[i],
                               strlen (folders.items[i])));
   return RADIO_OK;
+}
+
+static enum radio_status
+list_groups (struct radio_store *store, radio_entry_fn *callback,
+             void *user_data)
+{
+  const struct radio_entry root = { "", "", "" };
+  struct rd_strings names RD_STRINGS_SCOPE = { 0 };
+  RD_TRY (rd_store_read_root (store));
+  RD_TRY (callback (&root, user_data));
+  RD_TRY (list_folders (store, "", &names));
+  for (size_t i = 0; i < names.n; i++) {
+    const struct radio_entry entry = { "", names.items[i], names.items[i] };
+    RD_TRY (callback (&entry, user_data));
+  }
+  return RADIO_OK;
+}
+
+enum radio_status
+radio_store_list_groups (struct radio_store *store, radio_entry_fn *callback,
+                         void *user_data)
+{
+  RD_NOT_NULL (store);
+  RD_NOT_NULL (callback);
+  RD_SCOPE ("list groups", RD_IN_OPERATION);
+  return rd_scope_end_with (list_groups (store, callback, user_data));
 }

@@ -6,11 +6,18 @@
 #include "src/array/context.h"
 #include "src/volume/strings.h"
 
-/* Append the names of the root's collections, in byte order.  Folders whose
- * document is missing or damaged are left out. */
+/* Append the names of the root's collections, in byte order.  Folders without
+ * a document are left out, and those with a broken one, but in a store of
+ * radio's. */
 enum radio_status rd_list_collections (struct radio_store *store,
                                        struct rd_strings *names)
   RADIO_USE_RESULT;
+
+/* Finds whether a folder of a store of radio's has volumes, by their documents
+ * alone. */
+enum radio_status rd_list_has_volumes (struct radio_store *store,
+                                       const char *collection,
+                                       bool *has_volumes) RADIO_USE_RESULT;
 
 /* The Levenshtein distance of two texts, in half steps: 2 for an insertion,
  * removal or replacement of a byte, 1 for a change of case.  Texts are

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Validating a volume: every tile, the header array, and the checksum that
- * was recorded when the file was read. */
+/* Validating a volume: every tile, the header array, the checksum that was
+ * recorded when the file was read, and the level's document. */
 #include <config.h>
 
 #include <string.h>
 
 #include "src/base/structs.h"
 #include "profiler/counters.h"
+#include "src/volume/documents.h"
 #include "src/volume/header.h"
 #include "src/volume/file-slabs.h"
 #include "src/volume/meta.h"
@@ -18,6 +19,8 @@ struct validation {
   struct radio_check check;
   radio_damage_fn *damage;
   void *user_data;
+  bool is_level_lost;                 /* reported */
+  enum radio_status level_status;     /* of its document, read once */
 };
 
 /* Fails if another writer has replaced the volume, in which case apparent
@@ -63,6 +66,7 @@ static enum radio_status
 report_lost_level (struct validation *validation)
 {
   const struct radio_volume *volume = validation->volume;
+  validation->is_level_lost = true;
   rd_fail (RADIO_ERROR_FORMAT, "%s: its level %s is missing", volume->path,
            volume->meta.level_path);
   return report_damage_if_current (validation);
@@ -166,11 +170,97 @@ check_sha256 (struct validation *validation)
   return report_damage_if_current (validation);
 }
 
+/* Compares the level's own document, which other programs read, with the copy
+ * in the volume's, which opened the array. */
+static enum radio_status
+compare_level (const struct radio_volume *volume, struct json_object *document)
+{
+  struct rd_array_doc *doc RD_CLEANUP (rd_cleanup_array_doc) = NULL;
+  char *where RD_FREE = rd_document_key (volume->array->path);
+  if (where == NULL)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (rd_array_doc_parse (document, where, &doc));
+  const char *member = rd_array_doc_difference (doc, volume->array->doc);
+  if (member == NULL)
+    return RADIO_OK;
+  return rd_fail (RADIO_ERROR_FORMAT, "%s: %s differs from the copy in the "
+                  "consolidated_metadata of %s/zarr.json", where, member,
+                  volume->path);
+}
+
+static enum radio_status
+take_level (struct rd_document *item, void *user_data)
+{
+  struct validation *validation = user_data;
+  enum radio_status status = item->error.status;
+  if (status == RADIO_OK)
+    status = compare_level (validation->volume, item->document);
+  validation->level_status = status;
+  return RADIO_OK;
+}
+
+static void
+free_level (struct rd_document *item)
+{
+  rd_free (item);
+}
+
+/* Starts to read the level's document: on a network it comes while the tiles
+ * do. */
+static enum radio_status
+request_level (struct validation *validation, struct rd_documents *documents)
+{
+  const struct radio_volume *volume = validation->volume;
+  if (!volume->has_level_copy)
+    return RADIO_OK;
+  struct rd_document *item = rd_calloc (1, sizeof *item);
+  if (item == NULL)
+    return rd_fail_memory (sizeof *item);
+  item->path = rd_strdup (volume->array->path);
+  if (item->path == NULL) {
+    rd_free (item);
+    return rd_fail_memory (strlen (volume->array->path) + 1);
+  }
+  return rd_documents_add (documents, item);
+}
+
+/* What was wrong the first time is read again, as the header array is. */
+static enum radio_status
+check_level_document (struct validation *validation,
+                      struct rd_documents *documents)
+{
+  struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
+  const struct radio_volume *volume = validation->volume;
+  RD_TRY (rd_documents_finish (documents));
+  if (validation->level_status == RADIO_OK || validation->is_level_lost)
+    return RADIO_OK;
+  enum radio_status status
+    = rd_store_read_document (volume->array->store, volume->array->path,
+                              &document);
+  if (status == RADIO_OK)
+    status = compare_level (volume, document);
+  if (status == RADIO_ERROR_NOT_FOUND)
+    rd_fail (RADIO_ERROR_FORMAT, "%s/zarr.json: missing, while %s/zarr.json "
+             "has a copy of it", volume->array->path, volume->path);
+  bool is_damage = status == RADIO_ERROR_NOT_FOUND
+                   || status == RADIO_ERROR_FORMAT
+                   || status == RADIO_ERROR_UNSUPPORTED;
+  return is_damage ? report_damage_if_current (validation) : status;
+}
+
 static enum radio_status
 validate (struct radio_volume *volume, struct radio_check *check,
           size_t check_nbytes, radio_damage_fn *damage, void *user_data)
 {
-  struct validation validation = { volume, { 0 }, damage, user_data };
+  struct validation validation = {
+    .volume = volume, .damage = damage, .user_data = user_data,
+  };
+  struct rd_documents documents RD_DOCUMENTS_SCOPE = {
+    .store = volume->array->store, .take = take_level,
+    .free_item = free_level, .user_data = &validation,
+  };
+  rd_documents_init (&documents);
+  RD_TRY (request_level (&validation, &documents));
   enum radio_status status
     = radio_array_check (volume->array, &validation.check, damage, user_data);
   /* The level is not there any more: the volume was replaced, or has lost
@@ -184,6 +274,7 @@ validate (struct radio_volume *volume, struct radio_check *check,
   RD_TRY (check_header (&validation));
   if (status == RADIO_OK)
     RD_TRY (check_sha256 (&validation));
+  RD_TRY (check_level_document (&validation, &documents));
   if (check)
     rd_fill_result (check, check_nbytes, &validation.check,
                     sizeof validation.check);

@@ -191,7 +191,8 @@ rd_volume_open_group (struct radio_store *store, const char *path,
   char *level_path RD_FREE = rd_key_join (path, level);
   if (level_path == NULL)
     return RADIO_ERROR_MEMORY;
-  if (json_object_is_type (document, json_type_object)) {
+  volume->has_level_copy = json_object_is_type (document, json_type_object);
+  if (volume->has_level_copy) {
     struct rd_array_doc *doc;
     RD_TRY (rd_array_doc_parse (document, level_path, &doc));
     RD_TRY (rd_array_open_doc (store, level_path, doc, &volume->array));

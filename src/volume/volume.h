@@ -10,6 +10,8 @@
 struct radio_volume {
   char *path;
   struct radio_array *array;
+  bool has_level_copy;                /* the array is opened from the copy of
+                                         its document in the volume's */
   struct rd_volume_meta meta;
   struct radio_volume_info info;
 };

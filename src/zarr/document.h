@@ -52,6 +52,19 @@ enum radio_status rd_group_doc_parse (struct json_object *document,
                                       struct rd_group_doc **doc)
   RADIO_USE_RESULT;
 
+/* Returns the first member in which two arrays differ, besides attributes, or
+ * NULL.  How the documents are written does not count. */
+const char *rd_array_doc_difference (const struct rd_array_doc *a,
+                                     const struct rd_array_doc *b);
+
+/* Finds whether two documents are of the same node: arrays are compared by
+ * their members, if this version knows them all, groups by their attributes,
+ * without consolidated_metadata. */
+enum radio_status rd_documents_compare (struct json_object *a,
+                                        struct json_object *b,
+                                        const char *where, bool *is_same)
+  RADIO_USE_RESULT;
+
 void rd_array_doc_free (struct rd_array_doc *doc);
 void rd_group_doc_free (struct rd_group_doc *doc);
 RD_DEFINE_CLEANUP (array_doc, struct rd_array_doc, rd_array_doc_free);

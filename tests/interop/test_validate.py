@@ -139,6 +139,27 @@ def test_a_header_that_stays_wrong_is_bad(server):
     assert "but nifti_crc32c is" in done.stderr
 
 
+def test_a_levels_document_that_came_wrong_is_requested_again(server):
+    times = []
+
+    def change(path, data):
+        if "/0-" in path and path.endswith("zarr.json"):
+            times.append(path)
+            if len(times) == 1:
+                return data.replace(b'"int16"', b'"uint8"')
+        return data
+
+    server.change = change
+    done, volume = validate(server, "ct/a")
+    assert (done.returncode, volume["state"]) == (0, "ok"), done.stderr
+    assert len(times) == 2
+    level = next(server.folder.glob("s.zarr/ct/a/0-*/zarr.json"))
+    level.write_text(level.read_text().replace('"int16"', '"uint8"'))
+    done, volume = validate(server, "ct/a")
+    assert (done.returncode, volume["state"]) == (1, "bad")
+    assert "data_type differs from the copy" in done.stderr
+
+
 def test_sizes_over_http_are_unknown(server):
     listed = subprocess.run([RADIO, "ls", "-l", "-s", server.url, "ct/a"],
                             capture_output=True, text=True)

@@ -430,6 +430,42 @@ a_stale_header_array_is_no_damage () {
   says 'ct/head  ok ' '1 checked, 0 bad;'
 }
 
+# Other programs begin at the documents above volumes, radio does not.
+a_bad_document_above_volumes_is_found () {
+  for volume in ct/head ct/neck mr/head; do
+    runs phantom -s above.zarr "$volume" --size 16
+  done
+  runs validate -s above.zarr
+  says '3 checked, 0 bad;'
+  [ "$(wc -l <"$tmp/out")" -eq 4 ]
+  echo garbage >above.zarr/ct/zarr.json
+  status=0
+  "$RADIO" validate -s above.zarr >"$tmp/out" 2>"$tmp/err" || status=$?
+  [ "$status" -eq 1 ]
+  says 'ct/neck  ok ' 'mr/head  ok ' 'ct       bad' '4 checked, 1 bad;'
+  grep -q '^radio: ct/zarr.json: invalid JSON' "$tmp/err"
+  [ "$(wc -l <"$tmp/err")" -eq 1 ]
+  status=0
+  "$RADIO" validate -s above.zarr ct --json >"$tmp/out" 2>"$tmp/err" ||
+    status=$?
+  [ "$status" -eq 1 ]
+  says '"path": "ct", "kind": "group", "state": "bad"' \
+    '"path": "ct/head", "kind": "volume", "state": "ok"'
+  runs validate -s above.zarr mr ct/head
+  says '2 checked, 0 bad;'
+  runs ls -s above.zarr
+  says 'ct/neck'
+  rm above.zarr/ct/zarr.json
+  status=0
+  "$RADIO" validate -s above.zarr >"$tmp/out" 2>"$tmp/err" || status=$?
+  [ "$status" -eq 1 ]
+  says '2 checked, 1 bad;'
+  grep -q '^radio: ct/zarr.json: missing, while there are' "$tmp/err"
+  runs phantom -s above.zarr ct/back --size 16
+  runs validate -s above.zarr
+  says '4 checked, 0 bad;'
+}
+
 # Not the data are bad, but they cannot be read.
 what_cannot_be_read_is_not_checked () {
   cp -r p.zarr unread.zarr
@@ -605,6 +641,7 @@ check a_listing_has_a_line_for_each_and_a_sum
 check stats_are_figures_and_bars
 check damage_is_found_and_named
 check a_stale_header_array_is_no_damage
+check a_bad_document_above_volumes_is_found
 check what_cannot_be_read_is_not_checked
 check a_missing_name_is_an_error_and_not_bad
 check a_removed_volume_is_gone

@@ -444,6 +444,102 @@ a_group_is_written_as_others_read_it (void **state)
   assert_non_null (doc->consolidated);
 }
 
+/* How a document is written does not count, what it means does. */
+static void
+two_documents_of_an_array_differ_by_a_member (void **state)
+{
+  (void) state;
+  static const struct {
+    const char *member, *text, *differs;
+  } cases[] = {
+    { "chunk_key_encoding", "'default'", NULL },
+    { "chunk_key_encoding", "{'configuration': {'separator': '/'}, 'name':"
+                            " 'default'}", NULL },
+    { "codecs", "[{'configuration': {'endian': 'little'}, 'name': 'bytes'}]",
+      NULL },
+    { "attributes", "{'a': 1}", NULL },
+    { "dimension_names", "null", NULL },
+    { "storage_transformers", "[]", NULL },
+    { "shape", "[10, 21]", "shape" },
+    { "data_type", "'uint16'", "data_type" },
+    { "chunk_grid", "{'name': 'regular', 'configuration': {'chunk_shape':"
+                    " [4, 9]}}", "chunk_grid" },
+    { "chunk_key_encoding", "'v2'", "chunk_key_encoding" },
+    { "fill_value", "8", "fill_value" },
+    { "codecs", "[{'name': 'bytes', 'configuration': {'endian': 'big'}}]",
+      "codecs" },
+    { "codecs", "[{'name': 'bytes', 'configuration': {'endian': 'little'}},"
+                " 'crc32c']", "codecs" },
+    { "dimension_names", "['y', 'x']", "dimension_names" },
+  };
+  JSON struct json_object *first = parse (plain);
+  ARRAY struct rd_array_doc *a = NULL;
+  assert_ok (rd_array_doc_parse (first, "a", &a));
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    ARRAY struct rd_array_doc *b = NULL;
+    JSON struct json_object *other = changed (cases[i].member, cases[i].text);
+    bool is_same, has_attributes = strcmp (cases[i].member, "attributes") == 0;
+    assert_ok (rd_array_doc_parse (other, "b", &b));
+    const char *differs = rd_array_doc_difference (a, b);
+    if (cases[i].differs == NULL)
+      assert_null (differs);
+    else
+      assert_string_equal (differs, cases[i].differs);
+    assert_ok (rd_documents_compare (first, other, "b", &is_same));
+    assert_int_equal (is_same, differs == NULL && !has_attributes);
+  }
+}
+
+/* Shards, compressors and types that radio does not know. */
+static void
+two_documents_are_compared_as_far_as_they_are_known (void **state)
+{
+  (void) state;
+  static const char *const codecs[] = {
+    "[{'name': 'sharding_indexed', 'configuration': {'chunk_shape': [2, 4],"
+    " 'codecs': ['bytes'], 'index_codecs': ['bytes', 'crc32c']}}]",
+    "[{'name': 'sharding_indexed', 'configuration': {'chunk_shape': [4, 4],"
+    " 'codecs': ['bytes'], 'index_codecs': ['bytes', 'crc32c']}}]",
+    "[{'name': 'sharding_indexed', 'configuration': {'chunk_shape': [2, 4],"
+    " 'codecs': ['bytes'], 'index_codecs': ['bytes']}}]",
+    "[{'name': 'sharding_indexed', 'configuration': {'chunk_shape': [2, 4],"
+    " 'codecs': ['bytes'], 'index_codecs': ['bytes', 'crc32c'],"
+    " 'index_location': 'start'}}]",
+    "['bytes', {'name': 'zstd', 'configuration': {'level': 1, 'checksum':"
+    " false}}]",
+    "['bytes', {'name': 'gzip', 'configuration': {'level': 1}}]",
+    "[{'name': 'transpose', 'configuration': {'order': [1, 0]}}, 'bytes']",
+    "['unknown']",
+    "['other']",
+  };
+  const size_t n = sizeof codecs / sizeof codecs[0];
+  for (size_t i = 0; i < n; i++)
+    for (size_t k = 0; k < n; k++) {
+      JSON struct json_object *a = changed ("codecs", codecs[i]);
+      JSON struct json_object *b = changed ("codecs", codecs[k]);
+      bool is_same;
+      json_object_object_add (a, "data_type", json_object_new_string ("int8"));
+      json_object_object_add (b, "data_type", json_object_new_string ("int8"));
+      assert_ok (rd_documents_compare (a, b, "a", &is_same));
+      assert_int_equal (is_same, i == k);
+    }
+  JSON struct json_object *group = parse (
+    "{'zarr_format': 3, 'node_type': 'group', 'attributes': {'x': NaN}}");
+  JSON struct json_object *same = parse (
+    "{'attributes': {'x': NaN}, 'node_type': 'group', 'zarr_format': 3,"
+    " 'consolidated_metadata': null}");
+  JSON struct json_object *bare = parse (
+    "{'zarr_format': 3, 'node_type': 'group'}");
+  JSON struct json_object *array = parse (plain);
+  bool is_same;
+  assert_ok (rd_documents_compare (group, same, "g", &is_same));
+  assert_true (is_same);
+  assert_ok (rd_documents_compare (group, bare, "g", &is_same));
+  assert_false (is_same);
+  assert_ok (rd_documents_compare (bare, array, "g", &is_same));
+  assert_false (is_same);
+}
+
 int
 main (void)
 {
@@ -457,6 +553,8 @@ main (void)
     cmocka_unit_test (key_encodings_have_their_own_separators),
     cmocka_unit_test (a_transposed_shards_tile_shape_is_in_the_arrays_axes),
     cmocka_unit_test (written_documents_read_back_the_same),
+    cmocka_unit_test (two_documents_of_an_array_differ_by_a_member),
+    cmocka_unit_test (two_documents_are_compared_as_far_as_they_are_known),
     cmocka_unit_test (groups_have_attributes_and_consolidated_metadata),
     cmocka_unit_test (broken_groups_are_refused_by_name),
     cmocka_unit_test (a_group_is_written_as_others_read_it),
