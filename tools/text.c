@@ -12,15 +12,6 @@
 
 #include "tools/text.h"
 
-static bool
-is_control (uint32_t character)
-{
-  return character < 0x20 || (character >= 0x7f && character < 0xa0)
-         || character == 0x2028 || character == 0x2029
-         || (character >= 0x202a && character <= 0x202e)
-         || (character >= 0x2066 && character <= 0x2069);
-}
-
 size_t
 rd_text_columns (const char *text)
 {
@@ -28,7 +19,8 @@ rd_text_columns (const char *text)
   while (*text) {
     uint32_t character;
     text += rd_utf8_decode (text, &character);
-    int columns = is_control (character) ? 1 : wcwidth ((wchar_t) character);
+    int columns = rd_utf8_is_control (character)
+                  ? 1 : wcwidth ((wchar_t) character);
     width += columns < 0 ? 1 : (size_t) columns;
   }
   return width;
@@ -40,7 +32,7 @@ rd_text_print (FILE *file, const char *text)
   while (*text) {
     uint32_t character;
     size_t length = rd_utf8_decode (text, &character);
-    if (is_control (character) || (character == 0xfffd && length == 1))
+    if (rd_utf8_is_control (character) || (character == 0xfffd && length == 1))
       fputc ('?', file);
     else
       fwrite (text, 1, length, file);

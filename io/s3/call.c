@@ -32,25 +32,15 @@ copy_plain (char *to, size_t room, const char *text)
   to[n] = '\0';
 }
 
-/* Copies the begin of a text, without control characters and invalid UTF-8. */
+/* Copies the begin of a text, whole characters; messages show no control
+ * characters (src/base/error.c). */
 static void
-copy_shown (char *to, size_t room, const char *text)
+copy_begin (char *to, size_t room, const char *text)
 {
-  size_t n = 0;
-  for (size_t nbytes; *text; text += nbytes) {
-    nbytes = rd_utf8_nbytes (text);
-    bool is_shown = nbytes > 1
-                    || (nbytes == 1 && *text >= 0x20 && *text != 0x7f);
-    if (nbytes == 0)
-      nbytes = 1;
-    if (n + nbytes >= room)
-      break;
-    if (is_shown)
-      memcpy (to + n, text, nbytes);
-    else
-      memset (to + n, '?', nbytes);
-    n += nbytes;
-  }
+  size_t n = strnlen (text, room);
+  if (n == room)
+    n = rd_utf8_cut (text, room - 1);
+  memcpy (to, text, n);
   to[n] = '\0';
 }
 
@@ -62,7 +52,7 @@ read_error_element (const char *path, const char *text, void *user_data)
     copy_plain (error->code, sizeof error->code, text);
     error->has_code = *text != '\0';
   } else if (strcmp (path, "Error/Message") == 0)
-    copy_shown (error->message, sizeof error->message, text);
+    copy_begin (error->message, sizeof error->message, text);
   if (strcmp (path, "Error/Region") == 0 && !error->region[0])
     copy_plain (error->region, sizeof error->region, text);
   else if (strcmp (path, "Error/Message") == 0
@@ -75,7 +65,8 @@ read_error_element (const char *path, const char *text, void *user_data)
   return RADIO_OK;
 }
 
-/* The valid beginning of a malformed body is still used. */
+/* The valid beginning of a malformed body is still used, and of a message also
+ * the beginning. */
 void
 rd_s3_error_parse (struct rd_s3_error *error,
                    const struct rd_http_response *response,
@@ -86,7 +77,8 @@ rd_s3_error_parse (struct rd_s3_error *error,
   copy_plain (error->redirected_to, sizeof error->redirected_to,
               response->redirected_to);
   if (body->nbytes > 0
-      && rd_s3_xml_read (body, "", read_error_element, error) != RADIO_OK)
+      && rd_s3_xml_read_damaged (body, "Error/Message", read_error_element,
+                                 error) != RADIO_OK)
     return;
 }
 
@@ -265,6 +257,9 @@ get_credentials (struct rd_s3_call *call)
                      "%s: no credentials", call->s3->base.uri);
 }
 
+/* The begin of a secret, in a message that was cut, says too much as well. */
+#define SECRET_BEGIN_NBYTES 16
+
 /* Removes a message that contains the credentials. */
 static void
 redact (struct rd_s3_error *error, const struct rd_s3_credentials *credentials)
@@ -274,9 +269,13 @@ redact (struct rd_s3_error *error, const struct rd_s3_credentials *credentials)
     credentials ? credentials->secret_key : NULL,
     credentials ? credentials->session_token : NULL,
   };
-  for (size_t i = 0; i < sizeof secrets / sizeof secrets[0]; i++)
-    if (secrets[i] && *secrets[i] && strstr (error->message, secrets[i]))
+  for (size_t i = 0; i < sizeof secrets / sizeof secrets[0]; i++) {
+    char begin[SECRET_BEGIN_NBYTES + 1] = "";
+    if (secrets[i])
+      strncpy (begin, secrets[i], SECRET_BEGIN_NBYTES);
+    if (*begin && strstr (error->message, begin))
       error->message[0] = '\0';
+  }
 }
 
 /* The region, which is part of AWS's hosts, may have changed.  After a token

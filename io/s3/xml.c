@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "src/base/checked.h"
+#include "src/base/text.h"
 #include "io/s3/xml.h"
 
 #define MAX_DEPTH 8
@@ -82,14 +83,14 @@ static void
 on_text (void *data, const XML_Char *text, int n)
 {
   struct reader *reader = data;
-  if ((size_t) n > MAX_TEXT_NBYTES - reader->text.nbytes) {
-    reject (reader, "a text that is too long");
-    return;
-  }
+  size_t room = MAX_TEXT_NBYTES - reader->text.nbytes;
+  bool is_too_long = (size_t) n > room;
   enum radio_status status = rd_buffer_append (&reader->text, text,
-                                               (size_t) n);
+                                               is_too_long ? room : (size_t) n);
   if (status != RADIO_OK)
     stop (reader, status);
+  else if (is_too_long)
+    reject (reader, "a text that is too long");
 }
 
 static void
@@ -135,21 +136,55 @@ parse (struct reader *reader, const struct rd_buffer *document)
                   document->nbytes);
 }
 
-enum radio_status
-rd_s3_xml_read (const struct rd_buffer *document, const char *where,
-                rd_s3_xml_fn *fn, void *user_data)
+static enum radio_status
+read_document (struct reader *reader, const struct rd_buffer *document,
+               const char *part)
 {
   static const XML_Memory_Handling_Suite memory = {
     rd_malloc, rd_realloc, rd_free
   };
-  struct reader reader = { .where = where, .fn = fn, .user_data = user_data };
-  reader.parser = XML_ParserCreate_MM ("UTF-8", &memory, NULL);
-  if (reader.parser == NULL)
+  reader->parser = XML_ParserCreate_MM ("UTF-8", &memory, NULL);
+  if (reader->parser == NULL)
     return rd_fail_memory (document->nbytes);
-  enum radio_status status = parse (&reader, document);
-  XML_ParserFree (reader.parser);
-  rd_buffer_free (&reader.text);
+  enum radio_status status = parse (reader, document);
+  XML_ParserFree (reader->parser);
+  if (status == RADIO_ERROR_FORMAT && part && reader->depth > 0
+      && strcmp (reader->path, part) == 0
+      && rd_buffer_append (&reader->text, "", 1) == RADIO_OK)
+    status = reader->fn (reader->path, (const char *) reader->text.data,
+                         reader->user_data);
+  rd_buffer_free (&reader->text);
   return status;
+}
+
+enum radio_status
+rd_s3_xml_read (const struct rd_buffer *document, const char *where,
+                rd_s3_xml_fn *fn, void *user_data)
+{
+  struct reader reader = { .where = where, .fn = fn, .user_data = user_data };
+  return read_document (&reader, document, NULL);
+}
+
+enum radio_status
+rd_s3_xml_read_damaged (const struct rd_buffer *document, const char *part,
+                        rd_s3_xml_fn *fn, void *user_data)
+{
+  RD_BUFFER_SCOPE struct rd_buffer repaired = { 0 };
+  struct reader reader = { .where = "", .fn = fn, .user_data = user_data };
+  RD_TRY (rd_buffer_append (&repaired, document->data, document->nbytes));
+  RD_TRY (rd_buffer_append (&repaired, "", 1));
+  repaired.nbytes--;
+  char *text = (char *) repaired.data;
+  for (size_t i = 0, nbytes; i < repaired.nbytes; i += nbytes) {
+    nbytes = rd_utf8_nbytes (text + i);
+    bool is_legal = nbytes > 1 || (nbytes == 1 && text[i] >= 0x20)
+                    || (text[i] && strchr ("\t\r\n", text[i]));
+    if (nbytes == 0)
+      nbytes = 1;
+    if (!is_legal)
+      text[i] = '?';
+  }
+  return read_document (&reader, &repaired, part);
 }
 
 enum radio_status

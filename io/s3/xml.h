@@ -22,6 +22,15 @@ enum radio_status rd_s3_xml_read (const struct rd_buffer *document,
                                   const char *where, rd_s3_xml_fn *fn,
                                   void *user_data) RADIO_USE_RESULT;
 
+/* The same for an error's document, which some servers put together from any
+ * bytes: '?' takes the place of those that XML cannot have, and if the document
+ * ends or becomes invalid within the element `part', the text up to there is
+ * still reported. */
+enum radio_status rd_s3_xml_read_damaged (const struct rd_buffer *document,
+                                          const char *part,
+                                          rd_s3_xml_fn *fn, void *user_data)
+  RADIO_USE_RESULT;
+
 /* Replaces *kept, which may be NULL, by a copy of an element's text.
  * RADIO_ERROR_MEMORY. */
 enum radio_status rd_s3_xml_keep (const char *text, char **kept)

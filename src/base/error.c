@@ -69,9 +69,12 @@ set_message (const char *format, va_list args, const char *tail)
   }
   /* Names come from files and networks: nothing in them may break the line
    * or control a terminal. */
-  for (unsigned char *p = (unsigned char *) text; *p; p++)
-    if (*p < 0x20 || *p == 0x7f)
-      *p = '?';
+  uint32_t character;
+  for (size_t i = 0, nbytes; text[i]; i += nbytes) {
+    nbytes = rd_utf8_decode (text + i, &character);
+    if (rd_utf8_is_control (character))
+      memset (text + i, '?', nbytes);
+  }
   memcpy (thread_message, text, sizeof text);
 }
 

@@ -49,6 +49,15 @@ rd_utf8_decode (const char *text, uint32_t *character)
   return n;
 }
 
+bool
+rd_utf8_is_control (uint32_t character)
+{
+  return character < 0x20 || (character >= 0x7f && character < 0xa0)
+         || character == 0x2028 || character == 0x2029
+         || (character >= 0x202a && character <= 0x202e)
+         || (character >= 0x2066 && character <= 0x2069);
+}
+
 void
 rd_utf8_repair (const char *text, char *to)
 {

@@ -16,6 +16,10 @@ size_t rd_utf8_nbytes (const char *text);
  * byte that begins no valid character is U+FFFD of length 1. */
 size_t rd_utf8_decode (const char *text, uint32_t *character);
 
+/* Returns true for a character that can steer a terminal or break a line:
+ * controls, line separators, and marks that change the direction of text. */
+bool rd_utf8_is_control (uint32_t character);
+
 /* Copies a text with U+FFFD for each byte that begins no valid character; to
  * has room for three times its bytes and a NUL. */
 void rd_utf8_repair (const char *text, char *to);

@@ -204,8 +204,15 @@ messages_of_unknown_codes_are_shown_within_bounds (void **state)
     { "the account is gone", "(status 404, NoSuchUser: the account is gone)" },
     { "a\nb\tc &#x7f;\xc3\xa4", ": a?b?c ?\xc3\xa4)" },
     { "the key " S3_ACCESS_KEY " is unknown", "(status 404, NoSuchUser)" },
+    { "Zugriff f\xc3\xbcr alle", ": Zugriff f\xc3\xbcr alle)" },
+    { "acc\xe8s refus\xe9", ": acc?s refus?)" },      /* Latin-1 */
+    { "a\x1b[31mb\x01", ": a?[31mb?)" },
+    { "a\xc2\x9b" "31m\xe2\x80\xae" "b", ": a??31m???b)" },
+    { "up to here&#1; and not here", ": up to here)" },
+    { "a &eacute; there", ": a )" },
   };
-  char body[1024], words[400];
+  static char body[40000];
+  char words[400];
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     snprintf (body, sizeof body, "<Error><Code>NoSuchUser</Code><Message>%s"
               "</Message></Error>", rows[i][0]);
@@ -218,6 +225,23 @@ messages_of_unknown_codes_are_shown_within_bounds (void **state)
             "</Message></Error>", words);
   s3_say (site, "404 Not Found", "", body);
   assert_fails (read_key (site->io, "k"), RADIO_ERROR_IO, "xxx)");
+  assert_true (strlen (radio_error_message ()) < 300);
+  /* A secret that is cut with the message. */
+  words[130] = '\0';
+  snprintf (body, sizeof body, "<Error><Code>NoSuchUser</Code><Message>%s "
+            S3_SECRET_KEY "</Message></Error>", words);
+  s3_say (site, "404 Not Found", "", body);
+  assert_fails (read_key (site->io, "k"), RADIO_ERROR_IO, "404, NoSuchUser)");
+  /* One that is cut off, and one that is longer than any text. */
+  s3_say (site, "404 Not Found", "", "<Error><Code>NoSuchUser</Code><Message>"
+          "the acc\xe8s");
+  assert_fails (read_key (site->io, "k"), RADIO_ERROR_IO, ": the acc?s)");
+  int n = snprintf (body, sizeof body, "<Error><Code>NoSuchUser</Code>"
+                    "<Message>");
+  memset (body + n, 'y', 30000);
+  strcpy (body + n + 30000, "</Message></Error>");
+  s3_say (site, "404 Not Found", "", body);
+  assert_fails (read_key (site->io, "k"), RADIO_ERROR_IO, "yyy)");
   assert_true (strlen (radio_error_message ()) < 300);
   s3_assert_all_sent (site);
 }
