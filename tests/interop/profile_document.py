@@ -225,7 +225,9 @@ class ProfileDocument:
             "histograms": table("node bucket count", [
                 (i, bucket, count) for i, node in enumerate(self.nodes)
                 for bucket, count in enumerate(node["histogram"]) if count]),
-            "shares": table("node part calls total_ns self_ns",
+            "shares": table("node part calls total_ns self_ns"
+                            + " work_ns starved_ns" * any(
+                                len(one) == 7 for one in self.shares),
                             sorted(self.shares)),
             "lanes": table("name is_async os_tid part span_count", [
                 (*lane, count) for lane, count in zip(self.lanes, counts)]),

@@ -200,12 +200,15 @@ class Profile {
     return counters;
   }
 
-  readShares(shares) {
+  // The figures of each node and part.
+  readShares(table) {
     const found = new Map();
-    shares?.node.forEach((node, i) => {
-      found.set(node * this.parts.length + shares.part[i],
-                { calls: shares.calls[i], total: shares.total_ns[i],
-                  self: shares.self_ns[i] });
+    this.knowsWorkOfParts = Boolean(table?.starved_ns);
+    table?.node.forEach((node, i) => {
+      found.set(node * this.parts.length + table.part[i],
+                { calls: table.calls[i], total: table.total_ns[i],
+                  self: table.self_ns[i], work: table.work_ns?.[i] ?? 0,
+                  starved: table.starved_ns?.[i] ?? 0 });
     });
     return found;
   }
@@ -237,7 +240,7 @@ class Profile {
 
   share(node, part) {
     return this.shares.get(node * this.parts.length + part)
-      ?? { calls: 0, total: 0, self: 0 };
+      ?? { calls: 0, total: 0, self: 0, work: 0, starved: 0 };
   }
 
   // Returns the bucket counts of a node.

@@ -7,12 +7,13 @@ import { FAILED } from '../data/failures.mjs';
 
 // Edges from this one on are requests and phases, which are no thread's work,
 // and instants, which take no time.
-const REQUEST = 2;
+export const REQUEST = 2;
 
-// Sums the stretch from `from' to `to' on the given lanes (null: all).  A span
-// that is partly inside counts in proportion; an instant counts where it is.
-// Spans carry only the bytes and failures of the counters.
-export function aggregateSpans(profile, { from, to, lanes }) {
+// Sums the stretch from `from' to `to' on the given lanes (null: all), of the
+// spans that `inside' marks (without it: all).  A span that is partly inside
+// counts in proportion; an instant counts where it is.  Spans carry only the
+// bytes and failures of the counters.
+export function aggregateSpans(profile, { from, to, lanes, inside: marks }) {
   const { spans, tree, causes, edges } = profile;
   const { begin, duration, submitted, wait, node, bytes, lane } = spans;
   const cover = coverageOf(spans, causes);
@@ -23,7 +24,8 @@ export function aggregateSpans(profile, { from, to, lanes }) {
   const failed = failedSpans(profile);
   for (let i = 0; i < spans.count; i++) {
     const end = begin[i] + duration[i];
-    if (begin[i] > to || end < from || lanes && !lanes[lane[i]])
+    if (begin[i] > to || end < from || lanes && !lanes[lane[i]]
+        || marks && !marks[i])
       continue;
     const low = greater(begin[i], from), inside = lesser(end, to) - low;
     if (!inside && duration[i])

@@ -7,9 +7,9 @@ import { transform } from './transforms.mjs';
 
 // The columns of one run.
 function columnsOf(profile, part) {
-  const shares = profile.names.map((_, node) => profile.share(node, part));
+  const figures = profile.names.map((_, node) => profile.share(node, part));
   return Object.fromEntries(RUN_COLUMNS.map((name) =>
-    [name, Float64Array.from(shares, (share) => share[name])]));
+    [name, Float64Array.from(figures, (one) => one[name])]));
 }
 
 // shape.runs: the columns of each run; of a single run its own.

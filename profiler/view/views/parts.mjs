@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The ranks of a joined profile, side by side.
 
-import { element, nameElement, showShare } from '../widgets/dom.mjs';
+import { button, element, nameElement, showShare } from '../widgets/dom.mjs';
 import { timesInBrief } from '../model/runs-data.mjs';
 import { SearchedRows } from './searched-rows.mjs';
 import { exactUnit, formatRatio, formatTime } from '../data/units.mjs';
@@ -13,12 +13,14 @@ function timeCell(ns, share) {
   return cell;
 }
 
-function partsPanel(profile) {
+function partsPanel({ profile, show }) {
   const { parts } = profile;
   const { mean, median, least, most } =
     timesInBrief(parts.map(({ wall }) => wall));
-  const rows = parts.map((part) => element('tr', {},
-    element('th', { scope: 'row' }, nameElement(part.name)),
+  const rows = parts.map((part, i) => element('tr', {},
+    element('th', { scope: 'row' },
+            button(nameElement(part.name), () => show('why', { why: 'p' + i }),
+                   { class: 'link', title: 'Why is it slow?' })),
     timeCell(part.wall, part.wall / most), timeCell(part.work, 0),
     element('td', {}, part.wall > 0
       ? formatRatio(part.work / part.wall) : '')));
@@ -41,5 +43,5 @@ export const partsView = {
   keys: [],
   ignores: { metric: 'Ranks are by wall and work.',
              part: 'They are shown whole,', transforms: 'with all scopes.' },
-  make: ({ profile, state }) => new SearchedRows(partsPanel(profile), state),
+  make: (shared) => new SearchedRows(partsPanel(shared), shared.state),
 };

@@ -6,37 +6,35 @@
 import { button, element, nameElement, plural, showShare }
   from '../widgets/dom.mjs';
 import { formatRange, narrow } from '../model/model.mjs';
-import { Pane, themeColours } from '../widgets/pane.mjs';
 import { transformedRuns } from '../model/run-shape.mjs';
 import { cacheOfRuns, listRuns, matchedOfRuns, timesInBrief, valuesOfRuns }
   from '../model/runs-data.mjs';
 import { makeMatcher } from '../data/search.mjs';
+import { Strip } from './strip.mjs';
 import { parseTransforms } from '../model/transforms.mjs';
 import { exactUnit, formatRatio, formatShare, formatTime, formatUnit }
   from '../data/units.mjs';
 
-const STRIP_HEIGHT = 150;
-const STRIP_LEFT = 74;
-const STRIP_EDGE = 16;
 const MOST_ROWS = 200;
 
 class Runs {
   constructor({ profile, state, model, tooltip, show }) {
     Object.assign(this, { profile, state, model, tooltip, show });
     this.limit = MOST_ROWS;
-    this.pane = new Pane({
+    this.strip = new Strip({
       label: 'Runs in their order, higher is slower. Arrow keys choose a '
-        + 'run; the table below has the same.',
-      className: 'strip', height: STRIP_HEIGHT,
-      draw: (...where) => this.draw(...where),
+        + 'run; the table below has the same.', tooltip,
+      choose: (i) => this.choose(i),
+      lines: (i) => [this.runs[i].name, [
+        [this.metric.label, this.format(this.runs[i].value)],
+        ['remark', this.runs[i].mark]]],
     });
     this.table = element('table', { class: 'parts' });
     this.more = element('p');
     this.summary = element('p');
     this.head = element('div', { class: 'runs-head' });
     this.element = element('div', { class: 'scroll runs-view' },
-      this.summary, this.head, this.pane.box, this.table, this.more);
-    this.listen(this.pane.canvas);
+      this.summary, this.head, this.strip.pane.box, this.table, this.more);
     this.measure();
   }
 
@@ -73,7 +71,10 @@ class Runs {
     this.summary.textContent = this.sentence();
     this.showHead();
     this.fill();
-    this.pane.redraw();
+    this.strip.show({
+      values: this.runs.map(({ value }) => value), brief: this.brief,
+      isSlow: (i) => this.runs[i].mark.startsWith('slow'),
+      chosen: this.chosen(), format: (value) => this.format(value) });
   }
 
   format(value) {
@@ -124,7 +125,8 @@ class Runs {
     this.head.replaceChildren(
       element('strong', {}, nameElement(this.runs[at].name)), ' alone. ',
       button('All runs', () => narrow(this.state, { range: '' })), ' ',
-      button('Timeline of this run', () => this.show('timeline')));
+      button('Timeline of this run', () => this.show('timeline')), ' ',
+      button('Why is it slow?', () => this.show('why', { why: 'p' + at })));
   }
 
   // Work is known for all scopes together only.
@@ -170,87 +172,6 @@ class Runs {
       ...this.shares
         ? [element('td', {}, formatShare(this.shares[run.part], 1))] : [],
       element('td', { class: 'text' }, run.mark));
-  }
-
-  // The position of a run's dot.
-  x(i, width) {
-    return STRIP_LEFT + STRIP_EDGE + (width - STRIP_LEFT - 2 * STRIP_EDGE)
-      * (this.runs.length > 1 ? i / (this.runs.length - 1) : 0.5);
-  }
-
-  y(value, height) {
-    const { most } = this.brief;
-    return height - STRIP_EDGE - (height - 2 * STRIP_EDGE)
-      * (most > 0 ? value / most : 0);
-  }
-
-  draw(context, width, height) {
-    const theme = themeColours();
-    const { lower, upper, median, most } = this.brief;
-    context.fillStyle = theme.sunken;
-    context.fillRect(STRIP_LEFT, this.y(upper, height), width,
-                     Math.max(1, this.y(lower, height)
-                              - this.y(upper, height)));
-    context.fillStyle = theme.accent;
-    context.fillRect(STRIP_LEFT, this.y(median, height) - 0.5, width, 1);
-    this.drawScale(context, theme, height, [0, median, most]);
-    const at = this.chosen();
-    this.runs.forEach((run, i) => {
-      const isSlow = run.mark.startsWith('slow');
-      context.beginPath();
-      context.arc(this.x(i, width), this.y(run.value, height),
-                  i === at ? 6 : this.runs.length > 300 ? 2 : 4, 0, 7);
-      context.fillStyle = isSlow ? '#d55e00' : theme.accent;
-      context.fill();
-      if (i === at) {
-        context.strokeStyle = theme.text;
-        context.lineWidth = 2;
-        context.stroke();
-      }
-    });
-  }
-
-  // Values at the left, where they do not overlap.
-  drawScale(context, theme, height, values) {
-    context.fillStyle = theme.muted;
-    context.textAlign = 'right';
-    let free = Infinity;
-    for (const value of values) {
-      const y = this.y(value, height);
-      if (y > free)
-        continue;
-      context.fillText(this.format(value), STRIP_LEFT - 8, y);
-      free = y - 14;
-    }
-    context.textAlign = 'left';
-  }
-
-  hit(event) {
-    const { x } = this.pane.position(event);
-    const width = this.pane.width - STRIP_LEFT - 2 * STRIP_EDGE;
-    const at = Math.round((x - STRIP_LEFT - STRIP_EDGE) / width
-                          * (this.runs.length - 1));
-    return Math.max(0, Math.min(this.runs.length - 1, at || 0));
-  }
-
-  listen(canvas) {
-    canvas.addEventListener('click', (event) =>
-      this.choose(this.hit(event)));
-    canvas.addEventListener('pointerleave', () => this.tooltip.hide());
-    canvas.addEventListener('pointermove', (event) => {
-      const run = this.runs[this.hit(event)];
-      this.tooltip.show(event.clientX, event.clientY, run.name, [
-        [this.metric.label, this.format(run.value)], ['remark', run.mark],
-      ], 'transparent');
-    });
-    canvas.addEventListener('keydown', (event) => {
-      const to = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-      if (to === undefined)
-        return;
-      const at = this.chosen();
-      this.choose(at < 0 ? 0 : at + to);
-      event.preventDefault();
-    });
   }
 }
 

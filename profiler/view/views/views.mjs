@@ -32,6 +32,7 @@ import { sandwichView } from './sandwich.mjs';
 import { timelineView } from './timeline.mjs';
 import { tilesView } from './tiles.mjs';
 import { bottomUpView, treeView } from './treegrid.mjs';
+import { whyView } from './why.mjs';
 
 const VIEWS = [
   timelineView,
@@ -44,6 +45,7 @@ const VIEWS = [
   runsView,
   partsView,
   diffView,
+  whyView,
   factsView,
 ];
 

@@ -9,6 +9,7 @@ import { Model } from '../model/model.mjs';
 import { copyText, stackMarkdown, stackText } from './share.mjs';
 import { extent } from './spark.mjs';
 import { TRANSFORMS } from '../model/transforms.mjs';
+import { groupOf } from '../model/why.mjs';
 import { exactUnit, formatCount, formatFlopRate, formatRate, formatTime,
          formatUnit }
   from '../data/units.mjs';
@@ -145,8 +146,10 @@ export class Details {
     const { spans } = this.profile;
     if (!(span >= 0 && span < spans.count && spans.node[span] === node))
       return null;
+    const why = groupOf(this.profile, 's' + span) === '' ? ''
+      : button('Why is it slow?', () => this.show('why', { why: 's' + span }));
     return element('section', { class: 'run' }, element('h3', {}, 'This run'),
-                   table(spanFacts(this.profile, span)),
+                   table(spanFacts(this.profile, span)), why,
                    element('h3', {}, this.model.shape() === this.model.whole
                      ? 'All runs' : 'All runs here'));
   }

@@ -3,6 +3,8 @@
 // evidence: its view opens, scrolled to it, and it is marked.
 
 import { button, element, foldable } from './dom.mjs';
+import { STEP } from '../data/profile.mjs';
+import { membersOf } from '../model/why.mjs';
 
 // The number of lines, with warnings, that leaves room for a view on the
 // screen.
@@ -22,6 +24,7 @@ const EVIDENCE = {
   'limits-reached': ['facts'], 'log-incomplete': ['facts'],
   'log-ring': ['timeline'],
   'open-scopes': ['facts'], 'left-scopes': ['facts'],
+  'first-step': ['why'], 'slow-steps': ['why'],
   'recorded-elsewhere': ['facts'], 'clock-jumped': ['facts'],
 };
 
@@ -29,7 +32,7 @@ const EVIDENCE = {
 const MARKED = {
   tree: 'tr.selected', icicle: '.pane', timeline: '.pane',
   tiles: '.tile-bytes', runs: '.strip', parts: 'table',
-  facts: '.facts',
+  facts: '.facts', why: '.diff-whole',
 };
 
 let marked = null;
@@ -66,13 +69,23 @@ function seenInTime(profile, node) {
     : { node, span: longestSpan(profile, node) };
 }
 
+// The slowest step, or the first one, of the scope that has most.
+function memberOf(profile, id) {
+  const { calls, categories } = profile;
+  const node = categories.reduce((most, one, i) => one === STEP
+    && !(calls[most] >= calls[i]) ? i : most, -1);
+  return id === 'first-step' ? membersOf(profile, 'n' + node).key(0)
+    : 'n' + node;
+}
+
 // The way to the evidence of a finding: { title, go }; null: none.
 function wayTo(profile, { id, node }, { showNode, show, has }) {
   const view = EVIDENCE[id]?.find(has);
   if (view)
     return { title: 'Show where', go: () => {
       show(view, view === 'timeline' ? seenInTime(profile, node)
-        : node < 0 ? {} : { node });
+        : view === 'why' ? { why: memberOf(profile, id) }
+          : node < 0 ? {} : { node });
       markEvidence(view);
     } };
   return node < 0 ? null : { title: 'Show ' + profile.names[node],

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+// Why a run was slow: a run, a rank, or a span among those of its scope (a
+// step, a request) beside the median one, path by path.
+
+import { aggregateSpans, REQUEST } from './aggregate.mjs';
+import { findQuantile } from './function-stats.mjs';
+import { listRuns } from './runs-data.mjs';
+import { STEP } from '../data/profile.mjs';
+
+// The kinds of a path's own time: on a CPU (of spans, whose times without one
+// the log does not know, both), without one, else.
+const NKINDS = 3;
+
+// The category of scopes that wait for other threads.
+const QUEUE = 'queue';
+
+// The share of a path's difference that one of its children must have to be
+// named instead, and that of the whole from which on a cause is named.
+const CHILD_SHARE = 0.8;
+const NAMED_SHARE = 0.1;
+const MOST_NAMED = 3;
+
+// The number of spans of each node.
+export function spanCounts({ spans, tree }) {
+  const counts = new Uint32Array(tree.size);
+  for (let i = 0; i < spans.count; i++)
+    counts[spans.node[i]]++;
+  return counts;
+}
+
+// The groups whose members can be compared: 'p' of runs or ranks, 'n5' of the
+// spans of node 5, which are steps, or those of this node.
+export function groupsOf(profile, node) {
+  const { parts, categories } = profile;
+  const counts = spanCounts(profile);
+  const nodes = new Set(categories.map((one, i) => one === STEP ? i : -1)
+    .concat(node));
+  return [...parts.length > 1 ? ['p'] : [],
+          ...[...nodes].filter((i) => counts[i] > 1).map((i) => 'n' + i)];
+}
+
+// The group of 'p', 'n5' or a member ('p2', 's7': span 7); '' if there is
+// none.
+export function groupOf(profile, key) {
+  const { parts, spans } = profile;
+  const [, kind, digits] = /^([pns])(\d*)$/.exec(key) ?? [];
+  const number = Number(digits);
+  if (kind === 'p' && parts.length > 1)
+    return 'p';
+  const node = kind === 's' && digits ? spans.node[number] ?? -1
+    : kind === 'n' && digits ? number : -1;
+  return node >= 0 && spanCounts(profile)[node] > 1 ? 'n' + node : '';
+}
+
+// The members of a group, in the order of time: { keys, values (their times),
+// name (i), find (key) }.
+export function membersOf(profile, group) {
+  const { parts, spans, names } = profile;
+  if (group === 'p')
+    return { values: Float64Array.from(parts, ({ wall }) => wall),
+             name: (i) => parts[i].name, key: (i) => 'p' + i,
+             find: (key) => /^p\d/.test(key) ? Number(key.slice(1)) : -1 };
+  const node = Number(group.slice(1));
+  const list = [];
+  for (let i = 0; i < spans.count; i++)
+    if (spans.node[i] === node)
+      list.push(i);
+  list.sort((a, b) => spans.begin[a] - spans.begin[b]);
+  return { values: Float64Array.from(list, (i) => spans.duration[i]),
+           name: (i) => names[node] + ' '
+             + (spans.steps.get(list[i]) ?? '#' + (i + 1)),
+           key: (i) => 's' + list[i],
+           find: (key) => key[0] === 's' ? list.indexOf(Number(key.slice(1)))
+             : -1 };
+}
+
+// The slowest member, and the median one of all but one (nearest rank).
+export function slowestOf(values) {
+  return values.reduce((most, value, i) => value > values[most] ? i : most, 0);
+}
+
+export function medianOf(values, except) {
+  const others = values.filter((_, i) => i !== except);
+  const value = others[findQuantile(others, 0.5)];
+  return values.findIndex((one, i) => one === value && i !== except);
+}
+
+// Marks a span and all that it caused.
+function causedBy({ spans, causes }, span) {
+  const { starts, list } = causes;
+  const inside = new Uint8Array(spans.count);
+  for (const stack = [span]; stack.length > 0;) {
+    const top = stack.pop();
+    inside[top] = 1;
+    for (let k = starts[top]; k < starts[top + 1]; k++)
+      stack.push(list[k]);
+  }
+  return inside;
+}
+
+// The columns of a run or rank: as counted; its bytes, only where the log has
+// all spans.
+function columnsOfPart(profile, part) {
+  const { names, lanes, info, end } = profile;
+  const own = names.map((_, node) => profile.share(node, part));
+  const column = (name) => Float64Array.from(own, (one) => one[name]);
+  const { begin, end: until } = listRuns(profile)[part];
+  const isRank = profile.partKind() === 'rank';
+  const logged = info.dropped > 0 || profile.spans.count === 0 ? null
+    : aggregateSpans(profile, isRank
+      ? { from: 0, to: end,
+          lanes: Uint8Array.from(lanes, (lane) => Number(lane.part === part)) }
+      : { from: begin, to: until, lanes: null });
+  return { calls: column('calls'), total: column('total'),
+           self: column('self'),
+           work: profile.knowsWorkOfParts ? column('work') : null,
+           starved: profile.knowsWorkOfParts ? column('starved') : null,
+           bytes: logged?.bytes ?? null };
+}
+
+// The columns of a member.
+function columnsOfMember(profile, key) {
+  const number = Number(key.slice(1));
+  if (key[0] === 'p')
+    return columnsOfPart(profile, number);
+  const columns = aggregateSpans(profile, {
+    from: 0, to: profile.end, lanes: null,
+    inside: causedBy(profile, number) });
+  return { ...columns, starved: null };
+}
+
+// A path's own time by kind.
+function kindsOf({ edges }, { self, work, starved }, node) {
+  const all = self[node];
+  if (edges[node] >= REQUEST || work === null)
+    return [0, 0, all];
+  const ran = Math.min(all, work[node]);
+  const without = Math.min(ran, starved?.[node] ?? 0);
+  return [ran - without, without, all - ran];
+}
+
+function labelsOf({ work, starved }) {
+  return work === null ? ['', '', '']
+    : starved === null ? ['working', '', 'waiting']
+      : ['on a CPU', 'without a CPU', 'waiting'];
+}
+
+// Compares a member (by its key) with another: { excess; rows by node, each
+// { node, total: [a, b], calls, bytes (or null), kinds: differences } or
+// undefined where neither ran; labels: of the kinds, '' where the document has
+// none of a run's }.
+export function compareMembers(profile, key, other, excess) {
+  const [a, b] = [key, other].map((one) => columnsOfMember(profile, one));
+  const rows = profile.names.map((_, node) => {
+    const both = (column) => [a[column][node], b[column][node]];
+    const [ours, theirs] = [a, b].map((one) => kindsOf(profile, one, node));
+    if (!(a.calls[node] + b.calls[node] + a.total[node] + b.total[node] > 0))
+      return undefined;
+    return { node, total: both('total'), calls: both('calls'),
+             bytes: a.bytes && b.bytes ? both('bytes') : null,
+             kinds: ours.map((ns, kind) => ns - theirs[kind]) };
+  });
+  return { excess, rows, labels: labelsOf(a) };
+}
+
+// The largest causes of a difference: [{ node, kind, amount }]: each the path
+// that has most of one kind's, with all below it.  Waiting for other threads
+// is one only if these did nothing that is.
+export function causesOf(profile, { excess, rows }) {
+  if (!(excess > 0))
+    return [];
+  const found = largestOfKinds(profile, excess, (node, kind) =>
+    kind === NKINDS - 1 && profile.categories[node] === QUEUE ? 0
+      : rows[node]?.kinds[kind] ?? 0);
+  return found.length > 0 ? found
+    : largestOfKinds(profile, excess, (node, kind) =>
+      rows[node]?.kinds[kind] ?? 0);
+}
+
+function largestOfKinds({ tree }, excess, valueOf) {
+  const found = Array.from({ length: NKINDS }, (_, kind) => {
+    const sums = tree.sums(Float64Array.from({ length: tree.size },
+      (_, node) => valueOf(node, kind)));
+    const heaviest = (node) => tree.sorted(node, sums)[0] ?? -1;
+    let node = heaviest(-1), below = node;
+    while (below >= 0 && sums[below] >= CHILD_SHARE * sums[node]) {
+      node = below;
+      below = heaviest(node);
+    }
+    return { node, kind, amount: sums[node] ?? 0 };
+  });
+  return found.filter(({ amount }) => amount >= NAMED_SHARE * excess)
+    .sort((x, y) => y.amount - x.amount).slice(0, MOST_NAMED);
+}
+
+// How often scopes ran whose number explains a time: requests, and hits of
+// caches: [[name, ours, theirs], ...] where they differ.
+export function countsOf({ names, edges, tree }, { rows }) {
+  const sum = (isOf) => [0, 1].map((side) => rows.reduce((all, row, node) =>
+    all + (row && isOf(node) ? row.calls[side] : 0), 0));
+  const isRequest = (node) => edges[node] === REQUEST
+    && edges[tree.parents[node]] !== REQUEST;
+  return [['requests', ...sum(isRequest)],
+          ['cache hits', ...sum((node) => names[node] === 'cache hit')]]
+    .filter(([, ours, theirs]) => ours !== theirs);
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: MIT
+// Why a run was slow: one of the runs, ranks, steps, requests or any other
+// scope's spans beside the median one, with a sentence that names the largest
+// differences.
+
+import { DiffIcicle } from './diff-icicle.mjs';
+import { Strip } from './strip.mjs';
+import { formatRange, narrow } from '../model/model.mjs';
+import { timesInBrief } from '../model/runs-data.mjs';
+import { causesOf, compareMembers, countsOf, groupOf, groupsOf, medianOf,
+         membersOf, slowestOf } from '../model/why.mjs';
+import { exactUnit, formatBytes, formatCount, formatSigned, formatTime }
+  from '../data/units.mjs';
+import { button, choice, element, nameElement, plural }
+  from '../widgets/dom.mjs';
+
+const WHY_ROWS = 30;
+
+// Differences of less than this share of the whole are drawn as noise, and
+// members from this many times the median on as slow.
+const SAME = 0.02;
+const SLOW_TIMES = 1.5;
+
+class Why {
+  constructor({ profile, state, tooltip }) {
+    Object.assign(this, { profile, state, tooltip });
+    this.limit = WHY_ROWS;
+    this.head = element('div', { 'aria-live': 'polite' });
+    this.strip = new Strip({
+      label: 'All of them in the order of time, higher is slower. Arrow keys '
+        + 'choose one.', tooltip,
+      choose: (i) => state.set({ why: this.all.key(i) }),
+      lines: (i) => [this.all.name(i), [
+        ['took', formatTime(this.all.values[i])]]],
+    });
+    this.icicle = new DiffIcicle({
+      choose: (node) => node >= 0 && state.set({ node }),
+      point: (event, node) => this.point(event, node),
+      zoom: (zoomed) => {
+        this.zoomed = zoomed;
+        this.follow();
+      },
+    });
+    this.list = element('div');
+    this.element = element('div', { class: 'scroll why' }, this.head,
+      this.strip.pane.box, this.icicle.pane.box, this.list);
+    this.choose();
+  }
+
+  update(keys) {
+    if (keys.has('why') || keys.has('node') && this.group === '')
+      this.choose();
+    else if (keys.has('node'))
+      this.showHead();
+    this.follow();
+  }
+
+  // The member in the address, or the slowest of its group, or of the first.
+  choose() {
+    const { profile, state } = this;
+    const key = state.get('why');
+    this.group = groupOf(profile, key)
+      || (groupsOf(profile, state.get('node'))[0] ?? '');
+    this.strip.pane.box.hidden = this.icicle.pane.box.hidden
+      = this.group === '';
+    if (this.group === '') {
+      this.head.replaceChildren('Select a scope that ran more than once.');
+      this.list.replaceChildren();
+      return;
+    }
+    this.all = membersOf(profile, this.group);
+    const { values } = this.all;
+    const named = this.all.find(key);
+    this.at = named >= 0 && named < values.length ? named : slowestOf(values);
+    this.other = medianOf(values, this.at);
+    this.compared = compareMembers(profile, this.all.key(this.at),
+                                   this.all.key(this.other),
+                                   values[this.at] - values[this.other]);
+    this.zoomed = -1;
+    this.render();
+  }
+
+  render() {
+    const { values } = this.all;
+    const brief = timesInBrief(values);
+    this.showHead();
+    this.strip.show({
+      values, brief, chosen: this.at, format: formatTime,
+      isSlow: (i) => values[i] >= SLOW_TIMES * brief.median });
+    this.showTree();
+    this.showList();
+  }
+
+  showHead() {
+    const { profile, state, group } = this;
+    const groups = new Set([...groupsOf(profile, state.get('node')), group]);
+    const label = (one) => one === 'p' ? profile.partKind() + 's'
+      : 'runs of ' + profile.names[Number(one.slice(1))];
+    this.head.replaceChildren(
+      element('p', { class: 'diff-whole' }, ...this.sentence()),
+      element('div', { class: 'tile-controls' },
+        choice('Of', [...groups].map((one) => [one, label(one)]), group,
+               (why) => state.set({ why }, { step: true })),
+        button('The slowest', () => state.set({ why: group })),
+        button('Only this one, in all views', () => this.narrow())));
+  }
+
+  // The last names of a path, or all.
+  path(node, most = Infinity) {
+    const { tree, names } = this.profile;
+    return tree.path(node).slice(-most).map((one) => names[one])
+      .join(' \u203a ');
+  }
+
+  // "step 57 took 152 ms, 52 ms more than the median one, step 12. 47 of
+  // 52 ms: decode blosc lz4 without a CPU."
+  sentence() {
+    const { profile, compared, all, at, other } = this;
+    const { excess, labels } = compared;
+    const named = (i) => nameElement(all.name(i));
+    const made = [named(at), ' took ' + formatTime(all.values[at]) + ', '
+      + formatTime(Math.abs(excess)) + (excess < 0 ? ' less' : ' more')
+      + ' than the median one, ', named(other), '.'];
+    for (const { node, kind, amount } of causesOf(profile, compared)) {
+      made.push(' ', element('strong', {}, amount <= 1.05 * excess
+        ? formatTime(Math.min(amount, excess)) + ' of ' + formatTime(excess)
+        : formatTime(amount) + ' more, of all threads together'), ': ',
+        nameElement(this.path(node, 3)),
+        labels[kind] && ', ' + labels[kind], '.');
+    }
+    for (const [name, ours, theirs] of countsOf(profile, compared))
+      made.push(' ' + formatCount(ours) + ' ' + name + ' instead of '
+        + formatCount(theirs) + '.');
+    return made;
+  }
+
+  // What all views are narrowed to by a member.
+  narrow() {
+    const { profile, state, all, at } = this;
+    const { spans, parts, lanes } = profile;
+    const number = Number(all.key(at).slice(1));
+    if (this.group !== 'p')
+      narrow(state, { range: formatRange(
+        spans.begin[number], spans.begin[number] + spans.duration[number]) });
+    else if (profile.partKind() === 'rank')
+      narrow(state, { lanes: lanes.flatMap(({ part }, i) =>
+        part === number ? [i] : []).join() });
+    else {
+      const begin = parts.slice(0, number).reduce((sum, { wall }) =>
+        sum + wall, 0);
+      narrow(state, { range: formatRange(begin,
+                                         begin + parts[number].wall) });
+    }
+  }
+
+  // Both trees as one: paths are as wide as the longer time.  The scopes around
+  // a span are as long as it.
+  showTree() {
+    const { profile, compared, all } = this;
+    const { rows } = compared;
+    const longest = Math.max(all.values[this.at], all.values[this.other]);
+    const sides = [0, 1].map((side) => Float64Array.from(rows, (row) =>
+      row?.total[side] ?? 0));
+    if (this.group !== 'p')
+      for (const node of profile.tree.path(Number(this.group.slice(1))))
+        [this.at, this.other].forEach((i, side) => {
+          sides[side][node] = all.values[i];
+        });
+    const [after, before] = sides;
+    const labels = rows.map((row, node) => {
+      const delta = after[node] - before[node];
+      const [ours, theirs] = row?.calls ?? [1, 1];
+      return { name: profile.names[node], value: formatSigned(delta, 'time'),
+               faint: false, change: ours > 0 && theirs === 0 ? 'new'
+                 : ours === 0 && theirs > 0 ? 'gone'
+                   : Math.abs(delta) < SAME * longest ? 'noise'
+                     : delta > 0 ? 'slower' : 'faster' };
+    });
+    this.icicle.show(profile.tree, {
+      before, after,
+      total: before.map((ns, node) => Math.max(ns, after[node])) }, labels);
+    this.follow();
+  }
+
+  follow() {
+    if (this.group !== '')
+      this.icicle.see(this.state.get('node'), this.zoomed);
+  }
+
+  point(event, node) {
+    const row = this.compared.rows[node];
+    if (!row)
+      this.tooltip.hide();
+    else
+      this.tooltip.show(event.clientX, event.clientY,
+                        this.profile.names[node], this.cells(row),
+                        'transparent');
+  }
+
+  // [heading, text, title] of each column; '' where nothing differs.
+  cells({ total, kinds, calls, bytes }) {
+    const signed = (value, unit) => Math.abs(value) < 1 ? ''
+      : formatSigned(value, unit);
+    const both = ([a, b], format) => a === b ? format(a)
+      : format(b) + ' \u2192 ' + format(a);
+    return [
+      ['this one', formatTime(total[0]), exactUnit(total[0], 'time')],
+      ['the median', formatTime(total[1]), exactUnit(total[1], 'time')],
+      ['difference', signed(total[0] - total[1], 'time')],
+      ...this.compared.labels.flatMap((label, kind) => label === '' ? []
+        : [['self, ' + label, signed(kinds[kind], 'time')]]),
+      ['calls', both(calls, formatCount)],
+      ...bytes === null ? []
+        : [['bytes', bytes[0] + bytes[1] > 0 ? both(bytes, formatBytes)
+          : '']],
+    ];
+  }
+
+  showList() {
+    const { profile, compared } = this;
+    const weight = ({ kinds }) => Math.max(...kinds.map(Math.abs));
+    const rows = compared.rows.filter(Boolean)
+      .sort((a, b) => weight(b) - weight(a) || a.node - b.node);
+    const heads = ['path', ...this.cells(rows[0]).map(([name]) => name)];
+    const left = rows.length - this.limit;
+    this.list.replaceChildren(
+      element('table', { class: 'parts' },
+        element('thead', {}, element('tr', {}, ...heads.map((label) =>
+          element('th', { scope: 'col' }, label)))),
+        element('tbody', {}, ...rows.slice(0, this.limit).map((row) =>
+          element('tr', {}, element('th', { scope: 'row' },
+            button(nameElement(this.path(row.node, 2)), () =>
+              this.state.set({ node: row.node }),
+                   { class: 'link', title: this.path(row.node) })),
+            ...this.cells(row).map(([, text, title]) =>
+              element('td', { title }, text)))))),
+      left > 0 ? button(left + ' more', () => {
+        this.limit = Infinity;
+        this.showList();
+      }) : '', element('p', { class: 'muted' }, this.limits()));
+  }
+
+  // What is not known of a single one.
+  limits() {
+    const { profile, compared, group } = this;
+    const { dropped } = profile.info;
+    return [
+      group !== 'p' && 'The log does not know when a single span had no CPU.',
+      compared.labels[0] === '' && 'Work of single runs was not recorded.',
+      dropped > 0 && 'The log lacks ' + formatCount(dropped)
+        + plural(dropped, ' span', ' spans') + (group === 'p'
+          ? ', so bytes are not known of single runs.'
+          : ': their times count for the scopes around them.'),
+      'Counters are known of all runs together only: requests and cache hits '
+        + 'are the calls of their scopes.',
+    ].filter(Boolean).join(' ');
+  }
+}
+
+export const whyView = {
+  id: 'why', label: 'Why slow', letter: 'y',
+  about: 'A run, step or request beside the median one',
+  needs: ({ parts, spans }) => parts.length > 1 || spans.count > 1,
+  keys: [['Arrows', 'Select the one before or after, or the path beside']],
+  ignores: { metric: 'Here are times, calls and bytes.',
+             part: 'Each is shown whole,', transforms: 'with all scopes.' },
+  state: { why: '' },
+  make: (shared) => new Why(shared),
+};

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+"""Why a run was slow, in the page: a run, a rank, a step or a request beside
+the median one."""
+
+import json
+import re
+
+import pytest
+
+from pages import browser, opened, state, text_of, write_page
+from profile_document import ProfileDocument, block
+
+# Fixtures that tests import by name.
+__all__ = ["browser", "opened"]
+
+MS = 1_000_000
+RUNS = 5
+
+
+def add_run(made, begin, more):
+    """A read of 60 ms, and more in lz4; returns its times by node."""
+    lane = made.lanes and 0 or made.lane("main")
+    read = made.span(lane, "read", "operation", begin, 60 * MS + more)
+    decode = made.span(lane, "decode", "decode", begin + 5 * MS,
+                       50 * MS + more, read, nbytes=1 << 20)
+    blosc = made.span(lane, "blosc", "decode", begin + 6 * MS,
+                      48 * MS + more, decode)
+    made.span(lane, "lz4", "decode", begin + 7 * MS, 46 * MS + more, blosc)
+    # Self times.
+    return [60 * MS + more, 10 * MS], [50 * MS + more, 2 * MS], \
+        [48 * MS + more, 2 * MS], [46 * MS + more, 46 * MS + more]
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Five runs, in the fourth of which lz4 had no CPU for 47 ms."""
+    made = ProfileDocument("runs", parts="runs")
+    begin = 0
+    for part in range(RUNS):
+        more = 47 * MS if part == 3 else 0
+        for node, (total, own) in enumerate(add_run(made, begin, more)):
+            made.shares.append((node, part, 1, total, own, own,
+                                more if node == 3 else 0))
+        made.parts.append((f"run {part + 1}", 60 * MS + more, 60 * MS + more,
+                           0))
+        begin += 60 * MS + more
+    return write_page(made, tmp_path_factory.mktemp("runs"))
+
+
+def sentence(page):
+    return text_of(page, ".why .diff-whole").replace("\u00a0", " ")
+
+
+def press_button(page, name, within="body"):
+    page.evaluate("[...document.querySelectorAll(%s + ' button')].find(one => "
+                  "one.textContent === %s).click()"
+                  % (json.dumps(within), json.dumps(name)))
+    page.wait_drawn()
+
+
+def test_a_slow_run_is_explained_by_two_clicks(opened, runs):
+    page = opened(runs, fragment="#view=runs")
+    press_button(page, "run 4", ".runs-view")
+    press_button(page, "Why is it slow?", ".runs-view")
+    assert (state(page, "view"), state(page, "why")) == ("why", "p3")
+    assert sentence(page) == (
+        "run 4 took 107 ms, 47.0 ms more than the median one, run 1. "
+        "47.0 ms of 47.0 ms: decode \u203a blosc \u203a lz4, without a CPU.")
+    cells = page.evaluate("""[...document.querySelector('.why tbody tr').cells]
+      .map(one => one.textContent.replace('\u00a0', ' '))""")
+    assert cells == ["blosc \u203a lz4", "93.0 ms", "46.0 ms", "+47.0 ms", "",
+                     "+47.0 ms", "", "1", ""]
+    heads = page.evaluate("""[...document.querySelectorAll('.why thead th')]
+      .map(one => one.textContent)""")
+    assert heads == ["path", "this one", "the median", "difference",
+                     "self, on a CPU", "self, without a CPU",
+                     "self, waiting", "calls", "bytes"]
+
+
+def test_the_slowest_is_first_and_keys_choose_others(opened, runs):
+    page = opened(runs, fragment="#view=why")
+    assert sentence(page).startswith("run 4 took")
+    page.evaluate("document.querySelector('.why .strip canvas').focus()")
+    page.press("ArrowRight")
+    assert state(page, "why") == "p4"
+    assert sentence(page) == ("run 5 took 60.0 ms, 0 ns more than the median "
+                              "one, run 1.")
+    press_button(page, "The slowest", ".why")
+    assert sentence(page).startswith("run 4 took")
+    press_button(page, "Only this one, in all views", ".why")
+    assert state(page, "range") == "180000000-287000000"
+
+
+@pytest.fixture(scope="module")
+def steps(tmp_path_factory):
+    """Twenty steps, of which number 107 waited for a request; a worker's
+    load is their child."""
+    made = ProfileDocument("steps")
+    main, worker = made.lane("main"), made.lane("worker")
+    requests = made.lane("requests 1", 1)
+    for i in range(20):
+        begin, more = 100 * MS * i, 40 * MS if i == 7 else 0
+        step = made.span(main, "step", "step", begin, 10 * MS + more)
+        made.span(main, "wait", "queue", begin + MS, 8 * MS + more, step,
+                  wait=8 * MS + more)
+        load = made.span(worker, "load", "user", begin + MS, 8 * MS + more,
+                         step, edge=1, wait=4 * MS + more)
+        for _ in range(3 if i == 7 else 1):
+            made.span(requests, "GET", "network", begin + 2 * MS,
+                      5 * MS + more, load, edge=2)
+            requests = requests if i != 7 else made.lane("requests", 1)
+    document = made.document()
+    document["tiles"] = block(
+        [[0] + [1] * 19, [200] + [2] * 19, [0] * 20], 20, "deflate")
+    return write_page(json.dumps(document), tmp_path_factory.mktemp("steps"))
+
+
+def test_the_finding_of_slow_steps_leads_to_why(opened, steps):
+    page = opened(steps)
+    press_button(page, "Some steps are slow", ".findings")
+    assert state(page, "view") == "why"
+    assert page.evaluate("document.querySelector('.evidence').className"
+                         ).startswith("diff-whole")
+    shown = sentence(page)
+    assert shown.startswith("step 107 took 50.0 ms, 40.0 ms more than the "
+                            "median one, step 100. ")
+    assert re.search(r"step \u203a load \u203a GET, waiting\.", shown)
+    assert shown.endswith(" 3 requests instead of 1.")
+    assert "The log does not know when a single span had no CPU." \
+        in page.evaluate("document.querySelector('.why').innerText")
+
+
+def test_any_span_can_be_asked_why(opened, steps):
+    page = opened(steps, fragment="#view=timeline")
+    span = page.evaluate("radio.profile.spans.node.findLastIndex(one => "
+                         "radio.profile.names[one] === 'GET')")
+    page.evaluate(f"""radio.state.set({{ span: {span},
+      node: radio.profile.spans.node[{span}] }})""")
+    press_button(page, "Why is it slow?", "aside")
+    assert state(page, "why") == f"s{span}"
+    assert sentence(page).startswith("GET #")
+    assert page.evaluate("""[...document.querySelectorAll('.why option')]
+      .map(one => one.textContent)""") == ["runs of step", "runs of GET"]
+
+
+def test_ranks_are_compared_too(opened, tmp_path):
+    made = ProfileDocument("ranks", parts="ranks")
+    for part in range(4):
+        lane = made.lane("main", 0, part)
+        took = 100 * MS if part == 2 else 10 * MS
+        made.span(lane, "solve", "user", 0, took, nbytes=8)
+        made.shares.append((0, part, 1, took, took, took // 2, took // 4))
+        made.parts.append((f"rank {part}", took, took, 0))
+    page = opened(write_page(made, tmp_path), fragment="#view=parts")
+    press_button(page, "rank 2", "#view-parts")
+    assert sentence(page).startswith(
+        "rank 2 took 100 ms, 90.0 ms more than the median one, rank 0. ")
+    press_button(page, "Only this one, in all views", ".why")
+    assert state(page, "lanes") == "2"
+
+
+@pytest.mark.parametrize("why", ["p9", "s99999", "n77", "x", "p-1"])
+def test_an_address_that_names_nothing_shows_the_slowest(opened, runs, why):
+    page = opened(runs, fragment=f"#view=why&why={why}")
+    assert sentence(page).startswith("run 4 took")
