@@ -59,7 +59,7 @@ rd_io_open_with (const char *uri, bool create,
   }
   if (strncasecmp (uri, "http:", 5) == 0
       || strncasecmp (uri, "https:", 6) == 0) {
-    RD_TRY (rd_http_check_url (uri));
+    RD_TRY (rd_http_check_url ("the store's URL", uri));
     if (create)
       return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: HTTP stores are "
                       "read-only", uri);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Recording by environment variables: from the call at the begin of main to
- * the exit of the process.  The only file of the library that reads the
- * environment, that keeps state of the process, and that ever writes to the
- * standard error: if a profile cannot be written at exit, no caller is left
- * to return an error to. */
+/* Recording by environment variables: from the call at the beginning of main to
+ * the exit of the process.  If a profile cannot be written then, a line goes to
+ * standard error, since no caller is left to return an error to. */
 #include <config.h>
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -123,8 +122,8 @@ read_key (const char *path, struct rd_buffer *key)
   if (key->nbytes == 0 || key->nbytes > KEY_MAX_NBYTES)
     return rd_fail (RADIO_ERROR_ARGUMENT,
                     "RADIO_PROFILE_REDACT_KEY: %s: %s", path,
-                    key->nbytes ? "is larger than 1 MiB, no key"
-                                : "is empty, no key");
+                    key->nbytes ? "larger than 1 MiB, so not a key"
+                                : "empty, so not a key");
   return RADIO_OK;
 }
 
@@ -170,8 +169,8 @@ read_environment (struct request *request)
                                     : UINT64_MAX;
   if (nspans > UINT32_MAX)
     return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "RADIO_PROFILE_SPANS is \"%s\", not a number of 0 to"
-                    " 2^32 - 1", spans);
+                    "RADIO_PROFILE_SPANS: '%s' is not a number from 0 to %"
+                    PRIu32, spans, UINT32_MAX);
   request->record.max_spans = (size_t) nspans;
   request->record.tree_only = spans != NULL && nspans == 0;
   RD_TRY (read_ring (&request->record.ring_nbytes));

@@ -89,7 +89,7 @@ file_in_folder (const struct export *export, const struct rd_target *node)
   /* Others' stores may have any names. */
   RD_FREE char *guarded = rd_format ("/%s/", stem);
   if (guarded == NULL || strstr (guarded, "/../") || strstr (guarded, "//")) {
-    rd_error ("%s: is no name for a file", node->name);
+    rd_error ("%s: not a name for a file", node->name);
     free (file);
     return NULL;
   }

@@ -101,15 +101,36 @@ report_foreign (const char *operand)
   bool is_nifti = (rd_is_url (operand) || (exists && S_ISREG (st.st_mode)))
                   && radio_ingest_is_image (operand);
   if (is_v2)
-    rd_error ("%s: is Zarr version 2, and only version 3 is read; convert it, "
-              "as by zarr-python's 'zarr migrate v3'", operand);
+    rd_error ("%s: Zarr version 2, and only version 3 is read; convert it, as "
+              "by zarr-python's 'zarr migrate v3'", operand);
   else if (is_nifti && rd_is_url (operand))
-    rd_error ("%s: is a NIfTI file, not a volume of a store; download it and "
-              "add it by 'radio ingest'", operand);
+    rd_error ("%s: a NIfTI file, not a volume of a store; download it and add "
+              "it by 'radio ingest'", operand);
   else if (is_nifti)
-    rd_error ("%s: is a NIfTI file, not a volume of a store; add it by "
-              "'radio ingest %s'", operand, operand);
+    rd_error ("%s: a NIfTI file, not a volume of a store; add it by 'radio "
+              "ingest %s'", operand, operand);
   return is_v2 || is_nifti;
+}
+
+/* Reports an operand that is a path to nothing; false if it may be a name in
+ * the store. */
+static bool
+report_no_path (const char *operand)
+{
+  size_t n = rd_is_url (operand) ? 0 : strlen (operand);
+  for (size_t up = rd_parent_length (operand, n, 0); up > 0;
+       up = rd_parent_length (operand, up, 0)) {
+    RD_FREE char *above = strndup (operand, up);
+    RD_FREE char *root = NULL, *path = NULL;
+    if (above && rd_split_path (above, &root, &path))
+      return rd_error ("%s: no such volume in %s", operand, root), true;
+  }
+  bool is_store = n > strlen (".zarr")
+                  && strcmp (operand + n - strlen (".zarr"), ".zarr") == 0
+                  && access (operand, F_OK) != 0;
+  if (is_store)
+    rd_error ("%s: %s", operand, strerror (errno));
+  return is_store;
 }
 
 static bool
@@ -178,8 +199,11 @@ report_no_node (const char *operand)
     return rd_error ("no volume matches '%s'", operand);
   if (access (operand, F_OK) != 0)
     return rd_error ("%s: %s", operand, strerror (errno));
-  return rd_error ("%s: no store, volume or array, since there is no "
-                   "zarr.json in it", operand);
+  struct stat st;
+  if (stat (operand, &st) == 0 && !S_ISDIR (st.st_mode))
+    return rd_error ("%s: a file, not a store, volume or array", operand);
+  return rd_error ("%s: not a store, volume or array (it has no zarr.json)",
+                   operand);
 }
 
 /*------------------------------------------------------------------------
@@ -536,10 +560,16 @@ take_name (struct finding *finding, const char *name)
   if (failed || is_done)
     return failed;
   enum radio_node node;
-  if (report_foreign (finding->operand))
+  bool may_be_path = rd_may_be_path (finding->args, finding->operand);
+  if (report_foreign (finding->operand)
+      || (may_be_path && report_no_path (finding->operand)))
     return RD_EXIT_FAILED;
   if (radio_store_node (store, "", &node) == RADIO_ERROR_NOT_FOUND)
     return no_store_error (rd_store_name (finding->args));
+  if (radio_store_node (store, name, &node) == RADIO_OK
+      && node == RADIO_NODE_GROUP)
+    return rd_error ("%s: a collection, not a volume; name one of its volumes",
+                     name);
   return rd_error ("%s", message);
 }
 
@@ -568,7 +598,9 @@ find_store (struct finding *finding, const char *root)
     finding->is_stopped = root == NULL;
     if (root || status != RADIO_ERROR_NOT_FOUND)
       return store_error (name);
+    bool is_named = args->noperands > 0;
     return report_foreign (finding->operand) || report_foreign (name)
+           || (is_named && report_no_path (finding->operand))
            ? RD_EXIT_FAILED : no_store_error (name);
   }
   nodes->roots[nodes->nroots++] = made;

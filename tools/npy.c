@@ -91,7 +91,7 @@ set_type (struct rd_npy *npy, const char *descr)
     { "c16", RADIO_COMPLEX128, 8 },
   };
   if (strchr (descr, 'O'))
-    return fail (npy, "its elements are Python objects, which would have to "
+    return fail (npy, "the elements are Python objects, which would have to "
                  "be unpickled; save numbers instead");
   if (descr[0] == '\0' || !strchr ("<>|=", descr[0]))
     return fail (npy, "unknown type '%.40s'", descr);
@@ -113,18 +113,18 @@ take_shape (const char **p, struct rd_npy *npy)
 {
   npy->rank = 0;
   if (!take (p, '('))
-    return fail (npy, "its header has no shape");
+    return fail (npy, "the header has no shape");
   while (!take (p, ')')) {
     uint64_t n;
     skip_space (p);
     if (!rd_read_digits (p, &n))
-      return fail (npy, "its header's shape is no tuple of numbers");
+      return fail (npy, "the header's shape is not a tuple of numbers");
     *p += **p == 'L';                 /* of Python 2 */
-    if (npy->rank == RD_NPY_MAX_RANK)
-      return fail (npy, "it has more than %d dimensions", RD_NPY_MAX_RANK);
-    npy->shape[npy->rank++] = n;
+    if (npy->rank < RD_NPY_MAX_RANK)
+      npy->shape[npy->rank] = n;
+    npy->rank++;
     if (!take (p, ',') && (skip_space (p), **p != ')'))
-      return fail (npy, "its header's shape is no tuple of numbers");
+      return fail (npy, "the header's shape is not a tuple of numbers");
   }
   return true;
 }
@@ -135,23 +135,23 @@ parse_header (const char *p, struct rd_npy *npy)
   bool has_type = false, has_order = false, has_shape = false;
   char key[20], descr[64];
   if (!take (&p, '{'))
-    return fail (npy, "its header is no dictionary");
+    return fail (npy, "the header is not a dictionary");
   while (!take (&p, '}')) {
     if (!take_string (&p, key, sizeof key) || !take (&p, ':'))
-      return fail (npy, "its header is damaged");
+      return fail (npy, "the header is damaged");
     skip_space (&p);
     if (strcmp (key, "descr") == 0) {
       if (*p == '[')
-        return fail (npy, "its elements are structured; save one field");
+        return fail (npy, "the elements are structured; save one field");
       if (!take_string (&p, descr, sizeof descr))
-        return fail (npy, "its header's type is damaged");
+        return fail (npy, "the header's type is damaged");
       if (!set_type (npy, descr))
         return false;
       has_type = true;
     } else if (strcmp (key, "fortran_order") == 0) {
       npy->fortran_order = strncmp (p, "True", 4) == 0;
       if (!npy->fortran_order && strncmp (p, "False", 5) != 0)
-        return fail (npy, "its header's fortran_order is neither True nor "
+        return fail (npy, "the header's fortran_order is neither True nor "
                      "False");
       p += npy->fortran_order ? 4 : 5;
       has_order = true;
@@ -160,12 +160,12 @@ parse_header (const char *p, struct rd_npy *npy)
         return false;
       has_shape = true;
     } else
-      return fail (npy, "its header has an unknown member '%s'", key);
+      return fail (npy, "the header has an unknown member '%s'", key);
     if (!take (&p, ',') && (skip_space (&p), *p != '}'))
-      return fail (npy, "its header is damaged");
+      return fail (npy, "the header is damaged");
   }
   if (!has_type || !has_order || !has_shape)
-    return fail (npy, "its header has no %s", !has_type ? "descr"
+    return fail (npy, "the header has no %s", !has_type ? "descr"
                  : !has_order ? "fortran_order" : "shape");
   return true;
 }
@@ -177,8 +177,8 @@ rd_npy_parse (const unsigned char *bytes, size_t nbytes, struct rd_npy *npy)
   *npy = (struct rd_npy) { 0 };
   if (nbytes < 10 || memcmp (bytes, "\x93NUMPY", 6) != 0)
     return fail (npy, nbytes > 2 && memcmp (bytes, "PK", 2) == 0
-                 ? "it is an .npz archive; save one array by numpy.save"
-                 : "it is not a .npy file");
+                 ? "an .npz archive; save one array by numpy.save"
+                 : "not a .npy file");
   size_t start = bytes[6] == 1 ? 10 : 12;
   if (bytes[6] < 1 || bytes[6] > 3)
     return fail (npy, "version %d.%d of the format is unknown", bytes[6],
@@ -187,9 +187,9 @@ rd_npy_parse (const unsigned char *bytes, size_t nbytes, struct rd_npy *npy)
   if (start == 12 && nbytes >= 12)
     header_nbytes |= (size_t) bytes[10] << 16 | (size_t) bytes[11] << 24;
   if (nbytes < start || header_nbytes > nbytes - start)
-    return fail (npy, "its header is cut short");
+    return fail (npy, "the header is cut short");
   if (header_nbytes > MAX_HEADER_NBYTES)
-    return fail (npy, "its header has %zu bytes; the most is %d",
+    return fail (npy, "the header has %zu bytes; the most is %d",
                  header_nbytes, MAX_HEADER_NBYTES);
   /* A NUL within ends the text. */
   memcpy (text, bytes + start, header_nbytes);
@@ -197,19 +197,19 @@ rd_npy_parse (const unsigned char *bytes, size_t nbytes, struct rd_npy *npy)
   if (!parse_header (text, npy))
     return false;
   npy->start_nbytes = start + header_nbytes;
+  if (npy->rank < 2 || npy->rank > RD_NPY_MAX_RANK)
+    return fail (npy, "%zu dimension%s, not 2 to %d", npy->rank,
+                 npy->rank == 1 ? "" : "s", RD_NPY_MAX_RANK);
 
   uint64_t size = npy->item_nbytes;
   for (size_t i = 0; i < npy->rank; i++)
     if (npy->shape[i] == 0)
-      return fail (npy, "it has no elements (axis %zu is 0)", i);
+      return fail (npy, "no elements (axis %zu is 0)", i);
   for (size_t i = 0; i < npy->rank; i++)
     if (__builtin_mul_overflow (size, npy->shape[i], &size)
         || size > nbytes - npy->start_nbytes)
-      return fail (npy, "it is cut short: its header claims more elements "
-                   "than %zu bytes hold", nbytes - npy->start_nbytes);
-  if (npy->rank < 2)
-    return fail (npy, "it has %zu dimensions; an image has 2 to %d",
-                 npy->rank, RD_NPY_MAX_RANK);
+      return fail (npy, "cut short: the header claims more elements than "
+                   "%zu bytes hold", nbytes - npy->start_nbytes);
   return true;
 }
 
@@ -253,8 +253,8 @@ rd_affine_read (const char *file, double affine[3][4])
   else
     is_affine = is_affine && n == 12;
   if (!is_affine || nbytes == sizeof text - 1)
-    return rd_error ("%s: is no affine; it must have 3 rows of 4 numbers, and "
-                     "may have a fourth of 0 0 0 1", file);
+    return rd_error ("%s: not an affine; give 3 rows of 4 numbers (a fourth of "
+                     "0 0 0 1 may follow)", file);
   memcpy (affine, numbers, 12 * sizeof (double));
   return RD_EXIT_OK;
 }

@@ -48,20 +48,28 @@ bad_option (struct rd_args *args, int id)
       args->status = rd_error_memory ();
       return -1;
     }
-    size_t least = 3;
+    size_t least = 3, nsame = 0;
+    char same[256] = "";
     const struct rd_option *option = args->command->options;
     for (; option->id != 0; option++) {
       size_t distance = rd_text_distance (typed, option->name);
+      size_t used = strlen (same);
+      if (strncmp (typed, option->name, strlen (typed)) == 0)
+        snprintf (same + used, sizeof same - used, "%s--%s",
+                  nsame++ ? ", " : "", option->name);
       if (distance < least) {
         least = distance;
         near = option->name;
       }
     }
-    if (near)
+    if (nsame > 1)
+      rd_usage_error (args, "option '%s' is one of %s; write more of it", word,
+                      same);
+    else if (near)
       rd_usage_error (args, "unknown option '%s', did you mean '--%s'?",
                       word, near);
     else
-      rd_usage_error (args, "unknown or ambiguous option '%s'", word);
+      rd_usage_error (args, "unknown option '%s'", word);
   }
   return -1;
 }
@@ -279,7 +287,7 @@ rd_range_parse (const char *text, struct rd_range *range)
     return "not START:END, START:, :END, : or one position";
   if (text[n] == '\0') {
     if (n == 0)
-      return "it is empty";
+      return "no range is given";
     result.has_end = result.is_one = true;
     if (__builtin_add_overflow (result.start, 1, &result.end))
       return "the number is too large";

@@ -104,6 +104,14 @@ rd_error_message (const char *subject, const char *message)
   RD_FREE char *sought = displayed (subject);
   if (seen != NULL && sought != NULL && strstr (seen, sought) != NULL)
     return rd_error ("%s", message);
+  /* The library names a node by its path in the store, the end of a path or
+   * URL to it. */
+  for (const char *end = strchr (subject, '/'); end; end = strchr (end, '/')) {
+    size_t n = strlen (++end);
+    if (n > 0 && strncmp (message, end, n) == 0
+        && (message[n] == '/' || message[n] == ':'))
+      return rd_error ("%.*s%s", (int) (end - subject), subject, message);
+  }
   return rd_error ("%s: %s", subject, message);
 }
 

@@ -212,7 +212,7 @@ check_stop (const struct rd_http_task *task, uint64_t now_ns)
     return rd_fail (RADIO_ERROR_CANCELLED, "%s: cancelled",
                     rd_http_name (task));
   if (now_ns >= stop->deadline_ns)
-    return rd_fail (RADIO_ERROR_TIMEOUT, "%s: the caller's deadline is over",
+    return rd_fail (RADIO_ERROR_TIMEOUT, "%s: not done by the deadline",
                     rd_http_name (task));
   return RADIO_OK;
 }

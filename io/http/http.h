@@ -192,8 +192,10 @@ enum radio_status rd_http_run (struct rd_http *http,
                                struct rd_http_task *task) RADIO_USE_RESULT;
 
 /* RADIO_ERROR_ARGUMENT unless it is an http or https URL without user, query
- * and fragment: messages would show them, and a key cannot follow them. */
-enum radio_status rd_http_check_url (const char *url) RADIO_USE_RESULT;
+ * and fragment: messages would show them, and a key cannot follow them.  The
+ * message begins with what the URL is, "the endpoint". */
+enum radio_status rd_http_check_url (const char *what, const char *url)
+  RADIO_USE_RESULT;
 
 /*------------------------------------------------------------------------
  * Reads of objects, shared by the HTTP store and the S3 store

@@ -224,10 +224,11 @@ has_part (CURLU *url, CURLUPart part)
   return found;
 }
 
-/* The message does not repeat secrets. */
 enum radio_status
-rd_http_check_url (const char *text)
+rd_http_check_url (const char *what, const char *text)
 {
+  /* Secrets may stand before an '@', or in a query. */
+  bool may_show = strpbrk (text, "@?#") == NULL;
   CURLU *url = curl_url ();
   if (url == NULL)
     return rd_fail_memory (0);
@@ -236,14 +237,15 @@ rd_http_check_url (const char *text)
                     || has_part (url, CURLUPART_PASSWORD);
   curl_url_cleanup (url);
   if (code != CURLUE_OK)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "the store's URL: %s",
+    return rd_fail (RADIO_ERROR_ARGUMENT, "%s%s%s: %s", what,
+                    may_show ? " " : "", may_show ? text : "",
                     curl_url_strerror (code));
   if (has_secret)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "the store's URL must not contain "
-                    "a user or a password");
+    return rd_fail (RADIO_ERROR_ARGUMENT, "%s: must not contain a user or a "
+                    "password", what);
   if (strpbrk (text, "?#"))
-    return rd_fail (RADIO_ERROR_ARGUMENT, "the store's URL must end with its "
-                    "path, without '?' or '#'");
+    return rd_fail (RADIO_ERROR_ARGUMENT, "%s: must end with its path, "
+                    "without '?' or '#'", what);
   return RADIO_OK;
 }
 
@@ -415,7 +417,7 @@ enum radio_status
 rd_io_http_open (const char *url, const struct rd_http_options *options,
                  struct rd_io **io)
 {
-  RD_TRY (rd_http_check_url (url));
+  RD_TRY (rd_http_check_url ("the store's URL", url));
   size_t n = strlen (url);
   while (n > 0 && url[n - 1] == '/')
     n--;

@@ -16,9 +16,11 @@ rd_posix_fail (const struct rd_posix *posix, const char *path,
                const char *action)
 {
   int errnum = errno;
+  const char *uri = posix->base.uri;
   bool is_root = *path == '\0' || strcmp (path, ".") == 0;
-  return rd_fail_errno (errnum, "%s%s%s: cannot %s", posix->base.uri,
-                        is_root ? "" : "/", is_root ? "" : path, action);
+  return rd_fail_errno (errnum, "%s%s%s: cannot %s", uri,
+                        is_root || strcmp (uri, "/") == 0 ? "" : "/",
+                        is_root ? "" : path, action);
 }
 
 enum radio_status

@@ -29,7 +29,7 @@ get_text (struct json_object *document, const char *name, const char *where,
   if (!json_object_is_type (value, json_type_string)
       || strlen (json_object_get_string (value))
          != (size_t) json_object_get_string_len (value))
-    return rd_fail (RADIO_ERROR_FORMAT, "%s: '%s' is not a text", where,
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: '%s' is not a string", where,
                     name);
   *text = json_object_get_string (value);
   return RADIO_OK;
@@ -221,8 +221,8 @@ search_sources (const struct rd_s3_search *search,
   enum radio_status status = rd_s3_instance_credentials (search, credentials);
   return status == RADIO_OK
          ? RADIO_OK
-         : rd_fail_in (status, "no credentials for S3 in the environment or "
-                       "the profile '%.200s', nor of a container or instance",
+         : rd_fail_in (status, "none in the environment or the profile "
+                       "'%.200s', nor of a container or instance",
                        profile);
 }
 
@@ -250,10 +250,10 @@ rd_s3_find_credentials (const struct rd_s3_settings *settings, int64_t now_s,
     RD_TRY (search_sources (&search, &found));
   }
   if (found == NULL)
-    return rd_fail (RADIO_ERROR_PERMISSION, "no credentials for S3: neither "
-                    "AWS_ACCESS_KEY_ID nor the profile '%.200s' has any, and "
-                    "no other source is configured; for public buckets "
-                    "request anonymous access",
+    return rd_fail (RADIO_ERROR_PERMISSION, "neither AWS_ACCESS_KEY_ID nor "
+                    "the profile '%.200s' has any, and no other source is "
+                    "configured; public buckets need none "
+                    "(RADIO_S3=anonymous)",
                     rd_s3_profile_name (settings));
   *credentials = RD_STEAL (found);
   return RADIO_OK;

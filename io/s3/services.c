@@ -345,7 +345,8 @@ rd_s3_instance_credentials (const struct rd_s3_search *search,
   RD_TRY (get_number (search, RD_S3_METADATA_TIMEOUT, MAX_SECONDS, &seconds));
   RD_TRY (get_number (search, RD_S3_METADATA_ATTEMPTS, MAX_ATTEMPTS,
                       &instance.nattempts));
-  RD_TRY (rd_http_check_url (instance.base));
+  RD_TRY (rd_http_check_url ("the instance's metadata service",
+                             instance.base));
   instance.timeout_ms = 1000 * (uint64_t) seconds;
   RD_TRY (query_instance (&instance, RD_HTTP_PUT, "/latest/api/token",
                           &token));
@@ -390,7 +391,7 @@ make_url (const struct rd_s3_search *search, const char *region,
                                          "sts");
   size_t n = endpoint ? strlen (endpoint) : 0;
   if (endpoint) {
-    RD_TRY (rd_http_check_url (endpoint));
+    RD_TRY (rd_http_check_url ("the endpoint of STS", endpoint));
     RD_TRY (rd_s3_append (url, endpoint));
     if (endpoint[n - 1] != '/')
       RD_TRY (rd_s3_append (url, "/"));

@@ -49,16 +49,14 @@ parse_endpoint (struct rd_s3_place *place, const char *endpoint)
   RD_CLEANUP (cleanup_curl) char *path = NULL;
   if (url == NULL)
     return rd_fail_memory (0);
-  enum radio_status status = rd_http_check_url (endpoint);
-  if (status != RADIO_OK)
-    return rd_fail_in (status, "the endpoint");
+  RD_TRY (rd_http_check_url ("the endpoint", endpoint));
   if (curl_url_set (url, CURLUPART_URL, endpoint, 0) != CURLUE_OK
       || curl_url_get (url, CURLUPART_SCHEME, &scheme, 0) != CURLUE_OK)
     return rd_fail_memory (0);
   place->is_https = strcmp (scheme, "https") == 0;
   if (!place->is_https && strcmp (scheme, "http") != 0)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "the endpoint must begin with "
-                    "https:// or http://");
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the endpoint %s: must begin with "
+                    "https:// or http://", endpoint);
   if (curl_url_get (url, CURLUPART_HOST, &host, 0) != CURLUE_OK)
     return rd_fail_memory (0);
   if (curl_url_get (url, CURLUPART_PORT, &port, CURLU_NO_DEFAULT_PORT)
@@ -69,8 +67,8 @@ parse_endpoint (struct rd_s3_place *place, const char *endpoint)
     return RADIO_ERROR_MEMORY;
   if (curl_url_get (url, CURLUPART_PATH, &path, CURLU_URLDECODE)
       != CURLUE_OK)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "the endpoint's path cannot be "
-                    "decoded");
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the endpoint %s: its path cannot "
+                    "be decoded", endpoint);
   size_t n = strlen (path);
   while (n > 0 && path[n - 1] == '/')
     n--;
@@ -98,8 +96,8 @@ rd_s3_place_parse (struct rd_s3_place *place, const char *uri,
   bucket = place->bucket;
   /* The text before an '@' may be secret. */
   if (strpbrk (bucket, "@:"))
-    return rd_fail (RADIO_ERROR_ARGUMENT, "the store's URI must not contain "
-                    "a user, a password or a port: s3://BUCKET/PREFIX");
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the store's URI: must not contain "
+                    "a user, a password or a port; give s3://BUCKET/PREFIX");
   if (n == 0)
     return rd_fail (RADIO_ERROR_ARGUMENT, "%s: no bucket; give "
                     "s3://BUCKET/PREFIX", uri);
@@ -387,7 +385,7 @@ rd_io_s3_open (const char *uri, const struct rd_s3_options *options,
   RD_CLEANUP (rd_cleanup_io) struct rd_io *io = &s3->base;
   RD_TRY (rd_s3_place_parse (&s3->place, uri, options));
   if (!rd_s3_is_region (region))
-    return rd_fail (RADIO_ERROR_ARGUMENT, "'%s': invalid region name",
+    return rd_fail (RADIO_ERROR_ARGUMENT, "region '%s': invalid name",
                     region);
   memcpy (s3->synced.region, region, strlen (region) + 1);
   io->uri = RD_S3_JOIN ("s3://", s3->place.bucket,

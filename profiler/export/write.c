@@ -48,7 +48,7 @@ radio_profile_format_of (const char *path, enum radio_profile_format *format)
     }
   }
   return rd_fail (RADIO_ERROR_ARGUMENT,
-                  "%s: not the suffix of a profile format; use"
+                  "%s: unknown suffix of a profile; use"
                   " .html, .json, .trace.json, .pt.trace.json,"
                   " .speedscope.json, .folded, .pb.gz, .pprof, .svg, .txt or"
                   " .tensorboard", path);

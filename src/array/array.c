@@ -265,8 +265,8 @@ make_groups (struct radio_store *store, const char *path)
   char above[RD_PATH_MAX_NBYTES + 1], key[RD_KEY_NBYTES];
   RD_TRY (rd_store_read_root (store));
   if (store->is_array)
-    return rd_fail (RADIO_ERROR_EXISTS, "%s is an array: no node can be made "
-                    "below it", store->io->uri);
+    return rd_fail (RADIO_ERROR_EXISTS, "%s: an array; nothing can be below "
+                    "it", store->io->uri);
   RD_TRY (rd_path_check (path, true));
   memcpy (above, path, strlen (path) + 1);
   for (char *slash = strchr (above, '/'); slash;
@@ -284,8 +284,8 @@ make_groups (struct radio_store *store, const char *path)
     }
     RD_TRY (status);
     if (node == RD_NODE_ARRAY)
-      return rd_fail (RADIO_ERROR_EXISTS, "%s/%s is an array: no node can be "
-                      "made below it", store->io->uri, above);
+      return rd_fail (RADIO_ERROR_EXISTS, "%s/%s: an array; nothing can be "
+                      "below it", store->io->uri, above);
     *slash = '/';
   }
   return RADIO_OK;
@@ -312,7 +312,7 @@ radio_array_create (struct radio_store *store, const char *path,
   RD_TRY (rd_array_doc_write (array->doc, &document));
   enum radio_status status = rd_store_put_document (store, path, document);
   if (status == RADIO_ERROR_EXISTS)
-    return rd_fail (status, "%s/%s: there is a node already",
+    return rd_fail (status, "%s/%s: exists already",
                     store->io->uri, path);
   RD_TRY (status);
   *result = RD_STEAL (array);

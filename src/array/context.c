@@ -141,7 +141,8 @@ rd_context_allows (const struct radio_context *context, uint64_t nbytes,
 {
   if (nbytes <= context->work_nbytes)
     return RADIO_OK;
-  return rd_fail (RADIO_ERROR_LIMIT, "%s needs %" PRIu64 " bytes of memory "
-                  "and the limit is %" PRIu64 ": raise memory_limit_nbytes",
-                  what, nbytes, context->work_nbytes);
+  return rd_fail (RADIO_ERROR_LIMIT, "%s needs %" PRIu64 " bytes of memory, "
+                  "more than the limit of %" PRIu64 "; raise it by --memory "
+                  "(in a program memory_limit_nbytes)", what, nbytes,
+                  context->work_nbytes);
 }

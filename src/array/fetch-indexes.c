@@ -73,8 +73,8 @@ check_lengths (struct radio_array *array, const uint64_t *chunk,
   if (!other || memcmp (other->entries, index->entries,
                         (size_t) index->n * sizeof *index->entries) == 0)
     return RADIO_OK;
-  return rd_fail (RADIO_ERROR_FORMAT, "its tiles do not have the lengths in "
-                  "the volume's document (attributes.radio.tile_lengths)");
+  return rd_fail (RADIO_ERROR_FORMAT, "the tiles' lengths differ from "
+                  "attributes.radio.tile_lengths in the volume's document");
 }
 
 /* Makes the index of a chunk from the lengths in the volume's document.

@@ -29,7 +29,7 @@ fail_at (const struct rd_fetch_job *job, uint32_t i, enum radio_status status)
   rd_array_chunk_key (array, chunk_of (job, i)->chunk, key);
   if (!array->layout.sharding)
     return rd_fail_in (status, "%s/%s", array->store->io->uri, key);
-  return rd_fail_in (status, "%s/%s, %s", array->store->io->uri, key,
+  return rd_fail_in (status, "%s/%s: %s", array->store->io->uri, key,
                      rd_layout_tile_name (&array->layout, tile, name));
 }
 
@@ -78,7 +78,7 @@ rd_read_missing (struct rd_tile_read *read)
     return RADIO_OK;
   RD_TRY (rd_fetch_check_exists (read));
   const char *what = read->array->layout.sharding ? "shard" : "chunk";
-  return rd_fail (RADIO_ERROR_FORMAT, "the %s is missing: radio stores "
+  return rd_fail (RADIO_ERROR_FORMAT, "the %s is missing; radio stores "
                   "every %s, so this one was lost", what, what);
 }
 

@@ -110,7 +110,7 @@ rd_object_pieces_open (struct rd_object_pieces *pieces,
     return open_shard (pieces, scratch);
   /* A chunk without an index is one tile. */
   if (pieces->object_nbytes == 0)
-    return rd_fail (RADIO_ERROR_FORMAT, "%s/%s: is empty", pieces->io->uri,
+    return rd_fail (RADIO_ERROR_FORMAT, "%s/%s: empty", pieces->io->uri,
                     pieces->key);
   pieces->tiles = rd_malloc (sizeof *pieces->tiles);
   if (!pieces->tiles)

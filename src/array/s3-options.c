@@ -68,7 +68,8 @@ fail_unknown (const char *name)
   for (size_t i = 0, used = 0; i < NSETTINGS; i++, used = strlen (list))
     snprintf (list + used, sizeof list - used, "%s%s", used ? ", " : "",
               all_settings[i].name);
-  return rd_fail (RADIO_ERROR_ARGUMENT, "'%s' is none of %s", name, list);
+  return rd_fail (RADIO_ERROR_ARGUMENT, "unknown setting '%s'; use one of %s",
+                  name, list);
 }
 
 /* One setting; value is NULL where there is no '='. */
@@ -260,7 +261,7 @@ rd_s3_resolve (const struct radio_s3_options *given,
   RD_TRY (add_environment (&resolved->settings, &merged));
   /* Duplicating more than the slowest few requests cannot help. */
   if (asked->hedge_percent > MAX_HEDGE_PERCENT)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "hedge_percent: %u is more than "
+    return rd_fail (RADIO_ERROR_ARGUMENT, "hedge_percent is %u, more than "
                     "%d", asked->hedge_percent, MAX_HEDGE_PERCENT);
   RD_TRY (set_explicit (asked, &resolved->settings));
   RD_TRY (read_profiles (asked, resolved));

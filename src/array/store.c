@@ -118,7 +118,7 @@ read_document (struct radio_store *store, const char *path, bool is_named,
     const char *slash = path[0] ? "/" : "";
     if (is_named && (exists (store, path, ".zgroup")
                      || exists (store, path, ".zarray")))
-      return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s%s%s is Zarr version 2: "
+      return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s%s%s: Zarr version 2, and "
                       "only version 3 is read; convert it, as by "
                       "zarr-python's 'zarr migrate v3'", store->io->uri,
                       slash, path);
@@ -160,8 +160,8 @@ rd_store_check_version (struct json_object *attributes, const char *where,
   unsigned long major = strtoul (version, &end, 10);
   bool is_number = version[0] >= '0' && version[0] <= '9' && errno == 0;
   if (!is_number || (*end != '.' && *end != '\0'))
-    return rd_fail (RADIO_ERROR_FORMAT, "zarr.json: attributes.radio.version "
-                    "is '%s', not a version number", version);
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: attributes.radio.version is "
+                    "'%s', not a version number", where, version);
   if (major > RD_FORMAT_MAJOR)
     return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: made by a newer radio "
                     "(format %s; this one knows %s)", where, version,
@@ -180,7 +180,8 @@ read_root (struct radio_store *store)
   store->is_array = node == RD_NODE_ARRAY;
   struct json_object *attributes = rd_json_member (document, "attributes");
   if (attributes && !json_object_is_type (attributes, json_type_object))
-    return rd_fail (RADIO_ERROR_FORMAT, "zarr.json: attributes is no object");
+    return rd_fail (RADIO_ERROR_FORMAT, "zarr.json: attributes is not an "
+                    "object");
   return rd_store_check_version (attributes, "zarr.json", &store->is_radio);
 }
 
@@ -318,8 +319,8 @@ rd_path_check (const char *path, bool is_new)
     return rd_fail (RADIO_ERROR_ARGUMENT, "path is NULL");
   size_t nbytes = strlen (path);
   if (nbytes > RD_PATH_MAX_NBYTES)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "path of %zu bytes: at most %d are "
-                    "possible", nbytes, RD_PATH_MAX_NBYTES);
+    return rd_fail (RADIO_ERROR_ARGUMENT, "path: %zu bytes, more than %d",
+                    nbytes, RD_PATH_MAX_NBYTES);
   char names[RD_PATH_MAX_NBYTES + 1];
   memcpy (names, path, nbytes + 1);
   char *name = nbytes ? names : NULL;
@@ -333,10 +334,10 @@ rd_path_check (const char *path, bool is_new)
     else if (name[0] == '\0')
       status = rd_fail (RADIO_ERROR_ARGUMENT, "a name in it is empty");
     else if (name[strspn (name, ".")] == '\0')
-      status = rd_fail (RADIO_ERROR_ARGUMENT, "'%s' is no name of a node",
+      status = rd_fail (RADIO_ERROR_ARGUMENT, "'%s' is not a legal name",
                         name);
     if (status != RADIO_OK)
-      return rd_fail_in (status, "path '%s'", path);
+      return rd_fail_in (status, "'%s'", path);
     name = slash ? slash + 1 : NULL;
   }
   return RADIO_OK;

@@ -581,7 +581,7 @@ rd_json_shape (struct json_object *list, const char *what, const char *where,
   size_t n = json_object_array_length (list);
   if (n == 0 || n > RADIO_MAX_RANK)
     return rd_fail (RADIO_ERROR_UNSUPPORTED,
-                    "%s: %s has %zu entries: arrays of rank 1 to %d are"
+                    "%s: %s has %zu entries; only rank 1 to %d is"
                     " supported", where, what, n, RADIO_MAX_RANK);
   for (size_t i = 0; i < n; i++) {
     char entry[64];

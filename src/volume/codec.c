@@ -98,7 +98,7 @@ rd_codec_choose (const char *codec, const struct rd_type *type,
   *name = "";
   if (codec[0] != '[')
     return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "codec '%s' is not small, medium, fast, none or a JSON "
+                    "codec: '%s' is not small, medium, fast, none or a JSON "
                     "list of Zarr codecs", codec);
   /* A list that the user wrote; whether it can be used is seen when the
    * document is parsed. */

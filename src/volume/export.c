@@ -136,16 +136,19 @@ nifti_header (const struct radio_volume *volume, const struct radio_box *box,
   const struct rd_volume_meta *meta = &volume->meta;
   const struct radio_box whole = rd_box_whole (
     volume->info.array.rank, volume->info.array.shape);
+  enum radio_status status;
   out->nbytes = 0;
   if (!meta->has_nifti)
-    RD_TRY (make_nifti_header (volume, box ? box : &whole, out));
+    status = make_nifti_header (volume, box ? box : &whole, out);
   else if (box)
-    RD_TRY (rd_nifti_box_header (&meta->nifti, &meta->prefix, box, out));
+    status = rd_nifti_box_header (&meta->nifti, &meta->prefix, box, out);
   else {
-    RD_TRY (rd_buffer_append (out, meta->prefix.data, meta->prefix.nbytes));
-    if (meta->nifti.is_pair)
-      RD_TRY (rd_nifti_make_single (&meta->nifti, out));
+    status = rd_buffer_append (out, meta->prefix.data, meta->prefix.nbytes);
+    if (status == RADIO_OK && meta->nifti.is_pair)
+      status = rd_nifti_make_single (&meta->nifti, out);
   }
+  if (status != RADIO_OK)
+    return rd_fail_in (status, "%s", volume->path);
   struct rd_nifti nifti;
   RD_TRY (rd_nifti_parse (out->data, out->nbytes, volume->path, &nifti));
   *swapped = nifti.swapped;
@@ -282,14 +285,14 @@ static const struct radio_site write_site = {
 
 /* box must lie within the array; NULL is all of it. */
 static enum radio_status
-set_stream (struct radio_array *array, const struct radio_box *box,
-            const struct rd_scaling *scaling, struct rd_stream *stream)
+set_stream (struct radio_array *array, const char *name,
+            const struct radio_box *box, const struct rd_scaling *scaling,
+            struct rd_stream *stream)
 {
   const struct rd_array_doc *doc = array->doc;
   if (box && !rd_box_fits (box, doc->rank, doc->shape))
     return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "%s: the box does not lie within the array",
-                    array->path);
+                    "%s: the box does not lie within the array", name);
   *stream = (struct rd_stream) {
     .array = array, .scaling = scaling, .site = &write_site,
     .box = box ? *box : rd_box_whole (doc->rank, doc->shape),
@@ -328,8 +331,8 @@ export_volume (struct radio_volume *volume, const struct radio_box *box,
     volume->info.scl_slope, volume->info.scl_inter,
   };
   struct rd_stream stream;
-  RD_TRY (set_stream (volume->array, box, options->scaled ? &scaling : NULL,
-                      &stream));
+  RD_TRY (set_stream (volume->array, volume->path, box,
+                      options->scaled ? &scaling : NULL, &stream));
   /* Files have w slowest, then v, c, t, z, y, x, and a voxel's colours
    * fastest. */
   size_t n = 0;
@@ -372,7 +375,7 @@ export_array (struct radio_array *array, const struct radio_box *box,
     return rd_fail (RADIO_ERROR_ARGUMENT, "%s: an array without a volume is "
                     "written as .npy, unscaled", file);
   struct rd_stream stream;
-  RD_TRY (set_stream (array, box, NULL, &stream));
+  RD_TRY (set_stream (array, array->path, box, NULL, &stream));
   char room[RD_NPY_DESCR_NBYTES];
   RD_BUFFER_SCOPE struct rd_buffer header = { 0 };
   RD_TRY (rd_npy_header (rd_npy_descr (&array->doc->type, room), false,

@@ -297,8 +297,8 @@ list_volumes (struct listing *listing, const char *collection)
     else
       RD_TRY (status);
     if (kind != RD_KIND_GROUP)
-      return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no collection of that name "
-                      "in %s", collection, store->io->uri);
+      return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no such collection in %s",
+                      collection, store->io->uri);
     return list_collections (listing, (char *const[]) { (char *) collection },
                              1);
   }

@@ -92,8 +92,7 @@ rd_group_parse (struct json_object *document, const char *path,
   enum rd_node_type node;
   RD_TRY (rd_document_node (document, where, &node));
   if (node == RD_NODE_ARRAY)
-    return rd_fail (RADIO_ERROR_FORMAT, "%s: an array, not the group of a "
-                    "volume", where);
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: an array, not a volume", where);
   return rd_group_doc_parse (document, where, doc);
 }
 

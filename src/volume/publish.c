@@ -16,8 +16,8 @@ rd_publish_check_path (struct radio_store *store, const char *path,
   RD_TRY (rd_store_read_root (store));
   if (!store->is_radio)
     return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: not a store of radio's "
-                    "(no attributes.radio in its zarr.json): nothing is "
-                    "ingested into others' data", store->io->uri);
+                    "(no attributes.radio in its zarr.json), and others' data "
+                    "is not changed; name another store", store->io->uri);
   const char *slash = strchr (path, '/');
   if (slash == NULL)
     return rd_fail (RADIO_ERROR_ARGUMENT, "'%s': not COLLECTION/NAME",
@@ -57,7 +57,7 @@ make_collection (struct radio_store *store, const char *collection)
   }
   if (kind == RD_KIND_GROUP)
     return RADIO_OK;
-  return rd_fail (RADIO_ERROR_ARGUMENT, "%s: %s is %s, not a collection",
+  return rd_fail (RADIO_ERROR_ARGUMENT, "%s/%s: %s, not a collection",
                   store->io->uri, collection,
                   kind == RD_KIND_ARRAY ? "an array" : "an image");
 }

@@ -201,7 +201,7 @@ rd_stream_run (const struct rd_stream *stream, rd_stream_fn *take,
                                           run.slabs.step));
   if (room > SIZE_MAX / 4)
     return rd_fail_memory (SIZE_MAX);
-  RD_TRY (rd_context_allows (context, 2 * room, "two slabs"));
+  RD_TRY (rd_context_allows (context, 2 * room, "reading ahead"));
   run.rooms[0] = rd_malloc (room);
   run.rooms[1] = rd_malloc (room);
   if (run.rooms[0] == NULL || run.rooms[1] == NULL)

@@ -39,7 +39,7 @@ parse_sizes (const char *text, uint64_t zyx[3])
       zyx[i] = zyx[i] * 10 + (uint64_t) (*p - '0');
     if (zyx[i] == 0 || *p != (i > 0 ? ',' : '\0'))
       return rd_fail (RADIO_ERROR_ARGUMENT,
-                      "tiling '%s' is not balanced, axial, isotropic or a "
+                      "tiling: '%s' is not balanced, axial, isotropic or a "
                       "tile's size X,Y,Z", text);
   }
   return RADIO_OK;

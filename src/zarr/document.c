@@ -24,7 +24,7 @@ rd_document_node (struct json_object *document, const char *where,
                        &format));
   if (format == 2)
     return rd_fail (RADIO_ERROR_UNSUPPORTED,
-                    "%s: zarr_format is 2: only Zarr version 3 is"
+                    "%s: zarr_format is 2, and only Zarr version 3 is"
                     " supported, convert the data first", where);
   if (format != 3)
     return rd_fail (RADIO_ERROR_UNSUPPORTED,
@@ -207,7 +207,7 @@ rd_array_doc_parse (struct json_object *document, const char *where,
   RD_TRY (parse_member (document, "data_type", where, &named));
   enum radio_status status = rd_type_parse (named.name, &doc->type);
   if (status != RADIO_OK)
-    return rd_fail_in (status, "%s: data_type", where);
+    return rd_fail_in (status, "%s", where);
   RD_TRY (rd_named_check (&named, none, where));
   RD_TRY (parse_chunk_grid (document, where, doc));
   RD_TRY (parse_keys (document, where, doc));

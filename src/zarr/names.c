@@ -31,8 +31,8 @@ rd_node_name_check (const char *name)
       why = "it is not UTF-8";
   }
   if (why)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "\"%.*s\" cannot be a node's name:"
-                    " %s", NAME_MAX_NBYTES, name, why);
+    return rd_fail (RADIO_ERROR_ARGUMENT, "'%.*s' is not a legal name: %s",
+                    NAME_MAX_NBYTES, name, why);
   return RADIO_OK;
 }
 

@@ -227,7 +227,7 @@ the_message_names_key_and_tile (void **state)
   object.data[3] ^= 1;
   put_object (&model, "some/array/c/0/0", object.data, object.nbytes);
   assert_fails (read_reopened (&model), RADIO_ERROR_CHECKSUM,
-                "memory:/some/array/c/0/0, tile (0, 0): ");
+                "memory:/some/array/c/0/0: tile (0, 0): ");
   model_close (&model);
 }
 

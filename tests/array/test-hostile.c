@@ -272,7 +272,7 @@ tiles_longer_than_their_codecs_make_them_are_not_fetched (void **state)
     alloc_peak_begin ();
     assert_fails (radio_array_read (array, &whole, RADIO_STORED, room, 256,
                                     NULL),
-                  RADIO_ERROR_FORMAT, "x/c/0, tile (0)");
+                  RADIO_ERROR_FORMAT, "x/c/0: tile (0)");
     assert_true (alloc_peak () < LIMIT / 8);
     assert_fails (radio_array_check (array, &check, NULL, NULL),
                   RADIO_ERROR_CHECKSUM, "16 of 16");

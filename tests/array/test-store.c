@@ -166,7 +166,7 @@ existing_stores_are_not_created_again (void **state)
   assert_fails (radio_array_create (store, "a", &small, &other),
                 RADIO_ERROR_EXISTS, "a");
   assert_fails (radio_array_create (store, "a/b/c", &small, &other),
-                RADIO_ERROR_EXISTS, "a/b is an array");
+                RADIO_ERROR_EXISTS, "a/b: an array");
   assert_null (other);
   radio_array_close (array);
   radio_store_close (store);
@@ -193,7 +193,7 @@ the_root_may_be_an_array (void **state)
   assert_ok (radio_array_read (array, &box, RADIO_STORED, read, 3, NULL));
   assert_memory_equal (read, "ab\x09", 3);
   assert_fails (radio_array_create (store, "x", &small, &other),
-                RADIO_ERROR_EXISTS, "is an array");
+                RADIO_ERROR_EXISTS, ": an array");
   radio_array_close (array);
   radio_store_close (store);
 }

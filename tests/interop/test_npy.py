@@ -87,7 +87,7 @@ def test_the_affine_is_numpys_text(radio, np, nib, tmp_path):
         (tmp_path / "a.txt").write_text(text)
         failed = radio("ingest", "-s", store, "--affine", tmp_path / "a.txt",
                        tmp_path / "a.npy", status=1)
-        assert "is no affine; it must have 3 rows" in failed.stderr
+        assert "not an affine; give 3 rows" in failed.stderr
 
 
 def test_labels_go_back_like_their_volume(radio, np, nib, tmp_path):
@@ -141,14 +141,14 @@ def test_files_that_are_no_images_are_refused(radio, np, tmp_path):
         (npy(np.zeros((2, 2), "f2")), "NIfTI has no type '<f2'"),
         (npy(np.zeros((2, 2), "U3")), "NIfTI has no type '<U3'"),
         (npy(np.zeros((2, 2), "M8[s]")), "NIfTI has no type '<M8[s]'"),
-        (npy(np.zeros(4)), "it has 1 dimensions; an image has 2 to 5"),
-        (npy(np.float64(4)), "it has 0 dimensions"),
-        (npy(np.zeros((1,) * 6)), "more than 5 dimensions"),
+        (npy(np.zeros(4)), "1 dimension, not 2 to 5"),
+        (npy(np.float64(4)), ": 0 dimensions"),
+        (npy(np.zeros((1,) * 6)), "6 dimensions, not 2 to 5"),
         (npy(np.zeros((3, 0))), "no elements (axis 1 is 0)"),
         (archive.getvalue(), ".npz archive"), (b"", "not a .npy file"),
         (good[:-1], "cut short"), (good[:50], "header is cut short"),
         (good.replace(b"\x01\x00", b"\x09\x00", 1), "version 9.0"),
-        (good.replace(b"(4, 3, 2)", b"(4, 3,-2)"), "no tuple of numbers"),
+        (good.replace(b"(4, 3, 2)", b"(4, 3,-2)"), "not a tuple of numbers"),
         (good.replace(b"(4, 3, 2)", b"(" + b"9" * 19 + b",2)"), "cut short"),
         (good.replace(b"False", b"Maybe"), "neither True nor False"),
         (good.replace(b"'shape'", b"'shepa'"), "unknown member 'shepa'"),

@@ -178,7 +178,7 @@ def test_a_nifti_file_over_http_is_named(server):
     done = subprocess.run([RADIO, "info", server.url + "/../a.nii"],
                           capture_output=True, text=True)
     assert done.returncode == 1 and done.stderr.count("\n") == 1
-    assert "is a NIfTI file, not a volume of a store; download it" \
+    assert "a NIfTI file, not a volume of a store; download it" \
         in done.stderr
 
 

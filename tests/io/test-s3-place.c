@@ -85,9 +85,9 @@ invalid_names_are_rejected_and_secrets_are_not_repeated (void **state)
     { "s3://bucket", "http://me:secret@host", NULL, "must not contain a user" },
     { "s3://bucket", "http://host/?secret", NULL, "without '?'" },
     { "s3://bucket", "host:80:80", NULL, "the endpoint" },
-    { "s3://bucket", NULL, "", "invalid region name" },
-    { "s3://bucket", NULL, "evil.example.com/x", "invalid region" },
-    { "s3://bucket", NULL, "a b", "invalid region name" },
+    { "s3://bucket", NULL, "", "region '" },
+    { "s3://bucket", NULL, "evil.example.com/x", "region 'evil" },
+    { "s3://bucket", NULL, "a b", "region '" },
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     struct rd_io *io = NULL;

@@ -370,7 +370,7 @@ an_image_that_nifti_cannot_hold_is_not_made (void **state)
   struct rd_buffer out RD_BUFFER_SCOPE = { 0 };
   make.rank = 6;
   assert_fails (rd_nifti_make (&make, &out), RADIO_ERROR_UNSUPPORTED,
-                "rank 6");
+                "rank is 6");
   make.rank = 3;
   make.shape[1] = 0;
   assert_fails (rd_nifti_make (&make, &out), RADIO_ERROR_ARGUMENT,

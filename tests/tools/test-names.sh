@@ -45,23 +45,23 @@ zarr_version_2_is_named () {
   echo '{"zarr_format": 2}' >v2.zarr/.zgroup
   echo '{"zarr_format": 2}' >v2.zarr/image/.zarray
   for command in info stats validate; do
-    fails 1 "v2.zarr: is Zarr version 2, and only version 3 is read" \
+    fails 1 "v2.zarr: Zarr version 2, and only version 3 is read" \
       $command v2.zarr
     fails 1 "convert it, as by zarr-python's 'zarr migrate v3'" \
       $command "$tmp/v2.zarr/image"
   done
-  fails 1 "is Zarr version 2" slice v2.zarr
-  RADIO_STORE=p.zarr fails 1 "is Zarr version 2" slice v2.zarr
-  fails 1 "is Zarr version 2" ls v2.zarr
+  fails 1 "Zarr version 2" slice v2.zarr
+  RADIO_STORE=p.zarr fails 1 "Zarr version 2" slice v2.zarr
+  fails 1 "Zarr version 2" ls v2.zarr
   fails 1 "convert it, as by zarr-python's 'zarr migrate v3'" ls -s v2.zarr
-  fails 1 "is Zarr version 2" cp v2.zarr copy.zarr
+  fails 1 "Zarr version 2" cp v2.zarr copy.zarr
 }
 
 a_nifti_file_is_named () {
   for command in info slice stats validate ls rm; do
-    fails 1 "scans/a.nii: is a NIfTI file, not a volume of a store; add it \
+    fails 1 "scans/a.nii: a NIfTI file, not a volume of a store; add it \
 by 'radio ingest scans/a.nii'" $command scans/a.nii
-    RADIO_STORE=p.zarr fails 1 "is a NIfTI file" $command scans/a.nii
+    RADIO_STORE=p.zarr fails 1 "a NIfTI file" $command scans/a.nii
   done
 }
 
@@ -69,16 +69,16 @@ paths_are_no_names_in_the_store () {
   RADIO_STORE=p.zarr
   export RADIO_STORE
   for command in info slice stats validate ls rm; do
-    fails 1 "./scans/a.nii: is a NIfTI file" $command ./scans/a.nii
-    fails 1 "is a NIfTI file" $command "$tmp/scans/a.nii"
-    fails 1 "is a NIfTI file" $command "../${tmp##*/}/scans/a.nii"
-    fails 1 "./v2.zarr: is Zarr version 2" $command ./v2.zarr
+    fails 1 "./scans/a.nii: a NIfTI file" $command ./scans/a.nii
+    fails 1 "a NIfTI file" $command "$tmp/scans/a.nii"
+    fails 1 "a NIfTI file" $command "../${tmp##*/}/scans/a.nii"
+    fails 1 "./v2.zarr: Zarr version 2" $command ./v2.zarr
     fails 1 "./none: No such file or directory" $command ./none
-    fails 1 "./scans: no store, volume or array" $command ./scans
+    fails 1 "./scans: not a store, volume or array" $command ./scans
     fails 1 "no volume matches './none*'" $command './none*'
     fails 1 "ct//head" $command ct//head
   done
-  fails 1 "./scans/a.nii: is a NIfTI file" \
+  fails 1 "./scans/a.nii: a NIfTI file" \
     ingest --like ./scans/a.nii scans/none.npy
   runs info ct/head/
   runs ls ct/
@@ -141,6 +141,24 @@ export and ingest it" "$tmp/err"
   done
   runs export foreign.zarr -o foreign.nii
   runs ingest -s copies.zarr foreign.nii
+}
+
+a_path_to_nothing_is_not_a_missing_store () {
+  for command in info slice validate rm; do
+    fails 1 "p.zarr/ct/none: no such volume in p.zarr" $command p.zarr/ct/none
+    fails 1 "none.zarr: No such file or directory" $command none.zarr
+    fails 1 "no store at 'radio.zarr'" $command none
+  done
+  fails 1 "ct: a collection, not a volume; name one" slice -s p.zarr ct
+}
+
+an_array_that_cannot_be_read_is_named_once () {
+  mkdir -p text.zarr/a/b
+  echo '{"zarr_format":3,"node_type":"group"}' | tee text.zarr/zarr.json \
+    >text.zarr/a/zarr.json
+  sed 's/int16/string/' foreign.zarr/0/zarr.json >text.zarr/a/b/zarr.json
+  fails 1 "radio: text.zarr/a/b/zarr.json: data type 'string' is not" \
+    info text.zarr/a/b
 }
 
 collections_and_patterns_name_their_volumes () {
@@ -328,12 +346,14 @@ a_flat_image_is_a_volume_of_one_plane () {
   says 'wrote flat2_axial_0.png: 12 x 20 pixels'
   runs slice flat2.zarr --axis coronal -i 3 -o coronal.png
   says '12 x 1 pixels'
-  fails 1 "flat2.zarr: --index: 1 is out of range (0-0)" slice flat2.zarr -i 1 -o x.png
+  fails 1 "flat2.zarr: --index: 1 is out of range (0-0)" \
+    slice flat2.zarr -i 1 -o x.png
   runs roi flat2.zarr --at 2,3,0 --size 4,5,1 -o box.nii
   says '4 x 5 (x, y) int16'
   runs roi flat2.zarr --z 0 --x 1:3 -o box.npy
   says '2 x 10 (x, y) int16'
-  fails 1 "flat2.zarr: --z: 1 is out of range (0-0)" roi flat2.zarr --z 1 -o no.nii
+  fails 1 "flat2.zarr: --z: 1 is out of range (0-0)" \
+    roi flat2.zarr --z 1 -o no.nii
   runs slice flat3.zarr --channel 2 -o channel.npy
   says '12 x 10 x 1 (x, y, c) int16'
   runs stats flat3.zarr
@@ -347,6 +367,8 @@ check a_nifti_file_is_named
 check paths_are_no_names_in_the_store
 check an_empty_operand_is_not_the_store
 check a_broken_volume_is_no_collection
+check a_path_to_nothing_is_not_a_missing_store
+check an_array_that_cannot_be_read_is_named_once
 check a_volume_that_is_the_store_is_listed_by_the_stores_name
 check others_images_are_not_copied_but_exported
 check collections_and_patterns_name_their_volumes

@@ -473,7 +473,7 @@ every_status_of_the_program_keeps_its_profile () {
 
 a_program_that_records_nothing_is_reported () {
   wraps 0 -o none.json -- true
-  grep -q 'true recorded nothing: it is not linked' "$tmp/err"
+  grep -q 'true: recorded nothing; link it with' "$tmp/err"
   [ ! -e none.json ]
   wraps 3 -o none.json -- sh -c 'exit 3'
   grep -q 'recorded nothing' "$tmp/err"

@@ -99,6 +99,8 @@ a_wrong_sub_command_suggests_the_near_one () {
 a_wrong_option_suggests_the_near_one () {
   fails 2 "unknown option '--jsno', did you mean '--json'" ls --jsno
   fails 2 "unknown option '-x'" ls -x
+  fails 2 "unknown option '--everything' (see" ls --everything
+  fails 2 "option '--s' is one of --store, --size, --scaled" roi a --s
   fails 2 "option '--json=1' takes no value" ls --json=1
   fails 2 "option '-o' needs a value" slice a -o
   fails 2 "option '--axis' needs a value" slice a --axis
@@ -208,7 +210,7 @@ options_that_exclude_each_other_are_usage_errors () {
 wrong_words_of_RADIO_S3_are_usage_errors () {
   for command in ls 'info a' 'rm a' 'ingest a.nii' 'cp --to b a' gc; do
     # shellcheck disable=SC2086
-    RADIO_S3=hurry fails 2 "RADIO_S3: 'hurry' is none of anonymous, \
+    RADIO_S3=hurry fails 2 "RADIO_S3: unknown setting 'hurry'; use one of anonymous, \
 addressing, hedge, gap, cap, connect-timeout, first-byte-timeout, stall-timeout, deadline, \
 no-connect-ahead" $command
   done

@@ -384,7 +384,7 @@ images_that_cannot_be_are_refused (void **state)
     assert_fails (radio_volume_create (store, "ct/a", &o, &writer),     \
                   status, text);                                        \
   } while (0)
-  REFUSE (o.rank = 0, RADIO_ERROR_ARGUMENT, "ct/a: there is no shape");
+  REFUSE (o.rank = 0, RADIO_ERROR_ARGUMENT, "ct/a: no shape; set rank");
   REFUSE (o.rank = 2, RADIO_ERROR_UNSUPPORTED, "rank is 2, not 3 to 5");
   REFUSE (o.rank = 6, RADIO_ERROR_UNSUPPORTED, "rank is 6, not 3 to 5");
   REFUSE (o.rank = 9, RADIO_ERROR_UNSUPPORTED, "rank is 9, not 3 to 5");
@@ -392,7 +392,7 @@ images_that_cannot_be_are_refused (void **state)
   REFUSE (o.shape[1] = UINT64_MAX, RADIO_ERROR_ARGUMENT, "shape[1]");
   REFUSE (o.shape[0] = o.shape[1] = INT64_MAX, RADIO_ERROR_ARGUMENT,
           "exceeds 2^64");
-  REFUSE (o.dtype = RADIO_STORED, RADIO_ERROR_ARGUMENT, "there is no type");
+  REFUSE (o.dtype = RADIO_STORED, RADIO_ERROR_ARGUMENT, "no type; set dtype");
   REFUSE (o.dtype = RADIO_FLOAT16, RADIO_ERROR_UNSUPPORTED, "float16");
   REFUSE (o.dtype = (enum radio_dtype) 1234, RADIO_ERROR_ARGUMENT,
           "dtype is 1234, an unknown type");
@@ -411,11 +411,11 @@ images_that_cannot_be_are_refused (void **state)
   REFUSE ((o.like = like, o.affine[0][0] = 1), RADIO_ERROR_ARGUMENT,
           "exclude");
   REFUSE ((o.like = like, o.dtype = RADIO_STORED), RADIO_ERROR_UNSUPPORTED,
-          "ct/rgb is rgb24");
+          "like (ct/rgb) is rgb24");
   REFUSE ((o.like = like, o.rank = 0), RADIO_ERROR_UNSUPPORTED, "rgb24");
   REFUSE (o.source_name = "a\xff", RADIO_ERROR_ARGUMENT,
           "source_name: byte 1 (0xff) is not UTF-8");
-  REFUSE (o.ingest.tiling = "no", RADIO_ERROR_ARGUMENT, "tiling 'no'");
+  REFUSE (o.ingest.tiling = "no", RADIO_ERROR_ARGUMENT, "tiling: 'no'");
   REFUSE (o.reserved[7] = 1, RADIO_ERROR_ARGUMENT, "radio_create_options");
   REFUSE (o.ingest.reserved[0] = 1, RADIO_ERROR_ARGUMENT,
           "radio_ingest_options");

@@ -644,7 +644,7 @@ arrays_and_images_are_no_collections (void **state)
   bytes_source_open (&source, &spec);
   assert_fails (rd_ingest_source (store, &source.source, "plain/a", NULL,
                                   NULL),
-                RADIO_ERROR_ARGUMENT, "plain is an array");
+                RADIO_ERROR_ARGUMENT, "plain: an array, not a");
   struct radio_ingest_options options = {
     .existing = RADIO_EXISTING_REPLACE,
   };

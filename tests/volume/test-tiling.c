@@ -196,7 +196,7 @@ an_invalid_tiling_is_refused_by_its_text (void **state)
     struct rd_tiling tiling;
     struct rd_tiling_input input = { bad[i], &nifti, 0, 0, 1024 * MIB };
     assert_fails (rd_tiling_choose (&input, &tiling), RADIO_ERROR_ARGUMENT,
-                  "tiling '");
+                  "tiling: '");
   }
 }
 

@@ -275,10 +275,10 @@ report_no_profile (struct wrap *wrap, int status)
                      "temporary files; set TMPDIR to another", program,
                      was_touched ? "could not" : "cannot",
                      rd_temp_folder ());
-  rd_error ("%s recorded nothing: %s", program, status > 128
-            ? "a signal ended it before it could write"
-            : "it is not linked with this library, or does not call "
-              "radio_profile_from_env");
+  rd_error (status > 128
+            ? "%s: recorded nothing: a signal ended it before it could write"
+            : "%s: recorded nothing; link it with this library, and call "
+              "radio_profile_from_env", program);
   return RD_EXIT_OK;
 }
 

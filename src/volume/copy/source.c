@@ -139,7 +139,8 @@ rd_copy_fail_missing (const struct rd_copy *copy, const char *key)
     RD_TRY (status);
   if (!is_gone && now.nbytes == copy->text.nbytes
       && memcmp (now.data, copy->text.data, now.nbytes) == 0)
-    return rd_fail (RADIO_ERROR_FORMAT, "%s/%s: is missing",
+    return rd_fail (RADIO_ERROR_FORMAT, "%s/%s: missing; the volume is "
+                    "damaged",
                     copy->from->io->uri, key);
   return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: the volume was %s while it was "
                   "copied", copy->path, is_gone ? "removed" : "replaced");

@@ -66,11 +66,10 @@ check_options (const struct radio_create_options *options)
     return rd_fail (RADIO_ERROR_UNSUPPORTED, "rank is %zu, not 3 to 5",
                     options->rank);
   if (options->like == NULL && options->rank == 0)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "there is no shape; set rank and "
-                    "shape, or like");
-  if (options->like == NULL && options->dtype == RADIO_STORED)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "there is no type; set dtype or "
+    return rd_fail (RADIO_ERROR_ARGUMENT, "no shape; set rank and shape, or "
                     "like");
+  if (options->like == NULL && options->dtype == RADIO_STORED)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "no type; set dtype or like");
   if ((unsigned) options->dtype > RADIO_RAW)
     return rd_fail (RADIO_ERROR_ARGUMENT, "dtype is %d, an unknown type",
                     (int) options->dtype);
@@ -166,7 +165,7 @@ make_header (const struct radio_create_options *options,
     memcpy (affine, options->affine, sizeof affine);
     if (!is_zero (affine))
       return rd_fail (RADIO_ERROR_ARGUMENT, "affine and like exclude each "
-                      "other; set one of them");
+                      "other; set one");
     if (rank == 0) {
       rank = array->rank;
       shape = array->shape;
@@ -175,9 +174,9 @@ make_header (const struct radio_create_options *options,
                    && memcmp (shape, array->shape, rank * sizeof *shape) == 0;
     bool is_colour = like->meta.has_nifti && nifti->colour != RD_COLOUR_NONE;
     if (is_colour && is_same != (dtype == RADIO_STORED))
-      return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s is %s; give neither shape "
-                      "nor type for such colours, or both, without their "
-                      "axis", like->path, nifti->type_name);
+      return rd_fail (RADIO_ERROR_UNSUPPORTED, "like (%s) is %s; set neither "
+                      "shape nor dtype, or both, without the axis of colours",
+                      like->path, nifti->type_name);
     if (is_same && like->meta.has_nifti) {
       RD_TRY (rd_buffer_append (out, like->meta.prefix.data,
                                 like->meta.prefix.nbytes));
@@ -395,9 +394,9 @@ radio_volume_write_slab (struct radio_writer *writer,
                          const struct radio_box *box, const void *buffer,
                          size_t nbytes, const int64_t *strides)
 {
-  if (writer == NULL || box == NULL || buffer == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "radio_volume_write_slab: an argument is NULL");
+  RD_NOT_NULL (writer);
+  RD_NOT_NULL (box);
+  RD_NOT_NULL (buffer);
   const size_t item_nbytes = writer->nifti.type.item_nbytes;
   int64_t c_strides[RADIO_MAX_RANK];
   struct slab slab;
@@ -440,9 +439,7 @@ enum radio_status
                        struct radio_ingest_result *result,
                        size_t result_nbytes)
 {
-  if (writer == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "radio_volume_commit: writer is NULL");
+  RD_NOT_NULL (writer);
   RD_TRY (rd_pool_check (writer->pool));
   RD_SCOPE ("commit volume", RD_IN_OPERATION);
   struct radio_ingest_result full = { 0 };

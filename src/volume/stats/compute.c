@@ -39,7 +39,7 @@ rd_stats_check (enum radio_dtype dtype)
 {
   if (rd_dtype_is_complex (dtype) || radio_dtype_nbytes (dtype) == 0)
     return rd_fail (RADIO_ERROR_UNSUPPORTED,
-                    "statistics are of real numbers, not of %s",
+                    "the type is %s; only real numbers have statistics",
                     radio_dtype_name (dtype));
   return RADIO_OK;
 }

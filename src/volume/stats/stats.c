@@ -67,15 +67,16 @@ compute (struct radio_array *array, double slope, double inter,
   enum radio_status status
     = count <= MAX_COUNT
       ? rd_stats_check (dtype)
-      : rd_fail (RADIO_ERROR_LIMIT, "statistics of %" PRIu64 " elements would "
-                 "never finish; at most %" PRIu64 " are possible", count,
+      : rd_fail (RADIO_ERROR_LIMIT, "%" PRIu64 " elements; statistics "
+                 "are of at most %" PRIu64, count,
                  MAX_COUNT);
+  if (status == RADIO_OK)
+    status = rd_context_allows (array->store->context,
+                                rd_stats_nbytes (dtype), "counting values");
   /* An array may be the store itself: its path is empty then. */
   if (status != RADIO_OK)
     return rd_fail_in (status, "%s%s%s", array->store->io->uri,
                        *array->path ? "/" : "", array->path);
-  RD_TRY (rd_context_allows (array->store->context, rd_stats_nbytes (dtype),
-                             "statistics"));
   struct radio_stats full = { 0 };
   RD_TRY (rd_stats_compute (dtype, slope, inter, scan_array, &scan, &full));
   rd_fill_result (stats, stats_nbytes, &full, sizeof full);
