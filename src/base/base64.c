@@ -35,7 +35,7 @@ rd_base64_decode (const char *text, size_t nbytes, struct rd_buffer *data)
     if (!((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z')
           || (c >= '0' && c <= '9') || c == '+' || c == '/'))
       return rd_fail (RADIO_ERROR_FORMAT,
-                      "character %zu is not of base64", i);
+                      "character %zu is not in the alphabet of base64", i);
   }
   if (nbytes % 4 != 0 || nbytes > INT_MAX)
     return rd_fail (RADIO_ERROR_FORMAT,

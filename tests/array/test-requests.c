@@ -261,7 +261,7 @@ a_chunk_larger_than_the_limit_is_refused_and_names_it (void **state)
                           RD_PUT_REPLACE));
     assert_fails (radio_array_read (model.array, &box, RADIO_STORED, &byte,
                                     1, NULL),
-                  RADIO_ERROR_LIMIT, "the limit is 65536");
+                  RADIO_ERROR_LIMIT, "the limit of 65536");
     assert_non_null (strstr (radio_error_message (), "some/array/c/0"));
     assert_non_null (strstr (radio_error_message (), "memory_limit_nbytes"));
     model_close (&model);

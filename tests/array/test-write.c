@@ -195,7 +195,7 @@ a_chunk_that_exceeds_the_limit_is_refused (void **state)
   assert_ok (radio_store_open ("memory:", &store_options, &store));
   assert_ok (radio_array_create (store, "x", &options, &array));
   assert_fails (radio_array_write (array, &first, bytes, 100000),
-                RADIO_ERROR_LIMIT, "the limit is 100000");
+                RADIO_ERROR_LIMIT, "the limit of 100000");
   assert_true (rd_write_nbytes (array, &first) > 100000);
   radio_array_close (array);
   options.chunk_shape[0] = 10;
