@@ -213,7 +213,8 @@ class ProfileDocument:
             "format": "radio-profile", "version": 1,
             "generator": "a test", "info": info,
             "facts": table("key value is_name", self.facts),
-            "parts": table("name wall_ns work_ns started_unix_ns", parts),
+            "parts": table("name wall_ns work_ns started_unix_ns"
+                           + " starved_ns" * (len(parts[0]) > 4), parts),
             "findings": table("id weight title evidence node",
                               self.findings),
             "counters": table("name unit", self.counters),

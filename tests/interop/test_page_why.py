@@ -42,7 +42,7 @@ def runs(tmp_path_factory):
             made.shares.append((node, part, 1, total, own, own,
                                 more if node == 3 else 0))
         made.parts.append((f"run {part + 1}", 60 * MS + more, 60 * MS + more,
-                           0))
+                           0, more))
         begin += 60 * MS + more
     return write_page(made, tmp_path_factory.mktemp("runs"))
 
@@ -89,6 +89,35 @@ def test_the_slowest_is_first_and_keys_choose_others(opened, runs):
     assert sentence(page).startswith("run 4 took")
     press_button(page, "Only this one, in all views", ".why")
     assert state(page, "range") == "180000000-287000000"
+
+
+def head(page):
+    """Returns the figures of the head by their names."""
+    return dict(page.evaluate("""[...document.querySelectorAll('.figure')]
+      .map(one => [one.querySelector('dt').textContent,
+                   one.querySelector('dd').textContent
+                     .replaceAll('\u00a0', ' ')])"""))
+
+
+def test_the_head_follows_what_the_views_are_narrowed_to(opened, runs):
+    page = opened(runs, fragment="#view=tree")
+    whole = head(page)
+    assert whole["wall"] == "347 ms" and "only" not in whole
+    press = "radio.state.set(%s)"
+    page.evaluate(press % "{ range: '180000000-287000000' }")
+    assert head(page) == {
+        "only": "run 4", "wall": "107 ms", "work": "107 ms0.56 threads busy",
+        "on CPUs": "60.0 msof work", "no CPU": "47.0 msof work",
+        "wait": "0 ns", "scopes": "4"}
+    # Of another stretch the log does not know who had no CPU.
+    page.evaluate(press % "{ range: '180000000-190000000' }")
+    assert head(page) == {
+        "only": "10.0 ms from 180 ms", "wall": "10.0 ms",
+        "work": "10.0 ms1.00 threads working", "wait": "0 ns", "scopes": "4"}
+    assert page.evaluate(
+        "document.querySelectorAll('.figures.narrowed').length") == 1
+    page.press("Escape")
+    assert head(page) == whole
 
 
 @pytest.fixture(scope="module")
@@ -150,7 +179,7 @@ def test_ranks_are_compared_too(opened, tmp_path):
         took = 100 * MS if part == 2 else 10 * MS
         made.span(lane, "solve", "user", 0, took, nbytes=8)
         made.shares.append((0, part, 1, took, took, took // 2, took // 4))
-        made.parts.append((f"rank {part}", took, took, 0))
+        made.parts.append((f"rank {part}", took, took, 0, took // 4))
     page = opened(write_page(made, tmp_path), fragment="#view=parts")
     press_button(page, "rank 2", "#view-parts")
     assert sentence(page).startswith(

@@ -135,7 +135,8 @@ class Profile {
     this.facts = rows(document.facts);
     this.findings = rows(document.findings);
     this.parts = rows(document.parts).map((part) =>
-      ({ name: part.name, wall: part.wall_ns, work: part.work_ns }));
+      ({ name: part.name, wall: part.wall_ns, work: part.work_ns,
+         starved: part.starved_ns }));
     this.ran = this.timeRan();
     this.threadsBusy = this.ran / (this.timeToRun() || Infinity);
     this.gauges = rows(document.gauges);

@@ -2,6 +2,7 @@
 // The runs of an operation in time: where each one is, which are outliers, and
 // their spread.
 
+import { formatRange } from './model.mjs';
 import { layoutIcicle } from './icicle-layout.mjs';
 import { totalsOfRuns } from './run-shape.mjs';
 import { matchedShare } from '../data/search.mjs';
@@ -48,6 +49,24 @@ export function listRuns(profile,
     begin += wall;
     return run;
   });
+}
+
+// What narrows all views to a run or a rank: { range, lanes } of the state.
+export function stretchOfPart(profile, part) {
+  if (profile.partKind() === 'rank')
+    return { range: '', lanes: profile.lanes.flatMap((lane, i) =>
+      lane.part === part ? [i] : []).join() };
+  const { begin, end } = listRuns(profile)[part];
+  return { range: formatRange(begin, end), lanes: '' };
+}
+
+// The run or rank that the views are narrowed to; -1: no single one.
+export function partOfStretch(profile, { range, lanes }) {
+  return profile.parts.length < 2 || range + lanes === '' ? -1
+    : profile.parts.findIndex((_, part) => {
+      const stretch = stretchOfPart(profile, part);
+      return stretch.range === range && stretch.lanes === lanes;
+    });
 }
 
 function markOf(value, part, brief, fence, n) {

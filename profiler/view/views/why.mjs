@@ -6,7 +6,7 @@
 import { DiffIcicle } from './diff-icicle.mjs';
 import { Strip } from './strip.mjs';
 import { formatRange, narrow } from '../model/model.mjs';
-import { timesInBrief } from '../model/runs-data.mjs';
+import { stretchOfPart, timesInBrief } from '../model/runs-data.mjs';
 import { causesOf, compareMembers, countsOf, groupOf, groupsOf, medianOf,
          membersOf, slowestOf } from '../model/why.mjs';
 import { exactUnit, formatBytes, formatCount, formatSigned, formatTime }
@@ -136,21 +136,12 @@ class Why {
 
   // What all views are narrowed to by a member.
   narrow() {
-    const { profile, state, all, at } = this;
-    const { spans, parts, lanes } = profile;
+    const { profile, state, all, at, group } = this;
+    const { begin, duration } = profile.spans;
     const number = Number(all.key(at).slice(1));
-    if (this.group !== 'p')
-      narrow(state, { range: formatRange(
-        spans.begin[number], spans.begin[number] + spans.duration[number]) });
-    else if (profile.partKind() === 'rank')
-      narrow(state, { lanes: lanes.flatMap(({ part }, i) =>
-        part === number ? [i] : []).join() });
-    else {
-      const begin = parts.slice(0, number).reduce((sum, { wall }) =>
-        sum + wall, 0);
-      narrow(state, { range: formatRange(begin,
-                                         begin + parts[number].wall) });
-    }
+    narrow(state, group === 'p' ? stretchOfPart(profile, number)
+      : { range: formatRange(begin[number],
+                             begin[number] + duration[number]), lanes: '' });
   }
 
   // Both trees as one: paths are as wide as the longer time.  The scopes around

@@ -3,7 +3,9 @@
 // missing.
 
 import { button, element, foldable, nameElement, plural } from './dom.mjs';
-import { flopMetric } from '../model/metrics.mjs';
+import { byteMetrics, flopMetric } from '../model/metrics.mjs';
+import { parseRange } from '../model/model.mjs';
+import { partOfStretch } from '../model/runs-data.mjs';
 import { exactUnit, formatBytes, formatCount, formatFlopRate,
          formatIntensity, formatRate, formatRatio,
          formatShare, formatTime, formatUnit } from '../data/units.mjs';
@@ -38,19 +40,51 @@ function flopFigures(profile, model) {
                  notes.filter((note) => note).join(', '))];
 }
 
+// Of a stretch of time or some lanes, marked so: what a run or rank was
+// recorded with, else what the log has.
+function figuresOfStretch(profile, model) {
+  const [range, lanes] = ['range', 'lanes'].map((key) =>
+    model.state.get(key));
+  const shape = model.aggregate(range, lanes, '');
+  const sum = (id) => shape.metrics.find((one) => one.id === id)?.sum ?? 0;
+  const at = partOfStretch(profile, { range, lanes });
+  const [from, to] = parseRange(range) ?? [0, profile.info.wall];
+  const { name, wall, work, starved } = profile.parts[at]
+    ?? { name: range === '' ? 'some lanes' : formatTime(to - from) + ' from '
+           + formatTime(from), wall: to - from, work: sum('work') };
+  const ran = work - (starved ?? 0);
+  const [bytes] = byteMetrics(shape.metrics);
+  return element('dl', { class: 'figures narrowed', tabindex: 0 },
+    figure('only', nameElement(name), 'The views are narrowed to this',
+           profile.info.dropped > 0 ? 'as far as logged' : ''),
+    timeFigure('wall', wall),
+    timeFigure('work', work, wall > 0 ? formatRatio(ran / wall) + ' threads '
+      + (starved === undefined ? 'working' : 'busy') : ''),
+    ...starved > 0 ? [timeFigure('on CPUs', ran, 'of work'),
+                      timeFigure('no CPU', starved, 'of work')] : [],
+    timeFigure('wait', sum('wait')),
+    bytes ? figure(bytes.label, formatBytes(bytes.sum),
+                   exactUnit(bytes.sum, 'bytes'),
+                   formatRate(bytes.sum, wall)) : '',
+    figure('scopes', formatCount(sum('calls')), 'Scopes in the log', ''));
+}
+
+function timeFigure(label, ns, note) {
+  return figure(label, formatTime(ns), exactUnit(ns, 'time'), note);
+}
+
 function figures(profile, model) {
   const { info } = profile;
-  const time = (label, ns, note) =>
-    figure(label, formatTime(ns), exactUnit(ns, 'time'), note);
   const cost = formatShare(info.overhead, profile.ran);
   return element('dl', { class: 'figures', tabindex: 0 },
-    time('wall', info.wall),
-    time('work', info.work,
-         info.wall > 0
-           ? formatRatio(profile.threadsBusy) + ' threads busy' : ''),
-    profile.ran < info.work ? time('on CPUs', profile.ran, 'of work') : '',
-    info.starved > 0 ? time('no CPU', info.starved, 'of work') : '',
-    time('wait', info.wait),
+    timeFigure('wall', info.wall),
+    timeFigure('work', info.work,
+               info.wall > 0
+                 ? formatRatio(profile.threadsBusy) + ' threads busy' : ''),
+    profile.ran < info.work ? timeFigure('on CPUs', profile.ran, 'of work')
+      : '',
+    info.starved > 0 ? timeFigure('no CPU', info.starved, 'of work') : '',
+    timeFigure('wait', info.wait),
     ...bytesFigures(profile, model),
     ...flopFigures(profile, model),
     info.allocPeak > 0
@@ -102,6 +136,17 @@ function menuOf(tools) {
 
 export function summaryPanel(profile, model, tools) {
   const { info } = profile;
+  const { state } = model;
+  const make = () => (state.get('range') + state.get('lanes') === ''
+    ? figures : figuresOfStretch)(profile, model);
+  let shown = make();
+  state.listen((keys) => {
+    if (!keys.has('range') && !keys.has('lanes'))
+      return;
+    const next = make();
+    shown.replaceWith(next);
+    shown = next;
+  });
   return element('header', {},
     element('div', { class: 'title' },
       element('h1', { title: info.title }, nameElement(info.title)),
@@ -111,5 +156,5 @@ export function summaryPanel(profile, model, tools) {
       menuOf(tools), tools),
     ...warningsOf(profile).map((text) =>
       foldable('div', 'warning', 'Warning', text)),
-    figures(profile, model));
+    shown);
 }

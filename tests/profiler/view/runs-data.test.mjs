@@ -2,7 +2,8 @@
 // Runs: their places, outliers, and spread.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { cacheOfRuns, listRuns, matchedOfRuns, timesInBrief, valuesOfRuns }
+import { cacheOfRuns, listRuns, matchedOfRuns, partOfStretch, stretchOfPart,
+         timesInBrief, valuesOfRuns }
   from '../../../profiler/view/model/runs-data.mjs';
 import { Tree } from '../../../profiler/view/data/tree.mjs';
 
@@ -70,4 +71,18 @@ test('another value than wall has its own remarks', () => {
   assert.deepEqual(runs.map(({ value, mark }) => [value, mark]), [
     [5, ''], [5, ''], [1, 'fastest'], [5, ''], [90, 'slow']]);
   assert.equal(runs[4].begin, 100);
+});
+
+test('a run is a stretch of time, and a rank its lanes', () => {
+  const runs = { ...profileOf([10, 20, 30]), partKind: () => 'run' };
+  assert.deepEqual(stretchOfPart(runs, 1), { range: '10-30', lanes: '' });
+  const ranks = { ...profileOf([10, 20]), partKind: () => 'rank',
+                  lanes: [{ part: 0 }, { part: 1 }, { part: 1 }] };
+  assert.deepEqual(stretchOfPart(ranks, 1), { range: '', lanes: '1,2' });
+  for (const profile of [runs, ranks])
+    profile.parts.forEach((_, part) => assert.equal(
+      partOfStretch(profile, stretchOfPart(profile, part)), part));
+  assert.equal(partOfStretch(runs, { range: '10-31', lanes: '' }), -1);
+  assert.equal(partOfStretch(runs, { range: '10-30', lanes: '0' }), -1);
+  assert.equal(partOfStretch(runs, { range: '', lanes: '' }), -1);
 });
