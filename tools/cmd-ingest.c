@@ -422,34 +422,56 @@ is_npy (const char *name)
   return n > 4 && strcasecmp (name + n - 4, ".npy") == 0;
 }
 
-static void
-ingest_file (void *data, size_t i)
+/* Returns whether the process lacked descriptors. */
+static bool
+ingest_once (struct job *job)
 {
-  struct ingest *ingest = data;
-  const struct file *file = &ingest->files.list[i];
-  struct outcome *outcome = &ingest->outcomes[i];
-  struct job job = { ingest, i };
+  const struct ingest *ingest = job->ingest;
+  const struct file *file = &ingest->files.list[job->i];
+  struct outcome *outcome = &ingest->outcomes[job->i];
   struct radio_ingest_options options = ingest->options;
-  uint64_t memory_nbytes = file_memory_nbytes (ingest, file);
   RD_FREE char *unused = NULL;
+  int errnum = 0;
   options.progress = on_ingest_progress;
   options.warning = on_warning;
-  options.user_data = &job;
+  options.user_data = job;
+  free (outcome->message);
+  outcome->message = NULL;
   /* A name without a legal path fails again here, for its message. */
-  rd_jobs_reserve (&ingest->jobs, memory_nbytes);
   if (file->path == NULL)
     outcome->status
       = radio_ingest_path (file->name, file->collection, &unused);
   else if (is_npy (file->name))
     outcome->status = rd_npy_ingest (ingest->store, file->name, file->path,
                                      &ingest->geometry, &options,
-                                     &outcome->result, &outcome->message);
-  else
+                                     &outcome->result, &outcome->message,
+                                     &errnum);
+  else {
     outcome->status = radio_ingest (ingest->store, file->name, file->path,
                                     &options, &outcome->result);
+    errnum = outcome->status == RADIO_ERROR_IO ? radio_error_errno () : 0;
+  }
   if (outcome->status != RADIO_OK && outcome->message == NULL)
     outcome->message = strdup (radio_error_message ());
+  return errnum == EMFILE || errnum == ENFILE;
+}
+
+/* Whoever reserves all memory is alone. */
+static void
+ingest_file (void *data, size_t i)
+{
+  struct ingest *ingest = data;
+  struct job job = { ingest, i };
+  uint64_t memory_nbytes = file_memory_nbytes (ingest,
+                                               &ingest->files.list[i]);
+  rd_jobs_reserve (&ingest->jobs, memory_nbytes);
+  bool lacks_descriptors = ingest_once (&job);
   rd_jobs_release (&ingest->jobs, memory_nbytes);
+  if (!lacks_descriptors)
+    return;
+  rd_jobs_reserve (&ingest->jobs, ingest->jobs.limit_nbytes);
+  (void) ingest_once (&job);
+  rd_jobs_release (&ingest->jobs, ingest->jobs.limit_nbytes);
 }
 
 static bool

@@ -408,27 +408,31 @@ enum radio_status
 rd_npy_ingest (struct radio_store *store, const char *file, const char *path,
                const struct rd_npy_geometry *geometry,
                const struct radio_ingest_options *options,
-               struct radio_ingest_result *result, char **message)
+               struct radio_ingest_result *result, char **message,
+               int *errnum)
 {
   struct rd_npy npy;
   struct stat st;
   enum radio_status status;
   int fd = open (file, O_RDONLY | O_CLOEXEC);
   if (fd < 0 || fstat (fd, &st) != 0 || !S_ISREG (st.st_mode)) {
-    int errnum = fd < 0 ? errno : ESPIPE;
+    *errnum = fd < 0 ? errno : ESPIPE;
     if (fd >= 0)
       close (fd);
-    *message = rd_format ("%s: %s", file, errnum == ESPIPE
-                          ? "is not a regular file" : strerror (errnum));
-    return errnum == ENOENT ? RADIO_ERROR_NOT_FOUND : RADIO_ERROR_IO;
+    *message = rd_format ("%s: %s", file, *errnum == ESPIPE
+                          ? "is not a regular file"
+                          : rd_errno_text (*errnum));
+    return *errnum == ENOENT ? RADIO_ERROR_NOT_FOUND : RADIO_ERROR_IO;
   }
+  *errnum = 0;
   size_t nbytes = (size_t) st.st_size;
   void *map = nbytes ? mmap (NULL, nbytes, PROT_READ, MAP_PRIVATE, fd, 0)
                      : MAP_FAILED;
-  int errnum = errno;
+  int unmapped = errno;
   close (fd);
   if (nbytes && map == MAP_FAILED) {
-    *message = rd_format ("%s: cannot map it: %s", file, strerror (errnum));
+    *errnum = unmapped;
+    *message = rd_format ("%s: cannot map it: %s", file, strerror (unmapped));
     return RADIO_ERROR_IO;
   }
   if (!rd_npy_parse (nbytes ? map : NULL, nbytes, &npy)) {
@@ -456,6 +460,7 @@ rd_npy_ingest (struct radio_store *store, const char *file, const char *path,
       writing.create.spacing[rank - 1 - i] = geometry->spacing[i];
     memcpy (writing.create.affine, geometry->affine, sizeof geometry->affine);
     status = write_volume (&writing, store, path, result);
+    *errnum = status == RADIO_ERROR_IO ? radio_error_errno () : 0;
     if (status != RADIO_OK)
       *message = strdup (status == RADIO_ERROR_CANCELLED ? "cancelled"
                          : radio_error_message ());

@@ -41,11 +41,13 @@ int rd_affine_read (const char *file, double affine[3][4]);
 bool rd_parse_spacing (const char *text, double spacing[3]);
 
 /* Ingests a .npy, whose axes are x, y, z, t, c, as radio_ingest does a NIfTI
- * file.  After a failure *message is allocated, or NULL without memory. */
+ * file.  After a failure *message is allocated, or NULL without memory, and
+ * *errnum is that of the system call that failed, 0 if none did. */
 enum radio_status
 rd_npy_ingest (struct radio_store *store, const char *file, const char *path,
                const struct rd_npy_geometry *geometry,
                const struct radio_ingest_options *options,
-               struct radio_ingest_result *result, char **message);
+               struct radio_ingest_result *result, char **message,
+               int *errnum);
 
 #endif /* RD_TOOLS_NPY_H */

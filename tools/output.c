@@ -60,7 +60,7 @@ rd_new_file_open (struct rd_new_file *file)
     return refuse_kind (file->name);
   default:
     return rd_error ("%s: cannot be written: %s", file->name,
-                     strerror (file->atomic.errnum));
+                     rd_errno_text (file->atomic.errnum));
   }
   /* The stream has a descriptor of its own, to be closed before the file is
    * put in its place. */
@@ -73,7 +73,7 @@ rd_new_file_open (struct rd_new_file *file)
     close (fd);
   rd_atomic_abort (&file->atomic);
   return rd_error ("%s: cannot be written: %s", file->name,
-                   strerror (errnum));
+                   rd_errno_text (errnum));
 }
 
 int
@@ -87,7 +87,7 @@ rd_new_file_end (struct rd_new_file *file, int errnum)
     errnum = errno;
   if (errnum) {
     rd_atomic_abort (&file->atomic);
-    return rd_error ("%s: %s", file->name, strerror (errnum));
+    return rd_error ("%s: %s", file->name, rd_errno_text (errnum));
   }
   enum rd_atomic_failure failure = rd_atomic_commit (&file->atomic);
   RD_FREE char *leftover = file->atomic.leftover;
@@ -101,7 +101,7 @@ rd_new_file_end (struct rd_new_file *file, int errnum)
   case RD_ATOMIC_EXISTS:
     return refuse_existing (file->name);
   default:
-    return rd_error ("%s: %s", file->name, strerror (file->atomic.errnum));
+    return rd_error ("%s: %s", file->name, rd_errno_text (file->atomic.errnum));
   }
 }
 

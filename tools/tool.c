@@ -121,6 +121,14 @@ rd_error_library (const char *subject)
   return rd_error_message (subject, radio_error_message ());
 }
 
+const char *
+rd_errno_text (int errnum)
+{
+  return errnum == EMFILE
+         ? "Too many open files; raise the process's limit (ulimit -n)"
+         : strerror (errnum);
+}
+
 char *
 rd_format (const char *format, ...)
 {

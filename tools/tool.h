@@ -46,6 +46,9 @@ int rd_error_memory (void);
  * and a closed pipe ends the process by SIGPIPE. */
 int rd_close_stdout (int status);
 
+/* As strerror, with what to do about a lack of descriptors. */
+const char *rd_errno_text (int errnum);
+
 /* The escape sequence, or "" when file is no terminal or NO_COLOR is set. */
 const char *rd_color (FILE *file, const char *sequence);
 #define RD_BOLD "\033[1m"

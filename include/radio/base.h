@@ -143,6 +143,11 @@ enum radio_status {
  * the thread's next failing call. */
 RADIO_API const char *radio_error_message (void);
 
+/* Returns the errno of the system call that this message is about, 0 if it is
+ * about none.  With EMFILE the process has no descriptor left: what it was
+ * doing may succeed when it closes others or does fewer things at once. */
+RADIO_API int radio_error_errno (void);
+
 /* Returns a status as a short English phrase ("not found").  Static storage;
  * never NULL, even for an invalid status. */
 RADIO_API const char *radio_status_name (enum radio_status status);

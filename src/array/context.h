@@ -39,7 +39,8 @@ struct radio_context {
   pthread_cond_t ingest_ended;
   struct {
     unsigned nactive, nwaiting;
-    _Atomic unsigned most;            /* 0: no limit is known */
+    unsigned most;                    /* 0: no limit is known */
+    _Atomic bool lacked_descriptors;  /* a write failed so, once or more */
   } ingests;
 
   /* Of asynchronous reads (fetch.c): the bytes that their requests may take,

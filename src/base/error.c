@@ -69,13 +69,16 @@ set_message (const char *format, va_list args, const char *tail)
   }
   /* Names come from files and networks: nothing in them may break the line
    * or control a terminal. */
+  char *to = thread_message;
   uint32_t character;
   for (size_t i = 0, nbytes; text[i]; i += nbytes) {
     nbytes = rd_utf8_decode (text + i, &character);
     if (rd_utf8_is_control (character))
-      memset (text + i, '?', nbytes);
+      *to++ = '?';
+    else
+      to = (char *) memcpy (to, text + i, nbytes) + nbytes;
   }
-  memcpy (thread_message, text, sizeof text);
+  *to = '\0';
 }
 
 /* Reports a failure to the recorder; returns its status. */
@@ -119,12 +122,24 @@ rd_fail_errno (int errnum, const char *format, ...)
   const char *text
     = strerror_r (errnum, room, sizeof room) == 0 ? room : "unknown error";
 #endif
+  char advice[sizeof room + 64];
+  if (errnum == EMFILE) {
+    snprintf (advice, sizeof advice, "%s; raise the process's limit (ulimit "
+              "-n)", text);
+    text = advice;
+  }
   va_list args;
   va_start (args, format);
   set_message (format, args, text);
   va_end (args);
   thread_errnum = errnum;
   return report (status, false);
+}
+
+int
+radio_error_errno (void)
+{
+  return thread_errnum;
 }
 
 bool

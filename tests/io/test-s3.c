@@ -207,7 +207,7 @@ messages_of_unknown_codes_are_shown_within_bounds (void **state)
     { "Zugriff f\xc3\xbcr alle", ": Zugriff f\xc3\xbcr alle)" },
     { "acc\xe8s refus\xe9", ": acc?s refus?)" },      /* Latin-1 */
     { "a\x1b[31mb\x01", ": a?[31mb?)" },
-    { "a\xc2\x9b" "31m\xe2\x80\xae" "b", ": a??31m???b)" },
+    { "a\xc2\x9b" "31m\xe2\x80\xae" "b", ": a?31m?b)" },
     { "up to here&#1; and not here", ": up to here)" },
     { "a &eacute; there", ": a )" },
   };

@@ -61,6 +61,28 @@ many_files_are_ingested_with_few_descriptors () {
   says '100 checked, 0 bad'
 }
 
+many_arrays_are_ingested_with_few_descriptors () {
+  mkdir arrays
+  runs export -s p.zarr ct/head -o arrays/00.npy
+  for i in 0 1 2 3 4 5 6 7 8 9; do
+    for k in 0 1 2 3 4 5 6 7 8 9; do
+      [ -f "arrays/$i$k.npy" ] || cp arrays/00.npy "arrays/$i$k.npy"
+    done
+  done
+  (ulimit -n 64
+   runs ingest -q -s arrays.zarr --spacing 1,1,1 arrays/*.npy scans/a.nii)
+  says '101 volumes'
+  runs validate -q -s arrays.zarr
+  says '101 checked, 0 bad'
+  # With none there is nothing to begin again with.
+  status=0
+  (ulimit -n 12
+   exec "$RADIO" ingest -q -s arrays.zarr --threads 1 --spacing 1,1,1 \
+     --overwrite arrays/00.npy) >"$tmp/out" 2>"$tmp/err" || status=$?
+  [ "$status" -eq 1 ]
+  grep -q "pen files; raise the process's limit (ulimit -n)" "$tmp/err"
+}
+
 a_pattern_that_no_shell_expanded_is_expanded () {
   runs ingest -s glob.zarr 'scans/[as]*.nii'
   says images/a images/scaled
@@ -614,6 +636,7 @@ check the_store_is_named_by_option_else_environment_else_default
 check a_missing_store_is_explained
 check a_folder_is_searched_and_named_by_its_files
 check many_files_are_ingested_with_few_descriptors
+check many_arrays_are_ingested_with_few_descriptors
 check a_pattern_that_no_shell_expanded_is_expanded
 check a_collection_can_be_given_and_listed_alone
 check a_bad_file_costs_only_itself

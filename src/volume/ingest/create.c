@@ -22,7 +22,7 @@
 
 struct radio_writer {
   struct rd_ingest *ingest;
-  const struct rd_pool *pool;
+  struct radio_context *context;
   char *path;
   struct rd_nifti nifti;
   size_t order[RADIO_MAX_RANK];       /* axes, the file's fastest first */
@@ -199,10 +199,20 @@ free_writer (struct radio_writer *writer)
   if (writer == NULL)
     return;
   rd_ingest_abort (writer->ingest);
+  radio_context_close (writer->context);
   rd_free (writer->path);
   rd_free (writer);
 }
 RD_DEFINE_CLEANUP (writer, struct radio_writer, free_writer);
+
+/* Returns a status, after a look at what it means for the next volumes. */
+static enum radio_status
+end_with (struct radio_context *context, enum radio_status status)
+{
+  if (status != RADIO_OK && rd_error_lacks_descriptors ())
+    context->ingests.lacked_descriptors = true;
+  return rd_scope_end_with (status);
+}
 
 static enum radio_status
 create (struct radio_store *store, const char *path,
@@ -214,7 +224,7 @@ create (struct radio_store *store, const char *path,
     = rd_calloc (1, sizeof *writer);
   if (writer == NULL)
     return rd_fail_memory (sizeof *writer);
-  writer->pool = store->context->pool;
+  writer->context = rd_context_ref (store->context);
   writer->path = rd_strdup (path);
   if (writer->path == NULL)
     return rd_fail_memory (strlen (path) + 1);
@@ -252,7 +262,7 @@ radio_volume_create (struct radio_store *store, const char *path,
   RD_TRY (RD_CHECK_RESERVED (radio_ingest_options, &options->ingest));
   RD_SCOPE ("create volume", RD_IN_OPERATION);
   RD_NOTE_NAME ("volume", path);
-  return rd_scope_end_with (create (store, path, options, writer));
+  return end_with (store->context, create (store, path, options, writer));
 }
 
 /* A slab in memory: its axes in file order, fastest first, those joined that
@@ -400,7 +410,7 @@ radio_volume_write_slab (struct radio_writer *writer,
   const size_t item_nbytes = writer->nifti.type.item_nbytes;
   int64_t c_strides[RADIO_MAX_RANK];
   struct slab slab;
-  RD_TRY (rd_pool_check (writer->pool));
+  RD_TRY (rd_pool_check (writer->context->pool));
   RD_TRY (rd_error_raise (&writer->error));
   RD_TRY (check_next (writer, box));
   uint64_t n = radio_box_count (box);
@@ -419,7 +429,7 @@ radio_volume_write_slab (struct radio_writer *writer,
     writer->ntaken += n;
   else
     rd_error_save (&writer->error, status);
-  return rd_scope_end_with (status);
+  return end_with (writer->context, status);
 }
 
 static enum radio_status
@@ -440,14 +450,15 @@ enum radio_status
                        size_t result_nbytes)
 {
   RD_NOT_NULL (writer);
-  RD_TRY (rd_pool_check (writer->pool));
+  RD_TRY (rd_pool_check (writer->context->pool));
   RD_SCOPE ("commit volume", RD_IN_OPERATION);
   struct radio_ingest_result full = { 0 };
   enum radio_status status = commit (writer, &full);
   if (status == RADIO_OK && result)
     rd_fill_result (result, result_nbytes, &full, sizeof full);
+  status = end_with (writer->context, status);
   free_writer (writer);
-  return rd_scope_end_with (status);
+  return status;
 }
 
 /* In a forked child the files are its parent's, and locks may be held for
@@ -457,7 +468,7 @@ radio_volume_abort (struct radio_writer *writer)
 {
   struct rd_error error;
   rd_error_save (&error, RADIO_ERROR_IO);
-  if (writer && rd_pool_check (writer->pool) == RADIO_OK)
+  if (writer && rd_pool_check (writer->context->pool) == RADIO_OK)
     free_writer (writer);
   rd_error_raise (&error);
 }

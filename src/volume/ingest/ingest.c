@@ -380,7 +380,7 @@ rd_ingest_begin (struct radio_store *store, const char *path,
   RD_TRY (rd_publish_check_new (store, path, ingest->options.existing,
                                 &ingest->is_new, &ingest->result.skipped));
   /* An attempt that lacked descriptors may have left an empty folder. */
-  if (store->context->ingests.most > 0)
+  if (store->context->ingests.lacked_descriptors)
     ingest->is_new = false;
   if (ingest->result.skipped) {
     *result = NULL;
@@ -544,6 +544,8 @@ end_turn (struct radio_context *context, unsigned most,
           bool lacks_descriptors)
 {
   RD_LOCK_SCOPE (&context->ingests_mutex);
+  if (lacks_descriptors)
+    context->ingests.lacked_descriptors = true;
   bool is_again = lacks_descriptors && most != 1;
   unsigned nactive = context->ingests.nactive--;
   context->ingests.nwaiting += is_again;
