@@ -96,7 +96,7 @@ print_volume (const char *name, struct radio_volume *volume,
   char size[RD_TEXT_NBYTES], ratio[RD_TEXT_NBYTES];
   uint64_t raw_nbytes = rd_raw_nbytes (&info.array);
   put ("volume", name);
-  put_owned ("shape", rd_shape_text (info.array.shape, axes, n, info.axes));
+  put_owned ("shape", rd_join_axes (info.array.shape, axes, n, info.axes));
   char a[RD_TEXT_NBYTES], b[RD_TEXT_NBYTES], type[32];
   put ("type", rd_volume_type (&info, type));
   if (info.scl_slope != 1 || info.scl_inter != 0)

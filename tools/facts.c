@@ -117,8 +117,8 @@ rd_join_u64 (const uint64_t *numbers, const size_t *axes, size_t n,
 }
 
 char *
-rd_shape_text (const uint64_t *shape, const size_t *axes, size_t n,
-               const char *letters)
+rd_join_axes (const uint64_t *shape, const size_t *axes, size_t n,
+              const char *letters)
 {
   char names[3 * RADIO_MAX_RANK + 1] = "";
   for (size_t i = 0, used = 0; i < n; i++, used = strlen (names))

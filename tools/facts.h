@@ -42,8 +42,8 @@ char *rd_join_u64 (const uint64_t *numbers, const size_t *axes, size_t n,
                    const char *between);
 /* The same with the letters of the axes, "256 x 256 x 128 (x, y, z)", unless
  * one is '?'. */
-char *rd_shape_text (const uint64_t *shape, const size_t *axes, size_t n,
-                     const char *letters);
+char *rd_join_axes (const uint64_t *shape, const size_t *axes, size_t n,
+                    const char *letters);
 char *rd_join_double (const double *numbers, const size_t *axes, size_t n,
                       const char *between);
 

@@ -179,7 +179,7 @@ rd_output_volume (const struct rd_target *target,
   radio_volume_get_info (target->volume, &info);
   size_t n = rd_display_axes (&info, axes);
   RD_FREE char *shape = status != RADIO_OK ? NULL
-    : rd_shape_text (box ? box->size : info.array.shape, axes, n, info.axes);
+    : rd_join_axes (box ? box->size : info.array.shape, axes, n, info.axes);
   return report_export (status, file, shape, options->scaled ? "float32"
                         : rd_volume_type (&info, type));
 }
@@ -199,6 +199,6 @@ rd_output_array (const struct rd_target *target, const struct radio_box *box,
   radio_array_get_info (target->array, &info);
   rd_array_axes (&info, letters);
   RD_FREE char *shape = status != RADIO_OK ? NULL
-    : rd_shape_text (box ? box->size : info.shape, axes, info.rank, letters);
+    : rd_join_axes (box ? box->size : info.shape, axes, info.rank, letters);
   return report_export (status, file, shape, rd_array_type (&info, type));
 }
