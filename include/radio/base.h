@@ -6,7 +6,7 @@
  *  - a function that can fail returns enum radio_status, RADIO_OK being 0;
  *  - on failure the calling thread's message (radio_error_message) names
  *    the file or key, the place in it and the wrong value, and output
- *    parameters are unchanged;
+ *    parameters are unchanged, but for those that are said to be set;
  *  - axes are in array order (C order, slowest first: z, y, x for a 3-D
  *    volume) unless a name says "nifti", where they are x, y, z;
  *  - a handle may be used by several threads at once; closing it must be its

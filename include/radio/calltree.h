@@ -21,7 +21,9 @@
 extern "C" {
 #endif
 
-/* Immutable; may be shared between threads. */
+/* Immutable; may be shared between threads.  What the functions below return
+ * by pointer is valid as long as the profile.  For an index that is too large
+ * they return NULL, or fill zeros; output parameters may be NULL. */
 struct radio_profile;
 
 /* Releases a profile.  NULL is legal. */
@@ -47,7 +49,7 @@ struct radio_profile_info {
   uint64_t wall_ns;           /* first begin to last end; of ranks by their
                                  start times, of runs the sum */
   uint64_t work_ns;           /* the sum of all nodes' work */
-  uint64_t wait_ns;
+  uint64_t wait_ns;           /* the sum of all nodes' wait */
   size_t nnodes;
   size_t ncounters;
   size_t nlanes;              /* threads, and rows of requests */
@@ -72,7 +74,7 @@ struct radio_profile_info {
   uint64_t starved_ns;        /* part of work_ns: runnable, without a CPU */
 };
 
-/* Fills info. */
+/* Fills info.  Never fails. */
 RADIO_API void radio_profile_get_info (const struct radio_profile *profile,
                                        struct radio_profile_info *info,
                                        size_t info_nbytes);
@@ -90,7 +92,7 @@ enum radio_edge {
 };
 
 /* Returns the prefix of a name in text trees: "=> ", "~> ", "~ ", "! "; "" for
- * a call. */
+ * a call.  Static storage. */
 RADIO_API const char *radio_edge_mark (enum radio_edge edge);
 
 #define RADIO_NO_PARENT SIZE_MAX
@@ -215,8 +217,9 @@ enum radio_profile_format {
                                  a callback the scalars alone */
 };
 
-/* Gets the format for a file's suffix: .html, .json, .trace.json,
- * .speedscope.json, .folded, .pb.gz (or .pprof), .txt.
+/* Gets the format for a file's suffix, in any case of letters: .json, .html,
+ * .trace.json, .pt.trace.json (KINETO), .speedscope.json, .folded, .pb.gz or
+ * .pprof, .txt, .svg, .tensorboard.
  * Errors: RADIO_ERROR_ARGUMENT (another suffix; the message lists them). */
 RADIO_API enum radio_status
 radio_profile_format_of (const char *path, enum radio_profile_format *format)
@@ -259,24 +262,27 @@ struct radio_profile_write_options {
   uint64_t reserved[8];
 };
 
-/* Writes a file atomically: under a temporary name beside it, then renamed.
- * options may be NULL.
- * Errors: RADIO_ERROR_ARGUMENT (no such format), RADIO_ERROR_NO_SPACE,
- * RADIO_ERROR_PERMISSION, RADIO_ERROR_NOT_FOUND (no such folder),
- * RADIO_ERROR_IO, RADIO_ERROR_MEMORY.  An existing file is then
+/* Writes a file atomically: under a temporary name beside it, then renamed,
+ * replacing an older one.  RADIO_PROFILE_TENSORBOARD makes the folder if needed
+ * and writes two files into it, each atomically.
+ * Errors: RADIO_ERROR_ARGUMENT (an unknown format or suffix, or the path is
+ * that of a folder or device), RADIO_ERROR_NO_SPACE, RADIO_ERROR_PERMISSION,
+ * RADIO_ERROR_NOT_FOUND (no such folder), RADIO_ERROR_EXISTS (a file where
+ * TENSORBOARD needs a folder), RADIO_ERROR_IO.  An existing file is then
  * unchanged. */
 RADIO_API enum radio_status
 radio_profile_write (const struct radio_profile *profile, const char *path,
                      const struct radio_profile_write_options *options)
   RADIO_USE_RESULT;
 
-/* Called with the next bytes of a profile; anything but RADIO_OK ends the
- * writing and is returned. */
+/* Called with the next bytes of a profile, which are valid during the call;
+ * anything but RADIO_OK ends the writing and is returned. */
 typedef enum radio_status radio_profile_sink_fn (const void *data,
                                                  size_t nbytes,
                                                  void *user_data);
 
-/* Writes to a callback.  options->format must be set. */
+/* Writes to a callback.  options->format must be set.
+ * Errors: RADIO_ERROR_ARGUMENT (no format), those of the callback. */
 RADIO_API enum radio_status
 radio_profile_write_to (const struct radio_profile *profile,
                         const struct radio_profile_write_options *options,
@@ -287,10 +293,9 @@ radio_profile_write_to (const struct radio_profile *profile,
  * from a pipe, which is read to its end (at most 2 GiB) if its first bytes
  * arrive within 5 s.
  * Errors: RADIO_ERROR_FORMAT (damaged, or not a profile of radio; the message
- * names a known format), RADIO_ERROR_UNSUPPORTED (a newer version, or a
- * write-only format),
- * RADIO_ERROR_NOT_FOUND, RADIO_ERROR_PERMISSION, RADIO_ERROR_IO,
- * RADIO_ERROR_MEMORY. */
+ * names a known format), RADIO_ERROR_UNSUPPORTED (a newer version, a
+ * write-only format, or more than 2 GiB), RADIO_ERROR_NOT_FOUND,
+ * RADIO_ERROR_PERMISSION, RADIO_ERROR_IO (also of a pipe without data). */
 RADIO_API enum radio_status
 radio_profile_read (const char *path, struct radio_profile **profile)
   RADIO_USE_RESULT;
@@ -302,15 +307,16 @@ radio_profile_read (const char *path, struct radio_profile **profile)
 /* Joins profiles; nodes are matched by their call paths.  RADIO_PARTS_RUNS puts
  * them one after the other, RADIO_PARTS_RANKS at their start times.  A joined
  * profile contributes all its parts if they are of the same kind; runs become
- * one rank.
+ * one rank.  The n profiles stay the caller's, and may be closed before the
+ * joined one.
  * Errors: RADIO_ERROR_ARGUMENT (n is 0, or ranks among runs),
- * RADIO_ERROR_MEMORY. */
+ * RADIO_ERROR_UNSUPPORTED (more than 2^32 nodes or spans). */
 RADIO_API enum radio_status
 radio_profile_join (struct radio_profile *const *profiles, size_t n,
                     enum radio_profile_parts parts,
                     struct radio_profile **joined) RADIO_USE_RESULT;
 
-/* The distribution of a node's time over the ranks of a joined profile.  A
+/* The distribution of a node's time over the parts of a joined profile.  A
  * result: later versions may add members at its end. */
 struct radio_imbalance {
   uint64_t mean_ns, max_ns, min_ns; /* of total, over the parts */
@@ -342,8 +348,9 @@ enum radio_change {
   RADIO_CHANGE_UNKNOWN,       /* one run each: the noise is unknown */
 };
 
-/* One path in both profiles.  Times are the median over the runs of each
- * profile.  Later versions may add members at the end. */
+/* One path in both profiles.  Times and calls are the median over the runs of
+ * each profile; of ranks they are the sum.  Later versions may add members at
+ * the end. */
 struct radio_difference {
   const char *name;           /* of the last scope of the path */
   size_t before, after;       /* its node in each, or RADIO_NO_PARENT */
@@ -361,8 +368,8 @@ struct radio_difference {
 
 struct radio_comparison;
 
-/* Compares two profiles, path by path.
- * Errors: RADIO_ERROR_MEMORY. */
+/* Compares two profiles, path by path.  They must outlive the comparison.
+ * Errors: RADIO_ERROR_UNSUPPORTED (more than 2^32 paths). */
 RADIO_API enum radio_status
 radio_profile_compare (const struct radio_profile *before,
                        const struct radio_profile *after,
@@ -373,11 +380,12 @@ radio_profile_compare (const struct radio_profile *before,
 RADIO_API size_t
 radio_comparison_count (const struct radio_comparison *comparison);
 
-/* Returns path i; parents precede their children. */
+/* Returns path i; parents precede their children.  Valid as long as the
+ * comparison; NULL if there is none. */
 RADIO_API const struct radio_difference *
 radio_comparison_get (const struct radio_comparison *comparison, size_t i);
 
-/* Releases a comparison; the profiles must outlive it.  NULL is legal. */
+/* Releases a comparison.  NULL is legal. */
 RADIO_API void radio_comparison_close (struct radio_comparison *comparison);
 
 #ifdef __cplusplus

@@ -27,6 +27,8 @@
  *
  * While nothing records, a scope costs a load and a predicted branch.  With
  * RADIO_NO_PROFILE defined before this header the macros expand to nothing.
+ * They are for GCC and Clang; with other compilers call the functions, from any
+ * thread.  Sites, counters and gauges are never NULL unless a comment says so.
  * See radio/calltree.h for finished profiles.
  */
 #ifndef RADIO_PROFILE_H
@@ -112,9 +114,10 @@ RADIO_API uint64_t radio_scope_begin (const struct radio_site *site)
  * recorder are ignored. */
 RADIO_API void radio_scope_end (uint64_t token) RADIO_DIRECT;
 
-/* Opens a scope that is a step of a loop, whose number the log keeps with its
- * span.  The site's category should be RADIO_STEP_CATEGORY, by which steps are
- * found.  Any number of steps takes no more memory than other scopes do. */
+/* Opens a scope, like radio_scope_begin, that is a step of a loop; the log
+ * keeps its number with its span.  The site's category should be
+ * RADIO_STEP_CATEGORY, by which steps are found.  Any number of steps takes no
+ * more memory than other scopes do. */
 #define RADIO_STEP_CATEGORY "step"
 RADIO_API uint64_t radio_step_begin (const struct radio_site *site,
                                      uint64_t number);
@@ -139,12 +142,12 @@ enum radio_text_kind {
 RADIO_API void radio_scope_text (const char *key, const char *value,
                                  enum radio_text_kind kind);
 
-/* Records an event without duration in the innermost open scope, as a node of
- * its own. */
+/* Records an event without duration as a node of its own, below the calling
+ * thread's innermost open scope, or as a root outside of all. */
 RADIO_API void radio_scope_instant (const struct radio_site *site);
 
-/* Records the current value of a gauge (requests in flight, bytes held).  For
- * the timeline only. */
+/* Records the current value of a gauge (requests in flight, bytes held), in its
+ * unit.  For the timeline only: the tree has no gauges. */
 RADIO_API void radio_gauge_set (const struct radio_counter *gauge,
                                 int64_t value);
 
@@ -165,7 +168,8 @@ struct radio_handoff {
   uint64_t submitted;         /* its time, by the recorder's clock */
 };
 
-/* Makes the calling thread's innermost scope a parent for other threads. */
+/* Makes the calling thread's innermost scope a parent for other threads.  NULL
+ * is ignored. */
 RADIO_API void radio_handoff_give (struct radio_handoff *handoff);
 
 /* Returns a copy of a handoff as if it were given now, for work that is queued
@@ -264,7 +268,8 @@ struct radio_recorder_options {
   uint64_t reserved[7];
 };
 
-/* Starts recording the calling thread, or the process.  options may be NULL.
+/* Starts recording the calling thread, or the process.  *recorder is set to
+ * NULL on failure.
  *
  * Errors: RADIO_ERROR_EXISTS (another recorder of its own records this thread,
  * or the process if whole_process is set), RADIO_ERROR_ARGUMENT (a ring that
@@ -276,8 +281,9 @@ radio_recorder_start (const struct radio_recorder_options *options,
                       struct radio_recorder **recorder) RADIO_USE_RESULT;
 
 /* Attaches a fact to the recording ("operation", "slice"); copied.  Replaces a
- * fact with the same key.
- * Errors: RADIO_ERROR_MEMORY, RADIO_ERROR_ARGUMENT (NULL). */
+ * fact with the same key.  From any thread.
+ * Errors: RADIO_ERROR_MEMORY (also of more than 1,024 facts),
+ * RADIO_ERROR_FORKED (started before fork). */
 RADIO_API enum radio_status
 radio_recorder_fact (struct radio_recorder *recorder, const char *key,
                      const char *value, enum radio_text_kind kind)
@@ -285,8 +291,9 @@ radio_recorder_fact (struct radio_recorder *recorder, const char *key,
 
 /* Stops and releases the recorder, and makes the profile.  From any thread;
  * open scopes of other threads end here and are marked as open.  profile may be
- * NULL to discard it.  The recorder is released even on failure.  Stopping
- * it twice aborts the program, with a line on standard error.
+ * NULL to discard it; the caller closes it, and it is set to NULL on failure.
+ * The recorder is released even then.  Stopping it twice aborts the program,
+ * with a line on standard error.
  *
  * Errors: RADIO_ERROR_MEMORY, RADIO_ERROR_FORKED (started before fork, stopped
  * in the child, which records nothing), RADIO_ERROR_ARGUMENT (recorder is NULL
@@ -301,17 +308,19 @@ radio_recorder_stop (struct radio_recorder *recorder,
  * the process ID.  Also read: RADIO_PROFILE_SPANS (max_spans),
  * RADIO_PROFILE_RING (ring_nbytes, with K, M or G for KiB, MiB or GiB),
  * RADIO_PROFILE_REDACT (not empty: redacted), RADIO_PROFILE_REDACT_KEY (a file
- * with the key of the pseudonyms), RADIO_PROFILE_TAPS (not empty: taps).
- * Without RADIO_PROFILE the call does nothing and succeeds.
+ * with the key of the pseudonyms, of at most 1 MiB), RADIO_PROFILE_TAPS (not
+ * empty: taps).  Without RADIO_PROFILE, with an empty one, or called again, the
+ * function does nothing and succeeds.  A program with rights that its user
+ * lacks (set-user-ID) ignores the variables.
  *
  * If the file cannot be written at exit, the profile is written as JSON into
  * the folder for temporary files, and one line on standard error says where:
  * the only line that this library prints unless it aborts, since no caller is
- * left.  The
- * exit status stays the program's.
+ * left.  The exit status stays the program's.
  *
- * Errors: RADIO_ERROR_ARGUMENT (an unknown suffix, an invalid number), those of
- * radio_recorder_start. */
+ * Errors: RADIO_ERROR_ARGUMENT (an unknown suffix, an invalid number, an empty
+ * or too large key), RADIO_ERROR_NOT_FOUND, RADIO_ERROR_PERMISSION and
+ * RADIO_ERROR_IO (the key's file), those of radio_recorder_start. */
 RADIO_API enum radio_status radio_profile_from_env (void) RADIO_USE_RESULT;
 
 /* Attaches a fact to the recording of radio_profile_from_env, like
@@ -325,9 +334,11 @@ radio_profile_env_fact (const char *key, const char *value,
 
 /* Stops the recording of radio_profile_from_env and writes the profile now
  * instead of at exit.  *path (may be NULL) is set to the name of the file,
- * which the caller frees with free (); NULL if nothing was recorded.
- * Errors: those of radio_profile_write; *path, if not NULL, is then the file in
- * the folder for temporary files that has the data. */
+ * which the caller frees with free (); NULL if nothing was recorded, as in a
+ * child of fork.
+ * Errors: those of radio_recorder_stop and radio_profile_write.  *path is then
+ * the file in the folder for temporary files that has the data, or NULL if that
+ * could not be written either. */
 RADIO_API enum radio_status radio_profile_finish_env (char **path)
   RADIO_USE_RESULT;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Statistics of an array's values, in one or two passes of bounded memory. */
+/* Statistics of an array's values, in bounded memory.  The array is read once
+ * (types of 8 and 16 bits), twice (32 bits) or up to four times (64 bits). */
 #ifndef RADIO_STATS_H
 #define RADIO_STATS_H
 
@@ -15,8 +16,8 @@ extern "C" {
 #define RADIO_STATS_NPERCENTILES 7
 
 /* Without any value (an empty array, nothing but NaN) min, max, mean, std and
- * the percentiles are NaN.  A result: later versions may add members at its
- * end. */
+ * the percentiles are NaN, and the bins reach from 0 to 1.  A result: later
+ * versions may add members at its end. */
 struct radio_stats {
   uint64_t count;             /* elements */
   uint64_t nan_count;         /* NaN: not in any other figure */
@@ -34,7 +35,9 @@ struct radio_stats {
 };
 
 /* Computes statistics of an array of real numbers (bool counts as 0 and 1).
- * Errors: RADIO_ERROR_UNSUPPORTED (complex or raw), those of reading. */
+ * Errors: RADIO_ERROR_UNSUPPORTED (complex or raw), RADIO_ERROR_LIMIT (also of
+ * more than 2^47 elements), RADIO_ERROR_FORMAT (also of an array that was
+ * written meanwhile), those of radio_array_read. */
 RADIO_API enum radio_status
 radio_array_stats (struct radio_array *array, struct radio_stats *stats,
                    size_t stats_nbytes)
@@ -42,7 +45,9 @@ radio_array_stats (struct radio_array *array, struct radio_stats *stats,
 #define radio_array_stats(array, stats) \
   radio_array_stats (array, stats, sizeof (struct radio_stats))
 
-/* The same for a volume: of scaled values, or of stored ones if raw. */
+/* The same for a volume: of values scaled by NIfTI's scl_slope and scl_inter,
+ * or of stored ones if raw.  Colours are never scaled; their channels count as
+ * elements. */
 RADIO_API enum radio_status
 radio_volume_stats (struct radio_volume *volume, bool raw,
                     struct radio_stats *stats, size_t stats_nbytes)

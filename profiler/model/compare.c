@@ -276,17 +276,20 @@ RD_DEFINE_CLEANUP (comparison, struct radio_comparison,
 enum radio_status
 radio_profile_compare (const struct radio_profile *before,
                        const struct radio_profile *after,
-                       struct radio_comparison **result)
+                       struct radio_comparison **comparison)
 {
-  RD_CLEANUP (rd_cleanup_comparison) struct radio_comparison *comparison =
-    calloc (1, sizeof *comparison);
-  if (comparison == NULL)
-    return rd_fail_memory (sizeof *comparison);
+  RD_NOT_NULL (before);
+  RD_NOT_NULL (after);
+  RD_NOT_NULL (comparison);
+  RD_CLEANUP (rd_cleanup_comparison) struct radio_comparison *made
+    = calloc (1, sizeof *made);
+  if (made == NULL)
+    return rd_fail_memory (sizeof *made);
   RD_CLEANUP (free_pairing) struct pairing pairing = {
     .first_root = RD_NO_INDEX, .last_root = RD_NO_INDEX
   };
-  comparison->before = before;
-  comparison->after = after;
+  made->before = before;
+  made->after = after;
   RD_FREE_PLAIN void *places = NULL;
   void *at;
   RD_TRY (rd_new_array (before->nodes.n, sizeof (uint32_t), &at));
@@ -298,8 +301,8 @@ radio_profile_compare (const struct radio_profile *before,
   pairing.values = at;
   RD_TRY (pair_nodes (&pairing, before, after));
   RD_TRY (rd_new_array (pairing.paths.n, sizeof (uint32_t), &places));
-  RD_TRY (list_paths (comparison, &pairing, places));
-  *result = RD_STEAL (comparison);
+  RD_TRY (list_paths (made, &pairing, places));
+  *comparison = RD_STEAL (made);
   return RADIO_OK;
 }
 

@@ -550,27 +550,33 @@ merge_all (struct radio_profile *joined,
 enum radio_status
 radio_profile_join (struct radio_profile *const *profiles, size_t n,
                     enum radio_profile_parts parts,
-                    struct radio_profile **result)
+                    struct radio_profile **joined)
 {
+  RD_NOT_NULL (profiles);
+  RD_NOT_NULL (joined);
   if (n == 0)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "no profiles to join");
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_profile_join: no profiles");
   if (parts != RADIO_PARTS_RUNS && parts != RADIO_PARTS_RANKS)
     return rd_fail (RADIO_ERROR_ARGUMENT,
                     "profiles are joined as runs or as ranks, not as %d",
                     (int) parts);
+  for (size_t i = 0; i < n; i++)
+    if (profiles[i] == NULL)
+      return rd_fail (RADIO_ERROR_ARGUMENT, "radio_profile_join: "
+                      "profiles[%zu] is NULL", i);
   for (size_t i = 0; parts == RADIO_PARTS_RUNS && i < n; i++)
     if (profiles[i]->info.parts == RADIO_PARTS_RANKS)
       return rd_fail (RADIO_ERROR_ARGUMENT,
                       "profile %zu of %zu, '%s', is one of ranks, and cannot "
                       "be a run", i + 1, n, profiles[i]->info.title);
 
-  RD_PROFILE_SCOPE struct radio_profile *joined = NULL;
+  RD_PROFILE_SCOPE struct radio_profile *made = NULL;
   RD_CLEANUP (free_all_maps) struct maps maps = { .n = n };
   void *nodes;
-  RD_TRY (rd_profile_new (&joined));
+  RD_TRY (rd_profile_new (&made));
   RD_TRY (rd_new_array (n, sizeof *maps.nodes, &nodes));
   maps.nodes = nodes;
-  RD_TRY (merge_all (joined, profiles, n, parts, maps.nodes));
+  RD_TRY (merge_all (made, profiles, n, parts, maps.nodes));
 
   /* "TITLE", or "TITLE and 3 more" if they differ. */
   const char *title = profiles[0]->info.title;
@@ -582,24 +588,24 @@ radio_profile_join (struct radio_profile *const *profiles, size_t n,
     is_one_title &= strcmp (profiles[i]->info.title, title) == 0;
   RD_TRY (rd_buffer_append (&several, title, strlen (title)));
   RD_TRY (rd_buffer_append (&several, more, (size_t) nmore + 1));
-  joined->info.title = rd_profile_string (
-    joined, is_one_title ? title : (const char *) several.data);
+  made->info.title = rd_profile_string (
+    made, is_one_title ? title : (const char *) several.data);
 
   /* The strings that add_info took from the sources, as own ones. */
-  joined->info.program = rd_profile_string (joined, joined->info.program);
-  joined->info.clock = rd_profile_string (joined, joined->info.clock);
-  if (joined->info.title == NULL || joined->info.program == NULL
-      || joined->info.clock == NULL)
+  made->info.program = rd_profile_string (made, made->info.program);
+  made->info.clock = rd_profile_string (made, made->info.clock);
+  if (made->info.title == NULL || made->info.program == NULL
+      || made->info.clock == NULL)
     return rd_fail_memory (1);
 
   for (size_t i = 0; i < n; i++)
     for (size_t j = 0; j < profiles[i]->facts.n; j++) {
       const char *key = profiles[i]->facts.at[j].key;
-      if (rd_profile_find_fact (joined, key) == NULL)
-        RD_TRY (merge_fact (joined, profiles, n, key));
+      if (rd_profile_find_fact (made, key) == NULL)
+        RD_TRY (merge_fact (made, profiles, n, key));
     }
-  RD_TRY (merge_node_notes (joined, profiles, n, maps.nodes));
-  RD_TRY (rd_profile_finalize (joined));
-  *result = RD_STEAL (joined);
+  RD_TRY (merge_node_notes (made, profiles, n, maps.nodes));
+  RD_TRY (rd_profile_finalize (made));
+  *joined = RD_STEAL (made);
   return RADIO_OK;
 }

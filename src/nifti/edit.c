@@ -88,8 +88,8 @@ rd_nifti_box_header (const struct rd_nifti *nifti,
   for (size_t i = 0; i < nifti->rank; i++)
     if (rd_nifti_axis (nifti, i) == 0 && box->size[i] != nifti->shape[i])
       return rd_fail (RADIO_ERROR_ARGUMENT,
-                      "a box of a %s image must hold all %d channels to "
-                      "become NIfTI", nifti->type_name, (int) nifti->colour);
+                      "a box of %s must hold all %d channels",
+                      nifti->type_name, (int) nifti->colour);
   struct rd_field_layout layout = rd_field_layout_of (nifti);
   size_t header = rd_field_header_nbytes (&layout);
   size_t end = rd_field_single_nbytes (&layout);

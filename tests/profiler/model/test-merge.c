@@ -489,6 +489,30 @@ ranks_cannot_be_runs (void **state)
 }
 
 static void
+null_is_refused (void **state)
+{
+  (void) state;
+  struct radio_profile *none = NULL, *joined = NULL;
+  struct radio_comparison *comparison = NULL;
+  assert_fails (radio_profile_join (NULL, 1, RADIO_PARTS_RUNS, &joined),
+                RADIO_ERROR_ARGUMENT, "radio_profile_join: profiles is NULL");
+  assert_fails (radio_profile_join (&none, 1, RADIO_PARTS_RUNS, &joined),
+                RADIO_ERROR_ARGUMENT, "profiles[0] is NULL");
+  struct radio_profile *ranks = join_two (RADIO_PARTS_RANKS);
+  assert_fails (radio_profile_join (&ranks, 1, RADIO_PARTS_RANKS, NULL),
+                RADIO_ERROR_ARGUMENT, "radio_profile_join: joined is NULL");
+  assert_fails (radio_profile_compare (NULL, ranks, &comparison),
+                RADIO_ERROR_ARGUMENT, "radio_profile_compare: before is NULL");
+  assert_fails (radio_profile_compare (ranks, NULL, &comparison),
+                RADIO_ERROR_ARGUMENT, "radio_profile_compare: after is NULL");
+  assert_fails (radio_profile_compare (ranks, ranks, NULL),
+                RADIO_ERROR_ARGUMENT, "comparison is NULL");
+  assert_null (joined);
+  assert_null (comparison);
+  radio_profile_close (ranks);
+}
+
+static void
 joining_pair_by_pair_is_joining_all_at_once (void **state)
 {
   (void) state;
@@ -603,6 +627,7 @@ main (void)
     cmocka_unit_test (a_rank_that_was_joined_second_gets_a_new_number),
     cmocka_unit_test (runs_become_one_rank),
     cmocka_unit_test (ranks_cannot_be_runs),
+    cmocka_unit_test (null_is_refused),
     cmocka_unit_test (joining_pair_by_pair_is_joining_all_at_once),
     cmocka_unit_test (a_large_random_profile_joined_with_itself_is_doubled),
     cmocka_unit_test (many_ranks_that_have_little_in_common_are_joined),
