@@ -143,6 +143,25 @@ put_tiles (struct block *block, const struct radio_profile *profile)
   return RADIO_OK;
 }
 
+/* Rows for the spans that had no CPU for a time. */
+static enum radio_status
+put_starved (struct block *block, const struct radio_profile *profile)
+{
+  const struct rd_span *spans = profile->spans.at;
+  for (size_t i = 0; i < profile->spans.n; i++)
+    block->count += spans[i].starved_ns != 0;
+  for (size_t column = 0; column < RD_STARVED_COLUMNS; column++) {
+    size_t next = 0;
+    RD_TRY (begin_column (block));
+    for (size_t i = 0; i < profile->spans.n; i++)
+      if (spans[i].starved_ns != 0) {
+        put (block, column == 0 ? i - next : spans[i].starved_ns);
+        next = i + 1;
+      }
+  }
+  return RADIO_OK;
+}
+
 /*------------------------------------------------------------------------
  * The block
  *----------------------------------------------------------------------*/
@@ -154,7 +173,8 @@ write_block (struct rd_writer *writer, const struct radio_profile *profile,
   BLOCK_SCOPE struct block block = { 0 };
   RD_TRY (kind == RD_BLOCK_SPANS     ? put_spans (&block, profile)
           : kind == RD_BLOCK_SAMPLES ? put_samples (&block, profile)
-                                     : put_tiles (&block, profile));
+          : kind == RD_BLOCK_TILES   ? put_tiles (&block, profile)
+                                     : put_starved (&block, profile));
   struct rd_buffer *bytes = &block.columns;
   const char *encoding = "none";
   if (!plain && block.count > 0) {

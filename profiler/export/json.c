@@ -198,6 +198,17 @@ write_tables (struct json *json)
   write_table (json, &rd_notes_table, profile->notes.at, profile->notes.n);
 }
 
+/* True unless threads had no CPU but no span says so: in profiles of programs
+ * whose log did not have it. */
+static bool
+knows_starved_spans (const struct radio_profile *profile)
+{
+  bool knows = profile->info.starved_ns == 0;
+  for (size_t i = 0; i < profile->spans.n && !knows; i++)
+    knows = profile->spans.at[i].starved_ns != 0;
+  return knows;
+}
+
 enum radio_status
 rd_export_json (const struct radio_profile *profile,
                 const struct radio_profile_write_options *options,
@@ -252,6 +263,11 @@ rd_export_json (const struct radio_profile *profile,
   rd_write_block (writer, profile, RD_BLOCK_SAMPLES, options->plain_blocks);
   write_member (&json, "tiles");
   rd_write_block (writer, profile, RD_BLOCK_TILES, options->plain_blocks);
+  if (knows_starved_spans (profile)) {
+    write_member (&json, "starved");
+    rd_write_block (writer, profile, RD_BLOCK_STARVED,
+                    options->plain_blocks);
+  }
   write_member (&json, "spans");
   rd_write_block (writer, profile, RD_BLOCK_SPANS, options->plain_blocks);
   rd_write_text (writer, "\n}\n");

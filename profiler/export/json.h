@@ -84,7 +84,10 @@ extern const char *const rd_parts_words[RADIO_PARTS_RANKS + 1];
 
 #define RD_VARINT_MAX_NBYTES 10
 
-enum { RD_SPAN_COLUMNS = 9, RD_SAMPLE_COLUMNS = 3, RD_TILE_COLUMNS = 3 };
+enum {
+  RD_SPAN_COLUMNS = 9, RD_SAMPLE_COLUMNS = 3, RD_TILE_COLUMNS = 3,
+  RD_STARVED_COLUMNS = 2
+};
 
 /* Limits the compression ratio.  More would make a small file claim
  * memory without end; the writer then does not deflate. */
@@ -107,10 +110,12 @@ rd_unzigzag (uint64_t value)
   return value >> 1 ^ -(value & 1);
 }
 
-enum rd_block_kind { RD_BLOCK_SAMPLES, RD_BLOCK_TILES, RD_BLOCK_SPANS };
+enum rd_block_kind {
+  RD_BLOCK_SAMPLES, RD_BLOCK_TILES, RD_BLOCK_STARVED, RD_BLOCK_SPANS
+};
 
-/* Writes the value of the member "spans", "samples" or "tiles"; plain:
- * without deflating. */
+/* Writes the value of the member "spans", "samples", "tiles" or "starved";
+ * plain: without deflating. */
 void rd_write_block (struct rd_writer *writer,
                      const struct radio_profile *profile,
                      enum rd_block_kind kind, bool plain);

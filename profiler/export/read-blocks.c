@@ -281,15 +281,16 @@ rd_read_samples (struct json_object *document, const char *where,
 }
 
 /*------------------------------------------------------------------------
- * Tiles
+ * Tiles, and times without a CPU, of some of the spans
  *----------------------------------------------------------------------*/
 
 static enum radio_status
-fail_tile (const struct block *block, size_t row, const char *what,
-           uint64_t value)
+fail_row (const struct block *block, size_t row, const char *what,
+          uint64_t value)
 {
-  return rd_fail (RADIO_ERROR_FORMAT, "%s: row %zu of tiles: %s is %" PRIu64
-                  ", which cannot be", block->where, row, what, value);
+  return rd_fail (RADIO_ERROR_FORMAT, "%s: row %zu of %s: %s is %" PRIu64
+                  ", which cannot be", block->where, row, block->name, what,
+                  value);
 }
 
 enum radio_status
@@ -306,15 +307,35 @@ rd_read_tiles (struct json_object *document, const char *where,
     uint64_t numbers[RD_SPAN_COLUMNS];
     RD_TRY (next_row (&block, numbers));
     if (numbers[0] >= profile->spans.n - next)
-      return fail_tile (&block, i, "span", numbers[0]);
+      return fail_row (&block, i, "span", numbers[0]);
     tile += rd_unzigzag (numbers[1]);
     if (tile == 0)
-      return fail_tile (&block, i, "tile", UINT64_MAX);
+      return fail_row (&block, i, "tile", UINT64_MAX);
     if (numbers[2] > UINT32_MAX)
-      return fail_tile (&block, i, "stored", numbers[2]);
+      return fail_row (&block, i, "stored", numbers[2]);
     struct rd_span *span = &profile->spans.at[next + numbers[0]];
     span->tile = tile;
     span->stored_nbytes = numbers[2];
+    next += numbers[0] + 1;
+  }
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_read_starved (struct json_object *document, const char *where,
+                 struct radio_profile *profile)
+{
+  BLOCK_SCOPE struct block block = {
+    .where = where, .name = "starved", .ncolumns = RD_STARVED_COLUMNS
+  };
+  uint64_t next = 0;          /* the first span that may follow */
+  RD_TRY (open_block (&block, document));
+  for (size_t i = 0; i < block.count; i++) {
+    uint64_t numbers[RD_SPAN_COLUMNS];
+    RD_TRY (next_row (&block, numbers));
+    if (numbers[0] >= profile->spans.n - next)
+      return fail_row (&block, i, "span", numbers[0]);
+    profile->spans.at[next + numbers[0]].starved_ns = numbers[1];
     next += numbers[0] + 1;
   }
   return RADIO_OK;

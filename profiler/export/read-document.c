@@ -321,7 +321,8 @@ read_all (struct reading *reading)
   RD_TRY (rd_read_samples (reading->document, where, reading->profile));
   RD_TRY (rd_read_spans (reading->document, lanes, n, where,
                          reading->profile));
-  return rd_read_tiles (reading->document, where, reading->profile);
+  RD_TRY (rd_read_tiles (reading->document, where, reading->profile));
+  return rd_read_starved (reading->document, where, reading->profile);
 }
 
 enum radio_status

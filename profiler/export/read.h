@@ -31,10 +31,14 @@ enum radio_status rd_read_spans (struct json_object *document,
                                  struct radio_profile *profile)
   RADIO_USE_RESULT;
 
-/* Read the block "tiles", once the spans were added. */
+/* Read the blocks "tiles" and "starved", once the spans were added. */
 enum radio_status rd_read_tiles (struct json_object *document,
                                  const char *where,
                                  struct radio_profile *profile)
+  RADIO_USE_RESULT;
+enum radio_status rd_read_starved (struct json_object *document,
+                                   const char *where,
+                                   struct radio_profile *profile)
   RADIO_USE_RESULT;
 
 #endif /* RD_READ_H */

@@ -16,6 +16,9 @@
 #define SLOW 2                  /* times the median */
 #define MIN_LOST_NS 1000000
 
+/* The part of a scope's excess without a CPU, from which on that is said. */
+#define STARVED_SHARE 0.5
+
 /* The part of the steps that the log must have for a median of them; if it has
  * fewer it has the longest, and the tree has the octaves of all. */
 #define MIN_LOGGED 0.9
@@ -81,12 +84,18 @@ measure_steps (const struct radio_profile *profile, struct steps *steps)
   return RADIO_OK;
 }
 
-/* Finds the node whose self time in a step is most above its mean in all
- * steps, and by how much.  Children on other threads count as the others: the
+/* The node whose self time in a step is most above its mean in all steps, by
+ * how much, and for how long it had no CPU. */
+struct culprit {
+  size_t node;
+  double excess_ns, starved_ns;
+};
+
+/* Finds it in a step.  Children on other threads count as the others: the
  * parent has none of the time of either. */
 static enum radio_status
 find_culprit (const struct radio_profile *profile, const struct steps *steps,
-              const struct rd_span *step, size_t *culprit, double *excess_ns)
+              const struct rd_span *step, struct culprit *culprit)
 {
   enum { UNKNOWN, INSIDE, OUTSIDE };
   size_t n = profile->spans.n;
@@ -117,16 +126,18 @@ find_culprit (const struct radio_profile *profile, const struct steps *steps,
       self_ns[spans[above].node] -= (double) spans[i].duration_ns;
   }
 
-  *culprit = steps->node;
-  *excess_ns = 0;
+  *culprit = (struct culprit) { .node = steps->node };
   for (size_t i = 0; i < profile->nodes.n; i++) {
     double excess = self_ns[i] - (double) profile->nodes.at[i].self_ns
                                  / (double) steps->n;
-    if (excess > *excess_ns) {
-      *excess_ns = excess;
-      *culprit = i;
+    if (excess > culprit->excess_ns) {
+      culprit->excess_ns = excess;
+      culprit->node = i;
     }
   }
+  for (size_t i = 0; i < n; i++)
+    if (place[i] == INSIDE && spans[i].node == culprit->node)
+      culprit->starved_ns += (double) spans[i].starved_ns;
   return RADIO_OK;
 }
 
@@ -137,28 +148,33 @@ report (struct rd_finder *finder, const struct steps *steps,
         const struct rd_span *step, struct rd_claim claim)
 {
   const struct radio_profile *profile = finder->profile;
-  double excess_ns;
-  RD_TRY (find_culprit (profile, steps, step, &claim.node, &excess_ns));
+  struct culprit culprit;
+  RD_TRY (find_culprit (profile, steps, step, &culprit));
+  claim.node = culprit.node;
   double ratio = (double) step->duration_ns
                  / (steps->median_ns > 1 ? steps->median_ns : 1);
   claim.score = 1 - 1 / ratio;
-  char number[32] = "a step", others[64] = "";
+  char number[32] = "a step", starved[64] = "", others[64] = "";
   if (step->tile != 0)
     snprintf (number, sizeof number, "step %" PRIu64, step->tile - 1);
+  if (culprit.starved_ns >= STARVED_SHARE * culprit.excess_ns)
+    snprintf (starved, sizeof starved, ", and had no CPU for %s",
+              rd_format_ns ((uint64_t) culprit.starved_ns).text);
   if (step != steps->first && steps->nslow > 1)
     snprintf (others, sizeof others, "; %s as slow",
               rd_format_count (steps->nslow - 1, "more is",
                                "more are").text);
   return rd_found (finder, &claim,
                    "%s took %s, %s%s x the median of %s (%s); '%.60s' took "
-                   "%s more than on average%s",
+                   "%s more than on average%s%s",
                    number, rd_format_ns (step->duration_ns).text,
                    steps->is_bound ? "more than " : "",
                    rd_format_number (ratio).text,
                    rd_format_ns ((uint64_t) steps->median_ns).text,
                    rd_format_count (steps->n, "step", "steps").text,
                    profile->nodes.at[claim.node].name,
-                   rd_format_ns ((uint64_t) excess_ns).text, others);
+                   rd_format_ns ((uint64_t) culprit.excess_ns).text, starved,
+                   others);
 }
 
 enum radio_status

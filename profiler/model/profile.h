@@ -83,6 +83,8 @@ struct rd_span {
   uint64_t duration_ns;
   uint64_t submitted_ns;      /* when it was handed on; begin_ns if not */
   uint64_t wait_ns;           /* of its own self time */
+  uint64_t starved_ns;        /* of the rest of that: without a CPU; 0 in
+                                 profiles of radio 0.1 */
   uint32_t id;                /* 1 and up, unique in the profile */
   uint32_t parent;            /* an id, which the log may have dropped; 0 */
   uint32_t node;

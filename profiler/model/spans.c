@@ -114,6 +114,8 @@ rd_profile_check_spans (struct radio_profile *profile)
                       "span %" PRIu32 " has more than 2^63 bytes", span->id);
     span->submitted_ns = rd_min_u64 (span->submitted_ns, span->begin_ns);
     span->wait_ns = rd_min_u64 (span->wait_ns, span->duration_ns);
+    span->starved_ns = rd_min_u64 (span->starved_ns,
+                                   span->duration_ns - span->wait_ns);
   }
   RD_SPAN_IDS_SCOPE struct rd_span_ids ids = { 0 };
   RD_TRY (rd_span_ids_make (profile, &ids));
@@ -194,6 +196,8 @@ rd_profile_sort_spans (struct radio_profile *profile)
     if (depth > 0 && end_of (span) > ends[depth - 1]) {
       span->duration_ns = ends[depth - 1] - span->begin_ns;
       span->wait_ns = rd_min_u64 (span->wait_ns, span->duration_ns);
+      span->starved_ns = rd_min_u64 (span->starved_ns,
+                                     span->duration_ns - span->wait_ns);
       has_cut = true;
     }
     if (depth == RD_MAX_NODE_DEPTH)

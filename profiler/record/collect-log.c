@@ -145,6 +145,7 @@ add_span (struct log_walk *walk, const struct rd_log_span *span)
       ? rd_min_u64 (rd_collect_time (collection, extra->submitted), begin)
       : begin,
     .wait_ns = rd_rate_ns (rate, extra->wait),
+    .starved_ns = rd_rate_ns (rate, rd_log_starved (extra)),
     .id = (uint32_t) (collection->profile->spans.n + 1),
     .node = node->index,
     .lane = lane,

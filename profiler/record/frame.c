@@ -302,6 +302,7 @@ end_innermost (struct rd_writer_state *writer, uint64_t now, bool is_open,
 
   uint64_t starved;
   extra.wait = split_own (writer, frame, duration, own, &starved);
+  extra.flags |= rd_log_pack_starved (starved);
   rd_node_add_run (node, duration, self + children);
   node->own_above_self += own - self;
   node->wait += extra.wait;

@@ -368,8 +368,25 @@ struct rd_log_extra {
     uint32_t parent_writer;   /* its number, with RD_LOG_REMOTE_PARENT */
     uint32_t stored_nbytes;   /* of the tile, with RD_LOG_TILE */
   };
-  uint32_t flags;
+  uint32_t flags;             /* the lowest 8 bits; see rd_log_starved */
 };
+
+/* The ticks of its own time in which a span's thread had no CPU, in the bits
+ * above the flags: 18 bits, and by how many others they are shifted.  So they
+ * are less by 4 millionths at most, and spans take no more room. */
+static inline uint32_t
+rd_log_pack_starved (uint64_t ticks)
+{
+  unsigned nbits = ticks ? 64 - (unsigned) __builtin_clzll (ticks) : 0;
+  unsigned shift = nbits > 18 ? nbits - 18 : 0;
+  return (uint32_t) (ticks >> shift) << 14 | shift << 8;
+}
+
+static inline uint64_t
+rd_log_starved (const struct rd_log_extra *extra)
+{
+  return (uint64_t) (extra->flags >> 14) << (extra->flags >> 8 & 63);
+}
 
 union rd_log_slot {
   struct rd_log_span span;

@@ -44,7 +44,9 @@ def runs(tmp_path_factory):
         made.parts.append((f"run {part + 1}", 60 * MS + more, 60 * MS + more,
                            0, more))
         begin += 60 * MS + more
-    return write_page(made, tmp_path_factory.mktemp("runs"))
+    document = made.document()
+    document["nodes"]["starved_ns"] = [0, 0, 0, 47 * MS]
+    return write_page(json.dumps(document), tmp_path_factory.mktemp("runs"))
 
 
 def sentence(page):
@@ -109,7 +111,7 @@ def test_the_head_follows_what_the_views_are_narrowed_to(opened, runs):
         "only": "run 4", "wall": "107 ms", "work": "107 ms0.56 threads busy",
         "on CPUs": "60.0 msof work", "no CPU": "47.0 msof work",
         "wait": "0 ns", "scopes": "4"}
-    # Of another stretch the log does not know who had no CPU.
+    # Of another stretch the log does not know what had no CPU.
     page.evaluate(press % "{ range: '180000000-190000000' }")
     assert head(page) == {
         "only": "10.0 ms from 180 ms", "wall": "10.0 ms",
@@ -120,8 +122,7 @@ def test_the_head_follows_what_the_views_are_narrowed_to(opened, runs):
     assert head(page) == whole
 
 
-@pytest.fixture(scope="module")
-def steps(tmp_path_factory):
+def made_steps():
     """Twenty steps, of which number 107 waited for a request; a worker's
     load is their child."""
     made = ProfileDocument("steps")
@@ -141,7 +142,28 @@ def steps(tmp_path_factory):
     document = made.document()
     document["tiles"] = block(
         [[0] + [1] * 19, [200] + [2] * 19, [0] * 20], 20, "deflate")
+    return document
+
+
+@pytest.fixture(scope="module")
+def steps(tmp_path_factory):
+    """Their page, of a recording that does not know which had no CPU."""
+    document = made_steps()
+    document["nodes"]["starved_ns"] = [MS, 0, 0, 0]
     return write_page(json.dumps(document), tmp_path_factory.mktemp("steps"))
+
+
+def test_times_without_a_cpu_are_those_of_spans(opened, tmp_path):
+    document = made_steps()
+    # The eighth load, after 40 spans of the main thread and seven loads; it
+    # waited for all but 4 ms.
+    document["starved"] = block([[40 + 7], [30 * MS]], 1, "deflate")
+    document["nodes"]["starved_ns"] = [0, 0, 30 * MS, 0]
+    page = opened(write_page(json.dumps(document), tmp_path),
+                  fragment="#view=why&range=700000000-750000000")
+    assert "self, without a CPU" in text_of(page, ".why thead")
+    assert "does not know" not in text_of(page, ".why")
+    assert head(page)["no CPU"].startswith("4.00 ms")
 
 
 def test_the_finding_of_slow_steps_leads_to_why(opened, steps):
@@ -155,7 +177,7 @@ def test_the_finding_of_slow_steps_leads_to_why(opened, steps):
                             "median one, step 100. ")
     assert re.search(r"step \u203a load \u203a GET, waiting\.", shown)
     assert shown.endswith(" 3 requests instead of 1.")
-    assert "The log does not know when a single span had no CPU." \
+    assert "The log does not know which spans had no CPU." \
         in page.evaluate("document.querySelector('.why').innerText")
 
 

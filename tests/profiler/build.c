@@ -379,6 +379,7 @@ build_specimen (void)
                               8000 * US);
   build_span (profile, lane, disk, span, 300 * US, 150 * US);
   build_last (profile)->wait_ns = 100 * US;
+  build_last (profile)->starved_ns = 40 * US;
   build_last (profile)->nbytes = 65536;
   build_span (profile, lane, hit, span, 460 * US, 0);
   build_count (profile, read, "bytes asked", "bytes", 1 << 19);
@@ -440,6 +441,7 @@ add_walk (struct radio_profile *profile, uint64_t *state, size_t nspans,
       build_last (profile)->tile = random >> 50 & random >> 60;
       build_last (profile)->stored_nbytes
         = build_last (profile)->tile ? random & UINT32_MAX : 0;
+      build_last (profile)->starved_ns = random >> 40 & random >> 52;
       left--;
     } else {
       struct rd_span *span = &profile->spans.at[stack[--depth] - 1];

@@ -83,7 +83,8 @@ async function readSpans(document, lanes, nnodes) {
   checkRange(node, nnodes, 'span');
   return { count, begin, duration, submitted: queue, wait, id, parent,
            node: Uint32Array.from(node), flags: Uint8Array.from(flags),
-           bytes, lane, tile: null, stored: null, steps: new Map() };
+           bytes, lane, tile: null, stored: null, starved: null,
+           steps: new Map() };
 }
 
 // The category of steps, whose spans have a number.
@@ -109,6 +110,21 @@ async function readTiles(document, spans, categories) {
     spans.stored ??= new Float64Array(spans.count);
     spans.tile[span] = number;
     spans.stored[span] = stored[i];
+  }
+}
+
+// Reads the time without a CPU of each span, null if the log does not know it.
+async function readStarved(document, spans) {
+  if (!document.starved)
+    return;
+  const [skipped, ns] = await readColumns(document.starved, 2, 'starved');
+  spans.starved = new Float64Array(spans.count);
+  let span = -1;
+  for (let i = 0; i < ns.length; i++) {
+    span += 1 + skipped[i];
+    if (!(span < spans.count))
+      throw new Error('its starved span ' + i + ' points to nothing');
+    spans.starved[span] = ns[i];
   }
 }
 
@@ -294,6 +310,7 @@ export async function readProfile(text) {
   profile.spans = await readSpans(document, profile.lanes,
                                   profile.tree.size);
   await readTiles(document, profile.spans, profile.categories);
+  await readStarved(document, profile.spans);
   profile.samples = await readSamples(document, profile.gauges.length);
   profile.indexSpans();
   return profile;

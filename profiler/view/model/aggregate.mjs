@@ -18,7 +18,7 @@ export function aggregateSpans(profile, { from, to, lanes, inside: marks }) {
   const { begin, duration, submitted, wait, node, bytes, lane } = spans;
   const cover = coverageOf(spans, causes);
   const sums = Object.fromEntries(['calls', 'total', 'self', 'work', 'wait',
-    'queue', 'bytes', 'failures'].map((name) =>
+    'queue', 'bytes', 'failures', 'starved'].map((name) =>
       [name, new Float64Array(tree.size)]));
   const { calls, total, self, work, queue, wait: waits } = sums;
   const failed = failedSpans(profile);
@@ -46,7 +46,11 @@ export function aggregateSpans(profile, { from, to, lanes, inside: marks }) {
     self[at] += inside - union;
     if (edges[at] < REQUEST)
       work[at] += greater(0, inside - called - waited);
+    if (spans.starved)
+      sums.starved[at] += spans.starved[i] * part;
   }
+  if (!spans.starved)
+    sums.starved = null;
   return sums;
 }
 

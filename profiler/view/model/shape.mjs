@@ -22,6 +22,8 @@ export class Shape {
     this.counters = counters;
     for (const name of COLUMNS)
       this[name] = columns[name] ?? new Float64Array(this.tree.size);
+    // null: not known of a part.
+    this.starved = columns.starved ?? null;
     this.treeWork = this.tree.sums(this.work);
     this.treeWait = this.tree.sums(this.wait);
     this.metrics = makeMetrics(this);

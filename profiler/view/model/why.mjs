@@ -7,8 +7,8 @@ import { findQuantile } from './function-stats.mjs';
 import { listRuns } from './runs-data.mjs';
 import { STEP } from '../data/profile.mjs';
 
-// The kinds of a path's own time: on a CPU (of spans, whose times without one
-// the log does not know, both), without one, else.
+// The kinds of a path's own time: on a CPU (where times without one are not
+// known, both), without one, else.
 const NKINDS = 3;
 
 // The category of scopes that wait for other threads.
@@ -123,10 +123,8 @@ function columnsOfMember(profile, key) {
   const number = Number(key.slice(1));
   if (key[0] === 'p')
     return columnsOfPart(profile, number);
-  const columns = aggregateSpans(profile, {
-    from: 0, to: profile.end, lanes: null,
-    inside: causedBy(profile, number) });
-  return { ...columns, starved: null };
+  return aggregateSpans(profile, { from: 0, to: profile.end, lanes: null,
+                                   inside: causedBy(profile, number) });
 }
 
 // A path's own time by kind.

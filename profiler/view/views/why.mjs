@@ -16,9 +16,10 @@ import { button, choice, element, nameElement, plural }
 
 const WHY_ROWS = 30;
 
-// Differences of less than this share of the whole are drawn as noise, and
-// members from this many times the median on as slow.
+// Differences of less than these parts of the whole are drawn as noise, or not
+// shown; members from this many times the median on are slow.
 const SAME = 0.02;
+const TOO_SMALL = 1e-4;
 const SLOW_TIMES = 1.5;
 
 class Why {
@@ -190,16 +191,17 @@ class Why {
 
   // [heading, text, title] of each column; '' where nothing differs.
   cells({ total, kinds, calls, bytes }) {
-    const signed = (value, unit) => Math.abs(value) < 1 ? ''
-      : formatSigned(value, unit);
+    const least = TOO_SMALL * this.all.values[this.at];
+    const signed = (value) => Math.abs(value) <= least ? ''
+      : formatSigned(value, 'time');
     const both = ([a, b], format) => a === b ? format(a)
       : format(b) + ' \u2192 ' + format(a);
     return [
       ['this one', formatTime(total[0]), exactUnit(total[0], 'time')],
       ['the median', formatTime(total[1]), exactUnit(total[1], 'time')],
-      ['difference', signed(total[0] - total[1], 'time')],
+      ['difference', signed(total[0] - total[1])],
       ...this.compared.labels.flatMap((label, kind) => label === '' ? []
-        : [['self, ' + label, signed(kinds[kind], 'time')]]),
+        : [['self, ' + label, signed(kinds[kind])]]),
       ['calls', both(calls, formatCount)],
       ...bytes === null ? []
         : [['bytes', bytes[0] + bytes[1] > 0 ? both(bytes, formatBytes)
@@ -236,7 +238,8 @@ class Why {
     const { profile, compared, group } = this;
     const { dropped } = profile.info;
     return [
-      group !== 'p' && 'The log does not know when a single span had no CPU.',
+      compared.labels[0] === 'working' && 'The log does not know which spans '
+        + 'had no CPU.',
       compared.labels[0] === '' && 'Work of single runs was not recorded.',
       dropped > 0 && 'The log lacks ' + formatCount(dropped)
         + plural(dropped, ' span', ' spans') + (group === 'p'

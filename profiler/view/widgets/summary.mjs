@@ -51,7 +51,8 @@ function figuresOfStretch(profile, model) {
   const [from, to] = parseRange(range) ?? [0, profile.info.wall];
   const { name, wall, work, starved } = profile.parts[at]
     ?? { name: range === '' ? 'some lanes' : formatTime(to - from) + ' from '
-           + formatTime(from), wall: to - from, work: sum('work') };
+           + formatTime(from), wall: to - from, work: sum('work'),
+         starved: shape.starved?.reduce((all, ns) => all + ns, 0) };
   const ran = work - (starved ?? 0);
   const [bytes] = byteMetrics(shape.metrics);
   return element('dl', { class: 'figures narrowed', tabindex: 0 },

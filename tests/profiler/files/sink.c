@@ -119,7 +119,7 @@ compare_spans (const struct radio_profile *a, const struct radio_profile *b)
     const struct rd_span *x = &a->spans.at[i], *y = &b->spans.at[i];
     SAME (begin_ns); SAME (duration_ns); SAME (submitted_ns); SAME (wait_ns);
     SAME (id); SAME (parent); SAME (node); SAME (lane); SAME (flags);
-    SAME (nbytes); SAME (tile); SAME (stored_nbytes);
+    SAME (nbytes); SAME (tile); SAME (stored_nbytes); SAME (starved_ns);
   }
   assert_int_equal (a->samples.n, b->samples.n);
   for (size_t i = 0; i < a->samples.n; i++) {

@@ -149,7 +149,7 @@ json_c_finds_the_documented_members (void **state)
     "format", "version", "generator", "info", "facts", "parts", "findings",
     "counters", "gauges", "nodes", "values", "histograms", "shares",
     "lanes", "notes", "strings", "samples", "spans",
-    "tiles",
+    "tiles", "starved",
   };
   struct radio_profile *profile = build_specimen ();
   struct sink sink = sink_write (profile, RADIO_PROFILE_JSON, NULL);

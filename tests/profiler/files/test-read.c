@@ -244,6 +244,60 @@ tiles_of_no_span_are_refused (void **state)
   radio_profile_close (profile);
 }
 
+/* As for tiles; without the block, no span had no CPU. */
+static void
+times_without_a_cpu_are_of_spans (void **state)
+{
+  (void) state;
+  struct radio_profile_write_options options = { .plain_blocks = true };
+  struct radio_profile *profile = build_new ("starved"), *back = NULL;
+  uint32_t lane = build_lane (profile, "main");
+  uint32_t node = build_node (profile, RD_NO_INDEX, "decode", "decode");
+  build_span (profile, lane, node, 0, 5, 80);
+  build_span (profile, lane, node, 0, 100, 80);
+  build_last (profile)->starved_ns = 30;
+  build_finish (profile);
+  struct sink sink = sink_write (profile, RADIO_PROFILE_JSON, &options);
+  const char *block = "\"nbytes\": 2,\n\"data\": \"AR4=\"";   /* 1, 30 */
+  char *text = sink_replace (sink.text, block,
+                             "\"nbytes\": 2,\n\"data\": \"Ah4=\"");
+  check_refused (text, strlen (text), RADIO_ERROR_FORMAT,
+                 "row 0 of starved: span is 2");
+  free (text);
+  text = sink_replace (sink.text, block,          /* 1, 127: of 80 */
+                       "\"nbytes\": 2,\n\"data\": \"AX8=\"");
+  assert_ok (sink_parse (text, strlen (text), &back));
+  assert_int_equal (back->spans.at[1].starved_ns, 80);
+  radio_profile_close (back);
+  free (text);
+  text = sink_replace (sink.text, "\"starved\": {", "\"other\": {");
+  assert_ok (sink_parse (text, strlen (text), &back));
+  assert_int_equal (back->spans.at[1].starved_ns, 0);
+  radio_profile_close (back);
+  free (text);
+  free (sink.text);
+  radio_profile_close (profile);
+}
+
+/* A profile that knows it of the tree alone has no block. */
+static void
+what_is_not_known_of_spans_is_not_written (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_new ("starved");
+  uint32_t lane = build_lane (profile, "main");
+  uint32_t node = build_node (profile, RD_NO_INDEX, "decode", "decode");
+  build_span (profile, lane, node, 0, 5, 80);
+  build_finish (profile);
+  for (int i = 0; i < 2; i++) {
+    profile->info.starved_ns = 30 * (uint64_t) i;
+    struct sink sink = sink_write (profile, RADIO_PROFILE_JSON, NULL);
+    assert_int_equal (strstr (sink.text, "\"starved\": {") == NULL, i);
+    free (sink.text);
+  }
+  radio_profile_close (profile);
+}
+
 /* Files of earlier versions have no block of tiles. */
 static void
 a_file_without_tiles_is_read (void **state)
@@ -575,6 +629,8 @@ main (void)
     cmocka_unit_test (a_newer_version_is_refused_with_a_message),
     cmocka_unit_test (times_beyond_64_bits_are_refused),
     cmocka_unit_test (tiles_of_no_span_are_refused),
+    cmocka_unit_test (times_without_a_cpu_are_of_spans),
+    cmocka_unit_test (what_is_not_known_of_spans_is_not_written),
     cmocka_unit_test (a_file_without_tiles_is_read),
     cmocka_unit_test (counts_without_their_bytes_take_no_memory),
     cmocka_unit_test (every_allocation_may_fail),

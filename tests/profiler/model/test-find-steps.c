@@ -38,6 +38,19 @@ a_slow_step_is_reported_with_its_cause (void **state)
 }
 
 static void
+a_step_without_a_cpu_is_reported_so (void **state)
+{
+  (void) state;
+  for (int i = 0; i < 2; i++) {
+    struct radio_profile *profile = build_steps (100, 57, 20);
+    profile->spans.at[2 * 57 + 1].starved_ns = (i ? 15 : 5) * MS;
+    assert_found (profile, "slow-steps", RADIO_FINDING_HINT,
+                  i ? "19.8 ms more than on average, and had no CPU for 15 ms"
+                    : "19.8 ms more than on average");
+  }
+}
+
+static void
 the_first_step_is_reported_as_such (void **state)
 {
   (void) state;
@@ -99,6 +112,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_slow_step_is_reported_with_its_cause),
+    cmocka_unit_test (a_step_without_a_cpu_is_reported_so),
     cmocka_unit_test (the_first_step_is_reported_as_such),
     cmocka_unit_test (few_steps_say_nothing),
     cmocka_unit_test (steps_that_the_log_dropped_count),

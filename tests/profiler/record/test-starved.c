@@ -63,6 +63,38 @@ each_scope_has_its_own (void **state)
   history_release (&h);
 }
 
+/* The log has them too: exactly up to 18 bits, and 4 millionths less then; also
+ * beside a tile's number, and without a wait or bytes. */
+static void
+each_span_has_its_own (void **state)
+{
+  static const uint64_t ticks[] = {
+    0, 1, 70, 262143, 262144, 262145, 123456789, UINT64_C (1) << 50,
+    (UINT64_C (1) << 50) + 12345,
+  };
+  (void) state;
+  struct history h;
+  history_start_starving (&h, 0);
+  for (size_t i = 0; i < sizeof ticks / sizeof ticks[0]; i++) {
+    uint64_t token = i % 2 ? radio_step_begin (&a, 9000 + i)
+                           : radio_scope_begin (&a);
+    work (&h, 30, ticks[i]);
+    radio_scope_end (token);
+  }
+  history_freeze (&h);
+  for (size_t i = 0; i < sizeof ticks / sizeof ticks[0]; i++) {
+    const struct rd_log_extra *extra = rd_span_extra (history_span (&h, i));
+    uint64_t starved = rd_log_starved (extra);
+    assert_in_range (ticks[i] - starved, 0, ticks[i] / 250000);
+    if (ticks[i] < 1 << 18)
+      assert_int_equal (starved, ticks[i]);
+    assert_int_equal (extra->flags & 0xff, i % 2 ? RD_LOG_TILE : 0);
+    if (i % 2)
+      assert_int_equal (extra->tile, 9000 + i);
+  }
+  history_release (&h);
+}
+
 /* It is runnable from the moment when what it waited for is there. */
 static void
 waking_up_late_is_not_waiting (void **state)
@@ -217,6 +249,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_scope_without_a_cpu_is_starved),
     cmocka_unit_test (each_scope_has_its_own),
+    cmocka_unit_test (each_span_has_its_own),
     cmocka_unit_test (waking_up_late_is_not_waiting),
     cmocka_unit_test (a_blocking_scope_knows_what_is_inside),
     cmocka_unit_test (outside_of_all_scopes_it_is_nobodys),
