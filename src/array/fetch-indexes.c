@@ -236,12 +236,20 @@ read_indexes_async (struct rd_index_job *job)
     RD_SCOPE_WAIT ("wait for requests", RD_IN_NETWORK);
     RD_LOCK_SCOPE (&job->mutex);
     while (job->synced.narrived < job->n)
-      rd_read_stop_wait (job->read->stop, store->io, &job->arrived,
-                         &job->mutex);
+      rd_read_stop_wait (job->read->stop, &job->arrived, &job->mutex);
   }
   enum radio_status status = rd_pool_run (store->context->pool, &job->job);
   rd_indexes_close_reads (job);
   return status;
+}
+
+/* A worker may be reading an index again. */
+static void
+wait_for_workers (struct rd_job *job, pthread_cond_t *cond,
+                  pthread_mutex_t *mutex)
+{
+  const struct rd_tile_read *read = ((struct rd_index_job *) job)->read;
+  rd_read_stop_wait (read->stop, cond, mutex);
 }
 
 static const struct radio_site indexes_site = {
@@ -303,7 +311,8 @@ rd_indexes_list (struct rd_index_job *job, struct rd_tile_read *read,
   if (status != RADIO_OK)
     return rd_fail_in (status, "%s/%s", io->uri, array->path);
   job->job = (struct rd_job) {
-    .run = read_index, .n = job->n, .site = &indexes_site,
+    .run = read_index, .wait = wait_for_workers, .n = job->n,
+    .site = &indexes_site,
     .max_active = rd_fetch_share_limit (read, RD_TILE_PARTS, nbytes,
                                store->context->nthreads),
   };

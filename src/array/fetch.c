@@ -119,6 +119,15 @@ place_arrived_tile (struct rd_job *job, uint64_t task,
                                 &flight->get, scratch);
 }
 
+/* A worker may be reading a tile again. */
+static void
+wait_for_workers (struct rd_job *job, pthread_cond_t *cond,
+                  pthread_mutex_t *mutex)
+{
+  const struct async *async = ((struct flight *) job)->async;
+  rd_read_stop_wait (async->job->read->stop, cond, mutex);
+}
+
 /* Called by the store's thread when a read is done: only queues its tiles. */
 static void
 on_arrival (struct rd_io_get *get)
@@ -216,6 +225,7 @@ start_flight (struct async *async, struct flight *flight)
   if (!is_ready)
     return false;
   flight->job.run = place_arrived_tile;
+  flight->job.wait = wait_for_workers;
   flight->job.n = flight->fetch->n;
   flight->job.max_active = async->max_active;
   flight->job.site = &tiles_site;
@@ -239,8 +249,7 @@ finish_next_flight (struct async *async)
     RD_SCOPE_WAIT ("wait for requests", RD_IN_NETWORK);
     RD_LOCK_SCOPE (&async->mutex);
     while (!async->synced.first)
-      rd_read_stop_wait (read->stop, read->array->store->io,
-                         &async->arrived, &async->mutex);
+      rd_read_stop_wait (read->stop, &async->arrived, &async->mutex);
     flight = async->synced.first;
     async->synced.first = flight->following;
     if (!async->synced.first)

@@ -566,7 +566,10 @@ finish_job (struct rd_pool *pool, struct rd_job *job)
     if (!is_finished (job)) {
       RD_LOCK_SCOPE (&pool->mutex);
       while (!is_finished (job))
-        pthread_cond_wait (&pool->finished, &pool->mutex);
+        if (job->wait)
+          job->wait (job, &pool->finished, &pool->mutex);
+        else
+          pthread_cond_wait (&pool->finished, &pool->mutex);
     }
   }
   if (job->handoff.parent && !job->parent)

@@ -5,6 +5,7 @@
 #ifndef RD_POOL_H
 #define RD_POOL_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include <radio/profile.h>
@@ -25,6 +26,11 @@ typedef enum radio_status rd_task_fn (struct rd_job *job, uint64_t task,
  * becomes the job's.  May be NULL.  `status' is the job's until then. */
 typedef enum radio_status rd_job_end_fn (struct rd_job *job,
                                          enum radio_status status);
+
+/* Waits for a condition, maybe a moment only, in which case it may do something
+ * else without the mutex. */
+typedef void rd_job_wait_fn (struct rd_job *job, pthread_cond_t *cond,
+                             pthread_mutex_t *mutex);
 
 /* A work-stealing queue: the tasks of a job that are not taken yet, in a part
  * for each of the first threads.  A thread takes from its own part first, then
@@ -47,6 +53,7 @@ struct rd_task_queue {
 struct rd_job {
   rd_task_fn *run;
   rd_job_end_fn *end;
+  rd_job_wait_fn *wait;             /* for the other threads; or NULL */
   uint64_t n;                       /* tasks 0 to n-1 */
   unsigned max_active;              /* concurrent threads, for jobs whose
                                        tasks take much memory; 0: all */

@@ -241,7 +241,7 @@ begin_read (struct read *read, struct radio_array *array,
   if (options)
     RD_TRY (RD_CHECK_RESERVED (radio_read_options, options));
   if (options && (options->cancel || options->deadline_ms > 0)) {
-    rd_read_stop_init (&read->stop, options);
+    rd_read_stop_init (&read->stop, array->store->io, options);
     read->tiles.stop = &read->stop;
   }
   enum radio_status status = rd_box_copy_check (stored, dtype, read->scaled);
@@ -472,7 +472,7 @@ rd_array_read_async (struct radio_array *array,
                          scaling, options, false);
   }
   if (status == RADIO_OK && !read->read.tiles.stop) {
-    rd_read_stop_init (&read->read.stop, &defaults);
+    rd_read_stop_init (&read->read.stop, array->store->io, &defaults);
     read->read.tiles.stop = &read->read.stop;
   }
   /* Before the read can end. */

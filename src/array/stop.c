@@ -16,10 +16,10 @@
 #define ASK_MS 20
 
 void
-rd_read_stop_init (struct rd_read_stop *stop,
+rd_read_stop_init (struct rd_read_stop *stop, struct rd_io *store,
                    const struct radio_read_options *options)
 {
-  *stop = (struct rd_read_stop) { .caller = pthread_self () };
+  *stop = (struct rd_read_stop) { .store = store, .caller = pthread_self () };
   atomic_init (&stop->io.is_cancelled, false);
   stop->cancel = options->cancel;
   stop->user_data = options->user_data;
@@ -28,14 +28,17 @@ rd_read_stop_init (struct rd_read_stop *stop,
     : rd_add_sat (rd_now_ns (), rd_mul_sat (options->deadline_ms, 1000000));
 }
 
-/* True when the read was cancelled; asks the caller on its own thread. */
+/* True when the read was cancelled; asks the caller on its own thread.  The
+ * first time, requests of other threads are ended, too. */
 static bool
 is_cancelled (struct rd_read_stop *stop)
 {
   if (!atomic_load_explicit (&stop->io.is_cancelled, memory_order_relaxed)
       && stop->cancel && pthread_equal (stop->caller, pthread_self ())
-      && stop->cancel (stop->user_data))
+      && stop->cancel (stop->user_data)) {
     atomic_store (&stop->io.is_cancelled, true);
+    rd_io_wake (stop->store);
+  }
   return atomic_load_explicit (&stop->io.is_cancelled, memory_order_relaxed);
 }
 
@@ -54,8 +57,8 @@ rd_read_stop_check (struct rd_read_stop *stop)
 }
 
 void
-rd_read_stop_wait (struct rd_read_stop *stop, struct rd_io *io,
-                   pthread_cond_t *cond, pthread_mutex_t *mutex)
+rd_read_stop_wait (struct rd_read_stop *stop, pthread_cond_t *cond,
+                   pthread_mutex_t *mutex)
 {
   struct timespec end;
   if (!stop || !stop->cancel
@@ -70,8 +73,7 @@ rd_read_stop_wait (struct rd_read_stop *stop, struct rd_io *io,
   if (pthread_cond_timedwait (cond, mutex, &end) == 0)
     return;
   pthread_mutex_unlock (mutex);
-  if (is_cancelled (stop))
-    rd_io_wake (io);
+  (void) is_cancelled (stop);
   pthread_mutex_lock (mutex);
 }
 
@@ -96,7 +98,7 @@ rd_read_stop_io_read (struct rd_read_stop *stop, struct rd_io *io,
   io->ops->get (io, get, 1);
   pthread_mutex_lock (&waiter.mutex);
   while (!waiter.is_done)
-    rd_read_stop_wait (stop, io, &waiter.cond, &waiter.mutex);
+    rd_read_stop_wait (stop, &waiter.cond, &waiter.mutex);
   pthread_mutex_unlock (&waiter.mutex);
   rd_waiter_wait (&waiter);
   return rd_error_raise (&get->error);

@@ -11,6 +11,7 @@
 
 struct rd_read_stop {
   struct rd_io_stop io;       /* of its requests */
+  struct rd_io *store;        /* that the requests are to */
   uint64_t deadline_ms;
   radio_cancel_fn *cancel;    /* called on the caller's thread; or NULL */
   void *user_data;
@@ -18,7 +19,7 @@ struct rd_read_stop {
 };
 
 /* Begins a read by the calling thread; the deadline runs from now on. */
-void rd_read_stop_init (struct rd_read_stop *stop,
+void rd_read_stop_init (struct rd_read_stop *stop, struct rd_io *store,
                         const struct radio_read_options *options);
 
 /* What the requests of a read look at; NULL for NULL. */
@@ -29,15 +30,15 @@ rd_read_stop_io (const struct rd_read_stop *stop)
 }
 
 /* Fails if the read is to end; called before each tile, by any thread of the
- * read.  NULL is legal. */
+ * read, without locks.  A read that is cancelled so ends its requests.  NULL is
+ * legal. */
 enum radio_status rd_read_stop_check (struct rd_read_stop *stop)
   RADIO_USE_RESULT;
 
 /* Waits for a condition, for a moment only if there is a callback to be asked,
- * which is called without the mutex; then requests of a cancelled read are
- * ended.  NULL is legal. */
-void rd_read_stop_wait (struct rd_read_stop *stop, struct rd_io *io,
-                        pthread_cond_t *cond, pthread_mutex_t *mutex);
+ * which is called without the mutex.  NULL is legal. */
+void rd_read_stop_wait (struct rd_read_stop *stop, pthread_cond_t *cond,
+                        pthread_mutex_t *mutex);
 
 /* Reads as rd_io_read does, but ends with the read; sets get's stop, which may
  * be NULL. */

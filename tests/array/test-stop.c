@@ -144,6 +144,39 @@ a_silent_server_is_left_when_the_caller_cancels (void **state)
   assert_reads (places, places->remote);
 }
 
+/* A tile that is damaged in the store is read again by the worker that has it,
+ * or by the caller. */
+static void
+damage_a_tile (struct places *places)
+{
+  struct rd_io *io = places->store->io;
+  struct rd_buffer shard RD_BUFFER_SCOPE = { 0 };
+  assert_ok (rd_io_read_all (io, "a/c/0/0", 1 << 20, &shard));
+  shard.data[3] ^= 1;
+  assert_ok (rd_io_put (io, "a/c/0/0", shard.data, shard.nbytes,
+                        RD_PUT_REPLACE));
+}
+
+static void
+a_silent_server_is_left_while_a_worker_reads_again (void **state)
+{
+  /* Before some tile of the caller's; and, with more questions than there are
+   * tiles, while there is nothing left for it to do. */
+  static const int lasts[] = { 9, 33, N * N / TILE / TILE + 3 };
+  struct places *places = *state;
+  damage_a_tile (places);
+  for (unsigned i = 0; i < sizeof lasts / sizeof lasts[0]; i++) {
+    struct calls calls = { .last = lasts[i] };
+    const struct radio_read_options options = {
+      .cancel = cancel_at_last, .user_data = &calls,
+    };
+    /* The first time behind the index and the tiles. */
+    http_peer_script (places->peer, HTTP_SILENT, i == 0 ? 2 : 1, 100);
+    assert_fails (read_whole (places, places->remote, &options),
+                  RADIO_ERROR_CANCELLED, "/a: the read was cancelled");
+  }
+}
+
 static void
 a_silent_server_is_left_at_the_deadline (void **state)
 {
@@ -199,6 +232,8 @@ main (void)
                                      set_up, tear_down),
     cmocka_unit_test_setup_teardown (
       a_silent_server_is_left_when_the_caller_cancels, set_up, tear_down),
+    cmocka_unit_test_setup_teardown (
+      a_silent_server_is_left_while_a_worker_reads_again, set_up, tear_down),
     cmocka_unit_test_setup_teardown (a_silent_server_is_left_at_the_deadline,
                                      set_up, tear_down),
     cmocka_unit_test_setup_teardown (
