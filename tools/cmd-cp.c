@@ -14,7 +14,7 @@
 #include "tools/progress.h"
 #include "tools/text.h"
 
-/* Of one object, in pieces: mostly that of a whole volume. */
+/* The memory of one object, in pieces: mostly that of a whole volume. */
 #define COPY_MEMORY_NBYTES ((uint64_t) 24 << 20)
 
 /* A volume, the name of its copy, and the outcome. */
@@ -259,7 +259,7 @@ check_destination (const struct cp *cp)
     RD_FREE char *root = NULL, *path = NULL;
     bool is_node = rd_split_path (above, &root, &path);
     if (is_node && (*path != '\0' || strcmp (above, cp->to_name) != 0))
-      return rd_error ("%s: is in the store %s; use that store, and --name "
+      return rd_error ("%s: in the store %s; use that store, and --name "
                        "for the copy", cp->to_name, root);
     char *slash = strrchr (above, '/');
     if (is_node || slash == NULL || slash == above || slash[-1] == '/'

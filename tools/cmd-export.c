@@ -174,7 +174,7 @@ run_export (struct rd_args *args)
   int status = rd_nodes_find (args, RD_NODES_SOME
                               | (is_roi ? 0 : RD_NODES_ARRAYS), &nodes);
   if (nodes.n > 0 && !nodes.names_one && !export.is_folder)
-    return rd_error ("%s: is one file for %zu volume%s; give a folder, as "
+    return rd_error ("%s: one file for %zu volume%s; give a folder, as "
                      "'%s/'", export.file, nodes.n, nodes.n == 1 ? "" : "s",
                      export.file);
   for (size_t i = 0; i < nodes.n; i++)

@@ -456,7 +456,7 @@ ingest_once (struct job *job)
   return errnum == EMFILE || errnum == ENFILE;
 }
 
-/* Whoever reserves all memory is alone. */
+/* A file that reserves all memory is ingested alone. */
 static void
 ingest_file (void *data, size_t i)
 {

@@ -125,6 +125,9 @@ report_no_path (const char *operand)
     if (above && rd_split_path (above, &root, &path))
       return rd_error ("%s: no such volume in %s", operand, root), true;
   }
+  struct stat st;
+  if (n > 0 && stat (operand, &st) == 0 && S_ISREG (st.st_mode))
+    return rd_error ("%s: a file, not a volume", operand), true;
   bool is_store = n > strlen (".zarr")
                   && strcmp (operand + n - strlen (".zarr"), ".zarr") == 0
                   && access (operand, F_OK) != 0;
@@ -224,8 +227,8 @@ struct finding {
 
   bool is_stopped;                    /* take failed */
 
-  /* Of the nodes that were kept, those of a listing that are not yet known to
-   * be in the way of a group. */
+  /* The nodes of a listing that were kept, and are not yet known to be in the
+   * way of a group. */
   size_t nseen, nlisted;
 
   /* For patterns. */

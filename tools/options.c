@@ -258,8 +258,8 @@ rd_args_choose (struct rd_args *args, const char *const *words)
     snprintf (list + used, sizeof list - used, "%s%s", i ? ", " : "",
               words[i]);
   }
-  rd_usage_error (args, "--%s: '%s' is none of %s", args->option->name,
-                  args->value, list);
+  rd_usage_error (args, "--%s: unknown value '%s'; use one of %s",
+                  args->option->name, args->value, list);
   return -1;
 }
 

@@ -25,8 +25,8 @@ refuse_kind (const char *name)
 {
   struct stat st;
   return rd_error (stat (name, &st) == 0 && S_ISDIR (st.st_mode)
-                   ? "%s: is a folder"
-                   : "%s: is not a regular file, and is not replaced",
+                   ? "%s: a folder"
+                   : "%s: not a regular file, so not replaced",
                    name);
 }
 

@@ -44,8 +44,8 @@ sync_folder (const struct rd_posix *posix, int fd, const char *path)
   return RADIO_OK;
 }
 
-/* What changes while it is synced is noted again.  A folder that was made for
- * a lock may be gone. */
+/* Changes during the sync are noted again.  A folder that was made for a lock
+ * may be gone. */
 enum radio_status
 rd_posix_sync_open_folder (const struct rd_posix *posix, int fd,
                            const char *path)

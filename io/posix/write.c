@@ -133,8 +133,7 @@ rd_posix_temp_create (const struct rd_posix *posix, const char *key,
 }
 
 static enum radio_status
-write_parts (const struct rd_posix *posix,
-             const struct rd_posix_temp *temp, const struct rd_part *parts,
+write_parts (const struct rd_posix_temp *temp, const struct rd_part *parts,
              size_t n)
 {
   struct iovec vec[64];
@@ -157,7 +156,7 @@ write_parts (const struct rd_posix *posix,
     if (written < 0 && errno == EINTR)
       continue;
     if (written < 0)
-      return rd_posix_fail (posix, temp->path, "write");
+      return rd_fail_errno (errno, "cannot write");
     for (size_t left = (size_t) written; left > 0;) {
       size_t rest = parts[i].nbytes - skip;
       size_t step = left < rest ? left : rest;
@@ -173,8 +172,7 @@ write_parts (const struct rd_posix *posix,
 
 /* Begins the writeback of large files early, so that fsync waits less. */
 enum radio_status
-rd_posix_temp_append (const struct rd_posix *posix,
-                      struct rd_posix_temp *temp,
+rd_posix_temp_append (struct rd_posix_temp *temp,
                       const struct rd_part *parts, size_t n)
 {
   RD_SCOPE_BLOCKING ("write", RD_IN_DISK);
@@ -182,7 +180,7 @@ rd_posix_temp_append (const struct rd_posix *posix,
   for (size_t i = 0; i < n; i++)
     nbytes += parts[i].nbytes;
   RD_COUNT (written, nbytes);
-  RD_TRY (write_parts (posix, temp, parts, n));
+  RD_TRY (write_parts (temp, parts, n));
   temp->nbytes += nbytes;
 #ifdef SYNC_FILE_RANGE_WRITE
   if (temp->nbytes - temp->flushed_nbytes >= FLUSH_NBYTES) {
@@ -279,7 +277,7 @@ rd_posix_put (struct rd_io *io, const char *key,
   RD_TRY (rd_key_check (io, key));
   struct rd_posix_temp temp;
   RD_TRY (rd_posix_temp_create (posix, key, &temp));
-  enum radio_status status = rd_posix_temp_append (posix, &temp, parts, n);
+  enum radio_status status = rd_posix_temp_append (&temp, parts, n);
   if (status != RADIO_OK) {
     rd_posix_temp_discard (posix, &temp);
     return rd_fail_in (status, "%s/%s", io->uri, key);
@@ -301,7 +299,7 @@ writer_append (struct rd_io_writer *writer, const struct rd_part *parts,
 {
   struct file_writer *w = (struct file_writer *) writer;
   if (w->status == RADIO_OK)
-    w->status = rd_posix_temp_append (w->posix, &w->temp, parts, n);
+    w->status = rd_posix_temp_append (&w->temp, parts, n);
   else
     return rd_fail (w->status, "%s/%s: an earlier write failed",
                     w->posix->base.uri, w->key);

@@ -141,7 +141,7 @@ open_block (struct block *block, struct json_object *document)
   }
   if (at != end)
     return rd_fail (RADIO_ERROR_FORMAT,
-                    "%s: %s has %td bytes behind its columns", block->where,
+                    "%s: %s has %td bytes after its columns", block->where,
                     block->name, end - at);
   return RADIO_OK;
 }

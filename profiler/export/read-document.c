@@ -293,7 +293,7 @@ read_all (struct reading *reading)
                        &version));
   if (version > RD_JSON_VERSION)
     return rd_fail (RADIO_ERROR_UNSUPPORTED,
-                    "%s: is a profile of version %" PRId64 ", this radio"
+                    "%s: a profile of version %" PRId64 ", this radio"
                     " reads version %d: a newer radio wrote it",
                     where, version, RD_JSON_VERSION);
   if (rd_json_member (reading->document, "nodes") == NULL)

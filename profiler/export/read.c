@@ -28,7 +28,7 @@ static enum radio_status
 fail_written (const char *where, const char *what)
 {
   return rd_fail (RADIO_ERROR_UNSUPPORTED,
-                  "%s: is %s, which radio only writes: give radio's .json or"
+                  "%s: %s, which radio only writes; give radio's .json or"
                   " .html", where, what);
 }
 
@@ -36,7 +36,7 @@ static enum radio_status
 fail_other (const char *where, const char *what)
 {
   return rd_fail (RADIO_ERROR_FORMAT,
-                  "%s: is %s, not a profile of radio's: give its .json or"
+                  "%s: %s, not a profile of radio's; give its .json or"
                   " .html", where, what);
 }
 
@@ -87,7 +87,7 @@ rd_read_foreign (const char *text, size_t nbytes,
 
   nbytes = (size_t) rd_min_u64 (nbytes, LOOKED_AT_NBYTES);
   if (nbytes == 0)
-    return rd_fail (RADIO_ERROR_FORMAT, "%s: is empty, not a profile", where);
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: empty, not a profile", where);
   if (begins_with (text, nbytes, "\x1f\x8b"))
     return fail_written (where, "compressed by gzip, as pprof's profiles"
                          " are");
@@ -106,7 +106,7 @@ rd_read_foreign (const char *text, size_t nbytes,
     return fail_written (where, "folded stacks");
   if (memmem (text, nbytes, "\"traceEvents\"", strlen ("\"traceEvents\"")))
     return fail_written (where, "a damaged Chrome trace");
-  return fail_other (where, "something else");
+  return fail_other (where, "unknown data");
 }
 
 /*------------------------------------------------------------------------
@@ -130,7 +130,7 @@ read_file (const char *path, struct rd_buffer *bytes)
     return rd_fail_errno (errno, "%s", path);
   /* A terminal or another device may have no end. */
   if (!S_ISREG (st.st_mode) && !S_ISFIFO (st.st_mode))
-    return rd_fail (RADIO_ERROR_FORMAT, "%s: is %s, not a profile", path,
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: %s, not a profile", path,
                     S_ISDIR (st.st_mode)    ? "a folder"
                     : S_ISSOCK (st.st_mode) ? "a socket"
                                             : "a device");
@@ -166,7 +166,7 @@ read_file (const char *path, struct rd_buffer *bytes)
     bytes->nbytes += (size_t) n;
     if (bytes->nbytes > INT_MAX)
       return rd_fail (RADIO_ERROR_UNSUPPORTED,
-                      "%s: is larger than 2 GiB, too large for a profile",
+                      "%s: larger than 2 GiB, too large for a profile",
                       path);
   }
 }

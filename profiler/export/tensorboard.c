@@ -258,7 +258,7 @@ rd_export_events (const struct radio_profile *profile,
 enum radio_status
 rd_tensorboard_make_folder (const char *folder, bool overwrite, mode_t mode)
 {
-  /* Whoever may read a file of this mode may enter the folder. */
+  /* Users who may read a file of this mode may enter the folder. */
   mode_t search = (mode & 0444) >> 2;
   if (mkdir (folder, mode | search) == 0)
     return RADIO_OK;

@@ -210,7 +210,7 @@ rd_profile_add_node (struct radio_profile *profile,
  * Counters and gauges, values and shares
  *----------------------------------------------------------------------*/
 
-/* True if a name is another one with the unit behind it. */
+/* True if a name is another one with the unit after it. */
 static bool
 has_unit (const char *name, const char *plain, const char *unit)
 {

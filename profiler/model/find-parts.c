@@ -79,7 +79,7 @@ rd_find_curve (struct rd_finder *finder)
  * Ranks
  *----------------------------------------------------------------------*/
 
-/* What one rank alone does, as writing the result, is no imbalance of it. */
+/* Work of one rank alone, such as writing the result, is no imbalance. */
 static bool
 is_in_all_parts (const struct radio_profile *profile, size_t node)
 {

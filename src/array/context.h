@@ -33,8 +33,8 @@ struct radio_context {
   struct rd_tile_cache *tiles;        /* NULL: none */
   _Atomic uint64_t narrays;           /* opened, for their numbers */
 
-  /* Calls of radio_ingest, so many at once as there are descriptors for
-   * (ingest.c). */
+  /* Calls of radio_ingest, at most as many at once as there are descriptors
+   * for (ingest.c). */
   pthread_mutex_t ingests_mutex;
   pthread_cond_t ingest_ended;
   struct {
@@ -43,8 +43,8 @@ struct radio_context {
     _Atomic bool lacked_descriptors;  /* a write failed so, once or more */
   } ingests;
 
-  /* Of asynchronous reads (fetch.c): the bytes that their requests may take,
-   * and those that wait until others have ended. */
+  /* Asynchronous reads (fetch.c): the bytes that their requests may take, and
+   * the reads that wait until others have ended. */
   pthread_mutex_t runs_mutex;
   struct {
     uint64_t nbytes;

@@ -22,7 +22,7 @@ struct rd_read_stop {
 void rd_read_stop_init (struct rd_read_stop *stop, struct rd_io *store,
                         const struct radio_read_options *options);
 
-/* What the requests of a read look at; NULL for NULL. */
+/* Returns the part that the requests of a read check; NULL for NULL. */
 static inline const struct rd_io_stop *
 rd_read_stop_io (const struct rd_read_stop *stop)
 {

@@ -13,7 +13,7 @@ enum rd_tiling_name {
 /* "axial", "balanced", "isotropic". */
 extern const char *const rd_tiling_names[RD_NTILINGS];
 
-/* What the shape depends on; the last three axes are z, y and x. */
+/* The array for which a shape is chosen; the last three axes are z, y and x. */
 struct rd_tiled_array {
   size_t rank;
   const uint64_t *shape;

@@ -31,7 +31,7 @@ report (const struct rd_whole_file *whole, enum rd_atomic_failure failure)
     return rd_fail (RADIO_ERROR_EXISTS, "%s: exists already", file);
   case RD_ATOMIC_NOT_REGULAR:
     return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "%s: is not a regular file, and is not replaced", file);
+                    "%s: not a regular file, so not replaced", file);
   case RD_ATOMIC_CREATE:
     return rd_fail_errno (errnum, "%s: cannot make a file in its folder",
                           file);

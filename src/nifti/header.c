@@ -61,7 +61,7 @@ read_type (const struct rd_field_layout *layout, const unsigned char *bytes,
     type++;
   if (type == end)
     return rd_fail (RADIO_ERROR_FORMAT,
-                    "%s: datatype %" PRId64 " is none of NIfTI's", file,
+                    "%s: datatype %" PRId64 " is unknown to NIfTI", file,
                     datatype);
   if (type->dtype == RADIO_STORED)
     return rd_fail (RADIO_ERROR_UNSUPPORTED,
@@ -104,7 +104,7 @@ check_kind (const unsigned char *bytes, size_t nbytes, const char *file,
 {
   if (nbytes < 4)
     return rd_fail (RADIO_ERROR_FORMAT,
-                    "%s: is not a NIfTI image: %zu bytes", file, nbytes);
+                    "%s: not a NIfTI image: %zu bytes", file, nbytes);
   int64_t size = 0;
   for (int big = 0; big < 2; big++) {
     *layout = (struct rd_field_layout) { 1, big };
@@ -114,7 +114,7 @@ check_kind (const unsigned char *bytes, size_t nbytes, const char *file,
   }
   if (size != RD_NIFTI1_NBYTES && size != RD_NIFTI2_NBYTES)
     return rd_fail (RADIO_ERROR_FORMAT,
-                    "%s: is not a NIfTI image: its first 4 bytes are "
+                    "%s: not a NIfTI image: its first 4 bytes are "
                     "%02x %02x %02x %02x instead of 348 or 540", file,
                     bytes[0], bytes[1], bytes[2], bytes[3]);
   if (nbytes < (uint64_t) size)
@@ -139,7 +139,7 @@ check_kind (const unsigned char *bytes, size_t nbytes, const char *file,
   nifti->is_pair = memcmp (magic, "ni2", 4) == 0;
   if (!nifti->is_pair && memcmp (magic, "n+2", 4) != 0)
     return rd_fail (RADIO_ERROR_FORMAT,
-                    "%s: is not a NIfTI image: sizeof_hdr is 540, but the "
+                    "%s: not a NIfTI image: sizeof_hdr is 540, but the "
                     "magic is not n+2 or ni2", file);
   if (memcmp (magic + 4, "\r\n\032\n", 4) != 0)
     return rd_fail (RADIO_ERROR_FORMAT,

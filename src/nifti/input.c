@@ -89,11 +89,11 @@ open_regular (struct rd_input *input)
   if (fstat (input->fd, &st) < 0)
     return rd_fail_errno (errno, "%s", input->file);
   if (S_ISDIR (st.st_mode))
-    return rd_fail (RADIO_ERROR_ARGUMENT, "%s: is a folder, not a file",
+    return rd_fail (RADIO_ERROR_ARGUMENT, "%s: a folder, not a file",
                     input->file);
   if (!S_ISREG (st.st_mode))
     return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "%s: is not a regular file (a pipe, socket or device)",
+                    "%s: not a regular file (a pipe, socket or device)",
                     input->file);
   input->file_nbytes = (uint64_t) st.st_size;
 #ifdef POSIX_FADV_SEQUENTIAL

@@ -155,7 +155,7 @@ rd_header_inspect (struct radio_store *store, const char *path,
   if (!is_same)
     return RADIO_OK;
   *state = RD_HEADER_STALE;
-  rd_fail (RADIO_ERROR_CHECKSUM, "%s/" RD_HEADER_NAME ": is the header of an "
+  rd_fail (RADIO_ERROR_CHECKSUM, "%s/" RD_HEADER_NAME ": the header of an "
            "earlier volume; radio gc or the next write of the volume repairs "
            "it", path);
   return RADIO_OK;

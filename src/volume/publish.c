@@ -350,7 +350,7 @@ rd_publish (struct rd_publication *publication, bool *is_ours)
       return resolve_race (publication, &existing);
     RD_TRY (check_replaceable (publication->path, &existing));
   }
-  /* Of a new volume the header array, too, is durable with the document. */
+  /* The header array of a new volume is durable with the document, too. */
   if (publication->stages[0] && !existing.exists) {
     char *header RD_FREE = rd_key_join (publication->path, RD_HEADER_NAME);
     if (header == NULL)

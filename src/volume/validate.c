@@ -224,7 +224,7 @@ request_level (struct validation *validation, struct rd_documents *documents)
   return rd_documents_add (documents, item);
 }
 
-/* What was wrong the first time is read again, as the header array is. */
+/* A wrong document is read once more, as the header array is. */
 static enum radio_status
 check_level_document (struct validation *validation,
                       struct rd_documents *documents)

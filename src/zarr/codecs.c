@@ -64,8 +64,8 @@ parse_bytes (struct json_object *configuration,
   if (is_there (configuration, "endian"))
     RD_TRY (parse_word (configuration, "endian", orders, where, &order));
   else if (place->type.unit_nbytes > 1)
-    return rd_fail (RADIO_ERROR_FORMAT, "%s: endian is missing, which a type"
-                    " of more than one byte needs", where);
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: endian is missing; a type of"
+                    " more than one byte needs it", where);
   codec->u.bytes.big_endian = order == 1;
   return RADIO_OK;
 }
@@ -266,7 +266,7 @@ parse_list (struct json_object *list, struct codec_input place,
     bool ignored = false;
     if (made->n == RD_CHAIN_MAX)
       return rd_fail (RADIO_ERROR_UNSUPPORTED,
-                      "%s: codecs has %zu entries, at most %d are supported",
+                      "%s: codecs has %zu entries; at most %d are supported",
                       where, json_object_array_length (list),
                       RD_CHAIN_MAX);
     /* Counted at once, so that a failure frees it too. */

@@ -25,10 +25,10 @@ rd_document_node (struct json_object *document, const char *where,
   if (format == 2)
     return rd_fail (RADIO_ERROR_UNSUPPORTED,
                     "%s: zarr_format is 2, and only Zarr version 3 is"
-                    " supported, convert the data first", where);
+                    " supported; convert the data", where);
   if (format != 3)
     return rd_fail (RADIO_ERROR_UNSUPPORTED,
-                    "%s: zarr_format is %lld, only 3 is supported", where,
+                    "%s: zarr_format is %lld; only 3 is supported", where,
                     (long long) format);
   RD_TRY (rd_json_string (document, "node_type", where, &type));
   if (strcmp (type, "array") == 0)
@@ -109,7 +109,7 @@ parse_chunk_grid (struct json_object *document, const char *where,
   RD_TRY (parse_member (document, "chunk_grid", where, &named));
   if (strcmp (named.name, "regular") != 0)
     return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: chunk_grid \"%s\" is not"
-                    " supported, only regular is", where, named.name);
+                    " supported; only regular is", where, named.name);
   RD_TRY (rd_named_check (&named, known, where));
   RD_TRY (rd_json_array (named.configuration, "chunk_shape", where, &list));
   RD_TRY (rd_json_shape (list, "chunk_shape", where, 1, &rank,
@@ -193,7 +193,7 @@ rd_array_doc_parse (struct json_object *document, const char *where,
 
   RD_TRY (rd_document_node (document, where, &node));
   if (node != RD_NODE_ARRAY)
-    return rd_fail (RADIO_ERROR_FORMAT, "%s: is a group, not an array",
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: a group, not an array",
                     where);
   RD_TRY (rd_members_check (document, known, where));
   RD_CLEANUP (rd_cleanup_array_doc) struct rd_array_doc *doc
@@ -311,7 +311,7 @@ rd_group_doc_parse (struct json_object *document, const char *where,
 
   RD_TRY (rd_document_node (document, where, &node));
   if (node != RD_NODE_GROUP)
-    return rd_fail (RADIO_ERROR_FORMAT, "%s: is an array, not a group",
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: an array, not a group",
                     where);
   RD_TRY (rd_members_check (document, known, where));
   RD_TRY (parse_attributes (document, where, &attributes));

@@ -275,7 +275,7 @@ a_deadline_ends_the_wait_for_memory (struct radio_array *array,
   }
 }
 
-/* Of 64 reads only those are in flight that the limit allows. */
+/* The limit bounds how many of 64 reads are in flight. */
 static void
 reads_in_flight_stay_within_the_memory_limit (void **state)
 {
@@ -453,7 +453,7 @@ wait_for_requests (struct http_peer *peer, unsigned n)
 }
 
 /* A peer that has objects of NREADS chunks, and a store of it that is opened
- * anew, with one thread. */
+ * again, with one thread. */
 struct remote {
   struct radio_store *local, *store;
   struct radio_array *array;

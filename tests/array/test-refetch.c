@@ -113,7 +113,7 @@ profiles_count_what_was_fetched_again (void **state)
 }
 #endif
 
-/* What the store has reads alike: it is not requested without end. */
+/* Damage in the store itself is not requested without end. */
 static void
 a_tile_that_is_damaged_in_the_store_is_read_three_times (void **state)
 {

@@ -355,7 +355,7 @@ def test_no_store_is_made_within_a_store(on, s3, bucket, small, tmp_path):
     before = keys_of(s3, bucket)
     for inside in ("new", "ct/new", "none/new", "ct"):
         done = on("cp", local, f"{small}/{inside}", status=1)
-        assert f"{small}/{inside}: is in the store {small}; " in done.stderr
+        assert f"{small}/{inside}: in the store {small}; " in done.stderr
         assert done.stderr.count("\n") == 1
     assert keys_of(s3, bucket) == before
     on("cp", local, small, "--overwrite")

@@ -246,7 +246,7 @@ a_file_that_is_not_regular_is_refused_at_once (void **state)
   struct rd_input *input = NULL;
   assert_int_equal (mkfifo ("pipe", 0600), 0);
   assert_fails (rd_input_open (".", &input), RADIO_ERROR_ARGUMENT,
-                "is a folder");
+                ": a folder");
   assert_fails (rd_input_open ("pipe", &input), RADIO_ERROR_ARGUMENT,
                 "not a regular file");
   assert_fails (rd_input_open ("/dev/null", &input), RADIO_ERROR_ARGUMENT,

@@ -192,7 +192,7 @@ a_file_that_is_not_regular_is_not_replaced (void **state)
   assert_int_equal (mkfifo ("pipe.nii", 0600), 0);
   assert_int_equal (mkdir ("folder.nii", 0700), 0);
   assert_fails (rd_output_open ("pipe.nii", true, NULL, &output),
-                RADIO_ERROR_ARGUMENT, "pipe.nii: is not a regular file");
+                RADIO_ERROR_ARGUMENT, "pipe.nii: not a regular file");
   assert_fails (rd_output_open ("folder.nii", true, NULL, &output),
                 RADIO_ERROR_ARGUMENT, "folder.nii");
 }

@@ -107,9 +107,9 @@ mistakes_are_explained () {
   fails 1 "no store at 'none.zarr'" cp -s none.zarr --to x.zarr
   fails 1 "nock: no such volume in a.zarr; did you mean ct/neck?" \
     cp -s a.zarr nock x.zarr
-  fails 1 'whole.zarr/ct/new: is in the store whole.zarr' \
+  fails 1 'whole.zarr/ct/new: in the store whole.zarr' \
     cp a.zarr/ct/neck whole.zarr/ct/new
-  fails 1 'whole.zarr/ct: is in the store' cp a.zarr/ct/neck whole.zarr/ct
+  fails 1 'whole.zarr/ct: in the store' cp a.zarr/ct/neck whole.zarr/ct
   [ ! -e x.zarr ]
   status=0
   "$RADIO" cp a.zarr/ct/neck x2.zarr --name a >"$tmp/out" 2>"$tmp/err" ||

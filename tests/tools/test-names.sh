@@ -144,9 +144,11 @@ export and ingest it" "$tmp/err"
 }
 
 a_path_to_nothing_is_not_a_missing_store () {
+  echo text >scans/note.txt
   for command in info slice validate rm; do
     fails 1 "p.zarr/ct/none: no such volume in p.zarr" $command p.zarr/ct/none
     fails 1 "none.zarr: No such file or directory" $command none.zarr
+    fails 1 "scans/note.txt: a file, not a volume" $command scans/note.txt
     fails 1 "no store at 'radio.zarr'" $command none
   done
   fails 1 "ct: a collection, not a volume; name one" slice -s p.zarr ct
@@ -245,7 +247,7 @@ several_volumes_are_exported_into_a_folder () {
     roi -s p.zarr 'mr/k*' --x 5:13 -o files/
   runs roi -s p.zarr mr --size 4 -o files --format npy
   says 'wrote files/mr/head.npy: 4 x 4 x 4 (x, y, z) int16'
-  fails 1 "one.nii: is one file for 2 volumes; give a folder, as 'one.nii/'" \
+  fails 1 "one.nii: one file for 2 volumes; give a folder, as 'one.nii/'" \
     export -s p.zarr ct -o one.nii
   fails 2 "--format: is for files in a folder, and 'one.nii' is not a folder" \
     export -s p.zarr ct/head -o one.nii --format npy

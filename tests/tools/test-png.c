@@ -154,9 +154,9 @@ existing_files_in_the_way_are_reported (void **state)
 {
   (void) state;
   assert_non_null (strstr (complaint (folder, false), "exists already"));
-  assert_non_null (strstr (complaint (folder, true), "is a folder"));
+  assert_non_null (strstr (complaint (folder, true), ": a folder"));
   assert_non_null (strstr (complaint ("/dev/null", true),
-                           "is not a regular file"));
+                           ": not a regular file"));
 }
 
 /* One descriptor is left for the file, none for its stream. */

@@ -195,7 +195,7 @@ the_file_of_a_curve_is_checked_before_the_work () {
   fails 1 "nowhere/a.csv: cannot be written: nowhere: No such file" \
     profile sweep -s s.zarr ct/one --sizes 8 --runs 1 --csv nowhere/a.csv \
     -o cw.json
-  fails 1 "/dev/null: is not a regular file" \
+  fails 1 "/dev/null: not a regular file" \
     profile sweep -s s.zarr ct/one --sizes 8 --runs 1 --csv /dev/null \
     -o cw.json --overwrite
   [ ! -e cw.json ]
@@ -262,7 +262,7 @@ wrong_outputs_are_refused_before_the_work () {
   fails 1 "--redact-key: nokey: No such file" \
     profile full -s s.zarr ct/one -o n.html --redact-key nokey
   : >empty
-  fails 1 "--redact-key: empty: is empty" \
+  fails 1 "--redact-key: empty: empty" \
     profile full -s s.zarr ct/one -o n.html --redact-key empty
 }
 

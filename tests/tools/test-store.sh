@@ -567,6 +567,11 @@ a_file_size_limit_is_an_error () {
     fails 1 'l.nii: cannot write: File too large' \
       export -s p.zarr head -o l.nii )
   [ ! -e l.nii ]
+  runs export -s p.zarr head -o large.nii
+  ( ulimit -f 8
+    not "$RADIO" ingest -s full.zarr large.nii 2>"$tmp/err" )
+  grep -q '^radio: large.nii: full.zarr/.*: cannot write: File' "$tmp/err"
+  [ "$(grep -o full.zarr "$tmp/err" | wc -l)" -eq 1 ]
 }
 
 a_name_of_control_characters_is_shown_once () {

@@ -123,7 +123,7 @@ wrong_options_of_profile_are_usage_errors () {
   fails 2 "--warmup: '-1' is not a number" profile slice --warmup=-1
   fails 2 "--roi: '0' is neither N nor X,Y,Z" profile slice --roi 0
   fails 2 "--at: '1,2' is not X,Y,Z" profile roi --at 1,2
-  fails 2 "--axis: 'up' is none of" profile slice --axis up
+  fails 2 "--axis: unknown value 'up'; use one of" profile slice --axis up
   fails 2 "--roi reads a box" profile slice --roi 64 --axis axial
   fails 2 "--index and --at exclude" profile slice -i 3 --at 1,2,3
   fails 2 "--phantom: 'big' is neither" profile full --phantom big
@@ -135,7 +135,8 @@ wrong_options_of_profile_are_usage_errors () {
   done
   fails 2 "PROGRAM is missing after --" profile --
   fails 2 "'true' is one operand too many" profile -o a.html true -- false
-  fails 2 "--as: 'sums' is none of ranks, runs" profile merge a --as sums
+  fails 2 "--as: unknown value 'sums'; use one of ranks, runs" \
+    profile merge a --as sums
   fails 2 "FILE is missing" profile merge
   fails 2 "IN is missing" profile convert
   fails 2 "OUT is missing" profile convert a.json
@@ -143,9 +144,11 @@ wrong_options_of_profile_are_usage_errors () {
   fails 2 "AFTER is missing" diff a
   fails 2 "--fail-if-slower: '-3' is not a percentage" \
     diff a b --fail-if-slower=-3
-  fails 2 "--rows: 'box65' is none of full, axial" bench --rows full,box65
-  fails 2 "--rows: '' is none of" bench --rows=
-  fails 2 "--destination: 'new' is none of fresh" bench --destination new
+  fails 2 "--rows: unknown row 'box65'; use some of full, axial" \
+    bench --rows full,box65
+  fails 2 "--rows: unknown row ''; use some of" bench --rows=
+  fails 2 "--destination: unknown value 'new'; use one of fresh" \
+    bench --destination new
   fails 2 "--tiling: 'axial,' has an empty word" bench --tiling axial,
   fails 2 "--codec: 'a,b,c,d,e,f,g,h,i' is more" bench \
     --codec a,b,c,d,e,f,g,h,i
@@ -173,9 +176,9 @@ wrong_numbers_are_usage_errors () {
 }
 
 wrong_words_are_usage_errors () {
-  fails 2 "--axis: 'up' is none of axial, coronal, sagittal" \
+  fails 2 "--axis: unknown value 'up'; use one of axial, coronal, sagittal" \
     slice a --axis up
-  fails 2 "--interpolate: 'cubic' is none of nearest, linear" \
+  fails 2 "--interpolate: unknown value 'cubic'; use one of nearest, linear" \
     slice a --interpolate cubic
   fails 2 "--window: 'liver' is neither" slice a --window liver
   fails 2 "--window: '5,5' is neither" slice a --window 5,5

@@ -166,7 +166,7 @@ gc_lists_a_collection_once (void **state)
   radio_store_close (store);
 }
 
-/* What is not plain is collected as before: a second level, a chunk that no
+/* Unusual contents are collected as before: a second level, a chunk that no
  * document names, a folder without a document, and a stale header array. */
 static void
 gc_finds_all_garbage (void **state)

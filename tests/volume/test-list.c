@@ -244,7 +244,7 @@ count (const struct radio_entry *entry, void *user_data)
   return RADIO_OK;
 }
 
-/* Of listing collections of so many volumes each. */
+/* The peak of memory while collections of nvolumes each are listed. */
 static size_t
 peak_of (size_t ncollections, size_t nvolumes)
 {

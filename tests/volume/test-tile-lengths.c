@@ -128,7 +128,7 @@ lengths_agree_with_the_indexes_of_any_image (void **state)
   radio_store_close (store);
 }
 
-/* Of several layers: the tiles of a layer follow each other, and those of a
+/* Several layers: the tiles of a layer follow each other, and those of a
  * colour do not. */
 static void
 a_shard_in_another_order_has_no_lengths (void **state)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What counts as damage of a volume: not that it is replaced while it is
- * checked, nor that its store cannot be listed, nor that its header array is
- * the one of the volume before. */
+/* Damage of a volume: that it is replaced while it is checked is none, nor that
+ * its store cannot be listed, nor that its header array is that of the volume
+ * before. */
 #include <config.h>
 
 #include "src/volume/gc/collect.h"

@@ -129,7 +129,7 @@ static const struct {
   { "zarr_format", "4", U, "zarr_format is 4" },
   { "zarr_format", "3.0", F, "zarr_format is 3.0" },
   { "node_type", NULL, F, "node_type is missing" },
-  { "node_type", "'group'", F, "is a group, not an array" },
+  { "node_type", "'group'", F, ": a group, not an array" },
   { "node_type", "'folder'", F, "node_type is \"folder\"" },
   { "shape", NULL, F, "shape is missing" },
   { "shape", "[]", U, "shape has 0 entries" },
@@ -415,7 +415,7 @@ broken_groups_are_refused_by_name (void **state)
       "metadata is missing" },
     { HEAD ", 'consolidated_metadata': {'kind': 'inline', 'metadata':"
       " {'a': 1}}}", F, "a is 1, not a node's document" },
-    { "{'zarr_format': 3, 'node_type': 'array'}", F, "is an array" },
+    { "{'zarr_format': 3, 'node_type': 'array'}", F, ": an array" },
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     struct rd_group_doc *doc = NULL;

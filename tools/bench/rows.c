@@ -42,8 +42,8 @@ rd_rows_parse (struct rd_args *args, bool chosen[RD_NROWS])
       for (size_t i = 0, used = 0; i < RD_NROWS; i++, used = strlen (list))
         snprintf (list + used, sizeof list - used, "%s%s", i ? ", " : "",
                   rd_rows[i].name);
-      rd_usage_error (args, "--rows: '%.*s' is none of %s", (int) length,
-                      text, list);
+      rd_usage_error (args, "--rows: unknown row '%.*s'; use some of %s",
+                      (int) length, text, list);
       return false;
     }
     chosen[row] = true;

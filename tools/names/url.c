@@ -186,7 +186,7 @@ within_store_error (const struct address *address, size_t n)
   group.nbytes = n;
   int failed = find_root (&group, &n);
   return failed ? failed
-    : rd_error ("%s: is in the store %.*s; use that store, and --name "
+    : rd_error ("%s: in the store %.*s; use that store, and --name "
                 "for the copy", address->text, (int) n, address->text);
 }
 

@@ -60,7 +60,7 @@ read_key (struct rd_profile_output *output)
     return rd_error ("--redact-key: %s: cannot be read",
                      output->key_file);
   if (output->key_nbytes == 0)
-    return rd_error ("--redact-key: %s: is empty", output->key_file);
+    return rd_error ("--redact-key: %s: empty", output->key_file);
   if (output->key_nbytes > MAX_KEY_NBYTES)
     return rd_error ("--redact-key: %s: has more than %d bytes, too many "
                      "for a key", output->key_file, MAX_KEY_NBYTES);

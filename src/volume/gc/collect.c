@@ -145,7 +145,7 @@ rd_levels_have (const struct rd_strings *levels, const char *name)
   return false;
 }
 
-/* What a listing showed below a volume's path. */
+/* The objects that a listing showed below a volume's path. */
 struct listed {
   char *path;
   bool is_plain;              /* a document, at most one level, and at most

@@ -413,13 +413,13 @@ other_formats_of_radio_are_named (void **state)
     enum radio_profile_format format;
     const char *part;
   } cases[] = {
-    { RADIO_PROFILE_CHROME, "is a Chrome trace, which radio only writes: give"
+    { RADIO_PROFILE_CHROME, ": a Chrome trace, which radio only writes; give"
                             " radio's .json or .html" },
-    { RADIO_PROFILE_SPEEDSCOPE, "is a speedscope file, which radio only" },
-    { RADIO_PROFILE_FOLDED, "is folded stacks, which radio only writes" },
-    { RADIO_PROFILE_PPROF, "is compressed by gzip" },
-    { RADIO_PROFILE_TEXT, "is a profile as text, which radio only writes" },
-    { RADIO_PROFILE_SVG, "is a picture, which radio only writes" },
+    { RADIO_PROFILE_SPEEDSCOPE, ": a speedscope file, which radio only" },
+    { RADIO_PROFILE_FOLDED, ": folded stacks, which radio only writes" },
+    { RADIO_PROFILE_PPROF, ": compressed by gzip" },
+    { RADIO_PROFILE_TEXT, ": a profile as text, which radio only writes" },
+    { RADIO_PROFILE_SVG, ": a picture, which radio only writes" },
   };
   struct radio_profile *profile = build_specimen ();
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -438,23 +438,23 @@ foreign_files_are_named (void **state)
   static const struct {
     const char *text, *part;
   } cases[] = {
-    { "", "is empty" },
-    { "<!DOCTYPE html><p>hello", "is a page without radio's data" },
-    { " \n<svg/>", "is a page without radio's data" },
-    { "{\"zarr_format\": 3}", "is a document of a Zarr store" },
-    { "{\"format\": \"other\"}", "is a JSON document" },
-    { "[1, 2, 3]", "is a JSON document" },
-    { "\"text\"", "is a JSON document" },
+    { "", ": empty" },
+    { "<!DOCTYPE html><p>hello", ": a page without radio's data" },
+    { " \n<svg/>", ": a page without radio's data" },
+    { "{\"zarr_format\": 3}", ": a document of a Zarr store" },
+    { "{\"format\": \"other\"}", ": a JSON document" },
+    { "[1, 2, 3]", ": a JSON document" },
+    { "\"text\"", ": a JSON document" },
     { "null", "not a profile of radio's" },
-    { "hello world", "is something else" },
-    { "17", "is something else" },
-    { "a;b;c\n", "is something else" },
+    { "hello world", ": unknown data" },
+    { "17", ": unknown data" },
+    { "a;b;c\n", ": unknown data" },
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
     check_refused (cases[i].text, strlen (cases[i].text), RADIO_ERROR_FORMAT,
                    cases[i].part);
   check_refused ("\x00\x01\x02\x03", 4, RADIO_ERROR_FORMAT,
-                 "is binary data");
+                 ": binary data");
   check_refused ("[{\"ph\": \"X\"}]", 13, RADIO_ERROR_UNSUPPORTED,
                  "a Chrome trace");
   check_refused ("{\"traceEvents\": [{", 18, RADIO_ERROR_UNSUPPORTED,
@@ -529,7 +529,7 @@ devices_are_not_profiles (void **state)
   (void) state;
   struct radio_profile *profile = NULL;
   assert_fails (radio_profile_read ("/dev/zero", &profile),
-                RADIO_ERROR_FORMAT, "/dev/zero: is a device");
+                RADIO_ERROR_FORMAT, "/dev/zero: a device");
 }
 
 static void
@@ -540,11 +540,11 @@ files_that_cannot_be_read_are_reported (void **state)
   assert_fails (radio_profile_read ("missing.json", &profile),
                 RADIO_ERROR_NOT_FOUND, "missing.json: ");
   assert_fails (radio_profile_read (".", &profile), RADIO_ERROR_FORMAT,
-                ".: is a folder");
+                ".: a folder");
   assert_fails (radio_profile_read (NULL, &profile), RADIO_ERROR_ARGUMENT,
                 "NULL");
   assert_fails (radio_profile_read ("/dev/null", &profile),
-                RADIO_ERROR_FORMAT, "/dev/null: is a device");
+                RADIO_ERROR_FORMAT, "/dev/null: a device");
 }
 
 static void

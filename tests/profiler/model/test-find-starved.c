@@ -118,7 +118,7 @@ waiting_for_starved_threads_is_no_queue (void **state)
   assert_found (profile, "bound-by-queueing", RADIO_FINDING_HINT, "66.7 %");
 }
 
-/* Where the kernel does not tell who was starved, nothing bounds. */
+/* Where the kernel does not report starvation, nothing bounds. */
 static void
 a_process_without_cpu_time_is_bound_by_nothing_that_is_known (void **state)
 {
@@ -131,7 +131,7 @@ a_process_without_cpu_time_is_bound_by_nothing_that_is_known (void **state)
   assert_found (profile, "bound-by-decode", RADIO_FINDING_PROBLEM, "80 %");
 }
 
-/* What a process slept is not what it was starved. */
+/* The time that a process slept is not starvation. */
 static void
 starvation_is_no_sleep (void **state)
 {

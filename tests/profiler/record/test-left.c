@@ -195,8 +195,8 @@ a_nested_recorder_leaves_a_fact_in_the_outer_profile (void **state)
  * fork
  *----------------------------------------------------------------------*/
 
-/* What docs/profile.md says of a child.  Returns the number of the line that
- * fails, or 0. */
+/* Does what docs/profile.md says of a child.  Returns the number of the line
+ * that fails, or 0. */
 static int
 check_child (struct radio_recorder *parents, uint64_t parents_token,
              struct radio_handoff *handoff, struct radio_async *async)

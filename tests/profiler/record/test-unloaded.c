@@ -13,7 +13,7 @@
 
 #include "profiler/model/profile.h"
 
-/* What a library has. */
+/* The constants of a library. */
 struct library {
   struct radio_site site;
   struct radio_counter counter, gauge;
