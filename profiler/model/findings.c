@@ -242,7 +242,7 @@ rd_profile_find_findings (struct radio_profile *profile)
   if (profile->info.parts == RADIO_PARTS_RANKS)
     nthreads = rd_div_up (nthreads, profile->parts.n);
   finder.nthreads = rd_max_u64 (nthreads, 1);
-  finder.ncpus = rd_finder_number (&finder, "ncpus");
+  finder.ncpus = rd_finder_number (&finder, RD_FACT_NCPUS);
   finder.starved_ns = profile->info.starved_ns;
   finder.ran_ns = rd_profile_ran_ns (profile);
   finder.span_ns = rd_profile_span_ns (profile);

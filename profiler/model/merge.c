@@ -39,13 +39,16 @@ struct merge {
 /* So many different values of a fact are listed. */
 #define MAX_VALUES 8
 
-/* Of these the largest counts of runs, which are of one process. */
-static const char *const peaks[] = { RD_FACT_RESIDENT, RD_FACT_RING };
+/* Of these the largest counts; but what ranks have, which are processes of
+ * their own, adds up, unless it is of the machine. */
+static const char *const peaks[] = {
+  RD_FACT_RESIDENT, RD_FACT_RING, RD_FACT_CLOCK
+};
 
 /* Numbers that are of each part alone, and add up. */
 static const char *const sums[] = {
-  RD_FACT_CPU_NS, RD_FACT_STEAL_NS, RD_FACT_MINOR, RD_FACT_MAJOR,
-  RD_FACT_BLOCK_INPUT, RD_FACT_SKIPPED, RD_FACT_THROTTLED,
+  RD_FACT_CPU_NS, RD_FACT_MACHINE_NS, RD_FACT_STEAL_NS, RD_FACT_MINOR,
+  RD_FACT_MAJOR, RD_FACT_BLOCK_INPUT, RD_FACT_SKIPPED, RD_FACT_THROTTLED,
   RD_FACT_AWAY, RD_FACT_AWAY_NS, RD_FACT_LEFT, RD_FACT_CLOCK_JUMPS,
   RD_FACT_INTERRUPTING, RD_FACT_OUTSIDE, RD_FACT_TEXTS, RD_FACT_VALUES,
   RD_FACT_SAMPLES, RD_FACT_THREADS,
@@ -89,7 +92,8 @@ merge_fact (struct radio_profile *joined,
       values[nvalues++] = fact->value;
   }
   if (is_sum || is_peak) {
-    bool adds_up = is_sum || joined->info.parts == RADIO_PARTS_RANKS;
+    bool adds_up = is_sum || (joined->info.parts == RADIO_PARTS_RANKS
+                              && strcmp (key, RD_FACT_CLOCK) != 0);
     char text[24];
     snprintf (text, sizeof text, "%" PRIu64, adds_up ? sum : most);
     return rd_profile_add_fact (joined, key, text, false);

@@ -33,6 +33,10 @@
                                            the wall time */
 #define RD_FACT_STEAL_NS "steal ns"     /* that a hypervisor gave to others,
                                            of all CPUs */
+#define RD_FACT_MACHINE_NS "machine cpu ns"     /* of all processes */
+#define RD_FACT_NCPUS "ncpus"
+#define RD_FACT_CPU_MODEL "CPU"
+#define RD_FACT_CLOCK "clock MHz"       /* of the CPU on which it ended */
 #define RD_FACT_MINOR "page faults"     /* without a disk, of the process */
 #define RD_FACT_MAJOR "page faults from disks"
 #define RD_FACT_BLOCK_INPUT "bytes read from disks"     /* "0" is known */

@@ -177,9 +177,14 @@ add_facts (struct rd_collection *collection)
   RD_TRY (add_number (profile, RD_FACT_PID, (uint64_t) getpid ()));
   long ncpus = sysconf (_SC_NPROCESSORS_ONLN);
   if (ncpus > 0)
-    RD_TRY (add_number (profile, "ncpus", (uint64_t) ncpus));
+    RD_TRY (add_number (profile, RD_FACT_NCPUS, (uint64_t) ncpus));
+  if (*rd_usage_cpu_model ())
+    RD_TRY (rd_profile_add_fact (profile, RD_FACT_CPU_MODEL,
+                                 rd_usage_cpu_model (), false));
+  RD_TRY (add_number (profile, RD_FACT_CLOCK, rd_usage_clock_mhz ()));
   const struct rd_usage *usage = &recorder->usage;
   RD_TRY (add_number (profile, RD_FACT_CPU_NS, cpu_ns (recorder)));
+  RD_TRY (add_number (profile, RD_FACT_MACHINE_NS, usage->machine_ns));
   RD_TRY (add_number (profile, RD_FACT_STEAL_NS, usage->steal_ns));
   RD_TRY (add_number (profile, RD_FACT_MINOR, usage->nminor_faults));
   RD_TRY (add_number (profile, RD_FACT_MAJOR, usage->nmajor_faults));

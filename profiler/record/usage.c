@@ -3,6 +3,9 @@
 #include <config.h>
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -33,19 +36,24 @@ next_number (const char **text)
 }
 
 /* "cpu  USER NICE SYSTEM IDLE IOWAIT IRQ SOFTIRQ STEAL ..." */
-static uint64_t
-read_steal_ns (void)
+static void
+read_machine (struct rd_usage *usage)
 {
+  enum { IDLE = 3, IOWAIT, STEAL = 7, NNUMBERS };
   char text[256];
   const char *at = text + strlen ("cpu");
   long per_second = sysconf (_SC_CLK_TCK);
-  uint64_t ticks = 0;
   read_text ("/proc/stat", text, sizeof text);
   if (per_second <= 0 || strncmp (text, "cpu ", 4) != 0)
-    return 0;
-  for (int i = 0; i < 8; i++)
-    ticks = next_number (&at);
-  return ticks * (1000000000 / (uint64_t) per_second);
+    return;
+  uint64_t tick_ns = 1000000000 / (uint64_t) per_second;
+  for (int i = 0; i < NNUMBERS; i++) {
+    uint64_t ns = next_number (&at) * tick_ns;
+    if (i == STEAL)
+      usage->steal_ns = ns;
+    else if (i != IDLE && i != IOWAIT)
+      usage->machine_ns += ns;
+  }
 }
 
 /* "VmHWM:  1234 kB": getrusage has that of the program which called exec,
@@ -75,9 +83,9 @@ rd_usage_read (struct rd_usage *usage)
     .nminor_faults = (uint64_t) process.ru_minflt,
     .nmajor_faults = (uint64_t) process.ru_majflt,
     .block_input_nbytes = (uint64_t) process.ru_inblock * BLOCK_NBYTES,
-    .steal_ns = read_steal_ns (),
     .resident_nbytes = read_resident_nbytes (),
   };
+  read_machine (usage);
 }
 
 void
@@ -91,4 +99,52 @@ rd_usage_since (struct rd_usage *usage)
   usage->block_input_nbytes -= before.block_input_nbytes;
   usage->steal_ns = usage->steal_ns > before.steal_ns
                     ? usage->steal_ns - before.steal_ns : 0;
+  usage->machine_ns = usage->machine_ns > before.machine_ns
+                      ? usage->machine_ns - before.machine_ns : 0;
+}
+
+/*------------------------------------------------------------------------
+ * Processors
+ *----------------------------------------------------------------------*/
+
+static char cpu_model[64];
+
+/* "model name\t: AMD EPYC 7543 32-Core Processor" */
+static void
+read_cpu_model (void)
+{
+  char text[1024];
+  read_text ("/proc/cpuinfo", text, sizeof text);
+  const char *at = strstr (text, "model name");
+  at = at ? strchr (at, ':') : NULL;
+  if (!at)
+    return;
+  at += 1 + strspn (at + 1, " \t");
+  size_t n = strcspn (at, "\n");
+  n = n < sizeof cpu_model ? n : sizeof cpu_model - 1;
+  memcpy (cpu_model, at, n);
+}
+
+const char *
+rd_usage_cpu_model (void)
+{
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once (&once, read_cpu_model);
+  return cpu_model;
+}
+
+uint64_t
+rd_usage_clock_mhz (void)
+{
+#ifdef __linux__
+  char path[80], text[32];
+  const char *at = text;
+  snprintf (path, sizeof path,
+            "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq",
+            sched_getcpu ());
+  read_text (path, text, sizeof text);
+  return next_number (&at) / 1000;
+#else
+  return 0;
+#endif
 }

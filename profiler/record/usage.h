@@ -11,6 +11,7 @@ struct rd_usage {
   bool is_known;
   uint64_t nminor_faults, nmajor_faults;
   uint64_t block_input_nbytes;
+  uint64_t machine_ns;        /* of all processes, on all CPUs together */
   uint64_t steal_ns;          /* of all CPUs together */
   uint64_t resident_nbytes;   /* at most, since the program began; 0: not
                                  known */
@@ -21,5 +22,11 @@ void rd_usage_read (struct rd_usage *usage);
 
 /* Replaces a reading by what was used since. */
 void rd_usage_since (struct rd_usage *usage);
+
+/* The model of the processors, "" if not known; read once. */
+const char *rd_usage_cpu_model (void);
+
+/* The clock of the CPU that the calling thread is on; 0: not known. */
+uint64_t rd_usage_clock_mhz (void);
 
 #endif /* RD_USAGE_H */

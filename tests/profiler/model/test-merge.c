@@ -346,7 +346,8 @@ facts_of_each_part_alone_are_added_up (void **state)
 {
   (void) state;
   static const char *const keys[] = {
-    "cpu ns", "steal ns", "page faults", "page faults from disks",
+    "cpu ns", "machine cpu ns", "steal ns", "page faults",
+    "page faults from disks",
     "bytes read from disks", "scopes not recorded", "paths no longer logged",
     "events dropped in signal handlers",
     "threads recorded by another recorder", "recorded by another recorder ns",
@@ -368,6 +369,28 @@ facts_of_each_part_alone_are_added_up (void **state)
                          "100000000023");
     for (size_t j = 0; j < 3; j++)
       radio_profile_close (runs[j]);
+    radio_profile_close (joined);
+  }
+}
+
+/* A clock is the machine's: the fastest of it that was seen. */
+static void
+the_clock_is_that_of_the_fastest_part (void **state)
+{
+  (void) state;
+  for (int is_runs = 0; is_runs < 2; is_runs++) {
+    struct radio_profile *parts[2] = { build_new ("a"), build_new ("b") };
+    struct radio_profile *joined;
+    build_fact (parts[0], RD_FACT_CLOCK, "2100", false);
+    build_fact (parts[1], RD_FACT_CLOCK, "2600", false);
+    for (size_t i = 0; i < 2; i++)
+      build_finish (parts[i]);
+    assert_ok (radio_profile_join (parts, 2, is_runs ? RADIO_PARTS_RUNS
+                                   : RADIO_PARTS_RANKS, &joined));
+    assert_string_equal (rd_profile_find_fact (joined, RD_FACT_CLOCK),
+                         "2600");
+    for (size_t i = 0; i < 2; i++)
+      radio_profile_close (parts[i]);
     radio_profile_close (joined);
   }
 }
@@ -621,6 +644,7 @@ main (void)
     cmocka_unit_test (a_text_that_differs_is_marked_as_varying),
     cmocka_unit_test (parts_have_their_own_work_and_usage),
     cmocka_unit_test (facts_of_each_part_alone_are_added_up),
+    cmocka_unit_test (the_clock_is_that_of_the_fastest_part),
     cmocka_unit_test (facts_are_kept_once_or_listed),
     cmocka_unit_test (paths_of_only_some_parts_are_kept),
     cmocka_unit_test (joined_profiles_keep_their_parts),
