@@ -17,7 +17,8 @@ enum rd_exit {
   RD_EXIT_OK = 0,
   RD_EXIT_FAILED = 1,         /* the work failed: one line on stderr */
   RD_EXIT_USAGE = 2,          /* usage error */
-  RD_EXIT_NOT_CHECKED = 4,    /* of validate; 3 is diff's */
+  RD_EXIT_UNCLEAR = 3,        /* of diff */
+  RD_EXIT_NOT_CHECKED = 4,    /* of validate */
 };
 
 /* Sets the name of the program in messages; radio by default. */

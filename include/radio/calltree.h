@@ -337,7 +337,10 @@ radio_profile_imbalance (const struct radio_profile *profile, size_t node,
   radio_profile_imbalance (profile, node, imbalance, \
                            sizeof (struct radio_imbalance))
 
-/* The change of a path between two profiles. */
+/* The change of a path between two profiles.  A change is called where the
+ * medians of the runs differ by more than the runs scatter, with 95 %
+ * confidence for all paths together, by more than the floor of the comparison,
+ * and by more than 0.5 % of the whole. */
 enum radio_change {
   RADIO_CHANGE_NONE = 0,      /* the difference is within the noise */
   RADIO_CHANGE_FASTER,
@@ -348,22 +351,68 @@ enum radio_change {
   RADIO_CHANGE_UNKNOWN,       /* one run each: the noise is unknown */
 };
 
-/* One path in both profiles.  Times and calls are the median over the runs of
- * each profile; of ranks they are the sum.  Later versions may add members at
- * the end. */
+/* The times that changes are judged by. */
+enum radio_basis {
+  RADIO_BASIS_WALL = 0,
+  RADIO_BASIS_CPU,            /* on CPUs: wall times cannot be compared, since
+                                 conditions differ or threads lacked CPUs */
+  RADIO_BASIS_NONE,           /* the same, but the recordings do not know which
+                                 scopes had CPUs: all is unknown */
+};
+
+/* One path in both profiles, summed over threads: scopes that were handed to
+ * other threads are one path with those that were called.  If there were both,
+ * the path is followed by its parts, which have is_split, itself as parent, and
+ * no change of their own.  Times and calls are means over the runs of each
+ * profile, so they add up; of ranks they are the sum.  Later versions may add
+ * members at the end. */
 struct radio_difference {
   const char *name;           /* of the last scope of the path */
-  size_t before, after;       /* its node in each, or RADIO_NO_PARENT */
+  size_t before, after;       /* its (first) node in each, or
+                                 RADIO_NO_PARENT */
   size_t parent;              /* index of the difference above it, or
                                  RADIO_NO_PARENT */
   unsigned depth;             /* 0 for roots */
-  enum radio_change change;   /* of total */
+  enum radio_change change;   /* of self, by the basis: what the scope itself
+                                 did, so a change is of one path.  Waiting for
+                                 other threads follows from what they do, and
+                                 has none */
   int64_t total_before_ns, total_after_ns;
   int64_t self_before_ns, self_after_ns; /* without children */
   uint64_t calls_before, calls_after; /* runs of the scope */
-  /* The 95 % confidence interval of the change of total, from the spread over
-   * the runs; both 0 if unknown. */
+  /* The interval of the change of the median total, by the basis: those of all
+   * paths together hold with 95 % confidence.  Both 0 if unknown. */
   int64_t delta_low_ns, delta_high_ns;
+
+  /* The same of self; what total did; times on CPUs; and medians of the total,
+   * by the basis. */
+  int64_t self_low_ns, self_high_ns;
+  enum radio_change total_change;     /* not NEW or GONE */
+  bool is_split;
+  int64_t cpu_before_ns, cpu_after_ns;
+  int64_t self_cpu_before_ns, self_cpu_after_ns;
+  int64_t median_before_ns, median_after_ns;
+};
+
+/* A condition of the recordings that differs, or for which wall times are not
+ * comparable.  A result: later versions may add members at its end. */
+struct radio_condition {
+  const char *name;           /* "CPU share", "load", ... or a fact's key */
+  const char *before, *after; /* texts */
+  bool is_fact;               /* given to the recording, and may have names */
+  bool is_unfair;             /* it affects times: see below */
+};
+
+/* A result: later versions may add members at its end. */
+struct radio_comparison_info {
+  enum radio_basis basis;
+  bool is_unfair;             /* a condition is: if the whole got slower is
+                                 unclear, since it may be by that */
+  bool is_same_operation;
+  size_t nconditions;
+  double floor;               /* part of a path's time: smaller differences may
+                                 come from the conditions, or from the chances
+                                 of one process */
 };
 
 struct radio_comparison;
@@ -376,7 +425,22 @@ radio_profile_compare (const struct radio_profile *before,
                        struct radio_comparison **comparison)
   RADIO_USE_RESULT;
 
-/* Returns the number of paths in the union of both. */
+/* Fills info. */
+RADIO_API void
+radio_comparison_get_info (const struct radio_comparison *comparison,
+                           struct radio_comparison_info *info,
+                           size_t info_nbytes);
+#define radio_comparison_get_info(comparison, info) \
+  radio_comparison_get_info (comparison, info, \
+                             sizeof (struct radio_comparison_info))
+
+/* Returns condition i, below info.nconditions: measured ones first.  Strings
+ * are valid as long as the comparison and both profiles are. */
+RADIO_API const struct radio_condition *
+radio_comparison_condition (const struct radio_comparison *comparison,
+                            size_t i);
+
+/* Returns the number of paths in the union of both, with their parts. */
 RADIO_API size_t
 radio_comparison_count (const struct radio_comparison *comparison);
 

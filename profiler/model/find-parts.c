@@ -178,7 +178,7 @@ rd_find_parts (struct rd_finder *finder)
   uint64_t *values = memory;
   for (size_t i = 0; i < n; i++)
     values[i] = profile->parts.at[i + 1].wall_ns;
-  double median = rd_spread_of (values, n).median;
+  double median = rd_spread_of (values, n, NULL).median;
   uint64_t min_ns = values[0], max_ns = values[n - 1];
   if (!(median > 0))
     return RADIO_OK;

@@ -78,7 +78,7 @@ measure_steps (const struct radio_profile *profile, struct steps *steps)
     return RADIO_OK;
   steps->is_bound = (double) (n + 1) < MIN_LOGGED * (double) node->calls;
   steps->median_ns = steps->is_bound ? bound_of_median (node)
-                                     : rd_spread_of (values, n).median;
+                                     : rd_spread_of (values, n, NULL).median;
   for (size_t i = 0; i < n; i++)
     steps->nslow += is_slow (steps, values[i]);
   return RADIO_OK;

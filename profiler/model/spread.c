@@ -30,6 +30,15 @@
  * promises from 3 runs on (tests/profiler/model/test-compare.c simulates
  * it).
  *
+ * Runs that follow each other share conditions, so a slow one is followed by
+ * another, and n of them say less than n independent ones.  They count as
+ * n (1 - r) / (1 + r), where r is their serial correlation, as those of an
+ * autoregressive process do:
+ *
+ *  G. V. Bayley, J. M. Hammersley: The "effective" number of independent
+ *   observations in an autocorrelated time series, Supplement to the Journal
+ *   of the Royal Statistical Society 8 (1946), 184-197.
+ *
  * With fewer than some ten runs the order statistics are the smallest and
  * the largest one, and a single run that something disturbed would make the
  * interval as wide as its own distance.  Two rules take care of that: a run
@@ -81,13 +90,33 @@ compare_values (const void *a, const void *b)
   return rd_compare_u64 (*(const uint64_t *) a, *(const uint64_t *) b);
 }
 
-struct rd_spread
-rd_spread_of (uint64_t *values, size_t n)
+/* The number of independent runs that say as much as these. */
+static double
+count_independent (const uint64_t *values, const struct rd_spread *spread)
 {
+  double products = 0, squares = 0, last = 0;
+  for (size_t i = 0; i < spread->n; i++) {
+    double value = fmin (fmax ((double) values[i], spread->min), spread->max);
+    double distance = value - spread->median;
+    products += last * distance;
+    squares += distance * distance;
+    last = distance;
+  }
+  double r = squares > 0 ? products / squares : 0;
+  double n = (double) spread->n;
+  return r > 0 ? fmax (2, n * (1 - r) / (1 + r)) : n;
+}
+
+struct rd_spread
+rd_spread_of (uint64_t *values, size_t n, uint64_t *room)
+{
+  if (room)
+    memcpy (room, values, n * sizeof *values);
   qsort (values, n, sizeof *values, compare_values);
   double low = (double) values[(n - 1) / 2], high = (double) values[n / 2];
   struct rd_spread spread = {
     .n = n,
+    .nindependent = (double) n,
     .median = low + (high - low) / 2,
     .min = (double) values[0],
     .max = (double) values[n - 1],
@@ -102,6 +131,8 @@ rd_spread_of (uint64_t *values, size_t n)
     else if (second - spread.min > ALONE * (spread.max - second))
       spread.min = second;
   }
+  if (room)
+    spread.nindependent = count_independent (room, &spread);
 
   /* The c-th and the c-th last value are as far apart as 2 z standard errors
    * of the median. */
@@ -110,62 +141,86 @@ rd_spread_of (uint64_t *values, size_t n)
   double z = normal_quantile (binomial_tail (n, c - 1));
   double error = (fmin ((double) values[n - c], spread.max)
                   - fmax ((double) values[c - 1], spread.min)) / (2 * z);
-  spread.variance = error * error;
+  spread.variance = error * error * (double) n / spread.nindependent;
   return spread;
 }
 
-/* The 97.5 % quantile of Student's t distribution.  Between the rows
- * it is almost linear in 1 / degrees. */
+/* More degrees of freedom count as these: 2 % wider than needed. */
+#define MOST_DEGREES 100
+
+/* The probability that Student's t with a whole number of degrees lies within
+ * sqrt (degrees) tan (angle) of 0: M. Abramowitz, I. A. Stegun, Handbook of
+ * Mathematical Functions, 26.7.3 and 26.7.4. */
 static double
-student_quantile (double degrees)
+student_within (int degrees, double angle)
 {
-  static const struct {
-    double degrees, quantile;
-  } rows[] = {
-    { 1, 12.7062 }, { 2, 4.3027 }, { 3, 3.1824 }, { 4, 2.7764 },
-    { 5, 2.5706 }, { 6, 2.4469 }, { 7, 2.3646 }, { 8, 2.3060 },
-    { 9, 2.2622 }, { 10, 2.2281 }, { 12, 2.1788 }, { 15, 2.1314 },
-    { 20, 2.0860 }, { 30, 2.0423 }, { 60, 2.0003 }, { 120, 1.9799 },
-    { 1e9, 1.9600 },
-  };
-  size_t n = sizeof rows / sizeof rows[0];
-  size_t i = 1;
-  while (i < n - 1 && rows[i].degrees < degrees)
-    i++;
-  double from = 1 / rows[i - 1].degrees, to = 1 / rows[i].degrees;
-  double at = (from - 1 / degrees) / (from - to);
-  at = at < 0 ? 0 : at > 1 ? 1 : at;
-  return rows[i - 1].quantile
-         + at * (rows[i].quantile - rows[i - 1].quantile);
+  double cosine = cos (angle), term = degrees % 2 ? cosine : 1, sum = 0;
+  for (int i = degrees % 2 ? 1 : 0; i <= degrees - 2; i += 2) {
+    sum += term;
+    term *= cosine * cosine * (i + 1) / (i + 2);
+  }
+  return degrees % 2 ? (angle + sin (angle) * sum) / acos (0)
+                     : sin (angle) * sum;
+}
+
+/* What |t| exceeds with the probability alpha.  Between whole numbers of
+ * degrees it is almost linear in 1 / degrees. */
+static double
+student_quantile (double degrees, double alpha)
+{
+  double ends[2];
+  degrees = fmin (fmax (degrees, 1), MOST_DEGREES);
+  int whole = (int) degrees;
+  for (int k = 0; k < 2; k++) {
+    double low = 0, high = acos (0);
+    for (int i = 0; i < 50; i++) {
+      double middle = (low + high) / 2;
+      if (student_within (whole + k, middle) < 1 - alpha)
+        low = middle;
+      else
+        high = middle;
+    }
+    ends[k] = sqrt (whole + k) * tan (low);
+  }
+  double at = (1. / whole - 1 / degrees) / (1. / whole - 1. / (whole + 1));
+  return ends[0] + at * (ends[1] - ends[0]);
 }
 
 /* True if all of one side are above all of the other, by more than the
- * smaller of the two ranges. */
+ * smaller of the two ranges.  So few runs that chance alone sorts them like
+ * this must be farther apart: a range is k times too small by chance with the
+ * probability 1 / k^2. */
 static bool
-are_apart (const struct rd_spread *below, const struct rd_spread *above)
+are_apart (const struct rd_spread *below, const struct rd_spread *above,
+           double alpha)
 {
-  double gap = above->min - below->max;
+  double gap = above->min - below->max, chance = 2;
   double range = fmin (below->max - below->min, above->max - above->min);
-  return below->n >= APART_MIN_RUNS && above->n >= APART_MIN_RUNS
-         && gap > 0 && gap > range;
+  for (int i = 1; i <= (int) below->nindependent && chance > 1e-9; i++)
+    chance *= i / (floor (above->nindependent) + i);
+  return below->nindependent >= APART_MIN_RUNS
+         && above->nindependent >= APART_MIN_RUNS && gap > 0
+         && gap > range * fmax (1, sqrt (chance / 2 / alpha));
 }
 
 void
 rd_spread_interval (const struct rd_spread *before,
-                    const struct rd_spread *after, double *low, double *high)
+                    const struct rd_spread *after, double alpha, double *low,
+                    double *high)
 {
   double delta = after->median - before->median, half = 0;
   double sum = before->variance + after->variance;
   if (sum > 0) {
     double inverse
-      = before->variance * before->variance / (double) (before->n - 1)
-        + after->variance * after->variance / (double) (after->n - 1);
-    half = student_quantile (sum * sum / inverse) * sqrt (sum);
+      = before->variance * before->variance / (before->nindependent - 1)
+        + after->variance * after->variance / (after->nindependent - 1);
+    half = student_quantile (sum * sum / inverse, alpha) * sqrt (sum);
   }
   *low = delta - half;
   *high = delta + half;
   bool holds_0 = *low <= 0 && *high >= 0;
-  if (!holds_0 || (!are_apart (before, after) && !are_apart (after, before)))
+  if (!holds_0 || (!are_apart (before, after, alpha)
+                   && !are_apart (after, before, alpha)))
     return;
   *low = after->min - before->max;
   *high = after->max - before->min;

@@ -9,18 +9,22 @@
 /* n measurements: their median, and how uncertain it is. */
 struct rd_spread {
   size_t n;
+  double nindependent;        /* measurements that say as much: fewer if those
+                                 that follow each other are alike; >= 2 */
   double median;
   double variance;            /* of the median, not of a measurement */
   double min, max;            /* but for one that lies alone (spread.c) */
 };
 
-/* Sorts the values.  n > 0; with 1 the variance is 0 and means nothing. */
-struct rd_spread rd_spread_of (uint64_t *values, size_t n);
+/* Sorts the values, which are in the order in which they were measured; room
+ * is for n others.  NULL: in no order, so they count as independent.  n > 0;
+ * with 1 the variance is 0 and means nothing. */
+struct rd_spread rd_spread_of (uint64_t *values, size_t n, uint64_t *room);
 
 /* The interval that holds the difference of two medians, after less before,
- * with 95 % confidence; both n > 1. */
+ * but for the probability alpha; both n > 1. */
 void rd_spread_interval (const struct rd_spread *before,
-                         const struct rd_spread *after, double *low,
-                         double *high);
+                         const struct rd_spread *after, double alpha,
+                         double *low, double *high);
 
 #endif /* RD_SPREAD_H */

@@ -164,6 +164,12 @@ use_profile (struct radio_recorder *recorder, const char *file)
   CHECK_GUARD (share);
   radio_profile_imbalance (profile, 0, &imbalance.value);
   CHECK_GUARD (imbalance);
+  RESULT (radio_comparison_info, compared);
+  struct radio_comparison *comparison;
+  check (radio_profile_compare (profile, profile, &comparison));
+  radio_comparison_get_info (comparison, &compared.value);
+  CHECK_GUARD (compared);
+  radio_comparison_close (comparison);
   check (radio_profile_write (profile, file, &write.value));
   radio_profile_close (profile);
 }

@@ -5,13 +5,14 @@ numbers equal those computed in Python from radio's JSON of the same
 recording."""
 
 import collections
+import json
 import re
 import subprocess
 
 import pytest
 
 import profile_numbers as expected
-from conftest import BUILD, missing
+from conftest import BUILD, missing, run_radio
 from document_reader import Document
 from pages import (TIMELINE_AXIS_PX, TIMELINE_GAP_PX, TIMELINE_GUTTER_PX,
                    TIMELINE_ROW_PX, browser, busiest_span, choose_metric,
@@ -562,47 +563,61 @@ def test_a_stretch_that_is_transformed_has_the_json_s_numbers(opened,
                all_paths=False)
 
 
-def median(values):
-    values = sorted(values)
-    n = len(values)
-    return int((values[(n - 1) // 2] + values[n // 2]) / 2 + 0.5)
-
-
-def median_of_runs(document):
-    """Returns, for each path, the median of its totals in the runs."""
-    totals = collections.defaultdict(
-        lambda: [0] * len(document.parts))
+def means_of_runs(document, is_by_cpu):
+    """Returns, for each path without regard to threads, the mean of its totals
+    in the runs: of its time on CPUs with that of all below it, or of wall
+    time; (name, whether it is a request): number."""
     table = document.raw["shares"]
-    for node, part, total in zip(table["node"], table["part"],
-                                 table["total_ns"]):
-        totals[node][part] = total
-    return {expected.path_of(document, i): median(totals[i])
-            for i in range(len(document.nodes))}
+    parents = document.raw["nodes"]["parent"]
+    sums = collections.Counter()
+
+    def key(node):
+        path = []
+        while node >= 0:
+            edge = document.nodes[node]["edge"]
+            path.append((document.nodes[node]["name"],
+                         0 if edge == 1 or parents[node] < 0 else edge))
+            node = parents[node]
+        return tuple(reversed(path))
+
+    for node in range(len(document.nodes)):
+        sums[key(node)] += 0
+    for node, total, work, starved in zip(
+            table["node"], table["total_ns"], table["work_ns"],
+            table["starved_ns"]):
+        if not is_by_cpu:
+            sums[key(node)] += total
+        while is_by_cpu and node >= 0:
+            sums[key(node)] += work - starved
+            node = parents[node]
+    return {path: int(total / len(document.parts) + 0.5)
+            for path, total in sums.items()}
 
 
 def test_changes_have_the_json_s_numbers_of_both_recordings(
         opened, local_read, local_changes):
     page = opened(local_changes, fragment="#view=diff")
-    before, after = map(median_of_runs, (
-        local_read.document, Document(local_changes.with_name("more.json"))))
+    recordings = [local_read.page, local_changes.with_name("more.json")]
+    said = json.loads(run_radio("diff", *recordings, "--json").stdout)
+    before, after = (means_of_runs(one, said["basis"] == "cpu") for one in (
+        local_read.document, Document(recordings[1])))
     shown = page.evaluate(
         "[...document.querySelectorAll('.diff tr[data-path]')].map(row =>"
-        " [row.querySelector('th button').title"
-        "    + (row.querySelector('.edge')?.textContent ?? ''),"
+        " [row.querySelector('th button').title,"
         "  ...[...row.querySelectorAll('td')].slice(0, 2).map(cell =>"
         "    cell.title)])")
     found = collections.Counter((name, number(was) if was else None,
                                  number(now) if now else None)
                                 for name, was, now in shown)
     wanted = collections.Counter(
-        (" \u203a ".join(one.name for one, _ in path) + EDGES[path[-1][1]],
-         before.get(path), after.get(path))
+        (" \u203a ".join(name for name, _ in path), before.get(path),
+         after.get(path))
         for path in before.keys() | after.keys())
     assert found == wanted
     whole = [sum(one[path] for path in one if len(path) == 1)
              for one in (before, after)]
-    assert text_of(page, ".diff-whole").startswith(
-        " \u2192 ".join(map(expected.time_text, whole)))
+    assert " \u2192 ".join(map(expected.time_text, whole)) \
+        in text_of(page, ".diff-whole")
 
 
 @pytest.fixture(scope="session")

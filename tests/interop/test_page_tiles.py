@@ -250,14 +250,15 @@ def rows_of_changes(page):
 def check_changes(page, before, after):
     said = json.loads(run_radio("diff", before, after, "--json").stdout)
     rows = rows_of_changes(page)
-    paths = said["paths"]
+    paths = [one for one in said["paths"] if not one["split"]]
+    what = "cpu" if said["basis"] == "cpu" else "total"
     assert len(rows) == min(100, len(paths)) > 5
     for at, name, was, now, *_, change in rows:
         path = paths[at]
         assert name == path["name"]
         # A value missing on one side is a dash; rare paths are noise.
-        for shown, ns in ((was, path["total_before_ns"]),
-                          (now, path["total_after_ns"])):
+        for shown, ns in ((was, path[what + "_before_ns"]),
+                          (now, path[what + "_after_ns"])):
             assert (0 if shown == "\u2013" else number(shown)) == ns
         assert (was == "\u2013") <= (path["change"] in ("new", "noise"))
         assert (now == "\u2013") <= (path["change"] in ("gone", "noise"))

@@ -85,3 +85,48 @@ make_operation (const char *root, const char *operation, const char *box,
   build_finish (profile);
   return profile;
 }
+
+static void
+add_number (struct radio_profile *profile, const char *key, uint64_t value)
+{
+  char text[32];
+  snprintf (text, sizeof text, "%llu", (unsigned long long) value);
+  build_fact (profile, key, text, false);
+}
+
+struct radio_profile *
+make_loaded (const struct made_conditions *conditions)
+{
+  enum { NRUNS = 10 };
+  struct radio_profile *runs[NRUNS], *joined = NULL;
+  for (uint64_t i = 0; i < NRUNS; i++) {
+    uint64_t part = 995 + i * 7 % NRUNS;        /* of 1000 */
+    uint64_t wall_ns = conditions->wall_us * part;
+    uint64_t cpu_ns = conditions->cpu_us * part;
+    runs[i] = build_new ("run");
+    uint32_t read = build_node (runs[i], RD_NO_INDEX, "read", "operation");
+    uint32_t decode = build_node (runs[i], read, "decode", "decode");
+    build_times (runs[i], read, 1, wall_ns, wall_ns / 2, wall_ns / 2, 0);
+    build_times (runs[i], decode, 4, wall_ns / 2, wall_ns / 2, wall_ns / 2,
+                 0);
+    for (size_t k = 0; k < 2 && !conditions->is_starved_unknown; k++)
+      runs[i]->nodes.at[k].starved_ns = (wall_ns - cpu_ns) / 2;
+    runs[i]->info.wall_ns = wall_ns;
+    add_number (runs[i], RD_FACT_NCPUS, 2);
+    add_number (runs[i], RD_FACT_PID, 4711);
+    add_number (runs[i], RD_FACT_CPU_NS, cpu_ns);
+    add_number (runs[i], RD_FACT_MACHINE_NS,
+                cpu_ns + 1000 * conditions->others_us);
+    add_number (runs[i], RD_FACT_STEAL_NS, 1000 * conditions->steal_us);
+    add_number (runs[i], RD_FACT_BLOCK_INPUT, conditions->disk_nbytes);
+    if (conditions->clock_mhz)
+      add_number (runs[i], RD_FACT_CLOCK, conditions->clock_mhz);
+    if (conditions->cpu_model)
+      build_fact (runs[i], RD_FACT_CPU_MODEL, conditions->cpu_model, false);
+    build_finish (runs[i]);
+  }
+  assert_ok (radio_profile_join (runs, NRUNS, RADIO_PARTS_RUNS, &joined));
+  for (size_t i = 0; i < NRUNS; i++)
+    radio_profile_close (runs[i]);
+  return joined;
+}

@@ -29,4 +29,18 @@ struct radio_profile *make_longest (void);
 struct radio_profile *make_operation (const char *root, const char *operation,
                                       const char *box, const char *pid);
 
+/* Conditions of runs: times of one run in microseconds. */
+struct made_conditions {
+  uint64_t wall_us, cpu_us;   /* of "read" and "decode" below it, half each;
+                                 the rest is without a CPU */
+  bool is_starved_unknown;    /* of that only the process's CPU time is
+                                 known */
+  uint64_t others_us;         /* CPU time of other processes */
+  uint64_t steal_us, clock_mhz, disk_nbytes;
+  const char *cpu_model;      /* NULL: not known */
+};
+
+/* Returns 10 joined runs of such an operation, which differ by 2 %. */
+struct radio_profile *make_loaded (const struct made_conditions *conditions);
+
 #endif /* RD_TESTS_MADE_PROFILES_H */

@@ -87,12 +87,15 @@ struct rd_diff {
   bool redact;                /* print which facts differ, not their values */
   double fail_percent;        /* negative: differences do not fail */
 
-  size_t n;                   /* paths; set by the report */
-  int64_t whole_ns;           /* the larger of both roots' sums */
+  /* Set by the report. */
+  struct radio_comparison_info info;
+  size_t n;                   /* paths */
+  int64_t ns[2], wall_ns[2];  /* the roots' sums; what is compared, and wall */
 };
 
-/* Prints the table and a summary, or JSON.  Returns an exit status: 1, after
- * an error, when a root is slower by more than fail_percent. */
+/* Prints the table and a summary, or JSON.  Returns an exit status, after an
+ * error: 1 when a root is slower by more than fail_percent, 3 when that is
+ * unclear, since conditions differ. */
 int rd_diff_report (struct rd_diff *diff);
 
 #endif /* RD_TOOLS_PROFILE_REPORT_H */

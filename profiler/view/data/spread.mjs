@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The spread of repeated measurements, and the 95 % confidence interval of the
+// The spread of repeated measurements, and the confidence interval of the
 // difference of two medians.  The same rules as profiler/model/spread.c, which
 // has their sources.
 
@@ -65,56 +65,94 @@ function medianVariance(values, { min, max }) {
   return ((high - low) / (2 * z)) ** 2;
 }
 
+// The number of independent measurements that say as much as these, which are
+// in the order in which they were made.
+function countIndependent(measured, median, { min, max }) {
+  let products = 0, squares = 0, last = 0;
+  for (const value of measured) {
+    const distance = Math.min(Math.max(value, min), max) - median;
+    products += last * distance;
+    squares += distance * distance;
+    last = distance;
+  }
+  const n = measured.length, r = squares > 0 ? products / squares : 0;
+  return r > 0 ? Math.max(2, n * (1 - r) / (1 + r)) : n;
+}
+
 // Summarizes measurements, at least one: their number, median, the median's
 // variance, and their ends.
 export function spreadOf(measured) {
   const values = Float64Array.from(measured).sort();
   const n = values.length;
   const low = values[(n - 1) >> 1], high = values[n >> 1];
+  const median = low + (high - low) / 2;
   const ends = spreadEnds(values);
-  return { n, median: low + (high - low) / 2, ...ends,
-           variance: medianVariance(values, ends) };
+  const independent = n < 2 ? n : countIndependent(measured, median, ends);
+  return { n, independent, median, ...ends,
+           variance: medianVariance(values, ends) * n / independent };
 }
 
-// The 97.5 % quantile of Student's t, by degrees of freedom.
-const STUDENT = [
-  [1, 12.7062], [2, 4.3027], [3, 3.1824], [4, 2.7764], [5, 2.5706],
-  [6, 2.4469], [7, 2.3646], [8, 2.3060], [9, 2.2622], [10, 2.2281],
-  [12, 2.1788], [15, 2.1314], [20, 2.0860], [30, 2.0423], [60, 2.0003],
-  [120, 1.9799], [1e9, 1.9600],
-];
+const MOST_DEGREES = 100;
 
-function studentQuantile(degrees) {
-  let i = 1;
-  while (i < STUDENT.length - 1 && STUDENT[i][0] < degrees)
-    i++;
-  const [[lower, from], [upper, to]] = [STUDENT[i - 1], STUDENT[i]];
-  const at = (1 / lower - 1 / degrees) / (1 / lower - 1 / upper);
-  return from + Math.max(0, Math.min(1, at)) * (to - from);
+// The probability that Student's t lies within sqrt (degrees) tan (angle).
+function studentWithin(degrees, angle) {
+  const cosine = Math.cos(angle), odd = degrees % 2;
+  let term = odd ? cosine : 1, sum = 0;
+  for (let i = odd; i <= degrees - 2; i += 2) {
+    sum += term;
+    term *= cosine * cosine * (i + 1) / (i + 2);
+  }
+  return odd ? (angle + Math.sin(angle) * sum) / (Math.PI / 2)
+    : Math.sin(angle) * sum;
 }
 
-function halfWidth(a, b) {
+// What |t| exceeds with the probability alpha.
+function studentQuantile(degrees, alpha) {
+  const limited = Math.min(Math.max(degrees, 1), MOST_DEGREES);
+  const whole = Math.floor(limited);
+  const [from, to] = [whole, whole + 1].map((one) => {
+    let low = 0, high = Math.PI / 2;
+    for (let i = 0; i < 50; i++) {
+      const middle = (low + high) / 2;
+      if (studentWithin(one, middle) < 1 - alpha)
+        low = middle;
+      else
+        high = middle;
+    }
+    return Math.sqrt(one) * Math.tan(low);
+  });
+  const at = (1 / whole - 1 / limited) / (1 / whole - 1 / (whole + 1));
+  return from + at * (to - from);
+}
+
+function halfWidth(a, b, alpha) {
   const sum = a.variance + b.variance;
   if (!(sum > 0))
     return 0;
-  const inverse = a.variance * a.variance / (a.n - 1)
-    + b.variance * b.variance / (b.n - 1);
-  return studentQuantile(sum * sum / inverse) * Math.sqrt(sum);
+  const inverse = a.variance * a.variance / (a.independent - 1)
+    + b.variance * b.variance / (b.independent - 1);
+  return studentQuantile(sum * sum / inverse, alpha) * Math.sqrt(sum);
 }
 
-function areApart(below, above) {
+function areApart(below, above, alpha) {
   const gap = above.min - below.max;
   const range = Math.min(below.max - below.min, above.max - above.min);
-  return below.n >= APART_MIN_RUNS && above.n >= APART_MIN_RUNS
-    && gap > 0 && gap > range;
+  let chance = 2;
+  for (let i = 1; i <= below.independent && chance > 1e-9; i++)
+    chance *= i / (Math.floor(above.independent) + i);
+  return below.independent >= APART_MIN_RUNS
+    && above.independent >= APART_MIN_RUNS && gap > 0
+    && gap > range * Math.max(1, Math.sqrt(chance / 2 / alpha));
 }
 
-// The confidence interval of after's median minus before's; both with n > 1.
-export function spreadInterval(before, after) {
+// The interval of after's median minus before's, which holds it but for the
+// probability alpha; both with n > 1.
+export function spreadInterval(before, after, alpha = 0.05) {
   const delta = after.median - before.median;
-  const half = halfWidth(before, after);
+  const half = halfWidth(before, after, alpha);
   const holds0 = delta - half <= 0 && delta + half >= 0;
-  if (!holds0 || !areApart(before, after) && !areApart(after, before))
+  if (!holds0 || !areApart(before, after, alpha)
+      && !areApart(after, before, alpha))
     return [delta - half, delta + half];
   return [after.min - before.max, after.max - before.min];
 }

@@ -1,32 +1,35 @@
 // SPDX-License-Identifier: MIT
 // Compares two profiles path by path, like `radio diff'
 // (profiler/model/compare.c): the union of both trees, in the order of the
-// first.  Values are per run, the median over the runs.
+// first, summed over threads.  Values are per run, the mean over the runs.
 
+import { compareConditions, isByRounds, roundsOf } from './conditions.mjs';
 import { totalsOfRuns } from './run-shape.mjs';
 import { Tree } from '../data/tree.mjs';
 import { spreadInterval, spreadOf } from '../data/spread.mjs';
 
-// Facts that differ between any two recordings (tools/profile/cmd-diff.c).
-const PASSING = new RegExp('^(pid|command|runs|warmup|seed|failed|bytes .*'
-  + '|page faults.*|.* (ns|not recorded|no longer logged|outside of scopes'
-  + '|not kept|in signal handlers|by another recorder|without an end)'
-  + '|clock jumped)$');
+// Of all paths together, and of the whole.
+const ALPHA = 0.05, LEAST_SHARE = 0.005;
 
-// A root has no edge.
+const HANDOFF = 1;
+
+// What is compared where wall times cannot be.
+const CPU = { id: 'cpu', label: 'CPU time', unit: 'time' };
+
+// A root has no edge; which thread it was makes no other path.
 function keyOfNode({ profile, tree, origin }, node) {
-  const at = origin[node];
+  const at = origin[node], edge = profile.edges[at];
   const isMoved = tree.parents[node] < 0 && profile.tree.parents[at] >= 0;
   return JSON.stringify([profile.names[at], profile.categories[at],
-                         isMoved ? 0 : profile.edges[at]]);
+                         isMoved || edge === HANDOFF ? 0 : edge]);
 }
 
-// Matches the paths of both trees: [{ before, after, parent, children }], -1
-// for a missing one; the roots are the children of the one at -1.
-function pairPaths(before, after) {
+// Matches the paths of both trees: [{ nodes: those of before, and of after,
+// parent, children }]; the roots are the children of the one at -1.
+function pairPaths(shapes) {
   const paths = [];
   const top = { children: [], byKey: new Map() };
-  const add = (shape, side, other) => {
+  shapes.forEach((shape, side) => {
     const places = new Int32Array(shape.size);
     for (let node = 0; node < shape.size; node++) {
       const up = shape.tree.parents[node];
@@ -36,97 +39,171 @@ function pairPaths(before, after) {
       let path = above.byKey.get(key);
       if (path === undefined) {
         path = paths.length;
-        paths.push({ [side]: node, [other]: -1, parent, children: [],
+        paths.push({ nodes: [[], []], parent, children: [],
                      byKey: new Map() });
         above.byKey.set(key, path);
         above.children.push(path);
       }
-      paths[path][side] = node;
+      paths[path].nodes[side].push(node);
       places[node] = path;
     }
-  };
-  add(before, 'before', 'after');
-  add(after, 'after', 'before');
+  });
   return { paths, top };
 }
 
 // Returns the columns of each run for all nodes; where runs were not recorded
 // one by one, the mean.
-function columnsOfRuns(shape, id) {
-  const totals = totalsOfRuns(shape, id);
-  if (totals !== null)
+function columnsOfRuns(shape, id, isSelf) {
+  const totals = isSelf ? shape.runs.map((run) =>
+    run[id === 'wall' ? 'self' : id]) : totalsOfRuns(shape, id);
+  if (totals !== null && totals[0] !== undefined)
     return totals;
-  const total = shape.metrics.find((one) => one.id === id)?.total
+  const metric = shape.metrics.find((one) => one.id === id);
+  const values = (isSelf ? metric?.own : metric?.total)
     ?? new Float64Array(shape.size);
-  return [total.map((value) => value / shape.runs.length)];
+  return [values.map((value) => value / shape.runs.length)];
 }
 
-// Zero for a missing node.
-function spreadAt(columns, node) {
-  return node < 0 ? { n: columns.length, median: 0 }
-    : spreadOf(columns.map((column) => column[node]));
-}
+const sumAt = (column, nodes) =>
+  nodes.reduce((sum, node) => sum + column[node], 0);
+
+const meanOf = (values) =>
+  values.reduce((sum, one) => sum + one / values.length, 0);
 
 // Rounds halves away from 0; never -0.
 function toWhole(value) {
   return Math.sign(value) * Math.floor(Math.abs(value) + 0.5) || 0;
 }
 
-// Whether a node belongs to the runs whose calls are given and to none of the
-// n others: all of them have it, or significantly most (the rule of
-// compare.c).
-function belongs(calls, node, n) {
-  const all = calls.length;
-  const have = calls.filter((column) => column[node] > 0).length;
-  let chance = 1;
-  for (let i = 0; i < have; i++)
-    chance *= (all - i) / (all + n - i);
-  return all < 2 || have === all || 2 * have > all && chance <= 0.05;
-}
-
-// calls: columns of before, and of after.
-function judgeChange(path, before, after, calls) {
-  if (path.before < 0 || path.after < 0) {
-    const [a, b] = calls;
-    const change = path.before < 0 ? belongs(b, path.after, a.length) && 'new'
-      : belongs(a, path.before, b.length) && 'gone';
-    return { change: change || 'noise', low: 0, high: 0 };
+class Comparer {
+  constructor(shapes, metric) {
+    const profiles = shapes.map(({ profile }) => profile);
+    this.shapes = shapes;
+    this.conditions = compareConditions(...profiles);
+    const { basis } = this.conditions;
+    this.metric = metric.id !== 'wall' || basis === 'wall' ? metric : CPU;
+    this.rounds = profiles.map(roundsOf);
+    this.isByRounds = isByRounds(...profiles);
+    const of = (id, isSelf) => shapes.map((shape) =>
+      columnsOfRuns(shape, id, isSelf));
+    const { id } = this.metric;
+    this.columns = { total: of(id, false), self: of(id, true),
+                     calls: of('calls', true) };
+    Object.assign(this, pairPaths(shapes));
+    this.setThresholds();
   }
-  if (before.n < 2 || after.n < 2)
-    return { change: 'one run', low: 0, high: 0 };
-  const [low, high] = spreadInterval(before, after);
-  return { change: low > 0 ? 'slower' : high < 0 ? 'faster' : 'noise',
-           low: toWhole(low), high: toWhole(high) };
-}
 
-// columns: { total, self, calls }, each of before and of after.
-function measurePath(before, after, path, columns) {
-  const of = (what) => [spreadAt(columns[what][0], path.before),
-                        spreadAt(columns[what][1], path.after)];
-  const shape = path.before >= 0 ? before : after;
-  const node = shape.origin[path.before >= 0 ? path.before : path.after];
-  const { names, categories, edges } = shape.profile;
-  const total = of('total');
-  const made = {
-    name: names[node], category: categories[node], edge: edges[node],
-    before: path.before, after: path.after,
-    ...judgeChange(path, ...total, columns.calls),
-  };
-  for (const [what, [a, b]] of [['total', total], ['self', of('self')],
-                                ['calls', of('calls')]]) {
-    made[what + 'Before'] = toWhole(a.median);
-    made[what + 'After'] = toWhole(b.median);
+  // The values of each run.
+  runsOf(what, path, side) {
+    return this.columns[what][side].map((column) =>
+      sumAt(column, path.nodes[side]));
   }
-  return made;
-}
 
-// Facts that both have and that differ.
-function differingFacts(before, after) {
-  const others = new Map(after.facts.map(({ key, value }) => [key, value]));
-  return before.facts.filter(({ key, value }) => !PASSING.test(key)
-    && others.has(key) && others.get(key) !== value)
-    .map(({ key, value }) => ({ name: key, before: value,
-                                after: others.get(key) }));
+  // What is judged: runs, or the median of each process's.
+  measurements(what, path, side) {
+    const runs = this.runsOf(what, path, side);
+    return !this.isByRounds || runs.length < 2 ? runs
+      : this.rounds[side].map(([first, end]) =>
+        Math.floor(spreadOf(runs.slice(first, end)).median));
+  }
+
+  isQueue(path) {
+    const side = path.nodes[0].length > 0 ? 0 : 1;
+    const { profile, origin } = this.shapes[side];
+    return profile.categories[origin[path.nodes[side][0]]] === 'queue';
+  }
+
+  setThresholds() {
+    const roots = this.top.children.map((one) => this.paths[one]);
+    const whole = [0, 1].map((side) => roots.reduce((sum, path) =>
+      sum + meanOf(this.runsOf('total', path, side)), 0));
+    this.least = LEAST_SHARE * Math.max(...whole);
+    const isOfBoth = ({ nodes }) => nodes.every((one) => one.length > 0);
+    const judged = this.paths.filter((path) =>
+      isOfBoth(path) && !this.isQueue(path) && [0, 1].some((side) =>
+        meanOf(this.runsOf('self', path, side)) > this.least));
+    const alone = this.paths.filter((path) =>
+      !isOfBoth(path) && !this.isQueue(path));
+    this.alpha = ALPHA / Math.max(1, judged.length
+                                  + roots.filter(isOfBoth).length);
+    this.presenceAlpha = ALPHA / Math.max(1, alone.length);
+  }
+
+  // Whether a path is typical of the runs of its side (compare.c).
+  belongs(path, side) {
+    const calls = this.measurements('calls', path, side);
+    const others = this.columns.calls[1 - side].length;
+    const n = calls.length, have = calls.filter((one) => one > 0).length;
+    const m = this.isByRounds ? this.rounds[1 - side].length : others;
+    let chance = 1;
+    for (let i = 0; i < have; i++)
+      chance *= (n - i) / (n + m - i);
+    return n < 2 || have === n
+      || 2 * have > n && chance <= this.presenceAlpha;
+  }
+
+  judge([before, after]) {
+    if (before.n < 2 || after.n < 2 || this.conditions.basis === 'none')
+      return { change: 'one run', low: 0, high: 0 };
+    const [low, high] = spreadInterval(before, after, this.alpha);
+    const least = Math.max(this.least, this.conditions.floor
+      * Math.min(before.median, after.median));
+    const isNoise = Math.abs(after.median - before.median) <= least;
+    return { change: isNoise ? 'noise' : low > 0 ? 'slower'
+      : high < 0 ? 'faster' : 'noise',
+             low: toWhole(low), high: toWhole(high), least };
+  }
+
+  judgePath(path, spreads) {
+    const isQueue = this.isQueue(path);
+    const alone = path.nodes.findIndex((one) => one.length === 0);
+    if (alone >= 0)
+      return { change: isQueue || !this.belongs(path, 1 - alone) ? 'noise'
+        : alone === 0 ? 'new' : 'gone',
+               below: 'noise', low: 0, high: 0, selfLow: 0, selfHigh: 0 };
+    const total = this.judge(spreads.total), self = this.judge(spreads.self);
+    return { change: isQueue && self.change !== 'one run' ? 'noise'
+      : self.change,
+             below: total.change, low: total.low, high: total.high,
+             selfLow: self.low, selfHigh: self.high, least: self.least };
+  }
+
+  // The part of a path on other threads than its root's: their means.
+  elsewhere(path) {
+    if (path.nodes.every((one) => one.length < 2))
+      return null;
+    return [0, 1].map((side) => {
+      const { tree, origin, profile } = this.shapes[side];
+      const other = path.nodes[side].filter((node) => tree.path(node)
+        .some((one) => profile.edges[origin[one]] === HANDOFF));
+      return toWhole(meanOf(this.columns.total[side].map((column) =>
+        sumAt(column, other))));
+    });
+  }
+
+  measure(path) {
+    const side = path.nodes[0].length > 0 ? 0 : 1;
+    const { profile, origin } = this.shapes[side];
+    const node = origin[path.nodes[side][0]];
+    const spreads = {};
+    const made = {
+      name: profile.names[node], category: profile.categories[node],
+      edge: profile.edges[node], elsewhere: this.elsewhere(path),
+      before: path.nodes[0][0] ?? -1, after: path.nodes[1][0] ?? -1,
+    };
+    for (const what of ['total', 'self', 'calls']) {
+      spreads[what] = [0, 1].map((one) =>
+        spreadOf(this.measurements(what, path, one)));
+      const [before, after] = [0, 1].map((one) =>
+        toWhole(meanOf(this.runsOf(what, path, one))));
+      Object.assign(made, { [what + 'Before']: before,
+                            [what + 'After']: after });
+    }
+    const [before, after] = spreads.total;
+    return { ...made, ...this.judgePath(path, spreads),
+             medianBefore: toWhole(before.median),
+             medianAfter: toWhole(after.median) };
+  }
 }
 
 function isSameOperation(before, after) {
@@ -146,30 +223,30 @@ function isSameOperation(before, after) {
 // metric: { id, unit }.
 export function compareProfiles(before, after,
                                 metric = { id: 'wall', unit: 'time' }) {
-  const { paths, top } = pairPaths(before, after);
+  const comparer = new Comparer([before, after], metric);
+  const { paths, top, conditions } = comparer;
   const list = [], places = new Int32Array(paths.length);
-  const of = (what) => [before, after].map(({ runs }) =>
-    runs.map((run) => run[what]));
-  const columns = { self: of('self'), calls: of('calls'),
-                    total: [before, after].map((shape) =>
-                      columnsOfRuns(shape, metric.id)) };
   const stack = top.children.slice().reverse();
   while (stack.length > 0) {
     const at = stack.pop();
     const path = paths[at];
     places[at] = list.length;
     const parent = path.parent < 0 ? -1 : places[path.parent];
-    list.push({ ...measurePath(before, after, path, columns), parent,
+    list.push({ ...comparer.measure(path), parent,
                 depth: parent < 0 ? 0 : list[parent].depth + 1 });
     for (const child of path.children.reverse())
       stack.push(child);
   }
   const roots = list.filter((one) => one.parent < 0);
   const sum = (key) => roots.reduce((all, one) => all + one[key], 0);
+  const wholes = (shape) => Array.from(shape.tree.children(-1))
+    .reduce((all, node) => all + meanOf(columnsOfRuns(shape, 'wall', false)
+      .map((column) => column[node])), 0);
   return {
+    ...conditions, metric: comparer.metric,
     paths: list, tree: new Tree(Int32Array.from(list, (one) => one.parent)),
     unit: metric.unit, before: sum('totalBefore'), after: sum('totalAfter'),
-    conditions: differingFacts(before.profile, after.profile),
+    wall: [before, after].map(wholes),
     sameOperation: isSameOperation(before.profile, after.profile),
   };
 }
@@ -197,7 +274,9 @@ export function diffTimes(comparison, normalised) {
 export function changeOf(path, scale) {
   if (scale === 1 || !['slower', 'faster', 'noise'].includes(path.change))
     return path.change;
-  const moved = (scale - 1) * path.totalAfter;
-  return path.low + moved > 0 ? 'slower'
-    : path.high + moved < 0 ? 'faster' : 'noise';
+  const moved = (scale - 1) * path.selfAfter;
+  const delta = path.selfAfter - path.selfBefore + moved;
+  return Math.abs(delta) <= (path.least ?? 0) ? 'noise'
+    : path.selfLow + moved > 0 ? 'slower'
+    : path.selfHigh + moved < 0 ? 'faster' : 'noise';
 }

@@ -5,11 +5,17 @@
 import { Shape, RUN_COLUMNS } from './shape.mjs';
 import { transform } from './transforms.mjs';
 
-// The columns of one run.
-function columnsOf(profile, part) {
-  const figures = profile.names.map((_, node) => profile.share(node, part));
+// The columns of one run; figures: of each node.
+function columnsOf(figures) {
   return Object.fromEntries(RUN_COLUMNS.map((name) =>
-    [name, Float64Array.from(figures, (one) => one[name])]));
+    [name, Float64Array.from(figures, (one) =>
+      name === 'cpu' ? one.work - one.starved : one[name])]));
+}
+
+function columnsOfAll({ names, calls, total, self, work, starved }) {
+  return columnsOf(names.map((_, i) =>
+    ({ calls: calls[i], total: total[i], self: self[i], work: work[i],
+       starved: starved[i] })));
 }
 
 // shape.runs: the columns of each run; of a single run its own.
@@ -19,7 +25,8 @@ export function runShape(profile) {
     Int32Array.from({ length: tree.size }, (_, i) => i), profile,
     profile.counters);
   shape.runs = profile.info.parts === 'runs' && parts.length > 1
-    ? parts.map((_, part) => columnsOf(profile, part)) : [profile];
+    ? parts.map((_, part) => columnsOf(profile.names.map((_name, node) =>
+      profile.share(node, part)))) : [columnsOfAll(profile)];
   return shape;
 }
 

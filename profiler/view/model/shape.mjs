@@ -9,8 +9,8 @@ import { makeMetrics } from './metrics.mjs';
 export const COLUMNS = ['calls', 'total', 'self', 'work', 'wait', 'queue',
                         'allocCount', 'allocBytes'];
 
-// The columns of each run.
-export const RUN_COLUMNS = ['calls', 'total', 'self'];
+// The columns of each run; cpu: its own work on CPUs.
+export const RUN_COLUMNS = ['calls', 'total', 'self', 'cpu'];
 
 export class Shape {
   // parents: of each node; origin: the profile's node; columns: { calls,

@@ -15,6 +15,10 @@ import { exactUnit, formatCount, formatRatio, formatShare, formatSigned,
          formatUnit } from '../data/units.mjs';
 
 const DIFF_ROWS = 100;
+
+// Changed paths that the answer names.
+const ANSWERS = 3;
+
 const LISTED = ['slower', 'faster', 'new', 'gone', 'noise'];
 
 // "+12.5 %", "3.2 x", or '' without a base.
@@ -31,6 +35,17 @@ function changeShare(before, after) {
 function namesOfPath(compared, path) {
   return compared.tree.path(path).map((one) => compared.paths[one].name)
     .join(' \u203a ');
+}
+
+// Names by which two recordings are told apart: of their files, else their
+// titles, with the time of day if these are equal.
+function namesOf(both, own) {
+  const names = both.map(({ fileName, info }) => fileName ?? info.title);
+  const clock = ({ info }) => new Date(info.started / 1e6).toISOString()
+    .slice(0, 19).replace('T', ' ');
+  return both.map((one, i) => (one === own ? 'this profile, ' : '') + names[i]
+    + (names[0] === names[1] && one.info.started > 0 ? ', ' + clock(one)
+      : ''));
 }
 
 class Diff {
@@ -121,8 +136,8 @@ class Diff {
     this.shapes = both.map((one) =>
       transformedRuns(one, this.profile, transforms));
     this.compared = compareProfiles(...this.shapes, this.metric);
-    this.names = both.map((one) => one === this.profile
-      ? 'this profile' : one.fileName ?? one.info.title);
+    this.metric = this.compared.metric;
+    this.names = namesOf(both, this.profile);
     this.render();
   }
 
@@ -151,8 +166,8 @@ class Diff {
     this.times = diffTimes(compared, isNormalised);
     this.changes = compared.paths.map((path) =>
       changeOf(path, this.scale));
-    this.head.replaceChildren(this.controls(isNormalised), this.sentence(),
-                              this.conditions());
+    this.head.replaceChildren(this.controls(isNormalised), this.conditions(),
+                              this.sentence());
     const matcher = makeMatcher(this.state.get('query'));
     this.matched = matcher
       ? compared.paths.map(({ name }) => matcher(name)) : null;
@@ -220,10 +235,11 @@ class Diff {
               ' equal wholes'));
   }
 
+  // The whole, with its interval, and what changed most.
   sentence() {
     const { compared, changes } = this;
     const count = (change) => changes.filter((one) => one === change).length;
-    const { before, after } = compared;
+    const { before, after, basis } = compared;
     const share = changeShare(before, after);
     const whole = (this.metric.id === 'wall' ? '' : this.metric.label + ' ')
       + this.format(before) + ' \u2192 ' + this.format(after)
@@ -231,26 +247,65 @@ class Diff {
     const noise = totalsOfRuns(this.shapes[0], this.metric.id) === null
       ? 'The mean of a run. Its spread was not recorded, so the noise is '
         + 'unknown.'
+      : basis === 'none' ? 'What changed is unclear: the recordings do not '
+        + 'show which scopes had CPUs.'
       : count('one run') > 0
         ? 'A single run has no spread, so the noise is '
           + 'unknown (record with --runs).'
         : 'Paths: ' + LISTED.map((one) => formatCount(count(one)) + ' '
           + this.label(one)).join(', ') + '.';
     return element('p', {}, element('strong', { class: 'diff-whole' },
-                                    whole), ' ' + noise
+                                    whole),
+      ' ' + this.interval(), ...this.answer(), ' ' + noise
       + (this.scale === 1 ? '' : ' Values of the second are scaled by '
          + formatRatio(this.scale) + '.'));
   }
 
+  // Of the whole, if it has one root.
+  interval() {
+    const roots = this.compared.paths.filter((one) => one.parent < 0);
+    const [{ low, high } = {}] = roots;
+    return roots.length !== 1 || low === 0 && high === 0 || this.scale !== 1
+      ? '' : '(' + this.signed(low) + ' to ' + this.signed(high) + '). ';
+  }
+
+  // The paths that changed, the largest first.
+  answer() {
+    const { paths } = this.compared;
+    const moved = (i) => Math.abs(paths[i].selfAfter * this.scale
+      - paths[i].selfBefore);
+    const found = this.changes.map((_, i) => i).filter((i) =>
+      !['noise', 'one run'].includes(this.changes[i]))
+      .sort((a, b) => moved(b) - moved(a) || a - b).slice(0, ANSWERS);
+    return found.flatMap((i, at) => [at === 0 ? '' : ', ',
+      element('button', { type: 'button', class: 'link',
+                          title: namesOfPath(this.compared, i),
+                          onclick: () => this.choose(i) },
+              nameElement(paths[i].name)),
+      ' ' + this.label(this.changes[i]) + ' by '
+        + this.signed(paths[i].selfAfter * this.scale
+                      - paths[i].selfBefore)])
+      .concat(found.length > 0 ? ['. '] : []);
+  }
+
   // Lists the differences that make the comparison unfair, before any figure.
   conditions() {
-    const { conditions, sameOperation } = this.compared;
+    const { basis, conditions, floor, sameOperation } = this.compared;
+    const wall = (value) => formatUnit(value, 'time');
     const items = conditions.map(({ name, before, after }) =>
       element('li', {}, nameElement(name), ': ', nameElement(before),
               ' \u2192 ', nameElement(after)));
     if (!sameOperation)
       items.unshift(element('li', {}, element('strong', {}, 'These are '
         + 'profiles of different operations.')));
+    if (basis !== 'wall')
+      items.push(element('li', {}, 'wall time: '
+        + this.compared.wall.map(wall).join(', ') + ': not comparable'
+        + (basis === 'cpu' ? ', so CPU time is compared' : '')));
+    if (basis === 'cpu' && floor >= 0.1)
+      items.push(element('li', {}, 'Differences of less than '
+        + formatShare(floor, 1) + ' may come from the conditions, and count '
+        + 'as noise.'));
     return items.length === 0 ? ''
       : element('ul', { class: 'diff-conditions',
                         'aria-label': 'Different conditions' }, ...items);
@@ -261,17 +316,26 @@ class Diff {
     const { before, after } = this.times;
     const delta = after[i] - before[i];
     const has = path.low !== 0 || path.high !== 0;
+    const below = this.changes[i] === 'noise' && path.below !== 'noise'
+      && this.scale === 1 ? ' (' + this.label(path.below) + ' below)' : '';
     const moved = (this.scale - 1) * path.totalAfter;
     return [
-      ['change', this.label(this.changes[i])],
+      ['change', this.label(this.changes[i]) + below],
       ['before', path.before < 0 ? '' : this.format(before[i])],
       ['after', path.after < 0 ? '' : this.format(after[i])],
       ['difference', this.signed(delta) + ' '
         + changeShare(before[i], after[i])],
       ['with 95 % confidence', has ? this.signed(path.low + moved) + ' to '
         + this.signed(path.high + moved) : ''],
-      ['self', this.metric.id !== 'wall' ? ''
-        : this.signed(path.selfAfter * this.scale - path.selfBefore)],
+      ['medians', path.change === 'one run' ? ''
+        : this.format(path.medianBefore) + ', '
+          + this.format(path.medianAfter * this.scale)],
+      ['self', this.signed(path.selfAfter * this.scale - path.selfBefore)],
+      ['of it with 95 % confidence', has && this.scale === 1
+        ? this.signed(path.selfLow) + ' to ' + this.signed(path.selfHigh)
+        : ''],
+      ['on other threads', path.elsewhere === null ? ''
+        : path.elsewhere.map((one) => this.format(one)).join(' \u2192 ')],
       ['calls', formatCount(path.callsBefore) + ' \u2192 '
         + formatCount(path.callsAfter)],
     ];

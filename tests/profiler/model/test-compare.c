@@ -60,16 +60,17 @@ disturbed (uint64_t *state)
 static struct rd_spread
 sample (noise_fn *noise, size_t n, double factor, uint64_t *state)
 {
-  uint64_t values[100];
+  uint64_t values[100], room[100];
   for (size_t i = 0; i < n; i++)
     values[i] = (uint64_t) (factor * noise (state));
-  return rd_spread_of (values, n);
+  return rd_spread_of (values, n, room);
 }
 
 /* Returns how often in 1000 trials two sets of runs, the second slower by a
  * factor, are classified as different. */
 static unsigned
-count_changes (noise_fn *noise, size_t n, size_t m, double factor)
+count_changes_of (noise_fn *noise, size_t n, size_t m, double factor,
+                  double alpha)
 {
   unsigned count = 0;
   uint64_t state = 88172645463325252;
@@ -77,10 +78,16 @@ count_changes (noise_fn *noise, size_t n, size_t m, double factor)
     struct rd_spread before = sample (noise, n, 1, &state);
     struct rd_spread after = sample (noise, m, factor, &state);
     double low, high;
-    rd_spread_interval (&before, &after, &low, &high);
+    rd_spread_interval (&before, &after, alpha, &low, &high);
     count += low > 0 || high < 0;
   }
   return count;
+}
+
+static unsigned
+count_changes (noise_fn *noise, size_t n, size_t m, double factor)
+{
+  return count_changes_of (noise, n, m, factor, 0.05);
 }
 
 /* 95 % confidence allows 5 %; 7.5 % leaves room for the scatter of 1000 trials
@@ -105,13 +112,65 @@ noise_is_classified_as_noise (void **state)
     }
 }
 
+/* The same for the probability of one of ten paths: 0.5 %. */
+static void
+noise_is_noise_in_one_of_many_paths (void **state)
+{
+  (void) state;
+  static noise_fn *const noises[] = {
+    normal, skewed, with_outliers, disturbed
+  };
+  static const size_t sizes[] = { 3, 5, 10, 20, 100 };
+  for (size_t i = 0; i < sizeof noises / sizeof noises[0]; i++)
+    for (size_t j = 0; j < sizeof sizes / sizeof sizes[0]; j++) {
+      unsigned n = count_changes_of (noises[i], sizes[j], sizes[j], 1, 0.005);
+      if (n > 15)
+        fail_msg ("noise %zu, %zu runs: %u of 1000 called a change", i,
+                  sizes[j], n);
+    }
+  assert_in_range (count_changes_of (normal, 20, 20, 1.05, 0.005), 950, 1000);
+}
+
+/* Times that follow each other are alike: an autoregressive process. */
+static unsigned
+count_changes_of_slow_noise (double r)
+{
+  unsigned count = 0;
+  uint64_t state = 88172645463325252;
+  for (unsigned i = 0; i < 1000; i++) {
+    struct rd_spread spreads[2];
+    double low, high;
+    for (int k = 0; k < 2; k++) {
+      uint64_t values[40], room[40];
+      double value = next_normal (&state) / sqrt (1 - r * r);
+      for (size_t j = 0; j < 40; j++) {
+        value = r * value + next_normal (&state);
+        values[j] = (uint64_t) (1e7 + 2e5 * value);
+      }
+      spreads[k] = rd_spread_of (values, 40, room);
+    }
+    rd_spread_interval (&spreads[0], &spreads[1], 0.05, &low, &high);
+    count += low > 0 || high < 0;
+  }
+  return count;
+}
+
+/* Counted as independent they were called in 14 % and 30 %. */
+static void
+runs_that_follow_each_other_say_less (void **state)
+{
+  (void) state;
+  assert_in_range (count_changes_of_slow_noise (0.3), 0, 80);
+  assert_in_range (count_changes_of_slow_noise (0.6), 0, 120);
+}
+
 /* Many runs must not make the test insensitive either. */
 static void
 with_many_runs_about_5_percent_are_false_alarms (void **state)
 {
   (void) state;
   unsigned n = count_changes (normal, 100, 100, 1);
-  assert_in_range (n, 30, 75);
+  assert_in_range (n, 20, 75);
 }
 
 static void
@@ -143,10 +202,10 @@ a_median_is_the_middle_value (void **state)
 {
   (void) state;
   uint64_t odd[] = { 9, 1, 5 }, even[] = { 4, 1, 100, 2 }, one[] = { 7 };
-  assert_true (rd_spread_of (odd, 3).median == 5);
-  assert_true (rd_spread_of (even, 4).median == 3);
-  assert_true (rd_spread_of (one, 1).median == 7);
-  assert_true (rd_spread_of (one, 1).variance == 0);
+  assert_true (rd_spread_of (odd, 3, NULL).median == 5);
+  assert_true (rd_spread_of (even, 4, NULL).median == 3);
+  assert_true (rd_spread_of (one, 1, NULL).median == 7);
+  assert_true (rd_spread_of (one, 1, NULL).variance == 0);
 }
 
 /* The error of n values 0, 10, 20... is the range between the c-th and the
@@ -169,7 +228,7 @@ the_order_of_the_variance_is_rounded_to_nearest (void **state)
     for (size_t j = 0; j < n; j++)
       values[j] = 10 * j;
     double error = 10 * (double) (n + 1 - 2 * rows[i].c) / (2 * rows[i].z);
-    double variance = rd_spread_of (values, n).variance;
+    double variance = rd_spread_of (values, n, NULL).variance;
     if (fabs (sqrt (variance) - error) > 1e-4 * error)
       fail_msg ("%zu values: the error is %g instead of %g", n,
                 sqrt (variance), error);
@@ -183,11 +242,11 @@ the_interval_agrees_with_the_formula (void **state)
 {
   (void) state;
   uint64_t a[] = { 100, 110, 120 }, b[] = { 200, 210, 220 };
-  struct rd_spread before = rd_spread_of (a, 3);
-  struct rd_spread after = rd_spread_of (b, 3);
+  struct rd_spread before = rd_spread_of (a, 3, NULL);
+  struct rd_spread after = rd_spread_of (b, 3, NULL);
   double expected = 2.7764 * sqrt (2) * 20 / (2 * 1.150349);
   double low, high;
-  rd_spread_interval (&before, &after, &low, &high);
+  rd_spread_interval (&before, &after, 0.05, &low, &high);
   assert_true (fabs (100 - low - expected) < 1e-3 * expected);
   assert_true (fabs (high - 100 - expected) < 1e-3 * expected);
 }
@@ -200,8 +259,10 @@ interval_of (const uint64_t *before, size_t n, const uint64_t *after,
   assert_true (n <= 16 && m <= 16);
   memcpy (a, before, n * sizeof a[0]);
   memcpy (b, after, m * sizeof b[0]);
-  struct rd_spread spreads[] = { rd_spread_of (a, n), rd_spread_of (b, m) };
-  rd_spread_interval (&spreads[0], &spreads[1], &ends[0], &ends[1]);
+  struct rd_spread spreads[] = {
+    rd_spread_of (a, n, NULL), rd_spread_of (b, m, NULL)
+  };
+  rd_spread_interval (&spreads[0], &spreads[1], 0.05, &ends[0], &ends[1]);
 }
 
 static void
@@ -246,6 +307,26 @@ runs_beyond_all_of_the_other_side_are_a_change (void **state)
   assert_true (ends[0] == 1700 - 120 && ends[1] == 5000 - 100);
   interval_of (after, 3, before, 3, ends);
   assert_true (ends[0] == 100 - 5000 && ends[1] == 120 - 1700);
+}
+
+/* More doubt needs more distance: 3 and 3 runs are sorted by chance once in
+ * 20. */
+static void
+few_runs_of_many_paths_must_be_far_apart (void **state)
+{
+  (void) state;
+  uint64_t a[] = { 100, 110, 120 }, near[] = { 150, 250, 900 };
+  uint64_t far[] = { 1700, 1800, 5000 };
+  struct rd_spread before = rd_spread_of (a, 3, NULL);
+  struct rd_spread other = rd_spread_of (near, 3, NULL);
+  double low, high;
+  rd_spread_interval (&before, &other, 0.05, &low, &high);
+  assert_true (low == 150 - 120);
+  rd_spread_interval (&before, &other, 0.005, &low, &high);
+  assert_true (low < 0 && high > 0);
+  other = rd_spread_of (far, 3, NULL);
+  rd_spread_interval (&before, &other, 0.005, &low, &high);
+  assert_true (low == 1700 - 120);
 }
 
 static void
@@ -332,8 +413,10 @@ faster_and_slower_are_reported_with_their_interval (void **state)
   struct radio_difference root;
   compare_runs (slow, fast, &root);
   assert_int_equal (root.change, RADIO_CHANGE_FASTER);
-  assert_int_equal (root.total_before_ns, 1000);
-  assert_int_equal (root.total_after_ns, 705);
+  assert_int_equal (root.total_change, RADIO_CHANGE_FASTER);
+  assert_int_equal (root.total_before_ns, 1004);      /* means */
+  assert_int_equal (root.median_before_ns, 1000);
+  assert_int_equal (root.median_after_ns, 705);
   assert_int_equal (root.self_after_ns, 352);
   assert_int_equal (root.calls_after, 1);
   assert_true (root.delta_low_ns < -295 && root.delta_high_ns > -295);
@@ -343,18 +426,25 @@ faster_and_slower_are_reported_with_their_interval (void **state)
   assert_true (root.delta_low_ns > 0);
 }
 
+/* Two processes of one program differ by some percent, however even their runs
+ * are. */
 static void
-runs_without_any_spread_differ_by_any_delta (void **state)
+runs_without_any_spread_differ_by_more_than_the_floor (void **state)
 {
   (void) state;
   static const uint64_t even[] = { 1000, 1000, 1000, 1000, 1000 };
-  static const uint64_t other[] = { 1002, 1002, 1002, 1002, 1002 };
+  static const uint64_t near[] = { 1040, 1040, 1040, 1040, 1040 };
+  static const uint64_t other[] = { 1060, 1060, 1060, 1060, 1060 };
   struct radio_difference root;
   compare_runs (even, even, &root);
   assert_int_equal (root.change, RADIO_CHANGE_NONE);
+  compare_runs (even, near, &root);
+  assert_int_equal (root.change, RADIO_CHANGE_NONE);
+  assert_int_equal (root.delta_low_ns, 40);
   compare_runs (even, other, &root);
   assert_int_equal (root.change, RADIO_CHANGE_SLOWER);
-  assert_int_equal (root.delta_low_ns, 2);
+  compare_runs (other, even, &root);
+  assert_int_equal (root.change, RADIO_CHANGE_FASTER);
 }
 
 static void
@@ -394,7 +484,7 @@ paths_of_one_side_are_new_or_gone (void **state)
   const struct radio_difference *new = find_path (comparison, "zstd");
   assert_int_equal (gone->change, RADIO_CHANGE_GONE);
   assert_int_equal (gone->after, RADIO_NO_PARENT);
-  assert_int_equal (gone->total_before_ns, 500);
+  assert_int_equal (gone->total_before_ns, 502);
   assert_int_equal (gone->total_after_ns, 0);
   assert_int_equal (new->change, RADIO_CHANGE_NEW);
   assert_int_equal (new->before, RADIO_NO_PARENT);
@@ -408,13 +498,13 @@ paths_of_one_side_are_new_or_gone (void **state)
 
 /* Returns runs of a root; the first few have a path below it. */
 static struct radio_profile *
-new_runs_some_with (size_t n, size_t npresent)
+new_runs_some_with (size_t n, size_t npresent, const char *category)
 {
   struct radio_profile *profile = build_new ("runs");
   uint32_t root = build_node (profile, RD_NO_INDEX, "root", "operation");
   uint32_t wait = UINT32_MAX;
   if (npresent > 0)
-    wait = build_node (profile, root, "wait", "queue");
+    wait = build_node (profile, root, "wait", category);
   profile->info.parts = RADIO_PARTS_RUNS;
   for (size_t i = 0; i < n; i++) {
     struct rd_profile_part part = { .name = "run", .wall_ns = 1000 };
@@ -459,16 +549,148 @@ paths_of_a_few_runs_of_one_side_are_noise (void **state)
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     size_t n = rows[i].n, npresent = rows[i].npresent;
     enum radio_change new = change_of_wait (
-      new_runs_some_with (rows[i].nother, 0),
-      new_runs_some_with (n, npresent));
+      new_runs_some_with (rows[i].nother, 0, "disk"),
+      new_runs_some_with (n, npresent, "disk"));
     enum radio_change gone = change_of_wait (
-      new_runs_some_with (n, npresent),
-      new_runs_some_with (rows[i].nother, 0));
+      new_runs_some_with (n, npresent, "disk"),
+      new_runs_some_with (rows[i].nother, 0, "disk"));
     assert_int_equal (new, rows[i].belongs ? RADIO_CHANGE_NEW
                                            : RADIO_CHANGE_NONE);
     assert_int_equal (gone, rows[i].belongs ? RADIO_CHANGE_GONE
                                             : RADIO_CHANGE_NONE);
   }
+}
+
+/* Whether a thread waits for others, and how long, follows from theirs. */
+static void
+waiting_for_other_threads_is_no_change (void **state)
+{
+  (void) state;
+  assert_int_equal (change_of_wait (new_runs_some_with (20, 20, "queue"),
+                                    new_runs_some_with (20, 0, "queue")),
+                    RADIO_CHANGE_NONE);
+  assert_int_equal (change_of_wait (new_runs_some_with (20, 0, "queue"),
+                                    new_runs_some_with (20, 20, "queue")),
+                    RADIO_CHANGE_NONE);
+}
+
+/* Returns 10 runs of a root with work that its own thread and others share,
+ * differently in each run. */
+static struct radio_profile *
+new_shared_runs (uint64_t seed, uint64_t tile_ns)
+{
+  struct radio_profile *profile = build_new ("shared");
+  uint32_t root = build_node (profile, RD_NO_INDEX, "read", "operation");
+  uint32_t own = build_node (profile, root, "tile", "decode");
+  uint32_t other = build_edge_node (profile, root, "tile", "decode",
+                                    RADIO_EDGE_HANDOFF);
+  profile->info.parts = RADIO_PARTS_RUNS;
+  for (uint64_t i = 0; i < 10; i++) {
+    struct rd_profile_part part = { .name = "run", .wall_ns = 10000 };
+    uint64_t n = (i * 7 + seed) % 9, jitter = i * 3 % 10;
+    struct radio_profile_share all = { 1, 10000 + jitter, 1000 + jitter, 0,
+                                       0 };
+    struct radio_profile_share mine = { n, n * tile_ns, n * tile_ns, 0, 0 };
+    struct radio_profile_share others = {
+      10 - n, (10 - n) * tile_ns + jitter, (10 - n) * tile_ns + jitter, 0, 0
+    };
+    uint32_t index;
+    assert_ok (rd_profile_add_part (profile, &part, &index));
+    assert_ok (rd_profile_add_share (profile, root, index, &all));
+    if (n > 0)
+      assert_ok (rd_profile_add_share (profile, own, index, &mine));
+    assert_ok (rd_profile_add_share (profile, other, index, &others));
+  }
+  build_finish (profile);
+  return profile;
+}
+
+/* Which thread takes a tile is chance: a tile that takes 10 % longer is found
+ * in the sum, which none of its parts shows. */
+static void
+paths_are_summed_over_threads_first (void **state)
+{
+  (void) state;
+  struct radio_profile *a = new_shared_runs (0, 1000);
+  struct radio_profile *b = new_shared_runs (4, 1100);
+  struct radio_comparison *comparison = NULL;
+  assert_ok (radio_profile_compare (a, b, &comparison));
+  assert_int_equal (radio_comparison_count (comparison), 4);
+  const struct radio_difference *tile = radio_comparison_get (comparison, 1);
+  assert_string_equal (tile->name, "tile");
+  assert_false (tile->is_split);
+  assert_int_equal (tile->change, RADIO_CHANGE_SLOWER);
+  assert_int_equal (tile->calls_before, 10);
+  for (size_t i = 2; i < 4; i++) {
+    const struct radio_difference *part
+      = radio_comparison_get (comparison, i);
+    assert_true (part->is_split);
+    assert_int_equal (part->parent, 1);
+    assert_int_equal (part->depth, 2);
+    assert_int_equal (part->change, RADIO_CHANGE_NONE);
+  }
+  assert_int_equal (a->nodes.at[radio_comparison_get (comparison, 3)
+                                  ->before].edge, RADIO_EDGE_HANDOFF);
+  /* The root did not change itself. */
+  const struct radio_difference *root = radio_comparison_get (comparison, 0);
+  assert_int_equal (root->change, RADIO_CHANGE_NONE);
+  radio_comparison_close (comparison);
+  radio_profile_close (a);
+  radio_profile_close (b);
+}
+
+/* Returns runs of several processes, two of each, whose times differ by
+ * process. */
+static struct radio_profile *
+new_rounds (const uint64_t *totals, size_t n, bool has_pids)
+{
+  struct radio_profile *profile = build_new ("rounds");
+  uint32_t root = build_node (profile, RD_NO_INDEX, "root", "operation");
+  profile->info.parts = RADIO_PARTS_RUNS;
+  for (size_t i = 0; i < 2 * n; i++) {
+    struct rd_profile_part part = { .name = "run", .wall_ns = totals[i / 2],
+                                    .pid = has_pids ? 100 + i / 2 : 0 };
+    struct radio_profile_share share = { 1, totals[i / 2] + i % 2,
+                                         totals[i / 2] + i % 2, 0, 0 };
+    uint32_t index;
+    assert_ok (rd_profile_add_part (profile, &part, &index));
+    assert_ok (rd_profile_add_share (profile, root, index, &share));
+  }
+  build_finish (profile);
+  return profile;
+}
+
+static enum radio_change
+change_of_rounds (const uint64_t *before, const uint64_t *after,
+                  bool has_pids)
+{
+  struct radio_profile *a = new_rounds (before, 6, has_pids);
+  struct radio_profile *b = new_rounds (after, 6, has_pids);
+  struct radio_comparison *comparison = NULL;
+  assert_ok (radio_profile_compare (a, b, &comparison));
+  enum radio_change change = radio_comparison_get (comparison, 0)->change;
+  radio_comparison_close (comparison);
+  radio_profile_close (a);
+  radio_profile_close (b);
+  return change;
+}
+
+/* Of several processes it is known how much they differ, so that smaller
+ * changes are found, and larger ones may be noise. */
+static void
+runs_of_several_processes_count_as_rounds (void **state)
+{
+  (void) state;
+  static const uint64_t even[] = { 1000, 1002, 999, 1001, 998, 1000 };
+  static const uint64_t more[] = { 1030, 1031, 1029, 1032, 1030, 1028 };
+  static const uint64_t wild[] = { 1000, 1200, 900, 1100, 1300, 1000 };
+  static const uint64_t wilder[] = { 1100, 1300, 950, 1200, 1400, 1000 };
+  assert_int_equal (change_of_rounds (even, more, true),
+                    RADIO_CHANGE_SLOWER);
+  assert_int_equal (change_of_rounds (even, more, false),
+                    RADIO_CHANGE_NONE);
+  assert_int_equal (change_of_rounds (wild, wilder, true),
+                    RADIO_CHANGE_NONE);
 }
 
 static void
@@ -533,6 +755,9 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (noise_is_classified_as_noise),
+    cmocka_unit_test (noise_is_noise_in_one_of_many_paths),
+    cmocka_unit_test (runs_that_follow_each_other_say_less),
+    cmocka_unit_test (few_runs_of_many_paths_must_be_far_apart),
     cmocka_unit_test (with_many_runs_about_5_percent_are_false_alarms),
     cmocka_unit_test (a_change_that_is_well_above_the_noise_is_found),
     cmocka_unit_test (the_variance_of_a_median_is_estimated_well),
@@ -545,10 +770,13 @@ main (void)
     cmocka_unit_test (runs_that_differ_by_less_than_their_spread_are_not),
     cmocka_unit_test (runs_that_differ_by_noise_are_unchanged),
     cmocka_unit_test (faster_and_slower_are_reported_with_their_interval),
-    cmocka_unit_test (runs_without_any_spread_differ_by_any_delta),
+    cmocka_unit_test (runs_without_any_spread_differ_by_more_than_the_floor),
     cmocka_unit_test (single_runs_have_an_unknown_change),
     cmocka_unit_test (paths_of_one_side_are_new_or_gone),
     cmocka_unit_test (paths_of_a_few_runs_of_one_side_are_noise),
+    cmocka_unit_test (waiting_for_other_threads_is_no_change),
+    cmocka_unit_test (paths_are_summed_over_threads_first),
+    cmocka_unit_test (runs_of_several_processes_count_as_rounds),
     cmocka_unit_test (paths_are_listed_as_a_tree),
     cmocka_unit_test (empty_profiles_have_no_paths),
   };

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/* The conditions of two recordings.
+ *
+ * A wall time says something about a program only if its threads had CPUs, and
+ * the same ones.  What they did on CPUs is known apart from that, but is not
+ * quite independent of it either: other processes take caches and the other
+ * half of a core, a hypervisor or another clock stretch it.  So where
+ * conditions differ times on CPUs are compared, and differences as small as
+ * these effects are noise. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "profiler/counters.h"
+#include "profiler/model/conditions.h"
+#include "profiler/model/findings.h"
+#include "profiler/model/format.h"
+#include "profiler/model/sum.h"
+#include "profiler/model/vector.h"
+
+/* Two processes of one program differ by this much: by where their memory is,
+ * and by what the machine did meanwhile.  Of several rounds it is known. */
+#define FLOOR 0.05
+#define FLOOR_OF_ROUNDS 0.01
+
+/* What other processes add to times on CPUs, by caches and by cores that two
+ * threads share. */
+#define FLOOR_OF_LOAD 0.25
+
+/* Times on CPUs of different processors. */
+#define FLOOR_OF_MACHINES 1
+
+/* Threads that had CPUs for less of their work lacked them: then wall times say
+ * little, even of equal shares.  Shares that differ by more are no equal
+ * conditions. */
+#define MIN_CPU_SHARE 0.9
+#define CPU_SHARE_CHANGE 0.05
+
+/* The same of the work that the process had CPU time for, where it is not known
+ * who was starved; its CPU time is known to a millisecond at either end. */
+#define RAN_SHARE_CHANGE 0.1
+#define CPU_TIME_ERROR_NS 2e6
+
+/* CPUs that others used, and part of all CPUs; the system counts in ticks of
+ * 10 ms. */
+#define LOAD_CHANGE 0.25
+#define LOAD_CHANGE_SHARE 0.05
+#define TICKS_ERROR_NS 1.5e7
+
+#define STEAL_CHANGE 0.03
+#define CLOCK_CHANGE 0.1
+
+/* Of the bytes that were read from files by a run, and at least. */
+#define COLD_CHANGE 0.1
+#define COLD_CHANGE_NBYTES 65536
+
+size_t
+rd_count_runs (const struct radio_profile *profile)
+{
+  return profile->info.parts == RADIO_PARTS_RUNS ? profile->parts.n : 1;
+}
+
+size_t
+rd_count_rounds (const struct radio_profile *profile)
+{
+  size_t n = 0;
+  for (size_t i = 0; i < rd_count_runs (profile); i++) {
+    if (profile->parts.at[i].pid == 0)
+      return 0;
+    n += i == 0 || profile->parts.at[i].pid != profile->parts.at[i - 1].pid;
+  }
+  return n;
+}
+
+bool
+rd_is_by_rounds (const struct radio_profile *before,
+                 const struct radio_profile *after)
+{
+  return rd_count_rounds (before) >= RD_MIN_ROUNDS
+         && rd_count_rounds (after) >= RD_MIN_ROUNDS;
+}
+
+/*------------------------------------------------------------------------
+ * Measured conditions
+ *----------------------------------------------------------------------*/
+
+/* What a recording says of itself.  Times are of all runs. */
+struct state {
+  const struct radio_profile *profile;
+  double nruns;
+  double wall_ns;
+  double work_ns, starved_ns;
+  double cpu_ns;              /* of the process */
+  double machine_ns;          /* CPUs of all processes; 0: not known */
+  double steal_ns, ncpus, clock_mhz;
+  bool is_disk_known;
+  double disk_nbytes, fetched_nbytes;   /* of a run */
+  size_t nthreads;
+};
+
+static double
+number_of (const struct radio_profile *profile, const char *key)
+{
+  const char *value = rd_profile_find_fact (profile, key);
+  return value ? (double) rd_parse_digits (value) : 0;
+}
+
+/* Threads by their names, since those of runs and rounds have the same. */
+static size_t
+count_threads (const struct radio_profile *profile)
+{
+  size_t n = 0;
+  for (size_t i = 0; i < profile->lanes.n && i < 1000; i++) {
+    const struct rd_lane *lane = &profile->lanes.at[i];
+    bool is_new = !lane->is_async;
+    for (size_t j = 0; j < i && is_new; j++)
+      is_new = profile->lanes.at[j].name != lane->name;
+    n += is_new;
+  }
+  return n;
+}
+
+static struct state
+read_state (const struct radio_profile *profile)
+{
+  struct state state = {
+    .profile = profile,
+    .nruns = (double) rd_count_runs (profile),
+    .wall_ns = (double) rd_profile_span_ns (profile),
+    .work_ns = (double) profile->info.work_ns,
+    .starved_ns = (double) profile->info.starved_ns,
+    .cpu_ns = number_of (profile, RD_FACT_CPU_NS),
+    .machine_ns = number_of (profile, RD_FACT_MACHINE_NS),
+    .steal_ns = number_of (profile, RD_FACT_STEAL_NS),
+    .ncpus = number_of (profile, RD_FACT_NCPUS),
+    .clock_mhz = number_of (profile, RD_FACT_CLOCK),
+    .is_disk_known = rd_profile_find_fact (profile, RD_FACT_BLOCK_INPUT),
+    .nthreads = count_threads (profile),
+  };
+  state.disk_nbytes = number_of (profile, RD_FACT_BLOCK_INPUT) / state.nruns;
+  for (size_t i = 0; i < profile->counters.n; i++)
+    if (strcmp (profile->counters.at[i].name, rd_count_fetched.name) == 0)
+      state.fetched_nbytes += (double) rd_profile_counter_sum (profile, i)
+                              / state.nruns;
+  return state;
+}
+
+/* Adds a measured condition, with the text of each side. */
+static enum radio_status
+add_measured (struct rd_conditions *conditions, const char *name,
+              bool is_unfair, const char *before, const char *after)
+{
+  char *texts[2];
+  for (int k = 0; k < 2; k++) {
+    texts[k] = conditions->texts[conditions->ntexts++];
+    snprintf (texts[k], sizeof conditions->texts[0], "%.39s",
+              k ? after : before);
+  }
+  conditions->is_unfair |= is_unfair;
+  struct radio_condition condition = {
+    name, texts[0], texts[1], false, is_unfair
+  };
+  return rd_vector_append (&conditions->list, condition);
+}
+
+static enum radio_status
+add_numbers (struct rd_conditions *conditions, const char *name,
+             bool is_unfair, double before, double after, int ndigits,
+             const char *unit)
+{
+  char texts[2][40];
+  snprintf (texts[0], sizeof texts[0], "%.*f%.20s", ndigits, before, unit);
+  snprintf (texts[1], sizeof texts[1], "%.*f%.20s", ndigits, after, unit);
+  return add_measured (conditions, name, is_unfair, texts[0], texts[1]);
+}
+
+/* The part of work for which threads had CPUs. */
+static enum radio_status
+compare_cpu_shares (const struct state *a, const struct state *b,
+                    struct rd_conditions *conditions)
+{
+  double on[2] = { a->work_ns - a->starved_ns, b->work_ns - b->starved_ns };
+  if (!(on[0] > 0 && on[1] > 0))
+    return RADIO_OK;
+  double share[2] = { on[0] / a->work_ns, on[1] / b->work_ns };
+  bool is_lacking = fmin (share[0], share[1]) < MIN_CPU_SHARE;
+  bool differs = fabs (share[0] - share[1]) > CPU_SHARE_CHANGE;
+  if (is_lacking || differs) {
+    conditions->basis = RADIO_BASIS_CPU;
+    RD_TRY (add_numbers (conditions, "CPU share", differs, 100 * share[0],
+                         100 * share[1], 1, " %"));
+  }
+
+  /* Of the rest the process had CPU time for. */
+  double ran[2] = { a->cpu_ns / on[0], b->cpu_ns / on[1] };
+  double error = RAN_SHARE_CHANGE
+                 + CPU_TIME_ERROR_NS * fmax (a->nruns / on[0],
+                                             b->nruns / on[1]);
+  if (!(ran[0] > 0 && ran[1] > 0)
+      || fabs (fmin (ran[0], 1) - fmin (ran[1], 1)) <= error)
+    return RADIO_OK;
+  conditions->basis = RADIO_BASIS_NONE;
+  return add_numbers (conditions, "CPU time of work", true,
+                      100 * fmin (ran[0], 1), 100 * fmin (ran[1], 1), 1,
+                      " %");
+}
+
+/* CPUs that other processes used, and those that a hypervisor did. */
+static enum radio_status
+compare_loads (const struct state *a, const struct state *b,
+               struct rd_conditions *conditions)
+{
+  if (!(a->machine_ns > 0 && b->machine_ns > 0 && a->wall_ns > 0
+        && b->wall_ns > 0))
+    return RADIO_OK;
+  double load[2] = { fmax (a->machine_ns - a->cpu_ns, 0) / a->wall_ns,
+                     fmax (b->machine_ns - b->cpu_ns, 0) / b->wall_ns };
+  double error = TICKS_ERROR_NS * fmax (sqrt (a->nruns) / a->wall_ns,
+                                        sqrt (b->nruns) / b->wall_ns);
+  double least = fmax (LOAD_CHANGE,
+                       LOAD_CHANGE_SHARE * fmin (a->ncpus, b->ncpus));
+  if (fabs (load[0] - load[1]) > least + error)
+    RD_TRY (add_numbers (conditions, "load", true, load[0], load[1], 2,
+                         " CPUs"));
+
+  double steal[2] = { a->steal_ns / (a->machine_ns + a->steal_ns),
+                      b->steal_ns / (b->machine_ns + b->steal_ns) };
+  error = TICKS_ERROR_NS * fmax (sqrt (a->nruns) / a->machine_ns,
+                                 sqrt (b->nruns) / b->machine_ns);
+  double change = fabs (steal[0] - steal[1]);
+  if (change <= STEAL_CHANGE + error)
+    return RADIO_OK;
+  conditions->floor += change;
+  return add_numbers (conditions, "steal", true, 100 * steal[0],
+                      100 * steal[1], 1, " %");
+}
+
+static enum radio_status
+compare_machines (const struct state *a, const struct state *b,
+                  struct rd_conditions *conditions)
+{
+  double low = fmin (a->clock_mhz, b->clock_mhz);
+  double high = fmax (a->clock_mhz, b->clock_mhz);
+  if (low > 0 && high > (1 + CLOCK_CHANGE) * low) {
+    conditions->floor += high / low - 1;
+    RD_TRY (add_numbers (conditions, "clock", true, a->clock_mhz,
+                         b->clock_mhz, 0, " MHz"));
+  }
+
+  /* Bytes that a run read from disks. */
+  double least = COLD_CHANGE_NBYTES
+                 + COLD_CHANGE * fmax (a->fetched_nbytes, b->fetched_nbytes);
+  if (a->is_disk_known && b->is_disk_known
+      && fabs (a->disk_nbytes - b->disk_nbytes) > least)
+    RD_TRY (add_measured (
+      conditions, "cold files", true,
+      rd_format_nbytes ((uint64_t) a->disk_nbytes).text,
+      rd_format_nbytes ((uint64_t) b->disk_nbytes).text));
+
+  /* The number of threads is the program's choice. */
+  if (a->nthreads == b->nthreads || a->nthreads == 0 || b->nthreads == 0)
+    return RADIO_OK;
+  return add_numbers (conditions, "threads", false, (double) a->nthreads,
+                      (double) b->nthreads, 0, "");
+}
+
+/*------------------------------------------------------------------------
+ * Facts
+ *----------------------------------------------------------------------*/
+
+/* Facts that differ between any two recordings, or are measured above. */
+static const char *const incidental[] = {
+  RD_FACT_PID, "command", "runs", "warmup", "seed", "against", RD_FACT_CPU_NS,
+  RD_FACT_MACHINE_NS, RD_FACT_STEAL_NS, RD_FACT_CLOCK, RD_FACT_MINOR,
+  RD_FACT_MAJOR, RD_FACT_BLOCK_INPUT, RD_FACT_RESIDENT, RD_FACT_FAILED,
+  RD_FACT_SKIPPED, RD_FACT_THROTTLED, RD_FACT_AWAY, RD_FACT_AWAY_NS,
+  RD_FACT_LEFT, RD_FACT_CLOCK_JUMPS, RD_FACT_INTERRUPTING, RD_FACT_OUTSIDE,
+  RD_FACT_TEXTS, RD_FACT_VALUES, RD_FACT_SAMPLES, RD_FACT_THREADS,
+};
+
+static enum radio_status
+compare_facts (const struct radio_profile *before,
+               const struct radio_profile *after,
+               struct rd_conditions *conditions)
+{
+  for (size_t i = 0; i < before->facts.n; i++) {
+    const struct rd_fact *fact = &before->facts.at[i];
+    const char *other = rd_profile_find_fact (after, fact->key);
+    bool is_incidental = false;
+    for (size_t k = 0; k < sizeof incidental / sizeof incidental[0]; k++)
+      is_incidental |= strcmp (incidental[k], fact->key) == 0;
+    if (is_incidental || !other || strcmp (fact->value, other) == 0)
+      continue;
+    bool is_machine = strcmp (fact->key, RD_FACT_CPU_MODEL) == 0
+                      || strcmp (fact->key, RD_FACT_NCPUS) == 0;
+    if (is_machine)
+      conditions->floor += FLOOR_OF_MACHINES;
+    conditions->is_unfair |= is_machine;
+    struct radio_condition condition = {
+      fact->key, fact->value, other, true, is_machine
+    };
+    RD_TRY (rd_vector_append (&conditions->list, condition));
+  }
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_conditions_compare (const struct radio_profile *before,
+                       const struct radio_profile *after,
+                       struct rd_conditions *conditions)
+{
+  struct state a = read_state (before), b = read_state (after);
+  conditions->floor = rd_is_by_rounds (before, after) ? FLOOR_OF_ROUNDS
+                                                      : FLOOR;
+  RD_TRY (compare_cpu_shares (&a, &b, conditions));
+  RD_TRY (compare_loads (&a, &b, conditions));
+  RD_TRY (compare_machines (&a, &b, conditions));
+  RD_TRY (compare_facts (before, after, conditions));
+  if (!conditions->is_unfair)
+    return RADIO_OK;
+  conditions->floor += FLOOR_OF_LOAD;
+  if (conditions->basis == RADIO_BASIS_WALL)
+    conditions->basis = RADIO_BASIS_CPU;
+  return RADIO_OK;
+}

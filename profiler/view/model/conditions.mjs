@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// The conditions of two recordings: whether their times can be compared, and
+// how exactly.  The same rules as profiler/model/conditions.c, which explains
+// them.
+
+import { formatCount, formatUnit } from '../data/units.mjs';
+
+const FLOOR = 0.05, FLOOR_OF_ROUNDS = 0.01, FLOOR_OF_LOAD = 0.25;
+const FLOOR_OF_MACHINES = 1;
+const MIN_CPU_SHARE = 0.9, CPU_SHARE_CHANGE = 0.05, RAN_SHARE_CHANGE = 0.1;
+const LOAD_CHANGE = 0.25, LOAD_CHANGE_SHARE = 0.05, STEAL_CHANGE = 0.03;
+const CLOCK_CHANGE = 0.1, COLD_CHANGE = 0.1, COLD_CHANGE_BYTES = 65536;
+const TICKS_ERROR = 1.5e7, CPU_TIME_ERROR = 2e6;
+
+// Facts that differ between any two recordings, or are measured.
+const PASSING = new RegExp('^(pid|command|runs|warmup|seed|against|failed'
+  + '|bytes .*|page faults.*|clock .*|.* (ns|not recorded|no longer logged'
+  + '|outside of scopes|not kept|in signal handlers|by another recorder'
+  + '|without an end))$');
+
+const factOf = (profile, name) =>
+  profile.facts.find(({ key }) => key === name)?.value;
+
+export const countRuns = ({ info, parts }) =>
+  info.parts === 'runs' ? parts.length : 1;
+
+// Stretches of runs of one process: [[first, end], ...]; none if processes are
+// not known.
+export function roundsOf(profile) {
+  const rounds = [], { parts } = profile;
+  for (let i = 0; i < countRuns(profile); i++) {
+    if (!parts[i]?.pid)
+      return [];
+    if (i > 0 && parts[i].pid === parts[i - 1].pid)
+      rounds.at(-1)[1] = i + 1;
+    else
+      rounds.push([i, i + 1]);
+  }
+  return rounds;
+}
+
+export const isByRounds = (...profiles) =>
+  profiles.every((one) => roundsOf(one).length >= 4);
+
+function stateOf(profile) {
+  const number = (key) => Number(factOf(profile, key) ?? 0);
+  const { info, counters = [], lanes = [] } = profile;
+  const runs = countRuns(profile);
+  const fetched = counters.find(({ name }) => name === 'bytes fetched');
+  return {
+    runs, wall: profile.timeToRun?.() ?? info.wall ?? 0,
+    on: (info.work ?? 0) - (info.starved ?? 0), work: info.work ?? 0,
+    cpu: number('cpu ns'), machine: number('machine cpu ns'),
+    steal: number('steal ns'), cpus: number('ncpus'),
+    clock: number('clock MHz'),
+    knowsDisk: factOf(profile, 'bytes read from disks') !== undefined,
+    disk: number('bytes read from disks') / runs,
+    fetched: (fetched?.own.reduce((a, b) => a + b, 0) ?? 0) / runs,
+    threads: new Set(lanes.filter(({ isAsync }) => !isAsync)
+      .map(({ name }) => name)).size,
+  };
+}
+
+// Returns { basis: 'wall', 'cpu' or 'none', isUnfair, floor, conditions:
+// [{ name, before, after, isUnfair }] }.
+export function compareConditions(before, after) {
+  const sides = [stateOf(before), stateOf(after)];
+  const conditions = [];
+  const both = (of) => sides.map(of);
+  const apart = ([a, b]) => Math.abs(a - b);
+  const most = (of) => Math.max(...both(of));
+  let basis = 'wall';
+  let floor = isByRounds(before, after) ? FLOOR_OF_ROUNDS : FLOOR;
+  const add = (name, isUnfair, values, format) =>
+    conditions.push({ name, isUnfair, before: format(values[0]),
+                      after: format(values[1]) });
+  const percent = (value) => (100 * value).toFixed(1) + '\u00a0%';
+
+  if (sides.every(({ on }) => on > 0)) {
+    const shares = both(({ on, work }) => on / work);
+    const differs = apart(shares) > CPU_SHARE_CHANGE;
+    if (differs || Math.min(...shares) < MIN_CPU_SHARE) {
+      basis = 'cpu';
+      add('CPU share', differs, shares, percent);
+    }
+    const ran = both(({ cpu, on }) => Math.min(cpu / on, 1));
+    const error = RAN_SHARE_CHANGE
+      + CPU_TIME_ERROR * most(({ runs, on }) => runs / on);
+    if (Math.min(...ran) > 0 && apart(ran) > error) {
+      basis = 'none';
+      add('CPU time of work', true, ran, percent);
+    }
+  }
+  if (sides.every(({ machine, wall }) => machine > 0 && wall > 0)) {
+    const load = both(({ machine, cpu, wall }) =>
+      Math.max(machine - cpu, 0) / wall);
+    const least = Math.max(LOAD_CHANGE, LOAD_CHANGE_SHARE
+      * Math.min(...both(({ cpus }) => cpus)));
+    if (apart(load) > least
+        + TICKS_ERROR * most(({ runs, wall }) => Math.sqrt(runs) / wall))
+      add('load', true, load, (value) => value.toFixed(2) + ' CPUs');
+    const steal = both((one) => one.steal / (one.machine + one.steal));
+    if (apart(steal) > STEAL_CHANGE
+        + TICKS_ERROR * most(({ runs, machine }) =>
+          Math.sqrt(runs) / machine)) {
+      floor += apart(steal);
+      add('steal', true, steal, percent);
+    }
+  }
+  const clocks = both(({ clock }) => clock);
+  const ratio = Math.max(...clocks) / Math.min(...clocks);
+  if (Math.min(...clocks) > 0 && ratio > 1 + CLOCK_CHANGE) {
+    floor += ratio - 1;
+    add('clock', true, clocks, (value) => value + ' MHz');
+  }
+  const disk = both((one) => one.disk);
+  if (sides.every(({ knowsDisk }) => knowsDisk) && apart(disk)
+      > COLD_CHANGE_BYTES + COLD_CHANGE * most(({ fetched }) => fetched))
+    add('cold files', true, disk, (value) => formatUnit(value, 'bytes'));
+  const threads = both((one) => one.threads);
+  if (apart(threads) > 0 && Math.min(...threads) > 0)
+    add('threads', false, threads, formatCount);
+
+  for (const { key, value } of before.facts) {
+    const other = factOf(after, key);
+    const isUnfair = key === 'CPU' || key === 'ncpus';
+    if (PASSING.test(key) || other === undefined || other === value)
+      continue;
+    floor += isUnfair ? FLOOR_OF_MACHINES : 0;
+    conditions.push({ name: key, before: value, after: other, isUnfair });
+  }
+  const isUnfair = conditions.some((one) => one.isUnfair);
+  return { conditions, isUnfair,
+           basis: isUnfair && basis === 'wall' ? 'cpu' : basis,
+           floor: floor + (isUnfair ? FLOOR_OF_LOAD : 0) };
+}
