@@ -194,6 +194,19 @@ def test_any_span_can_be_asked_why(opened, steps):
       .map(one => one.textContent)""") == ["runs of step", "runs of GET"]
 
 
+def test_what_the_log_dropped_is_marked(opened, tmp_path):
+    document = made_steps()
+    document["nodes"]["dropped_count"] = [7, 0, 9, 0]
+    document["info"]["dropped_count"] = 16
+    page = opened(write_page(json.dumps(document), tmp_path),
+                  fragment="#view=why")
+    assert "than the median one in the log, step 100." in sentence(page)
+    assert page.evaluate("""[...document.querySelectorAll('.why th bdi')]
+      .map(one => one.textContent).filter(one => one.endsWith('?')).sort()"""
+                         ) == ["step ?", "step \u203a load ?"]
+    assert "The log lacks 16 spans" in text_of(page, ".why")
+
+
 def test_ranks_are_compared_too(opened, tmp_path):
     made = ProfileDocument("ranks", parts="ranks")
     for part in range(4):

@@ -20,11 +20,17 @@ const CHILD_SHARE = 0.8;
 const NAMED_SHARE = 0.1;
 const MOST_NAMED = 3;
 
+const countsByProfile = new WeakMap();
+
 // The number of spans of each node.
-export function spanCounts({ spans, tree }) {
-  const counts = new Uint32Array(tree.size);
-  for (let i = 0; i < spans.count; i++)
-    counts[spans.node[i]]++;
+function spanCounts(profile) {
+  const { spans, tree } = profile;
+  let counts = countsByProfile.get(profile);
+  if (!counts) {
+    countsByProfile.set(profile, counts = new Uint32Array(tree.size));
+    for (let i = 0; i < spans.count; i++)
+      counts[spans.node[i]]++;
+  }
   return counts;
 }
 

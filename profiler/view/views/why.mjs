@@ -116,12 +116,14 @@ class Why {
   // "step 57 took 152 ms, 52 ms more than the median one, step 12. 47 of
   // 52 ms: decode blosc lz4 without a CPU."
   sentence() {
-    const { profile, compared, all, at, other } = this;
+    const { profile, compared, all, at, other, group } = this;
     const { excess, labels } = compared;
     const named = (i) => nameElement(all.name(i));
     const made = [named(at), ' took ' + formatTime(all.values[at]) + ', '
       + formatTime(Math.abs(excess)) + (excess < 0 ? ' less' : ' more')
-      + ' than the median one, ', named(other), '.'];
+      + ' than the median one' + (group !== 'p'
+        && this.lacks(Number(group.slice(1))) ? ' in the log, ' : ', '),
+                  named(other), '.'];
     for (const { node, kind, amount } of causesOf(profile, compared)) {
       made.push(' ', element('strong', {}, amount <= 1.05 * excess
         ? formatTime(Math.min(amount, excess)) + ' of ' + formatTime(excess)
@@ -163,15 +165,21 @@ class Why {
       const delta = after[node] - before[node];
       const [ours, theirs] = row?.calls ?? [1, 1];
       return { name: profile.names[node], value: formatSigned(delta, 'time'),
-               faint: false, change: ours > 0 && theirs === 0 ? 'new'
-                 : ours === 0 && theirs > 0 ? 'gone'
-                   : Math.abs(delta) < SAME * longest ? 'noise'
-                     : delta > 0 ? 'slower' : 'faster' };
+               faint: false, change: this.lacks(node) ? 'one run'
+                 : ours > 0 && theirs === 0 ? 'new'
+                   : ours === 0 && theirs > 0 ? 'gone'
+                     : Math.abs(delta) < SAME * longest ? 'noise'
+                       : delta > 0 ? 'slower' : 'faster' };
     });
     this.icicle.show(profile.tree, {
       before, after,
       total: before.map((ns, node) => Math.max(ns, after[node])) }, labels);
     this.follow();
+  }
+
+  // Whether the log, from which spans are summed, lacks some of a path.
+  lacks(node) {
+    return this.group !== 'p' && this.profile.dropped[node] > 0;
   }
 
   follow() {
@@ -222,7 +230,8 @@ class Why {
           element('th', { scope: 'col' }, label)))),
         element('tbody', {}, ...rows.slice(0, this.limit).map((row) =>
           element('tr', {}, element('th', { scope: 'row' },
-            button(nameElement(this.path(row.node, 2)), () =>
+            button(nameElement(this.path(row.node, 2)
+              + (this.lacks(row.node) ? ' ?' : '')), () =>
               this.state.set({ node: row.node }),
                    { class: 'link', title: this.path(row.node) })),
             ...this.cells(row).map(([, text, title]) =>
@@ -244,7 +253,8 @@ class Why {
       dropped > 0 && 'The log lacks ' + formatCount(dropped)
         + plural(dropped, ' span', ' spans') + (group === 'p'
           ? ', so bytes are not known of single runs.'
-          : ': their times count for the scopes around them.'),
+          : ' (of paths with a ?): their times count for the scopes around '
+            + 'them.'),
       'Counters are known of all runs together only: requests and cache hits '
         + 'are the calls of their scopes.',
     ].filter(Boolean).join(' ');

@@ -17,16 +17,6 @@ function figure(label, value, title, note) {
             note ? element('small', {}, note) : null));
 }
 
-// The most useful byte counter, for the whole profile.
-function bytesFigures(profile, model) {
-  const metric = model.byteCounters[0];
-  if (!metric)
-    return [];
-  const rate = formatRate(metric.sum, profile.info.wall);
-  return [figure(metric.label, formatBytes(metric.sum),
-                 exactUnit(metric.sum, 'bytes'), rate)];
-}
-
 // Arithmetic operations, in all.
 function flopFigures(profile, model) {
   const flop = flopMetric(model.whole.metrics);
@@ -40,61 +30,59 @@ function flopFigures(profile, model) {
                  notes.filter((note) => note).join(', '))];
 }
 
-// Of a stretch of time or some lanes, marked so: what a run or rank was
-// recorded with, else what the log has.
-function figuresOfStretch(profile, model) {
-  const [range, lanes] = ['range', 'lanes'].map((key) =>
-    model.state.get(key));
+// What is known of all: { wall, work, ran, starved, wait, bytes (metric) }.
+function wholeOf({ info, ran }, model) {
+  return { ...info, ran, busy: ' threads busy', bytes: model.byteCounters[0] };
+}
+
+// The same of a stretch of time or some lanes: what a run or rank was recorded
+// with, else what the log has.
+function stretchOf(profile, model) {
+  const range = model.state.get('range'), lanes = model.state.get('lanes');
   const shape = model.aggregate(range, lanes, '');
   const sum = (id) => shape.metrics.find((one) => one.id === id)?.sum ?? 0;
-  const at = partOfStretch(profile, { range, lanes });
   const [from, to] = parseRange(range) ?? [0, profile.info.wall];
-  const { name, wall, work, starved } = profile.parts[at]
+  const { name, wall, work, starved } = profile.parts[partOfStretch(
+    profile, { range, lanes })]
     ?? { name: range === '' ? 'some lanes' : formatTime(to - from) + ' from '
            + formatTime(from), wall: to - from, work: sum('work'),
          starved: shape.starved?.reduce((all, ns) => all + ns, 0) };
-  const ran = work - (starved ?? 0);
-  const [bytes] = byteMetrics(shape.metrics);
-  return element('dl', { class: 'figures narrowed', tabindex: 0 },
-    figure('only', nameElement(name), 'The views are narrowed to this',
-           profile.info.dropped > 0 ? 'as far as logged' : ''),
-    timeFigure('wall', wall),
-    timeFigure('work', work, wall > 0 ? formatRatio(ran / wall) + ' threads '
-      + (starved === undefined ? 'working' : 'busy') : ''),
-    ...starved > 0 ? [timeFigure('on CPUs', ran, 'of work'),
-                      timeFigure('no CPU', starved, 'of work')] : [],
-    timeFigure('wait', sum('wait')),
-    bytes ? figure(bytes.label, formatBytes(bytes.sum),
-                   exactUnit(bytes.sum, 'bytes'),
-                   formatRate(bytes.sum, wall)) : '',
-    figure('scopes', formatCount(sum('calls')), 'Scopes in the log', ''));
-}
-
-function timeFigure(label, ns, note) {
-  return figure(label, formatTime(ns), exactUnit(ns, 'time'), note);
+  return { name, wall, work, ran: work - (starved ?? 0), starved,
+           wait: sum('wait'), scopes: sum('calls'),
+           busy: starved === undefined ? ' threads working' : ' threads busy',
+           bytes: byteMetrics(shape.metrics)[0] };
 }
 
 function figures(profile, model) {
+  const { state } = model;
   const { info } = profile;
-  const cost = formatShare(info.overhead, profile.ran);
-  return element('dl', { class: 'figures', tabindex: 0 },
-    timeFigure('wall', info.wall),
-    timeFigure('work', info.work,
-               info.wall > 0
-                 ? formatRatio(profile.threadsBusy) + ' threads busy' : ''),
-    profile.ran < info.work ? timeFigure('on CPUs', profile.ran, 'of work')
-      : '',
-    info.starved > 0 ? timeFigure('no CPU', info.starved, 'of work') : '',
-    timeFigure('wait', info.wait),
-    ...bytesFigures(profile, model),
-    ...flopFigures(profile, model),
-    info.allocPeak > 0
+  const isWhole = state.get('range') + state.get('lanes') === '';
+  const { name, wall, work, ran, starved, wait, scopes, busy, bytes }
+    = (isWhole ? wholeOf : stretchOf)(profile, model);
+  const time = (label, ns, note) =>
+    figure(label, formatTime(ns), exactUnit(ns, 'time'), note);
+  return element('dl', { class: isWhole ? 'figures' : 'figures narrowed',
+                         tabindex: 0 },
+    isWhole ? '' : figure('only', nameElement(name), 'The views are narrowed '
+      + 'to this', info.dropped > 0 ? 'as far as logged' : ''),
+    time('wall', wall),
+    time('work', work, wall > 0
+      ? formatRatio(isWhole ? profile.threadsBusy : ran / wall) + busy : ''),
+    ran < work ? time('on CPUs', ran, 'of work') : '',
+    starved > 0 ? time('no CPU', starved, 'of work') : '',
+    time('wait', wait),
+    bytes ? figure(bytes.label, formatBytes(bytes.sum),
+                   exactUnit(bytes.sum, 'bytes'),
+                   formatRate(bytes.sum, wall)) : '',
+    ...isWhole ? flopFigures(profile, model) : [],
+    isWhole && info.allocPeak > 0
       ? figure('memory', formatBytes(info.allocPeak),
                'Peak; at the end: '
                + formatBytes(info.allocLive), 'allocated at most')
       : '',
-    figure('scopes', formatCount(info.scopes), 'Scopes opened in all',
-           'cost ' + cost));
+    figure('scopes', formatCount(scopes),
+           isWhole ? 'Scopes opened in all' : 'Scopes in the log',
+           isWhole && 'cost ' + formatShare(info.overhead, ran)));
 }
 
 // The texts of the warnings that qualify all figures.
@@ -137,14 +125,11 @@ function menuOf(tools) {
 
 export function summaryPanel(profile, model, tools) {
   const { info } = profile;
-  const { state } = model;
-  const make = () => (state.get('range') + state.get('lanes') === ''
-    ? figures : figuresOfStretch)(profile, model);
-  let shown = make();
-  state.listen((keys) => {
+  let shown = figures(profile, model);
+  model.state.listen((keys) => {
     if (!keys.has('range') && !keys.has('lanes'))
       return;
-    const next = make();
+    const next = figures(profile, model);
     shown.replaceWith(next);
     shown = next;
   });
