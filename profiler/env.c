@@ -25,9 +25,12 @@
 /* Names tried in the folder for temporary files. */
 #define NAME_TRIES 100
 
+#define RING_NBYTES ((uint64_t) 64 << 20)
+
 /* The recording that the environment requests. */
 struct request {
   char *path;                 /* absolute; NULL: none */
+  char *ring_path;            /* NULL: the first folder in memory */
   struct rd_buffer key;
   struct radio_profile_write_options write;
   struct radio_recorder_options record;
@@ -47,6 +50,7 @@ static void
 free_request (struct request *request)
 {
   free (request->path);
+  free (request->ring_path);
   rd_buffer_free (&request->key);
   *request = (struct request) { 0 };
 }
@@ -127,14 +131,16 @@ read_key (const char *path, struct rd_buffer *key)
   return RADIO_OK;
 }
 
-/* A number of bytes, with K, M or G. */
+/* A number of bytes, with K, M or G; or the default if there is a file. */
 static enum radio_status
 read_ring (uint64_t *nbytes)
 {
   static const char units[] = "KMG";
   const char *text = get_variable ("RADIO_PROFILE_RING");
-  if (!text)
+  if (!text) {
+    *nbytes = get_variable ("RADIO_PROFILE_RING_FILE") ? RING_NBYTES : 0;
     return RADIO_OK;
+  }
   uint64_t number = 0;
   const char *p = text;
   for (; *p >= '0' && *p <= '9' && number <= UINT32_MAX; p++)
@@ -183,6 +189,9 @@ read_environment (struct request *request)
   request->write.redact_key_nbytes = request->key.nbytes;
   request->record.whole_process = true;
   request->record.taps = get_variable ("RADIO_PROFILE_TAPS") != NULL;
+  const char *ring_pattern = get_variable ("RADIO_PROFILE_RING_FILE");
+  if (ring_pattern)
+    RD_TRY (expand_path (ring_pattern, &request->ring_path));
   return expand_path (pattern, &request->path);
 }
 
@@ -352,6 +361,32 @@ write_at_exit (void)
   unblock_signals (&blocked);
 }
 
+/* Starts the recorder: a ring without a file of its own is in the first of
+ * these folders that has room for it, else it has no file. */
+static enum radio_status
+start_recorder (const struct request *request,
+                struct radio_recorder **recorder)
+{
+  const char *const folders[] = {
+    get_variable ("XDG_RUNTIME_DIR"), "/dev/shm"
+  };
+  struct radio_recorder_options options = request->record;
+  options.ring_file = request->ring_path;
+  for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+    char path[4096];
+    if (options.ring_nbytes == 0 || options.ring_file || !folders[i])
+      continue;
+    int n = snprintf (path, sizeof path, "%s/radio-ring-%lld", folders[i],
+                      (long long) getpid ());
+    options.ring_file = path;
+    if (n > 0 && (size_t) n < sizeof path
+        && radio_recorder_start (&options, recorder) == RADIO_OK)
+      return RADIO_OK;
+    options.ring_file = NULL;
+  }
+  return radio_recorder_start (&options, recorder);
+}
+
 enum radio_status
 radio_profile_from_env (void)
 {
@@ -377,7 +412,7 @@ radio_profile_from_env (void)
   if (!recording.is_registered && atexit (write_at_exit) != 0)
     return rd_fail_memory (sizeof recording);
   recording.is_registered = true;
-  RD_TRY (radio_recorder_start (&request.record, &recording.recorder));
+  RD_TRY (start_recorder (&request, &recording.recorder));
   atomic_store (&recording.pid, getpid ());
   recording.request = request;
   request = (struct request) { 0 };

@@ -290,6 +290,7 @@ extern const struct rd_command rd_command_stats;
 extern const struct rd_command rd_command_validate;
 
 extern const struct rd_command rd_profile_convert;
+extern const struct rd_command rd_profile_recover;
 extern const struct rd_command rd_profile_full;
 extern const struct rd_command rd_profile_ingest;
 extern const struct rd_command rd_profile_merge;

@@ -264,8 +264,16 @@ struct radio_recorder_options {
    * two; at least 64 KiB.  max_spans and tree_only must be 0 then. */
   uint64_t ring_nbytes;
 
+  /* With ring_nbytes: a file that has the ring, the tree and everything else
+   * of the recording while it runs, and is removed when it stops.  When the
+   * process is killed, the file stays, and radio_profile_recover makes the
+   * profile of it.  Its old content becomes FILE.old.  Best in memory, below
+   * $XDG_RUNTIME_DIR or /dev/shm: a disk delays the recorded threads.
+   * NULL: none. */
+  const char *ring_file;
+
   /* Must be zero: later versions may have members here. */
-  uint64_t reserved[7];
+  uint64_t reserved[6];
 };
 
 /* Starts recording the calling thread, or the process.  *recorder is set to
@@ -275,7 +283,7 @@ struct radio_recorder_options {
  * or the process if whole_process is set), RADIO_ERROR_ARGUMENT (a ring that
  * is too small, or beside max_spans or tree_only),
  * RADIO_ERROR_MEMORY, RADIO_ERROR_UNSUPPORTED (the library was built with
- * --disable-profiler). */
+ * --disable-profiler); with ring_file those of writing. */
 RADIO_API enum radio_status
 radio_recorder_start (const struct radio_recorder_options *options,
                       struct radio_recorder **recorder) RADIO_USE_RESULT;
@@ -302,11 +310,25 @@ RADIO_API enum radio_status
 radio_recorder_stop (struct radio_recorder *recorder,
                      struct radio_profile **profile) RADIO_USE_RESULT;
 
+/* Makes a profile of a ring_file: of a process that was killed or ended without
+ * stopping its recorder, which has all that was recorded until then; open
+ * scopes end there, and are marked as open.  Of a process that still runs it
+ * is what there was at about one moment.  The memory that blocks held at the
+ * end is not known.  The library must be of the version that recorded.
+ *
+ * Errors: those of reading, RADIO_ERROR_FORMAT (no ring, damaged, cut),
+ * RADIO_ERROR_UNSUPPORTED (another version or kind of machine). */
+RADIO_API enum radio_status
+radio_profile_recover (const char *path, struct radio_profile **profile)
+  RADIO_USE_RESULT;
+
 /* If RADIO_PROFILE names a file, records the whole process from now on, and
  * writes the profile there when the program exits (return from main or exit).
  * The suffix selects the format (radio_profile_format_of); "%p" in the name is
  * the process ID.  Also read: RADIO_PROFILE_SPANS (max_spans),
  * RADIO_PROFILE_RING (ring_nbytes, with K, M or G for KiB, MiB or GiB),
+ * RADIO_PROFILE_RING_FILE (ring_file; "%p" is the process ID; the default is
+ * radio-ring-%p in $XDG_RUNTIME_DIR or /dev/shm, if there is room),
  * RADIO_PROFILE_REDACT (not empty: redacted), RADIO_PROFILE_REDACT_KEY (a file
  * with the key of the pseudonyms, of at most 1 MiB), RADIO_PROFILE_TAPS (not
  * empty: taps).  Without RADIO_PROFILE, with an empty one, or called again, the

@@ -282,7 +282,8 @@ write_sums (const struct rd_text *text)
   if (info->alloc_count > 0) {
     struct line memory = { .text = text };
     rd_text_bytes (info->alloc_peak_nbytes, number);
-    add_item (&memory, "memory", "%s allocated at most", number);
+    if (info->alloc_peak_nbytes > 0)
+      add_item (&memory, "memory", "%s allocated at most", number);
     uint64_t resident = fact_number (profile, RD_FACT_RESIDENT);
     rd_text_bytes (resident, number);
     if (resident > 0)

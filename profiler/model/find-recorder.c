@@ -295,6 +295,22 @@ find_dropped (struct rd_finder *finder)
 }
 
 static enum radio_status
+find_recovered (struct rd_finder *finder)
+{
+  const char *process = rd_profile_find_fact (finder->profile,
+                                              RD_FACT_RECOVERED);
+  struct rd_claim claim = {
+    "recovered", "Recovered from a ring", RADIO_FINDING_NOTE, 0.9,
+    RADIO_NO_PARENT
+  };
+  if (!process)
+    return RADIO_OK;
+  return rd_found (finder, &claim,
+                   "of %.40s, which did not write this profile: requests that "
+                   "were open, and the memory held, are not known", process);
+}
+
+static enum radio_status
 find_open (struct rd_finder *finder)
 {
   const struct radio_profile *profile = finder->profile;
@@ -422,6 +438,7 @@ rd_find_recorder (struct rd_finder *finder)
   if (n > 0)
     RD_TRY (rd_found (finder, &claim, "%s", text));
 
+  RD_TRY (find_recovered (finder));
   RD_TRY (find_dropped (finder));
   RD_TRY (find_clock_jump (finder));
   RD_TRY (find_away (finder));

@@ -54,6 +54,10 @@
 #define RD_FACT_SAMPLES "gauge samples not kept"
 #define RD_FACT_THREADS "threads not recorded"
 
+/* The process whose ring this profile was made of, since it did not write one
+ * itself: "a process that ended". */
+#define RD_FACT_RECOVERED "recovered from"
+
 /* Of a log that is a ring: its size, and from when on it has all spans that
  * ended, in ns of the profile's time. */
 #define RD_FACT_RING "bytes of the ring"

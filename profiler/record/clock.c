@@ -220,6 +220,26 @@ rd_clock_rate_between (const struct rd_clock *clock,
   return true;
 }
 
+bool
+rd_clock_rate_recovered (const struct rd_rate *known,
+                         const struct rd_anchor *start,
+                         const struct rd_anchor *stop, struct rd_rate *rate)
+{
+  double ns_per_tick = rd_rate_ns_per_tick (known);
+  uint64_t ns = rd_subtract (stop->ns, start->ns);
+  uint64_t ticks = rd_subtract (stop->ticks, start->ticks);
+  if (!(ns_per_tick > 1e-3 && ns_per_tick < 1e6))
+    return false;
+  if (!rate)
+    return true;
+  *rate = *known;
+  double error = (double) ticks * ns_per_tick - (double) ns;
+  if (ns >= LONG_ENOUGH_NS && ticks > 0 && error < MAX_ERROR * (double) ns
+      && error > -MAX_ERROR * (double) ns)
+    rate_of (ns, ticks, rate);
+  return true;
+}
+
 double
 rd_rate_ns_per_tick (const struct rd_rate *rate)
 {

@@ -110,6 +110,13 @@ bool rd_clock_rate_between (const struct rd_clock *clock,
                             const struct rd_anchor *stop,
                             struct rd_rate *rate);
 
+/* The same between anchors of another process, whose rate is about known; rate
+ * may be NULL.  False: that is none, or they are none of one clock. */
+bool rd_clock_rate_recovered (const struct rd_rate *known,
+                              const struct rd_anchor *start,
+                              const struct rd_anchor *stop,
+                              struct rd_rate *rate);
+
 /* Ticks as nanoseconds, rounded down; never wraps below 2^63 ns. */
 static inline uint64_t
 rd_rate_ns (const struct rd_rate *rate, uint64_t ticks)

@@ -168,11 +168,13 @@ add_span (struct log_walk *walk, const struct rd_log_span *span)
 static enum radio_status
 give_id (struct log_walk *walk, const struct rd_log_span *span)
 {
-  uint32_t id;
+  uint32_t id, next = walk->collection->ids.n + 1;
   if (walk->writer->nodes[rd_span_node (span)]->folded)
     return RADIO_OK;
-  return rd_ids_give (&walk->collection->ids, walk->writer->number,
-                      rd_span_sequence (span), &id);
+  RD_TRY (rd_ids_give (&walk->collection->ids, walk->writer->number,
+                       rd_span_sequence (span), &id));
+  return id == next ? RADIO_OK
+                    : rd_fail (RADIO_ERROR_FORMAT, "two spans are one");
 }
 
 static enum radio_status
@@ -315,7 +317,7 @@ collect_node_notes (struct rd_collection *collection)
       const struct rd_node *node = writer->nodes[j];
       if (!node->site || node->folded)
         continue;
-      for (unsigned k = 0; k < node->nnotes; k++, n++)
+      for (size_t k = 0; k < node->nnotes; k++, n++)
         notes[n] = (struct node_note) { node->index, n, &node->notes[k] };
     }
   }

@@ -111,10 +111,12 @@ add_figures (struct rd_collection *collection,
   }
 
   /* The first counters, if there are more than a profile may have. */
-  for (unsigned i = 0; i < node->ntallies; i++) {
+  for (size_t i = 0; i < node->ntallies; i++) {
     const struct rd_tally *tally = &node->tallies[i];
     const struct radio_counter *counter = &tally->kept;
     uint32_t index;
+    if (tally->is_of_set && tally->value == 0)
+      continue;
     if (!rd_profile_has_room (&profile->counters, counter->name,
                               counter->unit)) {
       collection->nvalues_lost++;

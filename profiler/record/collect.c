@@ -3,12 +3,10 @@
  * and total memory. */
 #include <config.h>
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "src/base/checked.h"
 #include "src/base/cleanup.h"
@@ -21,8 +19,8 @@
 uint64_t
 rd_collect_time (const struct rd_collection *collection, uint64_t ticks)
 {
-  uint64_t since = ticks > collection->origin
-    ? ticks - collection->origin
+  uint64_t since = ticks > collection->begin
+    ? ticks - collection->begin
     : 0;
   /* A profile has no later time, but a clock may jump there. */
   return rd_min_u64 (rd_rate_ns (&collection->recorder->rate, since),
@@ -44,15 +42,16 @@ set_string (struct radio_profile *profile, const char *text,
 /* Sets the lane of a session.  Equal names of one thread are one lane, with
  * any writer. */
 static enum radio_status
-add_lane (struct radio_profile *profile, struct rd_ids *known,
+add_lane (struct rd_collection *collection, struct rd_ids *known,
           const struct rd_session *session, uint32_t *lane)
 {
+  struct radio_profile *profile = collection->profile;
   /* A thread without a name of its own has the process's, of which the system
    * keeps 15 bytes. */
   const char *name = session->name, *program = profile->info.program;
   bool is_inherited = strncmp (name, program, 15) == 0
                       && strlen (name) == strnlen (program, 15);
-  if (!session->is_named && session->os_tid == (uint64_t) getpid ())
+  if (!session->is_named && session->os_tid == collection->origin->pid)
     name = "main";
   else if (!session->is_named && (!*name || is_inherited))
     name = "thread";
@@ -98,7 +97,7 @@ collect_lanes (struct rd_collection *collection)
   for (size_t i = 0; i < recorder->synced.writers.n; i++) {
     const struct rd_writer_state *writer = recorder->synced.writers.at[i];
     for (size_t j = 0; j < writer->sessions.n; j++)
-      RD_TRY (add_lane (profile, &known, &writer->sessions.at[j], next++));
+      RD_TRY (add_lane (collection, &known, &writer->sessions.at[j], next++));
   }
 
   /* Number the threads that share a name, in the order in which they came:
@@ -169,19 +168,15 @@ add_facts (struct rd_collection *collection)
 {
   const struct radio_recorder *recorder = collection->recorder;
   struct radio_profile *profile = collection->profile;
-  char host[256], command[4096];
-  if (gethostname (host, sizeof host) == 0) {
-    host[sizeof host - 1] = '\0';
-    RD_TRY (rd_profile_add_fact (profile, "host", host, true));
-  }
-  RD_TRY (add_number (profile, RD_FACT_PID, (uint64_t) getpid ()));
-  long ncpus = sysconf (_SC_NPROCESSORS_ONLN);
-  if (ncpus > 0)
-    RD_TRY (add_number (profile, RD_FACT_NCPUS, (uint64_t) ncpus));
-  if (*rd_usage_cpu_model ())
+  const struct rd_origin *origin = collection->origin;
+  if (origin->host[0])
+    RD_TRY (rd_profile_add_fact (profile, "host", origin->host, true));
+  RD_TRY (add_number (profile, RD_FACT_PID, origin->pid));
+  RD_TRY (add_number (profile, RD_FACT_NCPUS, origin->ncpus));
+  if (origin->cpu_model[0])
     RD_TRY (rd_profile_add_fact (profile, RD_FACT_CPU_MODEL,
-                                 rd_usage_cpu_model (), false));
-  RD_TRY (add_number (profile, RD_FACT_CLOCK, rd_usage_clock_mhz ()));
+                                 origin->cpu_model, false));
+  RD_TRY (add_number (profile, RD_FACT_CLOCK, origin->clock_mhz));
   const struct rd_usage *usage = &recorder->usage;
   RD_TRY (add_number (profile, RD_FACT_CPU_NS, cpu_ns (recorder)));
   RD_TRY (add_number (profile, RD_FACT_MACHINE_NS, usage->machine_ns));
@@ -194,20 +189,8 @@ add_facts (struct rd_collection *collection)
   RD_TRY (add_number (profile, RD_FACT_BLOCK_INPUT,
                       usage->block_input_nbytes));
 
-  /* The command line, with blanks between its arguments, if the system has
-   * it. */
-  FILE *file = fopen ("/proc/self/cmdline", "re");
-  size_t n = file ? fread (command, 1, sizeof command - 1, file) : 0;
-  if (file)
-    fclose (file);
-  while (n > 0 && command[n - 1] == '\0')
-    n--;
-  for (size_t i = 0; i < n; i++)
-    if (command[i] == '\0')
-      command[i] = ' ';
-  command[n] = '\0';
-  if (n > 0)
-    RD_TRY (rd_profile_add_fact (profile, "command", command, true));
+  if (origin->command[0])
+    RD_TRY (rd_profile_add_fact (profile, "command", origin->command, true));
 
   /* The numbers of things that could not be kept. */
   uint64_t nskipped = collection->nfolded;
@@ -266,11 +249,7 @@ collect_all (struct rd_collection *collection)
   const struct radio_recorder *recorder = collection->recorder;
   struct radio_profile *profile = collection->profile;
   struct radio_profile_info *info = &profile->info;
-#if HAVE_DECL_PROGRAM_INVOCATION_SHORT_NAME
-  const char *program = program_invocation_short_name;
-#else
-  const char *program = "";
-#endif
+  const char *program = collection->origin->program;
   /* The profile begins when the first scope began, and ends when the last one
    * ended; where there was none, both are the recorder's start. */
   uint64_t begin = UINT64_MAX, end = 0, start = recorder->start.ticks;
@@ -283,7 +262,7 @@ collect_all (struct rd_collection *collection)
   }
   if (begin == UINT64_MAX)
     begin = start;
-  collection->origin = begin;
+  collection->begin = begin;
   info->wall_ns = rd_collect_time (collection, rd_max_u64 (begin, end));
   info->started_unix_ns = recorder->started_unix_ns;
   if (begin > start)
@@ -293,8 +272,7 @@ collect_all (struct rd_collection *collection)
   RD_TRY (set_string (profile, program, &info->program));
   RD_TRY (set_string (profile, recorder->title ? recorder->title : program,
                       &info->title));
-  RD_TRY (set_string (profile, recorder->clock.tsc ? "tsc" : "monotonic",
-                      &info->clock));
+  RD_TRY (set_string (profile, collection->origin->clock, &info->clock));
   RD_TRY (rd_collect_tree (collection));
   RD_TRY (collect_lanes (collection));
   RD_TRY (rd_collect_log (collection));
@@ -323,9 +301,14 @@ rd_collect (const struct radio_recorder *recorder,
 {
   RD_PROFILE_SCOPE struct radio_profile *new = NULL;
   RD_TRY (rd_profile_new (&new));
+  struct rd_origin own;
   struct rd_collection collection = {
-    .recorder = recorder, .profile = new
+    .recorder = recorder, .profile = new, .origin = recorder->origin,
   };
+  if (!collection.origin) {
+    rd_origin_read (&own, &recorder->clock);
+    collection.origin = &own;
+  }
   RD_TRY (rd_ids_init (&collection.ids, recorder->synced.writers.n));
   enum radio_status status = collect_all (&collection);
   rd_ids_free (&collection.ids);

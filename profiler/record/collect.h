@@ -5,6 +5,7 @@
 #define RD_RECORD_COLLECT_H
 
 #include "profiler/model/profile.h"
+#include "profiler/record/image.h"
 #include "profiler/record/record.h"
 
 /* Unique ids for spans, by writer and sequence.  Parents get theirs when a
@@ -18,7 +19,8 @@ struct rd_ids {
 struct rd_collection {
   const struct radio_recorder *recorder;
   struct radio_profile *profile;
-  uint64_t origin;            /* ticks: the profile's begin */
+  const struct rd_origin *origin;       /* the process that recorded */
+  uint64_t begin;             /* ticks: the profile's */
   struct rd_ids ids;
   uint32_t *lanes;            /* of all sessions, writer after writer */
   uint64_t nfolded;           /* scopes deeper than a profile may be */

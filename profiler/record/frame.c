@@ -7,6 +7,7 @@
 
 #include "src/base/checked.h"
 #include "profiler/record/frame.h"
+#include "profiler/record/image.h"
 #include "profiler/record/log.h"
 #include "profiler/record/notes.h"
 #include "profiler/record/shared.h"
@@ -127,6 +128,7 @@ rd_frame_open (struct rd_writer_state *writer, struct rd_node *node,
   writer->top = frame;
   if (shared) {
     frame->via = rd_shared_ref (shared);
+    frame->via_cover = shared->cover;
     rd_frame_mark (frame, RD_FRAME_SPECIAL);
     frame->begin = rd_shared_enter (shared);
   } else
@@ -236,6 +238,7 @@ mark_last (struct rd_writer_state *writer)
     writer->last = (struct rd_cpu_mark) {
       writer->last_end, rd_clock_process_cpu_ns (&writer->clock)
     };
+  rd_image_note_clocks (writer);
 }
 
 /* Marks a scope that was left without its end, which another one is. */
@@ -274,8 +277,8 @@ end_innermost (struct rd_writer_state *writer, uint64_t now, bool is_open,
   if (frame->received) {
     extra.submitted = frame->submitted;
     node->queue += rd_subtract (frame->begin, frame->submitted);
-    parent = frame->via ? frame->via->sequence : 0;
-    extra.parent_writer = frame->via ? frame->via->writer : 0;
+    parent = frame->via_cover ? frame->via_cover->sequence : 0;
+    extra.parent_writer = frame->via_cover ? frame->via_cover->writer : 0;
     extra.flags |= RD_LOG_REMOTE_PARENT;
   } else {
     extra.flags |= frame->flags;
@@ -316,11 +319,12 @@ end_innermost (struct rd_writer_state *writer, uint64_t now, bool is_open,
     .parent = parent,
     .extra = extra.flags || extra.wait || extra.nbytes ? &extra : NULL,
   };
-  if (!rd_log_append (writer, node, &logged))
-    rd_texts_drop_last (&writer->texts, logged.sequence);
   if (ends && frame->is_tapped)
     ends->sites[ends->n++] = node->site;
   pop_frame (writer, frame, duration);
+  rd_commit ();
+  if (!rd_log_append (writer, node, &logged))
+    rd_texts_drop_last (&writer->texts, logged.sequence);
 }
 
 void

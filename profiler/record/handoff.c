@@ -68,7 +68,8 @@ receive_scope (const struct radio_handoff *handoff,
     return false;
   bool entered = rd_writer_enter (writer), is_tapped = false;
   if (entered) {
-    struct rd_node *node = rd_tree_stand_in (writer, shared->node);
+    struct rd_node *node = rd_tree_stand_in (writer,
+                                             shared->cover->node);
     if (node)
       node = rd_tree_child (writer, node, site, RADIO_EDGE_HANDOFF);
     struct rd_frame *frame = node ? rd_frame_open (writer, node, shared)
@@ -170,7 +171,8 @@ end_run (struct radio_async *async, const struct async_run *run,
     .begin = run->begin,
     .duration = duration,
     .sequence = run->sequence,
-    .parent = is_request ? async->parent->sequence : async->request.sequence,
+    .parent = is_request ? async->parent->cover->sequence
+                         : async->request.sequence,
     .extra = extra,
   };
   rd_log_append (writer, run->node, &logged);
@@ -195,7 +197,7 @@ end_request (struct radio_async *async, uint64_t end, unsigned flags)
   struct rd_log_extra extra = {
     .submitted = async->submitted,
     .nbytes = rd_run_bytes_take (&async->bytes),
-    .parent_writer = async->parent->writer,
+    .parent_writer = async->parent->cover->writer,
     .flags = flags | RD_LOG_REMOTE_PARENT,
   };
   end_phase (async, end, flags & RD_LOG_OPEN);
@@ -218,7 +220,8 @@ new_request (struct rd_shared *parent, uint64_t submitted,
       && !rd_thread_interrupts ()) {
     RD_THREAD_LOCK_SCOPE (&recorder->mutex);
     struct rd_writer_state *writer = rd_async_writer (recorder);
-    struct rd_node *node = writer ? rd_tree_stand_in (writer, parent->node)
+    struct rd_node *node = writer ? rd_tree_stand_in (writer,
+                                                      parent->cover->node)
                                   : NULL;
     if (node)
       node = rd_tree_child (writer, node, site, RADIO_EDGE_ASYNC);

@@ -66,8 +66,10 @@ rd_log_has_room (const struct rd_writer_state *writer, size_t nslots)
  *----------------------------------------------------------------------*/
 
 /* Memory for max_spans spans at most, of which those with an extra count
- * twice; some of it is faulted in at once.  NULL: no memory for that many. */
-struct rd_span_memory *rd_span_memory_new (size_t max_spans);
+ * twice; some of it is faulted in at once.  arena: its ring, which has room for
+ * that many; or NULL.  NULL: no memory for that many. */
+struct rd_span_memory *rd_span_memory_new (size_t max_spans,
+                                           struct rd_arena *arena);
 
 /* NULL is legal. */
 void rd_span_memory_free (struct rd_span_memory *memory);

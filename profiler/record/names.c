@@ -17,16 +17,19 @@ struct name {
 };
 
 struct rd_names {
+  struct rd_arena *arena;
   pthread_mutex_t mutex;
   struct name *lists[NLISTS]; /* by hash */
 };
 
 struct rd_names *
-rd_names_new (void)
+rd_names_new (struct rd_arena *arena)
 {
   struct rd_names *names = calloc (1, sizeof *names);
-  if (names)
-    pthread_mutex_init (&names->mutex, NULL);
+  if (!names)
+    return NULL;
+  pthread_mutex_init (&names->mutex, NULL);
+  names->arena = arena;
   return names;
 }
 
@@ -35,7 +38,7 @@ rd_names_free (struct rd_names *names)
 {
   if (!names)
     return;
-  for (size_t i = 0; i < NLISTS; i++)
+  for (size_t i = 0; i < NLISTS && !names->arena; i++)
     while (names->lists[i]) {
       struct name *name = names->lists[i];
       names->lists[i] = name->next;
@@ -58,7 +61,8 @@ rd_names_keep (struct rd_names *names, const char *text)
   for (const struct name *name = *list; name; name = name->next)
     if (strcmp (name->text, text) == 0)
       return name->text;
-  struct name *new = malloc (sizeof *new + n + 1);
+  struct name *new = rd_arena_alloc (names->arena, _Alignof (struct name),
+                                     sizeof *new + n + 1);
   if (!new)
     return NULL;
   memcpy (new->text, text, n + 1);

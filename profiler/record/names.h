@@ -8,10 +8,12 @@
 
 #include <radio/profile.h>
 
+#include "profiler/record/arena.h"
+
 struct rd_names;
 
-/* NULL without memory. */
-struct rd_names *rd_names_new (void);
+/* In this arena, or the heap.  NULL without memory. */
+struct rd_names *rd_names_new (struct rd_arena *arena);
 
 /* NULL is legal. */
 void rd_names_free (struct rd_names *names);

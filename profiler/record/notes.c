@@ -51,38 +51,36 @@ add_note (struct rd_node *node, const char *key, enum radio_text_kind kind,
           const char *value)
 {
   struct rd_text_note *old = NULL;
-  for (unsigned i = 0; i < node->nnotes && !old; i++)
+  for (size_t i = 0; i < node->nnotes && !old; i++)
     if (node->notes[i].key == key)
       old = &node->notes[i];
   if (old) {
     old->varies = old->varies || !is_copy (old->value, old->nbytes, value);
     return true;
   }
-  if (node->nnotes == node->notes_capacity) {
-    unsigned capacity = node->notes_capacity ? 2 * node->notes_capacity : 2;
-    void *notes = capacity > MAX_NOTES
-      ? NULL
-      : realloc (node->notes, capacity * sizeof *node->notes);
-    if (!notes)
-      return false;
-    node->notes = notes;
-    node->notes_capacity = capacity;
-  }
+  struct rd_arena *arena = node->recorder->arena;
+  if (!rd_array_grow (arena, &node->notes, &node->notes_capacity,
+                      node->nnotes, MAX_NOTES, sizeof *node->notes))
+    return false;
   size_t n = cut_length (value);
-  char *copy = strndup (value, n);
+  char *copy = rd_arena_strndup (arena, value, n);
   if (!copy)
     return false;
-  node->notes[node->nnotes++]
+  node->notes[node->nnotes]
     = (struct rd_text_note) { key, copy, n, kind, false };
+  rd_commit ();
+  node->nnotes++;
   return true;
 }
 
 void
 rd_node_free_notes (struct rd_node *node)
 {
-  for (unsigned i = 0; i < node->nnotes; i++)
-    free (node->notes[i].value);
-  free (node->notes);
+  struct rd_arena *arena = node->recorder->arena;
+  for (size_t i = 0; i < node->nnotes; i++)
+    rd_arena_release (arena, node->notes[i].value, node->notes[i].nbytes + 1);
+  rd_arena_release (arena, node->notes,
+                    node->notes_capacity * sizeof *node->notes);
   node->notes = NULL;
   node->nnotes = node->notes_capacity = 0;
 }
@@ -95,7 +93,9 @@ static struct rd_text_value *
 new_value (struct rd_texts *texts, const char *value)
 {
   size_t n = cut_length (value);
-  struct rd_text_value *new = malloc (sizeof *new + n + 1);
+  struct rd_text_value *new
+    = rd_arena_alloc (texts->recorder->arena,
+                      _Alignof (struct rd_text_value), sizeof *new + n + 1);
   if (!new)
     return NULL;
   new->nrefs = 1;
@@ -113,7 +113,8 @@ unref_value (struct rd_texts *texts, struct rd_text_value *value)
   if (!value || --value->nrefs > 0)
     return;
   texts->nbytes -= value->nbytes;
-  free (value);
+  rd_arena_release (texts->recorder->arena, value,
+                    sizeof *value + value->nbytes);
 }
 
 /* True if a place is this key's: at this address there may have been the key
@@ -148,7 +149,7 @@ name_of_key (const struct rd_texts *texts,
 {
   return recent->key && is_place_of (recent, key)
          ? recent->name
-         : rd_names_keep (texts->names, key);
+         : rd_names_keep (texts->recorder->names, key);
 }
 
 /* Makes the value the last one of the key, in a place that may be another
@@ -248,8 +249,9 @@ add_new_text (struct rd_texts *texts, struct rd_node *node, bool logs,
   bool noted = add_note (node, name, text->kind, value);
   bool kept = !logs
               || (!is_full (texts)
-                  && rd_array_grow (&texts->at, &texts->capacity, texts->n,
-                                    MAX_TEXTS, sizeof *texts->at)
+                  && rd_array_grow (texts->recorder->arena, &texts->at,
+                                    &texts->capacity, texts->n, MAX_TEXTS,
+                                    sizeof *texts->at)
                   && set_recent (texts, recent, text->key, name, value));
   if (logs && kept)
     append_text (texts, text, name, recent->value);
@@ -347,8 +349,9 @@ rd_texts_free (struct rd_texts *texts)
     unref_value (texts, texts->at[i].value);
   for (size_t i = 0; i < RD_NRECENT; i++)
     unref_value (texts, texts->recent[i].value);
-  free (texts->at);
-  *texts = (struct rd_texts) { .at = NULL };
+  rd_arena_release (texts->recorder->arena, texts->at,
+                    texts->capacity * sizeof *texts->at);
+  *texts = (struct rd_texts) { .recorder = texts->recorder };
 }
 
 /*------------------------------------------------------------------------
@@ -465,7 +468,7 @@ thin_out (struct rd_samples *samples)
 }
 
 uint32_t
-rd_samples_gauge (struct rd_samples *samples, struct rd_names *names,
+rd_samples_gauge (struct rd_samples *samples,
                   const struct radio_counter *counter)
 {
   size_t n = samples->gauges.n;
@@ -475,11 +478,12 @@ rd_samples_gauge (struct rd_samples *samples, struct rd_names *names,
         && strcmp (gauge->kept.name, counter->name) == 0)
       return (uint32_t) i;
   }
-  struct rd_gauge *gauge = rd_vector_add (&samples->gauges, MAX_SAMPLES);
+  struct rd_gauge *gauge = rd_vector_add (samples->recorder->arena,
+                                          &samples->gauges, MAX_SAMPLES);
   if (!gauge)
     return UINT32_MAX;
   *gauge = (struct rd_gauge) { counter, *counter };
-  if (rd_names_keep_counter (names, &gauge->kept))
+  if (rd_names_keep_counter (samples->recorder->names, &gauge->kept))
     return (uint32_t) n;
   samples->gauges.n--;
   return UINT32_MAX;
@@ -504,8 +508,9 @@ rd_samples_add (struct rd_samples *samples,
 
   /* When full, the slots become longer until half of the room is free, or,
    * with more gauges than that, as long as possible. */
-  if (!rd_array_grow (&samples->at, &samples->capacity, samples->n,
-                      MAX_SAMPLES, sizeof *samples->at)
+  if (!rd_array_grow (samples->recorder->arena, &samples->at,
+                      &samples->capacity, samples->n, MAX_SAMPLES,
+                      sizeof *samples->at)
       && samples->n == MAX_SAMPLES) {
     if (samples->spacing == 0)
       samples->spacing =
@@ -529,7 +534,9 @@ rd_samples_add (struct rd_samples *samples,
 void
 rd_samples_free (struct rd_samples *samples)
 {
-  free (samples->gauges.at);
-  free (samples->at);
-  *samples = (struct rd_samples) { .at = NULL };
+  struct radio_recorder *recorder = samples->recorder;
+  rd_vector_free (recorder->arena, &samples->gauges);
+  rd_arena_release (recorder->arena, samples->at,
+                    samples->capacity * sizeof *samples->at);
+  *samples = (struct rd_samples) { .recorder = recorder };
 }

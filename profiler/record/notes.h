@@ -49,7 +49,6 @@ void rd_node_free_notes (struct rd_node *node);
 
 /* The number of a gauge; UINT32_MAX: no memory, and its sample is dropped. */
 uint32_t rd_samples_gauge (struct rd_samples *samples,
-                           struct rd_names *names,
                            const struct radio_counter *counter);
 void rd_samples_add (struct rd_samples *samples,
                      const struct rd_log_sample *sample);

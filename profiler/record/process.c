@@ -29,6 +29,7 @@
 #include "src/base/error.h"
 #include "src/base/text.h"
 #include "profiler/record/frame.h"
+#include "profiler/record/image.h"
 #include "profiler/record/log.h"
 #include "profiler/record/process.h"
 #include "profiler/record/writer.h"
@@ -252,7 +253,8 @@ attach_thread (struct radio_recorder *recorder)
   bool is_unused = rd_log_mark (writer) == writer->session_mark
                    && writer->texts.n == 0;
   if (!is_same && (!last || !is_unused))
-    session = rd_vector_add (&writer->sessions, MAX_SESSIONS);
+    session = rd_vector_add (recorder->arena, &writer->sessions,
+                             MAX_SESSIONS);
   if (session) {
     if (!is_same)
       session->first = writer->next_id >> 16;
@@ -315,6 +317,7 @@ attach_to_process (void)
     RD_THREAD_LOCK_SCOPE (&recorder->mutex);
     if (!recorder->synced.stopped) {
       recorder->synced.nrefused++;
+      rd_image_update (recorder);
       rd_this_thread.refused_serial = recorder->serial;
     }
   }

@@ -23,7 +23,8 @@
  * covered while at least one runs.  While a frame has a shared, its own
  * thread's children go through it too.
  *
- * Layers, each calling only those before it: clock, run queue, usage; names;
+ * Layers, each calling only those before it: clock, run queue, usage; arena;
+ * names;
  * notes; tree; log and span memory; writer; shared, tap, frame; process;
  * scope, handoff, hooks; collect; recorder.
  */
@@ -37,47 +38,18 @@
 
 #include <radio/profile.h>
 
-#include "src/base/reserve.h"
 #include "profiler/counters.h"
 #include "profiler/model/sum.h"
+#include "profiler/record/arena.h"
 #include "profiler/record/names.h"
 #include "profiler/record/run-queue.h"
 #include "profiler/record/usage.h"
 
+struct rd_image_header;
 struct rd_node;
+struct rd_origin;
 struct rd_writer_state;
 struct rd_shared;
-
-/*------------------------------------------------------------------------
- * Arrays that grow up to a limit
- *----------------------------------------------------------------------*/
-
-/* Makes room for one more of n elements, up to limit in all.  False: there
- * are that many, or no memory.  Sets no message, since that would call the
- * recorder's hook while a writer is entered. */
-static inline bool
-rd_array_grow (void *array_at, size_t *capacity, size_t n, size_t limit,
-               size_t element_nbytes)
-{
-  size_t nbytes;
-  return rd_reserve_by (array_at, capacity, n, limit, element_nbytes,
-                        realloc, &nbytes);
-}
-
-/* Between stores, of which a reader of a killed process's memory must not see
- * the later one alone: the stores of a process that ends are complete up to
- * the one at which it ended, so only the compiler may not move them. */
-static inline void
-rd_commit (void)
-{
-  atomic_signal_fence (memory_order_seq_cst);
-}
-
-/* An RD_VECTOR's next element, not initialised, or NULL. */
-#define rd_vector_add(vector, limit)                                    \
-  (rd_array_grow (&(vector)->at, &(vector)->capacity, (vector)->n,      \
-                  (limit), sizeof *(vector)->at)                        \
-   ? &(vector)->at[(vector)->n++] : NULL)
 
 /*------------------------------------------------------------------------
  * Notes: texts of spans and nodes, and samples of gauges
@@ -126,7 +98,7 @@ struct rd_texts {
   const struct rd_writer_state *ring;   /* the writer, if its log is a ring: the
                                            oldest texts are dropped; or
                                            NULL */
-  struct rd_names *names;     /* the recorder's */
+  struct radio_recorder *recorder;
   struct rd_log_text *at;
   size_t n, capacity;
   size_t nown;                /* spans in the log that hold their text in
@@ -151,6 +123,7 @@ struct rd_gauge {
  * the time between samples of one gauge doubles, and of those closer the
  * last one stays. */
 struct rd_samples {
+  struct radio_recorder *recorder;
   RD_VECTOR (struct rd_gauge) gauges;
   struct rd_log_sample *at;
   size_t n, capacity;
@@ -173,6 +146,7 @@ struct rd_tally {
   uint64_t value;             /* saturates: see rd_sum */
   unsigned slot;              /* of a counter whose unit is "bytes";
                                  RD_NSLOTS: none */
+  bool is_of_set;             /* was made for a set, which may add nothing */
   struct radio_counter kept;
 };
 
@@ -277,17 +251,24 @@ struct rd_node {
                                            tree.h */
 
   struct rd_tally *tallies;   /* a few; searched linearly */
-  unsigned ntallies, tallies_capacity;
+  size_t ntallies, tallies_capacity;
   struct rd_text_note *notes;
-  unsigned nnotes, notes_capacity;
+  size_t nnotes, notes_capacity;
 
   /* Memory allocated; the memory still held is in the account, which is
    * made with the first block (NULL before) and outlives the node. */
   uint64_t alloc_count, alloc_nbytes;
   struct rd_account *account;
 
+  /* For readers: the counters of `set', and an amount that is being moved into
+   * its tally, with the tally's value after that; see tree.c. */
+  const struct radio_counter *counters[RD_NAMOUNTS];
+  uint64_t moved_value;
+  unsigned moving;            /* 1 + its place; 0: none */
+
   struct radio_site kept;
-  struct rd_names *names;     /* the recorder's */
+  struct radio_recorder *recorder;
+  uint32_t writer;            /* its number */
   uint32_t index;             /* in the collector's profile */
   bool folded;                /* index is the parent's: this node is deeper
                                  than profiles may be */
@@ -487,6 +468,7 @@ struct rd_frame {
                                  received and so are no children */
   struct rd_shared *shared;   /* made by radio_handoff_give, or NULL */
   struct rd_shared *via;      /* its parent's shared, or NULL */
+  const struct rd_cover *cover, *via_cover;     /* of these */
   uint64_t submitted;         /* of a received scope, else 0 */
   uint64_t cpu_begin;         /* of BLOCKING scopes, in ticks */
   uint64_t waited_before;     /* of these: writer->waited at the begin */
@@ -556,6 +538,7 @@ struct rd_writer_state {
   /* CPU time of the process when the first scope began, and about when the
    * last one without a scope around it ended. */
   struct rd_cpu_mark first, last;
+  struct rd_anchor anchor;    /* for readers: a late one; ticks 0: none */
 
   /* CPU time of the thread: a reading of the CPU clock is used for a while,
    * as if the thread had run since but for its known waits. */
@@ -568,6 +551,7 @@ struct rd_writer_state {
   } cpu;
 
   struct radio_recorder *recorder;
+  struct rd_writer_state *older;        /* the writer made before; NULL */
   uint32_t number;            /* in recorder->synced.writers */
   struct rd_node root;        /* parent of the scopes without one; and, of
                                  stand-ins with `foreign', for handed-over
@@ -621,11 +605,9 @@ rd_writer_next_sequence (struct rd_writer_state *writer)
   return id >> 16;
 }
 
-/* A parent for other threads.  Its fields are guarded by mutex. */
-struct rd_shared {
-  pthread_mutex_t mutex;
-  atomic_uint nrefs;          /* not under the mutex */
-  struct radio_recorder *recorder;
+/* A frame that is a parent for other threads, and the union of its
+ * children. */
+struct rd_cover {
   struct rd_node *node;
   uint32_t writer;            /* this and sequence identify the span */
   uint64_t sequence;
@@ -634,6 +616,16 @@ struct rd_shared {
   uint64_t covered;           /* before that */
   uint64_t latest;            /* last reading of the clock here */
   bool ended;                 /* the frame is gone: children are late */
+};
+
+/* The same as other threads, and children of fork, may touch it: not in the
+ * arena. */
+struct rd_shared {
+  pthread_mutex_t mutex;
+  atomic_uint nrefs;          /* not under the mutex */
+  struct radio_recorder *recorder;
+  struct rd_cover *cover;     /* guarded by mutex; in the arena, or `own' */
+  struct rd_cover own;
 };
 
 /*------------------------------------------------------------------------
@@ -667,6 +659,11 @@ struct radio_recorder {
   uint64_t started_unix_ns;
   double scope_cost_ns;       /* of one scope */
   uint64_t throttle_below;    /* ticks: shorter means are not logged */
+  struct rd_arena *arena;     /* of all of it that a reader needs; NULL: the
+                                 heap */
+  struct rd_image_header *header;       /* of the arena, or NULL */
+  const struct rd_origin *origin;       /* of a recovered recorder; NULL: this
+                                           process */
   struct rd_names *names;     /* of all trees and logs */
   struct rd_span_memory *span_memory;   /* of all logs; NULL: tree only */
   uint64_t ring_nbytes;       /* of the log as a ring; 0: it is none */

@@ -15,6 +15,7 @@
 #include "src/base/structs.h"
 #include "profiler/record/collect.h"
 #include "profiler/record/frame.h"
+#include "profiler/record/image.h"
 #include "profiler/record/log.h"
 #include "profiler/record/process.h"
 #include "profiler/record/recorder.h"
@@ -45,7 +46,8 @@ make_span_memory (struct radio_recorder *recorder, uint64_t max_spans)
     return true;
   if (max_spans > SIZE_MAX)
     return false;
-  recorder->span_memory = rd_span_memory_new ((size_t) max_spans);
+  recorder->span_memory = rd_span_memory_new ((size_t) max_spans,
+                                              recorder->arena);
   return recorder->span_memory != NULL;
 }
 
@@ -62,19 +64,22 @@ new_recorder (const struct rd_clock *clock)
   recorder->serial = atomic_fetch_add (&last_serial, 1) + 1;
   recorder->clock = *clock;
   rd_clock_rate (clock, &recorder->rate);
-  recorder->names = rd_names_new ();
-  if (!recorder->names) {
-    rd_recorder_unref (recorder);
-    return NULL;
-  }
   return recorder;
+}
+
+static bool
+make_names (struct radio_recorder *recorder)
+{
+  recorder->names = rd_names_new (recorder->arena);
+  return recorder->names != NULL;
 }
 
 struct radio_recorder *
 rd_recorder_alone (const struct rd_clock *clock, size_t max_spans)
 {
   struct radio_recorder *recorder = new_recorder (clock);
-  if (recorder && !make_span_memory (recorder, max_spans)) {
+  if (recorder && (!make_names (recorder)
+                   || !make_span_memory (recorder, max_spans))) {
     rd_recorder_unref (recorder);
     return NULL;
   }
@@ -153,6 +158,9 @@ begin_recording (struct radio_recorder *recorder)
   if (!recorder->clock.read)
     rd_usage_read (&recorder->usage);
   rd_clock_anchor (&recorder->clock, &recorder->start);
+  if (recorder->header)
+    rd_image_begin (recorder,
+                    rd_span_memory_chunk_slots (recorder->span_memory));
   RD_TRY (rd_process_enter (recorder));
   /* One of the whole process records this thread unless another one does. */
   if (recorder->whole_process && rd_this_thread.current)
@@ -223,8 +231,13 @@ rd_recorder_start (const struct radio_recorder_options *options,
   recorder->tree_only = options->tree_only;
   recorder->ring_nbytes = options->ring_nbytes;
   recorder->taps = options->taps;
+  if (recorder->ring_nbytes > 0)
+    RD_TRY (rd_image_new (recorder, options->ring_file));
+  if (!make_names (recorder))
+    return rd_fail_memory (sizeof *recorder);
   if (options->title) {
-    recorder->title = strdup (options->title);
+    recorder->title = rd_arena_strndup (recorder->arena, options->title,
+                                        SIZE_MAX);
     if (!recorder->title)
       return rd_fail_memory (strlen (options->title) + 1);
   }
@@ -268,34 +281,43 @@ radio_recorder_fact (struct radio_recorder *recorder, const char *key,
   if (rd_recorder_is_forked (recorder))
     return rd_fail (RADIO_ERROR_FORKED, "the recorder was started before "
                     "fork, by the parent");
-  RD_FREE_PLAIN char *new_value = strdup (value);
-  RD_FREE_PLAIN char *new_key = strdup (key);
-  struct rd_recorder_fact *fact = NULL;
-  if (!new_value || !new_key)
-    return rd_fail_memory (strlen (value) + strlen (key));
   RD_THREAD_LOCK_SCOPE (&recorder->mutex);
+  struct rd_arena *arena = recorder->arena;
+  struct rd_recorder_fact *fact = NULL;
+  char *new_value = rd_arena_strndup (arena, value, SIZE_MAX);
+  char *new_key = NULL;
   for (size_t i = 0; i < recorder->synced.facts.n && !fact; i++)
     if (strcmp (recorder->synced.facts.at[i].key, key) == 0)
       fact = &recorder->synced.facts.at[i];
-  if (fact)
-    free (fact->value);
-  else if ((fact = rd_vector_add (&recorder->synced.facts, MAX_FACTS)))
-    fact->key = RD_STEAL (new_key);
-  else
-    return rd_fail (RADIO_ERROR_MEMORY, "no memory for another fact: %s",
-                    key);
-  fact->value = RD_STEAL (new_value);
-  fact->kind = kind;
-  return RADIO_OK;
+  if (new_value && fact) {
+    char *old = fact->value;
+    fact->kind = kind;
+    fact->value = new_value;
+    rd_arena_release (arena, old, strlen (old) + 1);
+    return RADIO_OK;
+  }
+  if (new_value)
+    new_key = rd_arena_strndup (arena, key, SIZE_MAX);
+  if (new_key
+      && rd_array_grow (arena, &recorder->synced.facts.at,
+                        &recorder->synced.facts.capacity,
+                        recorder->synced.facts.n, MAX_FACTS, sizeof *fact)) {
+    recorder->synced.facts.at[recorder->synced.facts.n++]
+      = (struct rd_recorder_fact) { new_key, new_value, kind };
+    rd_image_update (recorder);
+    return RADIO_OK;
+  }
+  rd_arena_release (arena, new_key, strlen (key) + 1);
+  rd_arena_release (arena, new_value, strlen (value) + 1);
+  return rd_fail (RADIO_ERROR_MEMORY, "no memory for another fact: %s", key);
 }
 
 /*------------------------------------------------------------------------
  * Stopping
  *----------------------------------------------------------------------*/
 
-/* The writer whose innermost frame began last; NULL: no frame is open. */
-static struct rd_writer_state *
-find_youngest_frame (struct radio_recorder *recorder)
+struct rd_writer_state *
+rd_recorder_youngest (struct radio_recorder *recorder)
 {
   struct rd_writer_state *youngest = NULL;
   for (size_t i = 0; i < recorder->synced.writers.n; i++) {
@@ -331,7 +353,7 @@ rd_recorder_freeze (struct radio_recorder *recorder)
    * thread: so the youngest frame of all is closed first, and none is
    * late. */
   struct rd_writer_state *youngest;
-  while ((youngest = find_youngest_frame (recorder)) != NULL)
+  while ((youngest = rd_recorder_youngest (recorder)) != NULL)
     rd_frame_abandon (youngest, false,
                       rd_writer_is_mine (youngest) ? &ends : NULL);
   rd_thread_lock (&recorder->mutex);

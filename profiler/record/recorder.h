@@ -23,6 +23,10 @@ rd_recorder_start (const struct radio_recorder_options *options,
 void rd_recorder_freeze (struct radio_recorder *recorder);
 void rd_recorder_release (struct radio_recorder *recorder);
 
+/* The writer whose innermost frame began last; NULL: no frame is open. */
+struct rd_writer_state *
+rd_recorder_youngest (struct radio_recorder *recorder);
+
 /* A recorder that only the caller knows, for measuring.  NULL without
  * memory. */
 struct radio_recorder *rd_recorder_alone (const struct rd_clock *clock,

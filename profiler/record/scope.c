@@ -379,7 +379,7 @@ radio_gauge_set (const struct radio_counter *gauge, int64_t value)
   if (!writer->recorder->tree_only) {
     const struct rd_log_sample sample = {
       rd_clock_now (&writer->clock), value,
-      rd_samples_gauge (&writer->samples, writer->recorder->names, gauge)
+      rd_samples_gauge (&writer->samples, gauge)
     };
     rd_samples_add (&writer->samples, &sample);
   }

@@ -21,15 +21,25 @@ new_shared (const struct rd_writer_state *writer, const struct rd_frame *frame)
   struct rd_shared *shared = malloc (sizeof *shared);
   if (!shared)
     return NULL;
-  rd_recorder_ref (writer->recorder);
   *shared = (struct rd_shared) {
-    .recorder = writer->recorder,
+    .recorder = writer->recorder, .cover = &shared->own,
+  };
+  struct rd_arena *arena = writer->recorder->arena;
+  if (arena)
+    shared->cover = rd_arena_alloc (arena, _Alignof (struct rd_cover),
+                                    sizeof *shared->cover);
+  if (!shared->cover) {
+    free (shared);
+    return NULL;
+  }
+  *shared->cover = (struct rd_cover) {
     .node = frame->node,
     .writer = writer->number,
     .sequence = rd_frame_sequence (frame),
     .covered = frame->covered - frame->elsewhere,
     .latest = frame->begin,
   };
+  rd_recorder_ref (writer->recorder);
   atomic_init (&shared->nrefs, 1);
   pthread_mutex_init (&shared->mutex, NULL);
   return shared;
@@ -46,6 +56,7 @@ rd_shared_take (struct rd_writer_state *writer)
     if (!frame->shared)
       return NULL;
     rd_frame_mark (frame, RD_FRAME_SPECIAL);
+    frame->cover = frame->shared->cover;
     frame->fenced = true;
   }
   return rd_shared_ref (frame->shared);
@@ -66,6 +77,9 @@ rd_shared_unref (struct rd_shared *shared)
                                     memory_order_acq_rel) != 1)
     return;
   pthread_mutex_destroy (&shared->mutex);
+  struct rd_arena *arena = shared->recorder->arena;
+  if (shared->cover != &shared->own && rd_arena_is_here (arena))
+    rd_arena_release (arena, shared->cover, sizeof *shared->cover);
   rd_recorder_unref (shared->recorder);
   free (shared);
 }
@@ -74,9 +88,9 @@ rd_shared_unref (struct rd_shared *shared)
 static uint64_t
 read_clock (struct rd_shared *shared)
 {
-  shared->latest = rd_max_u64 (shared->latest,
+  shared->cover->latest = rd_max_u64 (shared->cover->latest,
                                rd_clock_now (&shared->recorder->clock));
-  return shared->latest;
+  return shared->cover->latest;
 }
 
 uint64_t
@@ -84,8 +98,8 @@ rd_shared_enter (struct rd_shared *shared)
 {
   RD_LOCK_SCOPE (&shared->mutex);
   uint64_t now = read_clock (shared);
-  if (shared->nactive++ == 0)
-    shared->cover_begin = now;
+  if (shared->cover->nactive++ == 0)
+    shared->cover->cover_begin = now;
   return now;
 }
 
@@ -93,10 +107,10 @@ rd_shared_enter (struct rd_shared *shared)
 static bool
 leave_shared (struct rd_shared *shared, uint64_t end)
 {
-  shared->latest = end;
-  if (--shared->nactive == 0)
-    shared->covered += end - shared->cover_begin;
-  return shared->ended;
+  shared->cover->latest = end;
+  if (--shared->cover->nactive == 0)
+    shared->cover->covered += end - shared->cover->cover_begin;
+  return shared->cover->ended;
 }
 
 bool
@@ -114,7 +128,7 @@ bool
 rd_shared_has_ended (struct rd_shared *shared)
 {
   RD_LOCK_SCOPE (&shared->mutex);
-  return shared->ended;
+  return shared->cover->ended;
 }
 
 static pthread_mutex_t *
@@ -133,26 +147,28 @@ rd_shared_finish (struct rd_writer_state *writer,
   pthread_mutex_t *via_mutex = lock_of (via);
   uint64_t end = rd_max_u64 (rd_clock_now (&writer->clock), frame->begin);
   if (own)
-    end = rd_max_u64 (end, own->latest);
+    end = rd_max_u64 (end, own->cover->latest);
   if (via)
-    end = rd_max_u64 (end, via->latest);
+    end = rd_max_u64 (end, via->cover->latest);
   ending->end = end;
   ending->covered = frame->covered - frame->elsewhere;
   if (own)
-    ending->covered = own->covered
-                      + (own->nactive > 0 ? end - own->cover_begin : 0);
+    ending->covered = own->cover->covered
+                      + (own->cover->nactive > 0
+                         ? end - own->cover->cover_begin : 0);
   ending->late = via && leave_shared (via, end);
   if (own) {
-    own->latest = end;
+    own->cover->latest = end;
     /* A frame that ends because recording stops has not ended before its
      * children: open frames of other threads are closed in any order. */
-    own->ended = !(atomic_load_explicit (&writer->attention,
+    own->cover->ended = !(atomic_load_explicit (&writer->attention,
                                          memory_order_relaxed)
                    & RD_ATTEND_STOPPED);
   }
   rd_cleanup_unlock (&via_mutex);
   rd_cleanup_unlock (&own_mutex);
+  frame->shared = frame->via = NULL;
+  frame->cover = frame->via_cover = NULL;
   rd_shared_unref (own);
   rd_shared_unref (via);
-  frame->shared = frame->via = NULL;
 }

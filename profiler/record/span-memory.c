@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -23,8 +24,9 @@
 struct rd_span_memory {
   size_t chunk_slots;
   size_t nchunks;             /* limit */
+  struct rd_arena *arena;     /* that has it all; or NULL */
   union rd_log_slot *slots;   /* on a huge page's boundary... */
-  void *mapping;              /* ... within this */
+  void *mapping;              /* ... within this; NULL: in the arena */
   size_t mapping_nbytes;
   struct rd_log_chunk *chunks;
   pthread_mutex_t mutex;
@@ -65,9 +67,15 @@ reserve_slots (struct rd_span_memory *memory)
       || rd_mul_overflows (nbytes, sizeof *memory->slots, &nbytes)
       || nbytes > SIZE_MAX / 2)
     return false;
-  memory->chunks = calloc (memory->nchunks, sizeof *memory->chunks);
+  size_t chunks_nbytes = memory->nchunks * sizeof *memory->chunks;
+  memory->chunks = rd_arena_alloc (memory->arena, 1, chunks_nbytes);
   if (!memory->chunks)
     return false;
+  memset (memory->chunks, 0, chunks_nbytes);
+  if (memory->arena) {
+    memory->slots = rd_arena_ring (memory->arena);
+    return true;
+  }
   memory->mapping_nbytes = (size_t) nbytes + HUGE_PAGE;
   void *mapping = mmap (NULL, memory->mapping_nbytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -86,13 +94,14 @@ reserve_slots (struct rd_span_memory *memory)
 }
 
 struct rd_span_memory *
-rd_span_memory_new (size_t max_spans)
+rd_span_memory_new (size_t max_spans, struct rd_arena *arena)
 {
   size_t n = max_spans / MIN_CHUNKS;
   struct rd_span_memory *memory = calloc (1, sizeof *memory);
   if (!memory)
     return NULL;
   pthread_mutex_init (&memory->mutex, NULL);
+  memory->arena = arena;
   memory->chunk_slots = max_spans < 2 ? 1
                         : n < 2 ? 2
                         : n > CHUNK_SLOTS ? CHUNK_SLOTS : n;
@@ -113,7 +122,8 @@ rd_span_memory_free (struct rd_span_memory *memory)
   if (memory->mapping)
     munmap (memory->mapping, memory->mapping_nbytes);
   pthread_mutex_destroy (&memory->mutex);
-  free (memory->chunks);
+  rd_arena_release (memory->arena, memory->chunks,
+                    memory->nchunks * sizeof *memory->chunks);
   free (memory);
 }
 

@@ -81,10 +81,11 @@ init_node (struct rd_writer_state *writer, struct rd_node *node,
            const struct node_key *key)
 {
   node->site = key->site;
-  node->names = writer->recorder->names;
+  node->recorder = writer->recorder;
+  node->writer = writer->number;
   if (key->site) {
     node->kept = *key->site;
-    if (!rd_names_keep_site (node->names, &node->kept))
+    if (!rd_names_keep_site (node->recorder->names, &node->kept))
       return false;
   }
   node->kind = key->site ? key->site->kind : RADIO_SCOPE_WORK;
@@ -106,7 +107,8 @@ static struct rd_node *
 add_node (struct rd_writer_state *writer, const struct node_key *key)
 {
   struct rd_node_block *block = writer->node_blocks;
-  if (!rd_array_grow (&writer->nodes, &writer->nodes_capacity,
+  struct rd_arena *arena = writer->recorder->arena;
+  if (!rd_array_grow (arena, &writer->nodes, &writer->nodes_capacity,
                       writer->nnodes, MAX_NODES, sizeof *writer->nodes))
     return NULL;
 
@@ -124,7 +126,8 @@ add_node (struct rd_writer_state *writer, const struct node_key *key)
   }
 
   if (!block || block->nused == BLOCK_NODES) {
-    block = aligned_alloc (_Alignof (struct rd_node_block), sizeof *block);
+    block = rd_arena_alloc (arena, _Alignof (struct rd_node_block),
+                            sizeof *block);
     if (!block)
       return NULL;
     memset (block, 0, sizeof *block);
@@ -135,7 +138,9 @@ add_node (struct rd_writer_state *writer, const struct node_key *key)
   if (!init_node (writer, node, key))
     return NULL;
   block->nused++;
-  writer->nodes[writer->nnodes++] = node;
+  writer->nodes[writer->nnodes] = node;
+  rd_commit ();
+  writer->nnodes++;
   insert_into_table (writer, node);
   return node;
 }
@@ -176,8 +181,9 @@ rd_tree_init (struct rd_writer_state *writer)
   struct node_key none = { .site = NULL };
   writer->node_table = calloc (FIRST_TABLE_SIZE, sizeof (uint32_t));
   if (!writer->node_table
-      || !rd_array_grow (&writer->nodes, &writer->nodes_capacity, 0,
-                         MAX_NODES, sizeof *writer->nodes))
+      || !rd_array_grow (writer->recorder->arena, &writer->nodes,
+                         &writer->nodes_capacity, 0, MAX_NODES,
+                         sizeof *writer->nodes))
     return false;
   writer->node_table_size = FIRST_TABLE_SIZE;
   (void) init_node (writer, &writer->root, &none);
@@ -190,20 +196,25 @@ rd_tree_init (struct rd_writer_state *writer)
 void
 rd_tree_free (struct rd_writer_state *writer)
 {
+  struct rd_arena *arena = writer->recorder->arena;
   for (size_t i = 0; i < writer->nnodes; i++) {
     struct rd_node *node = writer->nodes[i];
-    free (node->tallies);
+    rd_arena_release (arena, node->tallies,
+                      node->tallies_capacity * sizeof *node->tallies);
     rd_node_free_notes (node);
     rd_account_unref (node->account);
+    node->account = NULL;
   }
   while (writer->node_blocks) {
     struct rd_node_block *block = writer->node_blocks;
     writer->node_blocks = block->next;
-    free (block);
+    rd_arena_release (arena, block, sizeof *block);
   }
-  free (writer->nodes);
+  rd_arena_release (arena, writer->nodes,
+                    writer->nodes_capacity * sizeof *writer->nodes);
   free (writer->node_table);
   writer->nodes = NULL;
+  writer->nodes_capacity = 0;
   writer->node_table = NULL;
   writer->nnodes = 0;
 }
@@ -216,29 +227,24 @@ struct rd_tally *
 rd_node_tally (struct rd_node *node, const struct radio_counter *counter)
 {
   unsigned nslots = 0;        /* that counters of bytes have */
-  for (unsigned i = 0; i < node->ntallies; i++) {
+  for (size_t i = 0; i < node->ntallies; i++) {
     if (node->tallies[i].counter == counter)
       return &node->tallies[i];
     nslots += node->tallies[i].slot < RD_NSLOTS;
   }
-  if (node->ntallies == node->tallies_capacity) {
-    unsigned capacity = node->tallies_capacity ? node->tallies_capacity * 2
-                                               : 4;
-    struct rd_tally *tallies = realloc (node->tallies,
-                                        capacity * sizeof *tallies);
-    if (!tallies)
-      return NULL;
-    node->tallies = tallies;
-    node->tallies_capacity = capacity;
-  }
+  if (!rd_array_grow (node->recorder->arena, &node->tallies,
+                      &node->tallies_capacity, node->ntallies, SIZE_MAX,
+                      sizeof *node->tallies))
+    return NULL;
   struct rd_tally *tally = &node->tallies[node->ntallies];
   *tally = (struct rd_tally) {
     .counter = counter,
     .slot = strcmp (counter->unit, "bytes") == 0 ? nslots : RD_NSLOTS,
     .kept = *counter,
   };
-  if (!rd_names_keep_counter (node->names, &tally->kept))
+  if (!rd_names_keep_counter (node->recorder->names, &tally->kept))
     return NULL;
+  rd_commit ();
   node->ntallies++;
   return tally;
 }
@@ -252,14 +258,39 @@ add_amounts (struct rd_node *node, const struct rd_counter_set *set,
       rd_node_count (node, set->counters[i], amounts[i], i);
 }
 
-/* Moves the sums of the last set into the tallies. */
+/* Moves the sums of the last set into the tallies.  A reader that finds one on
+ * its way completes that. */
 static void
 flush_set (struct rd_node *node)
 {
-  if (!node->set)
-    return;
-  add_amounts (node, node->set, node->sums);
-  memset (node->sums, 0, sizeof node->sums);
+  for (size_t i = 0; i < RD_NAMOUNTS && node->set; i++) {
+    struct rd_tally *tally = node->sums[i] > 0
+      ? rd_node_tally (node, node->set->counters[i]) : NULL;
+    if (tally) {
+      node->moved_value = rd_sum (tally->value, node->sums[i]);
+      rd_commit ();
+      node->moving = (unsigned) i + 1;
+      rd_commit ();
+      tally->value = node->moved_value;
+    }
+    node->sums[i] = 0;
+    rd_commit ();
+    node->moving = 0;
+  }
+}
+
+/* Makes the tallies of a set, which readers cannot ask for its counters. */
+static void
+prepare_set (struct rd_node *node, const struct rd_counter_set *set)
+{
+  for (size_t i = 0; i < RD_NAMOUNTS && node->recorder->arena; i++) {
+    size_t n = node->ntallies;
+    struct rd_tally *tally = set->counters[i]
+      ? rd_node_tally (node, set->counters[i]) : NULL;
+    if (tally && node->ntallies > n)
+      tally->is_of_set = true;
+    node->counters[i] = set->counters[i];
+  }
 }
 
 /* Huge amounts go straight into the tallies, which saturate. */
@@ -268,6 +299,8 @@ rd_node_add_set_slow (struct rd_node *node, const struct rd_counter_set *set,
                       const uint64_t *amounts)
 {
   flush_set (node);
+  if (node->set != set)
+    prepare_set (node, set);
   node->set = set;
   add_amounts (node, set, amounts);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "src/base/cleanup.h"
+#include "profiler/record/image.h"
 #include "profiler/record/log.h"
 #include "profiler/record/notes.h"
 #include "profiler/record/tree.h"
@@ -116,9 +117,7 @@ clear_writer (struct rd_writer_state *writer)
   rd_log_clear (writer);
   rd_texts_free (&writer->texts);
   rd_samples_free (&writer->samples);
-  free (writer->sessions.at);
-  writer->sessions.at = NULL;
-  writer->sessions.n = 0;
+  rd_vector_free (writer->recorder->arena, &writer->sessions);
 }
 
 static void
@@ -126,7 +125,7 @@ free_writer (struct rd_writer_state *writer)
 {
   clear_writer (writer);
   rd_run_queue_close (&writer->queue);
-  free (writer);
+  rd_arena_release (writer->recorder->arena, writer, sizeof *writer);
 }
 
 /*------------------------------------------------------------------------
@@ -139,7 +138,8 @@ add_writer_synced (struct radio_recorder *recorder)
 {
   static atomic_uint next_epoch;
   struct rd_writer_state *writer
-    = aligned_alloc (_Alignof (struct rd_writer_state), sizeof *writer);
+    = rd_arena_alloc (recorder->arena, _Alignof (struct rd_writer_state),
+                      sizeof *writer);
   if (!writer)
     return NULL;
   memset (writer, 0, sizeof *writer);
@@ -148,7 +148,7 @@ add_writer_synced (struct radio_recorder *recorder)
                | (recorder->taps ? RD_ATTEND_TAPS : 0)
                | (recorder->clock.tsc ? 0 : RD_ATTEND_CLOCK));
   writer->recorder = recorder;
-  writer->texts.names = recorder->names;
+  writer->texts.recorder = writer->samples.recorder = recorder;
   writer->texts.ring = recorder->ring_nbytes > 0 ? writer : NULL;
   writer->number = (uint32_t) recorder->synced.writers.n;
   writer->clock = recorder->clock;
@@ -181,10 +181,15 @@ add_writer_synced (struct radio_recorder *recorder)
 
   struct rd_writer_state **slot = NULL;
   if (rd_tree_init (writer))
-    slot = rd_vector_add (&recorder->synced.writers, MAX_WRITERS);
+    slot = rd_vector_add (NULL, &recorder->synced.writers, MAX_WRITERS);
   if (!slot) {
     free_writer (writer);
     return NULL;
+  }
+  if (recorder->header) {
+    writer->older = recorder->header->writers;
+    rd_commit ();
+    recorder->header->writers = writer;
   }
   return *slot = writer;
 }
@@ -223,8 +228,11 @@ rd_async_writer (struct radio_recorder *recorder)
 {
   if (recorder->synced.stopped)
     return NULL;
-  if (!recorder->synced.async_writer)
+  if (!recorder->synced.async_writer) {
     recorder->synced.async_writer = add_writer_synced (recorder);
+    if (recorder->header)
+      recorder->header->async_writer = recorder->synced.async_writer;
+  }
   return recorder->synced.async_writer;
 }
 
@@ -237,13 +245,12 @@ rd_recorder_clear (struct radio_recorder *recorder)
   recorder->span_memory = NULL;
   rd_names_free (recorder->names);
   recorder->names = NULL;
-  for (size_t i = 0; i < recorder->synced.facts.n; i++) {
+  for (size_t i = 0; i < recorder->synced.facts.n && !recorder->arena; i++) {
     free (recorder->synced.facts.at[i].key);
     free (recorder->synced.facts.at[i].value);
   }
-  free (recorder->synced.facts.at);
-  recorder->synced.facts.at = NULL;
-  recorder->synced.facts.n = 0;
+  rd_vector_free (recorder->arena, &recorder->synced.facts);
+  rd_arena_end (recorder->arena);
 }
 
 void
@@ -251,12 +258,17 @@ rd_recorder_unref (struct radio_recorder *recorder)
 {
   if (atomic_fetch_sub (&recorder->nrefs, 1) > 1)
     return;
+  /* A child of fork does not have the writers, and frees nothing. */
+  if (!rd_arena_is_here (recorder->arena))
+    return;
   rd_recorder_clear (recorder);
   for (size_t i = 0; i < recorder->synced.writers.n; i++)
     free_writer (recorder->synced.writers.at[i]);
   free (recorder->synced.writers.at);
   rd_account_unref (recorder->account);
   pthread_mutex_destroy (&recorder->mutex);
-  free (recorder->title);
+  if (!recorder->arena)
+    free (recorder->title);
+  rd_arena_free (recorder->arena);
   free (recorder);
 }

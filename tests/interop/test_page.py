@@ -649,7 +649,7 @@ EVIDENCE = {
     "straggler": ["parts", "timeline"], "warm-up": ["runs"],
     "runs-scatter": ["runs"], "profiler-overhead": ["facts"],
     "limits-reached": ["facts"], "log-incomplete": ["facts"],
-    "log-ring": ["timeline"],
+    "log-ring": ["timeline"], "recovered": ["facts"],
     "open-scopes": ["facts"], "left-scopes": ["facts"],
     "recorded-elsewhere": ["facts"], "clock-jumped": ["facts"],
 }

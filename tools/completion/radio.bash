@@ -79,7 +79,8 @@ _radio_files () {
 _radio_operands () {
   case $2 in
     ingest | diff | bench | "bench compare" | "profile ingest" | \
-      "profile merge" | "profile show" | "profile convert")
+      "profile merge" | "profile show" | "profile convert" | \
+      "profile recover")
       _radio_files "$3"
       ;;
     phantom | gc) ;;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* radio profile show|convert|merge: profiles read from files. */
+/* radio profile show|convert|merge|recover: profiles read from files. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -130,6 +130,27 @@ run_merge (struct rd_args *args)
   return status;
 }
 
+static int
+run_recover (struct rd_args *args)
+{
+  RD_CLEAR_OUTPUT struct rd_profile_output output = { 0 };
+  RD_CLOSE_PROFILE struct radio_profile *profile = NULL;
+  int id;
+  while ((id = rd_args_next (args)) > 0)
+    if (rd_profile_output_take (args, id, &output) < 0)
+      return args->status;
+  if (id < 0 || !rd_args_want (args, 1, 1, "FILE"))
+    return args->status;
+  int failed = rd_profile_output_prepare (&output, args, "recovered");
+  if (failed)
+    return failed;
+  if (radio_profile_recover (args->operands[0], &profile) != RADIO_OK)
+    return rd_error_library (NULL);
+  failed = rd_profile_print (profile, &output);
+  int unwritten = rd_profile_output_write (&output, profile, false);
+  return failed ? failed : unwritten;
+}
+
 static const struct rd_option show_options[] = {
   RD_JSON_OPTION,
   RD_REDACT_OPTIONS,
@@ -176,6 +197,28 @@ const struct rd_command rd_profile_convert = {
     "radio profile convert run.html run.trace.json run.pb.gz\n"
     "radio profile convert run.json for-others.html --redact",
   .run = run_convert,
+};
+
+static const struct rd_option recover_options[] = {
+  RD_PROFILE_OUTPUT_OPTIONS,
+  RD_HELP_OPTION,
+  RD_END_OF_OPTIONS
+};
+
+const struct rd_command rd_profile_recover = {
+  .name = "profile recover",
+  .operands = "FILE [OPTION]...",
+  .summary = "make a profile of what a killed process left",
+  .description =
+    "Makes a profile of the ring (RADIO_PROFILE_RING_FILE) of a process that "
+    "was killed, or ended without writing its profile. The call tree has all "
+    "that ended before, the timeline what was last, and scopes that were open "
+    "end there. FILE stays.",
+  .options = recover_options,
+  .examples =
+    "radio profile recover /dev/shm/radio-ring-4711\n"
+    "radio profile recover service.ring -o crash.html -o crash.json",
+  .run = run_recover,
 };
 
 static const struct rd_option merge_options[] = {

@@ -361,6 +361,7 @@ static const struct rd_command *const subs[] = {
   &rd_profile_merge,
   &rd_profile_show,
   &rd_profile_convert,
+  &rd_profile_recover,
   NULL
 };
 
@@ -379,7 +380,7 @@ run_profile (struct rd_args *args)
       return args->status;
   if (id == 0)
     rd_usage_error (args, "no command given: ingest, full, slice, roi, "
-                    "sweep, merge, show, convert, or -- PROGRAM");
+                    "sweep, merge, show, convert, recover, or -- PROGRAM");
   return args->status;
 }
 

@@ -22,7 +22,7 @@ const EVIDENCE = {
   straggler: ['parts', 'timeline'], 'warm-up': ['runs'],
   'runs-scatter': ['runs'], 'profiler-overhead': ['facts'],
   'limits-reached': ['facts'], 'log-incomplete': ['facts'],
-  'log-ring': ['timeline'],
+  'log-ring': ['timeline'], recovered: ['facts'],
   'open-scopes': ['facts'], 'left-scopes': ['facts'],
   'first-step': ['why'], 'slow-steps': ['why'],
   'recorded-elsewhere': ['facts'], 'clock-jumped': ['facts'],

@@ -5,6 +5,7 @@
 program=$builddir/tests/profiler/files/env-program
 unset RADIO_PROFILE RADIO_PROFILE_SPANS RADIO_PROFILE_REDACT
 unset RADIO_PROFILE_REDACT_KEY RADIO_PROFILE_TAPS RADIO_PROFILE_RING
+unset RADIO_PROFILE_RING_FILE
 export TMPDIR="$tmp/spare"
 mkdir "$TMPDIR"
 
@@ -148,6 +149,7 @@ an_invalid_number_of_spans_is_reported () {
 }
 
 a_log_may_be_a_ring () {
+  export XDG_RUNTIME_DIR="$tmp"
   for size in 65536 64K 1M; do
     RADIO_PROFILE=$tmp/ring-$size.json RADIO_PROFILE_RING=$size run 0
     grep -q '"bytes of the ring"' "$tmp/ring-$size.json"
@@ -164,6 +166,29 @@ an_invalid_size_of_a_ring_is_reported () {
   RADIO_PROFILE=$tmp/bad.json RADIO_PROFILE_RING=1M RADIO_PROFILE_SPANS=7 run 9
   one_line_says max_spans
   [ ! -e "$tmp/bad.json" ]
+}
+
+a_ring_is_recovered_after_an_end_without_exit_handlers () {
+  radio=$builddir/tools/radio
+  export RADIO_PROFILE="$tmp/ended.json"
+  RADIO_PROFILE_RING_FILE=$tmp/flight-%p run 4 _exit
+  [ ! -e "$tmp/ended.json" ]
+  RADIO_PROFILE= "$radio" profile recover "$tmp"/flight-* \
+    -o "$tmp/back.json" -o "$tmp/back.html" >"$tmp/back.txt"
+  is_profile "$tmp/back.json"
+  grep -q '"67108864"' "$tmp/back.json"
+  grep -q 'Recovered from a ring' "$tmp/back.txt"
+  rm "$tmp"/flight-*
+
+  # Without a name, in memory; and nothing is left after a regular end.
+  mkdir "$tmp/runtime"
+  export XDG_RUNTIME_DIR="$tmp/runtime" RADIO_PROFILE_RING=1M
+  run 4 _exit
+  [ "$(ls "$tmp/runtime" | grep -c '^radio-ring-[0-9]*$')" -eq 1 ]
+  rm "$tmp/runtime"/*
+  run 0
+  [ -z "$(ls -A "$tmp/runtime")" ]
+  is_profile "$tmp/ended.json"
 }
 
 names_are_redacted_on_request () {
@@ -302,6 +327,7 @@ check zero_spans_keep_the_tree
 check an_invalid_number_of_spans_is_reported
 check a_log_may_be_a_ring
 check an_invalid_size_of_a_ring_is_reported
+check a_ring_is_recovered_after_an_end_without_exit_handlers
 check names_are_redacted_on_request
 check a_key_gives_pseudonyms_of_its_own
 check an_invalid_key_is_reported

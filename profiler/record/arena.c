@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/* Arenas: address space is reserved for all that there may be, and a file grows
+ * into it.  Blocks have sizes of powers of two; returned ones are listed
+ * elsewhere, so that their content stays. */
+#include <config.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "src/base/checked.h"
+#include "src/base/cleanup.h"
+#include "src/base/error.h"
+#include "profiler/record/arena.h"
+
+/* Room for blocks; less if there is no address space for it. */
+#define MOST_BLOCKS ((size_t) 1 << (sizeof (void *) > 4 ? 30 : 26))
+#define LEAST_BLOCKS ((size_t) 1 << 24)
+#define STEP_NBYTES ((size_t) 1 << 20)
+#define LEAST_BLOCK 64
+#define NSIZES 32             /* of blocks: 64 B, 128 B, ... */
+
+struct rd_arena {
+  unsigned char *at;
+  size_t mapped_nbytes;
+  size_t ring_nbytes;
+  pid_t pid;                  /* of the process that has it */
+  int fd;                     /* -1: no file */
+  char *path;                 /* NULL: no file, or it was removed */
+  pthread_mutex_t mutex;
+  struct {
+    size_t nbytes;            /* in use */
+    size_t end;               /* of what may be used */
+    uint64_t *reported;       /* the same as nbytes; or NULL */
+    RD_VECTOR (void *) unused[NSIZES];
+  } synced;
+};
+
+/*------------------------------------------------------------------------
+ * The file
+ *----------------------------------------------------------------------*/
+
+/* Allocates the file's bytes up to `end', so that using them cannot fail.  In
+ * steps: signals interrupt it. */
+static int
+allocate_file (int fd, size_t from, size_t end)
+{
+  struct rlimit limit;
+  struct statvfs room;
+  /* A file in memory may take all of it before there is no room. */
+  if (fstatvfs (fd, &room) == 0
+      && rd_mul_sat (room.f_bavail, room.f_frsize) < end - from)
+    return ENOSPC;
+  /* Beyond this limit the process gets a signal. */
+  if (getrlimit (RLIMIT_FSIZE, &limit) == 0
+      && limit.rlim_cur != RLIM_INFINITY && end > limit.rlim_cur)
+    return EFBIG;
+  while (from < end) {
+    size_t step = rd_min_u64 (end - from, STEP_NBYTES);
+    int failed = posix_fallocate (fd, (off_t) from, (off_t) step);
+    if (failed != 0 && failed != EINTR)
+      return failed;
+    from += failed ? 0 : step;
+  }
+  return 0;
+}
+
+static enum radio_status
+create_file (struct rd_arena *arena, const char *path)
+{
+  const int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+  RD_FREE_PLAIN char *old = malloc (strlen (path) + sizeof ".old");
+  arena->path = strdup (path);
+  if (!old || !arena->path)
+    return rd_fail_memory (strlen (path) + 1);
+  arena->fd = open (path, flags, 0600);
+  if (arena->fd < 0 && errno == EEXIST) {
+    snprintf (old, strlen (path) + sizeof ".old", "%s.old", path);
+    if (rename (path, old) == 0)
+      arena->fd = open (path, flags, 0600);
+  }
+  if (arena->fd >= 0)
+    return RADIO_OK;
+  int number = errno;
+  free (RD_STEAL (arena->path));
+  return rd_fail_errno (number, "%s: cannot create this ring", path);
+}
+
+/*------------------------------------------------------------------------
+ * The mapping
+ *----------------------------------------------------------------------*/
+
+static bool
+reserve (struct rd_arena *arena, size_t head_nbytes)
+{
+  int flags = arena->fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+  for (size_t room = MOST_BLOCKS; room >= LEAST_BLOCKS; room /= 2) {
+    size_t nbytes = head_nbytes + room;
+    void *at = mmap (NULL, nbytes, PROT_READ | PROT_WRITE,
+                     flags | MAP_NORESERVE, arena->fd, 0);
+    if (at == MAP_FAILED)
+      continue;
+    arena->at = at;
+    arena->mapped_nbytes = nbytes;
+    return true;
+  }
+  return false;
+}
+
+enum radio_status
+rd_arena_new (size_t ring_nbytes, const char *path, struct rd_arena **result)
+{
+  struct rd_arena *arena = calloc (1, sizeof *arena);
+  *result = NULL;
+  if (!arena)
+    return rd_fail_memory (sizeof *arena);
+  pthread_mutex_init (&arena->mutex, NULL);
+  arena->fd = -1;
+  arena->pid = getpid ();
+  size_t head_nbytes = RD_ARENA_HEADER_NBYTES + ring_nbytes;
+  enum radio_status status = head_nbytes < ring_nbytes
+                             || head_nbytes > SIZE_MAX / 2
+                               ? rd_fail_memory (SIZE_MAX) : RADIO_OK;
+  if (status == RADIO_OK && path)
+    status = create_file (arena, path);
+  if (status == RADIO_OK && path) {
+    int number = allocate_file (arena->fd, 0, head_nbytes);
+    if (number != 0)
+      status = rd_fail_errno (number, "%s: no room for a ring of %zu bytes",
+                              path, ring_nbytes);
+  }
+  if (status == RADIO_OK && !reserve (arena, head_nbytes))
+    status = rd_fail_memory (head_nbytes + LEAST_BLOCKS);
+  if (status != RADIO_OK) {
+    struct rd_error error;
+    rd_error_save (&error, status);
+    rd_arena_end (arena);
+    rd_arena_free (arena);
+    return rd_error_raise (&error);
+  }
+#ifdef MADV_DONTFORK
+  madvise (arena->at, arena->mapped_nbytes, MADV_DONTFORK);
+#endif
+#ifdef MADV_DONTDUMP
+  /* Core files do not have it, whose address space is large. */
+  madvise (arena->at + head_nbytes, arena->mapped_nbytes - head_nbytes,
+           MADV_DONTDUMP);
+#endif
+  arena->ring_nbytes = ring_nbytes;
+  arena->synced.nbytes = head_nbytes;
+  arena->synced.end = path ? head_nbytes : arena->mapped_nbytes;
+  *result = arena;
+  return RADIO_OK;
+}
+
+void
+rd_arena_end (struct rd_arena *arena)
+{
+  if (!arena)
+    return;
+  if (arena->path)
+    unlink (arena->path);
+  free (RD_STEAL (arena->path));
+  if (!arena->at)
+    return;
+  unsigned char *ring = rd_arena_ring (arena);
+#ifdef MADV_REMOVE
+  if (arena->fd >= 0 && madvise (ring, arena->ring_nbytes, MADV_REMOVE) == 0)
+    return;
+#endif
+  madvise (ring, arena->ring_nbytes, MADV_DONTNEED);
+}
+
+void
+rd_arena_free (struct rd_arena *arena)
+{
+  if (!arena)
+    return;
+  if (arena->at)
+    munmap (arena->at, arena->mapped_nbytes);
+  if (arena->fd >= 0)
+    close (arena->fd);
+  for (size_t i = 0; i < NSIZES; i++)
+    free (arena->synced.unused[i].at);
+  pthread_mutex_destroy (&arena->mutex);
+  free (arena->path);
+  free (arena);
+}
+
+bool
+rd_arena_is_here (const struct rd_arena *arena)
+{
+  return !arena || arena->pid == getpid ();
+}
+
+void *
+rd_arena_header (struct rd_arena *arena)
+{
+  return arena->at;
+}
+
+void *
+rd_arena_ring (struct rd_arena *arena)
+{
+  return arena->at + RD_ARENA_HEADER_NBYTES;
+}
+
+void
+rd_arena_report (struct rd_arena *arena, uint64_t *nbytes)
+{
+  RD_LOCK_SCOPE (&arena->mutex);
+  arena->synced.reported = nbytes;
+  *nbytes = arena->synced.nbytes;
+}
+
+/*------------------------------------------------------------------------
+ * Blocks
+ *----------------------------------------------------------------------*/
+
+/* The size of a block, as an index into `unused'; NSIZES: too large. */
+static size_t
+size_index (size_t nbytes)
+{
+  size_t i = 0;
+  while (i < NSIZES && ((size_t) LEAST_BLOCK << i) < nbytes)
+    i++;
+  return i;
+}
+
+/* A new block, at the end. */
+static void *
+extend_synced (struct rd_arena *arena, size_t nbytes)
+{
+  size_t begin = arena->synced.nbytes, end = begin + nbytes;
+  if (end < begin || end > arena->mapped_nbytes)
+    return NULL;
+  if (end > arena->synced.end) {
+    size_t next = rd_min_u64 ((end + STEP_NBYTES - 1) & ~(STEP_NBYTES - 1),
+                              arena->mapped_nbytes);
+    if (allocate_file (arena->fd, arena->synced.end, next) != 0)
+      return NULL;
+    arena->synced.end = next;
+  }
+  arena->synced.nbytes = end;
+  if (arena->synced.reported)
+    *arena->synced.reported = end;
+  return arena->at + begin;
+}
+
+void *
+rd_arena_alloc (struct rd_arena *arena, size_t alignment, size_t nbytes)
+{
+  if (!arena)
+    return alignment > _Alignof (max_align_t)
+           ? aligned_alloc (alignment, nbytes) : malloc (nbytes);
+  size_t i = size_index (nbytes);
+  if (i == NSIZES)
+    return NULL;
+  RD_LOCK_SCOPE (&arena->mutex);
+  if (arena->synced.unused[i].n > 0)
+    return arena->synced.unused[i].at[--arena->synced.unused[i].n];
+  return extend_synced (arena, (size_t) LEAST_BLOCK << i);
+}
+
+void
+rd_arena_release (struct rd_arena *arena, void *block, size_t nbytes)
+{
+  if (!arena || !block) {
+    free (block);
+    return;
+  }
+  size_t i = size_index (nbytes);
+  RD_LOCK_SCOPE (&arena->mutex);
+  void **slot = rd_vector_add (NULL, &arena->synced.unused[i], SIZE_MAX);
+  if (slot)                   /* else the block stays unused */
+    *slot = block;
+}
+
+char *
+rd_arena_strndup (struct rd_arena *arena, const char *text, size_t n)
+{
+  n = strnlen (text, n);
+  char *copy = rd_arena_alloc (arena, 1, n + 1);
+  if (!copy)
+    return NULL;
+  memcpy (copy, text, n);
+  copy[n] = '\0';
+  return copy;
+}
+
+bool
+rd_array_grow_slow (struct rd_arena *arena, void *array_at, size_t *capacity,
+                    size_t n, size_t limit, size_t element_nbytes)
+{
+  size_t nbytes, larger = 0;
+  void *array, *new = NULL;
+  if (!arena)
+    return rd_reserve_by (array_at, capacity, n, limit, element_nbytes,
+                          realloc, &nbytes);
+  /* All of the block that it gets. */
+  if (n >= limit || __builtin_mul_overflow (n + 1, element_nbytes, &nbytes))
+    return false;
+  size_t i = size_index (nbytes > 4 * LEAST_BLOCK ? nbytes
+                                                  : 4 * LEAST_BLOCK);
+  if (i < NSIZES)
+    larger = rd_min_u64 (((size_t) LEAST_BLOCK << i) / element_nbytes, limit);
+  if (larger > n)
+    new = rd_arena_alloc (arena, 1, larger * element_nbytes);
+  if (!new)
+    return false;
+  /* A reader sees the old array or the new one. */
+  memcpy (&array, array_at, sizeof array);
+  if (n > 0)
+    memcpy (new, array, n * element_nbytes);
+  memset ((char *) new + n * element_nbytes, 0,
+          (larger - n) * element_nbytes);
+  rd_commit ();
+  memcpy (array_at, &new, sizeof new);
+  rd_commit ();
+  if (n > 0)
+    rd_arena_release (arena, array, *capacity * element_nbytes);
+  *capacity = larger;
+  return true;
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* Images: the headers of arenas, and the process that records. */
+#include <config.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "src/base/cleanup.h"
+#include "src/base/error.h"
+#include "profiler/record/image.h"
+
+/*------------------------------------------------------------------------
+ * The process
+ *----------------------------------------------------------------------*/
+
+/* The beginning of a file in /proc, with a NUL behind it.  Returns its
+ * length. */
+static size_t
+read_beginning (const char *path, char *text, size_t capacity)
+{
+  RD_CLOSE_FD int fd = open (path, O_RDONLY | O_CLOEXEC);
+  ssize_t n = fd >= 0 ? read (fd, text, capacity - 1) : 0;
+  text[n > 0 ? n : 0] = '\0';
+  return n > 0 ? (size_t) n : 0;
+}
+
+/* When a process started, in clock ticks since the machine did: the 20th field
+ * after the program's name, which may have blanks and brackets.  0: no such
+ * process, or the system does not tell. */
+static uint64_t
+read_start (uint64_t pid)
+{
+  char path[64], text[1024];
+  uint64_t started = 0;
+  snprintf (path, sizeof path, "/proc/%llu/stat", (unsigned long long) pid);
+  read_beginning (path, text, sizeof text);
+  const char *at = strrchr (text, ')');
+  for (int i = 0; i < 20 && at; i++)
+    at = strchr (at + 1, ' ');
+  for (at = at ? at + 1 : ""; *at >= '0' && *at <= '9'; at++)
+    started = 10 * started + (uint64_t) (*at - '0');
+  return started;
+}
+
+static void
+read_boot_id (char *id, size_t capacity)
+{
+  read_beginning ("/proc/sys/kernel/random/boot_id", id, capacity);
+  id[strcspn (id, "\n")] = '\0';
+}
+
+void
+rd_origin_read (struct rd_origin *origin, const struct rd_clock *clock)
+{
+#if HAVE_DECL_PROGRAM_INVOCATION_SHORT_NAME
+  const char *program = program_invocation_short_name;
+#else
+  const char *program = "";
+#endif
+  memset (origin, 0, sizeof *origin);
+  origin->pid = (uint64_t) getpid ();
+  origin->started = read_start (origin->pid);
+  long ncpus = sysconf (_SC_NPROCESSORS_ONLN);
+  origin->ncpus = ncpus > 0 ? (uint64_t) ncpus : 0;
+  origin->clock_mhz = rd_usage_clock_mhz ();
+  snprintf (origin->cpu_model, sizeof origin->cpu_model, "%s",
+            rd_usage_cpu_model ());
+  read_boot_id (origin->boot_id, sizeof origin->boot_id);
+  if (gethostname (origin->host, sizeof origin->host - 1) != 0)
+    origin->host[0] = '\0';
+  snprintf (origin->program, sizeof origin->program, "%s", program);
+  snprintf (origin->clock, sizeof origin->clock, "%s",
+            clock->tsc ? "tsc" : "monotonic");
+
+  /* The command line, with blanks between its arguments. */
+  size_t n = read_beginning ("/proc/self/cmdline", origin->command,
+                             sizeof origin->command);
+  while (n > 0 && origin->command[n - 1] == '\0')
+    n--;
+  for (size_t i = 0; i < n; i++)
+    if (origin->command[i] == '\0')
+      origin->command[i] = ' ';
+}
+
+bool
+rd_origin_runs (const struct rd_origin *origin)
+{
+  char boot_id[sizeof origin->boot_id];
+  read_boot_id (boot_id, sizeof boot_id);
+  return origin->started != 0
+         && strncmp (boot_id, origin->boot_id, sizeof boot_id) == 0
+         && read_start (origin->pid) == origin->started;
+}
+
+/*------------------------------------------------------------------------
+ * The header
+ *----------------------------------------------------------------------*/
+
+void
+rd_image_sizes (uint32_t sizes[RD_IMAGE_NSIZES])
+{
+  static const size_t of[] = {
+    1,                        /* the order of bytes */
+    sizeof (void *),
+    sizeof (struct rd_image_header),
+    sizeof (struct rd_writer_state),
+    sizeof (struct rd_frame),
+    sizeof (struct rd_node),
+    sizeof (struct rd_tally),
+    sizeof (struct rd_text_note),
+    sizeof (struct rd_log_chunk),
+    sizeof (union rd_log_slot),
+    sizeof (struct rd_log_text),
+    sizeof (struct rd_text_value),
+    sizeof (struct rd_log_sample),
+    sizeof (struct rd_session),
+    sizeof (struct rd_cover),
+    sizeof (struct rd_recorder_fact),
+  };
+  _Static_assert (sizeof of / sizeof of[0] == RD_IMAGE_NSIZES, "");
+  for (size_t i = 0; i < RD_IMAGE_NSIZES; i++)
+    sizes[i] = (uint32_t) of[i];
+}
+
+/* True if a file has the image of a process that runs. */
+static bool
+is_in_use (const char *path)
+{
+  struct rd_image_header header;
+  RD_CLOSE_FD int fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK
+                             | O_NOFOLLOW);
+  return fd >= 0 && read (fd, &header, sizeof header) == sizeof header
+         && memcmp (header.magic, RD_IMAGE_MAGIC, sizeof RD_IMAGE_MAGIC) == 0
+         && rd_origin_runs (&header.origin);
+}
+
+enum radio_status
+rd_image_new (struct radio_recorder *recorder, const char *file)
+{
+  _Static_assert (sizeof *recorder->header <= RD_ARENA_HEADER_NBYTES, "");
+  if (file && is_in_use (file))
+    return rd_fail (RADIO_ERROR_EXISTS, "%s: another recorder uses this ring; "
+                    "use a name with %%p", file);
+  /* Whole pages, so that what follows the ring is not in it. */
+  RD_TRY (rd_arena_new ((size_t) (recorder->ring_nbytes + 4095)
+                        & ~(size_t) 4095, file, &recorder->arena));
+  recorder->header = rd_arena_header (recorder->arena);
+  return RADIO_OK;
+}
+
+void
+rd_image_begin (struct radio_recorder *recorder, size_t chunk_slots)
+{
+  struct rd_image_header *header = recorder->header;
+  if (!header)
+    return;
+  rd_image_sizes (header->sizes);
+  snprintf (header->version, sizeof header->version, "%s", PACKAGE_VERSION);
+  rd_origin_read (&header->origin, &recorder->clock);
+  header->base = (uintptr_t) header;
+  rd_arena_report (recorder->arena, &header->nbytes);
+  header->ring = (uintptr_t) rd_arena_ring (recorder->arena);
+  header->ring_nbytes = recorder->ring_nbytes;
+  header->chunk_slots = chunk_slots;
+  header->started_unix_ns = recorder->started_unix_ns;
+  header->start = recorder->start;
+  header->rate = recorder->rate;
+  header->scope_cost_ns = recorder->scope_cost_ns;
+  header->title = recorder->title;
+  rd_image_update (recorder);
+  rd_commit ();
+  memcpy (header->magic, RD_IMAGE_MAGIC, sizeof RD_IMAGE_MAGIC);
+}
+
+void
+rd_image_update (struct radio_recorder *recorder)
+{
+  struct rd_image_header *header = recorder->header;
+  if (!header)
+    return;
+  header->facts = recorder->synced.facts.at;
+  rd_commit ();
+  header->nfacts = recorder->synced.facts.n;
+  header->nrefused = recorder->synced.nrefused;
+}
+
+/* In nanoseconds: reading a process's CPU time may take 10 us. */
+#define CLOCKS_EVERY 10000000
+
+void
+rd_image_note_clocks (struct rd_writer_state *writer)
+{
+  struct rd_anchor now;
+  if (!writer->recorder->header
+      || rd_rate_ns (&writer->rate, writer->last_end - writer->anchor.ticks)
+         < CLOCKS_EVERY)
+    return;
+  rd_clock_anchor (&writer->clock, &now);
+  writer->anchor.ticks = 0;
+  rd_commit ();
+  writer->anchor.ns = now.ns;
+  writer->anchor.cpu_ns = now.cpu_ns;
+  rd_commit ();
+  writer->anchor.ticks = now.ticks;
+}

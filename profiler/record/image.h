@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* The begin of an arena, by which a reader finds everything else.  It is for
+ * readers of the same version alone, on the same kind of machine: the layout
+ * is that of the structs in record.h. */
+#ifndef RD_RECORD_IMAGE_H
+#define RD_RECORD_IMAGE_H
+
+#include "profiler/record/record.h"
+
+#define RD_IMAGE_MAGIC "radio\nring"
+#define RD_IMAGE_NSIZES 16
+
+/* The process that records. */
+struct rd_origin {
+  uint64_t pid;
+  uint64_t started;           /* field 22 of /proc/PID/stat; 0: unknown */
+  uint64_t ncpus;             /* 0: unknown */
+  uint64_t clock_mhz;         /* rd_usage_clock_mhz */
+  char cpu_model[128];
+  char boot_id[64];           /* of the machine; "": unknown */
+  char host[256];
+  char program[256];
+  char clock[16];
+  char command[4096];         /* blanks between the arguments; "": unknown */
+};
+
+struct rd_image_header {
+  char magic[16];
+  char version[32];           /* the library's */
+  uint32_t sizes[RD_IMAGE_NSIZES];      /* of structs: rd_image_sizes */
+  uint64_t base;              /* its address when it was written */
+  uint64_t nbytes;            /* of all in use; the file is not shorter */
+  uint64_t ring, ring_nbytes; /* an address, and its size */
+  uint64_t chunk_slots;
+  struct rd_origin origin;
+  uint64_t started_unix_ns;
+  struct rd_anchor start;
+  struct rd_rate rate;        /* as known at the start */
+  double scope_cost_ns;
+  const char *title;          /* or NULL */
+  struct rd_writer_state *writers;      /* the newest; older ones follow */
+  struct rd_writer_state *async_writer; /* or NULL */
+  struct rd_recorder_fact *facts;
+  uint64_t nfacts, nrefused;
+};
+
+void rd_image_sizes (uint32_t sizes[RD_IMAGE_NSIZES]);
+
+/* Makes the arena of a recorder with a ring, and its header; file may be
+ * NULL.  Errors: those of rd_arena_new, RADIO_ERROR_EXISTS (another recorder
+ * uses that file). */
+enum radio_status rd_image_new (struct radio_recorder *recorder,
+                                const char *file) RADIO_USE_RESULT;
+
+/* Fill the header: what is known when recording begins, and what has changed
+ * since.  Without effect on recorders that have none.  The second is called
+ * with the recorder's mutex. */
+void rd_image_begin (struct radio_recorder *recorder, size_t chunk_slots);
+void rd_image_update (struct radio_recorder *recorder);
+
+/* Notes both clocks in a writer of such a recorder, if that is due. */
+void rd_image_note_clocks (struct rd_writer_state *writer);
+
+/* Reads the calling process's. */
+void rd_origin_read (struct rd_origin *origin, const struct rd_clock *clock);
+
+/* True if that process runs. */
+bool rd_origin_runs (const struct rd_origin *origin);
+
+/* A recorder that was stopped, as if the process of the image had stopped its
+ * own when it ended: of nbytes at a multiple of 64, which are changed, and kept
+ * until the recorder is freed.  None of them is trusted.  where: names them in
+ * messages.  Errors: RADIO_ERROR_FORMAT, RADIO_ERROR_UNSUPPORTED (another
+ * version), RADIO_ERROR_MEMORY. */
+enum radio_status rd_recover (unsigned char *image, size_t nbytes,
+                              const char *where,
+                              struct radio_recorder **recorder)
+  RADIO_USE_RESULT;
+
+#endif /* RD_RECORD_IMAGE_H */

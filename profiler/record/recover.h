@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* The steps of making a recorder out of an image: addresses, trees, logs. */
+#ifndef RD_RECORD_RECOVER_H
+#define RD_RECORD_RECOVER_H
+
+#include "profiler/record/image.h"
+#include "profiler/record/record.h"
+
+#define MAX_NAME 4096         /* bytes of a name */
+#define MAX_FACT 65536        /* of the value of a fact */
+#define MAX_WRITERS 65536
+#define MAX_ITEMS 65536       /* of one array */
+#define MAX_TICKS ((uint64_t) 1 << 60)  /* of times, and sums of them */
+#define MAX_COUNT ((uint64_t) 1 << 56)
+#define GRANULE 64            /* of the arena's blocks */
+
+/* A writer of the image, and the one that is made of it. */
+struct pair {
+  const struct rd_writer_state *from;
+  struct rd_writer_state *to;
+};
+
+/* A cover of the image, and the shared that is made of it. */
+struct made_shared {
+  const struct rd_cover *from;
+  struct rd_shared *shared;
+  unsigned nchildren;         /* open ones */
+};
+
+struct image {
+  unsigned char *at;
+  size_t nbytes;
+  uint64_t base;
+  const struct rd_image_header *header;
+  const char *where;
+  struct radio_recorder *recorder;
+  struct pair *pairs;         /* by number */
+  size_t npairs;
+  bool *taken;                /* chunks that a log has */
+  size_t nchunks;
+  struct rd_text_value **values;        /* copies, by their granule */
+  RD_VECTOR (struct made_shared) shareds;
+  uint64_t budget;            /* bytes that may still be copied */
+  uint64_t now;               /* the latest time in it */
+};
+
+/* Fails: the image is damaged, in this. */
+enum radio_status rd_image_damaged (const struct image *image,
+                                    const char *what);
+
+/* What an address of the image refers to: n elements.  NULL: not within it. */
+const void *rd_image_resolve (const struct image *image, const void *address,
+                              size_t n, size_t element_nbytes,
+                              size_t alignment);
+
+#define RESOLVE(image, address, n)                                      \
+  ((__typeof__ (address)) (uintptr_t)                                   \
+   rd_image_resolve ((image), (address), (n), sizeof *(address),        \
+                     _Alignof (__typeof__ (*(address)))))
+
+/* A text outside of the ring, of at most limit bytes; NULL: none. */
+const char *rd_image_text (const struct image *image, const char *address,
+                           size_t limit);
+
+/* Memory for a copy, which is freed with the recorder; NULL: no memory, or the
+ * image claims to have more than its size allows. */
+void *rd_image_copy (struct image *image, size_t n, size_t element_nbytes);
+
+/* True if a time is near the others; takes the latest one. */
+bool rd_image_is_time (const struct image *image, uint64_t ticks);
+void rd_image_note_time (struct image *image, uint64_t ticks);
+
+/* The copy of a scope's node of this writer, by its address in the image; or
+ * NULL. */
+struct rd_node *rd_image_own_node (const struct image *image,
+                                   const struct pair *pair,
+                                   const struct rd_node *address);
+
+/* Copies the names of a counter in place. */
+bool rd_image_counter (const struct image *image,
+                       struct radio_counter *counter);
+
+/* Copy the trees of all writers; then, of each, the log, the last runs whose
+ * figures are incomplete, and texts, samples and sessions. */
+enum radio_status rd_image_copy_trees (struct image *image) RADIO_USE_RESULT;
+enum radio_status rd_image_copy_log (struct image *image,
+                                     const struct pair *pair)
+  RADIO_USE_RESULT;
+
+#endif /* RD_RECORD_RECOVER_H */
