@@ -218,6 +218,7 @@ struct finding {
   struct rd_nodes *nodes;
   unsigned how;
   const char *operand;                /* the one in hand */
+  struct rd_url *url;                 /* it, if it was split before */
   struct radio_store *store;          /* of the operand */
   const char *root;                   /* NULL: that of --store */
   rd_node_fn *take;
@@ -636,8 +637,13 @@ split_operand (const struct finding *finding, char **root, char **path,
   if (is_pattern && nfixed > rd_scheme_nbytes (operand))
     *pattern = operand + nfixed + 1;
   const char *above = *pattern ? fixed : operand;
-  if (rd_is_url (operand) && wants_root)
-    return rd_url_split (args, above, root, path);
+  if (rd_is_url (operand) && wants_root) {
+    if (finding->url && finding->url->text)
+      return rd_url_take (finding->url, root, path);
+    RD_CLEANUP (rd_url_clear) struct rd_url url = { .text = above };
+    int failed = rd_urls_split (args, &url, 1);
+    return failed ? failed : rd_url_take (&url, root, path);
+  }
   if ((*pattern || rd_is_url (operand))
       && rd_split_path (above, root, path))
     return RD_EXIT_OK;
@@ -680,6 +686,27 @@ take_operand (struct finding *finding)
   return failed;
 }
 
+/* Splits the operands that are URLs without a pattern, together; text stays
+ * NULL of the others.  Returns an exit status. */
+static int
+split_urls (const struct rd_args *args, struct rd_url **result)
+{
+  struct rd_url *urls = calloc (args->noperands, sizeof *urls);
+  RD_FREE struct rd_url *together = calloc (args->noperands, sizeof *together);
+  size_t n = 0;
+  *result = urls;
+  if (urls == NULL || together == NULL)
+    return rd_error_memory ();
+  for (size_t i = 0; i < args->noperands; i++)
+    if (rd_is_url (args->operands[i]) && !strpbrk (args->operands[i], "*?["))
+      together[n++].text = args->operands[i];
+  int status = n > 0 ? rd_urls_split (args, together, n) : RD_EXIT_OK;
+  for (size_t i = args->noperands; n > 0; i--)
+    if (args->operands[i - 1] == together[n - 1].text)
+      urls[i - 1] = together[--n];
+  return status;
+}
+
 int
 rd_nodes_each (const struct rd_args *args, unsigned how,
                struct rd_nodes *nodes, rd_node_fn *take, void *user_data)
@@ -698,11 +725,18 @@ rd_nodes_each (const struct rd_args *args, unsigned how,
     status = find_store (&finding, NULL);
     return status ? status : take_listed (&finding, "", &is_group);
   }
+  struct rd_url *urls = NULL;
+  if (how & RD_NODES_CLOSED)
+    status = split_urls (args, &urls);
   for (size_t i = 0; i < args->noperands && !finding.is_stopped; i++) {
     finding.operand = args->operands[i];
+    finding.url = urls ? &urls[i] : NULL;
     if (take_operand (&finding) != RD_EXIT_OK)
       status = RD_EXIT_FAILED;
   }
+  for (size_t i = 0; urls && i < args->noperands; i++)
+    rd_url_clear (&urls[i]);
+  free (urls);
   nodes->names_one = finding.names_one && args->noperands == 1;
   return status;
 }

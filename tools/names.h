@@ -121,12 +121,24 @@ size_t rd_parent_length (const char *path, size_t n, size_t least);
 bool rd_is_url (const char *operand);
 size_t rd_scheme_nbytes (const char *operand);
 
-/* Splits the URL of a node like rd_split_path: the documents above it are
- * requested, one after the other, until none is left.  The path is without
- * percent encoding.  Returns an exit status; prints errors, also when there is
- * no node. */
-int rd_url_split (const struct rd_args *args, const char *operand,
-                  char **root, char **path);
+/* The URL of a node. */
+struct rd_url {
+  const char *text;
+  char *root, *path;              /* when it was split */
+  char *message;                  /* why it was not, or NULL, */
+  const char *subject;            /* and what that is about, or NULL */
+};
+
+/* Splits URLs like rd_split_path, many at the same time: the documents above
+ * each are requested, one after the other, until none is left.  The path is
+ * without percent encoding.  Returns an exit status; prints none of the errors
+ * of URLs. */
+int rd_urls_split (const struct rd_args *args, struct rd_url *urls, size_t n);
+
+/* Takes the parts of a URL that was split.  Returns an exit status; prints the
+ * error, also when there is no node. */
+int rd_url_take (struct rd_url *url, char **root, char **path);
+void rd_url_clear (struct rd_url *url);
 
 /* Fails, after an error, if a store at that URL would lie within another one.
  */

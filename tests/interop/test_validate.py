@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""validate over HTTP, from a server of this process that can do something
-before a request, and refuse one."""
+"""validate and rm over HTTP, from a server of this process that can do
+something before a request, and refuse one."""
 
 import http.server
 import json
 import re
+import shutil
 import subprocess
 import threading
 
@@ -204,3 +205,33 @@ def test_a_replaced_volume_is_checked_again(server, radio):
     done, volume = validate(server, "ct/a")
     assert (done.returncode, volume["state"]) == (0, "replaced"), done.stderr
     assert not done.stderr and not sizes
+
+
+def test_many_urls_are_looked_up_at_the_same_time(server):
+    """The first request for each waits for those for all; each of them is
+    removed, which a web server cannot, and reported in their order."""
+    names = [f"ct/{name}" for name in "dcbae"]
+    for name in names[:3] + names[4:]:
+        shutil.copytree(server.folder / "s.zarr/ct/a",
+                        server.folder / "s.zarr" / name)
+    names.insert(2, "ct/none")
+    everyone = threading.Barrier(len(names), timeout=20)
+    seen = set()
+
+    def wait(path):
+        name = path.removeprefix("/s.zarr/").removesuffix("/zarr.json")
+        if name in names and name not in seen:
+            seen.add(name)
+            everyone.wait()
+
+    server.before = wait
+    done = subprocess.run([RADIO, "rm", *(f"{server.url}/{name}"
+                                          for name in names)],
+                          capture_output=True, text=True)
+    assert not everyone.broken
+    assert done.returncode == 1
+    # The URL without a node is reported when it is looked up, before anything
+    # is removed.
+    told = [line.split(": ")[1] for line in done.stderr.splitlines()]
+    names.remove("ct/none")
+    assert told == [f"{server.url}/{name}" for name in ["ct/none", *names]]

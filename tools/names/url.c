@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* URLs of nodes.  All documents are requested through one handle on the bucket
- * or host, so that there is one connection. */
+ * or host, so that they share its connections. */
 #include <config.h>
 
 #include <string.h>
 #include <strings.h>
 
 #include "src/base/text.h"
+#include "tools/interrupt.h"
+#include "tools/jobs.h"
 #include "tools/names.h"
 
 size_t
@@ -38,13 +40,49 @@ rd_parent_length (const char *path, size_t n, size_t least)
 /* Each is a request, and no store is as deep. */
 #define MAX_PARENTS 8
 
+/* URLs that are split, and the handles on their buckets and hosts. */
+struct splitting {
+  const struct rd_args *args;
+  struct rd_url *urls;
+  struct top {
+    struct top *next;
+    struct radio_store *store;
+    char name[];
+  } *tops;
+  pthread_mutex_t mutex;          /* of these */
+};
+
 /* "s3://b/study/ct/a/", split into parts. */
 struct address {
   const char *text;
   size_t top_nbytes;              /* of "s3://b" */
   size_t nbytes;                  /* without slashes at its end */
   struct radio_store *store;      /* at the top */
+  struct rd_url *url;             /* gets the error */
 };
+
+/* Keeps an error, allocated, until it is the URL's turn. */
+static int
+fail_later (struct rd_url *url, const char *subject, char *message)
+{
+  url->message = message;
+  url->subject = subject;
+  return RD_EXIT_FAILED;
+}
+
+static int
+fail_by_library (struct rd_url *url, const char *subject)
+{
+  return fail_later (url, subject, strdup (radio_error_message ()));
+}
+
+static int
+report (struct rd_url *url)
+{
+  if (url->message)
+    return rd_error_message (url->subject, url->message);
+  return rd_interrupted () ? RD_EXIT_FAILED : rd_error_memory ();
+}
 
 /* Returns the path of a node in a store, allocated: decoded from percent
  * encoding, unless in S3.  "%" without two digits stands for itself; no path
@@ -69,33 +107,77 @@ path_between (const char *text, size_t start, size_t end)
   return path;
 }
 
+/* Finds or opens the handle on the first n bytes of a URL; that sends no
+ * request. */
+static enum radio_status
+open_top (struct splitting *splitting, const char *text, size_t n,
+          struct radio_store **store)
+{
+  struct top *top = splitting->tops;
+  enum radio_status status = RADIO_OK;
+  pthread_mutex_lock (&splitting->mutex);
+  while (top && !(strncmp (top->name, text, n) == 0 && top->name[n] == '\0'))
+    top = top->next;
+  if (top == NULL) {
+    top = calloc (1, sizeof *top + n + 1);
+    if (top) {
+      memcpy (top->name, text, n);
+      status = rd_uri_open (splitting->args, top->name, false, &top->store);
+    }
+    if (top && status == RADIO_OK) {
+      top->next = splitting->tops;
+      splitting->tops = top;
+    } else {
+      free (top);
+      top = NULL;
+    }
+  }
+  pthread_mutex_unlock (&splitting->mutex);
+  if (top)
+    *store = top->store;
+  return top || status != RADIO_OK ? status : RADIO_ERROR_MEMORY;
+}
+
+static void
+open_splitting (struct splitting *splitting, const struct rd_args *args,
+                struct rd_url *urls)
+{
+  *splitting = (struct splitting) { .args = args, .urls = urls };
+  pthread_mutex_init (&splitting->mutex, NULL);
+}
+
+static void
+close_splitting (struct splitting *splitting)
+{
+  while (splitting->tops) {
+    struct top *next = splitting->tops->next;
+    radio_store_close (splitting->tops->store);
+    free (splitting->tops);
+    splitting->tops = next;
+  }
+  pthread_mutex_destroy (&splitting->mutex);
+}
+
 /* Opens the address as a whole first: one that is rejected must not be shown,
  * since it may contain a password. */
 static int
-open_address (const struct rd_args *args, const char *text,
+open_address (struct splitting *splitting, struct rd_url *url,
               struct address *address)
 {
   RD_CLOSE_STORE struct radio_store *whole = NULL;
+  const char *text = url->text;
   size_t scheme = rd_scheme_nbytes (text), nbytes = strlen (text);
-  if (rd_uri_open (args, text, false, &whole) != RADIO_OK)
-    return rd_error_library (NULL);
-  *address = (struct address) { .text = text, .nbytes = nbytes };
+  if (rd_uri_open (splitting->args, text, false, &whole) != RADIO_OK)
+    return fail_by_library (url, NULL);
+  *address = (struct address) { .text = text, .nbytes = nbytes, .url = url };
   address->top_nbytes = scheme + strcspn (text + scheme, "/");
   while (address->nbytes > address->top_nbytes
          && text[address->nbytes - 1] == '/')
     address->nbytes--;
-  RD_FREE char *top = rd_format ("%.*s", (int) address->top_nbytes, text);
-  if (top == NULL)
-    return RD_EXIT_FAILED;
-  if (rd_uri_open (args, top, false, &address->store) != RADIO_OK)
-    return rd_error_library (NULL);
+  if (open_top (splitting, text, address->top_nbytes, &address->store)
+      != RADIO_OK)
+    return fail_by_library (url, NULL);
   return RD_EXIT_OK;
-}
-
-static void
-close_address (struct address *address)
-{
-  radio_store_close (address->store);
 }
 
 /* Requests the kind of the node at the first n bytes of the address. */
@@ -127,7 +209,7 @@ look_for_group (const struct address *address, size_t n, bool *found)
   case RADIO_ERROR_UNSUPPORTED:
     return RD_EXIT_OK;
   default:
-    return rd_error_library (NULL);
+    return fail_by_library (address->url, NULL);
   }
 }
 
@@ -142,8 +224,9 @@ find_root (const struct address *address, size_t *root_nbytes)
     *root_nbytes = n;
     n = rd_parent_length (address->text, n, address->top_nbytes);
     if (i == MAX_PARENTS)
-      return rd_error ("%s: more than %d groups are above it; use --store",
-                       address->text, MAX_PARENTS);
+      return fail_later (address->url, NULL, rd_format (
+        "%s: more than %d groups are above it; use --store", address->text,
+        MAX_PARENTS));
     int failed = look_for_group (address, n, &found);
     if (failed || !found)
       return failed;
@@ -152,33 +235,79 @@ find_root (const struct address *address, size_t *root_nbytes)
   return RD_EXIT_OK;
 }
 
-int
-rd_url_split (const struct rd_args *args, const char *operand, char **root,
-              char **path)
+static void
+split_url (void *data, size_t i)
 {
-  RD_CLEANUP (close_address) struct address address = { 0 };
+  struct splitting *splitting = data;
+  struct rd_url *url = &splitting->urls[i];
+  struct address address;
   size_t root_nbytes = 0;
   enum radio_node node;
-  int failed = open_address (args, operand, &address);
-  if (failed)
-    return failed;
+  if (open_address (splitting, url, &address) != RD_EXIT_OK)
+    return;
   /* The node itself may be damaged: it can still be removed. */
   enum radio_status status = request_node (&address, address.nbytes, &node);
   if (status == RADIO_ERROR_NOT_FOUND)
-    return rd_error ("%s: no zarr.json, so neither a volume nor a collection "
-                     "('radio ls -s STORE' lists volumes)", operand);
-  if (status != RADIO_OK && status != RADIO_ERROR_FORMAT
-      && status != RADIO_ERROR_UNSUPPORTED)
-    return rd_error_library (operand);
-  failed = find_root (&address, &root_nbytes);
-  if (failed)
-    return failed;
-  *root = rd_format ("%.*s", (int) root_nbytes, operand);
-  *path = path_between (operand, root_nbytes, address.nbytes);
-  return *root && *path ? RD_EXIT_OK : RD_EXIT_FAILED;
+    (void) fail_later (url, NULL, rd_format (
+      "%s: no zarr.json, so neither a volume nor a collection ('radio ls -s "
+      "STORE' lists volumes)", url->text));
+  else if (status != RADIO_OK && status != RADIO_ERROR_FORMAT
+           && status != RADIO_ERROR_UNSUPPORTED)
+    (void) fail_by_library (url, url->text);
+  else if (find_root (&address, &root_nbytes) == RD_EXIT_OK) {
+    url->root = rd_format ("%.*s", (int) root_nbytes, url->text);
+    url->path = path_between (url->text, root_nbytes, address.nbytes);
+  }
 }
 
-/* Reports an address within the store of the group at the first n bytes. */
+static bool
+go_on (void *data, size_t i)
+{
+  (void) data;
+  (void) i;
+  return !rd_interrupted ();
+}
+
+static void
+report_nothing (void *data, size_t i)
+{
+  (void) data;
+  (void) i;
+}
+
+int
+rd_urls_split (const struct rd_args *args, struct rd_url *urls, size_t n)
+{
+  RD_CLEANUP (close_splitting) struct splitting splitting;
+  open_splitting (&splitting, args, urls);
+  struct rd_jobs jobs = {
+    .n = n, .nthreads = args->nthreads ? args->nthreads : RD_JOBS_MAX_THREADS,
+    .run = split_url, .end = go_on, .report = report_nothing,
+    .data = &splitting,
+  };
+  return rd_jobs_run (&jobs) ? RD_EXIT_OK : RD_EXIT_FAILED;
+}
+
+int
+rd_url_take (struct rd_url *url, char **root, char **path)
+{
+  if (url->root == NULL || url->path == NULL)
+    return report (url);
+  *root = url->root;
+  *path = url->path;
+  url->root = url->path = NULL;
+  return RD_EXIT_OK;
+}
+
+void
+rd_url_clear (struct rd_url *url)
+{
+  free (url->root);
+  free (url->path);
+  free (url->message);
+}
+
+/* Fails for an address within the store of the group at the first n bytes. */
 static int
 within_store_error (const struct address *address, size_t n)
 {
@@ -186,18 +315,20 @@ within_store_error (const struct address *address, size_t n)
   group.nbytes = n;
   int failed = find_root (&group, &n);
   return failed ? failed
-    : rd_error ("%s: in the store %.*s; use that store, and --name "
-                "for the copy", address->text, (int) n, address->text);
+    : fail_later (address->url, NULL, rd_format (
+        "%s: in the store %.*s; use that store, and --name for the copy",
+        address->text, (int) n, address->text));
 }
 
 /* Looks for a store above "STORE/NEW" or "STORE/COLLECTION/NEW", where the
  * collection need not exist.  A group further up is unrelated, and so is one
  * two levels above a store that exists already. */
-int
-rd_url_check_apart (const struct rd_args *args, const char *text)
+static int
+check_apart (struct splitting *splitting, struct rd_url *url)
 {
-  RD_CLEANUP (close_address) struct address address = { 0 };
-  int failed = open_address (args, text, &address);
+  struct address address;
+  const char *text = url->text;
+  int failed = open_address (splitting, url, &address);
   if (failed || address.nbytes == address.top_nbytes)
     return failed;
   bool found;
@@ -213,4 +344,14 @@ rd_url_check_apart (const struct rd_args *args, const char *text)
     return failed;
   failed = look_for_group (&address, address.nbytes, &found);
   return failed || found ? failed : within_store_error (&address, n);
+}
+
+int
+rd_url_check_apart (const struct rd_args *args, const char *text)
+{
+  RD_CLEANUP (close_splitting) struct splitting splitting;
+  RD_CLEANUP (rd_url_clear) struct rd_url url = { .text = text };
+  open_splitting (&splitting, args, &url);
+  int failed = check_apart (&splitting, &url);
+  return failed ? report (&url) : RD_EXIT_OK;
 }
