@@ -7,11 +7,12 @@ import re
 
 import pytest
 
-from pages import browser, opened, state, text_of, write_page
+from pages import (AXE_RUN, axe, browser, opened, state, text_of,
+                   write_page)
 from profile_document import ProfileDocument, block
 
 # Fixtures that tests import by name.
-__all__ = ["browser", "opened"]
+__all__ = ["axe", "browser", "opened"]
 
 MS = 1_000_000
 RUNS = 5
@@ -227,3 +228,14 @@ def test_ranks_are_compared_too(opened, tmp_path):
 def test_an_address_that_names_nothing_shows_the_slowest(opened, runs, why):
     page = opened(runs, fragment=f"#view=why&why={why}")
     assert sentence(page).startswith("run 4 took")
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_the_view_is_accessible(opened, runs, steps, axe, width):
+    for page, fragment in ((runs, "#view=why"), (steps, "#view=why"),
+                           (runs, "#view=tree&range=180000000-287000000")):
+        for dark in (False, True):
+            shown = opened(page, fragment=fragment, width=width, dark=dark)
+            shown.evaluate(axe + "; 0")
+            found = shown.evaluate(AXE_RUN)
+            assert found["violations"] == [] and found["passed"] > 10
