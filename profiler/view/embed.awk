@@ -7,13 +7,12 @@
 #
 # What only readers of the sources need goes: comments, which stand on lines
 # of their own, indentation, blanks around signs, the last semicolon of a
-# block, and the ends of lines within a statement (so no template, `...`, goes
-# over a line's end).  The modules
-# become one block of a strict script: import statements go, and so does the
-# word export; names at the top of a module are therefore unique in all of
-# them.  Names stay as they are and what ends in a semicolon stays a line, for
-# who debugs a page: the page holds the script deflated.  Only ASCII is let
-# through, so that no compiler's idea of character sets matters.
+# block, the ends of lines (so no template, `...`, goes over one), and const,
+# which becomes let.  The modules become one block of a strict script: import
+# statements go, and so does the word export; names at the top of a module are
+# therefore unique in all of them.  Names stay as they are, for who debugs a
+# page: the page holds the script deflated.  Only ASCII is let through, so that
+# no compiler's idea of character sets matters.
 
 function fail(message) {
   print FILENAME ":" FNR ": " message >"/dev/stderr"
@@ -23,7 +22,7 @@ function fail(message) {
 
 function print_line(line) {
   gsub(/[\\"?]/, "\\\\&", line)
-  print "  \"" line "\\n\""
+  print "  \"" line (string == "script" ? "" : "\\n") "\""
 }
 
 function end_string() {
@@ -79,7 +78,7 @@ function goes_on(line, length_) {
 }
 
 # Appends a line of the script to what is gathered of its statement.
-function squeeze(line,    length_, last) {
+function squeeze(line,    length_, last, token) {
   for (; line != ""; line = substr(line, length_ + 1)) {
     length_ = token_length(line, statement)
     if (goes_on(line, length_)) {
@@ -92,8 +91,10 @@ function squeeze(line,    length_, last) {
       if (is_apart(last, substr(line, length_ + 1, 1)))
         statement = statement " "
     }
-    else
-      statement = statement substr(line, 1, length_)
+    else {
+      token = substr(line, 1, length_)
+      statement = statement (token == "const" ? "let" : token)
+    }
   }
 }
 

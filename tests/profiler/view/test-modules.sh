@@ -101,15 +101,15 @@ export const a = '  { , } ?? \\ \n \' "x"  ';
     + 'two' + 'three', 'x' + g + 'y' + 'z'.length, '\'' + '+' + "4");
 END
   embed kind=script "$tmp/a.mjs" | strings >"$tmp/out"
-  cat >"$tmp/expected" <<'END'
+  tr -d '\n' >"$tmp/expected" <<'END'
 'use strict'; {
-const a='  { , } ?? \\ \n \' "x"  ';
-const d=a- -1+ +2,e=`4 / ${2}`;
+let a='  { , } ?? \\ \n \' "x"  ';
+let d=a- -1+ +2,e=`4 / ${2}`;
 if(a!==' , ')return{d:[1,-2],e:d?'b = { }':a=>b};
-const f=/ = /,g=" = ",h=(4/2)/g.length;
+let f=/ = /,g=" = ",h=(4/2)/g.length;
 if(/[/'] "/.test(g))return/ \/ '/u.test(f)&&d in e;
 else f(h,d);
-function k(l){if(l){l=f(l)}for(const m of l)h(m);
+function k(l){if(l){l=f(l)}for(let m of l)h(m);
 for(;;);
 }g('one, twothree','x'+g+'y'+'z'.length,'\'+'+"4");
 }
