@@ -215,9 +215,10 @@ function nodesThatFetch(profile) {
 
 // The values that can be shown for a tile.
 export const TILE_METRICS = [
-  { id: 'asked', label: 'reads that need it', unit: 'count' },
+  { id: 'waste', label: 'decoded, not used', unit: 'bytes' },
   { id: 'count', label: 'times decoded', unit: 'count' },
   { id: 'time', label: 'time', unit: 'time' },
+  { id: 'asked', label: 'reads that need it', unit: 'count' },
   { id: 'bytes', label: 'bytes decoded', unit: 'bytes' },
   { id: 'stored', label: 'bytes in the store', unit: 'bytes' },
 ];
@@ -235,15 +236,16 @@ export function sumTiles(profile, volume, from = 0, to = Infinity,
   const at = (index) => {
     let tile = tiles.get(index);
     if (tile === undefined) {
-      tile = { index, asked: 0, count: 0, time: 0, bytes: 0, stored: 0,
-               longest: -1 };
+      tile = { index, asked: 0, used: 0, waste: 0, count: 0, time: 0,
+               bytes: 0, stored: 0, longest: -1 };
       tiles.set(index, tile);
     }
     return tile;
   };
   const isIn = (span) => spans.begin[span] >= from && spans.begin[span] < to;
-  const sums = { tiles, operations: 0, asked: 0, askedVoxels: 0, count: 0,
-                 time: 0, bytes: 0, stored: 0, fetched: 0, more: false };
+  const sums = { tiles, operations: 0, asked: 0, askedVoxels: 0, waste: 0,
+                 count: 0, time: 0, bytes: 0, stored: 0, fetched: 0,
+                 more: false };
   for (const operation of volume.operations)
     if (isIn(operation.span))
       addOperation(sums, at, operation);
@@ -255,6 +257,16 @@ export function sumTiles(profile, volume, from = 0, to = Infinity,
     if (isIn(span) && isWanted(span))
       sums.fetched += spans.bytes[span];
   return sums;
+}
+
+// Adds what was decoded and not used; to be called if all boxes are known and
+// all spans wanted.
+export function addWaste(sums, geometry) {
+  for (const tile of sums.tiles.values()) {
+    const item = tile.bytes / tile.count / product(geometry.tile);
+    tile.waste = Math.max(0, tile.bytes - tile.used * item) || 0;
+    sums.waste += tile.waste;
+  }
 }
 
 function addTileSpan(sums, tile, spans, span) {
@@ -282,14 +294,19 @@ function addOperation(sums, at, operation) {
     if (product(sizes) > MOST_BOX_TILES)
       sums.more = true;
     else
-      addBox(sums, at, geometry, touched);
+      addBox(sums, at, geometry, touched, box);
   }
 }
 
-function addBox(sums, at, geometry, { first, last }) {
+function addBox(sums, at, { grid, tile: shape }, { first, last },
+                { start, size }) {
   const place = first.slice();
   for (;;) {
-    at(indexOfPlace(geometry, place)).asked++;
+    const tile = at(indexOfPlace({ grid }, place));
+    tile.asked++;
+    tile.used += product(place.map((one, i) =>
+      Math.min(start[i] + size[i], (one + 1) * shape[i])
+        - Math.max(start[i], one * shape[i])));
     sums.asked++;
     let axis = place.length - 1;
     while (axis >= 0 && place[axis] === last[axis]) {

@@ -6,7 +6,7 @@ import { choice, element, nameElement, plural, showShare }
   from '../widgets/dom.mjs';
 import { Model, parseLanes, parseRange } from '../model/model.mjs';
 import { isDarkGround, TileCanvas, tileShade } from './tile-canvas.mjs';
-import { amplification, byteFlow, findVolumes, isWritten, placeOfIndex,
+import { addWaste, amplification, byteFlow, findVolumes, isWritten, placeOfIndex,
          PROJECTIONS, projectTiles, sumTiles, TILE_METRICS, tilesOfCell }
   from '../data/tile-map.mjs';
 import { exactUnit, formatBytes, formatCount, formatRatio, formatShare,
@@ -96,6 +96,10 @@ class Tiles {
                          this.wanted());
     const isAll = this.model.shape() === this.model.whole
       && this.model.matched === null;
+    if (this.model.matched === null && !this.sums.more
+        && this.state.get('lanes') + this.state.get('transforms') === ''
+        && volume.operations.every(({ boxes }) => boxes.length > 0))
+      addWaste(this.sums, volume.geometry);
     this.choices = this.metrics();
     this.flow = byteFlow(profile, volume, this.sums,
                          isAll && this.found.volumes.length === 1);
@@ -393,6 +397,6 @@ export const tilesView = {
     && findVolumes(profile).volumes.length > 0,
   keys: [['Arrows', 'Go from tile to tile in a picture']],
   ignores: { metric: 'Tiles have \u201cColour by\u201d.' },
-  state: { volume: 0, tilesby: 'count', tile: -1 },
+  state: { volume: 0, tilesby: 'waste', tile: -1 },
   make: (shared) => new Tiles(shared),
 };

@@ -2,10 +2,10 @@
 // The touched tiles: numbers of tiles, boxes, volumes, projections.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { amplification, byteFlow, findVolumes, indexOfPlace, isWritten,
-         parseBoxes, parseShape, placeOfIndex, placeOfTile, PROJECTIONS,
-         projectTiles, sumTiles, tileGeometry, tilesOfBox, tilesOfCell } from
-  '../../../profiler/view/data/tile-map.mjs';
+import { addWaste, amplification, byteFlow, findVolumes, indexOfPlace,
+         isWritten, parseBoxes, parseShape, placeOfIndex, placeOfTile,
+         PROJECTIONS, projectTiles, sumTiles, tileGeometry, tilesOfBox,
+         tilesOfCell } from '../../../profiler/view/data/tile-map.mjs';
 
 test('shapes are parsed, and invalid ones refused', () => {
   assert.deepEqual(parseShape('304,512,512'), [304, 512, 512]);
@@ -118,17 +118,28 @@ test('tiles have the values of their spans and boxes', () => {
   const sums = sumTiles(PROFILE, volume);
   assert.deepEqual([...sums.tiles.values()].sort((a, b) =>
     a.index - b.index), [
-    { index: 0, asked: 1, count: 1, time: 7, bytes: 16, stored: 9,
-      longest: 3 },
-    { index: 4, asked: 1, count: 0, time: 0, bytes: 0, stored: 0,
-      longest: -1 },
-    { index: 5, asked: 1, count: 2, time: 17, bytes: 32, stored: 8,
-      longest: 6 },
+    { index: 0, asked: 1, used: 8, waste: 0, count: 1, time: 7, bytes: 16,
+      stored: 9, longest: 3 },
+    { index: 4, asked: 1, used: 8, waste: 0, count: 0, time: 0, bytes: 0,
+      stored: 0, longest: -1 },
+    { index: 5, asked: 1, used: 1, waste: 0, count: 2, time: 17, bytes: 32,
+      stored: 8, longest: 6 },
   ]);
   assert.deepEqual([sums.operations, sums.asked, sums.askedVoxels,
                     sums.count, sums.time, sums.bytes, sums.stored,
                     sums.fetched, sums.more],
                    [2, 3, 17, 3, 24, 48, 17, 30, false]);
+});
+
+test('what was decoded and not used is known by tile', () => {
+  const [volume] = findVolumes(PROFILE).volumes;
+  const sums = sumTiles(PROFILE, volume);
+  addWaste(sums, volume.geometry);
+  // Two bytes a voxel: all of a tile was used, and one voxel of another that
+  // was decoded twice.
+  assert.deepEqual([...sums.tiles].map(([index, { waste }]) =>
+    [index, waste]).sort((a, b) => a[0] - b[0]), [[0, 0], [4, 0], [5, 30]]);
+  assert.equal(sums.waste, 30);
 });
 
 test('a stretch of time has the tiles begun in it', () => {
