@@ -3,6 +3,7 @@
 
 import { element, choice } from './widgets/dom.mjs';
 import { Chips } from './widgets/chips.mjs';
+import { inSlices } from './data/slices.mjs';
 import { State } from './model/state.mjs';
 import { Model, narrow } from './model/model.mjs';
 import { Tooltip } from './widgets/tooltip.mjs';
@@ -157,12 +158,12 @@ export function startApp(profile, root) {
   root.hidden = false;
   tabs.show();
   // So that the first marked stretch does not wait for it.
-  setTimeout(() => profile.causes, CAUSES_MS);
+  setTimeout(() => inSlices(profile.findCauses(), () => {}), CAUSES_MS);
   search.follow(tabs);
   listenKeys(search, tabs, shared, help);
   listenDrop(tabs);
   listenPrint(shared, tabs);
   const picture = () => presentPicture(shared, tabs);
-  return { profile, state, model, picture,
+  return { profile, state, model, tabs, picture,
            png: () => rasterise(picture()) };
 }

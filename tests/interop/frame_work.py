@@ -93,7 +93,7 @@ def next_of_trace(browser):
 
 def traced(page, view, act):
     """Returns the browser's trace events during an action on a canvas."""
-    y = int(page.middle(f"#view-{view} canvas")[1])
+    y = int(page.middle(f".{view} canvas")[1])
     return traced_act(page, lambda: act(page, y))
 
 

@@ -39,9 +39,37 @@ function bySearch(id, count) {
   };
 }
 
-// The children of each span in order of their begin: those of span i are
-// list[starts[i]] to list[starts[i + 1] - 1].
-export function findChildren(spans, parents) {
+// Above this number, a comparison sort would take too long for one step.
+const SORTED_AT_ONCE = 1 << 14;
+
+// Sorts the numbers of a typed array by a key of whole numbers, stably: many of
+// them digit by digit, in steps.
+export function* sortBy(list, key) {
+  if (list.length < SORTED_AT_ONCE)
+    return list.sort((a, b) => key(a) - key(b));
+  let most = 0;
+  for (const one of list)
+    most = Math.max(most, key(one));
+  let from = list, to = list.slice();
+  for (let unit = 1; unit <= most; unit *= 65536) {
+    const next = new Uint32Array(65537);
+    for (const one of from)
+      next[(key(one) / unit & 65535) + 1]++;
+    for (let i = 0; i < 65536; i++)
+      next[i + 1] += next[i];
+    yield;
+    for (const one of from)
+      to[next[key(one) / unit & 65535]++] = one;
+    [from, to] = [to, from];
+    yield;
+  }
+  list.set(from);
+  return list;
+}
+
+// Finds the children of each span in order of their begin, in steps: those of
+// span i are list[starts[i]] to list[starts[i + 1] - 1].
+export function* findChildren(spans, parents) {
   const { count, begin } = spans;
   const starts = new Uint32Array(count + 1);
   for (let i = 0; i < count; i++)
@@ -49,6 +77,7 @@ export function findChildren(spans, parents) {
       starts[parents[i] + 1]++;
   for (let i = 0; i < count; i++)
     starts[i + 1] += starts[i];
+  yield;
   const list = new Uint32Array(starts[count]);
   const next = starts.slice(0, count);
   // Spans are sorted by lane and begin, so only children on several lanes need
@@ -63,8 +92,11 @@ export function findChildren(spans, parents) {
       mixed.add(above);
     list[at] = i;
   }
-  for (const above of mixed)
-    list.subarray(starts[above], starts[above + 1])
-      .sort((a, b) => begin[a] - begin[b] || a - b);
+  yield;
+  for (const above of mixed) {
+    yield* sortBy(list.subarray(starts[above], starts[above + 1]),
+                  (span) => begin[span]);
+    yield;
+  }
   return { starts, list };
 }

@@ -4,6 +4,7 @@
 
 import { findChildren, findParents } from './causes.mjs';
 import { readColumns, zigzag } from './decode.mjs';
+import { atOnce } from './slices.mjs';
 import { Sites, Tree } from './tree.mjs';
 import { formatCount } from './units.mjs';
 
@@ -141,6 +142,14 @@ async function readSamples(document, ngauges) {
   return { count: time.length, time, gauge, value };
 }
 
+// The text of a note for readers: a volume's sizes and places begin with x,
+// unlike in the file.
+function xFirst({ key, value }) {
+  return !/ shape$| start$|^boxes$/.test(key) ? value
+    : value.replace(/\d+(,\d+)+/g, (sizes) =>
+      sizes.split(',').reverse().join(', '));
+}
+
 class Profile {
   constructor(document) {
     const { nodes } = document;
@@ -247,7 +256,15 @@ class Profile {
 
   // { starts, list }: the children of each span.
   get causes() {
-    return this.foundChildren ??= findChildren(this.spans, this.spanParents);
+    return this.foundChildren ??= atOnce(this.findCauses());
+  }
+
+  // Finds them in steps (slices.mjs).
+  * findCauses() {
+    const parents = this.spanParents;
+    yield;
+    this.foundChildren ??= yield* findChildren(this.spans, parents);
+    return this.foundChildren;
   }
 
   // Returns the index of the span's parent; -1: none, or dropped.
@@ -272,14 +289,14 @@ class Profile {
 
   nodeNotes(node) {
     return this.notes.filter((note) => note.span === 0 && note.node === node)
-      .map((note) => [note.key, note.value
+      .map((note) => [note.key, xFirst(note)
         + (note.varies ? ', and others' : '')]);
   }
 
   spanNotes(span) {
     const id = this.spans.id[span];
     return this.notes.filter((note) => note.span === id && id > 0)
-      .map((note) => [note.key, note.value]);
+      .map((note) => [note.key, xFirst(note)]);
   }
 
   edgeName(node) {

@@ -5,6 +5,11 @@
 // that began; time without a child is the span's own.  Where a thread only
 // waited, the path continues in the thread that it waited for.
 
+import { sortBy } from '../data/causes.mjs';
+
+// Steps between two moments in which the search may be suspended.
+const STEPS = 4096;
+
 // Returns the root above a span.
 export function rootOf(profile, span) {
   const { spanParents } = profile;
@@ -24,91 +29,87 @@ export function longestRoot(profile) {
   return longest;
 }
 
-// Whether a child only waits.
-function isWaiting({ wait, duration }, span) {
-  return duration[span] > 0 && wait[span] >= 0.9 * duration[span];
-}
-
-// The children of a span, the last to end first.
-function byEnd(profile, span) {
-  const { begin, duration } = profile.spans;
+// Finds the path below a root, in steps (slices.mjs).  Returns { spans, froms,
+// tos, sums }: the pieces from the end to the beginning, without gaps, and the
+// time in each node.
+export function* findPath(profile, root) {
+  const { begin, duration, wait, lane, node } = profile.spans;
+  yield* profile.findCauses();
   const { starts, list } = profile.causes;
-  return Array.from(list.subarray(starts[span], starts[span + 1]))
-    .map((child) => [begin[child] + duration[child], child])
-    .sort((a, b) => b[0] - a[0] || b[1] - a[1]);
-}
-
-// The span of another thread that ended while this child waited.
-function awaited({ begin, lane }, children, at) {
-  const [end, waiting] = children[at];
-  const found = children.find(([other, child]) => child !== waiting
-    && lane[child] !== lane[waiting] && other > begin[waiting]
-    && other <= end);
-  return found ?? children[at];
-}
-
-// Walks back through one span, from a time to its begin.
-class Walk {
-  constructor(profile, span, until) {
-    this.spans = profile.spans;
-    this.span = span;
-    this.time = until;
-    this.children = byEnd(profile, span);
-    this.at = 0;
-    this.isFirst = true;
-  }
-
-  // The next child on the path, as [its end on the path, child]; null at the
-  // span's own begin.  A child that outlives its parent is cut at its end.
-  next() {
-    const { begin } = this.spans;
-    for (; this.at < this.children.length; this.at++) {
-      const child = this.children[this.at][1];
-      const end = this.children[this.at][0];
-      if (begin[child] >= this.time || begin[child] < begin[this.span]
-          || end > this.time && !this.isFirst)
-        continue;
-      this.isFirst = false;
-      const [reached, found] = isWaiting(this.spans, child)
-        ? awaited(this.spans, this.children, this.at) : [end, child];
-      return [Math.min(reached, this.time), found];
-    }
-    return null;
-  }
-}
-
-// Returns [{ span, from, to }, ...] from the end to the beginning, without
-// gaps.
-export function criticalPath(profile, root) {
-  const { begin, duration } = profile.spans;
-  const pieces = [];
+  const endOf = (span) => begin[span] + duration[span];
+  const path = { spans: [], froms: [], tos: [],
+                 sums: new Float64Array(profile.tree.size) };
   const add = (span, from, to) => {
-    if (to > from)
-      pieces.push({ span, from, to });
+    if (!(to > from))
+      return;
+    path.spans.push(span);
+    path.froms.push(from);
+    path.tos.push(to);
+    path.sums[node[span]] += to - from;
   };
-  const walks = [new Walk(profile, root, begin[root] + duration[root])];
-  while (walks.length > 0) {
-    const walk = walks[walks.length - 1];
-    const step = walk.next();
-    if (step === null) {
+  // The last child of another thread that ended while one waited; else that.
+  const awaited = (children, at) => {
+    const waiting = children[at];
+    let last = at;
+    while (endOf(children[last + 1]) === endOf(waiting))
+      last++;
+    for (; last >= 0 && endOf(children[last]) > begin[waiting]; last--)
+      if (lane[children[last]] !== lane[waiting])
+        return children[last];
+    return waiting;
+  };
+  // A walk back through a span: time is where it is, children[at] the next to
+  // look at.  Children of one thread are in the order of their ends already.
+  const enter = (span, time) => {
+    const children = list.subarray(starts[span], starts[span + 1]);
+    return { span, time, children, at: children.length - 1, isFirst: true,
+             isMixed: children.some((child, i) =>
+               i > 0 && endOf(child) < endOf(children[i - 1])) };
+  };
+  // The next child on the path; -1 at the span's own begin.  A child that
+  // outlives its parent is cut at its end.
+  const next = (walk) => {
+    for (; walk.at >= 0; walk.at--) {
+      const child = walk.children[walk.at];
+      if (begin[child] >= walk.time || begin[child] < begin[walk.span]
+          || endOf(child) > walk.time && !walk.isFirst)
+        continue;
+      walk.isFirst = false;
+      return duration[child] > 0 && wait[child] >= 0.9 * duration[child]
+        ? awaited(walk.children, walk.at) : child;
+    }
+    return -1;
+  };
+  const walks = [enter(root, endOf(root))];
+  for (let step = 1; walks.length > 0; step++) {
+    const walk = walks.at(-1);
+    if (walk.isMixed) {
+      walk.children = yield* sortBy(walk.children.slice(), endOf);
+      walk.isMixed = false;
+    }
+    const child = next(walk);
+    if (child < 0) {
       add(walk.span, begin[walk.span], walk.time);
       walks.pop();
-      continue;
+    } else {
+      const end = Math.min(endOf(child), walk.time);
+      add(walk.span, end, walk.time);
+      walk.time = Math.max(begin[child], begin[walk.span]);
+      walks.push(enter(child, end));
     }
-    const [end, child] = step;
-    add(walk.span, end, walk.time);
-    walk.time = Math.max(begin[child], begin[walk.span]);
-    walks.push(new Walk(profile, child, end));
+    if (step % STEPS === 0)
+      yield;
   }
-  return pieces;
+  return path;
 }
 
 // Returns [[site, ns], ...]: the path's time by function, the most first.
-export function pathBySite(profile, pieces) {
-  const sums = new Map();
-  for (const { span, from, to } of pieces) {
-    const site = profile.sites.of[profile.spans.node[span]];
-    sums.set(site, (sums.get(site) ?? 0) + to - from);
-  }
-  return [...sums].sort((a, b) => b[1] - a[1]);
+export function pathBySite(profile, { sums }) {
+  const times = new Map();
+  sums.forEach((ns, node) => {
+    const site = profile.sites.of[node];
+    if (ns > 0)
+      times.set(site, (times.get(site) ?? 0) + ns);
+  });
+  return [...times].sort((a, b) => b[1] - a[1]);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The rows of the timeline: one for each depth of nesting of each lane (a
-// thread, successive threads of one name, or a row of requests).  Spans of a
-// row do not overlap, so their begins and ends are sorted and can be searched.
+// thread, successive threads of one name, or a row of requests), and a band for
+// each lane, which has the deepest span at each moment.  Pieces of a row do not
+// overlap, so their begins and ends are sorted and can be searched.
 
 // Depths of spans in their lanes; spans are sorted by lane, begin, then longer
 // first.
@@ -34,14 +35,20 @@ export class Lanes {
     this.spans = spans;
     this.depths = spanDepths(spans);
     const heights = new Uint32Array(lanes.length);
-    this.extents = lanes.map(() => ({ begin: Infinity, end: 0 }));
+    this.extents = lanes.map(() => ({ begin: Infinity, end: 0, busy: 0,
+                                      count: 0 }));
     for (let i = 0; i < spans.count; i++) {
       const lane = spans.lane[i], extent = this.extents[lane];
+      extent.first ??= i;
+      extent.count++;
+      if (this.depths[i] === 0)
+        extent.busy += spans.duration[i];
       heights[lane] = Math.max(heights[lane], this.depths[i] + 1);
       extent.begin = Math.min(extent.begin, spans.begin[i]);
       extent.end = Math.max(extent.end, spans.begin[i] + spans.duration[i]);
     }
     this.firstRow = new Uint32Array(lanes.length);
+    this.laneOf = [];
     this.lanes = [];
     let nrows = 0;
     for (const lane of laneOrder(lanes)) {
@@ -51,8 +58,10 @@ export class Lanes {
     }
     for (const one of this.lanes) {
       one.row = nrows;
-      for (const lane of one.lanes)
+      for (const lane of one.lanes) {
         this.firstRow[lane] = nrows;
+        this.laneOf[lane] = one;
+      }
       nrows += one.height;
     }
     this.fill(nrows);
@@ -61,14 +70,15 @@ export class Lanes {
   // A thread that began after one of its name had ended, such as a pool's in
   // the next run, continues in its rows.
   add({ name, isAsync }, lane, height) {
-    const { begin, end } = this.extents[lane];
+    const { begin, end, busy } = this.extents[lane];
     const before = this.lanes.findLast((one) => one.name === name);
     if (before && !isAsync && before.end <= begin) {
       before.lanes.push(lane);
       before.height = Math.max(before.height, height);
       before.end = end;
+      before.busy += busy;
     } else
-      this.lanes.push({ lanes: [lane], height, name, isAsync, end });
+      this.lanes.push({ lanes: [lane], height, name, isAsync, end, busy });
   }
 
   fill(nrows) {
@@ -96,6 +106,54 @@ export class Lanes {
     return this.firstRow[this.spans.lane[span]] + this.depths[span];
   }
 
+  // The row of a lane's band, made when it is first wanted.
+  bandOf(lane) {
+    if (lane.height === 1)
+      return lane.row;
+    lane.band ??= this.makeBand(lane);
+    return lane.band;
+  }
+
+  makeBand({ lanes }) {
+    const { begin, duration, node, lane } = this.spans;
+    // A span has a piece at its end, and one before each of its children.
+    const most = 2 * lanes.reduce((sum, one) =>
+      sum + this.extents[one].count, 0);
+    const rows = new Uint32Array(most);
+    const begins = new Float64Array(most), ends = new Float64Array(most);
+    const open = [];
+    let n = 0, reached = 0;
+    // Closes the spans that ended by a time, and goes there.
+    const go = (time) => {
+      while (open.length > 0) {
+        const span = open[open.length - 1];
+        const end = begin[span] + duration[span];
+        const to = end < time ? end : time;
+        if (to > reached) {
+          rows[n] = span;
+          begins[n] = reached;
+          ends[n++] = reached = to;
+        }
+        if (end > time)
+          break;
+        open.pop();
+      }
+      reached = time;
+    };
+    for (const one of lanes) {
+      for (let i = this.extents[one].first; lane[i] === one; i++) {
+        go(begin[i]);
+        open.push(i);
+      }
+      go(Infinity);
+      reached = 0;
+    }
+    this.rows.push(rows.slice(0, n));
+    this.nodes.push(rows.slice(0, n).map((span) => node[span]));
+    this.begins.push(begins.slice(0, n));
+    return this.ends.push(ends.slice(0, n)) - 1;
+  }
+
   // In a row: the first span, from `low' on, that ends after a time.  Searched
   // by doubling steps, since it is usually near.
   firstEnding(row, time, low = 0) {
@@ -120,15 +178,13 @@ export class Lanes {
   // The span of a row at a time, or the nearest within a tolerance; -1.
   at(row, time, tolerance) {
     const spans = this.rows[row];
-    const { begin, duration } = this.spans;
+    const begins = this.begins[row], ends = this.ends[row];
     let best = -1, distance = tolerance;
     const first = Math.max(0, this.firstEnding(row, time) - 1);
     for (let i = first; i < Math.min(spans.length, first + 3); i++) {
-      const span = spans[i];
-      const away = Math.max(begin[span] - time,
-                            time - begin[span] - duration[span], 0);
+      const away = Math.max(begins[i] - time, time - ends[i], 0);
       if (away <= distance) {
-        best = span;
+        best = spans[i];
         distance = away;
       }
     }

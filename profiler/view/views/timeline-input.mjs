@@ -4,6 +4,7 @@
 import { spanFacts } from '../widgets/fact-lines.mjs';
 import { narrow } from '../model/model.mjs';
 import { Pointers } from '../widgets/pointers.mjs';
+import { FOLD_WIDTH } from './timeline-rows.mjs';
 
 // The pixels below which a drag is not a stretch of time.
 const BRUSH_SLACK = 4;
@@ -101,8 +102,14 @@ export class TimelineInput {
     if (this.pointers.dragged)
       return;
     const place = this.pane.position(event);
+    const lane = this.timeline.laneAt(place.y);
+    if (place.x < FOLD_WIDTH && this.timeline.folded.size > 0) {
+      if (lane)
+        this.timeline.fold(this.timeline.groups.find((one) =>
+          one.includes(lane)));
+      return;
+    }
     if (place.x < this.timeline.viewport().left) {
-      const lane = this.timeline.laneAt(place.y);
       if (lane)
         this.timeline.choose(lane.lanes[0], event.ctrlKey || event.metaKey);
       return;

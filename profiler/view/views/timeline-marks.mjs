@@ -4,7 +4,6 @@
 
 import { AXIS_HEIGHT } from './axis.mjs';
 import { parseRange } from '../model/model.mjs';
-import { SPAN_HEIGHT } from './timeline-rows.mjs';
 
 // The maximum number of arrows to a span's children.
 const ARROWS = 40;
@@ -51,9 +50,10 @@ export class TimelineMarks {
     context.fillRect(to - 1, AXIS_HEIGHT, 1, pane.height);
   }
 
-  top(span) {
-    const { lanes, tops } = this.timeline;
-    return tops[lanes.rowOf(span)] - this.scroll;
+  // The top of a span in the window, and its height.
+  place(span) {
+    const [top, height] = this.timeline.placeOf(span);
+    return [top - this.scroll, height];
   }
 
   selection(span) {
@@ -78,8 +78,8 @@ export class TimelineMarks {
     const end = this.timeline.clampedX(begin[span] + duration[span]);
     this.context.strokeStyle = colour;
     this.context.lineWidth = 2;
-    this.context.strokeRect(x, this.top(span) + 1, Math.max(2, end - x),
-                            SPAN_HEIGHT - 2);
+    const [top, height] = this.place(span);
+    this.context.strokeRect(x, top + 1, Math.max(2, end - x), height - 2);
   }
 
   // From the parent's handoff to the child's begin.
@@ -88,8 +88,10 @@ export class TimelineMarks {
     if (lane[parent] === lane[span])
       return;
     const { context, theme } = this;
-    const y0 = this.top(parent) + SPAN_HEIGHT / 2;
-    const y1 = this.top(span) + SPAN_HEIGHT / 2;
+    const [y0, y1] = [parent, span].map((one) => {
+      const [top, height] = this.place(one);
+      return top + height / 2;
+    });
     const x0 = this.timeline.clampedX(Math.min(submitted[span], begin[span]));
     const x1 = this.timeline.clampedX(begin[span]);
     const bend = Math.max(18, (x1 - x0) / 2);
@@ -109,40 +111,48 @@ export class TimelineMarks {
     context.fill();
   }
 
-  // Draws a thick line under each span of the path, and lines between them.
-  // Pieces go from the end to the beginning.
+  // Draws a thick line under each span of the path, and lines between them;
+  // of those within a pixel one.
   path(view) {
-    const pieces = this.timeline.path();
+    const path = this.timeline.path();
+    if (path === null)
+      return;
     const { context, timeline } = this;
     const { lane } = this.profile.spans;
+    const { spans, froms, tos } = path;
     context.fillStyle = this.theme.critical;
     let last = null;
-    for (let i = this.firstPiece(pieces, view.to); i < pieces.length; i++) {
-      const { span, from, to } = pieces[i];
-      if (to < view.from)
+    for (let i = firstPiece(froms, view.to); i < spans.length;) {
+      if (tos[i] < view.from)
         break;
-      const x = timeline.clampedX(from), end = timeline.clampedX(to);
-      const y = this.top(span) + SPAN_HEIGHT - 3;
+      const x = timeline.clampedX(froms[i]), end = timeline.clampedX(tos[i]);
+      const [top, height] = this.place(spans[i]);
+      const thick = Math.min(3, height - 2), y = top + height - thick;
       // Within a lane only where they do not form a block.
-      const wide = end - x > 4, at = lane[span];
+      const wide = end - x > 4, at = lane[spans[i]];
       if (last !== null && last.y !== y && (last.at !== at || wide
                                             && last.wide))
         context.fillRect(end - 1, Math.min(y, last.y), 1.5,
-                         Math.abs(y - last.y) + 3);
-      context.fillRect(x, y, Math.max(1, end - x), 3);
+                         Math.abs(y - last.y) + thick);
+      context.fillRect(x, y, Math.max(1, end - x), thick);
       last = { y, wide, at };
+      i++;
+      if (end - x < 1)
+        i = firstPiece(froms, timeline.time(Math.floor(x)), i);
     }
   }
+}
 
-  firstPiece(pieces, time) {
-    let low = 0, high = pieces.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (pieces[middle].from >= time)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    return low;
+// The first piece, from `low' on, that began before a time; they go from the
+// end to the beginning.
+function firstPiece(froms, time, low = 0) {
+  let high = froms.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (froms[middle] >= time)
+      low = middle + 1;
+    else
+      high = middle;
   }
+  return low;
 }

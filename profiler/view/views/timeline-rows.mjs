@@ -10,10 +10,13 @@ import { INK } from '../model/colour.mjs';
 import { element } from '../widgets/dom.mjs';
 
 export const SPAN_HEIGHT = 18;
+// The width of the signs that fold and unfold lanes, where any is folded.
+export const FOLD_WIDTH = 20;
 
 // Narrower than BOX goes into the line; wider than APART gets a gap to the
-// next; from NAMED on there are names.
+// next; from NAMED on there are names, in rows from READABLE on.
 const APART = 3, BOX = 8, NAMED = 34;
+export const READABLE = 14;
 
 // An image's pixel, for any byte order.
 function pixelOf(...bytes) {
@@ -26,20 +29,24 @@ export class RowPainter {
     Object.assign(this, { pane, lanes, profile, model });
   }
 
-  // places: [row, y] of each visible row.
+  // places: [row, y, height] of each visible row.
   paint(places, view, theme) {
     const width = Math.ceil(view.width);
     const lines = this.makeLines(width, places.length);
     const lineOf = (i) => lines.subarray(i * width, (i + 1) * width);
     const painted = [];
     Object.assign(this, { theme, labels: [], colour: null });
-    for (const [row, y] of places)
-      if (this.fillLine(lineOf(painted.length).fill(0), row, y, view))
-        painted.push(y);
+    for (const [row, y, height] of places) {
+      // High rows have a line between them.
+      const gap = height < READABLE ? 0 : 1;
+      const band = [y + gap, height - 2 * gap];
+      if (this.fillLine(lineOf(painted.length).fill(0), row, band, view))
+        painted.push(band);
+    }
     if (this.pane.context.drawImage)
       this.stretch(painted, lines, view.left);
     else
-      painted.forEach((y, i) => this.strokes(lineOf(i), view.left, y));
+      painted.forEach((band, i) => this.strokes(lineOf(i), view.left, band));
     this.writeLabels();
   }
 
@@ -58,7 +65,7 @@ export class RowPainter {
 
   // Sets the node seen at each pixel of a row, plus 1; 0: none.  Draws wide
   // spans at once.  Returns whether anything is left.
-  fillLine(line, row, y, view) {
+  fillLine(line, row, band, view) {
     const begins = this.lanes.begins[row], ends = this.lanes.ends[row];
     const nodes = this.lanes.nodes[row];
     const { from: seen, to, width } = view;
@@ -72,7 +79,7 @@ export class RowPainter {
       const end = Math.min(width, (ends[i] - seen) * scale);
       const shown = nodes[i] + 1;
       if (end - x >= BOX) {
-        this.box(nodes[i++], view.left + x, y, end - x);
+        this.box(nodes[i++], view.left + x, band, end - x);
         continue;
       }
       any = true;
@@ -99,13 +106,13 @@ export class RowPainter {
     return any;
   }
 
-  box(node, x, y, width) {
-    this.fill(node, x, y, width - 1);
-    if (width >= NAMED)
-      this.labels.push([node, x + 4, y + SPAN_HEIGHT / 2, width - 8]);
+  box(node, x, [y, height], width) {
+    this.fill(node, x, [y, height], width - 1);
+    if (width >= NAMED && height >= READABLE - 2)
+      this.labels.push([node, x + 4, y + height / 2, width - 8]);
   }
 
-  fill(node, x, y, width) {
+  fill(node, x, [y, height], width) {
     const { context } = this.pane;
     const faint = this.isFaint(node);
     const colour = this.model.colours[node];
@@ -114,7 +121,7 @@ export class RowPainter {
     // Most boxes have the previous one's colour.
     if (colour !== this.colour)
       context.fillStyle = this.colour = colour;
-    context.fillRect(x, y + 1, width, SPAN_HEIGHT - 2);
+    context.fillRect(x, y, width, height);
     if (faint)
       context.globalAlpha = 1;
   }
@@ -131,27 +138,27 @@ export class RowPainter {
   }
 
   // Draws each line of the image over its row.
-  stretch(tops, pixels, left) {
-    if (tops.length === 0)
+  stretch(bands, pixels, left) {
+    if (bands.length === 0)
       return;
     this.mixShades();
     const { context } = this.pane;
     const { shades, image: { width } } = this;
-    for (let i = 0; i < tops.length * width; i++)
+    for (let i = 0; i < bands.length * width; i++)
       pixels[i] = shades[pixels[i]];
     this.canvas.getContext('2d').putImageData(this.image, 0, 0);
     context.imageSmoothingEnabled = false;
-    tops.forEach((y, i) => context.drawImage(
-      this.canvas, 0, i, width, 1, left, y + 1, width, SPAN_HEIGHT - 2));
+    bands.forEach(([y, height], i) => context.drawImage(
+      this.canvas, 0, i, width, 1, left, y, width, height));
   }
 
   // Draws a line as rectangles.
-  strokes(line, left, y) {
+  strokes(line, left, band) {
     for (let from = 0, to = 0; from < line.length; from = to) {
       while (to < line.length && line[to] === line[from])
         to++;
       if (line[from] > 0)
-        this.fill(line[from] - 1, left + from, y, to - from);
+        this.fill(line[from] - 1, left + from, band, to - from);
     }
   }
 

@@ -6,18 +6,20 @@
 
 import { AXIS_HEIGHT, drawAxis } from './axis.mjs';
 import { breakdownPanel } from '../widgets/breakdown.mjs';
-import { criticalPath, longestRoot, pathBySite, rootOf }
+import { findPath, longestRoot, pathBySite, rootOf }
   from '../model/critical.mjs';
 import { button, element, nameElement } from '../widgets/dom.mjs';
 import { spanFilter } from '../model/function-stats.mjs';
 import { drawGauge, GAUGE_HEIGHT, splitSamples } from './gauges.mjs';
+import { inSlices } from '../data/slices.mjs';
 import { Lanes } from '../model/lanes.mjs';
 import { formatRange, narrow, parseLanes, parseRange }
   from '../model/model.mjs';
+import { Minimap } from './minimap.mjs';
 import { Pane, themeColours } from '../widgets/pane.mjs';
 import { TimelineInput } from './timeline-input.mjs';
 import { TimelineMarks } from './timeline-marks.mjs';
-import { RowPainter, SPAN_HEIGHT } from './timeline-rows.mjs';
+import { FOLD_WIDTH, READABLE, RowPainter, SPAN_HEIGHT } from './timeline-rows.mjs';
 import { formatShare, formatTime } from '../data/units.mjs';
 
 const GUTTER = 150;
@@ -26,6 +28,11 @@ const MIN_SPAN_NS = 20;
 // The address follows once the view has stopped moving.
 const REST_MS = 250;
 
+// The height that the picture has at first, if folding lanes to bands can do
+// it; that of bands of requests and idle threads together, and a band's least
+// height, if it can be; and the share of the time below which a thread is idle.
+const FIT = 600, MINOR = 120, LEAST_BAND = 3, IDLE = 0.01;
+
 export class Timeline {
   constructor({ profile, state, model, tooltip }) {
     Object.assign(this, { profile, state, model, tooltip });
@@ -33,6 +40,7 @@ export class Timeline {
     this.gauges = splitSamples(profile);
     this.end = Math.max(profile.end, 1);
     this.placeRows();
+    this.longest = longestRoot(profile);
     this.pane = new Pane({
       label: 'Timeline of ' + this.lanes.lanes.length + ' lanes. Left and '
         + 'right move, plus and minus zoom, ? lists all keys.',
@@ -40,15 +48,20 @@ export class Timeline {
       draw: (...where) => this.draw(...where),
     });
     this.painter = new RowPainter(this.pane, this.lanes, profile, model);
+    this.minimap = new Minimap(this);
     this.marks = new TimelineMarks(this);
     this.input = new TimelineInput(this);
     this.pathSum = element('div', { class: 'path-sum' });
     this.element = element('div', {}, breakdownPanel(profile),
-                           this.buttons(), this.pathSum, this.pane.box);
+                           this.buttons(), this.pathSum,
+                           this.minimap.pane.box, this.pane.box);
     this.actions = { c: () => this.critical.click(),
+                     f: () => this.foldSelected(),
+                     F: () => this.foldAll.click(),
                      b: () => this.brush(this.from, this.to) };
     this.follow();
     this.describe();
+    this.showFolds();
     this.warmUp(0.6, element('canvas'));
     if (state.get('span') >= 0)
       requestAnimationFrame(() => this.update(new Set(['span'])));
@@ -73,9 +86,15 @@ export class Timeline {
       this.follow();
     if (keys.has('critical') || keys.has('span'))
       this.describe();
+    if (keys.has('folds')) {
+      this.placeRows();
+      this.showFolds();
+    }
     const span = this.state.get('span');
     if (keys.has('span') && span >= 0 && span < this.profile.spans.count)
       this.reveal(span);
+    if (keys.has('theme') || keys.has('query'))
+      this.minimap.pane.redraw();
     this.pane.redraw();
   }
 
@@ -85,6 +104,7 @@ export class Timeline {
     const seen = parseRange(this.state.get('seen')) ?? [0, this.end];
     this.from = Math.min(seen[0], this.end - 1);
     this.to = Math.min(seen[1], this.end);
+    this.minimap.follow();
   }
 
   buttons() {
@@ -92,6 +112,10 @@ export class Timeline {
       { critical: this.state.get('critical') ? '' : '1' }, { step: true }),
       { title: 'What the operation waited for at each moment. Key c',
         'aria-pressed': 'false' });
+    this.foldAll = button('', () => this.setFolds(this.lanes.lanes.map(
+      (_, i) => i).filter((i) => !this.folded.size && this.canFold(i))),
+                          { title: 'Lanes as bands, with the deepest scope '
+      + 'at each moment. Key F' });
     return element('div', { class: 'tools' },
       button('Zoom in', () => this.zoom(0.5), { title: 'Key +' }),
       button('Zoom out', () => this.zoom(2), { title: 'Key -' }),
@@ -99,34 +123,43 @@ export class Timeline {
       button('Narrow to this', () => this.brush(this.from, this.to),
              { title: 'Narrow all views to the visible time. '
                 + 'Key b' }),
-      this.critical,
+      this.critical, this.foldAll,
       element('span', { class: 'hint' },
               'Drag on the axis, click a lane: all views narrow to it.'));
   }
 
-  // Of the selected span's operation, or of the longest.
+  // The critical path of the selected span's operation, or of the longest;
+  // null: none, or it is still being sought.
   path() {
     if (!this.state.get('critical'))
-      return [];
+      return null;
     const span = this.state.get('span');
     const root = span >= 0 && span < this.profile.spans.count
-      ? rootOf(this.profile, span) : longestRoot(this.profile);
+      ? rootOf(this.profile, span) : this.longest;
     if (this.pathRoot !== root) {
       this.pathRoot = root;
-      this.pieces = root < 0 ? [] : criticalPath(this.profile, root);
+      this.found = null;
+      this.search?.return();
+      this.search = root < 0 ? null
+        : inSlices(findPath(this.profile, root), (path) => {
+          this.found = path;
+          this.describe();
+          this.pane.redraw();
+        });
     }
-    return this.pieces;
+    return this.found;
   }
 
   // Summarizes the critical path.
   describe() {
-    this.critical.setAttribute('aria-pressed',
-                               String(this.state.get('critical') === '1'));
-    const pieces = this.path();
-    this.pathSum.hidden = pieces.length === 0;
-    if (pieces.length === 0)
+    const isWanted = this.state.get('critical') === '1';
+    this.critical.setAttribute('aria-pressed', String(isWanted));
+    const path = this.path();
+    this.pathSum.hidden = !isWanted;
+    this.pathSum.textContent = 'Critical path\u2026';
+    if (path === null)
       return;
-    const sites = pathBySite(this.profile, pieces);
+    const sites = pathBySite(this.profile, path);
     const whole = sites.reduce((sum, [, ns]) => sum + ns, 0);
     const parts = sites.slice(0, 6).flatMap(([site, ns]) => {
       const node = this.profile.sites.first[site];
@@ -160,21 +193,104 @@ export class Timeline {
     narrow(this.state, { lanes: list.join(',') });
   }
 
+  // Which lanes are folded, by the address; or else so many as make the
+  // picture fit: idle ones, requests, other threads, all.
   placeRows() {
-    let y = AXIS_HEIGHT + GAP;
-    this.tops = new Float64Array(this.lanes.rows.length);
-    for (const lane of this.lanes.lanes) {
-      lane.top = y;
-      for (let i = 0; i < lane.height; i++, y += SPAN_HEIGHT)
-        this.tops[lane.row + i] = y;
-      lane.bottom = y;
-      y += GAP;
+    const folds = this.state.get('folds');
+    const { lanes } = this.lanes;
+    this.folded = new Set(folds.split(',').filter((one) => one !== '')
+      .map(Number).filter((i) => i >= 0 && this.canFold(i)));
+    this.place();
+    for (const isNext of folds !== '' ? [] : [
+      ({ busy }) => busy < IDLE * this.end, ({ isAsync }) => isAsync,
+      (_, i) => i > 0, () => true]) {
+      if (this.pictureHeight <= FIT)
+        break;
+      lanes.forEach((lane, i) => isNext(lane, i) && this.canFold(i)
+        && this.folded.add(i));
+      this.place();
     }
+  }
+
+  // Whether a band is lower than the lane, as all are if there are many.
+  canFold(i) {
+    return this.lanes.lanes[i]?.height > 1
+      || SPAN_HEIGHT * this.lanes.lanes.length > FIT;
+  }
+
+  // Places the lanes in groups that have one name in the margin: an open lane,
+  // a band, or low bands of one kind beside each other.
+  place() {
+    const { lanes } = this.lanes;
+    const [open, bands] = [false, true].map((isFolded) =>
+      lanes.filter((_, i) => this.folded.has(i) === isFolded));
+    const minor = bands.filter((lane) => this.isMinor(lane)).length;
+    const rest = FIT - AXIS_HEIGHT - 2 * GAP
+      - this.gauges.length * GAUGE_HEIGHT
+      - open.reduce((sum, { height }) => sum + height * SPAN_HEIGHT + GAP, 0);
+    // The height of a band and the gap below it.
+    const stepOf = (room, n) => Math.max(LEAST_BAND + 1,
+      Math.min(SPAN_HEIGHT + 2, Math.floor(room / n)));
+    const low = stepOf(MINOR, minor);
+    const high = stepOf(rest - low * minor, bands.length - minor);
+    this.groups = [];
+    let y = AXIS_HEIGHT + GAP;
+    for (const [i, lane] of lanes.entries()) {
+      lane.isFolded = this.folded.has(i);
+      const step = this.isMinor(lane) ? low : high;
+      const last = this.groups.at(-1);
+      const isNext = lane.isFolded && last?.[0].isFolded
+        && last[0].isAsync === lane.isAsync;
+      lane.step = !lane.isFolded ? SPAN_HEIGHT
+        : step - (step < READABLE ? 1 : 2);
+      if (isNext && last.at(-1).step === lane.step && step < READABLE)
+        last.push(lane);
+      else {
+        y += !last || isNext ? 0 : GAP - (last[0].isFolded ? 1 : 0);
+        if (last)
+          y = Math.max(y, last[0].top + SPAN_HEIGHT);
+        this.groups.push([lane]);
+      }
+      lane.top = y;
+      lane.bottom = y + lane.step * (lane.isFolded ? 1 : lane.height);
+      y = lane.isFolded ? y + step : lane.bottom;
+    }
+    y = Math.max(y + GAP, this.groups.at(-1)[0].top + SPAN_HEIGHT);
     for (const gauge of this.gauges) {
       gauge.top = y;
       y += GAUGE_HEIGHT;
     }
     this.pictureHeight = y;
+  }
+
+  // Requests and idle threads are lower than others when they are folded.
+  isMinor({ isAsync, busy }) {
+    return isAsync || busy < IDLE * this.end;
+  }
+
+  showFolds() {
+    const { lanes } = this.lanes;
+    this.pane.setHeight(this.pictureHeight);
+    this.foldAll.textContent = this.folded.size ? 'Unfold' : 'Fold';
+    this.foldAll.hidden = !lanes.some((_, i) => this.canFold(i));
+  }
+
+  // Folds these lanes only.
+  setFolds(folds) {
+    this.state.set({ folds: folds.join() || '-' }, { step: true });
+  }
+
+  // Folds or unfolds some lanes.
+  fold(lanes) {
+    const all = this.lanes.lanes;
+    this.setFolds(all.map((_, i) => i).filter((i) => this.canFold(i)
+      && lanes.includes(all[i]) !== this.folded.has(i)));
+  }
+
+  foldSelected() {
+    const span = this.state.get('span');
+    if (span >= 0 && span < this.profile.spans.count)
+      this.fold([this.lanes.laneOf[this.profile.spans.lane[span]]]);
   }
 
   // The visible time and its position.
@@ -192,8 +308,9 @@ export class Timeline {
     context.clip();
     const lanes = this.lanes.lanes.filter(({ top, bottom }) =>
       bottom > scroll && top < scroll + height);
-    for (const lane of lanes)
-      this.drawName(context, theme, lane, view, scroll);
+    for (const group of this.groups.filter((one) =>
+      one.some((lane) => lanes.includes(lane))))
+      this.drawName(context, theme, group, view, scroll);
     this.painter.paint(this.places(lanes, scroll, height), view, theme);
     for (const lane of lanes)
       if (this.isOut(lane))
@@ -206,23 +323,37 @@ export class Timeline {
     this.marks.drawRange(context, theme);
   }
 
-  drawName(context, theme, lane, view, scroll) {
+  drawName(context, theme, group, view, scroll) {
+    const [lane] = group, { bottom } = group.at(-1);
     context.fillStyle = theme.border;
-    context.fillRect(0, lane.bottom - scroll + GAP / 2 - 1, view.left
-                     + view.width, 1);
-    context.fillStyle = lane.isAsync || this.isOut(lane) ? theme.muted
-      : theme.text;
+    context.fillRect(0, bottom - scroll + (lane.isFolded ? 1 : GAP / 2 - 1),
+                     view.left + view.width, 1);
+    context.fillStyle = lane.isAsync || group.every((one) => this.isOut(one))
+      ? theme.muted : theme.text;
     const n = lane.lanes.length;
-    context.fillText(lane.name + (n > 1 ? ' \u00d7' + n : ''), 8,
-                     Math.max(lane.top - scroll, AXIS_HEIGHT)
-                     + SPAN_HEIGHT / 2, GUTTER - 16);
+    const y = Math.max(lane.top - scroll, AXIS_HEIGHT) + SPAN_HEIGHT / 2;
+    if (lane.isFolded || this.folded.size > 0 && lane.height > 1)
+      context.fillText(lane.isFolded ? '\u25b8' : '\u25be', 6, y);
+    const left = this.folded.size > 0 ? FOLD_WIDTH : 8;
+    context.fillText(lane.name + (group.length > 1
+      ? '\u2013' + group.at(-1).name.split(' ').at(-1)
+      : n > 1 ? ' \u00d7' + n : ''), left, y, GUTTER - left - 8);
   }
 
-  // The visible rows of some lanes: [row, y].
+  // The visible rows of some lanes: [row, y, height].
   places(lanes, scroll, height) {
-    return lanes.flatMap((lane) => Array.from({ length: lane.height },
-      (_, i) => [lane.row + i, lane.top + i * SPAN_HEIGHT - scroll]))
-      .filter(([, y]) => y + SPAN_HEIGHT > 0 && y < height);
+    return lanes.flatMap((lane) => lane.isFolded
+      ? [[this.lanes.bandOf(lane), lane.top - scroll, lane.step]]
+      : Array.from({ length: lane.height }, (_, i) =>
+        [lane.row + i, lane.top + i * SPAN_HEIGHT - scroll, SPAN_HEIGHT]))
+      .filter(([, y, high]) => y + high > 0 && y < height);
+  }
+
+  // The place of a span in the picture: [top, height].
+  placeOf(span) {
+    const lane = this.lanes.laneOf[this.profile.spans.lane[span]];
+    return [lane.top + (lane.isFolded ? 0
+      : this.lanes.depths[span] * SPAN_HEIGHT), lane.step];
   }
 
   // Whether views are narrowed to other lanes.
@@ -262,6 +393,7 @@ export class Timeline {
     const span = Math.min(Math.max(to - from, MIN_SPAN_NS), this.end);
     this.from = Math.max(0, Math.min(from, this.end - span));
     this.to = this.from + span;
+    this.minimap.follow();
     this.pane.redraw();
     clearTimeout(this.resting);
     this.resting = setTimeout(() => this.state.set({
@@ -287,7 +419,8 @@ export class Timeline {
     const lane = this.laneAt(y);
     if (!lane || x < GUTTER || this.isAxis(y))
       return -1;
-    const row = lane.row + Math.floor((y - lane.top) / SPAN_HEIGHT);
+    const row = lane.isFolded ? this.lanes.bandOf(lane)
+      : lane.row + Math.floor((y - lane.top) / SPAN_HEIGHT);
     const view = this.viewport();
     return this.lanes.at(row, this.time(x),
                          3 * (view.to - view.from) / view.width);
@@ -305,8 +438,8 @@ export class Timeline {
   // Pans so that a span is visible.
   reveal(span) {
     const { begin, duration } = this.profile.spans;
-    const top = this.tops[this.lanes.rowOf(span)];
-    this.pane.reveal(top - AXIS_HEIGHT, top + SPAN_HEIGHT);
+    const [top, height] = this.placeOf(span);
+    this.pane.reveal(top - AXIS_HEIGHT, top + height);
     const end = begin[span] + duration[span];
     if (end < this.from || begin[span] > this.to) {
       const half = (this.to - this.from) / 2;
@@ -351,11 +484,13 @@ export const timelineView = {
          ['l', 'Narrow all views to the lane of this span'],
          ['L', 'Add that lane to those chosen, or take it away'],
          ['c', 'Critical path'],
+         ['f', 'Fold the lane of this span to a band, or unfold it'],
+         ['F', 'Fold or unfold all lanes'],
          ['Escape', 'Select nothing; then widen all views again'],
          ['shift-drag', 'Narrow all views to a stretch of time'],
          ['ctrl-click', 'On a name: add that lane, or take it away']],
   ignores: { metric: 'The timeline is by time.',
              transforms: 'The timeline has all scopes.' },
-  state: { seen: '', critical: '' },
+  state: { seen: '', critical: '', folds: '' },
   make: (shared) => new Timeline(shared),
 };

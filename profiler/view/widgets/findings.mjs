@@ -30,7 +30,7 @@ const EVIDENCE = {
 
 // What is marked in a view, if it is there; else the view is.
 const MARKED = {
-  tree: 'tr.selected', icicle: '.pane', timeline: '.pane',
+  tree: 'tr.selected', icicle: '.pane', timeline: '.timeline',
   tiles: '.tile-bytes', runs: '.strip', parts: 'table',
   facts: '.facts', why: '.diff-whole',
 };

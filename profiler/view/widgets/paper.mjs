@@ -29,8 +29,8 @@ export function listenPrint({ state }, tabs) {
       return;
     theme = state.get('theme');
     take('light');
-    const panes = [...tabs.panels[tabs.index()].querySelectorAll('canvas')]
-      .map(paneOf);
+    const panes = [...tabs.panels[tabs.index()].querySelectorAll(
+      'canvas:not([aria-hidden])')].map(paneOf);
     for (const pane of panes.filter((one) => one))
       pane.box.after(drawOnPaper(pane));
   });

@@ -5,7 +5,9 @@ import test from 'node:test';
 import assert from 'node:assert/strict';
 import { aggregateSpans } from '../../../profiler/view/model/aggregate.mjs';
 import { findParents,
-         findChildren } from '../../../profiler/view/data/causes.mjs';
+         findChildren,
+         sortBy } from '../../../profiler/view/data/causes.mjs';
+import { atOnce } from '../../../profiler/view/data/slices.mjs';
 import { Model } from '../../../profiler/view/model/model.mjs';
 import { history, makeProfile, random } from './made.mjs';
 
@@ -137,7 +139,8 @@ test('children are all that have the parent, by their begin', () => {
   const begin = Float64Array.from({ length: count }, () => next(1000));
   const parents = Int32Array.from({ length: count }, (_, i) =>
     i === 0 ? -1 : next(i + 1) - 1);
-  const { starts, list } = findChildren({ count, begin }, parents);
+  const { starts, list } = atOnce(
+    findChildren({ count, begin }, parents));
   for (let i = 0; i < count; i++) {
     const children = Array.from(list.subarray(starts[i], starts[i + 1]));
     assert.deepEqual([...children].sort((a, b) => a - b),
@@ -145,6 +148,24 @@ test('children are all that have the parent, by their begin', () => {
                        parents[k] === i));
     for (let k = 1; k < children.length; k++)
       assert.ok(begin[children[k - 1]] <= begin[children[k]]);
+  }
+});
+
+test('many numbers are sorted as few are, in steps', () => {
+  const next = random(3);
+  for (const n of [0, 1, 500, 40000]) {
+    const keys = Float64Array.from({ length: n }, () =>
+      next(100) * 2 ** next(45));
+    const list = Uint32Array.from(keys.keys());
+    const work = sortBy(list.slice(), (i) => keys[i]);
+    let steps = 0, step;
+    do {
+      step = work.next();
+      steps++;
+    } while (!step.done);
+    assert.deepEqual(step.value,
+                     list.sort((a, b) => keys[a] - keys[b] || a - b));
+    assert.equal(steps > 4, n > 20000);
   }
 });
 

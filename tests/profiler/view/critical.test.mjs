@@ -3,12 +3,18 @@
 // random ones.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { criticalPath, longestRoot, pathBySite,
+import { findPath, longestRoot, pathBySite,
          rootOf } from '../../../profiler/view/model/critical.mjs';
+import { atOnce } from '../../../profiler/view/data/slices.mjs';
 import { history, makeProfile } from './made.mjs';
 
-function named(profile, pieces) {
-  return pieces.map(({ span, from, to }) =>
+// The pieces as [{ span, from, to }].
+function piecesOf({ spans, froms, tos }) {
+  return spans.map((span, i) => ({ span, from: froms[i], to: tos[i] }));
+}
+
+function named(profile, path) {
+  return piecesOf(path).map(({ span, from, to }) =>
     [profile.names[profile.spans.node[span]], from, to]);
 }
 
@@ -18,7 +24,7 @@ const NODES = [{ name: 'read' }, { name: 'a', parent: 0 },
 
 async function pathOf(spans) {
   const profile = await makeProfile(NODES, spans);
-  return named(profile, criticalPath(profile, longestRoot(profile)));
+  return named(profile, atOnce(findPath(profile, longestRoot(profile))));
 }
 
 test('one after the other, with what is between', async () => {
@@ -71,9 +77,9 @@ test('the path of any history is its time, without gap or overlap',
       const root = rootOf(profile, i);
       assert.equal(profile.parentOf(root), -1);
       const { begin, duration } = profile.spans;
-      const pieces = criticalPath(profile, root);
+      const path = atOnce(findPath(profile, root));
       let time = begin[root] + duration[root];
-      for (const { span, from, to } of pieces) {
+      for (const { span, from, to } of piecesOf(path)) {
         assert.equal(to, time);
         assert.ok(from < to);
         assert.ok(from >= begin[span] && to <= begin[span] + duration[span]);
@@ -81,7 +87,7 @@ test('the path of any history is its time, without gap or overlap',
         time = from;
       }
       assert.equal(time, begin[root]);
-      assert.equal(pathBySite(profile, pieces).reduce((sum, [, ns]) =>
+      assert.equal(pathBySite(profile, path).reduce((sum, [, ns]) =>
         sum + ns, 0), duration[root]);
     }
   }
@@ -94,7 +100,28 @@ test('a deep chain is harmless', async () => {
     ({ lane: 0, node: 0, begin: i, duration: 3 * n - 2 * i,
        parent: i - 1 }));
   const profile = await makeProfile(nodes, spans);
-  const pieces = criticalPath(profile, longestRoot(profile));
-  assert.equal(pieces.reduce((sum, { from, to }) => sum + to - from, 0),
+  const path = atOnce(findPath(profile, longestRoot(profile)));
+  assert.equal(piecesOf(path).reduce((sum, { from, to }) => sum + to - from, 0),
                3 * n);
+});
+
+test('a path of many children that wait is found in many short steps',
+     async () => {
+  // Two threads: one waits for the other, over and over.
+  const n = 60000;
+  const profile = await makeProfile(NODES, [
+    { lane: 0, node: 0, begin: 0, duration: 10 * n },
+    ...Array.from({ length: n }, (_, i) => [
+      { lane: 0, node: 4, begin: 10 * i, duration: 9, wait: 9, parent: 0 },
+      { lane: 1, node: 3, begin: 10 * i + 1, duration: 7, parent: 0 },
+    ]).flat()]);
+  const work = findPath(profile, longestRoot(profile));
+  let steps = 0, step;
+  do {
+    step = work.next();
+    steps++;
+  } while (!step.done);
+  assert.ok(steps > 2 * n / 4096);
+  assert.equal(step.value.sums[3], 7 * n);
+  assert.equal(step.value.sums[4], 0);
 });

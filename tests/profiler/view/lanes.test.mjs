@@ -61,6 +61,29 @@ test('in a row begins and ends only grow', () => {
   assert.equal(count, 2000);
 });
 
+test('a band has the deepest scope at each moment', () => {
+  let state = 5;
+  const next = (n) => (state = (state * 48271) % 2147483647) % n;
+  const spans = Array.from({ length: 300 }, () =>
+    [next(2), next(1000), next(60)])
+    .sort((a, b) => a[0] - b[0] || a[1] - b[1] || b[2] - a[2]);
+  const made = lanes(spans, [0, 0]);
+  for (const lane of made.lanes) {
+    const row = made.bandOf(lane);
+    assert.equal(made.bandOf(lane), row);
+    assert.ok(lane.height > 1);
+    for (let time = 0; time < 1060; time++) {
+      let deepest = -1;
+      spans.forEach(([one, begin, duration], i) => {
+        if (one === lane.lanes[0] && begin <= time
+            && begin + duration > time)
+          deepest = i;
+      });
+      assert.equal(made.at(row, time + 0.5, 0), deepest);
+    }
+  }
+});
+
 test('searches agree with looking at every span', () => {
   const spans = Array.from({ length: 60 }, (_, i) => [0, 10 * i, 4]);
   const made = lanes(spans);
