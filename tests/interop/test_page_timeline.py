@@ -206,3 +206,20 @@ def test_sizes_of_volumes_begin_with_x_in_the_details(opened, local_read):
         [one.textContent, one.nextSibling.textContent]))""")
     assert lines["tile shape"] == "14, 15, 30"
     assert lines["array shape"] == "70, 100, 90"
+
+
+def test_the_picture_has_most_of_a_narrow_screen(opened, read_page):
+    page = opened(read_page, fragment="#view=timeline", width=390, height=844)
+    page.wait_drawn()
+    left, width = page.evaluate("(({ left, width }) => [left, width])("
+                                "radio.tabs.current().viewport())")
+    assert left + width <= 366
+    assert width > 0.7 * (left + width)
+    assert "main" in [text for text, _ in drawn_text(page)]
+
+
+@pytest.mark.parametrize("width", [390, 1024, 1440])
+def test_the_figures_are_one_line(opened, read_page, width):
+    page = opened(read_page, width=width)
+    assert page.evaluate("document.querySelector('header .figures')"
+                         ".offsetHeight") < 30

@@ -22,7 +22,8 @@ import { TimelineMarks } from './timeline-marks.mjs';
 import { FOLD_WIDTH, READABLE, RowPainter, SPAN_HEIGHT } from './timeline-rows.mjs';
 import { formatShare, formatTime } from '../data/units.mjs';
 
-const GUTTER = 150;
+// The width of the margin with the names; of a narrow picture.
+const GUTTER = 150, NARROW = 600, NARROW_GUTTER = 96;
 const GAP = 6;
 const MIN_SPAN_NS = 20;
 // The address follows once the view has stopped moving.
@@ -295,8 +296,9 @@ export class Timeline {
 
   // The visible time and its position.
   viewport() {
-    return { from: this.from, to: this.to, left: GUTTER,
-             width: Math.max(1, this.pane.width - GUTTER) };
+    const { from, to, pane: { width } } = this;
+    const left = width < NARROW ? NARROW_GUTTER : GUTTER;
+    return { from, to, left, width: Math.max(1, width - left) };
   }
 
   draw(context, width, height, scroll) {
@@ -337,7 +339,7 @@ export class Timeline {
     const left = this.folded.size > 0 ? FOLD_WIDTH : 8;
     context.fillText(lane.name + (group.length > 1
       ? '\u2013' + group.at(-1).name.split(' ').at(-1)
-      : n > 1 ? ' \u00d7' + n : ''), left, y, GUTTER - left - 8);
+      : n > 1 ? ' \u00d7' + n : ''), left, y, view.left - left - 8);
   }
 
   // The visible rows of some lanes: [row, y, height].
@@ -417,11 +419,11 @@ export class Timeline {
 
   hit({ x, y }) {
     const lane = this.laneAt(y);
-    if (!lane || x < GUTTER || this.isAxis(y))
+    const view = this.viewport();
+    if (!lane || x < view.left || this.isAxis(y))
       return -1;
     const row = lane.isFolded ? this.lanes.bandOf(lane)
       : lane.row + Math.floor((y - lane.top) / SPAN_HEIGHT);
-    const view = this.viewport();
     return this.lanes.at(row, this.time(x),
                          3 * (view.to - view.from) / view.width);
   }
