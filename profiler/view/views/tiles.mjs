@@ -6,8 +6,9 @@ import { choice, element, nameElement, plural, showShare }
   from '../widgets/dom.mjs';
 import { Model, parseLanes, parseRange } from '../model/model.mjs';
 import { isDarkGround, TileCanvas, tileShade } from './tile-canvas.mjs';
-import { addWaste, amplification, byteFlow, findVolumes, isWritten, placeOfIndex,
-         PROJECTIONS, projectTiles, sumTiles, TILE_METRICS, tilesOfCell }
+import { addWaste, amplification, byteFlow, findVolumes, isWritten,
+         placeOfIndex, PROJECTIONS, projectTiles, sumTiles, TILE_METRICS,
+         tilesOfCell }
   from '../data/tile-map.mjs';
 import { exactUnit, formatBytes, formatCount, formatRatio, formatShare,
          formatTime, formatUnit } from '../data/units.mjs';

@@ -19,7 +19,8 @@ import { Minimap } from './minimap.mjs';
 import { Pane, themeColours } from '../widgets/pane.mjs';
 import { TimelineInput } from './timeline-input.mjs';
 import { TimelineMarks } from './timeline-marks.mjs';
-import { FOLD_WIDTH, READABLE, RowPainter, SPAN_HEIGHT } from './timeline-rows.mjs';
+import { FOLD_WIDTH, READABLE, RowPainter, SPAN_HEIGHT }
+  from './timeline-rows.mjs';
 import { formatShare, formatTime } from '../data/units.mjs';
 
 // The width of the margin with the names; of a narrow picture.
