@@ -84,9 +84,9 @@ radio_volume_write_slab (struct radio_writer *writer,
   RADIO_USE_RESULT;
 
 /* Waits until everything is on the disk and publishes the volume, or replaces
- * the one that was there, atomically, as radio_ingest does.  Releases the
- * writer in every case; after a failure nothing of the volume is left.  result
- * may be NULL.
+ * the one that was there, atomically, as radio_ingest does; as there, small
+ * volumes are best written by several threads.  Releases the writer in every
+ * case; after a failure nothing of the volume is left.  result may be NULL.
  * Errors: RADIO_ERROR_ARGUMENT (voxels are missing); RADIO_ERROR_EXISTS
  * (another writer published a different volume meanwhile); those of
  * writing. */

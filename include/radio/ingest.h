@@ -64,6 +64,11 @@ struct radio_ingest_result {
  * or is replaced, atomically once everything is on the disk.
  * options and result may be NULL.
  *
+ * It returns when the volume is durable: on a disk after several fsyncs, over a
+ * network after several round trips.  So many small volumes are ingested much
+ * faster by calls on several threads at the same time (the command uses 64),
+ * whose fsyncs share the disk's commits, than by one call after the other.
+ *
  * When two writers race for a new name, the second gets RADIO_OK if both have
  * the same bytes, else RADIO_ERROR_EXISTS; with RADIO_EXISTING_REPLACE the
  * last one wins.
