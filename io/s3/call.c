@@ -189,7 +189,7 @@ rd_s3_error_fail (const struct rd_s3_error *error, const char *where,
                   bool is_anonymous)
 {
   static const struct meaning none = { NULL, 0, RADIO_ERROR_IO,
-                                       "the server fails" };
+                                       "the server reports an error" };
   const struct meaning *meaning = &none;
   bool is_known = false;
   for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++)

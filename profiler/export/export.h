@@ -61,7 +61,8 @@ rd_export_fn rd_export_svg;
 rd_export_fn rd_export_events;
 
 /* As radio_profile_write, with options->format set.  Without overwrite
- * RADIO_ERROR_EXISTS when there is such a file. */
+ * RADIO_ERROR_EXISTS when there is such a file.  mode has the permissions of a
+ * new file, less the process's umask. */
 enum radio_status
 rd_profile_write_file (const struct radio_profile *profile, const char *path,
                        const struct radio_profile_write_options *options,

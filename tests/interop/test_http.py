@@ -170,8 +170,9 @@ def test_requests_show_in_a_profile(radio, stores, tmp_path):
 def test_missing_objects_are_reported_with_their_url(radio, web, stores):
     done = radio("info", "-s", stores[1], "ct/none", status=1)
     assert f"ct/none: no such volume in {stores[1]}" in done.stderr
-    done = radio("info", "-s", web.url("none.zarr"), "ct/none", status=1)
-    assert "no store at" in done.stderr
+    for command in (["info", "ct/none"], ["ls"]):
+        done = radio(*command, "-s", web.url("none.zarr"), status=1)
+        assert f"no store at '{web.url('none.zarr')}'" in done.stderr
     done = radio("ls", "-s", stores[1], status=1)
     assert "cannot be listed" in done.stderr
     done = radio("rm", "-s", stores[1], VOLUME, status=1)

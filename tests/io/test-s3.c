@@ -184,7 +184,7 @@ errors_are_explained_without_the_servers_message (void **state)
     { "418 Teapot", "Unheard-of", RADIO_ERROR_IO, "(status 418, Unheard-" },
     { "418 Teapot", "a&lt;b&gt;", RADIO_ERROR_IO, "(status 418)" },
     { "404 Not Found", "XAdminUserNotFound", RADIO_ERROR_IO,
-      "k: the server fails (status 404, XAdminUserNotFound)" },
+      "k: the server reports an error (status 404, XAdminUserNotFound)" },
     { "404 Not Found", "a&lt;b&gt;", RADIO_ERROR_IO, "(status 404)" },
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
