@@ -194,9 +194,11 @@ print_array (const char *name, struct radio_array *array,
 }
 
 static int
-print_node (struct rd_target *node, struct json_object **json)
+print_node (struct rd_target *node, bool is_first, struct json_object **json)
 {
   int failed = rd_node_open (node);
+  if (!failed && !is_first && !json)
+    putchar ('\n');
   if (!failed)
     failed = node->volume ? print_volume (node->name, node->volume, json)
                           : print_array (node->name, node->array, json);
@@ -213,13 +215,16 @@ run_info (struct rd_args *args)
   RD_CLEAR_NODES struct rd_nodes nodes = { 0 };
   int status = rd_nodes_find (args, RD_NODES_ARRAYS | RD_NODES_SOME, &nodes);
   struct rd_json_items items = { .is_list = !nodes.names_one };
+  bool is_first = true;
   for (size_t i = 0; i < nodes.n; i++) {
     struct json_object *json = NULL;
-    if (i > 0 && !args->json)
-      putchar ('\n');
-    if (print_node (&nodes.list[i], args->json ? &json : NULL) != RD_EXIT_OK)
+    if (print_node (&nodes.list[i], is_first, args->json ? &json : NULL)
+        != RD_EXIT_OK) {
       status = RD_EXIT_FAILED;
-    else if (json)
+      continue;
+    }
+    is_first = false;
+    if (json)
       rd_json_items_print (&items, json);
   }
   if (nodes.n > 0 && args->json)

@@ -114,6 +114,7 @@ struct computation {
   struct rd_nodes nodes;
   struct outcome *outcomes;           /* of each node */
   struct rd_json_items items;
+  size_t nprinted;                    /* as text */
   int status;
   struct rd_jobs jobs;
 };
@@ -148,8 +149,6 @@ report_node (void *data, size_t i)
   struct computation *c = data;
   const struct outcome *outcome = &c->outcomes[i];
   const char *name = c->nodes.list[i].name;
-  if (i > 0 && !c->args->json)
-    putchar ('\n');
   if (outcome->message) {
     rd_error_message (name, outcome->message);
     c->status = RD_EXIT_FAILED;
@@ -157,8 +156,11 @@ report_node (void *data, size_t i)
     rd_json_items_print (&c->items,
                          stats_json (name, &outcome->stats,
                                      c->raw || !outcome->is_volume));
-  else
+  else {
+    if (c->nprinted++ > 0)
+      putchar ('\n');
     print_stats (name, &outcome->stats);
+  }
 }
 
 /* JSON is a list, unless the operand names a node itself. */

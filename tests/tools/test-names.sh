@@ -204,6 +204,14 @@ several_volumes_are_described_and_measured () {
   [ "$status" -eq 1 ]
   grep -q "^radio: none: no such volume in" "$tmp/err"
   says mr/knee
+  # One that cannot be read leaves no empty line.
+  cp -r p.zarr torn.zarr
+  echo '{' >torn.zarr/ct/head/zarr.json
+  for command in info stats; do
+    not "$RADIO" $command -s torn.zarr ct >"$tmp/out" 2>"$tmp/err"
+    grep -q "^radio: ct/head/zarr.json: invalid JSON" "$tmp/err"
+    [ -n "$(head -n 1 "$tmp/out")" ]
+  done
 }
 
 no_line_of_info_ends_in_a_blank () {
