@@ -4,11 +4,8 @@
  * it. */
 #include <config.h>
 
-#include <errno.h>
 #include <fnmatch.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "tools/interrupt.h"
 #include "tools/names.h"
@@ -72,68 +69,10 @@ rd_store_open (const struct rd_args *args, bool create,
   return store_error (name);
 }
 
-/* True if a folder, named by the first n bytes of a path, has a file. */
-static bool
-has_file (const char *path, size_t n, const char *name)
-{
-  RD_FREE char *file = NULL;
-  return asprintf (&file, "%.*s/%s", (int) n, path, name) >= 0
-         && access (file, F_OK) == 0;
-}
-
 static bool
 is_node (const char *path, size_t n)
 {
-  return has_file (path, n, "zarr.json");
-}
-
-/* Reports what a path is that was taken for a volume's; false if it is nothing
- * that could have been meant. */
-static bool
-report_foreign (const char *operand)
-{
-  struct stat st;
-  bool exists = !rd_is_url (operand) && stat (operand, &st) == 0;
-  size_t n = strlen (operand);
-  bool is_v2 = exists && S_ISDIR (st.st_mode)
-               && (has_file (operand, n, ".zgroup")
-                   || has_file (operand, n, ".zarray"));
-  bool is_nifti = (rd_is_url (operand) || (exists && S_ISREG (st.st_mode)))
-                  && radio_ingest_is_image (operand);
-  if (is_v2)
-    rd_error ("%s: Zarr version 2, and only version 3 is read; convert it, as "
-              "by zarr-python's 'zarr migrate v3'", operand);
-  else if (is_nifti && rd_is_url (operand))
-    rd_error ("%s: a NIfTI file, not a volume of a store; download it and add "
-              "it by 'radio ingest'", operand);
-  else if (is_nifti)
-    rd_error ("%s: a NIfTI file, not a volume of a store; add it by 'radio "
-              "ingest %s'", operand, operand);
-  return is_v2 || is_nifti;
-}
-
-/* Reports an operand that is a path to nothing; false if it may be a name in
- * the store. */
-static bool
-report_no_path (const char *operand)
-{
-  size_t n = rd_is_url (operand) ? 0 : strlen (operand);
-  for (size_t up = rd_parent_length (operand, n, 0); up > 0;
-       up = rd_parent_length (operand, up, 0)) {
-    RD_FREE char *above = strndup (operand, up);
-    RD_FREE char *root = NULL, *path = NULL;
-    if (above && rd_split_path (above, &root, &path))
-      return rd_error ("%s: no such volume in %s", operand, root), true;
-  }
-  struct stat st;
-  if (n > 0 && stat (operand, &st) == 0 && S_ISREG (st.st_mode))
-    return rd_error ("%s: a file, not a volume", operand), true;
-  bool is_store = n > strlen (".zarr")
-                  && strcmp (operand + n - strlen (".zarr"), ".zarr") == 0
-                  && access (operand, F_OK) != 0;
-  if (is_store)
-    rd_error ("%s: %s", operand, strerror (errno));
-  return is_store;
+  return rd_has_file (path, n, "zarr.json");
 }
 
 static bool
@@ -190,23 +129,6 @@ is_path_alone (const char *operand)
   return *operand == '/'
          || ((ndots == 1 || ndots == 2)
              && (operand[ndots] == '/' || operand[ndots] == '\0'));
-}
-
-/* Reports a path at which there is no node. */
-static int
-report_no_node (const char *operand)
-{
-  if (report_foreign (operand))
-    return RD_EXIT_FAILED;
-  if (strpbrk (operand, "*?[") != NULL)
-    return rd_error ("no volume matches '%s'", operand);
-  if (access (operand, F_OK) != 0)
-    return rd_error ("%s: %s", operand, strerror (errno));
-  struct stat st;
-  if (stat (operand, &st) == 0 && !S_ISDIR (st.st_mode))
-    return rd_error ("%s: a file, not a store, volume or array", operand);
-  return rd_error ("%s: not a store, volume or array (it has no zarr.json)",
-                   operand);
 }
 
 /*------------------------------------------------------------------------
@@ -490,7 +412,7 @@ take_path (struct finding *finding, const char *path)
         return failed;
     } else if (status == RADIO_ERROR_NOT_FOUND
                && rd_is_url (finding->operand)
-               && report_foreign (finding->operand)) {
+               && rd_report_foreign (finding->operand)) {
       return RD_EXIT_FAILED;
     } else if (status != RADIO_ERROR_UNSUPPORTED) {
       return is_unread (finding, status)
@@ -570,8 +492,8 @@ take_name (struct finding *finding, const char *name)
     return failed;
   enum radio_node node;
   bool may_be_path = rd_may_be_path (finding->args, finding->operand);
-  if (report_foreign (finding->operand)
-      || (may_be_path && report_no_path (finding->operand)))
+  if (rd_report_foreign (finding->operand)
+      || (may_be_path && rd_report_no_path (finding->operand)))
     return RD_EXIT_FAILED;
   if (radio_store_node (store, "", &node) == RADIO_ERROR_NOT_FOUND)
     return no_store_error (rd_store_name (finding->args));
@@ -608,8 +530,8 @@ find_store (struct finding *finding, const char *root)
     if (root || status != RADIO_ERROR_NOT_FOUND)
       return store_error (name);
     bool is_named = args->noperands > 0;
-    return report_foreign (finding->operand) || report_foreign (name)
-           || (is_named && report_no_path (finding->operand))
+    return rd_report_foreign (finding->operand) || rd_report_foreign (name)
+           || (is_named && rd_report_no_path (finding->operand))
            ? RD_EXIT_FAILED : no_store_error (name);
   }
   nodes->roots[nodes->nroots++] = made;
@@ -668,7 +590,7 @@ take_operand (struct finding *finding)
   finding->ntaken = 0;
   int failed = split_operand (finding, &root, &path, &pattern);
   if (!failed && root == NULL && is_path_alone (operand))
-    failed = report_no_node (operand);
+    failed = rd_report_no_node (operand);
   if (!failed)
     failed = find_store (finding, root);
   if (failed)

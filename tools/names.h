@@ -101,6 +101,18 @@ void rd_node_close (struct rd_target *node);
  * over a name in the store, unless --store was given. */
 bool rd_may_be_path (const struct rd_args *args, const char *operand);
 
+/* True if a folder, named by the first n bytes of a path, has a file. */
+bool rd_has_file (const char *path, size_t n, const char *name);
+
+/* Report an operand that names no volume (tools/names/missing.c).
+ *  foreign  a node of Zarr version 2, or an image; false if it is neither;
+ *  no_path  a path to nothing, or to a file; false if it may be a name in the
+ *           store;
+ *  no_node  a path, in any case; returns an exit status. */
+bool rd_report_foreign (const char *operand);
+bool rd_report_no_path (const char *operand);
+int rd_report_no_node (const char *operand);
+
 /* Splits the path of a node's folder into the store's root (the longest way
  * up the path through folders that have a zarr.json) and the node's path
  * below it; both are allocated.  False when it is no node's path: nothing

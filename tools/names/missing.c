@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* Reports operands that name no volume: what they are instead, or that nothing
+ * is there. */
+#include <config.h>
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tools/names.h"
+
+bool
+rd_has_file (const char *path, size_t n, const char *name)
+{
+  RD_FREE char *file = NULL;
+  return asprintf (&file, "%.*s/%s", (int) n, path, name) >= 0
+         && access (file, F_OK) == 0;
+}
+
+bool
+rd_report_foreign (const char *operand)
+{
+  struct stat st;
+  bool exists = !rd_is_url (operand) && stat (operand, &st) == 0;
+  size_t n = strlen (operand);
+  bool is_v2 = exists && S_ISDIR (st.st_mode)
+               && (rd_has_file (operand, n, ".zgroup")
+                   || rd_has_file (operand, n, ".zarray"));
+  bool is_nifti = (rd_is_url (operand) || (exists && S_ISREG (st.st_mode)))
+                  && radio_ingest_is_image (operand);
+  if (is_v2)
+    rd_error ("%s: Zarr version 2, and only version 3 is read; convert it, as "
+              "by zarr-python's 'zarr migrate v3'", operand);
+  else if (is_nifti && rd_is_url (operand))
+    rd_error ("%s: a NIfTI file, not a volume of a store; download it and add "
+              "it by 'radio ingest'", operand);
+  else if (is_nifti)
+    rd_error ("%s: a NIfTI file, not a volume of a store; add it by 'radio "
+              "ingest %s'", operand, operand);
+  return is_v2 || is_nifti;
+}
+
+bool
+rd_report_no_path (const char *operand)
+{
+  size_t n = rd_is_url (operand) ? 0 : strlen (operand);
+  for (size_t up = rd_parent_length (operand, n, 0); up > 0;
+       up = rd_parent_length (operand, up, 0)) {
+    RD_FREE char *above = strndup (operand, up);
+    RD_FREE char *root = NULL, *path = NULL;
+    if (above && rd_split_path (above, &root, &path))
+      return rd_error ("%s: no such volume in %s", operand, root), true;
+  }
+  struct stat st;
+  if (n > 0 && stat (operand, &st) == 0 && S_ISREG (st.st_mode))
+    return rd_error ("%s: a file, not a volume", operand), true;
+  bool is_store = n > strlen (".zarr")
+                  && strcmp (operand + n - strlen (".zarr"), ".zarr") == 0
+                  && access (operand, F_OK) != 0;
+  if (is_store)
+    rd_error ("%s: %s", operand, strerror (errno));
+  return is_store;
+}
+
+int
+rd_report_no_node (const char *operand)
+{
+  if (rd_report_foreign (operand))
+    return RD_EXIT_FAILED;
+  if (strpbrk (operand, "*?[") != NULL)
+    return rd_error ("no volume matches '%s'", operand);
+  if (access (operand, F_OK) != 0)
+    return rd_error ("%s: %s", operand, strerror (errno));
+  struct stat st;
+  if (stat (operand, &st) == 0 && !S_ISDIR (st.st_mode))
+    return rd_error ("%s: a file, not a store, volume or array", operand);
+  return rd_error ("%s: not a store, volume or array (it has no zarr.json)",
+                   operand);
+}
