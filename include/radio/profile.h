@@ -240,8 +240,7 @@ struct radio_recorder_options {
 
   /* Maximum spans in the log; the longest are kept, the rest is counted.  Spans
    * with bytes, a wait, a time without a CPU or a handoff, and steps, take the
-   * space of two.  0: 1,048,576 (some
-   * 32 MiB). */
+   * space of two.  0: 1,048,576 (some 32 MiB). */
   size_t max_spans;
 
   /* No log, only the tree. */

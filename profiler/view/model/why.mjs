@@ -6,6 +6,7 @@ import { aggregateSpans, REQUEST } from './aggregate.mjs';
 import { findQuantile } from './function-stats.mjs';
 import { listRuns } from './runs-data.mjs';
 import { STEP } from '../data/profile.mjs';
+import { Tree } from '../data/tree.mjs';
 
 // The kinds of a path's own time: on a CPU (where times without one are not
 // known, both), without one, else.
@@ -181,11 +182,29 @@ export function causesOf(profile, { excess, rows }) {
       rows[node]?.kinds[kind] ?? 0);
 }
 
-function largestOfKinds({ tree }, excess, valueOf) {
+// The tree in which what other threads did for a path is the same path: to[i]
+// is the place of node i there.
+function mergeThreads({ names, categories, edges, tree }) {
+  const to = new Int32Array(tree.size);
+  const known = new Map();
+  const parents = to.map((_, node) => {
+    const above = tree.parents[node] < 0 ? -1 : to[tree.parents[node]];
+    const key = JSON.stringify([above, names[node], categories[node],
+                                Math.max(1, edges[node])]);
+    to[node] = known.get(key) ?? node;
+    known.set(key, to[node]);
+    return to[node] === node ? above : -1;
+  });
+  return { to, merged: new Tree(parents) };
+}
+
+function largestOfKinds(profile, excess, valueOf) {
+  const { to, merged } = mergeThreads(profile);
   const found = Array.from({ length: NKINDS }, (_, kind) => {
-    const sums = tree.sums(Float64Array.from({ length: tree.size },
-      (_, node) => valueOf(node, kind)));
-    const heaviest = (node) => tree.sorted(node, sums)[0] ?? -1;
+    const own = new Float64Array(merged.size);
+    to.forEach((place, node) => { own[place] += valueOf(node, kind); });
+    const sums = merged.sums(own);
+    const heaviest = (node) => merged.sorted(node, sums)[0] ?? -1;
     let node = heaviest(-1), below = node;
     while (below >= 0 && sums[below] >= CHILD_SHARE * sums[node]) {
       node = below;

@@ -266,7 +266,7 @@ export const whyView = {
   about: 'A run, step or request beside the median one',
   needs: ({ parts, spans }) => parts.length > 1 || spans.count > 1,
   keys: [['Arrows', 'Select the one before or after, or the path beside']],
-  ignores: { metric: 'Here are times, calls and bytes.',
+  ignores: { metric: 'No metric here.',
              part: 'Each is shown whole,', transforms: 'with all scopes.' },
   state: { why: '' },
   make: (shared) => new Why(shared),

@@ -84,6 +84,17 @@ test('what cost most of a slow run is named with its kind', async () => {
                    [['requests', 3, 2], ['cache hits', 0, 4]]);
 });
 
+test('threads that did the same for a path are one cause', async () => {
+  const nodes = [{ name: 'read' }, { name: 'tiles', parent: 0 },
+                 { name: 'fetch', parent: 1 },
+                 { name: 'tiles', parent: 0, edge: 1 },
+                 { name: 'fetch', parent: 3 }, { name: 'place', parent: 3 }];
+  const profile = await makeProfile(nodes, []);
+  const kinds = [0, 1, 20, 1, 25, 3];
+  assert.deepEqual(causesOf(profile, { excess: 30, rows: kinds.map((ns) =>
+    ({ kinds: [0, ns, 0] })) }), [{ node: 2, kind: 1, amount: 45 }]);
+});
+
 test('a faster run has no cause, and a few have the rest', async () => {
   const profile = await fiveRuns();
   assert.deepEqual(causesOf(profile, compareWithMedian(profile, 'p', 0)), []);
