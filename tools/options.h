@@ -69,6 +69,7 @@ enum {
   RD_OPTION_SPACING,
   RD_OPTION_AFFINE,
   RD_OPTION_LIKE,
+  RD_OPTION_AGAINST,
 };
 
 #define RD_STORE_OPTION                                                 \

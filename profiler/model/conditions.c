@@ -274,7 +274,7 @@ compare_machines (const struct state *a, const struct state *b,
 
 /* Facts that differ between any two recordings, or are measured above. */
 static const char *const incidental[] = {
-  RD_FACT_PID, "command", "runs", "warmup", "seed", "against", RD_FACT_CPU_NS,
+  RD_FACT_PID, "command", "runs", "warmup", "seed", "made by", RD_FACT_CPU_NS,
   RD_FACT_MACHINE_NS, RD_FACT_STEAL_NS, RD_FACT_CLOCK, RD_FACT_MINOR,
   RD_FACT_MAJOR, RD_FACT_BLOCK_INPUT, RD_FACT_RESIDENT, RD_FACT_FAILED,
   RD_FACT_SKIPPED, RD_FACT_THROTTLED, RD_FACT_AWAY, RD_FACT_AWAY_NS,

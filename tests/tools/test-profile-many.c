@@ -416,8 +416,9 @@ a_program_without_cpus_is_not_called_slower (void **state)
   assert_says (&capture, "not comparable, so CPU time is compared\n");
   assert_says (&capture, "Differences of less than 30 % may come from the "
                "conditions, and count as noise.\n");
-  assert_says (&capture, "\nCPU time 14.69 ms -> 14.99 ms (+2.0 %); paths: 0 "
-               "slower, 0 faster, 0 new, 0 gone, 2 within noise\n");
+  assert_says (&capture, "\nCPU time 14.69 ms -> 14.99 ms (+2.0 %), median "
+               "+2.0 %; paths: 0 slower, 0 faster, 0 new, 0 gone, 2 within "
+               "noise\n");
   assert_says_not (&capture, "ms -> 140");
   assert_says_not (&capture, "139.9 ms (");
   assert_says_not (&capture, "slower below");
@@ -526,7 +527,8 @@ equal_conditions_are_not_mentioned (void **state)
   assert_int_equal (report_loaded (&quiet, &after, &diff, &capture),
                     RD_EXIT_FAILED);
   assert_says (&capture, "ms of a run ");
-  assert_says (&capture, "\n14.89 ms -> 17.49 ms (+17.4 %); paths: 2 slower");
+  assert_says (&capture, "\n14.89 ms -> 17.49 ms (+17.4 %), median "
+               "+17.4 %; paths: 2 slower");
   assert_says_not (&capture, "differs");
   assert_says_not (&capture, "CPU");
   struct rd_diff json = { .fail_percent = -1, .json = true };

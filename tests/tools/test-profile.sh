@@ -400,6 +400,60 @@ single_runs_give_no_estimate_of_noise () {
   says 'with a single run, changes'
 }
 
+records_earlier () {
+  "$RADIO" profile roi -s s.zarr ct/one --roi 8 --runs 2 -o earlier.json \
+    --overwrite >/dev/null
+}
+
+# rewritten FROM TO FILE: earlier.json with another text in how it was made.
+rewritten () {
+  sed "s|$1|$2|g" earlier.json >"$3"
+  not cmp -s earlier.json "$3"
+}
+
+two_commands_are_measured_in_turn () {
+  records_earlier
+  runs profile roi -s s.zarr ct/one --roi 8 --runs 10 \
+    --against earlier.json -o turn.html -o turn.json
+  says '5 rounds of both in turn, 2 runs each' 'paths: ' 'wrote turn.html'
+  not grep -q 'made by' "$tmp/out"
+  [ "$(grep -c 'id="radio-before"' turn.html)" -eq 1 ]
+  "$python3" -B - turn.json <<'END'
+import json, sys
+parts = json.load (open (sys.argv[1]))["parts"]
+assert len (parts["name"]) == 10 and len (set (parts["pid"])) == 5
+END
+  # Another store, from another folder.
+  "$RADIO" phantom -s other.zarr ct/one --size 32 --codec fast >/dev/null
+  mkdir -p elsewhere
+  (cd elsewhere && "$RADIO" profile roi -s ../other.zarr ct/one --roi 8 \
+    --runs 5 --against ../earlier.json --json -o ../turn2.html) >"$tmp/out"
+  json 'j["same_operation"]
+        and "store" in [c["name"] for c in j["conditions"]]'
+}
+
+a_command_that_cannot_be_run_again_is_an_error () {
+  records_earlier
+  fails 1 "no.json: " profile roi -s s.zarr --against no.json
+  rewritten '/libradio[.]' '/gone.' gone.json
+  fails 1 "gone.json: the program that made it is gone (" profile roi \
+    -s s.zarr --against gone.json -o never.html
+  rewritten 'changed_ns[^0-9]*' '&1' changed.json
+  fails 1 "changed.json: the program that made it has changed (" profile roi \
+    -s s.zarr --against changed.json -o never.html
+  "$RADIO" profile roi -s s.zarr ct/one --roi 8 --runs 2 --redact \
+    -o hidden.json >/dev/null
+  fails 1 "hidden.json: cannot be run again, since it does not have how" \
+    profile roi -s s.zarr --against hidden.json -o never.html
+  RADIO_PROFILE=foreign.json "$RADIO" ls -s s.zarr >/dev/null
+  fails 1 "foreign.json: cannot be run again" profile roi -s s.zarr \
+    --against foreign.json -o never.html
+  rewritten 'ct/one' 'ct/none' unknown.json
+  fails 1 "ct/none: no such volume in s.zarr" profile roi -s s.zarr \
+    --against unknown.json -o never.html
+  [ ! -e never.html ]
+}
+
 damaged_and_foreign_files_are_refused () {
   head -c 200 small.json >cut.json
   : >nothing.json
@@ -802,6 +856,7 @@ for test in make_files \
     a_command_that_failed_says_so_first_in_its_profile \
     measurements_ignore_the_environment \
     an_interrupted_measurement_leaves_nothing \
+    a_command_that_cannot_be_run_again_is_an_error \
     names_of_terminals_are_harmless; do
   check $test
 done
@@ -819,6 +874,7 @@ for test in the_figures_are_of_the_runs \
     equal_profiles_differ_by_noise_only \
     a_slower_operation_is_seen_and_fails_the_check \
     a_comparison_is_written_as_a_page \
+    two_commands_are_measured_in_turn \
     profiles_that_cannot_be_joined_are_kept \
     a_wrapped_program_is_recorded \
     children_are_joined \

@@ -125,6 +125,7 @@ wrong_options_of_profile_are_usage_errors () {
   fails 2 "--at: '1,2' is not X,Y,Z" profile roi --at 1,2
   fails 2 "--axis: unknown value 'up'; use one of" profile slice --axis up
   fails 2 "--roi reads a box" profile slice --roi 64 --axis axial
+  fails 2 "--fail-if-slower needs --against" profile full --fail-if-slower 5
   fails 2 "--index and --at exclude" profile slice -i 3 --at 1,2,3
   fails 2 "--phantom: 'big' is neither" profile full --phantom big
   fails 2 "do not go with VOLUME" profile full a --codec fast

@@ -59,7 +59,8 @@ _radio_values () {
 # Options whose value is a file or a folder.
 _radio_takes_value () {
   case $1 in
-    -s | --store | --to | -o | --output | --redact-key | --csv | --affine) return 0 ;;
+    -s | --store | --to | -o | --output | --redact-key | --csv | --affine | \
+      --against) return 0 ;;
   esac
   return 1
 }

@@ -263,17 +263,28 @@ print_summary (const struct rd_diff *diff)
 {
   size_t counts[RADIO_CHANGE_UNKNOWN + 1] = { 0 };
   char a[32], b[32], change[32];
-  for (size_t i = 0; i < diff->n; i++)
+  size_t nroots = 0;
+  for (size_t i = 0; i < diff->n; i++) {
     counts[path_of (diff, i)->change] += !path_of (diff, i)->is_split;
+    nroots += path_of (diff, i)->parent == RADIO_NO_PARENT;
+  }
   percent (diff->ns[0], diff->ns[1], change);
   if (diff->info.basis == RADIO_BASIS_NONE) {
     puts ("\nwhat changed is unclear: record both under the same conditions, "
           "or in turn (radio profile --against)");
     return;
   }
-  printf ("\n%s%s ms -> %s ms (%s); ", is_by_cpu (diff) ? "CPU time " : "",
+  printf ("\n%s%s ms -> %s ms (%s)", is_by_cpu (diff) ? "CPU time " : "",
           rd_text_ms ((double) diff->ns[0] / 1e9, a),
           rd_text_ms ((double) diff->ns[1] / 1e9, b), change);
+  const struct radio_difference *first = diff->n ? path_of (diff, 0) : NULL;
+  bool has_medians = nroots == 1 && first->change != RADIO_CHANGE_UNKNOWN
+                     && first->median_before_ns > 0;
+  if (has_medians) {
+    percent (first->median_before_ns, first->median_after_ns, change);
+    printf (", median %s", change);
+  }
+  fputs ("; ", stdout);
   if (counts[RADIO_CHANGE_UNKNOWN] > 0)
     puts ("with a single run, changes cannot be distinguished from noise "
           "(--runs)");

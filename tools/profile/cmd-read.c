@@ -10,7 +10,7 @@
 #include "tools/facts.h"
 #include "tools/interrupt.h"
 #include "tools/options.h"
-#include "tools/profile/measure.h"
+#include "tools/profile/against.h"
 
 static const char *const plane_names[] = {
   "axial", "coronal", "sagittal", NULL
@@ -71,7 +71,9 @@ parse_read (struct read *read, struct rd_args *args)
   if (id < 0 || !rd_args_want (args, 0, SIZE_MAX, "VOLUME"))
     return false;
   bool is_box = read->kind == SLICE && read->has_roi;
-  if (read->has_index && read->has_at)
+  if (read->measure.fail_percent >= 0 && !read->measure.against)
+    rd_usage_error (args, "--fail-if-slower needs --against");
+  else if (read->has_index && read->has_at)
     rd_usage_error (args, "--index and --at exclude each other");
   else if (is_box && (read->has_axis || read->has_index))
     rd_usage_error (args, "--roi reads a box: --axis and --index are for "
@@ -159,6 +161,8 @@ measure_read (struct read *read, struct rd_args *args)
 {
   struct rd_measure *measure = &read->measure;
   int failed = rd_measure_begin (measure, args);
+  if (!failed && measure->against)
+    return rd_against_run (measure, args);
   if (!failed)
     failed = rd_subjects_open (args, &read->subject_options, measure->json,
                                &read->subjects);
@@ -202,6 +206,8 @@ measure_read (struct read *read, struct rd_args *args)
                                 RADIO_TEXT_PLAIN);
   if (!failed)
     failed = rd_measure_describe_places (measure, !fixed);
+  if (!failed)
+    failed = rd_against_describe (measure, args);
   if (failed)
     return failed;
   rd_measure_print (measure);
@@ -228,6 +234,7 @@ run_reads (struct rd_args *args)
   read.measure.operation = strrchr (command->name, ' ') + 1;
   read.measure.nruns = read.kind == FULL ? 5 : 20;
   read.measure.nwarm = SIZE_MAX;
+  read.measure.fail_percent = -1;
   int status = parse_read (&read, args) ? measure_read (&read, args)
                                         : args->status;
   rd_subjects_close (&read.subjects);
@@ -244,6 +251,7 @@ run_reads (struct rd_args *args)
 static const struct rd_option full_options[] = {
   RD_STORE_OPTION,
   RD_MEASURE_OPTIONS ("5"),
+  RD_AGAINST_OPTIONS,
   RD_PROFILE_OUTPUT_OPTIONS,
   RD_JSON_FIGURES_OPTION,
   RD_SUBJECT_OPTIONS,
@@ -262,6 +270,7 @@ static const struct rd_option slice_options[] = {
   AT_OPTION,
   RD_SEED_OPTION,
   RD_MEASURE_OPTIONS ("20"),
+  RD_AGAINST_OPTIONS,
   RD_PROFILE_OUTPUT_OPTIONS,
   RD_JSON_FIGURES_OPTION,
   RD_SUBJECT_OPTIONS,
@@ -277,6 +286,7 @@ static const struct rd_option roi_options[] = {
   AT_OPTION,
   RD_SEED_OPTION,
   RD_MEASURE_OPTIONS ("20"),
+  RD_AGAINST_OPTIONS,
   RD_PROFILE_OUTPUT_OPTIONS,
   RD_JSON_FIGURES_OPTION,
   RD_SUBJECT_OPTIONS,
@@ -314,7 +324,7 @@ const struct rd_command rd_profile_slice = {
   .options = slice_options,
   .examples =
     "radio profile slice sub-01 --axis sagittal\n"
-    "radio profile slice --roi 64\n"
+    "radio profile slice --roi 64 --against old.json\n"
     "radio profile slice sub-01 -i 120 --cold -o cold.html -o cold.json",
   .run = run_reads,
 };

@@ -59,11 +59,27 @@ rd_runs_clear (struct rd_runs *runs)
  * Options, conditions and reports
  *----------------------------------------------------------------------*/
 
+/* Keeps the option that was just taken, for how a recording is made. */
+static void
+keep_option (struct rd_measure *measure, const struct rd_args *args)
+{
+  const struct rd_option *option = args->option;
+  RD_FREE char *text = option->argument
+    ? rd_format ("--%s=%s", option->name, args->value)
+    : rd_format ("--%s", option->name);
+  if (!text)
+    return;
+  if (!measure->arguments)
+    measure->arguments = json_object_new_array ();
+  json_object_array_add (measure->arguments, json_object_new_string (text));
+}
+
 int
 rd_measure_take (struct rd_args *args, int id, struct rd_measure *measure)
 {
   uint64_t n = 0;
   bool ok = true;
+  int taken;
   switch (id) {
   case RD_OPTION_RUNS:
     ok = rd_args_number (args, 1, 100000, &n);
@@ -72,15 +88,27 @@ rd_measure_take (struct rd_args *args, int id, struct rd_measure *measure)
   case RD_OPTION_WARMUP:
     ok = rd_args_number (args, 0, 100000, &n);
     measure->nwarm = n;
+    keep_option (measure, args);
     break;
   case RD_OPTION_SEED:
     ok = rd_args_number (args, 0, UINT64_MAX, &measure->seed);
+    keep_option (measure, args);
     break;
   case RD_OPTION_COLD:
     measure->cold = true;
+    keep_option (measure, args);
+    break;
+  case RD_OPTION_AGAINST:
+    measure->against = args->value;
+    break;
+  case RD_OPTION_FAIL_IF_SLOWER:
+    ok = rd_args_percentage (args, &measure->fail_percent);
     break;
   default:
-    return rd_profile_output_take (args, id, &measure->output);
+    taken = rd_profile_output_take (args, id, &measure->output);
+    if (taken == 0)
+      keep_option (measure, args);
+    return taken;
   }
   return ok ? 1 : -1;
 }
@@ -293,4 +321,5 @@ rd_measure_clear (struct rd_measure *measure)
 {
   rd_profile_output_clear (&measure->output);
   rd_conditions_clear (&measure->conditions);
+  json_object_put (measure->arguments);
 }

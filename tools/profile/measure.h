@@ -44,6 +44,10 @@ struct rd_measure {
   struct rd_profile_output output;
   struct rd_conditions conditions;
   struct rd_cold worst;       /* the run whose files stayed in memory most */
+  const char *against;        /* a recording whose command is run in turn */
+  double fail_percent;        /* of that; negative: never */
+  struct json_object *arguments;        /* options that were given, but --runs
+                                           and those of output */
 };
 
 #define RD_MEASURE_OPTIONS(nruns)                                       \

@@ -13,7 +13,7 @@ const CLOCK_CHANGE = 0.1, COLD_CHANGE = 0.1, COLD_CHANGE_BYTES = 65536;
 const TICKS_ERROR = 1.5e7, CPU_TIME_ERROR = 2e6;
 
 // Facts that differ between any two recordings, or are measured.
-const PASSING = new RegExp('^(pid|command|runs|warmup|seed|against|failed'
+const PASSING = new RegExp('^(pid|command|runs|warmup|seed|made by|failed'
   + '|bytes .*|page faults.*|clock .*|.* (ns|not recorded|no longer logged'
   + '|outside of scopes|not kept|in signal handlers|by another recorder'
   + '|without an end))$');

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/* Measuring two commands in turn.  Each round runs both, every other one in
+ * the reverse order; a run of a command is a process of its own, with a few
+ * measured runs.  So all that the machine does meanwhile meets both, and the
+ * processes show how much they differ by themselves. */
+#include <config.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tools/interrupt.h"
+#include "tools/json.h"
+#include "tools/profile/against.h"
+#include "tools/progress.h"
+
+/* Rounds: enough that each side has a spread of processes, unless fewer runs
+ * are wanted. */
+#define MIN_ROUNDS 5
+#define MAX_ROUNDS 10
+#define RUNS_OF_ROUND 4
+
+/*------------------------------------------------------------------------
+ * How a recording was made
+ *----------------------------------------------------------------------*/
+
+/* A file that the program consists of, by its size and time: one that changed
+ * is another program. */
+static void
+add_file (struct json_object *files, const char *path)
+{
+  struct stat st;
+  if (stat (path, &st) != 0)
+    return;
+  struct json_object *file = json_object_new_object ();
+  rd_json_set_text (file, "path", path);
+  rd_json_set_u64 (file, "nbytes", (uint64_t) st.st_size);
+  rd_json_set_u64 (file, "changed_ns",
+                   (uint64_t) st.st_mtim.tv_sec * 1000000000
+                     + (uint64_t) st.st_mtim.tv_nsec);
+  json_object_array_add (files, file);
+}
+
+/* The program and the library, if that is a file of its own. */
+static struct json_object *
+list_files (const char *program)
+{
+  struct json_object *files = json_object_new_array ();
+  char line[4096 + 128], last[4096] = "";
+  FILE *maps = fopen ("/proc/self/maps", "re");
+  add_file (files, program);
+  while (maps && fgets (line, sizeof line, maps)) {
+    char *path = strchr (line, '/');
+    line[strcspn (line, "\n")] = '\0';
+    if (!path || !strstr (path, "/libradio.") || strcmp (path, last) == 0)
+      continue;
+    snprintf (last, sizeof last, "%.4095s", path);
+    add_file (files, path);
+  }
+  if (maps)
+    fclose (maps);
+  return files;
+}
+
+/* Everything that is needed to run this command again; NULL after an
+ * error. */
+static struct json_object *
+describe_self (const struct rd_measure *measure, const struct rd_args *args)
+{
+  char program[4096], number[64];
+  RD_FREE char *folder = getcwd (NULL, 0);
+  ssize_t n = readlink ("/proc/self/exe", program, sizeof program - 1);
+  const char *store = args->store ? args->store : getenv ("RADIO_STORE");
+  if (n <= 0 || !folder) {
+    rd_error ("cannot find this program or its folder: %s",
+              strerror (errno));
+    return NULL;
+  }
+  program[n] = '\0';
+
+  /* "profile", "slice" */
+  struct json_object *list = json_object_new_array ();
+  const char *command = args->command->name;
+  const char *blank = strrchr (command, ' ');
+  RD_FREE char *option = store && *store ? rd_format ("--store=%s", store)
+                                         : NULL;
+  json_object_array_add (list, json_object_new_string ("profile"));
+  json_object_array_add (list, json_object_new_string (
+    blank ? blank + 1 : command));
+  for (size_t i = 0; measure->arguments
+       && i < json_object_array_length (measure->arguments); i++)
+    json_object_array_add (list, json_object_get (
+      json_object_array_get_idx (measure->arguments, i)));
+  if (option)
+    json_object_array_add (list, json_object_new_string (option));
+  if (args->nthreads > 0) {
+    snprintf (number, sizeof number, "--threads=%u", args->nthreads);
+    json_object_array_add (list, json_object_new_string (number));
+  }
+  if (args->memory_nbytes > 0) {
+    snprintf (number, sizeof number, "--memory=%" PRIu64,
+              args->memory_nbytes);
+    json_object_array_add (list, json_object_new_string (number));
+  }
+  for (size_t i = 0; i < args->noperands; i++)
+    json_object_array_add (list, json_object_new_string (args->operands[i]));
+
+  struct json_object *object = json_object_new_object ();
+  rd_json_set_text (object, "program", program);
+  rd_json_set_text (object, "folder", folder);
+  rd_json_set (object, "arguments", list);
+  rd_json_set (object, "files", list_files (program));
+  return object;
+}
+
+int
+rd_against_describe (struct rd_measure *measure, const struct rd_args *args)
+{
+  struct json_object *object = describe_self (measure, args);
+  if (!object)
+    return RD_EXIT_FAILED;
+  int failed = rd_conditions_add (
+    &measure->conditions, RD_MADE_BY,
+    json_object_to_json_string_ext (object, JSON_C_TO_STRING_PLAIN
+                                    | JSON_C_TO_STRING_NOSLASHESCAPE),
+    RADIO_TEXT_NAME);
+  json_object_put (object);
+  return failed;
+}
+
+/*------------------------------------------------------------------------
+ * The earlier command
+ *----------------------------------------------------------------------*/
+
+static const char *
+text_member (struct json_object *object, const char *key)
+{
+  struct json_object *value = NULL;
+  json_object_object_get_ex (object, key, &value);
+  return json_object_is_type (value, json_type_string)
+         ? json_object_get_string (value) : NULL;
+}
+
+/* Complains unless the program's files are those that made the recording. */
+static int
+check_files (const char *name, struct json_object *object)
+{
+  struct json_object *files = NULL;
+  json_object_object_get_ex (object, "files", &files);
+  size_t n = json_object_is_type (files, json_type_array)
+             ? json_object_array_length (files) : 0;
+  for (size_t i = 0; i < n; i++) {
+    struct json_object *file = json_object_array_get_idx (files, i);
+    struct json_object *nbytes = NULL, *changed = NULL;
+    const char *path = text_member (file, "path");
+    struct stat st;
+    json_object_object_get_ex (file, "nbytes", &nbytes);
+    json_object_object_get_ex (file, "changed_ns", &changed);
+    if (!path || stat (path, &st) != 0)
+      return rd_error ("%s: the program that made it is gone (%s); build it "
+                       "again in a folder of its own, and record with that",
+                       name, path ? path : "");
+    uint64_t ns = (uint64_t) st.st_mtim.tv_sec * 1000000000
+                  + (uint64_t) st.st_mtim.tv_nsec;
+    if (json_object_get_uint64 (nbytes) != (uint64_t) st.st_size
+        || json_object_get_uint64 (changed) != ns)
+      return rd_error ("%s: the program that made it has changed (%s); build "
+                       "the old one in a folder of its own, and record with "
+                       "that", name, path);
+  }
+  return RD_EXIT_OK;
+}
+
+/* How the earlier recording was made, which the caller releases; NULL after an
+ * error. */
+static struct json_object *
+read_earlier (const char *name)
+{
+  RD_CLOSE_PROFILE struct radio_profile *profile = NULL;
+  struct radio_profile_info info;
+  const char *text = NULL;
+  if (radio_profile_read (name, &profile) != RADIO_OK) {
+    rd_error_library (name);
+    return NULL;
+  }
+  radio_profile_get_info (profile, &info);
+  for (size_t i = 0; i < info.nfacts; i++) {
+    const char *key;
+    const char *value = radio_profile_fact (profile, i, &key);
+    if (strcmp (key, RD_MADE_BY) == 0)
+      text = value;
+  }
+  struct json_object *object = text ? json_tokener_parse (text) : NULL;
+  struct json_object *list = NULL;
+  json_object_object_get_ex (object, "arguments", &list);
+  if (!text_member (object, "program") || !text_member (object, "folder")
+      || !json_object_is_type (list, json_type_array)) {
+    rd_error ("%s: cannot be run again, since it does not have how it was "
+              "made (%s); record it by 'radio profile slice' or the like, "
+              "without --redact", name,
+              text ? "it is redacted, or joined" : "another program or an "
+              "earlier radio did");
+    json_object_put (object);
+    return NULL;
+  }
+  if (check_files (name, object) != RD_EXIT_OK) {
+    json_object_put (object);
+    return NULL;
+  }
+  return object;
+}
+
+/*------------------------------------------------------------------------
+ * Rounds
+ *----------------------------------------------------------------------*/
+
+/* In the process that becomes the command. */
+_Noreturn static void
+become (struct json_object *made, size_t nruns, const char *file)
+{
+  struct json_object *list = NULL;
+  json_object_object_get_ex (made, "arguments", &list);
+  const char *program = text_member (made, "program");
+  size_t n = json_object_array_length (list), i = 0;
+  char runs[64];
+  char **argv = calloc (n + 8, sizeof *argv);
+  int nothing = open ("/dev/null", O_WRONLY | O_CLOEXEC);
+  snprintf (runs, sizeof runs, "--runs=%zu", nruns);
+  if (!argv || nothing < 0 || dup2 (nothing, STDOUT_FILENO) < 0)
+    _exit (RD_EXIT_FAILED);
+  argv[i++] = (char *) (uintptr_t) program;
+  for (size_t k = 0; k < n; k++)
+    argv[i++] = (char *) (uintptr_t) json_object_get_string (
+      json_object_array_get_idx (list, k));
+  argv[i++] = runs;
+  argv[i++] = (char *) (uintptr_t) "--json";
+  argv[i++] = (char *) (uintptr_t) "-o";
+  argv[i++] = (char *) (uintptr_t) file;
+  if (chdir (text_member (made, "folder")) != 0)
+    rd_error ("%s: %s", text_member (made, "folder"), strerror (errno));
+  else {
+    execv (program, argv);
+    rd_error ("%s: cannot be run: %s", program, strerror (errno));
+  }
+  _exit (RD_EXIT_FAILED);
+}
+
+/* Runs a command for its profile. */
+static int
+run_command (struct json_object *made, size_t nruns, const char *file,
+             struct radio_profile **profile)
+{
+  int status = 0;
+  fflush (NULL);
+  pid_t pid = fork ();
+  if (pid == 0)
+    become (made, nruns, file);
+  if (pid < 0)
+    return rd_error ("cannot start a process: %s", strerror (errno));
+  while (waitpid (pid, &status, 0) < 0)
+    if (errno != EINTR)
+      return rd_error ("cannot wait for a process: %s", strerror (errno));
+  if (rd_interrupted ())
+    return RD_EXIT_FAILED;
+  if (!WIFEXITED (status))
+    return rd_error ("%s: died of signal %d while it was measured",
+                     text_member (made, "program"), WTERMSIG (status));
+  if (WEXITSTATUS (status) != 0)        /* it said why */
+    return RD_EXIT_FAILED;
+  if (radio_profile_read (file, profile) != RADIO_OK)
+    return rd_error_library (NULL);
+  unlink (file);
+  return RD_EXIT_OK;
+}
+
+struct rounds {
+  struct json_object *made[2];          /* the earlier one, and this */
+  struct radio_profile *profiles[2][MAX_ROUNDS];
+  struct radio_profile *joined[2];
+  size_t n;
+  char *temp;
+};
+
+static void
+clear_rounds (struct rounds *rounds)
+{
+  for (int side = 0; side < 2; side++) {
+    json_object_put (rounds->made[side]);
+    for (size_t i = 0; i < MAX_ROUNDS; i++)
+      radio_profile_close (rounds->profiles[side][i]);
+    radio_profile_close (rounds->joined[side]);
+  }
+  rd_temp_remove (rounds->temp);
+}
+
+static int
+run_rounds (struct rounds *rounds, size_t nruns, const char *title)
+{
+  struct rd_progress progress;
+  int failed = RD_EXIT_OK;
+  RD_FREE char *file = rd_format ("%s/round.json", rounds->temp);
+  if (!file)
+    return RD_EXIT_FAILED;
+  rd_progress_start (&progress, NULL);
+  for (size_t i = 0; i < 2 * rounds->n && !failed; i++) {
+    size_t round = i / 2;
+    int side = (int) ((i + round) % 2);         /* 0 1, 1 0, 0 1, ... */
+    rd_progress_update (&progress, title, i, 2 * rounds->n);
+    failed = run_command (rounds->made[side], nruns, file,
+                          &rounds->profiles[side][round]);
+  }
+  rd_progress_clear (&progress);
+  for (int side = 0; side < 2 && !failed; side++)
+    if (radio_profile_join (rounds->profiles[side], rounds->n,
+                            RADIO_PARTS_RUNS, &rounds->joined[side])
+        != RADIO_OK)
+      failed = rd_error_library (NULL);
+  return failed;
+}
+
+int
+rd_against_run (struct rd_measure *measure, const struct rd_args *args)
+{
+  RD_CLEANUP (clear_rounds) struct rounds rounds = { .n = MIN_ROUNDS };
+  rounds.made[0] = read_earlier (measure->against);
+  rounds.made[1] = rounds.made[0] ? describe_self (measure, args) : NULL;
+  if (!rounds.made[1] || rd_temp_make (NULL, &rounds.temp) != RD_EXIT_OK)
+    return RD_EXIT_FAILED;
+  if (measure->nruns / RUNS_OF_ROUND > rounds.n)
+    rounds.n = measure->nruns / RUNS_OF_ROUND;
+  rounds.n = rounds.n < MAX_ROUNDS ? rounds.n : MAX_ROUNDS;
+  size_t nruns = (measure->nruns + rounds.n - 1) / rounds.n;
+  int failed = run_rounds (&rounds, nruns, measure->operation);
+  if (failed)
+    return failed;
+
+  struct radio_comparison *comparison = NULL;
+  if (radio_profile_compare (rounds.joined[0], rounds.joined[1], &comparison)
+      != RADIO_OK)
+    return rd_error_library (NULL);
+  struct rd_diff diff = {
+    .comparison = comparison,
+    .before = rounds.joined[0],
+    .after = rounds.joined[1],
+    .json = measure->json,
+    .redact = measure->output.redact,
+    .fail_percent = measure->fail_percent,
+  };
+  if (!measure->json)
+    printf ("%zu rounds of both in turn, %zu runs each\n\n", rounds.n, nruns);
+  int status = rd_diff_report (&diff);
+  measure->output.before = rounds.joined[0];
+  failed = rd_profile_output_write (&measure->output, rounds.joined[1],
+                                    measure->json);
+  radio_comparison_close (comparison);
+  return failed ? failed : status;
+}
