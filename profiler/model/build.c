@@ -190,14 +190,14 @@ rd_profile_add_node (struct radio_profile *profile,
                       profile->nodes.n, copy.name, RD_MAX_NODE_DEPTH);
   }
   if ((unsigned) copy.edge > RADIO_EDGE_INSTANT)
-    return rd_fail (RADIO_ERROR_FORMAT, "node %zu '%s': no edge is %d",
+    return rd_fail (RADIO_ERROR_FORMAT, "node %zu '%s': edge %d is unknown",
                     profile->nodes.n, copy.name, (int) copy.edge);
   RD_TRY (make_slots (profile));
   struct key key = key_of (&copy);
   uint32_t *slot = find_slot (profile, &key);
   if (*slot != RD_NO_INDEX)
     return rd_fail (RADIO_ERROR_FORMAT,
-                    "node %zu '%s' (%s) is node %" PRIu32 " once more",
+                    "node %zu '%s' (%s) is the same as node %" PRIu32,
                     profile->nodes.n, copy.name, copy.category, *slot);
   RD_TRY (rd_vector_append (&profile->nodes, copy));
   *slot = (uint32_t) (profile->nodes.n - 1);

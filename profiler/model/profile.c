@@ -210,13 +210,13 @@ check_numbers (const struct radio_profile *profile)
   const char *name = find_too_large (info, info_fields,
                                      NFIELDS (info_fields));
   if (name)
-    return rd_fail (RADIO_ERROR_FORMAT, "the whole: %s is above 2^63", name);
+    return rd_fail (RADIO_ERROR_FORMAT, "info: %s is above 2^63", name);
   if (!isfinite (info->scope_cost_ns) || info->scope_cost_ns < 0
       || info->scope_cost_ns > 1e9)
     return rd_fail (RADIO_ERROR_FORMAT,
-                    "the whole: scope_cost_ns is not within 0 to 10^9");
+                    "info: scope_cost_ns is not within 0 to 10^9");
   if ((unsigned) info->parts > RADIO_PARTS_RANKS)
-    return rd_fail (RADIO_ERROR_FORMAT, "the whole: no kind of parts is %d",
+    return rd_fail (RADIO_ERROR_FORMAT, "info: parts is %d, not 0 to 2",
                     (int) info->parts);
   if (info->parts == RADIO_PARTS_NONE && nparts > 1)
     return rd_fail (RADIO_ERROR_FORMAT,

@@ -404,8 +404,8 @@ rd_json_parse (const char *text, size_t nbytes, const char *where,
   };
   struct json_object *parsed;
   if (nbytes > INT_MAX)
-    return rd_fail (RADIO_ERROR_LIMIT, "%s: %zu bytes of JSON are too many",
-                    where, nbytes);
+    return rd_fail (RADIO_ERROR_LIMIT, "%s: %zu bytes of JSON, more than %d",
+                    where, nbytes, INT_MAX);
   RD_TRY (parse_value (&parse, &parsed));
   skip_blanks (&parse);
   if (!is_end (&parse)) {

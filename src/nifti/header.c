@@ -190,8 +190,9 @@ read_dims (const struct rd_field_layout *layout, const unsigned char *bytes,
   if (rd_mul_overflows (count, nifti->voxel_nbytes, &nifti->data_nbytes)
       || nifti->data_nbytes > INT64_MAX)
     return rd_fail (RADIO_ERROR_FORMAT,
-                    "%s: claims %" PRIu64 " voxels of %zu bytes, more than "
-                    "any file can hold", file, count, nifti->voxel_nbytes);
+                    "%s: the header claims %" PRIu64 " voxels of %zu bytes, "
+                    "more than any file can hold", file, count,
+                    nifti->voxel_nbytes);
   return RADIO_OK;
 }
 

@@ -131,8 +131,8 @@ open_pair (struct rd_image *image, struct rd_input *header)
   size_t img = pair_suffix (file, ".img"), hdr = pair_suffix (file, ".hdr");
   if (img == 0 && hdr == 0)
     return rd_fail (RADIO_ERROR_FORMAT,
-                    "%s: says that its voxels are in an .img beside it, but "
-                    "is not named .hdr", file);
+                    "%s: its voxels are in an .img beside it, but its name "
+                    "does not end in .hdr", file);
   size_t most = RD_NIFTI_PREFIX_MAX_NBYTES;
   RD_TRY (append_input (&image->prefix, header,
                         most + 1 - image->prefix.nbytes));

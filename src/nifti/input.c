@@ -221,8 +221,8 @@ begin_member (struct rd_input *input)
   }
   if (input->inflate.avail_in > 0)
     return rd_fail (RADIO_ERROR_FORMAT,
-                    "%s: rubbish after the gzip data, from byte %" PRIu64
-                    " of %" PRIu64 " on", input->file,
+                    "%s: trailing garbage after the gzip data, from byte %"
+                    PRIu64 " of %" PRIu64 " on", input->file,
                     rd_input_position (input), input->file_nbytes);
   return RADIO_OK;
 }
@@ -255,7 +255,7 @@ inflate_some (struct rd_input *input)
   if (!input->fd_ended)
     return refill (input);
   return rd_fail (RADIO_ERROR_FORMAT,
-                  "%s: the gzip data is cut short: it ends amid a member "
+                  "%s: the gzip data is cut short: it ends within a member "
                   "at byte %" PRIu64, input->file,
                   rd_input_position (input));
 }

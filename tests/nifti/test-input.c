@@ -173,7 +173,7 @@ rubbish_after_the_members_is_named_by_its_byte (void **state)
   gz.nbytes = end;
   must_append (&gz, "\x1f", 1);
   write_file (".", "gz", &gz);
-  assert_fails (drain ("gz"), RADIO_ERROR_FORMAT, "rubbish");
+  assert_fails (drain ("gz"), RADIO_ERROR_FORMAT, "garbage");
 }
 
 static void

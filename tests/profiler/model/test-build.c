@@ -131,7 +131,7 @@ a_duplicate_node_is_refused (void **state)
     .name = "a", .category = "b", .parent = RADIO_NO_PARENT
   };
   assert_fails (rd_profile_add_node (profile, &node, NULL),
-                RADIO_ERROR_FORMAT, "node 1 'a' (b) is node 0 once more");
+                RADIO_ERROR_FORMAT, "node 1 'a' (b) is the same as node 0");
   radio_profile_close (profile);
 }
 
@@ -155,7 +155,7 @@ an_invalid_edge_is_refused (void **state)
     .name = "a", .parent = RADIO_NO_PARENT, .edge = (enum radio_edge) 17
   };
   assert_fails (rd_profile_add_node (profile, &node, NULL),
-                RADIO_ERROR_FORMAT, "no edge is 17");
+                RADIO_ERROR_FORMAT, "edge 17 is unknown");
   radio_profile_close (profile);
 }
 
