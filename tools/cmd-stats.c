@@ -45,6 +45,8 @@ print_stats (const char *name, const struct radio_stats *stats)
     return;
   print_number ("min", stats->min);
   print_number ("max", stats->max);
+  if (stats->count == stats->nan_count + stats->inf_count)
+    return;
   print_number ("mean", stats->mean);
   print_number ("std", stats->std);
   for (size_t i = 0; i < RADIO_STATS_NPERCENTILES; i++) {

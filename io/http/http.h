@@ -53,7 +53,7 @@ struct rd_http_response {
   char etag[128];             /* "": none, or longer */
   char region[64];            /* x-amz-bucket-region; the same */
   char writer[40];            /* x-amz-meta-radio-writer; the same */
-  char redirected_to[128];    /* the host in Location; the same */
+  char redirected_to[128];    /* host and port in Location; the same */
   size_t headers_nbytes;      /* so far, of all of them */
 };
 

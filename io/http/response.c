@@ -97,7 +97,7 @@ copy_text (const struct text *text, char *to, size_t nbytes)
   to[n] = '\0';
 }
 
-/* The host of "https://USER@HOST:PORT/PATH"; the rest may be secret. */
+/* HOST:PORT of "https://USER@HOST:PORT/PATH"; the rest may be secret. */
 static void
 parse_location (struct rd_http_response *response, struct text *text)
 {
@@ -110,11 +110,6 @@ parse_location (struct rd_http_response *response, struct text *text)
       host.end = p;
     else if (*p == '@')
       host.at = p + 1;
-  const char *port = host.end;
-  while (port > host.at && port[-1] >= '0' && port[-1] <= '9')
-    port--;
-  if (port > host.at && port < host.end && port[-1] == ':')
-    host.end = port - 1;
   copy_text (&host, response->redirected_to,
              sizeof response->redirected_to);
 }

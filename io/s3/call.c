@@ -18,13 +18,13 @@
  * Errors
  *----------------------------------------------------------------------*/
 
-/* Copies a text of letters, digits, points and dashes, as codes and regions
- * are; other texts become "". */
+/* Copies a text of letters, digits, points, dashes and colons, as codes,
+ * regions and hosts with ports are; other texts become "". */
 static void
 copy_plain (char *to, size_t room, const char *text)
 {
   static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-";
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-:";
   size_t n = strspn (text, plain);
   if (n >= room || text[n] != '\0')
     n = 0;
@@ -173,23 +173,32 @@ static const struct meaning meanings[] = {
   { NULL, 412, RADIO_ERROR_EXISTS, "exists already" },
   { NULL, 405, RADIO_ERROR_UNSUPPORTED, "the server does not support this" },
   { NULL, 501, RADIO_ERROR_UNSUPPORTED, "the server does not support this" },
-  { NULL, 301, RADIO_ERROR_IO, "the bucket is in another region" },
+  { NULL, 301, RADIO_ERROR_IO, "the server redirects the request, which is "
+    "signed for this host; check the endpoint" },
   { NULL, 302, RADIO_ERROR_IO, "the server redirects the request, which is "
     "signed for this host; check the endpoint" },
   { NULL, 303, RADIO_ERROR_IO, "the server redirects the request, which is "
     "signed for this host; check the endpoint" },
-  { NULL, 307, RADIO_ERROR_IO, "the bucket is in another region" },
+  { NULL, 307, RADIO_ERROR_IO, "the server redirects the request, which is "
+    "signed for this host; check the endpoint" },
   { NULL, 308, RADIO_ERROR_IO, "the server redirects the request, which is "
     "signed for this host; check the endpoint" },
   { NULL, 507, RADIO_ERROR_NO_SPACE, "the server has no space left" },
 };
 
 enum radio_status
-rd_s3_error_fail (const struct rd_s3_error *error, const char *where,
-                  bool is_anonymous)
+rd_s3_call_fail (const struct rd_s3_call *call)
 {
   static const struct meaning none = { NULL, 0, RADIO_ERROR_IO,
                                        "the server reports an error" };
+  static const struct meaning other_region = {
+    NULL, 0, RADIO_ERROR_IO, "the bucket is in another region; name it"
+  };
+  static const struct meaning nowhere = {
+    NULL, 0, RADIO_ERROR_IO, "the server cannot create it there; check the "
+    "bucket's name and the endpoint"
+  };
+  const struct rd_s3_error *error = &call->error;
   const struct meaning *meaning = &none;
   bool is_known = false;
   for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++)
@@ -199,16 +208,29 @@ rd_s3_error_fail (const struct rd_s3_error *error, const char *where,
     } else if (!is_known && meanings[i].http_status == error->status) {
       meaning = &meanings[i];
     }
-  /* An unknown code does not say that there is no object: something else may
-   * be missing, such as an account. */
-  if (!is_known && error->has_code && meaning->status == RADIO_ERROR_NOT_FOUND)
-    meaning = &none;
+  if (!is_known && error->region[0]
+      && (error->status == 301 || error->status == 307))
+    meaning = &other_region;
+  if (meaning->status == RADIO_ERROR_NOT_FOUND) {
+    /* An unknown code does not say that there is no object: something else
+     * may be missing, such as an account.  Nor does that of an upload in the
+     * response to another request, nor none in the response to a PUT. */
+    if (strcmp (error->code, "NoSuchUpload") == 0) {
+      if (call->query == NULL || strstr (call->query, "upload") == NULL)
+        meaning = &none;
+    } else if (!is_known && error->has_code) {
+      meaning = &none;
+    } else if (!is_known && call->read.task.method == RD_HTTP_PUT) {
+      meaning = &nowhere;
+    }
+  }
   if (meaning->status == RADIO_ERROR_NOT_FOUND)
-    return rd_fail (meaning->status, "%s: %s", where, meaning->message);
+    return rd_fail (meaning->status, "%s: %s", call->name, meaning->message);
+  bool is_anonymous = !call->credentials || !call->credentials->access_key;
   bool is_denied = error->status == 403 || error->status == 401;
   bool shows = !is_known && error->has_code && error->message[0];
   return rd_fail (meaning->status, "%s: %s%s (status %u%s%s%s%s%s%s%s%s)",
-                  where, meaning->message,
+                  call->name, meaning->message,
                   is_anonymous && is_denied
                   ? "; it was requested without credentials" : "",
                   error->status, error->code[0] ? ", " : "", error->code,
@@ -395,12 +417,10 @@ correct_cause (struct rd_s3_call *call)
 enum radio_status
 rd_s3_classify (struct rd_s3_call *call, enum rd_http_next *next)
 {
-  const struct rd_s3_credentials *credentials = call->credentials;
   if (rd_http_is_good (call->error.status))
     return RADIO_OK;
   *next = rd_s3_error_next (&call->error);
-  return rd_s3_error_fail (&call->error, call->name,
-                           !credentials || !credentials->access_key);
+  return rd_s3_call_fail (call);
 }
 
 static enum radio_status

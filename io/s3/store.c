@@ -251,11 +251,11 @@ classify_read (struct rd_s3_call *call, enum rd_http_next *next)
   if (!has_total && !call->error.has_object_nbytes) {
     task->method = RD_HTTP_HEAD;
     *next = RD_HTTP_RETRY_NOW;
-    return rd_s3_error_fail (&call->error, call->name, false);
+    return rd_s3_call_fail (call);
   }
   RD_TRY (rd_range_resolve (&call->s3->base, get, total, &span));
   if (span.nbytes > 0)
-    return rd_s3_error_fail (&call->error, call->name, false);
+    return rd_s3_call_fail (call);
   get->into->nbytes = 0;
   return RADIO_OK;
 }

@@ -49,7 +49,7 @@ struct rd_s3_error {
   bool has_code;              /* also one that is too odd to be shown */
   char code[64];              /* "NoSuchKey"; "": none */
   char region[64];            /* where the bucket is; "": not given */
-  char redirected_to[128];    /* the host of a redirection; the same */
+  char redirected_to[128];    /* where a redirection goes; the same */
   char message[160];          /* the begin of the server's, to be shown */
   bool is_about_checksum;     /* its message names one */
   bool has_object_nbytes;
@@ -63,11 +63,6 @@ void rd_s3_error_parse (struct rd_s3_error *error,
 
 /* The kind of retry for a transient error; else RD_HTTP_FINISH. */
 enum rd_http_next rd_s3_error_next (const struct rd_s3_error *error);
-
-/* Sets the message about the object or bucket where, and returns the status.
- * is_anonymous: the request was not signed. */
-enum radio_status rd_s3_error_fail (const struct rd_s3_error *error,
-                                    const char *where, bool is_anonymous);
 
 /*------------------------------------------------------------------------
  * The store: state that all its requests share
@@ -167,6 +162,10 @@ enum radio_status rd_s3_call_body (struct rd_s3_call *call,
 /* Adds a header.  Name and value live as long as the call. */
 void rd_s3_call_header (struct rd_s3_call *call, const char *name,
                         const char *value);
+
+/* Sets the message of the error that the server reported, and returns the
+ * status. */
+enum radio_status rd_s3_call_fail (const struct rd_s3_call *call);
 
 /* Sends the request, and waits for the response; site names it in profiles.
  */

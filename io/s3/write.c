@@ -543,7 +543,7 @@ classify_completion (struct rd_s3_call *call, enum rd_http_next *next)
   }
   rd_s3_error_parse (&call->error, &call->read.task.response, body);
   *next = rd_s3_error_next (&call->error);
-  return rd_s3_error_fail (&call->error, call->name, false);
+  return rd_s3_call_fail (call);
 }
 
 static enum radio_status

@@ -311,8 +311,8 @@ put_parts (struct rd_publication *publication,
                                    publication->header_key, RD_PUT_REPLACE);
   if (status == RADIO_OK)
     return RADIO_OK;
-  return rd_fail_in (status, "%s: published, but other programs find the "
-                     "header of the volume before in its array "
+  return rd_fail_in (status, "%s: published, but other programs may find "
+                     "the header of the volume before in its array "
                      RD_HEADER_NAME "; radio gc repairs it", path);
 }
 

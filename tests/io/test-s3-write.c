@@ -76,6 +76,16 @@ the_condition_is_probed_once_before_it_is_relied_on (void **state)
   s3_assert_all_sent (site);
 }
 
+static void
+a_put_to_nowhere_is_explained (void **state)
+{
+  struct s3_site *site = *state;
+  s3_say (site, "404 Not Found", "", "");
+  assert_fails (put (site, RD_PUT_REPLACE), RADIO_ERROR_IO, "k: the server "
+                "cannot create it there; check the bucket's name");
+  s3_assert_all_sent (site);
+}
+
 /* Without a probe, where there is an object that no one else puts. */
 static void
 the_condition_is_found_out_by_an_own_object (void **state)
@@ -597,6 +607,7 @@ main (void)
     SITE_TEST (a_put_sends_its_length_and_digest),
     SITE_TEST (a_put_whose_answer_is_lost_is_sent_again),
     SITE_TEST (the_condition_is_probed_once_before_it_is_relied_on),
+    SITE_TEST (a_put_to_nowhere_is_explained),
     SITE_TEST (the_condition_is_found_out_by_an_own_object),
     SITE_TEST (an_own_object_finds_a_server_that_ignores_the_condition),
     SITE_TEST (a_server_that_ignores_the_condition_is_found_out),

@@ -186,6 +186,10 @@ errors_are_explained_without_the_servers_message (void **state)
     { "404 Not Found", "XAdminUserNotFound", RADIO_ERROR_IO,
       "k: the server reports an error (status 404, XAdminUserNotFound)" },
     { "404 Not Found", "a&lt;b&gt;", RADIO_ERROR_IO, "(status 404)" },
+    { "404 Not Found", "NoSuchUpload", RADIO_ERROR_IO,
+      "k: the server reports an error (status 404, NoSuchUpload)" },
+    { "301 Moved", "Redir", RADIO_ERROR_IO, "the server redirects" },
+    { "307 Moved", "Redir", RADIO_ERROR_IO, "the server redirects" },
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     s3_site_forget (site);
@@ -270,14 +274,15 @@ redirections_are_reported_with_their_host (void **state)
 {
   struct s3_site *site = *state;
   static const char *const statuses[] = {
-    "302 Found", "303 See Other", "308 Permanent Redirect",
+    "301 Moved Permanently", "302 Found", "303 See Other",
+    "307 Temporary Redirect", "308 Permanent Redirect",
   };
   for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++) {
     s3_say (site, statuses[i], "Location: https://me:secret@login.example:44"
             "/in?token=secret\r\n", "");
     assert_fails (read_key (site->io, "k"), RADIO_ERROR_IO,
                   "k: the server redirects the request");
-    assert_non_null (strstr (radio_error_message (), ", to login.example)"));
+    assert_non_null (strstr (radio_error_message (), ", to login.example:44)"));
     assert_null (strstr (radio_error_message (), "secret"));
     s3_say (site, statuses[i], "Location: /in\r\n", "");
     assert_fails (read_key (site->io, "k"), RADIO_ERROR_IO, "redirects");
