@@ -123,6 +123,17 @@ def test_the_head_follows_what_the_views_are_narrowed_to(opened, runs):
     assert head(page) == whole
 
 
+def test_the_bar_of_the_threads_follows_too(opened, runs):
+    page = opened(runs, fragment="#view=timeline")
+    legend = """[...document.querySelectorAll('.threads-time li')]
+      .map(one => one.textContent.replaceAll('\u00a0', ' '))"""
+    assert page.evaluate(legend)[0] == "Of the threads\u2019 347 ms:"
+    page.evaluate("radio.state.set({ range: '0-60000000' })")
+    assert page.evaluate(legend) == [
+        "Of the threads\u2019 60.0 ms in this part:", "decode 83.3 %",
+        "operation 16.7 %"]
+
+
 def made_steps():
     """Twenty steps, of which number 107 waited for a request; a worker's
     load is their child."""

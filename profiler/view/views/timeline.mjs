@@ -54,7 +54,8 @@ export class Timeline {
     this.marks = new TimelineMarks(this);
     this.input = new TimelineInput(this);
     this.pathSum = element('div', { class: 'path-sum' });
-    this.element = element('div', {}, breakdownPanel(profile),
+    this.element = element('div', {},
+                           breakdownPanel({ profile, state, model }),
                            this.buttons(), this.pathSum,
                            this.minimap.pane.box, this.pane.box);
     this.actions = { c: () => this.critical.click(),

@@ -20,26 +20,43 @@ function sumByCategory({ categories }, times) {
 
 // [category, ns] of work on CPUs, the most first; the work without one,
 // ['no CPU', ns, [[reason, ns], ...]]; and the waiting: ['waiting', ns, ...].
-export function timeByCategory(profile) {
-  const slices = sumByCategory(profile, profile.work.map(
-    (ns, node) => ns - profile.starved[node]));
-  const starved = sumByCategory(profile, profile.starved);
-  if (starved.length > 0)
-    slices.push(['no CPU', profile.info.starved, starved]);
-  const waits = sumByCategory(profile, profile.wait).map(([category, ns]) =>
+// times: of the nodes: the profile's, or a shape's of a part of it, which may
+// not know the time without a CPU.
+export function timeByCategory(profile, { work, starved, wait } = profile) {
+  const slices = sumByCategory(profile, starved
+    ? work.map((ns, node) => ns - starved[node]) : work);
+  const lost = sumByCategory(profile, starved ?? []);
+  const waits = sumByCategory(profile, wait).map(([category, ns]) =>
     [AWAITED[category] ?? 'in ' + category, ns]);
-  const waited = waits.reduce((sum, [, ns]) => sum + ns, 0);
-  return waited > 0 ? [...slices, ['waiting', waited, waits]] : slices;
+  const sum = (parts) => parts.reduce((all, [, ns]) => all + ns, 0);
+  return [...slices, ['no CPU', sum(lost), lost],
+          ['waiting', sum(waits), waits]].filter(([, ns]) => ns > 0);
 }
 
-export function breakdownPanel(profile) {
-  const slices = timeByCategory(profile);
+// Of what the views are narrowed to.
+export function breakdownPanel({ profile, state, model }) {
+  const panel = element('section', { class: 'threads-time',
+                                     'aria-label': 'Time of the threads' });
+  const update = () => {
+    const range = state.get('range'), lanes = state.get('lanes');
+    panel.replaceChildren(...partsOfPanel(
+      timeByCategory(profile, model.aggregate(range, lanes, '')),
+      range + lanes !== ''));
+  };
+  state.listen((keys) => (keys.has('range') || keys.has('lanes'))
+    && update());
+  update();
+  return panel;
+}
+
+function partsOfPanel(slices, isPart) {
   if (slices.length === 0)
-    return '';
+    return [];
   const whole = slices.reduce((sum, [, ns]) => sum + ns, 0);
   const bar = element('div', { class: 'breakdown', 'aria-hidden': 'true' });
   const legend = element('ul', { class: 'legend' }, element('li',
-    { class: 'base' }, 'Of the threads\u2019 ' + formatTime(whole) + ':'));
+    { class: 'base' }, 'Of the threads\u2019 ' + formatTime(whole)
+      + (isPart ? ' in this part:' : ':')));
   for (const [category, ns, waits = []] of slices) {
     const colour = categoryColour(category);
     const slice = element('span', { title: category });
@@ -55,7 +72,5 @@ export function breakdownPanel(profile) {
           + (waits.length > 1 ? ' ' + formatShare(part, whole) : ''))
           .join(', '))));
   }
-  return element('section', { class: 'threads-time',
-                              'aria-label': 'Time of the threads' },
-                 bar, legend);
+  return [bar, legend];
 }

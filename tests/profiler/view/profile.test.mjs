@@ -100,6 +100,17 @@ test('work without a CPU is apart from the rest', async () => {
   assert.equal(profile.treeStarved[0], 19);
 });
 
+test('a part of the time may not know what had no CPU', async () => {
+  const document = makeDocument();
+  document.nodes.starved_ns = [4, 15, 0];
+  const profile = await readProfile(JSON.stringify(document));
+  const part = { work: [5, 10, 0], wait: [0, 0, 0], starved: null };
+  assert.deepEqual(timeByCategory(profile, part),
+                   [['decode', 10], ['operation', 5]]);
+  assert.deepEqual(timeByCategory(profile, { ...part, starved: [5, 4, 0] }), [
+    ['decode', 6], ['no CPU', 9, [['operation', 5], ['decode', 4]]]]);
+});
+
 test('tables and blocks may be missing', async () => {
   const { format, version, info, strings, nodes } = makeDocument();
   const profile = await readProfile(JSON.stringify(
