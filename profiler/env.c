@@ -17,7 +17,9 @@
 
 #include <radio/profile.h>
 
+#include "src/base/checked.h"
 #include "profiler/export/export.h"
+#include "profiler/on-demand.h"
 
 /* A file with more bytes is no key, but was named by mistake. */
 #define KEY_MAX_NBYTES ((size_t) 1 << 20)
@@ -26,6 +28,7 @@
 #define NAME_TRIES 100
 
 #define RING_NBYTES ((uint64_t) 64 << 20)
+#define MAX_EVERY_S 10000000
 
 /* The recording that the environment requests. */
 struct request {
@@ -34,6 +37,7 @@ struct request {
   struct rd_buffer key;
   struct radio_profile_write_options write;
   struct radio_recorder_options record;
+  struct rd_on_demand_options on_demand;
 };
 
 /* The recording in progress. */
@@ -44,6 +48,7 @@ static struct {
   bool is_registered;         /* with atexit */
   struct radio_recorder *recorder;      /* NULL: none */
   struct request request;
+  struct rd_on_demand *on_demand;       /* or NULL */
 } recording = { .mutex = PTHREAD_MUTEX_INITIALIZER };
 
 static void
@@ -155,6 +160,44 @@ read_ring (uint64_t *nbytes)
                   "number of bytes, with K, M or G", text);
 }
 
+static const struct {
+  const char *name;
+  int number;
+} signal_names[RD_ON_DEMAND_SIGNALS] = {
+  { "TERM", SIGTERM }, { "INT", SIGINT }, { "USR1", SIGUSR1 },
+};
+
+/* RADIO_PROFILE_SIGNAL, "USR1,TERM", and RADIO_PROFILE_EVERY, seconds. */
+static enum radio_status
+read_on_demand (struct rd_on_demand_options *options)
+{
+  const char *list = get_variable ("RADIO_PROFILE_SIGNAL");
+  const char *every = get_variable ("RADIO_PROFILE_EVERY");
+  for (const char *p = list; p && *p; p += *p == ',') {
+    size_t n = strcspn (p, ","), i = 0;
+    const char *name = strncmp (p, "SIG", 3) == 0 ? p + 3 : p;
+    size_t nname = n - rd_min_u64 (n, (size_t) (name - p));
+    while (i < RD_ON_DEMAND_SIGNALS
+           && (strlen (signal_names[i].name) != nname
+               || strncmp (signal_names[i].name, name, nname) != 0))
+      i++;
+    if (i == RD_ON_DEMAND_SIGNALS)
+      return rd_fail (RADIO_ERROR_ARGUMENT, "RADIO_PROFILE_SIGNAL: '%.*s' is "
+                      "not TERM, INT or USR1", (int) n, p);
+    options->signals[i] = signal_names[i].number;
+    p += n;
+  }
+  unsigned number = 0;
+  const char *p = every ? every : "";
+  for (; *p >= '0' && *p <= '9' && number <= MAX_EVERY_S; p++)
+    number = 10 * number + (unsigned) (*p - '0');
+  if (every && (*p || number == 0 || number > MAX_EVERY_S))
+    return rd_fail (RADIO_ERROR_ARGUMENT, "RADIO_PROFILE_EVERY is \"%s\", not "
+                    "a number of seconds, 1 to %d", every, MAX_EVERY_S);
+  options->every_s = number;
+  return RADIO_OK;
+}
+
 static enum radio_status
 read_environment (struct request *request)
 {
@@ -180,6 +223,10 @@ read_environment (struct request *request)
   request->record.max_spans = (size_t) nspans;
   request->record.tree_only = spans != NULL && nspans == 0;
   RD_TRY (read_ring (&request->record.ring_nbytes));
+  RD_TRY (read_on_demand (&request->on_demand));
+  if (request->record.ring_nbytes == 0
+      && rd_on_demand_is_wanted (&request->on_demand))
+    request->record.ring_nbytes = RING_NBYTES;
 
   const char *key_path = get_variable ("RADIO_PROFILE_REDACT_KEY");
   if (key_path)
@@ -306,6 +353,7 @@ radio_profile_finish_env (char **path)
   RD_PROFILE_SCOPE struct radio_profile *profile = NULL;
   RD_FREE_PLAIN char *written = NULL;
   struct radio_recorder *recorder;
+  struct rd_on_demand *on_demand;
   struct blocked_signals blocked;
   if (path)
     *path = NULL;
@@ -314,11 +362,13 @@ radio_profile_finish_env (char **path)
     return RADIO_OK;
   pthread_mutex_lock (&recording.mutex);
   recorder = RD_STEAL (recording.recorder);
+  on_demand = RD_STEAL (recording.on_demand);
   if (recorder) {
     request = recording.request;
     recording.request = (struct request) { 0 };
   }
   pthread_mutex_unlock (&recording.mutex);
+  rd_on_demand_stop (on_demand);
   if (recorder == NULL)
     return RADIO_OK;
   RD_TRY (radio_recorder_stop (recorder, &profile));
@@ -347,18 +397,45 @@ radio_profile_env_fact (const char *key, const char *value,
 /* Prints an error as one line, in one call, so that lines of several
  * processes do not mix. */
 static void
-write_at_exit (void)
+report_error (void)
 {
   char line[RD_ERROR_NBYTES + 16];
   struct blocked_signals blocked;
-  if (radio_profile_finish_env (NULL) == RADIO_OK)
-    return;
   int n = snprintf (line, sizeof line, "radio: %s\n",
                     radio_error_message ());
   block_signals (&blocked);
   if (n > 0 && write (STDERR_FILENO, line, (size_t) n) < 0)
     errno = 0;                /* nothing is left to do */
   unblock_signals (&blocked);
+}
+
+static void
+write_at_exit (void)
+{
+  if (radio_profile_finish_env (NULL) != RADIO_OK)
+    report_error ();
+}
+
+/* Called by the thread of rd_on_demand_start.  The last time, before a signal
+ * ends the process, the recording ends, so that nothing of it is left. */
+static void
+write_on_demand (bool is_last)
+{
+  RD_PROFILE_SCOPE struct radio_profile *profile = NULL;
+  RD_FREE_PLAIN char *written = NULL;
+  struct blocked_signals blocked;
+  RD_LOCK_SCOPE (&recording.mutex);
+  if (!recording.recorder)
+    return;
+  enum radio_status status = is_last
+    ? radio_recorder_stop (RD_STEAL (recording.recorder), &profile)
+    : radio_recorder_snapshot (recording.recorder, &profile);
+  block_signals (&blocked);
+  if (status == RADIO_OK)
+    status = write_profile (profile, &recording.request, &written);
+  unblock_signals (&blocked);
+  if (status != RADIO_OK)
+    report_error ();
 }
 
 /* Starts the recorder: a ring without a file of its own is in the first of
@@ -416,5 +493,9 @@ radio_profile_from_env (void)
   atomic_store (&recording.pid, getpid ());
   recording.request = request;
   request = (struct request) { 0 };
-  return RADIO_OK;
+  recording.on_demand = NULL;
+  if (!rd_on_demand_is_wanted (&recording.request.on_demand))
+    return RADIO_OK;
+  return rd_on_demand_start (&recording.request.on_demand, write_on_demand,
+                             &recording.on_demand);
 }

@@ -297,6 +297,18 @@ radio_recorder_fact (struct radio_recorder *recorder, const char *key,
                      const char *value, enum radio_text_kind kind)
   RADIO_USE_RESULT;
 
+/* Makes a profile of what was recorded until now, and goes on recording; of a
+ * recorder with ring_nbytes.  From any thread, but not from a signal handler.
+ * Scopes that are open end in it, and are marked as open; open requests and
+ * the memory held are left out.  Threads wait while all but the log is copied,
+ * for about a millisecond.
+ *
+ * Errors: RADIO_ERROR_UNSUPPORTED (there is no ring), RADIO_ERROR_MEMORY,
+ * RADIO_ERROR_FORKED, RADIO_ERROR_ARGUMENT (NULL). */
+RADIO_API enum radio_status
+radio_recorder_snapshot (struct radio_recorder *recorder,
+                         struct radio_profile **profile) RADIO_USE_RESULT;
+
 /* Stops and releases the recorder, and makes the profile.  From any thread;
  * open scopes of other threads end here and are marked as open.  profile may be
  * NULL to discard it; the caller closes it, and it is set to NULL on failure.
@@ -329,6 +341,8 @@ radio_profile_recover (const char *path, struct radio_profile **profile)
  * RADIO_PROFILE_RING (ring_nbytes, with K, M or G for KiB, MiB or GiB),
  * RADIO_PROFILE_RING_FILE (ring_file; "%p" is the process ID; the default is
  * radio-ring-%p in $XDG_RUNTIME_DIR or /dev/shm, if there is room),
+ * RADIO_PROFILE_SIGNAL ("USR1,TERM,INT": on these the profile is written, too)
+ * and RADIO_PROFILE_EVERY (so is it every so many seconds),
  * RADIO_PROFILE_REDACT (not empty: redacted), RADIO_PROFILE_REDACT_KEY (a file
  * with the key of the pseudonyms, of at most 1 MiB), RADIO_PROFILE_TAPS (not
  * empty: taps).  Without RADIO_PROFILE, with an empty one, or called again, the

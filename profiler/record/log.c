@@ -3,6 +3,7 @@
 #include <config.h>
 
 #include "src/base/checked.h"
+#include "src/base/cleanup.h"
 #include "profiler/record/image.h"
 #include "profiler/record/log.h"
 #include "profiler/record/notes.h"
@@ -275,6 +276,7 @@ turn_ring (struct rd_writer_state *writer, size_t chunk_slots)
 {
   struct rd_log *log = &writer->log;
   struct rd_log_chunk *chunk = log->first;
+  RD_LOCK_SCOPE (&writer->recorder->ring_mutex);
   leave_chunk (writer);
   retire_chunk (writer, chunk);
   log->first = chunk->next;

@@ -10,6 +10,9 @@
  * (membarrier; without it the writers fence themselves) and waits until no
  * writer is busy.  After that nothing writes, and the collector reads.
  *
+ * A snapshot pauses the writers in the same way, for as long as it copies
+ * them.
+ *
  * A signal handler may interrupt any of this on its own thread.  It finds the
  * writer busy, or the thread inside (writer.h): then what it records is
  * dropped, and counted.
@@ -507,6 +510,7 @@ enum {
   RD_ATTEND_TAPS = 4,
   RD_ATTEND_CLOCK = 8,        /* the clock is not the counter */
   RD_ATTEND_BUSY = 16,        /* busy is this or 0: see rd_writer_enter */
+  RD_ATTEND_PAUSED = 32,      /* a snapshot copies it: threads wait */
 };
 
 struct rd_node_block;
@@ -668,6 +672,10 @@ struct radio_recorder {
   struct rd_span_memory *span_memory;   /* of all logs; NULL: tree only */
   uint64_t ring_nbytes;       /* of the log as a ring; 0: it is none */
   struct rd_account *account; /* of all memory; made when starting */
+
+  /* Held while a ring uses a chunk again, and while the spans in full chunks
+   * are copied: nothing else is locked meanwhile. */
+  pthread_mutex_t ring_mutex;
 
   pthread_mutex_t mutex;
   struct {

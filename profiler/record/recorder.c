@@ -59,6 +59,7 @@ new_recorder (const struct rd_clock *clock)
   if (!recorder)
     return NULL;
   pthread_mutex_init (&recorder->mutex, NULL);
+  pthread_mutex_init (&recorder->ring_mutex, NULL);
   atomic_init (&recorder->nrefs, 1);
   recorder->generation = rd_process_generation ();
   recorder->serial = atomic_fetch_add (&last_serial, 1) + 1;

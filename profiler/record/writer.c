@@ -3,6 +3,7 @@
  * refers to it. */
 #include <config.h>
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,17 +19,24 @@
 _Thread_local struct rd_thread rd_this_thread;
 
 /* Without membarrier both sides need a full fence between their store and
- * their load: an exchange has one. */
+ * their load: an exchange has one.  A pause is short, and signal handlers may
+ * wait for its end, too: so there is no lock. */
 bool
 rd_writer_enter_slow (struct rd_writer_state *writer, unsigned attention)
 {
   if (attention & RD_ATTEND_BUSY)
     return false;
-  atomic_exchange (&writer->busy, RD_ATTEND_BUSY);
-  if (!(atomic_load (&writer->attention) & RD_ATTEND_STOPPED))
-    return true;
-  rd_writer_leave (writer);
-  return false;
+  for (;;) {
+    atomic_exchange (&writer->busy, RD_ATTEND_BUSY);
+    attention = atomic_load (&writer->attention);
+    if (!(attention & (RD_ATTEND_STOPPED | RD_ATTEND_PAUSED)))
+      return true;
+    rd_writer_leave (writer);
+    if (attention & RD_ATTEND_STOPPED)
+      return false;
+    while (atomic_load (&writer->attention) & RD_ATTEND_PAUSED)
+      sched_yield ();
+  }
 }
 
 bool
@@ -267,6 +275,7 @@ rd_recorder_unref (struct radio_recorder *recorder)
   free (recorder->synced.writers.at);
   rd_account_unref (recorder->account);
   pthread_mutex_destroy (&recorder->mutex);
+  pthread_mutex_destroy (&recorder->ring_mutex);
   if (!recorder->arena)
     free (recorder->title);
   rd_arena_free (recorder->arena);

@@ -52,7 +52,7 @@ static inline bool
 rd_writer_enter_checked (struct rd_writer_state *writer, unsigned attention)
 {
   if (__builtin_expect (attention & (RD_ATTEND_STOPPED | RD_ATTEND_FENCES
-                                     | RD_ATTEND_BUSY), 0))
+                                     | RD_ATTEND_BUSY | RD_ATTEND_PAUSED), 0))
     return rd_writer_enter_slow (writer, attention);
   return true;
 }
@@ -79,6 +79,20 @@ static inline void
 rd_writer_stop (struct rd_writer_state *writer)
 {
   atomic_fetch_or (&writer->attention, RD_ATTEND_STOPPED);
+}
+
+/* Pause a writer, and let it go on; as with stopping, its thread may still be
+ * busy. */
+static inline void
+rd_writer_pause (struct rd_writer_state *writer)
+{
+  atomic_fetch_or (&writer->attention, RD_ATTEND_PAUSED);
+}
+
+static inline void
+rd_writer_resume (struct rd_writer_state *writer)
+{
+  atomic_fetch_and (&writer->attention, ~(unsigned) RD_ATTEND_PAUSED);
 }
 
 static inline bool

@@ -4,6 +4,7 @@
 #include <config.h>
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +66,23 @@ leave_a_thread (void)
   return read (released[0], &byte, 1) == 1 ? 0 : 1;
 }
 
+/* Sends itself a signal, if the number is not 0, and waits until there is a
+ * file; then works on. */
+static int
+raise_signal (int number, const char *file)
+{
+  if (number != 0 && raise (number) != 0)
+    return 1;
+  for (int i = 0; i < 3000; i++) {
+    if (access (file, F_OK) == 0) {
+      RADIO_SCOPE ("env after");
+      return unlink (file) != 0;
+    }
+    usleep (10000);
+  }
+  return 5;
+}
+
 /* Limits the size of files.  The program sets the limit itself: under a limit
  * set by the shell, the signal would kill the run time of ThreadSanitizer,
  * which writes a file before main. */
@@ -120,6 +138,10 @@ main (int argc, char **argv)
   if (strcmp (what, "fail") == 0)
     return radio_profile_env_fact ("failed", "Doe^Jane: out of luck",
                                    RADIO_TEXT_NAME) != RADIO_OK;
+  if (strcmp (what, "raise") == 0)
+    return raise_signal (strcmp (argv[2], "USR1") == 0   ? SIGUSR1
+                         : strcmp (argv[2], "TERM") == 0 ? SIGTERM : 0,
+                         argv[3]);
   if (strcmp (what, "limit") == 0)
     return limit_files ();
   if (strcmp (what, "chdir") == 0)

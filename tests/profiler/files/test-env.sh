@@ -5,7 +5,7 @@
 program=$builddir/tests/profiler/files/env-program
 unset RADIO_PROFILE RADIO_PROFILE_SPANS RADIO_PROFILE_REDACT
 unset RADIO_PROFILE_REDACT_KEY RADIO_PROFILE_TAPS RADIO_PROFILE_RING
-unset RADIO_PROFILE_RING_FILE
+unset RADIO_PROFILE_RING_FILE RADIO_PROFILE_SIGNAL RADIO_PROFILE_EVERY
 export TMPDIR="$tmp/spare"
 mkdir "$TMPDIR"
 
@@ -191,6 +191,44 @@ a_ring_is_recovered_after_an_end_without_exit_handlers () {
   is_profile "$tmp/ended.json"
 }
 
+a_profile_is_written_on_a_signal_or_every_second () {
+  mkdir "$tmp/demand"
+  export XDG_RUNTIME_DIR="$tmp/demand" RADIO_PROFILE_RING=1M
+  export RADIO_PROFILE="$tmp/demand.json"
+  # The program waits for the file, removes it, and writes another at its end.
+  RADIO_PROFILE_SIGNAL=TERM,SIGUSR1 run 0 raise USR1 \
+    "$tmp/demand.json"
+  is_profile "$tmp/demand.json"
+  grep -q '"env after"' "$tmp/demand.json"
+  RADIO_PROFILE_EVERY=1 run 0 raise none "$tmp/demand.json.gone" & wait_for=$!
+  while [ ! -e "$tmp/demand.json" ] || grep -q '"env after"' \
+        "$tmp/demand.json"; do
+    sleep 0.1
+  done
+  touch "$tmp/demand.json.gone"
+  wait $wait_for
+  grep -q '"env after"' "$tmp/demand.json"
+  rm "$tmp/demand.json"
+
+  # A signal that ends the program does so, once the profile is written.
+  RADIO_PROFILE_SIGNAL=TERM run 143 raise TERM /nowhere
+  is_profile "$tmp/demand.json"
+  [ -z "$(ls -A "$tmp/demand")" ]
+  run 143 raise TERM /nowhere
+  [ "$(ls "$tmp/demand" | wc -l)" -eq 1 ]
+}
+
+an_invalid_signal_or_time_is_reported () {
+  for list in HUP TERM,9 SIG ,USR1; do
+    RADIO_PROFILE=$tmp/bad.json RADIO_PROFILE_SIGNAL=$list run 9
+    one_line_says RADIO_PROFILE_SIGNAL "not TERM, INT or USR1"
+  done
+  for number in 0 1x -1 soon 99999999999; do
+    RADIO_PROFILE=$tmp/bad.json RADIO_PROFILE_EVERY=$number run 9
+    one_line_says RADIO_PROFILE_EVERY "$number"
+  done
+}
+
 names_are_redacted_on_request () {
   RADIO_PROFILE=$tmp/names.json run 0
   grep -q 'Doe^Jane' "$tmp/names.json"
@@ -328,6 +366,8 @@ check an_invalid_number_of_spans_is_reported
 check a_log_may_be_a_ring
 check an_invalid_size_of_a_ring_is_reported
 check a_ring_is_recovered_after_an_end_without_exit_handlers
+check a_profile_is_written_on_a_signal_or_every_second
+check an_invalid_signal_or_time_is_reported
 check names_are_redacted_on_request
 check a_key_gives_pseudonyms_of_its_own
 check an_invalid_key_is_reported

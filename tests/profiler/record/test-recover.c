@@ -441,6 +441,62 @@ a_file_may_be_read_while_its_process_runs (void **state)
   assert_ok (radio_recorder_stop (recorder, NULL));
 }
 
+/* Two threads at work, which are as far as they say, or one run farther. */
+static void
+snapshots_are_of_one_moment_each (void **state)
+{
+  struct radio_recorder_options options = {
+    .whole_process = true, .ring_nbytes = RING_NBYTES, .title = "to die",
+  };
+  struct radio_recorder *recorder;
+  struct radio_profile *profile;
+  pthread_t threads[2];
+  uint64_t nbefore = 0;
+  (void) state;
+  memset (progress, 0, sizeof *progress);
+  atomic_store (&is_over, false);
+  assert_ok (radio_recorder_start (&options, &recorder));
+  for (size_t i = 0; i < 2; i++)
+    pthread_create (&threads[i], NULL, record_on, (void *) (uintptr_t) i);
+  for (int i = 0; i < 50; i++) {
+    usleep (1000);
+    uint64_t sure = 0;
+    for (size_t t = 0; t < 2; t++)
+      sure += atomic_load (&progress->ended[t][PLAIN]);
+    assert_ok (radio_recorder_snapshot (recorder, &profile));
+    uint64_t n = sum_of (profile, "plain").calls;
+    assert_true (n >= sure);
+    assert_true (n >= nbefore);
+    assert_in_range (sum_of (profile, "step").calls * 5 + 10, n, n + 20);
+    assert_null (rd_profile_find_fact (profile, RD_FACT_RECOVERED));
+    nbefore = n;
+    radio_profile_close (profile);
+  }
+  atomic_store (&is_over, true);
+  for (size_t i = 0; i < 2; i++)
+    pthread_join (threads[i], NULL);
+
+  /* Twins: a last snapshot, and the stop. */
+  struct radio_profile *last;
+  assert_ok (radio_recorder_snapshot (recorder, &last));
+  assert_ok (radio_recorder_stop (recorder, &profile));
+  assert_int_equal (last->nodes.n, profile->nodes.n);
+  for (size_t i = 0; i < last->nodes.n; i++) {
+    assert_string_equal (last->nodes.at[i].name, profile->nodes.at[i].name);
+    assert_int_equal (last->nodes.at[i].calls, profile->nodes.at[i].calls);
+  }
+  assert_int_equal (last->spans.n, profile->spans.n);
+  assert_int_equal (last->notes.n, profile->notes.n);
+  assert_int_equal (counter_of (last, "counted", "bytes"),
+                    counter_of (profile, "counted", "bytes"));
+  radio_profile_close (last);
+  radio_profile_close (profile);
+  assert_ok (radio_recorder_start (NULL, &recorder));
+  assert_fails (radio_recorder_snapshot (recorder, &profile),
+                RADIO_ERROR_UNSUPPORTED, "set ring_nbytes");
+  assert_ok (radio_recorder_stop (recorder, NULL));
+}
+
 static void
 a_file_is_removed_at_the_stop_and_kept_if_it_is_old (void **state)
 {
@@ -524,6 +580,7 @@ main (void)
     cmocka_unit_test (a_cut_or_foreign_file_is_refused),
     cmocka_unit_test (damaged_files_do_no_harm),
     cmocka_unit_test (a_file_may_be_read_while_its_process_runs),
+    cmocka_unit_test (snapshots_are_of_one_moment_each),
     cmocka_unit_test (a_file_is_removed_at_the_stop_and_kept_if_it_is_old),
     cmocka_unit_test (a_child_of_fork_does_not_touch_the_ring),
   };

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Writing a profile while it is recorded: on signals, where that was asked for,
+ * and every so often; by a thread, since a signal handler may do next to
+ * nothing. */
+#ifndef RD_ON_DEMAND_H
+#define RD_ON_DEMAND_H
+
+#include <stdbool.h>
+
+#include <radio/base.h>
+
+#define RD_ON_DEMAND_SIGNALS 3
+
+struct rd_on_demand;
+
+struct rd_on_demand_options {
+  int signals[RD_ON_DEMAND_SIGNALS];    /* 0: none */
+  unsigned every_s;           /* 0: never */
+};
+
+/* Called by the thread.  is_last: a signal is about to end the process. */
+typedef void rd_on_demand_fn (bool is_last);
+
+bool rd_on_demand_is_wanted (const struct rd_on_demand_options *options);
+
+/* Installs the handlers, and starts the thread; one at a time.  After SIGTERM
+ * or SIGINT the signal is sent again, with the action that it had before.
+ * Errors: RADIO_ERROR_MEMORY, those of making a pipe. */
+enum radio_status
+rd_on_demand_start (const struct rd_on_demand_options *options,
+                    rd_on_demand_fn *write,
+                    struct rd_on_demand **on_demand) RADIO_USE_RESULT;
+
+/* Ends the thread, and restores the actions of signals.  NULL is legal. */
+void rd_on_demand_stop (struct rd_on_demand *on_demand);
+
+#endif /* RD_ON_DEMAND_H */
