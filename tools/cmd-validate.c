@@ -325,6 +325,8 @@ validate (struct validation *v)
   if (!rd_jobs_run (jobs))
     return RD_EXIT_FAILED;
   rd_progress_clear (&v->progress);
+  if (status && v->nsilent == nodes->n)
+    return status;
   if (v->args->json)
     rd_json_items_end (&v->items);
   else

@@ -280,6 +280,30 @@ on_group (const struct radio_entry *entry, void *user_data)
          ? RADIO_OK : RADIO_ERROR_CANCELLED;
 }
 
+static enum radio_status
+stop_at_node (const struct radio_entry *entry, void *user_data)
+{
+  struct finding *finding = user_data;
+  enum radio_node node;
+  bool is_root = *entry->path == '\0';
+  if (radio_store_node (finding->store, entry->path, &node) != RADIO_OK
+      || (is_root && node == RADIO_NODE_GROUP))
+    return RADIO_OK;
+  return RADIO_ERROR_CANCELLED;
+}
+
+/* True if a store or collection that has no volumes is nothing to work on.
+ * Where groups are wanted, too, a new store is, which has nothing at all. */
+static bool
+wants_volumes (struct finding *finding, const char *path)
+{
+  if (finding->how & RD_NODES_SOME)
+    return true;
+  return (finding->how & RD_NODES_GROUPS)
+         && (*path || radio_store_list_groups (finding->store, stop_at_node,
+                                               finding) != RADIO_OK);
+}
+
 /* Takes all volumes of a collection or of the store (path "").  *is_group is
  * false, with the library's message, if the path is neither. */
 static int
@@ -311,10 +335,11 @@ take_listed (struct finding *finding, const char *path, bool *is_group)
   if (status != RADIO_OK)
     return rd_error_library (finding->root ? finding->operand
                              : rd_store_name (finding->args));
-  if (finding->ntaken == 0 && (finding->how & RD_NODES_SOME))
+  int failed = collection && (finding->how & RD_NODES_GROUPS)
+    ? take_group (finding, path) : RD_EXIT_OK;
+  if (!failed && finding->ntaken == 0 && wants_volumes (finding, path))
     return rd_error ("%s: no volumes in it", finding->operand);
-  return collection && (finding->how & RD_NODES_GROUPS)
-         ? take_group (finding, path) : RD_EXIT_OK;
+  return failed;
 }
 
 static int
@@ -425,7 +450,8 @@ take_path (struct finding *finding, const char *path)
     if (failed || is_group)
       return failed;
   }
-  if (message)
+  /* A volume that is broken is wanted where one is that cannot be read. */
+  if (message && !(finding->how & RD_NODES_UNREAD))
     return rd_error_message (finding->operand, message);
   return take_node (finding, path, true, NULL);
 }

@@ -290,13 +290,15 @@ list_volumes (struct listing *listing, const char *collection)
   enum rd_kind kind = RD_KIND_GROUP;
   RD_TRY (rd_store_read_root (store));
   if (collection) {
+    /* In a store of radio's a group below a collection is a volume that has
+     * lost its metadata, and what it holds are its arrays. */
+    bool is_place = !store->is_radio || strchr (collection, '/') == NULL;
     enum radio_status status = rd_node_kind (store, collection, &kind);
-    if (is_broken (status) && store->is_radio
-        && strchr (collection, '/') == NULL)
+    if (is_broken (status) && store->is_radio && is_place)
       kind = RD_KIND_GROUP;
     else
       RD_TRY (status);
-    if (kind != RD_KIND_GROUP)
+    if (kind != RD_KIND_GROUP || !is_place)
       return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no such collection in %s",
                       collection, store->io->uri);
     return list_collections (listing, (char *const[]) { (char *) collection },

@@ -120,6 +120,44 @@ a_broken_volume_is_no_collection () {
   [ "$(cat "$tmp/out")" = 'removed ct/head' ]
 }
 
+# In a store of radio's nothing but a volume is below a collection.
+a_volume_that_lost_its_metadata_is_bad_and_not_its_arrays () {
+  cp -r p.zarr lost.zarr
+  echo '{"zarr_format":3,"node_type":"group","attributes":{}}' \
+    >lost.zarr/ct/head/zarr.json
+  for operand in "-s lost.zarr ct/head" lost.zarr/ct/head; do
+    status=0
+    # shellcheck disable=SC2086
+    "$RADIO" validate $operand >"$tmp/out" 2>"$tmp/err" || status=$?
+    [ "$status" -eq 1 ]
+    says 'ct/head  bad' '1 checked, 1 bad;'
+    grep -q 'ct/head/zarr.json: not an OME-Zarr image' "$tmp/err"
+    [ "$(wc -l <"$tmp/err")" -eq 1 ]
+  done
+  fails 1 "ct/head/zarr.json: not an OME-Zarr image" stats lost.zarr/ct/head
+  fails 1 "ct/head/zarr.json: not an OME-Zarr image" info -s lost.zarr ct/head
+}
+
+nothing_but_arrays_is_nothing_to_work_on () {
+  mkdir -p arrays.zarr/group
+  for folder in arrays.zarr arrays.zarr/group; do
+    echo '{"zarr_format":3,"node_type":"group"}' >$folder/zarr.json
+    cp -r foreign.zarr/0 $folder/
+  done
+  for command in info stats validate 'export -o x/'; do
+    fails 1 "arrays.zarr: no volumes in it" $command arrays.zarr
+    fails 1 "arrays.zarr/group: no volumes in it" $command arrays.zarr/group
+    fails 1 "group: no volumes in it" $command -s arrays.zarr group
+  done
+  fails 1 "arrays.zarr: no volumes in it" validate -s arrays.zarr
+  runs validate arrays.zarr/0 arrays.zarr/group/0
+  says '2 checked, 0 bad;'
+  mkdir new.zarr
+  cp p.zarr/zarr.json new.zarr/
+  runs validate -s new.zarr
+  runs validate new.zarr
+}
+
 a_volume_that_is_the_store_is_listed_by_the_stores_name () {
   runs ls -s foreign.zarr
   [ "$(cat "$tmp/out")" = foreign.zarr ]
@@ -386,6 +424,8 @@ check a_nifti_file_is_named
 check paths_are_no_names_in_the_store
 check an_empty_operand_is_not_the_store
 check a_broken_volume_is_no_collection
+check a_volume_that_lost_its_metadata_is_bad_and_not_its_arrays
+check nothing_but_arrays_is_nothing_to_work_on
 check a_path_to_nothing_is_not_a_missing_store
 check an_array_that_cannot_be_read_is_named_once
 check a_volume_that_is_the_store_is_listed_by_the_stores_name
