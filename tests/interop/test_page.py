@@ -643,6 +643,7 @@ def test_ids_are_unique_and_references_hold(opened, read_page):
 # The subject of a finding may be no scope, or another view shows it better,
 # if the page has that view.
 EVIDENCE = {
+    "first-step": ["why"], "slow-steps": ["why"],
     "read-amplification": ["tiles"], "fetch-amplification": ["tiles"],
     "threads-off-cpu": ["timeline"], "bound-by-one-thread": ["timeline"],
     "bound-by-queueing": ["timeline"], "imbalance": ["parts", "timeline"],

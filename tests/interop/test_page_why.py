@@ -134,23 +134,23 @@ def test_the_bar_of_the_threads_follows_too(opened, runs):
         "operation 16.7 %"]
 
 
-def made_steps():
-    """Twenty steps, of which number 107 waited for a request; a worker's
-    load is their child."""
+def made_steps(slow=7):
+    """Twenty steps from 100 on, of which one waited for a request; a
+    worker's load is their child."""
     made = ProfileDocument("steps")
     main, worker = made.lane("main"), made.lane("worker")
     requests = made.lane("requests 1", 1)
     for i in range(20):
-        begin, more = 100 * MS * i, 40 * MS if i == 7 else 0
+        begin, more = 100 * MS * i, 40 * MS if i == slow else 0
         step = made.span(main, "step", "step", begin, 10 * MS + more)
         made.span(main, "wait", "queue", begin + MS, 8 * MS + more, step,
                   wait=8 * MS + more)
         load = made.span(worker, "load", "user", begin + MS, 8 * MS + more,
                          step, edge=1, wait=4 * MS + more)
-        for _ in range(3 if i == 7 else 1):
+        for _ in range(3 if i == slow else 1):
             made.span(requests, "GET", "network", begin + 2 * MS,
                       5 * MS + more, load, edge=2)
-            requests = requests if i != 7 else made.lane("requests", 1)
+            requests = requests if i != slow else made.lane("requests", 1)
     document = made.document()
     document["tiles"] = block(
         [[0] + [1] * 19, [200] + [2] * 19, [0] * 20], 20, "deflate")
@@ -191,6 +191,12 @@ def test_the_finding_of_slow_steps_leads_to_why(opened, steps):
     assert shown.endswith(" 3 requests instead of 1.")
     assert "The log does not know which spans had no CPU." \
         in page.evaluate("document.querySelector('.why').innerText")
+
+
+def test_the_finding_of_a_slow_first_step_leads_to_it(opened, tmp_path):
+    page = opened(write_page(json.dumps(made_steps(slow=0)), tmp_path))
+    press_button(page, "The first step was slower", ".findings")
+    assert sentence(page).startswith("step 100 took 50.0 ms, 40.0 ms more")
 
 
 def test_any_span_can_be_asked_why(opened, steps):
