@@ -121,7 +121,7 @@ report_volume (void *data, size_t i)
                 item->to_path);
     else if (item->status == RADIO_ERROR_EXISTS
              && strstr (message, "exists already"))
-      rd_error ("%s: exists already (see --skip-existing and --overwrite)",
+      rd_error ("%s: exists already; see --skip-existing and --overwrite",
                 item->to_path);
     else
       rd_error_message (item->to_path, message);

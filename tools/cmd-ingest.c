@@ -501,8 +501,8 @@ report_file (void *data, size_t i)
     if (outcome->status == RADIO_ERROR_CANCELLED && rd_interrupted ())
       rd_error ("%s: interrupted, nothing of it was kept", file->name);
     else if (outcome->status == RADIO_ERROR_EXISTS)
-      rd_error ("%s: %s exists already (see --skip-existing and "
-                "--overwrite)", file->name, file->path);
+      rd_error ("%s: %s exists already; see --skip-existing and "
+                "--overwrite", file->name, file->path);
     else
       rd_error_message (file->name, outcome->message ? outcome->message
                                                      : "out of memory");

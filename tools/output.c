@@ -17,7 +17,7 @@
 static int
 refuse_existing (const char *name)
 {
-  return rd_error ("%s: exists already (replace it by --overwrite)", name);
+  return rd_error ("%s: exists already; replace it by --overwrite", name);
 }
 
 static int

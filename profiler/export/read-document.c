@@ -293,8 +293,8 @@ read_all (struct reading *reading)
                        &version));
   if (version > RD_JSON_VERSION)
     return rd_fail (RADIO_ERROR_UNSUPPORTED,
-                    "%s: a profile of version %" PRId64 ", this radio"
-                    " reads version %d: a newer radio wrote it",
+                    "%s: a profile of version %" PRId64 ", made by a newer"
+                    " radio; this one reads version %d",
                     where, version, RD_JSON_VERSION);
   if (rd_json_member (reading->document, "nodes") == NULL)
     return rd_fail (RADIO_ERROR_FORMAT, "%s: nodes is missing", where);

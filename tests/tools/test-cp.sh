@@ -63,7 +63,7 @@ existing_copies_are_kept_skipped_or_replaced () {
   status=0
   "$RADIO" cp a.zarr/ct e.zarr >"$tmp/out" 2>"$tmp/err" || status=$?
   [ "$status" -eq 1 ]
-  grep -q '^radio: ct/head: exists already (see --skip' "$tmp/err"
+  grep -q '^radio: ct/head: exists already; see --skip' "$tmp/err"
   [ "$(wc -l <"$tmp/err")" -eq 1 ]
   says 'ct/neck' '1 volume, ' '; 1 failed'
   diff -r before.zarr/ct/head e.zarr/ct/head

@@ -190,7 +190,7 @@ a_sweep_gives_a_curve () {
 
 the_file_of_a_curve_is_checked_before_the_work () {
   echo mine >old.csv
-  fails 1 "old.csv: exists already (replace it by --overwrite)" \
+  fails 1 "old.csv: exists already; replace it by --overwrite" \
     profile sweep -s s.zarr ct/one --sizes 8 --runs 1 --csv old.csv -o cw.json
   fails 1 "nowhere/a.csv: cannot be written: nowhere: No such file" \
     profile sweep -s s.zarr ct/one --sizes 8 --runs 1 --csv nowhere/a.csv \
@@ -241,7 +241,7 @@ pages_are_numbered_not_overwritten () {
 
 files_are_overwritten_only_on_request () {
   before=$(cksum <small.json)
-  fails 1 "small.json: exists already (replace it by --overwrite)" \
+  fails 1 "small.json: exists already; replace it by --overwrite" \
     profile roi -s s.zarr ct/one --runs 1 -o small.json
   [ "$before" = "$(cksum <small.json)" ]
   cp small.json again.json

@@ -291,7 +291,7 @@ a_whole_export_is_the_source_byte_for_byte () {
 
 an_existing_output_stays_without_overwrite () {
   echo mine >keep.nii
-  fails 1 "keep.nii: exists already (replace it by --overwrite)" \
+  fails 1 "keep.nii: exists already; replace it by --overwrite" \
     export -s f.zarr a -o keep.nii
   [ "$(cat keep.nii)" = mine ]
   runs export -s f.zarr a -o keep.nii --overwrite

@@ -164,7 +164,7 @@ a_newer_version_is_refused_with_a_message (void **state)
   struct sink sink = specimen ();
   char *text = sink_replace (sink.text, "\"version\": 1", "\"version\": 2");
   check_refused (text, strlen (text), RADIO_ERROR_UNSUPPORTED,
-                 "version 2, this radio reads version 1: a newer radio");
+                 "version 2, made by a newer radio; this one reads");
   free (text);
   free (sink.text);
 }
