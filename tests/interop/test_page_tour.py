@@ -511,8 +511,18 @@ def test_n_goes_to_each_match_in_changes_too(opened, changes_page, document):
             check_selected(page, "diff")
             nodes.add(state(page, "node"))
     assert seen == set(paths)
-    assert nodes == {i for i, node in enumerate(document.nodes)
-                     if MATCHES.search(node["name"])}
+    # A path is that of all threads, and selects the first of its nodes.
+    parents = document.raw["nodes"]["parent"]
+
+    def path_of(i):
+        edge = document.nodes[i]["edge"]
+        own = document.nodes[i]["name"], edge if edge > 1 else 0
+        return own if parents[i] < 0 else (path_of(parents[i]), own)
+
+    matches = [i for i, node in enumerate(document.nodes)
+               if MATCHES.search(node["name"])]
+    assert nodes <= set(matches)
+    assert {path_of(i) for i in nodes} == {path_of(i) for i in matches}
 
 
 @pytest.mark.parametrize("view", [
