@@ -12,13 +12,14 @@ import pytest
 from frame_work import movements, quantile, show, traced, work_of_frames
 from many_spans import many_spans
 from conftest import run_radio
-from pages import (browser, drawn_text, made_read, number, open_all, opened,
-                   read_document, read_page, recording, reload, rows, search,
-                   settle, state, text_of, write_page)
+from pages import (browser, drawn_text, local_read, made_read, number,
+                   open_all, opened, read_document, read_page, recording,
+                   reload, rows, search, settle, state, text_of, write_page)
 from profile_document import ProfileDocument
 
 # Fixtures that tests import by name.
-__all__ = ["browser", "opened", "read_document", "read_page", "recording"]
+__all__ = ["browser", "local_read", "opened", "read_document", "read_page",
+           "recording"]
 
 VIEWS = ("timeline", "icicle", "tree", "bottomup", "sandwich", "functions",
          "facts")
@@ -656,8 +657,9 @@ EVIDENCE = {
 }
 
 
-def test_findings_lead_to_their_evidence(opened, recording):
-    page = opened(recording[0], width=1024, height=700)
+def check_evidence(page):
+    """Checks for each finding that its title leads to what it is about,
+    scrolls there and marks it."""
     found = page.evaluate("radio.profile.findings")
     tabs = page.evaluate("[...document.querySelectorAll('[role=tab]')]"
                          ".map(one => one.id.slice(4))")
@@ -682,6 +684,25 @@ def test_findings_lead_to_their_evidence(opened, recording):
             assert page.evaluate(MARKED_AND_SEEN), one
 
 
+def test_findings_lead_to_their_evidence(opened, recording):
+    check_evidence(opened(recording[0], width=1024, height=700))
+
+
+@pytest.mark.parametrize("width, height", [(1440, 900), (390, 844)])
+@pytest.mark.parametrize("node", [-1, 1])
+def test_every_kind_of_finding_leads_to_its_evidence(
+        opened, local_read, tmp_path, node, width, height):
+    page = tmp_path / "page.html"
+    ids = [*EVIDENCE, "bound-by-decode", "cache-misses", "time-by-size"]
+    replace_findings(local_read.page.read_text(), page, ids, node)
+    shown = opened(page, width=width, height=height)
+    assert len(shown.evaluate("radio.profile.findings")) == len(ids)
+    shown.evaluate("radio.state.set({ tilesby: 'count' })")
+    check_evidence(shown)
+    # Waste is read where it is drawn.
+    assert state(shown, "tilesby") == "waste"
+
+
 # Whether one element of the current view is marked, and within the window.
 MARKED_AND_SEEN = """((all, panel) => {
   const { top, bottom } = all[0]?.getBoundingClientRect() ?? {};
@@ -702,12 +723,23 @@ def page_with_findings(folder, n, dropped=0, node=-1):
         "node": [node] * n, "title": [f"Finding {i}" for i in range(n)],
         "evidence": ["from 5.6 ms to 12 us (79.1 %), 10.7 x, " * 4] * n}
     path = write_page(json.dumps(document), folder)
-    text = path.read_text()
+    replace_text(path.read_text(), path, document["findings"])
+    return path
+
+
+def replace_findings(text, path, ids, node):
+    """Writes a page with findings of these kinds."""
+    n = len(ids)
+    replace_text(text, path, {
+        "id": ids, "weight": [1] * n, "node": [node] * n, "title": ids,
+        "evidence": ["made"] * n})
+
+
+def replace_text(text, path, findings):
     begin = text.index('"findings"', text.index('id="radio-profile"'))
     end = text.index("}", begin) + 1
     path.write_text(text[:begin] + '"findings": '
-                    + json.dumps(document["findings"]) + text[end:])
-    return path
+                    + json.dumps(findings) + text[end:])
 
 
 SHOWN_FINDINGS = """[...document.querySelectorAll('.findings li')]
