@@ -107,10 +107,11 @@ function listenIgnored({ state }, tabs, metrics) {
     const ignores = tabs.ignores();
     metrics.querySelector('select').disabled = Boolean(ignores.metric);
     const isSet = (...names) => names.some((name) => state.get(name) !== '');
-    note.textContent = [ignores.metric,
-                        isSet('range', 'lanes') && ignores.part,
-                        isSet('transforms') && ignores.transforms]
-      .filter(Boolean).join(' ');
+    const ignored = [isSet('range', 'lanes') && ignores.part,
+                     isSet('transforms') && ignores.transforms];
+    note.textContent = [ignores.metric, ...ignored].filter(Boolean).join(' ');
+    // The choice of a metric is not there either.
+    note.classList.toggle('hint', !ignored.some(Boolean));
   };
   state.listen(update);
   update();

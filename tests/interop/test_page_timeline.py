@@ -218,6 +218,14 @@ def test_the_picture_has_most_of_a_narrow_screen(opened, read_page):
     assert "main" in [text for text, _ in drawn_text(page)]
 
 
+def test_the_search_is_beside_the_tabs(opened, local_read):
+    page = opened(local_read.page, fragment="#view=timeline", width=1280)
+    tops = page.evaluate("""['[role=tablist]', '.search'].map(one =>
+      document.querySelector(one).getBoundingClientRect())
+      .map(({ top, bottom }) => (top + bottom) / 2)""")
+    assert abs(tops[0] - tops[1]) < 8
+
+
 @pytest.mark.parametrize("width", [390, 1024, 1440])
 def test_the_figures_are_one_line(opened, read_page, width):
     page = opened(read_page, width=width)
