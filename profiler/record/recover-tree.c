@@ -6,6 +6,7 @@
 
 #include "src/base/checked.h"
 #include "src/base/error.h"
+#include "src/base/text.h"
 #include "profiler/record/recover.h"
 
 /*------------------------------------------------------------------------
@@ -101,12 +102,25 @@ rd_image_own_node (const struct image *image, const struct pair *pair,
  * Nodes
  *----------------------------------------------------------------------*/
 
+static bool
+is_utf8 (const char *text)
+{
+  while (text && *text) {
+    size_t n = rd_utf8_nbytes (text);
+    if (n == 0)
+      return false;
+    text += n;
+  }
+  return text != NULL;
+}
+
+/* Formats that repair names would have two counters of one name. */
 bool
 rd_image_counter (const struct image *image, struct radio_counter *counter)
 {
   counter->name = rd_image_text (image, counter->name, MAX_NAME);
   counter->unit = rd_image_text (image, counter->unit, MAX_NAME);
-  return counter->name && counter->unit;
+  return is_utf8 (counter->name) && is_utf8 (counter->unit);
 }
 
 /* The amounts of the node's set that are not in its tallies, and the one that
