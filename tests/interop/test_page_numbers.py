@@ -618,6 +618,12 @@ def test_changes_have_the_json_s_numbers_of_both_recordings(
              for one in (before, after)]
     assert " \u2192 ".join(map(expected.time_text, whole)) \
         in text_of(page, ".diff-whole")
+    # The head has what is comparable, and does not say something else.
+    if said["basis"] != "none":
+        head = text_of(page, ".figures .figure dt")
+        assert head == ("a run" if said["basis"] == "wall"
+                        else "a run, on CPUs")
+        assert " \u2192 " in text_of(page, ".figures .figure dd")
 
 
 @pytest.fixture(scope="session")

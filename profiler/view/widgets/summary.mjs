@@ -17,6 +17,19 @@ function figure(label, value, title, note) {
             note ? element('small', {}, note) : null));
 }
 
+// A run before and after, if the page has both.
+function changeFigures(profile) {
+  const change = profile.before
+    ? runsBeforeAfter(profile.before, profile) : null;
+  if (change === null)
+    return [];
+  const { label, before, after } = change;
+  return [figure(label, formatTime(before) + ' \u2192 ' + formatTime(after),
+                 'The mean before and after: Changes shows what it is by',
+                 before > 0 ? (after < before ? '\u2212' : '+')
+                   + formatShare(Math.abs(after - before), before) : '')];
+}
+
 // Arithmetic operations, in all.
 function flopFigures(profile, model) {
   const flop = flopMetric(model.whole.metrics);
@@ -65,6 +78,7 @@ function figures(profile, model) {
                          tabindex: 0 },
     isWhole ? '' : figure('only', nameElement(name), 'The views are narrowed '
       + 'to this', info.dropped > 0 ? 'as far as logged' : ''),
+    ...isWhole ? changeFigures(profile) : [],
     time('wall', wall),
     time('work', work, wall > 0
       ? formatRatio(isWhole ? profile.threadsBusy : ran / wall) + busy : ''),
