@@ -333,7 +333,7 @@ copy_volumes (struct cp *cp)
     if (width > cp->path_width)
       cp->path_width = width;
   }
-  /* Either store may be behind a network. */
+  /* Either store may be on a network. */
   size_t nfrom = rd_nodes_nthreads (cp->args, &cp->nodes);
   size_t nto = rd_jobs_nthreads (cp->args, cp->to_name);
   cp->jobs = (struct rd_jobs) {

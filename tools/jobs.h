@@ -47,7 +47,7 @@ void rd_jobs_reserve (struct rd_jobs *jobs, uint64_t nbytes);
 void rd_jobs_release (struct rd_jobs *jobs, uint64_t nbytes);
 
 /* The number of threads for jobs that work on volumes of a store: those that
- * were asked for; else one for each processor, or with a store behind a
+ * were asked for; else one for each processor, or with a store on a
  * network, where jobs mostly wait, one for each connection. */
 size_t rd_jobs_nthreads (const struct rd_args *args, const char *store);
 

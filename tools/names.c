@@ -327,7 +327,7 @@ take_listed (struct finding *finding, const char *path, bool *is_group)
     *is_group = false;
     return RD_EXIT_OK;
   }
-  /* A store behind a network is opened without a request. */
+  /* A store on a network is opened without a request. */
   if (*path == '\0' && finding->root == NULL
       && status == RADIO_ERROR_NOT_FOUND
       && strstr (radio_error_message (), "there is no zarr.json"))

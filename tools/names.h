@@ -56,7 +56,7 @@ enum {
   RD_NODES_STRICT = 32,       /* no whole store, and no name of a collection and
                                  of a volume */
   RD_NODES_UNREAD = 64,       /* also what cannot be read now, unopened */
-  RD_NODES_UNCHECKED = 128,   /* with a store behind a network, names with a '/'
+  RD_NODES_UNCHECKED = 128,   /* with a store on a network, names with a '/'
                                  are taken for volumes without a request */
   RD_NODES_GROUPS = 256,      /* after the volumes of a store or collection, the
                                  groups above them: for rd_nodes_find */

@@ -25,7 +25,7 @@ static const struct radio_array_options array_options = {
 
 static const struct radio_box whole = { 2, { 0, 0 }, { N, N } };
 
-/* An array in memory, and the same behind a server. */
+/* An array in memory, and the same on a server. */
 struct places {
   struct radio_store *store, *remote_store;
   struct radio_array *array, *remote;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Damage of a volume: that it is replaced while it is checked is none, nor that
- * its store cannot be listed, nor that its header array is that of the volume
- * before. */
+/* Damage of a volume.  It is no damage that it is replaced while it is checked,
+ * that its store cannot be listed, or that its header array is that of the
+ * volume before. */
 #include <config.h>
 
 #include "src/volume/gc/collect.h"

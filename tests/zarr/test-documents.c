@@ -197,7 +197,7 @@ broken_rules_are_refused_by_name (void **state)
   }
 }
 
-/* A codec behind bytes, or before it. */
+/* A codec after bytes, or before it. */
 static const struct {
   const char *codec;
   enum radio_status status;
