@@ -261,12 +261,13 @@ class Diff {
          + formatRatio(this.scale) + '.'));
   }
 
-  // Of the whole, if it has one root.
+  // The interval of the whole, if it has one root.
   interval() {
     const roots = this.compared.paths.filter((one) => one.parent < 0);
     const [{ low, high } = {}] = roots;
     return roots.length !== 1 || low === 0 && high === 0 || this.scale !== 1
-      ? '' : '(' + this.signed(low) + ' to ' + this.signed(high) + '). ';
+      ? '' : '(medians: ' + this.signed(low) + ' to ' + this.signed(high)
+        + '). ';
   }
 
   // The paths that changed, the largest first.
