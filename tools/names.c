@@ -6,6 +6,7 @@
 
 #include <fnmatch.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tools/interrupt.h"
 #include "tools/names.h"
@@ -19,9 +20,9 @@ rd_store_name (const struct rd_args *args)
   return name != NULL && *name != '\0' ? name : "radio.zarr";
 }
 
-enum radio_status
-rd_uri_open (const struct rd_args *args, const char *uri, bool create,
-             struct radio_store **store)
+static enum radio_status
+open_uri (const struct rd_args *args, const char *uri, bool create,
+          bool any_root, struct radio_store **store)
 {
   struct radio_context_options context_options = {
     .nthreads = args->nthreads,
@@ -34,11 +35,18 @@ rd_uri_open (const struct rd_args *args, const char *uri, bool create,
     return status;
   struct radio_store_options options = {
     .context = context, .create = create, .s3 = args->s3,
-    .cancel = rd_interrupt_cancel,
+    .cancel = rd_interrupt_cancel, .any_root = any_root,
   };
   status = radio_store_open (uri, &options, store);
   radio_context_close (context);
   return status;
+}
+
+enum radio_status
+rd_uri_open (const struct rd_args *args, const char *uri, bool create,
+             struct radio_store **store)
+{
+  return open_uri (args, uri, create, false, store);
 }
 
 /* Prints the library's message, which names a URL unless it is not to be
@@ -310,6 +318,8 @@ static int
 take_listed (struct finding *finding, const char *path, bool *is_group)
 {
   const char *collection = *path ? path : NULL;
+  const char *name = finding->root ? finding->root
+                                   : rd_store_name (finding->args);
   finding->nseen = finding->nodes->n;
   enum radio_status status = finding->how & RD_NODES_OPENED
     ? radio_store_list_opened (finding->store, collection, on_opened, finding)
@@ -321,6 +331,13 @@ take_listed (struct finding *finding, const char *path, bool *is_group)
   *is_group = true;
   if (finding->is_stopped)
     return RD_EXIT_FAILED;
+  if (status == RADIO_ERROR_UNSUPPORTED && collection == NULL
+      && (finding->how & RD_NODES_GROUPS) && rd_is_url (name)) {
+    /* The root can be checked where it cannot be listed. */
+    rd_error_library (NULL);
+    int failed = take_group (finding, path);
+    return failed ? failed : RD_EXIT_FAILED;
+  }
   if (*path && (status == RADIO_ERROR_NOT_FOUND
                 || status == RADIO_ERROR_ARGUMENT
                 || status == RADIO_ERROR_FORMAT)) {
@@ -421,6 +438,9 @@ take_path (struct finding *finding, const char *path)
 {
   enum radio_status status = RADIO_OK;
   bool is_group = false, is_done = false, is_alone = *path == '\0';
+  /* A local store is open although it has no document. */
+  bool is_lost = is_alone && (finding->how & RD_NODES_GROUPS)
+                 && !rd_is_url (finding->operand);
   RD_FREE char *message = NULL;
   if (is_alone && (finding->how & RD_NODES_STRICT))
     return take_node (finding, path, true, NULL);
@@ -439,7 +459,8 @@ take_path (struct finding *finding, const char *path)
                && rd_is_url (finding->operand)
                && rd_report_foreign (finding->operand)) {
       return RD_EXIT_FAILED;
-    } else if (status != RADIO_ERROR_UNSUPPORTED) {
+    } else if (status != RADIO_ERROR_UNSUPPORTED
+               && !(is_lost && status == RADIO_ERROR_NOT_FOUND)) {
       return is_unread (finding, status)
              ? take_node (finding, path, true, NULL)
              : rd_error_message (finding->operand, message);
@@ -548,11 +569,15 @@ find_store (struct finding *finding, const char *root)
   if (root && made.name == NULL)
     return rd_error_memory ();
   const char *name = root ? root : rd_store_name (args);
-  enum radio_status status = rd_uri_open (args, name, false, &made.store);
+  enum radio_status status = open_uri (args, name, false,
+                                       finding->how & RD_NODES_GROUPS,
+                                       &made.store);
   if (status != RADIO_OK) {
     free (made.name);
     /* Without the store no other name can be found either. */
     finding->is_stopped = root == NULL;
+    if (root && status == RADIO_ERROR_NOT_FOUND && !rd_is_url (root))
+      return rd_report_no_node (finding->operand);
     if (root || status != RADIO_ERROR_NOT_FOUND)
       return store_error (name);
     bool is_named = args->noperands > 0;
@@ -580,6 +605,17 @@ split_operand (const struct finding *finding, char **root, char **path,
     return RD_EXIT_OK;
   if (!rd_is_url (operand) && rd_split_path (operand, root, path))
     return RD_EXIT_OK;
+  /* Of a store that has lost its document the name is left. */
+  struct stat st;
+  size_t n = strlen (operand);
+  while (n > 1 && operand[n - 1] == '/')
+    n--;
+  if ((finding->how & RD_NODES_GROUPS) && ends_with (operand, n, ".zarr")
+      && stat (operand, &st) == 0 && S_ISDIR (st.st_mode)) {
+    *root = strndup (operand, n);
+    *path = strdup ("");
+    return *root && *path ? RD_EXIT_OK : rd_error_memory ();
+  }
   size_t nfixed = strcspn (operand, "*?[");
   bool is_pattern = operand[nfixed] != '\0';
   while (is_pattern && nfixed > 0 && operand[nfixed] != '/')

@@ -129,8 +129,14 @@ struct radio_store_options {
   radio_cancel_fn *cancel;
   void *user_data;
 
+  /* Open the store also if its root's document is broken, or is missing while
+   * there are volumes of radio's: to validate what is there.  If there are any
+   * it is taken for a store of radio's, and for one if it cannot be listed;
+   * radio_store_validate_group reports the document. */
+  bool any_root;
+
   /* Must be zero: later versions may have members here. */
-  uint64_t reserved[8];
+  uint64_t reserved[7];
 };
 
 /* Opens a store.

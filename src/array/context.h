@@ -60,6 +60,7 @@ struct radio_store {
   atomic_bool is_known;       /* the following were read */
   bool is_array;              /* the root's zarr.json is an array's */
   bool is_radio;              /* the root's attributes.radio is there */
+  bool is_assumed;            /* with any_root: its document says neither */
   pthread_mutex_t collections_mutex;
   struct {
     char **names;             /* that were found to be collections */
@@ -67,6 +68,7 @@ struct radio_store {
   } collections;              /* under its mutex */
   radio_cancel_fn *cancel;    /* may be NULL */
   void *user_data;
+  bool any_root;              /* the option */
 };
 
 struct radio_context *rd_context_ref (struct radio_context *context);

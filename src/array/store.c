@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -186,6 +187,63 @@ read_root (struct radio_store *store)
 }
 
 static enum radio_status
+add_folder_name (const struct rd_io_entry *entry, void *user_data)
+{
+  return entry->is_prefix
+         ? rd_buffer_append (user_data, entry->name, strlen (entry->name) + 1)
+         : RADIO_OK;
+}
+
+/* Finds whether a collection has a volume of radio's; of the root (""),
+ * whether one of its collections has.  A store of radio's in a folder of
+ * stores is none: its root is at a collection's place. */
+static enum radio_status
+find_volume (struct radio_store *store, const char *collection, bool *found)
+{
+  RD_BUFFER_SCOPE struct rd_buffer names = { 0 };
+  RD_TRY (store->io->ops->list (store->io, collection, false, add_folder_name,
+                                &names));
+  size_t at = 0;
+  while (at < names.nbytes && !*found) {
+    RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
+    const char *name = (const char *) names.data + at;
+    char path[RD_PATH_MAX_NBYTES + 1];
+    int n = snprintf (path, sizeof path, "%s%s%s", collection,
+                      *collection ? "/" : "", name);
+    bool fits = n >= 0 && (size_t) n < sizeof path;
+    at += strlen (name) + 1;
+    if (fits && *collection)
+      *found = rd_store_read_document (store, path, &document) == RADIO_OK
+               && rd_json_member (rd_json_member (document, "attributes"),
+                                  "radio");
+    else if (fits && exists (store, path, "zarr.json"))
+      RD_TRY (find_volume (store, path, found));
+  }
+  return RADIO_OK;
+}
+
+/* The root's document is broken or missing: what is below says which kind of
+ * store it is.  Where nothing can be listed, what is named there is taken for
+ * a volume. */
+static enum radio_status
+assume_root (struct radio_store *store, enum radio_status status)
+{
+  struct rd_error error;
+  bool found = false;
+  rd_error_save (&error, status);
+  enum radio_status listed = find_volume (store, "", &found);
+  bool is_broken = status == RADIO_ERROR_FORMAT;
+  if (is_broken && listed == RADIO_ERROR_UNSUPPORTED)
+    found = true;
+  else if (listed != RADIO_OK || !(found || is_broken))
+    return rd_error_raise (&error);
+  store->is_array = false;
+  store->is_radio = found;
+  store->is_assumed = true;
+  return RADIO_OK;
+}
+
+static enum radio_status
 open_root (struct radio_store *store, bool create)
 {
   static const char attributes_text[] =
@@ -204,6 +262,9 @@ open_root (struct radio_store *store, bool create)
     if (status == RADIO_OK || status == RADIO_ERROR_EXISTS)
       status = read_root (store);
   }
+  if (store->any_root && (status == RADIO_ERROR_FORMAT
+                          || status == RADIO_ERROR_NOT_FOUND))
+    status = assume_root (store, status);
   if (status != RADIO_OK && status != RADIO_ERROR_NOT_FOUND
       && !strstr (radio_error_message (), store->io->uri))
     return rd_fail_in (status, "%s", store->io->uri);
@@ -257,6 +318,7 @@ rd_store_open_io (struct rd_io *io, const struct radio_store_options *options,
   pthread_mutex_init (&allocated->mutex, NULL);
   pthread_mutex_init (&allocated->collections_mutex, NULL);
   allocated->io = RD_STEAL (taken);
+  allocated->any_root = options->any_root;
   allocated->cancel = options->cancel;
   allocated->user_data = options->user_data;
   RD_CLEANUP (rd_cleanup_store) struct radio_store *store

@@ -307,7 +307,7 @@ list_volumes (struct listing *listing, const char *collection)
   if (store->is_array)
     return RADIO_OK;
   /* The root may be an image itself: then it is the only one. */
-  if (!store->is_radio)
+  if (!store->is_radio && !store->is_assumed)
     RD_TRY (rd_node_kind (store, "", &kind));
   return kind == RD_KIND_IMAGE ? add_found (listing, "", "", NULL)
                                : list_children (listing);

@@ -11,6 +11,7 @@
 
 #include "src/base/structs.h"
 #include "profiler/counters.h"
+#include "src/array/array.h"
 #include "src/volume/documents.h"
 #include "src/volume/list.h"
 #include "src/volume/node.h"
@@ -126,19 +127,20 @@ check_copies (struct validation *validation)
  *----------------------------------------------------------------------*/
 
 /* Without its document, or with an array's, a folder is no collection, and its
- * volumes are not listed.  A folder of another kind has none. */
+ * volumes are not listed; the root is no store.  A folder of another kind has
+ * none. */
 static enum radio_status
 check_other (struct validation *validation, const char *what)
 {
+  const char *path = validation->path;
   bool has_volumes;
-  if (!validation->store->is_radio || *validation->path == '\0')
+  if (!validation->store->is_radio)
     return RADIO_OK;
-  RD_TRY (rd_list_has_volumes (validation->store, validation->path,
-                               &has_volumes));
+  RD_TRY (rd_list_has_volumes (validation->store, path, &has_volumes));
   if (!has_volumes)
     return RADIO_OK;
-  rd_fail (RADIO_ERROR_FORMAT, "%s/zarr.json: %s, while there are volumes "
-           "below", validation->path, what);
+  rd_fail (RADIO_ERROR_FORMAT, "%s%szarr.json: %s, while there are volumes "
+           "below", path, *path ? "/" : "", what);
   return report_damage (validation);
 }
 
@@ -154,16 +156,19 @@ check_group (struct validation *validation)
     return RADIO_ERROR_MEMORY;
   /* A collection can be checked under any root. */
   enum radio_status status = rd_store_read_root (validation->store);
-  if (status == RADIO_OK || *path)
+  bool is_open = status == RADIO_OK, is_radio;
+  if (is_open || *path)
     status = rd_store_read_document (validation->store, path, &document);
   if (status == RADIO_OK)
     status = rd_document_kind (document, path, &kind);
-  if (status == RADIO_ERROR_NOT_FOUND && *path)
+  if (status == RADIO_ERROR_NOT_FOUND && (*path || is_open))
     return check_other (validation, "missing");
   if (status == RADIO_OK && kind == RD_KIND_ARRAY)
     return check_other (validation, "of an array");
   if (status == RADIO_OK && kind == RD_KIND_GROUP)
     status = rd_group_doc_parse (document, where, &group);
+  if (group && *path == '\0')
+    status = rd_store_check_version (group->attributes, where, &is_radio);
   if (status == RADIO_ERROR_FORMAT)
     return report_damage (validation);
   RD_TRY (status);

@@ -92,6 +92,20 @@ def test_a_missing_name_over_http_is_an_error(server):
     assert done.stderr.count("\n") == 1
 
 
+def test_documents_that_are_no_json_are_bad(server):
+    """As a proxy answers with a page of its own."""
+    server.change = lambda path, data: (
+        b"<html>" if path.endswith("zarr.json") else data)
+    done, volume = validate(server, "ct/a")
+    assert (done.returncode, volume["state"]) == (1, "bad"), done.stderr
+    assert "ct/a/zarr.json: invalid JSON" in done.stderr
+    done, items = validate(server)
+    assert done.returncode == 1
+    assert [(item["kind"], item["state"]) for item in items] \
+        == [("group", "bad")]
+    assert "cannot be listed" in done.stderr
+
+
 class Flip:
     """Changes a character of the header in the documents of ct/a, and a byte
     of the header's array, in the first n responses of each."""

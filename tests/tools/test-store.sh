@@ -488,6 +488,49 @@ a_bad_document_above_volumes_is_found () {
   says '4 checked, 0 bad;'
 }
 
+# The root's document is what says that there is a store; the volumes below do
+# not depend on it.
+a_bad_document_of_the_root_is_found_with_its_volumes () {
+  runs phantom -s root.zarr ct/head --size 16
+  runs phantom -s root.zarr mr/head --size 16
+  cp -r root.zarr whole.zarr
+  for text in bad '{"zarr_format":3,"node_type":"group","attributes":7}' ''; do
+    echo "$text" >root.zarr/zarr.json
+    [ -n "$text" ] || rm root.zarr/zarr.json
+    for operand in '-s root.zarr' root.zarr root.zarr/; do
+      status=0
+      # shellcheck disable=SC2086
+      "$RADIO" validate $operand >"$tmp/out" 2>"$tmp/err" || status=$?
+      [ "$status" -eq 1 ]
+      says 'ct/head  ' 'mr/head  ' ' bad' '3 checked, 1 bad;'
+      grep -q '^radio: root.zarr.*zarr.json: ' "$tmp/err"
+      [ "$(wc -l <"$tmp/err")" -eq 1 ]
+    done
+    status=0
+    "$RADIO" validate -s root.zarr --json >"$tmp/out" 2>"$tmp/err" ||
+      status=$?
+    [ "$status" -eq 1 ]
+    says '"path": "root.zarr", "kind": "group", "state": "bad"' \
+      '"path": "ct/head", "kind": "volume", "state": "ok"'
+    runs validate -s root.zarr ct/head
+    says 'ct/head  ok ' '1 checked, 0 bad;'
+  done
+  # A folder of stores is none.
+  mkdir stores
+  mv whole.zarr stores/
+  fails 1 "no store at 'stores'" validate -s stores
+  # Nothing below is radio's.
+  mkdir -p others.zarr/group/array
+  echo '{"zarr_format":3,"node_type":"group"}' |
+    tee others.zarr/group/zarr.json >others.zarr/group/array/zarr.json
+  fails 1 "others.zarr: not a store" validate others.zarr
+  echo bad >others.zarr/zarr.json
+  status=0
+  "$RADIO" validate -s others.zarr >"$tmp/out" 2>"$tmp/err" || status=$?
+  [ "$status" -eq 1 ]
+  says 'others.zarr  bad' '1 checked, 1 bad;'
+}
+
 # Not the data are bad, but they cannot be read.
 what_cannot_be_read_is_not_checked () {
   cp -r p.zarr unread.zarr
@@ -670,6 +713,7 @@ check stats_are_figures_and_bars
 check damage_is_found_and_named
 check a_stale_header_array_is_no_damage
 check a_bad_document_above_volumes_is_found
+check a_bad_document_of_the_root_is_found_with_its_volumes
 check what_cannot_be_read_is_not_checked
 check a_missing_name_is_an_error_and_not_bad
 check a_removed_volume_is_gone

@@ -4,6 +4,8 @@
  * volume before. */
 #include <config.h>
 
+#include <unistd.h>
+
 #include "src/volume/gc/collect.h"
 #include "src/volume/volume.h"
 #include "tests/volume/copying.h"
@@ -329,6 +331,70 @@ a_broken_document_of_a_collection_is_found_and_hides_no_volume (void **state)
   radio_store_close (store);
 }
 
+static void
+open_any_root (const char *uri, struct radio_store **store)
+{
+  assert_ok (radio_store_open (uri, &(struct radio_store_options) {
+    .any_root = true }, store));
+}
+
+static void
+a_store_with_a_bad_root_is_opened_to_validate_it (void **state)
+{
+  (void) state;
+  const struct radio_store_options any = { .any_root = true };
+  struct nifti_spec spec = small_spec ();
+  struct radio_store *store;
+  struct radio_check check;
+  unsigned ndamages = 0;
+  char text[64] = "";
+  assert_ok (radio_store_open ("root.zarr", &(struct radio_store_options) {
+    .create = true }, &store));
+  must_ingest (store, "ct/a", &spec, NULL);
+  put_text (store, "ct/b/zarr.json", "garbage");
+  put_text (store, "zarr.json", "garbage");
+  radio_store_close (store);
+  assert_fails (radio_store_open ("root.zarr", NULL, &store),
+                RADIO_ERROR_FORMAT, "root.zarr: zarr.json: invalid JSON");
+  open_any_root ("root.zarr", &store);
+  list_paths (store, text, sizeof text);
+  assert_string_equal (text, "ct/a ct/b");
+  expected_message = "zarr.json: invalid JSON";
+  assert_fails (radio_store_validate_group (store, "", &check,
+                                            expect_message, &ndamages),
+                RADIO_ERROR_CHECKSUM, "zarr.json: damaged");
+  assert_ok (radio_store_validate_group (store, "ct", &check, NULL, NULL));
+
+  /* A version that is none; one that is newer is not broken. */
+  put_text (store, "zarr.json", "{\"zarr_format\":3,\"node_type\":\"group\","
+            "\"attributes\":{\"radio\":{\"version\":\"x\"}}}");
+  radio_store_close (store);
+  open_any_root ("root.zarr", &store);
+  expected_message = "version is 'x'";
+  assert_fails (radio_store_validate_group (store, "", &check,
+                                            expect_message, &ndamages),
+                RADIO_ERROR_CHECKSUM, "zarr.json: damaged");
+  put_text (store, "zarr.json", "{\"zarr_format\":3,\"node_type\":\"group\","
+            "\"attributes\":{\"radio\":{\"version\":\"2.0\"}}}");
+  radio_store_close (store);
+  assert_fails (radio_store_open ("root.zarr", &any, &store),
+                RADIO_ERROR_UNSUPPORTED, "made by a newer radio");
+
+  assert_int_equal (unlink ("root.zarr/zarr.json"), 0);
+  open_any_root ("root.zarr", &store);
+  expected_message = "zarr.json: missing, while there are volumes below";
+  assert_fails (radio_store_validate_group (store, "", &check,
+                                            expect_message, &ndamages),
+                RADIO_ERROR_CHECKSUM, "zarr.json: damaged");
+  assert_int_equal (ndamages, 3);
+
+  /* Without a volume that is radio's there is no store. */
+  put_text (store, "ct/a/zarr.json", "garbage");
+  radio_store_close (store);
+  assert_fails (radio_store_open ("root.zarr", &any, &store),
+                RADIO_ERROR_NOT_FOUND, "there is no zarr.json");
+}
+
 /* As zarr-python's consolidate_metadata does. */
 static void
 copies_in_a_group_are_stale_when_a_volume_was_written_since (void **state)
@@ -386,6 +452,7 @@ main (void)
     cmocka_unit_test (a_level_has_the_document_of_which_its_volume_has_a_copy),
     cmocka_unit_test (
       a_broken_document_of_a_collection_is_found_and_hides_no_volume),
+    cmocka_unit_test (a_store_with_a_bad_root_is_opened_to_validate_it),
     cmocka_unit_test (
       copies_in_a_group_are_stale_when_a_volume_was_written_since),
     cmocka_unit_test (
