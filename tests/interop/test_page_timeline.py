@@ -227,7 +227,22 @@ def test_the_search_is_beside_the_tabs(opened, local_read):
 
 
 @pytest.mark.parametrize("width", [390, 1024, 1440])
-def test_the_figures_are_one_line(opened, read_page, width):
-    page = opened(read_page, width=width)
+def test_the_figures_are_one_line(opened, tmp_path, width):
+    made = made_lanes(3, 0)
+    made.given.update(alloc_peak_nbytes=388_000, wait_ns=19_800_000)
+    made.facts = [("cpu ns", "24800000", 0)]
+    made.nodes[0]["alloc_peak_nbytes"] = 388_000
+    document = made.document()
+    document["nodes"]["starved_ns"] = [11_300_000] + [0] * (
+        len(made.nodes) - 1)
+    document["info"]["starved_ns"] = 11_300_000
+    document["counters"] = {"name": ["bytes delivered"], "unit": ["bytes"]}
+    document["values"] = {"node": [0], "counter": [0], "value": [3_150_000]}
+    page = opened(write_page(json.dumps(document), tmp_path), width=width)
+    # A scroll bar takes room, too.
+    page.evaluate("document.body.style.marginInlineEnd = '16px', 0")
+    shown = text_of(page, "header .figures")
+    for name in ("on CPUs", "no CPU", "memory", "bytes delivered", "scopes"):
+        assert name in shown
     assert page.evaluate("document.querySelector('header .figures')"
                          ".offsetHeight") < 30

@@ -110,7 +110,7 @@ def test_the_head_follows_what_the_views_are_narrowed_to(opened, runs):
     page.evaluate(press % "{ range: '180000000-287000000' }")
     assert head(page) == {
         "only": "run 4", "wall": "107 ms", "work": "107 ms0.56 threads busy",
-        "on CPUs": "60.0 msof work", "no CPU": "47.0 msof work",
+        "on CPUs": "60.0 msof work", "no CPU": "47.0 ms",
         "wait": "0 ns", "scopes": "4"}
     # Of another stretch the log does not know what had no CPU.
     page.evaluate(press % "{ range: '180000000-190000000' }")

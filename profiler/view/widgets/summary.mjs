@@ -83,7 +83,7 @@ function figures(profile, model) {
     time('work', work, wall > 0
       ? formatRatio(isWhole ? profile.threadsBusy : ran / wall) + busy : ''),
     ran < work ? time('on CPUs', ran, 'of work') : '',
-    starved > 0 ? time('no CPU', starved, 'of work') : '',
+    starved > 0 ? time('no CPU', starved) : '',
     time('wait', wait),
     bytes ? figure(bytes.label, formatBytes(bytes.sum),
                    exactUnit(bytes.sum, 'bytes'),
