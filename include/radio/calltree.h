@@ -351,7 +351,7 @@ enum radio_change {
   RADIO_CHANGE_UNKNOWN,       /* one run each: the noise is unknown */
 };
 
-/* The times that changes are judged by. */
+/* The times that are compared. */
 enum radio_basis {
   RADIO_BASIS_WALL = 0,
   RADIO_BASIS_CPU,            /* on CPUs: wall times cannot be compared, since

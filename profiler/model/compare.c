@@ -360,8 +360,8 @@ to_ns (double value)
 }
 
 static enum radio_change
-judge (const struct pairing *pairing, const struct rd_spread spreads[2],
-       int64_t *low_ns, int64_t *high_ns)
+classify (const struct pairing *pairing, const struct rd_spread spreads[2],
+          int64_t *low_ns, int64_t *high_ns)
 {
   const struct rd_conditions *conditions = &pairing->comparison->conditions;
   double before = spreads[0].median, after = spreads[1].median;
@@ -387,7 +387,7 @@ node_index (uint32_t index)
   return index == RD_NO_INDEX ? RADIO_NO_PARENT : index;
 }
 
-/* What is judged in place of a total or self time. */
+/* What is compared in place of a total or self time. */
 static double
 measure_basis (const struct pairing *pairing, int side, size_t place,
                enum what what, struct rd_spread *spread)
@@ -465,11 +465,11 @@ measure_difference (const struct pairing *pairing, size_t place)
     .median_after_ns = to_ns (totals[1].median),
   };
   if (nodes[0] != RD_NO_INDEX && nodes[1] != RD_NO_INDEX) {
-    difference.total_change = judge (pairing, totals,
-                                     &difference.delta_low_ns,
-                                     &difference.delta_high_ns);
-    difference.change = judge (pairing, selves, &difference.self_low_ns,
-                               &difference.self_high_ns);
+    difference.total_change = classify (pairing, totals,
+                                        &difference.delta_low_ns,
+                                        &difference.delta_high_ns);
+    difference.change = classify (pairing, selves, &difference.self_low_ns,
+                                  &difference.self_high_ns);
     if (is_queue (group) && difference.change != RADIO_CHANGE_UNKNOWN)
       difference.change = RADIO_CHANGE_NONE;
   } else if (!is_queue (group)) {

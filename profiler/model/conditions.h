@@ -29,7 +29,7 @@ size_t rd_count_runs (const struct radio_profile *profile);
  * are not known. */
 size_t rd_count_rounds (const struct radio_profile *profile);
 
-/* True if changes are judged by rounds: both sides have enough. */
+/* True if runs are compared by rounds: both sides have enough. */
 bool rd_is_by_rounds (const struct radio_profile *before,
                       const struct radio_profile *after);
 

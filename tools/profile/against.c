@@ -145,7 +145,7 @@ text_member (struct json_object *object, const char *key)
          ? json_object_get_string (value) : NULL;
 }
 
-/* Complains unless the program's files are those that made the recording. */
+/* Fails unless the program's files are those that made the recording. */
 static int
 check_files (const char *name, struct json_object *object)
 {

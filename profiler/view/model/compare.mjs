@@ -99,7 +99,7 @@ class Comparer {
       sumAt(column, path.nodes[side]));
   }
 
-  // What is judged: runs, or the median of each process's.
+  // What is compared: runs, or the median of each process's.
   measurements(what, path, side) {
     const runs = this.runsOf(what, path, side);
     return !this.isByRounds || runs.length < 2 ? runs
@@ -119,12 +119,12 @@ class Comparer {
       sum + meanOf(this.runsOf('total', path, side)), 0));
     this.least = LEAST_SHARE * Math.max(...whole);
     const isOfBoth = ({ nodes }) => nodes.every((one) => one.length > 0);
-    const judged = this.paths.filter((path) =>
+    const tested = this.paths.filter((path) =>
       isOfBoth(path) && !this.isQueue(path) && [0, 1].some((side) =>
         meanOf(this.runsOf('self', path, side)) > this.least));
     const alone = this.paths.filter((path) =>
       !isOfBoth(path) && !this.isQueue(path));
-    this.alpha = ALPHA / Math.max(1, judged.length
+    this.alpha = ALPHA / Math.max(1, tested.length
                                   + roots.filter(isOfBoth).length);
     this.presenceAlpha = ALPHA / Math.max(1, alone.length);
   }
@@ -142,7 +142,7 @@ class Comparer {
       || 2 * have > n && chance <= this.presenceAlpha;
   }
 
-  judge([before, after]) {
+  classify([before, after]) {
     if (before.n < 2 || after.n < 2 || this.conditions.basis === 'none')
       return { change: 'one run', low: 0, high: 0 };
     const [low, high] = spreadInterval(before, after, this.alpha);
@@ -154,14 +154,15 @@ class Comparer {
              low: toWhole(low), high: toWhole(high), least };
   }
 
-  judgePath(path, spreads) {
+  classifyPath(path, spreads) {
     const isQueue = this.isQueue(path);
     const alone = path.nodes.findIndex((one) => one.length === 0);
     if (alone >= 0)
       return { change: isQueue || !this.belongs(path, 1 - alone) ? 'noise'
         : alone === 0 ? 'new' : 'gone',
                below: 'noise', low: 0, high: 0, selfLow: 0, selfHigh: 0 };
-    const total = this.judge(spreads.total), self = this.judge(spreads.self);
+    const total = this.classify(spreads.total);
+    const self = this.classify(spreads.self);
     return { change: isQueue && self.change !== 'one run' ? 'noise'
       : self.change,
              below: total.change, low: total.low, high: total.high,
@@ -200,7 +201,7 @@ class Comparer {
                             [what + 'After']: after });
     }
     const [before, after] = spreads.total;
-    return { ...made, ...this.judgePath(path, spreads),
+    return { ...made, ...this.classifyPath(path, spreads),
              medianBefore: toWhole(before.median),
              medianAfter: toWhole(after.median) };
   }
