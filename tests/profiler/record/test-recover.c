@@ -618,5 +618,5 @@ main (void)
   progress = mmap (NULL, sizeof *progress, PROT_READ | PROT_WRITE,
                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   snprintf (path, sizeof path, "/dev/shm/radio-test-%d", (int) getpid ());
-  return cmocka_run_group_tests (tests, NULL, NULL);
+  return run_recording_tests (tests);
 }

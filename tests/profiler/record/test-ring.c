@@ -202,5 +202,5 @@ main (void)
     cmocka_unit_test (a_profile_says_how_much_the_ring_holds),
     cmocka_unit_test (options_that_contradict_are_refused),
   };
-  return cmocka_run_group_tests (tests, NULL, NULL);
+  return run_recording_tests (tests);
 }
