@@ -132,8 +132,8 @@ def test_its_key_opens_a_view(opened, changes_page, document, view):
 
 
 def test_an_arrow_opens_the_next_tab(opened, changes_page, document):
-    page = opened(changes_page, fragment="#view=runs")
-    focus(page, "#tab-runs")
+    page = opened(changes_page, fragment="#view=why")
+    focus(page, "#tab-why")
     page.press("ArrowRight")
     assert page.evaluate("document.activeElement.id") == "tab-facts"
     check_shown(page, document, "facts")
