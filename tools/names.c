@@ -289,26 +289,25 @@ on_group (const struct radio_entry *entry, void *user_data)
 }
 
 static enum radio_status
-stop_at_node (const struct radio_entry *entry, void *user_data)
+stop_at_array (const struct radio_entry *entry, void *user_data)
 {
   struct finding *finding = user_data;
   enum radio_node node;
-  bool is_root = *entry->path == '\0';
-  if (radio_store_node (finding->store, entry->path, &node) != RADIO_OK
-      || (is_root && node == RADIO_NODE_GROUP))
+  if (radio_store_node (finding->store, entry->path, &node) != RADIO_OK)
     return RADIO_OK;
-  return RADIO_ERROR_CANCELLED;
+  return node == RADIO_NODE_ARRAY ? RADIO_ERROR_CANCELLED : RADIO_OK;
 }
 
 /* True if a store or collection that has no volumes is nothing to work on.
- * Where groups are wanted, too, a new store is, which has nothing at all. */
+ * Where groups are wanted, too, a store without arrays is something: a new one,
+ * or one whose volumes were removed. */
 static bool
 wants_volumes (struct finding *finding, const char *path)
 {
   if (finding->how & RD_NODES_SOME)
     return true;
   return (finding->how & RD_NODES_GROUPS)
-         && (*path || radio_store_list_groups (finding->store, stop_at_node,
+         && (*path || radio_store_list_groups (finding->store, stop_at_array,
                                                finding) != RADIO_OK);
 }
 

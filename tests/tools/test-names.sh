@@ -154,6 +154,8 @@ nothing_but_arrays_is_nothing_to_work_on () {
   says '2 checked, 0 bad;'
   mkdir new.zarr
   cp p.zarr/zarr.json new.zarr/
+  mkdir new.zarr/emptied
+  cp arrays.zarr/zarr.json new.zarr/emptied/
   runs validate -s new.zarr
   runs validate new.zarr
 }

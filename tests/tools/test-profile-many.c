@@ -15,7 +15,7 @@
 struct capture {
   int saved;
   FILE *file;
-  char text[16384];
+  char text[12000];
 };
 
 static void
