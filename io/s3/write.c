@@ -130,6 +130,10 @@ get_support (struct rd_s3 *s3, const char *key, const struct rd_part *parts,
   }
   if (status == RADIO_OK)
     status = put_if_absent (s3, key, parts, n, &probe_site);
+  /* Another process may have removed an object that no document names yet;
+   * now it is there again. */
+  if (status == RADIO_OK && !is_probe)
+    status = put_if_absent (s3, key, parts, n, &probe_site);
   *support = status == RADIO_ERROR_EXISTS ? RD_S3_SUPPORTED
                                           : RD_S3_UNSUPPORTED;
   if (status == RADIO_ERROR_EXISTS || status == RADIO_ERROR_UNSUPPORTED)

@@ -55,12 +55,14 @@ static void
 try_problem (const struct rd_buffer *document)
 {
   struct rd_http_response answer = { .status = 503 };
-  struct rd_s3_error problem;
-  rd_s3_error_parse (&problem, &answer, document);
-  FUZZ_CHECK (memchr (problem.code, '\0', sizeof problem.code));
-  FUZZ_CHECK (memchr (problem.region, '\0', sizeof problem.region));
-  FUZZ_CHECK (rd_s3_error_next (&problem) == RD_HTTP_RETRY_SLOWER);
-  FUZZ_CHECK (rd_s3_error_fail (&problem, "input", true) != RADIO_OK);
+  char name[] = "input";
+  struct rd_s3_call call = { .name = name };
+  struct rd_s3_error *problem = &call.error;
+  rd_s3_error_parse (problem, &answer, document);
+  FUZZ_CHECK (memchr (problem->code, '\0', sizeof problem->code));
+  FUZZ_CHECK (memchr (problem->region, '\0', sizeof problem->region));
+  FUZZ_CHECK (rd_s3_error_next (problem) == RD_HTTP_RETRY_SLOWER);
+  FUZZ_CHECK (rd_s3_call_fail (&call) != RADIO_OK);
 }
 
 static enum radio_status

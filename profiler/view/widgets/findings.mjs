@@ -84,9 +84,9 @@ function wayTo(profile, { id, node }, { showNode, show, has }) {
   if (view)
     return { title: 'Show where', go: () => {
       show(view, view === 'timeline' ? seenInTime(profile, node)
-        : view === 'why' ? { why: memberOf(profile, id) }
-          : { ...node < 0 ? {} : { node },
-              ...view === 'tiles' ? { tilesby: 'waste' } : {} });
+        : { ...node < 0 ? {} : { node },
+            ...view === 'why' ? { why: memberOf(profile, id) } : {},
+            ...view === 'tiles' ? { tilesby: 'waste' } : {} });
       markEvidence(view);
     } };
   return node < 0 ? null : { title: 'Show ' + profile.names[node],
