@@ -40,7 +40,7 @@ a_wrong_range_is_explained_and_not_taken (void **state)
 {
   (void) state;
   static const struct { const char *text, *part; } bad[] = {
-    { "", "empty" }, { "-5:", "negative" }, { ":-1", "negative" },
+    { "", "no range" }, { "-5:", "negative" }, { ":-1", "negative" },
     { "5:5", "END must be greater" },
     { "9:3", "END must be greater" },
     { ":0", "END must be greater" }, { "a:b", "START:END" },
