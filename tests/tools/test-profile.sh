@@ -435,7 +435,7 @@ END
 a_command_that_cannot_be_run_again_is_an_error () {
   records_earlier
   fails 1 "no.json: " profile roi -s s.zarr --against no.json
-  rewritten '/libradio[.]' '/gone.' gone.json
+  rewritten 'path\\":\\"/' 'path\\":\\"/gone/' gone.json
   fails 1 "gone.json: the program that made it is gone (" profile roi \
     -s s.zarr --against gone.json -o never.html
   rewritten 'changed_ns[^0-9]*' '&1' changed.json
