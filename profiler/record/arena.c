@@ -251,7 +251,7 @@ extend_synced (struct rd_arena *arena, size_t nbytes)
   }
   arena->synced.nbytes = end;
   if (arena->synced.reported)
-    *arena->synced.reported = end;
+    __atomic_store_n (arena->synced.reported, end, __ATOMIC_RELAXED);
   return arena->at + begin;
 }
 

@@ -145,6 +145,25 @@ pause_writers (struct radio_recorder *recorder)
       sched_yield ();
 }
 
+/* The words by which threads enter change meanwhile: each is read at once.
+ * Memory of the image is aligned. */
+static void
+copy_words (unsigned char *to, const unsigned char *from, size_t nbytes)
+{
+  typedef uint64_t __attribute__ ((__may_alias__)) word;
+  for (size_t i = 0; i + sizeof (word) <= nbytes; i += sizeof (word))
+    *(word *) (void *) (to + i)
+      = __atomic_load_n ((const word *) (const void *) (from + i),
+                         __ATOMIC_RELAXED);
+}
+
+/* The bytes of the image that are in use; other threads may add some. */
+static size_t
+used_nbytes (const struct rd_image_header *header)
+{
+  return (size_t) __atomic_load_n (&header->nbytes, __ATOMIC_RELAXED);
+}
+
 /* Copies slots to their places in the copy. */
 static void
 copy_slots (const struct snapshot *snapshot,
@@ -163,11 +182,11 @@ copy_paused (struct snapshot *snapshot, struct radio_recorder *recorder)
   const unsigned char *from = (const unsigned char *) header;
   size_t behind = RD_ARENA_HEADER_NBYTES
                   + (((size_t) header->ring_nbytes + 4095) & ~(size_t) 4095);
-  if (header->nbytes > snapshot->copy.nbytes)
+  size_t nbytes = used_nbytes (header);
+  if (nbytes > snapshot->copy.nbytes)
     return false;
-  memcpy (snapshot->copy.at, from, RD_ARENA_HEADER_NBYTES);
-  memcpy (snapshot->copy.at + behind, from + behind,
-          (size_t) header->nbytes - behind);
+  copy_words (snapshot->copy.at, from, RD_ARENA_HEADER_NBYTES);
+  copy_words (snapshot->copy.at + behind, from + behind, nbytes - behind);
   snapshot->nparts = 0;
   for (size_t i = 0; i < recorder->synced.writers.n; i++) {
     const struct rd_writer_state *writer = recorder->synced.writers.at[i];
@@ -248,9 +267,7 @@ radio_recorder_snapshot (struct radio_recorder *recorder,
     return rd_fail (RADIO_ERROR_UNSUPPORTED, "radio_recorder_snapshot: the "
                     "recorder has no ring; set ring_nbytes");
   RD_CLEANUP (cleanup_snapshot) struct snapshot snapshot = { .parts = NULL };
-  rd_thread_lock (&recorder->mutex);
-  size_t nbytes = (size_t) header->nbytes + MORE_NBYTES;
-  rd_thread_unlock (&recorder->mutex);
+  size_t nbytes = used_nbytes (header) + MORE_NBYTES;
   RD_TRY (make_copy (nbytes, &snapshot.copy));
   snapshot.limit = (size_t) (header->ring_nbytes / sizeof (union rd_log_slot)
                              / header->chunk_slots);
