@@ -74,6 +74,11 @@ struct rd_io_get {
    * fails. */
   uint64_t object_nbytes;
   uint64_t version;
+
+  /* Set before done is called: it failed since the object is not the one that
+   * the caller, or the first response for the held file, said.  That one may
+   * have been wrong, too: let go of the file, and begin with the index. */
+  bool is_other;
 };
 
 /* A piece of the data to write. */

@@ -57,6 +57,7 @@ check_object (struct rd_http_read *read, uint64_t object_nbytes)
       memcpy (file->etag, response->etag, sizeof file->etag);
     is_other |= strcmp (file->etag, response->etag) != 0;
   }
+  read->get->is_other = is_other;
   if (!is_other)
     return RADIO_OK;
   uint64_t other = (version ^ object_nbytes) | 1;
@@ -136,6 +137,7 @@ rd_http_read_end (struct rd_http_read *read)
   struct rd_counting counting = { 0 };
   get->version = version_of (&read->task.response);
   get->error = read->task.error;
+  get->is_other &= get->error.status != RADIO_OK;
   if (get->error.status != RADIO_OK)
     get->into->nbytes = 0;
   else if (get->range == RD_RANGE_ALL)
@@ -173,6 +175,7 @@ rd_http_read_begin (struct rd_http_read *read, struct rd_http *http,
               rd_min_u64 (rd_add_sat (get->offset, get->nbytes - 1),
                           INT64_MAX));
   get->into->nbytes = 0;
+  get->is_other = false;
   if (radio_profile_is_on ())
     task->request = radio_async_begin (&request_site);
   enum radio_status status = rd_http_submit (http, task);

@@ -42,6 +42,7 @@ prepare_index_read (const struct rd_index_job *job, uint32_t number,
   get->needed_nbytes = 0;
   get->object_nbytes = 0;
   get->version = 0;
+  get->is_other = false;
   get->stop = rd_read_stop_io (job->read->stop);
   get->into = into;
 }
@@ -113,6 +114,8 @@ accept_index (const struct rd_index_job *job, uint32_t number,
     if (chunk->missing)
       return RADIO_OK;
   } else {
+    if (get->is_other)
+      atomic_store (&read->found_stale, true);
     RD_TRY (status);
     struct rd_refetch refetch = { 0 };
     for (;;) {

@@ -120,6 +120,7 @@ rd_fetch_prepare_read (const struct rd_fetch_job *job,
   get->needed_nbytes = 0;
   get->object_nbytes = fetch->kind == RD_FETCH_SPAN ? fetch->shard_nbytes : 0;
   get->version = fetch->kind == RD_FETCH_SPAN ? fetch->shard_version : 0;
+  get->is_other = false;
   get->stop = rd_read_stop_io (job->read->stop);
   /* For profiles: the tiles without the gaps between them. */
   if (fetch->kind == RD_FETCH_SPAN && radio_profile_is_on ())
@@ -147,15 +148,17 @@ rd_fetch_check_read (const struct rd_fetch_job *job,
   if (*missing)
     return RADIO_OK;
   /* Stores that have versions set them also when the read fails. */
-  bool is_other = fetch->shard_version != 0 && get->version != 0
-    && get->version != fetch->shard_version;
+  bool is_other = get->is_other
+    || (fetch->shard_version != 0 && get->version != 0
+        && get->version != fetch->shard_version);
   bool is_resized = get->object_nbytes != fetch->shard_nbytes;
   if (fetch->kind != RD_FETCH_SPAN
       || !(is_other || status == RADIO_ERROR_NOT_FOUND || is_resized))
     return status;
 
   /* It is not the shard whose index is known. */
-  atomic_store (&job->read->found_stale, is_other || is_resized);
+  if (is_other || is_resized)
+    atomic_store (&job->read->found_stale, true);
   rd_index_cache_drop (array->indexes, chunk_of (job, fetch->first)->chunk);
   rd_io_forget (array->store->io, get->key);
   if (status != RADIO_OK)

@@ -65,7 +65,9 @@ open_shard (struct rd_object_pieces *pieces, struct rd_scratch *scratch)
       .offset = offset, .nbytes = (size_t) layout->index_nbytes,
       .into = &pieces->index, .object_nbytes = pieces->object_nbytes,
     };
-    RD_TRY (rd_io_read (pieces->io, &get));
+    status = rd_io_read (pieces->io, &get);
+    pieces->found_other |= get.is_other;
+    RD_TRY (status);
     if (get.object_nbytes != pieces->object_nbytes
         || pieces->index.nbytes != layout->index_nbytes)
       return fail_changed (pieces, get.object_nbytes);
@@ -173,15 +175,17 @@ rd_object_pieces_prepare_read (const struct rd_object_pieces *pieces,
   get->needed_nbytes = 0;
   get->object_nbytes = pieces->object_nbytes;
   get->version = 0;
+  get->is_other = false;
   get->stop = NULL;
   return RADIO_OK;
 }
 
 enum radio_status
-rd_object_pieces_check_read (const struct rd_object_pieces *pieces,
+rd_object_pieces_check_read (struct rd_object_pieces *pieces,
                              const struct rd_object_piece *piece,
                              const struct rd_io_get *get)
 {
+  pieces->found_other |= get->is_other;
   RD_TRY (rd_error_raise (&get->error));
   if (get->object_nbytes != pieces->object_nbytes
       || get->into->nbytes != piece->nbytes)

@@ -32,6 +32,7 @@ struct rd_object_pieces {
   struct rd_object_tile *tiles;        /* by their offsets */
   uint64_t n;
   uint64_t at, next;                  /* offset and tile of the next piece */
+  bool found_other;                   /* see rd_io_get.is_other */
 };
 
 /* Reads the object's index and checks it.  Damage is RADIO_ERROR_FORMAT or
@@ -55,7 +56,7 @@ rd_object_pieces_prepare_read (const struct rd_object_pieces *pieces,
 
 /* Checks that all of the piece was read, of an object of the same size. */
 enum radio_status
-rd_object_pieces_check_read (const struct rd_object_pieces *pieces,
+rd_object_pieces_check_read (struct rd_object_pieces *pieces,
                              const struct rd_object_piece *piece,
                              const struct rd_io_get *get) RADIO_USE_RESULT;
 

@@ -108,3 +108,57 @@ def test_a_validation_through_lies_and_flips_finds_no_damage(gateway, liar,
         done = radio("validate", "-q", "-s", store, env=gateway.environment(
             AWS_ENDPOINT_URL_S3=liar.url))
         assert "1 checked, 0 bad; 80 tiles" in done.stdout
+
+
+class FirstLiar(Handler):
+    """The first response with a range of each object has another ETag, as if
+    it was of another object; all others are true."""
+
+    def answer(self, status, headers, body):
+        lies = status == 206 and self.path not in self.server.known
+        if lies:
+            self.server.known.add(self.path)
+            headers = [(name, '"of another"' if name.lower() == "etag"
+                        else value) for name, value in headers]
+        if lies and self.server.cuts:
+            # Its body ends early, so that it is requested again.
+            body, self.close_connection = body[:-1], True
+            headers = [*headers, ("Content-Length", len(body) + 1)]
+            self.send_response(status)
+            for name, value in headers:
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
+        else:
+            super().answer(status, headers, body)
+
+
+@pytest.mark.parametrize("cuts", [False, True])
+def test_a_first_response_of_another_object_is_not_believed(
+        gateway, radio, np, cuts, tmp_path):
+    """What it says is compared with by all later responses."""
+    bucket = f"first-{cuts:d}"
+    gateway.client().create_bucket(Bucket=bucket)
+    store, env = f"s3://{bucket}/study.zarr", gateway.environment()
+    noise = np.random.default_rng(1).integers(-1000, 1000, (144, 144, 144),
+                                              np.int16)
+    np.save(tmp_path / "noise.npy", noise)
+    radio("ingest", "-s", store, "-c", "ct", "--spacing", "1,1,1",
+          tmp_path / "noise.npy", env=env)
+    for command in (["export", "-s", store, "ct/noise", "-o",
+                     tmp_path / "back.npy"],
+                    ["validate", "-q", "-s", store],
+                    ["cp", "-s", store, "ct", tmp_path / "copy.zarr"]):
+        server = Proxy(gateway, False, FirstLiar)
+        server.known, server.cuts = set(), cuts
+        try:
+            radio(*command, env=gateway.environment(
+                AWS_ENDPOINT_URL_S3=server.url))
+            assert server.known
+        finally:
+            server.shutdown()
+            server.server_close()
+    assert np.array_equal(np.load(tmp_path / "back.npy"), noise)
+    radio("export", "-s", tmp_path / "copy.zarr", "ct/noise", "-o",
+          tmp_path / "copied.npy")
+    assert np.array_equal(np.load(tmp_path / "copied.npy"), noise)

@@ -91,10 +91,12 @@ next_piece (struct reader *reader, struct piece_read **result)
   if (!io->ops->is_blocking)
     RD_TRY (request_piece (reader, other));
   read->is_requested = false;
-  if (io->ops->is_blocking)
-    RD_TRY (rd_io_read (io, &read->get));
-  else
+  if (io->ops->is_blocking) {
+    enum radio_status status = rd_io_read (io, &read->get);
+    (void) status;                    /* it is in get.error as well */
+  } else {
     wait_for_read (read);
+  }
   RD_TRY (rd_object_pieces_check_read (reader->cuts, &read->piece,
                                        &read->get));
   *result = read;
@@ -106,7 +108,7 @@ next_piece (struct reader *reader, struct piece_read **result)
 /* Verifies the tiles of a piece, which is requested again if they came damaged
  * over a network. */
 static enum radio_status
-verify_piece (const struct rd_object_pieces *cuts, struct piece_read *read,
+verify_piece (struct rd_object_pieces *cuts, struct piece_read *read,
               struct rd_scratch *scratch)
 {
   struct rd_refetch refetch = { 0 };
@@ -116,7 +118,8 @@ verify_piece (const struct rd_object_pieces *cuts, struct piece_read *read,
     if (!rd_refetch_is_due (&refetch, cuts->io, status, read->buffer.data,
                             read->buffer.nbytes))
       return status;
-    RD_TRY (rd_io_read (cuts->io, &read->get));
+    status = rd_io_read (cuts->io, &read->get);
+    (void) status;                    /* it is in get.error as well */
     RD_TRY (rd_object_pieces_check_read (cuts, &read->piece, &read->get));
   }
 }
@@ -165,13 +168,18 @@ cuts_of (const struct rd_copy *copy, const struct rd_copy_object *object,
   };
 }
 
+/* An object is read from its beginning as often as this, if a server says that
+ * it was replaced meanwhile: what it said first may have been wrong. */
+#define MAX_READS 8
+
 /* Reads an object, piece by piece.  With scratch its tiles are verified, with
- * a writer its bytes are appended to that, and counted as progress.  *crc,
- * unless NULL, is of all bytes.  cuts are open, or have no tiles. */
+ * a writer its bytes are appended to that, and counted as progress, as long
+ * as nothing fails.  *crc, unless NULL, is of all bytes.  cuts are open, or
+ * have no tiles. */
 static enum radio_status
-read_object (struct rd_copy *copy, struct rd_object_pieces *cuts,
+read_pieces (struct rd_copy *copy, struct rd_object_pieces *cuts,
              struct rd_scratch *scratch, struct rd_io_writer *writer,
-             uint32_t *crc)
+             uint32_t *crc, uint64_t *done_nbytes)
 {
   struct reader reader RD_CLEANUP (reader_close) = { .cuts = cuts };
   struct piece_read *read;
@@ -195,8 +203,23 @@ read_object (struct rd_copy *copy, struct rd_object_pieces *cuts,
       RD_SCOPE ("write", RD_IN_OPERATION);
       RD_TRY (rd_scope_end_with (writer->ops->append (writer, &part, 1)));
     }
+    if (writer)
+      *done_nbytes += part.nbytes;
     RD_TRY (rd_copy_progress (copy, writer ? part.nbytes : 0));
   }
+}
+
+static enum radio_status
+read_object (struct rd_copy *copy, struct rd_object_pieces *cuts,
+             struct rd_scratch *scratch, struct rd_io_writer *writer,
+             uint32_t *crc)
+{
+  uint64_t done_nbytes = 0;
+  enum radio_status status = read_pieces (copy, cuts, scratch, writer, crc,
+                                          &done_nbytes);
+  if (status != RADIO_OK)
+    atomic_fetch_sub (&copy->done_nbytes, done_nbytes);
+  return status;
 }
 
 /* Checks whether the object exists, with its size, the same index, and its
@@ -317,12 +340,18 @@ rd_copy_object (struct rd_copy *copy, const struct rd_copy_object *object,
 {
   RD_SCOPE ("copy shard", RD_IN_OPERATION);
   RD_NOTE_NAME ("key", object->from_key);
-  struct rd_object_pieces source RD_OBJECT_PIECES_SCOPE
-    = cuts_of (copy, object, true);
-  RD_TRY (rd_copy_progress (copy, 0));
-  source.file = rd_io_hold (source.io, source.key, false);
-  enum radio_status status = copy_object (copy, object, &source, scratch);
-  rd_io_release (source.io, source.file);
+  enum radio_status status;
+  bool found_other;
+  unsigned n = 0;
+  do {
+    struct rd_object_pieces source RD_OBJECT_PIECES_SCOPE
+      = cuts_of (copy, object, true);
+    RD_TRY (rd_copy_progress (copy, 0));
+    source.file = rd_io_hold (source.io, source.key, false);
+    status = copy_object (copy, object, &source, scratch);
+    rd_io_release (source.io, source.file);
+    found_other = source.found_other;
+  } while (status != RADIO_OK && found_other && ++n < MAX_READS);
   if (status == RADIO_ERROR_NOT_FOUND)
     status = rd_copy_fail_missing (copy, object->from_key);
   return rd_scope_end_with (status);
