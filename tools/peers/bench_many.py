@@ -78,8 +78,13 @@ def system_calls(build, env, *args):
 
 
 class Bench:
+    """Measures commands.  No store is removed before the end: for five minutes
+    after files were deleted, an ext4 without a journal looks for inodes that
+    were not in use recently, which doubles the time of creating files."""
+
     def __init__(self, options):
         self.options = options
+        self.stores = options.folder / "stores"
         self.found = {}
 
     def add(self, title, row, *figures):
@@ -99,41 +104,40 @@ class Bench:
         images = options.folder / f"images-{n}"
         write_images(images, n)
         paths = [f"ct/v{j:06d}" for j in range(n)]
-        with tempfile.TemporaryDirectory() as folder:
-            for row, *args in (
-                    ("ingest", "ingest", "-q", "-c", "ct", images),
-                    ("ls", "ls"), ("ls -l", "ls", "-l"),
-                    ("validate", "validate", "-q"),
-                    ("stats", "stats", "ct"),
-                    ("gc", "gc"),
-                    ("cp", "cp", "-q", store, f"{folder}/copy.zarr"),
-                    ("rm", "rm", *paths)):
-                link.take_counts()
-                if row == "stats" and title == "before":
-                    continue  # of one volume alone, then
-                where = [] if row == "cp" else ["-s", store]
-                seconds, peak = run(build, env, args[0], *where, *args[1:])
-                self.add(title, row, seconds, link.take_counts()[0], peak)
+        copy = self.stores / f"copy-{title}-{i}.zarr"
+        for row, *args in (
+                ("ingest", "ingest", "-q", "-c", "ct", images),
+                ("ls", "ls"), ("ls -l", "ls", "-l"),
+                ("validate", "validate", "-q"),
+                ("stats", "stats", "ct"),
+                ("gc", "gc"),
+                ("cp", "cp", "-q", store, copy),
+                ("rm", "rm", *paths)):
+            link.take_counts()
+            if row == "stats" and title == "before":
+                continue  # of one volume alone, then
+            where = [] if row == "cp" else ["-s", store]
+            seconds, peak = run(build, env, args[0], *where, *args[1:])
+            self.add(title, row, seconds, link.take_counts()[0], peak)
         link.stop()
 
-    def local(self, title, build):
+    def local(self, title, build, i):
         """Measures commands on the local disk."""
         options = self.options
         images, env = options.folder / "images-local", dict(os.environ)
-        store = options.folder / "local.zarr"
+        store = self.stores / f"local-{title}-{i}.zarr"
         for row, *args in (
                 ("local ingest", "ingest", "-q", "-c", "ct", images),
                 ("local ls -l", "ls", "-l"), ("local ls", "ls"),
                 ("local validate", "validate", "-q"),
                 ("local gc", "gc")):
             if row == "local ingest":
-                shutil.rmtree(store, ignore_errors=True)
                 os.sync()
             seconds, peak = run(build, env, args[0], "-s", store, *args[1:])
             self.add(title, row, seconds, 0, peak)
-        shutil.rmtree(store)
         # The calls of 64 volumes, less those of none.
         some = options.folder / "images-some"
+        store = self.stores / f"some-{title}-{i}.zarr"
         write_images(some, 64)
         more = system_calls(build, env, "ingest", "-q", "-s", store, "-c",
                             "ct", some)
@@ -141,7 +145,6 @@ class Bench:
                             "ct", "--skip-existing", some / "v000000.nii")
         self.add(title, "calls of a local ingest, each volume",
                  *((a - b) / 64 for a, b in zip(more, none)), 0)
-        shutil.rmtree(store)
 
     def table(self):
         titles = list(dict.fromkeys(title for title, _ in self.found))
@@ -176,10 +179,15 @@ def main(options, server):
     if options.before:
         builds = {"before": (options.before, few), **builds}
     bench = Bench(options)
-    for i in range(options.rounds):
-        for title, (build, n) in builds.items():
-            bench.remote(title, build, n, server, i)
-            bench.local(title, build)
+    shutil.rmtree(bench.stores, ignore_errors=True)
+    bench.stores.mkdir()
+    try:
+        for i in range(options.rounds):
+            for title, (build, n) in builds.items():
+                bench.local(title, build, i)
+                bench.remote(title, build, n, server, i)
+    finally:
+        shutil.rmtree(bench.stores)
     fewer = (f" ({few} of them before)"
              if options.before and few != options.many else "")
     return (f"{report.machine(options)}; {options.many} volumes of 24 KB in "
