@@ -381,7 +381,6 @@ run_cp (struct rd_args *args)
     free_item (&cp.items[i]);
   free (cp.items);
   rd_nodes_clear (&cp.nodes);
-  rd_interrupt_die ();
   return status;
 }
 

@@ -50,7 +50,6 @@ run_gc (struct rd_args *args)
     return args->status;
   rd_interrupt_catch ();
   int status = collect_garbage (args);
-  rd_interrupt_die ();
   return status;
 }
 

@@ -676,7 +676,6 @@ run_ingest (struct rd_args *args)
     free (ingest.outcomes[i].message);
   free (ingest.outcomes);
   clear_files (&ingest.files);
-  rd_interrupt_die ();
   return status;
 }
 

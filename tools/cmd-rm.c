@@ -133,7 +133,6 @@ run_rm (struct rd_args *args)
     status = failed ? failed : status;
   }
   clear_removal (&removal);
-  rd_interrupt_die ();
   return status;
 }
 

@@ -28,7 +28,7 @@ int rd_interrupted (void);
 void rd_interrupt_note (int number);
 
 /* Dies of the signal that was noted, if any, so that a shell's loop ends,
- * too. */
+ * too.  Called by main, once a command has freed and removed what it had. */
 void rd_interrupt_die (void);
 
 /* The folder for temporary files: $TMPDIR, else /tmp. */

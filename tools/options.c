@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "tools/interrupt.h"
 #include "tools/options.h"
 #include "tools/parse.h"
 
@@ -531,8 +532,10 @@ rd_program_main (const struct rd_command *command, int argc, char **argv)
   struct rd_args args;
   rd_program_init ();
   rd_set_program (command->name);
-  return rd_close_stdout (rd_args_init (&args, command, argc, argv)
-                          ? command->run (&args) : RD_EXIT_USAGE);
+  int status = rd_args_init (&args, command, argc, argv)
+               ? command->run (&args) : RD_EXIT_USAGE;
+  rd_interrupt_die ();
+  return rd_close_stdout (status);
 }
 
 /*------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "tools/interrupt.h"
 #include "tools/options.h"
 
 static const struct rd_command *const commands[] = {
@@ -62,8 +63,13 @@ run_recorded (struct rd_args *args)
   /* The profile of a command that failed says so, and why. */
   char number[32];
   const char *message = rd_first_error ();
-  snprintf (number, sizeof number, "exit status %d", status);
-  if (status != RD_EXIT_OK
+  int signalled = rd_interrupted ();
+  if (signalled) {
+    message = NULL;
+    snprintf (number, sizeof number, "ended by signal %d", signalled);
+  } else
+    snprintf (number, sizeof number, "exit status %d", status);
+  if ((status != RD_EXIT_OK || signalled)
       && radio_profile_env_fact ("failed", message ? message : number,
                                  RADIO_TEXT_NAME) != RADIO_OK)
     rd_error_library (NULL);
@@ -118,5 +124,8 @@ main (int argc, char **argv)
 {
   rd_program_init ();
   int skip = argc > 0;
-  return rd_close_stdout (run (argc - skip, argv + skip));
+  int status = run (argc - skip, argv + skip);
+  /* Once the profile is written. */
+  rd_interrupt_die ();
+  return rd_close_stdout (status);
 }

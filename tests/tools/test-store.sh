@@ -167,6 +167,42 @@ an_interrupt_finishes_or_drops_each_file () {
   done
 }
 
+# signals_ingest RING SIGNAL: sends the signal once there is a collection, with
+# more volumes as long as all are done before it comes.  Sets $status.
+signals_ingest () {
+  status=0
+  until [ $status -ne 0 ]; do
+    for i in $(seq $nfiles); do
+      [ -e "stopped/$i.nii" ] || cp scans/four.nii "stopped/$i.nii"
+    done
+    nfiles=$((2 * nfiles))
+    rm -rf stopped.zarr stopped.json
+    RADIO_PROFILE=stopped.json RADIO_PROFILE_RING=$1 \
+      RADIO_PROFILE_SIGNAL=${1:+$2} "$RADIO" ingest --threads 1 \
+      -s stopped.zarr -c c stopped >"$tmp/done" 2>"$tmp/err" &
+    pid=$!
+    while [ ! -e stopped.zarr/c ] && kill -0 $pid; do sleep 0.01; done
+    kill -s "$2" $pid || :
+    wait $pid || status=$?
+  done
+  cat "$tmp/err"
+}
+
+the_profile_of_an_interrupted_ingest_is_written () {
+  nfiles=50
+  mkdir stopped rings
+  export XDG_RUNTIME_DIR="$PWD/rings"
+  for ring in 1M ''; do
+    for signal in TERM INT; do
+      signals_ingest "$ring" $signal
+      [ "$(kill -l $status)" = $signal ]
+      [ -z "$(ls -A rings)" ]
+      runs profile show stopped.json
+      says 'ended by signal' 'radio ingest'
+    done
+  done
+}
+
 # Every invalid fixture gives one line that names it.
 a_broken_file_gives_one_clear_line () {
   for file in "$fixtures"/bad-* "$fixtures"/unsupported-* \
@@ -690,6 +726,7 @@ check a_collection_can_be_given_and_listed_alone
 check a_bad_file_costs_only_itself
 check concurrent_files_are_reported_in_their_order
 check an_interrupt_finishes_or_drops_each_file
+check the_profile_of_an_interrupted_ingest_is_written
 check a_broken_file_gives_one_clear_line
 check clashing_names_name_both_files_and_write_nothing
 check clashing_names_of_different_folders_are_named_after_these

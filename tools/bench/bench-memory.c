@@ -369,7 +369,6 @@ run_memory (struct rd_args *args)
                                            : args->status;
   free (peaks.store);
   rd_temp_remove (peaks.temp);
-  rd_interrupt_die ();
   return status;
 }
 

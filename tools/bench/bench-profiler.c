@@ -612,7 +612,6 @@ run_profiler (struct rd_args *args)
   clear_reads (&bench.box);
   clear_reads (&bench.whole);
   rd_subject_close (&bench.subject);
-  rd_interrupt_die ();
   return status;
 }
 

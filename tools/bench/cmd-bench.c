@@ -115,7 +115,6 @@ run_bench (struct rd_args *args)
   rd_layouts_close (&bench);
   rd_list_clear (&bench.tilings);
   rd_list_clear (&bench.codecs);
-  rd_interrupt_die ();
   return status;
 }
 

@@ -219,7 +219,6 @@ run_ingest (struct rd_args *args)
   rd_measure_clear (&ingest.measure);
   free (ingest.store_name);
   free (ingest.phantom_file);
-  rd_interrupt_die ();
   return status;
 }
 

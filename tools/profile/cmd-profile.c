@@ -344,7 +344,6 @@ run_wrapped (struct rd_args *args)
     rd_temp_remove (wrap.temp);
   rd_profile_output_clear (&wrap.output);
   rd_interrupt_note (wrap.child.number);
-  rd_interrupt_die ();
   return status;
 }
 

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "tools/facts.h"
-#include "tools/interrupt.h"
 #include "tools/options.h"
 #include "tools/profile/against.h"
 
@@ -240,7 +239,6 @@ run_reads (struct rd_args *args)
   rd_subjects_close (&read.subjects);
   rd_measure_clear (&read.measure);
   free (read.buffer);
-  rd_interrupt_die ();
   return status;
 }
 

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "tools/facts.h"
-#include "tools/interrupt.h"
 #include "tools/json.h"
 #include "tools/options.h"
 #include "tools/output.h"
@@ -337,7 +336,6 @@ run_sweep (struct rd_args *args)
   for (size_t i = 0; i < MAX_SIZES; i++)
     free (sweep.points[i].seconds);
   free (sweep.buffer);
-  rd_interrupt_die ();
   return status;
 }
 
