@@ -114,7 +114,8 @@ rd_s3_error_next (const struct rd_s3_error *error)
 
 struct meaning {
   const char *code;           /* NULL: of the status, for responses without a
-                                 known code: those to HEAD have no body */
+                                 known code: those to HEAD have no body.  It
+                                 alone means that an object is missing */
   unsigned http_status;
   enum radio_status status;
   const char *message;
@@ -186,6 +187,15 @@ static const struct meaning meanings[] = {
   { NULL, 507, RADIO_ERROR_NO_SPACE, "the server has no space left" },
 };
 
+/* True for a 404 to a request whose response has a body, but no code in it.
+ * Any web server answers so: it does not say that there is no object. */
+static bool
+is_unexplained (const struct rd_s3_call *call)
+{
+  return call->error.status == 404 && !call->error.has_code
+         && call->read.task.method != RD_HTTP_HEAD;
+}
+
 enum radio_status
 rd_s3_call_fail (const struct rd_s3_call *call)
 {
@@ -197,6 +207,10 @@ rd_s3_call_fail (const struct rd_s3_call *call)
   static const struct meaning nowhere = {
     NULL, 0, RADIO_ERROR_IO, "the server cannot create it there; check the "
     "bucket's name and the endpoint"
+  };
+  static const struct meaning no_code = {
+    NULL, 0, RADIO_ERROR_IO, "the server answers 404 without an S3 code; "
+    "check the endpoint"
   };
   const struct rd_s3_error *error = &call->error;
   const struct meaning *meaning = &none;
@@ -222,6 +236,8 @@ rd_s3_call_fail (const struct rd_s3_call *call)
       meaning = &none;
     } else if (!is_known && call->read.task.method == RD_HTTP_PUT) {
       meaning = &nowhere;
+    } else if (is_unexplained (call)) {
+      meaning = &no_code;
     }
   }
   if (meaning->status == RADIO_ERROR_NOT_FOUND)
@@ -420,6 +436,8 @@ rd_s3_classify (struct rd_s3_call *call, enum rd_http_next *next)
   if (rd_http_is_good (call->error.status))
     return RADIO_OK;
   *next = rd_s3_error_next (&call->error);
+  if (call->read.task.method == RD_HTTP_GET && is_unexplained (call))
+    *next = RD_HTTP_RETRY_SOON;
   return rd_s3_call_fail (call);
 }
 

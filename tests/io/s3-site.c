@@ -5,8 +5,8 @@
 #include "tests/io/s3-site.h"
 
 static const struct rd_http_options hasty = {
-  .nattempts = 4, .first_byte_timeout_ms = 60000, .stall_timeout_ms = 60000,
-  .backoff_ms = 1, .nconnections = 4,
+  .nattempts = S3_NATTEMPTS, .first_byte_timeout_ms = 60000,
+  .stall_timeout_ms = 60000, .backoff_ms = 1, .nconnections = 4,
 };
 
 /* A token that is new each time. */

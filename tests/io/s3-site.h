@@ -13,6 +13,9 @@
 
 #define S3_MAX_ANSWERS 256
 
+/* Of one request. */
+#define S3_NATTEMPTS 4
+
 struct s3_site {
   struct rd_io *objects, *io;
   struct http_peer *peer;

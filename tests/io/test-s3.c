@@ -152,11 +152,54 @@ odd_bodies_of_problems_do_no_harm (void **state)
   char body[512] = "<";
   memset (body + 1, 'a', 300);
   memcpy (body + 301, "/>", 3);
-  s3_say (site, "404 Not Found", "Transfer-Encoding: chunked\r\n",
-          "5\r\nabcde\r\n0\r\nX-Late: y\r\n\r\n");
-  assert_fails (read_key (site->io, "k"), RADIO_ERROR_NOT_FOUND, "k");
+  for (int i = 0; i < S3_NATTEMPTS; i++)
+    s3_say (site, "404 Not Found", "Transfer-Encoding: chunked\r\n",
+            "5\r\nabcde\r\n0\r\nX-Late: y\r\n\r\n");
+  assert_fails (read_key (site->io, "k"), RADIO_ERROR_IO, "k");
   s3_say (site, "418 Teapot", "", body);
   assert_fails (read_key (site->io, "k"), RADIO_ERROR_IO, "(status 418)");
+  s3_assert_all_sent (site);
+}
+
+#define NO_CODE "the server answers 404 without an S3 code; check the " \
+  "endpoint (status 404)"
+
+/* Any web server answers so: that an object is missing, and its values are
+ * the fill value, says S3's code alone.  HEAD has no body for it. */
+static void
+a_404_without_a_code_is_no_missing_object (void **state)
+{
+  struct s3_site *site = *state;
+  static const char *const bodies[] = {
+    "<html><body>404 Not Found, nginx</body></html>", "",
+    "{\"message\": \"no route\"}", "<Error><Code/></Error>",
+  };
+  struct listing listing = { 0 };
+  uint64_t nbytes;
+  for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
+    s3_site_forget (site);
+    for (int n = 0; n < 2 * S3_NATTEMPTS; n++)
+      s3_say (site, "404 Not Found", "", bodies[i]);
+    assert_fails (read_key (site->io, "k"), RADIO_ERROR_IO, "st/k: " NO_CODE);
+    assert_fails (site->io->ops->list (site->io, "", true, note_entry,
+                                       &listing),
+                  RADIO_ERROR_IO, "bucket/st: " NO_CODE);
+    s3_say (site, "404 Not Found", "", "");
+    assert_fails (site->io->ops->size (site->io, "k", &nbytes),
+                  RADIO_ERROR_NOT_FOUND, "st/k: no such object");
+    s3_assert_all_sent (site);
+  }
+}
+
+/* The next response may have come whole. */
+static void
+a_404_without_a_code_is_requested_again (void **state)
+{
+  struct s3_site *site = *state;
+  s3_say (site, "404 Not Found", "", "<html/>");
+  s3_say_error (site, "404 Not Found", "", "NoSuchKey");
+  assert_fails (read_key (site->io, "k"), RADIO_ERROR_NOT_FOUND,
+                "st/k: no such object");
   s3_assert_all_sent (site);
 }
 
@@ -658,6 +701,8 @@ main (void)
     SITE_TEST (a_read_after_the_end_returns_nothing),
     SITE_TEST (an_object_that_changes_while_held_is_an_error),
     SITE_TEST (odd_bodies_of_problems_do_no_harm),
+    SITE_TEST (a_404_without_a_code_is_no_missing_object),
+    SITE_TEST (a_404_without_a_code_is_requested_again),
     SITE_TEST (errors_are_explained_without_the_servers_message),
     SITE_TEST (messages_of_unknown_codes_are_shown_within_bounds),
     SITE_TEST (missing_credentials_are_no_missing_object),
