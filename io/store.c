@@ -184,10 +184,16 @@ rd_entries_report (struct rd_entries *entries, rd_io_list_fn *fn,
 }
 
 void
+rd_entries_cut (struct rd_entries *entries, size_t n)
+{
+  while (entries->n > n)
+    rd_free ((char *) entries->items[--entries->n].name);
+}
+
+void
 rd_entries_free (struct rd_entries *entries)
 {
-  for (size_t i = 0; i < entries->n; i++)
-    rd_free ((char *) entries->items[i].name);
+  rd_entries_cut (entries, 0);
   rd_free (entries->items);
   *entries = (struct rd_entries) { 0 };
 }

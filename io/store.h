@@ -79,6 +79,8 @@ enum radio_status rd_entries_report (struct rd_entries *entries,
                                      rd_io_list_fn *fn, void *user_data)
   RADIO_USE_RESULT;
 
+/* Removes all entries but the first n. */
+void rd_entries_cut (struct rd_entries *entries, size_t n);
 void rd_entries_free (struct rd_entries *entries);
 
 #define RD_ENTRIES_SCOPE RD_CLEANUP (rd_entries_free)

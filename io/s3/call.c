@@ -441,6 +441,17 @@ rd_s3_classify (struct rd_s3_call *call, enum rd_http_next *next)
   return rd_s3_call_fail (call);
 }
 
+enum radio_status
+rd_s3_classify_body (enum radio_status status, enum rd_http_next *next)
+{
+  struct rd_error error;
+  if (status != RADIO_ERROR_FORMAT)
+    return status;
+  *next = RD_HTTP_RETRY_SOON;
+  rd_error_save (&error, status);
+  return rd_fail (RADIO_ERROR_IO, "%s", error.message);
+}
+
 static enum radio_status
 conclude (struct rd_http_task *task, const struct rd_buffer *body,
           enum rd_http_next *next)

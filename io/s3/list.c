@@ -17,12 +17,18 @@ struct listing {
   struct rd_s3 *s3;
   bool recursive, is_root;
   char *below;                /* "store/prefix/", which keys begin with */
-  char *last;                 /* the last key of a recursive listing */
   struct rd_entries entries;  /* of this page, or without recursion all */
   uint64_t collected_nbytes;  /* that they take */
 
+  /* Of the pages before the current one. */
+  char *last_before;          /* the last key of a recursive listing */
+  char *token_before;
+  size_t nentries_before;
+  uint64_t nbytes_before;     /* that they take */
+
   /* The current page. */
   struct rd_s3_page page;
+  char *last;                 /* its last key, of a recursive listing */
   char *token;                /* of the next page */
   char *key;                  /* of the current item */
   bool has_nbytes;
@@ -83,7 +89,9 @@ add_item (struct listing *listing, bool is_prefix)
   if (is_prefix && n > 0 && name[n - 1] == '/')
     name[--n] = '\0';
   if (listing->recursive) {
-    if (listing->last && strcmp (listing->last, key) >= 0)
+    const char *before = listing->last ? listing->last
+                                       : listing->last_before;
+    if (before && strcmp (before, key) >= 0)
       return fail_listing (listing, "not in order");
     rd_free (listing->last);
     listing->last = rd_strdup (key);
@@ -138,6 +146,27 @@ read_item_element (const char *path, const char *text, void *user_data)
   return RADIO_OK;
 }
 
+/* Reads the page's items, maybe after a response that was wrong. */
+static enum radio_status
+read_items (struct rd_s3_page *page, const struct rd_buffer *text)
+{
+  struct listing *listing = page->user_data;
+  rd_free (RD_STEAL (listing->key));
+  rd_free (RD_STEAL (listing->last));
+  rd_free (RD_STEAL (listing->token));
+  rd_entries_cut (&listing->entries, listing->nentries_before);
+  listing->collected_nbytes = listing->nbytes_before;
+  listing->has_nbytes = false;
+  listing->written_s = -1;
+  RD_TRY (rd_s3_xml_read (text, listing->s3->base.uri, read_item_element,
+                          listing));
+  if (page->is_truncated
+      && (!listing->token
+          || rd_s3_is_same_text (listing->token_before, listing->token)))
+    return fail_listing (listing, "it does not end");
+  return RADIO_OK;
+}
+
 /*------------------------------------------------------------------------
  * Pages
  *----------------------------------------------------------------------*/
@@ -149,7 +178,7 @@ report (struct listing *listing, rd_io_list_fn *fn, void *user_data)
 {
   enum radio_status status = rd_entries_report (&listing->entries, fn,
                                                 user_data);
-  rd_entries_free (&listing->entries);
+  rd_entries_cut (&listing->entries, 0);
   listing->collected_nbytes = 0;
   return status;
 }
@@ -158,10 +187,25 @@ static void
 free_listing (struct listing *listing)
 {
   rd_free (listing->below);
+  rd_free (listing->last_before);
+  rd_free (listing->token_before);
   rd_free (listing->last);
   rd_free (listing->token);
   rd_free (listing->key);
   rd_entries_free (&listing->entries);
+}
+
+static void
+end_page (struct listing *listing)
+{
+  if (listing->last) {
+    rd_free (listing->last_before);
+    listing->last_before = RD_STEAL (listing->last);
+  }
+  rd_free (listing->token_before);
+  listing->token_before = RD_STEAL (listing->token);
+  listing->nentries_before = listing->entries.n;
+  listing->nbytes_before = listing->collected_nbytes;
 }
 
 /* Lists the keys below a folder that begin with a text.  Objects come in the
@@ -178,7 +222,6 @@ list_below (struct listing *listing, const char *prefix, const char *begin,
   if (listing->below == NULL)
     return RADIO_ERROR_MEMORY;
   do {
-    RD_FREE char *token = RD_STEAL (listing->token);
     RD_BUFFER_SCOPE struct rd_buffer query = { 0 }, text = { 0 };
     RD_TRY (rd_s3_query_add (&query, "list-type", "2"));
     RD_TRY (rd_s3_query_add (&query, "encoding-type", "url"));
@@ -186,19 +229,14 @@ list_below (struct listing *listing, const char *prefix, const char *begin,
       RD_TRY (rd_s3_query_add (&query, "prefix", listing->below));
     if (!listing->recursive)
       RD_TRY (rd_s3_query_add (&query, "delimiter", "/"));
-    if (token)
-      RD_TRY (rd_s3_query_add (&query, "continuation-token", token));
+    if (listing->token_before)
+      RD_TRY (rd_s3_query_add (&query, "continuation-token",
+                               listing->token_before));
     RD_TRY (rd_s3_page_read (listing->s3, &query, &list_site,
                              &listing->page, &text));
-    listing->written_s = -1;
-    RD_TRY (rd_s3_xml_read (&text, listing->s3->base.uri, read_item_element,
-                            listing));
-    if (listing->page.is_truncated
-        && (!listing->token
-            || (token && strcmp (token, listing->token) == 0)))
-      return fail_listing (listing, "it does not end");
     if (listing->recursive)
       RD_TRY (report (listing, fn, user_data));
+    end_page (listing);
   } while (listing->page.is_truncated);
   return listing->recursive ? RADIO_OK : report (listing, fn, user_data);
 }
@@ -210,7 +248,8 @@ rd_s3_list (struct rd_io *io, const char *prefix, bool recursive,
   RD_CLEANUP (free_listing) struct listing listing = {
     .s3 = (struct rd_s3 *) io, .recursive = recursive,
     .is_root = *prefix == '\0',
-    .page = { .root = ROOT, .operation = "ListObjects" },
+    .page = { .root = ROOT, .operation = "ListObjects",
+              .read_items = read_items, .user_data = &listing },
   };
   RD_TRY (rd_prefix_check (io, prefix));
   return list_below (&listing, prefix, "", fn, user_data);
@@ -221,7 +260,8 @@ rd_s3_list_probes (struct rd_s3 *s3, rd_io_list_fn *fn, void *user_data)
 {
   RD_CLEANUP (free_listing) struct listing listing = {
     .s3 = s3, .recursive = true,
-    .page = { .root = ROOT, .operation = "ListObjects" },
+    .page = { .root = ROOT, .operation = "ListObjects",
+              .read_items = read_items, .user_data = &listing },
   };
   return list_below (&listing, "", RD_S3_PROBE_NAME, fn, user_data);
 }
@@ -249,26 +289,48 @@ read_page_element (const char *path, const char *text, void *user_data)
   return RADIO_OK;
 }
 
+struct page_call {
+  struct rd_s3_call call;     /* first */
+  struct rd_s3_page *page;
+};
+
+/* Reads a page while its request may still be repeated: its XML may have
+ * changed on the way. */
+static enum radio_status
+classify_page (struct rd_s3_call *call, enum rd_http_next *next)
+{
+  struct rd_s3_page *page = ((struct page_call *) call)->page;
+  const struct rd_buffer *text = call->read.task.into;
+  const char *uri = call->s3->base.uri;
+  RD_TRY (rd_s3_classify (call, next));
+  page->now_s = rd_s3_response_time (call);
+  page->has_root = page->is_truncated = page->is_encoded = false;
+  enum radio_status status = rd_s3_xml_read (text, uri, read_page_element,
+                                             page);
+  if (status == RADIO_OK && !page->has_root)
+    status = rd_fail (RADIO_ERROR_FORMAT, "%s: invalid %s response", uri,
+                      page->operation);
+  if (status == RADIO_OK && page->read_items)
+    status = page->read_items (page, text);
+  return rd_s3_classify_body (status, next);
+}
+
 enum radio_status
 rd_s3_page_read (struct rd_s3 *s3, const struct rd_buffer *query,
                  const struct radio_site *site, struct rd_s3_page *page,
                  struct rd_buffer *text)
 {
-  {
-    RD_S3_CALL_SCOPE struct rd_s3_call call = { 0 };
-    char *query_text = rd_s3_query_copy (query);
-    if (query_text == NULL)
-      return RADIO_ERROR_MEMORY;
-    RD_TRY (rd_s3_call_init (&call, s3, RD_HTTP_GET, NULL, query_text));
-    call.read.task.into = text;
-    call.read.task.max_nbytes = MAX_PAGE_NBYTES;
-    RD_TRY (rd_s3_call_run (&call, site));
-    page->now_s = rd_s3_response_time (&call);
-  }
-  page->has_root = page->is_truncated = page->is_encoded = false;
-  RD_TRY (rd_s3_xml_read (text, s3->base.uri, read_page_element, page));
-  return page->has_root ? RADIO_OK
-                        : rd_fail (RADIO_ERROR_FORMAT, "%s: invalid %s "
-                                   "response", s3->base.uri,
-                                   page->operation);
+  struct page_call listing = { .page = page };
+  char *query_text = rd_s3_query_copy (query);
+  if (query_text == NULL)
+    return RADIO_ERROR_MEMORY;
+  enum radio_status status = rd_s3_call_init (&listing.call, s3, RD_HTTP_GET,
+                                              NULL, query_text);
+  listing.call.read.task.into = text;
+  listing.call.read.task.max_nbytes = MAX_PAGE_NBYTES;
+  listing.call.classify = classify_page;
+  if (status == RADIO_OK)
+    status = rd_s3_call_run (&listing.call, site);
+  rd_s3_call_free (&listing.call);
+  return status;
 }

@@ -191,6 +191,12 @@ enum radio_status rd_s3_call_start (struct rd_s3_call *call,
 enum radio_status rd_s3_classify (struct rd_s3_call *call,
                                   enum rd_http_next *next);
 
+/* The result of reading the body of a response, for classify: one that is not
+ * what S3 sends (RADIO_ERROR_FORMAT) says nothing of the object.  It is
+ * requested again, and at last RADIO_ERROR_IO. */
+enum radio_status rd_s3_classify_body (enum radio_status status,
+                                       enum rd_http_next *next);
+
 /* The time of a response, by the server's clock; ours where it does not say.
  */
 int64_t rd_s3_response_time (const struct rd_s3_call *call);
@@ -205,14 +211,21 @@ struct rd_s3_page {
   const char *root;           /* the root element of its document */
   const char *operation;      /* "ListObjects", for messages */
 
+  /* Called with each document, on the engine's thread, after its properties
+   * were parsed.  RADIO_ERROR_FORMAT: it is wrong, and requested again.  May
+   * be NULL. */
+  enum radio_status (*read_items) (struct rd_s3_page *page,
+                                   const struct rd_buffer *text);
+  void *user_data;
+
   /* Parsed; is_encoded: its keys are. */
   bool has_root, is_truncated, is_encoded;
   int64_t now_s;              /* time of the response */
 };
 
 /* Requests a page, and parses its properties, which may stand after its
- * items: these are then read from the text by rd_s3_xml_read.
- * RADIO_ERROR_FORMAT for another document, and errors of the request. */
+ * items: these are then read from the text, once more.  Another document is
+ * requested again, and at last RADIO_ERROR_IO; and errors of the request. */
 enum radio_status rd_s3_page_read (struct rd_s3 *s3,
                                    const struct rd_buffer *query,
                                    const struct radio_site *site,

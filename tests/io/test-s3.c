@@ -666,11 +666,39 @@ listings_that_cannot_be_are_refused (void **state)
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     struct listing listing = { 0 };
     s3_site_forget (site);
-    s3_say (site, "200 OK", "", rows[i][0]);
+    for (int n = 0; n < S3_NATTEMPTS; n++)
+      s3_say (site, "200 OK", "", rows[i][0]);
     assert_fails (site->io->ops->list (site->io, "", true, note_entry,
                                        &listing),
-                  RADIO_ERROR_FORMAT, rows[i][1]);
+                  RADIO_ERROR_IO, rows[i][1]);
+    s3_assert_all_sent (site);
   }
+}
+
+/* Nothing of a wrong page is kept, and all of the pages before. */
+static void
+a_wrong_page_is_requested_again (void **state)
+{
+  struct s3_site *site = *state;
+  static const char *const rows[] = {
+    "<ListBucketResult>" OBJECT ("st/c", "1") "<Cont", "", "<html/>",
+    LIST (OBJECT ("st/c", "1") OBJECT ("st/d", "x")),
+    LIST (OBJECT ("st/c", "1") OBJECT ("su/d", "1")),
+    LIST (OBJECT ("st/c", "1") "<IsTruncated>true</IsTruncated>"),
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    for (int recursive = 0; recursive < 2; recursive++) {
+      s3_site_forget (site);
+      s3_say (site, "200 OK", "", LIST (MORE ("1") OBJECT ("st/a", "1")
+                                        OBJECT ("st/b", "1")));
+      s3_say (site, "200 OK", "", rows[i]);
+      s3_say (site, "200 OK", "", LIST (OBJECT ("st/c", "1")
+                                        OBJECT ("st/d", "2")));
+      assert_list (site->io, "", recursive, "a 1\nb 1\nc 1\nd 2\n");
+      for (size_t n = 1; n < 3; n++)
+        s3_assert_heard (site, n, "&continuation-token=1 HTTP/1.1\r\n");
+      s3_assert_all_sent (site);
+    }
 }
 
 /* One that gives the same page for ever, under other tokens. */
@@ -680,10 +708,11 @@ a_listing_that_goes_round_comes_to_an_end (void **state)
   struct s3_site *site = *state;
   struct listing listing = { 0 };
   s3_say (site, "200 OK", "", LIST (MORE ("1") OBJECT ("st/a", "1")));
-  s3_say (site, "200 OK", "", LIST (MORE ("2") OBJECT ("st/a", "1")));
+  for (int n = 0; n < S3_NATTEMPTS; n++)
+    s3_say (site, "200 OK", "", LIST (MORE ("2") OBJECT ("st/a", "1")));
   assert_fails (site->io->ops->list (site->io, "", true, note_entry,
                                      &listing),
-                RADIO_ERROR_FORMAT, "not in order");
+                RADIO_ERROR_IO, "not in order");
   s3_assert_all_sent (site);
 }
 
@@ -723,6 +752,7 @@ main (void)
     SITE_TEST (a_listing_that_does_not_fit_is_rejected),
     SITE_TEST (objects_are_as_old_as_the_server_says),
     SITE_TEST (listings_that_cannot_be_are_refused),
+    SITE_TEST (a_wrong_page_is_requested_again),
     SITE_TEST (a_listing_that_goes_round_comes_to_an_end),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
