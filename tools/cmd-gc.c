@@ -29,7 +29,7 @@ collect_garbage (const struct rd_args *args)
           result.removed_count == 1 ? "" : "s",
           rd_text_size (result.removed_nbytes, size));
   if (result.repaired_count > 0)
-    printf ("; %s %" PRIu64 " header%s",
+    printf ("; %s %" PRIu64 " item%s",
             args->dry_run ? "would repair" : "repaired",
             result.repaired_count, result.repaired_count == 1 ? "" : "s");
   if (result.busy_count > 0)
@@ -71,7 +71,9 @@ const struct rd_command rd_command_gc = {
   .description =
     "Removes from the store what no volume uses: data of ingests that were "
     "killed, and of volumes that were replaced. Data being written are kept; "
-    "in S3 they are recognised by their age.",
+    "in S3 they are recognised by their age. Header arrays that are stale or "
+    "damaged, and documents of collections that are missing, are written "
+    "again.",
   .options = options,
   .examples =
     "radio gc --dry-run\n"

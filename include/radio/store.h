@@ -227,13 +227,16 @@ struct radio_gc_result {
   uint64_t removed_nbytes;
   uint64_t busy_count;        /* kept: their writer is or may be alive (in
                                  S3: they are younger than grace_s) */
-  uint64_t repaired_count;    /* header arrays repaired */
+  uint64_t repaired_count;    /* header arrays, and documents of collections
+                                 that were missing */
 };
 
 /* Removes unreferenced data: of dead writers and of replaced volumes.  Data of
- * a live writer are never removed.  With dry_run nothing is changed, only
- * counted.  result may be NULL; it is also filled after a failure.
- * Errors: those of listing and removing, RADIO_ERROR_CANCELLED. */
+ * a live writer are never removed.  Header arrays that are stale or damaged,
+ * and documents of collections that are missing, are written again.  With
+ * dry_run nothing is changed, only counted.  result may be NULL; it is also
+ * filled after a failure.
+ * Errors: those of listing, removing and writing, RADIO_ERROR_CANCELLED. */
 RADIO_API enum radio_status
 radio_store_gc (struct radio_store *store, bool dry_run,
                 struct radio_gc_result *result, size_t result_nbytes)

@@ -147,7 +147,7 @@ find_path (struct radio_store *store, const char *name, char **path)
   RD_TRY (rd_store_read_root (store));
   RD_TRY (add_if_volume (store, "", name, &found));
   if (slash == NULL)
-    RD_TRY (rd_list_collections (store, &collections));
+    RD_TRY (rd_list_collections (store, &collections, NULL));
   for (size_t i = 0; i < collections.n; i++)
     RD_TRY (add_if_volume (store, collections.items[i], name, &found));
   if (found.n == 0)

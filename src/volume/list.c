@@ -378,7 +378,8 @@ radio_store_list_opened (struct radio_store *store, const char *collection,
 }
 
 enum radio_status
-rd_list_collections (struct radio_store *store, struct rd_strings *names)
+rd_list_collections (struct radio_store *store, struct rd_strings *names,
+                     struct rd_strings *others)
 {
   struct rd_strings folders RD_STRINGS_SCOPE = { 0 };
   RD_TRY (list_folders (store, "", &folders));
@@ -386,10 +387,14 @@ rd_list_collections (struct radio_store *store, struct rd_strings *names)
   if (kinds == NULL)
     return rd_fail_memory ((folders.n + 1) * sizeof *kinds);
   RD_TRY (read_kinds (store, &folders, kinds));
-  for (size_t i = 0; i < folders.n; i++)
-    if (kinds[i] == RD_KIND_GROUP)
-      RD_TRY (rd_strings_add (names, folders.items[i],
+  for (size_t i = 0; i < folders.n; i++) {
+    struct rd_strings *list = kinds[i] == RD_KIND_GROUP  ? names
+                              : kinds[i] == RD_KIND_NONE ? others
+                                                         : NULL;
+    if (list)
+      RD_TRY (rd_strings_add (list, folders.items[i],
                               strlen (folders.items[i])));
+  }
   return RADIO_OK;
 }
 

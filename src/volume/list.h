@@ -6,11 +6,12 @@
 #include "src/array/context.h"
 #include "src/volume/strings.h"
 
-/* Append the names of the root's collections, in byte order.  Folders without
- * a document are left out, and those with a broken one, but in a store of
- * radio's. */
+/* Append the names of the root's collections, in byte order, and to others (if
+ * not NULL) those of folders without a document.  Those with a broken one are
+ * left out, but in a store of radio's. */
 enum radio_status rd_list_collections (struct radio_store *store,
-                                       struct rd_strings *names)
+                                       struct rd_strings *names,
+                                       struct rd_strings *others)
   RADIO_USE_RESULT;
 
 /* Finds whether a folder of a store of radio's has volumes, by their documents

@@ -122,7 +122,8 @@ check_how (const char *path, enum radio_existing how)
  * garbage of one. */
 enum radio_status
 rd_publish_check_new (struct radio_store *store, const char *path,
-                      enum radio_existing how, bool *is_new, bool *skip)
+                      const char *collection, enum radio_existing how,
+                      bool *is_new, bool *skip)
 {
   struct rd_io *io = store->io;
   RD_TRY (check_how (path, how));
@@ -130,19 +131,22 @@ rd_publish_check_new (struct radio_store *store, const char *path,
   enum radio_status status = io->ops->list (io, path, true, stop_at_object,
                                             is_new);
   if (!*is_new)
-    return rd_publish_check_existing (store, path, how, skip);
+    return rd_publish_check_existing (store, path, collection, how, skip);
   return status;
 }
 
 enum radio_status
 rd_publish_check_existing (struct radio_store *store, const char *path,
-                           enum radio_existing how, bool *skip)
+                           const char *collection, enum radio_existing how,
+                           bool *skip)
 {
   struct rd_existing existing RD_EXISTING_SCOPE = { 0 };
   RD_TRY (check_how (path, how));
   RD_TRY (rd_existing_read (store, path, &existing));
   if (!existing.exists)
     return RADIO_OK;
+  if (collection)
+    RD_TRY (rd_publish_collection (store, collection));
   switch (how) {
   case RADIO_EXISTING_REPLACE:
     return check_replaceable (path, &existing);

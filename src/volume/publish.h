@@ -23,9 +23,12 @@ enum radio_status rd_publish_collection (struct radio_store *store,
   RADIO_USE_RESULT;
 
 /* Check whether the caller's choice for existing volumes permits writing
- * the volume at path; *skip is set when there is nothing to do. */
+ * the volume at path; *skip is set when there is nothing to do.  Where a
+ * volume is, the document of its collection is put if it was lost (NULL:
+ * nothing is written). */
 enum radio_status rd_publish_check_existing (struct radio_store *store,
                                              const char *path,
+                                             const char *collection,
                                              enum radio_existing how,
                                              bool *skip)
   RADIO_USE_RESULT;
@@ -34,6 +37,7 @@ enum radio_status rd_publish_check_existing (struct radio_store *store,
  * is there. */
 enum radio_status rd_publish_check_new (struct radio_store *store,
                                         const char *path,
+                                        const char *collection,
                                         enum radio_existing how,
                                         bool *is_new, bool *skip)
   RADIO_USE_RESULT;

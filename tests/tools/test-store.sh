@@ -524,6 +524,36 @@ a_bad_document_above_volumes_is_found () {
   says '4 checked, 0 bad;'
 }
 
+# A collection is not listed without its document.
+a_lost_document_of_a_collection_is_written_again () {
+  runs ingest -q -s lost.zarr -c ct scans/a.nii
+  runs cp -q lost.zarr lost-copy.zarr
+  cp lost.zarr/ct/zarr.json group.json
+  for command in 'ingest -q -s lost.zarr -c ct --skip-existing scans/a.nii' \
+                 'cp -q -s lost-copy.zarr ct --to lost.zarr --skip-existing' \
+                 'gc -s lost.zarr'; do
+    rm lost.zarr/ct/zarr.json
+    # shellcheck disable=SC2086 # a command and its options
+    runs $command
+    cmp lost.zarr/ct/zarr.json group.json
+  done
+  says 'removed 0 unused items, 0 B; repaired 1 item'
+  for command in 'ingest -q -s lost.zarr -c ct scans/a.nii' \
+                 'cp -q -s lost-copy.zarr ct --to lost.zarr'; do
+    rm lost.zarr/ct/zarr.json
+    # shellcheck disable=SC2086
+    not "$RADIO" $command >"$tmp/out" 2>"$tmp/err"
+    grep -q 'exists already' "$tmp/err"
+    cmp lost.zarr/ct/zarr.json group.json
+  done
+  # Only a look.
+  rm lost.zarr/ct/zarr.json
+  runs gc -s lost.zarr --dry-run
+  says 'would remove 0 unused items, 0 B; would repair 1 item'
+  runs cp -q -s lost-copy.zarr ct --to lost.zarr --skip-existing --dry-run
+  [ ! -e lost.zarr/ct/zarr.json ]
+}
+
 # The root's document is what says that there is a store; the volumes below do
 # not depend on it.
 a_bad_document_of_the_root_is_found_with_its_volumes () {
@@ -750,6 +780,7 @@ check stats_are_figures_and_bars
 check damage_is_found_and_named
 check a_stale_header_array_is_no_damage
 check a_bad_document_above_volumes_is_found
+check a_lost_document_of_a_collection_is_written_again
 check a_bad_document_of_the_root_is_found_with_its_volumes
 check what_cannot_be_read_is_not_checked
 check a_missing_name_is_an_error_and_not_bad

@@ -290,6 +290,8 @@ run_copy (struct rd_copy *copy, struct radio_copy_result *result,
   RD_TRY (rd_publish_check_path (copy->to, copy->to_path, &collection,
                                  &name));
   RD_TRY (rd_publish_check_existing (copy->to, copy->to_path,
+                                     copy->options->dry_run ? NULL
+                                                            : collection,
                                      copy->options->existing,
                                      &copy->skipped));
   enum radio_status status

@@ -15,6 +15,7 @@
 #include "src/volume/header.h"
 #include "src/volume/list.h"
 #include "src/volume/node.h"
+#include "src/volume/publish.h"
 
 /* Totals of the objects below a prefix. */
 struct summary {
@@ -471,6 +472,27 @@ free_run (struct run *run)
   pthread_mutex_destroy (&run->mutex);
 }
 
+/* Put the documents of collections that were lost: a folder without one that
+ * has volumes. */
+static enum radio_status
+repair_collections (struct radio_store *store, const struct rd_strings *lost,
+                    bool dry_run, struct rd_strings *collections,
+                    struct radio_gc_result *result)
+{
+  for (size_t i = 0; i < lost->n; i++) {
+    const char *name = lost->items[i];
+    bool has_volumes;
+    RD_TRY (rd_list_has_volumes (store, name, &has_volumes));
+    if (!has_volumes)
+      continue;
+    if (!dry_run)
+      RD_TRY (rd_publish_collection (store, name));
+    result->repaired_count++;
+    RD_TRY (rd_strings_add (collections, name, strlen (name)));
+  }
+  return RADIO_OK;
+}
+
 static enum radio_status
 collect_store (struct radio_store *store, bool dry_run,
                struct radio_gc_result *result)
@@ -480,6 +502,7 @@ collect_store (struct radio_store *store, bool dry_run,
     RADIO_SCOPE_WORK
   };
   struct rd_strings collections RD_STRINGS_SCOPE = { 0 };
+  struct rd_strings lost RD_STRINGS_SCOPE = { 0 };
   struct rd_io *io = store->io;
   RD_TRY (rd_store_read_root (store));
   /* On a disk temporary files have names of radio's; uploads have none.
@@ -493,7 +516,8 @@ collect_store (struct radio_store *store, bool dry_run,
   }
   if (!store->is_radio)
     return RADIO_OK;
-  RD_TRY (rd_list_collections (store, &collections));
+  RD_TRY (rd_list_collections (store, &collections, &lost));
+  RD_TRY (repair_collections (store, &lost, dry_run, &collections, result));
   struct run run RD_CLEANUP (free_run) = {
     .job = { .run = collect_task, .site = &site },
     .store = store, .dry_run = dry_run, .caller = pthread_self (),

@@ -377,8 +377,9 @@ rd_ingest_begin (struct radio_store *store, const char *path,
   struct rd_buffer *prefix = &ingest->prefix;
   RD_TRY (rd_publish_check_path (store, ingest->path, &ingest->collection,
                                  &ingest->name));
-  RD_TRY (rd_publish_check_new (store, path, ingest->options.existing,
-                                &ingest->is_new, &ingest->result.skipped));
+  RD_TRY (rd_publish_check_new (store, path, ingest->collection,
+                                ingest->options.existing, &ingest->is_new,
+                                &ingest->result.skipped));
   /* An attempt that lacked descriptors may have left an empty folder. */
   if (store->context->ingests.lacked_descriptors)
     ingest->is_new = false;
