@@ -39,9 +39,8 @@ function listenKeys(search, tabs, shared, help) {
     '?': () => help.open(),
     Escape: () => narrow(state, { range: '', lanes: '' }),
   };
-  for (const { id, key } of tabs.views)
-    if (key !== '')
-      actions[key] = () => tabs.select(id);
+  for (const { id, key, number } of tabs.views)
+    actions[number] = actions[key] = () => tabs.select(id);
   addEventListener('keydown', (event) => {
     if (event.target.closest('input, select, dialog') || event.ctrlKey
         || event.metaKey || event.altKey || event.defaultPrevented)

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from pages import (AXE_RUN, axe, browser, opened, state, text_of,
-                   write_page)
+from pages import (AXE_RUN, axe, browser, drawn_text, opened, state,
+                   text_of, write_page)
 from profile_document import ProfileDocument, block
 
 # Fixtures that tests import by name.
@@ -132,6 +132,66 @@ def test_the_bar_of_the_threads_follows_too(opened, runs):
     assert page.evaluate(legend) == [
         "Of the threads\u2019 60.0 ms in this part:", "decode 83.3 %",
         "operation 16.7 %"]
+
+
+@pytest.fixture(scope="module")
+def threads(tmp_path_factory):
+    """Two runs of a main thread and a worker, which did most of the one run's
+    fetches each."""
+    made = ProfileDocument("threads", parts="runs")
+    main, worker = made.lane("main"), made.lane("worker")
+    for part, (own, other) in enumerate(((9, 1), (2, 6))):
+        begin = 20 * MS * part
+        read = made.span(main, "read", "operation", begin,
+                         (12 if part == 0 else 9) * MS)
+        for lane, took in ((main, own), (worker, other)):
+            tiles = made.span(lane, "tiles", "operation", begin + MS,
+                              took * MS, read, edge=int(lane != main))
+            made.span(lane, "fetch", "disk", begin + MS, took * MS, tiles)
+        for node, total, self_ns in ((0, 12 - 3 * part, 2), (1, own, 0),
+                                     (2, own, own), (3, other, 0),
+                                     (4, other, other)):
+            made.shares.append((node, part, 1, total * MS, self_ns * MS,
+                                self_ns * MS, 0))
+        made.parts.append((f"run {part + 1}", (12 - 3 * part) * MS, 12 * MS,
+                           0, 0))
+    return write_page(made, tmp_path_factory.mktemp("threads"))
+
+
+def test_what_threads_did_for_a_path_is_one_until_split(opened, threads):
+    page = opened(threads, fragment="#view=why")
+    paths = """[...document.querySelectorAll('.why tbody tr')].map(row =>
+      [row.querySelector('bdi').textContent, row.cells[3].textContent
+        .replace('\u00a0', ' ')])"""
+    assert "fetch, on a CPU" in sentence(page) or \
+        "fetch, working" in sentence(page)
+    assert page.evaluate(paths) == [
+        ["tiles \u203a fetch", "+2.00 ms"], ["read", "+3.00 ms"],
+        ["read \u203a tiles", "+2.00 ms"]]
+    drawn = [text for text, _ in drawn_text(page, "why .icicle")]
+    assert not any(text.startswith("gone") for text in drawn)
+    whole = sentence(page)
+    press_button(page, "By thread", ".why")
+    assert state(page, "bythread") == "1" and sentence(page) == whole
+    assert sorted(page.evaluate(paths)) == [
+        ["read", "+3.00 ms"], ["read \u203a tiles", "+7.00 ms"],
+        ["read \u203a tiles", "\u22125.00 ms"],
+        ["tiles \u203a fetch", "+7.00 ms"],
+        ["tiles \u203a fetch", "\u22125.00 ms"]]
+    assert page.evaluate("document.querySelectorAll('.why .edge').length") == 2
+    press_button(page, "By thread", ".why")
+    assert len(page.evaluate(paths)) == 3
+
+
+@pytest.mark.parametrize("document", ["steps", "runs", "threads"])
+def test_a_letter_leads_there_whatever_its_number(opened, request, document):
+    page = opened(request.getfixturevalue(document), fragment="#view=tree")
+    page.press("y")
+    assert state(page, "view") == "why"
+    page.press("r")
+    assert state(page, "view") == "facts"
+    title = page.evaluate("document.getElementById('tab-why').title")
+    assert title.endswith("Key y")
 
 
 def made_steps(slow=7):

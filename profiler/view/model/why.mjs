@@ -15,9 +15,10 @@ const NKINDS = 3;
 // The category of scopes that wait for other threads.
 const QUEUE = 'queue';
 
-// The share of a path's difference that one of its children must have to be
-// named instead, and that of the whole from which on a cause is named.
-const CHILD_SHARE = 0.8;
+// The share of a kind's difference of which a path must have more to be named
+// instead of those around it, and that of the whole from which on a cause is
+// named.
+const LARGER_PART = 0.5;
 const NAMED_SHARE = 0.1;
 const MOST_NAMED = 3;
 
@@ -150,40 +151,8 @@ function labelsOf({ work, starved }) {
       : ['on a CPU', 'without a CPU', 'waiting'];
 }
 
-// Compares a member (by its key) with another: { excess; rows by node, each
-// { node, total: [a, b], calls, bytes (or null), kinds: differences } or
-// undefined where neither ran; labels: of the kinds, '' where the document has
-// none of a run's }.
-export function compareMembers(profile, key, other, excess) {
-  const [a, b] = [key, other].map((one) => columnsOfMember(profile, one));
-  const rows = profile.names.map((_, node) => {
-    const both = (column) => [a[column][node], b[column][node]];
-    const [ours, theirs] = [a, b].map((one) => kindsOf(profile, one, node));
-    if (!(a.calls[node] + b.calls[node] + a.total[node] + b.total[node] > 0))
-      return undefined;
-    return { node, total: both('total'), calls: both('calls'),
-             bytes: a.bytes && b.bytes ? both('bytes') : null,
-             kinds: ours.map((ns, kind) => ns - theirs[kind]) };
-  });
-  return { excess, rows, labels: labelsOf(a) };
-}
-
-// The largest causes of a difference: [{ node, kind, amount }]: each the path
-// that has most of one kind's, with all below it.  Waiting for other threads
-// is one only if these did nothing that is.
-export function causesOf(profile, { excess, rows }) {
-  if (!(excess > 0))
-    return [];
-  const found = largestOfKinds(profile, excess, (node, kind) =>
-    kind === NKINDS - 1 && profile.categories[node] === QUEUE ? 0
-      : rows[node]?.kinds[kind] ?? 0);
-  return found.length > 0 ? found
-    : largestOfKinds(profile, excess, (node, kind) =>
-      rows[node]?.kinds[kind] ?? 0);
-}
-
 // The tree in which what other threads did for a path is the same path: to[i]
-// is the place of node i there.
+// is the place of node i there, itself for one of each path's nodes.
 function mergeThreads({ names, categories, edges, tree }) {
   const to = new Int32Array(tree.size);
   const known = new Map();
@@ -195,18 +164,72 @@ function mergeThreads({ names, categories, edges, tree }) {
     known.set(key, to[node]);
     return to[node] === node ? above : -1;
   });
-  return { to, merged: new Tree(parents) };
+  return { to, tree: new Tree(parents) };
 }
 
-function largestOfKinds(profile, excess, valueOf) {
-  const { to, merged } = mergeThreads(profile);
+// Adds b's figures to those of a.
+function addRow(a, b) {
+  const add = (x, y) => x && x.map((value, i) => value + y[i]);
+  return { ...a, total: add(a.total, b.total), calls: add(a.calls, b.calls),
+           bytes: add(a.bytes, b.bytes), kinds: add(a.kinds, b.kinds) };
+}
+
+function mergeRows(rows, { to }) {
+  const merged = Array(rows.length).fill(undefined);
+  rows.forEach((row, node) => {
+    const at = to[node];
+    if (row)
+      merged[at] = merged[at] ? addRow(merged[at], row) : { ...row, node: at };
+  });
+  return merged;
+}
+
+// Compares a member (by its key) with another: { excess; rows by node of tree,
+// each { node, total: [a, b], calls, bytes (or null), kinds: differences } or
+// undefined where neither ran; to: the node there of each of the profile's;
+// labels: of the kinds, '' where the document has none of a run's }.  Threads
+// are merged, since which one did a path's work is chance; byThread has rows,
+// tree and to of each on its own.
+export function compareMembers(profile, key, other, excess) {
+  const [a, b] = [key, other].map((one) => columnsOfMember(profile, one));
+  const rows = profile.names.map((_, node) => {
+    const both = (column) => [a[column][node], b[column][node]];
+    const [ours, theirs] = [a, b].map((one) => kindsOf(profile, one, node));
+    if (!(a.calls[node] + b.calls[node] + a.total[node] + b.total[node] > 0))
+      return undefined;
+    return { node, total: both('total'), calls: both('calls'),
+             bytes: a.bytes && b.bytes ? both('bytes') : null,
+             kinds: ours.map((ns, kind) => ns - theirs[kind]) };
+  });
+  const merged = mergeThreads(profile);
+  return { excess, labels: labelsOf(a), ...merged,
+           rows: mergeRows(rows, merged),
+           byThread: { rows, tree: profile.tree,
+                       to: rows.map((_, node) => node) } };
+}
+
+// The largest causes of a difference: [{ node, kind, amount }]: each the path
+// that has most of one kind's, with all below it.  Waiting for other threads
+// is one only if these did nothing that is.
+export function causesOf({ categories }, { excess, rows, tree }) {
+  if (!(excess > 0))
+    return [];
+  const valueOf = (node, kind) => rows[node]?.kinds[kind] ?? 0;
+  const found = largestOfKinds(tree, excess, (node, kind) =>
+    kind === NKINDS - 1 && categories[node] === QUEUE ? 0
+      : valueOf(node, kind));
+  return found.length > 0 ? found : largestOfKinds(tree, excess, valueOf);
+}
+
+// Of each kind the deepest path that has the larger part of it.
+function largestOfKinds(tree, excess, valueOf) {
   const found = Array.from({ length: NKINDS }, (_, kind) => {
-    const own = new Float64Array(merged.size);
-    to.forEach((place, node) => { own[place] += valueOf(node, kind); });
-    const sums = merged.sums(own);
-    const heaviest = (node) => merged.sorted(node, sums)[0] ?? -1;
+    const sums = tree.sums(Array.from(tree.parents, (_parent, node) =>
+      valueOf(node, kind)));
+    const heaviest = (node) => tree.sorted(node, sums)[0] ?? -1;
     let node = heaviest(-1), below = node;
-    while (below >= 0 && sums[below] >= CHILD_SHARE * sums[node]) {
+    const most = sums[node] ?? 0;
+    while (below >= 0 && sums[below] > LARGER_PART * most) {
       node = below;
       below = heaviest(node);
     }
@@ -218,7 +241,7 @@ function largestOfKinds(profile, excess, valueOf) {
 
 // How often scopes ran whose number explains a time: requests, and hits of
 // caches: [[name, ours, theirs], ...] where they differ.
-export function countsOf({ names, edges, tree }, { rows }) {
+export function countsOf({ names, edges }, { rows, tree }) {
   const sum = (isOf) => [0, 1].map((side) => rows.reduce((all, row, node) =>
     all + (row && isOf(node) ? row.calls[side] : 0), 0));
   const isRequest = (node) => edges[node] === REQUEST

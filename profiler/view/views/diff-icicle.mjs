@@ -139,7 +139,8 @@ export class DiffIcicle {
   key(event) {
     const at = this.chosen;
     const parent = at >= 0 ? this.tree.parents[at] : -1;
-    const siblings = this.tree.sorted(parent, this.times.total);
+    const siblings = this.tree.sorted(parent, this.times.total)
+      .filter((one) => one === at || this.times.total[one] > 0);
     const beside = (step) =>
       siblings[Math.max(0, Math.min(siblings.length - 1,
                                     siblings.indexOf(at) + step))];

@@ -6,12 +6,13 @@
 //
 // about: a line for the list of keys; needs (profile): whether there is
 // anything to show (default: always); leads (profile): whether it is the
-// page's first view; letter: its key after the ninth; label: a text, or label
-// (profile); keys: [[key, what it does], ...] of its own; ignores: why it does
-// not use the metric, the range and lanes (part) or the transforms; state: its
-// keys of the address with their defaults (a number or text); make (shared):
-// creates the view when it is first shown, from { profile, state, model,
-// tooltip, show } (show (id, changes): goes to another view), as
+// page's first view; letter: its key besides its number, of views that may
+// have none; label: a text, or label (profile); keys: [[key, what it does],
+// ...] of its own; ignores: why it does not use the metric, the range and
+// lanes (part) or the transforms; state: its keys of the address with their
+// defaults (a number or text); make (shared): creates the view when it is
+// first shown, from { profile, state, model, tooltip, show } (show (id,
+// changes): goes to another view), as
 //
 //   { element, update (keys), step (by), searched (), matches (), actions }
 //
@@ -56,7 +57,8 @@ export function viewsFor(profile) {
     .sort((a, b) => leads(b) - leads(a))
     .map((view, i) => ({
       ...view,
-      key: i < 9 ? String(i + 1) : view.letter ?? '',
+      key: view.letter ?? (i < 9 ? String(i + 1) : ''),
+      number: String(i + 1),
       label: typeof view.label === 'function' ? view.label(profile)
         : view.label,
     }));

@@ -16,6 +16,8 @@ import { button, choice, element, nameElement, plural }
 
 const WHY_ROWS = 30;
 
+const OTHER_THREAD = 1;
+
 // Differences of less than these parts of the whole are drawn as noise, or not
 // shown; members from this many times the median on are slow.
 const SAME = 0.02;
@@ -51,6 +53,8 @@ class Why {
   update(keys) {
     if (keys.has('why') || keys.has('node') && this.group === '')
       this.choose();
+    else if (keys.has('bythread') && this.group !== '')
+      this.render();
     else if (keys.has('node'))
       this.showHead();
     this.follow();
@@ -84,6 +88,8 @@ class Why {
   render() {
     const { values } = this.all;
     const brief = timesInBrief(values);
+    this.shown = this.isSplit() ? this.compared.byThread : this.compared;
+    this.lacking = this.findLacking();
     this.showHead();
     this.strip.show({
       values, brief, chosen: this.at, format: formatTime,
@@ -103,7 +109,24 @@ class Why {
         choice('Of', [...groups].map((one) => [one, label(one)]), group,
                (why) => state.set({ why }, { step: true })),
         button('The slowest', () => state.set({ why: group })),
-        button('Only this one, in all views', () => this.narrow())));
+        button('Only this one, in all views', () => this.narrow()),
+        this.splitter()));
+  }
+
+  isSplit() {
+    return this.state.get('bythread') !== '';
+  }
+
+  // Of paths that ran on several threads.
+  splitter() {
+    const { rows, to } = this.compared.byThread;
+    const { to: merged } = this.compared;
+    if (rows.every((row, node) => !row || merged[node] === to[node]))
+      return '';
+    return button('By thread', () => this.state.set(
+      { bythread: this.isSplit() ? '' : '1' }, { step: true }),
+                  { 'aria-pressed': String(this.isSplit()), title: 'What other '
+      + 'threads did for a path on its own. Which thread did it is chance' });
   }
 
   // The last names of a path, or all.
@@ -122,7 +145,7 @@ class Why {
     const made = [named(at), ' took ' + formatTime(all.values[at]) + ', '
       + formatTime(Math.abs(excess)) + (excess < 0 ? ' less' : ' more')
       + ' than the median one' + (group !== 'p'
-        && this.lacks(Number(group.slice(1))) ? ' in the log, ' : ', '),
+        && this.lacks(this.shown.to[group.slice(1)]) ? ' in the log, ' : ', '),
                   named(other), '.'];
     for (const { node, kind, amount } of causesOf(profile, compared)) {
       made.push(' ', element('strong', {}, amount <= 1.05 * excess
@@ -150,15 +173,15 @@ class Why {
   // Both trees as one: paths are as wide as the longer time.  The scopes around
   // a span are as long as it.
   showTree() {
-    const { profile, compared, all } = this;
-    const { rows } = compared;
+    const { profile, all } = this;
+    const { rows, tree, to } = this.shown;
     const longest = Math.max(all.values[this.at], all.values[this.other]);
     const sides = [0, 1].map((side) => Float64Array.from(rows, (row) =>
       row?.total[side] ?? 0));
     if (this.group !== 'p')
       for (const node of profile.tree.path(Number(this.group.slice(1))))
         [this.at, this.other].forEach((i, side) => {
-          sides[side][node] = all.values[i];
+          sides[side][to[node]] = all.values[i];
         });
     const [after, before] = sides;
     const labels = rows.map((row, node) => {
@@ -171,24 +194,31 @@ class Why {
                      : Math.abs(delta) < SAME * longest ? 'noise'
                        : delta > 0 ? 'slower' : 'faster' };
     });
-    this.icicle.show(profile.tree, {
+    this.icicle.show(tree, {
       before, after,
       total: before.map((ns, node) => Math.max(ns, after[node])) }, labels);
     this.follow();
   }
 
-  // Whether the log, from which spans are summed, lacks some of a path.
+  // The paths of which the log, from which spans are summed, lacks some.
+  findLacking() {
+    const { to } = this.shown;
+    return new Set(this.group === 'p' ? []
+      : Array.from(this.profile.dropped, (n, node) => n > 0 ? to[node] : -1));
+  }
+
   lacks(node) {
-    return this.group !== 'p' && this.profile.dropped[node] > 0;
+    return this.lacking.has(node);
   }
 
   follow() {
     if (this.group !== '')
-      this.icicle.see(this.state.get('node'), this.zoomed);
+      this.icicle.see(this.shown.to[this.state.get('node')] ?? -1,
+                      this.zoomed);
   }
 
   point(event, node) {
-    const row = this.compared.rows[node];
+    const row = this.shown.rows[node];
     if (!row)
       this.tooltip.hide();
     else
@@ -217,10 +247,17 @@ class Why {
     ];
   }
 
+  // Marks a path on another thread than what is around it.
+  thread(node) {
+    const { tree, edges } = this.profile;
+    return this.isSplit() && tree.path(node).some((one) =>
+      edges[one] === OTHER_THREAD)
+      ? element('span', { class: 'edge' }, 'other thread') : null;
+  }
+
   showList() {
-    const { profile, compared } = this;
     const weight = ({ kinds }) => Math.max(...kinds.map(Math.abs));
-    const rows = compared.rows.filter(Boolean)
+    const rows = this.shown.rows.filter(Boolean)
       .sort((a, b) => weight(b) - weight(a) || a.node - b.node);
     const heads = ['path', ...this.cells(rows[0]).map(([name]) => name)];
     const left = rows.length - this.limit;
@@ -233,7 +270,8 @@ class Why {
             button(nameElement(this.path(row.node, 2)
               + (this.lacks(row.node) ? ' ?' : '')), () =>
               this.state.set({ node: row.node }),
-                   { class: 'link', title: this.path(row.node) })),
+                   { class: 'link', title: this.path(row.node) }),
+            this.thread(row.node)),
             ...this.cells(row).map(([, text, title]) =>
               element('td', { title }, text)))))),
       left > 0 ? button(left + ' more', () => {
@@ -268,6 +306,6 @@ export const whyView = {
   keys: [['Arrows', 'Select the one before or after, or the path beside']],
   ignores: { metric: 'No metric here.',
              part: 'Each is shown whole,', transforms: 'with all scopes.' },
-  state: { why: '' },
+  state: { why: '', bythread: '' },
   make: (shared) => new Why(shared),
 };

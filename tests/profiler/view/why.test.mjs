@@ -89,10 +89,31 @@ test('threads that did the same for a path are one cause', async () => {
                  { name: 'fetch', parent: 1 },
                  { name: 'tiles', parent: 0, edge: 1 },
                  { name: 'fetch', parent: 3 }, { name: 'place', parent: 3 }];
-  const profile = await makeProfile(nodes, []);
-  const kinds = [0, 1, 20, 1, 25, 3];
-  assert.deepEqual(causesOf(profile, { excess: 30, rows: kinds.map((ns) =>
-    ({ kinds: [0, ns, 0] })) }), [{ node: 2, kind: 1, amount: 45 }]);
+  // Of two runs: which thread fetches is chance.
+  const share = [[[1, 60], [1, 30]], [[1, 1], [1, 1]], [[5, 50], [1, 10]],
+                 [[1, 1], [1, 1]], [[1, 5], [5, 20]], [[1, 3], [1, 3]]];
+  const rows = share.flatMap((parts, node) => parts.map(([calls, ns], part) =>
+    [node, part, calls, ns, ns, ns, ns]));
+  const column = (i) => rows.map((row) => row[i]);
+  const profile = await makeProfile(nodes, [], {
+    parts: { name: ['1', '2'], wall_ns: [60, 35], work_ns: [60, 35] },
+    shares: { node: column(0), part: column(1), calls: column(2),
+              total_ns: column(3), self_ns: column(4), work_ns: column(5),
+              starved_ns: column(6) } });
+  const compared = compareMembers(profile, 'p0', 'p1', 25);
+  assert.deepEqual(compared.rows[2], {
+    node: 2, total: [55, 30], calls: [6, 6], bytes: null,
+    kinds: [0, 25, 0] });
+  assert.deepEqual([compared.rows[3], compared.rows[4]],
+                   [undefined, undefined]);
+  assert.deepEqual([...compared.to], [0, 1, 2, 1, 2, 5]);
+  assert.deepEqual([...compared.tree.children(1)], [2, 5]);
+  assert.deepEqual(causesOf(profile, { ...compared, excess: 25 })[0].amount,
+                   55);
+  // Each thread's own are there, too.
+  const { byThread } = compared;
+  assert.deepEqual(byThread.rows[4].kinds, [0, -15, 0]);
+  assert.equal(byThread.tree.parents[4], 3);
 });
 
 test('a faster run has no cause, and a few have the rest', async () => {
@@ -104,13 +125,24 @@ test('a faster run has no cause, and a few have the rest', async () => {
     [node, kind]), [[3, 1], [5, 2]]);
 });
 
+test('the deepest path with the larger part of it is named', async () => {
+  const profile = await fiveRuns();
+  const compared = compareWithMedian(profile, 'p', 3);
+  compared.rows[0].kinds[1] = 118 * MS;
+  compared.rows[1].kinds[1] = 20 * MS;
+  compared.rows[2].kinds[1] = 343 * MS;
+  // Of 528 ms blosc and what is in it have 390.
+  assert.deepEqual(causesOf(profile, compared)[0],
+                   { node: 2, kind: 1, amount: 390 * MS });
+});
+
 test('a difference of many paths is of the one around them', async () => {
   const profile = await fiveRuns();
   const compared = compareWithMedian(profile, 'p', 3);
-  compared.rows[2].kinds[1] = 20 * MS;
-  compared.rows[1].kinds[1] = 20 * MS;
+  compared.rows[2].kinds[1] = 2 * MS;
+  compared.rows[1].kinds[1] = 60 * MS;
   assert.deepEqual(causesOf(profile, compared)[0],
-                   { node: 1, kind: 1, amount: 87 * MS });
+                   { node: 1, kind: 1, amount: 109 * MS });
 });
 
 test('documents without work of runs name no kind', async () => {
