@@ -86,6 +86,7 @@ class Document:
         self.gauges = rows(self.raw.get("gauges", {}))
         self.spans = list(self.read_spans())
         self.by_id = {span.id: span for span in self.spans}
+        self.starved = self.read_starved()
 
     def block(self, name):
         block = self.raw.get(name)
@@ -113,6 +114,16 @@ class Document:
                 yield Span(lane, id_, parent, nodes[i], time, duration[i],
                            time - queue[i], flags[i], nbytes[i], wait[i])
             at += row["span_count"]
+
+    def read_starved(self):
+        """Returns the time without a CPU by span id, None if unknown."""
+        if "starved" not in self.raw:
+            return None
+        at, found = -1, {}
+        for skipped, ns in zip(*self.block("starved") or [[], []]):
+            at += 1 + skipped
+            found[self.spans[at].id] = ns
+        return found
 
     def samples(self):
         """Returns values of gauges: (name, time, value)."""

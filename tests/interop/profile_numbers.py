@@ -65,8 +65,14 @@ class Tree:
         offered."""
         made = [Metric("wall", "wall", "time", self.columns["self"],
                        self.columns["total"], None)]
+        starved = self.columns.get("starved", {})
+        if any(starved.values()):
+            self.columns["cpu"] = collections.Counter({
+                path: max(0, ns - starved[path])
+                for path, ns in self.columns["work"].items()})
         for id_, label, unit in (
-                ("work", "work", "time"), ("wait", "wait", "time"),
+                ("work", "work", "time"), ("cpu", "on CPUs", "time"),
+                ("starved", "no CPU", "time"), ("wait", "wait", "time"),
                 ("self", "self", "time"), ("queue", "queued", "time"),
                 ("calls", "calls", "count"),
                 ("allocs", "allocations", "count"),
@@ -134,7 +140,8 @@ def whole(document):
     """Returns the tree that the recorder counted."""
     names = {"calls": "calls", "total": "total_ns", "self": "self_ns",
              "work": "work_ns", "wait": "wait_ns", "queue": "queue_ns",
-             "allocs": "alloc_count", "alloc": "alloc_nbytes"}
+             "allocs": "alloc_count", "alloc": "alloc_nbytes",
+             "starved": "starved_ns"}
     columns = {ours: collections.Counter() for ours in names}
     counters = {(one["name"], one["unit"]): collections.Counter()
                 for one in (dict(zip(document.raw["counters"], values))
@@ -143,7 +150,7 @@ def whole(document):
     for i, node in enumerate(document.nodes):
         path = path_of(document, i)
         for ours, theirs in names.items():
-            columns[ours][path] += node[theirs]
+            columns[ours][path] += node.get(theirs, 0)
         for key, value in node["counters"].items():
             counters[key][path] += value
     return Tree(columns, counters)
@@ -161,7 +168,7 @@ def stretch(document, begin, end, lanes=None):
     """Returns the tree of the spans in a stretch of time, on some lanes."""
     paths = [path_of(document, i) for i in range(len(document.nodes))]
     columns = {name: collections.Counter(dict.fromkeys(paths, 0))
-               for name in COLUMNS}
+               for name in (*COLUMNS, "starved")}
     children = collections.defaultdict(list)
     for span in document.spans:
         children[span.parent].append(span)
@@ -183,6 +190,8 @@ def stretch(document, begin, end, lanes=None):
                             - max(span.submitted, begin))}
         if document.nodes[span.node]["edge"] in (ASYNC, PHASE):
             add["work"] = 0
+        add["starved"] = (document.starved or {}).get(span.id, 0) \
+            * (high - low) / (span.duration or 1)
         for name, value in add.items():
             columns[name][paths[span.node]] += value
     return Tree(columns)

@@ -47,9 +47,11 @@ def check_tree(page, tree, metric_id="wall", all_paths=True):
         row = shown[key]
         assert number(row["total"][1]) == total[path]
         assert number(row["self"][1]) == tree.columns["self"][path]
-        for name in ("work", "wait"):
-            below = metrics[name].total[path] if name in metrics else 0
-            assert number(row[name][1]) == pytest.approx(below, abs=1)
+        for name in ("work", "cpu", "starved", "wait"):
+            if name in row or name in metrics:
+                below = metrics[name].total[path] if name in metrics else 0
+                assert number(row[name][1]) == pytest.approx(below, abs=1)
+        assert ("cpu" in row) == ("starved" in metrics)
         assert number(row["calls"][0]) == calls[path]
         assert row["mean"][0] == expected.time_text(
             total[path] / calls[path] if calls[path] else 0)

@@ -304,7 +304,7 @@ def go_through_sandwich(page):
 
 
 def go_through_functions(page):
-    page.click_on("#view-functions th:nth-child(9) button")
+    page.click_on("#view-functions th:nth-last-child(3) button")
     page.click_on("#view-functions tbody tr:nth-child(2)")
     return {"order": "p90"}
 

@@ -134,6 +134,28 @@ def test_the_bar_of_the_threads_follows_too(opened, runs):
         "operation 16.7 %"]
 
 
+def test_tree_functions_and_details_divide_work_by_cpus(opened, runs):
+    heads = """[...document.querySelectorAll('.tree thead th')]
+      .filter(one => one.offsetParent).map(one => one.textContent)"""
+    page = opened(runs, fragment="#view=tree&metric=starved&node=3")
+    assert page.evaluate(heads)[:8] == [
+        "scope", "total", "% of no CPU", "self", "work", "on CPUs", "no CPU",
+        "wait"]
+    cells = """[...%s].map(one => one.textContent.replace('\u00a0', ' '))"""
+    assert page.evaluate(cells % "document.querySelector('[data-node=\"0\"]')"
+                         ".querySelectorAll('[data-column=cpu],"
+                         "[data-column=starved]')") == ["300 ms", "47.0 ms"]
+    assert page.evaluate("""[...document.querySelectorAll('aside dt')]
+      .filter(one => one.textContent.startsWith('of it '))
+      .map(one => one.textContent + ' '
+        + one.nextSibling.textContent.replace('\u00a0', ' '))""") == [
+            "of it on CPUs 230 ms", "of it no CPU 47.0 ms"]
+    page.press("6")
+    assert page.evaluate(heads)[4:7] == ["work", "on CPUs", "no CPU"]
+    page = opened(runs, fragment="#view=tree&range=0-60000000")
+    assert "no CPU" not in page.evaluate(heads)
+
+
 @pytest.fixture(scope="module")
 def threads(tmp_path_factory):
     """Two runs of a main thread and a worker, which did most of the one run's

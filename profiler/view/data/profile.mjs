@@ -191,7 +191,6 @@ class Profile {
                                      ?? nodes.work_ns.map(() => 0));
     this.treeWork = this.tree.sums(this.work);
     this.treeWait = this.tree.sums(this.wait);
-    this.treeStarved = this.tree.sums(this.starved);
     this.counters = this.readCounters(document);
     this.histograms = document.histograms;
     this.shares = this.readShares(document.shares);

@@ -108,6 +108,8 @@ function histogramsOf({ histograms, sites }, siteOf) {
 // Totals; a site within itself counts only once, the outermost.
 function addTotals(shape, stats) {
   const { parents } = shape.tree;
+  const ofWork = shape.metrics.filter(({ id }) =>
+    ['cpu', 'starved'].includes(id));
   for (let node = 0; node < shape.size; node++) {
     const site = shape.site(node);
     const one = stats[site];
@@ -115,6 +117,8 @@ function addTotals(shape, stats) {
     one.self += shape.self[node];
     one.work += shape.work[node];
     one.wait += shape.wait[node];
+    for (const { id, own } of ofWork)
+      one[id] += own[node];
     let above = parents[node];
     while (above >= 0 && shape.site(above) !== site)
       above = parents[above];
@@ -143,10 +147,10 @@ function fromBuckets(buckets) {
   return spread(buckets, (share) => bucketQuantile(buckets, share));
 }
 
-// Returns { site, calls, total, self, work, wait, mean, nodes } of each site
-// of a shape; measure (rows) adds p50, p90, p99 and buckets to some of them,
-// which takes long. isExact: these come from spans; otherwise, where spans
-// were dropped, from the histograms of all calls.
+// Returns { site, calls, total, self, work, cpu, starved, wait, mean, nodes }
+// of each site of a shape; measure (rows) adds p50, p90, p99 and buckets to
+// some of them, which takes long. isExact: these come from spans; otherwise,
+// where spans were dropped, from the histograms of all calls.
 export function functionStats(shape, range, lanes) {
   const { profile } = shape;
   const { sites, spans, info } = profile;
@@ -154,7 +158,8 @@ export function functionStats(shape, range, lanes) {
   const narrowed = parseRange(range) !== null || lanes !== '';
   const isExact = spans.count > 0 && (narrowed || info.dropped === 0);
   const stats = Array.from({ length: sites.size }, (_, site) =>
-    ({ site, calls: 0, total: 0, self: 0, work: 0, wait: 0, nodes: [] }));
+    ({ site, calls: 0, total: 0, self: 0, work: 0, cpu: 0, starved: 0, wait: 0,
+       nodes: [] }));
   addTotals(shape, stats);
   for (const one of stats)
     one.mean = one.calls > 0 ? one.total / one.calls : 0;

@@ -17,6 +17,17 @@ function wallTotals({ tree, calls, total }) {
   return filled;
 }
 
+// The parts of work on CPUs and without one.  Where threads always had a CPU,
+// work is all on CPUs, and both are left out.
+function cpuMetrics({ tree, work, starved }) {
+  if (!starved?.some((ns) => ns > 0))
+    return [];
+  const ran = work.map((ns, node) => Math.max(0, ns - starved[node]));
+  return [['cpu', 'on CPUs', ran], ['starved', 'no CPU', starved]]
+    .map(([id, label, own]) =>
+      ({ id, label, unit: 'time', own, total: tree.sums(own) }));
+}
+
 // profile: or a shape, which has the same columns.
 export function makeMetrics(profile) {
   const { tree } = profile;
@@ -27,6 +38,7 @@ export function makeMetrics(profile) {
       total: wallTotals(profile) },
     { id: 'work', label: 'work', unit: 'time', own: profile.work,
       total: profile.treeWork },
+    ...cpuMetrics(profile),
     { id: 'wait', label: 'wait', unit: 'time', own: profile.wait,
       total: profile.treeWait },
     summed('self', 'self', 'time', profile.self),

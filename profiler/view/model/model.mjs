@@ -175,7 +175,8 @@ export class Model {
       return true;
     return id.startsWith('c:')
       ? toldCounters(this.profile).some(({ name }) => id === 'c:' + name)
-      : !id.startsWith('alloc');
+      : ['cpu', 'starved'].includes(id) ? this.profile.spans.starved !== null
+        : !id.startsWith('alloc');
   }
 
   colour(shape, node) {

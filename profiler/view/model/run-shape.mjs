@@ -43,9 +43,12 @@ export function transformedRuns(profile, named, transforms) {
 
 // The metric's values of each run by node, descendants included; null for what
 // was not recorded run by run.
-export function totalsOfRuns({ runs, tree }, id) {
+export function totalsOfRuns({ profile, runs, tree }, id) {
   if (id === 'wall')
     return runs.map(({ total }) => total);
+  const isOfWork = id === 'cpu' || id === 'starved';
+  if (isOfWork && runs.length > 1 && !profile.knowsWorkOfParts)
+    return null;
   return RUN_COLUMNS.includes(id)
     ? runs.map((run) => tree.sums(run[id])) : null;
 }

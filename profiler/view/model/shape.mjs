@@ -10,7 +10,7 @@ export const COLUMNS = ['calls', 'total', 'self', 'work', 'wait', 'queue',
                         'allocCount', 'allocBytes'];
 
 // The columns of each run; cpu: its own work on CPUs.
-export const RUN_COLUMNS = ['calls', 'total', 'self', 'cpu'];
+export const RUN_COLUMNS = ['calls', 'total', 'self', 'cpu', 'starved'];
 
 export class Shape {
   // parents: of each node; origin: the profile's node; columns: { calls,

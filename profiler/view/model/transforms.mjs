@@ -77,7 +77,8 @@ class Moves {
 
   shapeOf() {
     const { shape } = this;
-    const columns = this.columns(COLUMNS, shape);
+    const columns = this.columns(shape.starved === null ? COLUMNS
+      : [...COLUMNS, 'starved'], shape);
     const made = new Shape(shape.profile, Int32Array.from(this.parents),
       Int32Array.from(this.origin), columns,
       shape.counters.map((one) => ({ ...one, own: this.add(one.own) })));

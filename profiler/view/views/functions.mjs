@@ -8,22 +8,24 @@ import { functionStats, hottest, spanFilter }
   from '../model/function-stats.mjs';
 import { Model } from '../model/model.mjs';
 import { spark } from '../widgets/spark.mjs';
-import { SHOWN } from './tree-columns.mjs';
+import { CPU_COLUMNS, SHOWN } from './tree-columns.mjs';
 import { exactUnit, formatCount, formatShare, formatTime, formatUnit }
   from '../data/units.mjs';
 
 // The number of rows shown first, and of spans in the list.
 const ROWS = 40, RUNS = 12;
 
+// [id, label, hint].
 const TIME_COLUMNS = [
-  ['total', 'From begin to end, of all calls; within itself once'],
-  ['self', 'Time not in child scopes'],
-  ['work', 'Time that its threads ran'],
-  ['wait', 'Time that its threads waited'],
-  ['mean', 'Mean of one call'],
-  ['p50', 'Median of one call'],
-  ['p90', '90th percentile of one call'],
-  ['p99', '99th percentile of one call'],
+  ['total', 'total', 'From begin to end, of all calls; within itself once'],
+  ['self', 'self', 'Time not in child scopes'],
+  ['work', 'work', 'Time that its threads ran'],
+  ...CPU_COLUMNS,
+  ['wait', 'wait', 'Time that its threads waited'],
+  ['mean', 'mean', 'Mean of one call'],
+  ['p50', 'p50', 'Median of one call'],
+  ['p90', 'p90', '90th percentile of one call'],
+  ['p99', 'p99', '99th percentile of one call'],
 ];
 
 class Functions {
@@ -59,6 +61,13 @@ class Functions {
   extra() {
     const metric = this.model.metric();
     return SHOWN.includes(metric.id) ? null : metric;
+  }
+
+  // Those of threads without a CPU, only if there were any.
+  timeColumns() {
+    const { metrics } = this.model.shape();
+    return TIME_COLUMNS.filter((one) => !CPU_COLUMNS.includes(one)
+      || metrics.some(({ id }) => id === one[0]));
   }
 
   // A row's value in a column.
@@ -131,7 +140,7 @@ class Functions {
       element('th', { scope: 'col' }, 'scope'), ...extra === null ? []
         : [head('metric', extra.label, extra.label + ', here and below')],
       head('calls', 'calls', 'Number of calls'),
-      ...TIME_COLUMNS.map(([id, hint]) => head(id, id, hint)),
+      ...this.timeColumns().map((one) => head(...one)),
       element('th', { scope: 'col' }, 'durations')));
   }
 
@@ -150,7 +159,7 @@ class Functions {
         : [this.cell('metric', this.value(one, 'metric'), extra.sum,
                      extra.unit)],
       element('td', {}, formatCount(one.calls)),
-      ...TIME_COLUMNS.map(([id]) => this.cell(id, one[id], whole)),
+      ...this.timeColumns().map(([id]) => this.cell(id, one[id], whole)),
       element('td', { class: 'spark' }, spark(one.buckets)));
   }
 

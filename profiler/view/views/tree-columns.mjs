@@ -68,7 +68,15 @@ function flopColumns(shape, wall, bytes) {
 }
 
 // The metrics that have a column already.
-export const SHOWN = ['wall', 'self', 'work', 'wait', 'calls'];
+export const SHOWN = ['wall', 'self', 'work', 'cpu', 'starved', 'wait',
+                      'calls'];
+
+// Of work, where threads had no CPU at times: [id, label, hint].
+export const CPU_COLUMNS = [
+  ['cpu', 'on CPUs', 'Work in which its threads had a CPU'],
+  ['starved', 'no CPU', 'Work in which its threads could run, but others had '
+    + 'the CPUs'],
+];
 
 // For a shape; inverted: totals are the self values of the root's scope.
 export function makeColumns(shape, metric, inverted = false) {
@@ -95,6 +103,8 @@ export function makeColumns(shape, metric, inverted = false) {
   return [
     ...first, ...extra, shareColumn(metric), ...own,
     time('work', 'work', 'Time its threads ran, in all', of('work')?.total),
+    ...CPU_COLUMNS.filter(([id]) => of(id)).map(([id, label, hint]) =>
+      time(id, label, hint + ', in all', of(id).total)),
     time('wait', 'wait', 'Time its threads waited, in all',
          of('wait')?.total),
     { id: 'calls', label: 'calls', hint: 'Number of calls',

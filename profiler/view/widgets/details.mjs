@@ -186,7 +186,7 @@ export class Details {
       timeLine('self', profile.self[node], true),
       timeLine('work here', profile.work[node]),
       timeLine('work with below', profile.treeWork[node]),
-      timeLine('of it without a CPU', profile.treeStarved[node]),
+      ...this.work(node),
       timeLine('wait here', profile.wait[node]),
       timeLine('wait with below', profile.treeWait[node]),
       timeLine('queued', profile.queue[node]),
@@ -198,6 +198,13 @@ export class Details {
       ['ended late', this.count(profile.late[node])],
       ['not in the log', this.count(profile.dropped[node])],
     ];
+  }
+
+  // Where its threads were without a CPU, with all below.
+  work(node) {
+    return this.model.whole.metrics.filter(({ id }) =>
+      ['cpu', 'starved'].includes(id)).map(({ label, total }) =>
+      timeLine('of it ' + label, total[node]));
   }
 
   count(value) {

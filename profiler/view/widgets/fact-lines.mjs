@@ -48,7 +48,8 @@ export function nodeFacts(shape, node, metric) {
     ...[
       time('wall', total, true),
       time('self', of('wall').own[node]),
-      time('work', of('work')?.total[node]),
+      ...['work', 'cpu', 'starved'].map((id) =>
+        time(of(id)?.label, of(id)?.total[node])),
       time('wait', of('wait')?.total[node]),
       ['calls', formatCount(calls)],
       time('mean', calls > 1 ? total / calls : 0),

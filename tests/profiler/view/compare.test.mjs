@@ -55,7 +55,7 @@ function makeProfile(nodes, facts = {}) {
     work: sums.map((one) => one / 2), starved: zeros, wait: zeros,
     queue: zeros,
     allocCount: zeros, allocBytes: zeros, counters: [],
-    info: { parts: runs > 1 ? 'runs' : 'none' },
+    info: { parts: runs > 1 ? 'runs' : 'none' }, knowsWorkOfParts: true,
     parts: Array.from({ length: runs }),
     facts: Object.entries(facts).map(([key, value]) => ({ key, value })),
     tree: new Tree(Int32Array.from(paths, (path) =>
