@@ -249,9 +249,9 @@ find_dropped (struct rd_finder *finder)
   uint64_t count = rd_finder_number (finder, RD_FACT_THROTTLED);
   tiny[0] = '\0';
   if (count > 0)
-    snprintf (tiny, sizeof tiny, "; %.32s %s too short and frequent to "
-              "stay in the log", rd_format_count (count, "path", "paths").text,
-              count == 1 ? "was" : "were");
+    snprintf (tiny, sizeof tiny, "; of %.32s, short and frequent, only long "
+              "runs are logged",
+              rd_format_count (count, "path", "paths").text);
 
   double all = (double) info->dropped_count + (double) nspans;
   uint64_t ring_begin = rd_finder_number (finder, RD_FACT_RING_BEGIN);

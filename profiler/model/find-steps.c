@@ -26,7 +26,8 @@
 struct steps {
   size_t node;
   uint64_t n;
-  const struct rd_span *first, *slowest;
+  const struct rd_span *first;          /* NULL: the log lost it */
+  const struct rd_span *slowest;        /* of the others */
   double median_ns;           /* of all but the first; or more than that */
   bool is_bound;
   uint64_t nslow;
@@ -51,6 +52,25 @@ is_slow (const struct steps *steps, uint64_t duration_ns)
   return ns >= SLOW * steps->median_ns && ns - steps->median_ns >= MIN_LOST_NS;
 }
 
+/* A log keeps the first runs of each node, but a ring the last. */
+static const struct rd_span *
+find_first (const struct radio_profile *profile, const struct steps *steps)
+{
+  const struct rd_span *first = NULL;
+  uint64_t nlogged = 0;
+  for (size_t i = 0; i < profile->spans.n; i++) {
+    const struct rd_span *span = &profile->spans.at[i];
+    if (span->node != steps->node)
+      continue;
+    nlogged++;
+    if (!first || span->begin_ns < first->begin_ns)
+      first = span;
+  }
+  bool is_lost = nlogged < profile->nodes.at[steps->node].calls
+                 && rd_profile_find_fact (profile, RD_FACT_RING);
+  return is_lost ? NULL : first;
+}
+
 static enum radio_status
 measure_steps (const struct radio_profile *profile, struct steps *steps)
 {
@@ -59,12 +79,7 @@ measure_steps (const struct radio_profile *profile, struct steps *steps)
   size_t n = 0;
   RD_TRY (rd_new_array (profile->spans.n, sizeof (uint64_t), &memory));
   uint64_t *values = memory;
-  for (size_t i = 0; i < profile->spans.n; i++) {
-    const struct rd_span *span = &profile->spans.at[i];
-    if (span->node == steps->node
-        && (!steps->first || span->begin_ns < steps->first->begin_ns))
-      steps->first = span;
-  }
+  steps->first = find_first (profile, steps);
   for (size_t i = 0; i < profile->spans.n; i++) {
     const struct rd_span *span = &profile->spans.at[i];
     if (span->node != steps->node || span == steps->first)
@@ -196,7 +211,7 @@ rd_find_steps (struct rd_finder *finder)
   struct rd_claim first = {
     "first-step", "The first step was slower", RADIO_FINDING_NOTE, 0, 0
   };
-  if (is_slow (&steps, steps.first->duration_ns))
+  if (steps.first && is_slow (&steps, steps.first->duration_ns))
     RD_TRY (report (finder, &steps, steps.first, first));
   struct rd_claim slow = {
     "slow-steps", "Some steps are slow", RADIO_FINDING_HINT, 0, 0

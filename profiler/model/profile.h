@@ -42,7 +42,7 @@
 #define RD_FACT_BLOCK_INPUT "bytes read from disks"     /* "0" is known */
 #define RD_FACT_RESIDENT "bytes resident at most"       /* of the process */
 #define RD_FACT_SKIPPED "scopes not recorded"
-#define RD_FACT_THROTTLED "paths no longer logged"
+#define RD_FACT_THROTTLED "paths logged in part"
 #define RD_FACT_AWAY "threads recorded by another recorder"
 #define RD_FACT_AWAY_NS "recorded by another recorder ns"
 #define RD_FACT_LEFT "scopes left without an end"

@@ -165,8 +165,8 @@ compact_log (struct rd_writer_state *writer, size_t chunk_slots)
   log->threshold = rd_max_u64 (log->threshold, shortest);
   for (size_t i = 0; i < writer->nnodes; i++) {
     struct rd_node *node = writer->nodes[i];
-    if (!node->throttled && node->nfirst >= plan.keep_first)
-      node->threshold = log->threshold;
+    if (node->nfirst >= plan.keep_first)
+      node->threshold = rd_max_u64 (node->threshold, log->threshold);
   }
   if (log->last->next)
     rd_span_memory_give (writer->recorder->span_memory, log->last->next);

@@ -249,7 +249,8 @@ struct rd_node {
   uint64_t opens, lates;
   uint64_t nskipped;          /* scopes below it that were not recorded: too
                                  deep, or no memory */
-  bool throttled;             /* tiny and frequent: no longer logged */
+  bool throttled;             /* tiny and frequent: only long runs of it are
+                                 logged */
   uint64_t octaves[RD_NOCTAVES];        /* by duration, as min and max; see
                                            tree.h */
 

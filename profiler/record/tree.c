@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/checked.h"
 #include "profiler/record/notes.h"
 #include "profiler/record/tree.h"
 
@@ -328,8 +329,10 @@ rd_tree_throttle (struct rd_writer_state *writer, size_t n)
     uint64_t calls = count_calls (node);
     if (calls > RD_THROTTLE_CALLS && !node->throttled
         && node->total / calls < writer->recorder->throttle_below) {
+      uint64_t mean = rd_max_u64 (node->total / calls, 1);
       node->throttled = true;
-      node->threshold = UINT64_MAX;
+      node->threshold = rd_max_u64 (node->threshold,
+                                    mean * RD_THROTTLE_LONG);
     }
   }
 }

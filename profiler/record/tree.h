@@ -8,9 +8,11 @@
 
 #include "profiler/record/record.h"
 
-/* A node with more calls than this, and a mean below
- * recorder->throttle_below, is not logged any more. */
+/* Of a node with more calls than this, and a mean below
+ * recorder->throttle_below, only runs that are so many times longer than the
+ * mean are logged any more. */
 #define RD_THROTTLE_CALLS 100000
+#define RD_THROTTLE_LONG 64
 
 /* The child of a parent, made if it is new.  NULL: no memory or too many;
  * then the parent counts it as skipped. */
@@ -98,7 +100,7 @@ rd_octaves_flush (struct rd_writer_state *writer)
 }
 
 /* Finds those of the next n nodes, in turn, that are tiny and frequent, and
- * stops logging them. */
+ * stops logging all but their long runs. */
 void rd_tree_throttle (struct rd_writer_state *writer, size_t n);
 
 /* Adds a run, which is then logged or dropped.  self is its self time before

@@ -14,7 +14,7 @@ const TICKS_ERROR = 1.5e7, CPU_TIME_ERROR = 2e6;
 
 // Facts that differ between any two recordings, or are measured.
 const PASSING = new RegExp('^(pid|command|runs|warmup|seed|made by|failed'
-  + '|bytes .*|page faults.*|clock .*|.* (ns|not recorded|no longer logged'
+  + '|bytes .*|page faults.*|clock .*|.* (ns|not recorded|logged in part'
   + '|outside of scopes|not kept|in signal handlers|by another recorder'
   + '|without an end))$');
 

@@ -101,13 +101,16 @@ function figures(profile, model) {
 
 // The texts of the warnings that qualify all figures.
 export function warningsOf({ info, facts }) {
-  const failure = facts.find(({ key }) => key === 'failed');
-  const warnings = failure ? ['It failed: ' + failure.value] : [];
+  const valueOf = (wanted) => facts.find(({ key }) => key === wanted)?.value;
+  const failure = valueOf('failed');
+  const warnings = failure !== undefined ? ['It failed: ' + failure] : [];
   if (info.dropped > 0)
     warnings.push('The timeline lacks ' + formatCount(info.dropped)
-      + plural(info.dropped, ' span', ' spans')
-      + ': the log was full and kept the longest. Tree and totals are '
-      + 'exact.');
+      + plural(info.dropped, ' span', ' spans') + ': the log '
+      + (valueOf('bytes of the ring') !== undefined
+        ? 'is a ring, which has the last'
+        : 'has the longest, and the first of each path')
+      + '. Tree and totals are exact.');
   if (info.open > 0)
     warnings.push(formatCount(info.open)
       + plural(info.open, ' scope was', ' scopes were')

@@ -81,6 +81,29 @@ steps_that_the_log_dropped_count (void **state)
                 "2.1 ms (1000 steps)");
 }
 
+/* Of a ring, which lost so many steps before these; the first one of these is
+ * slow. */
+static struct radio_profile *
+build_ring (uint64_t nlost)
+{
+  struct radio_profile *profile = build_steps (100, 0, 40);
+  build_fact (profile, "bytes of the ring", "4096", false);
+  profile->nodes.at[0].calls += nlost;
+  profile->nodes.at[0].histogram[20] += nlost;
+  return profile;
+}
+
+static void
+the_first_step_in_a_ring_is_a_later_one (void **state)
+{
+  (void) state;
+  assert_found (build_ring (0), "first-step", RADIO_FINDING_NOTE,
+                "step 0 took 50 ms");
+  assert_not_found (build_ring (900), "first-step");
+  assert_found (build_ring (900), "slow-steps", RADIO_FINDING_HINT,
+                "step 0 took 50 ms");
+}
+
 /* Work that a step hands to another thread is its own, even if it ends
  * later; what runs beside it is not. */
 static void
@@ -116,6 +139,7 @@ main (void)
     cmocka_unit_test (the_first_step_is_reported_as_such),
     cmocka_unit_test (few_steps_say_nothing),
     cmocka_unit_test (steps_that_the_log_dropped_count),
+    cmocka_unit_test (the_first_step_in_a_ring_is_a_later_one),
     cmocka_unit_test (a_step_has_what_it_caused_on_other_threads),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

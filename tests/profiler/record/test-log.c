@@ -577,18 +577,63 @@ tiny_and_frequent_paths_are_no_longer_logged (void **state)
   history_release (&h);
 }
 
-static void
-a_long_run_of_a_throttled_path_is_not_logged (void **state)
+/* The spans of a node that are as long as this. */
+static size_t
+count_long (struct history *h, uint64_t ticks)
 {
+  const struct rd_log_span *span;
+  size_t n = 0;
+  for (size_t i = 0; (span = history_span (h, i)) != NULL; i++)
+    n += rd_span_duration (span) == ticks;
+  return n;
+}
+
+/* In a log with room, in a full one, and in a ring whose time it is in. */
+static void
+a_long_run_of_a_throttled_path_is_logged (void **state)
+{
+  const struct radio_recorder_options logs[] = {
+    { .max_spans = 0 }, { .max_spans = 150000 },
+    { .ring_nbytes = 4 * 1024 * 1024 }
+  };
+  (void) state;
+  for (size_t i = 0; i < sizeof logs / sizeof *logs; i++) {
+    struct history h;
+    history_start (&h, &logs[i]);
+    for (int j = 0; j < 300000; j++) {
+      history_leaf (&h, &a, j == 50000 ? 60000 : j == 250000 ? 70000 : 1);
+      if (j % 2)
+        history_leaf (&h, &b, 25);
+    }
+    history_freeze (&h);
+    assert_true (history_node (&h, "a")->throttled);
+    assert_in_range (count_logged (&h, "a"), 1, 200000);
+    assert_int_equal (count_long (&h, 70000), 1);
+    if (logs[i].ring_nbytes == 0)
+      assert_int_equal (count_long (&h, 60000), 1);
+    history_release (&h);
+  }
+}
+
+/* Its runs that are long enough to be logged fill the log: then they make
+ * room as others do. */
+static void
+a_throttled_path_of_many_long_runs_stays_within_the_log (void **state)
+{
+  struct radio_recorder_options options = { .max_spans = 200000 };
   struct history h;
   (void) state;
-  history_start (&h, NULL);
-  for (int i = 0; i < 120000; i++)
+  history_start (&h, &options);
+  for (int i = 0; i < 150000; i++)
     history_leaf (&h, &a, 1);
+  for (uint64_t i = 0; i < 300000; i++)
+    history_leaf (&h, &a, 1000 + i % 1000);
   history_leaf (&h, &a, 1000000);
   history_freeze (&h);
   assert_true (history_node (&h, "a")->throttled);
-  assert_int_equal (history_node (&h, "a")->max, 1000000);
+  assert_int_equal (history_node (&h, "a")->calls, 450001);
+  assert_in_range (history_nspans (&h), 1, 200000);
+  assert_int_equal (count_long (&h, 1000000), 1);
   history_release (&h);
 }
 
@@ -626,7 +671,8 @@ main (void)
     cmocka_unit_test (equal_texts_share_one_value_while_needed),
     cmocka_unit_test (the_smallest_logs_hold_as_many_spans_as_allowed),
     cmocka_unit_test (tiny_and_frequent_paths_are_no_longer_logged),
-    cmocka_unit_test (a_long_run_of_a_throttled_path_is_not_logged),
+    cmocka_unit_test (a_long_run_of_a_throttled_path_is_logged),
+    cmocka_unit_test (a_throttled_path_of_many_long_runs_stays_within_the_log),
     cmocka_unit_test (a_log_too_large_for_memory_is_refused),
   };
   return run_recording_tests (tests);
