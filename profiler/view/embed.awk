@@ -8,11 +8,12 @@
 # What only readers of the sources need goes: comments, which stand on lines
 # of their own, indentation, blanks around signs, the last semicolon of a
 # block, the ends of lines (so no template, `...`, goes over one), and const,
-# which becomes let.  The modules become one block of a strict script: import
-# statements go, and so does the word export; names at the top of a module are
-# therefore unique in all of them.  Names stay as they are, for who debugs a
-# page: the page holds the script deflated.  Only ASCII is let through, so that
-# no compiler's idea of character sets matters.
+# which becomes let, one for declarations that follow each other.  The modules
+# become one block of a strict script: import statements go, and so does the
+# word export; names at the top of a module are therefore unique in all of
+# them.  Names stay as they are, for who debugs a page: the page holds the
+# script deflated.  Only ASCII is let through, so that no compiler's idea of
+# character sets matters.
 
 function fail(message) {
   print FILENAME ":" FNR ": " message >"/dev/stderr"
@@ -98,8 +99,18 @@ function squeeze(line,    length_, last, token) {
   }
 }
 
-# A whole statement waits for what follows it.
+# Whether a text is one declaration, and whole: its braces are in pairs.
+function is_declaration(text) {
+  return text ~ /^let [^;]*;$/ && gsub(/[{]/, "", text) == gsub(/[}]/, "", text)
+}
+
+# A whole statement waits for what follows it; declarations become one.
 function hold_statement() {
+  if (is_declaration(held) && is_declaration(statement)) {
+    held = substr(held, 1, length(held) - 1) "," substr(statement, 5)
+    statement = ""
+    return
+  }
   if (held != "")
     print_line(held)
   held = statement

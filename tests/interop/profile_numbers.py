@@ -285,6 +285,17 @@ def unit_text(value, unit):
             "count": count_text}[unit](value)
 
 
+def change_text(text, before, after):
+    """Returns both values, with one unit if it is the same."""
+    was, now = text(before), text(after)
+    number, *unit = was.split("\u00a0")
+    return f"{number if unit == now.split(chr(160))[1:] else was} \u2192 {now}"
+
+
+def signed_text(ns):
+    return ("\u2212" if ns < 0 else "+") + time_text(abs(ns))
+
+
 def share_text(part, whole_):
     percent = 100 * part / whole_ if whole_ > 0 else 0
     if 0 < percent < 0.1:

@@ -54,10 +54,10 @@ def node_named(page, name):
 
 def test_changes_follow_the_metric_and_the_transforms(opened, changes):
     page = opened(changes, fragment="#view=diff&metric=calls")
-    assert whole(page).startswith("calls ")
+    assert "calls of a run " in whole(page)
     change(page, metric="c:bytes decoded")
-    assert whole(page).startswith("bytes decoded ") and "MB" in whole(page)
-    assert "Its spread was not recorded" in page.evaluate(
+    assert "bytes decoded of a run " in whole(page) and "MB" in whole(page)
+    assert "spread of runs was not recorded" in page.evaluate(
         "document.querySelector('.diff').innerText")
     change(page, metric="wall")
     assert "decode" in listed(page)

@@ -618,14 +618,74 @@ def test_changes_have_the_json_s_numbers_of_both_recordings(
     assert found == wanted
     whole = [sum(one[path] for path in one if len(path) == 1)
              for one in (before, after)]
-    assert " \u2192 ".join(map(expected.time_text, whole)) \
-        in text_of(page, ".diff-whole")
-    # The head has what is comparable, and does not say something else.
+    change = expected.change_text(expected.time_text, *whole)
+    assert change in text_of(page, ".diff-whole")
+    # The head has the same of what is comparable.
     if said["basis"] != "none":
-        head = text_of(page, ".figures .figure dt")
-        assert head == ("a run" if said["basis"] == "wall"
-                        else "a run, on CPUs")
-        assert " \u2192 " in text_of(page, ".figures .figure dd")
+        name = "a run: wall" if said["basis"] == "wall" else "on CPUs"
+        assert heads(page)[name] == change
+
+
+def heads(page):
+    """Returns the figures of the page's head, without their notes."""
+    return dict(page.evaluate("""[...document.querySelectorAll('.figure')]
+      .map(one => [one.querySelector('dt').textContent,
+                   one.querySelector('dd').firstChild.textContent])"""))
+
+
+def test_the_head_of_changes_has_each_figure_of_a_run_before_and_after(
+        opened, local_read, local_changes):
+    page = opened(local_changes)
+    both = [local_read.document, Document(local_changes.with_name(
+        "more.json"))]
+    found = heads(page)
+    for name, key in (("a run: wall", "wall_ns"), ("work", "work_ns"),
+                      ("no CPU", "starved_ns"), ("wait", "wait_ns")):
+        means = [one.info[key] / len(one.parts) for one in both]
+        assert sum(means) == 0 or found[name] == expected.change_text(
+            expected.time_text, *means)
+    assert found["scopes"] == expected.change_text(
+        expected.count_text,
+        *(one.info["scope_count"] / len(one.parts) for one in both))
+    assert found["delivered"] == expected.change_text(
+        expected.bytes_text,
+        *(expected.whole(one).metric("c:bytes delivered").sum
+          / len(one.parts) for one in both))
+    # Narrowed to a part, the figures are of this profile alone.
+    page.evaluate("radio.state.set({ range: '0-1000' })")
+    assert "a run: wall" not in heads(page)
+
+
+def test_changes_begin_with_the_answer_and_its_interval(
+        opened, local_read, local_changes):
+    page = opened(local_changes, fragment="")
+    said = json.loads(run_radio(
+        "diff", local_read.page, local_changes.with_name("more.json"),
+        "--json").stdout)
+    paths = [one for one in said["paths"] if not one["split"]]
+    [root] = [one for one in paths if one["depth"] == 0]
+    shown = page.evaluate("document.querySelector('.diff').innerText")
+    answer = shown.lstrip().split("\n")[0]
+    assert answer.startswith({
+        "slower": "Slower: a run took ", "faster": "Faster: a run took ",
+        "noise": "No change beyond noise: a run took ",
+        "one run": "Unclear: a run took " if said["basis"] == "none"
+                   else "Noise unknown: a run took "}[root["total_change"]])
+    if root["total_change"] != "one run":
+        assert " to ".join(expected.signed_text(root[f"delta_{side}_ns"])
+                           for side in ("low", "high")) in answer
+    own = "self_cpu" if said["basis"] == "cpu" else "self"
+    changed = [one for one in paths if one["change"] in ("slower", "faster")]
+    if changed:
+        most = max(changed, key=lambda one: abs(
+            one[f"{own}_after_ns"] - one[f"{own}_before_ns"]))
+        assert f"{most['name']} " in answer
+    # The two recordings have other names.
+    names = page.evaluate("[...document.querySelectorAll("
+                          "'.diff .tile-controls bdi')]"
+                          ".map(one => one.textContent)")
+    assert names[-1].endswith("(this page)")
+    assert len(set(names)) == len(names)
 
 
 @pytest.fixture(scope="session")
@@ -637,9 +697,7 @@ def test_the_head_has_the_json_s_figures(opened, local_read):
     page = opened(local_read.page)
     tree = expected.whole(local_read.document)
     info = local_read.document.info
-    figures = dict(page.evaluate("""[...document.querySelectorAll('.figure')]
-      .map(one => [one.querySelector('dt').textContent,
-                   one.querySelector('dd').firstChild.textContent])"""))
+    figures = heads(page)
     assert figures["wall"] == expected.time_text(info["wall_ns"])
     assert figures["work"] == expected.time_text(info["work_ns"])
     assert figures["wait"] == expected.time_text(info["wait_ns"])

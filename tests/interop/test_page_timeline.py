@@ -7,6 +7,7 @@ import random
 
 import pytest
 
+from conftest import run_radio
 from frame_work import traced_act
 from many_spans import many_spans
 from pages import (axe, AXE_RUN, browser, drag, drawn_text, local_read, opened,
@@ -226,8 +227,8 @@ def test_the_search_is_beside_the_tabs(opened, local_read):
     assert abs(tops[0] - tops[1]) < 8
 
 
-@pytest.mark.parametrize("width", [390, 1024, 1440])
-def test_the_figures_are_one_line(opened, tmp_path, width):
+def starved_document():
+    """Returns a document that has all figures of the head."""
     made = made_lanes(3, 0)
     made.given.update(alloc_peak_nbytes=388_000, wait_ns=19_800_000)
     made.facts = [("cpu ns", "24800000", 0)]
@@ -236,13 +237,37 @@ def test_the_figures_are_one_line(opened, tmp_path, width):
     document["nodes"]["starved_ns"] = [11_300_000] + [0] * (
         len(made.nodes) - 1)
     document["info"]["starved_ns"] = 11_300_000
+    document["nodes"]["wait_ns"][0] = 19_800_000
     document["counters"] = {"name": ["bytes delivered"], "unit": ["bytes"]}
     document["values"] = {"node": [0], "counter": [0], "value": [3_150_000]}
-    page = opened(write_page(json.dumps(document), tmp_path), width=width)
+    return json.dumps(document)
+
+
+def check_figures(page, names):
     # A scroll bar takes room, too.
     page.evaluate("document.body.style.marginInlineEnd = '16px', 0")
     shown = text_of(page, "header .figures")
-    for name in ("on CPUs", "no CPU", "memory", "bytes delivered", "scopes"):
+    for name in names:
         assert name in shown
     assert page.evaluate("document.querySelector('header .figures')"
                          ".offsetHeight") < 30
+
+
+@pytest.mark.parametrize("width", [390, 1024, 1440])
+def test_the_figures_are_one_line(opened, tmp_path, width):
+    page = opened(write_page(starved_document(), tmp_path), width=width)
+    check_figures(page, ("on CPUs", "no CPU", "memory", "bytes delivered",
+                         "scopes"))
+
+
+@pytest.mark.parametrize("width", [390, 1024, 1440])
+def test_the_figures_of_changes_are_one_line(opened, tmp_path, width):
+    write_page(starved_document(), tmp_path, "a")
+    path = tmp_path / "changes.html"
+    run_radio("diff", tmp_path / "a.json", tmp_path / "a.json", "-o", path)
+    page = opened(path, width=width)
+    check_figures(page, ("wall", "work", "on CPUs", "no CPU", "wait",
+                         "delivered", "memory", "scopes"))
+    assert width < 1440 or page.evaluate(
+        "(one => one.scrollWidth <= one.clientWidth)("
+        "document.querySelector('header .figures'))")

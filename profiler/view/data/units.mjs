@@ -89,6 +89,23 @@ export function formatUnit(value, unit) {
   }
 }
 
+// "3.00 -> 2.14 ms", with an arrow: the first unit only if it is another one.
+export function formatChange(before, after, unit) {
+  const [was, is] = [before, after].map((one) => formatUnit(one, unit));
+  const [number, of] = was.split('\u00a0');
+  return (of === is.split('\u00a0')[1] ? number : was) + ' \u2192 ' + is;
+}
+
+// "+12.5 %", "3.2 x", or '' without a base.
+export function formatGrowth(before, after) {
+  if (!(before > 0 && after > 0))
+    return '';
+  if (after >= 3 * before)
+    return formatRatio(after / before) + '\u00a0\u00d7';
+  return (after < before ? '\u2212' : '+')
+    + formatShare(Math.abs(after - before), before);
+}
+
 // The exact value, for tooltips.
 export function exactUnit(value, unit) {
   switch (unit) {

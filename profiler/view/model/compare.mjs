@@ -81,7 +81,7 @@ class Comparer {
     this.shapes = shapes;
     this.conditions = compareConditions(...profiles);
     const { basis } = this.conditions;
-    this.metric = metric.id !== 'wall' || basis === 'wall' ? metric : CPU;
+    this.metric = metric.id === 'wall' && basis === 'cpu' ? CPU : metric;
     this.rounds = profiles.map(roundsOf);
     this.isByRounds = isByRounds(...profiles);
     const of = (id, isSelf) => shapes.map((shape) =>

@@ -135,14 +135,3 @@ export function compareConditions(before, after) {
            floor: floor + (isUnfair ? FLOOR_OF_LOAD : 0) };
 }
 
-// What a run took before and after, of what is comparable: { label, before,
-// after }; null: nothing is.
-export function runsBeforeAfter(before, after) {
-  const { basis } = compareConditions(before, after);
-  const [a, b] = [before, after].map((profile) =>
-    (basis === 'wall' ? profile.info.wall : profile.ran)
-      / countRuns(profile));
-  return basis === 'none' ? null
-    : { label: basis === 'wall' ? 'a run' : 'a run, on CPUs', before: a,
-        after: b };
-}

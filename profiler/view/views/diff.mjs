@@ -11,8 +11,8 @@ import { openProfile } from '../data/profile.mjs';
 import { totalsOfRuns, transformedRuns } from '../model/run-shape.mjs';
 import { makeMatcher } from '../data/search.mjs';
 import { parseTransforms } from '../model/transforms.mjs';
-import { exactUnit, formatCount, formatRatio, formatShare, formatSigned,
-         formatUnit } from '../data/units.mjs';
+import { exactUnit, formatChange, formatCount, formatGrowth, formatRatio,
+         formatShare, formatSigned, formatUnit } from '../data/units.mjs';
 
 const DIFF_ROWS = 100;
 
@@ -21,31 +21,25 @@ const ANSWERS = 3;
 
 const LISTED = ['slower', 'faster', 'new', 'gone', 'noise'];
 
-// "+12.5 %", "3.2 x", or '' without a base.
-function changeShare(before, after) {
-  if (!(before > 0 && after > 0))
-    return '';
-  if (after >= 3 * before)
-    return formatRatio(after / before) + '\u00a0\u00d7';
-  return (after < before ? '\u2212' : '+')
-    + formatShare(Math.abs(after - before), before);
-}
-
 // The names from the root to a path.
 function namesOfPath(compared, path) {
   return compared.tree.path(path).map((one) => compared.paths[one].name)
     .join(' \u203a ');
 }
 
-// Names by which two recordings are told apart: of their files, else their
-// titles, with the time of day if these are equal.
+// Names that distinguish two recordings: those of their files, else their
+// titles; where these are equal, when they began, to the millisecond.
 function namesOf(both, own) {
   const names = both.map(({ fileName, info }) => fileName ?? info.title);
-  const clock = ({ info }) => new Date(info.started / 1e6).toISOString()
-    .slice(0, 19).replace('T', ' ');
-  return both.map((one, i) => (one === own ? 'this profile, ' : '') + names[i]
-    + (names[0] === names[1] && one.info.started > 0 ? ', ' + clock(one)
-      : ''));
+  const isSame = names[0] === names[1]
+    && both.every(({ info }) => info.started > 0);
+  const [was, is] = both.map(({ info }) => !isSame ? ''
+    : new Date(info.started / 1e6).toISOString().slice(0, 23)
+      .replace('T', ' '));
+  const isSameDay = was.slice(0, 10) === is.slice(0, 10);
+  const sides = isSame ? [was, isSameDay ? is.slice(11) : is] : names;
+  return { title: isSame ? names[0] : '', sides: both.map((one, i) =>
+    sides[i] + (one === own ? ' (this page)' : '')) };
 }
 
 class Diff {
@@ -65,8 +59,9 @@ class Diff {
     this.choice = element('p', { class: 'diff-choice', 'aria-live': 'polite' });
     this.shown = element('div', {}, this.head, this.legend,
                          this.icicle.pane.box, this.choice, this.list);
+    this.opener = this.makeOpener();
     this.element = element('div', { class: 'scroll diff' }, this.notice,
-                           this.opener(), this.shown);
+                           this.opener, this.shown);
     this.compare();
   }
 
@@ -93,16 +88,14 @@ class Diff {
           current: this.chosen(), select: (path) => this.choose(path) };
   }
 
-  opener() {
+  makeOpener() {
     const input = element('input', {
       type: 'file', accept: '.json,.html', class: 'unseen',
       onchange: () => input.files[0] && this.open(input.files[0]),
     });
-    return element('p', { class: 'diff-open' },
-      element('label', { class: 'as-button' }, 'Open a profile to compare '
-        + 'with\u2026', input), ' ',
-      element('span', { class: 'muted' }, 'or drop one on the page: .json '
-        + 'or .html of radio\u2019s'));
+    return element('label', { class: 'as-button', title: 'To compare with. '
+      + 'Or drop one on the page: .json or .html of radio\u2019s' },
+                   'Open a profile\u2026', input);
   }
 
   async open(file) {
@@ -121,7 +114,7 @@ class Diff {
     if (this.other === null) {
       this.notice.replaceChildren('Two recordings, path by path: what got '
         + 'slower or faster, is new, gone or noise. Open the one of before, '
-        + 'or make a page of both: ',
+        + 'drop it on the page, or make a page of both: ',
         element('kbd', {}, 'radio diff before.json after.json -o '
           + 'changes.html'), '. Nothing leaves this page.');
       return;
@@ -166,8 +159,8 @@ class Diff {
     this.times = diffTimes(compared, isNormalised);
     this.changes = compared.paths.map((path) =>
       changeOf(path, this.scale));
-    this.head.replaceChildren(this.controls(isNormalised), this.conditions(),
-                              this.sentence());
+    this.head.replaceChildren(this.sentence(), this.conditions(),
+                              this.controls(isNormalised));
     const matcher = makeMatcher(this.state.get('query'));
     this.matched = matcher
       ? compared.paths.map(({ name }) => matcher(name)) : null;
@@ -181,20 +174,26 @@ class Diff {
     this.follow();
   }
 
+  count(change) {
+    return this.changes.filter((one) => one === change).length;
+  }
+
+  // The kinds of changes, with the number of paths of each.
   showLegend() {
     this.legend.replaceChildren(
       ...LISTED.map((change) =>
-        element('span', {}, ...this.mark(change))),
+        element('span', {}, ...this.mark(change, this.count(change)))),
       element('span', { class: 'muted' }, 'A box is as wide as the larger '
         + 'of both; the line at its foot is the smaller one.'));
   }
 
-  mark(change) {
+  mark(change, count = '') {
     const { sign, colour } = CHANGES[change];
     const swatch = element('span', { class: 'swatch' });
     swatch.style.background = colour;
     const label = this.label(change);
-    return [swatch, sign === label ? label : sign + ' ' + label];
+    return [swatch, [sign === label ? '' : sign, count, label]
+      .filter((one) => one !== '').join(' ')];
   }
 
   // Applies the address.
@@ -224,92 +223,110 @@ class Diff {
       onchange: () => this.state.set({ normalise: box.checked ? '1' : '' },
                                      { step: true }),
     });
+    const { title, sides } = this.names;
     return element('div', { class: 'tile-controls' },
-      element('strong', {}, nameElement(this.names[0]), ' \u2192 ',
-              nameElement(this.names[1])),
+      element('span', {}, title === '' ? '' : element('strong', {},
+        nameElement(title)), title === '' ? '' : ' of ',
+              nameElement(sides[0]), ' \u2192 ', nameElement(sides[1])),
       button('Swap', () => this.state.set(
         { swap: this.state.get('swap') ? '' : '1', path: -1, into: -1 },
         { step: true })),
       element('label', { title: 'Scale values such that both are the same '
         + 'in all: what then differs is where they go' }, box,
-              ' equal wholes'));
+              ' compare shares of the total'), this.opener);
   }
 
-  // The whole, with its interval, and what changed most.
+  // What changed, by how much, with intervals: "Faster: a run took 3.00 ->
+  // 2.14 ms on CPUs, -28.7 % (...). decode faster, -459 us (...)."
   sentence() {
-    const { compared, changes } = this;
-    const count = (change) => changes.filter((one) => one === change).length;
-    const { before, after, basis } = compared;
-    const share = changeShare(before, after);
-    const whole = (this.metric.id === 'wall' ? '' : this.metric.label + ' ')
-      + this.format(before) + ' \u2192 ' + this.format(after)
-      + (share === '' ? '' : ' (' + share + ')');
-    const noise = totalsOfRuns(this.shapes[0], this.metric.id) === null
-      ? 'The mean of a run. Its spread was not recorded, so the noise is '
-        + 'unknown.'
-      : basis === 'none' ? 'What changed is unclear: the recordings do not '
+    const { before, after, basis, metric: { id, label, unit } }
+      = this.compared;
+    const growth = formatGrowth(before, after);
+    const change = formatChange(before, after, unit)
+      + (id === 'cpu' ? ' on CPUs' : '');
+    const whole = (id === 'wall' || id === 'cpu' ? 'a run took '
+      : label + ' of a run ') + change + (growth === '' ? '' : ', ' + growth);
+    const unknown = totalsOfRuns(this.shapes[0], id) === null
+      ? ' The spread of runs was not recorded, so the noise is unknown.'
+      : basis === 'none' ? ' What changed is unclear: the recordings do not '
         + 'show which scopes had CPUs.'
-      : count('one run') > 0
-        ? 'A single run has no spread, so the noise is '
-          + 'unknown (record with --runs).'
-        : 'Paths: ' + LISTED.map((one) => formatCount(count(one)) + ' '
-          + this.label(one)).join(', ') + '.';
+      : this.count('one run') > 0 ? ' A single run has no spread, so the '
+        + 'noise is unknown (record with --runs).' : '';
     return element('p', {}, element('strong', { class: 'diff-whole' },
-                                    whole),
-      ' ' + this.interval(), ...this.answer(), ' ' + noise
+                                    this.verdict() + whole),
+      this.interval() + '. ', ...this.answer(), unknown
       + (this.scale === 1 ? '' : ' Values of the second are scaled by '
          + formatRatio(this.scale) + '.'));
   }
 
-  // The interval of the whole, if it has one root.
-  interval() {
+  // The only root, if both have one.
+  root() {
     const roots = this.compared.paths.filter((one) => one.parent < 0);
-    const [{ low, high } = {}] = roots;
-    return roots.length !== 1 || low === 0 && high === 0 || this.scale !== 1
-      ? '' : '(medians: ' + this.signed(low) + ' to ' + this.signed(high)
-        + '). ';
+    return roots.length === 1 && this.scale === 1 ? roots[0] : null;
+  }
+
+  // "Faster: ", or '' where the whole is not one path.
+  verdict() {
+    const { change, below = '' } = this.root() ?? {};
+    const label = change === 'new' || change === 'gone' ? ''
+      : below === 'noise' ? 'no change beyond noise'
+        : below !== 'one run' ? below && this.label(below)
+          : this.compared.basis === 'none' ? 'unclear' : 'noise unknown';
+    return label === '' ? ''
+      : label[0].toUpperCase() + label.slice(1) + ': ';
+  }
+
+  interval() {
+    const { low = 0, high = 0 } = this.root() ?? {};
+    return low === 0 && high === 0 ? ''
+      : ' (medians, 95 % confidence: ' + this.signed(low) + ' to '
+        + this.signed(high) + ')';
   }
 
   // The paths that changed, the largest first.
   answer() {
     const { paths } = this.compared;
-    const moved = (i) => Math.abs(paths[i].selfAfter * this.scale
-      - paths[i].selfBefore);
+    const moved = (i) => paths[i].selfAfter * this.scale
+      - paths[i].selfBefore;
     const found = this.changes.map((_, i) => i).filter((i) =>
       !['noise', 'one run'].includes(this.changes[i]))
-      .sort((a, b) => moved(b) - moved(a) || a - b).slice(0, ANSWERS);
-    return found.flatMap((i, at) => [at === 0 ? '' : ', ',
-      element('button', { type: 'button', class: 'link',
-                          title: namesOfPath(this.compared, i),
-                          onclick: () => this.choose(i) },
-              nameElement(paths[i].name)),
-      ' ' + this.label(this.changes[i]) + ' by '
-        + this.signed(paths[i].selfAfter * this.scale
-                      - paths[i].selfBefore)])
-      .concat(found.length > 0 ? ['. '] : []);
+      .sort((a, b) => Math.abs(moved(b)) - Math.abs(moved(a)) || a - b);
+    const of = ({ selfLow, selfHigh }) => this.scale !== 1
+      || selfLow === 0 && selfHigh === 0 ? ''
+      : ' (' + this.signed(selfLow) + ' to ' + this.signed(selfHigh) + ')';
+    return found.slice(0, ANSWERS).flatMap((i, at) => [at === 0 ? '' : '; ',
+      button(nameElement(paths[i].name), () => this.choose(i),
+             { class: 'link', title: namesOfPath(this.compared, i) }),
+      (this.compared.tree.children(i).length > 0 ? ' itself ' : ' ')
+        + this.label(this.changes[i]) + ', ' + this.signed(moved(i))
+        + of(paths[i])])
+      .concat(found.length > ANSWERS ? ['; and '
+        + (found.length - ANSWERS) + ' more. '] : found.length > 0 ? ['. ']
+        : []);
   }
 
-  // Lists the differences that make the comparison unfair, before any figure.
+  // Lists the differences that make the comparison unfair.
   conditions() {
     const { basis, conditions, floor, sameOperation } = this.compared;
-    const wall = (value) => formatUnit(value, 'time');
+    const wall = this.compared.wall.map((ns) => formatUnit(ns, 'time'));
     const items = conditions.map(({ name, before, after }) =>
       element('li', {}, nameElement(name), ': ', nameElement(before),
               ' \u2192 ', nameElement(after)));
     if (!sameOperation)
       items.unshift(element('li', {}, element('strong', {}, 'These are '
-        + 'profiles of different operations.')));
+        + 'profiles of different operations')));
     if (basis !== 'wall')
-      items.push(element('li', {}, 'wall time: '
-        + this.compared.wall.map(wall).join(', ') + ': not comparable'
-        + (basis === 'cpu' ? ', so CPU time is compared' : '')));
+      items.push(element('li', {}, 'wall time: ' + wall.join(' \u2192 ')
+        + ', not comparable' + (basis === 'cpu' ? ', so CPU time is compared'
+          : '')));
     if (basis === 'cpu' && floor >= 0.1)
-      items.push(element('li', {}, 'Differences of less than '
+      items.push(element('li', {}, 'differences of less than '
         + formatShare(floor, 1) + ' may come from the conditions, and count '
-        + 'as noise.'));
+        + 'as noise'));
     return items.length === 0 ? ''
-      : element('ul', { class: 'diff-conditions',
-                        'aria-label': 'Different conditions' }, ...items);
+      : element('div', { class: 'diff-conditions' },
+        element('span', {}, 'Conditions: '),
+        element('ul', { 'aria-label': 'Different conditions' }, ...items));
   }
 
   lines(i) {
@@ -325,7 +342,7 @@ class Diff {
       ['before', path.before < 0 ? '' : this.format(before[i])],
       ['after', path.after < 0 ? '' : this.format(after[i])],
       ['difference', this.signed(delta) + ' '
-        + changeShare(before[i], after[i])],
+        + formatGrowth(before[i], after[i])],
       ['with 95 % confidence', has ? this.signed(path.low + moved) + ' to '
         + this.signed(path.high + moved) : ''],
       ['medians', path.change === 'one run' ? ''
@@ -379,10 +396,10 @@ class Diff {
       .sort((a, b) => Math.abs(after[b] - before[b])
         - Math.abs(after[a] - before[a]) || a - b);
     const heads = ['path', 'before', 'after', 'difference', 'relative',
-                   '95 % of it', 'change'].map((label) =>
+                   '95 % confidence', 'change'].map((label) =>
       element('th', { scope: 'col' }, label));
-    const count = (change) => this.changes.filter((one) =>
-      change === '' || one === change).length;
+    const count = (change) => change === '' ? this.changes.length
+      : this.count(change);
     const shown = rows.filter((one, i) => i < this.limit
       || one === this.chosen());
     this.list.replaceChildren(
@@ -431,7 +448,7 @@ class Diff {
       }, nameElement(path.name)), this.edge(path)),
       cell(before[i], path.before), cell(after[i], path.after),
       element('td', {}, this.signed(after[i] - before[i])),
-      element('td', {}, changeShare(before[i], after[i])),
+      element('td', {}, formatGrowth(before[i], after[i])),
       element('td', {}, lines.get('with 95 % confidence')),
       element('td', { class: 'text' }, ...this.mark(this.changes[i])));
   }

@@ -3,11 +3,12 @@
 // missing.
 
 import { button, element, foldable, nameElement, plural } from './dom.mjs';
-import { byteMetrics, flopMetric } from '../model/metrics.mjs';
+import { compareConditions, countRuns } from '../model/conditions.mjs';
+import { byteMetrics, flopMetric, makeMetrics } from '../model/metrics.mjs';
 import { parseRange } from '../model/model.mjs';
 import { partOfStretch } from '../model/runs-data.mjs';
-import { exactUnit, formatBytes, formatCount, formatFlopRate,
-         formatIntensity, formatRate, formatRatio,
+import { exactUnit, formatBytes, formatChange, formatCount, formatFlopRate,
+         formatGrowth, formatIntensity, formatRate, formatRatio,
          formatShare, formatTime, formatUnit } from '../data/units.mjs';
 
 function figure(label, value, title, note) {
@@ -17,17 +18,37 @@ function figure(label, value, title, note) {
             note ? element('small', {}, note) : null));
 }
 
-// A run before and after, if the page has both.
-function changeFigures(profile) {
-  const change = profile.before
-    ? runsBeforeAfter(profile.before, profile) : null;
-  if (change === null)
-    return [];
-  const { label, before, after } = change;
-  return [figure(label, formatTime(before) + ' \u2192 ' + formatTime(after),
-                 'The mean before and after: Changes shows what it is by',
-                 before > 0 ? (after < before ? '\u2212' : '+')
-                   + formatShare(Math.abs(after - before), before) : '')];
+// The figures of a run (the mean) before and after, on a page that has both;
+// by how much it changed beside what can be compared.
+function changeFigures(profile, model) {
+  const both = [profile.before, profile];
+  const { basis } = compareConditions(...both);
+  const change = (label, id, of, unit = 'time') => {
+    const [before, after] = both.map(of);
+    return before + after > 0 ? [figure(label,
+      formatChange(before, after, unit),
+      exactUnit(before, unit) + ' \u2192 ' + exactUnit(after, unit),
+      id === basis ? formatGrowth(before, after) : '')] : [];
+  };
+  const aRun = (of) => (one) => of(one) / countRuns(one);
+  const isOfRuns = both.some((one) => countRuns(one) > 1);
+  const isStarved = both.some(({ info }) => info.starved > 0);
+  const [bytes] = model.byteCounters;
+  const nbytes = (one) => byteMetrics(makeMetrics(one))
+    .find(({ id }) => id === bytes.id)?.sum ?? 0;
+  return [
+    ...change((isOfRuns ? 'a run: ' : '') + 'wall', 'wall',
+              aRun(({ info }) => info.wall)),
+    ...change('work', '', aRun(({ info }) => info.work)),
+    ...isStarved || basis === 'cpu' ? change('on CPUs', 'cpu',
+      aRun(({ info }) => info.work - info.starved)) : [],
+    ...change('no CPU', '', aRun(({ info }) => info.starved)),
+    ...change('wait', '', aRun(({ info }) => info.wait)),
+    ...bytes ? change(bytes.label.replace(/^bytes /, ''), '', aRun(nbytes),
+                      'bytes') : [],
+    ...change('memory', '', ({ info }) => info.allocPeak, 'bytes'),
+    ...change('scopes', '', aRun(({ info }) => info.scopes), 'count'),
+  ];
 }
 
 // Arithmetic operations, in all.
@@ -74,11 +95,13 @@ function figures(profile, model) {
     = (isWhole ? wholeOf : stretchOf)(profile, model);
   const time = (label, ns, note) =>
     figure(label, formatTime(ns), exactUnit(ns, 'time'), note);
+  if (isWhole && profile.before)
+    return element('dl', { class: 'figures changes', tabindex: 0 },
+                   ...changeFigures(profile, model));
   return element('dl', { class: isWhole ? 'figures' : 'figures narrowed',
                          tabindex: 0 },
     isWhole ? '' : figure('only', nameElement(name), 'The views are narrowed '
       + 'to this', info.dropped > 0 ? 'as far as logged' : ''),
-    ...isWhole ? changeFigures(profile) : [],
     time('wall', wall),
     time('work', work, wall > 0
       ? formatRatio(isWhole ? profile.threadsBusy : ran / wall) + busy : ''),

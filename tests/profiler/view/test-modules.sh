@@ -97,21 +97,29 @@ export const a = '  { , } ?? \\ \n \' "x"  ';
       h(m);
     for (;;);
   }
+  const n = () => {
+    k();
+    const o = 1;
+    const p = 2;
+  };
+  const q = 3;
   g('one, '
     + 'two' + 'three', 'x' + g + 'y' + 'z'.length, '\'' + '+' + "4");
 END
   embed kind=script "$tmp/a.mjs" | strings >"$tmp/out"
   tr -d '\n' >"$tmp/expected" <<'END'
 'use strict'; {
-let a='  { , } ?? \\ \n \' "x"  ';
-let d=a- -1+ +2,e=`4 / ${2}`;
+let a='  { , } ?? \\ \n \' "x"  ',d=a- -1+ +2,e=`4 / ${2}`;
 if(a!==' , ')return{d:[1,-2],e:d?'b = { }':a=>b};
 let f=/ = /,g=" = ",h=(4/2)/g.length;
 if(/[/'] "/.test(g))return/ \/ '/u.test(f)&&d in e;
 else f(h,d);
 function k(l){if(l){l=f(l)}for(let m of l)h(m);
 for(;;);
-}g('one, twothree','x'+g+'y'+'z'.length,'\'+'+"4");
+}let n=()=>{k();
+let o=1,p=2};
+let q=3;
+g('one, twothree','x'+g+'y'+'z'.length,'\'+'+"4");
 }
 END
   cmp "$tmp/out" "$tmp/expected"

@@ -2,8 +2,9 @@
 // Human-readable numbers.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { formatTime, formatBytes, formatCount, formatShare, formatRate,
-         exactUnit, formatFlopRate, formatIntensity, formatUnit }
+import { formatTime, formatBytes, formatChange, formatCount, formatGrowth,
+         formatShare, formatRate, exactUnit, formatFlopRate, formatIntensity,
+         formatUnit }
   from '../../../profiler/view/data/units.mjs';
 import { roundStep, tickLabel } from '../../../profiler/view/views/axis.mjs';
 
@@ -18,6 +19,21 @@ test('times have three digits and a unit', () => {
     [59999999999, '60.0 s'], [7.2e12, '7200 s'],
   ])
     assert.equal(plain(formatTime(ns)), text);
+});
+
+test('a change has both values, and one unit if it is the same', () => {
+  const change = (...values) => plain(formatChange(...values));
+  assert.equal(change(3e6, 2.14e6, 'time'), '3.00 \u2192 2.14 ms');
+  assert.equal(change(3e6, 9e5, 'time'), '3.00 ms \u2192 900 \u00b5s');
+  assert.equal(change(524288, 524288, 'bytes'), '524 \u2192 524 kB');
+  assert.equal(change(1234, 99, 'count'), '1,234 \u2192 99');
+});
+
+test('growth is a share or a ratio, or unknown without a base', () => {
+  for (const [before, after, text] of [
+    [8, 9, '+12.5 %'], [8, 7, '\u221212.5 %'], [8, 8, '+0.0 %'],
+    [10, 30, '3.00 \u00d7'], [0, 1, ''], [1, 0, '']])
+    assert.equal(plain(formatGrowth(before, after)), text);
 });
 
 test('operations have units and rates', () => {
