@@ -93,6 +93,19 @@ def test_65_lanes_open_within_600_pixels(opened, tmp_path, nthreads,
     assert folded(page) == []
 
 
+def test_low_bands_are_numbered_as_far_as_there_is_room(opened, tmp_path):
+    page = opened(write_page(made_lanes(65, 0), tmp_path),
+                  fragment="#view=timeline")
+    numbers = [int(text) for text, _ in drawn_text(page) if text.isdigit()]
+    assert len(numbers) > 20
+    assert numbers == sorted(set(numbers))
+    lanes = page.evaluate("""radio.tabs.current().lanes.lanes
+      .map(one => [one.name, one.top])""")
+    tops = {name: top for name, top in lanes}
+    at = [tops[f"worker {number}"] for number in numbers]
+    assert min(b - a for a, b in zip(at, at[1:])) >= 14
+
+
 def test_few_lanes_are_not_folded(opened, read_page):
     page = opened(read_page, fragment="#view=timeline")
     assert folded(page) == []

@@ -342,6 +342,20 @@ export class Timeline {
     context.fillText(lane.name + (group.length > 1
       ? '\u2013' + group.at(-1).name.split(' ').at(-1)
       : n > 1 ? ' \u00d7' + n : ''), left, y, view.left - left - 8);
+    this.drawNumbers(context, theme, group, view, scroll);
+  }
+
+  // The last words of the names of low bands, of as many as there is room for.
+  drawNumbers(context, theme, group, view, scroll) {
+    context.fillStyle = theme.muted;
+    let free = group[0].top + SPAN_HEIGHT;
+    for (const { name, top, step } of group)
+      if (top >= free) {
+        const word = name.split(' ').at(-1);
+        context.fillText(word, view.left - 8 - this.pane.textWidth(word),
+                         top - scroll + step / 2);
+        free = top + READABLE;
+      }
   }
 
   // The visible rows of some lanes: [row, y, height].
