@@ -281,7 +281,8 @@ open_destination (struct cp *cp)
     return failed;
   if (!cp->options.dry_run)
     return rd_store_open (&args, true, &cp->to);
-  enum radio_status status = rd_uri_open (&args, cp->to_name, false, &cp->to);
+  enum radio_status status = rd_uri_open (&args, cp->to_name,
+                                          RD_URI_EXISTING, &cp->to);
   enum radio_node node;
   if (status == RADIO_OK)
     status = radio_store_node (cp->to, "", &node);

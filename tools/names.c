@@ -20,9 +20,9 @@ rd_store_name (const struct rd_args *args)
   return name != NULL && *name != '\0' ? name : "radio.zarr";
 }
 
-static enum radio_status
-open_uri (const struct rd_args *args, const char *uri, bool create,
-          bool any_root, struct radio_store **store)
+enum radio_status
+rd_uri_open (const struct rd_args *args, const char *uri, enum rd_uri_how how,
+             struct radio_store **store)
 {
   struct radio_context_options context_options = {
     .nthreads = args->nthreads,
@@ -34,19 +34,12 @@ open_uri (const struct rd_args *args, const char *uri, bool create,
   if (status != RADIO_OK)
     return status;
   struct radio_store_options options = {
-    .context = context, .create = create, .s3 = args->s3,
-    .cancel = rd_interrupt_cancel, .any_root = any_root,
+    .context = context, .create = how == RD_URI_CREATE, .s3 = args->s3,
+    .cancel = rd_interrupt_cancel, .any_root = how == RD_URI_ANY_ROOT,
   };
   status = radio_store_open (uri, &options, store);
   radio_context_close (context);
   return status;
-}
-
-enum radio_status
-rd_uri_open (const struct rd_args *args, const char *uri, bool create,
-             struct radio_store **store)
-{
-  return open_uri (args, uri, create, false, store);
 }
 
 /* Prints the library's message, which names a URL unless it is not to be
@@ -57,23 +50,18 @@ store_error (const char *store)
   return rd_error_library (rd_is_url (store) ? NULL : store);
 }
 
-static int
-no_store_error (const char *name)
-{
-  return rd_error ("no store at '%s'; use --store or RADIO_STORE, or create "
-                   "it with 'radio ingest'", name);
-}
-
 int
 rd_store_open (const struct rd_args *args, bool create,
                struct radio_store **store)
 {
   const char *name = rd_store_name (args);
-  enum radio_status status = rd_uri_open (args, name, create, store);
+  enum radio_status status = rd_uri_open (args, name,
+                                          create ? RD_URI_CREATE
+                                                 : RD_URI_EXISTING, store);
   if (status == RADIO_OK)
     return RD_EXIT_OK;
   if (status == RADIO_ERROR_NOT_FOUND && !create)
-    return no_store_error (name);
+    return rd_report_no_store (args, name);
   return store_error (name);
 }
 
@@ -347,7 +335,7 @@ take_listed (struct finding *finding, const char *path, bool *is_group)
   if (*path == '\0' && finding->root == NULL
       && status == RADIO_ERROR_NOT_FOUND
       && strstr (radio_error_message (), "there is no zarr.json"))
-    return no_store_error (rd_store_name (finding->args));
+    return rd_report_no_store (finding->args, rd_store_name (finding->args));
   if (status != RADIO_OK)
     return rd_error_library (finding->root ? finding->operand
                              : rd_store_name (finding->args));
@@ -476,6 +464,36 @@ take_path (struct finding *finding, const char *path)
   return take_node (finding, path, true, NULL);
 }
 
+/* Reports a name that the store does not have, as the library's message
+ * says. */
+static int
+report_no_name (struct finding *finding, const char *name,
+                const char *message)
+{
+  const struct rd_args *args = finding->args;
+  const char *operand = finding->operand;
+  enum radio_node node;
+  size_t n = strlen (name);
+  bool has_name = strncmp (message, name, n) == 0
+                  && strncmp (message + n, ": ", 2) == 0;
+  bool may_be_path = rd_may_be_path (args, operand);
+  if (rd_report_foreign (operand)
+      || (may_be_path
+          && rd_report_no_path (operand, has_name ? message + n + 2 : NULL)))
+    return RD_EXIT_FAILED;
+  if (radio_store_node (finding->store, "", &node) == RADIO_ERROR_NOT_FOUND)
+    return rd_report_no_store (args, rd_store_name (args));
+  if (radio_store_node (finding->store, name, &node) == RADIO_OK
+      && node == RADIO_NODE_GROUP)
+    return rd_error ("%s: a collection, not a volume; name one of its volumes",
+                     name);
+  RD_FREE char *root = NULL, *path = NULL;
+  if (!may_be_path && rd_split_path (operand, &root, &path))
+    return rd_error ("%s; give the path as ./%s, since --store makes it a "
+                     "name", message, operand);
+  return rd_error ("%s", message);
+}
+
 /* Takes what a name in the store names: a collection, a volume, or by its
  * path an array. */
 static int
@@ -536,18 +554,7 @@ take_name (struct finding *finding, const char *name)
   failed = take_array (finding, name, &is_done);
   if (failed || is_done)
     return failed;
-  enum radio_node node;
-  bool may_be_path = rd_may_be_path (finding->args, finding->operand);
-  if (rd_report_foreign (finding->operand)
-      || (may_be_path && rd_report_no_path (finding->operand)))
-    return RD_EXIT_FAILED;
-  if (radio_store_node (store, "", &node) == RADIO_ERROR_NOT_FOUND)
-    return no_store_error (rd_store_name (finding->args));
-  if (radio_store_node (store, name, &node) == RADIO_OK
-      && node == RADIO_NODE_GROUP)
-    return rd_error ("%s: a collection, not a volume; name one of its volumes",
-                     name);
-  return rd_error ("%s", message);
+  return report_no_name (finding, name, message);
 }
 
 /* Opens a store once for any number of operands that name it. */
@@ -568,9 +575,9 @@ find_store (struct finding *finding, const char *root)
   if (root && made.name == NULL)
     return rd_error_memory ();
   const char *name = root ? root : rd_store_name (args);
-  enum radio_status status = open_uri (args, name, false,
-                                       finding->how & RD_NODES_GROUPS,
-                                       &made.store);
+  enum rd_uri_how how = finding->how & RD_NODES_GROUPS ? RD_URI_ANY_ROOT
+                                                       : RD_URI_EXISTING;
+  enum radio_status status = rd_uri_open (args, name, how, &made.store);
   if (status != RADIO_OK) {
     free (made.name);
     /* Without the store no other name can be found either. */
@@ -579,10 +586,11 @@ find_store (struct finding *finding, const char *root)
       return rd_report_no_node (finding->operand);
     if (root || status != RADIO_ERROR_NOT_FOUND)
       return store_error (name);
-    bool is_named = args->noperands > 0;
+    bool may_be_path = args->noperands > 0
+                       && rd_may_be_path (args, finding->operand);
     return rd_report_foreign (finding->operand) || rd_report_foreign (name)
-           || (is_named && rd_report_no_path (finding->operand))
-           ? RD_EXIT_FAILED : no_store_error (name);
+           || (may_be_path && rd_report_no_path (finding->operand, NULL))
+           ? RD_EXIT_FAILED : rd_report_no_store (args, name);
   }
   nodes->roots[nodes->nroots++] = made;
   finding->store = made.store;

@@ -14,9 +14,13 @@ const char *rd_store_name (const struct rd_args *args);
 int rd_store_open (const struct rd_args *args, bool create,
                    struct radio_store **store);
 
-/* Opens the store at a path or URL with the options given; prints nothing. */
+/* Opens the store at a path or URL with the options given; prints nothing.
+ * RD_URI_ANY_ROOT also opens one whose root's document is broken or was
+ * lost. */
+enum rd_uri_how { RD_URI_EXISTING, RD_URI_CREATE, RD_URI_ANY_ROOT };
 enum radio_status rd_uri_open (const struct rd_args *args, const char *uri,
-                               bool create, struct radio_store **store);
+                               enum rd_uri_how how,
+                               struct radio_store **store);
 
 /* A node that an operand names. */
 struct rd_target {
@@ -106,12 +110,15 @@ bool rd_has_file (const char *path, size_t n, const char *name);
 
 /* Report an operand that names no volume (tools/names/missing.c).
  *  foreign  a node of Zarr version 2, or an image; false if it is neither;
- *  no_path  a path to nothing, or to a file; false if it may be a name in the
- *           store;
- *  no_node  a path, in any case; returns an exit status. */
+ *  no_path  a path to nothing, to a file or to a folder that is no node; false
+ *           if it may be a name in the store.  message: what was found there
+ *           about that name, or NULL;
+ *  no_node  a path, in any case; returns an exit status;
+ *  no_store a store of that name, which cannot be opened. */
 bool rd_report_foreign (const char *operand);
-bool rd_report_no_path (const char *operand);
+bool rd_report_no_path (const char *operand, const char *message);
 int rd_report_no_node (const char *operand);
+int rd_report_no_store (const struct rd_args *args, const char *name);
 
 /* Splits the path of a node's folder into the store's root (the longest way
  * up the path through folders that have a zarr.json) and the node's path

@@ -188,10 +188,51 @@ a_path_to_nothing_is_not_a_missing_store () {
   for command in info slice validate rm; do
     fails 1 "p.zarr/ct/none: no such volume in p.zarr" $command p.zarr/ct/none
     fails 1 "none.zarr: No such file or directory" $command none.zarr
-    fails 1 "scans/note.txt: a file, not a volume" $command scans/note.txt
+    fails 1 "scans/note.txt: a file, not a store, volume or array" \
+      $command scans/note.txt
     fails 1 "no store at 'radio.zarr'" $command none
   done
   fails 1 "ct: a collection, not a volume; name one" slice -s p.zarr ct
+}
+
+a_path_that_exists_is_no_missing_name () {
+  mkdir -p plain sub.zarr p.zarr/plain hed
+  ln -s nothing dangling
+  for command in info slice stats validate ls rm 'export -o none.nii'; do
+    for folder in plain sub.zarr p.zarr/plain plain/; do
+      message="$folder: not a store, volume or array (it has no zarr.json)"
+      # shellcheck disable=SC2086 # a command and its option
+      fails 1 "$message" $command $folder
+      # shellcheck disable=SC2086
+      RADIO_STORE=p.zarr fails 1 "$message" $command $folder
+    done
+    # shellcheck disable=SC2086
+    fails 1 "dangling: No such file or directory" $command dangling
+    # shellcheck disable=SC2086
+    fails 1 "plain: no such volume in p.zarr" $command -s p.zarr plain
+  done
+  rmdir p.zarr/plain
+  # The folder may not be what was meant.
+  RADIO_STORE=p.zarr fails 1 "and no such volume in p.zarr; did you mean \
+ct/head or mr/head?" info hed
+  fails 1 "no store at 'none.zarr'" info -s none.zarr plain
+}
+
+with_a_store_a_path_is_a_name_and_the_message_says_so () {
+  message="give the path as ./p.zarr/ct/head, since --store makes it a name"
+  fails 1 "$message" info -s foreign.zarr p.zarr/ct/head
+  runs export -s p.zarr ct/head -o like.npy
+  fails 1 "$message" ingest -s foreign.zarr --like p.zarr/ct/head like.npy
+}
+
+a_store_that_lost_its_document_is_no_missing_store () {
+  cp -r p.zarr rootless.zarr
+  rm rootless.zarr/zarr.json
+  for command in ls gc 'info ct/head' 'rm head' 'export ct -o x/'; do
+    # shellcheck disable=SC2086 # a command and its operands
+    fails 1 "rootless.zarr: its zarr.json is missing, while there are volumes \
+below" $command -s rootless.zarr
+  done
 }
 
 an_array_that_cannot_be_read_is_named_once () {
@@ -429,6 +470,9 @@ check a_broken_volume_is_no_collection
 check a_volume_that_lost_its_metadata_is_bad_and_not_its_arrays
 check nothing_but_arrays_is_nothing_to_work_on
 check a_path_to_nothing_is_not_a_missing_store
+check a_path_that_exists_is_no_missing_name
+check with_a_store_a_path_is_a_name_and_the_message_says_so
+check a_store_that_lost_its_document_is_no_missing_store
 check an_array_that_cannot_be_read_is_named_once
 check a_volume_that_is_the_store_is_listed_by_the_stores_name
 check others_images_are_not_copied_but_exported

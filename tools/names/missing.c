@@ -41,10 +41,30 @@ rd_report_foreign (const char *operand)
   return is_v2 || is_nifti;
 }
 
+/* Reports what is at a path, and is no node; false if nothing is. */
+static bool
+report_other (const char *operand, const char *and, const char *message)
+{
+  struct stat st;
+  if (rd_is_url (operand) || lstat (operand, &st) != 0)
+    return false;
+  if (stat (operand, &st) != 0)
+    rd_error ("%s: %s", operand, strerror (errno));
+  else if (!S_ISDIR (st.st_mode))
+    rd_error ("%s: a file, not a store, volume or array%s%s", operand, and,
+              message);
+  else
+    rd_error ("%s: not a store, volume or array (it has no zarr.json)%s%s",
+              operand, and, message);
+  return true;
+}
+
 bool
-rd_report_no_path (const char *operand)
+rd_report_no_path (const char *operand, const char *message)
 {
   size_t n = rd_is_url (operand) ? 0 : strlen (operand);
+  if (report_other (operand, message ? ", and " : "", message ? message : ""))
+    return true;
   for (size_t up = rd_parent_length (operand, n, 0); up > 0;
        up = rd_parent_length (operand, up, 0)) {
     RD_FREE char *above = strndup (operand, up);
@@ -52,9 +72,6 @@ rd_report_no_path (const char *operand)
     if (above && rd_split_path (above, &root, &path))
       return rd_error ("%s: no such volume in %s", operand, root), true;
   }
-  struct stat st;
-  if (n > 0 && stat (operand, &st) == 0 && S_ISREG (st.st_mode))
-    return rd_error ("%s: a file, not a volume", operand), true;
   bool is_store = n > strlen (".zarr")
                   && strcmp (operand + n - strlen (".zarr"), ".zarr") == 0
                   && access (operand, F_OK) != 0;
@@ -70,11 +87,32 @@ rd_report_no_node (const char *operand)
     return RD_EXIT_FAILED;
   if (strpbrk (operand, "*?[") != NULL)
     return rd_error ("no volume matches '%s'", operand);
-  if (access (operand, F_OK) != 0)
-    return rd_error ("%s: %s", operand, strerror (errno));
-  struct stat st;
-  if (stat (operand, &st) == 0 && !S_ISDIR (st.st_mode))
-    return rd_error ("%s: a file, not a store, volume or array", operand);
-  return rd_error ("%s: not a store, volume or array (it has no zarr.json)",
-                   operand);
+  if (!report_other (operand, "", ""))
+    rd_error ("%s: %s", operand, strerror (errno));
+  return RD_EXIT_FAILED;
+}
+
+static enum radio_status
+stop_at_volume (const struct radio_entry *entry, void *user_data)
+{
+  bool *has_volumes = user_data;
+  (void) entry;
+  *has_volumes = true;
+  return RADIO_ERROR_CANCELLED;
+}
+
+/* A store may have lost its root's document, and still have volumes. */
+int
+rd_report_no_store (const struct rd_args *args, const char *name)
+{
+  RD_CLOSE_STORE struct radio_store *store = NULL;
+  bool has_volumes = false;
+  if (rd_uri_open (args, name, RD_URI_ANY_ROOT, &store) == RADIO_OK
+      && radio_store_list (store, NULL, stop_at_volume, &has_volumes)
+         != RADIO_OK && has_volumes)
+    return rd_error ("%s: its zarr.json is missing, while there are volumes "
+                     "below; the next 'radio ingest' into it writes it again",
+                     name);
+  return rd_error ("no store at '%s'; use --store or RADIO_STORE, or create "
+                   "it with 'radio ingest'", name);
 }

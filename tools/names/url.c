@@ -122,7 +122,8 @@ open_top (struct splitting *splitting, const char *text, size_t n,
     top = calloc (1, sizeof *top + n + 1);
     if (top) {
       memcpy (top->name, text, n);
-      status = rd_uri_open (splitting->args, top->name, false, &top->store);
+      status = rd_uri_open (splitting->args, top->name, RD_URI_EXISTING,
+                            &top->store);
     }
     if (top && status == RADIO_OK) {
       top->next = splitting->tops;
@@ -167,7 +168,7 @@ open_address (struct splitting *splitting, struct rd_url *url,
   RD_CLOSE_STORE struct radio_store *whole = NULL;
   const char *text = url->text;
   size_t scheme = rd_scheme_nbytes (text), nbytes = strlen (text);
-  if (rd_uri_open (splitting->args, text, false, &whole) != RADIO_OK)
+  if (rd_uri_open (splitting->args, text, RD_URI_EXISTING, &whole) != RADIO_OK)
     return fail_by_library (url, NULL);
   *address = (struct address) { .text = text, .nbytes = nbytes, .url = url };
   address->top_nbytes = scheme + strcspn (text + scheme, "/");
