@@ -80,8 +80,9 @@ class Tree:
             own = self.columns.get(id_, collections.Counter())
             made.append(Metric(id_, label, unit, own, self.below(own), None))
         for (name, unit), own in self.counters.items():
-            made.append(Metric("c:" + name, name, unit, own, self.below(own),
-                               None))
+            label = "bytes requested" if name == "bytes asked" else name
+            made.append(Metric("c:" + name, label, unit, own,
+                               self.below(own), None))
         made = [one._replace(sum=self.whole(one.total)) for one in made]
         return [one for i, one in enumerate(made) if i == 0 or one.sum > 0]
 

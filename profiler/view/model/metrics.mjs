@@ -28,6 +28,11 @@ function cpuMetrics({ tree, work, starved }) {
       ({ id, label, unit: 'time', own, total: tree.sums(own) }));
 }
 
+// Views call a counter of the file by its name, except one.
+function labelOf({ name }) {
+  return name === 'bytes asked' ? 'bytes requested' : name;
+}
+
 // profile: or a shape, which has the same columns.
 export function makeMetrics(profile) {
   const { tree } = profile;
@@ -47,7 +52,8 @@ export function makeMetrics(profile) {
     summed('allocs', 'allocations', 'count', profile.allocCount),
     summed('alloc', 'bytes allocated', 'bytes', profile.allocBytes),
     ...profile.counters.map((counter) =>
-      summed('c:' + counter.name, counter.name, counter.unit, counter.own)),
+      summed('c:' + counter.name, labelOf(counter), counter.unit,
+             counter.own)),
   ];
   for (const metric of metrics)
     metric.sum = tree.children(-1).reduce((sum, i) => sum + metric.total[i],
@@ -60,7 +66,7 @@ export function makeMetrics(profile) {
 // bytes.
 const PREFERRED = ['bytes delivered', 'bytes decoded', 'bytes written',
                    'bytes encoded', 'bytes fetched', 'bytes inflated',
-                   'bytes asked'];
+                   'bytes requested'];
 
 // Byte counters, most useful first.
 export function byteMetrics(metrics) {

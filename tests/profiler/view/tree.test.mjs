@@ -121,7 +121,7 @@ test('delivered bytes are preferred to requested bytes', () => {
     ['bytes decoded', [0, 7, 0]], ['bytes delivered', [0, 0, 3]]]));
   const counters = byteMetrics(metrics);
   assert.deepEqual(counters.map((one) => one.label),
-                   ['bytes delivered', 'bytes decoded', 'bytes asked',
+                   ['bytes delivered', 'bytes decoded', 'bytes requested',
                     'something']);
   assert.equal(nodeBytes(counters, 0).label, 'bytes delivered');
   assert.equal(nodeBytes(counters, 1).label, 'bytes decoded');
