@@ -24,6 +24,11 @@
 #define MAX_ROUNDS 10
 #define RUNS_OF_ROUND 4
 
+/* A round whose two sides met different conditions is run again, until there
+ * are twice as many.  With fewer fair ones than these all count. */
+#define MAX_TRIES (2 * MAX_ROUNDS)
+#define MIN_FAIR_ROUNDS 4
+
 /*------------------------------------------------------------------------
  * How a recording was made
  *----------------------------------------------------------------------*/
@@ -279,9 +284,11 @@ run_command (struct json_object *made, size_t nruns, const char *file,
 
 struct rounds {
   struct json_object *made[2];          /* the earlier one, and this */
-  struct radio_profile *profiles[2][MAX_ROUNDS];
+  struct radio_profile *profiles[2][MAX_TRIES];
+  bool is_fair[MAX_TRIES];
   struct radio_profile *joined[2];
-  size_t n;
+  size_t nwanted, nrun, nfair;
+  size_t n;                             /* rounds that are compared */
   char *temp;
 };
 
@@ -290,11 +297,68 @@ clear_rounds (struct rounds *rounds)
 {
   for (int side = 0; side < 2; side++) {
     json_object_put (rounds->made[side]);
-    for (size_t i = 0; i < MAX_ROUNDS; i++)
+    for (size_t i = 0; i < MAX_TRIES; i++)
       radio_profile_close (rounds->profiles[side][i]);
     radio_profile_close (rounds->joined[side]);
   }
   rd_temp_remove (rounds->temp);
+}
+
+/* Runs both, and compares the conditions that they met. */
+static int
+run_round (struct rounds *rounds, size_t nruns, const char *file)
+{
+  size_t round = rounds->nrun;
+  struct radio_comparison *comparison = NULL;
+  struct radio_comparison_info info;
+  for (size_t k = 0; k < 2; k++) {
+    size_t side = (k + round) % 2;      /* 0 1, 1 0, 0 1, ... */
+    int failed = run_command (rounds->made[side], nruns, file,
+                              &rounds->profiles[side][round]);
+    if (failed)
+      return failed;
+  }
+  if (radio_profile_compare (rounds->profiles[0][round],
+                             rounds->profiles[1][round], &comparison)
+      != RADIO_OK)
+    return rd_error_library (NULL);
+  radio_comparison_get_info (comparison, &info);
+  radio_comparison_close (comparison);
+  rounds->is_fair[round] = !info.is_unfair;
+  rounds->nfair += !info.is_unfair;
+  rounds->nrun++;
+  return RD_EXIT_OK;
+}
+
+/* If no round is fair the conditions differ by the commands themselves, as two
+ * machines' stores do: then more rounds do not help. */
+static bool
+needs_round (const struct rounds *rounds)
+{
+  return rounds->nrun < rounds->nwanted
+         || (rounds->nfair > 0 && rounds->nfair < rounds->nwanted
+             && rounds->nrun < 2 * rounds->nwanted);
+}
+
+/* Moves the rounds that are compared to the front. */
+static void
+choose_rounds (struct rounds *rounds)
+{
+  rounds->n = rounds->nrun;
+  if (rounds->nfair < MIN_FAIR_ROUNDS)
+    return;
+  rounds->n = 0;
+  for (size_t i = 0; i < rounds->nrun; i++) {
+    if (!rounds->is_fair[i])
+      continue;
+    for (int side = 0; side < 2; side++) {
+      struct radio_profile **list = rounds->profiles[side];
+      struct radio_profile *fair = list[i];
+      list[i] = list[rounds->n];
+      list[rounds->n] = fair;
+    }
+    rounds->n++;
+  }
 }
 
 static int
@@ -306,14 +370,15 @@ run_rounds (struct rounds *rounds, size_t nruns, const char *title)
   if (!file)
     return RD_EXIT_FAILED;
   rd_progress_start (&progress, NULL);
-  for (size_t i = 0; i < 2 * rounds->n && !failed; i++) {
-    size_t round = i / 2;
-    int side = (int) ((i + round) % 2);         /* 0 1, 1 0, 0 1, ... */
-    rd_progress_update (&progress, title, i, 2 * rounds->n);
-    failed = run_command (rounds->made[side], nruns, file,
-                          &rounds->profiles[side][round]);
+  while (needs_round (rounds) && !failed) {
+    size_t nleft = rounds->nwanted - rounds->nfair;
+    size_t n = rounds->nrun < rounds->nwanted ? rounds->nwanted
+                                              : rounds->nrun + nleft;
+    rd_progress_update (&progress, title, rounds->nrun, n);
+    failed = run_round (rounds, nruns, file);
   }
   rd_progress_clear (&progress);
+  choose_rounds (rounds);
   for (int side = 0; side < 2 && !failed; side++)
     if (radio_profile_join (rounds->profiles[side], rounds->n,
                             RADIO_PARTS_RUNS, &rounds->joined[side])
@@ -322,18 +387,30 @@ run_rounds (struct rounds *rounds, size_t nruns, const char *title)
   return failed;
 }
 
+static void
+print_rounds (const struct rounds *rounds, size_t nruns)
+{
+  size_t nout = rounds->nrun - rounds->n;
+  printf ("%zu rounds of both in turn, %zu runs each\n", rounds->n, nruns);
+  if (nout > 0)
+    printf ("%zu more %s left out: the two met different conditions\n", nout,
+            nout == 1 ? "is" : "are");
+  putchar ('\n');
+}
+
 int
 rd_against_run (struct rd_measure *measure, const struct rd_args *args)
 {
-  RD_CLEANUP (clear_rounds) struct rounds rounds = { .n = MIN_ROUNDS };
+  RD_CLEANUP (clear_rounds) struct rounds rounds = { .nwanted = MIN_ROUNDS };
   rounds.made[0] = read_earlier (measure->against);
   rounds.made[1] = rounds.made[0] ? describe_self (measure, args) : NULL;
   if (!rounds.made[1] || rd_temp_make (NULL, &rounds.temp) != RD_EXIT_OK)
     return RD_EXIT_FAILED;
-  if (measure->nruns / RUNS_OF_ROUND > rounds.n)
-    rounds.n = measure->nruns / RUNS_OF_ROUND;
-  rounds.n = rounds.n < MAX_ROUNDS ? rounds.n : MAX_ROUNDS;
-  size_t nruns = (measure->nruns + rounds.n - 1) / rounds.n;
+  if (measure->nruns / RUNS_OF_ROUND > rounds.nwanted)
+    rounds.nwanted = measure->nruns / RUNS_OF_ROUND;
+  if (rounds.nwanted > MAX_ROUNDS)
+    rounds.nwanted = MAX_ROUNDS;
+  size_t nruns = (measure->nruns + rounds.nwanted - 1) / rounds.nwanted;
   int failed = run_rounds (&rounds, nruns, measure->operation);
   if (failed)
     return failed;
@@ -347,11 +424,12 @@ rd_against_run (struct rd_measure *measure, const struct rd_args *args)
     .before = rounds.joined[0],
     .after = rounds.joined[1],
     .json = measure->json,
+    .is_in_turn = true,
     .redact = measure->output.redact,
     .fail_percent = measure->fail_percent,
   };
   if (!measure->json)
-    printf ("%zu rounds of both in turn, %zu runs each\n\n", rounds.n, nruns);
+    print_rounds (&rounds, nruns);
   int status = rd_diff_report (&diff);
   measure->output.before = rounds.joined[0];
   failed = rd_profile_output_write (&measure->output, rounds.joined[1],

@@ -258,6 +258,16 @@ print_table (const struct rd_diff *diff, const bool *shown)
   return ok ? RD_EXIT_OK : RD_EXIT_FAILED;
 }
 
+/* What to do where the conditions differ. */
+static const char *
+advice_of (const struct rd_diff *diff)
+{
+  return diff->is_in_turn
+         ? "measure again when the machine is quieter, or with more --runs"
+         : "record both under the same conditions, or in turn (radio profile "
+           "--against)";
+}
+
 static void
 print_summary (const struct rd_diff *diff)
 {
@@ -270,8 +280,7 @@ print_summary (const struct rd_diff *diff)
   }
   percent (diff->ns[0], diff->ns[1], change);
   if (diff->info.basis == RADIO_BASIS_NONE) {
-    puts ("\nwhat changed is unclear: record both under the same conditions, "
-          "or in turn (radio profile --against)");
+    printf ("\nwhat changed is unclear: %s\n", advice_of (diff));
     return;
   }
   printf ("\n%s%s ms -> %s ms (%s)", is_by_cpu (diff) ? "CPU time " : "",
@@ -408,9 +417,8 @@ check_roots (const struct rd_diff *diff)
         || (!is_slower && by_wall <= diff->fail_percent))
       continue;
     rd_error ("'%s' took %.1f %% more time, but the conditions differ: it is "
-              "unclear if it is slower; record both under the same conditions, "
-              "or in turn (radio profile --against)", d->name,
-              by_wall > slower ? by_wall : slower);
+              "unclear if it is slower; %s", d->name,
+              by_wall > slower ? by_wall : slower, advice_of (diff));
     status = RD_EXIT_UNCLEAR;
   }
   return status;
