@@ -101,6 +101,27 @@ enum radio_status rd_store_read_named (struct radio_store *store,
                                        struct json_object **document)
   RADIO_USE_RESULT;
 
+/* A check of a document besides those of its JSON and of its checksums:
+ * RADIO_ERROR_FORMAT for what may have changed on the way. */
+struct rd_document_check {
+  enum radio_status (*fn) (struct json_object *document, const char *key,
+                           const void *user_data);
+  const void *user_data;
+};
+
+/* Parses the text of a document that was read.  Over a network, one that
+ * cannot be right is requested again, which replaces the text.  check may be
+ * NULL. */
+enum radio_status
+rd_store_parse_document (struct radio_store *store, const char *key,
+                         const struct rd_document_check *check,
+                         struct rd_buffer *text,
+                         struct json_object **document) RADIO_USE_RESULT;
+
+/* True when a node has such an object; other failures count as no. */
+bool rd_store_has_object (struct radio_store *store, const char *path,
+                          const char *name);
+
 /* Publishes a node's document; RADIO_ERROR_EXISTS when it has one. */
 enum radio_status rd_store_put_document (struct radio_store *store,
                                          const char *path,

@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Stores: opening one reads its root's document once, to know what kind of
- * hierarchy it is, or makes one; and the documents and paths of its nodes. */
+ * hierarchy it is, or makes one; and the paths of its nodes. */
 #include <config.h>
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "src/base/checked.h"
-#include "src/base/crc32c.h"
 #include "src/base/error.h"
 #include "src/base/structs.h"
 #include "profiler/counters.h"
 #include "src/array/array.h"
 #include "src/array/context.h"
-#include "src/array/refetch.h"
 #include "src/array/s3-options.h"
 
 /* The part of the memory limit that uploads to S3 may take. */
@@ -47,100 +44,6 @@ radio_store_close (struct radio_store *store)
   pthread_mutex_destroy (&store->collections_mutex);
   pthread_mutex_destroy (&store->mutex);
   rd_free (store);
-}
-
-/* True when there is an object; other failures count as no. */
-static bool
-exists (struct radio_store *store, const char *path, const char *name)
-{
-  char key[RD_KEY_NBYTES];
-  uint64_t nbytes;
-  rd_path_key (path, name, key);
-  return store->io->ops->size (store->io, key, &nbytes) == RADIO_OK;
-}
-
-/* Checks the image's header, if the document has one with a checksum.  JSON
- * with a changed bit is mostly refused by its parser, but any base64 is some
- * header. */
-static enum radio_status
-check_header_text (struct json_object *document, const char *key)
-{
-  struct json_object *radio
-    = rd_json_member (rd_json_member (document, "attributes"), "radio");
-  struct json_object *text = rd_json_member (radio, "nifti");
-  struct json_object *value = rd_json_member (radio, "nifti_crc32c");
-  uint64_t sum;
-  if (value == NULL || !json_object_is_type (text, json_type_string))
-    return RADIO_OK;
-  RD_TRY (rd_json_u64 (value, "attributes.radio.nifti_crc32c", key, &sum));
-  uint32_t crc = rd_crc32c (0, json_object_get_string (text),
-                            (size_t) json_object_get_string_len (text));
-  if (crc == sum)
-    return RADIO_OK;
-  return rd_fail (RADIO_ERROR_FORMAT, "%s: attributes.radio.nifti has the "
-                  "CRC-32C %" PRIu32 ", but nifti_crc32c is %" PRIu64, key,
-                  crc, sum);
-}
-
-static enum radio_status
-read_document (struct radio_store *store, const char *path, bool is_named,
-               struct json_object **document)
-{
-  RD_TRY (rd_pool_check (store->context->pool));
-  RD_TRY (rd_path_check (path, false));
-  char key[RD_KEY_NBYTES];
-  rd_path_key (path, "zarr.json", key);
-  uint64_t most = rd_min_u64 (RD_DOCUMENT_MAX_NBYTES,
-                              store->context->memory_limit_nbytes);
-  RD_SCOPE ("metadata", RD_IN_METADATA);
-  RD_NOTE_NAME ("key", key);
-  RD_BUFFER_SCOPE struct rd_buffer text = { 0 };
-  struct rd_refetch refetch = { 0 };
-  enum radio_status status;
-  *document = NULL;
-  do {
-    json_object_put (*document);
-    *document = NULL;
-    status = rd_io_read_all (store->io, key, (size_t) most, &text);
-    if (status != RADIO_OK)
-      break;
-    RD_SCOPE ("parse", RD_IN_METADATA);
-    status = rd_json_parse ((const char *) text.data, text.nbytes, key,
-                            document);
-    if (status == RADIO_OK)
-      status = check_header_text (*document, key);
-  } while (rd_refetch_is_due (&refetch, store->io, status, text.data,
-                              text.nbytes));
-  if (status != RADIO_OK) {
-    json_object_put (*document);
-    *document = NULL;
-  }
-  if (status == RADIO_ERROR_NOT_FOUND) {
-    const char *slash = path[0] ? "/" : "";
-    if (is_named && (exists (store, path, ".zgroup")
-                     || exists (store, path, ".zarray")))
-      return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s%s%s: Zarr version 2, and "
-                      "only version 3 is read; convert it, as by "
-                      "zarr-python's 'zarr migrate v3'", store->io->uri,
-                      slash, path);
-    return rd_fail (status, "%s%s%s: there is no zarr.json", store->io->uri,
-                    slash, path);
-  }
-  return status;
-}
-
-enum radio_status
-rd_store_read_document (struct radio_store *store, const char *path,
-                        struct json_object **document)
-{
-  return read_document (store, path, false, document);
-}
-
-enum radio_status
-rd_store_read_named (struct radio_store *store, const char *path,
-                     struct json_object **document)
-{
-  return read_document (store, path, true, document);
 }
 
 enum radio_status
@@ -216,7 +119,7 @@ find_volume (struct radio_store *store, const char *collection, bool *found)
       *found = rd_store_read_document (store, path, &document) == RADIO_OK
                && rd_json_member (rd_json_member (document, "attributes"),
                                   "radio");
-    else if (fits && exists (store, path, "zarr.json"))
+    else if (fits && rd_store_has_object (store, path, "zarr.json"))
       RD_TRY (find_volume (store, path, found));
   }
   return RADIO_OK;

@@ -45,9 +45,8 @@ prepare_item (struct rd_documents *documents, struct rd_document *item)
   enum radio_status status;
   bool is_read = item->get.key != NULL;
   if (is_read && item->get.error.status == RADIO_OK)
-    status = rd_json_parse ((const char *) item->text.data,
-                            item->text.nbytes, item->get.key,
-                            &item->document);
+    status = rd_store_parse_document (documents->store, item->get.key, NULL,
+                                      &item->text, &item->document);
   else if (is_read && item->get.error.status != RADIO_ERROR_LIMIT)
     status = rd_error_raise (&item->get.error);
   else

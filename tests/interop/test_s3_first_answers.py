@@ -112,6 +112,14 @@ def test_a_damaged_first_listing_is_requested_again(gateway, radio, np, noise,
     assert damaged >= {"ls", "ls -l", "validate", "cp", "gc", "rm"}
 
 
+@pytest.mark.parametrize("damage", [cut, zero, flip])
+def test_a_damaged_first_document_is_requested_again(gateway, radio, np,
+                                                     noise, tmp_path, damage):
+    damaged = check_commands(gateway, radio, np, noise, tmp_path,
+                             lambda path: path.endswith("zarr.json"), damage)
+    assert damaged == set(COMMANDS)
+
+
 class Htmler(Handler):
     def answer(self, status, headers, body):
         if status == 404 or self.server.is_web:

@@ -13,21 +13,26 @@
 #include "src/volume/node.h"
 
 static enum radio_status
-read_text (const struct rd_copy *copy, const char *path,
-           struct rd_buffer *text)
+read_document (const struct rd_copy *copy, const char *path,
+               const struct rd_document_check *check, struct rd_buffer *text,
+               struct json_object **document)
 {
   char *key RD_FREE = rd_document_key (path);
   if (key == NULL)
     return RADIO_ERROR_MEMORY;
-  return rd_io_read_all (copy->from->io, key, RD_DOCUMENT_MAX_NBYTES, text);
+  RD_TRY (rd_io_read_all (copy->from->io, key, RD_DOCUMENT_MAX_NBYTES, text));
+  return rd_store_parse_document (copy->from, key, check, text, document);
 }
 
+/* Readers use the group's copy of the level's document. */
 static enum radio_status
-parse_text (const struct rd_buffer *text, const char *where,
-            struct json_object **document)
+check_level (struct json_object *document, const char *key, const void *data)
 {
-  return rd_json_parse ((const char *) text->data, text->nbytes, where,
-                        document);
+  struct json_object *other = (struct json_object *) data;
+  if (other == NULL || json_object_equal (other, document))
+    return RADIO_OK;
+  return rd_fail (RADIO_ERROR_FORMAT, "%s: differs from its copy in the "
+                  "volume's document", key);
 }
 
 static enum radio_status
@@ -40,17 +45,14 @@ open_level (struct rd_copy *copy, const struct rd_group_doc *group,
   level->to_path = rd_key_join (copy->to_path, level->name);
   if (path == NULL || level->to_path == NULL)
     return RADIO_ERROR_MEMORY;
-  enum radio_status status = read_text (copy, path, &level->text);
+  const struct rd_document_check check = {
+    check_level, rd_json_member (group->consolidated, level->name),
+  };
+  enum radio_status status = read_document (copy, path, &check, &level->text,
+                                            &document);
   if (status == RADIO_ERROR_NOT_FOUND)
     return rd_copy_fail_missing (copy, path);
   RD_TRY (status);
-  RD_TRY (parse_text (&level->text, path, &document));
-  /* Readers use the group's copy of the level's document. */
-  struct json_object *other
-    = rd_json_member (group->consolidated, level->name);
-  if (other && !json_object_equal (other, document))
-    return rd_fail (RADIO_ERROR_FORMAT, "%s/zarr.json: differs from its copy "
-                    "in the volume's document", path);
   RD_TRY (rd_array_doc_parse (document, path, &doc));
   RD_TRY (rd_array_open_doc (copy->from, path, doc, &level->array));
   level->array->is_complete
@@ -101,12 +103,12 @@ rd_copy_load (struct rd_copy *copy)
   char *where RD_FREE = rd_document_key (copy->path);
   if (where == NULL)
     return RADIO_ERROR_MEMORY;
-  enum radio_status status = read_text (copy, copy->path, &copy->text);
+  enum radio_status status = read_document (copy, copy->path, NULL,
+                                            &copy->text, &copy->document);
   if (status == RADIO_ERROR_NOT_FOUND)
     return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no such volume in %s",
                     copy->path, copy->from->io->uri);
   RD_TRY (status);
-  RD_TRY (parse_text (&copy->text, where, &copy->document));
   RD_TRY (rd_document_node (copy->document, where, &node));
   if (node == RD_NODE_ARRAY)
     return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: an array, not a volume",
@@ -133,7 +135,9 @@ enum radio_status
 rd_copy_fail_missing (const struct rd_copy *copy, const char *key)
 {
   struct rd_buffer now RD_BUFFER_SCOPE = { 0 };
-  enum radio_status status = read_text (copy, copy->path, &now);
+  struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
+  enum radio_status status = read_document (copy, copy->path, NULL, &now,
+                                            &document);
   bool is_gone = status == RADIO_ERROR_NOT_FOUND;
   if (!is_gone)
     RD_TRY (status);
