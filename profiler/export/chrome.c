@@ -627,6 +627,10 @@ write_trace (const struct radio_profile *profile, uint64_t base_ns,
   rd_write_u64 (writer, info->started_unix_ns);
   rd_write_text (writer, "\",\"dropped_spans\":\"");
   rd_write_u64 (writer, info->dropped_count);
+  rd_write_text (writer, "\",\"work_ns\":\"");
+  rd_write_u64 (writer, info->work_ns);
+  rd_write_text (writer, "\",\"no_cpu_ns\":\"");
+  rd_write_u64 (writer, info->starved_ns);
   rd_write_text (writer, "\"}}\n");
   return rd_writer_end (writer);
 }

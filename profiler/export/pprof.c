@@ -2,10 +2,10 @@
 /* pprof's profile.proto, gzipped, for "go tool pprof".
  *
  * A node of the tree is a sample of its path, leaf first, with its own values:
- * calls, self time (wall), work, wait, the bytes that it moved, and its
- * counter "requests".  pprof sums them itself: its "flat" is this project's
- * self and its "cum" the sum of the tree below.  Numbers are signed there:
- * larger ones are cut to 2^63 - 1. */
+ * calls, self time (wall), work, wait, the bytes that it moved, its counter
+ * "requests", and the part of work without a CPU.  pprof sums them itself:
+ * its "flat" is this project's self and its "cum" the sum of the tree below.
+ * Numbers are signed there: larger ones are cut to 2^63 - 1. */
 #include <config.h>
 
 #include <stdlib.h>
@@ -153,7 +153,7 @@ enum {
   FUNCTION_FILENAME = 4,
 };
 
-enum { CALLS, WALL, WORK, WAIT, BYTES, REQUESTS, NVALUES };
+enum { CALLS, WALL, WORK, WAIT, BYTES, REQUESTS, NO_CPU, NVALUES };
 
 static const struct {
   const char *type, *unit;
@@ -164,6 +164,7 @@ static const struct {
   [WAIT] = { "wait", "nanoseconds" },
   [BYTES] = { "bytes", "bytes" },
   [REQUESTS] = { "requests", "count" },
+  [NO_CPU] = { "no_cpu", "nanoseconds" },
 };
 
 struct state {
@@ -240,6 +241,7 @@ write_samples (struct state *state, const struct radio_profile *profile,
       [BYTES] = cut (rd_moved (profile, i, false)),
       [REQUESTS] = cut (radio_profile_counter (profile, i, "requests",
                                                false)),
+      [NO_CPU] = cut (nodes[i].starved_ns),
     };
     size_t depth = 0;
     for (size_t at = i; at != RADIO_NO_PARENT; at = nodes[at].parent)

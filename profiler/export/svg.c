@@ -338,9 +338,13 @@ write_head (const struct picture *picture, unsigned height)
   write_escaped (writer, title, nbytes);
   rd_write_format (writer, "%s</text>\n<text x=\"%d\" y=\"38\">",
                    title[nbytes] ? ".." : "", MARGIN_PX);
-  rd_write_format (writer, "%s wall, %s work, %s wait; width: ",
+  rd_write_format (writer, "%s wall, %s work",
                    rd_format_ns (info->wall_ns).text,
-                   rd_format_ns (info->work_ns).text,
+                   rd_format_ns (info->work_ns).text);
+  if (info->starved_ns > 0)
+    rd_write_format (writer, " (%s of it without a CPU)",
+                     rd_format_ns (info->starved_ns).text);
+  rd_write_format (writer, ", %s wait; width: ",
                    rd_format_ns (info->wait_ns).text);
   rd_write_format (writer, "self time of each path, of all threads and "
                    "requests together (%s)</text>\n",

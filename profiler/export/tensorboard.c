@@ -201,6 +201,8 @@ add_figures (struct events *events, const struct radio_profile *profile)
   begin_event (events, info->started_unix_ns);
   add_scalar (events, "radio", "wall_seconds", seconds_of (info->wall_ns));
   add_scalar (events, "radio", "work_seconds", seconds_of (info->work_ns));
+  add_scalar (events, "radio", "no_cpu_seconds",
+              seconds_of (info->starved_ns));
   add_scalar (events, "radio", "wait_seconds", seconds_of (info->wait_ns));
   add_categories (events, profile);
   for (size_t i = 0; i < profile->counters.n; i++)
@@ -220,6 +222,8 @@ add_parts (struct events *events, const struct radio_profile *profile)
     begin_event (events, part->started_unix_ns);
     add_scalar (events, group, "wall_seconds", seconds_of (part->wall_ns));
     add_scalar (events, group, "work_seconds", seconds_of (part->work_ns));
+    add_scalar (events, group, "no_cpu_seconds",
+                seconds_of (part->starved_ns));
     end_event (events, i);
   }
 }

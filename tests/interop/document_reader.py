@@ -147,13 +147,16 @@ class Document:
         return tuple(self.nodes[i]["name"] for i in self.stack(node))
 
     def value(self, node, kind):
-        """Returns a node's own calls, wall, work, wait, bytes or requests."""
+        """Returns a node's own calls, wall, work, wait, bytes, requests, or
+        work without a CPU."""
         node = self.nodes[node]
         if kind == "bytes":
             return moved(node["counters"])
         if kind == "requests":
             return sum(value for (name, _), value in node["counters"].items()
                        if name == "requests")
+        if kind == "no_cpu":
+            return node.get("starved_ns", 0)
         return node[{"calls": "calls", "wall": "self_ns", "work": "work_ns",
                      "wait": "wait_ns"}[kind]]
 

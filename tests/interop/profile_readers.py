@@ -75,7 +75,8 @@ def perfetto_page(trace, *texts):
                           chromium(), web_dist(), trace, *texts))
 
 
-UNITS = {"wall": "ns", "work": "ns", "wait": "ns", "bytes": "B"}
+UNITS = {"wall": "ns", "work": "ns", "wait": "ns", "bytes": "B",
+         "no_cpu": "ns"}
 ROW = re.compile(r" *(-?[0-9.]+)[a-zA-Z]* +\S+% +\S+% +(-?[0-9.]+)[a-zA-Z]* "
                  r"+\S+% *(.*)$", re.DOTALL)
 

@@ -24,7 +24,7 @@ SUFFIXES = {"chrome": ".trace.json", "speedscope": ".speedscope.json",
 CONSTRUCTED = ["plain-1", "odd-1", "ranks", "runs", "specimen"]
 REAL = ["read", "ingest"]
 SHOWN = ["plain-1", "odd-1", "specimen"]       # for slow readers
-KINDS = ["calls", "wall", "work", "wait", "bytes", "requests"]
+KINDS = ["calls", "wall", "work", "wait", "bytes", "requests", "no_cpu"]
 
 # Events of one nanosecond are separated by offsets of less than a quarter.
 SHIFT_NS = 0.25

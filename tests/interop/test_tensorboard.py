@@ -48,6 +48,8 @@ def test_tensorboard_reads_the_figures(recorded):
         [(step, value, time)] = found[f"radio/{name}_seconds"]
         assert step == 0 and abs(time - started) < 1e-3
         assert value == single(document.info[f"{name}_ns"] / 1e9)
+    assert found["radio/no_cpu_seconds"][0][1] \
+        == single(document.info.get("starved_ns", 0) / 1e9)
     by_category = {}
     for node in document.nodes:
         name = node["category"]

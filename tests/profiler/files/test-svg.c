@@ -52,7 +52,9 @@ widths_are_self_times_with_those_below (void **state)
   add (profile, a, "light", 10000);
   add (profile, a, "heavy", 60000);
   add (profile, RD_NO_INDEX, "b", 10000);
+  profile->nodes.at[a].starved_ns = profile->info.starved_ns = 5000;
   char *text = draw (profile);
+  assert_has (text, "work (5 us of it without a CPU), 0 ns wait; width: ");
   assert_has (text, "<title>a: 90 us (90 %), self 20 us, 1 call</title>"
               "<rect x=\"10.00\" width=\"1062.00\" y=\"66\"");
   assert_has (text, "<title>heavy: 60 us (60 %), self 60 us, 1 call</title>"

@@ -189,7 +189,9 @@ static void
 the_tail_has_the_origin_of_the_trace (void **state)
 {
   (void) state;
-  struct json_object *trace = captured (build_specimen (), false);
+  struct radio_profile *profile = build_specimen ();
+  profile->info.starved_ns = 7;
+  struct json_object *trace = captured (profile, false);
   assert_string_equal (json_text (trace, "displayTimeUnit"), "ns");
   struct json_object *other = json_at (trace, "otherData");
   assert_string_equal (json_text (other, "title"), "a specimen");
@@ -198,6 +200,7 @@ the_tail_has_the_origin_of_the_trace (void **state)
   assert_string_equal (json_text (other, "started_unix_ns"),
                        "1700000000000000000");
   assert_string_equal (json_text (other, "dropped_spans"), "3");
+  assert_string_equal (json_text (other, "no_cpu_ns"), "7");
   json_object_put (trace);
 }
 

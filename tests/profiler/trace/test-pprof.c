@@ -49,6 +49,7 @@ build_read (void)
   build_count (profile, fetch, "requests", "count", 7);
   build_count (profile, fetch, "retries", "count", 2);
   build_count (profile, decode, "bytes decoded", "bytes", 65536);
+  profile->nodes.at[decode].starved_ns = 120;
   profile->info.wall_ns = 1500;
   build_finish (profile);
   return profile;
@@ -62,10 +63,11 @@ the_sample_types_are_the_documented_ones (void **state)
     { "calls", "count" }, { "wall", "nanoseconds" },
     { "work", "nanoseconds" }, { "wait", "nanoseconds" },
     { "bytes", "bytes" }, { "requests", "count" },
+    { "no_cpu", "nanoseconds" },
   };
   struct pprof *pprof = captured (build_read ());
-  assert_int_equal (pprof->ntypes, 6);
-  for (size_t i = 0; i < 6; i++) {
+  assert_int_equal (pprof->ntypes, 7);
+  for (size_t i = 0; i < 7; i++) {
     assert_string_equal (pprof->types[i], expected[i][0]);
     assert_string_equal (pprof->units[i], expected[i][1]);
   }
@@ -79,11 +81,11 @@ each_node_is_a_sample_with_its_own_values (void **state)
   (void) state;
   static const struct {
     const char *path;
-    int64_t calls, wall, work, wait, bytes, requests;
+    int64_t calls, wall, work, wait, bytes, requests, no_cpu;
   } expected[] = {
-    { "read", 1, 100, 90, 10, 0, 0 },
-    { "read;fetch", 2, 400, 50, 350, 4096, 7 },
-    { "read;decode", 3, 500, 480, 20, 65536, 0 },
+    { "read", 1, 100, 90, 10, 0, 0, 0 },
+    { "read;fetch", 2, 400, 50, 350, 4096, 7, 0 },
+    { "read;decode", 3, 500, 480, 20, 65536, 0, 120 },
   };
   struct pprof *pprof = captured (build_read ());
   assert_int_equal (pprof->nsamples, 3);
@@ -96,6 +98,7 @@ each_node_is_a_sample_with_its_own_values (void **state)
     assert_int_equal (value_at (pprof, path, "bytes"), expected[i].bytes);
     assert_int_equal (value_at (pprof, path, "requests"),
                       expected[i].requests);
+    assert_int_equal (value_at (pprof, path, "no_cpu"), expected[i].no_cpu);
   }
   pprof_free (pprof);
 }
@@ -249,7 +252,7 @@ an_empty_profile_is_a_file_too (void **state)
   build_finish (profile);
   struct pprof *pprof = captured (profile);
   assert_int_equal (pprof->nsamples, 0);
-  assert_int_equal (pprof->ntypes, 6);
+  assert_int_equal (pprof->ntypes, 7);
   pprof_free (pprof);
 }
 
