@@ -180,6 +180,29 @@ def threads(tmp_path_factory):
     return write_page(made, tmp_path_factory.mktemp("threads"))
 
 
+def test_causes_of_several_threads_are_no_parts_of_the_difference(opened,
+                                                                 tmp_path):
+    made = ProfileDocument("threads", parts="runs")
+    main, worker = made.lane("main"), made.lane("worker")
+    for part, took in enumerate((10, 4)):
+        begin = 20 * MS * part
+        read = made.span(main, "read", "operation", begin, took * MS)
+        for lane in (main, worker):
+            made.span(lane, "fetch", "disk", begin, took * MS, read,
+                      edge=int(lane != main))
+        made.shares.append((0, part, 1, took * MS, 0, 0, 0))
+        for node in (1, 2):
+            made.shares.append((node, part, 1, took * MS, took * MS,
+                                took // 2 * MS, 0))
+        made.parts.append((f"run {part + 1}", took * MS, took * MS, 0, 0))
+    page = opened(write_page(made, tmp_path), fragment="#view=why")
+    # Both waited for 3 ms more and worked for 3 ms more: of 6 ms, that is 12.
+    said = sentence(page)
+    assert said.count("6.00 ms more, of all threads together: read \u203a "
+                      "fetch, ") == 2
+    assert "of 6.00 ms" not in said
+
+
 def test_what_threads_did_for_a_path_is_one_until_split(opened, threads):
     page = opened(threads, fragment="#view=why")
     paths = """[...document.querySelectorAll('.why tbody tr')].map(row =>

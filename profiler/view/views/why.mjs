@@ -147,8 +147,10 @@ class Why {
       + ' than the median one' + (group !== 'p'
         && this.lacks(this.shown.to[group.slice(1)]) ? ' in the log, ' : ', '),
                   named(other), '.'];
-    for (const { node, kind, amount } of causesOf(profile, compared)) {
-      made.push(' ', element('strong', {}, amount <= 1.05 * excess
+    const causes = causesOf(profile, compared);
+    const sum = causes.reduce((all, one) => all + one.amount, 0);
+    for (const { node, kind, amount } of causes) {
+      made.push(' ', element('strong', {}, sum <= 1.05 * excess
         ? formatTime(Math.min(amount, excess)) + ' of ' + formatTime(excess)
         : formatTime(amount) + ' more, of all threads together'), ': ',
         nameElement(this.path(node, 3)),
