@@ -14,6 +14,8 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include <radio/profile.h>
+
 #include "tools/npy.h"
 #include "tools/interrupt.h"
 #include "tools/jobs.h"
@@ -366,6 +368,16 @@ struct job {
   size_t i;
 };
 
+/* Another thread may hold the lock while it prints. */
+static void
+lock_jobs (struct ingest *ingest)
+{
+  if (pthread_mutex_trylock (&ingest->jobs.mutex) == 0)
+    return;
+  RADIO_SCOPE_FULL ("lock", "queue", RADIO_SCOPE_WAIT);
+  pthread_mutex_lock (&ingest->jobs.mutex);
+}
+
 /* The file named may be the small half of a pair: the total is corrected when
  * the size becomes known. */
 static enum radio_status
@@ -376,7 +388,7 @@ on_ingest_progress (const struct radio_progress *p, void *user_data)
   struct outcome *outcome = &ingest->outcomes[job->i];
   if (rd_interrupted ())
     return RADIO_ERROR_CANCELLED;
-  pthread_mutex_lock (&ingest->jobs.mutex);
+  lock_jobs (ingest);
   ingest->total_nbytes += p->total_nbytes - outcome->nbytes;
   ingest->done_nbytes += p->done_nbytes - outcome->done_nbytes;
   outcome->nbytes = p->total_nbytes;
@@ -393,7 +405,7 @@ on_warning (const char *message, void *user_data)
   const struct job *job = user_data;
   struct ingest *ingest = job->ingest;
   const char *name = ingest->files.list[job->i].name;
-  pthread_mutex_lock (&ingest->jobs.mutex);
+  lock_jobs (ingest);
   rd_progress_clear (&ingest->progress);
   if (strstr (message, name) != NULL) {
     rd_warn (message);

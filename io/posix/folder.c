@@ -77,11 +77,25 @@ rd_posix_sync_parent (const struct rd_posix *posix, const char *path)
   return rd_posix_sync_folder (posix, parent);
 }
 
+/* The kernel waits for the disk or for another change of the folder. */
+int
+rd_posix_mkdir (const struct rd_posix *posix, const char *path)
+{
+  int result, errnum;
+  {
+    RD_SCOPE_BLOCKING ("make folder", RD_IN_DISK);
+    result = mkdirat (posix->root_fd, path, 0777);
+    errnum = errno;
+  }
+  errno = errnum;
+  return result;
+}
+
 static enum radio_status
 make_folder (const struct rd_posix *posix, const char *path)
 {
   struct stat st;
-  if (mkdirat (posix->root_fd, path, 0777) == 0)
+  if (rd_posix_mkdir (posix, path) == 0)
     return rd_posix_sync_parent (posix, path);
   if (errno != EEXIST)
     return rd_posix_fail (posix, path, "make the folder");
@@ -123,10 +137,10 @@ rd_posix_make_unsynced (const struct rd_posix *posix, const char *path)
   RD_FREE char *parent = rd_posix_parent (path);
   if (parent == NULL)
     return RADIO_ERROR_MEMORY;
-  int result = mkdirat (posix->root_fd, path, 0777);
+  int result = rd_posix_mkdir (posix, path);
   if (result < 0 && errno == ENOENT && *parent) {
     RD_TRY (rd_posix_make_unsynced (posix, parent));
-    result = mkdirat (posix->root_fd, path, 0777);
+    result = rd_posix_mkdir (posix, path);
   }
   if (result == 0)
     return rd_posix_note_unsynced (posix, parent);
@@ -146,6 +160,7 @@ enum radio_status
 rd_posix_scan (const struct rd_posix *posix, const char *path,
                enum rd_scan what, struct rd_entries *entries)
 {
+  RD_SCOPE_BLOCKING ("list folder", RD_IN_DISK);
   bool is_all = what == RD_SCAN_ALL;
   RD_CLOSE_FD int fd = rd_posix_openat (posix, rd_posix_path (path),
                                         O_RDONLY | O_DIRECTORY);

@@ -61,6 +61,9 @@ int rd_posix_openat (const struct rd_posix *posix, const char *path,
  * Folders
  *----------------------------------------------------------------------*/
 
+/* mkdirat, as a scope that blocks. */
+int rd_posix_mkdir (const struct rd_posix *posix, const char *path);
+
 /* Makes a folder and those above it, durably. */
 enum radio_status rd_posix_make_folders (const struct rd_posix *posix,
                                          const char *path);

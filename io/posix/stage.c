@@ -225,10 +225,10 @@ make_folder (const struct rd_posix *posix, struct rd_io_stage *stage,
   RD_FREE char *parent = rd_posix_parent (path);
   if (parent == NULL)
     return RADIO_ERROR_MEMORY;
-  int result = mkdirat (posix->root_fd, path, 0777);
+  int result = rd_posix_mkdir (posix, path);
   if (result < 0 && errno == ENOENT && *parent) {
     RD_TRY (make_folder (posix, stage, parent));
-    result = mkdirat (posix->root_fd, path, 0777);
+    result = rd_posix_mkdir (posix, path);
   }
   if (result < 0 && errno != EEXIST)
     return rd_posix_fail (posix, path, "make the folder");

@@ -91,6 +91,7 @@ an_ingest_names_its_steps (void **state)
   (void) state;
   static const char *const paths[] = {
     "ingest/open image", "ingest/begin level/lock",
+    "ingest/begin level/lock/make folder", "ingest/list folder",
     "ingest/open image/read file", "ingest/read slab/inflate",
     "ingest/hash voxels/sha256",
     "ingest/encode tiles/encode/gather",
