@@ -63,6 +63,9 @@ suggest (const struct radio_entry *entry, void *user_data)
 {
   struct suggestions *near = user_data;
   const char *text = near->by_path ? entry->path : entry->name;
+  /* An image that is the store itself has no name to give. */
+  if (*text == '\0')
+    return RADIO_OK;
   unsigned distance = rd_edit_distance (near->wanted, text);
   /* Names with a third of their letters wrong are no help. */
   size_t length = strnlen (near->wanted, COMPARED_MAX), at = near->n;

@@ -170,6 +170,8 @@ a_volume_that_is_the_store_is_listed_by_the_stores_name () {
   [ "$(cat "$tmp/out")" = foreign.zarr ]
   runs validate -s foreign.zarr
   says 'foreign.zarr  ok'
+  fails 1 "abc: no such volume in foreign.zarr" info -s foreign.zarr abc
+  ! grep -q 'did you mean' "$tmp/err"
 }
 
 others_images_are_not_copied_but_exported () {
