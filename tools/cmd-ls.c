@@ -31,7 +31,6 @@ list_node (struct rd_target *node, void *user_data)
   struct json_object *object = NULL;
   uint64_t stored_nbytes = node->stored_nbytes;
   bool added = true;
-  listing->nvolumes++;
   if (listing->is_long) {
     int failed = RD_EXIT_OK;
     if (!node->is_listed)
@@ -50,6 +49,7 @@ list_node (struct rd_target *node, void *user_data)
       listing->nfailed++;
       return RD_EXIT_OK;
     }
+    listing->nvolumes++;
     radio_volume_get_info (node->volume, &info);
     if (listing->json) {
       object = rd_volume_json (node->name, &info, stored_nbytes);
@@ -78,9 +78,11 @@ list_node (struct rd_target *node, void *user_data)
       added = shape && spacing && rd_table_add_row (&listing->table, cells);
     }
   } else if (listing->json) {
+    listing->nvolumes++;
     object = json_object_new_object ();
     rd_json_set_text (object, "path", node->name);
   } else {
+    listing->nvolumes++;
     rd_text_print (stdout, node->name);
     putchar ('\n');
   }
@@ -115,11 +117,12 @@ list_volumes (struct listing *listing)
     return RD_EXIT_FAILED;
   int failed = rd_nodes_each (args, listing->is_long ? RD_NODES_OPENED : 0,
                               &nodes, list_node, listing);
+  bool has_any = !failed || listing->nvolumes + listing->nfailed > 0;
   if (ferror (stdout))
     return RD_EXIT_OK;                /* see rd_close_stdout */
-  if (args->json && (!failed || listing->nvolumes > 0))
+  if (args->json && has_any)
     rd_json_print (json_object_get (listing->json));
-  else if (listing->is_long && (!failed || listing->nvolumes > 0)) {
+  else if (listing->is_long && has_any) {
     char raw[RD_TEXT_NBYTES], stored[RD_TEXT_NBYTES], ratio[RD_TEXT_NBYTES];
     if (table->ncells > table->ncolumns)
       rd_table_print (table, stdout);
@@ -131,6 +134,8 @@ list_volumes (struct listing *listing)
     if (!listing->has_unknown && listing->stored_nbytes > 0)
       printf (" (%s)", rd_text_ratio (listing->raw_nbytes,
                                       listing->stored_nbytes, ratio));
+    if (listing->nfailed > 0)
+      printf ("; %zu failed", listing->nfailed);
     putchar ('\n');
   }
   return failed || listing->nfailed ? RD_EXIT_FAILED : RD_EXIT_OK;

@@ -158,6 +158,11 @@ nothing_but_arrays_is_nothing_to_work_on () {
   cp arrays.zarr/zarr.json new.zarr/emptied/
   runs validate -s new.zarr
   runs validate new.zarr
+  cp -r arrays.zarr/0 new.zarr/emptied/
+  status=0
+  "$RADIO" ls -l -s new.zarr >"$tmp/out" 2>"$tmp/err" || status=$?
+  [ "$status" -eq 1 ]
+  grep -q '^0 volumes, 0 B raw, 0 B stored; 1 failed$' "$tmp/out"
 }
 
 a_volume_that_is_the_store_is_listed_by_the_stores_name () {
