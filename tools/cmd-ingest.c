@@ -593,6 +593,30 @@ set_geometry (struct rd_args *args, const char *spacing, const char *affine,
   return failed;
 }
 
+/* Opens the store, which is created only if there is a file to put into it.
+ * Returns an exit status; prints errors. */
+static int
+open_store (struct ingest *ingest)
+{
+  const struct files *files = &ingest->files;
+  bool has_file = false;
+  for (size_t i = 0; i < files->n; i++)
+    has_file = has_file || files->list[i].inode != 0;
+  if (has_file)
+    return rd_store_open (ingest->args, true, &ingest->store);
+  enum radio_status status
+    = rd_uri_open (ingest->args, rd_store_name (ingest->args),
+                   RD_URI_EXISTING, &ingest->store);
+  if (status != RADIO_ERROR_NOT_FOUND)
+    return status == RADIO_OK
+           ? RD_EXIT_OK : rd_store_open (ingest->args, true, &ingest->store);
+  struct stat st;
+  for (size_t i = 0; i < files->n; i++)
+    if (stat (files->list[i].name, &st) != 0)
+      rd_error ("%s: %s", files->list[i].name, strerror (errno));
+  return RD_EXIT_FAILED;
+}
+
 static int
 ingest_files (struct ingest *ingest)
 {
@@ -606,7 +630,7 @@ ingest_files (struct ingest *ingest)
     return RD_EXIT_FAILED;
   /* Making a store is cancelled by Ctrl-C, too. */
   rd_interrupt_catch_once ();
-  int failed = rd_store_open (args, true, &ingest->store);
+  int failed = open_store (ingest);
   if (failed)
     return failed;
   ingest->nfailed = files->nbad;
@@ -676,6 +700,10 @@ run_ingest (struct rd_args *args)
   if (id < 0 || !rd_args_want (args, 1, SIZE_MAX, "FILE")
       || !rd_args_existing (args, &ingest.options.existing))
     return args->status;
+  for (size_t i = 0; i < args->noperands; i++)
+    if (*args->operands[i] == '\0')
+      return rd_usage_error (args, "an operand is empty; name a file or a "
+                             "folder");
   if (ingest.collection && ingest.from != FROM_EITHER)
     return rd_usage_error (args, "--collection and --collection-from exclude "
                            "each other");

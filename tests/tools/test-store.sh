@@ -288,6 +288,10 @@ a_missing_file_is_reported () {
   [ "$status" -eq 1 ]
   grep -q '^radio: .*none.nii' "$tmp/err"
   says '1 volume,' '1 failed'
+  fails 1 "none.nii: No such file or directory" ingest -s g3.zarr none.nii
+  fails 2 "an operand is empty" ingest -s g3.zarr ''
+  fails 2 "an operand is empty" ingest -s g3.zarr scans/a.nii ''
+  [ ! -e g3.zarr ]
   mkdir -p empty
   fails 1 "no NIfTI images in this folder" ingest -s g2.zarr empty
 }
