@@ -102,6 +102,10 @@ rd_error_message (const char *subject, const char *message)
    * compared as displayed. */
   RD_FREE char *seen = displayed (message);
   RD_FREE char *sought = displayed (subject);
+  /* The library's message has a URL without its last '/'. */
+  for (size_t n = sought ? strlen (sought) : 0;
+       n > 1 && sought[n - 1] == '/'; n--)
+    sought[n - 1] = '\0';
   if (seen != NULL && sought != NULL && strstr (seen, sought) != NULL)
     return rd_error ("%s", message);
   /* The library names a node by its path in the store, the end of a path or
