@@ -109,8 +109,8 @@ take_shared (struct rd_args *args, int id)
               && args->memory_nbytes > 0;
     if (is_size && args->memory_nbytes >= LEAST_MEMORY_NBYTES)
       return 1;
-    rd_usage_error (args, is_size ? "--memory: '%s' means bytes, too few to "
-                    "read anything; give a size such as 512M or 2G"
+    rd_usage_error (args, is_size ? "--memory: '%s' is too little to read "
+                    "anything (64K at least); give a size such as 512M or 2G"
                     : "--memory: '%s' is not a size such as 512M or 2G",
                     args->value);
     return -1;
@@ -271,6 +271,19 @@ rd_args_choose (struct rd_args *args, const char *const *words)
 
 static const char box_letters[RD_BOX_NAXES + 1] = "xyztc";
 
+static const char out_of_range[] = "the number is out of range";
+
+/* Returns what is wrong with a position, or NULL. */
+static const char *
+parse_position (const char *text, uint64_t *value)
+{
+  if (rd_parse_u64 (text, value))
+    return NULL;
+  return text[strspn (text, "0123456789")] == '\0'
+         ? out_of_range
+         : "not START:END, START:, :END, : or one position";
+}
+
 const char *
 rd_range_parse (const char *text, struct rd_range *range)
 {
@@ -280,22 +293,24 @@ rd_range_parse (const char *text, struct rd_range *range)
     return "positions count from 0 and are not negative";
   size_t n = strcspn (text, ":");
   if (n >= sizeof part || strlen (text) >= n + sizeof part)
-    return "the number is too large";
+    return out_of_range;
   memcpy (part, text, n);
   part[n] = '\0';
   result.has_start = n > 0;
-  if (n > 0 && !rd_parse_u64 (part, &result.start))
-    return "not START:END, START:, :END, : or one position";
+  const char *wrong = n > 0 ? parse_position (part, &result.start) : NULL;
+  if (wrong)
+    return wrong;
   if (text[n] == '\0') {
     if (n == 0)
       return "no range is given";
     result.has_end = result.is_one = true;
     if (__builtin_add_overflow (result.start, 1, &result.end))
-      return "the number is too large";
+      return out_of_range;
   } else if (text[n + 1] != '\0') {
     result.has_end = true;
-    if (!rd_parse_u64 (text + n + 1, &result.end))
-      return "not START:END, START:, :END, : or one position";
+    wrong = parse_position (text + n + 1, &result.end);
+    if (wrong)
+      return wrong;
   }
   if (result.has_end && result.end <= result.start)
     return "END must be greater than START (END is not included)";

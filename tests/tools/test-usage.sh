@@ -170,7 +170,8 @@ wrong_numbers_are_usage_errors () {
   fails 2 "--threads: '1025' is not" stats a --threads 1025
   fails 2 "--memory: '0' is not a size" stats a --memory 0
   fails 2 "--memory: '5X' is not a size" stats a --memory 5X
-  fails 2 "--memory: '1' means bytes, too few" stats a --memory 1
+  fails 2 "--memory: '1' is too little" stats a --memory 1
+  fails 2 "--memory: '1K' is too little" stats a --memory 1K
   fails 2 "--seed: '-1'" phantom a --seed=-1
   fails 2 "--size: '0' is neither" phantom a --size 0
   fails 2 "--size: '1,2' is neither" phantom a --size 1,2
