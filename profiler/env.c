@@ -18,6 +18,7 @@
 #include <radio/profile.h>
 
 #include "src/base/checked.h"
+#include "src/base/digest.h"
 #include "profiler/export/export.h"
 #include "profiler/on-demand.h"
 
@@ -486,6 +487,10 @@ radio_profile_from_env (void)
     (void) !radio_recorder_stop (RD_STEAL (recording.recorder), NULL);
     free_request (&recording.request);
   }
+  /* The last handler is called first: OpenSSL's, which frees what pages and
+   * pseudonyms need, must be registered before. */
+  if (request.write.redact || request.write.format == RADIO_PROFILE_HTML)
+    rd_digest_sha256 ();
   if (!recording.is_registered && atexit (write_at_exit) != 0)
     return rd_fail_memory (sizeof recording);
   recording.is_registered = true;

@@ -218,6 +218,15 @@ a_profile_is_written_on_a_signal_or_every_second () {
   [ "$(ls "$tmp/demand" | wc -l)" -eq 1 ]
 }
 
+# The thread is in libcrypto, whose own handler frees what it uses.
+a_program_may_end_while_its_page_is_written () {
+  for _ in $(seq 40); do
+    RADIO_PROFILE=$tmp/ends.html RADIO_PROFILE_SIGNAL=USR1 run 1 raise USR1 /
+    [ ! -s "$tmp/err" ]
+  done
+  grep -q 'id="radio-profile"' "$tmp/ends.html"
+}
+
 an_invalid_signal_or_time_is_reported () {
   for list in HUP TERM,9 SIG ,USR1; do
     RADIO_PROFILE=$tmp/bad.json RADIO_PROFILE_SIGNAL=$list run 9
@@ -367,6 +376,7 @@ check a_log_may_be_a_ring
 check an_invalid_size_of_a_ring_is_reported
 check a_ring_is_recovered_after_an_end_without_exit_handlers
 check a_profile_is_written_on_a_signal_or_every_second
+check a_program_may_end_while_its_page_is_written
 check an_invalid_signal_or_time_is_reported
 check names_are_redacted_on_request
 check a_key_gives_pseudonyms_of_its_own
