@@ -470,7 +470,7 @@ END
 rounds_under_different_conditions_are_run_again () {
   records_elsewhere 1
   runs profile roi -s s.zarr ct/one --roi 8 --runs 40 \
-    --against elsewhere.json -o again.json
+    --against elsewhere.json -o rounds.json
   rounds=$(sed -n 's/^\([0-9]*\) rounds of both in turn.*/\1/p' "$tmp/out")
   left=$(sed -n 's/^\([0-9]*\) more [a-z]* left out: .*/\1/p' "$tmp/out")
   [ "$(cat calls)" -eq $((rounds + ${left:-0})) ] && [ "$(cat calls)" -ge 11 ]
