@@ -6,6 +6,7 @@
 #include <radio/array.h>
 #include <radio/base.h>
 #include <radio/box.h>
+#include <radio/context.h>
 #include <radio/dtype.h>
 #include <radio/store.h>
 
@@ -24,6 +25,38 @@ struct radio_volume;
 RADIO_API enum radio_status
 radio_volume_open (struct radio_store *store, const char *path,
                    struct radio_volume **volume) RADIO_USE_RESULT;
+
+struct radio_file_options {
+  /* Of .nii.gz: what is inflated between two points of entry; 0: 2 MiB.  Fewer
+   * are kept where they would take more than a sixteenth of the context's
+   * memory limit. */
+  uint64_t point_gap_nbytes;
+
+  /* Must be zero: later versions may have members here. */
+  uint64_t reserved[8];
+};
+
+/* Opens an image in its file as a volume, which is read as one in a store:
+ * NIfTI-1 or -2, .nii or a pair of .hdr and .img, either of them gzipped, in
+ * either byte order.  context may be NULL: the volume has its own.  options may
+ * be NULL.
+ *
+ * Of .nii the rows of a box are read, those that lie close together at once.
+ * Of .nii.gz all before the last row is inflated at first; on the way points of
+ * entry are kept with the handle, so that a later read begins at the nearest
+ * one, and several threads inflate.  gzip's checksum is verified when the
+ * voxels are first read in order, at once or in parts, and by
+ * radio_volume_validate.
+ *
+ * The file is kept open: one that is replaced is read as it was.  A file that
+ * is written to while it is open gives any values, or errors.
+ * Errors: RADIO_ERROR_NOT_FOUND, RADIO_ERROR_FORMAT and
+ * RADIO_ERROR_UNSUPPORTED (the message names the file and the header's field),
+ * those of reading. */
+RADIO_API enum radio_status
+radio_volume_open_file (struct radio_context *context, const char *file,
+                        const struct radio_file_options *options,
+                        struct radio_volume **volume) RADIO_USE_RESULT;
 
 /* Releases a volume.  Must not be called while it is in use, also by
  * asynchronous reads.  NULL is legal. */
@@ -79,7 +112,9 @@ struct radio_volume_info {
   const char *source_sha256;          /* hex, of the source's header and
                                          voxels; "" if unknown */
   const char *tiling;                 /* "balanced", ..., "8x32x32"; "" */
-  const char *codec;                  /* preset: "medium", ...; "" if none */
+  const char *codec;                  /* preset: "medium", ...; "" if none; of
+                                         an image in its file "gzip" or
+                                         "none", and its tiling is "none" */
   const char *nifti_type;             /* NIfTI's name of the type, "int16",
                                          "rgb24"; "" without a header */
   size_t header_nbytes;               /* 0 when there is no NIfTI header */

@@ -32,6 +32,8 @@ radio_array_close (struct radio_array *array)
     rd_io_forget (array->store->io, array->path);
   if (array->store && array->store->context->tiles)
     rd_tile_cache_forget (array->store->context->tiles, array->number);
+  if (array->linear)
+    array->linear->close (array->linear);
   rd_read_history_destroy (&array->history);
   rd_tile_lengths_destroy (&array->lengths);
   rd_index_cache_close (array->indexes);

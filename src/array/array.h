@@ -10,6 +10,7 @@
 #include "src/array/cache.h"
 #include "src/array/context.h"
 #include "src/array/layout.h"
+#include "src/array/linear-source.h"
 #include "src/array/pool.h"
 #include "src/array/tile-lengths.h"
 #include "src/zarr/document.h"
@@ -27,6 +28,7 @@ struct radio_array {
   /* Every chunk has an object, also one of fill value only, as in all arrays
    * that radio ingests: a missing one was lost. */
   bool is_complete;
+  struct rd_linear *linear;           /* it has no tiles; NULL: it has */
   char *codecs_text;                  /* for info */
   char *codecs_json;
   char *attributes_json;

@@ -94,6 +94,12 @@ enum radio_status rd_store_open_io (struct rd_io *io,
                                     struct radio_store **store)
   RADIO_USE_RESULT;
 
+/* The same for a folder of files that are no nodes: no document is read. */
+enum radio_status
+rd_store_open_files (struct rd_io *io,
+                     const struct radio_store_options *options,
+                     struct radio_store **store) RADIO_USE_RESULT;
+
 /* The number of volumes that are worked on at the same time: one for each
  * thread or, where each step waits for a request, for each connection. */
 #define RD_MAX_IN_FLIGHT 64

@@ -21,7 +21,8 @@ struct rd_tile_read {
   /* Ends it early; or NULL. */
   struct rd_read_stop *stop;
 
-  /* Read indexes again that are cached. */
+  /* Read indexes again that are cached, and a gzip file from its start to its
+   * checksum. */
   bool fresh_indexes;
 
   /* Set when an index was made of the lengths in a volume's document. */

@@ -14,6 +14,7 @@
 #include "profiler/counters.h"
 #include "src/array/fetch.h"
 #include "src/array/layout.h"
+#include "src/array/linear.h"
 #include "src/array/pages.h"
 #include "src/element/box.h"
 #include "src/element/copy.h"
@@ -283,6 +284,14 @@ end_read (const struct read *read, enum radio_status status)
   return rd_array_fail_in (array, status);
 }
 
+/* Reads what was prepared, on this thread and the pool's. */
+static enum radio_status
+run_read (struct rd_tile_read *tiles)
+{
+  return tiles->array->linear ? rd_linear_read (tiles)
+                              : rd_fetch_tiles (tiles);
+}
+
 static enum radio_status
 read_requests (struct radio_array *array,
                const struct radio_request *requests, size_t n,
@@ -293,7 +302,7 @@ read_requests (struct radio_array *array,
   enum radio_status status = begin_read (&read, array, requests, n, dtype,
                                          scaling, options, is_once);
   if (status == RADIO_OK)
-    status = rd_fetch_tiles (&read.tiles);
+    status = run_read (&read.tiles);
   return end_read (&read, status);
 }
 
@@ -417,7 +426,7 @@ read_blocking (struct rd_job *job, enum radio_status status)
     ((char *) job - offsetof (struct radio_read, job));
   if (status == RADIO_OK) {
     RD_SCOPE_RECEIVED (&read->handoff, "read", RD_IN_OPERATION);
-    status = rd_fetch_tiles (&read->read.tiles);
+    status = run_read (&read->read.tiles);
   }
   if (read->handoff.parent)
     radio_handoff_release (&read->handoff);
@@ -430,7 +439,7 @@ start_read (struct radio_read *read)
 {
   struct radio_store *store = read->read.tiles.array->store;
   struct rd_pool *pool = store->context->pool;
-  if (!store->io->ops->is_blocking)
+  if (!store->io->ops->is_blocking && !read->read.tiles.array->linear)
     return rd_fetch_tiles_start (&read->read.tiles, finish_read);
   RD_TRY (rd_pool_need_worker (pool));
   read->job.end = read_blocking;

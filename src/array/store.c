@@ -201,9 +201,9 @@ rd_store_put_document (struct radio_store *store, const char *path,
   return rd_io_put (store->io, key, text, nbytes, RD_PUT_IF_ABSENT);
 }
 
-enum radio_status
-rd_store_open_io (struct rd_io *io, const struct radio_store_options *options,
-                  struct radio_store **result)
+static enum radio_status
+open_io (struct rd_io *io, const struct radio_store_options *options,
+         bool is_folder, struct radio_store **result)
 {
   static const struct radio_store_options defaults;
   RD_CLEANUP (rd_cleanup_io) struct rd_io *taken = io;
@@ -226,6 +226,10 @@ rd_store_open_io (struct rd_io *io, const struct radio_store_options *options,
   allocated->user_data = options->user_data;
   RD_CLEANUP (rd_cleanup_store) struct radio_store *store
     = RD_STEAL (allocated);
+  if (is_folder) {
+    *result = RD_STEAL (store);
+    return RADIO_OK;
+  }
   /* On a network, requests are saved for callers that know a volume's
    * path. */
   if (options->create || store->io->ops->is_blocking) {
@@ -234,6 +238,21 @@ rd_store_open_io (struct rd_io *io, const struct radio_store_options *options,
   }
   *result = RD_STEAL (store);
   return RADIO_OK;
+}
+
+enum radio_status
+rd_store_open_io (struct rd_io *io, const struct radio_store_options *options,
+                  struct radio_store **store)
+{
+  return open_io (io, options, false, store);
+}
+
+enum radio_status
+rd_store_open_files (struct rd_io *io,
+                     const struct radio_store_options *options,
+                     struct radio_store **store)
+{
+  return open_io (io, options, true, store);
 }
 
 static enum radio_status

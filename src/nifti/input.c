@@ -142,6 +142,12 @@ rd_input_close (struct rd_input *input)
   rd_free (input);
 }
 
+const char *
+rd_input_file (const struct rd_input *input)
+{
+  return input->file;
+}
+
 uint64_t
 rd_input_position (const struct rd_input *input)
 {

@@ -21,6 +21,9 @@ enum radio_status rd_input_read (struct rd_input *input, void *data,
                                  size_t nbytes, size_t *got)
   RADIO_USE_RESULT;
 
+/* The file's name, valid as long as the input. */
+const char *rd_input_file (const struct rd_input *input);
+
 /* Bytes of the file taken in, and its size; equal sizes and positions also
  * of plain files. */
 uint64_t rd_input_position (const struct rd_input *input);

@@ -165,6 +165,40 @@ add_fill_value (struct rd_json_make *make, struct json_object *array,
   }
 }
 
+static void
+add_dimension_names (struct rd_json_make *make, struct json_object *array,
+                     const char *axes)
+{
+  struct json_object *names
+    = rd_json_add_list (make, array, "dimension_names");
+  for (const char *p = axes; *p; p++)
+    rd_json_append (make, names, json_object_new_string_len (p, 1));
+}
+
+enum radio_status
+rd_file_document (const struct rd_nifti *nifti,
+                  struct json_object **document)
+{
+  char buffer[24];
+  size_t order[RADIO_MAX_RANK];
+  uint64_t plane[RADIO_MAX_RANK];
+  size_t nplane = nifti->colour != RD_COLOUR_NONE ? 3 : 2;
+  struct rd_json_make make = { false };
+  rd_file_order (nifti, order);
+  for (size_t i = 0; i < nifti->rank; i++)
+    plane[order[i]] = i < nplane && nifti->shape[order[i]] > 0
+                      ? nifti->shape[order[i]] : 1;
+  struct json_object *array
+    = begin_array (&make, nifti->rank, nifti->shape,
+                   rd_type_name (&nifti->type, buffer), plane,
+                   RD_HEADER_KEY_SLASH);
+  add_fill_value (&make, array, nifti->type.dtype);
+  struct json_object *codecs = rd_json_add_list (&make, array, "codecs");
+  add_bytes (&make, codecs, nifti->type.unit_nbytes);
+  add_dimension_names (&make, array, nifti->axes);
+  return rd_json_make_end (&make, array, document);
+}
+
 enum radio_status
 rd_level_document (const struct rd_nifti *nifti,
                    const struct rd_tiling *tiling,
@@ -188,10 +222,7 @@ rd_level_document (const struct rd_nifti *nifti,
   add_plain_codec (&make, index, "crc32c");
   rd_json_add_string (&make, to, "index_location", "end");
 
-  struct json_object *names
-    = rd_json_add_list (&make, array, "dimension_names");
-  for (const char *p = nifti->axes; *p; p++)
-    rd_json_append (&make, names, json_object_new_string_len (p, 1));
+  add_dimension_names (&make, array, nifti->axes);
 
   /* The codecs may be the user's: an error in them is the caller's mistake,
    * not the store's. */

@@ -25,6 +25,11 @@ enum radio_status rd_level_document (const struct rd_nifti *nifti,
                                      struct json_object **document)
   RADIO_USE_RESULT;
 
+/* The array document of an image in its file, whose chunks are planes. */
+enum radio_status rd_file_document (const struct rd_nifti *nifti,
+                                    struct json_object **document)
+  RADIO_USE_RESULT;
+
 /* The array of header bytes. */
 #define RD_HEADER_NAME "nifti"
 

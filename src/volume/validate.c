@@ -248,6 +248,22 @@ check_level_document (struct validation *validation,
   return is_damage ? report_damage_if_current (validation) : status;
 }
 
+/* A file has no documents. */
+static enum radio_status
+validate_file (struct validation *validation, struct radio_check *check,
+               size_t check_nbytes)
+{
+  struct radio_volume *volume = validation->volume;
+  enum radio_status status
+    = radio_array_check (volume->array, &validation->check,
+                         validation->damage, validation->user_data);
+  validation->check.stored_nbytes = volume->file_nbytes;
+  if (check && (status == RADIO_OK || status == RADIO_ERROR_CHECKSUM))
+    rd_fill_result (check, check_nbytes, &validation->check,
+                    sizeof validation->check);
+  return status;
+}
+
 static enum radio_status
 validate (struct radio_volume *volume, struct radio_check *check,
           size_t check_nbytes, radio_damage_fn *damage, void *user_data)
@@ -255,6 +271,8 @@ validate (struct radio_volume *volume, struct radio_check *check,
   struct validation validation = {
     .volume = volume, .damage = damage, .user_data = user_data,
   };
+  if (volume->array->linear)
+    return validate_file (&validation, check, check_nbytes);
   struct rd_documents documents RD_DOCUMENTS_SCOPE = {
     .store = volume->array->store, .take = take_level,
     .free_item = free_level, .user_data = &validation,

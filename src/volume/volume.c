@@ -108,8 +108,8 @@ ome_affine (const struct rd_volume_meta *meta, double affine[3][4])
   return seen == 7;
 }
 
-static void
-fill_info (struct radio_volume *volume)
+void
+rd_volume_fill_info (struct radio_volume *volume)
 {
   const struct rd_volume_meta *meta = &volume->meta;
   const struct rd_nifti *nifti = &meta->nifti;
@@ -210,7 +210,7 @@ rd_volume_open_group (struct radio_store *store, const char *path,
   if (volume->meta.has_nifti)
     rd_tile_lengths_set (&volume->array->lengths,
                          RD_STEAL (volume->meta.tile_lengths));
-  fill_info (volume);
+  rd_volume_fill_info (volume);
   *result = RD_STEAL (volume);
   return RADIO_OK;
 }
@@ -548,6 +548,9 @@ radio_volume_stored_nbytes (struct radio_volume *volume, uint64_t *nbytes)
 {
   RD_NOT_NULL (volume);
   RD_NOT_NULL (nbytes);
+  *nbytes = volume->file_nbytes;
+  if (volume->file_nbytes > 0)
+    return RADIO_OK;
   struct size_sum sum = { volume, 0 };
   struct rd_io *io = volume->array->store->io;
   RD_TRY (io->ops->list (io, volume->path, true, add_own_object, &sum));

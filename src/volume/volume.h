@@ -8,7 +8,8 @@
 #include "src/volume/meta.h"
 
 struct radio_volume {
-  char *path;
+  char *path;                         /* of a file: its name */
+  uint64_t file_nbytes;               /* of the voxels' file; 0: in a store */
   struct radio_array *array;
   bool has_level_copy;                /* the array is opened from the copy of
                                          its document in the volume's */
@@ -24,5 +25,8 @@ enum radio_status rd_volume_open_group (struct radio_store *store,
                                         const struct rd_group_doc *group,
                                         struct radio_volume **volume)
   RADIO_USE_RESULT;
+
+/* Fills a volume's info from its metadata and its array. */
+void rd_volume_fill_info (struct radio_volume *volume);
 
 #endif /* RD_VOLUME_H */

@@ -147,6 +147,10 @@ use_store (struct radio_context *context, const char *file)
   check (radio_array_create (store, "array", &create.value, &array));
   radio_array_close (array);
   radio_store_close (store);
+
+  OPTIONS (radio_file_options, in_file);
+  check (radio_volume_open_file (context, file, &in_file.value, &volume));
+  radio_volume_close (volume);
 }
 
 static void

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <radio/radio.h>
+
 #include "src/element/box.h"
 #include "src/nifti/image.h"
 #include "tests/fuzz/fuzz.h"
@@ -56,24 +58,60 @@ run_header (const uint8_t *data, size_t nbytes)
 
 /* Reads all of an image, as far as it exists; a header may claim up to 1032
  * times the rest of the file. */
-static void
+static bool
 read_file (const char *file)
 {
   RD_CLEANUP (rd_cleanup_image) struct rd_image *image = NULL;
   unsigned char room[4096];
   uint64_t trailing;
   if (rd_image_open (file, &image) != RADIO_OK)
-    return;
+    return false;
   for (uint64_t left = image->nifti.data_nbytes; left > 0;) {
     size_t n = left < sizeof room ? (size_t) left : sizeof room;
     if (rd_image_read (image, room, n) != RADIO_OK)
-      return;
+      return false;
     left -= n;
   }
   FUZZ_CHECK (image->nread == image->nifti.data_nbytes);
-  if (rd_image_finish (image, &trailing) == RADIO_OK)
-    FUZZ_CHECK (rd_input_position (image->voxels)
-                == rd_input_file_nbytes (image->voxels));
+  if (rd_image_finish (image, &trailing) != RADIO_OK)
+    return false;
+  FUZZ_CHECK (rd_input_position (image->voxels)
+              == rd_input_file_nbytes (image->voxels));
+  return true;
+}
+
+/* Reads the same as a volume: its last voxel, which takes all before it, then
+ * everything from points of entry, then everything to the checksum.  What is
+ * read as a stream is read so, too. */
+static void
+read_volume (const char *file, bool is_whole)
+{
+  static unsigned char room[1 << 16];
+  const struct radio_file_options options = { .point_gap_nbytes = 1000 };
+  struct radio_volume *volume;
+  struct radio_volume_info info;
+  if (radio_volume_open_file (NULL, file, &options, &volume) != RADIO_OK)
+    return;
+  radio_volume_get_info (volume, &info);
+  struct radio_box box = { .rank = info.array.rank };
+  memcpy (box.size, info.array.shape, sizeof box.size);
+  uint64_t n = radio_box_count (&box);
+  if (n > 0 && n <= sizeof room / info.array.item_nbytes) {
+    struct radio_box last = { .rank = box.rank };
+    for (size_t i = 0; i < box.rank; i++) {
+      last.start[i] = box.size[i] - 1;
+      last.size[i] = 1;
+    }
+    enum radio_status statuses[] = {
+      radio_volume_read (volume, &last, RADIO_STORED, room, sizeof room, NULL),
+      radio_volume_read (volume, &box, RADIO_STORED, room, sizeof room, NULL),
+      radio_volume_validate (volume, NULL, NULL, NULL),
+    };
+    for (size_t i = 0; i < 3; i++)
+      FUZZ_CHECK (!is_whole || statuses[i] == RADIO_OK);
+    FUZZ_CHECK (is_whole || statuses[2] != RADIO_OK);
+  }
+  radio_volume_close (volume);
 }
 
 static void
@@ -84,7 +122,7 @@ run_file (const uint8_t *data, size_t nbytes)
   FUZZ_CHECK (fd >= 0);
   FUZZ_CHECK (write (fd, data, nbytes) == (ssize_t) nbytes);
   FUZZ_CHECK (close (fd) == 0);
-  read_file (file);
+  read_volume (file, read_file (file));
   FUZZ_CHECK (unlink (file) == 0);
 }
 

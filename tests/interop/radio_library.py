@@ -79,6 +79,11 @@ class StoreOptions(c.Structure):
                 ("reserved", c.c_uint64 * 8)]
 
 
+class FileOptions(c.Structure):
+    _fields_ = [("point_gap_nbytes", c.c_uint64),
+                ("reserved", c.c_uint64 * 8)]
+
+
 class ArrayOptions(c.Structure):
     _fields_ = [("rank", c.c_size_t),
                 ("shape", c.c_uint64 * MAX_RANK),
@@ -178,6 +183,16 @@ class Volume:
         self.handle = c.c_void_p()
         check(lib.radio_volume_open(store.handle, path.encode(),
                                     c.byref(self.handle)))
+
+    @classmethod
+    def of_file(cls, file, point_gap_nbytes=0):
+        volume = cls.__new__(cls)
+        volume.handle = c.c_void_p()
+        options = FileOptions(point_gap_nbytes)
+        check(lib.radio_volume_open_file(None, os.fsencode(file),
+                                         c.byref(options),
+                                         c.byref(volume.handle)))
+        return volume
 
     def __enter__(self):
         return self

@@ -215,15 +215,13 @@ assert_elements (struct radio_volume *volume, const struct nifti_spec *spec,
 }
 
 void
-assert_volume_is (struct radio_store *store, const char *path,
-                  const struct nifti_spec *spec)
+assert_open_volume_is (struct radio_volume *volume,
+                       const struct nifti_spec *spec)
 {
   struct rd_buffer file RD_BUFFER_SCOPE = { 0 };
-  struct radio_volume *volume;
   struct radio_volume_info info;
   struct radio_check check;
   spec_image (spec, &file);
-  assert_ok (radio_volume_open (store, path, &volume));
   radio_volume_get_info (volume, &info);
   assert_int_equal (info.header_nbytes,
                     file.nbytes - spec_data_nbytes (spec));
@@ -231,6 +229,15 @@ assert_volume_is (struct radio_store *store, const char *path,
   assert_elements (volume, spec, &file);
   assert_ok (radio_volume_validate (volume, &check, NULL, NULL));
   assert_int_equal (check.damaged_count, 0);
+}
+
+void
+assert_volume_is (struct radio_store *store, const char *path,
+                  const struct nifti_spec *spec)
+{
+  struct radio_volume *volume;
+  assert_ok (radio_volume_open (store, path, &volume));
+  assert_open_volume_is (volume, spec);
   radio_volume_close (volume);
 }
 

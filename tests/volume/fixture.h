@@ -61,6 +61,9 @@ void expected_elements (const struct nifti_spec *spec,
 void assert_volume_is (struct radio_store *store, const char *path,
                        const struct nifti_spec *spec);
 
+void assert_open_volume_is (struct radio_volume *volume,
+                            const struct nifti_spec *spec);
+
 /* True if a write that ended so, with the thread's message, has published its
  * volume: all that failed is the header array's last step. */
 bool was_published (enum radio_status status);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the bytes of an array without tiles come from: its elements lie in one
+ * object, at a fixed distance from each other along each axis, as in an image's
+ * file. */
+#ifndef RD_LINEAR_SOURCE_H
+#define RD_LINEAR_SOURCE_H
+
+#include <radio/box.h>
+
+struct rd_tile_read;
+
+/* Bytes that are read at once: the elements of a box, or of a part of it, and
+ * what lies between them. */
+struct rd_linear_run {
+  uint64_t offset, nbytes;            /* among the array's bytes */
+  size_t request;                     /* that wants them */
+  uint64_t number;                    /* of the request's runs */
+};
+
+/* Every source begins with this. */
+struct rd_linear {
+  /* Reads runs, of which each begins at or after the one before, and calls
+   * rd_linear_place for each, in any order and on any threads. */
+  enum radio_status (*read) (struct rd_linear *linear,
+                             struct rd_tile_read *read,
+                             const struct rd_linear_run *runs, size_t n);
+  void (*close) (struct rd_linear *linear);
+
+  /* Elements are read as one run if the gap between them is at most this, and
+   * the whole at most the cap. */
+  uint64_t gap_nbytes, cap_nbytes;
+
+  /* Set by its opener. */
+  int64_t strides[RADIO_MAX_RANK];    /* of elements, in bytes; positive */
+  bool swapped;                       /* elements in the other byte order */
+};
+
+#endif /* RD_LINEAR_SOURCE_H */

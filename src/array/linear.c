@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading arrays without tiles: the box of a request is cut into runs of
+ * bytes, along the slower axes, and what was read of each is placed as a tile
+ * is. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/checked.h"
+#include "profiler/counters.h"
+#include "src/array/linear.h"
+#include "src/element/box.h"
+
+/* How a box is cut: along the axes before order[cut] element by element, along
+ * that one by `step' elements, and not along those after it. */
+struct cutting {
+  size_t order[RADIO_MAX_RANK];       /* axes, the slowest first */
+  size_t cut;
+  uint64_t step;
+  uint64_t nruns;
+};
+
+static void
+order_axes (const struct rd_linear *linear, size_t rank, size_t *order)
+{
+  for (size_t i = 0; i < rank; i++) {
+    size_t at = i;
+    for (; at > 0 && linear->strides[order[at - 1]] < linear->strides[i]; at--)
+      order[at] = order[at - 1];
+    order[at] = i;
+  }
+}
+
+/* The bytes from the first to the last element of a box. */
+static uint64_t
+span_nbytes (const struct rd_linear *linear, const struct radio_box *box,
+             uint64_t item_nbytes)
+{
+  uint64_t nbytes = item_nbytes;
+  for (size_t i = 0; i < box->rank; i++)
+    nbytes += (box->size[i] - 1) * (uint64_t) linear->strides[i];
+  return nbytes;
+}
+
+static void
+cut_box (const struct rd_linear *linear, const struct radio_box *box,
+         uint64_t item_nbytes, struct cutting *cutting)
+{
+  uint64_t nbytes = item_nbytes;
+  size_t level = box->rank;
+  order_axes (linear, box->rank, cutting->order);
+  cutting->cut = 0;
+  cutting->step = box->rank > 0 ? box->size[cutting->order[0]] : 1;
+  cutting->nruns = 1;
+  for (; level > 0; level--) {
+    size_t axis = cutting->order[level - 1];
+    uint64_t stride = (uint64_t) linear->strides[axis];
+    uint64_t n = box->size[axis], most = 1;
+    bool is_near = n == 1 || stride - nbytes <= linear->gap_nbytes;
+    if (is_near && linear->cap_nbytes > nbytes)
+      most = rd_add_sat ((linear->cap_nbytes - nbytes) / stride, 1);
+    if (most < n) {
+      cutting->cut = level - 1;
+      cutting->step = most;
+      cutting->nruns = rd_div_up (n, most);
+      break;
+    }
+    nbytes += (n - 1) * stride;
+  }
+  for (size_t i = 0; i < cutting->cut; i++)
+    cutting->nruns *= box->size[cutting->order[i]];
+}
+
+/* Returns the box of a run of a request. */
+static struct radio_box
+run_box (const struct cutting *cutting, const struct radio_box *box,
+         uint64_t number)
+{
+  struct radio_box part = *box;
+  if (box->rank == 0)
+    return part;
+  size_t axis = cutting->order[cutting->cut];
+  uint64_t n = rd_div_up (box->size[axis], cutting->step);
+  uint64_t first = number % n * cutting->step;
+  number /= n;
+  part.start[axis] += first;
+  part.size[axis] = rd_min_u64 (cutting->step, box->size[axis] - first);
+  for (size_t i = cutting->cut; i > 0; i--) {
+    axis = cutting->order[i - 1];
+    part.start[axis] += number % box->size[axis];
+    part.size[axis] = 1;
+    number /= box->size[axis];
+  }
+  return part;
+}
+
+static uint64_t
+offset_of (const struct rd_linear *linear, const struct radio_box *box)
+{
+  uint64_t offset = 0;
+  for (size_t i = 0; i < box->rank; i++)
+    offset += box->start[i] * (uint64_t) linear->strides[i];
+  return offset;
+}
+
+enum radio_status
+rd_linear_place (struct rd_tile_read *read, const struct rd_linear_run *run,
+                 const unsigned char *bytes)
+{
+  const struct radio_array *array = read->array;
+  const struct radio_box *box = &read->requests[run->request].box;
+  struct cutting cutting;
+  struct rd_view view = { .data = bytes, .swapped = array->linear->swapped };
+  uint64_t nbytes = 0;
+  RD_TRY (rd_read_stop_check (read->stop));
+  cut_box (array->linear, box, array->doc->type.item_nbytes, &cutting);
+  const struct radio_box part = run_box (&cutting, box, run->number);
+  memcpy (view.strides, array->linear->strides, sizeof view.strides);
+  return read->place (read, run->request, &part, &view, &nbytes);
+}
+
+static int
+compare_runs (const void *a, const void *b)
+{
+  const struct rd_linear_run *x = a, *y = b;
+  return rd_compare_u64 (x->offset, y->offset);
+}
+
+/* Lists the runs of all requests. */
+static enum radio_status
+list_runs (const struct rd_tile_read *read, struct rd_linear_run *runs)
+{
+  const struct radio_array *array = read->array;
+  uint64_t item_nbytes = array->doc->type.item_nbytes;
+  size_t n = 0;
+  for (size_t i = 0; i < read->n; i++) {
+    const struct radio_box *box = &read->requests[i].box;
+    struct cutting cutting;
+    if (radio_box_count (box) == 0)
+      continue;
+    cut_box (array->linear, box, item_nbytes, &cutting);
+    for (uint64_t k = 0; k < cutting.nruns; k++) {
+      const struct radio_box part = run_box (&cutting, box, k);
+      runs[n++] = (struct rd_linear_run) {
+        .offset = offset_of (array->linear, &part),
+        .nbytes = span_nbytes (array->linear, &part, item_nbytes),
+        .request = i, .number = k,
+      };
+    }
+  }
+  if (read->n > 1)
+    qsort (runs, n, sizeof *runs, compare_runs);
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_linear_read (struct rd_tile_read *read)
+{
+  const struct radio_array *array = read->array;
+  uint64_t n = 0, nbytes;
+  RD_FREE struct rd_linear_run *runs = NULL;
+  {
+    RD_SCOPE ("plan", RD_IN_METADATA);
+    for (size_t i = 0; i < read->n; i++) {
+      const struct radio_box *box = &read->requests[i].box;
+      struct cutting cutting;
+      if (radio_box_count (box) == 0)
+        continue;
+      cut_box (array->linear, box, array->doc->type.item_nbytes, &cutting);
+      n += cutting.nruns;
+    }
+    if (n == 0)
+      return RADIO_OK;
+    if (rd_mul_overflows (n, sizeof *runs, &nbytes))
+      nbytes = UINT64_MAX;
+    RD_TRY (rd_context_allows (array->store->context, nbytes, "the plan"));
+    runs = rd_malloc ((size_t) nbytes);
+    if (!runs)
+      return rd_fail_memory ((size_t) nbytes);
+    RD_TRY (list_runs (read, runs));
+  }
+  return array->linear->read (array->linear, read, runs, (size_t) n);
+}
+
+/*------------------------------------------------------------------------
+ * Objects as they are
+ *----------------------------------------------------------------------*/
+
+/* Requests in flight, each of which has a thread. */
+#define MAX_REQUESTS 16
+
+struct object {
+  struct rd_linear base;
+  struct radio_store *store;          /* that of the array, which lives longer
+                                         */
+  struct rd_io_file *file;            /* held */
+  uint64_t offset, object_nbytes;
+  char key[];
+};
+
+struct object_job {
+  struct rd_job job;
+  struct object *object;
+  struct rd_tile_read *read;
+  const struct rd_linear_run *runs;
+};
+
+static enum radio_status
+read_run (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
+{
+  struct object_job *job = (struct object_job *) base;
+  const struct object *object = job->object;
+  const struct rd_linear_run *run = &job->runs[task];
+  struct rd_io *io = object->store->io;
+  struct rd_io_get get = {
+    .key = object->key, .file = object->file, .range = RD_RANGE_SPAN,
+    .offset = object->offset + run->offset, .nbytes = (size_t) run->nbytes,
+    .into = &scratch->fetched,
+  };
+  RD_TRY (rd_read_stop_check (job->read->stop));
+  RD_TRY (rd_read_stop_io_read (job->read->stop, io, &get));
+  if (scratch->fetched.nbytes < run->nbytes)
+    return rd_fail (RADIO_ERROR_FORMAT, "%s/%s: cut short since it was "
+                    "opened: %" PRIu64 " bytes", io->uri, object->key,
+                    get.object_nbytes);
+  return rd_linear_place (job->read, run, scratch->fetched.data);
+}
+
+static const struct radio_site runs_site = {
+  "runs", RD_IN_OPERATION, "rd_linear_read", __FILE__, __LINE__,
+  RADIO_SCOPE_WORK
+};
+
+static enum radio_status
+read_object (struct rd_linear *linear, struct rd_tile_read *read,
+             const struct rd_linear_run *runs, size_t n)
+{
+  struct object *object = (struct object *) linear;
+  const struct radio_context *context = object->store->context;
+  bool is_blocking = object->store->io->ops->is_blocking;
+  unsigned nthreads = is_blocking ? context->nthreads : MAX_REQUESTS;
+  struct object_job job = {
+    .job = {
+      .run = read_run, .n = n, .site = &runs_site, .spread = true,
+      .max_active = rd_fetch_share_limit (read, RD_TILE_PARTS,
+                                          linear->cap_nbytes, nthreads),
+    },
+    .object = object, .read = read, .runs = runs,
+  };
+  if (is_blocking)
+    return rd_pool_run (context->pool, &job.job);
+  return rd_pool_run_apart ((unsigned) rd_min_u64 (job.job.max_active, n),
+                            &job.job);
+}
+
+static void
+close_object (struct rd_linear *linear)
+{
+  struct object *object = (struct object *) linear;
+  rd_io_release (object->store->io, object->file);
+  rd_free (object);
+}
+
+/* Larger pieces than those of shards: nothing but copying follows. */
+#define LOCAL_CAP_NBYTES ((uint64_t) 512 << 10)
+
+enum radio_status
+rd_linear_object_open (struct radio_store *store, const char *key,
+                       uint64_t offset, struct rd_linear **result)
+{
+  size_t nbytes = strlen (key) + 1;
+  struct rd_io *io = store->io;
+  struct object *object = rd_calloc (1, sizeof *object + nbytes);
+  if (!object)
+    return rd_fail_memory (sizeof *object + nbytes);
+  object->base = (struct rd_linear) {
+    .read = read_object, .close = close_object,
+    .gap_nbytes = io->coalesce_gap_nbytes,
+    .cap_nbytes = rd_max_u64 (io->coalesce_cap_nbytes, LOCAL_CAP_NBYTES),
+  };
+  object->store = store;
+  object->offset = offset;
+  memcpy (object->key, key, nbytes);
+  object->file = rd_io_hold (io, key, false);
+  *result = &object->base;
+  return RADIO_OK;
+}

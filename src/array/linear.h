@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading arrays without tiles: a read takes the runs of bytes that its boxes
+ * need. */
+#ifndef RD_LINEAR_H
+#define RD_LINEAR_H
+
+#include "src/array/fetch.h"
+#include "src/array/linear-source.h"
+
+/* Reads all elements that the requests want, as rd_fetch_tiles does of tiles.
+ */
+enum radio_status rd_linear_read (struct rd_tile_read *read)
+  RADIO_USE_RESULT;
+
+/* Places the bytes of a run. */
+enum radio_status rd_linear_place (struct rd_tile_read *read,
+                                   const struct rd_linear_run *run,
+                                   const unsigned char *bytes)
+  RADIO_USE_RESULT;
+
+/* Opens an object of the store, which must live longer, as a source: its bytes
+ * from offset on, as they are. */
+enum radio_status rd_linear_object_open (struct radio_store *store,
+                                         const char *key, uint64_t offset,
+                                         struct rd_linear **linear)
+  RADIO_USE_RESULT;
+
+#endif /* RD_LINEAR_H */

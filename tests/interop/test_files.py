@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT
+"""Images in their files are read exactly as nibabel reads them: random boxes of
+.nii and .nii.gz, of one member and of many, in either byte order, and by threads
+at once."""
+
+import gzip
+import random
+import threading
+
+import pytest
+
+from radio_library import RadioError, Volume
+
+# Deflate's blocks, as one gets them from others' levels of compression.
+LEVELS = (1, 6, 9)
+
+
+def variants(nib, np, folder):
+    """Writes a noisy image in each form; yields (file, voxels as x, y, z)."""
+    rng = np.random.default_rng(1)
+    x, y, z = np.meshgrid(*map(np.arange, (70, 61, 50)), indexing="ij")
+    head = 1000 * np.exp(-((x - 35)**2 + (y - 30)**2 + (z - 25)**2) / 800)
+    voxels = (head + rng.normal(0, 8, head.shape)).astype(np.int16)
+    forms = [("int16", "<"), ("int16", ">"), ("uint8", "<"), ("float32", ">"),
+             ("float64", "<")]
+    for dtype, order in forms:
+        data = voxels.astype(dtype).astype(np.dtype(dtype).newbyteorder(order))
+        for kind in nib.Nifti1Image, nib.Nifti2Image:
+            header = kind.header_class(endianness=order)
+            header.set_data_dtype(data.dtype)
+            header.set_data_shape(data.shape)
+            image = kind(data, np.diag([1, 2, 3, 1]), header)
+            name = f"{kind.__name__}-{dtype}-{'be' if order == '>' else 'le'}"
+            plain = folder / f"{name}.nii"
+            nib.save(image, plain)
+            content = plain.read_bytes()
+            yield plain, data
+            if kind is nib.Nifti2Image:
+                continue
+            for level in LEVELS:
+                zipped = folder / f"{name}-{level}.nii.gz"
+                zipped.write_bytes(gzip.compress(content, level))
+                yield zipped, data
+            for nbytes in 65280, 199_983:
+                members = folder / f"{name}-members-{nbytes}.nii.gz"
+                members.write_bytes(b"".join(
+                    gzip.compress(content[i:i + nbytes])
+                    for i in range(0, len(content), nbytes)))
+                yield members, data
+        pair = nib.Nifti1Pair(data, np.diag([1, 2, 3, 1]))
+        nib.save(pair, folder / f"pair-{dtype}-{order == '>'}.hdr")
+        yield folder / f"pair-{dtype}-{order == '>'}.img", data
+
+
+def random_box(rng, shape):
+    start = [rng.randrange(n) for n in shape]
+    return start, [rng.randint(1, min(32, n - s))
+                   for n, s in zip(shape, start)]
+
+
+def check_boxes(np, volume, array, n, seed):
+    """Compares n random boxes; one in 20 is a plane."""
+    rng = random.Random(seed)
+    for i in range(n):
+        start, size = random_box(rng, array.shape)
+        if i % 20 == 0:
+            axis = rng.randrange(3)
+            for k in range(3):
+                if k != axis:
+                    start[k], size[k] = 0, array.shape[k]
+            size[axis] = 1
+        want = array[tuple(slice(s, s + n) for s, n in zip(start, size))]
+        got = volume.read(start, size, array.dtype.newbyteorder("="))
+        assert np.array_equal(got, want), (start, size)
+
+
+def test_random_boxes_of_every_form_equal_nibabel(nib, np, tmp_path):
+    n = 0
+    for file, data in variants(nib, np, tmp_path):
+        saved = nib.load(file).dataobj.get_unscaled()
+        assert np.array_equal(saved, data)
+        for gap in (0, 50_000):
+            with Volume.of_file(file, point_gap_nbytes=gap) as volume:
+                check_boxes(np, volume, data.T, 50, n)
+        n += 1
+    assert n > 30
+
+
+@pytest.mark.parametrize("form", ["nii", "nii.gz", "members"])
+def test_a_thousand_boxes_of_a_real_image_equal_nibabel(
+        nib, np, templates, tmp_path, form):
+    file = next(f for f in templates if f.name == "ch2better.nii.gz")
+    data = np.asanyarray(nib.load(file).dataobj.get_unscaled())
+    content = gzip.decompress(file.read_bytes())
+    if form == "nii":
+        file = tmp_path / "a.nii"
+        file.write_bytes(content)
+    elif form == "members":
+        file = tmp_path / "a.nii.gz"
+        file.write_bytes(b"".join(
+            gzip.compress(content[i:i + 1_000_000], 1)
+            for i in range(0, len(content), 1_000_000)))
+    with Volume.of_file(file, point_gap_nbytes=1 << 20) as volume:
+        check_boxes(np, volume, data.T, 1000, 3)
+
+
+def test_threads_read_one_file_at_once(nib, np, templates):
+    file = next(f for f in templates if f.name == "ch2.nii.gz")
+    array = np.asanyarray(nib.load(file).dataobj.get_unscaled()).T
+    failed = []
+    with Volume.of_file(file, point_gap_nbytes=300_000) as volume:
+
+        def work(seed):
+            try:
+                check_boxes(np, volume, array, 30, seed)
+            except BaseException as error:
+                failed.append(error)
+
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert not failed
+
+
+def test_asynchronous_reads_of_a_file_equal_nibabel(nib, np, templates):
+    file = next(f for f in templates if f.name == "ch2.nii.gz")
+    array = np.asanyarray(nib.load(file).dataobj.get_unscaled()).T
+    rng = random.Random(5)
+    with Volume.of_file(file) as volume:
+        boxes = [random_box(rng, array.shape) for _ in range(20)]
+        reads = [volume.start_read(*box, array.dtype) for box in boxes]
+        for (start, size), read in zip(boxes, reads):
+            want = array[tuple(slice(s, s + n) for s, n in zip(start, size))]
+            assert np.array_equal(read.wait(), want)
+
+
+def test_a_file_cut_anywhere_gives_right_voxels_or_an_error(
+        nib, np, templates, tmp_path):
+    file = next(f for f in templates if f.name == "ch2bet.nii.gz")
+    array = np.asanyarray(nib.load(file).dataobj.get_unscaled()).T
+    whole = file.read_bytes()
+    nread = nfailed = 0
+    for i in range(12):
+        cut = tmp_path / f"{i}.nii.gz"
+        cut.write_bytes(whole[:len(whole) * i // 12 + 400])
+        try:
+            volume = Volume.of_file(cut, point_gap_nbytes=500_000)
+        except RadioError:
+            continue
+        with volume:
+            for z in list(range(0, array.shape[0], 7)) * 2:
+                try:
+                    got = volume.read([z, 0, 0], [1, *array.shape[1:]],
+                                      array.dtype)
+                except RadioError as error:
+                    assert "cut short" in str(error)
+                    nfailed += 1
+                    continue
+                assert np.array_equal(got[0], array[z])
+                nread += 1
+    assert nread > 50 and nfailed > 50
