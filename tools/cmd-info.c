@@ -74,6 +74,35 @@ put_header (const struct radio_volume_info *info)
                                         facts.extension_nbytes));
 }
 
+/* True of an image in its file. */
+static bool
+is_in_file (const struct radio_volume_info *info)
+{
+  return strcmp (info->tiling, "none") == 0;
+}
+
+static void
+put_tiling (const struct radio_volume_info *info, const size_t *axes, size_t n)
+{
+  RD_FREE char *tile = rd_join_u64 (info->array.tile_shape, axes, n, " x ");
+  RD_FREE char *chunk = rd_join_u64 (info->array.chunk_shape, axes, n, " x ");
+  bool named = *info->tiling
+               && (*info->tiling < '0' || *info->tiling > '9');
+  if (is_in_file (info)) {
+    put ("tiling", "none: an image in its file");
+    put ("codec", info->codec);
+    return;
+  }
+  put_owned ("tiling", rd_format ("%s%stiles of %s%s%s",
+                                  named ? info->tiling : "",
+                                  named ? ", " : "", tile ? tile : "",
+                                  info->array.sharded ? ", shards of " : "",
+                                  info->array.sharded && chunk ? chunk : ""));
+  put_owned ("codec", rd_format ("%s%s%s", info->codec,
+                                 *info->codec ? ": " : "",
+                                 info->array.codecs));
+}
+
 static int
 print_volume (const char *name, struct radio_volume *volume,
               struct json_object **json)
@@ -126,17 +155,7 @@ print_volume (const char *name, struct radio_volume *volume,
     putchar ('\n');
   }
 
-  RD_FREE char *tile = rd_join_u64 (info.array.tile_shape, axes, n, " x ");
-  RD_FREE char *chunk = rd_join_u64 (info.array.chunk_shape, axes, n, " x ");
-  bool named = *info.tiling && (*info.tiling < '0' || *info.tiling > '9');
-  put_owned ("tiling", rd_format ("%s%stiles of %s%s%s",
-                                  named ? info.tiling : "",
-                                  named ? ", " : "", tile ? tile : "",
-                                  info.array.sharded ? ", shards of " : "",
-                                  info.array.sharded && chunk ? chunk : ""));
-  put_owned ("codec", rd_format ("%s%s%s", info.codec,
-                                 *info.codec ? ": " : "",
-                                 info.array.codecs));
+  put_tiling (&info, axes, n);
   rd_text_size (raw_nbytes, raw);
   if (stored == RD_UNKNOWN_NBYTES)
     put_owned ("size", rd_format ("%s raw", raw));
@@ -145,7 +164,7 @@ print_volume (const char *name, struct radio_volume *volume,
                                   rd_text_size (stored, size),
                                   rd_text_ratio (raw_nbytes, stored,
                                                  ratio)));
-  if (*info.source_name)
+  if (*info.source_name && !is_in_file (&info))
     put_owned ("source", rd_format ("%s, %s decompressed", info.source_name,
                                     rd_text_size (info.source_nbytes,
                                                   size)));

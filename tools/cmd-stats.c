@@ -127,9 +127,7 @@ compute_node (void *data, size_t i)
   struct computation *c = data;
   struct rd_target *node = &c->nodes.list[i];
   struct outcome *outcome = &c->outcomes[i];
-  enum radio_status status = RADIO_OK;
-  if (node->array == NULL)
-    status = radio_volume_open (node->store, node->path, &node->volume);
+  enum radio_status status = rd_node_try_open (node);
   outcome->is_volume = node->volume != NULL;
   if (status == RADIO_OK) {
     rd_jobs_reserve (&c->jobs, MEMORY_NBYTES);

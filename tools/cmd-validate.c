@@ -100,11 +100,7 @@ open_node (struct rd_target *node, bool is_array)
     return RADIO_OK;
   if (is_array)
     return radio_array_open (node->store, node->path, &node->array);
-  enum radio_status status = radio_volume_open (node->store, node->path,
-                                                &node->volume);
-  if (status == RADIO_OK)
-    node->array = radio_volume_array (node->volume);
-  return status;
+  return rd_node_try_open (node);
 }
 
 static enum radio_status

@@ -20,17 +20,23 @@ rd_store_name (const struct rd_args *args)
   return name != NULL && *name != '\0' ? name : "radio.zarr";
 }
 
-enum radio_status
-rd_uri_open (const struct rd_args *args, const char *uri, enum rd_uri_how how,
-             struct radio_store **store)
+static enum radio_status
+open_context (const struct rd_args *args, struct radio_context **context)
 {
-  struct radio_context_options context_options = {
+  const struct radio_context_options options = {
     .nthreads = args->nthreads,
     .memory_limit_nbytes = args->memory_nbytes,
     .cache_nbytes = args->cache_nbytes,
   };
+  return radio_context_open (&options, context);
+}
+
+enum radio_status
+rd_uri_open (const struct rd_args *args, const char *uri, enum rd_uri_how how,
+             struct radio_store **store)
+{
   struct radio_context *context;
-  enum radio_status status = radio_context_open (&context_options, &context);
+  enum radio_status status = open_context (args, &context);
   if (status != RADIO_OK)
     return status;
   struct radio_store_options options = {
@@ -157,15 +163,6 @@ struct finding {
   bool has_literal;                   /* only paths[0] counts */
 };
 
-static void
-close_node (struct rd_target *node)
-{
-  if (!node->is_listed)
-    rd_node_close (node);
-  free (node->path);
-  free (node->name);
-}
-
 /* Gives a node to the caller, open as it is (NULL: not).  is_named: the
  * operand names the node itself. */
 static int
@@ -191,7 +188,7 @@ take_node (struct finding *finding, const char *path, bool is_named,
   int failed = target.path == NULL || name == NULL
     ? rd_error_memory () : finding->take (&target, finding->user_data);
   finding->is_stopped = failed != RD_EXIT_OK;
-  close_node (&target);
+  rd_node_clear (&target);
   return failed;
 }
 
@@ -557,6 +554,33 @@ take_name (struct finding *finding, const char *name)
   return report_no_name (finding, name, message);
 }
 
+/* True if an operand is a file, which is then not looked for in the store. */
+static bool
+is_file (const struct finding *finding)
+{
+  struct stat st;
+  return !(finding->how & RD_NODES_CLOSED)
+         && rd_may_be_path (finding->args, finding->operand)
+         && !rd_is_url (finding->operand)
+         && stat (finding->operand, &st) == 0 && S_ISREG (st.st_mode);
+}
+
+/* Takes an image in its file, unopened. */
+static int
+take_file (struct finding *finding)
+{
+  struct rd_nodes *nodes = finding->nodes;
+  if (nodes->files == NULL
+      && open_context (finding->args, &nodes->files) != RADIO_OK)
+    return rd_error_library (NULL);
+  const struct rd_target file = { .files = nodes->files };
+  finding->store = NULL;
+  finding->root = finding->operand;
+  int failed = take_node (finding, "", true, &file);
+  finding->root = NULL;
+  return failed;
+}
+
 /* Opens a store once for any number of operands that name it. */
 static int
 find_store (struct finding *finding, const char *root)
@@ -657,6 +681,8 @@ take_operand (struct finding *finding)
   if (*operand == '\0')
     return rd_error ("an operand is empty; name a volume or a collection");
   finding->ntaken = 0;
+  if (is_file (finding))
+    return take_file (finding);
   int failed = split_operand (finding, &root, &path, &pattern);
   if (!failed && root == NULL && is_path_alone (operand))
     failed = rd_report_no_node (operand);
@@ -737,141 +763,14 @@ rd_nodes_each (const struct rd_args *args, unsigned how,
   return status;
 }
 
-/* Keeps a node, which is then no longer the caller's. */
-static int
-keep_node (struct rd_target *node, void *user_data)
-{
-  struct rd_nodes *nodes = user_data;
-  if (nodes->n == nodes->capacity) {
-    size_t capacity = nodes->capacity ? 2 * nodes->capacity : 64;
-    struct rd_target *list = reallocarray (nodes->list, capacity,
-                                           sizeof *list);
-    if (list == NULL)
-      return rd_error_memory ();
-    nodes->list = list;
-    nodes->capacity = capacity;
-  }
-  nodes->list[nodes->n++] = *node;
-  *node = (struct rd_target) { 0 };
-  return RD_EXIT_OK;
-}
-
-/* In the order of stores and paths; of equals the first found first. */
-static int
-compare_nodes (const void *a, const void *b)
-{
-  const struct rd_target *x = *(struct rd_target *const *) a;
-  const struct rd_target *y = *(struct rd_target *const *) b;
-  int order = (x->store > y->store) - (x->store < y->store);
-  if (order == 0)
-    order = strcmp (x->path, y->path);
-  if (order == 0)
-    order = x->is_group - y->is_group;
-  return order ? order : (x > y) - (x < y);
-}
-
-int
-rd_nodes_find (const struct rd_args *args, unsigned how,
-               struct rd_nodes *nodes)
-{
-  int status = rd_nodes_each (args, how, nodes, keep_node, nodes);
-  if (args->noperands < 2 || nodes->n < 2)
-    return status;
-  /* "ct ct/head" names one twice. */
-  RD_FREE struct rd_target **sorted = calloc (nodes->n, sizeof *sorted);
-  if (sorted == NULL)
-    return rd_error_memory ();
-  for (size_t i = 0; i < nodes->n; i++)
-    sorted[i] = &nodes->list[i];
-  qsort (sorted, nodes->n, sizeof *sorted, compare_nodes);
-  for (size_t first = 0, i = 1; i < nodes->n; i++) {
-    if (sorted[first]->store == sorted[i]->store
-        && sorted[first]->is_group == sorted[i]->is_group
-        && strcmp (sorted[first]->path, sorted[i]->path) == 0) {
-      close_node (sorted[i]);
-      sorted[i]->store = NULL;
-    } else
-      first = i;
-  }
-  size_t n = 0;
-  for (size_t i = 0; i < nodes->n; i++)
-    if (nodes->list[i].store)
-      nodes->list[n++] = nodes->list[i];
-  nodes->n = n;
-  return status;
-}
-
-int
-rd_node_open (struct rd_target *node)
-{
-  if (node->array)
-    return RD_EXIT_OK;
-  if (radio_volume_open (node->store, node->path, &node->volume) != RADIO_OK)
-    return rd_error_library (node->name);
-  node->array = radio_volume_array (node->volume);
-  return RD_EXIT_OK;
-}
-
-void
-rd_node_close (struct rd_target *node)
-{
-  if (node->volume)
-    radio_volume_close (node->volume);
-  else
-    radio_array_close (node->array);
-  node->volume = NULL;
-  node->array = NULL;
-}
-
-void
-rd_nodes_clear (struct rd_nodes *nodes)
-{
-  for (size_t i = 0; i < nodes->n; i++)
-    close_node (&nodes->list[i]);
-  free (nodes->list);
-  for (size_t i = 0; i < nodes->nroots; i++) {
-    radio_store_close (nodes->roots[i].store);
-    free (nodes->roots[i].name);
-  }
-  free (nodes->roots);
-  *nodes = (struct rd_nodes) { 0 };
-}
-
-int
-rd_target_open (const struct rd_args *args, const char *operand, bool arrays,
-                struct rd_target *target)
-{
-  RD_CLEANUP (rd_nodes_clear) struct rd_nodes nodes = { 0 };
-  char *operands[] = { (char *) operand };
-  struct rd_args one = *args;
-  one.operands = operands;
-  one.noperands = 1;
-  memset (target, 0, sizeof *target);
-  int failed = rd_nodes_find (&one, RD_NODES_ONE
-                              | (arrays ? RD_NODES_ARRAYS : 0), &nodes);
-  if (!failed)
-    failed = rd_node_open (&nodes.list[0]);
-  if (failed)
-    return failed;
-  /* The store is that of the only operand. */
-  *target = nodes.list[0];
-  nodes.n = nodes.nroots = 0;
-  free (nodes.roots[0].name);
-  return RD_EXIT_OK;
-}
-
-void
-rd_target_close (struct rd_target *target)
-{
-  close_node (target);
-  radio_store_close (target->store);
-}
-
 char *
 rd_target_stem (const struct rd_target *target)
 {
   const char *path = *target->path ? target->path : target->name;
   size_t n = strlen (path), start = 0;
+  RD_FREE char *ingested = NULL;
+  if (target->files && radio_ingest_path (path, "x", &ingested) == RADIO_OK)
+    return strdup (ingested + 2);
   while (n > 1 && path[n - 1] == '/')
     n--;
   if (*target->path == '\0') {

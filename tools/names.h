@@ -31,6 +31,8 @@ struct rd_target {
   struct radio_volume *volume;    /* NULL when it is an array */
   struct radio_array *array;      /* a volume's array is its own */
   bool is_group;                  /* the root, or a folder below it */
+  struct radio_context *files;    /* not NULL: an image in its file, which is
+                                     the name; opened with this context */
 
   /* With RD_NODES_OPENED, of a listing, which closes the volume itself; NULL
    * if it could not be opened: radio_error_message says why. */
@@ -78,6 +80,8 @@ struct rd_nodes {
     struct radio_store *store;
   } *roots;                   /* at most one for each operand */
   size_t nroots;
+  struct radio_context *files;  /* of all images in files; NULL: there are
+                                   none */
 };
 
 /* Called with each node, in order; it may be open.  What is set to NULL (or
@@ -96,10 +100,15 @@ int rd_nodes_find (const struct rd_args *args, unsigned how,
 void rd_nodes_clear (struct rd_nodes *nodes);
 #define RD_CLEAR_NODES RD_CLEANUP (rd_nodes_clear)
 
-/* Open a node that was found, unless it is open, and close it again.  Returns
- * an exit status; prints errors. */
+/* Open a node that was found, unless it is open, and close it again.  The
+ * first returns an exit status, and prints errors; the second does not print
+ * them. */
 int rd_node_open (struct rd_target *node);
+enum radio_status rd_node_try_open (struct rd_target *node);
 void rd_node_close (struct rd_target *node);
+
+/* Closes a node and releases its names. */
+void rd_node_clear (struct rd_target *node);
 
 /* True if an operand is looked for on the disk first: a path takes precedence
  * over a name in the store, unless --store was given. */

@@ -642,13 +642,17 @@ rd_help (const struct rd_command *const *commands)
         "./radio.zarr\n"
         "  VOLUME     COLLECTION/NAME, or NAME where it is unique, or the "
         "path of\n"
-        "             a volume's folder, as study.zarr/ct/sub-01");
+        "             a volume's folder, as study.zarr/ct/sub-01, or an image "
+        "in its file,\n"
+        "             as scan.nii.gz");
   print_title ("Examples");
   puts ("  radio ingest scans/*.nii.gz          make a store of some images\n"
         "  radio ls -l                          list its volumes\n"
         "  radio slice sub-01                   write the middle plane as PNG"
         "\n"
-        "  radio roi sub-01 --at 90,80,60 --size 64 -o box.nii.gz");
+        "  radio roi sub-01 --at 90,80,60 --size 64 -o box.nii.gz\n"
+        "  radio slice scan.nii.gz              of an image that is in no "
+        "store");
   puts ("\nSee 'radio help COMMAND' for the options of a command.  Exit "
         "status: 0 success,\n1 failure, 2 usage error.");
 }

@@ -58,28 +58,35 @@ zarr_version_2_is_named () {
 }
 
 a_nifti_file_is_named () {
-  for command in info slice stats validate ls rm; do
+  for command in rm "cp --to copy.zarr"; do
+    # shellcheck disable=SC2086
     fails 1 "scans/a.nii: a NIfTI file, not a volume of a store; add it \
 by 'radio ingest scans/a.nii'" $command scans/a.nii
+    # shellcheck disable=SC2086
     RADIO_STORE=p.zarr fails 1 "a NIfTI file" $command scans/a.nii
+  done
+  for command in info slice stats validate ls; do
+    RADIO_STORE=p.zarr runs $command scans/a.nii
+    fails 1 "scans/a.nii" $command -s p.zarr scans/a.nii
   done
 }
 
 paths_are_no_names_in_the_store () {
   RADIO_STORE=p.zarr
   export RADIO_STORE
+  for file in ./scans/a.nii "$tmp/scans/a.nii" "../${tmp##*/}/scans/a.nii"; do
+    fails 1 "a NIfTI file" rm "$file"
+    runs info "$file"
+    says "volume       $file"
+  done
   for command in info slice stats validate ls rm; do
-    fails 1 "./scans/a.nii: a NIfTI file" $command ./scans/a.nii
-    fails 1 "a NIfTI file" $command "$tmp/scans/a.nii"
-    fails 1 "a NIfTI file" $command "../${tmp##*/}/scans/a.nii"
     fails 1 "./v2.zarr: Zarr version 2" $command ./v2.zarr
     fails 1 "./none: No such file or directory" $command ./none
     fails 1 "./scans: not a store, volume or array" $command ./scans
     fails 1 "no volume matches './none*'" $command './none*'
     fails 1 "ct//head" $command ct//head
   done
-  fails 1 "./scans/a.nii: a NIfTI file" \
-    ingest --like ./scans/a.nii scans/none.npy
+  fails 1 "./scans: not a store" ingest --like ./scans scans/none.npy
   runs info ct/head/
   runs ls ct/
   printf '%s\n' ct/head ct/neck | cmp - "$tmp/out"
@@ -195,10 +202,12 @@ a_path_to_nothing_is_not_a_missing_store () {
   for command in info slice validate rm; do
     fails 1 "p.zarr/ct/none: no such volume in p.zarr" $command p.zarr/ct/none
     fails 1 "none.zarr: No such file or directory" $command none.zarr
-    fails 1 "scans/note.txt: a file, not a store, volume or array" \
-      $command scans/note.txt
     fails 1 "no store at 'radio.zarr'" $command none
   done
+  for command in info slice stats; do
+    fails 1 "scans/note.txt: not a NIfTI image" $command scans/note.txt
+  done
+  fails 1 "scans/note.txt: a file, not a store, volume" rm scans/note.txt
   fails 1 "ct: a collection, not a volume; name one" slice -s p.zarr ct
 }
 

@@ -143,8 +143,9 @@ rd_measure_describe (struct rd_measure *measure,
     enum radio_text_kind kind;
   } list[] = {
     { "operation", measure->operation, RADIO_TEXT_PLAIN },
-    { "store", subject->temp ? "a phantom's" : rd_store_name (&subject->args),
-      RADIO_TEXT_NAME },
+    { "store", subject->temp ? "a phantom's"
+               : subject->target.files ? "none"
+               : rd_store_name (&subject->args), RADIO_TEXT_NAME },
     { "volume", subject->target.name, RADIO_TEXT_NAME },
     { "shape", shape, RADIO_TEXT_PLAIN },
     { "dtype", rd_volume_type (info, type), RADIO_TEXT_PLAIN },
@@ -191,11 +192,15 @@ rd_measure_print (const struct rd_measure *measure)
   const char *n = rd_conditions_find (c, "volumes");
   if (n)
     printf (" and others, %s in all", n);
-  printf (": %s %s,\ntiles of %s (%s), codec %s, %s, places %s\n\n",
-          rd_conditions_find (c, "shape"), rd_conditions_find (c, "dtype"),
-          rd_conditions_find (c, "tile"), rd_conditions_find (c, "tiling"),
-          rd_conditions_find (c, "codec"), rd_conditions_find (c, "cache"),
-          rd_conditions_find (c, "places"));
+  printf (": %s %s,\n", rd_conditions_find (c, "shape"),
+          rd_conditions_find (c, "dtype"));
+  if (strcmp (rd_conditions_find (c, "tiling"), "none") == 0)
+    printf ("in its file");
+  else
+    printf ("tiles of %s (%s)", rd_conditions_find (c, "tile"),
+            rd_conditions_find (c, "tiling"));
+  printf (", codec %s, %s, places %s\n\n", rd_conditions_find (c, "codec"),
+          rd_conditions_find (c, "cache"), rd_conditions_find (c, "places"));
 }
 
 void

@@ -112,8 +112,9 @@ describe_volume (struct rd_subject *subject)
     subject->axis_of[i] = letter ? (size_t) (letter - subject->info.axes)
                                  : subject->info.array.rank;
   }
-  subject->folder = rd_may_be_path (&subject->args, name)
-                    && rd_split_path (name, &root, &path)
+  subject->folder = subject->target.files
+                    || (rd_may_be_path (&subject->args, name)
+                        && rd_split_path (name, &root, &path))
     ? rd_format ("%s", name)
     : rd_format ("%s/%s", rd_store_name (&subject->args),
                  subject->target.path);

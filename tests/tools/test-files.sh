@@ -1,0 +1,157 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Images in their files as operands: each command gives for a file what it
+# gives for the volume that is ingested from it.
+. "$(dirname "$0")/../functions.sh"
+. "$(dirname "$0")/command.sh"
+
+fixtures=$tmp/fixtures
+mkdir "$fixtures" all reals
+"$builddir/tests/fixtures/make-fixtures" "$fixtures" >/dev/null || exit 99
+for file in "$fixtures"/good-nifti*d.nii "$fixtures"/good-gzip*.nii* \
+            "$fixtures"/good-[es]*.nii "$fixtures"/good-[67]d.nii \
+            "$fixtures"/good-v*.nii "$fixtures"/good-qform-oblique.nii; do
+  cp "$file" all
+  case $file in
+    *rgb* | *complex*) ;;
+    *) cp "$file" reals ;;
+  esac
+done
+for half in "$fixtures"/good-pair*; do
+  cp "$half" all
+done
+"$RADIO" ingest -s all.zarr -c c all/* >/dev/null 2>&1 || exit 99
+
+# images FOLDER: images, without the .img that a .hdr stands for.
+images () {
+  for file in "$1"/*; do
+    case $file in
+      *.img | *.img.gz) ;;
+      *) echo "$file" ;;
+    esac
+  done
+}
+
+# same COMMAND FOLDER OPTION...: the command's JSON of files and of volumes is
+# equal but for names and for how the voxels are stored.
+same () {
+  command=$1 folder=$2
+  shift 2
+  # shellcheck disable=SC2046
+  set -- "$@" --json
+  runs "$command" "$@" $(images "$folder")
+  mv out files.json
+  runs "$command" "$@" -s all.zarr \
+    $(images "$folder" | sed 's|.*/|c/|; s/\.gz$//; s/\.[^.]*$//')
+  mv out store.json
+  "$python3" -c '
+import json, sys
+stored = ("path", "tiling", "tile_shape", "chunk_shape", "codec", "codecs",
+          "codecs_json", "stored_nbytes", "ratio", "source")
+a, b = ([{k: v for k, v in one.items() if k not in stored}
+         for one in json.load(open(name))] for name in sys.argv[1:])
+assert len(a) == len(b) > 50
+for x, y in zip(a, b):
+    assert x == y, (x, y)
+' files.json store.json
+}
+
+info_equals_the_volumes () {
+  same info all
+}
+
+stats_equal_the_volumes () {
+  same stats reals
+  same stats reals --raw
+}
+
+exports_are_the_files () {
+  # shellcheck disable=SC2046
+  runs export --format nii -o exported/ $(images all)
+  n=0
+  for file in all/good-nifti*.nii all/good-qform*.nii; do
+    cmp "$file" "exported/${file##*/}"
+    n=$((n + 1))
+  done
+  [ $n -gt 300 ]
+  runs export -s all.zarr -o of-store/ c --format nii
+  for file in exported/*; do
+    cmp "$file" "of-store/c/${file##*/}"
+  done
+}
+
+planes_and_boxes_equal_the_volumes () {
+  for name in good-nifti1-be-int16-3d good-nifti2-le-float64-4d good-gzip; do
+    file=$(ls all/$name.*)
+    for axis in axial coronal sagittal; do
+      runs slice "$file" --axis $axis -o a.npy --overwrite
+      runs slice -s all.zarr $name --axis $axis -o b.npy --overwrite
+      cmp a.npy b.npy
+    done
+    runs roi "$file" --x 1:3 --y 0:2 --z 1:2 -o a.nii.gz --overwrite
+    runs roi -s all.zarr $name --x 1:3 --y 0:2 --z 1:2 -o b.nii.gz --overwrite
+    cmp a.nii.gz b.nii.gz
+  done
+}
+
+listing_and_validation_name_files () {
+  runs ls -l all/good-gzip.nii.gz all/good-6d.nii
+  says "all/good-gzip.nii.gz" "gzip" "all/good-6d.nii" "none" "2 volumes"
+  runs info all/good-gzip.nii.gz
+  says "none: an image in its file"
+  runs validate all/good-gzip.nii.gz all/good-6d.nii
+  says "all/good-gzip.nii.gz  ok" "all/good-6d.nii       ok" "2 checked"
+}
+
+a_profile_of_a_file_is_recorded () {
+  status=0
+  "$RADIO" profile slice all/good-gzip.nii.gz --runs 2 -o p.txt >out ||
+    status=$?
+  [ $status -eq 0 ]
+  grep -qF "in its file, codec gzip" out
+  grep -qE "^store +none" out
+}
+
+# What is wrong with each of these is in its header or after it.
+each_bad_file_is_an_error () {
+  n=0
+  for file in "$fixtures"/bad-*.nii "$fixtures"/bad-*.gz \
+              "$fixtures"/bad-*.hdr "$fixtures"/unsupported-* \
+              "$fixtures"/missing-*; do
+    fails 1 "${file##*/}" export "$file" -o bad.nii
+    [ ! -e bad.nii ]
+    n=$((n + 1))
+  done
+  [ $n -gt 40 ]
+}
+
+an_option_s_makes_names_be_of_the_store () {
+  cp all/good-6d.nii c
+  runs info c
+  says "6 dimensions" || says "volume       c"
+  runs ls -s all.zarr c
+  [ "$(wc -l <"$tmp/out")" -gt 300 ]
+  runs info -s all.zarr ./c
+  says "volume       ./c"
+  rm c
+}
+
+what_is_in_no_store_is_not_copied_or_removed () {
+  for command in "cp --to b.zarr" rm; do
+    # shellcheck disable=SC2086
+    fails 1 "all/good-6d.nii: a NIfTI file, not a volume of a store" \
+      $command all/good-6d.nii
+  done
+  [ -e all/good-6d.nii ]
+}
+
+check_json info_equals_the_volumes
+check_json stats_equal_the_volumes
+check exports_are_the_files
+check planes_and_boxes_equal_the_volumes
+check listing_and_validation_name_files
+check a_profile_of_a_file_is_recorded
+check each_bad_file_is_an_error
+check an_option_s_makes_names_be_of_the_store
+check what_is_in_no_store_is_not_copied_or_removed
+plan

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* The nodes that operands name, once they are found: each kept once, opened and
+ * closed. */
+#include <config.h>
+
+#include <string.h>
+
+#include "tools/names.h"
+
+void
+rd_node_clear (struct rd_target *node)
+{
+  if (!node->is_listed)
+    rd_node_close (node);
+  free (node->path);
+  free (node->name);
+}
+
+/* Keeps a node, which is then no longer the caller's. */
+static int
+keep_node (struct rd_target *node, void *user_data)
+{
+  struct rd_nodes *nodes = user_data;
+  if (nodes->n == nodes->capacity) {
+    size_t capacity = nodes->capacity ? 2 * nodes->capacity : 64;
+    struct rd_target *list = reallocarray (nodes->list, capacity,
+                                           sizeof *list);
+    if (list == NULL)
+      return rd_error_memory ();
+    nodes->list = list;
+    nodes->capacity = capacity;
+  }
+  nodes->list[nodes->n++] = *node;
+  *node = (struct rd_target) { 0 };
+  return RD_EXIT_OK;
+}
+
+/* In the order of stores and paths; of equals the first found first. */
+static int
+compare_nodes (const void *a, const void *b)
+{
+  const struct rd_target *x = *(struct rd_target *const *) a;
+  const struct rd_target *y = *(struct rd_target *const *) b;
+  int order = (x->store > y->store) - (x->store < y->store);
+  if (order == 0)
+    order = strcmp (x->path, y->path);
+  if (order == 0)
+    order = x->is_group - y->is_group;
+  if (order == 0 && x->files)
+    order = strcmp (x->name, y->name);
+  return order ? order : (x > y) - (x < y);
+}
+
+int
+rd_nodes_find (const struct rd_args *args, unsigned how,
+               struct rd_nodes *nodes)
+{
+  int status = rd_nodes_each (args, how, nodes, keep_node, nodes);
+  if (args->noperands < 2 || nodes->n < 2)
+    return status;
+  /* "ct ct/head" names one twice. */
+  RD_FREE struct rd_target **sorted = calloc (nodes->n, sizeof *sorted);
+  if (sorted == NULL)
+    return rd_error_memory ();
+  for (size_t i = 0; i < nodes->n; i++)
+    sorted[i] = &nodes->list[i];
+  qsort (sorted, nodes->n, sizeof *sorted, compare_nodes);
+  for (size_t first = 0, i = 1; i < nodes->n; i++) {
+    if (sorted[first]->store == sorted[i]->store
+        && sorted[first]->is_group == sorted[i]->is_group
+        && strcmp (sorted[first]->path, sorted[i]->path) == 0
+        && (!sorted[i]->files
+            || strcmp (sorted[first]->name, sorted[i]->name) == 0)) {
+      rd_node_clear (sorted[i]);
+      sorted[i]->name = NULL;
+    } else
+      first = i;
+  }
+  size_t n = 0;
+  for (size_t i = 0; i < nodes->n; i++)
+    if (nodes->list[i].name)
+      nodes->list[n++] = nodes->list[i];
+  nodes->n = n;
+  return status;
+}
+
+enum radio_status
+rd_node_try_open (struct rd_target *node)
+{
+  if (node->array)
+    return RADIO_OK;
+  enum radio_status status = node->files
+    ? radio_volume_open_file (node->files, node->name, NULL, &node->volume)
+    : radio_volume_open (node->store, node->path, &node->volume);
+  if (status == RADIO_OK)
+    node->array = radio_volume_array (node->volume);
+  return status;
+}
+
+int
+rd_node_open (struct rd_target *node)
+{
+  return rd_node_try_open (node) == RADIO_OK ? RD_EXIT_OK
+                                             : rd_error_library (node->name);
+}
+
+void
+rd_node_close (struct rd_target *node)
+{
+  if (node->volume)
+    radio_volume_close (node->volume);
+  else
+    radio_array_close (node->array);
+  node->volume = NULL;
+  node->array = NULL;
+}
+
+void
+rd_nodes_clear (struct rd_nodes *nodes)
+{
+  for (size_t i = 0; i < nodes->n; i++)
+    rd_node_clear (&nodes->list[i]);
+  free (nodes->list);
+  for (size_t i = 0; i < nodes->nroots; i++) {
+    radio_store_close (nodes->roots[i].store);
+    free (nodes->roots[i].name);
+  }
+  free (nodes->roots);
+  radio_context_close (nodes->files);
+  *nodes = (struct rd_nodes) { 0 };
+}
+
+int
+rd_target_open (const struct rd_args *args, const char *operand, bool arrays,
+                struct rd_target *target)
+{
+  RD_CLEANUP (rd_nodes_clear) struct rd_nodes nodes = { 0 };
+  char *operands[] = { (char *) operand };
+  struct rd_args one = *args;
+  one.operands = operands;
+  one.noperands = 1;
+  memset (target, 0, sizeof *target);
+  int failed = rd_nodes_find (&one, RD_NODES_ONE
+                              | (arrays ? RD_NODES_ARRAYS : 0), &nodes);
+  if (!failed)
+    failed = rd_node_open (&nodes.list[0]);
+  if (failed)
+    return failed;
+  /* The store is that of the only operand, as the context is. */
+  *target = nodes.list[0];
+  nodes.n = nodes.nroots = 0;
+  nodes.files = NULL;
+  free (nodes.roots[0].name);
+  return RD_EXIT_OK;
+}
+
+void
+rd_target_close (struct rd_target *target)
+{
+  rd_node_clear (target);
+  radio_store_close (target->store);
+  radio_context_close (target->files);
+}
