@@ -202,6 +202,8 @@ a_path_to_nothing_is_not_a_missing_store () {
   for command in info slice validate rm; do
     fails 1 "p.zarr/ct/none: no such volume in p.zarr" $command p.zarr/ct/none
     fails 1 "none.zarr: No such file or directory" $command none.zarr
+    fails 1 "none.nii.gz: No such file or directory" $command none.nii.gz
+    RADIO_STORE=p.zarr fails 1 "none.nii: No such file" $command none.nii
     fails 1 "no store at 'radio.zarr'" $command none
   done
   for command in info slice stats; do

@@ -73,11 +73,12 @@ rd_report_no_path (const char *operand, const char *message)
       return rd_error ("%s: no such volume in %s", operand, root), true;
   }
   bool is_store = n > strlen (".zarr")
-                  && strcmp (operand + n - strlen (".zarr"), ".zarr") == 0
-                  && access (operand, F_OK) != 0;
-  if (is_store)
-    rd_error ("%s: %s", operand, strerror (errno));
-  return is_store;
+                  && strcmp (operand + n - strlen (".zarr"), ".zarr") == 0;
+  bool is_file = n > 0 && radio_ingest_is_image (operand);
+  if ((!is_store && !is_file) || access (operand, F_OK) == 0)
+    return false;
+  rd_error ("%s: %s", operand, strerror (errno));
+  return true;
 }
 
 int
