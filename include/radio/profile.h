@@ -268,8 +268,9 @@ struct radio_recorder_options {
    * of the recording while it runs, and is removed when it stops.  When the
    * process is killed, the file stays, and radio_profile_recover makes the
    * profile of it.  Its old content becomes FILE.old.  Best in memory, below
-   * $XDG_RUNTIME_DIR or /dev/shm: a disk delays the recorded threads.
-   * NULL: none. */
+   * $XDG_RUNTIME_DIR or /dev/shm: a disk delays the recorded threads.  A
+   * thread of the library notes there ten times a second that the process
+   * runs, and answers readers.  NULL: none. */
   const char *ring_file;
 
   /* Must be zero: later versions may have members here. */
@@ -283,7 +284,8 @@ struct radio_recorder_options {
  * or the process if whole_process is set), RADIO_ERROR_ARGUMENT (a ring that
  * is too small, or beside max_spans or tree_only),
  * RADIO_ERROR_MEMORY, RADIO_ERROR_UNSUPPORTED (the library was built with
- * --disable-profiler); with ring_file those of writing. */
+ * --disable-profiler); with ring_file those of writing and of creating a
+ * thread. */
 RADIO_API enum radio_status
 radio_recorder_start (const struct radio_recorder_options *options,
                       struct radio_recorder **recorder) RADIO_USE_RESULT;
@@ -324,12 +326,17 @@ radio_recorder_stop (struct radio_recorder *recorder,
 
 /* Makes a profile of a ring_file: of a process that was killed or ended without
  * stopping its recorder, which has all that was recorded until then; open
- * scopes end there, and are marked as open.  Of a process that still runs it
- * is what there was at about one moment.  The memory that blocks held at the
- * end is not known.  The library must be of the version that recorded.
+ * scopes end when the process was last seen, and are marked as open.  Of a
+ * process that still runs it is what there was at one moment: the process makes
+ * a copy in the file, which must be open to writing and have room for that; if
+ * it does not, the file is read while it is written.  The memory that blocks
+ * held at the end is not known.  The library must be of the version that
+ * recorded.
  *
  * Errors: those of reading, RADIO_ERROR_FORMAT (no ring, damaged, cut),
- * RADIO_ERROR_UNSUPPORTED (another version or kind of machine). */
+ * RADIO_ERROR_UNSUPPORTED (another version or kind of machine),
+ * RADIO_ERROR_TIMEOUT (a process that still runs writes the file and made no
+ * copy). */
 RADIO_API enum radio_status
 radio_profile_recover (const char *path, struct radio_profile **profile)
   RADIO_USE_RESULT;

@@ -305,9 +305,13 @@ find_recovered (struct rd_finder *finder)
   };
   if (!process)
     return RADIO_OK;
+  uint64_t seen = finder->profile->info.parts == RADIO_PARTS_NONE
+                  ? rd_finder_number (finder, RD_FACT_SEEN) : 0;
   return rd_found (finder, &claim,
-                   "of %.40s, which did not write this profile: requests that "
-                   "were open, and the memory held, are not known", process);
+                   "of %.40s%s%s, which did not write this profile: requests "
+                   "that were open, and the memory held, are not known",
+                   process, seen ? " and was last seen at " : "",
+                   seen ? rd_format_ns (seen).text : "");
 }
 
 static enum radio_status

@@ -55,8 +55,10 @@
 #define RD_FACT_THREADS "threads not recorded"
 
 /* The process whose ring this profile was made of, since it did not write one
- * itself: "a process that ended". */
+ * itself: "a process that ended"; and when it ran for sure, in ns of the
+ * profile's time. */
 #define RD_FACT_RECOVERED "recovered from"
+#define RD_FACT_SEEN "last seen ns"
 
 /* Of a log that is a ring: its size, and from when on it has all spans that
  * ended, in ns of the profile's time. */

@@ -48,10 +48,9 @@ struct rd_arena {
  * The file
  *----------------------------------------------------------------------*/
 
-/* Allocates the file's bytes up to `end', so that using them cannot fail.  In
- * steps: signals interrupt it. */
+/* An errno: why a file cannot have the bytes up to `end'. */
 static int
-allocate_file (int fd, size_t from, size_t end)
+check_room (int fd, size_t from, size_t end)
 {
   struct rlimit limit;
   struct statvfs room;
@@ -63,6 +62,17 @@ allocate_file (int fd, size_t from, size_t end)
   if (getrlimit (RLIMIT_FSIZE, &limit) == 0
       && limit.rlim_cur != RLIM_INFINITY && end > limit.rlim_cur)
     return EFBIG;
+  return 0;
+}
+
+/* Allocates the file's bytes up to `end', so that using them cannot fail.  In
+ * steps: signals interrupt it. */
+static int
+allocate_file (int fd, size_t from, size_t end)
+{
+  int number = check_room (fd, from, end);
+  if (number != 0)
+    return number;
   while (from < end) {
     size_t step = rd_min_u64 (end - from, STEP_NBYTES);
     int failed = posix_fallocate (fd, (off_t) from, (off_t) step);
@@ -211,6 +221,36 @@ void *
 rd_arena_ring (struct rd_arena *arena)
 {
   return arena->at + RD_ARENA_HEADER_NBYTES;
+}
+
+void
+rd_arena_drop_copy (struct rd_arena *arena)
+{
+  RD_LOCK_SCOPE (&arena->mutex);
+  /* Should it fail, the copy stays until the file goes. */
+  if (arena->fd >= 0 && ftruncate (arena->fd, (off_t) arena->synced.end) != 0)
+    errno = 0;
+}
+
+uint64_t
+rd_arena_put_copy (struct rd_arena *arena, const void *copy, size_t nbytes)
+{
+  const size_t offset = arena->mapped_nbytes;
+  rd_arena_drop_copy (arena);
+  if (arena->fd < 0 || check_room (arena->fd, offset, offset + nbytes) != 0)
+    return 0;
+  for (size_t i = 0; i < nbytes;) {
+    ssize_t n = pwrite (arena->fd, (const unsigned char *) copy + i,
+                        nbytes - i, (off_t) (offset + i));
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n <= 0) {
+      rd_arena_drop_copy (arena);
+      return 0;
+    }
+    i += (size_t) n;
+  }
+  return offset;
 }
 
 void

@@ -43,6 +43,13 @@ bool rd_arena_is_here (const struct rd_arena *arena);
 void *rd_arena_header (struct rd_arena *arena);
 void *rd_arena_ring (struct rd_arena *arena);
 
+/* Puts a copy of nbytes into the file, behind all that there may be of the
+ * arena, in place of the one before.  Returns its offset; 0: there is no file,
+ * or no room.  The other one removes it.  Thread-safe. */
+uint64_t rd_arena_put_copy (struct rd_arena *arena, const void *copy,
+                            size_t nbytes);
+void rd_arena_drop_copy (struct rd_arena *arena);
+
 /* Keeps the number of bytes in use, from the header on, in *nbytes, too. */
 void rd_arena_report (struct rd_arena *arena, uint64_t *nbytes);
 

@@ -229,6 +229,9 @@ add_facts (struct rd_collection *collection)
   if (retired_until > 0)
     RD_TRY (add_number (profile, RD_FACT_RING_BEGIN,
                         rd_collect_time (collection, retired_until)));
+  if (recorder->seen > 0)
+    RD_TRY (add_number (profile, RD_FACT_SEEN,
+                        rd_collect_time (collection, recorder->seen)));
 
   /* The caller's facts are last, and replace those of the same key. */
   for (size_t i = 0; i < recorder->synced.facts.n; i++) {

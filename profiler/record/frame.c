@@ -7,7 +7,6 @@
 
 #include "src/base/checked.h"
 #include "profiler/record/frame.h"
-#include "profiler/record/image.h"
 #include "profiler/record/log.h"
 #include "profiler/record/notes.h"
 #include "profiler/record/shared.h"
@@ -238,7 +237,6 @@ mark_last (struct rd_writer_state *writer)
     writer->last = (struct rd_cpu_mark) {
       writer->last_end, rd_clock_process_cpu_ns (&writer->clock)
     };
-  rd_image_note_clocks (writer);
 }
 
 /* Marks a scope that was left without its end, which another one is. */

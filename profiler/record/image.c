@@ -29,22 +29,29 @@ read_beginning (const char *path, char *text, size_t capacity)
   return n > 0 ? (size_t) n : 0;
 }
 
-/* When a process started, in clock ticks since the machine did: the 20th field
- * after the program's name, which may have blanks and brackets.  0: no such
- * process, or the system does not tell. */
-static uint64_t
-read_start (uint64_t pid)
+/* Values of /proc/PID/stat. */
+struct process_stat {
+  char state;                 /* NUL: no such process, or no such file */
+  uint64_t nthreads;
+  uint64_t started;           /* clock ticks since the machine did */
+};
+
+/* They follow the program's name, which may have blanks and brackets. */
+static struct process_stat
+read_stat (uint64_t pid)
 {
   char path[64], text[1024];
-  uint64_t started = 0;
+  uint64_t values[20] = { 0 };
   snprintf (path, sizeof path, "/proc/%llu/stat", (unsigned long long) pid);
   read_beginning (path, text, sizeof text);
   const char *at = strrchr (text, ')');
-  for (int i = 0; i < 20 && at; i++)
+  char state = at && at[1] == ' ' ? at[2] : '\0';
+  for (int i = 0; i < 20 && at; i++) {
     at = strchr (at + 1, ' ');
-  for (at = at ? at + 1 : ""; *at >= '0' && *at <= '9'; at++)
-    started = 10 * started + (uint64_t) (*at - '0');
-  return started;
+    for (const char *p = at ? at + 1 : ""; *p >= '0' && *p <= '9'; p++)
+      values[i] = 10 * values[i] + (uint64_t) (*p - '0');
+  }
+  return (struct process_stat) { state, values[17], values[19] };
 }
 
 static void
@@ -64,7 +71,7 @@ rd_origin_read (struct rd_origin *origin, const struct rd_clock *clock)
 #endif
   memset (origin, 0, sizeof *origin);
   origin->pid = (uint64_t) getpid ();
-  origin->started = read_start (origin->pid);
+  origin->started = read_stat (origin->pid).started;
   long ncpus = sysconf (_SC_NPROCESSORS_ONLN);
   origin->ncpus = ncpus > 0 ? (uint64_t) ncpus : 0;
   origin->clock_mhz = rd_usage_clock_mhz ();
@@ -87,14 +94,31 @@ rd_origin_read (struct rd_origin *origin, const struct rd_clock *clock)
       origin->command[i] = ' ';
 }
 
-bool
-rd_origin_runs (const struct rd_origin *origin)
+/* The state of the process, as in /proc/PID/stat; NUL: it does not run.  One
+ * that ended is there until its parent waits for it. */
+static char
+read_state (const struct rd_origin *origin)
 {
   char boot_id[sizeof origin->boot_id];
   read_boot_id (boot_id, sizeof boot_id);
-  return origin->started != 0
+  struct process_stat stat = read_stat (origin->pid);
+  bool ended = (stat.state == 'Z' || stat.state == 'X') && stat.nthreads <= 1;
+  return origin->started != 0 && !ended
          && strncmp (boot_id, origin->boot_id, sizeof boot_id) == 0
-         && read_start (origin->pid) == origin->started;
+         && stat.started == origin->started ? stat.state : '\0';
+}
+
+bool
+rd_origin_runs (const struct rd_origin *origin)
+{
+  return read_state (origin) != '\0';
+}
+
+bool
+rd_origin_is_stopped (const struct rd_origin *origin)
+{
+  char state = read_state (origin);
+  return state == 'T' || state == 't';
 }
 
 /*------------------------------------------------------------------------
@@ -125,6 +149,16 @@ rd_image_sizes (uint32_t sizes[RD_IMAGE_NSIZES])
   _Static_assert (sizeof of / sizeof of[0] == RD_IMAGE_NSIZES, "");
   for (size_t i = 0; i < RD_IMAGE_NSIZES; i++)
     sizes[i] = (uint32_t) of[i];
+}
+
+bool
+rd_image_is_known (const struct rd_image_header *header)
+{
+  uint32_t sizes[RD_IMAGE_NSIZES];
+  rd_image_sizes (sizes);
+  return memcmp (header->sizes, sizes, sizeof sizes) == 0
+         && strncmp (header->version, PACKAGE_VERSION, sizeof header->version)
+            == 0;
 }
 
 /* True if a file has the image of a process that runs. */
@@ -187,24 +221,4 @@ rd_image_update (struct radio_recorder *recorder)
   rd_commit ();
   header->nfacts = recorder->synced.facts.n;
   header->nrefused = recorder->synced.nrefused;
-}
-
-/* In nanoseconds: reading a process's CPU time may take 10 us. */
-#define CLOCKS_EVERY 10000000
-
-void
-rd_image_note_clocks (struct rd_writer_state *writer)
-{
-  struct rd_anchor now;
-  if (!writer->recorder->header
-      || rd_rate_ns (&writer->rate, writer->last_end - writer->anchor.ticks)
-         < CLOCKS_EVERY)
-    return;
-  rd_clock_anchor (&writer->clock, &now);
-  writer->anchor.ticks = 0;
-  rd_commit ();
-  writer->anchor.ns = now.ns;
-  writer->anchor.cpu_ns = now.cpu_ns;
-  rd_commit ();
-  writer->anchor.ticks = now.ticks;
 }

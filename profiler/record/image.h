@@ -42,7 +42,25 @@ struct rd_image_header {
   struct rd_writer_state *async_writer; /* or NULL */
   struct rd_recorder_fact *facts;
   uint64_t nfacts, nrefused;
+
+  /* Signs of life (beat.h), in turn: the last one, and one before.  There are
+   * none where the ring has no file. */
+  struct rd_anchor beats[2];
+  uint64_t nbeats;
+
+  /* A reader of the file writes a number of its own into `wanted', and gets the
+   * image of one moment, at copy_offset in the file, when `answered' is that
+   * number; then it writes 0.  No bytes: there was no room. */
+  uint64_t wanted, answered;
+  uint64_t copy_offset, copy_nbytes;
 };
+
+/* The last sign of life; NULL: there is none. */
+static inline const struct rd_anchor *
+rd_image_last_beat (const struct rd_image_header *header)
+{
+  return header->nbeats ? &header->beats[(header->nbeats - 1) % 2] : NULL;
+}
 
 void rd_image_sizes (uint32_t sizes[RD_IMAGE_NSIZES]);
 
@@ -58,14 +76,16 @@ enum radio_status rd_image_new (struct radio_recorder *recorder,
 void rd_image_begin (struct radio_recorder *recorder, size_t chunk_slots);
 void rd_image_update (struct radio_recorder *recorder);
 
-/* Notes both clocks in a writer of such a recorder, if that is due. */
-void rd_image_note_clocks (struct rd_writer_state *writer);
-
 /* Reads the calling process's. */
 void rd_origin_read (struct rd_origin *origin, const struct rd_clock *clock);
 
-/* True if that process runs. */
+/* True if that process runs; and if so, but a signal or debugger
+ * stopped it. */
 bool rd_origin_runs (const struct rd_origin *origin);
+bool rd_origin_is_stopped (const struct rd_origin *origin);
+
+/* True if the header is one of this version and kind of machine. */
+bool rd_image_is_known (const struct rd_image_header *header);
 
 /* A recorder that was stopped, as if the process of the image had stopped its
  * own when it ended: of nbytes at a multiple of 64, which are changed, and kept

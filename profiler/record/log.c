@@ -4,7 +4,6 @@
 
 #include "src/base/checked.h"
 #include "src/base/cleanup.h"
-#include "profiler/record/image.h"
 #include "profiler/record/log.h"
 #include "profiler/record/notes.h"
 #include "profiler/record/tree.h"
@@ -253,7 +252,6 @@ append_chunk (struct rd_writer_state *writer, struct rd_log_chunk *chunk,
   rd_commit ();
   log->last = chunk;
   log->nchunks++;
-  rd_image_note_clocks (writer);
   rd_tree_throttle (writer, chunk_slots / SLOTS_PER_NODE + 1);
 }
 

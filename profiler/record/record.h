@@ -29,7 +29,7 @@
  * Layers, each calling only those before it: clock, run queue, usage; arena;
  * names;
  * notes; tree; log and span memory; writer; shared, tap, frame; process;
- * scope, handoff, hooks; collect; recorder.
+ * scope, handoff, hooks; collect; snapshot; beat; recorder.
  */
 #ifndef RD_RECORD_H
 #define RD_RECORD_H
@@ -543,7 +543,6 @@ struct rd_writer_state {
   /* CPU time of the process when the first scope began, and about when the
    * last one without a scope around it ended. */
   struct rd_cpu_mark first, last;
-  struct rd_anchor anchor;    /* for readers: a late one; ticks 0: none */
 
   /* CPU time of the thread: a reading of the CPU clock is used for a while,
    * as if the thread had run since but for its known waits. */
@@ -669,6 +668,9 @@ struct radio_recorder {
   struct rd_image_header *header;       /* of the arena, or NULL */
   const struct rd_origin *origin;       /* of a recovered recorder; NULL: this
                                            process */
+  struct rd_beat *beat;       /* of a ring in a file, or NULL */
+  uint64_t seen;              /* ticks: of a process that ended, and was
+                                 recovered, the last sign of life; else 0 */
   struct rd_names *names;     /* of all trees and logs */
   struct rd_span_memory *span_memory;   /* of all logs; NULL: tree only */
   uint64_t ring_nbytes;       /* of the log as a ring; 0: it is none */

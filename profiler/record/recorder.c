@@ -13,6 +13,7 @@
 #include "src/base/cleanup.h"
 #include "src/base/error.h"
 #include "src/base/structs.h"
+#include "profiler/record/beat.h"
 #include "profiler/record/collect.h"
 #include "profiler/record/frame.h"
 #include "profiler/record/image.h"
@@ -141,7 +142,7 @@ scope_cost_ns (const struct rd_clock *clock)
  *----------------------------------------------------------------------*/
 
 static enum radio_status
-begin_recording (struct radio_recorder *recorder)
+begin_recording (struct radio_recorder *recorder, bool has_file)
 {
   if (!recorder->whole_process) {
     rd_thread_purge ();
@@ -162,7 +163,13 @@ begin_recording (struct radio_recorder *recorder)
   if (recorder->header)
     rd_image_begin (recorder,
                     rd_span_memory_chunk_slots (recorder->span_memory));
-  RD_TRY (rd_process_enter (recorder));
+  if (has_file && !recorder->clock.read)
+    RD_TRY (rd_beat_start (recorder));
+  enum radio_status status = rd_process_enter (recorder);
+  if (status != RADIO_OK) {
+    rd_beat_end (recorder);
+    return status;
+  }
   /* One of the whole process records this thread unless another one does. */
   if (recorder->whole_process && rd_this_thread.current)
     return RADIO_OK;
@@ -256,7 +263,8 @@ rd_recorder_start (const struct radio_recorder_options *options,
   recorder->throttle_below
     = rd_rate_ticks (&recorder->rate, (uint64_t) (recorder->scope_cost_ns
                                                   * THROTTLE_FACTOR));
-  RD_TRY (begin_recording (recorder));
+  RD_TRY (begin_recording (recorder, recorder->ring_nbytes > 0
+                                     && options->ring_file));
   *result = RD_STEAL (recorder);
   return RADIO_OK;
 }
@@ -335,6 +343,8 @@ rd_recorder_freeze (struct radio_recorder *recorder)
 {
   struct rd_tap_ends ends;
   ends.n = 0;
+
+  rd_beat_end (recorder);
 
   /* From here on no thread enters a writer; then wait for those inside. */
   rd_thread_lock (&recorder->mutex);

@@ -273,22 +273,19 @@ read_time (void *user_data)
   return *now;
 }
 
-/* Ends what was open, at the latest time that is known. */
+/* Ends what was open, at the latest time that is known: the last event, or
+ * sign of life. */
 static enum radio_status
 stop (struct image *image)
 {
   struct radio_recorder *recorder = image->recorder;
-  const struct rd_anchor *latest = &recorder->start;
+  const struct rd_anchor *latest = rd_image_last_beat (image->header);
   struct rd_writer_state *youngest;
   uint64_t *now = rd_image_copy (image, 1, sizeof *now);
   if (!now)
     return rd_fail_memory (sizeof *now);
-  for (size_t i = 0; i < image->npairs; i++) {
-    const struct rd_anchor *anchor = &image->pairs[i].from->anchor;
-    if (anchor->ticks > latest->ticks
-        && rd_image_is_time (image, anchor->ticks))
-      latest = anchor;
-  }
+  if (!latest || !rd_image_is_time (image, latest->ticks))
+    latest = &recorder->start;
   rd_image_note_time (image, latest->ticks);
   *now = image->now;
   recorder->stop = *latest;
@@ -317,15 +314,11 @@ static enum radio_status
 check_header (const struct image *image)
 {
   const struct rd_image_header *header = image->header;
-  uint32_t sizes[RD_IMAGE_NSIZES];
-  rd_image_sizes (sizes);
   if (image->nbytes < sizeof *header
       || memcmp (header->magic, RD_IMAGE_MAGIC, sizeof RD_IMAGE_MAGIC) != 0)
     return rd_fail (RADIO_ERROR_FORMAT, "%s: is not a ring of a recorder, or "
                     "one that had not begun", image->where);
-  if (memcmp (header->sizes, sizes, sizeof sizes) != 0
-      || strncmp (header->version, PACKAGE_VERSION, sizeof header->version)
-         != 0)
+  if (!rd_image_is_known (header))
     return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: is a ring of version %.32s "
                     "or another kind of machine; use that version of radio, "
                     "not %s", image->where, header->version, PACKAGE_VERSION);

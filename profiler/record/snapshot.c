@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Profiles of recorders that did not stop: of files that killed processes
- * left, and of copies. */
+/* Copies of a recorder that goes on, and profiles of these. */
 #include <config.h>
 
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "src/base/cleanup.h"
 #include "src/base/error.h"
@@ -19,103 +13,27 @@
 #include "profiler/record/image.h"
 #include "profiler/record/log.h"
 #include "profiler/record/process.h"
-#include "profiler/record/recorder.h"
+#include "profiler/record/snapshot.h"
 #include "profiler/record/writer.h"
 
-/* Copies of a ring that is written meanwhile are damaged now and then. */
-#define TRIES 8
-
-/* Memory for an image, at a page's boundary. */
-struct copy {
-  unsigned char *at;
-  size_t nbytes;
-};
-
-static void
-cleanup_copy (struct copy *copy)
+void
+rd_copy_free (struct rd_copy *copy)
 {
   if (copy->at)
     munmap (copy->at, copy->nbytes);
+  *copy = (struct rd_copy) { NULL, 0 };
 }
 
-static enum radio_status
-make_copy (size_t nbytes, struct copy *copy)
+enum radio_status
+rd_copy_new (size_t nbytes, struct rd_copy *copy)
 {
   void *at = mmap (NULL, nbytes ? nbytes : 1, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (at == MAP_FAILED)
     return rd_fail_memory (nbytes);
-  *copy = (struct copy) { at, nbytes ? nbytes : 1 };
+  *copy = (struct rd_copy) { at, nbytes ? nbytes : 1 };
   return RADIO_OK;
 }
-
-static enum radio_status
-read_copy (int fd, const char *path, struct copy *copy)
-{
-  struct stat st;
-  if (fstat (fd, &st) != 0)
-    return rd_fail_errno (errno, "%s", path);
-  if (!S_ISREG (st.st_mode) || (uint64_t) st.st_size > SIZE_MAX / 16)
-    return rd_fail (RADIO_ERROR_FORMAT, "%s: is not a ring of a recorder",
-                    path);
-  RD_TRY (make_copy ((size_t) st.st_size, copy));
-  size_t nread = 0;
-  while (nread < (size_t) st.st_size) {
-    ssize_t n = pread (fd, copy->at + nread, (size_t) st.st_size - nread,
-                       (off_t) nread);
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n < 0)
-      return rd_fail_errno (errno, "%s: cannot read", path);
-    if (n == 0)
-      break;
-    nread += (size_t) n;
-  }
-  return RADIO_OK;
-}
-
-/* The process as the profile names it. */
-static enum radio_status
-collect_recovered (struct radio_recorder *recorder, bool runs,
-                   struct radio_profile **profile)
-{
-  RD_TRY (radio_recorder_fact (recorder, RD_FACT_RECOVERED, runs
-                               ? "a process that runs" : "a process that ended",
-                               RADIO_TEXT_PLAIN));
-  return rd_collect (recorder, profile);
-}
-
-enum radio_status
-radio_profile_recover (const char *path, struct radio_profile **profile)
-{
-  RD_NOT_NULL (path);
-  RD_NOT_NULL (profile);
-  *profile = NULL;
-  RD_CLOSE_FD int fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0)
-    return rd_fail_errno (errno, "%s", path);
-  for (int i = 1;; i++) {
-    RD_CLEANUP (cleanup_copy) struct copy copy = { NULL, 0 };
-    struct radio_recorder *recorder;
-    RD_TRY (read_copy (fd, path, &copy));
-    bool runs = copy.nbytes >= sizeof (struct rd_image_header)
-                && rd_origin_runs (&((struct rd_image_header *)
-                                     copy.at)->origin);
-    enum radio_status status = rd_recover (copy.at, copy.nbytes, path,
-                                           &recorder);
-    if (status == RADIO_OK) {
-      status = collect_recovered (recorder, runs, profile);
-      rd_recorder_unref (recorder);
-      return status;
-    }
-    if (!runs || status != RADIO_ERROR_FORMAT || i == TRIES)
-      return status;
-  }
-}
-
-/*------------------------------------------------------------------------
- * Snapshots
- *----------------------------------------------------------------------*/
 
 /* Slots of the ring that are copied while the threads go on. */
 struct part {
@@ -124,7 +42,7 @@ struct part {
 };
 
 struct snapshot {
-  struct copy copy;
+  struct rd_copy *copy;
   struct part *parts;
   size_t nparts;
   size_t limit;               /* of parts */
@@ -169,12 +87,12 @@ static void
 copy_slots (const struct snapshot *snapshot,
             const struct rd_image_header *header, const struct part *part)
 {
-  memcpy (snapshot->copy.at + ((uintptr_t) part->slots - header->base),
+  memcpy (snapshot->copy->at + ((uintptr_t) part->slots - header->base),
           part->slots, part->nslots * sizeof *part->slots);
 }
 
 /* Copies all but the full chunks of logs, which it lists.  False: there is more
- * than the copy has room for. */
+ * than there is room for. */
 static bool
 copy_paused (struct snapshot *snapshot, struct radio_recorder *recorder)
 {
@@ -183,10 +101,10 @@ copy_paused (struct snapshot *snapshot, struct radio_recorder *recorder)
   size_t behind = RD_ARENA_HEADER_NBYTES
                   + (((size_t) header->ring_nbytes + 4095) & ~(size_t) 4095);
   size_t nbytes = used_nbytes (header);
-  if (nbytes > snapshot->copy.nbytes)
+  if (nbytes > snapshot->copy->nbytes)
     return false;
-  copy_words (snapshot->copy.at, from, RD_ARENA_HEADER_NBYTES);
-  copy_words (snapshot->copy.at + behind, from + behind, nbytes - behind);
+  copy_words (snapshot->copy->at, from, RD_ARENA_HEADER_NBYTES);
+  copy_words (snapshot->copy->at + behind, from + behind, nbytes - behind);
   snapshot->nparts = 0;
   for (size_t i = 0; i < recorder->synced.writers.n; i++) {
     const struct rd_writer_state *writer = recorder->synced.writers.at[i];
@@ -207,50 +125,65 @@ copy_paused (struct snapshot *snapshot, struct radio_recorder *recorder)
   return true;
 }
 
+/* Sets *is_copied to false if there was no room in the copy. */
 static enum radio_status
-take_snapshot (struct radio_recorder *recorder, struct snapshot *snapshot)
+copy_running (struct radio_recorder *recorder, struct snapshot *snapshot,
+              bool *is_copied)
 {
   struct rd_anchor now;
   rd_thread_lock (&recorder->mutex);
   bool is_stopped = recorder->synced.stopped;
   pause_writers (recorder);
   rd_clock_anchor (&recorder->clock, &now);
-  bool is_copied = copy_paused (snapshot, recorder);
+  *is_copied = copy_paused (snapshot, recorder);
   /* No writer is about to use a chunk again. */
   pthread_mutex_lock (&recorder->ring_mutex);
   for (size_t i = 0; i < recorder->synced.writers.n; i++)
     rd_writer_resume (recorder->synced.writers.at[i]);
   rd_thread_unlock (&recorder->mutex);
-  for (size_t i = 0; i < snapshot->nparts && is_copied; i++)
+  for (size_t i = 0; i < snapshot->nparts && *is_copied; i++)
     copy_slots (snapshot, recorder->header, &snapshot->parts[i]);
   pthread_mutex_unlock (&recorder->ring_mutex);
   if (is_stopped)
     return rd_fail (RADIO_ERROR_ARGUMENT, "radio_recorder_snapshot: the "
                     "recorder was stopped before");
-  if (!is_copied)
-    return rd_fail_memory (snapshot->copy.nbytes);
+  if (!*is_copied)
+    return RADIO_OK;
 
-  /* What is open ends now. */
   struct rd_image_header *header = (struct rd_image_header *)
-                                   snapshot->copy.at;
-  struct rd_writer_state *newest = header->writers
-    ? (struct rd_writer_state *)
-      (snapshot->copy.at + ((uintptr_t) header->writers - header->base))
-    : NULL;
-  if (newest)
-    newest->anchor = now;
+                                   snapshot->copy->at;
+  header->beats[0] = now;
+  header->nbeats = 1;
   return RADIO_OK;
 }
 
-static void
-cleanup_snapshot (struct snapshot *snapshot)
-{
-  cleanup_copy (&snapshot->copy);
-  free (snapshot->parts);
-}
-
-/* Blocks that may come while the copy is made. */
+/* Blocks that may come before the threads are paused; then twice as many. */
 #define MORE_NBYTES ((size_t) 4 << 20)
+#define MOST_NBYTES ((size_t) 1 << 30)
+
+enum radio_status
+rd_snapshot_take (struct radio_recorder *recorder, struct rd_copy *copy)
+{
+  const struct rd_image_header *header = recorder->header;
+  struct snapshot snapshot = { .copy = copy };
+  snapshot.limit = (size_t) (header->ring_nbytes / sizeof (union rd_log_slot)
+                             / header->chunk_slots);
+  snapshot.parts = calloc (snapshot.limit, sizeof *snapshot.parts);
+  if (!snapshot.parts)
+    return rd_fail_memory (snapshot.limit * sizeof *snapshot.parts);
+  enum radio_status status = RADIO_OK;
+  bool is_copied = false;
+  for (size_t more = MORE_NBYTES;
+       more <= MOST_NBYTES && status == RADIO_OK && !is_copied; more *= 2) {
+    rd_copy_free (copy);
+    status = rd_copy_new (used_nbytes (header) + more, copy);
+    if (status == RADIO_OK)
+      status = copy_running (recorder, &snapshot, &is_copied);
+  }
+  free (snapshot.parts);
+  return status == RADIO_OK && !is_copied ? rd_fail_memory (copy->nbytes)
+                                          : status;
+}
 
 enum radio_status
 radio_recorder_snapshot (struct radio_recorder *recorder,
@@ -262,23 +195,14 @@ radio_recorder_snapshot (struct radio_recorder *recorder,
   if (rd_recorder_is_forked (recorder))
     return rd_fail (RADIO_ERROR_FORKED, "the recorder was started before "
                     "fork, by the parent");
-  const struct rd_image_header *header = recorder->header;
-  if (!header)
+  if (!recorder->header)
     return rd_fail (RADIO_ERROR_UNSUPPORTED, "radio_recorder_snapshot: the "
                     "recorder has no ring; set ring_nbytes");
-  RD_CLEANUP (cleanup_snapshot) struct snapshot snapshot = { .parts = NULL };
-  size_t nbytes = used_nbytes (header) + MORE_NBYTES;
-  RD_TRY (make_copy (nbytes, &snapshot.copy));
-  snapshot.limit = (size_t) (header->ring_nbytes / sizeof (union rd_log_slot)
-                             / header->chunk_slots);
-  snapshot.parts = calloc (snapshot.limit, sizeof *snapshot.parts);
-  if (!snapshot.parts)
-    return rd_fail_memory (snapshot.limit * sizeof *snapshot.parts);
-  RD_TRY (take_snapshot (recorder, &snapshot));
-  struct radio_recorder *copy;
-  RD_TRY (rd_recover (snapshot.copy.at, snapshot.copy.nbytes, "snapshot",
-                      &copy));
-  enum radio_status status = rd_collect (copy, profile);
-  rd_recorder_unref (copy);
+  RD_CLEANUP (rd_copy_free) struct rd_copy copy = { NULL, 0 };
+  RD_TRY (rd_snapshot_take (recorder, &copy));
+  struct radio_recorder *copied;
+  RD_TRY (rd_recover (copy.at, copy.nbytes, "snapshot", &copied));
+  enum radio_status status = rd_collect (copied, profile);
+  rd_recorder_unref (copied);
   return status;
 }

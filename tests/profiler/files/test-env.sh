@@ -178,6 +178,7 @@ a_ring_is_recovered_after_an_end_without_exit_handlers () {
   is_profile "$tmp/back.json"
   grep -q '"67108864"' "$tmp/back.json"
   grep -q 'Recovered from a ring' "$tmp/back.txt"
+  grep -q 'last seen at' "$tmp/back.txt"
   rm "$tmp"/flight-*
 
   # Without a name, in memory; and nothing is left after a regular end.

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@
 #include "profiler/export/read.h"
 #include "profiler/model/profile.h"
 #include "profiler/record/image.h"
+#include "profiler/record/record.h"
 #include "tests/profiler/record/history.h"
 
 SITE (outer, RADIO_SCOPE_WORK);
@@ -51,6 +53,7 @@ static const char *const names[NSITES] = {
 struct progress {
   _Atomic uint64_t ended[NTHREADS][NSITES];
   _Atomic int started;
+  uint64_t since_ns, until_ns;          /* of a process that hangs */
 };
 static struct progress *progress;
 
@@ -208,6 +211,7 @@ sum_of (const struct radio_profile *profile, const char *name)
     assert_true (node->max_ns <= node->total_ns);
     assert_true (node->wait_ns + node->work_ns <= node->total_ns);
     sum.calls += node->calls;
+    sum.total_ns += node->total_ns;
     sum.open_count += node->open_count;
     sum.dropped_count += node->dropped_count;
   }
@@ -441,71 +445,141 @@ record_on (void *arg)
   return NULL;
 }
 
+/* Two threads at work, which are as far as they say, or one run farther. */
+static struct radio_recorder *
+start_two (pthread_t threads[2], const struct radio_recorder_options *options)
+{
+  struct radio_recorder *recorder;
+  memset (progress, 0, sizeof *progress);
+  atomic_store (&is_over, false);
+  assert_ok (radio_recorder_start (options, &recorder));
+  for (size_t i = 0; i < 2; i++)
+    pthread_create (&threads[i], NULL, record_on, (void *) (uintptr_t) i);
+  return recorder;
+}
+
 static void
-a_file_may_be_read_while_its_process_runs (void **state)
+end_two (const pthread_t threads[2])
+{
+  atomic_store (&is_over, true);
+  for (size_t i = 0; i < 2; i++)
+    pthread_join (threads[i], NULL);
+}
+
+/* Of how many runs they are sure at least. */
+static uint64_t
+count_sure (void)
+{
+  uint64_t sure = 0;
+  for (size_t t = 0; t < 2; t++)
+    sure += atomic_load (&progress->ended[t][PLAIN]);
+  return sure;
+}
+
+/* Returns the runs in it. */
+static uint64_t
+check_moment (const struct radio_profile *profile, uint64_t sure)
+{
+  uint64_t n = sum_of (profile, "plain").calls;
+  assert_true (n >= sure);
+  assert_in_range (sum_of (profile, "step").calls * 5 + 10, n, n + 20);
+  return n;
+}
+
+static void
+a_file_of_a_process_that_runs_is_of_one_moment (void **state)
 {
   struct radio_recorder_options options = {
     .whole_process = true, .ring_nbytes = RING_NBYTES, .ring_file = path,
   };
-  struct radio_recorder *recorder;
   struct radio_profile *profile;
   pthread_t threads[2];
+  struct stat st;
+  uint64_t nbefore = 0;
   (void) state;
-  assert_ok (radio_recorder_start (&options, &recorder));
-  for (size_t i = 0; i < 2; i++)
-    pthread_create (&threads[i], NULL, record_on, (void *) (uintptr_t) i);
-  int nok = 0;
-  for (int i = 0; i < 20; i++)
-    if (radio_profile_recover (path, &profile) == RADIO_OK) {
-      assert_string_equal (rd_profile_find_fact (profile, RD_FACT_RECOVERED),
-                           "a process that runs");
-      radio_profile_close (profile);
-      nok++;
-    } else
-      assert_non_null (strstr (radio_error_message (), "damaged"));
-  print_message ("%d of 20 could be read\n", nok);
-  atomic_store (&is_over, true);
-  for (size_t i = 0; i < 2; i++)
-    pthread_join (threads[i], NULL);
+  struct radio_recorder *recorder = start_two (threads, &options);
+  for (int i = 0; i < 20; i++) {
+    uint64_t sure = count_sure ();
+    assert_ok (radio_profile_recover (path, &profile));
+    assert_string_equal (rd_profile_find_fact (profile, RD_FACT_RECOVERED),
+                         "a process that runs");
+    uint64_t n = check_moment (profile, sure);
+    assert_true (n >= nbefore);
+    nbefore = n;
+    radio_profile_close (profile);
+  }
+  end_two (threads);
   assert_ok (radio_profile_recover (path, &profile));
   radio_profile_close (profile);
+
+  /* The copy in it goes once it was read. */
+  do {
+    usleep (1000);
+    assert_int_equal (stat (path, &st), 0);
+  } while (st.st_size > 100 << 20);
   assert_ok (radio_recorder_stop (recorder, NULL));
 }
 
-/* Two threads at work, which are as far as they say, or one run farther. */
+/* Beyond this limit the process cannot put a copy into the file. */
+static void
+a_file_that_is_written_meanwhile_is_of_one_moment_or_refused (void **state)
+{
+  struct radio_recorder_options options = {
+    .whole_process = true, .ring_nbytes = RING_NBYTES, .ring_file = path,
+  };
+  struct radio_profile *profile;
+  struct rlimit before, limit;
+  pthread_t threads[2];
+  int nrefused = 0;
+  (void) state;
+  assert_int_equal (getrlimit (RLIMIT_FSIZE, &before), 0);
+  limit = before;
+  limit.rlim_cur = 100 << 20;
+  assert_int_equal (setrlimit (RLIMIT_FSIZE, &limit), 0);
+  struct radio_recorder *recorder = start_two (threads, &options);
+  for (int i = 0; i < 5; i++) {
+    uint64_t sure = count_sure ();
+    enum radio_status status = radio_profile_recover (path, &profile);
+    if (status == RADIO_OK) {
+      check_moment (profile, sure);
+      radio_profile_close (profile);
+      continue;
+    }
+    assert_int_equal (status, RADIO_ERROR_TIMEOUT);
+    assert_non_null (strstr (radio_error_message (), "writes this ring"));
+    nrefused++;
+  }
+  print_message ("%d of 5 were refused\n", nrefused);
+  end_two (threads);
+  assert_ok (radio_profile_recover (path, &profile));
+  check_moment (profile, count_sure ());
+  radio_profile_close (profile);
+  assert_ok (radio_recorder_stop (recorder, NULL));
+  assert_int_equal (setrlimit (RLIMIT_FSIZE, &before), 0);
+}
+
 static void
 snapshots_are_of_one_moment_each (void **state)
 {
   struct radio_recorder_options options = {
     .whole_process = true, .ring_nbytes = RING_NBYTES, .title = "to die",
   };
-  struct radio_recorder *recorder;
   struct radio_profile *profile;
   pthread_t threads[2];
   uint64_t nbefore = 0;
   (void) state;
-  memset (progress, 0, sizeof *progress);
-  atomic_store (&is_over, false);
-  assert_ok (radio_recorder_start (&options, &recorder));
-  for (size_t i = 0; i < 2; i++)
-    pthread_create (&threads[i], NULL, record_on, (void *) (uintptr_t) i);
+  struct radio_recorder *recorder = start_two (threads, &options);
   for (int i = 0; i < 50; i++) {
     usleep (1000);
-    uint64_t sure = 0;
-    for (size_t t = 0; t < 2; t++)
-      sure += atomic_load (&progress->ended[t][PLAIN]);
+    uint64_t sure = count_sure ();
     assert_ok (radio_recorder_snapshot (recorder, &profile));
-    uint64_t n = sum_of (profile, "plain").calls;
-    assert_true (n >= sure);
+    uint64_t n = check_moment (profile, sure);
     assert_true (n >= nbefore);
-    assert_in_range (sum_of (profile, "step").calls * 5 + 10, n, n + 20);
     assert_null (rd_profile_find_fact (profile, RD_FACT_RECOVERED));
     nbefore = n;
     radio_profile_close (profile);
   }
-  atomic_store (&is_over, true);
-  for (size_t i = 0; i < 2; i++)
-    pthread_join (threads[i], NULL);
+  end_two (threads);
 
   /* Twins: a last snapshot, and the stop. */
   struct radio_profile *last;
@@ -526,6 +600,108 @@ snapshots_are_of_one_moment_each (void **state)
   assert_fails (radio_recorder_snapshot (recorder, &profile),
                 RADIO_ERROR_UNSUPPORTED, "set ring_nbytes");
   assert_ok (radio_recorder_stop (recorder, NULL));
+}
+
+/*------------------------------------------------------------------------
+ * Processes that hang
+ *----------------------------------------------------------------------*/
+
+static uint64_t
+clock_ns (void)
+{
+  struct timespec now;
+  clock_gettime (CLOCK_MONOTONIC, &now);
+  return (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
+}
+
+/* Stays in a scope until the recorder's thread gave a sign of life that began
+ * after progress->until_ns. */
+static _Noreturn void
+run_hung_process (bool dies)
+{
+  struct radio_recorder *recorder;
+  struct radio_recorder_options options = {
+    .ring_nbytes = RING_NBYTES, .ring_file = path,
+  };
+  if (radio_recorder_start (&options, &recorder) != RADIO_OK)
+    _exit (9);
+  const uint64_t *nbeats = &recorder->header->nbeats;
+  (void) radio_scope_begin (&outer);
+  progress->since_ns = clock_ns ();
+  atomic_store (&progress->started, 1);
+  while (!dies)
+    pause ();
+  usleep (20000);
+  progress->until_ns = clock_ns ();
+  uint64_t n = __atomic_load_n (nbeats, __ATOMIC_ACQUIRE);
+  while (__atomic_load_n (nbeats, __ATOMIC_ACQUIRE) < n + 2)
+    usleep (1000);
+  kill (getpid (), SIGKILL);
+  for (;;)
+    pause ();
+}
+
+/* The scope took that long at least; within the accuracy of the clock. */
+static void
+check_hung (const char *process)
+{
+  struct radio_profile *profile;
+  uint64_t ns = progress->until_ns - progress->since_ns;
+  assert_ok (radio_profile_recover (path, &profile));
+  assert_true (sum_of (profile, "outer").total_ns >= ns - ns / 20);
+  assert_int_equal (sum_of (profile, "outer").open_count, 1);
+  assert_string_equal (rd_profile_find_fact (profile, RD_FACT_RECOVERED),
+                       process);
+  const char *seen = rd_profile_find_fact (profile, RD_FACT_SEEN);
+  bool ended = strcmp (process, "a process that ended") == 0;
+  assert_int_equal (seen != NULL, ended);
+  if (seen)
+    assert_true (strtoull (seen, NULL, 10) >= ns - ns / 20);
+  radio_profile_close (profile);
+}
+
+static void
+the_open_scope_of_a_process_that_ended_lasts_until_it_was_seen (void **state)
+{
+  int status;
+  (void) state;
+  memset (progress, 0, sizeof *progress);
+  pid_t child = fork ();
+  if (child == 0)
+    run_hung_process (true);
+  assert_int_equal (waitpid (child, &status, 0), child);
+  assert_true (WIFSIGNALED (status));
+  check_hung ("a process that ended");
+  assert_int_equal (unlink (path), 0);
+}
+
+static void
+the_open_scope_of_a_process_that_runs_lasts_until_now (void **state)
+{
+  int status;
+  (void) state;
+  memset (progress, 0, sizeof *progress);
+  pid_t child = fork ();
+  if (child == 0)
+    run_hung_process (false);
+  while (!atomic_load (&progress->started)) {
+    assert_int_equal (waitpid (child, &status, WNOHANG), 0);
+    usleep (1000);
+  }
+  usleep (20000);
+  progress->until_ns = clock_ns ();
+  check_hung ("a process that runs");
+
+  /* One that is stopped does not answer. */
+  assert_int_equal (kill (child, SIGSTOP), 0);
+  assert_int_equal (waitpid (child, &status, WUNTRACED), child);
+  assert_true (WIFSTOPPED (status));
+  usleep (20000);
+  progress->until_ns = clock_ns ();
+  check_hung ("a process that runs");
+  assert_int_equal (kill (child, SIGKILL), 0);
+  assert_int_equal (waitpid (child, &status, 0), child);
+  assert_int_equal (unlink (path), 0);
 }
 
 static void
@@ -610,8 +786,13 @@ main (void)
     cmocka_unit_test (a_process_that_dies_leaves_what_it_recorded),
     cmocka_unit_test (a_cut_or_foreign_file_is_refused),
     cmocka_unit_test (damaged_files_do_no_harm),
-    cmocka_unit_test (a_file_may_be_read_while_its_process_runs),
+    cmocka_unit_test (a_file_of_a_process_that_runs_is_of_one_moment),
+    cmocka_unit_test (
+      a_file_that_is_written_meanwhile_is_of_one_moment_or_refused),
     cmocka_unit_test (snapshots_are_of_one_moment_each),
+    cmocka_unit_test (
+      the_open_scope_of_a_process_that_ended_lasts_until_it_was_seen),
+    cmocka_unit_test (the_open_scope_of_a_process_that_runs_lasts_until_now),
     cmocka_unit_test (a_file_is_removed_at_the_stop_and_kept_if_it_is_old),
     cmocka_unit_test (a_child_of_fork_does_not_touch_the_ring),
   };
