@@ -439,6 +439,20 @@ write_on_demand (bool is_last)
     report_error ();
 }
 
+/* Reports that the ring is lost if the process is killed: at once where a ring
+ * was asked for, for then it is too late. */
+static void
+report_no_file (struct radio_recorder *recorder, const char *why)
+{
+  (void) !radio_recorder_fact (recorder, RD_FACT_NO_FILE, why,
+                               RADIO_TEXT_NAME);
+  if (!get_variable ("RADIO_PROFILE_RING"))
+    return;
+  (void) !rd_fail (RADIO_ERROR_IO, "%s; the ring has no file, so nothing is "
+                   "left of it if the process is killed", why);
+  report_error ();
+}
+
 /* Starts the recorder: a ring without a file of its own is in the first of
  * these folders that has room for it, else it has no file. */
 static enum radio_status
@@ -449,6 +463,7 @@ start_recorder (const struct request *request,
     get_variable ("XDG_RUNTIME_DIR"), "/dev/shm"
   };
   struct radio_recorder_options options = request->record;
+  char why[RD_ERROR_NBYTES] = "";
   options.ring_file = request->ring_path;
   for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
     char path[4096];
@@ -457,12 +472,18 @@ start_recorder (const struct request *request,
     int n = snprintf (path, sizeof path, "%s/radio-ring-%lld", folders[i],
                       (long long) getpid ());
     options.ring_file = path;
-    if (n > 0 && (size_t) n < sizeof path
-        && radio_recorder_start (&options, recorder) == RADIO_OK)
-      return RADIO_OK;
+    if (n > 0 && (size_t) n < sizeof path) {
+      if (radio_recorder_start (&options, recorder) == RADIO_OK)
+        return RADIO_OK;
+      if (!*why)
+        snprintf (why, sizeof why, "%s", radio_error_message ());
+    }
     options.ring_file = NULL;
   }
-  return radio_recorder_start (&options, recorder);
+  RD_TRY (radio_recorder_start (&options, recorder));
+  if (*why)
+    report_no_file (*recorder, why);
+  return RADIO_OK;
 }
 
 enum radio_status

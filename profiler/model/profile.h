@@ -60,6 +60,9 @@
 #define RD_FACT_RECOVERED "recovered from"
 #define RD_FACT_SEEN "last seen ns"
 
+/* Why the ring of this process had no file. */
+#define RD_FACT_NO_FILE "no file of the ring"
+
 /* Of a log that is a ring: its size, and from when on it has all spans that
  * ended, in ns of the profile's time. */
 #define RD_FACT_RING "bytes of the ring"

@@ -192,6 +192,21 @@ a_ring_is_recovered_after_an_end_without_exit_handlers () {
   is_profile "$tmp/ended.json"
 }
 
+a_ring_without_a_file_is_reported_in_one_line () {
+  # No file may have so many bytes.
+  (
+    ulimit -f 2048
+    RADIO_PROFILE=$tmp/no-file.json RADIO_PROFILE_RING=8M run 0
+    one_line_says radio-ring- 'the ring has no file'
+    is_profile "$tmp/no-file.json"
+    grep -q '"no file of the ring"' "$tmp/no-file.json"
+    # Nobody asked for this ring.
+    RADIO_PROFILE=$tmp/no-file.json RADIO_PROFILE_EVERY=600 run 0
+    [ ! -s "$tmp/err" ]
+    grep -q '"no file of the ring"' "$tmp/no-file.json"
+  )
+}
+
 a_profile_is_written_on_a_signal_or_every_second () {
   mkdir "$tmp/demand"
   export XDG_RUNTIME_DIR="$tmp/demand" RADIO_PROFILE_RING=1M
@@ -376,6 +391,7 @@ check an_invalid_number_of_spans_is_reported
 check a_log_may_be_a_ring
 check an_invalid_size_of_a_ring_is_reported
 check a_ring_is_recovered_after_an_end_without_exit_handlers
+check a_ring_without_a_file_is_reported_in_one_line
 check a_profile_is_written_on_a_signal_or_every_second
 check a_program_may_end_while_its_page_is_written
 check an_invalid_signal_or_time_is_reported
