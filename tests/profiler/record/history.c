@@ -174,6 +174,20 @@ history_span (struct history *history, size_t i)
   return NULL;
 }
 
+const struct rd_log_span *
+history_next_span (struct history *history, struct history_place *place)
+{
+  if (!place->chunk)
+    place->chunk = writer_at (history, 0)->log.first;
+  while (place->chunk && place->slot >= place->chunk->nslots)
+    *place = (struct history_place) { place->chunk->next, 0 };
+  if (!place->chunk)
+    return NULL;
+  const struct rd_log_span *span = &place->chunk->slots[place->slot].span;
+  place->slot += rd_span_nslots (span);
+  return span;
+}
+
 size_t
 history_nspans (struct history *history)
 {

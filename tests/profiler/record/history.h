@@ -66,6 +66,15 @@ struct rd_node *history_node (struct history *history, const char *path);
 const struct rd_log_span *history_span (struct history *history, size_t i);
 size_t history_nspans (struct history *history);
 
+/* The spans one after the other, from a place that is zero at first; NULL after
+ * the last.  history_span goes through the log each time. */
+struct history_place {
+  const struct rd_log_chunk *chunk;
+  size_t slot;
+};
+const struct rd_log_span *history_next_span (struct history *history,
+                                             struct history_place *place);
+
 /* The name of a span's node. */
 const char *history_span_name (struct history *history,
                                const struct rd_log_span *span);

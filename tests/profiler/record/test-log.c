@@ -65,8 +65,9 @@ static size_t
 count_logged (struct history *h, const char *name)
 {
   const struct rd_log_span *span;
+  struct history_place place = { 0 };
   size_t n = 0;
-  for (size_t i = 0; (span = history_span (h, i)) != NULL; i++)
+  while ((span = history_next_span (h, &place)) != NULL)
     n += strcmp (history_span_name (h, span), name) == 0;
   return n;
 }
@@ -582,8 +583,9 @@ static size_t
 count_long (struct history *h, uint64_t ticks)
 {
   const struct rd_log_span *span;
+  struct history_place place = { 0 };
   size_t n = 0;
-  for (size_t i = 0; (span = history_span (h, i)) != NULL; i++)
+  while ((span = history_next_span (h, &place)) != NULL)
     n += rd_span_duration (span) == ticks;
   return n;
 }
