@@ -207,7 +207,7 @@ read_plain (struct rd_input *input, unsigned char *data, size_t nbytes,
 static enum radio_status
 begin_member (struct rd_input *input)
 {
-  if (input->inflate.avail_in < 2 && !input->fd_ended)
+  if (input->inflate.avail_in < RD_GZIP_HEADER_NBYTES && !input->fd_ended)
     RD_TRY (refill (input));
   if (has_gzip_magic (input)) {
     isal_inflate_reset (&input->inflate);

@@ -7,6 +7,11 @@
 #include "src/base/error.h"
 #include "src/base/cleanup.h"
 
+/* A member's header is given to ISA-L whole, up to this size, that of the
+ * largest extra field and names: between two calls it forgets which fields
+ * follow. */
+#define RD_GZIP_HEADER_NBYTES ((size_t) 68 << 10)
+
 struct rd_input;
 
 enum radio_status rd_input_open (const char *file, struct rd_input **input)

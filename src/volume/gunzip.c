@@ -15,6 +15,7 @@
 
 #include "src/base/checked.h"
 #include "profiler/counters.h"
+#include "src/nifti/input.h"
 #include "src/volume/gunzip.h"
 
 #define HISTORY_NBYTES ((size_t) ISAL_DEF_HIST_SIZE)
@@ -67,12 +68,14 @@ struct gunzip {
 /* One way through the file. */
 struct session {
   struct gunzip *gunzip;
+  struct rd_read_stop *stop;          /* of the read */
   struct inflate_state inflate;
   unsigned char *input_end;           /* of the bytes read */
   uint64_t input;                     /* offset of input_end in the file */
   uint64_t output;                    /* offset of the next byte */
   bool at_end;                        /* nothing follows input_end */
   bool in_member;
+  bool is_at_start;                   /* of a member */
   bool is_resumed;                    /* began within this member, so that its
                                          checksum is unknown */
   bool is_whole;                      /* began with the file */
@@ -118,6 +121,7 @@ refill (struct session *session)
     .key = gunzip->key, .file = gunzip->file, .range = RD_RANGE_SPAN,
     .offset = session->input, .nbytes = INPUT_NBYTES - left, .into = &read,
   };
+  RD_TRY (rd_read_stop_check (session->stop));
   memmove (session->buffer, session->inflate.next_in, left);
   RD_TRY (rd_io_read (gunzip->store->io, &get));
   if (read.nbytes > 0)
@@ -274,6 +278,7 @@ put_idle (struct session *session)
   struct gunzip *gunzip = session->gunzip;
   rd_buffer_free (&session->window);
   session->window_start = session->output;
+  session->stop = NULL;
   struct session *other = session;
   {
     RD_LOCK_SCOPE (&gunzip->mutex);
@@ -338,28 +343,30 @@ enter (struct session *session, uint64_t output)
  *----------------------------------------------------------------------*/
 
 /* Begins the next member; in_member stays false at the end of the file.  Zeros
- * between members are padding. */
+ * at the end are padding. */
 static enum radio_status
 begin_member (struct session *session)
 {
   struct inflate_state *state = &session->inflate;
+  bool is_padded = false;
   for (;;) {
-    if (input_left (session) < 2 && !session->at_end)
+    if (input_left (session) < RD_GZIP_HEADER_NBYTES && !session->at_end)
       RD_TRY (refill (session));
     if (input_left (session) == 0)
       return RADIO_OK;
     if (*state->next_in != 0)
       break;
+    is_padded = true;
     state->next_in++;
   }
-  if (input_left (session) < 2 || state->next_in[0] != 0x1f
+  if (is_padded || input_left (session) < 2 || state->next_in[0] != 0x1f
       || state->next_in[1] != 0x8b)
     return fail_in_file (session, "what follows is no gzip data");
   if (session->output >= next_point (session->gunzip))
     keep_member (session);
   isal_inflate_reset (state);
   state->crc_flag = ISAL_GZIP;
-  session->in_member = true;
+  session->in_member = session->is_at_start = true;
   session->is_resumed = false;
   return RADIO_OK;
 }
@@ -420,12 +427,14 @@ inflate_some (struct session *session, unsigned char *to, size_t nbytes,
     if (input_left (session) == 0 && !session->at_end)
       RD_TRY (refill (session));
     size_t left = input_left (session);
-    bool wants_point = session->output >= next_point (session->gunzip);
+    bool wants_point = !session->is_at_start
+                       && session->output >= next_point (session->gunzip);
     size_t given = wants_point ? rd_min_u64 (left, SMALL_INPUT_NBYTES) : left;
     state->avail_in = (uint32_t) given;
     state->next_out = to;
     state->avail_out = (uint32_t) nbytes;
     enum isal_block_state before = state->block_state;
+    session->is_at_start = false;
     int result = isal_inflate (state);
     if (result != ISAL_DECOMP_OK)
       return fail_in_file (session, message_of (result));
@@ -449,6 +458,7 @@ skip_to (struct session *session, uint64_t output)
   session->window.nbytes = 0;
   while (session->output < output) {
     size_t got, step = rd_min_u64 (output - session->output, SKIP_NBYTES);
+    RD_TRY (rd_read_stop_check (session->stop));
     RD_TRY (inflate_some (session, session->window.data, step, &got));
     if (got == 0)
       return fail_in_file (session, "it ends before the last voxel");
@@ -510,12 +520,13 @@ struct gunzip_job {
   size_t *firsts;             /* run of each task, and the end */
 };
 
-/* Returns a session that goes on to an output; one that is fresh begins with
- * the file. */
+/* Returns a session that goes on to an output; that of a check begins with the
+ * file. */
 static enum radio_status
-begin_session (struct gunzip *gunzip, uint64_t output, bool is_fresh,
-               struct session **result)
+begin_session (struct gunzip *gunzip, const struct rd_tile_read *read,
+               uint64_t output, struct session **result)
 {
+  bool is_fresh = read->fresh_indexes;
   struct session *session RD_CLEANUP (rd_cleanup_session)
     = is_fresh ? NULL : take_idle (gunzip, output);
   if (!session) {
@@ -525,6 +536,7 @@ begin_session (struct gunzip *gunzip, uint64_t output, bool is_fresh,
     session->gunzip = gunzip;
     RD_TRY (enter (session, is_fresh ? 0 : output));
   }
+  session->stop = read->stop;
   *result = RD_STEAL (session);
   return RADIO_OK;
 }
@@ -539,8 +551,8 @@ inflate_runs (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
   (void) scratch;
   RD_SCOPE ("inflate", RD_IN_DECODE);
   struct session *session RD_CLEANUP (rd_cleanup_session) = NULL;
-  RD_TRY (begin_session (gunzip, gunzip->offset + runs[first].offset,
-                         job->read->fresh_indexes, &session));
+  RD_TRY (begin_session (gunzip, job->read,
+                         gunzip->offset + runs[first].offset, &session));
   uint64_t begin = session->output;
   for (size_t i = first; i < end; i++) {
     const struct rd_linear_run *run = &runs[i];

@@ -6,6 +6,7 @@ at once."""
 import gzip
 import random
 import threading
+import zlib
 
 import pytest
 
@@ -161,3 +162,42 @@ def test_a_file_cut_anywhere_gives_right_voxels_or_an_error(
                 assert np.array_equal(got[0], array[z])
                 nread += 1
     assert nread > 50 and nfailed > 50
+
+
+def member(content, flags):
+    """A member with the header's optional fields."""
+    head = bytes([0x1f, 0x8b, 8, flags, 0, 0, 0, 0, 0, 3])
+    if flags & 4:
+        head += (3000).to_bytes(2, "little") + bytes(range(1, 251)) * 12
+    if flags & 8:
+        head += b"a name" * 50 + b"\0"
+    if flags & 16:
+        head += b"a comment" * 30 + b"\0"
+    if flags & 2:
+        head += (zlib.crc32(head) & 0xffff).to_bytes(2, "little")
+    deflate = zlib.compressobj(0, zlib.DEFLATED, -15)
+    return head + deflate.compress(content) + deflate.flush() \
+        + zlib.crc32(content).to_bytes(4, "little") \
+        + len(content).to_bytes(4, "little")
+
+
+@pytest.mark.parametrize("buffer_nbytes", [128 << 10, 256 << 10])
+def test_a_header_of_a_member_may_lie_anywhere(
+        nib, np, radio, tmp_path, buffer_nbytes):
+    """Its fields are across the end of the bytes that are read at once."""
+    data = np.random.default_rng(2).integers(
+        0, 255, (100, 90, 70), np.uint8)
+    nib.save(nib.Nifti1Image(data, np.eye(4)), tmp_path / "a.nii")
+    content = (tmp_path / "a.nii").read_bytes()
+    file = tmp_path / "a.nii.gz"
+    for flags in 2, 4, 12, 30:
+        for before in 1, 5, 11, 200, 3011, 3050, 3330:
+            # What is stored has 5 bytes for each 65,535; and the trailer.
+            n = buffer_nbytes - before - 18
+            first = content[:n - 5 * (n // 65535 + 1)]
+            file.write_bytes(member(first, 0)
+                             + member(content[len(first):], flags))
+            with Volume.of_file(file) as volume:
+                got = volume.read([0, 0, 0], data.T.shape, np.uint8)
+            assert np.array_equal(got, data.T), (flags, before)
+            radio("ingest", "-s", tmp_path / "s.zarr", file, "--overwrite")

@@ -392,6 +392,37 @@ a_replaced_file_is_read_as_it_was_and_a_shrunk_one_fails (void **state)
   }
 }
 
+static bool
+cancel (void *user_data)
+{
+  size_t *calls = user_data;
+  return ++*calls > 2;
+}
+
+static void
+a_read_is_cancelled_while_it_inflates_what_it_skips (void **state)
+{
+  (void) state;
+  struct rd_buffer file RD_BUFFER_SCOPE = { 0 };
+  uint16_t voxel;
+  size_t calls = 0;
+  make_large (&file);
+  write_gzip ("a.nii.gz", &file, 1000);
+  struct radio_volume *volume = must_open ("a.nii.gz");
+  const struct radio_read_options options = {
+    .cancel = cancel, .user_data = &calls,
+  };
+  const struct radio_box last = {
+    .rank = 3, .start = { 39, 109, 149 }, .size = { 1, 1, 1 },
+  };
+  assert_fails (radio_volume_read (volume, &last, RADIO_STORED, &voxel,
+                                   sizeof voxel, &options),
+                RADIO_ERROR_CANCELLED, "");
+  assert_ok (radio_volume_read (volume, &last, RADIO_STORED, &voxel,
+                                sizeof voxel, NULL));
+  radio_volume_close (volume);
+}
+
 static void
 what_is_no_image_is_an_error (void **state)
 {
@@ -490,6 +521,7 @@ main (void)
     cmocka_unit_test (damage_is_never_read_as_whole),
     cmocka_unit_test (
       a_replaced_file_is_read_as_it_was_and_a_shrunk_one_fails),
+    cmocka_unit_test (a_read_is_cancelled_while_it_inflates_what_it_skips),
     cmocka_unit_test (what_is_no_image_is_an_error),
     cmocka_unit_test (it_is_exported_scaled_and_summarized_as_from_a_store),
     cmocka_unit_test (each_failing_allocation_is_an_error),
