@@ -167,7 +167,9 @@ def test_requests_show_in_a_profile(radio, stores, tmp_path):
         assert f'"{name}"' in said, names
 
 
-def test_missing_objects_are_reported_with_their_url(radio, web, stores):
+def test_missing_objects_are_reported_with_their_url(
+        radio, web, stores, tmp_path):
+    (tmp_path / "x.nii").touch()
     done = radio("info", "-s", stores[1], "ct/none", status=1)
     assert f"ct/none: no such volume in {stores[1]}" in done.stderr
     for command in (["info", "ct/none"], ["ls"]):
@@ -177,7 +179,8 @@ def test_missing_objects_are_reported_with_their_url(radio, web, stores):
     assert "cannot be listed" in done.stderr
     done = radio("rm", "-s", stores[1], VOLUME, status=1)
     assert "read-only" in done.stderr
-    for done in (radio("ingest", "-s", stores[1], "x.nii", status=1),
+    for done in (radio("ingest", "-s", stores[1], tmp_path / "x.nii",
+                       status=1),
                  radio("phantom", "-s", stores[1], "x", status=1)):
         assert "read-only" in done.stderr
 
