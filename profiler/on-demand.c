@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "src/base/error.h"
+#include "src/base/thread.h"
 #include "profiler/on-demand.h"
 
 struct rd_on_demand {
@@ -117,7 +118,6 @@ rd_on_demand_start (const struct rd_on_demand_options *options,
                     rd_on_demand_fn *write, struct rd_on_demand **result)
 {
   int fds[2];
-  sigset_t all, before;
   struct rd_on_demand *on_demand = calloc (1, sizeof *on_demand);
   *result = NULL;
   if (!on_demand)
@@ -133,11 +133,7 @@ rd_on_demand_start (const struct rd_on_demand_options *options,
   *on_demand = (struct rd_on_demand) {
     .options = *options, .write = write, .read_fd = fds[0],
   };
-  sigfillset (&all);
-  pthread_sigmask (SIG_SETMASK, &all, &before);
-  int failed = pthread_create (&on_demand->thread, NULL, run_thread,
-                               on_demand);
-  pthread_sigmask (SIG_SETMASK, &before, NULL);
+  int failed = rd_start_thread (&on_demand->thread, run_thread, on_demand);
   if (failed) {
     close (fds[0]);
     close (fds[1]);

@@ -5,12 +5,12 @@
 
 #include <inttypes.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "src/base/checked.h"
+#include "src/base/thread.h"
 #include "profiler/counters.h"
 #include "io/http/engine.h"
 #include "io/store.h"
@@ -617,12 +617,7 @@ rd_http_open (const struct rd_http_options *options, struct rd_http **result)
     return rd_fail (RADIO_ERROR_IO, "the thread for requests cannot be "
                     "woken: too many files are open");
 
-  /* Signals are for the program's own threads. */
-  sigset_t all, before;
-  sigfillset (&all);
-  pthread_sigmask (SIG_SETMASK, &all, &before);
-  int errnum = pthread_create (&http->thread, NULL, run_thread, http);
-  pthread_sigmask (SIG_SETMASK, &before, NULL);
+  int errnum = rd_start_thread (&http->thread, run_thread, http);
   if (errnum != 0)
     return rd_fail_errno (errnum, "cannot start a thread for requests");
   *result = RD_STEAL (http);

@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <openssl/crypto.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -17,6 +16,7 @@
 
 #include "src/base/checked.h"
 #include "src/base/error.h"
+#include "src/base/thread.h"
 #include "io/s3/credentials.h"
 
 /*------------------------------------------------------------------------
@@ -404,15 +404,10 @@ rd_s3_provider_get (struct rd_s3_provider *provider,
   if (now_s >= provider->synced.refresh_s && !provider->synced.is_fetching) {
     /* Nothing is being fetched, so that a thread that was started before is
      * about to end. */
-    sigset_t all, before;
     if (provider->synced.has_thread)
       pthread_join (provider->synced.thread, NULL);
-    sigfillset (&all);
-    pthread_sigmask (SIG_SETMASK, &all, &before);
     provider->synced.has_thread
-      = pthread_create (&provider->synced.thread, NULL, run_fetch, provider)
-        == 0;
-    pthread_sigmask (SIG_SETMASK, &before, NULL);
+      = rd_start_thread (&provider->synced.thread, run_fetch, provider) == 0;
     provider->synced.is_fetching = provider->synced.has_thread;
     if (!provider->synced.has_thread)
       provider->synced.refresh_s = now_s + REFRESH_AGAIN_S;

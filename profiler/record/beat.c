@@ -4,11 +4,11 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <time.h>
 
 #include "src/base/cleanup.h"
 #include "src/base/error.h"
+#include "src/base/thread.h"
 #include "profiler/record/beat.h"
 #include "profiler/record/image.h"
 #include "profiler/record/snapshot.h"
@@ -109,13 +109,11 @@ free_beat (struct rd_beat *beat)
   free (beat);
 }
 
-/* The thread has no signals of the program's. */
 enum radio_status
 rd_beat_start (struct radio_recorder *recorder)
 {
   struct rd_beat *beat = calloc (1, sizeof *beat);
   pthread_condattr_t monotonic;
-  sigset_t all, before;
   if (!beat)
     return rd_fail_memory (sizeof *beat);
   beat->recorder = recorder;
@@ -124,10 +122,7 @@ rd_beat_start (struct radio_recorder *recorder)
   pthread_condattr_setclock (&monotonic, CLOCK_MONOTONIC);
   pthread_cond_init (&beat->end, &monotonic);
   pthread_condattr_destroy (&monotonic);
-  sigfillset (&all);
-  pthread_sigmask (SIG_SETMASK, &all, &before);
-  int number = pthread_create (&beat->thread, NULL, run_beat, beat);
-  pthread_sigmask (SIG_SETMASK, &before, NULL);
+  int number = rd_start_thread (&beat->thread, run_beat, beat);
   if (number != 0) {
     free_beat (beat);
     return rd_fail_errno (number, "a thread for the ring's file");

@@ -14,7 +14,6 @@
 #include <config.h>
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/types.h>
@@ -25,6 +24,7 @@
 #include "src/base/cleanup.h"
 #include "src/base/error.h"
 #include "src/base/now.h"
+#include "src/base/thread.h"
 #include "profiler/counters.h"
 #include "src/array/pool.h"
 
@@ -368,13 +368,8 @@ run_worker (void *argument)
 static int
 start_worker (struct rd_pool *pool)
 {
-  /* Signals are for the program's own threads. */
-  sigset_t all, before;
-  sigfillset (&all);
-  pthread_sigmask (SIG_SETMASK, &all, &before);
-  int errnum = pthread_create (&pool->workers[pool->nworkers], NULL,
-                               run_worker, pool);
-  pthread_sigmask (SIG_SETMASK, &before, NULL);
+  int errnum = rd_start_thread (&pool->workers[pool->nworkers], run_worker,
+                                pool);
   if (errnum == 0)
     pool->nworkers++;
   return errnum;

@@ -7,12 +7,12 @@
 #include <config.h>
 
 #include <inttypes.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #include "src/base/checked.h"
+#include "src/base/thread.h"
 #include "profiler/counters.h"
 #include "src/array/write-shards.h"
 #include "src/element/box.h"
@@ -265,17 +265,12 @@ rd_shards_open (struct radio_array *array, struct rd_shards **result)
     nchunks = rd_mul_sat (nchunks, array->layout.chunks[i]);
   /* A single shard leaves nothing to do meanwhile. */
   if (array->store->context->nthreads > 1 && nchunks > 1) {
-    /* Signals are for the program's own threads.  Without this thread it is
-     * slower, not wrong. */
-    sigset_t all, before;
-    sigfillset (&all);
-    pthread_sigmask (SIG_SETMASK, &all, &before);
+    /* Without this thread it is slower, not wrong. */
     pthread_mutex_lock (&shards->mutex);
     shards->has_thread = true;        /* the thread reads it */
-    if (pthread_create (&shards->thread, NULL, run_thread, shards) != 0)
+    if (rd_start_thread (&shards->thread, run_thread, shards) != 0)
       shards->has_thread = false;
     pthread_mutex_unlock (&shards->mutex);
-    pthread_sigmask (SIG_SETMASK, &before, NULL);
   }
   *result = shards;
   return RADIO_OK;
