@@ -128,49 +128,46 @@ compare_runs (const void *a, const void *b)
   return rd_compare_u64 (x->offset, y->offset);
 }
 
-/* Lists the runs of all requests. */
-static enum radio_status
+/* Lists the runs of all requests.  Returns their number, of which there may be
+ * up to 2^64 - 1; runs may be NULL. */
+static uint64_t
 list_runs (const struct rd_tile_read *read, struct rd_linear_run *runs)
 {
   const struct radio_array *array = read->array;
-  uint64_t item_nbytes = array->doc->type.item_nbytes;
-  size_t n = 0;
+  uint64_t item_nbytes = array->doc->type.item_nbytes, n = 0;
   for (size_t i = 0; i < read->n; i++) {
     const struct radio_box *box = &read->requests[i].box;
     struct cutting cutting;
     if (radio_box_count (box) == 0)
       continue;
     cut_box (array->linear, box, item_nbytes, &cutting);
-    for (uint64_t k = 0; k < cutting.nruns; k++) {
+    for (uint64_t k = 0; runs && k < cutting.nruns; k++) {
       const struct radio_box part = run_box (&cutting, box, k);
-      runs[n++] = (struct rd_linear_run) {
+      runs[n + k] = (struct rd_linear_run) {
         .offset = offset_of (array->linear, &part),
         .nbytes = span_nbytes (array->linear, &part, item_nbytes),
         .request = i, .number = k,
       };
     }
+    n = rd_add_sat (n, cutting.nruns);
   }
-  if (read->n > 1)
-    qsort (runs, n, sizeof *runs, compare_runs);
-  return RADIO_OK;
+  return n;
 }
+
+const struct radio_site rd_linear_runs_site = {
+  "runs", RD_IN_OPERATION, "rd_linear_read", __FILE__, __LINE__,
+  RADIO_SCOPE_WORK
+};
 
 enum radio_status
 rd_linear_read (struct rd_tile_read *read)
 {
   const struct radio_array *array = read->array;
-  uint64_t n = 0, nbytes;
+  uint64_t n, nbytes;
   RD_FREE struct rd_linear_run *runs = NULL;
   {
     RD_SCOPE ("plan", RD_IN_METADATA);
-    for (size_t i = 0; i < read->n; i++) {
-      const struct radio_box *box = &read->requests[i].box;
-      struct cutting cutting;
-      if (radio_box_count (box) == 0)
-        continue;
-      cut_box (array->linear, box, array->doc->type.item_nbytes, &cutting);
-      n += cutting.nruns;
-    }
+    n = list_runs (read, NULL);
     if (n == 0)
       return RADIO_OK;
     if (rd_mul_overflows (n, sizeof *runs, &nbytes))
@@ -179,7 +176,9 @@ rd_linear_read (struct rd_tile_read *read)
     runs = rd_malloc ((size_t) nbytes);
     if (!runs)
       return rd_fail_memory ((size_t) nbytes);
-    RD_TRY (list_runs (read, runs));
+    list_runs (read, runs);
+    if (read->n > 1)
+      qsort (runs, (size_t) n, sizeof *runs, compare_runs);
   }
   return array->linear->read (array->linear, read, runs, (size_t) n);
 }
@@ -228,11 +227,6 @@ read_run (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
   return rd_linear_place (job->read, run, scratch->fetched.data);
 }
 
-static const struct radio_site runs_site = {
-  "runs", RD_IN_OPERATION, "rd_linear_read", __FILE__, __LINE__,
-  RADIO_SCOPE_WORK
-};
-
 static enum radio_status
 read_object (struct rd_linear *linear, struct rd_tile_read *read,
              const struct rd_linear_run *runs, size_t n)
@@ -243,7 +237,7 @@ read_object (struct rd_linear *linear, struct rd_tile_read *read,
   unsigned nthreads = is_blocking ? context->nthreads : MAX_REQUESTS;
   struct object_job job = {
     .job = {
-      .run = read_run, .n = n, .site = &runs_site, .spread = true,
+      .run = read_run, .n = n, .site = &rd_linear_runs_site, .spread = true,
       .max_active = rd_fetch_share_limit (read, RD_TILE_PARTS,
                                           linear->cap_nbytes, nthreads),
     },

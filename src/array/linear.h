@@ -12,6 +12,9 @@
 enum radio_status rd_linear_read (struct rd_tile_read *read)
   RADIO_USE_RESULT;
 
+/* Sources read runs in tasks of this site. */
+extern const struct radio_site rd_linear_runs_site;
+
 /* Places the bytes of a run. */
 enum radio_status rd_linear_place (struct rd_tile_read *read,
                                    const struct rd_linear_run *run,

@@ -233,6 +233,21 @@ begin_member (struct rd_input *input)
   return RADIO_OK;
 }
 
+const char *
+rd_inflate_error (int result)
+{
+  switch (result) {
+  case ISAL_INVALID_WRAPPER:
+    return "its header is invalid";
+  case ISAL_UNSUPPORTED_METHOD:
+    return "its method is not deflate";
+  case ISAL_INCORRECT_CHECKSUM:
+    return "checksum or length do not match";
+  default:
+    return "invalid deflate data";
+  }
+}
+
 /* Inflates once into the free part of the output. */
 static enum radio_status
 inflate_some (struct rd_input *input)
@@ -247,13 +262,7 @@ inflate_some (struct rd_input *input)
     return rd_fail (RADIO_ERROR_FORMAT,
                     "%s: the gzip data is damaged near byte %" PRIu64
                     ": %s", input->file, rd_input_position (input),
-                    result == ISAL_INVALID_WRAPPER
-                    ? "its header is invalid"
-                    : result == ISAL_UNSUPPORTED_METHOD
-                    ? "its method is not deflate"
-                    : result == ISAL_INCORRECT_CHECKSUM
-                    ? "checksum or length do not match"
-                    : "invalid deflate data");
+                    rd_inflate_error (result));
   input->in_member = state->block_state != ISAL_BLOCK_FINISH;
   if (!input->in_member || avail_in != state->avail_in
       || avail_out != state->avail_out || block_state != state->block_state)

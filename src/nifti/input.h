@@ -14,6 +14,9 @@
 
 struct rd_input;
 
+/* Says what a result of isal_inflate that is not OK means. */
+const char *rd_inflate_error (int result);
+
 enum radio_status rd_input_open (const char *file, struct rd_input **input)
   RADIO_USE_RESULT;
 void rd_input_close (struct rd_input *input);

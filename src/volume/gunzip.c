@@ -252,21 +252,31 @@ keep_member (struct session *session)
   add_point (session->gunzip, &point);
 }
 
-/* Returns the idle session if none is closer to an output, or NULL. */
+/* Returns the last point that is not after an output, or NULL. */
+static const struct point *
+find_point_synced (const struct gunzip *gunzip, uint64_t output)
+{
+  size_t low = 0, high = gunzip->synced.n;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (gunzip->synced.points[middle].output <= output)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low > 0 ? &gunzip->synced.points[low - 1] : NULL;
+}
+
+/* Returns the idle session if no point is closer to an output, or NULL. */
 static struct session *
 take_idle (struct gunzip *gunzip, uint64_t output)
 {
   RD_LOCK_SCOPE (&gunzip->mutex);
   const struct session *idle = gunzip->synced.idle;
-  if (!idle || idle->output > output)
+  const struct point *point = find_point_synced (gunzip, output);
+  if (!idle || idle->output > output
+      || (point && point->output > idle->output))
     return NULL;
-  for (size_t i = gunzip->synced.n; i > 0; i--) {
-    const struct point *point = &gunzip->synced.points[i - 1];
-    if (point->output <= idle->output)
-      break;
-    if (point->output <= output)
-      return NULL;
-  }
   return RD_STEAL (gunzip->synced.idle);
 }
 
@@ -301,16 +311,9 @@ enter (struct session *session, uint64_t output)
   struct point point = { .is_member = true };
   {
     RD_LOCK_SCOPE (&gunzip->mutex);
-    size_t low = 0, high = gunzip->synced.n;
-    while (low < high) {
-      size_t middle = low + (high - low) / 2;
-      if (gunzip->synced.points[middle].output <= output)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    if (low > 0)
-      point = gunzip->synced.points[low - 1];
+    const struct point *found = find_point_synced (gunzip, output);
+    if (found)
+      point = *found;
     if (point.packed
         && LZ4_decompress_safe ((const char *) point.packed,
                                 (char *) session->history,
@@ -386,21 +389,6 @@ end_member (struct session *session)
   return RADIO_OK;
 }
 
-static const char *
-message_of (int result)
-{
-  switch (result) {
-  case ISAL_INVALID_WRAPPER:
-    return "its header is invalid";
-  case ISAL_UNSUPPORTED_METHOD:
-    return "its method is not deflate";
-  case ISAL_INCORRECT_CHECKSUM:
-    return "checksum or length do not match";
-  default:
-    return "invalid deflate data";
-  }
-}
-
 static bool
 is_at_header (const struct inflate_state *state)
 {
@@ -437,7 +425,7 @@ inflate_some (struct session *session, unsigned char *to, size_t nbytes,
     session->is_at_start = false;
     int result = isal_inflate (state);
     if (result != ISAL_DECOMP_OK)
-      return fail_in_file (session, message_of (result));
+      return fail_in_file (session, rd_inflate_error (result));
     *got = nbytes - state->avail_out;
     session->output += *got;
     if (state->block_state == ISAL_BLOCK_FINISH)
@@ -516,7 +504,6 @@ struct gunzip_job {
   struct gunzip *gunzip;
   struct rd_tile_read *read;
   const struct rd_linear_run *runs;
-  size_t n;
   size_t *firsts;             /* run of each task, and the end */
 };
 
@@ -562,11 +549,10 @@ inflate_runs (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
     RD_TRY (rd_linear_place (job->read, run, session->window.data));
   }
   RD_COUNT (inflated, session->output - begin);
-  bool is_end = session->output == gunzip->offset + gunzip->nbytes;
-  if (is_end && session->is_whole)
-    RD_TRY (finish_file (session));
-  if (!is_end)
+  if (session->output < gunzip->offset + gunzip->nbytes)
     put_idle (RD_STEAL (session));
+  else if (session->is_whole)
+    return finish_file (session);
   return RADIO_OK;
 }
 
@@ -592,11 +578,6 @@ divide_runs (const struct rd_tile_read *read, struct gunzip *gunzip,
   return ntasks;
 }
 
-static const struct radio_site runs_site = {
-  "runs", RD_IN_OPERATION, "rd_linear_read", __FILE__, __LINE__,
-  RADIO_SCOPE_WORK
-};
-
 static enum radio_status
 read_gunzip (struct rd_linear *linear, struct rd_tile_read *read,
              const struct rd_linear_run *runs, size_t n)
@@ -608,7 +589,7 @@ read_gunzip (struct rd_linear *linear, struct rd_tile_read *read,
     return rd_fail_memory ((n + 1) * sizeof *firsts);
   struct gunzip_job job = {
     .job = {
-      .run = inflate_runs, .site = &runs_site,
+      .run = inflate_runs, .site = &rd_linear_runs_site,
       .max_active = rd_fetch_share_limit (
         read, RD_TILE_PARTS, sizeof (struct session) + 2 * CAP_NBYTES,
         context->nthreads),
