@@ -94,7 +94,7 @@ enum radio_status rd_store_open_io (struct rd_io *io,
                                     struct radio_store **store)
   RADIO_USE_RESULT;
 
-/* The same for a folder of files that are no nodes: no document is read. */
+/* The same, but no document is read or written: for files that are no nodes. */
 enum radio_status
 rd_store_open_files (struct rd_io *io,
                      const struct radio_store_options *options,

@@ -201,9 +201,10 @@ rd_store_put_document (struct radio_store *store, const char *path,
   return rd_io_put (store->io, key, text, nbytes, RD_PUT_IF_ABSENT);
 }
 
-static enum radio_status
-open_io (struct rd_io *io, const struct radio_store_options *options,
-         bool is_folder, struct radio_store **result)
+enum radio_status
+rd_store_open_files (struct rd_io *io,
+                     const struct radio_store_options *options,
+                     struct radio_store **result)
 {
   static const struct radio_store_options defaults;
   RD_CLEANUP (rd_cleanup_io) struct rd_io *taken = io;
@@ -224,35 +225,25 @@ open_io (struct rd_io *io, const struct radio_store_options *options,
   allocated->any_root = options->any_root;
   allocated->cancel = options->cancel;
   allocated->user_data = options->user_data;
-  RD_CLEANUP (rd_cleanup_store) struct radio_store *store
-    = RD_STEAL (allocated);
-  if (is_folder) {
-    *result = RD_STEAL (store);
-    return RADIO_OK;
-  }
-  /* On a network, requests are saved for callers that know a volume's
-   * path. */
-  if (options->create || store->io->ops->is_blocking) {
-    RD_TRY (open_root (store, options->create));
-    atomic_store (&store->is_known, true);
-  }
-  *result = RD_STEAL (store);
+  *result = RD_STEAL (allocated);
   return RADIO_OK;
 }
 
 enum radio_status
 rd_store_open_io (struct rd_io *io, const struct radio_store_options *options,
-                  struct radio_store **store)
+                  struct radio_store **result)
 {
-  return open_io (io, options, false, store);
-}
-
-enum radio_status
-rd_store_open_files (struct rd_io *io,
-                     const struct radio_store_options *options,
-                     struct radio_store **store)
-{
-  return open_io (io, options, true, store);
+  RD_CLEANUP (rd_cleanup_store) struct radio_store *store = NULL;
+  RD_TRY (rd_store_open_files (io, options, &store));
+  /* On a network, requests are saved for callers that know a volume's
+   * path. */
+  bool creates = options && options->create;
+  if (creates || store->io->ops->is_blocking) {
+    RD_TRY (open_root (store, creates));
+    atomic_store (&store->is_known, true);
+  }
+  *result = RD_STEAL (store);
+  return RADIO_OK;
 }
 
 static enum radio_status

@@ -19,14 +19,13 @@ open_folder (struct radio_context *context, const char *file,
 {
   const struct radio_store_options options = { .context = context };
   const char *slash = strrchr (file, '/');
-  size_t nbytes = slash ? (size_t) (slash - file) : 1;
+  size_t nbytes = slash ? (size_t) (slash - file) : 0;
   *key = slash ? slash + 1 : file;
-  char *folder RD_FREE = rd_malloc (nbytes + 2);
+  char *folder RD_FREE = slash ? rd_strndup (file, nbytes > 0 ? nbytes : 1)
+                               : rd_strdup (".");
   struct rd_io *io;
   if (folder == NULL)
     return rd_fail_memory (nbytes + 2);
-  memcpy (folder, slash ? file : ".", nbytes);
-  memcpy (folder + nbytes, nbytes == 0 ? "/" : "", 2 - (nbytes > 0));
   RD_TRY (rd_io_posix_open (folder, false, &io));
   return rd_store_open_files (io, &options, store);
 }

@@ -548,9 +548,10 @@ radio_volume_stored_nbytes (struct radio_volume *volume, uint64_t *nbytes)
 {
   RD_NOT_NULL (volume);
   RD_NOT_NULL (nbytes);
-  *nbytes = volume->file_nbytes;
-  if (volume->file_nbytes > 0)
+  if (volume->array->linear) {
+    *nbytes = volume->file_nbytes;
     return RADIO_OK;
+  }
   struct size_sum sum = { volume, 0 };
   struct rd_io *io = volume->array->store->io;
   RD_TRY (io->ops->list (io, volume->path, true, add_own_object, &sum));

@@ -9,7 +9,7 @@
 
 struct radio_volume {
   char *path;                         /* of a file: its name */
-  uint64_t file_nbytes;               /* of the voxels' file; 0: in a store */
+  uint64_t file_nbytes;               /* of the voxels' file */
   struct radio_array *array;
   bool has_level_copy;                /* the array is opened from the copy of
                                          its document in the volume's */
