@@ -49,7 +49,6 @@ list_node (struct rd_target *node, void *user_data)
       listing->nfailed++;
       return RD_EXIT_OK;
     }
-    listing->nvolumes++;
     radio_volume_get_info (node->volume, &info);
     if (listing->json) {
       object = rd_volume_json (node->name, &info, stored_nbytes);
@@ -78,14 +77,13 @@ list_node (struct rd_target *node, void *user_data)
       added = shape && spacing && rd_table_add_row (&listing->table, cells);
     }
   } else if (listing->json) {
-    listing->nvolumes++;
     object = json_object_new_object ();
     rd_json_set_text (object, "path", node->name);
   } else {
-    listing->nvolumes++;
     rd_text_print (stdout, node->name);
     putchar ('\n');
   }
+  listing->nvolumes++;
   if (object) {
     char *slash = strrchr (node->path, '/');
     RD_FREE char *collection

@@ -35,19 +35,25 @@ keep_node (struct rd_target *node, void *user_data)
   return RD_EXIT_OK;
 }
 
-/* In the order of stores and paths; of equals the first found first. */
+/* The order of stores and paths, and of files; 0: they are the same node. */
 static int
-compare_nodes (const void *a, const void *b)
+order_nodes (const struct rd_target *x, const struct rd_target *y)
 {
-  const struct rd_target *x = *(struct rd_target *const *) a;
-  const struct rd_target *y = *(struct rd_target *const *) b;
   int order = (x->store > y->store) - (x->store < y->store);
   if (order == 0)
     order = strcmp (x->path, y->path);
   if (order == 0)
     order = x->is_group - y->is_group;
-  if (order == 0 && x->files)
-    order = strcmp (x->name, y->name);
+  return order == 0 && x->files ? strcmp (x->name, y->name) : order;
+}
+
+/* Of equals the first found first. */
+static int
+compare_nodes (const void *a, const void *b)
+{
+  const struct rd_target *x = *(struct rd_target *const *) a;
+  const struct rd_target *y = *(struct rd_target *const *) b;
+  int order = order_nodes (x, y);
   return order ? order : (x > y) - (x < y);
 }
 
@@ -66,11 +72,7 @@ rd_nodes_find (const struct rd_args *args, unsigned how,
     sorted[i] = &nodes->list[i];
   qsort (sorted, nodes->n, sizeof *sorted, compare_nodes);
   for (size_t first = 0, i = 1; i < nodes->n; i++) {
-    if (sorted[first]->store == sorted[i]->store
-        && sorted[first]->is_group == sorted[i]->is_group
-        && strcmp (sorted[first]->path, sorted[i]->path) == 0
-        && (!sorted[i]->files
-            || strcmp (sorted[first]->name, sorted[i]->name) == 0)) {
+    if (order_nodes (sorted[first], sorted[i]) == 0) {
       rd_node_clear (sorted[i]);
       sorted[i]->name = NULL;
     } else
