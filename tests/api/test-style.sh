@@ -82,6 +82,7 @@ src/element: profiler
 src/codec: src/element profiler
 src/zarr: src/codec src/element profiler
 src/nifti: src/element profiler
+src/operation: src/element profiler
 src/array: src/zarr src/codec src/element io profiler
 src/volume: src/array src/nifti src/zarr src/element io profiler
 src/volume/gc: src/volume src/array src/element io profiler

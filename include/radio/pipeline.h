@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* Pipelines: operations that are done on the way of reading, given as one line
+ * of text, "crop 10:74,:,5:20 | clamp -1000,400 | rescale 0,1".  radio(1) lists
+ * the operations under PIPELINES. */
+#ifndef RADIO_PIPELINE_H
+#define RADIO_PIPELINE_H
+
+#include <radio/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A parsed pipeline.  It never changes: threads may share it. */
+struct radio_pipeline;
+
+/* The most operations that a pipeline may have. */
+#define RADIO_PIPELINE_MAX_STEPS 16384
+
+/* Parses the text of a pipeline: operations separated by '|', words by blanks.
+ * Numbers have a decimal point in every locale.  The caller releases *pipeline
+ * by radio_pipeline_free.
+ * Errors: RADIO_ERROR_ARGUMENT (the message names the byte, counted from 0, the
+ * word there, and what is allowed), RADIO_ERROR_LIMIT (too many operations),
+ * RADIO_ERROR_MEMORY. */
+RADIO_API enum radio_status
+radio_pipeline_parse (const char *text, struct radio_pipeline **pipeline)
+  RADIO_USE_RESULT;
+
+/* Returns the pipeline's canonical text: equal pipelines have the same, and it
+ * parses to the same pipeline.  It belongs to the pipeline. */
+RADIO_API const char *
+radio_pipeline_text (const struct radio_pipeline *pipeline);
+
+/* Releases a pipeline; volumes that it was applied to do not need it.  NULL is
+ * legal. */
+RADIO_API void radio_pipeline_free (struct radio_pipeline *pipeline);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* RADIO_PIPELINE_H */

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* The operations of a pipeline, parsed: one struct for each step, with all of
+ * its arguments. */
+#ifndef RD_PIPELINE_H
+#define RD_PIPELINE_H
+
+#include <radio/pipeline.h>
+
+#include "src/base/buffer.h"
+
+enum rd_operation {
+  RD_OP_LINEAR,
+  RD_OP_CLAMP,
+  RD_OP_RESCALE,
+  RD_OP_WINDOW,
+  RD_OP_GAMMA,
+  RD_OP_ZNORM,
+  RD_OP_SATURATE,
+  RD_OP_FIRST_SPATIAL,
+  RD_OP_CROP = RD_OP_FIRST_SPATIAL,
+  RD_OP_PAD,
+  RD_OP_CROP_OR_PAD,
+  RD_OP_FLIP,
+  RD_OP_ROT90,
+  RD_OP_REORIENT,
+  RD_NOPERATIONS
+};
+
+/* What padding is made of, as numpy.pad has it. */
+enum rd_pad_mode { RD_PAD_VALUE, RD_PAD_EDGE, RD_PAD_REFLECT, RD_PAD_WRAP };
+
+/* Where rescale takes its input range from. */
+enum rd_range_from { RD_FROM_EXTREMES, RD_FROM_VALUES, RD_FROM_PERCENTILES };
+
+/* Positions and sizes are along x, y, z; they are below 2^62 in magnitude. */
+struct rd_step {
+  enum rd_operation operation;
+
+  /* linear: factor, summand; clamp, window: the range of input; rescale: that
+   * of output; gamma: the exponent. */
+  double a, b;
+  int preset;                         /* of window; -1: centre and width */
+  double centre, width;
+
+  enum rd_range_from from;            /* of rescale */
+  double from_low, from_high;         /* values or percentages */
+  bool nonzero;                       /* znorm: leave zeros out */
+
+  /* crop: start, and end unless that is the axis' own; pad: before, after;
+   * crop-or-pad: at, size. */
+  int64_t first[3], second[3];
+  bool has_end[3];                    /* of crop */
+  bool has_at;                        /* of crop-or-pad: else centred */
+  enum rd_pad_mode mode;
+  double value;                       /* of padding */
+
+  bool axes[3];                       /* of flip */
+  int plane[2];                       /* of rot90: from axis to axis, */
+  int turns;                          /* 1 to 3 quarters */
+  char letters[4];                    /* of reorient: "RAS" */
+};
+
+struct radio_pipeline {
+  size_t n;
+  struct rd_step *steps;
+  char *text;                         /* canonical */
+};
+
+RD_DEFINE_CLEANUP (pipeline, struct radio_pipeline, radio_pipeline_free);
+
+/* True of the operations that move voxels; the others compute values. */
+static inline bool
+rd_step_is_spatial (const struct rd_step *step)
+{
+  return step->operation >= RD_OP_FIRST_SPATIAL;
+}
+
+/* True if a step needs a statistic of all voxels before it. */
+static inline bool
+rd_step_needs_statistics (const struct rd_step *step)
+{
+  return step->operation == RD_OP_ZNORM
+         || (step->operation == RD_OP_RESCALE
+             && step->from != RD_FROM_VALUES);
+}
+
+const char *rd_operation_name (enum rd_operation operation);
+
+/* Usual windows of CT, in Hounsfield units, as radio slice has them. */
+struct rd_window_preset {
+  const char *name;
+  double low, high;
+};
+#define RD_NWINDOW_PRESETS 4
+extern const struct rd_window_preset rd_window_presets[RD_NWINDOW_PRESETS];
+
+/* Returns the canonical text of n steps, joined by " | "; NULL without
+ * memory. */
+char *rd_steps_text (const struct rd_step *steps, size_t n);
+
+#endif /* RD_PIPELINE_H */

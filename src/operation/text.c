@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* The canonical text of operations: one blank between words, numbers as short
+ * as they read back exactly, and no argument that is the default. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/error.h"
+#include "src/base/text.h"
+#include "src/operation/pipeline.h"
+
+/* A text that grows; a failure is remembered. */
+struct writer {
+  struct rd_buffer out;
+  bool failed;
+};
+
+static void
+put (struct writer *writer, const char *text)
+{
+  if (rd_buffer_append (&writer->out, text, strlen (text)) != RADIO_OK)
+    writer->failed = true;
+}
+
+static void
+put_number (struct writer *writer, const char *before, double number)
+{
+  char text[RD_NUMBER_NBYTES];
+  put (writer, before);
+  put (writer, rd_number_exact (number, text));
+}
+
+static void
+put_position (struct writer *writer, const char *before, int64_t number)
+{
+  char text[RD_NUMBER_NBYTES];
+  snprintf (text, sizeof text, "%" PRId64, number);
+  put (writer, before);
+  put (writer, text);
+}
+
+static void
+put_pair (struct writer *writer, const char *before, double a, double b)
+{
+  put_number (writer, before, a);
+  put_number (writer, ",", b);
+}
+
+static void
+put_mode (struct writer *writer, const struct rd_step *step)
+{
+  switch (step->mode) {
+  case RD_PAD_EDGE: put (writer, " edge"); break;
+  case RD_PAD_REFLECT: put (writer, " reflect"); break;
+  case RD_PAD_WRAP: put (writer, " wrap"); break;
+  default:
+    if (step->value != 0)
+      put_number (writer, " by ", step->value);
+  }
+}
+
+static void
+put_ranges (struct writer *writer, const struct rd_step *step)
+{
+  for (int i = 0; i < 3; i++) {
+    put (writer, i ? "," : " ");
+    if (step->first[i] > 0)
+      put_position (writer, "", step->first[i]);
+    put (writer, ":");
+    if (step->has_end[i])
+      put_position (writer, "", step->second[i]);
+  }
+}
+
+static void
+put_widths (struct writer *writer, const struct rd_step *step)
+{
+  bool is_one = true;
+  for (int i = 0; i < 3; i++)
+    is_one = is_one && step->first[i] == step->first[0]
+             && step->second[i] == step->second[0];
+  for (int i = 0; i < (is_one ? 1 : 3); i++) {
+    put_position (writer, i ? "," : " ", step->first[i]);
+    if (step->second[i] != step->first[i])
+      put_position (writer, ":", step->second[i]);
+  }
+}
+
+static void
+put_sizes (struct writer *writer, const struct rd_step *step)
+{
+  const int64_t *size = step->second;
+  bool is_one = size[0] == size[1] && size[0] == size[2];
+  for (int i = 0; i < (is_one ? 1 : 3); i++)
+    put_position (writer, i ? "," : " ", size[i]);
+  for (int i = 0; i < 3 && step->has_at; i++)
+    put_position (writer, i ? "," : " at ", step->first[i]);
+}
+
+static void
+put_axes (struct writer *writer, const struct rd_step *step)
+{
+  const char *before = " ";
+  for (int i = 0; i < 3; i++)
+    if (step->axes[i]) {
+      put (writer, before);
+      put (writer, (const char[]) { (char) ('x' + i), '\0' });
+      before = ",";
+    }
+}
+
+static void
+put_step (struct writer *writer, const struct rd_step *step)
+{
+  put (writer, rd_operation_name (step->operation));
+  switch (step->operation) {
+  case RD_OP_LINEAR:
+  case RD_OP_CLAMP:
+    put_pair (writer, " ", step->a, step->b);
+    break;
+  case RD_OP_RESCALE:
+    put_pair (writer, " ", step->a, step->b);
+    if (step->from == RD_FROM_VALUES)
+      put_pair (writer, " from ", step->from_low, step->from_high);
+    if (step->from == RD_FROM_PERCENTILES) {
+      put_number (writer, " from p", step->from_low);
+      put_number (writer, ",p", step->from_high);
+    }
+    break;
+  case RD_OP_WINDOW:
+    if (step->preset < 0)
+      put_pair (writer, " ", step->centre, step->width);
+    else {
+      put (writer, " ");
+      put (writer, rd_window_presets[step->preset].name);
+    }
+    break;
+  case RD_OP_GAMMA:
+    put_number (writer, " ", step->a);
+    break;
+  case RD_OP_ZNORM:
+    if (step->nonzero)
+      put (writer, " of nonzero");
+    break;
+  case RD_OP_CROP:
+    put_ranges (writer, step);
+    break;
+  case RD_OP_PAD:
+    put_widths (writer, step);
+    put_mode (writer, step);
+    break;
+  case RD_OP_CROP_OR_PAD:
+    put_sizes (writer, step);
+    put_mode (writer, step);
+    break;
+  case RD_OP_FLIP:
+    put_axes (writer, step);
+    break;
+  case RD_OP_ROT90:
+    put (writer, (const char[]) { ' ', (char) ('x' + step->plane[0]),
+                                  (char) ('x' + step->plane[1]), '\0' });
+    if (step->turns > 1)
+      put_position (writer, " ", step->turns);
+    break;
+  case RD_OP_REORIENT:
+    put (writer, " ");
+    put (writer, step->letters);
+    break;
+  default:
+    break;
+  }
+}
+
+char *
+rd_steps_text (const struct rd_step *steps, size_t n)
+{
+  struct writer writer = { .failed = false };
+  for (size_t i = 0; i < n; i++) {
+    put (&writer, i ? " | " : "");
+    put_step (&writer, &steps[i]);
+  }
+  if (rd_buffer_append (&writer.out, "", 1) != RADIO_OK)
+    writer.failed = true;
+  char *text = writer.failed ? NULL : rd_strdup ((char *) writer.out.data);
+  if (!writer.failed && !text)
+    (void) rd_fail_memory (writer.out.nbytes);
+  rd_buffer_free (&writer.out);
+  return text;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* Pipelines: a text that is accepted has a canonical form, which reads back as
+ * itself; one that is not has an error that says where. */
+#include <config.h>
+
+#include <radio/pipeline.h>
+
+#include "tests/fuzz/fuzz.h"
+
+int
+LLVMFuzzerTestOneInput (const uint8_t *data, size_t nbytes)
+{
+  char *text = fuzz_text (data, nbytes);
+  struct radio_pipeline *pipeline, *again;
+  enum radio_status status = radio_pipeline_parse (text, &pipeline);
+  if (status == RADIO_OK) {
+    const char *canonical = radio_pipeline_text (pipeline);
+    FUZZ_CHECK (radio_pipeline_parse (canonical, &again) == RADIO_OK);
+    FUZZ_CHECK (strcmp (radio_pipeline_text (again), canonical) == 0);
+    radio_pipeline_free (again);
+    radio_pipeline_free (pipeline);
+  } else {
+    FUZZ_CHECK (status == RADIO_ERROR_ARGUMENT
+                || status == RADIO_ERROR_LIMIT);
+    FUZZ_CHECK (strncmp (radio_error_message (), "pipeline, byte ", 15) == 0);
+  }
+  rd_free (text);
+  return 0;
+}
+
+static const char *const seeds[] = {
+  "linear 2,-1 | clamp -1000,400|rescale 0,1 from p0.5,p99.5 | saturate",
+  "rescale 0,1 | rescale -1,1e0 from -10,1000 | gamma 0.7 | window bone",
+  "window 40,400 | znorm | znorm of nonzero | znorm of all",
+  ("crop 10:74,:,5:20 | crop :3,4:,7 | pad 1 | pad 1,2:3,4 by -1024 "
+   "| pad 3 edge"),
+  ("pad 0,9,0 reflect | pad 5 wrap | crop-or-pad 64 "
+   "| crop-or-pad 3,4,5 at -1,0,2"),
+  "flip x,z | rot90 yx 3 | reorient LPS",
+  "crop 0:1,:,: |", "rescale 0,1 from p99,p1", "reorient RAL", "resample 1,1,1",
+};
+
+size_t
+rd_fuzz_seed (unsigned i, unsigned char *out, size_t room)
+{
+  return fuzz_text_seed (seeds, sizeof seeds / sizeof seeds[0], i, out, room);
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* The text of pipelines: what is accepted has one canonical form, and an error
+ * names the byte, the word and what is allowed. */
+#include <config.h>
+
+#include <locale.h>
+
+#include <radio/pipeline.h>
+
+#include "src/base/alloc.h"
+#include "src/base/cleanup.h"
+#include "tests/alloc-fail.h"
+#include "tests/unit.h"
+
+static void
+assert_canonical (const char *text, const char *canonical)
+{
+  for (int i = 0; i < 2; i++) {
+    struct radio_pipeline *pipeline;
+    assert_ok (radio_pipeline_parse (text, &pipeline));
+    assert_string_equal (radio_pipeline_text (pipeline), canonical);
+    radio_pipeline_free (pipeline);
+    text = canonical;
+  }
+}
+
+static const char *const canonical_texts[][2] = {
+  { "linear 2,-1", NULL },
+  { "  linear\t02.50,-1e0|saturate ", "linear 2.5,-1 | saturate" },
+  { "linear 1e3,-0", "linear 1000,0" },
+  { "linear 123456789012345678901234567890,0.1",
+    "linear 1.2345678901234568e+29,0.1" },
+  { "clamp -1000,400", NULL },
+  { "rescale 0,1", NULL },
+  { "rescale 1,0 from -5,5", NULL },
+  { "rescale 0,1 from p0.5,p99.5", NULL },
+  { "window bone | window 40,400", NULL },
+  { "gamma 0.70", "gamma 0.7" },
+  { "znorm of all | znorm | znorm of nonzero",
+    "znorm | znorm | znorm of nonzero" },
+  { "crop 10:74,:,5:20", NULL },
+  { "crop 0:,:7,3", "crop :,:7,3:4" },
+  { "pad 2,2,2 by 0 | pad 1:1,1,1:2 | pad 1:0 by -1024",
+    "pad 2 | pad 1,1,1:2 | pad 1:0 by -1024" },
+  { "pad 1 edge | pad 0,1,2 reflect | pad 3 wrap", NULL },
+  { "crop-or-pad 64,64,64", "crop-or-pad 64" },
+  { "crop-or-pad 1,2,3 at -1,0,5 by 7", NULL },
+  { "flip z,x", "flip x,z" },
+  { "rot90 xy 1 | rot90 zx 3", "rot90 xy | rot90 zx 3" },
+  { "reorient LPS", NULL },
+};
+
+static void
+a_pipeline_is_printed_in_its_canonical_form (void **state)
+{
+  (void) state;
+  for (size_t i = 0; i < sizeof canonical_texts / sizeof *canonical_texts;
+       i++) {
+    const char *text = canonical_texts[i][0];
+    const char *canonical = canonical_texts[i][1];
+    assert_canonical (text, canonical ? canonical : text);
+  }
+}
+
+static void
+numbers_have_a_decimal_point_in_every_locale (void **state)
+{
+  (void) state;
+  if (setlocale (LC_ALL, "de_DE.UTF-8") == NULL)
+    skip ();
+  assert_canonical ("rescale 0.5,1.25 | gamma 0.1",
+                    "rescale 0.5,1.25 | gamma 0.1");
+  setlocale (LC_ALL, "C");
+}
+
+static void
+an_error_names_the_byte_the_word_and_what_is_allowed (void **state)
+{
+  (void) state;
+  static const struct {
+    const char *text, *message;
+  } cases[] = {
+    { "", "byte 0: an operation is missing; use one of linear, clamp" },
+    { "znorm |", "byte 7: an operation is missing" },
+    { "znorm || znorm", "byte 7: an operation is missing" },
+    { "znorm | blur 3", "byte 8, 'blur': unknown operation; use one of" },
+    { "resample 1,1,1", "byte 0, 'resample': unknown operation" },
+    { "random-flip x", "byte 0, 'random-flip': unknown operation" },
+    { "Clamp 0,1", "byte 0, 'Clamp': unknown operation" },
+    { "clamp", "byte 5: expected a range LO,HI" },
+    { "clamp 0,1 2", "byte 10, '2': clamp has all of its arguments" },
+    { "clamp 0,x", "byte 8, 'x': not a number" },
+    { "clamp 0,", "byte 6, '0,': not a number" },
+    { "clamp 5,1", "byte 6, '5,1': LO is greater than HI" },
+    { "clamp nan,1", "byte 6, 'nan': not a number" },
+    { "clamp 0,inf", "byte 8, 'inf': not a number" },
+    { "clamp 0,1e999", "byte 8, '1e999': not a number" },
+    { "clamp 0x1,2", "byte 6, '0x1': not a number" },
+    { "rescale 0,1 from p5,p5", "byte 17, 'p5,p5': expected percentiles" },
+    { "rescale 0,1 from p-1,p5", "expected percentiles" },
+    { "rescale 0,1 from p1,p101", "expected percentiles" },
+    { "window teeth", "byte 7, 'teeth': expected a window: brain, bone" },
+    { "window 1,0", "byte 7, '1,0': the width is not greater than 0" },
+    { "gamma 0", "byte 6, '0': expected an exponent greater than 0" },
+    { "znorm of mask", "byte 9, 'mask': expected all or nonzero" },
+    { "crop 1,2", "byte 5, '1,2': expected three ranges" },
+    { "crop 1,5:5,:", "byte 7, '5:5': expected three ranges" },
+    { "crop 1,,:", "byte 5, '1,,:': expected three ranges" },
+    { "crop -1:4,:,:", "byte 5, '-1:4': expected three ranges" },
+    { "pad 1,99999999999999999999,3", "byte 6, '99999999999999999999'" },
+    { "pad 1 by", "byte 8: expected a number to pad by" },
+    { "pad 1 mirror", "byte 6, 'mirror': pad has all of its arguments" },
+    { "crop-or-pad 0", "byte 12, '0': expected a size" },
+    { "flip x,x", "byte 5, 'x,x': expected axes" },
+    { "flip x,", "byte 5, 'x,': expected axes" },
+    { "rot90 xx", "byte 6, 'xx': expected two axes" },
+    { "rot90 xy 4", "byte 9, '4': expected 1, 2 or 3 quarters" },
+    { "reorient RAL", "byte 9, 'RAL': expected where x, y and z" },
+    { "reorient ras", "byte 9, 'ras': expected where x, y and z" },
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct radio_pipeline *pipeline = NULL;
+    assert_fails (radio_pipeline_parse (cases[i].text, &pipeline),
+                  RADIO_ERROR_ARGUMENT, cases[i].message);
+    assert_null (pipeline);
+  }
+}
+
+static void
+more_operations_than_allowed_are_refused (void **state)
+{
+  (void) state;
+  struct radio_pipeline *pipeline;
+  char *text = malloc (8 * RADIO_PIPELINE_MAX_STEPS + 16);
+  assert_non_null (text);
+  for (size_t i = 0; i <= RADIO_PIPELINE_MAX_STEPS; i++)
+    memcpy (text + 8 * i, "flip x |", 8);
+  text[8 * RADIO_PIPELINE_MAX_STEPS + 7] = '\0';
+  assert_fails (radio_pipeline_parse (text, &pipeline), RADIO_ERROR_LIMIT,
+                "more than 16384 operations");
+  text[8 * RADIO_PIPELINE_MAX_STEPS - 1] = '\0';
+  assert_ok (radio_pipeline_parse (text, &pipeline));
+  radio_pipeline_free (pipeline);
+  free (text);
+}
+
+static void
+a_failed_allocation_is_reported (void **state)
+{
+  (void) state;
+  for (size_t nth = 1;; nth++) {
+    struct radio_pipeline *pipeline = NULL;
+    alloc_fail_nth (nth);
+    enum radio_status status = radio_pipeline_parse (
+      "linear 1,2 | clamp 0.5,1 | flip x | flip x | flip x | flip x | flip x "
+      "| flip x | crop 1:2,:,: | pad 1 by 0.5", &pipeline);
+    if (!alloc_fail_end ()) {
+      assert_ok (status);
+      radio_pipeline_free (pipeline);
+      assert_true (nth > 4);
+      break;
+    }
+    assert_int_equal (status, RADIO_ERROR_MEMORY);
+    assert_null (pipeline);
+    assert_int_equal (rd_alloc_live_count (), 0);
+  }
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (a_pipeline_is_printed_in_its_canonical_form),
+    cmocka_unit_test (numbers_have_a_decimal_point_in_every_locale),
+    cmocka_unit_test (an_error_names_the_byte_the_word_and_what_is_allowed),
+    cmocka_unit_test (more_operations_than_allowed_are_refused),
+    cmocka_unit_test (a_failed_allocation_is_reported),
+  };
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
