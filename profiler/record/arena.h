@@ -3,7 +3,7 @@
  * process, from a file, or while it records, from a copy.  It is one mapping,
  * of a header, the ring of spans, and blocks of any size, and what
  * is in it points into it: a reader subtracts the address at which it was
- * mapped, which the header has, and checks the rest (recover.c).
+ * mapped, which the header has, and checks the rest (recover/recover.c).
  *
  * Other recorders have no arena: NULL is the heap. */
 #ifndef RD_RECORD_ARENA_H

@@ -181,7 +181,7 @@ compact_log (struct rd_writer_state *writer, size_t chunk_slots)
  * A process may be killed at any store.  `nretired' changes before the figures
  * that a run changes, so a reader knows the last run whose figures may be
  * incomplete, and sets them once more: the number of runs in its octave and
- * its node's total are in one of two records, in turn (recover.c).
+ * its node's total are in one of two records, in turn (recover/recover.c).
  *----------------------------------------------------------------------*/
 
 static void

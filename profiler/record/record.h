@@ -27,9 +27,9 @@
  * thread's children go through it too.
  *
  * Layers, each calling only those before it: clock, run queue, usage; arena;
- * names;
- * notes; tree; log and span memory; writer; shared, tap, frame; process;
- * scope, handoff, hooks; collect; snapshot; beat; recorder.
+ * names; notes; tree; log and span memory; writer; shared, tap, frame; process;
+ * scope, handoff, hooks; collect; snapshot; beat; recorder; recover/, which
+ * makes a recorder out of an image.
  */
 #ifndef RD_RECORD_H
 #define RD_RECORD_H

@@ -82,7 +82,7 @@ rd_node_add_unlogged (struct rd_writer_state *writer, struct rd_node *node,
 
 /* Counts a run that the log does not keep.  Of a process that was killed, the
  * last such run counts if the node's drops do: they are the runs in its
- * octaves and the pending one, and change last (see recover.c). */
+ * octaves and the pending one, and change last (see recover/recover.c). */
 static inline void
 rd_node_drop (struct rd_writer_state *writer, struct rd_node *node,
               uint64_t duration)

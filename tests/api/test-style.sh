@@ -70,6 +70,7 @@ include
 src/base
 profiler
 profiler/record: profiler profiler/model
+profiler/record/recover: profiler/record profiler profiler/model
 profiler/model: profiler
 profiler/view: profiler profiler/model
 profiler/export: profiler profiler/model profiler/view

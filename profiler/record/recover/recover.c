@@ -20,7 +20,7 @@
 #include "profiler/record/frame.h"
 #include "profiler/record/log.h"
 #include "profiler/record/recorder.h"
-#include "profiler/record/recover.h"
+#include "profiler/record/recover/recover.h"
 #include "profiler/record/shared.h"
 #include "profiler/record/tree.h"
 #include "profiler/record/writer.h"

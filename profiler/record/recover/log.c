@@ -7,7 +7,7 @@
 
 #include "src/base/checked.h"
 #include "src/base/error.h"
-#include "profiler/record/recover.h"
+#include "profiler/record/recover/recover.h"
 #include "profiler/record/tree.h"
 
 /*------------------------------------------------------------------------
