@@ -25,8 +25,10 @@
 /* All intervals together hold with this probability less than 1. */
 #define ALPHA 0.05
 
-/* Part of the whole that is of practical relevance. */
+/* Part of the whole that is of practical relevance; and where conditions
+ * differ, since what a thread lost its CPU in takes longer. */
 #define LEAST_SHARE 0.005
+#define LEAST_SHARE_UNFAIR 0.02
 
 struct radio_comparison {
   const struct radio_profile *before, *after;
@@ -409,7 +411,9 @@ set_thresholds (struct pairing *pairing)
     for (int side = 0; side < 2; side++)
       if (pairing->groups.at[pairing->order[k]].parent == RD_NO_INDEX)
         whole[side] += measure_basis (pairing, side, k, TOTAL, NULL);
-  pairing->least_ns = LEAST_SHARE * fmax (whole[0], whole[1]);
+  pairing->least_ns = (pairing->comparison->conditions.is_unfair
+                       ? LEAST_SHARE_UNFAIR : LEAST_SHARE)
+                      * fmax (whole[0], whole[1]);
   for (size_t k = 0; k < pairing->groups.n; k++) {
     const struct group *group = &pairing->groups.at[pairing->order[k]];
     bool is_of_both = first_node (pairing, group, 0) != RD_NO_INDEX

@@ -40,9 +40,9 @@ struct merge {
 #define MAX_VALUES 8
 
 /* Of these the largest counts; but what ranks have, which are processes of
- * their own, adds up, unless it is of the machine. */
+ * their own, adds up. */
 static const char *const peaks[] = {
-  RD_FACT_RESIDENT, RD_FACT_RING, RD_FACT_CLOCK
+  RD_FACT_RESIDENT, RD_FACT_RING
 };
 
 /* Numbers that are of each part alone, and add up. */
@@ -71,7 +71,9 @@ merge_fact (struct radio_profile *joined,
   const char *values[MAX_VALUES];
   size_t nvalues = 0;
   bool has_more = false, is_name = false, is_sum = false, is_peak = false;
+  bool is_mean = strcmp (RD_FACT_CLOCK, key) == 0;
   uint64_t sum = 0, most = 0;
+  double all = 0, nparts = 0;
   for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++)
     is_sum |= strcmp (sums[i], key) == 0;
   for (size_t i = 0; i < sizeof peaks / sizeof peaks[0]; i++)
@@ -81,6 +83,9 @@ merge_fact (struct radio_profile *joined,
     if (fact == NULL)
       continue;
     sum = rd_sum (sum, rd_parse_digits (fact->value));
+    double weight = (double) rd_max_u64 (sources[i]->parts.n, 1);
+    all += weight * (double) rd_parse_digits (fact->value);
+    nparts += weight;
     most = rd_max_u64 (most, rd_parse_digits (fact->value));
     is_name |= fact->is_name;
     size_t at = 0;
@@ -91,11 +96,12 @@ merge_fact (struct radio_profile *joined,
     else if (at == nvalues)
       values[nvalues++] = fact->value;
   }
-  if (is_sum || is_peak) {
-    bool adds_up = is_sum || (joined->info.parts == RADIO_PARTS_RANKS
-                              && strcmp (key, RD_FACT_CLOCK) != 0);
+  if (is_sum || is_peak || is_mean) {
+    bool adds_up = is_sum || joined->info.parts == RADIO_PARTS_RANKS;
+    uint64_t value = is_mean ? (uint64_t) (all / nparts + 0.5)
+                     : adds_up ? sum : most;
     char text[24];
-    snprintf (text, sizeof text, "%" PRIu64, adds_up ? sum : most);
+    snprintf (text, sizeof text, "%" PRIu64, value);
     return rd_profile_add_fact (joined, key, text, false);
   }
 

@@ -4,10 +4,10 @@
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "src/base/cleanup.h"
@@ -133,18 +133,39 @@ rd_usage_cpu_model (void)
   return cpu_model;
 }
 
+/* Eight sums, each of the one before: every processor that we know of takes a
+ * cycle for each. */
+#if defined __x86_64__
+#define ADD_8_TIMES(sum) \
+  __asm__ volatile (".rept 8\n\tadd %0, %0\n\t.endr" : "+r" (sum) : : "cc")
+#elif defined __aarch64__
+#define ADD_8_TIMES(sum) \
+  __asm__ volatile (".rept 8\n\tadd %0, %0, %0\n\t.endr" : "+r" (sum))
+#endif
+
+/* 2 us at 4 GHz, so that reading the clock counts for little; of a few tries,
+ * since one may be interrupted. */
+#define CLOCK_CYCLES 8192
+#define CLOCK_TRIES 3
+
 uint64_t
 rd_usage_clock_mhz (void)
 {
-#ifdef __linux__
-  char path[80], text[32];
-  const char *at = text;
-  snprintf (path, sizeof path,
-            "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq",
-            sched_getcpu ());
-  read_text (path, text, sizeof text);
-  return next_number (&at) / 1000;
-#else
-  return 0;
+  uint64_t best = 0;
+#ifdef ADD_8_TIMES
+  for (int i = 0; i < CLOCK_TRIES; i++) {
+    struct timespec begin, end;
+    uint64_t sum = 1;
+    clock_gettime (CLOCK_MONOTONIC, &begin);
+    for (int k = 0; k < CLOCK_CYCLES / 8; k++)
+      ADD_8_TIMES (sum);
+    clock_gettime (CLOCK_MONOTONIC, &end);
+    int64_t ns = (int64_t) (end.tv_sec - begin.tv_sec) * 1000000000
+                 + (end.tv_nsec - begin.tv_nsec);
+    uint64_t mhz = ns > 0 ? UINT64_C (1000) * CLOCK_CYCLES / (uint64_t) ns
+                          : 0;
+    best = mhz > best ? mhz : best;
+  }
 #endif
+  return best;
 }

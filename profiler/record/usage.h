@@ -26,7 +26,9 @@ void rd_usage_since (struct rd_usage *usage);
 /* The model of the processors, "" if not known; read once. */
 const char *rd_usage_cpu_model (void);
 
-/* The clock of the CPU that the calling thread is on; 0: not known. */
+/* Measures the clock of the CPU that the calling thread is on, in some 7 us:
+ * what the system says of it is missing in virtual machines, and elsewhere is
+ * of another moment.  0: not known. */
 uint64_t rd_usage_clock_mhz (void);
 
 #endif /* RD_USAGE_H */

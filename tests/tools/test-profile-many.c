@@ -517,6 +517,32 @@ each_condition_is_reported_and_leaves_it_unclear (void **state)
   }
 }
 
+/* A processor that slows down by itself is no change of the program, and no
+ * reason to distrust all times either. */
+static void
+a_difference_that_the_clock_explains_is_noise (void **state)
+{
+  (void) state;
+  struct capture capture;
+  for (int is_slower = 0; is_slower < 2; is_slower++) {
+    struct rd_diff diff = { .fail_percent = 5 };
+    struct made_conditions before = quiet, after = { .wall_us = 16200,
+                                                     .cpu_us = 16000 };
+    before.clock_mhz = 3690;
+    after.clock_mhz = is_slower ? 3420 : 3690;
+    int status = report_loaded (&before, &after, &diff, &capture);
+    assert_int_equal (status, is_slower ? RD_EXIT_OK : RD_EXIT_FAILED);
+    if (is_slower) {
+      assert_says (&capture, "differs: clock: 3690 MHz -> 3420 MHz\n");
+      assert_says (&capture, "0 slower, 0 faster");
+    } else {
+      assert_says_not (&capture, "differs");
+    }
+    assert_says (&capture, "ms of a run ");
+    assert_says_not (&capture, "CPU time is compared");
+  }
+}
+
 static void
 equal_conditions_are_not_mentioned (void **state)
 {
@@ -565,6 +591,7 @@ main (void)
     cmocka_unit_test (more_cpu_time_is_found_without_cpus),
     cmocka_unit_test (two_programs_without_cpus_are_compared_by_cpu_time),
     cmocka_unit_test (each_condition_is_reported_and_leaves_it_unclear),
+    cmocka_unit_test (a_difference_that_the_clock_explains_is_noise),
     cmocka_unit_test (equal_conditions_are_not_mentioned),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

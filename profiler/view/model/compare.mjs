@@ -9,7 +9,7 @@ import { Tree } from '../data/tree.mjs';
 import { spreadInterval, spreadOf } from '../data/spread.mjs';
 
 // Of all paths together, and of the whole.
-const ALPHA = 0.05, LEAST_SHARE = 0.005;
+const ALPHA = 0.05, LEAST_SHARE = 0.005, LEAST_SHARE_UNFAIR = 0.02;
 
 const HANDOFF = 1;
 
@@ -117,7 +117,8 @@ class Comparer {
     const roots = this.top.children.map((one) => this.paths[one]);
     const whole = [0, 1].map((side) => roots.reduce((sum, path) =>
       sum + meanOf(this.runsOf('total', path, side)), 0));
-    this.least = LEAST_SHARE * Math.max(...whole);
+    this.least = Math.max(...whole)
+      * (this.conditions.isUnfair ? LEAST_SHARE_UNFAIR : LEAST_SHARE);
     const isOfBoth = ({ nodes }) => nodes.every((one) => one.length > 0);
     const tested = this.paths.filter((path) =>
       isOfBoth(path) && !this.isQueue(path) && [0, 1].some((side) =>

@@ -9,7 +9,8 @@ const FLOOR = 0.05, FLOOR_OF_ROUNDS = 0.01, FLOOR_OF_LOAD = 0.25;
 const FLOOR_OF_MACHINES = 1;
 const MIN_CPU_SHARE = 0.9, CPU_SHARE_CHANGE = 0.05, RAN_SHARE_CHANGE = 0.1;
 const LOAD_CHANGE = 0.25, LOAD_CHANGE_SHARE = 0.05, STEAL_CHANGE = 0.03;
-const CLOCK_CHANGE = 0.1, COLD_CHANGE = 0.1, COLD_CHANGE_BYTES = 65536;
+const CLOCK_CHANGE = 0.1, CLOCK_ERROR = 0.02;
+const COLD_CHANGE = 0.1, COLD_CHANGE_BYTES = 65536;
 const TICKS_ERROR = 1.5e7, CPU_TIME_ERROR = 2e6;
 
 // Facts that differ between any two recordings, or are measured.
@@ -109,9 +110,9 @@ export function compareConditions(before, after) {
   }
   const clocks = both(({ clock }) => clock);
   const ratio = Math.max(...clocks) / Math.min(...clocks);
-  if (Math.min(...clocks) > 0 && ratio > 1 + CLOCK_CHANGE) {
+  if (Math.min(...clocks) > 0 && ratio > 1 + CLOCK_ERROR) {
     floor += ratio - 1;
-    add('clock', true, clocks, (value) => value + ' MHz');
+    add('clock', ratio > 1 + CLOCK_CHANGE, clocks, (value) => value + ' MHz');
   }
   const disk = both((one) => one.disk);
   if (sides.every(({ knowsDisk }) => knowsDisk) && apart(disk)

@@ -375,23 +375,30 @@ facts_of_each_part_alone_are_added_up (void **state)
 
 /* A clock is the machine's: the fastest of it that was seen. */
 static void
-the_clock_is_that_of_the_fastest_part (void **state)
+the_clock_is_the_mean_of_all_parts (void **state)
 {
   (void) state;
   for (int is_runs = 0; is_runs < 2; is_runs++) {
-    struct radio_profile *parts[2] = { build_new ("a"), build_new ("b") };
-    struct radio_profile *joined;
+    enum radio_profile_parts kind = is_runs ? RADIO_PARTS_RUNS
+                                            : RADIO_PARTS_RANKS;
+    struct radio_profile *parts[3] = {
+      build_new ("a"), build_new ("b"), build_new ("c")
+    };
+    struct radio_profile *two, *three;
     build_fact (parts[0], RD_FACT_CLOCK, "2100", false);
     build_fact (parts[1], RD_FACT_CLOCK, "2600", false);
-    for (size_t i = 0; i < 2; i++)
+    build_fact (parts[2], RD_FACT_CLOCK, "3400", false);
+    for (size_t i = 0; i < 3; i++)
       build_finish (parts[i]);
-    assert_ok (radio_profile_join (parts, 2, is_runs ? RADIO_PARTS_RUNS
-                                   : RADIO_PARTS_RANKS, &joined));
-    assert_string_equal (rd_profile_find_fact (joined, RD_FACT_CLOCK),
-                         "2600");
-    for (size_t i = 0; i < 2; i++)
+    assert_ok (radio_profile_join (parts, 2, kind, &two));
+    assert_string_equal (rd_profile_find_fact (two, RD_FACT_CLOCK), "2350");
+    struct radio_profile *again[2] = { two, parts[2] };
+    assert_ok (radio_profile_join (again, 2, kind, &three));
+    assert_string_equal (rd_profile_find_fact (three, RD_FACT_CLOCK), "2700");
+    for (size_t i = 0; i < 3; i++)
       radio_profile_close (parts[i]);
-    radio_profile_close (joined);
+    radio_profile_close (two);
+    radio_profile_close (three);
   }
 }
 
@@ -644,7 +651,7 @@ main (void)
     cmocka_unit_test (a_text_that_differs_is_marked_as_varying),
     cmocka_unit_test (parts_have_their_own_work_and_usage),
     cmocka_unit_test (facts_of_each_part_alone_are_added_up),
-    cmocka_unit_test (the_clock_is_that_of_the_fastest_part),
+    cmocka_unit_test (the_clock_is_the_mean_of_all_parts),
     cmocka_unit_test (facts_are_kept_once_or_listed),
     cmocka_unit_test (paths_of_only_some_parts_are_kept),
     cmocka_unit_test (joined_profiles_keep_their_parts),
