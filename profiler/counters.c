@@ -13,6 +13,9 @@ const struct radio_counter rd_count_delivered
 const struct radio_counter rd_count_converted
   = { "bytes converted", "bytes" };
 
+const struct radio_counter rd_count_operated
+  = { "elements operated", "count" };
+
 const struct radio_counter rd_count_inflated = { "bytes inflated", "bytes" };
 const struct radio_counter rd_count_encoded = { "bytes encoded", "bytes" };
 const struct radio_counter rd_count_written = { "bytes written", "bytes" };

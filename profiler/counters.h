@@ -19,6 +19,9 @@ extern const struct radio_counter rd_count_decoded;     /* "bytes decoded" */
 extern const struct radio_counter rd_count_delivered;   /* "bytes delivered"*/
 extern const struct radio_counter rd_count_converted;   /* "bytes converted"*/
 
+/* Values times the operations of a pipeline that were done with them. */
+extern const struct radio_counter rd_count_operated; /* "elements operated" */
+
 /* Bytes of writes. */
 extern const struct radio_counter rd_count_inflated;    /* "bytes inflated" */
 extern const struct radio_counter rd_count_encoded;     /* "bytes encoded":

@@ -8,6 +8,7 @@
 #include <radio/box.h>
 #include <radio/context.h>
 #include <radio/dtype.h>
+#include <radio/pipeline.h>
 #include <radio/store.h>
 
 #ifdef __cplusplus
@@ -57,6 +58,25 @@ RADIO_API enum radio_status
 radio_volume_open_file (struct radio_context *context, const char *file,
                         const struct radio_file_options *options,
                         struct radio_volume **volume) RADIO_USE_RESULT;
+
+/* Applies a pipeline (radio/pipeline.h) to a volume: *derived is a handle for
+ * all calls that read (read, planes, statistics, export), and what it describes
+ * and reads are the results: shape, affine, type, voxels.  Voxels are computed
+ * as they are read; a box reads the tiles that it needs and no others, besides
+ * statistics of the whole volume, which are computed by the first read (also
+ * before an asynchronous one starts) and then kept.
+ *
+ * Positions of the pipeline are along x, y, z.  volume may have a pipeline
+ * itself, and may be closed before *derived; the pipeline may be freed.
+ * Validating a derived volume, and checking its array, is an error.
+ * Errors: RADIO_ERROR_ARGUMENT (an operation that the volume cannot have, with
+ * its number and name: a range outside of the image, values of colours, ...),
+ * RADIO_ERROR_LIMIT (2^63 voxels and more), RADIO_ERROR_UNSUPPORTED (its NIfTI
+ * header cannot hold the shape). */
+RADIO_API enum radio_status
+radio_volume_apply (struct radio_volume *volume,
+                    const struct radio_pipeline *pipeline,
+                    struct radio_volume **derived) RADIO_USE_RESULT;
 
 /* Releases a volume.  Must not be called while it is in use, also by
  * asynchronous reads.  NULL is legal. */
@@ -119,6 +139,12 @@ struct radio_volume_info {
                                          "rgb24"; "" without a header */
   size_t header_nbytes;               /* 0 when there is no NIfTI header */
   const void *header;                 /* all bytes before the voxels */
+  const char *pipeline;               /* the canonical text of what is applied;
+                                         "" if nothing is */
+  size_t statistics_count;            /* of the whole volume that the pipeline
+                                         needs: each takes a pass over it, or
+                                         more, before the first voxel is read,
+                                         unless it is known */
 };
 
 /* Fills info.  Never fails. */

@@ -28,12 +28,14 @@ radio_array_close (struct radio_array *array)
     return;
   if (array->store && rd_pool_check (array->store->context->pool) != RADIO_OK)
     return;
-  if (array->store && array->path)
+  if (array->store && array->path && !array->derived)
     rd_io_forget (array->store->io, array->path);
   if (array->store && array->store->context->tiles)
     rd_tile_cache_forget (array->store->context->tiles, array->number);
   if (array->linear)
     array->linear->close (array->linear);
+  if (array->derived)
+    array->free_derived (array->derived);
   rd_read_history_destroy (&array->history);
   rd_tile_lengths_destroy (&array->lengths);
   rd_index_cache_close (array->indexes);
@@ -44,6 +46,16 @@ radio_array_close (struct radio_array *array)
   rd_free (array->codecs_json);
   rd_free (array->attributes_json);
   rd_free (array);
+}
+
+enum radio_status
+rd_array_check_stored (const struct radio_array *array, const char *be_done)
+{
+  if (!array->derived)
+    return RADIO_OK;
+  return rd_array_fail_in (array, rd_fail (
+    RADIO_ERROR_ARGUMENT, "a volume with a pipeline cannot be %s; use the one "
+    "that it was applied to", be_done));
 }
 
 /* Copies a value's text. */

@@ -15,6 +15,8 @@
 #include "src/array/tile-lengths.h"
 #include "src/zarr/document.h"
 
+struct rd_derived;
+
 struct radio_array {
   struct radio_store *store;          /* a reference */
   char *path;
@@ -29,12 +31,21 @@ struct radio_array {
    * that radio ingests: a missing one was lost. */
   bool is_complete;
   struct rd_linear *linear;           /* it has no tiles; NULL: it has */
+  struct rd_derived *derived;         /* it is read from another array; NULL:
+                                         from its store */
+  void (*free_derived) (struct rd_derived *derived);
   char *codecs_text;                  /* for info */
   char *codecs_json;
   char *attributes_json;
 };
 
 RD_DEFINE_CLEANUP (array, struct radio_array, radio_array_close);
+
+/* RADIO_ERROR_ARGUMENT, which says that it cannot `be done', of derived arrays:
+ * they have no tiles of their own. */
+enum radio_status rd_array_check_stored (const struct radio_array *array,
+                                         const char *be_done)
+  RADIO_USE_RESULT;
 
 /* Makes a handle from a parsed document (which is taken, also on failure). */
 enum radio_status rd_array_open_doc (struct radio_store *store,

@@ -270,6 +270,7 @@ enum radio_status
                     array ? "check" : "array");
   RD_SCOPE ("check", RD_IN_OPERATION);
   RD_NOTE_NAME ("array", array->path);
+  RD_TRY (rd_array_check_stored (array, "checked"));
   const struct rd_layout *layout = &array->layout;
   rd_annotate_shapes (layout->rank, layout->shape, layout->chunk.shape,
                   layout->tile.shape);

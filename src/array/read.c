@@ -12,6 +12,7 @@
 #include "src/base/checked.h"
 #include "src/base/structs.h"
 #include "profiler/counters.h"
+#include "src/array/derived.h"
 #include "src/array/fetch.h"
 #include "src/array/layout.h"
 #include "src/array/linear.h"
@@ -23,11 +24,15 @@
 #define MAX_ADMISSIONS 3
 
 struct read {
-  struct rd_tile_read tiles;
+  struct rd_tile_read tiles;          /* of the source, if it is derived */
+  struct radio_array *array;
   enum radio_dtype dtype;             /* never STORED */
   size_t item_nbytes;                 /* delivered */
   bool scaled;
   double slope, inter;
+  bool maps;                          /* values are computed: by map */
+  struct rd_row_map map;
+  struct rd_pieces pieces;            /* the requests, if it is derived */
   struct rd_read_stop stop;           /* if the caller may end it */
   struct rd_admission admissions[MAX_ADMISSIONS];
 };
@@ -52,13 +57,26 @@ static const struct radio_site place_site = {
 static const struct radio_site convert_site = {
   "convert", RD_IN_PLACE, "place", __FILE__, __LINE__, RADIO_SCOPE_WORK
 };
+static const struct radio_site operate_site = {
+  "operate", RD_IN_PLACE, "place", __FILE__, __LINE__, RADIO_SCOPE_WORK
+};
+
+/* How a part of a request is repeated; NULL if it is not. */
+static const struct rd_piece *
+repeated_piece (const struct read *read, size_t number)
+{
+  const struct rd_piece *piece = read->pieces.list
+    ? &read->pieces.list[number] : NULL;
+  return piece && piece->repeats ? piece : NULL;
+}
 
 /* Copies a part of a tile to where a request wants it. */
 static enum radio_status
-deliver (const struct read *read, const struct radio_request *request,
-         const struct radio_box *box, const struct radio_box *part,
-         const struct rd_view *view)
+deliver (const struct read *read, size_t number, const struct radio_box *box,
+         const struct radio_box *part, const struct rd_view *view)
 {
+  const struct radio_request *request = &read->tiles.requests[number];
+  const struct rd_piece *repeated = repeated_piece (read, number);
   const struct rd_array_doc *doc = read->tiles.array->doc;
   struct rd_box_copy copy = {
     .rank = part->rank,
@@ -68,8 +86,13 @@ deliver (const struct read *read, const struct radio_request *request,
     .scaled = read->scaled,
     .slope = read->slope,
     .inter = read->inter,
+    .map = read->maps ? rd_row_map_run : NULL,
+    .map_data = &read->map,
   };
   memcpy (copy.shape, part->size, sizeof copy.shape);
+  for (size_t i = 0; repeated && i < part->rank; i++)
+    if (repeated->repeat[i] > 1)
+      copy.shape[i] = repeated->repeat[i];
   if (request->strides)
     memcpy (copy.to_strides, request->strides,
             part->rank * sizeof *copy.to_strides);
@@ -85,6 +108,9 @@ deliver (const struct read *read, const struct radio_request *request,
                              view->strides);
   if (!view->shuffled) {
     memcpy (copy.from_strides, view->strides, sizeof copy.from_strides);
+    for (size_t i = 0; repeated && i < part->rank; i++)
+      if (repeated->repeat[i] > 1)
+        copy.from_strides[i] = 0;
     copy.from = view->data + offset;
     copy.from_swapped = view->swapped;
     return rd_box_copy_run (&copy);
@@ -109,6 +135,13 @@ static const struct rd_counter_set place_set = {
     [RD_AMOUNT_MORE_BYTES] = &rd_count_converted,
   },
 };
+static const struct rd_counter_set operate_set = {
+  .counters = {
+    [RD_AMOUNT_BYTES] = &rd_count_delivered,
+    [RD_AMOUNT_MORE_BYTES] = &rd_count_converted,
+    [RD_AMOUNT_OTHER] = &rd_count_operated,
+  },
+};
 
 /* Shuffled elements are placed within the scope of their decoding. */
 static enum radio_status
@@ -122,20 +155,28 @@ place (struct rd_tile_read *tiles, size_t number,
   if (!rd_box_intersect (box, &request->box, &part))
     return RADIO_OK;
   const struct rd_type *stored = &tiles->array->doc->type;
+  const struct rd_piece *repeated = repeated_piece (read, number);
   uint64_t count = radio_box_count (&part);
+  for (size_t i = 0; repeated && i < part.rank; i++)
+    count = rd_mul_sat (count, repeated->repeat[i]);
   uint64_t part_nbytes = rd_mul_sat (count, read->item_nbytes);
   if (view && view->shuffled) {
     *nbytes += part_nbytes;
-    return deliver (read, request, box, &part, view);
+    return deliver (read, number, box, &part, view);
   }
-  bool converts = read->scaled || read->dtype != stored->dtype;
+  bool converts = read->scaled || read->maps || read->dtype != stored->dtype;
   RD_COUNTING_SCOPE struct rd_counting counting = rd_count_next_in (
-    !view ? &fill_site : converts ? &convert_site : &place_site, &place_set);
+    read->maps ? &operate_site : !view ? &fill_site
+    : converts ? &convert_site : &place_site,
+    read->maps ? &operate_set : &place_set);
   counting.amounts[RD_AMOUNT_BYTES] = part_nbytes;
   if (converts)
     counting.amounts[RD_AMOUNT_MORE_BYTES]
       = rd_mul_sat (count, stored->item_nbytes);
-  return deliver (read, request, box, &part, view);
+  if (read->maps)
+    counting.amounts[RD_AMOUNT_OTHER]
+      = rd_mul_sat (count, read->map.program->nkernels);
+  return deliver (read, number, box, &part, view);
 }
 
 enum radio_status
@@ -161,7 +202,7 @@ rd_array_check_box (const struct radio_array *array,
 static enum radio_status
 check_request (const struct read *read, const struct radio_request *request)
 {
-  const struct radio_array *array = read->tiles.array;
+  const struct radio_array *array = read->array;
   RD_TRY (rd_array_check_box (array, &request->box));
   uint64_t count = radio_box_count (&request->box), nbytes;
   if (count == 0)
@@ -184,11 +225,13 @@ check_request (const struct read *read, const struct radio_request *request)
 /* True when elements are contiguous along the last axis, both of a request and
  * of a tile: then rows can be unshuffled straight into memory. */
 static bool
-takes_rows (const struct read *read, const struct radio_request *request)
+takes_rows (const struct read *read, size_t number)
 {
+  const struct radio_request *request = &read->tiles.requests[number];
   const struct rd_layout *layout = &read->tiles.array->layout;
   const struct radio_box *box = &request->box;
-  if (box->rank == 0 || layout->chain->n_array > 0)
+  if (box->rank == 0 || layout->chain->n_array > 0
+      || repeated_piece (read, number))
     return false;
   size_t last = box->rank - 1;
   return !request->strides || box->size[last] <= 1
@@ -223,7 +266,55 @@ use_cache (struct rd_tile_read *tiles, struct rd_admission *admissions)
   tiles->nadmissions = tiles->n;
 }
 
-/* Checks and prepares a read; options may be NULL. */
+/* Replaces the requests, which are checked, by those for the source. */
+static enum radio_status
+cut_requests (struct read *read)
+{
+  struct rd_derived *derived = read->array->derived;
+  struct rd_tile_read *tiles = &read->tiles;
+  RD_TRY (rd_derived_complete (derived));
+  const struct rd_row_program padding = {
+    .from = derived->program.compute, .compute = derived->program.compute,
+    .slope = 1, .saturates = derived->program.saturates,
+  };
+  const struct rd_row_map map = { &padding, read->dtype };
+  struct rd_box_copy delivery = {
+    .from_type = derived->source->doc->type,
+    .to_dtype = read->dtype,
+    .scaled = read->scaled,
+    .slope = read->slope,
+    .inter = read->inter,
+  };
+  if (derived->computes) {
+    read->maps = true;
+    read->map = (struct rd_row_map) { &derived->program, read->dtype };
+    delivery.from_type = rd_type_of (padding.compute);
+    delivery.scaled = read->scaled = false;
+    delivery.map = rd_row_map_run;
+    delivery.map_data = &map;
+  }
+  RD_TRY (rd_derived_cut (derived, tiles->requests, tiles->n, &delivery,
+                          read->item_nbytes, &read->pieces));
+  tiles->array = derived->source;
+  tiles->requests = read->pieces.requests;
+  tiles->n = read->pieces.n;
+  return RADIO_OK;
+}
+
+/* Checks that elements can be delivered as wanted. */
+static enum radio_status
+check_delivery (const struct read *read, enum radio_dtype dtype)
+{
+  const struct radio_array *array = read->array;
+  bool computes = array->derived && array->derived->computes;
+  enum radio_status status = computes && !read->scaled
+    ? rd_row_check (read->dtype)
+    : rd_box_copy_check (&array->doc->type, dtype, read->scaled);
+  return status == RADIO_OK ? status : rd_array_fail_in (array, status);
+}
+
+/* Checks and prepares a read; options may be NULL.  end_read ends it, also
+ * after a failure. */
 static enum radio_status
 begin_read (struct read *read, struct radio_array *array,
             const struct radio_request *requests, size_t n,
@@ -234,6 +325,9 @@ begin_read (struct read *read, struct radio_array *array,
   read->tiles = (struct rd_tile_read) {
     .array = array, .requests = requests, .n = n, .place = place,
   };
+  read->array = array;
+  read->maps = false;
+  read->pieces = (struct rd_pieces) { 0 };
   read->dtype = dtype == RADIO_STORED ? stored->dtype : dtype;
   read->scaled = scaling != NULL;
   read->slope = scaling ? scaling->slope : 1;
@@ -245,22 +339,24 @@ begin_read (struct read *read, struct radio_array *array,
     rd_read_stop_init (&read->stop, array->store->io, options);
     read->tiles.stop = &read->stop;
   }
-  enum radio_status status = rd_box_copy_check (stored, dtype, read->scaled);
-  if (status != RADIO_OK)
-    return rd_array_fail_in (array, status);
+  RD_TRY (check_delivery (read, dtype));
   read->item_nbytes = read->dtype == stored->dtype
     ? stored->item_nbytes : radio_dtype_nbytes (read->dtype);
-  read->tiles.takes_shuffled = !read->scaled && read->dtype == stored->dtype
-    && read->dtype != RADIO_BOOL;
   for (size_t i = 0; i < n; i++) {
-    status = check_request (read, &requests[i]);
+    enum radio_status status = check_request (read, &requests[i]);
     if (status != RADIO_OK)
       return n == 1 ? status : rd_fail_in (status, "request %zu", i);
-    read->tiles.takes_shuffled &= takes_rows (read, &requests[i]);
   }
   RD_TRY (rd_pool_check (array->store->context->pool));
-  rd_annotate_boxes (&array->layout, requests, n);
-  if (array->is_complete && !is_once)
+  if (array->derived)
+    RD_TRY (cut_requests (read));
+  const struct radio_array *source = read->tiles.array;
+  read->tiles.takes_shuffled = !read->scaled && !read->maps
+    && read->dtype == source->doc->type.dtype && read->dtype != RADIO_BOOL;
+  for (size_t i = 0; i < read->tiles.n && read->tiles.takes_shuffled; i++)
+    read->tiles.takes_shuffled = takes_rows (read, i);
+  rd_annotate_boxes (&source->layout, read->tiles.requests, read->tiles.n);
+  if (source->is_complete && !is_once)
     use_cache (&read->tiles, read->admissions);
   for (size_t i = 0; i < n && !array->store->context->no_huge_pages; i++)
     rd_pages_advise (&requests[i], read->item_nbytes);
@@ -269,11 +365,12 @@ begin_read (struct read *read, struct radio_array *array,
 
 /* Returns the result of a read whose tiles were read with this status. */
 static enum radio_status
-end_read (const struct read *read, enum radio_status status)
+end_read (struct read *read, enum radio_status status)
 {
-  const struct radio_array *array = read->tiles.array;
+  const struct radio_array *array = read->array;
   if (status == RADIO_OK && read->tiles.found_missing)
     status = rd_fetch_check_exists (&read->tiles);
+  rd_pieces_free (&read->pieces);
   if (status == RADIO_ERROR_CANCELLED)
     rd_fail (status, "the read was cancelled");
   else if (status == RADIO_ERROR_TIMEOUT)

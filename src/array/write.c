@@ -416,5 +416,6 @@ radio_array_write (struct radio_array *array, const struct radio_box *box,
   RD_NOT_NULL (box);
   RD_SCOPE ("write", RD_IN_OPERATION);
   RD_NOTE_NAME ("array", array->path);
+  RD_TRY (rd_array_check_stored (array, "written"));
   return rd_scope_end_with (write_box (array, box, buffer, nbytes));
 }

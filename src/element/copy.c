@@ -389,7 +389,9 @@ convert_row (const struct plan *plan, const struct rd_box_copy *copy,
       plan->move_in (source, from_stride, buffer_in, from_item, n, 0);
       source = buffer_in;
     }
-    if (copy->scaled) {
+    if (copy->map)
+      RD_TRY (copy->map (copy->map_data, source, target, n));
+    else if (copy->scaled) {
       plan->convert (source, (unsigned char *) values, n * item_nparts);
       rd_convert_scale (values, plan->to_type.dtype, target, n, copy->slope,
                         copy->inter);
@@ -502,9 +504,10 @@ rd_box_copy_run (const struct rd_box_copy *copy)
     return RADIO_OK;
 
   size_t axis = plan.rank - 1, item_nbytes = plan.from_type.item_nbytes;
-  if (!plan.convert && repeat_element (&plan, copy))
+  bool by_rows = plan.convert || copy->map;
+  if (!by_rows && repeat_element (&plan, copy))
     return RADIO_OK;
-  if (!plan.convert && !plan.swapped
+  if (!by_rows && !plan.swapped
       && plan.from_strides[axis] == (int64_t) item_nbytes
       && plan.to_strides[axis] == (int64_t) item_nbytes) {
     copy_whole_rows (&plan, copy);
@@ -513,7 +516,7 @@ rd_box_copy_run (const struct rd_box_copy *copy)
   uint64_t at[RADIO_MAX_RANK] = { 0 };
   int64_t from = 0, to = 0;
   do
-    if (plan.convert)
+    if (by_rows)
       RD_TRY (convert_row (&plan, copy, copy->from + from, copy->to + to));
     else
       plan.move_in (copy->from + from, plan.from_strides[axis],

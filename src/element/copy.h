@@ -8,6 +8,12 @@
 
 #include "src/element/type.h"
 
+/* Computes n elements of a type from n of another, contiguous and in the
+ * machine's byte order; neither side needs to be aligned. */
+typedef enum radio_status rd_map_fn (const void *data,
+                                     const unsigned char *from,
+                                     unsigned char *to, size_t n);
+
 struct rd_box_copy {
   size_t rank;
   uint64_t shape[RADIO_MAX_RANK];           /* elements to copy */
@@ -24,6 +30,10 @@ struct rd_box_copy {
   /* value * slope + inter, for float32 and float64 destinations only. */
   bool scaled;
   double slope, inter;
+
+  /* Computes rows instead of converting them; NULL: they are converted. */
+  rd_map_fn *map;
+  const void *map_data;
 };
 
 /* Returns RADIO_ERROR_ARGUMENT, naming both types, when values of one type
@@ -34,7 +44,7 @@ enum radio_status rd_box_copy_check (const struct rd_type *from,
 
 /* Copies the elements.  Rows that are contiguous on both sides and need no
  * conversion are copied whole.  RADIO_ERROR_RANGE names the first value that
- * does not fit. */
+ * does not fit; or it is what map returns. */
 enum radio_status rd_box_copy_run (const struct rd_box_copy *copy)
   RADIO_USE_RESULT;
 

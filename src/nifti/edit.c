@@ -159,6 +159,57 @@ rd_nifti_set_type (const struct rd_nifti *nifti, enum radio_dtype dtype,
   return RADIO_OK;
 }
 
+/* The code for an affine of an image whose header has none: aligned to
+ * something. */
+#define SFORM_ALIGNED 2
+
+enum radio_status
+rd_nifti_grid_header (const struct rd_nifti *nifti,
+                      const struct rd_buffer *prefix,
+                      const struct rd_nifti_grid *grid, struct rd_buffer *out)
+{
+  struct rd_field_layout layout = rd_field_layout_of (nifti);
+  const struct radio_box whole = rd_box_whole (nifti->rank, nifti->shape);
+  RD_TRY (rd_nifti_box_header (nifti, prefix, &whole, out));
+  unsigned char *bytes = out->data;
+  size_t ndim = nifti->ndim;
+  for (size_t i = 0; i < nifti->rank; i++) {
+    size_t axis = rd_nifti_axis (nifti, i);
+    if (axis < 1 || axis > 3)
+      continue;
+    if (layout.version == 1 && grid->shape[i] > NIFTI1_MAX_DIM)
+      return rd_fail (RADIO_ERROR_UNSUPPORTED, "%" PRIu64 " voxels along %c; "
+                      "the image's header, NIfTI-1, holds at most %d",
+                      grid->shape[i], (int) ("xyz"[axis - 1]),
+                      NIFTI1_MAX_DIM);
+    /* An axis that the header does not count has one element. */
+    for (; ndim < axis && grid->shape[i] > 1; ndim++)
+      rd_field_set_int (&layout, bytes, RD_FIELD_DIM, ndim + 1, 1);
+    if (axis <= ndim)
+      rd_field_set_int (&layout, bytes, RD_FIELD_DIM, axis,
+                        (int64_t) grid->shape[i]);
+    rd_field_set_real (&layout, bytes, RD_FIELD_PIXDIM, axis,
+                       grid->spacing[axis - 1]);
+  }
+  rd_field_set_int (&layout, bytes, RD_FIELD_DIM, 0, (int64_t) ndim);
+  /* The directions and the order of acquisition are lost. */
+  rd_field_set_int (&layout, bytes, RD_FIELD_DIM_INFO, 0, 0);
+  rd_field_set_int (&layout, bytes, RD_FIELD_SLICE_CODE, 0, 0);
+  rd_field_set_int (&layout, bytes, RD_FIELD_SLICE_START, 0, 0);
+  rd_field_set_int (&layout, bytes, RD_FIELD_SLICE_END, 0, 0);
+  if (!grid->has_affine)
+    return RADIO_OK;
+  int code = rd_nifti_has_sform (nifti) ? nifti->sform_code
+             : rd_nifti_has_qform (nifti) ? nifti->qform_code
+             : SFORM_ALIGNED;
+  rd_field_set_int (&layout, bytes, RD_FIELD_QFORM_CODE, 0, 0);
+  rd_field_set_int (&layout, bytes, RD_FIELD_SFORM_CODE, 0, code);
+  for (size_t i = 0; i < 12; i++)
+    rd_field_set_real (&layout, bytes, RD_FIELD_SROW, i,
+                       grid->affine[i / 4][i % 4]);
+  return RADIO_OK;
+}
+
 static void
 set_axes (const struct rd_nifti_make *make,
           const struct rd_field_layout *layout,

@@ -137,6 +137,23 @@ enum radio_status rd_nifti_set_type (const struct rd_nifti *nifti,
                                      struct rd_buffer *prefix)
   RADIO_USE_RESULT;
 
+/* The grid of an image that is derived from another one. */
+struct rd_nifti_grid {
+  uint64_t shape[RADIO_MAX_RANK];     /* array order, rank of nifti */
+  double spacing[3];                  /* along x, y, z */
+  double affine[3][4];
+  bool has_affine;                    /* it becomes the sform */
+};
+
+/* A header for such an image: single file, without extensions, sform instead
+ * of qform.  out is replaced by all bytes before the voxels.
+ * RADIO_ERROR_UNSUPPORTED names what the header's version cannot hold. */
+enum radio_status rd_nifti_grid_header (const struct rd_nifti *nifti,
+                                        const struct rd_buffer *prefix,
+                                        const struct rd_nifti_grid *grid,
+                                        struct rd_buffer *out)
+  RADIO_USE_RESULT;
+
 #define RD_NIFTI_MM 2
 #define RD_NIFTI_SECONDS 8
 

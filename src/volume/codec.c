@@ -200,6 +200,31 @@ rd_file_document (const struct rd_nifti *nifti,
 }
 
 enum radio_status
+rd_derived_document (const struct rd_array_doc *source,
+                     const struct rd_type *type, const uint64_t *shape,
+                     const uint64_t *tile_shape,
+                     struct json_object **document)
+{
+  char buffer[24];
+  struct rd_json_make make = { false };
+  struct json_object *array;
+  RD_TRY (rd_array_doc_write (source, &array));
+  rd_json_add (&make, array, "shape",
+               rd_json_new_shape (&make, source->rank, shape));
+  rd_json_add_string (&make, array, "data_type", rd_type_name (type, buffer));
+  if (type->dtype != source->type.dtype)
+    add_fill_value (&make, array, type->dtype);
+  struct json_object *grid = rd_json_add_object (&make, array, "chunk_grid");
+  rd_json_add_string (&make, grid, "name", "regular");
+  struct json_object *to = rd_json_add_object (&make, grid, "configuration");
+  rd_json_add (&make, to, "chunk_shape",
+               rd_json_new_shape (&make, source->rank, tile_shape));
+  struct json_object *codecs = rd_json_add_list (&make, array, "codecs");
+  add_bytes (&make, codecs, type->unit_nbytes);
+  return rd_json_make_end (&make, array, document);
+}
+
+enum radio_status
 rd_level_document (const struct rd_nifti *nifti,
                    const struct rd_tiling *tiling,
                    struct json_object *codecs, struct json_object **document)

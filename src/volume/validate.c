@@ -311,6 +311,7 @@ enum radio_status
   RD_NOT_NULL (volume);
   RD_SCOPE ("validate", RD_IN_OPERATION);
   RD_NOTE_NAME ("volume", volume->path);
+  RD_TRY (rd_array_check_stored (volume->array, "validated"));
   return rd_scope_end_with (
     validate (volume, check, check_nbytes, damage, user_data));
 }

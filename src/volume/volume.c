@@ -108,6 +108,24 @@ ome_affine (const struct rd_volume_meta *meta, double affine[3][4])
   return seen == 7;
 }
 
+size_t
+rd_volume_axis (const struct radio_volume *volume, char letter)
+{
+  return axis_index (volume->meta.axes, letter);
+}
+
+void
+rd_volume_orient (struct radio_volume *volume, bool is_oriented)
+{
+  struct radio_volume_info *info = &volume->info;
+  size_t axis_of[3];
+  if (!rd_orientation (info->affine, info->orientation, axis_of)
+      || !is_oriented)
+    info->orientation[0] = '\0';
+  for (size_t plane = 0; plane < 3; plane++)
+    info->plane_axis[plane] = rd_volume_axis (volume, "xyz"[axis_of[plane]]);
+}
+
 void
 rd_volume_fill_info (struct radio_volume *volume)
 {
@@ -126,6 +144,7 @@ rd_volume_fill_info (struct radio_volume *volume)
     .nifti_type = meta->has_nifti ? nifti->type_name : "",
     .header = meta->has_nifti ? meta->prefix.data : NULL,
     .header_nbytes = meta->has_nifti ? meta->prefix.nbytes : 0,
+    .pipeline = "",
   };
   radio_array_get_info (volume->array, &info->array);
 
@@ -147,12 +166,7 @@ rd_volume_fill_info (struct radio_volume *volume)
     info->space_unit = or_empty (meta->space_unit);
     info->time_unit = or_empty (meta->time_unit);
   }
-  size_t axis_of[3];
-  if (!rd_orientation (info->affine, info->orientation, axis_of)
-      || !is_oriented)
-    info->orientation[0] = '\0';
-  for (size_t plane = 0; plane < 3; plane++)
-    info->plane_axis[plane] = axis_index (meta->axes, "xyz"[axis_of[plane]]);
+  rd_volume_orient (volume, is_oriented);
 
   /* The window is of scaled values: the header's is, too, but omero's is of
    * stored ones. */
@@ -240,10 +254,12 @@ radio_volume_open (struct radio_store *store, const char *path,
 void
 radio_volume_close (struct radio_volume *volume)
 {
-  if (volume == NULL)
+  if (volume == NULL || atomic_fetch_sub (&volume->nothers, 1) > 0)
     return;
   radio_array_close (volume->array);
   rd_meta_free (&volume->meta);
+  radio_pipeline_free (volume->pipeline);
+  radio_volume_close (volume->root);
   rd_free (volume->path);
   rd_free (volume);
 }
@@ -548,6 +564,9 @@ radio_volume_stored_nbytes (struct radio_volume *volume, uint64_t *nbytes)
 {
   RD_NOT_NULL (volume);
   RD_NOT_NULL (nbytes);
+  /* A volume with a pipeline takes no place. */
+  if (volume->root)
+    volume = volume->root;
   if (volume->array->linear) {
     *nbytes = volume->file_nbytes;
     return RADIO_OK;

@@ -5,9 +5,11 @@
 
 #include <radio/volume.h>
 
+#include "src/operation/pipeline.h"
 #include "src/volume/meta.h"
 
 struct radio_volume {
+  atomic_int nothers;                 /* references besides the first one */
   char *path;                         /* of a file: its name */
   uint64_t file_nbytes;               /* of the voxels' file */
   struct radio_array *array;
@@ -15,6 +17,10 @@ struct radio_volume {
                                          its document in the volume's */
   struct rd_volume_meta meta;
   struct radio_volume_info info;
+
+  /* Of a volume with a pipeline; else NULL. */
+  struct radio_volume *root;          /* a reference; it has none */
+  struct radio_pipeline *pipeline;    /* all that is applied to it */
 };
 
 RD_DEFINE_CLEANUP (volume, struct radio_volume, radio_volume_close);
@@ -28,5 +34,20 @@ enum radio_status rd_volume_open_group (struct radio_store *store,
 
 /* Fills a volume's info from its metadata and its array. */
 void rd_volume_fill_info (struct radio_volume *volume);
+
+/* Sets orientation and plane_axis by the affine; no orientation unless it is
+ * known. */
+void rd_volume_orient (struct radio_volume *volume, bool is_oriented);
+
+/* The axis of the array for x, y or z; the rank if a 2-D image lacks it. */
+size_t rd_volume_axis (const struct radio_volume *volume, char letter);
+
+/* True if an element is a channel of a colour. */
+static inline bool
+rd_volume_is_colour (const struct radio_volume *volume)
+{
+  return volume->meta.has_nifti
+         && volume->meta.nifti.colour != RD_COLOUR_NONE;
+}
 
 #endif /* RD_VOLUME_H */

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* The operations on values, done on a row while it is in the cache: stored
+ * elements are scaled, pass all operations in one type, and are converted to
+ * the type wanted.
+ *
+ * That type is float32, and float64 if the stored type is float64 or an integer
+ * of 32 or 64 bits, which float32 would round.  Each operation rounds once to
+ * it, so that the result is that of the operations one after the other. */
+#ifndef RD_ROW_H
+#define RD_ROW_H
+
+#include "src/element/type.h"
+#include "src/operation/pipeline.h"
+
+/* Mean and deviation, or the range, that a step uses; of its input. */
+struct rd_step_statistics {
+  double low, high;           /* of rescale: becomes a and b */
+  double mean, std;           /* of znorm */
+};
+
+enum rd_kernel_kind {
+  RD_KERNEL_LINEAR,           /* v * a + b */
+  RD_KERNEL_CLAMP,            /* at least a, at most b */
+  RD_KERNEL_RESCALE,          /* (v - a) * b + c */
+  RD_KERNEL_GAMMA,            /* |v|^a with the sign of v */
+};
+
+struct rd_kernel {
+  enum rd_kernel_kind kind;
+  double a, b, c;
+};
+
+/* What is done with the values of an array on the way to the caller. */
+struct rd_row_program {
+  enum radio_dtype from;      /* stored */
+  enum radio_dtype compute;   /* FLOAT32 or FLOAT64 */
+  double slope, inter;        /* of stored values */
+  bool saturates;             /* into integers */
+  size_t nkernels;
+  struct rd_kernel *kernels;  /* owned */
+};
+
+/* Returns the type in which values of a stored type are computed. */
+enum radio_dtype rd_row_compute_type (enum radio_dtype stored);
+
+/* Makes a step's kernels, of which there are none for saturate and up to two
+ * for a window; returns their number.  statistics: of a step that needs them;
+ * or NULL. */
+size_t rd_row_kernels (const struct rd_step *step,
+                       const struct rd_step_statistics *statistics,
+                       struct rd_kernel kernels[2]);
+
+/* A program and the type to be delivered. */
+struct rd_row_map {
+  const struct rd_row_program *program;
+  enum radio_dtype to;
+};
+
+/* RADIO_ERROR_ARGUMENT unless computed values can be delivered as a type: bool,
+ * integers and floats. */
+enum radio_status rd_row_check (enum radio_dtype to) RADIO_USE_RESULT;
+
+/* Computes a row of n elements, contiguous and in the machine's byte order;
+ * neither side needs to be aligned.  Integers are rounded to nearest even.
+ * RADIO_ERROR_RANGE names the first value that does not fit, unless the program
+ * saturates: then it becomes the nearest that does, and NaN 0. */
+enum radio_status rd_row_map_run (const void *map, const unsigned char *from,
+                                  unsigned char *to, size_t n);
+
+/* Computes one value from the kernel `first' on, as a row does. */
+double rd_row_value (const struct rd_row_program *program, size_t first,
+                     double value);
+
+#endif /* RD_ROW_H */

@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: MIT */
+/* Volumes with a pipeline: each operation changes the grid, the affine and the
+ * kernels, which are then put together to an array that is read from the
+ * source's, and to a header that describes it. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "profiler/counters.h"
+#include "src/array/derived.h"
+#include "src/base/checked.h"
+#include "src/base/error.h"
+#include "src/element/convert.h"
+#include "src/volume/volume.h"
+
+/* What the operations so far have made of a volume. */
+struct derivation {
+  struct radio_volume *root;          /* without a pipeline */
+  size_t axes[3];                     /* of the array: x, y, z */
+  struct rd_grid grid;
+  double affine[3][4];
+  double spacing[RADIO_MAX_RANK];
+  bool is_spatial;                    /* some operation moved voxels */
+  bool is_turned;                     /* flipped or permuted */
+  bool computes, saturates;
+  size_t nkernels, nfills;
+  struct rd_kernel *kernels;          /* room for two of each operation */
+  struct rd_fill *fills;              /* room for one of each */
+  size_t nstatistics;
+};
+
+static void
+clear_derivation (struct derivation *d)
+{
+  rd_grid_clear (&d->grid);
+  rd_free (d->kernels);
+  rd_free (d->fills);
+}
+
+/* The length of x, y or z; 1 of one that a 2-D image lacks. */
+static uint64_t
+length_of (const struct derivation *d, size_t j)
+{
+  return d->axes[j] < d->grid.rank ? d->grid.axes[d->axes[j]].size : 1;
+}
+
+/* Fails unless the image has an axis, which an operation changes. */
+static enum radio_status
+need_axis (const struct derivation *d, size_t j)
+{
+  if (d->axes[j] < d->grid.rank)
+    return RADIO_OK;
+  return rd_fail (RADIO_ERROR_ARGUMENT, "the image is 2-D and has no axis %c",
+                  (int) ("xyz"[j]));
+}
+
+/* The first voxel along an axis is now the one that was at `start'. */
+static void
+move_origin (struct derivation *d, size_t j, double start)
+{
+  for (size_t i = 0; i < 3; i++)
+    d->affine[i][3] += d->affine[i][j] * start;
+}
+
+static enum radio_status
+crop_axis (struct derivation *d, size_t j, uint64_t start, uint64_t n)
+{
+  if (start == 0 && n == length_of (d, j))
+    return RADIO_OK;
+  RD_TRY (need_axis (d, j));
+  move_origin (d, j, (double) start);
+  return rd_grid_crop (&d->grid, d->axes[j], start, n);
+}
+
+static enum radio_status
+crop (struct derivation *d, const struct rd_step *step)
+{
+  for (size_t j = 0; j < 3; j++) {
+    uint64_t n = length_of (d, j), start = (uint64_t) step->first[j];
+    uint64_t end = step->has_end[j] ? (uint64_t) step->second[j] : n;
+    if (start > 0 && start >= n)
+      return rd_fail (RADIO_ERROR_ARGUMENT, "%c: %" PRIu64 " is out of range "
+                      "(0-%" PRIu64 ")", (int) ("xyz"[j]), start,
+                      n > 0 ? n - 1 : 0);
+    if (end > n)
+      return rd_fail (RADIO_ERROR_ARGUMENT, "%c: the end %" PRIu64 " is out "
+                      "of range (1-%" PRIu64 ")", (int) ("xyz"[j]), end, n);
+    RD_TRY (crop_axis (d, j, start, end - start));
+  }
+  return RADIO_OK;
+}
+
+static enum radio_status
+fail_fill (const struct derivation *d, double value)
+{
+  const struct radio_volume_info *info = &d->root->info;
+  return rd_fail (RADIO_ERROR_ARGUMENT, "%s (stored x %g + %g) cannot hold "
+                  "%g; pad after an operation on values, as 'linear 1,0'",
+                  radio_dtype_name (info->array.dtype), info->scl_slope,
+                  info->scl_inter, value);
+}
+
+/* Makes the element of padding by a value.  As long as nothing is computed it
+ * is one of the stored type, which has to hold it. */
+static enum radio_status
+set_fill (const struct derivation *d, double value, struct rd_fill *fill)
+{
+  const struct radio_volume_info *info = &d->root->info;
+  enum radio_dtype dtype = info->array.dtype;
+  double slope = rd_volume_is_colour (d->root) ? 1 : info->scl_slope;
+  double inter = rd_volume_is_colour (d->root) ? 0 : info->scl_inter;
+  *fill = (struct rd_fill) { .value = value, .first_kernel = d->nkernels };
+  if (d->computes)
+    return RADIO_OK;
+  if (dtype == RADIO_RAW)
+    return value == 0 ? RADIO_OK : fail_fill (d, value);
+  double stored = (value - inter) / slope;
+  if (rd_dtype_is_integer (dtype)) {
+    if (!(fabs (stored - rint (stored)) <= 1e-6))
+      return fail_fill (d, value);
+    stored = rint (stored);
+  }
+  enum radio_dtype part = dtype == RADIO_COMPLEX64 ? RADIO_FLOAT32
+    : dtype == RADIO_COMPLEX128 ? RADIO_FLOAT64 : dtype;
+  if (rd_convert_find (RADIO_FLOAT64, part) ((unsigned char *) &stored,
+                                             fill->stored, 1))
+    return fail_fill (d, value);
+  if (part != dtype)
+    return RADIO_OK;
+  const struct rd_row_program program = {
+    .from = dtype, .compute = rd_row_compute_type (dtype), .slope = slope,
+    .inter = inter,
+  };
+  const struct rd_row_map map = { &program, RADIO_FLOAT64 };
+  return rd_row_map_run (&map, fill->stored, (unsigned char *) &fill->value,
+                         1);
+}
+
+static enum radio_status
+pad_axis (struct derivation *d, const struct rd_step *step, size_t j,
+          uint64_t before, uint64_t after)
+{
+  if (before == 0 && after == 0)
+    return RADIO_OK;
+  RD_TRY (need_axis (d, j));
+  move_origin (d, j, -(double) before);
+  return rd_grid_pad (&d->grid, d->axes[j], before, after, step->mode,
+                      d->nfills);
+}
+
+static enum radio_status
+begin_padding (struct derivation *d, const struct rd_step *step)
+{
+  if (step->mode != RD_PAD_VALUE)
+    return RADIO_OK;
+  return set_fill (d, step->value, &d->fills[d->nfills++]);
+}
+
+static enum radio_status
+pad (struct derivation *d, const struct rd_step *step)
+{
+  RD_TRY (begin_padding (d, step));
+  for (size_t j = 0; j < 3; j++)
+    RD_TRY (pad_axis (d, step, j, (uint64_t) step->first[j],
+                      (uint64_t) step->second[j]));
+  return RADIO_OK;
+}
+
+static enum radio_status
+crop_or_pad (struct derivation *d, const struct rd_step *step)
+{
+  RD_TRY (begin_padding (d, step));
+  for (size_t j = 0; j < 3; j++) {
+    uint64_t n = length_of (d, j), size = (uint64_t) step->second[j];
+    uint64_t start = 0, before = 0;
+    if (step->has_at && step->first[j] >= 0)
+      start = (uint64_t) step->first[j];
+    else if (step->has_at)
+      before = (uint64_t) -step->first[j];
+    else if (n >= size)
+      start = (n - size) / 2;
+    else
+      before = (size - n) / 2;
+    if (start >= n || before >= size)
+      return rd_fail (RADIO_ERROR_ARGUMENT, "%c: the result lies outside of "
+                      "the image of %" PRIu64 " voxels",
+                      (int) ("xyz"[j]), n);
+    uint64_t kept = rd_min_u64 (n - start, size - before);
+    RD_TRY (crop_axis (d, j, start, kept));
+    RD_TRY (pad_axis (d, step, j, before, size - before - kept));
+  }
+  return RADIO_OK;
+}
+
+static enum radio_status
+flip (struct derivation *d, size_t j)
+{
+  uint64_t n = length_of (d, j);
+  RD_TRY (need_axis (d, j));
+  if (n > 0)
+    move_origin (d, j, (double) (n - 1));
+  for (size_t i = 0; i < 3; i++)
+    d->affine[i][j] = -d->affine[i][j];
+  d->is_turned = true;
+  return rd_grid_flip (&d->grid, d->axes[j]);
+}
+
+static enum radio_status
+swap (struct derivation *d, size_t j, size_t k)
+{
+  RD_TRY (need_axis (d, j));
+  RD_TRY (need_axis (d, k));
+  for (size_t i = 0; i < 3; i++) {
+    double held = d->affine[i][j];
+    d->affine[i][j] = d->affine[i][k];
+    d->affine[i][k] = held;
+  }
+  double held = d->spacing[d->axes[j]];
+  d->spacing[d->axes[j]] = d->spacing[d->axes[k]];
+  d->spacing[d->axes[k]] = held;
+  d->is_turned = true;
+  rd_grid_swap (&d->grid, d->axes[j], d->axes[k]);
+  return RADIO_OK;
+}
+
+static enum radio_status
+rotate (struct derivation *d, const struct rd_step *step)
+{
+  size_t from = (size_t) step->plane[0], to = (size_t) step->plane[1];
+  for (int i = 0; i < step->turns; i++) {
+    RD_TRY (flip (d, to));
+    RD_TRY (swap (d, from, to));
+  }
+  return RADIO_OK;
+}
+
+/* True if two letters name the two directions of one axis, or one of them. */
+static bool
+same_axis (char a, char b)
+{
+  static const char letters[] = "RLAPSI";
+  return (strchr (letters, a) - letters) / 2
+         == (strchr (letters, b) - letters) / 2;
+}
+
+static enum radio_status
+reorient (struct derivation *d, const struct rd_step *step)
+{
+  char letters[4];
+  size_t axis_of[3];
+  if (d->root->info.orientation[0] == '\0'
+      || !rd_orientation (d->affine, letters, axis_of))
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the orientation is unknown: there "
+                    "is no affine, or it is singular or not finite");
+  for (size_t j = 0; j < 3; j++) {
+    size_t k = j;
+    while (!same_axis (letters[k], step->letters[j]))
+      k++;
+    bool is_reversed = letters[k] != step->letters[j];
+    if (k != j) {
+      RD_TRY (swap (d, j, k));
+      letters[k] = letters[j];
+    }
+    if (is_reversed)
+      RD_TRY (flip (d, j));
+  }
+  return RADIO_OK;
+}
+
+/* Begins to compute, or adds another operation on values. */
+static enum radio_status
+add_kernels (struct derivation *d, const struct rd_step *step)
+{
+  const struct radio_volume *root = d->root;
+  enum radio_dtype dtype = root->info.array.dtype;
+  if (rd_volume_is_colour (root)
+      || !(rd_dtype_is_integer (dtype) || rd_dtype_is_float (dtype)))
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the image is of %s; only real "
+                    "numbers have operations on values",
+                    rd_volume_is_colour (root) ? "colours"
+                                               : radio_dtype_name (dtype));
+  if (rd_step_needs_statistics (step))
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "statistics of the volume are "
+                    "not supported yet");
+  d->computes = true;
+  d->saturates = d->saturates || step->operation == RD_OP_SATURATE;
+  d->nkernels += rd_row_kernels (step, NULL, d->kernels + d->nkernels);
+  return RADIO_OK;
+}
+
+static enum radio_status
+apply_step (struct derivation *d, const struct rd_step *step)
+{
+  if (!rd_step_is_spatial (step))
+    return add_kernels (d, step);
+  d->is_spatial = true;
+  switch (step->operation) {
+  case RD_OP_CROP: return crop (d, step);
+  case RD_OP_PAD: return pad (d, step);
+  case RD_OP_CROP_OR_PAD: return crop_or_pad (d, step);
+  case RD_OP_ROT90: return rotate (d, step);
+  case RD_OP_REORIENT: return reorient (d, step);
+  default:
+    for (size_t j = 0; j < 3; j++)
+      if (step->axes[j])
+        RD_TRY (flip (d, j));
+    return RADIO_OK;
+  }
+}
+
+/* Does n operations with the root. */
+static enum radio_status
+derive (struct derivation *d, struct radio_volume *root,
+        const struct rd_step *steps, size_t n)
+{
+  const struct radio_volume_info *info = &root->info;
+  d->root = root;
+  for (size_t j = 0; j < 3; j++)
+    d->axes[j] = rd_volume_axis (root, "xyz"[j]);
+  memcpy (d->affine, info->affine, sizeof d->affine);
+  memcpy (d->spacing, info->spacing, sizeof d->spacing);
+  RD_TRY (rd_grid_init (&d->grid, info->array.rank, info->array.shape));
+  d->kernels = rd_calloc (2 * n, sizeof *d->kernels);
+  d->fills = rd_calloc (n, sizeof *d->fills);
+  if (!d->kernels || !d->fills)
+    return rd_fail_memory (2 * n * sizeof *d->kernels);
+  for (size_t i = 0; i < n; i++) {
+    enum radio_status status = apply_step (d, &steps[i]);
+    if (status != RADIO_OK)
+      return rd_fail_in (status, "%s: operation %zu of the pipeline, %s",
+                         root->path, i + 1,
+                         rd_operation_name (steps[i].operation));
+  }
+  enum radio_status status = rd_grid_check (&d->grid);
+  return status == RADIO_OK ? status : rd_fail_in (status, "%s", root->path);
+}
+
+/* Opens the array; the grid, kernels and fills go to it. */
+static enum radio_status
+open_array (struct derivation *d, struct radio_array **array)
+{
+  struct radio_array *source = d->root->array;
+  const struct rd_array_doc *from = source->doc;
+  struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
+  struct rd_array_doc *doc RD_CLEANUP (rd_cleanup_array_doc) = NULL;
+  enum radio_dtype compute = rd_row_compute_type (from->type.dtype);
+  const struct rd_type type = d->computes ? rd_type_of (compute) : from->type;
+  uint64_t shape[RADIO_MAX_RANK], tile[RADIO_MAX_RANK];
+  for (size_t i = 0; i < d->grid.rank; i++) {
+    shape[i] = d->grid.axes[i].size;
+    tile[i] = from->tile_shape[d->grid.axes[i].source];
+  }
+  RD_TRY (rd_derived_document (from, &type, shape, tile, &document));
+  RD_TRY (rd_array_doc_parse (document, d->root->path, &doc));
+  struct rd_derived *derived = rd_calloc (1, sizeof *derived);
+  if (!derived)
+    return rd_fail_memory (sizeof *derived);
+  derived->source = source;
+  derived->grid = d->grid;
+  d->grid = (struct rd_grid) { 0 };
+  derived->nfills = d->nfills;
+  derived->fills = RD_STEAL (d->fills);
+  derived->computes = d->computes;
+  derived->program = (struct rd_row_program) {
+    .from = from->type.dtype, .compute = compute,
+    .slope = d->root->info.scl_slope, .inter = d->root->info.scl_inter,
+    .saturates = d->saturates, .nkernels = d->nkernels,
+    .kernels = RD_STEAL (d->kernels),
+  };
+  return rd_derived_open (derived, RD_STEAL (doc), array);
+}
+
+/* Makes the header of what is read. */
+static enum radio_status
+set_header (const struct derivation *d, struct radio_volume *volume)
+{
+  const struct rd_volume_meta *from = &d->root->meta;
+  struct rd_volume_meta *meta = &volume->meta;
+  const struct rd_array_doc *doc = volume->array->doc;
+  struct rd_buffer *prefix = &meta->prefix;
+  if (d->is_spatial) {
+    struct rd_nifti_grid grid = { .has_affine = true };
+    memcpy (grid.shape, doc->shape, sizeof grid.shape);
+    memcpy (grid.affine, d->affine, sizeof grid.affine);
+    for (size_t j = 0; j < 3; j++)
+      grid.spacing[j] = d->axes[j] < doc->rank ? d->spacing[d->axes[j]] : 1;
+    /* Method 1 of the standard has no origin to move. */
+    if (strcmp (d->root->info.affine_source, "pixdim") == 0)
+      grid.has_affine = d->is_turned
+                        && d->root->info.orientation[0] != '\0';
+    RD_TRY (rd_nifti_grid_header (&from->nifti, &from->prefix, &grid,
+                                  prefix));
+  } else
+    RD_TRY (rd_buffer_append (prefix, from->prefix.data,
+                              from->prefix.nbytes));
+  if (d->computes)
+    RD_TRY (rd_nifti_set_type (&from->nifti, doc->type.dtype, prefix));
+  RD_TRY (rd_nifti_parse (prefix->data, prefix->nbytes, volume->path,
+                          &meta->nifti));
+  if (meta->nifti.rank == doc->rank
+      && memcmp (meta->nifti.shape, doc->shape,
+                 doc->rank * sizeof *doc->shape) == 0)
+    return RADIO_OK;
+  return rd_fail (RADIO_ERROR_UNSUPPORTED, "the image's NIfTI header cannot "
+                  "hold the result");
+}
+
+/* Describes the result: the header's affine is as exact as the header. */
+static void
+set_info (const struct derivation *d, struct radio_volume *volume)
+{
+  const struct radio_volume_info *from = &d->root->info;
+  struct radio_volume_info *info = &volume->info;
+  rd_volume_fill_info (volume);
+  info->space_unit = from->space_unit;
+  info->time_unit = from->time_unit;
+  info->source_name = from->source_name;
+  info->source_nbytes = from->source_nbytes;
+  info->source_sha256 = from->source_sha256;
+  info->tiling = from->tiling;
+  info->codec = from->codec;
+  info->pipeline = volume->pipeline->text;
+  info->statistics_count = d->nstatistics;
+  if (!d->computes) {
+    info->window_low = from->window_low;
+    info->window_high = from->window_high;
+  }
+  memcpy (info->spacing, d->spacing, sizeof info->spacing);
+  if (strcmp (info->affine_source, "pixdim") == 0)
+    return;
+  /* Without a minus before 0. */
+  for (size_t i = 0; i < 12; i++)
+    info->affine[i / 4][i % 4] = d->affine[i / 4][i % 4] + 0.0;
+  rd_volume_orient (volume, from->orientation[0] != '\0');
+}
+
+/* Joins the pipeline of a volume, if it has one, and another. */
+static enum radio_status
+join_pipelines (const struct radio_pipeline *first,
+                const struct radio_pipeline *second,
+                struct radio_pipeline **result)
+{
+  struct radio_pipeline *joined RD_CLEANUP (rd_cleanup_pipeline)
+    = rd_calloc (1, sizeof *joined);
+  size_t nfirst = first ? first->n : 0, n = nfirst + second->n;
+  if (n > RADIO_PIPELINE_MAX_STEPS)
+    return rd_fail (RADIO_ERROR_LIMIT, "%zu operations, more than %d", n,
+                    RADIO_PIPELINE_MAX_STEPS);
+  if (!joined)
+    return rd_fail_memory (sizeof *joined);
+  joined->n = n;
+  joined->steps = rd_calloc (n, sizeof *joined->steps);
+  if (!joined->steps)
+    return rd_fail_memory (n * sizeof *joined->steps);
+  if (first)
+    memcpy (joined->steps, first->steps, nfirst * sizeof *joined->steps);
+  memcpy (joined->steps + nfirst, second->steps,
+          second->n * sizeof *joined->steps);
+  joined->text = rd_steps_text (joined->steps, n);
+  if (!joined->text)
+    return RADIO_ERROR_MEMORY;
+  *result = RD_STEAL (joined);
+  return RADIO_OK;
+}
+
+static enum radio_status
+apply (struct radio_volume *volume, const struct radio_pipeline *pipeline,
+       struct radio_volume **result)
+{
+  struct radio_volume *root = volume->root ? volume->root : volume;
+  struct derivation d RD_CLEANUP (clear_derivation) = { 0 };
+  struct radio_volume *derived RD_CLEANUP (rd_cleanup_volume)
+    = rd_calloc (1, sizeof *derived);
+  if (!derived)
+    return rd_fail_memory (sizeof *derived);
+  RD_TRY (join_pipelines (volume->pipeline, pipeline, &derived->pipeline));
+  derived->path = rd_strdup (root->path);
+  if (!derived->path)
+    return rd_fail_memory (strlen (root->path) + 1);
+  RD_TRY (derive (&d, root, derived->pipeline->steps,
+                  derived->pipeline->n));
+  RD_TRY (open_array (&d, &derived->array));
+  struct rd_volume_meta *meta = &derived->meta;
+  memcpy (meta->axes, root->meta.axes, sizeof meta->axes);
+  memcpy (meta->scale, d.spacing, sizeof meta->scale);
+  meta->has_nifti = root->meta.has_nifti;
+  if (meta->has_nifti) {
+    enum radio_status status = set_header (&d, derived);
+    if (status != RADIO_OK)
+      return rd_fail_in (status, "%s", root->path);
+  }
+  set_info (&d, derived);
+  atomic_fetch_add (&root->nothers, 1);
+  derived->root = root;
+  *result = RD_STEAL (derived);
+  return RADIO_OK;
+}
+
+enum radio_status
+radio_volume_apply (struct radio_volume *volume,
+                    const struct radio_pipeline *pipeline,
+                    struct radio_volume **derived)
+{
+  RD_NOT_NULL (volume);
+  RD_NOT_NULL (pipeline);
+  RD_NOT_NULL (derived);
+  RD_SCOPE ("apply pipeline", RD_IN_OPERATION);
+  RD_NOTE_NAME ("volume", volume->path);
+  return rd_scope_end_with (apply (volume, pipeline, derived));
+}

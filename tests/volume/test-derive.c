@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT */
+/* Volumes with a pipeline: what is read, which tiles that takes, and what is
+ * refused in words.  tests/interop/test_pipelines.py compares with numpy. */
+#include <config.h>
+
+#include <math.h>
+
+#include "tests/alloc-fail.h"
+#include "tests/profile-tree.h"
+#include "tests/volume/fixture.h"
+
+static struct radio_pipeline *
+must_parse (const char *text)
+{
+  struct radio_pipeline *pipeline;
+  assert_ok (radio_pipeline_parse (text, &pipeline));
+  return pipeline;
+}
+
+/* Applies a pipeline to a volume, which is closed. */
+static struct radio_volume *
+must_apply (struct radio_volume *volume, const char *text)
+{
+  struct radio_pipeline *pipeline = must_parse (text);
+  struct radio_volume *derived;
+  assert_ok (radio_volume_apply (volume, pipeline, &derived));
+  radio_pipeline_free (pipeline);
+  radio_volume_close (volume);
+  return derived;
+}
+
+static void
+assert_refused (struct radio_volume *volume, const char *text,
+                enum radio_status status, const char *message)
+{
+  struct radio_pipeline *pipeline = must_parse (text);
+  struct radio_volume *derived = NULL;
+  assert_fails (radio_volume_apply (volume, pipeline, &derived), status,
+                message);
+  assert_null (derived);
+  radio_pipeline_free (pipeline);
+}
+
+static struct radio_volume *
+open_image (struct radio_store **store, const struct nifti_spec *spec,
+            const char *tiling)
+{
+  const struct radio_ingest_options options = { .tiling = tiling };
+  struct radio_volume *volume;
+  *store = must_open_store ("memory:");
+  must_ingest (*store, "ct/a", spec, &options);
+  assert_ok (radio_volume_open (*store, "ct/a", &volume));
+  return volume;
+}
+
+/* "flip x | crop 1:7,2:,: | pad 0:2,0,1 by -5 | linear 2,0.5" of an image of
+ * 7 x 6 x 5 voxels, by a naive walk. */
+static float
+expected (const int16_t *voxels, size_t z, size_t y, size_t x)
+{
+  if (x >= 6 || z < 1 || z > 5)
+    return -9.5f;
+  return (float) voxels[((z - 1) * 6 + y + 2) * 7 + 6 - (x + 1)] * 2 + 0.5f;
+}
+
+static void
+a_read_is_the_operations_one_after_the_other (void **state)
+{
+  (void) state;
+  struct nifti_spec spec = small_spec ();
+  struct rd_buffer file RD_BUFFER_SCOPE = { 0 };
+  struct rd_buffer elements RD_BUFFER_SCOPE = { 0 };
+  struct radio_store *store;
+  struct radio_volume_info info;
+  spec_image (&spec, &file);
+  expected_elements (&spec, &file, &elements);
+  for (int big = 0; big < 2; big++) {
+    spec.big_endian = big;
+    struct radio_volume *volume = must_apply (
+      open_image (&store, &spec, "4,3,2"),
+      "flip x | crop 1:7,2:,: | pad 0:2,0,1 by -5 | linear 2,0.5");
+    radio_volume_get_info (volume, &info);
+    assert_string_equal (info.pipeline, "flip x | crop 1:7,2:,: "
+                         "| pad 0:2,0,1 by -5 | linear 2,0.5");
+    assert_int_equal (info.array.dtype, RADIO_FLOAT32);
+    assert_int_equal (info.array.shape[0], 7);
+    assert_int_equal (info.array.shape[1], 4);
+    assert_int_equal (info.array.shape[2], 8);
+    /* x is reversed from its sixth voxel on. */
+    assert_true (info.affine[0][0] == -0.5);
+    assert_true (info.affine[0][3] == -10 + 5 * 0.5);
+    assert_true (info.affine[1][3] == -20 + 2 * 0.75);
+    assert_true (info.affine[2][3] == -30 - 2);
+    float got[7 * 4 * 8];
+    struct radio_box box = { .rank = 3, .size = { 7, 4, 8 } };
+    assert_ok (radio_volume_read (volume, &box, RADIO_STORED, got, sizeof got,
+                                  NULL));
+    for (size_t i = 0; i < 7 * 4 * 8; i++)
+      assert_true (got[i] == expected ((const int16_t *) elements.data, i / 32,
+                                       i / 8 % 4, i % 8));
+    radio_volume_close (volume);
+    radio_store_close (store);
+  }
+}
+
+static uint64_t
+count_tiles (struct radio_volume *volume, const struct radio_box *box)
+{
+  struct radio_recorder *recorder = tree_begin ();
+  struct radio_elements elements;
+  assert_ok (radio_volume_read_alloc (volume, box, RADIO_STORED, NULL,
+                                      &elements));
+  struct radio_profile *profile = tree_end (recorder);
+  uint64_t ntiles = tree_total (profile, "tiles");
+  radio_free (elements.data);
+  radio_profile_close (profile);
+  return ntiles;
+}
+
+static void
+only_the_tiles_that_a_box_needs_are_read (void **state)
+{
+  (void) state;
+  struct nifti_spec spec = small_spec ();
+  struct radio_store *store;
+  struct radio_volume *volume = must_apply (
+    open_image (&store, &spec, "4,3,2"), "pad 3 reflect | flip x,y,z");
+  /* The image's tiles are of 4 x 3 x 2 voxels; the box holds its voxels 5 and 6
+   * along x, 2 to 5 along y, and 1 to 3 along z. */
+  struct radio_box corner = {
+    .rank = 3, .start = { 0, 0, 2 }, .size = { 3, 6, 3 },
+  };
+  assert_int_equal (count_tiles (volume, &corner), 1 * 2 * 2);
+  struct radio_box padding = { .rank = 3, .size = { 1, 1, 1 } };
+  assert_int_equal (count_tiles (volume, &padding), 1);
+  volume = must_apply (volume, "pad 10 | linear 1,0");
+  assert_int_equal (count_tiles (volume, &padding), 0);
+  struct radio_box whole = { .rank = 3, .size = { 31, 32, 33 } };
+  assert_int_equal (count_tiles (volume, &whole), 2 * 2 * 3);
+  radio_volume_close (volume);
+  radio_store_close (store);
+}
+
+static void
+what_an_image_cannot_have_is_refused (void **state)
+{
+  (void) state;
+  struct nifti_spec spec = small_spec ();
+  struct radio_store *store;
+  struct radio_volume *volume = open_image (&store, &spec, NULL);
+  assert_refused (volume, "flip x | crop 3:8,:,:", RADIO_ERROR_ARGUMENT,
+                  "ct/a: operation 2 of the pipeline, crop: x: the end 8 is "
+                  "out of range (1-7)");
+  assert_refused (volume, "crop 7:,:,:", RADIO_ERROR_ARGUMENT,
+                  "x: 7 is out of range (0-6)");
+  assert_refused (volume, "crop-or-pad 3 at 0,6,0", RADIO_ERROR_ARGUMENT,
+                  "y: the result lies outside of the image of 6 voxels");
+  assert_refused (volume, "pad 1 by 0.5", RADIO_ERROR_ARGUMENT,
+                  "int16 (stored x 1 + 0) cannot hold 0.5");
+  assert_refused (volume, "pad 1 by 40000", RADIO_ERROR_ARGUMENT,
+                  "cannot hold 40000");
+  assert_refused (volume, "pad 3000000", RADIO_ERROR_LIMIT,
+                  "the result has 2.16e+20 voxels, more than 2^63 - 1");
+  assert_refused (volume, "pad 300000000000000000 edge", RADIO_ERROR_LIMIT,
+                  "voxels, more than 2^63 - 1");
+  assert_refused (volume, "pad 1000 wrap", RADIO_ERROR_LIMIT,
+                  "pieces, more than 65536; pad less");
+  assert_refused (volume, "pad 400000000000000000,0,0 reflect",
+                  RADIO_ERROR_LIMIT, "repeated more than 65536 times");
+  assert_refused (volume, "pad 40000,0,0", RADIO_ERROR_UNSUPPORTED,
+                  "80007 voxels along x; the image's header, NIfTI-1, holds "
+                  "at most 32767");
+  radio_volume_close (volume);
+  radio_store_close (store);
+
+  /* An affine that is singular, and one that is not finite. */
+  spec.srow[0][0] = 0;
+  volume = open_image (&store, &spec, NULL);
+  assert_refused (volume, "reorient LPS", RADIO_ERROR_ARGUMENT,
+                  "the orientation is unknown");
+  volume = must_apply (volume, "rot90 xz");
+  radio_volume_close (volume);
+  radio_store_close (store);
+  spec.srow[0][0] = NAN;
+  volume = open_image (&store, &spec, NULL);
+  assert_refused (volume, "reorient LPS", RADIO_ERROR_ARGUMENT,
+                  "the orientation is unknown");
+  radio_volume_close (volume);
+  radio_store_close (store);
+}
+
+static void
+colours_and_complex_numbers_are_moved_but_not_computed (void **state)
+{
+  (void) state;
+  static const int datatypes[] = { 128, 32 };           /* RGB, complex64 */
+  for (size_t i = 0; i < 2; i++) {
+    struct nifti_spec spec = small_spec ();
+    struct radio_store *store;
+    spec.datatype = datatypes[i];
+    struct radio_volume *volume = open_image (&store, &spec, NULL);
+    struct radio_elements before, after;
+    assert_ok (radio_volume_read_alloc (volume, NULL, RADIO_STORED, NULL,
+                                        &before));
+    assert_refused (volume, "clamp 0,1", RADIO_ERROR_ARGUMENT,
+                    "only real numbers have operations on values");
+    volume = must_apply (volume, "pad 2 | rot90 xy | flip z | rot90 xy 3");
+    volume = must_apply (volume, "flip z | crop 2:9,2:8,2:7");
+    assert_ok (radio_volume_read_alloc (volume, NULL, RADIO_STORED, NULL,
+                                        &after));
+    assert_int_equal (after.nbytes, before.nbytes);
+    assert_memory_equal (after.data, before.data, before.nbytes);
+    radio_free (before.data);
+    radio_free (after.data);
+    radio_volume_close (volume);
+    radio_store_close (store);
+  }
+}
+
+static void
+a_derived_volume_has_no_tiles_to_validate_or_write (void **state)
+{
+  (void) state;
+  struct nifti_spec spec = small_spec ();
+  struct radio_store *store;
+  struct radio_check check;
+  uint64_t nbytes, root_nbytes;
+  struct radio_volume *volume = open_image (&store, &spec, NULL);
+  assert_ok (radio_volume_stored_nbytes (volume, &root_nbytes));
+  volume = must_apply (volume, "flip x");
+  struct radio_box box = { .rank = 3, .size = { 5, 6, 7 } };
+  assert_fails (radio_volume_validate (volume, &check, NULL, NULL),
+                RADIO_ERROR_ARGUMENT, "cannot be validated");
+  assert_fails (radio_array_check (radio_volume_array (volume), &check, NULL,
+                                   NULL),
+                RADIO_ERROR_ARGUMENT, "cannot be checked");
+  assert_fails (radio_array_write (radio_volume_array (volume), &box, &box, 0),
+                RADIO_ERROR_ARGUMENT, "cannot be written");
+  assert_ok (radio_volume_stored_nbytes (volume, &nbytes));
+  assert_int_equal (nbytes, root_nbytes);
+  radio_volume_close (volume);
+  radio_store_close (store);
+}
+
+static void
+ten_thousand_operations_are_done (void **state)
+{
+  (void) state;
+  struct nifti_spec spec = small_spec ();
+  struct radio_store *store;
+  char *text = malloc (10000 * 32);
+  assert_non_null (text);
+  size_t at = 0;
+  for (int i = 0; i < 10000; i += 4)
+    at += (size_t) sprintf (text + at, "%sflip x | pad 1 | crop 1:8,1:7,1:6 "
+                            "| linear 1,1", i ? " | " : "");
+  struct radio_volume *volume = open_image (&store, &spec, NULL);
+  struct radio_box box = { .rank = 3, .size = { 1, 1, 1 } };
+  int16_t before;
+  float after;
+  assert_ok (radio_volume_read (volume, &box, RADIO_STORED, &before,
+                                sizeof before, NULL));
+  volume = must_apply (volume, text);
+  assert_ok (radio_volume_read (volume, &box, RADIO_STORED, &after,
+                                sizeof after, NULL));
+  assert_true (after == (float) before + 2500);
+  radio_volume_close (volume);
+  radio_store_close (store);
+  free (text);
+}
+
+static enum radio_status
+apply_and_read (struct radio_volume *volume,
+                const struct radio_pipeline *pipeline)
+{
+  struct radio_volume *derived;
+  struct radio_elements elements;
+  enum radio_status status = radio_volume_apply (volume, pipeline, &derived);
+  if (status != RADIO_OK)
+    return status;
+  status = radio_volume_read_alloc (derived, NULL, RADIO_STORED, NULL,
+                                    &elements);
+  if (status == RADIO_OK)
+    radio_free (elements.data);
+  radio_volume_close (derived);
+  return status;
+}
+
+static void
+a_failed_allocation_is_reported (void **state)
+{
+  (void) state;
+  struct nifti_spec spec = small_spec ();
+  struct radio_pipeline *pipeline = must_parse (
+    "pad 1 by 3 | linear 2,1 | rot90 xy | pad 2 reflect | flip z");
+  struct radio_context *context;
+  const struct radio_context_options alone = { .nthreads = 1 };
+  assert_ok (radio_context_open (&alone, &context));
+  const struct radio_store_options options = {
+    .create = true, .context = context,
+  };
+  struct radio_store *store;
+  struct radio_volume *volume;
+  assert_ok (radio_store_open ("memory:", &options, &store));
+  must_ingest (store, "ct/a", &spec, NULL);
+  assert_ok (radio_volume_open (store, "ct/a", &volume));
+  for (size_t nth = 1;; nth++) {
+    alloc_fail_nth (nth);
+    enum radio_status status = apply_and_read (volume, pipeline);
+    if (!alloc_fail_end ()) {
+      assert_ok (status);
+      assert_true (nth > 15);
+      break;
+    }
+    if (status != RADIO_OK)           /* a tile that is not cached is none */
+      assert_int_equal (status, RADIO_ERROR_MEMORY);
+  }
+  radio_pipeline_free (pipeline);
+  radio_volume_close (volume);
+  radio_store_close (store);
+  radio_context_close (context);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (a_read_is_the_operations_one_after_the_other),
+    cmocka_unit_test (only_the_tiles_that_a_box_needs_are_read),
+    cmocka_unit_test (what_an_image_cannot_have_is_refused),
+    cmocka_unit_test (colours_and_complex_numbers_are_moved_but_not_computed),
+    cmocka_unit_test (a_derived_volume_has_no_tiles_to_validate_or_write),
+    cmocka_unit_test (ten_thousand_operations_are_done),
+    cmocka_unit_test (a_failed_allocation_is_reported),
+  };
+  return cmocka_run_group_tests (tests, enter_folder, leave_folder);
+}
