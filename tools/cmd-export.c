@@ -191,6 +191,7 @@ static const struct rd_option options[] = {
   { RD_OPTION_FORMAT, "format", "FORMAT",
     "of files in a folder: nii.gz (default), nii or npy" },
   RD_BOX_OPTIONS,
+  RD_APPLY_OPTION,
   { RD_OPTION_SCALED, "scaled", NULL,
     "scaled values as float32 (.npy only)" },
   { RD_OPTION_OVERWRITE, "overwrite", NULL, "replace FILE" },

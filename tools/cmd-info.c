@@ -155,9 +155,15 @@ print_volume (const char *name, struct radio_volume *volume,
     putchar ('\n');
   }
 
+  if (*info.pipeline)
+    put ("pipeline", info.pipeline);
+  if (info.statistics_count > 0)
+    put_owned ("passes", rd_format ("%zu over the whole volume, for statistics"
+                                    ", before the first voxel is read",
+                                    info.statistics_count));
   put_tiling (&info, axes, n);
   rd_text_size (raw_nbytes, raw);
-  if (stored == RD_UNKNOWN_NBYTES)
+  if (stored == RD_UNKNOWN_NBYTES || *info.pipeline)
     put_owned ("size", rd_format ("%s raw", raw));
   else
     put_owned ("size", rd_format ("%s raw, %s stored, ratio %s", raw,
@@ -253,6 +259,7 @@ run_info (struct rd_args *args)
 
 static const struct rd_option options[] = {
   RD_STORE_OPTION,
+  RD_APPLY_OPTION,
   RD_JSON_NODES_OPTION,
   RD_HELP_OPTION,
   RD_END_OF_OPTIONS

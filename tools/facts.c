@@ -302,6 +302,10 @@ rd_volume_json (const char *name, const struct radio_volume_info *info,
   rd_json_set_double (object, "scl_inter", info->scl_inter);
   rd_json_set (object, "window", window[0] < window[1]
                ? rd_json_double_list (window, 2) : NULL);
+  if (*info->pipeline) {
+    rd_json_set_text (object, "pipeline", info->pipeline);
+    rd_json_set_u64 (object, "statistics_count", info->statistics_count);
+  }
   rd_json_set_text (object, "tiling", info->tiling);
   rd_json_set (object, "tile_shape",
                u64_by_axes (info->array.tile_shape, axes, n));

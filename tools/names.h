@@ -34,6 +34,10 @@ struct rd_target {
   struct radio_context *files;    /* not NULL: an image in its file, which is
                                      the name; opened with this context */
 
+  /* Applied to the volume when it is opened; or NULL. */
+  const struct radio_pipeline *pipeline;
+  bool is_applied;
+
   /* With RD_NODES_OPENED, of a listing, which closes the volume itself; NULL
    * if it could not be opened: radio_error_message says why. */
   bool is_listed;

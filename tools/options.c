@@ -114,6 +114,12 @@ take_shared (struct rd_args *args, int id)
                     : "--memory: '%s' is not a size such as 512M or 2G",
                     args->value);
     return -1;
+  case RD_OPTION_APPLY:
+    rd_args_clear (args);
+    if (radio_pipeline_parse (args->value, &args->pipeline) == RADIO_OK)
+      return 1;
+    rd_usage_error (args, "--apply: %s", radio_error_message ());
+    return -1;
   case RD_OPTION_JSON:
     return args->json = true;
   case RD_OPTION_DRY_RUN:
@@ -528,6 +534,13 @@ rd_args_init (struct rd_args *args, const struct rd_command *command,
   return rd_error ("RADIO_S3: %s", radio_error_message ()), false;
 }
 
+void
+rd_args_clear (struct rd_args *args)
+{
+  radio_pipeline_free (args->pipeline);
+  args->pipeline = NULL;
+}
+
 /* Only the widths of letters follow the user's locale; numbers are written
  * the same everywhere.  A file that reached the size that `ulimit -f' allows is
  * an error like any other, not a silent death, and a closed pipe does not end
@@ -549,6 +562,7 @@ rd_program_main (const struct rd_command *command, int argc, char **argv)
   rd_set_program (command->name);
   int status = rd_args_init (&args, command, argc, argv)
                ? command->run (&args) : RD_EXIT_USAGE;
+  rd_args_clear (&args);
   rd_interrupt_die ();
   return rd_close_stdout (status);
 }

@@ -70,6 +70,7 @@ enum {
   RD_OPTION_AFFINE,
   RD_OPTION_LIKE,
   RD_OPTION_AGAINST,
+  RD_OPTION_APPLY,
 };
 
 #define RD_STORE_OPTION                                                 \
@@ -82,6 +83,10 @@ enum {
   { RD_OPTION_THREADS, "threads", "N",                                  \
     "number of threads (default: all processors)" },                    \
   RD_MEMORY_OPTION
+#define RD_APPLY_OPTION                                                 \
+  { RD_OPTION_APPLY, "apply", "PIPELINE",                               \
+    "operations to do as voxels are read, as\n"                         \
+    "'reorient RAS | clamp -1000,400' (see radio(1))" }
 #define RD_HELP_OPTION                                                  \
   { 'h', "help", NULL, "show this help" }
 #define RD_JSON_OPTION                                                  \
@@ -139,6 +144,7 @@ struct rd_args {
   uint64_t memory_nbytes;
   uint64_t cache_nbytes;      /* of decoded tiles, as a context has it */
   struct radio_s3_options s3; /* including RADIO_S3 */
+  struct radio_pipeline *pipeline;      /* of --apply; or NULL */
   bool json, quiet, dry_run, overwrite, skip_existing;
 
   char **operands;            /* after the last option was returned */
@@ -205,6 +211,9 @@ void rd_help (const struct rd_command *const *commands);
  * after an error. */
 bool rd_args_init (struct rd_args *args, const struct rd_command *command,
                    int argc, char **argv);
+
+/* Releases what the options have made. */
+void rd_args_clear (struct rd_args *args);
 
 /* Sets up locale and signals, at the start of main. */
 void rd_program_init (void);

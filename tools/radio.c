@@ -115,8 +115,10 @@ run (int argc, char **argv)
     return RD_EXIT_OK;
   }
   struct rd_args args;
-  return rd_args_init (&args, command, argc, argv) ? run_recorded (&args)
-                                                   : RD_EXIT_USAGE;
+  int status = rd_args_init (&args, command, argc, argv)
+               ? run_recorded (&args) : RD_EXIT_USAGE;
+  rd_args_clear (&args);
+  return status;
 }
 
 int

@@ -194,6 +194,19 @@ class Volume:
                                          c.byref(volume.handle)))
         return volume
 
+    def apply(self, text):
+        """The volume with a pipeline."""
+        pipeline = c.c_void_p()
+        derived = Volume.__new__(Volume)
+        derived.handle = c.c_void_p()
+        check(lib.radio_pipeline_parse(text.encode(), c.byref(pipeline)))
+        try:
+            check(lib.radio_volume_apply(self.handle, pipeline,
+                                         c.byref(derived.handle)))
+        finally:
+            lib.radio_pipeline_free(pipeline)
+        return derived
+
     def __enter__(self):
         return self
 

@@ -61,7 +61,12 @@ int
 rd_nodes_find (const struct rd_args *args, unsigned how,
                struct rd_nodes *nodes)
 {
+  /* There are no pipelines of arrays alone. */
+  if (args->pipeline)
+    how &= ~(unsigned) RD_NODES_ARRAYS;
   int status = rd_nodes_each (args, how, nodes, keep_node, nodes);
+  for (size_t i = 0; i < nodes->n; i++)
+    nodes->list[i].pipeline = args->pipeline;
   if (args->noperands < 2 || nodes->n < 2)
     return status;
   /* "ct ct/head" names one twice. */
@@ -86,17 +91,35 @@ rd_nodes_find (const struct rd_args *args, unsigned how,
   return status;
 }
 
+static enum radio_status
+apply_pipeline (struct rd_target *node)
+{
+  struct radio_volume *derived;
+  if (!node->pipeline || node->is_applied)
+    return RADIO_OK;
+  enum radio_status status
+    = radio_volume_apply (node->volume, node->pipeline, &derived);
+  if (status != RADIO_OK)
+    return status;
+  radio_volume_close (node->volume);
+  node->volume = derived;
+  node->array = radio_volume_array (derived);
+  node->is_applied = true;
+  return RADIO_OK;
+}
+
 enum radio_status
 rd_node_try_open (struct rd_target *node)
 {
   if (node->array)
-    return RADIO_OK;
+    return apply_pipeline (node);
   enum radio_status status = node->files
     ? radio_volume_open_file (node->files, node->name, NULL, &node->volume)
     : radio_volume_open (node->store, node->path, &node->volume);
-  if (status == RADIO_OK)
-    node->array = radio_volume_array (node->volume);
-  return status;
+  if (status != RADIO_OK)
+    return status;
+  node->array = radio_volume_array (node->volume);
+  return apply_pipeline (node);
 }
 
 int
@@ -115,6 +138,7 @@ rd_node_close (struct rd_target *node)
     radio_array_close (node->array);
   node->volume = NULL;
   node->array = NULL;
+  node->is_applied = false;
 }
 
 void

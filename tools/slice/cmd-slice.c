@@ -385,6 +385,7 @@ static const struct rd_option options[] = {
   { RD_OPTION_NO_ASPECT, "no-aspect", NULL,
     "one pixel per voxel, also if voxels are not square" },
   { RD_OPTION_OVERWRITE, "overwrite", NULL, "replace FILE" },
+  RD_APPLY_OPTION,
   RD_WORK_OPTIONS,
   RD_HELP_OPTION,
   RD_END_OF_OPTIONS

@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: MIT
+"""Pipelines against numpy and nibabel: generated pipelines of generated images,
+read from a file and from a store, whole and in boxes at every border, are the
+operations one after the other, to the last bit."""
+
+import itertools
+import random
+import subprocess
+
+import pytest
+from conftest import RADIO
+
+from radio_library import RadioError, Store, Volume
+
+TYPES = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64",
+         "float32", "float64"]
+WIDE = {"int32", "uint32", "int64", "uint64", "float64"}
+
+
+def run_radio(*args):
+    return subprocess.run([RADIO, *map(str, args)], check=True,
+                          capture_output=True, text=True).stdout
+
+
+class Model:
+    """What an image becomes, by numpy: an array x, y, z[, t]."""
+
+    def __init__(self, np, stored, slope=1, inter=0):
+        self.np = np
+        self.array = stored
+        self.slope, self.inter = slope, inter
+        self.type = np.float64 if stored.dtype.name in WIDE else np.float32
+        self.computes = False
+
+    def scaled(self):
+        if self.computes:
+            return self.array
+        if self.slope == 1 and self.inter == 0:
+            return self.array.astype(self.type)
+        wide = self.array.astype(self.np.float64)
+        return (wide * self.slope + self.inter).astype(self.type)
+
+    def values(self, function):
+        with self.np.errstate(all="ignore"):
+            self.array = function(self.scaled(), self.type)
+        self.computes = True
+        assert self.array.dtype == self.type
+
+    def linear(self, a, b):
+        self.values(lambda v, t: v * t(a) + t(b))
+
+    def clamp(self, low, high):
+        where = self.np.where
+        self.values(lambda v, t: where(v < t(low), t(low), where(
+            v > t(high), t(high), v)))
+
+    def rescale(self, a, b, low, high):
+        factor = (b - a) / (high - low) if high > low else 0
+        self.values(lambda v, t: (v - t(low)) * t(factor) + t(a))
+
+    def pad(self, widths, mode, value):
+        widths = widths + [(0, 0)] * (self.array.ndim - 3)
+        if mode == "value":
+            if not self.computes:
+                value = round((value - self.inter) / self.slope)
+            self.array = self.np.pad(self.array, widths,
+                                     constant_values=value)
+        else:
+            self.array = self.np.pad(self.array, widths, mode)
+
+
+def make_image(np, nib, rng, folder, scales=True):
+    """Writes an image of any type and shape; returns its file and model."""
+    seed = np.random.default_rng(rng.getrandbits(32))
+    shape = [rng.choice([1, 2, 3, 7, 12, 19]) for _ in range(3)]
+    if rng.random() < 0.2:
+        shape.append(3)
+    dtype = np.dtype(rng.choice(TYPES))
+    if dtype.kind == "f":
+        data = (seed.normal(0, 100, shape)).astype(dtype)
+        if rng.random() < 0.5:
+            data[seed.random(shape) < 0.1] = np.nan
+    else:
+        low = 0 if dtype.kind == "u" else -100
+        data = seed.integers(low, 100, shape).astype(dtype)
+    if rng.random() < 0.1:
+        data[...] = 7
+    axes = list(itertools.permutations(range(3)))
+    affine = np.zeros((4, 4))
+    for i, j in enumerate(rng.choice(axes)):
+        affine[i, j] = rng.choice([-1, 1]) * rng.choice([0.5, 1, 2.25])
+    affine[:3, :3] += seed.uniform(-0.05, 0.05, (3, 3)).astype(np.float32)
+    affine[:3, 3] = seed.uniform(-50, 50, 3).astype(np.float32)
+    affine[3, 3] = 1
+    order = rng.choice("<>")
+    header = nib.Nifti1Header(endianness=order)
+    header.set_data_dtype(dtype)
+    header.set_data_shape(shape)
+    slope, inter = 1, 0
+    if scales and dtype.kind != "f" and rng.random() < 0.3:
+        slope, inter = rng.choice([(2, -10), (0.5, 3), (-1, 0)])
+    image = nib.Nifti1Image(data.astype(dtype.newbyteorder(order)), affine,
+                            header)
+    file = folder / f"image.nii{rng.choice(['', '.gz'])}"
+    image.header.set_slope_inter(slope, inter)
+    nib.save(image, file)
+    if slope != 1 or inter != 0:
+        # nibabel divides by the slope when it saves.
+        stored = np.asanyarray(nib.load(file).dataobj.get_unscaled())
+        data = stored.astype(dtype)
+    return file, Model(np, data, slope, inter)
+
+
+def add_crop(rng, model):
+    ranges = []
+    for n in model.array.shape[:3]:
+        start = rng.randrange(n)
+        ranges.append((start, rng.randint(start + 1, n)))
+    model.array = model.array[tuple(slice(*r) for r in ranges)]
+    return "crop " + ",".join(f"{a}:{b}" for a, b in ranges)
+
+
+def pad_words(rng, model):
+    mode = rng.choice(["value", "edge", "reflect", "wrap"])
+    value = rng.randint(0, 20) * model.slope + model.inter
+    if model.computes:
+        value = rng.uniform(-5, 5)
+    words = f"by {value}" if mode == "value" else mode
+    return mode, value, words
+
+
+def add_pad(rng, model):
+    if model.array.size > 100_000:
+        return add_crop(rng, model)
+    widths = [(rng.choice([0, 0, 1, 2, 9]), rng.choice([0, 0, 1, 3, 20]))
+              for _ in range(3)]
+    mode, value, words = pad_words(rng, model)
+    model.pad(widths, mode, value)
+    return ("pad " + ",".join(f"{a}:{b}" for a, b in widths) + " " + words)
+
+
+def add_crop_or_pad(rng, model):
+    size = [rng.choice([1, 3, 8, 13]) for _ in range(3)]
+    at = None
+    if rng.random() < 0.5:
+        at = [rng.randint(1 - s, n - 1)
+              for s, n in zip(size, model.array.shape)]
+    mode, value, words = pad_words(rng, model)
+    widths = []
+    for i, (s, n) in enumerate(zip(size, model.array.shape)):
+        first = at[i] if at else (n - s) // 2 if n >= s else -((s - n) // 2)
+        start, end = max(first, 0), min(first + s, n)
+        model.array = model.array[(slice(None),) * i + (slice(start, end),)]
+        widths.append((start - first, first + s - end))
+    model.pad(widths, mode, value)
+    return ("crop-or-pad " + ",".join(map(str, size))
+            + (" at " + ",".join(map(str, at)) if at else "") + " " + words)
+
+
+def add_flip(rng, model):
+    axes = rng.sample(range(3), rng.randint(1, 3))
+    model.array = model.np.flip(model.array, axes)
+    return "flip " + ",".join("xyz"[i] for i in axes)
+
+
+def add_rot90(rng, model):
+    a, b = rng.sample(range(3), 2)
+    k = rng.randint(1, 3)
+    model.array = model.np.rot90(model.array, k, (a, b))
+    return f"rot90 {'xyz'[a]}{'xyz'[b]} {k}"
+
+
+def add_linear(rng, model):
+    a, b = rng.uniform(-3, 3), rng.uniform(-50, 50)
+    model.linear(a, b)
+    return f"linear {a!r},{b!r}"
+
+
+def add_clamp(rng, model):
+    low, high = sorted((rng.uniform(-80, 80), rng.uniform(-80, 80)))
+    model.clamp(low, high)
+    return f"clamp {low!r},{high!r}"
+
+
+def add_rescale(rng, model):
+    a, b = rng.uniform(-3, 3), rng.uniform(-3, 3)
+    low, high = sorted((rng.uniform(-80, 80), rng.uniform(-80, 80)))
+    model.rescale(a, b, low, high)
+    return f"rescale {a!r},{b!r} from {low!r},{high!r}"
+
+
+def add_window(rng, model):
+    name, low, high = rng.choice([("soft", -160, 240), ("bone", -500, 1300),
+                                  ("0.5,9", -4, 5)])
+    model.clamp(low, high)
+    model.rescale(0, 1, low, high)
+    return f"window {name}"
+
+
+SPATIAL = [add_crop, add_pad, add_crop_or_pad, add_flip, add_rot90]
+POINTWISE = [add_linear, add_clamp, add_rescale, add_window]
+
+
+def boxes(rng, shape, n):
+    """The whole, and boxes that touch the borders or are thin."""
+    yield [0] * len(shape), list(shape)
+    for _ in range(n):
+        start = [rng.choice([0, size - 1, rng.randrange(size)])
+                 for size in shape]
+        yield start, [rng.choice([1, size - s, rng.randint(1, size - s)])
+                      for size, s in zip(shape, start)]
+
+
+def check_reads(np, volume, model, rng, n=12):
+    want = model.array.T
+    for start, size in boxes(rng, want.shape, n):
+        got = volume.read(start, size, want.dtype)
+        part = want[tuple(slice(s, s + k) for s, k in zip(start, size))]
+        assert np.array_equal(got, part, equal_nan=want.dtype.kind == "f"), (
+            start, size)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_generated_pipelines_equal_numpy(np, nib, tmp_path, seed):
+    rng = random.Random(seed)
+    file, model = make_image(np, nib, rng, tmp_path)
+    kinds = rng.choice([SPATIAL, POINTWISE, SPATIAL + POINTWISE])
+    steps = [rng.choice(kinds)(rng, model)
+             for _ in range(rng.choice([1, 2, 3, 6]))]
+    text = " | ".join(steps)
+    with Volume.of_file(file) as volume:
+        with volume.apply(text) as derived:
+            check_reads(np, derived, model, rng)
+        # A volume with a pipeline takes another one.
+        derived = volume
+        for step in steps:
+            applied = derived.apply(step)
+            if derived is not volume:
+                derived.__exit__()
+            derived = applied
+    with derived:
+        check_reads(np, derived, model, rng, 3)
+    store = tmp_path / "s.zarr"
+    run_radio("ingest", "-s", store, "-c", "a", "--tiling", "4,4,4", file)
+    for threads in 1, 3:
+        with Store(store, threads=threads) as opened, \
+             Volume(opened, "a/image") as volume, \
+             volume.apply(text) as derived:
+            check_reads(np, derived, model, rng)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_one_read_is_the_operations_written_one_after_the_other(
+        np, nib, tmp_path, seed):
+    rng = random.Random(seed + 100)
+    file, model = make_image(np, nib, rng, tmp_path)
+    # The padding of a stored type is a stored value.
+    steps = [rng.choice(SPATIAL + POINTWISE)(rng, model) for _ in range(5)]
+    at_once = tmp_path / "once.nii"
+    run_radio("export", file, "--apply", " | ".join(steps), "-o", at_once)
+    for i, step in enumerate(steps):
+        out = tmp_path / f"{i}.nii"
+        run_radio("export", file, "--apply", step, "-o", out)
+        file = out
+    first, last = nib.load(at_once), nib.load(file)
+    assert np.array_equal(first.dataobj, last.dataobj, equal_nan=True)
+    assert np.array_equal(np.asanyarray(first.dataobj.get_unscaled()),
+                          model.array, equal_nan=model.computes)
+    assert np.allclose(first.affine, last.affine, atol=1e-3)
+
+
+def codes():
+    for axes in itertools.permutations(["RL", "AP", "SI"]):
+        for letters in itertools.product(*axes):
+            yield "".join(letters)
+
+
+def test_the_48_orientations_are_nibabels(np, nib, tmp_path):
+    rng = random.Random(3)
+    n = 0
+    for code in codes():
+        file, model = make_image(np, nib, rng, tmp_path, scales=False)
+        image = nib.load(file)
+        turn = nib.orientations.ornt_transform(
+            nib.io_orientation(image.affine),
+            nib.orientations.axcodes2ornt(tuple(code)))
+        want = image.as_reoriented(turn)
+        out = tmp_path / f"{code}.nii"
+        run_radio("export", file, "--apply", f"reorient {code}", "-o", out)
+        got = nib.load(out)
+        assert nib.aff2axcodes(got.affine) == tuple(code)
+        assert np.array_equal(got.dataobj, want.dataobj, equal_nan=True)
+        assert np.allclose(got.affine, want.affine, atol=1e-4)
+        assert np.allclose(got.header.get_zooms(), want.header.get_zooms())
+        n += 1
+    assert n == 48
+
+
+def test_gamma_keeps_the_sign(np, nib, tmp_path):
+    data = np.linspace(-4, 4, 60, dtype=np.float32).reshape(3, 4, 5)
+    file = tmp_path / "a.nii"
+    nib.save(nib.Nifti1Image(data, np.eye(4)), file)
+    with Volume.of_file(file) as volume, \
+         volume.apply("gamma 0.7") as derived:
+        got = derived.read([0] * 3, data.T.shape, np.float32)
+    want = np.copysign(np.abs(data.astype(float)) ** 0.7, data)
+    assert np.allclose(got.T, want, rtol=1e-7)
+
+
+@pytest.mark.parametrize("dtype", TYPES + ["uint64", "bool"])
+def test_integers_round_to_even_and_saturate_when_told(
+        np, nib, tmp_path, dtype):
+    values = np.array([0, 0.5, 1, 1.5, 2.5, -0.5, -1.5, 126.5, 127.5, 1e3,
+                       -1e3, 7e4, 5e9, -5e9, 1e19, 2e19, -1e19, np.inf,
+                       -np.inf, np.nan]).reshape(20, 1, 1)
+    file = tmp_path / "a.nii"
+    nib.save(nib.Nifti1Image(values, np.eye(4)), file)
+    to = np.dtype(dtype)
+    with Volume.of_file(file) as volume, \
+         volume.apply("linear 1,0") as exact, \
+         volume.apply("saturate") as saturated:
+        for i, value in enumerate(values.ravel()):
+            box = [0, 0, i], [1, 1, 1]
+            if to.kind == "f":
+                want = fits = value.astype(to)
+                inside = True
+            else:
+                info = np.iinfo(to) if dtype != "bool" else None
+                low, high = (info.min, info.max) if info else (0, 1)
+                whole = np.rint(value)
+                inside = bool(np.isfinite(value)) and (
+                    low <= int(whole) <= high)
+                fits = (0 if np.isnan(value) else high if whole > 0 else low)
+                want = int(whole) if inside else fits
+            got = saturated.read(*box, to, dtype).ravel()[0]
+            assert np.array_equal(got, want, equal_nan=to.kind == "f")
+            if inside:
+                assert np.array_equal(exact.read(*box, to, dtype).ravel()[0],
+                                      want, equal_nan=to.kind == "f")
+            else:
+                with pytest.raises(RadioError, match="does not fit into"):
+                    exact.read(*box, to, dtype)
