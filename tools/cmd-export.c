@@ -195,6 +195,7 @@ static const struct rd_option options[] = {
   { RD_OPTION_SCALED, "scaled", NULL,
     "scaled values as float32 (.npy only)" },
   { RD_OPTION_OVERWRITE, "overwrite", NULL, "replace FILE" },
+  RD_KEEP_INDEX_OPTION,
   RD_WORK_OPTIONS,
   RD_HELP_OPTION,
   RD_END_OF_OPTIONS

@@ -573,7 +573,9 @@ take_file (struct finding *finding)
   if (nodes->files == NULL
       && open_context (finding->args, &nodes->files) != RADIO_OK)
     return rd_error_library (NULL);
-  const struct rd_target file = { .files = nodes->files };
+  const struct rd_target file = {
+    .files = nodes->files, .keep_index = finding->args->keep_index,
+  };
   finding->store = NULL;
   finding->root = finding->operand;
   int failed = take_node (finding, "", true, &file);

@@ -33,6 +33,7 @@ struct rd_target {
   bool is_group;                  /* the root, or a folder below it */
   struct radio_context *files;    /* not NULL: an image in its file, which is
                                      the name; opened with this context */
+  bool keep_index;                /* of its points of entry, if it is gzip */
 
   /* Applied to the volume when it is opened; or NULL. */
   const struct radio_pipeline *pipeline;

@@ -128,6 +128,8 @@ take_shared (struct rd_args *args, int id)
     return args->overwrite = true;
   case RD_OPTION_SKIP_EXISTING:
     return args->skip_existing = true;
+  case RD_OPTION_KEEP_INDEX:
+    return args->keep_index = true;
   case RD_OPTION_SINGLE_WRITER:
     return args->s3.single_writer = true;
   default:

@@ -71,6 +71,8 @@ enum {
   RD_OPTION_LIKE,
   RD_OPTION_AGAINST,
   RD_OPTION_APPLY,
+  RD_OPTION_KEEP_INDEX,
+  RD_OPTION_MEMBERS,
 };
 
 #define RD_STORE_OPTION                                                 \
@@ -87,6 +89,10 @@ enum {
   { RD_OPTION_APPLY, "apply", "PIPELINE",                               \
     "operations to do as voxels are read, as\n"                         \
     "'reorient RAS | clamp -1000,400' (see radio(1))" }
+#define RD_KEEP_INDEX_OPTION                                            \
+  { RD_OPTION_KEEP_INDEX, "keep-index", NULL,                           \
+    "of .nii.gz files: keep points of entry beside\n"                   \
+    "them, as FILE.points, for later reads" }
 #define RD_HELP_OPTION                                                  \
   { 'h', "help", NULL, "show this help" }
 #define RD_JSON_OPTION                                                  \
@@ -145,7 +151,7 @@ struct rd_args {
   uint64_t cache_nbytes;      /* of decoded tiles, as a context has it */
   struct radio_s3_options s3; /* including RADIO_S3 */
   struct radio_pipeline *pipeline;      /* of --apply; or NULL */
-  bool json, quiet, dry_run, overwrite, skip_existing;
+  bool json, quiet, dry_run, overwrite, skip_existing, keep_index;
 
   char **operands;            /* after the last option was returned */
   size_t noperands;

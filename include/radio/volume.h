@@ -29,12 +29,22 @@ radio_volume_open (struct radio_store *store, const char *path,
 
 struct radio_file_options {
   /* Of .nii.gz: what is inflated between two points of entry; 0: 2 MiB.  Fewer
-   * are kept where they would take more than a sixteenth of the context's
-   * memory limit. */
+   * are kept where those of all files would take more than a sixteenth of the
+   * context's memory limit. */
   uint64_t point_gap_nbytes;
 
+  /* Of .nii.gz: keep the points of entry on the disk, too, as FILE.points, for
+   * every later reader.  They are written when the volume is closed; if neither
+   * the file's folder nor index_folder can be written, they are not kept. */
+  bool keep_index;
+
+  /* A folder of the user's, made if it is missing, for the points of files
+   * whose own folder cannot be written; they are looked for there, too.
+   * NULL: none. */
+  const char *index_folder;
+
   /* Must be zero: later versions may have members here. */
-  uint64_t reserved[8];
+  uint64_t reserved[6];
 };
 
 /* Opens an image in its file as a volume, which is read as one in a store:
@@ -44,9 +54,13 @@ struct radio_file_options {
  *
  * Of .nii the rows of a box are read, those that lie close together at once.
  * Of .nii.gz all before the last row is inflated at first; on the way points of
- * entry are kept with the handle, so that a later read begins at the nearest
- * one, and several threads inflate.  gzip's checksum is verified when the
- * voxels are first read in order, at once or in parts, and by
+ * entry are kept, so that a later read begins at the nearest one, and several
+ * threads inflate.  Handles of one file share them, and the context keeps them
+ * after the last one was closed, until the file changes (device, inode, size,
+ * time, or a checksum of its two ends).  Points of entry in FILE.points or in
+ * index_folder, and indexed_gzip's FILE.gzidx, are used if they are of this
+ * file; they are trusted as the file itself is.  gzip's checksum is
+ * verified when the voxels are first read in order, at once or in parts, and by
  * radio_volume_validate.
  *
  * The file is kept open: one that is replaced is read as it was.  A file that

@@ -12,6 +12,7 @@
 #include "src/base/structs.h"
 #include "src/array/context.h"
 #include "src/array/cache.h"
+#include "src/array/points.h"
 
 #define DEFAULT_LIMIT_NBYTES ((uint64_t) 1 << 30)
 
@@ -30,6 +31,9 @@
 #define CACHE_NBYTES ((uint64_t) 64 << 20)
 #define CACHE_MIN_LIMIT_NBYTES ((uint64_t) 512 << 20)
 #define CACHE_SHARE 8
+
+/* Points of entry take this part of the limit at most. */
+#define POINTS_SHARE 16
 
 /* Counts the processors that this process may use.  The set grows until the
  * kernel's fits into it. */
@@ -57,6 +61,12 @@ static void
 cleanup_tiles (struct rd_tile_cache **tiles)
 {
   rd_tile_cache_close (*tiles);
+}
+
+static void
+cleanup_points (struct rd_points_cache **points)
+{
+  rd_points_cache_close (*points);
 }
 
 enum radio_status
@@ -101,9 +111,13 @@ radio_context_open (const struct radio_context_options *options,
   if (cache_nbytes > 0)
     RD_TRY (rd_tile_cache_open (cache_nbytes, !options->no_huge_pages,
                                 &tiles));
+  RD_CLEANUP (cleanup_points) struct rd_points_cache *points = NULL;
+  RD_TRY (rd_points_cache_open (context->memory_limit_nbytes / POINTS_SHARE,
+                                &points));
   RD_TRY (rd_pool_open (&pool_options, &context->pool));
   context->work_nbytes = context->memory_limit_nbytes - cache_nbytes;
   context->tiles = RD_STEAL (tiles);
+  context->points = RD_STEAL (points);
   pthread_mutex_init (&context->runs_mutex, NULL);
   pthread_mutex_init (&context->ingests_mutex, NULL);
   pthread_cond_init (&context->ingest_ended, NULL);
@@ -128,6 +142,7 @@ radio_context_close (struct radio_context *context)
   /* Locks may be held for ever in a forked child. */
   if (!is_forked) {
     rd_tile_cache_close (context->tiles);
+    rd_points_cache_close (context->points);
     pthread_mutex_destroy (&context->runs_mutex);
     pthread_mutex_destroy (&context->ingests_mutex);
     pthread_cond_destroy (&context->ingest_ended);

@@ -31,6 +31,7 @@ struct radio_context {
   bool no_huge_pages;
   uint64_t work_nbytes;               /* of the limit, besides the cache */
   struct rd_tile_cache *tiles;        /* NULL: none */
+  struct rd_points_cache *points;     /* of gzip files */
   _Atomic uint64_t narrays;           /* opened, for their numbers */
 
   /* Calls of radio_ingest, at most as many at once as there are descriptors

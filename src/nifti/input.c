@@ -29,7 +29,7 @@
 struct rd_input {
   char *file;
   int fd;
-  uint64_t file_nbytes;
+  struct rd_file_identity identity;
   uint64_t taken_nbytes;        /* read from fd */
   bool fd_ended;
   bool is_gzip;
@@ -95,7 +95,12 @@ open_regular (struct rd_input *input)
     return rd_fail (RADIO_ERROR_ARGUMENT,
                     "%s: not a regular file (a pipe, socket or device)",
                     input->file);
-  input->file_nbytes = (uint64_t) st.st_size;
+  input->identity = (struct rd_file_identity) {
+    .device = (uint64_t) st.st_dev, .inode = (uint64_t) st.st_ino,
+    .nbytes = (uint64_t) st.st_size,
+    .mtime_ns = (uint64_t) st.st_mtim.tv_sec * 1000000000
+                + (uint64_t) st.st_mtim.tv_nsec,
+  };
 #ifdef POSIX_FADV_SEQUENTIAL
   (void) posix_fadvise (input->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
 #endif
@@ -148,6 +153,12 @@ rd_input_file (const struct rd_input *input)
   return input->file;
 }
 
+const struct rd_file_identity *
+rd_input_identity (const struct rd_input *input)
+{
+  return &input->identity;
+}
+
 uint64_t
 rd_input_position (const struct rd_input *input)
 {
@@ -157,7 +168,7 @@ rd_input_position (const struct rd_input *input)
 uint64_t
 rd_input_file_nbytes (const struct rd_input *input)
 {
-  return input->file_nbytes;
+  return input->identity.nbytes;
 }
 
 bool
@@ -171,8 +182,8 @@ rd_input_max_nbytes (const struct rd_input *input)
 {
   uint64_t nbytes;
   if (!input->is_gzip)
-    return input->file_nbytes;
-  if (rd_mul_overflows (input->file_nbytes, DEFLATE_MAX_RATIO, &nbytes))
+    return input->identity.nbytes;
+  if (rd_mul_overflows (input->identity.nbytes, DEFLATE_MAX_RATIO, &nbytes))
     return UINT64_MAX;
   return nbytes;
 }
@@ -229,7 +240,7 @@ begin_member (struct rd_input *input)
     return rd_fail (RADIO_ERROR_FORMAT,
                     "%s: trailing garbage after the gzip data, from byte %"
                     PRIu64 " of %" PRIu64 " on", input->file,
-                    rd_input_position (input), input->file_nbytes);
+                    rd_input_position (input), input->identity.nbytes);
   return RADIO_OK;
 }
 

@@ -32,6 +32,15 @@ enum radio_status rd_input_read (struct rd_input *input, void *data,
 /* The file's name, valid as long as the input. */
 const char *rd_input_file (const struct rd_input *input);
 
+/* Which file it is, and which content, as far as its folder tells. */
+struct rd_file_identity {
+  uint64_t device, inode;
+  uint64_t nbytes;
+  uint64_t mtime_ns;          /* since 1970, modulo 2^64 */
+};
+const struct rd_file_identity *
+rd_input_identity (const struct rd_input *input);
+
 /* Bytes of the file taken in, and its size; equal sizes and positions also
  * of plain files. */
 uint64_t rd_input_position (const struct rd_input *input);

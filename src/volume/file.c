@@ -33,7 +33,7 @@ open_folder (struct radio_context *context, const char *file,
 static enum radio_status
 open_array (struct radio_volume *volume, struct radio_store *store,
             const char *key, const struct rd_image *image,
-            uint64_t point_gap_nbytes)
+            const struct radio_file_options *options)
 {
   const struct rd_nifti *nifti = &volume->meta.nifti;
   struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
@@ -42,9 +42,16 @@ open_array (struct radio_volume *volume, struct radio_store *store,
   RD_TRY (rd_array_doc_parse (document, key, &doc));
   RD_TRY (rd_array_open_doc (store, key, doc, &volume->array));
   struct rd_linear **linear = &volume->array->linear;
+  const struct rd_gunzip_options gunzip_options = {
+    .point_gap_nbytes = options->point_gap_nbytes,
+    .identity = rd_input_identity (image->voxels),
+    .path = rd_input_file (image->voxels),
+    .index_folder = options->index_folder,
+    .keep_index = options->keep_index,
+  };
   RD_TRY (rd_input_is_gzip (image->voxels)
           ? rd_gunzip_open (store, key, nifti->vox_offset, nifti->data_nbytes,
-                            point_gap_nbytes, linear)
+                            &gunzip_options, linear)
           : rd_linear_object_open (store, key, nifti->vox_offset, linear));
   rd_nifti_file_strides (nifti, nifti->shape, (*linear)->strides);
   (*linear)->swapped = nifti->swapped;
@@ -53,7 +60,8 @@ open_array (struct radio_volume *volume, struct radio_store *store,
 
 static enum radio_status
 open_file (struct radio_context *context, const char *file,
-           uint64_t point_gap_nbytes, struct radio_volume **result)
+           const struct radio_file_options *options,
+           struct radio_volume **result)
 {
   struct rd_image *image RD_CLEANUP (rd_cleanup_image) = NULL;
   struct radio_store *store RD_CLEANUP (rd_cleanup_store) = NULL;
@@ -84,7 +92,7 @@ open_file (struct radio_context *context, const char *file,
   meta->has_window = meta->nifti.colour != RD_COLOUR_NONE;
   meta->window_end = 255;
   RD_TRY (open_folder (context, rd_input_file (image->voxels), &store, &key));
-  RD_TRY (open_array (volume, store, key, image, point_gap_nbytes));
+  RD_TRY (open_array (volume, store, key, image, options));
   rd_volume_fill_info (volume);
   *result = RD_STEAL (volume);
   return RADIO_OK;
@@ -95,6 +103,7 @@ radio_volume_open_file (struct radio_context *context, const char *file,
                         const struct radio_file_options *options,
                         struct radio_volume **volume)
 {
+  static const struct radio_file_options defaults;
   RD_NOT_NULL (file);
   RD_NOT_NULL (volume);
   if (options)
@@ -102,6 +111,5 @@ radio_volume_open_file (struct radio_context *context, const char *file,
   RD_SCOPE ("open file", RD_IN_OPERATION);
   RD_NOTE_NAME ("file", file);
   return rd_scope_end_with (
-    open_file (context, file, options ? options->point_gap_nbytes : 0,
-               volume));
+    open_file (context, file, options ? options : &defaults, volume));
 }

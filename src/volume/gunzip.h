@@ -8,13 +8,26 @@
 #define RD_GUNZIP_H
 
 #include "src/array/linear.h"
+#include "src/volume/index-file.h"
+
+struct rd_file_identity;
+
+struct rd_gunzip_options {
+  uint64_t point_gap_nbytes;          /* inflated between two points; 0: as
+                                         much as is of use */
+
+  /* Of a local file; NULL: its points are for this handle alone. */
+  const struct rd_file_identity *identity;
+  const char *path;
+  const char *index_folder;           /* as radio_file_options has it */
+  bool keep_index;
+};
 
 /* The object is one of the store, which lives longer.  The elements are the
- * nbytes bytes from offset on, after inflating.  point_gap_nbytes is inflated
- * between two points; 0: as much as is of use. */
+ * nbytes bytes from offset on, after inflating. */
 enum radio_status rd_gunzip_open (struct radio_store *store, const char *key,
                                   uint64_t offset, uint64_t nbytes,
-                                  uint64_t point_gap_nbytes,
+                                  const struct rd_gunzip_options *options,
                                   struct rd_linear **linear)
   RADIO_USE_RESULT;
 

@@ -81,7 +81,9 @@ class StoreOptions(c.Structure):
 
 class FileOptions(c.Structure):
     _fields_ = [("point_gap_nbytes", c.c_uint64),
-                ("reserved", c.c_uint64 * 8)]
+                ("keep_index", c.c_bool),
+                ("index_folder", c.c_char_p),
+                ("reserved", c.c_uint64 * 6)]
 
 
 class ArrayOptions(c.Structure):
@@ -185,10 +187,10 @@ class Volume:
                                     c.byref(self.handle)))
 
     @classmethod
-    def of_file(cls, file, point_gap_nbytes=0):
+    def of_file(cls, file, point_gap_nbytes=0, keep_index=False):
         volume = cls.__new__(cls)
         volume.handle = c.c_void_p()
-        options = FileOptions(point_gap_nbytes)
+        options = FileOptions(point_gap_nbytes, keep_index)
         check(lib.radio_volume_open_file(None, os.fsencode(file),
                                          c.byref(options),
                                          c.byref(volume.handle)))

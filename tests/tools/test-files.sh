@@ -112,6 +112,38 @@ a_profile_of_a_file_is_recorded () {
   grep -qE "^store +none" out
 }
 
+# The options of the command are those of the library, which is tested there.
+points_of_entry_are_kept_beside_a_file_or_in_the_cache () {
+  HOME=$PWD/home
+  export HOME
+  unset XDG_CACHE_HOME
+  cp all/good-gzip.nii.gz big.nii.gz
+  "$RADIO" phantom -s big.zarr ct/a --size 256,256,40 >/dev/null
+  runs export -s big.zarr ct/a -o big.nii.gz --overwrite
+  runs slice big.nii.gz -o a.npy --overwrite
+  [ ! -e big.nii.gz.points ]
+  for command in "stats" "roi --z 30:40 -o b.nii --overwrite" \
+                 "slice -o b.npy --overwrite" "validate" \
+                 "export -o b.nii --overwrite" "profile full --runs 1 -o b.txt"
+  do
+    rm -f big.nii.gz.points
+    # shellcheck disable=SC2086
+    runs $command big.nii.gz --keep-index
+    [ -s big.nii.gz.points ]
+  done
+  runs slice big.nii.gz -o b.npy --overwrite
+  cmp a.npy b.npy
+  # A folder by its name stands for a folder that cannot be written.
+  rm big.nii.gz.points
+  mkdir big.nii.gz.points
+  runs stats --keep-index big.nii.gz
+  [ "$(find home/.cache/radio -name '*.points' | wc -l)" -eq 1 ]
+  XDG_CACHE_HOME=$PWD/xdg
+  export XDG_CACHE_HOME
+  runs stats --keep-index big.nii.gz
+  [ "$(find xdg/radio -name '*.points' | wc -l)" -eq 1 ]
+}
+
 # What is wrong with each of these is in its header or after it.
 each_bad_file_is_an_error () {
   n=0
@@ -151,6 +183,7 @@ check exports_are_the_files
 check planes_and_boxes_equal_the_volumes
 check listing_and_validation_name_files
 check a_profile_of_a_file_is_recorded
+check points_of_entry_are_kept_beside_a_file_or_in_the_cache
 check each_bad_file_is_an_error
 check an_option_s_makes_names_be_of_the_store
 check what_is_in_no_store_is_not_copied_or_removed

@@ -108,13 +108,36 @@ apply_pipeline (struct rd_target *node)
   return RADIO_OK;
 }
 
+/* Returns the folder of the user's cache for points of entry, allocated; NULL:
+ * there is none. */
+static char *
+find_index_folder (void)
+{
+  const char *cache = getenv ("XDG_CACHE_HOME"), *home = getenv ("HOME");
+  if (cache != NULL && *cache == '/')
+    return rd_format ("%s/radio", cache);
+  return home != NULL && *home == '/' ? rd_format ("%s/.cache/radio", home)
+                                      : NULL;
+}
+
+static enum radio_status
+open_file (struct rd_target *node)
+{
+  RD_FREE char *folder = find_index_folder ();
+  const struct radio_file_options options = {
+    .keep_index = node->keep_index, .index_folder = folder,
+  };
+  return radio_volume_open_file (node->files, node->name, &options,
+                                 &node->volume);
+}
+
 enum radio_status
 rd_node_try_open (struct rd_target *node)
 {
   if (node->array)
     return apply_pipeline (node);
   enum radio_status status = node->files
-    ? radio_volume_open_file (node->files, node->name, NULL, &node->volume)
+    ? open_file (node)
     : radio_volume_open (node->store, node->path, &node->volume);
   if (status != RADIO_OK)
     return status;

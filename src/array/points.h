@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* Points of entry into gzip files: where a member or a block of deflate begins,
+ * and the history before it that the block may refer to, deflated.  All handles
+ * of a file share one set of points, and a context keeps the sets of files that
+ * were closed, evicting the least recently used ones first. */
+#ifndef RD_POINTS_H
+#define RD_POINTS_H
+
+#include <pthread.h>
+
+#include "src/base/cleanup.h"
+#include "src/base/error.h"
+
+/* A block refers to at most this much before it. */
+#define RD_POINT_HISTORY_NBYTES ((size_t) 32 << 10)
+
+/* Enough for a history that cannot be made smaller. */
+#define RD_POINT_PACKED_NBYTES (RD_POINT_HISTORY_NBYTES + 512)
+
+struct rd_point {
+  uint64_t output;            /* inflated bytes before it */
+  uint64_t input;             /* of the file's bytes, where it begins */
+  unsigned bit;               /* 0-7, of the first byte */
+  bool is_member;             /* a member's header, not a block */
+  uint32_t history_nbytes;    /* 0 where a member or its data begin */
+  uint32_t packed_nbytes;
+  unsigned char *packed;      /* the history, as a deflate stream */
+};
+
+/* Identifies the content of a file.  A file that was changed or replaced has
+ * another key. */
+struct rd_points_key {
+  uint64_t device, inode;
+  uint64_t nbytes;
+  uint64_t mtime_ns;          /* since 1970, modulo 2^64 */
+  uint32_t head_crc32c, tail_crc32c;  /* of RD_POINTS_END_NBYTES each, or of the
+                                         whole file */
+};
+#define RD_POINTS_END_NBYTES ((size_t) 4 << 10)
+
+/*------------------------------------------------------------------------
+ * Histories
+ *----------------------------------------------------------------------*/
+
+/* Deflates history, of nbytes, for a point.  False without memory. */
+bool rd_point_pack (struct rd_point *point, const unsigned char *history,
+                    size_t nbytes);
+
+/* Inflates the history of a point from `packed'.
+ * Errors: RADIO_ERROR_FORMAT (it is damaged), RADIO_ERROR_MEMORY. */
+enum radio_status
+rd_point_unpack (const struct rd_point *point, const unsigned char *packed,
+                 unsigned char history[RD_POINT_HISTORY_NBYTES])
+  RADIO_USE_RESULT;
+
+/*------------------------------------------------------------------------
+ * Sets, which may be used by any thread
+ *----------------------------------------------------------------------*/
+
+struct rd_points_cache;
+struct rd_points;
+
+/* The points of all sets take max_nbytes at most, those of n sets in use the
+ * n-th part each. */
+enum radio_status rd_points_cache_open (uint64_t max_nbytes,
+                                        struct rd_points_cache **cache)
+  RADIO_USE_RESULT;
+
+/* No set may be in use. */
+void rd_points_cache_close (struct rd_points_cache *cache);
+
+/* Returns the set of a file, in use by the caller; a new one if there is none,
+ * or if key is NULL: that is no one else's, and is not kept.  gap_nbytes is the
+ * output between two points; a set that exists gets it if it is smaller than
+ * its own. */
+enum radio_status rd_points_open (struct rd_points_cache *cache,
+                                  const struct rd_points_key *key,
+                                  uint64_t gap_nbytes,
+                                  struct rd_points **points)
+  RADIO_USE_RESULT;
+void rd_points_release (struct rd_points *points);
+
+/* True if a point at an output would be a gap away from the others. */
+bool rd_points_want (struct rd_points *points, uint64_t output);
+
+/* Adds a point, whose packed history is taken, unless others are too close or
+ * there is no memory.  Every other point is dropped, and the gap doubles, while
+ * they take more than their part of the limit. */
+void rd_points_add (struct rd_points *points, struct rd_point *point);
+
+/* Gets the last point that is not after an output, of those that are_members or
+ * of all; false if there is none.  Its history is copied to packed, which has
+ * RD_POINT_PACKED_NBYTES, unless that is NULL. */
+bool rd_points_find (struct rd_points *points, uint64_t output,
+                     bool are_members, struct rd_point *point,
+                     unsigned char *packed);
+
+/* Returns the number of points, and of those that were added since the set was
+ * last marked as saved. */
+size_t rd_points_count (struct rd_points *points, size_t *nunsaved);
+void rd_points_mark_saved (struct rd_points *points);
+
+/* Calls fn for each point, in order, with the set locked.  Ends at a failure.
+ */
+typedef enum radio_status rd_point_fn (const struct rd_point *point,
+                                       void *user_data);
+enum radio_status rd_points_each (struct rd_points *points, rd_point_fn *fn,
+                                  void *user_data) RADIO_USE_RESULT;
+
+#endif /* RD_POINTS_H */

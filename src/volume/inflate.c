@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT */
+/* Inflating from points of entry.
+ *
+ * ISA-L does not stop at the bounds of blocks.  Where a point is wanted it is
+ * given few bytes at a time, until they end within a block's header: its state
+ * then says at which bit the header began, and has the last bytes of output. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/checked.h"
+#include "src/nifti/input.h"
+#include "src/volume/inflate.h"
+
+#define HISTORY_NBYTES RD_POINT_HISTORY_NBYTES
+#define INPUT_NBYTES RD_INFLATE_INPUT_NBYTES
+
+/* Input that is given near a wanted point. */
+#define SMALL_INPUT_NBYTES 64
+
+/* Output that is not wanted is inflated this much at a time. */
+#define SKIP_NBYTES ((size_t) 256 << 10)
+
+void
+rd_session_close (struct rd_session *session)
+{
+  if (!session)
+    return;
+  rd_buffer_free (&session->window);
+  rd_free (session);
+}
+
+enum radio_status
+rd_session_open (struct rd_gunzip *gunzip, struct rd_read_stop *stop,
+                 struct rd_session **result)
+{
+  struct rd_session *session = rd_malloc (sizeof *session);
+  if (!session)
+    return rd_fail_memory (sizeof *session);
+  memset (session, 0, offsetof (struct rd_session, inflate));
+  size_t after = offsetof (struct rd_session, input_end);
+  memset ((unsigned char *) session + after, 0,
+          offsetof (struct rd_session, history) - after);
+  session->gunzip = gunzip;
+  session->stop = stop;
+  *result = session;
+  return RADIO_OK;
+}
+
+static enum radio_status
+fail_in_file (const struct rd_session *session, const char *why)
+{
+  const struct rd_gunzip *gunzip = session->gunzip;
+  return rd_fail (RADIO_ERROR_FORMAT, "%s/%s: the gzip data is damaged near "
+                  "byte %" PRIu64 ": %s", gunzip->store->io->uri, gunzip->key,
+                  session->input - (uint64_t) (session->input_end
+                                               - session->inflate.next_in),
+                  why);
+}
+
+/*------------------------------------------------------------------------
+ * Input
+ *----------------------------------------------------------------------*/
+
+/* Adds to the bytes that are left in the buffer. */
+static enum radio_status
+refill (struct rd_session *session)
+{
+  struct rd_gunzip *gunzip = session->gunzip;
+  size_t left = (size_t) (session->input_end - session->inflate.next_in);
+  RD_BUFFER_SCOPE struct rd_buffer read = { 0 };
+  struct rd_io_get get = {
+    .key = gunzip->key, .file = gunzip->file, .range = RD_RANGE_SPAN,
+    .offset = session->input, .nbytes = INPUT_NBYTES - left, .into = &read,
+  };
+  RD_TRY (rd_read_stop_check (session->stop));
+  memmove (session->buffer, session->inflate.next_in, left);
+  RD_TRY (rd_io_read (gunzip->store->io, &get));
+  if (read.nbytes > 0)
+    memcpy (session->buffer + left, read.data, read.nbytes);
+  session->at_end = read.nbytes < get.nbytes;
+  session->inflate.next_in = session->buffer;
+  session->input_end = session->buffer + left + read.nbytes;
+  session->input += read.nbytes;
+  return RADIO_OK;
+}
+
+static enum radio_status
+seek (struct rd_session *session, uint64_t input)
+{
+  session->inflate.next_in = session->input_end = session->buffer;
+  session->input = input;
+  return refill (session);
+}
+
+static size_t
+input_left (const struct rd_session *session)
+{
+  return (size_t) (session->input_end - session->inflate.next_in);
+}
+
+static uint64_t
+position (const struct rd_session *session)
+{
+  return session->input - input_left (session);
+}
+
+/*------------------------------------------------------------------------
+ * Points
+ *----------------------------------------------------------------------*/
+
+/* True if a point is to be kept at the next bound of a block or member. */
+static bool
+wants_point (const struct rd_session *session)
+{
+  return rd_points_want (session->gunzip->points, session->output);
+}
+
+/* Keeps the place of the session, which is at the header of a block. */
+static void
+keep_block (struct rd_session *session)
+{
+  const struct inflate_state *state = &session->inflate;
+  uint64_t bits = (position (session) - (uint64_t) state->tmp_in_size) * 8
+                  - (uint64_t) state->read_in_length;
+  size_t n = rd_min_u64 ((uint64_t) state->tmp_out_valid, HISTORY_NBYTES);
+  struct rd_point point = {
+    .output = session->output, .input = bits / 8, .bit = bits % 8,
+  };
+  if (rd_point_pack (&point, state->tmp_out_buffer + state->tmp_out_valid - n,
+                     n))
+    rd_points_add (session->gunzip->points, &point);
+}
+
+/* Keeps the place of a session that is at a member, up to which all was
+ * inflated. */
+static void
+keep_member (struct rd_session *session)
+{
+  struct rd_gunzip *gunzip = session->gunzip;
+  struct rd_point point = {
+    .output = session->output, .input = position (session),
+    .is_member = true,
+  };
+  if (wants_point (session))
+    rd_points_add (gunzip->points, &point);
+}
+
+enum radio_status
+rd_session_enter_at (struct rd_session *session, const struct rd_point *point)
+{
+  struct inflate_state *state = &session->inflate;
+  const struct rd_gunzip *gunzip = session->gunzip;
+  enum radio_status status = rd_point_unpack (point, session->packed,
+                                              session->history);
+  if (status != RADIO_OK)
+    return rd_fail_in (status, "%s/%s", gunzip->store->io->uri, gunzip->key);
+  isal_inflate_init (state);
+  session->output = session->window_start = point->output;
+  session->window.nbytes = 0;
+  session->in_member = session->is_resumed = !point->is_member;
+  session->is_whole = point->output == 0;
+  RD_TRY (seek (session, point->input));
+  if (point->is_member)
+    return RADIO_OK;
+  state->crc_flag = ISAL_DEFLATE;
+  if (point->history_nbytes > 0
+      && isal_inflate_set_dict (state, session->history,
+                                point->history_nbytes) != ISAL_DECOMP_OK)
+    return fail_in_file (session, "a point of entry has a wrong history");
+  if (point->bit > 0 && input_left (session) > 0) {
+    state->read_in = (uint64_t) (*state->next_in++ >> point->bit);
+    state->read_in_length = (int32_t) (8 - point->bit);
+  }
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_session_enter (struct rd_session *session, uint64_t output)
+{
+  struct rd_point point;
+  if (!rd_points_find (session->gunzip->points, output, false, &point,
+                       session->packed))
+    point = (struct rd_point) { .is_member = true };
+  return rd_session_enter_at (session, &point);
+}
+
+/*------------------------------------------------------------------------
+ * Inflating
+ *----------------------------------------------------------------------*/
+
+/* Begins the next member; in_member stays false at the end of the file.  Zeros
+ * at the end are padding. */
+static enum radio_status
+begin_member (struct rd_session *session)
+{
+  struct inflate_state *state = &session->inflate;
+  bool is_padded = false;
+  for (;;) {
+    if (input_left (session) < RD_GZIP_HEADER_NBYTES && !session->at_end)
+      RD_TRY (refill (session));
+    if (input_left (session) == 0)
+      return RADIO_OK;
+    if (*state->next_in != 0)
+      break;
+    is_padded = true;
+    state->next_in++;
+  }
+  if (is_padded || input_left (session) < 2 || state->next_in[0] != 0x1f
+      || state->next_in[1] != 0x8b)
+    return fail_in_file (session, "what follows is no gzip data");
+  keep_member (session);
+  isal_inflate_reset (state);
+  state->crc_flag = ISAL_GZIP;
+  session->in_member = session->is_at_start = true;
+  session->is_resumed = false;
+  return RADIO_OK;
+}
+
+/* Skips the trailer of a member whose checksum is unknown. */
+static enum radio_status
+end_member (struct rd_session *session)
+{
+  session->in_member = false;
+  if (!session->is_resumed)
+    return RADIO_OK;
+  /* Whole bytes that were taken in after the last block. */
+  uint64_t back = (uint64_t) session->inflate.read_in_length / 8;
+  RD_TRY (seek (session, position (session) - back + 8));
+  isal_inflate_init (&session->inflate);
+  session->inflate.next_in = session->buffer;
+  return RADIO_OK;
+}
+
+static bool
+is_at_header (const struct inflate_state *state)
+{
+  return (state->block_state == ISAL_BLOCK_HDR
+          || state->block_state == ISAL_BLOCK_NEW_HDR)
+         && state->tmp_out_processed == state->tmp_out_valid
+         && state->tmp_out_valid > 0 && state->read_in_length >= 0;
+}
+
+/* Inflates up to nbytes; *got may be less.  It is 0 at the end of the file
+ * only. */
+static enum radio_status
+inflate_some (struct rd_session *session, unsigned char *to, size_t nbytes,
+              size_t *got)
+{
+  struct inflate_state *state = &session->inflate;
+  *got = 0;
+  while (*got == 0) {
+    if (!session->in_member) {
+      RD_TRY (begin_member (session));
+      if (!session->in_member)
+        return RADIO_OK;
+    }
+    if (input_left (session) == 0 && !session->at_end)
+      RD_TRY (refill (session));
+    size_t left = input_left (session);
+    bool is_near = !session->is_at_start && wants_point (session);
+    size_t given = is_near ? rd_min_u64 (left, SMALL_INPUT_NBYTES) : left;
+    state->avail_in = (uint32_t) given;
+    state->next_out = to;
+    state->avail_out = (uint32_t) nbytes;
+    enum isal_block_state before = state->block_state;
+    session->is_at_start = false;
+    int result = isal_inflate (state);
+    if (result != ISAL_DECOMP_OK)
+      return fail_in_file (session, rd_inflate_error (result));
+    *got = nbytes - state->avail_out;
+    session->output += *got;
+    if (state->block_state == ISAL_BLOCK_FINISH)
+      RD_TRY (end_member (session));
+    else if (is_near && is_at_header (state))
+      keep_block (session);
+    else if (*got == 0 && left == 0 && before == state->block_state)
+      return fail_in_file (session, "it is cut short");
+  }
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_session_skip_to (struct rd_session *session, uint64_t output)
+{
+  RD_TRY (rd_buffer_reserve (&session->window, SKIP_NBYTES));
+  session->window.nbytes = 0;
+  while (session->output < output) {
+    size_t got, step = rd_min_u64 (output - session->output, SKIP_NBYTES);
+    RD_TRY (rd_read_stop_check (session->stop));
+    RD_TRY (inflate_some (session, session->window.data, step, &got));
+    if (got == 0)
+      return fail_in_file (session, "it ends before the last voxel");
+  }
+  session->window_start = output;
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_session_fill (struct rd_session *session, uint64_t output, size_t nbytes)
+{
+  struct rd_buffer *window = &session->window;
+  if (output > session->output) {
+    RD_TRY (rd_session_skip_to (session, output));
+  } else {
+    size_t passed = (size_t) (output - session->window_start);
+    window->nbytes -= passed;
+    if (passed > 0)
+      memmove (window->data, window->data + passed, window->nbytes);
+    session->window_start = output;
+  }
+  RD_TRY (rd_buffer_reserve (window, nbytes));
+  while (window->nbytes < nbytes) {
+    size_t got;
+    RD_TRY (inflate_some (session, window->data + window->nbytes,
+                          nbytes - window->nbytes, &got));
+    if (got == 0)
+      return fail_in_file (session, "it ends before the last voxel");
+    window->nbytes += got;
+  }
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_session_finish (struct rd_session *session)
+{
+  size_t got;
+  session->window.nbytes = 0;
+  RD_TRY (rd_buffer_reserve (&session->window, SKIP_NBYTES));
+  do
+    RD_TRY (inflate_some (session, session->window.data, SKIP_NBYTES, &got));
+  while (got > 0);
+  return RADIO_OK;
+}
+

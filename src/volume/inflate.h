@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* One way through a gzip file: from a point of entry on, what is not wanted is
+ * skipped, and points are kept.  Shared by the parts of gunzip. */
+#ifndef RD_INFLATE_H
+#define RD_INFLATE_H
+
+#include <isa-l/igzip_lib.h>
+
+#include "src/array/linear.h"
+#include "src/base/buffer.h"
+#include "src/volume/index-file.h"
+
+/* Input that is read at once. */
+#define RD_INFLATE_INPUT_NBYTES ((size_t) 128 << 10)
+
+struct rd_session;
+
+struct rd_gunzip {
+  struct rd_linear base;
+  struct radio_store *store;
+  struct rd_io_file *file;
+  uint64_t offset, nbytes;            /* of the elements */
+  struct rd_points *points;
+  bool has_key, keep_index;
+  struct rd_points_key points_key;
+  struct rd_index_place place;        /* its strings are the gunzip's */
+  pthread_mutex_t mutex;
+  struct {
+    struct rd_session *idle;             /* ended last, for a read that follows;
+                                         or NULL */
+  } synced;
+  char key[];
+};
+
+/* One way through the file. */
+struct rd_session {
+  struct rd_gunzip *gunzip;
+  struct rd_read_stop *stop;          /* of the read */
+  struct inflate_state inflate;
+  unsigned char *input_end;           /* of the bytes read */
+  uint64_t input;                     /* offset of input_end in the file */
+  uint64_t output;                    /* offset of the next byte */
+  bool at_end;                        /* nothing follows input_end */
+  bool in_member;
+  bool is_at_start;                   /* of a member */
+  bool is_resumed;                    /* began within this member, so that its
+                                         checksum is unknown */
+  bool is_whole;                      /* began with the file */
+  struct rd_buffer window;            /* output from window_start on */
+  uint64_t window_start;
+  unsigned char history[ISAL_DEF_HIST_SIZE];
+  unsigned char packed[RD_POINT_PACKED_NBYTES];
+  unsigned char buffer[RD_INFLATE_INPUT_NBYTES];
+};
+
+/* Opens a session of a read, which is nowhere yet. */
+enum radio_status rd_session_open (struct rd_gunzip *gunzip,
+                                   struct rd_read_stop *stop,
+                                   struct rd_session **session)
+  RADIO_USE_RESULT;
+void rd_session_close (struct rd_session *session);
+RD_DEFINE_CLEANUP (session, struct rd_session, rd_session_close);
+
+/* Sets a session to a point, whose history is in session->packed; or to the
+ * last point that is not after an output. */
+enum radio_status rd_session_enter_at (struct rd_session *session,
+                                       const struct rd_point *point)
+  RADIO_USE_RESULT;
+enum radio_status rd_session_enter (struct rd_session *session,
+                                    uint64_t output) RADIO_USE_RESULT;
+
+/* Goes on to an output, of which nothing is wanted. */
+enum radio_status rd_session_skip_to (struct rd_session *session,
+                                      uint64_t output) RADIO_USE_RESULT;
+
+/* Makes the window begin at an output, and have nbytes.  The outputs of
+ * successive calls do not decrease. */
+enum radio_status rd_session_fill (struct rd_session *session,
+                                   uint64_t output, size_t nbytes)
+  RADIO_USE_RESULT;
+
+/* Inflates what follows the voxels, mostly nothing but the trailer. */
+enum radio_status rd_session_finish (struct rd_session *session)
+  RADIO_USE_RESULT;
+
+#endif /* RD_INFLATE_H */
