@@ -59,8 +59,10 @@ struct radio_file_options {
  * after the last one was closed, until the file changes (device, inode, size,
  * time, or a checksum of its two ends).  Points of entry in FILE.points or in
  * index_folder, and indexed_gzip's FILE.gzidx, are used if they are of this
- * file; they are trusted as the file itself is.  gzip's checksum is
- * verified when the voxels are first read in order, at once or in parts, and by
+ * file; they are trusted as the file itself is.  Members that say how long they
+ * are (BGZF, pgzip, mgzip, and radio_export_options.member_nbytes) are inflated
+ * by all threads from the first read on.  gzip's checksum is verified when the
+ * voxels are first read in order, at once or in parts, and by
  * radio_volume_validate.
  *
  * The file is kept open: one that is replaced is read as it was.  A file that

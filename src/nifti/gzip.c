@@ -31,6 +31,9 @@
 /* Room for a deflated piece, and the step by which it grows. */
 #define OUT_NBYTES (PIECE_NBYTES + PIECE_NBYTES / 8)
 
+/* Flags of a member's header. */
+enum { FLAG_CRC = 2, FLAG_EXTRA = 4, FLAG_NAME = 8, FLAG_COMMENT = 16 };
+
 /* A piece, and its compressor; made when first used. */
 struct slot {
   struct isal_zstream stream;
@@ -249,4 +252,55 @@ rd_gzip_close (struct rd_gzip *gzip)
     rd_free (gzip->slots[i]);
   }
   rd_free (gzip);
+}
+
+/*------------------------------------------------------------------------
+ * Members that say how long they are
+ *----------------------------------------------------------------------*/
+
+/* Returns the length of a member's header, or 0. */
+static size_t
+header_nbytes (const unsigned char *header, size_t nbytes)
+{
+  unsigned flags = header[3];
+  size_t at = 12 + (header[10] | (size_t) header[11] << 8);
+  for (unsigned flag = FLAG_NAME; flag <= FLAG_COMMENT; flag *= 2) {
+    const unsigned char *end = NULL;
+    if (!(flags & flag))
+      continue;
+    if (at < nbytes)
+      end = memchr (header + at, 0, nbytes - at);
+    if (!end)
+      return 0;
+    at = (size_t) (end - header) + 1;
+  }
+  return at + (flags & FLAG_CRC ? 2 : 0);
+}
+
+uint64_t
+rd_gzip_member_nbytes (const unsigned char *header, size_t nbytes)
+{
+  if (nbytes < 12 || header[0] != 0x1f || header[1] != 0x8b || header[2] != 8
+      || !(header[3] & FLAG_EXTRA))
+    return 0;
+  size_t end = 12 + (header[10] | (size_t) header[11] << 8);
+  for (size_t at = 12; at + 4 <= end && end <= nbytes;) {
+    const unsigned char *field = header + at;
+    size_t length = field[2] | (size_t) field[3] << 8;
+    at += 4 + length;
+    if (at > end)
+      return 0;
+    if (length == 2 && memcmp (field, "BC", 2) == 0)
+      return (uint64_t) (field[4] | field[5] << 8) + 1;
+    if (length != 4)
+      continue;
+    uint64_t said = field[4] | field[5] << 8 | field[6] << 16
+                    | (uint64_t) field[7] << 24;
+    if (memcmp (field, "IG", 2) == 0)
+      return said;
+    /* Without the header and the trailer. */
+    if (memcmp (field, "MZ", 2) == 0 && header_nbytes (header, nbytes) > 0)
+      return header_nbytes (header, nbytes) + said + 8;
+  }
+  return 0;
 }

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads of gzip files: which threads inflate from where. */
+/* Reads of gzip files: which threads inflate from where.
+ *
+ * Where members say how long they are, a chain of claims leads through the
+ * file: each member's end has the length of its output, and the next one
+ * follows.  Threads inflate all of them, up to what is wanted, and each checks
+ * that it ends where the next one begins.  Only then are they points. */
 #include <config.h>
 
 #include <stdlib.h>
@@ -8,6 +13,7 @@
 #include "src/base/checked.h"
 #include "src/base/crc32c.h"
 #include "profiler/counters.h"
+#include "src/nifti/gzip.h"
 #include "src/nifti/input.h"
 #include "src/volume/gunzip.h"
 #include "src/volume/inflate.h"
@@ -20,6 +26,18 @@
 
 /* What lies between is inflated in any case. */
 #define RUN_GAP_NBYTES ((uint64_t) 64 << 10)
+
+/* Members are inflated in parallel if at least this much is to be inflated; and
+ * in tasks of this much, since each ends with a run that the next one begins
+ * in. */
+#define MEMBERS_MIN_NBYTES ((uint64_t) 4 << 20)
+#define TASK_MIN_NBYTES ((uint64_t) 1 << 20)
+#define TASK_MAX_NBYTES ((uint64_t) 16 << 20)
+#define TASKS_PER_THREAD 4
+
+/* What is read of a member's header, after the end of the one before. */
+#define TRAILER_NBYTES 8
+#define HEAD_NBYTES 512
 
 /* Returns the idle session if no point is closer to an output, or NULL. */
 static struct rd_session *
@@ -161,11 +179,36 @@ read_from_points (struct rd_gunzip *gunzip, struct rd_tile_read *read,
   return rd_pool_run (context->pool, &job.job);
 }
 
-static enum radio_status
-read_gunzip (struct rd_linear *linear, struct rd_tile_read *read,
-             const struct rd_linear_run *runs, size_t n)
+/*------------------------------------------------------------------------
+ * Members that say how long they are
+ *----------------------------------------------------------------------*/
+
+struct claims {
+  struct rd_claim *list;
+  size_t n, capacity;
+  uint64_t end;                       /* output after the last member */
+};
+
+static void
+clear_claims (struct claims *claims)
 {
-  return read_from_points ((struct rd_gunzip *) linear, read, runs, n);
+  rd_free (claims->list);
+}
+
+static enum radio_status
+add_claim (struct claims *claims, const struct rd_claim *claim)
+{
+  if (claims->n == claims->capacity) {
+    size_t capacity = claims->n ? 2 * claims->n : 64;
+    struct rd_claim *grown = rd_realloc (claims->list,
+                                         capacity * sizeof *grown);
+    if (!grown)
+      return rd_fail_memory (capacity * sizeof *grown);
+    claims->list = grown;
+    claims->capacity = capacity;
+  }
+  claims->list[claims->n++] = *claim;
+  return RADIO_OK;
 }
 
 /* Reads nbytes of the file, or fewer at its end. */
@@ -180,6 +223,232 @@ read_bytes (struct rd_gunzip *gunzip, uint64_t offset, size_t nbytes,
   RD_TRY (rd_io_read (gunzip->store->io, &get));
   *file_nbytes = get.object_nbytes;
   return RADIO_OK;
+}
+
+/* Returns where the members begin up to an output, as far as they say, at
+ * least gap_nbytes apart.  There are less than two where that leads nowhere. */
+static enum radio_status
+list_claims (struct rd_gunzip *gunzip, struct rd_read_stop *stop,
+             uint64_t output, uint64_t gap_nbytes, struct claims *claims)
+{
+  RD_SCOPE ("list members", RD_IN_METADATA);
+  struct rd_buffer bytes RD_BUFFER_SCOPE = { 0 };
+  struct rd_claim at;
+  struct rd_point point;
+  uint64_t file_nbytes;
+  {
+    RD_LOCK_SCOPE (&gunzip->mutex);
+    at = gunzip->synced.frontier;
+  }
+  if (rd_points_find (gunzip->points, output, true, &point, NULL)
+      && point.output > at.output)
+    at = (struct rd_claim) { point.output, point.input };
+  RD_TRY (read_bytes (gunzip, at.input, HEAD_NBYTES, &bytes, &file_nbytes));
+  const unsigned char *header = bytes.data;
+  size_t left = bytes.nbytes;
+  while (at.output < output) {
+    uint64_t nbytes = rd_gzip_member_nbytes (header, left);
+    if (nbytes < TRAILER_NBYTES || nbytes > file_nbytes - at.input)
+      break;
+    if (claims->n == 0
+        || at.output - claims->list[claims->n - 1].output >= gap_nbytes)
+      RD_TRY (add_claim (claims, &at));
+    RD_TRY (rd_read_stop_check (stop));
+    RD_TRY (read_bytes (gunzip, at.input + nbytes - TRAILER_NBYTES,
+                        TRAILER_NBYTES + HEAD_NBYTES, &bytes, &file_nbytes));
+    if (bytes.nbytes < TRAILER_NBYTES)
+      break;
+    uint64_t length = 0;
+    for (unsigned i = 0; i < 4; i++)
+      length |= (uint64_t) bytes.data[4 + i] << 8 * i;
+    at.input += nbytes;
+    at.output += length;
+    header = bytes.data + TRAILER_NBYTES;
+    left = bytes.nbytes - TRAILER_NBYTES;
+  }
+  claims->end = at.output;
+  return RADIO_OK;
+}
+
+struct members_job {
+  struct gunzip_job base;
+  const struct rd_claim *claims;         /* of the first member of each task */
+  const struct rd_claim *end;
+  const size_t *first_claims;         /* of each task, and the end */
+};
+
+/* Inflates from a task's first member to that of the next one, or to the last
+ * run. */
+static enum radio_status
+inflate_members (struct rd_job *base, uint64_t task,
+                 struct rd_scratch *scratch)
+{
+  struct members_job *members = (struct members_job *) base;
+  struct gunzip_job *job = &members->base;
+  struct rd_gunzip *gunzip = job->gunzip;
+  const struct rd_claim *claim = members->claims + members->first_claims[task];
+  const struct rd_claim *next = members->claims
+                             + members->first_claims[task + 1];
+  (void) scratch;
+  RD_SCOPE ("inflate", RD_IN_DECODE);
+  struct rd_session *session RD_CLEANUP (rd_cleanup_session) = NULL;
+  const struct rd_point point = {
+    .output = claim->output, .input = claim->input, .is_member = true,
+  };
+  RD_TRY (rd_session_open (gunzip, job->read->stop, &session));
+  session->is_claimed = true;
+  session->next_claim = claim;
+  session->end_claim = next < members->end ? next + 1 : next;
+  RD_TRY (rd_session_enter_at (session, &point));
+  for (size_t i = job->firsts[task]; i < job->firsts[task + 1]; i++) {
+    const struct rd_linear_run *run = &job->runs[i];
+    RD_TRY (rd_read_stop_check (job->read->stop));
+    RD_TRY (rd_session_fill (session, gunzip->offset + run->offset,
+                         (size_t) run->nbytes));
+    RD_TRY (rd_linear_place (job->read, run, session->window.data));
+  }
+  /* Some data of the next member are inflated, since it is met then. */
+  if (next < members->end) {
+    RD_TRY (rd_session_skip_to (session, next->output));
+    RD_TRY (rd_session_meet_claims (session));
+  }
+  RD_COUNT (inflated, session->output - claim->output);
+  if (session->output >= gunzip->offset + gunzip->nbytes)
+    return rd_session_finish (session);
+  return RADIO_OK;
+}
+
+/* Groups claims into tasks, and finds the runs of each; those of the last one
+ * are up to `end'.  Returns the number of tasks. */
+static size_t
+divide_claims (const struct rd_gunzip *gunzip, const struct claims *claims,
+               uint64_t task_nbytes, const struct rd_linear_run *runs,
+               size_t n, size_t *first_claims, size_t *firsts)
+{
+  size_t ntasks = 0, run = 0;
+  for (size_t i = 0; i < claims->n; i++) {
+    const struct rd_claim *claim = &claims->list[i];
+    if (ntasks > 0 && claim->output
+                      - claims->list[first_claims[ntasks - 1]].output
+                      < task_nbytes)
+      continue;
+    while (run < n && gunzip->offset + runs[run].offset < claim->output)
+      run++;
+    first_claims[ntasks] = i;
+    firsts[ntasks++] = run;
+  }
+  while (run < n
+         && gunzip->offset + runs[run].offset + runs[run].nbytes
+            <= claims->end)
+    run++;
+  first_claims[ntasks] = claims->n;
+  firsts[ntasks] = run;
+  return ntasks;
+}
+
+/* Reads the runs that the claims lead to; *first and *end are set to them. */
+static enum radio_status
+read_claims (struct rd_gunzip *gunzip, struct rd_tile_read *read,
+             const struct claims *claims, const struct rd_linear_run *runs,
+             size_t n, size_t *first, size_t *end)
+{
+  struct radio_context *context = gunzip->store->context;
+  size_t room = (claims->n + 1) * sizeof (size_t);
+  RD_FREE size_t *first_claims = rd_malloc (room);
+  RD_FREE size_t *firsts = rd_malloc (room);
+  if (!first_claims || !firsts)
+    return rd_fail_memory (room);
+  uint64_t task_nbytes = (claims->end - claims->list[0].output)
+                         / (TASKS_PER_THREAD * context->nthreads);
+  task_nbytes = rd_max_u64 (rd_min_u64 (task_nbytes, TASK_MAX_NBYTES),
+                            TASK_MIN_NBYTES);
+  struct members_job job = {
+    .base = {
+      .job = {
+        .run = inflate_members, .site = &rd_linear_runs_site,
+        .max_active = rd_fetch_share_limit (
+          read, RD_TILE_PARTS, sizeof (struct rd_session) + 2 * CAP_NBYTES,
+          context->nthreads),
+      },
+      .gunzip = gunzip, .read = read, .runs = runs, .firsts = firsts,
+    },
+    .claims = claims->list, .end = claims->list + claims->n,
+    .first_claims = first_claims,
+  };
+  job.base.job.n = divide_claims (gunzip, claims, task_nbytes, runs, n,
+                                  first_claims, firsts);
+  RD_TRY (rd_pool_run (context->pool, &job.base.job));
+  *first = firsts[0];
+  *end = firsts[job.base.job.n];
+  for (size_t i = 0; i < claims->n; i++) {
+    struct rd_point point = {
+      .output = claims->list[i].output, .input = claims->list[i].input,
+      .is_member = true,
+    };
+    rd_points_add (gunzip->points, &point);
+  }
+  RD_LOCK_SCOPE (&gunzip->mutex);
+  if (claims->list[claims->n - 1].output > gunzip->synced.frontier.output)
+    gunzip->synced.frontier = claims->list[claims->n - 1];
+  return RADIO_OK;
+}
+
+/* Inflates what is before the runs and was not reached yet by all threads, if
+ * it is in members that say how long they are.  *first and *end are the runs
+ * that are read then. */
+static enum radio_status
+read_members (struct rd_gunzip *gunzip, struct rd_tile_read *read,
+              const struct rd_linear_run *runs, size_t n, size_t *first,
+              size_t *end)
+{
+  const struct radio_context *context = gunzip->store->context;
+  struct claims claims RD_CLEANUP (clear_claims) = { 0 };
+  struct rd_point point = { 0 };
+  uint64_t wanted = 0, reached = 0;
+  *first = *end = 0;
+  if (read->fresh_indexes || context->nthreads == 1
+      || !gunzip->store->io->ops->is_blocking)
+    return RADIO_OK;
+  for (size_t i = 0; i < n; i++)
+    wanted = rd_max_u64 (wanted,
+                         gunzip->offset + runs[i].offset + runs[i].nbytes);
+  if (rd_points_find (gunzip->points, wanted, false, &point, NULL))
+    reached = point.output;
+  {
+    RD_LOCK_SCOPE (&gunzip->mutex);
+    if (gunzip->synced.distrusts_claims || gunzip->synced.is_frontier_silent)
+      return RADIO_OK;
+    const struct rd_session *idle = gunzip->synced.idle;
+    if (idle && idle->output <= wanted)
+      reached = rd_max_u64 (reached, idle->output);
+  }
+  if (wanted < reached + MEMBERS_MIN_NBYTES)
+    return RADIO_OK;
+  RD_TRY (list_claims (gunzip, read->stop, wanted, TASK_MIN_NBYTES, &claims));
+  if (claims.n < 2) {
+    RD_LOCK_SCOPE (&gunzip->mutex);
+    gunzip->synced.is_frontier_silent = true;
+    return RADIO_OK;
+  }
+  enum radio_status status = read_claims (gunzip, read, &claims, runs, n,
+                                          first, end);
+  if (status != RADIO_ERROR_FORMAT)
+    return status;
+  /* What is damaged, a claim or the data, is found in order. */
+  RD_LOCK_SCOPE (&gunzip->mutex);
+  gunzip->synced.distrusts_claims = true;
+  return RADIO_OK;
+}
+
+static enum radio_status
+read_gunzip (struct rd_linear *linear, struct rd_tile_read *read,
+             const struct rd_linear_run *runs, size_t n)
+{
+  struct rd_gunzip *gunzip = (struct rd_gunzip *) linear;
+  size_t first, end;
+  RD_TRY (read_members (gunzip, read, runs, n, &first, &end));
+  RD_TRY (read_from_points (gunzip, read, runs, first));
+  return read_from_points (gunzip, read, runs + end, n - end);
 }
 
 /*------------------------------------------------------------------------

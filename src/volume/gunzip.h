@@ -3,7 +3,9 @@
  * way through the file points of entry are kept: where a block of deflate
  * begins, and the 32 KiB before it that the block may refer to.  A later read
  * begins at the nearest point, and threads inflate from several at once.
- * Known as zran, after the example of that name in zlib. */
+ * Known as zran, after the example of that name in zlib.  Members that say how
+ * long they are, as BGZF's and pgzip's do, are inflated by all threads from the
+ * first read on. */
 #ifndef RD_GUNZIP_H
 #define RD_GUNZIP_H
 

@@ -115,7 +115,8 @@ position (const struct rd_session *session)
 static bool
 wants_point (const struct rd_session *session)
 {
-  return rd_points_want (session->gunzip->points, session->output);
+  return !session->is_claimed
+         && rd_points_want (session->gunzip->points, session->output);
 }
 
 /* Keeps the place of the session, which is at the header of a block. */
@@ -146,6 +147,12 @@ keep_member (struct rd_session *session)
   };
   if (wants_point (session))
     rd_points_add (gunzip->points, &point);
+  RD_LOCK_SCOPE (&gunzip->mutex);
+  if (!session->is_claimed
+      && point.output > gunzip->synced.frontier.output) {
+    gunzip->synced.frontier = (struct rd_claim) { point.output, point.input };
+    gunzip->synced.is_frontier_silent = false;
+  }
 }
 
 enum radio_status
@@ -191,6 +198,19 @@ rd_session_enter (struct rd_session *session, uint64_t output)
  * Inflating
  *----------------------------------------------------------------------*/
 
+/* Checks the claims that are met, at the begin of a member. */
+static enum radio_status
+meet_claim (struct rd_session *session)
+{
+  const struct rd_claim *claim = session->next_claim;
+  if (claim == session->end_claim || position (session) < claim->input)
+    return RADIO_OK;
+  if (position (session) != claim->input || session->output != claim->output)
+    return fail_in_file (session, "a member is not as long as it says");
+  session->next_claim++;
+  return RADIO_OK;
+}
+
 /* Begins the next member; in_member stays false at the end of the file.  Zeros
  * at the end are padding. */
 static enum radio_status
@@ -212,6 +232,7 @@ begin_member (struct rd_session *session)
       || state->next_in[1] != 0x8b)
     return fail_in_file (session, "what follows is no gzip data");
   keep_member (session);
+  RD_TRY (meet_claim (session));
   isal_inflate_reset (state);
   state->crc_flag = ISAL_GZIP;
   session->in_member = session->is_at_start = true;
@@ -335,3 +356,17 @@ rd_session_finish (struct rd_session *session)
   return RADIO_OK;
 }
 
+
+enum radio_status
+rd_session_meet_claims (struct rd_session *session)
+{
+  while (session->next_claim < session->end_claim) {
+    size_t got;
+    session->window.nbytes = 0;
+    RD_TRY (rd_buffer_reserve (&session->window, SKIP_NBYTES));
+    RD_TRY (inflate_some (session, session->window.data, 1, &got));
+    if (got == 0)
+      return fail_in_file (session, "a member is not as long as it says");
+  }
+  return RADIO_OK;
+}

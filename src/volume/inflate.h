@@ -15,6 +15,11 @@
 
 struct rd_session;
 
+/* A member, by what the members before it say. */
+struct rd_claim {
+  uint64_t output, input;
+};
+
 struct rd_gunzip {
   struct rd_linear base;
   struct radio_store *store;
@@ -28,6 +33,9 @@ struct rd_gunzip {
   struct {
     struct rd_session *idle;             /* ended last, for a read that follows;
                                          or NULL */
+    struct rd_claim frontier;            /* the last member that was reached */
+    bool is_frontier_silent;          /* it does not say how long it is */
+    bool distrusts_claims;            /* one was wrong */
   } synced;
   char key[];
 };
@@ -46,6 +54,8 @@ struct rd_session {
   bool is_resumed;                    /* began within this member, so that its
                                          checksum is unknown */
   bool is_whole;                      /* began with the file */
+  bool is_claimed;                    /* began at a claim: keeps no points */
+  const struct rd_claim *next_claim, *end_claim;   /* that it has to meet */
   struct rd_buffer window;            /* output from window_start on */
   uint64_t window_start;
   unsigned char history[ISAL_DEF_HIST_SIZE];
@@ -77,6 +87,10 @@ enum radio_status rd_session_skip_to (struct rd_session *session,
  * successive calls do not decrease. */
 enum radio_status rd_session_fill (struct rd_session *session,
                                    uint64_t output, size_t nbytes)
+  RADIO_USE_RESULT;
+
+/* Inflates one byte or more until the session has met its claims. */
+enum radio_status rd_session_meet_claims (struct rd_session *session)
   RADIO_USE_RESULT;
 
 /* Inflates what follows the voxels, mostly nothing but the trailer. */

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Points of entry into gzip files: shared in a context, kept beside a file, and
- * taken from hostile files. */
+/* Points of entry into gzip files: shared in a context, kept beside a file,
+ * taken from hostile files, and members that say how long they are. */
 #include <config.h>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/base/checked.h"
 #include "src/base/crc32c.h"
+#include "src/nifti/gzip.h"
 #include "src/volume/gunzip.h"
+#include "src/volume/inflate.h"
 #include "src/volume/volume.h"
 #include "tests/alloc-fail.h"
 #include "tests/volume/fixture.h"
@@ -101,6 +104,16 @@ assert_planes (struct radio_volume *volume, uint64_t k)
       assert_memory_equal (plane, voxels.data + z * PLANE_NBYTES,
                            PLANE_NBYTES);
     }
+}
+
+static void
+assert_whole (struct radio_volume *volume)
+{
+  struct radio_elements all;
+  assert_ok (radio_volume_read_alloc (volume, NULL, RADIO_STORED, NULL, &all));
+  assert_int_equal (all.nbytes, voxels.nbytes);
+  assert_memory_equal (all.data, voxels.data, all.nbytes);
+  radio_free (all.data);
 }
 
 static void
@@ -398,6 +411,174 @@ each_failing_allocation_is_an_error_or_costs_points (void **state)
   assert_int_equal (unlink ("a.nii.gz.points"), 0);
 }
 
+/*------------------------------------------------------------------------
+ * Members that say how long they are
+ *----------------------------------------------------------------------*/
+
+/* Appends a member with the extra field of a kind, "BC", "IG", "MZ" or "":
+ * none.  A lie is added to its length. */
+static void
+append_member (struct rd_buffer *out, const unsigned char *data, size_t nbytes,
+               const char *kind, bool has_name, int lie)
+{
+  struct rd_buffer one RD_BUFFER_SCOPE = { 0 };
+  unsigned char header[40] = { 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255 };
+  size_t n = 10, field = 0, length = kind[0] == 'B' ? 2 : 4;
+  make_gzip (data, nbytes, 0, &one);
+  if (*kind) {
+    /* After another one. */
+    static const unsigned char first[] = { 0, 0, 'x', 'y', 1, 0, 7 };
+    header[3] |= 4;
+    memcpy (header + n, first, sizeof first);
+    header[n] = (unsigned char) (5 + 4 + length);
+    n += sizeof first;
+    memcpy (header + n, kind, 2);
+    header[n + 2] = (unsigned char) length;
+    field = n + 4;
+    n = field + length;
+  }
+  if (has_name) {
+    header[3] |= 8;
+    memcpy (header + n, "name", 5);
+    n += 5;
+  }
+  /* Of pgzip the whole, of BGZF the same less 1, of mgzip the data alone. */
+  uint64_t said = one.nbytes - 18 + (uint64_t) lie
+                  + (kind[0] == 'M' ? 0 : n + 8)
+                  - (kind[0] == 'B' ? 1 : 0);
+  for (size_t i = 0; *kind && i < length; i++)
+    header[field + i] = (unsigned char) (said >> 8 * i);
+  assert_ok (rd_buffer_append (out, header, n));
+  assert_ok (rd_buffer_append (out, one.data + 10, one.nbytes - 10));
+}
+
+struct member_form {
+  const char *kind;
+  size_t first_nbytes, nbytes;
+  bool has_name;
+};
+
+static const struct member_form forms[] = {
+  { "BC", 352, 60000, false }, { "BC", 60000, 60000, true },
+  { "IG", 1 << 20, 1 << 20, false }, { "IG", 1, 700000, true },
+  { "MZ", 300000, 300000, true }, { "MZ", 300000, 300000, false },
+  { "", 100000, 100000, false },
+};
+enum { NFORMS = sizeof forms / sizeof forms[0] };
+
+/* Members of a form; the liar-th has a wrong length in its header, or with a
+ * lie of 0 a wrong one in its trailer. */
+static void
+write_members (const struct member_form *form, size_t liar, int lie)
+{
+  struct rd_buffer out RD_BUFFER_SCOPE = { 0 };
+  size_t i = 0;
+  for (size_t at = 0, n = form->first_nbytes; at < image.nbytes;
+       at += n, n = form->nbytes, i++) {
+    n = rd_min_u64 (n, image.nbytes - at);
+    append_member (&out, image.data + at, n, form->kind, form->has_name,
+                   i == liar ? lie : 0);
+    if (i == liar && lie == 0)
+      out.data[out.nbytes - 4] ^= 1;
+  }
+  append_member (&out, image.data, 0, form->kind, false, 0);
+  write_file (".", "a.nii.gz", &out);
+}
+
+/* A frontier beyond the file's start shows that claims were followed. */
+static void
+members_are_inflated_in_parallel_at_the_first_read (void **state)
+{
+  (void) state;
+  for (size_t i = 0; i < NFORMS; i++) {
+    struct radio_context *context = open_context (0);
+    write_members (&forms[i], SIZE_MAX, 0);
+    struct radio_volume *volume = open_file (context, false);
+    assert_whole (volume);
+    assert_true (count_points (volume) > 3);
+    const struct rd_gunzip *gunzip
+      = (const struct rd_gunzip *) volume->array->linear;
+    assert_int_equal (gunzip->synced.is_frontier_silent, forms[i].kind[0] == 0
+                      && gunzip->synced.frontier.output == 0);
+    assert_false (gunzip->synced.distrusts_claims);
+    assert_planes (volume, 1);
+    radio_volume_close (volume);
+    radio_context_close (context);
+    /* A plane in the middle first. */
+    volume = open_file (NULL, false);
+    assert_planes (volume, 40);
+    assert_planes (volume, 3);
+    assert_ok (radio_volume_validate (volume, NULL, NULL, NULL));
+    assert_whole (volume);
+    radio_volume_close (volume);
+  }
+}
+
+static void
+what_members_say_is_not_trusted (void **state)
+{
+  (void) state;
+  static const int lies[] = { 1, -1, 30, 5000, -20000, 1 << 22 };
+  for (size_t i = 0; i < NFORMS - 1; i++)
+    for (size_t k = 0; k < sizeof lies / sizeof lies[0]; k++) {
+      write_members (&forms[i], 5, lies[k]);
+      struct radio_volume *volume = open_file (NULL, false);
+      assert_planes (volume, 25);
+      assert_whole (volume);
+      radio_volume_close (volume);
+    }
+  /* To the next member but one, which leads on. */
+  {
+    struct rd_buffer out RD_BUFFER_SCOPE = { 0 };
+    struct rd_buffer next RD_BUFFER_SCOPE = { 0 };
+    for (size_t at = 0; at < image.nbytes; at += 50000) {
+      size_t n = rd_min_u64 (50000, image.nbytes - at);
+      int lie = 0;
+      if (at == 1000000) {
+        append_member (&next, image.data + at + 50000, 50000, "IG", false, 0);
+        lie = (int) next.nbytes;
+      }
+      append_member (&out, image.data + at, n, "IG", false, lie);
+    }
+    write_file (".", "a.nii.gz", &out);
+    struct radio_volume *volume = open_file (NULL, false);
+    assert_whole (volume);
+    assert_true (((const struct rd_gunzip *) volume->array->linear)
+                   ->synced.distrusts_claims);
+    assert_planes (volume, 17);
+    radio_volume_close (volume);
+  }
+  /* A wrong length of the output is damage. */
+  for (size_t i = 0; i < NFORMS; i++) {
+    write_members (&forms[i], 5, 0);
+    struct radio_volume *volume = open_file (NULL, false);
+    assert_fails (read_plane (volume, NPLANES - 1), RADIO_ERROR_FORMAT,
+                  "checksum or length do not match");
+    radio_volume_close (volume);
+  }
+}
+
+static void
+a_truncated_file_of_members_gives_the_planes_that_are_whole (void **state)
+{
+  (void) state;
+  struct rd_buffer bytes RD_BUFFER_SCOPE = { 0 };
+  for (size_t i = 0; i < NFORMS; i++) {
+    write_members (&forms[i], SIZE_MAX, 0);
+    read_back ("a.nii.gz", &bytes);
+    assert_int_equal (truncate ("a.nii.gz", (off_t) (bytes.nbytes * 3 / 4)),
+                      0);
+    struct radio_volume *volume = open_file (NULL, false);
+    assert_int_equal (read_plane (volume, NPLANES - 1), RADIO_ERROR_FORMAT);
+    for (uint64_t z = 40; z > 30; z--) {
+      assert_ok (read_plane (volume, z));
+      assert_memory_equal (plane, voxels.data + z * PLANE_NBYTES,
+                           PLANE_NBYTES);
+    }
+    radio_volume_close (volume);
+  }
+}
+
 int
 main (void)
 {
@@ -409,6 +590,10 @@ main (void)
     cmocka_unit_test (points_go_into_the_folder_that_is_given_otherwise),
     cmocka_unit_test (hostile_points_are_ignored),
     cmocka_unit_test (each_failing_allocation_is_an_error_or_costs_points),
+    cmocka_unit_test (members_are_inflated_in_parallel_at_the_first_read),
+    cmocka_unit_test (what_members_say_is_not_trusted),
+    cmocka_unit_test (
+      a_truncated_file_of_members_gives_the_planes_that_are_whole),
   };
   return cmocka_run_group_tests (tests, set_up, tear_down);
 }
