@@ -48,8 +48,8 @@ export class DiffIcicle {
     canvas.addEventListener('keydown', (event) => this.key(event));
   }
 
-  // tree; times: from diffTimes; labels: [{ name, value, change, faint }] by
-  // path.
+  // tree; times: from diffTimes; labels: [{ name, value, change, faint, below
+  // (it changed by what is below it) }] by path.
   show(tree, times, labels) {
     Object.assign(this, { tree, times, labels });
     this.layout = layoutIcicle(tree, times);
@@ -90,7 +90,7 @@ export class DiffIcicle {
   }
 
   drawBox(context, theme, path, x, y, width) {
-    const { name, value, change, faint } = this.labels[path];
+    const { name, value, change, faint, below } = this.labels[path];
     context.globalAlpha = faint ? 0.3 : 1;
     context.fillStyle = CHANGES[change].colour;
     context.fillRect(x, y + 1, Math.max(1, width - 1), DIFF_ROW - 1);
@@ -105,7 +105,7 @@ export class DiffIcicle {
     if (width < 24)
       return;
     context.fillStyle = faint ? theme.text : INK;
-    const label = CHANGES[change].sign + ' ' + name;
+    const label = below ? name : CHANGES[change].sign + ' ' + name;
     this.pane.text(label, x + 5, y + DIFF_ROW / 2 + 1, width - 10);
     const room = width - 24 - this.pane.textWidth(label);
     if (room > this.pane.textWidth(value)) {

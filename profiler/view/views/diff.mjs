@@ -169,6 +169,7 @@ class Diff {
                      compared.paths.map(({ name }, i) => ({
                        name, change: this.changes[i],
                        faint: this.matched?.[i] === false,
+                       below: this.below(i),
                        value: this.valueOf(i) })));
     this.showList();
     this.follow();
@@ -187,12 +188,12 @@ class Diff {
         + 'of both; the line at its foot is the smaller one.'));
   }
 
-  mark(change, count = '') {
+  mark(change, count = '', below = '') {
     const { sign, colour } = CHANGES[change];
     const swatch = element('span', { class: 'swatch' });
     swatch.style.background = colour;
     const label = this.label(change);
-    return [swatch, [sign === label ? '' : sign, count, label]
+    return [swatch, below || [sign === label ? '' : sign, count, label]
       .filter((one) => one !== '').join(' ')];
   }
 
@@ -329,16 +330,22 @@ class Diff {
         element('ul', { 'aria-label': 'Different conditions' }, ...items));
   }
 
+  // 'faster below': a path whose total changed by the scopes below it.
+  below(i) {
+    const { below } = this.compared.paths[i];
+    return this.changes[i] === 'noise' && this.scale === 1
+      && ['slower', 'faster'].includes(below) ? this.label(below) + ' below'
+      : '';
+  }
+
   lines(i) {
     const path = this.compared.paths[i];
     const { before, after } = this.times;
     const delta = after[i] - before[i];
     const has = path.low !== 0 || path.high !== 0;
-    const below = this.changes[i] === 'noise' && path.below !== 'noise'
-      && this.scale === 1 ? ' (' + this.label(path.below) + ' below)' : '';
     const moved = (this.scale - 1) * path.totalAfter;
     return [
-      ['change', this.label(this.changes[i]) + below],
+      ['change', this.below(i) || this.label(this.changes[i])],
       ['before', path.before < 0 ? '' : this.format(before[i])],
       ['after', path.after < 0 ? '' : this.format(after[i])],
       ['difference', this.signed(delta) + ' '
@@ -450,7 +457,8 @@ class Diff {
       element('td', {}, this.signed(after[i] - before[i])),
       element('td', {}, formatGrowth(before[i], after[i])),
       element('td', {}, lines.get('with 95 % confidence')),
-      element('td', { class: 'text' }, ...this.mark(this.changes[i])));
+      element('td', { class: 'text' },
+              ...this.mark(this.changes[i], '', this.below(i))));
   }
 }
 
