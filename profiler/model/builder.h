@@ -43,4 +43,11 @@ uint32_t rd_span_ids_find (const struct rd_span_ids *ids,
 
 #define RD_SPAN_IDS_SCOPE RD_CLEANUP (rd_span_ids_free)
 
+/* Sets the places of all spans, which are 0 before: RD_SPAN_INSIDE for the
+ * span with the index top and those below it by their parents. */
+enum { RD_SPAN_INSIDE = 1, RD_SPAN_OUTSIDE };
+void rd_span_find_descendants (const struct radio_profile *profile,
+                               const struct rd_span_ids *ids, size_t top,
+                               unsigned char *places);
+
 #endif /* RD_BUILDER_H */

@@ -397,6 +397,74 @@ find_clock_jump (struct rd_finder *finder)
                    "right; use portable_clock if it happens again");
 }
 
+/* The run that a profile of a slow run is about. */
+static enum radio_status
+find_slow_run (struct rd_finder *finder)
+{
+  const struct radio_profile *profile = finder->profile;
+  const char *trigger = rd_profile_find_fact (profile, RD_FACT_SLOW_TRIGGER);
+  size_t at = 0;
+  if (!trigger || profile->nodes.n == 0)
+    return RADIO_OK;
+  for (size_t i = 0; i < profile->nodes.n; i++)
+    if (profile->nodes.at[i].self_ns > profile->nodes.at[at].self_ns)
+      at = i;
+  uint64_t cpu_ns = rd_finder_number (finder, RD_FACT_SLOW_CPU);
+  uint64_t lost_ns = rd_finder_number (finder, RD_FACT_RING_BEGIN);
+  char cpu[48] = "", lost[112] = "";
+  if (cpu_ns > 0)
+    snprintf (cpu, sizeof cpu, ", %.20s of it on a CPU",
+              rd_format_ns (cpu_ns).text);
+  if (lost_ns > 0)
+    snprintf (lost, sizeof lost, "; what ended in its first %.20s had left "
+              "the ring: use a larger one", rd_format_ns (lost_ns).text);
+  struct rd_claim claim = {
+    "slow-run", "A slow run", RADIO_FINDING_HINT, 2, at
+  };
+  return rd_found (finder, &claim,
+                   "'%.60s' took %s%s (trigger: %.90s), %s after the first "
+                   "scope began; most of it in '%.60s': %s%s",
+                   profile->nodes.at[0].name,
+                   rd_format_ns (profile->nodes.at[0].total_ns).text, cpu,
+                   trigger,
+                   rd_format_ns (rd_finder_number (finder,
+                                                   RD_FACT_SLOW_BEGIN)).text,
+                   profile->nodes.at[at].name,
+                   rd_format_ns (profile->nodes.at[at].self_ns).text, lost);
+}
+
+/* The slow runs of the process. */
+static enum radio_status
+find_slow_runs (struct rd_finder *finder)
+{
+  const struct radio_profile *profile = finder->profile;
+  uint64_t nwritten = rd_finder_number (finder, RD_FACT_SLOW_WRITTEN);
+  uint64_t ndropped = rd_finder_number (finder, RD_FACT_SLOW_DROPPED);
+  const char *unknown = rd_profile_find_fact (profile, RD_FACT_SLOW_UNKNOWN);
+  bool is_one = rd_profile_find_fact (profile, RD_FACT_SLOW_TRIGGER) != NULL;
+  struct rd_claim unused = {
+    "unused-triggers", "Triggers without a scope", RADIO_FINDING_HINT, 0.9,
+    RADIO_NO_PARENT
+  };
+  if (unknown)
+    RD_TRY (rd_found (finder, &unused, "no scope that ran is called '%.200s': "
+                      "use names as in the call tree", unknown));
+  if (is_one || nwritten + ndropped == 0)
+    return RADIO_OK;
+  struct rd_claim runs = {
+    "slow-runs", "Runs were slow",
+    ndropped > 0 ? RADIO_FINDING_HINT : RADIO_FINDING_NOTE, 0.9,
+    RADIO_NO_PARENT
+  };
+  char dropped[128] = "";
+  if (ndropped > 0)
+    snprintf (dropped, sizeof dropped, ", and %" PRIu64 " have none: there "
+              "were too many at a time, or they had left the ring", ndropped);
+  return rd_found (finder, &runs, "%s a profile of %s%s",
+                   rd_format_count (nwritten, "has", "have").text,
+                   nwritten == 1 ? "its own" : "their own", dropped);
+}
+
 /* Limits of the recorder, the most important first. */
 static const struct limit {
   const char *fact, *one, *many, *consequence;
@@ -442,6 +510,8 @@ rd_find_recorder (struct rd_finder *finder)
   if (n > 0)
     RD_TRY (rd_found (finder, &claim, "%s", text));
 
+  RD_TRY (find_slow_run (finder));
+  RD_TRY (find_slow_runs (finder));
   RD_TRY (find_recovered (finder));
   RD_TRY (find_dropped (finder));
   RD_TRY (find_clock_jump (finder));

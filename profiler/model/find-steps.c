@@ -112,7 +112,6 @@ static enum radio_status
 find_culprit (const struct radio_profile *profile, const struct steps *steps,
               const struct rd_span *step, struct culprit *culprit)
 {
-  enum { UNKNOWN, INSIDE, OUTSIDE };
   size_t n = profile->spans.n;
   const struct rd_span *spans = profile->spans.at;
   RD_FREE_PLAIN void *places = NULL, *own = NULL;
@@ -123,17 +122,9 @@ find_culprit (const struct radio_profile *profile, const struct steps *steps,
   unsigned char *place = places;
   double *self_ns = own;
 
-  /* From each span up to one whose place is known, and again to set it. */
-  place[step - spans] = INSIDE;
-  for (uint32_t i = 0; i < n; i++) {
-    uint32_t top = i;
-    while (top != RD_NO_INDEX && place[top] == UNKNOWN)
-      top = rd_span_ids_find (&ids, profile, spans[top].parent);
-    unsigned char found = top == RD_NO_INDEX ? OUTSIDE : place[top];
-    for (uint32_t j = i; j != top;
-         j = rd_span_ids_find (&ids, profile, spans[j].parent))
-      place[j] = found;
-    if (found != INSIDE)
+  rd_span_find_descendants (profile, &ids, (size_t) (step - spans), place);
+  for (size_t i = 0; i < n; i++) {
+    if (place[i] != RD_SPAN_INSIDE)
       continue;
     self_ns[spans[i].node] += (double) spans[i].duration_ns;
     uint32_t above = rd_span_ids_find (&ids, profile, spans[i].parent);
@@ -151,7 +142,7 @@ find_culprit (const struct radio_profile *profile, const struct steps *steps,
     }
   }
   for (size_t i = 0; i < n; i++)
-    if (place[i] == INSIDE && spans[i].node == culprit->node)
+    if (place[i] == RD_SPAN_INSIDE && spans[i].node == culprit->node)
       culprit->starved_ns += (double) spans[i].starved_ns;
   return RADIO_OK;
 }

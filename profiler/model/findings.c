@@ -247,8 +247,12 @@ rd_profile_find_findings (struct radio_profile *profile)
   finder.ran_ns = rd_profile_ran_ns (profile);
   finder.span_ns = rd_profile_span_ns (profile);
 
+  /* A log does not have all counters of each run. */
+  bool is_of_run = rd_profile_find_fact (profile, RD_FACT_SLOW_TRIGGER);
   for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-    RD_TRY (kinds[i] (&finder));
+    if (!is_of_run || (kinds[i] != rd_find_amplification
+                       && kinds[i] != rd_find_transfer))
+      RD_TRY (kinds[i] (&finder));
 
   if (finder.found.n > 0)
     qsort (finder.found.at, finder.found.n, sizeof *finder.found.at,

@@ -68,6 +68,20 @@
 #define RD_FACT_RING "bytes of the ring"
 #define RD_FACT_RING_BEGIN "ring begins ns"
 
+/* Runs that were slower than their triggers allow (profiler/record/slow.h): how
+ * many have a profile of their own, and how many have none; and the names of
+ * triggers that no scope had, with commas between. */
+#define RD_FACT_SLOW_WRITTEN "slow runs written"
+#define RD_FACT_SLOW_DROPPED "slow runs not written"
+#define RD_FACT_SLOW_UNKNOWN "triggers without a scope"
+
+/* Of the profile of a slow run: its trigger ("read > 50 ms"), where it was
+ * ("main / read"), and when it began, in ns of the recording. */
+#define RD_FACT_SLOW_TRIGGER "trigger"
+#define RD_FACT_SLOW_PATH "path of the run"
+#define RD_FACT_SLOW_BEGIN "run began ns"
+#define RD_FACT_SLOW_CPU "run's cpu ns"  /* of its thread, if it was read */
+
 /* A text that is part of the profile. */
 struct rd_fact {
   const char *key;
@@ -355,6 +369,16 @@ enum radio_status rd_profile_assign_lanes (struct radio_profile *profile)
 /* Fill profile->findings (see findings.c).  Called by rd_profile_finalize. */
 enum radio_status rd_profile_find_findings (struct radio_profile *profile)
   RADIO_USE_RESULT;
+
+/* What one run and its descendants did, by the log: a profile that is not
+ * finished, so that facts may be added.  It begins with the run.  Its nodes are
+ * those of the spans; figures that the log does not have of each run (all
+ * counters but one of bytes, memory) are not in it, nor are runs that the log
+ * dropped, whose time is their parents' self time.  Errors:
+ * RADIO_ERROR_ARGUMENT (no such id), RADIO_ERROR_MEMORY. */
+enum radio_status
+rd_profile_of_run (const struct radio_profile *whole, uint32_t span_id,
+                   struct radio_profile **run) RADIO_USE_RESULT;
 
 /* A copy with every name replaced (see redact.c); NULL key: none. */
 enum radio_status

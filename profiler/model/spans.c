@@ -87,6 +87,26 @@ rd_span_ids_free (struct rd_span_ids *ids)
   ids->slots = NULL;
 }
 
+/* From each span up to one whose place is known, and again to set it. */
+void
+rd_span_find_descendants (const struct radio_profile *profile,
+                          const struct rd_span_ids *ids, size_t top,
+                          unsigned char *places)
+{
+  const struct rd_span *spans = profile->spans.at;
+  places[top] = RD_SPAN_INSIDE;
+  for (uint32_t i = 0; i < profile->spans.n; i++) {
+    uint32_t known = i;
+    while (known != RD_NO_INDEX && places[known] == 0)
+      known = rd_span_ids_find (ids, profile, spans[known].parent);
+    unsigned char place = known == RD_NO_INDEX ? RD_SPAN_OUTSIDE
+                                               : places[known];
+    for (uint32_t j = i; j != known;
+         j = rd_span_ids_find (ids, profile, spans[j].parent))
+      places[j] = place;
+  }
+}
+
 /*------------------------------------------------------------------------
  * Checks
  *----------------------------------------------------------------------*/

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every allocation of building, joining, comparing and redacting fails once:
+/* Every allocation of building, joining, cutting and so on fails once:
  * the failure is reported, and nothing leaks. */
 #include <config.h>
 
@@ -137,6 +137,23 @@ comparing_without_memory_fails_cleanly (void **state)
 
 /* SHA-256 allocates inside its own library, which the failures do not
  * reach. */
+static enum radio_status
+cut (struct radio_profile *source)
+{
+  RD_PROFILE_SCOPE struct radio_profile *run = NULL;
+  RD_TRY (rd_profile_of_run (source, 2, &run));
+  return rd_profile_finalize (run);
+}
+
+static void
+cutting_a_run_without_memory_fails_cleanly (void **state)
+{
+  struct radio_profile *specimen = build_specimen ();
+  (void) state;
+  fail_each_allocation (cut, specimen);
+  radio_profile_close (specimen);
+}
+
 static void
 redacting_without_memory_fails_cleanly (void **state)
 {
@@ -154,6 +171,7 @@ main (void)
     cmocka_unit_test (joining_without_memory_fails_cleanly),
     cmocka_unit_test (comparing_without_memory_fails_cleanly),
     cmocka_unit_test (redacting_without_memory_fails_cleanly),
+    cmocka_unit_test (cutting_a_run_without_memory_fails_cleanly),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }
