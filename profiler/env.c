@@ -21,6 +21,8 @@
 #include "src/base/digest.h"
 #include "profiler/export/export.h"
 #include "profiler/on-demand.h"
+#include "profiler/slow-files.h"
+#include "profiler/triggers.h"
 
 /* A file with more bytes is no key, but was named by mistake. */
 #define KEY_MAX_NBYTES ((size_t) 1 << 20)
@@ -30,15 +32,19 @@
 
 #define RING_NBYTES ((uint64_t) 64 << 20)
 #define MAX_EVERY_S 10000000
+#define MAX_PER_MINUTE 1000
 
 /* The recording that the environment requests. */
 struct request {
-  char *path;                 /* absolute; NULL: none */
+  bool is_wanted;
+  char *path;                 /* absolute; NULL: slow runs alone */
   char *ring_path;            /* NULL: the first folder in memory */
   struct rd_buffer key;
   struct radio_profile_write_options write;
   struct radio_recorder_options record;
   struct rd_on_demand_options on_demand;
+  struct radio_slow_options slow;       /* triggers: NULL if there are none */
+  struct rd_slow_files *slow_files;
 };
 
 /* The recording in progress. */
@@ -57,6 +63,7 @@ free_request (struct request *request)
 {
   free (request->path);
   free (request->ring_path);
+  rd_slow_files_free (request->slow_files);
   rd_buffer_free (&request->key);
   *request = (struct request) { 0 };
 }
@@ -199,14 +206,69 @@ read_on_demand (struct rd_on_demand_options *options)
   return RADIO_OK;
 }
 
+/* RADIO_PROFILE_SLOW, "read>50ms, decode>5ms cpu", and how many such runs are
+ * written a minute. */
+static enum radio_status
+read_slow (struct radio_slow_options *options)
+{
+  const char *text = get_variable ("RADIO_PROFILE_SLOW");
+  const char *most = get_variable ("RADIO_PROFILE_SLOW_PER_MINUTE");
+  struct rd_triggers triggers;
+  if (!text)
+    return RADIO_OK;
+  enum radio_status status = rd_triggers_parse (text, &triggers);
+  rd_triggers_free (&triggers);
+  if (status != RADIO_OK)
+    return rd_fail_in (status, "RADIO_PROFILE_SLOW");
+  unsigned number = 0;
+  const char *p = most ? most : "";
+  for (; *p >= '0' && *p <= '9' && number <= MAX_PER_MINUTE; p++)
+    number = 10 * number + (unsigned) (*p - '0');
+  if (most && (*p || number == 0 || number > MAX_PER_MINUTE))
+    return rd_fail (RADIO_ERROR_ARGUMENT, "RADIO_PROFILE_SLOW_PER_MINUTE is "
+                    "\"%s\", not a number of profiles, 1 to %d", most,
+                    MAX_PER_MINUTE);
+  *options = (struct radio_slow_options) {
+    .triggers = text, .report = rd_slow_files_write, .per_minute = number,
+  };
+  return RADIO_OK;
+}
+
+static void report_error (void);
+
+/* The files of slow runs are in the folder of the profile. */
+static enum radio_status
+make_slow_files (struct request *request)
+{
+  RD_FREE_PLAIN char *folder = NULL;
+  RD_TRY (expand_path ("", &folder));
+  if (request->path) {
+    free (RD_STEAL (folder));
+    folder = strdup (request->path);
+    char *slash = folder ? strrchr (folder, '/') : NULL;
+    if (!folder)
+      return rd_fail_memory (strlen (request->path) + 1);
+    *(slash ? slash + 1 : folder) = '\0';
+  }
+  RD_TRY (rd_slow_files_new (folder, rd_profile_suffix (request->write.format),
+                             &request->write, report_error,
+                             &request->slow_files));
+  request->slow.user_data = request->slow_files;
+  return RADIO_OK;
+}
+
 static enum radio_status
 read_environment (struct request *request)
 {
   const char *pattern = get_variable ("RADIO_PROFILE");
-  if (pattern == NULL)
+  RD_TRY (read_slow (&request->slow));
+  request->is_wanted = pattern || request->slow.triggers;
+  if (!request->is_wanted)
     return RADIO_OK;
+  request->write.format = RADIO_PROFILE_HTML;
   enum radio_status status
-    = radio_profile_format_of (pattern, &request->write.format);
+    = pattern ? radio_profile_format_of (pattern, &request->write.format)
+              : RADIO_OK;
   if (status != RADIO_OK)
     return rd_fail_in (status, "RADIO_PROFILE");
 
@@ -226,7 +288,8 @@ read_environment (struct request *request)
   RD_TRY (read_ring (&request->record.ring_nbytes));
   RD_TRY (read_on_demand (&request->on_demand));
   if (request->record.ring_nbytes == 0
-      && rd_on_demand_is_wanted (&request->on_demand))
+      && (rd_on_demand_is_wanted (&request->on_demand)
+          || request->slow.triggers))
     request->record.ring_nbytes = RING_NBYTES;
 
   const char *key_path = get_variable ("RADIO_PROFILE_REDACT_KEY");
@@ -240,7 +303,9 @@ read_environment (struct request *request)
   const char *ring_pattern = get_variable ("RADIO_PROFILE_RING_FILE");
   if (ring_pattern)
     RD_TRY (expand_path (ring_pattern, &request->ring_path));
-  return expand_path (pattern, &request->path);
+  if (pattern)
+    RD_TRY (expand_path (pattern, &request->path));
+  return request->slow.triggers ? make_slow_files (request) : RADIO_OK;
 }
 
 /*------------------------------------------------------------------------
@@ -341,6 +406,19 @@ write_profile (const struct radio_profile *profile,
  * Begin and end
  *----------------------------------------------------------------------*/
 
+/* Where the profile that would say so is not written. */
+static void
+report_unused_triggers (const struct radio_profile *profile)
+{
+  const char *names = rd_profile_find_fact (profile, RD_FACT_SLOW_UNKNOWN);
+  if (!names)
+    return;
+  (void) !rd_fail (RADIO_ERROR_NOT_FOUND, "RADIO_PROFILE_SLOW: no scope that "
+                   "ran is called '%s'; use names as in the call tree",
+                   names);
+  report_error ();
+}
+
 static bool
 is_own_process (void)
 {
@@ -373,6 +451,10 @@ radio_profile_finish_env (char **path)
   if (recorder == NULL)
     return RADIO_OK;
   RD_TRY (radio_recorder_stop (recorder, &profile));
+  if (!request.path) {
+    report_unused_triggers (profile);
+    return RADIO_OK;
+  }
   block_signals (&blocked);
   enum radio_status status = write_profile (profile, &request, &written);
   unblock_signals (&blocked);
@@ -426,13 +508,14 @@ write_on_demand (bool is_last)
   RD_FREE_PLAIN char *written = NULL;
   struct blocked_signals blocked;
   RD_LOCK_SCOPE (&recording.mutex);
-  if (!recording.recorder)
+  const bool is_written = recording.request.path != NULL;
+  if (!recording.recorder || (!is_written && !is_last))
     return;
   enum radio_status status = is_last
     ? radio_recorder_stop (RD_STEAL (recording.recorder), &profile)
     : radio_recorder_snapshot (recording.recorder, &profile);
   block_signals (&blocked);
-  if (status == RADIO_OK)
+  if (status == RADIO_OK && is_written)
     status = write_profile (profile, &recording.request, &written);
   unblock_signals (&blocked);
   if (status != RADIO_OK)
@@ -465,6 +548,7 @@ start_recorder (const struct request *request,
   struct radio_recorder_options options = request->record;
   char why[RD_ERROR_NBYTES] = "";
   options.ring_file = request->ring_path;
+  options.slow = request->slow.triggers ? &request->slow : NULL;
   for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
     char path[4096];
     if (options.ring_nbytes == 0 || options.ring_file || !folders[i])
@@ -491,7 +575,7 @@ radio_profile_from_env (void)
 {
   RD_CLEANUP (free_request) struct request request = { 0 };
   RD_TRY (read_environment (&request));
-  if (request.path == NULL)
+  if (!request.is_wanted)
     return RADIO_OK;
 
   /* In a child of fork a thread of the parent may hold the mutex: so the child

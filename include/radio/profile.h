@@ -233,6 +233,33 @@ RADIO_API void radio_async_end (struct radio_async *async);
 
 struct radio_recorder;
 
+/* Called with the profile of a slow run, which is valid during the call, by a
+ * thread of the recorder, one run at a time, the last one before
+ * radio_recorder_stop returns.  Must not stop the recorder. */
+typedef void radio_slow_fn (const struct radio_profile *profile,
+                            void *user_data);
+
+/* Triggers: each run of a scope or request that takes longer than is allowed
+ * here gives a profile of its own: of the run, of what it called, here and by
+ * handoffs on other threads, and of its requests, with the times, bytes and
+ * texts that the log has of them.  A run's CPU time is that of its thread in
+ * it, which costs 1 us a run to know; requests have none. */
+struct radio_slow_options {
+  /* "read>50ms, decode>5ms cpu": names of scopes, and times in ns, us, ms or
+   * s, on the clock or on a CPU; at most 64 names, without commas.  Copied. */
+  const char *triggers;
+
+  radio_slow_fn *report;
+  void *user_data;
+
+  /* Profiles a minute at most, up to 1000; further slow runs are counted.  0:
+   * 10. */
+  unsigned per_minute;
+
+  /* Must be zero: later versions may have members here. */
+  uint64_t reserved[6];
+};
+
 struct radio_recorder_options {
   /* Record every thread of the process, not only the calling one and its
    * handoffs.  One such recorder at a time. */
@@ -273,8 +300,12 @@ struct radio_recorder_options {
    * runs, and answers readers.  NULL: none. */
   const char *ring_file;
 
+  /* With ring_nbytes: profiles of slow runs, while recording goes on; copied.
+   * NULL: none. */
+  const struct radio_slow_options *slow;
+
   /* Must be zero: later versions may have members here. */
-  uint64_t reserved[6];
+  uint64_t reserved[5];
 };
 
 /* Starts recording the calling thread, or the process.  *recorder is set to
@@ -285,7 +316,8 @@ struct radio_recorder_options {
  * is too small, or beside max_spans or tree_only),
  * RADIO_ERROR_MEMORY, RADIO_ERROR_UNSUPPORTED (the library was built with
  * --disable-profiler); with ring_file those of writing and of creating a
- * thread. */
+ * thread, and with slow, too (RADIO_ERROR_ARGUMENT: it has no ring, or its
+ * text is not one of triggers). */
 RADIO_API enum radio_status
 radio_recorder_start (const struct radio_recorder_options *options,
                       struct radio_recorder **recorder) RADIO_USE_RESULT;
@@ -319,7 +351,8 @@ radio_recorder_snapshot (struct radio_recorder *recorder,
  *
  * Errors: RADIO_ERROR_MEMORY, RADIO_ERROR_FORKED (started before fork, stopped
  * in the child, which records nothing), RADIO_ERROR_ARGUMENT (recorder is NULL
- * and profile is not: there is none to make). */
+ * and profile is not: there is none to make; or it is called by a
+ * radio_slow_fn of the recorder, which then goes on). */
 RADIO_API enum radio_status
 radio_recorder_stop (struct radio_recorder *recorder,
                      struct radio_profile **profile) RADIO_USE_RESULT;
@@ -350,16 +383,22 @@ radio_profile_recover (const char *path, struct radio_profile **profile)
  * radio-ring-%p in $XDG_RUNTIME_DIR or /dev/shm, if there is room),
  * RADIO_PROFILE_SIGNAL ("USR1,TERM,INT": on these the profile is written, too)
  * and RADIO_PROFILE_EVERY (so is it every so many seconds),
- * RADIO_PROFILE_REDACT (not empty: redacted), RADIO_PROFILE_REDACT_KEY (a file
- * with the key of the pseudonyms, of at most 1 MiB), RADIO_PROFILE_TAPS (not
- * empty: taps).  Without RADIO_PROFILE, with an empty one, or called again, the
- * function does nothing and succeeds.  A program with rights that its user
+ * RADIO_PROFILE_SLOW (the triggers of slow; each slow run is written as
+ * NAME-PID-N beside the profile, in its format) and
+ * RADIO_PROFILE_SLOW_PER_MINUTE (per_minute), RADIO_PROFILE_REDACT (not empty:
+ * redacted), RADIO_PROFILE_REDACT_KEY (a file with the key of the pseudonyms,
+ * of at most 1 MiB), RADIO_PROFILE_TAPS (not empty: taps).  Without
+ * RADIO_PROFILE, but with RADIO_PROFILE_SLOW, only slow runs are written, as
+ * pages in the current folder.  Without both, with empty ones, or called again,
+ * the function does nothing and succeeds.  A program with rights that its user
  * lacks (set-user-ID) ignores the variables.
  *
  * If the file cannot be written at exit, the profile is written as JSON into
- * the folder for temporary files, and one line on standard error says where:
- * the only line that this library prints unless it aborts, since no caller is
- * left.  The exit status stays the program's.
+ * the folder for temporary files, and one line on standard error says where.
+ * Such lines (also of a ring or slow run that cannot be written, and of
+ * triggers that no scope had, where no profile says it) are the only ones that
+ * this library prints unless it aborts, since no caller is left.  The exit
+ * status stays the program's.
  *
  * Errors: RADIO_ERROR_ARGUMENT (an unknown suffix, an invalid number, an empty
  * or too large key), RADIO_ERROR_NOT_FOUND, RADIO_ERROR_PERMISSION and

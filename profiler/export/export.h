@@ -60,6 +60,9 @@ rd_export_fn rd_export_text;
 rd_export_fn rd_export_svg;
 rd_export_fn rd_export_events;
 
+/* The suffix of a format's files: ".html". */
+const char *rd_profile_suffix (enum radio_profile_format format);
+
 /* As radio_profile_write, with options->format set.  Without overwrite
  * RADIO_ERROR_EXISTS when there is such a file.  mode has the permissions of a
  * new file, less the process's umask. */

@@ -54,6 +54,15 @@ radio_profile_format_of (const char *path, enum radio_profile_format *format)
                   " .tensorboard", path);
 }
 
+const char *
+rd_profile_suffix (enum radio_profile_format format)
+{
+  size_t i = 0, n = sizeof suffixes / sizeof suffixes[0];
+  while (i + 1 < n && suffixes[i].format != format)
+    i++;
+  return suffixes[i].suffix;
+}
+
 /*------------------------------------------------------------------------
  * Export
  *----------------------------------------------------------------------*/

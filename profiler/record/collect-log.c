@@ -195,7 +195,8 @@ walk_logs (struct rd_collection *collection,
     for (const struct rd_log_chunk *c = writer->log.first; c; c = c->next)
       for (size_t j = 0; j < c->nslots;) {
         const struct rd_log_span *span = &c->slots[j].span;
-        RD_TRY (visit (&walk, span));
+        if (span->begin >= collection->spans_from)
+          RD_TRY (visit (&walk, span));
         j += rd_span_nslots (span);
       }
   }

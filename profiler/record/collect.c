@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/buffer.h"
 #include "src/base/checked.h"
 #include "src/base/cleanup.h"
 #include "profiler/record/collect.h"
@@ -163,6 +164,28 @@ cpu_ns (const struct radio_recorder *recorder)
   return to > from ? to - from : 0;
 }
 
+/* The numbers of slow runs, and the triggers whose name no scope had. */
+static enum radio_status
+add_slow_facts (struct radio_profile *profile, struct rd_slow *slow)
+{
+  struct rd_slow_counts counts = rd_slow_counts (slow);
+  RD_BUFFER_SCOPE struct rd_buffer names = { 0 };
+  RD_TRY (add_number (profile, RD_FACT_SLOW_WRITTEN, counts.written));
+  RD_TRY (add_number (profile, RD_FACT_SLOW_DROPPED, counts.dropped));
+  for (size_t i = 0; i < slow->triggers.n; i++) {
+    const char *name = slow->triggers.at[i].name;
+    if (atomic_load_explicit (&slow->is_known[i], memory_order_relaxed))
+      continue;
+    RD_TRY (rd_buffer_append (&names, ", ", names.nbytes > 0 ? 2 : 0));
+    RD_TRY (rd_buffer_append (&names, name, strlen (name)));
+  }
+  if (names.nbytes == 0)
+    return RADIO_OK;
+  RD_TRY (rd_buffer_append (&names, "", 1));
+  return rd_profile_add_fact (profile, RD_FACT_SLOW_UNKNOWN,
+                              (const char *) names.data, false);
+}
+
 static enum radio_status
 add_facts (struct rd_collection *collection)
 {
@@ -233,6 +256,9 @@ add_facts (struct rd_collection *collection)
     RD_TRY (add_number (profile, RD_FACT_SEEN,
                         rd_collect_time (collection, recorder->seen)));
 
+  if (recorder->slow)
+    RD_TRY (add_slow_facts (profile, recorder->slow));
+
   /* The caller's facts are last, and replace those of the same key. */
   for (size_t i = 0; i < recorder->synced.facts.n; i++) {
     const struct rd_recorder_fact *fact = &recorder->synced.facts.at[i];
@@ -298,15 +324,17 @@ collect_all (struct rd_collection *collection)
   return RADIO_OK;
 }
 
-enum radio_status
-rd_collect (const struct radio_recorder *recorder,
-            struct radio_profile **profile)
+/* run may be NULL. */
+static enum radio_status
+collect (const struct radio_recorder *recorder, const struct rd_slow_run *run,
+         struct radio_profile **profile, uint32_t *id)
 {
   RD_PROFILE_SCOPE struct radio_profile *new = NULL;
   RD_TRY (rd_profile_new (&new));
   struct rd_origin own;
   struct rd_collection collection = {
     .recorder = recorder, .profile = new, .origin = recorder->origin,
+    .spans_from = run ? run->begin : 0,
   };
   if (!collection.origin) {
     rd_origin_read (&own, &recorder->clock);
@@ -314,10 +342,30 @@ rd_collect (const struct radio_recorder *recorder,
   }
   RD_TRY (rd_ids_init (&collection.ids, recorder->synced.writers.n));
   enum radio_status status = collect_all (&collection);
+  *id = run && run->writer < recorder->synced.writers.n
+        ? rd_ids_find (&collection.ids, run->writer, run->sequence) : 0;
+  if (*id > new->spans.n)     /* a parent that is not in the log */
+    *id = 0;
   rd_ids_free (&collection.ids);
   free (collection.lanes);
   RD_TRY (status);
   RD_TRY (rd_profile_finalize (new));
   *profile = RD_STEAL (new);
   return RADIO_OK;
+}
+
+enum radio_status
+rd_collect (const struct radio_recorder *recorder,
+            struct radio_profile **profile)
+{
+  uint32_t none;
+  return collect (recorder, NULL, profile, &none);
+}
+
+enum radio_status
+rd_collect_run (const struct radio_recorder *recorder,
+                const struct rd_slow_run *run,
+                struct radio_profile **profile, uint32_t *id)
+{
+  return collect (recorder, run, profile, id);
 }

@@ -7,6 +7,7 @@
 #include "profiler/model/profile.h"
 #include "profiler/record/image.h"
 #include "profiler/record/record.h"
+#include "profiler/record/slow.h"
 
 /* Unique ids for spans, by writer and sequence.  Parents get theirs when a
  * child refers to them, even if the log has dropped them. */
@@ -21,6 +22,7 @@ struct rd_collection {
   struct radio_profile *profile;
   const struct rd_origin *origin;       /* the process that recorded */
   uint64_t begin;             /* ticks: the profile's */
+  uint64_t spans_from;        /* ticks: spans that began before are left out */
   struct rd_ids ids;
   uint32_t *lanes;            /* of all sessions, writer after writer */
   uint64_t nfolded;           /* scopes deeper than a profile may be */
@@ -49,6 +51,15 @@ enum radio_status rd_collect_log (struct rd_collection *collection)
 enum radio_status
 rd_collect (const struct radio_recorder *recorder,
             struct radio_profile **profile) RADIO_USE_RESULT;
+
+/* The same of a copy (rd_snapshot_recover), any number of times, without the
+ * spans that began before a run did: all that the run caused are among the
+ * others.  Sets *id to the run's span; 0: it is not in the log. */
+enum radio_status
+rd_collect_run (const struct radio_recorder *recorder,
+                const struct rd_slow_run *run,
+                struct radio_profile **profile,
+                uint32_t *id) RADIO_USE_RESULT;
 
 /* Ids for spans of nwriters writers.  RADIO_ERROR_MEMORY. */
 enum radio_status rd_ids_init (struct rd_ids *ids, size_t nwriters)

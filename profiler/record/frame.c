@@ -10,6 +10,7 @@
 #include "profiler/record/log.h"
 #include "profiler/record/notes.h"
 #include "profiler/record/shared.h"
+#include "profiler/record/slow.h"
 #include "profiler/record/tree.h"
 #include "profiler/record/writer.h"
 
@@ -37,7 +38,8 @@ rd_frame_child (struct rd_writer_state *writer, struct rd_frame *parent,
     return latest;
   struct rd_node *node = rd_tree_child (writer, parent->node, site,
                                         RADIO_EDGE_CALL);
-  if (node) {
+  /* One with a trigger is never guessed, so that it is opened here. */
+  if (node && node->trigger == 0) {
     if (latest != &writer->root)
       latest->successor = node;
     parent->node->latest_child = node;
@@ -120,6 +122,11 @@ rd_frame_open (struct rd_writer_state *writer, struct rd_node *node,
   writer->next_id += RD_ID_STEP;
   if (node->kind == RADIO_SCOPE_WAIT)
     rd_frame_mark (frame, RD_FRAME_SPECIAL);
+  if (node->trigger != 0) {
+    rd_frame_mark (frame, RD_FRAME_SPECIAL);
+    if (rd_slow_needs_cpu (writer->recorder->slow, node->trigger))
+      frame->cpu_begin_ns = rd_clock_cpu_ns (&writer->clock);
+  }
   if (node->kind == RADIO_SCOPE_BLOCKING)
     rd_frame_begin_blocking (writer, frame);
   else
@@ -319,10 +326,14 @@ end_innermost (struct rd_writer_state *writer, uint64_t now, bool is_open,
   };
   if (ends && frame->is_tapped)
     ends->sites[ends->n++] = node->site;
+  const uint64_t cpu_begin_ns = frame->cpu_begin_ns;
   pop_frame (writer, frame, duration);
   rd_commit ();
   if (!rd_log_append (writer, node, &logged))
     rd_texts_drop_last (&writer->texts, logged.sequence);
+  else if (node->trigger != 0 && !is_open)
+    rd_slow_check (writer, node, logged.sequence, logged.begin, duration,
+                   cpu_begin_ns);
 }
 
 void

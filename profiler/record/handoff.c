@@ -19,6 +19,7 @@
 #include "profiler/record/notes.h"
 #include "profiler/record/process.h"
 #include "profiler/record/shared.h"
+#include "profiler/record/slow.h"
 #include "profiler/record/tree.h"
 #include "profiler/record/writer.h"
 
@@ -175,7 +176,10 @@ end_run (struct radio_async *async, const struct async_run *run,
                          : async->request.sequence,
     .extra = extra,
   };
-  rd_log_append (writer, run->node, &logged);
+  if (rd_log_append (writer, run->node, &logged) && run->node->trigger != 0
+      && !(extra->flags & RD_LOG_OPEN))
+    rd_slow_check (writer, run->node, run->sequence, run->begin, duration,
+                   UINT64_MAX);
 }
 
 static void

@@ -27,9 +27,9 @@
  * thread's children go through it too.
  *
  * Layers, each calling only those before it: clock, run queue, usage; arena;
- * names; notes; tree; log and span memory; writer; shared, tap, frame; process;
- * scope, handoff, hooks; collect; snapshot; beat; recorder; recover/, which
- * makes a recorder out of an image.
+ * names; notes; slow; tree; log and span memory; writer; shared, tap, frame;
+ * process; scope, handoff, hooks; collect; snapshot; beat, slow-thread;
+ * recorder; recover/, which makes a recorder out of an image.
  */
 #ifndef RD_RECORD_H
 #define RD_RECORD_H
@@ -53,6 +53,7 @@ struct rd_node;
 struct rd_origin;
 struct rd_writer_state;
 struct rd_shared;
+struct rd_slow;
 
 /*------------------------------------------------------------------------
  * Notes: texts of spans and nodes, and samples of gauges
@@ -224,6 +225,7 @@ struct rd_node {
   enum radio_edge edge;
   uint32_t nfirst;            /* its first spans that a compaction of the
                                  log keeps */
+  uint32_t trigger;           /* rd_slow_find; 0: none */
 
   /* Figures of the runs that are not in the log; those in the log are added
    * when stopping. */
@@ -477,6 +479,7 @@ struct rd_frame {
   uint64_t cpu_begin;         /* of BLOCKING scopes, in ticks */
   uint64_t waited_before;     /* of these: writer->waited at the begin */
   uint64_t starved;           /* known so far, of its own time */
+  uint64_t cpu_begin_ns;      /* with a trigger by CPU time */
 };
 
 static inline uint64_t
@@ -669,6 +672,7 @@ struct radio_recorder {
   const struct rd_origin *origin;       /* of a recovered recorder; NULL: this
                                            process */
   struct rd_beat *beat;       /* of a ring in a file, or NULL */
+  struct rd_slow *slow;       /* triggers of a ring, or NULL */
   uint64_t seen;              /* ticks: of a process that ended, and was
                                  recovered, the last sign of life; else 0 */
   struct rd_names *names;     /* of all trees and logs */

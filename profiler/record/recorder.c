@@ -21,6 +21,7 @@
 #include "profiler/record/process.h"
 #include "profiler/record/recorder.h"
 #include "profiler/record/shared.h"
+#include "profiler/record/slow.h"
 #include "profiler/record/tree.h"
 #include "profiler/record/writer.h"
 
@@ -165,8 +166,11 @@ begin_recording (struct radio_recorder *recorder, bool has_file)
                     rd_span_memory_chunk_slots (recorder->span_memory));
   if (has_file && !recorder->clock.read)
     RD_TRY (rd_beat_start (recorder));
-  enum radio_status status = rd_process_enter (recorder);
+  enum radio_status status = rd_slow_start (recorder);
+  if (status == RADIO_OK)
+    status = rd_process_enter (recorder);
   if (status != RADIO_OK) {
+    rd_slow_end (recorder);
     rd_beat_end (recorder);
     return status;
   }
@@ -188,6 +192,9 @@ begin_recording (struct radio_recorder *recorder, bool has_file)
 static enum radio_status
 check_ring (const struct radio_recorder_options *options)
 {
+  if (options->ring_nbytes == 0 && options->slow)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "slow is set, but there is no ring; "
+                    "set ring_nbytes");
   if (options->ring_nbytes == 0)
     return RADIO_OK;
   if (options->max_spans != 0 || options->tree_only)
@@ -241,6 +248,8 @@ rd_recorder_start (const struct radio_recorder_options *options,
   recorder->taps = options->taps;
   if (recorder->ring_nbytes > 0)
     RD_TRY (rd_image_new (recorder, options->ring_file));
+  if (options->slow)
+    RD_TRY (rd_slow_new (options->slow, &recorder->rate, &recorder->slow));
   if (!make_names (recorder))
     return rd_fail_memory (sizeof *recorder);
   if (options->title) {
@@ -344,6 +353,7 @@ rd_recorder_freeze (struct radio_recorder *recorder)
   struct rd_tap_ends ends;
   ends.n = 0;
 
+  rd_slow_end (recorder);
   rd_beat_end (recorder);
 
   /* From here on no thread enters a writer; then wait for those inside. */
@@ -411,6 +421,9 @@ radio_recorder_stop (struct radio_recorder *recorder,
   if (!recorder)
     return profile ? rd_fail (RADIO_ERROR_ARGUMENT, "radio_recorder_stop: "
                               "recorder is NULL") : RADIO_OK;
+  if (rd_slow_is_thread (recorder))
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_recorder_stop: called by a "
+                    "radio_slow_fn of this recorder; let it return first");
   /* It would wait for ever for the writers in memory that is another's now. */
   if (!rd_process_claim (recorder)) {
     static const char line[] = "radio_recorder_stop: the recorder was "

@@ -186,6 +186,14 @@ rd_snapshot_take (struct radio_recorder *recorder, struct rd_copy *copy)
 }
 
 enum radio_status
+rd_snapshot_recover (struct radio_recorder *recorder, struct rd_copy *copy,
+                     struct radio_recorder **copied)
+{
+  RD_TRY (rd_snapshot_take (recorder, copy));
+  return rd_recover (copy->at, copy->nbytes, "snapshot", copied);
+}
+
+enum radio_status
 radio_recorder_snapshot (struct radio_recorder *recorder,
                          struct radio_profile **profile)
 {
@@ -199,10 +207,11 @@ radio_recorder_snapshot (struct radio_recorder *recorder,
     return rd_fail (RADIO_ERROR_UNSUPPORTED, "radio_recorder_snapshot: the "
                     "recorder has no ring; set ring_nbytes");
   RD_CLEANUP (rd_copy_free) struct rd_copy copy = { NULL, 0 };
-  RD_TRY (rd_snapshot_take (recorder, &copy));
   struct radio_recorder *copied;
-  RD_TRY (rd_recover (copy.at, copy.nbytes, "snapshot", &copied));
+  RD_TRY (rd_snapshot_recover (recorder, &copy, &copied));
+  copied->slow = recorder->slow;        /* for its counts */
   enum radio_status status = rd_collect (copied, profile);
+  copied->slow = NULL;
   rd_recorder_unref (copied);
   return status;
 }

@@ -23,4 +23,9 @@ void rd_copy_free (struct rd_copy *copy);
 enum radio_status rd_snapshot_take (struct radio_recorder *recorder,
                                     struct rd_copy *copy) RADIO_USE_RESULT;
 
+/* Makes a stopped recorder of such a copy, which is to be freed after it. */
+enum radio_status
+rd_snapshot_recover (struct radio_recorder *recorder, struct rd_copy *copy,
+                     struct radio_recorder **copied) RADIO_USE_RESULT;
+
 #endif /* RD_SNAPSHOT_H */

@@ -10,6 +10,7 @@
 
 #include "src/base/checked.h"
 #include "profiler/record/notes.h"
+#include "profiler/record/slow.h"
 #include "profiler/record/tree.h"
 
 /* Limit of the paths of one writer; spans have 16 bits for it.  Scopes beyond
@@ -95,6 +96,8 @@ init_node (struct rd_writer_state *writer, struct rd_node *node,
   node->parent = (struct rd_node *) key->parent;
   node->foreign = (struct rd_node *) key->foreign;
   node->edge = key->edge;
+  if (key->site && key->edge != RADIO_EDGE_INSTANT)
+    node->trigger = rd_slow_find (writer->recorder->slow, node->kept.name);
   node->min = UINT64_MAX;
   node->threshold = writer->recorder->tree_only ? UINT64_MAX : 0;
   /* The root means "none": no scope has its site. */
@@ -331,8 +334,12 @@ rd_tree_throttle (struct rd_writer_state *writer, size_t n)
         && node->total / calls < writer->recorder->throttle_below) {
       uint64_t mean = rd_max_u64 (node->total / calls, 1);
       node->throttled = true;
-      node->threshold = rd_max_u64 (node->threshold,
-                                    mean * RD_THROTTLE_LONG);
+      uint64_t threshold = mean * RD_THROTTLE_LONG;
+      if (node->trigger != 0)
+        threshold = rd_min_u64 (threshold,
+                                rd_slow_least (writer->recorder->slow,
+                                               node->trigger));
+      node->threshold = rd_max_u64 (node->threshold, threshold);
     }
   }
 }

@@ -11,6 +11,7 @@
 #include "profiler/record/image.h"
 #include "profiler/record/log.h"
 #include "profiler/record/notes.h"
+#include "profiler/record/slow.h"
 #include "profiler/record/tree.h"
 #include "profiler/record/writer.h"
 
@@ -274,6 +275,7 @@ rd_recorder_unref (struct radio_recorder *recorder)
     free_writer (recorder->synced.writers.at[i]);
   free (recorder->synced.writers.at);
   rd_account_unref (recorder->account);
+  rd_slow_free (recorder->slow);
   pthread_mutex_destroy (&recorder->mutex);
   pthread_mutex_destroy (&recorder->ring_mutex);
   if (!recorder->arena)

@@ -6,6 +6,7 @@ program=$builddir/tests/profiler/files/env-program
 unset RADIO_PROFILE RADIO_PROFILE_SPANS RADIO_PROFILE_REDACT
 unset RADIO_PROFILE_REDACT_KEY RADIO_PROFILE_TAPS RADIO_PROFILE_RING
 unset RADIO_PROFILE_RING_FILE RADIO_PROFILE_SIGNAL RADIO_PROFILE_EVERY
+unset RADIO_PROFILE_SLOW RADIO_PROFILE_SLOW_PER_MINUTE
 export TMPDIR="$tmp/spare"
 mkdir "$TMPDIR"
 
@@ -254,6 +255,105 @@ an_invalid_signal_or_time_is_reported () {
   done
 }
 
+slow_runs_are_written_beside_the_profile () {
+  mkdir "$tmp/slow"
+  cd "$tmp/slow"
+  RADIO_PROFILE=$tmp/slow/all.json run 0
+  RADIO_PROFILE=$tmp/slow/all.json RADIO_PROFILE_SLOW='env inner > 1ns' run 0
+  ls | sed 's/-[0-9]*-/-PID-/' >"$tmp/names"
+  printf '%s\n' all.json env-inner-PID-1.json env-inner-PID-2.json \
+    env-inner-PID-3.json >"$tmp/expected"
+  diff "$tmp/expected" "$tmp/names"
+  for file in env-inner-*.json; do
+    grep -q '"env inner > 1 ns"' "$file"
+    grep -q '"env work / env inner"' "$file"
+    grep -q '"A slow run"' "$file"
+  done
+  grep -q '"slow runs written"' all.json
+  [ ! -s "$tmp/err" ]
+
+  # No more than a minute may have; in the format of the profile, redacted as
+  # it is.
+  rm ./*
+  RADIO_PROFILE=all.trace.json RADIO_PROFILE_SLOW='env inner>1ns,env work>1ns' \
+    RADIO_PROFILE_SLOW_PER_MINUTE=1 run 0
+  [ "$(ls | grep -c '^env-inner-[0-9]*-1\.trace\.json$')" -eq 1 ]
+  [ "$(ls | wc -l)" -eq 2 ]
+  rm ./*
+  RADIO_PROFILE=all.json RADIO_PROFILE_SLOW='env work>1ns' run 0
+  grep -q 'Doe^Jane' env-work-*-1.json
+  RADIO_PROFILE=all.json RADIO_PROFILE_SLOW='env work>1ns' \
+    RADIO_PROFILE_REDACT=1 run 0
+  [ "$(grep -l 'Doe^Jane' env-work-*-1.json | wc -l)" -eq 1 ]
+}
+
+slow_runs_alone_are_pages_in_the_current_folder () {
+  mkdir "$tmp/alone"
+  cd "$tmp/alone"
+  RADIO_PROFILE_SLOW='env work>1ns' run 0 chdir
+  [ "$(ls | grep -c '^env-work-[0-9]*-1\.html$')" -eq 1 ]
+  [ "$(ls | wc -l)" -eq 1 ]
+  [ ! -s "$tmp/err" ]
+  RADIO_PROFILE_SLOW='env wrok>1s,env work>1h' run 9
+  RADIO_PROFILE_SLOW='env wrok>1s,env work>900s' run 0
+  one_line_says RADIO_PROFILE_SLOW "'env wrok'" 'as in the call tree'
+  RADIO_PROFILE_SLOW='env work>1ns' run 4 _exit
+}
+
+a_slow_run_that_cannot_be_written_is_reported () {
+  mkdir "$tmp/gone"
+  RADIO_PROFILE=$tmp/gone/no/a.json RADIO_PROFILE_SLOW='env work>1ns' run 0
+  [ "$(grep -c 'RADIO_PROFILE_SLOW: .*no/env-work-' "$tmp/err")" -eq 1 ]
+  rm "$TMPDIR"/radio-profile-*.json
+}
+
+# The thread writes the page while main returns.
+a_program_may_end_while_a_slow_run_is_written () {
+  mkdir "$tmp/ends"
+  cd "$tmp/ends"
+  for i in $(seq 20); do
+    RADIO_PROFILE_SLOW='env work>1ns' run 0
+    [ ! -s "$tmp/err" ]
+    [ "$(ls | wc -l)" -eq "$i" ]
+  done
+  for file in ./*; do
+    tail -n 1 "$file" | grep -q '</html>'
+  done
+}
+
+invalid_triggers_are_reported () {
+  while read -r place why text; do
+    RADIO_PROFILE=$tmp/bad.json RADIO_PROFILE_SLOW=$text run 9
+    one_line_says "RADIO_PROFILE_SLOW: \"$text\" at character $place: " \
+      "$(echo "$why" | tr _ ' ')" 'write NAME>TIME'
+  done <<'EOF'
+1 no_'>' read
+6 no_number read>
+8 no_unit read>50
+7 no_unit read>5m
+7 no_unit read>5min
+8 no_unit read>5 cpu
+1 no_name >5ms
+8 no_digit read>5.ms
+6 above_1000000000 read>99999999999999999999s
+6 time_of_0 read>0.0ms
+6 no_number read>-5ms
+10 no_entry read>5ms,
+10 no_entry read>5ms,,a>1s
+10 neither_cpu read>5ms gpu
+9 neither_cpu read>5ms/s
+11 has_such_a_time read>5ms, read>1s
+EOF
+  [ ! -e "$tmp/bad.json" ]
+  for number in 0 1001 many -1 99999999999999999999; do
+    RADIO_PROFILE_SLOW='a>1s' RADIO_PROFILE_SLOW_PER_MINUTE=$number run 9
+    one_line_says RADIO_PROFILE_SLOW_PER_MINUTE "$number" '1 to 1000'
+  done
+  RADIO_PROFILE=$tmp/bad.json RADIO_PROFILE_SLOW='a>1s' \
+    RADIO_PROFILE_SPANS=7 run 9
+  one_line_says max_spans
+}
+
 names_are_redacted_on_request () {
   RADIO_PROFILE=$tmp/names.json run 0
   grep -q 'Doe^Jane' "$tmp/names.json"
@@ -395,6 +495,11 @@ check a_ring_without_a_file_is_reported_in_one_line
 check a_profile_is_written_on_a_signal_or_every_second
 check a_program_may_end_while_its_page_is_written
 check an_invalid_signal_or_time_is_reported
+check slow_runs_are_written_beside_the_profile
+check slow_runs_alone_are_pages_in_the_current_folder
+check a_slow_run_that_cannot_be_written_is_reported
+check a_program_may_end_while_a_slow_run_is_written
+check invalid_triggers_are_reported
 check names_are_redacted_on_request
 check a_key_gives_pseudonyms_of_its_own
 check an_invalid_key_is_reported

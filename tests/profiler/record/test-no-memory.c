@@ -15,15 +15,19 @@ SITE (waits, RADIO_SCOPE_WAIT);
 static const struct radio_counter bytes = { "bytes", "bytes" };
 
 static void
-starting_fails_or_succeeds_completely (void **state)
+ignore_slow_run (const struct radio_profile *profile, void *user_data)
 {
-  struct radio_recorder_options options = { .title = "title",
-                                            .max_spans = 100 };
-  (void) state;
+  (void) profile;
+  (void) user_data;
+}
+
+static void
+check_starting (const struct radio_recorder_options *options)
+{
   for (size_t nth = 1;; nth++) {
     struct radio_recorder *recorder;
     alloc_fail_nth (nth);
-    enum radio_status status = radio_recorder_start (&options, &recorder);
+    enum radio_status status = radio_recorder_start (options, &recorder);
     bool failed = alloc_fail_end ();
     if (status == RADIO_OK)
       assert_ok (radio_recorder_stop (recorder, NULL));
@@ -36,6 +40,21 @@ starting_fails_or_succeeds_completely (void **state)
     if (!failed)
       break;
   }
+}
+
+static void
+starting_fails_or_succeeds_completely (void **state)
+{
+  const struct radio_slow_options slow = {
+    .triggers = "a>1ms,b>2s cpu", .report = ignore_slow_run,
+  };
+  const struct radio_recorder_options options[] = {
+    { .title = "title", .max_spans = 100 },
+    { .title = "title", .ring_nbytes = 65536, .slow = &slow },
+  };
+  (void) state;
+  for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+    check_starting (&options[i]);
 }
 
 /* Twenty paths, some of which may be missing. */

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* The text that says which runs of scopes are slow:
+ * "read>50ms, decode>5ms cpu". */
+#ifndef RD_TRIGGERS_H
+#define RD_TRIGGERS_H
+
+#include <stdint.h>
+
+#include <radio/base.h>
+
+/* The limits of the scopes with one name. */
+struct rd_trigger {
+  char *name;
+  uint64_t wall_ns, cpu_ns;   /* 0: none, but one of them is set */
+};
+
+#define RD_MAX_TRIGGERS 64
+
+struct rd_triggers {
+  struct rd_trigger at[RD_MAX_TRIGGERS];
+  size_t n;
+};
+
+/* Parses NAME>TIME entries with commas between them.  A name has no comma, and
+ * blanks around it are not part of it; a time is a number, which may have a
+ * decimal point, and ns, us, ms or s; after it may follow "cpu", or "wall",
+ * which is the default.  On success there is at least one; free them in any
+ * case.  Errors: RADIO_ERROR_ARGUMENT (with the position, and what to write),
+ * RADIO_ERROR_MEMORY. */
+enum radio_status rd_triggers_parse (const char *text,
+                                     struct rd_triggers *triggers)
+  RADIO_USE_RESULT;
+
+void rd_triggers_free (struct rd_triggers *triggers);
+
+/* The index of a scope's name, or n. */
+size_t rd_triggers_find (const struct rd_triggers *triggers,
+                         const char *name);
+
+#endif /* RD_TRIGGERS_H */
