@@ -195,6 +195,59 @@ all_types_agree_with_numpy (void **state)
   }
 }
 
+/* The same, but all at once. */
+static enum radio_status
+scan_at_once (void *source, rd_take_fn *take, void *sink)
+{
+  struct memory *memory = source;
+  take (sink, memory->elements, memory->n);
+  return RADIO_OK;
+}
+
+static void
+the_bits_do_not_depend_on_the_blocks_of_the_source (void **state)
+{
+  (void) state;
+  for (size_t i = 0; i < NCASES; i++) {
+    const struct stats_case *c = &stats_cases[i];
+    RD_FREE_PLAIN unsigned char *elements = make_numbers (c->dtype, c->kind);
+    struct memory memory = memory_of (elements, COUNT, c->dtype);
+    struct radio_stats blocks, whole;
+    assert_ok (rd_stats_compute (c->dtype, c->slope, c->inter, scan_memory,
+                                 &memory, &blocks));
+    assert_ok (rd_stats_compute (c->dtype, c->slope, c->inter, scan_at_once,
+                                 &memory, &whole));
+    assert_memory_equal (&blocks, &whole, sizeof whole);
+  }
+}
+
+static void
+zeros_can_be_left_out (void **state)
+{
+  (void) state;
+  static const float values[] = { 0, 3, -0.0f, 1, 0, NAN, 8, INFINITY };
+  static const float others[] = { 3, 1, NAN, 8, INFINITY };
+  static const int16_t narrow[] = { 0, 3, 0, 1, 8 };
+  struct memory memory = memory_of ((const unsigned char *) values, 8,
+                                    RADIO_FLOAT32);
+  struct rd_stats_more more = { .nonzero = true, .percents = { 0, 75 } };
+  struct radio_stats stats, want;
+  assert_ok (rd_stats_compute_more (RADIO_FLOAT32, 1, 0, scan_memory, &memory,
+                                    &more, &stats));
+  memory = memory_of ((const unsigned char *) others, 5, RADIO_FLOAT32);
+  assert_ok (rd_stats_compute (RADIO_FLOAT32, 1, 0, scan_memory, &memory,
+                               &want));
+  assert_memory_equal (&stats, &want, sizeof want);
+  assert_true (more.low == 1 && more.high == 8);
+  assert_true (more.percentiles[0] == 1 && more.percentiles[1] == 5.5);
+  memory = memory_of ((const unsigned char *) narrow, 5, RADIO_INT16);
+  assert_ok (rd_stats_compute_more (RADIO_INT16, -1, 0, scan_memory, &memory,
+                                    &more, &stats));
+  assert_int_equal (stats.count, 3);
+  assert_true (stats.mean == -4 && more.low == -8 && more.high == -1);
+  assert_true (more.percentiles[0] == -8 && more.percentiles[1] == -2);
+}
+
 static unsigned
 count_scans (enum radio_dtype dtype, enum kind kind)
 {
@@ -576,6 +629,8 @@ main (void)
     cmocka_unit_test (selected_keys_are_those_of_sorting),
     cmocka_unit_test (keys_that_change_between_runs_are_noticed),
     cmocka_unit_test (every_edge_opens_its_bin_and_the_last_closes_it),
+    cmocka_unit_test (the_bits_do_not_depend_on_the_blocks_of_the_source),
+    cmocka_unit_test (zeros_can_be_left_out),
     cmocka_unit_test (a_small_deviation_survives_a_large_mean),
     cmocka_unit_test (joining_nothing_changes_nothing),
     cmocka_unit_test (keys_are_ordered_as_their_values),

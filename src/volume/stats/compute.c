@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/cleanup.h"
 #include "src/base/error.h"
@@ -26,12 +27,13 @@
 #define MAX_NARROW_NBITS 16
 
 uint64_t
-rd_stats_nbytes (enum radio_dtype dtype)
+rd_stats_nbytes (enum radio_dtype dtype, bool has_more)
 {
   unsigned nbits = rd_values_key_nbits (dtype);
   if (nbits <= MAX_NARROW_NBITS)
     return ((uint64_t) 1 << nbits) * 4 * sizeof (uint64_t);
-  return rd_select_nbytes (RD_NRANKS);
+  return rd_select_nbytes (2 * (has_more ? RD_MAX_PERCENTILES
+                                : RADIO_STATS_NPERCENTILES));
 }
 
 enum radio_status
@@ -61,6 +63,46 @@ struct table {
   uint64_t total;             /* sum of counts */
 };
 
+/* The percentiles that are wanted: those of radio_stats, then those of more.
+ */
+struct percentiles {
+  size_t n;
+  double percents[RD_MAX_PERCENTILES];
+  double values[RD_MAX_PERCENTILES];
+};
+
+static void
+set_percentiles (struct percentiles *percentiles,
+                 const struct rd_stats_more *more)
+{
+  percentiles->n = more ? RD_MAX_PERCENTILES : RADIO_STATS_NPERCENTILES;
+  memcpy (percentiles->percents, rd_stats_percents, sizeof rd_stats_percents);
+  if (more)
+    memcpy (percentiles->percents + RADIO_STATS_NPERCENTILES, more->percents,
+            sizeof more->percents);
+}
+
+static void
+get_percentiles (const struct percentiles *percentiles,
+                 struct radio_stats *stats, struct rd_stats_more *more)
+{
+  memcpy (stats->percentile, percentiles->values, sizeof stats->percentile);
+  if (more)
+    memcpy (more->percentiles, percentiles->values + RADIO_STATS_NPERCENTILES,
+            sizeof more->percentiles);
+}
+
+static void
+set_extremes (struct radio_stats *stats, struct rd_stats_more *more,
+              double low, double high)
+{
+  extend_range (stats, low, high);
+  if (more) {
+    more->low = low;
+    more->high = high;
+  }
+}
+
 /* The sink of the single pass. */
 struct counting {
   enum radio_dtype dtype;
@@ -78,7 +120,7 @@ count_elements (void *sink, const void *elements, size_t n)
  * reverses it), and count those that are not finite. */
 static void
 fill_table (const struct counting *counting, double slope, double inter,
-            struct table *table, struct radio_stats *stats)
+            bool nonzero, struct table *table, struct radio_stats *stats)
 {
   size_t nkeys = (size_t) 1 << rd_values_key_nbits (counting->dtype);
   for (size_t i = 0; i < nkeys; i++) {
@@ -87,6 +129,8 @@ fill_table (const struct counting *counting, double slope, double inter,
     if (count == 0)
       continue;
     double value = rd_values_of_key (counting->dtype, key) * slope + inter;
+    if (nonzero && value == 0)
+      continue;
     stats->count += count;
     if (isnan (value))
       stats->nan_count += count;
@@ -102,12 +146,13 @@ fill_table (const struct counting *counting, double slope, double inter,
 }
 
 static void
-finish_table (const struct table *table, struct radio_stats *stats)
+finish_table (const struct table *table, struct radio_stats *stats,
+              struct rd_stats_more *more)
 {
   if (table->n == 0)
     return;
   const double *values = table->values;
-  extend_range (stats, values[0], values[table->n - 1]);
+  set_extremes (stats, more, values[0], values[table->n - 1]);
 
   /* Adding the mean of the differences to the mean removes its rounding
    * error. */
@@ -125,15 +170,19 @@ finish_table (const struct table *table, struct radio_stats *stats)
   stats->mean = mean;
   stats->std = sqrt (squares / total);
 
-  uint64_t ranks[RD_NRANKS], nbelow = 0;
-  double ranked[RD_NRANKS];
-  rd_percentile_ranks (table->total, ranks);
-  for (size_t i = 0, at = 0; i < RD_NRANKS; i++) {
+  uint64_t ranks[RD_MAX_RANKS], nbelow = 0;
+  double ranked[RD_MAX_RANKS];
+  struct percentiles wanted;
+  set_percentiles (&wanted, more);
+  rd_percentile_ranks (table->total, wanted.percents, wanted.n, ranks);
+  for (size_t i = 0, at = 0; i < 2 * wanted.n; i++) {
     while (ranks[i] - nbelow >= table->counts[at])
       nbelow += table->counts[at++];
     ranked[i] = values[at];
   }
-  rd_percentile_values (table->total, ranks, ranked, stats->percentile);
+  rd_percentile_values (table->total, wanted.percents, wanted.n, ranks,
+                        ranked, wanted.values);
+  get_percentiles (&wanted, stats, more);
 
   struct rd_bins bins;
   rd_bins_set (&bins, values[0], values[table->n - 1]);
@@ -145,19 +194,20 @@ finish_table (const struct table *table, struct radio_stats *stats)
 
 static enum radio_status
 compute_narrow (enum radio_dtype dtype, double slope, double inter,
-                rd_scan_fn *scan, void *source, struct radio_stats *stats)
+                rd_scan_fn *scan, void *source, struct rd_stats_more *more,
+                struct radio_stats *stats)
 {
   size_t nkeys = (size_t) 1 << rd_values_key_nbits (dtype);
   RD_FREE uint64_t *counts = rd_calloc (2 * nkeys, sizeof *counts);
   RD_FREE double *values = rd_malloc (nkeys * sizeof *values);
   RD_FREE uint64_t *occurring = rd_malloc (nkeys * sizeof *occurring);
   if (!counts || !values || !occurring)
-    return rd_fail_memory (rd_stats_nbytes (dtype));
+    return rd_fail_memory (rd_stats_nbytes (dtype, more != NULL));
   struct counting counting = { dtype, counts };
   struct table table = { .values = values, .counts = occurring };
   RD_TRY (scan (source, count_elements, &counting));
-  fill_table (&counting, slope, inter, &table, stats);
-  finish_table (&table, stats);
+  fill_table (&counting, slope, inter, more && more->nonzero, &table, stats);
+  finish_table (&table, stats, more);
   return RADIO_OK;
 }
 
@@ -167,11 +217,33 @@ struct wide {
   double slope, inter;
   struct radio_stats *stats;
   struct rd_moments moments;
+  size_t npending;            /* values that are not yet in the moments */
+  double pending[RD_MOMENTS_BLOCK];
   struct rd_select *select;
   struct rd_bins bins;
+  bool nonzero;               /* leave zeros out */
   bool first_pass;            /* count elements and compute moments */
   bool binning;               /* fill the histogram */
 };
+
+/* Adds values to the moments in full blocks, wherever those of the source
+ * end. */
+static void
+add_moments (struct wide *wide, const double *values, size_t n)
+{
+  while (n > 0) {
+    size_t room = RD_MOMENTS_BLOCK - wide->npending;
+    size_t count = n < room ? n : room;
+    memcpy (wide->pending + wide->npending, values, count * sizeof *values);
+    wide->npending += count;
+    values += count;
+    n -= count;
+    if (wide->npending < RD_MOMENTS_BLOCK)
+      return;
+    rd_moments_add (&wide->moments, wide->pending, wide->npending);
+    wide->npending = 0;
+  }
+}
 
 static void
 take_elements (void *sink, const void *elements, size_t n)
@@ -182,8 +254,6 @@ take_elements (void *sink, const void *elements, size_t n)
   uint64_t keys[BLOCK_COUNT];
   size_t item_nbytes = radio_dtype_nbytes (wide->dtype);
   const unsigned char *at = elements;
-  if (wide->first_pass)
-    stats->count += n;
   while (n > 0) {
     size_t count = n < BLOCK_COUNT ? n : BLOCK_COUNT;
     rd_values_load (wide->dtype, at, count, values, keys);
@@ -192,10 +262,12 @@ take_elements (void *sink, const void *elements, size_t n)
         values[i] = values[i] * wide->slope + wide->inter;
 
     /* Move finite values and their keys to the front. */
-    size_t nfinite = 0;
+    size_t nfinite = 0, nomitted = 0;
     for (size_t i = 0; i < count; i++) {
       double value = values[i];
-      if (isfinite (value)) {
+      if (wide->nonzero && value == 0)
+        nomitted++;
+      else if (isfinite (value)) {
         values[nfinite] = value;
         keys[nfinite++] = keys[i];
       }
@@ -207,8 +279,10 @@ take_elements (void *sink, const void *elements, size_t n)
       }
     }
     rd_select_add (wide->select, keys, nfinite);
-    if (wide->first_pass)
-      rd_moments_add (&wide->moments, values, nfinite);
+    if (wide->first_pass) {
+      stats->count += count - nomitted;
+      add_moments (wide, values, nfinite);
+    }
     if (wide->binning)
       for (size_t i = 0; i < nfinite; i++)
         stats->histogram[rd_bins_index (&wide->bins, values[i])]++;
@@ -219,19 +293,25 @@ take_elements (void *sink, const void *elements, size_t n)
 
 static enum radio_status
 compute_wide (enum radio_dtype dtype, double slope, double inter,
-              rd_scan_fn *scan, void *source, struct radio_stats *stats)
+              rd_scan_fn *scan, void *source, struct rd_stats_more *more,
+              struct radio_stats *stats)
 {
   RD_CLEANUP (rd_cleanup_select) struct rd_select *select = NULL;
-  RD_TRY (rd_select_open (rd_values_key_nbits (dtype), RD_NRANKS, &select));
+  struct percentiles wanted;
+  set_percentiles (&wanted, more);
+  size_t nranks = 2 * wanted.n;
+  RD_TRY (rd_select_open (rd_values_key_nbits (dtype), nranks, &select));
   struct wide wide = { .dtype = dtype, .slope = slope, .inter = inter,
                        .stats = stats, .select = select,
+                       .nonzero = more && more->nonzero,
                        .first_pass = true };
   RD_TRY (scan (source, take_elements, &wide));
+  rd_moments_add (&wide.moments, wide.pending, wide.npending);
   const struct rd_moments *moments = &wide.moments;
   uint64_t count = moments->count;
   if (count == 0)
     return RADIO_OK;
-  extend_range (stats, moments->min, moments->max);
+  set_extremes (stats, more, moments->min, moments->max);
   stats->mean = moments->mean;
   stats->std = rd_moments_std (moments);
   rd_bins_set (&wide.bins, moments->min, moments->max);
@@ -242,12 +322,11 @@ compute_wide (enum radio_dtype dtype, double slope, double inter,
 
   /* Ranks of values as ranks of keys, which a negative slope reverses; they
    * stay ascending. */
-  uint64_t ranks[RD_NRANKS], key_ranks[RD_NRANKS];
-  rd_percentile_ranks (count, ranks);
-  for (size_t i = 0; i < RD_NRANKS; i++)
-    key_ranks[i] = slope < 0 ? count - 1 - ranks[RD_NRANKS - 1 - i]
-                             : ranks[i];
-  RD_TRY (rd_select_want (select, key_ranks, RD_NRANKS));
+  uint64_t ranks[RD_MAX_RANKS], key_ranks[RD_MAX_RANKS];
+  rd_percentile_ranks (count, wanted.percents, wanted.n, ranks);
+  for (size_t i = 0; i < nranks; i++)
+    key_ranks[i] = slope < 0 ? count - 1 - ranks[nranks - 1 - i] : ranks[i];
+  RD_TRY (rd_select_want (select, key_ranks, nranks));
   do {
     RD_TRY (scan (source, take_elements, &wide));
     if (!rd_select_done (select))
@@ -255,19 +334,30 @@ compute_wide (enum radio_dtype dtype, double slope, double inter,
     wide.binning = false;
   } while (!rd_select_done (select));
 
-  double ranked[RD_NRANKS];
-  for (size_t i = 0; i < RD_NRANKS; i++) {
-    size_t at = slope < 0 ? RD_NRANKS - 1 - i : i;
+  double ranked[RD_MAX_RANKS];
+  for (size_t i = 0; i < nranks; i++) {
+    size_t at = slope < 0 ? nranks - 1 - i : i;
     ranked[i] = rd_values_of_key (dtype, rd_select_key (select, at)) * slope
                 + inter;
   }
-  rd_percentile_values (count, ranks, ranked, stats->percentile);
+  rd_percentile_values (count, wanted.percents, wanted.n, ranks, ranked,
+                        wanted.values);
+  get_percentiles (&wanted, stats, more);
   return RADIO_OK;
 }
 
 enum radio_status
 rd_stats_compute (enum radio_dtype dtype, double slope, double inter,
                   rd_scan_fn *scan, void *source, struct radio_stats *stats)
+{
+  return rd_stats_compute_more (dtype, slope, inter, scan, source, NULL,
+                                stats);
+}
+
+enum radio_status
+rd_stats_compute_more (enum radio_dtype dtype, double slope, double inter,
+                       rd_scan_fn *scan, void *source,
+                       struct rd_stats_more *more, struct radio_stats *stats)
 {
   RD_TRY (rd_stats_check (dtype));
   /* Without elements: NaN, zeros, and numpy's edges of 0 and 1. */
@@ -276,10 +366,13 @@ rd_stats_compute (enum radio_dtype dtype, double slope, double inter,
   };
   for (int i = 0; i < RADIO_STATS_NPERCENTILES; i++)
     result.percentile[i] = NAN;
+  if (more)
+    more->percentiles[0] = more->percentiles[1] = more->low = more->high = NAN;
   if (rd_values_key_nbits (dtype) <= MAX_NARROW_NBITS)
-    RD_TRY (compute_narrow (dtype, slope, inter, scan, source, &result));
+    RD_TRY (compute_narrow (dtype, slope, inter, scan, source, more,
+                            &result));
   else
-    RD_TRY (compute_wide (dtype, slope, inter, scan, source, &result));
+    RD_TRY (compute_wide (dtype, slope, inter, scan, source, more, &result));
   *stats = result;
   return RADIO_OK;
 }

@@ -6,10 +6,6 @@
 
 #include "src/volume/stats/moments.h"
 
-/* Values that are summed directly: few enough for the rounding error to be
- * negligible and for the second pass to find them in the cache. */
-#define BLOCK_COUNT 1024
-
 void
 rd_moments_join (struct rd_moments *moments, const struct rd_moments *other)
 {
@@ -34,7 +30,7 @@ void
 rd_moments_add (struct rd_moments *moments, const double *values, size_t n)
 {
   while (n > 0) {
-    size_t count = n < BLOCK_COUNT ? n : BLOCK_COUNT;
+    size_t count = n < RD_MOMENTS_BLOCK ? n : RD_MOMENTS_BLOCK;
     struct rd_moments block = {
       .count = count, .min = values[0], .max = values[0],
     };

@@ -15,7 +15,12 @@ struct rd_moments {
   double squares;             /* sum of (value - mean)^2 */
 };
 
-/* Add finite values. */
+/* Values that are summed directly: few enough for the rounding error to be
+ * negligible and for the second pass to find them in the cache. */
+#define RD_MOMENTS_BLOCK 1024
+
+/* Add finite values, in blocks: the bits of the result depend on where a call
+ * begins, unless each but the last has a multiple of RD_MOMENTS_BLOCK. */
 void rd_moments_add (struct rd_moments *moments, const double *values,
                      size_t n);
 

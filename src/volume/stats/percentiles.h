@@ -5,17 +5,23 @@
 
 #include <radio/stats.h>
 
-/* Each percentile is between two order statistics. */
-#define RD_NRANKS (2 * RADIO_STATS_NPERCENTILES)
+/* The percentages of struct radio_stats. */
+extern const double rd_stats_percents[RADIO_STATS_NPERCENTILES];
 
-/* The ranks (0 is the smallest of count values) that the percentiles of
- * struct radio_stats need, in ascending order.  count > 0. */
-void rd_percentile_ranks (uint64_t count, uint64_t ranks[RD_NRANKS]);
+/* The most percentiles at once, and the order statistics that they need: each
+ * is between two. */
+#define RD_MAX_PERCENTILES (RADIO_STATS_NPERCENTILES + 2)
+#define RD_MAX_RANKS (2 * RD_MAX_PERCENTILES)
+
+/* The 2 * n ranks (0 is the smallest of count values) that n percentiles need,
+ * in ascending order.  count > 0. */
+void rd_percentile_ranks (uint64_t count, const double *percents, size_t n,
+                          uint64_t *ranks);
 
 /* The percentiles from those ranks and their values, interpolated by
  * numpy's default method, to the last bit. */
-void rd_percentile_values (uint64_t count, const uint64_t ranks[RD_NRANKS],
-                           const double values[RD_NRANKS],
-                           double percentile[RADIO_STATS_NPERCENTILES]);
+void rd_percentile_values (uint64_t count, const double *percents, size_t n,
+                           const uint64_t *ranks, const double *values,
+                           double *percentiles);
 
 #endif /* RD_PERCENTILES_H */

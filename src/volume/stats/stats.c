@@ -47,9 +47,9 @@ static const struct radio_site count_site = {
   RADIO_SCOPE_WORK
 };
 
-static enum radio_status
-compute (struct radio_array *array, double slope, double inter,
-         struct radio_stats *stats, size_t stats_nbytes)
+enum radio_status
+rd_stats_array (struct radio_array *array, double slope, double inter,
+                struct rd_stats_more *more, struct radio_stats *stats)
 {
   const struct rd_array_doc *doc = array->doc;
   enum radio_dtype dtype = doc->type.dtype;
@@ -72,13 +72,22 @@ compute (struct radio_array *array, double slope, double inter,
                  MAX_COUNT);
   if (status == RADIO_OK)
     status = rd_context_allows (array->store->context,
-                                rd_stats_nbytes (dtype), "counting values");
+                                rd_stats_nbytes (dtype, more != NULL),
+                                "counting values");
   /* An array may be the store itself: its path is empty then. */
   if (status != RADIO_OK)
     return rd_fail_in (status, "%s%s%s", array->store->io->uri,
                        *array->path ? "/" : "", array->path);
+  return rd_stats_compute_more (dtype, slope, inter, scan_array, &scan, more,
+                                stats);
+}
+
+static enum radio_status
+compute (struct radio_array *array, double slope, double inter,
+         struct radio_stats *stats, size_t stats_nbytes)
+{
   struct radio_stats full = { 0 };
-  RD_TRY (rd_stats_compute (dtype, slope, inter, scan_array, &scan, &full));
+  RD_TRY (rd_stats_array (array, slope, inter, NULL, &full));
   rd_fill_result (stats, stats_nbytes, &full, sizeof full);
   return RADIO_OK;
 }

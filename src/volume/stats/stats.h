@@ -9,6 +9,8 @@
 
 #include "src/element/type.h"
 
+struct radio_array;
+
 /* Consumes a block of elements. */
 typedef void rd_take_fn (void *sink, const void *elements, size_t n);
 
@@ -20,11 +22,38 @@ typedef enum radio_status rd_scan_fn (void *source, rd_take_fn *take,
 /* RADIO_ERROR_UNSUPPORTED names a type that is not of real numbers. */
 enum radio_status rd_stats_check (enum radio_dtype dtype) RADIO_USE_RESULT;
 
-/* The most memory that rd_stats_compute takes. */
-uint64_t rd_stats_nbytes (enum radio_dtype dtype);
+/* The most memory that computing takes, with more or without. */
+uint64_t rd_stats_nbytes (enum radio_dtype dtype, bool has_more);
+
+/* What radio_stats does not have. */
+struct rd_stats_more {
+  /* Set by the caller: zeros are left out, also of the others; two percentages
+   * that are wanted. */
+  bool nonzero;
+  double percents[2];
+
+  /* Their percentiles, and the extremes of finite values; NaN without any. */
+  double percentiles[2];
+  double low, high;
+};
 
 /* Statistics of value * slope + inter over all elements of a real type
- * (rd_stats_check); slope is not 0. */
+ * (rd_stats_check); slope is not 0.  Their bits do not depend on the blocks in
+ * which elements come.  more may be NULL. */
+enum radio_status rd_stats_compute_more (enum radio_dtype dtype, double slope,
+                                         double inter, rd_scan_fn *scan,
+                                         void *source,
+                                         struct rd_stats_more *more,
+                                         struct radio_stats *stats)
+  RADIO_USE_RESULT;
+
+/* The same of an array, which is read. */
+enum radio_status rd_stats_array (struct radio_array *array, double slope,
+                                  double inter, struct rd_stats_more *more,
+                                  struct radio_stats *stats)
+  RADIO_USE_RESULT;
+
+/* The same without more. */
 enum radio_status rd_stats_compute (enum radio_dtype dtype, double slope,
                                     double inter, rd_scan_fn *scan,
                                     void *source, struct radio_stats *stats)
