@@ -79,8 +79,9 @@ radio_volume_open_file (struct radio_context *context, const char *file,
  * all calls that read (read, planes, statistics, export), and what it describes
  * and reads are the results: shape, affine, type, voxels.  Voxels are computed
  * as they are read; a box reads the tiles that it needs and no others, besides
- * statistics of the whole volume, which are computed by the first read (also
- * before an asynchronous one starts) and then kept.
+ * statistics of the whole volume (info.statistics_count).  These are computed
+ * to their end by the first read, before an asynchronous one starts (so that
+ * must not be from the callback of another); then the context keeps them.
  *
  * Positions of the pipeline are along x, y, z.  volume may have a pipeline
  * itself, and may be closed before *derived; the pipeline may be freed.

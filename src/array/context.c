@@ -119,6 +119,7 @@ radio_context_open (const struct radio_context_options *options,
   context->tiles = RD_STEAL (tiles);
   context->points = RD_STEAL (points);
   pthread_mutex_init (&context->runs_mutex, NULL);
+  rd_kept_init (&context->kept);
   pthread_mutex_init (&context->ingests_mutex, NULL);
   pthread_cond_init (&context->ingest_ended, NULL);
   *result = RD_STEAL (context);
@@ -143,6 +144,7 @@ radio_context_close (struct radio_context *context)
   if (!is_forked) {
     rd_tile_cache_close (context->tiles);
     rd_points_cache_close (context->points);
+    rd_kept_clear (&context->kept);
     pthread_mutex_destroy (&context->runs_mutex);
     pthread_mutex_destroy (&context->ingests_mutex);
     pthread_cond_destroy (&context->ingest_ended);

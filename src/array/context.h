@@ -13,6 +13,7 @@
 #include <radio/store.h>
 
 #include "io/io.h"
+#include "src/array/kept.h"
 #include "src/array/pool.h"
 #include "src/zarr/document.h"
 
@@ -43,6 +44,8 @@ struct radio_context {
     unsigned most;                    /* 0: no limit is known */
     _Atomic bool lacked_descriptors;  /* a write failed so, once or more */
   } ingests;
+
+  struct rd_kept_list kept;
 
   /* Asynchronous reads (fetch.c): the bytes that their requests may take, and
    * the reads that wait until others have ended. */

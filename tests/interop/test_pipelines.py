@@ -201,6 +201,40 @@ SPATIAL = [add_crop, add_pad, add_crop_or_pad, add_flip, add_rot90]
 POINTWISE = [add_linear, add_clamp, add_rescale, add_window]
 
 
+def finite(model):
+    """What a statistic is of: finite values, as float64."""
+    np = model.np
+    values = model.array.astype(np.float64)
+    if not model.computes:
+        values = values * model.slope + model.inter
+    return values[np.isfinite(values)]
+
+
+def add_rescale_extremes(rng, model):
+    values = finite(model)
+    model.rescale(-1, 3, values.min(), values.max())
+    return "rescale -1,3"
+
+
+def add_rescale_percentiles(rng, model):
+    low, high = rng.choice([(1, 99), (0.5, 50), (12.25, 100), (0, 7)])
+    model.rescale(0, 1, *model.np.percentile(finite(model), [low, high]))
+    return f"rescale 0,1 from p{low},p{high}"
+
+
+def add_znorm(rng, model):
+    nonzero = rng.random() < 0.5
+    values = finite(model)
+    if nonzero:
+        values = values[values != 0]
+    mean, std = (values.mean(), values.std()) if values.size else (0, 0)
+    if values.size and values.min() == values.max():
+        mean, std = values.min(), 0
+    factor = 1 / std if std > 0 else 0
+    model.values(lambda v, t: (v - t(mean)) * t(factor))
+    return "znorm of nonzero" if nonzero else "znorm"
+
+
 def boxes(rng, shape, n):
     """The whole, and boxes that touch the borders or are thin."""
     yield [0] * len(shape), list(shape)
@@ -267,6 +301,51 @@ def test_one_read_is_the_operations_written_one_after_the_other(
     assert np.array_equal(np.asanyarray(first.dataobj.get_unscaled()),
                           model.array, equal_nan=model.computes)
     assert np.allclose(first.affine, last.affine, atol=1e-3)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_statistics_are_of_what_the_operations_before_deliver(
+        np, nib, tmp_path, seed):
+    rng = random.Random(seed + 200)
+    file, model = make_image(np, nib, rng, tmp_path)
+    kind = [add_znorm, add_rescale_extremes, add_rescale_percentiles][seed % 3]
+    steps = [rng.choice(SPATIAL + POINTWISE)(rng, model)
+             for _ in range(rng.choice([0, 1, 3]))]
+    steps.append(kind(rng, model))
+    steps += [rng.choice(SPATIAL)(rng, model) for _ in range(2)]
+    text = " | ".join(steps)
+    store = tmp_path / "s.zarr"
+    run_radio("ingest", "-s", store, "-c", "a", "--tiling", "4,4,4", file)
+    want, results = model.array.T, []
+    whole = [0] * want.ndim, want.shape
+    with Volume.of_file(file) as volume, volume.apply(text) as derived:
+        results.append(derived.read(*whole, want.dtype))
+    for threads in 1, 3:
+        with Store(store, threads=threads) as opened, \
+             Volume(opened, "a/image") as volume, \
+             volume.apply(text) as derived:
+            results.append(derived.read(*whole, want.dtype))
+    for got in results:
+        assert np.array_equal(got, results[0], equal_nan=True)
+        if kind is add_znorm:
+            # numpy sums in another order.
+            within = 1e-6 if want.dtype == np.float32 else 1e-12
+            assert np.allclose(got, want, rtol=within, atol=within,
+                               equal_nan=True)
+        else:
+            assert np.array_equal(got, want, equal_nan=True)
+
+
+def test_info_says_how_many_passes_statistics_take(np, nib, tmp_path):
+    data = np.arange(60, dtype=np.int16).reshape(3, 4, 5)
+    file = tmp_path / "a.nii"
+    nib.save(nib.Nifti1Image(data, np.eye(4)), file)
+    text = run_radio("info", file, "--apply",
+                     "rescale 0,1 from 0,9|znorm|flip x  | rescale 0,1")
+    assert "rescale 0,1 from 0,9 | znorm | flip x | rescale 0,1\n" in text
+    assert "2 over the whole volume, for statistics" in text
+    text = run_radio("info", file, "--apply", "window bone")
+    assert "whole volume" not in text
 
 
 def codes():

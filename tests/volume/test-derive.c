@@ -142,6 +142,65 @@ only_the_tiles_that_a_box_needs_are_read (void **state)
 }
 
 static void
+statistics_are_computed_once_and_kept (void **state)
+{
+  (void) state;
+  struct nifti_spec spec = small_spec ();
+  struct radio_store *store;
+  struct radio_volume_info info;
+  struct radio_volume *volume = must_apply (
+    open_image (&store, &spec, "4,3,2"),
+    "pad 1 edge | rescale 0,1 | znorm of nonzero");
+  radio_volume_get_info (volume, &info);
+  assert_int_equal (info.statistics_count, 2);
+  /* float32 has two passes: for rescale two of int16's one, for znorm two. */
+  const struct radio_box box = { .rank = 3, .size = { 1, 1, 1 } };
+  uint64_t ntiles = count_tiles (volume, &box);
+  assert_true (ntiles >= 3 * 12);
+  assert_int_equal (count_tiles (volume, &box), 1);
+  radio_volume_close (volume);
+
+  /* Another handle, and another pipeline with the same statistic. */
+  assert_ok (radio_volume_open (store, "ct/a", &volume));
+  volume = must_apply (volume, "pad 1 edge | rescale 5,7 | clamp 5,6");
+  assert_int_equal (count_tiles (volume, &box), 1);
+  radio_volume_close (volume);
+  radio_store_close (store);
+}
+
+static void
+a_constant_becomes_the_lower_bound_or_zero (void **state)
+{
+  (void) state;
+  static const struct {
+    const char *text;
+    float value;
+  } cases[] = {
+    { "linear 0,0.1 | znorm", 0 }, { "linear 0,0 | znorm of nonzero", 0 },
+    { "linear 0,0.1 | rescale 3,4", 3 },
+    { "linear 0,7 | rescale 2,1 from p10,p90", 2 },
+    { "rescale 5,6 from 1,1", 5 },
+  };
+  struct nifti_spec spec = small_spec ();
+  struct radio_store *store;
+  struct radio_volume *volume = open_image (&store, &spec, NULL);
+  radio_volume_close (volume);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct radio_elements elements;
+    assert_ok (radio_volume_open (store, "ct/a", &volume));
+    volume = must_apply (volume, cases[i].text);
+    assert_ok (radio_volume_read_alloc (volume, NULL, RADIO_STORED, NULL,
+                                        &elements));
+    const float *got = elements.data;
+    for (size_t k = 0; k < 7 * 6 * 5; k++)
+      assert_true (got[k] == cases[i].value);
+    radio_free (elements.data);
+    radio_volume_close (volume);
+  }
+  radio_store_close (store);
+}
+
+static void
 what_an_image_cannot_have_is_refused (void **state)
 {
   (void) state;
@@ -292,7 +351,7 @@ a_failed_allocation_is_reported (void **state)
   (void) state;
   struct nifti_spec spec = small_spec ();
   struct radio_pipeline *pipeline = must_parse (
-    "pad 1 by 3 | linear 2,1 | rot90 xy | pad 2 reflect | flip z");
+    "pad 1 by 3 | linear 2,1 | rot90 xy | pad 2 reflect | znorm | flip z");
   struct radio_context *context;
   const struct radio_context_options alone = { .nthreads = 1 };
   assert_ok (radio_context_open (&alone, &context));
@@ -327,6 +386,8 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_read_is_the_operations_one_after_the_other),
     cmocka_unit_test (only_the_tiles_that_a_box_needs_are_read),
+    cmocka_unit_test (statistics_are_computed_once_and_kept),
+    cmocka_unit_test (a_constant_becomes_the_lower_bound_or_zero),
     cmocka_unit_test (what_an_image_cannot_have_is_refused),
     cmocka_unit_test (colours_and_complex_numbers_are_moved_but_not_computed),
     cmocka_unit_test (a_derived_volume_has_no_tiles_to_validate_or_write),

@@ -9,11 +9,10 @@
 #include <string.h>
 
 #include "profiler/counters.h"
-#include "src/array/derived.h"
 #include "src/base/checked.h"
 #include "src/base/error.h"
 #include "src/element/convert.h"
-#include "src/volume/volume.h"
+#include "src/volume/derive/derive.h"
 
 /* What the operations so far have made of a volume. */
 struct derivation {
@@ -28,7 +27,7 @@ struct derivation {
   size_t nkernels, nfills;
   struct rd_kernel *kernels;          /* room for two of each operation */
   struct rd_fill *fills;              /* room for one of each */
-  size_t nstatistics;
+  struct rd_statistics *statistics;   /* room for one of each */
 };
 
 static void
@@ -37,6 +36,7 @@ clear_derivation (struct derivation *d)
   rd_grid_clear (&d->grid);
   rd_free (d->kernels);
   rd_free (d->fills);
+  rd_free (d->statistics);
 }
 
 /* The length of x, y or z; 1 of one that a 2-D image lacks. */
@@ -271,8 +271,9 @@ reorient (struct derivation *d, const struct rd_step *step)
 
 /* Begins to compute, or adds another operation on values. */
 static enum radio_status
-add_kernels (struct derivation *d, const struct rd_step *step)
+add_kernels (struct derivation *d, const struct rd_step *steps, size_t i)
 {
+  const struct rd_step *step = &steps[i];
   const struct radio_volume *root = d->root;
   enum radio_dtype dtype = root->info.array.dtype;
   if (rd_volume_is_colour (root)
@@ -281,20 +282,24 @@ add_kernels (struct derivation *d, const struct rd_step *step)
                     "numbers have operations on values",
                     rd_volume_is_colour (root) ? "colours"
                                                : radio_dtype_name (dtype));
-  if (rd_step_needs_statistics (step))
-    return rd_fail (RADIO_ERROR_UNSUPPORTED, "statistics of the volume are "
-                    "not supported yet");
   d->computes = true;
   d->saturates = d->saturates || step->operation == RD_OP_SATURATE;
+  if (rd_step_needs_statistics (step)) {
+    struct rd_statistics *statistics = d->statistics;
+    statistics->list[statistics->n++]
+      = (struct rd_statistic) { i, d->nkernels++ };
+    return RADIO_OK;
+  }
   d->nkernels += rd_row_kernels (step, NULL, d->kernels + d->nkernels);
   return RADIO_OK;
 }
 
 static enum radio_status
-apply_step (struct derivation *d, const struct rd_step *step)
+apply_step (struct derivation *d, const struct rd_step *steps, size_t i)
 {
+  const struct rd_step *step = &steps[i];
   if (!rd_step_is_spatial (step))
-    return add_kernels (d, step);
+    return add_kernels (d, steps, i);
   d->is_spatial = true;
   switch (step->operation) {
   case RD_OP_CROP: return crop (d, step);
@@ -326,8 +331,14 @@ derive (struct derivation *d, struct radio_volume *root,
   d->fills = rd_calloc (n, sizeof *d->fills);
   if (!d->kernels || !d->fills)
     return rd_fail_memory (2 * n * sizeof *d->kernels);
+  size_t nbytes = sizeof *d->statistics + n * sizeof *d->statistics->list;
+  d->statistics = rd_calloc (1, nbytes);
+  if (!d->statistics)
+    return rd_fail_memory (nbytes);
+  d->statistics->root = root;
+  d->statistics->steps = steps;
   for (size_t i = 0; i < n; i++) {
-    enum radio_status status = apply_step (d, &steps[i]);
+    enum radio_status status = apply_step (d, steps, i);
     if (status != RADIO_OK)
       return rd_fail_in (status, "%s: operation %zu of the pipeline, %s",
                          root->path, i + 1,
@@ -369,6 +380,11 @@ open_array (struct derivation *d, struct radio_array **array)
     .saturates = d->saturates, .nkernels = d->nkernels,
     .kernels = RD_STEAL (d->kernels),
   };
+  if (d->statistics->n > 0) {
+    derived->complete = rd_statistics_complete;
+    derived->data = RD_STEAL (d->statistics);
+    derived->free_data = rd_free;
+  }
   return rd_derived_open (derived, RD_STEAL (doc), array);
 }
 
@@ -422,7 +438,6 @@ set_info (const struct derivation *d, struct radio_volume *volume)
   info->tiling = from->tiling;
   info->codec = from->codec;
   info->pipeline = volume->pipeline->text;
-  info->statistics_count = d->nstatistics;
   if (!d->computes) {
     info->window_low = from->window_low;
     info->window_high = from->window_high;
@@ -436,51 +451,42 @@ set_info (const struct derivation *d, struct radio_volume *volume)
   rd_volume_orient (volume, from->orientation[0] != '\0');
 }
 
-/* Joins the pipeline of a volume, if it has one, and another. */
+/* Makes the pipeline of some steps. */
 static enum radio_status
-join_pipelines (const struct radio_pipeline *first,
-                const struct radio_pipeline *second,
-                struct radio_pipeline **result)
+make_pipeline (const struct rd_step *steps, size_t n,
+               struct radio_pipeline **result)
 {
-  struct radio_pipeline *joined RD_CLEANUP (rd_cleanup_pipeline)
-    = rd_calloc (1, sizeof *joined);
-  size_t nfirst = first ? first->n : 0, n = nfirst + second->n;
-  if (n > RADIO_PIPELINE_MAX_STEPS)
-    return rd_fail (RADIO_ERROR_LIMIT, "%zu operations, more than %d", n,
-                    RADIO_PIPELINE_MAX_STEPS);
-  if (!joined)
-    return rd_fail_memory (sizeof *joined);
-  joined->n = n;
-  joined->steps = rd_calloc (n, sizeof *joined->steps);
-  if (!joined->steps)
-    return rd_fail_memory (n * sizeof *joined->steps);
-  if (first)
-    memcpy (joined->steps, first->steps, nfirst * sizeof *joined->steps);
-  memcpy (joined->steps + nfirst, second->steps,
-          second->n * sizeof *joined->steps);
-  joined->text = rd_steps_text (joined->steps, n);
-  if (!joined->text)
+  struct radio_pipeline *pipeline RD_CLEANUP (rd_cleanup_pipeline)
+    = rd_calloc (1, sizeof *pipeline);
+  if (!pipeline)
+    return rd_fail_memory (sizeof *pipeline);
+  pipeline->n = n;
+  pipeline->steps = rd_calloc (n, sizeof *pipeline->steps);
+  if (!pipeline->steps)
+    return rd_fail_memory (n * sizeof *pipeline->steps);
+  memcpy (pipeline->steps, steps, n * sizeof *steps);
+  pipeline->text = rd_steps_text (steps, n);
+  if (!pipeline->text)
     return RADIO_ERROR_MEMORY;
-  *result = RD_STEAL (joined);
+  *result = RD_STEAL (pipeline);
   return RADIO_OK;
 }
 
-static enum radio_status
-apply (struct radio_volume *volume, const struct radio_pipeline *pipeline,
-       struct radio_volume **result)
+enum radio_status
+rd_derive_volume (struct radio_volume *root, const struct rd_step *steps,
+                  size_t n, struct radio_volume **result)
 {
-  struct radio_volume *root = volume->root ? volume->root : volume;
   struct derivation d RD_CLEANUP (clear_derivation) = { 0 };
   struct radio_volume *derived RD_CLEANUP (rd_cleanup_volume)
     = rd_calloc (1, sizeof *derived);
   if (!derived)
     return rd_fail_memory (sizeof *derived);
-  RD_TRY (join_pipelines (volume->pipeline, pipeline, &derived->pipeline));
+  RD_TRY (make_pipeline (steps, n, &derived->pipeline));
   derived->path = rd_strdup (root->path);
   if (!derived->path)
     return rd_fail_memory (strlen (root->path) + 1);
-  RD_TRY (derive (&d, root, derived->pipeline->steps,
-                  derived->pipeline->n));
+  RD_TRY (derive (&d, root, derived->pipeline->steps, n));
+  size_t nstatistics = d.statistics->n;
   RD_TRY (open_array (&d, &derived->array));
   struct rd_volume_meta *meta = &derived->meta;
   memcpy (meta->axes, root->meta.axes, sizeof meta->axes);
@@ -492,10 +498,31 @@ apply (struct radio_volume *volume, const struct radio_pipeline *pipeline,
       return rd_fail_in (status, "%s", root->path);
   }
   set_info (&d, derived);
+  derived->info.statistics_count = nstatistics;
   atomic_fetch_add (&root->nothers, 1);
   derived->root = root;
   *result = RD_STEAL (derived);
   return RADIO_OK;
+}
+
+/* A volume with a pipeline is derived anew from what that was applied to. */
+static enum radio_status
+apply (struct radio_volume *volume, const struct radio_pipeline *pipeline,
+       struct radio_volume **result)
+{
+  const struct radio_pipeline *first = volume->pipeline;
+  if (!first)
+    return rd_derive_volume (volume, pipeline->steps, pipeline->n, result);
+  size_t n = first->n + pipeline->n;
+  if (n > RADIO_PIPELINE_MAX_STEPS)
+    return rd_fail (RADIO_ERROR_LIMIT, "%s: %zu operations, more than %d",
+                    volume->path, n, RADIO_PIPELINE_MAX_STEPS);
+  struct rd_step *steps RD_FREE = rd_calloc (n, sizeof *steps);
+  if (!steps)
+    return rd_fail_memory (n * sizeof *steps);
+  memcpy (steps, first->steps, first->n * sizeof *steps);
+  memcpy (steps + first->n, pipeline->steps, pipeline->n * sizeof *steps);
+  return rd_derive_volume (volume->root, steps, n, result);
 }
 
 enum radio_status
