@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "src/base/text.h"
 #include "tools/options.h"
 #include "tools/output.h"
 
@@ -30,6 +31,18 @@ is_folder (const char *name)
 }
 
 static bool
+parse_members (struct rd_args *args, struct export *export)
+{
+  uint64_t *nbytes = &export->options.member_nbytes;
+  if (rd_parse_size (args->value, nbytes) && *nbytes >= 65536
+      && *nbytes <= 64 << 20)
+    return true;
+  rd_usage_error (args, "--members: '%s' is not a size from 64K to 64M",
+                  args->value);
+  return false;
+}
+
+static bool
 parse_export (struct rd_args *args, struct export *export)
 {
   int id, choice;
@@ -38,6 +51,8 @@ parse_export (struct rd_args *args, struct export *export)
       return false;
     if (id == 'o')
       export->file = args->value;
+    if (id == RD_OPTION_MEMBERS && !parse_members (args, export))
+      return false;
     if (id == RD_OPTION_SCALED)
       export->options.scaled = true;
     if (id == RD_OPTION_FORMAT) {
@@ -56,6 +71,13 @@ parse_export (struct rd_args *args, struct export *export)
     return false;
   }
   export->is_folder = is_folder (export->file);
+  if (export->options.member_nbytes > 0
+      && (export->is_folder ? export->format
+                              && strcmp (export->format, "nii.gz") != 0
+                            : !rd_has_suffix (export->file, ".gz"))) {
+    rd_usage_error (args, "--members: only .nii.gz files have members");
+    return false;
+  }
   if (!export->is_folder && export->format) {
     rd_usage_error (args, "--format: is for files in a folder, and '%s' is not "
                     "a folder", export->file);
@@ -194,6 +216,9 @@ static const struct rd_option options[] = {
   RD_APPLY_OPTION,
   { RD_OPTION_SCALED, "scaled", NULL,
     "scaled values as float32 (.npy only)" },
+  { RD_OPTION_MEMBERS, "members", "SIZE",
+    "of .nii.gz: members of gzip of this size, as 1M,\n"
+    "which several threads can inflate" },
   { RD_OPTION_OVERWRITE, "overwrite", NULL, "replace FILE" },
   RD_KEEP_INDEX_OPTION,
   RD_WORK_OPTIONS,

@@ -23,8 +23,15 @@ struct radio_export_options {
   radio_warning_fn *warning;
   void *user_data;
 
+  /* Of .nii.gz: begin a new member of gzip after each so many bytes, 65536 to
+   * 67108864, and say in its header how long it is (a subfield IG, as pgzip).
+   * Such files are inflated by all threads from the first read on; they are a
+   * bit larger, and some programs stop after the first member.  0: one
+   * member. */
+  uint64_t member_nbytes;
+
   /* Must be zero: later versions may have members here. */
-  uint64_t reserved[8];
+  uint64_t reserved[7];
 };
 
 /* Writes a volume, or a box of it (in array order; NULL: all), to a file in the

@@ -29,7 +29,7 @@
 #define MAX_SLOTS 64
 
 /* Room for a deflated piece, and the step by which it grows. */
-#define OUT_NBYTES (PIECE_NBYTES + PIECE_NBYTES / 8)
+#define OUT_NBYTES(piece_nbytes) ((piece_nbytes) + (piece_nbytes) / 8 + 1024)
 
 /* Flags of a member's header. */
 enum { FLAG_CRC = 2, FLAG_EXTRA = 4, FLAG_NAME = 8, FLAG_COMMENT = 16 };
@@ -45,11 +45,22 @@ struct slot {
   struct rd_buffer out;
 };
 
+/* The header of a member that says how long it is: no name, no time, a system
+ * that does not matter, and one extra field, pgzip's IG, whose 4 bytes are the
+ * size of the whole member. */
+static const unsigned char sized_header[] = {
+  0x1f, 0x8b, 8, FLAG_EXTRA, 0, 0, 0, 0, 0, 0xff, 8, 0, 'I', 'G', 4, 0,
+  0, 0, 0, 0
+};
+enum { SIZED_HEADER_NBYTES = sizeof sized_header, TRAILER_NBYTES = 8 };
+
 struct rd_gzip {
   const struct rd_executor *executor;
   rd_gzip_sink_fn *sink;
   void *user_data;
-  bool begun;                         /* the member's header is out */
+  bool is_split;                      /* each piece is a member */
+  size_t piece_nbytes, out_nbytes;
+  bool begun;                         /* the first header is out */
   uint32_t crc;
   uint32_t nbytes;                    /* so far, modulo 2^32 as gzip has it */
   unsigned nslots, nused;
@@ -58,16 +69,23 @@ struct rd_gzip {
   /* The last bytes deflated, directly before those that do not fill a piece
    * yet. */
   size_t window_nbytes, pending_nbytes;
-  unsigned char room[WINDOW_NBYTES + PIECE_NBYTES];
+  unsigned char room[];               /* WINDOW_NBYTES + piece_nbytes */
 };
 
 enum radio_status
-rd_gzip_open (const struct rd_executor *executor, rd_gzip_sink_fn *sink,
-              void *user_data, struct rd_gzip **result)
+rd_gzip_open (const struct rd_executor *executor, size_t member_nbytes,
+              rd_gzip_sink_fn *sink, void *user_data,
+              struct rd_gzip **result)
 {
-  struct rd_gzip *gzip = rd_calloc (1, sizeof *gzip);
+  size_t piece_nbytes = member_nbytes ? member_nbytes : PIECE_NBYTES;
+  size_t nbytes = sizeof (struct rd_gzip) + WINDOW_NBYTES + piece_nbytes;
+  struct rd_gzip *gzip = rd_malloc (nbytes);
   if (gzip == NULL)
-    return rd_fail_memory (sizeof *gzip);
+    return rd_fail_memory (nbytes);
+  memset (gzip, 0, sizeof *gzip);
+  gzip->is_split = member_nbytes > 0;
+  gzip->piece_nbytes = piece_nbytes;
+  gzip->out_nbytes = OUT_NBYTES (piece_nbytes);
   gzip->executor = executor;
   gzip->sink = sink;
   gzip->user_data = user_data;
@@ -75,18 +93,26 @@ rd_gzip_open (const struct rd_executor *executor, rd_gzip_sink_fn *sink,
   if (executor && executor->nthreads > 1) {
     uint64_t n = (uint64_t) executor->nthreads * SLOTS_PER_THREAD;
     n = rd_min_u64 (n, executor->most_nbytes
-                        / (sizeof (struct slot) + OUT_NBYTES));
+                        / (sizeof (struct slot) + gzip->out_nbytes));
     gzip->nslots = (unsigned) rd_max_u64 (rd_min_u64 (n, MAX_SLOTS), 1);
   }
   *result = gzip;
   return RADIO_OK;
 }
 
+static void
+put_u32 (unsigned char *to, uint32_t number)
+{
+  for (int i = 0; i < 4; i++)
+    to[i] = (unsigned char) (number >> 8 * i);
+}
+
 /* Runs until all input is taken and all output had room. */
 static enum radio_status
 deflate_piece (void *data, uint64_t task)
 {
-  struct slot *slot = ((struct rd_gzip *) data)->slots[task];
+  const struct rd_gzip *gzip = data;
+  struct slot *slot = gzip->slots[task];
   struct isal_zstream *stream = &slot->stream;
   RD_SCOPE ("deflate", RD_IN_ENCODE);
   RD_COUNT (encoded, slot->nbytes);
@@ -95,7 +121,8 @@ deflate_piece (void *data, uint64_t task)
   stream->level_buf = slot->level_room;
   stream->level_buf_size = LEVEL_NBYTES;
   stream->gzip_flag = IGZIP_DEFLATE;
-  stream->flush = SYNC_FLUSH;
+  stream->flush = gzip->is_split ? NO_FLUSH : SYNC_FLUSH;
+  stream->end_of_stream = gzip->is_split;
   /* ISA-L only reads these buffers. */
   stream->next_in = (unsigned char *) (uintptr_t) slot->in;
   stream->avail_in = (uint32_t) slot->nbytes;
@@ -106,16 +133,27 @@ deflate_piece (void *data, uint64_t task)
     return rd_fail (RADIO_ERROR_ARGUMENT, "deflate takes no dictionary: code "
                     "%d", code);
   slot->out.nbytes = 0;
+  if (gzip->is_split)
+    RD_TRY (rd_buffer_append (&slot->out, sized_header, SIZED_HEADER_NBYTES));
   do {
-    RD_TRY (rd_buffer_reserve (&slot->out, slot->out.nbytes + OUT_NBYTES));
+    RD_TRY (rd_buffer_reserve (&slot->out,
+                               slot->out.nbytes + gzip->out_nbytes));
     stream->next_out = slot->out.data + slot->out.nbytes;
-    stream->avail_out = (uint32_t) OUT_NBYTES;
+    stream->avail_out = (uint32_t) gzip->out_nbytes;
     code = isal_deflate (stream);
     if (code != COMP_OK)
       return rd_fail (RADIO_ERROR_ARGUMENT, "deflate failed with code %d",
                       code);
-    slot->out.nbytes += OUT_NBYTES - stream->avail_out;
+    slot->out.nbytes += gzip->out_nbytes - stream->avail_out;
   } while (stream->avail_in > 0 || stream->avail_out == 0);
+  if (!gzip->is_split)
+    return RADIO_OK;
+  unsigned char trailer[TRAILER_NBYTES];
+  put_u32 (trailer, crc32_gzip_refl (0, slot->in, slot->nbytes));
+  put_u32 (trailer + 4, (uint32_t) slot->nbytes);
+  RD_TRY (rd_buffer_append (&slot->out, trailer, sizeof trailer));
+  put_u32 (slot->out.data + SIZED_HEADER_NBYTES - 4,
+           (uint32_t) slot->out.nbytes);
   return RADIO_OK;
 }
 
@@ -127,7 +165,8 @@ flush (struct rd_gzip *gzip)
   static const unsigned char header[] = "\x1f\x8b\b\0\0\0\0\0\0\xff";
   if (!gzip->begun) {
     gzip->begun = true;
-    RD_TRY (gzip->sink (gzip->user_data, header, sizeof header - 1));
+    if (!gzip->is_split)
+      RD_TRY (gzip->sink (gzip->user_data, header, sizeof header - 1));
   }
   if (gzip->nused > 1)
     RD_TRY (gzip->executor->run (gzip->executor, gzip->nused,
@@ -158,7 +197,7 @@ add_piece (struct rd_gzip *gzip, const unsigned char *in, size_t nbytes,
   (*slot)->in = in;
   (*slot)->nbytes = nbytes;
   (*slot)->window = window;
-  (*slot)->window_nbytes = window_nbytes;
+  (*slot)->window_nbytes = gzip->is_split ? 0 : window_nbytes;
   gzip->nused++;
   return RADIO_OK;
 }
@@ -186,7 +225,7 @@ static enum radio_status
 write_pieces (struct rd_gzip *gzip, const unsigned char *data, size_t nbytes)
 {
   if (gzip->pending_nbytes > 0) {
-    size_t n = PIECE_NBYTES - gzip->pending_nbytes;
+    size_t n = gzip->piece_nbytes - gzip->pending_nbytes;
     append_pending (gzip, data, n);
     RD_TRY (add_pending (gzip));
     data += n;
@@ -197,16 +236,16 @@ write_pieces (struct rd_gzip *gzip, const unsigned char *data, size_t nbytes)
                                            : gzip->window_nbytes;
   const unsigned char *window
     = gzip->room + WINDOW_NBYTES + gzip->pending_nbytes - before;
-  size_t taken = 0;
-  for (; nbytes - taken >= PIECE_NBYTES; taken += PIECE_NBYTES) {
-    RD_TRY (add_piece (gzip, data + taken, PIECE_NBYTES, window, before));
-    window = data + taken + PIECE_NBYTES - WINDOW_NBYTES;
+  size_t taken = 0, piece_nbytes = gzip->piece_nbytes;
+  for (; nbytes - taken >= piece_nbytes; taken += piece_nbytes) {
+    RD_TRY (add_piece (gzip, data + taken, piece_nbytes, window, before));
+    window = data + taken + piece_nbytes - WINDOW_NBYTES;
     before = WINDOW_NBYTES;
   }
   RD_TRY (flush (gzip));
 
   /* Keep the window: the end of the last whole piece. */
-  memmove (gzip->room, taken > 0 ? window : gzip->room + PIECE_NBYTES,
+  memmove (gzip->room, taken > 0 ? window : gzip->room + piece_nbytes,
            WINDOW_NBYTES);
   gzip->window_nbytes = WINDOW_NBYTES;
   gzip->pending_nbytes = 0;
@@ -219,25 +258,25 @@ rd_gzip_write (struct rd_gzip *gzip, const void *data, size_t nbytes)
 {
   gzip->crc = crc32_gzip_refl (gzip->crc, data, nbytes);
   gzip->nbytes += (uint32_t) nbytes;
-  if (nbytes >= PIECE_NBYTES - gzip->pending_nbytes)
+  if (nbytes >= gzip->piece_nbytes - gzip->pending_nbytes)
     return write_pieces (gzip, data, nbytes);
   append_pending (gzip, data, nbytes);
   return RADIO_OK;
 }
 
-/* Writes an empty last block and the trailer. */
+/* Writes an empty last block and the trailer, or the last member. */
 enum radio_status
 rd_gzip_finish (struct rd_gzip *gzip)
 {
   unsigned char end[10] = { 0x03, 0x00 };
-  if (gzip->pending_nbytes > 0)
+  if (gzip->pending_nbytes > 0 || (gzip->is_split && !gzip->begun))
     RD_TRY (add_pending (gzip));
   RD_TRY (flush (gzip));
   gzip->pending_nbytes = 0;
-  for (int i = 0; i < 4; i++) {
-    end[2 + i] = (unsigned char) (gzip->crc >> 8 * i);
-    end[6 + i] = (unsigned char) (gzip->nbytes >> 8 * i);
-  }
+  if (gzip->is_split)
+    return RADIO_OK;
+  put_u32 (end + 2, gzip->crc);
+  put_u32 (end + 6, gzip->nbytes);
   return gzip->sink (gzip->user_data, end, sizeof end);
 }
 

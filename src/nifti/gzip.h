@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One gzip member, deflated as a stream into a sink.
+/* gzip data, deflated as a stream into a sink: one member, or many that say how
+ * long they are.
  *
  * The stream is cut into pieces of one size, each deflated by itself, in
  * parallel by an executor.  A piece begins with the 32 KiB before it as a
@@ -20,8 +21,14 @@ struct rd_gzip;
 typedef enum radio_status rd_gzip_sink_fn (void *user_data,
                                            const void *data, size_t nbytes);
 
-/* executor may be NULL, and must outlive the member. */
+/* With member_nbytes, RD_GZIP_MEMBER_MIN_NBYTES at least, that much of the data
+ * is a member of its own, deflated without the data before it, whose header
+ * says how long it is; 0: one member.  executor may be NULL, and must outlive
+ * the object. */
+#define RD_GZIP_MEMBER_MIN_NBYTES ((size_t) 64 << 10)
+#define RD_GZIP_MEMBER_MAX_NBYTES ((size_t) 64 << 20)
 enum radio_status rd_gzip_open (const struct rd_executor *executor,
+                                size_t member_nbytes,
                                 rd_gzip_sink_fn *sink, void *user_data,
                                 struct rd_gzip **gzip) RADIO_USE_RESULT;
 

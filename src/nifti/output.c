@@ -25,7 +25,7 @@ write_plain (void *user_data, const void *data, size_t nbytes)
 }
 
 enum radio_status
-rd_output_open (const char *file, bool overwrite,
+rd_output_open (const char *file, bool overwrite, size_t member_nbytes,
                 const struct rd_executor *executor,
                 struct rd_output **result)
 {
@@ -36,7 +36,7 @@ rd_output_open (const char *file, bool overwrite,
   RD_TRY (rd_whole_file_open (file, overwrite, 0666, &output->whole));
   size_t n = strlen (file);
   if (n >= 3 && strcasecmp (file + n - 3, ".gz") == 0)
-    RD_TRY (rd_gzip_open (executor, write_plain, output->whole,
+    RD_TRY (rd_gzip_open (executor, member_nbytes, write_plain, output->whole,
                           &output->gzip));
   *result = RD_STEAL (output);
   return RADIO_OK;

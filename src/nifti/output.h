@@ -15,9 +15,10 @@ struct rd_executor;
 struct rd_output;
 
 /* overwrite false: RADIO_ERROR_EXISTS when the file exists (checked again
- * at commit, atomically).  executor deflates; it may be NULL, and must
- * outlive the output. */
+ * at commit, atomically).  member_nbytes is as rd_gzip_open has it.  executor
+ * deflates; it may be NULL, and must outlive the output. */
 enum radio_status rd_output_open (const char *file, bool overwrite,
+                                  size_t member_nbytes,
                                   const struct rd_executor *executor,
                                   struct rd_output **output)
   RADIO_USE_RESULT;

@@ -13,6 +13,7 @@
 #include "src/base/structs.h"
 #include "src/element/box.h"
 #include "src/nifti/executor.h"
+#include "src/nifti/gzip.h"
 #include "src/nifti/npy.h"
 #include "src/nifti/output.h"
 #include "src/volume/file-slabs.h"
@@ -42,6 +43,25 @@ parse_format (const char *file, enum format *format)
   }
   return rd_fail (RADIO_ERROR_ARGUMENT,
                   "%s: the name must end in .nii, .nii.gz or .npy", file);
+}
+
+/* Members are for .nii.gz, of a size that fits into memory some times. */
+static enum radio_status
+check_members (const struct radio_context *context, const char *file,
+               const struct radio_export_options *options)
+{
+  uint64_t nbytes = options->member_nbytes;
+  size_t n = strlen (file);
+  if (nbytes == 0)
+    return RADIO_OK;
+  if (n < 3 || strcasecmp (file + n - 3, ".gz") != 0)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "%s: only .nii.gz files have "
+                    "members", file);
+  if (nbytes < RD_GZIP_MEMBER_MIN_NBYTES || nbytes > RD_GZIP_MEMBER_MAX_NBYTES)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "%s: members have from %zu to %zu "
+                    "bytes, not %llu", file, RD_GZIP_MEMBER_MIN_NBYTES,
+                    RD_GZIP_MEMBER_MAX_NBYTES, (unsigned long long) nbytes);
+  return rd_context_allows (context, 4 * nbytes, "writing members");
 }
 
 /* NIfTI's number of a volume's axis: 1 to 7 for x, y, z, t, c, v, w; 0 for a
@@ -266,7 +286,8 @@ write_file (const struct rd_stream *stream, const struct rd_buffer *header,
     .pool = context->pool,
   };
   RD_CLEANUP (rd_cleanup_output) struct rd_output *output = NULL;
-  RD_TRY (rd_output_open (file, options->overwrite, &executor.base,
+  RD_TRY (rd_output_open (file, options->overwrite,
+                          (size_t) options->member_nbytes, &executor.base,
                           &output));
   RD_TRY (rd_output_write (output, header->data, header->nbytes));
   struct writing writing = {
@@ -313,6 +334,7 @@ export_volume (struct radio_volume *volume, const struct radio_box *box,
   bool has_nifti = volume->meta.has_nifti;
   enum format format;
   RD_TRY (parse_format (file, &format));
+  RD_TRY (check_members (volume->array->store->context, file, options));
   bool agrees = !has_nifti
     || (nifti->rank == doc->rank && nifti->type.dtype == doc->type.dtype
         && memcmp (nifti->shape, doc->shape,

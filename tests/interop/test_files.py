@@ -4,7 +4,9 @@
 at once."""
 
 import gzip
+import os
 import random
+import subprocess
 import threading
 import zlib
 
@@ -201,3 +203,122 @@ def test_a_header_of_a_member_may_lie_anywhere(
                 got = volume.read([0, 0, 0], data.T.shape, np.uint8)
             assert np.array_equal(got, data.T), (flags, before)
             radio("ingest", "-s", tmp_path / "s.zarr", file, "--overwrite")
+
+
+@pytest.fixture(scope="module")
+def noisy(nib, np, tmp_path_factory):
+    """A file of 12 MB, and its voxels."""
+    rng = np.random.default_rng(3)
+    data = rng.normal(0, 40, (200, 200, 150)).astype(np.int16)
+    file = tmp_path_factory.mktemp("noisy") / "a.nii.gz"
+    nib.save(nib.Nifti1Image(data, np.eye(4)), file)
+    return file, data
+
+
+@pytest.mark.parametrize("size", ["64K", "1M"])
+def test_exported_members_are_read_by_others(
+        nib, np, radio, noisy, tmp_path, size):
+    import indexed_gzip
+    import pgzip
+    file, data = noisy
+    content = gzip.decompress(file.read_bytes())
+    members = tmp_path / "a.nii.gz"
+    radio("export", file, "--members", size, "-o", members)
+    packed = members.read_bytes()
+    assert packed[12:14] == b"IG"
+    assert gzip.decompress(packed) == content
+    assert subprocess.run(["gzip", "-dc", members], check=True,
+                          stdout=subprocess.PIPE).stdout == content
+    assert np.array_equal(nib.load(members).dataobj.get_unscaled(), data)
+    with pgzip.open(members, "rb", thread=2) as opened:
+        assert opened.read() == content
+        assert opened.get_index()
+    with indexed_gzip.IndexedGzipFile(members, spacing=1 << 20) as opened:
+        opened.seek(5_000_001)
+        assert opened.read(1000) == content[5_000_001:5_001_001]
+
+
+@pytest.mark.parametrize("writer", ["pgzip", "bgzf"])
+def test_members_of_others_are_read(nib, np, noisy, tmp_path, writer):
+    import pgzip
+    file, data = noisy
+    content = gzip.decompress(file.read_bytes())
+    members = tmp_path / "a.nii.gz"
+    if writer == "pgzip":
+        with pgzip.open(members, "wb", thread=2, blocksize=700_000) as opened:
+            opened.write(content)
+    else:
+        with open(members, "wb") as out:
+            for i in range(0, len(content) + 65280, 65280):
+                deflate = zlib.compressobj(6, zlib.DEFLATED, -15)
+                block = content[i:i + 65280]
+                body = deflate.compress(block) + deflate.flush()
+                out.write(b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\6\0BC\2\0"
+                          + (len(body) + 25).to_bytes(2, "little") + body
+                          + zlib.crc32(block).to_bytes(4, "little")
+                          + len(block).to_bytes(4, "little"))
+    with Volume.of_file(members) as volume:
+        got = volume.read([0, 0, 0], data.T.shape, np.int16)
+        assert np.array_equal(got, data.T)
+        check_boxes(np, volume, data.T, 100, 4)
+
+
+def index_of(file, version):
+    """indexed_gzip's index; version 0 has no windows' flags."""
+    import indexed_gzip
+    name = file.with_name(file.name + ".gzidx")
+    with indexed_gzip.IndexedGzipFile(file, spacing=1 << 20) as opened:
+        opened.build_full_index()
+        opened.export_index(str(name))
+    if version == 1:
+        return name
+    index = name.read_bytes()
+    n = int.from_bytes(index[31:35], "little")
+    points = [index[35 + 18 * i:53 + 18 * i] for i in range(n)]
+    assert [p[17] for p in points] == [0] + [1] * (n - 1)
+    name.write_bytes(index[:5] + b"\0" + index[6:35]
+                     + b"".join(p[:17] for p in points) + index[35 + 18 * n:])
+    return name
+
+
+@pytest.mark.parametrize("version", [0, 1])
+def test_an_index_of_indexed_gzip_is_used(np, noisy, tmp_path, version):
+    """The damage in the middle is passed by the points after it, with the
+    index alone; and the index is not used if it is older."""
+    file = tmp_path / "a.nii.gz"
+    content = bytearray(noisy[0].read_bytes())
+    file.write_bytes(content)
+    index = index_of(file, version)
+    whole = noisy[1].T
+    with Volume.of_file(file) as volume:
+        check_boxes(np, volume, whole, 100, 5)
+    third = len(content) // 3
+    content[third:third + 5000] = bytes(5000)
+    file.write_bytes(content)
+    os.utime(file, ns=(0, index.stat().st_mtime_ns))
+
+    def last_plane():
+        with Volume.of_file(file) as volume:
+            return volume.read([149, 0, 0], [1, 200, 200], np.int16)[0]
+
+    assert np.array_equal(last_plane(), whole[149])
+    os.utime(file, ns=(0, index.stat().st_mtime_ns + 1))
+    with pytest.raises(RadioError, match="damaged"):
+        last_plane()
+    os.utime(file, ns=(0, index.stat().st_mtime_ns))
+    index.rename(tmp_path / "a.nii.gzidx")
+    assert np.array_equal(last_plane(), whole[149])
+    file.write_bytes(content + bytes(1))
+    os.utime(file, ns=(0, 0))
+    with pytest.raises(RadioError, match="damaged"):
+        last_plane()
+
+
+def test_an_index_of_a_file_of_members_is_used(np, noisy, tmp_path):
+    file = tmp_path / "a.nii.gz"
+    content = gzip.decompress(noisy[0].read_bytes())
+    file.write_bytes(b"".join(gzip.compress(content[i:i + 900_001], 1)
+                              for i in range(0, len(content), 900_001)))
+    index_of(file, 1)
+    with Volume.of_file(file) as volume:
+        check_boxes(np, volume, noisy[1].T, 200, 6)

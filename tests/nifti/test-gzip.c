@@ -90,13 +90,14 @@ append (void *user_data, const void *data, size_t nbytes)
   return rd_buffer_append (user_data, data, nbytes);
 }
 
-/* The member of some data that come `step' bytes at a time. */
+/* The members of some data that come `step' bytes at a time. */
 static enum radio_status
-deflate (const struct rd_executor *executor, const unsigned char *data,
-         size_t nbytes, size_t step, struct rd_buffer *out)
+deflate_members (const struct rd_executor *executor, size_t member_nbytes,
+                 const unsigned char *data, size_t nbytes, size_t step,
+                 struct rd_buffer *out)
 {
   struct rd_gzip *gzip;
-  RD_TRY (rd_gzip_open (executor, append, out, &gzip));
+  RD_TRY (rd_gzip_open (executor, member_nbytes, append, out, &gzip));
   enum radio_status status = RADIO_OK;
   for (size_t at = 0; at < nbytes && status == RADIO_OK; at += step)
     status = rd_gzip_write (gzip, data + at,
@@ -105,6 +106,13 @@ deflate (const struct rd_executor *executor, const unsigned char *data,
     status = rd_gzip_finish (gzip);
   rd_gzip_close (gzip);
   return status;
+}
+
+static enum radio_status
+deflate (const struct rd_executor *executor, const unsigned char *data,
+         size_t nbytes, size_t step, struct rd_buffer *out)
+{
+  return deflate_members (executor, 0, data, nbytes, step, out);
 }
 
 static void
@@ -205,7 +213,7 @@ a_short_write_may_come_before_long_ones (void **state)
   struct rd_buffer member RD_BUFFER_SCOPE = { 0 };
   struct rd_gzip *gzip;
   (void) state;
-  assert_ok (rd_gzip_open (&threads, append, &member, &gzip));
+  assert_ok (rd_gzip_open (&threads, 0, append, &member, &gzip));
   assert_ok (rd_gzip_write (gzip, data, 352));
   assert_ok (rd_gzip_write (gzip, data + 352, 0));
   assert_ok (rd_gzip_write (gzip, data + 352, 5 * PIECE));
@@ -213,6 +221,48 @@ a_short_write_may_come_before_long_ones (void **state)
   assert_ok (rd_gzip_finish (gzip));
   rd_gzip_close (gzip);
   assert_inflates_to (&member, data, nbytes);
+  free (data);
+}
+
+/* Walks from one member to the next by what they say. */
+static void
+assert_members (const struct rd_buffer *out, size_t member_nbytes,
+                const unsigned char *data, size_t nbytes)
+{
+  size_t at = 0, done = 0;
+  do {
+    uint64_t n = rd_gzip_member_nbytes (out->data + at, out->nbytes - at);
+    const struct rd_buffer member = { out->data + at, (size_t) n, 0 };
+    size_t length = nbytes - done < member_nbytes ? nbytes - done
+                                                  : member_nbytes;
+    assert_in_range (n, 28, out->nbytes - at);
+    assert_inflates_to (&member, data + done, length);
+    at += n;
+    done += length;
+  } while (at < out->nbytes);
+  assert_int_equal (done, nbytes);
+}
+
+static void
+members_say_how_long_they_are (void **state)
+{
+  static const size_t members[] = { RD_GZIP_MEMBER_MIN_NBYTES, 100001, MIB };
+  unsigned char *data = make_data (3 * MIB + 77);
+  (void) state;
+  for (size_t i = 0; i < 3; i++) {
+    const size_t m = members[i];
+    const size_t sizes[] = { 0, 1, m, m + 1, 2 * m, 3 * MIB + 77 };
+    for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+      struct rd_buffer one RD_BUFFER_SCOPE = { 0 };
+      struct rd_buffer other RD_BUFFER_SCOPE = { 0 };
+      assert_ok (deflate_members (&threads, m, data, sizes[k],
+                                  sizes[k] + 1, &one));
+      assert_ok (deflate_members (NULL, m, data, sizes[k], 9973, &other));
+      assert_members (&one, m, data, sizes[k]);
+      assert_int_equal (one.nbytes, other.nbytes);
+      assert_memory_equal (one.data, other.data, one.nbytes);
+    }
+  }
   free (data);
 }
 
@@ -281,7 +331,7 @@ a_failure_of_the_sink_is_returned (void **state)
   for (size_t i = 0; i < 4; i++) {
     struct full full = { rooms[i], 0 };
     struct rd_gzip *gzip;
-    assert_ok (rd_gzip_open (&backwards, fill, &full, &gzip));
+    assert_ok (rd_gzip_open (&backwards, 0, fill, &full, &gzip));
     enum radio_status status = rd_gzip_write (gzip, data, 3 * PIECE);
     if (status == RADIO_OK)
       status = rd_gzip_finish (gzip);
@@ -319,6 +369,7 @@ main (void)
     cmocka_unit_test (a_member_does_not_depend_on_the_executor),
     cmocka_unit_test (a_member_does_not_depend_on_how_the_data_come),
     cmocka_unit_test (a_short_write_may_come_before_long_ones),
+    cmocka_unit_test (members_say_how_long_they_are),
     cmocka_unit_test (a_piece_refers_to_the_data_before_it),
     cmocka_unit_test (a_failure_of_the_executor_is_returned),
     cmocka_unit_test (a_failure_of_the_sink_is_returned),

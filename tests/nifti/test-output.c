@@ -54,7 +54,7 @@ static void
 write_text (const char *file, bool overwrite, const char *text)
 {
   struct rd_output *output;
-  assert_ok (rd_output_open (file, overwrite, NULL, &output));
+  assert_ok (rd_output_open (file, overwrite, 0, NULL, &output));
   assert_ok (rd_output_write (output, text, strlen (text)));
   assert_ok (rd_output_commit (output, NULL, NULL));
 }
@@ -64,7 +64,7 @@ a_file_appears_with_commit_and_leaves_nothing_else (void **state)
 {
   (void) state;
   struct rd_output *output;
-  assert_ok (rd_output_open ("a.npy", false, NULL, &output));
+  assert_ok (rd_output_open ("a.npy", false, 0, NULL, &output));
   assert_ok (rd_output_write (output, "one ", 4));
   assert_int_equal (access ("a.npy", F_OK), -1);
   assert_ok (rd_output_write (output, "two", 3));
@@ -78,7 +78,7 @@ abort_leaves_nothing (void **state)
 {
   (void) state;
   struct rd_output *output;
-  assert_ok (rd_output_open ("a.nii.gz", false, NULL, &output));
+  assert_ok (rd_output_open ("a.nii.gz", false, 0, NULL, &output));
   assert_ok (rd_output_write (output, "one", 3));
   assert_int_equal (count_files (), 1);
   rd_output_abort (output);
@@ -92,7 +92,7 @@ an_existing_file_is_kept_unless_overwriting (void **state)
   (void) state;
   write_text ("a.nii", false, "old");
   struct rd_output *output;
-  assert_fails (rd_output_open ("a.nii", false, NULL, &output),
+  assert_fails (rd_output_open ("a.nii", false, 0, NULL, &output),
                 RADIO_ERROR_EXISTS, "a.nii");
   assert_content ("a.nii", "old");
   write_text ("a.nii", true, "new");
@@ -105,7 +105,7 @@ a_file_that_came_meanwhile_is_kept (void **state)
 {
   (void) state;
   struct rd_output *output;
-  assert_ok (rd_output_open ("a.nii", false, NULL, &output));
+  assert_ok (rd_output_open ("a.nii", false, 0, NULL, &output));
   assert_ok (rd_output_write (output, "mine", 4));
   write_text ("a.nii", false, "theirs");
   assert_fails (rd_output_commit (output, NULL, NULL), RADIO_ERROR_EXISTS,
@@ -120,7 +120,7 @@ an_old_file_stays_when_overwriting_is_aborted (void **state)
   (void) state;
   write_text ("a.nii", false, "old");
   struct rd_output *output;
-  assert_ok (rd_output_open ("a.nii", true, NULL, &output));
+  assert_ok (rd_output_open ("a.nii", true, 0, NULL, &output));
   assert_ok (rd_output_write (output, "new", 3));
   rd_output_abort (output);
   assert_content ("a.nii", "old");
@@ -175,7 +175,7 @@ a_link_to_nothing_is_replaced (void **state)
   (void) state;
   struct rd_output *output;
   assert_int_equal (symlink ("nothing.nii", "loose.nii"), 0);
-  assert_fails (rd_output_open ("loose.nii", false, NULL, &output),
+  assert_fails (rd_output_open ("loose.nii", false, 0, NULL, &output),
                 RADIO_ERROR_EXISTS, "loose.nii: exists already");
   write_text ("loose.nii", true, "new");
   struct stat st;
@@ -191,9 +191,9 @@ a_file_that_is_not_regular_is_not_replaced (void **state)
   struct rd_output *output;
   assert_int_equal (mkfifo ("pipe.nii", 0600), 0);
   assert_int_equal (mkdir ("folder.nii", 0700), 0);
-  assert_fails (rd_output_open ("pipe.nii", true, NULL, &output),
+  assert_fails (rd_output_open ("pipe.nii", true, 0, NULL, &output),
                 RADIO_ERROR_ARGUMENT, "pipe.nii: not a regular file");
-  assert_fails (rd_output_open ("folder.nii", true, NULL, &output),
+  assert_fails (rd_output_open ("folder.nii", true, 0, NULL, &output),
                 RADIO_ERROR_ARGUMENT, "folder.nii");
 }
 
@@ -202,7 +202,7 @@ a_missing_folder_is_named (void **state)
 {
   (void) state;
   struct rd_output *output;
-  assert_fails (rd_output_open ("no/such/a.nii", false, NULL, &output),
+  assert_fails (rd_output_open ("no/such/a.nii", false, 0, NULL, &output),
                 RADIO_ERROR_NOT_FOUND, "no/such/a.nii");
 }
 
@@ -228,7 +228,7 @@ a_failed_write_names_the_file_and_leaves_nothing (void **state)
   void (*handler) (int) = signal (SIGXFSZ, SIG_IGN);
   struct rd_output *output;
   static const char zeros[8192];
-  assert_ok (rd_output_open ("a.nii", false, NULL, &output));
+  assert_ok (rd_output_open ("a.nii", false, 0, NULL, &output));
   assert_int_equal (setrlimit (RLIMIT_FSIZE, &small), 0);
   enum radio_status status = rd_output_write (output, zeros, sizeof zeros);
   assert_int_equal (setrlimit (RLIMIT_FSIZE, &old), 0);
@@ -259,7 +259,7 @@ assert_gzip_round_trip (size_t nbytes, size_t piece_nbytes)
   assert_true (data && packed && back);
   fill_mixed (data, nbytes);
   struct rd_output *output;
-  assert_ok (rd_output_open ("a.nii.gz", true, NULL, &output));
+  assert_ok (rd_output_open ("a.nii.gz", true, 0, NULL, &output));
   for (size_t at = 0; at < nbytes; at += piece_nbytes) {
     size_t n = nbytes - at < piece_nbytes ? nbytes - at : piece_nbytes;
     assert_ok (rd_output_write (output, data + at, n));

@@ -144,6 +144,16 @@ points_of_entry_are_kept_beside_a_file_or_in_the_cache () {
   [ "$(find xdg/radio -name '*.points' | wc -l)" -eq 1 ]
 }
 
+members_are_for_nii_gz () {
+  runs export all/good-gzip.nii.gz --members 64K -o members.nii.gz
+  gunzip -c members.nii.gz | cmp - exported/good-gzip.nii
+  runs export all/good-gzip.nii.gz --members 64K -o members/
+  fails 2 "only .nii.gz files have members" \
+    export all/good-gzip.nii.gz --members 1M -o a.nii --overwrite
+  fails 2 "'1K' is not a size from 64K to 64M" \
+    export all/good-gzip.nii.gz --members 1K -o a.nii.gz
+}
+
 # What is wrong with each of these is in its header or after it.
 each_bad_file_is_an_error () {
   n=0
@@ -184,6 +194,7 @@ check planes_and_boxes_equal_the_volumes
 check listing_and_validation_name_files
 check a_profile_of_a_file_is_recorded
 check points_of_entry_are_kept_beside_a_file_or_in_the_cache
+check members_are_for_nii_gz
 check each_bad_file_is_an_error
 check an_option_s_makes_names_be_of_the_store
 check what_is_in_no_store_is_not_copied_or_removed

@@ -515,6 +515,30 @@ members_are_inflated_in_parallel_at_the_first_read (void **state)
 }
 
 static void
+an_exported_file_of_members_is_read_so (void **state)
+{
+  (void) state;
+  struct radio_export_options options = {
+    .overwrite = true, .member_nbytes = 200000,
+  };
+  write_image ();
+  struct radio_volume *volume = open_file (NULL, false);
+  assert_ok (radio_volume_export (volume, NULL, "b.nii.gz", &options));
+  assert_fails (radio_volume_export (volume, NULL, "b.nii", &options),
+                RADIO_ERROR_ARGUMENT, "only .nii.gz files have members");
+  options.member_nbytes = 1000;
+  assert_fails (radio_volume_export (volume, NULL, "b.nii.gz", &options),
+                RADIO_ERROR_ARGUMENT, "members have from 65536 to");
+  radio_volume_close (volume);
+  assert_int_equal (rename ("b.nii.gz", "a.nii.gz"), 0);
+  volume = open_file (NULL, false);
+  assert_whole (volume);
+  assert_true (((const struct rd_gunzip *) volume->array->linear)
+                 ->synced.frontier.output > 0);
+  radio_volume_close (volume);
+}
+
+static void
 what_members_say_is_not_trusted (void **state)
 {
   (void) state;
@@ -591,6 +615,7 @@ main (void)
     cmocka_unit_test (hostile_points_are_ignored),
     cmocka_unit_test (each_failing_allocation_is_an_error_or_costs_points),
     cmocka_unit_test (members_are_inflated_in_parallel_at_the_first_read),
+    cmocka_unit_test (an_exported_file_of_members_is_read_so),
     cmocka_unit_test (what_members_say_is_not_trusted),
     cmocka_unit_test (
       a_truncated_file_of_members_gives_the_planes_that_are_whole),
