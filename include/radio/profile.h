@@ -47,7 +47,8 @@ extern "C" {
 
 /* How a scope's self time is counted. */
 enum radio_scope_kind {
-  RADIO_SCOPE_WORK = 0,       /* it runs: self time is work */
+  RADIO_SCOPE_WORK = 0,       /* it runs: self time is work, unless its thread
+                                 slept in 100 us or more of it (Linux) */
   RADIO_SCOPE_WAIT,           /* it waits for others: self time is wait */
   RADIO_SCOPE_BLOCKING,       /* a system call that may do either: split by
                                  the thread's CPU clock (some 0.5 us), unless

@@ -167,9 +167,10 @@ find_starved (struct rd_finder *finder)
              : "other processes", cpus, stolen);
 }
 
-/* Work is the time on the clock in which a scope did not say that it waits.
- * The process cannot have worked longer than its threads had CPUs: the rest
- * was sleep, or, where the kernel does not tell, the CPUs were others'. */
+/* Work is the time on the clock without known waits.  The process cannot have
+ * worked longer than its threads had CPUs: the rest was sleep, in pieces too
+ * short to be found, or, where the kernel does not tell, the CPUs were
+ * others'. */
 enum radio_status
 rd_find_process (struct rd_finder *finder)
 {

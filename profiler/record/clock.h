@@ -15,12 +15,13 @@
 
 struct rd_clock {
   bool tsc;                   /* the counter, read without fences */
-  /* A test's clocks; NULL: the real ones.  The first returns ticks, the
-   * others nanoseconds for which the calling thread had a CPU, and for which
-   * it was runnable without one. */
+  /* A test's clocks; NULL: the real ones.  The first returns ticks, the next
+   * nanoseconds for which the calling thread had a CPU, and for which it was
+   * runnable without one, the last how often it slept. */
   uint64_t (*read) (void *user_data);
   uint64_t (*read_cpu_ns) (void *user_data);
   uint64_t (*read_starved_ns) (void *user_data);
+  uint64_t (*read_nsleeps) (void *user_data);
   void *user_data;
   uint64_t ticks_per_us;      /* of a test's clock; 0: 1000 */
   /* The CPU clock is read by a system call of half a microsecond, which is

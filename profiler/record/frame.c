@@ -68,30 +68,66 @@ rd_frame_read_cpu (struct rd_writer_state *writer, uint64_t now)
 }
 
 /*------------------------------------------------------------------------
- * The run queue
+ * The run queue, and sleep in scopes that are not marked as waiting
  *----------------------------------------------------------------------*/
 
 /* Time without a CPU, as a part of a frame's own time; outside of all scopes
  * it is nobody's. */
 static void
-add_starved (struct rd_writer_state *writer, struct rd_frame *frame,
-             uint64_t ticks)
+add_off_cpu (struct rd_writer_state *writer, struct rd_frame *frame,
+             uint64_t starved, uint64_t slept)
 {
-  if (ticks == 0 || frame == writer->frames)
+  if (starved + slept == 0 || frame == writer->frames)
     return;
-  frame->starved += ticks;
+  frame->starved += starved;
+  frame->slept += slept;
   rd_frame_mark (frame, RD_FRAME_SPECIAL);
 }
 
-/* Reads the run queue, for the innermost frame. */
-static void
-read_run_queue (struct rd_writer_state *writer, struct rd_frame *frame)
+/* Reads the CPU clock.  Returns for how long the thread did not run since the
+ * last reading, without a scope that waited, and not for want of a CPU. */
+static uint64_t
+read_sleep (struct rd_writer_state *writer, uint64_t now)
 {
-  uint64_t ns = rd_run_queue_read (&writer->queue, &writer->clock);
-  uint64_t ticks = ns ? rd_rate_ticks (&writer->rate, ns) : 0;
-  writer->waited += ticks;
-  add_starved (writer, frame, ticks);
+  bool was_read = writer->cpu.fresh_until != 0;
+  uint64_t expected = writer->cpu.above + now - writer->waited;
+  uint64_t slept = rd_subtract (expected, read_cpu (writer, now));
+  if (!was_read || slept < writer->cpu.least_wait)
+    return 0;
+  writer->waited += slept;
+  writer->cpu.above += slept;
+  return slept;
 }
+
+/* Reads the run queue, for the innermost frame, and if the thread slept its CPU
+ * clock, too, unless the frame's end does so.  now: the time before that: a
+ * thread is most likely to lose its CPU at the end of a system call, and this
+ * is not in the account then. */
+static void
+read_account (struct rd_writer_state *writer, struct rd_frame *frame,
+              uint64_t now, bool reads_sleep)
+{
+  bool has_slept;
+  uint64_t ns = rd_run_queue_read (&writer->queue, &writer->clock, &has_slept);
+  uint64_t starved = ns ? rd_rate_ticks (&writer->rate, ns) : 0;
+  writer->waited += starved;
+  /* Only the thread itself can read its CPU clock. */
+  uint64_t slept = has_slept && reads_sleep && rd_writer_is_mine (writer)
+                   ? read_sleep (writer, now) : 0;
+  add_off_cpu (writer, frame, starved, slept);
+}
+
+/* A scope that mostly runs has no CPU time noted at its begin: it is that of
+ * the last reading, as if the thread had run since. */
+static void
+note_cpu_before (struct rd_writer_state *writer, struct rd_frame *frame)
+{
+  if (rd_frame_could_wait (frame) && !(frame->special & RD_FRAME_BLOCKING))
+    rd_frame_note_cpu (writer, frame, frame->begin);
+}
+
+/* Readings of one gap: another one, if it took as long as a gap. */
+#define MAX_READINGS 3
 
 uint64_t
 rd_frame_read_gap (struct rd_writer_state *writer, struct rd_frame *frame,
@@ -103,8 +139,15 @@ rd_frame_read_gap (struct rd_writer_state *writer, struct rd_frame *frame,
   int64_t gap = (int64_t) (now - since);
   if (gap < (int64_t) writer->long_own)
     return now;
-  read_run_queue (writer, below);
-  return rd_clock_now (&writer->clock);
+  note_cpu_before (writer, below);
+  for (int i = 0; i < MAX_READINGS; i++) {
+    read_account (writer, below, now, true);
+    uint64_t before = now;
+    now = rd_clock_now (&writer->clock);
+    if (now - before <= writer->long_own)
+      break;
+  }
+  return now;
 }
 
 struct rd_frame *
@@ -169,41 +212,43 @@ blocked_of (struct rd_writer_state *writer, struct rd_frame *frame,
    * call that is still open to be waiting. */
   if (!rd_writer_is_mine (writer))
     return own;
-  if (!(frame->special & RD_FRAME_BLOCKING))
-    rd_frame_note_cpu (writer, frame, frame->begin);
   if (!rd_frame_may_have_waited (writer, own))
     return 0;
   uint64_t now = frame->begin + duration;
   uint64_t ran = rd_subtract (read_cpu (writer, now), frame->cpu_begin);
   uint64_t inside = rd_subtract (writer->waited - frame->waited_before,
-                              frame->starved);
+                                 frame->starved + frame->slept);
   return rd_min_u64 (rd_subtract (duration, ran + inside), own);
 }
 
 /* Splits a frame's own time into work, of which it was without a CPU in
  * *starved, and the wait that is returned.  What shorter scopes before it, or
- * in it, were without a CPU may exceed that: it counts in the frame below. */
+ * in it, were without a CPU, or slept, may exceed that: it counts in the frame
+ * below. */
 static uint64_t
 split_own (struct rd_writer_state *writer, struct rd_frame *frame,
            uint64_t duration, uint64_t own, uint64_t *starved)
 {
   bool may_wait = frame->node->kind == RADIO_SCOPE_WAIT
                   || rd_frame_could_wait (frame);
+  note_cpu_before (writer, frame);
   if (own >= writer->long_own) {
-    read_run_queue (writer, frame);
+    read_account (writer, frame, frame->begin + duration, !may_wait);
     rd_frame_mark (&writer->frames[1], RD_FRAME_SPECIAL);
   }
   uint64_t off = may_wait ? blocked_of (writer, frame, duration, own) : own;
   *starved = rd_min_u64 (frame->starved, off);
-  add_starved (writer, frame - 1, frame->starved - *starved);
+  uint64_t wait = off - *starved;
+  uint64_t slept = rd_min_u64 (frame->slept, wait);
+  add_off_cpu (writer, frame - 1, frame->starved - *starved,
+               frame->slept - slept);
   if (!may_wait)
-    return 0;
+    return slept;
   /* It was before a reading of the CPU clock, though it is added to `waited'
    * after that. */
-  uint64_t wait = off - *starved;
-  writer->waited += wait;
+  writer->waited += wait - slept;
   if (rd_frame_could_wait (frame))
-    writer->cpu.above += wait;
+    writer->cpu.above += wait - slept;
   return wait;
 }
 

@@ -479,6 +479,7 @@ struct rd_frame {
   uint64_t cpu_begin;         /* of BLOCKING scopes, in ticks */
   uint64_t waited_before;     /* of these: writer->waited at the begin */
   uint64_t starved;           /* known so far, of its own time */
+  uint64_t slept;             /* the same */
   uint64_t cpu_begin_ns;      /* with a trigger by CPU time */
 };
 

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,33 +40,59 @@ open_account (struct rd_run_queue *queue)
 #endif
 }
 
-/* The second of the file's three numbers: "ON_CPU WAITED SLICES\n".  False:
- * this is another file. */
+/* The file has three numbers: "ON_CPU WAITED SLICES\n".  (The first of a thread
+ * that runs is old.)  False: this is another file. */
 static bool
-parse (const char *text, size_t nbytes, uint64_t *ns)
+parse (const char *text, size_t nbytes, uint64_t numbers[3])
 {
-  uint64_t numbers[3] = { 0 };
   size_t at = 0;
   for (int i = 0; i < 3; i++, at++) {
     size_t first = at;
+    numbers[i] = 0;
     for (; at < nbytes && text[at] >= '0' && text[at] <= '9'; at++)
       numbers[i] = 10 * numbers[i] + (uint64_t) (text[at] - '0');
     if (at == first || at == nbytes || text[at] != (i < 2 ? ' ' : '\n'))
       return false;
   }
-  *ns = numbers[1];
   return at == nbytes;
 }
 
-uint64_t
-rd_run_queue_read (struct rd_run_queue *queue, const struct rd_clock *clock)
+/* Voluntary context switches of the calling thread. */
+static uint64_t
+read_nsleeps (void)
 {
-  uint64_t ns, before = queue->ns;
-  if (clock->read) {
-    queue->ns = clock->read_starved_ns
-                ? clock->read_starved_ns (clock->user_data) : 0;
-    return queue->ns - before;
-  }
+#ifdef __linux__
+  struct rusage usage;
+  if (getrusage (RUSAGE_THREAD, &usage) == 0)
+    return (uint64_t) usage.ru_nvcsw;
+#endif
+  return 0;
+}
+
+/* The numbers of a test's clock. */
+static uint64_t
+read_clock (struct rd_run_queue *queue, const struct rd_clock *clock,
+            bool *has_slept)
+{
+  uint64_t before = queue->ns, nsleeps = queue->nsleeps;
+  queue->ns = clock->read_starved_ns
+              ? clock->read_starved_ns (clock->user_data) : 0;
+  queue->nsleeps = clock->read_nsleeps
+                   ? clock->read_nsleeps (clock->user_data) : 0;
+  *has_slept = queue->nsleeps != nsleeps
+               || queue->state == RD_RUN_QUEUE_CLOSED;
+  queue->state = RD_RUN_QUEUE_NONE;
+  return queue->ns - before;
+}
+
+uint64_t
+rd_run_queue_read (struct rd_run_queue *queue, const struct rd_clock *clock,
+                   bool *has_slept)
+{
+  uint64_t numbers[3], before = queue->ns;
+  *has_slept = false;
+  if (clock->read)
+    return read_clock (queue, clock, has_slept);
   bool is_first = queue->state == RD_RUN_QUEUE_CLOSED;
   if (is_first)
     open_account (queue);
@@ -73,13 +100,20 @@ rd_run_queue_read (struct rd_run_queue *queue, const struct rd_clock *clock)
     return 0;
   char text[72];
   ssize_t n = pread (queue->fd, text, sizeof text, 0);
-  if (n <= 0 || !parse (text, (size_t) n, &ns) || (!is_first && ns < before)) {
+  if (n <= 0 || !parse (text, (size_t) n, numbers)
+      || (!is_first && numbers[1] < before)) {
     rd_run_queue_close (queue);
     queue->state = RD_RUN_QUEUE_NONE;
     return 0;
   }
-  queue->ns = ns;
-  return is_first ? 0 : ns - before;
+  queue->ns = numbers[1];
+  if (is_first || numbers[2] != queue->nslices) {
+    uint64_t nsleeps = read_nsleeps ();
+    *has_slept = is_first || nsleeps != queue->nsleeps;
+    queue->nslices = numbers[2];
+    queue->nsleeps = nsleeps;
+  }
+  return is_first ? 0 : numbers[1] - before;
 }
 
 void

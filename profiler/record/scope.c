@@ -301,8 +301,11 @@ report_blocking (bool blocks)
       && !(frame->special & RD_FRAME_BLOCKING)) {
     frame->special &= (unsigned char) ~RD_FRAME_RUNNING;
     if (blocks) {
-      rd_frame_refresh_cpu (writer, rd_clock_now (&writer->clock));
-      rd_frame_note_cpu (writer, frame, frame->begin);
+      /* The thread ran from its begin to the reading, but may have lost its
+       * CPU at the end of that. */
+      uint64_t now = rd_clock_now (&writer->clock);
+      uint64_t after = rd_frame_refresh_cpu (writer, now);
+      rd_frame_note_cpu (writer, frame, frame->begin + after - now);
     }
   }
   rd_writer_leave (writer);

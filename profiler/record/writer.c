@@ -226,6 +226,7 @@ rd_recorder_give_writer (struct radio_recorder *recorder,
 {
   RD_THREAD_LOCK_SCOPE (&recorder->mutex);
   rd_run_queue_close (&writer->queue);
+  writer->cpu.fresh_until = 0;  /* the next thread has a clock of its own */
   writer->is_own = false;
   writer->is_free = true;
   writer->next_free = recorder->synced.free_writers;

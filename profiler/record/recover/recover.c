@@ -119,6 +119,7 @@ copy_frames (struct image *image, const struct pair *pair)
     frame->submitted = rd_image_is_time (image, old->submitted)
                        ? old->submitted : 0;
     frame->starved = rd_min_u64 (old->starved, MAX_TICKS);
+    frame->slept = rd_min_u64 (old->slept, MAX_TICKS);
     frame->shared = share (image, old->cover, false);
     frame->via = share (image, old->via_cover, true);
     frame->cover = frame->shared ? frame->shared->cover : NULL;

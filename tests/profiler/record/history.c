@@ -18,6 +18,7 @@ read_cpu_ns (void *user_data)
 {
   struct history *history = user_data;
   atomic_fetch_add (&history->ncpu_reads, 1);
+  history_starve (history, atomic_exchange (&history->lost, 0));
   return atomic_load (&history->cpu_ns);
 }
 
@@ -26,7 +27,16 @@ read_starved_ns (void *user_data)
 {
   struct history *history = user_data;
   atomic_fetch_add (&history->nstarved_reads, 1);
-  return atomic_load (&history->starved_ns);
+  uint64_t ns = atomic_load (&history->starved_ns);
+  history_starve (history, atomic_exchange (&history->lost, 0));
+  return ns;
+}
+
+static uint64_t
+read_nsleeps (void *user_data)
+{
+  struct history *history = user_data;
+  return atomic_load (&history->nsleeps);
 }
 
 static void
@@ -41,6 +51,8 @@ start (struct history *history, const struct radio_recorder_options *options,
   atomic_store (&history->cpu_ns, 0);
   atomic_store (&history->ncpu_reads, 0);
   atomic_store (&history->starved_ns, 0);
+  atomic_store (&history->lost, 0);
+  atomic_store (&history->nsleeps, 0);
   atomic_store (&history->nstarved_reads, 0);
   assert_ok (rd_recorder_start (options, &setup, &history->recorder));
 }
@@ -64,10 +76,12 @@ history_start_saving (struct history *history,
 }
 
 void
-history_start_starving (struct history *history, uint64_t least_starved_ns)
+history_start_starving (struct history *history,
+                        const struct radio_recorder_options *options,
+                        uint64_t least_starved_ns)
 {
-  start (history, NULL, (struct rd_clock) {
-           .read_starved_ns = read_starved_ns,
+  start (history, options, (struct rd_clock) {
+           .read_starved_ns = read_starved_ns, .read_nsleeps = read_nsleeps,
            .least_starved_ns = least_starved_ns });
 }
 
@@ -89,6 +103,13 @@ history_starve (struct history *history, uint64_t ticks)
 {
   history_pass (history, ticks);
   atomic_fetch_add (&history->starved_ns, ticks);
+}
+
+void
+history_sleep (struct history *history, uint64_t ticks)
+{
+  history_pass (history, ticks);
+  atomic_fetch_add (&history->nsleeps, 1);
 }
 
 void

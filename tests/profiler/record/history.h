@@ -11,14 +11,16 @@
 
 #include "tests/unit.h"
 
-/* The clock, in ticks of a nanosecond, and the threads' time with a CPU, and
- * without one though they could run. */
+/* The clock, in ticks of a nanosecond, the threads' time with a CPU, and
+ * without one though they could run, and how often they slept. */
 struct history {
   _Atomic uint64_t now;
   _Atomic uint64_t cpu_ns;
   _Atomic uint64_t starved_ns;
+  _Atomic uint64_t nsleeps;
   _Atomic uint64_t nstarved_reads;      /* of starved_ns */
   _Atomic uint64_t ncpu_reads;          /* readings of cpu_ns */
+  _Atomic uint64_t lost;      /* ticks without a CPU after the next reading */
   struct radio_recorder *recorder;
 };
 
@@ -41,11 +43,14 @@ void history_start_saving (struct history *history,
 /* The same, and the run queue is read where a scope's own time, or the time
  * between two events, is at least least_starved_ns. */
 void history_start_starving (struct history *history,
+                             const struct radio_recorder_options *options,
                              uint64_t least_starved_ns);
 
-/* Advances the clock; starve: while the thread is runnable without a CPU. */
+/* Advances the clock; starve: while the thread is runnable without a CPU;
+ * sleep: while it is not runnable. */
 void history_pass (struct history *history, uint64_t ticks);
 void history_starve (struct history *history, uint64_t ticks);
+void history_sleep (struct history *history, uint64_t ticks);
 
 /* Records a scope of this duration. */
 void history_leaf (struct history *history, const struct radio_site *site,

@@ -661,6 +661,23 @@ a_call_reported_as_blocking_waits_from_then_on (void **state)
   end_running (&h, 3, 320, 80);
 }
 
+/* As a busy machine takes it at the end of a system call. */
+static void
+a_cpu_lost_at_a_reading_is_not_run (void **state)
+{
+  struct history h;
+  (void) state;
+  start_with_a_reading (&h);
+  history_pass (&h, 5000);
+  uint64_t token = rd_scope_begin_running (&blocks);
+  atomic_store (&h.lost, 1000);
+  rd_scope_blocks ();
+  history_pass (&h, 100);
+  atomic_fetch_add (&h.cpu_ns, 60);
+  end_with (token, 1, 2, 3);
+  end_running (&h, 3, 60, 1040);
+}
+
 static void
 report_both (void)
 {
@@ -785,6 +802,7 @@ main (void)
     cmocka_unit_test (a_short_running_call_never_reads_cpu_time),
     cmocka_unit_test (a_long_call_reported_as_run_does_not_read_cpu_time),
     cmocka_unit_test (a_call_reported_as_blocking_waits_from_then_on),
+    cmocka_unit_test (a_cpu_lost_at_a_reading_is_not_run),
     cmocka_unit_test (a_call_that_blocks_after_it_ran_waits),
     cmocka_unit_test (a_long_call_without_report_reads_cpu_time_at_its_end),
     cmocka_unit_test (earlier_time_off_cpu_counts_in_one_call_at_most),
