@@ -4,6 +4,8 @@
 
 #include <unistd.h>
 
+#include <radio/profile.h>
+
 #include "tools/jobs.h"
 #include "tools/names.h"
 
@@ -14,8 +16,10 @@ rd_jobs_reserve (struct rd_jobs *jobs, uint64_t nbytes)
 {
   pthread_mutex_lock (&jobs->mutex);
   while (jobs->synced.nreserving > 0
-         && jobs->synced.reserved_nbytes + nbytes > jobs->limit_nbytes)
+         && jobs->synced.reserved_nbytes + nbytes > jobs->limit_nbytes) {
+    RADIO_SCOPE_FULL ("wait for memory", "queue", RADIO_SCOPE_WAIT);
     pthread_cond_wait (&jobs->released, &jobs->mutex);
+  }
   jobs->synced.nreserving++;
   jobs->synced.reserved_nbytes += nbytes;
   pthread_mutex_unlock (&jobs->mutex);
@@ -71,8 +75,11 @@ rd_jobs_run (struct rd_jobs *jobs)
          && pthread_create (&threads[nstarted], NULL, run_jobs, jobs) == 0)
     nstarted++;
   run_jobs (jobs);
-  for (size_t i = 0; i < nstarted; i++)
-    pthread_join (threads[i], NULL);
+  if (nstarted > 0) {
+    RADIO_SCOPE_FULL ("wait for threads", "queue", RADIO_SCOPE_WAIT);
+    for (size_t i = 0; i < nstarted; i++)
+      pthread_join (threads[i], NULL);
+  }
   pthread_cond_destroy (&jobs->released);
   pthread_mutex_destroy (&jobs->mutex);
   return true;

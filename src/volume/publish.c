@@ -7,6 +7,7 @@
 #include "src/base/reserve.h"
 #include "src/volume/header.h"
 #include "src/volume/publish.h"
+#include "profiler/counters.h"
 
 /* Volumes are allowed in collections only, so that listing finds them. */
 enum radio_status
@@ -62,12 +63,23 @@ make_collection (struct radio_store *store, const char *collection)
                   kind == RD_KIND_ARRAY ? "an array" : "an image");
 }
 
+/* Another thread may hold the lock while it makes a collection durable. */
+static pthread_mutex_t *
+lock_collections (struct radio_store *store)
+{
+  if (pthread_mutex_trylock (&store->collections_mutex) == 0)
+    return &store->collections_mutex;
+  RD_SCOPE_WAIT ("wait for collection", RD_IN_QUEUE);
+  return rd_lock_mutex (&store->collections_mutex);
+}
+
 /* Each is asked for once by a handle: collections are never removed. */
 enum radio_status
 rd_publish_collection (struct radio_store *store, const char *collection)
 {
   RD_TRY (rd_pool_check (store->context->pool));
-  RD_LOCK_SCOPE (&store->collections_mutex);
+  RD_CLEANUP (rd_cleanup_unlock) __attribute__ ((__unused__))
+  pthread_mutex_t *held = lock_collections (store);
   for (size_t i = 0; i < store->collections.n; i++)
     if (strcmp (store->collections.names[i], collection) == 0)
       return RADIO_OK;

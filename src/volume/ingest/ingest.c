@@ -530,8 +530,10 @@ begin_turn (struct radio_context *context, bool is_again, unsigned *most)
   RD_LOCK_SCOPE (&context->ingests_mutex);
   context->ingests.nwaiting += !is_again;
   while (context->ingests.most > 0
-         && context->ingests.nactive >= context->ingests.most)
+         && context->ingests.nactive >= context->ingests.most) {
+    RD_SCOPE_WAIT ("wait for ingests", RD_IN_QUEUE);
     pthread_cond_wait (&context->ingest_ended, &context->ingests_mutex);
+  }
   context->ingests.nwaiting--;
   context->ingests.nactive++;
   *most = context->ingests.most;
