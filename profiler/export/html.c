@@ -164,13 +164,13 @@ write_summary (struct rd_writer *writer, const struct radio_profile *profile)
 
   begin_row (writer, "profiler's own cost");
   rd_page_write_time (writer, info->overhead_ns);
-  uint64_t ran_ns = rd_profile_ran_ns (profile);
-  double share = ran_ns > 0 ? (double) info->overhead_ns / (double) ran_ns
+  uint64_t cpu_ns = rd_profile_cpu_ns (profile);
+  double share = cpu_ns > 0 ? (double) info->overhead_ns / (double) cpu_ns
                             : 0;
   unsigned tenths = (unsigned) (share * 1000 + 0.5);
   rd_write_format (writer, ", %u.%u\302\240%% of %s", tenths / 10,
                    tenths % 10,
-                   ran_ns == info->work_ns ? "work" : "CPU time");
+                   cpu_ns == info->work_ns ? "work" : "CPU time");
   end_row (writer);
 
   if (info->dropped_count > 0)

@@ -107,8 +107,8 @@ static bool
 is_off_cpu (const struct rd_finder *finder)
 {
   uint64_t ns = rd_subtract (finder->work_ns, finder->starved_ns);
-  return ns - finder->ran_ns >= MIN_IDLE_NS
-         && (double) finder->ran_ns < RAN_SHARE * (double) ns;
+  return ns - finder->cpu_ns >= MIN_IDLE_NS
+         && (double) finder->cpu_ns < RAN_SHARE * (double) ns;
 }
 
 bool
@@ -179,7 +179,7 @@ rd_find_process (struct rd_finder *finder)
   if (!is_off_cpu (finder))
     return RADIO_OK;
   uint64_t ns = rd_subtract (finder->work_ns, finder->starved_ns);
-  double share = (double) finder->ran_ns / (double) ns;
+  double share = (double) finder->cpu_ns / (double) ns;
   struct rd_claim claim = {
     "threads-off-cpu", "Work without CPU time",
     RADIO_FINDING_HINT, 1 - share, RADIO_NO_PARENT
@@ -188,7 +188,7 @@ rd_find_process (struct rd_finder *finder)
     finder, &claim,
     "of %s counted as work the process had %s of CPU time (%s): otherwise "
     "scopes slept%s%s; work times are too large", rd_format_ns (ns).text,
-    rd_format_ns (finder->ran_ns).text, rd_format_percent (share, 1).text,
+    rd_format_ns (finder->cpu_ns).text, rd_format_percent (share, 1).text,
     finder->starved_ns > 0 ? "" : ", or other processes used the ",
     finder->starved_ns > 0 ? ""
     : finder->ncpus ? rd_format_count (finder->ncpus, "CPU", "CPUs").text
@@ -208,8 +208,8 @@ static enum radio_status
 find_overhead (struct rd_finder *finder)
 {
   const struct radio_profile_info *info = &finder->profile->info;
-  double share = finder->ran_ns
-                 ? (double) info->overhead_ns / (double) finder->ran_ns : 0;
+  double share = finder->cpu_ns
+                 ? (double) info->overhead_ns / (double) finder->cpu_ns : 0;
   size_t at = RADIO_NO_PARENT;
   uint64_t most = 0;
   for (size_t i = 0; i < finder->profile->nodes.n; i++) {

@@ -100,13 +100,21 @@ rd_finder_number (const struct rd_finder *finder, const char *key)
 }
 
 uint64_t
-rd_profile_ran_ns (const struct radio_profile *profile)
+rd_profile_cpu_ns (const struct radio_profile *profile)
 {
   const char *cpu = rd_profile_find_fact (profile, RD_FACT_CPU_NS);
   uint64_t cpu_ns = cpu ? rd_parse_digits (cpu) : 0;
   uint64_t ran_ns = rd_subtract (profile->info.work_ns,
                                  profile->info.starved_ns);
   return cpu_ns ? rd_min_u64 (ran_ns, cpu_ns) : ran_ns;
+}
+
+uint64_t
+rd_profile_ran_ns (const struct radio_profile *profile)
+{
+  return profile->info.starved_ns > 0
+         ? rd_subtract (profile->info.work_ns, profile->info.starved_ns)
+         : rd_profile_cpu_ns (profile);
 }
 
 uint64_t
@@ -245,6 +253,7 @@ rd_profile_find_findings (struct radio_profile *profile)
   finder.ncpus = rd_finder_number (&finder, RD_FACT_NCPUS);
   finder.starved_ns = profile->info.starved_ns;
   finder.ran_ns = rd_profile_ran_ns (profile);
+  finder.cpu_ns = rd_profile_cpu_ns (profile);
   finder.span_ns = rd_profile_span_ns (profile);
 
   /* A log does not have all counters of each run. */

@@ -36,6 +36,7 @@ struct rd_finder {
   uint64_t work_ns;
   uint64_t starved_ns;        /* of work: runnable, without a CPU */
   uint64_t ran_ns;            /* of work: rd_profile_ran_ns */
+  uint64_t cpu_ns;            /* the same, no more than the process had */
   uint64_t busy_ns;           /* work but starved, and waits, but those for
                                  threads */
   uint64_t request_ns;        /* in which a network request was under way;
@@ -60,9 +61,12 @@ const char *rd_finder_note (const struct rd_finder *finder, size_t node,
  * large. */
 uint64_t rd_parse_digits (const char *text);
 
-/* An upper bound of the work during which threads had CPUs: all but what they
- * were runnable without one, and no more than the process's CPU time. */
+/* The work on CPUs, as in all views: all but what threads were runnable without
+ * one, which is also the sum of the tree's; or, where that is not known of any
+ * scope, no more than the process's CPU time, which the second one never
+ * exceeds. */
 uint64_t rd_profile_ran_ns (const struct radio_profile *profile);
+uint64_t rd_profile_cpu_ns (const struct radio_profile *profile);
 
 /* The divisor of that for the mean number of "threads busy": the wall time;
  * of ranks, whose work is added up, the sum of theirs, whether they ran at

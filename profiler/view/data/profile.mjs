@@ -198,13 +198,12 @@ class Profile {
       ({ ...note, key: strings[note.key], value: strings[note.value] }));
   }
 
-  // CPU time of threads in scopes: their work, but what they were runnable
-  // without a CPU, and at most that of the process.
+  // Work on CPUs, as in rd_profile_ran_ns.
   timeRan() {
+    const { work, starved } = this.info;
     const cpu = this.facts.find(({ key }) => key === 'cpu ns')?.value ?? '';
     const ns = parseInt(cpu, 10);
-    const ran = this.info.work - this.info.starved;
-    return ns > 0 ? Math.min(ran, ns) : ran;
+    return starved > 0 ? work - starved : Math.min(work, ns > 0 ? ns : work);
   }
 
   // Ranks' work is added up, so their times are too.

@@ -3,6 +3,7 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { readProfile } from '../../../profiler/view/data/profile.mjs';
+import { makeMetrics } from '../../../profiler/view/model/metrics.mjs';
 import { timeByCategory } from '../../../profiler/view/widgets/breakdown.mjs';
 import { warningsOf } from '../../../profiler/view/widgets/summary.mjs';
 import { splitSamples } from '../../../profiler/view/views/gauges.mjs';
@@ -157,19 +158,31 @@ for (const [name, change] of Object.entries({
 
 test('threads were busy no longer than they worked, nor than they had CPUs',
      async () => {
-  const busy = async (...values) => (await read({
+  const busy = async (starved, ...values) => (await read({
     info: { title: 't', program: 'p', parts: 'none', wall_ns: 20,
-            work_ns: 60 },
+            work_ns: 60, starved_ns: starved },
     facts: { key: values.map(() => 'cpu ns'), value: values } })).threadsBusy;
-  assert.equal(await busy(), 3);
-  assert.equal(await busy('45'), 2.25);
-  assert.equal(await busy('75'), 3);
-  assert.equal(await busy('0'), 3);
-  assert.equal(await busy('none'), 3);
-  const starved = await read({
-    info: { title: 't', program: 'p', parts: 'none', wall_ns: 20,
-            work_ns: 60, starved_ns: 50 } });
-  assert.equal(starved.threadsBusy, 0.5);
+  assert.equal(await busy(0), 3);
+  assert.equal(await busy(0, '45'), 2.25);
+  assert.equal(await busy(0, '75'), 3);
+  assert.equal(await busy(0, '0'), 3);
+  assert.equal(await busy(0, 'none'), 3);
+  assert.equal(await busy(50), 0.5);
+  assert.equal(await busy(50, '9'), 0.5);
+  assert.equal(await busy(50, '11'), 0.5);
+});
+
+test('the head has the work on CPUs of the tree', async () => {
+  const { nodes } = makeDocument();
+  nodes.starved_ns = [0, 15, 25];
+  for (const cpu of ['15', '20', '25']) {
+    const profile = await read({
+      info: { title: 't', program: 'p', parts: 'none', wall_ns: 100,
+              work_ns: 60, starved_ns: 40 },
+      nodes, facts: { key: ['cpu ns'], value: [cpu] } });
+    const ofTree = makeMetrics(profile).find(({ id }) => id === 'cpu').sum;
+    assert.deepEqual([profile.ran, ofTree], [20, 20]);
+  }
 });
 
 test('threads are busy by the times of all ranks, but not of all runs',
