@@ -315,6 +315,25 @@ find_recovered (struct rd_finder *finder)
                    seen ? rd_format_ns (seen).text : "");
 }
 
+/* A kill then leaves nothing, which is why the process had a ring. */
+static enum radio_status
+find_no_file (struct rd_finder *finder)
+{
+  const char *why = rd_profile_find_fact (finder->profile, RD_FACT_NO_FILE);
+  uint64_t nbytes = rd_finder_number (finder, RD_FACT_RING);
+  struct rd_claim claim = {
+    "ring-without-file", "The ring had no file", RADIO_FINDING_HINT, 0.5,
+    RADIO_NO_PARENT
+  };
+  if (!why)
+    return RADIO_OK;
+  return rd_found (finder, &claim,
+                   "%.240s: a kill would have left nothing to recover of the "
+                   "ring%s%s; name a file with room by RADIO_PROFILE_RING_FILE",
+                   why, nbytes ? " of " : "",
+                   nbytes ? rd_format_nbytes (nbytes).text : "");
+}
+
 static enum radio_status
 find_open (struct rd_finder *finder)
 {
@@ -514,6 +533,7 @@ rd_find_recorder (struct rd_finder *finder)
   RD_TRY (find_slow_run (finder));
   RD_TRY (find_slow_runs (finder));
   RD_TRY (find_recovered (finder));
+  RD_TRY (find_no_file (finder));
   RD_TRY (find_dropped (finder));
   RD_TRY (find_clock_jump (finder));
   RD_TRY (find_away (finder));

@@ -201,6 +201,7 @@ a_ring_without_a_file_is_reported_in_one_line () {
     one_line_says radio-ring- 'the ring has no file'
     is_profile "$tmp/no-file.json"
     grep -q '"no file of the ring"' "$tmp/no-file.json"
+    grep -q '"ring-without-file"' "$tmp/no-file.json"
     # Nobody asked for this ring.
     RADIO_PROFILE=$tmp/no-file.json RADIO_PROFILE_EVERY=600 run 0
     [ ! -s "$tmp/err" ]

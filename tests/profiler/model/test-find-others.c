@@ -573,6 +573,20 @@ limits_that_were_reached_are_reported (void **state)
                 "3 threads were not recorded; 2 texts were not kept");
 }
 
+static void
+a_ring_without_a_file_is_reported_with_the_cause (void **state)
+{
+  (void) state;
+  const char *why = "/dev/shm/radio-ring-7: No space left on device";
+  struct radio_profile *profile = build_limit ("no file of the ring", why);
+  build_fact (profile, "bytes of the ring", "67108864", false);
+  assert_found (profile, "ring-without-file", RADIO_FINDING_HINT,
+                "/dev/shm/radio-ring-7: No space left on device: a kill would "
+                "have left nothing to recover of the ring of 67.1 MB; ");
+  assert_not_found (build_limit ("bytes of the ring", "67108864"),
+                    "ring-without-file");
+}
+
 /*------------------------------------------------------------------------
  * All together
  *----------------------------------------------------------------------*/
@@ -690,6 +704,7 @@ main (void)
     cmocka_unit_test (work_without_a_cpu_is_reported),
     cmocka_unit_test (sleeping_scopes_are_not_work_on_one_thread),
     cmocka_unit_test (limits_that_were_reached_are_reported),
+    cmocka_unit_test (a_ring_without_a_file_is_reported_with_the_cause),
     cmocka_unit_test (
       at_most_eight_are_reported_the_most_important_first),
     cmocka_unit_test (an_empty_profile_has_no_findings),
