@@ -159,6 +159,10 @@ reverse_pair64 (struct pair64 value)
       for (; i + STRIP <= end; i += STRIP)                              \
         for (int64_t j = i; j < i + STRIP; j++)                         \
           MOVE_ONE (type, change, j * size, j * size);                  \
+    else if (from_stride == size && to_stride == -size)                 \
+      for (; i + STRIP <= end; i += STRIP)                              \
+        for (int64_t j = i; j < i + STRIP; j++)                         \
+          MOVE_ONE (type, change, j * size, -j * size);                 \
     for (; i < end; i++)                                                \
       MOVE_ONE (type, change, i * from_stride, i * to_stride);          \
   }
@@ -207,6 +211,9 @@ find_move (const struct rd_type *type, bool swapped)
 
 /* Elements converted at a time. */
 #define BLOCK 256
+
+/* The same of short rows. */
+#define MANY 1024
 
 /* Size of the buffer that repeats one element. */
 #define REPEATED_NBYTES 1024
@@ -363,6 +370,26 @@ fail_range (const struct plan *plan, const unsigned char *from, size_t n)
                   radio_dtype_name (plan->to_type.dtype));
 }
 
+/* Converts or computes up to BLOCK elements that are contiguous on both
+ * sides. */
+static enum radio_status
+convert_block (const struct plan *plan, const struct rd_box_copy *copy,
+               const unsigned char *from, unsigned char *to, size_t n)
+{
+  double values[BLOCK];
+  size_t item_nparts = plan->from_type.item_nbytes
+    / radio_dtype_nbytes (plan->from_part);
+  if (copy->map)
+    return copy->map (copy->map_data, from, to, n);
+  if (copy->scaled) {
+    plan->convert (from, (unsigned char *) values, n * item_nparts);
+    rd_convert_scale (values, plan->to_type.dtype, to, n, copy->slope,
+                      copy->inter);
+  } else if (plan->convert (from, to, n * item_nparts))
+    return fail_range (plan, from, n);
+  return RADIO_OK;
+}
+
 /* Converts one row in blocks of up to BLOCK elements, by way of contiguous
  * buffers where the memory is not contiguous. */
 static enum radio_status
@@ -371,14 +398,11 @@ convert_row (const struct plan *plan, const struct rd_box_copy *copy,
 {
   _Alignas (16) unsigned char buffer_in[BLOCK * RD_ITEM_MAX_NBYTES];
   _Alignas (16) unsigned char buffer_out[BLOCK * RD_ITEM_MAX_NBYTES];
-  double values[BLOCK];
   size_t axis = plan->rank - 1;
   int64_t from_item = (int64_t) plan->from_type.item_nbytes;
   int64_t to_item = (int64_t) plan->to_type.item_nbytes;
   int64_t from_stride = plan->from_strides[axis];
   int64_t to_stride = plan->to_strides[axis];
-  size_t item_nparts = plan->from_type.item_nbytes
-    / radio_dtype_nbytes (plan->from_part);
   for (uint64_t i = 0; i < plan->shape[axis]; i += BLOCK) {
     uint64_t left = plan->shape[axis] - i;
     size_t n = left < BLOCK ? (size_t) left : BLOCK;
@@ -389,14 +413,7 @@ convert_row (const struct plan *plan, const struct rd_box_copy *copy,
       plan->move_in (source, from_stride, buffer_in, from_item, n, 0);
       source = buffer_in;
     }
-    if (copy->map)
-      RD_TRY (copy->map (copy->map_data, source, target, n));
-    else if (copy->scaled) {
-      plan->convert (source, (unsigned char *) values, n * item_nparts);
-      rd_convert_scale (values, plan->to_type.dtype, target, n, copy->slope,
-                        copy->inter);
-    } else if (plan->convert (source, target, n * item_nparts))
-      return fail_range (plan, source, n);
+    RD_TRY (convert_block (plan, copy, source, target, n));
     if (target != result)
       plan->move_out (buffer_out, to_item, result, to_stride, n, 0);
   }
@@ -440,6 +457,53 @@ copy_whole_rows (const struct plan *plan, const struct rd_box_copy *copy)
       rd_rows_prefetch (copy->to + to, to_step, nbytes, nrows);
     rd_rows_copy (from_rows, from_step, to_rows, to_step, nbytes, nrows);
   }
+}
+
+/* True if rows are short, and follow each other without a gap in the source, as
+ * those of a tile do: then many are converted at once. */
+static bool
+has_short_rows (const struct plan *plan)
+{
+  size_t axis = plan->rank - 1;
+  int64_t from_item = (int64_t) plan->from_type.item_nbytes;
+  return plan->rank > 1 && !plan->swapped
+         && plan->to_type.item_nbytes <= sizeof (double)
+         && plan->from_strides[axis] == from_item
+         && plan->to_strides[axis] == (int64_t) plan->to_type.item_nbytes
+         && plan->shape[axis] <= MANY / 2
+         && plan->from_strides[axis - 1]
+            == from_item * (int64_t) plan->shape[axis];
+}
+
+/* Converts such rows: into a buffer, from which they are copied. */
+static enum radio_status
+convert_short_rows (const struct plan *plan, const struct rd_box_copy *copy)
+{
+  _Alignas (16) unsigned char buffer[MANY * sizeof (double)];
+  size_t axis = plan->rank - 1, count = (size_t) plan->shape[axis];
+  size_t from_item = plan->from_type.item_nbytes;
+  size_t to_item = plan->to_type.item_nbytes;
+  uint64_t nrows = plan->shape[axis - 1], most = MANY / count;
+  int64_t to_step = plan->to_strides[axis - 1];
+  uint64_t at[RADIO_MAX_RANK] = { 0 };
+  int64_t from = 0, to = 0;
+  do
+    for (uint64_t row = 0; row < nrows; row += most) {
+      size_t n = nrows - row < most ? (size_t) (nrows - row) : (size_t) most;
+      const unsigned char *source
+        = copy->from + from + row * count * from_item;
+      for (size_t i = 0; i < n * count; i += BLOCK) {
+        size_t left = n * count - i;
+        RD_TRY (convert_block (plan, copy, source + i * from_item,
+                               buffer + i * to_item,
+                               left < BLOCK ? left : BLOCK));
+      }
+      rd_rows_copy (buffer, (int64_t) (count * to_item),
+                    copy->to + to + step_over (to_step, row), to_step,
+                    count * to_item, n);
+    }
+  while (next_rows (plan, 2, at, &from, &to));
+  return RADIO_OK;
 }
 
 /* If all is one element, as a fill value is, in rows that are contiguous in
@@ -513,6 +577,8 @@ rd_box_copy_run (const struct rd_box_copy *copy)
     copy_whole_rows (&plan, copy);
     return RADIO_OK;
   }
+  if (by_rows && has_short_rows (&plan))
+    return convert_short_rows (&plan, copy);
   uint64_t at[RADIO_MAX_RANK] = { 0 };
   int64_t from = 0, to = 0;
   do

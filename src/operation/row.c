@@ -223,26 +223,29 @@ run_block (const struct rd_row_map *map, const unsigned char *from,
   union {
     float float32[BLOCK];
     double float64[BLOCK];
-    unsigned char bytes[BLOCK * sizeof (double)];
-  } values;
+  } buffer;
   double scaled[BLOCK];
+  /* In place, if that is where they go. */
+  bool is_same = map->to == program->compute;
+  bool is_aligned = (uintptr_t) to % sizeof (double) == 0;
+  void *values = is_same && is_aligned ? (void *) to : (void *) &buffer;
   if (program->slope == 1 && program->inter == 0)
-    rd_convert_find (program->from, program->compute) (from, values.bytes, n);
+    rd_convert_find (program->from, program->compute) (from, values, n);
   else {
     rd_convert_find (program->from, RADIO_FLOAT64) (
       from, (unsigned char *) scaled, n);
-    rd_convert_scale (scaled, program->compute, values.bytes, n,
-                      program->slope, program->inter);
+    rd_convert_scale (scaled, program->compute, values, n, program->slope,
+                      program->inter);
   }
   for (size_t i = 0; i < program->nkernels; i++)
     if (is_float32)
-      run_float32 (&program->kernels[i], values.float32, n);
+      run_float32 (&program->kernels[i], values, n);
     else
-      run_float64 (&program->kernels[i], values.float64, n);
-  if (map->to != program->compute)
-    return store_values (map, values.bytes, to, n);
-  memcpy (to, values.bytes, n * (is_float32 ? sizeof (float)
-                                            : sizeof (double)));
+      run_float64 (&program->kernels[i], values, n);
+  if (!is_same)
+    return store_values (map, values, to, n);
+  if (!is_aligned)
+    memcpy (to, values, n * (is_float32 ? sizeof (float) : sizeof (double)));
   return RADIO_OK;
 }
 
