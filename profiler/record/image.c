@@ -61,6 +61,32 @@ read_boot_id (char *id, size_t capacity)
   id[strcspn (id, "\n")] = '\0';
 }
 
+/* Removes what may be a secret from an argument with an http URL: its query, as
+ * of a presigned one, and a user's name and password.  Returns its new
+ * length. */
+static size_t
+hide_secrets (char *argument, size_t n)
+{
+  static const char *const schemes[] = { "http://", "https://" };
+  char *url = NULL;
+  for (size_t i = 0; i < 2 && !url; i++) {
+    url = strcasestr (argument, schemes[i]);
+    url = url ? url + strlen (schemes[i]) : NULL;
+  }
+  if (!url)
+    return n;
+  n = (size_t) (url - argument) + strcspn (url, "?");
+  argument[n] = '\0';
+  size_t host_nbytes = strcspn (url, "/");
+  char *at = memchr (url, '@', host_nbytes);
+  for (char *next = at; next; at = next ? next : at)
+    next = memchr (at + 1, '@', host_nbytes - (size_t) (at + 1 - url));
+  if (!at)
+    return n;
+  memmove (url, at + 1, (size_t) (argument + n - at));
+  return n - (size_t) (at + 1 - url);
+}
+
 void
 rd_origin_read (struct rd_origin *origin, const struct rd_clock *clock)
 {
@@ -87,11 +113,19 @@ rd_origin_read (struct rd_origin *origin, const struct rd_clock *clock)
   /* The command line, with blanks between its arguments. */
   size_t n = read_beginning ("/proc/self/cmdline", origin->command,
                              sizeof origin->command);
-  while (n > 0 && origin->command[n - 1] == '\0')
-    n--;
-  for (size_t i = 0; i < n; i++)
-    if (origin->command[i] == '\0')
-      origin->command[i] = ' ';
+  char *to = origin->command;
+  for (size_t i = 0; i < n;) {
+    char *argument = origin->command + i;
+    size_t nbytes = strlen (argument);
+    i += nbytes + 1;
+    nbytes = hide_secrets (argument, nbytes);
+    memmove (to, argument, nbytes);
+    to += nbytes;
+    *to++ = ' ';
+  }
+  while (to > origin->command && to[-1] == ' ')
+    to--;
+  memset (to, 0, (size_t) (origin->command + sizeof origin->command - to));
 }
 
 /* The state of the process, as in /proc/PID/stat; NUL: it does not run.  One

@@ -193,6 +193,7 @@ def test_a_password_in_a_url_is_not_printed(radio, web, tmp_path):
             **os.environ, "RADIO_PROFILE": str(tmp_path / "p.json")})
         assert "must not contain a user" in done.stderr
         assert "secret" not in done.stderr + done.stdout
+        assert "secret" not in (tmp_path / "p.json").read_text()
 
 
 def test_an_unreachable_server_is_reported_soon(radio):
