@@ -274,6 +274,18 @@ enum radio_status rd_io_open_with (const char *uri, bool create,
                                    const struct rd_s3_options *s3,
                                    struct rd_io **io) RADIO_USE_RESULT;
 
+/* True if a URI is of a store or file on a network: http(s):// or s3://. */
+bool rd_io_is_remote (const char *uri);
+
+/* Opens the store of the folder of a file on a network, without a request, and
+ * returns the file's key there, allocated.  Of "http(s)://" the key is
+ * percent-encoded, as in the URL; a query follows the URL of each request, and
+ * is in no message. */
+enum radio_status rd_io_open_file (const char *url,
+                                   const struct rd_s3_options *s3,
+                                   struct rd_io **io, char **key)
+  RADIO_USE_RESULT;
+
 /* Opens a new empty store in this process's memory. */
 enum radio_status rd_io_memory_open (struct rd_io **io) RADIO_USE_RESULT;
 

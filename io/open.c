@@ -73,6 +73,59 @@ rd_io_open_with (const char *uri, bool create,
                   uri, (int) n, uri);
 }
 
+static const char *const schemes[] = { "http://", "https://", "s3://" };
+
+/* The bytes of a URI's scheme, if it is of a network; else 0. */
+static size_t
+remote_scheme_nbytes (const char *uri)
+{
+  for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++)
+    if (strncasecmp (uri, schemes[i], strlen (schemes[i])) == 0)
+      return strlen (schemes[i]);
+  return 0;
+}
+
+bool
+rd_io_is_remote (const char *uri)
+{
+  return remote_scheme_nbytes (uri) > 0;
+}
+
+/* In S3 '?' and '#' are characters of a key. */
+enum radio_status
+rd_io_open_file (const char *url, const struct rd_s3_options *s3,
+                 struct rd_io **io, char **key)
+{
+  const struct rd_http_options http = { 0 };
+  const struct rd_s3_options no_s3 = { 0 };
+  size_t scheme = remote_scheme_nbytes (url), n = strlen (url);
+  bool is_http = strncasecmp (url, "http", 4) == 0;
+  const char *query = NULL;
+  if (is_http && strchr (url, '#'))
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the file's URL: must not contain "
+                    "a '#'; percent-encode it as %%23");
+  if (is_http && strchr (url, '?')) {
+    n = strcspn (url, "?");
+    query = url + n + 1;
+  }
+  size_t start = n;
+  while (start > scheme && url[start - 1] != '/')
+    start--;
+  /* What is before an '@' may be a password. */
+  bool may_show = memchr (url, '@', n) == NULL;
+  if (start == scheme || start == n)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the file's URL%s%.*s: names no "
+                    "file", may_show ? " " : "", may_show ? (int) n : 0, url);
+  RD_FREE char *folder = rd_strndup (url, start - 1);
+  RD_FREE char *name = rd_strndup (url + start, n - start);
+  if (folder == NULL || name == NULL)
+    return rd_fail_memory (n + 2);
+  RD_TRY (is_http ? rd_io_http_open_files (folder, query, &http, io)
+                  : rd_io_s3_open (folder, s3 ? s3 : &no_s3, io));
+  *key = RD_STEAL (name);
+  return RADIO_OK;
+}
+
 /*------------------------------------------------------------------------
  * Reads
  *----------------------------------------------------------------------*/

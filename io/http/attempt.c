@@ -53,7 +53,8 @@ accept_headers (struct rd_http_attempt *attempt)
 {
   struct rd_http_task *task = attempt->task;
   size_t nbytes = SIZE_MAX;
-  if (task->response.is_encoded)
+  if (task->response.is_encoded
+      && !(task->is_gzip_file && task->response.is_gzip))
     return rd_fail (RADIO_ERROR_IO, "%s: the response is compressed, which "
                     "was not requested", rd_http_name (task));
   if (task->check)

@@ -43,6 +43,7 @@ struct rd_http_response {
   unsigned status;            /* 206 */
   bool has_nbytes, has_range, has_total;
   bool is_encoded;            /* has a Content-Encoding */
+  bool is_gzip;               /* which is gzip */
   bool is_chunked;            /* the body marks its own end */
   bool has_sum;               /* x-amz-checksum-crc32c */
   uint64_t nbytes;            /* of the body */
@@ -95,6 +96,10 @@ struct rd_http_task {
   /* A POST may be done twice, as the other methods may.  Otherwise it is
    * not retried once the server may have acted on it. */
   bool is_repeatable;
+
+  /* A response with the Content-Encoding gzip is what was requested: some web
+   * servers say so of a file that is gzip itself. */
+  bool is_gzip_file;
 
   /* Set by check: another response would be the same. */
   bool is_believed;
@@ -246,9 +251,20 @@ struct rd_io_file *rd_http_hold (struct rd_io *io, const char *key,
                                  bool keep);
 void rd_http_release (struct rd_io *io, struct rd_io_file *file);
 
+/* True if a key is of a gzip file, by its suffix. */
+bool rd_http_is_gzip_key (const char *key);
+
 /* Opens the read-only store of the objects below a URL. */
 enum radio_status rd_io_http_open (const char *url,
                                    const struct rd_http_options *options,
                                    struct rd_io **io) RADIO_USE_RESULT;
+
+/* The same of files, whose keys are percent-encoded, as in a URL.  query
+ * (NULL: none) follows the URL of each request, and is in no message: it may be
+ * a signature. */
+enum radio_status
+rd_io_http_open_files (const char *url, const char *query,
+                       const struct rd_http_options *options,
+                       struct rd_io **io) RADIO_USE_RESULT;
 
 #endif /* RD_HTTP_H */

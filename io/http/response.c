@@ -140,6 +140,8 @@ rd_http_response_line (struct rd_http_response *response, const char *line,
   } else if (is_header (&text, "content-encoding:")) {
     bool is_plain = skip (&text, "identity") && text.at == text.end;
     response->is_encoded |= !is_plain && text.at < text.end;
+    response->is_gzip = (skip (&text, "gzip") || skip (&text, "x-gzip"))
+                        && text.at == text.end;
   } else if (is_header (&text, "transfer-encoding:")) {
     response->is_chunked = skip (&text, "chunked") && text.at == text.end;
   } else if (is_header (&text, "retry-after:")) {

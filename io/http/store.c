@@ -5,9 +5,11 @@
 
 #include <curl/curl.h>
 #include <inttypes.h>
+#include <openssl/crypto.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "src/base/checked.h"
 #include "src/base/cleanup.h"
@@ -252,6 +254,13 @@ rd_http_check_url (const char *what, const char *text)
   return RADIO_OK;
 }
 
+bool
+rd_http_is_gzip_key (const char *key)
+{
+  size_t n = strlen (key);
+  return n > 3 && strcasecmp (key + n - 3, ".gz") == 0;
+}
+
 /* "URL/KEY", where all but letters, digits and -._~/ of the key is
  * percent-encoded; allocated.  NULL without memory (the message is set). */
 static char *
@@ -268,6 +277,8 @@ join_url (const char *url, const char *key)
 struct http_store {
   struct rd_io base;
   struct rd_http *http;
+  bool has_encoded_keys;
+  char *query;                /* NULL: none */
 };
 
 static enum radio_status
@@ -278,13 +289,14 @@ check_response (struct rd_http_task *task, size_t *nbytes)
   case 200: case 206: case 416:
     return rd_http_read_check (task, nbytes);
   case 404: case 410:
-    return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no such object", task->url);
+    return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no such object",
+                    rd_http_name (task));
   case 401: case 403:
     return rd_fail (RADIO_ERROR_PERMISSION, "%s: the server denies access "
-                    "(status %u)", task->url, status);
+                    "(status %u)", rd_http_name (task), status);
   default:
     return rd_fail (RADIO_ERROR_IO, "%s: the server answers with status %u",
-                    task->url, status);
+                    rd_http_name (task), status);
   }
 }
 
@@ -294,9 +306,27 @@ finish_get (struct rd_http_task *task)
   struct rd_http_read *read = (struct rd_http_read *) task;
   struct rd_io_get *get = read->get;
   rd_http_read_end (read);
-  rd_free ((char *) task->url);
+  if (task->url != task->name)
+    rd_free ((char *) task->url);
+  rd_free ((char *) task->name);
   rd_free (read);
   get->done (get);
+}
+
+/* "URL?QUERY"; allocated.  NULL without memory (the message is set). */
+static char *
+join_query (const char *url, const char *query)
+{
+  size_t url_nbytes = strlen (url), query_nbytes = strlen (query);
+  char *joined = rd_malloc (url_nbytes + 1 + query_nbytes + 1);
+  if (joined == NULL) {
+    rd_fail_memory (url_nbytes + query_nbytes + 2);
+    return NULL;
+  }
+  memcpy (joined, url, url_nbytes);
+  joined[url_nbytes] = '?';
+  memcpy (joined + url_nbytes + 1, query, query_nbytes + 1);
+  return joined;
 }
 
 static enum radio_status
@@ -306,13 +336,21 @@ submit_get (struct http_store *store, struct rd_io_get *get)
   RD_FREE struct rd_http_read *read = rd_calloc (1, sizeof *read);
   if (read == NULL)
     return rd_fail_memory (sizeof *read);
-  RD_FREE char *url = join_url (store->base.uri, get->key);
-  if (url == NULL)
+  RD_FREE char *name = store->has_encoded_keys
+                       ? rd_key_join (store->base.uri, get->key)
+                       : join_url (store->base.uri, get->key);
+  if (name == NULL)
     return RADIO_ERROR_MEMORY;
-  read->task.url = url;
+  RD_FREE char *url = store->query ? join_query (name, store->query) : NULL;
+  if (store->query && url == NULL)
+    return RADIO_ERROR_MEMORY;
+  read->task.name = name;
+  read->task.url = url ? url : name;
+  read->task.is_gzip_file = rd_http_is_gzip_key (get->key);
   read->task.check = check_response;
   read->task.done = finish_get;
   RD_TRY (rd_http_read_begin (read, store->http, &store->base, get));
+  (void) RD_STEAL (name);
   (void) RD_STEAL (url);
   (void) RD_STEAL (read);
   return RADIO_OK;
@@ -394,6 +432,9 @@ http_close (struct rd_io *io)
 {
   struct http_store *store = (struct http_store *) io;
   rd_http_close (store->http);
+  if (store->query)
+    OPENSSL_cleanse (store->query, strlen (store->query));
+  rd_free (store->query);
   rd_free (io->uri);
   rd_free (store);
 }
@@ -416,11 +457,10 @@ static const struct rd_io_ops http_ops = {
   .sweep = http_sweep,
 };
 
-enum radio_status
-rd_io_http_open (const char *url, const struct rd_http_options *options,
-                 struct rd_io **io)
+static enum radio_status
+open_store (const char *url, const char *query, bool has_encoded_keys,
+            const struct rd_http_options *options, struct rd_io **io)
 {
-  RD_TRY (rd_http_check_url ("the store's URL", url));
   size_t n = strlen (url);
   while (n > 0 && url[n - 1] == '/')
     n--;
@@ -428,7 +468,8 @@ rd_io_http_open (const char *url, const struct rd_http_options *options,
   if (store == NULL)
     return rd_fail_memory (sizeof *store);
   RD_FREE char *uri = rd_strndup (url, n);
-  if (uri == NULL)
+  RD_FREE char *copy = query ? rd_strdup (query) : NULL;
+  if (uri == NULL || (query && copy == NULL))
     return rd_fail_memory (n + 1);
   RD_TRY (rd_http_open (options, &store->http));
   store->base.ops = &http_ops;
@@ -436,6 +477,29 @@ rd_io_http_open (const char *url, const struct rd_http_options *options,
   store->base.coalesce_cap_nbytes = RD_HTTP_CAP_NBYTES;
   store->base.piece_nbytes = RD_HTTP_PIECE_NBYTES;
   store->base.uri = RD_STEAL (uri);
+  store->has_encoded_keys = has_encoded_keys;
+  store->query = RD_STEAL (copy);
   *io = &RD_STEAL (store)->base;
   return RADIO_OK;
+}
+
+enum radio_status
+rd_io_http_open (const char *url, const struct rd_http_options *options,
+                 struct rd_io **io)
+{
+  RD_TRY (rd_http_check_url ("the store's URL", url));
+  return open_store (url, NULL, false, options, io);
+}
+
+enum radio_status
+rd_io_http_open_files (const char *url, const char *query,
+                       const struct rd_http_options *options,
+                       struct rd_io **io)
+{
+  RD_TRY (rd_http_check_url ("the file's URL", url));
+  for (const char *p = query ? query : ""; *p; p++)
+    if (*p <= ' ' || *p >= 0x7f)
+      return rd_fail (RADIO_ERROR_ARGUMENT, "the file's URL: a character of "
+                      "its query must be percent-encoded");
+  return open_store (url, query, true, options, io);
 }

@@ -164,7 +164,7 @@ parse (struct http_peer *peer, struct request *request)
   memcpy (peer->path, path, n);
   peer->path[n] = '\0';
   pthread_mutex_unlock (&peer->mutex);
-  parse_path (request, path, n);
+  parse_path (request, path, strcspn (path, " ?"));
   parse_range (request);
 }
 
@@ -308,7 +308,8 @@ send_part (int fd, const struct request *request,
   else if (fault != HTTP_UNTOLD_RANGE)
     ok = ok && send_text (fd, "content-range:bytes %llu-%llu/%llu\r\n",
                           first, last, size);
-  ok = ok && send_text (fd, "\r\n");
+  ok = ok && send_text (fd, fault == HTTP_GZIP_FILE
+                        ? "Content-Encoding: x-gzip\r\n\r\n" : "\r\n");
   if (fault == HTTP_DROP_MIDWAY || fault == HTTP_STALL)
     return ok && send_all (fd, object->data + first, n / 2)
            && fault == HTTP_STALL && wait_for_end (fd);

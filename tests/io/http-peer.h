@@ -25,6 +25,7 @@ enum http_fault {
   HTTP_SHORTER,               /* 206 of a part of the requested range */
   HTTP_OTHER_ETAG,            /* another object than before */
   HTTP_ENCODED,               /* says that the body is compressed */
+  HTTP_GZIP_FILE,             /* 206 that says so, of a file that is gzip */
   HTTP_ENDLESS_HEADERS,
   HTTP_NONSENSE,              /* no HTTP at all */
   HTTP_REDIRECT,              /* 302 to the same on "/there/KEY" */
