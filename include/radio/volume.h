@@ -43,14 +43,21 @@ struct radio_file_options {
    * NULL: none. */
   const char *index_folder;
 
+  /* For "s3://" only, as of a store: endpoint, credentials, timeouts.  Copied.
+   * NULL: all from the environment and AWS's files. */
+  const struct radio_s3_options *s3;
+
   /* Must be zero: later versions may have members here. */
-  uint64_t reserved[6];
+  uint64_t reserved[5];
 };
 
 /* Opens an image in its file as a volume, which is read as one in a store:
  * NIfTI-1 or -2, .nii or a pair of .hdr and .img, either of them gzipped, in
- * either byte order.  context may be NULL: the volume has its own.  options may
- * be NULL.
+ * either byte order.  file is a local path, "s3://BUCKET/KEY" (not
+ * percent-encoded), or an "http://" or "https://" URL (percent-encoded, without
+ * a user or '#').  A query, as of a presigned URL, is sent with each request,
+ * and is in no message or profile.  context may be NULL: the volume has its
+ * own.  options may be NULL.
  *
  * Of .nii the rows of a box are read, those that lie close together at once.
  * Of .nii.gz all before the last row is inflated at first; on the way points of
@@ -65,11 +72,20 @@ struct radio_file_options {
  * voxels are first read in order, at once or in parts, and by
  * radio_volume_validate.
  *
- * The file is kept open: one that is replaced is read as it was.  A file that
- * is written to while it is open gives any values, or errors.
+ * A local file is kept open: one that is replaced is read as it was.  A file
+ * that is written to while it is open gives any values, or errors.
+ *
+ * Over a network the header is one request (two of a pair), and rows that lie
+ * close together are one; a .nii.gz is requested ahead of inflating, as far as
+ * is expected to be needed.  An object that is replaced (its ETag or size
+ * changes) is RADIO_ERROR_IO from then on: open it again.  If the server does
+ * not support range requests, the whole file is read into memory, where it may
+ * take half of the memory limit.
+ *
  * Errors: RADIO_ERROR_NOT_FOUND, RADIO_ERROR_FORMAT and
  * RADIO_ERROR_UNSUPPORTED (the message names the file and the header's field),
- * those of reading. */
+ * RADIO_ERROR_ARGUMENT (an invalid URL), RADIO_ERROR_LIMIT, those of
+ * reading. */
 RADIO_API enum radio_status
 radio_volume_open_file (struct radio_context *context, const char *file,
                         const struct radio_file_options *options,

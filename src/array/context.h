@@ -104,6 +104,14 @@ rd_store_open_files (struct rd_io *io,
                      const struct radio_store_options *options,
                      struct radio_store **store) RADIO_USE_RESULT;
 
+/* Opens the folder of a file on a network so; *key is the file's key there,
+ * allocated. */
+enum radio_status
+rd_store_open_remote_file (const char *url,
+                           const struct radio_store_options *options,
+                           struct radio_store **store, char **key)
+  RADIO_USE_RESULT;
+
 /* The number of volumes that are worked on at the same time: one for each
  * thread or, where each step waits for a request, for each connection. */
 #define RD_MAX_IN_FLIGHT 64

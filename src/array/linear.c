@@ -192,10 +192,9 @@ rd_linear_read (struct rd_tile_read *read)
 
 struct object {
   struct rd_linear base;
-  struct radio_store *store;          /* that of the array, which lives longer
-                                         */
+  struct rd_linear_object is;
   struct rd_io_file *file;            /* held */
-  uint64_t offset, object_nbytes;
+  uint64_t offset;
   char key[];
 };
 
@@ -212,11 +211,12 @@ read_run (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
   struct object_job *job = (struct object_job *) base;
   const struct object *object = job->object;
   const struct rd_linear_run *run = &job->runs[task];
-  struct rd_io *io = object->store->io;
+  struct rd_io *io = object->is.store->io;
   struct rd_io_get get = {
     .key = object->key, .file = object->file, .range = RD_RANGE_SPAN,
     .offset = object->offset + run->offset, .nbytes = (size_t) run->nbytes,
-    .into = &scratch->fetched,
+    .into = &scratch->fetched, .object_nbytes = object->is.object_nbytes,
+    .version = object->is.version,
   };
   RD_TRY (rd_read_stop_check (job->read->stop));
   RD_TRY (rd_read_stop_io_read (job->read->stop, io, &get));
@@ -232,8 +232,8 @@ read_object (struct rd_linear *linear, struct rd_tile_read *read,
              const struct rd_linear_run *runs, size_t n)
 {
   struct object *object = (struct object *) linear;
-  const struct radio_context *context = object->store->context;
-  bool is_blocking = object->store->io->ops->is_blocking;
+  const struct radio_context *context = object->is.store->context;
+  bool is_blocking = object->is.store->io->ops->is_blocking;
   unsigned nthreads = is_blocking ? context->nthreads : MAX_REQUESTS;
   struct object_job job = {
     .job = {
@@ -253,7 +253,7 @@ static void
 close_object (struct rd_linear *linear)
 {
   struct object *object = (struct object *) linear;
-  rd_io_release (object->store->io, object->file);
+  rd_io_release (object->is.store->io, object->file);
   rd_free (object);
 }
 
@@ -261,11 +261,11 @@ close_object (struct rd_linear *linear)
 #define LOCAL_CAP_NBYTES ((uint64_t) 512 << 10)
 
 enum radio_status
-rd_linear_object_open (struct radio_store *store, const char *key,
-                       uint64_t offset, struct rd_linear **result)
+rd_linear_object_open (const struct rd_linear_object *is, uint64_t offset,
+                       struct rd_linear **result)
 {
-  size_t nbytes = strlen (key) + 1;
-  struct rd_io *io = store->io;
+  size_t nbytes = strlen (is->key) + 1;
+  struct rd_io *io = is->store->io;
   struct object *object = rd_calloc (1, sizeof *object + nbytes);
   if (!object)
     return rd_fail_memory (sizeof *object + nbytes);
@@ -274,10 +274,10 @@ rd_linear_object_open (struct radio_store *store, const char *key,
     .gap_nbytes = io->coalesce_gap_nbytes,
     .cap_nbytes = rd_max_u64 (io->coalesce_cap_nbytes, LOCAL_CAP_NBYTES),
   };
-  object->store = store;
+  object->is = *is;
   object->offset = offset;
-  memcpy (object->key, key, nbytes);
-  object->file = rd_io_hold (io, key, false);
+  object->is.key = memcpy (object->key, is->key, nbytes);
+  object->file = rd_io_hold (io, object->key, false);
   *result = &object->base;
   return RADIO_OK;
 }

@@ -21,11 +21,18 @@ enum radio_status rd_linear_place (struct rd_tile_read *read,
                                    const unsigned char *bytes)
   RADIO_USE_RESULT;
 
-/* Opens an object of the store, which must live longer, as a source: its bytes
- * from offset on, as they are. */
-enum radio_status rd_linear_object_open (struct radio_store *store,
-                                         const char *key, uint64_t offset,
-                                         struct rd_linear **linear)
-  RADIO_USE_RESULT;
+/* An object that a source reads. */
+struct rd_linear_object {
+  struct radio_store *store;          /* that of the array, which lives longer
+                                         */
+  const char *key;                    /* copied */
+  uint64_t object_nbytes, version;    /* that it must have, as its first
+                                         response said; or 0 (rd_io_get) */
+};
+
+/* Opens an object as a source: its bytes from offset on, as they are. */
+enum radio_status
+rd_linear_object_open (const struct rd_linear_object *object, uint64_t offset,
+                       struct rd_linear **linear) RADIO_USE_RESULT;
 
 #endif /* RD_LINEAR_H */

@@ -388,6 +388,18 @@ rd_points_find (struct rd_points *points, uint64_t output, bool are_members,
   return true;
 }
 
+bool
+rd_points_find_next (struct rd_points *points, uint64_t output,
+                     uint64_t *input)
+{
+  RD_LOCK_SCOPE (&points->mutex);
+  size_t n = output > 0 ? count_before_synced (points, output - 1) : 0;
+  if (n == points->synced.n)
+    return false;
+  *input = points->synced.list[n].input;
+  return true;
+}
+
 size_t
 rd_points_count (struct rd_points *points, size_t *nunsaved)
 {

@@ -95,6 +95,11 @@ bool rd_points_find (struct rd_points *points, uint64_t output,
                      bool are_members, struct rd_point *point,
                      unsigned char *packed);
 
+/* Gets where the first point that is not before an output begins in the file;
+ * false if there is none. */
+bool rd_points_find_next (struct rd_points *points, uint64_t output,
+                          uint64_t *input);
+
 /* Returns the number of points, and of those that were added since the set was
  * last marked as saved. */
 size_t rd_points_count (struct rd_points *points, size_t *nunsaved);

@@ -246,11 +246,33 @@ rd_store_open_io (struct rd_io *io, const struct radio_store_options *options,
   return RADIO_OK;
 }
 
+static bool
+is_s3 (const char *uri)
+{
+  static const char scheme[] = "s3://";
+  return strncasecmp (uri, scheme, sizeof scheme - 1) == 0;
+}
+
+enum radio_status
+rd_store_open_remote_file (const char *url,
+                           const struct radio_store_options *options,
+                           struct radio_store **store, char **key)
+{
+  RD_S3_RESOLVED_SCOPE struct rd_s3_resolved s3 = { 0 };
+  RD_FREE char *name = NULL;
+  struct rd_io *io;
+  if (is_s3 (url))
+    RD_TRY (rd_s3_resolve (&options->s3, &s3));
+  RD_TRY (rd_io_open_file (url, &s3.options, &io, &name));
+  RD_TRY (rd_store_open_files (io, options, store));
+  *key = RD_STEAL (name);
+  return RADIO_OK;
+}
+
 static enum radio_status
 open_uri (const char *uri, const struct radio_store_options *given,
           struct radio_store **store)
 {
-  static const char scheme[] = "s3://";
   struct radio_store_options options = { 0 };
   if (given)
     options = *given;
@@ -258,7 +280,7 @@ open_uri (const char *uri, const struct radio_store_options *given,
   if (strcmp (uri, "memory:") == 0)
     options.create = true;
   struct rd_io *io;
-  if (strncasecmp (uri, scheme, sizeof scheme - 1) == 0) {
+  if (is_s3 (uri)) {
     /* Only S3 uses the environment and the files of profiles. */
     RD_S3_RESOLVED_SCOPE struct rd_s3_resolved s3 = { 0 };
     RD_TRY (rd_s3_resolve (&options.s3, &s3));

@@ -56,19 +56,28 @@ partner_name (const char *file, size_t at, const char *suffix, bool gz)
   return name;
 }
 
+/* True if there is no such file.  Some servers deny access then. */
+static bool
+is_missing (const struct rd_image *image, enum radio_status status)
+{
+  return status == RADIO_ERROR_NOT_FOUND
+         || (image->source && status == RADIO_ERROR_PERMISSION);
+}
+
 /* Open the half of a pair that was not named. */
 static enum radio_status
-open_partner (const char *file, size_t at, const char *suffix,
+open_partner (const struct rd_image *image, size_t at, const char *suffix,
               struct rd_input **input)
 {
+  const char *file = image->file;
   bool gz = ends_with (file, ".gz");
   RD_FREE char *first = partner_name (file, at, suffix, gz);
   RD_FREE char *second = partner_name (file, at, suffix, !gz);
   if (!first || !second)
     return rd_fail_memory (at + sizeof ".hdr.gz");
-  enum radio_status status = rd_input_open (first, input);
-  if (status == RADIO_ERROR_NOT_FOUND)
-    status = rd_input_open (second, input);
+  enum radio_status status = rd_input_open_from (image->source, first, input);
+  if (is_missing (image, status))
+    status = rd_input_open_from (image->source, second, input);
   if (status == RADIO_ERROR_NOT_FOUND)
     return rd_fail (RADIO_ERROR_NOT_FOUND,
                     "%s: its other half is missing: neither %s nor %s "
@@ -142,9 +151,9 @@ open_pair (struct rd_image *image, struct rd_input *header)
                     "not supported", file, most >> 20);
 
   if (img > 0)
-    RD_TRY (rd_input_open (file, &image->voxels));
+    RD_TRY (rd_input_open_from (image->source, file, &image->voxels));
   else
-    RD_TRY (open_partner (file, hdr, ".img", &image->voxels));
+    RD_TRY (open_partner (image, hdr, ".img", &image->voxels));
   RD_TRY (check_claim (&image->nifti, image->voxels, file));
   for (uint64_t left = image->nifti.vox_offset; left > 0;) {
     uint64_t step = rd_min_u64 (left, PREFIX_STEP_NBYTES);
@@ -170,9 +179,9 @@ open_image (struct rd_image *image)
   const char *file = image->file;
   size_t img = pair_suffix (file, ".img");
   if (img > 0)
-    RD_TRY (open_partner (file, img, ".hdr", &input));
+    RD_TRY (open_partner (image, img, ".hdr", &input));
   else
-    RD_TRY (rd_input_open (file, &input));
+    RD_TRY (rd_input_open_from (image->source, file, &input));
 
   RD_TRY (append_input (prefix, input, RD_NIFTI1_NBYTES));
   bool is_2 = prefix->nbytes >= 4
@@ -202,13 +211,21 @@ open_image (struct rd_image *image)
 }
 
 enum radio_status
-rd_image_open (const char *file, struct rd_image **result)
+rd_image_open (const char *file, struct rd_image **image)
+{
+  return rd_image_open_from (NULL, file, image);
+}
+
+enum radio_status
+rd_image_open_from (struct rd_input_source *source, const char *file,
+                    struct rd_image **result)
 {
   RD_SCOPE ("open image", RD_IN_METADATA);
   RD_CLEANUP (rd_cleanup_image) struct rd_image *image
     = rd_calloc (1, sizeof *image);
   if (!image)
     return rd_fail_memory (sizeof *image);
+  image->source = source;
   image->file = rd_strdup (file);
   if (!image->file)
     return rd_fail_memory (strlen (file) + 1);

@@ -10,6 +10,7 @@
 
 struct rd_image {
   char *file;                 /* as messages name it */
+  struct rd_input_source *source;     /* NULL: the local disk */
   struct rd_nifti nifti;
   struct rd_buffer prefix;    /* all bytes before the voxels; for a pair all
                                  of the .hdr */
@@ -21,6 +22,12 @@ struct rd_image {
  * half is found beside it, gzipped or not.  A header that claims more
  * voxels than the file can hold is refused here. */
 enum radio_status rd_image_open (const char *file, struct rd_image **image)
+  RADIO_USE_RESULT;
+
+/* The same of files of a source, which lives longer; NULL: the local disk. */
+enum radio_status rd_image_open_from (struct rd_input_source *source,
+                                      const char *file,
+                                      struct rd_image **image)
   RADIO_USE_RESULT;
 void rd_image_close (struct rd_image *image);
 RD_DEFINE_CLEANUP (image, struct rd_image, rd_image_close);

@@ -20,6 +20,11 @@
 
 #define INPUT_BUFFER_NBYTES ((size_t) 256 << 10)
 
+/* First read of a source: a header and what mostly follows it; in about one
+ * round trip also over a new connection. */
+#define SOURCE_NBYTES ((size_t) 8 << 10)
+#define SOURCE_GROWTH 8
+
 /* Deflate's limit: 258 bytes from 2 bits. */
 #define DEFLATE_MAX_RATIO 1032
 
@@ -28,9 +33,11 @@
 
 struct rd_input {
   char *file;
+  struct rd_input_source *source;       /* NULL: fd */
+  size_t source_nbytes;         /* of its next read */
   int fd;
   struct rd_file_identity identity;
-  uint64_t taken_nbytes;        /* read from fd */
+  uint64_t taken_nbytes;        /* read from either */
   bool fd_ended;
   bool is_gzip;
   bool in_member;
@@ -39,10 +46,28 @@ struct rd_input {
   unsigned char buffer[INPUT_BUFFER_NBYTES];
 };
 
+/* Reads nbytes or less, but at least one before the end. */
+static enum radio_status
+read_source (struct rd_input *input, void *data, size_t nbytes, size_t *got)
+{
+  struct rd_input_source *source = input->source;
+  size_t step = rd_min_u64 (nbytes, input->source_nbytes);
+  input->source_nbytes = rd_min_u64 (SOURCE_GROWTH * input->source_nbytes,
+                                     INPUT_BUFFER_NBYTES);
+  RD_TRY (source->read (source, input->file, input->taken_nbytes, data, step,
+                        got, &input->identity.nbytes));
+  input->taken_nbytes += *got;
+  input->fd_ended = *got < step
+                    || input->taken_nbytes >= input->identity.nbytes;
+  return RADIO_OK;
+}
+
 /* Read once, or until nbytes are there or the file ends. */
 static enum radio_status
 read_fd (struct rd_input *input, void *data, size_t nbytes, size_t *got)
 {
+  if (input->source)
+    return read_source (input, data, nbytes, got);
   RD_SCOPE_BLOCKING ("read file", RD_IN_DISK);
   *got = 0;
   while (*got < nbytes && !input->fd_ended) {
@@ -115,7 +140,14 @@ has_gzip_magic (const struct rd_input *input)
 }
 
 enum radio_status
-rd_input_open (const char *file, struct rd_input **result)
+rd_input_open (const char *file, struct rd_input **input)
+{
+  return rd_input_open_from (NULL, file, input);
+}
+
+enum radio_status
+rd_input_open_from (struct rd_input_source *source, const char *file,
+                    struct rd_input **result)
 {
   RD_CLEANUP (rd_cleanup_input) struct rd_input *input
     = rd_malloc (sizeof *input);
@@ -129,7 +161,10 @@ rd_input_open (const char *file, struct rd_input **result)
   input->file = rd_strdup (file);
   if (!input->file)
     return rd_fail_memory (strlen (file) + 1);
-  RD_TRY (open_regular (input));
+  input->source = source;
+  input->source_nbytes = SOURCE_NBYTES;
+  if (!source)
+    RD_TRY (open_regular (input));
   RD_TRY (refill (input));
   input->is_gzip = has_gzip_magic (input);
   *result = RD_STEAL (input);
@@ -204,7 +239,7 @@ read_plain (struct rd_input *input, unsigned char *data, size_t nbytes,
     if (done == nbytes || input->fd_ended)
       break;
     n = 0;
-    if (nbytes - done < sizeof input->buffer)
+    if (nbytes - done < sizeof input->buffer || input->source)
       RD_TRY (refill (input));
     else
       RD_TRY (read_fd (input, data + done, nbytes - done, &n));
@@ -218,7 +253,9 @@ read_plain (struct rd_input *input, unsigned char *data, size_t nbytes,
 static enum radio_status
 begin_member (struct rd_input *input)
 {
-  if (input->inflate.avail_in < RD_GZIP_HEADER_NBYTES && !input->fd_ended)
+  while (input->inflate.avail_in < RD_GZIP_HEADER_NBYTES && !input->fd_ended
+         && !rd_gzip_header_is_whole (input->inflate.next_in,
+                                      input->inflate.avail_in))
     RD_TRY (refill (input));
   if (has_gzip_magic (input)) {
     isal_inflate_reset (&input->inflate);
@@ -244,6 +281,31 @@ begin_member (struct rd_input *input)
   return RADIO_OK;
 }
 
+bool
+rd_gzip_header_is_whole (const unsigned char *bytes, size_t nbytes)
+{
+  enum { CRC = 2, EXTRA = 4, NAME = 8, COMMENT = 16 };
+  size_t at = 10;
+  if (nbytes < at)
+    return false;
+  unsigned flags = bytes[3];
+  if (flags & EXTRA) {
+    if (nbytes < at + 2)
+      return false;
+    at += 2 + (bytes[at] | (size_t) bytes[at + 1] << 8);
+  }
+  for (unsigned text = NAME; text <= COMMENT; text <<= 1) {
+    if (!(flags & text))
+      continue;
+    const unsigned char *end = at < nbytes
+      ? memchr (bytes + at, '\0', nbytes - at) : NULL;
+    if (!end)
+      return false;
+    at = (size_t) (end - bytes) + 1;
+  }
+  return nbytes >= at + (flags & CRC ? 2 : 0);
+}
+
 const char *
 rd_inflate_error (int result)
 {
@@ -264,7 +326,9 @@ static enum radio_status
 inflate_some (struct rd_input *input)
 {
   struct inflate_state *state = &input->inflate;
-  if (state->avail_in == 0 && !input->fd_ended)
+  /* ISA-L may have output of its own. */
+  if (state->avail_in == 0 && !input->fd_ended
+      && state->tmp_out_processed == state->tmp_out_valid)
     RD_TRY (refill (input));
   uint32_t avail_in = state->avail_in, avail_out = state->avail_out;
   enum isal_block_state block_state = state->block_state;

@@ -12,12 +12,33 @@
  * follow. */
 #define RD_GZIP_HEADER_NBYTES ((size_t) 68 << 10)
 
+/* True if the bytes contain all of the header of a member that they begin with
+ * (RFC 1952, 2.3). */
+bool rd_gzip_header_is_whole (const unsigned char *bytes, size_t nbytes);
+
 struct rd_input;
+
+/* Where the bytes of files come from that are not on a local disk. */
+struct rd_input_source {
+  /* Reads up to nbytes of a file from an offset on; *got is less at its end
+   * only.  *file_nbytes is the size of all of it. */
+  enum radio_status (*read) (struct rd_input_source *source,
+                             const char *file, uint64_t offset, void *data,
+                             size_t nbytes, size_t *got,
+                             uint64_t *file_nbytes);
+};
 
 /* Says what a result of isal_inflate that is not OK means. */
 const char *rd_inflate_error (int result);
 
 enum radio_status rd_input_open (const char *file, struct rd_input **input)
+  RADIO_USE_RESULT;
+
+/* The same of a source, which lives longer; NULL: the local disk.  Little is
+ * read at first, and more each time. */
+enum radio_status rd_input_open_from (struct rd_input_source *source,
+                                      const char *file,
+                                      struct rd_input **input)
   RADIO_USE_RESULT;
 void rd_input_close (struct rd_input *input);
 RD_DEFINE_CLEANUP (input, struct rd_input, rd_input_close);

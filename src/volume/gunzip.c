@@ -17,6 +17,7 @@
 #include "src/nifti/input.h"
 #include "src/volume/gunzip.h"
 #include "src/volume/inflate.h"
+#include "src/volume/read-ahead.h"
 
 /* Output between two points, at first. */
 #define GAP_NBYTES ((uint64_t) 2 << 20)
@@ -86,18 +87,23 @@ struct gunzip_job {
   size_t *firsts;             /* run of each task, and the end */
 };
 
-/* Returns a session that goes on to an output; that of a check begins with the
- * file. */
+/* Returns a session that goes on to an output, and from there to what is
+ * needed; that of a check begins with the file. */
 static enum radio_status
 begin_session (struct rd_gunzip *gunzip, const struct rd_tile_read *read,
-               uint64_t output, struct rd_session **result)
+               uint64_t output, uint64_t needed_output,
+               struct rd_session **result)
 {
   bool is_fresh = read->fresh_indexes;
   struct rd_session *session RD_CLEANUP (rd_cleanup_session)
     = is_fresh ? NULL : take_idle (gunzip, output);
   if (!session) {
     RD_TRY (rd_session_open (gunzip, read->stop, &session));
+    session->needed_output = needed_output;
     RD_TRY (rd_session_enter (session, is_fresh ? 0 : output));
+  } else {
+    session->needed_output = needed_output;
+    rd_session_expect (session);
   }
   session->stop = read->stop;
   *result = RD_STEAL (session);
@@ -114,8 +120,12 @@ inflate_runs (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
   (void) scratch;
   RD_SCOPE ("inflate", RD_IN_DECODE);
   struct rd_session *session RD_CLEANUP (rd_cleanup_session) = NULL;
+  uint64_t needed = 0;
+  for (size_t i = first; i < end; i++)
+    needed = rd_max_u64 (needed, runs[i].offset + runs[i].nbytes);
   RD_TRY (begin_session (gunzip, job->read,
-                         gunzip->offset + runs[first].offset, &session));
+                         gunzip->offset + runs[first].offset,
+                         gunzip->offset + needed, &session));
   uint64_t begin = session->output;
   for (size_t i = first; i < end; i++) {
     const struct rd_linear_run *run = &runs[i];
@@ -166,12 +176,13 @@ read_from_points (struct rd_gunzip *gunzip, struct rd_tile_read *read,
   RD_FREE size_t *firsts = rd_malloc ((n + 1) * sizeof *firsts);
   if (!firsts)
     return rd_fail_memory ((n + 1) * sizeof *firsts);
+  uint64_t session_nbytes = sizeof (struct rd_session) + 2 * CAP_NBYTES
+    + (gunzip->is_remote ? RD_READ_AHEAD_NBYTES : 0);
   struct gunzip_job job = {
     .job = {
       .run = inflate_runs, .site = &rd_linear_runs_site,
-      .max_active = rd_fetch_share_limit (
-        read, RD_TILE_PARTS, sizeof (struct rd_session) + 2 * CAP_NBYTES,
-        context->nthreads),
+      .max_active = rd_fetch_share_limit (read, RD_TILE_PARTS, session_nbytes,
+                                          context->nthreads),
     },
     .gunzip = gunzip, .read = read, .runs = runs, .firsts = firsts,
   };
@@ -461,7 +472,7 @@ close_gunzip (struct rd_linear *linear)
   struct rd_gunzip *gunzip = (struct rd_gunzip *) linear;
   size_t nunsaved;
   rd_session_close (gunzip->synced.idle);
-  if (gunzip->keep_index && gunzip->has_key
+  if (gunzip->keep_index && gunzip->place.file
       && rd_points_count (gunzip->points, &nunsaved) > 0 && nunsaved > 0) {
     /* An index is of use only later: what was read is right without. */
     enum radio_status ignored = rd_index_keep (
@@ -489,6 +500,9 @@ set_key (struct rd_gunzip *gunzip, const struct rd_file_identity *identity)
   key->inode = identity->inode;
   key->nbytes = nbytes;
   key->mtime_ns = identity->mtime_ns;
+  gunzip->has_key = gunzip->is_remote;
+  if (gunzip->is_remote)
+    return RADIO_OK;
   RD_TRY (read_bytes (gunzip, 0, RD_POINTS_END_NBYTES, &bytes, &file_nbytes));
   key->head_crc32c = rd_crc32c (0, bytes.data, bytes.nbytes);
   RD_TRY (read_bytes (gunzip, tail, RD_POINTS_END_NBYTES, &bytes,
@@ -522,11 +536,12 @@ cleanup_gunzip (struct rd_gunzip **gunzip)
 }
 
 enum radio_status
-rd_gunzip_open (struct radio_store *store, const char *key, uint64_t offset,
+rd_gunzip_open (const struct rd_linear_object *object, uint64_t offset,
                 uint64_t nbytes, const struct rd_gunzip_options *options,
                 struct rd_linear **result)
 {
-  size_t key_nbytes = strlen (key) + 1;
+  struct radio_store *store = object->store;
+  size_t key_nbytes = strlen (object->key) + 1;
   struct rd_gunzip *gunzip RD_CLEANUP (cleanup_gunzip)
     = rd_calloc (1, sizeof *gunzip + key_nbytes);
   if (!gunzip)
@@ -536,12 +551,14 @@ rd_gunzip_open (struct radio_store *store, const char *key, uint64_t offset,
     .gap_nbytes = RUN_GAP_NBYTES, .cap_nbytes = CAP_NBYTES,
   };
   gunzip->store = store;
+  gunzip->object = *object;
+  gunzip->object.key = memcpy (gunzip->key, object->key, key_nbytes);
+  gunzip->is_remote = !store->io->ops->is_blocking;
   gunzip->offset = offset;
   gunzip->nbytes = nbytes;
   gunzip->keep_index = options->keep_index;
   pthread_mutex_init (&gunzip->mutex, NULL);
-  memcpy (gunzip->key, key, key_nbytes);
-  gunzip->file = rd_io_hold (store->io, key, false);
+  gunzip->file = rd_io_hold (store->io, gunzip->key, false);
   if (options->identity)
     RD_TRY (set_key (gunzip, options->identity));
   RD_TRY (rd_points_open (store->context->points,
@@ -549,7 +566,7 @@ rd_gunzip_open (struct radio_store *store, const char *key, uint64_t offset,
                           options->point_gap_nbytes > 0
                           ? options->point_gap_nbytes : GAP_NBYTES,
                           &gunzip->points));
-  if (gunzip->has_key) {
+  if (gunzip->has_key && options->path) {
     RD_TRY (set_place (gunzip, options));
     if (rd_points_count (gunzip->points, NULL) == 0)
       rd_index_find (&gunzip->place, &gunzip->points_key, gunzip->points);

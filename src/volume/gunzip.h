@@ -18,16 +18,19 @@ struct rd_gunzip_options {
   uint64_t point_gap_nbytes;          /* inflated between two points; 0: as
                                          much as is of use */
 
-  /* Of a local file; NULL: its points are for this handle alone. */
+  /* NULL: its points are for this handle alone. */
   const struct rd_file_identity *identity;
+
+  /* Of a local file; NULL: it is none, and its points are not looked for on the
+   * disk, nor kept there. */
   const char *path;
   const char *index_folder;           /* as radio_file_options has it */
   bool keep_index;
 };
 
-/* The object is one of the store, which lives longer.  The elements are the
- * nbytes bytes from offset on, after inflating. */
-enum radio_status rd_gunzip_open (struct radio_store *store, const char *key,
+/* The elements are the nbytes bytes from offset on, after inflating the
+ * object. */
+enum radio_status rd_gunzip_open (const struct rd_linear_object *object,
                                   uint64_t offset, uint64_t nbytes,
                                   const struct rd_gunzip_options *options,
                                   struct rd_linear **linear)

@@ -13,12 +13,18 @@
 #include "src/base/checked.h"
 #include "src/nifti/input.h"
 #include "src/volume/inflate.h"
+#include "src/volume/read-ahead.h"
 
 #define HISTORY_NBYTES RD_POINT_HISTORY_NBYTES
 #define INPUT_NBYTES RD_INFLATE_INPUT_NBYTES
 
 /* Input that is given near a wanted point. */
 #define SMALL_INPUT_NBYTES 64
+
+/* Of a remote file: more than what a point promises, since the last byte of a
+ * block may be the first of the next one; and than what is estimated. */
+#define POINT_MORE_NBYTES 64
+#define ESTIMATE_MORE_NBYTES ((uint64_t) 64 << 10)
 
 /* Output that is not wanted is inflated this much at a time. */
 #define SKIP_NBYTES ((size_t) 256 << 10)
@@ -28,6 +34,7 @@ rd_session_close (struct rd_session *session)
 {
   if (!session)
     return;
+  rd_read_ahead_close (session->ahead);
   rd_buffer_free (&session->window);
   rd_free (session);
 }
@@ -64,6 +71,26 @@ fail_in_file (const struct rd_session *session, const char *why)
  * Input
  *----------------------------------------------------------------------*/
 
+static enum radio_status
+refill_ahead (struct rd_session *session)
+{
+  struct rd_gunzip *gunzip = session->gunzip;
+  size_t got, left = (size_t) (session->input_end - session->inflate.next_in);
+  if (!session->ahead)
+    RD_TRY (rd_read_ahead_open (&gunzip->object, gunzip->file,
+                                &session->ahead));
+  memmove (session->buffer, session->inflate.next_in, left);
+  session->inflate.next_in = session->buffer;
+  session->input_end = session->buffer + left;
+  RD_TRY (rd_read_ahead_read (session->ahead, session->stop, session->input,
+                              session->needed_input, session->input_end,
+                              INPUT_NBYTES - left, &got));
+  session->input_end += got;
+  session->input += got;
+  session->at_end = session->input >= gunzip->object.object_nbytes;
+  return RADIO_OK;
+}
+
 /* Adds to the bytes that are left in the buffer. */
 static enum radio_status
 refill (struct rd_session *session)
@@ -76,6 +103,8 @@ refill (struct rd_session *session)
     .offset = session->input, .nbytes = INPUT_NBYTES - left, .into = &read,
   };
   RD_TRY (rd_read_stop_check (session->stop));
+  if (gunzip->is_remote)
+    return refill_ahead (session);
   memmove (session->buffer, session->inflate.next_in, left);
   RD_TRY (rd_io_read (gunzip->store->io, &get));
   if (read.nbytes > 0)
@@ -155,6 +184,34 @@ keep_member (struct rd_session *session)
   }
 }
 
+/* Up to the first point behind what is needed, or by the mean ratio, rather too
+ * much. */
+static void
+expect_input (struct rd_session *session, uint64_t input, uint64_t output)
+{
+  const struct rd_gunzip *gunzip = session->gunzip;
+  uint64_t needed = session->needed_output, point_input;
+  uint64_t object_nbytes = gunzip->object.object_nbytes;
+  uint64_t end = gunzip->offset + gunzip->nbytes;
+  double ratio = (double) object_nbytes / (double) end;
+  double more = needed > output ? 1.125 * ratio * (double) (needed - output)
+                                : 0;
+  if (!gunzip->is_remote)
+    return;
+  if (rd_points_find_next (gunzip->points, needed, &point_input))
+    session->needed_input = point_input + POINT_MORE_NBYTES;
+  else if (needed >= end || more >= (double) object_nbytes)
+    session->needed_input = object_nbytes;
+  else
+    session->needed_input = input + (uint64_t) more + ESTIMATE_MORE_NBYTES;
+}
+
+void
+rd_session_expect (struct rd_session *session)
+{
+  expect_input (session, position (session), session->output);
+}
+
 enum radio_status
 rd_session_enter_at (struct rd_session *session, const struct rd_point *point)
 {
@@ -169,6 +226,7 @@ rd_session_enter_at (struct rd_session *session, const struct rd_point *point)
   session->window.nbytes = 0;
   session->in_member = session->is_resumed = !point->is_member;
   session->is_whole = point->output == 0;
+  expect_input (session, point->input, point->output);
   RD_TRY (seek (session, point->input));
   if (point->is_member)
     return RADIO_OK;

@@ -13,6 +13,7 @@
 /* Input that is read at once. */
 #define RD_INFLATE_INPUT_NBYTES ((size_t) 128 << 10)
 
+struct rd_read_ahead;
 struct rd_session;
 
 /* A member, by what the members before it say. */
@@ -23,7 +24,9 @@ struct rd_claim {
 struct rd_gunzip {
   struct rd_linear base;
   struct radio_store *store;
+  struct rd_linear_object object;
   struct rd_io_file *file;
+  bool is_remote;                     /* input is read ahead */
   uint64_t offset, nbytes;            /* of the elements */
   struct rd_points *points;
   bool has_key, keep_index;
@@ -56,6 +59,10 @@ struct rd_session {
   bool is_whole;                      /* began with the file */
   bool is_claimed;                    /* began at a claim: keeps no points */
   const struct rd_claim *next_claim, *end_claim;   /* that it has to meet */
+  struct rd_read_ahead *ahead;        /* of a remote file; NULL: not begun */
+  uint64_t needed_output;             /* wanted by the read, up to here, */
+  uint64_t needed_input;              /* for which so much of the file is
+                                         expected to be needed */
   struct rd_buffer window;            /* output from window_start on */
   uint64_t window_start;
   unsigned char history[ISAL_DEF_HIST_SIZE];
@@ -63,7 +70,8 @@ struct rd_session {
   unsigned char buffer[RD_INFLATE_INPUT_NBYTES];
 };
 
-/* Opens a session of a read, which is nowhere yet. */
+/* Opens a session of a read, which is nowhere yet.  Its needed_output is for
+ * the caller to set, and again when a session goes on. */
 enum radio_status rd_session_open (struct rd_gunzip *gunzip,
                                    struct rd_read_stop *stop,
                                    struct rd_session **session)
@@ -78,6 +86,10 @@ enum radio_status rd_session_enter_at (struct rd_session *session,
   RADIO_USE_RESULT;
 enum radio_status rd_session_enter (struct rd_session *session,
                                     uint64_t output) RADIO_USE_RESULT;
+
+/* Expects how much of a remote file a session needs for its needed_output, from
+ * where it is. */
+void rd_session_expect (struct rd_session *session);
 
 /* Goes on to an output, of which nothing is wanted. */
 enum radio_status rd_session_skip_to (struct rd_session *session,

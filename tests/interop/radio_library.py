@@ -83,7 +83,8 @@ class FileOptions(c.Structure):
     _fields_ = [("point_gap_nbytes", c.c_uint64),
                 ("keep_index", c.c_bool),
                 ("index_folder", c.c_char_p),
-                ("reserved", c.c_uint64 * 6)]
+                ("s3", c.POINTER(S3Options)),
+                ("reserved", c.c_uint64 * 5)]
 
 
 class ArrayOptions(c.Structure):
@@ -187,10 +188,11 @@ class Volume:
                                     c.byref(self.handle)))
 
     @classmethod
-    def of_file(cls, file, point_gap_nbytes=0, keep_index=False):
+    def of_file(cls, file, point_gap_nbytes=0, keep_index=False, **s3):
         volume = cls.__new__(cls)
         volume.handle = c.c_void_p()
-        options = FileOptions(point_gap_nbytes, keep_index)
+        options = FileOptions(point_gap_nbytes, keep_index, None,
+                              c.pointer(S3Options(**s3)) if s3 else None)
         check(lib.radio_volume_open_file(None, os.fsencode(file),
                                          c.byref(options),
                                          c.byref(volume.handle)))
