@@ -554,32 +554,60 @@ take_name (struct finding *finding, const char *name)
   return report_no_name (finding, name, message);
 }
 
-/* True if an operand is a file, which is then not looked for in the store. */
+/* True if an operand is a file, which is then not looked for in the store.  Of
+ * a URL its suffix says so. */
 static bool
 is_file (const struct finding *finding)
 {
   struct stat st;
-  return !(finding->how & RD_NODES_CLOSED)
-         && rd_may_be_path (finding->args, finding->operand)
-         && !rd_is_url (finding->operand)
-         && stat (finding->operand, &st) == 0 && S_ISREG (st.st_mode);
+  if ((finding->how & RD_NODES_CLOSED)
+      || !rd_may_be_path (finding->args, finding->operand))
+    return false;
+  return rd_is_url (finding->operand)
+         ? rd_is_image_url (finding->operand)
+         : stat (finding->operand, &st) == 0 && S_ISREG (st.st_mode);
 }
 
-/* Takes an image in its file, unopened. */
+static int
+open_files (const struct rd_args *args, struct rd_files **files)
+{
+  *files = calloc (1, sizeof **files);
+  if (*files == NULL)
+    return rd_error_memory ();
+  (*files)->s3 = args->s3;
+  return open_context (args, &(*files)->context) == RADIO_OK
+         ? RD_EXIT_OK : rd_error_library (NULL);
+}
+
+/* Takes an image in its file, unopened.  A query may be a signature. */
 static int
 take_file (struct finding *finding)
 {
   struct rd_nodes *nodes = finding->nodes;
-  if (nodes->files == NULL
-      && open_context (finding->args, &nodes->files) != RADIO_OK)
-    return rd_error_library (NULL);
-  const struct rd_target file = {
+  const char *operand = finding->operand;
+  size_t n = rd_shown_nbytes (operand);
+  RD_FREE char *shown = NULL;
+  int failed = nodes->files ? RD_EXIT_OK
+                            : open_files (finding->args, &nodes->files);
+  if (failed)
+    return failed;
+  struct rd_target file = {
     .files = nodes->files, .keep_index = finding->args->keep_index,
   };
+  if (operand[n] != '\0') {
+    shown = strndup (operand, n);
+    file.url = strdup (operand);
+    if (shown == NULL || file.url == NULL) {
+      free (file.url);
+      return rd_error_memory ();
+    }
+    finding->operand = shown;
+  }
   finding->store = NULL;
   finding->root = finding->operand;
-  int failed = take_node (finding, "", true, &file);
+  failed = take_node (finding, "", true, &file);
   finding->root = NULL;
+  finding->operand = operand;
   return failed;
 }
 

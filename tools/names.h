@@ -22,6 +22,15 @@ enum radio_status rd_uri_open (const struct rd_args *args, const char *uri,
                                enum rd_uri_how how,
                                struct radio_store **store);
 
+/* How images in their files are opened. */
+struct rd_files {
+  struct radio_context *context;
+  struct radio_s3_options s3;
+};
+
+/* NULL is legal. */
+void rd_files_close (struct rd_files *files);
+
 /* A node that an operand names. */
 struct rd_target {
   struct radio_store *store;
@@ -31,8 +40,10 @@ struct rd_target {
   struct radio_volume *volume;    /* NULL when it is an array */
   struct radio_array *array;      /* a volume's array is its own */
   bool is_group;                  /* the root, or a folder below it */
-  struct radio_context *files;    /* not NULL: an image in its file, which is
-                                     the name; opened with this context */
+  struct rd_files *files;         /* not NULL: an image in its file, which is
+                                     the name; opened so */
+  char *url;                      /* of such an image with a query, which the
+                                     name does not show; else NULL */
   bool keep_index;                /* of its points of entry, if it is gzip */
 
   /* Applied to the volume when it is opened; or NULL. */
@@ -52,6 +63,9 @@ int rd_target_open (const struct rd_args *args, const char *operand,
                     bool arrays, struct rd_target *target);
 
 void rd_target_close (struct rd_target *target);
+
+/* The operand that names a target again.  Not to be shown. */
+const char *rd_target_operand (const struct rd_target *target);
 #define RD_CLOSE_TARGET RD_CLEANUP (rd_target_close)
 
 /* Kinds of nodes that operands may name besides volumes, and how they are
@@ -85,8 +99,8 @@ struct rd_nodes {
     struct radio_store *store;
   } *roots;                   /* at most one for each operand */
   size_t nroots;
-  struct radio_context *files;  /* of all images in files; NULL: there are
-                                   none */
+  struct rd_files *files;         /* of all images in files; NULL: there are
+                                     none */
 };
 
 /* Called with each node, in order; it may be open.  What is set to NULL (or
@@ -152,6 +166,10 @@ size_t rd_parent_length (const char *path, size_t n, size_t least);
 /* True if an operand begins with http://, https:// or s3://; and how many
  * bytes that takes (0: it does not). */
 bool rd_is_url (const char *operand);
+
+/* True if an operand is the URL of an image's file, by the suffix of its path:
+ * .nii, .hdr or .img, or one of them and .gz. */
+bool rd_is_image_url (const char *operand);
 size_t rd_scheme_nbytes (const char *operand);
 
 /* The URL of a node. */

@@ -178,6 +178,14 @@ rd_args_next (struct rd_args *args)
   }
 }
 
+size_t
+rd_shown_nbytes (const char *operand)
+{
+  bool is_http = strncasecmp (operand, "http://", 7) == 0
+                 || strncasecmp (operand, "https://", 8) == 0;
+  return is_http ? strcspn (operand, "?") : strlen (operand);
+}
+
 bool
 rd_args_want (struct rd_args *args, size_t least, size_t most,
               const char *what)
@@ -185,7 +193,8 @@ rd_args_want (struct rd_args *args, size_t least, size_t most,
   if (args->noperands < least)
     rd_usage_error (args, "%s is missing", what);
   else if (args->noperands > most)
-    rd_usage_error (args, "'%s' is one operand too many",
+    rd_usage_error (args, "'%.*s' is one operand too many",
+                    (int) rd_shown_nbytes (args->operands[most]),
                     args->operands[most]);
   else
     return true;

@@ -166,6 +166,10 @@ int rd_args_next (struct rd_args *args);
 int rd_usage_error (struct rd_args *args, const char *format, ...)
   RADIO_PRINTF (2, 3);
 
+/* The bytes of an operand that may be shown and recorded: of an http URL all
+ * before its query, which may be a signature. */
+size_t rd_shown_nbytes (const char *operand);
+
 /* Each checks the command line, or parses the value of the option that was
  * just returned; false after a usage error. */
 

@@ -324,8 +324,8 @@ open_reader (const struct rd_layout *layout, uint64_t state,
   const struct rd_subject *subject = &layout->subject;
   struct rd_args args = subject->args;
   args.nthreads = 1;
-  int failed = rd_target_open (&args, subject->target.name, false,
-                               &reader->target);
+  int failed = rd_target_open (&args, rd_target_operand (&subject->target),
+                               false, &reader->target);
   if (failed)
     return failed;
   choose_places (&subject->info.array, state, reader);

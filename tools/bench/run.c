@@ -132,7 +132,8 @@ do_scroll (struct run *run, struct outcome *outcome)
   struct rd_args args = subject->args;
   struct rd_target target;
   args.cache_nbytes = 0;
-  int failed = rd_target_open (&args, subject->target.name, false, &target);
+  int failed = rd_target_open (&args, rd_target_operand (&subject->target),
+                               false, &target);
   if (!failed)
     failed = read_planes (run, target.volume, RD_SCROLL_NPLANES, outcome);
   rd_target_close (&target);
@@ -203,8 +204,9 @@ do_open_store (struct run *run, struct outcome *outcome)
     run->bench->warned_cold |= problem != NULL;
   }
   double start = rd_clock_s ();
-  int failed = rd_target_open (&subject->args, subject->target.name, false,
-                           &target);
+  int failed = rd_target_open (&subject->args,
+                               rd_target_operand (&subject->target), false,
+                               &target);
   if (!failed && reads)
     failed = read_plane (run, target.volume, index, nbytes);
   rd_target_close (&target);

@@ -14,6 +14,21 @@ rd_node_clear (struct rd_target *node)
     rd_node_close (node);
   free (node->path);
   free (node->name);
+  free (node->url);
+}
+
+void
+rd_files_close (struct rd_files *files)
+{
+  if (files)
+    radio_context_close (files->context);
+  free (files);
+}
+
+const char *
+rd_target_operand (const struct rd_target *target)
+{
+  return target->url ? target->url : target->name;
 }
 
 /* Keeps a node, which is then no longer the caller's. */
@@ -44,7 +59,8 @@ order_nodes (const struct rd_target *x, const struct rd_target *y)
     order = strcmp (x->path, y->path);
   if (order == 0)
     order = x->is_group - y->is_group;
-  return order == 0 && x->files ? strcmp (x->name, y->name) : order;
+  return order == 0 && x->files ? strcmp (rd_target_operand (x),
+                                          rd_target_operand (y)) : order;
 }
 
 /* Of equals the first found first. */
@@ -126,8 +142,10 @@ open_file (struct rd_target *node)
   RD_FREE char *folder = find_index_folder ();
   const struct radio_file_options options = {
     .keep_index = node->keep_index, .index_folder = folder,
+    .s3 = &node->files->s3,
   };
-  return radio_volume_open_file (node->files, node->name, &options,
+  return radio_volume_open_file (node->files->context,
+                                 rd_target_operand (node), &options,
                                  &node->volume);
 }
 
@@ -175,7 +193,7 @@ rd_nodes_clear (struct rd_nodes *nodes)
     free (nodes->roots[i].name);
   }
   free (nodes->roots);
-  radio_context_close (nodes->files);
+  rd_files_close (nodes->files);
   *nodes = (struct rd_nodes) { 0 };
 }
 
@@ -208,5 +226,5 @@ rd_target_close (struct rd_target *target)
 {
   rd_node_clear (target);
   radio_store_close (target->store);
-  radio_context_close (target->files);
+  rd_files_close (target->files);
 }

@@ -27,6 +27,25 @@ rd_is_url (const char *operand)
   return rd_scheme_nbytes (operand) > 0;
 }
 
+bool
+rd_is_image_url (const char *operand)
+{
+  static const char *const suffixes[] = { ".nii", ".hdr", ".img" };
+  if (!rd_is_url (operand))
+    return false;
+  size_t n = rd_shown_nbytes (operand);
+  bool is_s3 = *operand == 's' || *operand == 'S';
+  if (is_s3 && strpbrk (operand, "*?["))
+    return false;                     /* a pattern */
+  if (n > 3 && strncasecmp (operand + n - 3, ".gz", 3) == 0)
+    n -= 3;
+  for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++)
+    if (n > 4 && strncasecmp (operand + n - 4, suffixes[i], 4) == 0
+        && operand[n - 5] != '/')
+      return true;
+  return false;
+}
+
 size_t
 rd_parent_length (const char *path, size_t n, size_t least)
 {

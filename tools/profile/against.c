@@ -112,7 +112,8 @@ describe_self (const struct rd_measure *measure, const struct rd_args *args)
     json_object_array_add (list, json_object_new_string (number));
   }
   for (size_t i = 0; i < args->noperands; i++)
-    json_object_array_add (list, json_object_new_string (args->operands[i]));
+    json_object_array_add (list, json_object_new_string_len (
+      args->operands[i], (int) rd_shown_nbytes (args->operands[i])));
 
   struct json_object *object = json_object_new_object ();
   rd_json_set_text (object, "program", program);

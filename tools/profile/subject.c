@@ -158,7 +158,8 @@ int
 rd_subject_reopen (struct rd_subject *subject)
 {
   struct rd_target fresh;
-  int failed = rd_target_open (&subject->args, subject->target.name, false,
+  int failed = rd_target_open (&subject->args,
+                               rd_target_operand (&subject->target), false,
                                &fresh);
   if (failed) {
     rd_target_close (&fresh);

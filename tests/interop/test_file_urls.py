@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: MIT
+"""Images in their files behind URLs, of a web server (nginx) and of S3 (Ceph's
+gateway, directly and through a proxy that fails): read as from the disk, exactly
+as nibabel reads them, by few requests."""
+
+import gzip
+import json
+import os
+import threading
+
+import pytest
+from gateway import ACCESS_KEY, SECRET_KEY, REGION
+from radio_library import RadioError, Volume
+from test_files import check_boxes, variants
+from test_http import Web
+from test_s3_faults import Haproxy
+
+IMAGE = "ch2.nii.gz"
+BUCKET = "images"
+FORMS = ["a.nii", "a.nii.gz", "members.nii.gz"]
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory):
+    server = Web(tmp_path_factory.mktemp("web"))
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def files(web, templates):
+    """Returns the folder on the web server with a real image in each form."""
+    folder = web.folder / "www"
+    packed = next(f for f in templates if f.name == IMAGE).read_bytes()
+    content = gzip.decompress(packed)
+    (folder / "a.nii").write_bytes(content)
+    (folder / "a.nii.gz").write_bytes(packed)
+    (folder / "members.nii.gz").write_bytes(b"".join(
+        gzip.compress(content[i:i + 700_000], 1)
+        for i in range(0, len(content), 700_000)))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def array(nib, np, files):
+    return np.asanyarray(
+        nib.load(files / "a.nii").dataobj.get_unscaled()).T
+
+
+@pytest.fixture(scope="module")
+def bucket(gateway, files):
+    """Returns the URI of a bucket with the same files."""
+    client = gateway.client()
+    client.create_bucket(Bucket=BUCKET)
+    for name in FORMS:
+        client.put_object(Bucket=BUCKET, Key=f"sub 1/{name}",
+                          Body=(files / name).read_bytes())
+    return f"s3://{BUCKET}/sub 1"
+
+
+def credentials(endpoint):
+    return {"endpoint": endpoint.encode(), "region": REGION.encode(),
+            "access_key": ACCESS_KEY.encode(),
+            "secret_key": SECRET_KEY.encode()}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_random_boxes_behind_http_equal_nibabel(np, web, array, form):
+    with Volume.of_file(web.url(form), point_gap_nbytes=1 << 20) as volume:
+        check_boxes(np, volume, array, 200, 1)
+
+
+def test_every_type_order_and_form_is_read_behind_http(
+        nib, np, web, files):
+    n = 0
+    for file, data in variants(nib, np, files):
+        with Volume.of_file(web.url(file.name)) as volume:
+            check_boxes(np, volume, data.T, 10, n)
+        n += 1
+    assert n > 30
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_random_boxes_in_s3_equal_nibabel_through_a_failing_proxy(
+        np, gateway, bucket, array, tmp_path, form):
+    proxy = Haproxy(tmp_path, gateway)
+    try:
+        where = credentials(f"http://127.0.0.1:{proxy.port}")
+        with Volume.of_file(f"{bucket}/{form}", 1 << 20, **where) as volume:
+            check_boxes(np, volume, array, 200, 2)
+        found = proxy.stats()
+        assert found["hrsp_5xx"] + found["dreq"] > 3, found
+    finally:
+        proxy.stop()
+
+
+def test_threads_read_one_url_at_once(np, web, array):
+    failed = []
+    with Volume.of_file(web.url("a.nii.gz"), 300_000) as volume:
+
+        def work(seed):
+            try:
+                check_boxes(np, volume, array, 30, seed)
+            except BaseException as error:
+                failed.append(error)
+
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert not failed
+
+
+def nbytes_of(lines):
+    return sum(int(line.split()[-1]) for line in lines)
+
+
+def test_few_requests_are_made(web, radio, files, array, tmp_path):
+    whole = files / "a.nii.gz"
+    for form in FORMS:
+        url = web.url(form)
+        assert len(web.requests(lambda: radio("info", url))) == 1
+    lines = web.requests(lambda: radio(
+        "slice", web.url("a.nii"), "-i", "90", "-o", tmp_path / "p.nii"))
+    assert len(lines) == 2 and nbytes_of(lines) < 60_000, lines
+    lines = web.requests(lambda: radio(
+        "roi", web.url("a.nii"), "--at", "90,90,90", "--size", "32", "-o",
+        tmp_path / "b.nii"))
+    assert len(lines) == 2, lines
+    for form in FORMS[1:]:
+        with Volume.of_file(web.url(form), 500_000) as volume:
+            n = len(array)
+            size = [1, *array.shape[1:]]
+            # All before the last plane, by no byte more than once.
+            lines = web.requests(
+                lambda: volume.read([n - 1, 0, 0], size, array.dtype))
+            assert nbytes_of(lines) < 1.01 * (files / form).stat().st_size
+            # One plane, from a point of entry.
+            for z in 20, 120, 60:
+                lines = web.requests(
+                    lambda z=z: volume.read([z, 0, 0], size, array.dtype))
+                assert len(lines) == 1, lines
+                assert nbytes_of(lines) < whole.stat().st_size / 4, lines
+
+
+CUTS = [
+    ["slice", "--axis", "axial", "-i", "90"],
+    ["slice", "--axis", "coronal", "-i", "100"],
+    ["roi", "--at", "33,45,57", "--size", "64"],
+    ["export"],
+]
+
+
+def test_every_command_prints_and_writes_the_same_as_of_a_file(
+        radio, web, files, gateway, bucket, tmp_path):
+    store = tmp_path / "s.zarr"
+    radio("ingest", "-s", store, "-c", "mr", files / "a.nii.gz")
+    env = gateway.environment()
+    for form in FORMS:
+        places = [str(files / form), web.url(form), f"{bucket}/{form}"]
+        got = []
+        for place in [*places, store / "mr" / "a"]:
+            said = [radio("stats", place, env=env).stdout.split("\n", 1)[1]]
+            facts = json.loads(radio("info", "--json", place, env=env).stdout)
+            for name in ("path", "stored_nbytes", "ratio", "tiling", "codec",
+                         "tile_shape", "shard_shape", "chunk_shape", "codecs",
+                         "source", "source_name", "source_sha256"):
+                facts.pop(name, None)
+            said.append(facts)
+            for i, cut in enumerate(CUTS):
+                out = tmp_path / f"{i}.nii"
+                radio(cut[0], place, *cut[1:], "-o", out, "--overwrite",
+                      env=env)
+                said.append(out.read_bytes())
+            got.append(said)
+        for said in got[1:]:
+            assert said[0] == got[0][0] and said[2:] == got[0][2:]
+        assert got[1][1] == got[0][1] and got[2][1] == got[0][1]
+        for place in places:
+            assert place in radio("ls", place, env=env).stdout
+            assert "a.nii" in radio("ls", "-l", web.url(form)).stdout \
+                or form != "a.nii"
+            assert "ok" in radio("validate", place, env=env).stdout.lower()
+
+
+def test_a_suffix_tells_files_from_stores(radio, web, files):
+    done = radio("info", web.url("none.nii"), status=1)
+    assert "none.nii: no such object" in done.stderr
+    done = radio("info", web.url("none"), status=1)
+    assert "no zarr.json" in done.stderr or "no such" in done.stderr
+    done = radio("info", web.url("a.nii/"), status=1)
+    assert "zarr.json" in done.stderr or "no such" in done.stderr
+
+
+def test_presigned_urls_work_and_are_shown_without_their_signature(
+        radio, gateway, bucket, array, np, tmp_path):
+    url = gateway.client().generate_presigned_url(
+        "get_object", Params={"Bucket": BUCKET, "Key": "sub 1/a.nii.gz"})
+    assert "Signature" in url
+    env = {k: v for k, v in os.environ.items() if not k.startswith("AWS_")}
+    secret = url.split("Signature=")[1].split("&")[0]
+    for i, args in enumerate((
+            ["info", url], ["slice", url, "-o", tmp_path / "s.png"],
+            ["export", url, "-o", tmp_path / "a.nii"], ["ls", "-l", url],
+            ["stats", "--json", url],
+            ["profile", "slice", url, "--runs", "1", "-o",
+             tmp_path / "5.json"])):
+        out = tmp_path / f"{i}.json"
+        done = radio(*args, env={**env, "RADIO_PROFILE": str(out)})
+        assert secret not in done.stdout + done.stderr
+        assert "a.nii.gz" in out.read_text()
+        assert secret not in out.read_text()
+    with Volume.of_file(url) as volume:
+        check_boxes(np, volume, array, 20, 7)
+    wrong = url.replace(secret, "wrong" + secret)
+    done = radio("info", wrong, status=1, env=env)
+    assert "denies access (status 403)" in done.stderr
+    assert secret not in done.stderr
+    with pytest.raises(RadioError) as found:
+        Volume.of_file(wrong)
+    assert secret not in str(found.value)
+
+
+def test_options_of_s3_are_those_of_stores(radio, gateway, bucket):
+    gateway.client().put_object_acl(Bucket=BUCKET, Key="sub 1/a.nii",
+                                    ACL="public-read")
+    env = {k: v for k, v in os.environ.items() if not k.startswith("AWS_")}
+    env["AWS_ENDPOINT_URL_S3"] = gateway.url()
+    radio("info", f"{bucket}/a.nii", env={**env, "RADIO_S3": "anonymous"})
+    done = radio("info", f"{bucket}/a.nii.gz", status=1,
+                 env={**env, "RADIO_S3": "anonymous"})
+    assert "a.nii.gz" in done.stderr and "AccessDenied" in done.stderr
+    done = radio("info", f"{bucket}/none.nii", status=1,
+                 env=gateway.environment())
+    assert "none.nii" in done.stderr and done.stderr.count("\n") == 1
