@@ -42,19 +42,29 @@ run_in_scope (struct rd_args *args)
   return status;
 }
 
-/* Runs a command, recorded when RADIO_PROFILE names a file.  A profile that
- * cannot be written is reported, and the exit status stays. */
+static bool
+is_set (const char *variable)
+{
+  const char *value = getenv (variable);
+  return value != NULL && *value != '\0';
+}
+
+/* Runs a command, recorded when RADIO_PROFILE names a file, or to find slow
+ * runs.  A profile that cannot be written is reported, and the exit status
+ * stays. */
 static int
 run_recorded (struct rd_args *args)
 {
-  const char *variable = getenv ("RADIO_PROFILE");
-  bool is_set = variable != NULL && *variable != '\0';
+  static const char *const variables[] = {
+    "RADIO_PROFILE", "RADIO_PROFILE_SLOW"
+  };
   bool records = args->command == &rd_command_profile
                  || args->command == &rd_command_bench;
-  if (is_set && records)
-    fprintf (stderr, "radio: RADIO_PROFILE is ignored: 'radio %s' makes its "
-             "own recordings\n", args->command->name);
-  if (!is_set || records)
+  for (int i = 0; i < 2; i++)
+    if (is_set (variables[i]) && records)
+      fprintf (stderr, "radio: %s is ignored: 'radio %s' makes its own "
+               "recordings\n", variables[i], args->command->name);
+  if ((!is_set (variables[0]) && !is_set (variables[1])) || records)
     return args->command->run (args);
   bool recorded = radio_profile_from_env () == RADIO_OK;
   if (!recorded)

@@ -827,6 +827,28 @@ measurements_ignore_the_environment () {
     --runs 1 -o y.json
   grep -q "^radio: RADIO_PROFILE is ignored: 'radio profile'" "$tmp/err"
   [ -s y.json ] && [ ! -e ignored.json ]
+  RADIO_PROFILE_SLOW='read>1ns' succeeds profile roi -s s.zarr ct/one \
+    --roi 8 --runs 1 -o y2.json
+  grep -q "^radio: RADIO_PROFILE_SLOW is ignored: 'radio profile'" "$tmp/err"
+  [ -z "$(ls | grep '^read-')" ]
+}
+
+# The program's profile alone, not those of its slow runs, is reported.
+a_profiled_program_looks_for_no_slow_runs () {
+  RADIO_PROFILE_SLOW='open store>1ns' succeeds profile -o y3.json -- \
+    "$RADIO" info -s s.zarr ct/one
+  grep -q '"open store"' y3.json
+  not grep -qE '"(bytes of the ring|trigger)"' y3.json
+}
+
+a_command_writes_its_slow_runs () {
+  mkdir "$tmp/slow-runs"
+  (cd "$tmp/slow-runs"
+   RADIO_PROFILE_SLOW='open store>1ns' "$RADIO" info \
+     -s "$OLDPWD/s.zarr" ct/one >"$tmp/out" 2>"$tmp/err")
+  [ ! -s "$tmp/err" ]
+  [ "$(ls "$tmp/slow-runs" | grep -c '^open-store-[0-9]*-1\.html$')" -eq 1 ]
+  [ "$(ls "$tmp/slow-runs" | wc -l)" -eq 1 ]
 }
 
 has_folder () {
@@ -910,6 +932,8 @@ for test in make_files \
     the_environment_changes_no_status \
     a_command_that_failed_says_so_first_in_its_profile \
     measurements_ignore_the_environment \
+    a_profiled_program_looks_for_no_slow_runs \
+    a_command_writes_its_slow_runs \
     an_interrupted_measurement_leaves_nothing \
     a_command_that_cannot_be_run_again_is_an_error \
     names_of_terminals_are_harmless; do

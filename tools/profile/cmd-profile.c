@@ -164,7 +164,8 @@ run_program (struct wrap *wrap, int *status)
   if (variable == NULL || environment == NULL)
     return false;
   for (size_t i = 0; i < n; i++)
-    if (strncmp (environ[i], "RADIO_PROFILE=", 14) != 0)
+    if (strncmp (environ[i], "RADIO_PROFILE=", 14) != 0
+        && strncmp (environ[i], "RADIO_PROFILE_SLOW=", 19) != 0)
       environment[used++] = environ[i];
   environment[used] = variable;
   /* Buffered output comes before that of the program. */
