@@ -417,18 +417,40 @@ find_clock_jump (struct rd_finder *finder)
                    "right; use portable_clock if it happens again");
 }
 
+/* A part of a request that took so much of the longest self time is what the
+ * scope of that waited for. */
+#define AWAITED_SHARE 0.8
+
+/* The node that has most of a run's time. */
+static size_t
+find_longest (const struct radio_profile *profile)
+{
+  const struct radio_profile_node *nodes = profile->nodes.at;
+  size_t at = 0, awaited = RADIO_NO_PARENT;
+  for (size_t i = 0; i < profile->nodes.n; i++) {
+    bool is_request = nodes[i].edge == RADIO_EDGE_ASYNC
+                      || nodes[i].edge == RADIO_EDGE_PHASE;
+    if (nodes[i].self_ns > nodes[at].self_ns)
+      at = i;
+    if (is_request && (awaited == RADIO_NO_PARENT
+                       || nodes[i].self_ns > nodes[awaited].self_ns))
+      awaited = i;
+  }
+  bool is_awaited = awaited != RADIO_NO_PARENT
+                    && (double) nodes[awaited].self_ns
+                       >= AWAITED_SHARE * (double) nodes[at].self_ns;
+  return is_awaited ? awaited : at;
+}
+
 /* The run that a profile of a slow run is about. */
 static enum radio_status
 find_slow_run (struct rd_finder *finder)
 {
   const struct radio_profile *profile = finder->profile;
   const char *trigger = rd_profile_find_fact (profile, RD_FACT_SLOW_TRIGGER);
-  size_t at = 0;
   if (!trigger || profile->nodes.n == 0)
     return RADIO_OK;
-  for (size_t i = 0; i < profile->nodes.n; i++)
-    if (profile->nodes.at[i].self_ns > profile->nodes.at[at].self_ns)
-      at = i;
+  size_t at = find_longest (profile);
   uint64_t cpu_ns = rd_finder_number (finder, RD_FACT_SLOW_CPU);
   uint64_t lost_ns = rd_finder_number (finder, RD_FACT_RING_BEGIN);
   char cpu[48] = "", lost[112] = "";

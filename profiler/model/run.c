@@ -176,19 +176,32 @@ add_nodes (struct cut *cut)
   return RADIO_OK;
 }
 
-/* The counter that has a node's most bytes, which is that of its spans; or
- * NULL. */
+static size_t
+rank_of (const struct rd_counter *counter)
+{
+  size_t i = 0;
+  while (i < RD_NMOVES && strcmp (rd_moves[i].counter, counter->name) != 0)
+    i++;
+  return i;
+}
+
+/* The counter that has a node's most bytes, which is that of its spans; of
+ * equal ones the most telling; or NULL. */
 static const struct rd_counter *
 counter_of (const struct radio_profile *whole, uint32_t node)
 {
   const struct rd_counter *found = NULL;
   uint64_t most = 0;
   for (size_t i = 0; i < whole->counters.n; i++) {
+    const struct rd_counter *counter = &whole->counters.at[i];
     uint64_t value = rd_profile_value (whole, node, i);
-    if (value <= most || strcmp (whole->counters.at[i].unit, "bytes") != 0)
+    bool is_more = value > most
+                   || (found && value == most
+                       && rank_of (counter) < rank_of (found));
+    if (!is_more || strcmp (counter->unit, "bytes") != 0)
       continue;
     most = value;
-    found = &whole->counters.at[i];
+    found = counter;
   }
   return found;
 }

@@ -144,6 +144,7 @@ def test_one_late_answer_of_a_hundred_gives_one_profile(server, tmp_path):
     assert max(node["total_ns"] for node in phases) > LATE_S / 2 * 1e9
     shown = run_radio("profile", "show", slow).stdout
     assert "A slow run" in shown and late[0].split("/")[-1] in shown
+    assert "most of it in 'first byte'" in " ".join(shown.split())
 
 
 def test_without_a_profile_only_slow_runs_are_written(server, tmp_path):

@@ -179,6 +179,48 @@ what_the_ring_lost_of_a_run_is_reported (void **state)
   }
 }
 
+/* Of a thread that waits for an answer, and the answer: the latter. */
+static void
+what_a_run_waited_for_is_named (void **state)
+{
+  (void) state;
+  for (uint64_t first_ns = 500; first_ns <= 900; first_ns += 400) {
+    struct radio_profile *profile = build_new ("waits");
+    uint32_t lane = build_lane (profile, "main");
+    uint32_t read = build_node (profile, RD_NO_INDEX, "read", "operation");
+    uint32_t wait = build_node (profile, read, "wait", "network");
+    uint32_t get = build_edge_node (profile, read, "GET", "network",
+                                    RADIO_EDGE_ASYNC);
+    uint32_t first = build_edge_node (profile, get, "first byte", "network",
+                                      RADIO_EDGE_PHASE);
+    uint32_t top = build_span (profile, lane, read, 0, 0, 1000);
+    build_span (profile, lane, wait, top, 0, 950);
+    build_last (profile)->wait_ns = 950;
+    uint32_t request = build_span (profile, RD_NO_INDEX, get, top, 0,
+                                   first_ns);
+    build_span (profile, RD_NO_INDEX, first, request, 0, first_ns);
+    build_count (profile, get, "bytes asked", "bytes", 7);
+    build_count (profile, get, "bytes fetched", "bytes", 7);
+    profile->spans.at[request - 1].nbytes = 7;
+    build_finish (profile);
+    struct radio_profile *run;
+    assert_ok (rd_profile_of_run (profile, top, &run));
+    build_fact (run, RD_FACT_SLOW_TRIGGER, "read > 1 us", false);
+    assert_ok (rd_profile_finalize (run));
+    const struct radio_finding *finding = NULL;
+    for (size_t i = 0; i < run->findings.n && !finding; i++)
+      if (strcmp (run->findings.at[i].id, "slow-run") == 0)
+        finding = &run->findings.at[i];
+    assert_non_null (finding);
+    assert_string_equal (run->nodes.at[finding->node].name,
+                         first_ns == 900 ? "first byte" : "wait");
+    assert_string_equal (run->counters.at[0].name, "bytes fetched");
+    assert_int_equal (run->counters.n, 1);
+    radio_profile_close (run);
+    radio_profile_close (profile);
+  }
+}
+
 static void
 an_unknown_id_is_refused (void **state)
 {
@@ -199,6 +241,7 @@ main (void)
     cmocka_unit_test (runs_add_up_to_the_whole),
     cmocka_unit_test (a_run_has_its_requests_texts_and_bytes),
     cmocka_unit_test (what_the_ring_lost_of_a_run_is_reported),
+    cmocka_unit_test (what_a_run_waited_for_is_named),
     cmocka_unit_test (an_unknown_id_is_refused),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
