@@ -159,10 +159,6 @@ reverse_pair64 (struct pair64 value)
       for (; i + STRIP <= end; i += STRIP)                              \
         for (int64_t j = i; j < i + STRIP; j++)                         \
           MOVE_ONE (type, change, j * size, j * size);                  \
-    else if (from_stride == size && to_stride == -size)                 \
-      for (; i + STRIP <= end; i += STRIP)                              \
-        for (int64_t j = i; j < i + STRIP; j++)                         \
-          MOVE_ONE (type, change, j * size, -j * size);                 \
     for (; i < end; i++)                                                \
       MOVE_ONE (type, change, i * from_stride, i * to_stride);          \
   }
@@ -179,6 +175,45 @@ DEFINE_MOVE (swap_32, uint32_t, bswap_32)
 DEFINE_MOVE (swap_64, uint64_t, bswap_64)
 DEFINE_MOVE (swap_pair32, struct pair32, reverse_pair32)
 DEFINE_MOVE (swap_pair64, struct pair64, reverse_pair64)
+
+/* Moves contiguous elements into the opposite order, a word at a time; in
+ * either byte order, since a word's parts are exchanged with each other. */
+#define DEFINE_REVERSE(name, type, reverse)                             \
+  static void                                                           \
+  name (const unsigned char *from, int64_t from_stride,                 \
+        unsigned char *to, int64_t to_stride, uint64_t n,               \
+        size_t item_nbytes)                                             \
+  {                                                                     \
+    const int64_t size = sizeof (type), each = 8 / size;                \
+    int64_t end = (int64_t) n;                                          \
+    int64_t i = 0;                                                      \
+    (void) item_nbytes;                                                 \
+    (void) from_stride;                                                 \
+    (void) to_stride;                                                   \
+    for (; i + each <= end; i += each)                                  \
+      MOVE_ONE (uint64_t, reverse, i * size, -(i + each - 1) * size);   \
+    for (; i < end; i++)                                                \
+      MOVE_ONE (type, AS_IT_IS, i * size, -i * size);                   \
+  }
+
+#define ODD_PARTS UINT64_C (0x0000ffff0000ffff)
+
+static inline uint64_t
+reverse_parts_32 (uint64_t word)
+{
+  return word >> 32 | word << 32;
+}
+
+static inline uint64_t
+reverse_parts_16 (uint64_t word)
+{
+  word = reverse_parts_32 (word);
+  return (word >> 16 & ODD_PARTS) | (word & ODD_PARTS) << 16;
+}
+
+DEFINE_REVERSE (reverse_8, uint8_t, bswap_64)
+DEFINE_REVERSE (reverse_16, uint16_t, reverse_parts_16)
+DEFINE_REVERSE (reverse_32, uint32_t, reverse_parts_32)
 
 static void
 move_raw (const unsigned char *from, int64_t from_stride,
@@ -207,6 +242,20 @@ find_move (const struct rd_type *type, bool swapped)
   case 16: return move_pair64;
   default: return move_raw;
   }
+}
+
+/* Finds a faster move for rows that are contiguous on both sides, but in
+ * opposite orders. */
+static move_fn *
+find_reverse (const struct rd_type *type, bool swapped, int64_t from_stride,
+              int64_t to_stride)
+{
+  int64_t nbytes = (int64_t) type->item_nbytes;
+  if ((swapped && type->unit_nbytes > 1) || from_stride != nbytes
+      || to_stride != -nbytes)
+    return NULL;
+  return nbytes == 1 ? reverse_8 : nbytes == 2 ? reverse_16
+         : nbytes == 4 ? reverse_32 : NULL;
 }
 
 /* Elements converted at a time. */
@@ -469,13 +518,29 @@ has_short_rows (const struct plan *plan)
   return plan->rank > 1 && !plan->swapped
          && plan->to_type.item_nbytes <= sizeof (double)
          && plan->from_strides[axis] == from_item
-         && plan->to_strides[axis] == (int64_t) plan->to_type.item_nbytes
          && plan->shape[axis] <= MANY / 2
          && plan->from_strides[axis - 1]
             == from_item * (int64_t) plan->shape[axis];
 }
 
-/* Converts such rows: into a buffer, from which they are copied. */
+/* Moves n rows of `count' elements each from where they follow each other to
+ * where the rows of a plan lie. */
+static void
+spread_rows (const struct plan *plan, const unsigned char *from,
+             unsigned char *to, size_t count, size_t n)
+{
+  size_t axis = plan->rank - 1, item_nbytes = plan->to_type.item_nbytes;
+  size_t nbytes = count * item_nbytes;
+  int64_t step = plan->to_strides[axis - 1], stride = plan->to_strides[axis];
+  if (stride == (int64_t) item_nbytes) {
+    rd_rows_copy (from, (int64_t) nbytes, to, step, nbytes, n);
+    return;
+  }
+  for (; n > 0; n--, from += nbytes, to += step)
+    plan->move_out (from, (int64_t) item_nbytes, to, stride, count, 0);
+}
+
+/* Converts such rows: into a buffer, from which they are moved. */
 static enum radio_status
 convert_short_rows (const struct plan *plan, const struct rd_box_copy *copy)
 {
@@ -498,9 +563,8 @@ convert_short_rows (const struct plan *plan, const struct rd_box_copy *copy)
                                buffer + i * to_item,
                                left < BLOCK ? left : BLOCK));
       }
-      rd_rows_copy (buffer, (int64_t) (count * to_item),
-                    copy->to + to + step_over (to_step, row), to_step,
-                    count * to_item, n);
+      spread_rows (plan, buffer, copy->to + to + step_over (to_step, row),
+                   count, n);
     }
   while (next_rows (plan, 2, at, &from, &to));
   return RADIO_OK;
@@ -577,6 +641,15 @@ rd_box_copy_run (const struct rd_box_copy *copy)
     copy_whole_rows (&plan, copy);
     return RADIO_OK;
   }
+  move_fn *reverse = by_rows
+    ? find_reverse (&plan.to_type, false, (int64_t) plan.to_type.item_nbytes,
+                    plan.to_strides[axis])
+    : find_reverse (&plan.from_type, plan.swapped, plan.from_strides[axis],
+                    plan.to_strides[axis]);
+  if (reverse && by_rows)
+    plan.move_out = reverse;
+  else if (reverse)
+    plan.move_in = reverse;
   if (by_rows && has_short_rows (&plan))
     return convert_short_rows (&plan, copy);
   uint64_t at[RADIO_MAX_RANK] = { 0 };

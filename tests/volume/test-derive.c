@@ -4,6 +4,7 @@
 #include <config.h>
 
 #include <math.h>
+#include <pthread.h>
 
 #include "tests/alloc-fail.h"
 #include "tests/profile-tree.h"
@@ -164,6 +165,49 @@ statistics_are_computed_once_and_kept (void **state)
   assert_ok (radio_volume_open (store, "ct/a", &volume));
   volume = must_apply (volume, "pad 1 edge | rescale 5,7 | clamp 5,6");
   assert_int_equal (count_tiles (volume, &box), 1);
+  radio_volume_close (volume);
+  radio_store_close (store);
+}
+
+#define NREADERS 4
+
+struct reader {
+  pthread_t thread;
+  struct radio_volume *volume;
+  float voxels[9 * 8 * 7];
+};
+
+static void *
+read_all (void *data)
+{
+  struct reader *reader = data;
+  const struct radio_box whole = { .rank = 3, .size = { 7, 8, 9 } };
+  return radio_volume_read (reader->volume, &whole, RADIO_STORED,
+                            reader->voxels, sizeof reader->voxels, NULL)
+         == RADIO_OK ? NULL : data;
+}
+
+static void
+threads_share_a_derived_volume_and_its_statistics (void **state)
+{
+  (void) state;
+  static struct reader readers[NREADERS];
+  struct nifti_spec spec = small_spec ();
+  struct radio_store *store;
+  struct radio_volume *volume = must_apply (
+    open_image (&store, &spec, "4,3,2"), "pad 1 edge | flip x,z | znorm");
+  for (int i = 0; i < NREADERS; i++) {
+    readers[i].volume = volume;
+    assert_int_equal (pthread_create (&readers[i].thread, NULL, read_all,
+                                      &readers[i]), 0);
+  }
+  for (int i = 0; i < NREADERS; i++) {
+    void *failed;
+    assert_int_equal (pthread_join (readers[i].thread, &failed), 0);
+    assert_null (failed);
+    assert_memory_equal (readers[i].voxels, readers[0].voxels,
+                         sizeof readers[0].voxels);
+  }
   radio_volume_close (volume);
   radio_store_close (store);
 }
@@ -387,6 +431,7 @@ main (void)
     cmocka_unit_test (a_read_is_the_operations_one_after_the_other),
     cmocka_unit_test (only_the_tiles_that_a_box_needs_are_read),
     cmocka_unit_test (statistics_are_computed_once_and_kept),
+    cmocka_unit_test (threads_share_a_derived_volume_and_its_statistics),
     cmocka_unit_test (a_constant_becomes_the_lower_bound_or_zero),
     cmocka_unit_test (what_an_image_cannot_have_is_refused),
     cmocka_unit_test (colours_and_complex_numbers_are_moved_but_not_computed),
