@@ -3,7 +3,9 @@
  *
  * ISA-L does not stop at the bounds of blocks.  Where a point is wanted it is
  * given few bytes at a time, until they end within a block's header: its state
- * then says at which bit the header began, and has the last bytes of output. */
+ * then says at which bit the header began, and has the last bytes of output.
+ * Since each call moves 32 KiB of history, it is first given some more, until
+ * the codes change: a block has begun, and these bytes are inflated again. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -18,8 +20,12 @@
 #define HISTORY_NBYTES RD_POINT_HISTORY_NBYTES
 #define INPUT_NBYTES RD_INFLATE_INPUT_NBYTES
 
-/* Input that is given near a wanted point. */
+/* Input that is given near a wanted point, to find the next block and then its
+ * header; and how much without other codes is too much: those of blocks that
+ * have fixed ones do not change. */
+#define MEDIUM_INPUT_NBYTES ((size_t) 2 << 10)
 #define SMALL_INPUT_NBYTES 64
+#define SAME_CODES_NBYTES ((size_t) 256 << 10)
 
 /* Of a remote file: more than what a point promises, since the last byte of a
  * block may be the first of the next one; and than what is estimated. */
@@ -36,6 +42,7 @@ rd_session_close (struct rd_session *session)
     return;
   rd_read_ahead_close (session->ahead);
   rd_buffer_free (&session->window);
+  rd_free (session->saved);
   rd_free (session);
 }
 
@@ -298,7 +305,7 @@ begin_member (struct rd_session *session)
   return RADIO_OK;
 }
 
-/* Skips the trailer of a member whose checksum is unknown. */
+/* Skips the trailer of a member that is not checked. */
 static enum radio_status
 end_member (struct rd_session *session)
 {
@@ -328,6 +335,43 @@ static enum radio_status
 inflate_some (struct rd_session *session, unsigned char *to, size_t nbytes,
               size_t *got)
 {
+/* Decides what a session near a wanted point inflates next, of the input that
+ * is left.  True if its state was saved for has_begun_block. */
+static bool
+choose_small_input (struct rd_session *session, size_t *given)
+{
+  const struct inflate_state *state = &session->inflate;
+  if (session->close_nbytes == 0
+      && session->same_codes_nbytes < SAME_CODES_NBYTES
+      && state->block_state != ISAL_BLOCK_TYPE0) {
+    if (!session->saved)
+      session->saved = rd_malloc (sizeof *session->saved);
+    if (session->saved) {
+      *session->saved = *state;
+      *given = rd_min_u64 (*given, MEDIUM_INPUT_NBYTES);
+      session->same_codes_nbytes += *given;
+      return true;
+    }
+  }
+  *given = rd_min_u64 (*given, SMALL_INPUT_NBYTES);
+  session->close_nbytes -= rd_min_u64 (*given, session->close_nbytes);
+  return false;
+}
+
+/* True if a block has begun, and its header been read, since the state was
+ * saved. */
+static bool
+has_begun_block (const struct rd_session *session)
+{
+  const struct inflate_state *state = &session->inflate;
+  const struct inflate_state *saved = session->saved;
+  return state->block_state == ISAL_BLOCK_TYPE0
+         || memcmp (&state->lit_huff_code, &saved->lit_huff_code,
+                    sizeof state->lit_huff_code) != 0
+         || memcmp (&state->dist_huff_code, &saved->dist_huff_code,
+                    sizeof state->dist_huff_code) != 0;
+}
+
   struct inflate_state *state = &session->inflate;
   *got = 0;
   while (*got == 0) {
@@ -340,7 +384,8 @@ inflate_some (struct rd_session *session, unsigned char *to, size_t nbytes,
       RD_TRY (refill (session));
     size_t left = input_left (session);
     bool is_near = !session->is_at_start && wants_point (session);
-    size_t given = is_near ? rd_min_u64 (left, SMALL_INPUT_NBYTES) : left;
+    size_t given = left;
+    bool is_saved = is_near && choose_small_input (session, &given);
     state->avail_in = (uint32_t) given;
     state->next_out = to;
     state->avail_out = (uint32_t) nbytes;
@@ -353,14 +398,22 @@ inflate_some (struct rd_session *session, unsigned char *to, size_t nbytes,
     session->output += *got;
     if (state->block_state == ISAL_BLOCK_FINISH)
       RD_TRY (end_member (session));
-    else if (is_near && is_at_header (state))
+    else if (is_near && is_at_header (state)) {
       keep_block (session);
+    if (is_saved && state->block_state != ISAL_BLOCK_FINISH
+        && has_begun_block (session)) {
+      *state = *session->saved;
+      session->close_nbytes = given;
+      continue;
+    }
     else if (*got == 0 && left == 0 && before == state->block_state)
       return fail_in_file (session, "it is cut short");
   }
   return RADIO_OK;
 }
 
+      session->close_nbytes = session->same_codes_nbytes = 0;
+    }
 enum radio_status
 rd_session_skip_to (struct rd_session *session, uint64_t output)
 {

@@ -63,6 +63,10 @@ struct rd_session {
   uint64_t needed_output;             /* wanted by the read, up to here, */
   uint64_t needed_input;              /* for which so much of the file is
                                          expected to be needed */
+  struct inflate_state *saved;        /* before what may hold a block's begin;
+                                         or NULL */
+  size_t close_nbytes;                /* of input that holds one */
+  size_t same_codes_nbytes;           /* that held none */
   struct rd_buffer window;            /* output from window_start on */
   uint64_t window_start;
   unsigned char history[ISAL_DEF_HIST_SIZE];
