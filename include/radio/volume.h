@@ -68,9 +68,10 @@ struct radio_file_options {
  * index_folder, and indexed_gzip's FILE.gzidx, are used if they are of this
  * file; they are trusted as the file itself is.  Members that say how long they
  * are (BGZF, pgzip, mgzip, and radio_export_options.member_nbytes) are inflated
- * by all threads from the first read on.  gzip's checksum is verified when the
- * voxels are first read in order, at once or in parts, and by
- * radio_volume_validate.
+ * by all threads from the first read on.  gzip's checksum is verified by each
+ * read that reaches the last voxel, also from points of entry (but those of
+ * indexed_gzip), which have the checksum of what was inflated before them; and
+ * by radio_volume_validate.
  *
  * A local file is kept open: one that is replaced is read as it was.  A file
  * that is written to while it is open gives any values, or errors.

@@ -22,6 +22,9 @@ struct rd_point {
   uint64_t input;             /* of the file's bytes, where it begins */
   unsigned bit;               /* 0-7, of the first byte */
   bool is_member;             /* a member's header, not a block */
+  bool has_crc32;             /* of a block: the next two are known */
+  uint32_t crc32;             /* of the member's output before it */
+  uint32_t member_nbytes;     /* of that output, modulo 2^32 */
   uint32_t history_nbytes;    /* 0 where a member or its data begin */
   uint32_t packed_nbytes;
   unsigned char *packed;      /* the history, as a deflate stream */

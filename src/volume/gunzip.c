@@ -137,7 +137,7 @@ inflate_runs (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
   RD_COUNT (inflated, session->output - begin);
   if (session->output < gunzip->offset + gunzip->nbytes)
     put_idle (RD_STEAL (session));
-  else if (session->is_whole)
+  else
     return rd_session_finish (session);
   return RADIO_OK;
 }

@@ -25,6 +25,7 @@ enum {
   POINT_NBYTES = 32,
   CRC_NBYTES = 4,
   IS_MEMBER = 1,
+  HAS_CRC32 = 2,
 };
 
 /*------------------------------------------------------------------------
@@ -73,10 +74,13 @@ pack_point (const struct rd_point *point, void *user_data)
   unsigned char bytes[POINT_NBYTES] = { 0 };
   put (bytes, point->output, 8);
   put (bytes + 8, point->input, 8);
-  put (bytes + 16, point->packed_nbytes, 4);
-  put (bytes + 20, point->history_nbytes, 4);
-  bytes[24] = (unsigned char) point->bit;
-  bytes[25] = point->is_member ? IS_MEMBER : 0;
+  put (bytes + 16, point->packed_nbytes, 2);
+  put (bytes + 18, point->history_nbytes, 2);
+  bytes[20] = (unsigned char) point->bit;
+  bytes[21] = (unsigned char) ((point->is_member ? IS_MEMBER : 0)
+                               | (point->has_crc32 ? HAS_CRC32 : 0));
+  put (bytes + 24, point->crc32, 4);
+  put (bytes + 28, point->member_nbytes, 4);
   put (out->data + 40, get (out->data + 40, 8) + 1, 8);
   put (out->data + 48, get (out->data + 48, 8) + point->packed_nbytes, 8);
   RD_TRY (rd_buffer_append (out, bytes, sizeof bytes));
@@ -115,7 +119,8 @@ is_possible (const struct rd_point *point, const struct rd_point *before,
       || point->history_nbytes > RD_POINT_HISTORY_NBYTES
       || point->packed_nbytes > RD_POINT_PACKED_NBYTES
       || (point->history_nbytes == 0) != (point->packed_nbytes == 0)
-      || (point->is_member && (point->bit > 0 || point->history_nbytes > 0)))
+      || (point->is_member && (point->bit > 0 || point->history_nbytes > 0
+                               || point->has_crc32)))
     return false;
   return !before
          || (point->output >= before->output
@@ -129,9 +134,12 @@ get_point (const unsigned char *bytes)
 {
   return (struct rd_point) {
     .output = get (bytes, 8), .input = get (bytes + 8, 8),
-    .packed_nbytes = (uint32_t) get (bytes + 16, 4),
-    .history_nbytes = (uint32_t) get (bytes + 20, 4),
-    .bit = bytes[24], .is_member = bytes[25] & IS_MEMBER,
+    .packed_nbytes = (uint32_t) get (bytes + 16, 2),
+    .history_nbytes = (uint32_t) get (bytes + 18, 2),
+    .bit = bytes[20], .is_member = bytes[21] & IS_MEMBER,
+    .has_crc32 = bytes[21] & HAS_CRC32,
+    .crc32 = (uint32_t) get (bytes + 24, 4),
+    .member_nbytes = (uint32_t) get (bytes + 28, 4),
   };
 }
 

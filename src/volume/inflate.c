@@ -165,6 +165,8 @@ keep_block (struct rd_session *session)
   size_t n = rd_min_u64 ((uint64_t) state->tmp_out_valid, HISTORY_NBYTES);
   struct rd_point point = {
     .output = session->output, .input = bits / 8, .bit = bits % 8,
+    .has_crc32 = !session->is_unchecked, .crc32 = state->crc,
+    .member_nbytes = (uint32_t) (session->output - session->member_start),
   };
   if (rd_point_pack (&point, state->tmp_out_buffer + state->tmp_out_valid - n,
                      n))
@@ -231,13 +233,16 @@ rd_session_enter_at (struct rd_session *session, const struct rd_point *point)
   isal_inflate_init (state);
   session->output = session->window_start = point->output;
   session->window.nbytes = 0;
-  session->in_member = session->is_resumed = !point->is_member;
-  session->is_whole = point->output == 0;
+  session->in_member = !point->is_member;
+  session->is_unchecked = !point->is_member && !point->has_crc32;
+  session->member_start = point->output - point->member_nbytes;
   expect_input (session, point->input, point->output);
   RD_TRY (seek (session, point->input));
   if (point->is_member)
     return RADIO_OK;
-  state->crc_flag = ISAL_DEFLATE;
+  state->crc_flag = point->has_crc32 ? ISAL_GZIP_NO_HDR_VER : ISAL_DEFLATE;
+  state->crc = point->crc32;
+  state->total_out = point->member_nbytes;
   if (point->history_nbytes > 0
       && isal_inflate_set_dict (state, session->history,
                                 point->history_nbytes) != ISAL_DECOMP_OK)
@@ -301,7 +306,8 @@ begin_member (struct rd_session *session)
   isal_inflate_reset (state);
   state->crc_flag = ISAL_GZIP;
   session->in_member = session->is_at_start = true;
-  session->is_resumed = false;
+  session->is_unchecked = false;
+  session->member_start = session->output;
   return RADIO_OK;
 }
 
@@ -310,7 +316,7 @@ static enum radio_status
 end_member (struct rd_session *session)
 {
   session->in_member = false;
-  if (!session->is_resumed)
+  if (!session->is_unchecked)
     return RADIO_OK;
   /* Whole bytes that were taken in after the last block. */
   uint64_t back = (uint64_t) session->inflate.read_in_length / 8;
@@ -329,12 +335,6 @@ is_at_header (const struct inflate_state *state)
          && state->tmp_out_valid > 0 && state->read_in_length >= 0;
 }
 
-/* Inflates up to nbytes; *got may be less.  It is 0 at the end of the file
- * only. */
-static enum radio_status
-inflate_some (struct rd_session *session, unsigned char *to, size_t nbytes,
-              size_t *got)
-{
 /* Decides what a session near a wanted point inflates next, of the input that
  * is left.  True if its state was saved for has_begun_block. */
 static bool
@@ -372,6 +372,12 @@ has_begun_block (const struct rd_session *session)
                     sizeof state->dist_huff_code) != 0;
 }
 
+/* Inflates up to nbytes; *got may be less.  It is 0 at the end of the file
+ * only. */
+static enum radio_status
+inflate_some (struct rd_session *session, unsigned char *to, size_t nbytes,
+              size_t *got)
+{
   struct inflate_state *state = &session->inflate;
   *got = 0;
   while (*got == 0) {
@@ -394,17 +400,19 @@ has_begun_block (const struct rd_session *session)
     int result = isal_inflate (state);
     if (result != ISAL_DECOMP_OK)
       return fail_in_file (session, rd_inflate_error (result));
+    if (is_saved && state->block_state != ISAL_BLOCK_FINISH
+        && has_begun_block (session)) {
+      *state = *session->saved;
+      session->close_nbytes = given;
+      continue;
+    }
     *got = nbytes - state->avail_out;
     session->output += *got;
     if (state->block_state == ISAL_BLOCK_FINISH)
       RD_TRY (end_member (session));
     else if (is_near && is_at_header (state)) {
       keep_block (session);
-    if (is_saved && state->block_state != ISAL_BLOCK_FINISH
-        && has_begun_block (session)) {
-      *state = *session->saved;
-      session->close_nbytes = given;
-      continue;
+      session->close_nbytes = session->same_codes_nbytes = 0;
     }
     else if (*got == 0 && left == 0 && before == state->block_state)
       return fail_in_file (session, "it is cut short");
@@ -412,8 +420,6 @@ has_begun_block (const struct rd_session *session)
   return RADIO_OK;
 }
 
-      session->close_nbytes = session->same_codes_nbytes = 0;
-    }
 enum radio_status
 rd_session_skip_to (struct rd_session *session, uint64_t output)
 {

@@ -54,9 +54,9 @@ struct rd_session {
   bool at_end;                        /* nothing follows input_end */
   bool in_member;
   bool is_at_start;                   /* of a member */
-  bool is_resumed;                    /* began within this member, so that its
-                                         checksum is unknown */
-  bool is_whole;                      /* began with the file */
+  bool is_unchecked;                  /* began within this member, of which the
+                                         checksum before is not known */
+  uint64_t member_start;              /* output before this member */
   bool is_claimed;                    /* began at a claim: keeps no points */
   const struct rd_claim *next_claim, *end_claim;   /* that it has to meet */
   struct rd_read_ahead *ahead;        /* of a remote file; NULL: not begun */
