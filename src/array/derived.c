@@ -69,7 +69,7 @@ static const struct rd_counter_set pad_set = {
   .counters = { [RD_AMOUNT_BYTES] = &rd_count_delivered },
 };
 
-/* Where a piece begins in a request's buffer. */
+/* Returns the first element of a piece in a request's buffer. */
 static unsigned char *
 piece_start (const struct rd_grid_piece *piece,
              const struct radio_request *request, const int64_t *strides)

@@ -49,7 +49,7 @@ RD_DEFINE_CLEANUP (derived, struct rd_derived, rd_derived_free);
 enum radio_status rd_derived_complete (struct rd_derived *derived)
   RADIO_USE_RESULT;
 
-/* How the elements of a request for the source are placed. */
+/* The placement of the elements of a request for the source. */
 struct rd_piece {
   int64_t strides[RADIO_MAX_RANK];
   uint64_t repeat[RADIO_MAX_RANK];    /* an element, that often along strides */

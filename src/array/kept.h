@@ -27,8 +27,8 @@ void rd_kept_clear (struct rd_kept_list *list);
 bool rd_kept_find (struct rd_kept_list *list, const char *key, void *fact,
                    size_t nbytes);
 
-/* Keeps a fact of up to RD_KEPT_NBYTES.  One that cannot be kept, for lack of
- * memory, is none; the oldest of many are forgotten. */
+/* Keeps a fact of up to RD_KEPT_NBYTES.  Does nothing without memory for it;
+ * the oldest of many are forgotten. */
 void rd_kept_add (struct rd_kept_list *list, const char *key,
                   const void *fact, size_t nbytes);
 

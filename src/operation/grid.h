@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where each element of a derived array comes from.  Cropping, padding, flips
+/* The source of each element of a derived array.  Cropping, padding, flips
  * and permutations treat each axis by itself, so that all of them together are
  * one list of segments for each axis: runs of the source's elements, forward or
  * backward, one element that is repeated, or padding of a value. */
@@ -11,8 +11,8 @@
 #include "src/base/cleanup.h"
 #include "src/operation/pipeline.h"
 
-/* The most segments that the axes may have, multiplied: a read of a box is cut
- * into at most so many pieces. */
+/* The most segments that the axes may have, multiplied: the limit of the pieces
+ * into which a read of a box is cut. */
 #define RD_GRID_MAX_PIECES ((uint64_t) 1 << 16)
 
 struct rd_segment {

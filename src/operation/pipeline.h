@@ -26,10 +26,10 @@ enum rd_operation {
   RD_NOPERATIONS
 };
 
-/* What padding is made of, as numpy.pad has it. */
+/* The content of padding, as numpy.pad has it. */
 enum rd_pad_mode { RD_PAD_VALUE, RD_PAD_EDGE, RD_PAD_REFLECT, RD_PAD_WRAP };
 
-/* Where rescale takes its input range from. */
+/* The source of the input range of rescale. */
 enum rd_range_from { RD_FROM_EXTREMES, RD_FROM_VALUES, RD_FROM_PERCENTILES };
 
 /* Positions and sizes are along x, y, z; they are below 2^62 in magnitude. */

@@ -30,7 +30,7 @@ struct rd_kernel {
   double a, b, c;
 };
 
-/* What is done with the values of an array on the way to the caller. */
+/* The computation of an array's values on the way to the caller. */
 struct rd_row_program {
   enum radio_dtype from;      /* stored */
   enum radio_dtype compute;   /* FLOAT32 or FLOAT64 */

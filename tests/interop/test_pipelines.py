@@ -375,6 +375,40 @@ def test_the_48_orientations_are_nibabels(np, nib, tmp_path):
     assert n == 48
 
 
+@pytest.mark.parametrize("axes", ["zyx", "yx", "tczyx"])
+def test_images_of_other_programs_have_pipelines(
+        np, nib, zarr, tmp_path, axes):
+    shape = (2, 3, 4, 5, 6)[-len(axes):]
+    data = np.arange(np.prod(shape), dtype=np.uint16).reshape(shape)
+    store = tmp_path / "a.zarr"
+    group = zarr.open_group(store, mode="w", zarr_format=3)
+    array = group.create_array("0", shape=shape, chunks=shape, dtype="uint16")
+    array[...] = data
+    kinds = {"t": "time", "c": "channel"}
+    scale = [float(2 + i) for i in range(len(axes))]
+    group.attrs["ome"] = {"version": "0.5", "multiscales": [{
+        "axes": [{"name": a, "type": kinds.get(a, "space")} for a in axes],
+        "datasets": [{"path": "0", "coordinateTransformations": [
+            {"type": "scale", "scale": scale}]}]}]}
+    out = tmp_path / "o.nii"
+    run_radio("export", store, "--apply", "rot90 xy | crop 1:,:,:", "-o", out)
+    image = nib.load(out)
+    want = np.rot90(data, 1, (len(axes) - 1, len(axes) - 2))[..., 1:]
+    if axes == "tczyx":
+        want = want.swapaxes(0, 1)          # NIfTI has t before c
+    assert np.array_equal(np.squeeze(image.dataobj), np.squeeze(want.T))
+    # The new x runs against the old y, and begins at its last but one.
+    y, x = scale[-2:]
+    assert image.header.get_zooms()[:2] == (y, x)
+    with pytest.raises(subprocess.CalledProcessError) as failure:
+        run_radio("info", store, "--apply", "reorient RAS")
+    assert "reorient: the orientation is unknown" in failure.value.stderr
+    if axes == "yx":
+        with pytest.raises(subprocess.CalledProcessError) as failure:
+            run_radio("info", store, "--apply", "pad 0,0,1")
+        assert "the image is 2-D and has no axis z" in failure.value.stderr
+
+
 def test_gamma_keeps_the_sign(np, nib, tmp_path):
     data = np.linspace(-4, 4, 60, dtype=np.float32).reshape(3, 4, 5)
     file = tmp_path / "a.nii"
@@ -387,7 +421,7 @@ def test_gamma_keeps_the_sign(np, nib, tmp_path):
 
 
 @pytest.mark.parametrize("dtype", TYPES + ["uint64", "bool"])
-def test_integers_round_to_even_and_saturate_when_told(
+def test_integers_round_to_even_and_saturate_only_by_the_operation(
         np, nib, tmp_path, dtype):
     values = np.array([0, 0.5, 1, 1.5, 2.5, -0.5, -1.5, 126.5, 127.5, 1e3,
                        -1e3, 7e4, 5e9, -5e9, 1e19, 2e19, -1e19, np.inf,

@@ -14,7 +14,7 @@
 #include "src/element/convert.h"
 #include "src/volume/derive/derive.h"
 
-/* What the operations so far have made of a volume. */
+/* The result of the operations so far. */
 struct derivation {
   struct radio_volume *root;          /* without a pipeline */
   size_t axes[3];                     /* of the array: x, y, z */
@@ -315,6 +315,13 @@ apply_step (struct derivation *d, const struct rd_step *steps, size_t i)
   }
 }
 
+/* The path of a volume that is the root of its store is empty. */
+static const char *
+name_of (const struct radio_volume *root)
+{
+  return *root->path ? root->path : root->array->store->io->uri;
+}
+
 /* Does n operations with the root. */
 static enum radio_status
 derive (struct derivation *d, struct radio_volume *root,
@@ -341,11 +348,12 @@ derive (struct derivation *d, struct radio_volume *root,
     enum radio_status status = apply_step (d, steps, i);
     if (status != RADIO_OK)
       return rd_fail_in (status, "%s: operation %zu of the pipeline, %s",
-                         root->path, i + 1,
+                         name_of (root), i + 1,
                          rd_operation_name (steps[i].operation));
   }
   enum radio_status status = rd_grid_check (&d->grid);
-  return status == RADIO_OK ? status : rd_fail_in (status, "%s", root->path);
+  return status == RADIO_OK ? status
+                            : rd_fail_in (status, "%s", name_of (root));
 }
 
 /* Opens the array; the grid, kernels and fills go to it. */
@@ -495,7 +503,7 @@ rd_derive_volume (struct radio_volume *root, const struct rd_step *steps,
   if (meta->has_nifti) {
     enum radio_status status = set_header (&d, derived);
     if (status != RADIO_OK)
-      return rd_fail_in (status, "%s", root->path);
+      return rd_fail_in (status, "%s", name_of (root));
   }
   set_info (&d, derived);
   derived->info.statistics_count = nstatistics;
@@ -505,7 +513,7 @@ rd_derive_volume (struct radio_volume *root, const struct rd_step *steps,
   return RADIO_OK;
 }
 
-/* A volume with a pipeline is derived anew from what that was applied to. */
+/* A volume with a pipeline is derived again, from its root. */
 static enum radio_status
 apply (struct radio_volume *volume, const struct radio_pipeline *pipeline,
        struct radio_volume **result)

@@ -14,7 +14,8 @@
 #include "src/volume/derive/derive.h"
 #include "src/volume/stats/stats.h"
 
-/* Of finite values; a constant has no deviation, however sums are rounded. */
+/* Statistics are of finite values.  A constant has no deviation, however sums
+ * are rounded. */
 static void
 set_statistics (const struct rd_step *step, const struct radio_stats *stats,
                 const struct rd_stats_more *more,
