@@ -123,16 +123,16 @@ begin_whole (struct radio_context *context, struct place *place)
   return RADIO_OK;
 }
 
-/* True if ranges of the file cannot be had; asks again, since a header that is
- * not supported has the same status. */
-static bool
-lacks_ranges (const struct place *place)
+/* Returns RADIO_ERROR_UNSUPPORTED if ranges of the file cannot be had; asks
+ * again, since a header that is not supported has the same status. */
+static enum radio_status
+try_range (const struct place *place)
 {
   RD_BUFFER_SCOPE struct rd_buffer bytes = { 0 };
   struct rd_io_get get = {
     .key = place->key, .range = RD_RANGE_SPAN, .nbytes = 1, .into = &bytes,
   };
-  return rd_io_read (place->store->io, &get) == RADIO_ERROR_UNSUPPORTED;
+  return rd_io_read (place->store->io, &get);
 }
 
 static enum radio_status
@@ -145,8 +145,9 @@ open_remote (struct radio_context *context, struct place *place,
   if (status == RADIO_ERROR_UNSUPPORTED) {
     struct rd_error error;
     rd_error_save (&error, status);
-    if (!lacks_ranges (place))
-      return rd_error_raise (&error);
+    status = try_range (place);
+    if (status != RADIO_ERROR_UNSUPPORTED)
+      return status == RADIO_OK ? rd_error_raise (&error) : status;
     RD_TRY (begin_whole (context, place));
     status = rd_image_open_from (&place->source, place->name, image);
   }

@@ -22,7 +22,7 @@
 #include "src/base/crc32c.h"
 #include "tests/io/http-peer.h"
 
-#define MAX_CONNECTIONS 1024
+#define MAX_CONNECTIONS 8192
 #define MAX_HEARD 64
 #define REQUEST_NBYTES 8192
 #define MAX_SEEN 8192

@@ -6,7 +6,9 @@
 #include <limits.h>
 #include <pthread.h>
 
+#include "src/volume/gunzip.h"
 #include "src/volume/volume.h"
+#include "tests/alloc-fail.h"
 #include "tests/io/http-peer.h"
 #include "tests/volume/fixture.h"
 
@@ -211,6 +213,31 @@ planes_in_any_order_are_right_and_a_check_reads_all (void **state)
       assert_plane (volume, z, &voxels);
     radio_volume_close (volume);
   }
+}
+
+static void
+a_context_keeps_the_points_of_a_url (void **state)
+{
+  (void) state;
+  RD_BUFFER_SCOPE struct rd_buffer voxels = { 0 };
+  struct radio_context *context;
+  struct radio_volume *volume;
+  unsigned npoints[2];
+  assert_ok (radio_context_open (NULL, &context));
+  for (uint32_t seed = 1; seed <= 2; seed++) {
+    /* Another object by the same name has points of its own. */
+    put_large (seed, &voxels);
+    for (unsigned again = 0; again < 2; again++) {
+      assert_ok (open_with (context, "large.nii.gz", &volume));
+      npoints[again] = (unsigned) rd_gunzip_npoints (volume->array->linear);
+      assert_plane (volume, NPLANES - 1, &voxels);
+      assert_plane (volume, 20, &voxels);
+      radio_volume_close (volume);
+    }
+    assert_int_equal (npoints[0], 0);
+    assert_in_range (npoints[1], 2, 100);
+  }
+  radio_context_close (context);
 }
 
 struct reader {
@@ -535,6 +562,42 @@ a_read_ends_while_the_server_is_silent (void **state)
   }
 }
 
+static enum radio_status
+open_and_read (const char *name, void *to)
+{
+  struct radio_volume *volume;
+  RD_TRY (open_with (NULL, name, &volume));
+  enum radio_status status = read_plane (volume, 3, to, NULL);
+  radio_volume_close (volume);
+  return status;
+}
+
+static void
+each_failing_allocation_is_an_error (void **state)
+{
+  (void) state;
+  static unsigned char plane[PLANE_NBYTES];
+  RD_BUFFER_SCOPE struct rd_buffer voxels = { 0 };
+  put_large (1, &voxels);
+  /* The last is read as a whole. */
+  for (size_t i = 0; i < 3; i++)
+    for (size_t nth = 1;; nth++) {
+      http_peer_script (peer, i == 2 ? HTTP_WHOLE : HTTP_OK, 0, UINT_MAX);
+      alloc_fail_nth (nth);
+      enum radio_status status = open_and_read (large_forms[i % 2], plane);
+      if (!alloc_fail_end ()) {
+        assert_ok (status);
+        assert_memory_equal (plane, voxels.data + 3 * PLANE_NBYTES,
+                             PLANE_NBYTES);
+        assert_true (nth > 10);
+        break;
+      }
+      if (status != RADIO_OK)         /* a point that is not kept is none */
+        assert_int_equal (status, RADIO_ERROR_MEMORY);
+    }
+  http_peer_script (peer, HTTP_OK, 0, 0);
+}
+
 #define CASE(fn) cmocka_unit_test_setup_teardown (fn, set_up, tear_down)
 
 int
@@ -544,6 +607,7 @@ main (void)
     CASE (every_form_is_read),
     CASE (a_header_is_one_request_and_so_is_a_plane),
     CASE (planes_in_any_order_are_right_and_a_check_reads_all),
+    CASE (a_context_keeps_the_points_of_a_url),
     CASE (threads_read_one_url_at_once),
     CASE (wrong_responses_are_requested_again),
     CASE (an_object_that_is_replaced_is_an_error),
@@ -554,6 +618,7 @@ main (void)
     CASE (names_are_sent_as_they_are_in_the_url),
     CASE (urls_that_cannot_be_are_errors),
     CASE (a_read_ends_while_the_server_is_silent),
+    CASE (each_failing_allocation_is_an_error),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }
