@@ -28,6 +28,10 @@
 /* What lies between is inflated in any case. */
 #define RUN_GAP_NBYTES ((uint64_t) 64 << 10)
 
+/* Of a remote file as many sessions are active at once, each of which waits for
+ * a request at first. */
+#define MAX_REMOTE_SESSIONS 16
+
 /* Members are inflated in parallel if at least this much is to be inflated; and
  * in tasks of this much, since each ends with a run that the next one begins
  * in. */
@@ -181,13 +185,17 @@ read_from_points (struct rd_gunzip *gunzip, struct rd_tile_read *read,
   struct gunzip_job job = {
     .job = {
       .run = inflate_runs, .site = &rd_linear_runs_site,
-      .max_active = rd_fetch_share_limit (read, RD_TILE_PARTS, session_nbytes,
-                                          context->nthreads),
+      .max_active = rd_fetch_share_limit (
+        read, RD_TILE_PARTS, session_nbytes,
+        gunzip->is_remote ? MAX_REMOTE_SESSIONS : context->nthreads),
     },
     .gunzip = gunzip, .read = read, .runs = runs, .firsts = firsts,
   };
   job.job.n = divide_runs (read, gunzip, runs, n, firsts);
-  return rd_pool_run (context->pool, &job.job);
+  if (!gunzip->is_remote)
+    return rd_pool_run (context->pool, &job.job);
+  return rd_pool_run_apart ((unsigned) rd_min_u64 (job.job.max_active,
+                                                   job.job.n), &job.job);
 }
 
 /*------------------------------------------------------------------------
