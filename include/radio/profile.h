@@ -335,8 +335,8 @@ radio_recorder_fact (struct radio_recorder *recorder, const char *key,
 /* Makes a profile of what was recorded until now, and goes on recording; of a
  * recorder with ring_nbytes.  From any thread, but not from a signal handler.
  * Scopes that are open end in it, and are marked as open; open requests and
- * the memory held are left out.  Threads wait while all but the log is copied,
- * for about a millisecond.
+ * the memory held are left out.  Threads wait while all but the log is copied:
+ * less than a millisecond, but time slices where they lack CPUs.
  *
  * Errors: RADIO_ERROR_UNSUPPORTED (there is no ring), RADIO_ERROR_MEMORY,
  * RADIO_ERROR_FORKED, RADIO_ERROR_ARGUMENT (NULL). */

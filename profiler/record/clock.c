@@ -3,6 +3,7 @@
  * nanoseconds, in clock.h.) */
 #include <config.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
@@ -64,6 +65,15 @@ rd_clock_has_tsc (void)
   return n == (ssize_t) sizeof trusted - 1
          && memcmp (source, trusted, sizeof trusted - 1) == 0;
 #endif
+}
+
+void
+rd_clock_rest (void)
+{
+  const struct timespec pause = { 0, 20000 };
+  int errnum = errno;
+  (void) nanosleep (&pause, NULL);
+  errno = errnum;
 }
 
 void

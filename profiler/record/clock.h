@@ -60,6 +60,11 @@ struct rd_rate {
  * state of the processor, and the kernel uses it as its clock. */
 bool rd_clock_has_tsc (void);
 
+/* Leaves the CPU to others for some 20 us.  A thread that yields instead has it
+ * back after the time slices of all that want it.  Callable by signal
+ * handlers. */
+void rd_clock_rest (void);
+
 /* The clock of this machine. */
 void rd_clock_choose (struct rd_clock *clock, bool portable);
 

@@ -268,13 +268,29 @@ take_chunk (struct rd_writer_state *writer, size_t chunk_slots)
   return true;
 }
 
+void
+rd_log_copy_chunk (const struct radio_recorder *recorder,
+                   struct rd_log_chunk *chunk)
+{
+  unsigned wanted = RD_COPY_WANTED;
+  if (atomic_compare_exchange_strong (&chunk->copying, &wanted,
+                                      RD_COPY_UNDER_WAY)) {
+    size_t place = (uintptr_t) chunk->slots - (uintptr_t) recorder->header;
+    memcpy (recorder->snapshot + place, chunk->slots,
+            chunk->nwanted * sizeof *chunk->slots);
+    atomic_store (&chunk->copying, RD_COPY_NONE);
+  }
+  while (atomic_load (&chunk->copying) != RD_COPY_NONE)
+    rd_clock_rest ();
+}
+
 /* Uses the oldest chunk, which is full, again as the last one. */
 static void
 turn_ring (struct rd_writer_state *writer, size_t chunk_slots)
 {
   struct rd_log *log = &writer->log;
   struct rd_log_chunk *chunk = log->first;
-  RD_LOCK_SCOPE (&writer->recorder->ring_mutex);
+  rd_log_copy_chunk (writer->recorder, chunk);
   leave_chunk (writer);
   retire_chunk (writer, chunk);
   log->first = chunk->next;
@@ -282,7 +298,8 @@ turn_ring (struct rd_writer_state *writer, size_t chunk_slots)
     log->last = NULL;
   log->nchunks--;
   rd_commit ();
-  *chunk = (struct rd_log_chunk) { .slots = chunk->slots };
+  chunk->next = NULL;
+  chunk->nslots = chunk->nretired = 0;
   append_chunk (writer, chunk, chunk_slots);
 }
 

@@ -49,6 +49,11 @@ uint64_t rd_log_mark (const struct rd_writer_state *writer);
 /* Sets the last chunk's count, when nothing is logged any more. */
 void rd_log_finish (struct rd_writer_state *writer);
 
+/* Copies the slots of a chunk to their place in the snapshot, if that wants
+ * them and has not got them yet.  Afterwards it does not read the chunk. */
+void rd_log_copy_chunk (const struct radio_recorder *recorder,
+                        struct rd_log_chunk *chunk);
+
 /* Empties the log, whose chunks are not returned. */
 void rd_log_clear (struct rd_writer_state *writer);
 

@@ -389,7 +389,13 @@ struct rd_log_chunk {
                                  chunk, or the recorder stops */
   size_t nretired;            /* of them, from the first on: their runs are in
                                  the figures of nodes; see log.c */
+  size_t nwanted;             /* of them: a snapshot's */
+  atomic_uint copying;        /* of enum rd_copying */
 };
+
+/* A copy of a chunk for a snapshot.  Its owner makes it if it is about to use
+ * the chunk again. */
+enum rd_copying { RD_COPY_NONE, RD_COPY_WANTED, RD_COPY_UNDER_WAY };
 
 static inline size_t
 rd_span_nslots (const struct rd_log_span *span)
@@ -681,9 +687,10 @@ struct radio_recorder {
   uint64_t ring_nbytes;       /* of the log as a ring; 0: it is none */
   struct rd_account *account; /* of all memory; made when starting */
 
-  /* Held while a ring uses a chunk again, and while the spans in full chunks
-   * are copied: nothing else is locked meanwhile. */
-  pthread_mutex_t ring_mutex;
+  /* Held while a snapshot is taken, without the other one while spans are
+   * copied: to where all of the image goes. */
+  pthread_mutex_t snapshot_mutex;
+  unsigned char *snapshot;
 
   pthread_mutex_t mutex;
   struct {

@@ -4,7 +4,6 @@
 #include <config.h>
 
 #include <inttypes.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -61,7 +60,7 @@ new_recorder (const struct rd_clock *clock)
   if (!recorder)
     return NULL;
   pthread_mutex_init (&recorder->mutex, NULL);
-  pthread_mutex_init (&recorder->ring_mutex, NULL);
+  pthread_mutex_init (&recorder->snapshot_mutex, NULL);
   atomic_init (&recorder->nrefs, 1);
   recorder->generation = rd_process_generation ();
   recorder->serial = atomic_fetch_add (&last_serial, 1) + 1;
@@ -366,8 +365,7 @@ rd_recorder_freeze (struct radio_recorder *recorder)
   if (!recorder->fences)
     rd_process_barrier ();
   for (size_t i = 0; i < n; i++)
-    while (atomic_load (&recorder->synced.writers.at[i]->busy))
-      sched_yield ();
+    rd_writer_await (recorder->synced.writers.at[i]);
   rd_process_leave (recorder);
 
   /* Close frames and requests.  Children began after their parents, on any

@@ -2,7 +2,6 @@
 /* Copies of a recorder that goes on, and profiles of these. */
 #include <config.h>
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -35,17 +34,11 @@ rd_copy_new (size_t nbytes, struct rd_copy *copy)
   return RADIO_OK;
 }
 
-/* Slots of the ring that are copied while the threads go on. */
-struct part {
-  const union rd_log_slot *slots;
-  size_t nslots;
-};
-
 struct snapshot {
   struct rd_copy *copy;
-  struct part *parts;
-  size_t nparts;
-  size_t limit;               /* of parts */
+  struct rd_log_chunk **chunks;         /* copied while the threads go on */
+  size_t nchunks;
+  size_t limit;               /* of chunks */
 };
 
 /* Called with the recorder's mutex held.  Afterwards no thread changes its
@@ -59,8 +52,7 @@ pause_writers (struct radio_recorder *recorder)
   if (!recorder->fences)
     rd_process_barrier ();
   for (size_t i = 0; i < n; i++)
-    while (atomic_load (&recorder->synced.writers.at[i]->busy))
-      sched_yield ();
+    rd_writer_await (recorder->synced.writers.at[i]);
 }
 
 /* The words by which threads enter change meanwhile: each is read at once.
@@ -82,46 +74,53 @@ used_nbytes (const struct rd_image_header *header)
   return (size_t) __atomic_load_n (&header->nbytes, __ATOMIC_RELAXED);
 }
 
-/* Copies slots to their places in the copy. */
-static void
-copy_slots (const struct snapshot *snapshot,
-            const struct rd_image_header *header, const struct part *part)
+/* Where the ring ends, and all else begins. */
+static size_t
+ring_end (const struct rd_image_header *header)
 {
-  memcpy (snapshot->copy->at + ((uintptr_t) part->slots - header->base),
-          part->slots, part->nslots * sizeof *part->slots);
+  return RD_ARENA_HEADER_NBYTES
+         + (((size_t) header->ring_nbytes + 4095) & ~(size_t) 4095);
 }
 
-/* Copies all but the full chunks of logs, which it lists.  False: there is more
- * than there is room for. */
+/* Faults in what is written while the threads are paused: a page takes longer
+ * than its copy. */
+static void
+fault_in (struct rd_copy *copy, const struct rd_image_header *header)
+{
+  volatile unsigned char *at = copy->at;
+  for (size_t i = 0; i < RD_ARENA_HEADER_NBYTES; i += 4096)
+    at[i] = 0;
+  for (size_t i = ring_end (header); i < used_nbytes (header); i += 4096)
+    at[i] = 0;
+}
+
+/* Copies all but the spans, whose chunks it lists.  False: there is more than
+ * there is room for. */
 static bool
 copy_paused (struct snapshot *snapshot, struct radio_recorder *recorder)
 {
   const struct rd_image_header *header = recorder->header;
   const unsigned char *from = (const unsigned char *) header;
-  size_t behind = RD_ARENA_HEADER_NBYTES
-                  + (((size_t) header->ring_nbytes + 4095) & ~(size_t) 4095);
-  size_t nbytes = used_nbytes (header);
+  size_t behind = ring_end (header), nbytes = used_nbytes (header);
   if (nbytes > snapshot->copy->nbytes)
     return false;
   copy_words (snapshot->copy->at, from, RD_ARENA_HEADER_NBYTES);
   copy_words (snapshot->copy->at + behind, from + behind, nbytes - behind);
-  snapshot->nparts = 0;
+  snapshot->nchunks = 0;
   for (size_t i = 0; i < recorder->synced.writers.n; i++) {
     const struct rd_writer_state *writer = recorder->synced.writers.at[i];
-    const struct rd_log_chunk *chunk = writer->log.first;
-    for (; chunk && chunk->next; chunk = chunk->next) {
-      if (snapshot->nparts == snapshot->limit)
+    struct rd_log_chunk *chunk = writer->log.first;
+    for (; chunk; chunk = chunk->next) {
+      if (snapshot->nchunks == snapshot->limit)
         return false;
-      snapshot->parts[snapshot->nparts++]
-        = (struct part) { chunk->slots, chunk->nslots };
-    }
-    if (chunk) {
-      const struct part last = {
-        chunk->slots, (size_t) (writer->log_next - chunk->slots)
-      };
-      copy_slots (snapshot, header, &last);
+      snapshot->chunks[snapshot->nchunks++] = chunk;
+      chunk->nwanted = chunk->next
+        ? chunk->nslots : (size_t) (writer->log_next - chunk->slots);
     }
   }
+  recorder->snapshot = snapshot->copy->at;
+  for (size_t i = 0; i < snapshot->nchunks; i++)
+    atomic_store (&snapshot->chunks[i]->copying, RD_COPY_WANTED);
   return true;
 }
 
@@ -136,14 +135,11 @@ copy_running (struct radio_recorder *recorder, struct snapshot *snapshot,
   pause_writers (recorder);
   rd_clock_anchor (&recorder->clock, &now);
   *is_copied = copy_paused (snapshot, recorder);
-  /* No writer is about to use a chunk again. */
-  pthread_mutex_lock (&recorder->ring_mutex);
   for (size_t i = 0; i < recorder->synced.writers.n; i++)
     rd_writer_resume (recorder->synced.writers.at[i]);
   rd_thread_unlock (&recorder->mutex);
-  for (size_t i = 0; i < snapshot->nparts && *is_copied; i++)
-    copy_slots (snapshot, recorder->header, &snapshot->parts[i]);
-  pthread_mutex_unlock (&recorder->ring_mutex);
+  for (size_t i = 0; i < snapshot->nchunks && *is_copied; i++)
+    rd_log_copy_chunk (recorder, snapshot->chunks[i]);
   if (is_stopped)
     return rd_fail (RADIO_ERROR_ARGUMENT, "radio_recorder_snapshot: the "
                     "recorder was stopped before");
@@ -168,19 +164,23 @@ rd_snapshot_take (struct radio_recorder *recorder, struct rd_copy *copy)
   struct snapshot snapshot = { .copy = copy };
   snapshot.limit = (size_t) (header->ring_nbytes / sizeof (union rd_log_slot)
                              / header->chunk_slots);
-  snapshot.parts = calloc (snapshot.limit, sizeof *snapshot.parts);
-  if (!snapshot.parts)
-    return rd_fail_memory (snapshot.limit * sizeof *snapshot.parts);
+  snapshot.chunks = calloc (snapshot.limit, sizeof (struct rd_log_chunk *));
+  if (!snapshot.chunks)
+    return rd_fail_memory (snapshot.limit * sizeof (struct rd_log_chunk *));
+  pthread_mutex_lock (&recorder->snapshot_mutex);
   enum radio_status status = RADIO_OK;
   bool is_copied = false;
   for (size_t more = MORE_NBYTES;
        more <= MOST_NBYTES && status == RADIO_OK && !is_copied; more *= 2) {
     rd_copy_free (copy);
     status = rd_copy_new (used_nbytes (header) + more, copy);
-    if (status == RADIO_OK)
-      status = copy_running (recorder, &snapshot, &is_copied);
+    if (status != RADIO_OK)
+      break;
+    fault_in (copy, header);
+    status = copy_running (recorder, &snapshot, &is_copied);
   }
-  free (snapshot.parts);
+  pthread_mutex_unlock (&recorder->snapshot_mutex);
+  free (snapshot.chunks);
   return status == RADIO_OK && !is_copied ? rd_fail_memory (copy->nbytes)
                                           : status;
 }

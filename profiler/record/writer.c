@@ -3,7 +3,6 @@
  * refers to it. */
 #include <config.h>
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +17,17 @@
 #define MAX_WRITERS 65536     /* threads at one time */
 
 _Thread_local struct rd_thread rd_this_thread;
+
+/* Mostly it runs on another CPU, and will be out in nanoseconds. */
+#define NTRIES 1000
+
+void
+rd_writer_await (struct rd_writer_state *writer)
+{
+  for (unsigned i = 0; atomic_load (&writer->busy); i++)
+    if (i >= NTRIES)
+      rd_clock_rest ();
+}
 
 /* Without membarrier both sides need a full fence between their store and
  * their load: an exchange has one.  A pause is short, and signal handlers may
@@ -36,7 +46,7 @@ rd_writer_enter_slow (struct rd_writer_state *writer, unsigned attention)
     if (attention & RD_ATTEND_STOPPED)
       return false;
     while (atomic_load (&writer->attention) & RD_ATTEND_PAUSED)
-      sched_yield ();
+      rd_clock_rest ();
   }
 }
 
@@ -278,7 +288,7 @@ rd_recorder_unref (struct radio_recorder *recorder)
   rd_account_unref (recorder->account);
   rd_slow_free (recorder->slow);
   pthread_mutex_destroy (&recorder->mutex);
-  pthread_mutex_destroy (&recorder->ring_mutex);
+  pthread_mutex_destroy (&recorder->snapshot_mutex);
   if (!recorder->arena)
     free (recorder->title);
   rd_arena_free (recorder->arena);

@@ -81,6 +81,9 @@ rd_writer_stop (struct rd_writer_state *writer)
   atomic_fetch_or (&writer->attention, RD_ATTEND_STOPPED);
 }
 
+/* Waits until the thread of a writer that was stopped or paused is not busy. */
+void rd_writer_await (struct rd_writer_state *writer);
+
 /* Pause a writer, and let it go on; as with stopping, its thread may still be
  * busy. */
 static inline void

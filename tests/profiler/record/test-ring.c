@@ -6,6 +6,7 @@
 
 #include "profiler/counters.h"
 #include "profiler/model/profile.h"
+#include "profiler/record/image.h"
 #include "profiler/record/recorder.h"
 #include "tests/profiler/record/history.h"
 
@@ -192,6 +193,39 @@ options_that_contradict_are_refused (void **state)
                 RADIO_ERROR_ARGUMENT, "beside tree_only");
 }
 
+/* It waits for no other thread. */
+static void
+a_thread_copies_what_a_snapshot_wants_before_it_uses_it_again (void **state)
+{
+  (void) state;
+  struct history h;
+  history_start (&h, &ring);
+  for (int i = 0; i < 2000; i++)
+    history_leaf (&h, &a, 7);
+  struct radio_recorder *recorder = h.recorder;
+  struct rd_log_chunk *chunk = recorder->synced.writers.at[0]->log.first;
+  const size_t nbytes = 32 * sizeof *chunk->slots;
+  unsigned char *copy = calloc (1, (size_t) recorder->header->nbytes);
+  unsigned char *before = malloc (nbytes);
+  assert_non_null (copy);
+  assert_non_null (before);
+  memcpy (before, chunk->slots, nbytes);
+  const unsigned char *copied
+    = copy + ((uintptr_t) chunk->slots - (uintptr_t) recorder->header);
+  recorder->snapshot = copy;
+  chunk->nwanted = 32;
+  atomic_store (&chunk->copying, RD_COPY_WANTED);
+  for (int i = 0; i < 2000; i++)
+    history_leaf (&h, &b, 9);
+  assert_int_equal (atomic_load (&chunk->copying), RD_COPY_NONE);
+  assert_memory_equal (copied, before, nbytes);
+  assert_memory_not_equal (chunk->slots, before, nbytes);
+  history_freeze (&h);
+  history_release (&h);
+  free (before);
+  free (copy);
+}
+
 int
 main (void)
 {
@@ -201,6 +235,8 @@ main (void)
     cmocka_unit_test (the_texts_are_those_of_the_last_spans),
     cmocka_unit_test (a_profile_says_how_much_the_ring_holds),
     cmocka_unit_test (options_that_contradict_are_refused),
+    cmocka_unit_test (
+      a_thread_copies_what_a_snapshot_wants_before_it_uses_it_again),
   };
   return run_recording_tests (tests);
 }
