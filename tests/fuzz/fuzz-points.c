@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Hostile files of points of entry.  The first byte selects radio's format, of
  * which the checksum is made right, or indexed_gzip's.  What is accepted is in
- * order and within the gzip file, and what is written of it is read again. */
+ * order and within the gzip file, and what is written of it is read again.  A
+ * third kind is a member's header that may say how long it is. */
 #include <config.h>
 
 #include "src/base/crc32c.h"
+#include "src/nifti/gzip.h"
 #include "src/volume/index-file.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -48,10 +50,16 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t nbytes)
   enum radio_status status;
   if (nbytes < 1)
     return 0;
+  if (data[0] % 3 == 2) {
+    /* Any size that 32 bits say, besides a header and a trailer. */
+    FUZZ_CHECK (rd_gzip_member_nbytes (data + 1, nbytes - 1)
+                <= UINT32_MAX + (uint64_t) nbytes + 10);
+    return 0;
+  }
   FUZZ_CHECK (rd_buffer_append (&bytes, data + 1, nbytes - 1) == RADIO_OK);
   FUZZ_CHECK (rd_points_cache_open (1 << 24, &cache) == RADIO_OK);
   struct rd_points *points = open_points (cache);
-  if (data[0] % 2 == 0) {
+  if (data[0] % 3 == 0) {
     if (bytes.nbytes >= 4) {
       uint32_t crc = rd_crc32c (0, bytes.data, bytes.nbytes - 4);
       for (unsigned i = 0; i < 4; i++)
@@ -83,7 +91,8 @@ put (unsigned char **at, uint64_t number, unsigned nbytes)
     *(*at)++ = (unsigned char) (number >> 8 * i);
 }
 
-/* Own ones of 0 to 3 points, then two of indexed_gzip, of version 0 and 1. */
+/* Own ones of 0 to 3 points, then two of indexed_gzip, of version 0 and 1, and
+ * the headers of pgzip, mgzip (with a name) and BGZF. */
 size_t
 rd_fuzz_seed (unsigned i, unsigned char *out, size_t room)
 {
@@ -110,8 +119,18 @@ rd_fuzz_seed (unsigned i, unsigned char *out, size_t room)
     memcpy (out + 1, bytes.data, bytes.nbytes);
     return bytes.nbytes + 1;
   }
-  if (i > 5)
+  if (i > 8)
     return 0;
+  if (i > 5) {
+    static const char *const headers[] = {
+      "\2\x1f\x8b\10\4\0\0\0\0\0\xff\10\0IG\4\0\0\1\0\0",
+      "\2\x1f\x8b\10\14\0\0\0\0\0\xff\10\0MZ\4\0\0\1\0\0name\0",
+      "\2\x1f\x8b\10\4\0\0\0\0\0\xff\6\0BC\2\0\33\0",
+    };
+    static const size_t sizes[] = { 21, 26, 19 };
+    memcpy (out, headers[i - 6], sizes[i - 6]);
+    return sizes[i - 6];
+  }
   *at++ = 1;
   memcpy (at, "GZIDX", 5);
   at += 5;
