@@ -33,9 +33,10 @@ struct radio_file_options {
    * context's memory limit. */
   uint64_t point_gap_nbytes;
 
-  /* Of .nii.gz: keep the points of entry on the disk, too, as FILE.points, for
-   * every later reader.  They are written when the volume is closed; if neither
-   * the file's folder nor index_folder can be written, they are not kept. */
+  /* Of a local .nii.gz: keep the points of entry on the disk, too, as
+   * FILE.points, for every later reader.  They are written when the volume is
+   * closed; if neither the file's folder nor index_folder can be written, they
+   * are not kept. */
   bool keep_index;
 
   /* A folder of the user's, made if it is missing, for the points of files
@@ -60,18 +61,19 @@ struct radio_file_options {
  * own.  options may be NULL.
  *
  * Of .nii the rows of a box are read, those that lie close together at once.
- * Of .nii.gz all before the last row is inflated at first; on the way points of
- * entry are kept, so that a later read begins at the nearest one, and several
- * threads inflate.  Handles of one file share them, and the context keeps them
- * after the last one was closed, until the file changes (device, inode, size,
- * time, or a checksum of its two ends).  Points of entry in FILE.points or in
- * index_folder, and indexed_gzip's FILE.gzidx, are used if they are of this
- * file; they are trusted as the file itself is.  Members that say how long they
- * are (BGZF, pgzip, mgzip, and radio_export_options.member_nbytes) are inflated
- * by all threads from the first read on.  gzip's checksum is verified by each
- * read that reaches the last voxel, also from points of entry (but those of
- * indexed_gzip), which have the checksum of what was inflated before them; and
- * by radio_volume_validate.
+ * Of .nii.gz all before the last row is inflated at first; on the way points
+ * of entry are kept, so that a later read begins at the nearest one, and
+ * several threads inflate.  Handles of one file share them, and the context
+ * keeps them after the last one was closed, until the file changes (device,
+ * inode, size, time, or a checksum of its two ends; over a network its size
+ * or ETag).  Points of entry in FILE.points or in index_folder, and
+ * indexed_gzip's FILE.gzidx, are used if they are of this file; they are
+ * trusted as the file itself is.  Members that say how long they are (BGZF,
+ * pgzip, mgzip, and radio_export_options.member_nbytes) are inflated by all
+ * threads from the first read of a local file on.  gzip's checksum is
+ * verified by each read that reaches the last voxel, also from points of
+ * entry (but those of indexed_gzip), which have the checksum of what was
+ * inflated before them; and by radio_volume_validate.
  *
  * A local file is kept open: one that is replaced is read as it was.  A file
  * that is written to while it is open gives any values, or errors.
