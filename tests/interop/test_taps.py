@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The taps compile against the headers of the tools that they call, as far as
-a package has them; the stubs of tests/profiler/record/taps are checked so."""
+a package has them; the stubs of tests/profiler/record/taps are checked so.
+bpftrace sees the scopes of a process that runs, where the kernel lets it."""
 
 import importlib.util
 import os
 import pathlib
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -40,3 +42,55 @@ def compile_tap(define, headers):
                     "-Wextra", "-Werror", f"-I{BUILD}", f"-I{SOURCE}",
                     f"-I{SOURCE}/include", "-isystem", headers, define,
                     SOURCE / "profiler" / "record" / "tap.c"], check=True)
+
+
+# Runs scopes when it is told to.
+PROGRAM = """
+import ctypes, sys
+library = ctypes.CDLL(sys.argv[1])
+library.radio_scope_begin.restype = ctypes.c_uint64
+library.radio_scope_end.argtypes = [ctypes.c_uint64]
+class Site(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_char_p)
+                for name in ("name", "category", "function", "file")] + [
+                ("line", ctypes.c_uint), ("kind", ctypes.c_int)]
+site = Site(b"tapped", b"user", b"f", b"f.py", 1, 0)
+library.radio_profile_from_env()
+print("loaded", flush=True)
+sys.stdin.readline()
+for _ in range(1000):
+    library.radio_scope_end(library.radio_scope_begin(ctypes.byref(site)))
+"""
+
+
+def test_bpftrace_counts_the_scopes_of_a_process(tmp_path):
+    bpftrace = shutil.which("bpftrace") or pytest.skip("no bpftrace")
+    library = BUILD / ".libs" / "libradio.so.1"
+    if not library.exists():
+        pytest.skip("no shared library")
+    program = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, library], stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "RADIO_PROFILE": str(tmp_path / "p.json"),
+             "RADIO_PROFILE_TAPS": "1"})
+    assert program.stdout.readline() == b"loaded\n"
+    script = "".join(
+        f"usdt:{library.resolve()}:radio:scope__{what} "
+        f"/str(arg0) == \"tapped\"/ {{ @{what} = count(); }} "
+        for what in ("begin", "end"))
+    tracer = subprocess.Popen(
+        [bpftrace, "-p", str(program.pid), "-e",
+         'BEGIN { printf("ready\\n"); } ' + script],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    lines = []
+    for line in tracer.stdout:
+        lines.append(line)
+        if line == "ready\n":
+            break
+    # Also if it cannot trace: then it has ended.
+    program.communicate(b"\n", timeout=60)
+    said, _ = tracer.communicate(timeout=60)
+    said = "".join(lines) + said
+    if tracer.returncode != 0 or "ready" not in said:
+        pytest.skip("bpftrace cannot trace here: " + said.strip()[-200:])
+    assert "@begin: 1000\n" in said and "@end: 1000\n" in said
