@@ -12,7 +12,7 @@
 #include "src/base/structs.h"
 #include "profiler/counters.h"
 #include "src/array/array.h"
-#include "src/array/cache.h"
+#include "src/array/cache/reads.h"
 #include "src/array/context.h"
 
 /* The cached indexes of one array: this much, but at most a share of the

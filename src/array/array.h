@@ -7,7 +7,7 @@
 
 #include <radio/array.h>
 
-#include "src/array/cache.h"
+#include "src/array/cache/reads.h"
 #include "src/array/context.h"
 #include "src/array/layout.h"
 #include "src/array/linear-source.h"

@@ -11,8 +11,8 @@
 #include "src/base/cleanup.h"
 #include "src/base/structs.h"
 #include "src/array/context.h"
-#include "src/array/cache.h"
-#include "src/array/points.h"
+#include "src/array/cache/reads.h"
+#include "src/array/cache/points.h"
 
 #define DEFAULT_LIMIT_NBYTES ((uint64_t) 1 << 30)
 

@@ -13,7 +13,7 @@
 
 #include <radio/array.h>
 
-#include "src/array/cache.h"
+#include "src/array/cache/reads.h"
 #include "src/array/layout.h"
 
 /* The most chunks of one part of a plan. */

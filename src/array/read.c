@@ -16,7 +16,7 @@
 #include "src/array/fetch.h"
 #include "src/array/layout.h"
 #include "src/array/linear.h"
-#include "src/array/pages.h"
+#include "src/element/pages.h"
 #include "src/element/box.h"
 #include "src/element/copy.h"
 

@@ -5,7 +5,7 @@
 #ifndef RD_INDEX_FILE_H
 #define RD_INDEX_FILE_H
 
-#include "src/array/points.h"
+#include "src/array/cache/points.h"
 #include "src/base/buffer.h"
 
 /* Where the points of a gzip file are kept. */

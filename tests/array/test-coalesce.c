@@ -13,7 +13,7 @@
 #include "tests/io/deferred.h"
 #include "tests/io/wrap.h"
 #include "src/array/fetch.h"
-#include "src/array/cache.h"
+#include "src/array/cache/reads.h"
 
 /* A store that notes each read before it hands it on. */
 struct recorder {

@@ -8,7 +8,7 @@
 #include "tests/unit.h"
 #include "tests/element/random.h"
 
-#include "src/array/cache.h"
+#include "src/array/cache/reads.h"
 
 #define N 10                          /* entries of an index */
 

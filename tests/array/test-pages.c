@@ -7,7 +7,7 @@
 
 #include <radio/radio.h>
 
-#include "src/array/pages.h"
+#include "src/element/pages.h"
 #include "tests/unit.h"
 
 #define MIB ((size_t) 1 << 20)

@@ -3,7 +3,7 @@
  * are read again; none of random reads, or of whole arrays. */
 #include <config.h>
 
-#include "src/array/cache.h"
+#include "src/array/cache/reads.h"
 #include "tests/unit.h"
 
 #include <radio/box.h>

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "src/array/cache.h"
+#include "src/array/cache/reads.h"
 #include "tests/alloc-fail.h"
 #include "tests/element/random.h"
 #include "tests/unit.h"

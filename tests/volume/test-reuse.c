@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "src/array/cache.h"
+#include "src/array/cache/reads.h"
 #include "src/volume/volume.h"
 #include "tests/element/random.h"
 #include "tests/profile-tree.h"

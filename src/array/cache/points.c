@@ -10,7 +10,7 @@
 #include <isa-l/igzip_lib.h>
 
 #include "src/base/checked.h"
-#include "src/array/points.h"
+#include "src/array/cache/points.h"
 
 struct rd_points {
   struct rd_points_cache *cache;

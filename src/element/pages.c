@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 
 #include "src/base/checked.h"
-#include "src/array/pages.h"
+#include "src/element/pages.h"
 #include "src/element/box.h"
 
 /* The size on x86 and, with pages of 4 KiB, on Arm.  Where it is larger, the

@@ -16,8 +16,8 @@
 
 #include "src/base/checked.h"
 #include "src/base/cleanup.h"
-#include "src/array/cache.h"
-#include "src/array/pages.h"
+#include "src/array/cache/reads.h"
+#include "src/element/pages.h"
 #include "src/element/box.h"
 
 struct lru_list {
