@@ -146,14 +146,20 @@ inflate_runs (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
   return RADIO_OK;
 }
 
-/* Divides the runs into tasks, each of which begins at another point.  Returns
- * their number. */
+/* Divides the runs into tasks, each of which begins at another point: where
+ * that skips something, or the task before has its part.  Not at each point,
+ * since what is from there to the first run is inflated by both.  Returns their
+ * number. */
 static size_t
 divide_runs (const struct rd_tile_read *read, struct rd_gunzip *gunzip,
              const struct rd_linear_run *runs, size_t n, size_t *firsts)
 {
   size_t ntasks = 0;
-  uint64_t before = 0;
+  uint64_t before = 0, end = 0, first = 0;
+  uint64_t nparts = (uint64_t) TASKS_PER_THREAD
+                    * gunzip->store->context->nthreads;
+  uint64_t part_nbytes = (runs[n - 1].offset - runs[0].offset) / nparts;
+  part_nbytes = rd_min_u64 (part_nbytes, TASK_MAX_NBYTES);
   for (size_t i = 0; i < n; i++) {
     struct rd_point point;
     uint64_t begin = 0;
@@ -161,9 +167,14 @@ divide_runs (const struct rd_tile_read *read, struct rd_gunzip *gunzip,
         && rd_points_find (gunzip->points, gunzip->offset + runs[i].offset,
                            false, &point, NULL))
       begin = point.output;
-    if (i == 0 || begin > before)
+    if (i == 0 || (begin > before
+                   && (begin > gunzip->offset + end
+                       || runs[i].offset - first >= part_nbytes))) {
       firsts[ntasks++] = i;
-    before = begin;
+      before = begin;
+      first = runs[i].offset;
+    }
+    end = runs[i].offset + runs[i].nbytes;
   }
   firsts[ntasks] = n;
   return ntasks;
