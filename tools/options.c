@@ -679,5 +679,6 @@ rd_help (const struct rd_command *const *commands)
         "  radio slice scan.nii.gz              of an image that is in no "
         "store");
   puts ("\nSee 'radio help COMMAND' for the options of a command.  Exit "
-        "status: 0 success,\n1 failure, 2 usage error.");
+        "status: 0 success,\n1 failure, 2 usage error; others as a command's "
+        "help says.");
 }

@@ -269,7 +269,7 @@ def check_figures(page, names):
 @pytest.mark.parametrize("width", [390, 1024, 1440])
 def test_the_figures_are_one_line(opened, tmp_path, width):
     page = opened(write_page(starved_document(), tmp_path), width=width)
-    check_figures(page, ("on CPUs", "no CPU", "memory", "bytes delivered",
+    check_figures(page, ("on CPUs", "no CPU", "allocated", "bytes delivered",
                          "scopes"))
 
 
@@ -280,7 +280,7 @@ def test_the_figures_of_changes_are_one_line(opened, tmp_path, width):
     run_radio("diff", tmp_path / "a.json", tmp_path / "a.json", "-o", path)
     page = opened(path, width=width)
     check_figures(page, ("wall", "work", "on CPUs", "no CPU", "wait",
-                         "delivered", "memory", "scopes"))
+                         "delivered", "allocated", "scopes"))
     assert width < 1440 or page.evaluate(
         "(one => one.scrollWidth <= one.clientWidth)("
         "document.querySelector('header .figures'))")

@@ -233,7 +233,7 @@ print_table (const struct rd_diff *diff, const bool *shown)
 {
   const char *titles[] = {
     is_by_cpu (diff) ? "CPU ms of a run" : "ms of a run", "before", "after",
-    "delta", "", "medians", "self", "95 % of self", "change"
+    "delta", "", "medians", "self", "95 % of its median", "change"
   };
   struct rd_table table = { .ncolumns = 9, .alignment = "lrrrrrrrl" };
   bool ok = rd_table_add_row (&table, titles);

@@ -319,10 +319,16 @@ check_header (const struct image *image)
       || memcmp (header->magic, RD_IMAGE_MAGIC, sizeof RD_IMAGE_MAGIC) != 0)
     return rd_fail (RADIO_ERROR_FORMAT, "%s: is not a ring of a recorder, or "
                     "one that had not begun", image->where);
+  bool is_own = strncmp (header->version, PACKAGE_VERSION,
+                         sizeof header->version) == 0;
+  if (!rd_image_is_known (header) && is_own)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: is a ring of another kind of "
+                    "machine, or of another build of radio %s; recover it by "
+                    "the one that made it", image->where, PACKAGE_VERSION);
   if (!rd_image_is_known (header))
-    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: is a ring of version %.32s "
-                    "or another kind of machine; use that version of radio, "
-                    "not %s", image->where, header->version, PACKAGE_VERSION);
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: is a ring of version %.32s; "
+                    "use that version of radio, not %s", image->where,
+                    header->version, PACKAGE_VERSION);
   if (header->nbytes > image->nbytes)
     return rd_fail (RADIO_ERROR_FORMAT, "%s: this ring is cut: it has %zu of "
                     "%llu bytes", image->where, image->nbytes,

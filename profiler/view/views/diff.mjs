@@ -278,10 +278,12 @@ class Diff {
   }
 
   interval() {
-    const { low = 0, high = 0 } = this.root() ?? {};
+    const { low = 0, high = 0, medianBefore, medianAfter }
+      = this.root() ?? {};
     return low === 0 && high === 0 ? ''
-      : ' (medians, 95 % confidence: ' + this.signed(low) + ' to '
-        + this.signed(high) + ')';
+      : ' (median ' + this.format(medianBefore) + ' \u2192 '
+        + this.format(medianAfter * this.scale) + ', 95 % confidence: '
+        + this.signed(low) + ' to ' + this.signed(high) + ')';
   }
 
   // The paths that changed, the largest first.
@@ -350,13 +352,14 @@ class Diff {
       ['after', path.after < 0 ? '' : this.format(after[i])],
       ['difference', this.signed(delta) + ' '
         + formatGrowth(before[i], after[i])],
-      ['with 95 % confidence', has ? this.signed(path.low + moved) + ' to '
-        + this.signed(path.high + moved) : ''],
+      ['of medians with 95 % confidence', has
+        ? this.signed(path.low + moved) + ' to '
+          + this.signed(path.high + moved) : ''],
       ['medians', path.change === 'one run' ? ''
         : this.format(path.medianBefore) + ', '
           + this.format(path.medianAfter * this.scale)],
       ['self', this.signed(path.selfAfter * this.scale - path.selfBefore)],
-      ['of it with 95 % confidence', has && this.scale === 1
+      ['of its medians with 95 % confidence', has && this.scale === 1
         ? this.signed(path.selfLow) + ' to ' + this.signed(path.selfHigh)
         : ''],
       ['on other threads', path.elsewhere === null ? ''
@@ -403,7 +406,7 @@ class Diff {
       .sort((a, b) => Math.abs(after[b] - before[b])
         - Math.abs(after[a] - before[a]) || a - b);
     const heads = ['path', 'before', 'after', 'difference', 'relative',
-                   '95 % confidence', 'change'].map((label) =>
+                   '95 % of medians', 'change'].map((label) =>
       element('th', { scope: 'col' }, label));
     const count = (change) => change === '' ? this.changes.length
       : this.count(change);
@@ -456,7 +459,7 @@ class Diff {
       cell(before[i], path.before), cell(after[i], path.after),
       element('td', {}, this.signed(after[i] - before[i])),
       element('td', {}, formatGrowth(before[i], after[i])),
-      element('td', {}, lines.get('with 95 % confidence')),
+      element('td', {}, lines.get('of medians with 95 % confidence')),
       element('td', { class: 'text' },
               ...this.mark(this.changes[i], '', this.below(i))));
   }

@@ -46,7 +46,7 @@ function changeFigures(profile, model) {
     ...change('wait', '', aRun(({ info }) => info.wait)),
     ...bytes ? change(bytes.label.replace(/^bytes /, ''), '', aRun(nbytes),
                       'bytes') : [],
-    ...change('memory', '', ({ info }) => info.allocPeak, 'bytes'),
+    ...change('allocated', '', ({ info }) => info.allocPeak, 'bytes'),
     ...change('scopes', '', aRun(({ info }) => info.scopes), 'count'),
   ];
 }
@@ -93,6 +93,8 @@ function figures(profile, model) {
   const isWhole = state.get('range') + state.get('lanes') === '';
   const { name, wall, work, ran, starved, wait, scopes, busy, bytes }
     = (isWhole ? wholeOf : stretchOf)(profile, model);
+  const resident = Number(profile.facts.find(({ key }) =>
+    key === 'bytes resident at most')?.value ?? 0);
   const time = (label, ns, note) =>
     figure(label, formatTime(ns), exactUnit(ns, 'time'), note);
   if (isWhole && profile.before)
@@ -113,9 +115,9 @@ function figures(profile, model) {
                    formatRate(bytes.sum, wall)) : '',
     ...isWhole ? flopFigures(profile, model) : [],
     isWhole && info.allocPeak > 0
-      ? figure('memory', formatBytes(info.allocPeak),
-               'Peak; at the end: '
-               + formatBytes(info.allocLive), 'allocated at most')
+      ? figure('allocated', formatBytes(info.allocPeak),
+               'At most; at the end: ' + formatBytes(info.allocLive),
+               resident ? 'resident ' + formatBytes(resident) : '')
       : '',
     figure('scopes', formatCount(scopes),
            isWhole ? 'Scopes opened in all' : 'Scopes in the log',
