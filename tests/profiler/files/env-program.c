@@ -23,6 +23,7 @@ work (void)
   radio_scope_text ("file", "Doe^Jane.nii.gz", RADIO_TEXT_NAME);
   for (int i = 0; i < 3; i++) {
     RADIO_SCOPE ("env inner");
+    (void) getppid ();        /* more than a nanosecond on every clock */
     RADIO_COUNT ("rows", "count", 7);
   }
 }

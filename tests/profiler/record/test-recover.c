@@ -375,11 +375,11 @@ a_cut_or_foreign_file_is_refused (void **state)
                 RADIO_ERROR_FORMAT, "this ring is cut");
   header->version[0] ^= 1;
   assert_fails (recover_bytes (ring.at, ring.n), RADIO_ERROR_UNSUPPORTED,
-                "another kind of machine");
+                "use that version of radio");
   header->version[0] ^= 1;
   header->sizes[0] = 0x01000000;
   assert_fails (recover_bytes (ring.at, ring.n), RADIO_ERROR_UNSUPPORTED,
-                "is a ring of version");
+                "another kind of machine");
   header->magic[1] = 'R';
   assert_fails (recover_bytes (ring.at, ring.n), RADIO_ERROR_FORMAT,
                 "is not a ring");
