@@ -122,6 +122,8 @@ rd_beat_start (struct radio_recorder *recorder)
   pthread_condattr_setclock (&monotonic, CLOCK_MONOTONIC);
   pthread_cond_init (&beat->end, &monotonic);
   pthread_condattr_destroy (&monotonic);
+  /* Readers ask only a process that lives, also before the thread runs. */
+  note_life (recorder);
   int number = rd_start_thread (&beat->thread, run_beat, beat);
   if (number != 0) {
     free_beat (beat);

@@ -243,6 +243,7 @@ copy_notes (struct image *image, const struct pair *pair)
   for (size_t i = 0; i < n; i++) {
     struct rd_session *session = &pair->to->sessions.at[i];
     *session = sessions[i];
+    session->is_named = rd_image_bool (&sessions[i].is_named);
     session->name[sizeof session->name - 1] = '\0';
   }
   return RADIO_OK;

@@ -52,6 +52,7 @@ share (struct image *image, const struct rd_cover *address, bool is_child)
     shared->recorder = image->recorder;
     shared->cover = &shared->own;
     shared->own = *from;
+    shared->own.ended = rd_image_bool (&from->ended);
     if (!rd_image_is_time (image, from->latest))
       shared->own.latest = 0;
     else
@@ -109,7 +110,7 @@ copy_frames (struct image *image, const struct pair *pair)
     rd_image_note_time (image, frame->begin);
     if (!(old->special))
       continue;
-    frame->received = old->received;
+    frame->received = rd_image_bool (&old->received);
     frame->flags = old->flags & RD_LOG_TILE;
     frame->tile = old->tile;
     frame->stored_nbytes = old->stored_nbytes;

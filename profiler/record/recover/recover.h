@@ -3,6 +3,8 @@
 #ifndef RD_RECORD_RECOVER_H
 #define RD_RECORD_RECOVER_H
 
+#include <string.h>
+
 #include "profiler/record/image.h"
 #include "profiler/record/record.h"
 
@@ -69,6 +71,15 @@ void *rd_image_copy (struct image *image, size_t n, size_t element_nbytes);
 /* True if a time is near the others; takes the latest one. */
 bool rd_image_is_time (const struct image *image, uint64_t ticks);
 void rd_image_note_time (struct image *image, uint64_t ticks);
+
+/* Reads a bool, which is of any value in a damaged file. */
+static inline bool
+rd_image_bool (const bool *value)
+{
+  unsigned char byte;
+  memcpy (&byte, value, 1);
+  return byte & 1;
+}
 
 /* The copy of a scope's node of this writer, by its address in the image; or
  * NULL. */

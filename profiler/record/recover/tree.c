@@ -163,6 +163,7 @@ copy_lists (struct image *image, struct rd_node *node)
     return rd_image_damaged (image, "lists");
   for (size_t i = 0; i < node->ntallies; i++) {
     node->tallies[i] = tallies[i];
+    node->tallies[i].is_of_set = rd_image_bool (&tallies[i].is_of_set);
     if (!rd_image_counter (image, &node->tallies[i].kept))
       return rd_image_damaged (image, "a counter's name");
   }
@@ -170,6 +171,7 @@ copy_lists (struct image *image, struct rd_node *node)
   for (size_t i = 0; i < node->nnotes; i++) {
     struct rd_text_note *note = &node->notes[n];
     *note = notes[i];
+    note->varies = rd_image_bool (&notes[i].varies);
     note->key = rd_image_text (image, notes[i].key, MAX_NAME);
     note->value = (char *) rd_image_text (image, notes[i].value, MAX_NAME);
     if (!note->key || !note->value)
@@ -213,6 +215,8 @@ copy_node (struct image *image, const struct pair *pair, uint32_t number,
   node->latest_child = node->successor = &pair->to->root;
   node->recorder = image->recorder;
   node->account = NULL;
+  node->throttled = rd_image_bool (&from->throttled);
+  node->folded = false;
   node->nlogged = node->calls = node->self = node->work = 0;
 
   const uint64_t times[] = {
