@@ -9,6 +9,7 @@
 
 #include "src/base/checked.h"
 #include "src/base/error.h"
+#include "src/base/reserve.h"
 #include "src/operation/grid.h"
 
 enum radio_status
@@ -76,15 +77,8 @@ append (struct rd_grid_axis *axis, struct rd_segment segment)
   if (axis->nsegments == RD_GRID_MAX_PIECES)
     return rd_fail (RADIO_ERROR_LIMIT, "an axis is repeated more than %"
                     PRIu64 " times; pad less", RD_GRID_MAX_PIECES);
-  if (axis->nsegments == axis->capacity) {
-    size_t capacity = axis->capacity ? 2 * axis->capacity : 4;
-    struct rd_segment *segments
-      = rd_realloc (axis->segments, capacity * sizeof *segments);
-    if (!segments)
-      return rd_fail_memory (capacity * sizeof *segments);
-    axis->segments = segments;
-    axis->capacity = capacity;
-  }
+  RD_TRY (rd_reserve (&axis->segments, &axis->capacity, axis->nsegments,
+                      sizeof *axis->segments));
   axis->segments[axis->nsegments++] = segment;
   return RADIO_OK;
 }

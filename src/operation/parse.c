@@ -11,6 +11,7 @@
 
 #include "src/base/error.h"
 #include "src/base/json.h"
+#include "src/base/reserve.h"
 #include "src/operation/pipeline.h"
 
 /* Positions and widths are less than this, so that sums of some fit. */
@@ -567,15 +568,8 @@ parse_step (struct parser *parser)
                     "operations; use several pipelines",
                     (size_t) (word.at - parser->text),
                     RADIO_PIPELINE_MAX_STEPS);
-  if (parser->n == parser->capacity) {
-    size_t capacity = parser->capacity ? 2 * parser->capacity : 8;
-    struct rd_step *steps
-      = rd_realloc (parser->steps, capacity * sizeof *steps);
-    if (!steps)
-      return rd_fail_memory (capacity * sizeof *steps);
-    parser->steps = steps;
-    parser->capacity = capacity;
-  }
+  RD_TRY (rd_reserve (&parser->steps, &parser->capacity, parser->n,
+                      sizeof *parser->steps));
   struct rd_step *step = &parser->steps[parser->n];
   *step = (struct rd_step) { .operation = (enum rd_operation) i };
   RD_TRY (operations[i].parse (parser, step));

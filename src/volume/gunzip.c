@@ -12,6 +12,7 @@
 
 #include "src/base/checked.h"
 #include "src/base/crc32c.h"
+#include "src/base/reserve.h"
 #include "profiler/counters.h"
 #include "src/nifti/gzip.h"
 #include "src/nifti/input.h"
@@ -228,15 +229,8 @@ clear_claims (struct claims *claims)
 static enum radio_status
 add_claim (struct claims *claims, const struct rd_claim *claim)
 {
-  if (claims->n == claims->capacity) {
-    size_t capacity = claims->n ? 2 * claims->n : 64;
-    struct rd_claim *grown = rd_realloc (claims->list,
-                                         capacity * sizeof *grown);
-    if (!grown)
-      return rd_fail_memory (capacity * sizeof *grown);
-    claims->list = grown;
-    claims->capacity = capacity;
-  }
+  RD_TRY (rd_reserve (&claims->list, &claims->capacity, claims->n,
+                      sizeof *claims->list));
   claims->list[claims->n++] = *claim;
   return RADIO_OK;
 }

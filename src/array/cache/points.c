@@ -10,6 +10,7 @@
 #include <isa-l/igzip_lib.h>
 
 #include "src/base/checked.h"
+#include "src/base/reserve.h"
 #include "src/array/cache/points.h"
 
 struct rd_points {
@@ -33,9 +34,8 @@ struct rd_points_cache {
   pthread_mutex_t mutex;
   struct {
     uint64_t nbytes;                  /* of all sets */
-    unsigned nactive;                 /* in use */
+    size_t nactive, capacity;         /* in use */
     struct rd_points **active;
-    unsigned capacity;
     struct rd_points *newest, *oldest;      /* that are not */
   } synced;
 };
@@ -187,7 +187,7 @@ static struct rd_points *
 find_set_synced (struct rd_points_cache *cache,
                  const struct rd_points_key *key)
 {
-  for (unsigned i = 0; i < cache->synced.nactive; i++)
+  for (size_t i = 0; i < cache->synced.nactive; i++)
     if (has_key (cache->synced.active[i], key))
       return cache->synced.active[i];
   for (struct rd_points *points = cache->synced.newest; points;
@@ -195,22 +195,6 @@ find_set_synced (struct rd_points_cache *cache,
     if (has_key (points, key))
       return points;
   return NULL;
-}
-
-/* Makes room for one more set in use. */
-static bool
-reserve_active_synced (struct rd_points_cache *cache)
-{
-  if (cache->synced.nactive < cache->synced.capacity)
-    return true;
-  unsigned capacity = cache->synced.capacity ? 2 * cache->synced.capacity : 8;
-  struct rd_points **grown
-    = rd_realloc (cache->synced.active, capacity * sizeof (*grown));
-  if (!grown)
-    return false;
-  cache->synced.active = grown;
-  cache->synced.capacity = capacity;
-  return true;
 }
 
 enum radio_status
@@ -221,8 +205,9 @@ rd_points_open (struct rd_points_cache *cache,
   struct rd_points *points = NULL;
   {
     RD_LOCK_SCOPE (&cache->mutex);
-    if (!reserve_active_synced (cache))
-      return rd_fail_memory (0);
+    RD_TRY (rd_reserve (&cache->synced.active, &cache->synced.capacity,
+                        cache->synced.nactive,
+                        sizeof (struct rd_points *)));
     if (key)
       points = find_set_synced (cache, key);
     if (!points) {
@@ -257,7 +242,7 @@ rd_points_release (struct rd_points *points)
     RD_LOCK_SCOPE (&cache->mutex);
     if (--points->nusers > 0)
       return;
-    unsigned i = 0;
+    size_t i = 0;
     while (cache->synced.active[i] != points)
       i++;
     cache->synced.active[i] = cache->synced.active[--cache->synced.nactive];
@@ -345,20 +330,13 @@ void
 rd_points_add (struct rd_points *points, struct rd_point *point)
 {
   RD_FREE unsigned char *packed = RD_STEAL (point->packed);
-  size_t at;
+  size_t at, nbytes;
   RD_LOCK_SCOPE (&points->mutex);
-  if (!wants_synced (points, point->output, &at))
-    return;
   size_t n = points->synced.n;
-  if (n == points->synced.capacity) {
-    size_t capacity = n ? 2 * n : 16;
-    struct rd_point *grown = rd_realloc (points->synced.list,
-                                         capacity * sizeof *grown);
-    if (!grown)
-      return;
-    points->synced.list = grown;
-    points->synced.capacity = capacity;
-  }
+  if (!wants_synced (points, point->output, &at)
+      || !rd_reserve_by (&points->synced.list, &points->synced.capacity, n,
+                         SIZE_MAX, sizeof *point, rd_realloc, &nbytes))
+    return;
   struct rd_point *list = points->synced.list;
   memmove (list + at + 1, list + at, (n - at) * sizeof *list);
   list[at] = *point;
