@@ -13,6 +13,7 @@
 
 #include "src/base/checked.h"
 #include "src/base/cleanup.h"
+#include "src/base/hash.h"
 #include "profiler/counters.h"
 #include "io/http/http.h"
 #include "io/percent.h"
@@ -28,16 +29,13 @@ struct rd_io_file {
   char etag[sizeof ((struct rd_http_response *) NULL)->etag];
 };
 
-/* A version of an object: FNV-1a of the ETag, which is opaque and may be long;
+/* A version of an object: a hash of the ETag, which is opaque and may be long;
  * 0 without one. */
 static uint64_t
 version_of (const struct rd_http_response *response)
 {
-  uint64_t hash = 0xcbf29ce484222325;
-  const char *etag = response->etag;
-  for (const char *p = etag; *p; p++)
-    hash = (hash ^ (unsigned char) *p) * 0x100000001b3;
-  return *etag ? (hash ? hash : 1) : 0;
+  uint64_t hash = rd_hash_text (response->etag);
+  return *response->etag ? (hash ? hash : 1) : 0;
 }
 
 /* Pieces of two objects must not be mixed: not of one that is held, nor of one

@@ -11,6 +11,7 @@
 #include <sys/uio.h>
 
 #include "src/base/cleanup.h"
+#include "src/base/hash.h"
 #include "profiler/counters.h"
 #include "io/posix/posix.h"
 
@@ -172,10 +173,7 @@ rd_posix_hold (struct rd_io *io, const char *key, bool keep)
   struct rd_posix_files *files = posix->files;
   struct rd_io_file *evicted = NULL, *file = NULL;
   bool has_room = false;
-  /* FNV-1a. */
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const char *p = key; keep && *p; p++)
-    hash = (hash ^ (unsigned char) *p) * 0x100000001b3;
+  uint64_t hash = rd_hash_text (keep ? key : "");
 
   pthread_mutex_lock (&files->mutex);
   uint64_t generation = files->synced.generation;

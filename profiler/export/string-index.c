@@ -5,15 +5,14 @@
 #include <string.h>
 
 #include "src/base/alloc.h"
+#include "src/base/hash.h"
 #include "profiler/export/string-index.h"
 
 static uint32_t *
 find_slot (const struct rd_string_index *strings, const char *text)
 {
   uint32_t mask = strings->nslots - 1;
-  uint64_t hash = 0xcbf29ce484222325;   /* FNV-1a */
-  for (const char *p = text; *p != '\0'; p++)
-    hash = (hash ^ (unsigned char) *p) * 0x100000001b3;
+  uint64_t hash = rd_hash_text (text);
   uint32_t at = (uint32_t) (hash ^ hash >> 32) & mask;
   while (strings->slots[at] != 0
          && strcmp (strings->texts[strings->slots[at] - 1], text) != 0)

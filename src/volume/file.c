@@ -10,6 +10,7 @@
 
 #include "src/base/checked.h"
 #include "src/base/error.h"
+#include "src/base/hash.h"
 #include "src/base/structs.h"
 #include "profiler/counters.h"
 #include "io/percent.h"
@@ -215,14 +216,12 @@ static bool
 identify_remote (const struct place *place, const struct rd_image *image,
                  struct rd_file_identity *identity)
 {
-  uint64_t hash = 0xcbf29ce484222325;         /* FNV-1a */
-  for (const char *p = rd_input_file (image->voxels); *p; p++)
-    hash = (hash ^ (unsigned char) *p) * 0x100000001b3;
   *identity = (struct rd_file_identity) {
-    .device = UINT64_MAX, .inode = hash, .nbytes = place->object_nbytes,
-    .mtime_ns = place->version,
+    .device = UINT64_MAX,
+    .inode = rd_hash_text (rd_input_file (image->voxels)),
+    .nbytes = place->object_nbytes, .mtime_ns = place->version,
   };
-  return place->source.read && place->version != 0;
+  return place->version != 0;
 }
 
 static enum radio_status
@@ -242,15 +241,16 @@ open_array (struct radio_volume *volume, const struct place *place,
   RD_TRY (rd_array_open_doc (place->store, place->key, doc, &volume->array));
   struct rd_linear **linear = &volume->array->linear;
   struct rd_file_identity remote;
-  bool is_remote = identify_remote (place, image, &remote);
-  const struct rd_gunzip_options gunzip_options = {
+  struct rd_gunzip_options gunzip_options = {
     .point_gap_nbytes = options->point_gap_nbytes,
-    .identity = !place->source.read ? rd_input_identity (image->voxels)
-                : is_remote ? &remote : NULL,
-    .path = place->source.read ? NULL : rd_input_file (image->voxels),
     .index_folder = options->index_folder,
     .keep_index = options->keep_index,
   };
+  if (!place->source.read) {
+    gunzip_options.identity = rd_input_identity (image->voxels);
+    gunzip_options.path = rd_input_file (image->voxels);
+  } else if (identify_remote (place, image, &remote))
+    gunzip_options.identity = &remote;
   RD_TRY (rd_input_is_gzip (image->voxels)
           ? rd_gunzip_open (&object, nifti->vox_offset, nifti->data_nbytes,
                             &gunzip_options, linear)
