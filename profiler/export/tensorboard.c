@@ -16,6 +16,7 @@
 
 #include "src/base/buffer.h"
 #include "src/base/crc32c.h"
+#include "src/base/little.h"
 #include "src/base/whole-file.h"
 #include "profiler/export/tensorboard.h"
 #include "profiler/model/sum.h"
@@ -66,18 +67,11 @@ put_key (struct events *events, struct rd_buffer *message, unsigned field,
 }
 
 static void
-store_little (unsigned char *bytes, uint64_t value, size_t nbytes)
-{
-  for (size_t i = 0; i < nbytes; i++)
-    bytes[i] = (unsigned char) (value >> 8 * i);
-}
-
-static void
 put_little (struct events *events, struct rd_buffer *message, uint64_t value,
             size_t nbytes)
 {
   unsigned char bytes[8];
-  store_little (bytes, value, nbytes);
+  rd_put_little (bytes, value, nbytes);
   put (events, message, bytes, nbytes);
 }
 
@@ -105,12 +99,12 @@ write_event (struct events *events)
 {
   const struct rd_buffer *event = &events->event;
   unsigned char length[8], crc[4];
-  store_little (length, event->nbytes, sizeof length);
+  rd_put_little (length, event->nbytes, sizeof length);
   rd_write_bytes (events->writer, length, sizeof length);
-  store_little (crc, masked_crc (length, sizeof length), sizeof crc);
+  rd_put_little (crc, masked_crc (length, sizeof length), sizeof crc);
   rd_write_bytes (events->writer, crc, sizeof crc);
   rd_write_bytes (events->writer, event->data, event->nbytes);
-  store_little (crc, masked_crc (event->data, event->nbytes), sizeof crc);
+  rd_put_little (crc, masked_crc (event->data, event->nbytes), sizeof crc);
   rd_write_bytes (events->writer, crc, sizeof crc);
   events->event.nbytes = 0;
 }

@@ -16,6 +16,7 @@
 
 #include "src/base/checked.h"
 #include "src/base/error.h"
+#include "src/base/little.h"
 #include "src/codec/blosc.h"
 
 /* libblosc's numbers. */
@@ -55,13 +56,6 @@ rd_blosc_method (const char *cname)
   if (strcmp (cname, "zstd") == 0)
     return RD_BLOSC_BY_ZSTD;
   return RD_BLOSC_BY_OTHERS;
-}
-
-static void
-write_u32 (unsigned char *to, size_t value)
-{
-  for (int i = 0; i < 4; i++)
-    to[i] = (unsigned char) (value >> 8 * i);
 }
 
 static bool
@@ -197,7 +191,7 @@ write_stream (struct writing *writing, const unsigned char *from,
     memcpy (to, from, nbytes);
     n = nbytes;
   }
-  write_u32 (to - 4, n);
+  rd_put_little (to - 4, n, 4);
   writing->at += 4 + n;
   return true;
 }
@@ -231,7 +225,8 @@ write_blocks (struct writing *writing)
     /* A shorter last block is never split. */
     bool split = writing->split && nbytes == writing->blocksize;
     size_t nstreams = split ? typesize : 1;
-    write_u32 (writing->out + RD_BLOSC_HEADER_NBYTES + 4 * k, writing->at);
+    rd_put_little (writing->out + RD_BLOSC_HEADER_NBYTES + 4 * k, writing->at,
+                   4);
     for (size_t i = 0; i < nstreams; i++) {
       bool searches = is_fast_zstd (writing) && !has_short_streams (writing)
         && i + 1 == nstreams;
@@ -263,9 +258,9 @@ write_header (const struct writing *writing, bool stored)
   header[1] = RD_BLOSC_FORMAT_VERSION;
   header[2] = (unsigned char) flags;
   header[3] = (unsigned char) writing->codec->u.blosc.typesize;
-  write_u32 (header + 4, writing->in.nbytes);
-  write_u32 (header + 8, writing->blocksize);
-  write_u32 (header + 12, writing->at);
+  rd_put_little (header + 4, writing->in.nbytes, 4);
+  rd_put_little (header + 8, writing->blocksize, 4);
+  rd_put_little (header + 12, writing->at, 4);
 }
 
 enum radio_status

@@ -13,6 +13,7 @@
 #include "src/base/buffer.h"
 #include "src/base/checked.h"
 #include "src/base/error.h"
+#include "src/base/little.h"
 #include "profiler/counters.h"
 #include "src/nifti/gzip.h"
 
@@ -100,13 +101,6 @@ rd_gzip_open (const struct rd_executor *executor, size_t member_nbytes,
   return RADIO_OK;
 }
 
-static void
-put_u32 (unsigned char *to, uint32_t number)
-{
-  for (int i = 0; i < 4; i++)
-    to[i] = (unsigned char) (number >> 8 * i);
-}
-
 /* Runs until all input is taken and all output had room. */
 static enum radio_status
 deflate_piece (void *data, uint64_t task)
@@ -149,11 +143,11 @@ deflate_piece (void *data, uint64_t task)
   if (!gzip->is_split)
     return RADIO_OK;
   unsigned char trailer[TRAILER_NBYTES];
-  put_u32 (trailer, crc32_gzip_refl (0, slot->in, slot->nbytes));
-  put_u32 (trailer + 4, (uint32_t) slot->nbytes);
+  rd_put_little (trailer, crc32_gzip_refl (0, slot->in, slot->nbytes), 4);
+  rd_put_little (trailer + 4, slot->nbytes, 4);
   RD_TRY (rd_buffer_append (&slot->out, trailer, sizeof trailer));
-  put_u32 (slot->out.data + SIZED_HEADER_NBYTES - 4,
-           (uint32_t) slot->out.nbytes);
+  rd_put_little (slot->out.data + SIZED_HEADER_NBYTES - 4, slot->out.nbytes,
+                 4);
   return RADIO_OK;
 }
 
@@ -275,8 +269,8 @@ rd_gzip_finish (struct rd_gzip *gzip)
   gzip->pending_nbytes = 0;
   if (gzip->is_split)
     return RADIO_OK;
-  put_u32 (end + 2, gzip->crc);
-  put_u32 (end + 6, gzip->nbytes);
+  rd_put_little (end + 2, gzip->crc, 4);
+  rd_put_little (end + 6, gzip->nbytes, 4);
   return gzip->sink (gzip->user_data, end, sizeof end);
 }
 
@@ -322,19 +316,18 @@ rd_gzip_member_nbytes (const unsigned char *header, size_t nbytes)
   if (nbytes < 12 || header[0] != 0x1f || header[1] != 0x8b || header[2] != 8
       || !(header[3] & FLAG_EXTRA))
     return 0;
-  size_t end = 12 + (header[10] | (size_t) header[11] << 8);
+  size_t end = 12 + (size_t) rd_get_little (header + 10, 2);
   for (size_t at = 12; at + 4 <= end && end <= nbytes;) {
     const unsigned char *field = header + at;
-    size_t length = field[2] | (size_t) field[3] << 8;
+    size_t length = (size_t) rd_get_little (field + 2, 2);
     at += 4 + length;
     if (at > end)
       return 0;
     if (length == 2 && memcmp (field, "BC", 2) == 0)
-      return (uint64_t) (field[4] | field[5] << 8) + 1;
+      return rd_get_little (field + 4, 2) + 1;
     if (length != 4)
       continue;
-    uint64_t said = field[4] | field[5] << 8 | field[6] << 16
-                    | (uint64_t) field[7] << 24;
+    uint64_t said = rd_get_little (field + 4, 4);
     if (memcmp (field, "IG", 2) == 0)
       return said;
     /* Without the header and the trailer. */

@@ -15,6 +15,7 @@
 #include <isa-l/igzip_lib.h>
 
 #include "src/base/checked.h"
+#include "src/base/little.h"
 #include "profiler/counters.h"
 #include "src/nifti/input.h"
 
@@ -292,7 +293,7 @@ rd_gzip_header_is_whole (const unsigned char *bytes, size_t nbytes)
   if (flags & EXTRA) {
     if (nbytes < at + 2)
       return false;
-    at += 2 + (bytes[at] | (size_t) bytes[at + 1] << 8);
+    at += 2 + (size_t) rd_get_little (bytes + at, 2);
   }
   for (unsigned text = NAME; text <= COMMENT; text <<= 1) {
     if (!(flags & text))

@@ -12,6 +12,7 @@
 
 #include "src/base/checked.h"
 #include "src/base/crc32c.h"
+#include "src/base/little.h"
 #include "src/base/reserve.h"
 #include "profiler/counters.h"
 #include "src/nifti/gzip.h"
@@ -282,11 +283,8 @@ list_claims (struct rd_gunzip *gunzip, struct rd_read_stop *stop,
                         TRAILER_NBYTES + HEAD_NBYTES, &bytes, &file_nbytes));
     if (bytes.nbytes < TRAILER_NBYTES)
       break;
-    uint64_t length = 0;
-    for (unsigned i = 0; i < 4; i++)
-      length |= (uint64_t) bytes.data[4 + i] << 8 * i;
     at.input += nbytes;
-    at.output += length;
+    at.output += rd_get_little (bytes.data + 4, 4);
     header = bytes.data + TRAILER_NBYTES;
     left = bytes.nbytes - TRAILER_NBYTES;
   }

@@ -13,6 +13,7 @@
 #include "profiler/counters.h"
 #include "src/base/checked.h"
 #include "src/base/crc32c.h"
+#include "src/base/little.h"
 #include "src/base/whole-file.h"
 #include "src/nifti/input.h"
 #include "src/volume/index-file.h"
@@ -32,33 +33,17 @@ enum {
  * The format
  *----------------------------------------------------------------------*/
 
-static void
-put (unsigned char *to, uint64_t number, unsigned nbytes)
-{
-  for (unsigned i = 0; i < nbytes; i++)
-    to[i] = (unsigned char) (number >> 8 * i);
-}
-
-static uint64_t
-get (const unsigned char *from, unsigned nbytes)
-{
-  uint64_t number = 0;
-  for (unsigned i = 0; i < nbytes; i++)
-    number |= (uint64_t) from[i] << 8 * i;
-  return number;
-}
-
 /* The members of the header that name the file. */
 static void
 put_key (unsigned char *header, const struct rd_points_key *key)
 {
   memcpy (header, magic, sizeof magic);
-  put (header + 8, INDEX_VERSION, 4);
-  put (header + 12, 0, 4);
-  put (header + 16, key->nbytes, 8);
-  put (header + 24, key->mtime_ns, 8);
-  put (header + 32, key->head_crc32c, 4);
-  put (header + 36, key->tail_crc32c, 4);
+  rd_put_little (header + 8, INDEX_VERSION, 4);
+  rd_put_little (header + 12, 0, 4);
+  rd_put_little (header + 16, key->nbytes, 8);
+  rd_put_little (header + 24, key->mtime_ns, 8);
+  rd_put_little (header + 32, key->head_crc32c, 4);
+  rd_put_little (header + 36, key->tail_crc32c, 4);
 }
 
 /* The points go after the header, the histories after all points. */
@@ -72,17 +57,18 @@ pack_point (const struct rd_point *point, void *user_data)
   struct packing *packing = user_data;
   struct rd_buffer *out = packing->out;
   unsigned char bytes[POINT_NBYTES] = { 0 };
-  put (bytes, point->output, 8);
-  put (bytes + 8, point->input, 8);
-  put (bytes + 16, point->packed_nbytes, 2);
-  put (bytes + 18, point->history_nbytes, 2);
+  rd_put_little (bytes, point->output, 8);
+  rd_put_little (bytes + 8, point->input, 8);
+  rd_put_little (bytes + 16, point->packed_nbytes, 2);
+  rd_put_little (bytes + 18, point->history_nbytes, 2);
   bytes[20] = (unsigned char) point->bit;
   bytes[21] = (unsigned char) ((point->is_member ? IS_MEMBER : 0)
                                | (point->has_crc32 ? HAS_CRC32 : 0));
-  put (bytes + 24, point->crc32, 4);
-  put (bytes + 28, point->member_nbytes, 4);
-  put (out->data + 40, get (out->data + 40, 8) + 1, 8);
-  put (out->data + 48, get (out->data + 48, 8) + point->packed_nbytes, 8);
+  rd_put_little (bytes + 24, point->crc32, 4);
+  rd_put_little (bytes + 28, point->member_nbytes, 4);
+  rd_put_little (out->data + 40, rd_get_little (out->data + 40, 8) + 1, 8);
+  rd_put_little (out->data + 48,
+                 rd_get_little (out->data + 48, 8) + point->packed_nbytes, 8);
   RD_TRY (rd_buffer_append (out, bytes, sizeof bytes));
   return rd_buffer_append (packing->histories, point->packed,
                            point->packed_nbytes);
@@ -100,7 +86,7 @@ rd_index_pack (const struct rd_points_key *key, struct rd_points *points,
   struct packing packing = { out, &histories };
   RD_TRY (rd_points_each (points, pack_point, &packing));
   RD_TRY (rd_buffer_append (out, histories.data, histories.nbytes));
-  put (crc, rd_crc32c (0, out->data, out->nbytes), sizeof crc);
+  rd_put_little (crc, rd_crc32c (0, out->data, out->nbytes), sizeof crc);
   return rd_buffer_append (out, crc, sizeof crc);
 }
 
@@ -133,13 +119,13 @@ static struct rd_point
 get_point (const unsigned char *bytes)
 {
   return (struct rd_point) {
-    .output = get (bytes, 8), .input = get (bytes + 8, 8),
-    .packed_nbytes = (uint32_t) get (bytes + 16, 2),
-    .history_nbytes = (uint32_t) get (bytes + 18, 2),
+    .output = rd_get_little (bytes, 8), .input = rd_get_little (bytes + 8, 8),
+    .packed_nbytes = (uint32_t) rd_get_little (bytes + 16, 2),
+    .history_nbytes = (uint32_t) rd_get_little (bytes + 18, 2),
     .bit = bytes[20], .is_member = bytes[21] & IS_MEMBER,
     .has_crc32 = bytes[21] & HAS_CRC32,
-    .crc32 = (uint32_t) get (bytes + 24, 4),
-    .member_nbytes = (uint32_t) get (bytes + 28, 4),
+    .crc32 = (uint32_t) rd_get_little (bytes + 24, 4),
+    .member_nbytes = (uint32_t) rd_get_little (bytes + 28, 4),
   };
 }
 
@@ -166,15 +152,16 @@ rd_index_parse (const unsigned char *bytes, size_t nbytes,
   if (nbytes < HEADER_NBYTES + CRC_NBYTES
       || memcmp (bytes, magic, sizeof magic) != 0)
     return fail ("not a file of points");
-  if (get (bytes + 8, 4) != INDEX_VERSION)
+  if (rd_get_little (bytes + 8, 4) != INDEX_VERSION)
     return fail ("a version that is not known");
   if (memcmp (bytes, wanted, 40) != 0)
     return fail ("of another file, or of this one before it changed");
-  uint64_t n = get (bytes + 40, 8), left = get (bytes + 48, 8);
+  uint64_t n = rd_get_little (bytes + 40, 8);
+  uint64_t left = rd_get_little (bytes + 48, 8);
   size_t room = nbytes - HEADER_NBYTES - CRC_NBYTES;
   if (n > room / POINT_NBYTES || left != room - n * POINT_NBYTES)
     return fail ("its size is not what it says");
-  if (get (bytes + nbytes - CRC_NBYTES, CRC_NBYTES)
+  if (rd_get_little (bytes + nbytes - CRC_NBYTES, CRC_NBYTES)
       != rd_crc32c (0, bytes, nbytes - CRC_NBYTES))
     return fail ("its checksum does not match");
   const unsigned char *list = bytes + HEADER_NBYTES;
@@ -223,7 +210,9 @@ get_gzidx_point (const struct gzidx *gzidx, const unsigned char *bytes,
 {
   const unsigned char *at = bytes + GZIDX_HEADER_NBYTES
                             + i * gzidx->point_nbytes;
-  struct rd_point point = { .input = get (at, 8), .output = get (at + 8, 8) };
+  struct rd_point point = {
+    .input = rd_get_little (at, 8), .output = rd_get_little (at + 8, 8),
+  };
   unsigned nbits = at[16];
   /* Where the bits begin, in the byte before. */
   if (nbits > 0 && point.input > 0) {
@@ -246,14 +235,14 @@ rd_gzidx_parse (const unsigned char *bytes, size_t nbytes,
   if (nbytes < GZIDX_HEADER_NBYTES || memcmp (bytes, "GZIDX", 5) != 0)
     return fail ("not an index of indexed_gzip");
   struct gzidx gzidx = {
-    .version = bytes[5], .unpacked_nbytes = get (bytes + 15, 8),
-    .window_nbytes = (uint32_t) get (bytes + 27, 4),
-    .n = (uint32_t) get (bytes + 31, 4),
+    .version = bytes[5], .unpacked_nbytes = rd_get_little (bytes + 15, 8),
+    .window_nbytes = (uint32_t) rd_get_little (bytes + 27, 4),
+    .n = (uint32_t) rd_get_little (bytes + 31, 4),
   };
   gzidx.point_nbytes = gzidx.version > 0 ? 18 : 17;
   if (gzidx.version > 1)
     return fail ("a version of .gzidx that is not known");
-  if (get (bytes + 7, 8) != gzip_nbytes)
+  if (rd_get_little (bytes + 7, 8) != gzip_nbytes)
     return fail ("of a file of another size");
   uint64_t room = nbytes - GZIDX_HEADER_NBYTES, nwindows = 0, windows;
   if (gzidx.window_nbytes < RD_POINT_HISTORY_NBYTES
