@@ -16,6 +16,7 @@
 
 #include <radio/profile.h>
 
+#include "src/base/text.h"
 #include "tools/npy.h"
 #include "tools/interrupt.h"
 #include "tools/jobs.h"
@@ -157,7 +158,7 @@ static size_t
 pair_stem (const char *name, bool *is_img)
 {
   size_t n = strlen (name);
-  if (n > 3 && strcasecmp (name + n - 3, ".gz") == 0)
+  if (rd_ends_with (name, ".gz"))
     n -= 3;
   if (n < 5)
     return 0;
@@ -427,13 +428,6 @@ file_memory_nbytes (const struct ingest *ingest, const struct file *file)
   return FILE_MEMORY_LEAST_NBYTES + nbytes * FILE_MEMORY_TIMES;
 }
 
-static bool
-is_npy (const char *name)
-{
-  size_t n = strlen (name);
-  return n > 4 && strcasecmp (name + n - 4, ".npy") == 0;
-}
-
 /* Returns whether the process lacked descriptors. */
 static bool
 ingest_once (struct job *job)
@@ -453,7 +447,7 @@ ingest_once (struct job *job)
   if (file->path == NULL)
     outcome->status
       = radio_ingest_path (file->name, file->collection, &unused);
-  else if (is_npy (file->name))
+  else if (rd_ends_with (file->name, ".npy"))
     outcome->status = rd_npy_ingest (ingest->store, file->name, file->path,
                                      &ingest->geometry, &options,
                                      &outcome->result, &outcome->message,
@@ -576,7 +570,7 @@ set_geometry (struct rd_args *args, const char *spacing, const char *affine,
     return rd_usage_error (args, "--spacing, --affine and --like exclude each "
                            "other");
   for (size_t i = 0; i < args->noperands; i++)
-    has_npy = has_npy || is_npy (args->operands[i]);
+    has_npy = has_npy || rd_ends_with (args->operands[i], ".npy");
   if (ngiven > 0 && !has_npy)
     return rd_usage_error (args, "--%s is for .npy files; there is none",
                            spacing ? "spacing" : affine ? "affine" : "like");

@@ -251,9 +251,6 @@ struct rd_io_file *rd_http_hold (struct rd_io *io, const char *key,
                                  bool keep);
 void rd_http_release (struct rd_io *io, struct rd_io_file *file);
 
-/* True if a key is of a gzip file, by its suffix. */
-bool rd_http_is_gzip_key (const char *key);
-
 /* Opens the read-only store of the objects below a URL. */
 enum radio_status rd_io_http_open (const char *url,
                                    const struct rd_http_options *options,

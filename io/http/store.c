@@ -9,11 +9,11 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "src/base/checked.h"
 #include "src/base/cleanup.h"
 #include "src/base/hash.h"
+#include "src/base/text.h"
 #include "profiler/counters.h"
 #include "io/http/http.h"
 #include "io/percent.h"
@@ -252,13 +252,6 @@ rd_http_check_url (const char *what, const char *text)
   return RADIO_OK;
 }
 
-bool
-rd_http_is_gzip_key (const char *key)
-{
-  size_t n = strlen (key);
-  return n > 3 && strcasecmp (key + n - 3, ".gz") == 0;
-}
-
 /* "URL/KEY", where all but letters, digits and -._~/ of the key is
  * percent-encoded; allocated.  NULL without memory (the message is set). */
 static char *
@@ -344,7 +337,7 @@ submit_get (struct http_store *store, struct rd_io_get *get)
     return RADIO_ERROR_MEMORY;
   read->task.name = name;
   read->task.url = url ? url : name;
-  read->task.is_gzip_file = rd_http_is_gzip_key (get->key);
+  read->task.is_gzip_file = rd_ends_with (get->key, ".gz");
   read->task.check = check_response;
   read->task.done = finish_get;
   RD_TRY (rd_http_read_begin (read, store->http, &store->base, get));

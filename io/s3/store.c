@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/base/checked.h"
+#include "src/base/text.h"
 #include "io/percent.h"
 #include "io/s3/store.h"
 
@@ -280,7 +281,7 @@ submit_get (struct rd_s3 *s3, struct rd_io_get *get)
     return rd_fail_memory (sizeof *call);
   enum radio_status status = rd_s3_call_init (call, s3, RD_HTTP_GET,
                                               get->key, NULL);
-  call->read.task.is_gzip_file = rd_http_is_gzip_key (get->key);
+  call->read.task.is_gzip_file = rd_ends_with (get->key, ".gz");
   call->read.task.check = check_read;
   call->read.task.done = finish_get;
   call->classify = classify_read;

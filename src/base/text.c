@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include <json-c/json_util.h>
 
@@ -87,6 +88,13 @@ rd_utf8_cut (const char *text, size_t nbytes)
   while (nbytes > 0 && is_continuation (text[nbytes]))
     nbytes--;
   return nbytes;
+}
+
+bool
+rd_ends_with (const char *name, const char *suffix)
+{
+  size_t n = strlen (name), m = strlen (suffix);
+  return n > m && strcasecmp (name + n - m, suffix) == 0;
 }
 
 const char *

@@ -31,6 +31,9 @@ size_t rd_utf8_count (const char *text);
  * the text, which is longer. */
 size_t rd_utf8_cut (const char *text, size_t nbytes);
 
+/* True if a name ends in a suffix, in either case, and is not that alone. */
+bool rd_ends_with (const char *name, const char *suffix);
+
 /* Room for each of the numbers below. */
 #define RD_NUMBER_NBYTES 32
 

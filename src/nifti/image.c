@@ -9,6 +9,7 @@
 
 #include "src/base/checked.h"
 #include "src/base/error.h"
+#include "src/base/text.h"
 #include "profiler/counters.h"
 #include "src/nifti/image.h"
 
@@ -16,22 +17,15 @@
  * its bytes come. */
 #define PREFIX_STEP_NBYTES ((size_t) 64 << 10)
 
-static bool
-ends_with (const char *name, const char *suffix)
-{
-  size_t n = strlen (name), m = strlen (suffix);
-  return n > m && strcasecmp (name + n - m, suffix) == 0;
-}
-
 /* Where ".hdr" or ".img" begins in a name that ends in it, maybe
  * followed by .gz; 0 when the name is of no pair. */
 static size_t
 pair_suffix (const char *file, const char *suffix)
 {
   size_t n = strlen (file);
-  if (ends_with (file, suffix))
+  if (rd_ends_with (file, suffix))
     return n - 4;
-  if (ends_with (file, ".gz") && n > 7
+  if (rd_ends_with (file, ".gz") && n > 7
       && strncasecmp (file + n - 7, suffix, 4) == 0)
     return n - 7;
   return 0;
@@ -70,7 +64,7 @@ open_partner (const struct rd_image *image, size_t at, const char *suffix,
               struct rd_input **input)
 {
   const char *file = image->file;
-  bool gz = ends_with (file, ".gz");
+  bool gz = rd_ends_with (file, ".gz");
   RD_FREE char *first = partner_name (file, at, suffix, gz);
   RD_FREE char *second = partner_name (file, at, suffix, !gz);
   if (!first || !second)

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "src/base/text.h"
 #include "src/base/whole-file.h"
 #include "profiler/counters.h"
 #include "src/nifti/gzip.h"
@@ -34,8 +34,7 @@ rd_output_open (const char *file, bool overwrite, size_t member_nbytes,
   if (output == NULL)
     return rd_fail_memory (sizeof *output);
   RD_TRY (rd_whole_file_open (file, overwrite, 0666, &output->whole));
-  size_t n = strlen (file);
-  if (n >= 3 && strcasecmp (file + n - 3, ".gz") == 0)
+  if (rd_ends_with (file, ".gz"))
     RD_TRY (rd_gzip_open (executor, member_nbytes, write_plain, output->whole,
                           &output->gzip));
   *result = RD_STEAL (output);

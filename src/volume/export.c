@@ -3,7 +3,6 @@
 #include <config.h>
 
 #include <string.h>
-#include <strings.h>
 
 #include <radio/export.h>
 
@@ -11,6 +10,7 @@
 #include "src/array/pool.h"
 #include "src/base/error.h"
 #include "src/base/structs.h"
+#include "src/base/text.h"
 #include "src/element/box.h"
 #include "src/nifti/executor.h"
 #include "src/nifti/gzip.h"
@@ -33,10 +33,8 @@ parse_format (const char *file, enum format *format)
     { ".nii", FORMAT_NIFTI }, { ".nii.gz", FORMAT_NIFTI },
     { ".npy", FORMAT_NPY },
   };
-  size_t n = strlen (file);
   for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
-    size_t ns = strlen (suffixes[i].suffix);
-    if (n > ns && strcasecmp (file + n - ns, suffixes[i].suffix) == 0) {
+    if (rd_ends_with (file, suffixes[i].suffix)) {
       *format = suffixes[i].format;
       return RADIO_OK;
     }
@@ -51,10 +49,9 @@ check_members (const struct radio_context *context, const char *file,
                const struct radio_export_options *options)
 {
   uint64_t nbytes = options->member_nbytes;
-  size_t n = strlen (file);
   if (nbytes == 0)
     return RADIO_OK;
-  if (n < 3 || strcasecmp (file + n - 3, ".gz") != 0)
+  if (!rd_ends_with (file, ".gz"))
     return rd_fail (RADIO_ERROR_ARGUMENT, "%s: only .nii.gz files have "
                     "members", file);
   if (nbytes < RD_GZIP_MEMBER_MIN_NBYTES || nbytes > RD_GZIP_MEMBER_MAX_NBYTES)

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 #include "io/io.h"
@@ -14,6 +13,7 @@
 #include "src/base/checked.h"
 #include "src/base/crc32c.h"
 #include "src/base/little.h"
+#include "src/base/text.h"
 #include "src/base/whole-file.h"
 #include "src/nifti/input.h"
 #include "src/volume/index-file.h"
@@ -350,8 +350,7 @@ rd_index_find (const struct rd_index_place *place,
                const struct rd_points_key *key, struct rd_points *points)
 {
   RD_SCOPE ("find points", RD_IN_METADATA);
-  size_t n = strlen (place->file);
-  size_t ncut = n > 3 && strcasecmp (place->file + n - 3, ".gz") == 0 ? 3 : 0;
+  size_t ncut = rd_ends_with (place->file, ".gz") ? 3 : 0;
   RD_FREE char *beside = name_beside (place->file, 0, ".points");
   RD_FREE char *apart = place->folder ? name_in_folder (place->folder, key)
                                       : NULL;
