@@ -65,15 +65,22 @@ rd_profile_string (struct radio_profile *profile, const char *text)
   return rd_string_table_add (profile->strings, text ? text : "");
 }
 
-/* The same, into *text itself. */
+enum radio_status
+rd_profile_set_string (struct radio_profile *profile, const char *text,
+                       const char **string)
+{
+  const char *copy = rd_profile_string (profile, text);
+  if (copy == NULL)
+    return rd_fail_memory (text ? strlen (text) + 1 : 1);
+  *string = copy;
+  return RADIO_OK;
+}
+
+/* The same, of a text in place. */
 static enum radio_status
 own (struct radio_profile *profile, const char **text)
 {
-  const char *copy = rd_profile_string (profile, *text);
-  if (copy == NULL)
-    return rd_fail_memory (1);
-  *text = copy;
-  return RADIO_OK;
+  return rd_profile_set_string (profile, *text, text);
 }
 
 /* Indexes have 32 bits, and RD_NO_INDEX is no valid one. */
@@ -390,6 +397,15 @@ rd_profile_add_fact (struct radio_profile *profile, const char *key,
   if (profile->facts.n == RD_MAX_KEYS)
     return fail_too_many ("facts");
   return rd_vector_append (&profile->facts, fact);
+}
+
+enum radio_status
+rd_profile_add_number (struct radio_profile *profile, const char *key,
+                       uint64_t value)
+{
+  char text[24];
+  snprintf (text, sizeof text, "%" PRIu64, value);
+  return rd_profile_add_fact (profile, key, text, false);
 }
 
 const char *

@@ -4,7 +4,6 @@
  * in every node. */
 #include <config.h>
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,9 +100,7 @@ merge_fact (struct radio_profile *joined,
     bool adds_up = is_sum || joined->info.parts == RADIO_PARTS_RANKS;
     uint64_t value = is_mean ? (uint64_t) (all / nparts + 0.5)
                      : adds_up ? sum : most;
-    char text[24];
-    snprintf (text, sizeof text, "%" PRIu64, value);
-    return rd_profile_add_fact (joined, key, text, false);
+    return rd_profile_add_number (joined, key, value);
   }
 
   RD_BUFFER_SCOPE struct rd_buffer text = { 0 };

@@ -227,6 +227,12 @@ RD_DEFINE_CLEANUP (profile, struct radio_profile, radio_profile_close);
 const char *rd_profile_string (struct radio_profile *profile,
                                const char *text);
 
+/* The same into *string, or RADIO_ERROR_MEMORY. */
+enum radio_status rd_profile_set_string (struct radio_profile *profile,
+                                         const char *text,
+                                         const char **string)
+  RADIO_USE_RESULT;
+
 /* Add a node; its parent is there already, and no child of it with this
  * name, category and edge: else RADIO_ERROR_FORMAT.  Its depth is computed,
  * its strings are copied, parent is an index or RADIO_NO_PARENT.  *index may
@@ -288,6 +294,9 @@ rd_profile_add_sample (struct radio_profile *profile,
 enum radio_status
 rd_profile_add_fact (struct radio_profile *profile, const char *key,
                      const char *value, bool is_name) RADIO_USE_RESULT;
+enum radio_status
+rd_profile_add_number (struct radio_profile *profile, const char *key,
+                       uint64_t value) RADIO_USE_RESULT;
 
 /* What the process of a part used, from the profile's facts. */
 struct rd_part_usage

@@ -374,19 +374,9 @@ add_facts (struct cut *cut)
   const char *ring = rd_profile_find_fact (cut->whole, RD_FACT_RING_BEGIN);
   uint64_t lost_ns = rd_subtract (ring ? rd_parse_digits (ring) : 0,
                                   cut->top->begin_ns);
-  char text[32];
-  snprintf (text, sizeof text, "%llu", (unsigned long long) lost_ns);
-  return lost_ns ? rd_profile_add_fact (cut->run, RD_FACT_RING_BEGIN, text,
-                                        false)
+  return lost_ns ? rd_profile_add_number (cut->run, RD_FACT_RING_BEGIN,
+                                          lost_ns)
                  : RADIO_OK;
-}
-
-static enum radio_status
-set_string (struct radio_profile *profile, const char *text,
-            const char **string)
-{
-  *string = rd_profile_string (profile, text);
-  return *string ? RADIO_OK : rd_fail_memory (strlen (text) + 1);
 }
 
 static enum radio_status
@@ -400,9 +390,9 @@ set_info (struct cut *cut)
   if (!title)
     return rd_fail_memory (room);
   snprintf (title, room, "%s: %s", from->title, name);
-  RD_TRY (set_string (cut->run, title, &to->title));
-  RD_TRY (set_string (cut->run, from->program, &to->program));
-  RD_TRY (set_string (cut->run, from->clock, &to->clock));
+  RD_TRY (rd_profile_set_string (cut->run, title, &to->title));
+  RD_TRY (rd_profile_set_string (cut->run, from->program, &to->program));
+  RD_TRY (rd_profile_set_string (cut->run, from->clock, &to->clock));
   to->started_unix_ns = from->started_unix_ns
                         ? rd_sum (from->started_unix_ns, cut->top->begin_ns)
                         : 0;

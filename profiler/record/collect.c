@@ -3,7 +3,6 @@
  * and total memory. */
 #include <config.h>
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,14 +30,6 @@ rd_collect_time (const struct rd_collection *collection, uint64_t ticks)
 /*------------------------------------------------------------------------
  * Lanes: one for each thread and name
  *----------------------------------------------------------------------*/
-
-static enum radio_status
-set_string (struct radio_profile *profile, const char *text,
-            const char **string)
-{
-  *string = rd_profile_string (profile, text);
-  return *string ? RADIO_OK : rd_fail_memory (strlen (text) + 1);
-}
 
 /* Sets the lane of a session.  Equal names of one thread are one lane, with
  * any writer. */
@@ -119,7 +110,7 @@ collect_lanes (struct rd_collection *collection)
     if (number == 1)
       continue;
     snprintf (numbered, sizeof numbered, "%s %zu", name, number);
-    RD_TRY (set_string (profile, numbered, &lane->name));
+    RD_TRY (rd_profile_set_string (profile, numbered, &lane->name));
   }
   return RADIO_OK;
 }
@@ -132,11 +123,7 @@ collect_lanes (struct rd_collection *collection)
 static enum radio_status
 add_number (struct radio_profile *profile, const char *key, uint64_t value)
 {
-  char text[32];
-  if (value == 0)
-    return RADIO_OK;
-  snprintf (text, sizeof text, "%" PRIu64, value);
-  return rd_profile_add_fact (profile, key, text, false);
+  return value == 0 ? RADIO_OK : rd_profile_add_number (profile, key, value);
 }
 
 /* CPU time of the process in the profile's wall time: from the first begin to
@@ -298,10 +285,11 @@ collect_all (struct rd_collection *collection)
     info->started_unix_ns += rd_rate_ns (&recorder->rate, begin - start);
   info->scope_cost_ns = recorder->scope_cost_ns;
 
-  RD_TRY (set_string (profile, program, &info->program));
-  RD_TRY (set_string (profile, recorder->title ? recorder->title : program,
-                      &info->title));
-  RD_TRY (set_string (profile, collection->origin->clock, &info->clock));
+  RD_TRY (rd_profile_set_string (profile, program, &info->program));
+  const char *title = recorder->title ? recorder->title : program;
+  RD_TRY (rd_profile_set_string (profile, title, &info->title));
+  RD_TRY (rd_profile_set_string (profile, collection->origin->clock,
+                                 &info->clock));
   RD_TRY (rd_collect_tree (collection));
   RD_TRY (collect_lanes (collection));
   RD_TRY (rd_collect_log (collection));

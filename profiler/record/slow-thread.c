@@ -56,19 +56,13 @@ finish_profile (struct rd_slow *slow, const struct rd_slow_run *run,
             run->is_cpu ? " cpu" : "");
   RD_TRY (rd_profile_add_fact (profile, RD_FACT_SLOW_TRIGGER, text, false));
   RD_TRY (add_path (profile, whole, node));
-  snprintf (text, sizeof text, "%llu", (unsigned long long) begin_ns);
-  RD_TRY (rd_profile_add_fact (profile, RD_FACT_SLOW_BEGIN, text, false));
-  if (run->cpu_ns > 0) {
-    snprintf (text, sizeof text, "%llu", (unsigned long long) run->cpu_ns);
-    RD_TRY (rd_profile_add_fact (profile, RD_FACT_SLOW_CPU, text, false));
-  }
+  RD_TRY (rd_profile_add_number (profile, RD_FACT_SLOW_BEGIN, begin_ns));
+  if (run->cpu_ns > 0)
+    RD_TRY (rd_profile_add_number (profile, RD_FACT_SLOW_CPU, run->cpu_ns));
   struct rd_slow_counts counts = rd_slow_counts (slow);
-  if (counts.dropped > 0) {
-    snprintf (text, sizeof text, "%llu",
-              (unsigned long long) counts.dropped);
-    RD_TRY (rd_profile_add_fact (profile, RD_FACT_SLOW_DROPPED, text,
-                                 false));
-  }
+  if (counts.dropped > 0)
+    RD_TRY (rd_profile_add_number (profile, RD_FACT_SLOW_DROPPED,
+                                   counts.dropped));
   return rd_profile_finalize (profile);
 }
 
