@@ -19,6 +19,7 @@
 
 #include "src/base/checked.h"
 #include "src/base/digest.h"
+#include "src/base/text.h"
 #include "profiler/export/export.h"
 #include "profiler/on-demand.h"
 #include "profiler/slow-files.h"
@@ -32,7 +33,6 @@
 
 #define RING_NBYTES ((uint64_t) 64 << 20)
 #define MAX_EVERY_S 10000000
-#define MAX_PER_MINUTE 1000
 
 /* The recording that the environment requests. */
 struct request {
@@ -195,14 +195,12 @@ read_on_demand (struct rd_on_demand_options *options)
     options->signals[i] = signal_names[i].number;
     p += n;
   }
-  unsigned number = 0;
-  const char *p = every ? every : "";
-  for (; *p >= '0' && *p <= '9' && number <= MAX_EVERY_S; p++)
-    number = 10 * number + (unsigned) (*p - '0');
-  if (every && (*p || number == 0 || number > MAX_EVERY_S))
+  uint64_t number = 0;
+  if (every && (!rd_parse_u64 (every, &number) || number == 0
+                || number > MAX_EVERY_S))
     return rd_fail (RADIO_ERROR_ARGUMENT, "RADIO_PROFILE_EVERY is \"%s\", not "
                     "a number of seconds, 1 to %d", every, MAX_EVERY_S);
-  options->every_s = number;
+  options->every_s = (unsigned) number;
   return RADIO_OK;
 }
 
@@ -220,16 +218,15 @@ read_slow (struct radio_slow_options *options)
   rd_triggers_free (&triggers);
   if (status != RADIO_OK)
     return rd_fail_in (status, "RADIO_PROFILE_SLOW");
-  unsigned number = 0;
-  const char *p = most ? most : "";
-  for (; *p >= '0' && *p <= '9' && number <= MAX_PER_MINUTE; p++)
-    number = 10 * number + (unsigned) (*p - '0');
-  if (most && (*p || number == 0 || number > MAX_PER_MINUTE))
+  uint64_t number = 0;
+  if (most && (!rd_parse_u64 (most, &number) || number == 0
+               || number > RD_SLOW_MOST_PER_MINUTE))
     return rd_fail (RADIO_ERROR_ARGUMENT, "RADIO_PROFILE_SLOW_PER_MINUTE is "
                     "\"%s\", not a number of profiles, 1 to %d", most,
-                    MAX_PER_MINUTE);
+                    RD_SLOW_MOST_PER_MINUTE);
   *options = (struct radio_slow_options) {
-    .triggers = text, .report = rd_slow_files_write, .per_minute = number,
+    .triggers = text, .report = rd_slow_files_write,
+    .per_minute = (unsigned) number,
   };
   return RADIO_OK;
 }
@@ -275,11 +272,7 @@ read_environment (struct request *request)
   /* A number of spans; 0 means the tree alone. */
   const char *spans = get_variable ("RADIO_PROFILE_SPANS");
   uint64_t nspans = 0;
-  for (const char *p = spans ? spans : ""; *p != '\0' && nspans <= UINT32_MAX;
-       p++)
-    nspans = *p >= '0' && *p <= '9' ? 10 * nspans + (uint64_t) (*p - '0')
-                                    : UINT64_MAX;
-  if (nspans > UINT32_MAX)
+  if (spans && (!rd_parse_u64 (spans, &nspans) || nspans > UINT32_MAX))
     return rd_fail (RADIO_ERROR_ARGUMENT,
                     "RADIO_PROFILE_SPANS: '%s' is not a number from 0 to %"
                     PRIu32, spans, UINT32_MAX);

@@ -16,6 +16,9 @@ struct rd_trigger {
 
 #define RD_MAX_TRIGGERS 64
 
+/* The most runs a minute that may be requested to be reported. */
+#define RD_SLOW_MOST_PER_MINUTE 1000
+
 struct rd_triggers {
   struct rd_trigger at[RD_MAX_TRIGGERS];
   size_t n;

@@ -18,7 +18,6 @@
 #include "profiler/triggers.h"
 
 #define RD_SLOW_PER_MINUTE 10
-#define RD_SLOW_MOST_PER_MINUTE 1000
 
 /* A run that ended. */
 struct rd_slow_run {
