@@ -190,7 +190,7 @@ all_types_agree_with_numpy (void **state)
     struct memory memory = memory_of (elements, COUNT, c->dtype);
     struct radio_stats stats;
     assert_ok (rd_stats_compute (c->dtype, c->slope, c->inter, scan_memory,
-                                 &memory, &stats));
+                                 &memory, NULL, &stats));
     assert_stats_of_case (c, &stats);
   }
 }
@@ -214,9 +214,9 @@ the_bits_do_not_depend_on_the_blocks_of_the_source (void **state)
     struct memory memory = memory_of (elements, COUNT, c->dtype);
     struct radio_stats blocks, whole;
     assert_ok (rd_stats_compute (c->dtype, c->slope, c->inter, scan_memory,
-                                 &memory, &blocks));
+                                 &memory, NULL, &blocks));
     assert_ok (rd_stats_compute (c->dtype, c->slope, c->inter, scan_at_once,
-                                 &memory, &whole));
+                                 &memory, NULL, &whole));
     assert_memory_equal (&blocks, &whole, sizeof whole);
   }
 }
@@ -232,17 +232,17 @@ zeros_can_be_left_out (void **state)
                                     RADIO_FLOAT32);
   struct rd_stats_more more = { .nonzero = true, .percents = { 0, 75 } };
   struct radio_stats stats, want;
-  assert_ok (rd_stats_compute_more (RADIO_FLOAT32, 1, 0, scan_memory, &memory,
-                                    &more, &stats));
-  memory = memory_of ((const unsigned char *) others, 5, RADIO_FLOAT32);
   assert_ok (rd_stats_compute (RADIO_FLOAT32, 1, 0, scan_memory, &memory,
+                               &more, &stats));
+  memory = memory_of ((const unsigned char *) others, 5, RADIO_FLOAT32);
+  assert_ok (rd_stats_compute (RADIO_FLOAT32, 1, 0, scan_memory, &memory, NULL,
                                &want));
   assert_memory_equal (&stats, &want, sizeof want);
   assert_true (more.low == 1 && more.high == 8);
   assert_true (more.percentiles[0] == 1 && more.percentiles[1] == 5.5);
   memory = memory_of ((const unsigned char *) narrow, 5, RADIO_INT16);
-  assert_ok (rd_stats_compute_more (RADIO_INT16, -1, 0, scan_memory, &memory,
-                                    &more, &stats));
+  assert_ok (rd_stats_compute (RADIO_INT16, -1, 0, scan_memory, &memory,
+                               &more, &stats));
   assert_int_equal (stats.count, 3);
   assert_true (stats.mean == -4 && more.low == -8 && more.high == -1);
   assert_true (more.percentiles[0] == -8 && more.percentiles[1] == -2);
@@ -254,7 +254,8 @@ count_scans (enum radio_dtype dtype, enum kind kind)
   RD_FREE_PLAIN unsigned char *elements = make_numbers (dtype, kind);
   struct memory memory = memory_of (elements, COUNT, dtype);
   struct radio_stats stats;
-  assert_ok (rd_stats_compute (dtype, 1, 0, scan_memory, &memory, &stats));
+  assert_ok (rd_stats_compute (dtype, 1, 0, scan_memory, &memory, NULL,
+                               &stats));
   return memory.nscans;
 }
 
@@ -279,7 +280,7 @@ bools_count_as_numbers (void **state)
   const uint8_t elements[] = { 0, 1, 1, 1 };
   struct memory memory = memory_of (elements, 4, RADIO_BOOL);
   struct radio_stats stats;
-  assert_ok (rd_stats_compute (RADIO_BOOL, 1, 0, scan_memory, &memory,
+  assert_ok (rd_stats_compute (RADIO_BOOL, 1, 0, scan_memory, &memory, NULL,
                                &stats));
   assert_true (stats.mean == 0.75 && stats.min == 0 && stats.max == 1);
   assert_int_equal (stats.histogram[0], 1);
@@ -296,7 +297,7 @@ percentiles_are_interpolated_from_the_nearer_end (void **state)
   const double elements[] = { 1, 1e16 };
   struct memory memory = memory_of (elements, 2, RADIO_FLOAT64);
   struct radio_stats stats;
-  assert_ok (rd_stats_compute (RADIO_FLOAT64, 1, 0, scan_memory, &memory,
+  assert_ok (rd_stats_compute (RADIO_FLOAT64, 1, 0, scan_memory, &memory, NULL,
                                &stats));
   assert_true (stats.percentile[2] == 2500000000000001);
   assert_true (stats.percentile[3] == 5000000000000000);
@@ -317,7 +318,7 @@ assert_finite_part (enum radio_dtype dtype, double slope)
     store_number (dtype, numbers[i], elements + i * item);
   struct memory memory = memory_of (elements, 10, dtype);
   struct radio_stats stats;
-  assert_ok (rd_stats_compute (dtype, slope, 0, scan_memory, &memory,
+  assert_ok (rd_stats_compute (dtype, slope, 0, scan_memory, &memory, NULL,
                                &stats));
   assert_int_equal (stats.count, 10);
   assert_int_equal (stats.nan_count, 3);
@@ -347,7 +348,8 @@ assert_nothing_known (enum radio_dtype dtype, const void *elements, size_t n)
 {
   struct memory memory = memory_of (elements, n, dtype);
   struct radio_stats stats;
-  assert_ok (rd_stats_compute (dtype, 1, 0, scan_memory, &memory, &stats));
+  assert_ok (rd_stats_compute (dtype, 1, 0, scan_memory, &memory, NULL,
+                               &stats));
   assert_int_equal (stats.count, n);
   assert_int_equal (stats.nan_count, n);
   assert_true (isnan (stats.min) && isnan (stats.max) && isnan (stats.mean));
@@ -379,7 +381,8 @@ assert_constant (enum radio_dtype dtype, double value, size_t n)
     store_number (dtype, value, elements + i * item);
   struct memory memory = memory_of (elements, n, dtype);
   struct radio_stats stats;
-  assert_ok (rd_stats_compute (dtype, 1, 0, scan_memory, &memory, &stats));
+  assert_ok (rd_stats_compute (dtype, 1, 0, scan_memory, &memory, NULL,
+                               &stats));
   assert_true (stats.min == value && stats.max == value);
   assert_true (stats.mean == value && stats.std == 0);
   for (int i = 0; i < RADIO_STATS_NPERCENTILES; i++)
@@ -408,12 +411,12 @@ the_limits_of_64_bits_are_found (void **state)
   const uint64_t high[] = { UINT64_MAX, 0, 1 };
   struct radio_stats stats;
   struct memory memory = memory_of (low, 4, RADIO_INT64);
-  assert_ok (rd_stats_compute (RADIO_INT64, 1, 0, scan_memory, &memory,
+  assert_ok (rd_stats_compute (RADIO_INT64, 1, 0, scan_memory, &memory, NULL,
                                &stats));
   assert_true (stats.min == -0x1p63 && stats.max == 0x1p63);
   assert_true (stats.percentile[3] == -0.5);
   memory = memory_of (high, 3, RADIO_UINT64);
-  assert_ok (rd_stats_compute (RADIO_UINT64, 1, 0, scan_memory, &memory,
+  assert_ok (rd_stats_compute (RADIO_UINT64, 1, 0, scan_memory, &memory, NULL,
                                &stats));
   assert_true (stats.max == 0x1p64 && stats.percentile[3] == 1);
 }
@@ -425,7 +428,7 @@ the_widest_doubles_have_bins (void **state)
   const double elements[] = { -DBL_MAX, 0, DBL_MAX, DBL_MAX };
   struct memory memory = memory_of (elements, 4, RADIO_FLOAT64);
   struct radio_stats stats;
-  assert_ok (rd_stats_compute (RADIO_FLOAT64, 1, 0, scan_memory, &memory,
+  assert_ok (rd_stats_compute (RADIO_FLOAT64, 1, 0, scan_memory, &memory, NULL,
                                &stats));
   assert_int_equal (stats.histogram[0], 1);
   assert_int_equal (stats.histogram[32], 1);
@@ -438,10 +441,10 @@ complex_and_raw_are_refused_by_name (void **state)
   (void) state;
   struct radio_stats stats;
   assert_fails (rd_stats_compute (RADIO_COMPLEX64, 1, 0, scan_memory, NULL,
-                                  &stats),
+                                  NULL, &stats),
                 RADIO_ERROR_UNSUPPORTED, "complex64");
   assert_fails (rd_stats_compute (RADIO_RAW, 1, 0, scan_memory, NULL,
-                                  &stats),
+                                  NULL, &stats),
                 RADIO_ERROR_UNSUPPORTED, "raw");
 }
 
@@ -455,7 +458,7 @@ a_failed_scan_fails_the_whole_and_leaves_the_result (void **state)
     struct memory memory = memory_of (elements, 3, RADIO_INT32);
     memory.fail_at = at;
     assert_int_equal (rd_stats_compute (RADIO_INT32, 1, 0, scan_memory,
-                                        &memory, &stats),
+                                        &memory, NULL, &stats),
                       RADIO_ERROR_IO);
   }
   assert_int_equal (stats.count, 77);

@@ -348,16 +348,8 @@ compute_wide (enum radio_dtype dtype, double slope, double inter,
 
 enum radio_status
 rd_stats_compute (enum radio_dtype dtype, double slope, double inter,
-                  rd_scan_fn *scan, void *source, struct radio_stats *stats)
-{
-  return rd_stats_compute_more (dtype, slope, inter, scan, source, NULL,
-                                stats);
-}
-
-enum radio_status
-rd_stats_compute_more (enum radio_dtype dtype, double slope, double inter,
-                       rd_scan_fn *scan, void *source,
-                       struct rd_stats_more *more, struct radio_stats *stats)
+                  rd_scan_fn *scan, void *source, struct rd_stats_more *more,
+                  struct radio_stats *stats)
 {
   RD_TRY (rd_stats_check (dtype));
   /* Without elements: NaN, zeros, and numpy's edges of 0 and 1. */

@@ -78,8 +78,8 @@ rd_stats_array (struct radio_array *array, double slope, double inter,
   if (status != RADIO_OK)
     return rd_fail_in (status, "%s%s%s", array->store->io->uri,
                        *array->path ? "/" : "", array->path);
-  return rd_stats_compute_more (dtype, slope, inter, scan_array, &scan, more,
-                                stats);
+  return rd_stats_compute (dtype, slope, inter, scan_array, &scan, more,
+                           stats);
 }
 
 static enum radio_status

@@ -40,23 +40,16 @@ struct rd_stats_more {
 /* Statistics of value * slope + inter over all elements of a real type
  * (rd_stats_check); slope is not 0.  Their bits do not depend on the blocks in
  * which elements come.  more may be NULL. */
-enum radio_status rd_stats_compute_more (enum radio_dtype dtype, double slope,
-                                         double inter, rd_scan_fn *scan,
-                                         void *source,
-                                         struct rd_stats_more *more,
-                                         struct radio_stats *stats)
+enum radio_status rd_stats_compute (enum radio_dtype dtype, double slope,
+                                    double inter, rd_scan_fn *scan,
+                                    void *source, struct rd_stats_more *more,
+                                    struct radio_stats *stats)
   RADIO_USE_RESULT;
 
 /* The same of an array, which is read. */
 enum radio_status rd_stats_array (struct radio_array *array, double slope,
                                   double inter, struct rd_stats_more *more,
                                   struct radio_stats *stats)
-  RADIO_USE_RESULT;
-
-/* The same without more. */
-enum radio_status rd_stats_compute (enum radio_dtype dtype, double slope,
-                                    double inter, rd_scan_fn *scan,
-                                    void *source, struct radio_stats *stats)
   RADIO_USE_RESULT;
 
 #endif /* RD_STATS_H */
