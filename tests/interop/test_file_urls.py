@@ -6,25 +6,17 @@ as nibabel reads them, by few requests."""
 import gzip
 import json
 import os
-import threading
 
 import pytest
 from gateway import ACCESS_KEY, SECRET_KEY, REGION
 from radio_library import RadioError, Volume
-from test_files import check_boxes, variants
-from test_http import Web
+from test_files import check_boxes, check_boxes_by_threads, variants
+from test_http import web  # noqa: F401  a fixture
 from test_s3_faults import Haproxy
 
 IMAGE = "ch2.nii.gz"
 BUCKET = "images"
 FORMS = ["a.nii", "a.nii.gz", "members.nii.gz"]
-
-
-@pytest.fixture(scope="module")
-def web(tmp_path_factory):
-    server = Web(tmp_path_factory.mktemp("web"))
-    yield server
-    server.stop()
 
 
 @pytest.fixture(scope="module")
@@ -95,21 +87,8 @@ def test_random_boxes_in_s3_equal_nibabel_through_a_failing_proxy(
 
 
 def test_threads_read_one_url_at_once(np, web, array):
-    failed = []
     with Volume.of_file(web.url("a.nii.gz"), 300_000) as volume:
-
-        def work(seed):
-            try:
-                check_boxes(np, volume, array, 30, seed)
-            except BaseException as error:
-                failed.append(error)
-
-        threads = [threading.Thread(target=work, args=(i,)) for i in range(6)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    assert not failed
+        check_boxes_by_threads(np, volume, array)
 
 
 def nbytes_of(lines):

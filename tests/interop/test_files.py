@@ -107,24 +107,28 @@ def test_a_thousand_boxes_of_a_real_image_equal_nibabel(
         check_boxes(np, volume, data.T, 1000, 3)
 
 
+def check_boxes_by_threads(np, volume, array):
+    failed = []
+
+    def work(seed):
+        try:
+            check_boxes(np, volume, array, 30, seed)
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+
+
 def test_threads_read_one_file_at_once(nib, np, templates):
     file = next(f for f in templates if f.name == "ch2.nii.gz")
     array = np.asanyarray(nib.load(file).dataobj.get_unscaled()).T
-    failed = []
     with Volume.of_file(file, point_gap_nbytes=300_000) as volume:
-
-        def work(seed):
-            try:
-                check_boxes(np, volume, array, 30, seed)
-            except BaseException as error:
-                failed.append(error)
-
-        threads = [threading.Thread(target=work, args=(i,)) for i in range(6)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    assert not failed
+        check_boxes_by_threads(np, volume, array)
 
 
 def test_asynchronous_reads_of_a_file_equal_nibabel(nib, np, templates):
