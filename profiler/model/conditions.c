@@ -53,7 +53,7 @@
 
 #define STEAL_CHANGE 0.03
 
-/* A clock is measured at the start of each run, to a percent.  It may change by
+/* A clock is measured at an end of each run, to a percent.  It may change by
  * itself: by what neighbours in the machine do, in virtual ones. */
 #define CLOCK_CHANGE 0.1
 #define CLOCK_ERROR 0.02

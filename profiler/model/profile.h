@@ -36,7 +36,7 @@
 #define RD_FACT_MACHINE_NS "machine cpu ns"     /* of all processes */
 #define RD_FACT_NCPUS "ncpus"
 #define RD_FACT_CPU_MODEL "CPU"
-#define RD_FACT_CLOCK "clock MHz"       /* at the start; of parts the mean */
+#define RD_FACT_CLOCK "clock MHz"       /* measured; of parts the mean */
 #define RD_FACT_MINOR "page faults"     /* without a disk, of the process */
 #define RD_FACT_MAJOR "page faults from disks"
 #define RD_FACT_BLOCK_INPUT "bytes read from disks"     /* "0" is known */
