@@ -312,10 +312,10 @@ collect_all (struct rd_collection *collection)
   return RADIO_OK;
 }
 
-/* run may be NULL. */
-static enum radio_status
-collect (const struct radio_recorder *recorder, const struct rd_slow_run *run,
-         struct radio_profile **profile, uint32_t *id)
+enum radio_status
+rd_collect_run (const struct radio_recorder *recorder,
+                const struct rd_slow_run *run,
+                struct radio_profile **profile, uint32_t *id)
 {
   RD_PROFILE_SCOPE struct radio_profile *new = NULL;
   RD_TRY (rd_profile_new (&new));
@@ -347,13 +347,5 @@ rd_collect (const struct radio_recorder *recorder,
             struct radio_profile **profile)
 {
   uint32_t none;
-  return collect (recorder, NULL, profile, &none);
-}
-
-enum radio_status
-rd_collect_run (const struct radio_recorder *recorder,
-                const struct rd_slow_run *run,
-                struct radio_profile **profile, uint32_t *id)
-{
-  return collect (recorder, run, profile, id);
+  return rd_collect_run (recorder, NULL, profile, &none);
 }

@@ -54,7 +54,8 @@ rd_collect (const struct radio_recorder *recorder,
 
 /* The same of a copy (rd_snapshot_recover), any number of times, without the
  * spans that began before a run did: all that the run caused are among the
- * others.  Sets *id to the run's span; 0: it is not in the log. */
+ * others.  Sets *id to the run's span; 0: it is not in the log.  run may be
+ * NULL: no spans are left out. */
 enum radio_status
 rd_collect_run (const struct radio_recorder *recorder,
                 const struct rd_slow_run *run,
