@@ -32,10 +32,21 @@ failures_of (const struct rd_finder *finder, size_t node)
                                 rd_count_failures.name, false);
 }
 
+/* True if all that failed was to find something: an answer that programs ask
+ * for, as where a name may be a volume or a collection. */
+static bool
+only_lacked (const struct rd_finder *finder, size_t node)
+{
+  bool varies = false;
+  const char *why = rd_finder_note (finder, node, RD_NOTE_FAILED, &varies);
+  return why && !varies
+         && strcmp (why, radio_status_name (RADIO_ERROR_NOT_FOUND)) == 0;
+}
+
 /* The innermost operation that failed, the most frequent of these: an error
  * propagates through all operations around it. */
 static size_t
-find_failing_node (const struct rd_finder *finder)
+find_failing_node (const struct rd_finder *finder, bool whole_failed)
 {
   const struct radio_profile *profile = finder->profile;
   size_t found = RADIO_NO_PARENT;
@@ -44,7 +55,7 @@ find_failing_node (const struct rd_finder *finder)
     uint64_t own = failures_of (finder, i);
     uint64_t all = radio_profile_counter (profile, i, rd_count_failures.name,
                                           true);
-    if (own <= most || own != all)
+    if (own <= most || own != all || (!whole_failed && only_lacked (finder, i)))
       continue;
     most = own;
     found = i;
@@ -55,12 +66,11 @@ find_failing_node (const struct rd_finder *finder)
 static enum radio_status
 find_failures (struct rd_finder *finder)
 {
-  size_t at = find_failing_node (finder);
-
   /* Ranked before all others, since a failure affects all other numbers of
    * the profile. */
   const char *message = rd_profile_find_fact (finder->profile,
                                               RD_FACT_FAILED);
+  size_t at = find_failing_node (finder, message != NULL);
   struct rd_claim whole = {
     "failed", "It failed", RADIO_FINDING_PROBLEM, 2, at
   };

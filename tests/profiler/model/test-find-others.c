@@ -466,7 +466,7 @@ build_failures (uint64_t nreads, uint64_t nfetches)
   build_times (profile, fetch, 5, 9 * MS, 9 * MS, 9 * MS, 0);
   build_count (profile, read, "failures", "count", nreads);
   build_count (profile, fetch, "failures", "count", nfetches);
-  build_note (profile, 0, read, "failed", "not found", false);
+  build_note (profile, 0, read, "failed", "not supported", false);
   build_note (profile, 0, fetch, "failed", "permission denied", false);
   return profile;
 }
@@ -478,12 +478,24 @@ the_innermost_failed_operation_is_reported (void **state)
   assert_found (build_failures (2, 2), "failures", RADIO_FINDING_HINT,
                 "2 of 5 'fetch' failed: permission denied");
   assert_found (build_failures (1, 0), "failures", RADIO_FINDING_HINT,
-                "1 of 5 'read' failed: not found");
+                "1 of 5 'read' failed: not supported");
   assert_not_found (build_failures (0, 0), "failures");
   struct radio_profile *several = build_failures (0, 3);
   several->notes.at[1].varies = true;
   assert_found (several, "failures", RADIO_FINDING_HINT,
                 "3 of 5 'fetch' failed: permission denied, and other errors");
+}
+
+static void
+an_answer_that_something_is_not_there_is_no_failure (void **state)
+{
+  (void) state;
+  struct radio_profile *lacked = build_new ("lacked");
+  uint32_t list = build_node (lacked, RD_NO_INDEX, "list", "operation");
+  build_times (lacked, list, 1, 9 * MS, 0, 0, 0);
+  build_count (lacked, list, "failures", "count", 1);
+  build_note (lacked, 0, list, "failed", "not found", false);
+  assert_not_found (lacked, "failures");
 }
 
 static void
@@ -700,6 +712,7 @@ main (void)
     cmocka_unit_test (a_range_of_many_medians_is_reported_as_a_factor),
     cmocka_unit_test (a_failure_comes_before_all_else),
     cmocka_unit_test (the_innermost_failed_operation_is_reported),
+    cmocka_unit_test (an_answer_that_something_is_not_there_is_no_failure),
     cmocka_unit_test (the_message_of_a_failure_points_to_the_operation),
     cmocka_unit_test (work_without_a_cpu_is_reported),
     cmocka_unit_test (sleeping_scopes_are_not_work_on_one_thread),
