@@ -204,7 +204,7 @@ read_on_demand (struct rd_on_demand_options *options)
   return RADIO_OK;
 }
 
-/* RADIO_PROFILE_SLOW, "read>50ms, decode>5ms cpu", and how many such runs are
+/* RADIO_PROFILE_SLOW, "read>50ms, decode*>5ms cpu", and how many such runs are
  * written a minute. */
 static enum radio_status
 read_slow (struct radio_slow_options *options)

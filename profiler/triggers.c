@@ -20,7 +20,7 @@ static enum radio_status
 fail_at (const struct parser *parser, const char *at, const char *what)
 {
   return rd_fail (RADIO_ERROR_ARGUMENT, "\"%.200s\" at character %zu: %s; "
-                  "write NAME>TIME, ..., as \"read>50ms, decode>5ms cpu\"",
+                  "write NAME>TIME, ..., as \"read>50ms, decode*>5ms cpu\"",
                   parser->text, (size_t) (at - parser->text) + 1, what);
 }
 
@@ -181,11 +181,21 @@ rd_triggers_free (struct rd_triggers *triggers)
   triggers->n = 0;
 }
 
+/* True if a trigger's name ends with '*', and a scope's begins as it does. */
+static bool
+begins_as (const char *trigger, const char *name)
+{
+  size_t n = strlen (trigger) - 1;
+  return trigger[n] == '*' && strncmp (trigger, name, n) == 0;
+}
+
 size_t
 rd_triggers_find (const struct rd_triggers *triggers, const char *name)
 {
-  size_t i = 0;
-  while (i < triggers->n && strcmp (triggers->at[i].name, name) != 0)
+  size_t exact = 0, i = 0;
+  while (exact < triggers->n && strcmp (triggers->at[exact].name, name) != 0)
+    exact++;
+  while (i < triggers->n && !begins_as (triggers->at[i].name, name))
     i++;
-  return i;
+  return exact < triggers->n ? exact : i;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The text that says which runs of scopes are slow:
- * "read>50ms, decode>5ms cpu". */
+ * "read>50ms, decode*>5ms cpu". */
 #ifndef RD_TRIGGERS_H
 #define RD_TRIGGERS_H
 
@@ -8,7 +8,8 @@
 
 #include <radio/base.h>
 
-/* The limits of the scopes with one name. */
+/* The limits of the scopes with one name, or with all names that begin as one
+ * that ends with '*'. */
 struct rd_trigger {
   char *name;
   uint64_t wall_ns, cpu_ns;   /* 0: none, but one of them is set */
@@ -36,7 +37,8 @@ enum radio_status rd_triggers_parse (const char *text,
 
 void rd_triggers_free (struct rd_triggers *triggers);
 
-/* The index of a scope's name, or n. */
+/* The index of the trigger of a scope's name, or n: that with this name, else
+ * the first that ends with '*' and begins as it. */
 size_t rd_triggers_find (const struct rd_triggers *triggers,
                          const char *name);
 

@@ -246,8 +246,9 @@ typedef void radio_slow_fn (const struct radio_profile *profile,
  * texts that the log has of them.  A run's CPU time is that of its thread in
  * it, which costs 1 us a run to know; requests have none. */
 struct radio_slow_options {
-  /* "read>50ms, decode>5ms cpu": names of scopes, and times in ns, us, ms or
-   * s, on the clock or on a CPU; at most 64 names, without commas.  Copied. */
+  /* "read>50ms, decode*>5ms cpu": names of scopes, in which a '*' at the end
+   * stands for any rest, and times in ns, us, ms or s, on the clock or on a
+   * CPU; at most 64 names, without commas.  Copied. */
   const char *triggers;
 
   radio_slow_fn *report;

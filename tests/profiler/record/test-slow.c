@@ -341,6 +341,29 @@ a_trigger_may_be_of_cpu_time (void **state)
   forget ();
 }
 
+static void
+a_star_stands_for_the_rest_of_a_name (void **state)
+{
+  static const struct {
+    const char *triggers;
+    bool is_slow;
+  } cases[] = {
+    { "decode*>5ms", true }, { "de*>5ms", true }, { "*>5ms", true },
+    { "decode x*>5ms", false }, { "*decode>5ms", false },
+    { "de*>5ms, decode>50ms", false }, /* its own name comes first */
+    { "dx*>5ms, de*>50ms, d*>5ms", false },
+  };
+  (void) state;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct history h;
+    start (&h, cases[i].triggers, 0);
+    history_leaf (&h, &decode, 10 * MS);
+    radio_profile_close (stop (&h));
+    assert_int_equal (got.n, cases[i].is_slow);
+    forget ();
+  }
+}
+
 /*------------------------------------------------------------------------
  * Limits
  *----------------------------------------------------------------------*/
@@ -618,6 +641,7 @@ main (void)
     cmocka_unit_test (requests_are_watched_and_open_scopes_are_not),
     cmocka_unit_test (a_slow_run_of_a_tiny_scope_is_one),
     cmocka_unit_test (a_trigger_may_be_of_cpu_time),
+    cmocka_unit_test (a_star_stands_for_the_rest_of_a_name),
     cmocka_unit_test (at_most_so_many_a_minute_are_written),
     cmocka_unit_test (a_run_that_left_the_ring_is_counted),
     cmocka_unit_test (a_part_that_left_the_ring_is_reported),
