@@ -22,6 +22,10 @@ CRANIUM=/usr/share/doc/invesalius-examples/examples/Cranium.inv3
 SPEEDSCOPE=1.25.0
 AXE=4.14.1
 
+# The crate that has Intel's header of the tap for VTune, and its SHA-256.
+ITTAPI=ittapi-sys-0.4.0
+ITTAPI_SHA256=52f5385394064fa2c886205dba02598013ce83d3e92d33dbdc0c52fe0e7bf4fc
+
 say () {
   printf '%s\n' "$*"
 }
