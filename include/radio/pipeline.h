@@ -32,6 +32,18 @@ radio_pipeline_parse (const char *text, struct radio_pipeline **pipeline)
 RADIO_API const char *
 radio_pipeline_text (const struct radio_pipeline *pipeline);
 
+/* Room for the text of an example, with its end. */
+#define RADIO_EXAMPLE_NBYTES 128
+
+/* Writes an example of operation i, counted from 0: a pipeline of that
+ * operation alone, which a volume with an affine and `size' voxels along x, y
+ * and z, at least 8, can have.  Operations that need a second volume have none,
+ * and are left out.  Its first word is the operation's name.
+ * Returns text; NULL if there are no more operations, or text is NULL. */
+RADIO_API const char *
+radio_pipeline_example (size_t i, uint64_t size,
+                        char text[RADIO_EXAMPLE_NBYTES]);
+
 /* Releases a pipeline; volumes that it was applied to do not need it.  NULL is
  * legal. */
 RADIO_API void radio_pipeline_free (struct radio_pipeline *pipeline);

@@ -9,6 +9,7 @@
 
 #include "src/base/alloc.h"
 #include "src/base/cleanup.h"
+#include "src/operation/pipeline.h"
 #include "tests/alloc-fail.h"
 #include "tests/unit.h"
 
@@ -166,6 +167,44 @@ a_failed_allocation_is_reported (void **state)
   }
 }
 
+/* The operations whose examples there are not: they need a second volume. */
+static const char *const without_example[] = { "like" };
+
+static bool
+needs_no_example (const char *name)
+{
+  for (size_t i = 0; i < sizeof without_example / sizeof *without_example;
+       i++)
+    if (strcmp (without_example[i], name) == 0)
+      return true;
+  return false;
+}
+
+static void
+every_operation_has_an_example_that_parses (void **state)
+{
+  char text[RADIO_EXAMPLE_NBYTES];
+  size_t n = 0;
+  (void) state;
+  for (size_t i = 0; i < RD_NOPERATIONS; i++) {
+    const char *name = rd_operation_name ((enum rd_operation) i);
+    if (needs_no_example (name))
+      continue;
+    assert_ptr_equal (radio_pipeline_example (n, 64, text), text);
+    struct radio_pipeline *pipeline;
+    assert_ok (radio_pipeline_parse (text, &pipeline));
+    assert_int_equal (strcspn (text, " "), strlen (name));
+    assert_memory_equal (text, name, strlen (name));
+    radio_pipeline_free (pipeline);
+    n++;
+  }
+  assert_null (radio_pipeline_example (n, 64, text));
+  assert_null (radio_pipeline_example (0, 64, NULL));
+  /* Of the largest size, too. */
+  for (size_t i = 0; i < n; i++)
+    assert_non_null (radio_pipeline_example (i, UINT64_MAX / 8, text));
+}
+
 int
 main (void)
 {
@@ -174,6 +213,7 @@ main (void)
     cmocka_unit_test (numbers_have_a_decimal_point_in_every_locale),
     cmocka_unit_test (an_error_names_the_byte_the_word_and_what_is_allowed),
     cmocka_unit_test (more_operations_than_allowed_are_refused),
+    cmocka_unit_test (every_operation_has_an_example_that_parses),
     cmocka_unit_test (a_failed_allocation_is_reported),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
