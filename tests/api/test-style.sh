@@ -86,9 +86,10 @@ src/nifti: src/element profiler
 src/operation: src/element profiler
 src/array/cache: src/codec src/element profiler
 src/array: src/array/cache src/operation src/zarr src/codec src/element io profiler
-src/volume: src/array src/array/cache src/operation src/nifti src/zarr src/element io profiler
+src/volume: src/array src/operation src/nifti src/zarr src/element io profiler
 src/volume/gc: src/volume src/array src/element io profiler
 src/volume/stats: src/volume src/array src/element io profiler
+src/volume/files: src/volume src/array src/array/cache src/nifti io profiler
 src/volume/derive: src/volume src/volume/stats src/array src/operation src/nifti src/element profiler
 src/volume/copy: src/volume src/volume/gc src/array src/element io profiler
 src/volume/ingest: src/volume src/volume/gc src/array src/nifti src/zarr src/element io profiler

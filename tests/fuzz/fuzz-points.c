@@ -7,7 +7,7 @@
 
 #include "src/base/crc32c.h"
 #include "src/nifti/gzip.h"
-#include "src/volume/index-file.h"
+#include "src/volume/files/index-file.h"
 #include "tests/fuzz/fuzz.h"
 
 static const struct rd_points_key key = {

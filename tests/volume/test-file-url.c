@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <pthread.h>
 
-#include "src/volume/gunzip.h"
+#include "src/volume/files/gunzip.h"
 #include "src/volume/volume.h"
 #include "tests/alloc-fail.h"
 #include "tests/io/http-peer.h"

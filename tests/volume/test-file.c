@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "src/volume/gunzip.h"
+#include "src/volume/files/gunzip.h"
 #include "src/volume/volume.h"
 #include "tests/alloc-fail.h"
 #include "tests/volume/fixture.h"

@@ -14,7 +14,7 @@
 
 #include "src/base/checked.h"
 #include "src/nifti/input.h"
-#include "src/volume/inflate.h"
+#include "src/volume/files/inflate.h"
 #include "src/volume/read-ahead.h"
 
 #define HISTORY_NBYTES RD_POINT_HISTORY_NBYTES

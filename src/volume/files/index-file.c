@@ -16,7 +16,7 @@
 #include "src/base/text.h"
 #include "src/base/whole-file.h"
 #include "src/nifti/input.h"
-#include "src/volume/index-file.h"
+#include "src/volume/files/index-file.h"
 
 static const unsigned char magic[8] = "RADIOPTS";
 

@@ -15,7 +15,7 @@
 #include "profiler/counters.h"
 #include "io/percent.h"
 #include "src/nifti/image.h"
-#include "src/volume/gunzip.h"
+#include "src/volume/files/gunzip.h"
 #include "src/volume/volume.h"
 
 /* Part of the memory limit that a file may take whose server has no ranges. */

@@ -17,8 +17,8 @@
 #include "profiler/counters.h"
 #include "src/nifti/gzip.h"
 #include "src/nifti/input.h"
-#include "src/volume/gunzip.h"
-#include "src/volume/inflate.h"
+#include "src/volume/files/gunzip.h"
+#include "src/volume/files/inflate.h"
 #include "src/volume/read-ahead.h"
 
 /* Output between two points, at first. */

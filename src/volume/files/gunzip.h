@@ -10,7 +10,7 @@
 #define RD_GUNZIP_H
 
 #include "src/array/linear.h"
-#include "src/volume/index-file.h"
+#include "src/volume/files/index-file.h"
 
 struct rd_file_identity;
 

@@ -8,7 +8,7 @@
 
 #include "src/array/linear.h"
 #include "src/base/buffer.h"
-#include "src/volume/index-file.h"
+#include "src/volume/files/index-file.h"
 
 /* Input that is read at once. */
 #define RD_INFLATE_INPUT_NBYTES ((size_t) 128 << 10)
