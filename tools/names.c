@@ -666,7 +666,7 @@ split_operand (const struct finding *finding, char **root, char **path,
     return RD_EXIT_OK;
   if (!rd_is_url (operand) && rd_split_path (operand, root, path))
     return RD_EXIT_OK;
-  /* Of a store that has lost its document the name is left. */
+  /* A store that has lost its document still has its name. */
   struct stat st;
   size_t n = strlen (operand);
   while (n > 1 && operand[n - 1] == '/')
@@ -804,8 +804,8 @@ rd_target_stem (const struct rd_target *target)
   while (n > 1 && path[n - 1] == '/')
     n--;
   if (*target->path == '\0') {
-    /* A store's or file's own name; of a URL with the collection, which no
-     * path tells from a folder. */
+    /* A store's or file's own name; of a URL with the collection, since a
+     * path does not show which part is one. */
     size_t above = rd_parent_length (path, n, rd_scheme_nbytes (path));
     size_t host = rd_scheme_nbytes (path);
     host += strcspn (path + host, "/");

@@ -20,7 +20,7 @@ struct listing {
   struct rd_entries entries;  /* of this page, or without recursion all */
   uint64_t collected_nbytes;  /* that they take */
 
-  /* Of the pages before the current one. */
+  /* In the pages before the current one. */
   char *last_before;          /* the last key of a recursive listing */
   char *token_before;
   size_t nentries_before;

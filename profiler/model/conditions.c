@@ -58,7 +58,7 @@
 #define CLOCK_CHANGE 0.1
 #define CLOCK_ERROR 0.02
 
-/* Of the bytes that were read from files by a run, and at least. */
+/* A share of the bytes that a run read from files, and their least number. */
 #define COLD_CHANGE 0.1
 #define COLD_CHANGE_NBYTES 65536
 

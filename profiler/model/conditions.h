@@ -18,8 +18,8 @@ struct rd_conditions {
 };
 
 /* Runs of one process, which share its place in memory and the machine's state:
- * so a round says as much as a run only.  Processes are told apart by their
- * numbers. */
+ * so a round says as much as a run only.  Processes are distinguished by
+ * their numbers. */
 #define RD_MIN_ROUNDS 4
 
 /* The number of runs to compare; ranks ran once, together. */

@@ -179,7 +179,7 @@ find_starved (struct rd_finder *finder)
 
 /* Work is the time on the clock without known waits.  The process cannot have
  * worked longer than its threads had CPUs: the rest was sleep, in pieces too
- * short to be found, or, where the kernel does not tell, the CPUs were
+ * short to be found, or, where the kernel does not say so, the CPUs were
  * others'. */
 enum radio_status
 rd_find_process (struct rd_finder *finder)

@@ -72,7 +72,7 @@ rd_frame_read_cpu (struct rd_writer_state *writer, uint64_t now)
  *----------------------------------------------------------------------*/
 
 /* Time without a CPU, as a part of a frame's own time; outside of all scopes
- * it is nobody's. */
+ * it is that of no thread. */
 static void
 add_off_cpu (struct rd_writer_state *writer, struct rd_frame *frame,
              uint64_t starved, uint64_t slept)

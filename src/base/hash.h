@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A hash of texts, for tables and for telling contents apart: not for secrets,
+/* A hash of texts, for tables and to distinguish contents: not for secrets,
  * nor where names are chosen to collide. */
 #ifndef RD_HASH_H
 #define RD_HASH_H

@@ -53,7 +53,7 @@ enum radio_status rd_input_read (struct rd_input *input, void *data,
 /* The file's name, valid as long as the input. */
 const char *rd_input_file (const struct rd_input *input);
 
-/* Which file it is, and which content, as far as its folder tells. */
+/* Which file it is, and which content, as far as a folder's entry shows. */
 struct rd_file_identity {
   uint64_t device, inode;
   uint64_t nbytes;

@@ -181,7 +181,7 @@ def rows_by_path(page, view):
     return found
 
 
-def settle(page):
+def wait_for_address(page):
     """Waits until the address has what was done last: the page writes it
     250 ms after the last movement, and timers end in the order of their
     times."""

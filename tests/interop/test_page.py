@@ -14,7 +14,8 @@ from many_spans import many_spans
 from conftest import run_radio
 from pages import (browser, drawn_text, local_read, made_read, number,
                    open_all, opened, read_document, read_page, recording,
-                   reload, rows, search, settle, state, text_of, write_page)
+                   reload, rows, search, state, text_of, wait_for_address,
+                   write_page)
 from profile_document import ProfileDocument
 
 # Fixtures that tests import by name.
@@ -502,7 +503,7 @@ def test_the_timeline_works_by_touch(opened, read_page):
     x, y = page.middle(".timeline canvas")
     pinch(page, x + 75, y, 80, 240)
     assert milliseconds_seen(page) == pytest.approx(whole / 3, rel=0.25)
-    settle(page)
+    wait_for_address(page)
     begin, end = map(int, state(page, "seen").split("-"))
     assert (begin + end) / 2 == pytest.approx(29_000_000, rel=0.1)
     pinch(page, x + 75, y, 240, 60)
@@ -511,7 +512,7 @@ def test_the_timeline_works_by_touch(opened, read_page):
 
 
 def icicle_window(page):
-    settle(page)
+    wait_for_address(page)
     begin, end = map(int, state(page, "stretch").split("-"))
     return begin / 1e9, end / 1e9
 
@@ -536,7 +537,7 @@ def test_the_icicle_works_by_touch(opened, read_page):
     again = opened(read_page, fragment=page.evaluate("location.hash"))
     assert icicle_window(again)[0] == moved
     pinch(again, middle, y + 39, 240, 40)
-    settle(again)
+    wait_for_address(again)
     assert state(again, "stretch") == ""
 
 

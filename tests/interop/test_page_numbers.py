@@ -17,7 +17,7 @@ from document_reader import Document
 from pages import (TIMELINE_AXIS_PX, TIMELINE_GAP_PX, TIMELINE_GUTTER_PX,
                    TIMELINE_ROW_PX, browser, busiest_span, choose_metric,
                    drag, local_read, number, opened, rows_by_path, search,
-                   settle, shown_tooltip, state, text_of)
+                   shown_tooltip, state, text_of, wait_for_address)
 
 __all__ = ["browser", "local_read", "opened"]          # fixtures
 
@@ -233,7 +233,7 @@ def test_the_icicle_zoomed_into_a_scope_has_the_json_s_percentages(
 def seen(page):
     """Returns the stretch that the timeline shows, once it is in the
     address."""
-    settle(page)
+    wait_for_address(page)
     return tuple(map(int, state(page, "seen").split("-")))
 
 

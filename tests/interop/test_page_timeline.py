@@ -11,8 +11,8 @@ from conftest import run_radio
 from frame_work import traced_act
 from many_spans import many_spans
 from pages import (axe, AXE_RUN, browser, drag, drawn_text, local_read, opened,
-                   read_document, read_page, reload, settle, state, text_of,
-                   write_page)
+                   read_document, read_page, reload, state, text_of,
+                   wait_for_address, write_page)
 from profile_document import ProfileDocument
 
 # Fixtures that tests import by name.
@@ -154,7 +154,7 @@ def test_the_minimap_frames_what_is_seen_and_moves_it(opened, read_page):
     wide = width - 150
     # Beside the frame a drag marks what is to be seen.
     drag(page, x + 150 + wide / 4, y, x + 150 + wide / 2, y)
-    settle(page)
+    wait_for_address(page)
     begin, to = map(int, state(page, "seen").split("-"))
     assert begin == pytest.approx(end / 4, rel=0.02)
     assert to == pytest.approx(end / 2, rel=0.02)
@@ -163,11 +163,11 @@ def test_the_minimap_frames_what_is_seen_and_moves_it(opened, read_page):
     assert framed == pytest.approx(wide / 4, abs=3)
     # Within it a drag moves it, and a click centres it.
     drag(page, x + 150 + wide * 3 / 8, y, x + 150 + wide * 5 / 8, y)
-    settle(page)
+    wait_for_address(page)
     begin, to = map(int, state(page, "seen").split("-"))
     assert begin == pytest.approx(end / 2, rel=0.02)
     page.click(x + 150 + wide / 4, y)
-    settle(page)
+    wait_for_address(page)
     begin, to = map(int, state(page, "seen").split("-"))
     assert (begin + to) / 2 == pytest.approx(end / 4, rel=0.02)
     page.press("0") if page.evaluate(
@@ -192,7 +192,7 @@ def test_the_critical_path_of_many_spans_leaves_time_to_draw(
     document = many_spans(np, 1_100_000, rooted=True)
     page = opened(write_page(json.dumps(document), tmp_path),
                   fragment="#view=timeline")
-    settle(page)
+    wait_for_address(page)
 
     def find():
         page.press("c")

@@ -18,8 +18,8 @@ from document_reader import Document
 from pages import (AXE_RUN, TIMELINE_AXIS_PX, TIMELINE_GAP_PX,
                    TIMELINE_GUTTER_PX, TIMELINE_ROW_PX, axe, browser,
                    choose_metric, hold_labels, local_read, number, opened,
-                   read_document, read_page, reload, search, settle, state,
-                   text_of)
+                   read_document, read_page, reload, search, state, text_of,
+                   wait_for_address)
 
 # Fixtures that tests import by name.
 __all__ = ["axe", "browser", "local_read", "opened", "read_document",
@@ -243,7 +243,7 @@ def go_through_diff(page):
 def go_through_timeline(page):
     page.mouse("mouseWheel", *at(page, ".timeline canvas", 0.3, 60),
                deltaX=0, deltaY=-400)
-    settle(page)
+    wait_for_address(page)
     begin, end = map(int, state(page, "seen").split("-"))
     # Most of the visible time is of this operation of the first lane.
     span, low, high = page.evaluate(f"""(profile => {{

@@ -52,7 +52,7 @@ def compile_tap(define, headers):
                     SOURCE / "profiler" / "record" / "tap.c"], check=True)
 
 
-# Runs scopes when it is told to.
+# Runs scopes after a line of input.
 PROGRAM = """
 import ctypes, sys
 library = ctypes.CDLL(sys.argv[1])

@@ -247,6 +247,6 @@ def test_many_urls_are_looked_up_at_the_same_time(server):
     assert done.returncode == 1
     # The URL without a node is reported when it is looked up, before anything
     # is removed.
-    told = [line.split(": ")[1] for line in done.stderr.splitlines()]
+    named = [line.split(": ")[1] for line in done.stderr.splitlines()]
     names.remove("ct/none")
-    assert told == [f"{server.url}/{name}" for name in ["ct/none", *names]]
+    assert named == [f"{server.url}/{name}" for name in ["ct/none", *names]]

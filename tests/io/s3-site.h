@@ -13,7 +13,7 @@
 
 #define S3_MAX_ANSWERS 256
 
-/* Of one request. */
+/* One request. */
 #define S3_NATTEMPTS 4
 
 struct s3_site {

@@ -518,7 +518,7 @@ each_condition_is_reported_and_leaves_it_unclear (void **state)
 }
 
 /* A processor that slows down by itself is no change of the program, and no
- * reason to distrust all times either. */
+ * reason to doubt all times either. */
 static void
 a_difference_that_the_clock_explains_is_noise (void **state)
 {

@@ -585,7 +585,7 @@ a_bad_document_of_the_root_is_found_with_its_volumes () {
     runs validate -s root.zarr ct/head
     says 'ct/head  ok ' '1 checked, 0 bad;'
   done
-  # A folder of stores is none.
+  # A folder of stores is not a store.
   mkdir stores
   mv whole.zarr stores/
   fails 1 "no store at 'stores'" validate -s stores

@@ -415,7 +415,7 @@ a_failed_allocation_is_reported (void **state)
       assert_true (nth > 15);
       break;
     }
-    if (status != RADIO_OK)           /* a tile that is not cached is none */
+    if (status != RADIO_OK)           /* only that a tile is not cached */
       assert_int_equal (status, RADIO_ERROR_MEMORY);
   }
   radio_pipeline_free (pipeline);

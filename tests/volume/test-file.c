@@ -502,7 +502,7 @@ each_failing_allocation_is_an_error (void **state)
         assert_true (nth > 10);
         break;
       }
-      if (status != RADIO_OK)         /* a point that is not kept is none */
+      if (status != RADIO_OK)         /* only that a point is not kept */
         assert_int_equal (status, RADIO_ERROR_MEMORY);
     }
 }

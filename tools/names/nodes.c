@@ -63,7 +63,7 @@ order_nodes (const struct rd_target *x, const struct rd_target *y)
                                           rd_target_operand (y)) : order;
 }
 
-/* Of equals the first found first. */
+/* Equal ones in the order in which they were found. */
 static int
 compare_nodes (const void *a, const void *b)
 {

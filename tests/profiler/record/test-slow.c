@@ -224,7 +224,7 @@ one_slow_run_of_many_gives_one_profile (void **state)
   assert_fact (run, RD_FACT_SLOW_BEGIN, "2850000000");
   assert_non_null (find_finding (run, "slow-run"));
 
-  /* A run of exactly the limit is none. */
+  /* A run of exactly the limit is not slow. */
   assert_fact (profile, RD_FACT_SLOW_WRITTEN, "1");
   assert_fact (profile, RD_FACT_SLOW_DROPPED, NULL);
   assert_fact (profile, RD_FACT_SLOW_UNKNOWN, NULL);
