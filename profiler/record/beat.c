@@ -12,6 +12,7 @@
 #include "profiler/record/beat.h"
 #include "profiler/record/image.h"
 #include "profiler/record/snapshot.h"
+#include "profiler/record/writer.h"
 
 #define BEAT_NS 100000000
 
@@ -39,6 +40,9 @@ note_life (struct radio_recorder *recorder)
 {
   struct rd_image_header *header = recorder->header;
   struct rd_anchor now, *beat = &header->beats[header->nbeats % 2];
+  rd_thread_lock (&recorder->mutex);
+  store (&header->observed, rd_recorder_observe (recorder));
+  rd_thread_unlock (&recorder->mutex);
   rd_clock_anchor (&recorder->clock, &now);
   store (&beat->ticks, now.ticks);
   store (&beat->ns, now.ns);

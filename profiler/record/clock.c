@@ -114,6 +114,18 @@ rd_clock_cpu_ns (const struct rd_clock *clock)
 }
 
 uint64_t
+rd_clock_thread_cpu_ns (uint64_t os_tid)
+{
+#ifdef __linux__
+  /* As pthread_getcpuclockid makes it, which needs the thread's handle. */
+  return system_ns ((clockid_t) (~(unsigned) os_tid << 3 | 6));
+#else
+  (void) os_tid;
+  return 0;
+#endif
+}
+
+uint64_t
 rd_clock_process_cpu_ns (const struct rd_clock *clock)
 {
   return clock->read ? 0 : system_ns (CLOCK_PROCESS_CPUTIME_ID);

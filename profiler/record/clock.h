@@ -17,11 +17,13 @@ struct rd_clock {
   bool tsc;                   /* the counter, read without fences */
   /* A test's clocks; NULL: the real ones.  The first returns ticks, the next
    * nanoseconds for which the calling thread had a CPU, and for which it was
-   * runnable without one, the last how often it slept. */
+   * runnable without one, then how often it slept, and if a thread that another
+   * one observes is runnable without a CPU. */
   uint64_t (*read) (void *user_data);
   uint64_t (*read_cpu_ns) (void *user_data);
   uint64_t (*read_starved_ns) (void *user_data);
   uint64_t (*read_nsleeps) (void *user_data);
+  bool (*is_runnable) (void *user_data);
   void *user_data;
   uint64_t ticks_per_us;      /* of a test's clock; 0: 1000 */
   /* The CPU clock is read by a system call of half a microsecond, which is
@@ -74,6 +76,10 @@ uint64_t rd_clock_read (const struct rd_clock *clock);
 /* CPU time of the calling thread, in nanoseconds; 0 where the system does not
  * know it. */
 uint64_t rd_clock_cpu_ns (const struct rd_clock *clock);
+
+/* The same of any thread of the process, by its number in the system.  (It is
+ * exact for one that runs, whose part of /proc is old.) */
+uint64_t rd_clock_thread_cpu_ns (uint64_t os_tid);
 
 /* The same of the whole process. */
 uint64_t rd_clock_process_cpu_ns (const struct rd_clock *clock);

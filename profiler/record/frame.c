@@ -111,10 +111,32 @@ read_account (struct rd_writer_state *writer, struct rd_frame *frame,
   uint64_t ns = rd_run_queue_read (&writer->queue, &writer->clock, &has_slept);
   uint64_t starved = ns ? rd_rate_ticks (&writer->rate, ns) : 0;
   writer->waited += starved;
-  /* Only the thread itself can read its CPU clock. */
-  uint64_t slept = has_slept && reads_sleep && rd_writer_is_mine (writer)
-                   ? read_sleep (writer, now) : 0;
+  uint64_t slept = has_slept && reads_sleep ? read_sleep (writer, now) : 0;
   add_off_cpu (writer, frame, starved, slept);
+}
+
+void
+rd_frame_observe (struct rd_writer_state *writer, const struct rd_rate *rate,
+                  uint64_t moment)
+{
+  const struct rd_run_account *account = &writer->observed;
+  struct rd_frame *frame = writer->top;
+  if (account->until != 0)
+    moment = account->until;
+  if (frame == writer->frames || account->cpu_ns == 0
+      || (int64_t) (moment - frame->begin) < 0
+      || (int64_t) (moment - writer->last_end) < 0)
+    return;
+  uint64_t starved = rd_rate_ticks (rate, rd_subtract (account->starved_ns,
+                                                       writer->queue.ns));
+  uint64_t ran = rd_rate_ticks (rate, account->cpu_ns);
+  uint64_t expected = writer->cpu.above + moment - writer->waited;
+  uint64_t slept = rd_subtract (expected, ran + starved);
+  bool is_known = writer->cpu.fresh_until != 0
+                  && frame->node->kind != RADIO_SCOPE_WAIT
+                  && !rd_frame_could_wait (frame)
+                  && slept >= writer->cpu.least_wait;
+  add_off_cpu (writer, frame, starved, is_known ? slept : 0);
 }
 
 /* A scope that mostly runs has no CPU time noted at its begin: it is that of
@@ -208,8 +230,7 @@ blocked_of (struct rd_writer_state *writer, struct rd_frame *frame,
 {
   if (frame->node->kind == RADIO_SCOPE_WAIT)
     return own;
-  /* Only the thread itself can read its CPU clock: another one takes a system
-   * call that is still open to be waiting. */
+  /* Another thread takes a system call that is still open to be waiting. */
   if (!rd_writer_is_mine (writer))
     return own;
   if (!rd_frame_may_have_waited (writer, own))
@@ -232,7 +253,8 @@ split_own (struct rd_writer_state *writer, struct rd_frame *frame,
   bool may_wait = frame->node->kind == RADIO_SCOPE_WAIT
                   || rd_frame_could_wait (frame);
   note_cpu_before (writer, frame);
-  if (own >= writer->long_own) {
+  /* Another thread has observed the account. */
+  if (own >= writer->long_own && rd_writer_is_mine (writer)) {
     read_account (writer, frame, frame->begin + duration, !may_wait);
     rd_frame_mark (&writer->frames[1], RD_FRAME_SPECIAL);
   }

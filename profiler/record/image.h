@@ -47,6 +47,8 @@ struct rd_image_header {
    * none where the ring has no file. */
   struct rd_anchor beats[2];
   uint64_t nbeats;
+  uint64_t observed;          /* when rd_recorder_observe was last called; 0:
+                                 never */
 
   /* A reader of the file writes a number of its own into `wanted', and gets the
    * image of one moment, at copy_offset in the file, when `answered' is that

@@ -599,7 +599,9 @@ struct rd_writer_state {
   RD_VECTOR (struct rd_session) sessions;
   uint64_t session_mark;      /* rd_log_mark when the last session began */
 
-  /* Ownership, guarded by the recorder's mutex: */
+  /* Guarded by the recorder's mutex: */
+  struct rd_run_account observed;       /* see rd_recorder_observe */
+  /* And ownership: */
   bool is_free;               /* its thread ended: another one may have it */
   struct rd_writer_state *next_free;
   /* For the thread that has it: */
@@ -702,6 +704,7 @@ struct radio_recorder {
     struct radio_async *asyncs; /* open requests; see handoff.c */
     RD_VECTOR (struct rd_recorder_fact) facts;
     uint64_t nrefused;        /* threads that could not be recorded */
+    uint64_t observed;        /* ticks: the last rd_recorder_observe; or 0 */
   } synced;
 };
 

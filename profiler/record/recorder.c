@@ -346,6 +346,19 @@ rd_recorder_youngest (struct radio_recorder *recorder)
   return youngest;
 }
 
+/* Open scopes of other threads, which do not write any more, but may end. */
+static void
+observe_others (struct radio_recorder *recorder)
+{
+  RD_THREAD_LOCK_SCOPE (&recorder->mutex);
+  uint64_t moment = rd_recorder_observe (recorder);
+  for (size_t i = 0; i < recorder->synced.writers.n; i++) {
+    struct rd_writer_state *writer = recorder->synced.writers.at[i];
+    if (!rd_writer_is_mine (writer))
+      rd_frame_observe (writer, &writer->rate, moment);
+  }
+}
+
 void
 rd_recorder_freeze (struct radio_recorder *recorder)
 {
@@ -367,6 +380,7 @@ rd_recorder_freeze (struct radio_recorder *recorder)
   for (size_t i = 0; i < n; i++)
     rd_writer_await (recorder->synced.writers.at[i]);
   rd_process_leave (recorder);
+  observe_others (recorder);
 
   /* Close frames and requests.  Children began after their parents, on any
    * thread: so the youngest frame of all is closed first, and none is

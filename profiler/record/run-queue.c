@@ -4,10 +4,17 @@
 
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#ifdef __linux__
+#include <sys/syscall.h>
+#endif
+
+#include "src/base/cleanup.h"
 #include "profiler/record/run-queue.h"
 
 /* Accounts that are open at one time in a process, so that they take no file
@@ -16,20 +23,36 @@
 
 static atomic_uint nopen;
 
+/* Another thread that observes the account knows by the state that the rest is
+ * there. */
+static void
+set_state (struct rd_run_queue *queue, int state)
+{
+  __atomic_store_n (&queue->state, state, __ATOMIC_RELEASE);
+}
+
+static int
+queue_state (const struct rd_run_queue *queue)
+{
+  return __atomic_load_n (&queue->state, __ATOMIC_ACQUIRE);
+}
+
 static void
 open_account (struct rd_run_queue *queue)
 {
   struct stat status;
-  queue->state = RD_RUN_QUEUE_NONE;
+  set_state (queue, RD_RUN_QUEUE_NONE);
 #ifdef __linux__
   if (atomic_fetch_add (&nopen, 1) < MAX_OPEN)
     queue->fd = open ("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
   else
     queue->fd = -1;
   if (queue->fd >= 0 && fstat (queue->fd, &status) == 0) {
+    queue->has_file = true;
     queue->device = status.st_dev;
     queue->file = status.st_ino;
-    queue->state = RD_RUN_QUEUE_OPEN;
+    queue->os_tid = (uint64_t) syscall (SYS_gettid);
+    set_state (queue, RD_RUN_QUEUE_OPEN);
     return;
   }
   if (queue->fd >= 0)
@@ -38,6 +61,18 @@ open_account (struct rd_run_queue *queue)
 #else
   (void) status;
 #endif
+}
+
+static void
+close_account (struct rd_run_queue *queue)
+{
+  struct stat status;
+  if (!queue->has_file)
+    return;
+  if (fstat (queue->fd, &status) == 0 && status.st_dev == queue->device
+      && status.st_ino == queue->file)
+    close (queue->fd);
+  atomic_fetch_sub (&nopen, 1);
 }
 
 /* The file has three numbers: "ON_CPU WAITED SLICES\n".  (The first of a thread
@@ -55,6 +90,39 @@ parse (const char *text, size_t nbytes, uint64_t numbers[3])
       return false;
   }
   return at == nbytes;
+}
+
+static bool
+read_numbers (int fd, uint64_t numbers[3])
+{
+  char text[72];
+  ssize_t n = pread (fd, text, sizeof text, 0);
+  return n > 0 && parse (text, (size_t) n, numbers);
+}
+
+bool
+rd_run_queue_parse_stat (const char *text, size_t nbytes, char *state)
+{
+  size_t n = nbytes;
+  while (n > 0 && text[n - 1] != ')')
+    n--;
+  if (n == 0 || nbytes - n < 3 || text[n] != ' ' || text[n + 2] != ' ')
+    return false;
+  *state = text[n + 1];
+  return true;
+}
+
+/* True if a thread that does not run may be waiting for a CPU. */
+static bool
+may_wait_for_cpu (uint64_t os_tid)
+{
+  char path[64], text[256], state;
+  snprintf (path, sizeof path, "/proc/self/task/%llu/stat",
+            (unsigned long long) os_tid);
+  RD_CLOSE_FD int fd = open (path, O_RDONLY | O_CLOEXEC);
+  ssize_t n = fd < 0 ? -1 : read (fd, text, sizeof text);
+  return n < 0 || !rd_run_queue_parse_stat (text, (size_t) n, &state)
+         || state == 'R';
 }
 
 /* Voluntary context switches of the calling thread. */
@@ -81,7 +149,7 @@ read_clock (struct rd_run_queue *queue, const struct rd_clock *clock,
                    ? clock->read_nsleeps (clock->user_data) : 0;
   *has_slept = queue->nsleeps != nsleeps
                || queue->state == RD_RUN_QUEUE_CLOSED;
-  queue->state = RD_RUN_QUEUE_NONE;
+  set_state (queue, RD_RUN_QUEUE_NONE);
   return queue->ns - before;
 }
 
@@ -98,12 +166,9 @@ rd_run_queue_read (struct rd_run_queue *queue, const struct rd_clock *clock,
     open_account (queue);
   if (queue->state != RD_RUN_QUEUE_OPEN)
     return 0;
-  char text[72];
-  ssize_t n = pread (queue->fd, text, sizeof text, 0);
-  if (n <= 0 || !parse (text, (size_t) n, numbers)
+  if (!read_numbers (queue->fd, numbers)
       || (!is_first && numbers[1] < before)) {
-    rd_run_queue_close (queue);
-    queue->state = RD_RUN_QUEUE_NONE;
+    set_state (queue, RD_RUN_QUEUE_NONE);
     return 0;
   }
   queue->ns = numbers[1];
@@ -116,15 +181,50 @@ rd_run_queue_read (struct rd_run_queue *queue, const struct rd_clock *clock,
   return is_first ? 0 : numbers[1] - before;
 }
 
+static bool
+observe_clock (const struct rd_run_queue *queue, const struct rd_clock *clock,
+               struct rd_run_account *account)
+{
+  if (queue_state (queue) == RD_RUN_QUEUE_CLOSED || !clock->read_starved_ns)
+    return false;
+  if (clock->is_runnable && clock->is_runnable (clock->user_data))
+    return false;
+  account->starved_ns = clock->read_starved_ns (clock->user_data);
+  account->cpu_ns = rd_clock_cpu_ns (clock);
+  return true;
+}
+
+/* A thread whose CPU clock advances has a CPU. */
+static bool
+is_running (uint64_t os_tid)
+{
+  return rd_clock_thread_cpu_ns (os_tid) != rd_clock_thread_cpu_ns (os_tid);
+}
+
+bool
+rd_run_queue_observe (const struct rd_run_queue *queue,
+                      const struct rd_clock *clock,
+                      struct rd_run_account *account)
+{
+  uint64_t numbers[3];
+  *account = (struct rd_run_account) { 0, 0, 0 };
+  if (clock->read)
+    return observe_clock (queue, clock, account);
+  if (queue_state (queue) != RD_RUN_QUEUE_OPEN)
+    return false;
+  /* First this, so that the account has all until then. */
+  if (!is_running (queue->os_tid) && may_wait_for_cpu (queue->os_tid))
+    return false;
+  if (!read_numbers (queue->fd, numbers))
+    return false;
+  account->starved_ns = numbers[1];
+  account->cpu_ns = rd_clock_thread_cpu_ns (queue->os_tid);
+  return true;
+}
+
 void
 rd_run_queue_close (struct rd_run_queue *queue)
 {
-  struct stat status;
-  if (queue->state == RD_RUN_QUEUE_OPEN) {
-    if (fstat (queue->fd, &status) == 0 && status.st_dev == queue->device
-        && status.st_ino == queue->file)
-      close (queue->fd);
-    atomic_fetch_sub (&nopen, 1);
-  }
+  close_account (queue);
   *queue = (struct rd_run_queue) { .state = RD_RUN_QUEUE_CLOSED };
 }

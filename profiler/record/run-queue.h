@@ -13,7 +13,9 @@
 /* The account of one thread. */
 struct rd_run_queue {
   enum { RD_RUN_QUEUE_CLOSED, RD_RUN_QUEUE_OPEN, RD_RUN_QUEUE_NONE } state;
+  bool has_file;              /* that is to be closed */
   int fd;
+  uint64_t os_tid;            /* the thread's number in the system */
   dev_t device;               /* of the file, which is known by these: a */
   ino_t file;                 /* program may close what it did not open */
   uint64_t ns;                /* at the last reading */
@@ -21,14 +23,34 @@ struct rd_run_queue {
   uint64_t nsleeps;           /* and gave it up, when that had changed */
 };
 
+/* A thread's nanoseconds on a CPU, and without one though it could run, since
+ * it began. */
+struct rd_run_account {
+  uint64_t cpu_ns, starved_ns;
+  uint64_t until;             /* see rd_recorder_observe */
+};
+
 /* Nanoseconds since the last reading, and a new one; 0 of the first, and where
  * the system does not know.  *has_slept: the thread gave up its CPU since then,
  * or this is the first reading.  Opens the calling thread's account if none is
- * open; an open one may be read by any thread. */
+ * open.  Called by the thread itself. */
 uint64_t rd_run_queue_read (struct rd_run_queue *queue,
                             const struct rd_clock *clock, bool *has_slept);
 
-/* Forgets the thread. */
+/* Reads the account of another thread, which goes on and may open it meanwhile,
+ * but neither ends nor closes it.  False: it has none, or the thread may be
+ * waiting for a CPU now, which the kernel adds to the account only when it gets
+ * one: until then, that looks like sleep.  Takes 3 us of a thread that runs,
+ * 10 us of another one. */
+bool rd_run_queue_observe (const struct rd_run_queue *queue,
+                           const struct rd_clock *clock,
+                           struct rd_run_account *account);
+
+/* Finds the state in the text of /proc/.../stat, "TID (NAME) STATE ..."; a name
+ * may have any character.  False: this is another text. */
+bool rd_run_queue_parse_stat (const char *text, size_t nbytes, char *state);
+
+/* Forgets the thread.  Not called while another one observes it. */
 void rd_run_queue_close (struct rd_run_queue *queue);
 
 #endif /* RD_RUN_QUEUE_H */

@@ -132,6 +132,7 @@ copy_running (struct radio_recorder *recorder, struct snapshot *snapshot,
   struct rd_anchor now;
   rd_thread_lock (&recorder->mutex);
   bool is_stopped = recorder->synced.stopped;
+  uint64_t observed = rd_recorder_observe (recorder);
   pause_writers (recorder);
   rd_clock_anchor (&recorder->clock, &now);
   *is_copied = copy_paused (snapshot, recorder);
@@ -150,6 +151,7 @@ copy_running (struct radio_recorder *recorder, struct snapshot *snapshot,
                                    snapshot->copy->at;
   header->beats[0] = now;
   header->nbeats = 1;
+  header->observed = observed;
   return RADIO_OK;
 }
 

@@ -236,11 +236,34 @@ rd_recorder_give_writer (struct radio_recorder *recorder,
 {
   RD_THREAD_LOCK_SCOPE (&recorder->mutex);
   rd_run_queue_close (&writer->queue);
+  writer->observed = (struct rd_run_account) { 0, 0, 0 };
   writer->cpu.fresh_until = 0;  /* the next thread has a clock of its own */
   writer->is_own = false;
   writer->is_free = true;
   writer->next_free = recorder->synced.free_writers;
   recorder->synced.free_writers = writer;
+}
+
+static void
+observe (struct rd_writer_state *writer, uint64_t last_moment)
+{
+  struct rd_run_account *observed = &writer->observed, now;
+  if (!rd_run_queue_observe (&writer->queue, &writer->clock, &now)) {
+    if (observed->until == 0)
+      observed->until = last_moment;
+  } else if (now.cpu_ns != observed->cpu_ns
+             || now.starved_ns != observed->starved_ns
+             || observed->until != 0)
+    *observed = now;
+}
+
+uint64_t
+rd_recorder_observe (struct radio_recorder *recorder)
+{
+  uint64_t moment = rd_clock_now (&recorder->clock);
+  for (size_t i = 0; i < recorder->synced.writers.n; i++)
+    observe (recorder->synced.writers.at[i], recorder->synced.observed);
+  return recorder->synced.observed = moment;
 }
 
 struct rd_writer_state *

@@ -162,6 +162,8 @@ static enum radio_status
 make_writers (struct image *image)
 {
   struct radio_recorder *recorder = image->recorder;
+  const double most_ns = rd_rate_ns_per_tick (&image->header->rate)
+                         * (double) MAX_TICKS;
   for (size_t i = 0; i < image->npairs; i++) {
     struct pair *pair = &image->pairs[i];
     pair->to = rd_recorder_take_writer (recorder);
@@ -182,6 +184,16 @@ make_writers (struct image *image)
     to->away_since = rd_image_is_time (image, from->away_since)
                      ? from->away_since : 0;
     to->nleft = from->nleft % MAX_COUNT;
+    to->waited = from->waited;
+    to->queue.ns = from->queue.ns;
+    to->cpu.fresh_until = from->cpu.fresh_until;
+    to->cpu.above = from->cpu.above;
+    to->cpu.least_wait = from->cpu.least_wait;
+    if ((double) from->observed.cpu_ns < most_ns
+        && (double) from->observed.starved_ns < most_ns
+        && (from->observed.until == 0
+            || rd_image_is_time (image, from->observed.until)))
+      to->observed = from->observed;
     to->noutside = from->noutside % MAX_COUNT;
     to->ninterrupting = from->ninterrupting % MAX_COUNT;
     if (from->first_begin != 0 && rd_image_is_time (image, from->first_begin))
@@ -277,6 +289,24 @@ read_time (void *user_data)
 
 /* Ends what was open, at the latest time that is known: the last event, or
  * sign of life. */
+/* Scopes that were open.  No thread has run since its process was stopped, by
+ * SIGSTOP or a debugger, which is less than one beat after it was observed. */
+static void
+observe_open (struct image *image, uint64_t latest)
+{
+  bool is_stopped = rd_origin_is_stopped (&image->header->origin);
+  uint64_t moment = image->header->observed;
+  if (!rd_image_is_time (image, moment))
+    return;
+  for (size_t i = 0; i < image->npairs; i++) {
+    struct rd_writer_state *writer = image->pairs[i].to;
+    if (is_stopped)
+      writer->observed.until = 0;
+    rd_frame_observe (writer, &image->header->rate,
+                      is_stopped ? latest : moment);
+  }
+}
+
 static enum radio_status
 stop (struct image *image)
 {
@@ -296,6 +326,7 @@ stop (struct image *image)
   };
   for (size_t i = 0; i < image->npairs; i++)
     image->pairs[i].to->clock = recorder->clock;
+  observe_open (image, latest->ticks);
   while ((youngest = rd_recorder_youngest (recorder)) != NULL)
     rd_frame_abandon (youngest, false, NULL);
   if (!rd_clock_rate_recovered (&image->header->rate, &recorder->start,

@@ -4,6 +4,12 @@
 
 #include "tests/profiler/record/history.h"
 
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "src/base/cleanup.h"
 #include "profiler/record/recorder.h"
 
 static uint64_t
@@ -39,6 +45,13 @@ read_nsleeps (void *user_data)
   return atomic_load (&history->nsleeps);
 }
 
+static bool
+is_runnable (void *user_data)
+{
+  struct history *history = user_data;
+  return atomic_load (&history->is_runnable);
+}
+
 static void
 start (struct history *history, const struct radio_recorder_options *options,
        struct rd_clock clock)
@@ -52,6 +65,7 @@ start (struct history *history, const struct radio_recorder_options *options,
   atomic_store (&history->ncpu_reads, 0);
   atomic_store (&history->starved_ns, 0);
   atomic_store (&history->lost, 0);
+  atomic_store (&history->is_runnable, false);
   atomic_store (&history->nsleeps, 0);
   atomic_store (&history->nstarved_reads, 0);
   assert_ok (rd_recorder_start (options, &setup, &history->recorder));
@@ -82,6 +96,7 @@ history_start_starving (struct history *history,
 {
   start (history, options, (struct rd_clock) {
            .read_starved_ns = read_starved_ns, .read_nsleeps = read_nsleeps,
+           .is_runnable = is_runnable,
            .least_starved_ns = least_starved_ns });
 }
 
@@ -110,6 +125,20 @@ history_sleep (struct history *history, uint64_t ticks)
 {
   history_pass (history, ticks);
   atomic_fetch_add (&history->nsleeps, 1);
+}
+
+void
+history_await_sleep (uint64_t os_tid)
+{
+  char path[64], text[512], state = 'R';
+  snprintf (path, sizeof path, "/proc/%" PRIu64 "/stat", os_tid);
+  while (state != 'S') {
+    RD_CLOSE_FD int fd = open (path, O_RDONLY);
+    ssize_t n = read (fd, text, sizeof text);
+    assert_true (n > 0);
+    assert_true (rd_run_queue_parse_stat (text, (size_t) n, &state));
+    usleep (1000);
+  }
 }
 
 void

@@ -21,6 +21,8 @@ struct history {
   _Atomic uint64_t nstarved_reads;      /* of starved_ns */
   _Atomic uint64_t ncpu_reads;          /* readings of cpu_ns */
   _Atomic uint64_t lost;      /* ticks without a CPU after the next reading */
+  atomic_bool is_runnable;    /* the thread that another one observes waits for
+                                 a CPU */
   struct radio_recorder *recorder;
 };
 
@@ -51,6 +53,9 @@ void history_start_starving (struct history *history,
 void history_pass (struct history *history, uint64_t ticks);
 void history_starve (struct history *history, uint64_t ticks);
 void history_sleep (struct history *history, uint64_t ticks);
+
+/* Returns when a real thread, or the first one of a process, sleeps. */
+void history_await_sleep (uint64_t os_tid);
 
 /* Records a scope of this duration. */
 void history_leaf (struct history *history, const struct radio_site *site,

@@ -212,6 +212,8 @@ sum_of (const struct radio_profile *profile, const char *name)
     assert_true (node->wait_ns + node->work_ns <= node->total_ns);
     sum.calls += node->calls;
     sum.total_ns += node->total_ns;
+    sum.wait_ns += node->wait_ns;
+    sum.starved_ns += node->starved_ns;
     sum.open_count += node->open_count;
     sum.dropped_count += node->dropped_count;
   }
@@ -614,8 +616,23 @@ clock_ns (void)
   return (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
 }
 
-/* Stays in a scope until the recorder's thread gave a sign of life that began
- * after progress->until_ns. */
+/* Kills the process, whose first thread sleeps, when the recorder's thread gave
+ * a sign of life that began after progress->until_ns. */
+static void *
+kill_after_beat (void *arg)
+{
+  const uint64_t *nbeats = arg;
+  history_await_sleep ((uint64_t) getpid ());
+  usleep (20000);
+  progress->until_ns = clock_ns ();
+  uint64_t n = __atomic_load_n (nbeats, __ATOMIC_ACQUIRE);
+  while (__atomic_load_n (nbeats, __ATOMIC_ACQUIRE) < n + 2)
+    usleep (1000);
+  kill (getpid (), SIGKILL);
+  return NULL;
+}
+
+/* Stays in a scope. */
 static _Noreturn void
 run_hung_process (bool dies)
 {
@@ -625,23 +642,19 @@ run_hung_process (bool dies)
   };
   if (radio_recorder_start (&options, &recorder) != RADIO_OK)
     _exit (9);
-  const uint64_t *nbeats = &recorder->header->nbeats;
+  pthread_t killer;
   (void) radio_scope_begin (&outer);
   progress->since_ns = clock_ns ();
   atomic_store (&progress->started, 1);
-  while (!dies)
-    pause ();
-  usleep (20000);
-  progress->until_ns = clock_ns ();
-  uint64_t n = __atomic_load_n (nbeats, __ATOMIC_ACQUIRE);
-  while (__atomic_load_n (nbeats, __ATOMIC_ACQUIRE) < n + 2)
-    usleep (1000);
-  kill (getpid (), SIGKILL);
+  if (dies && pthread_create (&killer, NULL, kill_after_beat,
+                              &recorder->header->nbeats) != 0)
+    _exit (8);
   for (;;)
     pause ();
 }
 
-/* The scope took that long at least; within the accuracy of the clock. */
+/* The scope took that long at least, within the accuracy of the clock; and most
+ * of it was no work on a CPU, where the kernel's account is known. */
 static void
 check_hung (const char *process)
 {
@@ -650,6 +663,9 @@ check_hung (const char *process)
   assert_ok (radio_profile_recover (path, &profile));
   assert_true (sum_of (profile, "outer").total_ns >= ns - ns / 20);
   assert_int_equal (sum_of (profile, "outer").open_count, 1);
+  struct radio_profile_node sum = sum_of (profile, "outer");
+  if (access ("/proc/thread-self/schedstat", R_OK) == 0)
+    assert_true (sum.wait_ns + sum.starved_ns >= sum.total_ns / 2);
   assert_string_equal (rd_profile_find_fact (profile, RD_FACT_RECOVERED),
                        process);
   const char *seen = rd_profile_find_fact (profile, RD_FACT_SEEN);
@@ -688,6 +704,7 @@ the_open_scope_of_a_process_that_runs_lasts_until_now (void **state)
     assert_int_equal (waitpid (child, &status, WNOHANG), 0);
     usleep (1000);
   }
+  history_await_sleep ((uint64_t) child);
   usleep (20000);
   progress->until_ns = clock_ns ();
   check_hung ("a process that runs");

@@ -6,11 +6,17 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "src/base/thread.h"
 #include "profiler/record/recorder.h"
+#include "profiler/record/snapshot.h"
+#include "profiler/record/writer.h"
 #include "tests/profiler/record/history.h"
 
 SITE (a, RADIO_SCOPE_WORK);
@@ -347,6 +353,235 @@ each_thread_has_its_own_cpu_time (void **state)
   history_release (&h);
 }
 
+/*------------------------------------------------------------------------
+ * Open scopes that another thread splits
+ *----------------------------------------------------------------------*/
+
+struct open_scope {
+  struct history history;
+  const struct radio_site *site;
+  pthread_barrier_t barrier;
+};
+
+static void *
+stay_in_a_scope (void *arg)
+{
+  struct open_scope *open = arg;
+  struct history *h = &open->history;
+  uint64_t outer = radio_scope_begin (&a);
+  work (h, 10, 5);
+  uint64_t inner = radio_scope_begin (open->site);
+  work (h, 10, 20);
+  history_sleep (h, 300);
+  pthread_barrier_wait (&open->barrier);
+  pthread_barrier_wait (&open->barrier);
+  radio_scope_end (inner);
+  radio_scope_end (outer);
+  return NULL;
+}
+
+/* Of marked scopes all is taken for waiting that is known not to be for a
+ * CPU. */
+static void
+sleep_is_no_work_when_another_thread_stops (void **state)
+{
+  static const struct radio_recorder_options options = {
+    .whole_process = true
+  };
+  const struct radio_site *const sites[] = { &b, &waits, &blocks };
+  (void) state;
+  for (size_t i = 0; i < 3; i++) {
+    struct open_scope open = { .site = sites[i] };
+    struct history *h = &open.history;
+    pthread_t thread;
+    char inner[16];
+    snprintf (inner, sizeof inner, "a/%s", sites[i]->name);
+    pthread_barrier_init (&open.barrier, NULL, 2);
+    history_start_starving (h, &options, 0);
+    assert_int_equal (pthread_create (&thread, NULL, stay_in_a_scope, &open),
+                      0);
+    pthread_barrier_wait (&open.barrier);
+    history_freeze (h);
+    pthread_barrier_wait (&open.barrier);
+    pthread_join (thread, NULL);
+    pthread_barrier_destroy (&open.barrier);
+    const struct rd_node *node = history_find (h, 1, inner);
+    assert_non_null (node);
+    assert_times (node, 330, 330, i == 0 ? 30 : 20, i == 0 ? 300 : 310);
+    assert_int_equal (node->starved, 20);
+    node = history_find (h, 1, "a");
+    assert_times (node, 345, 15, 15, 0);
+    assert_int_equal (node->starved, 5);
+    history_release (h);
+  }
+}
+
+/* And the recorder that goes on has not lost any of it, nor has it twice. */
+static void
+sleep_is_no_work_in_a_snapshot (void **state)
+{
+  static const struct radio_recorder_options options = {
+    .ring_nbytes = 256 << 10
+  };
+  (void) state;
+  struct history h, then = { .now = 0 };
+  struct rd_copy copy = { NULL, 0 };
+  history_start_starving (&h, &options, 0);
+  uint64_t outer = radio_scope_begin (&a);
+  work (&h, 10, 5);
+  uint64_t inner = radio_scope_begin (&b);
+  work (&h, 10, 20);
+  history_sleep (&h, 300);
+  assert_ok (rd_snapshot_recover (h.recorder, &copy, &then.recorder));
+  assert_times (history_node (&then, "a/b"), 330, 330, 30, 300);
+  assert_int_equal (history_node (&then, "a/b")->starved, 20);
+  assert_times (history_node (&then, "a"), 345, 15, 15, 0);
+  assert_int_equal (history_node (&then, "a")->starved, 5);
+  rd_recorder_unref (then.recorder);
+  rd_copy_free (&copy);
+  history_sleep (&h, 4000);
+  work (&h, 10, 0);
+  radio_scope_end (inner);
+  radio_scope_end (outer);
+  history_freeze (&h);
+  assert_times (history_node (&h, "a/b"), 4340, 4340, 40, 4300);
+  assert_int_equal (history_node (&h, "a/b")->starved, 20);
+  history_release (&h);
+}
+
+/* The kernel adds the wait for a CPU to a thread's account when it gets one, so
+ * that it looks like sleep until then. */
+static void
+a_wait_for_a_cpu_is_no_sleep_when_another_thread_stops (void **state)
+{
+  static const struct radio_recorder_options options = {
+    .whole_process = true
+  };
+  (void) state;
+  struct open_scope open = { .site = &b };
+  struct history *h = &open.history;
+  pthread_t thread;
+  pthread_barrier_init (&open.barrier, NULL, 2);
+  history_start_starving (h, &options, 0);
+  assert_int_equal (pthread_create (&thread, NULL, stay_in_a_scope, &open), 0);
+  pthread_barrier_wait (&open.barrier);
+  atomic_store (&h->is_runnable, true);
+  history_freeze (h);
+  pthread_barrier_wait (&open.barrier);
+  pthread_join (thread, NULL);
+  pthread_barrier_destroy (&open.barrier);
+  assert_times (history_find (h, 1, "a/b"), 330, 330, 330, 0);
+  assert_int_equal (history_find (h, 1, "a")->starved, 5);
+  history_release (h);
+}
+
+/* Of a thread that waits for a CPU is known how long it slept before the last
+ * time when it did not. */
+static void
+sleep_before_a_wait_for_a_cpu_is_known (void **state)
+{
+  static const struct radio_recorder_options options = {
+    .ring_nbytes = 256 << 10
+  };
+  (void) state;
+  struct history h, then = { .now = 0 };
+  struct rd_copy copy = { NULL, 0 };
+  history_start_starving (&h, &options, 0);
+  uint64_t outer = radio_scope_begin (&a);
+  work (&h, 10, 20);
+  history_sleep (&h, 300);
+  for (int i = 0; i < 3; i++) {
+    rd_thread_lock (&h.recorder->mutex);
+    rd_recorder_observe (h.recorder);
+    rd_thread_unlock (&h.recorder->mutex);
+    atomic_store (&h.is_runnable, true);
+    history_pass (&h, 1000);
+  }
+  assert_ok (rd_snapshot_recover (h.recorder, &copy, &then.recorder));
+  assert_times (history_node (&then, "a"), 3330, 3330, 3030, 300);
+  assert_int_equal (history_node (&then, "a")->starved, 20);
+  rd_recorder_unref (then.recorder);
+  rd_copy_free (&copy);
+  radio_scope_end (outer);
+  history_freeze (&h);
+  history_release (&h);
+}
+
+/* A real thread, which is asleep for sure when its state says so. */
+struct sleeper {
+  _Atomic uint64_t os_tid;
+  pthread_barrier_t end;
+};
+
+static void *
+sleep_in_a_scope (void *arg)
+{
+  struct sleeper *sleeper = arg;
+  uint64_t token = radio_scope_begin (&a);
+  const struct timespec pause = { 0, 20000000 };
+  nanosleep (&pause, NULL);
+  radio_scope_end (token);
+  token = radio_scope_begin (&b);
+  atomic_store (&sleeper->os_tid, (uint64_t) syscall (SYS_gettid));
+  pthread_barrier_wait (&sleeper->end);
+  radio_scope_end (token);
+  return NULL;
+}
+
+static void
+the_account_of_a_sleeping_thread_is_read_by_another (void **state)
+{
+  static const struct radio_recorder_options options = {
+    .whole_process = true
+  };
+  (void) state;
+  if (access ("/proc/thread-self/schedstat", R_OK) != 0)
+    skip ();
+  struct radio_recorder *recorder;
+  struct sleeper sleeper = { 0 };
+  struct rd_run_account account;
+  struct timespec cpu;
+  clockid_t clock;
+  pthread_t thread;
+  pthread_barrier_init (&sleeper.end, NULL, 2);
+  assert_ok (radio_recorder_start (&options, &recorder));
+  assert_int_equal (pthread_create (&thread, NULL, sleep_in_a_scope, &sleeper),
+                    0);
+  uint64_t os_tid;
+  while ((os_tid = atomic_load (&sleeper.os_tid)) == 0)
+    sched_yield ();
+  history_await_sleep (os_tid);
+  const struct rd_writer_state *writer = recorder->synced.writers.at[1];
+  assert_true (rd_run_queue_observe (&writer->queue, &writer->clock,
+                                     &account));
+  assert_int_equal (pthread_getcpuclockid (thread, &clock), 0);
+  assert_int_equal (clock_gettime (clock, &cpu), 0);
+  assert_int_equal (account.cpu_ns, cpu.tv_sec * 1000000000 + cpu.tv_nsec);
+  rd_recorder_freeze (recorder);
+  pthread_barrier_wait (&sleeper.end);
+  pthread_join (thread, NULL);
+  pthread_barrier_destroy (&sleeper.end);
+  rd_recorder_release (recorder);
+}
+
+static void
+a_thread_named_like_a_state_has_its_own (void **state)
+{
+  static const struct { const char *text; char state; } cases[] = {
+    { "7 (radio) S 1 7 7 0", 'S' }, { "7 (a) R (b) D 1 7 7 0", 'D' },
+    { "7 () R 1", 'R' }, { "7 (radio", 0 }, { "7 (radio) ", 0 },
+    { "7 (radio) S", 0 }, { "", 0 },
+  };
+  (void) state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char found = 0;
+    bool is_known = rd_run_queue_parse_stat (cases[i].text,
+                                             strlen (cases[i].text), &found);
+    assert_int_equal (is_known, cases[i].state != 0);
+    assert_int_equal (found, cases[i].state);
+  }
+}
+
 /* A real thread. */
 static void
 a_thread_that_sleeps_in_a_scope_waits (void **state)
@@ -477,6 +712,12 @@ main (void)
     cmocka_unit_test (a_thread_that_never_slept_did_not_wait),
     cmocka_unit_test (no_scope_sleeps_for_longer_than_it_lasted),
     cmocka_unit_test (each_thread_has_its_own_cpu_time),
+    cmocka_unit_test (sleep_is_no_work_when_another_thread_stops),
+    cmocka_unit_test (sleep_is_no_work_in_a_snapshot),
+    cmocka_unit_test (a_wait_for_a_cpu_is_no_sleep_when_another_thread_stops),
+    cmocka_unit_test (sleep_before_a_wait_for_a_cpu_is_known),
+    cmocka_unit_test (the_account_of_a_sleeping_thread_is_read_by_another),
+    cmocka_unit_test (a_thread_named_like_a_state_has_its_own),
     cmocka_unit_test (a_thread_that_sleeps_in_a_scope_waits),
     cmocka_unit_test (short_times_are_not_read),
     cmocka_unit_test (no_scope_is_starved_for_longer_than_it_worked),
