@@ -9,6 +9,7 @@
 
 #include "src/base/checked.h"
 #include "src/base/cleanup.h"
+#include "src/base/simd.h"
 #include "src/base/structs.h"
 #include "src/array/context.h"
 #include "src/array/cache/reads.h"
@@ -80,6 +81,7 @@ radio_context_open (const struct radio_context_options *options,
   if (!options)
     options = &defaults;
   RD_TRY (RD_CHECK_RESERVED (radio_context_options, options));
+  RD_TRY (rd_simd_check ());
   RD_FREE struct radio_context *context = rd_calloc (1, sizeof *context);
   if (!context)
     return rd_fail_memory (sizeof *context);

@@ -77,6 +77,6 @@ shift_bits (vector a)
 
 #include "src/codec/shuffle-vectors.h"
 
-UNSHUFFLER (avx2, __builtin_cpu_supports ("avx2"))
-SHUFFLER (avx2)
+UNSHUFFLER (avx2, RD_SIMD_AVX2)
+SHUFFLER (avx2, RD_SIMD_AVX2)
 #endif

@@ -38,5 +38,5 @@ store_pair (unsigned char *to, vector a, vector b, int64_t far)
 
 #include "src/codec/shuffle-vectors.h"
 
-UNSHUFFLER (neon, true)
+UNSHUFFLER (neon, RD_SIMD_NEON)
 #endif

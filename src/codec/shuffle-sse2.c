@@ -68,6 +68,6 @@ shift_bits (vector a)
 
 #include "src/codec/shuffle-vectors.h"
 
-UNSHUFFLER (sse2, true)
-SHUFFLER (sse2)
+UNSHUFFLER (sse2, RD_SIMD_SSE2)
+SHUFFLER (sse2, RD_SIMD_SSE2)
 #endif

@@ -18,9 +18,8 @@
  *   shift_bits           each byte by one bit to the left
  *   bit_mask             the type of the result of high_bits
  *
- * It ends with UNSHUFFLER (set, supported) and then SHUFFLER (set): the
- * instruction set's name, and an expression that is true when this machine has
- * it. */
+ * It ends with UNSHUFFLER (set, level) and then SHUFFLER (set, level): the
+ * instruction set's name, and what it is in enum rd_simd. */
 
 #define WIDTH sizeof (vector)
 
@@ -268,16 +267,9 @@ DEFINE_BITS (2)
 DEFINE_BITS (4)
 DEFINE_BITS (8)
 
-#define UNSHUFFLER(set, supported)                                      \
-  static bool                                                           \
-  is_supported (void)                                                   \
-  {                                                                     \
-    return supported;                                                   \
-  }                                                                     \
-                                                                        \
+#define UNSHUFFLER(set, its_level)                                      \
   const struct rd_unshuffler rd_unshuffle_##set = {                     \
-    .name = #set,                                                       \
-    .is_supported = is_supported,                                       \
+    .level = its_level,                                                 \
     .bytes = { NULL, unshuffle_bytes_2, unshuffle_bytes_4,              \
                unshuffle_bytes_8 },                                     \
     .bits = { unshuffle_bits_1, unshuffle_bits_2, unshuffle_bits_4,     \
@@ -363,10 +355,9 @@ shuffle_bits (const unsigned char *from, unsigned char *to, size_t n)
   return i;
 }
 
-#define SHUFFLER(set)                                                   \
+#define SHUFFLER(set, its_level)                                        \
   const struct rd_shuffler rd_shuffle_##set = {                         \
-    .name = #set,                                                       \
-    .is_supported = is_supported,                                       \
+    .level = its_level,                                                 \
     .bytes = { shuffle_bytes_2, shuffle_bytes_4, shuffle_bytes_8 },     \
     .bits = shuffle_bits,                                               \
   };

@@ -37,12 +37,12 @@ rd_shufflers (void)
   return list;
 }
 
-/* Returns the best one that this processor supports. */
+/* Returns the best one that may be used. */
 static const struct rd_shuffler *
 choose_shuffler (void)
 {
   const struct rd_shuffler *const *list = rd_shufflers ();
-  while (*list && !(*list)->is_supported ())
+  while (*list && !rd_simd_is_allowed ((*list)->level))
     list++;
   return *list;
 }
@@ -114,15 +114,7 @@ rd_bitshuffle (size_t typesize, const unsigned char *from, unsigned char *to,
 #define LEAST_BYTES 32
 #define LEAST_BITS 256
 
-static bool
-always (void)
-{
-  return true;
-}
-
-static const struct rd_unshuffler plain = {
-  .name = "c", .is_supported = always
-};
+static const struct rd_unshuffler plain = { .level = RD_SIMD_SCALAR };
 
 const struct rd_unshuffler *const rd_unshufflers[] = {
 #ifdef __x86_64__
@@ -343,7 +335,7 @@ unshuffle_rows (const struct rd_shuffled *block,
                 const struct rd_shuffled_rows *rows)
 {
   const struct rd_unshuffler *const *by = rd_unshufflers;
-  while (!(*by)->is_supported ())
+  while (!rd_simd_is_allowed ((*by)->level))
     by++;
   rd_unshuffle_rows_by (by, block, rows);
 }

@@ -10,6 +10,8 @@
 #include <radio/base.h>
 #include <radio/box.h>
 
+#include "src/base/simd.h"
+
 /* Shuffles a block by bytes; a remainder of less than an element stays at the
  * end.  The blocks must not overlap. */
 void rd_shuffle (size_t typesize, const unsigned char *from,
@@ -24,8 +26,7 @@ void rd_bitshuffle (size_t typesize, const unsigned char *from,
  * byte of a plane) and returns how many it did; the others are left to plain
  * C. */
 struct rd_shuffler {
-  const char *name;
-  bool (*is_supported) (void);        /* on this machine */
+  enum rd_simd level;
 
   /* n elements of 2, 4, 8 bytes to as many planes of n bytes. */
   size_t (*bytes[3]) (const unsigned char *from, unsigned char *to,
@@ -113,8 +114,7 @@ typedef bool rd_unshuffle_bits_fn (const unsigned char *from,
 /* The functions of one instruction set, by the binary logarithm of the
  * typesize; NULL and too short rows are left to the next one. */
 struct rd_unshuffler {
-  const char *name;
-  bool (*is_supported) (void);    /* on this machine */
+  enum rd_simd level;
   rd_unshuffle_bytes_fn *bytes[4];
   rd_unshuffle_bits_fn *bits[4];
 };

@@ -207,7 +207,7 @@ the_library_leaves_the_process_alone () {
       profiler io src --include='*.[ch]' |
       grep -vE '(umask|abort|exit) \(.*(\*/|;)$' |
       grep -vE '^profiler/on-demand\.c:[0-9]+:.*\bsig(nal|action) \(' |
-      grep -vE '^(profiler/env|io/s3/credentials)\.c:[0-9]+:.*\b(secure_)?getenv \('
+      grep -vE '^(profiler/env|io/s3/credentials|src/base/simd)\.c:[0-9]+:.*\b(secure_)?getenv \('
 }
 
 unsafe_functions_are_not_used () {

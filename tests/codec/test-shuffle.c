@@ -56,7 +56,8 @@ check (const struct rd_shuffler *shuffler, struct blocks *blocks,
   rd_shuffle_by (shuffler, typesize, blocks->from, blocks->to, nbytes,
                  bits ? blocks->room : NULL);
   if (memcmp (blocks->to, blocks->expected, nbytes) != 0)
-    fail_msg ("%s: %zu bytes of %zu", shuffler ? shuffler->name : "C",
+    fail_msg ("%s: %zu bytes of %zu",
+              rd_simd_name (shuffler ? shuffler->level : RD_SIMD_SCALAR),
               nbytes, typesize);
   for (size_t i = 0; i < 64; i++)
     assert_int_equal (blocks->to[nbytes + i], 0xa5);
@@ -73,7 +74,7 @@ check_all (struct blocks *blocks, size_t typesize, size_t nbytes, bool bits)
     expect_bytes (blocks, typesize, nbytes);
   check (NULL, blocks, typesize, nbytes, bits);
   for (; *list; list++)
-    if ((*list)->is_supported ())
+    if (rd_simd_is_supported ((*list)->level))
       check (*list, blocks, typesize, nbytes, bits);
 }
 
