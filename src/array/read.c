@@ -20,6 +20,10 @@
 #include "src/element/box.h"
 #include "src/element/copy.h"
 
+/* A read that delivers as much or more leaves most last-level caches with
+ * nothing of its beginning. */
+#define LARGE_NBYTES ((uint64_t) 16 << 20)
+
 /* Planes of three directions may be read together. */
 #define MAX_ADMISSIONS 3
 
@@ -33,6 +37,7 @@ struct read {
   bool maps;                          /* values are computed: by map */
   struct rd_row_map map;
   struct rd_pieces pieces;            /* the requests, if it is derived */
+  bool is_large;                      /* all that is delivered */
   struct rd_read_stop stop;           /* if the caller may end it */
   struct rd_admission admissions[MAX_ADMISSIONS];
 };
@@ -88,6 +93,7 @@ deliver (const struct read *read, size_t number, const struct radio_box *box,
     .inter = read->inter,
     .map = read->maps ? rd_row_map_run : NULL,
     .map_data = &read->map,
+    .is_large = read->is_large,
   };
   memcpy (copy.shape, part->size, sizeof copy.shape);
   for (size_t i = 0; repeated && i < part->rank; i++)
@@ -342,11 +348,15 @@ begin_read (struct read *read, struct radio_array *array,
   RD_TRY (check_delivery (read, dtype));
   read->item_nbytes = read->dtype == stored->dtype
     ? stored->item_nbytes : radio_dtype_nbytes (read->dtype);
+  uint64_t nbytes = 0;
   for (size_t i = 0; i < n; i++) {
     enum radio_status status = check_request (read, &requests[i]);
     if (status != RADIO_OK)
       return n == 1 ? status : rd_fail_in (status, "request %zu", i);
+    nbytes = rd_add_sat (nbytes, rd_mul_sat (radio_box_count (&requests[i].box),
+                                             read->item_nbytes));
   }
+  read->is_large = nbytes >= LARGE_NBYTES;
   RD_TRY (rd_pool_check (array->store->context->pool));
   if (array->derived)
     RD_TRY (cut_requests (read));

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "src/codec/shuffle.h"
-#include "src/element/copy.h"
+#include "src/element/rows.h"
 
 /* Transposes the 8 x 8 bits of a word, whose byte k is row k. */
 static inline uint64_t

@@ -15,98 +15,6 @@
 #include "src/element/convert.h"
 #include "src/element/copy.h"
 
-/* Rows are copied by their length: copies of a constant size become a few
- * moves, and a length between two of those is two copies that overlap. */
-
-
-/* Longer rows are left to memcpy. */
-#define SHORT_ROW 256
-
-#define CACHE_LINE 64
-#define NEAR_NBYTES 256
-
-#define EACH_ROW(...)                           \
-  do {                                          \
-    for (size_t row = 0; row < nrows; row++) {  \
-      __VA_ARGS__;                              \
-      from += from_step;                        \
-      to += to_step;                            \
-    }                                           \
-  } while (0)
-
-/* The first `size' bytes of a row and the last, which may overlap. */
-#define COPY_ENDS(size)                                                \
-  do {                                                                  \
-    memcpy (to, from, (size));                                          \
-    memcpy (to + nbytes - (size), from + nbytes - (size), (size));      \
-  } while (0)
-
-/* Less than 16 bytes; of single elements there are many.  A function of its
- * own, since GCC would divide a longer one at a place that costs a call for
- * each tile. */
-static void
-copy_short (const unsigned char *from, int64_t from_step, unsigned char *to,
-            int64_t to_step, size_t nbytes, size_t nrows)
-{
-  if (nbytes == 2)
-    EACH_ROW (memcpy (to, from, 2));
-  else if (nbytes == 4)
-    EACH_ROW (memcpy (to, from, 4));
-  else if (nbytes == 8)
-    EACH_ROW (memcpy (to, from, 8));
-  else if (nbytes > 8)
-    EACH_ROW (COPY_ENDS (8));
-  else if (nbytes > 4)
-    EACH_ROW (COPY_ENDS (4));
-  else if (nbytes > 2)
-    EACH_ROW (COPY_ENDS (2));
-  else if (nbytes == 1)
-    EACH_ROW (*to = *from);
-}
-
-void
-rd_rows_copy (const unsigned char *from, int64_t from_step,
-              unsigned char *to, int64_t to_step, size_t nbytes,
-              size_t nrows)
-{
-  if (nbytes > SHORT_ROW)
-    EACH_ROW (memcpy (to, from, nbytes));
-  else if (nbytes == 32)
-    EACH_ROW (memcpy (to, from, 32));
-  else if (nbytes == 64)
-    EACH_ROW (memcpy (to, from, 64));
-  else if (nbytes == 128)
-    EACH_ROW (memcpy (to, from, 128));
-  else if (nbytes >= 16)
-    EACH_ROW (
-      for (size_t i = 0; i + 16 < nbytes; i += 16)
-        memcpy (to + i, from + i, 16);
-      memcpy (to + nbytes - 16, from + nbytes - 16, 16));
-  else
-    copy_short (from, from_step, to, to_step, nbytes, nrows);
-}
-
-/* Prefetches the cache lines of each row by their last bytes: a line in which
- * the row only ends counts, and one in which it only begins has just been
- * written with the tile before.  Many rows lie in few sets of the cache when
- * their distance is a power of two, so each extra line would evict one that
- * is needed. */
-void
-rd_rows_prefetch (const unsigned char *to, int64_t to_step, size_t nbytes,
-                  size_t nrows)
-{
-  if (nbytes == 0 || nbytes > SHORT_ROW)
-    return;
-  /* The hardware prefetches rows that are close to each other. */
-  if (to_step > -NEAR_NBYTES && to_step < NEAR_NBYTES)
-    return;
-  for (size_t row = 0; row < nrows; row++, to += to_step) {
-    for (size_t i = CACHE_LINE; i < nbytes; i += CACHE_LINE)
-      __builtin_prefetch (to + i - 1, 1);
-    __builtin_prefetch (to + nbytes - 1, 1);
-  }
-}
-
 /* Moves n elements with any strides (in bytes), as they are or with the bytes
  * of their units reversed.  The sides must not overlap.  item_nbytes is only
  * used for RAW types.  Each size has a function of its own, whose fixed-size
@@ -176,45 +84,6 @@ DEFINE_MOVE (swap_64, uint64_t, bswap_64)
 DEFINE_MOVE (swap_pair32, struct pair32, reverse_pair32)
 DEFINE_MOVE (swap_pair64, struct pair64, reverse_pair64)
 
-/* Moves contiguous elements into the opposite order, a word at a time; in
- * either byte order, since a word's parts are exchanged with each other. */
-#define DEFINE_REVERSE(name, type, reverse)                             \
-  static void                                                           \
-  name (const unsigned char *from, int64_t from_stride,                 \
-        unsigned char *to, int64_t to_stride, uint64_t n,               \
-        size_t item_nbytes)                                             \
-  {                                                                     \
-    const int64_t size = sizeof (type), each = 8 / size;                \
-    int64_t end = (int64_t) n;                                          \
-    int64_t i = 0;                                                      \
-    (void) item_nbytes;                                                 \
-    (void) from_stride;                                                 \
-    (void) to_stride;                                                   \
-    for (; i + each <= end; i += each)                                  \
-      MOVE_ONE (uint64_t, reverse, i * size, -(i + each - 1) * size);   \
-    for (; i < end; i++)                                                \
-      MOVE_ONE (type, AS_IT_IS, i * size, -i * size);                   \
-  }
-
-#define ODD_PARTS UINT64_C (0x0000ffff0000ffff)
-
-static inline uint64_t
-reverse_parts_32 (uint64_t word)
-{
-  return word >> 32 | word << 32;
-}
-
-static inline uint64_t
-reverse_parts_16 (uint64_t word)
-{
-  word = reverse_parts_32 (word);
-  return (word >> 16 & ODD_PARTS) | (word & ODD_PARTS) << 16;
-}
-
-DEFINE_REVERSE (reverse_8, uint8_t, bswap_64)
-DEFINE_REVERSE (reverse_16, uint16_t, reverse_parts_16)
-DEFINE_REVERSE (reverse_32, uint32_t, reverse_parts_32)
-
 static void
 move_raw (const unsigned char *from, int64_t from_stride,
           unsigned char *to, int64_t to_stride, uint64_t n,
@@ -244,25 +113,13 @@ find_move (const struct rd_type *type, bool swapped)
   }
 }
 
-/* Finds a faster move for rows that are contiguous on both sides, but in
- * opposite orders. */
-static move_fn *
-find_reverse (const struct rd_type *type, bool swapped, int64_t from_stride,
-              int64_t to_stride)
-{
-  int64_t nbytes = (int64_t) type->item_nbytes;
-  if ((swapped && type->unit_nbytes > 1) || from_stride != nbytes
-      || to_stride != -nbytes)
-    return NULL;
-  return nbytes == 1 ? reverse_8 : nbytes == 2 ? reverse_16
-         : nbytes == 4 ? reverse_32 : NULL;
-}
-
 /* Elements converted at a time. */
 #define BLOCK 256
 
-/* The same of short rows. */
-#define MANY 1024
+/* Bytes of rows that go by way of a buffer, and elements of each of them where
+ * rows become columns. */
+#define BUFFER_NBYTES 8192
+#define MOST_COLUMNS 32
 
 /* Size of the buffer that repeats one element. */
 #define REPEATED_NBYTES 1024
@@ -428,8 +285,10 @@ convert_block (const struct plan *plan, const struct rd_box_copy *copy,
   double values[BLOCK];
   size_t item_nparts = plan->from_type.item_nbytes
     / radio_dtype_nbytes (plan->from_part);
-  if (copy->map)
-    return copy->map (copy->map_data, from, to, n);
+  if (copy->map) {
+    const struct rd_rows row = { from, 0, to, 0, n, 1, false };
+    return copy->map (copy->map_data, &row);
+  }
   if (copy->scaled) {
     plan->convert (from, (unsigned char *) values, n * item_nparts);
     rd_convert_scale (values, plan->to_type.dtype, to, n, copy->slope,
@@ -486,87 +345,155 @@ next_rows (const struct plan *plan, size_t n, uint64_t *at, int64_t *from,
   return false;
 }
 
-/* Copies rows along the last axis, many at a time along the one before it. */
-static void
-copy_whole_rows (const struct plan *plan, const struct rd_box_copy *copy)
-{
-  size_t axis = plan->rank - 1, nouter = axis > 0 ? 2 : 1;
-  size_t nbytes = plan->shape[axis] * plan->from_type.item_nbytes;
-  size_t nrows = axis > 0 ? plan->shape[axis - 1] : 1;
-  int64_t from_step = axis > 0 ? plan->from_strides[axis - 1] : 0;
-  int64_t to_step = axis > 0 ? plan->to_strides[axis - 1] : 0;
-  uint64_t at[RADIO_MAX_RANK] = { 0 };
-  int64_t from = 0, to = 0;
-  rd_rows_prefetch (copy->to, to_step, nbytes, nrows);
-  for (bool more = true; more;) {
-    const unsigned char *from_rows = copy->from + from;
-    unsigned char *to_rows = copy->to + to;
-    more = next_rows (plan, nouter, at, &from, &to);
-    if (more)
-      rd_rows_prefetch (copy->to + to, to_step, nbytes, nrows);
-    rd_rows_copy (from_rows, from_step, to_rows, to_step, nbytes, nrows);
-  }
-}
-
-/* True if rows are short, and follow each other without a gap in the source, as
- * those of a tile do: then many are converted at once. */
-static bool
-has_short_rows (const struct plan *plan)
-{
-  size_t axis = plan->rank - 1;
-  int64_t from_item = (int64_t) plan->from_type.item_nbytes;
-  return plan->rank > 1 && !plan->swapped
-         && plan->to_type.item_nbytes <= sizeof (double)
-         && plan->from_strides[axis] == from_item
-         && plan->shape[axis] <= MANY / 2
-         && plan->from_strides[axis - 1]
-            == from_item * (int64_t) plan->shape[axis];
-}
-
-/* Moves n rows of `count' elements each from where they follow each other to
- * where the rows of a plan lie. */
-static void
-spread_rows (const struct plan *plan, const unsigned char *from,
-             unsigned char *to, size_t count, size_t n)
-{
-  size_t axis = plan->rank - 1, item_nbytes = plan->to_type.item_nbytes;
-  size_t nbytes = count * item_nbytes;
-  int64_t step = plan->to_strides[axis - 1], stride = plan->to_strides[axis];
-  if (stride == (int64_t) item_nbytes) {
-    rd_rows_copy (from, (int64_t) nbytes, to, step, nbytes, n);
-    return;
-  }
-  for (; n > 0; n--, from += nbytes, to += step)
-    plan->move_out (from, (int64_t) item_nbytes, to, stride, count, 0);
-}
-
-/* Converts such rows: into a buffer, from which they are moved. */
+/* Converts or computes rows into contiguous rows.  Short ones that follow each
+ * other without a gap in the source, as those of a tile do, are converted
+ * together, into a buffer from which they are copied. */
 static enum radio_status
-convert_short_rows (const struct plan *plan, const struct rd_box_copy *copy)
+convert_rows (const struct plan *plan, const struct rd_box_copy *copy,
+              const struct rd_rows *rows)
 {
-  _Alignas (16) unsigned char buffer[MANY * sizeof (double)];
-  size_t axis = plan->rank - 1, count = (size_t) plan->shape[axis];
+  _Alignas (16) unsigned char buffer[BLOCK * RD_ITEM_MAX_NBYTES];
   size_t from_item = plan->from_type.item_nbytes;
   size_t to_item = plan->to_type.item_nbytes;
-  uint64_t nrows = plan->shape[axis - 1], most = MANY / count;
-  int64_t to_step = plan->to_strides[axis - 1];
+  size_t n = rows->n, most = BLOCK / n;
+  if (copy->map)
+    return copy->map (copy->map_data, rows);
+  if (rows->from_step != (int64_t) (n * from_item) || most < 2)
+    most = 1;
+  for (size_t row = 0; row < rows->nrows; row += most) {
+    const unsigned char *from = rows->from + (int64_t) row * rows->from_step;
+    unsigned char *to = rows->to + (int64_t) row * rows->to_step;
+    size_t left = rows->nrows - row, taken = left < most ? left : most;
+    if (taken > 1) {
+      RD_TRY (convert_block (plan, copy, from, buffer, taken * n));
+      rd_rows_copy (buffer, (int64_t) (n * to_item), to, rows->to_step,
+                    n * to_item, taken);
+    } else
+      for (size_t i = 0; i < n; i += BLOCK)
+        RD_TRY (convert_block (plan, copy, from + i * from_item,
+                               to + i * to_item,
+                               n - i < BLOCK ? n - i : BLOCK));
+  }
+  return RADIO_OK;
+}
+
+/* Converts or computes rows into a buffer, from which they are placed. */
+static enum radio_status
+convert_and_place (const struct plan *plan, const struct rd_box_copy *copy,
+                   const struct rd_rows *rows, int64_t to_stride)
+{
+  _Alignas (64) unsigned char buffer[BUFFER_NBYTES];
+  size_t from_item = plan->from_type.item_nbytes;
+  size_t to_item = plan->to_type.item_nbytes;
+  /* Wide enough for whole cache lines where rows become columns. */
+  bool is_reversed = to_stride == -(int64_t) to_item;
+  size_t room = BUFFER_NBYTES / to_item;
+  size_t longest = is_reversed ? room : MOST_COLUMNS;
+  size_t n = rows->n < longest ? rows->n : longest, most = room / n;
+  for (size_t row = 0; row < rows->nrows; row += most)
+    for (size_t i = 0; i < rows->n; i += n) {
+      size_t left = rows->nrows - row;
+      struct rd_rows part = {
+        .from = rows->from + (int64_t) row * rows->from_step
+                + (int64_t) (i * from_item),
+        .from_step = rows->from_step,
+        .to = buffer,
+        .n = rows->n - i < n ? rows->n - i : n,
+        .nrows = left < most ? left : most,
+      };
+      part.to_step = (int64_t) (part.n * to_item);
+      RD_TRY (convert_rows (plan, copy, &part));
+      part.from = buffer;
+      part.from_step = part.to_step;
+      part.to = rows->to + (int64_t) row * rows->to_step
+                + (int64_t) i * to_stride;
+      part.to_step = rows->to_step;
+      part.streams = rows->streams;
+      rd_rows_place (&part, to_item, to_stride);
+    }
+  return RADIO_OK;
+}
+
+/* Makes the axis along which the source is contiguous the last one; the one
+ * before it is then the one along which the destination is, if it is another.
+ * False if there is none, or elements are to be swapped. */
+static bool
+sort_rows (struct plan *plan)
+{
+  size_t axis = plan->rank;
+  while (axis > 0 && plan->from_strides[axis - 1]
+                     != (int64_t) plan->from_type.item_nbytes)
+    axis--;
+  if (axis == 0 || plan->swapped)
+    return false;
+  uint64_t size = plan->shape[axis - 1];
+  int64_t from_stride = plan->from_strides[axis - 1];
+  int64_t to_stride = plan->to_strides[axis - 1];
+  for (size_t i = axis; i < plan->rank; i++) {
+    plan->shape[i - 1] = plan->shape[i];
+    plan->from_strides[i - 1] = plan->from_strides[i];
+    plan->to_strides[i - 1] = plan->to_strides[i];
+  }
+  plan->shape[plan->rank - 1] = size;
+  plan->from_strides[plan->rank - 1] = from_stride;
+  plan->to_strides[plan->rank - 1] = to_stride;
+  return true;
+}
+
+/* True if all that is written by rows is whole lines of the cache. */
+static bool
+writes_lines (const struct plan *plan, const unsigned char *to)
+{
+  uint64_t nbytes = plan->to_type.item_nbytes, n = 0, misfits = 0;
+  for (size_t i = 0; i < plan->rank; i++)
+    if (magnitude (plan->to_strides[i]) == nbytes) {
+      misfits |= plan->shape[i] * nbytes;
+      to += plan->to_strides[i] < 0 ? nbytes : 0;
+      n++;
+    } else
+      misfits |= (uint64_t) plan->to_strides[i];
+  misfits |= (uintptr_t) to;
+  return n == 1 && misfits % RD_LINE_NBYTES == 0;
+}
+
+/* Copies, converts or computes the rows of the last axis, those along the one
+ * before it at a time; memory for the next ones is prefetched. */
+static enum radio_status
+copy_rows (const struct plan *plan, const struct rd_box_copy *copy,
+           bool by_rows)
+{
+  size_t axis = plan->rank - 1, nouter = axis > 0 ? 2 : 1;
+  size_t to_item = plan->to_type.item_nbytes;
+  int64_t to_stride = plan->to_strides[axis];
   uint64_t at[RADIO_MAX_RANK] = { 0 };
   int64_t from = 0, to = 0;
-  do
-    for (uint64_t row = 0; row < nrows; row += most) {
-      size_t n = nrows - row < most ? (size_t) (nrows - row) : (size_t) most;
-      const unsigned char *source
-        = copy->from + from + row * count * from_item;
-      for (size_t i = 0; i < n * count; i += BLOCK) {
-        size_t left = n * count - i;
-        RD_TRY (convert_block (plan, copy, source + i * from_item,
-                               buffer + i * to_item,
-                               left < BLOCK ? left : BLOCK));
-      }
-      spread_rows (plan, buffer, copy->to + to + step_over (to_step, row),
-                   count, n);
-    }
-  while (next_rows (plan, 2, at, &from, &to));
+  struct rd_rows rows = {
+    .from = copy->from,
+    .from_step = axis > 0 ? plan->from_strides[axis - 1] : 0,
+    .to = copy->to,
+    .to_step = axis > 0 ? plan->to_strides[axis - 1] : 0,
+    .n = (size_t) plan->shape[axis],
+    .nrows = axis > 0 ? (size_t) plan->shape[axis - 1] : 1,
+    .streams = copy->is_large && writes_lines (plan, copy->to),
+  };
+  if (!rows.streams)
+    rd_rows_place_prefetch (&rows, to_item, to_stride);
+  for (bool more = true; more;) {
+    const struct rd_rows now = rows;
+    more = next_rows (plan, nouter, at, &from, &to);
+    rows.from = copy->from + from;
+    rows.to = copy->to + to;
+    if (more && !rows.streams)
+      rd_rows_place_prefetch (&rows, to_item, to_stride);
+    if (!by_rows)
+      rd_rows_place (&now, to_item, to_stride);
+    else if (to_stride == (int64_t) to_item)
+      RD_TRY (convert_rows (plan, copy, &now));
+    else
+      RD_TRY (convert_and_place (plan, copy, &now, to_stride));
+  }
+  if (rows.streams)
+    rd_rows_fence ();
   return RADIO_OK;
 }
 
@@ -591,8 +518,7 @@ repeat_element (const struct plan *plan, const struct rd_box_copy *copy)
   if (n <= most) {
     struct rd_box_copy rows = *copy;
     rows.from = repeated;
-    copy_whole_rows (plan, &rows);
-    return true;
+    return copy_rows (plan, &rows, false) == RADIO_OK;
   }
   size_t piece_nbytes = (size_t) most * item_nbytes;
   uint64_t npieces = n / most;
@@ -631,27 +557,12 @@ rd_box_copy_run (const struct rd_box_copy *copy)
   if (!plan_axes (&plan, copy))
     return RADIO_OK;
 
-  size_t axis = plan.rank - 1, item_nbytes = plan.from_type.item_nbytes;
   bool by_rows = plan.convert || copy->map;
   if (!by_rows && repeat_element (&plan, copy))
     return RADIO_OK;
-  if (!by_rows && !plan.swapped
-      && plan.from_strides[axis] == (int64_t) item_nbytes
-      && plan.to_strides[axis] == (int64_t) item_nbytes) {
-    copy_whole_rows (&plan, copy);
-    return RADIO_OK;
-  }
-  move_fn *reverse = by_rows
-    ? find_reverse (&plan.to_type, false, (int64_t) plan.to_type.item_nbytes,
-                    plan.to_strides[axis])
-    : find_reverse (&plan.from_type, plan.swapped, plan.from_strides[axis],
-                    plan.to_strides[axis]);
-  if (reverse && by_rows)
-    plan.move_out = reverse;
-  else if (reverse)
-    plan.move_in = reverse;
-  if (by_rows && has_short_rows (&plan))
-    return convert_short_rows (&plan, copy);
+  if (sort_rows (&plan))
+    return copy_rows (&plan, copy, by_rows);
+  size_t axis = plan.rank - 1;
   uint64_t at[RADIO_MAX_RANK] = { 0 };
   int64_t from = 0, to = 0;
   do
@@ -660,7 +571,7 @@ rd_box_copy_run (const struct rd_box_copy *copy)
     else
       plan.move_in (copy->from + from, plan.from_strides[axis],
                     copy->to + to, plan.to_strides[axis], plan.shape[axis],
-                    item_nbytes);
+                    plan.from_type.item_nbytes);
   while (next_rows (&plan, 1, at, &from, &to));
   return RADIO_OK;
 }

@@ -6,13 +6,14 @@
 
 #include <radio/base.h>
 
+#include "src/element/rows.h"
 #include "src/element/type.h"
 
-/* Computes n elements of a type from n of another, contiguous and in the
- * machine's byte order; neither side needs to be aligned. */
+/* Computes the elements of rows of a type from those of another, in the
+ * machine's byte order; neither side needs to be aligned, and they do not
+ * overlap. */
 typedef enum radio_status rd_map_fn (const void *data,
-                                     const unsigned char *from,
-                                     unsigned char *to, size_t n);
+                                     const struct rd_rows *rows);
 
 struct rd_box_copy {
   size_t rank;
@@ -31,6 +32,10 @@ struct rd_box_copy {
   bool scaled;
   double slope, inter;
 
+  /* The whole destination is too large for the caches, of which this may be a
+   * part: where whole lines are written, they are written past them. */
+  bool is_large;
+
   /* Computes rows instead of converting them; NULL: they are converted. */
   rd_map_fn *map;
   const void *map_data;
@@ -47,18 +52,5 @@ enum radio_status rd_box_copy_check (const struct rd_type *from,
  * does not fit; or it is what map returns. */
 enum radio_status rd_box_copy_run (const struct rd_box_copy *copy)
   RADIO_USE_RESULT;
-
-/* Copies nrows rows of nbytes each; steps in bytes from start to start.  The
- * sides must not overlap.  For the short rows of tiles, where a call of memcpy
- * costs more than copying the bytes. */
-void rd_rows_copy (const unsigned char *from, int64_t from_step,
-                   unsigned char *to, int64_t to_step, size_t nbytes,
-                   size_t nrows);
-
-/* Prefetches the memory of short rows that will be written soon.  They are
- * too far apart for the hardware's prefetcher, and waiting for each would take
- * as long as decoding a tile. */
-void rd_rows_prefetch (const unsigned char *to, int64_t to_step,
-                       size_t nbytes, size_t nrows);
 
 #endif /* RD_COPY_H */

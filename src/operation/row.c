@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of values: plain loops in strips of a constant length, which compilers
- * vectorize.  The build forbids to contract a product and a sum, so that every
- * machine computes the same bits. */
+/* Rows of values, by the vectors that this machine has, and by plain C where
+ * there are none.  The build forbids to contract a product and a sum, so that
+ * every machine computes the same bits. */
 #include <config.h>
 
 #include <math.h>
@@ -12,19 +12,10 @@
 #include "src/element/convert.h"
 #include "src/operation/row.h"
 
-/* Values in work at a time. */
+/* Values in work at a time: those that plain C converts, and those of rows that
+ * pass through buffers. */
 #define BLOCK 256
-
-#define STRIP 16
-#define LOOP(...)                                       \
-  do {                                                  \
-    size_t i_ = 0;                                      \
-    for (; i_ + STRIP <= n; i_ += STRIP)                \
-      for (size_t j = i_; j < i_ + STRIP; j++)          \
-        __VA_ARGS__                                     \
-    for (size_t j = i_; j < n; j++)                     \
-      __VA_ARGS__                                       \
-  } while (0)
+#define PIECE 512
 
 enum radio_dtype
 rd_row_compute_type (enum radio_dtype stored)
@@ -83,37 +74,6 @@ rd_row_kernels (const struct rd_step *step,
     return 0;
   }
 }
-
-/* Comparisons with NaN are false, so that it stays.  gamma is computed in
- * float64: libraries differ in the last bit of powf. */
-#define DEFINE_RUN(name, T)                                             \
-  static void                                                           \
-  name (const struct rd_kernel *kernel, T *restrict v, size_t n)        \
-  {                                                                     \
-    const T a = (T) kernel->a, b = (T) kernel->b, c = (T) kernel->c;    \
-    switch (kernel->kind) {                                             \
-    case RD_KERNEL_LINEAR:                                              \
-      LOOP ({ v[j] = v[j] * a + b; });                                  \
-      break;                                                            \
-    case RD_KERNEL_CLAMP:                                               \
-      LOOP ({                                                           \
-        T least = v[j] < a ? a : v[j];                                  \
-        v[j] = least > b ? b : least;                                   \
-      });                                                               \
-      break;                                                            \
-    case RD_KERNEL_RESCALE:                                             \
-      LOOP ({ v[j] = (v[j] - a) * b + c; });                            \
-      break;                                                            \
-    case RD_KERNEL_GAMMA:                                               \
-      for (size_t j = 0; j < n; j++)                                    \
-        v[j] = (T) copysign (pow (fabs ((double) v[j]), kernel->a),     \
-                             (double) v[j]);                            \
-      break;                                                            \
-    }                                                                   \
-  }
-
-DEFINE_RUN (run_float32, float)
-DEFINE_RUN (run_float64, double)
 
 /* An integer type as float64 has it: its minimum, and its maximum + 1. */
 struct bounds {
@@ -196,9 +156,38 @@ store_integers (enum radio_dtype dtype, const double *values,
   }
 }
 
-/* Converts computed values to the type wanted. */
+/* Makes values to compute with of n stored elements. */
+static void
+load_values (const struct rd_row_vectors *vectors,
+             const struct rd_row_program *program, const unsigned char *from,
+             unsigned char *to, size_t n)
+{
+  double scaled[BLOCK];
+  rd_row_load_fn *load = program->compute == RADIO_FLOAT32
+    ? vectors->load[program->from] : NULL;
+  if (load) {
+    load (from, (float *) (void *) to, n, program);
+    return;
+  }
+  if (program->slope == 1 && program->inter == 0) {
+    rd_convert_find (program->from, program->compute) (from, to, n);
+    return;
+  }
+  rd_convert_fn *convert = rd_convert_find (program->from, RADIO_FLOAT64);
+  size_t from_nbytes = radio_dtype_nbytes (program->from);
+  size_t to_nbytes = radio_dtype_nbytes (program->compute);
+  for (size_t i = 0; i < n; i += BLOCK) {
+    size_t count = n - i < BLOCK ? n - i : BLOCK;
+    convert (from + i * from_nbytes, (unsigned char *) scaled, count);
+    rd_convert_scale (scaled, program->compute, to + i * to_nbytes, count,
+                      program->slope, program->inter);
+  }
+}
+
+/* Converts n computed values to the type wanted. */
 static enum radio_status
-store_values (const struct rd_row_map *map, const unsigned char *computed,
+store_values (const struct rd_row_vectors *vectors,
+              const struct rd_row_map *map, const unsigned char *computed,
               unsigned char *to, size_t n)
 {
   enum radio_dtype compute = map->program->compute;
@@ -207,72 +196,110 @@ store_values (const struct rd_row_map *map, const unsigned char *computed,
     rd_convert_find (compute, map->to) (computed, to, n);
     return RADIO_OK;
   }
-  rd_convert_find (compute, RADIO_FLOAT64) (computed,
-                                            (unsigned char *) values, n);
-  RD_TRY (round_values (map, values, n));
-  store_integers (map->to, values, to, n);
+  rd_row_store_fn *store = compute == RADIO_FLOAT32
+    ? vectors->store[map->to] : NULL;
+  if (store && !store ((const float *) (const void *) computed, to, n,
+                       map->program->saturates))
+    return RADIO_OK;
+  size_t from_nbytes = radio_dtype_nbytes (compute);
+  size_t to_nbytes = radio_dtype_nbytes (map->to);
+  for (size_t i = 0; i < n; i += BLOCK) {
+    size_t count = n - i < BLOCK ? n - i : BLOCK;
+    rd_convert_find (compute, RADIO_FLOAT64) (
+      computed + i * from_nbytes, (unsigned char *) values, count);
+    RD_TRY (round_values (map, values, count));
+    store_integers (map->to, values, to + i * to_nbytes, count);
+  }
   return RADIO_OK;
 }
 
+/* Computes rows by way of buffers; all rows have PIECE elements at most. */
 static enum radio_status
-run_block (const struct rd_row_map *map, const unsigned char *from,
-           unsigned char *to, size_t n)
+run_piece (const struct rd_row_vectors *vectors, const struct rd_row_map *map,
+           const struct rd_rows *rows)
 {
   const struct rd_row_program *program = map->program;
   bool is_float32 = program->compute == RADIO_FLOAT32;
-  union {
-    float float32[BLOCK];
-    double float64[BLOCK];
-  } buffer;
-  double scaled[BLOCK];
-  /* In place, if that is where they go. */
-  bool is_same = map->to == program->compute;
-  bool is_aligned = (uintptr_t) to % sizeof (double) == 0;
-  void *values = is_same && is_aligned ? (void *) to : (void *) &buffer;
-  if (program->slope == 1 && program->inter == 0)
-    rd_convert_find (program->from, program->compute) (from, values, n);
-  else {
-    rd_convert_find (program->from, RADIO_FLOAT64) (
-      from, (unsigned char *) scaled, n);
-    rd_convert_scale (scaled, program->compute, values, n, program->slope,
-                      program->inter);
+  rd_row_run_fn *run = is_float32 ? vectors->run32 : vectors->run64;
+  size_t from_nbytes = radio_dtype_nbytes (program->from);
+  size_t nbytes = radio_dtype_nbytes (program->compute);
+  size_t to_nbytes = radio_dtype_nbytes (map->to);
+  size_t count = rows->n * rows->nrows;
+  _Alignas (64) unsigned char values[PIECE * sizeof (double)];
+  _Alignas (64) unsigned char result[PIECE * sizeof (double)];
+  struct rd_rows now = *rows;
+  if (program->from != program->compute || program->slope != 1
+      || program->inter != 0) {
+    bool is_one = rows->from_step == (int64_t) (rows->n * from_nbytes);
+    size_t step = is_one ? count : rows->n;
+    for (size_t i = 0, row = 0; i < count; i += step, row++)
+      load_values (vectors, program,
+                   rows->from + (int64_t) row * rows->from_step,
+                   values + i * nbytes, step);
+    now.from = values;
+    now.from_step = (int64_t) (rows->n * nbytes);
   }
-  for (size_t i = 0; i < program->nkernels; i++)
-    if (is_float32)
-      run_float32 (&program->kernels[i], values, n);
-    else
-      run_float64 (&program->kernels[i], values, n);
-  if (!is_same)
-    return store_values (map, values, to, n);
-  if (!is_aligned)
-    memcpy (to, values, n * (is_float32 ? sizeof (float) : sizeof (double)));
+  if (map->to == program->compute) {
+    run (program, &now);
+    return RADIO_OK;
+  }
+  now.to = values;
+  now.to_step = (int64_t) (rows->n * nbytes);
+  now.streams = false;
+  run (program, &now);
+  if (rows->nrows == 1)
+    return store_values (vectors, map, values, rows->to, count);
+  RD_TRY (store_values (vectors, map, values, result, count));
+  rd_rows_copy (result, (int64_t) (rows->n * to_nbytes), rows->to,
+                rows->to_step, rows->n * to_nbytes, rows->nrows);
   return RADIO_OK;
 }
 
 enum radio_status
-rd_row_map_run (const void *data, const unsigned char *from,
-                unsigned char *to, size_t n)
+rd_row_map_run_by (const struct rd_row_vectors *vectors,
+                   const struct rd_row_map *map, const struct rd_rows *rows)
 {
-  const struct rd_row_map *map = data;
-  size_t from_nbytes = radio_dtype_nbytes (map->program->from);
+  const struct rd_row_program *program = map->program;
+  size_t from_nbytes = radio_dtype_nbytes (program->from);
   size_t to_nbytes = radio_dtype_nbytes (map->to);
-  for (size_t i = 0; i < n; i += BLOCK) {
-    size_t count = n - i < BLOCK ? n - i : BLOCK;
-    RD_TRY (run_block (map, from + i * from_nbytes, to + i * to_nbytes,
-                       count));
+  if (program->from == program->compute && map->to == program->compute
+      && program->slope == 1 && program->inter == 0) {
+    (program->compute == RADIO_FLOAT32 ? vectors->run32 : vectors->run64) (
+      program, rows);
+    return RADIO_OK;
   }
+  size_t most = rows->n < PIECE ? PIECE / (rows->n + !rows->n) : 1;
+  for (size_t row = 0; row < rows->nrows; row += most)
+    for (size_t i = 0; i < rows->n; i += PIECE) {
+      struct rd_rows piece = *rows;
+      piece.n = rows->n - i < PIECE ? rows->n - i : PIECE;
+      piece.nrows = rows->nrows - row < most ? rows->nrows - row : most;
+      piece.from += (int64_t) row * rows->from_step
+                    + (int64_t) (i * from_nbytes);
+      piece.to += (int64_t) row * rows->to_step + (int64_t) (i * to_nbytes);
+      RD_TRY (run_piece (vectors, map, &piece));
+    }
   return RADIO_OK;
+}
+
+enum radio_status
+rd_row_map_run (const void *map, const struct rd_rows *rows)
+{
+  return rd_row_map_run_by (rd_row_choose (), map, rows);
 }
 
 double
 rd_row_value (const struct rd_row_program *program, size_t first,
               double value)
 {
+  bool is_float32 = program->compute == RADIO_FLOAT32;
+  struct rd_row_program rest = *program;
   float narrow = (float) value;
-  for (size_t i = first; i < program->nkernels; i++)
-    if (program->compute == RADIO_FLOAT32)
-      run_float32 (&program->kernels[i], &narrow, 1);
-    else
-      run_float64 (&program->kernels[i], &value, 1);
-  return program->compute == RADIO_FLOAT32 ? (double) narrow : value;
+  unsigned char *only = is_float32 ? (unsigned char *) &narrow
+                                   : (unsigned char *) &value;
+  const struct rd_rows row = { .from = only, .to = only, .n = 1, .nrows = 1 };
+  rest.kernels += first;
+  rest.nkernels -= first;
+  (is_float32 ? rd_row_plain.run32 : rd_row_plain.run64) (&rest, &row);
+  return is_float32 ? (double) narrow : value;
 }

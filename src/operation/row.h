@@ -9,35 +9,14 @@
 #ifndef RD_ROW_H
 #define RD_ROW_H
 
-#include "src/element/type.h"
+#include "src/element/copy.h"
 #include "src/operation/pipeline.h"
+#include "src/operation/row-levels.h"
 
 /* Mean and deviation, or the range, that a step uses; of its input. */
 struct rd_step_statistics {
   double low, high;           /* of rescale: becomes a and b */
   double mean, std;           /* of znorm */
-};
-
-enum rd_kernel_kind {
-  RD_KERNEL_LINEAR,           /* v * a + b */
-  RD_KERNEL_CLAMP,            /* at least a, at most b */
-  RD_KERNEL_RESCALE,          /* (v - a) * b + c */
-  RD_KERNEL_GAMMA,            /* |v|^a with the sign of v */
-};
-
-struct rd_kernel {
-  enum rd_kernel_kind kind;
-  double a, b, c;
-};
-
-/* The computation of an array's values on the way to the caller. */
-struct rd_row_program {
-  enum radio_dtype from;      /* stored */
-  enum radio_dtype compute;   /* FLOAT32 or FLOAT64 */
-  double slope, inter;        /* of stored values */
-  bool saturates;             /* into integers */
-  size_t nkernels;
-  struct rd_kernel *kernels;  /* owned */
 };
 
 /* Returns the type in which values of a stored type are computed. */
@@ -60,12 +39,17 @@ struct rd_row_map {
  * integers and floats. */
 enum radio_status rd_row_check (enum radio_dtype to) RADIO_USE_RESULT;
 
-/* Computes a row of n elements, contiguous and in the machine's byte order;
- * neither side needs to be aligned.  Integers are rounded to nearest even.
+/* Computes rows: the rd_map_fn of a map.  Integers are rounded to nearest even.
  * RADIO_ERROR_RANGE names the first value that does not fit, unless the program
  * saturates: then it becomes the nearest that does, and NaN 0. */
-enum radio_status rd_row_map_run (const void *map, const unsigned char *from,
-                                  unsigned char *to, size_t n);
+enum radio_status rd_row_map_run (const void *map, const struct rd_rows *rows)
+  RADIO_USE_RESULT;
+
+/* The same by one level.  For tests. */
+enum radio_status rd_row_map_run_by (const struct rd_row_vectors *vectors,
+                                     const struct rd_row_map *map,
+                                     const struct rd_rows *rows)
+  RADIO_USE_RESULT;
 
 /* Computes one value from the kernel `first' on, as a row does. */
 double rd_row_value (const struct rd_row_program *program, size_t first,

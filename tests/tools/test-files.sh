@@ -21,6 +21,7 @@ for half in "$fixtures"/good-pair*; do
   cp "$half" all
 done
 "$RADIO" ingest -s all.zarr -c c all/* >/dev/null 2>&1 || exit 99
+"$RADIO" ingest -s reals.zarr -c r reals >/dev/null 2>&1 || exit 99
 
 # images FOLDER: images, without the .img that a .hdr stands for.
 images () {
@@ -187,6 +188,30 @@ what_is_in_no_store_is_not_copied_or_removed () {
   [ -e all/good-6d.nii ]
 }
 
+every_level_of_instructions_gives_the_same_files () {
+  levels=0
+  for level in scalar neon sse2 avx2 avx512 ''; do
+    export RADIO_SIMD=$level
+    if "$RADIO" ls -s all.zarr >"$tmp/out" 2>&1; then
+      mkdir by
+      runs export -s reals.zarr r -o by/ --format npy \
+        --apply 'flip x | clamp -90,90 | rescale 0,1 from -100,100 | gamma 2'
+      "$RADIO" ingest -s by.zarr -c c reals >/dev/null 2>&1
+      runs export -s by.zarr c -o by/ --format nii --apply 'rot90 xz'
+      rm -r by.zarr
+      [ $levels -eq 0 ] || diff -r by first
+      [ $levels -gt 0 ] || mv by first
+      rm -rf by
+      levels=$((levels + 1))
+    else
+      grep -qF "RADIO_SIMD: '$level' is not a level of this machine; it has" \
+        "$tmp/out"
+    fi
+  done
+  [ $levels -ge 2 ]
+  RADIO_SIMD=avx fails 1 "RADIO_SIMD: 'avx' is not a level" ls -s all.zarr
+}
+
 check_json info_equals_the_volumes
 check_json stats_equal_the_volumes
 check exports_are_the_files
@@ -198,4 +223,5 @@ check members_are_for_nii_gz
 check each_bad_file_is_an_error
 check an_option_s_makes_names_be_of_the_store
 check what_is_in_no_store_is_not_copied_or_removed
+check every_level_of_instructions_gives_the_same_files
 plan

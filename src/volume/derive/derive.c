@@ -134,8 +134,11 @@ set_fill (const struct derivation *d, double value, struct rd_fill *fill)
     .inter = inter,
   };
   const struct rd_row_map map = { &program, RADIO_FLOAT64 };
-  return rd_row_map_run (&map, fill->stored, (unsigned char *) &fill->value,
-                         1);
+  const struct rd_rows one = {
+    .from = fill->stored, .to = (unsigned char *) &fill->value, .n = 1,
+    .nrows = 1,
+  };
+  return rd_row_map_run (&map, &one);
 }
 
 static enum radio_status

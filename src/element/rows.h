@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* Moving rows of elements as they are: the rows of a tile to where they belong
+ * in the caller's memory, also backward, or as columns. */
+#ifndef RD_ROWS_H
+#define RD_ROWS_H
+
+#include <radio/base.h>
+
+/* Rows of n elements, contiguous on both sides; steps in bytes from start to
+ * start.  With `streams' the destination is whole cache lines, aligned, which
+ * may be written past the caches: rd_rows_fence ends that. */
+struct rd_rows {
+  const unsigned char *from;
+  int64_t from_step;
+  unsigned char *to;
+  int64_t to_step;
+  size_t n, nrows;
+  bool streams;
+};
+
+/* Copies nrows rows of nbytes each; steps in bytes from start to start.  The
+ * sides must not overlap.  For the short rows of tiles, where a call of memcpy
+ * costs more than copying the bytes. */
+void rd_rows_copy (const unsigned char *from, int64_t from_step,
+                   unsigned char *to, int64_t to_step, size_t nbytes,
+                   size_t nrows);
+
+/* Prefetches the memory of short rows that will be written soon.  They are
+ * too far apart for the hardware's prefetcher, and waiting for each would take
+ * as long as decoding a tile. */
+void rd_rows_prefetch (const unsigned char *to, int64_t to_step,
+                       size_t nbytes, size_t nrows);
+
+/* Moves rows of elements of item_nbytes, which are to_stride bytes from start
+ * to start in the destination.  Fast where they are contiguous there, forward
+ * or backward, or where those of different rows are: then rows become columns.
+ * The sides must not overlap. */
+void rd_rows_place (const struct rd_rows *rows, size_t item_nbytes,
+                    int64_t to_stride);
+
+/* Prefetches the memory that rd_rows_place will write, if it is short rows. */
+void rd_rows_place_prefetch (const struct rd_rows *rows, size_t item_nbytes,
+                             int64_t to_stride);
+
+/* Bytes of a cache line. */
+#define RD_LINE_NBYTES 64
+
+/* Makes what was written past the caches visible to other threads, in the order
+ * of later stores. */
+void rd_rows_fence (void);
+
+#endif /* RD_ROWS_H */

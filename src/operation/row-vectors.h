@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows of values by vectors of any instruction set.  A file that includes this
+ * has defined:
+ *
+ *   VECTOR_NBYTES        16, 32 or 64
+ *   TARGET               the attribute of functions that use them
+ *   MOST_F32, MOST_F64   (a, v): for each of a vector's values v, a if it is
+ *                        greater, else v, which may be NaN
+ *   LEAST_F32, LEAST_F64 (a, v): the same, a if it is less
+ *   STREAM               (to, v): stores a vector to an aligned address past
+ *                        the caches
+ *
+ * It ends with ROW_VECTORS (set, level).
+ *
+ * A strip of values passes all kernels in registers.  Conversions are plain
+ * loops, which compilers vectorize for the target. */
+#include <string.h>
+
+#include "src/operation/row-levels.h"
+
+typedef float vector_f32 __attribute__ ((__vector_size__ (VECTOR_NBYTES)));
+typedef double vector_f64 __attribute__ ((__vector_size__ (VECTOR_NBYTES)));
+
+#define HELPER static inline TARGET __attribute__ ((__always_inline__))
+
+/* The rows of the default tiles are one strip of float32. */
+#define STRIP_NBYTES 128
+#define NVECTORS (STRIP_NBYTES / VECTOR_NBYTES)
+
+/* Unrolled, whatever the compiler would choose. */
+#define EACH_2(statement) statement (0) statement (1)
+#define EACH_4(statement) EACH_2 (statement) statement (2) statement (3)
+#define EACH_8(statement) EACH_4 (statement) statement (4) statement (5) \
+  statement (6) statement (7)
+#if VECTOR_NBYTES == 16
+#define EACH(statement) EACH_8 (statement)
+#elif VECTOR_NBYTES == 32
+#define EACH(statement) EACH_4 (statement)
+#else
+#define EACH(statement) EACH_2 (statement)
+#endif
+
+#define LOAD(k) memcpy (&v[k], from + k * sizeof v[k], sizeof v[k]);
+#define STORE(k) memcpy (to + k * sizeof v[k], &v[k], sizeof v[k]);
+#define STREAM_ONE(k) STREAM (to + k * sizeof v[k], v[k]);
+#define SCALE(k) v[k] = v[k] * a + b;
+#define RESCALE(k) v[k] = (v[k] - a) * b + c;
+
+#define DEFINE_KERNELS(T, bits)                                         \
+  HELPER void                                                           \
+  run_strip_##bits (const struct rd_row_program *program,               \
+                    const unsigned char *from, unsigned char *to,       \
+                    bool streams)                                       \
+  {                                                                     \
+    vector_f##bits v[NVECTORS];                                         \
+    EACH (LOAD)                                                         \
+    for (size_t i = 0; i < program->nkernels; i++) {                    \
+      const struct rd_kernel *kernel = &program->kernels[i];            \
+      const T a = (T) kernel->a, b = (T) kernel->b, c = (T) kernel->c;  \
+      switch (kernel->kind) {                                           \
+      case RD_KERNEL_LINEAR:                                            \
+        EACH (SCALE)                                                    \
+        break;                                                          \
+      case RD_KERNEL_CLAMP: {                                           \
+        const vector_f##bits least = a - (vector_f##bits) { 0 };        \
+        const vector_f##bits most = b - (vector_f##bits) { 0 };         \
+        EACH (CLAMP_##bits)                                             \
+        break;                                                          \
+      }                                                                 \
+      case RD_KERNEL_RESCALE:                                           \
+        EACH (RESCALE)                                                  \
+        break;                                                          \
+      case RD_KERNEL_GAMMA: {                                           \
+        T values[STRIP_NBYTES / sizeof (T)];                            \
+        memcpy (values, v, sizeof values);                              \
+        for (size_t j = 0; j < STRIP_NBYTES / sizeof (T); j++)          \
+          values[j] = (T) rd_row_gamma ((double) values[j], kernel->a); \
+        memcpy (v, values, sizeof values);                              \
+        break;                                                          \
+      }                                                                 \
+      }                                                                 \
+    }                                                                   \
+    if (streams) {                                                      \
+      EACH (STREAM_ONE)                                                 \
+    } else {                                                            \
+      EACH (STORE)                                                      \
+    }                                                                   \
+  }                                                                     \
+                                                                        \
+  static TARGET void                                                    \
+  run_rows_##bits (const struct rd_row_program *program,                \
+                   const struct rd_rows *rows)                          \
+  {                                                                     \
+    const unsigned char *from_row = rows->from;                         \
+    unsigned char *to_row = rows->to;                                   \
+    size_t nbytes = rows->n * sizeof (T);                               \
+    for (size_t row = 0; row < rows->nrows; row++) {                    \
+      size_t i = 0;                                                     \
+      for (; i + STRIP_NBYTES <= nbytes; i += STRIP_NBYTES)             \
+        run_strip_##bits (program, from_row + i, to_row + i,            \
+                          rows->streams);                               \
+      if (i < nbytes) {                                                 \
+        unsigned char rest[STRIP_NBYTES] = { 0 };                       \
+        memcpy (rest, from_row + i, nbytes - i);                        \
+        run_strip_##bits (program, rest, rest, false);                  \
+        memcpy (to_row + i, rest, nbytes - i);                          \
+      }                                                                 \
+      from_row += rows->from_step;                                      \
+      to_row += rows->to_step;                                          \
+    }                                                                   \
+  }
+
+#define CLAMP_32(k) v[k] = LEAST_F32 (most, MOST_F32 (least, v[k]));
+#define CLAMP_64(k) v[k] = LEAST_F64 (most, MOST_F64 (least, v[k]));
+
+DEFINE_KERNELS (float, 32)
+DEFINE_KERNELS (double, 64)
+
+#define LOOP(...)                                       \
+  do {                                                  \
+    size_t i_ = 0;                                      \
+    for (; i_ + 32 <= n; i_ += 32)                      \
+      for (size_t j = i_; j < i_ + 32; j++)             \
+        __VA_ARGS__                                     \
+    for (size_t j = i_; j < n; j++)                     \
+      __VA_ARGS__                                       \
+  } while (0)
+
+#define DEFINE_LOAD(name, T)                                            \
+  static TARGET void                                                    \
+  load_##name (const unsigned char *restrict from, float *restrict to,  \
+               size_t n, const struct rd_row_program *program)          \
+  {                                                                     \
+    const double slope = program->slope, inter = program->inter;        \
+    if (slope == 1 && inter == 0)                                       \
+      LOOP ({                                                           \
+        T value;                                                        \
+        memcpy (&value, from + j * sizeof value, sizeof value);         \
+        to[j] = (float) value;                                          \
+      });                                                               \
+    else                                                                \
+      LOOP ({                                                           \
+        T value;                                                        \
+        memcpy (&value, from + j * sizeof value, sizeof value);         \
+        to[j] = (float) ((double) value * slope + inter);               \
+      });                                                               \
+  }
+
+DEFINE_LOAD (int8, int8_t)
+DEFINE_LOAD (int16, int16_t)
+DEFINE_LOAD (uint8, uint8_t)
+DEFINE_LOAD (uint16, uint16_t)
+DEFINE_LOAD (float32, float)
+
+/* Values within 2^22 are rounded by adding and subtracting 1.5 * 2^23: all
+ * others are limited before, to what does not fit unless the program saturates.
+ * NaN is replaced by such a value, or by 0. */
+#define DEFINE_STORE(name, T, low, high)                                \
+  static TARGET bool                                                    \
+  store_##name (const float *restrict from, unsigned char *restrict to, \
+                size_t n, bool saturates)                               \
+  {                                                                     \
+    const float least = saturates ? (low) : (low) - 1.0f;               \
+    const float most = saturates ? (high) : (high) + 1.0f;              \
+    const float nan = saturates ? 0.0f : least;                         \
+    int32_t bad = 0;                                                    \
+    LOOP ({                                                             \
+      float v = from[j] == from[j] ? from[j] : nan;                     \
+      v = v < least ? least : v;                                        \
+      v = v > most ? most : v;                                          \
+      int32_t whole = (int32_t) ((v + 0x1.8p23f) - 0x1.8p23f);          \
+      T value = (T) whole;                                              \
+      bad |= (int32_t) value ^ whole;                                   \
+      memcpy (to + j * sizeof value, &value, sizeof value);             \
+    });                                                                 \
+    return bad != 0;                                                    \
+  }
+
+DEFINE_STORE (int8, int8_t, -0x1p7f, 0x1p7f - 1)
+DEFINE_STORE (int16, int16_t, -0x1p15f, 0x1p15f - 1)
+DEFINE_STORE (uint8, uint8_t, 0.0f, 0x1p8f - 1)
+DEFINE_STORE (uint16, uint16_t, 0.0f, 0x1p16f - 1)
+
+#define ROW_VECTORS(set, its_level)             \
+  const struct rd_row_vectors rd_row_##set = {  \
+    .level = its_level,                         \
+    .run32 = run_rows_32,                       \
+    .run64 = run_rows_64,                       \
+    .load = {                                   \
+      [RADIO_INT8] = load_int8,                 \
+      [RADIO_INT16] = load_int16,               \
+      [RADIO_UINT8] = load_uint8,               \
+      [RADIO_UINT16] = load_uint16,             \
+      [RADIO_FLOAT32] = load_float32,           \
+    },                                          \
+    .store = {                                  \
+      [RADIO_INT8] = store_int8,                \
+      [RADIO_INT16] = store_int16,              \
+      [RADIO_UINT8] = store_uint8,              \
+      [RADIO_UINT16] = store_uint16,            \
+    },                                          \
+  };
