@@ -28,7 +28,8 @@ radio_array_close (struct radio_array *array)
     return;
   if (array->store && rd_pool_check (array->store->context->pool) != RADIO_OK)
     return;
-  if (array->store && array->path && !array->derived)
+  if (array->store && array->path && !array->derived
+      && !array->sampled)
     rd_io_forget (array->store->io, array->path);
   if (array->store && array->store->context->tiles)
     rd_tile_cache_forget (array->store->context->tiles, array->number);
@@ -36,6 +37,8 @@ radio_array_close (struct radio_array *array)
     array->linear->close (array->linear);
   if (array->derived)
     array->free_derived (array->derived);
+  if (array->sampled)
+    array->free_sampled (array->sampled);
   rd_read_history_destroy (&array->history);
   rd_tile_lengths_destroy (&array->lengths);
   rd_index_cache_close (array->indexes);

@@ -16,6 +16,7 @@
 #include "src/zarr/document.h"
 
 struct rd_derived;
+struct rd_sampled;
 
 struct radio_array {
   struct radio_store *store;          /* a reference */
@@ -34,6 +35,9 @@ struct radio_array {
   struct rd_derived *derived;         /* it is read from another array; NULL:
                                          from its store */
   void (*free_derived) (struct rd_derived *derived);
+  struct rd_sampled *sampled;         /* it is interpolated from another array;
+                                         NULL: it is not */
+  void (*free_sampled) (struct rd_sampled *sampled);
   char *codecs_text;                  /* for info */
   char *codecs_json;
   char *attributes_json;
@@ -72,6 +76,14 @@ enum radio_status rd_array_check_box (const struct radio_array *array,
 struct rd_scaling {
   double slope, inter;
 };
+
+struct rd_read_stop;
+
+/* Reads elements as they are, within a read that stop (or NULL) ends. */
+enum radio_status rd_array_read_within (struct radio_array *array,
+                                        const struct radio_request *requests,
+                                        size_t n, struct rd_read_stop *stop)
+  RADIO_USE_RESULT;
 
 /* Reads as radio_array_read_many, delivering value * slope + inter unless
  * scaling is NULL; of options only what ends the read is used.  For

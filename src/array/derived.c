@@ -15,6 +15,8 @@ rd_derived_free (struct rd_derived *derived)
   if (!derived)
     return;
   rd_grid_clear (&derived->grid);
+  if (derived->owns_source)
+    radio_array_close (derived->source);
   if (derived->free_data)
     derived->free_data (derived->data);
   rd_free (derived->fills);

@@ -18,7 +18,8 @@ struct rd_fill {
 };
 
 struct rd_derived {
-  struct radio_array *source;         /* lives longer; not derived */
+  struct radio_array *source;         /* not derived */
+  bool owns_source;                   /* else it lives longer */
   struct rd_grid grid;
   size_t nfills;
   struct rd_fill *fills;

@@ -16,6 +16,7 @@
 #include "src/array/fetch.h"
 #include "src/array/layout.h"
 #include "src/array/linear.h"
+#include "src/array/sampled.h"
 #include "src/element/pages.h"
 #include "src/element/box.h"
 #include "src/element/copy.h"
@@ -395,8 +396,9 @@ end_read (struct read *read, enum radio_status status)
 static enum radio_status
 run_read (struct rd_tile_read *tiles)
 {
-  return tiles->array->linear ? rd_linear_read (tiles)
-                              : rd_fetch_tiles (tiles);
+  return tiles->array->sampled ? rd_sampled_read (tiles)
+         : tiles->array->linear ? rd_linear_read (tiles)
+                                : rd_fetch_tiles (tiles);
 }
 
 static enum radio_status
@@ -429,6 +431,20 @@ rd_array_read_once (struct radio_array *array,
                     enum radio_dtype dtype, const struct rd_scaling *scaling)
 {
   return read_requests (array, request, 1, dtype, scaling, NULL, true);
+}
+
+enum radio_status
+rd_array_read_within (struct radio_array *array,
+                      const struct radio_request *requests, size_t n,
+                      struct rd_read_stop *stop)
+{
+  struct read read;
+  enum radio_status status = begin_read (&read, array, requests, n,
+                                         RADIO_STORED, NULL, NULL, false);
+  read.tiles.stop = stop;
+  if (status == RADIO_OK)
+    status = run_read (&read.tiles);
+  return end_read (&read, status);
 }
 
 /* An array alone has no scaling. */
@@ -546,7 +562,8 @@ start_read (struct radio_read *read)
 {
   struct radio_store *store = read->read.tiles.array->store;
   struct rd_pool *pool = store->context->pool;
-  if (!store->io->ops->is_blocking && !read->read.tiles.array->linear)
+  const struct radio_array *source = read->read.tiles.array;
+  if (!store->io->ops->is_blocking && !source->linear && !source->sampled)
     return rd_fetch_tiles_start (&read->read.tiles, finish_read);
   RD_TRY (rd_pool_need_worker (pool));
   read->job.end = read_blocking;

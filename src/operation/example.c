@@ -24,6 +24,8 @@ static const char *const examples[RD_NOPERATIONS] = {
   [RD_OP_FLIP] = "flip x",
   [RD_OP_ROT90] = "rot90 xy",
   [RD_OP_REORIENT] = "reorient LPS",
+  [RD_OP_RESAMPLE] = "resample 1.3",
+  [RD_OP_TO] = "to %4",
 };
 
 /* Copies an example; false if it does not fit. */

@@ -251,19 +251,29 @@ rd_grid_pad (struct rd_grid *grid, size_t axis, uint64_t before,
 }
 
 enum radio_status
+rd_grid_check_shape (size_t rank, const uint64_t *shape)
+{
+  uint64_t exact = 1;
+  double count = 1;
+  for (size_t i = 0; i < rank; i++) {
+    exact = rd_mul_sat (exact, shape[i]);
+    count *= (double) shape[i];
+  }
+  if (exact <= INT64_MAX)
+    return RADIO_OK;
+  return rd_fail (RADIO_ERROR_LIMIT, "the result has %.4g voxels, more than "
+                  "2^63 - 1", count);
+}
+
+enum radio_status
 rd_grid_check (const struct rd_grid *grid)
 {
-  uint64_t npieces = 1;
-  double count = 1;
-  uint64_t exact = 1;
+  uint64_t npieces = 1, shape[RADIO_MAX_RANK];
   for (size_t i = 0; i < grid->rank; i++) {
     npieces = rd_mul_sat (npieces, rd_max_u64 (grid->axes[i].nsegments, 1));
-    exact = rd_mul_sat (exact, grid->axes[i].size);
-    count *= (double) grid->axes[i].size;
+    shape[i] = grid->axes[i].size;
   }
-  if (exact > INT64_MAX)
-    return rd_fail (RADIO_ERROR_LIMIT, "the result has %.4g voxels, more than "
-                    "2^63 - 1", count);
+  RD_TRY (rd_grid_check_shape (grid->rank, shape));
   if (npieces > RD_GRID_MAX_PIECES)
     return rd_fail (RADIO_ERROR_LIMIT, "the result is put together of %" PRIu64
                     " pieces, more than %" PRIu64 "; pad less", npieces,

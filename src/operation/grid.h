@@ -63,6 +63,10 @@ enum radio_status rd_grid_pad (struct rd_grid *grid, size_t axis,
 enum radio_status rd_grid_check (const struct rd_grid *grid)
   RADIO_USE_RESULT;
 
+/* The same for the voxels of a shape alone. */
+enum radio_status rd_grid_check_shape (size_t rank, const uint64_t *shape)
+  RADIO_USE_RESULT;
+
 /* A part of a box of the grid that is a box of the source, or padding. */
 struct rd_grid_piece {
   size_t fill;                        /* not 0: padding */

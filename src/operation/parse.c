@@ -223,7 +223,8 @@ take_pair (struct parser *parser, const char *what, double *a, double *b)
 static enum radio_status
 take_triple (struct parser *parser, struct rd_step *step, const char *what,
              bool one_for_all,
-             bool (*parse) (struct word part, struct rd_step *step, int axis))
+             bool (*parse) (struct parser *parser, struct word part,
+                            struct rd_step *step, int axis))
 {
   struct word rest = take_word (parser), whole = rest;
   bool is_one = one_for_all && count_char (whole, ',') == 0;
@@ -231,7 +232,7 @@ take_triple (struct parser *parser, struct rd_step *step, const char *what,
     return fail_word (parser, whole, "expected %s", what);
   for (int i = 0; i < 3; i++) {
     struct word part = is_one ? whole : split (&rest, ',');
-    if (!parse (part, step, i))
+    if (!parse (parser, part, step, i))
       return fail_word (parser, part.nbytes ? part : whole, "expected %s",
                         what);
   }
@@ -349,8 +350,10 @@ parse_nothing (struct parser *parser, struct rd_step *step)
 }
 
 static bool
-parse_range (struct word part, struct rd_step *step, int axis)
+parse_range (struct parser *parser, struct word part, struct rd_step *step,
+             int axis)
 {
+  (void) parser;
   struct word rest = part;
   bool is_one = count_char (part, ':') == 0;
   if (count_char (part, ':') > 1)
@@ -379,8 +382,10 @@ parse_crop (struct parser *parser, struct rd_step *step)
 }
 
 static bool
-parse_widths (struct word part, struct rd_step *step, int axis)
+parse_widths (struct parser *parser, struct word part, struct rd_step *step,
+              int axis)
 {
+  (void) parser;
   struct word rest = part;
   if (count_char (part, ':') == 0) {
     bool ok = parse_position (part, false, &step->first[axis]);
@@ -422,15 +427,19 @@ parse_pad (struct parser *parser, struct rd_step *step)
 }
 
 static bool
-parse_size (struct word part, struct rd_step *step, int axis)
+parse_size (struct parser *parser, struct word part, struct rd_step *step,
+            int axis)
 {
+  (void) parser;
   return parse_position (part, false, &step->second[axis])
          && step->second[axis] > 0;
 }
 
 static bool
-parse_at (struct word part, struct rd_step *step, int axis)
+parse_at (struct parser *parser, struct word part, struct rd_step *step,
+          int axis)
 {
+  (void) parser;
   return parse_position (part, true, &step->first[axis]);
 }
 
@@ -509,6 +518,80 @@ parse_reorient (struct parser *parser, struct rd_step *step)
   return RADIO_OK;
 }
 
+const char *const rd_interpolation_names[RD_NINTERPOLATIONS] = {
+  [RD_INTERPOLATE_LINEAR] = "linear",
+  [RD_INTERPOLATE_NEAREST] = "nearest",
+  [RD_INTERPOLATE_CUBIC] = "cubic",
+  [RD_INTERPOLATE_MAJORITY] = "majority",
+};
+
+static bool
+take_interpolation (struct parser *parser, struct rd_step *step)
+{
+  for (int i = 0; i < RD_NINTERPOLATIONS; i++)
+    if (take_if (parser, rd_interpolation_names[i])) {
+      step->interpolation = (enum rd_interpolation) i;
+      return true;
+    }
+  return false;
+}
+
+/* Parses the words that say how a grid is sampled, in any order. */
+static void
+take_sampling (struct parser *parser, struct rd_step *step)
+{
+  for (;;) {
+    if (take_interpolation (parser, step))
+      continue;
+    if (take_if (parser, "centre"))
+      step->is_centred = true;
+    else if (take_if (parser, "corner"))
+      step->is_centred = false;
+    else
+      return;
+  }
+}
+
+/* The largest spacing in mm; the smallest is its inverse. */
+#define MAX_SPACING 1e9
+
+static bool
+parse_spacing (struct parser *parser, struct word part, struct rd_step *step,
+               int axis)
+{
+  if (is_word (part, ":"))
+    return true;
+  return parse_number (parser, part, &step->spacing[axis])
+         && step->spacing[axis] >= 1 / MAX_SPACING
+         && step->spacing[axis] <= MAX_SPACING;
+}
+
+static enum radio_status
+parse_resample (struct parser *parser, struct rd_step *step)
+{
+  RD_TRY (take_triple (parser, step, "a spacing S or X,Y,Z in mm, from 1e-9 "
+                       "to 1e9, or : for an axis as it is", true,
+                       parse_spacing));
+  take_sampling (parser, step);
+  return RADIO_OK;
+}
+
+static bool
+parse_length (struct parser *parser, struct word part, struct rd_step *step,
+              int axis)
+{
+  return is_word (part, ":") || parse_size (parser, part, step, axis);
+}
+
+static enum radio_status
+parse_to (struct parser *parser, struct rd_step *step)
+{
+  RD_TRY (take_triple (parser, step, "a shape N or X,Y,Z, from 1, or : for an "
+                       "axis as it is", true, parse_length));
+  take_sampling (parser, step);
+  return RADIO_OK;
+}
+
 static const struct {
   const char *name;
   enum radio_status (*parse) (struct parser *parser, struct rd_step *step);
@@ -526,6 +609,8 @@ static const struct {
   [RD_OP_FLIP] = { "flip", parse_flip },
   [RD_OP_ROT90] = { "rot90", parse_rot90 },
   [RD_OP_REORIENT] = { "reorient", parse_reorient },
+  [RD_OP_RESAMPLE] = { "resample", parse_resample },
+  [RD_OP_TO] = { "to", parse_to },
 };
 
 const char *

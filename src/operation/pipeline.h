@@ -23,8 +23,23 @@ enum rd_operation {
   RD_OP_FLIP,
   RD_OP_ROT90,
   RD_OP_REORIENT,
+  RD_OP_FIRST_SAMPLING,
+  RD_OP_RESAMPLE = RD_OP_FIRST_SAMPLING,
+  RD_OP_TO,
   RD_NOPERATIONS
 };
+
+/* How values between voxels are computed. */
+enum rd_interpolation {
+  RD_INTERPOLATE_LINEAR,
+  RD_INTERPOLATE_NEAREST,
+  RD_INTERPOLATE_CUBIC,       /* B-spline of degree 3 */
+  RD_INTERPOLATE_MAJORITY,    /* the most frequent label of an output's voxel;
+                                 nearest, where that is not larger than the
+                                 source's */
+  RD_NINTERPOLATIONS
+};
+extern const char *const rd_interpolation_names[RD_NINTERPOLATIONS];
 
 /* The content of padding, as numpy.pad has it. */
 enum rd_pad_mode { RD_PAD_VALUE, RD_PAD_EDGE, RD_PAD_REFLECT, RD_PAD_WRAP };
@@ -58,6 +73,13 @@ struct rd_step {
   int plane[2];                       /* of rot90: from axis to axis, */
   int turns;                          /* 1 to 3 quarters */
   char letters[4];                    /* of reorient: "RAS" */
+
+  /* Of resample the spacing in mm, of to (in second) the shape, 0 for an axis
+   * that is left as it is. */
+  double spacing[3];
+  enum rd_interpolation interpolation;
+  bool is_centred;                    /* the first voxel's centre is kept, not
+                                         its corner */
 };
 
 struct radio_pipeline {
@@ -73,6 +95,13 @@ static inline bool
 rd_step_is_spatial (const struct rd_step *step)
 {
   return step->operation >= RD_OP_FIRST_SPATIAL;
+}
+
+/* True of the operations that interpolate. */
+static inline bool
+rd_step_is_sampling (const struct rd_step *step)
+{
+  return step->operation >= RD_OP_FIRST_SAMPLING;
 }
 
 /* True if a step needs a statistic of all voxels before it. */

@@ -99,6 +99,39 @@ put_sizes (struct writer *writer, const struct rd_step *step)
     put_position (writer, i ? "," : " at ", step->first[i]);
 }
 
+/* Of resample and to; an axis as it is has a colon. */
+static void
+put_lengths (struct writer *writer, const struct rd_step *step)
+{
+  const double *spacing = step->spacing;
+  const int64_t *size = step->second;
+  bool is_one = true;
+  for (int i = 1; i < 3; i++)
+    is_one = is_one && spacing[i] == spacing[0] && size[i] == size[0];
+  for (int i = 0; i < (is_one ? 1 : 3); i++) {
+    const char *before = i ? "," : " ";
+    if (spacing[i] > 0)
+      put_number (writer, before, spacing[i]);
+    else if (size[i] > 0)
+      put_position (writer, before, size[i]);
+    else {
+      put (writer, before);
+      put (writer, ":");
+    }
+  }
+}
+
+static void
+put_sampling (struct writer *writer, const struct rd_step *step)
+{
+  if (step->interpolation != RD_INTERPOLATE_LINEAR) {
+    put (writer, " ");
+    put (writer, rd_interpolation_names[step->interpolation]);
+  }
+  if (step->is_centred)
+    put (writer, " centre");
+}
+
 static void
 put_axes (struct writer *writer, const struct rd_step *step)
 {
@@ -167,6 +200,11 @@ put_step (struct writer *writer, const struct rd_step *step)
   case RD_OP_REORIENT:
     put (writer, " ");
     put (writer, step->letters);
+    break;
+  case RD_OP_RESAMPLE:
+  case RD_OP_TO:
+    put_lengths (writer, step);
+    put_sampling (writer, step);
     break;
   default:
     break;

@@ -37,7 +37,9 @@ static const char *const seeds[] = {
   ("pad 0,9,0 reflect | pad 5 wrap | crop-or-pad 64 "
    "| crop-or-pad 3,4,5 at -1,0,2"),
   "flip x,z | rot90 yx 3 | reorient LPS",
-  "crop 0:1,:,: |", "rescale 0,1 from p99,p1", "reorient RAL", "resample 1,1,1",
+  "crop 0:1,:,: |", "rescale 0,1 from p99,p1", "reorient RAL", "resample 0",
+  ("resample 1.5,:,2 cubic centre | to 64 nearest | to 1,:,3 majority "
+   "| resample 1e-9 corner linear"),
 };
 
 size_t

@@ -49,6 +49,11 @@ static const char *const canonical_texts[][2] = {
   { "flip z,x", "flip x,z" },
   { "rot90 xy 1 | rot90 zx 3", "rot90 xy | rot90 zx 3" },
   { "reorient LPS", NULL },
+  { "resample 1.50,1.5,1.5 | resample 1,:,0.5 centre nearest linear corner",
+    "resample 1.5 | resample 1,:,0.5" },
+  { "resample 2 centre cubic | to 64,64,64 majority",
+    "resample 2 cubic centre | to 64 majority" },
+  { "to 64,:,1 nearest", NULL },
 };
 
 static void
@@ -85,7 +90,12 @@ an_error_names_the_byte_the_word_and_what_is_allowed (void **state)
     { "znorm |", "byte 7: an operation is missing" },
     { "znorm || znorm", "byte 7: an operation is missing" },
     { "znorm | blur 3", "byte 8, 'blur': unknown operation; use one of" },
-    { "resample 1,1,1", "byte 0, 'resample': unknown operation" },
+    { "resample 1,0,1", "byte 11, '0': expected a spacing S or X,Y,Z" },
+    { "resample 1e-10", "byte 9, '1e-10': expected a spacing" },
+    { "resample 1,1", "byte 9, '1,1': expected a spacing" },
+    { "resample nearest", "byte 9, 'nearest': expected a spacing" },
+    { "resample 1 blur", "byte 11, 'blur': resample has all" },
+    { "to 1,2.5,3", "byte 5, '2.5': expected a shape N or X,Y,Z" },
     { "random-flip x", "byte 0, 'random-flip': unknown operation" },
     { "Clamp 0,1", "byte 0, 'Clamp': unknown operation" },
     { "clamp", "byte 5: expected a range LO,HI" },

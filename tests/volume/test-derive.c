@@ -143,6 +143,77 @@ only_the_tiles_that_a_box_needs_are_read (void **state)
 }
 
 static void
+only_the_tiles_that_interpolation_needs_are_read (void **state)
+{
+  (void) state;
+  struct nifti_spec spec = small_spec ();
+  struct radio_store *store;
+  spec.dim[1] = 60;
+  spec.dim[2] = 40;
+  spec.dim[3] = 20;
+  static const struct {
+    const char *text;
+    struct radio_box box;               /* z, y, x */
+    uint64_t ntiles;
+  } cases[] = {
+    /* Voxels 20 and 21, 10 and 11, 6 and 7. */
+    { "to 30,20,10", { 3, { 3, 5, 10 }, { 1, 1, 1 } }, 1 },
+    /* 23 and 24 along x. */
+    { "to 59,40,20", { 3, { 3, 5, 23 }, { 1, 1, 1 } }, 2 },
+    { "to 30,20,10 nearest", { 3, { 0, 0, 0 }, { 2, 2, 2 } }, 1 },
+    /* The first, 12 and 13 voxels around: 20 - 13 to 21 + 13. */
+    { "to 30,40,20 cubic", { 3, { 3, 5, 10 }, { 1, 1, 1 } }, 8 },
+    /* Every 20th voxel along x. */
+    { "to 3,40,20 nearest", { 3, { 0, 0, 0 }, { 4, 4, 3 } }, 3 },
+    { "flip x | to 3,40,20 | crop 1,:,:", { 3, { 0, 0, 0 }, { 4, 4, 1 } }, 1 },
+    { "to 3,20,10 | flip x", { 3, { 0, 0, 0 }, { 2, 2, 3 } }, 3 },
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct radio_volume *volume = must_apply (
+      open_image (&store, &spec, "4,4,4"), cases[i].text);
+    assert_int_equal (count_tiles (volume, &cases[i].box), cases[i].ntiles);
+    radio_volume_close (volume);
+    radio_store_close (store);
+  }
+}
+
+static void
+a_large_read_goes_by_blocks_with_the_same_bits (void **state)
+{
+  (void) state;
+  struct nifti_spec spec = small_spec ();
+  struct radio_elements wide, narrow;
+  spec.dim[1] = 90;
+  spec.dim[2] = 80;
+  spec.dim[3] = 70;
+  for (int i = 0; i < 2; i++) {
+    const struct radio_context_options options = {
+      .nthreads = 3, .memory_limit_nbytes = i ? (uint64_t) 1 << 20 : 0,
+    };
+    struct radio_context *context;
+    struct radio_store *store;
+    struct radio_volume *volume;
+    assert_ok (radio_context_open (&options, &context));
+    const struct radio_store_options in = {
+      .create = true, .context = context,
+    };
+    assert_ok (radio_store_open ("memory:", &in, &store));
+    must_ingest (store, "ct/a", &spec, NULL);
+    assert_ok (radio_volume_open (store, "ct/a", &volume));
+    volume = must_apply (volume, "to 45,100,60 cubic | flip x");
+    assert_ok (radio_volume_read_alloc (volume, NULL, RADIO_STORED, NULL,
+                                        i ? &narrow : &wide));
+    radio_volume_close (volume);
+    radio_store_close (store);
+    radio_context_close (context);
+  }
+  assert_int_equal (wide.nbytes, 45 * 100 * 60 * sizeof (float));
+  assert_memory_equal (wide.data, narrow.data, wide.nbytes);
+  radio_free (wide.data);
+  radio_free (narrow.data);
+}
+
+static void
 statistics_are_computed_once_and_kept (void **state)
 {
   (void) state;
@@ -395,7 +466,8 @@ a_failed_allocation_is_reported (void **state)
   (void) state;
   struct nifti_spec spec = small_spec ();
   struct radio_pipeline *pipeline = must_parse (
-    "pad 1 by 3 | linear 2,1 | rot90 xy | pad 2 reflect | znorm | flip z");
+    "pad 1 by 3 | linear 2,1 | rot90 xy | pad 2 reflect | znorm | flip z "
+    "| to 9,:,5 cubic | crop 1:,:,:");
   struct radio_context *context;
   const struct radio_context_options alone = { .nthreads = 1 };
   assert_ok (radio_context_open (&alone, &context));
@@ -430,6 +502,8 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_read_is_the_operations_one_after_the_other),
     cmocka_unit_test (only_the_tiles_that_a_box_needs_are_read),
+    cmocka_unit_test (only_the_tiles_that_interpolation_needs_are_read),
+    cmocka_unit_test (a_large_read_goes_by_blocks_with_the_same_bits),
     cmocka_unit_test (statistics_are_computed_once_and_kept),
     cmocka_unit_test (threads_share_a_derived_volume_and_its_statistics),
     cmocka_unit_test (a_constant_becomes_the_lower_bound_or_zero),

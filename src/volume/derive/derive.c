@@ -14,34 +14,23 @@
 #include "src/element/convert.h"
 #include "src/volume/derive/derive.h"
 
-/* The result of the operations so far. */
-struct derivation {
-  struct radio_volume *root;          /* without a pipeline */
-  size_t axes[3];                     /* of the array: x, y, z */
-  struct rd_grid grid;
-  double affine[3][4];
-  double spacing[RADIO_MAX_RANK];
-  bool is_spatial;                    /* some operation moved voxels */
-  bool is_turned;                     /* flipped or permuted */
-  bool computes, saturates;
-  size_t nkernels, nfills;
-  struct rd_kernel *kernels;          /* room for two of each operation */
-  struct rd_fill *fills;              /* room for one of each */
-  struct rd_statistics *statistics;   /* room for one of each */
-};
-
 static void
-clear_derivation (struct derivation *d)
+clear_stage (struct derivation *d)
 {
   rd_grid_clear (&d->grid);
+  if (d->owns_source)
+    radio_array_close (d->source);
   rd_free (d->kernels);
   rd_free (d->fills);
   rd_free (d->statistics);
+  d->owns_source = false;
+  d->kernels = NULL;
+  d->fills = NULL;
+  d->statistics = NULL;
 }
 
-/* The length of x, y or z; 1 of one that a 2-D image lacks. */
-static uint64_t
-length_of (const struct derivation *d, size_t j)
+uint64_t
+rd_derivation_length (const struct derivation *d, size_t j)
 {
   return d->axes[j] < d->grid.rank ? d->grid.axes[d->axes[j]].size : 1;
 }
@@ -67,7 +56,7 @@ move_origin (struct derivation *d, size_t j, double start)
 static enum radio_status
 crop_axis (struct derivation *d, size_t j, uint64_t start, uint64_t n)
 {
-  if (start == 0 && n == length_of (d, j))
+  if (start == 0 && n == rd_derivation_length (d, j))
     return RADIO_OK;
   RD_TRY (need_axis (d, j));
   move_origin (d, j, (double) start);
@@ -78,7 +67,7 @@ static enum radio_status
 crop (struct derivation *d, const struct rd_step *step)
 {
   for (size_t j = 0; j < 3; j++) {
-    uint64_t n = length_of (d, j), start = (uint64_t) step->first[j];
+    uint64_t n = rd_derivation_length (d, j), start = (uint64_t) step->first[j];
     uint64_t end = step->has_end[j] ? (uint64_t) step->second[j] : n;
     if (start > 0 && start >= n)
       return rd_fail (RADIO_ERROR_ARGUMENT, "%c: %" PRIu64 " is out of range "
@@ -95,11 +84,10 @@ crop (struct derivation *d, const struct rd_step *step)
 static enum radio_status
 fail_fill (const struct derivation *d, double value)
 {
-  const struct radio_volume_info *info = &d->root->info;
   return rd_fail (RADIO_ERROR_ARGUMENT, "%s (stored x %g + %g) cannot hold "
                   "%g; pad after an operation on values, as 'linear 1,0'",
-                  radio_dtype_name (info->array.dtype), info->scl_slope,
-                  info->scl_inter, value);
+                  radio_dtype_name (d->source->doc->type.dtype), d->slope,
+                  d->inter, value);
 }
 
 /* Makes the element of padding by a value.  As long as nothing is computed it
@@ -107,10 +95,9 @@ fail_fill (const struct derivation *d, double value)
 static enum radio_status
 set_fill (const struct derivation *d, double value, struct rd_fill *fill)
 {
-  const struct radio_volume_info *info = &d->root->info;
-  enum radio_dtype dtype = info->array.dtype;
-  double slope = rd_volume_is_colour (d->root) ? 1 : info->scl_slope;
-  double inter = rd_volume_is_colour (d->root) ? 0 : info->scl_inter;
+  enum radio_dtype dtype = d->source->doc->type.dtype;
+  double slope = rd_volume_is_colour (d->root) ? 1 : d->slope;
+  double inter = rd_volume_is_colour (d->root) ? 0 : d->inter;
   *fill = (struct rd_fill) { .value = value, .first_kernel = d->nkernels };
   if (d->computes)
     return RADIO_OK;
@@ -176,7 +163,7 @@ crop_or_pad (struct derivation *d, const struct rd_step *step)
 {
   RD_TRY (begin_padding (d, step));
   for (size_t j = 0; j < 3; j++) {
-    uint64_t n = length_of (d, j), size = (uint64_t) step->second[j];
+    uint64_t n = rd_derivation_length (d, j), size = (uint64_t) step->second[j];
     uint64_t start = 0, before = 0;
     if (step->has_at && step->first[j] >= 0)
       start = (uint64_t) step->first[j];
@@ -200,7 +187,7 @@ crop_or_pad (struct derivation *d, const struct rd_step *step)
 static enum radio_status
 flip (struct derivation *d, size_t j)
 {
-  uint64_t n = length_of (d, j);
+  uint64_t n = rd_derivation_length (d, j);
   RD_TRY (need_axis (d, j));
   if (n > 0)
     move_origin (d, j, (double) (n - 1));
@@ -272,20 +259,185 @@ reorient (struct derivation *d, const struct rd_step *step)
   return RADIO_OK;
 }
 
+/* Begins with no operation on an array. */
+static enum radio_status
+begin_stage (struct derivation *d, struct radio_array *source)
+{
+  size_t n = d->n;
+  d->source = source;
+  d->owns_source = source != d->root->array;
+  d->nkernels = d->nfills = 0;
+  RD_TRY (rd_grid_init (&d->grid, source->doc->rank, source->doc->shape));
+  d->kernels = rd_calloc (2 * n, sizeof *d->kernels);
+  d->fills = rd_calloc (n, sizeof *d->fills);
+  if (!d->kernels || !d->fills)
+    return rd_fail_memory (2 * n * sizeof *d->kernels);
+  size_t nbytes = sizeof *d->statistics + n * sizeof *d->statistics->list;
+  d->statistics = rd_calloc (1, nbytes);
+  if (!d->statistics)
+    return rd_fail_memory (nbytes);
+  d->statistics->root = d->root;
+  d->statistics->steps = d->steps;
+  return RADIO_OK;
+}
+
+/* Opens the array; the source, grid, kernels and fills go to it. */
+static enum radio_status
+open_array (struct derivation *d, struct radio_array **array)
+{
+  struct radio_array *source = d->source;
+  const struct rd_array_doc *from = source->doc;
+  struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
+  struct rd_array_doc *doc RD_CLEANUP (rd_cleanup_array_doc) = NULL;
+  enum radio_dtype compute = rd_row_compute_type (from->type.dtype);
+  const struct rd_type type = d->computes ? rd_type_of (compute) : from->type;
+  uint64_t shape[RADIO_MAX_RANK], tile[RADIO_MAX_RANK];
+  for (size_t i = 0; i < d->grid.rank; i++) {
+    shape[i] = d->grid.axes[i].size;
+    tile[i] = from->tile_shape[d->grid.axes[i].source];
+  }
+  RD_TRY (rd_derived_document (from, &type, shape, tile, &document));
+  RD_TRY (rd_array_doc_parse (document, d->root->path, &doc));
+  struct rd_derived *derived = rd_calloc (1, sizeof *derived);
+  if (!derived)
+    return rd_fail_memory (sizeof *derived);
+  derived->source = source;
+  derived->owns_source = d->owns_source;
+  d->owns_source = false;
+  derived->grid = d->grid;
+  d->grid = (struct rd_grid) { 0 };
+  derived->nfills = d->nfills;
+  derived->fills = RD_STEAL (d->fills);
+  derived->computes = d->computes;
+  derived->program = (struct rd_row_program) {
+    .from = from->type.dtype, .compute = compute,
+    .slope = d->slope, .inter = d->inter,
+    .saturates = d->saturates, .nkernels = d->nkernels,
+    .kernels = RD_STEAL (d->kernels),
+  };
+  d->nstatistics += d->statistics->n;
+  if (d->statistics->n > 0) {
+    derived->complete = rd_statistics_complete;
+    derived->data = RD_STEAL (d->statistics);
+    derived->free_data = rd_free;
+  }
+  return rd_derived_open (derived, RD_STEAL (doc), array);
+}
+
+/* Opens the sampled array whose source is a stage's, which is taken. */
+static enum radio_status
+open_sampled (const struct derivation *d, struct rd_sampled *made,
+              const uint64_t *shape, struct radio_array **array)
+{
+  struct rd_sampled *sampled RD_CLEANUP (rd_cleanup_sampled) = made;
+  struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
+  struct rd_array_doc *doc RD_CLEANUP (rd_cleanup_array_doc) = NULL;
+  const struct rd_array_doc *from = sampled->source->doc;
+  uint64_t tile[RADIO_MAX_RANK];
+  memcpy (tile, from->tile_shape, sizeof tile);
+  for (size_t k = 0; k < 3; k++) {
+    size_t axis = sampled->axes[k];
+    if (axis >= from->rank)
+      continue;
+    /* Of what one tile of the source makes. */
+    double n = (double) tile[axis] / fabs (sampled->along[k].scale);
+    tile[axis] = n < 1 ? 1 : n < (double) shape[axis] ? (uint64_t) n
+                                                      : shape[axis];
+  }
+  RD_TRY (rd_derived_document (from, &from->type, shape, tile, &document));
+  RD_TRY (rd_array_doc_parse (document, d->root->path, &doc));
+  return rd_sampled_open (RD_STEAL (sampled), RD_STEAL (doc), array);
+}
+
+/* Has values computed of which others can be interpolated. */
+static enum radio_status
+need_values (struct derivation *d)
+{
+  enum radio_dtype dtype = d->source->doc->type.dtype;
+  if (rd_volume_is_colour (d->root))
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the image is of colours; only real "
+                    "numbers are interpolated; use nearest");
+  d->has_computed = true;
+  d->computes = d->nkernels > 0 || d->nfills > 0
+                || dtype != rd_row_compute_type (dtype) || d->slope != 1
+                || d->inter != 0;
+  return RADIO_OK;
+}
+
+/* Moves the affine to the sampled grid. */
+static void
+move_grid (struct derivation *d, const struct rd_sampled_axis along[3])
+{
+  for (size_t j = 0; j < 3; j++) {
+    move_origin (d, j, along[j].offset);
+    for (size_t i = 0; i < 3; i++)
+      d->affine[i][j] *= along[j].scale;
+    if (d->axes[j] < d->grid.rank)
+      d->spacing[d->axes[j]] *= along[j].scale;
+  }
+}
+
+enum radio_status
+rd_derivation_sample (struct derivation *d,
+                      enum rd_interpolation interpolation,
+                      const struct rd_sampled_axis along[3])
+{
+  bool picks = interpolation == RD_INTERPOLATE_NEAREST
+               || interpolation == RD_INTERPOLATE_MAJORITY;
+  size_t rank = d->grid.rank, n = 0;
+  uint64_t shape[RADIO_MAX_RANK];
+  if (++d->nsamplings > RD_MAX_SAMPLINGS)
+    return rd_fail (RADIO_ERROR_LIMIT, "more than %d interpolations one after "
+                    "another", RD_MAX_SAMPLINGS);
+  RD_TRY (rd_grid_check (&d->grid));
+  RD_TRY (rd_interpolate_check (interpolation, d->source->doc->type.dtype));
+  if (!picks || (interpolation == RD_INTERPOLATE_MAJORITY
+                 && rd_volume_is_colour (d->root)))
+    RD_TRY (need_values (d));
+  for (size_t i = 0; i < rank; i++)
+    shape[i] = d->grid.axes[i].size;
+  struct rd_sampled *sampled RD_CLEANUP (rd_cleanup_sampled)
+    = rd_calloc (1, sizeof *sampled);
+  if (!sampled)
+    return rd_fail_memory (sizeof *sampled);
+  sampled->interpolation = interpolation;
+  sampled->axes[0] = sampled->axes[1] = sampled->axes[2] = rank;
+  for (size_t i = rank; i-- > 0;)
+    for (size_t j = 0; j < 3; j++)
+      if (d->axes[j] == i) {
+        shape[i] = along[j].size;
+        sampled->axes[2 - n] = i;
+        sampled->along[2 - n++] = along[j];
+      }
+  RD_TRY (rd_grid_check_shape (rank, shape));
+  bool computes = d->computes;
+  RD_TRY (open_array (d, &sampled->source));
+  clear_stage (d);
+  struct radio_array *array;
+  RD_TRY (open_sampled (d, RD_STEAL (sampled), shape, &array));
+  move_grid (d, along);
+  if (!picks || computes) {
+    d->slope = 1;
+    d->inter = 0;
+  }
+  d->computes = !picks || computes;
+  return begin_stage (d, array);
+}
+
 /* Begins to compute, or adds another operation on values. */
 static enum radio_status
 add_kernels (struct derivation *d, const struct rd_step *steps, size_t i)
 {
   const struct rd_step *step = &steps[i];
   const struct radio_volume *root = d->root;
-  enum radio_dtype dtype = root->info.array.dtype;
+  enum radio_dtype dtype = d->source->doc->type.dtype;
   if (rd_volume_is_colour (root)
       || !(rd_dtype_is_integer (dtype) || rd_dtype_is_float (dtype)))
     return rd_fail (RADIO_ERROR_ARGUMENT, "the image is of %s; only real "
                     "numbers have operations on values",
                     rd_volume_is_colour (root) ? "colours"
                                                : radio_dtype_name (dtype));
-  d->computes = true;
+  d->computes = d->has_computed = true;
   d->saturates = d->saturates || step->operation == RD_OP_SATURATE;
   if (rd_step_needs_statistics (step)) {
     struct rd_statistics *statistics = d->statistics;
@@ -310,6 +462,8 @@ apply_step (struct derivation *d, const struct rd_step *steps, size_t i)
   case RD_OP_CROP_OR_PAD: return crop_or_pad (d, step);
   case RD_OP_ROT90: return rotate (d, step);
   case RD_OP_REORIENT: return reorient (d, step);
+  case RD_OP_RESAMPLE: return rd_derive_resampled (d, step);
+  case RD_OP_TO: return rd_derive_shaped (d, step);
   default:
     for (size_t j = 0; j < 3; j++)
       if (step->axes[j])
@@ -336,17 +490,11 @@ derive (struct derivation *d, struct radio_volume *root,
     d->axes[j] = rd_volume_axis (root, "xyz"[j]);
   memcpy (d->affine, info->affine, sizeof d->affine);
   memcpy (d->spacing, info->spacing, sizeof d->spacing);
-  RD_TRY (rd_grid_init (&d->grid, info->array.rank, info->array.shape));
-  d->kernels = rd_calloc (2 * n, sizeof *d->kernels);
-  d->fills = rd_calloc (n, sizeof *d->fills);
-  if (!d->kernels || !d->fills)
-    return rd_fail_memory (2 * n * sizeof *d->kernels);
-  size_t nbytes = sizeof *d->statistics + n * sizeof *d->statistics->list;
-  d->statistics = rd_calloc (1, nbytes);
-  if (!d->statistics)
-    return rd_fail_memory (nbytes);
-  d->statistics->root = root;
-  d->statistics->steps = steps;
+  d->slope = info->scl_slope;
+  d->inter = info->scl_inter;
+  d->steps = steps;
+  d->n = n;
+  RD_TRY (begin_stage (d, root->array));
   for (size_t i = 0; i < n; i++) {
     enum radio_status status = apply_step (d, steps, i);
     if (status != RADIO_OK)
@@ -357,46 +505,6 @@ derive (struct derivation *d, struct radio_volume *root,
   enum radio_status status = rd_grid_check (&d->grid);
   return status == RADIO_OK ? status
                             : rd_fail_in (status, "%s", name_of (root));
-}
-
-/* Opens the array; the grid, kernels and fills go to it. */
-static enum radio_status
-open_array (struct derivation *d, struct radio_array **array)
-{
-  struct radio_array *source = d->root->array;
-  const struct rd_array_doc *from = source->doc;
-  struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
-  struct rd_array_doc *doc RD_CLEANUP (rd_cleanup_array_doc) = NULL;
-  enum radio_dtype compute = rd_row_compute_type (from->type.dtype);
-  const struct rd_type type = d->computes ? rd_type_of (compute) : from->type;
-  uint64_t shape[RADIO_MAX_RANK], tile[RADIO_MAX_RANK];
-  for (size_t i = 0; i < d->grid.rank; i++) {
-    shape[i] = d->grid.axes[i].size;
-    tile[i] = from->tile_shape[d->grid.axes[i].source];
-  }
-  RD_TRY (rd_derived_document (from, &type, shape, tile, &document));
-  RD_TRY (rd_array_doc_parse (document, d->root->path, &doc));
-  struct rd_derived *derived = rd_calloc (1, sizeof *derived);
-  if (!derived)
-    return rd_fail_memory (sizeof *derived);
-  derived->source = source;
-  derived->grid = d->grid;
-  d->grid = (struct rd_grid) { 0 };
-  derived->nfills = d->nfills;
-  derived->fills = RD_STEAL (d->fills);
-  derived->computes = d->computes;
-  derived->program = (struct rd_row_program) {
-    .from = from->type.dtype, .compute = compute,
-    .slope = d->root->info.scl_slope, .inter = d->root->info.scl_inter,
-    .saturates = d->saturates, .nkernels = d->nkernels,
-    .kernels = RD_STEAL (d->kernels),
-  };
-  if (d->statistics->n > 0) {
-    derived->complete = rd_statistics_complete;
-    derived->data = RD_STEAL (d->statistics);
-    derived->free_data = rd_free;
-  }
-  return rd_derived_open (derived, RD_STEAL (doc), array);
 }
 
 /* Makes the header of what is read. */
@@ -422,7 +530,7 @@ set_header (const struct derivation *d, struct radio_volume *volume)
   } else
     RD_TRY (rd_buffer_append (prefix, from->prefix.data,
                               from->prefix.nbytes));
-  if (d->computes)
+  if (d->has_computed)
     RD_TRY (rd_nifti_set_type (&from->nifti, doc->type.dtype, prefix));
   RD_TRY (rd_nifti_parse (prefix->data, prefix->nbytes, volume->path,
                           &meta->nifti));
@@ -449,7 +557,7 @@ set_info (const struct derivation *d, struct radio_volume *volume)
   info->tiling = from->tiling;
   info->codec = from->codec;
   info->pipeline = volume->pipeline->text;
-  if (!d->computes) {
+  if (!d->has_computed) {
     info->window_low = from->window_low;
     info->window_high = from->window_high;
   }
@@ -487,7 +595,7 @@ enum radio_status
 rd_derive_volume (struct radio_volume *root, const struct rd_step *steps,
                   size_t n, struct radio_volume **result)
 {
-  struct derivation d RD_CLEANUP (clear_derivation) = { 0 };
+  struct derivation d RD_CLEANUP (clear_stage) = { 0 };
   struct radio_volume *derived RD_CLEANUP (rd_cleanup_volume)
     = rd_calloc (1, sizeof *derived);
   if (!derived)
@@ -497,7 +605,6 @@ rd_derive_volume (struct radio_volume *root, const struct rd_step *steps,
   if (!derived->path)
     return rd_fail_memory (strlen (root->path) + 1);
   RD_TRY (derive (&d, root, derived->pipeline->steps, n));
-  size_t nstatistics = d.statistics->n;
   RD_TRY (open_array (&d, &derived->array));
   struct rd_volume_meta *meta = &derived->meta;
   memcpy (meta->axes, root->meta.axes, sizeof meta->axes);
@@ -509,7 +616,7 @@ rd_derive_volume (struct radio_volume *root, const struct rd_step *steps,
       return rd_fail_in (status, "%s", name_of (root));
   }
   set_info (&d, derived);
-  derived->info.statistics_count = nstatistics;
+  derived->info.statistics_count = d.nstatistics;
   atomic_fetch_add (&root->nothers, 1);
   derived->root = root;
   *result = RD_STEAL (derived);

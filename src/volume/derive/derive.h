@@ -5,6 +5,7 @@
 #define RD_DERIVE_H
 
 #include "src/array/derived.h"
+#include "src/array/sampled.h"
 #include "src/volume/volume.h"
 
 /* Applies the first n steps of a pipeline to a volume without one. */
@@ -26,6 +27,56 @@ struct rd_statistics {
 /* Computes the statistics of a derived array, or finds them in the context, and
  * makes the kernels: its rd_derived.complete. */
 enum radio_status rd_statistics_complete (struct rd_derived *derived)
+  RADIO_USE_RESULT;
+
+/* The most interpolations, one after another. */
+#define RD_MAX_SAMPLINGS 16
+
+/* What the operations of a pipeline have made of a volume so far.  Operations
+ * that move voxels or compute values change one array's grid and kernels, a
+ * stage; one that interpolates begins a new stage, whose source is sampled from
+ * the array of the one before. */
+struct derivation {
+  struct radio_volume *root;          /* without a pipeline */
+  const struct rd_step *steps;
+  size_t n;
+  size_t axes[3];                     /* of the array: x, y, z */
+  double affine[3][4];
+  double spacing[RADIO_MAX_RANK];
+  bool is_spatial;                    /* some operation moved voxels */
+  bool is_turned;                     /* flipped or permuted */
+  bool has_computed, saturates;
+  size_t nsamplings, nstatistics;
+
+  /* The stage. */
+  struct radio_array *source;
+  bool owns_source;
+  double slope, inter;                /* of the source's elements */
+  struct rd_grid grid;
+  bool computes;
+  size_t nkernels, nfills;
+  struct rd_kernel *kernels;          /* room for two of each operation */
+  struct rd_fill *fills;              /* room for one of each */
+  struct rd_statistics *statistics;   /* room for one of each */
+};
+
+/* The length of x, y or z; 1 of one that a 2-D image lacks. */
+uint64_t rd_derivation_length (const struct derivation *d, size_t j);
+
+/* Ends the stage, whose array `sampled' takes as its source, and begins one on
+ * the array sampled from it, along x, y, z.  Values between voxels are
+ * computed, unless elements are only picked. */
+enum radio_status rd_derivation_sample (struct derivation *d,
+                                        enum rd_interpolation interpolation,
+                                        const struct rd_sampled_axis along[3])
+  RADIO_USE_RESULT;
+
+/* The operations that interpolate (resample.c). */
+enum radio_status rd_derive_resampled (struct derivation *d,
+                                       const struct rd_step *step)
+  RADIO_USE_RESULT;
+enum radio_status rd_derive_shaped (struct derivation *d,
+                                    const struct rd_step *step)
   RADIO_USE_RESULT;
 
 #endif /* RD_DERIVE_H */

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads of sampled arrays: boxes are halved until what they depend on fits into
+ * memory; of each, the elements are read that some output uses, without the
+ * gaps between them that are as large as a tile. */
+#include <config.h>
+
+#include <string.h>
+
+#include "profiler/counters.h"
+#include "src/array/sampled.h"
+#include "src/base/checked.h"
+#include "src/base/reserve.h"
+#include "src/element/box.h"
+
+/* The share of the context's memory for the elements of a block. */
+#define BLOCK_SHARE 4
+
+/* The rows that a task computes at once, with what they are computed of, fit
+ * into the second-level cache. */
+#define BAND_NBYTES ((uint64_t) 192 << 10)
+
+/* More requests to the source than these are joined to one. */
+#define MAX_REQUESTS ((uint64_t) 1 << 14)
+
+void
+rd_sampled_free (struct rd_sampled *sampled)
+{
+  if (!sampled)
+    return;
+  radio_array_close (sampled->source);
+  rd_free (sampled);
+}
+
+enum radio_status
+rd_sampled_open (struct rd_sampled *sampled, struct rd_array_doc *doc,
+                 struct radio_array **result)
+{
+  struct rd_sampled *owned RD_CLEANUP (rd_cleanup_sampled) = sampled;
+  const struct radio_array *source = sampled->source;
+  struct radio_array *array;
+  RD_TRY (rd_array_open_doc (source->store, source->path, doc, &array));
+  array->sampled = RD_STEAL (owned);
+  array->free_sampled = rd_sampled_free;
+  *result = array;
+  return RADIO_OK;
+}
+
+/* Elements of the source's axis that follow each other in memory. */
+struct run {
+  uint64_t start, n;
+  uint64_t at;                        /* of the first one in the block */
+};
+struct runs {
+  size_t n, capacity;
+  struct run *list;
+  uint64_t size;                      /* of all of them */
+};
+
+/* The computation of one box. */
+struct sampling {
+  struct rd_job job;                  /* first */
+  struct rd_tile_read *read;
+  size_t request;
+  const struct rd_sampled *sampled;
+  const struct radio_box *box;
+  struct rd_sampled_block block;      /* of one place of the other axes */
+  struct rd_weights weights[3];
+  struct runs runs[RADIO_MAX_RANK];
+  size_t order[RADIO_MAX_RANK];       /* of the axes in memory: those that are
+                                         sampled last */
+  size_t nothers;                     /* the number of those before */
+  uint64_t block_nbytes;
+  uint64_t band, nbands;              /* rows of a task; of a plane */
+  unsigned char *elements;            /* for rd_free */
+};
+
+static void
+free_sampling (struct sampling *s)
+{
+  for (size_t i = 0; i < 3; i++)
+    rd_weights_free (&s->weights[i]);
+  for (size_t i = 0; i < RADIO_MAX_RANK; i++)
+    rd_free (s->runs[i].list);
+  rd_free (s->elements);
+}
+
+/* Returns which of the sampled axes an axis is; 3: none. */
+static size_t
+sampled_axis (const struct rd_sampled *sampled, size_t axis)
+{
+  size_t i = 0;
+  while (i < 3 && sampled->axes[i] != axis)
+    i++;
+  return i;
+}
+
+/* Returns a bound of the memory that a box takes. */
+static uint64_t
+box_nbytes (const struct rd_sampled *sampled, const struct radio_box *box)
+{
+  uint64_t nbytes = sampled->source->doc->type.item_nbytes, more = 0;
+  for (size_t i = 0; i < box->rank; i++) {
+    size_t k = sampled_axis (sampled, i);
+    uint64_t start, size = box->size[i];
+    if (k < 3) {
+      const struct rd_sampled_axis *along = &sampled->along[k];
+      more = rd_add_sat (more, rd_weights_nbytes (along, size));
+      rd_weights_span (along, box->start[i], box->size[i], &start, &size);
+    }
+    nbytes = rd_mul_sat (nbytes, size);
+  }
+  return rd_add_sat (nbytes, more);
+}
+
+/*------------------------------------------------------------------------
+ * The elements of a box
+ *----------------------------------------------------------------------*/
+
+static enum radio_status
+add_run (struct runs *runs, uint64_t start, uint64_t n)
+{
+  RD_TRY (rd_reserve (&runs->list, &runs->capacity, runs->n,
+                      sizeof *runs->list));
+  runs->list[runs->n++] = (struct run) { start, n, 0 };
+  return RADIO_OK;
+}
+
+/* Lists what is used of an axis, without gaps of `gap' or more.  Positions
+ * along an axis only rise, or only fall. */
+static enum radio_status
+list_runs (const struct rd_weights *weights, uint64_t gap, struct runs *runs)
+{
+  bool falls = weights->start[0] > weights->start[weights->n - 1];
+  for (uint64_t k = 0; k < weights->n; k++) {
+    uint64_t i = falls ? weights->n - 1 - k : k;
+    uint64_t start = weights->start[i], end = start + weights->count[i];
+    struct run *last = runs->n > 0 ? &runs->list[runs->n - 1] : NULL;
+    if (!last || (start > last->start + last->n
+                  && start - (last->start + last->n) >= gap))
+      RD_TRY (add_run (runs, start, end - start));
+    else {
+      uint64_t last_end = rd_max_u64 (last->start + last->n, end);
+      last->start = rd_min_u64 (last->start, start);
+      last->n = last_end - last->start;
+    }
+  }
+  return RADIO_OK;
+}
+
+/* Joins all runs to one. */
+static void
+join_runs (struct runs *runs)
+{
+  struct run *last = &runs->list[runs->n - 1];
+  runs->list[0].n = last->start + last->n - runs->list[0].start;
+  runs->n = 1;
+}
+
+/* Sets the places of runs in memory. */
+static void
+place_runs (struct runs *runs)
+{
+  runs->size = 0;
+  for (size_t i = 0; i < runs->n; i++) {
+    runs->list[i].at = runs->size;
+    runs->size += runs->list[i].n;
+  }
+}
+
+/* Makes starts those in memory. */
+static void
+move_starts (struct rd_weights *weights, const struct runs *runs)
+{
+  size_t k = 0;
+  for (uint64_t i = 0; i < weights->n; i++) {
+    uint64_t start = weights->start[i];
+    while (start < runs->list[k].start)
+      k--;
+    while (start >= runs->list[k].start + runs->list[k].n)
+      k++;
+    weights->start[i] = start - runs->list[k].start + runs->list[k].at;
+  }
+  if (runs->n > 1)
+    weights->is_identity = false;
+}
+
+/* An axis that is missing has one element. */
+static const struct rd_sampled_axis no_axis = {
+  .source_size = 1, .size = 1, .scale = 1,
+};
+
+/* Finds the elements that the box depends on. */
+static enum radio_status
+find_elements (struct sampling *s)
+{
+  const struct rd_sampled *sampled = s->sampled;
+  const struct radio_box *box = s->box;
+  const uint64_t *tile = sampled->source->doc->tile_shape;
+  uint64_t count = 1;
+  for (size_t k = 0; k < 3; k++) {
+    size_t axis = sampled->axes[k];
+    bool is_none = axis >= box->rank;
+    RD_TRY (rd_weights_make (is_none ? &no_axis : &sampled->along[k],
+                             is_none ? 0 : box->start[axis],
+                             is_none ? 1 : box->size[axis], &s->weights[k]));
+    if (!is_none)
+      RD_TRY (list_runs (&s->weights[k], tile[axis], &s->runs[axis]));
+  }
+  for (size_t i = 0; i < box->rank; i++) {
+    if (sampled_axis (sampled, i) == 3) {
+      RD_TRY (add_run (&s->runs[i], box->start[i], box->size[i]));
+      s->order[s->nothers++] = i;
+    }
+    count = rd_mul_sat (count, s->runs[i].n);
+  }
+  size_t n = s->nothers;
+  for (size_t k = 0; k < 3; k++)
+    if (sampled->axes[k] < box->rank)
+      s->order[n++] = sampled->axes[k];
+  for (size_t i = 0; i < box->rank; i++) {
+    if (count > MAX_REQUESTS)
+      join_runs (&s->runs[i]);
+    place_runs (&s->runs[i]);
+  }
+  for (size_t k = 0; k < 3; k++)
+    if (sampled->axes[k] < box->rank)
+      move_starts (&s->weights[k], &s->runs[sampled->axes[k]]);
+  return RADIO_OK;
+}
+
+static void
+free_requests (struct radio_request **requests)
+{
+  rd_free (*requests);
+}
+
+/* Reads the elements into memory. */
+static enum radio_status
+read_elements (struct sampling *s)
+{
+  size_t rank = s->box->rank, n = 1;
+  struct radio_array *source = s->sampled->source;
+  size_t item_nbytes = source->doc->type.item_nbytes;
+  int64_t strides[RADIO_MAX_RANK];
+  uint64_t nbytes = item_nbytes;
+  for (size_t i = rank; i-- > 0;) {
+    const struct runs *runs = &s->runs[s->order[i]];
+    strides[s->order[i]] = (int64_t) nbytes;
+    nbytes = rd_mul_sat (nbytes, runs->size);
+    n *= runs->n;
+  }
+  RD_TRY (rd_context_allows (source->store->context, nbytes,
+                             "interpolating a voxel"));
+  s->elements = rd_malloc ((size_t) nbytes);
+  struct radio_request *requests RD_CLEANUP (free_requests)
+    = rd_calloc (n, sizeof *requests);
+  if (!s->elements || !requests)
+    return rd_fail_memory ((size_t) nbytes);
+  for (size_t k = 0; k < n; k++) {
+    struct radio_request *request = &requests[k];
+    uint64_t offset = 0;
+    size_t number = k;
+    request->box.rank = rank;
+    for (size_t i = rank; i-- > 0;) {
+      const struct runs *runs = &s->runs[i];
+      const struct run *run = &runs->list[number % runs->n];
+      number /= runs->n;
+      request->box.start[i] = run->start;
+      request->box.size[i] = run->n;
+      offset += run->at * (uint64_t) strides[i];
+    }
+    request->buffer = s->elements + offset;
+    request->nbytes = SIZE_MAX;
+    request->strides = strides;
+  }
+  return rd_array_read_within (source, requests, n, s->read->stop);
+}
+
+/*------------------------------------------------------------------------
+ * Computing it
+ *----------------------------------------------------------------------*/
+
+static const struct radio_site interpolate_site = {
+  "interpolate", RD_IN_PLACE, "rd_sampled_read", __FILE__, __LINE__,
+  RADIO_SCOPE_WORK
+};
+
+/* Returns the number of the place of the other axes that a task is of, and the
+ * box of its rows. */
+static uint64_t
+task_box (const struct sampling *s, uint64_t task, struct radio_box *part,
+          uint64_t *plane, uint64_t *first, uint64_t *n)
+{
+  const struct rd_sampled *sampled = s->sampled;
+  uint64_t band = task % s->nbands;
+  task /= s->nbands;
+  *plane = task % s->weights[0].n;
+  uint64_t place = task / s->weights[0].n, number = place;
+  *first = band * s->band;
+  *n = rd_min_u64 (s->band, s->weights[1].n - *first);
+  *part = *s->box;
+  for (size_t i = s->nothers; i-- > 0;) {
+    size_t axis = s->order[i];
+    part->start[axis] += number % s->box->size[axis];
+    part->size[axis] = 1;
+    number /= s->box->size[axis];
+  }
+  if (sampled->axes[0] < part->rank) {
+    part->start[sampled->axes[0]] += *plane;
+    part->size[sampled->axes[0]] = 1;
+  }
+  if (sampled->axes[1] < part->rank) {
+    part->start[sampled->axes[1]] += *first;
+    part->size[sampled->axes[1]] = *n;
+  }
+  return place;
+}
+
+static enum radio_status
+run_task (struct rd_job *job, uint64_t task, struct rd_scratch *scratch)
+{
+  const struct sampling *s = (const struct sampling *) job;
+  struct radio_box part;
+  struct rd_sampled_block block = s->block;
+  uint64_t plane, first, n, nbytes = 0;
+  RD_TRY (rd_read_stop_check (s->read->stop));
+  uint64_t place = task_box (s, task, &part, &plane, &first, &n);
+  block.elements = s->elements + place * s->block_nbytes;
+  size_t item_nbytes = block.type.item_nbytes;
+  size_t work_nbytes = rd_interpolate_nbytes (&block, first, n);
+  size_t row_nbytes = (size_t) s->weights[2].n * item_nbytes;
+  RD_TRY (rd_buffer_reserve (&scratch->tile, work_nbytes));
+  RD_TRY (rd_buffer_reserve (&scratch->fetched, (size_t) n * row_nbytes));
+  rd_interpolate_rows (&block, plane, first, n, scratch->tile.data,
+                       scratch->fetched.data);
+  struct rd_view view = { .data = scratch->fetched.data };
+  for (size_t k = 1; k < 3; k++)
+    if (s->sampled->axes[k] < part.rank)
+      view.strides[s->sampled->axes[k]]
+        = (int64_t) (k == 1 ? row_nbytes : item_nbytes);
+  return s->read->place (s->read, s->request, &part, &view, &nbytes);
+}
+
+/* Divides the rows of planes among tasks. */
+static void
+cut_bands (struct sampling *s, uint64_t nplanes)
+{
+  uint64_t nrows = s->weights[1].n;
+  uint64_t row_nbytes = rd_max_u64 (s->block.size[2], s->weights[2].n)
+                        * s->block.type.item_nbytes;
+  /* For one row of outputs there may be some of elements. */
+  uint64_t ratio = rd_div_up (s->block.size[1], nrows) + 1;
+  uint64_t band = BAND_NBYTES / rd_mul_sat (row_nbytes, ratio);
+  unsigned nthreads = s->sampled->source->store->context->nthreads;
+  uint64_t wanted = rd_div_up (4 * (uint64_t) nthreads, nplanes);
+  band = rd_min_u64 (band, rd_div_up (nrows, wanted));
+  s->band = rd_max_u64 (band, 1);
+  s->nbands = rd_div_up (nrows, s->band);
+}
+
+static enum radio_status
+sample_box (struct rd_tile_read *read, size_t request,
+            const struct radio_box *box)
+{
+  const struct rd_sampled *sampled = read->array->sampled;
+  const struct rd_array_doc *doc = sampled->source->doc;
+  struct sampling s RD_CLEANUP (free_sampling) = {
+    .read = read, .request = request, .sampled = sampled, .box = box,
+    .block = {
+      .type = doc->type, .interpolation = sampled->interpolation,
+      .size = { 1, 1, 1 },
+    },
+  };
+  RD_TRY (find_elements (&s));
+  RD_TRY (read_elements (&s));
+  s.block_nbytes = doc->type.item_nbytes;
+  for (size_t k = 0; k < 3; k++) {
+    if (sampled->axes[k] < box->rank)
+      s.block.size[k] = s.runs[sampled->axes[k]].size;
+    s.block_nbytes *= s.block.size[k];
+  }
+  s.block.weights = s.weights;
+  uint64_t nplanes = s.weights[0].n;
+  for (size_t i = 0; i < s.nothers; i++)
+    nplanes *= box->size[s.order[i]];
+  cut_bands (&s, nplanes);
+  s.job.run = run_task;
+  s.job.n = nplanes * s.nbands;
+  s.job.site = &interpolate_site;
+  return rd_pool_run (read->array->store->context->pool, &s.job);
+}
+
+/* Samples a box, in halves if it is too large for the memory allowed. */
+static enum radio_status
+sample_parts (struct rd_tile_read *read, size_t request,
+              const struct radio_box *box)
+{
+  const struct rd_sampled *sampled = read->array->sampled;
+  uint64_t limit = sampled->source->store->context->work_nbytes / BLOCK_SHARE;
+  size_t axis = 0;
+  while (axis < box->rank && box->size[axis] < 2)
+    axis++;
+  if (axis == box->rank || box_nbytes (sampled, box) <= limit)
+    return sample_box (read, request, box);
+  struct radio_box half = *box;
+  half.size[axis] /= 2;
+  RD_TRY (sample_parts (read, request, &half));
+  half.start[axis] += half.size[axis];
+  half.size[axis] = box->size[axis] - half.size[axis];
+  return sample_parts (read, request, &half);
+}
+
+enum radio_status
+rd_sampled_read (struct rd_tile_read *read)
+{
+  for (size_t i = 0; i < read->n; i++)
+    if (radio_box_count (&read->requests[i].box) > 0)
+      RD_TRY (sample_parts (read, i, &read->requests[i].box));
+  return RADIO_OK;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* Operations that interpolate: the grid that they ask for, as positions along
+ * the axes of the grid before. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "src/base/error.h"
+#include "src/volume/derive/derive.h"
+
+/* The axes of a grid before it is sampled, each as it is. */
+static enum radio_status
+begin_axes (const struct derivation *d, enum rd_interpolation interpolation,
+            struct rd_sampled_axis along[3])
+{
+  for (size_t j = 0; j < 3; j++) {
+    uint64_t n = rd_derivation_length (d, j);
+    along[j] = (struct rd_sampled_axis) {
+      .source_size = n, .size = n, .scale = 1,
+      .interpolation = interpolation,
+    };
+    if (n == 0)
+      return rd_fail (RADIO_ERROR_ARGUMENT, "the image is empty: there is "
+                      "nothing to interpolate");
+  }
+  return RADIO_OK;
+}
+
+/* Samples an axis at a distance of `scale' voxels.  The corner of the first
+ * voxel is kept, or its centre. */
+static void
+set_scale (struct rd_sampled_axis *along, double scale, bool is_centred)
+{
+  along->scale = scale;
+  along->offset = is_centred ? 0 : (scale - 1) / 2;
+}
+
+static enum radio_status
+fail_size (size_t j, double size)
+{
+  return rd_fail (RADIO_ERROR_LIMIT, "%c: %.4g voxels, more than 2^62; use a "
+                  "larger spacing", (int) ("xyz"[j]), size);
+}
+
+enum radio_status
+rd_derive_resampled (struct derivation *d, const struct rd_step *step)
+{
+  struct rd_sampled_axis along[3];
+  RD_TRY (begin_axes (d, step->interpolation, along));
+  for (size_t j = 0; j < 3; j++) {
+    size_t axis = d->axes[j];
+    if (axis >= d->grid.rank || step->spacing[j] <= 0)
+      continue;
+    double n = (double) along[j].source_size, before = d->spacing[axis];
+    double size = floor (n * before / step->spacing[j] + 0.5);
+    if (!(size <= 0x1p62))
+      return fail_size (j, size);
+    set_scale (&along[j], step->spacing[j] / before, step->is_centred);
+    along[j].size = (uint64_t) size;
+    if (size < 1) {
+      /* One voxel in the middle of the field of view. */
+      along[j].size = 1;
+      along[j].offset = (n - 1) / 2;
+    }
+  }
+  RD_TRY (rd_derivation_sample (d, step->interpolation, along));
+  for (size_t j = 0; j < 3; j++)
+    if (d->axes[j] < d->grid.rank && step->spacing[j] > 0)
+      d->spacing[d->axes[j]] = step->spacing[j];
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_derive_shaped (struct derivation *d, const struct rd_step *step)
+{
+  struct rd_sampled_axis along[3];
+  RD_TRY (begin_axes (d, step->interpolation, along));
+  for (size_t j = 0; j < 3; j++) {
+    if (d->axes[j] >= d->grid.rank || step->second[j] <= 0)
+      continue;
+    double n = (double) along[j].source_size, size = (double) step->second[j];
+    along[j].size = (uint64_t) step->second[j];
+    if (!step->is_centred)
+      set_scale (&along[j], n / size, false);
+    else if (size > 1)
+      set_scale (&along[j], (n - 1) / (size - 1), true);
+  }
+  return rd_derivation_sample (d, step->interpolation, along);
+}
