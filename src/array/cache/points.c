@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Points of entry.  Histories are deflated by ISA-L's level 1, which makes them
- * about as small as the file itself is.  A set has a mutex, which is taken
- * before the cache's. */
+ * about as small as the file itself is, but takes longer than finding the
+ * point: only where memory is short.  A set has a mutex, which is taken before
+ * the cache's. */
 #include <config.h>
 
 #include <stdlib.h>
@@ -44,6 +45,19 @@ struct rd_points_cache {
  * Histories
  *----------------------------------------------------------------------*/
 
+bool
+rd_point_copy (struct rd_point *point, const unsigned char *history,
+               size_t nbytes)
+{
+  point->packed = rd_malloc (nbytes);
+  if (!point->packed)
+    return false;
+  memcpy (point->packed, history, nbytes);
+  point->packed_nbytes = point->history_nbytes = (uint32_t) nbytes;
+  point->is_raw = true;
+  return true;
+}
+
 struct packer {
   struct isal_zstream stream;
   unsigned char room[ISAL_DEF_LVL1_DEFAULT];
@@ -77,6 +91,7 @@ rd_point_pack (struct rd_point *point, const unsigned char *history,
   memcpy (point->packed, packer->packed, packed_nbytes);
   point->packed_nbytes = (uint32_t) packed_nbytes;
   point->history_nbytes = (uint32_t) nbytes;
+  point->is_raw = false;
   return true;
 }
 
@@ -86,6 +101,10 @@ rd_point_unpack (const struct rd_point *point, const unsigned char *packed,
 {
   if (point->history_nbytes == 0)
     return RADIO_OK;
+  if (point->is_raw) {
+    memcpy (history, packed, point->history_nbytes);
+    return RADIO_OK;
+  }
   RD_FREE struct inflate_state *state = rd_malloc (sizeof *state);
   if (!state)
     return rd_fail_memory (sizeof *state);
@@ -305,6 +324,30 @@ rd_points_want (struct rd_points *points, uint64_t output)
   return wants_synced (points, output, &at);
 }
 
+/* Deflates the histories that are not; false if no one became smaller. */
+static bool
+pack_synced (struct rd_points *points)
+{
+  uint64_t saved_nbytes = 0;
+  for (size_t i = 0; i < points->synced.n; i++) {
+    struct rd_point *point = &points->synced.list[i], packed = *point;
+    if (!point->is_raw
+        || !rd_point_pack (&packed, point->packed, point->packed_nbytes))
+      continue;
+    /* One that cannot be made smaller stays; it is tried again. */
+    if (packed.packed_nbytes >= point->packed_nbytes) {
+      rd_free (packed.packed);
+      continue;
+    }
+    saved_nbytes += point->packed_nbytes - packed.packed_nbytes;
+    rd_free (point->packed);
+    *point = packed;
+  }
+  points->synced.nbytes -= saved_nbytes;
+  uncharge (points->cache, saved_nbytes);
+  return saved_nbytes > 0;
+}
+
 /* Drops every other point. */
 static void
 thin_synced (struct rd_points *points)
@@ -346,7 +389,8 @@ rd_points_add (struct rd_points *points, struct rd_point *point)
   points->synced.nbytes += point_nbytes (&list[at]);
   uint64_t most_nbytes = charge (points->cache, point_nbytes (&list[at]));
   while (points->synced.nbytes > most_nbytes && points->synced.n > 1)
-    thin_synced (points);
+    if (!pack_synced (points))
+      thin_synced (points);
 }
 
 bool

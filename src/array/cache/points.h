@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Points of entry into gzip files: where a member or a block of deflate begins,
- * and the history before it that the block may refer to, deflated.  All handles
- * of a file share one set of points, and a context keeps the sets of files that
- * were closed, evicting the least recently used ones first. */
+ * and the history before it that the block may refer to, deflated once the
+ * memory for points is used up.  All handles of a file share one set of points,
+ * and a context keeps the sets of files that were closed, evicting the least
+ * recently used ones first. */
 #ifndef RD_POINTS_H
 #define RD_POINTS_H
 
@@ -27,7 +28,8 @@ struct rd_point {
   uint32_t member_nbytes;     /* of that output, modulo 2^32 */
   uint32_t history_nbytes;    /* 0 where a member or its data begin */
   uint32_t packed_nbytes;
-  unsigned char *packed;      /* the history, as a deflate stream */
+  bool is_raw;                /* the history is not deflated */
+  unsigned char *packed;      /* the history, as a deflate stream or as it is */
 };
 
 /* Identifies the content of a file.  A file that was changed or replaced has
@@ -45,11 +47,15 @@ struct rd_points_key {
  * Histories
  *----------------------------------------------------------------------*/
 
+/* Copies history, of nbytes, for a point.  False without memory. */
+bool rd_point_copy (struct rd_point *point, const unsigned char *history,
+                    size_t nbytes);
+
 /* Deflates history, of nbytes, for a point.  False without memory. */
 bool rd_point_pack (struct rd_point *point, const unsigned char *history,
                     size_t nbytes);
 
-/* Inflates the history of a point from `packed'.
+/* Gets the history of a point from `packed'.
  * Errors: RADIO_ERROR_FORMAT (it is damaged), RADIO_ERROR_MEMORY. */
 enum radio_status
 rd_point_unpack (const struct rd_point *point, const unsigned char *packed,
@@ -87,8 +93,9 @@ void rd_points_release (struct rd_points *points);
 bool rd_points_want (struct rd_points *points, uint64_t output);
 
 /* Adds a point, whose packed history is taken, unless others are too close or
- * there is no memory.  Every other point is dropped, and the gap doubles, while
- * they take more than their part of the limit. */
+ * there is no memory.  While the points take more than their part of the limit,
+ * their histories are deflated; then every other point is dropped, and the gap
+ * doubles. */
 void rd_points_add (struct rd_points *points, struct rd_point *point);
 
 /* Gets the last point that is not after an output, of those that are_members or

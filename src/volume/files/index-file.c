@@ -52,9 +52,17 @@ struct packing {
 };
 
 static enum radio_status
-pack_point (const struct rd_point *point, void *user_data)
+pack_point (const struct rd_point *given, void *user_data)
 {
   struct packing *packing = user_data;
+  RD_FREE unsigned char *packed = NULL;
+  struct rd_point deflated = *given;
+  const struct rd_point *point = &deflated;
+  if (given->is_raw) {
+    if (!rd_point_pack (&deflated, given->packed, given->packed_nbytes))
+      return rd_fail_memory (RD_POINT_PACKED_NBYTES);
+    packed = deflated.packed;
+  }
   struct rd_buffer *out = packing->out;
   unsigned char bytes[POINT_NBYTES] = { 0 };
   rd_put_little (bytes, point->output, 8);
@@ -271,7 +279,7 @@ rd_gzidx_parse (const unsigned char *bytes, size_t nbytes,
     window += has_window ? gzidx.window_nbytes : 0;
     if (in_use && rd_points_want (points, point.output)
         && (!has_window
-            || rd_point_pack (&point, history, RD_POINT_HISTORY_NBYTES)))
+            || rd_point_copy (&point, history, RD_POINT_HISTORY_NBYTES)))
       rd_points_add (points, &point);
   }
   return RADIO_OK;
