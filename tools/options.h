@@ -73,6 +73,8 @@ enum {
   RD_OPTION_APPLY,
   RD_OPTION_KEEP_INDEX,
   RD_OPTION_MEMBERS,
+  RD_OPTION_OPS,
+  RD_OPTION_TYPES,
 };
 
 #define RD_STORE_OPTION                                                 \
@@ -320,5 +322,6 @@ extern const struct rd_command rd_profile_slice;
 extern const struct rd_command rd_profile_sweep;
 
 extern const struct rd_command rd_bench_compare;
+extern const struct rd_command rd_bench_ops;
 
 #endif /* RD_OPTIONS_H */

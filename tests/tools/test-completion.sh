@@ -57,6 +57,9 @@ words_of_options_are_completed () {
 sub_commands_are_completed () {
   completes 'show slice sweep' profile s
   completes 'compare' bench c
+  completes 'ops' bench o
+  completes '--ops' bench ops --op
+  completes 'int16 int32 int8' bench ops --types i
   completes 'ingest' profile i
   completes 'merge' help profile m
   completes '--redact --redact-key' profile show x.json --r

@@ -12,6 +12,7 @@
 
 static const struct rd_command *const subs[] = {
   &rd_bench_compare,
+  &rd_bench_ops,
   NULL
 };
 

@@ -218,6 +218,89 @@ rd_limits_memory (struct rd_limits *limits, uint64_t nbytes)
 }
 
 /*------------------------------------------------------------------------
+ * Arithmetic
+ *----------------------------------------------------------------------*/
+
+/* So many vectors are in work, since a product takes several cycles. */
+#define NVECTORS 8
+#define NSTEPS 200000
+
+/* Multiplies and adds in registers; the loop is the same at each level. */
+#define DEFINE_COMPUTE(name, width, target)                             \
+  target static float                                                   \
+  name (void)                                                           \
+  {                                                                     \
+    typedef float vector __attribute__ ((vector_size (4 * (width))));   \
+    vector v[NVECTORS], sum = { 0 };                                    \
+    for (int k = 0; k < NVECTORS; k++)                                  \
+      v[k] = sum + (float) k;                                           \
+    for (int i = 0; i < NSTEPS; i++)                                    \
+      for (int k = 0; k < NVECTORS; k++) {                              \
+        v[k] = v[k] * 0.5f + 1.0f;                                      \
+        __asm__ volatile ("" : "+" VECTOR_REGISTER (v[k]));             \
+      }                                                                 \
+    for (int k = 0; k < NVECTORS; k++)                                  \
+      sum += v[k];                                                      \
+    return sum[0];                                                      \
+  }
+
+#if defined __x86_64__
+#define VECTOR_REGISTER "x"
+DEFINE_COMPUTE (compute_16, 16, __attribute__ ((target ("avx512f"))))
+DEFINE_COMPUTE (compute_8, 8, __attribute__ ((target ("avx2"))))
+#elif defined __aarch64__
+#define VECTOR_REGISTER "w"
+#endif
+#ifdef VECTOR_REGISTER
+DEFINE_COMPUTE (compute_4, 4, )
+#endif
+
+struct compute {
+  float (*fn) (void);
+};
+
+static int
+compute_part (void *data, unsigned i)
+{
+  const struct compute *compute = data;
+  (void) i;
+  volatile float result = compute->fn ();
+  (void) result;
+  return RD_EXIT_OK;
+}
+
+int
+rd_limits_compute (struct rd_limits *limits)
+{
+#ifdef VECTOR_REGISTER
+  struct compute compute = { .fn = compute_4 };
+  double width = 4, seconds;
+#ifdef __x86_64__
+  if (__builtin_cpu_supports ("avx512f")) {
+    compute.fn = compute_16;
+    width = 16;
+  } else if (__builtin_cpu_supports ("avx2")) {
+    compute.fn = compute_8;
+    width = 8;
+  }
+#endif
+  double flop = 2.0 * NVECTORS * NSTEPS * width;
+  int failed = rd_run_together (1, compute_part, &compute, &seconds);
+  if (!failed)
+    keep_most (&limits->compute_one, flop / seconds);
+  if (!failed)
+    failed = rd_run_together (limits->nthreads, compute_part, &compute,
+                              &seconds);
+  if (!failed)
+    keep_most (&limits->compute_all, flop * limits->nthreads / seconds);
+  return failed;
+#else
+  (void) limits;
+  return RD_EXIT_OK;
+#endif
+}
+
+/*------------------------------------------------------------------------
  * Decoding: whole tiles, and tiles of which hardly any element is read, so
  * that the cost of an element is known beside the cost of a tile
  *----------------------------------------------------------------------*/

@@ -13,6 +13,7 @@ struct rd_limits {
   double touch_one, touch_all;        /* new memory, in pages of the usual
                                          size */
   double huge_one, huge_all;          /* the same with huge pages */
+  double compute_one, compute_all;    /* products and sums of float32 */
   double inflate;                     /* one thread, by the faster of... */
   const char *inflated_by;            /* "ISA-L" or "libdeflate" */
 };
@@ -21,6 +22,10 @@ struct rd_limits {
  * size of the destination whose first touch is measured.  Returns an exit
  * status; prints errors. */
 int rd_limits_memory (struct rd_limits *limits, uint64_t nbytes);
+
+/* Measures the rate of products and sums of float32 in registers, by the widest
+ * vectors that the processor has, without fused ones. */
+int rd_limits_compute (struct rd_limits *limits);
 
 /* Measures the rates at which a layout's tiles are decoded from the page cache
  * into memory that is in a processor's cache: through the public API, by

@@ -50,6 +50,7 @@ _radio_values () {
     --window) echo brain bone lung soft ;;
     --as) echo ranks runs ;;
     --destination) echo fresh numpy reused ;;
+    --types) echo float32 float64 int16 int32 int8 uint16 uint8 ;;
     -c | --collection) _radio_collections "$1" ;;
     --like) _radio_volumes "$1" ;;
     *) return 1 ;;
@@ -84,7 +85,7 @@ _radio_operands () {
       "profile recover")
       _radio_files "$3"
       ;;
-    phantom | gc) ;;
+    phantom | gc | "bench ops") ;;
     cp)
       _radio_reply "$(_radio_collections "$1") $(_radio_volumes "$1")" "$3"
       _radio_files "$3"
