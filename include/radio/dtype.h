@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The element types of arrays: Zarr v3's core data types. */
+/* The element types of arrays: Zarr v3's core data types, and one that only
+ * reads deliver. */
 #ifndef RADIO_DTYPE_H
 #define RADIO_DTYPE_H
 
@@ -31,17 +32,21 @@ enum radio_dtype {
   RADIO_COMPLEX64,
   RADIO_COMPLEX128,
   RADIO_RAW,
+  /* The upper half of a float32: 8 bits of exponent, 7 of fraction.  Reads
+   * deliver it, rounded once to nearest even (NaN stays NaN); no array has
+   * it. */
+  RADIO_BFLOAT16,
 };
 
-/* Returns the type's Zarr name, such as "int16"; "raw" for RADIO_RAW, "stored"
- * for RADIO_STORED.  Static storage; never NULL. */
+/* Returns the type's Zarr name, such as "int16"; "bfloat16"; "raw" for
+ * RADIO_RAW, "stored" for RADIO_STORED.  Static storage; never NULL. */
 RADIO_API const char *radio_dtype_name (enum radio_dtype dtype);
 
 /* Returns the bytes of one element; 0 for RADIO_RAW, RADIO_STORED and invalid
  * types. */
 RADIO_API size_t radio_dtype_nbytes (enum radio_dtype dtype);
 
-/* Parses a Zarr type name.
+/* Parses such a name.
  * Errors: RADIO_ERROR_UNSUPPORTED (not one of the above; "raw" and "stored"
  * are not accepted either, since they need a size or an array). */
 RADIO_API enum radio_status radio_dtype_parse (const char *name,

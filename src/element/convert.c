@@ -130,9 +130,37 @@ load_float16 (const unsigned char *from, size_t j)
                bad |= (value_##S) ((v != 0) & (v != 1));                \
                to[j] = v != 0;)
 
+/* An integer of 64 bits as a float64 that rounds to the same bfloat16: all that
+ * is lost is in the last bit (round to odd). */
+static inline double
+sticky_uint64 (uint64_t v)
+{
+  bool rest = (v & 0x7ff) != 0;
+  return v >> 53 ? (double) (v >> 11 | rest) * 0x1p11 : (double) v;
+}
+
+static inline double
+sticky_int64 (int64_t v)
+{
+  return v < 0 ? -sticky_uint64 (-(uint64_t) v) : sticky_uint64 ((uint64_t) v);
+}
+
+#define STICKY_boolean(v) ((double) (v))
+#define STICKY_int8(v) ((double) (v))
+#define STICKY_int16(v) ((double) (v))
+#define STICKY_int32(v) ((double) (v))
+#define STICKY_int64(v) sticky_int64 (v)
+#define STICKY_uint8(v) ((double) (v))
+#define STICKY_uint16(v) ((double) (v))
+#define STICKY_uint32(v) ((double) (v))
+#define STICKY_uint64(v) sticky_uint64 (v)
+
 #define INTEGER_TO_FLOAT(S)                                             \
   DEFINE_PAIR (S, float16,                                              \
                store_uint16 (to, j, rd_double_to_half ((double) v));)   \
+  DEFINE_PAIR (S, bfloat16,                                             \
+               store_uint16 (to, j,                                     \
+                             rd_double_to_bfloat16 (STICKY_##S (v)));)  \
   DEFINE_PAIR (S, float32, store_float32 (to, j, (float) v);)           \
   DEFINE_PAIR (S, float64, store_float64 (to, j, (double) v);)
 
@@ -184,6 +212,20 @@ DEFINE_PAIR (float16, float16, store_uint16 (to, j, rd_float_to_half (v));)
 DEFINE_PAIR (float32, float16, store_uint16 (to, j, rd_float_to_half (v));)
 DEFINE_PAIR (float64, float16, store_uint16 (to, j, rd_double_to_half (v));)
 
+/* The rule of rd_float_to_bfloat16, inline: vectorized. */
+DEFINE_PAIR (float32, bfloat16,
+             uint32_t bits;
+             memcpy (&bits, &v, sizeof bits);
+             uint32_t rounded = bits + 0x7fff + (bits >> 16 & 1);
+             uint32_t quiet = bits | 0x400000;
+             bool is_nan = (bits & 0x7fffffff) > 0x7f800000;
+             store_uint16 (to, j,
+                           (uint16_t) ((is_nan ? quiet : rounded) >> 16));)
+DEFINE_PAIR (float16, bfloat16,
+             store_uint16 (to, j, rd_float_to_bfloat16 (v));)
+DEFINE_PAIR (float64, bfloat16,
+             store_uint16 (to, j, rd_double_to_bfloat16 (v));)
+
 #define ROW(S)                                                          \
   {                                                                     \
     [RADIO_BOOL] = S##_to_boolean,                                      \
@@ -217,9 +259,26 @@ static rd_convert_fn *const convert_table[NTYPES][NTYPES] = {
   [RADIO_FLOAT64] = ROW (float64),
 };
 
+static rd_convert_fn *const to_bfloat16[NTYPES] = {
+  [RADIO_BOOL] = boolean_to_bfloat16,
+  [RADIO_INT8] = int8_to_bfloat16,
+  [RADIO_INT16] = int16_to_bfloat16,
+  [RADIO_INT32] = int32_to_bfloat16,
+  [RADIO_INT64] = int64_to_bfloat16,
+  [RADIO_UINT8] = uint8_to_bfloat16,
+  [RADIO_UINT16] = uint16_to_bfloat16,
+  [RADIO_UINT32] = uint32_to_bfloat16,
+  [RADIO_UINT64] = uint64_to_bfloat16,
+  [RADIO_FLOAT16] = float16_to_bfloat16,
+  [RADIO_FLOAT32] = float32_to_bfloat16,
+  [RADIO_FLOAT64] = float64_to_bfloat16,
+};
+
 rd_convert_fn *
 rd_convert_find (enum radio_dtype from, enum radio_dtype to)
 {
+  if (to == RADIO_BFLOAT16 && (size_t) from < NTYPES)
+    return to_bfloat16[from];
   if ((size_t) from >= NTYPES || (size_t) to >= NTYPES)
     return NULL;
   return convert_table[from][to];

@@ -13,7 +13,8 @@ typedef bool rd_convert_fn (const unsigned char *from, unsigned char *to,
                             size_t n);
 
 /* Returns the function for a pair of types: BOOL, integers and floats only
- * (parts of complex types are floats).  NULL for any other. */
+ * (parts of complex types are floats), and BFLOAT16 only `to'.  NULL for any
+ * other. */
 rd_convert_fn *rd_convert_find (enum radio_dtype from, enum radio_dtype to);
 
 /* Computes n values * slope + inter, from float64 to float32 or float64.  `to'

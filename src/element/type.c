@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The element types: one table of names and sizes, and the conversion of
- * half floats, which C11 has no type for. */
+/* The element types: one table of names and sizes, and the conversion of floats
+ * of 16 bits, which C11 has no types for. */
 #include <config.h>
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -40,6 +41,7 @@ static const struct dtype_row dtype_table[] = {
   [RADIO_COMPLEX64] = { "complex64", 8, 4, KIND_COMPLEX },
   [RADIO_COMPLEX128] = { "complex128", 16, 8, KIND_COMPLEX },
   [RADIO_RAW] = { "raw", 0, 1, KIND_OTHER },
+  [RADIO_BFLOAT16] = { "bfloat16", 2, 2, KIND_FLOAT },
 };
 
 #define DTYPE_COUNT (sizeof dtype_table / sizeof dtype_table[0])
@@ -71,8 +73,8 @@ radio_dtype_parse (const char *name, enum radio_dtype *dtype)
 {
   RD_NOT_NULL (name);
   RD_NOT_NULL (dtype);
-  for (size_t i = RADIO_BOOL; i < RADIO_RAW; i++)
-    if (strcmp (dtype_table[i].name, name) == 0) {
+  for (size_t i = RADIO_BOOL; i < DTYPE_COUNT; i++)
+    if (i != RADIO_RAW && strcmp (dtype_table[i].name, name) == 0) {
       *dtype = (enum radio_dtype) i;
       return RADIO_OK;
     }
@@ -112,6 +114,9 @@ rd_type_parse (const char *name, struct rd_type *type)
   if (!parse_raw_nbits (name, &nbits)) {
     enum radio_dtype dtype;
     RD_TRY (radio_dtype_parse (name, &dtype));
+    if (dtype == RADIO_BFLOAT16)
+      return rd_fail (RADIO_ERROR_UNSUPPORTED, "data type 'bfloat16' is for "
+                      "reading other types; arrays of it are not supported");
     *type = rd_type_of (dtype);
     return RADIO_OK;
   }
@@ -243,4 +248,33 @@ rd_double_to_half (double value)
   if (exponent == 0x7ff)
     return sign | (fraction ? pack_half_nan (fraction) : 0x7c00);
   return sign | pack_half ((int) exponent - 1023, fraction);
+}
+
+/* The lower half of the bits is rounded away; a carry out of the fraction
+ * increments the exponent, up to infinity. */
+uint16_t
+rd_float_to_bfloat16 (float value)
+{
+  uint32_t bits;
+  memcpy (&bits, &value, sizeof bits);
+  uint32_t rounded = bits + 0x7fff + (bits >> 16 & 1);
+  bool is_nan = (bits & 0x7fffffff) > 0x7f800000;
+  return (uint16_t) ((is_nan ? bits | 0x400000 : rounded) >> 16);
+}
+
+/* By way of the float32 on the side of 0, whose last bit is set if it is not
+ * the value itself: so that nothing is rounded twice (round to odd). */
+uint16_t
+rd_double_to_bfloat16 (double value)
+{
+  float narrow = (float) value;
+  uint32_t bits;
+  memcpy (&bits, &narrow, sizeof bits);
+  if ((double) narrow != value && value == value) {
+    if (fabs ((double) narrow) > fabs (value))
+      bits--;
+    bits |= 1;
+    memcpy (&narrow, &bits, sizeof bits);
+  }
+  return rd_float_to_bfloat16 (narrow);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Element types inside the engine, and half floats. */
+/* Element types inside the engine, and floats of 16 bits. */
 #ifndef RD_TYPE_H
 #define RD_TYPE_H
 
@@ -19,7 +19,7 @@ struct rd_type {
 /* Returns the type of any dtype but RAW and STORED. */
 struct rd_type rd_type_of (enum radio_dtype dtype);
 
-/* Parses the Zarr name of a type, r<N> included. */
+/* Parses the Zarr name of a type that arrays have, r<N> included. */
 enum radio_status rd_type_parse (const char *name, struct rd_type *type)
   RADIO_USE_RESULT;
 
@@ -37,5 +37,9 @@ uint16_t rd_float_to_half (float value);
 
 /* The same from float64, rounded once (not by way of float32). */
 uint16_t rd_double_to_half (double value);
+
+/* To bfloat16, rounded once to nearest even; a NaN stays one. */
+uint16_t rd_float_to_bfloat16 (float value);
+uint16_t rd_double_to_bfloat16 (double value);
 
 #endif /* RD_TYPE_H */

@@ -330,6 +330,86 @@ every_pair_of_types_converts_or_refuses_each_value (void **state)
   free (rooms);
 }
 
+/* The values that bfloat16 has from 0 on; the last one stands for infinity,
+ * where a value would be if exponents went on. */
+enum { NBRAINS = 0x7f80 };
+
+static long double
+brain_value (unsigned bits)
+{
+  long double fraction = bits & 0x7f;
+  int exponent = (int) (bits >> 7);
+  return exponent ? ldexpl (128 + fraction, exponent - 134)
+                  : ldexpl (fraction, -133);
+}
+
+static unsigned
+nearest_brain (long double value)
+{
+  unsigned sign = signbit (value) ? 0x8000 : 0, low = 0, high = NBRAINS;
+  value = fabsl (value);
+  if (value >= brain_value (NBRAINS))
+    return sign | NBRAINS;
+  while (high - low > 1) {
+    unsigned middle = (low + high) / 2;
+    *(brain_value (middle) <= value ? &low : &high) = middle;
+  }
+  long double below = value - brain_value (low);
+  long double above = brain_value (high) - value;
+  return sign | (below < above || (below == above && low % 2 == 0) ? low
+                                                                   : high);
+}
+
+static void
+every_type_becomes_the_nearest_bfloat16 (void **state)
+{
+  (void) state;
+  struct rooms *rooms = calloc (1, sizeof *rooms);
+  assert_non_null (rooms);
+  for (size_t i = 0; i < REALS; i++) {
+    struct rd_type from = rd_type_of (reals[i]);
+    size_t n = values_of (reals[i], rooms->values);
+    for (size_t k = 0; k < n; k++)
+      put_value (&rooms->values[k], reals[i],
+                 rooms->from + k * from.item_nbytes);
+    struct rd_box_copy copy = row_copy (rooms, reals[i], RADIO_BFLOAT16, n);
+    assert_ok (rd_box_copy_check (&from, RADIO_BFLOAT16, false));
+    assert_ok (rd_box_copy_run (&copy));
+    for (size_t k = 0; k < n; k++) {
+      const struct value *value = &rooms->values[k];
+      uint16_t got;
+      memcpy (&got, rooms->to + 2 * k, 2);
+      if (value->is_float && isnan (value->number))
+        assert_true ((got & 0x7fff) > 0x7f80);
+      else
+        assert_int_equal (got, nearest_brain (
+          value->is_float ? (long double) value->number
+                          : (long double) value->integer));
+    }
+  }
+  free (rooms);
+}
+
+/* Around each value, and half way to the next one. */
+static void
+all_bits_of_float32_round_to_even (void **state)
+{
+  (void) state;
+  static const uint32_t rests[] = { 0, 1, 0x7fff, 0x8000, 0x8001, 0xffff };
+  for (uint32_t upper = 0; upper < 0x10000; upper++)
+    for (size_t i = 0; i < sizeof rests / sizeof *rests; i++) {
+      uint32_t bits = upper << 16 | rests[i];
+      float value;
+      memcpy (&value, &bits, sizeof value);
+      unsigned narrow = rd_float_to_bfloat16 (value);
+      unsigned wide = rd_double_to_bfloat16 ((double) value);
+      if (isnan (value))
+        assert_true ((narrow & 0x7fff) > 0x7f80 && (wide & 0x7fff) > 0x7f80);
+      else if (narrow != wide || narrow != nearest_brain ((long double) value))
+        fail_msg ("%a: %#x and %#x", (double) value, narrow, wide);
+    }
+}
+
 static void
 a_refused_value_is_named (void **state)
 {
@@ -482,6 +562,8 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (every_pair_of_types_converts_or_refuses_each_value),
+    cmocka_unit_test (every_type_becomes_the_nearest_bfloat16),
+    cmocka_unit_test (all_bits_of_float32_round_to_even),
     cmocka_unit_test (a_refused_value_is_named),
     cmocka_unit_test (swapped_strided_rows_convert_as_plain_ones),
     cmocka_unit_test (scaled_float32_is_rounded_once_from_float64),

@@ -55,11 +55,25 @@ every_core_name_is_found_with_its_size (void **state)
 }
 
 static void
+bfloat16_is_for_reading_only (void **state)
+{
+  (void) state;
+  enum radio_dtype dtype;
+  struct rd_type type;
+  assert_ok (radio_dtype_parse ("bfloat16", &dtype));
+  assert_int_equal (dtype, RADIO_BFLOAT16);
+  assert_string_equal (radio_dtype_name (dtype), "bfloat16");
+  assert_int_equal (radio_dtype_nbytes (dtype), 2);
+  assert_fails (rd_type_parse ("bfloat16", &type), RADIO_ERROR_UNSUPPORTED,
+                "'bfloat16' is for reading other types");
+}
+
+static void
 other_names_are_refused_by_name (void **state)
 {
   (void) state;
   static const char *const names[] = {
-    "", "raw", "stored", "Int16", "int16 ", "bfloat16", "r", "r-8", "r 8",
+    "", "raw", "stored", "Int16", "int16 ", "r", "r-8", "r 8",
     "r08", "r0", "r8x", "r+8", "string",
   };
   struct rd_type type;
@@ -191,6 +205,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (every_core_name_is_found_with_its_size),
+    cmocka_unit_test (bfloat16_is_for_reading_only),
     cmocka_unit_test (other_names_are_refused_by_name),
     cmocka_unit_test (raw_types_have_whole_bytes_and_a_bound),
     cmocka_unit_test (each_type_is_of_one_kind),

@@ -18,7 +18,7 @@ lib.radio_error_message.restype = c.c_char_p
 
 DTYPES = ["stored", "bool", "int8", "int16", "int32", "int64", "uint8",
           "uint16", "uint32", "uint64", "float16", "float32", "float64",
-          "complex64", "complex128", "raw"]
+          "complex64", "complex128", "raw", "bfloat16"]
 
 
 class RadioError(Exception):

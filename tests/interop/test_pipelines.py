@@ -420,6 +420,27 @@ def test_gamma_keeps_the_sign(np, nib, tmp_path):
     assert np.allclose(got.T, want, rtol=1e-7)
 
 
+def test_bfloat16_is_rounded_as_by_ml_dtypes(np, nib, tmp_path):
+    import ml_dtypes
+    draw = np.random.default_rng(3)
+    bits = draw.integers(0, 2**32, (31, 32, 33), np.uint32)
+    bits[::2, :, ::3] &= 0xffff8000
+    values = bits.view(np.float32)
+    file = tmp_path / "a.nii"
+    nib.save(nib.Nifti1Image(values, np.eye(4)), file)
+    with Volume.of_file(file) as volume, \
+         volume.apply("flip x | linear 1.25,-3") as derived, \
+         np.errstate(over="ignore", invalid="ignore"):
+        for read, want in (
+                (volume, values),
+                (derived, values[::-1] * np.float32(1.25) - np.float32(3))):
+            got = read.read([0] * 3, values.T.shape, np.uint16, "bfloat16").T
+            want = want.astype(ml_dtypes.bfloat16)
+            nan = np.isnan(want.astype(np.float32))
+            assert np.array_equal(got[~nan], want.view(np.uint16)[~nan])
+            assert (got[nan] & 0x7fff > 0x7f80).all()
+
+
 @pytest.mark.parametrize("dtype", TYPES + ["uint64", "bool"])
 def test_integers_round_to_even_and_saturate_only_by_the_operation(
         np, nib, tmp_path, dtype):

@@ -70,6 +70,9 @@ check_options (const struct radio_create_options *options)
                     "like");
   if (options->like == NULL && options->dtype == RADIO_STORED)
     return rd_fail (RADIO_ERROR_ARGUMENT, "no type; set dtype or like");
+  if (options->dtype == RADIO_BFLOAT16)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "dtype is bfloat16, which volumes do "
+                    "not store; write float32");
   if ((unsigned) options->dtype > RADIO_RAW)
     return rd_fail (RADIO_ERROR_ARGUMENT, "dtype is %d, an unknown type",
                     (int) options->dtype);
