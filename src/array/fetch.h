@@ -45,6 +45,15 @@ struct rd_tile_read {
                               const struct radio_box *box,
                               const struct rd_view *view, uint64_t *nbytes);
 
+  /* Returns where the elements of a box, which is within a request's, lie in
+   * the caller's memory if they are wanted as they are stored, at these
+   * distances: a source may then read them there instead of having them
+   * placed.  NULL where they are wanted otherwise.  May be NULL. */
+  unsigned char *(*find_destination) (const struct rd_tile_read *read,
+                                      size_t request,
+                                      const struct radio_box *box,
+                                      const int64_t *strides);
+
   /* ntiles tiles failed, for the reason in the thread's message.  RADIO_OK
    * continues with the others.  `order' increases with the place in the part
    * of the plan.  Called by several threads at once.  NULL: the first failure

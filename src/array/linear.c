@@ -121,6 +121,25 @@ rd_linear_place (struct rd_tile_read *read, const struct rd_linear_run *run,
   return read->place (read, run->request, &part, &view, &nbytes);
 }
 
+unsigned char *
+rd_linear_destination (const struct rd_tile_read *read,
+                       const struct rd_linear_run *run)
+{
+  const struct radio_array *array = read->array;
+  const struct radio_box *box = &read->requests[run->request].box;
+  uint64_t item_nbytes = array->doc->type.item_nbytes;
+  struct cutting cutting;
+  if (!read->find_destination
+      || (array->linear->swapped && item_nbytes > 1))
+    return NULL;
+  cut_box (array->linear, box, item_nbytes, &cutting);
+  const struct radio_box part = run_box (&cutting, box, run->number);
+  if (rd_mul_sat (radio_box_count (&part), item_nbytes) != run->nbytes)
+    return NULL;
+  return read->find_destination (read, run->request, &part,
+                                 array->linear->strides);
+}
+
 static int
 compare_runs (const void *a, const void *b)
 {

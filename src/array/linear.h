@@ -21,6 +21,12 @@ enum radio_status rd_linear_place (struct rd_tile_read *read,
                                    const unsigned char *bytes)
   RADIO_USE_RESULT;
 
+/* Returns where the bytes of a run are to be read, instead of being placed, if
+ * they are wanted one after the other as they are; else NULL.  The
+ * source counts them as delivered. */
+unsigned char *rd_linear_destination (const struct rd_tile_read *read,
+                                      const struct rd_linear_run *run);
+
 /* An object that a source reads. */
 struct rd_linear_object {
   struct radio_store *store;          /* that of the array, which lives longer

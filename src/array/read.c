@@ -76,6 +76,39 @@ repeated_piece (const struct read *read, size_t number)
   return piece && piece->repeats ? piece : NULL;
 }
 
+/* Returns where a part of a request's box is delivered, and sets its
+ * strides. */
+static unsigned char *
+find_part (const struct read *read, const struct radio_request *request,
+           const struct radio_box *part, int64_t *strides)
+{
+  if (request->strides)
+    memcpy (strides, request->strides, part->rank * sizeof *strides);
+  else
+    (void) rd_c_strides (part->rank, request->box.size, read->item_nbytes,
+                         strides);
+  return (unsigned char *) request->buffer
+    + distance (part->rank, request->box.start, part->start, strides);
+}
+
+static unsigned char *
+find_destination (const struct rd_tile_read *tiles, size_t number,
+                  const struct radio_box *box, const int64_t *strides)
+{
+  const struct read *read = (const struct read *) tiles;
+  int64_t wanted[RADIO_MAX_RANK];
+  /* Bools are checked when they are copied. */
+  if (read->scaled || read->maps || read->dtype == RADIO_BOOL
+      || read->dtype != tiles->array->doc->type.dtype
+      || repeated_piece (read, number))
+    return NULL;
+  unsigned char *to = find_part (read, &tiles->requests[number], box, wanted);
+  for (size_t i = 0; i < box->rank; i++)
+    if (box->size[i] > 1 && wanted[i] != strides[i])
+      return NULL;
+  return to;
+}
+
 /* Copies a part of a tile to where a request wants it. */
 static enum radio_status
 deliver (const struct read *read, size_t number, const struct radio_box *box,
@@ -100,15 +133,7 @@ deliver (const struct read *read, size_t number, const struct radio_box *box,
   for (size_t i = 0; repeated && i < part->rank; i++)
     if (repeated->repeat[i] > 1)
       copy.shape[i] = repeated->repeat[i];
-  if (request->strides)
-    memcpy (copy.to_strides, request->strides,
-            part->rank * sizeof *copy.to_strides);
-  else
-    (void) rd_c_strides (part->rank, request->box.size, read->item_nbytes,
-                         copy.to_strides);
-  copy.to = (unsigned char *) request->buffer
-    + distance (part->rank, request->box.start, part->start,
-                copy.to_strides);
+  copy.to = find_part (read, request, part, copy.to_strides);
   if (!view)
     return rd_box_copy_run (&copy);
   int64_t offset = distance (part->rank, box->start, part->start,
@@ -331,6 +356,7 @@ begin_read (struct read *read, struct radio_array *array,
   const struct rd_type *stored = &array->doc->type;
   read->tiles = (struct rd_tile_read) {
     .array = array, .requests = requests, .n = n, .place = place,
+    .find_destination = find_destination,
   };
   read->array = array;
   read->maps = false;

@@ -24,8 +24,13 @@
 /* Output between two points, at first. */
 #define GAP_NBYTES ((uint64_t) 2 << 20)
 
-/* A run has at most this much. */
-#define CAP_NBYTES ((uint64_t) 512 << 10)
+/* A run has at most this much: threads begin with a run, after a point, and
+ * what is between the two is inflated by both. */
+#define CAP_NBYTES ((uint64_t) 64 << 10)
+
+/* Runs that are inflated at once: as much as is in a processor's cache when its
+ * checksum is computed, or it is placed. */
+#define BATCH_NBYTES ((uint64_t) 512 << 10)
 
 /* What lies between is inflated in any case. */
 #define RUN_GAP_NBYTES ((uint64_t) 64 << 10)
@@ -34,12 +39,13 @@
  * a request at first. */
 #define MAX_REMOTE_SESSIONS 16
 
-/* Members are inflated in parallel if at least this much is to be inflated; and
- * in tasks of this much, since each ends with a run that the next one begins
- * in. */
+/* Members are inflated in parallel if at least this much is to be inflated. */
 #define MEMBERS_MIN_NBYTES ((uint64_t) 4 << 20)
-#define TASK_MIN_NBYTES ((uint64_t) 1 << 20)
-#define TASK_MAX_NBYTES ((uint64_t) 16 << 20)
+
+/* What a task inflates, at least; and of a remote file at most. */
+#define TASK_MIN_NBYTES ((uint64_t) 256 << 10)
+#define MEMBERS_TASK_MIN_NBYTES ((uint64_t) 1 << 20)
+#define REMOTE_TASK_MAX_NBYTES ((uint64_t) 16 << 20)
 #define TASKS_PER_THREAD 4
 
 /* What is read of a member's header, after the end of the one before. */
@@ -116,6 +122,80 @@ begin_session (struct rd_gunzip *gunzip, const struct rd_tile_read *read,
   return RADIO_OK;
 }
 
+/* Runs that are inflated at once, from the first one's offset on. */
+struct batch {
+  size_t n;
+  uint64_t nbytes;
+  unsigned char *destination;         /* of all of them; or NULL */
+};
+
+/* Finds the first runs of some that may be inflated straight into the caller's
+ * memory, since it takes them one after the other, as they are in the file, and
+ * no later run needs any of their bytes. */
+static bool
+find_direct (const struct rd_tile_read *read,
+             const struct rd_linear_run *runs, size_t n, struct batch *batch)
+{
+  *batch = (struct batch) {
+    .destination = rd_linear_destination (read, &runs[0]),
+  };
+  while (batch->destination && batch->n < n && batch->nbytes < BATCH_NBYTES) {
+    const struct rd_linear_run *run = &runs[batch->n];
+    if (run->offset != runs[0].offset + batch->nbytes
+        || rd_linear_destination (read, run)
+           != batch->destination + batch->nbytes)
+      break;
+    batch->nbytes += run->nbytes;
+    batch->n++;
+  }
+  return batch->n > 0
+         && (batch->n == n
+             || runs[batch->n].offset >= runs[0].offset + batch->nbytes);
+}
+
+/* Finds the first runs that are inflated into the window.  All between them is
+ * inflated in any case. */
+static void
+find_windowed (const struct rd_linear_run *runs, size_t n,
+               struct batch *batch)
+{
+  *batch = (struct batch) { .n = 1, .nbytes = runs[0].nbytes };
+  for (; batch->n < n; batch->n++) {
+    const struct rd_linear_run *run = &runs[batch->n];
+    uint64_t nbytes = run->offset + run->nbytes - runs[0].offset;
+    if (nbytes > BATCH_NBYTES)
+      break;
+    batch->nbytes = rd_max_u64 (batch->nbytes, nbytes);
+  }
+}
+
+/* Inflates and places the runs from first to end - 1. */
+static enum radio_status
+read_runs (const struct gunzip_job *job, struct rd_session *session,
+           size_t first, size_t end)
+{
+  struct rd_tile_read *read = job->read;
+  struct batch batch;
+  for (size_t i = first; i < end; i += batch.n) {
+    const struct rd_linear_run *runs = &job->runs[i];
+    uint64_t output = job->gunzip->offset + runs[0].offset;
+    RD_TRY (rd_read_stop_check (read->stop));
+    if (output >= session->output
+        && find_direct (read, runs, end - i, &batch)) {
+      RD_TRY (rd_session_fill_into (session, output, batch.destination,
+                                    (size_t) batch.nbytes));
+      RD_COUNT (delivered, batch.nbytes);
+      continue;
+    }
+    find_windowed (runs, end - i, &batch);
+    RD_TRY (rd_session_fill (session, output, (size_t) batch.nbytes));
+    for (size_t k = 0; k < batch.n; k++)
+      RD_TRY (rd_linear_place (read, &runs[k], session->window.data
+                               + (runs[k].offset - runs[0].offset)));
+  }
+  return RADIO_OK;
+}
+
 static enum radio_status
 inflate_runs (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
 {
@@ -133,13 +213,7 @@ inflate_runs (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
                          gunzip->offset + runs[first].offset,
                          gunzip->offset + needed, &session));
   uint64_t begin = session->output;
-  for (size_t i = first; i < end; i++) {
-    const struct rd_linear_run *run = &runs[i];
-    RD_TRY (rd_read_stop_check (job->read->stop));
-    RD_TRY (rd_session_fill (session, gunzip->offset + run->offset,
-                         (size_t) run->nbytes));
-    RD_TRY (rd_linear_place (job->read, run, session->window.data));
-  }
+  RD_TRY (read_runs (job, session, first, end));
   RD_COUNT (inflated, session->output - begin);
   if (session->output < gunzip->offset + gunzip->nbytes)
     put_idle (RD_STEAL (session));
@@ -148,20 +222,32 @@ inflate_runs (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
   return RADIO_OK;
 }
 
-/* Divides the runs into tasks, each of which begins at another point: where
- * that skips something, or the task before has its part.  Not at each point,
- * since what is from there to the first run is inflated by both.  Returns their
- * number. */
+/* Returns how much of what is left of a read a task should inflate: tasks
+ * become smaller, so that threads end at about the same time.  Those of a
+ * remote file are all alike, since each has requests of its own. */
+static uint64_t
+task_nbytes (const struct rd_gunzip *gunzip, uint64_t all_nbytes,
+             uint64_t left_nbytes, uint64_t min_nbytes)
+{
+  uint64_t nthreads = gunzip->store->context->nthreads;
+  if (gunzip->is_remote)
+    return rd_min_u64 (all_nbytes / (TASKS_PER_THREAD * nthreads),
+                       REMOTE_TASK_MAX_NBYTES);
+  if (nthreads == 1)
+    return UINT64_MAX;
+  return rd_max_u64 (left_nbytes / (2 * nthreads), min_nbytes);
+}
+
+/* Divides the runs into tasks, each of which begins with the first run after a
+ * point: where that skips something, or the task before has its part.  What is
+ * from the point to the run is inflated by both.  Returns their number. */
 static size_t
 divide_runs (const struct rd_tile_read *read, struct rd_gunzip *gunzip,
              const struct rd_linear_run *runs, size_t n, size_t *firsts)
 {
   size_t ntasks = 0;
-  uint64_t before = 0, end = 0, first = 0;
-  uint64_t nparts = (uint64_t) TASKS_PER_THREAD
-                    * gunzip->store->context->nthreads;
-  uint64_t part_nbytes = (runs[n - 1].offset - runs[0].offset) / nparts;
-  part_nbytes = rd_min_u64 (part_nbytes, TASK_MAX_NBYTES);
+  uint64_t before = 0, end = 0, task_end = 0;
+  uint64_t all_nbytes = runs[n - 1].offset - runs[0].offset;
   for (size_t i = 0; i < n; i++) {
     struct rd_point point;
     uint64_t begin = 0;
@@ -169,13 +255,15 @@ divide_runs (const struct rd_tile_read *read, struct rd_gunzip *gunzip,
         && rd_points_find (gunzip->points, gunzip->offset + runs[i].offset,
                            false, &point, NULL))
       begin = point.output;
-    if (i == 0 || (begin > before
-                   && (begin > gunzip->offset + end
-                       || runs[i].offset - first >= part_nbytes))) {
+    if (i == 0 || (begin > before && (begin > gunzip->offset + end
+                                      || runs[i].offset >= task_end))) {
+      uint64_t left_nbytes = runs[n - 1].offset - runs[i].offset;
       firsts[ntasks++] = i;
-      before = begin;
-      first = runs[i].offset;
+      task_end = rd_add_sat (runs[i].offset,
+                             task_nbytes (gunzip, all_nbytes, left_nbytes,
+                                          TASK_MIN_NBYTES));
     }
+    before = begin;
     end = runs[i].offset + runs[i].nbytes;
   }
   firsts[ntasks] = n;
@@ -193,7 +281,7 @@ read_from_points (struct rd_gunzip *gunzip, struct rd_tile_read *read,
   RD_FREE size_t *firsts = rd_malloc ((n + 1) * sizeof *firsts);
   if (!firsts)
     return rd_fail_memory ((n + 1) * sizeof *firsts);
-  uint64_t session_nbytes = sizeof (struct rd_session) + 2 * CAP_NBYTES
+  uint64_t session_nbytes = sizeof (struct rd_session) + 2 * BATCH_NBYTES
     + (gunzip->is_remote ? RD_READ_AHEAD_NBYTES : 0);
   struct gunzip_job job = {
     .job = {
@@ -322,13 +410,8 @@ inflate_members (struct rd_job *base, uint64_t task,
   session->next_claim = claim;
   session->end_claim = next < members->end ? next + 1 : next;
   RD_TRY (rd_session_enter_at (session, &point));
-  for (size_t i = job->firsts[task]; i < job->firsts[task + 1]; i++) {
-    const struct rd_linear_run *run = &job->runs[i];
-    RD_TRY (rd_read_stop_check (job->read->stop));
-    RD_TRY (rd_session_fill (session, gunzip->offset + run->offset,
-                         (size_t) run->nbytes));
-    RD_TRY (rd_linear_place (job->read, run, session->window.data));
-  }
+  RD_TRY (read_runs (job, session, job->firsts[task],
+                     job->firsts[task + 1]));
   /* Some data of the next member are inflated, since it is met then. */
   if (next < members->end) {
     RD_TRY (rd_session_skip_to (session, next->output));
@@ -344,16 +427,20 @@ inflate_members (struct rd_job *base, uint64_t task,
  * are up to `end'.  Returns the number of tasks. */
 static size_t
 divide_claims (const struct rd_gunzip *gunzip, const struct claims *claims,
-               uint64_t task_nbytes, const struct rd_linear_run *runs,
-               size_t n, size_t *first_claims, size_t *firsts)
+               const struct rd_linear_run *runs, size_t n,
+               size_t *first_claims, size_t *firsts)
 {
   size_t ntasks = 0, run = 0;
+  uint64_t task_end = 0;
+  uint64_t all_nbytes = claims->end - claims->list[0].output;
   for (size_t i = 0; i < claims->n; i++) {
     const struct rd_claim *claim = &claims->list[i];
-    if (ntasks > 0 && claim->output
-                      - claims->list[first_claims[ntasks - 1]].output
-                      < task_nbytes)
+    if (claim->output < task_end)
       continue;
+    task_end = rd_add_sat (
+      claim->output, task_nbytes (gunzip, all_nbytes,
+                                  claims->end - claim->output,
+                                  MEMBERS_TASK_MIN_NBYTES));
     while (run < n && gunzip->offset + runs[run].offset < claim->output)
       run++;
     first_claims[ntasks] = i;
@@ -380,16 +467,12 @@ read_claims (struct rd_gunzip *gunzip, struct rd_tile_read *read,
   RD_FREE size_t *firsts = rd_malloc (room);
   if (!first_claims || !firsts)
     return rd_fail_memory (room);
-  uint64_t task_nbytes = (claims->end - claims->list[0].output)
-                         / (TASKS_PER_THREAD * context->nthreads);
-  task_nbytes = rd_max_u64 (rd_min_u64 (task_nbytes, TASK_MAX_NBYTES),
-                            TASK_MIN_NBYTES);
   struct members_job job = {
     .base = {
       .job = {
         .run = inflate_members, .site = &rd_linear_runs_site,
         .max_active = rd_fetch_share_limit (
-          read, RD_TILE_PARTS, sizeof (struct rd_session) + 2 * CAP_NBYTES,
+          read, RD_TILE_PARTS, sizeof (struct rd_session) + 2 * BATCH_NBYTES,
           context->nthreads),
       },
       .gunzip = gunzip, .read = read, .runs = runs, .firsts = firsts,
@@ -397,8 +480,8 @@ read_claims (struct rd_gunzip *gunzip, struct rd_tile_read *read,
     .claims = claims->list, .end = claims->list + claims->n,
     .first_claims = first_claims,
   };
-  job.base.job.n = divide_claims (gunzip, claims, task_nbytes, runs, n,
-                                  first_claims, firsts);
+  job.base.job.n = divide_claims (gunzip, claims, runs, n, first_claims,
+                                  firsts);
   RD_TRY (rd_pool_run (context->pool, &job.base.job));
   *first = firsts[0];
   *end = firsts[job.base.job.n];
@@ -446,7 +529,8 @@ read_members (struct rd_gunzip *gunzip, struct rd_tile_read *read,
   }
   if (wanted < reached + MEMBERS_MIN_NBYTES)
     return RADIO_OK;
-  RD_TRY (list_claims (gunzip, read->stop, wanted, TASK_MIN_NBYTES, &claims));
+  RD_TRY (list_claims (gunzip, read->stop, wanted, MEMBERS_TASK_MIN_NBYTES,
+                       &claims));
   if (claims.n < 2) {
     RD_LOCK_SCOPE (&gunzip->mutex);
     gunzip->synced.is_frontier_silent = true;

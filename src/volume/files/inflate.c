@@ -168,7 +168,7 @@ keep_block (struct rd_session *session)
     .has_crc32 = !session->is_unchecked, .crc32 = state->crc,
     .member_nbytes = (uint32_t) (session->output - session->member_start),
   };
-  if (rd_point_pack (&point, state->tmp_out_buffer + state->tmp_out_valid - n,
+  if (rd_point_copy (&point, state->tmp_out_buffer + state->tmp_out_valid - n,
                      n))
     rd_points_add (session->gunzip->points, &point);
 }
@@ -335,6 +335,14 @@ is_at_header (const struct inflate_state *state)
          && state->tmp_out_valid > 0 && state->read_in_length >= 0;
 }
 
+/* Copies a state, of its output only what is in use: the rest is most of it. */
+static void
+copy_state (struct inflate_state *to, const struct inflate_state *from)
+{
+  memcpy (to, from, offsetof (struct inflate_state, tmp_out_buffer)
+                    + (size_t) from->tmp_out_valid);
+}
+
 /* Decides what a session near a wanted point inflates next, of the input that
  * is left.  True if its state was saved for has_begun_block. */
 static bool
@@ -347,7 +355,7 @@ choose_small_input (struct rd_session *session, size_t *given)
     if (!session->saved)
       session->saved = rd_malloc (sizeof *session->saved);
     if (session->saved) {
-      *session->saved = *state;
+      copy_state (session->saved, state);
       *given = rd_min_u64 (*given, MEDIUM_INPUT_NBYTES);
       session->same_codes_nbytes += *given;
       return true;
@@ -402,7 +410,7 @@ inflate_some (struct rd_session *session, unsigned char *to, size_t nbytes,
       return fail_in_file (session, rd_inflate_error (result));
     if (is_saved && state->block_state != ISAL_BLOCK_FINISH
         && has_begun_block (session)) {
-      *state = *session->saved;
+      copy_state (state, session->saved);
       session->close_nbytes = given;
       continue;
     }
@@ -423,7 +431,8 @@ inflate_some (struct rd_session *session, unsigned char *to, size_t nbytes,
 enum radio_status
 rd_session_skip_to (struct rd_session *session, uint64_t output)
 {
-  RD_TRY (rd_buffer_reserve (&session->window, SKIP_NBYTES));
+  if (session->output < output)
+    RD_TRY (rd_buffer_reserve (&session->window, SKIP_NBYTES));
   session->window.nbytes = 0;
   while (session->output < output) {
     size_t got, step = rd_min_u64 (output - session->output, SKIP_NBYTES);
@@ -433,6 +442,28 @@ rd_session_skip_to (struct rd_session *session, uint64_t output)
       return fail_in_file (session, "it ends before the last voxel");
   }
   session->window_start = output;
+  return RADIO_OK;
+}
+
+/* Inflates nbytes. */
+static enum radio_status
+inflate_all (struct rd_session *session, unsigned char *to, size_t nbytes)
+{
+  for (size_t done = 0, got; done < nbytes; done += got) {
+    RD_TRY (inflate_some (session, to + done, nbytes - done, &got));
+    if (got == 0)
+      return fail_in_file (session, "it ends before the last voxel");
+  }
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_session_fill_into (struct rd_session *session, uint64_t output,
+                      unsigned char *to, size_t nbytes)
+{
+  RD_TRY (rd_session_skip_to (session, output));
+  RD_TRY (inflate_all (session, to, nbytes));
+  session->window_start = session->output;
   return RADIO_OK;
 }
 
@@ -450,14 +481,11 @@ rd_session_fill (struct rd_session *session, uint64_t output, size_t nbytes)
     session->window_start = output;
   }
   RD_TRY (rd_buffer_reserve (window, nbytes));
-  while (window->nbytes < nbytes) {
-    size_t got;
-    RD_TRY (inflate_some (session, window->data + window->nbytes,
-                          nbytes - window->nbytes, &got));
-    if (got == 0)
-      return fail_in_file (session, "it ends before the last voxel");
-    window->nbytes += got;
-  }
+  if (window->nbytes >= nbytes)
+    return RADIO_OK;
+  RD_TRY (inflate_all (session, window->data + window->nbytes,
+                       nbytes - window->nbytes));
+  window->nbytes = nbytes;
   return RADIO_OK;
 }
 

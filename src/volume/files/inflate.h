@@ -105,6 +105,12 @@ enum radio_status rd_session_fill (struct rd_session *session,
                                    uint64_t output, size_t nbytes)
   RADIO_USE_RESULT;
 
+/* Inflates nbytes from an output on into the caller's memory.  What is before
+ * that, or in the window, is lost to later calls. */
+enum radio_status rd_session_fill_into (struct rd_session *session,
+                                        uint64_t output, unsigned char *to,
+                                        size_t nbytes) RADIO_USE_RESULT;
+
 /* Inflates one byte or more until the session has met its claims. */
 enum radio_status rd_session_meet_claims (struct rd_session *session)
   RADIO_USE_RESULT;
