@@ -105,12 +105,14 @@ rd_array_read_async (struct radio_array *array,
                      radio_read_done_fn *done, void *user_data,
                      struct radio_read **read) RADIO_USE_RESULT;
 
-/* The same without the tile cache, for reading every tile once. */
+/* The same without the tile cache, for reading every tile once.  stop: of the
+ * operation that this is a part of, or NULL. */
+struct rd_read_stop;
 enum radio_status
 rd_array_read_once (struct radio_array *array,
                     const struct radio_request *request,
-                    enum radio_dtype dtype,
-                    const struct rd_scaling *scaling) RADIO_USE_RESULT;
+                    enum radio_dtype dtype, const struct rd_scaling *scaling,
+                    struct rd_read_stop *stop) RADIO_USE_RESULT;
 
 /* Reads and parses a node's document.  NOT_FOUND when it has none. */
 enum radio_status rd_store_read_document (struct radio_store *store,

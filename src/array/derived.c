@@ -5,9 +5,13 @@
 #include <string.h>
 
 #include "profiler/counters.h"
+#include "src/array/context.h"
 #include "src/array/derived.h"
 #include "src/base/checked.h"
 #include "src/element/box.h"
+
+/* Padding that a thread writes at a time. */
+#define PART_NBYTES ((uint64_t) 1 << 20)
 
 void
 rd_derived_free (struct rd_derived *derived)
@@ -42,16 +46,18 @@ rd_derived_open (struct rd_derived *derived, struct rd_array_doc *doc,
 }
 
 enum radio_status
-rd_derived_complete (struct rd_derived *derived)
+rd_derived_complete (struct rd_derived *derived, struct rd_read_stop *stop)
 {
   if (atomic_load (&derived->is_complete))
     return RADIO_OK;
-  RD_LOCK_SCOPE (&derived->mutex);
-  if (atomic_load (&derived->is_complete))
-    return RADIO_OK;
-  RD_TRY (derived->complete (derived));
-  atomic_store (&derived->is_complete, true);
-  return RADIO_OK;
+  RD_TRY (rd_read_stop_lock (stop, &derived->mutex));
+  enum radio_status status = RADIO_OK;
+  if (!atomic_load (&derived->is_complete))
+    status = derived->complete (derived, stop);
+  if (status == RADIO_OK)
+    atomic_store (&derived->is_complete, true);
+  pthread_mutex_unlock (&derived->mutex);
+  return status;
 }
 
 void
@@ -82,6 +88,46 @@ piece_start (const struct rd_grid_piece *piece,
   return (unsigned char *) request->buffer + (int64_t) offset;
 }
 
+/* Padding of a piece, by tasks that each write some of its positions along one
+ * axis. */
+struct padding {
+  struct rd_job job;
+  const struct rd_box_copy *copy;
+  size_t axis;
+  uint64_t step;              /* positions of a task */
+};
+
+static enum radio_status
+write_part (struct rd_job *job, uint64_t task, struct rd_scratch *scratch)
+{
+  const struct padding *padding = (const struct padding *) job;
+  struct rd_box_copy copy = *padding->copy;
+  uint64_t start = task * padding->step, *size = &copy.shape[padding->axis];
+  (void) scratch;
+  copy.to += (int64_t) start * copy.to_strides[padding->axis];
+  *size = rd_min_u64 (padding->step, *size - start);
+  return rd_box_copy_run (&copy);
+}
+
+/* Writes it on this thread or, if it is much, on all of the pool. */
+static enum radio_status
+write_parts (const struct rd_derived *derived, const struct rd_box_copy *copy,
+             uint64_t nbytes)
+{
+  struct padding padding = {
+    .job = { .run = write_part, .site = &pad_site }, .copy = copy,
+  };
+  while (padding.axis + 1 < copy->rank && copy->shape[padding.axis] == 1)
+    padding.axis++;
+  uint64_t n = copy->rank > 0 ? copy->shape[padding.axis] : 1;
+  if (nbytes < 2 * PART_NBYTES || n == 1)
+    return rd_box_copy_run (copy);
+  uint64_t each = nbytes / n;
+  padding.step = each < PART_NBYTES ? PART_NBYTES / (each + !each) : 1;
+  padding.job.n = (n - 1) / padding.step + 1;
+  return rd_pool_run (derived->source->store->context->pool, &padding.job);
+}
+
 static enum radio_status
 write_padding (const struct rd_derived *derived,
                const struct rd_grid_piece *piece,
@@ -103,7 +149,8 @@ write_padding (const struct rd_derived *derived,
   uint64_t count = 1;
   for (size_t i = 0; i < copy.rank; i++)
     count *= piece->size[i];
-  counting.amounts[RD_AMOUNT_BYTES] = rd_mul_sat (count, item_nbytes);
+  uint64_t nbytes = rd_mul_sat (count, item_nbytes);
+  counting.amounts[RD_AMOUNT_BYTES] = nbytes;
   copy.from = fill->stored;
   if (derived->computes) {
     wide = rd_row_value (&derived->program, fill->first_kernel, fill->value);
@@ -117,7 +164,7 @@ write_padding (const struct rd_derived *derived,
       return rd_fail_memory (copy.from_type.item_nbytes);
     copy.from = zeros;
   }
-  return rd_box_copy_run (&copy);
+  return write_parts (derived, &copy, nbytes);
 }
 
 /* Makes the request of a piece that is a box of the source. */

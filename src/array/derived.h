@@ -6,6 +6,7 @@
 #define RD_DERIVED_H
 
 #include "src/array/array.h"
+#include "src/array/stop.h"
 #include "src/element/copy.h"
 #include "src/operation/grid.h"
 #include "src/operation/row.h"
@@ -28,8 +29,10 @@ struct rd_derived {
   struct rd_row_program program;
 
   /* Completes the program by what must be known of the whole source; NULL: it
-   * is complete.  Called by the first read, and again only if it failed. */
-  enum radio_status (*complete) (struct rd_derived *derived);
+   * is complete.  Called by the first read, whose stop may be NULL, and again
+   * only if it failed. */
+  enum radio_status (*complete) (struct rd_derived *derived,
+                                 struct rd_read_stop *stop);
   void *data;                         /* its own */
   void (*free_data) (void *data);
   pthread_mutex_t mutex;              /* of completing */
@@ -46,8 +49,9 @@ enum radio_status rd_derived_open (struct rd_derived *derived,
 void rd_derived_free (struct rd_derived *derived);
 RD_DEFINE_CLEANUP (derived, struct rd_derived, rd_derived_free);
 
-/* Completes the program. */
-enum radio_status rd_derived_complete (struct rd_derived *derived)
+/* Completes the program, or waits for the thread that does. */
+enum radio_status rd_derived_complete (struct rd_derived *derived,
+                                       struct rd_read_stop *stop)
   RADIO_USE_RESULT;
 
 /* The placement of the elements of a request for the source. */

@@ -304,7 +304,7 @@ cut_requests (struct read *read)
 {
   struct rd_derived *derived = read->array->derived;
   struct rd_tile_read *tiles = &read->tiles;
-  RD_TRY (rd_derived_complete (derived));
+  RD_TRY (rd_derived_complete (derived, tiles->stop));
   const struct rd_row_program padding = {
     .from = derived->program.compute, .compute = derived->program.compute,
     .slope = 1, .saturates = derived->program.saturates,
@@ -345,18 +345,19 @@ check_delivery (const struct read *read, enum radio_dtype dtype)
   return status == RADIO_OK ? status : rd_array_fail_in (array, status);
 }
 
-/* Checks and prepares a read; options may be NULL.  end_read ends it, also
- * after a failure. */
+/* Checks and prepares a read; options may be NULL, and stop is another read's,
+ * or NULL.  end_read ends it, also after a failure. */
 static enum radio_status
 begin_read (struct read *read, struct radio_array *array,
             const struct radio_request *requests, size_t n,
             enum radio_dtype dtype, const struct rd_scaling *scaling,
-            const struct radio_read_options *options, bool is_once)
+            const struct radio_read_options *options, bool is_once,
+            struct rd_read_stop *stop)
 {
   const struct rd_type *stored = &array->doc->type;
   read->tiles = (struct rd_tile_read) {
     .array = array, .requests = requests, .n = n, .place = place,
-    .find_destination = find_destination,
+    .find_destination = find_destination, .stop = stop,
   };
   read->array = array;
   read->maps = false;
@@ -412,7 +413,7 @@ end_read (struct read *read, enum radio_status status)
     rd_fail (status, "the read was cancelled");
   else if (status == RADIO_ERROR_TIMEOUT)
     rd_fail (status, "the read is not done after %" PRIu64 " ms; allow more "
-             "by deadline_ms", read->stop.deadline_ms);
+             "by deadline_ms", read->tiles.stop->deadline_ms);
   else
     return status;
   return rd_array_fail_in (array, status);
@@ -431,11 +432,12 @@ static enum radio_status
 read_requests (struct radio_array *array,
                const struct radio_request *requests, size_t n,
                enum radio_dtype dtype, const struct rd_scaling *scaling,
-               const struct radio_read_options *options, bool is_once)
+               const struct radio_read_options *options, bool is_once,
+               struct rd_read_stop *stop)
 {
   struct read read;
   enum radio_status status = begin_read (&read, array, requests, n, dtype,
-                                         scaling, options, is_once);
+                                         scaling, options, is_once, stop);
   if (status == RADIO_OK)
     status = run_read (&read.tiles);
   return end_read (&read, status);
@@ -448,15 +450,17 @@ rd_array_read_scaled (struct radio_array *array,
                       const struct rd_scaling *scaling,
                       const struct radio_read_options *options)
 {
-  return read_requests (array, requests, n, dtype, scaling, options, false);
+  return read_requests (array, requests, n, dtype, scaling, options, false,
+                        NULL);
 }
 
 enum radio_status
 rd_array_read_once (struct radio_array *array,
                     const struct radio_request *request,
-                    enum radio_dtype dtype, const struct rd_scaling *scaling)
+                    enum radio_dtype dtype, const struct rd_scaling *scaling,
+                    struct rd_read_stop *stop)
 {
-  return read_requests (array, request, 1, dtype, scaling, NULL, true);
+  return read_requests (array, request, 1, dtype, scaling, NULL, true, stop);
 }
 
 enum radio_status
@@ -464,13 +468,8 @@ rd_array_read_within (struct radio_array *array,
                       const struct radio_request *requests, size_t n,
                       struct rd_read_stop *stop)
 {
-  struct read read;
-  enum radio_status status = begin_read (&read, array, requests, n,
-                                         RADIO_STORED, NULL, NULL, false);
-  read.tiles.stop = stop;
-  if (status == RADIO_OK)
-    status = run_read (&read.tiles);
-  return end_read (&read, status);
+  return read_requests (array, requests, n, RADIO_STORED, NULL, NULL, false,
+                        stop);
 }
 
 /* An array alone has no scaling. */
@@ -495,7 +494,7 @@ radio_array_read_many (struct radio_array *array,
   RD_NOTE_NAME ("array", array->path);
   return rd_scope_end_with (
     read_requests (array, requests, n, dtype, scaling_of (options), options,
-                   false));
+                   false, NULL));
 }
 
 enum radio_status
@@ -513,7 +512,7 @@ radio_array_read (struct radio_array *array, const struct radio_box *box,
     request.strides = options->strides;
   return rd_scope_end_with (
     read_requests (array, &request, 1, dtype, scaling_of (options), options,
-                   false));
+                   false, NULL));
 }
 
 /*------------------------------------------------------------------------
@@ -628,7 +627,7 @@ rd_array_read_async (struct radio_array *array,
     for (size_t i = 0; i < n; i++)
       read->requests[i] = requests[i];
     status = begin_read (&read->read, array, read->requests, n, dtype,
-                         scaling, options, false);
+                         scaling, options, false, NULL);
   }
   if (status == RADIO_OK && !read->read.tiles.stop) {
     rd_read_stop_init (&read->read.stop, array->store->io, &defaults);

@@ -56,20 +56,43 @@ rd_read_stop_check (struct rd_read_stop *stop)
   return RADIO_OK;
 }
 
+/* Returns when to ask again. */
+static struct timespec
+next_time (void)
+{
+  struct timespec end;
+  clock_gettime (CLOCK_REALTIME, &end);
+  end.tv_nsec += ASK_MS * 1000000;
+  end.tv_sec += end.tv_nsec / 1000000000;
+  end.tv_nsec %= 1000000000;
+  return end;
+}
+
+enum radio_status
+rd_read_stop_lock (struct rd_read_stop *stop, pthread_mutex_t *mutex)
+{
+  if (!stop) {
+    pthread_mutex_lock (mutex);
+    return RADIO_OK;
+  }
+  for (;;) {
+    RD_TRY (rd_read_stop_check (stop));
+    const struct timespec end = next_time ();
+    if (pthread_mutex_timedlock (mutex, &end) == 0)
+      return RADIO_OK;
+  }
+}
+
 void
 rd_read_stop_wait (struct rd_read_stop *stop, pthread_cond_t *cond,
                    pthread_mutex_t *mutex)
 {
-  struct timespec end;
   if (!stop || !stop->cancel
       || atomic_load_explicit (&stop->io.is_cancelled, memory_order_relaxed)) {
     pthread_cond_wait (cond, mutex);
     return;
   }
-  clock_gettime (CLOCK_REALTIME, &end);
-  end.tv_nsec += ASK_MS * 1000000;
-  end.tv_sec += end.tv_nsec / 1000000000;
-  end.tv_nsec %= 1000000000;
+  const struct timespec end = next_time ();
   if (pthread_cond_timedwait (cond, mutex, &end) == 0)
     return;
   pthread_mutex_unlock (mutex);

@@ -40,6 +40,11 @@ enum radio_status rd_read_stop_check (struct rd_read_stop *stop)
 void rd_read_stop_wait (struct rd_read_stop *stop, pthread_cond_t *cond,
                         pthread_mutex_t *mutex);
 
+/* Locks a mutex that may be held for long, unless the read is to end before:
+ * then it fails.  NULL is legal. */
+enum radio_status rd_read_stop_lock (struct rd_read_stop *stop,
+                                     pthread_mutex_t *mutex) RADIO_USE_RESULT;
+
 /* Reads as rd_io_read does, but ends with the read; sets get's stop, which may
  * be NULL. */
 enum radio_status rd_read_stop_io_read (struct rd_read_stop *stop,

@@ -173,7 +173,7 @@ read_slab (const struct rd_stream *stream, const struct radio_box *slab,
     .box = *slab, .buffer = data, .nbytes = *nbytes, .strides = strides,
   };
   return rd_array_read_once (stream->array, &request, stream->dtype,
-                             stream->scaling);
+                             stream->scaling, stream->stop);
 }
 
 enum radio_status

@@ -8,6 +8,7 @@
 #include <radio/array.h>
 #include <radio/profile.h>
 
+struct rd_read_stop;
 struct rd_scaling;
 
 struct rd_stream {
@@ -18,6 +19,7 @@ struct rd_stream {
   enum radio_dtype dtype;     /* of the elements delivered; not STORED */
   size_t item_nbytes;         /* of one */
   const struct rd_scaling *scaling;   /* NULL: values as they are stored */
+  struct rd_read_stop *stop;          /* of the reads; NULL: none */
   const struct radio_site *site;      /* of consuming, in profiles */
 };
 

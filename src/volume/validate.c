@@ -135,7 +135,7 @@ hash_volume (struct radio_volume *volume, char text[RD_SHA256_TEXT_NBYTES])
     {
       RD_SCOPE ("read", RD_IN_OPERATION);
       RD_TRY (rd_array_read_once (volume->array, &request, RADIO_STORED,
-                                  NULL));
+                                  NULL, NULL));
     }
     if (nifti->swapped)
       rd_swap_units (buffer.data, nbytes, nifti->type.unit_nbytes);

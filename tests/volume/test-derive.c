@@ -283,6 +283,71 @@ threads_share_a_derived_volume_and_its_statistics (void **state)
   radio_store_close (store);
 }
 
+static bool
+ends_at_fifth_call (void *user_data)
+{
+  unsigned *calls = user_data;
+  return ++*calls >= 5;
+}
+
+static void
+a_read_can_be_ended_while_it_computes_statistics (void **state)
+{
+  (void) state;
+  struct nifti_spec spec = small_spec ();
+  struct radio_store *store;
+  float voxel;
+  unsigned calls = 0;
+  const struct radio_box one = { .rank = 3, .size = { 1, 1, 1 } };
+  const struct radio_read_options options = {
+    .cancel = ends_at_fifth_call, .user_data = &calls,
+  };
+  struct radio_volume *volume = must_apply (
+    open_image (&store, &spec, "4,3,2"), "clamp 0,9 | znorm | rescale 0,1");
+  /* One voxel of itself takes fewer calls. */
+  assert_fails (radio_volume_read (volume, &one, RADIO_STORED, &voxel,
+                                   sizeof voxel, &options),
+                RADIO_ERROR_CANCELLED, "the read was cancelled");
+  assert_ok (radio_volume_read (volume, &one, RADIO_STORED, &voxel,
+                                sizeof voxel, NULL));
+  calls = 0;
+  assert_ok (radio_volume_read (volume, &one, RADIO_STORED, &voxel,
+                                sizeof voxel, &options));
+  assert_true (calls < 5);
+  radio_volume_close (volume);
+  radio_store_close (store);
+}
+
+/* 200 voxels on each side of 7 x 6 x 5: parts of a mebibyte, on all threads. */
+static void
+large_padding_is_written_in_parts (void **state)
+{
+  (void) state;
+  struct nifti_spec spec = small_spec ();
+  struct radio_store *store;
+  struct radio_elements image, padded;
+  struct radio_volume *volume = open_image (&store, &spec, "4,3,2");
+  assert_ok (radio_volume_read_alloc (volume, NULL, RADIO_STORED, NULL,
+                                      &image));
+  volume = must_apply (volume, "pad 100 by -5");
+  assert_ok (radio_volume_read_alloc (volume, NULL, RADIO_STORED, NULL,
+                                      &padded));
+  const int16_t *from = image.data, *got = padded.data;
+  for (size_t z = 0; z < 205; z++)
+    for (size_t y = 0; y < 206; y++)
+      for (size_t x = 0; x < 207; x++) {
+        bool is_within = z - 100 < 5 && y - 100 < 6 && x - 100 < 7;
+        int16_t want = is_within
+          ? from[((z - 100) * 6 + y - 100) * 7 + x - 100] : -5;
+        if (got[(z * 206 + y) * 207 + x] != want)
+          fail_msg ("voxel %zu, %zu, %zu", x, y, z);
+      }
+  radio_free (image.data);
+  radio_free (padded.data);
+  radio_volume_close (volume);
+  radio_store_close (store);
+}
+
 static void
 a_constant_becomes_the_lower_bound_or_zero (void **state)
 {
@@ -506,6 +571,8 @@ main (void)
     cmocka_unit_test (a_large_read_goes_by_blocks_with_the_same_bits),
     cmocka_unit_test (statistics_are_computed_once_and_kept),
     cmocka_unit_test (threads_share_a_derived_volume_and_its_statistics),
+    cmocka_unit_test (a_read_can_be_ended_while_it_computes_statistics),
+    cmocka_unit_test (large_padding_is_written_in_parts),
     cmocka_unit_test (a_constant_becomes_the_lower_bound_or_zero),
     cmocka_unit_test (what_an_image_cannot_have_is_refused),
     cmocka_unit_test (colours_and_complex_numbers_are_moved_but_not_computed),

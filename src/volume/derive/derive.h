@@ -26,7 +26,8 @@ struct rd_statistics {
 
 /* Computes the statistics of a derived array, or finds them in the context, and
  * makes the kernels: its rd_derived.complete. */
-enum radio_status rd_statistics_complete (struct rd_derived *derived)
+enum radio_status rd_statistics_complete (struct rd_derived *derived,
+                                          struct rd_read_stop *stop)
   RADIO_USE_RESULT;
 
 /* The most interpolations, one after another. */

@@ -39,7 +39,7 @@ set_statistics (const struct rd_step *step, const struct radio_stats *stats,
 /* Computes the statistic of the last of n steps. */
 static enum radio_status
 compute (struct radio_volume *root, const struct rd_step *steps, size_t n,
-         struct rd_step_statistics *result)
+         struct rd_read_stop *stop, struct rd_step_statistics *result)
 {
   const struct rd_step *step = &steps[n - 1];
   struct radio_volume *owned RD_CLEANUP (rd_cleanup_volume) = NULL;
@@ -58,7 +58,7 @@ compute (struct radio_volume *root, const struct rd_step *steps, size_t n,
     before = owned;
   }
   RD_TRY (rd_stats_array (before->array, before->info.scl_slope,
-                          before->info.scl_inter, &more, &stats));
+                          before->info.scl_inter, stop, &more, &stats));
   set_statistics (step, &stats, &more, result);
   return RADIO_OK;
 }
@@ -92,7 +92,8 @@ make_key (const struct radio_array *array, const struct rd_step *steps,
 
 static enum radio_status
 find_or_compute (struct radio_volume *root, const struct rd_step *steps,
-                 size_t n, struct rd_step_statistics *result)
+                 size_t n, struct rd_read_stop *stop,
+                 struct rd_step_statistics *result)
 {
   struct rd_kept_list *kept = &root->array->store->context->kept;
   char *key RD_FREE = make_key (root->array, steps, n);
@@ -101,20 +102,20 @@ find_or_compute (struct radio_volume *root, const struct rd_step *steps,
     return rd_fail_memory (0);
   if (rd_kept_find (kept, key, result, sizeof *result))
     return RADIO_OK;
-  RD_TRY (compute (root, steps, n, result));
+  RD_TRY (compute (root, steps, n, stop, result));
   rd_kept_add (kept, key, result, sizeof *result);
   return RADIO_OK;
 }
 
 enum radio_status
-rd_statistics_complete (struct rd_derived *derived)
+rd_statistics_complete (struct rd_derived *derived, struct rd_read_stop *stop)
 {
   const struct rd_statistics *statistics = derived->data;
   for (size_t i = 0; i < statistics->n; i++) {
     const struct rd_statistic *one = &statistics->list[i];
     struct rd_step_statistics found;
     RD_TRY (find_or_compute (statistics->root, statistics->steps,
-                             one->step + 1, &found));
+                             one->step + 1, stop, &found));
     rd_row_kernels (&statistics->steps[one->step], &found,
                     derived->program.kernels + one->kernel);
   }

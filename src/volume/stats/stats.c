@@ -49,7 +49,8 @@ static const struct radio_site count_site = {
 
 enum radio_status
 rd_stats_array (struct radio_array *array, double slope, double inter,
-                struct rd_stats_more *more, struct radio_stats *stats)
+                struct rd_read_stop *stop, struct rd_stats_more *more,
+                struct radio_stats *stats)
 {
   const struct rd_array_doc *doc = array->doc;
   enum radio_dtype dtype = doc->type.dtype;
@@ -57,7 +58,7 @@ rd_stats_array (struct radio_array *array, double slope, double inter,
     .stream = {
       .array = array, .box = rd_box_whole (doc->rank, doc->shape),
       .dtype = dtype, .item_nbytes = doc->type.item_nbytes,
-      .site = &count_site,
+      .stop = stop, .site = &count_site,
     },
   };
   for (size_t i = 0; i < doc->rank; i++)
@@ -87,7 +88,7 @@ compute (struct radio_array *array, double slope, double inter,
          struct radio_stats *stats, size_t stats_nbytes)
 {
   struct radio_stats full = { 0 };
-  RD_TRY (rd_stats_array (array, slope, inter, NULL, &full));
+  RD_TRY (rd_stats_array (array, slope, inter, NULL, NULL, &full));
   rd_fill_result (stats, stats_nbytes, &full, sizeof full);
   return RADIO_OK;
 }

@@ -10,6 +10,7 @@
 #include "src/element/type.h"
 
 struct radio_array;
+struct rd_read_stop;
 
 /* Consumes a block of elements. */
 typedef void rd_take_fn (void *sink, const void *elements, size_t n);
@@ -46,9 +47,10 @@ enum radio_status rd_stats_compute (enum radio_dtype dtype, double slope,
                                     struct radio_stats *stats)
   RADIO_USE_RESULT;
 
-/* The same of an array, which is read. */
+/* The same of an array, which is read until stop, which may be NULL. */
 enum radio_status rd_stats_array (struct radio_array *array, double slope,
-                                  double inter, struct rd_stats_more *more,
+                                  double inter, struct rd_read_stop *stop,
+                                  struct rd_stats_more *more,
                                   struct radio_stats *stats)
   RADIO_USE_RESULT;
 
