@@ -176,6 +176,10 @@ print_volume (const char *name, struct radio_volume *volume,
                                                   size)));
   if (*info.source_sha256)
     put ("sha256", info.source_sha256);
+  if (*info.derived_pipeline) {
+    put ("derived by", info.derived_pipeline);
+    put ("from sha256", info.derived_sha256);
+  }
   put_header (&info);
   return RD_EXIT_OK;
 }

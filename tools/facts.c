@@ -324,6 +324,12 @@ rd_volume_json (const char *name, const struct radio_volume_info *info,
   rd_json_set_u64 (source, "nbytes", info->source_nbytes);
   rd_json_set_text (source, "sha256", info->source_sha256);
   rd_json_set (object, "source", source);
+  if (*info->derived_pipeline) {
+    struct json_object *derived = json_object_new_object ();
+    rd_json_set_text (derived, "pipeline", info->derived_pipeline);
+    rd_json_set_text (derived, "source_sha256", info->derived_sha256);
+    rd_json_set (object, "derived", derived);
+  }
   put_header (object, info);
   return object;
 }

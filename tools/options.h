@@ -295,6 +295,7 @@ void rd_array_axes (const struct radio_array_info *info,
  * The commands and sub-commands
  *----------------------------------------------------------------------*/
 
+extern const struct rd_command rd_command_apply;
 extern const struct rd_command rd_command_bench;
 extern const struct rd_command rd_command_cp;
 extern const struct rd_command rd_command_diff;

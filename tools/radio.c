@@ -15,6 +15,7 @@ static const struct rd_command *const commands[] = {
   &rd_command_roi,
   &rd_command_export,
   &rd_command_stats,
+  &rd_command_apply,
   &rd_command_validate,
   &rd_command_cp,
   &rd_command_rm,

@@ -5,6 +5,7 @@
 
 #include <radio/base.h>
 #include <radio/store.h>
+#include <radio/volume.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -88,6 +89,34 @@ radio_ingest (struct radio_store *store, const char *file, const char *path,
 #define radio_ingest(store, file, path, options, result) \
   radio_ingest (store, file, path, options, result, \
                 sizeof (struct radio_ingest_result))
+
+/* Ingests a volume, as radio_ingest does an image's file: one in another
+ * store, in its file, at a URL, or one with a pipeline (radio_volume_apply),
+ * whose results are then written.  Its voxels are read slab by slab, so that
+ * memory is bounded; progress counts their bytes.  options and result may be
+ * NULL.
+ *
+ * The volume's document gets the pipeline's text and the source's SHA-256
+ * (derived_pipeline and derived_sha256 of radio_volume_info), which takes a
+ * pass over a source that has none, as images in their files.  A volume at
+ * path that has the same, and the same tiling and codec, is skipped, whatever
+ * options->existing is: so a cohort that was interrupted is resumed by the
+ * same calls.
+ *
+ * volume may be of any context, and is used by this call only.
+ *
+ * Errors: those of radio_ingest and of reading the volume;
+ * RADIO_ERROR_ARGUMENT (also: path in store is the volume that the pipeline is
+ * applied to). */
+RADIO_API enum radio_status
+radio_ingest_volume (struct radio_store *store, struct radio_volume *volume,
+                     const char *path,
+                     const struct radio_ingest_options *options,
+                     struct radio_ingest_result *result,
+                     size_t result_nbytes) RADIO_USE_RESULT;
+#define radio_ingest_volume(store, volume, path, options, result) \
+  radio_ingest_volume (store, volume, path, options, result, \
+                       sizeof (struct radio_ingest_result))
 
 /* Returns the volume path for a file's name (also .npy), without reading the
  * file: the stem below collection; or, when collection is NULL, for a BIDS name

@@ -181,6 +181,11 @@ struct radio_volume_info {
                                          needs: each takes a pass over it, or
                                          more, before the first voxel is read,
                                          unless it is known */
+  const char *derived_pipeline;       /* of a volume that was written by
+                                         radio_ingest_volume: the pipeline's
+                                         text; "" of others */
+  const char *derived_sha256;         /* and the source_sha256 of the volume
+                                         that it was applied to; "" */
 };
 
 /* Fills info.  Never fails. */

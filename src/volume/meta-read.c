@@ -290,7 +290,7 @@ parse_radio (struct json_object *radio, const char *where,
              struct rd_volume_meta *meta)
 {
   const char *text;
-  struct json_object *source = NULL;
+  struct json_object *source = NULL, *derived = NULL;
   if (rd_json_member (radio, "nifti")) {
     RD_TRY (rd_json_string (radio, "nifti", where, &text));
     enum radio_status status
@@ -309,6 +309,13 @@ parse_radio (struct json_object *radio, const char *where,
   if (nbytes)
     RD_TRY (rd_json_u64 (nbytes, "source.nbytes", where,
                          &meta->source_nbytes));
+  if (rd_json_member (radio, "derived")) {
+    RD_TRY (rd_json_object (radio, "derived", where, &derived));
+    RD_TRY (copy_member (derived, "pipeline", where,
+                         &meta->derived_pipeline));
+    RD_TRY (copy_member (derived, "source_sha256", where,
+                         &meta->derived_sha256));
+  }
   RD_TRY (copy_member (radio, "tiling", where, &meta->tiling));
   if (rd_json_member (radio, "tile_lengths"))
     RD_TRY (copy_member (radio, "tile_lengths", where, &meta->tile_lengths));
@@ -351,6 +358,8 @@ rd_meta_free (struct rd_volume_meta *meta)
   rd_buffer_free (&meta->prefix);
   rd_free (meta->source_name);
   rd_free (meta->source_sha256);
+  rd_free (meta->derived_pipeline);
+  rd_free (meta->derived_sha256);
   rd_free (meta->tiling);
   rd_free (meta->tile_lengths);
   rd_free (meta->codec);

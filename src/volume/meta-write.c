@@ -203,6 +203,13 @@ add_radio (struct rd_json_make *make, struct json_object *attributes,
     rd_json_add (make, source, "stripped",
                  json_object_new_boolean (true));
 
+  if (meta->derived_pipeline) {
+    struct json_object *derived = rd_json_add_object (make, radio, "derived");
+    rd_json_add_string (make, derived, "pipeline", meta->derived_pipeline);
+    rd_json_add_string (make, derived, "source_sha256",
+                        meta->derived_sha256);
+  }
+
   rd_json_add_string (make, radio, "tiling", meta->tiling);
   rd_json_add_string (make, radio, "codec", meta->codec);
   if (meta->tile_lengths && meta->tile_lengths->nbytes > 0)

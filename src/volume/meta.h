@@ -26,6 +26,7 @@ struct rd_volume_meta {
   char *source_name, *source_sha256, *tiling, *codec;
   char *tile_lengths;         /* of the level; NULL: none */
   uint64_t source_nbytes;
+  char *derived_pipeline, *derived_sha256;    /* NULL: was not derived */
 };
 
 /* Parse a group into meta, which is empty.  where names the document.
@@ -56,6 +57,8 @@ struct rd_meta_input {
   uint64_t source_nbytes;
   uint64_t trailing_nbytes;   /* in the file, after the voxels; not stored */
   bool stripped;
+  const char *derived_pipeline;       /* NULL: was not derived */
+  const char *derived_sha256;
   const char *tiling, *codec;
   const struct rd_buffer *tile_lengths;       /* NULL or empty: none */
   struct json_object *level_document;

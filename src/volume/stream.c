@@ -51,9 +51,14 @@ rd_slabs_choose (const struct rd_stream *stream, const uint64_t *tile_shape,
     if (!decoded_once && cut_nbytes <= max_nbytes)
       break;
     uint64_t thickness = layer_size (stream, tile_shape, place);
+    uint64_t inner = inner_nbytes (stream, place);
     cut = place;
-    cut_nbytes = rd_mul_sat (thickness, inner_nbytes (stream, place));
+    cut_nbytes = rd_mul_sat (thickness, inner);
     if (cut_nbytes <= target_nbytes)
+      break;
+    /* A part of a layer, as thick as fits, repeats less than slabs of one
+     * element do. */
+    if (cut_nbytes > max_nbytes && inner <= max_nbytes)
       break;
     decoded_once = decoded_once && thickness == 1;
   }
@@ -65,6 +70,26 @@ rd_slabs_choose (const struct rd_stream *stream, const uint64_t *tile_shape,
                                                    : max_nbytes / inner;
   slabs->cut = cut;
   slabs->step = rd_max_u64 (step, 1);
+}
+
+enum radio_status
+rd_slabs_plan (const struct rd_stream *stream, struct rd_slabs *slabs,
+               uint64_t *nbytes)
+{
+  const struct radio_context *context = stream->array->store->context;
+  /* Two slabs in a quarter of the memory leave the rest to reading. */
+  uint64_t max_nbytes = context->memory_limit_nbytes / 8;
+  rd_slabs_choose (stream, stream->array->doc->tile_shape,
+                   rd_min_u64 (SLAB_NBYTES, max_nbytes), max_nbytes, slabs);
+
+  /* The thickest slab is the first or second. */
+  size_t cut_axis = stream->order[slabs->cut];
+  *nbytes = rd_mul_sat (inner_nbytes (stream, slabs->cut),
+                        rd_min_u64 (stream->box.size[cut_axis],
+                                    slabs->step));
+  if (*nbytes > SIZE_MAX / 4)
+    return rd_fail_memory (SIZE_MAX);
+  return rd_context_allows (context, 2 * *nbytes, "reading ahead");
 }
 
 /* Set a slab's extent on the axis that is cut: up to the next multiple of
@@ -155,11 +180,9 @@ end_run (struct run *run)
   rd_free (run->rooms[1]);
 }
 
-/* Read a slab with its bytes in the stream's order.  It fits into memory, so
- * its size does not overflow. */
-static enum radio_status
-read_slab (const struct rd_stream *stream, const struct radio_box *slab,
-           void *data, size_t *nbytes)
+enum radio_status
+rd_slab_read (const struct rd_stream *stream, const struct radio_box *slab,
+              void *data, size_t *nbytes)
 {
   RD_SCOPE ("read slab", RD_IN_OPERATION);
   int64_t strides[RADIO_MAX_RANK];
@@ -180,28 +203,15 @@ enum radio_status
 rd_stream_run (const struct rd_stream *stream, rd_stream_fn *take,
                void *user_data)
 {
-  const struct radio_context *context = stream->array->store->context;
   if (radio_box_count (&stream->box) == 0)
     return RADIO_OK;
   struct run run RD_CLEANUP (end_run) = {
-    .pool = context->pool,
+    .pool = stream->array->store->context->pool,
     .taking = { .take = take, .user_data = user_data },
   };
   struct taking *taking = &run.taking;
-  /* Two slabs in a quarter of the memory leave the rest to reading. */
-  uint64_t max_nbytes = context->memory_limit_nbytes / 8;
-  rd_slabs_choose (stream, stream->array->doc->tile_shape,
-                   rd_min_u64 (SLAB_NBYTES, max_nbytes), max_nbytes,
-                   &run.slabs);
-
-  /* The thickest slab is the first or second. */
-  size_t cut_axis = stream->order[run.slabs.cut];
-  uint64_t room = rd_mul_sat (inner_nbytes (stream, run.slabs.cut),
-                              rd_min_u64 (stream->box.size[cut_axis],
-                                          run.slabs.step));
-  if (room > SIZE_MAX / 4)
-    return rd_fail_memory (SIZE_MAX);
-  RD_TRY (rd_context_allows (context, 2 * room, "reading ahead"));
+  uint64_t room;
+  RD_TRY (rd_slabs_plan (stream, &run.slabs, &room));
   run.rooms[0] = rd_malloc (room);
   run.rooms[1] = rd_malloc (room);
   if (run.rooms[0] == NULL || run.rooms[1] == NULL)
@@ -212,7 +222,7 @@ rd_stream_run (const struct rd_stream *stream, rd_stream_fn *take,
   rd_slabs_first (stream, &run.slabs, &slab);
   do {
     size_t nbytes;
-    RD_TRY (read_slab (stream, &slab, run.rooms[turn], &nbytes));
+    RD_TRY (rd_slab_read (stream, &slab, run.rooms[turn], &nbytes));
     RD_TRY (wait_taken (&run));
     taking->job = (struct rd_job) {
       .run = take_slab, .n = 1, .site = stream->site,

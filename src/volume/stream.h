@@ -47,11 +47,24 @@ void rd_slabs_choose (const struct rd_stream *stream,
                       const uint64_t *tile_shape, uint64_t target_nbytes,
                       uint64_t max_nbytes, struct rd_slabs *slabs);
 
+/* The same within the memory limit of the array's context; nbytes is the size
+ * of the largest slab.  RADIO_ERROR_LIMIT if two do not fit.  The box must not
+ * be empty. */
+enum radio_status rd_slabs_plan (const struct rd_stream *stream,
+                                 struct rd_slabs *slabs, uint64_t *nbytes)
+  RADIO_USE_RESULT;
+
 /* The first slab of a stream's box, which must not be empty, and the next
  * one; false after the last. */
 void rd_slabs_first (const struct rd_stream *stream,
                      const struct rd_slabs *slabs, struct radio_box *slab);
 bool rd_slabs_next (const struct rd_stream *stream,
                     const struct rd_slabs *slabs, struct radio_box *slab);
+
+/* Reads a slab with its bytes in the stream's order; nbytes is set to their
+ * number. */
+enum radio_status rd_slab_read (const struct rd_stream *stream,
+                                const struct radio_box *slab, void *data,
+                                size_t *nbytes) RADIO_USE_RESULT;
 
 #endif /* RD_STREAM_H */

@@ -145,6 +145,8 @@ rd_volume_fill_info (struct radio_volume *volume)
     .header = meta->has_nifti ? meta->prefix.data : NULL,
     .header_nbytes = meta->has_nifti ? meta->prefix.nbytes : 0,
     .pipeline = "",
+    .derived_pipeline = or_empty (meta->derived_pipeline),
+    .derived_sha256 = or_empty (meta->derived_sha256),
   };
   radio_array_get_info (volume->array, &info->array);
 

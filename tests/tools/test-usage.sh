@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../functions.sh"
 . "$(dirname "$0")/command.sh"
 
-commands="ingest ls info slice roi export stats validate cp rm gc phantom"
+commands="ingest ls info slice roi export stats apply validate cp rm gc phantom"
 commands="$commands profile diff bench"
 subs="profile-ingest profile-full profile-slice profile-roi profile-sweep
 profile-merge profile-show profile-convert profile-recover bench-compare

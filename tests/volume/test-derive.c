@@ -561,6 +561,68 @@ a_failed_allocation_is_reported (void **state)
   radio_context_close (context);
 }
 
+/* The same with the results written. */
+static enum radio_status
+apply_and_ingest (struct radio_volume *volume,
+                  const struct radio_pipeline *pipeline,
+                  struct radio_store *to)
+{
+  struct radio_volume *derived;
+  enum radio_status status = radio_volume_apply (volume, pipeline, &derived);
+  if (status != RADIO_OK)
+    return status;
+  status = radio_ingest_volume (to, derived, "ct/b", NULL, NULL);
+  radio_volume_close (derived);
+  return status;
+}
+
+static void
+a_result_is_visible_once_it_is_whole (void **state)
+{
+  (void) state;
+  struct nifti_spec spec = small_spec ();
+  struct radio_pipeline *pipeline = must_parse ("pad 1 edge | linear 2,1");
+  struct radio_context *context;
+  const struct radio_context_options alone = { .nthreads = 1 };
+  assert_ok (radio_context_open (&alone, &context));
+  const struct radio_store_options options = {
+    .create = true, .context = context,
+  };
+  struct radio_store *store, *to;
+  struct radio_volume *volume, *result;
+  struct radio_volume_info info;
+  assert_ok (radio_store_open ("memory:", &options, &store));
+  must_ingest (store, "ct/a", &spec, NULL);
+  assert_ok (radio_volume_open (store, "ct/a", &volume));
+  for (size_t nth = 1;; nth++) {
+    assert_ok (radio_store_open ("memory:", &options, &to));
+    alloc_fail_nth (nth);
+    enum radio_status status = apply_and_ingest (volume, pipeline, to);
+    bool failed = alloc_fail_end ();
+    enum radio_status opened = radio_volume_open (to, "ct/b", &result);
+    if (status != RADIO_OK)
+      assert_int_equal (status, RADIO_ERROR_MEMORY);
+    if (opened == RADIO_OK) {
+      radio_volume_get_info (result, &info);
+      assert_string_equal (info.derived_pipeline, "pad 1 edge | linear 2,1");
+      assert_int_equal (strlen (info.derived_sha256), 64);
+      assert_int_equal (info.array.shape[0], 7);
+      radio_volume_close (result);
+    } else
+      assert_true (status != RADIO_OK);
+    radio_store_close (to);
+    if (!failed) {
+      assert_ok (status);
+      assert_true (nth > 50);
+      break;
+    }
+  }
+  radio_pipeline_free (pipeline);
+  radio_volume_close (volume);
+  radio_store_close (store);
+  radio_context_close (context);
+}
+
 int
 main (void)
 {
@@ -579,6 +641,7 @@ main (void)
     cmocka_unit_test (a_derived_volume_has_no_tiles_to_validate_or_write),
     cmocka_unit_test (ten_thousand_operations_are_done),
     cmocka_unit_test (a_failed_allocation_is_reported),
+    cmocka_unit_test (a_result_is_visible_once_it_is_whole),
   };
   return cmocka_run_group_tests (tests, enter_folder, leave_folder);
 }

@@ -554,6 +554,8 @@ set_info (const struct derivation *d, struct radio_volume *volume)
   info->source_name = from->source_name;
   info->source_nbytes = from->source_nbytes;
   info->source_sha256 = from->source_sha256;
+  info->derived_pipeline = from->derived_pipeline;
+  info->derived_sha256 = from->derived_sha256;
   info->tiling = from->tiling;
   info->codec = from->codec;
   info->pipeline = volume->pipeline->text;

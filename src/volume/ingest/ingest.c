@@ -56,6 +56,7 @@ struct rd_ingest {
   /* The header as it is stored: the source's, or a stripped copy. */
   struct rd_nifti nifti;
   struct rd_buffer prefix;
+  char *derived_pipeline, *derived_sha256;    /* NULL: was not derived */
 
   struct rd_tiling tiling;
   const char *codec;                  /* the preset's name, or "" */
@@ -104,6 +105,8 @@ rd_ingest_abort (struct rd_ingest *ingest)
   rd_free (ingest->collection);
   rd_free (ingest->path);
   rd_free (ingest->source_name);
+  rd_free (ingest->derived_pipeline);
+  rd_free (ingest->derived_sha256);
   json_object_put (ingest->level_document);
   rd_buffer_free (&ingest->prefix);
   EVP_MD_CTX_free (ingest->sha);
@@ -312,6 +315,8 @@ publish (struct rd_ingest *ingest, bool *is_ours)
     .source_nbytes = ingest->result.source_nbytes,
     .trailing_nbytes = ingest->trailing_nbytes,
     .stripped = ingest->options.strip,
+    .derived_pipeline = ingest->derived_pipeline,
+    .derived_sha256 = ingest->derived_sha256,
     .tiling = ingest->tiling.name,
     .codec = ingest->codec,
     .tile_lengths = &lengths,
@@ -352,44 +357,26 @@ publish (struct rd_ingest *ingest, bool *is_ours)
   return rd_scope_end_with (status);
 }
 
-enum radio_status
-rd_ingest_begin (struct radio_store *store, const char *path,
-                 const struct rd_ingest_image *image,
-                 const struct radio_ingest_options *options,
-                 struct rd_ingest **result)
+/* Copies what describes the image, the header with personal data blanked if the
+ * options say so, and plans the level. */
+static enum radio_status
+describe (struct rd_ingest *ingest, const struct rd_ingest_image *image)
 {
-  struct rd_ingest *ingest RD_CLEANUP (rd_cleanup_ingest)
-    = rd_calloc (1, sizeof *ingest);
-  if (ingest == NULL)
-    return rd_fail_memory (sizeof *ingest);
-  ingest->store = rd_store_ref (store);
-  ingest->nifti = image->nifti;
-  if (options)
-    ingest->options = *options;
-  /* A file's name may be any bytes, but goes into a document. */
-  size_t name_nbytes = 3 * strlen (image->name) + 1;
-  ingest->path = rd_strdup (path);
-  ingest->source_name = rd_malloc (name_nbytes);
-  if (ingest->path == NULL || ingest->source_name == NULL)
-    return rd_fail_memory (strlen (path) + 1 + name_nbytes);
-  rd_utf8_repair (image->name, ingest->source_name);
   struct rd_nifti *nifti = &ingest->nifti;
   struct rd_buffer *prefix = &ingest->prefix;
-  RD_TRY (rd_publish_check_path (store, ingest->path, &ingest->collection,
-                                 &ingest->name));
-  RD_TRY (rd_publish_check_new (store, path, ingest->collection,
-                                ingest->options.existing, &ingest->is_new,
-                                &ingest->result.skipped));
-  /* An attempt that lacked descriptors may have left an empty folder. */
-  if (store->context->ingests.lacked_descriptors)
-    ingest->is_new = false;
-  if (ingest->result.skipped) {
-    *result = NULL;
-    return RADIO_OK;
+  /* A file's name may be any bytes, but goes into a document. */
+  size_t name_nbytes = 3 * strlen (image->name) + 1;
+  *nifti = image->nifti;
+  ingest->source_name = rd_malloc (name_nbytes);
+  if (ingest->source_name == NULL)
+    return rd_fail_memory (name_nbytes);
+  rd_utf8_repair (image->name, ingest->source_name);
+  if (image->derived_pipeline) {
+    ingest->derived_pipeline = rd_strdup (image->derived_pipeline);
+    ingest->derived_sha256 = rd_strdup (image->derived_sha256);
+    if (!ingest->derived_pipeline || !ingest->derived_sha256)
+      return rd_fail_memory (strlen (image->derived_pipeline) + 1);
   }
-
-  /* A copy of the header, with personal data blanked if the options say
-   * so. */
   RD_TRY (rd_buffer_append (prefix, image->prefix.data,
                             image->prefix.nbytes));
   if (ingest->options.strip) {
@@ -402,7 +389,76 @@ rd_ingest_begin (struct radio_store *store, const char *path,
     warn (ingest, "%zu dimensions: stored as an array without OME-Zarr's "
           "metadata, which has at most %d", nifti->rank,
           RD_NIFTI_MAX_OME_RANK);
-  RD_TRY (plan_level (ingest));
+  return plan_level (ingest);
+}
+
+static bool
+same_text (const char *a, const char *b)
+{
+  return a && b && strcmp (a, b) == 0;
+}
+
+/* Finds whether the volume was derived in the same way already.  A damaged one
+ * was not: the check for existing volumes reports it.  The source is not
+ * replaced by its results: the next run would have those as its source. */
+static enum radio_status
+check_derived (struct rd_ingest *ingest, const char *source_level,
+               bool *is_same)
+{
+  struct rd_existing existing RD_EXISTING_SCOPE = { 0 };
+  const struct rd_volume_meta *meta = &existing.meta;
+  RD_TRY (rd_existing_read (ingest->store, ingest->path, &existing));
+  if (existing.is_ours && same_text (meta->level_path, source_level))
+    return rd_fail (RADIO_ERROR_ARGUMENT, "%s: the volume that the pipeline is "
+                    "applied to, or its copy; use another name, collection or "
+                    "store", ingest->path);
+  *is_same = existing.exists && existing.is_ours
+             && same_text (meta->derived_pipeline, ingest->derived_pipeline)
+             && same_text (meta->derived_sha256, ingest->derived_sha256)
+             && same_text (meta->tiling, ingest->tiling.name)
+             && same_text (meta->codec, ingest->codec);
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_ingest_begin (struct radio_store *store, const char *path,
+                 const struct rd_ingest_image *image,
+                 const struct radio_ingest_options *options,
+                 struct rd_ingest **result)
+{
+  struct rd_ingest *ingest RD_CLEANUP (rd_cleanup_ingest)
+    = rd_calloc (1, sizeof *ingest);
+  if (ingest == NULL)
+    return rd_fail_memory (sizeof *ingest);
+  const struct rd_nifti *nifti = &ingest->nifti;
+  bool is_derived = image->derived_pipeline != NULL;
+  bool *skipped = &ingest->result.skipped;
+  ingest->store = rd_store_ref (store);
+  if (options)
+    ingest->options = *options;
+  ingest->path = rd_strdup (path);
+  if (ingest->path == NULL)
+    return rd_fail_memory (strlen (path) + 1);
+  RD_TRY (rd_publish_check_path (store, ingest->path, &ingest->collection,
+                                 &ingest->name));
+  if (is_derived) {
+    RD_TRY (describe (ingest, image));
+    RD_TRY (check_derived (ingest, image->derived_level, skipped));
+  }
+  if (!*skipped)
+    RD_TRY (rd_publish_check_new (store, path, ingest->collection,
+                                  ingest->options.existing, &ingest->is_new,
+                                  skipped));
+  /* An attempt that lacked descriptors may have left an empty folder. */
+  if (store->context->ingests.lacked_descriptors)
+    ingest->is_new = false;
+  if (*skipped) {
+    *result = NULL;
+    return RADIO_OK;
+  }
+
+  if (!is_derived)
+    RD_TRY (describe (ingest, image));
   if (radio_profile_is_on ()) {
     rd_annotate_shapes (nifti->rank, nifti->shape,
                         ingest->tiling.shard_shape,
@@ -581,6 +637,38 @@ ingest_file (struct radio_store *store, const char *file, const char *path,
   return rd_ingest_source (store, &from.source, path, options, result);
 }
 
+/* A file that is ingested. */
+struct file_ingest {
+  struct radio_store *store;
+  const char *file, *path;
+  const struct radio_ingest_options *options;
+  struct radio_ingest_result result;
+};
+
+static enum radio_status
+run_file_ingest (void *data)
+{
+  struct file_ingest *one = data;
+  return ingest_file (one->store, one->file, one->path, one->options,
+                      &one->result);
+}
+
+enum radio_status
+rd_ingest_in_turn (struct radio_context *context,
+                   enum radio_status (*run) (void *data), void *data)
+{
+  enum radio_status status;
+  unsigned most;
+  bool is_again = false;
+  do {
+    RD_TRY (begin_turn (context, is_again, &most));
+    status = run (data);
+    is_again = end_turn (context, most,
+                         status != RADIO_OK && rd_error_lacks_descriptors ());
+  } while (is_again);
+  return status;
+}
+
 enum radio_status
 (radio_ingest) (struct radio_store *store, const char *file, const char *path,
                 const struct radio_ingest_options *options,
@@ -594,19 +682,12 @@ enum radio_status
   RD_SCOPE ("ingest", RD_IN_OPERATION);
   RD_NOTE_NAME ("file", file);
   RD_NOTE_NAME ("volume", path);
-  struct radio_ingest_result full = { 0 };
-  enum radio_status status;
-  unsigned most;
-  bool is_again = false;
-  do {
-    status = begin_turn (store->context, is_again, &most);
-    if (status != RADIO_OK)
-      break;
-    status = ingest_file (store, file, path, options, &full);
-    is_again = end_turn (store->context, most,
-                         status != RADIO_OK && rd_error_lacks_descriptors ());
-  } while (is_again);
+  struct file_ingest one = {
+    .store = store, .file = file, .path = path, .options = options,
+  };
+  enum radio_status status = rd_ingest_in_turn (store->context,
+                                                run_file_ingest, &one);
   if (status == RADIO_OK && result)
-    rd_fill_result (result, result_nbytes, &full, sizeof full);
+    rd_fill_result (result, result_nbytes, &one.result, sizeof one.result);
   return rd_scope_end_with (status);
 }

@@ -15,6 +15,13 @@ struct rd_ingest_image {
                                  file's name, "phantom" */
   struct rd_nifti nifti;
   struct rd_buffer prefix;    /* all bytes before the voxels */
+
+  /* Of an image that a pipeline made: its text, and the SHA-256 of the image
+   * that it was applied to.  A volume that was made by the same, with the same
+   * tiling and codec, is skipped.  Else NULL. */
+  const char *derived_pipeline, *derived_sha256;
+  const char *derived_level;  /* the source's level, which is not replaced by
+                                 this image; NULL: it has none */
 };
 
 struct rd_ingest;
@@ -76,5 +83,12 @@ rd_ingest_source (struct radio_store *store, struct rd_source *source,
                   const char *path,
                   const struct radio_ingest_options *options,
                   struct radio_ingest_result *result) RADIO_USE_RESULT;
+
+/* Runs an ingest, whose status it returns: again, when fewer are in progress,
+ * if the process lacked descriptors.  data is run's. */
+enum radio_status
+rd_ingest_in_turn (struct radio_context *context,
+                   enum radio_status (*run) (void *data), void *data)
+  RADIO_USE_RESULT;
 
 #endif /* RD_INGEST_H */

@@ -1,0 +1,133 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# radio apply from outside: names of the results, volumes that exist, messages,
+# and runs that were killed.
+. "$(dirname "$0")/../functions.sh"
+. "$(dirname "$0")/command.sh"
+
+"$RADIO" phantom -s a.zarr ct/head --size 48,40,32 >/dev/null || exit 99
+"$RADIO" phantom -s a.zarr ct/neck --size 40 --seed 2 >/dev/null || exit 99
+"$RADIO" export -s a.zarr ct/head -o file.nii.gz >/dev/null || exit 99
+cp -r a.zarr same.zarr || exit 99
+
+sha=$("$RADIO" info -s a.zarr ct/head | sed -n 's/^sha256 *//p')
+
+# lists STORE VOLUME...: these are in it, and no others.
+lists () {
+  store=$1
+  shift
+  "$RADIO" ls -s "$store" >"$tmp/listed"
+  printf '%s\n' "$@" | diff - "$tmp/listed"
+}
+
+# fails_with TEXT ARGUMENT...: the only volume fails, with one line and a
+# summary.
+fails_with () {
+  why=$1 status=0
+  shift
+  "$RADIO" apply "$@" >"$tmp/out" 2>"$tmp/err" || status=$?
+  [ "$status" -eq 1 ]
+  says '0 volumes; 1 failed'
+  [ "$(wc -l <"$tmp/err")" -eq 1 ]
+  grep -qF -e "$why" "$tmp/err"
+}
+
+results_are_what_export_applies () {
+  pipeline='reorient LPS | crop 3:40,:,1: | clamp -100,400'
+  runs apply "$pipeline" ct -s a.zarr --to b.zarr
+  says 'ct/head  ' '2 volumes, '
+  lists b.zarr ct/head ct/neck
+  runs export -s a.zarr ct/head --apply "$pipeline" -o want.nii
+  runs export -s b.zarr ct/head -o got.nii
+  cmp want.nii got.nii
+  runs validate -s b.zarr
+  says '2 checked, 0 bad'
+  runs info -s b.zarr ct/head
+  says "derived by   $pipeline"
+  says "from sha256  $sha"
+}
+
+files_have_the_digest_of_their_ingest () {
+  runs apply 'flip x' file.nii.gz --to c.zarr -c flipped --tiling axial
+  lists c.zarr flipped/file
+  runs info -s c.zarr flipped/file
+  says "from sha256  $sha" 'axial, '
+  runs apply 'flip x' ./a.zarr/ct/head --to c.zarr -c flipped --codec none
+  lists c.zarr flipped/file flipped/head
+  runs info -s c.zarr flipped/head
+  says "from sha256  $sha" 'none'
+}
+
+the_same_is_skipped_and_others_are_not () {
+  runs apply 'flip   x' a.zarr/ct/head --to d.zarr
+  runs apply 'flip x' a.zarr/ct/head --to d.zarr
+  says 'ct/head  skipped' '0 volumes; 1 skipped'
+  fails_with 'ct/head: exists already, of another source or pipeline' \
+    'flip y' a.zarr/ct/head --to d.zarr
+  runs apply 'flip y' a.zarr/ct/head --to d.zarr --skip-existing
+  says '0 volumes; 1 skipped'
+  runs apply 'flip y' a.zarr/ct/head --to d.zarr --overwrite --json
+  says '"outcome": "written"'
+  runs apply 'flip y' a.zarr/ct/head --to d.zarr --overwrite --json
+  says '"outcome": "skipped"'
+  runs apply 'flip y' a.zarr/ct/head --to d.zarr --overwrite --codec small
+  says '1 volume, '
+  # Another image of the same name.
+  runs phantom -s e.zarr ct/head --size 48,40,32 --seed 5
+  fails_with 'another source' 'flip y' e.zarr/ct/head --to d.zarr \
+    --codec small
+}
+
+the_source_is_not_replaced () {
+  fails_with 'ct/head: the volume that the pipeline is applied to' \
+    'flip x' ct/head -s same.zarr --overwrite
+  fails_with 'the volume that the pipeline is applied to, or its copy' \
+    'flip x' a.zarr/ct/head --to same.zarr --overwrite
+  diff -r a.zarr same.zarr
+}
+
+mistakes_are_explained () {
+  fails 2 "byte 0, 'flop': unknown operation" apply flop ct -s a.zarr
+  fails 2 'PIPELINE is missing' apply
+  fails 2 'VOLUME is missing' apply 'flip x'
+  fails 1 'none' apply 'flip x' none -s a.zarr
+  fails_with 'operation 1 of the pipeline, crop: x: ' \
+    'crop 900:,:,:' ct/head -s a.zarr -c cropped
+  fails 1 "both map to x/head" \
+    apply 'flip x' ct/head -s a.zarr ./same.zarr/ct/head --to f.zarr -c x
+  [ ! -e f.zarr ]
+}
+
+killed_runs_are_resumed () {
+  for i in 1 2 3 4 5 6; do
+    "$RADIO" phantom -s many.zarr ct/v$i --size 64 --seed $i >/dev/null
+  done
+  pipeline='pad 3 reflect | znorm'
+  "$RADIO" apply "$pipeline" ct -s many.zarr --to whole.zarr >"$tmp/out"
+  for delay in 0.01 0.02 0.03 0.05 0.08 0.12; do
+    "$RADIO" apply "$pipeline" ct -s many.zarr --to killed.zarr \
+      >"$tmp/out" 2>&1 &
+    sleep "$delay"
+    kill -KILL $! 2>/dev/null || :
+    wait $! 2>/dev/null || :
+    [ ! -e killed.zarr/zarr.json ] || runs validate -s killed.zarr
+  done
+  runs apply "$pipeline" ct -s many.zarr --to killed.zarr
+  runs gc -s killed.zarr
+  runs apply "$pipeline" ct -s many.zarr --to killed.zarr
+  says '0 volumes; 6 skipped'
+  for i in 1 2 3 4 5 6; do
+    [ "$(ls -d killed.zarr/ct/v$i/0-* | wc -l)" -eq 1 ]
+    "$RADIO" export -s whole.zarr ct/v$i -o want$i.nii >/dev/null
+    "$RADIO" export -s killed.zarr ct/v$i -o got$i.nii >/dev/null
+    cmp want$i.nii got$i.nii
+  done
+}
+
+check results_are_what_export_applies
+check files_have_the_digest_of_their_ingest
+check the_same_is_skipped_and_others_are_not
+check the_source_is_not_replaced
+check mistakes_are_explained
+check killed_runs_are_resumed
+plan
