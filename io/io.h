@@ -75,6 +75,10 @@ struct rd_io_get {
   uint64_t object_nbytes;
   uint64_t version;
 
+  /* The caller can read the whole object instead of the range: a server that
+   * says twice that it has no ranges is believed. */
+  bool may_be_whole;
+
   /* Set before done is called: it failed since the object is not the one that
    * the caller, or the first response for the held file, said.  That one may
    * have been wrong, too: let go of the file, and begin with the index. */

@@ -106,14 +106,17 @@ rd_http_read_check (struct rd_http_task *task, size_t *nbytes)
       break;
     if (!response->has_nbytes) {
       /* Some servers never do; only a range has it in another header. */
-      task->is_believed = !task->range[0] || task->method == RD_HTTP_HEAD;
+      task->is_believed = !task->range[0] || task->method == RD_HTTP_HEAD
+                          || (get->may_be_whole && task->nattempts > 1);
       return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: the server does not send "
                       "the object's size", name);
     }
     RD_TRY (rd_range_resolve (read->io, get, response->nbytes, &span));
-    if (task->method != RD_HTTP_HEAD && span.nbytes < response->nbytes)
+    if (task->method != RD_HTTP_HEAD && span.nbytes < response->nbytes) {
+      task->is_believed = get->may_be_whole && task->nattempts > 1;
       return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: the server does not "
                       "support range requests", name);
+    }
     RD_TRY (check_object (read, response->nbytes));
   }
   *nbytes = (size_t) span.nbytes;

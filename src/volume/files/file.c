@@ -32,6 +32,7 @@ struct place {
   /* Of the file that is read, as the first response said; 0: unknown. */
   uint64_t object_nbytes, version;
   struct rd_buffer whole;     /* all of it, if it is small; else empty */
+  bool has_no_ranges;         /* the server said so */
 };
 
 static void
@@ -84,9 +85,10 @@ read_range (struct rd_input_source *source, const char *file, uint64_t offset,
   struct rd_io_get get = {
     .key = key, .range = RD_RANGE_SPAN, .offset = offset, .nbytes = nbytes,
     .into = &bytes, .object_nbytes = place->object_nbytes,
-    .version = place->version,
+    .version = place->version, .may_be_whole = true,
   };
   enum radio_status status = rd_io_read (io, &get);
+  place->has_no_ranges = status == RADIO_ERROR_UNSUPPORTED;
   if (status == RADIO_ERROR_NOT_FOUND && place->remote) {
     RD_TRY (read_whole (place, file, key));
     status = rd_io_read (io, &get);
@@ -124,18 +126,6 @@ begin_whole (struct radio_context *context, struct place *place)
   return RADIO_OK;
 }
 
-/* Returns RADIO_ERROR_UNSUPPORTED if ranges of the file cannot be had; asks
- * again, since a header that is not supported has the same status. */
-static enum radio_status
-try_range (const struct place *place)
-{
-  RD_BUFFER_SCOPE struct rd_buffer bytes = { 0 };
-  struct rd_io_get get = {
-    .key = place->key, .range = RD_RANGE_SPAN, .nbytes = 1, .into = &bytes,
-  };
-  return rd_io_read (place->store->io, &get);
-}
-
 static enum radio_status
 open_remote (struct radio_context *context, struct place *place,
              struct rd_image **image)
@@ -143,12 +133,7 @@ open_remote (struct radio_context *context, struct place *place,
   place->source.read = read_range;
   enum radio_status status = rd_image_open_from (&place->source, place->name,
                                                  image);
-  if (status == RADIO_ERROR_UNSUPPORTED) {
-    struct rd_error error;
-    rd_error_save (&error, status);
-    status = try_range (place);
-    if (status != RADIO_ERROR_UNSUPPORTED)
-      return status == RADIO_OK ? rd_error_raise (&error) : status;
+  if (status == RADIO_ERROR_UNSUPPORTED && place->has_no_ranges) {
     RD_TRY (begin_whole (context, place));
     status = rd_image_open_from (&place->source, place->name, image);
   }
