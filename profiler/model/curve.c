@@ -39,14 +39,22 @@ add_point (struct rd_curve *curve, const struct radio_profile *profile,
   for (size_t i = 0; i < nshares; i++)
     if (shares[i].share.calls > 0)
       times[n++] = shares[i].share.total_ns / shares[i].share.calls;
-  uint64_t nbytes = radio_profile_counter (profile, node,
-                                           rd_count_delivered.name, true);
+  /* The command counts the bytes of operations. */
+  uint64_t nbytes = radio_profile_counter (profile, node, "bytes of input",
+                                           false);
+  uint64_t touched = radio_profile_counter (profile, node, "bytes touched",
+                                            false);
+  if (nbytes == 0)
+    nbytes = radio_profile_counter (profile, node, rd_count_delivered.name,
+                                    true);
+  uint64_t calls = rd_max_u64 (profile->nodes.at[node].calls, 1);
   if (nbytes == 0 || n == 0)
     return;
   qsort (times, n, sizeof *times, compare_values);
   struct rd_curve_point point = {
     .node = node,
-    .nbytes = nbytes / rd_max_u64 (profile->nodes.at[node].calls, 1),
+    .nbytes = nbytes / calls,
+    .touched_nbytes = touched / calls,
     .nruns = n,
     .median_ns = quartile (times, n, 2),
     .low_ns = quartile (times, n, 1),
@@ -62,20 +70,35 @@ add_point (struct rd_curve *curve, const struct radio_profile *profile,
   curve->at[at] = point;
 }
 
-enum radio_status
-rd_profile_curve (const struct radio_profile *profile, struct rd_curve *curve)
+/* Adds the points below a parent, if the fact says so of the recordings. */
+static enum radio_status
+make_curve (const struct radio_profile *profile, const char *operation,
+            size_t parent, struct rd_curve *curve)
 {
   RD_FREE_PLAIN void *memory = NULL;
   curve->n = 0;
 
-  /* 'radio profile sweep' adds this fact to its recordings. */
-  const char *operation = rd_profile_find_fact (profile, "operation");
-  if (operation == NULL || strcmp (operation, "sweep") != 0
+  /* The commands add this fact to their recordings. */
+  const char *fact = rd_profile_find_fact (profile, "operation");
+  if (fact == NULL || strcmp (fact, operation) != 0
       || profile->info.parts != RADIO_PARTS_RUNS)
     return RADIO_OK;
   RD_TRY (rd_new_array (profile->parts.n, sizeof (uint64_t), &memory));
   for (size_t i = 0; i < profile->nodes.n; i++)
-    if (profile->nodes.at[i].parent == RADIO_NO_PARENT)
+    if (profile->nodes.at[i].parent == parent)
       add_point (curve, profile, i, memory);
   return RADIO_OK;
+}
+
+enum radio_status
+rd_profile_curve (const struct radio_profile *profile, struct rd_curve *curve)
+{
+  return make_curve (profile, "sweep", RADIO_NO_PARENT, curve);
+}
+
+enum radio_status
+rd_profile_curve_of (const struct radio_profile *profile, size_t root,
+                     struct rd_curve *curve)
+{
+  return make_curve (profile, "ops", root, curve);
 }

@@ -13,7 +13,8 @@
 /* A size, and times of one read of it over the runs. */
 struct rd_curve_point {
   size_t node;
-  uint64_t nbytes;            /* that a read delivered */
+  uint64_t nbytes;            /* that a read delivered, an operation took */
+  uint64_t touched_nbytes;    /* input and output; 0: not known */
   size_t nruns;
   uint64_t median_ns, low_ns, high_ns;  /* low and high: quartiles */
 };
@@ -29,5 +30,11 @@ struct rd_curve {
 enum radio_status rd_profile_curve (const struct radio_profile *profile,
                                     struct rd_curve *curve)
   RADIO_USE_RESULT;
+
+/* The same for an operation: a root of 'radio bench ops' or 'radio profile
+ * op', each child of which is a size; none, where a profile is of neither. */
+enum radio_status
+rd_profile_curve_of (const struct radio_profile *profile, size_t root,
+                     struct rd_curve *curve) RADIO_USE_RESULT;
 
 #endif /* RD_CURVE_H */
