@@ -205,9 +205,11 @@ place (struct rd_tile_read *tiles, size_t number,
   if (converts)
     counting.amounts[RD_AMOUNT_MORE_BYTES]
       = rd_mul_sat (count, stored->item_nbytes);
-  if (read->maps)
+  if (read->maps) {
     counting.amounts[RD_AMOUNT_OTHER]
       = rd_mul_sat (count, read->map.program->nkernels);
+    rd_row_count (read->map.program, count);
+  }
   return deliver (read, number, box, &part, view);
 }
 

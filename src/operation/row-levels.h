@@ -8,6 +8,7 @@
 #include "src/base/simd.h"
 #include "src/element/rows.h"
 #include "src/element/type.h"
+#include "src/operation/pipeline.h"
 
 enum rd_kernel_kind {
   RD_KERNEL_LINEAR,           /* v * a + b */
@@ -19,6 +20,7 @@ enum rd_kernel_kind {
 struct rd_kernel {
   enum rd_kernel_kind kind;
   double a, b, c;
+  enum rd_operation operation;        /* that it is of, in profiles */
 };
 
 /* The computation of an array's values on the way to the caller. */

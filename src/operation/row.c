@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "profiler/counters.h"
+#include "src/base/checked.h"
 #include "src/base/error.h"
 #include "src/base/text.h"
 #include "src/element/convert.h"
@@ -37,7 +39,43 @@ static struct rd_kernel
 rescale_kernel (double low, double high, double a, double b)
 {
   double factor = high > low ? (b - a) / (high - low) : 0;
-  return (struct rd_kernel) { RD_KERNEL_RESCALE, low, factor, a };
+  return (struct rd_kernel) { RD_KERNEL_RESCALE, low, factor, a, 0 };
+}
+
+static size_t
+make_kernels (const struct rd_step *step,
+              const struct rd_step_statistics *statistics,
+              struct rd_kernel kernels[2])
+{
+  double low = statistics ? statistics->low : step->from_low;
+  double high = statistics ? statistics->high : step->from_high;
+  switch (step->operation) {
+  case RD_OP_LINEAR:
+    kernels[0] = (struct rd_kernel) { RD_KERNEL_LINEAR, step->a, step->b, 0,
+                                      0 };
+    return 1;
+  case RD_OP_CLAMP:
+    kernels[0] = (struct rd_kernel) { RD_KERNEL_CLAMP, step->a, step->b, 0, 0 };
+    return 1;
+  case RD_OP_WINDOW:
+    kernels[0] = (struct rd_kernel) { RD_KERNEL_CLAMP, step->a, step->b, 0, 0 };
+    kernels[1] = rescale_kernel (step->a, step->b, 0, 1);
+    return 2;
+  case RD_OP_RESCALE:
+    kernels[0] = rescale_kernel (low, high, step->a, step->b);
+    return 1;
+  case RD_OP_GAMMA:
+    kernels[0] = (struct rd_kernel) { RD_KERNEL_GAMMA, step->a, 0, 0, 0 };
+    return 1;
+  case RD_OP_ZNORM:
+    kernels[0] = (struct rd_kernel) {
+      RD_KERNEL_RESCALE, statistics->mean,
+      statistics->std > 0 ? 1 / statistics->std : 0, 0, 0
+    };
+    return 1;
+  default:
+    return 0;
+  }
 }
 
 size_t
@@ -45,33 +83,43 @@ rd_row_kernels (const struct rd_step *step,
                 const struct rd_step_statistics *statistics,
                 struct rd_kernel kernels[2])
 {
-  double low = statistics ? statistics->low : step->from_low;
-  double high = statistics ? statistics->high : step->from_high;
-  switch (step->operation) {
-  case RD_OP_LINEAR:
-    kernels[0] = (struct rd_kernel) { RD_KERNEL_LINEAR, step->a, step->b, 0 };
-    return 1;
-  case RD_OP_CLAMP:
-    kernels[0] = (struct rd_kernel) { RD_KERNEL_CLAMP, step->a, step->b, 0 };
-    return 1;
-  case RD_OP_WINDOW:
-    kernels[0] = (struct rd_kernel) { RD_KERNEL_CLAMP, step->a, step->b, 0 };
-    kernels[1] = rescale_kernel (step->a, step->b, 0, 1);
-    return 2;
-  case RD_OP_RESCALE:
-    kernels[0] = rescale_kernel (low, high, step->a, step->b);
-    return 1;
-  case RD_OP_GAMMA:
-    kernels[0] = (struct rd_kernel) { RD_KERNEL_GAMMA, step->a, 0, 0 };
-    return 1;
-  case RD_OP_ZNORM:
-    kernels[0] = (struct rd_kernel) {
-      RD_KERNEL_RESCALE, statistics->mean,
-      statistics->std > 0 ? 1 / statistics->std : 0, 0
-    };
+  size_t n = make_kernels (step, statistics, kernels);
+  for (size_t i = 0; i < n; i++)
+    kernels[i].operation = step->operation;
+  return n;
+}
+
+/* Of a value: comparisons, sums and products, each 1; a power is 1, too. */
+static unsigned
+flop_of (enum rd_kernel_kind kind)
+{
+  switch (kind) {
+  case RD_KERNEL_RESCALE:
+    return 3;
+  case RD_KERNEL_GAMMA:
     return 1;
   default:
-    return 0;
+    return 2;
+  }
+}
+
+void
+rd_row_count (const struct rd_row_program *program, uint64_t n)
+{
+  static const struct radio_counter counters[] = {
+    [RD_OP_LINEAR] = { "flop of linear", "flop" },
+    [RD_OP_CLAMP] = { "flop of clamp", "flop" },
+    [RD_OP_RESCALE] = { "flop of rescale", "flop" },
+    [RD_OP_WINDOW] = { "flop of window", "flop" },
+    [RD_OP_GAMMA] = { "flop of gamma", "flop" },
+    [RD_OP_ZNORM] = { "flop of znorm", "flop" },
+  };
+  static const struct radio_counter others = { "flop of others", "flop" };
+  for (size_t i = 0; radio_profile_is_on () && i < program->nkernels; i++) {
+    const struct rd_kernel *kernel = &program->kernels[i];
+    bool is_known = kernel->operation <= RD_OP_ZNORM;
+    radio_scope_add (is_known ? &counters[kernel->operation] : &others,
+                     rd_mul_sat (n, flop_of (kernel->kind)));
   }
 }
 

@@ -29,6 +29,10 @@ size_t rd_row_kernels (const struct rd_step *step,
                        const struct rd_step_statistics *statistics,
                        struct rd_kernel kernels[2]);
 
+/* Counts the arithmetic operations with n values in the innermost scope: a
+ * counter of the unit "flop" for each operation of pipelines. */
+void rd_row_count (const struct rd_row_program *program, uint64_t n);
+
 /* A program and the type to be delivered. */
 struct rd_row_map {
   const struct rd_row_program *program;

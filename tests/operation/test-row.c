@@ -26,14 +26,18 @@ static const enum radio_dtype from_types[] = {
 };
 #define NTYPES (sizeof from_types / sizeof *from_types)
 
+#define KERNEL(kind, a, b, c) { kind, a, b, c, RD_OP_LINEAR }
+
 static const struct rd_kernel programs[][4] = {
-  { { RD_KERNEL_LINEAR, 1.7, -3.3, 0 } },
-  { { RD_KERNEL_CLAMP, -100, 90.5, 0 } },
-  { { RD_KERNEL_RESCALE, -1000, 1 / 1400.0, 0.25 } },
-  { { RD_KERNEL_GAMMA, 0.75, 0, 0 } },
-  { { RD_KERNEL_CLAMP, -1000, 400, 0 }, { RD_KERNEL_RESCALE, -1000, 0.1, 3 },
-    { RD_KERNEL_LINEAR, -2, 1, 0 }, { RD_KERNEL_CLAMP, -INFINITY, 99, 0 } },
-  { { RD_KERNEL_LINEAR, 0, 0, 0 }, { RD_KERNEL_GAMMA, 2, 0, 0 } },
+  { KERNEL (RD_KERNEL_LINEAR, 1.7, -3.3, 0) },
+  { KERNEL (RD_KERNEL_CLAMP, -100, 90.5, 0) },
+  { KERNEL (RD_KERNEL_RESCALE, -1000, 1 / 1400.0, 0.25) },
+  { KERNEL (RD_KERNEL_GAMMA, 0.75, 0, 0) },
+  { KERNEL (RD_KERNEL_CLAMP, -1000, 400, 0),
+    KERNEL (RD_KERNEL_RESCALE, -1000, 0.1, 3),
+    KERNEL (RD_KERNEL_LINEAR, -2, 1, 0),
+    KERNEL (RD_KERNEL_CLAMP, -INFINITY, 99, 0) },
+  { KERNEL (RD_KERNEL_LINEAR, 0, 0, 0), KERNEL (RD_KERNEL_GAMMA, 2, 0, 0) },
 };
 #define NPROGRAMS (sizeof programs / sizeof *programs)
 

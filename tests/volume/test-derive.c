@@ -214,6 +214,32 @@ a_large_read_goes_by_blocks_with_the_same_bits (void **state)
 }
 
 static void
+operations_are_counted_by_their_formulas (void **state)
+{
+  (void) state;
+  struct nifti_spec spec = small_spec ();
+  struct radio_store *store;
+  struct radio_elements elements;
+  struct radio_volume *volume = must_apply (
+    open_image (&store, &spec, "4,3,2"),
+    "clamp 0,9 | window 4,8 | linear 2,1 | linear 3,1 | rescale 0,1 from 0,3");
+  struct radio_recorder *recorder = tree_begin ();
+  assert_ok (radio_volume_read_alloc (volume, NULL, RADIO_INT16, NULL,
+                                      &elements));
+  radio_free (elements.data);
+  struct radio_profile *profile = tree_end (recorder);
+  assert_int_equal (tree_total (profile, "flop of clamp"), 210 * 2);
+  assert_int_equal (tree_total (profile, "flop of window"), 210 * 5);
+  assert_int_equal (tree_total (profile, "flop of linear"), 210 * 4);
+  assert_int_equal (tree_total (profile, "flop of rescale"), 210 * 3);
+  assert_int_equal (tree_total (profile, "elements operated"), 210 * 6);
+  assert_int_equal (tree_total (profile, "bytes delivered"), 210 * 2);
+  radio_profile_close (profile);
+  radio_volume_close (volume);
+  radio_store_close (store);
+}
+
+static void
 statistics_are_computed_once_and_kept (void **state)
 {
   (void) state;
@@ -631,6 +657,7 @@ main (void)
     cmocka_unit_test (only_the_tiles_that_a_box_needs_are_read),
     cmocka_unit_test (only_the_tiles_that_interpolation_needs_are_read),
     cmocka_unit_test (a_large_read_goes_by_blocks_with_the_same_bits),
+    cmocka_unit_test (operations_are_counted_by_their_formulas),
     cmocka_unit_test (statistics_are_computed_once_and_kept),
     cmocka_unit_test (threads_share_a_derived_volume_and_its_statistics),
     cmocka_unit_test (a_read_can_be_ended_while_it_computes_statistics),
