@@ -33,9 +33,9 @@ rd_report_foreign (const char *operand)
     rd_error ("%s: Zarr version 2, and only version 3 is read; convert it, as "
               "by zarr-python's 'zarr migrate v3'", operand);
   else if (is_nifti && rd_is_url (operand))
-    rd_error ("%.*s: a NIfTI file, not a volume of a store; download it and "
-              "add it by 'radio ingest'", (int) rd_shown_nbytes (operand),
-              operand);
+    rd_error ("%.*s: a NIfTI file, not a volume of a store; it can be read "
+              "where it is, and 'radio ingest' adds a local copy to a store",
+              (int) rd_shown_nbytes (operand), operand);
   else if (is_nifti)
     rd_error ("%s: a NIfTI file, not a volume of a store; add it by 'radio "
               "ingest %s'", operand, operand);
