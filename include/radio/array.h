@@ -75,8 +75,13 @@ struct radio_read_options {
    * server is silent.  0: none but that of each request. */
   uint64_t deadline_ms;
 
+  /* Called once, with user_data, at the end of a read of a volume with a
+   * pipeline if some of the values that it computed are NaN.  Not called by
+   * asynchronous reads.  May be NULL. */
+  radio_warning_fn *warning;
+
   /* Must be zero: later versions may have members here. */
-  uint64_t reserved[8];
+  uint64_t reserved[7];
 };
 
 /* Reads a box into the caller's memory.

@@ -18,8 +18,9 @@ struct radio_export_options {
   /* Write scaled float32 values instead of stored ones (.npy of a volume of
    * real numbers only). */
   bool scaled;
-  /* Called if the file is complete, but its temporary file is left since it
-   * could not be removed; may be NULL. */
+  /* Called if some values that a volume's pipeline computed are NaN, and if the
+   * file is complete, but its temporary file is left since it could not be
+   * removed; may be NULL. */
   radio_warning_fn *warning;
   void *user_data;
 

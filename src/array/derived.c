@@ -2,6 +2,7 @@
 /* Derived arrays: their handles, and the cutting of requests. */
 #include <config.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "profiler/counters.h"
@@ -36,6 +37,7 @@ rd_derived_open (struct rd_derived *derived, struct rd_array_doc *doc,
   const struct radio_array *source = derived->source;
   pthread_mutex_init (&derived->mutex, NULL);
   atomic_init (&derived->is_complete, derived->complete == NULL);
+  atomic_init (&derived->has_nan, false);
   struct rd_derived *owned RD_CLEANUP (rd_cleanup_derived) = derived;
   struct radio_array *array;
   RD_TRY (rd_array_open_doc (source->store, source->path, doc, &array));
@@ -58,6 +60,19 @@ rd_derived_complete (struct rd_derived *derived, struct rd_read_stop *stop)
     atomic_store (&derived->is_complete, true);
   pthread_mutex_unlock (&derived->mutex);
   return status;
+}
+
+void
+rd_derived_warn (const struct radio_array *array, radio_warning_fn *warning,
+                 void *user_data)
+{
+  char line[1024];
+  if (!warning || !array->derived || !atomic_load (&array->derived->has_nan))
+    return;
+  snprintf (line, sizeof line, "%s%s%s: some values are NaN, which operations "
+            "leave as they are", array->store->io->uri,
+            *array->path ? "/" : "", array->path);
+  warning (line, user_data);
 }
 
 void

@@ -37,10 +37,16 @@ struct rd_derived {
   void (*free_data) (void *data);
   pthread_mutex_t mutex;              /* of completing */
   atomic_bool is_complete;
+  atomic_bool has_nan;                /* some value that was computed is NaN */
 };
 
+/* Calls a function, which may be NULL, with one line if a derived array has
+ * computed NaN. */
+void rd_derived_warn (const struct radio_array *array,
+                      radio_warning_fn *warning, void *user_data);
+
 /* Opens the array that derived describes, whose members are set but for the
- * last two; its document is doc.  Both are taken, also on failure. */
+ * last three; its document is doc.  Both are taken, also on failure. */
 enum radio_status rd_derived_open (struct rd_derived *derived,
                                    struct rd_array_doc *doc,
                                    struct radio_array **array)

@@ -39,6 +39,9 @@ struct read {
   struct rd_row_map map;
   struct rd_pieces pieces;            /* the requests, if it is derived */
   bool is_large;                      /* all that is delivered */
+  atomic_bool has_nan;                /* some value that was computed */
+  radio_warning_fn *warning;          /* of it; or NULL */
+  void *user_data;
   struct rd_read_stop stop;           /* if the caller may end it */
   struct rd_admission admissions[MAX_ADMISSIONS];
 };
@@ -311,7 +314,7 @@ cut_requests (struct read *read)
     .from = derived->program.compute, .compute = derived->program.compute,
     .slope = 1, .saturates = derived->program.saturates,
   };
-  const struct rd_row_map map = { &padding, read->dtype };
+  const struct rd_row_map map = { &padding, read->dtype, &read->has_nan };
   struct rd_box_copy delivery = {
     .from_type = derived->source->doc->type,
     .to_dtype = read->dtype,
@@ -321,7 +324,9 @@ cut_requests (struct read *read)
   };
   if (derived->computes) {
     read->maps = true;
-    read->map = (struct rd_row_map) { &derived->program, read->dtype };
+    read->map = (struct rd_row_map) {
+      &derived->program, read->dtype, &read->has_nan,
+    };
     delivery.from_type = rd_type_of (padding.compute);
     delivery.scaled = read->scaled = false;
     delivery.map = rd_row_map_run;
@@ -363,6 +368,9 @@ begin_read (struct read *read, struct radio_array *array,
   };
   read->array = array;
   read->maps = false;
+  atomic_init (&read->has_nan, false);
+  read->warning = options ? options->warning : NULL;
+  read->user_data = options ? options->user_data : NULL;
   read->pieces = (struct rd_pieces) { 0 };
   read->dtype = dtype == RADIO_STORED ? stored->dtype : dtype;
   read->scaled = scaling != NULL;
@@ -411,6 +419,11 @@ end_read (struct read *read, enum radio_status status)
   if (status == RADIO_OK && read->tiles.found_missing)
     status = rd_fetch_check_exists (&read->tiles);
   rd_pieces_free (&read->pieces);
+  if (atomic_load (&read->has_nan)) {
+    atomic_store (&array->derived->has_nan, true);
+    if (status == RADIO_OK)
+      rd_derived_warn (array, read->warning, read->user_data);
+  }
   if (status == RADIO_ERROR_CANCELLED)
     rd_fail (status, "the read was cancelled");
   else if (status == RADIO_ERROR_TIMEOUT)
@@ -630,6 +643,7 @@ rd_array_read_async (struct radio_array *array,
       read->requests[i] = requests[i];
     status = begin_read (&read->read, array, read->requests, n, dtype,
                          scaling, options, false, NULL);
+    read->read.warning = NULL;
   }
   if (status == RADIO_OK && !read->read.tiles.stop) {
     rd_read_stop_init (&read->read.stop, array->store->io, &defaults);

@@ -56,11 +56,12 @@ rd_row_gamma (double v, double exponent)
     }                                                                   \
   }                                                                     \
                                                                         \
-  static void                                                           \
+  static bool                                                           \
   run_rows_##bits (const struct rd_row_program *program,                \
                    const struct rd_rows *rows)                          \
   {                                                                     \
     T values[BLOCK];                                                    \
+    int nan = 0;                                                        \
     for (size_t row = 0; row < rows->nrows; row++) {                    \
       const unsigned char *from                                         \
         = rows->from + (int64_t) row * rows->from_step;                 \
@@ -70,9 +71,11 @@ rd_row_gamma (double v, double exponent)
         memcpy (values, from + i * sizeof (T), n * sizeof (T));         \
         for (size_t k = 0; k < program->nkernels; k++)                  \
           run_kernel_##bits (&program->kernels[k], values, n);          \
+        LOOP ({ nan |= values[j] != values[j]; });                      \
         memcpy (to + i * sizeof (T), values, n * sizeof (T));           \
       }                                                                 \
     }                                                                   \
+    return nan != 0;                                                    \
   }
 
 DEFINE_RUN (float, 32)

@@ -34,8 +34,8 @@ struct rd_row_program {
 };
 
 /* Runs all kernels over rows of values of one type, contiguous on both sides,
- * which are the same or do not overlap. */
-typedef void rd_row_run_fn (const struct rd_row_program *program,
+ * which are the same or do not overlap.  Returns true if some result is NaN. */
+typedef bool rd_row_run_fn (const struct rd_row_program *program,
                             const struct rd_rows *rows);
 
 /* Makes n values to compute with of stored elements. */

@@ -21,6 +21,9 @@
 typedef float vector_f32 __attribute__ ((__vector_size__ (VECTOR_NBYTES)));
 typedef double vector_f64 __attribute__ ((__vector_size__ (VECTOR_NBYTES)));
 
+typedef int32_t mask_32 __attribute__ ((__vector_size__ (VECTOR_NBYTES)));
+typedef int64_t mask_64 __attribute__ ((__vector_size__ (VECTOR_NBYTES)));
+
 #define HELPER static inline TARGET __attribute__ ((__always_inline__))
 
 /* The rows of the default tiles are one strip of float32. */
@@ -43,6 +46,7 @@ typedef double vector_f64 __attribute__ ((__vector_size__ (VECTOR_NBYTES)));
 #define LOAD(k) memcpy (&v[k], from + k * sizeof v[k], sizeof v[k]);
 #define STORE(k) memcpy (to + k * sizeof v[k], &v[k], sizeof v[k]);
 #define STREAM_ONE(k) STREAM (to + k * sizeof v[k], v[k]);
+#define NOTE_NAN(k) *nan |= v[k] != v[k];
 #define SCALE(k) v[k] = v[k] * a + b;
 #define RESCALE(k) v[k] = (v[k] - a) * b + c;
 
@@ -50,7 +54,7 @@ typedef double vector_f64 __attribute__ ((__vector_size__ (VECTOR_NBYTES)));
   HELPER void                                                           \
   run_strip_##bits (const struct rd_row_program *program,               \
                     const unsigned char *from, unsigned char *to,       \
-                    bool streams)                                       \
+                    bool streams, mask_##bits *nan)                     \
   {                                                                     \
     vector_f##bits v[NVECTORS];                                         \
     EACH (LOAD)                                                         \
@@ -80,6 +84,7 @@ typedef double vector_f64 __attribute__ ((__vector_size__ (VECTOR_NBYTES)));
       }                                                                 \
       }                                                                 \
     }                                                                   \
+    EACH (NOTE_NAN)                                                     \
     if (streams) {                                                      \
       EACH (STREAM_ONE)                                                 \
     } else {                                                            \
@@ -87,27 +92,33 @@ typedef double vector_f64 __attribute__ ((__vector_size__ (VECTOR_NBYTES)));
     }                                                                   \
   }                                                                     \
                                                                         \
-  static TARGET void                                                    \
+  static TARGET bool                                                    \
   run_rows_##bits (const struct rd_row_program *program,                \
                    const struct rd_rows *rows)                          \
   {                                                                     \
     const unsigned char *from_row = rows->from;                         \
     unsigned char *to_row = rows->to;                                   \
     size_t nbytes = rows->n * sizeof (T);                               \
+    mask_##bits nan = { 0 };                                            \
+    uint64_t words[sizeof nan / sizeof (uint64_t)], any = 0;            \
     for (size_t row = 0; row < rows->nrows; row++) {                    \
       size_t i = 0;                                                     \
       for (; i + STRIP_NBYTES <= nbytes; i += STRIP_NBYTES)             \
         run_strip_##bits (program, from_row + i, to_row + i,            \
-                          rows->streams);                               \
+                          rows->streams, &nan);                         \
       if (i < nbytes) {                                                 \
         unsigned char rest[STRIP_NBYTES] = { 0 };                       \
         memcpy (rest, from_row + i, nbytes - i);                        \
-        run_strip_##bits (program, rest, rest, false);                  \
+        run_strip_##bits (program, rest, rest, false, &nan);            \
         memcpy (to_row + i, rest, nbytes - i);                          \
       }                                                                 \
       from_row += rows->from_step;                                      \
       to_row += rows->to_step;                                          \
     }                                                                   \
+    memcpy (words, &nan, sizeof words);                                 \
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)           \
+      any |= words[i];                                                  \
+    return any != 0;                                                    \
   }
 
 #define CLAMP_32(k) v[k] = LEAST_F32 (most, MOST_F32 (least, v[k]));

@@ -261,6 +261,15 @@ store_values (const struct rd_row_vectors *vectors,
   return RADIO_OK;
 }
 
+/* Threads do not contend for a flag that is set already. */
+static void
+note_nan (const struct rd_row_map *map, bool is_nan)
+{
+  if (is_nan && map->has_nan
+      && !atomic_load_explicit (map->has_nan, memory_order_relaxed))
+    atomic_store_explicit (map->has_nan, true, memory_order_relaxed);
+}
+
 /* Computes rows by way of buffers; all rows have PIECE elements at most. */
 static enum radio_status
 run_piece (const struct rd_row_vectors *vectors, const struct rd_row_map *map,
@@ -288,13 +297,13 @@ run_piece (const struct rd_row_vectors *vectors, const struct rd_row_map *map,
     now.from_step = (int64_t) (rows->n * nbytes);
   }
   if (map->to == program->compute) {
-    run (program, &now);
+    note_nan (map, run (program, &now));
     return RADIO_OK;
   }
   now.to = values;
   now.to_step = (int64_t) (rows->n * nbytes);
   now.streams = false;
-  run (program, &now);
+  note_nan (map, run (program, &now));
   if (rows->nrows == 1)
     return store_values (vectors, map, values, rows->to, count);
   RD_TRY (store_values (vectors, map, values, result, count));
@@ -312,8 +321,8 @@ rd_row_map_run_by (const struct rd_row_vectors *vectors,
   size_t to_nbytes = radio_dtype_nbytes (map->to);
   if (program->from == program->compute && map->to == program->compute
       && program->slope == 1 && program->inter == 0) {
-    (program->compute == RADIO_FLOAT32 ? vectors->run32 : vectors->run64) (
-      program, rows);
+    note_nan (map, (program->compute == RADIO_FLOAT32
+                    ? vectors->run32 : vectors->run64) (program, rows));
     return RADIO_OK;
   }
   size_t most = rows->n < PIECE ? PIECE / (rows->n + !rows->n) : 1;
@@ -348,6 +357,6 @@ rd_row_value (const struct rd_row_program *program, size_t first,
   const struct rd_rows row = { .from = only, .to = only, .n = 1, .nrows = 1 };
   rest.kernels += first;
   rest.nkernels -= first;
-  (is_float32 ? rd_row_plain.run32 : rd_row_plain.run64) (&rest, &row);
+  (void) (is_float32 ? rd_row_plain.run32 : rd_row_plain.run64) (&rest, &row);
   return is_float32 ? (double) narrow : value;
 }

@@ -9,6 +9,8 @@
 #ifndef RD_ROW_H
 #define RD_ROW_H
 
+#include <stdatomic.h>
+
 #include "src/element/copy.h"
 #include "src/operation/pipeline.h"
 #include "src/operation/row-levels.h"
@@ -37,6 +39,7 @@ void rd_row_count (const struct rd_row_program *program, uint64_t n);
 struct rd_row_map {
   const struct rd_row_program *program;
   enum radio_dtype to;
+  atomic_bool *has_nan;               /* set if some value is NaN; or NULL */
 };
 
 /* RADIO_ERROR_ARGUMENT unless computed values can be delivered as a type: bool,

@@ -7,6 +7,7 @@
 #include <radio/export.h>
 
 #include "profiler/counters.h"
+#include "src/array/derived.h"
 #include "src/array/pool.h"
 #include "src/base/error.h"
 #include "src/base/structs.h"
@@ -182,6 +183,7 @@ write_file (const struct rd_stream *stream, const struct rd_buffer *header,
     .unit_nbytes = stream->array->doc->type.unit_nbytes,
   };
   RD_TRY (rd_stream_run (stream, write_elements, &writing));
+  rd_derived_warn (stream->array, options->warning, options->user_data);
   return rd_output_commit (RD_STEAL (output), options->warning,
                            options->user_data);
 }

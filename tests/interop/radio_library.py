@@ -106,8 +106,8 @@ class ReadOptions(c.Structure):
                 ("scaled", c.c_bool),
                 ("lead", c.c_uint64 * 2),
                 ("cancel", c.c_void_p), ("user_data", c.c_void_p),
-                ("deadline_ms", c.c_uint64),
-                ("reserved", c.c_uint64 * 8)]
+                ("deadline_ms", c.c_uint64), ("warning", c.c_void_p),
+                ("reserved", c.c_uint64 * 7)]
 
 
 class Request(c.Structure):

@@ -17,6 +17,7 @@ struct bench {
   unsigned char from[ROOM], expected[ROOM], got[ROOM];
   struct rd_kernel kernels[8];
   struct rd_row_program program;
+  atomic_bool has_nan;
 };
 
 static const enum radio_dtype from_types[] = {
@@ -84,13 +85,14 @@ static enum radio_status
 run (struct bench *bench, const struct rd_row_vectors *level,
      enum radio_dtype to, size_t n, unsigned char *result)
 {
-  const struct rd_row_map map = { &bench->program, to };
+  const struct rd_row_map map = { &bench->program, to, &bench->has_nan };
   const struct rd_rows rows = {
     .from = bench->from + GUARD, .from_step = MOST * ITEM + GAP,
     .to = result + GUARD + 1, .to_step = MOST * ITEM + GAP, .n = n,
     .nrows = NROWS,
   };
   memset (result, 0xa5, ROOM);
+  atomic_store (&bench->has_nan, false);
   return rd_row_map_run_by (level, &map, &rows);
 }
 
@@ -114,6 +116,7 @@ compare_levels (struct bench *bench, enum radio_dtype to, size_t n)
 {
   enum radio_status expected = run (bench, &rd_row_plain, to, n,
                                     bench->expected);
+  bool has_nan = atomic_load (&bench->has_nan);
   for (size_t i = 0; rd_row_levels[i]; i++) {
     const struct rd_row_vectors *level = rd_row_levels[i];
     if (!rd_simd_is_supported (level->level))
@@ -121,7 +124,8 @@ compare_levels (struct bench *bench, enum radio_dtype to, size_t n)
     enum radio_status status = run (bench, level, to, n, bench->got);
     if (status != expected
         || (status == RADIO_OK
-            && memcmp (bench->got, bench->expected, ROOM) != 0))
+            && (memcmp (bench->got, bench->expected, ROOM) != 0
+                || atomic_load (&bench->has_nan) != has_nan)))
       fail_msg ("%s: %zu of %s to %s, %zu kernels, slope %g: %s instead of %s",
                 rd_simd_name (level->level), n,
                 radio_dtype_name (bench->program.from),
@@ -194,6 +198,7 @@ check_formula (struct bench *bench, enum radio_dtype dtype, size_t number)
   set_program (bench, number, dtype, false, false);
   fill (bench, dtype, number);
   assert_ok (run (bench, &rd_row_plain, dtype, MOST, bench->got));
+  bool has_nan = false;
   for (size_t i = 0; i < MOST; i++) {
     float narrow;
     double wide, got;
@@ -205,10 +210,13 @@ check_formula (struct bench *bench, enum radio_dtype dtype, size_t number)
     memcpy (&narrow, bench->got + GUARD + 1 + i * nbytes, sizeof narrow);
     memcpy (&wide, bench->got + GUARD + 1 + i * nbytes, sizeof wide);
     got = is_float32 ? (double) narrow : wide;
+    has_nan = has_nan || isnan (value);
     if (!(got == value || (isnan (got) && isnan (value))))
       fail_msg ("program %zu, %s: %.17g instead of %.17g", number,
                 radio_dtype_name (dtype), got, value);
   }
+  /* The other rows may have some. */
+  assert_true (!has_nan || atomic_load (&bench->has_nan));
 }
 
 static void
@@ -225,6 +233,35 @@ each_operation_is_its_formula (void **state)
 }
 
 static void
+nan_is_noted_wherever_it_is (void **state)
+{
+  (void) state;
+  float values[MOST], result[MOST];
+  atomic_bool has_nan;
+  struct rd_kernel clamp = { RD_KERNEL_CLAMP, -1, 1, 0, RD_OP_CLAMP };
+  const struct rd_row_program program = {
+    .from = RADIO_FLOAT32, .compute = RADIO_FLOAT32, .slope = 1,
+    .nkernels = 1, .kernels = &clamp,
+  };
+  const struct rd_row_map map = { &program, RADIO_FLOAT32, &has_nan };
+  for (size_t i = 0; rd_row_levels[i]; i++)
+    for (size_t n = 1; n <= MOST; n++)
+      for (size_t at = 0; at <= n; at++) {
+        const struct rd_rows row = {
+          .from = (const unsigned char *) values,
+          .to = (unsigned char *) result, .n = n, .nrows = 1,
+        };
+        for (size_t k = 0; k < n; k++)
+          values[k] = k == at ? NAN : k % 2 ? INFINITY : -3;
+        atomic_init (&has_nan, false);
+        if (!rd_simd_is_supported (rd_row_levels[i]->level))
+          continue;
+        assert_ok (rd_row_map_run_by (rd_row_levels[i], &map, &row));
+        assert_int_equal (atomic_load (&has_nan), at < n);
+      }
+}
+
+static void
 integers_are_rounded_to_even_and_refused_or_saturate (void **state)
 {
   (void) state;
@@ -235,7 +272,7 @@ integers_are_rounded_to_even_and_refused_or_saturate (void **state)
     .from = RADIO_FLOAT32, .compute = RADIO_FLOAT32, .slope = 1,
     .saturates = true,
   };
-  const struct rd_row_map map = { &program, RADIO_UINT8 };
+  const struct rd_row_map map = { &program, RADIO_UINT8, NULL };
   for (size_t i = 0; rd_row_levels[i]; i++) {
     const struct rd_row_vectors *level = rd_row_levels[i];
     uint8_t got[sizeof expected];
@@ -263,6 +300,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (all_levels_have_the_same_bits),
     cmocka_unit_test (each_operation_is_its_formula),
+    cmocka_unit_test (nan_is_noted_wherever_it_is),
     cmocka_unit_test (integers_are_rounded_to_even_and_refused_or_saturate),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

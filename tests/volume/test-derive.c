@@ -309,6 +309,54 @@ threads_share_a_derived_volume_and_its_statistics (void **state)
   radio_store_close (store);
 }
 
+static void
+keep_line (const char *message, void *user_data)
+{
+  struct rd_buffer *lines = user_data;
+  assert_ok (rd_buffer_append (lines, message, strlen (message)));
+  assert_ok (rd_buffer_append (lines, "\n", 1));
+}
+
+static void
+nan_stays_and_is_reported_once (void **state)
+{
+  (void) state;
+  struct nifti_spec spec = small_spec ();
+  struct rd_buffer lines RD_BUFFER_SCOPE = { 0 };
+  struct radio_store *store;
+  float voxels[210];
+  const struct radio_box whole = { .rank = 3, .size = { 5, 6, 7 } };
+  const struct radio_read_options options = {
+    .warning = keep_line, .user_data = &lines,
+  };
+  struct radio_volume *volume = must_apply (
+    open_image (&store, &spec, "4,3,2"), "linear 1e38,0 | linear 1e38,0");
+  assert_ok (radio_volume_read (volume, &whole, RADIO_STORED, voxels,
+                                sizeof voxels, &options));
+  assert_int_equal (lines.nbytes, 0);
+  volume = must_apply (volume, "linear 0,1 | clamp -3,3");
+  static const char expected[]
+    = ": some values are NaN, which operations leave as they are\n";
+  for (size_t i = 0; i < 2; i++) {
+    lines.nbytes = 0;
+    assert_ok (radio_volume_read (volume, &whole, RADIO_STORED, voxels,
+                                  sizeof voxels, &options));
+    assert_ok (rd_buffer_append (&lines, "", 1));
+    const char *line = (const char *) lines.data;
+    assert_non_null (strstr (line, "ct/a"));
+    assert_non_null (strstr (line, expected));
+    assert_ptr_equal (strchr (line, '\n') + 1, line + lines.nbytes - 1);
+  }
+  size_t nnan = 0;
+  for (size_t i = 0; i < 210; i++) {
+    nnan += isnan (voxels[i]);
+    assert_true (isnan (voxels[i]) || voxels[i] == 1);
+  }
+  assert_true (nnan > 0);
+  radio_volume_close (volume);
+  radio_store_close (store);
+}
+
 static bool
 ends_at_fifth_call (void *user_data)
 {
@@ -662,6 +710,7 @@ main (void)
     cmocka_unit_test (threads_share_a_derived_volume_and_its_statistics),
     cmocka_unit_test (a_read_can_be_ended_while_it_computes_statistics),
     cmocka_unit_test (large_padding_is_written_in_parts),
+    cmocka_unit_test (nan_stays_and_is_reported_once),
     cmocka_unit_test (a_constant_becomes_the_lower_bound_or_zero),
     cmocka_unit_test (what_an_image_cannot_have_is_refused),
     cmocka_unit_test (colours_and_complex_numbers_are_moved_but_not_computed),

@@ -120,7 +120,7 @@ set_fill (const struct derivation *d, double value, struct rd_fill *fill)
     .from = dtype, .compute = rd_row_compute_type (dtype), .slope = slope,
     .inter = inter,
   };
-  const struct rd_row_map map = { &program, RADIO_FLOAT64 };
+  const struct rd_row_map map = { &program, RADIO_FLOAT64, NULL };
   const struct rd_rows one = {
     .from = fill->stored, .to = (unsigned char *) &fill->value, .n = 1,
     .nrows = 1,
