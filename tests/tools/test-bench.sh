@@ -93,6 +93,14 @@ a_volume_is_measured_where_it_is () {
   "$RADIO" ls -s s.zarr | cmp - before
 }
 
+reads_have_the_pipeline_that_is_applied () {
+  bench -s s.zarr one --rows full,axial,open,loader \
+    --apply 'crop 0:20,0:10,0:8 |  clamp 0,9'
+  json 'j["pipeline"] == "crop :20,:10,:8 | clamp 0,9"'
+  json '{r["row"]: r["nbytes"] for r in j["layouts"][0]["rows"]}
+        == {"full": 6400, "axial": 800, "open": 0, "loader": 6400}'
+}
+
 the_loader_reads_the_volumes_of_the_collection () {
   # One is a quarter of the other, so both are in the sum, barring chance.
   bench -s s.zarr one --rows loader --runs 40
@@ -303,7 +311,7 @@ for name in an_image_is_measured_in_every_layout \
     every_row_has_times_that_are_summed_up_right \
     rows_that_do_not_fit_are_reported_as_omitted \
     bytes_delivered_are_those_of_the_rows no_row_is_faster_than_no_time \
-    a_volume_is_measured_where_it_is \
+    a_volume_is_measured_where_it_is reads_have_the_pipeline_that_is_applied \
     the_loader_reads_the_volumes_of_the_collection each_destination_is_one \
     threads_and_volumes_are_measured_beside_each_other; do
   check_json "$name"

@@ -84,6 +84,10 @@ planes_boxes_and_volumes_have_their_bytes () {
   done
   runs profile roi -s s.zarr ct/one --size 5,6,7 --runs 2 --json -o e.json
   json 'j["time"]["nbytes"] == 5 * 6 * 7 * 2 and j["box"] == "5 x 6 x 7"'
+  runs profile full -s s.zarr ct/one --runs 2 --json -o piped.json \
+    --apply 'crop 0:20,:,: | znorm'
+  json 'j["time"]["nbytes"] == 20 * 96 ** 2 * 4 and j["dtype"] == "float32"
+        and j["pipeline"] == "crop :20,:,: | znorm"'
   runs profile full -s s.zarr ct/one --runs 2 --json -o f.json
   json 'j["time"]["nbytes"] == 96 ** 3 * 2'
 }

@@ -142,6 +142,7 @@ static const struct rd_option options[] = {
   { RD_OPTION_SEED, "seed", "N", "seed of the random places (default: 0)" },
   { RD_OPTION_PHANTOM, "phantom", "N|X,Y,Z",
     "without IMAGE: the size of the phantom (default: 256)" },
+  RD_APPLY_OPTION,
   { RD_OPTION_JSON, "json", NULL,
     "print all figures, and each time, as a JSON object" },
   { RD_OPTION_THREAD_COUNTS, "threads", "LIST",

@@ -406,12 +406,15 @@ open_reader (const struct rd_layout *layout, uint64_t state,
 {
   const struct rd_subject *subject = &layout->subject;
   struct rd_args args = subject->args;
+  struct radio_volume_info info;
   args.nthreads = 1;
+  args.pipeline = NULL;
   int failed = rd_target_open (&args, rd_target_operand (&subject->target),
                                false, &reader->target);
   if (failed)
     return failed;
-  choose_places (&subject->info.array, state, reader);
+  radio_volume_get_info (reader->target.volume, &info);
+  choose_places (&info.array, state, reader);
   reader->buffer = malloc ((size_t) reader->buffer_nbytes);
   if (reader->buffer == NULL)
     return rd_error_memory ();

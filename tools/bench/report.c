@@ -350,6 +350,9 @@ rd_bench_print_json (const struct rd_bench *bench,
   rd_json_set_u64 (object, "rounds", bench->nrounds);
   rd_json_set_u64 (object, "warmup", bench->nwarm);
   rd_json_set_u64 (object, "seed", bench->seed);
+  if (bench->args->pipeline)
+    rd_json_set_text (object, "pipeline",
+                      radio_pipeline_text (bench->args->pipeline));
   struct json_object *rates = json_object_new_object ();
   rd_json_set_double (rates, "copy_one", limits->copy_one);
   rd_json_set_double (rates, "copy_all", limits->copy_all);

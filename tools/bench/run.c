@@ -140,6 +140,23 @@ do_scroll (struct run *run, struct outcome *outcome)
   return failed;
 }
 
+/* Opens a volume of the subject's store, with the pipeline if there is one. */
+static int
+open_volume (const struct rd_subject *subject, const char *path,
+             struct radio_volume **volume)
+{
+  const struct radio_pipeline *pipeline = subject->args.pipeline;
+  struct radio_volume *derived = NULL;
+  enum radio_status status = radio_volume_open (subject->target.store, path,
+                                                volume);
+  if (status == RADIO_OK && pipeline) {
+    status = radio_volume_apply (*volume, pipeline, &derived);
+    radio_volume_close (*volume);
+    *volume = derived;
+  }
+  return status == RADIO_OK ? RD_EXIT_OK : rd_error_library (path);
+}
+
 /* Opens one of the collection's volumes and reads all of it. */
 static int
 do_loader (struct run *run, struct outcome *outcome)
@@ -150,13 +167,13 @@ do_loader (struct run *run, struct outcome *outcome)
   struct radio_volume_info info;
   struct radio_box box;
   double start = rd_clock_s ();
-  if (radio_volume_open (layout->subject.target.store, layout->paths[i],
-                         &volume) != RADIO_OK)
-    return rd_error_library (layout->paths[i]);
+  int failed = open_volume (&layout->subject, layout->paths[i], &volume);
+  if (failed)
+    return failed;
   radio_volume_get_info (volume, &info);
   whole_box (&info.array, &box);
   outcome->nbytes = rd_raw_nbytes (&info.array);
-  int failed = read_box (run, volume, &box, outcome->nbytes);
+  failed = read_box (run, volume, &box, outcome->nbytes);
   radio_volume_close (volume);
   outcome->seconds = rd_clock_s () - start;
   return failed;
@@ -174,11 +191,10 @@ do_open (struct run *run, struct outcome *outcome)
   bool reads = run->row->kind == RD_ROW_FIRST;
   uint64_t nbytes, count = count_planes (run, &nbytes);
   uint64_t index = rd_random_below (&run->random, count);
-  int failed = RD_EXIT_OK;
   double start = rd_clock_s ();
-  if (radio_volume_open (subject->target.store, subject->target.path,
-                         &volume) != RADIO_OK)
-    return rd_error_library (subject->target.name);
+  int failed = open_volume (subject, subject->target.path, &volume);
+  if (failed)
+    return failed;
   if (reads)
     failed = read_plane (run, volume, index, nbytes);
   radio_volume_close (volume);

@@ -158,6 +158,9 @@ rd_measure_describe (struct rd_measure *measure,
   int failed = RD_EXIT_OK;
   for (size_t i = 0; i < sizeof list / sizeof list[0] && !failed; i++)
     failed = rd_conditions_add (c, list[i].key, list[i].value, list[i].kind);
+  if (!failed && *info->pipeline)
+    failed = rd_conditions_add (c, "pipeline", info->pipeline,
+                                RADIO_TEXT_PLAIN);
   if (!failed && subjects->n > 1)
     failed = rd_conditions_add_u64 (c, "volumes", subjects->n);
   if (!failed)
