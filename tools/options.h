@@ -317,6 +317,7 @@ extern const struct rd_command rd_profile_recover;
 extern const struct rd_command rd_profile_full;
 extern const struct rd_command rd_profile_ingest;
 extern const struct rd_command rd_profile_merge;
+extern const struct rd_command rd_profile_op;
 extern const struct rd_command rd_profile_roi;
 extern const struct rd_command rd_profile_show;
 extern const struct rd_command rd_profile_slice;

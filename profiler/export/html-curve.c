@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The curve of a sweep in the page: two small pictures, of time and of rate
  * by size, and their numbers as a table; and those of operations: a picture of
- * the rate of each, with the sizes at which it leaves the caches.  Drawn here once, so that it needs
- * no script; the views below it have everything else.  The page's policy
- * allows no style in attributes, so the pictures take the colour of text. */
+ * the rate of each, with the sizes at which it leaves the caches.  Drawn here
+ * once, so that it needs no script; the views below it have everything else.
+ * The page's policy allows no style in attributes, so the pictures take the
+ * colour of text. */
 #include <config.h>
 
 #include <math.h>
@@ -249,8 +250,8 @@ write_rows (struct rd_writer *writer, const struct radio_profile *profile,
   }
 }
 
-/* Finds the next root that has a curve, from i on; without one curve->n is
- * 0. */
+/* Finds the next root that has a curve of several sizes, from i on; without one
+ * curve->n is 0. */
 static enum radio_status
 find_operation (const struct radio_profile *profile, size_t *i,
                 struct rd_curve *curve)
@@ -260,9 +261,10 @@ find_operation (const struct radio_profile *profile, size_t *i,
     if (profile->nodes.at[*i].parent != RADIO_NO_PARENT)
       continue;
     RD_TRY (rd_profile_curve_of (profile, *i, curve));
-    if (curve->n > 0)
-      break;
+    if (curve->n > 1)
+      return RADIO_OK;
   }
+  curve->n = 0;
   return RADIO_OK;
 }
 
@@ -277,8 +279,8 @@ write_operations (struct rd_writer *writer,
   if (curve.n == 0)
     return RADIO_OK;
   rd_write_text (writer, "<section id=\"curve\" "
-                         "aria-label=\"Rate by size\"><details open><summary><b>Rate of input by size"
-                         "</b></summary>\n");
+                         "aria-label=\"Rate by size\"><details open>"
+                         "<summary><b>Rate of input by size</b></summary>\n");
   size_t i = first;
   while (curve.n > 0) {
     struct picture rates = {
@@ -324,8 +326,8 @@ rd_page_write_curve (struct rd_writer *writer,
   };
 
   rd_write_text (writer, "<section id=\"curve\" "
-                         "aria-label=\"Time by size\"><details open><summary><b>Time by size</b>"
-                         "</summary>\n");
+                         "aria-label=\"Time by size\"><details open>"
+                         "<summary><b>Time by size</b></summary>\n");
   write_picture (writer, &times);
   write_picture (writer, &rates);
   begin_table (writer);

@@ -15,19 +15,16 @@ from conftest import run_radio
 
 PARTS = ["allocate", "fault in", "convert", "operate", "rest"]
 SHORT = ["--rounds=2", "--runs=2", "--warmup=1"]
-MAN = Path(__file__).parents[2] / "docs" / "radio.1"
 
 
 def bench(*arguments):
     return json.loads(run_radio("bench", "ops", "--json", *arguments).stdout)
 
 
-def described_operations():
-    """Returns the operations that the manual has."""
-    text = MAN.read_text(encoding="utf-8").partition("\n.SH PIPELINES")[2]
-    text = text.partition("\n.SH ")[0]
-    return {name.replace("\\-", "-") for name in re.findall(
-        r"^\.TP\n\.B[IR]? (?:\"?)([a-z\\0-9-]+)", text, re.MULTILINE)}
+def known_operations():
+    """Returns the operations that the parser of pipelines names."""
+    error = run_radio("info", "--apply=nosuch", "none.nii", status=2).stderr
+    return set(re.search("use one of (.*)", error)[1].strip().split(", "))
 
 
 @pytest.fixture(scope="module")
@@ -41,8 +38,8 @@ def test_every_operation_is_measured(small):
     assert [r for r in rows if "skipped" in r] == []
     names = {r["operation"] for r in rows if r["kind"] == "volume"}
     # Those that are left out need a second volume.
-    assert described_operations() - names <= {"like"}
-    assert names - described_operations() == {"read"}
+    assert known_operations() - names <= {"like"}
+    assert names - known_operations() == {"read"}
     assert {(r["operation"], r["size"]) for r in rows
             if r["kind"] == "plane"} == {
                 (name, size) for name in ("read", "scale")
@@ -172,3 +169,32 @@ def test_an_operation_that_a_size_cannot_have_is_reported():
 ])
 def test_mistakes_are_usage_errors(arguments, message):
     assert message in run_radio("bench", "ops", *arguments, status=2).stderr
+
+
+@pytest.mark.parametrize("name", ["flip", "clamp -5,5 | rot90 xz", "all"])
+def test_a_profile_of_an_operation_has_its_scopes_and_limits(name, tmp_path):
+    data = tmp_path / "op.json"
+    found = json.loads(run_radio(
+        "profile", "op", name, "--size=32", "--runs=2", "--types=int16",
+        "--threads=1", "--json", "-o", data).stdout)
+    roots = [s["name"] for s in found["scopes"] if s["parent"] is None]
+    wanted = [name]
+    if name == "all":
+        wanted = [r["operation"] for r in bench(
+            "--sizes=32", "--rounds=1", "--runs=1")["rows"]
+            if r["kind"] == "volume"][1:]
+    assert roots == ["read", *wanted]
+    assert found["time"]["n"] == 2
+    # Each run allocates, faults in, reads and releases.
+    for i, scope in enumerate(found["scopes"]):
+        if scope["parent"] is None:
+            assert scope["calls"] == 2
+            below, = [s for s in found["scopes"] if s["parent"] == i]
+            assert below["name"] == "32"
+            assert below["counters"]["bytes of input"] == 2 * 2 * 32 ** 3
+    assert sum(s["name"] == "fault in" for s in found["scopes"]) == len(roots)
+    facts = json.loads(data.read_text())["facts"]
+    facts = dict(zip(facts["key"], facts["value"]))
+    assert int(facts["limit memory bytes/s"]) > 0
+    assert facts["pipeline"] == name
+    assert facts["volume"] == "32 x 32 x 32 int16"

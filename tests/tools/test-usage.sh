@@ -9,7 +9,7 @@ commands="ingest ls info slice roi export stats apply validate cp rm gc phantom"
 commands="$commands profile diff bench"
 subs="profile-ingest profile-full profile-slice profile-roi profile-sweep
 profile-merge profile-show profile-convert profile-recover bench-compare
-bench-ops"
+bench-ops profile-op"
 
 # To make them again: for c in COMMANDS; do radio help $c >help/$c.txt; done
 help_is_as_recorded () {

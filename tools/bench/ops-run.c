@@ -139,7 +139,8 @@ rd_ops_run_all (struct rd_ops *ops)
     uint64_t branch = radio_scope_begin_if_on (&one->sites[1]);
     failed = rd_op_run (ops, one, &parts, &one->faults);
     if (radio_profile_is_on ()) {
-      radio_scope_text ("pipeline", one->text, RADIO_TEXT_PLAIN);
+      if (*one->text)
+        radio_scope_text ("pipeline", one->text, RADIO_TEXT_PLAIN);
       radio_scope_add (&input, one->source->nbytes);
       radio_scope_add (&touched, one->source->nbytes + one->output_nbytes);
     }

@@ -350,7 +350,7 @@ is_chosen (const struct rd_ops *ops, const char *name)
 static int
 open_sources (struct rd_ops *ops)
 {
-  size_t nplanes = is_chosen (ops, SCALE_NAME)
+  size_t nplanes = !ops->only_volumes && is_chosen (ops, SCALE_NAME)
     ? sizeof plane_sizes / sizeof *plane_sizes : 0;
   bool has_cubes = ops->nchosen != 1 || nplanes == 0;
   ops->sources = calloc (ops->threads.n * (ops->ndtypes * ops->nsizes

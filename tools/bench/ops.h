@@ -77,6 +77,7 @@ struct rd_ops {
   enum radio_dtype dtypes[RD_OPS_MAX_TYPES];
   size_t ndtypes;
   struct rd_counts threads;
+  bool only_volumes;          /* measure no planes */
   struct rd_destination destination;
   uint64_t nrounds, nruns, nwarm;     /* nruns 0: by the clock */
 

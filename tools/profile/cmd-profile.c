@@ -358,6 +358,7 @@ static const struct rd_command *const subs[] = {
   &rd_profile_slice,
   &rd_profile_roi,
   &rd_profile_sweep,
+  &rd_profile_op,
   &rd_profile_merge,
   &rd_profile_show,
   &rd_profile_convert,
@@ -380,7 +381,7 @@ run_profile (struct rd_args *args)
       return args->status;
   if (id == 0)
     rd_usage_error (args, "no command given: ingest, full, slice, roi, "
-                    "sweep, merge, show, convert, recover, or -- PROGRAM");
+                    "sweep, op, merge, show, convert, recover, or -- PROGRAM");
   return args->status;
 }
 
