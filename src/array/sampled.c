@@ -65,6 +65,9 @@ struct sampling {
   const struct radio_box *box;
   struct rd_sampled_block block;      /* of one place of the other axes */
   struct rd_weights weights[3];
+  struct rd_gather_block gathered;
+  bool is_outside;
+  uint64_t first[3], n[3];            /* outputs along the sampled axes */
   struct runs runs[RADIO_MAX_RANK];
   size_t order[RADIO_MAX_RANK];       /* of the axes in memory: those that are
                                          sampled last */
@@ -94,11 +97,38 @@ sampled_axis (const struct rd_sampled *sampled, size_t axis)
   return i;
 }
 
+/* Finds the elements that a gathered box depends on, as a box of the source;
+ * false if there are none. */
+static bool
+gathered_box (const struct rd_sampled *sampled, const struct radio_box *box,
+              struct radio_box *elements)
+{
+  uint64_t first[3] = { 0 }, n[3] = { 1, 1, 1 }, start[3], size[3];
+  for (size_t k = 0; k < 3; k++)
+    if (sampled->axes[k] < box->rank) {
+      first[k] = box->start[sampled->axes[k]];
+      n[k] = box->size[sampled->axes[k]];
+    }
+  if (!rd_gather_span (&sampled->gather, first, n, start, size))
+    return false;
+  *elements = *box;
+  for (size_t k = 0; k < 3; k++)
+    if (sampled->axes[k] < box->rank) {
+      elements->start[sampled->axes[k]] = start[k];
+      elements->size[sampled->axes[k]] = size[k];
+    }
+  return true;
+}
+
 /* Returns a bound of the memory that a box takes. */
 static uint64_t
 box_nbytes (const struct rd_sampled *sampled, const struct radio_box *box)
 {
   uint64_t nbytes = sampled->source->doc->type.item_nbytes, more = 0;
+  struct radio_box elements;
+  if (sampled->gathers)
+    return gathered_box (sampled, box, &elements)
+           ? rd_mul_sat (radio_box_count (&elements), nbytes) : 0;
   for (size_t i = 0; i < box->rank; i++) {
     size_t k = sampled_axis (sampled, i);
     uint64_t start, size = box->size[i];
@@ -189,6 +219,51 @@ static const struct rd_sampled_axis no_axis = {
   .source_size = 1, .size = 1, .scale = 1,
 };
 
+/* Lists the axes in their order in memory, and what is used of those that are
+ * not sampled. */
+static enum radio_status
+order_axes (struct sampling *s)
+{
+  const struct rd_sampled *sampled = s->sampled;
+  for (size_t i = 0; i < s->box->rank; i++)
+    if (sampled_axis (sampled, i) == 3) {
+      RD_TRY (add_run (&s->runs[i], s->box->start[i], s->box->size[i]));
+      s->order[s->nothers++] = i;
+    }
+  size_t n = s->nothers;
+  for (size_t k = 0; k < 3; k++)
+    if (sampled->axes[k] < s->box->rank)
+      s->order[n++] = sampled->axes[k];
+  return RADIO_OK;
+}
+
+/* Finds the elements that a gathered box depends on; sets is_outside if there
+ * are none. */
+static enum radio_status
+find_gathered (struct sampling *s)
+{
+  const struct rd_sampled *sampled = s->sampled;
+  struct radio_box elements;
+  RD_TRY (order_axes (s));
+  s->is_outside = !gathered_box (sampled, s->box, &elements);
+  for (size_t k = 0; k < 3; k++) {
+    size_t axis = sampled->axes[k];
+    bool is_none = axis >= s->box->rank;
+    s->first[k] = is_none ? 0 : s->box->start[axis];
+    s->n[k] = is_none ? 1 : s->box->size[axis];
+    s->gathered.size[k] = 1;
+    if (is_none || s->is_outside)
+      continue;
+    s->gathered.start[k] = elements.start[axis];
+    s->gathered.size[k] = elements.size[axis];
+    RD_TRY (add_run (&s->runs[axis], elements.start[axis],
+                     elements.size[axis]));
+  }
+  for (size_t i = 0; i < s->box->rank; i++)
+    place_runs (&s->runs[i]);
+  return RADIO_OK;
+}
+
 /* Finds the elements that the box depends on. */
 static enum radio_status
 find_elements (struct sampling *s)
@@ -197,6 +272,7 @@ find_elements (struct sampling *s)
   const struct radio_box *box = s->box;
   const uint64_t *tile = sampled->source->doc->tile_shape;
   uint64_t count = 1;
+  RD_TRY (order_axes (s));
   for (size_t k = 0; k < 3; k++) {
     size_t axis = sampled->axes[k];
     bool is_none = axis >= box->rank;
@@ -205,18 +281,10 @@ find_elements (struct sampling *s)
                              is_none ? 1 : box->size[axis], &s->weights[k]));
     if (!is_none)
       RD_TRY (list_runs (&s->weights[k], tile[axis], &s->runs[axis]));
+    s->n[k] = s->weights[k].n;
   }
-  for (size_t i = 0; i < box->rank; i++) {
-    if (sampled_axis (sampled, i) == 3) {
-      RD_TRY (add_run (&s->runs[i], box->start[i], box->size[i]));
-      s->order[s->nothers++] = i;
-    }
+  for (size_t i = 0; i < box->rank; i++)
     count = rd_mul_sat (count, s->runs[i].n);
-  }
-  size_t n = s->nothers;
-  for (size_t k = 0; k < 3; k++)
-    if (sampled->axes[k] < box->rank)
-      s->order[n++] = sampled->axes[k];
   for (size_t i = 0; i < box->rank; i++) {
     if (count > MAX_REQUESTS)
       join_runs (&s->runs[i]);
@@ -294,10 +362,10 @@ task_box (const struct sampling *s, uint64_t task, struct radio_box *part,
   const struct rd_sampled *sampled = s->sampled;
   uint64_t band = task % s->nbands;
   task /= s->nbands;
-  *plane = task % s->weights[0].n;
-  uint64_t place = task / s->weights[0].n, number = place;
+  *plane = task % s->n[0];
+  uint64_t place = task / s->n[0], number = place;
   *first = band * s->band;
-  *n = rd_min_u64 (s->band, s->weights[1].n - *first);
+  *n = rd_min_u64 (s->band, s->n[1] - *first);
   *part = *s->box;
   for (size_t i = s->nothers; i-- > 0;) {
     size_t axis = s->order[i];
@@ -322,18 +390,31 @@ run_task (struct rd_job *job, uint64_t task, struct rd_scratch *scratch)
   const struct sampling *s = (const struct sampling *) job;
   struct radio_box part;
   struct rd_sampled_block block = s->block;
+  struct rd_gather_block gathered = s->gathered;
   uint64_t plane, first, n, nbytes = 0;
   RD_TRY (rd_read_stop_check (s->read->stop));
   uint64_t place = task_box (s, task, &part, &plane, &first, &n);
-  block.elements = s->elements + place * s->block_nbytes;
+  if (!s->is_outside)
+    block.elements = s->elements + place * s->block_nbytes;
+  gathered.elements = s->is_outside ? NULL : block.elements;
   size_t item_nbytes = block.type.item_nbytes;
-  size_t work_nbytes = rd_interpolate_nbytes (&block, first, n);
-  size_t row_nbytes = (size_t) s->weights[2].n * item_nbytes;
-  RD_TRY (rd_buffer_reserve (&scratch->tile, work_nbytes));
+  size_t row_nbytes = (size_t) s->n[2] * item_nbytes;
   RD_TRY (rd_buffer_reserve (&scratch->fetched, (size_t) n * row_nbytes));
-  rd_interpolate_rows (&block, plane, first, n, scratch->tile.data,
-                       scratch->fetched.data);
-  struct rd_view view = { .data = scratch->fetched.data };
+  unsigned char *rows = scratch->fetched.data;
+  if (s->sampled->gathers)
+    for (uint64_t i = 0; i < n; i++) {
+      const uint64_t at[3] = {
+        s->first[0] + plane, s->first[1] + first + i, s->first[2]
+      };
+      rd_gather_row (&s->sampled->gather, &gathered, at, s->n[2],
+                     rows + i * row_nbytes);
+    }
+  else {
+    size_t work_nbytes = rd_interpolate_nbytes (&block, first, n);
+    RD_TRY (rd_buffer_reserve (&scratch->tile, work_nbytes));
+    rd_interpolate_rows (&block, plane, first, n, scratch->tile.data, rows);
+  }
+  struct rd_view view = { .data = rows };
   for (size_t k = 1; k < 3; k++)
     if (s->sampled->axes[k] < part.rank)
       view.strides[s->sampled->axes[k]]
@@ -345,8 +426,8 @@ run_task (struct rd_job *job, uint64_t task, struct rd_scratch *scratch)
 static void
 cut_bands (struct sampling *s, uint64_t nplanes)
 {
-  uint64_t nrows = s->weights[1].n;
-  uint64_t row_nbytes = rd_max_u64 (s->block.size[2], s->weights[2].n)
+  uint64_t nrows = s->n[1];
+  uint64_t row_nbytes = rd_max_u64 (s->block.size[2], s->n[2])
                         * s->block.type.item_nbytes;
   /* For one row of outputs there may be some of elements. */
   uint64_t ratio = rd_div_up (s->block.size[1], nrows) + 1;
@@ -371,16 +452,17 @@ sample_box (struct rd_tile_read *read, size_t request,
       .size = { 1, 1, 1 },
     },
   };
-  RD_TRY (find_elements (&s));
-  RD_TRY (read_elements (&s));
+  RD_TRY (sampled->gathers ? find_gathered (&s) : find_elements (&s));
+  if (!s.is_outside)
+    RD_TRY (read_elements (&s));
   s.block_nbytes = doc->type.item_nbytes;
   for (size_t k = 0; k < 3; k++) {
-    if (sampled->axes[k] < box->rank)
+    if (sampled->axes[k] < box->rank && !s.is_outside)
       s.block.size[k] = s.runs[sampled->axes[k]].size;
     s.block_nbytes *= s.block.size[k];
   }
   s.block.weights = s.weights;
-  uint64_t nplanes = s.weights[0].n;
+  uint64_t nplanes = s.n[0];
   for (size_t i = 0; i < s.nothers; i++)
     nplanes *= box->size[s.order[i]];
   cut_bands (&s, nplanes);
@@ -402,6 +484,10 @@ sample_parts (struct rd_tile_read *read, size_t request,
     axis++;
   if (axis == box->rank || box_nbytes (sampled, box) <= limit)
     return sample_box (read, request, box);
+  /* Of turned boxes cubes need the fewest elements. */
+  for (size_t i = axis + 1; i < box->rank && sampled->gathers; i++)
+    if (box->size[i] > box->size[axis])
+      axis = i;
   struct radio_box half = *box;
   half.size[axis] /= 2;
   RD_TRY (sample_parts (read, request, &half));

@@ -7,6 +7,7 @@
 #define RD_SAMPLED_H
 
 #include "src/array/fetch.h"
+#include "src/operation/gather.h"
 #include "src/operation/interpolate.h"
 
 struct rd_sampled {
@@ -16,6 +17,8 @@ struct rd_sampled {
   size_t axes[3];                     /* those that are sampled, the last one
                                          the fastest; the rank: none */
   struct rd_sampled_axis along[3];
+  bool gathers;                       /* not along axes, but by: */
+  struct rd_gather gather;
 };
 
 /* Opens the array that sampled describes; its document is doc.  Both are taken,

@@ -26,6 +26,8 @@ static const char *const examples[RD_NOPERATIONS] = {
   [RD_OP_REORIENT] = "reorient LPS",
   [RD_OP_RESAMPLE] = "resample 1.3",
   [RD_OP_TO] = "to %4",
+  [RD_OP_SMOOTH] = "smooth 1",
+  [RD_OP_AFFINE] = "affine 0.9,-0.3,0,2,0.3,0.9,0,0,0,0,1,0 about centre",
 };
 
 /* Copies an example; false if it does not fit. */

@@ -12,6 +12,7 @@
 #include "src/base/error.h"
 #include "src/base/json.h"
 #include "src/base/reserve.h"
+#include "src/operation/matrix.h"
 #include "src/operation/pipeline.h"
 
 /* Positions and widths are less than this, so that sums of some fit. */
@@ -537,19 +538,30 @@ take_interpolation (struct parser *parser, struct rd_step *step)
 }
 
 /* Parses the words that say how a grid is sampled, in any order. */
-static void
+static enum radio_status
 take_sampling (struct parser *parser, struct rd_step *step)
 {
+  struct word smooth = { parser->at, 0 };
   for (;;) {
+    struct word word = peek_word (parser);
     if (take_interpolation (parser, step))
       continue;
     if (take_if (parser, "centre"))
       step->is_centred = true;
     else if (take_if (parser, "corner"))
       step->is_centred = false;
-    else
-      return;
+    else if (take_if (parser, "smooth")) {
+      step->smooths = true;
+      smooth = word;
+    } else
+      break;
   }
+  if (!step->smooths || step->interpolation == RD_INTERPOLATE_LINEAR
+      || step->interpolation == RD_INTERPOLATE_CUBIC)
+    return RADIO_OK;
+  return fail_word (parser, smooth, "%s takes voxels as they are; smooth with "
+                    "linear or cubic",
+                    rd_interpolation_names[step->interpolation]);
 }
 
 /* The largest spacing in mm; the smallest is its inverse. */
@@ -572,8 +584,7 @@ parse_resample (struct parser *parser, struct rd_step *step)
   RD_TRY (take_triple (parser, step, "a spacing S or X,Y,Z in mm, from 1e-9 "
                        "to 1e9, or : for an axis as it is", true,
                        parse_spacing));
-  take_sampling (parser, step);
-  return RADIO_OK;
+  return take_sampling (parser, step);
 }
 
 static bool
@@ -588,7 +599,77 @@ parse_to (struct parser *parser, struct rd_step *step)
 {
   RD_TRY (take_triple (parser, step, "a shape N or X,Y,Z, from 1, or : for an "
                        "axis as it is", true, parse_length));
-  take_sampling (parser, step);
+  return take_sampling (parser, step);
+}
+
+static enum radio_status
+parse_smooth (struct parser *parser, struct rd_step *step)
+{
+  return take_triple (parser, step, "a standard deviation S or X,Y,Z in mm, "
+                      "from 1e-9 to 1e9, or : for an axis as it is", true,
+                      parse_spacing);
+}
+
+/* Parses how an image is sampled at any places, and what is outside of it. */
+static enum radio_status
+take_placing (struct parser *parser, struct rd_step *step, bool may_turn)
+{
+  for (;;) {
+    struct word word = peek_word (parser);
+    if (take_interpolation (parser, step)) {
+      if (step->interpolation == RD_INTERPOLATE_MAJORITY)
+        return fail_word (parser, word, "expected nearest, linear or cubic");
+      continue;
+    }
+    if (take_if (parser, "by")) {
+      word = take_word (parser);
+      if (!parse_number (parser, word, &step->value))
+        return fail_word (parser, word, "expected the value outside of the "
+                          "image");
+    } else if (may_turn && take_if (parser, "about")) {
+      word = take_word (parser);
+      if (!is_word (word, "centre"))
+        return fail_word (parser, word, "expected centre");
+      step->is_about_centre = true;
+    } else
+      return RADIO_OK;
+  }
+}
+
+/* The largest number of a matrix. */
+#define MAX_ENTRY 1e9
+
+static enum radio_status
+parse_affine (struct parser *parser, struct rd_step *step)
+{
+  struct word rest = take_word (parser), whole = rest;
+  if (whole.nbytes == 0 || count_char (whole, ',') != 11)
+    return fail_word (parser, whole, "expected 12 numbers, the rows of a "
+                      "matrix of 3 x 4");
+  for (int i = 0; i < 12; i++) {
+    struct word part = split (&rest, ',');
+    double *entry = &step->matrix[i / 4][i % 4];
+    if (!parse_number (parser, part, entry) || fabs (*entry) > MAX_ENTRY)
+      return fail_word (parser, part.nbytes ? part : whole, "expected a number "
+                        "from -1e9 to 1e9");
+  }
+  if (!rd_matrix_invert (step->matrix, NULL))
+    return fail_word (parser, whole, "the matrix is singular");
+  return take_placing (parser, step, true);
+}
+
+static enum radio_status
+parse_like (struct parser *parser, struct rd_step *step)
+{
+  struct word word = take_word (parser);
+  if (word.nbytes == 0)
+    return fail_word (parser, word, "expected the name of a volume");
+  RD_TRY (take_placing (parser, step, false));
+  step->name = rd_malloc (word.nbytes + 1);
+  if (!step->name)
+    return rd_fail_memory (word.nbytes + 1);
+  memcpy (step->name, word.at, word.nbytes);
+  step->name[word.nbytes] = '\0';
   return RADIO_OK;
 }
 
@@ -611,6 +692,9 @@ static const struct {
   [RD_OP_REORIENT] = { "reorient", parse_reorient },
   [RD_OP_RESAMPLE] = { "resample", parse_resample },
   [RD_OP_TO] = { "to", parse_to },
+  [RD_OP_SMOOTH] = { "smooth", parse_smooth },
+  [RD_OP_AFFINE] = { "affine", parse_affine },
+  [RD_OP_LIKE] = { "like", parse_like },
 };
 
 const char *
@@ -629,7 +713,7 @@ const struct rd_window_preset rd_window_presets[RD_NWINDOW_PRESETS] = {
 static enum radio_status
 fail_operation (const struct parser *parser, struct word word)
 {
-  char list[256] = "";
+  char list[320] = "";
   for (size_t i = 0; i < RD_NOPERATIONS; i++) {
     size_t used = strlen (list);
     snprintf (list + used, sizeof list - used, "%s%s", i ? ", " : "",
@@ -637,6 +721,26 @@ fail_operation (const struct parser *parser, struct word word)
   }
   return fail_word (parser, word, "%s; use one of %s", word.nbytes
                     ? "unknown operation" : "an operation is missing", list);
+}
+
+enum radio_status
+rd_steps_copy (const struct rd_step *steps, size_t n, struct rd_step *copy)
+{
+  for (size_t i = 0; i < n; i++) {
+    copy[i] = steps[i];
+    copy[i].name = NULL;
+    if (steps[i].name && !(copy[i].name = rd_strdup (steps[i].name)))
+      return rd_fail_memory (strlen (steps[i].name) + 1);
+  }
+  return RADIO_OK;
+}
+
+void
+rd_steps_free (struct rd_step *steps, size_t n)
+{
+  for (size_t i = 0; steps && i < n; i++)
+    rd_free (steps[i].name);
+  rd_free (steps);
 }
 
 static enum radio_status
@@ -669,7 +773,7 @@ parse_step (struct parser *parser)
 static void
 free_steps (struct parser *parser)
 {
-  rd_free (parser->steps);
+  rd_steps_free (parser->steps, parser->n);
 }
 
 enum radio_status
@@ -710,7 +814,7 @@ radio_pipeline_free (struct radio_pipeline *pipeline)
 {
   if (!pipeline)
     return;
-  rd_free (pipeline->steps);
+  rd_steps_free (pipeline->steps, pipeline->n);
   rd_free (pipeline->text);
   rd_free (pipeline);
 }

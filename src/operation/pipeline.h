@@ -23,9 +23,11 @@ enum rd_operation {
   RD_OP_FLIP,
   RD_OP_ROT90,
   RD_OP_REORIENT,
-  RD_OP_FIRST_SAMPLING,
-  RD_OP_RESAMPLE = RD_OP_FIRST_SAMPLING,
+  RD_OP_RESAMPLE,
   RD_OP_TO,
+  RD_OP_SMOOTH,
+  RD_OP_AFFINE,
+  RD_OP_LIKE,
   RD_NOPERATIONS
 };
 
@@ -40,6 +42,14 @@ enum rd_interpolation {
   RD_NINTERPOLATIONS
 };
 extern const char *const rd_interpolation_names[RD_NINTERPOLATIONS];
+
+/* True if elements are picked as they are, and none computed. */
+static inline bool
+rd_interpolation_picks (enum rd_interpolation interpolation)
+{
+  return interpolation == RD_INTERPOLATE_NEAREST
+         || interpolation == RD_INTERPOLATE_MAJORITY;
+}
 
 /* The content of padding, as numpy.pad has it. */
 enum rd_pad_mode { RD_PAD_VALUE, RD_PAD_EDGE, RD_PAD_REFLECT, RD_PAD_WRAP };
@@ -67,20 +77,33 @@ struct rd_step {
   bool has_end[3];                    /* of crop */
   bool has_at;                        /* of crop-or-pad: else centred */
   enum rd_pad_mode mode;
-  double value;                       /* of padding */
+  double value;                       /* of padding; affine, like: outside */
 
   bool axes[3];                       /* of flip */
   int plane[2];                       /* of rot90: from axis to axis, */
   int turns;                          /* 1 to 3 quarters */
   char letters[4];                    /* of reorient: "RAS" */
 
-  /* Of resample the spacing in mm, of to (in second) the shape, 0 for an axis
-   * that is left as it is. */
+  /* Of resample the spacing in mm, of smooth the standard deviation, of to (in
+   * second) the shape; 0 for an axis that is left as it is. */
   double spacing[3];
   enum rd_interpolation interpolation;
   bool is_centred;                    /* the first voxel's centre is kept, not
                                          its corner */
+  bool smooths;                       /* before the image shrinks */
+  double matrix[3][4];                /* of affine: from the place in space of
+                                         an output to that of the source */
+  bool is_about_centre;               /* with the image's centre as origin */
+  char *name;                         /* of like: a volume; owned */
 };
+
+/* Copies steps to n others; those are freed by rd_steps_free, also on
+ * failure. */
+enum radio_status rd_steps_copy (const struct rd_step *steps, size_t n,
+                                 struct rd_step *copy) RADIO_USE_RESULT;
+
+/* Frees what steps own, and they themselves. */
+void rd_steps_free (struct rd_step *steps, size_t n);
 
 struct radio_pipeline {
   size_t n;
@@ -95,13 +118,6 @@ static inline bool
 rd_step_is_spatial (const struct rd_step *step)
 {
   return step->operation >= RD_OP_FIRST_SPATIAL;
-}
-
-/* True of the operations that interpolate. */
-static inline bool
-rd_step_is_sampling (const struct rd_step *step)
-{
-  return step->operation >= RD_OP_FIRST_SAMPLING;
 }
 
 /* True if a step needs a statistic of all voxels before it. */

@@ -99,7 +99,7 @@ put_sizes (struct writer *writer, const struct rd_step *step)
     put_position (writer, i ? "," : " at ", step->first[i]);
 }
 
-/* Of resample and to; an axis as it is has a colon. */
+/* Of resample, smooth and to; an axis as it is has a colon. */
 static void
 put_lengths (struct writer *writer, const struct rd_step *step)
 {
@@ -130,6 +130,12 @@ put_sampling (struct writer *writer, const struct rd_step *step)
   }
   if (step->is_centred)
     put (writer, " centre");
+  if (step->smooths)
+    put (writer, " smooth");
+  if (step->is_about_centre)
+    put (writer, " about centre");
+  if (step->value != 0)
+    put_number (writer, " by ", step->value);
 }
 
 static void
@@ -203,7 +209,18 @@ put_step (struct writer *writer, const struct rd_step *step)
     break;
   case RD_OP_RESAMPLE:
   case RD_OP_TO:
+  case RD_OP_SMOOTH:
     put_lengths (writer, step);
+    put_sampling (writer, step);
+    break;
+  case RD_OP_AFFINE:
+    for (int i = 0; i < 12; i++)
+      put_number (writer, i ? "," : " ", step->matrix[i / 4][i % 4]);
+    put_sampling (writer, step);
+    break;
+  case RD_OP_LIKE:
+    put (writer, " ");
+    put (writer, step->name);
     put_sampling (writer, step);
     break;
   default:

@@ -47,12 +47,19 @@ interpolation_taps (const struct rd_sampled_axis *axis)
     : axis->interpolation == RD_INTERPOLATE_LINEAR ? 2 : 1;
 }
 
+static bool
+has_spline (const struct rd_sampled_axis *axis)
+{
+  return axis->interpolation == RD_INTERPOLATE_CUBIC
+         || axis->makes_coefficients;
+}
+
 /* The reach of the filters before it. */
 static uint64_t
 filter_radius (const struct rd_sampled_axis *axis)
 {
   uint64_t radius = 0;
-  if (axis->interpolation == RD_INTERPOLATE_CUBIC)
+  if (has_spline (axis))
     radius += RD_SPLINE_RADIUS;
   if (axis->sigma > 0)
     radius += (uint64_t) rd_smooth_radius (axis->sigma);
@@ -77,12 +84,12 @@ rd_weights_most (const struct rd_sampled_axis *axis)
   return most < size ? (uint64_t) most : axis->source_size;
 }
 
-/* Returns the position of an output, within a step of the source. */
+/* Returns the position of an output, within two steps of the source. */
 static double
 position_of (const struct rd_sampled_axis *axis, uint64_t i)
 {
   double at = axis->offset + axis->scale * (double) i;
-  return fmin (fmax (at, -1), (double) axis->source_size);
+  return fmin (fmax (at, -2), (double) axis->source_size + 1);
 }
 
 static uint64_t
@@ -113,17 +120,14 @@ reach_of (const struct rd_sampled_axis *axis, double at, int64_t *first,
   *first = (int64_t) whole - radius;
   *n = 2 * (uint64_t) radius + 1;
   /* At an element interpolation is exact, and the prefilter undone. */
-  if (at == whole && axis->sigma > 0) {
-    radius = (int64_t) rd_smooth_radius (axis->sigma);
+  if (at == whole && !axis->makes_coefficients) {
+    radius = axis->sigma > 0 ? (int64_t) rd_smooth_radius (axis->sigma) : 0;
     *first = (int64_t) whole - radius;
     *n = 2 * (uint64_t) radius + 1;
-  } else if (at == whole) {
-    *first = (int64_t) whole;
-    *n = 1;
   } else if (axis->interpolation == RD_INTERPOLATE_CUBIC) {
     *first -= 1;
     *n += 3;
-  } else
+  } else if (at != whole)
     *n += 1;
 }
 
@@ -201,7 +205,7 @@ static enum radio_status
 begin_maker (struct maker *maker, const struct rd_sampled_axis *axis)
 {
   maker->axis = axis;
-  if (axis->interpolation == RD_INTERPOLATE_CUBIC)
+  if (has_spline (axis))
     RD_TRY (make_spline (&maker->spline));
   if (axis->sigma > 0)
     RD_TRY (make_smooth (&maker->smooth, axis->sigma));
@@ -239,8 +243,11 @@ make_taps (struct maker *maker, double at)
   double f = at - floor (at), g = 1 - f;
   double *taps = maker->taps[0];
   if (f == 0) {
+    size_t n = 1;
     taps[0] = 1;
-    return convolve (maker, 1, &maker->smooth);
+    if (maker->axis->makes_coefficients)
+      n = convolve (maker, n, &maker->spline);
+    return convolve (maker, n, &maker->smooth);
   }
   if (maker->axis->interpolation == RD_INTERPOLATE_LINEAR) {
     taps[0] = g;

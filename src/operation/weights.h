@@ -28,6 +28,8 @@ struct rd_sampled_axis {
   double scale, offset;
   enum rd_interpolation interpolation;
   double sigma;                 /* of smoothing, in elements; 0: none */
+  bool makes_coefficients;      /* of the cubic B-spline, at elements; up to two
+                                   beyond the source */
 };
 
 /* The weights of some outputs that follow each other. */

@@ -40,6 +40,8 @@ static const char *const seeds[] = {
   "crop 0:1,:,: |", "rescale 0,1 from p99,p1", "reorient RAL", "resample 0",
   ("resample 1.5,:,2 cubic centre | to 64 nearest | to 1,:,3 majority "
    "| resample 1e-9 corner linear"),
+  ("affine 1,0,0,-2,0,0.5,-0.5,1e-3,0,0.5,0.5,0 about centre by 3 nearest "
+   "| like ct/b cubic by -1024 | smooth 1,:,2 | to 3 smooth"),
 };
 
 size_t

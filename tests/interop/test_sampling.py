@@ -145,6 +145,7 @@ def test_generated_pipelines_equal_scipy(np, nib, ndimage, tmp_path, seed):
 
 
 def read_exported(nib, file, text, out):
+    out.unlink(missing_ok=True)
     run_radio("export", file, "--apply", text, "-o", out)
     return nib.load(out)
 
@@ -213,6 +214,229 @@ def test_resample_is_simpleitks(np, nib, sitk, tmp_path, how, spacing, grid):
         assert difference.max() < 1e-5 * np.ptp(data)
 
 
+def turned(np, rng, scales=(1, 1, 1)):
+    """A rotation with scales, and a shift."""
+    q, _ = np.linalg.qr(rng.normal(size=(3, 3)))
+    map_ = np.eye(4)
+    map_[:3, :3] = q @ np.diag(scales)
+    map_[:3, 3] = rng.uniform(-3, 3, 3)
+    return map_
+
+
+def make_brain(np, nib, folder, dtype="float32"):
+    """Smooth noise with an affine that is oblique."""
+    rng = np.random.default_rng(5)
+    data = rng.normal(0, 50, (41, 37, 29)).astype(dtype)
+    affine = turned(np, rng) @ np.diag([0.9, 1.1, 1.7, 1])
+    affine[:3, 3] = [-20, 12, 30]
+    file = folder / "image.nii"
+    image = nib.Nifti1Image(data, affine)
+    nib.save(image, file)
+    return file, data, nib.load(file).affine
+
+
+def sample_at(np, ndimage, data, where, how, value):
+    """An image at positions x, y, z; a value outside of its voxels."""
+    shape = np.array(data.shape)[:, None, None, None]
+    outside = ((where < -0.5) | (where >= shape - 0.5)).any(0)
+    where = np.clip(where, 0, shape - 1)
+    if how == "nearest":
+        at = np.floor(where + 0.5).astype(int)
+        got = data[tuple(at)]
+    else:
+        got = ndimage.map_coordinates(
+            data.astype(float), where, mode="nearest",
+            order={"linear": 1, "cubic": 3}[how])
+    return np.where(outside, value, got)
+
+
+def assert_near_inside(np, got, theirs, data, how, where):
+    """ITK's splines mirror the image at its borders; what is outside is a
+    matter of the last bit."""
+    shape = np.array(data.shape)[:, None, None, None]
+    edge = 10 if how == "cubic" else -1
+    inside = ((where >= edge) & (where <= shape - 1 - edge)).all(0)
+    near = np.abs(got - theirs) <= 1e-5 * np.ptp(data)
+    assert not inside.any() or near[inside].mean() > 0.999
+
+
+def places_of(np, matrix, shape):
+    grid = np.stack(np.meshgrid(*map(np.arange, shape), indexing="ij"))
+    return (np.einsum("ij,jxyz->ixyz", matrix[:3, :3], grid)
+            + matrix[:3, 3][:, None, None, None])
+
+
+def check_all(np, tmp_path, file, text, want, within):
+    """A file and a store, boxes, and threads."""
+    rng = random.Random(text)
+    want = want.T
+    with Volume.of_file(file) as volume, volume.apply(text) as derived:
+        first = derived.read([0] * 3, want.shape, np.float32)
+        bad = np.abs(first - want) > within
+        # At the image's border the last bit decides what is outside.
+        assert bad.mean() < 1e-4, np.abs(first - want).max()
+        check_boxes(np, derived, first, rng)
+    store = tmp_path / "s.zarr"
+    if not store.exists():
+        run_radio("ingest", "-s", store, "-c", "a", "--tiling", "8,8,8", file)
+    for threads in 1, 3, 8:
+        with Store(store, threads=threads) as opened, \
+             Volume(opened, "a/image") as volume, \
+             volume.apply(text) as derived:
+            check_boxes(np, derived, first, rng)
+    return first
+
+
+@pytest.mark.parametrize("how", ["nearest", "linear", "cubic"])
+def test_affine_is_scipys_and_simpleitks(
+        np, nib, ndimage, sitk, tmp_path, how):
+    file, data, affine = make_brain(np, nib, tmp_path)
+    rng = np.random.default_rng(6)
+    for centre in "", " about centre":
+        map_ = turned(np, rng, (1.1, 0.8, 1))
+        words = ",".join(repr(float(v)) for v in map_[:3].ravel())
+        text = f"affine {words} {how} by -7{centre}"
+        world = map_.copy()
+        middle = affine @ [*((np.array(data.shape) - 1) / 2), 1]
+        if centre:
+            world[:3, 3] += middle[:3] - map_[:3, :3] @ middle[:3]
+        matrix = np.linalg.inv(affine) @ world @ affine
+        want = sample_at(np, ndimage, data, places_of(np, matrix, data.shape),
+                         how, -7)
+        got = check_all(np, tmp_path, file, text, want,
+                        0 if how == "nearest" else 1e-6 * np.ptp(data))
+        # ITK's space has x and y reversed.
+        source = sitk.ReadImage(str(file))
+        lps = np.diag([-1, -1, 1, 1])
+        itk = lps @ world @ lps
+        transform = sitk.AffineTransform(3)
+        transform.SetMatrix(itk[:3, :3].ravel())
+        transform.SetTranslation(itk[:3, 3])
+        kind = {"nearest": sitk.sitkNearestNeighbor,
+                "linear": sitk.sitkLinear, "cubic": sitk.sitkBSpline}[how]
+        theirs = sitk.GetArrayFromImage(
+            sitk.Resample(source, source, transform, kind, -7.0))
+        assert_near_inside(
+            np, got.T, theirs.T, data, how,
+            places_of(np, matrix, data.shape))
+
+
+def test_quarters_of_a_turn_pick_voxels(np, nib, tmp_path):
+    """Also NaN: a voxel of weight 0 does not count."""
+    data = np.random.default_rng(1).normal(size=(9, 9, 5)).astype(np.float32)
+    data[4, 4, 2] = np.nan
+    data[0, 3, 1] = np.inf
+    file = tmp_path / "a.nii"
+    nib.save(nib.Nifti1Image(data, np.eye(4)), file)
+    turn = "affine 6e-17,-1,0,0,1,6e-17,0,0,0,0,1,0 about centre"
+    for how in "linear", "nearest", "cubic":
+        got = read_exported(nib, file, f"{turn} {how}", tmp_path / "o.nii")
+        assert np.array_equal(got.dataobj, np.rot90(data, -1), equal_nan=True)
+
+
+@pytest.mark.parametrize("how", ["nearest", "linear", "cubic"])
+@pytest.mark.parametrize("kind", ["oblique", "sheared", "parallel", "turned",
+                                  "apart"])
+def test_like_is_the_grid_of_another(
+        np, nib, ndimage, sitk, tmp_path, how, kind):
+    file, data, affine = make_brain(np, nib, tmp_path)
+    rng = np.random.default_rng(7)
+    shape = (23, 30, 17)
+    if kind == "oblique":
+        other = turned(np, rng) @ np.diag([1.2, 0.9, 1.6, 1])
+        other[:3, 3] = affine[:3, 3]
+    elif kind == "sheared":
+        other = affine @ turned(np, rng, (1.3, 0.9, 1.2))
+    elif kind == "apart":
+        other = affine.copy()
+        other[:3, 3] += 500
+    else:
+        # x against z, y reversed.
+        voxels = np.array([[0, 0, 1.37, 2.3], [0, -0.71, 0, 29.2],
+                           [0.83, 0, 0, -4.4], [0, 0, 0, 1]])
+        if kind == "parallel":
+            voxels = np.diag([1.37, 0.71, 0.83, 1])
+            voxels[:3, 3] = [-3.3, 20.2, 0.4]
+        other = affine @ voxels
+    like = tmp_path / "like.nii"
+    nib.save(nib.Nifti1Image(np.zeros(shape, np.uint8), other), like)
+    other = nib.load(like).affine
+    matrix = np.linalg.inv(affine) @ other
+    want = sample_at(np, ndimage, data, places_of(np, matrix, shape), how, 3)
+    # In float32 affines right angles are not exact.
+    check_all(np, tmp_path, file, f"like {like} {how} by 3", want,
+              (0 if how == "nearest" else 3e-6) * np.ptp(data))
+    got = read_exported(nib, file, f"like {like} {how} by 3",
+                        tmp_path / "o.nii")
+    assert np.allclose(got.affine, other, atol=1e-5)
+    assert np.allclose(got.header.get_zooms(),
+                       nib.load(like).header.get_zooms())
+    if kind == "sheared":
+        return                        # ITK refuses the file
+    kinds = {"nearest": sitk.sitkNearestNeighbor, "linear": sitk.sitkLinear,
+             "cubic": sitk.sitkBSpline}
+    theirs = sitk.GetArrayFromImage(sitk.Resample(
+        sitk.ReadImage(str(file)), sitk.ReadImage(str(like)),
+        sitk.Transform(), kinds[how], 3.0)).T
+    assert_near_inside(np, got.get_fdata(), theirs, data, how,
+                       places_of(np, matrix, shape))
+
+
+def test_like_names_a_volume_of_the_store_or_a_file(np, nib, tmp_path):
+    store = tmp_path / "s.zarr"
+    for name, shape in ("a", (9, 8, 7)), ("b", (5, 4, 3)), ("c", (3, 3, 3)):
+        nib.save(nib.Nifti1Image(np.ones(shape, np.int16), np.eye(4)),
+                 tmp_path / f"{name}.nii")
+    run_radio("ingest", "-s", store, "-c", "x", tmp_path / "a.nii",
+              tmp_path / "b.nii")
+    for like, shape in ("x/b", "5 x 4 x 3"), (tmp_path / "c.nii", "3 x 3 x 3"):
+        text = run_radio("info", "-s", store, "x/a", "--apply",
+                         f"like {like} nearest")
+        assert shape in text and f"like {like} nearest\n" in text
+    done = subprocess.run(
+        [RADIO, "info", "-s", store, "x/a", "--apply", "like x/d"],
+        capture_output=True, text=True)
+    assert done.returncode == 1 and "operation 1 of the pipeline, like: " in (
+        done.stderr)
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("grid", ["corner", "centre"])
+def test_smooth_is_scipys_gaussian(np, nib, ndimage, tmp_path, grid):
+    data = np.random.default_rng(9).normal(0, 50, (31, 20, 17))
+    file = tmp_path / "a.nii"
+    nib.save(nib.Nifti1Image(data, np.diag([0.5, 1, 2, 1])), file)
+    want = ndimage.gaussian_filter(data, [3, 1.5, 0.75], mode="nearest")
+    got = read_exported(nib, file, "smooth 1.5", tmp_path / "o.nii")
+    assert np.abs(got.get_fdata() - want).max() < 1e-9 * np.ptp(data)
+    want = ndimage.gaussian_filter(data, [0, 2, 0], mode="nearest")
+    got = read_exported(nib, file, "smooth :,2,:", tmp_path / "o.nii")
+    assert np.abs(got.get_fdata() - want).max() < 1e-9 * np.ptp(data)
+    # The width of a voxel is taken for its width at half maximum.
+    size = (10, 20, 30)
+    sigma = [np.sqrt((k * k - 1) / (8 * np.log(2))) if k > 1 else 0
+             for k in ((n / s if grid == "corner" else (n - 1) / (s - 1))
+                       for n, s in zip(data.shape, size))]
+    smoothed = ndimage.gaussian_filter(data, sigma, mode="nearest")
+    where = np.stack(np.meshgrid(
+        *[positions(np, n, s, grid) for n, s in zip(data.shape, size)],
+        indexing="ij"))
+    for how, order in ("linear", 1), ("cubic", 3):
+        want = ndimage.map_coordinates(smoothed, where, order=order,
+                                       mode="nearest")
+        got = read_exported(nib, file, f"to 10,20,30 {how} {grid} smooth",
+                            tmp_path / "o.nii")
+        difference = np.abs(got.get_fdata() - want)
+        if how == "linear":
+            assert difference.max() < 1e-6 * np.ptp(data)
+        # At borders SciPy's prefilter continues the smoothed image, not the
+        # image.
+        shape = np.array(data.shape)[:, None, None, None]
+        inside = ((where >= 7.5) & (where <= shape - 8.5)).all(0)
+        assert inside.any()
+        assert difference[inside].max() < 1e-4 * np.ptp(data)
+
+
 def test_landmarks_stay(np, nib, ndimage, tmp_path):
     """The middle of a blob is at the same place in space."""
     affine = np.array([[0, -0.7, 0.1, 30], [1.1, 0, 0, -20],
@@ -232,12 +456,18 @@ def test_landmarks_stay(np, nib, ndimage, tmp_path):
         return nib.affines.apply_affine(
             image.affine, ndimage.center_of_mass(values))
 
+    like = tmp_path / "like.nii"
+    nib.save(nib.Nifti1Image(
+        np.zeros((70, 60, 80), np.uint8),
+        [[1, 0.2, 0, -30], [-0.2, 1.1, 0, -25], [0, 0, 1.2, 0],
+         [0, 0, 0, 1]]), like)
     want = landmark(nib.load(file))
     for i, text in enumerate([
             "resample 1", "resample 1 centre", "resample 0.6,1.5,3 cubic",
             "to 50,61,35", "to 50,61,35 centre", "to 90 cubic",
             "crop 3:,2:,1: | rot90 xz | resample 1.3",
             "resample 1.3 | reorient LPS | crop :,4:,3:",
+            f"like {like}", f"like {like} cubic | flip x", "smooth 1.2",
             "reorient RAS | resample 2,1,1 | flip z | to 44 | pad 3"]):
         got = landmark(read_exported(nib, file, text, tmp_path / f"{i}.nii"))
         assert np.abs(got - want).max() < 0.01, text
@@ -251,6 +481,14 @@ def test_what_is_refused_has_one_line(np, nib, tmp_path):
             ("resample 1,-1,1", "byte 11, '-1': expected a spacing"),
             ("resample nan", "byte 9, 'nan': expected a spacing"),
             ("to 0", "byte 3, '0': expected a shape"),
+            ("smooth 1e7", "smooth: x: smoothing by 1e+07 voxels reaches"),
+            ("affine 1,0,0,0,0,1,0,0,1,1,0,0", "byte 7, '1,0,0,0,0,1,0,0,1,1,"
+             "0,0': the matrix is singular"),
+            ("affine 1,0,0,0,0,1,0,0,0,0,nan,0", "byte 27, 'nan': expected a "
+             "number"),
+            ("resample 1 nearest smooth", "byte 19, 'smooth': nearest takes "
+             "voxels as they are"),
+            ("like /nowhere.nii", "like: /nowhere.nii"),
             ("resample 1e-9", "resample: the result has 1.2e+29 voxels, more "
              "than 2^63 - 1")]:
         done = subprocess.run([RADIO, "info", file, "--apply", text],

@@ -167,6 +167,16 @@ only_the_tiles_that_interpolation_needs_are_read (void **state)
     { "to 3,40,20 nearest", { 3, { 0, 0, 0 }, { 4, 4, 3 } }, 3 },
     { "flip x | to 3,40,20 | crop 1,:,:", { 3, { 0, 0, 0 }, { 4, 4, 1 } }, 1 },
     { "to 3,20,10 | flip x", { 3, { 0, 0, 0 }, { 2, 2, 3 } }, 3 },
+    /* By 2 voxels: 11 and 12 along x. */
+    { "affine 1,0,0,1,0,1,0,0,0,0,1,0", { 3, { 5, 5, 9 }, { 1, 1, 2 } }, 2 },
+    /* By -0.225, 0.2 and 0.1 voxels. */
+    { "affine 1,0.01,0,0.05,0,1,0,0.15,0,0,1,0.2",
+      { 3, { 5, 5, 5 }, { 1, 1, 1 } }, 1 },
+    { "affine 1,0.01,0,90,0,1,0,0,0,0,1,0", { 3, { 0 }, { 20, 40, 60 } }, 0 },
+    /* 3 to 6 along x, 4 to 7 along y and z, 12 around for the prefilter. */
+    { "affine 1,0.01,0,0.05,0,1,0,0.15,0,0,1,0.2 cubic",
+      { 3, { 5, 5, 5 }, { 1, 1, 1 } }, 5 * 5 * 5 },
+    { "smooth 0.5,:,:", { 3, { 5, 5, 21 }, { 1, 1, 1 } }, 3 },
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct radio_volume *volume = must_apply (
@@ -606,7 +616,8 @@ a_failed_allocation_is_reported (void **state)
   struct nifti_spec spec = small_spec ();
   struct radio_pipeline *pipeline = must_parse (
     "pad 1 by 3 | linear 2,1 | rot90 xy | pad 2 reflect | znorm | flip z "
-    "| to 9,:,5 cubic | crop 1:,:,:");
+    "| to 9,:,5 cubic | crop 1:,:,: | like ct/a by 2 "
+    "| affine 0.6,0.8,0,1,-0.8,0.6,0,0,0,0,1,0 about centre cubic | smooth 1");
   struct radio_context *context;
   const struct radio_context_options alone = { .nthreads = 1 };
   assert_ok (radio_context_open (&alone, &context));

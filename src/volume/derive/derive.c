@@ -90,10 +90,9 @@ fail_fill (const struct derivation *d, double value)
                   d->inter, value);
 }
 
-/* Makes the element of padding by a value.  As long as nothing is computed it
- * is one of the stored type, which has to hold it. */
-static enum radio_status
-set_fill (const struct derivation *d, double value, struct rd_fill *fill)
+enum radio_status
+rd_derivation_fill (const struct derivation *d, double value,
+                    struct rd_fill *fill)
 {
   enum radio_dtype dtype = d->source->doc->type.dtype;
   double slope = rd_volume_is_colour (d->root) ? 1 : d->slope;
@@ -145,7 +144,7 @@ begin_padding (struct derivation *d, const struct rd_step *step)
 {
   if (step->mode != RD_PAD_VALUE)
     return RADIO_OK;
-  return set_fill (d, step->value, &d->fills[d->nfills++]);
+  return rd_derivation_fill (d, step->value, &d->fills[d->nfills++]);
 }
 
 static enum radio_status
@@ -197,8 +196,8 @@ flip (struct derivation *d, size_t j)
   return rd_grid_flip (&d->grid, d->axes[j]);
 }
 
-static enum radio_status
-swap (struct derivation *d, size_t j, size_t k)
+enum radio_status
+rd_derivation_swap (struct derivation *d, size_t j, size_t k)
 {
   RD_TRY (need_axis (d, j));
   RD_TRY (need_axis (d, k));
@@ -221,7 +220,7 @@ rotate (struct derivation *d, const struct rd_step *step)
   size_t from = (size_t) step->plane[0], to = (size_t) step->plane[1];
   for (int i = 0; i < step->turns; i++) {
     RD_TRY (flip (d, to));
-    RD_TRY (swap (d, from, to));
+    RD_TRY (rd_derivation_swap (d, from, to));
   }
   return RADIO_OK;
 }
@@ -250,7 +249,7 @@ reorient (struct derivation *d, const struct rd_step *step)
       k++;
     bool is_reversed = letters[k] != step->letters[j];
     if (k != j) {
-      RD_TRY (swap (d, j, k));
+      RD_TRY (rd_derivation_swap (d, j, k));
       letters[k] = letters[j];
     }
     if (is_reversed)
@@ -349,6 +348,30 @@ open_sampled (const struct derivation *d, struct rd_sampled *made,
   return rd_sampled_open (RD_STEAL (sampled), RD_STEAL (doc), array);
 }
 
+/* Brings what a gather has of x, y, z into the order of the sampled axes; those
+ * that a 2-D image lacks are before them. */
+static void
+order_gather (const struct derivation *d, const size_t axes[3], size_t rank,
+              struct rd_gather *gather)
+{
+  const struct rd_gather from = *gather;
+  size_t letters[3], nmissing = 0;
+  for (size_t j = 0; j < 3; j++) {
+    size_t k = 0;
+    while (k < 3 && axes[k] != d->axes[j])
+      k++;
+    if (d->axes[j] >= rank)
+      k = nmissing++;
+    letters[k] = j;
+  }
+  for (size_t k = 0; k < 3; k++) {
+    gather->size[k] = from.size[letters[k]];
+    for (size_t i = 0; i < 3; i++)
+      gather->matrix[k][i] = from.matrix[letters[k]][letters[i]];
+    gather->matrix[k][3] = from.matrix[letters[k]][3];
+  }
+}
+
 /* Has values computed of which others can be interpolated. */
 static enum radio_status
 need_values (struct derivation *d)
@@ -377,23 +400,14 @@ move_grid (struct derivation *d, const struct rd_sampled_axis along[3])
   }
 }
 
-enum radio_status
-rd_derivation_sample (struct derivation *d,
-                      enum rd_interpolation interpolation,
-                      const struct rd_sampled_axis along[3])
+/* Takes the stage as the source of a sampled array, along x, y, z or, if gather
+ * is not NULL, by its matrix. */
+static enum radio_status
+sample (struct derivation *d, enum rd_interpolation interpolation,
+        const struct rd_sampled_axis along[3], const struct rd_gather *gather)
 {
-  bool picks = interpolation == RD_INTERPOLATE_NEAREST
-               || interpolation == RD_INTERPOLATE_MAJORITY;
   size_t rank = d->grid.rank, n = 0;
   uint64_t shape[RADIO_MAX_RANK];
-  if (++d->nsamplings > RD_MAX_SAMPLINGS)
-    return rd_fail (RADIO_ERROR_LIMIT, "more than %d interpolations one after "
-                    "another", RD_MAX_SAMPLINGS);
-  RD_TRY (rd_grid_check (&d->grid));
-  RD_TRY (rd_interpolate_check (interpolation, d->source->doc->type.dtype));
-  if (!picks || (interpolation == RD_INTERPOLATE_MAJORITY
-                 && rd_volume_is_colour (d->root)))
-    RD_TRY (need_values (d));
   for (size_t i = 0; i < rank; i++)
     shape[i] = d->grid.axes[i].size;
   struct rd_sampled *sampled RD_CLEANUP (rd_cleanup_sampled)
@@ -413,15 +427,59 @@ rd_derivation_sample (struct derivation *d,
   bool computes = d->computes;
   RD_TRY (open_array (d, &sampled->source));
   clear_stage (d);
+  if (gather) {
+    sampled->gathers = true;
+    sampled->gather = *gather;
+    sampled->gather.type = sampled->source->doc->type;
+    order_gather (d, sampled->axes, rank, &sampled->gather);
+  }
   struct radio_array *array;
   RD_TRY (open_sampled (d, RD_STEAL (sampled), shape, &array));
-  move_grid (d, along);
+  bool picks = rd_interpolation_picks (interpolation);
   if (!picks || computes) {
     d->slope = 1;
     d->inter = 0;
   }
   d->computes = !picks || computes;
   return begin_stage (d, array);
+}
+
+enum radio_status
+rd_derivation_need (struct derivation *d, enum rd_interpolation interpolation)
+{
+  if (++d->nsamplings > RD_MAX_SAMPLINGS)
+    return rd_fail (RADIO_ERROR_LIMIT, "more than %d interpolations one after "
+                    "another", RD_MAX_SAMPLINGS);
+  RD_TRY (rd_grid_check (&d->grid));
+  RD_TRY (rd_interpolate_check (interpolation, d->source->doc->type.dtype));
+  if (interpolation == RD_INTERPOLATE_NEAREST
+      || (interpolation == RD_INTERPOLATE_MAJORITY
+          && !rd_volume_is_colour (d->root)))
+    return RADIO_OK;
+  return need_values (d);
+}
+
+enum radio_status
+rd_derivation_sample (struct derivation *d,
+                      enum rd_interpolation interpolation,
+                      const struct rd_sampled_axis along[3])
+{
+  RD_TRY (rd_derivation_need (d, interpolation));
+  RD_TRY (sample (d, interpolation, along, NULL));
+  move_grid (d, along);
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_derivation_gather (struct derivation *d, const uint64_t size[3],
+                      const struct rd_gather *gather)
+{
+  struct rd_sampled_axis along[3];
+  for (size_t j = 0; j < 3; j++)
+    along[j] = (struct rd_sampled_axis) {
+      .source_size = rd_derivation_length (d, j), .size = size[j], .scale = 1,
+    };
+  return sample (d, gather->interpolation, along, gather);
 }
 
 /* Begins to compute, or adds another operation on values. */
@@ -464,6 +522,9 @@ apply_step (struct derivation *d, const struct rd_step *steps, size_t i)
   case RD_OP_REORIENT: return reorient (d, step);
   case RD_OP_RESAMPLE: return rd_derive_resampled (d, step);
   case RD_OP_TO: return rd_derive_shaped (d, step);
+  case RD_OP_SMOOTH: return rd_derive_smoothed (d, step);
+  case RD_OP_AFFINE: return rd_derive_moved (d, step);
+  case RD_OP_LIKE: return rd_derive_like (d, step);
   default:
     for (size_t j = 0; j < 3; j++)
       if (step->axes[j])
@@ -522,7 +583,8 @@ set_header (const struct derivation *d, struct radio_volume *volume)
     for (size_t j = 0; j < 3; j++)
       grid.spacing[j] = d->axes[j] < doc->rank ? d->spacing[d->axes[j]] : 1;
     /* Method 1 of the standard has no origin to move. */
-    if (strcmp (d->root->info.affine_source, "pixdim") == 0)
+    if (!d->has_grid
+        && strcmp (d->root->info.affine_source, "pixdim") == 0)
       grid.has_affine = d->is_turned
                         && d->root->info.orientation[0] != '\0';
     RD_TRY (rd_nifti_grid_header (&from->nifti, &from->prefix, &grid,
@@ -581,11 +643,11 @@ make_pipeline (const struct rd_step *steps, size_t n,
     = rd_calloc (1, sizeof *pipeline);
   if (!pipeline)
     return rd_fail_memory (sizeof *pipeline);
-  pipeline->n = n;
   pipeline->steps = rd_calloc (n, sizeof *pipeline->steps);
   if (!pipeline->steps)
     return rd_fail_memory (n * sizeof *pipeline->steps);
-  memcpy (pipeline->steps, steps, n * sizeof *steps);
+  pipeline->n = n;
+  RD_TRY (rd_steps_copy (steps, n, pipeline->steps));
   pipeline->text = rd_steps_text (steps, n);
   if (!pipeline->text)
     return RADIO_ERROR_MEMORY;

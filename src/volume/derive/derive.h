@@ -46,6 +46,7 @@ struct derivation {
   double spacing[RADIO_MAX_RANK];
   bool is_spatial;                    /* some operation moved voxels */
   bool is_turned;                     /* flipped or permuted */
+  bool has_grid;                      /* that of another volume */
   bool has_computed, saturates;
   size_t nsamplings, nstatistics;
 
@@ -64,20 +65,58 @@ struct derivation {
 /* The length of x, y or z; 1 of one that a 2-D image lacks. */
 uint64_t rd_derivation_length (const struct derivation *d, size_t j);
 
-/* Ends the stage, whose array `sampled' takes as its source, and begins one on
- * the array sampled from it, along x, y, z.  Values between voxels are
- * computed, unless elements are only picked. */
+/* Exchanges two of x, y, z. */
+enum radio_status rd_derivation_swap (struct derivation *d, size_t j,
+                                      size_t k) RADIO_USE_RESULT;
+
+/* Makes the element of padding by a value.  As long as nothing is computed it
+ * is one of the stored type, which has to hold it. */
+enum radio_status rd_derivation_fill (const struct derivation *d,
+                                      double value, struct rd_fill *fill)
+  RADIO_USE_RESULT;
+
+/* Makes sure that the stage can be interpolated so: values are computed, unless
+ * elements are only picked. */
+enum radio_status rd_derivation_need (struct derivation *d,
+                                      enum rd_interpolation interpolation)
+  RADIO_USE_RESULT;
+
+/* Ends the stage, and begins one on the array sampled from it along x, y, z;
+ * the affine follows. */
 enum radio_status rd_derivation_sample (struct derivation *d,
                                         enum rd_interpolation interpolation,
                                         const struct rd_sampled_axis along[3])
   RADIO_USE_RESULT;
 
-/* The operations that interpolate (resample.c). */
+/* The same for an array of this size, gathered by a matrix of x, y, z; the
+ * affine is left. */
+enum radio_status rd_derivation_gather (struct derivation *d,
+                                        const uint64_t size[3],
+                                        const struct rd_gather *gather)
+  RADIO_USE_RESULT;
+
+/* The operations that interpolate (resample.c, place.c). */
 enum radio_status rd_derive_resampled (struct derivation *d,
                                        const struct rd_step *step)
   RADIO_USE_RESULT;
 enum radio_status rd_derive_shaped (struct derivation *d,
                                     const struct rd_step *step)
+  RADIO_USE_RESULT;
+enum radio_status rd_derive_smoothed (struct derivation *d,
+                                      const struct rd_step *step)
+  RADIO_USE_RESULT;
+enum radio_status rd_derive_moved (struct derivation *d,
+                                   const struct rd_step *step)
+  RADIO_USE_RESULT;
+enum radio_status rd_derive_like (struct derivation *d,
+                                  const struct rd_step *step)
+  RADIO_USE_RESULT;
+
+/* The axes of a grid before it is sampled, each as it is; for resample.c and
+ * place.c. */
+enum radio_status rd_derive_axes (const struct derivation *d,
+                                  enum rd_interpolation interpolation,
+                                  struct rd_sampled_axis along[3])
   RADIO_USE_RESULT;
 
 #endif /* RD_DERIVE_H */

@@ -10,10 +10,10 @@
 #include "src/base/error.h"
 #include "src/volume/derive/derive.h"
 
-/* The axes of a grid before it is sampled, each as it is. */
-static enum radio_status
-begin_axes (const struct derivation *d, enum rd_interpolation interpolation,
-            struct rd_sampled_axis along[3])
+enum radio_status
+rd_derive_axes (const struct derivation *d,
+                enum rd_interpolation interpolation,
+                struct rd_sampled_axis along[3])
 {
   for (size_t j = 0; j < 3; j++) {
     uint64_t n = rd_derivation_length (d, j);
@@ -44,11 +44,52 @@ fail_size (size_t j, double size)
                   "larger spacing", (int) ("xyz"[j]), size);
 }
 
+/* Sets the smoothing of an axis, in its elements. */
+static enum radio_status
+set_sigma (struct rd_sampled_axis *along, size_t j, double sigma)
+{
+  double radius = rd_smooth_radius (sigma);
+  if (!(radius <= (double) RD_SMOOTH_MAX_RADIUS))
+    return rd_fail (RADIO_ERROR_LIMIT, "%c: smoothing by %.4g voxels reaches "
+                    "%.4g voxels, more than %" PRIu64, (int) ("xyz"[j]), sigma,
+                    radius, RD_SMOOTH_MAX_RADIUS);
+  along->sigma = sigma;
+  return RADIO_OK;
+}
+
+/* Smooths axes that shrink so that what the new voxels cannot hold is gone: a
+ * voxel is taken for a Gaussian of its width at half maximum, and a new voxel
+ * becomes one that is larger by the scale (Cardoso et al., "Scale factor point
+ * spread function matching", MICCAI 2015). */
+static enum radio_status
+smooth_shrunk (struct rd_sampled_axis along[3])
+{
+  for (size_t j = 0; j < 3; j++) {
+    double k = along[j].scale;
+    if (k > 1)
+      RD_TRY (set_sigma (&along[j], j,
+                         sqrt ((k * k - 1) / (8 * log (2.0)))));
+  }
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_derive_smoothed (struct derivation *d, const struct rd_step *step)
+{
+  struct rd_sampled_axis along[3];
+  RD_TRY (rd_derive_axes (d, RD_INTERPOLATE_LINEAR, along));
+  for (size_t j = 0; j < 3; j++)
+    if (d->axes[j] < d->grid.rank && step->spacing[j] > 0)
+      RD_TRY (set_sigma (&along[j], j,
+                         step->spacing[j] / d->spacing[d->axes[j]]));
+  return rd_derivation_sample (d, RD_INTERPOLATE_LINEAR, along);
+}
+
 enum radio_status
 rd_derive_resampled (struct derivation *d, const struct rd_step *step)
 {
   struct rd_sampled_axis along[3];
-  RD_TRY (begin_axes (d, step->interpolation, along));
+  RD_TRY (rd_derive_axes (d, step->interpolation, along));
   for (size_t j = 0; j < 3; j++) {
     size_t axis = d->axes[j];
     if (axis >= d->grid.rank || step->spacing[j] <= 0)
@@ -65,6 +106,8 @@ rd_derive_resampled (struct derivation *d, const struct rd_step *step)
       along[j].offset = (n - 1) / 2;
     }
   }
+  if (step->smooths)
+    RD_TRY (smooth_shrunk (along));
   RD_TRY (rd_derivation_sample (d, step->interpolation, along));
   for (size_t j = 0; j < 3; j++)
     if (d->axes[j] < d->grid.rank && step->spacing[j] > 0)
@@ -76,7 +119,7 @@ enum radio_status
 rd_derive_shaped (struct derivation *d, const struct rd_step *step)
 {
   struct rd_sampled_axis along[3];
-  RD_TRY (begin_axes (d, step->interpolation, along));
+  RD_TRY (rd_derive_axes (d, step->interpolation, along));
   for (size_t j = 0; j < 3; j++) {
     if (d->axes[j] >= d->grid.rank || step->second[j] <= 0)
       continue;
@@ -87,5 +130,7 @@ rd_derive_shaped (struct derivation *d, const struct rd_step *step)
     else if (size > 1)
       set_scale (&along[j], (n - 1) / (size - 1), true);
   }
+  if (step->smooths)
+    RD_TRY (smooth_shrunk (along));
   return rd_derivation_sample (d, step->interpolation, along);
 }

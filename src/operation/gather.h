@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* Interpolation at the positions that a matrix maps outputs to: each is
+ * gathered from the elements around its position.  What is outside of the
+ * source's voxels gets one element; within their outer halves edges continue.
+ */
+#ifndef RD_GATHER_H
+#define RD_GATHER_H
+
+#include <radio/box.h>
+
+#include "src/element/type.h"
+#include "src/operation/pipeline.h"
+
+/* How far the spline coefficients reach beyond the source, on each side. */
+#define RD_GATHER_MARGIN 2
+
+struct rd_gather {
+  /* Position of an output in the source: three rows, of which the last column
+   * is added. */
+  double matrix[3][4];
+  uint64_t size[3];             /* of the source, without a margin */
+  enum rd_interpolation interpolation;    /* not majority; elements of cubic
+                                             are spline coefficients with a
+                                             margin */
+  struct rd_type type;
+  unsigned char outside[RD_ITEM_MAX_NBYTES];
+};
+
+/* Elements of the source in memory, contiguous; their first one is at `start',
+ * the margin counted. */
+struct rd_gather_block {
+  const unsigned char *elements;      /* NULL: all is outside */
+  uint64_t start[3], size[3];
+};
+
+/* Finds the elements, the margin counted, that outputs from first to first +
+ * n - 1 on each axis depend on, or some more; false if all are outside. */
+bool rd_gather_span (const struct rd_gather *gather, const uint64_t *first,
+                     const uint64_t *n, uint64_t *start, uint64_t *size);
+
+/* Computes n outputs from `at' on along the last axis. */
+void rd_gather_row (const struct rd_gather *gather,
+                    const struct rd_gather_block *block, const uint64_t *at,
+                    uint64_t n, unsigned char *to);
+
+#endif /* RD_GATHER_H */
