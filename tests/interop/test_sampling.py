@@ -9,7 +9,7 @@ import pytest
 from conftest import RADIO, peer
 from test_pipelines import (POINTWISE, SPATIAL, boxes, make_image, run_radio)
 
-from radio_library import Store, Volume
+from radio_library import RadioError, Store, Volume
 
 
 @pytest.fixture(scope="session")
@@ -435,6 +435,89 @@ def test_smooth_is_scipys_gaussian(np, nib, ndimage, tmp_path, grid):
         inside = ((where >= 7.5) & (where <= shape - 8.5)).all(0)
         assert inside.any()
         assert difference[inside].max() < 1e-4 * np.ptp(data)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_interpolations_after_another_are_one(
+        np, nib, ndimage, tmp_path, seed):
+    """Of the image itself, at the places that the grids have in it."""
+    rng = random.Random(seed)
+    file, data, _ = make_brain(np, nib, tmp_path)
+    how = rng.choice(["linear", "cubic", "nearest"])
+    blur = how != "nearest" and rng.random() < 0.5
+    grid = rng.choice(["corner", "centre"])
+    values, steps = data.astype(float), []
+    if blur:
+        values = ndimage.gaussian_filter(values, [1 / 0.9, 1 / 1.1, 1 / 1.7],
+                                         mode="nearest")
+        steps.append("smooth 1")
+    # Where the voxels are, and the axis of the image along each.
+    places = [np.arange(n, dtype=float) for n in data.shape]
+    axes = [0, 1, 2]
+    for _ in range(3):
+        size = [rng.choice([8, 15, 30, 44]) for _ in range(3)]
+        at = [positions(np, len(p), s, grid) for p, s in zip(places, size)]
+        # Beyond the ends of a grid the places go on as they do in it.
+        places = [p[0] + a * (p[1] - p[0]) for p, a in zip(places, at)]
+        steps.append(f"to {','.join(map(str, size))} {how} {grid}")
+        if rng.random() < 0.5:
+            places[0] = places[0][::-1]
+            steps.append("flip x")
+        if rng.random() < 0.5:
+            places[1] = places[1][3:]
+            steps.append("crop :,3:,:")
+        if rng.random() < 0.5:
+            places[0], places[2] = places[2], places[0]
+            axes[0], axes[2] = axes[2], axes[0]
+            steps += ["rot90 xz", "flip x"]
+    where = [None] * 3
+    for axis, p in zip(axes, places):
+        where[axis] = p if how == "cubic" else np.clip(
+            p, 0, data.shape[axis] - 1)
+    grids = np.meshgrid(*where, indexing="ij")
+    if how == "nearest":
+        want = data[tuple(np.floor(g + 0.5).astype(int) for g in grids)]
+    else:
+        want = ndimage.map_coordinates(values, grids, mode="nearest",
+                                       order={"linear": 1, "cubic": 3}[how])
+    order = [axes.index(axis) for axis in range(3)]
+    want = np.moveaxis(want, range(3), order)
+    text = " | ".join(steps)
+    got = read_exported(nib, file, text, tmp_path / "o.nii").get_fdata()
+    assert got.shape == want.shape
+    near = np.abs(got - want) <= 1e-5 * np.ptp(data)
+    if how == "nearest":
+        assert near.mean() > 0.8              # ties
+    elif how == "cubic" and blur:
+        # Prefilters continue other edges.
+        near = np.abs(got - want) <= 0.02 * np.ptp(data)
+        assert near.all()
+    else:
+        assert near.all()
+    with Volume.of_file(file) as volume, volume.apply(text) as derived:
+        whole = derived.read([0] * 3, want.T.shape, np.float32)
+        check_boxes(np, derived, whole, rng)
+
+
+def test_asynchronous_reads_end_early(np, nib, tmp_path):
+    file, data, _ = make_brain(np, nib, tmp_path)
+    size = [29, 37, 41]
+    with Volume.of_file(file) as volume, \
+         volume.apply("to 41,37,29 cubic | smooth 2 | flip x") as derived:
+        want = derived.read([0] * 3, size, np.float32)
+        read = derived.start_read([0] * 3, size, np.float32)
+        read.wait()
+        assert np.array_equal(read.out, want)
+    with Volume.of_file(file) as volume, \
+         volume.apply("to 3000,3000,300 cubic") as derived:
+        read = derived.start_read([0] * 3, [9, 3000, 3000], np.float32,
+                                  deadline_ms=20)
+        with pytest.raises(RadioError, match="not done after 20 ms"):
+            read.wait()
+        read = derived.start_read([0] * 3, [9, 3000, 3000], np.float32)
+        read.cancel()
+        with pytest.raises(RadioError, match="cancelled"):
+            read.wait()
 
 
 def test_landmarks_stay(np, nib, ndimage, tmp_path):

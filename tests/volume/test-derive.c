@@ -176,6 +176,9 @@ only_the_tiles_that_interpolation_needs_are_read (void **state)
     /* 3 to 6 along x, 4 to 7 along y and z, 12 around for the prefilter. */
     { "affine 1,0.01,0,0.05,0,1,0,0.15,0,0,1,0.2 cubic",
       { 3, { 5, 5, 5 }, { 1, 1, 1 } }, 5 * 5 * 5 },
+    /* One interpolation, at 28; two would need 27 to 29. */
+    { "to 59,40,20 centre | to 60,40,20 centre",
+      { 3, { 5, 5, 28 }, { 1, 1, 1 } }, 1 },
     { "smooth 0.5,:,:", { 3, { 5, 5, 21 }, { 1, 1, 1 } }, 3 },
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -400,6 +400,106 @@ move_grid (struct derivation *d, const struct rd_sampled_axis along[3])
   }
 }
 
+/* True if an axis of the stage is all of the source's, or a part of it, forward
+ * or backward. */
+static bool
+is_plain (const struct rd_grid_axis *axis)
+{
+  const struct rd_segment *segment = &axis->segments[0];
+  return axis->nsegments == 1 && segment->fill == 0
+         && (segment->step != 0 || segment->n == 1);
+}
+
+/* True if outputs are at elements. */
+static bool
+is_at_elements (const struct rd_sampled_axis *along)
+{
+  return fabs (along->scale) == 1 && along->offset == rint (along->offset);
+}
+
+/* True if the stage's source is sampled, and can be sampled at once at the places
+ * along x, y, z: one interpolation does what two would do. */
+static bool
+can_join (const struct derivation *d, enum rd_interpolation interpolation,
+          const struct rd_sampled_axis along[3])
+{
+  const struct rd_sampled *first = d->source->sampled;
+  if (!first || first->gathers || d->nkernels > 0 || d->nfills > 0
+      || interpolation == RD_INTERPOLATE_MAJORITY)
+    return false;
+  bool is_same = first->interpolation == interpolation;
+  for (size_t k = 0; k < 3; k++) {
+    const struct rd_sampled_axis *axis = &first->along[k];
+    if (along[k].sigma > 0 || along[k].makes_coefficients
+        || axis->makes_coefficients
+        || (axis->sigma > 0 && rd_interpolation_picks (interpolation)))
+      return false;
+    is_same = is_same || first->axes[k] >= d->grid.rank
+              || is_at_elements (axis);
+    if (!is_same)
+      return false;
+  }
+  if (rd_interpolation_picks (first->interpolation)
+      != rd_interpolation_picks (interpolation))
+    return false;
+  for (size_t i = 0; i < d->grid.rank; i++)
+    if (!is_plain (&d->grid.axes[i]))
+      return false;
+  return true;
+}
+
+/* Samples the source of the sampled array that the stage is of, at the places
+ * that the stage's are in it. */
+static enum radio_status
+join (struct derivation *d, enum rd_interpolation interpolation,
+      const struct rd_sampled_axis along[3])
+{
+  struct rd_sampled *first = d->source->sampled;
+  size_t rank = d->grid.rank, from[RADIO_MAX_RANK];
+  uint64_t shape[RADIO_MAX_RANK];
+  struct rd_sampled *sampled RD_CLEANUP (rd_cleanup_sampled)
+    = rd_calloc (1, sizeof *sampled);
+  if (!sampled)
+    return rd_fail_memory (sizeof *sampled);
+  *sampled = *first;
+  sampled->source = NULL;
+  sampled->interpolation = interpolation;
+  for (size_t i = 0; i < rank; i++) {
+    const struct rd_segment *segment = &d->grid.axes[i].segments[0];
+    double sign = segment->step < 0 ? -1 : 1, start = (double) segment->start;
+    size_t j = 0, k = 0;
+    from[i] = d->grid.axes[i].source;
+    shape[from[i]] = d->grid.axes[i].size;
+    while (j < 3 && d->axes[j] != i)
+      j++;
+    while (k < 3 && first->axes[k] != from[i])
+      k++;
+    if (j == 3 || k == 3)
+      continue;
+    struct rd_sampled_axis *axis = &sampled->along[k];
+    axis->offset += axis->scale * (start + sign * along[j].offset);
+    axis->scale *= sign * along[j].scale;
+    axis->size = shape[from[i]] = along[j].size;
+    axis->interpolation = interpolation;
+  }
+  RD_TRY (rd_grid_check_shape (rank, shape));
+  sampled->source = first->source;
+  first->source = NULL;
+  struct radio_array *array;
+  clear_stage (d);
+  RD_TRY (open_sampled (d, RD_STEAL (sampled), shape, &array));
+  d->nsamplings--;
+  d->computes = d->computes || !rd_interpolation_picks (interpolation);
+  RD_TRY (begin_stage (d, array));
+  for (size_t i = 0; i < rank; i++) {
+    size_t k = i;
+    while (d->grid.axes[k].source != from[i])
+      k++;
+    rd_grid_swap (&d->grid, i, k);
+  }
+  return RADIO_OK;
+}
+
 /* Takes the stage as the source of a sampled array, along x, y, z or, if gather
  * is not NULL, by its matrix. */
 static enum radio_status
@@ -465,7 +565,9 @@ rd_derivation_sample (struct derivation *d,
                       const struct rd_sampled_axis along[3])
 {
   RD_TRY (rd_derivation_need (d, interpolation));
-  RD_TRY (sample (d, interpolation, along, NULL));
+  RD_TRY (can_join (d, interpolation, along)
+          ? join (d, interpolation, along)
+          : sample (d, interpolation, along, NULL));
   move_grid (d, along);
   return RADIO_OK;
 }
