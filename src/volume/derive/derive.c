@@ -417,8 +417,8 @@ is_at_elements (const struct rd_sampled_axis *along)
   return fabs (along->scale) == 1 && along->offset == rint (along->offset);
 }
 
-/* True if the stage's source is sampled, and can be sampled at once at the places
- * along x, y, z: one interpolation does what two would do. */
+/* True if the stage's source is sampled, and can be sampled at once at the
+ * places along x, y, z: one interpolation does what two would do. */
 static bool
 can_join (const struct derivation *d, enum rd_interpolation interpolation,
           const struct rd_sampled_axis along[3])
