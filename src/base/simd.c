@@ -11,7 +11,7 @@
 #include "src/base/simd.h"
 
 static const char *const names[RD_SIMD_NLEVELS] = {
-  "scalar", "neon", "sse2", "avx2", "avx512",
+  "scalar", "neon", "sse2", "avx2",
 };
 
 const char *
@@ -35,11 +35,6 @@ rd_simd_is_supported (enum rd_simd level)
     return true;
   case RD_SIMD_AVX2:
     return __builtin_cpu_supports ("avx2");
-  case RD_SIMD_AVX512:
-    return __builtin_cpu_supports ("avx512f")
-           && __builtin_cpu_supports ("avx512bw")
-           && __builtin_cpu_supports ("avx512dq")
-           && __builtin_cpu_supports ("avx512vl");
 #endif
   default:
     return false;

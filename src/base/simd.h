@@ -13,7 +13,6 @@ enum rd_simd {
   RD_SIMD_NEON,
   RD_SIMD_SSE2,
   RD_SIMD_AVX2,
-  RD_SIMD_AVX512,             /* F, BW, DQ and VL */
   RD_SIMD_NLEVELS
 };
 

@@ -476,14 +476,17 @@ copy_rows (const struct plan *plan, const struct rd_box_copy *copy,
     .nrows = axis > 0 ? (size_t) plan->shape[axis - 1] : 1,
     .streams = copy->is_large && writes_lines (plan, copy->to),
   };
-  if (!rows.streams)
+  /* Those that are computed prefetch for themselves. */
+  bool prefetches = !rows.streams
+                    && !(copy->map && to_stride == (int64_t) to_item);
+  if (prefetches)
     rd_rows_place_prefetch (&rows, to_item, to_stride);
   for (bool more = true; more;) {
     const struct rd_rows now = rows;
     more = next_rows (plan, nouter, at, &from, &to);
     rows.from = copy->from + from;
     rows.to = copy->to + to;
-    if (more && !rows.streams)
+    if (more && prefetches)
       rd_rows_place_prefetch (&rows, to_item, to_stride);
     if (!by_rows)
       rd_rows_place (&now, to_item, to_stride);

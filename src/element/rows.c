@@ -16,7 +16,7 @@
  * moves, and a length between two of those is two copies that overlap. */
 
 /* Longer rows are left to memcpy. */
-#define SHORT_ROW 256
+#define SHORT_ROW RD_ROWS_SHORT_NBYTES
 
 #define NEAR_NBYTES 256
 
@@ -95,11 +95,8 @@ rd_rows_prefetch (const unsigned char *to, int64_t to_step, size_t nbytes,
   /* The hardware prefetches rows that are close to each other. */
   if (to_step > -NEAR_NBYTES && to_step < NEAR_NBYTES)
     return;
-  for (size_t row = 0; row < nrows; row++, to += to_step) {
-    for (size_t i = RD_LINE_NBYTES; i < nbytes; i += RD_LINE_NBYTES)
-      __builtin_prefetch (to + i - 1, 1);
-    __builtin_prefetch (to + nbytes - 1, 1);
-  }
+  for (size_t row = 0; row < nrows; row++)
+    rd_row_prefetch (to, (int64_t) row * to_step, nbytes);
 }
 
 /* Stores a vector of 16 bytes, past the caches if the machine can. */
@@ -197,6 +194,8 @@ next_start (size_t i, size_t n, size_t width)
     const unsigned char *from = rows->from;                             \
     unsigned char *to = rows->to - (n - 1) * size;                      \
     for (size_t row = 0; row < rows->nrows; row++) {                    \
+      if (!rows->streams)                                               \
+        rd_row_prefetch (to, RD_ROWS_AHEAD * rows->to_step, n * size);  \
       if (n >= width)                                                   \
         for (size_t i = 0;; i = next_start (i, n, width)) {             \
           vector_##bits v;                                              \
@@ -429,9 +428,8 @@ rd_rows_place_prefetch (const struct rd_rows *rows, size_t item_nbytes,
 {
   int64_t size = (int64_t) item_nbytes;
   const unsigned char *to = rows->to;
-  if (to_stride == size || to_stride == -size) {
-    if (to_stride < 0)
-      to -= (rows->n - 1) * item_nbytes;
+  /* Rows that are reversed prefetch for themselves. */
+  if (to_stride == size) {
     rd_rows_prefetch (to, rows->to_step, rows->n * item_nbytes, rows->nrows);
   } else if (rows->to_step == size || rows->to_step == -size) {
     if (rows->to_step < 0)

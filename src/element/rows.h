@@ -31,6 +31,25 @@ void rd_rows_copy (const unsigned char *from, int64_t from_step,
 void rd_rows_prefetch (const unsigned char *to, int64_t to_step,
                        size_t nbytes, size_t nrows);
 
+/* Bytes of a cache line. */
+#define RD_LINE_NBYTES 64
+
+/* Prefetches the lines of one row that is `offset' bytes from to, if it is
+ * short: for loops that write rows, as many rows ahead as hide the memory's
+ * latency. */
+#define RD_ROWS_AHEAD 8
+#define RD_ROWS_SHORT_NBYTES 256
+static inline __attribute__ ((__always_inline__)) void
+rd_row_prefetch (const unsigned char *to, int64_t offset, size_t nbytes)
+{
+  const char *row = (const char *) ((uintptr_t) to + (uintptr_t) offset);
+  if (nbytes > RD_ROWS_SHORT_NBYTES)
+    return;
+  for (size_t i = RD_LINE_NBYTES; i < nbytes; i += RD_LINE_NBYTES)
+    __builtin_prefetch (row + i - 1, 1);
+  __builtin_prefetch (row + nbytes - 1, 1);
+}
+
 /* Moves rows of elements of item_nbytes, which are to_stride bytes from start
  * to start in the destination.  Fast where they are contiguous there, forward
  * or backward, or where those of different rows are: then rows become columns.
@@ -41,9 +60,6 @@ void rd_rows_place (const struct rd_rows *rows, size_t item_nbytes,
 /* Prefetches the memory that rd_rows_place will write, if it is short rows. */
 void rd_rows_place_prefetch (const struct rd_rows *rows, size_t item_nbytes,
                              int64_t to_stride);
-
-/* Bytes of a cache line. */
-#define RD_LINE_NBYTES 64
 
 /* Makes what was written past the caches visible to other threads, in the order
  * of later stores. */

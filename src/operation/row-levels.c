@@ -87,7 +87,7 @@ const struct rd_row_vectors rd_row_plain = {
 
 const struct rd_row_vectors *const rd_row_levels[] = {
 #ifdef __x86_64__
-  &rd_row_avx512, &rd_row_avx2, &rd_row_sse2,
+  &rd_row_avx2, &rd_row_sse2,
 #endif
 #ifdef __aarch64__
   &rd_row_neon,

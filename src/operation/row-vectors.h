@@ -2,7 +2,7 @@
 /* Rows of values by vectors of any instruction set.  A file that includes this
  * has defined:
  *
- *   VECTOR_NBYTES        16, 32 or 64
+ *   VECTOR_NBYTES        16 or 32
  *   TARGET               the attribute of functions that use them
  *   MOST_F32, MOST_F64   (a, v): for each of a vector's values v, a if it is
  *                        greater, else v, which may be NaN
@@ -37,10 +37,8 @@ typedef int64_t mask_64 __attribute__ ((__vector_size__ (VECTOR_NBYTES)));
   statement (6) statement (7)
 #if VECTOR_NBYTES == 16
 #define EACH(statement) EACH_8 (statement)
-#elif VECTOR_NBYTES == 32
-#define EACH(statement) EACH_4 (statement)
 #else
-#define EACH(statement) EACH_2 (statement)
+#define EACH(statement) EACH_4 (statement)
 #endif
 
 #define LOAD(k) memcpy (&v[k], from + k * sizeof v[k], sizeof v[k]);
@@ -103,6 +101,8 @@ typedef int64_t mask_64 __attribute__ ((__vector_size__ (VECTOR_NBYTES)));
     uint64_t words[sizeof nan / sizeof (uint64_t)], any = 0;            \
     for (size_t row = 0; row < rows->nrows; row++) {                    \
       size_t i = 0;                                                     \
+      if (!rows->streams)                                               \
+        rd_row_prefetch (to_row, RD_ROWS_AHEAD * rows->to_step, nbytes); \
       for (; i + STRIP_NBYTES <= nbytes; i += STRIP_NBYTES)             \
         run_strip_##bits (program, from_row + i, to_row + i,            \
                           rows->streams, &nan);                         \
