@@ -7,7 +7,8 @@
  * the thread that ran them are one path, and its parts by thread have figures
  * but no change.  A change is of the path whose own time changed, and not of
  * those around it.  Threads that wait for others wait longer if these are
- * slower: that is no change of theirs. */
+ * slower, or late: that is no change of theirs, nor of the totals that hold the
+ * wait. */
 #include <config.h>
 
 #include <math.h>
@@ -73,7 +74,8 @@ struct pairing {
   uint32_t *order;            /* groups, each before those below it */
   uint32_t *place;            /* [groups] in the order */
   uint32_t *size;             /* [order] of the subtree, in groups */
-  uint64_t *values, *room;    /* [runs] of either */
+  uint64_t *values, *waits, *room;      /* [runs] of either */
+  unsigned char *called;      /* [groups] directions, of it and those below */
   double alpha;               /* of an interval */
   double presence_alpha;      /* of a path that is new or gone */
   double least_ns;
@@ -91,6 +93,8 @@ free_pairing (struct pairing *pairing)
   free (pairing->place);
   free (pairing->size);
   free (pairing->values);
+  free (pairing->waits);
+  free (pairing->called);
   free (pairing->room);
 }
 
@@ -223,6 +227,13 @@ order_groups (struct pairing *pairing)
   }
 }
 
+/* True if a group does nothing but wait for other threads. */
+static bool
+is_queue (const struct group *group)
+{
+  return strcmp (group->category, "queue") == 0;
+}
+
 /*------------------------------------------------------------------------
  * Figures
  *----------------------------------------------------------------------*/
@@ -283,6 +294,16 @@ join_rounds (const struct radio_profile *profile, uint64_t *values)
   }
 }
 
+/* The spread of the measurements that `values' are, of its runs. */
+static struct rd_spread
+spread_of_values (const struct pairing *pairing, int side)
+{
+  const struct side *own = &pairing->sides[side];
+  if (pairing->is_by_rounds)
+    join_rounds (own->profile, pairing->values);
+  return rd_spread_of (pairing->values, own->n, pairing->room);
+}
+
 /* The mean over the runs of what the groups did that begin with one of the
  * order and are `size' in number: 1 for a group alone.  The spread of the
  * measurements may be NULL. */
@@ -301,12 +322,48 @@ measure (const struct pairing *pairing, int side, size_t first, size_t size,
   }
   for (size_t i = 0; i < own->nruns; i++)
     mean += (double) values[i] / (double) own->nruns;
-  if (!spread)
-    return mean;
-  if (pairing->is_by_rounds)
-    join_rounds (own->profile, values);
-  *spread = rd_spread_of (values, own->n, pairing->room);
+  if (spread)
+    *spread = spread_of_values (pairing, side);
   return mean;
+}
+
+/* True if a node is in the time of a node of a group, on the same thread. */
+static bool
+is_inside (const struct pairing *pairing, int side, uint32_t node_index,
+           uint32_t group)
+{
+  const struct side *own = &pairing->sides[side];
+  for (uint32_t i = node_index;;) {
+    const struct radio_profile_node *node = &own->profile->nodes.at[i];
+    if (node->edge != RADIO_EDGE_CALL || node->parent == RADIO_NO_PARENT)
+      return false;
+    i = (uint32_t) node->parent;
+    if (pairing->parts.at[own->part_of[i]].group == group)
+      return true;
+  }
+}
+
+/* The spread of a group's total less the waits for other threads in it. */
+static struct rd_spread
+measure_without_waits (const struct pairing *pairing, int side, size_t place)
+{
+  const struct side *own = &pairing->sides[side];
+  const struct group *groups = pairing->groups.at;
+  memset (pairing->waits, 0, own->nruns * sizeof *pairing->waits);
+  for (size_t k = place + 1; k < place + pairing->size[place]; k++) {
+    uint32_t i = is_queue (&groups[pairing->order[k]])
+                 ? groups[pairing->order[k]].first_part : RD_NO_INDEX;
+    for (; i != RD_NO_INDEX; i = pairing->parts.at[i].next) {
+      uint32_t node = pairing->parts.at[i].node[side];
+      if (node != RD_NO_INDEX
+          && is_inside (pairing, side, node, pairing->order[place]))
+        add_runs (own, node, SELF, pairing->waits);
+    }
+  }
+  (void) measure (pairing, side, place, 1, TOTAL, NULL);
+  for (size_t i = 0; i < own->nruns; i++)
+    pairing->values[i] = rd_subtract (pairing->values[i], pairing->waits[i]);
+  return spread_of_values (pairing, side);
 }
 
 /* The first node of a group on a side, or RD_NO_INDEX. */
@@ -324,13 +381,6 @@ first_node (const struct pairing *pairing, const struct group *group,
 /*------------------------------------------------------------------------
  * Classification
  *----------------------------------------------------------------------*/
-
-/* True if a group does nothing but wait for other threads. */
-static bool
-is_queue (const struct group *group)
-{
-  return strcmp (group->category, "queue") == 0;
-}
 
 /* True if a group that the other side lacks is typical of its own runs: it is
  * in all of them, or in most, and chance would put all of its occurrences on
@@ -549,6 +599,41 @@ list_paths (struct radio_comparison *comparison,
   return RADIO_OK;
 }
 
+/* The direction of a change: a path that is new takes time. */
+static unsigned
+direction_of (enum radio_change change)
+{
+  return change == RADIO_CHANGE_SLOWER || change == RADIO_CHANGE_NEW ? 1
+         : change == RADIO_CHANGE_FASTER || change == RADIO_CHANGE_GONE ? 2
+         : 0;
+}
+
+/* A total changed if it did so without the waits for other threads, too, or if
+ * what these wait for changed: a path below. */
+static void
+leave_out_waits (struct radio_comparison *comparison,
+                 const struct pairing *pairing)
+{
+  int64_t low_ns, high_ns;
+  unsigned char *called = pairing->called;
+  for (size_t i = pairing->groups.n; i-- > 0;) {
+    struct radio_difference *d = &comparison->paths.at[i];
+    unsigned direction = direction_of (d->total_change);
+    called[i] |= (unsigned char) direction_of (d->change);
+    if (d->parent != RADIO_NO_PARENT)
+      called[d->parent] |= called[i];
+    if (direction == 0 || called[i] & direction
+        || comparison->conditions.basis != RADIO_BASIS_WALL)
+      continue;
+    const struct rd_spread spreads[2] = {
+      measure_without_waits (pairing, 0, i),
+      measure_without_waits (pairing, 1, i)
+    };
+    if (classify (pairing, spreads, &low_ns, &high_ns) != d->total_change)
+      d->total_change = RADIO_CHANGE_NONE;
+  }
+}
+
 /* True if the operations have the same name, and some root in common if both
  * have any. */
 static bool
@@ -610,6 +695,8 @@ radio_profile_compare (const struct radio_profile *before,
   RD_TRY (rd_new_array (nruns, sizeof (uint64_t), &at));
   pairing.values = at;
   RD_TRY (rd_new_array (nruns, sizeof (uint64_t), &at));
+  pairing.waits = at;
+  RD_TRY (rd_new_array (nruns, sizeof (uint64_t), &at));
   pairing.room = at;
   pairing.nslots = 64;
   while (pairing.nslots / 2 < before->nodes.n + after->nodes.n + 1)
@@ -626,9 +713,12 @@ radio_profile_compare (const struct radio_profile *before,
     RD_TRY (rd_new_array (pairing.groups.n, sizeof (uint32_t), &at));
     *arrays[i] = at;
   }
+  RD_TRY (rd_new_array (pairing.groups.n, 1, &at));
+  pairing.called = at;
   order_groups (&pairing);
   set_thresholds (&pairing);
   RD_TRY (list_paths (made, &pairing));
+  leave_out_waits (made, &pairing);
   made->is_same_operation = is_same_operation (made);
   *comparison = RD_STEAL (made);
   return RADIO_OK;

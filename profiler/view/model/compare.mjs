@@ -11,7 +11,10 @@ import { spreadInterval, spreadOf } from '../data/spread.mjs';
 // Of all paths together, and of the whole.
 const ALPHA = 0.05, LEAST_SHARE = 0.005, LEAST_SHARE_UNFAIR = 0.02;
 
-const HANDOFF = 1;
+const CALL = 0, HANDOFF = 1;
+
+// Directions of changes: a path that is new takes time.
+const DIRECTIONS = { slower: 1, new: 1, faster: 2, gone: 2 };
 
 // What is compared where wall times cannot be.
 const CPU = { id: 'cpu', label: 'CPU time', unit: 'time' };
@@ -101,7 +104,10 @@ class Comparer {
 
   // What is compared: runs, or the median of each process's.
   measurements(what, path, side) {
-    const runs = this.runsOf(what, path, side);
+    return this.joinRounds(this.runsOf(what, path, side), side);
+  }
+
+  joinRounds(runs, side) {
     return !this.isByRounds || runs.length < 2 ? runs
       : this.rounds[side].map(([first, end]) =>
         Math.floor(spreadOf(runs.slice(first, end)).median));
@@ -170,6 +176,50 @@ class Comparer {
              selfLow: self.low, selfHigh: self.high, least: self.least };
   }
 
+  // Whether a node is in the time of one of others, on the same thread.
+  isInside(side, node, others) {
+    const { tree, origin, profile } = this.shapes[side];
+    while (profile.edges[origin[node]] === CALL) {
+      node = tree.parents[node];
+      if (node < 0 || others.has(node))
+        return node >= 0;
+    }
+    return false;
+  }
+
+  // The spreads of a path's total less the waits for other threads in it.
+  spreadsWithoutWaits(path, waits) {
+    return [0, 1].map((side) => {
+      const others = new Set(path.nodes[side]);
+      const inside = waits.flatMap(({ nodes }) => nodes[side].filter((node) =>
+        this.isInside(side, node, others)));
+      const runs = this.runsOf('total', path, side).map((total, i) =>
+        Math.max(0, total - sumAt(this.columns.self[side][i], inside)));
+      return spreadOf(this.joinRounds(runs, side));
+    });
+  }
+
+  // A total changed if it did so without the waits for other threads, too, or
+  // if what these wait for changed (compare.c).  list: what is known of the
+  // paths, each before those below it, which have these indexes.
+  leaveOutWaits(list, indexes) {
+    const called = list.map(({ change }) => DIRECTIONS[change] ?? 0);
+    for (let i = list.length - 1; i >= 0 && this.metric.id === 'wall'; i--) {
+      const { below, depth, parent } = list[i];
+      if (parent >= 0)
+        called[parent] |= called[i];
+      if (((DIRECTIONS[below] ?? 0) & ~called[i]) === 0)
+        continue;
+      const waits = [];
+      for (let j = i + 1; j < list.length && list[j].depth > depth; j++)
+        if (list[j].category === 'queue')
+          waits.push(this.paths[indexes[j]]);
+      const spreads = this.spreadsWithoutWaits(this.paths[indexes[i]], waits);
+      if (this.classify(spreads).change !== below)
+        list[i].below = 'noise';
+    }
+  }
+
   // The part of a path on other threads than its root's: their means.
   elsewhere(path) {
     if (path.nodes.every((one) => one.length < 2))
@@ -227,7 +277,7 @@ export function compareProfiles(before, after,
                                 metric = { id: 'wall', unit: 'time' }) {
   const comparer = new Comparer([before, after], metric);
   const { paths, top, conditions } = comparer;
-  const list = [], places = new Int32Array(paths.length);
+  const list = [], indexes = [], places = new Int32Array(paths.length);
   const stack = top.children.slice().reverse();
   while (stack.length > 0) {
     const at = stack.pop();
@@ -236,9 +286,11 @@ export function compareProfiles(before, after,
     const parent = path.parent < 0 ? -1 : places[path.parent];
     list.push({ ...comparer.measure(path), parent,
                 depth: parent < 0 ? 0 : list[parent].depth + 1 });
+    indexes.push(at);
     for (const child of path.children.reverse())
       stack.push(child);
   }
+  comparer.leaveOutWaits(list, indexes);
   const roots = list.filter((one) => one.parent < 0);
   const sum = (key) => roots.reduce((all, one) => all + one[key], 0);
   const wholes = (shape) => Array.from(shape.tree.children(-1))

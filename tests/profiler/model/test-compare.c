@@ -574,6 +574,119 @@ waiting_for_other_threads_is_no_change (void **state)
                     RADIO_CHANGE_NONE);
 }
 
+/* A tree of paths, each below one before it; the last has no name. */
+struct made_path {
+  uint32_t parent;
+  const char *name, *category;
+  enum radio_edge edge;
+  uint64_t total_ns, self_ns;
+};
+
+/* Returns 10 runs of them, that differ by less than 1 %. */
+static struct radio_profile *
+new_runs_of (const struct made_path *paths)
+{
+  struct radio_profile *profile = build_new ("runs");
+  size_t n = 0;
+  for (; paths[n].name; n++)
+    build_edge_node (profile, n == 0 ? RD_NO_INDEX : paths[n].parent,
+                     paths[n].name, paths[n].category, paths[n].edge);
+  profile->info.parts = RADIO_PARTS_RUNS;
+  for (uint64_t i = 0; i < 10; i++) {
+    struct rd_profile_part part = { .name = "run", .wall_ns = 10000 };
+    uint32_t index;
+    assert_ok (rd_profile_add_part (profile, &part, &index));
+    for (uint32_t k = 0; k < n; k++) {
+      uint64_t jitter = paths[k].total_ns * (i * 7 % 10) / 1000;
+      struct radio_profile_share share = {
+        1, paths[k].total_ns + jitter, paths[k].self_ns, 0, 0
+      };
+      assert_ok (rd_profile_add_share (profile, k, index, &share));
+    }
+  }
+  build_finish (profile);
+  return profile;
+}
+
+static enum radio_change
+change_of_total (const struct made_path *before, const struct made_path *after)
+{
+  struct radio_profile *a = new_runs_of (before), *b = new_runs_of (after);
+  struct radio_comparison *comparison = NULL;
+  assert_ok (radio_profile_compare (a, b, &comparison));
+  const struct radio_difference *root = radio_comparison_get (comparison, 0);
+  enum radio_change change = root->total_change;
+  assert_true (root->delta_low_ns > 0 || root->delta_high_ns < 0);
+  assert_int_equal (root->change, RADIO_CHANGE_NONE);
+  radio_comparison_close (comparison);
+  radio_profile_close (a);
+  radio_profile_close (b);
+  return change;
+}
+
+/* A thread that began late is no change of the program, though it is waited
+ * for; one that has more to do is. */
+static void
+a_wait_for_other_threads_changes_no_total (void **state)
+{
+  (void) state;
+  struct made_path before[] = {
+    { 0, "study", "operation", RADIO_EDGE_CALL, 10000, 6000 },
+    { 0, "label", "decode", RADIO_EDGE_HANDOFF, 3000, 3000 },
+    { 0, "join", "io", RADIO_EDGE_CALL, 4000, 0 },
+    { 2, "wait", "queue", RADIO_EDGE_CALL, 4000, 4000 },
+    { 0, NULL, NULL, RADIO_EDGE_CALL, 0, 0 }
+  };
+  struct made_path late[5], more[5];
+  memcpy (late, before, sizeof late);
+  late[0].total_ns += 3000;
+  late[2].total_ns += 3000;
+  late[3].total_ns = late[3].self_ns = 7000;
+  assert_int_equal (change_of_total (before, late), RADIO_CHANGE_NONE);
+  assert_int_equal (change_of_total (late, before), RADIO_CHANGE_NONE);
+  memcpy (more, late, sizeof more);
+  more[1].total_ns = more[1].self_ns = 6000;
+  assert_int_equal (change_of_total (before, more), RADIO_CHANGE_SLOWER);
+  assert_int_equal (change_of_total (more, before), RADIO_CHANGE_FASTER);
+  /* Another path that is faster explains no slower total. */
+  more[1].total_ns = more[1].self_ns = 1000;
+  assert_int_equal (change_of_total (before, more), RADIO_CHANGE_NONE);
+}
+
+/* Many small changes, none of which is called, are one of the total; what waits
+ * on another thread is no part of it. */
+static void
+a_total_may_change_without_a_path_below (void **state)
+{
+  enum { NSMALL = 40 };
+  struct made_path before[NSMALL + 4], after[NSMALL + 4];
+  char names[NSMALL + 3][8];
+  (void) state;
+  before[0] = (struct made_path) {
+    0, "study", "operation", RADIO_EDGE_CALL, NSMALL * 100, 0
+  };
+  before[1] = (struct made_path) {
+    0, "label", "decode", RADIO_EDGE_HANDOFF, 3000, 0
+  };
+  before[2] = (struct made_path) {
+    1, "wait", "queue", RADIO_EDGE_CALL, 3000, 3000
+  };
+  for (uint32_t i = 3; i < NSMALL + 3; i++) {
+    snprintf (names[i], sizeof names[i], "%u", (unsigned) i);
+    before[i] = (struct made_path) {
+      0, names[i], "decode", RADIO_EDGE_CALL, 100, 100
+    };
+  }
+  before[NSMALL + 3] = (struct made_path) { .name = NULL };
+  memcpy (after, before, sizeof after);
+  for (uint32_t i = 3; i < NSMALL + 3; i++)
+    after[i].total_ns = after[i].self_ns = 110;
+  after[0].total_ns = NSMALL * 110;
+  after[1].total_ns = after[2].total_ns = after[2].self_ns
+    = before[2].self_ns + NSMALL * 10;
+  assert_int_equal (change_of_total (before, after), RADIO_CHANGE_SLOWER);
+}
+
 /* Returns 10 runs of a root with work that its own thread and others share,
  * differently in each run. */
 static struct radio_profile *
@@ -775,6 +888,8 @@ main (void)
     cmocka_unit_test (paths_of_one_side_are_new_or_gone),
     cmocka_unit_test (paths_of_a_few_runs_of_one_side_are_noise),
     cmocka_unit_test (waiting_for_other_threads_is_no_change),
+    cmocka_unit_test (a_wait_for_other_threads_changes_no_total),
+    cmocka_unit_test (a_total_may_change_without_a_path_below),
     cmocka_unit_test (paths_are_summed_over_threads_first),
     cmocka_unit_test (runs_of_several_processes_count_as_rounds),
     cmocka_unit_test (paths_are_listed_as_a_tree),

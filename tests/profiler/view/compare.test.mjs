@@ -47,7 +47,8 @@ function makeProfile(nodes, facts = {}) {
   const runs = Object.values(nodes)[0].length;
   const last = (path) => path.split('/').at(-1);
   const sums = paths.map((path) => nodes[path].reduce((a, b) => a + b));
-  const names = paths.map(last), categories = paths.map(() => 'c');
+  const names = paths.map(last);
+  const categories = names.map((name) => name === 'wait' ? 'queue' : 'c');
   const zeros = paths.map(() => 0);
   return {
     names, categories, sites: new Sites(names, categories), edges: zeros,
@@ -110,6 +111,22 @@ test('paths of a few runs of one side are noise', () => {
     assert.equal(change(none, some), belongs ? 'new' : 'noise');
     assert.equal(change(some, none), belongs ? 'gone' : 'noise');
   }
+});
+
+// As in test-compare.c; `wait' is of the category queue.
+test('a wait for other threads changes no total', () => {
+  const jitter = (value) => [0, 7, 4, 1, 8].map((i) =>
+    value && value + value * i / 1000);
+  const runs = (total, label, wait) => makeProfile({
+    study: jitter(total), 'study/label': jitter(label),
+    'study/wait': jitter(wait) });
+  const below = (...both) => compare(...both).paths[0].below;
+  const before = runs(10000, 3000, 4000), late = runs(13000, 3000, 7000);
+  const more = runs(16000, 6000, 7000);
+  assert.deepEqual([below(before, late), below(late, before)],
+                   ['noise', 'noise']);
+  assert.deepEqual([below(before, more), below(more, before)],
+                   ['slower', 'faster']);
 });
 
 test('with several runs a change is distinguished from noise', () => {
