@@ -50,7 +50,8 @@ struct rd_io_get {
   uint64_t offset;            /* SPAN */
   size_t nbytes;              /* SPAN, SUFFIX; for ALL: the most to accept,
                                  a larger object is RADIO_ERROR_LIMIT */
-  struct rd_buffer *into;     /* its content is replaced */
+  struct rd_buffer *into;     /* its content is replaced; a blocking store does
+                                 not move one that has room for nbytes */
   uint64_t needed_nbytes;     /* of the requested bytes, for profiles; 0: all
                                */
   /* Called exactly once, maybe before get returns, maybe from another
