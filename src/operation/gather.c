@@ -59,6 +59,14 @@ rd_gather_span (const struct rd_gather *gather, const uint64_t *first,
   return true;
 }
 
+/* What the positions of a row have in common on one axis, and the block's
+ * elements there that may be taken. */
+struct row_axis {
+  double base, step, last;
+  double half;                  /* of nearest; else 0 */
+  int64_t shift, least, most;
+};
+
 /* Where an output is: in the block, the element at or below its position, and
  * the rest of it. */
 struct place {
@@ -66,32 +74,46 @@ struct place {
   double rest[3];
 };
 
-/* Finds the place of an output; false if it is outside.  bases are the parts of
- * positions that a row has in common. */
-static bool
-find_place (const struct rd_gather *gather,
-            const struct rd_gather_block *block, const double *bases,
-            double number, struct place *place)
+static void
+begin_row (const struct rd_gather *gather,
+           const struct rd_gather_block *block, const uint64_t *at,
+           struct row_axis axes[3])
 {
   bool is_nearest = gather->interpolation == RD_INTERPOLATE_NEAREST;
   int64_t margin = margin_of (gather);
-  if (!block->elements)
-    return false;
   for (int r = 0; r < 3; r++) {
-    double p = bases[r] + gather->matrix[r][2] * number;
-    double last = (double) gather->size[r] - 1;
-    if (!(p >= -0.5) || !(p < last + 0.5))
+    const double *row = gather->matrix[r];
+    axes[r] = (struct row_axis) {
+      .base = row[0] * (double) at[0] + row[1] * (double) at[1] + row[3],
+      .step = row[2],
+      .last = (double) gather->size[r] - 1,
+      .half = is_nearest ? 0.5 : 0,
+      .shift = margin - (int64_t) block->start[r],
+      .least = reach_before (gather),
+      .most = (int64_t) block->size[r] - 1 - (margin ? 2 : 0),
+    };
+  }
+}
+
+/* Finds the place of an output; false if it is outside.  Positions are not
+ * negative where they are cut to whole numbers. */
+static inline bool
+find_place (const struct row_axis *axes, double number, struct place *place)
+{
+  for (int r = 0; r < 3; r++) {
+    const struct row_axis *axis = &axes[r];
+    double p = axis->base + axis->step * number;
+    if (!(p >= -0.5) || !(p < axis->last + 0.5))
       return false;
-    p = fmin (fmax (p, 0), last);
-    double whole = floor (is_nearest ? p + 0.5 : p);
-    int64_t at = (int64_t) whole + margin - (int64_t) block->start[r];
-    int64_t least = reach_before (gather);
-    int64_t most = (int64_t) block->size[r] - 1 - (margin ? 2 : 0);
+    p = p < 0 ? 0 : p;
+    p = p > axis->last ? axis->last : p;
+    int64_t whole = (int64_t) (p + axis->half);
+    int64_t at = whole + axis->shift;
     /* Always so, unless the matrix is beyond the precision of numbers. */
-    at = at > most ? most : at;
-    at = at < least ? least : at;
+    at = at > axis->most ? axis->most : at;
+    at = at < axis->least ? axis->least : at;
     place->at[r] = (size_t) at;
-    place->rest[r] = p - whole;
+    place->rest[r] = p - (double) whole;
   }
   return true;
 }
@@ -172,16 +194,16 @@ spline_weights (double f, double weights[4])
   static void                                                           \
   gather_##suffix (const struct rd_gather *gather,                      \
                    const struct rd_gather_block *block,                 \
-                   const double *bases, uint64_t first, uint64_t n,     \
-                   T *to)                                               \
+                   const struct row_axis *axes, uint64_t first,         \
+                   uint64_t n, T *to)                                   \
   {                                                                     \
     bool is_cubic = gather->interpolation == RD_INTERPOLATE_CUBIC;      \
     T outside;                                                          \
     memcpy (&outside, gather->outside, sizeof outside);                 \
     for (uint64_t i = 0; i < n; i++) {                                  \
       struct place place;                                               \
-      to[i] = !find_place (gather, block, bases, (double) (first + i),  \
-                           &place) ? outside                            \
+      to[i] = !find_place (axes, (double) (first + i), &place)          \
+        ? outside                                                       \
         : is_cubic ? cubic_##suffix (block, &place)                     \
                    : linear_##suffix (block, &place);                   \
     }                                                                   \
@@ -192,14 +214,15 @@ DEFINE (double, float64)
 
 static void
 gather_nearest (const struct rd_gather *gather,
-                const struct rd_gather_block *block, const double *bases,
-                uint64_t first, uint64_t n, unsigned char *to)
+                const struct rd_gather_block *block,
+                const struct row_axis *axes, uint64_t first, uint64_t n,
+                unsigned char *to)
 {
   size_t item_nbytes = gather->type.item_nbytes;
   for (uint64_t i = 0; i < n; i++, to += item_nbytes) {
     struct place place;
     const unsigned char *from = gather->outside;
-    if (find_place (gather, block, bases, (double) (first + i), &place))
+    if (find_place (axes, (double) (first + i), &place))
       from = block->elements
              + ((place.at[0] * block->size[1] + place.at[1]) * block->size[2]
                 + place.at[2]) * item_nbytes;
@@ -212,17 +235,18 @@ rd_gather_row (const struct rd_gather *gather,
                const struct rd_gather_block *block, const uint64_t *at,
                uint64_t n, unsigned char *to)
 {
-  double bases[3];
-  for (int r = 0; r < 3; r++) {
-    const double *row = gather->matrix[r];
-    bases[r] = row[0] * (double) at[0] + row[1] * (double) at[1] + row[3];
+  struct row_axis axes[3];
+  if (!block->elements) {
+    for (uint64_t i = 0; i < n; i++)
+      memcpy (to + i * gather->type.item_nbytes, gather->outside,
+              gather->type.item_nbytes);
+    return;
   }
+  begin_row (gather, block, at, axes);
   if (gather->interpolation == RD_INTERPOLATE_NEAREST)
-    gather_nearest (gather, block, bases, at[2], n, to);
+    gather_nearest (gather, block, axes, at[2], n, to);
   else if (gather->type.dtype == RADIO_FLOAT32)
-    gather_float32 (gather, block, bases, at[2], n,
-                    (float *) (void *) to);
+    gather_float32 (gather, block, axes, at[2], n, (float *) (void *) to);
   else
-    gather_float64 (gather, block, bases, at[2], n,
-                    (double *) (void *) to);
+    gather_float64 (gather, block, axes, at[2], n, (double *) (void *) to);
 }

@@ -24,7 +24,8 @@ def bench(*arguments):
 def known_operations():
     """Returns the operations that the parser of pipelines names."""
     error = run_radio("info", "--apply=nosuch", "none.nii", status=2).stderr
-    return set(re.search("use one of (.*)", error)[1].strip().split(", "))
+    names = re.search("use one of ([-a-z0-9, ]*)", error)[1]
+    return set(names.strip().split(", "))
 
 
 @pytest.fixture(scope="module")
