@@ -37,6 +37,8 @@ struct read {
   double slope, inter;
   bool maps;                          /* values are computed: by map */
   struct rd_row_map map;
+  bool loads;                         /* they are converted by loader: by map */
+  struct rd_row_program loader;
   struct rd_pieces pieces;            /* the requests, if it is derived */
   bool is_large;                      /* all that is delivered */
   atomic_bool has_nan;                /* some value that was computed */
@@ -128,7 +130,7 @@ deliver (const struct read *read, size_t number, const struct radio_box *box,
     .scaled = read->scaled,
     .slope = read->slope,
     .inter = read->inter,
-    .map = read->maps ? rd_row_map_run : NULL,
+    .map = read->maps || read->loads ? rd_row_map_run : NULL,
     .map_data = &read->map,
     .is_large = read->is_large,
   };
@@ -352,6 +354,24 @@ check_delivery (const struct read *read, enum radio_dtype dtype)
   return status == RADIO_OK ? status : rd_array_fail_in (array, status);
 }
 
+/* Small integers become float32, scaled or not, by the vectors that pipelines
+ * have for that: a program without operations. */
+static void
+set_loader (struct read *read)
+{
+  enum radio_dtype from = read->tiles.array->doc->type.dtype;
+  bool is_small = from == RADIO_INT8 || from == RADIO_INT16
+                  || from == RADIO_UINT8 || from == RADIO_UINT16;
+  read->loads = is_small && !read->maps && read->dtype == RADIO_FLOAT32;
+  if (!read->loads)
+    return;
+  read->loader = (struct rd_row_program) {
+    .from = from, .compute = RADIO_FLOAT32, .slope = read->slope,
+    .inter = read->inter,
+  };
+  read->map = (struct rd_row_map) { &read->loader, RADIO_FLOAT32, NULL };
+}
+
 /* Checks and prepares a read; options may be NULL, and stop is another read's,
  * or NULL.  end_read ends it, also after a failure. */
 static enum radio_status
@@ -398,6 +418,7 @@ begin_read (struct read *read, struct radio_array *array,
   RD_TRY (rd_pool_check (array->store->context->pool));
   if (array->derived)
     RD_TRY (cut_requests (read));
+  set_loader (read);
   const struct radio_array *source = read->tiles.array;
   read->tiles.takes_shuffled = !read->scaled && !read->maps
     && read->dtype == source->doc->type.dtype && read->dtype != RADIO_BOOL;
