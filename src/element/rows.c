@@ -428,6 +428,8 @@ rd_rows_place_prefetch (const struct rd_rows *rows, size_t item_nbytes,
 {
   int64_t size = (int64_t) item_nbytes;
   const unsigned char *to = rows->to;
+  if (rows->n == 0 || rows->nrows == 0)
+    return;
   /* Rows that are reversed prefetch for themselves. */
   if (to_stride == size) {
     rd_rows_prefetch (to, rows->to_step, rows->n * item_nbytes, rows->nrows);
