@@ -58,15 +58,6 @@ read_cpu (struct rd_writer_state *writer, uint64_t now)
   return ran;
 }
 
-uint64_t
-rd_frame_read_cpu (struct rd_writer_state *writer, uint64_t now)
-{
-  read_cpu (writer, now);
-  uint64_t after = rd_clock_now (&writer->clock);
-  writer->cpu.above -= after - now;
-  return after;
-}
-
 /*------------------------------------------------------------------------
  * The run queue, and sleep in scopes that are not marked as waiting
  *----------------------------------------------------------------------*/
@@ -99,20 +90,44 @@ read_sleep (struct rd_writer_state *writer, uint64_t now)
   return slept;
 }
 
+/* Readings of one moment: another one, if it took as long as a gap. */
+#define MAX_READINGS 3
+
 /* Reads the run queue, for the innermost frame, and if the thread slept its CPU
- * clock, too, unless the frame's end does so.  now: the time before that: a
- * thread is most likely to lose its CPU at the end of a system call, and this
- * is not in the account then. */
-static void
+ * clock, too, unless the frame's end does so.  end: when the frame ended: what
+ * was lost after that is of the frame below; or 0.
+ *
+ * A thread is most likely to lose its CPU at the end of a system call, so in
+ * here: then the reading is not of the moment that the clock showed, which a
+ * loss of 10 ms would make of 10 ms of sleep, or the contrary.  Returns the
+ * moment that the accounts are of. */
+static uint64_t
 read_account (struct rd_writer_state *writer, struct rd_frame *frame,
-              uint64_t now, bool reads_sleep)
+              uint64_t end, bool reads_sleep)
 {
-  bool has_slept;
-  uint64_t ns = rd_run_queue_read (&writer->queue, &writer->clock, &has_slept);
-  uint64_t starved = ns ? rd_rate_ticks (&writer->rate, ns) : 0;
-  writer->waited += starved;
-  uint64_t slept = has_slept && reads_sleep ? read_sleep (writer, now) : 0;
-  add_off_cpu (writer, frame, starved, slept);
+  bool has_slept = false;
+  uint64_t moment = rd_clock_now (&writer->clock);
+  for (int i = 0;; i++) {
+    bool is_slept;
+    uint64_t ns = rd_run_queue_read (&writer->queue, &writer->clock,
+                                     &is_slept);
+    uint64_t starved = ns ? rd_rate_ticks (&writer->rate, ns) : 0;
+    uint64_t late = end ? rd_min_u64 (starved, moment - end) : 0;
+    has_slept |= is_slept;
+    writer->waited += starved;
+    add_off_cpu (writer, frame, starved - late, 0);
+    if (late > 0)
+      add_off_cpu (writer, frame - 1, late, 0);
+    if (rd_frame_could_wait (frame))
+      frame->waited_before += late;
+    uint64_t now = rd_clock_now (&writer->clock);
+    if (now - moment <= writer->long_own || i == MAX_READINGS - 1)
+      break;
+    moment = now;
+  }
+  if (has_slept && reads_sleep)
+    add_off_cpu (writer, frame, 0, read_sleep (writer, moment));
+  return moment;
 }
 
 void
@@ -148,9 +163,6 @@ note_cpu_before (struct rd_writer_state *writer, struct rd_frame *frame)
     rd_frame_note_cpu (writer, frame, frame->begin);
 }
 
-/* Readings of one gap: another one, if it took as long as a gap. */
-#define MAX_READINGS 3
-
 uint64_t
 rd_frame_read_gap (struct rd_writer_state *writer, struct rd_frame *frame,
                    uint64_t now)
@@ -163,13 +175,32 @@ rd_frame_read_gap (struct rd_writer_state *writer, struct rd_frame *frame,
     return now;
   note_cpu_before (writer, below);
   for (int i = 0; i < MAX_READINGS; i++) {
-    read_account (writer, below, now, true);
-    uint64_t before = now;
+    uint64_t moment = read_account (writer, below, 0, true);
     now = rd_clock_now (&writer->clock);
-    if (now - before <= writer->long_own)
+    if (now - moment <= writer->long_own)
       break;
   }
   return now;
+}
+
+void
+rd_frame_read_cpu (struct rd_writer_state *writer, uint64_t now)
+{
+  read_cpu (writer, now);
+}
+
+uint64_t
+rd_frame_begin_at_cpu (struct rd_writer_state *writer, struct rd_frame *frame,
+                       uint64_t now)
+{
+  uint64_t ran = read_cpu (writer, now);
+  uint64_t after = rd_clock_now (&writer->clock);
+  if (after - now > writer->long_own)
+    after = rd_frame_read_gap (writer, frame, after);
+  rd_frame_mark (frame, RD_FRAME_BLOCKING);
+  frame->waited_before = writer->waited;
+  frame->cpu_begin = ran;
+  return after;
 }
 
 struct rd_frame *
@@ -223,10 +254,10 @@ rd_frame_open (struct rd_writer_state *writer, struct rd_node *node,
 
 /* The time without a CPU in a WAIT scope, or in a BLOCKING one the time when
  * the thread did not run, less that of scopes inside.  own: its duration less
- * all that its thread did inside. */
+ * all that its thread did inside; moment: of the last account. */
 static uint64_t
 blocked_of (struct rd_writer_state *writer, struct rd_frame *frame,
-            uint64_t duration, uint64_t own)
+            uint64_t duration, uint64_t own, uint64_t moment)
 {
   if (frame->node->kind == RADIO_SCOPE_WAIT)
     return own;
@@ -235,8 +266,7 @@ blocked_of (struct rd_writer_state *writer, struct rd_frame *frame,
     return own;
   if (!rd_frame_may_have_waited (writer, own))
     return 0;
-  uint64_t now = frame->begin + duration;
-  uint64_t ran = rd_subtract (read_cpu (writer, now), frame->cpu_begin);
+  uint64_t ran = rd_subtract (read_cpu (writer, moment), frame->cpu_begin);
   uint64_t inside = rd_subtract (writer->waited - frame->waited_before,
                                  frame->starved + frame->slept);
   return rd_min_u64 (rd_subtract (duration, ran + inside), own);
@@ -252,13 +282,15 @@ split_own (struct rd_writer_state *writer, struct rd_frame *frame,
 {
   bool may_wait = frame->node->kind == RADIO_SCOPE_WAIT
                   || rd_frame_could_wait (frame);
+  uint64_t moment = frame->begin + duration;
   note_cpu_before (writer, frame);
   /* Another thread has observed the account. */
   if (own >= writer->long_own && rd_writer_is_mine (writer)) {
-    read_account (writer, frame, frame->begin + duration, !may_wait);
+    moment = read_account (writer, frame, moment, !may_wait);
     rd_frame_mark (&writer->frames[1], RD_FRAME_SPECIAL);
   }
-  uint64_t off = may_wait ? blocked_of (writer, frame, duration, own) : own;
+  uint64_t off = may_wait ? blocked_of (writer, frame, duration, own, moment)
+                          : own;
   *starved = rd_min_u64 (frame->starved, off);
   uint64_t wait = off - *starved;
   uint64_t slept = rd_min_u64 (frame->slept, wait);

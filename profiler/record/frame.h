@@ -67,8 +67,13 @@ bool rd_frame_end (struct rd_writer_state *writer, uint64_t token,
 void rd_frame_observe (struct rd_writer_state *writer,
                        const struct rd_rate *rate, uint64_t moment);
 
-/* Reads the thread's CPU time.  Returns the time after that. */
-uint64_t rd_frame_read_cpu (struct rd_writer_state *writer, uint64_t now);
+/* Reads the thread's CPU time, at a moment that was just read. */
+void rd_frame_read_cpu (struct rd_writer_state *writer, uint64_t now);
+
+/* The same for a frame of kind BLOCKING that begins after that.  Returns the
+ * time after that. */
+uint64_t rd_frame_begin_at_cpu (struct rd_writer_state *writer,
+                                struct rd_frame *frame, uint64_t now);
 
 /* A frame begins: if long after the last event of its thread, the time since
  * then is read from the run queue for the frame below.  Returns the time after
@@ -82,15 +87,6 @@ rd_frame_check_gap (struct rd_writer_state *writer, struct rd_frame *frame,
 {
   if (__builtin_expect (now - writer->last_end >= writer->long_own, 0))
     return rd_frame_read_gap (writer, frame, now);
-  return now;
-}
-
-/* Returns the time, after a reading of CPU time if the last one is old. */
-static inline uint64_t
-rd_frame_refresh_cpu (struct rd_writer_state *writer, uint64_t now)
-{
-  if (__builtin_expect (now >= writer->cpu.fresh_until, 0))
-    return rd_frame_read_cpu (writer, now);
   return now;
 }
 
@@ -111,7 +107,8 @@ rd_frame_begin_blocking (struct rd_writer_state *writer,
 {
   uint64_t now = rd_clock_now (&writer->clock);
   now = rd_frame_check_gap (writer, frame, now);
-  now = rd_frame_refresh_cpu (writer, now);
+  if (__builtin_expect (now >= writer->cpu.fresh_until, 0))
+    return rd_frame_begin_at_cpu (writer, frame, now);
   rd_frame_note_cpu (writer, frame, now);
   return now;
 }

@@ -301,11 +301,11 @@ report_blocking (bool blocks)
       && !(frame->special & RD_FRAME_BLOCKING)) {
     frame->special &= (unsigned char) ~RD_FRAME_RUNNING;
     if (blocks) {
-      /* The thread ran from its begin to the reading, but may have lost its
-       * CPU at the end of that. */
+      /* The thread ran from its begin to now. */
       uint64_t now = rd_clock_now (&writer->clock);
-      uint64_t after = rd_frame_refresh_cpu (writer, now);
-      rd_frame_note_cpu (writer, frame, frame->begin + after - now);
+      if (now >= writer->cpu.fresh_until)
+        rd_frame_read_cpu (writer, now);
+      rd_frame_note_cpu (writer, frame, frame->begin);
     }
   }
   rd_writer_leave (writer);

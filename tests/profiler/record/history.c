@@ -16,7 +16,9 @@ static uint64_t
 read_now (void *user_data)
 {
   struct history *history = user_data;
-  return atomic_load (&history->now);
+  uint64_t now = atomic_load (&history->now);
+  history_starve (history, atomic_exchange (&history->lost_next, 0));
+  return now;
 }
 
 static uint64_t
@@ -65,6 +67,7 @@ start (struct history *history, const struct radio_recorder_options *options,
   atomic_store (&history->ncpu_reads, 0);
   atomic_store (&history->starved_ns, 0);
   atomic_store (&history->lost, 0);
+  atomic_store (&history->lost_next, 0);
   atomic_store (&history->is_runnable, false);
   atomic_store (&history->nsleeps, 0);
   atomic_store (&history->nstarved_reads, 0);

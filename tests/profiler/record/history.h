@@ -21,6 +21,7 @@ struct history {
   _Atomic uint64_t nstarved_reads;      /* of starved_ns */
   _Atomic uint64_t ncpu_reads;          /* readings of cpu_ns */
   _Atomic uint64_t lost;      /* ticks without a CPU after the next reading */
+  _Atomic uint64_t lost_next; /* the same after the next reading of the clock */
   atomic_bool is_runnable;    /* the thread that another one observes waits for
                                  a CPU */
   struct radio_recorder *recorder;

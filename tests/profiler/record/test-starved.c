@@ -320,6 +320,59 @@ no_scope_sleeps_for_longer_than_it_lasted (void **state)
   history_release (&h);
 }
 
+/* A thread that wants the CPU clock for a call that may block loses its CPU
+ * there: the call still waits for as long as it does. */
+static void
+a_cpu_lost_before_a_call_is_not_its_wait (void **state)
+{
+  (void) state;
+  struct history h;
+  history_start_starving (&h, NULL, 50);
+  uint64_t outer = radio_scope_begin (&a);
+  work (&h, 5, 0);
+  atomic_store (&h.lost, 80);
+  uint64_t inner = radio_scope_begin (&blocks);
+  history_sleep (&h, 60);
+  radio_scope_end (inner);
+  work (&h, 5, 0);
+  radio_scope_end (outer);
+  history_freeze (&h);
+  assert_times (history_node (&h, "a/blocks"), 60, 60, 0, 60);
+  assert_int_equal (history_node (&h, "a/blocks")->starved, 0);
+  assert_times (history_node (&h, "a"), 150, 90, 90, 0);
+  assert_int_equal (history_node (&h, "a")->starved, 80);
+  history_release (&h);
+}
+
+/* A thread loses its CPU between the end of a scope and the reading of its
+ * account: what it slept in the scope is known all the same, also afterwards. */
+static void
+a_cpu_lost_after_the_end_is_no_sleep_less (void **state)
+{
+  (void) state;
+  static const struct radio_site *const sites[] = { &b, &blocks, &waits };
+  for (size_t i = 0; i < 3; i++) {
+    struct history h;
+    char path[16];
+    snprintf (path, sizeof path, "a/%s", sites[i]->name);
+    history_start_starving (&h, NULL, 50);
+    uint64_t outer = radio_scope_begin (&a);
+    uint64_t inner = radio_scope_begin (sites[i]);
+    history_sleep (&h, 60);
+    atomic_store (&h.lost_next, 80);
+    radio_scope_end (inner);
+    history_sleep (&h, 70);
+    work (&h, 5, 0);
+    radio_scope_end (outer);
+    history_freeze (&h);
+    assert_times (history_node (&h, path), 60, 60, 0, 60);
+    assert_int_equal (history_node (&h, path)->starved, 0);
+    assert_times (history_node (&h, "a"), 215, 155, 85, 70);
+    assert_int_equal (history_node (&h, "a")->starved, 80);
+    history_release (&h);
+  }
+}
+
 /* A thread has a CPU clock of its own, and takes over the writer of one that
  * ended. */
 static void *
@@ -711,6 +764,8 @@ main (void)
     cmocka_unit_test (sleep_beside_marked_waits_is_its_own),
     cmocka_unit_test (a_thread_that_never_slept_did_not_wait),
     cmocka_unit_test (no_scope_sleeps_for_longer_than_it_lasted),
+    cmocka_unit_test (a_cpu_lost_before_a_call_is_not_its_wait),
+    cmocka_unit_test (a_cpu_lost_after_the_end_is_no_sleep_less),
     cmocka_unit_test (each_thread_has_its_own_cpu_time),
     cmocka_unit_test (sleep_is_no_work_when_another_thread_stops),
     cmocka_unit_test (sleep_is_no_work_in_a_snapshot),
