@@ -345,7 +345,8 @@ a_cpu_lost_before_a_call_is_not_its_wait (void **state)
 }
 
 /* A thread loses its CPU between the end of a scope and the reading of its
- * account: what it slept in the scope is known all the same, also afterwards. */
+ * account: what it slept in the scope is known all the same, and what it slept
+ * after that. */
 static void
 a_cpu_lost_after_the_end_is_no_sleep_less (void **state)
 {
