@@ -5,17 +5,20 @@
 #ifdef __aarch64__
 #include <arm_neon.h>
 
-/* vmaxq_f32 would make NaN of a bound and NaN, too, but another one. */
 #define VECTOR_NBYTES 16
 #define TARGET
+
+/* Not vmaxq, which of a NaN makes another one. */
+#define SELECT(compare, select, type, a, v)                             \
+  select (compare ((type) (a), (type) (v)), (type) (a), (type) (v))
 #define MOST_F32(a, v) \
-  (vector_f32) vbslq_f32 (vcgtq_f32 (a, v), a, v)
+  (vector_f32) SELECT (vcgtq_f32, vbslq_f32, float32x4_t, a, v)
 #define LEAST_F32(a, v) \
-  (vector_f32) vbslq_f32 (vcltq_f32 (a, v), a, v)
+  (vector_f32) SELECT (vcltq_f32, vbslq_f32, float32x4_t, a, v)
 #define MOST_F64(a, v) \
-  (vector_f64) vbslq_f64 (vcgtq_f64 (a, v), a, v)
+  (vector_f64) SELECT (vcgtq_f64, vbslq_f64, float64x2_t, a, v)
 #define LEAST_F64(a, v) \
-  (vector_f64) vbslq_f64 (vcltq_f64 (a, v), a, v)
+  (vector_f64) SELECT (vcltq_f64, vbslq_f64, float64x2_t, a, v)
 #define STREAM(to, v) memcpy (to, &(v), sizeof (v))
 
 #include "src/operation/row-vectors.h"
