@@ -499,6 +499,24 @@ def test_interpolations_after_another_are_one(
         check_boxes(np, derived, whole, rng)
 
 
+@pytest.mark.parametrize("first, second", [
+    ("to 20,37,29", "to 41,37,29 cubic"), ("to 41,37,15 cubic", "to 20"),
+    ("to 20 nearest", "to 41"), ("to 20,37,29", "smooth 2"),
+    ("to 20", "clamp -1,1 | to 41"), ("to 20", "pad 1 edge | to 41"),
+    ("smooth 1", "to 20 majority"),
+    ("affine 0.8,0.6,0,0,-0.6,0.8,0,0,0,0,1,0 about centre", "to 20")])
+def test_other_interpolations_are_of_the_result_before(
+        np, nib, tmp_path, first, second):
+    file, _, _ = make_brain(np, nib, tmp_path)
+    read_exported(nib, file, first, tmp_path / "first.nii")
+    want = read_exported(nib, tmp_path / "first.nii", second,
+                         tmp_path / "want.nii")
+    got = read_exported(nib, file, f"{first} | {second}",
+                        tmp_path / "got.nii")
+    assert np.allclose(got.affine, want.affine, atol=1e-4)
+    assert np.allclose(got.get_fdata(), want.get_fdata(), atol=2e-3)
+
+
 def test_asynchronous_reads_end_early(np, nib, tmp_path):
     file, data, _ = make_brain(np, nib, tmp_path)
     size = [29, 37, 41]

@@ -434,9 +434,7 @@ can_join (const struct derivation *d, enum rd_interpolation interpolation,
         || axis->makes_coefficients
         || (axis->sigma > 0 && rd_interpolation_picks (interpolation)))
       return false;
-    is_same = is_same || first->axes[k] >= d->grid.rank
-              || is_at_elements (axis);
-    if (!is_same)
+    if (!is_same && first->axes[k] < d->grid.rank && !is_at_elements (axis))
       return false;
   }
   if (rd_interpolation_picks (first->interpolation)
