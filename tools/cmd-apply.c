@@ -352,6 +352,8 @@ run_apply (struct rd_args *args)
     return args->status;
   if (radio_pipeline_parse (args->operands[0], &args->pipeline) != RADIO_OK)
     return rd_usage_error (args, "%s", radio_error_message ());
+  if (!rd_args_draw (args))
+    return args->status;
   args->operands++;
   args->noperands--;
   int status = write_volumes (&apply);
@@ -383,6 +385,7 @@ static const struct rd_option options[] = {
     "replace volumes of another source or pipeline" },
   { RD_OPTION_SKIP_EXISTING, "skip-existing", NULL,
     "skip volumes of another source or pipeline, too" },
+  RD_DRAW_OPTION,
   RD_KEEP_INDEX_OPTION,
   RD_SINGLE_WRITER_OPTION,
   { 'q', "quiet", NULL, "print only the summary" },

@@ -79,6 +79,45 @@ bad_option (struct rd_args *args, int id)
  * takes some of it. */
 #define LEAST_MEMORY_NBYTES 65536
 
+/* Parses "SEED[,EPOCH[,I]]". */
+static bool
+take_draw (struct rd_args *args)
+{
+  const char *text = args->value;
+  bool ok = true;
+  args->draws = true;
+  memset (args->draw, 0, sizeof args->draw);
+  for (int i = 0; i < 3 && ok && text; i++) {
+    size_t nbytes = strcspn (text, ",");
+    RD_FREE char *number = strndup (text, nbytes);
+    ok = number && rd_parse_u64 (number, &args->draw[i]);
+    text = text[nbytes] ? text + nbytes + 1 : NULL;
+  }
+  if (ok && text == NULL)
+    return true;
+  rd_usage_error (args, "--draw: '%s' is not SEED, SEED,EPOCH or SEED,EPOCH,I, "
+                  "whole numbers", args->value);
+  return false;
+}
+
+bool
+rd_args_draw (struct rd_args *args)
+{
+  struct radio_pipeline *drawn;
+  const uint64_t *draw = args->draw;
+  if (!args->draws || !args->pipeline)
+    return true;
+  args->draws = false;
+  if (radio_pipeline_draw (args->pipeline, draw[0], draw[1], draw[2], &drawn)
+      != RADIO_OK) {
+    args->status = rd_error_library (NULL);
+    return false;
+  }
+  radio_pipeline_free (args->pipeline);
+  args->pipeline = drawn;
+  return true;
+}
+
 /* Handles the options that commands share: 1 when id is one, 0 when not, -1
  * after a usage error or --help. */
 static int
@@ -120,6 +159,8 @@ take_shared (struct rd_args *args, int id)
       return 1;
     rd_usage_error (args, "--apply: %s", radio_error_message ());
     return -1;
+  case RD_OPTION_DRAW:
+    return take_draw (args) ? 1 : -1;
   case RD_OPTION_JSON:
     return args->json = true;
   case RD_OPTION_DRY_RUN:
@@ -164,7 +205,7 @@ rd_args_next (struct rd_args *args)
     if (id == -1) {
       args->operands = args->argv + optind;
       args->noperands = (size_t) (args->argc - optind);
-      return 0;
+      return rd_args_draw (args) ? 0 : -1;
     }
     if (id == '?' || id == ':')
       return bad_option (args, id);

@@ -71,6 +71,7 @@ enum {
   RD_OPTION_LIKE,
   RD_OPTION_AGAINST,
   RD_OPTION_APPLY,
+  RD_OPTION_DRAW,
   RD_OPTION_KEEP_INDEX,
   RD_OPTION_MEMBERS,
   RD_OPTION_OPS,
@@ -87,10 +88,14 @@ enum {
   { RD_OPTION_THREADS, "threads", "N",                                  \
     "number of threads (default: all processors)" },                    \
   RD_MEMORY_OPTION
+#define RD_DRAW_OPTION                                                  \
+  { RD_OPTION_DRAW, "draw", "N,N,N",                                         \
+    "seed, epoch and sample of random operations" }
 #define RD_APPLY_OPTION                                                 \
   { RD_OPTION_APPLY, "apply", "PIPELINE",                               \
     "operations to do as voxels are read, as\n"                         \
-    "'reorient RAS | clamp -1000,400' (see radio(1))" }
+    "'reorient RAS | clamp -1000,400' (see radio(1))" },                \
+  RD_DRAW_OPTION
 #define RD_KEEP_INDEX_OPTION                                            \
   { RD_OPTION_KEEP_INDEX, "keep-index", NULL,                           \
     "of .nii.gz files: keep points of entry beside\n"                   \
@@ -153,6 +158,8 @@ struct rd_args {
   uint64_t cache_nbytes;      /* of decoded tiles, as a context has it */
   struct radio_s3_options s3; /* including RADIO_S3 */
   struct radio_pipeline *pipeline;      /* of --apply; or NULL */
+  bool draws;
+  uint64_t draw[3];           /* of --draw */
   bool json, quiet, dry_run, overwrite, skip_existing, keep_index;
 
   char **operands;            /* after the last option was returned */
@@ -178,6 +185,10 @@ size_t rd_shown_nbytes (const char *operand);
 /* The number of operands, named `what' in the message. */
 bool rd_args_want (struct rd_args *args, size_t least, size_t most,
                    const char *what);
+
+/* Draws the pipeline by --draw, if it was given; called at the end of the
+ * options. */
+bool rd_args_draw (struct rd_args *args);
 
 /* --overwrite and --skip-existing exclude each other. */
 bool rd_args_existing (struct rd_args *args, enum radio_existing *existing);

@@ -44,6 +44,22 @@ RADIO_API const char *
 radio_pipeline_example (size_t i, uint64_t size,
                         char text[RADIO_EXAMPLE_NBYTES]);
 
+/* Makes a pipeline of definite operations of one that has random ones
+ * (random-flip and others), which cannot be applied as it is.  The same seed,
+ * epoch and i (the sample's number in a cohort, for example) give the same
+ * pipeline everywhere, with the same text.  Random operations on the grid draw
+ * the same in two pipelines that have the same of them in the same order: so an
+ * image and its mask are turned and cropped alike, whatever is done with their
+ * values.  The numbers are those of Philox4x64-10, with the key (seed, epoch)
+ * and the counter (i, the operation's place among the random ones on the grid,
+ * or on values, 0 or 1 for these two, 0).  The caller releases *drawn by
+ * radio_pipeline_free.
+ * Errors: RADIO_ERROR_MEMORY. */
+RADIO_API enum radio_status
+radio_pipeline_draw (const struct radio_pipeline *pipeline, uint64_t seed,
+                     uint64_t epoch, uint64_t i,
+                     struct radio_pipeline **drawn) RADIO_USE_RESULT;
+
 /* Releases a pipeline; volumes that it was applied to do not need it.  NULL is
  * legal. */
 RADIO_API void radio_pipeline_free (struct radio_pipeline *pipeline);

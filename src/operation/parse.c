@@ -444,6 +444,14 @@ parse_at (struct parser *parser, struct word part, struct rd_step *step,
   return parse_position (part, true, &step->first[axis]);
 }
 
+static bool
+parse_share (struct parser *parser, struct word part, struct rd_step *step,
+             int axis)
+{
+  double *share = &step->within[axis];
+  return parse_number (parser, part, share) && *share >= 0 && *share <= 1;
+}
+
 static enum radio_status
 parse_crop_or_pad (struct parser *parser, struct rd_step *step)
 {
@@ -453,6 +461,10 @@ parse_crop_or_pad (struct parser *parser, struct rd_step *step)
     step->has_at = true;
     RD_TRY (take_triple (parser, step, "the position X,Y,Z of the first "
                          "voxel", false, parse_at));
+  } else if (take_if (parser, "within")) {
+    step->has_within = true;
+    RD_TRY (take_triple (parser, step, "shares X,Y,Z of the room that the box "
+                         "has, from 0 to 1", true, parse_share));
   }
   return take_mode (parser, step);
 }
@@ -481,8 +493,9 @@ parse_flip (struct parser *parser, struct rd_step *step)
   return fail_word (parser, whole, "expected axes, each once, as x or x,y");
 }
 
+/* Parses two axes. */
 static enum radio_status
-parse_rot90 (struct parser *parser, struct rd_step *step)
+take_plane (struct parser *parser, struct rd_step *step)
 {
   struct word word = take_word (parser);
   for (int i = 0; i < 2; i++)
@@ -491,8 +504,15 @@ parse_rot90 (struct parser *parser, struct rd_step *step)
       || step->plane[0] == step->plane[1])
     return fail_word (parser, word, "expected two axes, from the first "
                       "towards the second, as xy");
+  return RADIO_OK;
+}
+
+static enum radio_status
+parse_rot90 (struct parser *parser, struct rd_step *step)
+{
+  RD_TRY (take_plane (parser, step));
   step->turns = 1;
-  word = peek_word (parser);
+  struct word word = peek_word (parser);
   if (word.nbytes == 0)
     return RADIO_OK;
   take_word (parser);
@@ -673,6 +693,82 @@ parse_like (struct parser *parser, struct rd_step *step)
   return RADIO_OK;
 }
 
+/* True if a random operation has an argument before its probability. */
+static bool
+has_argument (const struct parser *parser)
+{
+  struct word word = peek_word (parser);
+  return word.nbytes > 0 && !is_word (word, "p");
+}
+
+static enum radio_status
+take_probability (struct parser *parser, struct rd_step *step)
+{
+  step->probability = RD_PROBABILITY;
+  if (!take_if (parser, "p"))
+    return RADIO_OK;
+  struct word word = take_word (parser);
+  if (parse_number (parser, word, &step->probability)
+      && step->probability >= 0 && step->probability <= 1)
+    return RADIO_OK;
+  return fail_word (parser, word, "expected a probability from 0 to 1");
+}
+
+static enum radio_status
+parse_random_flip (struct parser *parser, struct rd_step *step)
+{
+  if (has_argument (parser))
+    RD_TRY (parse_flip (parser, step));
+  else
+    step->axes[0] = step->axes[1] = step->axes[2] = true;
+  return take_probability (parser, step);
+}
+
+static enum radio_status
+parse_random_rot90 (struct parser *parser, struct rd_step *step)
+{
+  step->plane[1] = 1;
+  if (has_argument (parser))
+    RD_TRY (take_plane (parser, step));
+  return take_probability (parser, step);
+}
+
+static enum radio_status
+parse_random_crop (struct parser *parser, struct rd_step *step)
+{
+  return take_triple (parser, step, "a size N or X,Y,Z, from 1", true,
+                      parse_size);
+}
+
+/* Of random-scale and random-shift. */
+static enum radio_status
+parse_amount (struct parser *parser, struct rd_step *step)
+{
+  step->a = RD_AMOUNT;
+  if (has_argument (parser)) {
+    struct word word = take_word (parser);
+    if (!parse_number (parser, word, &step->a) || step->a < 0)
+      return fail_word (parser, word, "expected the most that is added or "
+                        "taken away, from 0, as 0.1");
+  }
+  return take_probability (parser, step);
+}
+
+static enum radio_status
+parse_random_gamma (struct parser *parser, struct rd_step *step)
+{
+  step->a = RD_GAMMA_LOW;
+  step->b = RD_GAMMA_HIGH;
+  struct word word = peek_word (parser);
+  if (has_argument (parser))
+    RD_TRY (take_pair (parser, "a range of exponents LO,HI", &step->a,
+                       &step->b));
+  if (!(step->a > 0) || step->a > step->b)
+    return fail_word (parser, word, "expected exponents greater than 0, the "
+                      "lower one first");
+  return take_probability (parser, step);
+}
+
 static const struct {
   const char *name;
   enum radio_status (*parse) (struct parser *parser, struct rd_step *step);
@@ -695,6 +791,12 @@ static const struct {
   [RD_OP_SMOOTH] = { "smooth", parse_smooth },
   [RD_OP_AFFINE] = { "affine", parse_affine },
   [RD_OP_LIKE] = { "like", parse_like },
+  [RD_OP_RANDOM_FLIP] = { "random-flip", parse_random_flip },
+  [RD_OP_RANDOM_ROT90] = { "random-rot90", parse_random_rot90 },
+  [RD_OP_RANDOM_CROP] = { "random-crop", parse_random_crop },
+  [RD_OP_RANDOM_SCALE] = { "random-scale", parse_amount },
+  [RD_OP_RANDOM_SHIFT] = { "random-shift", parse_amount },
+  [RD_OP_RANDOM_GAMMA] = { "random-gamma", parse_random_gamma },
 };
 
 const char *
@@ -713,7 +815,7 @@ const struct rd_window_preset rd_window_presets[RD_NWINDOW_PRESETS] = {
 static enum radio_status
 fail_operation (const struct parser *parser, struct word word)
 {
-  char list[320] = "";
+  char list[400] = "";
   for (size_t i = 0; i < RD_NOPERATIONS; i++) {
     size_t used = strlen (list);
     snprintf (list + used, sizeof list - used, "%s%s", i ? ", " : "",
@@ -721,26 +823,6 @@ fail_operation (const struct parser *parser, struct word word)
   }
   return fail_word (parser, word, "%s; use one of %s", word.nbytes
                     ? "unknown operation" : "an operation is missing", list);
-}
-
-enum radio_status
-rd_steps_copy (const struct rd_step *steps, size_t n, struct rd_step *copy)
-{
-  for (size_t i = 0; i < n; i++) {
-    copy[i] = steps[i];
-    copy[i].name = NULL;
-    if (steps[i].name && !(copy[i].name = rd_strdup (steps[i].name)))
-      return rd_fail_memory (strlen (steps[i].name) + 1);
-  }
-  return RADIO_OK;
-}
-
-void
-rd_steps_free (struct rd_step *steps, size_t n)
-{
-  for (size_t i = 0; steps && i < n; i++)
-    rd_free (steps[i].name);
-  rd_free (steps);
 }
 
 static enum radio_status
@@ -801,20 +883,4 @@ radio_pipeline_parse (const char *text, struct radio_pipeline **result)
     return RADIO_ERROR_MEMORY;
   *result = RD_STEAL (pipeline);
   return RADIO_OK;
-}
-
-const char *
-radio_pipeline_text (const struct radio_pipeline *pipeline)
-{
-  return pipeline ? pipeline->text : "";
-}
-
-void
-radio_pipeline_free (struct radio_pipeline *pipeline)
-{
-  if (!pipeline)
-    return;
-  rd_steps_free (pipeline->steps, pipeline->n);
-  rd_free (pipeline->text);
-  rd_free (pipeline);
 }

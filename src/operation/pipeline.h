@@ -28,6 +28,15 @@ enum rd_operation {
   RD_OP_SMOOTH,
   RD_OP_AFFINE,
   RD_OP_LIKE,
+  /* Random ones are not applied: each is drawn to one of those above. */
+  RD_OP_FIRST_RANDOM,
+  RD_OP_RANDOM_FLIP = RD_OP_FIRST_RANDOM,
+  RD_OP_RANDOM_ROT90,
+  RD_OP_RANDOM_CROP,
+  RD_OP_FIRST_RANDOM_VALUE,
+  RD_OP_RANDOM_SCALE = RD_OP_FIRST_RANDOM_VALUE,
+  RD_OP_RANDOM_SHIFT,
+  RD_OP_RANDOM_GAMMA,
   RD_NOPERATIONS
 };
 
@@ -75,7 +84,9 @@ struct rd_step {
    * crop-or-pad: at, size. */
   int64_t first[3], second[3];
   bool has_end[3];                    /* of crop */
-  bool has_at;                        /* of crop-or-pad: else centred */
+  bool has_at;                        /* of crop-or-pad: else centred, */
+  bool has_within;                    /* or by shares of the room to move */
+  double within[3];
   enum rd_pad_mode mode;
   double value;                       /* of padding; affine, like: outside */
 
@@ -95,6 +106,8 @@ struct rd_step {
                                          an output to that of the source */
   bool is_about_centre;               /* with the image's centre as origin */
   char *name;                         /* of like: a volume; owned */
+  double probability;                 /* of random ones, whose a and b are the
+                                         range of what is drawn */
 };
 
 /* Copies steps to n others; those are freed by rd_steps_free, also on
@@ -120,6 +133,12 @@ rd_step_is_spatial (const struct rd_step *step)
   return step->operation >= RD_OP_FIRST_SPATIAL;
 }
 
+static inline bool
+rd_step_is_random (const struct rd_step *step)
+{
+  return step->operation >= RD_OP_FIRST_RANDOM;
+}
+
 /* True if a step needs a statistic of all voxels before it. */
 static inline bool
 rd_step_needs_statistics (const struct rd_step *step)
@@ -128,6 +147,12 @@ rd_step_needs_statistics (const struct rd_step *step)
          || (step->operation == RD_OP_RESCALE
              && step->from != RD_FROM_VALUES);
 }
+
+/* Of random operations, if they are not given; those of medrs. */
+#define RD_PROBABILITY 0.5
+#define RD_AMOUNT 0.1
+#define RD_GAMMA_LOW 0.7
+#define RD_GAMMA_HIGH 1.5
 
 const char *rd_operation_name (enum rd_operation operation);
 

@@ -97,6 +97,8 @@ put_sizes (struct writer *writer, const struct rd_step *step)
     put_position (writer, i ? "," : " ", size[i]);
   for (int i = 0; i < 3 && step->has_at; i++)
     put_position (writer, i ? "," : " at ", step->first[i]);
+  for (int i = 0; i < 3 && step->has_within; i++)
+    put_number (writer, i ? "," : " within ", step->within[i]);
 }
 
 /* Of resample, smooth and to; an axis as it is has a colon. */
@@ -150,10 +152,44 @@ put_axes (struct writer *writer, const struct rd_step *step)
     }
 }
 
+/* The arguments of a random operation that are not the defaults. */
+static void
+put_random (struct writer *writer, const struct rd_step *step)
+{
+  bool is_all = step->axes[0] && step->axes[1] && step->axes[2];
+  switch (step->operation) {
+  case RD_OP_RANDOM_FLIP:
+    if (!is_all)
+      put_axes (writer, step);
+    break;
+  case RD_OP_RANDOM_ROT90:
+    if (step->plane[0] != 0 || step->plane[1] != 1)
+      put (writer, (const char[]) { ' ', (char) ('x' + step->plane[0]),
+                                    (char) ('x' + step->plane[1]), '\0' });
+    break;
+  case RD_OP_RANDOM_CROP:
+    put_sizes (writer, step);
+    return;
+  case RD_OP_RANDOM_GAMMA:
+    if (step->a != RD_GAMMA_LOW || step->b != RD_GAMMA_HIGH)
+      put_pair (writer, " ", step->a, step->b);
+    break;
+  default:
+    if (step->a != RD_AMOUNT)
+      put_number (writer, " ", step->a);
+  }
+  if (step->probability != RD_PROBABILITY)
+    put_number (writer, " p ", step->probability);
+}
+
 static void
 put_step (struct writer *writer, const struct rd_step *step)
 {
   put (writer, rd_operation_name (step->operation));
+  if (rd_step_is_random (step)) {
+    put_random (writer, step);
+    return;
+  }
   switch (step->operation) {
   case RD_OP_LINEAR:
   case RD_OP_CLAMP:

@@ -46,6 +46,16 @@ static const char *const canonical_texts[][2] = {
   { "pad 1 edge | pad 0,1,2 reflect | pad 3 wrap", NULL },
   { "crop-or-pad 64,64,64", "crop-or-pad 64" },
   { "crop-or-pad 1,2,3 at -1,0,5 by 7", NULL },
+  { "crop-or-pad 9 within 0.5", "crop-or-pad 9 within 0.5,0.5,0.5" },
+  { "random-flip x,y,z p 0.5", "random-flip" },
+  { "random-flip y p 0.25", NULL },
+  { "random-rot90 xy", "random-rot90" },
+  { "random-rot90 zx p 1", NULL },
+  { "random-crop 64,64,64", "random-crop 64" },
+  { "random-scale 0.1 | random-shift 3 p 0", "random-scale "
+    "| random-shift 3 p 0" },
+  { "random-gamma 0.7,1.5", "random-gamma" },
+  { "random-gamma 1,2 p 0.1", NULL },
   { "flip z,x", "flip x,z" },
   { "rot90 xy 1 | rot90 zx 3", "rot90 xy | rot90 zx 3" },
   { "reorient LPS", NULL },
@@ -114,7 +124,7 @@ an_error_names_the_byte_the_word_and_what_is_allowed (void **state)
     { "like a by b", "byte 10, 'b': expected the value outside" },
     { "like a about centre", "byte 7, 'about': like has all" },
     { "to 1,2.5,3", "byte 5, '2.5': expected a shape N or X,Y,Z" },
-    { "random-flip x", "byte 0, 'random-flip': unknown operation" },
+    { "random-blur x", "byte 0, 'random-blur': unknown operation" },
     { "Clamp 0,1", "byte 0, 'Clamp': unknown operation" },
     { "clamp", "byte 5: expected a range LO,HI" },
     { "clamp 0,1 2", "byte 10, '2': clamp has all of its arguments" },
@@ -140,6 +150,10 @@ an_error_names_the_byte_the_word_and_what_is_allowed (void **state)
     { "pad 1 by", "byte 8: expected a number to pad by" },
     { "pad 1 mirror", "byte 6, 'mirror': pad has all of its arguments" },
     { "crop-or-pad 0", "byte 12, '0': expected a size" },
+    { "crop-or-pad 1 within 2", "expected shares X,Y,Z" },
+    { "random-flip p 2", "byte 14, '2': expected a probability" },
+    { "random-gamma 2,1", "byte 13, '2,1': expected exponents" },
+    { "random-scale -1", "byte 13, '-1': expected the most" },
     { "flip x,x", "byte 5, 'x,x': expected axes" },
     { "flip x,", "byte 5, 'x,': expected axes" },
     { "rot90 xx", "byte 6, 'xx': expected two axes" },
@@ -178,11 +192,15 @@ a_failed_allocation_is_reported (void **state)
 {
   (void) state;
   for (size_t nth = 1;; nth++) {
-    struct radio_pipeline *pipeline = NULL;
+    struct radio_pipeline *pipeline = NULL, *drawn = NULL;
     alloc_fail_nth (nth);
     enum radio_status status = radio_pipeline_parse (
       "linear 1,2 | clamp 0.5,1 | flip x | flip x | flip x | flip x | flip x "
-      "| flip x | crop 1:2,:,: | pad 1 by 0.5", &pipeline);
+      "| flip x | crop 1:2,:,: | pad 1 by 0.5 | random-flip", &pipeline);
+    if (status == RADIO_OK)
+      status = radio_pipeline_draw (pipeline, 1, 2, 3, &drawn);
+    radio_pipeline_free (pipeline);
+    pipeline = drawn;
     if (!alloc_fail_end ()) {
       assert_ok (status);
       radio_pipeline_free (pipeline);
@@ -214,7 +232,8 @@ every_operation_has_an_example_that_parses (void **state)
   char text[RADIO_EXAMPLE_NBYTES];
   size_t n = 0;
   (void) state;
-  for (size_t i = 0; i < RD_NOPERATIONS; i++) {
+  /* Random ones are not applied as they are. */
+  for (size_t i = 0; i < RD_OP_FIRST_RANDOM; i++) {
     const char *name = rd_operation_name ((enum rd_operation) i);
     if (needs_no_example (name))
       continue;

@@ -168,6 +168,9 @@ crop_or_pad (struct derivation *d, const struct rd_step *step)
       start = (uint64_t) step->first[j];
     else if (step->has_at)
       before = (uint64_t) -step->first[j];
+    else if (n >= size && step->has_within)
+      start = rd_min_u64 (n - size, (uint64_t) (step->within[j]
+                                                * (double) (n - size + 1)));
     else if (n >= size)
       start = (n - size) / 2;
     else
@@ -793,6 +796,11 @@ apply (struct radio_volume *volume, const struct radio_pipeline *pipeline,
        struct radio_volume **result)
 {
   const struct radio_pipeline *first = volume->pipeline;
+  for (size_t i = 0; i < pipeline->n; i++)
+    if (rd_step_is_random (&pipeline->steps[i]))
+      return rd_fail (RADIO_ERROR_ARGUMENT, "%s: operation %zu of the pipeline "
+                      "is random; draw it by radio_pipeline_draw or --draw",
+                      name_of (volume), i + 1);
   if (!first)
     return rd_derive_volume (volume, pipeline->steps, pipeline->n, result);
   size_t n = first->n + pipeline->n;

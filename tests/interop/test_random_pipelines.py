@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: MIT
+"""Random operations: what is drawn is what numpy's own Philox draws for the same
+seed, epoch and sample, whatever else a pipeline does; and it is applied."""
+
+import ctypes as c
+
+import numpy as np
+import pytest
+
+from radio_library import RadioError, check, lib
+
+lib.radio_pipeline_text.restype = c.c_char_p
+lib.radio_pipeline_text.argtypes = [c.c_void_p]
+lib.radio_pipeline_free.argtypes = [c.c_void_p]
+
+
+def draw(text, seed, epoch, i):
+    """The text of what a pipeline is drawn to."""
+    pipeline, drawn = c.c_void_p(), c.c_void_p()
+    check(lib.radio_pipeline_parse(text.encode(), c.byref(pipeline)))
+    try:
+        check(lib.radio_pipeline_draw(
+            pipeline, c.c_uint64(seed), c.c_uint64(epoch), c.c_uint64(i),
+            c.byref(drawn)))
+        return lib.radio_pipeline_text(drawn).decode()
+    finally:
+        lib.radio_pipeline_free(drawn)
+        lib.radio_pipeline_free(pipeline)
+
+
+def numbers(seed, epoch, i, place, kind):
+    """Four numbers of numpy's generator, which counts before it draws."""
+    counter = i + (place << 64) + (kind << 128)
+    bits = np.random.Philox(key=seed + (epoch << 64),
+                            counter=(counter - 1) % 2**256)
+    return np.random.Generator(bits).random(4)
+
+
+def expected(seed, epoch, i):
+    """PIPELINE as numpy draws it."""
+    parts = []
+    u = numbers(seed, epoch, i, 0, 0)
+    axes = [axis for axis, n in zip("xyz", u[:3], strict=True) if n < 0.5]
+    if axes:
+        parts.append("flip " + ",".join(axes))
+    u = numbers(seed, epoch, i, 0, 1)
+    if u[0] < 0.5:
+        parts.append(("linear", 1 + (-0.1 + 0.2 * u[1]), 0.0))
+    u = numbers(seed, epoch, i, 1, 0)
+    if u[0] < 0.75:
+        turns = 1 + int(3 * u[1])
+        parts.append("rot90 xz" + (f" {turns}" if turns > 1 else ""))
+    parts.append("clamp 0,1")
+    u = numbers(seed, epoch, i, 1, 1)
+    if u[0] < 0.5:
+        parts.append(("linear", 1.0, -3 + 6 * u[1]))
+    u = numbers(seed, epoch, i, 2, 0)
+    parts.append(("crop-or-pad 9 within", *u[:3]))
+    u = numbers(seed, epoch, i, 2, 1)
+    if u[0] < 0.5:
+        parts.append(("gamma", 0.7 + (1.5 - 0.7) * u[1]))
+    return parts
+
+
+PIPELINE = ("random-flip | random-scale | random-rot90 xz p 0.75 | clamp 0,1 "
+            "| random-shift 3 | random-crop 9 | random-gamma")
+
+
+def test_what_is_drawn_is_what_numpy_draws():
+    rng = np.random.default_rng(3)
+    for _ in range(500):
+        seed, epoch, i = (int(rng.integers(0, 2**int(n), dtype="u8"))
+                          for n in rng.integers(1, 64, 3))
+        got = draw(PIPELINE, seed, epoch, i)
+        assert got == draw(PIPELINE, seed, epoch, i)
+        steps = got.split(" | ")
+        want = expected(seed, epoch, i)
+        assert len(steps) == len(want), (got, want)
+        for step, part in zip(steps, want, strict=True):
+            if isinstance(part, str):
+                assert step == part
+                continue
+            name, values = step.rsplit(" ", 1)
+            assert name == part[0]
+            assert np.allclose([float(v) for v in values.split(",")],
+                               part[1:], rtol=1e-15, atol=1e-15)
+
+
+def test_an_image_and_its_mask_share_what_is_spatial():
+    for i in range(100):
+        image = draw(PIPELINE, 1, 2, i).split(" | ")
+        mask = draw("random-flip | random-rot90 xz p 0.75 | random-crop 9",
+                    1, 2, i).split(" | ")
+        assert [s for s in image
+                if s.split()[0] in ("flip", "rot90", "crop-or-pad")] == mask
+
+
+def test_draws_have_their_distributions():
+    n = 4000
+    counts, shifts, turns = np.zeros(3), [], np.zeros(4)
+    for i in range(n):
+        for step in draw("random-flip | random-shift 1 p 1 "
+                         "| random-rot90 p 0.3", 7, 0, i).split(" | "):
+            words = step.split()
+            if words[0] == "flip":
+                counts += [a in words[1] for a in "xyz"]
+            elif words[0] == "linear":
+                shifts.append(float(words[1].split(",")[1]))
+            else:
+                turns[int(words[2]) if len(words) > 2 else 1] += 1
+    # Five standard deviations of a binomial or uniform distribution.
+    assert np.all(np.abs(counts - n / 2) < 5 * np.sqrt(n / 4))
+    assert np.all(np.abs(turns[1:] - n / 10) < 5 * np.sqrt(n * 0.09))
+    assert len(shifts) == n and abs(np.mean(shifts)) < 5 / np.sqrt(3 * n)
+    assert -1 <= min(shifts) < -0.99 and 0.99 < max(shifts) < 1
+
+
+def test_nothing_drawn_is_the_image_itself():
+    assert draw("random-flip p 0", 0, 0, 0) == "crop :,:,:"
+    assert draw("flip x", 0, 0, 0) == "flip x"
+    with pytest.raises(RadioError, match="'5': expected"):
+        draw("random-flip p 5", 0, 0, 0)
+
+
+def test_the_command_draws(radio, nib, tmp_path):
+    data = np.random.default_rng(1).integers(0, 99, (20, 21, 22)).astype("i2")
+    file = tmp_path / "a.nii"
+    nib.save(nib.Nifti1Image(data, np.eye(4)), file)
+    pipeline = "random-flip p 0.9 | random-crop 8,8,30"
+    done = radio("export", file, "--apply", pipeline, "-o", tmp_path / "b.nii",
+                 status=1)
+    assert "operation 1 of the pipeline is random; draw it" in done.stderr
+    radio("export", file, "--apply", pipeline, "--draw", "5,1,2", "-o",
+          tmp_path / "b.nii")
+    u, v = numbers(5, 1, 2, 0, 0), numbers(5, 1, 2, 1, 0)
+    for axis in range(3):
+        if u[axis] < 0.9:
+            data = np.flip(data, axis)
+    x, y = int(v[0] * 13), int(v[1] * 14)
+    want = np.pad(data[x:x + 8, y:y + 8], [(0, 0), (0, 0), (4, 4)])
+    assert np.array_equal(nib.load(tmp_path / "b.nii").dataobj, want)
+    radio("apply", pipeline, file, "--draw", "5,1,2", "--to",
+          tmp_path / "s.zarr", "-c", "ct")
+    said = radio("info", "-s", tmp_path / "s.zarr", "ct/a").stdout
+    assert "crop-or-pad 8,8,30 within" in said
