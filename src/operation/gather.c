@@ -47,8 +47,9 @@ rd_gather_span (const struct rd_gather *gather, const uint64_t *first,
     }
     if (!(low - SLACK < last + 0.5) || !(high + SLACK > -0.5))
       return false;
-    int64_t from = (int64_t) floor (fmax (low - SLACK, 0));
-    int64_t to = (int64_t) floor (fmin (high + SLACK, last));
+    /* Positions within the outer halves of edges are those of the edges. */
+    int64_t from = (int64_t) floor (fmin (fmax (low - SLACK, 0), last));
+    int64_t to = (int64_t) floor (fmax (fmin (high + SLACK, last), 0));
     int64_t margin = margin_of (gather);
     int64_t end = (int64_t) gather->size[r] - 1 + 2 * margin;
     from += margin - reach_before (gather);

@@ -206,7 +206,7 @@ place (struct derivation *d, const struct rd_step *step,
   round_matrix (matrix);
   bool is_parallel = find_axes (matrix, axis_of);
   for (size_t j = 0; j < 3; j++)
-    if (axis_of[j] != j && d->axes[2] >= d->grid.rank)
+    if (is_parallel && axis_of[j] != j && d->axes[2] >= d->grid.rank)
       is_parallel = false;
   if (!is_parallel)
     RD_TRY (gather_voxels (d, step, target, matrix));
