@@ -276,6 +276,13 @@ def check_all(np, tmp_path, file, text, want, within):
         # At the image's border the last bit decides what is outside.
         assert bad.mean() < 1e-4, np.abs(first - want).max()
         check_boxes(np, derived, first, rng)
+        # Planes, of which some are within the outer half of an edge alone.
+        for axis, n in enumerate(want.shape):
+            for i in range(n):
+                start, size = [0] * 3, list(want.shape)
+                start[axis], size[axis] = i, 1
+                got = derived.read(start, size, np.float32)
+                assert got.tobytes() == first.take([i], axis).tobytes()
     store = tmp_path / "s.zarr"
     if not store.exists():
         run_radio("ingest", "-s", store, "-c", "a", "--tiling", "8,8,8", file)
