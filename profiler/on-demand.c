@@ -21,12 +21,13 @@ struct rd_on_demand {
   rd_on_demand_fn *write;
   int read_fd;
   pthread_t thread;
-  struct sigaction before[RD_ON_DEMAND_SIGNALS];
 };
 
-/* For handlers: the pipe, and the process that has the thread. */
+/* For handlers: the pipe, the process that has the thread, and the actions that
+ * signals had before, which are set before the handlers are installed. */
 static atomic_int write_fd = -1;
 static _Atomic pid_t owner;
+static struct sigaction before[NSIG];
 
 /* The thread ends when it reads this. */
 #define END 0
@@ -39,33 +40,58 @@ send_to_thread (unsigned char number)
     ;
 }
 
-/* A child of fork has no thread: there the signal does what it does by
- * default. */
+/* Does what the signal did before. */
 static void
-on_signal (int number)
+act_as_before (int number, siginfo_t *info, void *context)
+{
+  const struct sigaction *action = &before[number];
+  if (action->sa_flags & SA_SIGINFO)
+    action->sa_sigaction (number, info, context);
+  else if (action->sa_handler == SIG_DFL) {
+    signal (number, SIG_DFL);
+    raise (number);
+  } else if (action->sa_handler != SIG_IGN)
+    action->sa_handler (number);
+}
+
+/* A child of fork has no thread: the signal is not for its profile. */
+static void
+on_signal (int number, siginfo_t *info, void *context)
 {
   int saved = errno;
   if (atomic_load (&owner) == getpid ())
     send_to_thread ((unsigned char) number);
-  else {
-    signal (number, SIG_DFL);
-    raise (number);
-  }
+  else
+    act_as_before (number, info, context);
   errno = saved;
 }
 
+static bool
+is_ours (const struct sigaction *action)
+{
+  return (action->sa_flags & SA_SIGINFO) && action->sa_sigaction == on_signal;
+}
+
+static bool
+has_handler (const struct sigaction *action, void (*handler) (int))
+{
+  return !(action->sa_flags & SA_SIGINFO) && action->sa_handler == handler;
+}
+
 /* Restores the actions of all signals, or of one; but for those that the
- * program has replaced since. */
+ * program has replaced since.  USR1, which asks for a profile, is ignored
+ * rather than end the process in its last moments. */
 static void
 restore (const struct rd_on_demand *on_demand, int only)
 {
   for (size_t i = 0; i < RD_ON_DEMAND_SIGNALS; i++) {
     int number = on_demand->options.signals[i];
-    struct sigaction now;
+    struct sigaction now, earlier = before[number];
+    if (number == SIGUSR1 && has_handler (&earlier, SIG_DFL))
+      earlier.sa_handler = SIG_IGN;
     if (number != 0 && (only == 0 || only == number)
-        && sigaction (number, NULL, &now) == 0
-        && now.sa_handler == on_signal)
-      sigaction (number, &on_demand->before[i], NULL);
+        && sigaction (number, NULL, &now) == 0 && is_ours (&now))
+      sigaction (number, &earlier, NULL);
   }
 }
 
@@ -92,8 +118,11 @@ run_thread (void *arg)
     if (n > 0 && read (on_demand->read_fd, &number, 1) == 1) {
       if (number == END)
         return NULL;
-      on_demand->write (number != SIGUSR1);
-      if (number == SIGUSR1)
+      /* What the process ignores does not end it. */
+      bool is_last = number != SIGUSR1
+                     && !has_handler (&before[number], SIG_IGN);
+      on_demand->write (is_last);
+      if (!is_last)
         continue;
       restore (on_demand, number);
       kill (getpid (), number);
@@ -142,16 +171,18 @@ rd_on_demand_start (const struct rd_on_demand_options *options,
   }
   atomic_store (&write_fd, fds[1]);
   atomic_store (&owner, getpid ());
-  struct sigaction action = { .sa_handler = on_signal,
-                              .sa_flags = SA_RESTART };
+  struct sigaction action = { .sa_sigaction = on_signal,
+                              .sa_flags = SA_RESTART | SA_SIGINFO };
   sigemptyset (&action.sa_mask);
   for (size_t i = 0; i < RD_ON_DEMAND_SIGNALS; i++) {
-    if (options->signals[i] == 0)
+    int number = options->signals[i];
+    struct sigaction now;
+    if (number == 0 || sigaction (number, NULL, &now) != 0)
       continue;
-    sigaction (options->signals[i], &action, &on_demand->before[i]);
-    /* That of the parent, in a child of fork. */
-    if (on_demand->before[i].sa_handler == on_signal)
-      on_demand->before[i].sa_handler = SIG_DFL;
+    /* In a child of fork it may be the parent's, which has the one before. */
+    if (!is_ours (&now))
+      before[number] = now;
+    sigaction (number, &action, NULL);
   }
   *result = on_demand;
   return RADIO_OK;

@@ -24,14 +24,16 @@ typedef void rd_on_demand_fn (bool is_last);
 bool rd_on_demand_is_wanted (const struct rd_on_demand_options *options);
 
 /* Installs the handlers, and starts the thread; one at a time.  After SIGTERM
- * or SIGINT the signal is sent again, with the action that it had before.
+ * or SIGINT the signal is sent again, with the action that it had before; where
+ * that was to be ignored, the recording goes on.
  * Errors: RADIO_ERROR_MEMORY, those of making a pipe. */
 enum radio_status
 rd_on_demand_start (const struct rd_on_demand_options *options,
                     rd_on_demand_fn *write,
                     struct rd_on_demand **on_demand) RADIO_USE_RESULT;
 
-/* Ends the thread, and restores the actions of signals.  NULL is legal. */
+/* Ends the thread, and restores the actions of signals; but SIGUSR1, if it
+ * would end the process, is ignored from then on.  NULL is legal. */
 void rd_on_demand_stop (struct rd_on_demand *on_demand);
 
 #endif /* RD_ON_DEMAND_H */

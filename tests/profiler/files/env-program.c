@@ -84,6 +84,19 @@ raise_signal (int number, const char *file)
   return 5;
 }
 
+/* A child that gets signals which it ignores lives on. */
+static int
+fork_and_raise (void)
+{
+  int status;
+  pid_t pid = fork ();
+  if (pid == 0)
+    _exit (raise (SIGUSR1) != 0 || raise (SIGTERM) != 0);
+  if (pid < 0 || waitpid (pid, &status, 0) != pid)
+    return 1;
+  return WIFEXITED (status) && WEXITSTATUS (status) == 0 ? 0 : 2;
+}
+
 /* Limits the size of files.  The program sets the limit itself: under a limit
  * set by the shell, the signal would kill the run time of ThreadSanitizer,
  * which writes a file before main. */
@@ -143,6 +156,11 @@ main (int argc, char **argv)
     return raise_signal (strcmp (argv[2], "USR1") == 0   ? SIGUSR1
                          : strcmp (argv[2], "TERM") == 0 ? SIGTERM : 0,
                          argv[3]);
+  if (strcmp (what, "finish-and-raise") == 0)
+    return radio_profile_finish_env (NULL) != RADIO_OK
+           || raise (SIGUSR1) != 0;
+  if (strcmp (what, "fork-and-raise") == 0)
+    return fork_and_raise ();
   if (strcmp (what, "limit") == 0)
     return limit_files ();
   if (strcmp (what, "chdir") == 0)

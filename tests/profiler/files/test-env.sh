@@ -228,6 +228,21 @@ a_profile_is_written_on_a_signal_or_every_second () {
   grep -q '"env after"' "$tmp/demand.json"
   rm "$tmp/demand.json"
 
+  # One that comes until the very end only asks for a profile.
+  RADIO_PROFILE_SIGNAL=USR1 run 0 finish-and-raise
+  [ ! -s "$tmp/err" ]
+  rm "$tmp/demand.json"
+
+  # In a child of fork a signal does what it did to the program.
+  (
+    trap '' USR1 TERM
+    RADIO_PROFILE_SIGNAL=USR1,TERM run 0 fork-and-raise
+    rm "$tmp/demand.json"
+    # What the program ignores does not end the recording.
+    RADIO_PROFILE_SIGNAL=TERM run 0 raise TERM "$tmp/demand.json"
+    grep -q '"env after"' "$tmp/demand.json"
+  )
+
   # A signal that ends the program does so, once the profile is written.
   RADIO_PROFILE_SIGNAL=TERM run 143 raise TERM /nowhere
   is_profile "$tmp/demand.json"
