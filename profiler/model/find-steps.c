@@ -23,9 +23,14 @@
  * fewer it has the longest, and the tree has the octaves of all. */
 #define MIN_LOGGED 0.9
 
+/* Loops with findings of their own, the longest ones. */
+#define MAX_LOOPS 4
+
 struct steps {
   size_t node;
+  const char *loop;           /* the scope around it, if there are others */
   uint64_t n;
+  uint64_t nlogged;           /* of a ring that lost some; else 0 */
   const struct rd_span *first;          /* NULL: the log lost it */
   const struct rd_span *slowest;        /* of the others */
   double median_ns;           /* of all but the first; or more than that */
@@ -54,7 +59,7 @@ is_slow (const struct steps *steps, uint64_t duration_ns)
 
 /* A log keeps the first runs of each node, but a ring the last. */
 static const struct rd_span *
-find_first (const struct radio_profile *profile, const struct steps *steps)
+find_first (const struct radio_profile *profile, struct steps *steps)
 {
   const struct rd_span *first = NULL;
   uint64_t nlogged = 0;
@@ -68,6 +73,7 @@ find_first (const struct radio_profile *profile, const struct steps *steps)
   }
   bool is_lost = nlogged < profile->nodes.at[steps->node].calls
                  && rd_profile_find_fact (profile, RD_FACT_RING);
+  steps->nlogged = is_lost ? nlogged : 0;
   return is_lost ? NULL : first;
 }
 
@@ -91,7 +97,9 @@ measure_steps (const struct radio_profile *profile, struct steps *steps)
   steps->n = node->calls;
   if (n == 0)
     return RADIO_OK;
-  steps->is_bound = (double) (n + 1) < MIN_LOGGED * (double) node->calls;
+  /* A ring's are compared with each other. */
+  steps->is_bound = steps->nlogged == 0
+    && (double) (n + 1) < MIN_LOGGED * (double) node->calls;
   steps->median_ns = steps->is_bound ? bound_of_median (node)
                                      : rd_spread_of (values, n, NULL).median;
   for (size_t i = 0; i < n; i++)
@@ -160,9 +168,14 @@ report (struct rd_finder *finder, const struct steps *steps,
   double ratio = (double) step->duration_ns
                  / (steps->median_ns > 1 ? steps->median_ns : 1);
   claim.score = 1 - 1 / ratio;
-  char number[32] = "a step", starved[64] = "", others[64] = "";
+  char number[32] = "a step", starved[64] = "", others[64] = "", last[64] = "";
+  char loop[64] = "";
   if (step->tile != 0)
     snprintf (number, sizeof number, "step %" PRIu64, step->tile - 1);
+  if (steps->loop)
+    snprintf (loop, sizeof loop, " of '%.40s'", steps->loop);
+  if (steps->nlogged > 0)
+    snprintf (last, sizeof last, "the last %" PRIu64 " of ", steps->nlogged);
   if (culprit.starved_ns >= STARVED_SHARE * culprit.excess_ns)
     snprintf (starved, sizeof starved, ", and had no CPU for %s",
               rd_format_ns ((uint64_t) culprit.starved_ns).text);
@@ -171,42 +184,68 @@ report (struct rd_finder *finder, const struct steps *steps,
               rd_format_count (steps->nslow - 1, "more is",
                                "more are").text);
   return rd_found (finder, &claim,
-                   "%s took %s, %s%s x the median of %s (%s); '%.60s' took "
+                   "%s%s took %s, %s%s x the median of %s (%s%s); '%.60s' took "
                    "%s more than on average%s%s",
-                   number, rd_format_ns (step->duration_ns).text,
+                   number, loop, rd_format_ns (step->duration_ns).text,
                    steps->is_bound ? "more than " : "",
                    rd_format_number (ratio).text,
-                   rd_format_ns ((uint64_t) steps->median_ns).text,
+                   rd_format_ns ((uint64_t) steps->median_ns).text, last,
                    rd_format_count (steps->n, "step", "steps").text,
                    profile->nodes.at[claim.node].name,
                    rd_format_ns ((uint64_t) culprit.excess_ns).text, starved,
                    others);
 }
 
-enum radio_status
-rd_find_steps (struct rd_finder *finder)
+static enum radio_status
+find_in_loop (struct rd_finder *finder, struct steps *steps)
 {
-  const struct radio_profile *profile = finder->profile;
-  const struct radio_profile_node *nodes = profile->nodes.at;
-  struct steps steps = { .node = RADIO_NO_PARENT };
-  for (size_t i = 0; i < profile->nodes.n; i++)
-    if (strcmp (nodes[i].category, RADIO_STEP_CATEGORY) == 0
-        && (steps.node == RADIO_NO_PARENT
-            || nodes[i].calls > nodes[steps.node].calls))
-      steps.node = i;
-  if (steps.node == RADIO_NO_PARENT || nodes[steps.node].calls < MIN_STEPS)
-    return RADIO_OK;
-  RD_TRY (measure_steps (profile, &steps));
-  if (!steps.slowest)
+  RD_TRY (measure_steps (finder->profile, steps));
+  if (!steps->slowest)
     return RADIO_OK;
   struct rd_claim first = {
     "first-step", "The first step was slower", RADIO_FINDING_NOTE, 0, 0
   };
-  if (steps.first && is_slow (&steps, steps.first->duration_ns))
-    RD_TRY (report (finder, &steps, steps.first, first));
+  if (steps->first && is_slow (steps, steps->first->duration_ns))
+    RD_TRY (report (finder, steps, steps->first, first));
   struct rd_claim slow = {
     "slow-steps", "Some steps are slow", RADIO_FINDING_HINT, 0, 0
   };
-  return steps.nslow > 0 ? report (finder, &steps, steps.slowest, slow)
-                         : RADIO_OK;
+  return steps->nslow > 0 ? report (finder, steps, steps->slowest, slow)
+                          : RADIO_OK;
+}
+
+/* Keeps the longest loops, sorted; returns how many there are of them. */
+static size_t
+find_loops (const struct radio_profile *profile, size_t loops[MAX_LOOPS])
+{
+  const struct radio_profile_node *nodes = profile->nodes.at;
+  size_t n = 0;
+  for (size_t i = 0; i < profile->nodes.n; i++) {
+    if (strcmp (nodes[i].category, RADIO_STEP_CATEGORY) != 0
+        || nodes[i].calls < MIN_STEPS)
+      continue;
+    size_t k = n < MAX_LOOPS ? n++ : MAX_LOOPS;
+    for (; k > 0 && nodes[loops[k - 1]].total_ns < nodes[i].total_ns; k--)
+      if (k < MAX_LOOPS)
+        loops[k] = loops[k - 1];
+    if (k < MAX_LOOPS)
+      loops[k] = i;
+  }
+  return n;
+}
+
+enum radio_status
+rd_find_steps (struct rd_finder *finder)
+{
+  const struct radio_profile_node *nodes = finder->profile->nodes.at;
+  size_t loops[MAX_LOOPS];
+  size_t n = find_loops (finder->profile, loops);
+  for (size_t i = 0; i < n; i++) {
+    size_t parent = nodes[loops[i]].parent;
+    struct steps steps = { .node = loops[i] };
+    if (n > 1 && parent != RADIO_NO_PARENT)
+      steps.loop = nodes[parent].name;
+    RD_TRY (find_in_loop (finder, &steps));
+  }
+  return RADIO_OK;
 }

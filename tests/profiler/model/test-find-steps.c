@@ -101,7 +101,44 @@ the_first_step_in_a_ring_is_a_later_one (void **state)
                 "step 0 took 50 ms");
   assert_not_found (build_ring (900), "first-step");
   assert_found (build_ring (900), "slow-steps", RADIO_FINDING_HINT,
-                "step 0 took 50 ms");
+                "step 0 took 50 ms, 5 x the median of 10 ms (the last 100 of "
+                "1000 steps)");
+}
+
+/* Two loops of 20 steps, of 10 ms in 'train' and of 1 ms in 'validate'; the
+ * shorter one has more steps, and the step 5 of each takes 40 ms. */
+static void
+each_loop_has_its_slow_steps (void **state)
+{
+  (void) state;
+  static const char *const names[] = { "train", "validate" };
+  struct radio_profile *profile = build_new ("training");
+  uint32_t lane = build_lane (profile, "main");
+  uint64_t now = 0;
+  for (int k = 0; k < 2; k++) {
+    uint32_t loop = build_node (profile, RD_NO_INDEX, names[k], "user");
+    uint32_t step = build_node (profile, loop, "step", RADIO_STEP_CATEGORY);
+    uint64_t usual = k ? 1 * MS : 10 * MS;
+    for (uint64_t i = 0; i < (k ? 30 : 20); i++) {
+      uint64_t took = i == 5 ? 40 * MS : usual;
+      build_span (profile, lane, step, 0, now, took);
+      build_last (profile)->tile = 1 + i;
+      now += took;
+    }
+  }
+  build_finish (profile);
+  const char *expected[] = { "step 5 of 'validate' took 40 ms, 40 x",
+                             "step 5 of 'train' took 40 ms, 4 x" };
+  size_t nfound = 0;
+  for (size_t i = 0; i < profile->info.nfindings; i++) {
+    const struct radio_finding *finding = radio_profile_finding (profile, i);
+    if (strcmp (finding->id, "slow-steps") == 0) {
+      assert_true (nfound < 2);
+      assert_non_null (strstr (finding->evidence, expected[nfound++]));
+    }
+  }
+  assert_int_equal (nfound, 2);
+  radio_profile_close (profile);
 }
 
 /* Work that a step hands to another thread is its own, even if it ends
@@ -140,6 +177,7 @@ main (void)
     cmocka_unit_test (few_steps_say_nothing),
     cmocka_unit_test (steps_that_the_log_dropped_count),
     cmocka_unit_test (the_first_step_in_a_ring_is_a_later_one),
+    cmocka_unit_test (each_loop_has_its_slow_steps),
     cmocka_unit_test (a_step_has_what_it_caused_on_other_threads),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
