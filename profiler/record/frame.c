@@ -335,14 +335,18 @@ pop_frame (struct rd_writer_state *writer, struct rd_frame *frame,
  * may take 10 us. */
 #define MARK_SPACING 10       /* in writer->long_own */
 
-static void
-mark_last (struct rd_writer_state *writer)
+/* Returns the scope's end.  Where a kernel updates a thread's CPU time it sees
+ * that its slice is used up, and takes its CPU: so that happens within the
+ * scope, or what a busy machine takes would be of no scope. */
+static uint64_t
+mark_last (struct rd_writer_state *writer, uint64_t now)
 {
-  if ((writer->last_end - writer->last.ticks) / MARK_SPACING
-      >= writer->long_own)
-    writer->last = (struct rd_cpu_mark) {
-      writer->last_end, rd_clock_process_cpu_ns (&writer->clock)
-    };
+  if ((now - writer->last.ticks) / MARK_SPACING < writer->long_own)
+    return now;
+  uint64_t cpu_ns = rd_clock_process_cpu_ns (&writer->clock);
+  now = rd_max_u64 (rd_clock_now (&writer->clock), now);
+  writer->last = (struct rd_cpu_mark) { now, cpu_ns };
+  return now;
 }
 
 /* Marks a scope that was left without its end, which another one is. */
@@ -369,6 +373,8 @@ end_innermost (struct rd_writer_state *writer, uint64_t now, bool is_open,
   struct rd_log_extra extra = {
     .nbytes = rd_run_bytes_take (&frame->bytes)
   };
+  if (frame == &writer->frames[1] && !frame->received)
+    now = mark_last (writer, now);
   if (is_open) {
     extra.flags |= RD_LOG_OPEN;
     node->opens++;
@@ -414,8 +420,6 @@ end_innermost (struct rd_writer_state *writer, uint64_t now, bool is_open,
   node->own_above_self += own - self;
   node->wait += extra.wait;
   node->starved += starved;
-  if (frame == &writer->frames[1] && !frame->received)
-    mark_last (writer);
   const struct rd_log_run logged = {
     .begin = frame->begin,
     .duration = duration,
