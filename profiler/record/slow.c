@@ -102,7 +102,7 @@ queue_run (struct rd_slow *slow, const struct rd_slow_run *run)
   uint64_t *oldest
     = &slow->synced.ends_of_runs[slow->synced.nqueued % slow->per_minute];
   bool is_often = slow->synced.nqueued >= slow->per_minute
-                  && end - *oldest < slow->minute;
+                  && rd_subtract (end, *oldest) < slow->minute;
   if (is_often || slow->synced.ends || slow->synced.n == slow->per_minute) {
     slow->synced.counts.dropped++;
     return;
