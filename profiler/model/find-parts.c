@@ -189,8 +189,11 @@ rd_find_parts (struct rd_finder *finder)
     "warm-up", "The first run was slower", RADIO_FINDING_NOTE,
     1 - 1 / ratio, RADIO_NO_PARENT
   };
+  /* Threads without a CPU warm nothing up. */
+  bool is_starved = (double) profile->parts.at[0].starved_ns
+                    >= STARVED_SHARE * ((double) first - median);
   if ((double) first >= WARM_UP * median && first > max_ns
-      && first - max_ns >= MIN_RANGE_NS)
+      && first - max_ns >= MIN_RANGE_NS && !is_starved)
     RD_TRY (rd_found (finder, &warm_up,
                       "%s in run 1, a median of %s in the %zu others (%s x): "
                       "files, caches and threads warm up",

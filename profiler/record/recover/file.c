@@ -248,7 +248,7 @@ recover (const struct reader *reader, const struct rd_copy *copy,
   enum radio_status status = collect_recovered (recorder, reader->runs,
                                                 profile);
   rd_recorder_unref (recorder);
-  return status;
+  return status == RADIO_OK ? status : rd_fail_in (status, "%s", reader->path);
 }
 
 enum radio_status
