@@ -33,18 +33,13 @@ prepare_index_read (const struct rd_index_job *job, uint32_t number,
                     struct rd_io_get *get)
 {
   const struct rd_layout *layout = &job->read->array->layout;
-  get->key = key;
-  get->file = job->plan->chunks[number].file;
-  get->range = layout->sharding->u.sharding.index_at_start ? RD_RANGE_SPAN
-                                                           : RD_RANGE_SUFFIX;
-  get->offset = 0;
-  get->nbytes = (size_t) layout->index_nbytes;
-  get->needed_nbytes = 0;
-  get->object_nbytes = 0;
-  get->version = 0;
-  get->is_other = false;
-  get->stop = rd_read_stop_io (job->read->stop);
-  get->into = into;
+  *get = (struct rd_io_get) {
+    .key = key, .file = job->plan->chunks[number].file,
+    .range = layout->sharding->u.sharding.index_at_start ? RD_RANGE_SPAN
+                                                         : RD_RANGE_SUFFIX,
+    .nbytes = (size_t) layout->index_nbytes, .into = into,
+    .stop = rd_read_stop_io (job->read->stop),
+  };
 }
 
 static enum radio_status

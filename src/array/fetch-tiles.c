@@ -112,18 +112,16 @@ rd_fetch_prepare_read (const struct rd_fetch_job *job,
     return *missing ? rd_fetch_missing_object (job, fetch)
                     : rd_error_raise (&error);
   }
-  get->key = key;
-  get->file = fetch->file;
-  get->range = RD_RANGE_SPAN;
-  get->offset = fetch->offset;
-  get->nbytes = fetch->nbytes;
-  get->needed_nbytes = 0;
-  get->object_nbytes = fetch->kind == RD_FETCH_SPAN ? fetch->shard_nbytes : 0;
-  get->version = fetch->kind == RD_FETCH_SPAN ? fetch->shard_version : 0;
-  get->is_other = false;
-  get->stop = rd_read_stop_io (job->read->stop);
+  bool is_span = fetch->kind == RD_FETCH_SPAN;
+  *get = (struct rd_io_get) {
+    .key = key, .file = fetch->file, .range = RD_RANGE_SPAN,
+    .offset = fetch->offset, .nbytes = fetch->nbytes, .into = get->into,
+    .object_nbytes = is_span ? fetch->shard_nbytes : 0,
+    .version = is_span ? fetch->shard_version : 0,
+    .stop = rd_read_stop_io (job->read->stop),
+  };
   /* For profiles: the tiles without the gaps between them. */
-  if (fetch->kind == RD_FETCH_SPAN && radio_profile_is_on ())
+  if (is_span && radio_profile_is_on ())
     for (uint32_t i = fetch->first; i < fetch->first + fetch->n; i++)
       if (i == fetch->first || !is_same_tile (job, i))
         get->needed_nbytes += job->plan->tiles[i].nbytes;
@@ -315,7 +313,7 @@ fetch_tile_again (const struct rd_fetch_job *job,
 {
   const struct rd_plan_tile *tile = &job->plan->tiles[i];
   struct rd_plan_fetch alone = *fetch;
-  struct rd_io_get get;
+  struct rd_io_get get = { .into = &scratch->fetched };
   char key[RD_KEY_NBYTES];
   bool missing;
   if (fetch->kind == RD_FETCH_SPAN) {
@@ -324,7 +322,6 @@ fetch_tile_again (const struct rd_fetch_job *job,
   }
   rd_array_chunk_key (job->read->array, chunk_of (job, i)->chunk, key);
   RD_TRY (rd_fetch_prepare_read (job, &alone, key, &get, &missing));
-  get.into = &scratch->fetched;
   enum radio_status status = rd_read_stop_io_read (
     job->read->stop, job->read->array->store->io, &get);
   (void) status;                      /* it is in get.error as well */

@@ -52,8 +52,7 @@ do_fetch (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
     return rd_fetch_fill (job, fetch);
   bool missing;
   char key[RD_KEY_NBYTES];
-  struct rd_io_get get;
-  get.into = &scratch->fetched;
+  struct rd_io_get get = { .into = &scratch->fetched };
   rd_array_chunk_key (
     array, plan->chunks[plan->tiles[fetch->first].chunk].chunk, key);
   RD_TRY (rd_fetch_prepare_read (job, fetch, key, &get, &missing));

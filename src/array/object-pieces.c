@@ -167,16 +167,11 @@ rd_object_pieces_prepare_read (const struct rd_object_pieces *pieces,
     pieces->layout->sharding ? "a tile" : "the chunk");
   if (status != RADIO_OK)
     return fail_in_object (pieces, status);
-  get->key = pieces->key;
-  get->file = pieces->file;
-  get->range = RD_RANGE_SPAN;
-  get->offset = piece->offset;
-  get->nbytes = (size_t) piece->nbytes;
-  get->needed_nbytes = 0;
-  get->object_nbytes = pieces->object_nbytes;
-  get->version = 0;
-  get->is_other = false;
-  get->stop = NULL;
+  *get = (struct rd_io_get) {
+    .key = pieces->key, .file = pieces->file, .range = RD_RANGE_SPAN,
+    .offset = piece->offset, .nbytes = (size_t) piece->nbytes,
+    .into = get->into, .object_nbytes = pieces->object_nbytes,
+  };
   return RADIO_OK;
 }
 
