@@ -6,16 +6,26 @@
 
 #include "src/array/kept.h"
 #include "src/base/cleanup.h"
+#include "src/base/digest.h"
 
-/* Facts of a list, and the bytes of one's key: longer ones are not kept. */
-#define MAX_FACTS 256
-#define MAX_KEY_NBYTES 16384
+/* Facts of a list: some for each volume of a cohort that is read again and
+ * again. */
+#define MAX_FACTS 4096
 
 struct rd_kept {
   struct rd_kept *next;
   unsigned char fact[RD_KEPT_NBYTES];
-  char key[];
+  unsigned char key[RD_SHA256_NBYTES];
 };
+
+/* Keys may be long: the text of a whole pipeline. */
+static bool
+digest_key (const char *key, unsigned char digest[RD_SHA256_NBYTES])
+{
+  const EVP_MD *sha256 = rd_digest_sha256 ();
+  return sha256
+         && EVP_Digest (key, strlen (key), digest, NULL, sha256, NULL) == 1;
+}
 
 void
 rd_kept_init (struct rd_kept_list *list)
@@ -39,9 +49,12 @@ bool
 rd_kept_find (struct rd_kept_list *list, const char *key, void *fact,
               size_t nbytes)
 {
+  unsigned char digest[RD_SHA256_NBYTES];
+  if (!digest_key (key, digest))
+    return false;
   RD_LOCK_SCOPE (&list->mutex);
   const struct rd_kept *kept = list->synced.first;
-  while (kept && strcmp (kept->key, key) != 0)
+  while (kept && memcmp (kept->key, digest, sizeof digest) != 0)
     kept = kept->next;
   if (kept)
     memcpy (fact, kept->fact, nbytes);
@@ -52,13 +65,13 @@ void
 rd_kept_add (struct rd_kept_list *list, const char *key, const void *fact,
              size_t nbytes)
 {
-  size_t key_nbytes = strlen (key) + 1;
-  struct rd_kept *kept = key_nbytes <= MAX_KEY_NBYTES
-    ? rd_malloc (sizeof *kept + key_nbytes) : NULL;
+  unsigned char digest[RD_SHA256_NBYTES];
+  struct rd_kept *kept = digest_key (key, digest) ? rd_malloc (sizeof *kept)
+                                                  : NULL;
   if (!kept)
     return;
   memcpy (kept->fact, fact, nbytes);
-  memcpy (kept->key, key, key_nbytes);
+  memcpy (kept->key, digest, sizeof digest);
   RD_LOCK_SCOPE (&list->mutex);
   kept->next = list->synced.first;
   list->synced.first = kept;

@@ -4,11 +4,13 @@ read from a file and from a store, whole and in boxes at every border, are the
 operations one after the other, to the last bit."""
 
 import itertools
+import os
 import random
 import subprocess
 
 import pytest
 from conftest import RADIO
+from document_reader import Document
 
 from radio_library import RadioError, Store, Volume
 
@@ -334,6 +336,20 @@ def test_statistics_are_of_what_the_operations_before_deliver(
                                equal_nan=True)
         else:
             assert np.array_equal(got, want, equal_nan=True)
+
+
+def test_each_statistic_is_computed_once(radio, np, nib, tmp_path):
+    """After a long text, too; else each took the passes of those before
+    again."""
+    file = tmp_path / "a.nii"
+    nib.save(nib.Nifti1Image(np.arange(8., dtype="f4").reshape(2, 2, 2),
+                             np.eye(4)), file)
+    text = " | ".join(["linear 1,0"] * 1500 + ["znorm"] * 24)
+    profile = tmp_path / "p.json"
+    radio("stats", file, "--apply", text,
+          env={**os.environ, "RADIO_PROFILE": str(profile)})
+    assert sum(node["calls"] for node in Document(profile).nodes
+               if node["name"] == "statistics") == 24
 
 
 def test_info_says_how_many_passes_statistics_take(np, nib, tmp_path):

@@ -14,6 +14,9 @@
 #include "src/element/convert.h"
 #include "src/volume/derive/derive.h"
 
+/* Operations of a pipeline that need a statistic. */
+#define MAX_STATISTICS 64
+
 static void
 clear_stage (struct derivation *d)
 {
@@ -602,6 +605,10 @@ add_kernels (struct derivation *d, const struct rd_step *steps, size_t i)
   d->saturates = d->saturates || step->operation == RD_OP_SATURATE;
   if (rd_step_needs_statistics (step)) {
     struct rd_statistics *statistics = d->statistics;
+    /* Each takes a pass, after the passes of those before. */
+    if (d->nstatistics + statistics->n >= MAX_STATISTICS)
+      return rd_fail (RADIO_ERROR_LIMIT, "more than %d operations that need a "
+                      "statistic of the whole volume", MAX_STATISTICS);
     statistics->list[statistics->n++]
       = (struct rd_statistic) { i, d->nkernels++ };
     return RADIO_OK;
