@@ -84,12 +84,14 @@ rd_weights_most (const struct rd_sampled_axis *axis)
   return most < size ? (uint64_t) most : axis->source_size;
 }
 
-/* Returns the position of an output, within two steps of the source. */
+/* Returns the position of an output; beyond the reach of the source's edges
+ * values are constant, and it stays there. */
 static double
 position_of (const struct rd_sampled_axis *axis, uint64_t i)
 {
+  double reach = (double) filter_radius (axis) + 2;
   double at = axis->offset + axis->scale * (double) i;
-  return fmin (fmax (at, -2), (double) axis->source_size + 1);
+  return fmin (fmax (at, -reach), (double) axis->source_size - 1 + reach);
 }
 
 static uint64_t

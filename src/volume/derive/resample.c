@@ -125,7 +125,8 @@ rd_derive_shaped (struct derivation *d, const struct rd_step *step)
       continue;
     double n = (double) along[j].source_size, size = (double) step->second[j];
     along[j].size = (uint64_t) step->second[j];
-    if (!step->is_centred)
+    /* A single voxel has no distance between the first and the last. */
+    if (!step->is_centred || n == 1)
       set_scale (&along[j], n / size, false);
     else if (size > 1)
       set_scale (&along[j], (n - 1) / (size - 1), true);
