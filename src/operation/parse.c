@@ -684,6 +684,11 @@ parse_like (struct parser *parser, struct rd_step *step)
   struct word word = take_word (parser);
   if (word.nbytes == 0)
     return fail_word (parser, word, "expected the name of a volume");
+  /* Pipelines are printed and stored, and a query may have a signature. */
+  if (memchr (word.at, '?', word.nbytes))
+    return fail_word (parser, (struct word) { word.at, 0 }, "a URL with a "
+                      "query, which may be secret, cannot be part of a "
+                      "pipeline; download the file");
   RD_TRY (take_placing (parser, step, false));
   step->name = rd_malloc (word.nbytes + 1);
   if (!step->name)

@@ -506,6 +506,44 @@ def test_interpolations_after_another_are_one(
         check_boxes(np, derived, whole, rng)
 
 
+@pytest.mark.parametrize("how", ["linear", "cubic"])
+@pytest.mark.parametrize("blur", [0, 5])
+def test_what_is_beyond_the_image_continues_its_edges(
+        np, nib, ndimage, tmp_path, how, blur):
+    """A spline or a Gaussian reaches far beyond them."""
+    rng = np.random.default_rng(3)
+    data = rng.normal(size=(24, 5, 4)).astype("f4")
+    nib.save(nib.Nifti1Image(data, np.eye(4)), tmp_path / "a.nii")
+    text = f"resample 10,1,1 {how} centre | resample 0.5,1,1 {how} corner"
+    # The middle of the first voxel of the second grid is 4.75 before that of
+    # the image, and its last one is beyond the other end.
+    values = data.astype(float)
+    if blur:
+        text = f"smooth {blur},:,: | {text}"
+        wide = np.pad(data.astype(float), [(60, 60), (0, 0), (0, 0)], "edge")
+        values = ndimage.gaussian_filter1d(wide, blur, 0)[20:-20]
+    else:
+        values = np.pad(values, [(40, 40), (0, 0), (0, 0)], "edge")
+    got = read_exported(nib, tmp_path / "a.nii", text,
+                        tmp_path / "o.nii").get_fdata()
+    at = -4.75 + 0.5 * np.arange(len(got)) + 40
+    grids = np.meshgrid(at, np.arange(5), np.arange(4), indexing="ij")
+    want = ndimage.map_coordinates(values, grids, mode="nearest",
+                                   order={"linear": 1, "cubic": 3}[how])
+    assert len(got) > 30
+    assert np.abs(got - want).max() <= 1e-5 * np.ptp(data)
+
+
+def test_a_single_voxel_has_a_spacing(np, nib, tmp_path):
+    file = tmp_path / "a.nii"
+    nib.save(nib.Nifti1Image(np.arange(30, dtype="f4").reshape(5, 6, 1),
+                             np.diag([1, 1, 2, 1])), file)
+    image = read_exported(nib, file, "to 5,6,4 centre", tmp_path / "o.nii")
+    assert np.allclose(image.affine, [[1, 0, 0, 0], [0, 1, 0, 0],
+                                      [0, 0, 0.5, -0.75], [0, 0, 0, 1]])
+    assert (image.get_fdata() == nib.load(file).get_fdata()).all()
+
+
 @pytest.mark.parametrize("first, second", [
     ("to 20,37,29", "to 41,37,29 cubic"), ("to 41,37,15 cubic", "to 20"),
     ("to 20 nearest", "to 41"), ("to 20,37,29", "smooth 2"),
@@ -584,6 +622,19 @@ def test_landmarks_stay(np, nib, ndimage, tmp_path):
 def test_what_is_refused_has_one_line(np, nib, tmp_path):
     file = tmp_path / "a.nii"
     nib.save(nib.Nifti1Image(np.zeros((4, 5, 6), np.uint8), np.eye(4)), file)
+    # Its affine is not finite, so radio info has another one.
+    lost = tmp_path / "lost.nii"
+    image = nib.Nifti1Image(np.zeros((4, 5, 6), np.uint8), np.eye(4))
+    image.header["srow_x"] = np.nan
+    nib.save(image, lost)
+    content = bytearray(lost.read_bytes())
+    content[280:284] = np.float32(np.nan).tobytes()
+    content[252:254] = b"\0\0"
+    lost.write_bytes(content)
+    done = subprocess.run([RADIO, "info", lost, "--apply", f"like {file}"],
+                          capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "the image's affine is singular or not finite" in done.stderr
     for text, message in [
             ("resample 0", "byte 9, '0': expected a spacing"),
             ("resample 1,-1,1", "byte 11, '-1': expected a spacing"),
@@ -597,9 +648,14 @@ def test_what_is_refused_has_one_line(np, nib, tmp_path):
             ("resample 1 nearest smooth", "byte 19, 'smooth': nearest takes "
              "voxels as they are"),
             ("like /nowhere.nii", "like: /nowhere.nii"),
+            ("like https://host/a.nii?sig=SECRET", "byte 5: a URL with a "
+             "query, which may be secret"),
+            (f"like {lost}", f"the affine of '{lost}' is singular or not"),
+            (" | ".join(["znorm"] * 65), "operation 65 of the pipeline, "
+             "znorm: more than 64 operations that need a statistic"),
             ("resample 1e-9", "resample: the result has 1.2e+29 voxels, more "
              "than 2^63 - 1")]:
         done = subprocess.run([RADIO, "info", file, "--apply", text],
                               capture_output=True, text=True)
         assert done.returncode in (1, 2) and message in done.stderr
-        assert done.stderr.count("\n") == 1
+        assert done.stderr.count("\n") == 1 and "SECRET" not in done.stderr

@@ -193,7 +193,8 @@ place (struct derivation *d, const struct rd_step *step,
   double matrix[3][4], inverse[3][4], affine[3][4];
   size_t axis_of[3];
   memcpy (affine, target->affine, sizeof affine);
-  if (!rd_matrix_invert (d->affine, inverse))
+  if (*d->root->info.orientation == '\0'
+      || !rd_matrix_invert (d->affine, inverse))
     return rd_fail (RADIO_ERROR_ARGUMENT, "the image's affine is singular or "
                     "not finite");
   if (!rd_matrix_invert (affine, NULL))
@@ -287,6 +288,10 @@ rd_derive_like (struct derivation *d, const struct rd_step *step)
       return rd_fail (RADIO_ERROR_ARGUMENT, "the image is 2-D, '%s' is not",
                       step->name);
   }
+  /* Where its own is not usable, info has another one. */
+  if (*like->info.orientation == '\0')
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the affine of '%s' is singular or "
+                    "not finite", step->name);
   memcpy (target.affine, like->info.affine, sizeof target.affine);
   d->has_grid = true;
   return place (d, step, &target, NULL);
