@@ -47,6 +47,12 @@ results_are_what_export_applies () {
   says "from sha256  $sha"
 }
 
+values_that_are_nan_give_one_warning () {
+  "$RADIO" apply 'linear 1e38,0 | linear 0,0' ct/head -s a.zarr --to nan.zarr \
+    >/dev/null 2>"$tmp/err"
+  [ "$(grep -c 'some values are NaN' "$tmp/err")" -eq 1 ]
+}
+
 files_have_the_digest_of_their_ingest () {
   runs apply 'flip x' file.nii.gz --to c.zarr -c flipped --tiling axial
   lists c.zarr flipped/file
@@ -125,6 +131,7 @@ killed_runs_are_resumed () {
 }
 
 check results_are_what_export_applies
+check values_that_are_nan_give_one_warning
 check files_have_the_digest_of_their_ingest
 check the_same_is_skipped_and_others_are_not
 check the_source_is_not_replaced

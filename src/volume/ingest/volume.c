@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "profiler/counters.h"
+#include "src/array/derived.h"
 #include "src/base/checked.h"
 #include "src/base/structs.h"
 #include "src/volume/file-slabs.h"
@@ -209,8 +210,12 @@ run_volume_ingest (void *data)
     from.source.image.derived_sha256 = sha256;
     from.source.image.derived_level = root->meta.level_path;
   }
-  return rd_ingest_source (one->store, &from.source, one->path, one->options,
-                           &one->result);
+  RD_TRY (rd_ingest_source (one->store, &from.source, one->path, one->options,
+                            &one->result));
+  if (one->options)
+    rd_derived_warn (volume->array, one->options->warning,
+                     one->options->user_data);
+  return RADIO_OK;
 }
 
 enum radio_status
