@@ -12,8 +12,8 @@ from test_s3 import level_of
 
 NREADS = 250
 LIES, FLIPS = 0.20, 0.15
-# Three responses that are alike are believed, even about a shard's size: so that
-# many lies of one kind would be.
+# Three responses that are alike are believed, even about a shard's size: so
+# that many lies of one kind would be.
 MOST_IN_A_ROW = 2
 
 
