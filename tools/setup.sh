@@ -118,3 +118,18 @@ head_ct () {
     sh tools/raw2nii.sh 256,256,108 0.957,0.957,1.5 LAS \
       "Head CT of invesalius-examples" >"$1"
 }
+
+# put_table NAME TABLE PAGE: replaces what is between a page's markers by a
+# file; through $tmp.
+put_table () {
+  awk -v name="$1" -v table="$2" '
+    index ($0, name ": end") { skip = 0 }
+    !skip { print }
+    index ($0, name ": begin") {
+      skip = 1
+      print ""
+      while ((getline line < table) > 0) print line
+      print ""
+    }' "$3" >"$tmp/page"
+  cp "$tmp/page" "$3"
+}
