@@ -84,17 +84,14 @@ static bool
 take_draw (struct rd_args *args)
 {
   const char *text = args->value;
-  bool ok = true;
   args->draws = true;
   memset (args->draw, 0, sizeof args->draw);
-  for (int i = 0; i < 3 && ok && text; i++) {
-    size_t nbytes = strcspn (text, ",");
-    RD_FREE char *number = strndup (text, nbytes);
-    ok = number && rd_parse_u64 (number, &args->draw[i]);
-    text = text[nbytes] ? text + nbytes + 1 : NULL;
+  for (int i = 0; i < 3 && rd_read_digits (&text, &args->draw[i]); i++) {
+    if (*text == '\0')
+      return true;
+    if (*text++ != ',')
+      break;
   }
-  if (ok && text == NULL)
-    return true;
   rd_usage_error (args, "--draw: '%s' is not SEED, SEED,EPOCH or SEED,EPOCH,I, "
                   "whole numbers", args->value);
   return false;

@@ -20,7 +20,6 @@ static bool
 parse_bench_option (struct rd_bench *bench, int id, struct rd_args *args)
 {
   struct rd_subject_options options = { 0 };
-  int kind;
   switch (id) {
   case RD_OPTION_ROWS:
     return rd_rows_parse (args, bench->chosen);
@@ -31,10 +30,7 @@ parse_bench_option (struct rd_bench *bench, int id, struct rd_args *args)
   case RD_OPTION_THREAD_COUNTS:
     return rd_counts_add (args, &bench->threads);
   case RD_OPTION_DESTINATION:
-    kind = rd_args_choose (args, rd_destination_names);
-    bench->destination.kind
-      = kind < 0 ? 0 : (enum rd_destination_kind) kind;
-    return kind >= 0;
+    return rd_destination_choose (args, &bench->destination);
   case RD_OPTION_ROUNDS:
     return rd_args_number (args, 1, 1000, &bench->nrounds);
   case RD_OPTION_RUNS:

@@ -22,7 +22,7 @@ struct profile_op {
 static bool
 parse_op (struct profile_op *op, struct rd_args *args)
 {
-  int id, kind;
+  int id;
   while ((id = rd_args_next (args)) > 0) {
     int taken = rd_measure_take (args, id, &op->measure);
     bool ok = true;
@@ -36,10 +36,7 @@ parse_op (struct profile_op *op, struct rd_args *args)
       ok = rd_ops_choose_types (args, &op->ops);
       break;
     case RD_OPTION_DESTINATION:
-      kind = rd_args_choose (args, rd_destination_names);
-      op->ops.destination.kind = kind < 0
-        ? 0 : (enum rd_destination_kind) kind;
-      ok = kind >= 0;
+      ok = rd_destination_choose (args, &op->ops.destination);
       break;
     }
     if (taken < 0 || !ok)

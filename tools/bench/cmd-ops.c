@@ -24,7 +24,6 @@ static bool
 parse_option (struct bench_ops *bench, int id, struct rd_args *args)
 {
   struct rd_ops *ops = &bench->ops;
-  int kind;
   switch (id) {
   case RD_OPTION_OPS:
     return rd_ops_choose (args, args->value, ops);
@@ -35,9 +34,7 @@ parse_option (struct bench_ops *bench, int id, struct rd_args *args)
   case RD_OPTION_THREAD_COUNTS:
     return rd_counts_add (args, &ops->threads);
   case RD_OPTION_DESTINATION:
-    kind = rd_args_choose (args, rd_destination_names);
-    ops->destination.kind = kind < 0 ? 0 : (enum rd_destination_kind) kind;
-    return kind >= 0;
+    return rd_destination_choose (args, &ops->destination);
   case RD_OPTION_ROUNDS:
     return rd_args_number (args, 1, 1000, &ops->nrounds);
   case RD_OPTION_RUNS:

@@ -25,6 +25,16 @@ const char *const rd_destination_names[] = {
   NULL
 };
 
+bool
+rd_destination_choose (struct rd_args *args,
+                       struct rd_destination *destination)
+{
+  int kind = rd_args_choose (args, rd_destination_names);
+  if (kind >= 0)
+    destination->kind = (enum rd_destination_kind) kind;
+  return kind >= 0;
+}
+
 void *
 rd_destination_take (struct rd_destination *destination, size_t nbytes)
 {

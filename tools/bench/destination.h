@@ -13,7 +13,7 @@ enum rd_destination_kind {
   RD_DESTINATION_REUSED,      /* memory that was written to before */
 };
 
-/* Their names, for --destination; ends with NULL. */
+/* Their names; ends with NULL. */
 extern const char *const rd_destination_names[];
 
 struct rd_destination {
@@ -21,6 +21,10 @@ struct rd_destination {
   void *buffer;               /* the one that is reused */
   size_t nbytes;
 };
+
+/* Takes the value of --destination.  False after a usage error. */
+bool rd_destination_choose (struct rd_args *args,
+                            struct rd_destination *destination);
 
 /* Allocate and free memory for one read; both are timed.  NULL after an error.
  */

@@ -6,19 +6,8 @@
 
 #include "tools/bench/destination.h"
 #include "tools/bench/rows.h"
+#include "tools/bench/sample.h"
 #include "tools/profile/subject.h"
-
-/* The samples of one row of one layout. */
-struct rd_sample {
-  double *seconds;            /* of one run each, in the order measured */
-  size_t n, capacity;
-  size_t nperround;           /* runs of a round; 0 before the first */
-  double sum_s;
-  uint64_t sum_nbytes;        /* delivered by all runs */
-  uint64_t counted_nbytes;    /* delivered by the runs that were recorded */
-  uint64_t decoded_nbytes, fetched_nbytes, ntiles;    /* and their counters */
-  const char *skipped;        /* why it is not measured; or NULL */
-};
 
 /* Bytes of tiles decoded per second, the most of all rounds. */
 struct rd_decode_rates {

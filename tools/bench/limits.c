@@ -448,6 +448,33 @@ measure_both (struct reader *readers, unsigned n,
   return failed;
 }
 
+struct json_object *
+rd_limits_json (const struct rd_limits *limits)
+{
+  struct json_object *rates = json_object_new_object ();
+  rd_json_set_double (rates, "copy_one", limits->copy_one);
+  rd_json_set_double (rates, "copy_all", limits->copy_all);
+  rd_json_set_double (rates, "touch_one", limits->touch_one);
+  rd_json_set_double (rates, "touch_all", limits->touch_all);
+  rd_json_set_double (rates, "huge_one", limits->huge_one);
+  rd_json_set_double (rates, "huge_all", limits->huge_all);
+  return rates;
+}
+
+double
+rd_limits_touch_s (const struct rd_limits *limits, unsigned nthreads,
+                   const struct rd_destination *destination, double nbytes)
+{
+  const double touches[] = {
+    limits->touch_one, limits->huge_one, limits->touch_all, limits->huge_all
+  };
+  double touch = 0;
+  for (size_t i = 0; i < (nthreads == 1 ? 2 : 4); i++)
+    touch = touches[i] > touch ? touches[i] : touch;
+  return touch > 0 && rd_destination_faults (destination, (uint64_t) nbytes)
+         ? nbytes / touch : 0;
+}
+
 double
 rd_limits_decode_s (const struct rd_layout *layout,
                     const struct rd_decode_rates *rates,

@@ -5,6 +5,7 @@
 #define RD_BENCH_LIMITS_H
 
 #include "tools/bench/layout.h"
+#include "tools/json.h"
 
 /* Bytes per second, the most of all rounds; 0: not measured. */
 struct rd_limits {
@@ -32,6 +33,15 @@ int rd_limits_compute (struct rd_limits *limits);
  * contexts of one thread, in boxes of whole tiles, and in boxes that need as
  * many and read little of each. */
 int rd_limits_decode (uint64_t seed, struct rd_layout *layout);
+
+/* Makes an object of the rates of memory, in bytes per second. */
+struct json_object *rd_limits_json (const struct rd_limits *limits);
+
+/* Seconds of touching a new destination of nbytes by so many threads at best;
+ * 0: it causes no page faults, or they were not measured. */
+double rd_limits_touch_s (const struct rd_limits *limits, unsigned nthreads,
+                          const struct rd_destination *destination,
+                          double nbytes);
 
 /* Seconds of decoding a number of bytes of tiles at these rates, of which a
  * number is delivered. */

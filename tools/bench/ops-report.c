@@ -34,13 +34,9 @@ static int
 compute_figures (const struct rd_ops *ops, const struct rd_limits *limits,
                  const struct rd_op_case *one, struct figures *figures)
 {
-  const struct rd_sample *sample = &one->sample;
-  RD_FREE double *copy = calloc (sample->n + 1, sizeof *copy);
-  if (copy == NULL)
-    return rd_error_memory ();
-  if (sample->n > 0)
-    memcpy (copy, sample->seconds, sample->n * sizeof *copy);
-  rd_summarize (copy, sample->n, &figures->seconds);
+  if (rd_sample_summarize (&one->sample, &figures->seconds, NULL)
+      != RD_EXIT_OK)
+    return RD_EXIT_FAILED;
   const struct rd_op_parts parts = rd_op_mean_parts (one);
   const struct rd_op_shares shares = rd_op_mean_shares (one);
   double read_s = one->nrecorded > 0 ? parts.read_s : (double) NAN;
@@ -336,14 +332,7 @@ rd_ops_print_json (const struct rd_ops *ops, const struct rd_limits *limits,
   rd_json_set_u64 (object, "rounds", ops->nrounds);
   rd_json_set_u64 (object, "warmup", ops->nwarm);
   rd_conditions_put (object, conditions, false);
-  rd_json_set_double (rates, "copy_one", limits->copy_one);
-  rd_json_set_double (rates, "copy_all", limits->copy_all);
-  rd_json_set_double (rates, "touch_one", limits->touch_one);
-  rd_json_set_double (rates, "touch_all", limits->touch_all);
-  rd_json_set_double (rates, "huge_one", limits->huge_one);
-  rd_json_set_double (rates, "huge_all", limits->huge_all);
-  rd_json_set (object, "limits_bytes_per_s", rates);
-  rates = json_object_new_object ();
+  rd_json_set (object, "limits_bytes_per_s", rd_limits_json (limits));
   rd_json_set_double (rates, "one", limits->compute_one);
   rd_json_set_double (rates, "all", limits->compute_all);
   rd_json_set (object, "limits_flop_per_s", rates);

@@ -71,9 +71,11 @@ touch_pages (void *memory, uint64_t nbytes, unsigned nthreads)
   return rd_run_together (nthreads, touch_part, &touch, &seconds);
 }
 
-int
-rd_op_run (struct rd_ops *ops, const struct rd_op_case *one,
-           struct rd_op_parts *parts, struct rd_op_faults *faults)
+/* One run of a case: memory is allocated, touched, read into, and released.
+ * faults may be NULL: they are not counted. */
+static int
+run_case (struct rd_ops *ops, const struct rd_op_case *one,
+          struct rd_op_parts *parts, struct rd_op_faults *faults)
 {
   uint64_t counts[4] = { 0 };
   double times[5];
@@ -137,7 +139,7 @@ rd_ops_run_all (struct rd_ops *ops)
       continue;
     uint64_t root = radio_scope_begin_if_on (&one->sites[0]);
     uint64_t branch = radio_scope_begin_if_on (&one->sites[1]);
-    failed = rd_op_run (ops, one, &parts, &one->faults);
+    failed = run_case (ops, one, &parts, &one->faults);
     if (radio_profile_is_on ()) {
       if (*one->text)
         radio_scope_text ("pipeline", one->text, RADIO_TEXT_PLAIN);
@@ -160,6 +162,13 @@ struct scopes {
   uint64_t fetch_ns;          /* fetching and decoding */
   uint64_t rest_ns;
 };
+
+/* The plain read of a source is its first case. */
+static bool
+is_plain (const struct rd_op_case *one)
+{
+  return *one->text == '\0';
+}
 
 static bool
 is_named (const struct radio_profile_node *node, const char *name)
@@ -212,8 +221,9 @@ add_scope (struct scopes *scopes, const struct radio_profile_node *node)
   scopes->rest_ns += ns;
 }
 
-int
-rd_ops_add_shares (struct rd_ops *ops, const struct radio_profile *profile)
+/* Adds the shares of the reads in a recording of rd_ops_run_all. */
+static int
+add_shares (struct rd_ops *ops, const struct radio_profile *profile)
 {
   struct radio_profile_info info;
   radio_profile_get_info (profile, &info);
@@ -235,10 +245,9 @@ rd_ops_add_shares (struct rd_ops *ops, const struct radio_profile *profile)
     const struct scopes *s = &scopes[i];
     double sum = (double) s->move_ns + (double) s->fetch_ns
                  + (double) s->rest_ns;
-    bool is_plain = i == 0 || ops->cases[i - 1].source != one->source;
     if (one->skipped || !(sum > 0))
       continue;
-    if (is_plain)
+    if (is_plain (one))
       moving = (double) s->move_ns / (double) one->noutput;
     double convert = moving * (double) one->noutput;
     if (convert > (double) s->move_ns)
@@ -328,8 +337,7 @@ measure_copies (struct rd_ops *ops)
   int failed = RD_EXIT_OK;
   for (size_t i = 0; i < ops->ncases && !failed; i++) {
     const struct rd_op_case *one = &ops->cases[i];
-    bool is_plain = i == 0 || ops->cases[i - 1].source != one->source;
-    if (is_plain && !one->skipped && !rd_interrupted ())
+    if (is_plain (one) && !one->skipped && !rd_interrupted ())
       failed = measure_copy (&ops->sources[one->source - ops->sources],
                              one->output_nbytes);
   }
@@ -395,19 +403,12 @@ double
 rd_op_limit_s (const struct rd_ops *ops, const struct rd_limits *limits,
                const struct rd_op_case *one)
 {
-  const double touches[] = {
-    limits->touch_one, limits->huge_one, limits->touch_all, limits->huge_all
-  };
-  double nbytes = (double) one->output_nbytes, touch = 0;
-  for (size_t i = 0; i < (one->source->nthreads == 1 ? 2 : 4); i++)
-    touch = touches[i] > touch ? touches[i] : touch;
-  if (!(one->source->copy > 0))
+  double nbytes = (double) one->output_nbytes, copy = one->source->copy;
+  if (!(copy > 0))
     return 0;
-  double seconds = nbytes / one->source->copy;
-  if (rd_destination_faults (&ops->destination, one->output_nbytes)
-      && touch > 0)
-    seconds += nbytes / touch;
-  return seconds;
+  return nbytes / copy
+         + rd_limits_touch_s (limits, one->source->nthreads,
+                              &ops->destination, nbytes);
 }
 
 /*------------------------------------------------------------------------
@@ -417,17 +418,8 @@ rd_op_limit_s (const struct rd_ops *ops, const struct rd_limits *limits,
 static int
 keep_run (struct rd_op_case *one, const struct rd_op_parts *parts)
 {
-  struct rd_sample *sample = &one->sample;
-  if (sample->n == sample->capacity) {
-    size_t capacity = sample->capacity ? 2 * sample->capacity : 64;
-    double *seconds = reallocarray (sample->seconds, capacity,
-                                    sizeof *seconds);
-    if (seconds == NULL)
-      return rd_error_memory ();
-    sample->seconds = seconds;
-    sample->capacity = capacity;
-  }
-  sample->seconds[sample->n++] = parts->whole_s;
+  if (rd_sample_add (&one->sample, parts->whole_s) != RD_EXIT_OK)
+    return RD_EXIT_FAILED;
   one->sum.allocate_s += parts->allocate_s;
   one->sum.fault_in_s += parts->fault_in_s;
   one->sum.read_s += parts->read_s;
@@ -447,13 +439,11 @@ measure_case (struct rd_ops *ops, struct rd_op_case *one, uint64_t round)
     return RD_EXIT_OK;
   if (round == 0) {
     for (uint64_t i = 0; i < ops->nwarm && !failed; i++)
-      failed = rd_op_run (ops, one, &parts, NULL);
-    double n = parts.whole_s > 0 ? SLICE_S / parts.whole_s : MOST_RUNS;
-    sample->nperround = ops->nruns ? ops->nruns : n < 1 ? 1
-                        : n > MOST_RUNS ? MOST_RUNS : (size_t) n;
+      failed = run_case (ops, one, &parts, NULL);
+    rd_sample_plan (sample, ops->nruns, parts.whole_s, SLICE_S, MOST_RUNS);
   }
   for (size_t k = 0; k < sample->nperround && !failed; k++) {
-    failed = rd_op_run (ops, one, &parts, NULL);
+    failed = run_case (ops, one, &parts, NULL);
     if (!failed)
       failed = keep_run (one, &parts);
   }
@@ -479,7 +469,7 @@ record_cases (struct rd_ops *ops, const struct rd_conditions *conditions,
     failed = rd_error_library (NULL);
   if (radio_recorder_stop (recorder, profile) != RADIO_OK && !failed)
     failed = rd_error_library (NULL);
-  return failed ? failed : rd_ops_add_shares (ops, *profile);
+  return failed ? failed : add_shares (ops, *profile);
 }
 
 int

@@ -106,22 +106,16 @@ bool
 rd_ops_choose_sizes (struct rd_args *args, struct rd_ops *ops)
 {
   const char *text = args->value;
-  for (;;) {
-    char number[24];
-    uint64_t size;
-    size_t length = strcspn (text, ",");
-    if (ops->nsizes == RD_OPS_MAX_SIZES || length == 0
-        || length >= sizeof number)
+  while (ops->nsizes < RD_OPS_MAX_SIZES) {
+    uint64_t *size = &ops->sizes[ops->nsizes];
+    if (!rd_read_digits (&text, size) || *size < LEAST_SIZE
+        || *size > MOST_SIZE)
       break;
-    memcpy (number, text, length);
-    number[length] = '\0';
-    if (!rd_parse_u64 (number, &size) || size < LEAST_SIZE
-        || size > MOST_SIZE)
-      break;
-    ops->sizes[ops->nsizes++] = size;
-    if (text[length] == '\0')
+    ops->nsizes++;
+    if (*text == '\0')
       return true;
-    text += length + 1;
+    if (*text++ != ',')
+      break;
   }
   rd_usage_error (args, "--%s: '%s' is not a list of at most %d sizes from "
                   "%d to %d, as 32,64", args->option->name, args->value,

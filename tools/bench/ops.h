@@ -104,18 +104,8 @@ bool rd_ops_choose_types (struct rd_args *args, struct rd_ops *ops);
 int rd_ops_open (struct rd_ops *ops);
 void rd_ops_close (struct rd_ops *ops);
 
-/* One run of a case: memory is allocated, touched, read into, and released.
- * faults may be NULL: they are not counted.  Returns an exit status; prints
- * errors. */
-int rd_op_run (struct rd_ops *ops, const struct rd_op_case *one,
-               struct rd_op_parts *parts, struct rd_op_faults *faults);
-
 /* Runs all cases once, each within scopes of its names, to be recorded. */
 int rd_ops_run_all (struct rd_ops *ops);
-
-/* Adds the shares of the reads in a recording of rd_ops_run_all. */
-int rd_ops_add_shares (struct rd_ops *ops,
-                       const struct radio_profile *profile);
 
 /* Measures all cases in rounds, and the limits of the machine in each.  A
  * recording of one run of each case a round is added to profiles, which have

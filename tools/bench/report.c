@@ -79,21 +79,6 @@ struct figures {
   double p95_s;
 };
 
-/* Summarizes a sample; its values stay in their order.  Returns an exit
- * status; prints errors. */
-static int
-compute_figures (const struct rd_sample *sample, struct figures *figures)
-{
-  RD_FREE double *copy = calloc (sample->n + 1, sizeof *copy);
-  if (copy == NULL)
-    return rd_error_memory ();
-  if (sample->n > 0)
-    memcpy (copy, sample->seconds, sample->n * sizeof *copy);
-  rd_summarize (copy, sample->n, &figures->seconds);
-  figures->p95_s = rd_quantile (copy, sample->n, 0.95);
-  return RD_EXIT_OK;
-}
-
 /* The name of the subject: the file, the volume or "a phantom". */
 static const char *
 subject_name (const struct rd_bench *bench)
@@ -113,7 +98,7 @@ add_bench_row (struct rd_table *table, const struct rd_bench *bench,
   struct figures f;
   struct rd_ratio ratio;
   char text[8][32];
-  if (compute_figures (sample, &f) != RD_EXIT_OK
+  if (rd_sample_summarize (sample, &f.seconds, &f.p95_s) != RD_EXIT_OK
       || compute_ratio (bench, layout, row, &ratio) != RD_EXIT_OK)
     return false;
   const struct rd_summary *s = &f.seconds;
@@ -259,7 +244,7 @@ row_json (const struct rd_bench *bench, const struct rd_limits *limits,
                                                  / sample->n : 0);
   /* Without memory there are zeros; the times themselves are there. */
   struct figures f = { 0 };
-  (void) compute_figures (sample, &f);
+  (void) rd_sample_summarize (sample, &f.seconds, &f.p95_s);
   rd_json_set_double (object, "median_s", f.seconds.median);
   rd_json_set_double (object, "p95_s", f.p95_s);
   rd_json_set_double (object, "quartile_low_s", f.seconds.low);
@@ -353,13 +338,7 @@ rd_bench_print_json (const struct rd_bench *bench,
   if (bench->args->pipeline)
     rd_json_set_text (object, "pipeline",
                       radio_pipeline_text (bench->args->pipeline));
-  struct json_object *rates = json_object_new_object ();
-  rd_json_set_double (rates, "copy_one", limits->copy_one);
-  rd_json_set_double (rates, "copy_all", limits->copy_all);
-  rd_json_set_double (rates, "touch_one", limits->touch_one);
-  rd_json_set_double (rates, "touch_all", limits->touch_all);
-  rd_json_set_double (rates, "huge_one", limits->huge_one);
-  rd_json_set_double (rates, "huge_all", limits->huge_all);
+  struct json_object *rates = rd_limits_json (limits);
   if (limits->inflate > 0) {
     rd_json_set_double (rates, "inflate", limits->inflate);
     rd_json_set_text (rates, "inflated_by", limits->inflated_by);

@@ -413,9 +413,7 @@ measure_row (struct rd_bench *bench, struct rd_layout *layout, size_t row,
     struct outcome outcome = { 0 };
     for (uint64_t i = 0; i < bench->nwarm && !failed; i++)
       failed = perform_run (bench, layout, row, i, &outcome);
-    double n = outcome.seconds > 0 ? SLICE_S / outcome.seconds : MOST_RUNS;
-    sample->nperround = bench->nruns ? bench->nruns : n < 1 ? 1
-                        : n > MOST_RUNS ? MOST_RUNS : (size_t) n;
+    rd_sample_plan (sample, bench->nruns, outcome.seconds, SLICE_S, MOST_RUNS);
     if (!failed && rd_row_reads (&rd_rows[row]))
       failed = count_bytes (bench, layout, row);
   }
@@ -425,18 +423,10 @@ measure_row (struct rd_bench *bench, struct rd_layout *layout, size_t row,
     struct outcome outcome = { 0 };
     failed = perform_run (bench, layout, row,
                           round * sample->nperround + k, &outcome);
+    if (!failed)
+      failed = rd_sample_add (sample, outcome.seconds);
     if (failed)
       return failed;
-    if (sample->n == sample->capacity) {
-      size_t capacity = sample->capacity ? 2 * sample->capacity : 64;
-      double *seconds = reallocarray (sample->seconds, capacity,
-                                      sizeof *seconds);
-      if (seconds == NULL)
-        return rd_error_memory ();
-      sample->seconds = seconds;
-      sample->capacity = capacity;
-    }
-    sample->seconds[sample->n++] = outcome.seconds;
     sample->sum_s += outcome.seconds;
     sample->sum_nbytes += outcome.nbytes;
   }
@@ -500,12 +490,6 @@ rd_bench_limit_s (const struct rd_bench *bench,
                   const struct rd_layout *layout, size_t row)
 {
   const struct rd_sample *sample = &layout->samples[row];
-  const double touches[] = {
-    limits->touch_one, limits->huge_one, limits->touch_all, limits->huge_all
-  };
-  double touch = 0;
-  for (size_t i = 0; i < (layout->nthreads == 1 ? 2 : 4); i++)
-    touch = touches[i] > touch ? touches[i] : touch;
   if (sample->n == 0)
     return 0;
   double nbytes = (double) sample->sum_nbytes / (double) sample->n;
@@ -517,10 +501,8 @@ rd_bench_limit_s (const struct rd_bench *bench,
     return 0;
   double decoded_nbytes = nbytes * (double) sample->decoded_nbytes
                           / (double) sample->counted_nbytes;
-  double seconds = rd_limits_decode_s (layout, &layout->decode_all,
-                                       decoded_nbytes, nbytes);
-  if (rd_destination_faults (&bench->destination, (uint64_t) nbytes)
-      && touch > 0)
-    seconds += nbytes / touch;
-  return seconds;
+  return rd_limits_decode_s (layout, &layout->decode_all, decoded_nbytes,
+                             nbytes)
+         + rd_limits_touch_s (limits, layout->nthreads, &bench->destination,
+                              nbytes);
 }

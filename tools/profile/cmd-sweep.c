@@ -49,18 +49,13 @@ parse_sizes (struct sweep *sweep, const char *text)
 {
   sweep->npoints = 0;
   while (sweep->npoints < MAX_SIZES) {
-    char number[24];
-    size_t length = strcspn (text, ",");
     uint64_t *size = &sweep->points[sweep->npoints++].size;
-    if (length == 0 || length >= sizeof number)
+    if (!rd_read_digits (&text, size) || *size == 0)
       return false;
-    memcpy (number, text, length);
-    number[length] = '\0';
-    if (!rd_parse_u64 (number, size) || *size == 0)
-      return false;
-    if (text[length] == '\0')
+    if (*text == '\0')
       return true;
-    text += length + 1;
+    if (*text++ != ',')
+      return false;
   }
   return false;
 }
