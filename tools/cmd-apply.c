@@ -14,6 +14,7 @@
 #include "tools/names.h"
 #include "tools/options.h"
 #include "tools/progress.h"
+#include "tools/report.h"
 #include "tools/text.h"
 
 /* The memory of one volume, a slab, layers of tiles, and tiles being read: as a
@@ -25,11 +26,10 @@
 struct item {
   struct rd_target *node;             /* not owned */
   char *to_path;
-  bool is_measured;
   enum radio_status status;
   char *message;                      /* NULL: none, or no memory for it */
   struct radio_ingest_result result;
-  struct radio_progress progress;
+  struct rd_progress_part part;       /* in bytes */
 };
 
 struct apply {
@@ -46,10 +46,8 @@ struct apply {
 
   /* Protected by the lock of jobs. */
   struct rd_progress progress;
-  size_t nmeasured;
-  uint64_t done_nbytes, total_nbytes; /* of the volumes measured */
-  size_t nwritten, nskipped, nfailed;
-  uint64_t raw_nbytes, stored_nbytes;
+  struct rd_progress_sum sum;         /* in bytes */
+  struct rd_written written;
 };
 
 /*------------------------------------------------------------------------
@@ -71,16 +69,8 @@ on_apply_progress (const struct radio_progress *p, void *user_data)
   if (rd_interrupted ())
     return RADIO_ERROR_CANCELLED;
   pthread_mutex_lock (&apply->jobs.mutex);
-  apply->nmeasured += !item->is_measured;
-  item->is_measured = true;
-  apply->total_nbytes += p->total_nbytes - item->progress.total_nbytes;
-  apply->done_nbytes += p->done_nbytes - item->progress.done_nbytes;
-  item->progress = *p;
-  /* Volumes that are not measured yet are taken to have the mean size. */
-  double total = (double) apply->total_nbytes / (double) apply->nmeasured
-                 * (double) apply->n;
-  rd_progress_update (&apply->progress, item->to_path, apply->done_nbytes,
-                      (uint64_t) total);
+  rd_progress_update_part (&apply->progress, &apply->sum, &item->part,
+                           item->to_path, p->done_nbytes, p->total_nbytes);
   pthread_mutex_unlock (&apply->jobs.mutex);
   return RADIO_OK;
 }
@@ -180,49 +170,13 @@ report_volume (void *data, size_t i)
   if (apply->args->json)
     print_json (apply, item);
   if (item->status != RADIO_OK) {
-    apply->nfailed++;
+    apply->written.nfailed++;
     report_failure (item);
     return;
   }
-  apply->nskipped += result->skipped;
-  apply->nwritten += !result->skipped;
-  apply->raw_nbytes += result->source_nbytes;
-  apply->stored_nbytes += result->stored_nbytes;
-  if (apply->args->quiet || apply->args->json)
-    return;
-  char raw[RD_TEXT_NBYTES], stored[RD_TEXT_NBYTES], ratio[RD_TEXT_NBYTES];
-  rd_text_print (stdout, item->to_path);
-  printf ("%*s", (int) (apply->path_width - rd_text_columns (item->to_path)),
-          "");
-  if (result->skipped)
-    puts ("  skipped: exists already");
-  else
-    printf ("  %8s -> %8s  %8s\n",
-            rd_text_size (result->source_nbytes, raw),
-            rd_text_size (result->stored_nbytes, stored),
-            rd_text_ratio (result->source_nbytes, result->stored_nbytes,
-                           ratio));
-}
-
-static void
-print_summary (const struct apply *apply)
-{
-  char a[RD_TEXT_NBYTES], b[RD_TEXT_NBYTES], c[RD_TEXT_NBYTES];
-  char d[RD_TEXT_NBYTES], e[RD_TEXT_NBYTES];
-  double seconds = rd_clock_s () - apply->progress.start_s;
-  double per_s = (double) apply->raw_nbytes / (seconds + 1e-9);
-  printf ("%zu volume%s", apply->nwritten, apply->nwritten == 1 ? "" : "s");
-  if (apply->nwritten > 0)
-    printf (", %s -> %s (%s) in %s, %s/s",
-            rd_text_size (apply->raw_nbytes, a),
-            rd_text_size (apply->stored_nbytes, b),
-            rd_text_ratio (apply->raw_nbytes, apply->stored_nbytes, c),
-            rd_text_time (seconds, d), rd_text_size ((uint64_t) per_s, e));
-  if (apply->nskipped > 0)
-    printf ("; %zu skipped", apply->nskipped);
-  if (apply->nfailed > 0)
-    printf ("; %zu failed", apply->nfailed);
-  putchar ('\n');
+  rd_written_add (&apply->written, result);
+  if (!apply->args->quiet && !apply->args->json)
+    rd_written_print (item->to_path, apply->path_width, result);
 }
 
 /*------------------------------------------------------------------------
@@ -318,6 +272,7 @@ write_volumes (struct apply *apply)
     .data = apply,
   };
   apply->json.is_list = !apply->nodes.names_one;
+  apply->sum.n = apply->n;
   rd_progress_start (&apply->progress, "written");
   if (!rd_jobs_run (&apply->jobs))
     return RD_EXIT_FAILED;
@@ -325,8 +280,10 @@ write_volumes (struct apply *apply)
   if (apply->args->json)
     rd_json_items_end (&apply->json);
   else
-    print_summary (apply);
-  return apply->nfailed ? RD_EXIT_FAILED : RD_EXIT_OK;
+    rd_written_print_sum (&apply->written,
+                          rd_clock_s () - apply->progress.start_s,
+                          apply->written.source_nbytes, "");
+  return apply->written.nfailed ? RD_EXIT_FAILED : RD_EXIT_OK;
 }
 
 /* The first operand is the pipeline. */

@@ -21,11 +21,10 @@
 struct item {
   struct radio_store *from;           /* not owned */
   char *path, *to_path;
-  bool is_measured;
   enum radio_status status;
   char *message;                      /* NULL: none, or no memory for it */
   struct radio_copy_result result;
-  struct radio_progress progress;
+  struct rd_progress_part part;       /* in bytes */
 };
 
 struct cp {
@@ -41,8 +40,7 @@ struct cp {
 
   /* Protected by the lock of jobs. */
   struct rd_progress progress;
-  size_t nmeasured;
-  uint64_t done_nbytes, total_nbytes; /* of the volumes measured */
+  struct rd_progress_sum sum;         /* in bytes */
   size_t ncopied, nskipped, nfailed;
   uint64_t sent_nbytes, there_nbytes;
 };
@@ -66,16 +64,8 @@ on_copy_progress (const struct radio_progress *p, void *user_data)
   if (rd_interrupted ())
     return RADIO_ERROR_CANCELLED;
   pthread_mutex_lock (&cp->jobs.mutex);
-  cp->nmeasured += !item->is_measured;
-  item->is_measured = true;
-  cp->total_nbytes += p->total_nbytes - item->progress.total_nbytes;
-  cp->done_nbytes += p->done_nbytes - item->progress.done_nbytes;
-  item->progress = *p;
-  /* Volumes that are not measured yet are taken to have the mean size. */
-  double total = (double) cp->total_nbytes / (double) cp->nmeasured
-                 * (double) cp->n;
-  rd_progress_update (&cp->progress, item->to_path, cp->done_nbytes,
-                      (uint64_t) total);
+  rd_progress_update_part (&cp->progress, &cp->sum, &item->part,
+                           item->to_path, p->done_nbytes, p->total_nbytes);
   pthread_mutex_unlock (&cp->jobs.mutex);
   return RADIO_OK;
 }
@@ -346,6 +336,7 @@ copy_volumes (struct cp *cp)
     .report = report_volume,
     .data = cp,
   };
+  cp->sum.n = cp->n;
   rd_progress_start (&cp->progress, "copied");
   if (!rd_jobs_run (&cp->jobs))
     return RD_EXIT_FAILED;

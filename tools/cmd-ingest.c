@@ -23,6 +23,7 @@
 #include "tools/names.h"
 #include "tools/options.h"
 #include "tools/progress.h"
+#include "tools/report.h"
 #include "tools/text.h"
 
 /*------------------------------------------------------------------------
@@ -357,10 +358,8 @@ struct ingest {
   struct rd_progress progress;
   uint64_t done_nbytes, total_nbytes; /* of files that are ingested, not
                                          skipped, and have not failed */
-  size_t ningested, nskipped, nfailed;
+  struct rd_written written;
   uint64_t read_nbytes;               /* of the files ingested */
-  uint64_t source_nbytes;             /* the same, decompressed */
-  uint64_t stored_nbytes;             /* in tiles */
 };
 
 /* One file, for its callbacks. */
@@ -503,7 +502,7 @@ report_file (void *data, size_t i)
   const struct radio_ingest_result *result = &outcome->result;
   rd_progress_clear (&ingest->progress);
   if (outcome->status != RADIO_OK) {
-    ingest->nfailed++;
+    ingest->written.nfailed++;
     if (outcome->status == RADIO_ERROR_CANCELLED && rd_interrupted ())
       rd_error ("%s: interrupted, nothing of it was kept", file->name);
     else if (outcome->status == RADIO_ERROR_EXISTS)
@@ -514,48 +513,10 @@ report_file (void *data, size_t i)
                                                      : "out of memory");
     return;
   }
-  ingest->nskipped += result->skipped;
-  ingest->ningested += !result->skipped;
+  rd_written_add (&ingest->written, result);
   ingest->read_nbytes += result->skipped ? 0 : outcome->nbytes;
-  ingest->source_nbytes += result->source_nbytes;
-  ingest->stored_nbytes += result->stored_nbytes;
-  if (ingest->args->quiet)
-    return;
-  char raw[RD_TEXT_NBYTES], stored[RD_TEXT_NBYTES], ratio[RD_TEXT_NBYTES];
-  rd_text_print (stdout, file->path);
-  printf ("%*s", (int) (ingest->path_width - rd_text_columns (file->path)),
-          "");
-  if (result->skipped)
-    puts ("  skipped: exists already");
-  else
-    printf ("  %8s -> %8s  %8s\n",
-            rd_text_size (result->source_nbytes, raw),
-            rd_text_size (result->stored_nbytes, stored),
-            rd_text_ratio (result->source_nbytes, result->stored_nbytes,
-                           ratio));
-}
-
-/* The rate is of the bytes of the files, like that of the progress bar. */
-static void
-print_summary (const struct ingest *ingest)
-{
-  char a[RD_TEXT_NBYTES], b[RD_TEXT_NBYTES], c[RD_TEXT_NBYTES];
-  char d[RD_TEXT_NBYTES], e[RD_TEXT_NBYTES];
-  double seconds = rd_clock_s () - ingest->progress.start_s;
-  double per_s = (double) ingest->read_nbytes / (seconds + 1e-9);
-  printf ("%zu volume%s", ingest->ningested,
-          ingest->ningested == 1 ? "" : "s");
-  if (ingest->ningested > 0)
-    printf (", %s -> %s (%s) in %s, %s/s read",
-            rd_text_size (ingest->source_nbytes, a),
-            rd_text_size (ingest->stored_nbytes, b),
-            rd_text_ratio (ingest->source_nbytes, ingest->stored_nbytes, c),
-            rd_text_time (seconds, d), rd_text_size ((uint64_t) per_s, e));
-  if (ingest->nskipped > 0)
-    printf ("; %zu skipped", ingest->nskipped);
-  if (ingest->nfailed > 0)
-    printf ("; %zu failed", ingest->nfailed);
-  putchar ('\n');
+  if (!ingest->args->quiet)
+    rd_written_print (file->path, ingest->path_width, result);
 }
 
 /* Reads the geometry of .npy files.  Returns an exit status; prints errors. */
@@ -627,7 +588,7 @@ ingest_files (struct ingest *ingest)
   int failed = open_store (ingest);
   if (failed)
     return failed;
-  ingest->nfailed = files->nbad;
+  ingest->written.nfailed = files->nbad;
   ingest->outcomes = calloc (files->n, sizeof *ingest->outcomes);
   if (ingest->outcomes == NULL)
     return rd_error_memory ();
@@ -657,8 +618,11 @@ ingest_files (struct ingest *ingest)
   if (!rd_jobs_run (jobs))
     return RD_EXIT_FAILED;
   rd_progress_clear (&ingest->progress);
-  print_summary (ingest);
-  return ingest->nfailed ? RD_EXIT_FAILED : RD_EXIT_OK;
+  /* The rate is of the bytes of the files, like that of the progress bar. */
+  rd_written_print_sum (&ingest->written,
+                        rd_clock_s () - ingest->progress.start_s,
+                        ingest->read_nbytes, " read");
+  return ingest->written.nfailed ? RD_EXIT_FAILED : RD_EXIT_OK;
 }
 
 static int

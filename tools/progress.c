@@ -125,6 +125,21 @@ rd_progress_update (struct rd_progress *progress, const char *label,
 }
 
 void
+rd_progress_update_part (struct rd_progress *progress,
+                         struct rd_progress_sum *sum,
+                         struct rd_progress_part *part, const char *label,
+                         uint64_t done, uint64_t total)
+{
+  sum->nmeasured += !part->is_measured;
+  sum->total += total - part->total;
+  sum->done += done - part->done;
+  *part = (struct rd_progress_part) { true, done, total };
+  double expected = (double) sum->total / (double) sum->nmeasured
+                    * (double) sum->n;
+  rd_progress_update (progress, label, sum->done, (uint64_t) expected);
+}
+
+void
 rd_progress_clear (struct rd_progress *progress)
 {
   if (!progress->shown)

@@ -24,6 +24,25 @@ void rd_progress_start (struct rd_progress *progress, const char *did);
 void rd_progress_update (struct rd_progress *progress, const char *label,
                          uint64_t done, uint64_t total);
 
+/* The progress of n parts, whose sizes become known when they have begun; and
+ * that of one of them.  Zeroed before, but for n. */
+struct rd_progress_sum {
+  size_t n, nmeasured;
+  uint64_t done, total;       /* of those that are measured */
+};
+struct rd_progress_part {
+  bool is_measured;
+  uint64_t done, total;
+};
+
+/* Redraws the bar when a part has come so far.  Parts that are not measured yet
+ * are taken to have the mean size. */
+void rd_progress_update_part (struct rd_progress *progress,
+                              struct rd_progress_sum *sum,
+                              struct rd_progress_part *part,
+                              const char *label, uint64_t done,
+                              uint64_t total);
+
 /* Clears the bar, before something else is printed. */
 void rd_progress_clear (struct rd_progress *progress);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Output of figures: tables and histograms. */
+/* Output of figures: tables, histograms, and written volumes. */
 #include <config.h>
 
 #include <langinfo.h>
@@ -136,4 +136,58 @@ rd_histogram_print (FILE *file, const struct radio_stats *stats)
     fprintf (file, "%12s  %s%*s %6.2f %%\n", low, bar, padding, "",
              100 * (double) counts[i] / (double) all);
   }
+}
+
+/*------------------------------------------------------------------------
+ * Written volumes
+ *----------------------------------------------------------------------*/
+
+void
+rd_written_add (struct rd_written *written,
+                const struct radio_ingest_result *result)
+{
+  written->nskipped += result->skipped;
+  written->nwritten += !result->skipped;
+  written->source_nbytes += result->source_nbytes;
+  written->stored_nbytes += result->stored_nbytes;
+}
+
+void
+rd_written_print (const char *path, size_t path_width,
+                  const struct radio_ingest_result *result)
+{
+  char raw[RD_TEXT_NBYTES], stored[RD_TEXT_NBYTES], ratio[RD_TEXT_NBYTES];
+  rd_text_print (stdout, path);
+  printf ("%*s", (int) (path_width - rd_text_columns (path)), "");
+  if (result->skipped)
+    puts ("  skipped: exists already");
+  else
+    printf ("  %8s -> %8s  %8s\n",
+            rd_text_size (result->source_nbytes, raw),
+            rd_text_size (result->stored_nbytes, stored),
+            rd_text_ratio (result->source_nbytes, result->stored_nbytes,
+                           ratio));
+}
+
+void
+rd_written_print_sum (const struct rd_written *written, double seconds,
+                      uint64_t nbytes, const char *did)
+{
+  char a[RD_TEXT_NBYTES], b[RD_TEXT_NBYTES], c[RD_TEXT_NBYTES];
+  char d[RD_TEXT_NBYTES], e[RD_TEXT_NBYTES];
+  double per_s = (double) nbytes / (seconds + 1e-9);
+  printf ("%zu volume%s", written->nwritten,
+          written->nwritten == 1 ? "" : "s");
+  if (written->nwritten > 0)
+    printf (", %s -> %s (%s) in %s, %s/s%s",
+            rd_text_size (written->source_nbytes, a),
+            rd_text_size (written->stored_nbytes, b),
+            rd_text_ratio (written->source_nbytes, written->stored_nbytes, c),
+            rd_text_time (seconds, d), rd_text_size ((uint64_t) per_s, e),
+            did);
+  if (written->nskipped > 0)
+    printf ("; %zu skipped", written->nskipped);
+  if (written->nfailed > 0)
+    printf ("; %zu failed", written->nfailed);
+  putchar ('\n');
 }

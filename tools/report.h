@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Output of figures: tables of aligned columns, and histograms of bars. */
+/* Output of figures: tables of aligned columns, histograms of bars, and the
+ * lines of written volumes. */
 #ifndef RD_REPORT_H
 #define RD_REPORT_H
 
@@ -39,5 +40,24 @@ void rd_histogram_print (FILE *file, const struct radio_stats *stats);
 #define RD_BAR_NBYTES (3 * (RD_BAR_WIDTH + 1) + 1)
 const char *rd_histogram_bar (uint64_t part, uint64_t whole, bool utf8,
                               char text[RD_BAR_NBYTES]);
+
+/* Volumes that a command has written. */
+struct rd_written {
+  size_t nwritten, nskipped, nfailed;
+  uint64_t source_nbytes, stored_nbytes;
+};
+
+void rd_written_add (struct rd_written *written,
+                     const struct radio_ingest_result *result);
+
+/* Prints the line of one, below those of others: path_width is the widest
+ * path's, in columns. */
+void rd_written_print (const char *path, size_t path_width,
+                       const struct radio_ingest_result *result);
+
+/* Prints the line of all.  The rate is of nbytes; did is put behind it:
+ * " read", or "". */
+void rd_written_print_sum (const struct rd_written *written, double seconds,
+                           uint64_t nbytes, const char *did);
 
 #endif /* RD_REPORT_H */
