@@ -181,6 +181,13 @@ def rows_by_path(page, view):
     return found
 
 
+def curve_rows(page):
+    """Returns the texts in the table below the curves of sizes."""
+    return page.evaluate("""[...document.querySelectorAll(
+      '#curve tbody tr')].map(row => [...row.cells].map(one =>
+        one.textContent))""")
+
+
 def wait_for_address(page):
     """Waits until the address has what was done last: the page writes it
     250 ms after the last movement, and timers end in the order of their

@@ -9,7 +9,7 @@ import pytest
 import profile_numbers as expected
 from conftest import run_radio
 from document_reader import Document
-from pages import AXE_RUN, axe, browser, opened
+from pages import AXE_RUN, axe, browser, curve_rows, opened
 
 __all__ = ["axe", "browser", "opened"]   # fixtures
 
@@ -33,10 +33,7 @@ def test_each_operation_has_a_curve_and_rows(opened, measured):
       one => [one.getAttribute('aria-label'),
               one.querySelectorAll('circle').length])""") == [
         [name, 3] for name in ("read", "clamp", "flip")]
-    rows = page.evaluate("""[...document.querySelectorAll(
-      '#curve tbody tr')].map(row => [...row.cells].map(one =>
-        one.textContent))""")
-    assert [row[:3] for row in rows] == [
+    assert [row[:3] for row in curve_rows(page)] == [
         [f"{name} {n}", expected.bytes_text(4 * n ** 3), "3"]
         for name in ("read", "clamp", "flip") for n in SIZES]
 

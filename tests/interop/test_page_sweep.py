@@ -9,7 +9,7 @@ import pytest
 import profile_numbers as expected
 from conftest import run_radio
 from document_reader import Document
-from pages import AXE_RUN, axe, browser, opened
+from pages import AXE_RUN, axe, browser, curve_rows, opened
 
 __all__ = ["axe", "browser", "opened"]   # fixtures
 
@@ -24,12 +24,6 @@ def sweep(tmp_path_factory):
     run_radio("profile", "sweep", "--phantom=64", "--runs=5",
               "--sizes=" + ",".join(map(str, SIZES)), "-o", page, "-o", data)
     return page, data
-
-
-def rows(page):
-    return page.evaluate("""[...document.querySelectorAll(
-      '#curve tbody tr')].map(row => [...row.cells].map(one =>
-        one.textContent))""")
 
 
 def places(page):
@@ -58,7 +52,7 @@ def test_without_a_script_the_curve_is_there(browser, sweep):
 def test_the_curve_has_the_json_s_numbers(opened, sweep):
     page = opened(sweep[0])
     document = Document(sweep[1])
-    shown = rows(page)
+    shown = curve_rows(page)
     assert len(shown) == len(SIZES)
     for n, (name, size, runs, median, quartiles, rate) in zip(SIZES, shown):
         node, = (i for i, one in enumerate(document.nodes)
@@ -86,7 +80,7 @@ def test_a_sweep_s_page_that_was_saved_has_its_curve_once(browser, opened,
                      encoding="utf-8")
     again = browser.open(saved)
     again.wait("window.radio")
-    assert rows(again) == rows(page)
+    assert curve_rows(again) == curve_rows(page)
     assert places(again) == places(page)
     again.close()
 

@@ -74,13 +74,11 @@ class Radio:
     def __init__(self, library, file):
         self.library = library
         self.volume = library.Volume.of_file(file)
-        self.derived = {}
 
     def reader(self, text, shape, out=None):
         """Returns a function that reads the result, into out if given."""
         library = self.library
         volume = self.volume.apply(text) if text else self.volume
-        self.derived[text] = volume
         box = library.Box.of((0,) * len(shape), shape)
         c, number = library.c, library.DTYPES.index("float32")
 
@@ -152,6 +150,7 @@ class Row:
         self.expected, self.tolerance = expected, tolerance
         self.times = {name: [] for name in functions}
         self.differing = {}
+        self.times_a_run = 1
 
     def compare(self):
         """Removes the functions whose result is another one."""
@@ -382,7 +381,6 @@ def plane_rows(options, library, folder):
                 a, np.float32(1), out=a))},
             expected=lambda p=plane: p, aim="1 x each, mean 1.5 x")
         row.times_a_run = times
-        row.radio = radio
         row.compare()
         found.append(row)
     return found
@@ -429,7 +427,7 @@ def report(options, rows):
         if not row.times.get(row.base):
             continue
         seconds = statistics.median(row.times[row.base])
-        seconds /= getattr(row, "times_a_run", 1)
+        seconds /= row.times_a_run
         best, each = others_of(row)
         by = "" if row.base == "radio" else f" ({row.base})"
         lines.append(f"| {row.name}{by} | {1000 * seconds:.3g} | "
@@ -452,12 +450,9 @@ def machine(options, programs, load_before):
     versions = ", ".join(
         f"{TITLES.get(n, n)} {importlib.metadata.version(n)}"
         for n in programs)
-    cpu = "unknown"
-    with open("/proc/cpuinfo", encoding="utf-8") as file:
-        for line in file:
-            if line.startswith("model name"):
-                cpu = line.partition(":")[2].strip()
-                break
+    cpu = importlib.import_module("report").cpuinfo(
+        Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    ).get("model name", "unknown")
     return (f"{options.size}³ float32, {options.threads} threads, "
             f"{options.rounds} rounds, {cpu}, load {load_before:.1f} before "
             f"and {os.getloadavg()[0]:.1f} after; {versions}.")
