@@ -107,7 +107,6 @@ rd_array_read_async (struct radio_array *array,
 
 /* The same without the tile cache, for reading every tile once.  stop: of the
  * operation that this is a part of, or NULL. */
-struct rd_read_stop;
 enum radio_status
 rd_array_read_once (struct radio_array *array,
                     const struct radio_request *request,

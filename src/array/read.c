@@ -96,16 +96,22 @@ find_part (const struct read *read, const struct radio_request *request,
     + distance (part->rank, request->box.start, part->start, strides);
 }
 
+/* True if elements are delivered as they are stored.  Bools are checked when
+ * they are copied. */
+static bool
+delivers_stored (const struct read *read)
+{
+  return !read->scaled && !read->maps && read->dtype != RADIO_BOOL
+         && read->dtype == read->tiles.array->doc->type.dtype;
+}
+
 static unsigned char *
 find_destination (const struct rd_tile_read *tiles, size_t number,
                   const struct radio_box *box, const int64_t *strides)
 {
   const struct read *read = (const struct read *) tiles;
   int64_t wanted[RADIO_MAX_RANK];
-  /* Bools are checked when they are copied. */
-  if (read->scaled || read->maps || read->dtype == RADIO_BOOL
-      || read->dtype != tiles->array->doc->type.dtype
-      || repeated_piece (read, number))
+  if (!delivers_stored (read) || repeated_piece (read, number))
     return NULL;
   unsigned char *to = find_part (read, &tiles->requests[number], box, wanted);
   for (size_t i = 0; i < box->rank; i++)
@@ -396,7 +402,6 @@ begin_read (struct read *read, struct radio_array *array,
   read->scaled = scaling != NULL;
   read->slope = scaling ? scaling->slope : 1;
   read->inter = scaling ? scaling->inter : 0;
-  read->stop.deadline_ms = 0;
   if (options)
     RD_TRY (RD_CHECK_RESERVED (radio_read_options, options));
   if (options && (options->cancel || options->deadline_ms > 0)) {
@@ -420,8 +425,7 @@ begin_read (struct read *read, struct radio_array *array,
     RD_TRY (cut_requests (read));
   set_loader (read);
   const struct radio_array *source = read->tiles.array;
-  read->tiles.takes_shuffled = !read->scaled && !read->maps
-    && read->dtype == source->doc->type.dtype && read->dtype != RADIO_BOOL;
+  read->tiles.takes_shuffled = delivers_stored (read);
   for (size_t i = 0; i < read->tiles.n && read->tiles.takes_shuffled; i++)
     read->tiles.takes_shuffled = takes_rows (read, i);
   rd_annotate_boxes (&source->layout, read->tiles.requests, read->tiles.n);

@@ -87,16 +87,6 @@ free_sampling (struct sampling *s)
   rd_free (s->elements);
 }
 
-/* Returns which of the sampled axes an axis is; 3: none. */
-static size_t
-sampled_axis (const struct rd_sampled *sampled, size_t axis)
-{
-  size_t i = 0;
-  while (i < 3 && sampled->axes[i] != axis)
-    i++;
-  return i;
-}
-
 /* Finds the elements that a gathered box depends on, as a box of the source;
  * false if there are none. */
 static bool
@@ -130,7 +120,7 @@ box_nbytes (const struct rd_sampled *sampled, const struct radio_box *box)
     return gathered_box (sampled, box, &elements)
            ? rd_mul_sat (radio_box_count (&elements), nbytes) : 0;
   for (size_t i = 0; i < box->rank; i++) {
-    size_t k = sampled_axis (sampled, i);
+    size_t k = rd_find_axis (sampled->axes, i);
     uint64_t start, size = box->size[i];
     if (k < 3) {
       const struct rd_sampled_axis *along = &sampled->along[k];
@@ -226,7 +216,7 @@ order_axes (struct sampling *s)
 {
   const struct rd_sampled *sampled = s->sampled;
   for (size_t i = 0; i < s->box->rank; i++)
-    if (sampled_axis (sampled, i) == 3) {
+    if (rd_find_axis (sampled->axes, i) == 3) {
       RD_TRY (add_run (&s->runs[i], s->box->start[i], s->box->size[i]));
       s->order[s->nothers++] = i;
     }
@@ -296,12 +286,6 @@ find_elements (struct sampling *s)
   return RADIO_OK;
 }
 
-static void
-free_requests (struct radio_request **requests)
-{
-  rd_free (*requests);
-}
-
 /* Reads the elements into memory. */
 static enum radio_status
 read_elements (struct sampling *s)
@@ -320,7 +304,7 @@ read_elements (struct sampling *s)
   RD_TRY (rd_context_allows (source->store->context, nbytes,
                              "interpolating a voxel"));
   s->elements = rd_malloc ((size_t) nbytes);
-  struct radio_request *requests RD_CLEANUP (free_requests)
+  struct radio_request *requests RD_FREE
     = rd_calloc (n, sizeof *requests);
   if (!s->elements || !requests)
     return rd_fail_memory ((size_t) nbytes);

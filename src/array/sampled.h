@@ -10,6 +10,16 @@
 #include "src/operation/gather.h"
 #include "src/operation/interpolate.h"
 
+/* Returns which of three axes an axis is; 3: none. */
+static inline size_t
+rd_find_axis (const size_t axes[3], size_t axis)
+{
+  size_t i = 0;
+  while (i < 3 && axes[i] != axis)
+    i++;
+  return i;
+}
+
 struct rd_sampled {
   struct radio_array *source;         /* owned; of the same rank, and of the
                                          type that is computed */

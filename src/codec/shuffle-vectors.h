@@ -21,13 +21,9 @@
  * It ends with UNSHUFFLER (set, level) and then SHUFFLER (set, level): the
  * instruction set's name, and what it is in enum rd_simd. */
 
-#define WIDTH sizeof (vector)
+#include "src/base/each.h"
 
-/* Loops that must be unrolled, whatever the compiler would choose. */
-#define EACH_2(statement) statement (0) statement (1)
-#define EACH_4(statement) EACH_2 (statement) statement (2) statement (3)
-#define EACH_8(statement) EACH_4 (statement) statement (4) statement (5) \
-  statement (6) statement (7)
+#define WIDTH sizeof (vector)
 
 HELPER vector
 load (const unsigned char *from)

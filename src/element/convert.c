@@ -9,20 +9,10 @@
 #include <string.h>
 
 #include "src/element/convert.h"
+#include "src/element/strips.h"
 #include "src/element/type.h"
 
-/* Loops run in strips of a constant length, which compilers vectorize also
- * at -O2.  The body sees its index as `j'. */
-#define STRIP 16
-#define LOOP(...)                                       \
-  do {                                                  \
-    size_t i = 0;                                       \
-    for (; i + STRIP <= n; i += STRIP)                  \
-      for (size_t j = i; j < i + STRIP; j++)            \
-        __VA_ARGS__                                     \
-    for (size_t j = i; j < n; j++)                      \
-      __VA_ARGS__                                       \
-  } while (0)
+#define LOOP(...) RD_STRIPS (16, __VA_ARGS__)
 
 /* The C type of an element's value.  A stored bool may be any byte; all but 0
  * are 1. */
@@ -212,15 +202,8 @@ DEFINE_PAIR (float16, float16, store_uint16 (to, j, rd_float_to_half (v));)
 DEFINE_PAIR (float32, float16, store_uint16 (to, j, rd_float_to_half (v));)
 DEFINE_PAIR (float64, float16, store_uint16 (to, j, rd_double_to_half (v));)
 
-/* The rule of rd_float_to_bfloat16, inline: vectorized. */
 DEFINE_PAIR (float32, bfloat16,
-             uint32_t bits;
-             memcpy (&bits, &v, sizeof bits);
-             uint32_t rounded = bits + 0x7fff + (bits >> 16 & 1);
-             uint32_t quiet = bits | 0x400000;
-             bool is_nan = (bits & 0x7fffffff) > 0x7f800000;
-             store_uint16 (to, j,
-                           (uint16_t) ((is_nan ? quiet : rounded) >> 16));)
+             store_uint16 (to, j, rd_float_to_bfloat16 (v));)
 DEFINE_PAIR (float16, bfloat16,
              store_uint16 (to, j, rd_float_to_bfloat16 (v));)
 DEFINE_PAIR (float64, bfloat16,

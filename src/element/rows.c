@@ -10,6 +10,7 @@
 #include <emmintrin.h>
 #endif
 
+#include "src/base/each.h"
 #include "src/element/rows.h"
 
 /* Rows are copied by their length: copies of a constant size become a few
@@ -224,14 +225,6 @@ DEFINE_REVERSE (64)
 
 /* Squares of elements, as many as a vector has: as often as their number has
  * bits, the first half of the vectors is interleaved with the second. */
-#define EACH_2(statement) statement (0) statement (1)
-#define EACH_4(statement) EACH_2 (statement) statement (2) statement (3)
-#define EACH_8(statement) EACH_4 (statement) statement (4) statement (5) \
-  statement (6) statement (7)
-#define EACH_16(statement) EACH_8 (statement) statement (8) statement (9) \
-  statement (10) statement (11) statement (12) statement (13) \
-  statement (14) statement (15)
-#define EACH_1(statement) statement (0)
 
 #define LOAD(k) memcpy (&a[k], from + k * from_step, sizeof a[k]);
 #define STORE(k) memcpy (to + k * to_step, &a[k], sizeof a[k]);

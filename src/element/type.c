@@ -250,18 +250,6 @@ rd_double_to_half (double value)
   return sign | pack_half ((int) exponent - 1023, fraction);
 }
 
-/* The lower half of the bits is rounded away; a carry out of the fraction
- * increments the exponent, up to infinity. */
-uint16_t
-rd_float_to_bfloat16 (float value)
-{
-  uint32_t bits;
-  memcpy (&bits, &value, sizeof bits);
-  uint32_t rounded = bits + 0x7fff + (bits >> 16 & 1);
-  bool is_nan = (bits & 0x7fffffff) > 0x7f800000;
-  return (uint16_t) ((is_nan ? bits | 0x400000 : rounded) >> 16);
-}
-
 /* By way of the float32 on the side of 0, whose last bit is set if it is not
  * the value itself: so that nothing is rounded twice (round to odd). */
 uint16_t

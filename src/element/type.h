@@ -3,6 +3,8 @@
 #ifndef RD_TYPE_H
 #define RD_TYPE_H
 
+#include <string.h>
+
 #include <radio/dtype.h>
 
 /* The largest element but RAW: COMPLEX128. */
@@ -38,8 +40,20 @@ uint16_t rd_float_to_half (float value);
 /* The same from float64, rounded once (not by way of float32). */
 uint16_t rd_double_to_half (double value);
 
-/* To bfloat16, rounded once to nearest even; a NaN stays one. */
-uint16_t rd_float_to_bfloat16 (float value);
+/* To bfloat16, rounded once to nearest even; a NaN stays one.  The lower half
+ * of the bits is rounded away; a carry out of the fraction increments the
+ * exponent, up to infinity.  Inline, so that loops are vectorized. */
+static inline uint16_t
+rd_float_to_bfloat16 (float value)
+{
+  uint32_t bits;
+  memcpy (&bits, &value, sizeof bits);
+  uint32_t rounded = bits + 0x7fff + (bits >> 16 & 1);
+  uint32_t quiet = bits | 0x400000;
+  bool is_nan = (bits & 0x7fffffff) > 0x7f800000;
+  return (uint16_t) ((is_nan ? quiet : rounded) >> 16);
+}
+
 uint16_t rd_double_to_bfloat16 (double value);
 
 #endif /* RD_TYPE_H */

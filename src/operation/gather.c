@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "src/base/checked.h"
 #include "src/operation/gather.h"
+#include "src/operation/weights.h"
 
 /* What rounding may add to a position; an element more is read for it. */
 #define SLACK 1e-3
@@ -119,17 +119,6 @@ find_place (const struct row_axis *axes, double number, struct place *place)
   return true;
 }
 
-/* The weights of the cubic B-spline at -1 - f, -f, 1 - f, 2 - f. */
-static void
-spline_weights (double f, double weights[4])
-{
-  double g = 1 - f;
-  weights[0] = g * g * g / 6;
-  weights[1] = 2.0 / 3 - f * f * (2 - f) / 2;
-  weights[2] = 2.0 / 3 - g * g * (2 - g) / 2;
-  weights[3] = f * f * f / 6;
-}
-
 /* linear: between two elements; at the first one what the other is does not
  * count, as NaN. */
 #define DEFINE(T, suffix)                                               \
@@ -176,7 +165,7 @@ spline_weights (double f, double weights[4])
       + (place->at[0] - 1) * z + (place->at[1] - 1) * y                 \
       + place->at[2] - 1;                                               \
     for (int r = 0; r < 3; r++)                                         \
-      spline_weights (place->rest[r], weights[r]);                      \
+      rd_spline_weights (place->rest[r], weights[r]);                   \
     for (size_t i = 0; i < 4; i++) {                                    \
       double plane = 0;                                                 \
       for (size_t j = 0; j < 4; j++) {                                  \

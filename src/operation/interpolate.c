@@ -7,22 +7,14 @@
 
 #include "src/base/checked.h"
 #include "src/base/error.h"
+#include "src/element/strips.h"
 #include "src/operation/interpolate.h"
 
 /* Sums of many rows are made in pieces of so many elements, which stay in the
  * first-level cache. */
 #define PIECE 1024
 
-#define STRIP 16
-#define LOOP(...)                                       \
-  do {                                                  \
-    size_t i_ = 0;                                      \
-    for (; i_ + STRIP <= n; i_ += STRIP)                \
-      for (size_t j = i_; j < i_ + STRIP; j++)          \
-        __VA_ARGS__                                     \
-    for (size_t j = i_; j < n; j++)                     \
-      __VA_ARGS__                                       \
-  } while (0)
+#define LOOP(...) RD_STRIPS (16, __VA_ARGS__)
 
 /* Partial sums along a row, so that they can be computed at once. */
 #define LANES 8

@@ -6,21 +6,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "src/element/strips.h"
 #include "src/operation/row-levels.h"
 
 /* Values in work at a time. */
 #define BLOCK 256
 
-#define STRIP 16
-#define LOOP(...)                                       \
-  do {                                                  \
-    size_t i_ = 0;                                      \
-    for (; i_ + STRIP <= n; i_ += STRIP)                \
-      for (size_t j = i_; j < i_ + STRIP; j++)          \
-        __VA_ARGS__                                     \
-    for (size_t j = i_; j < n; j++)                     \
-      __VA_ARGS__                                       \
-  } while (0)
+#define LOOP(...) RD_STRIPS (16, __VA_ARGS__)
 
 double
 rd_row_gamma (double v, double exponent)

@@ -16,6 +16,8 @@
  * loops, which compilers vectorize for the target. */
 #include <string.h>
 
+#include "src/base/each.h"
+#include "src/element/strips.h"
 #include "src/operation/row-levels.h"
 
 typedef float vector_f32 __attribute__ ((__vector_size__ (VECTOR_NBYTES)));
@@ -30,11 +32,6 @@ typedef int64_t mask_64 __attribute__ ((__vector_size__ (VECTOR_NBYTES)));
 #define STRIP_NBYTES 128
 #define NVECTORS (STRIP_NBYTES / VECTOR_NBYTES)
 
-/* Unrolled, whatever the compiler would choose. */
-#define EACH_2(statement) statement (0) statement (1)
-#define EACH_4(statement) EACH_2 (statement) statement (2) statement (3)
-#define EACH_8(statement) EACH_4 (statement) statement (4) statement (5) \
-  statement (6) statement (7)
 #if VECTOR_NBYTES == 16
 #define EACH(statement) EACH_8 (statement)
 #else
@@ -127,15 +124,7 @@ typedef int64_t mask_64 __attribute__ ((__vector_size__ (VECTOR_NBYTES)));
 DEFINE_KERNELS (float, 32)
 DEFINE_KERNELS (double, 64)
 
-#define LOOP(...)                                       \
-  do {                                                  \
-    size_t i_ = 0;                                      \
-    for (; i_ + 32 <= n; i_ += 32)                      \
-      for (size_t j = i_; j < i_ + 32; j++)             \
-        __VA_ARGS__                                     \
-    for (size_t j = i_; j < n; j++)                     \
-      __VA_ARGS__                                       \
-  } while (0)
+#define LOOP(...) RD_STRIPS (32, __VA_ARGS__)
 
 #define DEFINE_LOAD(name, T)                                            \
   static TARGET void                                                    \

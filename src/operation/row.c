@@ -36,46 +36,11 @@ rd_row_compute_type (enum radio_dtype stored)
 
 /* From [low, high] to [a, b]; a constant becomes a. */
 static struct rd_kernel
-rescale_kernel (double low, double high, double a, double b)
+rescale_kernel (enum rd_operation of, double low, double high, double a,
+                double b)
 {
   double factor = high > low ? (b - a) / (high - low) : 0;
-  return (struct rd_kernel) { RD_KERNEL_RESCALE, low, factor, a, 0 };
-}
-
-static size_t
-make_kernels (const struct rd_step *step,
-              const struct rd_step_statistics *statistics,
-              struct rd_kernel kernels[2])
-{
-  double low = statistics ? statistics->low : step->from_low;
-  double high = statistics ? statistics->high : step->from_high;
-  switch (step->operation) {
-  case RD_OP_LINEAR:
-    kernels[0] = (struct rd_kernel) { RD_KERNEL_LINEAR, step->a, step->b, 0,
-                                      0 };
-    return 1;
-  case RD_OP_CLAMP:
-    kernels[0] = (struct rd_kernel) { RD_KERNEL_CLAMP, step->a, step->b, 0, 0 };
-    return 1;
-  case RD_OP_WINDOW:
-    kernels[0] = (struct rd_kernel) { RD_KERNEL_CLAMP, step->a, step->b, 0, 0 };
-    kernels[1] = rescale_kernel (step->a, step->b, 0, 1);
-    return 2;
-  case RD_OP_RESCALE:
-    kernels[0] = rescale_kernel (low, high, step->a, step->b);
-    return 1;
-  case RD_OP_GAMMA:
-    kernels[0] = (struct rd_kernel) { RD_KERNEL_GAMMA, step->a, 0, 0, 0 };
-    return 1;
-  case RD_OP_ZNORM:
-    kernels[0] = (struct rd_kernel) {
-      RD_KERNEL_RESCALE, statistics->mean,
-      statistics->std > 0 ? 1 / statistics->std : 0, 0, 0
-    };
-    return 1;
-  default:
-    return 0;
-  }
+  return (struct rd_kernel) { RD_KERNEL_RESCALE, low, factor, a, of };
 }
 
 size_t
@@ -83,10 +48,38 @@ rd_row_kernels (const struct rd_step *step,
                 const struct rd_step_statistics *statistics,
                 struct rd_kernel kernels[2])
 {
-  size_t n = make_kernels (step, statistics, kernels);
-  for (size_t i = 0; i < n; i++)
-    kernels[i].operation = step->operation;
-  return n;
+  const enum rd_operation of = step->operation;
+  double low = statistics ? statistics->low : step->from_low;
+  double high = statistics ? statistics->high : step->from_high;
+  switch (of) {
+  case RD_OP_LINEAR:
+    kernels[0] = (struct rd_kernel) { RD_KERNEL_LINEAR, step->a, step->b, 0,
+                                      of };
+    return 1;
+  case RD_OP_CLAMP:
+    kernels[0] = (struct rd_kernel) { RD_KERNEL_CLAMP, step->a, step->b, 0,
+                                      of };
+    return 1;
+  case RD_OP_WINDOW:
+    kernels[0] = (struct rd_kernel) { RD_KERNEL_CLAMP, step->a, step->b, 0,
+                                      of };
+    kernels[1] = rescale_kernel (of, step->a, step->b, 0, 1);
+    return 2;
+  case RD_OP_RESCALE:
+    kernels[0] = rescale_kernel (of, low, high, step->a, step->b);
+    return 1;
+  case RD_OP_GAMMA:
+    kernels[0] = (struct rd_kernel) { RD_KERNEL_GAMMA, step->a, 0, 0, of };
+    return 1;
+  case RD_OP_ZNORM:
+    kernels[0] = (struct rd_kernel) {
+      RD_KERNEL_RESCALE, statistics->mean,
+      statistics->std > 0 ? 1 / statistics->std : 0, 0, of
+    };
+    return 1;
+  default:
+    return 0;
+  }
 }
 
 /* Of a value: comparisons, sums and products, each 1; a power is 1, too. */
@@ -114,13 +107,11 @@ rd_row_count (const struct rd_row_program *program, uint64_t n)
     [RD_OP_GAMMA] = { "flop of gamma", "flop" },
     [RD_OP_ZNORM] = { "flop of znorm", "flop" },
   };
-  static const struct radio_counter others = { "flop of others", "flop" };
-  for (size_t i = 0; radio_profile_is_on () && i < program->nkernels; i++) {
-    const struct rd_kernel *kernel = &program->kernels[i];
-    bool is_known = kernel->operation <= RD_OP_ZNORM;
-    radio_scope_add (is_known ? &counters[kernel->operation] : &others,
-                     rd_mul_sat (n, flop_of (kernel->kind)));
-  }
+  if (!radio_profile_is_on ())
+    return;
+  for (size_t i = 0; i < program->nkernels; i++)
+    radio_scope_add (&counters[program->kernels[i].operation],
+                     rd_mul_sat (n, flop_of (program->kernels[i].kind)));
 }
 
 /* An integer type as float64 has it: its minimum, and its maximum + 1. */
@@ -204,6 +195,19 @@ store_integers (enum radio_dtype dtype, const double *values,
   }
 }
 
+static bool
+is_scaled (const struct rd_row_program *program)
+{
+  return program->slope != 1 || program->inter != 0;
+}
+
+static rd_row_run_fn *
+find_run (const struct rd_row_vectors *vectors,
+          const struct rd_row_program *program)
+{
+  return program->compute == RADIO_FLOAT32 ? vectors->run32 : vectors->run64;
+}
+
 /* Makes values to compute with of n stored elements. */
 static void
 load_values (const struct rd_row_vectors *vectors,
@@ -217,7 +221,7 @@ load_values (const struct rd_row_vectors *vectors,
     load (from, (float *) (void *) to, n, program);
     return;
   }
-  if (program->slope == 1 && program->inter == 0) {
+  if (!is_scaled (program)) {
     rd_convert_find (program->from, program->compute) (from, to, n);
     return;
   }
@@ -276,8 +280,7 @@ run_piece (const struct rd_row_vectors *vectors, const struct rd_row_map *map,
            const struct rd_rows *rows)
 {
   const struct rd_row_program *program = map->program;
-  bool is_float32 = program->compute == RADIO_FLOAT32;
-  rd_row_run_fn *run = is_float32 ? vectors->run32 : vectors->run64;
+  rd_row_run_fn *run = find_run (vectors, program);
   size_t from_nbytes = radio_dtype_nbytes (program->from);
   size_t nbytes = radio_dtype_nbytes (program->compute);
   size_t to_nbytes = radio_dtype_nbytes (map->to);
@@ -285,8 +288,7 @@ run_piece (const struct rd_row_vectors *vectors, const struct rd_row_map *map,
   _Alignas (64) unsigned char values[PIECE * sizeof (double)];
   _Alignas (64) unsigned char result[PIECE * sizeof (double)];
   struct rd_rows now = *rows;
-  if (program->from != program->compute || program->slope != 1
-      || program->inter != 0) {
+  if (program->from != program->compute || is_scaled (program)) {
     bool is_one = rows->from_step == (int64_t) (rows->n * from_nbytes);
     size_t step = is_one ? count : rows->n;
     for (size_t i = 0, row = 0; i < count; i += step, row++)
@@ -320,12 +322,11 @@ rd_row_map_run_by (const struct rd_row_vectors *vectors,
   size_t from_nbytes = radio_dtype_nbytes (program->from);
   size_t to_nbytes = radio_dtype_nbytes (map->to);
   if (program->from == program->compute && map->to == program->compute
-      && program->slope == 1 && program->inter == 0) {
-    note_nan (map, (program->compute == RADIO_FLOAT32
-                    ? vectors->run32 : vectors->run64) (program, rows));
+      && !is_scaled (program)) {
+    note_nan (map, find_run (vectors, program) (program, rows));
     return RADIO_OK;
   }
-  size_t most = rows->n < PIECE ? PIECE / (rows->n + !rows->n) : 1;
+  size_t most = rows->n > 0 && rows->n < PIECE ? PIECE / rows->n : 1;
   for (size_t row = 0; row < rows->nrows; row += most)
     for (size_t i = 0; i < rows->n; i += PIECE) {
       struct rd_rows piece = *rows;
@@ -357,6 +358,6 @@ rd_row_value (const struct rd_row_program *program, size_t first,
   const struct rd_rows row = { .from = only, .to = only, .n = 1, .nrows = 1 };
   rest.kernels += first;
   rest.nkernels -= first;
-  (void) (is_float32 ? rd_row_plain.run32 : rd_row_plain.run64) (&rest, &row);
+  (void) find_run (&rd_row_plain, &rest) (&rest, &row);
   return is_float32 ? (double) narrow : value;
 }

@@ -89,6 +89,13 @@ put_widths (struct writer *writer, const struct rd_step *step)
 }
 
 static void
+put_plane (struct writer *writer, const int plane[2])
+{
+  put (writer, (const char[]) { ' ', (char) ('x' + plane[0]),
+                                (char) ('x' + plane[1]), '\0' });
+}
+
+static void
 put_sizes (struct writer *writer, const struct rd_step *step)
 {
   const int64_t *size = step->second;
@@ -164,8 +171,7 @@ put_random (struct writer *writer, const struct rd_step *step)
     break;
   case RD_OP_RANDOM_ROT90:
     if (step->plane[0] != 0 || step->plane[1] != 1)
-      put (writer, (const char[]) { ' ', (char) ('x' + step->plane[0]),
-                                    (char) ('x' + step->plane[1]), '\0' });
+      put_plane (writer, step->plane);
     break;
   case RD_OP_RANDOM_CROP:
     put_sizes (writer, step);
@@ -234,8 +240,7 @@ put_step (struct writer *writer, const struct rd_step *step)
     put_axes (writer, step);
     break;
   case RD_OP_ROT90:
-    put (writer, (const char[]) { ' ', (char) ('x' + step->plane[0]),
-                                  (char) ('x' + step->plane[1]), '\0' });
+    put_plane (writer, step->plane);
     if (step->turns > 1)
       put_position (writer, " ", step->turns);
     break;

@@ -54,16 +54,17 @@ has_spline (const struct rd_sampled_axis *axis)
          || axis->makes_coefficients;
 }
 
+static uint64_t
+smooth_radius (const struct rd_sampled_axis *axis)
+{
+  return axis->sigma > 0 ? (uint64_t) rd_smooth_radius (axis->sigma) : 0;
+}
+
 /* The reach of the filters before it. */
 static uint64_t
 filter_radius (const struct rd_sampled_axis *axis)
 {
-  uint64_t radius = 0;
-  if (has_spline (axis))
-    radius += RD_SPLINE_RADIUS;
-  if (axis->sigma > 0)
-    radius += (uint64_t) rd_smooth_radius (axis->sigma);
-  return radius;
+  return (has_spline (axis) ? RD_SPLINE_RADIUS : 0) + smooth_radius (axis);
 }
 
 /* The width of an output's voxel, in elements. */
@@ -118,15 +119,12 @@ reach_of (const struct rd_sampled_axis *axis, double at, int64_t *first,
     return;
   }
   double whole = floor (at);
-  int64_t radius = (int64_t) filter_radius (axis);
-  *first = (int64_t) whole - radius;
-  *n = 2 * (uint64_t) radius + 1;
   /* At an element interpolation is exact, and the prefilter undone. */
-  if (at == whole && !axis->makes_coefficients) {
-    radius = axis->sigma > 0 ? (int64_t) rd_smooth_radius (axis->sigma) : 0;
-    *first = (int64_t) whole - radius;
-    *n = 2 * (uint64_t) radius + 1;
-  } else if (axis->interpolation == RD_INTERPOLATE_CUBIC) {
+  bool is_exact = at == whole && !axis->makes_coefficients;
+  uint64_t radius = is_exact ? smooth_radius (axis) : filter_radius (axis);
+  *first = (int64_t) whole - (int64_t) radius;
+  *n = 2 * radius + 1;
+  if (!is_exact && axis->interpolation == RD_INTERPOLATE_CUBIC) {
     *first -= 1;
     *n += 3;
   } else if (at != whole)
@@ -242,7 +240,7 @@ convolve (struct maker *maker, size_t n, const struct kernel *kernel)
 static size_t
 make_taps (struct maker *maker, double at)
 {
-  double f = at - floor (at), g = 1 - f;
+  double f = at - floor (at);
   double *taps = maker->taps[0];
   if (f == 0) {
     size_t n = 1;
@@ -252,15 +250,11 @@ make_taps (struct maker *maker, double at)
     return convolve (maker, n, &maker->smooth);
   }
   if (maker->axis->interpolation == RD_INTERPOLATE_LINEAR) {
-    taps[0] = g;
+    taps[0] = 1 - f;
     taps[1] = f;
     return convolve (maker, 2, &maker->smooth);
   }
-  /* The cubic B-spline at -1 - f, -f, 1 - f and 2 - f. */
-  taps[0] = g * g * g / 6;
-  taps[1] = 2.0 / 3 - f * f * (2 - f) / 2;
-  taps[2] = 2.0 / 3 - g * g * (2 - g) / 2;
-  taps[3] = f * f * f / 6;
+  rd_spline_weights (f, taps);
   return convolve (maker, convolve (maker, 4, &maker->spline),
                    &maker->smooth);
 }

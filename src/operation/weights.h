@@ -67,4 +67,15 @@ enum radio_status rd_weights_make (const struct rd_sampled_axis *axis,
 
 void rd_weights_free (struct rd_weights *weights);
 
+/* The weights of the cubic B-spline at -1 - f, -f, 1 - f, 2 - f. */
+static inline void
+rd_spline_weights (double f, double weights[4])
+{
+  double g = 1 - f;
+  weights[0] = g * g * g / 6;
+  weights[1] = 2.0 / 3 - f * f * (2 - f) / 2;
+  weights[2] = 2.0 / 3 - g * g * (2 - g) / 2;
+  weights[3] = f * f * f / 6;
+}
+
 #endif /* RD_WEIGHTS_H */

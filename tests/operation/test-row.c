@@ -49,12 +49,6 @@ static const double special[] = {
 };
 #define NSPECIAL (sizeof special / sizeof *special)
 
-static bool
-is_float (enum radio_dtype dtype)
-{
-  return dtype >= RADIO_FLOAT16 && dtype <= RADIO_FLOAT64;
-}
-
 /* Random bits, which are values of all magnitudes and NaNs of many kinds, and
  * in every other value of a float type a special or an ordinary one. */
 static void
@@ -64,7 +58,7 @@ fill (struct bench *bench, enum radio_dtype dtype, uint64_t seed)
   for (size_t i = 0; i < ROOM; i++)
     bench->from[i] = (unsigned char) random_next (&seed);
   for (size_t row = 0; row < NROWS; row++)
-    for (size_t i = 0; i < MOST && is_float (dtype); i++) {
+    for (size_t i = 0; i < MOST && rd_dtype_is_float (dtype); i++) {
       uint64_t random = random_next (&seed);
       unsigned char *at = bench->from + GUARD
                           + row * (MOST * ITEM + GAP) + i * nbytes;

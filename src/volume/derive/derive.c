@@ -363,12 +363,8 @@ order_gather (const struct derivation *d, const size_t axes[3], size_t rank,
   const struct rd_gather from = *gather;
   size_t letters[3], nmissing = 0;
   for (size_t j = 0; j < 3; j++) {
-    size_t k = 0;
-    while (k < 3 && axes[k] != d->axes[j])
-      k++;
-    if (d->axes[j] >= rank)
-      k = nmissing++;
-    letters[k] = j;
+    bool is_missing = d->axes[j] >= rank;
+    letters[is_missing ? nmissing++ : rd_find_axis (axes, d->axes[j])] = j;
   }
   for (size_t k = 0; k < 3; k++) {
     gather->size[k] = from.size[letters[k]];
@@ -471,13 +467,10 @@ join (struct derivation *d, enum rd_interpolation interpolation,
   for (size_t i = 0; i < rank; i++) {
     const struct rd_segment *segment = &d->grid.axes[i].segments[0];
     double sign = segment->step < 0 ? -1 : 1, start = (double) segment->start;
-    size_t j = 0, k = 0;
     from[i] = d->grid.axes[i].source;
     shape[from[i]] = d->grid.axes[i].size;
-    while (j < 3 && d->axes[j] != i)
-      j++;
-    while (k < 3 && first->axes[k] != from[i])
-      k++;
+    size_t j = rd_find_axis (d->axes, i);
+    size_t k = rd_find_axis (first->axes, from[i]);
     if (j == 3 || k == 3)
       continue;
     struct rd_sampled_axis *axis = &sampled->along[k];
@@ -520,15 +513,15 @@ sample (struct derivation *d, enum rd_interpolation interpolation,
     return rd_fail_memory (sizeof *sampled);
   sampled->interpolation = interpolation;
   sampled->axes[0] = sampled->axes[1] = sampled->axes[2] = rank;
-  for (size_t i = rank; i-- > 0;)
-    for (size_t j = 0; j < 3; j++)
-      if (d->axes[j] == i) {
-        shape[i] = along[j].size;
-        sampled->axes[2 - n] = i;
-        sampled->along[2 - n++] = along[j];
-      }
+  for (size_t i = rank; i-- > 0;) {
+    size_t j = rd_find_axis (d->axes, i);
+    if (j == 3)
+      continue;
+    shape[i] = along[j].size;
+    sampled->axes[2 - n] = i;
+    sampled->along[2 - n++] = along[j];
+  }
   RD_TRY (rd_grid_check_shape (rank, shape));
-  bool computes = d->computes;
   RD_TRY (open_array (d, &sampled->source));
   clear_stage (d);
   if (gather) {
@@ -539,12 +532,11 @@ sample (struct derivation *d, enum rd_interpolation interpolation,
   }
   struct radio_array *array;
   RD_TRY (open_sampled (d, RD_STEAL (sampled), shape, &array));
-  bool picks = rd_interpolation_picks (interpolation);
-  if (!picks || computes) {
+  d->computes = d->computes || !rd_interpolation_picks (interpolation);
+  if (d->computes) {
     d->slope = 1;
     d->inter = 0;
   }
-  d->computes = !picks || computes;
   return begin_stage (d, array);
 }
 
@@ -590,9 +582,9 @@ rd_derivation_gather (struct derivation *d, const uint64_t size[3],
 
 /* Begins to compute, or adds another operation on values. */
 static enum radio_status
-add_kernels (struct derivation *d, const struct rd_step *steps, size_t i)
+add_kernels (struct derivation *d, size_t i)
 {
-  const struct rd_step *step = &steps[i];
+  const struct rd_step *step = &d->steps[i];
   const struct radio_volume *root = d->root;
   enum radio_dtype dtype = d->source->doc->type.dtype;
   if (rd_volume_is_colour (root)
@@ -618,11 +610,11 @@ add_kernels (struct derivation *d, const struct rd_step *steps, size_t i)
 }
 
 static enum radio_status
-apply_step (struct derivation *d, const struct rd_step *steps, size_t i)
+apply_step (struct derivation *d, size_t i)
 {
-  const struct rd_step *step = &steps[i];
+  const struct rd_step *step = &d->steps[i];
   if (!rd_step_is_spatial (step))
-    return add_kernels (d, steps, i);
+    return add_kernels (d, i);
   d->is_spatial = true;
   switch (step->operation) {
   case RD_OP_CROP: return crop (d, step);
@@ -667,7 +659,7 @@ derive (struct derivation *d, struct radio_volume *root,
   d->n = n;
   RD_TRY (begin_stage (d, root->array));
   for (size_t i = 0; i < n; i++) {
-    enum radio_status status = apply_step (d, steps, i);
+    enum radio_status status = apply_step (d, i);
     if (status != RADIO_OK)
       return rd_fail_in (status, "%s: operation %zu of the pipeline, %s",
                          name_of (root), i + 1,

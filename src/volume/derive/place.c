@@ -132,9 +132,7 @@ set_outside (const struct derivation *d, double value,
     return rd_fail (RADIO_ERROR_UNSUPPORTED, "the image is of %s of %zu bytes, "
                     "which is not moved", radio_dtype_name (dtype),
                     d->source->doc->type.item_nbytes);
-  bool is_float = rd_dtype_is_float (dtype) && !d->computes
-                  && !rd_interpolation_picks (gather->interpolation);
-  if (!d->computes && !is_float) {
+  if (!d->computes && rd_interpolation_picks (gather->interpolation)) {
     RD_TRY (rd_derivation_fill (d, value, &fill));
     memcpy (gather->outside, fill.stored, sizeof fill.stored);
     return RADIO_OK;
@@ -190,17 +188,16 @@ static enum radio_status
 place (struct derivation *d, const struct rd_step *step,
        const struct target *target, double map[3][4])
 {
-  double matrix[3][4], inverse[3][4], affine[3][4];
+  double matrix[3][4], inverse[3][4];
   size_t axis_of[3];
-  memcpy (affine, target->affine, sizeof affine);
+  memcpy (matrix, target->affine, sizeof matrix);
   if (*d->root->info.orientation == '\0'
       || !rd_matrix_invert (d->affine, inverse))
     return rd_fail (RADIO_ERROR_ARGUMENT, "the image's affine is singular or "
                     "not finite");
-  if (!rd_matrix_invert (affine, NULL))
+  if (!rd_matrix_invert (matrix, NULL))
     return rd_fail (RADIO_ERROR_ARGUMENT, "the affine of '%s' is singular or "
                     "not finite", step->name ? step->name : "the result");
-  memcpy (matrix, affine, sizeof matrix);
   if (map)
     rd_matrix_multiply (map, matrix, matrix);
   rd_matrix_multiply (inverse, matrix, matrix);

@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "src/base/error.h"
 #include "src/volume/derive/derive.h"

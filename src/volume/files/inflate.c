@@ -501,7 +501,6 @@ rd_session_finish (struct rd_session *session)
   return RADIO_OK;
 }
 
-
 enum radio_status
 rd_session_meet_claims (struct rd_session *session)
 {
