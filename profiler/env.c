@@ -156,16 +156,28 @@ read_ring (uint64_t *nbytes)
   }
   uint64_t number = 0;
   const char *p = text;
-  for (; *p >= '0' && *p <= '9' && number <= UINT32_MAX; p++)
-    number = 10 * number + (uint64_t) (*p - '0');
+  bool is_number = rd_read_digits (&p, &number) && number <= UINT32_MAX;
   const char *unit = *p ? strchr (units, *p) : NULL;
-  bool is_number = p > text && number <= UINT32_MAX
-                   && (*p == '\0' || (unit && p[1] == '\0'));
+  is_number = is_number && (*p == '\0' || (unit && p[1] == '\0'));
   *nbytes = number << (unit ? 10 * (unit - units + 1) : 0);
   if (is_number && *nbytes > 0)
     return RADIO_OK;
   return rd_fail (RADIO_ERROR_ARGUMENT, "RADIO_PROFILE_RING is \"%s\", not a "
                   "number of bytes, with K, M or G", text);
+}
+
+/* A variable that is a number of things, 1 to most; 0: it is not set. */
+static enum radio_status
+read_number (const char *name, const char *things, unsigned most,
+             unsigned *number)
+{
+  const char *text = get_variable (name);
+  uint64_t value = 0;
+  if (text && (!rd_parse_u64 (text, &value) || value == 0 || value > most))
+    return rd_fail (RADIO_ERROR_ARGUMENT, "%s is \"%s\", not a number of %s, "
+                    "1 to %u", name, text, things, most);
+  *number = (unsigned) value;
+  return RADIO_OK;
 }
 
 static const struct {
@@ -180,7 +192,6 @@ static enum radio_status
 read_on_demand (struct rd_on_demand_options *options)
 {
   const char *list = get_variable ("RADIO_PROFILE_SIGNAL");
-  const char *every = get_variable ("RADIO_PROFILE_EVERY");
   for (const char *p = list; p && *p; p += *p == ',') {
     size_t n = strcspn (p, ","), i = 0;
     const char *name = strncmp (p, "SIG", 3) == 0 ? p + 3 : p;
@@ -195,13 +206,8 @@ read_on_demand (struct rd_on_demand_options *options)
     options->signals[i] = signal_names[i].number;
     p += n;
   }
-  uint64_t number = 0;
-  if (every && (!rd_parse_u64 (every, &number) || number == 0
-                || number > MAX_EVERY_S))
-    return rd_fail (RADIO_ERROR_ARGUMENT, "RADIO_PROFILE_EVERY is \"%s\", not "
-                    "a number of seconds, 1 to %d", every, MAX_EVERY_S);
-  options->every_s = (unsigned) number;
-  return RADIO_OK;
+  return read_number ("RADIO_PROFILE_EVERY", "seconds", MAX_EVERY_S,
+                      &options->every_s);
 }
 
 /* RADIO_PROFILE_SLOW, "read>50ms, decode*>5ms cpu", and how many such runs are
@@ -210,7 +216,7 @@ static enum radio_status
 read_slow (struct radio_slow_options *options)
 {
   const char *text = get_variable ("RADIO_PROFILE_SLOW");
-  const char *most = get_variable ("RADIO_PROFILE_SLOW_PER_MINUTE");
+  unsigned per_minute;
   struct rd_triggers triggers;
   if (!text)
     return RADIO_OK;
@@ -218,15 +224,11 @@ read_slow (struct radio_slow_options *options)
   rd_triggers_free (&triggers);
   if (status != RADIO_OK)
     return rd_fail_in (status, "RADIO_PROFILE_SLOW");
-  uint64_t number = 0;
-  if (most && (!rd_parse_u64 (most, &number) || number == 0
-               || number > RD_SLOW_MOST_PER_MINUTE))
-    return rd_fail (RADIO_ERROR_ARGUMENT, "RADIO_PROFILE_SLOW_PER_MINUTE is "
-                    "\"%s\", not a number of profiles, 1 to %d", most,
-                    RD_SLOW_MOST_PER_MINUTE);
+  RD_TRY (read_number ("RADIO_PROFILE_SLOW_PER_MINUTE", "profiles",
+                       RD_SLOW_MOST_PER_MINUTE, &per_minute));
   *options = (struct radio_slow_options) {
     .triggers = text, .report = rd_slow_files_write,
-    .per_minute = (unsigned) number,
+    .per_minute = per_minute,
   };
   return RADIO_OK;
 }

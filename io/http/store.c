@@ -75,6 +75,8 @@ rd_http_read_check (struct rd_http_task *task, size_t *nbytes)
   const char *name = rd_http_name (task);
   struct rd_io_get *get = read->get;
   struct rd_byte_range span = { 0, SIZE_MAX };
+  /* Twice is enough for a caller that can do without ranges. */
+  bool is_enough = get->may_be_whole && task->nattempts > 1;
   switch (response->status) {
   case 206:
     if (!response->has_range || !response->has_total
@@ -107,13 +109,13 @@ rd_http_read_check (struct rd_http_task *task, size_t *nbytes)
     if (!response->has_nbytes) {
       /* Some servers never do; only a range has it in another header. */
       task->is_believed = !task->range[0] || task->method == RD_HTTP_HEAD
-                          || (get->may_be_whole && task->nattempts > 1);
+                          || is_enough;
       return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: the server does not send "
                       "the object's size", name);
     }
     RD_TRY (rd_range_resolve (read->io, get, response->nbytes, &span));
     if (task->method != RD_HTTP_HEAD && span.nbytes < response->nbytes) {
-      task->is_believed = get->may_be_whole && task->nattempts > 1;
+      task->is_believed = is_enough;
       return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: the server does not "
                       "support range requests", name);
     }

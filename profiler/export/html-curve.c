@@ -256,7 +256,6 @@ static enum radio_status
 find_operation (const struct radio_profile *profile, size_t *i,
                 struct rd_curve *curve)
 {
-  curve->n = 0;
   for (; *i < profile->nodes.n; ++*i) {
     if (profile->nodes.at[*i].parent != RADIO_NO_PARENT)
       continue;

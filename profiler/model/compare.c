@@ -616,14 +616,15 @@ leave_out_waits (struct radio_comparison *comparison,
 {
   int64_t low_ns, high_ns;
   unsigned char *called = pairing->called;
+  if (comparison->conditions.basis != RADIO_BASIS_WALL)
+    return;
   for (size_t i = pairing->groups.n; i-- > 0;) {
     struct radio_difference *d = &comparison->paths.at[i];
     unsigned direction = direction_of (d->total_change);
     called[i] |= (unsigned char) direction_of (d->change);
     if (d->parent != RADIO_NO_PARENT)
       called[d->parent] |= called[i];
-    if (direction == 0 || called[i] & direction
-        || comparison->conditions.basis != RADIO_BASIS_WALL)
+    if (direction == 0 || called[i] & direction)
       continue;
     const struct rd_spread spreads[2] = {
       measure_without_waits (pairing, 0, i),

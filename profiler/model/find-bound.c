@@ -9,7 +9,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "profiler/counters.h"
 #include "profiler/model/findings.h"
@@ -270,19 +269,6 @@ limit_of_thread (const struct rd_finder *finder, const char *all,
   return n <= 1 ? greatest (finder, one) : greatest (finder, all) / (double) n;
 }
 
-/* The sum of the counters of a unit that a node adds to itself. */
-static uint64_t
-sum_of_unit (const struct radio_profile *profile, size_t node,
-             const char *unit)
-{
-  uint64_t sum = 0;
-  for (size_t i = 0; i < profile->counters.n; i++)
-    if (strcmp (profile->counters.at[i].unit, unit) == 0)
-      sum = rd_sum (sum, radio_profile_counter (
-        profile, node, profile->counters.at[i].name, false));
-  return sum;
-}
-
 /* The scope with the most work of those that count arithmetic operations. */
 static enum radio_status
 find_arithmetic (struct rd_finder *finder)
@@ -299,7 +285,8 @@ find_arithmetic (struct rd_finder *finder)
   for (size_t i = 0; i < profile->nodes.n; i++) {
     const struct radio_profile_node *node = &profile->nodes.at[i];
     uint64_t ran_ns = rd_subtract (node->work_ns, node->starved_ns);
-    uint64_t count = ran_ns > ns ? sum_of_unit (profile, i, RD_UNIT_FLOP) : 0;
+    uint64_t count = ran_ns > ns
+      ? rd_unit_sum (profile, i, RD_UNIT_FLOP, false) : 0;
     if (count == 0)
       continue;
     most = i;
@@ -308,7 +295,7 @@ find_arithmetic (struct rd_finder *finder)
   }
   if (ns == 0 || (double) ns < ARITHMETIC_SHARE * (double) finder->busy_ns)
     return RADIO_OK;
-  uint64_t nbytes = sum_of_unit (profile, most, "bytes");
+  uint64_t nbytes = rd_unit_sum (profile, most, "bytes", false);
   double moved = (double) nbytes * 1e9 / (double) ns;
   double computed = (double) flop * 1e9 / (double) ns;
   bool is_memory = moved / memory >= BOUND_SHARE
@@ -332,7 +319,7 @@ find_arithmetic (struct rd_finder *finder)
     rd_format_number (computed / 1e9).text,
     rd_format_percent (computed, compute).text,
     rd_format_number (compute / 1e9).text,
-    rd_max_u64 (finder->nthreads, 1),
+    finder->nthreads,
     rd_format_number (nbytes > 0 ? (double) flop / (double) nbytes : 0).text);
 }
 

@@ -214,9 +214,10 @@ find_in_loop (struct rd_finder *finder, struct steps *steps)
                           : RADIO_OK;
 }
 
-/* Keeps the longest loops, sorted; returns how many there are of them. */
+/* Keeps the longest loops, sorted; returns how many there are of them.  The
+ * last place is for one that is left out. */
 static size_t
-find_loops (const struct radio_profile *profile, size_t loops[MAX_LOOPS])
+find_loops (const struct radio_profile *profile, size_t loops[MAX_LOOPS + 1])
 {
   const struct radio_profile_node *nodes = profile->nodes.at;
   size_t n = 0;
@@ -224,12 +225,11 @@ find_loops (const struct radio_profile *profile, size_t loops[MAX_LOOPS])
     if (strcmp (nodes[i].category, RADIO_STEP_CATEGORY) != 0
         || nodes[i].calls < MIN_STEPS)
       continue;
-    size_t k = n < MAX_LOOPS ? n++ : MAX_LOOPS;
+    size_t k = n;
     for (; k > 0 && nodes[loops[k - 1]].total_ns < nodes[i].total_ns; k--)
-      if (k < MAX_LOOPS)
-        loops[k] = loops[k - 1];
-    if (k < MAX_LOOPS)
-      loops[k] = i;
+      loops[k] = loops[k - 1];
+    loops[k] = i;
+    n += n < MAX_LOOPS;
   }
   return n;
 }
@@ -238,7 +238,7 @@ enum radio_status
 rd_find_steps (struct rd_finder *finder)
 {
   const struct radio_profile_node *nodes = finder->profile->nodes.at;
-  size_t loops[MAX_LOOPS];
+  size_t loops[MAX_LOOPS + 1];
   size_t n = find_loops (finder->profile, loops);
   for (size_t i = 0; i < n; i++) {
     size_t parent = nodes[loops[i]].parent;

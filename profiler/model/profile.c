@@ -448,11 +448,20 @@ rd_moved (const struct radio_profile *profile, size_t node, bool inclusive)
 }
 
 uint64_t
-rd_flop (const struct radio_profile *profile, size_t node)
+rd_unit_sum (const struct radio_profile *profile, size_t node,
+             const char *unit, bool inclusive)
 {
   uint64_t sum = 0;
   for (size_t i = 0; i < profile->counters.n; i++)
-    if (strcmp (profile->counters.at[i].unit, RD_UNIT_FLOP) == 0)
-      sum = rd_sum (sum, rd_profile_tree_value (profile, node, i));
+    if (strcmp (profile->counters.at[i].unit, unit) == 0)
+      sum = rd_sum (sum, inclusive
+                    ? rd_profile_tree_value (profile, node, i)
+                    : rd_profile_value (profile, node, i));
   return sum;
+}
+
+uint64_t
+rd_flop (const struct radio_profile *profile, size_t node)
+{
+  return rd_unit_sum (profile, node, RD_UNIT_FLOP, true);
 }

@@ -347,6 +347,11 @@ extern const struct rd_move rd_moves[RD_NMOVES];
 uint64_t rd_moved (const struct radio_profile *profile, size_t node,
                    bool inclusive);
 
+/* The sum of a node's counters of one unit, of its own or with those below
+ * it. */
+uint64_t rd_unit_sum (const struct radio_profile *profile, size_t node,
+                      const char *unit, bool inclusive);
+
 /* Arithmetic operations of a node and those below it: its counters of unit
  * "flop". */
 #define RD_UNIT_FLOP "flop"

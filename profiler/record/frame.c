@@ -131,9 +131,9 @@ read_account (struct rd_writer_state *writer, struct rd_frame *frame,
 }
 
 void
-rd_frame_observe (struct rd_writer_state *writer, const struct rd_rate *rate,
-                  uint64_t moment)
+rd_frame_observe (struct rd_writer_state *writer, uint64_t moment)
 {
+  const struct rd_rate *rate = &writer->rate;
   const struct rd_run_account *account = &writer->observed;
   struct rd_frame *frame = writer->top;
   if (account->until != 0)

@@ -63,9 +63,8 @@ bool rd_frame_end (struct rd_writer_state *writer, uint64_t token,
 /* Splits the time of the innermost frame, of a writer whose thread does not
  * write it any more, by what its account was at a moment (rd_recorder_observe):
  * what is neither CPU time nor without a CPU was sleep.  No effect if the
- * thread began or ended a scope since.  rate: of the writer's clock. */
-void rd_frame_observe (struct rd_writer_state *writer,
-                       const struct rd_rate *rate, uint64_t moment);
+ * thread began or ended a scope since. */
+void rd_frame_observe (struct rd_writer_state *writer, uint64_t moment);
 
 /* Reads the thread's CPU time, at a moment that was just read. */
 void rd_frame_read_cpu (struct rd_writer_state *writer, uint64_t now);

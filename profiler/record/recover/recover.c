@@ -287,8 +287,6 @@ read_time (void *user_data)
   return *now;
 }
 
-/* Ends what was open, at the latest time that is known: the last event, or
- * sign of life. */
 /* Scopes that were open.  No thread has run since its process was stopped, by
  * SIGSTOP or a debugger, which is less than one beat after it was observed. */
 static void
@@ -302,11 +300,12 @@ observe_open (struct image *image, uint64_t latest)
     struct rd_writer_state *writer = image->pairs[i].to;
     if (is_stopped)
       writer->observed.until = 0;
-    rd_frame_observe (writer, &image->header->rate,
-                      is_stopped ? latest : moment);
+    rd_frame_observe (writer, is_stopped ? latest : moment);
   }
 }
 
+/* Ends what was open, at the latest time that is known: the last event, or
+ * sign of life. */
 static enum radio_status
 stop (struct image *image)
 {

@@ -203,8 +203,10 @@ class Comparer {
   // if what these wait for changed (compare.c).  list: what is known of the
   // paths, each before those below it, which have these indexes.
   leaveOutWaits(list, indexes) {
+    if (this.metric.id !== 'wall')
+      return;
     const called = list.map(({ change }) => DIRECTIONS[change] ?? 0);
-    for (let i = list.length - 1; i >= 0 && this.metric.id === 'wall'; i--) {
+    for (let i = list.length - 1; i >= 0; i--) {
       const { below, depth, parent } = list[i];
       if (parent >= 0)
         called[parent] |= called[i];

@@ -415,6 +415,7 @@ struct open_scope {
   struct history history;
   const struct radio_site *site;
   pthread_barrier_t barrier;
+  pthread_t thread;
 };
 
 static void *
@@ -434,31 +435,44 @@ stay_in_a_scope (void *arg)
   return NULL;
 }
 
+/* Returns when another thread is in open->site, where it stays. */
+static void
+open_in_thread (struct open_scope *open)
+{
+  static const struct radio_recorder_options options = {
+    .whole_process = true
+  };
+  pthread_barrier_init (&open->barrier, NULL, 2);
+  history_start_starving (&open->history, &options, 0);
+  assert_int_equal (pthread_create (&open->thread, NULL, stay_in_a_scope,
+                                    open), 0);
+  pthread_barrier_wait (&open->barrier);
+}
+
+/* Stops the recorder, and then lets the thread end. */
+static void
+freeze_open (struct open_scope *open)
+{
+  history_freeze (&open->history);
+  pthread_barrier_wait (&open->barrier);
+  pthread_join (open->thread, NULL);
+  pthread_barrier_destroy (&open->barrier);
+}
+
 /* Of marked scopes all is taken for waiting that is known not to be for a
  * CPU. */
 static void
 sleep_is_no_work_when_another_thread_stops (void **state)
 {
-  static const struct radio_recorder_options options = {
-    .whole_process = true
-  };
   const struct radio_site *const sites[] = { &b, &waits, &blocks };
   (void) state;
   for (size_t i = 0; i < 3; i++) {
     struct open_scope open = { .site = sites[i] };
     struct history *h = &open.history;
-    pthread_t thread;
     char inner[16];
     snprintf (inner, sizeof inner, "a/%s", sites[i]->name);
-    pthread_barrier_init (&open.barrier, NULL, 2);
-    history_start_starving (h, &options, 0);
-    assert_int_equal (pthread_create (&thread, NULL, stay_in_a_scope, &open),
-                      0);
-    pthread_barrier_wait (&open.barrier);
-    history_freeze (h);
-    pthread_barrier_wait (&open.barrier);
-    pthread_join (thread, NULL);
-    pthread_barrier_destroy (&open.barrier);
+    open_in_thread (&open);
+    freeze_open (&open);
     const struct rd_node *node = history_find (h, 1, inner);
     assert_non_null (node);
     assert_times (node, 330, 330, i == 0 ? 30 : 20, i == 0 ? 300 : 310);
@@ -508,22 +522,12 @@ sleep_is_no_work_in_a_snapshot (void **state)
 static void
 a_wait_for_a_cpu_is_no_sleep_when_another_thread_stops (void **state)
 {
-  static const struct radio_recorder_options options = {
-    .whole_process = true
-  };
   (void) state;
   struct open_scope open = { .site = &b };
   struct history *h = &open.history;
-  pthread_t thread;
-  pthread_barrier_init (&open.barrier, NULL, 2);
-  history_start_starving (h, &options, 0);
-  assert_int_equal (pthread_create (&thread, NULL, stay_in_a_scope, &open), 0);
-  pthread_barrier_wait (&open.barrier);
+  open_in_thread (&open);
   atomic_store (&h->is_runnable, true);
-  history_freeze (h);
-  pthread_barrier_wait (&open.barrier);
-  pthread_join (thread, NULL);
-  pthread_barrier_destroy (&open.barrier);
+  freeze_open (&open);
   assert_times (history_find (h, 1, "a/b"), 330, 330, 330, 0);
   assert_int_equal (history_find (h, 1, "a")->starved, 5);
   history_release (h);
