@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* The arguments of random operations, each with a probability. */
+#include <config.h>
+
+#include "src/base/error.h"
+#include "src/operation/parse.h"
+
+/* True if a random operation has an argument before its probability. */
+static bool
+has_argument (const struct rd_parser *parser)
+{
+  struct rd_word word = rd_peek_word (parser);
+  return word.nbytes > 0 && !rd_word_is (word, "p");
+}
+
+static enum radio_status
+take_probability (struct rd_parser *parser, struct rd_step *step)
+{
+  step->probability = RD_PROBABILITY;
+  if (!rd_take_word_if (parser, "p"))
+    return RADIO_OK;
+  struct rd_word word = rd_take_word (parser);
+  if (rd_word_number (parser, word, &step->probability)
+      && step->probability >= 0 && step->probability <= 1)
+    return RADIO_OK;
+  return rd_fail_word (parser, word, "expected a probability from 0 to 1");
+}
+
+enum radio_status
+rd_parse_random_flip (struct rd_parser *parser, struct rd_step *step)
+{
+  if (has_argument (parser))
+    RD_TRY (rd_parse_flip (parser, step));
+  else
+    step->axes[0] = step->axes[1] = step->axes[2] = true;
+  return take_probability (parser, step);
+}
+
+enum radio_status
+rd_parse_random_rot90 (struct rd_parser *parser, struct rd_step *step)
+{
+  step->plane[1] = 1;
+  if (has_argument (parser))
+    RD_TRY (rd_take_plane (parser, step));
+  return take_probability (parser, step);
+}
+
+enum radio_status
+rd_parse_random_crop (struct rd_parser *parser, struct rd_step *step)
+{
+  return rd_take_triple (parser, step, "a size N or X,Y,Z, from 1", true,
+                         rd_parse_axis_size);
+}
+
+enum radio_status
+rd_parse_random_amount (struct rd_parser *parser, struct rd_step *step)
+{
+  step->a = RD_AMOUNT;
+  if (has_argument (parser)) {
+    struct rd_word word = rd_take_word (parser);
+    if (!rd_word_number (parser, word, &step->a) || step->a < 0)
+      return rd_fail_word (parser, word, "expected the most that is added or "
+                           "taken away, from 0, as 0.1");
+  }
+  return take_probability (parser, step);
+}
+
+enum radio_status
+rd_parse_random_gamma (struct rd_parser *parser, struct rd_step *step)
+{
+  step->a = RD_GAMMA_LOW;
+  step->b = RD_GAMMA_HIGH;
+  struct rd_word word = rd_peek_word (parser);
+  if (has_argument (parser))
+    RD_TRY (rd_take_pair (parser, "a range of exponents LO,HI", &step->a,
+                          &step->b));
+  if (!(step->a > 0) || step->a > step->b)
+    return rd_fail_word (parser, word, "expected exponents greater than 0, the "
+                         "lower one first");
+  return take_probability (parser, step);
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* The arguments of the operations that compute values between voxels: resample,
+ * to, smooth, affine and like. */
+#include <config.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "src/base/error.h"
+#include "src/operation/matrix.h"
+#include "src/operation/parse.h"
+
+/* The largest spacing in mm; the smallest is its inverse. */
+#define MAX_SPACING 1e9
+
+/* The largest number of a matrix. */
+#define MAX_ENTRY 1e9
+
+const char *const rd_interpolation_names[RD_NINTERPOLATIONS] = {
+  [RD_INTERPOLATE_LINEAR] = "linear",
+  [RD_INTERPOLATE_NEAREST] = "nearest",
+  [RD_INTERPOLATE_CUBIC] = "cubic",
+  [RD_INTERPOLATE_MAJORITY] = "majority",
+};
+
+static bool
+take_interpolation (struct rd_parser *parser, struct rd_step *step)
+{
+  for (int i = 0; i < RD_NINTERPOLATIONS; i++)
+    if (rd_take_word_if (parser, rd_interpolation_names[i])) {
+      step->interpolation = (enum rd_interpolation) i;
+      return true;
+    }
+  return false;
+}
+
+/* Parses the words that say how a grid is sampled, in any order. */
+static enum radio_status
+take_sampling (struct rd_parser *parser, struct rd_step *step)
+{
+  struct rd_word smooth = { parser->at, 0 };
+  for (;;) {
+    struct rd_word word = rd_peek_word (parser);
+    if (take_interpolation (parser, step))
+      continue;
+    if (rd_take_word_if (parser, "centre"))
+      step->is_centred = true;
+    else if (rd_take_word_if (parser, "corner"))
+      step->is_centred = false;
+    else if (rd_take_word_if (parser, "smooth")) {
+      step->smooths = true;
+      smooth = word;
+    } else
+      break;
+  }
+  if (!step->smooths || step->interpolation == RD_INTERPOLATE_LINEAR
+      || step->interpolation == RD_INTERPOLATE_CUBIC)
+    return RADIO_OK;
+  return rd_fail_word (parser, smooth, "%s takes voxels as they are; smooth "
+                       "with linear or cubic",
+                       rd_interpolation_names[step->interpolation]);
+}
+
+static bool
+parse_spacing (struct rd_parser *parser, struct rd_word part,
+               struct rd_step *step, int axis)
+{
+  if (rd_word_is (part, ":"))
+    return true;
+  return rd_word_number (parser, part, &step->spacing[axis])
+         && step->spacing[axis] >= 1 / MAX_SPACING
+         && step->spacing[axis] <= MAX_SPACING;
+}
+
+enum radio_status
+rd_parse_resample (struct rd_parser *parser, struct rd_step *step)
+{
+  RD_TRY (rd_take_triple (parser, step, "a spacing S or X,Y,Z in mm, from 1e-9 "
+                          "to 1e9, or : for an axis as it is", true,
+                          parse_spacing));
+  return take_sampling (parser, step);
+}
+
+static bool
+parse_length (struct rd_parser *parser, struct rd_word part,
+              struct rd_step *step, int axis)
+{
+  return rd_word_is (part, ":")
+         || rd_parse_axis_size (parser, part, step, axis);
+}
+
+enum radio_status
+rd_parse_to (struct rd_parser *parser, struct rd_step *step)
+{
+  RD_TRY (rd_take_triple (parser, step, "a shape N or X,Y,Z, from 1, or : for "
+                          "an axis as it is", true, parse_length));
+  return take_sampling (parser, step);
+}
+
+enum radio_status
+rd_parse_smooth (struct rd_parser *parser, struct rd_step *step)
+{
+  return rd_take_triple (parser, step, "a standard deviation S or X,Y,Z in mm, "
+                         "from 1e-9 to 1e9, or : for an axis as it is", true,
+                         parse_spacing);
+}
+
+/* Parses how an image is sampled at any places, and what is outside of it. */
+static enum radio_status
+take_placing (struct rd_parser *parser, struct rd_step *step, bool may_turn)
+{
+  for (;;) {
+    struct rd_word word = rd_peek_word (parser);
+    if (take_interpolation (parser, step)) {
+      if (step->interpolation == RD_INTERPOLATE_MAJORITY)
+        return rd_fail_word (parser, word, "expected nearest, linear or cubic");
+      continue;
+    }
+    if (rd_take_word_if (parser, "by")) {
+      word = rd_take_word (parser);
+      if (!rd_word_number (parser, word, &step->value))
+        return rd_fail_word (parser, word, "expected the value outside of the "
+                             "image");
+    } else if (may_turn && rd_take_word_if (parser, "about")) {
+      word = rd_take_word (parser);
+      if (!rd_word_is (word, "centre"))
+        return rd_fail_word (parser, word, "expected centre");
+      step->is_about_centre = true;
+    } else
+      return RADIO_OK;
+  }
+}
+
+enum radio_status
+rd_parse_affine (struct rd_parser *parser, struct rd_step *step)
+{
+  struct rd_word rest = rd_take_word (parser), whole = rest;
+  if (whole.nbytes == 0 || rd_word_count (whole, ',') != 11)
+    return rd_fail_word (parser, whole, "expected 12 numbers, the rows of a "
+                         "matrix of 3 x 4");
+  for (int i = 0; i < 12; i++) {
+    struct rd_word part = rd_split_word (&rest, ',');
+    double *entry = &step->matrix[i / 4][i % 4];
+    if (!rd_word_number (parser, part, entry) || fabs (*entry) > MAX_ENTRY)
+      return rd_fail_word (parser, part.nbytes ? part : whole, "expected a "
+                           "number from -1e9 to 1e9");
+  }
+  if (!rd_matrix_invert (step->matrix, NULL))
+    return rd_fail_word (parser, whole, "the matrix is singular");
+  return take_placing (parser, step, true);
+}
+
+enum radio_status
+rd_parse_like (struct rd_parser *parser, struct rd_step *step)
+{
+  struct rd_word word = rd_take_word (parser);
+  if (word.nbytes == 0)
+    return rd_fail_word (parser, word, "expected the name of a volume");
+  /* Pipelines are printed and stored, and a query may have a signature. */
+  if (memchr (word.at, '?', word.nbytes))
+    return rd_fail_word (parser, (struct rd_word) { word.at, 0 }, "a URL with "
+                         "a query, which may be secret, cannot be part of a "
+                         "pipeline; download the file");
+  RD_TRY (take_placing (parser, step, false));
+  step->name = rd_malloc (word.nbytes + 1);
+  if (!step->name)
+    return rd_fail_memory (word.nbytes + 1);
+  memcpy (step->name, word.at, word.nbytes);
+  step->name[word.nbytes] = '\0';
+  return RADIO_OK;
+}
