@@ -48,6 +48,7 @@ struct rd_target {
 
   /* Applied to the volume when it is opened; or NULL. */
   const struct radio_pipeline *pipeline;
+  struct radio_pipeline *drawn;   /* that, if it is this node's own; or NULL */
   bool is_applied;
 
   /* With RD_NODES_OPENED, of a listing, which closes the volume itself; NULL
@@ -88,7 +89,8 @@ enum {
 };
 
 /* The nodes that the operands name: volumes, all of a collection or store, or
- * those that match a pattern.  Their stores are the list's. */
+ * those that match a pattern.  Their stores are the list's.  A pipeline with
+ * random operations is drawn for each, by its place in the list. */
 struct rd_nodes {
   struct rd_target *list;
   size_t n, capacity;

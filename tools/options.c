@@ -104,15 +104,28 @@ rd_args_draw (struct rd_args *args)
   const uint64_t *draw = args->draw;
   if (!args->draws || !args->pipeline)
     return true;
-  args->draws = false;
   if (radio_pipeline_draw (args->pipeline, draw[0], draw[1], draw[2], &drawn)
       != RADIO_OK) {
     args->status = rd_error_library (NULL);
     return false;
   }
-  radio_pipeline_free (args->pipeline);
+  args->random = args->pipeline;
   args->pipeline = drawn;
   return true;
+}
+
+/* Ends the options: --draw belongs to a pipeline, which an option gives, or to
+ * an operand. */
+static bool
+end_options (struct rd_args *args)
+{
+  const struct rd_option *option = args->command->options;
+  while (option->id != 0 && option->id != RD_OPTION_APPLY)
+    option++;
+  if (!args->draws || args->pipeline || option->id == 0)
+    return rd_args_draw (args);
+  rd_usage_error (args, "--draw: there is no pipeline to draw; add --apply");
+  return false;
 }
 
 /* Handles the options that commands share: 1 when id is one, 0 when not, -1
@@ -202,7 +215,7 @@ rd_args_next (struct rd_args *args)
     if (id == -1) {
       args->operands = args->argv + optind;
       args->noperands = (size_t) (args->argc - optind);
-      return rd_args_draw (args) ? 0 : -1;
+      return end_options (args) ? 0 : -1;
     }
     if (id == '?' || id == ':')
       return bad_option (args, id);
@@ -587,7 +600,8 @@ void
 rd_args_clear (struct rd_args *args)
 {
   radio_pipeline_free (args->pipeline);
-  args->pipeline = NULL;
+  radio_pipeline_free (args->random);
+  args->pipeline = args->random = NULL;
 }
 
 /* Only the widths of letters follow the user's locale; numbers are written

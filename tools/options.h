@@ -157,7 +157,8 @@ struct rd_args {
   uint64_t memory_nbytes;
   uint64_t cache_nbytes;      /* of decoded tiles, as a context has it */
   struct radio_s3_options s3; /* including RADIO_S3 */
-  struct radio_pipeline *pipeline;      /* of --apply; or NULL */
+  struct radio_pipeline *pipeline;      /* of --apply, drawn; or NULL */
+  struct radio_pipeline *random;        /* that it was drawn from; or NULL */
   bool draws;
   uint64_t draw[3];           /* of --draw */
   bool json, quiet, dry_run, overwrite, skip_existing, keep_index;
@@ -186,8 +187,8 @@ size_t rd_shown_nbytes (const char *operand);
 bool rd_args_want (struct rd_args *args, size_t least, size_t most,
                    const char *what);
 
-/* Draws the pipeline by --draw, if it was given; called at the end of the
- * options. */
+/* Draws the pipeline by --draw, if it was given: for the first volume.  Called
+ * at the end of the options, and by commands whose pipeline is an operand. */
 bool rd_args_draw (struct rd_args *args);
 
 /* --overwrite and --skip-existing exclude each other. */

@@ -3,6 +3,7 @@
 seed, epoch and sample, whatever else a pipeline does; and it is applied."""
 
 import ctypes as c
+import json
 
 import numpy as np
 import pytest
@@ -120,6 +121,30 @@ def test_nothing_drawn_is_the_image_itself():
     assert draw("flip x", 0, 0, 0) == "flip x"
     with pytest.raises(RadioError, match="'5': expected"):
         draw("random-flip p 5", 0, 0, 0)
+
+
+def test_each_volume_of_a_cohort_has_its_own_draw(radio, tmp_path):
+    store, result = tmp_path / "a.zarr", tmp_path / "b.zarr"
+    for name in "abcdef":
+        radio("phantom", "-s", store, f"ct/{name}", "--size", "9")
+    want = [draw(PIPELINE, 4, 3, 2 + i) for i in range(6)]
+    assert len(set(want)) == 6
+    said = radio("info", "-s", store, "ct", "--apply", PIPELINE, "--draw",
+                 "4,3,2", "--json").stdout
+    assert [one["pipeline"] for one in json.loads(said)] == want
+    apply = ["apply", PIPELINE, "-s", store, "ct", "--to", result, "--draw",
+             "4,3,2"]
+    radio(*apply)
+    said = radio("info", "-s", result, "ct", "--json").stdout
+    assert [one["derived"]["pipeline"] for one in json.loads(said)] == want
+    # Killed and run again: volumes that are there have the same draw.
+    radio("rm", "-s", result, "ct/b", "ct/e")
+    assert "2 volumes, " in (said := radio(*apply).stdout)
+    assert "4 skipped" in said
+    said = radio("info", "-s", result, "ct", "--json").stdout
+    assert [one["derived"]["pipeline"] for one in json.loads(said)] == want
+    done = radio("info", "-s", store, "ct", "--draw", "4", status=2)
+    assert "--draw: there is no pipeline to draw" in done.stderr
 
 
 def test_the_command_draws(radio, nib, tmp_path):

@@ -15,6 +15,7 @@ rd_node_clear (struct rd_target *node)
   free (node->path);
   free (node->name);
   free (node->url);
+  radio_pipeline_free (node->drawn);
 }
 
 void
@@ -73,6 +74,25 @@ compare_nodes (const void *a, const void *b)
   return order ? order : (x > y) - (x < y);
 }
 
+/* Sets the pipeline of each node: the sample of the first is that of --draw,
+ * of the next ones those after it.  False after an error. */
+static bool
+set_pipelines (const struct rd_args *args, struct rd_nodes *nodes)
+{
+  const uint64_t *draw = args->draw;
+  for (size_t i = 0; i < nodes->n; i++) {
+    struct rd_target *node = &nodes->list[i];
+    node->pipeline = args->pipeline;
+    if (i == 0 || !args->random)
+      continue;
+    if (radio_pipeline_draw (args->random, draw[0], draw[1], draw[2] + i,
+                             &node->drawn) != RADIO_OK)
+      return rd_error_library (NULL), false;
+    node->pipeline = node->drawn;
+  }
+  return true;
+}
+
 int
 rd_nodes_find (const struct rd_args *args, unsigned how,
                struct rd_nodes *nodes)
@@ -81,10 +101,8 @@ rd_nodes_find (const struct rd_args *args, unsigned how,
   if (args->pipeline)
     how &= ~(unsigned) RD_NODES_ARRAYS;
   int status = rd_nodes_each (args, how, nodes, keep_node, nodes);
-  for (size_t i = 0; i < nodes->n; i++)
-    nodes->list[i].pipeline = args->pipeline;
   if (args->noperands < 2 || nodes->n < 2)
-    return status;
+    return set_pipelines (args, nodes) ? status : RD_EXIT_FAILED;
   /* "ct ct/head" names one twice. */
   RD_FREE struct rd_target **sorted = calloc (nodes->n, sizeof *sorted);
   if (sorted == NULL)
@@ -104,7 +122,7 @@ rd_nodes_find (const struct rd_args *args, unsigned how,
     if (nodes->list[i].name)
       nodes->list[n++] = nodes->list[i];
   nodes->n = n;
-  return status;
+  return set_pipelines (args, nodes) ? status : RD_EXIT_FAILED;
 }
 
 static enum radio_status
