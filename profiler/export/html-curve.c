@@ -134,8 +134,8 @@ write_caches (struct rd_writer *writer, const struct picture *picture)
   const struct rd_curve_point *last = &picture->curve->at[picture->curve->n
                                                           - 1];
   for (size_t i = 0; picture->profile && i < 3; i++) {
-    const char *fact = rd_profile_find_fact (picture->profile, caches[i][1]);
-    double nbytes = fact ? (double) rd_parse_digits (fact) : 0;
+    double nbytes = (double) rd_profile_number (picture->profile,
+                                                caches[i][1]);
     if (last->touched_nbytes > 0)
       nbytes *= (double) last->nbytes / (double) last->touched_nbytes;
     if (!(nbytes > picture->x.low && nbytes < picture->x.high))

@@ -191,14 +191,6 @@ add_work (struct line *line)
     add_item (line, "time", "%s runnable without one", number);
 }
 
-/* A fact that is a number; 0 without one. */
-static uint64_t
-fact_number (const struct radio_profile *profile, const char *key)
-{
-  const char *value = rd_profile_find_fact (profile, key);
-  return value ? rd_parse_digits (value) : 0;
-}
-
 /* Facts whose keys say that they are a time or bytes have these units. */
 static void
 print_fact (const struct rd_fact *fact, char key[KEY_MAX_WIDTH + 1],
@@ -284,7 +276,7 @@ write_sums (const struct rd_text *text)
     rd_text_bytes (info->alloc_peak_nbytes, number);
     if (info->alloc_peak_nbytes > 0)
       add_item (&memory, "memory", "%s allocated at most", number);
-    uint64_t resident = fact_number (profile, RD_FACT_RESIDENT);
+    uint64_t resident = rd_profile_number (profile, RD_FACT_RESIDENT);
     rd_text_bytes (resident, number);
     if (resident > 0)
       add_item (&memory, "memory", "%s resident in the process", number);

@@ -417,3 +417,20 @@ rd_profile_find_fact (const struct radio_profile *profile, const char *key)
       return profile->facts.at[i].value;
   return NULL;
 }
+
+uint64_t
+rd_parse_digits (const char *text)
+{
+  uint64_t value = 0;
+  size_t n = 0;
+  for (; text[n] >= '0' && text[n] <= '9' && n < 18; n++)
+    value = 10 * value + (uint64_t) (text[n] - '0');
+  return text[n] == '\0' ? value : 0;
+}
+
+uint64_t
+rd_profile_number (const struct radio_profile *profile, const char *key)
+{
+  const char *value = rd_profile_find_fact (profile, key);
+  return value ? rd_parse_digits (value) : 0;
+}

@@ -109,8 +109,7 @@ struct state {
 static double
 number_of (const struct radio_profile *profile, const char *key)
 {
-  const char *value = rd_profile_find_fact (profile, key);
-  return value ? (double) rd_parse_digits (value) : 0;
+  return (double) rd_profile_number (profile, key);
 }
 
 /* Threads by their names, since those of runs and rounds have the same. */

@@ -83,27 +83,15 @@ rd_finder_note (const struct rd_finder *finder, size_t node, const char *key,
 }
 
 uint64_t
-rd_parse_digits (const char *text)
-{
-  uint64_t value = 0;
-  size_t n = 0;
-  for (; text[n] >= '0' && text[n] <= '9' && n < 18; n++)
-    value = 10 * value + (uint64_t) (text[n] - '0');
-  return text[n] == '\0' ? value : 0;
-}
-
-uint64_t
 rd_finder_number (const struct rd_finder *finder, const char *key)
 {
-  const char *value = rd_profile_find_fact (finder->profile, key);
-  return value ? rd_parse_digits (value) : 0;
+  return rd_profile_number (finder->profile, key);
 }
 
 uint64_t
 rd_profile_cpu_ns (const struct radio_profile *profile)
 {
-  const char *cpu = rd_profile_find_fact (profile, RD_FACT_CPU_NS);
-  uint64_t cpu_ns = cpu ? rd_parse_digits (cpu) : 0;
+  uint64_t cpu_ns = rd_profile_number (profile, RD_FACT_CPU_NS);
   uint64_t ran_ns = rd_subtract (profile->info.work_ns,
                                  profile->info.starved_ns);
   return cpu_ns ? rd_min_u64 (ran_ns, cpu_ns) : ran_ns;

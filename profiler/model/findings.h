@@ -57,10 +57,6 @@ uint64_t rd_finder_sum (const struct rd_finder *finder,
 const char *rd_finder_note (const struct rd_finder *finder, size_t node,
                             const char *key, bool *varies);
 
-/* Parses a text of digits only; 0 for any other text, and for numbers too
- * large. */
-uint64_t rd_parse_digits (const char *text);
-
 /* The work on CPUs, as in all views: all but what threads were runnable without
  * one, which is also the sum of the tree's; or, where that is not known of any
  * scope, no more than the process's CPU time, which the second one never

@@ -306,6 +306,14 @@ rd_profile_usage (const struct radio_profile *profile);
 const char *rd_profile_find_fact (const struct radio_profile *profile,
                                   const char *key);
 
+/* Parses a text of digits only; 0 for any other text, and for numbers too
+ * large. */
+uint64_t rd_parse_digits (const char *text);
+
+/* The value of a fact that is a number; 0: none, or no number. */
+uint64_t rd_profile_number (const struct radio_profile *profile,
+                            const char *key);
+
 /* A counter's value, by its index, of a node itself, of its subtree, and of
  * the whole tree.  The profile must be finished. */
 uint64_t rd_profile_value (const struct radio_profile *profile, size_t node,

@@ -371,9 +371,8 @@ add_facts (struct cut *cut)
                                    fact->is_name));
   }
   /* A ring that turned during the run lost a part of it. */
-  const char *ring = rd_profile_find_fact (cut->whole, RD_FACT_RING_BEGIN);
-  uint64_t lost_ns = rd_subtract (ring ? rd_parse_digits (ring) : 0,
-                                  cut->top->begin_ns);
+  uint64_t lost_ns = rd_subtract (
+    rd_profile_number (cut->whole, RD_FACT_RING_BEGIN), cut->top->begin_ns);
   return lost_ns ? rd_profile_add_number (cut->run, RD_FACT_RING_BEGIN,
                                           lost_ns)
                  : RADIO_OK;
