@@ -2,6 +2,7 @@
 /* radio info: describes a volume, or any Zarr v3 array. */
 #include <config.h>
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "tools/facts.h"
@@ -170,6 +171,9 @@ print_volume (const char *name, struct radio_volume *volume,
                                   rd_text_size (stored, size),
                                   rd_text_ratio (raw_nbytes, stored,
                                                  ratio)));
+  if (info.missing_nbytes > 0)
+    put_owned ("missing", rd_format ("%" PRIu64 " bytes of voxels: the file is "
+                                     "cut short", info.missing_nbytes));
   if (*info.source_name && !is_in_file (&info))
     put_owned ("source", rd_format ("%s, %s decompressed", info.source_name,
                                     rd_text_size (info.source_nbytes,

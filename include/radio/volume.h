@@ -75,6 +75,11 @@ struct radio_file_options {
  * entry (but those of indexed_gzip), which have the checksum of what was
  * inflated before them; and by radio_volume_validate.
  *
+ * A file that is cut short is opened if its first plane may be in it.  What is
+ * whole of it is read; other boxes are RADIO_ERROR_FORMAT (the message has the
+ * bytes that are there and those needed), and so is validating it.  Of .nii
+ * info.missing_nbytes says how much is missing.
+ *
  * A local file is kept open: one that is replaced is read as it was.  A file
  * that is written to while it is open gives any values, or errors.
  *
@@ -186,6 +191,11 @@ struct radio_volume_info {
                                          text; "" of others */
   const char *derived_sha256;         /* and the source_sha256 of the volume
                                          that it was applied to; "" */
+  uint64_t missing_nbytes;            /* of an image in its file: voxels that
+                                         its header claims and the file is too
+                                         short for; of .nii.gz 0 until they are
+                                         inflated, or more than any gzip file
+                                         of this size can hold */
 };
 
 /* Fills info.  Never fails. */

@@ -33,6 +33,9 @@ struct rd_linear {
   /* Set by its opener. */
   int64_t strides[RADIO_MAX_RANK];    /* of elements, in bytes; positive */
   bool swapped;                       /* elements in the other byte order */
+  uint64_t nbytes;                    /* of all elements */
+  uint64_t missing_nbytes;            /* at their end: the object is cut short
+                                         */
 };
 
 #endif /* RD_LINEAR_SOURCE_H */

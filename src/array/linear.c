@@ -178,6 +178,25 @@ const struct radio_site rd_linear_runs_site = {
   RADIO_SCOPE_WORK
 };
 
+/* Refuses runs that are not all there, before anything is read. */
+static enum radio_status
+check_runs (const struct radio_array *array,
+            const struct rd_linear_run *runs, uint64_t n)
+{
+  const struct rd_linear *linear = array->linear;
+  uint64_t present = linear->nbytes - linear->missing_nbytes, wanted = 0;
+  if (linear->missing_nbytes == 0)
+    return RADIO_OK;
+  for (uint64_t i = 0; i < n; i++)
+    wanted = rd_max_u64 (wanted, runs[i].offset + runs[i].nbytes);
+  if (wanted <= present)
+    return RADIO_OK;
+  return rd_fail (RADIO_ERROR_FORMAT, "%s/%s: cut short: it has %" PRIu64
+                  " of %" PRIu64 " bytes of voxels, and this needs those "
+                  "up to %" PRIu64, array->store->io->uri, array->path, present,
+                  linear->nbytes, wanted);
+}
+
 enum radio_status
 rd_linear_read (struct rd_tile_read *read)
 {
@@ -198,6 +217,7 @@ rd_linear_read (struct rd_tile_read *read)
     list_runs (read, runs);
     if (read->n > 1)
       qsort (runs, (size_t) n, sizeof *runs, compare_runs);
+    RD_TRY (check_runs (array, runs, n));
   }
   return array->linear->read (array->linear, read, runs, (size_t) n);
 }

@@ -97,31 +97,44 @@ append_input (struct rd_buffer *prefix, struct rd_input *input,
   return RADIO_OK;
 }
 
-/* Refuse a header that claims more than the file can hold, before anything
- * is made of its claims.  A gzip file gives only a bound. */
+/* Says that a file is too short for what its header claims. */
 static enum radio_status
-check_claim (const struct rd_nifti *nifti, const struct rd_input *voxels,
-             const char *file)
+fail_cut (const struct rd_image *image)
 {
-  uint64_t max = rd_input_max_nbytes (voxels), wanted;
+  const struct rd_nifti *nifti = &image->nifti;
+  uint64_t present = nifti->data_nbytes - image->missing_nbytes;
+  if (rd_input_is_gzip (image->voxels))
+    return rd_fail (RADIO_ERROR_FORMAT,
+                    "%s: the header claims %" PRIu64 " bytes of voxels, but "
+                    "the file can hold at most %" PRIu64, image->file,
+                    nifti->data_nbytes, present);
+  return rd_fail (RADIO_ERROR_FORMAT,
+                  "%s: cut short, or its header is wrong: %" PRIu64 " of "
+                  "%" PRIu64 " bytes of voxels", image->file, present,
+                  nifti->data_nbytes);
+}
+
+/* Compares what a header claims with what its file can hold, before anything is
+ * made of its claims.  A gzip file gives only a bound. */
+static enum radio_status
+check_claim (struct rd_image *image)
+{
+  const struct rd_nifti *nifti = &image->nifti;
+  const struct rd_input *voxels = image->voxels;
+  uint64_t max = rd_input_max_nbytes (voxels);
+  uint64_t plane_nbytes = nifti->voxel_nbytes;
   if (nifti->vox_offset > max)
     return rd_fail (RADIO_ERROR_FORMAT,
                     "%s: vox_offset is %" PRIu64 ", past the end of the file"
-                    " at %s%" PRIu64, file, nifti->vox_offset,
+                    " at %s%" PRIu64, image->file, nifti->vox_offset,
                     rd_input_is_gzip (voxels) ? "most " : "", max);
-  if (!rd_add_overflows (nifti->vox_offset, nifti->data_nbytes, &wanted)
-      && wanted <= max)
+  uint64_t present = max - nifti->vox_offset;
+  if (present >= nifti->data_nbytes)
     return RADIO_OK;
-  if (rd_input_is_gzip (voxels))
-    return rd_fail (RADIO_ERROR_FORMAT,
-                    "%s: the header claims %" PRIu64 " bytes of voxels, but "
-                    "the file can hold at most %" PRIu64, file,
-                    nifti->data_nbytes, max - nifti->vox_offset);
-  return rd_fail (RADIO_ERROR_FORMAT,
-                  "%s: cut short, or its header is wrong: %" PRIu64 " of "
-                  "%" PRIu64
-                  " bytes of voxels", file, max - nifti->vox_offset,
-                  nifti->data_nbytes);
+  image->missing_nbytes = nifti->data_nbytes - present;
+  for (size_t i = 1; i <= nifti->ndim && i <= 2; i++)
+    plane_nbytes *= (uint64_t) nifti->dim[i];
+  return present < plane_nbytes ? fail_cut (image) : RADIO_OK;
 }
 
 /* Reads all of a pair's .hdr, of which the header was read, and on to the first
@@ -148,7 +161,7 @@ open_pair (struct rd_image *image, struct rd_input *header)
     RD_TRY (rd_input_open_from (image->source, file, &image->voxels));
   else
     RD_TRY (open_partner (image, hdr, ".img", &image->voxels));
-  RD_TRY (check_claim (&image->nifti, image->voxels, file));
+  RD_TRY (check_claim (image));
   for (uint64_t left = image->nifti.vox_offset; left > 0;) {
     uint64_t step = rd_min_u64 (left, PREFIX_STEP_NBYTES);
     skipped.nbytes = 0;
@@ -188,8 +201,8 @@ open_image (struct rd_image *image)
   if (nifti->is_pair)
     return open_pair (image, input);
 
-  RD_TRY (check_claim (nifti, input, file));
   image->voxels = RD_STEAL (input);
+  RD_TRY (check_claim (image));
   if (nifti->vox_offset > RD_NIFTI_PREFIX_MAX_NBYTES)
     return rd_fail (RADIO_ERROR_UNSUPPORTED,
                     "%s: vox_offset is %" PRIu64 ": more than %zu MiB before "
@@ -226,6 +239,12 @@ rd_image_open_from (struct rd_input_source *source, const char *file,
   RD_TRY (open_image (image));
   *result = RD_STEAL (image);
   return RADIO_OK;
+}
+
+enum radio_status
+rd_image_check_whole (const struct rd_image *image)
+{
+  return image->missing_nbytes > 0 ? fail_cut (image) : RADIO_OK;
 }
 
 void

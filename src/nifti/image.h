@@ -15,12 +15,14 @@ struct rd_image {
   struct rd_buffer prefix;    /* all bytes before the voxels; for a pair all
                                  of the .hdr */
   struct rd_input *voxels;    /* stands at the first voxel */
+  uint64_t missing_nbytes;    /* of voxels that the header claims and the file
+                                 is too short for; of gzip at least */
   uint64_t nread;             /* bytes of voxels read */
 };
 
 /* Open .nii, .nii.gz, .hdr, .hdr.gz, .img or .img.gz; of a pair the other
- * half is found beside it, gzipped or not.  A header that claims more
- * voxels than the file can hold is refused here. */
+ * half is found beside it, gzipped or not.  A file that cannot hold even the
+ * first plane of voxels that its header claims is refused here. */
 enum radio_status rd_image_open (const char *file, struct rd_image **image)
   RADIO_USE_RESULT;
 
@@ -28,6 +30,10 @@ enum radio_status rd_image_open (const char *file, struct rd_image **image)
 enum radio_status rd_image_open_from (struct rd_input_source *source,
                                       const char *file,
                                       struct rd_image **image)
+  RADIO_USE_RESULT;
+
+/* Refuses an image of which voxels are missing. */
+enum radio_status rd_image_check_whole (const struct rd_image *image)
   RADIO_USE_RESULT;
 void rd_image_close (struct rd_image *image);
 RD_DEFINE_CLEANUP (image, struct rd_image, rd_image_close);

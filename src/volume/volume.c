@@ -147,6 +147,7 @@ rd_volume_fill_info (struct radio_volume *volume)
     .pipeline = "",
     .derived_pipeline = or_empty (meta->derived_pipeline),
     .derived_sha256 = or_empty (meta->derived_sha256),
+    .missing_nbytes = volume->missing_nbytes,
   };
   radio_array_get_info (volume->array, &info->array);
 

@@ -12,6 +12,7 @@ struct radio_volume {
   atomic_int nothers;                 /* references besides the first one */
   char *path;                         /* of a file: its name */
   uint64_t file_nbytes;               /* of the voxels' file */
+  uint64_t missing_nbytes;            /* of voxels, at its end */
   struct radio_array *array;
   bool has_level_copy;                /* the array is opened from the copy of
                                          its document in the volume's */

@@ -16,6 +16,7 @@ read_image (const char *name, struct rd_buffer *out, uint64_t *trailing)
 {
   RD_CLEANUP (rd_cleanup_image) struct rd_image *image = NULL;
   RD_TRY (rd_image_open (name, &image));
+  RD_TRY (rd_image_check_whole (image));
   size_t nbytes = image->nifti.data_nbytes;
   RD_TRY (rd_buffer_reserve (out, image->prefix.nbytes + nbytes));
   memcpy (out->data, image->prefix.data, image->prefix.nbytes);

@@ -168,6 +168,20 @@ each_bad_file_is_an_error () {
   [ $n -gt 40 ]
 }
 
+a_file_that_is_cut_short_says_so () {
+  runs export -s big.zarr ct/a -o whole.nii
+  head -c $(($(wc -c <whole.nii) / 2)) whole.nii >cut.nii
+  runs info cut.nii
+  says 'missing' 'bytes of voxels: the file is cut short'
+  runs info --json cut.nii
+  says '"missing_nbytes"'
+  runs slice cut.nii -i 0 -o plane.nii
+  fails 1 "cut.nii: cut short: it has" export cut.nii -o uncut.nii
+  [ ! -e uncut.nii ]
+  not "$RADIO" ingest -q -s cut.zarr cut.nii >"$tmp/out" 2>&1
+  says "cut.nii: cut short"
+}
+
 an_option_s_makes_names_be_of_the_store () {
   cp all/good-6d.nii c
   runs info c
@@ -221,6 +235,7 @@ check a_profile_of_a_file_is_recorded
 check points_of_entry_are_kept_beside_a_file_or_in_the_cache
 check members_are_for_nii_gz
 check each_bad_file_is_an_error
+check a_file_that_is_cut_short_says_so
 check an_option_s_makes_names_be_of_the_store
 check what_is_in_no_store_is_not_copied_or_removed
 check every_level_of_instructions_gives_the_same_files

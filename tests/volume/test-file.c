@@ -295,6 +295,69 @@ a_truncated_file_gives_the_planes_that_are_whole (void **state)
   radio_volume_close (volume);
 }
 
+/* Cut at every byte near the bounds of planes, by each name of a pair, too. */
+static void
+a_plain_file_cut_anywhere_gives_the_planes_that_are_whole (void **state)
+{
+  (void) state;
+  static const char *const names[] = { "a.nii", "a.hdr", "a.img" };
+  struct nifti_spec spec = { .dim = { 4, 7, 6, 5, 2 }, .datatype = 4 };
+  const size_t plane_nbytes = 7 * 6 * 2, nplanes = 10;
+  unsigned char got[7 * 6 * 2];
+  struct rd_buffer file RD_BUFFER_SCOPE = { 0 };
+  struct rd_buffer header RD_BUFFER_SCOPE = { 0 };
+  struct rd_buffer voxels RD_BUFFER_SCOPE = { 0 };
+  spec_image (&spec, &file);
+  spec_voxels (&spec, &voxels);
+  assert_int_equal (voxels.nbytes, nplanes * plane_nbytes);
+  spec.is_pair = true;
+  spec_header (&spec, &header);
+  write_file (".", "a.hdr", &header);
+  struct radio_store *store = must_open_store ("memory:");
+  for (size_t i = 0; i < 3 * nplanes * plane_nbytes; i++) {
+    const char *name = names[i % 3];
+    struct rd_buffer cut = i % 3 == 0 ? file : voxels;
+    size_t present = i / 3;
+    cut.nbytes -= voxels.nbytes - present;
+    write_file (".", i % 3 == 0 ? "a.nii" : "a.img", &cut);
+    assert_fails (radio_ingest (store, name, "ct/a", NULL, NULL),
+                  RADIO_ERROR_FORMAT, "of 840 bytes of voxels");
+    struct radio_volume *volume;
+    if (present < plane_nbytes) {
+      assert_fails (radio_volume_open_file (NULL, name, NULL, &volume),
+                    RADIO_ERROR_FORMAT, "cut short, or its header is wrong");
+      continue;
+    }
+    volume = must_open (name);
+    struct radio_volume_info info;
+    radio_volume_get_info (volume, &info);
+    assert_int_equal (info.missing_nbytes, voxels.nbytes - present);
+    for (size_t p = 0; p < nplanes; p++) {
+      const struct radio_box box = {
+        .rank = 4, .start = { p / 5, p % 5 }, .size = { 1, 1, 6, 7 },
+      };
+      char text[100];
+      snprintf (text, sizeof text, "it has %zu of 840 bytes of voxels, and "
+                "this needs those up to %zu", present, (p + 1) * plane_nbytes);
+      enum radio_status status = radio_volume_read (
+        volume, &box, RADIO_STORED, got, sizeof got, NULL);
+      if ((p + 1) * plane_nbytes > present)
+        assert_fails (status, RADIO_ERROR_FORMAT, text);
+      else {
+        assert_ok (status);
+        assert_memory_equal (got, voxels.data + p * plane_nbytes, sizeof got);
+      }
+    }
+    assert_fails (radio_volume_validate (volume, NULL, NULL, NULL),
+                  RADIO_ERROR_CHECKSUM, "cut short");
+    assert_fails (radio_volume_export (volume, NULL, "b.nii", NULL),
+                  RADIO_ERROR_FORMAT, "cut short");
+    assert_int_not_equal (access ("b.nii", F_OK), 0);
+    radio_volume_close (volume);
+  }
+  radio_store_close (store);
+}
+
 static void
 a_checksum_is_verified_also_if_a_file_is_read_in_parts (void **state)
 {
@@ -517,6 +580,8 @@ main (void)
     cmocka_unit_test (points_take_a_sixteenth_of_the_memory_limit_at_most),
     cmocka_unit_test (threads_read_one_file_at_once),
     cmocka_unit_test (a_truncated_file_gives_the_planes_that_are_whole),
+    cmocka_unit_test (
+      a_plain_file_cut_anywhere_gives_the_planes_that_are_whole),
     cmocka_unit_test (a_checksum_is_verified_also_if_a_file_is_read_in_parts),
     cmocka_unit_test (damage_is_never_read_as_whole),
     cmocka_unit_test (

@@ -720,6 +720,7 @@ set_info (const struct derivation *d, struct radio_volume *volume)
   info->source_sha256 = from->source_sha256;
   info->derived_pipeline = from->derived_pipeline;
   info->derived_sha256 = from->derived_sha256;
+  info->missing_nbytes = from->missing_nbytes;
   info->tiling = from->tiling;
   info->codec = from->codec;
   info->pipeline = volume->pipeline->text;

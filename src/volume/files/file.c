@@ -242,6 +242,10 @@ open_array (struct radio_volume *volume, const struct place *place,
           : rd_linear_object_open (&object, nifti->vox_offset, linear));
   rd_nifti_file_strides (nifti, nifti->shape, (*linear)->strides);
   (*linear)->swapped = nifti->swapped;
+  (*linear)->nbytes = nifti->data_nbytes;
+  /* What is missing of gzip data shows when they are inflated. */
+  if (!rd_input_is_gzip (image->voxels))
+    (*linear)->missing_nbytes = image->missing_nbytes;
   return RADIO_OK;
 }
 
@@ -284,6 +288,7 @@ open_file (struct radio_context *context, struct place *place,
       || meta->tiling == NULL || meta->codec == NULL)
     return rd_fail_memory (strlen (place->name) + 1);
   volume->file_nbytes = rd_input_file_nbytes (image->voxels);
+  volume->missing_nbytes = image->missing_nbytes;
   meta->has_nifti = true;
   meta->nifti = image->nifti;
   meta->prefix = image->prefix;

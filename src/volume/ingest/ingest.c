@@ -623,6 +623,7 @@ ingest_file (struct radio_store *store, const char *file, const char *path,
 {
   struct rd_image *image RD_CLEANUP (rd_cleanup_image) = NULL;
   RD_TRY (rd_image_open (file, &image));
+  RD_TRY (rd_image_check_whole (image));
   struct file_source from = {
     .source = {
       .image = {
