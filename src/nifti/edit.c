@@ -163,6 +163,18 @@ rd_nifti_set_type (const struct rd_nifti *nifti, enum radio_dtype dtype,
  * something. */
 #define SFORM_ALIGNED 2
 
+/* Makes a prefix without extensions one of NIfTI-2. */
+static enum radio_status
+make_version_2 (struct rd_field_layout *layout, struct rd_buffer *prefix)
+{
+  unsigned char header[RD_NIFTI2_NBYTES];
+  rd_field_make_version_2 (layout->big_endian, prefix->data, header);
+  layout->version = 2;
+  prefix->nbytes = 0;
+  RD_TRY (rd_buffer_append (prefix, header, sizeof header));
+  return rd_buffer_append (prefix, "\0\0\0\0", 4);
+}
+
 enum radio_status
 rd_nifti_grid_header (const struct rd_nifti *nifti,
                       const struct rd_buffer *prefix,
@@ -171,17 +183,17 @@ rd_nifti_grid_header (const struct rd_nifti *nifti,
   struct rd_field_layout layout = rd_field_layout_of (nifti);
   const struct radio_box whole = rd_box_whole (nifti->rank, nifti->shape);
   RD_TRY (rd_nifti_box_header (nifti, prefix, &whole, out));
+  bool is_long = false;
+  for (size_t i = 0; i < nifti->rank; i++)
+    is_long = is_long || grid->shape[i] > NIFTI1_MAX_DIM;
+  if (is_long && layout.version == 1)
+    RD_TRY (make_version_2 (&layout, out));
   unsigned char *bytes = out->data;
   size_t ndim = nifti->ndim;
   for (size_t i = 0; i < nifti->rank; i++) {
     size_t axis = rd_nifti_axis (nifti, i);
     if (axis < 1 || axis > 3)
       continue;
-    if (layout.version == 1 && grid->shape[i] > NIFTI1_MAX_DIM)
-      return rd_fail (RADIO_ERROR_UNSUPPORTED, "%" PRIu64 " voxels along %c; "
-                      "the image's header, NIfTI-1, holds at most %d",
-                      grid->shape[i], (int) ("xyz"[axis - 1]),
-                      NIFTI1_MAX_DIM);
     /* An axis that the header does not count has one element. */
     for (; ndim < axis && grid->shape[i] > 1; ndim++)
       rd_field_set_int (&layout, bytes, RD_FIELD_DIM, ndim + 1, 1);
@@ -295,7 +307,7 @@ rd_nifti_make (const struct rd_nifti_make *make, struct rd_buffer *out)
   rd_field_set_int (&layout, bytes, RD_FIELD_SIZEOF_HDR, 0,
                     (int64_t) header);
   size_t nbytes, magic = rd_field_text (&layout, RD_FIELD_MAGIC, &nbytes);
-  memcpy (bytes + magic, layout.version == 2 ? "n+2\0\r\n\032\n" : "n+1",
+  memcpy (bytes + magic, layout.version == 2 ? RD_NIFTI2_MAGIC : "n+1",
           nbytes);
   set_type (make->dtype, &layout, bytes);
   rd_field_set_int (&layout, bytes, RD_FIELD_VOX_OFFSET, 0, (int64_t) end);

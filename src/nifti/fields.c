@@ -25,6 +25,7 @@ static const struct place nifti1_places[RD_FIELD_COUNT] = {
   [RD_FIELD_DB_NAME] = { TEXT, 14, 18 },
   [RD_FIELD_DIM_INFO] = { INT8, 39, 1 },
   [RD_FIELD_DIM] = { INT16, 40, 8 },
+  [RD_FIELD_INTENT_P] = { FLOAT32, 56, 3 },
   [RD_FIELD_INTENT_CODE] = { INT16, 68, 1 },
   [RD_FIELD_DATATYPE] = { INT16, 70, 1 },
   [RD_FIELD_BITPIX] = { INT16, 72, 1 },
@@ -38,6 +39,7 @@ static const struct place nifti1_places[RD_FIELD_COUNT] = {
   [RD_FIELD_XYZT_UNITS] = { INT8, 123, 1 },
   [RD_FIELD_CAL_MAX] = { FLOAT32, 124, 1 },
   [RD_FIELD_CAL_MIN] = { FLOAT32, 128, 1 },
+  [RD_FIELD_SLICE_DURATION] = { FLOAT32, 132, 1 },
   [RD_FIELD_TOFFSET] = { FLOAT32, 136, 1 },
   [RD_FIELD_DESCRIP] = { TEXT, 148, 80 },
   [RD_FIELD_AUX_FILE] = { TEXT, 228, 24 },
@@ -56,12 +58,14 @@ static const struct place nifti2_places[RD_FIELD_COUNT] = {
   [RD_FIELD_DATATYPE] = { INT16, 12, 1 },
   [RD_FIELD_BITPIX] = { INT16, 14, 1 },
   [RD_FIELD_DIM] = { INT64, 16, 8 },
+  [RD_FIELD_INTENT_P] = { FLOAT64, 80, 3 },
   [RD_FIELD_PIXDIM] = { FLOAT64, 104, 8 },
   [RD_FIELD_VOX_OFFSET] = { INT64, 168, 1 },
   [RD_FIELD_SCL_SLOPE] = { FLOAT64, 176, 1 },
   [RD_FIELD_SCL_INTER] = { FLOAT64, 184, 1 },
   [RD_FIELD_CAL_MAX] = { FLOAT64, 192, 1 },
   [RD_FIELD_CAL_MIN] = { FLOAT64, 200, 1 },
+  [RD_FIELD_SLICE_DURATION] = { FLOAT64, 208, 1 },
   [RD_FIELD_TOFFSET] = { FLOAT64, 216, 1 },
   [RD_FIELD_SLICE_START] = { INT64, 224, 1 },
   [RD_FIELD_SLICE_END] = { INT64, 232, 1 },
@@ -204,4 +208,30 @@ rd_field_text (const struct rd_field_layout *layout, enum rd_field field,
   const struct place *place = find_place (layout, field);
   *nbytes = place->kind == TEXT ? place->count : 0;
   return place->offset;
+}
+
+void
+rd_field_make_version_2 (bool big_endian, const unsigned char *nifti1,
+                         unsigned char nifti2[RD_NIFTI2_NBYTES])
+{
+  const struct rd_field_layout from = { 1, big_endian }, to = { 2, big_endian };
+  memset (nifti2, 0, RD_NIFTI2_NBYTES);
+  for (enum rd_field field = 0; field < RD_FIELD_COUNT; field++) {
+    const struct place *old = &nifti1_places[field];
+    const struct place *new = &nifti2_places[field];
+    for (size_t i = 0; i < old->count && i < new->count; i++)
+      if (new->kind == TEXT)
+        nifti2[new->offset + i] = nifti1[old->offset + i];
+      else if (new->kind == FLOAT64)
+        rd_field_set_real (&to, nifti2, field, i,
+                           rd_field_real (&from, nifti1, field, i));
+      else if (old->kind != FLOAT32)
+        rd_field_set_int (&to, nifti2, field, i,
+                          rd_field_int (&from, nifti1, field, i));
+  }
+  rd_field_set_int (&to, nifti2, RD_FIELD_SIZEOF_HDR, 0, RD_NIFTI2_NBYTES);
+  rd_field_set_int (&to, nifti2, RD_FIELD_VOX_OFFSET, 0,
+                    (int64_t) rd_field_single_nbytes (&to));
+  memcpy (nifti2 + nifti2_places[RD_FIELD_MAGIC].offset, RD_NIFTI2_MAGIC,
+          sizeof RD_NIFTI2_MAGIC - 1);
 }

@@ -12,6 +12,7 @@ enum rd_field {
   RD_FIELD_SIZEOF_HDR,
   RD_FIELD_DIM_INFO,
   RD_FIELD_DIM,                 /* 8 of them */
+  RD_FIELD_INTENT_P,            /* 3 */
   RD_FIELD_INTENT_CODE,
   RD_FIELD_DATATYPE,
   RD_FIELD_BITPIX,
@@ -25,6 +26,7 @@ enum rd_field {
   RD_FIELD_XYZT_UNITS,
   RD_FIELD_CAL_MAX,
   RD_FIELD_CAL_MIN,
+  RD_FIELD_SLICE_DURATION,
   RD_FIELD_TOFFSET,
   RD_FIELD_QFORM_CODE,
   RD_FIELD_SFORM_CODE,
@@ -46,6 +48,9 @@ struct rd_field_layout {
   int version;                  /* 1 or 2 */
   bool big_endian;
 };
+
+/* The magic of a single NIfTI-2 file, 8 bytes. */
+#define RD_NIFTI2_MAGIC "n+2\0\r\n\032\n"
 
 #define RD_HOST_IS_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 
@@ -84,5 +89,10 @@ void rd_field_set_real (const struct rd_field_layout *layout,
  * field. */
 size_t rd_field_text (const struct rd_field_layout *layout, enum rd_field field,
                       size_t *nbytes);
+
+/* Makes the NIfTI-2 header with the values of a NIfTI-1 header, in the same
+ * byte order, of a single file whose voxels follow it. */
+void rd_field_make_version_2 (bool big_endian, const unsigned char *nifti1,
+                              unsigned char nifti2[RD_NIFTI2_NBYTES]);
 
 #endif /* RD_NIFTI_FIELDS_H */

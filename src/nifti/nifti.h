@@ -146,8 +146,8 @@ struct rd_nifti_grid {
 };
 
 /* A header for such an image: single file, without extensions, sform instead
- * of qform.  out is replaced by all bytes before the voxels.
- * RADIO_ERROR_UNSUPPORTED names what the header's version cannot hold. */
+ * of qform; NIfTI-2 if an axis is longer than NIfTI-1 can say.  out is replaced
+ * by all bytes before the voxels. */
 enum radio_status rd_nifti_grid_header (const struct rd_nifti *nifti,
                                         const struct rd_buffer *prefix,
                                         const struct rd_nifti_grid *grid,

@@ -490,3 +490,49 @@ def test_integers_round_to_even_and_saturate_only_by_the_operation(
             else:
                 with pytest.raises(RadioError, match="does not fit into"):
                     exact.read(*box, to, dtype)
+
+
+@pytest.mark.parametrize("order", "<>")
+def test_an_axis_too_long_for_nifti_1_makes_nifti_2(np, nib, tmp_path, order):
+    """Each field of the header is as nibabel converts it."""
+    rng = np.random.default_rng(8)
+    data = rng.integers(-99, 99, (7, 3, 2, 2), np.int16)
+    header = nib.Nifti1Header(endianness=order)
+    header.set_data_dtype(np.int16)
+    image = nib.Nifti1Image(data, None, header)
+    made = image.header
+    made.set_xyzt_units("mm", "sec")
+    made.set_intent("f test", (3.5, 7), "an intent")
+    made["pixdim"][1:5] = 2, 3, 4, 1.5
+    for field, value in (("descrip", b"d" * 80), ("aux_file", b"a" * 23),
+                         ("slice_duration", 0.25), ("toffset", 2.5),
+                         ("cal_min", -9), ("cal_max", 70)):
+        made[field] = value
+    image.set_sform([[2, 0, 0, -3], [0, 3, 0, 4], [0, 0, 4, 5], [0, 0, 0, 1]],
+                    code=3)
+    made.set_slope_inter(2, 1)
+    file, out = tmp_path / "a.nii", tmp_path / "out.nii"
+    nib.save(image, file)
+    run_radio("export", file, "-o", out, "--apply", "pad 40000,0,0 by 1")
+    got = nib.load(out)
+    want = nib.Nifti2Header.from_header(nib.load(file).header)
+    stored = nib.load(file).dataobj.get_unscaled()
+    assert isinstance(got, nib.Nifti2Image)
+    assert got.header.endianness == order
+    assert got.shape == (80007, 3, 2, 2)
+    moved = got.affine.copy()
+    moved[:3, 3] += moved[:3, :3] @ [40000, 0, 0]
+    assert np.array_equal(moved, nib.load(file).affine)
+    for field in want.keys():
+        if field in ("dim", "magic", "vox_offset", "srow_x", "qform_code",
+                     "qoffset_x", "qoffset_y", "qoffset_z", "quatern_b",
+                     "quatern_c", "quatern_d"):
+            continue
+        assert np.array_equal(got.header[field], want[field],
+                              equal_nan=field[:3] == "scl"), field
+    voxels = got.dataobj.get_unscaled()
+    assert np.array_equal(voxels[40000:40007], stored)
+    run_radio("export", file, "-o", tmp_path / "out.npy", "--apply",
+              "pad 40000,0,0 by 1 | linear 2,1")
+    assert np.array_equal(np.load(tmp_path / "out.npy")[40000:40007],
+                          2 * (2 * stored.astype(np.float32) + 1) + 1)

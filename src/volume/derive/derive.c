@@ -694,10 +694,13 @@ set_header (const struct derivation *d, struct radio_volume *volume)
   } else
     RD_TRY (rd_buffer_append (prefix, from->prefix.data,
                               from->prefix.nbytes));
-  if (d->has_computed)
-    RD_TRY (rd_nifti_set_type (&from->nifti, doc->type.dtype, prefix));
   RD_TRY (rd_nifti_parse (prefix->data, prefix->nbytes, volume->path,
                           &meta->nifti));
+  if (d->has_computed) {
+    RD_TRY (rd_nifti_set_type (&meta->nifti, doc->type.dtype, prefix));
+    RD_TRY (rd_nifti_parse (prefix->data, prefix->nbytes, volume->path,
+                            &meta->nifti));
+  }
   if (meta->nifti.rank == doc->rank
       && memcmp (meta->nifti.shape, doc->shape,
                  doc->rank * sizeof *doc->shape) == 0)
