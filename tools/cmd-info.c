@@ -117,8 +117,14 @@ print_volume (const char *name, struct radio_volume *volume,
   else if (status != RADIO_OK)
     return rd_error_library (name);
   radio_volume_get_info (volume, &info);
+  size_t passes = 0;
+  if (info.statistics_count > 0
+      && radio_volume_passes (volume, &passes) != RADIO_OK)
+    return rd_error_library (name);
   if (json) {
     *json = rd_volume_json (name, &info, stored);
+    if (*info.pipeline)
+      rd_json_set_u64 (*json, "passes", passes);
     return RD_EXIT_OK;
   }
   size_t n = rd_display_axes (&info, axes);
@@ -158,10 +164,12 @@ print_volume (const char *name, struct radio_volume *volume,
 
   if (*info.pipeline)
     put ("pipeline", info.pipeline);
-  if (info.statistics_count > 0)
+  if (passes > 0)
     put_owned ("passes", rd_format ("%zu over the whole volume, for statistics"
                                     ", before the first voxel is read",
-                                    info.statistics_count));
+                                    passes));
+  else if (info.statistics_count > 0)
+    put ("passes", "none: the statistics are kept in the volume");
   put_tiling (&info, axes, n);
   rd_text_size (raw_nbytes, raw);
   if (stored == RD_UNKNOWN_NBYTES || *info.pipeline)

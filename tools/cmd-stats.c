@@ -112,7 +112,7 @@ struct outcome {
 
 struct computation {
   const struct rd_args *args;
-  bool raw;
+  bool raw, keep;
   struct rd_nodes nodes;
   struct outcome *outcomes;           /* of each node */
   struct rd_json_items items;
@@ -129,9 +129,14 @@ compute_node (void *data, size_t i)
   struct outcome *outcome = &c->outcomes[i];
   enum radio_status status = rd_node_try_open (node);
   outcome->is_volume = node->volume != NULL;
-  if (status == RADIO_OK) {
+  if (status == RADIO_OK && c->keep && !node->volume)
+    outcome->message = strdup ("an array; only the statistics of volumes are "
+                               "kept");
+  else if (status == RADIO_OK) {
     rd_jobs_reserve (&c->jobs, MEMORY_NBYTES);
-    status = node->volume
+    status = node->volume && c->keep
+      ? radio_volume_keep_stats (node->volume, &outcome->stats)
+      : node->volume
       ? radio_volume_stats (node->volume, c->raw, &outcome->stats)
       : radio_array_stats (node->array, &outcome->stats);
     rd_jobs_release (&c->jobs, MEMORY_NBYTES);
@@ -194,9 +199,14 @@ run_stats (struct rd_args *args)
   struct computation c = { .args = args };
   int id;
   while ((id = rd_args_next (args)) > 0)
-    c.raw = true;
+    *(id == RD_OPTION_RAW ? &c.raw : &c.keep) = true;
   if (id < 0 || !rd_args_want (args, 1, SIZE_MAX, "VOLUME"))
     return args->status;
+  if (c.keep && (c.raw || args->pipeline)) {
+    rd_usage_error (args, "--keep keeps the statistics of scaled values, and "
+                    "goes with neither --raw nor --apply");
+    return args->status;
+  }
   int status = compute (&c);
   for (size_t i = 0; c.outcomes && i < c.nodes.n; i++)
     free (c.outcomes[i].message);
@@ -210,6 +220,9 @@ static const struct rd_option options[] = {
   { RD_OPTION_RAW, "raw", NULL,
     "use stored values (default: scaled by scl_slope and\n"
     "scl_inter)" },
+  { RD_OPTION_KEEP, "keep", NULL,
+    "also keep them in the store, for pipelines that need\n"
+    "them (znorm, rescale from percentiles)" },
   { RD_OPTION_JSON, "json", NULL,
     "print a JSON object, with all 64 bins; a list of\n"
     "them for several volumes" },
@@ -232,6 +245,7 @@ const struct rd_command rd_command_stats = {
   .examples =
     "radio stats sub-01\n"
     "radio stats --raw --json ct 'T1w/sub-0*'\n"
+    "radio stats --keep T1w\n"
     "radio stats any/array.zarr/0",
   .run = run_stats,
 };

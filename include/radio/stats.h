@@ -55,6 +55,25 @@ radio_volume_stats (struct radio_volume *volume, bool raw,
 #define radio_volume_stats(volume, raw, stats) \
   radio_volume_stats (volume, raw, stats, sizeof (struct radio_stats))
 
+/* Computes the statistics of scaled values, and of those that are not zero, and
+ * keeps them in the store: pipelines that begin with an operation that needs a
+ * statistic (znorm, rescale from percentiles; flips, rot90 and reorient may be
+ * before it) take it from there and read no voxel for it, for as long as the
+ * volume has the same level and shards.  Percentiles are kept of 0, 0.5, 1, 2,
+ * 5, 10, 25, 50, 75, 90, 95, 98, 99, 99.5 and 100 %; others take a pass.
+ * Replaces what was kept before, atomically.  stats (may be NULL) gets what
+ * radio_volume_stats does.
+ *
+ * Errors: RADIO_ERROR_UNSUPPORTED (a file, a volume with a pipeline, colours,
+ * data of other programs), RADIO_ERROR_NOT_FOUND (the volume was replaced or
+ * removed meanwhile), those of radio_volume_stats and of writing. */
+RADIO_API enum radio_status
+radio_volume_keep_stats (struct radio_volume *volume,
+                         struct radio_stats *stats, size_t stats_nbytes)
+  RADIO_USE_RESULT;
+#define radio_volume_keep_stats(volume, stats) \
+  radio_volume_keep_stats (volume, stats, sizeof (struct radio_stats))
+
 #ifdef __cplusplus
 }
 #endif

@@ -119,6 +119,15 @@ radio_volume_apply (struct radio_volume *volume,
                     const struct radio_pipeline *pipeline,
                     struct radio_volume **derived) RADIO_USE_RESULT;
 
+/* Counts the statistics of the whole volume (info.statistics_count) that are
+ * not known: neither does the context have them, nor are they kept in the
+ * volume (radio_volume_keep_stats).  For each of them the first read reads the
+ * whole volume.  Of a volume without a pipeline there are none.
+ * Errors: those of reading. */
+RADIO_API enum radio_status
+radio_volume_passes (struct radio_volume *volume, size_t *passes)
+  RADIO_USE_RESULT;
+
 /* Releases a volume.  Must not be called while it is in use, also by
  * asynchronous reads.  NULL is legal. */
 RADIO_API void radio_volume_close (struct radio_volume *volume);

@@ -4,6 +4,7 @@ read from a file and from a store, whole and in boxes at every border, are the
 operations one after the other, to the last bit."""
 
 import itertools
+import json
 import os
 import random
 import subprocess
@@ -362,6 +363,59 @@ def test_info_says_how_many_passes_statistics_take(np, nib, tmp_path):
     assert "2 over the whole volume, for statistics" in text
     text = run_radio("info", file, "--apply", "window bone")
     assert "whole volume" not in text
+
+
+@pytest.mark.parametrize("codec", ["medium", "none"])
+def test_kept_statistics_are_numpys_until_another_program_writes(
+        radio, np, nib, zarr, tmp_path, codec):
+    rng = np.random.default_rng(7)
+    data = rng.normal(30, 9, (40, 36, 20)).astype("f4")
+    data[data < 25] = 0
+    file, store = tmp_path / "a.nii", tmp_path / "s.zarr"
+    nib.save(nib.Nifti1Image(data, np.eye(4)), file)
+    radio("ingest", "-s", store, "-c", "mr", "--codec", codec, file)
+    text = "flip x | znorm of nonzero"
+    plain = json.loads(radio("stats", "-s", store, "--json", "mr/a").stdout)
+    kept = json.loads(
+        radio("stats", "-s", store, "--json", "--keep", "mr/a").stdout)
+    assert plain == kept
+    [document] = store.glob("mr/a/0-*/statistics.json")
+    document = json.loads(document.read_text())
+    wide = data.astype("f8")
+    for name, values in ("all", wide.ravel()), ("nonzero", wide[wide != 0]):
+        figures = document[name]
+        assert figures["count"] == values.size
+        assert figures["min"] == values.min() and \
+            figures["max"] == values.max()
+        assert np.isclose(figures["mean"], values.mean(), rtol=1e-13)
+        assert np.isclose(figures["std"], values.std(), rtol=1e-13)
+        assert len(figures["percentiles"]) == 13
+        for percent, value in figures["percentiles"].items():
+            assert value == np.percentile(values, float(percent))
+
+    def info():
+        return json.loads(radio("info", "-s", store, "--json", "mr/a",
+                                "--apply", text).stdout)
+    assert info()["passes"] == 0 and info()["statistics_count"] == 1
+    assert "kept in the volume" in radio(
+        "info", "-s", store, "mr/a", "--apply", text).stdout
+    assert radio("validate", "-s", store).returncode == 0
+
+    level = zarr.open_group(store, mode="r+")["mr/a"]
+    level = level[level.attrs["ome"]["multiscales"][0]["datasets"][0]["path"]]
+    assert np.array_equal(level[:], data.T)
+    level[3, 4, 5] = 99
+    data[5, 4, 3] = 99
+    assert info()["passes"] == 1
+    if codec == "none":
+        return
+    wide = data.astype("f8")
+    rest = wide[wide != 0]
+    want = (wide - rest.mean()) / rest.std()
+    with Store(store) as opened, Volume(opened, "mr/a") as volume, \
+         volume.apply(text) as derived:
+        got = derived.read([0] * 3, data.T.shape, np.float32)
+    assert np.allclose(got, want[::-1].T, atol=1e-5)
 
 
 def codes():

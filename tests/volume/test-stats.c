@@ -230,7 +230,8 @@ zeros_can_be_left_out (void **state)
   static const int16_t narrow[] = { 0, 3, 0, 1, 8 };
   struct memory memory = memory_of ((const unsigned char *) values, 8,
                                     RADIO_FLOAT32);
-  struct rd_stats_more more = { .nonzero = true, .percents = { 0, 75 } };
+  struct rd_stats_more more = { .nonzero = true, .npercents = 2,
+                                .percents = { 0, 75 } };
   struct radio_stats stats, want;
   assert_ok (rd_stats_compute (RADIO_FLOAT32, 1, 0, scan_memory, &memory,
                                &more, &stats));

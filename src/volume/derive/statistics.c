@@ -12,7 +12,7 @@
 #include "profiler/counters.h"
 #include "src/base/error.h"
 #include "src/volume/derive/derive.h"
-#include "src/volume/stats/stats.h"
+#include "src/volume/stats/kept-stats.h"
 
 /* Statistics are of finite values.  A constant has no deviation, however sums
  * are rounded. */
@@ -45,12 +45,12 @@ compute (struct radio_volume *root, const struct rd_step *steps, size_t n,
   struct radio_volume *owned RD_CLEANUP (rd_cleanup_volume) = NULL;
   struct radio_volume *before = root;
   struct radio_stats stats = { 0 };
-  struct rd_stats_more more = {
-    .nonzero = step->nonzero,
-    .percents = { step->from_low, step->from_high },
-  };
-  if (step->from != RD_FROM_PERCENTILES)
-    more.percents[0] = more.percents[1] = 50;
+  struct rd_stats_more more = { .nonzero = step->nonzero };
+  if (step->from == RD_FROM_PERCENTILES) {
+    more.npercents = 2;
+    more.percents[0] = step->from_low;
+    more.percents[1] = step->from_high;
+  }
   RD_SCOPE ("statistics", RD_IN_OPERATION);
   RD_NOTE_NAME ("volume", root->path);
   if (n > 1) {
@@ -61,6 +61,77 @@ compute (struct radio_volume *root, const struct rd_step *steps, size_t n,
                           before->info.scl_inter, stop, &more, &stats));
   set_statistics (step, &stats, &more, result);
   return RADIO_OK;
+}
+
+/* Returns a kept percentile, NaN of one that is not kept. */
+static double
+kept_percentile (const struct rd_kept_figures *figures, double percent)
+{
+  if (percent == 0 || percent == 100)
+    return percent == 0 ? figures->low : figures->high;
+  for (size_t i = 0; i < RD_KEPT_NPERCENTS; i++)
+    if (rd_kept_percents[i] == percent)
+      return figures->percentiles[i];
+  return NAN;
+}
+
+/* Sets *found if the statistic of a step is kept in the volume that it is the
+ * first operation of. */
+static enum radio_status
+find_in_volume (struct radio_volume *root, const struct rd_step *step,
+                struct rd_read_stop *stop, struct rd_step_statistics *result,
+                bool *found)
+{
+  struct rd_kept_stats kept;
+  enum rd_kept_state state;
+  RD_TRY (rd_kept_stats_get (root, stop, &kept, &state));
+  if (state != RD_KEPT_CURRENT)
+    return RADIO_OK;
+  const struct rd_kept_figures *figures = step->nonzero ? &kept.nonzero
+                                                        : &kept.all;
+  const struct radio_stats stats = {
+    .mean = figures->mean, .std = figures->std,
+  };
+  const struct rd_stats_more more = {
+    .percentiles = { kept_percentile (figures, step->from_low),
+                     kept_percentile (figures, step->from_high) },
+    .low = figures->low, .high = figures->high,
+  };
+  bool has_values = !isnan (figures->low);
+  *found = !has_values
+           || (step->from == RD_FROM_PERCENTILES
+               ? !isnan (more.percentiles[0]) && !isnan (more.percentiles[1])
+               : step->operation != RD_OP_ZNORM
+                 || (!isnan (stats.mean) && !isnan (stats.std)));
+  if (*found)
+    set_statistics (step, &stats, &more, result);
+  return RADIO_OK;
+}
+
+/* True of an operation that only changes the order of voxels. */
+static bool
+is_permutation (const struct rd_step *step)
+{
+  return step->operation == RD_OP_FLIP || step->operation == RD_OP_ROT90
+         || step->operation == RD_OP_REORIENT;
+}
+
+/* Copies n steps without those that do not change the statistic of the last
+ * one, which the copy does not own: where no voxels are left out, added or
+ * interpolated, their order does not matter.  So all orders have one statistic,
+ * to the last bit. */
+static size_t
+reduce (const struct rd_step *steps, size_t n, struct rd_step *reduced)
+{
+  bool is_whole = true;
+  size_t nreduced = 0;
+  for (size_t i = 0; i < n; i++)
+    is_whole = is_whole && (!rd_step_is_spatial (&steps[i])
+                            || is_permutation (&steps[i]));
+  for (size_t i = 0; i < n; i++)
+    if (!is_whole || !is_permutation (&steps[i]))
+      reduced[nreduced++] = steps[i];
+  return nreduced;
 }
 
 /* Makes the key of the statistic of the last of n steps, for rd_free: the
@@ -90,20 +161,33 @@ make_key (const struct radio_array *array, const struct rd_step *steps,
   return key;
 }
 
+/* Finds the statistic of the last of n steps, in the context or in the
+ * volume; computes it if there is none and `may_compute'. */
 static enum radio_status
-find_or_compute (struct radio_volume *root, const struct rd_step *steps,
-                 size_t n, struct rd_read_stop *stop,
-                 struct rd_step_statistics *result)
+find (struct radio_volume *root, const struct rd_step *steps, size_t n,
+      struct rd_read_stop *stop, bool may_compute,
+      struct rd_step_statistics *result, bool *found)
 {
   struct rd_kept_list *kept = &root->array->store->context->kept;
-  char *key RD_FREE = make_key (root->array, steps, n);
+  struct rd_step *reduced RD_FREE = rd_calloc (n, sizeof *reduced);
   _Static_assert (sizeof *result <= RD_KEPT_NBYTES, "a fact");
+  if (!reduced)
+    return rd_fail_memory (n * sizeof *reduced);
+  n = reduce (steps, n, reduced);
+  char *key RD_FREE = make_key (root->array, reduced, n);
   if (!key)
     return rd_fail_memory (0);
-  if (rd_kept_find (kept, key, result, sizeof *result))
+  *found = rd_kept_find (kept, key, result, sizeof *result);
+  if (*found)
     return RADIO_OK;
-  RD_TRY (compute (root, steps, n, stop, result));
-  rd_kept_add (kept, key, result, sizeof *result);
+  if (n == 1)
+    RD_TRY (find_in_volume (root, reduced, stop, result, found));
+  if (!*found && may_compute) {
+    RD_TRY (compute (root, reduced, n, stop, result));
+    *found = true;
+  }
+  if (*found)
+    rd_kept_add (kept, key, result, sizeof *result);
   return RADIO_OK;
 }
 
@@ -113,11 +197,36 @@ rd_statistics_complete (struct rd_derived *derived, struct rd_read_stop *stop)
   const struct rd_statistics *statistics = derived->data;
   for (size_t i = 0; i < statistics->n; i++) {
     const struct rd_statistic *one = &statistics->list[i];
-    struct rd_step_statistics found;
-    RD_TRY (find_or_compute (statistics->root, statistics->steps,
-                             one->step + 1, stop, &found));
-    rd_row_kernels (&statistics->steps[one->step], &found,
+    struct rd_step_statistics result;
+    bool found;
+    RD_TRY (find (statistics->root, statistics->steps, one->step + 1, stop,
+                  true, &result, &found));
+    rd_row_kernels (&statistics->steps[one->step], &result,
                     derived->program.kernels + one->kernel);
   }
+  return RADIO_OK;
+}
+
+enum radio_status
+radio_volume_passes (struct radio_volume *volume, size_t *passes)
+{
+  RD_NOT_NULL (volume);
+  RD_NOT_NULL (passes);
+  RD_SCOPE ("count passes", RD_IN_OPERATION);
+  RD_NOTE_NAME ("volume", volume->path);
+  const struct radio_pipeline *pipeline = volume->pipeline;
+  size_t npasses = 0;
+  for (size_t i = 0; pipeline && i < pipeline->n; i++) {
+    struct rd_step_statistics result;
+    bool found;
+    if (!rd_step_needs_statistics (&pipeline->steps[i]))
+      continue;
+    enum radio_status status = find (volume->root, pipeline->steps, i + 1,
+                                     NULL, false, &result, &found);
+    if (status != RADIO_OK)
+      return rd_scope_end_with (status);
+    npasses += !found;
+  }
+  *passes = npasses;
   return RADIO_OK;
 }

@@ -27,13 +27,12 @@
 #define MAX_NARROW_NBITS 16
 
 uint64_t
-rd_stats_nbytes (enum radio_dtype dtype, bool has_more)
+rd_stats_nbytes (enum radio_dtype dtype, size_t npercents)
 {
   unsigned nbits = rd_values_key_nbits (dtype);
   if (nbits <= MAX_NARROW_NBITS)
     return ((uint64_t) 1 << nbits) * 4 * sizeof (uint64_t);
-  return rd_select_nbytes (2 * (has_more ? RD_MAX_PERCENTILES
-                                : RADIO_STATS_NPERCENTILES));
+  return rd_select_nbytes (2 * (RADIO_STATS_NPERCENTILES + npercents));
 }
 
 enum radio_status
@@ -75,11 +74,11 @@ static void
 set_percentiles (struct percentiles *percentiles,
                  const struct rd_stats_more *more)
 {
-  percentiles->n = more ? RD_MAX_PERCENTILES : RADIO_STATS_NPERCENTILES;
+  percentiles->n = RADIO_STATS_NPERCENTILES + (more ? more->npercents : 0);
   memcpy (percentiles->percents, rd_stats_percents, sizeof rd_stats_percents);
   if (more)
     memcpy (percentiles->percents + RADIO_STATS_NPERCENTILES, more->percents,
-            sizeof more->percents);
+            more->npercents * sizeof *more->percents);
 }
 
 static void
@@ -89,7 +88,7 @@ get_percentiles (const struct percentiles *percentiles,
   memcpy (stats->percentile, percentiles->values, sizeof stats->percentile);
   if (more)
     memcpy (more->percentiles, percentiles->values + RADIO_STATS_NPERCENTILES,
-            sizeof more->percentiles);
+            more->npercents * sizeof *more->percentiles);
 }
 
 static void
@@ -202,7 +201,7 @@ compute_narrow (enum radio_dtype dtype, double slope, double inter,
   RD_FREE double *values = rd_malloc (nkeys * sizeof *values);
   RD_FREE uint64_t *occurring = rd_malloc (nkeys * sizeof *occurring);
   if (!counts || !values || !occurring)
-    return rd_fail_memory (rd_stats_nbytes (dtype, more != NULL));
+    return rd_fail_memory (rd_stats_nbytes (dtype, 0));
   struct counting counting = { dtype, counts };
   struct table table = { .values = values, .counts = occurring };
   RD_TRY (scan (source, count_elements, &counting));
@@ -358,8 +357,10 @@ rd_stats_compute (enum radio_dtype dtype, double slope, double inter,
   };
   for (int i = 0; i < RADIO_STATS_NPERCENTILES; i++)
     result.percentile[i] = NAN;
+  for (size_t i = 0; more && i < more->npercents; i++)
+    more->percentiles[i] = NAN;
   if (more)
-    more->percentiles[0] = more->percentiles[1] = more->low = more->high = NAN;
+    more->low = more->high = NAN;
   if (rd_values_key_nbits (dtype) <= MAX_NARROW_NBITS)
     RD_TRY (compute_narrow (dtype, slope, inter, scan, source, more,
                             &result));

@@ -3,14 +3,14 @@
 #ifndef RD_PERCENTILES_H
 #define RD_PERCENTILES_H
 
-#include <radio/stats.h>
+#include "src/volume/stats/stats.h"
 
 /* The percentages of struct radio_stats. */
 extern const double rd_stats_percents[RADIO_STATS_NPERCENTILES];
 
 /* The most percentiles at once, and the order statistics that they need: each
  * is between two. */
-#define RD_MAX_PERCENTILES (RADIO_STATS_NPERCENTILES + 2)
+#define RD_MAX_PERCENTILES (RADIO_STATS_NPERCENTILES + RD_STATS_MAX_PERCENTS)
 #define RD_MAX_RANKS (2 * RD_MAX_PERCENTILES)
 
 /* The 2 * n ranks (0 is the smallest of count values) that n percentiles need,

@@ -73,7 +73,8 @@ rd_stats_array (struct radio_array *array, double slope, double inter,
                  MAX_COUNT);
   if (status == RADIO_OK)
     status = rd_context_allows (array->store->context,
-                                rd_stats_nbytes (dtype, more != NULL),
+                                rd_stats_nbytes (dtype, more ? more->npercents
+                                                             : 0),
                                 "counting values");
   /* An array may be the store itself: its path is empty then. */
   if (status != RADIO_OK)

@@ -23,18 +23,22 @@ typedef enum radio_status rd_scan_fn (void *source, rd_take_fn *take,
 /* RADIO_ERROR_UNSUPPORTED names a type that is not of real numbers. */
 enum radio_status rd_stats_check (enum radio_dtype dtype) RADIO_USE_RESULT;
 
-/* The most memory that computing takes, with more or without. */
-uint64_t rd_stats_nbytes (enum radio_dtype dtype, bool has_more);
+/* The most memory that computing takes, with so many percentiles more. */
+uint64_t rd_stats_nbytes (enum radio_dtype dtype, size_t npercents);
+
+/* The most percentiles besides those of radio_stats. */
+#define RD_STATS_MAX_PERCENTS 6
 
 /* What radio_stats does not have. */
 struct rd_stats_more {
-  /* Set by the caller: zeros are left out, also of the others; two percentages
-   * that are wanted. */
+  /* Set by the caller: zeros are left out, also of the others; percentages that
+   * are wanted. */
   bool nonzero;
-  double percents[2];
+  size_t npercents;
+  double percents[RD_STATS_MAX_PERCENTS];
 
   /* Their percentiles, and the extremes of finite values; NaN without any. */
-  double percentiles[2];
+  double percentiles[RD_STATS_MAX_PERCENTS];
   double low, high;
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Validating a volume: every tile, the header array, the checksum that was
- * recorded when the file was read, and the level's document. */
+ * recorded when the file was read, the statistics that are kept, and the
+ * level's document. */
 #include <config.h>
 
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "src/volume/file-slabs.h"
 #include "src/volume/meta.h"
 #include "src/volume/node.h"
+#include "src/volume/stats/kept-stats.h"
 #include "src/volume/volume.h"
 
 struct validation {
@@ -170,6 +172,31 @@ check_sha256 (struct validation *validation)
   return report_damage_if_current (validation);
 }
 
+/* Statistics beside the level are computed again: they do not depend on how the
+ * voxels are read.  Those of another level or of other shards are not used, and
+ * so no damage. */
+static enum radio_status
+check_statistics (struct validation *validation)
+{
+  struct radio_volume *volume = validation->volume;
+  struct rd_kept_stats kept, now;
+  struct radio_stats full;
+  enum rd_kept_state state;
+  RD_TRY (rd_kept_stats_get (volume, NULL, &kept, &state));
+  if (state == RD_KEPT_NONE || state == RD_KEPT_STALE)
+    return RADIO_OK;
+  RD_SCOPE ("check statistics", RD_IN_OPERATION);
+  if (state == RD_KEPT_BAD)
+    return report_damage_if_current (validation);
+  RD_TRY (rd_kept_stats_compute (volume, &now, &full));
+  if (rd_kept_stats_equal (&kept, &now))
+    return RADIO_OK;
+  rd_fail (RADIO_ERROR_FORMAT, "%s: the statistics that are kept are not those "
+           "of its voxels; compute them again by radio stats --keep",
+           volume->path);
+  return report_damage_if_current (validation);
+}
+
 /* Compares the level's own document, which other programs read, with the copy
  * in the volume's, which opened the array. */
 static enum radio_status
@@ -290,8 +317,10 @@ validate (struct radio_volume *volume, struct radio_check *check,
   if (status != RADIO_OK && status != RADIO_ERROR_CHECKSUM)
     return status;
   RD_TRY (check_header (&validation));
-  if (status == RADIO_OK)
+  if (status == RADIO_OK) {
     RD_TRY (check_sha256 (&validation));
+    RD_TRY (check_statistics (&validation));
+  }
   RD_TRY (check_level_document (&validation, &documents));
   if (check)
     rd_fill_result (check, check_nbytes, &validation.check,

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/* Statistics that are kept in a volume: which pipelines need no pass then, and
+ * when they are not believed.  tests/interop/test_pipelines.py compares with
+ * numpy. */
+#include <config.h>
+
+#include "src/volume/stats/kept-stats.h"
+#include "tests/alloc-fail.h"
+#include "tests/profile-tree.h"
+#include "tests/volume/fixture.h"
+
+static struct radio_volume *
+must_open (struct radio_store *store)
+{
+  struct radio_volume *volume;
+  assert_ok (radio_volume_open (store, "ct/a", &volume));
+  return volume;
+}
+
+static struct radio_volume *
+must_apply (struct radio_store *store, const char *text)
+{
+  struct radio_volume *volume = must_open (store), *derived;
+  struct radio_pipeline *pipeline;
+  assert_ok (radio_pipeline_parse (text, &pipeline));
+  assert_ok (radio_volume_apply (volume, pipeline, &derived));
+  radio_pipeline_free (pipeline);
+  radio_volume_close (volume);
+  return derived;
+}
+
+static size_t
+count_passes (struct radio_store *store, const char *text)
+{
+  struct radio_volume *volume = must_apply (store, text);
+  size_t passes = 99;
+  assert_ok (radio_volume_passes (volume, &passes));
+  radio_volume_close (volume);
+  return passes;
+}
+
+/* Reads one voxel and returns the tiles that it took. */
+static uint64_t
+count_tiles (struct radio_store *store, const char *text)
+{
+  const struct radio_box box = { .rank = 3, .size = { 1, 1, 1 } };
+  struct radio_volume *volume = must_apply (store, text);
+  struct radio_recorder *recorder = tree_begin ();
+  struct radio_elements elements;
+  assert_ok (radio_volume_read_alloc (volume, &box, RADIO_STORED, NULL,
+                                      &elements));
+  struct radio_profile *profile = tree_end (recorder);
+  uint64_t ntiles = tree_total (profile, "tiles");
+  radio_free (elements.data);
+  radio_profile_close (profile);
+  radio_volume_close (volume);
+  return ntiles;
+}
+
+static void
+keep (struct radio_store *store)
+{
+  struct radio_volume *volume = must_open (store);
+  struct radio_stats stats, want;
+  assert_ok (radio_volume_stats (volume, false, &want));
+  assert_ok (radio_volume_keep_stats (volume, &stats));
+  assert_memory_equal (&stats, &want, sizeof want);
+  assert_ok (radio_volume_keep_stats (volume, NULL));
+  radio_volume_close (volume);
+}
+
+/* The pipelines whose statistics are kept, and others. */
+static const char *const kept_ones[] = {
+  "znorm", "znorm of nonzero", "rescale 0,1", "rescale -1,1 from p1,p99",
+  "rescale 0,1 from p0.5,p99.5", "rescale 0,1 from p0,p100",
+  "flip x | rot90 xy | reorient LPS | znorm",
+};
+static const char *const others[] = {
+  "rescale 0,1 from p1,p98.5", "clamp 0,9 | znorm", "pad 1 | znorm",
+};
+
+static void
+pipelines_take_kept_statistics_instead_of_a_pass (void **state)
+{
+  (void) state;
+  struct nifti_spec spec = small_spec ();
+  const struct radio_ingest_options options = { .tiling = "4,3,2" };
+  for (int is_float = 0; is_float < 2; is_float++) {
+    struct radio_store *store = must_open_store ("s");
+    struct radio_elements elements[7];
+    if (is_float)
+      spec.datatype = 16;
+    must_ingest (store, "ct/a", &spec, &options);
+    for (int i = 0; i < 7; i++) {
+      struct radio_volume *volume = must_apply (store, kept_ones[i]);
+      size_t passes;
+      assert_ok (radio_volume_passes (volume, &passes));
+      /* A turned image has the statistics of the image. */
+      assert_int_equal (passes, i < 6);
+      assert_ok (radio_volume_read_alloc (volume, NULL, RADIO_STORED, NULL,
+                                          &elements[i]));
+      assert_ok (radio_volume_passes (volume, &passes));
+      assert_int_equal (passes, 0);
+      radio_volume_close (volume);
+    }
+    keep (store);
+    radio_store_close (store);
+
+    /* Another context has nothing of that. */
+    store = must_open_store ("s");
+    for (int i = 0; i < 7; i++) {
+      struct radio_elements again;
+      assert_int_equal (count_passes (store, kept_ones[i]), 0);
+      assert_int_equal (count_tiles (store, kept_ones[i]), 1);
+      struct radio_volume *volume = must_apply (store, kept_ones[i]);
+      assert_ok (radio_volume_read_alloc (volume, NULL, RADIO_STORED, NULL,
+                                          &again));
+      assert_int_equal (again.nbytes, elements[i].nbytes);
+      assert_memory_equal (again.data, elements[i].data, again.nbytes);
+      radio_free (again.data);
+      radio_free (elements[i].data);
+      radio_volume_close (volume);
+    }
+    for (int i = 0; i < 3; i++)
+      assert_int_equal (count_passes (store, others[i]), 1);
+    assert_int_equal (count_passes (store, "linear 1,0"), 0);
+    assert_int_equal (count_passes (store, "znorm | rescale 0,1 from p1,p99"),
+                      1);
+    radio_store_close (store);
+    remove_all ("s");
+  }
+}
+
+static char *
+key_of (struct radio_store *store, const char *name)
+{
+  struct radio_volume *volume = must_open (store);
+  char *key = rd_key_join (volume->array->path, name);
+  radio_volume_close (volume);
+  assert_non_null (key);
+  return key;
+}
+
+static enum radio_status
+validate (struct radio_store *store)
+{
+  struct radio_volume *volume = must_open (store);
+  enum radio_status status = radio_volume_validate (volume, NULL, NULL, NULL);
+  radio_volume_close (volume);
+  return status;
+}
+
+/* Opens the store by another context. */
+static void
+open_again (struct radio_store **store)
+{
+  radio_store_close (*store);
+  *store = must_open_store ("s");
+}
+
+static void
+damaged_statistics_are_ignored_and_found_by_validation (void **state)
+{
+  (void) state;
+  struct nifti_spec spec = small_spec ();
+  struct rd_buffer text RD_BUFFER_SCOPE = { 0 };
+  struct radio_store *store = must_open_store ("s");
+  must_ingest (store, "ct/a", &spec, NULL);
+  keep (store);
+  char *key RD_FREE = key_of (store, "statistics.json");
+  assert_ok (rd_io_read_all (store->io, key, 1 << 16, &text));
+  assert_ok (validate (store));
+  /* Every byte: also those of the checksum and of the level's name. */
+  for (size_t i = 0; i + 4 < text.nbytes; i += 7) {
+    open_again (&store);
+    text.data[i] ^= 1;
+    assert_ok (rd_io_put (store->io, key, text.data, text.nbytes,
+                          RD_PUT_REPLACE));
+    assert_int_equal (count_passes (store, "znorm"), 1);
+    if (i % 49 == 0)
+      assert_int_equal (validate (store), RADIO_ERROR_CHECKSUM);
+    text.data[i] ^= 1;
+  }
+  static const char *const bad[] = {
+    "", "{}", "[]", "null", "{\"level\": 3}", "{\"crc32c\": 0}",
+  };
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    open_again (&store);
+    assert_ok (rd_io_put (store->io, key, bad[i], strlen (bad[i]),
+                          RD_PUT_REPLACE));
+    assert_int_equal (count_passes (store, "znorm"), 1);
+  }
+  /* Wrong figures with a right checksum are found by computing them. */
+  struct radio_volume *volume = must_open (store);
+  struct rd_kept_stats kept, again;
+  enum rd_kept_state kept_state;
+  struct radio_stats full;
+  assert_ok (rd_kept_stats_compute (volume, &kept, &full));
+  assert_ok (rd_kept_stats_put (volume, &kept));
+  assert_ok (validate (store));
+  kept.all.mean += 1e-9;
+  assert_ok (rd_kept_stats_put (volume, &kept));
+  assert_int_equal (validate (store), RADIO_ERROR_CHECKSUM);
+  assert_ok (rd_kept_stats_get (volume, NULL, &again, &kept_state));
+  assert_int_equal (kept_state, RD_KEPT_CURRENT);
+  assert_true (rd_kept_stats_equal (&kept, &again));
+  radio_volume_close (volume);
+  radio_store_close (store);
+  remove_all ("s");
+}
+
+static void
+statistics_of_other_data_are_not_believed (void **state)
+{
+  (void) state;
+  struct nifti_spec spec = small_spec (), other = other_spec ();
+  const struct radio_ingest_options replace = {
+    .existing = RADIO_EXISTING_REPLACE,
+  };
+  struct rd_buffer text RD_BUFFER_SCOPE = { 0 };
+  struct rd_buffer shard RD_BUFFER_SCOPE = { 0 };
+  struct rd_kept_stats kept;
+  struct radio_stats full;
+  struct radio_store *store = must_open_store ("s");
+  must_ingest (store, "ct/a", &spec, NULL);
+  keep (store);
+  char *key RD_FREE = key_of (store, "statistics.json");
+  char *shard_key RD_FREE = key_of (store, "c/0/0/0");
+  assert_ok (rd_io_read_all (store->io, key, 1 << 16, &text));
+  assert_ok (rd_io_read_all (store->io, shard_key, 1 << 20, &shard));
+
+  /* A shard that another program wrote. */
+  open_again (&store);
+  assert_int_equal (count_passes (store, "znorm"), 0);
+  open_again (&store);
+  shard.data[shard.nbytes - 1] ^= 1;
+  assert_ok (rd_io_put (store->io, shard_key, shard.data, shard.nbytes,
+                        RD_PUT_REPLACE));
+  assert_int_equal (count_passes (store, "znorm"), 1);
+  assert_ok (rd_io_remove (store->io, shard_key));
+  assert_int_equal (count_passes (store, "znorm"), 1);
+
+  /* A volume that is replaced while its handle is open. */
+  shard.data[shard.nbytes - 1] ^= 1;
+  assert_ok (rd_io_put (store->io, shard_key, shard.data, shard.nbytes,
+                        RD_PUT_REPLACE));
+  struct radio_volume *volume = must_open (store);
+  assert_ok (rd_kept_stats_compute (volume, &kept, &full));
+  must_ingest (store, "ct/a", &other, &replace);
+  assert_fails (rd_kept_stats_put (volume, &kept), RADIO_ERROR_NOT_FOUND,
+                "the volume was replaced while");
+  radio_volume_close (volume);
+  assert_int_equal (count_passes (store, "znorm"), 1);
+  char *other_key RD_FREE = key_of (store, "statistics.json");
+  assert_string_not_equal (key, other_key);
+  assert_ok (rd_io_put (store->io, other_key, text.data, text.nbytes,
+                        RD_PUT_REPLACE));
+  assert_int_equal (count_passes (store, "znorm"), 1);
+  assert_ok (validate (store));
+  radio_store_close (store);
+  remove_all ("s");
+}
+
+static void
+what_cannot_keep_statistics_says_why (void **state)
+{
+  (void) state;
+  struct nifti_spec spec = small_spec ();
+  struct rd_buffer file RD_BUFFER_SCOPE = { 0 };
+  struct radio_stats stats;
+  struct radio_store *store = must_open_store ("s");
+  must_ingest (store, "ct/a", &spec, NULL);
+  struct radio_volume *volume = must_apply (store, "clamp 0,1");
+  assert_fails (radio_volume_keep_stats (volume, &stats),
+                RADIO_ERROR_UNSUPPORTED, "pipeline");
+  radio_volume_close (volume);
+  spec_image (&spec, &file);
+  FILE *out = fopen ("a.nii", "wb");
+  assert_non_null (out);
+  assert_int_equal (fwrite (file.data, 1, file.nbytes, out), file.nbytes);
+  assert_int_equal (fclose (out), 0);
+  assert_ok (radio_volume_open_file (store->context, "a.nii", NULL, &volume));
+  assert_fails (radio_volume_keep_stats (volume, &stats),
+                RADIO_ERROR_UNSUPPORTED, "file");
+  radio_volume_close (volume);
+  radio_store_close (store);
+  remove_all ("s");
+}
+
+static void
+keeping_and_using_them_without_memory_fails_cleanly (void **state)
+{
+  (void) state;
+  struct nifti_spec spec = small_spec ();
+  struct radio_stats stats;
+  struct radio_store *store = must_open_store ("s");
+  must_ingest (store, "ct/a", &spec, NULL);
+  struct radio_volume *volume = must_open (store);
+  for (size_t nth = 1;; nth++) {
+    alloc_fail_nth (nth);
+    enum radio_status status = radio_volume_keep_stats (volume, &stats);
+    if (!alloc_fail_end ()) {
+      assert_ok (status);
+      assert_true (nth > 20);
+      break;
+    }
+    if (status != RADIO_OK)           /* only that a tile is not cached */
+      assert_int_equal (status, RADIO_ERROR_MEMORY);
+  }
+  radio_volume_close (volume);
+  struct radio_volume *derived = must_apply (store, "znorm");
+  for (size_t nth = 1;; nth++) {
+    size_t passes = 99;
+    alloc_fail_nth (nth);
+    enum radio_status status = radio_volume_passes (derived, &passes);
+    bool failed = alloc_fail_end ();
+    if (status == RADIO_OK)
+      assert_int_equal (passes, 0);
+    else
+      assert_int_equal (status, RADIO_ERROR_MEMORY);
+    if (!failed || status == RADIO_OK)
+      break;
+  }
+  radio_volume_close (derived);
+  radio_store_close (store);
+  remove_all ("s");
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (pipelines_take_kept_statistics_instead_of_a_pass),
+    cmocka_unit_test (damaged_statistics_are_ignored_and_found_by_validation),
+    cmocka_unit_test (statistics_of_other_data_are_not_believed),
+    cmocka_unit_test (what_cannot_keep_statistics_says_why),
+    cmocka_unit_test (keeping_and_using_them_without_memory_fails_cleanly),
+  };
+  return cmocka_run_group_tests (tests, enter_folder, leave_folder);
+}
