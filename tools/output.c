@@ -157,13 +157,6 @@ report_export (enum radio_status status, const char *file, const char *shape,
   return RD_EXIT_OK;
 }
 
-static void
-on_warning (const char *message, void *user_data)
-{
-  (void) user_data;
-  rd_warn (message);
-}
-
 int
 rd_output_volume (const struct rd_target *target,
                   const struct radio_box *box, const char *file,
@@ -173,7 +166,7 @@ rd_output_volume (const struct rd_target *target,
   size_t axes[RADIO_MAX_RANK];
   char type[32];
   struct radio_export_options warns = *options;
-  warns.warning = on_warning;
+  warns.warning = rd_on_warning;
   enum radio_status status = radio_volume_export (target->volume, box, file,
                                                   &warns);
   radio_volume_get_info (target->volume, &info);
@@ -193,7 +186,7 @@ rd_output_array (const struct rd_target *target, const struct radio_box *box,
   struct radio_array_info info;
   char type[32], letters[RADIO_MAX_RANK + 1];
   struct radio_export_options warns = *options;
-  warns.warning = on_warning;
+  warns.warning = rd_on_warning;
   enum radio_status status = radio_array_export (target->array, box, file,
                                                  &warns);
   radio_array_get_info (target->array, &info);

@@ -73,6 +73,13 @@ rd_warn (const char *message)
   print_message ("warning: ", message);
 }
 
+void
+rd_on_warning (const char *message, void *user_data)
+{
+  (void) user_data;
+  rd_warn (message);
+}
+
 int
 rd_error_memory (void)
 {

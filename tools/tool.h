@@ -40,6 +40,9 @@ int rd_error_message (const char *subject, const char *message);
 /* Prints "radio: warning: MESSAGE". */
 void rd_warn (const char *message);
 
+/* The same as the radio_warning_fn of an operation; user_data is not used. */
+void rd_on_warning (const char *message, void *user_data);
+
 /* Prints that memory is exhausted. */
 int rd_error_memory (void);
 

@@ -48,9 +48,15 @@ results_are_what_export_applies () {
 }
 
 values_that_are_nan_give_one_warning () {
-  "$RADIO" apply 'linear 1e38,0 | linear 0,0' ct/head -s a.zarr --to nan.zarr \
-    >/dev/null 2>"$tmp/err"
+  nan='linear 1e38,0 | linear 0,0'
+  "$RADIO" apply "$nan" ct/head -s a.zarr --to nan.zarr >/dev/null 2>"$tmp/err"
   [ "$(grep -c 'some values are NaN' "$tmp/err")" -eq 1 ]
+  for command in 'slice -o nan.png' 'slice -o nan.nii' stats 'stats --json'; do
+    "$RADIO" $command ct/head -s a.zarr --apply "$nan" >/dev/null 2>"$tmp/err"
+    [ "$(grep -c 'some values are NaN' "$tmp/err")" -eq 1 ]
+  done
+  "$RADIO" stats ct/head -s a.zarr --apply 'linear 1,0' >/dev/null 2>"$tmp/err"
+  [ ! -s "$tmp/err" ]
 }
 
 files_have_the_digest_of_their_ingest () {

@@ -183,6 +183,7 @@ read_as (const struct slice *slice, uint64_t channel, enum radio_dtype dtype,
 {
   struct radio_read_options options = {
     .scaled = !rd_is_colour (&slice->info) && !is_complex (slice),
+    .warning = rd_on_warning,
   };
   size_t n = 0;
   for (const char *letter = slice->info.axes; *letter && n < 2; letter++) {
