@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """tools/bench-peers ops: what it measures is compared before, and its table
-has every operation."""
+has every operation; and grids: others' are those that it says."""
 
 import json
 import os
@@ -47,6 +47,19 @@ def test_every_operation_is_measured_and_shown(np, tmp_path):
         assert row["differing"] == {}
         assert {len(times) for times in row["times_s"].values()} == {2}
         assert len(row["times_s"]) >= 2
+
+
+def test_grids_of_scipy_and_simpleitk_are_as_documented(np, tmp_path):
+    """With torch, by hand, those of MONAI and TorchIO, too."""
+    done = subprocess.run(
+        [sys.executable, PEERS / "grids.py", "--build", BUILD, "--folder",
+         tmp_path, "--quick"], check=False, capture_output=True, text=True,
+        timeout=300, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+    assert done.returncode == 0, done.stdout + done.stderr
+    for line in ("SciPy zoom, grid_mode | some | - | same | - |",
+                 "SciPy zoom | - | - | - | same |",
+                 "SimpleITK Resample, same origin | - | same, another size |"):
+        assert f"| {line}" in done.stdout
 
 
 def test_another_result_is_not_measured(np, bench_ops, capsys):
