@@ -101,6 +101,11 @@ class ArrayOptions(c.Structure):
                 ("reserved", c.c_uint64 * 8)]
 
 
+class ArrayInfo(c.Structure):
+    _fields_ = [("rank", c.c_size_t), ("shape", c.c_uint64 * MAX_RANK),
+                ("rest", c.c_uint64 * 64)]
+
+
 class ReadOptions(c.Structure):
     _fields_ = [("strides", c.POINTER(c.c_int64)),
                 ("scaled", c.c_bool),
@@ -217,6 +222,14 @@ class Volume:
     def __exit__(self, *_):
         lib.radio_volume_close(self.handle)
 
+    def shape(self):
+        """The shape of the array: z, y, x and what is before them."""
+        info = ArrayInfo()
+        lib.radio_volume_array.restype = c.c_void_p
+        array = c.c_void_p(lib.radio_volume_array(self.handle))
+        lib.radio_array_get_info(array, c.byref(info))
+        return list(info.shape[:info.rank])
+
     def read(self, start, size, numpy_dtype, radio_dtype="stored",
              scaled=False):
         out = np.empty(size, numpy_dtype)
@@ -227,6 +240,16 @@ class Volume:
             out.ctypes.data_as(c.c_void_p), c.c_size_t(out.nbytes),
             c.byref(options)))
         return out
+
+    def read_into(self, start, out):
+        """Reads a box into an array of any strides, of out's shape."""
+        box = Box.of(start, out.shape)
+        strides = (c.c_int64 * MAX_RANK)(*out.strides)
+        options = ReadOptions(c.cast(strides, c.POINTER(c.c_int64)))
+        check(lib.radio_volume_read(
+            self.handle, c.byref(box), DTYPES.index(out.dtype.name),
+            out.ctypes.data_as(c.c_void_p), c.c_size_t(out.nbytes),
+            c.byref(options)))
 
     def plane(self, plane, index, numpy_dtype, lead=(0, 0)):
         shape = (c.c_uint64 * 2)()
