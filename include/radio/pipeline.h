@@ -52,7 +52,8 @@ radio_pipeline_example (size_t i, uint64_t size,
  * image and its mask are turned and cropped alike, whatever is done with their
  * values.  The numbers are those of Philox4x64-10, with the key (seed, epoch)
  * and the counter (i, the operation's place among the random ones on the grid,
- * or on values, 0 or 1 for these two, 0).  The caller releases *drawn by
+ * or on values, 0 or 1 for these two, block), of which one operation draws
+ * blocks 0, 1 and so on of four numbers.  The caller releases *drawn by
  * radio_pipeline_free.
  * Errors: RADIO_ERROR_MEMORY. */
 RADIO_API enum radio_status

@@ -52,6 +52,78 @@ rd_parse_random_crop (struct rd_parser *parser, struct rd_step *step)
                          rd_parse_axis_size);
 }
 
+const char *const rd_motion_names[RD_NMOTIONS] = {
+  [RD_DEGREES] = "degrees", [RD_SCALE] = "scale", [RD_SHIFT] = "shift",
+};
+
+const double rd_motion_defaults[RD_NMOTIONS] = {
+  [RD_DEGREES] = 10, [RD_SCALE] = 0.1, [RD_SHIFT] = 0,
+};
+
+/* What each part of an affine may be at most: of the scale, 0.9 leaves a tenth
+ * of an image at least. */
+static const struct {
+  double most;
+  const char *what;
+} motions[RD_NMOTIONS] = {
+  [RD_DEGREES] = { 180, "the most degrees N or X,Y,Z, from 0 to 180" },
+  [RD_SCALE] = { 0.9, "the most N or X,Y,Z that is added to or taken from the "
+                      "scale 1, from 0 to 0.9" },
+  [RD_SHIFT] = { 1e6, "the most N or X,Y,Z in mm, from 0 to 1e6" },
+};
+
+static bool
+parse_motion (struct rd_parser *parser, struct rd_word part,
+              enum rd_motion motion, struct rd_step *step, int axis)
+{
+  double *most = &step->most[motion][axis];
+  return rd_word_number (parser, part, most) && *most >= 0
+         && *most <= motions[motion].most;
+}
+
+static bool
+parse_degrees (struct rd_parser *parser, struct rd_word part,
+               struct rd_step *step, int axis)
+{
+  return parse_motion (parser, part, RD_DEGREES, step, axis);
+}
+
+static bool
+parse_scale (struct rd_parser *parser, struct rd_word part,
+             struct rd_step *step, int axis)
+{
+  return parse_motion (parser, part, RD_SCALE, step, axis);
+}
+
+static bool
+parse_shift (struct rd_parser *parser, struct rd_word part,
+             struct rd_step *step, int axis)
+{
+  return parse_motion (parser, part, RD_SHIFT, step, axis);
+}
+
+enum radio_status
+rd_parse_random_affine (struct rd_parser *parser, struct rd_step *step)
+{
+  static bool (*const parse[RD_NMOTIONS]) (struct rd_parser *parser,
+                                           struct rd_word part,
+                                           struct rd_step *step, int axis)
+    = { parse_degrees, parse_scale, parse_shift };
+  for (int i = 0; i < RD_NMOTIONS; i++)
+    for (int k = 0; k < 3; k++)
+      step->most[i][k] = rd_motion_defaults[i];
+  /* Words in any order. */
+  for (const char *at = NULL; at != parser->at;) {
+    at = parser->at;
+    for (int i = 0; i < RD_NMOTIONS; i++)
+      if (rd_take_word_if (parser, rd_motion_names[i]))
+        RD_TRY (rd_take_triple (parser, step, motions[i].what, true,
+                                parse[i]));
+    RD_TRY (rd_take_placing (parser, step, false));
+  }
+  return take_probability (parser, step);
+}
+
 enum radio_status
 rd_parse_random_amount (struct rd_parser *parser, struct rd_step *step)
 {

@@ -105,9 +105,8 @@ rd_parse_smooth (struct rd_parser *parser, struct rd_step *step)
                          parse_spacing);
 }
 
-/* Parses how an image is sampled at any places, and what is outside of it. */
-static enum radio_status
-take_placing (struct rd_parser *parser, struct rd_step *step, bool may_turn)
+enum radio_status
+rd_take_placing (struct rd_parser *parser, struct rd_step *step, bool may_turn)
 {
   for (;;) {
     struct rd_word word = rd_peek_word (parser);
@@ -147,7 +146,7 @@ rd_parse_affine (struct rd_parser *parser, struct rd_step *step)
   }
   if (!rd_matrix_invert (step->matrix, NULL))
     return rd_fail_word (parser, whole, "the matrix is singular");
-  return take_placing (parser, step, true);
+  return rd_take_placing (parser, step, true);
 }
 
 enum radio_status
@@ -161,7 +160,7 @@ rd_parse_like (struct rd_parser *parser, struct rd_step *step)
     return rd_fail_word (parser, (struct rd_word) { word.at, 0 }, "a URL with "
                          "a query, which may be secret, cannot be part of a "
                          "pipeline; download the file");
-  RD_TRY (take_placing (parser, step, false));
+  RD_TRY (rd_take_placing (parser, step, false));
   step->name = rd_malloc (word.nbytes + 1);
   if (!step->name)
     return rd_fail_memory (word.nbytes + 1);

@@ -43,6 +43,7 @@ static const struct {
   [RD_OP_RANDOM_FLIP] = { "random-flip", rd_parse_random_flip },
   [RD_OP_RANDOM_ROT90] = { "random-rot90", rd_parse_random_rot90 },
   [RD_OP_RANDOM_CROP] = { "random-crop", rd_parse_random_crop },
+  [RD_OP_RANDOM_AFFINE] = { "random-affine", rd_parse_random_affine },
   [RD_OP_RANDOM_SCALE] = { "random-scale", rd_parse_random_amount },
   [RD_OP_RANDOM_SHIFT] = { "random-shift", rd_parse_random_amount },
   [RD_OP_RANDOM_GAMMA] = { "random-gamma", rd_parse_random_gamma },

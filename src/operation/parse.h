@@ -37,10 +37,17 @@ rd_parse_fn rd_parse_smooth;
 rd_parse_fn rd_parse_affine;
 rd_parse_fn rd_parse_like;
 
+/* Takes the words that say how an image is sampled at any places, and what is
+ * outside of it, in any order. */
+enum radio_status rd_take_placing (struct rd_parser *parser,
+                                   struct rd_step *step, bool may_turn)
+  RADIO_USE_RESULT;
+
 /* parse-random.c; _amount is random-scale's and random-shift's. */
 rd_parse_fn rd_parse_random_flip;
 rd_parse_fn rd_parse_random_rot90;
 rd_parse_fn rd_parse_random_crop;
+rd_parse_fn rd_parse_random_affine;
 rd_parse_fn rd_parse_random_amount;
 rd_parse_fn rd_parse_random_gamma;
 

@@ -33,6 +33,7 @@ enum rd_operation {
   RD_OP_RANDOM_FLIP = RD_OP_FIRST_RANDOM,
   RD_OP_RANDOM_ROT90,
   RD_OP_RANDOM_CROP,
+  RD_OP_RANDOM_AFFINE,
   RD_OP_FIRST_RANDOM_VALUE,
   RD_OP_RANDOM_SCALE = RD_OP_FIRST_RANDOM_VALUE,
   RD_OP_RANDOM_SHIFT,
@@ -62,6 +63,9 @@ rd_interpolation_picks (enum rd_interpolation interpolation)
 
 /* The content of padding, as numpy.pad has it. */
 enum rd_pad_mode { RD_PAD_VALUE, RD_PAD_EDGE, RD_PAD_REFLECT, RD_PAD_WRAP };
+
+/* The parts of random-affine: degrees, share of the size, mm. */
+enum rd_motion { RD_DEGREES, RD_SCALE, RD_SHIFT, RD_NMOTIONS };
 
 /* The source of the input range of rescale. */
 enum rd_range_from { RD_FROM_EXTREMES, RD_FROM_VALUES, RD_FROM_PERCENTILES };
@@ -108,6 +112,8 @@ struct rd_step {
   char *name;                         /* of like: a volume; owned */
   double probability;                 /* of random ones, whose a and b are the
                                          range of what is drawn */
+  double most[RD_NMOTIONS][3];        /* of random-affine: around, or along, x,
+                                         y, z */
 };
 
 /* Copies steps to n others; those are freed by rd_steps_free, also on
@@ -148,11 +154,14 @@ rd_step_needs_statistics (const struct rd_step *step)
              && step->from != RD_FROM_VALUES);
 }
 
-/* Of random operations, if they are not given; those of medrs. */
+/* Of random operations, if they are not given; those of medrs, and of the
+ * affine TorchIO's. */
 #define RD_PROBABILITY 0.5
 #define RD_AMOUNT 0.1
 #define RD_GAMMA_LOW 0.7
 #define RD_GAMMA_HIGH 1.5
+extern const double rd_motion_defaults[RD_NMOTIONS];
+extern const char *const rd_motion_names[RD_NMOTIONS];
 
 const char *rd_operation_name (enum rd_operation operation);
 

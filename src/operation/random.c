@@ -3,11 +3,13 @@
  * generator that counts rather than keeps a state: Philox4x64-10 (Salmon et
  * al., "Parallel random numbers: as easy as 1, 2, 3", 2011; numpy.random.Philox
  * is the same).  The key is the seed and the epoch, the counter is i, the
- * operation's place among those of its kind, and the kind: so the spatial
+ * operation's place among those of its kind, the kind, and the number of the
+ * block of four numbers: so the spatial
  * operations of an image and of its mask draw the same numbers, whatever else
  * is done with their values. */
 #include <config.h>
 
+#include <math.h>
 #include <string.h>
 
 #include "src/base/error.h"
@@ -61,12 +63,52 @@ between (double low, double high, double number)
   return low + (high - low) * number;
 }
 
-/* Makes a definite step of a random one by its numbers; false: it is not done
- * this time. */
-static bool
-draw_step (const struct rd_step *random, const double numbers[4],
-           struct rd_step *step)
+/* Makes the map of a result's place to the image's, with the image's centre as
+ * origin.  The image is scaled by s along x, y and z, turned about x, then y,
+ * then z, and shifted by t: the map is the inverse of that,
+ * diag (1 / s) * transpose (Rz * Ry * Rx) * (place - t). */
+static void
+draw_affine (const struct rd_step *random, uint64_t counter[4],
+             const uint64_t key[2], double matrix[3][4])
 {
+  static const double radians = 0x1.921fb54442d18p+1 / 180;     /* pi / 180 */
+  double drawn[RD_NMOTIONS][3], c[3], s[3];
+  for (int i = 0; i < RD_NMOTIONS; i++) {
+    double numbers[4];
+    counter[3]++;
+    draw_numbers (counter, key, numbers);
+    for (int k = 0; k < 3; k++)
+      drawn[i][k] = between (-random->most[i][k], random->most[i][k],
+                             numbers[k]);
+  }
+  for (int k = 0; k < 3; k++) {
+    c[k] = cos (drawn[RD_DEGREES][k] * radians);
+    s[k] = sin (drawn[RD_DEGREES][k] * radians);
+  }
+  /* The columns of the rotation are the rows of its inverse. */
+  const double turned[3][3] = {
+    { c[2] * c[1], s[2] * c[1], -s[1] },
+    { c[2] * s[1] * s[0] - s[2] * c[0], s[2] * s[1] * s[0] + c[2] * c[0],
+      c[1] * s[0] },
+    { c[2] * s[1] * c[0] + s[2] * s[0], s[2] * s[1] * c[0] - c[2] * s[0],
+      c[1] * c[0] },
+  };
+  for (int i = 0; i < 3; i++) {
+    matrix[i][3] = 0;
+    for (int k = 0; k < 3; k++) {
+      matrix[i][k] = turned[i][k] / (1 + drawn[RD_SCALE][i]);
+      matrix[i][3] -= matrix[i][k] * drawn[RD_SHIFT][k];
+    }
+  }
+}
+
+/* Makes a definite step of a random one; false: it is not done this time. */
+static bool
+draw_step (const struct rd_step *random, uint64_t counter[4],
+           const uint64_t key[2], struct rd_step *step)
+{
+  double numbers[4];
+  draw_numbers (counter, key, numbers);
   bool is_done = numbers[0] < random->probability;
   *step = (struct rd_step) { .operation = RD_OP_LINEAR };
   switch (random->operation) {
@@ -89,6 +131,14 @@ draw_step (const struct rd_step *random, const double numbers[4],
     step->has_within = true;
     memcpy (step->within, numbers, sizeof step->within);
     return true;
+  case RD_OP_RANDOM_AFFINE:
+    step->operation = RD_OP_AFFINE;
+    step->is_about_centre = true;
+    step->interpolation = random->interpolation;
+    step->value = random->value;
+    if (is_done)
+      draw_affine (random, counter, key, step->matrix);
+    return is_done;
   case RD_OP_RANDOM_SCALE:
     step->a = 1 + between (-random->a, random->a, numbers[1]);
     return is_done;
@@ -122,15 +172,13 @@ radio_pipeline_draw (const struct radio_pipeline *pipeline, uint64_t seed,
   for (size_t k = 0; k < pipeline->n; k++) {
     const struct rd_step *step = &pipeline->steps[k];
     bool is_value = step->operation >= RD_OP_FIRST_RANDOM_VALUE;
-    double numbers[4];
     if (!rd_step_is_random (step)) {
       RD_TRY (rd_steps_copy (step, 1, &drawn->steps[drawn->n++]));
       continue;
     }
-    const uint64_t counter[4] = { i, is_value ? nvalues++ : nspatial++,
-                                  is_value, 0 };
-    draw_numbers (counter, key, numbers);
-    drawn->n += draw_step (step, numbers, &drawn->steps[drawn->n]);
+    uint64_t counter[4] = { i, is_value ? nvalues++ : nspatial++, is_value,
+                            0 };
+    drawn->n += draw_step (step, counter, key, &drawn->steps[drawn->n]);
   }
   /* Nothing is left to do: a crop of all. */
   if (drawn->n == 0)

@@ -159,6 +159,19 @@ put_axes (struct writer *writer, const struct rd_step *step)
     }
 }
 
+/* A part of random-affine, unless it is the default. */
+static void
+put_motion (struct writer *writer, enum rd_motion motion, const double most[3])
+{
+  bool is_one = most[1] == most[0] && most[2] == most[0];
+  if (is_one && most[0] == rd_motion_defaults[motion])
+    return;
+  put (writer, " ");
+  put (writer, rd_motion_names[motion]);
+  for (int i = 0; i < (is_one ? 1 : 3); i++)
+    put_number (writer, i ? "," : " ", most[i]);
+}
+
 /* The arguments of a random operation that are not the defaults. */
 static void
 put_random (struct writer *writer, const struct rd_step *step)
@@ -176,6 +189,11 @@ put_random (struct writer *writer, const struct rd_step *step)
   case RD_OP_RANDOM_CROP:
     put_sizes (writer, step);
     return;
+  case RD_OP_RANDOM_AFFINE:
+    for (int i = 0; i < RD_NMOTIONS; i++)
+      put_motion (writer, (enum rd_motion) i, step->most[i]);
+    put_sampling (writer, step);
+    break;
   case RD_OP_RANDOM_GAMMA:
     if (step->a != RD_GAMMA_LOW || step->b != RD_GAMMA_HIGH)
       put_pair (writer, " ", step->a, step->b);

@@ -7,6 +7,7 @@ import json
 
 import numpy as np
 import pytest
+from conftest import peer
 
 from radio_library import RadioError, check, lib
 
@@ -29,9 +30,9 @@ def draw(text, seed, epoch, i):
         lib.radio_pipeline_free(pipeline)
 
 
-def numbers(seed, epoch, i, place, kind):
+def numbers(seed, epoch, i, place, kind, block=0):
     """Four numbers of numpy's generator, which counts before it draws."""
-    counter = i + (place << 64) + (kind << 128)
+    counter = i + (place << 64) + (kind << 128) + (block << 192)
     bits = np.random.Philox(key=seed + (epoch << 64),
                             counter=(counter - 1) % 2**256)
     return np.random.Generator(bits).random(4)
@@ -94,6 +95,84 @@ def test_an_image_and_its_mask_share_what_is_spatial():
                     1, 2, i).split(" | ")
         assert [s for s in image
                 if s.split()[0] in ("flip", "rot90", "crop-or-pad")] == mask
+
+
+def drawn_affine(seed, epoch, i, degrees, scale, shift):
+    """The inverse of SciPy's rotation of a scaled image, then shifted; the
+    first operation on the grid."""
+    rotation = peer("scipy.spatial.transform").Rotation
+    most = [np.broadcast_to(part, 3) for part in (degrees, scale, shift)]
+    angles, factors, shifts = (
+        (2 * numbers(seed, epoch, i, 0, 0, 1 + k)[:3] - 1) * most[k]
+        for k in range(3))
+    turn = rotation.from_euler("xyz", angles, degrees=True).as_matrix()
+    moved = np.eye(4)
+    moved[:3, :3] = turn * (1 + factors)
+    moved[:3, 3] = shifts
+    return np.linalg.inv(moved)
+
+
+def test_an_affine_is_the_inverse_of_scipys_rotation_of_a_scaled_image():
+    ndone = 0
+    for i in range(200):
+        words = draw("random-affine degrees 10,0,170 shift 3,20,0 scale 0.5 "
+                     "cubic by -3 p 0.75 | random-flip p 0", 5, 1, i).split()
+        assert (words[0] == "affine") == (numbers(5, 1, i, 0, 0)[0] < 0.75)
+        if words[0] != "affine":
+            continue
+        ndone += 1
+        assert " ".join(words[2:]) == "cubic about centre by -3"
+        got = np.array(words[1].split(","), float).reshape(3, 4)
+        want = drawn_affine(5, 1, i, (10, 0, 170), 0.5, (3, 20, 0))[:3]
+        assert np.allclose(got, want, rtol=1e-13, atol=1e-13)
+    assert 100 < ndone < 195
+    default = draw("random-affine p 1", 9, 0, 0)
+    assert default == draw("random-affine scale 0.1 shift 0 degrees 10 p 1",
+                           9, 0, 0)
+
+
+def test_an_image_and_its_mask_are_moved_by_one_affine(nib, radio, tmp_path):
+    ndimage = peer("scipy.ndimage")
+    rng = np.random.default_rng(8)
+    shape = (30, 26, 22)
+    image = ndimage.gaussian_filter(rng.normal(size=shape), 1).astype("f4")
+    mask = (image > 0.02).astype("u1") * 3
+    affine = np.array([[0, -0.9, 0.1, 30], [1.1, 0, 0, -20], [0, 0.2, 1.6, 9],
+                       [0, 0, 0, 1]])
+    words = "random-affine degrees 40 scale 0.2 shift 5"
+    got = []
+    for name, data, text in (
+            ("image", image, words + " by -2 p 1 | random-scale"),
+            ("mask", mask, words + " nearest p 1")):
+        file = tmp_path / f"{name}.nii"
+        nib.save(nib.Nifti1Image(data, affine), file)
+        radio("export", file, "--apply", text, "--draw", "11,2,7",
+              "-o", tmp_path / f"{name}-out.nii")
+        got.append(np.asarray(nib.load(tmp_path / f"{name}-out.nii").dataobj))
+    affine = nib.load(file).affine.astype(float)
+    u = numbers(11, 2, 7, 0, 1)
+    factor = 1 + (-0.1 + 0.2 * u[1]) if u[0] < 0.5 else 1
+    centre = np.eye(4)
+    centre[:3, 3] = (affine @ [*((np.array(shape) - 1) / 2), 1])[:3]
+    matrix = (np.linalg.inv(affine) @ centre
+              @ drawn_affine(11, 2, 7, 40, 0.2, 5) @ np.linalg.inv(centre)
+              @ affine)
+    want = ndimage.affine_transform(image.astype(float), matrix, order=1,
+                                    mode="nearest")
+    where = np.einsum("ij,jabc->iabc", matrix[:3, :3], np.indices(shape))
+    where += matrix[:3, 3, None, None, None]
+    size = np.array(shape)[:, None, None, None]
+    inside = np.all((where > -0.49) & (where < size - 0.51), 0)
+    outside = np.any((where < -0.51) | (where > size - 0.49), 0)
+    assert inside.sum() > 3000 and outside.sum() > 1000
+    assert np.abs(got[0][inside] - factor * want[inside]).max() < 1e-5
+    assert np.allclose(got[0][outside], -2 * factor, rtol=1e-6)
+    # Of two voxels that are equally near either is right.
+    clear = np.all(np.abs(where - np.floor(where) - 0.5) > 1e-3, 0)
+    clear &= inside | outside
+    voxels = np.clip(np.floor(where + 0.5).astype(int), 0, size - 1)
+    picked = np.where(outside, 0, mask[tuple(voxels)])
+    assert np.array_equal(got[1][clear], picked[clear])
 
 
 def test_draws_have_their_distributions():
