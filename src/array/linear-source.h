@@ -10,9 +10,11 @@
 struct rd_tile_read;
 
 /* Bytes that are read at once: the elements of a box, or of a part of it, and
- * what lies between them. */
+ * what lies between them.  Of sources that take them, some pieces of nbytes
+ * that begin at a distance, and are placed one after the other. */
 struct rd_linear_run {
   uint64_t offset, nbytes;            /* among the array's bytes */
+  uint64_t npieces, distance;
   size_t request;                     /* that wants them */
   uint64_t number;                    /* of the request's runs */
 };
@@ -27,8 +29,9 @@ struct rd_linear {
   void (*close) (struct rd_linear *linear);
 
   /* Elements are read as one run if the gap between them is at most this, and
-   * the whole at most the cap. */
-  uint64_t gap_nbytes, cap_nbytes;
+   * the whole at most the cap.  Pieces of a run are at most pieces_nbytes
+   * together; 0: the source takes none. */
+  uint64_t gap_nbytes, cap_nbytes, pieces_nbytes;
 
   /* Set by its opener. */
   int64_t strides[RADIO_MAX_RANK];    /* of elements, in bytes; positive */

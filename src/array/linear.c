@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading arrays without tiles: the box of a request is cut into runs of
  * bytes, along the slower axes, and what was read of each is placed as a tile
- * is. */
+ * is.  Where the caller wants them in another order, a run is pieces that lie
+ * apart, so that what is written of it fills cache lines. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -12,15 +13,20 @@
 #include "profiler/counters.h"
 #include "src/array/linear.h"
 #include "src/element/box.h"
+#include "src/element/rows.h"
 
-/* How a box is cut: along the axes before order[cut] element by element, along
- * that one by `step' elements, and not along those after it. */
+/* How a box is cut: along each axis into parts of `step' elements. */
 struct cutting {
   size_t order[RADIO_MAX_RANK];       /* axes, the slowest first */
-  size_t cut;
-  uint64_t step;
+  uint64_t step[RADIO_MAX_RANK];
   uint64_t nruns;
+  size_t apart;                       /* along this axis each element begins a
+                                         piece of its own; the rank: none */
 };
+
+/* A run of pieces fills so much of the caller's memory in a row: some cache
+ * lines. */
+#define FILLED_NBYTES 256
 
 static void
 order_axes (const struct rd_linear *linear, size_t rank, size_t *order)
@@ -44,33 +50,67 @@ span_nbytes (const struct rd_linear *linear, const struct radio_box *box,
   return nbytes;
 }
 
+/* Cuts axes so that a run has at most cap_nbytes: those before the first one
+ * that does not fit are cut into single elements. */
 static void
-cut_box (const struct rd_linear *linear, const struct radio_box *box,
-         uint64_t item_nbytes, struct cutting *cutting)
+cut_axes (const struct rd_linear *linear, const struct radio_box *box,
+          uint64_t item_nbytes, uint64_t cap_nbytes, struct cutting *cutting)
 {
   uint64_t nbytes = item_nbytes;
-  size_t level = box->rank;
-  order_axes (linear, box->rank, cutting->order);
-  cutting->cut = 0;
-  cutting->step = box->rank > 0 ? box->size[cutting->order[0]] : 1;
-  cutting->nruns = 1;
-  for (; level > 0; level--) {
+  bool is_cut = false;
+  for (size_t level = box->rank; level > 0; level--) {
     size_t axis = cutting->order[level - 1];
     uint64_t stride = (uint64_t) linear->strides[axis];
     uint64_t n = box->size[axis], most = 1;
     bool is_near = n == 1 || stride - nbytes <= linear->gap_nbytes;
-    if (is_near && linear->cap_nbytes > nbytes)
-      most = rd_add_sat ((linear->cap_nbytes - nbytes) / stride, 1);
-    if (most < n) {
-      cutting->cut = level - 1;
-      cutting->step = most;
-      cutting->nruns = rd_div_up (n, most);
-      break;
-    }
+    if (!is_cut && is_near && cap_nbytes > nbytes)
+      most = rd_add_sat ((cap_nbytes - nbytes) / stride, 1);
+    cutting->step[axis] = rd_min_u64 (most, n);
+    is_cut = is_cut || most < n;
     nbytes += (n - 1) * stride;
   }
-  for (size_t i = 0; i < cutting->cut; i++)
-    cutting->nruns *= box->size[cutting->order[i]];
+}
+
+/* Returns the axis along which a request's elements are closest in the caller's
+ * memory. */
+static size_t
+fastest_axis (const struct radio_request *request)
+{
+  size_t fastest = 0;
+  uint64_t least = UINT64_MAX;
+  for (size_t i = 0; i < request->box.rank; i++) {
+    int64_t stride = request->strides ? request->strides[i] : 0;
+    uint64_t step = stride < 0 ? -(uint64_t) stride : (uint64_t) stride;
+    if (request->box.size[i] > 1 && step <= least) {
+      fastest = i;
+      least = step;
+    }
+  }
+  return fastest;
+}
+
+static void
+cut_box (const struct rd_linear *linear, const struct radio_request *request,
+         uint64_t item_nbytes, struct cutting *cutting)
+{
+  const struct radio_box *box = &request->box;
+  order_axes (linear, box->rank, cutting->order);
+  cut_axes (linear, box, item_nbytes, linear->cap_nbytes, cutting);
+  cutting->apart = box->rank;
+  size_t fastest = fastest_axis (request);
+  uint64_t filled = rd_max_u64 (FILLED_NBYTES / item_nbytes, 1);
+  if (box->rank > 0)
+    filled = rd_min_u64 (filled, box->size[fastest]);
+  if (box->rank > 0 && linear->pieces_nbytes > 0
+      && cutting->step[fastest] < filled) {
+    cut_axes (linear, box, item_nbytes, linear->pieces_nbytes / filled,
+              cutting);
+    cutting->step[fastest] = filled;
+    cutting->apart = fastest;
+  }
+  cutting->nruns = 1;
+  for (size_t i = 0; i < box->rank; i++)
+    cutting->nruns *= rd_div_up (box->size[i], cutting->step[i]);
 }
 
 /* Returns the box of a run of a request. */
@@ -79,19 +119,13 @@ run_box (const struct cutting *cutting, const struct radio_box *box,
          uint64_t number)
 {
   struct radio_box part = *box;
-  if (box->rank == 0)
-    return part;
-  size_t axis = cutting->order[cutting->cut];
-  uint64_t n = rd_div_up (box->size[axis], cutting->step);
-  uint64_t first = number % n * cutting->step;
-  number /= n;
-  part.start[axis] += first;
-  part.size[axis] = rd_min_u64 (cutting->step, box->size[axis] - first);
-  for (size_t i = cutting->cut; i > 0; i--) {
-    axis = cutting->order[i - 1];
-    part.start[axis] += number % box->size[axis];
-    part.size[axis] = 1;
-    number /= box->size[axis];
+  for (size_t i = box->rank; i > 0; i--) {
+    size_t axis = cutting->order[i - 1];
+    uint64_t step = cutting->step[axis], size = box->size[axis];
+    uint64_t n = rd_div_up (size, step), first = number % n * step;
+    part.start[axis] += first;
+    part.size[axis] = rd_min_u64 (step, size - first);
+    number /= n;
   }
   return part;
 }
@@ -105,19 +139,36 @@ offset_of (const struct rd_linear *linear, const struct radio_box *box)
   return offset;
 }
 
+/* Returns the distance of pieces in memory, an odd number of cache lines: lines
+ * at a power of two would evict each other. */
+static uint64_t
+piece_step (const struct rd_linear_run *run)
+{
+  return (rd_div_up (run->nbytes, RD_LINE_NBYTES) | 1) * RD_LINE_NBYTES;
+}
+
+/* Returns the memory that a run needs. */
+static uint64_t
+run_nbytes (const struct rd_linear_run *run)
+{
+  return run->npieces == 1 ? run->nbytes : run->npieces * piece_step (run);
+}
+
 enum radio_status
 rd_linear_place (struct rd_tile_read *read, const struct rd_linear_run *run,
                  const unsigned char *bytes)
 {
   const struct radio_array *array = read->array;
-  const struct radio_box *box = &read->requests[run->request].box;
+  const struct radio_request *request = &read->requests[run->request];
   struct cutting cutting;
   struct rd_view view = { .data = bytes, .swapped = array->linear->swapped };
   uint64_t nbytes = 0;
   RD_TRY (rd_read_stop_check (read->stop));
-  cut_box (array->linear, box, array->doc->type.item_nbytes, &cutting);
-  const struct radio_box part = run_box (&cutting, box, run->number);
+  cut_box (array->linear, request, array->doc->type.item_nbytes, &cutting);
+  const struct radio_box part = run_box (&cutting, &request->box, run->number);
   memcpy (view.strides, array->linear->strides, sizeof view.strides);
+  if (cutting.apart < part.rank)
+    view.strides[cutting.apart] = (int64_t) piece_step (run);
   return read->place (read, run->request, &part, &view, &nbytes);
 }
 
@@ -126,14 +177,14 @@ rd_linear_destination (const struct rd_tile_read *read,
                        const struct rd_linear_run *run)
 {
   const struct radio_array *array = read->array;
-  const struct radio_box *box = &read->requests[run->request].box;
+  const struct radio_request *request = &read->requests[run->request];
   uint64_t item_nbytes = array->doc->type.item_nbytes;
   struct cutting cutting;
   if (!read->find_destination
       || (array->linear->swapped && item_nbytes > 1))
     return NULL;
-  cut_box (array->linear, box, item_nbytes, &cutting);
-  const struct radio_box part = run_box (&cutting, box, run->number);
+  cut_box (array->linear, request, item_nbytes, &cutting);
+  const struct radio_box part = run_box (&cutting, &request->box, run->number);
   if (rd_mul_sat (radio_box_count (&part), item_nbytes) != run->nbytes)
     return NULL;
   return read->find_destination (read, run->request, &part,
@@ -155,18 +206,24 @@ list_runs (const struct rd_tile_read *read, struct rd_linear_run *runs)
   const struct radio_array *array = read->array;
   uint64_t item_nbytes = array->doc->type.item_nbytes, n = 0;
   for (size_t i = 0; i < read->n; i++) {
-    const struct radio_box *box = &read->requests[i].box;
+    const struct radio_request *request = &read->requests[i];
     struct cutting cutting;
-    if (radio_box_count (box) == 0)
+    if (radio_box_count (&request->box) == 0)
       continue;
-    cut_box (array->linear, box, item_nbytes, &cutting);
+    cut_box (array->linear, request, item_nbytes, &cutting);
     for (uint64_t k = 0; runs && k < cutting.nruns; k++) {
-      const struct radio_box part = run_box (&cutting, box, k);
-      runs[n + k] = (struct rd_linear_run) {
-        .offset = offset_of (array->linear, &part),
-        .nbytes = span_nbytes (array->linear, &part, item_nbytes),
+      struct radio_box part = run_box (&cutting, &request->box, k);
+      struct rd_linear_run *run = &runs[n + k];
+      *run = (struct rd_linear_run) {
+        .offset = offset_of (array->linear, &part), .npieces = 1,
         .request = i, .number = k,
       };
+      if (cutting.apart < part.rank) {
+        run->npieces = part.size[cutting.apart];
+        run->distance = (uint64_t) array->linear->strides[cutting.apart];
+        part.size[cutting.apart] = 1;
+      }
+      run->nbytes = span_nbytes (array->linear, &part, item_nbytes);
     }
     n = rd_add_sat (n, cutting.nruns);
   }
@@ -188,7 +245,8 @@ check_runs (const struct radio_array *array,
   if (linear->missing_nbytes == 0)
     return RADIO_OK;
   for (uint64_t i = 0; i < n; i++)
-    wanted = rd_max_u64 (wanted, runs[i].offset + runs[i].nbytes);
+    wanted = rd_max_u64 (wanted, runs[i].offset + runs[i].nbytes
+                                 + (runs[i].npieces - 1) * runs[i].distance);
   if (wanted <= present)
     return RADIO_OK;
   return rd_fail (RADIO_ERROR_FORMAT, "%s/%s: cut short: it has %" PRIu64
@@ -244,25 +302,18 @@ struct object_job {
   const struct rd_linear_run *runs;
 };
 
+/* Reads a piece of a run to a place with room for it. */
 static enum radio_status
-read_run (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
+read_piece (const struct object_job *job, const struct rd_linear_run *run,
+            uint64_t i, struct rd_buffer *into)
 {
-  struct object_job *job = (struct object_job *) base;
   const struct object *object = job->object;
-  const struct rd_linear_run *run = &job->runs[task];
   struct rd_io *io = object->is.store->io;
-  /* A store on a network may receive more than it keeps. */
-  struct rd_buffer there = {
-    .data = io->ops->is_blocking ? rd_linear_destination (job->read, run)
-                                 : NULL,
-    .capacity = (size_t) run->nbytes,
-  };
-  struct rd_buffer *into = there.data ? &there : &scratch->fetched;
   struct rd_io_get get = {
     .key = object->key, .file = object->file, .range = RD_RANGE_SPAN,
-    .offset = object->offset + run->offset, .nbytes = (size_t) run->nbytes,
-    .into = into, .object_nbytes = object->is.object_nbytes,
-    .version = object->is.version,
+    .offset = object->offset + run->offset + i * run->distance,
+    .nbytes = (size_t) run->nbytes, .into = into,
+    .object_nbytes = object->is.object_nbytes, .version = object->is.version,
   };
   RD_TRY (rd_read_stop_check (job->read->stop));
   RD_TRY (rd_read_stop_io_read (job->read->stop, io, &get));
@@ -270,11 +321,33 @@ read_run (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
     return rd_fail (RADIO_ERROR_FORMAT, "%s/%s: cut short since it was "
                     "opened: %" PRIu64 " bytes", io->uri, object->key,
                     get.object_nbytes);
-  if (into == &there) {
+  return RADIO_OK;
+}
+
+static enum radio_status
+read_run (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
+{
+  struct object_job *job = (struct object_job *) base;
+  const struct rd_linear_run *run = &job->runs[task];
+  struct rd_buffer *fetched = &scratch->fetched;
+  struct rd_buffer there = { .capacity = (size_t) run->nbytes };
+  /* A store on a network may receive more than it keeps. */
+  if (!job->object->is.store->io->ops->is_blocking) {
+    RD_TRY (read_piece (job, run, 0, fetched));
+    return rd_linear_place (job->read, run, fetched->data);
+  }
+  there.data = rd_linear_destination (job->read, run);
+  if (there.data) {
+    RD_TRY (read_piece (job, run, 0, &there));
     RD_COUNT (delivered, run->nbytes);
     return RADIO_OK;
   }
-  return rd_linear_place (job->read, run, scratch->fetched.data);
+  RD_TRY (rd_buffer_reserve (fetched, (size_t) run_nbytes (run)));
+  for (uint64_t i = 0; i < run->npieces; i++) {
+    there.data = fetched->data + i * piece_step (run);
+    RD_TRY (read_piece (job, run, i, &there));
+  }
+  return rd_linear_place (job->read, run, fetched->data);
 }
 
 static enum radio_status
@@ -285,11 +358,14 @@ read_object (struct rd_linear *linear, struct rd_tile_read *read,
   const struct radio_context *context = object->is.store->context;
   bool is_blocking = object->is.store->io->ops->is_blocking;
   unsigned nthreads = is_blocking ? context->nthreads : MAX_REQUESTS;
+  uint64_t most_nbytes = 1;
+  for (size_t i = 0; i < n; i++)
+    most_nbytes = rd_max_u64 (most_nbytes, run_nbytes (&runs[i]));
   struct object_job job = {
     .job = {
       .run = read_run, .n = n, .site = &rd_linear_runs_site, .spread = true,
-      .max_active = rd_fetch_share_limit (read, RD_TILE_PARTS,
-                                          linear->cap_nbytes, nthreads),
+      .max_active = rd_fetch_share_limit (read, RD_TILE_PARTS, most_nbytes,
+                                          nthreads),
     },
     .object = object, .read = read, .runs = runs,
   };
@@ -310,6 +386,9 @@ close_object (struct rd_linear *linear)
 /* Larger pieces than those of shards: nothing but copying follows. */
 #define LOCAL_CAP_NBYTES ((uint64_t) 512 << 10)
 
+/* A run of pieces is larger, since each of them is a call of the kernel. */
+#define PIECES_NBYTES ((uint64_t) 2 << 20)
+
 enum radio_status
 rd_linear_object_open (const struct rd_linear_object *is, uint64_t offset,
                        struct rd_linear **result)
@@ -323,6 +402,7 @@ rd_linear_object_open (const struct rd_linear_object *is, uint64_t offset,
     .read = read_object, .close = close_object,
     .gap_nbytes = io->coalesce_gap_nbytes,
     .cap_nbytes = rd_max_u64 (io->coalesce_cap_nbytes, LOCAL_CAP_NBYTES),
+    .pieces_nbytes = io->ops->is_blocking ? PIECES_NBYTES : 0,
   };
   object->is = *is;
   object->offset = offset;

@@ -456,6 +456,17 @@ writes_lines (const struct plan *plan, const unsigned char *to)
   return n == 1 && misfits % RD_LINE_NBYTES == 0;
 }
 
+/* True if rows become columns of some lines. */
+static bool
+makes_columns (const struct plan *plan)
+{
+  size_t axis = plan->rank - 1;
+  uint64_t nbytes = plan->to_type.item_nbytes;
+  return axis > 0 && magnitude (plan->to_strides[axis - 1]) == nbytes
+         && magnitude (plan->to_strides[axis]) != nbytes
+         && plan->shape[axis - 1] * nbytes >= 2 * RD_LINE_NBYTES;
+}
+
 /* Copies, converts or computes the rows of the last axis, those along the one
  * before it at a time; memory for the next ones is prefetched. */
 static enum radio_status
@@ -474,7 +485,8 @@ copy_rows (const struct plan *plan, const struct rd_box_copy *copy,
     .to_step = axis > 0 ? plan->to_strides[axis - 1] : 0,
     .n = (size_t) plan->shape[axis],
     .nrows = axis > 0 ? (size_t) plan->shape[axis - 1] : 1,
-    .streams = copy->is_large && writes_lines (plan, copy->to),
+    .streams = copy->is_large && (makes_columns (plan)
+                                  || writes_lines (plan, copy->to)),
   };
   /* Those that are computed prefetch for themselves. */
   bool prefetches = !rows.streams

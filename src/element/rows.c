@@ -349,6 +349,48 @@ make_columns (const struct rd_rows *rows, size_t item_nbytes,
     move_elements (rows, item_nbytes, to_stride);
 }
 
+/* Copies less than a line, by the bits of its length: the smallest piece first
+ * before a line, and last after one. */
+#define COPY_PIECE(size)                        \
+  if (nbytes & (size)) {                        \
+    memcpy (to, from, (size));                  \
+    from += (size);                             \
+    to += (size);                               \
+  }
+
+static inline void
+copy_head (const unsigned char *from, unsigned char *to, size_t nbytes)
+{
+  COPY_PIECE (1) COPY_PIECE (2) COPY_PIECE (4) COPY_PIECE (8)
+  COPY_PIECE (16) COPY_PIECE (32)
+}
+
+static inline void
+copy_tail (const unsigned char *from, unsigned char *to, size_t nbytes)
+{
+  COPY_PIECE (32) COPY_PIECE (16) COPY_PIECE (8) COPY_PIECE (4)
+  COPY_PIECE (2) COPY_PIECE (1)
+}
+
+/* Writes bytes past the caches, but those of lines that it does not fill. */
+static inline void
+stream_bytes (const unsigned char *from, unsigned char *to, size_t nbytes)
+{
+  size_t i = -(uintptr_t) to % RD_LINE_NBYTES;
+  if (i > nbytes)
+    i = 0;
+  copy_head (from, to, i);
+  for (; i + RD_LINE_NBYTES <= nbytes; i += RD_LINE_NBYTES) {
+    vector_8 v[4];
+    memcpy (v, from + i, sizeof v);
+    STREAM (to + i, v[0]);
+    STREAM (to + i + 16, v[1]);
+    STREAM (to + i + 32, v[2]);
+    STREAM (to + i + 48, v[3]);
+  }
+  copy_tail (from + i, to + i, nbytes - i);
+}
+
 /* By way of a buffer, so that each cache line is written at once. */
 static void
 stream_columns (const struct rd_rows *rows, size_t item_nbytes,
@@ -362,14 +404,9 @@ stream_columns (const struct rd_rows *rows, size_t item_nbytes,
     part.to = buffer;
     part.n = rows->n - j < COLUMNS ? rows->n - j : COLUMNS;
     make_columns (&part, item_nbytes, (int64_t) nbytes);
-    for (size_t k = 0; k < part.n; k++) {
-      unsigned char *to = rows->to + (int64_t) (j + k) * to_stride;
-      for (size_t i = 0; i < nbytes; i += sizeof (vector_8)) {
-        vector_8 v;
-        memcpy (&v, buffer + k * nbytes + i, sizeof v);
-        STREAM (to + i, v);
-      }
-    }
+    for (size_t k = 0; k < part.n; k++)
+      stream_bytes (buffer + k * nbytes,
+                    rows->to + (int64_t) (j + k) * to_stride, nbytes);
   }
 }
 

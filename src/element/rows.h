@@ -7,8 +7,9 @@
 #include <radio/base.h>
 
 /* Rows of n elements, contiguous on both sides; steps in bytes from start to
- * start.  With `streams' the destination is whole cache lines, aligned, which
- * may be written past the caches: rd_rows_fence ends that. */
+ * start.  With `streams' the destination may be written past the caches, which
+ * rd_rows_fence ends: it is whole cache lines, aligned, unless rows become
+ * columns. */
 struct rd_rows {
   const unsigned char *from;
   int64_t from_step;

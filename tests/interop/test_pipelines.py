@@ -445,6 +445,33 @@ def test_the_48_orientations_are_nibabels(np, nib, tmp_path):
     assert n == 48
 
 
+@pytest.mark.parametrize("dtype, shape", [
+    (">i2", (101, 97, 131)), ("|u1", (163, 3, 1201)), ("<f8", (67, 71, 73)),
+    ("<f4", (151, 173, 167)), ("<i4", (1301, 1, 131))])
+def test_large_files_in_all_orders_equal_numpy(np, nib, tmp_path, dtype,
+                                               shape):
+    """Images of more planes than a run has, and than stay in caches."""
+    rng = random.Random(shape[0])
+    data = np.random.default_rng(1).integers(0, 99, shape).astype(dtype)
+    file = tmp_path / "a.nii"
+    header = nib.Nifti1Header(endianness=">" if dtype[0] == ">" else "<")
+    header.set_data_dtype(data.dtype)
+    nib.save(nib.Nifti1Image(data, np.eye(4), header), file)
+    with Volume.of_file(file) as volume:
+        for code in rng.sample(list(codes()), 8):
+            turn = nib.orientations.ornt_transform(
+                nib.io_orientation(np.eye(4)),
+                nib.orientations.axcodes2ornt(tuple(code)))
+            model = Model(np, nib.apply_orientation(
+                data.astype(data.dtype.newbyteorder("=")), turn))
+            text = f"reorient {code}"
+            if rng.random() < 0.3:
+                model.linear(2, 3)
+                text += " | linear 2,3"
+            with volume.apply(text) as derived:
+                check_reads(np, derived, model, rng, 4)
+
+
 @pytest.mark.parametrize("axes", ["zyx", "yx", "tczyx"])
 def test_images_of_other_programs_have_pipelines(
         np, nib, zarr, tmp_path, axes):
