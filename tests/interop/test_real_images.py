@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Real images (mricron-data) are read back exactly as nibabel reads them."""
+"""Real images (mricron-data) are read back exactly as nibabel reads them, and
+every command gives the same for the file and for the volume of a store."""
 
 import gzip
 import json
 import random
 
-from radio_library import Store
+from conftest import peer
+from radio_library import Store, Volume
+from test_files import check_boxes
 
 
 def stem(file):
@@ -116,3 +119,78 @@ def test_a_roi_keeps_its_world_position(radio, nib, np, templates,
                               image.dataobj.slope in (None, 1)
                               else image.dataobj.get_unscaled()[
                                   tuple(slice(s, s + 8) for s in start)])
+
+
+def test_a_thousand_boxes_of_each_file_equal_nibabel(nib, np, templates):
+    for file in templates:
+        data = np.asanyarray(nib.load(file).dataobj.get_unscaled())
+        with Volume.of_file(file, point_gap_nbytes=1 << 19) as volume:
+            check_boxes(np, volume, data.T, 1000, 11)
+
+
+PIPELINE = "reorient LPS | resample 2 linear | crop 3:40,:,2: | rescale 0,1"
+# Of the file alone, or of how it is stored.
+STORED = ("path", "tiling", "tile_shape", "chunk_shape", "codec", "codecs",
+          "codecs_json", "stored_nbytes", "ratio", "source", "source_name")
+PRINTING = [["info"], ["info", "--apply", PIPELINE], ["stats"],
+            ["stats", "--raw"], ["stats", "--apply", PIPELINE]]
+WRITING = [["slice", "axial.npy"], ["slice", "axial.png"],
+           ["slice", "coronal.png", "--axis", "coronal", "-i", "17"],
+           ["slice", "sagittal.nii", "--axis", "sagittal"],
+           ["slice", "applied.png", "--apply", PIPELINE],
+           ["roi", "box.nii.gz", "--at", "20,31,12", "--size", "24"],
+           ["roi", "box.npy", "--x", "7:", "--scaled"],
+           ["export", "whole.nii"],
+           ["export", "whole.npy", "--apply", PIPELINE]]
+
+
+def test_every_command_gives_the_same_of_a_file_and_of_its_volume(
+        radio, templates, template_store, tmp_path):
+    images = peer("PIL.Image")
+    names = [f"images/{stem(file)}" for file in templates]
+    volumes = ["-s", template_store, *names]
+    for command, *options in PRINTING:
+        of_files, of_volumes = (
+            [{k: v for k, v in one.items() if k not in STORED}
+             for one in json.loads(radio(command, "--json", *options,
+                                         *operands).stdout)]
+            for operands in (templates, volumes))
+        assert len(of_files) == len(templates) and of_files == of_volumes
+    for file, name in zip(templates, names):
+        for command, out, *options in WRITING:
+            written = []
+            for operands in [file], ["-s", template_store, name]:
+                radio(command, *operands, *options, "-o", tmp_path / out,
+                      "--overwrite")
+                if out.endswith(".png"):    # its title has the name
+                    with images.open(tmp_path / out) as picture:
+                        written.append((picture.size, picture.tobytes()))
+                else:
+                    written.append((tmp_path / out).read_bytes())
+            assert written[0] == written[1], (file, command, out)
+    radio("validate", *templates)
+    radio("validate", *volumes)
+    # What is applied, of the same names.
+    for to, operands in ("a", templates), ("b", volumes):
+        radio("apply", PIPELINE, *operands, "--to", tmp_path / to, "-c", "x",
+              "--codec", "fast")
+    of_files, of_volumes = (
+        radio("stats", "--json", "-s", tmp_path / to, "x").stdout
+        for to in "ab")
+    assert of_files == of_volumes
+    of_files, of_volumes = (
+        [{k: v for k, v in one.items() if k != "source_name"} for one in
+         json.loads(radio("info", "--json", "-s", tmp_path / to, "x").stdout)]
+        for to in "ab")
+    assert of_files == of_volumes
+
+
+def test_a_file_is_measured_and_profiled_as_its_volume_is(
+        radio, templates, template_store, tmp_path):
+    file = next(f for f in templates if "2mm" in f.name)
+    for operands in [file], ["-s", template_store, f"images/{stem(file)}"]:
+        for command in "full", "slice", "roi", "sweep":
+            out = tmp_path / "p.json"
+            radio("profile", command, *operands, "--runs", "1", "-o", out,
+                  "--overwrite")
+            assert json.loads(out.read_text())
