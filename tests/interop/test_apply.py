@@ -4,12 +4,18 @@ with an affine that keeps landmarks in their places, whatever killed the runs
 before, and in S3."""
 
 import json
+import os
 import random
 import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
-from conftest import RADIO, peer
+from conftest import RADIO, missing, peer
+
+# Of tests/interop/requirements-napari.txt.
+NAPARI = Path(sys.prefix) / "napari"
 
 PIPELINE = "reorient LAS | pad 2:3,0,1 edge | flip y | clamp -50,60"
 
@@ -96,6 +102,91 @@ def test_landmarks_are_found_again(radio, np, nib, cohort, tmp_path, pipeline):
             got = image.affine @ [*found[0], 1]
             assert np.abs(got - place).max() < 0.01
     assert nfound >= 2
+
+
+@pytest.fixture(scope="module")
+def blobs(np, nib, tmp_path_factory):
+    """Returns a file of two blobs in an oblique image, and their places."""
+    turn, _ = np.linalg.qr(np.random.default_rng(8).normal(size=(3, 3)))
+    affine = np.eye(4)
+    affine[:3, :3] = (turn @ np.diag([0.8, 1.25, 1.9])).astype("f4")
+    affine[:3, 3] = np.float32([-31.5, 12.25, 40])
+    shape = np.array([90, 62, 44])
+    centres = np.array([[26.3, 30.2, 17.6], [63.8, 27.7, 25.1]])
+    index = np.stack(np.meshgrid(*map(np.arange, shape), indexing="ij"), -1)
+    data = sum(np.exp(-(((index - c) / [5, 4, 2.5]) ** 2).sum(-1) / 2)
+               for c in centres).astype("f4")
+    data[data < 1e-6] = 0
+    file = tmp_path_factory.mktemp("blobs") / "two.nii.gz"
+    image = nib.Nifti1Image(data, affine)
+    image.header.set_xyzt_units("mm")
+    nib.save(image, file)
+    return file, nib.affines.apply_affine(affine, centres)
+
+
+def two_centres(np, values):
+    """The middles of two blobs in voxels, by the places nearest to each."""
+    ndimage = peer("scipy.ndimage")
+    labels, n = ndimage.label(values > 0.3 * values.max())
+    assert n == 2
+    rough = np.array(ndimage.center_of_mass(values, labels, [1, 2]))
+    index = np.stack(np.indices(values.shape), -1)
+    nearest = 1 + (((index - rough[0]) ** 2).sum(-1)
+                   > ((index - rough[1]) ** 2).sum(-1))
+    return np.array(ndimage.center_of_mass(values, nearest, [1, 2]))
+
+
+def order_of(np, found, wanted):
+    """The places found, in the order of those wanted."""
+    return found if np.abs(found[0] - wanted[0]).max() < np.abs(
+        found[1] - wanted[0]).max() else found[::-1]
+
+
+def napari_layer(np, path, out):
+    """What napari's reader makes of an image: voxels, and metadata."""
+    if not NAPARI.exists():
+        missing("napari's reader")
+    subprocess.run([sys.executable, Path(__file__).with_name(
+        "napari_layer.py"), path, out], check=True, stdout=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": str(NAPARI)})
+    return np.load(out), json.loads(Path(f"{out}.json").read_text())
+
+
+@pytest.mark.parametrize("pipeline", [
+    "resample 1.1", "resample 0.9,1,1.4 cubic centre | reorient LPS",
+    "reorient SAR | to 50,100,70 | crop 2:,3:,1:",
+    "crop 4:,2:60,1: | rot90 yz | resample 1.3 | pad 2 edge"])
+def test_landmarks_are_found_again_by_each_program(
+        radio, np, nib, zarr, blobs, tmp_path, pipeline):
+    """By nibabel, by zarr-python with the affine of radio info, within 0.01 mm;
+    and by napari's reader, which knows spacings alone, so that it has them as
+    far from each other."""
+    file, places = blobs
+    store, out = tmp_path / "s.zarr", tmp_path / "o.nii.gz"
+    radio("apply", pipeline, file, "--to", store, "-c", "x")
+    radio("export", "-s", store, "x/two", "-o", out)
+    image = nib.load(out)
+    centres = two_centres(np, image.get_fdata())
+    found = nib.affines.apply_affine(image.affine, centres)
+    assert np.abs(order_of(np, found, places) - places).max() < 0.01
+    facts = json.loads(radio("info", "--json", "-s", store, "x/two").stdout)
+    affine = np.vstack([np.array(facts["affine"]).reshape(-1, 4)[:3],
+                        [0, 0, 0, 1]])
+    voxels = level(zarr, store, "x/two")[...]
+    centres = two_centres(np, voxels)[:, ::-1]
+    found = nib.affines.apply_affine(affine, centres)
+    assert np.abs(order_of(np, found, places) - places).max() < 0.01
+
+    layer, shown = napari_layer(np, store / "x" / "two", tmp_path / "l.npy")
+    assert shown["kind"] == "image" and shown["levels"] == 1
+    assert shown["labels"] == ["z", "y", "x"]
+    assert shown["units"] == ["millimeter"] * 3
+    assert np.allclose(shown["scale"], image.header.get_zooms()[::-1])
+    assert np.array_equal(layer, voxels)
+    matrix = shown["affine"] @ np.diag([*shown["scale"], 1])
+    found = nib.affines.apply_affine(matrix, two_centres(np, layer))
+    assert abs(np.linalg.norm(found[0] - found[1])
+               - np.linalg.norm(places[0] - places[1])) < 0.01
 
 
 def read_all(radio, store, folder):
