@@ -6,11 +6,14 @@ as nibabel reads them, by few requests."""
 import gzip
 import json
 import os
+import random
+from pathlib import Path
 
 import pytest
 from gateway import ACCESS_KEY, SECRET_KEY, REGION
 from radio_library import RadioError, Volume
-from test_files import check_boxes, check_boxes_by_threads, variants
+from test_files import (check_boxes, check_boxes_by_threads, random_box,
+                        variants)
 from test_http import web  # noqa: F401  a fixture
 from test_s3_faults import Haproxy
 
@@ -121,6 +124,38 @@ def test_few_requests_are_made(web, radio, files, array, tmp_path):
                     lambda z=z: volume.read([z, 0, 0], size, array.dtype))
                 assert len(lines) == 1, lines
                 assert nbytes_of(lines) < whole.stat().st_size / 4, lines
+
+
+@pytest.fixture
+def link(web, monkeypatch):
+    """A link to the web server that delays by 10 ms each way."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "tools/peers"))
+    from delay import Link
+    link = Link(web.port, 0.01)
+    yield link
+    link.stop()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_requests_through_a_delay_are_few(np, link, array, form):
+    """One for the header, one for a box; some for a box of a .nii.gz, of the
+    bytes from a point of entry on."""
+    url = f"http://127.0.0.1:{link.port}/{form}"
+    with Volume.of_file(url, point_gap_nbytes=500_000) as volume:
+        assert link.take_counts()[0] == 1
+        volume.read([len(array) - 1, 0, 0], [1, *array.shape[1:]],
+                    array.dtype)
+        link.take_counts()
+        rng = random.Random(9)
+        counts = []
+        for _ in range(60):
+            start, size = random_box(rng, array.shape)
+            want = array[tuple(slice(s, s + n) for s, n in zip(start, size))]
+            assert np.array_equal(volume.read(start, size, array.dtype), want)
+            counts.append(link.take_counts()[0])
+    # Those of a .nii.gz are sent together; a box may be in the history of
+    # the one before.
+    assert counts == [1] * 60 if form == "a.nii" else max(counts) <= 4
 
 
 CUTS = [

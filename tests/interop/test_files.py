@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Images in their files are read exactly as nibabel reads them: random boxes of
 .nii and .nii.gz, of one member and of many, in either byte order, and by threads
-at once."""
+at once; and commands give the same for each generated image and its volume."""
 
 import gzip
 import os
@@ -11,6 +11,7 @@ import threading
 import zlib
 
 import pytest
+from conftest import BUILD, missing
 
 from radio_library import RadioError, Volume
 
@@ -89,7 +90,7 @@ def test_random_boxes_of_every_form_equal_nibabel(nib, np, tmp_path):
     assert n > 30
 
 
-@pytest.mark.parametrize("form", ["nii", "nii.gz", "members"])
+@pytest.mark.parametrize("form", ["nii", "nii.gz", "members", "big-endian"])
 def test_a_thousand_boxes_of_a_real_image_equal_nibabel(
         nib, np, templates, tmp_path, form):
     file = next(f for f in templates if f.name == "ch2better.nii.gz")
@@ -98,6 +99,13 @@ def test_a_thousand_boxes_of_a_real_image_equal_nibabel(
     if form == "nii":
         file = tmp_path / "a.nii"
         file.write_bytes(content)
+    elif form == "big-endian":
+        image = nib.Nifti1Image(data.astype(">i2") * 100, np.eye(4),
+                                nib.Nifti1Header(endianness=">"))
+        file = tmp_path / "a.nii"
+        nib.save(image, file)
+        data = np.asanyarray(nib.load(file).dataobj.get_unscaled())
+        assert data.dtype.byteorder == ">"
     elif form == "members":
         file = tmp_path / "a.nii.gz"
         file.write_bytes(b"".join(
@@ -330,3 +338,62 @@ def test_an_index_of_a_file_of_members_is_used(np, noisy, tmp_path):
     index_of(file, 1)
     with Volume.of_file(file) as volume:
         check_boxes(np, volume, noisy[1].T, 200, 6)
+
+
+@pytest.fixture(scope="module")
+def fixtures(radio, tmp_path_factory):
+    """Returns the generated images by the names of their volumes, and a store
+    of these."""
+    program = BUILD / "tests" / "fixtures" / "make-fixtures"
+    if not program.exists():
+        missing("what make check builds")
+    folder = tmp_path_factory.mktemp("fixtures")
+    subprocess.run([program, folder], check=True, stdout=subprocess.DEVNULL)
+    files = {}
+    for file in sorted(folder.glob("good-*")):
+        if not file.name.endswith((".img", ".img.gz")):
+            files[file.name.removesuffix(".gz").rsplit(".", 1)[0]] = file
+    store = folder / "s.zarr"
+    radio("ingest", "-q", "-s", store, "-c", "c", *files.values())
+    assert len(files) > 340
+    return files, store
+
+
+def contents(folder):
+    """The files of a folder, whose names may be of a collection or not."""
+    return {file.name: file.read_bytes() for file in folder.rglob("*")
+            if file.is_file()}
+
+
+def is_plain(name):
+    """Colours and complex numbers have no values that are computed."""
+    return "rgb" not in name and "complex" not in name
+
+
+@pytest.mark.parametrize("command", [
+    ["roi", "--x", ":1"], ["export", "--format", "npy", "--size", "1"],
+    ["export", "--format", "nii", "--apply", "pad 1,2,0 edge | flip x"],
+    ["roi", "--z", ":1", "--apply", "linear 2,1 | to 5,4,3 cubic"]])
+def test_a_command_gives_the_same_of_each_image_and_of_its_volume(
+        radio, fixtures, tmp_path, command):
+    files, store = fixtures
+    names = [n for n in files if "cubic" not in command[-1] or is_plain(n)]
+    radio(*command, *[files[n] for n in names], "-o", f"{tmp_path}/a/")
+    radio(*command, "-s", store, *[f"c/{n}" for n in names],
+          "-o", f"{tmp_path}/b/")
+    written = contents(tmp_path / "a")
+    assert len(written) == len(names)
+    assert written == contents(tmp_path / "b")
+
+
+def test_planes_are_the_same_of_an_image_and_of_its_volume(
+        radio, fixtures, tmp_path):
+    files, store = fixtures
+    for i, (name, file) in enumerate(list(files.items())[::9]):
+        axis = ["axial", "coronal", "sagittal"][i % 3]
+        planes = []
+        for operands in [file], ["-s", store, f"c/{name}"]:
+            radio("slice", *operands, "--axis", axis, "-i", "0", "-o",
+                  tmp_path / "p.npy", "--overwrite")
+            planes.append((tmp_path / "p.npy").read_bytes())
+        assert planes[0] == planes[1], name

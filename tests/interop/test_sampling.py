@@ -144,6 +144,30 @@ def test_generated_pipelines_equal_scipy(np, nib, ndimage, tmp_path, seed):
             check_boxes(np, derived, first, rng)
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_one_read_with_an_interpolation_is_the_steps_one_after_the_other(
+        np, nib, ndimage, tmp_path, seed):
+    """To the last bit, also in boxes at every border, from a store."""
+    rng = random.Random(seed + 2000)
+    file, model = make_image(np, nib, rng, tmp_path)
+    store = tmp_path / "s.zarr"
+    run_radio("ingest", "-s", store, "-c", "a", "--tiling", "4,4,4", file)
+    steps = [rng.choice(SPATIAL + POINTWISE)(rng, model) for _ in range(2)]
+    steps.append(add_to(np, ndimage, rng, model))
+    steps += [rng.choice(SPATIAL + POINTWISE)(rng, model) for _ in range(2)]
+    for i, step in enumerate(steps):
+        out = tmp_path / f"{i}.nii"
+        run_radio("export", file, "--apply", step, "-o", out)
+        file = out
+    with Volume.of_file(file) as volume:
+        last = volume.read([0] * model.array.ndim, model.array.T.shape,
+                           model.array.dtype)
+    with Store(store, threads=2) as opened, \
+         Volume(opened, "a/image") as volume, \
+         volume.apply(" | ".join(steps)) as derived:
+        check_boxes(np, derived, last, rng)
+
+
 def read_exported(nib, file, text, out):
     out.unlink(missing_ok=True)
     run_radio("export", file, "--apply", text, "-o", out)
