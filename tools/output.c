@@ -121,7 +121,7 @@ rd_output_check (struct rd_args *args, const char *file, bool png,
   bool nii = rd_has_suffix (file, ".nii") || rd_has_suffix (file, ".nii.gz");
   if (!npy && !nii && !(png && rd_has_suffix (file, ".png")))
     rd_usage_error (args, "-o: '%s' ends in none of .nii, .nii.gz, .npy%s",
-                    file, png ? ", .png" : "");
+                    file, png ? ", .png" : "; a folder ends in /");
   else if (scaled && !npy)
     rd_usage_error (args, "--scaled: only .npy files can hold scaled "
                     "values");
