@@ -155,16 +155,6 @@ rd_parse_like (struct rd_parser *parser, struct rd_step *step)
   struct rd_word word = rd_take_word (parser);
   if (word.nbytes == 0)
     return rd_fail_word (parser, word, "expected the name of a volume");
-  /* Pipelines are printed and stored, and a query may have a signature. */
-  if (memchr (word.at, '?', word.nbytes))
-    return rd_fail_word (parser, (struct rd_word) { word.at, 0 }, "a URL with "
-                         "a query, which may be secret, cannot be part of a "
-                         "pipeline; download the file");
   RD_TRY (rd_take_placing (parser, step, false));
-  step->name = rd_malloc (word.nbytes + 1);
-  if (!step->name)
-    return rd_fail_memory (word.nbytes + 1);
-  memcpy (step->name, word.at, word.nbytes);
-  step->name[word.nbytes] = '\0';
-  return RADIO_OK;
+  return rd_word_name (parser, word, &step->name);
 }

@@ -115,5 +115,10 @@ rd_parse_znorm (struct rd_parser *parser, struct rd_step *step)
   step->nonzero = rd_word_is (word, "nonzero");
   if (step->nonzero || rd_word_is (word, "all"))
     return RADIO_OK;
-  return rd_fail_word (parser, word, "expected all or nonzero");
+  if (!rd_word_is (word, "mask"))
+    return rd_fail_word (parser, word, "expected all, nonzero or mask");
+  word = rd_take_word (parser);
+  if (word.nbytes == 0)
+    return rd_fail_word (parser, word, "expected the collection of the mask");
+  return rd_word_name (parser, word, &step->name);
 }

@@ -82,7 +82,8 @@ struct rd_step {
 
   enum rd_range_from from;            /* of rescale */
   double from_low, from_high;         /* values or percentages */
-  bool nonzero;                       /* znorm: leave zeros out */
+  bool nonzero;                       /* znorm: leave zeros out; its mask is
+                                         named below */
 
   /* crop: start, and end unless that is the axis' own; pad: before, after;
    * crop-or-pad: at, size. */
@@ -109,7 +110,10 @@ struct rd_step {
   double matrix[3][4];                /* of affine: from the place in space of
                                          an output to that of the source */
   bool is_about_centre;               /* with the image's centre as origin */
-  char *name;                         /* of like: a volume; owned */
+  char *name;                         /* of like: a volume; of znorm: its mask's
+                                         collection, or NULL; owned */
+  bool has_grid;                      /* of like: its grid is known, the size
+                                         (second), spacing, affine (matrix) */
   double probability;                 /* of random ones, whose a and b are the
                                          range of what is drawn */
   double most[RD_NMOTIONS][3];        /* of random-affine: around, or along, x,

@@ -242,6 +242,10 @@ put_step (struct writer *writer, const struct rd_step *step)
   case RD_OP_ZNORM:
     if (step->nonzero)
       put (writer, " of nonzero");
+    if (step->name) {
+      put (writer, " of mask ");
+      put (writer, step->name);
+    }
     break;
   case RD_OP_CROP:
     put_ranges (writer, step);

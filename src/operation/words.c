@@ -212,3 +212,18 @@ rd_take_triple (struct rd_parser *parser, struct rd_step *step,
   }
   return RADIO_OK;
 }
+
+enum radio_status
+rd_word_name (const struct rd_parser *parser, struct rd_word word, char **name)
+{
+  /* Pipelines are printed and stored, and a query may have a signature. */
+  if (memchr (word.at, '?', word.nbytes))
+    return rd_fail_word (parser, (struct rd_word) { word.at, 0 }, "a URL with "
+                         "a query, which may be secret, cannot be part of a "
+                         "pipeline; download the file");
+  char *copy = rd_strndup (word.at, word.nbytes);
+  if (!copy)
+    return rd_fail_memory (word.nbytes + 1);
+  *name = copy;
+  return RADIO_OK;
+}

@@ -38,6 +38,12 @@ size_t rd_word_count (struct rd_word word, char c);
 /* Returns what is before the first separator, or all; rest begins behind it. */
 struct rd_word rd_split_word (struct rd_word *rest, char separator);
 
+/* Copies the name of a volume or collection, for rd_free.  A URL with a query
+ * is refused. */
+enum radio_status rd_word_name (const struct rd_parser *parser,
+                                struct rd_word word, char **name)
+  RADIO_USE_RESULT;
+
 /* Makes a finite number of a decimal one; false: it is none. */
 bool rd_word_number (struct rd_parser *parser, struct rd_word word,
                      double *value);

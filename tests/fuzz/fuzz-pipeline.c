@@ -31,7 +31,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t nbytes)
 static const char *const seeds[] = {
   "linear 2,-1 | clamp -1000,400|rescale 0,1 from p0.5,p99.5 | saturate",
   "rescale 0,1 | rescale -1,1e0 from -10,1000 | gamma 0.7 | window bone",
-  "window 40,400 | znorm | znorm of nonzero | znorm of all",
+  "window 40,400 | znorm | znorm of nonzero | znorm of all | znorm of mask seg",
   ("crop 10:74,:,5:20 | crop :3,4:,7 | pad 1 | pad 1,2:3,4 by -1024 "
    "| pad 3 edge"),
   ("pad 0,9,0 reflect | pad 5 wrap | crop-or-pad 64 "

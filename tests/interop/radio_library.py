@@ -230,6 +230,12 @@ class Volume:
         lib.radio_array_get_info(array, c.byref(info))
         return list(info.shape[:info.rank])
 
+    def passes(self):
+        """The statistics that are to be computed."""
+        passes = c.c_size_t()
+        check(lib.radio_volume_passes(self.handle, c.byref(passes)))
+        return passes.value
+
     def read(self, start, size, numpy_dtype, radio_dtype="stored",
              scaled=False):
         out = np.empty(size, numpy_dtype)

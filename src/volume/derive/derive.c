@@ -597,6 +597,9 @@ add_kernels (struct derivation *d, size_t i)
   d->saturates = d->saturates || step->operation == RD_OP_SATURATE;
   if (rd_step_needs_statistics (step)) {
     struct rd_statistics *statistics = d->statistics;
+    struct radio_volume *mask RD_CLEANUP (rd_cleanup_volume) = NULL;
+    if (step->name)
+      RD_TRY (rd_open_mask (d->root, step, &mask));
     /* Each takes a pass, after the passes of those before. */
     if (d->nstatistics + statistics->n >= MAX_STATISTICS)
       return rd_fail (RADIO_ERROR_LIMIT, "more than %d operations that need a "
@@ -612,7 +615,7 @@ add_kernels (struct derivation *d, size_t i)
 static enum radio_status
 apply_step (struct derivation *d, size_t i)
 {
-  const struct rd_step *step = &d->steps[i];
+  struct rd_step *step = &d->steps[i];
   if (!rd_step_is_spatial (step))
     return add_kernels (d, i);
   d->is_spatial = true;
@@ -645,7 +648,7 @@ name_of (const struct radio_volume *root)
 /* Does n operations with the root. */
 static enum radio_status
 derive (struct derivation *d, struct radio_volume *root,
-        const struct rd_step *steps, size_t n)
+        struct rd_step *steps, size_t n)
 {
   const struct radio_volume_info *info = &root->info;
   d->root = root;

@@ -6,12 +6,44 @@
 
 #include "src/array/derived.h"
 #include "src/array/sampled.h"
+#include "src/volume/stats/stats.h"
 #include "src/volume/volume.h"
 
 /* Applies the first n steps of a pipeline to a volume without one. */
 enum radio_status rd_derive_volume (struct radio_volume *root,
                                     const struct rd_step *steps, size_t n,
                                     struct radio_volume **derived)
+  RADIO_USE_RESULT;
+
+/* Opens the volume whose grid `like' names, for an image without a pipeline: by
+ * the path of a file or of a volume's folder (of an image in its file, or with
+ * "/", "./", "../" or "://"), by COLLECTION/NAME, or by the name of one in the
+ * image's own collection. */
+enum radio_status rd_open_grid (const struct radio_volume *root,
+                                const char *name,
+                                struct radio_volume **volume)
+  RADIO_USE_RESULT;
+
+/* Opens the mask that a step of a pipeline for `root' names: the volume of the
+ * same name in another collection, or by a path as above.
+ * RADIO_ERROR_ARGUMENT: it has another shape or orientation, or no numbers. */
+enum radio_status rd_open_mask (const struct radio_volume *root,
+                                const struct rd_step *step,
+                                struct radio_volume **mask) RADIO_USE_RESULT;
+
+/* Moves a mask as n steps move its image: picked by nearest, 0 outside. */
+enum radio_status rd_derive_mask (struct radio_volume *mask,
+                                  const struct rd_step *steps, size_t n,
+                                  struct radio_volume **derived)
+  RADIO_USE_RESULT;
+
+/* The statistics of a volume's scaled values where a mask of its shape is not
+ * 0.  RADIO_ERROR_ARGUMENT if it is 0 everywhere. */
+enum radio_status rd_masked_stats (const struct radio_volume *volume,
+                                   const struct radio_volume *mask,
+                                   struct rd_read_stop *stop,
+                                   struct rd_stats_more *more,
+                                   struct radio_stats *stats)
   RADIO_USE_RESULT;
 
 /* Steps of a pipeline whose kernels wait for a statistic. */
@@ -39,7 +71,7 @@ enum radio_status rd_statistics_complete (struct rd_derived *derived,
  * the array of the one before. */
 struct derivation {
   struct radio_volume *root;          /* without a pipeline */
-  const struct rd_step *steps;
+  struct rd_step *steps;
   size_t n;
   size_t axes[3];                     /* of the array: x, y, z */
   double affine[3][4];
@@ -108,8 +140,8 @@ enum radio_status rd_derive_smoothed (struct derivation *d,
 enum radio_status rd_derive_moved (struct derivation *d,
                                    const struct rd_step *step)
   RADIO_USE_RESULT;
-enum radio_status rd_derive_like (struct derivation *d,
-                                  const struct rd_step *step)
+/* Keeps the grid in the step. */
+enum radio_status rd_derive_like (struct derivation *d, struct rd_step *step)
   RADIO_USE_RESULT;
 
 /* The axes of a grid before it is sampled, each as it is; for resample.c and

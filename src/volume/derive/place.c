@@ -5,6 +5,7 @@
  * gathered. */
 #include <config.h>
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -257,39 +258,45 @@ rd_derive_moved (struct derivation *d, const struct rd_step *step)
   return place (d, step, &target, map);
 }
 
-/* True if a name is that of a file, whatever store the image is in. */
-static bool
-is_file (const struct derivation *d, const char *name)
+/* Keeps the grid of the volume that a step names. */
+static enum radio_status
+find_grid (const struct derivation *d, struct rd_step *step)
 {
-  return d->root->array->linear || name[0] == '/'
-         || strncmp (name, "./", 2) == 0 || strncmp (name, "../", 3) == 0
-         || strstr (name, "://");
-}
-
-enum radio_status
-rd_derive_like (struct derivation *d, const struct rd_step *step)
-{
-  struct radio_store *store = d->root->array->store;
   struct radio_volume *like RD_CLEANUP (rd_cleanup_volume) = NULL;
-  struct target target;
-  if (is_file (d, step->name))
-    RD_TRY (radio_volume_open_file (store->context, step->name, NULL, &like));
-  else
-    RD_TRY (radio_volume_open (store, step->name, &like));
+  RD_TRY (rd_open_grid (d->root, step->name, &like));
   for (size_t j = 0; j < 3; j++) {
     size_t axis = rd_volume_axis (like, "xyz"[j]);
     bool has_axis = axis < like->info.array.rank;
-    target.size[j] = has_axis ? like->info.array.shape[axis] : 1;
-    target.spacing[j] = has_axis ? like->info.spacing[axis] : 1;
-    if (d->axes[j] >= d->grid.rank && target.size[j] > 1)
-      return rd_fail (RADIO_ERROR_ARGUMENT, "the image is 2-D, '%s' is not",
-                      step->name);
+    uint64_t size = has_axis ? like->info.array.shape[axis] : 1;
+    if (size > INT64_MAX)
+      return rd_fail (RADIO_ERROR_LIMIT, "'%s' has %" PRIu64 " voxels along %c",
+                      step->name, size, (int) ("xyz"[j]));
+    step->second[j] = (int64_t) size;
+    step->spacing[j] = has_axis ? like->info.spacing[axis] : 1;
   }
   /* Where its own is not usable, info has another one. */
   if (*like->info.orientation == '\0')
     return rd_fail (RADIO_ERROR_ARGUMENT, "the affine of '%s' is singular or "
                     "not finite", step->name);
-  memcpy (target.affine, like->info.affine, sizeof target.affine);
+  memcpy (step->matrix, like->info.affine, sizeof step->matrix);
+  step->has_grid = true;
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_derive_like (struct derivation *d, struct rd_step *step)
+{
+  struct target target;
+  if (!step->has_grid)
+    RD_TRY (find_grid (d, step));
+  for (size_t j = 0; j < 3; j++) {
+    target.size[j] = (uint64_t) step->second[j];
+    target.spacing[j] = step->spacing[j];
+    if (d->axes[j] >= d->grid.rank && target.size[j] > 1)
+      return rd_fail (RADIO_ERROR_ARGUMENT, "the image is 2-D, '%s' is not",
+                      step->name);
+  }
+  memcpy (target.affine, step->matrix, sizeof target.affine);
   d->has_grid = true;
   return place (d, step, &target, NULL);
 }

@@ -11,6 +11,7 @@
 
 #include "profiler/counters.h"
 #include "src/base/error.h"
+#include "src/base/text.h"
 #include "src/volume/derive/derive.h"
 #include "src/volume/stats/kept-stats.h"
 
@@ -36,10 +37,12 @@ set_statistics (const struct rd_step *step, const struct radio_stats *stats,
   }
 }
 
-/* Computes the statistic of the last of n steps. */
+/* Computes the statistic of the last of n steps, where its mask (or NULL) is
+ * not 0. */
 static enum radio_status
-compute (struct radio_volume *root, const struct rd_step *steps, size_t n,
-         struct rd_read_stop *stop, struct rd_step_statistics *result)
+compute (struct radio_volume *root, struct radio_volume *mask,
+         const struct rd_step *steps, size_t n, struct rd_read_stop *stop,
+         struct rd_step_statistics *result)
 {
   const struct rd_step *step = &steps[n - 1];
   struct radio_volume *owned RD_CLEANUP (rd_cleanup_volume) = NULL;
@@ -56,6 +59,13 @@ compute (struct radio_volume *root, const struct rd_step *steps, size_t n,
   if (n > 1) {
     RD_TRY (rd_derive_volume (root, steps, n - 1, &owned));
     before = owned;
+  }
+  if (mask) {
+    struct radio_volume *moved RD_CLEANUP (rd_cleanup_volume) = NULL;
+    RD_TRY (rd_derive_mask (mask, steps, n - 1, &moved));
+    RD_TRY (rd_masked_stats (before, moved, stop, &more, &stats));
+    set_statistics (step, &stats, &more, result);
+    return RADIO_OK;
   }
   RD_TRY (rd_stats_array (before->array, before->info.scl_slope,
                           before->info.scl_inter, stop, &more, &stats));
@@ -134,31 +144,60 @@ reduce (const struct rd_step *steps, size_t n, struct rd_step *reduced)
   return nreduced;
 }
 
-/* Makes the key of the statistic of the last of n steps, for rd_free: the
- * array, and the steps without what the last does with it.  Radio's own levels
- * have names that are never used again; other arrays are known by their
- * handles. */
-static char *
-make_key (const struct radio_array *array, const struct rd_step *steps,
-          size_t n)
+/* Appends the name of an array that says which it is: radio's own levels have
+ * names that are never used again; other arrays are known by their handles. */
+static enum radio_status
+add_array (struct rd_buffer *key, const struct radio_array *array)
+{
+  const char *uri = array->store->io->uri;
+  char number[32] = " ";
+  if (!array->is_complete || array->linear)
+    snprintf (number, sizeof number, "#%" PRIu64 " ", array->number);
+  RD_TRY (rd_buffer_append (key, uri, strlen (uri)));
+  RD_TRY (rd_buffer_append (key, "/", 1));
+  RD_TRY (rd_buffer_append (key, array->path, strlen (array->path)));
+  return rd_buffer_append (key, number, strlen (number));
+}
+
+/* Appends the text of steps, with the grids that `like' found: its name may be
+ * that of another file, or volume, the next time. */
+static enum radio_status
+add_steps (struct rd_buffer *key, const struct rd_step *steps, size_t n)
+{
+  char *text RD_FREE = rd_steps_text (steps, n);
+  if (!text)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (rd_buffer_append (key, text, strlen (text)));
+  for (size_t i = 0; i < n; i++) {
+    const struct rd_step *step = &steps[i];
+    if (step->operation != RD_OP_LIKE)
+      continue;
+    for (size_t j = 0; j < 15; j++) {
+      char number[RD_NUMBER_NBYTES + 1] = " ";
+      rd_number_exact (j < 12 ? step->matrix[j / 4][j % 4]
+                              : (double) step->second[j - 12], number + 1);
+      RD_TRY (rd_buffer_append (key, number, strlen (number)));
+    }
+  }
+  return RADIO_OK;
+}
+
+/* Makes the key of the statistic of the last of n steps: the array, that of the
+ * mask, and the steps without what the last does with it. */
+static enum radio_status
+make_key (const struct radio_array *array, const struct radio_volume *mask,
+          const struct rd_step *steps, size_t n, struct rd_buffer *key)
 {
   struct rd_step last = steps[n - 1];
   last.a = last.b = 0;
-  char number[32] = "";
-  if (!array->is_complete || array->linear)
-    snprintf (number, sizeof number, "#%" PRIu64, array->number);
-  char *before RD_FREE = rd_steps_text (steps, n - 1);
-  char *text RD_FREE = rd_steps_text (&last, 1);
-  if (!before || !text)
-    return NULL;
-  const char *uri = array->store->io->uri;
-  size_t nbytes = strlen (uri) + strlen (array->path) + strlen (number)
-                  + strlen (before) + strlen (text) + 6;
-  char *key = rd_malloc (nbytes);
-  if (key)
-    snprintf (key, nbytes, "%s/%s%s %s | %s", uri, array->path, number,
-              before, text);
-  return key;
+  RD_TRY (add_array (key, array));
+  if (mask)
+    RD_TRY (add_array (key, mask->array));
+  if (n > 1)
+    RD_TRY (add_steps (key, steps, n - 1));
+  RD_TRY (rd_buffer_append (key, " | ", 3));
+  RD_TRY (add_steps (key, &last, 1));
+  return rd_buffer_append (key, "", 1);
 }
 
 /* Finds the statistic of the last of n steps, in the context or in the
@@ -169,21 +208,24 @@ find (struct radio_volume *root, const struct rd_step *steps, size_t n,
       struct rd_step_statistics *result, bool *found)
 {
   struct rd_kept_list *kept = &root->array->store->context->kept;
+  struct rd_buffer buffer RD_BUFFER_SCOPE = { 0 };
+  struct radio_volume *mask RD_CLEANUP (rd_cleanup_volume) = NULL;
   struct rd_step *reduced RD_FREE = rd_calloc (n, sizeof *reduced);
   _Static_assert (sizeof *result <= RD_KEPT_NBYTES, "a fact");
   if (!reduced)
     return rd_fail_memory (n * sizeof *reduced);
+  if (steps[n - 1].name)
+    RD_TRY (rd_open_mask (root, &steps[n - 1], &mask));
   n = reduce (steps, n, reduced);
-  char *key RD_FREE = make_key (root->array, reduced, n);
-  if (!key)
-    return rd_fail_memory (0);
+  RD_TRY (make_key (root->array, mask, reduced, n, &buffer));
+  const char *key = (const char *) buffer.data;
   *found = rd_kept_find (kept, key, result, sizeof *result);
   if (*found)
     return RADIO_OK;
-  if (n == 1)
+  if (n == 1 && !mask)
     RD_TRY (find_in_volume (root, reduced, stop, result, found));
   if (!*found && may_compute) {
-    RD_TRY (compute (root, reduced, n, stop, result));
+    RD_TRY (compute (root, mask, reduced, n, stop, result));
     *found = true;
   }
   if (*found)
