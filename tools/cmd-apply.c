@@ -6,6 +6,9 @@
 #include <config.h>
 
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "tools/facts.h"
 #include "tools/interrupt.h"
@@ -17,9 +20,20 @@
 #include "tools/report.h"
 #include "tools/text.h"
 
-/* The memory of one volume, a slab, layers of tiles, and tiles being read: as a
- * multiple of its size, and besides that.  At most a quarter of the limit. */
-#define VOLUME_MEMORY_TIMES 3
+/* Half of the memory limit is for layers of tiles, which the volumes that are
+ * written at the same time share.  The other half is for what each of them
+ * takes besides: the slab that is written, two by which a statistic or the
+ * source's checksum is computed, one layer in any case, and reading. */
+#define LAYERS_SHARE 2
+#define SLAB_SHARE 8
+#define SLAB_MOST_NBYTES ((uint64_t) 16 << 20)
+#define NSLABS 3
+#define LAYER_NBYTES ((uint64_t) 8 << 20)
+#define READ_NBYTES ((uint64_t) 4 << 20)
+#define READ_URL_NBYTES ((uint64_t) 64 << 20)
+
+/* A small volume takes no more than a multiple of its size, and a little. */
+#define VOLUME_MEMORY_TIMES 6
 #define VOLUME_MEMORY_LEAST_NBYTES ((uint64_t) 2 << 20)
 
 /* A volume, the name of its result, and the outcome. */
@@ -86,12 +100,15 @@ on_warning (const char *message, void *user_data)
 }
 
 static uint64_t
-volume_memory_nbytes (const struct apply *apply, struct radio_volume *volume)
+volume_memory_nbytes (const struct apply *apply, const struct rd_target *node)
 {
   struct radio_volume_info info;
-  uint64_t most = apply->jobs.limit_nbytes / 4;
-  radio_volume_get_info (volume, &info);
+  uint64_t slab = rd_jobs_limit_nbytes (apply->args) / SLAB_SHARE;
+  radio_volume_get_info (node->volume, &info);
   uint64_t raw = rd_raw_nbytes (&info.array);
+  slab = slab < SLAB_MOST_NBYTES ? slab : SLAB_MOST_NBYTES;
+  uint64_t most = NSLABS * slab + LAYER_NBYTES
+                  + (rd_is_url (node->name) ? READ_URL_NBYTES : READ_NBYTES);
   if (raw > most / VOLUME_MEMORY_TIMES)
     return most;
   return VOLUME_MEMORY_LEAST_NBYTES + raw * VOLUME_MEMORY_TIMES;
@@ -109,11 +126,11 @@ write_volume (void *data, size_t i)
   options.user_data = &job;
   item->status = rd_node_try_open (item->node);
   if (item->status == RADIO_OK) {
-    struct radio_volume *volume = item->node->volume;
-    uint64_t memory_nbytes = volume_memory_nbytes (apply, volume);
+    uint64_t memory_nbytes = volume_memory_nbytes (apply, item->node);
     rd_jobs_reserve (&apply->jobs, memory_nbytes);
-    item->status = radio_ingest_volume (apply->to, volume, item->to_path,
-                                        &options, &item->result);
+    item->status = radio_ingest_volume (apply->to, item->node->volume,
+                                        item->to_path, &options,
+                                        &item->result);
     rd_jobs_release (&apply->jobs, memory_nbytes);
   }
   if (item->status != RADIO_OK)
@@ -246,6 +263,17 @@ find_items (struct apply *apply)
   return RD_EXIT_OK;
 }
 
+/* Gives large blocks back to the system when they are freed.  By default
+ * glibc's allocator keeps such blocks for each thread once some were freed, and
+ * the process has several times the memory that is in use. */
+static void
+keep_no_large_blocks (void)
+{
+#ifdef __GLIBC__
+  (void) mallopt (M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
+
 static int
 write_volumes (struct apply *apply)
 {
@@ -265,12 +293,13 @@ write_volumes (struct apply *apply)
   apply->jobs = (struct rd_jobs) {
     .n = apply->n,
     .nthreads = nfrom > nto ? nfrom : nto,
-    .limit_nbytes = rd_jobs_limit_nbytes (apply->args),
+    .limit_nbytes = rd_jobs_limit_nbytes (apply->args) / LAYERS_SHARE,
     .run = write_volume,
     .end = end_volume,
     .report = report_volume,
     .data = apply,
   };
+  keep_no_large_blocks ();
   apply->json.is_list = !apply->nodes.names_one;
   apply->sum.n = apply->n;
   rd_progress_start (&apply->progress, "written");

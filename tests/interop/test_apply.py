@@ -3,6 +3,7 @@
 with an affine that keeps landmarks in their places, whatever killed the runs
 before, and in S3."""
 
+import gzip
 import json
 import os
 import random
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from conftest import RADIO, missing, peer
+from test_ingest_faults import peak_rss_nbytes
 
 # Of tests/interop/requirements-napari.txt.
 NAPARI = Path(sys.prefix) / "napari"
@@ -251,3 +253,31 @@ def test_results_in_s3_are_those_on_disk(radio, gateway, cohort, tmp_path):
             radio("export", "-s", store, f"las/{name}", "-o", out,
                   "--overwrite", env=env)
         assert outs[0].read_bytes() == outs[1].read_bytes()
+
+
+def test_files_applied_at_once_stay_within_the_memory_limit(
+        np, nib, tmp_path):
+    """Resident, with the program itself, its threads and its libraries, of
+    which a run on a single voxel tells how much they are."""
+    rng = np.random.default_rng(4)
+    data = rng.integers(-1000, 1000, (256, 256, 160)).astype("i2")
+    data[::2] = 0
+    first = tmp_path / "0.nii.gz"
+    with gzip.open(first, "wb", 1) as out:
+        out.write(nib.Nifti1Image(data, np.eye(4)).to_bytes())
+    files = [tmp_path / f"{i}.nii.gz" for i in range(6)]
+    for file in files[1:]:
+        os.link(first, file)
+    tiny = tmp_path / "tiny.nii.gz"
+    nib.save(nib.Nifti1Image(data[:1, :1, :1], np.eye(4)), tiny)
+
+    def peak(*names):
+        return peak_rss_nbytes(
+            tmp_path / "time", RADIO, "apply", "rescale 0,1", *names, "--to",
+            tmp_path / "out.zarr", "-c", "x", "--memory", "64M",
+            "--threads=8")
+
+    beside = peak(tiny)
+    most = peak(*files)
+    print(f"peak RSS {most / 2**20:.0f} MiB, {beside / 2**20:.0f} of a voxel")
+    assert most - beside < 64 << 20
