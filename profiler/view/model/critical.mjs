@@ -3,7 +3,9 @@
 // moment what had to end before it could continue.  Within a span that is the
 // child that ended last, on any thread, then the one that ended last before
 // that began; time without a child is the span's own.  Where a thread only
-// waited, the path continues in the thread that it waited for.
+// waited, but for time in which it could run and had no CPU, the path continues
+// in the thread that it waited for.  Where the path leaves a span at a moment
+// in which the parent's own thread was in another child, it continues there.
 
 import { sortBy } from '../data/causes.mjs';
 
@@ -33,7 +35,7 @@ export function longestRoot(profile) {
 // tos, sums }: the pieces from the end to the beginning, without gaps, and the
 // time in each node.
 export function* findPath(profile, root) {
-  const { begin, duration, wait, lane, node } = profile.spans;
+  const { begin, duration, wait, starved, lane, node } = profile.spans;
   yield* profile.findCauses();
   const { starts, list } = profile.causes;
   const endOf = (span) => begin[span] + duration[span];
@@ -47,6 +49,9 @@ export function* findPath(profile, root) {
     path.tos.push(to);
     path.sums[node[span]] += to - from;
   };
+  // Time without a CPU counts neither for waiting nor against it.
+  const isWait = (span) => wait[span] > 0
+    && wait[span] >= 0.9 * (duration[span] - (starved?.[span] ?? 0));
   // The last child of another thread that ended while one waited; else that.
   const awaited = (children, at) => {
     const waiting = children[at];
@@ -59,26 +64,39 @@ export function* findPath(profile, root) {
     return waiting;
   };
   // A walk back through a span: time is where it is, children[at] the next to
-  // look at.  Children of one thread are in the order of their ends already.
+  // look at, own[last] the next of the span's own thread.  Children of one
+  // thread are in the order of their ends already.
   const enter = (span, time) => {
     const children = list.subarray(starts[span], starts[span + 1]);
+    const own = children.filter((child) => lane[child] === lane[span]
+      && begin[child] >= begin[span]);
     return { span, time, children, at: children.length - 1, isFirst: true,
+             own, last: own.length - 1,
              isMixed: children.some((child, i) =>
                i > 0 && endOf(child) < endOf(children[i - 1])) };
   };
   // The next child on the path; -1 at the span's own begin.  A child that
   // outlives its parent is cut at its end.
   const next = (walk) => {
+    while (walk.last >= 0 && begin[walk.own[walk.last]] >= walk.time)
+      walk.last--;
+    const own = walk.own[walk.last] ?? -1;
+    const running = own >= 0 && endOf(own) > walk.time ? own : -1;
+    if (running >= 0 && !isWait(running)) {
+      walk.isFirst = false;
+      return running;
+    }
     for (; walk.at >= 0; walk.at--) {
       const child = walk.children[walk.at];
       if (begin[child] >= walk.time || begin[child] < begin[walk.span]
           || endOf(child) > walk.time && !walk.isFirst)
         continue;
       walk.isFirst = false;
-      return duration[child] > 0 && wait[child] >= 0.9 * duration[child]
-        ? awaited(walk.children, walk.at) : child;
+      if (running >= 0 && endOf(child) <= begin[running])
+        return running;
+      return isWait(child) ? awaited(walk.children, walk.at) : child;
     }
-    return -1;
+    return running;
   };
   const walks = [enter(root, endOf(root))];
   for (let step = 1; walks.length > 0; step++) {

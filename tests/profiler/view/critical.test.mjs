@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { findPath, longestRoot, pathBySite,
          rootOf } from '../../../profiler/view/model/critical.mjs';
 import { atOnce } from '../../../profiler/view/data/slices.mjs';
-import { history, makeProfile } from './made.mjs';
+import { block, history, makeProfile } from './made.mjs';
 
 // The pieces as [{ span, from, to }].
 function piecesOf({ spans, froms, tos }) {
@@ -22,8 +22,8 @@ const NODES = [{ name: 'read' }, { name: 'a', parent: 0 },
                { name: 'b', parent: 0 }, { name: 'c', parent: 0, edge: 1 },
                { name: 'wait', parent: 0, category: 'queue' }];
 
-async function pathOf(spans) {
-  const profile = await makeProfile(NODES, spans);
+async function pathOf(spans, changes) {
+  const profile = await makeProfile(NODES, spans, changes);
   return named(profile, atOnce(findPath(profile, longestRoot(profile))));
 }
 
@@ -41,7 +41,7 @@ test('of two at once the one that ended last', async () => {
     { lane: 0, node: 0, begin: 0, duration: 100 },
     { lane: 0, node: 1, begin: 10, duration: 50, parent: 0 },
     { lane: 1, node: 3, begin: 20, duration: 75, parent: 0 },
-  ]), [['read', 95, 100], ['c', 20, 95], ['read', 0, 20]]);
+  ]), [['read', 95, 100], ['c', 20, 95], ['a', 10, 20], ['read', 0, 10]]);
 });
 
 test('a wait leads to what was waited for', async () => {
@@ -51,6 +51,48 @@ test('a wait leads to what was waited for', async () => {
     { lane: 1, node: 3, begin: 5, duration: 85, parent: 0 },
     { lane: 0, node: 4, begin: 40, duration: 55, wait: 55, parent: 0 },
   ]), [['read', 90, 100], ['c', 5, 90], ['read', 0, 5]]);
+});
+
+// A column of the time without a CPU of single spans: [[span, ns], ...] by
+// their order in the file.
+const starvedOf = (pairs) => ({ starved: block([
+  pairs.map(([span], i) => span - (i > 0 ? pairs[i - 1][0] + 1 : 0)),
+  pairs.map(([, ns]) => ns)]) });
+
+test('a wait of a thread that lacked a CPU, too, is one; work without is none',
+     async () => {
+  const spans = (wait) => [
+    { lane: 0, node: 0, begin: 0, duration: 100 },
+    { lane: 0, node: 4, begin: 40, duration: 55, wait, parent: 0 },
+    { lane: 1, node: 3, begin: 35, duration: 55, parent: 0 },
+  ];
+  const followed = [['read', 90, 100], ['c', 35, 90], ['read', 0, 35]];
+  assert.deepEqual(await pathOf(spans(40), starvedOf([[1, 15]])), followed);
+  assert.deepEqual(await pathOf(spans(40)),
+                   [['read', 95, 100], ['wait', 40, 95], ['read', 0, 40]]);
+  assert.deepEqual(await pathOf(spans(0), starvedOf([[1, 55]])),
+                   [['read', 95, 100], ['wait', 40, 95], ['read', 0, 40]]);
+});
+
+test('before a worker began the path is where the thread itself was',
+     async () => {
+  assert.deepEqual(await pathOf([
+    { lane: 0, node: 0, begin: 0, duration: 200 },
+    { lane: 0, node: 1, begin: 0, duration: 99, parent: 0 },
+    { lane: 1, node: 3, begin: 90, duration: 104, parent: 0 },
+    { lane: 0, node: 4, begin: 100, duration: 100, wait: 100, parent: 0 },
+  ]), [['read', 194, 200], ['c', 90, 194], ['a', 0, 90]]);
+});
+
+test('one wait for many leads from each to the one that ended before it',
+     async () => {
+  assert.deepEqual(await pathOf([
+    { lane: 0, node: 0, begin: 0, duration: 100 },
+    { lane: 0, node: 4, begin: 5, duration: 90, wait: 90, parent: 0 },
+    { lane: 1, node: 3, begin: 10, duration: 40, parent: 0 },
+    { lane: 2, node: 3, begin: 55, duration: 39, parent: 0 },
+  ]), [['read', 94, 100], ['c', 55, 94], ['read', 50, 55], ['c', 10, 50],
+       ['wait', 5, 10], ['read', 0, 5]]);
 });
 
 test('a wait for nothing that is known is itself on the path', async () => {
@@ -123,5 +165,5 @@ test('a path of many children that wait is found in many short steps',
   } while (!step.done);
   assert.ok(steps > 2 * n / 4096);
   assert.equal(step.value.sums[3], 7 * n);
-  assert.equal(step.value.sums[4], 0);
+  assert.equal(step.value.sums[4], n);
 });
