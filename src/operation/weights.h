@@ -72,10 +72,10 @@ static inline void
 rd_spline_weights (double f, double weights[4])
 {
   double g = 1 - f;
-  weights[0] = g * g * g / 6;
+  weights[0] = g * g * g * (1.0 / 6);
   weights[1] = 2.0 / 3 - f * f * (2 - f) / 2;
   weights[2] = 2.0 / 3 - g * g * (2 - g) / 2;
-  weights[3] = f * f * f / 6;
+  weights[3] = f * f * f * (1.0 / 6);
 }
 
 #endif /* RD_WEIGHTS_H */
