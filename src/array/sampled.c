@@ -368,6 +368,32 @@ task_box (const struct sampling *s, uint64_t task, struct radio_box *part,
   return place;
 }
 
+static const struct radio_site noise_site = {
+  "noise", RD_IN_PLACE, "rd_sampled_read", __FILE__, __LINE__,
+  RADIO_SCOPE_WORK
+};
+
+/* Adds noise to n rows of a part of the array; voxels count in the order of its
+ * axes. */
+static void
+add_noise (const struct sampling *s, const struct radio_box *part, uint64_t n,
+           size_t row_nbytes, unsigned char *rows)
+{
+  const uint64_t *shape = s->read->array->doc->shape;
+  const size_t *axes = s->sampled->axes;
+  uint64_t steps[RADIO_MAX_RANK + 1] = { 0 }, index = 0, step = 1;
+  for (size_t i = part->rank; i-- > 0;) {
+    steps[i] = step;
+    index += part->start[i] * step;
+    step *= shape[i];
+  }
+  steps[part->rank] = 0;
+  for (uint64_t i = 0; i < n; i++)
+    rd_noise_add (&s->sampled->noise, s->block.type.dtype,
+                  index + i * steps[axes[1]], steps[axes[2]],
+                  rows + i * row_nbytes, (size_t) s->n[2]);
+}
+
 static enum radio_status
 run_task (struct rd_job *job, uint64_t task, struct rd_scratch *scratch)
 {
@@ -398,6 +424,8 @@ run_task (struct rd_job *job, uint64_t task, struct rd_scratch *scratch)
     RD_TRY (rd_buffer_reserve (&scratch->tile, work_nbytes));
     rd_interpolate_rows (&block, plane, first, n, scratch->tile.data, rows);
   }
+  if (s->sampled->adds_noise)
+    add_noise (s, &part, n, row_nbytes, rows);
   struct rd_view view = { .data = rows };
   for (size_t k = 1; k < 3; k++)
     if (s->sampled->axes[k] < part.rank)
@@ -452,7 +480,7 @@ sample_box (struct rd_tile_read *read, size_t request,
   cut_bands (&s, nplanes);
   s.job.run = run_task;
   s.job.n = nplanes * s.nbands;
-  s.job.site = &interpolate_site;
+  s.job.site = sampled->adds_noise ? &noise_site : &interpolate_site;
   return rd_pool_run (read->array->store->context->pool, &s.job);
 }
 

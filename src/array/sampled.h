@@ -9,6 +9,7 @@
 #include "src/array/fetch.h"
 #include "src/operation/gather.h"
 #include "src/operation/interpolate.h"
+#include "src/operation/noise.h"
 
 /* Returns which of three axes an axis is; 3: none. */
 static inline size_t
@@ -29,6 +30,8 @@ struct rd_sampled {
   struct rd_sampled_axis along[3];
   bool gathers;                       /* not along axes, but by: */
   struct rd_gather gather;
+  bool adds_noise;                    /* to what is sampled */
+  struct rd_noise noise;
 };
 
 /* Opens the array that sampled describes; its document is doc.  Both are taken,

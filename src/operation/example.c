@@ -17,6 +17,7 @@ static const char *const examples[RD_NOPERATIONS] = {
   [RD_OP_WINDOW] = "window soft",
   [RD_OP_GAMMA] = "gamma 0.7",
   [RD_OP_ZNORM] = "znorm",
+  [RD_OP_NOISE] = "noise 10",
   [RD_OP_SATURATE] = "saturate",
   [RD_OP_CROP] = "crop %1:%7,%1:%7,%1:%7",
   [RD_OP_PAD] = "pad %1",

@@ -151,3 +151,23 @@ rd_parse_random_gamma (struct rd_parser *parser, struct rd_step *step)
                          "lower one first");
   return take_probability (parser, step);
 }
+
+enum radio_status
+rd_parse_random_noise (struct rd_parser *parser, struct rd_step *step)
+{
+  step->a = step->b = RD_NOISE_STD;
+  struct rd_word word = rd_peek_word (parser);
+  if (has_argument (parser) && rd_word_count (word, ',') > 0)
+    RD_TRY (rd_take_pair (parser, "a range of deviations LO,HI", &step->a,
+                          &step->b));
+  else if (has_argument (parser)) {
+    rd_take_word (parser);
+    if (!rd_word_number (parser, word, &step->a))
+      step->a = -1;
+    step->b = step->a;
+  }
+  if (!(step->a >= 0) || step->a > step->b)
+    return rd_fail_word (parser, word, "expected a standard deviation, from 0, "
+                         "or a range LO,HI of them");
+  return take_probability (parser, step);
+}

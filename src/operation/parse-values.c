@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The arguments of the operations on values: linear, clamp, rescale, window,
- * gamma and znorm. */
+ * gamma, znorm and noise. */
 #include <config.h>
 
 #include <math.h>
@@ -121,4 +121,20 @@ rd_parse_znorm (struct rd_parser *parser, struct rd_step *step)
   if (word.nbytes == 0)
     return rd_fail_word (parser, word, "expected the collection of the mask");
   return rd_word_name (parser, word, &step->name);
+}
+
+enum radio_status
+rd_parse_noise (struct rd_parser *parser, struct rd_step *step)
+{
+  struct rd_word word = rd_take_word (parser);
+  int64_t seed;
+  if (!rd_word_number (parser, word, &step->a) || step->a < 0)
+    return rd_fail_word (parser, word, "expected a standard deviation, from 0");
+  if (!rd_take_word_if (parser, "seed"))
+    return RADIO_OK;
+  word = rd_take_word (parser);
+  if (!rd_word_position (word, false, &seed))
+    return rd_fail_word (parser, word, "expected a whole number");
+  step->seed = (uint64_t) seed;
+  return RADIO_OK;
 }

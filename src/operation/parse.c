@@ -28,6 +28,7 @@ static const struct {
   [RD_OP_WINDOW] = { "window", rd_parse_window },
   [RD_OP_GAMMA] = { "gamma", rd_parse_gamma },
   [RD_OP_ZNORM] = { "znorm", rd_parse_znorm },
+  [RD_OP_NOISE] = { "noise", rd_parse_noise },
   [RD_OP_SATURATE] = { "saturate", parse_nothing },
   [RD_OP_CROP] = { "crop", rd_parse_crop },
   [RD_OP_PAD] = { "pad", rd_parse_pad },
@@ -47,6 +48,7 @@ static const struct {
   [RD_OP_RANDOM_SCALE] = { "random-scale", rd_parse_random_amount },
   [RD_OP_RANDOM_SHIFT] = { "random-shift", rd_parse_random_amount },
   [RD_OP_RANDOM_GAMMA] = { "random-gamma", rd_parse_random_gamma },
+  [RD_OP_RANDOM_NOISE] = { "random-noise", rd_parse_random_noise },
 };
 
 const char *

@@ -16,6 +16,7 @@ rd_parse_fn rd_parse_rescale;
 rd_parse_fn rd_parse_window;
 rd_parse_fn rd_parse_gamma;
 rd_parse_fn rd_parse_znorm;
+rd_parse_fn rd_parse_noise;
 
 /* parse-grid.c */
 rd_parse_fn rd_parse_crop;
@@ -50,5 +51,6 @@ rd_parse_fn rd_parse_random_crop;
 rd_parse_fn rd_parse_random_affine;
 rd_parse_fn rd_parse_random_amount;
 rd_parse_fn rd_parse_random_gamma;
+rd_parse_fn rd_parse_random_noise;
 
 #endif /* RD_PARSE_H */

@@ -15,6 +15,7 @@ enum rd_operation {
   RD_OP_WINDOW,
   RD_OP_GAMMA,
   RD_OP_ZNORM,
+  RD_OP_NOISE,
   RD_OP_SATURATE,
   RD_OP_FIRST_SPATIAL,
   RD_OP_CROP = RD_OP_FIRST_SPATIAL,
@@ -38,6 +39,7 @@ enum rd_operation {
   RD_OP_RANDOM_SCALE = RD_OP_FIRST_RANDOM_VALUE,
   RD_OP_RANDOM_SHIFT,
   RD_OP_RANDOM_GAMMA,
+  RD_OP_RANDOM_NOISE,
   RD_NOPERATIONS
 };
 
@@ -75,8 +77,9 @@ struct rd_step {
   enum rd_operation operation;
 
   /* linear: factor, summand; clamp, window: the range of input; rescale: that
-   * of output; gamma: the exponent. */
+   * of output; gamma: the exponent; noise: the standard deviation. */
   double a, b;
+  uint64_t seed;                      /* of noise */
   int preset;                         /* of window; -1: centre and width */
   double centre, width;
 
@@ -162,6 +165,7 @@ rd_step_needs_statistics (const struct rd_step *step)
  * affine TorchIO's. */
 #define RD_PROBABILITY 0.5
 #define RD_AMOUNT 0.1
+#define RD_NOISE_STD 0.1
 #define RD_GAMMA_LOW 0.7
 #define RD_GAMMA_HIGH 1.5
 extern const double rd_motion_defaults[RD_NMOTIONS];

@@ -1,61 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Random operations become definite ones.  Each has numbers of its own, from a
- * generator that counts rather than keeps a state: Philox4x64-10 (Salmon et
- * al., "Parallel random numbers: as easy as 1, 2, 3", 2011; numpy.random.Philox
- * is the same).  The key is the seed and the epoch, the counter is i, the
- * operation's place among those of its kind, the kind, and the number of the
- * block of four numbers: so the spatial
- * operations of an image and of its mask draw the same numbers, whatever else
- * is done with their values. */
+ * generator that counts (philox.h).  The key is the seed and the epoch, the
+ * counter is i, the operation's place among those of its kind, the kind, and
+ * the number of the block of four numbers: so the spatial operations of an
+ * image and of its mask draw the same numbers, whatever else is done with their
+ * values. */
 #include <config.h>
 
 #include <math.h>
 #include <string.h>
 
 #include "src/base/error.h"
+#include "src/operation/philox.h"
 #include "src/operation/pipeline.h"
-
-struct product {
-  uint64_t high, low;
-};
-
-static struct product
-multiply (uint64_t a, uint64_t b)
-{
-  uint64_t a_low = a & UINT32_MAX, a_high = a >> 32;
-  uint64_t b_low = b & UINT32_MAX, b_high = b >> 32;
-  uint64_t low = a_low * b_low, middle = a_high * b_low + (low >> 32);
-  uint64_t other = a_low * b_high + (middle & UINT32_MAX);
-  return (struct product) { a_high * b_high + (middle >> 32) + (other >> 32),
-                            a * b };
-}
-
-static void
-philox (const uint64_t counter[4], const uint64_t key[2], uint64_t out[4])
-{
-  uint64_t k0 = key[0], k1 = key[1];
-  memcpy (out, counter, 4 * sizeof *out);
-  for (int round = 0; round < 10; round++) {
-    struct product a = multiply (UINT64_C (0xd2e7470ee14c6c93), out[0]);
-    struct product b = multiply (UINT64_C (0xca5a826395121157), out[2]);
-    uint64_t next[4] = { b.high ^ out[1] ^ k0, b.low, a.high ^ out[3] ^ k1,
-                         a.low };
-    memcpy (out, next, sizeof next);
-    k0 += UINT64_C (0x9e3779b97f4a7c15);
-    k1 += UINT64_C (0xbb67ae8584caa73b);
-  }
-}
-
-/* Draws four numbers from 0 to below 1, as numpy's random() makes them. */
-static void
-draw_numbers (const uint64_t counter[4], const uint64_t key[2],
-              double numbers[4])
-{
-  uint64_t bits[4];
-  philox (counter, key, bits);
-  for (int i = 0; i < 4; i++)
-    numbers[i] = (double) (bits[i] >> 11) * 0x1p-53;
-}
 
 static double
 between (double low, double high, double number)
@@ -76,7 +33,7 @@ draw_affine (const struct rd_step *random, uint64_t counter[4],
   for (int i = 0; i < RD_NMOTIONS; i++) {
     double numbers[4];
     counter[3]++;
-    draw_numbers (counter, key, numbers);
+    rd_philox_numbers (counter, key, numbers);
     for (int k = 0; k < 3; k++)
       drawn[i][k] = between (-random->most[i][k], random->most[i][k],
                              numbers[k]);
@@ -108,7 +65,7 @@ draw_step (const struct rd_step *random, uint64_t counter[4],
            const uint64_t key[2], struct rd_step *step)
 {
   double numbers[4];
-  draw_numbers (counter, key, numbers);
+  rd_philox_numbers (counter, key, numbers);
   bool is_done = numbers[0] < random->probability;
   *step = (struct rd_step) { .operation = RD_OP_LINEAR };
   switch (random->operation) {
@@ -145,6 +102,11 @@ draw_step (const struct rd_step *random, uint64_t counter[4],
   case RD_OP_RANDOM_SHIFT:
     step->a = 1;
     step->b = between (-random->a, random->a, numbers[1]);
+    return is_done;
+  case RD_OP_RANDOM_NOISE:
+    step->operation = RD_OP_NOISE;
+    step->a = between (random->a, random->b, numbers[1]);
+    step->seed = (uint64_t) (numbers[2] * 0x1p53);
     return is_done;
   default:
     step->operation = RD_OP_GAMMA;

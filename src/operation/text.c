@@ -198,6 +198,12 @@ put_random (struct writer *writer, const struct rd_step *step)
     if (step->a != RD_GAMMA_LOW || step->b != RD_GAMMA_HIGH)
       put_pair (writer, " ", step->a, step->b);
     break;
+  case RD_OP_RANDOM_NOISE:
+    if (step->a != step->b)
+      put_pair (writer, " ", step->a, step->b);
+    else if (step->a != RD_NOISE_STD)
+      put_number (writer, " ", step->a);
+    break;
   default:
     if (step->a != RD_AMOUNT)
       put_number (writer, " ", step->a);
@@ -246,6 +252,11 @@ put_step (struct writer *writer, const struct rd_step *step)
       put (writer, " of mask ");
       put (writer, step->name);
     }
+    break;
+  case RD_OP_NOISE:
+    put_number (writer, " ", step->a);
+    if (step->seed != 0)
+      put_position (writer, " seed ", (int64_t) step->seed);
     break;
   case RD_OP_CROP:
     put_ranges (writer, step);

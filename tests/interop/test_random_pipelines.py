@@ -4,12 +4,15 @@ seed, epoch and sample, whatever else a pipeline does; and it is applied."""
 
 import ctypes as c
 import json
+import random
 
 import numpy as np
 import pytest
 from conftest import peer
+from test_pipelines import run_radio
+from test_sampling import check_boxes
 
-from radio_library import RadioError, check, lib
+from radio_library import RadioError, Store, Volume, check, lib
 
 lib.radio_pipeline_text.restype = c.c_char_p
 lib.radio_pipeline_text.argtypes = [c.c_void_p]
@@ -173,6 +176,65 @@ def test_an_image_and_its_mask_are_moved_by_one_affine(nib, radio, tmp_path):
     voxels = np.clip(np.floor(where + 0.5).astype(int), 0, size - 1)
     picked = np.where(outside, 0, mask[tuple(voxels)])
     assert np.array_equal(got[1][clear], picked[clear])
+
+
+def gaussian(seed, n):
+    """Box and Muller's numbers of numpy's Philox."""
+    u = np.random.Generator(np.random.Philox(key=seed)).random(n + n % 2)
+    radius = np.sqrt(-2 * np.log(1 - u[::2]))
+    z = np.empty(len(u))
+    z[::2] = radius * np.cos(2 * np.pi * u[1::2])
+    z[1::2] = radius * np.sin(2 * np.pi * u[1::2])
+    return z[:n]
+
+
+@pytest.mark.parametrize("dtype", ["i2", "f8"])
+def test_noise_is_numpys_in_every_box_by_any_threads(nib, tmp_path, dtype):
+    data = np.random.default_rng(5).integers(-99, 99, (21, 19, 17, 3))
+    file, store = tmp_path / "a.nii", tmp_path / "s.zarr"
+    nib.save(nib.Nifti1Image(data.astype(dtype), np.eye(4)), file)
+    run_radio("ingest", "-s", store, "-c", "ct", "--tiling", "8,8,8", file)
+    compute = np.float32 if dtype == "i2" else np.float64
+    # Voxels count as they are stored, x fastest, in the grid of the operation.
+    turned = np.rot90(data, axes=(0, 1))[2:]
+    noise = gaussian(77, turned.size).reshape(turned.T.shape).T
+    want = np.flip(turned + 2.5 * noise, 2).T.astype(compute)
+    text = "rot90 xy | crop 2:,:,: | noise 2.5 seed 77 | flip z"
+    # Libraries differ in the last bits of log, sin and cos.
+    most = 4 * np.finfo(compute).eps * (np.abs(want) + 20)
+    with Volume.of_file(file) as volume, volume.apply(text) as noisy:
+        whole = noisy.read([0] * 4, want.shape, compute)
+    assert np.all(np.abs(whole - want) <= most)
+    if dtype == "i2":
+        assert (whole != want).mean() < 1e-3
+    for threads in 1, 3:
+        with Store(store, threads=threads) as opened, \
+             Volume(opened, "ct/a") as volume, volume.apply(text) as noisy:
+            check_boxes(np, noisy, whole, random.Random(1))
+        with Store(store, threads=threads) as opened, \
+             Volume(opened, "ct/a") as volume, \
+             volume.apply(text + " | znorm") as normed:
+            got = normed.read([0] * 4, want.shape, compute)
+        norm = (want - want.mean(dtype="f8")) / want.std(dtype="f8")
+        assert np.abs(got - norm).max() < 1e-5
+
+
+def test_random_noise_draws_its_deviation_and_its_seed():
+    for i in range(100):
+        u = numbers(3, 1, i, 0, 1)
+        words = draw("random-noise 2,5 p 0.75", 3, 1, i).split()
+        if u[0] >= 0.75:
+            assert words[0] == "crop"
+            continue
+        assert words[::2] == ["noise", "seed"]
+        assert float(words[1]) == pytest.approx(2 + 3 * u[1], rel=1e-15)
+        assert int(words[3]) == int(u[2] * 2**53)
+    assert draw("random-noise p 1", 1, 1, 1).startswith("noise 0.1 seed ")
+
+
+def test_noise_is_normally_distributed():
+    stats = peer("scipy.stats")
+    assert stats.kstest(gaussian(5, 40000), "norm").pvalue > 0.01
 
 
 def test_draws_have_their_distributions():

@@ -616,7 +616,7 @@ a_failed_allocation_is_reported (void **state)
   struct nifti_spec spec = small_spec ();
   struct radio_pipeline *pipeline = must_parse (
     "pad 1 by 3 | linear 2,1 | rot90 xy | pad 2 reflect | znorm of mask seg "
-    "| flip z | to 9,:,5 cubic | crop 1:,:,: | like ct/a by 2 "
+    "| flip z | noise 1 | to 9,:,5 cubic | crop 1:,:,: | like ct/a by 2 "
     "| affine 0.6,0.8,0,1,-0.8,0.6,0,0,0,0,1,0 about centre cubic | smooth 1");
   struct radio_context *context;
   const struct radio_context_options alone = { .nthreads = 1 };

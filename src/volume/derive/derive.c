@@ -374,6 +374,19 @@ order_gather (const struct derivation *d, const size_t axes[3], size_t rank,
   }
 }
 
+/* Fails unless values are real numbers. */
+static enum radio_status
+need_real (const struct derivation *d)
+{
+  enum radio_dtype dtype = d->source->doc->type.dtype;
+  bool is_colour = rd_volume_is_colour (d->root);
+  if (!is_colour && (rd_dtype_is_integer (dtype) || rd_dtype_is_float (dtype)))
+    return RADIO_OK;
+  return rd_fail (RADIO_ERROR_ARGUMENT, "the image is of %s; only real numbers "
+                  "have operations on values",
+                  is_colour ? "colours" : radio_dtype_name (dtype));
+}
+
 /* Has values computed of which others can be interpolated. */
 static enum radio_status
 need_values (struct derivation *d)
@@ -426,7 +439,8 @@ can_join (const struct derivation *d, enum rd_interpolation interpolation,
           const struct rd_sampled_axis along[3])
 {
   const struct rd_sampled *first = d->source->sampled;
-  if (!first || first->gathers || d->nkernels > 0 || d->nfills > 0
+  if (!first || first->gathers || first->adds_noise || d->nkernels > 0
+      || d->nfills > 0
       || interpolation == RD_INTERPOLATE_MAJORITY)
     return false;
   bool is_same = first->interpolation == interpolation;
@@ -498,10 +512,11 @@ join (struct derivation *d, enum rd_interpolation interpolation,
 }
 
 /* Takes the stage as the source of a sampled array, along x, y, z or, if gather
- * is not NULL, by its matrix. */
+ * is not NULL, by its matrix; with noise unless that is NULL. */
 static enum radio_status
 sample (struct derivation *d, enum rd_interpolation interpolation,
-        const struct rd_sampled_axis along[3], const struct rd_gather *gather)
+        const struct rd_sampled_axis along[3], const struct rd_gather *gather,
+        const struct rd_noise *noise)
 {
   size_t rank = d->grid.rank, n = 0;
   uint64_t shape[RADIO_MAX_RANK];
@@ -530,6 +545,9 @@ sample (struct derivation *d, enum rd_interpolation interpolation,
     sampled->gather.type = sampled->source->doc->type;
     order_gather (d, sampled->axes, rank, &sampled->gather);
   }
+  sampled->adds_noise = noise != NULL;
+  if (noise)
+    sampled->noise = *noise;
   struct radio_array *array;
   RD_TRY (open_sampled (d, RD_STEAL (sampled), shape, &array));
   d->computes = d->computes || !rd_interpolation_picks (interpolation);
@@ -563,7 +581,7 @@ rd_derivation_sample (struct derivation *d,
   RD_TRY (rd_derivation_need (d, interpolation));
   RD_TRY (can_join (d, interpolation, along)
           ? join (d, interpolation, along)
-          : sample (d, interpolation, along, NULL));
+          : sample (d, interpolation, along, NULL, NULL));
   move_grid (d, along);
   return RADIO_OK;
 }
@@ -577,7 +595,26 @@ rd_derivation_gather (struct derivation *d, const uint64_t size[3],
     along[j] = (struct rd_sampled_axis) {
       .source_size = rd_derivation_length (d, j), .size = size[j], .scale = 1,
     };
-  return sample (d, gather->interpolation, along, gather);
+  return sample (d, gather->interpolation, along, gather, NULL);
+}
+
+/* Noise depends on the place of each voxel, so it is added to an array whose
+ * voxels are picked one by one. */
+static enum radio_status
+add_noise (struct derivation *d, const struct rd_step *step)
+{
+  const struct rd_noise noise = { step->a, step->seed };
+  struct rd_sampled_axis along[3];
+  RD_TRY (need_real (d));
+  RD_TRY (rd_derivation_need (d, RD_INTERPOLATE_LINEAR));
+  for (size_t j = 0; j < 3; j++) {
+    uint64_t n = rd_derivation_length (d, j);
+    along[j] = (struct rd_sampled_axis) {
+      .source_size = n, .size = n, .scale = 1,
+      .interpolation = RD_INTERPOLATE_NEAREST,
+    };
+  }
+  return sample (d, RD_INTERPOLATE_NEAREST, along, NULL, &noise);
 }
 
 /* Begins to compute, or adds another operation on values. */
@@ -585,14 +622,7 @@ static enum radio_status
 add_kernels (struct derivation *d, size_t i)
 {
   const struct rd_step *step = &d->steps[i];
-  const struct radio_volume *root = d->root;
-  enum radio_dtype dtype = d->source->doc->type.dtype;
-  if (rd_volume_is_colour (root)
-      || !(rd_dtype_is_integer (dtype) || rd_dtype_is_float (dtype)))
-    return rd_fail (RADIO_ERROR_ARGUMENT, "the image is of %s; only real "
-                    "numbers have operations on values",
-                    rd_volume_is_colour (root) ? "colours"
-                                               : radio_dtype_name (dtype));
+  RD_TRY (need_real (d));
   d->computes = d->has_computed = true;
   d->saturates = d->saturates || step->operation == RD_OP_SATURATE;
   if (rd_step_needs_statistics (step)) {
@@ -616,6 +646,8 @@ static enum radio_status
 apply_step (struct derivation *d, size_t i)
 {
   struct rd_step *step = &d->steps[i];
+  if (step->operation == RD_OP_NOISE)
+    return add_noise (d, step);
   if (!rd_step_is_spatial (step))
     return add_kernels (d, i);
   d->is_spatial = true;

@@ -128,16 +128,17 @@ is_permutation (const struct rd_step *step)
 
 /* Copies n steps without those that do not change the statistic of the last
  * one, which the copy does not own: where no voxels are left out, added or
- * interpolated, their order does not matter.  So all orders have one statistic,
- * to the last bit. */
+ * interpolated, nor get noise by their places, their order does not matter.  So
+ * all orders have one statistic, to the last bit. */
 static size_t
 reduce (const struct rd_step *steps, size_t n, struct rd_step *reduced)
 {
   bool is_whole = true;
   size_t nreduced = 0;
   for (size_t i = 0; i < n; i++)
-    is_whole = is_whole && (!rd_step_is_spatial (&steps[i])
-                            || is_permutation (&steps[i]));
+    is_whole = is_whole && steps[i].operation != RD_OP_NOISE
+               && (!rd_step_is_spatial (&steps[i])
+                   || is_permutation (&steps[i]));
   for (size_t i = 0; i < n; i++)
     if (!is_whole || !is_permutation (&steps[i]))
       reduced[nreduced++] = steps[i];
