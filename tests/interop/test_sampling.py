@@ -685,6 +685,56 @@ def test_landmarks_stay(np, nib, ndimage, tmp_path):
         assert np.abs(got - want).max() < 0.01, text
 
 
+def write_rows(np, nib, file, data, rows=None, spacing=None):
+    """An image with any affine (sform), or by spacings alone: nibabel refuses
+    some."""
+    nib.save(nib.Nifti1Image(data, np.diag([2, 3, 4, 1])), file)
+    content = bytearray(file.read_bytes())
+    content[252:256] = bytes([0, 0, spacing is None, 0])
+    if rows is not None:
+        content[280:328] = np.array(rows, "<f4").tobytes()
+    if spacing is not None:
+        content[80:92] = np.array(spacing, "<f4").tobytes()
+    file.write_bytes(content)
+
+
+@pytest.mark.parametrize("rows, spacing, is_usable", [
+    ([[0] * 4] * 3, None, False),
+    ([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 5]], None, False),
+    ([[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0]], None, False),
+    ([["nan", 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]], None, False),
+    ([[1, 0, 0, 0], [0, 1, 0, "inf"], [0, 0, 1, 0]], None, False),
+    ([[1, 0.5, 0, 0], [0.7, -1, 0, 0], [0, 2, 1, 0]], None, True),
+    ([[1e-38, 0, 0, 0], [0, 1e-38, 0, 0], [0, 0, 1e-38, 0]], None, True),
+    (None, [0, 0, 0], True), (None, ["nan", -2, "inf"], True)])
+def test_what_needs_no_affine_is_done_without_one(
+        np, nib, tmp_path, rows, spacing, is_usable):
+    """Affines that are singular, not finite or sheared, and spacings of 0."""
+    data = np.random.default_rng(1).normal(size=(4, 5, 6)).astype("f4")
+    good, odd = tmp_path / "good.nii", tmp_path / "odd.nii"
+    nib.save(nib.Nifti1Image(data, np.eye(4)), good)
+    write_rows(np, nib, odd, data, rows, spacing)
+    for text in ("to 7,3,9 cubic", "flip x | pad 1,2,3 edge | rot90 yz",
+                 "to 8 majority | linear 2,1"):
+        want = read_exported(nib, good, text, tmp_path / "want.nii")
+        with Volume.of_file(odd) as volume, volume.apply(text) as derived:
+            got = derived.read([0] * 3, want.shape[::-1], want.dataobj.dtype)
+        assert np.array_equal(got.T, want.dataobj)
+    for text in ("reorient LPS", f"like {good}",
+                 "affine 1,0.1,0,1,0,1,0,0,0,0,1,0 cubic"):
+        with Volume.of_file(odd) as volume:
+            if is_usable:
+                with volume.apply(text) as derived:
+                    derived.read([0] * 3, derived.shape(), np.float32)
+            else:
+                with pytest.raises(RadioError, match="singular or not fin"):
+                    volume.apply(text)
+    for text in "resample 1", "resample 1.5 centre smooth", "smooth 1":
+        with Volume.of_file(odd) as volume, volume.apply(text) as derived:
+            got = derived.read([0] * 3, derived.shape(), np.float32)
+            assert np.isfinite(got).all()
+
+
 def test_what_is_refused_has_one_line(np, nib, tmp_path):
     file = tmp_path / "a.nii"
     nib.save(nib.Nifti1Image(np.zeros((4, 5, 6), np.uint8), np.eye(4)), file)
