@@ -135,6 +135,8 @@ print_volume (const char *name, struct radio_volume *volume,
   put_owned ("shape", rd_join_axes (info.array.shape, axes, n, info.axes));
   char a[RD_TEXT_NBYTES], b[RD_TEXT_NBYTES], type[32];
   put ("type", rd_volume_type (&info, type));
+  if (info.is_labels)
+    put ("values", "labels: pipelines pick them, and mix none");
   if (info.scl_slope != 1 || info.scl_inter != 0)
     put_owned ("scaling", rd_format ("stored x %s + %s",
                                      rd_text_number (info.scl_slope, a),

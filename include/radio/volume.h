@@ -205,6 +205,11 @@ struct radio_volume_info {
                                          short for; of .nii.gz 0 until they are
                                          inflated, or more than any gzip file
                                          of this size can hold */
+  bool is_labels;                     /* its values are labels, which pipelines
+                                         pick rather than mix unless they say
+                                         otherwise: NIfTI's intent_code 1002
+                                         (LABEL), OME-Zarr's image-label, or
+                                         the type bool */
 };
 
 /* Fills info.  Never fails. */

@@ -113,13 +113,20 @@ rd_parse_random_affine (struct rd_parser *parser, struct rd_step *step)
     for (int k = 0; k < 3; k++)
       step->most[i][k] = rd_motion_defaults[i];
   /* Words in any order. */
+  unsigned taken = 0;
   for (const char *at = NULL; at != parser->at;) {
     at = parser->at;
-    for (int i = 0; i < RD_NMOTIONS; i++)
-      if (rd_take_word_if (parser, rd_motion_names[i]))
-        RD_TRY (rd_take_triple (parser, step, motions[i].what, true,
-                                parse[i]));
-    RD_TRY (rd_take_placing (parser, step, false));
+    for (int i = 0; i < RD_NMOTIONS; i++) {
+      struct rd_word word = rd_peek_word (parser);
+      if (!rd_take_word_if (parser, rd_motion_names[i]))
+        continue;
+      if (taken & 1u << (RD_TAKEN_BITS + i))
+        return rd_fail_word (parser, word, "it is given a second time; keep "
+                             "one");
+      taken |= 1u << (RD_TAKEN_BITS + i);
+      RD_TRY (rd_take_triple (parser, step, motions[i].what, true, parse[i]));
+    }
+    RD_TRY (rd_take_placing (parser, step, false, &taken));
   }
   return take_probability (parser, step);
 }

@@ -23,15 +23,40 @@ const char *const rd_interpolation_names[RD_NINTERPOLATIONS] = {
   [RD_INTERPOLATE_MAJORITY] = "majority",
 };
 
-static bool
-take_interpolation (struct rd_parser *parser, struct rd_step *step)
+/* The words that a step can have once each. */
+enum once { ONCE_INTERPOLATION, ONCE_GRID, ONCE_SMOOTH, ONCE_BY, ONCE_ABOUT };
+
+/* Fails if a word's place is taken; it is taken from now on. */
+static enum radio_status
+take_place (const struct rd_parser *parser, struct rd_word word,
+            enum once place, unsigned *taken)
 {
-  for (int i = 0; i < RD_NINTERPOLATIONS; i++)
+  static const char *const names[] = {
+    [ONCE_INTERPOLATION] = "the interpolation",
+    [ONCE_GRID] = "centre or corner", [ONCE_SMOOTH] = "smooth",
+    [ONCE_BY] = "by", [ONCE_ABOUT] = "about",
+  };
+  if (*taken & 1u << place)
+    return rd_fail_word (parser, word, "%s is given a second time; keep one",
+                         names[place]);
+  *taken |= 1u << place;
+  return RADIO_OK;
+}
+
+/* Takes the next word if it is an interpolation; *found says so. */
+static enum radio_status
+take_interpolation (struct rd_parser *parser, struct rd_step *step,
+                    unsigned *taken, bool *found)
+{
+  struct rd_word word = rd_peek_word (parser);
+  *found = false;
+  for (int i = 0; i < RD_NINTERPOLATIONS && !*found; i++)
     if (rd_take_word_if (parser, rd_interpolation_names[i])) {
       step->interpolation = (enum rd_interpolation) i;
-      return true;
+      *found = true;
     }
-  return false;
+  return *found ? take_place (parser, word, ONCE_INTERPOLATION, taken)
+                : RADIO_OK;
 }
 
 /* Parses the words that say how a grid is sampled, in any order. */
@@ -39,22 +64,27 @@ static enum radio_status
 take_sampling (struct rd_parser *parser, struct rd_step *step)
 {
   struct rd_word smooth = { parser->at, 0 };
+  unsigned taken = 0;
+  step->interpolation = RD_INTERPOLATE_DEFAULT;
   for (;;) {
     struct rd_word word = rd_peek_word (parser);
-    if (take_interpolation (parser, step))
+    bool found;
+    RD_TRY (take_interpolation (parser, step, &taken, &found));
+    if (found)
       continue;
-    if (rd_take_word_if (parser, "centre"))
+    if (rd_take_word_if (parser, "centre")) {
       step->is_centred = true;
-    else if (rd_take_word_if (parser, "corner"))
-      step->is_centred = false;
+      RD_TRY (take_place (parser, word, ONCE_GRID, &taken));
+    } else if (rd_take_word_if (parser, "corner"))
+      RD_TRY (take_place (parser, word, ONCE_GRID, &taken));
     else if (rd_take_word_if (parser, "smooth")) {
+      RD_TRY (take_place (parser, word, ONCE_SMOOTH, &taken));
       step->smooths = true;
       smooth = word;
     } else
       break;
   }
-  if (!step->smooths || step->interpolation == RD_INTERPOLATE_LINEAR
-      || step->interpolation == RD_INTERPOLATE_CUBIC)
+  if (!step->smooths || !rd_interpolation_picks (step->interpolation))
     return RADIO_OK;
   return rd_fail_word (parser, smooth, "%s takes voxels as they are; smooth "
                        "with linear or cubic",
@@ -106,21 +136,27 @@ rd_parse_smooth (struct rd_parser *parser, struct rd_step *step)
 }
 
 enum radio_status
-rd_take_placing (struct rd_parser *parser, struct rd_step *step, bool may_turn)
+rd_take_placing (struct rd_parser *parser, struct rd_step *step, bool may_turn,
+                 unsigned *taken)
 {
+  if (!(*taken & 1u << ONCE_INTERPOLATION))
+    step->interpolation = RD_INTERPOLATE_DEFAULT;
   for (;;) {
     struct rd_word word = rd_peek_word (parser);
-    if (take_interpolation (parser, step)) {
-      if (step->interpolation == RD_INTERPOLATE_MAJORITY)
-        return rd_fail_word (parser, word, "expected nearest, linear or cubic");
+    bool found;
+    RD_TRY (take_interpolation (parser, step, taken, &found));
+    if (found && step->interpolation == RD_INTERPOLATE_MAJORITY)
+      return rd_fail_word (parser, word, "expected nearest, linear or cubic");
+    if (found)
       continue;
-    }
     if (rd_take_word_if (parser, "by")) {
+      RD_TRY (take_place (parser, word, ONCE_BY, taken));
       word = rd_take_word (parser);
       if (!rd_word_number (parser, word, &step->value))
         return rd_fail_word (parser, word, "expected the value outside of the "
                              "image");
     } else if (may_turn && rd_take_word_if (parser, "about")) {
+      RD_TRY (take_place (parser, word, ONCE_ABOUT, taken));
       word = rd_take_word (parser);
       if (!rd_word_is (word, "centre"))
         return rd_fail_word (parser, word, "expected centre");
@@ -146,7 +182,7 @@ rd_parse_affine (struct rd_parser *parser, struct rd_step *step)
   }
   if (!rd_matrix_invert (step->matrix, NULL))
     return rd_fail_word (parser, whole, "the matrix is singular");
-  return rd_take_placing (parser, step, true);
+  return rd_take_placing (parser, step, true, &(unsigned) { 0 });
 }
 
 enum radio_status
@@ -155,6 +191,6 @@ rd_parse_like (struct rd_parser *parser, struct rd_step *step)
   struct rd_word word = rd_take_word (parser);
   if (word.nbytes == 0)
     return rd_fail_word (parser, word, "expected the name of a volume");
-  RD_TRY (rd_take_placing (parser, step, false));
+  RD_TRY (rd_take_placing (parser, step, false, &(unsigned) { 0 }));
   return rd_word_name (parser, word, &step->name);
 }

@@ -39,10 +39,12 @@ rd_parse_fn rd_parse_affine;
 rd_parse_fn rd_parse_like;
 
 /* Takes the words that say how an image is sampled at any places, and what is
- * outside of it, in any order. */
+ * outside of it, in any order, each once: *taken has the bits of those that
+ * were taken, below RD_TAKEN_BITS; 0 at first. */
+#define RD_TAKEN_BITS 8
 enum radio_status rd_take_placing (struct rd_parser *parser,
-                                   struct rd_step *step, bool may_turn)
-  RADIO_USE_RESULT;
+                                   struct rd_step *step, bool may_turn,
+                                   unsigned *taken) RADIO_USE_RESULT;
 
 /* parse-random.c; _amount is random-scale's and random-shift's. */
 rd_parse_fn rd_parse_random_flip;

@@ -51,7 +51,10 @@ enum rd_interpolation {
   RD_INTERPOLATE_MAJORITY,    /* the most frequent label of an output's voxel;
                                  nearest, where that is not larger than the
                                  source's */
-  RD_NINTERPOLATIONS
+  RD_NINTERPOLATIONS,
+  /* Of a step whose text says none: linear; of labels nearest, or majority
+   * where a grid is resampled.  Applying it replaces this. */
+  RD_INTERPOLATE_DEFAULT = RD_NINTERPOLATIONS
 };
 extern const char *const rd_interpolation_names[RD_NINTERPOLATIONS];
 

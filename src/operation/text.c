@@ -133,7 +133,7 @@ put_lengths (struct writer *writer, const struct rd_step *step)
 static void
 put_sampling (struct writer *writer, const struct rd_step *step)
 {
-  if (step->interpolation != RD_INTERPOLATE_LINEAR) {
+  if (step->interpolation != RD_INTERPOLATE_DEFAULT) {
     put (writer, " ");
     put (writer, rd_interpolation_names[step->interpolation]);
   }
@@ -285,7 +285,8 @@ put_step (struct writer *writer, const struct rd_step *step)
   case RD_OP_TO:
   case RD_OP_SMOOTH:
     put_lengths (writer, step);
-    put_sampling (writer, step);
+    if (step->operation != RD_OP_SMOOTH)
+      put_sampling (writer, step);
     break;
   case RD_OP_AFFINE:
     for (int i = 0; i < 12; i++)

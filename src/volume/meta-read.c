@@ -235,6 +235,8 @@ parse_ome (struct json_object *ome, const char *where,
   if (rd_json_member (image, "coordinateTransformations"))
     RD_TRY (apply_transforms (image, where, meta));
 
+  meta->has_image_label = rd_json_member (ome, "image-label") != NULL;
+
   /* The display window of the first channel. */
   if (rd_json_member (ome, "omero") == NULL)
     return RADIO_OK;

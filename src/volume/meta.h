@@ -18,6 +18,7 @@ struct rd_volume_meta {
   char *orientation[RADIO_MAX_RANK];  /* RFC-4 values; NULL: none */
   bool has_window;
   double window_start, window_end;
+  bool has_image_label;       /* OME-Zarr's metadata of labels */
   /* attributes.radio; absent in images that other programs wrote. */
   struct rd_buffer prefix;    /* all bytes before the voxels */
   bool has_nifti;

@@ -17,6 +17,9 @@
 #include "src/volume/node.h"
 #include "src/volume/volume.h"
 
+/* NIfTI's intent_code of images whose values are labels. */
+#define INTENT_LABEL 1002
+
 /* Check that the header and the level describe the same image. */
 static enum radio_status
 check_level (struct radio_volume *volume, const char *where)
@@ -150,6 +153,8 @@ rd_volume_fill_info (struct radio_volume *volume)
     .missing_nbytes = volume->missing_nbytes,
   };
   radio_array_get_info (volume->array, &info->array);
+  info->is_labels = info->array.dtype == RADIO_BOOL || meta->has_image_label
+                    || (meta->has_nifti && nifti->intent_code == INTENT_LABEL);
 
   bool is_oriented = true;
   if (meta->has_nifti) {

@@ -147,3 +147,67 @@ def test_a_statistic_is_of_the_grid_and_not_of_its_name(
                                          np.eye(4)), grid)
                 got = derived.read([0] * 3, [3, 24, 30], np.float32).T
             assert np.allclose(got, want, atol=1e-6)
+
+
+@pytest.mark.parametrize("text, how", [
+    ("resample 2,4,5", "majority"), ("resample 0.7", "nearest"),
+    ("to 9,40,18", "majority"), ("to 9,40,18 centre", "majority"),
+    ("like {grid}", "nearest"),
+    ("affine 0.8,0.6,0,1,-0.6,0.8,0,0,0,0,1,0 about centre", "nearest"),
+    ("random-affine p 1", "nearest")])
+def test_labels_are_picked_and_not_mixed(
+        radio, np, nib, cohort, tmp_path, text, how):
+    """An image says that it is of labels by intent_code 1002."""
+    _, _, mask = cohort
+    text = text.format(grid=tmp_path / "grid.nii")
+    nib.save(nib.Nifti1Image(np.zeros((9, 8, 7), "u1"), np.array(
+        [[2, .1, 0, 1], [-.1, 2, 0, 2], [0, 0, 5, 3], [0, 0, 0, 1.]])),
+             tmp_path / "grid.nii")
+    results = {}
+    for intent in "none", "label":
+        image = nib.Nifti1Image(mask, np.diag([1, 2, 3, 1.]))
+        image.header.set_intent(intent)
+        file = tmp_path / f"{intent}.nii"
+        nib.save(image, file)
+        for name, words in ("bare", text), ("named", f"{text} {how}"), \
+                ("linear", f"{text} linear"):
+            if "random" in text:
+                words = words.replace(" p 1", "") + " p 1"
+            out = tmp_path / f"{intent}-{name}.nii"
+            radio("export", file, "--apply", words, "--draw", "1,2,3",
+                  "-o", out)
+            results[intent, name] = np.asanyarray(nib.load(out).dataobj)
+        facts = json.loads(radio("info", "--json", file).stdout)
+        assert facts.get("is_labels", False) == (intent == "label")
+    for name in "bare", "named":
+        got = results["label", name]
+        assert got.dtype == np.uint8
+        assert np.array_equal(got, results["none", "named"])
+    for intent, name in ("label", "linear"), ("none", "bare"):
+        assert np.array_equal(results[intent, name],
+                              results["none", "linear"])
+        assert results[intent, name].dtype == np.float32
+    assert set(np.unique(results["label", "bare"])) == {0, 7}
+
+
+def test_labels_of_other_programs(radio, np, zarr, tmp_path):
+    """OME-Zarr's image-label, and the type bool."""
+    rng = np.random.default_rng(1)
+    for name, dtype, attributes in ("plain", "u1", {}), \
+            ("label", "u1", {"image-label": {"version": "0.5"}}), \
+            ("bool", "?", {}):
+        group = zarr.create_group(tmp_path / name, attributes={"ome": {
+            "version": "0.5", "multiscales": [{
+                "axes": [{"name": n, "type": "space"} for n in "zyx"],
+                "datasets": [{"path": "0", "coordinateTransformations": [
+                    {"type": "scale", "scale": [1.0, 1.0, 1.0]}]}]}],
+            **attributes}})
+        array = rng.random((9, 8, 7)) < 0.5
+        group.create_array("0", shape=array.shape, dtype=dtype)[:] = array
+        facts = json.loads(radio("info", "--json", tmp_path / name, "--apply",
+                                 "to 5").stdout)
+        assert facts.get("is_labels", False) == (name != "plain")
+        assert (facts["dtype"] == "float32") == (name == "plain")
+    done = radio("info", tmp_path / "label", "--apply", "to 5 smooth",
+                 status=1)
+    assert "the image is of labels" in done.stderr

@@ -14,9 +14,6 @@
 #include "tools/output.h"
 #include "tools/slice/picture.h"
 
-/* NIfTI's intent_code of images whose values are labels. */
-#define INTENT_LABEL 1002
-
 /* So few different integers are taken for labels. */
 #define MAX_LABELS 64
 
@@ -136,11 +133,9 @@ enum rd_interpolation
 rd_raster_interpolation (const struct rd_raster *raster,
                          const struct radio_volume_info *info)
 {
-  struct rd_header_facts facts;
   if (rd_is_colour (info))
     return RD_LINEAR;
-  rd_header_facts (info, &facts);
-  if (facts.version != 0 && facts.intent_code == INTENT_LABEL)
+  if (info->is_labels)
     return RD_NEAREST;
   /* RADIO_BOOL to RADIO_UINT64 are the integers. */
   if (info->array.dtype < RADIO_BOOL || info->array.dtype > RADIO_UINT64)

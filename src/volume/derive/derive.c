@@ -642,15 +642,26 @@ add_kernels (struct derivation *d, size_t i)
   return RADIO_OK;
 }
 
+/* Chooses the interpolation of a step whose text says none: labels are not
+ * mixed. */
 static enum radio_status
-apply_step (struct derivation *d, size_t i)
+choose_interpolation (const struct derivation *d, const struct rd_step *step,
+                      enum rd_interpolation *chosen)
 {
-  struct rd_step *step = &d->steps[i];
-  if (step->operation == RD_OP_NOISE)
-    return add_noise (d, step);
-  if (!rd_step_is_spatial (step))
-    return add_kernels (d, i);
-  d->is_spatial = true;
+  bool is_placed = step->operation == RD_OP_LIKE
+                   || step->operation == RD_OP_AFFINE;
+  *chosen = !d->root->info.is_labels ? RD_INTERPOLATE_LINEAR
+            : is_placed              ? RD_INTERPOLATE_NEAREST
+                                     : RD_INTERPOLATE_MAJORITY;
+  if (!step->smooths || *chosen == RD_INTERPOLATE_LINEAR)
+    return RADIO_OK;
+  return rd_fail (RADIO_ERROR_ARGUMENT, "the image is of labels, which smooth "
+                  "would mix; leave it out, or say linear to do so");
+}
+
+static enum radio_status
+move_voxels (struct derivation *d, struct rd_step *step)
+{
   switch (step->operation) {
   case RD_OP_CROP: return crop (d, step);
   case RD_OP_PAD: return pad (d, step);
@@ -668,6 +679,24 @@ apply_step (struct derivation *d, size_t i)
         RD_TRY (flip (d, j));
     return RADIO_OK;
   }
+}
+
+/* The step is as its text says, but for what is found when it is applied. */
+static enum radio_status
+apply_step (struct derivation *d, size_t i)
+{
+  struct rd_step *step = &d->steps[i];
+  enum rd_interpolation asked = step->interpolation;
+  if (step->operation == RD_OP_NOISE)
+    return add_noise (d, step);
+  if (!rd_step_is_spatial (step))
+    return add_kernels (d, i);
+  d->is_spatial = true;
+  if (asked == RD_INTERPOLATE_DEFAULT)
+    RD_TRY (choose_interpolation (d, step, &step->interpolation));
+  enum radio_status status = move_voxels (d, step);
+  step->interpolation = asked;
+  return status;
 }
 
 /* The path of a volume that is the root of its store is empty. */
@@ -759,6 +788,7 @@ set_info (const struct derivation *d, struct radio_volume *volume)
   info->derived_pipeline = from->derived_pipeline;
   info->derived_sha256 = from->derived_sha256;
   info->missing_nbytes = from->missing_nbytes;
+  info->is_labels = from->is_labels;
   info->tiling = from->tiling;
   info->codec = from->codec;
   info->pipeline = volume->pipeline->text;
