@@ -296,10 +296,11 @@ struct radio_recorder_options {
   /* With ring_nbytes: a file that has the ring, the tree and everything else
    * of the recording while it runs, and is removed when it stops.  When the
    * process is killed, the file stays, and radio_profile_recover makes the
-   * profile of it.  Its old content becomes FILE.old.  Best in memory, below
-   * $XDG_RUNTIME_DIR or /dev/shm: a disk delays the recorded threads.  A
-   * thread of the library notes there ten times a second that the process
-   * runs, and answers readers.  NULL: none. */
+   * profile of it.  A regular file of this name becomes FILE.old; a folder, a
+   * device or a pipe is refused.  Best in memory, below $XDG_RUNTIME_DIR or
+   * /dev/shm: a disk delays the recorded threads.  A thread of the library
+   * notes there ten times a second that the process runs, and answers
+   * readers.  NULL: none. */
   const char *ring_file;
 
   /* With ring_nbytes: profiles of slow runs, while recording goes on; copied.

@@ -34,7 +34,9 @@ struct rd_arena {
   size_t ring_nbytes;
   pid_t pid;                  /* of the process that has it */
   int fd;                     /* -1: no file */
-  char *path;                 /* NULL: no file, or it was removed */
+  dev_t device;               /* identity of the file */
+  ino_t file;
+  char *path;                 /* absolute; NULL: no file, or it was removed */
   pthread_mutex_t mutex;
   struct {
     size_t nbytes;            /* in use */
@@ -83,25 +85,75 @@ allocate_file (int fd, size_t from, size_t end)
   return 0;
 }
 
+/* Makes room for a file by renaming the one that has its name: rings of
+ * processes that died are there to be recovered.  Folders, devices and pipes
+ * are never a ring. */
+static enum radio_status
+rename_old (const char *path)
+{
+  struct stat status;
+  size_t room = strlen (path) + sizeof ".old";
+  RD_FREE_PLAIN char *old = malloc (room);
+  if (!old)
+    return rd_fail_memory (room);
+  snprintf (old, room, "%s.old", path);
+  const char *const names[] = { path, old };
+  for (size_t i = 0; i < 2; i++)
+    if (lstat (names[i], &status) == 0 && !S_ISREG (status.st_mode))
+      return rd_fail (RADIO_ERROR_ARGUMENT, "%s: not a regular file, so not "
+                      "replaced by a ring", names[i]);
+  return rename (path, old) == 0
+         ? RADIO_OK
+         : rd_fail_errno (errno, "%s: cannot rename this ring", path);
+}
+
+/* The program may change its folder before the file is removed. */
+static enum radio_status
+set_path (struct rd_arena *arena, const char *path)
+{
+  RD_FREE_PLAIN char *folder = *path == '/' ? NULL : getcwd (NULL, 0);
+  size_t room = (folder ? strlen (folder) + 1 : 0) + strlen (path) + 1;
+  arena->path = malloc (room);
+  if (!arena->path)
+    return rd_fail_memory (room);
+  snprintf (arena->path, room, "%s%s%s", folder ? folder : "",
+            folder ? "/" : "", path);
+  return RADIO_OK;
+}
+
 static enum radio_status
 create_file (struct rd_arena *arena, const char *path)
 {
   const int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
-  RD_FREE_PLAIN char *old = malloc (strlen (path) + sizeof ".old");
-  arena->path = strdup (path);
-  if (!old || !arena->path)
-    return rd_fail_memory (strlen (path) + 1);
+  struct stat status;
+  RD_TRY (set_path (arena, path));
   arena->fd = open (path, flags, 0600);
   if (arena->fd < 0 && errno == EEXIST) {
-    snprintf (old, strlen (path) + sizeof ".old", "%s.old", path);
-    if (rename (path, old) == 0)
-      arena->fd = open (path, flags, 0600);
+    RD_TRY (rename_old (path));
+    arena->fd = open (path, flags, 0600);
   }
-  if (arena->fd >= 0)
-    return RADIO_OK;
-  int number = errno;
+  if (arena->fd < 0 || fstat (arena->fd, &status) != 0)
+    return rd_fail_errno (errno, "%s: cannot create this ring", path);
+  arena->device = status.st_dev;
+  arena->file = status.st_ino;
+  return RADIO_OK;
+}
+
+static bool
+is_own_file (const struct rd_arena *arena, const struct stat *status)
+{
+  return status->st_dev == arena->device && status->st_ino == arena->file;
+}
+
+/* Unless the name is another file's by now. */
+static void
+remove_file (struct rd_arena *arena)
+{
+  struct stat status;
+  if (arena->path && lstat (arena->path, &status) == 0
+      && is_own_file (arena, &status))
+    unlink (arena->path);
   free (RD_STEAL (arena->path));
-  return rd_fail_errno (number, "%s: cannot create this ring", path);
 }
 
 /*------------------------------------------------------------------------
@@ -176,9 +228,7 @@ rd_arena_end (struct rd_arena *arena)
 {
   if (!arena)
     return;
-  if (arena->path)
-    unlink (arena->path);
-  free (RD_STEAL (arena->path));
+  remove_file (arena);
   if (!arena->at)
     return;
   unsigned char *ring = rd_arena_ring (arena);

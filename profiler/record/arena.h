@@ -23,7 +23,8 @@ struct rd_arena;
 /* Makes an arena with a ring of this size (a multiple of 4 KiB).  path: a file
  * that has all of it, and all of the disk's blocks that it takes; its old
  * content is kept as PATH.old; NULL: memory that is nowhere else.  A child of
- * fork does not have it.  Errors: RADIO_ERROR_MEMORY, those of writing. */
+ * fork does not have it.  Errors: RADIO_ERROR_MEMORY, those of writing;
+ * RADIO_ERROR_ARGUMENT: PATH or PATH.old exists and is not a regular file. */
 enum radio_status rd_arena_new (size_t ring_nbytes, const char *path,
                                 struct rd_arena **arena) RADIO_USE_RESULT;
 
