@@ -197,20 +197,15 @@ few_different_integers_are_taken_for_labels (void **state)
 }
 
 static void
-a_label_intent_in_the_header_is_trusted (void **state)
+labels_that_the_volume_says_it_has_are_trusted (void **state)
 {
   (void) state;
   struct radio_volume_info info = oriented ("RAS");
   float value = 0.5f;
   struct rd_raster raster = { 1, 1, &value };
-  uint8_t header[352] = { 0x5c, 0x01 };         /* sizeof_hdr: 348 */
-  memcpy (header + 344, "n+1", 4);
   info.array.dtype = RADIO_FLOAT32;
-  info.header = header;
-  info.header_nbytes = sizeof header;
   assert_int_equal (rd_raster_interpolation (&raster, &info), RD_LINEAR);
-  header[68] = 0xea;                            /* intent_code: 1002 */
-  header[69] = 0x03;
+  info.is_labels = true;
   assert_int_equal (rd_raster_interpolation (&raster, &info), RD_NEAREST);
 }
 
@@ -301,7 +296,7 @@ main (void)
     cmocka_unit_test (resizing_interpolates_between_pixel_centres),
     cmocka_unit_test (the_nearest_pixel_makes_no_new_values),
     cmocka_unit_test (few_different_integers_are_taken_for_labels),
-    cmocka_unit_test (a_label_intent_in_the_header_is_trusted),
+    cmocka_unit_test (labels_that_the_volume_says_it_has_are_trusted),
     cmocka_unit_test (colours_are_not_labels),
     cmocka_unit_test (resizing_to_the_same_size_changes_nothing),
     cmocka_unit_test (a_robust_window_leaves_out_a_percent_on_each_side),
