@@ -70,7 +70,8 @@ struct radio_file_options {
  * indexed_gzip's FILE.gzidx, are used if they are of this file; they are
  * trusted as the file itself is.  Members that say how long they are (BGZF,
  * pgzip, mgzip, and radio_export_options.member_nbytes) are inflated by all
- * threads from the first read of a local file on.  gzip's checksum is
+ * threads from the first read on; over a network as they arrive, up to 8 MiB
+ * of them (a sixteenth of the memory limit) at once.  gzip's checksum is
  * verified by each read that reaches the last voxel, also from points of
  * entry (but those of indexed_gzip), which have the checksum of what was
  * inflated before them; and by radio_volume_validate.

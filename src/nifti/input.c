@@ -17,6 +17,7 @@
 #include "src/base/checked.h"
 #include "src/base/little.h"
 #include "profiler/counters.h"
+#include "src/nifti/gzip.h"
 #include "src/nifti/input.h"
 
 #define INPUT_BUFFER_NBYTES ((size_t) 256 << 10)
@@ -41,6 +42,7 @@ struct rd_input {
   uint64_t taken_nbytes;        /* read from either */
   bool fd_ended;
   bool is_gzip;
+  uint64_t member_nbytes;       /* of the first one, as it says; or 0 */
   bool in_member;
   struct inflate_state inflate; /* next_in and avail_in are the unread part
                                    of buffer, also of a plain file */
@@ -168,6 +170,8 @@ rd_input_open_from (struct rd_input_source *source, const char *file,
     RD_TRY (open_regular (input));
   RD_TRY (refill (input));
   input->is_gzip = has_gzip_magic (input);
+  input->member_nbytes = rd_gzip_member_nbytes (input->inflate.next_in,
+                                                input->inflate.avail_in);
   *result = RD_STEAL (input);
   return RADIO_OK;
 }
@@ -211,6 +215,12 @@ bool
 rd_input_is_gzip (const struct rd_input *input)
 {
   return input->is_gzip;
+}
+
+uint64_t
+rd_input_member_nbytes (const struct rd_input *input)
+{
+  return input->member_nbytes;
 }
 
 uint64_t

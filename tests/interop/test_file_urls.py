@@ -7,19 +7,20 @@ import gzip
 import json
 import os
 import random
+import re
 from pathlib import Path
 
 import pytest
 from gateway import ACCESS_KEY, SECRET_KEY, REGION
 from radio_library import RadioError, Volume
-from test_files import (check_boxes, check_boxes_by_threads, random_box,
+from test_files import (bgzf, check_boxes, check_boxes_by_threads, random_box,
                         variants)
 from test_http import web  # noqa: F401  a fixture
 from test_s3_faults import Haproxy
 
 IMAGE = "ch2.nii.gz"
 BUCKET = "images"
-FORMS = ["a.nii", "a.nii.gz", "members.nii.gz"]
+FORMS = ["a.nii", "a.nii.gz", "members.nii.gz", "bgzf.nii.gz"]
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +34,7 @@ def files(web, templates):
     (folder / "members.nii.gz").write_bytes(b"".join(
         gzip.compress(content[i:i + 700_000], 1)
         for i in range(0, len(content), 700_000)))
+    (folder / "bgzf.nii.gz").write_bytes(bgzf(content))
     return folder
 
 
@@ -156,6 +158,65 @@ def test_requests_through_a_delay_are_few(np, link, array, form):
     # Those of a .nii.gz are sent together; a box may be in the history of
     # the one before.
     assert counts == [1] * 60 if form == "a.nii" else max(counts) <= 4
+
+
+def test_members_are_inflated_in_parallel_as_they_arrive(
+        nib, np, web, radio, files, tmp_path):
+    """Of a file of 20 MB, in windows, each byte is requested once, by as many
+    requests as in order; what is damaged fails as it does in order."""
+    rng = np.random.default_rng(5)
+    data = rng.integers(0, 200, (260, 300, 270), np.uint8)
+    data[:, ::2] = 7
+    size = [1, 300, 260]
+    plain = nib.Nifti1Image(data, np.eye(4)).to_bytes()
+    packed = bgzf(plain)
+    file = files / "large.nii.gz"
+    file.write_bytes(packed)
+    url = web.url(file.name)
+    profile = tmp_path / "p.json"
+    env = {**os.environ, "RADIO_PROFILE": str(profile)}
+    lines = web.requests(lambda: radio(
+        "slice", url, "-i", "269", "-o", tmp_path / "p.npy", "--threads", "2",
+        env=env))
+    assert np.array_equal(np.load(tmp_path / "p.npy").squeeze(),
+                          data[:, :, 269])
+    assert nbytes_of(lines) < 1.01 * len(packed)
+    assert len(lines) <= len(packed) // (1 << 20) + 4, lines
+    recorded = json.loads(profile.read_text())
+    nodes, strings = recorded["nodes"], recorded["strings"]
+    ninflated = sum(calls for name, calls in zip(nodes["name"], nodes["calls"])
+                    if strings[name] == "inflate")
+    assert ninflated > 8
+
+    # A member in the middle is damaged, or says that its output is longer, or
+    # that it is itself, which matters only to those who believe it.
+    head = b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\6\0BC"
+    starts = [m.start() for m in re.finditer(re.escape(head), packed)]
+    middle = starts[len(starts) // 2]
+    for at in middle - 4, middle - 8, middle + 2000, middle + 16:
+        bad = bytearray(packed)
+        bad[at] ^= 0x5a
+        file.write_bytes(bad)
+        with Volume.of_file(url) as volume:
+            for z in 269, 0, 60, 269:
+                if z < 100 or at == middle + 16:
+                    got = volume.read([z, 0, 0], size, np.uint8)[0]
+                    assert np.array_equal(got, data[:, :, z].T)
+                else:
+                    with pytest.raises(RadioError, match="damaged"):
+                        volume.read([z, 0, 0], size, np.uint8)
+    # Other members follow that do not say it; and the file ends early.
+    half = starts[len(starts) // 2 + 1]
+    done = len(gzip.decompress(packed[:half]))
+    file.write_bytes(packed[:half] + gzip.compress(plain[done:], 1))
+    with Volume.of_file(url) as volume:
+        check_boxes(np, volume, data.T, 20, 6)
+    file.write_bytes(packed[:half])
+    with Volume.of_file(url) as volume:
+        with pytest.raises(RadioError, match="ends before"):
+            volume.read([269, 0, 0], size, np.uint8)
+        got = volume.read([60, 0, 0], size, np.uint8)[0]
+        assert np.array_equal(got, data[:, :, 60].T)
 
 
 CUTS = [

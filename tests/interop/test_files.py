@@ -254,6 +254,20 @@ def test_exported_members_are_read_by_others(
         assert opened.read(1000) == content[5_000_001:5_001_001]
 
 
+def bgzf(content):
+    """Members of 64 KiB that say how long they are, and the empty last one."""
+    blocks = []
+    for i in range(0, len(content) + 65280, 65280):
+        deflate = zlib.compressobj(6, zlib.DEFLATED, -15)
+        block = content[i:i + 65280]
+        body = deflate.compress(block) + deflate.flush()
+        blocks.append(b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\6\0BC\2\0"
+                      + (len(body) + 25).to_bytes(2, "little") + body
+                      + zlib.crc32(block).to_bytes(4, "little")
+                      + len(block).to_bytes(4, "little"))
+    return b"".join(blocks)
+
+
 @pytest.mark.parametrize("writer", ["pgzip", "bgzf"])
 def test_members_of_others_are_read(nib, np, noisy, tmp_path, writer):
     import pgzip
@@ -264,15 +278,7 @@ def test_members_of_others_are_read(nib, np, noisy, tmp_path, writer):
         with pgzip.open(members, "wb", thread=2, blocksize=700_000) as opened:
             opened.write(content)
     else:
-        with open(members, "wb") as out:
-            for i in range(0, len(content) + 65280, 65280):
-                deflate = zlib.compressobj(6, zlib.DEFLATED, -15)
-                block = content[i:i + 65280]
-                body = deflate.compress(block) + deflate.flush()
-                out.write(b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\6\0BC\2\0"
-                          + (len(body) + 25).to_bytes(2, "little") + body
-                          + zlib.crc32(block).to_bytes(4, "little")
-                          + len(block).to_bytes(4, "little"))
+        members.write_bytes(bgzf(content))
     with Volume.of_file(members) as volume:
         got = volume.read([0, 0, 0], data.T.shape, np.int16)
         assert np.array_equal(got, data.T)

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads of gzip files: which threads inflate from where.
- *
- * Where members say how long they are, a chain of claims leads through the
- * file: each member's end has the length of its output, and the next one
- * follows.  Threads inflate all of them, up to what is wanted, and each checks
- * that it ends where the next one begins.  Only then are they points. */
+/* Reads of gzip files: which threads inflate from which points. */
 #include <config.h>
 
 #include <stdlib.h>
@@ -12,13 +7,11 @@
 
 #include "src/base/checked.h"
 #include "src/base/crc32c.h"
-#include "src/base/little.h"
-#include "src/base/reserve.h"
 #include "profiler/counters.h"
-#include "src/nifti/gzip.h"
 #include "src/nifti/input.h"
 #include "src/volume/files/gunzip.h"
 #include "src/volume/files/inflate.h"
+#include "src/volume/files/members.h"
 #include "src/volume/read-ahead.h"
 
 /* Output between two points, at first. */
@@ -28,10 +21,6 @@
  * what is between the two is inflated by both. */
 #define CAP_NBYTES ((uint64_t) 64 << 10)
 
-/* Runs that are inflated at once: as much as is in a processor's cache when its
- * checksum is computed, or it is placed. */
-#define BATCH_NBYTES ((uint64_t) 512 << 10)
-
 /* What lies between is inflated in any case. */
 #define RUN_GAP_NBYTES ((uint64_t) 64 << 10)
 
@@ -39,18 +28,10 @@
  * a request at first. */
 #define MAX_REMOTE_SESSIONS 16
 
-/* Members are inflated in parallel if at least this much is to be inflated. */
-#define MEMBERS_MIN_NBYTES ((uint64_t) 4 << 20)
-
 /* What a task inflates, at least; and of a remote file at most. */
 #define TASK_MIN_NBYTES ((uint64_t) 256 << 10)
-#define MEMBERS_TASK_MIN_NBYTES ((uint64_t) 1 << 20)
 #define REMOTE_TASK_MAX_NBYTES ((uint64_t) 16 << 20)
 #define TASKS_PER_THREAD 4
-
-/* What is read of a member's header, after the end of the one before. */
-#define TRAILER_NBYTES 8
-#define HEAD_NBYTES 512
 
 /* Returns the idle session if no point is closer to an output, or NULL. */
 static struct rd_session *
@@ -90,14 +71,6 @@ put_idle (struct rd_session *session)
 /*------------------------------------------------------------------------
  * Reads
  *----------------------------------------------------------------------*/
-
-struct gunzip_job {
-  struct rd_job job;
-  struct rd_gunzip *gunzip;
-  struct rd_tile_read *read;
-  const struct rd_linear_run *runs;
-  size_t *firsts;             /* run of each task, and the end */
-};
 
 /* Returns a session that goes on to an output, and from there to what is
  * needed; that of a check begins with the file. */
@@ -139,7 +112,8 @@ find_direct (const struct rd_tile_read *read,
   *batch = (struct batch) {
     .destination = rd_linear_destination (read, &runs[0]),
   };
-  while (batch->destination && batch->n < n && batch->nbytes < BATCH_NBYTES) {
+  while (batch->destination && batch->n < n
+         && batch->nbytes < RD_GUNZIP_BATCH_NBYTES) {
     const struct rd_linear_run *run = &runs[batch->n];
     if (run->offset != runs[0].offset + batch->nbytes
         || rd_linear_destination (read, run)
@@ -163,16 +137,15 @@ find_windowed (const struct rd_linear_run *runs, size_t n,
   for (; batch->n < n; batch->n++) {
     const struct rd_linear_run *run = &runs[batch->n];
     uint64_t nbytes = run->offset + run->nbytes - runs[0].offset;
-    if (nbytes > BATCH_NBYTES)
+    if (nbytes > RD_GUNZIP_BATCH_NBYTES)
       break;
     batch->nbytes = rd_max_u64 (batch->nbytes, nbytes);
   }
 }
 
-/* Inflates and places the runs from first to end - 1. */
-static enum radio_status
-read_runs (const struct gunzip_job *job, struct rd_session *session,
-           size_t first, size_t end)
+enum radio_status
+rd_gunzip_read_runs (const struct rd_gunzip_job *job,
+                     struct rd_session *session, size_t first, size_t end)
 {
   struct rd_tile_read *read = job->read;
   struct batch batch;
@@ -199,7 +172,7 @@ read_runs (const struct gunzip_job *job, struct rd_session *session,
 static enum radio_status
 inflate_runs (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
 {
-  struct gunzip_job *job = (struct gunzip_job *) base;
+  struct rd_gunzip_job *job = (struct rd_gunzip_job *) base;
   struct rd_gunzip *gunzip = job->gunzip;
   const struct rd_linear_run *runs = job->runs;
   size_t first = job->firsts[task], end = job->firsts[task + 1];
@@ -213,7 +186,7 @@ inflate_runs (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
                          gunzip->offset + runs[first].offset,
                          gunzip->offset + needed, &session));
   uint64_t begin = session->output;
-  RD_TRY (read_runs (job, session, first, end));
+  RD_TRY (rd_gunzip_read_runs (job, session, first, end));
   RD_COUNT (inflated, session->output - begin);
   if (session->output < gunzip->offset + gunzip->nbytes)
     put_idle (RD_STEAL (session));
@@ -222,20 +195,23 @@ inflate_runs (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
   return RADIO_OK;
 }
 
-/* Returns how much of what is left of a read a task should inflate: tasks
- * become smaller, so that threads end at about the same time.  Those of a
- * remote file are all alike, since each has requests of its own. */
-static uint64_t
-task_nbytes (const struct rd_gunzip *gunzip, uint64_t all_nbytes,
-             uint64_t left_nbytes, uint64_t min_nbytes)
+uint64_t
+rd_gunzip_task_nbytes (const struct rd_gunzip *gunzip, uint64_t left_nbytes,
+                       uint64_t min_nbytes)
 {
   uint64_t nthreads = gunzip->store->context->nthreads;
-  if (gunzip->is_remote)
-    return rd_min_u64 (all_nbytes / (TASKS_PER_THREAD * nthreads),
-                       REMOTE_TASK_MAX_NBYTES);
   if (nthreads == 1)
     return UINT64_MAX;
   return rd_max_u64 (left_nbytes / (2 * nthreads), min_nbytes);
+}
+
+/* The same of tasks that have requests of their own, which are all alike. */
+static uint64_t
+remote_task_nbytes (const struct rd_gunzip *gunzip, uint64_t all_nbytes)
+{
+  uint64_t nthreads = gunzip->store->context->nthreads;
+  return rd_min_u64 (all_nbytes / (TASKS_PER_THREAD * nthreads),
+                     REMOTE_TASK_MAX_NBYTES);
 }
 
 /* Divides the runs into tasks, each of which begins with the first run after a
@@ -259,9 +235,11 @@ divide_runs (const struct rd_tile_read *read, struct rd_gunzip *gunzip,
                                       || runs[i].offset >= task_end))) {
       uint64_t left_nbytes = runs[n - 1].offset - runs[i].offset;
       firsts[ntasks++] = i;
-      task_end = rd_add_sat (runs[i].offset,
-                             task_nbytes (gunzip, all_nbytes, left_nbytes,
-                                          TASK_MIN_NBYTES));
+      task_end = rd_add_sat (
+        runs[i].offset,
+        gunzip->is_remote ? remote_task_nbytes (gunzip, all_nbytes)
+                          : rd_gunzip_task_nbytes (gunzip, left_nbytes,
+                                                   TASK_MIN_NBYTES));
     }
     before = begin;
     end = runs[i].offset + runs[i].nbytes;
@@ -281,9 +259,9 @@ read_from_points (struct rd_gunzip *gunzip, struct rd_tile_read *read,
   RD_FREE size_t *firsts = rd_malloc ((n + 1) * sizeof *firsts);
   if (!firsts)
     return rd_fail_memory ((n + 1) * sizeof *firsts);
-  uint64_t session_nbytes = sizeof (struct rd_session) + 2 * BATCH_NBYTES
-    + (gunzip->is_remote ? RD_READ_AHEAD_NBYTES : 0);
-  struct gunzip_job job = {
+  uint64_t session_nbytes = sizeof (struct rd_session)
+    + 2 * RD_GUNZIP_BATCH_NBYTES + (gunzip->is_remote ? RD_READ_AHEAD_NBYTES : 0);
+  struct rd_gunzip_job job = {
     .job = {
       .run = inflate_runs, .site = &rd_linear_runs_site,
       .max_active = rd_fetch_share_limit (
@@ -300,251 +278,8 @@ read_from_points (struct rd_gunzip *gunzip, struct rd_tile_read *read,
 }
 
 /*------------------------------------------------------------------------
- * Members that say how long they are
+ * All of a read
  *----------------------------------------------------------------------*/
-
-struct claims {
-  struct rd_claim *list;
-  size_t n, capacity;
-  uint64_t end;                       /* output after the last member */
-};
-
-static void
-clear_claims (struct claims *claims)
-{
-  rd_free (claims->list);
-}
-
-static enum radio_status
-add_claim (struct claims *claims, const struct rd_claim *claim)
-{
-  RD_TRY (rd_reserve (&claims->list, &claims->capacity, claims->n,
-                      sizeof *claims->list));
-  claims->list[claims->n++] = *claim;
-  return RADIO_OK;
-}
-
-/* Reads nbytes of the file, or fewer at its end. */
-static enum radio_status
-read_bytes (struct rd_gunzip *gunzip, uint64_t offset, size_t nbytes,
-            struct rd_buffer *into, uint64_t *file_nbytes)
-{
-  struct rd_io_get get = {
-    .key = gunzip->key, .file = gunzip->file, .range = RD_RANGE_SPAN,
-    .offset = offset, .nbytes = nbytes, .into = into,
-  };
-  RD_TRY (rd_io_read (gunzip->store->io, &get));
-  *file_nbytes = get.object_nbytes;
-  return RADIO_OK;
-}
-
-/* Returns where the members begin up to an output, as far as they say, at
- * least gap_nbytes apart.  There are less than two where that leads nowhere. */
-static enum radio_status
-list_claims (struct rd_gunzip *gunzip, struct rd_read_stop *stop,
-             uint64_t output, uint64_t gap_nbytes, struct claims *claims)
-{
-  RD_SCOPE ("list members", RD_IN_METADATA);
-  struct rd_buffer bytes RD_BUFFER_SCOPE = { 0 };
-  struct rd_claim at;
-  struct rd_point point;
-  uint64_t file_nbytes;
-  {
-    RD_LOCK_SCOPE (&gunzip->mutex);
-    at = gunzip->synced.frontier;
-  }
-  if (rd_points_find (gunzip->points, output, true, &point, NULL)
-      && point.output > at.output)
-    at = (struct rd_claim) { point.output, point.input };
-  RD_TRY (read_bytes (gunzip, at.input, HEAD_NBYTES, &bytes, &file_nbytes));
-  const unsigned char *header = bytes.data;
-  size_t left = bytes.nbytes;
-  while (at.output < output) {
-    uint64_t nbytes = rd_gzip_member_nbytes (header, left);
-    if (nbytes < TRAILER_NBYTES || nbytes > file_nbytes - at.input)
-      break;
-    if (claims->n == 0
-        || at.output - claims->list[claims->n - 1].output >= gap_nbytes)
-      RD_TRY (add_claim (claims, &at));
-    RD_TRY (rd_read_stop_check (stop));
-    RD_TRY (read_bytes (gunzip, at.input + nbytes - TRAILER_NBYTES,
-                        TRAILER_NBYTES + HEAD_NBYTES, &bytes, &file_nbytes));
-    if (bytes.nbytes < TRAILER_NBYTES)
-      break;
-    at.input += nbytes;
-    at.output += rd_get_little (bytes.data + 4, 4);
-    header = bytes.data + TRAILER_NBYTES;
-    left = bytes.nbytes - TRAILER_NBYTES;
-  }
-  claims->end = at.output;
-  return RADIO_OK;
-}
-
-struct members_job {
-  struct gunzip_job base;
-  const struct rd_claim *claims;         /* of the first member of each task */
-  const struct rd_claim *end;
-  const size_t *first_claims;         /* of each task, and the end */
-};
-
-/* Inflates from a task's first member to that of the next one, or to the last
- * run. */
-static enum radio_status
-inflate_members (struct rd_job *base, uint64_t task,
-                 struct rd_scratch *scratch)
-{
-  struct members_job *members = (struct members_job *) base;
-  struct gunzip_job *job = &members->base;
-  struct rd_gunzip *gunzip = job->gunzip;
-  const struct rd_claim *claim = members->claims + members->first_claims[task];
-  const struct rd_claim *next = members->claims
-                             + members->first_claims[task + 1];
-  (void) scratch;
-  RD_SCOPE ("inflate", RD_IN_DECODE);
-  struct rd_session *session RD_CLEANUP (rd_cleanup_session) = NULL;
-  const struct rd_point point = {
-    .output = claim->output, .input = claim->input, .is_member = true,
-  };
-  RD_TRY (rd_session_open (gunzip, job->read->stop, &session));
-  session->is_claimed = true;
-  session->next_claim = claim;
-  session->end_claim = next < members->end ? next + 1 : next;
-  RD_TRY (rd_session_enter_at (session, &point));
-  RD_TRY (read_runs (job, session, job->firsts[task],
-                     job->firsts[task + 1]));
-  /* Some data of the next member are inflated, since it is met then. */
-  if (next < members->end) {
-    RD_TRY (rd_session_skip_to (session, next->output));
-    RD_TRY (rd_session_meet_claims (session));
-  }
-  RD_COUNT (inflated, session->output - claim->output);
-  if (session->output >= gunzip->offset + gunzip->nbytes)
-    return rd_session_finish (session);
-  return RADIO_OK;
-}
-
-/* Groups claims into tasks, and finds the runs of each; those of the last one
- * are up to `end'.  Returns the number of tasks. */
-static size_t
-divide_claims (const struct rd_gunzip *gunzip, const struct claims *claims,
-               const struct rd_linear_run *runs, size_t n,
-               size_t *first_claims, size_t *firsts)
-{
-  size_t ntasks = 0, run = 0;
-  uint64_t task_end = 0;
-  uint64_t all_nbytes = claims->end - claims->list[0].output;
-  for (size_t i = 0; i < claims->n; i++) {
-    const struct rd_claim *claim = &claims->list[i];
-    if (claim->output < task_end)
-      continue;
-    task_end = rd_add_sat (
-      claim->output, task_nbytes (gunzip, all_nbytes,
-                                  claims->end - claim->output,
-                                  MEMBERS_TASK_MIN_NBYTES));
-    while (run < n && gunzip->offset + runs[run].offset < claim->output)
-      run++;
-    first_claims[ntasks] = i;
-    firsts[ntasks++] = run;
-  }
-  while (run < n
-         && gunzip->offset + runs[run].offset + runs[run].nbytes
-            <= claims->end)
-    run++;
-  first_claims[ntasks] = claims->n;
-  firsts[ntasks] = run;
-  return ntasks;
-}
-
-/* Reads the runs that the claims lead to; *first and *end are set to them. */
-static enum radio_status
-read_claims (struct rd_gunzip *gunzip, struct rd_tile_read *read,
-             const struct claims *claims, const struct rd_linear_run *runs,
-             size_t n, size_t *first, size_t *end)
-{
-  struct radio_context *context = gunzip->store->context;
-  size_t room = (claims->n + 1) * sizeof (size_t);
-  RD_FREE size_t *first_claims = rd_malloc (room);
-  RD_FREE size_t *firsts = rd_malloc (room);
-  if (!first_claims || !firsts)
-    return rd_fail_memory (room);
-  struct members_job job = {
-    .base = {
-      .job = {
-        .run = inflate_members, .site = &rd_linear_runs_site,
-        .max_active = rd_fetch_share_limit (
-          read, RD_TILE_PARTS, sizeof (struct rd_session) + 2 * BATCH_NBYTES,
-          context->nthreads),
-      },
-      .gunzip = gunzip, .read = read, .runs = runs, .firsts = firsts,
-    },
-    .claims = claims->list, .end = claims->list + claims->n,
-    .first_claims = first_claims,
-  };
-  job.base.job.n = divide_claims (gunzip, claims, runs, n, first_claims,
-                                  firsts);
-  RD_TRY (rd_pool_run (context->pool, &job.base.job));
-  *first = firsts[0];
-  *end = firsts[job.base.job.n];
-  for (size_t i = 0; i < claims->n; i++) {
-    struct rd_point point = {
-      .output = claims->list[i].output, .input = claims->list[i].input,
-      .is_member = true,
-    };
-    rd_points_add (gunzip->points, &point);
-  }
-  RD_LOCK_SCOPE (&gunzip->mutex);
-  if (claims->list[claims->n - 1].output > gunzip->synced.frontier.output)
-    gunzip->synced.frontier = claims->list[claims->n - 1];
-  return RADIO_OK;
-}
-
-/* Inflates what is before the runs and was not reached yet by all threads, if
- * it is in members that say how long they are.  *first and *end are the runs
- * that are read then. */
-static enum radio_status
-read_members (struct rd_gunzip *gunzip, struct rd_tile_read *read,
-              const struct rd_linear_run *runs, size_t n, size_t *first,
-              size_t *end)
-{
-  const struct radio_context *context = gunzip->store->context;
-  struct claims claims RD_CLEANUP (clear_claims) = { 0 };
-  struct rd_point point = { 0 };
-  uint64_t wanted = 0, reached = 0;
-  *first = *end = 0;
-  if (read->fresh_indexes || context->nthreads == 1
-      || !gunzip->store->io->ops->is_blocking)
-    return RADIO_OK;
-  for (size_t i = 0; i < n; i++)
-    wanted = rd_max_u64 (wanted,
-                         gunzip->offset + runs[i].offset + runs[i].nbytes);
-  if (rd_points_find (gunzip->points, wanted, false, &point, NULL))
-    reached = point.output;
-  {
-    RD_LOCK_SCOPE (&gunzip->mutex);
-    if (gunzip->synced.distrusts_claims || gunzip->synced.is_frontier_silent)
-      return RADIO_OK;
-    const struct rd_session *idle = gunzip->synced.idle;
-    if (idle && idle->output <= wanted)
-      reached = rd_max_u64 (reached, idle->output);
-  }
-  if (wanted < reached + MEMBERS_MIN_NBYTES)
-    return RADIO_OK;
-  RD_TRY (list_claims (gunzip, read->stop, wanted, MEMBERS_TASK_MIN_NBYTES,
-                       &claims));
-  if (claims.n < 2) {
-    RD_LOCK_SCOPE (&gunzip->mutex);
-    gunzip->synced.is_frontier_silent = true;
-    return RADIO_OK;
-  }
-  enum radio_status status = read_claims (gunzip, read, &claims, runs, n,
-                                          first, end);
-  if (status != RADIO_ERROR_FORMAT)
-    return status;
-  /* What is damaged, a claim or the data, is found in order. */
-  RD_LOCK_SCOPE (&gunzip->mutex);
-  gunzip->synced.distrusts_claims = true;
-  return RADIO_OK;
-}
 
 static enum radio_status
 read_gunzip (struct rd_linear *linear, struct rd_tile_read *read,
@@ -552,7 +287,7 @@ read_gunzip (struct rd_linear *linear, struct rd_tile_read *read,
 {
   struct rd_gunzip *gunzip = (struct rd_gunzip *) linear;
   size_t first, end;
-  RD_TRY (read_members (gunzip, read, runs, n, &first, &end));
+  RD_TRY (rd_members_read (gunzip, read, runs, n, &first, &end));
   RD_TRY (read_from_points (gunzip, read, runs, first));
   return read_from_points (gunzip, read, runs + end, n - end);
 }
@@ -582,6 +317,20 @@ close_gunzip (struct rd_linear *linear)
   rd_free (gunzip);
 }
 
+enum radio_status
+rd_gunzip_read_bytes (struct rd_gunzip *gunzip, uint64_t offset,
+                      size_t nbytes, struct rd_buffer *into,
+                      uint64_t *file_nbytes)
+{
+  struct rd_io_get get = {
+    .key = gunzip->key, .file = gunzip->file, .range = RD_RANGE_SPAN,
+    .offset = offset, .nbytes = nbytes, .into = into,
+  };
+  RD_TRY (rd_io_read (gunzip->store->io, &get));
+  *file_nbytes = get.object_nbytes;
+  return RADIO_OK;
+}
+
 /* Completes the key of the file's points by the checksums of its two ends. */
 static enum radio_status
 set_key (struct rd_gunzip *gunzip, const struct rd_file_identity *identity)
@@ -598,10 +347,11 @@ set_key (struct rd_gunzip *gunzip, const struct rd_file_identity *identity)
   gunzip->has_key = gunzip->is_remote;
   if (gunzip->is_remote)
     return RADIO_OK;
-  RD_TRY (read_bytes (gunzip, 0, RD_POINTS_END_NBYTES, &bytes, &file_nbytes));
+  RD_TRY (rd_gunzip_read_bytes (gunzip, 0, RD_POINTS_END_NBYTES, &bytes,
+                                &file_nbytes));
   key->head_crc32c = rd_crc32c (0, bytes.data, bytes.nbytes);
-  RD_TRY (read_bytes (gunzip, tail, RD_POINTS_END_NBYTES, &bytes,
-                      &file_nbytes));
+  RD_TRY (rd_gunzip_read_bytes (gunzip, tail, RD_POINTS_END_NBYTES, &bytes,
+                                &file_nbytes));
   key->tail_crc32c = rd_crc32c (0, bytes.data, bytes.nbytes);
   /* Else the file was replaced since it was inspected. */
   gunzip->has_key = file_nbytes == nbytes;
@@ -652,6 +402,7 @@ rd_gunzip_open (const struct rd_linear_object *object, uint64_t offset,
   gunzip->offset = offset;
   gunzip->nbytes = nbytes;
   gunzip->keep_index = options->keep_index;
+  gunzip->first_member_nbytes = options->first_member_nbytes;
   pthread_mutex_init (&gunzip->mutex, NULL);
   gunzip->file = rd_io_hold (store->io, gunzip->key, false);
   if (options->identity)

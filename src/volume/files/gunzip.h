@@ -18,6 +18,9 @@ struct rd_gunzip_options {
   uint64_t point_gap_nbytes;          /* inflated between two points; 0: as
                                          much as is of use */
 
+  /* What the first member says how long it is, or 0. */
+  uint64_t first_member_nbytes;
+
   /* NULL: its points are for this handle alone. */
   const struct rd_file_identity *identity;
 

@@ -98,6 +98,23 @@ refill_ahead (struct rd_session *session)
   return RADIO_OK;
 }
 
+static void
+refill_from_memory (struct rd_session *session)
+{
+  size_t left = (size_t) (session->input_end - session->inflate.next_in);
+  uint64_t there = session->memory_end - rd_min_u64 (session->input,
+                                                     session->memory_end);
+  size_t got = rd_min_u64 (there, INPUT_NBYTES - left);
+  memmove (session->buffer, session->inflate.next_in, left);
+  if (got > 0)
+    memcpy (session->buffer + left,
+            session->memory + (session->input - session->memory_start), got);
+  session->inflate.next_in = session->buffer;
+  session->input_end = session->buffer + left + got;
+  session->input += got;
+  session->at_end = session->input >= session->memory_end;
+}
+
 /* Adds to the bytes that are left in the buffer. */
 static enum radio_status
 refill (struct rd_session *session)
@@ -110,6 +127,10 @@ refill (struct rd_session *session)
     .offset = session->input, .nbytes = INPUT_NBYTES - left, .into = &read,
   };
   RD_TRY (rd_read_stop_check (session->stop));
+  if (session->memory) {
+    refill_from_memory (session);
+    return RADIO_OK;
+  }
   if (gunzip->is_remote)
     return refill_ahead (session);
   memmove (session->buffer, session->inflate.next_in, left);
@@ -195,24 +216,29 @@ keep_member (struct rd_session *session)
 
 /* Up to the first point behind what is needed, or by the mean ratio, rather too
  * much. */
+uint64_t
+rd_gunzip_expect (const struct rd_gunzip *gunzip, const struct rd_claim *from,
+                  uint64_t needed)
+{
+  uint64_t point_input, object_nbytes = gunzip->object.object_nbytes;
+  uint64_t end = gunzip->offset + gunzip->nbytes;
+  double ratio = (double) object_nbytes / (double) end;
+  double more = needed > from->output
+    ? 1.125 * ratio * (double) (needed - from->output) : 0;
+  if (rd_points_find_next (gunzip->points, needed, &point_input))
+    return point_input + POINT_MORE_NBYTES;
+  if (needed >= end || more >= (double) object_nbytes)
+    return object_nbytes;
+  return from->input + (uint64_t) more + ESTIMATE_MORE_NBYTES;
+}
+
 static void
 expect_input (struct rd_session *session, uint64_t input, uint64_t output)
 {
-  const struct rd_gunzip *gunzip = session->gunzip;
-  uint64_t needed = session->needed_output, point_input;
-  uint64_t object_nbytes = gunzip->object.object_nbytes;
-  uint64_t end = gunzip->offset + gunzip->nbytes;
-  double ratio = (double) object_nbytes / (double) end;
-  double more = needed > output ? 1.125 * ratio * (double) (needed - output)
-                                : 0;
-  if (!gunzip->is_remote)
-    return;
-  if (rd_points_find_next (gunzip->points, needed, &point_input))
-    session->needed_input = point_input + POINT_MORE_NBYTES;
-  else if (needed >= end || more >= (double) object_nbytes)
-    session->needed_input = object_nbytes;
-  else
-    session->needed_input = input + (uint64_t) more + ESTIMATE_MORE_NBYTES;
+  const struct rd_claim from = { .output = output, .input = input };
+  if (session->gunzip->is_remote)
+    session->needed_input = rd_gunzip_expect (session->gunzip, &from,
+                                              session->needed_output);
 }
 
 void

@@ -30,6 +30,7 @@ struct rd_gunzip {
   uint64_t offset, nbytes;            /* of the elements */
   struct rd_points *points;
   bool has_key, keep_index;
+  uint64_t first_member_nbytes;       /* as it says; or 0 */
   struct rd_points_key points_key;
   struct rd_index_place place;        /* its strings are the gunzip's */
   pthread_mutex_t mutex;
@@ -60,6 +61,10 @@ struct rd_session {
   bool is_claimed;                    /* began at a claim: keeps no points */
   const struct rd_claim *next_claim, *end_claim;   /* that it has to meet */
   struct rd_read_ahead *ahead;        /* of a remote file; NULL: not begun */
+  const unsigned char *memory;        /* a part of the file, which is read from
+                                         instead and taken for all of it; or
+                                         NULL */
+  uint64_t memory_start, memory_end;
   uint64_t needed_output;             /* wanted by the read, up to here, */
   uint64_t needed_input;              /* for which so much of the file is
                                          expected to be needed */
@@ -73,6 +78,43 @@ struct rd_session {
   unsigned char packed[RD_POINT_PACKED_NBYTES];
   unsigned char buffer[RD_INFLATE_INPUT_NBYTES];
 };
+
+/* A read, in tasks, each of which has some of the runs. */
+struct rd_gunzip_job {
+  struct rd_job job;
+  struct rd_gunzip *gunzip;
+  struct rd_tile_read *read;
+  const struct rd_linear_run *runs;
+  size_t *firsts;             /* run of each task, and the end */
+};
+
+/* Runs that are inflated at once: as much as is in a processor's cache when its
+ * checksum is computed, or it is placed. */
+#define RD_GUNZIP_BATCH_NBYTES ((uint64_t) 512 << 10)
+
+/* Inflates and places the runs from first to end - 1. */
+enum radio_status rd_gunzip_read_runs (const struct rd_gunzip_job *job,
+                                       struct rd_session *session,
+                                       size_t first, size_t end)
+  RADIO_USE_RESULT;
+
+/* Returns how much of what is left of a read a task should inflate: tasks
+ * become smaller, so that threads end at about the same time. */
+uint64_t rd_gunzip_task_nbytes (const struct rd_gunzip *gunzip,
+                                uint64_t left_nbytes, uint64_t min_nbytes);
+
+/* Reads nbytes of the file, or fewer at its end. */
+enum radio_status rd_gunzip_read_bytes (struct rd_gunzip *gunzip,
+                                        uint64_t offset, size_t nbytes,
+                                        struct rd_buffer *into,
+                                        uint64_t *file_nbytes)
+  RADIO_USE_RESULT;
+
+/* Returns up to where a remote file is expected to be needed for an output,
+ * from a place in it on. */
+uint64_t rd_gunzip_expect (const struct rd_gunzip *gunzip,
+                           const struct rd_claim *from,
+                           uint64_t needed_output);
 
 /* Opens a session of a read, which is nowhere yet.  Its needed_output is for
  * the caller to set, and again when a session goes on. */
