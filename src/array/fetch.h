@@ -46,13 +46,16 @@ struct rd_tile_read {
                               const struct rd_view *view, uint64_t *nbytes);
 
   /* Returns where the elements of a box, which is within a request's, lie in
-   * the caller's memory if they are wanted as they are stored, at these
-   * distances: a source may then read them there instead of having them
-   * placed.  NULL where they are wanted otherwise.  May be NULL. */
+   * the caller's memory if they are wanted at these distances, as they are
+   * stored: a source may then read them there instead of having them placed.
+   * Or, if needs_place is not NULL and values of that size are computed of
+   * them, to be placed from there: sets it.  NULL where they are wanted
+   * otherwise.  May be NULL. */
   unsigned char *(*find_destination) (const struct rd_tile_read *read,
                                       size_t request,
                                       const struct radio_box *box,
-                                      const int64_t *strides);
+                                      const int64_t *strides,
+                                      bool *needs_place);
 
   /* ntiles tiles failed, for the reason in the thread's message.  RADIO_OK
    * continues with the others.  `order' increases with the place in the part

@@ -174,7 +174,7 @@ rd_linear_place (struct rd_tile_read *read, const struct rd_linear_run *run,
 
 unsigned char *
 rd_linear_destination (const struct rd_tile_read *read,
-                       const struct rd_linear_run *run)
+                       const struct rd_linear_run *run, bool *needs_place)
 {
   const struct radio_array *array = read->array;
   const struct radio_request *request = &read->requests[run->request];
@@ -188,7 +188,7 @@ rd_linear_destination (const struct rd_tile_read *read,
   if (rd_mul_sat (radio_box_count (&part), item_nbytes) != run->nbytes)
     return NULL;
   return read->find_destination (read, run->request, &part,
-                                 array->linear->strides);
+                                 array->linear->strides, needs_place);
 }
 
 static int
@@ -336,9 +336,12 @@ read_run (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
     RD_TRY (read_piece (job, run, 0, fetched));
     return rd_linear_place (job->read, run, fetched->data);
   }
-  there.data = rd_linear_destination (job->read, run);
+  bool needs_place;
+  there.data = rd_linear_destination (job->read, run, &needs_place);
   if (there.data) {
     RD_TRY (read_piece (job, run, 0, &there));
+    if (needs_place)
+      return rd_linear_place (job->read, run, there.data);
     RD_COUNT (delivered, run->nbytes);
     return RADIO_OK;
   }

@@ -22,10 +22,12 @@ enum radio_status rd_linear_place (struct rd_tile_read *read,
   RADIO_USE_RESULT;
 
 /* Returns where the bytes of a run are to be read, instead of being placed, if
- * they are wanted one after the other as they are; else NULL.  The
- * source counts them as delivered. */
+ * they are wanted one after the other as they are; else NULL.  The source
+ * counts them as delivered.  Unless needs_place is NULL, also where values are
+ * computed of them: where it was set, they are then placed from there. */
 unsigned char *rd_linear_destination (const struct rd_tile_read *read,
-                                      const struct rd_linear_run *run);
+                                      const struct rd_linear_run *run,
+                                      bool *needs_place);
 
 /* An object that a source reads. */
 struct rd_linear_object {

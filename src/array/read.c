@@ -105,13 +105,28 @@ delivers_stored (const struct read *read)
          && read->dtype == read->tiles.array->doc->type.dtype;
 }
 
+/* True if values are computed of elements of the type that is delivered. */
+static bool
+computes_in_place (const struct read *read)
+{
+  const struct rd_row_program *program = read->map.program;
+  return read->maps && program->from == read->dtype
+         && program->compute == read->dtype && program->slope == 1
+         && program->inter == 0;
+}
+
 static unsigned char *
 find_destination (const struct rd_tile_read *tiles, size_t number,
-                  const struct radio_box *box, const int64_t *strides)
+                  const struct radio_box *box, const int64_t *strides,
+                  bool *needs_place)
 {
   const struct read *read = (const struct read *) tiles;
   int64_t wanted[RADIO_MAX_RANK];
-  if (!delivers_stored (read) || repeated_piece (read, number))
+  bool computes = needs_place && computes_in_place (read);
+  if (needs_place)
+    *needs_place = computes;
+  if ((!computes && !delivers_stored (read))
+      || repeated_piece (read, number))
     return NULL;
   unsigned char *to = find_part (read, &tiles->requests[number], box, wanted);
   for (size_t i = 0; i < box->rank; i++)

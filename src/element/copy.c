@@ -485,8 +485,8 @@ copy_rows (const struct plan *plan, const struct rd_box_copy *copy,
     .to_step = axis > 0 ? plan->to_strides[axis - 1] : 0,
     .n = (size_t) plan->shape[axis],
     .nrows = axis > 0 ? (size_t) plan->shape[axis - 1] : 1,
-    .streams = copy->is_large && (makes_columns (plan)
-                                  || writes_lines (plan, copy->to)),
+    .streams = copy->is_large && copy->from != copy->to
+               && (makes_columns (plan) || writes_lines (plan, copy->to)),
   };
   /* Those that are computed prefetch for themselves. */
   bool prefetches = !rows.streams

@@ -36,7 +36,8 @@ struct rd_box_copy {
    * part: where whole lines are written, they are written past them. */
   bool is_large;
 
-  /* Computes rows instead of converting them; NULL: they are converted. */
+  /* Computes rows instead of converting them; NULL: they are converted.  Only
+   * then both sides may be the same memory. */
   rd_map_fn *map;
   const void *map_data;
 };

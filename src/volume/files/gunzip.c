@@ -110,13 +110,13 @@ find_direct (const struct rd_tile_read *read,
              const struct rd_linear_run *runs, size_t n, struct batch *batch)
 {
   *batch = (struct batch) {
-    .destination = rd_linear_destination (read, &runs[0]),
+    .destination = rd_linear_destination (read, &runs[0], NULL),
   };
   while (batch->destination && batch->n < n
          && batch->nbytes < RD_GUNZIP_BATCH_NBYTES) {
     const struct rd_linear_run *run = &runs[batch->n];
     if (run->offset != runs[0].offset + batch->nbytes
-        || rd_linear_destination (read, run)
+        || rd_linear_destination (read, run, NULL)
            != batch->destination + batch->nbytes)
       break;
     batch->nbytes += run->nbytes;
