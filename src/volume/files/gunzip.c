@@ -260,7 +260,9 @@ read_from_points (struct rd_gunzip *gunzip, struct rd_tile_read *read,
   if (!firsts)
     return rd_fail_memory ((n + 1) * sizeof *firsts);
   uint64_t session_nbytes = sizeof (struct rd_session)
-    + 2 * RD_GUNZIP_BATCH_NBYTES + (gunzip->is_remote ? RD_READ_AHEAD_NBYTES : 0);
+                            + 2 * RD_GUNZIP_BATCH_NBYTES;
+  if (gunzip->is_remote)
+    session_nbytes += RD_READ_AHEAD_NBYTES;
   struct rd_gunzip_job job = {
     .job = {
       .run = inflate_runs, .site = &rd_linear_runs_site,
