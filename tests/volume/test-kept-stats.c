@@ -190,6 +190,14 @@ damaged_statistics_are_ignored_and_found_by_validation (void **state)
                           RD_PUT_REPLACE));
     assert_int_equal (count_passes (store, "znorm"), 1);
   }
+  /* What cannot be read, here a folder, is not kept. */
+  open_again (&store);
+  char *inner RD_FREE = rd_key_join (key, "x");
+  assert_ok (rd_io_remove (store->io, key));
+  assert_ok (rd_io_put (store->io, inner, "x", 1, RD_PUT_REPLACE));
+  assert_int_equal (count_passes (store, "znorm"), 1);
+  assert_int_equal (count_tiles (store, "znorm"), 1 + 1);
+  assert_ok (store->io->ops->remove_tree (store->io, key));
   /* Wrong figures with a right checksum are found by computing them. */
   struct radio_volume *volume = must_open (store);
   struct rd_kept_stats kept, again;

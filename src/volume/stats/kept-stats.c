@@ -386,6 +386,16 @@ parse (const struct rd_buffer *text, const struct radio_volume *volume,
   return RADIO_OK;
 }
 
+/* True of failures that end the caller's operation.  Others mean that nothing is
+ * kept: a bucket that may not be listed denies an object that is missing, and a
+ * pass over the voxels reports what cannot be read. */
+static bool
+is_final (enum radio_status status)
+{
+  return status == RADIO_ERROR_MEMORY || status == RADIO_ERROR_CANCELLED
+         || status == RADIO_ERROR_TIMEOUT || status == RADIO_ERROR_FORKED;
+}
+
 enum radio_status
 rd_kept_stats_get (struct radio_volume *volume, struct rd_read_stop *stop,
                    struct rd_kept_stats *kept, enum rd_kept_state *state)
@@ -405,17 +415,15 @@ rd_kept_stats_get (struct radio_volume *volume, struct rd_read_stop *stop,
   };
   enum radio_status status = rd_read_stop_io_read (stop, array->store->io,
                                                    &get);
-  if (status == RADIO_ERROR_NOT_FOUND)
-    return RADIO_OK;
-  if (status == RADIO_OK)
-    status = digest_shards (array, stop, sha256);
-  if (status == RADIO_ERROR_NOT_FOUND) {
-    *state = RD_KEPT_STALE;           /* a shard was lost */
-    return RADIO_OK;
+  if (status != RADIO_OK)
+    return is_final (status) ? status : RADIO_OK;
+  status = digest_shards (array, stop, sha256);
+  if (status != RADIO_OK) {
+    *state = RD_KEPT_STALE;
+    return is_final (status) ? status : RADIO_OK;
   }
-  if (status == RADIO_OK)
-    status = parse (&text, volume, key, sha256, kept, state);
-  if (status != RADIO_ERROR_FORMAT && status != RADIO_ERROR_LIMIT)
+  status = parse (&text, volume, key, sha256, kept, state);
+  if (status != RADIO_ERROR_FORMAT)
     return status;
   *state = RD_KEPT_BAD;
   return RADIO_OK;

@@ -52,8 +52,8 @@ enum rd_kept_state {
 };
 
 /* Reads the statistics of a volume, which has no pipeline, until stop (or
- * NULL); kept is set if they are current.  Fails only if something could not be
- * read or there is no memory. */
+ * NULL); kept is set if they are current.  What cannot be read counts as not
+ * kept: fails only without memory and if the read is to end. */
 enum radio_status rd_kept_stats_get (struct radio_volume *volume,
                                      struct rd_read_stop *stop,
                                      struct rd_kept_stats *kept,
