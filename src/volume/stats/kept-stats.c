@@ -386,9 +386,9 @@ parse (const struct rd_buffer *text, const struct radio_volume *volume,
   return RADIO_OK;
 }
 
-/* True of failures that end the caller's operation.  Others mean that nothing is
- * kept: a bucket that may not be listed denies an object that is missing, and a
- * pass over the voxels reports what cannot be read. */
+/* True of failures that end the caller's operation.  Others mean that nothing
+ * is kept: a bucket that may not be listed denies an object that is missing,
+ * and a pass over the voxels reports what cannot be read. */
 static bool
 is_final (enum radio_status status)
 {
