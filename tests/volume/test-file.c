@@ -3,9 +3,12 @@
  * and from .nii.gz, wherever it begins to inflate, by any number of threads. */
 #include <config.h>
 
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
+#include "src/base/checked.h"
 #include "src/volume/files/gunzip.h"
 #include "src/volume/volume.h"
 #include "tests/alloc-fail.h"
@@ -427,6 +430,117 @@ damage_is_never_read_as_whole (void **state)
   assert_true (nbad > 5000);
 }
 
+/* Only a read that reaches the last voxel knows the checksum of all before it;
+ * what lies before the damage is right whatever follows. */
+static void
+a_file_damaged_at_each_thousandth_byte_is_found_by_reading_it_all (
+  void **state)
+{
+  (void) state;
+  static unsigned char plane[150 * 110 * 2];
+  struct rd_buffer file RD_BUFFER_SCOPE = { 0 };
+  struct rd_buffer expected RD_BUFFER_SCOPE = { 0 };
+  struct rd_buffer zipped RD_BUFFER_SCOPE = { 0 };
+  make_large (&file);
+  expected_elements (&large, &file, &expected);
+  make_gzip (file.data, file.nbytes, 0, &zipped);
+  assert_true (zipped.nbytes > 300000);
+  for (size_t at = 500; at < zipped.nbytes; at += 1000) {
+    static const uint64_t planes[] = { 0, 39, 20, 0, 39 };
+    const bool is_longer = at + 1000 >= zipped.nbytes;
+    if (is_longer)
+      must_append (&zipped, "behind", 6);
+    else
+      zipped.data[at] ^= 0x55;
+    write_file (".", "a.nii.gz", &zipped);
+    struct radio_volume *volume = open_threaded ("a.nii.gz", 2, 100000);
+    for (size_t i = 0; i < sizeof planes / sizeof planes[0]; i++) {
+      enum radio_status status = read_plane (volume, planes[i], plane,
+                                             sizeof plane);
+      if (planes[i] == 39 || status != RADIO_OK)
+        assert_int_equal (status, RADIO_ERROR_FORMAT);
+      if (planes[i] == 0 && at > zipped.nbytes / 10) {
+        assert_ok (status);
+        assert_memory_equal (plane, expected.data, sizeof plane);
+      }
+    }
+    assert_fails (radio_volume_validate (volume, NULL, NULL, NULL),
+                  RADIO_ERROR_CHECKSUM, "damaged");
+    radio_volume_close (volume);
+    if (!is_longer)
+      zipped.data[at] ^= 0x55;
+  }
+}
+
+struct writing_reader {
+  struct radio_volume *volume;
+  atomic_bool *is_over;
+  atomic_size_t nread;
+};
+
+static void *
+read_what_is_written (void *data)
+{
+  struct writing_reader *reader = data;
+  static _Thread_local unsigned char plane[150 * 110 * 2];
+  for (uint64_t z = 0; !atomic_load (reader->is_over); z++) {
+    enum radio_status status = read_plane (reader->volume, z * 7 % 40, plane,
+                                           sizeof plane);
+    atomic_fetch_add (&reader->nread, 1);
+    if (status != RADIO_OK)
+      assert_int_equal (status, RADIO_ERROR_FORMAT);
+  }
+  return NULL;
+}
+
+/* In place, so that the open file is the one that changes. */
+static void
+a_file_that_changes_and_shrinks_under_readers_gives_values_or_errors (
+  void **state)
+{
+  (void) state;
+  static const char *const names[] = { "a.nii", "a.nii.gz" };
+  struct rd_buffer forms[2] = { { 0 }, { 0 } };
+  make_large (&forms[0]);
+  make_gzip (forms[0].data, forms[0].nbytes, 0, &forms[1]);
+  for (size_t i = 0; i < 2; i++) {
+    struct rd_buffer *bytes = &forms[i];
+    atomic_bool is_over = false;
+    pthread_t threads[2];
+    struct writing_reader readers[2];
+    uint32_t seed = 5;
+    write_file (".", names[i], bytes);
+    struct radio_volume *volume = open_threaded (names[i], 2, 50000);
+    for (size_t k = 0; k < 2; k++) {
+      readers[k].volume = volume;
+      readers[k].is_over = &is_over;
+      atomic_init (&readers[k].nread, 0);
+      assert_int_equal (pthread_create (&threads[k], NULL,
+                                        read_what_is_written, &readers[k]), 0);
+    }
+    int fd = open (names[i], O_WRONLY);
+    assert_true (fd >= 0);
+    for (size_t k = 0; k < 300 || atomic_load (&readers[k % 2].nread) < 30;
+         k++) {
+      size_t at = next_random (&seed) % bytes->nbytes;
+      size_t n = rd_min_u64 (bytes->nbytes - at, 3000);
+      if (k % 3 == 0)
+        assert_int_equal (ftruncate (fd, (off_t) at), 0);
+      else
+        assert_int_equal (pwrite (fd, bytes->data + (k % 3 == 1 ? 0 : at), n,
+                                  (off_t) at), n);
+    }
+    assert_int_equal (ftruncate (fd, 400), 0);
+    assert_int_equal (unlink (names[i]), 0);
+    atomic_store (&is_over, true);
+    for (size_t k = 0; k < 2; k++)
+      pthread_join (threads[k], NULL);
+    close (fd);
+    radio_volume_close (volume);
+    rd_buffer_free (bytes);
+  }
+}
+
 static void
 a_replaced_file_is_read_as_it_was_and_a_shrunk_one_fails (void **state)
 {
@@ -584,6 +698,10 @@ main (void)
       a_plain_file_cut_anywhere_gives_the_planes_that_are_whole),
     cmocka_unit_test (a_checksum_is_verified_also_if_a_file_is_read_in_parts),
     cmocka_unit_test (damage_is_never_read_as_whole),
+    cmocka_unit_test (
+      a_file_damaged_at_each_thousandth_byte_is_found_by_reading_it_all),
+    cmocka_unit_test (
+      a_file_that_changes_and_shrinks_under_readers_gives_values_or_errors),
     cmocka_unit_test (
       a_replaced_file_is_read_as_it_was_and_a_shrunk_one_fails),
     cmocka_unit_test (a_read_is_cancelled_while_it_inflates_what_it_skips),
