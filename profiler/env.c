@@ -20,6 +20,7 @@
 #include "src/base/checked.h"
 #include "src/base/digest.h"
 #include "src/base/text.h"
+#include "src/base/thread.h"
 #include "profiler/export/export.h"
 #include "profiler/on-demand.h"
 #include "profiler/slow-files.h"
@@ -429,6 +430,7 @@ radio_profile_finish_env (char **path)
   struct radio_recorder *recorder;
   struct rd_on_demand *on_demand;
   struct blocked_signals blocked;
+  RD_NO_CANCEL_SCOPE ();
   if (path)
     *path = NULL;
   /* In a child of fork another thread may have held the mutex. */
@@ -569,6 +571,7 @@ enum radio_status
 radio_profile_from_env (void)
 {
   RD_CLEANUP (free_request) struct request request = { 0 };
+  RD_NO_CANCEL_SCOPE ();
   RD_TRY (read_environment (&request));
   if (!request.is_wanted)
     return RADIO_OK;

@@ -19,6 +19,7 @@
 #include "src/base/checked.h"
 #include "src/base/cleanup.h"
 #include "src/base/error.h"
+#include "src/base/thread.h"
 #include "profiler/record/arena.h"
 
 /* Room for blocks; less if there is no address space for it. */
@@ -72,6 +73,7 @@ check_room (int fd, size_t from, size_t end)
 static int
 allocate_file (int fd, size_t from, size_t end)
 {
+  RD_NO_CANCEL_SCOPE ();
   int number = check_room (fd, from, end);
   if (number != 0)
     return number;

@@ -15,6 +15,7 @@
 #endif
 
 #include "src/base/cleanup.h"
+#include "src/base/thread.h"
 #include "profiler/model/sum.h"
 #include "profiler/record/clock.h"
 
@@ -72,6 +73,7 @@ rd_clock_rest (void)
 {
   const struct timespec pause = { 0, 20000 };
   int errnum = errno;
+  RD_NO_CANCEL_SCOPE ();
   (void) nanosleep (&pause, NULL);
   errno = errnum;
 }

@@ -12,6 +12,7 @@
 #include "src/base/cleanup.h"
 #include "src/base/error.h"
 #include "src/base/structs.h"
+#include "src/base/thread.h"
 #include "profiler/record/beat.h"
 #include "profiler/record/collect.h"
 #include "profiler/record/frame.h"
@@ -213,6 +214,7 @@ rd_recorder_start (const struct radio_recorder_options *options,
                    struct radio_recorder **result)
 {
   static const struct radio_recorder_options defaults;
+  RD_NO_CANCEL_SCOPE ();
   RD_CLEANUP (cleanup_recorder) struct radio_recorder *recorder = NULL;
   struct rd_clock clock;
   if (result == NULL)
@@ -427,6 +429,7 @@ enum radio_status
 radio_recorder_stop (struct radio_recorder *recorder,
                      struct radio_profile **profile)
 {
+  RD_NO_CANCEL_SCOPE ();
   enum radio_status status = RADIO_OK;
   if (profile)
     *profile = NULL;

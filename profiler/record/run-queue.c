@@ -15,6 +15,7 @@
 #endif
 
 #include "src/base/cleanup.h"
+#include "src/base/thread.h"
 #include "profiler/record/run-queue.h"
 
 /* Accounts that are open at one time in a process, so that they take no file
@@ -161,6 +162,7 @@ rd_run_queue_read (struct rd_run_queue *queue, const struct rd_clock *clock,
   *has_slept = false;
   if (clock->read)
     return read_clock (queue, clock, has_slept);
+  RD_NO_CANCEL_SCOPE ();
   bool is_first = queue->state == RD_RUN_QUEUE_CLOSED;
   if (is_first)
     open_account (queue);

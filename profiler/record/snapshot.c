@@ -8,6 +8,7 @@
 
 #include "src/base/cleanup.h"
 #include "src/base/error.h"
+#include "src/base/thread.h"
 #include "profiler/record/collect.h"
 #include "profiler/record/image.h"
 #include "profiler/record/log.h"
@@ -201,6 +202,7 @@ radio_recorder_snapshot (struct radio_recorder *recorder,
 {
   RD_NOT_NULL (recorder);
   RD_NOT_NULL (profile);
+  RD_NO_CANCEL_SCOPE ();
   *profile = NULL;
   if (rd_recorder_is_forked (recorder))
     return rd_fail (RADIO_ERROR_FORKED, "the recorder was started before "

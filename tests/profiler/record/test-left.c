@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/profiler/record/history.h"
@@ -134,6 +135,54 @@ a_scope_left_by_the_end_of_its_thread_ends_with_it (void **state)
     } else
       assert_ok (radio_recorder_stop (h.recorder, NULL));
   }
+}
+
+/* Its own time is long enough for the account of the run queue, which is read
+ * by system calls: the request must not end the thread in there. */
+static void *
+spin_to_be_cancelled (void *arg)
+{
+  (void) arg;
+  for (;;) {
+    struct timespec begin, now;
+    clock_gettime (CLOCK_MONOTONIC, &begin);
+    uint64_t token = radio_scope_begin (&inner);
+    do
+      clock_gettime (CLOCK_MONOTONIC, &now);
+    while ((now.tv_sec - begin.tv_sec) * 1000000000
+           + now.tv_nsec - begin.tv_nsec < 120000);
+    radio_scope_end (token);
+    pthread_testcancel ();
+  }
+  return NULL;
+}
+
+static void
+a_thread_is_not_cancelled_within_the_recorder (void **state)
+{
+  struct radio_recorder_options options = {
+    .whole_process = true, .ring_nbytes = 65536
+  };
+  struct radio_recorder *recorder;
+  struct radio_profile *profile;
+  (void) state;
+  assert_ok (radio_recorder_start (&options, &recorder));
+  for (int i = 0; i < 200; i++) {
+    pthread_t thread;
+    void *result;
+    assert_int_equal (pthread_create (&thread, NULL, spin_to_be_cancelled,
+                                      NULL), 0);
+    usleep ((unsigned) i * 37 % 1500);
+    assert_int_equal (pthread_cancel (thread), 0);
+    assert_int_equal (pthread_join (thread, &result), 0);
+    assert_ptr_equal (result, PTHREAD_CANCELED);
+  }
+  /* One that is busy for ever stops for no one. */
+  for (size_t i = 0; i < recorder->synced.writers.n; i++)
+    assert_int_equal (atomic_load (&recorder->synced.writers.at[i]->busy), 0);
+  assert_ok (radio_recorder_stop (recorder, &profile));
+  assert_null (find_finding (profile, "left-scopes"));
+  radio_profile_close (profile);
 }
 
 static void
@@ -301,6 +350,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_scope_left_by_longjmp_ends_with_the_one_around_it),
     cmocka_unit_test (a_scope_left_by_the_end_of_its_thread_ends_with_it),
+    cmocka_unit_test (a_thread_is_not_cancelled_within_the_recorder),
     cmocka_unit_test (a_scope_open_at_the_stop_is_not_left),
     cmocka_unit_test (a_nested_recorder_leaves_a_fact_in_the_outer_profile),
     cmocka_unit_test (a_child_of_fork_records_nothing_but_what_it_starts),
