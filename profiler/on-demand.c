@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread that waits at a pipe; the handlers of signals write to it. */
+/* A thread that waits for a semaphore, which the handlers of signals post.  Not
+ * for a pipe: a program that becomes a daemon closes all descriptors, and what
+ * is written to their numbers goes into files that it opens later. */
 #include <config.h>
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -16,28 +17,35 @@
 #include "src/base/thread.h"
 #include "profiler/on-demand.h"
 
+#if defined __GLIBC__ && defined __GLIBC_PREREQ
+#if __GLIBC_PREREQ (2, 30)
+#define HAS_CLOCKWAIT 1       /* sem_clockwait, which is in POSIX since 2024 */
+#endif
+#endif
+
 struct rd_on_demand {
   struct rd_on_demand_options options;
   rd_on_demand_fn *write;
-  int read_fd;
   pthread_t thread;
 };
 
-/* For handlers: the pipe, the process that has the thread, and the actions that
- * signals had before, which are set before the handlers are installed. */
-static atomic_int write_fd = -1;
+/* For handlers: what the thread is to do, as bits by number of the signal; what
+ * wakes it; the process that has the thread; and the actions that signals had
+ * before, which are set before the handlers are installed.  The semaphore stays
+ * when the thread has ended: a handler may still be about to post it. */
+static atomic_ulong asked;
+static sem_t wake;
 static _Atomic pid_t owner;
 static struct sigaction before[NSIG];
 
-/* The thread ends when it reads this. */
+/* The thread ends when it finds this. */
 #define END 0
 
 static void
-send_to_thread (unsigned char number)
+ask_thread (int number)
 {
-  int fd = atomic_load (&write_fd);
-  while (fd >= 0 && write (fd, &number, 1) < 0 && errno == EINTR)
-    ;
+  atomic_fetch_or (&asked, 1ul << number);
+  sem_post (&wake);
 }
 
 /* Does what the signal did before. */
@@ -60,7 +68,7 @@ on_signal (int number, siginfo_t *info, void *context)
 {
   int saved = errno;
   if (atomic_load (&owner) == getpid ())
-    send_to_thread ((unsigned char) number);
+    ask_thread (number);
   else
     act_as_before (number, info, context);
   errno = saved;
@@ -103,30 +111,59 @@ now_ms (void)
   return (uint64_t) now.tv_sec * 1000 + (uint64_t) now.tv_nsec / 1000000;
 }
 
+/* Returns when the semaphore was posted, at this time at the latest, or
+ * without a reason.  0: no such time. */
+static void
+await (uint64_t until_ms)
+{
+  struct timespec until = {
+    .tv_sec = (time_t) (until_ms / 1000),
+    .tv_nsec = (long) (until_ms % 1000) * 1000000,
+  };
+  if (until_ms == 0) {
+    sem_wait (&wake);
+    return;
+  }
+#ifdef HAS_CLOCKWAIT
+  sem_clockwait (&wake, CLOCK_MONOTONIC, &until);
+#else
+  /* A second of a clock that may jump. */
+  clock_gettime (CLOCK_REALTIME, &until);
+  until.tv_sec++;
+  sem_timedwait (&wake, &until);
+#endif
+}
+
+/* Writes because of a signal, and then does what it did before. */
+static void
+answer_signal (const struct rd_on_demand *on_demand, int number)
+{
+  /* What the process ignores does not end it. */
+  bool is_last = number != SIGUSR1 && !has_handler (&before[number], SIG_IGN);
+  on_demand->write (is_last);
+  if (!is_last)
+    return;
+  restore (on_demand, number);
+  kill (getpid (), number);
+}
+
 static void *
 run_thread (void *arg)
 {
   struct rd_on_demand *on_demand = arg;
   const uint64_t every_ms = (uint64_t) on_demand->options.every_s * 1000;
-  uint64_t next_ms = now_ms () + every_ms;
+  uint64_t next_ms = every_ms ? now_ms () + every_ms : 0;
   for (;;) {
-    struct pollfd fd = { .fd = on_demand->read_fd, .events = POLLIN };
-    unsigned char number;
-    uint64_t now = now_ms (), left = next_ms > now ? next_ms - now : 0;
-    int wait_ms = left < 1000000 ? (int) left : 1000000;
-    int n = poll (&fd, 1, every_ms ? wait_ms : -1);
-    if (n > 0 && read (on_demand->read_fd, &number, 1) == 1) {
-      if (number == END)
-        return NULL;
-      /* What the process ignores does not end it. */
-      bool is_last = number != SIGUSR1
-                     && !has_handler (&before[number], SIG_IGN);
-      on_demand->write (is_last);
-      if (!is_last)
-        continue;
-      restore (on_demand, number);
-      kill (getpid (), number);
-    } else if (n == 0 && now_ms () >= next_ms) {
+    await (next_ms);
+    unsigned long now_asked = atomic_exchange (&asked, 0);
+    for (size_t i = 0; i < RD_ON_DEMAND_SIGNALS; i++) {
+      int number = on_demand->options.signals[i];
+      if (number != 0 && (now_asked & 1ul << number))
+        answer_signal (on_demand, number);
+    }
+    if (now_asked & 1ul << END)
+      return NULL;
+    if (next_ms != 0 && now_ms () >= next_ms) {
       on_demand->write (false);
       next_ms = now_ms () + every_ms;
     }
@@ -146,30 +183,23 @@ enum radio_status
 rd_on_demand_start (const struct rd_on_demand_options *options,
                     rd_on_demand_fn *write, struct rd_on_demand **result)
 {
-  int fds[2];
   struct rd_on_demand *on_demand = calloc (1, sizeof *on_demand);
   *result = NULL;
   if (!on_demand)
     return rd_fail_memory (sizeof *on_demand);
-  if (pipe (fds) != 0) {
-    free (on_demand);
-    return rd_fail_errno (errno, "a pipe for signals");
-  }
-  /* A full pipe does not stop a handler: then enough was asked for. */
-  fcntl (fds[0], F_SETFD, FD_CLOEXEC);
-  fcntl (fds[1], F_SETFD, FD_CLOEXEC);
-  fcntl (fds[1], F_SETFL, O_NONBLOCK);
   *on_demand = (struct rd_on_demand) {
-    .options = *options, .write = write, .read_fd = fds[0],
+    .options = *options, .write = write,
   };
+  if (atomic_load (&owner) != getpid () && sem_init (&wake, 0, 0) != 0) {
+    free (on_demand);
+    return rd_fail_errno (errno, "a semaphore for signals");
+  }
+  atomic_store (&asked, 0);
   int failed = rd_start_thread (&on_demand->thread, run_thread, on_demand);
   if (failed) {
-    close (fds[0]);
-    close (fds[1]);
     free (on_demand);
     return rd_fail_errno (failed, "a thread for writing profiles");
   }
-  atomic_store (&write_fd, fds[1]);
   atomic_store (&owner, getpid ());
   struct sigaction action = { .sa_sigaction = on_signal,
                               .sa_flags = SA_RESTART | SA_SIGINFO };
@@ -194,9 +224,7 @@ rd_on_demand_stop (struct rd_on_demand *on_demand)
   if (!on_demand)
     return;
   restore (on_demand, 0);
-  send_to_thread (END);
+  ask_thread (END);
   pthread_join (on_demand->thread, NULL);
-  close (atomic_exchange (&write_fd, -1));
-  close (on_demand->read_fd);
   free (on_demand);
 }

@@ -26,7 +26,7 @@ bool rd_on_demand_is_wanted (const struct rd_on_demand_options *options);
 /* Installs the handlers, and starts the thread; one at a time.  After SIGTERM
  * or SIGINT the signal is sent again, with the action that it had before; where
  * that was to be ignored, the recording goes on.
- * Errors: RADIO_ERROR_MEMORY, those of making a pipe. */
+ * Errors: RADIO_ERROR_MEMORY, those of making a semaphore. */
 enum radio_status
 rd_on_demand_start (const struct rd_on_demand_options *options,
                     rd_on_demand_fn *write,

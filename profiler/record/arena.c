@@ -147,6 +147,27 @@ is_own_file (const struct rd_arena *arena, const struct stat *status)
   return status->st_dev == arena->device && status->st_ino == arena->file;
 }
 
+/* The descriptor, or -1: a program may close what it did not open, and the
+ * number is another file's then.  Opens the file again if it has its name.
+ * Called with the mutex held. */
+static int
+own_fd_synced (struct rd_arena *arena)
+{
+  struct stat status;
+  if (arena->fd < 0
+      || (fstat (arena->fd, &status) == 0 && is_own_file (arena, &status)))
+    return arena->fd;
+  arena->fd = arena->path ? open (arena->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW
+                                               | O_NONBLOCK)
+                          : -1;
+  if (arena->fd >= 0
+      && (fstat (arena->fd, &status) != 0 || !is_own_file (arena, &status))) {
+    close (arena->fd);
+    arena->fd = -1;
+  }
+  return arena->fd;
+}
+
 /* Unless the name is another file's by now. */
 static void
 remove_file (struct rd_arena *arena)
@@ -248,7 +269,7 @@ rd_arena_free (struct rd_arena *arena)
     return;
   if (arena->at)
     munmap (arena->at, arena->mapped_nbytes);
-  if (arena->fd >= 0)
+  if (own_fd_synced (arena) >= 0)
     close (arena->fd);
   for (size_t i = 0; i < NSIZES; i++)
     free (arena->synced.unused[i].at);
@@ -279,8 +300,9 @@ void
 rd_arena_drop_copy (struct rd_arena *arena)
 {
   RD_LOCK_SCOPE (&arena->mutex);
+  int fd = own_fd_synced (arena);
   /* Should it fail, the copy stays until the file goes. */
-  if (arena->fd >= 0 && ftruncate (arena->fd, (off_t) arena->synced.end) != 0)
+  if (fd >= 0 && ftruncate (fd, (off_t) arena->synced.end) != 0)
     errno = 0;
 }
 
@@ -289,10 +311,13 @@ rd_arena_put_copy (struct rd_arena *arena, const void *copy, size_t nbytes)
 {
   const size_t offset = arena->mapped_nbytes;
   rd_arena_drop_copy (arena);
-  if (arena->fd < 0 || check_room (arena->fd, offset, offset + nbytes) != 0)
+  pthread_mutex_lock (&arena->mutex);
+  const int fd = own_fd_synced (arena);
+  pthread_mutex_unlock (&arena->mutex);
+  if (fd < 0 || check_room (fd, offset, offset + nbytes) != 0)
     return 0;
   for (size_t i = 0; i < nbytes;) {
-    ssize_t n = pwrite (arena->fd, (const unsigned char *) copy + i,
+    ssize_t n = pwrite (fd, (const unsigned char *) copy + i,
                         nbytes - i, (off_t) (offset + i));
     if (n < 0 && errno == EINTR)
       continue;
@@ -337,7 +362,7 @@ extend_synced (struct rd_arena *arena, size_t nbytes)
   if (end > arena->synced.end) {
     size_t next = rd_min_u64 ((end + STEP_NBYTES - 1) & ~(STEP_NBYTES - 1),
                               arena->mapped_nbytes);
-    if (allocate_file (arena->fd, arena->synced.end, next) != 0)
+    if (allocate_file (own_fd_synced (arena), arena->synced.end, next) != 0)
       return NULL;
     arena->synced.end = next;
   }

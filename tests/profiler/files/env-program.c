@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -84,6 +85,14 @@ raise_signal (int number, const char *file)
   return 5;
 }
 
+static void *
+work_beside (void *barrier)
+{
+  RADIO_SCOPE ("env beside");
+  pthread_barrier_wait (barrier);
+  return NULL;
+}
+
 /* A child that gets signals which it ignores lives on. */
 static int
 fork_and_raise (void)
@@ -108,6 +117,34 @@ limit_files (void)
     return 1;
   limit.rlim_cur = 0;
   return setrlimit (RLIMIT_FSIZE, &limit) ? 1 : 17;
+}
+
+/* Does as a daemon does: closes all descriptors of others, and opens its own.
+ * The recording goes on, and writes into none of them. */
+static int
+close_all (const char *profile)
+{
+  struct stat status;
+  int fds[16], failed = 0;
+  for (int i = 3; i < 1000; i++)
+    close (i);
+  for (size_t i = 0; i < 16; i++) {
+    FILE *file = tmpfile ();
+    fds[i] = file ? fileno (file) : -1;
+    failed |= fds[i] < 0;
+  }
+  /* More than a megabyte of the ring's file. */
+  static pthread_t threads[40];
+  static pthread_barrier_t all;
+  pthread_barrier_init (&all, NULL, 40);
+  for (size_t i = 0; i < 40; i++)
+    failed |= pthread_create (&threads[i], NULL, work_beside, &all) != 0;
+  for (size_t i = 0; i < 40 && !failed; i++)
+    pthread_join (threads[i], NULL);
+  failed = failed || raise_signal (SIGUSR1, profile) != 0;
+  for (size_t i = 0; i < 16; i++)
+    failed |= fstat (fds[i], &status) != 0 || status.st_size != 0;
+  return failed;
 }
 
 /* Writes the profile now.  Later scopes are not recorded, and nothing is
@@ -161,6 +198,8 @@ main (int argc, char **argv)
            || raise (SIGUSR1) != 0;
   if (strcmp (what, "fork-and-raise") == 0)
     return fork_and_raise ();
+  if (strcmp (what, "close-all") == 0)
+    return close_all (argv[2]);
   if (strcmp (what, "limit") == 0)
     return limit_files ();
   if (strcmp (what, "chdir") == 0)

@@ -228,6 +228,12 @@ a_profile_is_written_on_a_signal_or_every_second () {
   grep -q '"env after"' "$tmp/demand.json"
   rm "$tmp/demand.json"
 
+  # A program that closes all descriptors gets one, and nothing in its files.
+  RADIO_PROFILE_SIGNAL=USR1 run 0 close-all "$tmp/demand.json"
+  grep -q '"env beside"' "$tmp/demand.json"
+  [ -z "$(ls -A "$tmp/demand")" ]
+  rm "$tmp/demand.json"
+
   # One that comes until the very end only asks for a profile.
   RADIO_PROFILE_SIGNAL=USR1 run 0 finish-and-raise
   [ ! -s "$tmp/err" ]
