@@ -511,10 +511,12 @@ find_slow_runs (struct rd_finder *finder)
     ndropped > 0 ? RADIO_FINDING_HINT : RADIO_FINDING_NOTE, 0.9,
     RADIO_NO_PARENT
   };
-  char dropped[128] = "";
+  const char *error = rd_profile_find_fact (profile, RD_FACT_SLOW_ERROR);
+  char dropped[320] = "";
   if (ndropped > 0)
     snprintf (dropped, sizeof dropped, ", and %" PRIu64 " have none: there "
-              "were too many at a time, or they had left the ring", ndropped);
+              "were too many at a time, or they had left the ring%s%.150s",
+              ndropped, error ? ", or it failed: " : "", error ? error : "");
   return rd_found (finder, &runs, "%s a profile of %s%s",
                    rd_format_count (nwritten, "has", "have").text,
                    nwritten == 1 ? "its own" : "their own", dropped);

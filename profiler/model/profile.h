@@ -69,10 +69,11 @@
 #define RD_FACT_RING_BEGIN "ring begins ns"
 
 /* Runs that were slower than their triggers allow (profiler/record/slow.h): how
- * many have a profile of their own, and how many have none; and the names of
- * triggers that no scope had, with commas between. */
+ * many have a profile of their own, and how many have none; the last error why;
+ * and the names of triggers that no scope had, with commas between. */
 #define RD_FACT_SLOW_WRITTEN "slow runs written"
 #define RD_FACT_SLOW_DROPPED "slow runs not written"
+#define RD_FACT_SLOW_ERROR "slow runs not written because"
 #define RD_FACT_SLOW_UNKNOWN "triggers without a scope"
 
 /* Of the profile of a slow run: its trigger ("read > 50 ms"), where it was

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "src/base/cleanup.h"
+#include "src/base/text.h"
 #include "profiler/record/names.h"
 
 #define NLISTS 1024           /* programs have some hundred names */
@@ -48,14 +49,49 @@ rd_names_free (struct rd_names *names)
   free (names);
 }
 
+/* The bytes of a text that a name may have as it is. */
+static size_t
+count_valid (const char *text)
+{
+  size_t n = 0, next;
+  for (; text[n] && (next = rd_utf8_nbytes (text + n)) > 0
+         && n + next <= RD_NAME_NBYTES; n += next)
+    ;
+  return n;
+}
+
+/* A text with a name's bytes, to be freed: of each byte that is not UTF-8 a
+ * replacement character, cut at a whole character. */
+static char *
+repair (const char *text)
+{
+  RD_FREE_PLAIN char *from = strndup (text, RD_NAME_NBYTES + 3);
+  char *to = malloc (3 * (RD_NAME_NBYTES + 3) + 1);
+  if (!from || !to) {
+    free (to);
+    return NULL;
+  }
+  rd_utf8_repair (from, to);
+  to[count_valid (to)] = '\0';
+  return to;
+}
+
 const char *
 rd_names_keep (struct rd_names *names, const char *text)
 {
+  RD_FREE_PLAIN char *repaired = NULL;
   text = text ? text : "";
   uint32_t hash = 2166136261u;
-  size_t n = 0;
-  for (; text[n]; n++)
-    hash = (hash ^ (unsigned char) text[n]) * 16777619u;
+  size_t n = count_valid (text);
+  if (text[n] != '\0') {
+    repaired = repair (text);
+    if (!repaired)
+      return NULL;
+    text = repaired;
+    n = strlen (text);
+  }
+  for (size_t i = 0; i < n; i++)
+    hash = (hash ^ (unsigned char) text[i]) * 16777619u;
   RD_LOCK_SCOPE (&names->mutex);
   struct name **list = &names->lists[hash % NLISTS];
   for (const struct name *name = *list; name; name = name->next)

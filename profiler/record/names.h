@@ -10,6 +10,9 @@
 
 #include "profiler/record/arena.h"
 
+/* The most bytes of a name.  A longer one is cut at a whole character. */
+#define RD_NAME_NBYTES 4096
+
 struct rd_names;
 
 /* In this arena, or the heap.  NULL without memory. */
@@ -18,8 +21,8 @@ struct rd_names *rd_names_new (struct rd_arena *arena);
 /* NULL is legal. */
 void rd_names_free (struct rd_names *names);
 
-/* The copy of a text, the same one for equal texts; NULL is "".  NULL without
- * memory.
+/* The copy of a text, the same one for equal texts; NULL is "".  Bytes that are
+ * not UTF-8 become U+FFFD.  NULL without memory.
  * Thread-safe; takes a lock, so it is for new paths and counters, not for each
  * run. */
 const char *rd_names_keep (struct rd_names *names, const char *text);

@@ -95,8 +95,12 @@ report_runs (struct radio_recorder *recorder, const struct rd_slow_run *runs,
   struct rd_slow *slow = recorder->slow;
   RD_CLEANUP (rd_copy_free) struct rd_copy copy = { NULL, 0 };
   struct radio_recorder *copied = NULL;
-  if (rd_snapshot_recover (recorder, &copy, &copied) != RADIO_OK)
+  if (rd_snapshot_recover (recorder, &copy, &copied) != RADIO_OK) {
+    RD_LOCK_SCOPE (&slow->mutex);
     copied = NULL;
+    snprintf (slow->synced.counts.error, sizeof slow->synced.counts.error,
+              "%s", radio_error_message ());
+  }
   for (size_t i = 0; i < n; i++) {
     bool is_written = copied && report_run (slow, copied, &runs[i]);
     RD_LOCK_SCOPE (&slow->mutex);

@@ -31,8 +31,9 @@ struct rd_slow_run {
 
 struct rd_slow_counts {
   uint64_t written;
-  uint64_t dropped;           /* since there were too many, or since they were
-                                 not in the log any more */
+  uint64_t dropped;           /* since there were too many, since they were not
+                                 in the log any more, or since it failed */
+  char error[160];            /* the last one; "": none */
 };
 
 struct rd_slow {

@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "profiler/record/image.h"
+#include "profiler/record/names.h"
 #include "profiler/record/record.h"
 
-#define MAX_NAME 4096         /* bytes of a name */
+#define MAX_NAME RD_NAME_NBYTES
 #define MAX_FACT 65536        /* of the value of a fact */
 #define MAX_WRITERS 65536
 #define MAX_ITEMS 65536       /* of one array */

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The file of a ring: it replaces rings alone, and the program's folder may
- * change. */
+/* The file of a ring: it replaces regular files alone, the program's folder may
+ * change, and any names can be recovered. */
 #include <config.h>
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "profiler/model/profile.h"
 #include "tests/profiler/record/history.h"
 
 SITE (a, RADIO_SCOPE_WORK);
@@ -92,11 +94,59 @@ the_file_is_removed_from_the_folder_that_it_is_in (void **state)
   assert_int_equal (rmdir ("other"), 0);
 }
 
+static const struct radio_profile_node *
+find_calls (const struct radio_profile *profile, size_t calls)
+{
+  for (size_t i = 0; i < profile->nodes.n; i++)
+    if (profile->nodes.at[i].calls == calls)
+      return &profile->nodes.at[i];
+  fail_msg ("no scope with %zu calls", calls);
+  return NULL;
+}
+
+/* The first 4,096 bytes end within a character. */
+static void
+names_of_any_bytes_do_no_harm (void **state)
+{
+  static char longest[5000];
+  static const struct radio_site sites[] = {
+    { longest, "user", "f", "x.c", 1, RADIO_SCOPE_WORK },
+    { "\xff|\xc3", "user", "f", "x.c", 2, RADIO_SCOPE_WORK },
+  };
+  static const struct radio_counter counter = { "n\xed\xa0\x80", "u\xff" };
+  struct radio_recorder *recorder;
+  struct radio_profile *profiles[2];
+  (void) state;
+  memset (longest, 'q', sizeof longest - 1);
+  memcpy (longest + 4095, "\xc3\xa9", 2);
+  assert_ok (radio_recorder_start (&ring, &recorder));
+  for (size_t i = 0; i < 2; i++)
+    for (size_t j = 0; j < i + 1; j++) {
+      uint64_t token = radio_scope_begin (&sites[i]);
+      radio_scope_add (&counter, 7);
+      radio_scope_end (token);
+    }
+  assert_ok (radio_recorder_snapshot (recorder, &profiles[0]));
+  assert_ok (radio_recorder_stop (recorder, &profiles[1]));
+  for (size_t i = 0; i < 2; i++) {
+    const char *name = find_calls (profiles[i], 1)->name;
+    assert_int_equal (strlen (name), 4095);
+    assert_int_equal (strspn (name, "q"), 4095);
+    assert_string_equal (find_calls (profiles[i], 2)->name,
+                         "\xef\xbf\xbd|\xef\xbf\xbd");
+    assert_int_equal (profiles[i]->counters.n, 1);
+    assert_string_equal (profiles[i]->counters.at[0].unit,
+                         "u\xef\xbf\xbd");
+    radio_profile_close (profiles[i]);
+  }
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (only_regular_files_are_replaced),
+    cmocka_unit_test (names_of_any_bytes_do_no_harm),
     cmocka_unit_test (the_file_is_removed_from_the_folder_that_it_is_in),
   };
   char folder[] = "test-ring-file.XXXXXX";

@@ -441,6 +441,24 @@ a_part_that_left_the_ring_is_reported (void **state)
   forget ();
 }
 
+/* The copy is refused, as a ring of another version is. */
+static void
+the_error_for_which_runs_have_no_profile_is_reported (void **state)
+{
+  struct history h;
+  (void) state;
+  start (&h, "read>1ms", 0);
+  h.recorder->header->version[0] = 'x';
+  history_leaf (&h, &read_site, 2 * MS);
+  struct radio_profile *profile = stop (&h);
+  assert_int_equal (got.n, 0);
+  assert_fact (profile, RD_FACT_SLOW_DROPPED, "1");
+  assert_non_null (strstr (find_finding (profile, "slow-runs")->evidence,
+                           "or it failed: snapshot: is a ring of version x"));
+  radio_profile_close (profile);
+  forget ();
+}
+
 static void
 a_name_that_no_scope_has_is_reported (void **state)
 {
@@ -645,6 +663,7 @@ main (void)
     cmocka_unit_test (at_most_so_many_a_minute_are_written),
     cmocka_unit_test (a_run_that_left_the_ring_is_counted),
     cmocka_unit_test (a_part_that_left_the_ring_is_reported),
+    cmocka_unit_test (the_error_for_which_runs_have_no_profile_is_reported),
     cmocka_unit_test (a_name_that_no_scope_has_is_reported),
     cmocka_unit_test (snapshots_have_the_counts),
     cmocka_unit_test (bad_options_are_refused),
