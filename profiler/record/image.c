@@ -7,11 +7,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #include "src/base/cleanup.h"
 #include "src/base/error.h"
+#include "src/base/text.h"
 #include "profiler/record/image.h"
 
 /*------------------------------------------------------------------------
@@ -149,6 +151,34 @@ rd_origin_runs (const struct rd_origin *origin)
 }
 
 bool
+rd_origin_maps (const struct rd_origin *origin, const struct stat *file)
+{
+  char path[64];
+  RD_FREE_PLAIN char *line = NULL;
+  size_t capacity = 0;
+  bool is_known = false, is_mapped = false;
+  snprintf (path, sizeof path, "/proc/%llu/maps",
+            (unsigned long long) origin->pid);
+  FILE *maps = fopen (path, "re");
+  if (!maps)
+    return true;
+  while (!is_mapped && getline (&line, &capacity, maps) > 0) {
+    /* "ADDRESSES RIGHTS OFFSET DEVICE INODE NAME"; some file systems have other
+     * devices there than stat has. */
+    const char *at = line;
+    uint64_t number;
+    for (int i = 0; i < 4 && at; i++) {
+      at = strchr (at, ' ');
+      at = at ? at + 1 : NULL;
+    }
+    is_known = true;
+    is_mapped = at && rd_read_digits (&at, &number) && number == file->st_ino;
+  }
+  fclose (maps);
+  return is_mapped || !is_known;
+}
+
+bool
 rd_origin_is_stopped (const struct rd_origin *origin)
 {
   char state = read_state (origin);
@@ -195,16 +225,19 @@ rd_image_is_known (const struct rd_image_header *header)
             == 0;
 }
 
-/* True if a file has the image of a process that runs. */
+/* True if a file has the image of a process that runs, and uses it. */
 static bool
 is_in_use (const char *path)
 {
   struct rd_image_header header;
+  struct stat status;
   RD_CLOSE_FD int fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK
                              | O_NOFOLLOW);
-  return fd >= 0 && read (fd, &header, sizeof header) == sizeof header
+  return fd >= 0 && fstat (fd, &status) == 0
+         && read (fd, &header, sizeof header) == sizeof header
          && memcmp (header.magic, RD_IMAGE_MAGIC, sizeof RD_IMAGE_MAGIC) == 0
-         && rd_origin_runs (&header.origin);
+         && rd_origin_runs (&header.origin)
+         && rd_origin_maps (&header.origin, &status);
 }
 
 enum radio_status

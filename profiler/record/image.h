@@ -5,6 +5,8 @@
 #ifndef RD_RECORD_IMAGE_H
 #define RD_RECORD_IMAGE_H
 
+#include <sys/stat.h>
+
 #include "profiler/record/record.h"
 
 #define RD_IMAGE_MAGIC "radio\nring"
@@ -85,6 +87,10 @@ void rd_origin_read (struct rd_origin *origin, const struct rd_clock *clock);
  * stopped it. */
 bool rd_origin_runs (const struct rd_origin *origin);
 bool rd_origin_is_stopped (const struct rd_origin *origin);
+
+/* False if that process has not mapped the file, as after exec, which keeps its
+ * number, or the file is a copy.  True if that is not known. */
+bool rd_origin_maps (const struct rd_origin *origin, const struct stat *file);
 
 /* True if the header is one of this version and kind of machine. */
 bool rd_image_is_known (const struct rd_image_header *header);

@@ -33,7 +33,8 @@ struct reader {
   int fd;
   uint64_t nbytes;            /* of the file */
   struct rd_image_header header;        /* as it was read last */
-  bool runs;                  /* its process */
+  bool is_mapped;             /* by its process, when the file was opened */
+  bool runs;                  /* its process, which has mapped it */
 };
 
 /* Reads until the file's end at most; what is behind it stays. */
@@ -66,7 +67,8 @@ read_header (struct reader *reader)
   if (fstat (reader->fd, &st) != 0)
     return rd_fail_errno (errno, "%s", reader->path);
   reader->nbytes = (uint64_t) st.st_size;
-  reader->runs = rd_origin_runs (&reader->header.origin);
+  reader->runs = reader->is_mapped
+                 && rd_origin_runs (&reader->header.origin);
   return RADIO_OK;
 }
 
@@ -84,6 +86,8 @@ open_reader (const char *path, struct reader *reader)
   if (!S_ISREG (st.st_mode) || (uint64_t) st.st_size > SIZE_MAX / 16)
     return rd_fail (RADIO_ERROR_FORMAT, "%s: is not a ring of a recorder",
                     path);
+  RD_TRY (read_header (reader));
+  reader->is_mapped = rd_origin_maps (&reader->header.origin, &st);
   return read_header (reader);
 }
 

@@ -188,6 +188,14 @@ a_ring_is_recovered_after_an_end_without_exit_handlers () {
   run 4 _exit
   [ "$(ls "$tmp/runtime" | grep -c '^radio-ring-[0-9]*$')" -eq 1 ]
   rm "$tmp/runtime"/*
+
+  # After exec it is another program's, which has a ring of its own.
+  run 4 exec
+  [ ! -s "$tmp/err" ]
+  [ "$(ls "$tmp/runtime" | grep -c '^radio-ring-[0-9]*$')" -eq 1 ]
+  RADIO_PROFILE= "$radio" profile recover "$tmp/runtime"/*.old -o "$tmp/exec.json"
+  grep -q '"a process that ended"' "$tmp/exec.json"
+  rm "$tmp/runtime"/*
   run 0
   [ -z "$(ls -A "$tmp/runtime")" ]
   is_profile "$tmp/ended.json"
