@@ -7,8 +7,9 @@ unset RADIO_PROFILE RADIO_PROFILE_SPANS RADIO_PROFILE_REDACT
 unset RADIO_PROFILE_REDACT_KEY RADIO_PROFILE_TAPS RADIO_PROFILE_RING
 unset RADIO_PROFILE_RING_FILE RADIO_PROFILE_SIGNAL RADIO_PROFILE_EVERY
 unset RADIO_PROFILE_SLOW RADIO_PROFILE_SLOW_PER_MINUTE
-export TMPDIR="$tmp/spare"
-mkdir "$TMPDIR"
+# Rings that stay of processes that _exit are here, not in memory for ever.
+export TMPDIR="$tmp/spare" XDG_RUNTIME_DIR="$tmp/rings"
+mkdir "$TMPDIR" "$XDG_RUNTIME_DIR"
 
 # run STATUS ARGUMENT...: the program ends with this status; its standard
 # error is in $tmp/err.

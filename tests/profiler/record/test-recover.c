@@ -816,5 +816,11 @@ main (void)
   progress = mmap (NULL, sizeof *progress, PROT_READ | PROT_WRITE,
                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   snprintf (path, sizeof path, "/dev/shm/radio-test-%d", (int) getpid ());
-  return run_recording_tests (tests);
+  int failed = run_recording_tests (tests);
+  /* A test that fails leaves its files. */
+  char old[sizeof path + 8];
+  snprintf (old, sizeof old, "%s.old", path);
+  unlink (path);
+  unlink (old);
+  return failed;
 }
