@@ -93,6 +93,9 @@ rd_read_foreign (const char *text, size_t nbytes,
                          " are");
   if (begins_with (text, nbytes, RD_TEXT_OPENING))
     return fail_written (where, "a profile as text");
+  if (begins_with (text, nbytes, "radio\nring"))
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: a recorder's ring, of which "
+                    "'radio profile recover' makes a profile", where);
   size_t nblanks = 0;
   while (nblanks < nbytes && isspace ((unsigned char) text[nblanks]))
     nblanks++;

@@ -198,9 +198,9 @@ check_ring (const struct radio_recorder_options *options)
   if (options->ring_nbytes == 0)
     return RADIO_OK;
   if (options->max_spans != 0 || options->tree_only)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "ring_nbytes is set beside %s; set "
-                    "one of them", options->tree_only ? "tree_only"
-                                                      : "max_spans");
+    return rd_fail (RADIO_ERROR_ARGUMENT, "ring_nbytes (RADIO_PROFILE_RING) is "
+                    "set beside %s (RADIO_PROFILE_SPANS); set one of them",
+                    options->tree_only ? "tree_only" : "max_spans");
   if (options->ring_nbytes < MIN_RING_NBYTES)
     return rd_fail (RADIO_ERROR_ARGUMENT, "ring_nbytes is too small (%" PRIu64
                     "); use %d or more", options->ring_nbytes,

@@ -276,7 +276,11 @@ report_no_profile (struct wrap *wrap, int status)
                      "temporary files; set TMPDIR to another", program,
                      was_touched ? "could not" : "cannot",
                      rd_temp_folder ());
-  rd_error (status > 128
+  rd_error (status > 128 && (getenv ("RADIO_PROFILE_RING")
+                             || getenv ("RADIO_PROFILE_RING_FILE"))
+            ? "%s: a signal ended it before it could write; 'radio profile "
+              "recover' makes a profile of its ring, if that has a file"
+            : status > 128
             ? "%s: recorded nothing: a signal ended it before it could write"
             : "%s: recorded nothing; link it with this library, and call "
               "radio_profile_from_env", program);

@@ -166,7 +166,7 @@ an_invalid_size_of_a_ring_is_reported () {
     [ "$(grep -ci ring "$tmp/err")" -eq 1 ]
   done
   RADIO_PROFILE=$tmp/bad.json RADIO_PROFILE_RING=1M RADIO_PROFILE_SPANS=7 run 9
-  one_line_says max_spans
+  one_line_says "(RADIO_PROFILE_RING)" "(RADIO_PROFILE_SPANS)"
   [ ! -e "$tmp/bad.json" ]
 }
 

@@ -455,6 +455,8 @@ foreign_files_are_named (void **state)
                    cases[i].part);
   check_refused ("\x00\x01\x02\x03", 4, RADIO_ERROR_FORMAT,
                  ": binary data");
+  check_refused ("radio\nring\0\0", 12, RADIO_ERROR_UNSUPPORTED,
+                 "radio profile recover");
   check_refused ("[{\"ph\": \"X\"}]", 13, RADIO_ERROR_UNSUPPORTED,
                  "a Chrome trace");
   check_refused ("{\"traceEvents\": [{", 18, RADIO_ERROR_UNSUPPORTED,
