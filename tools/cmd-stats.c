@@ -251,7 +251,6 @@ const struct rd_command rd_command_stats = {
   .examples =
     "radio stats sub-01\n"
     "radio stats --raw --json ct 'T1w/sub-0*'\n"
-    "radio stats --keep T1w\n"
-    "radio stats any/array.zarr/0",
+    "radio stats --keep T1w",
   .run = run_stats,
 };
