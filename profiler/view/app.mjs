@@ -100,7 +100,7 @@ function metricChoice({ state, model }) {
 }
 
 // Disables what the current view ignores, and says why.
-function listenIgnored({ state }, tabs, metrics) {
+function listenIgnored({ state, profile }, tabs, metrics) {
   const note = element('span', { class: 'muted', role: 'status' });
   const update = () => {
     const ignores = tabs.ignores();
@@ -108,9 +108,11 @@ function listenIgnored({ state }, tabs, metrics) {
     const isSet = (...names) => names.some((name) => state.get(name) !== '');
     const ignored = [isSet('range', 'lanes') && ignores.part,
                      isSet('transforms') && ignores.transforms];
-    note.textContent = [ignores.metric, ...ignored].filter(Boolean).join(' ');
+    const isSecond = profile.before && state.get('view') !== 'diff';
+    note.textContent = [isSecond ? 'Of the second recording.'
+      : ignores.metric, ...ignored].filter(Boolean).join(' ');
     // The choice of a metric is not there either.
-    note.classList.toggle('hint', !ignored.some(Boolean));
+    note.classList.toggle('hint', !isSecond && !ignored.some(Boolean));
   };
   state.listen(update);
   update();
@@ -139,12 +141,16 @@ export function startApp(profile, root) {
               { step: true });
   const help = new Help(views);
   const metrics = metricChoice(shared);
+  const warnings = warningsOf(profile);
+  const findings = findingsPanel(profile, warnings, {
+    showNode: (node) => showEvidence(shared, node),
+    show: shared.show, has: (id) => tabs.has(id) });
   root.append(
-    summaryPanel(profile, model, element('span', { class: 'head-tools' },
-      shareButtons(shared, tabs), help.opener, themeButton(state))),
-    findingsPanel(profile, warningsOf(profile).length, {
-      showNode: (node) => showEvidence(shared, node),
-      show: shared.show, has: (id) => tabs.has(id) }),
+    summaryPanel(profile, model, warnings.head,
+                 element('span', { class: 'head-tools' },
+                         shareButtons(shared, tabs), help.opener,
+                         themeButton(state))),
+    profile.before ? '' : findings,
     // The part that C wrote.
     ...root.children,
     element('main', {},
@@ -153,6 +159,8 @@ export function startApp(profile, root) {
                 listenIgnored(shared, tabs, metrics),
                 new Chips(shared).element, search.view)),
       element('div', { class: 'views panel' }, ...tabs.panels),
+      // What changed comes before what was found in the second.
+      profile.before ? findings : '',
       new Details(shared).view),
     help.dialog, tooltip.box);
   root.hidden = false;

@@ -762,6 +762,51 @@ def test_the_view_begins_high_on_the_screen(opened, tmp_path, n, dropped,
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+def place_in(page, *selectors):
+    """Returns the text and the top of the first of each."""
+    return [page.evaluate(f"""(one => [one.textContent,
+      one.getBoundingClientRect().top])(document.querySelector('{each}'))""")
+            for each in selectors]
+
+
+@pytest.mark.parametrize("width, height, most_top", [
+    (1440, 900, 240), (1024, 700, 240), (390, 844, 360)])
+def test_the_answer_of_a_diff_stands_above_findings_of_the_second(
+        opened, tmp_path, width, height, most_top):
+    for name, nreads, seconds in (("before", 2, 0), ("after", 4, 7)):
+        made = made_read(seed=nreads, nreads=nreads)
+        made.given["started_unix_ns"] = (1790000000 + seconds) * 10**9
+        if name == "before":
+            made.facts.append(("failed", "ct/a: no tile", 1))
+        write_page(made, tmp_path, name)
+    path = tmp_path / "changes.html"
+    run_radio("diff", tmp_path / "before.json", tmp_path / "after.json",
+              "-o", path)
+    replace_findings(path.read_text(), path, [f"made {i}" for i in range(5)],
+                     0)
+    page = opened(path, fragment="", width=width, height=height)
+    (title, _), (failed, _), (_, view), (answer, top), (_, tree), \
+        (heading, findings), (_, details) = place_in(
+            page, "header .title", "header .warning p", ".views",
+            ".diff-whole", ".diff canvas", ".findings h2", "aside")
+    assert view < most_top
+    assert view < top < tree < findings
+    # Beside the details, or before them.
+    assert (details < findings) == (width > 960)
+    assert "14:13:20.000 \u2192 14:13:27.000" in title
+    assert failed == "2026-09-21 14:13:20.000 failed: ct/a: no tile"
+    assert " \u2192 " in answer
+    assert heading == "Findings of the second recording, 14:13:27.000"
+    assert page.evaluate(SHOWN_FINDINGS) == 5
+    assert "12 spans" in text_of(page, ".findings .warning")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    # The views of one recording name it.
+    page.click_on("#tab-tree")
+    assert "in the second recording" in text_of(page, "aside h2")
+    assert page.evaluate("document.querySelector('.bar-of-tools [role=status]'"
+                         ").innerText") == "Of the second recording."
+
+
 @pytest.mark.parametrize("view", ["timeline", "tree", "functions", "diff"])
 def test_buttons_are_44_pixels_on_a_touch_screen(opened, tmp_path, view):
     page = opened(page_with_findings(tmp_path, 5, 12, node=0),

@@ -108,7 +108,7 @@ def test_the_address_and_back_restore_changes(opened, changes):
 @pytest.mark.parametrize("view", ["facts", "timeline"])
 def test_unused_controls_of_a_view_are_disabled_and_explained(
         opened, changes, view):
-    page = opened(changes, fragment="#view=facts")
+    page = opened(changes.with_name("after.html"), fragment="#view=tree")
     change(page, view=view)
     disabled = "document.querySelector('.bar-of-tools %s').disabled"
     assert page.evaluate(disabled % "select")

@@ -283,7 +283,7 @@ def go_through_table(page, view):
                   ".focus()")
     page.press("ArrowDown")
     assert text_of(page, f"#view-{view} .selected bdi") \
-        == text_of(page, "aside h2")
+        == text_of(page, "aside h2 bdi")
 
 
 def go_through_tree(page):
@@ -481,7 +481,7 @@ MATCHES = re.compile("tiles|place")
 def check_selected(page, view):
     """Checks that the details, and the view's own mark if any, show a
     match."""
-    name = text_of(page, "aside h2")
+    name = text_of(page, "aside h2 bdi")
     assert MATCHES.search(name)
     if view in ("tree", "bottomup", "functions"):
         assert text_of(page, f"#view-{view} .selected bdi") == name

@@ -25,6 +25,19 @@ const factOf = (profile, name) =>
 export const countRuns = ({ info, parts }) =>
   info.parts === 'runs' ? parts.length : 1;
 
+// Names that distinguish two recordings: { title: what both are called, or '',
+// sides }.  The sides are the names of their files, else their titles; where
+// these are equal, when they began, to the millisecond.
+export function namesOf(both) {
+  const names = both.map(({ fileName, info }) => fileName ?? info.title);
+  if (names[0] !== names[1] || both.some(({ info }) => !(info.started > 0)))
+    return { title: '', sides: names };
+  const [was, is] = both.map(({ info }) =>
+    new Date(info.started / 1e6).toISOString().slice(0, 23).replace('T', ' '));
+  return { title: names[0], sides: [was, was.slice(0, 10) === is.slice(0, 10)
+    ? is.slice(11) : is] };
+}
+
 // Stretches of runs of one process: [[first, end], ...]; none if processes are
 // not known.
 export function roundsOf(profile) {

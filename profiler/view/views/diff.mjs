@@ -8,6 +8,7 @@ import { changeLabel, CHANGES, DiffIcicle } from './diff-icicle.mjs';
 import { button, choice, element, nameElement } from '../widgets/dom.mjs';
 import { reasonOf } from '../data/decode.mjs';
 import { openProfile } from '../data/profile.mjs';
+import { namesOf } from '../model/conditions.mjs';
 import { totalsOfRuns, transformedRuns } from '../model/run-shape.mjs';
 import { makeMatcher } from '../data/search.mjs';
 import { parseTransforms } from '../model/transforms.mjs';
@@ -25,21 +26,6 @@ const LISTED = ['slower', 'faster', 'new', 'gone', 'noise'];
 function namesOfPath(compared, path) {
   return compared.tree.path(path).map((one) => compared.paths[one].name)
     .join(' \u203a ');
-}
-
-// Names that distinguish two recordings: those of their files, else their
-// titles; where these are equal, when they began, to the millisecond.
-function namesOf(both, own) {
-  const names = both.map(({ fileName, info }) => fileName ?? info.title);
-  const isSame = names[0] === names[1]
-    && both.every(({ info }) => info.started > 0);
-  const [was, is] = both.map(({ info }) => !isSame ? ''
-    : new Date(info.started / 1e6).toISOString().slice(0, 23)
-      .replace('T', ' '));
-  const isSameDay = was.slice(0, 10) === is.slice(0, 10);
-  const sides = isSame ? [was, isSameDay ? is.slice(11) : is] : names;
-  return { title: isSame ? names[0] : '', sides: both.map((one, i) =>
-    sides[i] + (one === own ? ' (this page)' : '')) };
 }
 
 class Diff {
@@ -130,7 +116,7 @@ class Diff {
       transformedRuns(one, this.profile, transforms));
     this.compared = compareProfiles(...this.shapes, this.metric);
     this.metric = this.compared.metric;
-    this.names = namesOf(both, this.profile);
+    this.names = namesOf(both);
     this.render();
   }
 
@@ -224,17 +210,26 @@ class Diff {
       onchange: () => this.state.set({ normalise: box.checked ? '1' : '' },
                                      { step: true }),
     });
-    const { title, sides } = this.names;
-    return element('div', { class: 'tile-controls' },
-      element('span', {}, title === '' ? '' : element('strong', {},
-        nameElement(title)), title === '' ? '' : ' of ',
-              nameElement(sides[0]), ' \u2192 ', nameElement(sides[1])),
+    return element('div', { class: 'tile-controls' }, this.sides(),
       button('Swap', () => this.state.set(
         { swap: this.state.get('swap') ? '' : '1', path: -1, into: -1 },
         { step: true })),
       element('label', { title: 'Scale values such that both are the same '
         + 'in all: what then differs is where they go' }, box,
               ' compare shares of the total'), this.opener);
+  }
+
+  // What is compared with what.  A recording that was opened is beside the
+  // page's own.
+  sides() {
+    const { title, sides } = this.names;
+    const own = this.other === this.profile.before ? -1
+      : this.state.get('swap') ? 0 : 1;
+    const [was, is] = sides.map((name, i) => element('span', {},
+      nameElement(name), i === own ? ' (this page)' : ''));
+    return element('span', {}, ...title === '' ? []
+      : [element('strong', {}, nameElement(title)), ' of '],
+                   was, ' \u2192 ', is);
   }
 
   // What changed, by how much, with intervals: "Faster: a run took 3.00 ->
@@ -282,8 +277,9 @@ class Diff {
       = this.root() ?? {};
     return low === 0 && high === 0 ? ''
       : ' (median ' + this.format(medianBefore) + ' \u2192 '
-        + this.format(medianAfter * this.scale) + ', 95 % confidence: '
-        + this.signed(low) + ' to ' + this.signed(high) + ')';
+        + this.format(medianAfter * this.scale) + ', a difference of '
+        + this.signed(low) + ' to ' + this.signed(high)
+        + ' with 95\u00a0% confidence)';
   }
 
   // The paths that changed, the largest first.

@@ -81,7 +81,9 @@ export class Details {
       + formatTime(this.profile.total[node]) + ', '
       + formatCount(this.profile.calls[node]) + ' calls';
     this.content.replaceChildren(...[
-      element('h2', {}, nameElement(this.profile.names[node])),
+      element('h2', {}, nameElement(this.profile.names[node]),
+              this.profile.before
+                ? element('small', {}, ' in the second recording') : ''),
       this.failed(node),
       this.path(node),
       this.deeds(node),

@@ -2,8 +2,9 @@
 // The findings, a line each that unfolds in place.  A title leads to the
 // evidence: its view opens, scrolled to it, and it is marked.
 
-import { button, element, foldable } from './dom.mjs';
+import { button, element, foldable, nameElement } from './dom.mjs';
 import { STEP } from '../data/profile.mjs';
+import { namesOf } from '../model/conditions.mjs';
 import { membersOf } from '../model/why.mjs';
 
 // The number of lines, with warnings, that leaves room for a view on the
@@ -114,13 +115,16 @@ function withUnits(text) {
              '$1\u00a0$2').replace(/\u00d7 (?=\d+\b(?!\.))/g, '\u00d7\u00a0');
 }
 
-// nwarnings: lines above that take room too; ways: showNode (node), which
-// returns the view that shows it, show (view, changes), has (view).
-export function findingsPanel(profile, nwarnings, ways) {
-  if (profile.findings.length === 0)
+// The findings of a recording, the heaviest first; of the second of two, by
+// its name and all of them, since they stand below the views.  warnings: see
+// warningsOf; ways: showNode (node), which returns the view that shows it,
+// show (view, changes), has (view).
+export function findingsPanel(profile, { head, below }, ways) {
+  const { before, findings } = profile;
+  if (findings.length + below.length === 0)
     return '';
-  const all = profile.findings.map((one) => finding(profile, one, ways));
-  const first = Math.max(1, FIRST - nwarnings);
+  const all = findings.map((one) => finding(profile, one, ways));
+  const first = before ? all.length : Math.max(1, FIRST - head.length);
   const fold = button('', () => show(all[first].hidden),
                       { class: 'all', 'aria-expanded': false });
   const show = (isAll) => {
@@ -131,5 +135,7 @@ export function findingsPanel(profile, nwarnings, ways) {
   if (all.length > first)
     show(false);
   return element('section', { class: 'findings', 'aria-label': 'Findings' },
+    ...before ? [element('h2', {}, 'Findings of the second recording, ',
+      nameElement(namesOf([before, profile]).sides[1]))] : [], ...below,
     element('ul', {}, ...all), all.length > first ? fold : '');
 }

@@ -3,7 +3,7 @@
 // missing.
 
 import { button, element, foldable, nameElement, plural } from './dom.mjs';
-import { compareConditions, countRuns } from '../model/conditions.mjs';
+import { compareConditions, countRuns, namesOf } from '../model/conditions.mjs';
 import { byteMetrics, flopMetric, makeMetrics } from '../model/metrics.mjs';
 import { parseRange } from '../model/model.mjs';
 import { partOfStretch } from '../model/runs-data.mjs';
@@ -124,15 +124,27 @@ function figures(profile, model) {
            isWhole && 'cost ' + formatShare(info.overhead, ran)));
 }
 
-// The texts of the warnings that qualify all figures.
-export function warningsOf({ info, facts }) {
-  const valueOf = (wanted) => facts.find(({ key }) => key === wanted)?.value;
-  const failure = valueOf('failed');
-  const warnings = failure !== undefined ? ['It failed: ' + failure] : [];
+const valueOf = ({ facts }, wanted) =>
+  facts.find(({ key }) => key === wanted)?.value;
+
+// Warnings of recordings that failed, by name if they are two.
+function failureWarnings(profile) {
+  const all = profile.before ? [profile.before, profile] : [profile];
+  const { sides } = namesOf([all[0], profile]);
+  return all.flatMap((one, i) => {
+    const failure = valueOf(one, 'failed');
+    return failure === undefined ? []
+      : [(profile.before ? sides[i] : 'It') + ' failed: ' + failure];
+  });
+}
+
+// Warnings of what a recording lacks.
+function lossWarnings(profile) {
+  const { info } = profile, warnings = [];
   if (info.dropped > 0)
     warnings.push('The timeline lacks ' + formatCount(info.dropped)
       + plural(info.dropped, ' span', ' spans') + ': the log '
-      + (valueOf('bytes of the ring') !== undefined
+      + (valueOf(profile, 'bytes of the ring') !== undefined
         ? 'is a ring, which has the last'
         : 'has the longest, and the first of each path')
       + '. Tree and totals are exact.');
@@ -147,12 +159,38 @@ export function warningsOf({ info, facts }) {
   return warnings;
 }
 
+// The lines of warnings, { head, below }: those that qualify all figures, and
+// what the second of two recordings lacks, below the answer.
+export function warningsOf(profile) {
+  const lines = (warnings) => warnings.map((text) =>
+    foldable('div', 'warning', 'Warning', text));
+  const failures = lines(failureWarnings(profile));
+  const losses = lines(lossWarnings(profile));
+  return profile.before ? { head: failures, below: losses }
+    : { head: [...failures, ...losses], below: [] };
+}
+
 function when(unixNs) {
   if (!(unixNs > 0))
-    return null;
+    return '';
   const iso = new Date(unixNs / 1e6).toISOString();
   return element('time', { datetime: iso },
                  iso.slice(0, 19).replace('T', ' ') + ' UTC');
+}
+
+// The title, and when it was recorded; of two recordings, what distinguishes
+// them.
+function titleOf(profile) {
+  const { info, before } = profile;
+  const { title, sides } = before ? namesOf([before, profile])
+    : { title: info.title, sides: [] };
+  const both = sides.flatMap((side, i) => [i > 0 ? ' \u2192 ' : '',
+                                           nameElement(side)]);
+  return [
+    element('h1', { title: title || sides.join(' \u2192 ') },
+            ...before && title === '' ? both : [nameElement(title)]),
+    element('p', { class: 'muted' }, nameElement(info.program), ' \u00b7 ',
+            ...before && title !== '' ? both : [when(info.started)])];
 }
 
 // The tools are behind a button where the screen is narrow.
@@ -165,8 +203,7 @@ function menuOf(tools) {
   return open;
 }
 
-export function summaryPanel(profile, model, tools) {
-  const { info } = profile;
+export function summaryPanel(profile, model, warnings, tools) {
   let shown = figures(profile, model);
   model.state.listen((keys) => {
     if (!keys.has('range') && !keys.has('lanes'))
@@ -176,13 +213,7 @@ export function summaryPanel(profile, model, tools) {
     shown = next;
   });
   return element('header', {},
-    element('div', { class: 'title' },
-      element('h1', { title: info.title }, nameElement(info.title)),
-      element('p', { class: 'muted' },
-              nameElement(info.program), ' \u00b7 ',
-              when(info.started) ?? ''),
-      menuOf(tools), tools),
-    ...warningsOf(profile).map((text) =>
-      foldable('div', 'warning', 'Warning', text)),
-    shown);
+    element('div', { class: 'title' }, ...titleOf(profile), menuOf(tools),
+            tools),
+    ...warnings, shown);
 }
