@@ -304,6 +304,25 @@ def test_the_finding_of_a_slow_first_step_leads_to_it(opened, tmp_path):
     assert sentence(page).startswith("step 100 took 50.0 ms, 40.0 ms more")
 
 
+def test_a_finding_leads_to_its_own_one_of_two_loops(opened, tmp_path):
+    made = ProfileDocument("two loops")
+    main = made.lane("main")
+    for loop, nsteps, at in (("train", 40, 0), ("check", 20, 1000 * MS)):
+        around = made.span(main, loop, "user", at, 900 * MS)
+        for i in range(nsteps):
+            slow = 40 * MS if loop == "check" and i == 7 else 0
+            made.span(main, "step", "step", at, 10 * MS + slow, around)
+            at += 10 * MS + slow
+    page = opened(write_page(made, tmp_path))
+    press_button(page, "Some steps are slow", ".findings")
+    assert sentence(page).startswith("step #8 took 50.0 ms, ")
+    assert page.evaluate("""(one => [one.selectedOptions[0].textContent,
+      ...[...one.options].map(({ textContent }) => textContent).sort()])(
+      document.querySelector('.why select'))""") == [
+          "runs of step in check", "runs of step in check",
+          "runs of step in train"]
+
+
 def test_any_span_can_be_asked_why(opened, steps):
     page = opened(steps, fragment="#view=timeline")
     span = page.evaluate("radio.profile.spans.node.findLastIndex(one => "

@@ -47,6 +47,29 @@ export function groupsOf(profile, node) {
           ...[...nodes].filter((i) => counts[i] > 1).map((i) => 'n' + i)];
 }
 
+// What the members of a group are: 'ranks', 'runs of step'.  Where another
+// group is of scopes of the same name, with the scopes around it that differ,
+// 'runs of step in validate', or else with its place in the source.
+export function groupName(profile, group, groups) {
+  const { names, tree, files, lines } = profile;
+  if (group === 'p')
+    return profile.partKind() + 's';
+  const nodeOf = (one) => Number(one.slice(1));
+  const node = nodeOf(group), label = 'runs of ' + names[node];
+  const around = (one) => tree.path(one).slice(0, -1).map((i) => names[i]);
+  const alike = groups.filter((one) => one !== group && one !== 'p'
+    && names[nodeOf(one)] === names[node]).map((one) => around(nodeOf(one)));
+  if (alike.length === 0)
+    return label;
+  const own = around(node);
+  for (let n = 1; n <= own.length; n++) {
+    const text = own.slice(-n).join(' \u203a ');
+    if (alike.every((other) => other.slice(-n).join(' \u203a ') !== text))
+      return label + ' in ' + text;
+  }
+  return label + ' at ' + files[node] + ':' + lines[node];
+}
+
 // The group of 'p', 'n5' or a member ('p2', 's7': span 7); '' if there is
 // none.
 export function groupOf(profile, key) {

@@ -7,8 +7,8 @@ import { DiffIcicle } from './diff-icicle.mjs';
 import { Strip } from './strip.mjs';
 import { formatRange, narrow } from '../model/model.mjs';
 import { stretchOfPart, timesInBrief } from '../model/runs-data.mjs';
-import { causesOf, compareMembers, countsOf, groupOf, groupsOf, medianOf,
-         membersOf, slowestOf } from '../model/why.mjs';
+import { causesOf, compareMembers, countsOf, groupName, groupOf, groupsOf,
+         medianOf, membersOf, slowestOf } from '../model/why.mjs';
 import { exactUnit, formatBytes, formatCount, formatSigned, formatTime }
   from '../data/units.mjs';
 import { button, choice, element, nameElement, plural }
@@ -100,14 +100,13 @@ class Why {
 
   showHead() {
     const { profile, state, group } = this;
-    const groups = new Set([...groupsOf(profile, state.get('node')), group]);
-    const label = (one) => one === 'p' ? profile.partKind() + 's'
-      : 'runs of ' + profile.names[Number(one.slice(1))];
+    const groups = [...new Set([...groupsOf(profile, state.get('node')),
+                                group])];
     this.head.replaceChildren(
       element('p', { class: 'diff-whole' }, ...this.sentence()),
       element('div', { class: 'tile-controls' },
-        choice('Of', [...groups].map((one) => [one, label(one)]), group,
-               (why) => state.set({ why }, { step: true })),
+        choice('Of', groups.map((one) =>
+          [one, groupName(profile, one, groups)]), group, (why) => state.set({ why }, { step: true })),
         button('The slowest', () => state.set({ why: group })),
         button('Only this one, in all views', () => this.narrow()),
         this.splitter()));

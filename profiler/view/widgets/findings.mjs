@@ -71,23 +71,23 @@ function seenInTime(profile, node) {
     : { node, span: longestSpan(profile, node) };
 }
 
-// The slowest step, or the first one, of the scope that has most.
-function memberOf(profile, id) {
-  const { calls, categories } = profile;
-  const node = categories.reduce((most, one, i) => one === STEP
-    && !(calls[most] >= calls[i]) ? i : most, -1);
-  return id === 'first-step' ? membersOf(profile, 'n' + node).key(0)
-    : 'n' + node;
+// The slowest step, or the first one, of the loop that a finding's scope is
+// in.
+function memberOf(profile, { id, node }) {
+  const step = 'n' + profile.tree.path(node).find((one) =>
+    profile.categories[one] === STEP);
+  return id === 'first-step' ? membersOf(profile, step).key(0) : step;
 }
 
 // The way to the evidence of a finding: { title, go }; null: none.
-function wayTo(profile, { id, node }, { showNode, show, has }) {
+function wayTo(profile, one, { showNode, show, has }) {
+  const { id, node } = one;
   const view = EVIDENCE[id]?.find(has);
   if (view)
     return { title: 'Show where', go: () => {
       show(view, view === 'timeline' ? seenInTime(profile, node)
         : { ...node < 0 ? {} : { node },
-            ...view === 'why' ? { why: memberOf(profile, id) } : {},
+            ...view === 'why' ? { why: memberOf(profile, one) } : {},
             ...view === 'tiles' ? { tilesby: 'waste' } : {} });
       markEvidence(view);
     } };

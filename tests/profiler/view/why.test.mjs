@@ -2,8 +2,8 @@
 // Why a run was slow: members, the median one, differences and their causes.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { causesOf, compareMembers, countsOf, groupOf, groupsOf, medianOf,
-         membersOf, slowestOf } from '../../../profiler/view/model/why.mjs';
+import { causesOf, compareMembers, countsOf, groupName, groupOf, groupsOf,
+         medianOf, membersOf, slowestOf } from '../../../profiler/view/model/why.mjs';
 import { block, makeProfile, signed } from './made.mjs';
 
 const MS = 1e6;
@@ -55,6 +55,24 @@ function compareWithMedian(profile, group, i) {
   return compareMembers(profile, all.key(i), all.key(other),
                         all.values[i] - all.values[other]);
 }
+
+test('groups of scopes of one name are told apart by what differs', async () => {
+  const step = { name: 'step', category: 'step' };
+  const profile = await makeProfile([
+    { name: 'train' }, { name: 'epoch', parent: 0 }, { ...step, parent: 1 },
+    { name: 'check' }, { name: 'epoch', parent: 3 }, { ...step, parent: 4 },
+    { ...step, parent: 4, line: 77 }, { name: 'load', parent: 2 }], []);
+  const named = (...groups) =>
+    groups.map((one) => groupName(profile, one, groups));
+  assert.deepEqual(named('p', 'n2', 'n7'), ['runs', 'runs of step',
+                                            'runs of load']);
+  assert.deepEqual(named('n2', 'n5', 'n2').slice(0, 2),
+                   ['runs of step in train \u203a epoch',
+                    'runs of step in check \u203a epoch']);
+  // Two loops of one function.
+  assert.deepEqual(named('n5', 'n6'), ['runs of step at :0',
+                                       'runs of step at :77']);
+});
 
 test('the median is of the others, and a member of them', () => {
   assert.equal(medianOf([5, 1, 9, 3, 7], 2), 3);
