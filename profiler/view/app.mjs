@@ -146,7 +146,7 @@ export function startApp(profile, root) {
     showNode: (node) => showEvidence(shared, node),
     show: shared.show, has: (id) => tabs.has(id) });
   root.append(
-    summaryPanel(profile, model, warnings.head,
+    summaryPanel(profile, model, warnings[0],
                  element('span', { class: 'head-tools' },
                          shareButtons(shared, tabs), help.opener,
                          themeButton(state))),

@@ -319,8 +319,8 @@ def test_a_finding_leads_to_its_own_one_of_two_loops(opened, tmp_path):
     assert page.evaluate("""(one => [one.selectedOptions[0].textContent,
       ...[...one.options].map(({ textContent }) => textContent).sort()])(
       document.querySelector('.why select'))""") == [
-          "runs of step in check", "runs of step in check",
-          "runs of step in train"]
+          "runs of check \u203a step", "runs of check \u203a step",
+          "runs of train \u203a step"]
 
 
 def test_any_span_can_be_asked_why(opened, steps):

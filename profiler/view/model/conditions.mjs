@@ -27,15 +27,19 @@ export const countRuns = ({ info, parts }) =>
 
 // Names that distinguish two recordings: { title: what both are called, or '',
 // sides }.  The sides are the names of their files, else their titles; where
-// these are equal, when they began, to the millisecond.
-export function namesOf(both) {
+// these are equal, when they began, to the millisecond.  own: the one that is
+// marked as the page's, if the other was opened.
+export function namesOf(both, own) {
   const names = both.map(({ fileName, info }) => fileName ?? info.title);
-  if (names[0] !== names[1] || both.some(({ info }) => !(info.started > 0)))
-    return { title: '', sides: names };
-  const [was, is] = both.map(({ info }) =>
-    new Date(info.started / 1e6).toISOString().slice(0, 23).replace('T', ' '));
-  return { title: names[0], sides: [was, was.slice(0, 10) === is.slice(0, 10)
-    ? is.slice(11) : is] };
+  const isSame = names[0] === names[1]
+    && both.every(({ info }) => info.started > 0);
+  const [was, is] = both.map(({ info }) => !isSame ? ''
+    : new Date(info.started / 1e6).toISOString().slice(0, 23)
+      .replace('T', ' '));
+  const isSameDay = was.slice(0, 10) === is.slice(0, 10);
+  const sides = isSame ? [was, isSameDay ? is.slice(11) : is] : names;
+  return { title: isSame ? names[0] : '', sides: both.map((one, i) =>
+    sides[i] + (one === own ? ' (this page)' : '')) };
 }
 
 // Stretches of runs of one process: [[first, end], ...]; none if processes are

@@ -36,6 +36,8 @@ function spanCounts(profile) {
   return counts;
 }
 
+const nodeOf = (group) => Number(group.slice(1));
+
 // The groups whose members can be compared: 'p' of runs or ranks, 'n5' of the
 // spans of node 5, which are steps, or those of this node.
 export function groupsOf(profile, node) {
@@ -47,27 +49,20 @@ export function groupsOf(profile, node) {
           ...[...nodes].filter((i) => counts[i] > 1).map((i) => 'n' + i)];
 }
 
-// What the members of a group are: 'ranks', 'runs of step'.  Where another
-// group is of scopes of the same name, with the scopes around it that differ,
-// 'runs of step in validate', or else with its place in the source.
+// What the members of a group are: 'ranks', 'runs of step'; the path where
+// other groups' scopes have that name, and the place in the source where they
+// have that path.
 export function groupName(profile, group, groups) {
   const { names, tree, files, lines } = profile;
-  if (group === 'p')
-    return profile.partKind() + 's';
-  const nodeOf = (one) => Number(one.slice(1));
-  const node = nodeOf(group), label = 'runs of ' + names[node];
-  const around = (one) => tree.path(one).slice(0, -1).map((i) => names[i]);
-  const alike = groups.filter((one) => one !== group && one !== 'p'
-    && names[nodeOf(one)] === names[node]).map((one) => around(nodeOf(one)));
-  if (alike.length === 0)
-    return label;
-  const own = around(node);
-  for (let n = 1; n <= own.length; n++) {
-    const text = own.slice(-n).join(' \u203a ');
-    if (alike.every((other) => other.slice(-n).join(' \u203a ') !== text))
-      return label + ' in ' + text;
-  }
-  return label + ' at ' + files[node] + ':' + lines[node];
+  const nodes = groups.filter((one) => one !== 'p').map(nodeOf);
+  const path = (i) => tree.path(i).map((one) => names[one]).join(' \u203a ');
+  const isAlone = (name, node) =>
+    nodes.filter((i) => name(i) === name(node)).length < 2;
+  const node = nodeOf(group);
+  return group === 'p' ? profile.partKind() + 's'
+    : 'runs of ' + (isAlone((i) => names[i], node) ? names[node]
+      : isAlone(path, node) ? path(node)
+        : path(node) + ' at ' + files[node] + ':' + lines[node]);
 }
 
 // The group of 'p', 'n5' or a member ('p2', 's7': span 7); '' if there is
@@ -91,7 +86,7 @@ export function membersOf(profile, group) {
     return { values: Float64Array.from(parts, ({ wall }) => wall),
              name: (i) => parts[i].name, key: (i) => 'p' + i,
              find: (key) => /^p\d/.test(key) ? Number(key.slice(1)) : -1 };
-  const node = Number(group.slice(1));
+  const node = nodeOf(group);
   const list = [];
   for (let i = 0; i < spans.count; i++)
     if (spans.node[i] === node)

@@ -5,7 +5,8 @@
 import { changeOf, compareProfiles, diffTimes, scaleOfAfter }
   from '../model/compare.mjs';
 import { changeLabel, CHANGES, DiffIcicle } from './diff-icicle.mjs';
-import { button, choice, element, nameElement } from '../widgets/dom.mjs';
+import { arrow, button, choice, element, nameElement }
+  from '../widgets/dom.mjs';
 import { reasonOf } from '../data/decode.mjs';
 import { openProfile } from '../data/profile.mjs';
 import { namesOf } from '../model/conditions.mjs';
@@ -116,7 +117,8 @@ class Diff {
       transformedRuns(one, this.profile, transforms));
     this.compared = compareProfiles(...this.shapes, this.metric);
     this.metric = this.compared.metric;
-    this.names = namesOf(both);
+    this.names = namesOf(both, this.other !== this.profile.before
+      && this.profile);
     this.render();
   }
 
@@ -210,26 +212,16 @@ class Diff {
       onchange: () => this.state.set({ normalise: box.checked ? '1' : '' },
                                      { step: true }),
     });
-    return element('div', { class: 'tile-controls' }, this.sides(),
+    const { title, sides } = this.names;
+    return element('div', { class: 'tile-controls' },
+      element('span', {}, title === '' ? '' : element('strong', {},
+        nameElement(title)), title === '' ? '' : ' of ', ...arrow(sides)),
       button('Swap', () => this.state.set(
         { swap: this.state.get('swap') ? '' : '1', path: -1, into: -1 },
         { step: true })),
       element('label', { title: 'Scale values such that both are the same '
         + 'in all: what then differs is where they go' }, box,
               ' compare shares of the total'), this.opener);
-  }
-
-  // What is compared with what.  A recording that was opened is beside the
-  // page's own.
-  sides() {
-    const { title, sides } = this.names;
-    const own = this.other === this.profile.before ? -1
-      : this.state.get('swap') ? 0 : 1;
-    const [was, is] = sides.map((name, i) => element('span', {},
-      nameElement(name), i === own ? ' (this page)' : ''));
-    return element('span', {}, ...title === '' ? []
-      : [element('strong', {}, nameElement(title)), ' of '],
-                   was, ' \u2192 ', is);
   }
 
   // What changed, by how much, with intervals: "Faster: a run took 3.00 ->

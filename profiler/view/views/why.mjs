@@ -106,7 +106,8 @@ class Why {
       element('p', { class: 'diff-whole' }, ...this.sentence()),
       element('div', { class: 'tile-controls' },
         choice('Of', groups.map((one) =>
-          [one, groupName(profile, one, groups)]), group, (why) => state.set({ why }, { step: true })),
+          [one, groupName(profile, one, groups)]), group,
+               (why) => state.set({ why }, { step: true })),
         button('The slowest', () => state.set({ why: group })),
         button('Only this one, in all views', () => this.narrow()),
         this.splitter()));

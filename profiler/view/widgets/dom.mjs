@@ -23,6 +23,11 @@ export function nameElement(name, attributes = {}) {
   return element('bdi', attributes, name === '' ? '(no name)' : name);
 }
 
+// Two names, of before and after.
+export function arrow([was, is]) {
+  return [nameElement(was), ' \u2192 ', nameElement(is)];
+}
+
 export function button(label, onclick, attributes = {}) {
   return element('button', { type: 'button', onclick, ...attributes }, label);
 }

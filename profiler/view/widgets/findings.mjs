@@ -6,6 +6,7 @@ import { button, element, foldable, nameElement } from './dom.mjs';
 import { STEP } from '../data/profile.mjs';
 import { namesOf } from '../model/conditions.mjs';
 import { membersOf } from '../model/why.mjs';
+import { warningLines } from './summary.mjs';
 
 // The number of lines, with warnings, that leaves room for a view on the
 // screen.
@@ -119,7 +120,7 @@ function withUnits(text) {
 // its name and all of them, since they stand below the views.  warnings: see
 // warningsOf; ways: showNode (node), which returns the view that shows it,
 // show (view, changes), has (view).
-export function findingsPanel(profile, { head, below }, ways) {
+export function findingsPanel(profile, [head, below], ways) {
   const { before, findings } = profile;
   if (findings.length + below.length === 0)
     return '';
@@ -136,6 +137,7 @@ export function findingsPanel(profile, { head, below }, ways) {
     show(false);
   return element('section', { class: 'findings', 'aria-label': 'Findings' },
     ...before ? [element('h2', {}, 'Findings of the second recording, ',
-      nameElement(namesOf([before, profile]).sides[1]))] : [], ...below,
+      nameElement(namesOf([before, profile]).sides[1]))] : [],
+    ...warningLines(below),
     element('ul', {}, ...all), all.length > first ? fold : '');
 }

@@ -2,7 +2,8 @@
 // The head of the page: what was recorded, its main figures in a line, what is
 // missing.
 
-import { button, element, foldable, nameElement, plural } from './dom.mjs';
+import { arrow, button, element, foldable, nameElement, plural }
+  from './dom.mjs';
 import { compareConditions, countRuns, namesOf } from '../model/conditions.mjs';
 import { byteMetrics, flopMetric, makeMetrics } from '../model/metrics.mjs';
 import { parseRange } from '../model/model.mjs';
@@ -159,16 +160,15 @@ function lossWarnings(profile) {
   return warnings;
 }
 
-// The lines of warnings, { head, below }: those that qualify all figures, and
+// The texts of warnings, [head, below]: those that qualify all figures, and
 // what the second of two recordings lacks, below the answer.
 export function warningsOf(profile) {
-  const lines = (warnings) => warnings.map((text) =>
-    foldable('div', 'warning', 'Warning', text));
-  const failures = lines(failureWarnings(profile));
-  const losses = lines(lossWarnings(profile));
-  return profile.before ? { head: failures, below: losses }
-    : { head: [...failures, ...losses], below: [] };
+  const head = failureWarnings(profile), losses = lossWarnings(profile);
+  return profile.before ? [head, losses] : [[...head, ...losses], []];
 }
+
+export const warningLines = (texts) => texts.map((text) =>
+  foldable('div', 'warning', 'Warning', text));
 
 function when(unixNs) {
   if (!(unixNs > 0))
@@ -182,15 +182,13 @@ function when(unixNs) {
 // them.
 function titleOf(profile) {
   const { info, before } = profile;
-  const { title, sides } = before ? namesOf([before, profile])
-    : { title: info.title, sides: [] };
-  const both = sides.flatMap((side, i) => [i > 0 ? ' \u2192 ' : '',
-                                           nameElement(side)]);
+  const { title, sides } = namesOf([before ?? profile, profile]);
+  const whole = before ? title || sides.join(' \u2192 ') : info.title;
   return [
-    element('h1', { title: title || sides.join(' \u2192 ') },
-            ...before && title === '' ? both : [nameElement(title)]),
+    element('h1', { title: whole },
+            ...before && !title ? arrow(sides) : [nameElement(whole)]),
     element('p', { class: 'muted' }, nameElement(info.program), ' \u00b7 ',
-            ...before && title !== '' ? both : [when(info.started)])];
+            ...before && title ? arrow(sides) : [when(info.started)])];
 }
 
 // The tools are behind a button where the screen is narrow.
@@ -215,5 +213,5 @@ export function summaryPanel(profile, model, warnings, tools) {
   return element('header', {},
     element('div', { class: 'title' }, ...titleOf(profile), menuOf(tools),
             tools),
-    ...warnings, shown);
+    ...warningLines(warnings), shown);
 }

@@ -34,7 +34,6 @@ export class SvgContext {
                           textAlign: 'left' });
     this.parts = [];
     this.saved = [];
-    this.nclips = 0;
     this.path = '';
     // Open clip groups since the last save.
     this.groups = 0;
@@ -100,10 +99,6 @@ export class SvgContext {
 
   lineTo(x, y) {
     this.path += (this.path === '' ? 'M' : 'L') + `${rounded(x)} ${rounded(y)}`;
-  }
-
-  closePath() {
-    this.path += 'Z';
   }
 
   bezierCurveTo(...points) {

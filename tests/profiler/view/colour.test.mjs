@@ -4,11 +4,21 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { categoryColour, contrast, INK, scopeColour }
+import { categoryColour, INK, scopeColour }
   from '../../../profiler/view/model/colour.mjs';
 
 const CATEGORIES = ['operation', 'metadata', 'disk', 'network', 'decode',
                     'encode', 'place', 'queue', 'waiting'];
+
+// Returns the contrast of two colours as defined by WCAG.
+function contrast(a, b) {
+  const luminance = (colour) => [1, 3, 5].map((i) => {
+    const part = parseInt(colour.slice(i, i + 2), 16) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  }).reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i], 0);
+  const [low, high] = [luminance(a), luminance(b)].sort((x, y) => x - y);
+  return (high + 0.05) / (low + 0.05);
+}
 
 test('contrast is as WCAG defines it', () => {
   assert.equal(contrast('#000000', '#ffffff'), 21);

@@ -3,7 +3,8 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { causesOf, compareMembers, countsOf, groupName, groupOf, groupsOf,
-         medianOf, membersOf, slowestOf } from '../../../profiler/view/model/why.mjs';
+         medianOf, membersOf, slowestOf }
+  from '../../../profiler/view/model/why.mjs';
 import { block, makeProfile, signed } from './made.mjs';
 
 const MS = 1e6;
@@ -56,7 +57,7 @@ function compareWithMedian(profile, group, i) {
                         all.values[i] - all.values[other]);
 }
 
-test('groups of scopes of one name are told apart by what differs', async () => {
+test('scopes of one name are told apart by path and place', async () => {
   const step = { name: 'step', category: 'step' };
   const profile = await makeProfile([
     { name: 'train' }, { name: 'epoch', parent: 0 }, { ...step, parent: 1 },
@@ -66,12 +67,13 @@ test('groups of scopes of one name are told apart by what differs', async () => 
     groups.map((one) => groupName(profile, one, groups));
   assert.deepEqual(named('p', 'n2', 'n7'), ['runs', 'runs of step',
                                             'runs of load']);
-  assert.deepEqual(named('n2', 'n5', 'n2').slice(0, 2),
-                   ['runs of step in train \u203a epoch',
-                    'runs of step in check \u203a epoch']);
+  assert.deepEqual(named('n2', 'n5'),
+                   ['runs of train \u203a epoch \u203a step',
+                    'runs of check \u203a epoch \u203a step']);
   // Two loops of one function.
-  assert.deepEqual(named('n5', 'n6'), ['runs of step at :0',
-                                       'runs of step at :77']);
+  assert.deepEqual(named('n5', 'n6'), [
+    'runs of check \u203a epoch \u203a step at :0',
+    'runs of check \u203a epoch \u203a step at :77']);
 });
 
 test('the median is of the others, and a member of them', () => {
