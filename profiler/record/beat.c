@@ -41,7 +41,7 @@ note_life (struct radio_recorder *recorder)
   struct rd_image_header *header = recorder->header;
   struct rd_anchor now, *beat = &header->beats[header->nbeats % 2];
   rd_thread_lock (&recorder->mutex);
-  store (&header->observed, rd_recorder_observe (recorder));
+  (void) rd_recorder_observe (recorder);
   rd_thread_unlock (&recorder->mutex);
   rd_clock_anchor (&recorder->clock, &now);
   store (&beat->ticks, now.ticks);

@@ -133,7 +133,7 @@ copy_running (struct radio_recorder *recorder, struct snapshot *snapshot,
   struct rd_anchor now;
   rd_thread_lock (&recorder->mutex);
   bool is_stopped = recorder->synced.stopped;
-  uint64_t observed = rd_recorder_observe (recorder);
+  (void) rd_recorder_observe (recorder);
   pause_writers (recorder);
   rd_clock_anchor (&recorder->clock, &now);
   *is_copied = copy_paused (snapshot, recorder);
@@ -152,7 +152,6 @@ copy_running (struct radio_recorder *recorder, struct snapshot *snapshot,
                                    snapshot->copy->at;
   header->beats[0] = now;
   header->nbeats = 1;
-  header->observed = observed;
   return RADIO_OK;
 }
 

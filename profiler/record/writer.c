@@ -263,6 +263,9 @@ rd_recorder_observe (struct radio_recorder *recorder)
   uint64_t moment = rd_clock_now (&recorder->clock);
   for (size_t i = 0; i < recorder->synced.writers.n; i++)
     observe (recorder->synced.writers.at[i], recorder->synced.observed);
+  /* Snapshots read the header meanwhile, word by word. */
+  if (recorder->header)
+    __atomic_store_n (&recorder->header->observed, moment, __ATOMIC_RELEASE);
   return recorder->synced.observed = moment;
 }
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "src/base/thread.h"
+#include "profiler/record/image.h"
 #include "profiler/record/recorder.h"
 #include "profiler/record/snapshot.h"
 #include "profiler/record/writer.h"
@@ -517,6 +518,31 @@ sleep_is_no_work_in_a_snapshot (void **state)
   history_release (&h);
 }
 
+/* Or a process that is killed after a snapshot, and before the next sign of
+ * life, has accounts that are younger than the moment in its image. */
+static void
+a_snapshot_leaves_its_moment_in_the_image_that_is_live (void **state)
+{
+  static const struct radio_recorder_options options = {
+    .ring_nbytes = 256 << 10
+  };
+  (void) state;
+  struct history h, then = { .now = 0 };
+  struct rd_copy copy = { NULL, 0 };
+  history_start_starving (&h, &options, 0);
+  uint64_t outer = radio_scope_begin (&a);
+  history_sleep (&h, 300);
+  assert_ok (rd_snapshot_recover (h.recorder, &copy, &then.recorder));
+  assert_in_range (h.recorder->synced.observed, h.now - 300, h.now);
+  assert_int_equal (h.recorder->header->observed,
+                    h.recorder->synced.observed);
+  rd_recorder_unref (then.recorder);
+  rd_copy_free (&copy);
+  radio_scope_end (outer);
+  history_freeze (&h);
+  history_release (&h);
+}
+
 /* The kernel adds the wait for a CPU to a thread's account when it gets one, so
  * that it looks like sleep until then. */
 static void
@@ -774,6 +800,7 @@ main (void)
     cmocka_unit_test (each_thread_has_its_own_cpu_time),
     cmocka_unit_test (sleep_is_no_work_when_another_thread_stops),
     cmocka_unit_test (sleep_is_no_work_in_a_snapshot),
+    cmocka_unit_test (a_snapshot_leaves_its_moment_in_the_image_that_is_live),
     cmocka_unit_test (a_wait_for_a_cpu_is_no_sleep_when_another_thread_stops),
     cmocka_unit_test (sleep_before_a_wait_for_a_cpu_is_known),
     cmocka_unit_test (the_account_of_a_sleeping_thread_is_read_by_another),
