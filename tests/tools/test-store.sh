@@ -76,7 +76,7 @@ many_arrays_are_ingested_with_few_descriptors () {
   says '101 checked, 0 bad'
   # With none there is nothing to begin again with.
   status=0
-  (ulimit -n 12
+  (ulimit -n 9
    exec "$RADIO" ingest -q -s arrays.zarr --threads 1 --spacing 1,1,1 \
      --overwrite arrays/00.npy) >"$tmp/out" 2>"$tmp/err" || status=$?
   [ "$status" -eq 1 ]
