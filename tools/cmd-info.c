@@ -3,6 +3,7 @@
 #include <config.h>
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "tools/facts.h"
@@ -10,6 +11,11 @@
 #include "tools/names.h"
 #include "tools/options.h"
 #include "tools/text.h"
+
+struct info_options {
+  struct rd_box_options box;          /* of the result */
+  bool lists_tiles;
+};
 
 /* Prints "label:      text", the text without control characters. */
 static void
@@ -104,11 +110,87 @@ put_tiling (const struct radio_volume_info *info, const size_t *axes, size_t n)
                                  info->array.codecs));
 }
 
+/* The tiles that are read for a box. */
+struct reads {
+  uint64_t ntiles, nbytes;            /* decoded */
+  const size_t *axes;                 /* x, y, z first */
+  struct json_object *list;           /* of the tiles; or NULL: print them */
+};
+
+static enum radio_status
+count_tile (const struct radio_box *tile, uint64_t nbytes, void *user_data)
+{
+  struct reads *reads = user_data;
+  (void) tile;
+  reads->ntiles++;
+  reads->nbytes += nbytes;
+  return RADIO_OK;
+}
+
+/* "0:32,32:64,0:16", as crop has it. */
+static enum radio_status
+list_tile (const struct radio_box *tile, uint64_t nbytes, void *user_data)
+{
+  const struct reads *reads = user_data;
+  char text[RADIO_MAX_RANK * 48] = "";
+  (void) nbytes;
+  for (size_t i = 0; i < tile->rank; i++) {
+    size_t axis = reads->axes[i], used = strlen (text);
+    snprintf (text + used, sizeof text - used, "%s%" PRIu64 ":%" PRIu64,
+              i ? "," : "", tile->start[axis],
+              tile->start[axis] + tile->size[axis]);
+  }
+  if (reads->list)
+    json_object_array_add (reads->list, json_object_new_string (text));
+  else
+    put ("tile", text);
+  return RADIO_OK;
+}
+
+/* Shows what is read for the box, or for all if it is NULL. */
 static int
-print_volume (const char *name, struct radio_volume *volume,
-              struct json_object **json)
+put_reads (const struct info_options *options, const char *name,
+           struct radio_volume *volume, const struct radio_volume_info *info,
+           const struct radio_box *box, struct json_object *json)
+{
+  size_t axes[RADIO_MAX_RANK];
+  char size[RD_TEXT_NBYTES];
+  if (!box && !options->lists_tiles && !*info->pipeline)
+    return RD_EXIT_OK;
+  struct radio_array *array = radio_volume_array (volume);
+  struct reads reads = { .axes = axes };
+  rd_display_axes (info, axes);
+  enum radio_status status
+    = radio_array_list_tiles (array, box, count_tile, &reads);
+  if (status == RADIO_ERROR_UNSUPPORTED) {
+    if (!json)
+      put ("reads", "the image's file, which has no tiles");
+    return RD_EXIT_OK;
+  }
+  if (status == RADIO_OK && json) {
+    struct json_object *object = json_object_new_object ();
+    rd_json_set_u64 (object, "tile_count", reads.ntiles);
+    rd_json_set_u64 (object, "nbytes", reads.nbytes);
+    if (options->lists_tiles) {
+      reads.list = json_object_new_array ();
+      rd_json_set (object, "tiles", reads.list);
+    }
+    rd_json_set (json, "reads", object);
+  } else if (status == RADIO_OK)
+    put_owned ("reads", rd_format ("%" PRIu64 " tile%s, %s decoded",
+                                   reads.ntiles, reads.ntiles == 1 ? "" : "s",
+                                   rd_text_size (reads.nbytes, size)));
+  if (status == RADIO_OK && options->lists_tiles)
+    status = radio_array_list_tiles (array, box, list_tile, &reads);
+  return status == RADIO_OK ? RD_EXIT_OK : rd_error_library (name);
+}
+
+static int
+print_volume (const struct info_options *options, const char *name,
+              struct radio_volume *volume, struct json_object **json)
 {
   struct radio_volume_info info;
+  struct radio_box box;
   size_t axes[RADIO_MAX_RANK];
   uint64_t stored;
   enum radio_status status = radio_volume_stored_nbytes (volume, &stored);
@@ -117,6 +199,12 @@ print_volume (const char *name, struct radio_volume *volume,
   else if (status != RADIO_OK)
     return rd_error_library (name);
   radio_volume_get_info (volume, &info);
+  const struct radio_box *wanted = rd_box_given (&options->box) ? &box : NULL;
+  int failed = wanted ? rd_box_resolve (&options->box, name, info.axes,
+                                        info.array.shape, &box)
+                      : RD_EXIT_OK;
+  if (failed)
+    return failed;
   size_t passes = 0;
   if (info.statistics_count > 0
       && radio_volume_passes (volume, &passes) != RADIO_OK)
@@ -125,7 +213,7 @@ print_volume (const char *name, struct radio_volume *volume,
     *json = rd_volume_json (name, &info, stored);
     if (*info.pipeline)
       rd_json_set_u64 (*json, "passes", passes);
-    return RD_EXIT_OK;
+    return put_reads (options, name, volume, &info, wanted, *json);
   }
   size_t n = rd_display_axes (&info, axes);
   char raw[RD_TEXT_NBYTES];
@@ -172,6 +260,14 @@ print_volume (const char *name, struct radio_volume *volume,
                                     passes));
   else if (info.statistics_count > 0)
     put ("passes", "none: the statistics are kept in the volume");
+  if (info.interpolation_count > 0)
+    put_owned ("interpolated", rd_format ("%zu time%s",
+                                          info.interpolation_count,
+                                          info.interpolation_count == 1 ? ""
+                                                                        : "s"));
+  failed = put_reads (options, name, volume, &info, wanted, NULL);
+  if (failed)
+    return failed;
   put_tiling (&info, axes, n);
   rd_text_size (raw_nbytes, raw);
   if (stored == RD_UNKNOWN_NBYTES || *info.pipeline)
@@ -237,14 +333,16 @@ print_array (const char *name, struct radio_array *array,
 }
 
 static int
-print_node (struct rd_target *node, bool is_first, struct json_object **json)
+print_node (const struct info_options *options, struct rd_target *node,
+            bool is_first, struct json_object **json)
 {
   int failed = rd_node_open (node);
   if (!failed && !is_first && !json)
     putchar ('\n');
   if (!failed)
-    failed = node->volume ? print_volume (node->name, node->volume, json)
-                          : print_array (node->name, node->array, json);
+    failed = node->volume
+             ? print_volume (options, node->name, node->volume, json)
+             : print_array (node->name, node->array, json);
   rd_node_close (node);
   return failed;
 }
@@ -253,7 +351,15 @@ print_node (struct rd_target *node, bool is_first, struct json_object **json)
 static int
 run_info (struct rd_args *args)
 {
-  if (rd_args_next (args) < 0 || !rd_args_want (args, 1, SIZE_MAX, "VOLUME"))
+  struct info_options options = { .lists_tiles = false };
+  int id;
+  while ((id = rd_args_next (args)) > 0) {
+    if (rd_box_take (args, id, &options.box) < 0)
+      return args->status;
+    options.lists_tiles = options.lists_tiles || id == RD_OPTION_LIST_TILES;
+  }
+  if (id < 0 || !rd_args_want (args, 1, SIZE_MAX, "VOLUME")
+      || !rd_box_consistent (args, &options.box))
     return args->status;
   RD_CLEAR_NODES struct rd_nodes nodes = { 0 };
   int status = rd_nodes_find (args, RD_NODES_ARRAYS | RD_NODES_SOME, &nodes);
@@ -261,8 +367,10 @@ run_info (struct rd_args *args)
   bool is_first = true;
   for (size_t i = 0; i < nodes.n; i++) {
     struct json_object *json = NULL;
-    if (print_node (&nodes.list[i], is_first, args->json ? &json : NULL)
-        != RD_EXIT_OK) {
+    if (print_node (&options, &nodes.list[i], is_first,
+                    args->json ? &json : NULL) != RD_EXIT_OK) {
+      if (json)
+        json_object_put (json);
       status = RD_EXIT_FAILED;
       continue;
     }
@@ -275,9 +383,12 @@ run_info (struct rd_args *args)
   return status;
 }
 
-static const struct rd_option options[] = {
+static const struct rd_option info_options[] = {
   RD_STORE_OPTION,
   RD_APPLY_OPTION,
+  RD_BOX_OPTIONS,
+  { RD_OPTION_LIST_TILES, "list-tiles", NULL,
+    "list the tiles that a read of the box decodes" },
   RD_JSON_NODES_OPTION,
   RD_HELP_OPTION,
   RD_END_OF_OPTIONS
@@ -290,11 +401,13 @@ const struct rd_command rd_command_info = {
   .description =
     "Prints the shape, type, spacing, orientation, tiling, codec, sizes and "
     "source of volumes. The axes of a volume are in NIfTI order (x, y, z), "
-    "those of an array in stored order.",
-  .options = options,
+    "those of an array in stored order. With a pipeline, a box (default: all) "
+    "or --list-tiles also what a read of that decodes; positions in tiles are "
+    "those of the stored image.",
+  .options = info_options,
   .examples =
     "radio info sub-01\n"
     "radio info --json 'T1w/sub-0*'\n"
-    "radio info any/array.zarr/0",
+    "radio info ct/head --apply 'resample 1' --z 40 --list-tiles",
   .run = run_info,
 };

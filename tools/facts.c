@@ -305,6 +305,7 @@ rd_volume_json (const char *name, const struct radio_volume_info *info,
   if (*info->pipeline) {
     rd_json_set_text (object, "pipeline", info->pipeline);
     rd_json_set_u64 (object, "statistics_count", info->statistics_count);
+    rd_json_set_u64 (object, "interpolation_count", info->interpolation_count);
   }
   rd_json_set_text (object, "tiling", info->tiling);
   rd_json_set (object, "tile_shape",

@@ -221,6 +221,28 @@ RADIO_API enum radio_status
 radio_array_write (struct radio_array *array, const struct radio_box *box,
                    const void *buffer, size_t nbytes) RADIO_USE_RESULT;
 
+/* Called with a part of the array that a tile holds, and the bytes that the
+ * tile has decoded.  Anything but RADIO_OK ends the list, which returns it. */
+typedef enum radio_status radio_tile_fn (const struct radio_box *tile,
+                                         uint64_t nbytes, void *user_data);
+
+/* Lists the tiles that a read of a box (NULL: of the whole array) decodes, each
+ * once, in C order, and reads nothing.  Of a volume with a pipeline
+ * (radio_volume_array) these are tiles of the stored image: those that the box
+ * depends on, and no others; statistics of the whole volume
+ * (radio_volume_passes) are not counted.  A tile that is not stored is listed,
+ * too.  A read may decode fewer (cached ones), and one that interpolates some
+ * of them more than once: if it takes more than a fourth of the context's
+ * memory, or what is interpolated is padded by itself (reflect, wrap).
+ * Errors: RADIO_ERROR_ARGUMENT (a box outside of the array),
+ * RADIO_ERROR_UNSUPPORTED (an image in its file, which has no tiles),
+ * RADIO_ERROR_LIMIT (the list exceeds the context's memory), what callback
+ * returns. */
+RADIO_API enum radio_status
+radio_array_list_tiles (struct radio_array *array, const struct radio_box *box,
+                        radio_tile_fn *callback, void *user_data)
+  RADIO_USE_RESULT;
+
 /* A result: later versions may add members at its end. */
 struct radio_check {
   uint64_t tile_count;        /* tiles read and decoded */

@@ -211,6 +211,8 @@ struct radio_volume_info {
                                          otherwise: NIfTI's intent_code 1002
                                          (LABEL), OME-Zarr's image-label, or
                                          the type bool */
+  size_t interpolation_count;         /* that the pipeline does one after the
+                                         other */
 };
 
 /* Fills info.  Never fails. */

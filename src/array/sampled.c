@@ -286,6 +286,25 @@ find_elements (struct sampling *s)
   return RADIO_OK;
 }
 
+/* Sets box number k of those that the runs of the axes make; returns where it
+ * begins in memory. */
+static uint64_t
+place_box (const struct sampling *s, size_t k, const int64_t *strides,
+           struct radio_box *box)
+{
+  uint64_t offset = 0;
+  box->rank = s->box->rank;
+  for (size_t i = box->rank; i-- > 0;) {
+    const struct runs *runs = &s->runs[i];
+    const struct run *run = &runs->list[k % runs->n];
+    k /= runs->n;
+    box->start[i] = run->start;
+    box->size[i] = run->n;
+    offset += run->at * (uint64_t) strides[i];
+  }
+  return offset;
+}
+
 /* Reads the elements into memory. */
 static enum radio_status
 read_elements (struct sampling *s)
@@ -310,18 +329,7 @@ read_elements (struct sampling *s)
     return rd_fail_memory ((size_t) nbytes);
   for (size_t k = 0; k < n; k++) {
     struct radio_request *request = &requests[k];
-    uint64_t offset = 0;
-    size_t number = k;
-    request->box.rank = rank;
-    for (size_t i = rank; i-- > 0;) {
-      const struct runs *runs = &s->runs[i];
-      const struct run *run = &runs->list[number % runs->n];
-      number /= runs->n;
-      request->box.start[i] = run->start;
-      request->box.size[i] = run->n;
-      offset += run->at * (uint64_t) strides[i];
-    }
-    request->buffer = s->elements + offset;
+    request->buffer = s->elements + place_box (s, k, strides, &request->box);
     request->nbytes = SIZE_MAX;
     request->strides = strides;
   }
@@ -484,35 +492,93 @@ sample_box (struct rd_tile_read *read, size_t request,
   return rd_pool_run (read->array->store->context->pool, &s.job);
 }
 
-/* Samples a box, in halves if it is too large for the memory allowed. */
+/* The use of a box that fits into memory. */
+typedef enum radio_status part_fn (const struct rd_sampled *sampled,
+                                   const struct radio_box *box, void *data);
+
+/* Cuts a box into halves until what they depend on fits into the memory
+ * allowed. */
 static enum radio_status
-sample_parts (struct rd_tile_read *read, size_t request,
-              const struct radio_box *box)
+each_part (const struct rd_sampled *sampled, const struct radio_box *box,
+           part_fn *use, void *data)
 {
-  const struct rd_sampled *sampled = read->array->sampled;
   uint64_t limit = sampled->source->store->context->work_nbytes / BLOCK_SHARE;
   size_t axis = 0;
   while (axis < box->rank && box->size[axis] < 2)
     axis++;
   if (axis == box->rank || box_nbytes (sampled, box) <= limit)
-    return sample_box (read, request, box);
+    return use (sampled, box, data);
   /* Of turned boxes cubes need the fewest elements. */
   for (size_t i = axis + 1; i < box->rank && sampled->gathers; i++)
     if (box->size[i] > box->size[axis])
       axis = i;
   struct radio_box half = *box;
   half.size[axis] /= 2;
-  RD_TRY (sample_parts (read, request, &half));
+  RD_TRY (each_part (sampled, &half, use, data));
   half.start[axis] += half.size[axis];
   half.size[axis] = box->size[axis] - half.size[axis];
-  return sample_parts (read, request, &half);
+  return each_part (sampled, &half, use, data);
+}
+
+/* A request of a read. */
+struct wanted {
+  struct rd_tile_read *read;
+  size_t request;
+};
+
+static enum radio_status
+sample_part (const struct rd_sampled *sampled, const struct radio_box *box,
+             void *data)
+{
+  const struct wanted *wanted = data;
+  (void) sampled;
+  return sample_box (wanted->read, wanted->request, box);
 }
 
 enum radio_status
 rd_sampled_read (struct rd_tile_read *read)
 {
-  for (size_t i = 0; i < read->n; i++)
+  for (size_t i = 0; i < read->n; i++) {
+    struct wanted wanted = { read, i };
     if (radio_box_count (&read->requests[i].box) > 0)
-      RD_TRY (sample_parts (read, i, &read->requests[i].box));
+      RD_TRY (each_part (read->array->sampled, &read->requests[i].box,
+                         sample_part, &wanted));
+  }
   return RADIO_OK;
+}
+
+struct touching {
+  rd_touched_fn *touched;
+  void *user_data;
+};
+
+static enum radio_status
+touch_part (const struct rd_sampled *sampled, const struct radio_box *box,
+            void *data)
+{
+  static const int64_t strides[RADIO_MAX_RANK];
+  const struct touching *touching = data;
+  struct sampling s RD_CLEANUP (free_sampling) = {
+    .sampled = sampled, .box = box,
+  };
+  size_t n = 1;
+  RD_TRY (sampled->gathers ? find_gathered (&s) : find_elements (&s));
+  for (size_t i = 0; i < box->rank; i++)
+    n *= s.is_outside ? 0 : s.runs[i].n;
+  for (size_t k = 0; k < n; k++) {
+    struct radio_box source;
+    (void) place_box (&s, k, strides, &source);
+    RD_TRY (touching->touched (sampled->source, &source,
+                               touching->user_data));
+  }
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_sampled_boxes (const struct rd_sampled *sampled,
+                  const struct radio_box *box, rd_touched_fn *touched,
+                  void *user_data)
+{
+  struct touching touching = { touched, user_data };
+  return each_part (sampled, box, touch_part, &touching);
 }

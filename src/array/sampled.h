@@ -44,6 +44,18 @@ enum radio_status rd_sampled_open (struct rd_sampled *sampled,
 void rd_sampled_free (struct rd_sampled *sampled);
 RD_DEFINE_CLEANUP (sampled, struct rd_sampled, rd_sampled_free);
 
+/* Called with a box that is read of an array. */
+typedef enum radio_status rd_touched_fn (const struct radio_array *array,
+                                         const struct radio_box *box,
+                                         void *user_data);
+
+/* Calls touched with each box of the source that a read of a box reads; they
+ * may overlap. */
+enum radio_status rd_sampled_boxes (const struct rd_sampled *sampled,
+                                    const struct radio_box *box,
+                                    rd_touched_fn *touched, void *user_data)
+  RADIO_USE_RESULT;
+
 /* Reads all elements that the requests want, as rd_fetch_tiles does of tiles.
  */
 enum radio_status rd_sampled_read (struct rd_tile_read *read)

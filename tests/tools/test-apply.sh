@@ -110,6 +110,22 @@ mistakes_are_explained () {
   [ ! -e f.zarr ]
 }
 
+info_lists_the_tiles_of_a_box () {
+  runs phantom -s tiles.zarr ct/a --size 48,40,32 --tiling 16,16,16
+  runs info -s tiles.zarr ct/a --apply 'pad 20 | flip x' --x 50: --y 20 --z 20 \
+    --list-tiles
+  says 'reads        2 tiles, 16.4 kB decoded' 'tile         0:16,0:16,0:16' \
+    'tile         16:32,0:16,0:16'
+  moved='affine 0.8,0.6,0,0,-0.6,0.8,0,0,0,0,1,0 about centre'
+  runs info -s tiles.zarr ct/a --apply "to 24 | $moved" --json --list-tiles
+  says '"interpolation_count": 2' '"tile_count": 18'
+  runs info -s tiles.zarr ct/a --size 16
+  says 'reads        4 tiles'
+  runs info file.nii.gz --apply 'to 24'
+  says 'interpolated 1 time' "reads        the image's file, which has no tiles"
+  fails 1 '48 is out of range (0-47)' info -s tiles.zarr ct/a --x 48
+}
+
 killed_runs_are_resumed () {
   for i in 1 2 3 4 5 6; do
     "$RADIO" phantom -s many.zarr ct/v$i --size 64 --seed $i >/dev/null
@@ -142,5 +158,6 @@ check files_have_the_digest_of_their_ingest
 check the_same_is_skipped_and_others_are_not
 check the_source_is_not_replaced
 check mistakes_are_explained
+check info_lists_the_tiles_of_a_box
 check killed_runs_are_resumed
 plan

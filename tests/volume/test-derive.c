@@ -118,6 +118,96 @@ count_tiles (struct radio_volume *volume, const struct radio_box *box)
   return ntiles;
 }
 
+/* What is listed rises in C order, and has the box's tiles of 4 x 4 x 4. */
+static enum radio_status
+count_listed (const struct radio_box *tile, uint64_t nbytes, void *user_data)
+{
+  struct { uint64_t n, last; } *listed = user_data;
+  uint64_t place = (tile->start[0] * 1000 + tile->start[1]) * 1000
+                   + tile->start[2];
+  assert_true (listed->n == 0 || place > listed->last);
+  assert_true (nbytes > 0 && radio_box_count (tile) > 0);
+  listed->last = place;
+  listed->n++;
+  return RADIO_OK;
+}
+
+static uint64_t
+list_tiles (struct radio_volume *volume, const struct radio_box *box)
+{
+  struct { uint64_t n, last; } listed = { 0, 0 };
+  assert_ok (radio_array_list_tiles (radio_volume_array (volume), box,
+                                     count_listed, &listed));
+  return listed.n;
+}
+
+static enum radio_status
+stop_listing (const struct radio_box *tile, uint64_t nbytes, void *user_data)
+{
+  (void) tile;
+  (void) nbytes;
+  ++*(int *) user_data;
+  return RADIO_ERROR_CANCELLED;
+}
+
+static void
+a_read_decodes_the_tiles_that_are_listed (void **state)
+{
+  (void) state;
+  static const char *const texts[] = {
+    "crop 7:50,:,3:", "pad 5 reflect | flip y | rot90 xz", "pad 30 | flip x",
+    "to 20,50,9 | crop 3:,:,:", "to 31,17,12 cubic smooth",
+    "affine 0.8,0.6,0,1,-0.6,0.8,0,0,0,0,1,0 about centre",
+    "affine 0.8,0.6,0,1,-0.6,0.8,0,0,0,0,1,0 cubic | to 20 | pad 2",
+    "noise 3 | smooth 0.7 | noise 2 | crop :,5,:", "to 9 majority | linear 2,1",
+  };
+  struct nifti_spec spec = small_spec ();
+  spec.dim[1] = 60;
+  spec.dim[2] = 40;
+  spec.dim[3] = 20;
+  uint64_t random = 5;
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    for (int k = 0; k < 6; k++) {
+      struct radio_store *store;
+      struct radio_volume_info info;
+      struct radio_volume *volume = must_apply (
+        open_image (&store, &spec, "4,4,4"), texts[i]);
+      struct radio_box box = { .rank = 3 };
+      radio_volume_get_info (volume, &info);
+      for (size_t j = 0; j < 3; j++) {
+        random = random * 6364136223846793005 + 1442695040888963407;
+        uint64_t n = info.array.shape[j];
+        box.start[j] = k == 0 ? 0 : (random >> 33) % n;
+        box.size[j] = k == 0 ? n : 1 + (random >> 20) % (n - box.start[j]);
+      }
+      uint64_t nlisted = list_tiles (volume, &box);
+      assert_int_equal (count_tiles (volume, &box), nlisted);
+      if (k == 0)
+        assert_int_equal (list_tiles (volume, NULL), nlisted);
+      radio_volume_close (volume);
+      radio_store_close (store);
+    }
+}
+
+static void
+listing_ends_as_its_callback_wants (void **state)
+{
+  (void) state;
+  struct nifti_spec spec = small_spec ();
+  struct radio_store *store;
+  struct radio_volume *volume = open_image (&store, &spec, "4,3,2");
+  struct radio_array *array = radio_volume_array (volume);
+  const struct radio_box beyond = { 3, { 0, 0, 99 }, { 1, 1, 1 } };
+  int n = 0;
+  assert_int_equal (radio_array_list_tiles (array, NULL, stop_listing, &n),
+                    RADIO_ERROR_CANCELLED);
+  assert_int_equal (n, 1);
+  assert_int_equal (radio_array_list_tiles (array, &beyond, stop_listing, &n),
+                    RADIO_ERROR_ARGUMENT);
+  radio_volume_close (volume);
+  radio_store_close (store);
+}
+
 static void
 only_the_tiles_that_a_box_needs_are_read (void **state)
 {
@@ -714,6 +804,8 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_read_is_the_operations_one_after_the_other),
+    cmocka_unit_test (a_read_decodes_the_tiles_that_are_listed),
+    cmocka_unit_test (listing_ends_as_its_callback_wants),
     cmocka_unit_test (only_the_tiles_that_a_box_needs_are_read),
     cmocka_unit_test (only_the_tiles_that_interpolation_needs_are_read),
     cmocka_unit_test (a_large_read_goes_by_blocks_with_the_same_bits),

@@ -852,6 +852,7 @@ rd_derive_volume (struct radio_volume *root, const struct rd_step *steps,
   }
   set_info (&d, derived);
   derived->info.statistics_count = d.nstatistics;
+  derived->info.interpolation_count = rd_count_interpolations (derived->array);
   atomic_fetch_add (&root->nothers, 1);
   derived->root = root;
   *result = RD_STEAL (derived);

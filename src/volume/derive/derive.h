@@ -151,4 +151,8 @@ enum radio_status rd_derive_axes (const struct derivation *d,
                                   struct rd_sampled_axis along[3])
   RADIO_USE_RESULT;
 
+/* Counts the arrays that are sampled between places; the coefficients of a
+ * spline are part of its interpolation. */
+size_t rd_count_interpolations (const struct radio_array *array);
+
 #endif /* RD_DERIVE_H */

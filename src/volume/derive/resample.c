@@ -134,3 +134,18 @@ rd_derive_shaped (struct derivation *d, const struct rd_step *step)
     RD_TRY (smooth_shrunk (along));
   return rd_derivation_sample (d, step->interpolation, along);
 }
+
+size_t
+rd_count_interpolations (const struct radio_array *array)
+{
+  size_t n = 0;
+  while (array->derived || array->sampled) {
+    const struct rd_sampled *sampled = array->sampled;
+    bool counts = sampled && !sampled->adds_noise;
+    for (size_t k = 0; k < 3 && counts; k++)
+      counts = !sampled->along[k].makes_coefficients;
+    n += counts;
+    array = sampled ? sampled->source : array->derived->source;
+  }
+  return n;
+}
