@@ -85,6 +85,29 @@ a_straggler_is_named (void **state)
   radio_profile_close (profile);
 }
 
+/* Two programs: what one of them alone does is no lag of it. */
+static void
+a_path_of_one_rank_alone_is_no_imbalance (void **state)
+{
+  (void) state;
+  struct capture capture;
+  struct radio_profile *joined = NULL, *ranks[] = {
+    make_run (4000, 1000, "write", 2900), make_run (4000, 1000, NULL, 0)
+  };
+  assert_ok (radio_profile_join (ranks, 2, RADIO_PARTS_RANKS, &joined));
+  capture_begin (&capture);
+  assert_int_equal (rd_imbalance_print (joined), RD_EXIT_OK);
+  capture_end (&capture);
+  assert_says (&capture, "paths that all ranks have are shared evenly");
+  assert_says_not (&capture, "straggler");
+  struct json_object *uneven = rd_imbalance_json (joined);
+  assert_int_equal (json_object_array_length (uneven), 0);
+  json_object_put (uneven);
+  radio_profile_close (joined);
+  for (int i = 0; i < 2; i++)
+    radio_profile_close (ranks[i]);
+}
+
 static void
 even_ranks_are_reported_as_even (void **state)
 {
@@ -95,7 +118,7 @@ even_ranks_are_reported_as_even (void **state)
   capture_begin (&capture);
   assert_int_equal (rd_imbalance_print (profile), RD_EXIT_OK);
   capture_end (&capture);
-  assert_says (&capture, "all paths are shared evenly");
+  assert_says (&capture, "paths that all ranks have are shared evenly");
   radio_profile_close (profile);
 }
 
@@ -570,6 +593,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (each_rank_has_a_row),
     cmocka_unit_test (a_straggler_is_named),
+    cmocka_unit_test (a_path_of_one_rank_alone_is_no_imbalance),
     cmocka_unit_test (even_ranks_are_reported_as_even),
     cmocka_unit_test (ranks_as_json_have_the_same_figures),
     cmocka_unit_test (paths_are_written_from_the_root),

@@ -297,7 +297,8 @@ by_loss (const void *a, const void *b)
   return (x < y) - (x > y);
 }
 
-/* Finds all paths that matter, most time lost first; *rows is allocated. */
+/* Finds all paths that matter, most time lost first; *rows is allocated.  What
+ * a rank has not at all, such as writing the result, it need not wait for. */
 static size_t
 find_uneven (const struct radio_profile *profile, struct uneven **rows)
 {
@@ -312,9 +313,11 @@ find_uneven (const struct radio_profile *profile, struct uneven **rows)
     struct uneven row = { .node = i };
     radio_profile_imbalance (profile, i, &row.imbalance);
     const struct radio_imbalance *u = &row.imbalance;
+    if (u->min_ns == 0)
+      continue;
     bool matters = (double) u->max_ns >= LEAST_SHARE * (double) longest
                    && u->imbalance >= LEAST_IMBALANCE;
-    if (matters || (u->straggler && u->max_ns > 0))
+    if (matters || u->straggler)
       (*rows)[n++] = row;
   }
   qsort (*rows, n, sizeof **rows, by_loss);
@@ -352,7 +355,8 @@ rd_imbalance_print (const struct radio_profile *profile)
   if (ok && n > 0)
     rd_table_print (&table, stdout);
   else if (ok)
-    puts ("all paths are shared evenly (max / mean below 1.05)");
+    puts ("paths that all ranks have are shared evenly (max / mean below "
+          "1.05)");
   if (ok && n > MAX_ROWS)
     printf ("and %zu more\n", n - MAX_ROWS);
   if (ok)
