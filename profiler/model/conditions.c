@@ -190,13 +190,11 @@ compare_cpu_shares (const struct state *a, const struct state *b,
   if (!(on[0] > 0 && on[1] > 0))
     return RADIO_OK;
   double share[2] = { on[0] / a->work_ns, on[1] / b->work_ns };
-  bool is_lacking = fmin (share[0], share[1]) < MIN_CPU_SHARE;
-  bool differs = fabs (share[0] - share[1]) > CPU_SHARE_CHANGE;
-  if (is_lacking || differs) {
+  if (fmin (share[0], share[1]) < MIN_CPU_SHARE)
     conditions->basis = RADIO_BASIS_CPU;
-    RD_TRY (add_numbers (conditions, "CPU share", differs, 100 * share[0],
+  if (fabs (share[0] - share[1]) > CPU_SHARE_CHANGE)
+    RD_TRY (add_numbers (conditions, "CPU share", true, 100 * share[0],
                          100 * share[1], 1, " %"));
-  }
 
   /* Of the rest the process had CPU time for. */
   double ran[2] = { a->cpu_ns / on[0], b->cpu_ns / on[1] };

@@ -452,6 +452,30 @@ a_program_without_cpus_is_not_called_slower (void **state)
   assert_says (&capture, "0 slower, 0 faster");
 }
 
+/* It was: "differs: CPU share: 14.4 % -> 14.4 %", of a profile beside
+ * itself. */
+static void
+equal_shares_of_cpus_do_not_differ (void **state)
+{
+  (void) state;
+  struct made_conditions loaded = { .wall_us = 140000, .cpu_us = 20160 };
+  struct made_conditions others[] = { loaded, loaded, loaded };
+  others[1].cpu_us += 6860;
+  others[2].cpu_us += 7140;
+  for (int i = 0; i < 3; i++) {
+    struct rd_diff diff = { .fail_percent = 50 };
+    struct capture capture;
+    assert_int_equal (report_loaded (&loaded, &others[i], &diff, &capture),
+                      RD_EXIT_OK);
+    if (i < 2) {
+      assert_says_not (&capture, "differs");
+      assert_says (&capture, "ms: not comparable, since threads had CPUs for "
+                   "less than 90 % of their work, so CPU time is compared\n");
+    } else
+      assert_says (&capture, "differs: CPU share: 14.4 % -> 19.5 %\n");
+  }
+}
+
 /* Of an older recording it is not known who had no CPU. */
 static void
 without_an_account_of_cpus_it_is_unclear (void **state)
@@ -611,6 +635,7 @@ main (void)
     cmocka_unit_test (a_large_slowdown_is_reported_as_a_factor),
     cmocka_unit_test (sums_of_claimed_times_stay_at_the_largest),
     cmocka_unit_test (a_program_without_cpus_is_not_called_slower),
+    cmocka_unit_test (equal_shares_of_cpus_do_not_differ),
     cmocka_unit_test (without_an_account_of_cpus_it_is_unclear),
     cmocka_unit_test (more_cpu_time_is_found_without_cpus),
     cmocka_unit_test (two_programs_without_cpus_are_compared_by_cpu_time),

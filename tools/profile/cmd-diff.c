@@ -62,9 +62,11 @@ print_conditions (const struct rd_diff *diff)
   }
   char before[32], after[32];
   if (info->basis != RADIO_BASIS_WALL)
-    printf ("wall time: %s ms, %s ms: not comparable%s\n",
+    printf ("wall time: %s ms, %s ms: not comparable%s%s\n",
             rd_text_ms ((double) diff->wall_ns[0] / 1e9, before),
             rd_text_ms ((double) diff->wall_ns[1] / 1e9, after),
+            info->is_unfair ? "" : ", since threads had CPUs for less than "
+                                   "90 % of their work",
             info->basis == RADIO_BASIS_NONE
               ? ", nor do the recordings show which scopes had CPUs"
               : ", so CPU time is compared");

@@ -96,11 +96,10 @@ export function compareConditions(before, after) {
 
   if (sides.every(({ on }) => on > 0)) {
     const shares = both(({ on, work }) => on / work);
-    const differs = apart(shares) > CPU_SHARE_CHANGE;
-    if (differs || Math.min(...shares) < MIN_CPU_SHARE) {
+    if (Math.min(...shares) < MIN_CPU_SHARE)
       basis = 'cpu';
-      add('CPU share', differs, shares, percent);
-    }
+    if (apart(shares) > CPU_SHARE_CHANGE)
+      add('CPU share', true, shares, percent);
     const ran = both(({ cpu, on }) => Math.min(cpu / on, 1));
     const error = RAN_SHARE_CHANGE
       + CPU_TIME_ERROR * most(({ runs, on }) => runs / on);

@@ -298,7 +298,8 @@ class Diff {
 
   // Lists the differences that make the comparison unfair.
   conditions() {
-    const { basis, conditions, floor, sameOperation } = this.compared;
+    const { basis, conditions, floor, isUnfair, sameOperation }
+      = this.compared;
     const wall = this.compared.wall.map((ns) => formatUnit(ns, 'time'));
     const items = conditions.map(({ name, before, after }) =>
       element('li', {}, nameElement(name), ': ', nameElement(before),
@@ -308,8 +309,8 @@ class Diff {
         + 'profiles of different operations')));
     if (basis !== 'wall')
       items.push(element('li', {}, 'wall time: ' + wall.join(' \u2192 ')
-        + ', not comparable' + (basis === 'cpu' ? ', so CPU time is compared'
-          : '')));
+        + ', not comparable' + (isUnfair ? '' : ', for lack of CPUs')
+        + (basis === 'cpu' ? ', so CPU time is compared' : '')));
     if (basis === 'cpu' && floor >= 0.1)
       items.push(element('li', {}, 'differences of less than '
         + formatShare(floor, 1) + ' may come from the conditions, and count '

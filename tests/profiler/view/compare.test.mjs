@@ -226,6 +226,10 @@ test('a program without CPUs is not called slower', () => {
    ['load', '0.02 CPUs', '0.90 CPUs']]);
   assert.deepEqual(summary(compared), [['a', 0, 'noise', 98, 100]]);
   assert.deepEqual(compared.wall, [100.75, 1000.75]);
+  // Nothing differs where both lacked CPUs alike.
+  const alike = compare(made(1000, 100, true), made(1000, 120, true));
+  assert.deepEqual([alike.basis, alike.isUnfair, alike.conditions],
+                   ['cpu', false, []]);
   // Of an older recording it is not known who had no CPU.
   const unknown = compare(made(100, 98, false), made(1000, 100, false));
   assert.equal(unknown.basis, 'none');
