@@ -590,6 +590,21 @@ a_difference_that_the_clock_explains_is_noise (void **state)
   }
 }
 
+/* A renamed operation was not compared with anything. */
+static void
+profiles_without_a_common_root_are_unclear (void **state)
+{
+  (void) state;
+  for (int is_gate = 0; is_gate < 2; is_gate++) {
+    struct rd_diff diff = { .fail_percent = is_gate ? 5 : -1 };
+    struct capture capture;
+    assert_int_equal (report (make_operation ("read", "roi", "8", "1"),
+                              make_operation ("read box", "roi", "8", "2"),
+                              &diff, &capture),
+                      is_gate ? RD_EXIT_UNCLEAR : RD_EXIT_OK);
+  }
+}
+
 static void
 equal_conditions_are_not_mentioned (void **state)
 {
@@ -641,6 +656,7 @@ main (void)
     cmocka_unit_test (two_programs_without_cpus_are_compared_by_cpu_time),
     cmocka_unit_test (each_condition_is_reported_and_leaves_it_unclear),
     cmocka_unit_test (a_difference_that_the_clock_explains_is_noise),
+    cmocka_unit_test (profiles_without_a_common_root_are_unclear),
     cmocka_unit_test (equal_conditions_are_not_mentioned),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -396,15 +396,18 @@ slower_by (int64_t before, int64_t after)
 
 /* Fails when a root is slower by more than was allowed, and not by noise; of
  * single runs the figures alone decide.  It is unclear where the conditions
- * explain that. */
+ * explain that, or no root is in both. */
 static int
 check_roots (const struct rd_diff *diff)
 {
   int status = RD_EXIT_OK;
+  bool is_compared = false;
   for (size_t i = 0; i < diff->n && diff->fail_percent >= 0; i++) {
     const struct radio_difference *d = path_of (diff, i);
     if (d->parent != RADIO_NO_PARENT)
       continue;
+    is_compared |= d->before != RADIO_NO_PARENT
+                   && d->after != RADIO_NO_PARENT;
     bool is_single = d->total_change == RADIO_CHANGE_UNKNOWN;
     double slower = is_single
       ? slower_by (before_of (diff, d), after_of (diff, d))
@@ -423,7 +426,11 @@ check_roots (const struct rd_diff *diff)
               by_wall > slower ? by_wall : slower, advice_of (diff));
     status = RD_EXIT_UNCLEAR;
   }
-  return status;
+  if (diff->fail_percent < 0 || is_compared)
+    return status;
+  rd_error ("no root of the tree is in both profiles: it is unclear if one is "
+            "slower; compare recordings of the same operation");
+  return RD_EXIT_UNCLEAR;
 }
 
 int
