@@ -47,7 +47,7 @@ enum {
 };
 
 static const char *const titles[NCOLUMNS] = {
-  "share", "total", "self", "work", "no CPU", "wait", "queue", "calls",
+  "of roots", "total", "self", "work", "no CPU", "wait", "queue", "calls",
   "mean", "MB/s", "GFLOP/s", "flop/B",
 };
 
@@ -68,7 +68,7 @@ print_cell (const struct rd_text *text, size_t node, size_t column,
   switch (column) {
   case SHARE:
     if (at->total_ns > 0) {
-      rd_text_share (at->total_ns, text->whole_ns, cell);
+      rd_text_share (at->total_ns, text->roots_ns, cell);
       strncat (cell, "%", 2);
     }
     return;
@@ -229,7 +229,7 @@ static bool
 is_tiny (const struct tree *tree, uint32_t node)
 {
   uint64_t total = node_at (tree->text, node)->total_ns;
-  return total > 0 && total < tree->text->whole_ns / TINY_PART
+  return total > 0 && total < tree->text->roots_ns / TINY_PART
          && radio_profile_counter (tree->text->profile, node,
                                    rd_count_failures.name, true) == 0;
 }
@@ -349,8 +349,8 @@ write_line (const struct tree *tree, uint32_t node,
   };
   const struct rd_text *text = tree->text;
   const struct radio_profile_node *at = node_at (text, node);
-  double share = text->whole_ns
-                   ? (double) at->total_ns / (double) text->whole_ns : 0;
+  double share = text->roots_ns
+                   ? (double) at->total_ns / (double) text->roots_ns : 0;
 
   /* A bar in eighths of a cell, which ASCII rounds. */
   rd_text_colour (text, share >= 0.6    ? RD_RED
@@ -368,7 +368,7 @@ write_line (const struct tree *tree, uint32_t node,
   rd_text_colour (text, RD_PLAIN);
 
   /* A self time is highlighted from a tenth of all on. */
-  bool is_hot = at->self_ns > 0 && at->self_ns >= text->whole_ns / 10;
+  bool is_hot = at->self_ns > 0 && at->self_ns >= text->roots_ns / 10;
   for (size_t i = 0; i < NCOLUMNS; i++) {
     char cell[RD_NUMBER_NBYTES];
     if (!tree->shown[i])

@@ -243,7 +243,7 @@ write_sums (const struct rd_text *text)
     if (nbytes == 0)
       continue;
     rd_text_bytes (nbytes, number);
-    rd_text_mb_per_s (nbytes, text->whole_ns, rate);
+    rd_text_mb_per_s (nbytes, text->wall_ns, rate);
     if (moves.column == 0 && *rate)
       add_item (&moves, "bytes", "%s %s (%s MB/s)", number, rd_moves[i].word,
                 rate);
@@ -261,7 +261,7 @@ write_sums (const struct rd_text *text)
   if (flop > 0) {
     struct line operations = { .text = text };
     rd_text_short_count (flop, number);
-    rd_text_multiple (flop, text->whole_ns ? text->whole_ns : 1, rate);
+    rd_text_multiple (flop, text->wall_ns ? text->wall_ns : 1, rate);
     add_item (&operations, "operations", "%s flop (%s GFLOP/s)", number,
               rate);
     if (nmoved > 0) {
@@ -388,6 +388,26 @@ static const struct {
   [RADIO_FINDING_PROBLEM] = { "! ", RD_RED },
 };
 
+/* The time of all roots.  One that did not run itself, such as the parent of a
+ * worker's scopes, is as long as its children. */
+static uint64_t
+sum_roots (const struct radio_profile *profile)
+{
+  uint64_t sum = 0;
+  for (size_t i = 0; i < profile->nodes.n; i++) {
+    const struct radio_profile_node *node = &profile->nodes.at[i];
+    if (node->total_ns == 0)
+      continue;
+    size_t above = node->parent;
+    while (above != RADIO_NO_PARENT && profile->nodes.at[above].total_ns == 0
+           && profile->nodes.at[above].calls == 0)
+      above = profile->nodes.at[above].parent;
+    if (above == RADIO_NO_PARENT)
+      sum = rd_sum (sum, node->total_ns);
+  }
+  return sum;
+}
+
 enum radio_status
 rd_export_text (const struct radio_profile *profile,
                 const struct radio_profile_write_options *options,
@@ -401,8 +421,9 @@ rd_export_text (const struct radio_profile *profile,
     .utf8 = options->utf8,
     .columns = columns < LEAST_COLUMNS ? LEAST_COLUMNS : columns,
     /* Ranks ran at once, and their times add up beyond the whole's. */
-    .whole_ns = rd_max_u64 (profile->info.wall_ns,
-                            rd_profile_span_ns (profile)),
+    .wall_ns = rd_max_u64 (profile->info.wall_ns,
+                           rd_profile_span_ns (profile)),
+    .roots_ns = sum_roots (profile),
   };
   write_head (&text);
   RD_TRY (rd_text_tree (&text));

@@ -56,7 +56,8 @@ struct rd_text {
   const struct radio_profile *profile;
   bool colour, utf8;
   size_t columns;
-  uint64_t whole_ns;          /* 100 % of the percentages of total */
+  uint64_t wall_ns;           /* of all parts */
+  uint64_t roots_ns;          /* 100 % of the percentages of total */
 };
 
 enum rd_colour {

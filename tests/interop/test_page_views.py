@@ -185,7 +185,7 @@ def test_percentages_of_a_view_have_one_base_that_is_named(opened, read_page):
     page = opened(read_page)
     for view in ("tree", "bottomup"):
         page.evaluate(f"radio.state.set({{ view: '{view}' }})")
-        for metric, label in (("wall", "wall"),
+        for metric, label in (("wall", "roots\u2019 time"),
                               ("c:bytes decoded", "bytes decoded")):
             choose_metric(page, metric)
             heads = page.evaluate(f"""[...document.querySelectorAll(
@@ -195,7 +195,7 @@ def test_percentages_of_a_view_have_one_base_that_is_named(opened, read_page):
               .every(one => getComputedStyle(one).backgroundPositionX
                 === '0%')""")
     page.evaluate("radio.state.set({ view: 'icicle', metric: 'wall' })")
-    assert "% of wall" in text_of(page, "#view-icicle .tools")
+    assert "% of roots\u2019 time" in text_of(page, "#view-icicle .tools")
     page.evaluate("radio.state.set({ view: 'timeline' })")
     assert text_of(page, ".legend li").startswith("Of the threads\u2019 ")
 

@@ -62,6 +62,11 @@ export function makeMetrics(profile) {
   return metrics.filter((metric, i) => i === 0 || metric.sum > 0);
 }
 
+// What the shares of a metric are of.
+export function baseOf({ id, label }) {
+  return id === 'wall' ? 'roots\u2019 time' : label;
+}
+
 // The most useful byte counter of a node: returned rather than requested
 // bytes.
 const PREFERRED = ['bytes delivered', 'bytes decoded', 'bytes written',

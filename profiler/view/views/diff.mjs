@@ -71,7 +71,8 @@ class Diff {
     const { compared, matched, times } = this;
     return !matched ? null
       : { tree: compared.tree, matched, metric: {
-        total: times.total, label: this.metric.label },
+        total: times.total, label: this.metric.label,
+        id: this.metric.id },
           current: this.chosen(), select: (path) => this.choose(path) };
   }
 

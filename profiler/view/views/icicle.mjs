@@ -8,6 +8,7 @@ import { nodeFacts } from '../widgets/fact-lines.mjs';
 import { failuresOf } from '../data/failures.mjs';
 import { boxAt, firstAfter, layoutIcicle } from '../model/icicle-layout.mjs';
 import { bottomUp } from '../model/invert.mjs';
+import { baseOf } from '../model/metrics.mjs';
 import { formatRange, Model, parseRange } from '../model/model.mjs';
 import { Pane, themeColours } from '../widgets/pane.mjs';
 import { Pointers } from '../widgets/pointers.mjs';
@@ -89,8 +90,9 @@ export class Icicle {
     for (const [key, made] of [['flip', this.turn], ['up', this.invert]])
       made.setAttribute('aria-pressed', String(this.state.get(key) === '1'));
     this.metric = this.shape.metric(this.state.get('metric'));
-    const { label, sum, unit } = this.metric;
-    this.base.textContent = '% of ' + label + ', ' + formatUnit(sum, unit);
+    const { sum, unit } = this.metric;
+    this.base.textContent = '% of ' + baseOf(this.metric) + ', '
+      + formatUnit(sum, unit);
     this.layout = layoutIcicle(this.tree, this.metric);
     this.pane.setHeight(Math.max(1, this.layout.rows.length) * ROW + 2);
     this.showCrumbs();

@@ -2,7 +2,8 @@
 // The columns of tables of scopes: id, label, hint, value (node) to sort by,
 // and cell (node): [text, title, share of the bar].
 
-import { byteMetrics, flopMetric, nodeBytes } from '../model/metrics.mjs';
+import { baseOf, byteMetrics, flopMetric, nodeBytes }
+  from '../model/metrics.mjs';
 import { exactUnit, formatFlopRate, formatIntensity, formatRate, formatShare,
          formatUnit } from '../data/units.mjs';
 
@@ -16,9 +17,8 @@ function metricColumn(id, label, hint, { unit }, values, whole,
 }
 
 function shareColumn(metric) {
-  return { id: 'share', label: '% of ' + metric.label,
-           hint: 'Share of the ' + metric.label
-    + ' of all roots; above 100 % where several threads ran at once',
+  return { id: 'share', label: '% of ' + baseOf(metric),
+           hint: 'Threads at once exceed 100 %',
            value: (node) => metric.total[node],
            cell: (node) => [formatShare(metric.total[node], metric.sum), '',
                             0] };

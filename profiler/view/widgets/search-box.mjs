@@ -4,6 +4,7 @@
 
 import { element, button, plural } from './dom.mjs';
 import { layoutIcicle } from '../model/icicle-layout.mjs';
+import { baseOf } from '../model/metrics.mjs';
 import { Model } from '../model/model.mjs';
 import { makeMatcher, matchNodes, matchedShare } from '../data/search.mjs';
 import { formatShare } from '../data/units.mjs';
@@ -82,7 +83,7 @@ export class SearchBox {
     const share = matchedShare(tree, layoutIcicle(tree, metric), matched);
     this.answer.value = count === 0 ? 'no match'
       : count + plural(count, ' match, ', ' matches, ')
-        + formatShare(share, 1) + ' of ' + metric.label;
+        + formatShare(share, 1) + ' of ' + baseOf(metric);
   }
 
   // Steps to another match, in the view's own order or the tree's, and wraps

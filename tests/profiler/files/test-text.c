@@ -215,6 +215,29 @@ build_read (void)
   return profile;
 }
 
+/* Two threads with a root each, within 100 ms of wall time. */
+static void
+percentages_are_of_the_time_of_all_roots (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_new ("two threads");
+  uint32_t work = build_node (profile, RD_NO_INDEX, "work", "user");
+  uint32_t idle = build_node (profile, RD_NO_INDEX, "unseen", "user");
+  uint32_t watch = build_node (profile, idle, "watch", "user");
+  build_times (profile, work, 1, 100 * MS, 100 * MS, 100 * MS, 0);
+  build_times (profile, watch, 1, 60 * MS, 60 * MS, 60 * MS, 0);
+  profile->info.wall_ns = 100 * MS;
+  assert_ok (rd_profile_finalize (profile));
+  struct sink sink = print (profile, 110, false, false);
+  assert_non_null (strstr (sink.text, " of roots "));
+  check_line (sink.text, "work",
+              "##### 63% 100 ms 100 ms 100 ms 1 100 ms work");
+  check_line (sink.text, "watch",
+              "### 38% 60.0 ms 60.0 ms 60.0 ms 1 60.0 ms `- watch");
+  free (sink.text);
+  radio_profile_close (profile);
+}
+
 static void
 a_line_shows_the_numbers_of_its_scope (void **state)
 {
@@ -720,6 +743,7 @@ main (void)
     cmocka_unit_test (three_digits_are_the_nearest_ones),
     cmocka_unit_test (percentages_and_rates_match_the_numbers),
     cmocka_unit_test (no_line_is_wider_than_the_limit),
+    cmocka_unit_test (percentages_are_of_the_time_of_all_roots),
     cmocka_unit_test (a_line_shows_the_numbers_of_its_scope),
     cmocka_unit_test (narrow_texts_show_the_largest_values),
     cmocka_unit_test (columns_without_numbers_are_left_out),

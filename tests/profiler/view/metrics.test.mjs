@@ -42,6 +42,18 @@ test('work is divided by whether threads had a CPU', async () => {
                                         'on CPUs', 'no CPU', 'wait']);
 });
 
+test('a share of time is of the roots\u2019, by its name too', async () => {
+  // Two threads at once, with a root each: wall time is half of both.
+  const profile = await makeProfile([
+    { name: 'work', calls: 1, total_ns: 1000, self_ns: 1000 },
+    { name: 'watch', calls: 1, total_ns: 600, self_ns: 600 }], []);
+  const shape = runShape(profile), wall = shape.metric('wall');
+  const column = makeColumns(shape, wall).find(({ id }) => id === 'share');
+  assert.equal(column.label, '% of roots\u2019 time');
+  assert.deepEqual([0, 1].map((node) => column.cell(node)[0]),
+                   ['62.5\u00a0%', '37.5\u00a0%']);
+});
+
 test('functions and transformed trees know it', async () => {
   const profile = await starvedProfile();
   const shape = runShape(profile);
