@@ -6,9 +6,9 @@ import { categoryColour } from '../model/colour.mjs';
 import { element, nameElement } from './dom.mjs';
 import { exactUnit, formatShare, formatTime } from '../data/units.mjs';
 
-// What scopes of some categories wait for.
-const AWAITED = { queue: 'other threads', network: 'the network',
-                  disk: 'the disk' };
+// What scopes of some categories wait for; of others it is not known.
+const AWAITED = { queue: 'for other threads', network: 'for the network',
+                  disk: 'for the disk' };
 
 // [category, ns] sums of the nodes' times, the most first.
 function sumByCategory({ categories }, times) {
@@ -25,7 +25,8 @@ function sumByCategory({ categories }, times) {
 export function timeByCategory(profile, { work, starved, wait } = profile) {
   const slices = sumByCategory(profile, starved
     ? work.map((ns, node) => ns - starved[node]) : work);
-  const lost = sumByCategory(profile, starved ?? []);
+  const lost = sumByCategory(profile, starved ?? []).map(([category, ns]) =>
+    ['in ' + category, ns]);
   const waits = sumByCategory(profile, wait).map(([category, ns]) =>
     [AWAITED[category] ?? 'in ' + category, ns]);
   const sum = (parts) => parts.reduce((all, [, ns]) => all + ns, 0);
@@ -67,7 +68,7 @@ function partsOfPanel(slices, isPart) {
     swatch.style.background = colour;
     legend.append(element('li', { title: exactUnit(ns, 'time') }, swatch,
       nameElement(category), ' ', element('b', {}, formatShare(ns, whole)),
-      waits.length === 0 ? '' : element('span', { class: 'muted' }, ' for '
+      waits.length === 0 ? '' : element('span', { class: 'muted' }, ' '
         + waits.slice(0, 3).map(([what, part]) => what
           + (waits.length > 1 ? ' ' + formatShare(part, whole) : ''))
           .join(', '))));

@@ -91,6 +91,16 @@ test('the time by category is all work and all wait', async () => {
                                             ['in operation', 1]]]]);
 });
 
+test('what is waited for follows "for", a place of which that is unknown "in"',
+     async () => {
+  const times = { calls: 1, total_ns: 9, wait_ns: 9 };
+  const profile = await makeProfile([
+    { name: 'a', category: 'queue', ...times },
+    { name: 'b', category: 'user', ...times, wait_ns: 5 }], []);
+  assert.deepEqual(timeByCategory(profile), [['waiting', 14, [
+    ['for other threads', 9], ['in user', 5]]]]);
+});
+
 test('work without a CPU is apart from the rest', async () => {
   const document = makeDocument();
   document.nodes.starved_ns = [4, 15, 0];
@@ -98,7 +108,7 @@ test('work without a CPU is apart from the rest', async () => {
   const profile = await readProfile(JSON.stringify(document));
   assert.deepEqual(timeByCategory(profile).slice(0, -1), [
     ['place', 30], ['operation', 6], ['decode', 5],
-    ['no CPU', 19, [['decode', 15], ['operation', 4]]]]);
+    ['no CPU', 19, [['in decode', 15], ['in operation', 4]]]]);
 });
 
 test('a part of the time may not know what had no CPU', async () => {
@@ -109,7 +119,7 @@ test('a part of the time may not know what had no CPU', async () => {
   assert.deepEqual(timeByCategory(profile, part),
                    [['decode', 10], ['operation', 5]]);
   assert.deepEqual(timeByCategory(profile, { ...part, starved: [5, 4, 0] }), [
-    ['decode', 6], ['no CPU', 9, [['operation', 5], ['decode', 4]]]]);
+    ['decode', 6], ['no CPU', 9, [['in operation', 5], ['in decode', 4]]]]);
 });
 
 test('tables and blocks may be missing', async () => {
