@@ -165,8 +165,8 @@ write_summary (struct rd_writer *writer, const struct radio_profile *profile)
   begin_row (writer, "profiler's own cost");
   rd_page_write_time (writer, info->overhead_ns);
   uint64_t cpu_ns = rd_profile_cpu_ns (profile);
-  double share = cpu_ns > 0 ? (double) info->overhead_ns / (double) cpu_ns
-                            : 0;
+  double share = cpu_ns > 0 ? (double) rd_profile_recording_ns (profile)
+                              / (double) cpu_ns : 0;
   unsigned tenths = (unsigned) (share * 1000 + 0.5);
   rd_write_format (writer, ", %u.%u\302\240%% of %s", tenths / 10,
                    tenths % 10,

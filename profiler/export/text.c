@@ -292,7 +292,8 @@ write_sums (const struct rd_text *text)
   struct line scopes = { .text = text };
   rd_number_grouped (info->scope_count, number);
   add_item (&scopes, "scopes", "%s", number);
-  rd_text_share (info->overhead_ns, rd_profile_cpu_ns (profile), number);
+  rd_text_share (rd_profile_recording_ns (profile),
+                 rd_profile_cpu_ns (profile), number);
   if (info->overhead_ns > 0)
     add_item (&scopes, "scopes", "recording took %s %% of %s", number,
               rd_profile_cpu_ns (profile) == info->work_ns

@@ -218,10 +218,8 @@ static enum radio_status
 find_overhead (struct rd_finder *finder)
 {
   const struct radio_profile_info *info = &finder->profile->info;
-  /* The cost is computed from calls: of tiny scopes it may come out as more
-   * than all that was measured. */
   double share = finder->cpu_ns
-    ? (double) rd_min_u64 (info->overhead_ns, finder->cpu_ns)
+    ? (double) rd_profile_recording_ns (finder->profile)
       / (double) finder->cpu_ns : 0;
   size_t at = RADIO_NO_PARENT;
   uint64_t most = 0;

@@ -106,6 +106,12 @@ rd_profile_ran_ns (const struct radio_profile *profile)
 }
 
 uint64_t
+rd_profile_recording_ns (const struct radio_profile *profile)
+{
+  return rd_min_u64 (profile->info.overhead_ns, rd_profile_cpu_ns (profile));
+}
+
+uint64_t
 rd_profile_span_ns (const struct radio_profile *profile)
 {
   uint64_t sum = 0;

@@ -64,6 +64,10 @@ const char *rd_finder_note (const struct rd_finder *finder, size_t node,
 uint64_t rd_profile_ran_ns (const struct radio_profile *profile);
 uint64_t rd_profile_cpu_ns (const struct radio_profile *profile);
 
+/* The part of the latter that recording took.  It is computed from calls, which
+ * of tiny scopes may come out as more than all that was measured. */
+uint64_t rd_profile_recording_ns (const struct radio_profile *profile);
+
 /* The divisor of that for the mean number of "threads busy": the wall time;
  * of ranks, whose work is added up, the sum of theirs, whether they ran at
  * once or not. */

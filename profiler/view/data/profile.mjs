@@ -198,12 +198,15 @@ class Profile {
       ({ ...note, key: strings[note.key], value: strings[note.value] }));
   }
 
-  // Work on CPUs, as in rd_profile_ran_ns.
+  // Work on CPUs, as in rd_profile_ran_ns.  Recording took a share of the
+  // process's CPU time of it, at most all, as in rd_profile_recording_ns.
   timeRan() {
-    const { work, starved } = this.info;
+    const { work, starved, overhead } = this.info;
     const cpu = this.facts.find(({ key }) => key === 'cpu ns')?.value ?? '';
-    const ns = parseInt(cpu, 10);
-    return starved > 0 ? work - starved : Math.min(work, ns > 0 ? ns : work);
+    const ran = work - starved;
+    const ns = Math.min(ran, parseInt(cpu, 10) || ran);
+    this.recording = ns && Math.min(overhead, ns) / ns;
+    return starved > 0 ? ran : ns;
   }
 
   // Ranks' work is added up, so their times are too.

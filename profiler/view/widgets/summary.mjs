@@ -122,7 +122,7 @@ function figures(profile, model) {
       : '',
     figure('scopes', formatCount(scopes),
            isWhole ? 'Scopes opened in all' : 'Scopes in the log',
-           isWhole && 'cost ' + formatShare(info.overhead, ran)));
+           isWhole && 'cost ' + formatShare(profile.recording, 1)));
 }
 
 const valueOf = ({ facts }, wanted) =>

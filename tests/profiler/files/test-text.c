@@ -374,6 +374,24 @@ print_ran (const char *cpu_ns)
   return sink;
 }
 
+/* Its cost is computed from calls: of tiny scopes it is more than they took. */
+static void
+recording_takes_no_more_than_all_cpu_time (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_new ("many steps");
+  uint32_t step = build_node (profile, RD_NO_INDEX, "step", "step");
+  build_times (profile, step, 1000000, 10 * MS, 10 * MS, 10 * MS, 0);
+  profile->info.wall_ns = 10 * MS;
+  profile->info.scope_cost_ns = 20;
+  assert_ok (rd_profile_finalize (profile));
+  assert_int_equal (profile->info.overhead_ns, 20 * MS);
+  struct sink sink = print (profile, 120, false, false);
+  assert_non_null (strstr (sink.text, "recording took 100 % of work\n"));
+  free (sink.text);
+  radio_profile_close (profile);
+}
+
 /* CPU time of other processes is not counted for these threads. */
 static void
 threads_busy_are_those_that_had_a_cpu (void **state)
@@ -743,6 +761,7 @@ main (void)
     cmocka_unit_test (three_digits_are_the_nearest_ones),
     cmocka_unit_test (percentages_and_rates_match_the_numbers),
     cmocka_unit_test (no_line_is_wider_than_the_limit),
+    cmocka_unit_test (recording_takes_no_more_than_all_cpu_time),
     cmocka_unit_test (percentages_are_of_the_time_of_all_roots),
     cmocka_unit_test (a_line_shows_the_numbers_of_its_scope),
     cmocka_unit_test (narrow_texts_show_the_largest_values),

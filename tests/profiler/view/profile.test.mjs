@@ -101,6 +101,17 @@ test('what is waited for follows "for", a place of which that is unknown "in"',
     ['for other threads', 9], ['in user', 5]]]]);
 });
 
+test('recording took at most all of the CPU time', async () => {
+  const shares = [];
+  for (const info of [{ overhead_ns: 20 }, { overhead_ns: 196 },
+                      { overhead_ns: 9, work_ns: 0 }]) {
+    const profile = await read({ info: { ...makeDocument().info, work_ns: 100,
+                                         ...info } });
+    shares.push(profile.recording);
+  }
+  assert.deepEqual(shares, [0.2, 1, 0]);
+});
+
 test('work without a CPU is apart from the rest', async () => {
   const document = makeDocument();
   document.nodes.starved_ns = [4, 15, 0];
