@@ -64,24 +64,23 @@ export function* findPath(profile, root) {
     return waiting;
   };
   // A walk back through a span: time is where it is, children[at] the next to
-  // look at, own[last] the next of the span's own thread.  Children of one
-  // thread are in the order of their ends already.
+  // look at, the last of own the next of the span's own thread.  Children of
+  // one thread are in the order of their ends already.
   const enter = (span, time) => {
     const children = list.subarray(starts[span], starts[span + 1]);
-    const own = children.filter((child) => lane[child] === lane[span]
-      && begin[child] >= begin[span]);
     return { span, time, children, at: children.length - 1, isFirst: true,
-             own, last: own.length - 1,
+             own: [...children].filter((child) =>
+               lane[child] === lane[span] && begin[child] >= begin[span]),
              isMixed: children.some((child, i) =>
                i > 0 && endOf(child) < endOf(children[i - 1])) };
   };
   // The next child on the path; -1 at the span's own begin.  A child that
   // outlives its parent is cut at its end.
   const next = (walk) => {
-    while (walk.last >= 0 && begin[walk.own[walk.last]] >= walk.time)
-      walk.last--;
-    const own = walk.own[walk.last] ?? -1;
-    const running = own >= 0 && endOf(own) > walk.time ? own : -1;
+    while (begin[walk.own.at(-1)] >= walk.time)
+      walk.own.pop();
+    const own = walk.own.at(-1);
+    const running = endOf(own) > walk.time ? own : -1;
     if (running >= 0 && !isWait(running)) {
       walk.isFirst = false;
       return running;
