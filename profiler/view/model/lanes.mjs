@@ -4,6 +4,9 @@
 // each lane, which has the deepest span at each moment.  Pieces of a row do not
 // overlap, so their begins and ends are sorted and can be searched.
 
+// From more rows of requests on these are one lane.
+const MANY_ROWS = 64;
+
 // Depths of spans in their lanes; spans are sorted by lane, begin, then longer
 // first.
 function spanDepths(spans) {
@@ -50,6 +53,7 @@ export class Lanes {
     this.firstRow = new Uint32Array(lanes.length);
     this.laneOf = [];
     this.lanes = [];
+    this.isMany = lanes.filter(({ isAsync }) => isAsync).length > MANY_ROWS;
     let nrows = 0;
     for (const lane of laneOrder(lanes)) {
       if (heights[lane] === 0)
@@ -61,24 +65,31 @@ export class Lanes {
       for (const lane of one.lanes) {
         this.firstRow[lane] = nrows;
         this.laneOf[lane] = one;
+        if (one.isMixed)
+          nrows += heights[lane];
       }
-      nrows += one.height;
+      nrows = one.row + one.height;
     }
     this.fill(nrows);
   }
 
   // A thread that began after one of its name had ended, such as a pool's in
-  // the next run, continues in its rows.
+  // the next run, continues in its rows.  Many requests are below each other in
+  // one lane.
   add({ name, isAsync }, lane, height) {
     const { begin, end, busy } = this.extents[lane];
-    const before = this.lanes.findLast((one) => one.name === name);
-    if (before && !isAsync && before.end <= begin) {
+    const isMixed = this.isMany && isAsync;
+    const before = this.lanes.findLast((one) =>
+      isMixed ? one.isMixed : one.name === name);
+    if (before && (isMixed || !isAsync && before.end <= begin)) {
       before.lanes.push(lane);
-      before.height = Math.max(before.height, height);
+      before.height = isMixed ? before.height + height
+        : Math.max(before.height, height);
       before.end = end;
       before.busy += busy;
     } else
-      this.lanes.push({ lanes: [lane], height, name, isAsync, end, busy });
+      this.lanes.push({ lanes: [lane], height, name, isAsync, isMixed, end,
+                        busy });
   }
 
   fill(nrows) {
@@ -114,7 +125,8 @@ export class Lanes {
     return lane.band;
   }
 
-  makeBand({ lanes }) {
+  // Of spans that overlap, the one that began last.
+  makeBand({ lanes, isMixed }) {
     const { begin, duration, node, lane } = this.spans;
     // A span has a piece at its end, and one before each of its children.
     const most = 2 * lanes.reduce((sum, one) =>
@@ -140,14 +152,19 @@ export class Lanes {
       }
       reached = time;
     };
-    for (const one of lanes) {
-      for (let i = this.extents[one].first; lane[i] === one; i++) {
-        go(begin[i]);
-        open.push(i);
-      }
-      go(Infinity);
-      reached = 0;
+    // Lanes follow one another, unless they are of many requests.
+    const all = new Uint32Array(most / 2);
+    let nall = 0;
+    for (const one of lanes)
+      for (let i = this.extents[one].first; lane[i] === one; i++)
+        all[nall++] = i;
+    if (isMixed)
+      all.sort((a, b) => begin[a] - begin[b] || a - b);
+    for (const span of all) {
+      go(begin[span]);
+      open.push(span);
     }
+    go(Infinity);
     this.rows.push(rows.slice(0, n));
     this.nodes.push(rows.slice(0, n).map((span) => node[span]));
     this.begins.push(begins.slice(0, n));

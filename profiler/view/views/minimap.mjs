@@ -58,7 +58,8 @@ export class Minimap {
     this.follow();
     const step = height / this.lanes.length;
     this.painter.paint(this.lanes.map((lane, i) =>
-      [this.timeline.lanes.bandOf(lane), i * step, Math.min(step, 8)]),
+      [this.timeline.lanes.bandOf(lane), i * step,
+       Math.max(1, Math.min(step, 8))]),
                        this.view(), theme);
     context.fillStyle = theme.muted;
     this.pane.text('all', 8, height / 2, 90);

@@ -371,7 +371,7 @@ export class Timeline {
   placeOf(span) {
     const lane = this.lanes.laneOf[this.profile.spans.lane[span]];
     return [lane.top + (lane.isFolded ? 0
-      : this.lanes.depths[span] * SPAN_HEIGHT), lane.step];
+      : (this.lanes.rowOf(span) - lane.row) * SPAN_HEIGHT), lane.step];
   }
 
   // Whether views are narrowed to other lanes.

@@ -84,6 +84,38 @@ test('a band has the deepest scope at each moment', () => {
   }
 });
 
+test('many rows of requests are one lane, whose band is of all of them', () => {
+  for (const n of [64, 65]) {
+    // Requests at once, each with a phase of its own, and later a single one.
+    const spans = Array.from({ length: n }, (_, i) =>
+      [[i + 1, 10 * i, 1000], [i + 1, 10 * i + 5, 2]]).flat();
+    spans.unshift([0, 0, 3000]);
+    spans.push([n, 2500, 100]);
+    const made = lanes(spans, [0, ...Array(n).fill(1)]);
+    if (n === 64) {
+      assert.equal(made.lanes.length, 1 + n);
+      continue;
+    }
+    const [, requests] = made.lanes;
+    assert.equal(made.lanes.length, 2);
+    assert.deepEqual([requests.lanes.length, requests.height], [n, 2 * n]);
+    // Open, each request has its rows.
+    assert.equal(new Set(spans.map((_, i) => made.rowOf(i))).size, 1 + 2 * n);
+    // The band is without gap or overlap wherever a request is.
+    const band = made.bandOf(requests);
+    const begins = made.begins[band], ends = made.ends[band];
+    for (let i = 1; i < begins.length; i++)
+      assert.ok(begins[i] >= ends[i - 1]);
+    assert.equal(made.at(band, 6, 0), 2);
+    assert.equal(made.at(band, 8, 0), 1);
+    assert.equal(made.at(band, 1639, 0), 2 * n - 1);
+    assert.equal(made.at(band, 1641, 0), -1);
+    assert.equal(made.at(band, 2550, 0), spans.length - 1);
+    assert.equal(begins.reduce((sum, begin, i) => sum + ends[i] - begin, 0),
+                 1640 + 100);
+  }
+});
+
 test('searches agree with looking at every span', () => {
   const spans = Array.from({ length: 60 }, (_, i) => [0, 10 * i, 4]);
   const made = lanes(spans);
