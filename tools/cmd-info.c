@@ -185,6 +185,64 @@ put_reads (const struct info_options *options, const char *name,
   return status == RADIO_OK ? RD_EXIT_OK : rd_error_library (name);
 }
 
+static void
+put_affine (const struct radio_volume_info *info)
+{
+  char a[RD_TEXT_NBYTES];
+  bool is_ome = strcmp (info->affine_source, "ome") == 0;
+  if (*info->orientation)
+    put_owned ("orientation", rd_format ("%s (by %s)", info->orientation,
+                                         info->affine_source));
+  else
+    put_owned ("orientation",
+               is_ome ? rd_format ("none (no anatomical metadata)")
+               : strcmp (info->affine_source, "pixdim") == 0
+               ? rd_format ("none (sform and qform are not finite)")
+               : rd_format ("none (the %s is singular)",
+                            info->affine_source));
+  for (int i = 0; i < 3; i++) {
+    printf ("%-12s", i == 0 ? "affine" : "");
+    for (int j = 0; j < 4; j++)
+      printf (" %11s", rd_text_number (info->affine[i][j], a));
+    putchar ('\n');
+  }
+}
+
+/* Of a volume with a pipeline: how it will be read. */
+static void
+put_pipeline (const struct radio_volume_info *info, size_t passes)
+{
+  if (*info->pipeline)
+    put ("pipeline", info->pipeline);
+  if (passes > 0)
+    put_owned ("passes", rd_format ("%zu over the whole volume, for statistics"
+                                    ", before the first voxel is read",
+                                    passes));
+  else if (info->statistics_count > 0)
+    put ("passes", "none: the statistics are kept in the volume");
+  if (info->interpolation_count > 0)
+    put_owned ("interpolated", rd_format ("%zu time%s",
+                                          info->interpolation_count,
+                                          info->interpolation_count == 1 ? ""
+                                                                        : "s"));
+}
+
+static void
+put_source (const struct radio_volume_info *info)
+{
+  char size[RD_TEXT_NBYTES];
+  if (*info->source_name && !is_in_file (info))
+    put_owned ("source", rd_format ("%s, %s decompressed", info->source_name,
+                                    rd_text_size (info->source_nbytes,
+                                                  size)));
+  if (*info->source_sha256)
+    put ("sha256", info->source_sha256);
+  if (*info->derived_pipeline) {
+    put ("derived by", info->derived_pipeline);
+    put ("from sha256", info->derived_sha256);
+  }
+}
+
 static int
 print_volume (const struct info_options *options, const char *name,
               struct radio_volume *volume, struct json_object **json)
@@ -234,37 +292,8 @@ print_volume (const struct info_options *options, const char *name,
                                     rd_text_number (info.window_low, a),
                                     rd_text_number (info.window_high, b)));
   put_spacing (&info, axes, n);
-  bool is_ome = strcmp (info.affine_source, "ome") == 0;
-  if (*info.orientation)
-    put_owned ("orientation", rd_format ("%s (by %s)", info.orientation,
-                                         info.affine_source));
-  else
-    put_owned ("orientation",
-               is_ome ? rd_format ("none (no anatomical metadata)")
-               : strcmp (info.affine_source, "pixdim") == 0
-               ? rd_format ("none (sform and qform are not finite)")
-               : rd_format ("none (the %s is singular)",
-                            info.affine_source));
-  for (int i = 0; i < 3; i++) {
-    printf ("%-12s", i == 0 ? "affine" : "");
-    for (int j = 0; j < 4; j++)
-      printf (" %11s", rd_text_number (info.affine[i][j], a));
-    putchar ('\n');
-  }
-
-  if (*info.pipeline)
-    put ("pipeline", info.pipeline);
-  if (passes > 0)
-    put_owned ("passes", rd_format ("%zu over the whole volume, for statistics"
-                                    ", before the first voxel is read",
-                                    passes));
-  else if (info.statistics_count > 0)
-    put ("passes", "none: the statistics are kept in the volume");
-  if (info.interpolation_count > 0)
-    put_owned ("interpolated", rd_format ("%zu time%s",
-                                          info.interpolation_count,
-                                          info.interpolation_count == 1 ? ""
-                                                                        : "s"));
+  put_affine (&info);
+  put_pipeline (&info, passes);
   failed = put_reads (options, name, volume, &info, wanted, NULL);
   if (failed)
     return failed;
@@ -280,16 +309,7 @@ print_volume (const struct info_options *options, const char *name,
   if (info.missing_nbytes > 0)
     put_owned ("missing", rd_format ("%" PRIu64 " bytes of voxels: the file is "
                                      "cut short", info.missing_nbytes));
-  if (*info.source_name && !is_in_file (&info))
-    put_owned ("source", rd_format ("%s, %s decompressed", info.source_name,
-                                    rd_text_size (info.source_nbytes,
-                                                  size)));
-  if (*info.source_sha256)
-    put ("sha256", info.source_sha256);
-  if (*info.derived_pipeline) {
-    put ("derived by", info.derived_pipeline);
-    put ("from sha256", info.derived_sha256);
-  }
+  put_source (&info);
   put_header (&info);
   return RD_EXIT_OK;
 }
