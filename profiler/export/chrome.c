@@ -14,10 +14,11 @@
  * PyTorch (Kineto) counts from a moment that all its traces of some three
  * months have in common, so that events of several can be put into one file as
  * they are.  The second form does the same; its times are too large for more
- * decimals than three. */
+ * decimals than three, but its durations have more. */
 #include <config.h>
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -374,6 +375,26 @@ write_fine_time (struct state *state, const char *key, uint64_t ns, int ps)
     rd_write_format (state->writer, "%03d", ps);
 }
 
+/* A time in microseconds, as readers have it after parsing. */
+static double
+as_read (uint64_t ns)
+{
+  return (double) (ns / 1000) + (double) (ns % 1000) / 1e3;
+}
+
+/* What is added to a duration.  Some readers add ts and dur as doubles, which
+ * are up to a nanosecond apart at times since Kineto's base: with this, ends
+ * that are equal stay equal.  Others round to nanoseconds, and must still find
+ * the right one. */
+static int
+kineto_shift_ps (const struct state *state, uint64_t begin_ns, uint64_t end_ns)
+{
+  double us = as_read (rd_sum (end_ns, state->offset_ns))
+              - as_read (rd_sum (begin_ns, state->offset_ns));
+  double ps = (us * 1e3 - (double) (end_ns - begin_ns)) * 1e3;
+  return (int) fmax (-497, fmin (ps, 497));
+}
+
 static void
 write_process (struct state *state, size_t process)
 {
@@ -534,9 +555,8 @@ write_span (const struct rd_span *span, uint64_t end_ns, void *context)
   bool is_named = state->is_kineto && is_numbered (state, span);
   begin_event (state, instant ? 'i' : 'X', is_named ? name : node->name);
   /* The readers of PyTorch's traces know its categories alone, and steps by
-   * this name; scopes of a program are this one. */
-  write_category (state, state->is_kineto ? "user_annotation"
-                                          : node->category);
+   * this name.  The plug-in lists and sums spans of this one only. */
+  write_category (state, state->is_kineto ? "cpu_op" : node->category);
   struct rd_shift shift = { 0 };
   if (state->shifts != NULL)
     shift = state->shifts[span - state->profile->spans.at];
@@ -544,6 +564,9 @@ write_span (const struct rd_span *span, uint64_t end_ns, void *context)
                    shift.begin_ps);
   if (instant)
     rd_write_text (state->writer, ",\"s\":\"t\"");
+  else if (state->is_kineto)
+    write_fine_time (state, "dur", end_ns - span->begin_ns,
+                     kineto_shift_ps (state, span->begin_ns, end_ns));
   else
     write_fine_time (state, "dur", end_ns - span->begin_ns,
                      shift.end_ps - shift.begin_ps);

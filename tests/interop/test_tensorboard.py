@@ -5,6 +5,8 @@ figures, and the trace has a name that its PyTorch plug-in looks for."""
 import json
 import re
 import struct
+import subprocess
+import sys
 
 import pytest
 
@@ -76,8 +78,46 @@ def test_the_trace_is_where_the_plug_in_looks(recorded):
     assert len(names) == 2 and len(traces) == 1
     trace = json.loads((recorded / "a.tensorboard" / traces[0]).read_text())
     assert trace["schemaVersion"] == 1
-    assert any(event["ph"] == "X" and event["cat"] == "user_annotation"
+    assert any(event["ph"] == "X" and event["cat"] == "cpu_op"
                for event in trace["traceEvents"])
+
+
+# Prints the plug-in's table of operators: name, calls, total and self time in
+# microseconds; and the time of its overview.
+PLUG_IN = """
+import json, sys
+from torch_tb_profiler.profiler.data import RunProfileData
+from torch_tb_profiler.profiler.run_generator import RunGenerator
+data = RunProfileData.parse("w", None, sys.argv[1], sys.argv[2])
+profile = RunGenerator("w", None, data).generate_run_profile()
+print(json.dumps([
+    [[row["name"], row["calls"], row["host_total_duration"],
+      row["host_self_duration"]]
+     for row in profile.operation_table_by_name["data"]],
+    profile.overview["performance"][0]["value"]]))
+"""
+
+
+def test_pytorchs_plug_in_sums_the_scopes(recorded, tmp_path):
+    """It complains of spans that do not nest, also by a nanosecond."""
+    pytest.importorskip("torch_tb_profiler")
+    [trace] = (recorded / "a.tensorboard").glob("*.pt.trace.json")
+    done = subprocess.run([sys.executable, "-c", PLUG_IN, trace, tmp_path],
+                          capture_output=True, text=True, check=True)
+    assert "Error" not in done.stderr
+    rows, overview_us = json.loads(done.stdout)
+    nodes = {}
+    for node in Document(recorded / "a.json").nodes:
+        calls, total_ns, self_ns = nodes.get(node["name"], (0, 0, 0))
+        nodes[node["name"]] = (calls + node["calls"],
+                               total_ns + node["total_ns"],
+                               self_ns + node["self_ns"])
+    assert {row[0]: row[1] for row in rows} \
+        == {name: node[0] for name, node in nodes.items()}
+    for name, _, total_us, self_us in rows:
+        assert abs(total_us - nodes[name][1] / 1e3) <= 1
+        assert abs(self_us - nodes[name][2] / 1e3) <= 1
+    assert overview_us >= nodes["read plane"][1] / 1e3 - 1
 
 
 def test_a_damaged_event_file_is_noticed(recorded, tmp_path):
