@@ -131,7 +131,8 @@ def test_a_thousand_boxes_of_each_file_equal_nibabel(nib, np, templates):
 PIPELINE = "reorient LPS | resample 2 linear | crop 3:40,:,2: | rescale 0,1"
 # Of the file alone, or of how it is stored.
 STORED = ("path", "tiling", "tile_shape", "chunk_shape", "codec", "codecs",
-          "codecs_json", "stored_nbytes", "ratio", "source", "source_name")
+          "codecs_json", "stored_nbytes", "ratio", "source", "source_name",
+          "reads")
 PRINTING = [["info"], ["info", "--apply", PIPELINE], ["stats"],
             ["stats", "--raw"], ["stats", "--apply", PIPELINE]]
 WRITING = [["slice", "axial.npy"], ["slice", "axial.png"],
