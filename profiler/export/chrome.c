@@ -14,7 +14,7 @@
  * PyTorch (Kineto) counts from a moment that all its traces of some three
  * months have in common, so that events of several can be put into one file as
  * they are.  The second form does the same; its times are too large for more
- * decimals than three, but its durations have more. */
+ * decimals than three, but some of its durations have more. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -383,15 +383,18 @@ as_read (uint64_t ns)
 }
 
 /* What is added to a duration.  Some readers add ts and dur as doubles, which
- * are up to a nanosecond apart at times since Kineto's base: with this, ends
- * that are equal stay equal.  Others round to nanoseconds, and must still find
- * the right one. */
+ * are up to a nanosecond apart at times since Kineto's base: where the sum is
+ * not the end, this makes it that, so that ends that are equal stay equal.
+ * Others round to nanoseconds, and must still find the right one. */
 static int
 kineto_shift_ps (const struct state *state, uint64_t begin_ns, uint64_t end_ns)
 {
-  double us = as_read (rd_sum (end_ns, state->offset_ns))
-              - as_read (rd_sum (begin_ns, state->offset_ns));
-  double ps = (us * 1e3 - (double) (end_ns - begin_ns)) * 1e3;
+  double begin_us = as_read (rd_sum (begin_ns, state->offset_ns));
+  double end_us = as_read (rd_sum (end_ns, state->offset_ns));
+  uint64_t ns = end_ns - begin_ns;
+  if (begin_us + as_read (ns) == end_us)
+    return 0;
+  double ps = ((end_us - begin_us) * 1e3 - (double) ns) * 1e3;
   return (int) fmax (-497, fmin (ps, 497));
 }
 
