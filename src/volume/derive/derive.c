@@ -629,7 +629,7 @@ add_kernels (struct derivation *d, size_t i)
     struct rd_statistics *statistics = d->statistics;
     struct radio_volume *mask RD_CLEANUP (rd_cleanup_volume) = NULL;
     if (step->name)
-      RD_TRY (rd_open_mask (d->root, step, &mask));
+      RD_TRY (rd_open_mask (d->root, step->name, &mask));
     /* Each takes a pass, after the passes of those before. */
     if (d->nstatistics + statistics->n >= MAX_STATISTICS)
       return rd_fail (RADIO_ERROR_LIMIT, "more than %d operations that need a "

@@ -24,11 +24,11 @@ enum radio_status rd_open_grid (const struct radio_volume *root,
                                 struct radio_volume **volume)
   RADIO_USE_RESULT;
 
-/* Opens the mask that a step of a pipeline for `root' names: the volume of the
- * same name in another collection, or by a path as above.
+/* Opens the mask that a pipeline for `root' names: the volume of the same name
+ * in the collection `name', or by a path as above.
  * RADIO_ERROR_ARGUMENT: it has another shape or orientation, or no numbers. */
 enum radio_status rd_open_mask (const struct radio_volume *root,
-                                const struct rd_step *step,
+                                const char *name,
                                 struct radio_volume **mask) RADIO_USE_RESULT;
 
 /* Moves a mask as n steps move its image: picked by nearest, 0 outside. */

@@ -3,13 +3,9 @@
  * grid, and the mask, by which statistics are of a part of the image. */
 #include <config.h>
 
-#include <inttypes.h>
 #include <string.h>
 
-#include "profiler/counters.h"
-#include "src/base/checked.h"
 #include "src/base/error.h"
-#include "src/element/box.h"
 #include "src/volume/derive/derive.h"
 #include "src/volume/stream.h"
 
@@ -108,11 +104,11 @@ check_mask (const struct radio_volume *root, const struct radio_volume *mask)
 }
 
 enum radio_status
-rd_open_mask (const struct radio_volume *root, const struct rd_step *step,
+rd_open_mask (const struct radio_volume *root, const char *name,
               struct radio_volume **result)
 {
   struct radio_volume *mask RD_CLEANUP (rd_cleanup_volume) = NULL;
-  enum radio_status status = open_mask_itself (root, step->name, &mask);
+  enum radio_status status = open_mask_itself (root, name, &mask);
   if (status != RADIO_OK)
     return rd_fail_in (status, "the mask");
   RD_TRY (check_mask (root, mask));
@@ -205,24 +201,11 @@ rd_masked_stats (const struct radio_volume *volume,
                  const struct radio_volume *mask, struct rd_read_stop *stop,
                  struct rd_stats_more *more, struct radio_stats *stats)
 {
-  struct radio_array *array = volume->array;
-  const struct rd_array_doc *doc = array->doc;
   struct masked_scan scan = {
-    .stream = {
-      .array = array, .box = rd_box_whole (doc->rank, doc->shape),
-      .dtype = doc->type.dtype, .item_nbytes = doc->type.item_nbytes,
-      .stop = stop,
-    },
     .mask = mask, .scaling = { mask->info.scl_slope, mask->info.scl_inter },
   };
-  for (size_t i = 0; i < doc->rank; i++)
-    scan.stream.order[i] = i;
-  RD_TRY (rd_stats_check (doc->type.dtype));
-  RD_TRY (rd_context_allows (array->store->context,
-                             rd_stats_nbytes (doc->type.dtype,
-                                              more->npercents),
-                             "counting values"));
-  RD_TRY (rd_stats_compute (doc->type.dtype, volume->info.scl_slope,
+  RD_TRY (rd_stats_plan (volume->array, more->npercents, stop, &scan.stream));
+  RD_TRY (rd_stats_compute (scan.stream.dtype, volume->info.scl_slope,
                             volume->info.scl_inter, scan_masked, &scan, more,
                             stats));
   if (stats->count > 0)

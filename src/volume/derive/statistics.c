@@ -64,11 +64,9 @@ compute (struct radio_volume *root, struct radio_volume *mask,
     struct radio_volume *moved RD_CLEANUP (rd_cleanup_volume) = NULL;
     RD_TRY (rd_derive_mask (mask, steps, n - 1, &moved));
     RD_TRY (rd_masked_stats (before, moved, stop, &more, &stats));
-    set_statistics (step, &stats, &more, result);
-    return RADIO_OK;
-  }
-  RD_TRY (rd_stats_array (before->array, before->info.scl_slope,
-                          before->info.scl_inter, stop, &more, &stats));
+  } else
+    RD_TRY (rd_stats_array (before->array, before->info.scl_slope,
+                            before->info.scl_inter, stop, &more, &stats));
   set_statistics (step, &stats, &more, result);
   return RADIO_OK;
 }
@@ -216,7 +214,7 @@ find (struct radio_volume *root, const struct rd_step *steps, size_t n,
   if (!reduced)
     return rd_fail_memory (n * sizeof *reduced);
   if (steps[n - 1].name)
-    RD_TRY (rd_open_mask (root, &steps[n - 1], &mask));
+    RD_TRY (rd_open_mask (root, steps[n - 1].name, &mask));
   n = reduce (steps, n, reduced);
   RD_TRY (make_key (root->array, mask, reduced, n, &buffer));
   const char *key = (const char *) buffer.data;

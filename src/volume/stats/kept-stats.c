@@ -12,8 +12,10 @@
 #include "src/array/stop.h"
 #include "src/base/crc32c.h"
 #include "src/base/json-make.h"
+#include "src/base/little.h"
 #include "src/base/structs.h"
 #include "src/base/text.h"
+#include "src/element/box.h"
 #include "src/volume/file-slabs.h"
 #include "src/volume/node.h"
 #include "src/volume/publish.h"
@@ -155,8 +157,7 @@ add_shard (struct radio_array *array, const uint64_t *chunk,
     .key = key, .range = RD_RANGE_SUFFIX, .nbytes = TAIL_NBYTES, .into = &tail,
   };
   RD_TRY (rd_read_stop_io_read (stop, array->store->io, &get));
-  for (unsigned i = 0; i < sizeof nbytes; i++)
-    nbytes[i] = (unsigned char) (get.object_nbytes >> (8 * i));
+  rd_put_little (nbytes, get.object_nbytes, sizeof nbytes);
   RD_TRY (rd_sha256_add (sha, nbytes, sizeof nbytes));
   return rd_sha256_add (sha, tail.data, tail.nbytes);
 }
@@ -168,20 +169,15 @@ digest_shards (struct radio_array *array, struct rd_read_stop *stop,
                char text[RD_SHA256_TEXT_NBYTES])
 {
   EVP_MD_CTX *sha RD_CLEANUP (rd_cleanup_sha256) = NULL;
-  const struct rd_layout *layout = &array->layout;
+  const struct radio_box chunks = rd_box_whole (array->layout.rank,
+                                                array->layout.chunks);
   uint64_t chunk[RADIO_MAX_RANK] = { 0 };
-  bool is_empty = false;
   RD_TRY (rd_sha256_begin (&sha));
-  for (size_t i = 0; i < layout->rank; i++)
-    is_empty = is_empty || layout->chunks[i] == 0;
-  for (bool is_done = is_empty; !is_done;) {
-    RD_TRY (rd_read_stop_check (stop));
-    RD_TRY (add_shard (array, chunk, stop, sha));
-    size_t i = layout->rank;
-    while (i > 0 && ++chunk[i - 1] == layout->chunks[i - 1])
-      chunk[--i] = 0;
-    is_done = i == 0;
-  }
+  if (radio_box_count (&chunks) > 0)
+    do {
+      RD_TRY (rd_read_stop_check (stop));
+      RD_TRY (add_shard (array, chunk, stop, sha));
+    } while (rd_box_next (&chunks, chunk));
   return rd_sha256_end (sha, text);
 }
 

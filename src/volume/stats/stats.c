@@ -48,23 +48,19 @@ static const struct radio_site count_site = {
 };
 
 enum radio_status
-rd_stats_array (struct radio_array *array, double slope, double inter,
-                struct rd_read_stop *stop, struct rd_stats_more *more,
-                struct radio_stats *stats)
+rd_stats_plan (struct radio_array *array, size_t npercents,
+               struct rd_read_stop *stop, struct rd_stream *stream)
 {
   const struct rd_array_doc *doc = array->doc;
   enum radio_dtype dtype = doc->type.dtype;
-  struct array_scan scan = {
-    .stream = {
-      .array = array, .box = rd_box_whole (doc->rank, doc->shape),
-      .dtype = dtype, .item_nbytes = doc->type.item_nbytes,
-      .stop = stop, .site = &count_site,
-    },
+  *stream = (struct rd_stream) {
+    .array = array, .box = rd_box_whole (doc->rank, doc->shape),
+    .dtype = dtype, .item_nbytes = doc->type.item_nbytes, .stop = stop,
   };
   for (size_t i = 0; i < doc->rank; i++)
-    scan.stream.order[i] = i;
+    stream->order[i] = i;
 
-  uint64_t count = radio_box_count (&scan.stream.box);
+  uint64_t count = radio_box_count (&stream->box);
   enum radio_status status
     = count <= MAX_COUNT
       ? rd_stats_check (dtype)
@@ -73,15 +69,26 @@ rd_stats_array (struct radio_array *array, double slope, double inter,
                  MAX_COUNT);
   if (status == RADIO_OK)
     status = rd_context_allows (array->store->context,
-                                rd_stats_nbytes (dtype, more ? more->npercents
-                                                             : 0),
+                                rd_stats_nbytes (dtype, npercents),
                                 "counting values");
   /* An array may be the store itself: its path is empty then. */
   if (status != RADIO_OK)
     return rd_fail_in (status, "%s%s%s", array->store->io->uri,
                        *array->path ? "/" : "", array->path);
-  return rd_stats_compute (dtype, slope, inter, scan_array, &scan, more,
-                           stats);
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_stats_array (struct radio_array *array, double slope, double inter,
+                struct rd_read_stop *stop, struct rd_stats_more *more,
+                struct radio_stats *stats)
+{
+  struct array_scan scan;
+  RD_TRY (rd_stats_plan (array, more ? more->npercents : 0, stop,
+                         &scan.stream));
+  scan.stream.site = &count_site;
+  return rd_stats_compute (scan.stream.dtype, slope, inter, scan_array, &scan,
+                           more, stats);
 }
 
 static enum radio_status

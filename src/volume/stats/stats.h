@@ -11,6 +11,7 @@
 
 struct radio_array;
 struct rd_read_stop;
+struct rd_stream;
 
 /* Consumes a block of elements. */
 typedef void rd_take_fn (void *sink, const void *elements, size_t n);
@@ -51,7 +52,13 @@ enum radio_status rd_stats_compute (enum radio_dtype dtype, double slope,
                                     struct radio_stats *stats)
   RADIO_USE_RESULT;
 
-/* The same of an array, which is read until stop, which may be NULL. */
+/* Plans a pass over all elements of an array, in C order, whose values can be
+ * counted in the memory that the context allows. */
+enum radio_status rd_stats_plan (struct radio_array *array, size_t npercents,
+                                 struct rd_read_stop *stop,
+                                 struct rd_stream *stream) RADIO_USE_RESULT;
+
+/* The statistics of an array, which is read until stop, which may be NULL. */
 enum radio_status rd_stats_array (struct radio_array *array, double slope,
                                   double inter, struct rd_read_stop *stop,
                                   struct rd_stats_more *more,
