@@ -97,16 +97,16 @@ cut_box (const struct rd_linear *linear, const struct radio_request *request,
   order_axes (linear, box->rank, cutting->order);
   cut_axes (linear, box, item_nbytes, linear->cap_nbytes, cutting);
   cutting->apart = box->rank;
-  size_t fastest = fastest_axis (request);
-  uint64_t filled = rd_max_u64 (FILLED_NBYTES / item_nbytes, 1);
-  if (box->rank > 0)
-    filled = rd_min_u64 (filled, box->size[fastest]);
-  if (box->rank > 0 && linear->pieces_nbytes > 0
-      && cutting->step[fastest] < filled) {
-    cut_axes (linear, box, item_nbytes, linear->pieces_nbytes / filled,
-              cutting);
-    cutting->step[fastest] = filled;
-    cutting->apart = fastest;
+  if (box->rank > 0 && linear->pieces_nbytes > 0) {
+    size_t fastest = fastest_axis (request);
+    uint64_t filled = rd_min_u64 (rd_max_u64 (FILLED_NBYTES / item_nbytes, 1),
+                                  box->size[fastest]);
+    if (cutting->step[fastest] < filled) {
+      cut_axes (linear, box, item_nbytes, linear->pieces_nbytes / filled,
+                cutting);
+      cutting->step[fastest] = filled;
+      cutting->apart = fastest;
+    }
   }
   cutting->nruns = 1;
   for (size_t i = 0; i < box->rank; i++)

@@ -12,45 +12,6 @@
 #include "src/base/reserve.h"
 #include "src/element/box.h"
 
-struct touching {
-  rd_touched_fn *touched;
-  void *user_data;
-};
-
-static enum radio_status touch (const struct radio_array *array,
-                                const struct radio_box *box,
-                                rd_touched_fn *touched, void *user_data);
-
-static enum radio_status
-touch_source (const struct radio_array *source, const struct radio_box *box,
-              void *user_data)
-{
-  const struct touching *touching = user_data;
-  return touch (source, box, touching->touched, touching->user_data);
-}
-
-/* Calls touched with boxes of the array that has the elements. */
-static enum radio_status
-touch (const struct radio_array *array, const struct radio_box *box,
-       rd_touched_fn *touched, void *user_data)
-{
-  struct touching touching = { touched, user_data };
-  if (radio_box_count (box) == 0)
-    return RADIO_OK;
-  if (array->sampled)
-    return rd_sampled_boxes (array->sampled, box, touch_source, &touching);
-  if (!array->derived)
-    return touched (array, box, user_data);
-  struct rd_grid_cursor cursor;
-  struct rd_grid_piece piece;
-  if (rd_grid_cursor_init (&cursor, &array->derived->grid, box) == 0)
-    return RADIO_OK;
-  while (rd_grid_next (&cursor, &piece))
-    if (piece.fill == 0)
-      RD_TRY (touch_source (array->derived->source, &piece.source, &touching));
-  return RADIO_OK;
-}
-
 /* Numbers of tiles in the C order of the whole array's. */
 struct tiles {
   const struct radio_array *array;    /* that has them; NULL: none yet */
@@ -67,8 +28,7 @@ free_tiles (struct tiles *tiles)
 static int
 compare_numbers (const void *a, const void *b)
 {
-  uint64_t x = *(const uint64_t *) a, y = *(const uint64_t *) b;
-  return (x > y) - (x < y);
+  return rd_compare_u64 (*(const uint64_t *) a, *(const uint64_t *) b);
 }
 
 static void
@@ -129,6 +89,27 @@ add_tiles (const struct radio_array *array, const struct radio_box *box,
   return RADIO_OK;
 }
 
+/* Adds the tiles of boxes of the array that has the elements. */
+static enum radio_status
+touch (const struct radio_array *array, const struct radio_box *box,
+       void *tiles)
+{
+  struct rd_grid_cursor cursor;
+  struct rd_grid_piece piece;
+  if (radio_box_count (box) == 0)
+    return RADIO_OK;
+  if (array->sampled)
+    return rd_sampled_boxes (array->sampled, box, touch, tiles);
+  if (!array->derived)
+    return add_tiles (array, box, tiles);
+  if (rd_grid_cursor_init (&cursor, &array->derived->grid, box) == 0)
+    return RADIO_OK;
+  while (rd_grid_next (&cursor, &piece))
+    if (piece.fill == 0)
+      RD_TRY (touch (array->derived->source, &piece.source, tiles));
+  return RADIO_OK;
+}
+
 /* Returns the part of the array that a tile holds. */
 static struct radio_box
 tile_box (const struct radio_array *array, uint64_t number)
@@ -149,18 +130,14 @@ radio_array_list_tiles (struct radio_array *array,
                         radio_tile_fn *callback, void *user_data)
 {
   struct tiles tiles RD_CLEANUP (free_tiles) = { .n = 0 };
-  struct radio_box box = { 0 };
   RD_NOT_NULL (array);
   RD_NOT_NULL (callback);
-  if (wanted) {
+  if (wanted)
     RD_TRY (rd_array_check_box (array, wanted));
-    box = *wanted;
-  } else {
-    box.rank = array->doc->rank;
-    for (size_t i = 0; i < box.rank; i++)
-      box.size[i] = array->doc->shape[i];
-  }
-  enum radio_status status = touch (array, &box, add_tiles, &tiles);
+  const struct radio_box box = wanted ? *wanted
+                               : rd_box_whole (array->doc->rank,
+                                               array->doc->shape);
+  enum radio_status status = touch (array, &box, &tiles);
   if (status != RADIO_OK)
     return rd_array_fail_in (array, status);
   sort_tiles (&tiles);

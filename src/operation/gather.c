@@ -239,6 +239,14 @@ typedef double lanes_float64 __attribute__ ((__vector_size__ (16)));
 typedef int32_t mask_float32 __attribute__ ((__vector_size__ (16)));
 typedef int64_t mask_float64 __attribute__ ((__vector_size__ (16)));
 
+/* Returns the number of a place's element in the block. */
+static inline size_t
+block_at (const struct rd_gather_block *block, const struct place *place)
+{
+  return (place->at[0] * block->size[1] + place->at[1]) * block->size[2]
+         + place->at[2];
+}
+
 /* linear: between two elements; at the first one what the other is does not
  * count, as NaN.  cubic: sums over rows, planes and then columns. */
 #define DEFINE(T, suffix)                                               \
@@ -273,8 +281,7 @@ typedef int64_t mask_float64 __attribute__ ((__vector_size__ (16)));
   {                                                                     \
     size_t steps[3];                                                    \
     const T *e = (const T *) (const void *) block->elements             \
-      + (place->at[0] * block->size[1] + place->at[1]) * block->size[2] \
-      + place->at[2];                                                   \
+      + block_at (block, place);                                        \
     set_steps (block, place->at, steps);                                \
     const T *g = e + steps[0];                                          \
     const size_t y = steps[1], x = steps[2];                            \
@@ -401,14 +408,6 @@ typedef int64_t mask_float64 __attribute__ ((__vector_size__ (16)));
     }                                                                   \
   }
 
-/* Returns the number of a place's element in the block. */
-static inline size_t
-block_at (const struct rd_gather_block *block, const struct place *place)
-{
-  return (place->at[0] * block->size[1] + place->at[1]) * block->size[2]
-         + place->at[2];
-}
-
 DEFINE (float, float32)
 DEFINE (double, float64)
 
@@ -480,14 +479,15 @@ rd_gather_row (const struct rd_gather *gather,
 {
   struct row_axis axes[3];
   size_t item_nbytes = gather->type.item_nbytes, steps[3];
-  uint64_t begin, end;
+  uint64_t begin = 0, end = 0;
   if (!block->elements) {
     for (uint64_t i = 0; i < n; i++)
       memcpy (to + i * item_nbytes, gather->outside, item_nbytes);
     return;
   }
   begin_row (gather, block, at, axes);
-  find_inner (gather, block, axes, at[2], n, &begin, &end);
+  if (n >= STRIP)
+    find_inner (gather, block, axes, at[2], n, &begin, &end);
   if (end - begin < STRIP) {
     gather_some (gather, block, axes, at[2], n, to);
     return;

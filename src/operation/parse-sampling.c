@@ -4,7 +4,6 @@
 #include <config.h>
 
 #include <math.h>
-#include <string.h>
 
 #include "src/base/error.h"
 #include "src/operation/matrix.h"
