@@ -218,7 +218,8 @@ divide_claims (const struct rd_gunzip *gunzip, const struct claims *claims,
   return ntasks;
 }
 
-/* Reads the runs that the claims lead to; *first and *end are set to them. */
+/* Reads the runs that the claims lead to; *first and *end are set to them.
+ * After RADIO_ERROR_FORMAT claims are not followed again. */
 static enum radio_status
 read_claims (struct rd_gunzip *gunzip, struct rd_tile_read *read,
              const struct claims *claims, const struct window *window,
@@ -246,7 +247,13 @@ read_claims (struct rd_gunzip *gunzip, struct rd_tile_read *read,
   };
   job.base.job.n = divide_claims (gunzip, claims, runs, n, first_claims,
                                   firsts);
-  RD_TRY (rd_pool_run (context->pool, &job.base.job));
+  enum radio_status status = rd_pool_run (context->pool, &job.base.job);
+  if (status == RADIO_ERROR_FORMAT) {
+    /* What is damaged, a claim or the data, is found in order. */
+    RD_LOCK_SCOPE (&gunzip->mutex);
+    gunzip->synced.distrusts_claims = true;
+  }
+  RD_TRY (status);
   *first = firsts[0];
   *end = firsts[job.base.job.n];
   for (size_t i = 0; i < claims->n; i++) {
@@ -361,12 +368,8 @@ read_windows (struct rd_gunzip *gunzip, struct rd_tile_read *read,
     enum radio_status status = read_claims (gunzip, read, &claims, &window,
                                             runs + *end, n - *end, &ignored,
                                             &ndone);
-    if (status == RADIO_ERROR_FORMAT) {
-      /* What is damaged, a claim or the data, is found in order. */
-      RD_LOCK_SCOPE (&gunzip->mutex);
-      gunzip->synced.distrusts_claims = true;
+    if (status == RADIO_ERROR_FORMAT)
       return RADIO_OK;
-    }
     RD_TRY (status);
     *end += ndone;
     uint64_t next_output = *end < n ? gunzip->offset + runs[*end].offset
@@ -420,10 +423,5 @@ rd_members_read (struct rd_gunzip *gunzip, struct rd_tile_read *read,
   }
   enum radio_status status = read_claims (gunzip, read, &claims, NULL, runs, n,
                                           first, end);
-  if (status != RADIO_ERROR_FORMAT)
-    return status;
-  /* What is damaged, a claim or the data, is found in order. */
-  RD_LOCK_SCOPE (&gunzip->mutex);
-  gunzip->synced.distrusts_claims = true;
-  return RADIO_OK;
+  return status == RADIO_ERROR_FORMAT ? RADIO_OK : status;
 }
