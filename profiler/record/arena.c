@@ -73,7 +73,6 @@ check_room (int fd, size_t from, size_t end)
 static int
 allocate_file (int fd, size_t from, size_t end)
 {
-  RD_NO_CANCEL_SCOPE ();
   int number = check_room (fd, from, end);
   if (number != 0)
     return number;
@@ -296,24 +295,29 @@ rd_arena_ring (struct rd_arena *arena)
   return arena->at + RD_ARENA_HEADER_NBYTES;
 }
 
-void
-rd_arena_drop_copy (struct rd_arena *arena)
+/* Returns the descriptor of the arena's own file, or -1. */
+static int
+drop_copy (struct rd_arena *arena)
 {
   RD_LOCK_SCOPE (&arena->mutex);
   int fd = own_fd_synced (arena);
   /* Should it fail, the copy stays until the file goes. */
   if (fd >= 0 && ftruncate (fd, (off_t) arena->synced.end) != 0)
     errno = 0;
+  return fd;
+}
+
+void
+rd_arena_drop_copy (struct rd_arena *arena)
+{
+  (void) drop_copy (arena);
 }
 
 uint64_t
 rd_arena_put_copy (struct rd_arena *arena, const void *copy, size_t nbytes)
 {
   const size_t offset = arena->mapped_nbytes;
-  rd_arena_drop_copy (arena);
-  pthread_mutex_lock (&arena->mutex);
-  const int fd = own_fd_synced (arena);
-  pthread_mutex_unlock (&arena->mutex);
+  const int fd = drop_copy (arena);
   if (fd < 0 || check_room (fd, offset, offset + nbytes) != 0)
     return 0;
   for (size_t i = 0; i < nbytes;) {
@@ -360,6 +364,7 @@ extend_synced (struct rd_arena *arena, size_t nbytes)
   if (end < begin || end > arena->mapped_nbytes)
     return NULL;
   if (end > arena->synced.end) {
+    RD_NO_CANCEL_SCOPE ();
     size_t next = rd_min_u64 ((end + STEP_NBYTES - 1) & ~(STEP_NBYTES - 1),
                               arena->mapped_nbytes);
     if (allocate_file (own_fd_synced (arena), arena->synced.end, next) != 0)
