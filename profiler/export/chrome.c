@@ -567,12 +567,11 @@ write_span (const struct rd_span *span, uint64_t end_ns, void *context)
                    shift.begin_ps);
   if (instant)
     rd_write_text (state->writer, ",\"s\":\"t\"");
-  else if (state->is_kineto)
-    write_fine_time (state, "dur", end_ns - span->begin_ns,
-                     kineto_shift_ps (state, span->begin_ns, end_ns));
   else
     write_fine_time (state, "dur", end_ns - span->begin_ns,
-                     shift.end_ps - shift.begin_ps);
+                     state->is_kineto
+                     ? kineto_shift_ps (state, span->begin_ns, end_ns)
+                     : shift.end_ps - shift.begin_ps);
   write_place (state, span->lane);
   if (state->arguments)
     write_arguments (state, span);
