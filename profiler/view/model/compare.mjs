@@ -3,7 +3,8 @@
 // (profiler/model/compare.c): the union of both trees, in the order of the
 // first, summed over threads.  Values are per run, the mean over the runs.
 
-import { compareConditions, isByRounds, roundsOf } from './conditions.mjs';
+import { compareConditions, factOf, isByRounds, roundsOf }
+  from './conditions.mjs';
 import { totalsOfRuns } from './run-shape.mjs';
 import { Tree } from '../data/tree.mjs';
 import { spreadInterval, spreadOf } from '../data/spread.mjs';
@@ -261,9 +262,7 @@ class Comparer {
 }
 
 function isSameOperation(before, after) {
-  const fact = (profile) => profile.facts.find(({ key }) =>
-    key === 'operation')?.value;
-  const [a, b] = [fact(before), fact(after)];
+  const [a, b] = [before, after].map((one) => factOf(one, 'operation'));
   if (a !== undefined && b !== undefined && a !== b)
     return false;
   const [ours, theirs] = [before, after].map((profile) =>

@@ -19,7 +19,7 @@ const PASSING = new RegExp('^(pid|command|runs|warmup|seed|made by|failed'
   + '|outside of scopes|not kept|in signal handlers|by another recorder'
   + '|without an end))$');
 
-const factOf = (profile, name) =>
+export const factOf = (profile, name) =>
   profile.facts.find(({ key }) => key === name)?.value;
 
 export const countRuns = ({ info, parts }) =>

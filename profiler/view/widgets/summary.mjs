@@ -4,7 +4,8 @@
 
 import { arrow, button, element, foldable, nameElement, plural }
   from './dom.mjs';
-import { compareConditions, countRuns, namesOf } from '../model/conditions.mjs';
+import { compareConditions, countRuns, factOf, namesOf }
+  from '../model/conditions.mjs';
 import { byteMetrics, flopMetric, makeMetrics } from '../model/metrics.mjs';
 import { parseRange } from '../model/model.mjs';
 import { partOfStretch } from '../model/runs-data.mjs';
@@ -94,8 +95,7 @@ function figures(profile, model) {
   const isWhole = state.get('range') + state.get('lanes') === '';
   const { name, wall, work, ran, starved, wait, scopes, busy, bytes }
     = (isWhole ? wholeOf : stretchOf)(profile, model);
-  const resident = Number(profile.facts.find(({ key }) =>
-    key === 'bytes resident at most')?.value ?? 0);
+  const resident = Number(factOf(profile, 'bytes resident at most') ?? 0);
   const time = (label, ns, note) =>
     figure(label, formatTime(ns), exactUnit(ns, 'time'), note);
   if (isWhole && profile.before)
@@ -125,15 +125,12 @@ function figures(profile, model) {
            isWhole && 'cost ' + formatShare(profile.recording, 1)));
 }
 
-const valueOf = ({ facts }, wanted) =>
-  facts.find(({ key }) => key === wanted)?.value;
-
 // Warnings of recordings that failed, by name if they are two.
 function failureWarnings(profile) {
   const all = profile.before ? [profile.before, profile] : [profile];
   const { sides } = namesOf([all[0], profile]);
   return all.flatMap((one, i) => {
-    const failure = valueOf(one, 'failed');
+    const failure = factOf(one, 'failed');
     return failure === undefined ? []
       : [(profile.before ? sides[i] : 'It') + ' failed: ' + failure];
   });
@@ -145,7 +142,7 @@ function lossWarnings(profile) {
   if (info.dropped > 0)
     warnings.push('The timeline lacks ' + formatCount(info.dropped)
       + plural(info.dropped, ' span', ' spans') + ': the log '
-      + (valueOf(profile, 'bytes of the ring') !== undefined
+      + (factOf(profile, 'bytes of the ring') !== undefined
         ? 'is a ring, which has the last'
         : 'has the longest, and the first of each path')
       + '. Tree and totals are exact.');
