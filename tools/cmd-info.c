@@ -167,7 +167,9 @@ put_reads (const struct info_options *options, const char *name,
       put ("reads", "the image's file, which has no tiles");
     return RD_EXIT_OK;
   }
-  if (status == RADIO_OK && json) {
+  if (status != RADIO_OK)
+    return rd_error_library (name);
+  if (json) {
     struct json_object *object = json_object_new_object ();
     rd_json_set_u64 (object, "tile_count", reads.ntiles);
     rd_json_set_u64 (object, "nbytes", reads.nbytes);
@@ -176,13 +178,14 @@ put_reads (const struct info_options *options, const char *name,
       rd_json_set (object, "tiles", reads.list);
     }
     rd_json_set (json, "reads", object);
-  } else if (status == RADIO_OK)
+  } else
     put_owned ("reads", rd_format ("%" PRIu64 " tile%s, %s decoded",
                                    reads.ntiles, reads.ntiles == 1 ? "" : "s",
                                    rd_text_size (reads.nbytes, size)));
-  if (status == RADIO_OK && options->lists_tiles)
-    status = radio_array_list_tiles (array, box, list_tile, &reads);
-  return status == RADIO_OK ? RD_EXIT_OK : rd_error_library (name);
+  if (options->lists_tiles
+      && radio_array_list_tiles (array, box, list_tile, &reads) != RADIO_OK)
+    return rd_error_library (name);
+  return RD_EXIT_OK;
 }
 
 static void

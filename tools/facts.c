@@ -322,7 +322,7 @@ rd_volume_json (const char *name, const struct radio_volume_info *info,
                ? rd_json_double_or_null ((double) raw_nbytes
                                          / (double) stored_nbytes) : NULL);
   if (info->is_labels)
-    rd_json_set (object, "is_labels", json_object_new_boolean (true));
+    rd_json_set_bool (object, "is_labels", true);
   if (info->missing_nbytes > 0)
     rd_json_set_u64 (object, "missing_nbytes", info->missing_nbytes);
   rd_json_set_text (source, "name", info->source_name);

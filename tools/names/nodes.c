@@ -93,17 +93,10 @@ set_pipelines (const struct rd_args *args, struct rd_nodes *nodes)
   return true;
 }
 
-int
-rd_nodes_find (const struct rd_args *args, unsigned how,
-               struct rd_nodes *nodes)
+/* "ct ct/head" names one twice. */
+static int
+drop_doubles (struct rd_nodes *nodes)
 {
-  /* There are no pipelines of arrays alone. */
-  if (args->pipeline)
-    how &= ~(unsigned) RD_NODES_ARRAYS;
-  int status = rd_nodes_each (args, how, nodes, keep_node, nodes);
-  if (args->noperands < 2 || nodes->n < 2)
-    return set_pipelines (args, nodes) ? status : RD_EXIT_FAILED;
-  /* "ct ct/head" names one twice. */
   RD_FREE struct rd_target **sorted = calloc (nodes->n, sizeof *sorted);
   if (sorted == NULL)
     return rd_error_memory ();
@@ -122,6 +115,22 @@ rd_nodes_find (const struct rd_args *args, unsigned how,
     if (nodes->list[i].name)
       nodes->list[n++] = nodes->list[i];
   nodes->n = n;
+  return RD_EXIT_OK;
+}
+
+int
+rd_nodes_find (const struct rd_args *args, unsigned how,
+               struct rd_nodes *nodes)
+{
+  /* There are no pipelines of arrays alone. */
+  if (args->pipeline)
+    how &= ~(unsigned) RD_NODES_ARRAYS;
+  int status = rd_nodes_each (args, how, nodes, keep_node, nodes);
+  if (args->noperands > 1 && nodes->n > 1) {
+    int failed = drop_doubles (nodes);
+    if (failed)
+      return failed;
+  }
   return set_pipelines (args, nodes) ? status : RD_EXIT_FAILED;
 }
 

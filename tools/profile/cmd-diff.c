@@ -402,7 +402,9 @@ check_roots (const struct rd_diff *diff)
 {
   int status = RD_EXIT_OK;
   bool is_compared = false;
-  for (size_t i = 0; i < diff->n && diff->fail_percent >= 0; i++) {
+  if (diff->fail_percent < 0)
+    return RD_EXIT_OK;
+  for (size_t i = 0; i < diff->n; i++) {
     const struct radio_difference *d = path_of (diff, i);
     if (d->parent != RADIO_NO_PARENT)
       continue;
@@ -426,7 +428,7 @@ check_roots (const struct rd_diff *diff)
               by_wall > slower ? by_wall : slower, advice_of (diff));
     status = RD_EXIT_UNCLEAR;
   }
-  if (diff->fail_percent < 0 || is_compared)
+  if (is_compared)
     return status;
   rd_error ("no root of the tree is in both profiles: it is unclear if one is "
             "slower; compare recordings of the same operation");
