@@ -125,7 +125,7 @@ def test_grids_of_stores_and_files(radio, np, nib, cohort, tmp_path):
         assert np.array_equal(array, got[0])
     facts = json.loads(radio("info", "--json", file, "--apply",
                              f"like {path}/mr/grid").stdout)
-    assert np.allclose(np.array(facts["affine"])[:3], affine[:3])
+    assert np.allclose(facts["affine"], affine[:3])
 
 
 def test_a_statistic_is_of_the_grid_and_not_of_its_name(

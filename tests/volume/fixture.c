@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "src/base/checked.h"
+#include "tests/profile-tree.h"
 #include "tests/volume/fixture.h"
 
 /* In memory if possible: these tests do not depend on a disk, and each of
@@ -313,4 +314,18 @@ count_folders (struct radio_store *store, const char *prefix)
   assert_ok (store->io->ops->list (store->io, prefix, false, count,
                                    &counts));
   return counts.n_folders;
+}
+
+uint64_t
+count_tiles (struct radio_volume *volume, const struct radio_box *box)
+{
+  struct radio_recorder *recorder = tree_begin ();
+  struct radio_elements elements;
+  assert_ok (radio_volume_read_alloc (volume, box, RADIO_STORED, NULL,
+                                      &elements));
+  struct radio_profile *profile = tree_end (recorder);
+  uint64_t ntiles = tree_total (profile, "tiles");
+  radio_free (elements.data);
+  radio_profile_close (profile);
+  return ntiles;
 }

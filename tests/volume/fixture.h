@@ -79,4 +79,8 @@ void list_paths (struct radio_store *store, char *text, size_t nbytes);
 size_t count_objects (struct radio_store *store, const char *prefix);
 size_t count_folders (struct radio_store *store, const char *prefix);
 
+/* Reads a box and returns the number of tiles that it took. */
+uint64_t count_tiles (struct radio_volume *volume,
+                      const struct radio_box *box);
+
 #endif /* RD_TESTS_VOLUME_FIXTURE_H */

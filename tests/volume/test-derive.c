@@ -104,25 +104,15 @@ a_read_is_the_operations_one_after_the_other (void **state)
   }
 }
 
-static uint64_t
-count_tiles (struct radio_volume *volume, const struct radio_box *box)
-{
-  struct radio_recorder *recorder = tree_begin ();
-  struct radio_elements elements;
-  assert_ok (radio_volume_read_alloc (volume, box, RADIO_STORED, NULL,
-                                      &elements));
-  struct radio_profile *profile = tree_end (recorder);
-  uint64_t ntiles = tree_total (profile, "tiles");
-  radio_free (elements.data);
-  radio_profile_close (profile);
-  return ntiles;
-}
+struct listed {
+  uint64_t n, last;           /* tiles; the place of the last one */
+};
 
 /* What is listed rises in C order, and has the box's tiles of 4 x 4 x 4. */
 static enum radio_status
 count_listed (const struct radio_box *tile, uint64_t nbytes, void *user_data)
 {
-  struct { uint64_t n, last; } *listed = user_data;
+  struct listed *listed = user_data;
   uint64_t place = (tile->start[0] * 1000 + tile->start[1]) * 1000
                    + tile->start[2];
   assert_true (listed->n == 0 || place > listed->last);
@@ -135,7 +125,7 @@ count_listed (const struct radio_box *tile, uint64_t nbytes, void *user_data)
 static uint64_t
 list_tiles (struct radio_volume *volume, const struct radio_box *box)
 {
-  struct { uint64_t n, last; } listed = { 0, 0 };
+  struct listed listed = { 0, 0 };
   assert_ok (radio_array_list_tiles (radio_volume_array (volume), box,
                                      count_listed, &listed));
   return listed.n;

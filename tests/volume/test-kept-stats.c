@@ -41,18 +41,11 @@ count_passes (struct radio_store *store, const char *text)
 
 /* Reads one voxel and returns the tiles that it took. */
 static uint64_t
-count_tiles (struct radio_store *store, const char *text)
+count_tiles_of_voxel (struct radio_store *store, const char *text)
 {
   const struct radio_box box = { .rank = 3, .size = { 1, 1, 1 } };
   struct radio_volume *volume = must_apply (store, text);
-  struct radio_recorder *recorder = tree_begin ();
-  struct radio_elements elements;
-  assert_ok (radio_volume_read_alloc (volume, &box, RADIO_STORED, NULL,
-                                      &elements));
-  struct radio_profile *profile = tree_end (recorder);
-  uint64_t ntiles = tree_total (profile, "tiles");
-  radio_free (elements.data);
-  radio_profile_close (profile);
+  uint64_t ntiles = count_tiles (volume, &box);
   radio_volume_close (volume);
   return ntiles;
 }
@@ -111,7 +104,7 @@ pipelines_take_kept_statistics_instead_of_a_pass (void **state)
     for (int i = 0; i < 7; i++) {
       struct radio_elements again;
       assert_int_equal (count_passes (store, kept_ones[i]), 0);
-      assert_int_equal (count_tiles (store, kept_ones[i]), 1);
+      assert_int_equal (count_tiles_of_voxel (store, kept_ones[i]), 1);
       struct radio_volume *volume = must_apply (store, kept_ones[i]);
       assert_ok (radio_volume_read_alloc (volume, NULL, RADIO_STORED, NULL,
                                           &again));
@@ -196,7 +189,7 @@ damaged_statistics_are_ignored_and_found_by_validation (void **state)
   assert_ok (rd_io_remove (store->io, key));
   assert_ok (rd_io_put (store->io, inner, "x", 1, RD_PUT_REPLACE));
   assert_int_equal (count_passes (store, "znorm"), 1);
-  assert_int_equal (count_tiles (store, "znorm"), 1 + 1);
+  assert_int_equal (count_tiles_of_voxel (store, "znorm"), 1 + 1);
   assert_ok (store->io->ops->remove_tree (store->io, key));
   /* Wrong figures with a right checksum are found by computing them. */
   struct radio_volume *volume = must_open (store);
@@ -283,10 +276,7 @@ what_cannot_keep_statistics_says_why (void **state)
                 RADIO_ERROR_UNSUPPORTED, "pipeline");
   radio_volume_close (volume);
   spec_image (&spec, &file);
-  FILE *out = fopen ("a.nii", "wb");
-  assert_non_null (out);
-  assert_int_equal (fwrite (file.data, 1, file.nbytes, out), file.nbytes);
-  assert_int_equal (fclose (out), 0);
+  write_file (".", "a.nii", &file);
   assert_ok (radio_volume_open_file (store->context, "a.nii", NULL, &volume));
   assert_fails (radio_volume_keep_stats (volume, &stats),
                 RADIO_ERROR_UNSUPPORTED, "file");
