@@ -94,8 +94,26 @@ struct derivation {
   struct rd_statistics *statistics;   /* room for one of each */
 };
 
+/* Frees the stage. */
+void rd_derivation_clear (struct derivation *d);
+
+/* Begins a stage, with no operation, on an array: the root's own, or one that
+ * is taken, also on failure. */
+enum radio_status rd_derivation_begin (struct derivation *d,
+                                       struct radio_array *source)
+  RADIO_USE_RESULT;
+
+/* Opens the array that the stage makes of its source; the source, grid, kernels
+ * and fills go to it. */
+enum radio_status rd_derivation_open (struct derivation *d,
+                                      struct radio_array **array)
+  RADIO_USE_RESULT;
+
 /* The length of x, y or z; 1 of one that a 2-D image lacks. */
 uint64_t rd_derivation_length (const struct derivation *d, size_t j);
+
+/* The first voxel along an axis is now the one that was at `start'. */
+void rd_derivation_move_origin (struct derivation *d, size_t j, double start);
 
 /* Exchanges two of x, y, z. */
 enum radio_status rd_derivation_swap (struct derivation *d, size_t j,
@@ -105,6 +123,10 @@ enum radio_status rd_derivation_swap (struct derivation *d, size_t j,
  * is one of the stored type, which has to hold it. */
 enum radio_status rd_derivation_fill (const struct derivation *d,
                                       double value, struct rd_fill *fill)
+  RADIO_USE_RESULT;
+
+/* Fails unless values are real numbers. */
+enum radio_status rd_derivation_need_real (const struct derivation *d)
   RADIO_USE_RESULT;
 
 /* Makes sure that the stage can be interpolated so: values are computed, unless
@@ -125,6 +147,31 @@ enum radio_status rd_derivation_sample (struct derivation *d,
 enum radio_status rd_derivation_gather (struct derivation *d,
                                         const uint64_t size[3],
                                         const struct rd_gather *gather)
+  RADIO_USE_RESULT;
+
+/* The operations that move voxels (moves.c). */
+enum radio_status rd_derive_cropped (struct derivation *d,
+                                     const struct rd_step *step)
+  RADIO_USE_RESULT;
+enum radio_status rd_derive_padded (struct derivation *d,
+                                    const struct rd_step *step)
+  RADIO_USE_RESULT;
+enum radio_status rd_derive_cropped_or_padded (struct derivation *d,
+                                               const struct rd_step *step)
+  RADIO_USE_RESULT;
+enum radio_status rd_derive_flipped (struct derivation *d,
+                                     const struct rd_step *step)
+  RADIO_USE_RESULT;
+enum radio_status rd_derive_rotated (struct derivation *d,
+                                     const struct rd_step *step)
+  RADIO_USE_RESULT;
+enum radio_status rd_derive_reoriented (struct derivation *d,
+                                        const struct rd_step *step)
+  RADIO_USE_RESULT;
+
+/* Noise (stage.c). */
+enum radio_status rd_derive_noised (struct derivation *d,
+                                    const struct rd_step *step)
   RADIO_USE_RESULT;
 
 /* The operations that interpolate (resample.c, place.c). */
