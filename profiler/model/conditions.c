@@ -273,7 +273,8 @@ compare_machines (const struct state *a, const struct state *b,
  * Facts
  *----------------------------------------------------------------------*/
 
-/* Facts that differ between any two recordings, or are measured above. */
+/* Facts that differ between any two recordings, or are measured above.  The
+ * page has the same ones (profiler/view/model/conditions.mjs). */
 static const char *const incidental[] = {
   RD_FACT_PID, "command", "runs", "warmup", "seed", "made by", RD_FACT_CPU_NS,
   RD_FACT_MACHINE_NS, RD_FACT_STEAL_NS, RD_FACT_CLOCK, RD_FACT_MINOR,
@@ -281,9 +282,9 @@ static const char *const incidental[] = {
   RD_FACT_SKIPPED, RD_FACT_THROTTLED, RD_FACT_AWAY, RD_FACT_AWAY_NS,
   RD_FACT_LEFT, RD_FACT_CLOCK_JUMPS, RD_FACT_INTERRUPTING, RD_FACT_OUTSIDE,
   RD_FACT_TEXTS, RD_FACT_VALUES, RD_FACT_SAMPLES, RD_FACT_THREADS,
-  RD_FACT_SEEN, RD_FACT_NO_FILE, RD_FACT_SLOW_WRITTEN, RD_FACT_SLOW_DROPPED,
-  RD_FACT_SLOW_ERROR, RD_FACT_SLOW_UNKNOWN, RD_FACT_SLOW_BEGIN,
-  RD_FACT_SLOW_CPU,
+  RD_FACT_SEEN, RD_FACT_NO_FILE, RD_FACT_RING_BEGIN, RD_FACT_SLOW_WRITTEN,
+  RD_FACT_SLOW_DROPPED, RD_FACT_SLOW_ERROR, RD_FACT_SLOW_UNKNOWN,
+  RD_FACT_SLOW_BEGIN, RD_FACT_SLOW_CPU,
 };
 
 static enum radio_status

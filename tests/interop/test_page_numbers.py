@@ -8,6 +8,7 @@ import collections
 import json
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -16,8 +17,9 @@ from conftest import BUILD, missing, run_radio
 from document_reader import Document
 from pages import (TIMELINE_AXIS_PX, TIMELINE_GAP_PX, TIMELINE_GUTTER_PX,
                    TIMELINE_ROW_PX, browser, busiest_span, choose_metric,
-                   drag, local_read, number, opened, rows_by_path, search,
-                   shown_tooltip, state, text_of, wait_for_address)
+                   drag, local_read, made_read, number, opened, rows_by_path,
+                   search, shown_tooltip, state, text_of, wait_for_address,
+                   write_page)
 
 __all__ = ["browser", "local_read", "opened"]          # fixtures
 
@@ -626,6 +628,30 @@ def test_changes_have_the_json_s_numbers_of_both_recordings(
     if said["basis"] != "none":
         name = "a run: wall" if said["basis"] == "wall" else "on CPUs"
         assert heads(page)[name] == change
+
+
+def test_changes_list_the_conditions_that_radio_diff_does(opened, tmp_path):
+    header = Path(__file__).parents[2] / "profiler/model/profile.h"
+    facts = re.findall(r'define RD_FACT_\w+ "(.*?)"', header.read_text())
+    assert len(facts) > 30
+    facts += ["command", "runs", "warmup", "seed", "made by", "host", "codec",
+              "my ns", "page faults of mine", "bytes read ahead", "clock",
+              "slow runs", "runs not recorded"]
+    for i, name in enumerate(("before", "after")):
+        made = made_read()
+        made.facts = [(fact, str(i + 1), 0) for fact in facts]
+        write_page(made, tmp_path, name)
+    both = [tmp_path / "before.json", tmp_path / "after.json"]
+    said = json.loads(run_radio("diff", *both, "--json").stdout)
+    wanted = [one["name"] for one in said["conditions"]]
+    assert {"host", "my ns", "bytes of the ring"} < set(wanted)
+    assert not {"pid", "slow runs written", "ring begins ns"} & set(wanted)
+    run_radio("diff", *both, "-o", tmp_path / "changes.html")
+    page = opened(tmp_path / "changes.html", fragment="#view=diff")
+    assert page.evaluate(
+        "[...document.querySelectorAll('.diff-conditions li')]"
+        ".map(one => one.querySelector('bdi')?.textContent)"
+        ".filter(Boolean)") == wanted
 
 
 def heads(page):

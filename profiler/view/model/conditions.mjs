@@ -13,11 +13,18 @@ const CLOCK_CHANGE = 0.1, CLOCK_ERROR = 0.02;
 const COLD_CHANGE = 0.1, COLD_CHANGE_BYTES = 65536;
 const TICKS_ERROR = 1.5e7, CPU_TIME_ERROR = 2e6;
 
-// Facts that differ between any two recordings, or are measured.
-const PASSING = new RegExp('^(pid|command|runs|warmup|seed|made by|failed'
-  + '|bytes .*|page faults.*|clock .*|.* (ns|not recorded|logged in part'
-  + '|outside of scopes|not kept|in signal handlers|by another recorder'
-  + '|without an end))$');
+// Facts that differ between any two recordings, or are measured: those of the
+// list in conditions.c.
+const INCIDENTAL = new RegExp('^(pid|command|runs|warmup|seed|made by|failed'
+  + '|clock (MHz|jumped)|page faults( from disks)?'
+  + '|bytes (read from disks|resident at most)'
+  + '|(cpu|machine cpu|run\'s cpu|steal|last seen|ring begins|run began'
+  + '|recorded by another recorder) ns|paths logged in part'
+  + '|(scopes|threads) not recorded|threads recorded by another recorder'
+  + '|(texts|counter values|gauge samples) not kept|no file of the ring'
+  + '|scopes left without an end|events dropped in signal handlers'
+  + '|counts and texts outside of scopes|triggers without a scope'
+  + '|slow runs (written|not written( because)?))$');
 
 export const factOf = (profile, name) =>
   profile.facts.find(({ key }) => key === name)?.value;
@@ -141,7 +148,7 @@ export function compareConditions(before, after) {
   for (const { key, value } of before.facts) {
     const other = factOf(after, key);
     const isUnfair = key === 'CPU' || key === 'ncpus';
-    if (PASSING.test(key) || other === undefined || other === value)
+    if (INCIDENTAL.test(key) || other === undefined || other === value)
       continue;
     floor += isUnfair ? FLOOR_OF_MACHINES : 0;
     conditions.push({ name: key, before: value, after: other, isUnfair });
