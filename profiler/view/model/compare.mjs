@@ -306,6 +306,21 @@ export function compareProfiles(before, after,
   };
 }
 
+// The names above a path that distinguish it from others of its last name, as
+// few as possible.  Those beside it differ by another thing.
+export function namesAbove(paths, path) {
+  const { name, parent } = paths[path], found = [];
+  let others = [...paths.keys()].filter((one) =>
+    paths[one].name === name && paths[one].parent !== parent);
+  for (let at = parent; at >= 0 && others.length > 0;
+       at = paths[at].parent) {
+    found.unshift(paths[at].name);
+    others = others.map((one) => paths[one].parent).filter((one) =>
+      one !== at && paths[one]?.name === found[0]);
+  }
+  return found;
+}
+
 // The second profile's times: as measured, or scaled to the same total.
 export function scaleOfAfter(comparison, normalised) {
   return normalised && comparison.before > 0 && comparison.after > 0

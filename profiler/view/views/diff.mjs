@@ -2,7 +2,7 @@
 // Changes: this profile and an earlier one, from the page or opened by the
 // reader, path by path, with noise marked.
 
-import { changeOf, compareProfiles, diffTimes, scaleOfAfter }
+import { changeOf, compareProfiles, diffTimes, namesAbove, scaleOfAfter }
   from '../model/compare.mjs';
 import { changeLabel, CHANGES, DiffIcicle } from './diff-icicle.mjs';
 import { arrow, button, choice, element, nameElement }
@@ -287,14 +287,24 @@ class Diff {
       || selfLow === 0 && selfHigh === 0 ? ''
       : ' (' + this.signed(selfLow) + ' to ' + this.signed(selfHigh) + ')';
     return found.slice(0, ANSWERS).flatMap((i, at) => [at === 0 ? '' : '; ',
-      button(nameElement(paths[i].name), () => this.choose(i),
-             { class: 'link', title: namesOfPath(this.compared, i) }),
+      this.link(i),
       (this.compared.tree.children(i).length > 0 ? ' itself ' : ' ')
         + this.label(this.changes[i]) + ', ' + this.signed(moved(i))
         + of(paths[i])])
       .concat(found.length > ANSWERS ? ['; and '
         + (found.length - ANSWERS) + ' more. '] : found.length > 0 ? ['. ']
         : []);
+  }
+
+  // A path's name, with those above it where others end in it, too.
+  link(i) {
+    const { paths } = this.compared;
+    const above = namesAbove(paths, i).join(' \u203a ');
+    const made = button(nameElement(paths[i].name), () => this.choose(i),
+                        { class: 'link',
+                          title: namesOfPath(this.compared, i) });
+    made.append(above && element('small', {}, ' in ', nameElement(above)));
+    return made;
   }
 
   // Lists the differences that make the comparison unfair.
@@ -442,10 +452,7 @@ class Diff {
     return element('tr', { 'data-path': i,
                            class: this.matched && (this.matched[i] ? 'match'
                              : 'faint') },
-      element('th', { scope: 'row' }, element('button', {
-        type: 'button', class: 'link', title: namesOfPath(this.compared, i),
-        onclick: () => this.choose(i),
-      }, nameElement(path.name)), this.edge(path)),
+      element('th', { scope: 'row' }, this.link(i), this.edge(path)),
       cell(before[i], path.before), cell(after[i], path.after),
       element('td', {}, this.signed(after[i] - before[i])),
       element('td', {}, formatGrowth(before[i], after[i])),

@@ -3,7 +3,7 @@
 // checks that `radio diff' reports the same.
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { changeOf, compareProfiles, diffTimes, scaleOfAfter }
+import { changeOf, compareProfiles, diffTimes, namesAbove, scaleOfAfter }
   from '../../../profiler/view/model/compare.mjs';
 import { runShape, transformedRuns }
   from '../../../profiler/view/model/run-shape.mjs';
@@ -167,6 +167,68 @@ test('widths are the larger of both, also when the wholes are made equal',
   assert.deepEqual([...scaled.after], [100, 0, 40]);
   assert.deepEqual([...scaled.total], [100, 60, 40]);
   assert.equal(scaleOfAfter(compared, false), 1);
+});
+
+test('paths of one last name show the fewest names that distinguish them',
+     () => {
+  const names = ['read', 'read/plan', 'read/tiles', 'read/tiles/decode',
+                 'read/tiles/decode/lz4', 'read/tiles/decode/zstd',
+                 'write', 'write/tiles', 'write/tiles/decode',
+                 'write/tiles/decode/lz4', 'write/lz4', 'write/decode',
+                 'write/write', 'write/write/write'];
+  const { paths } = compare(
+    makeProfile(Object.fromEntries(names.map((one) => [one, [1]]))),
+    makeProfile({ read: [1] }));
+  const shown = Object.fromEntries(paths.map(({ name }, i) => {
+    let at = i, path = name;
+    while (paths[at].parent >= 0) {
+      at = paths[at].parent;
+      path = paths[at].name + '/' + path;
+    }
+    return [path, namesAbove(paths, i).concat(name).join('/')];
+  }));
+  assert.deepEqual(shown, {
+    'read': 'read', 'read/plan': 'plan', 'read/tiles': 'read/tiles',
+    'read/tiles/decode': 'read/tiles/decode',
+    'read/tiles/decode/lz4': 'read/tiles/decode/lz4',
+    'read/tiles/decode/zstd': 'zstd',
+    'write': 'write', 'write/tiles': 'write/tiles',
+    'write/tiles/decode': 'write/tiles/decode',
+    'write/tiles/decode/lz4': 'write/tiles/decode/lz4',
+    'write/lz4': 'write/lz4', 'write/decode': 'write/decode',
+    'write/write': 'write/write', 'write/write/write': 'write/write/write',
+  });
+});
+
+test('the names shown of random paths are theirs alone, and none is needless',
+     () => {
+  let seed = 1;
+  const random = (n) => {
+    seed = seed * 16807 % 2147483647;
+    return seed % n;
+  };
+  for (let round = 0; round < 50; round++) {
+    const all = ['a'];
+    for (let i = 0; i < 40; i++) {
+      const path = all[random(all.length)] + '/' + 'abc'[random(3)];
+      if (!all.includes(path))
+        all.push(path);
+    }
+    const paths = all.map((one) => ({
+      name: one.split('/').at(-1),
+      parent: all.indexOf(one.split('/').slice(0, -1).join('/')) }));
+    // The path, or those that end in its names.
+    const found = (names) => all.filter((one) =>
+      one === names || one.endsWith('/' + names));
+    all.forEach((one, i) => {
+      const names = [...namesAbove(paths, i), paths[i].name];
+      const shown = names.join('/'), parts = one.split('/').length;
+      assert.ok(one === shown || one.endsWith('/' + shown));
+      assert.ok(found(shown).length === 1 || names.length === parts);
+      assert.ok(names.length === 1
+        || found(names.slice(1).join('/')).length > 1);
+    });
+  }
 });
 
 test('scaling moves the interval of noise', () => {
