@@ -4,11 +4,14 @@
  * process before it:
  *
  *   FAIL_CALLS=rename|unlink|fsync   which are counted
+ *             |create                that of a new file, which is there then
  *   FAIL_NTH=N                       the N-th, from 1 on
- *   FAIL_HOW=kill|eio
+ *   FAIL_HOW=kill|term|int|eio       how it fails, or what ends the process
  *   FAIL_LOG=FILE                    a byte is appended for each
  *   FAIL_NOREPLACE=1                 renameat2 is as on file systems that do
  *                                    not know this flag
+ *   FAIL_NAMELESS=1                  open is as on file systems that have no
+ *                                    files without names
  */
 #include <config.h>
 
@@ -16,6 +19,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -40,8 +44,11 @@ fails (const char *name)
   }
   if (nth == NULL || how == NULL || n != atoi (nth))
     return false;
-  if (strcmp (how, "kill") == 0)
-    raise (SIGKILL);
+  if (strcmp (how, "eio") != 0) {
+    raise (strcmp (how, "kill") == 0 ? SIGKILL
+           : strcmp (how, "term") == 0 ? SIGTERM : SIGINT);
+    return false;
+  }
   errno = EIO;
   return true;
 }
@@ -91,6 +98,28 @@ renameat2 (int from_fd, const char *from, int to_fd, const char *to,
     return -1;
   }
   return fails ("rename") ? -1 : next (from_fd, from, to_fd, to, flags);
+}
+#endif
+
+#ifdef O_TMPFILE
+int
+open (const char *path, int flags, ...)
+{
+  NEXT (open);
+  va_list list;
+  va_start (list, flags);
+  bool is_nameless = (flags & O_TMPFILE) == O_TMPFILE;
+  bool is_temporary = is_nameless || strstr (path, "/.radio-") != NULL;
+  mode_t mode = is_nameless || (flags & O_CREAT) ? va_arg (list, mode_t) : 0;
+  va_end (list);
+  if (is_nameless && getenv ("FAIL_NAMELESS")) {
+    errno = EOPNOTSUPP;
+    return -1;
+  }
+  int fd = next (path, flags, mode);
+  if (fd >= 0 && is_temporary)
+    (void) fails ("create");
+  return fd;
 }
 #endif
 

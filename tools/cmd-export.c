@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "src/base/text.h"
+#include "tools/interrupt.h"
 #include "tools/options.h"
 #include "tools/output.h"
 
@@ -199,7 +200,7 @@ run_export (struct rd_args *args)
     return rd_error ("%s: one file for %zu volume%s; give a folder, as "
                      "'%s/'", export.file, nodes.n, nodes.n == 1 ? "" : "s",
                      export.file);
-  for (size_t i = 0; i < nodes.n; i++)
+  for (size_t i = 0; i < nodes.n && !rd_interrupted (); i++)
     if (export_node (&export, &nodes.list[i]) != RD_EXIT_OK)
       status = RD_EXIT_FAILED;
   return status;

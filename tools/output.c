@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "tools/facts.h"
+#include "tools/interrupt.h"
 #include "tools/options.h"
 #include "tools/output.h"
 #include "tools/text.h"
@@ -51,6 +52,7 @@ rd_new_file_check (const char *name, bool overwrite)
 int
 rd_new_file_open (struct rd_new_file *file)
 {
+  rd_interrupt_catch ();
   switch (rd_atomic_open (&file->atomic, file->name, file->overwrite, 0666)) {
   case RD_ATOMIC_OK:
     break;
@@ -85,6 +87,10 @@ rd_new_file_end (struct rd_new_file *file, int errnum)
     errnum = errno ? errno : EIO;
   if (fclose (file->stream) != 0 && errnum == 0)
     errnum = errno;
+  if (rd_interrupted ()) {
+    rd_atomic_abort (&file->atomic);
+    return RD_EXIT_FAILED;
+  }
   if (errnum) {
     rd_atomic_abort (&file->atomic);
     return rd_error ("%s: %s", file->name, rd_errno_text (errnum));
@@ -150,6 +156,8 @@ report_export (enum radio_status status, const char *file, const char *shape,
 {
   if (status == RADIO_ERROR_EXISTS)
     return refuse_existing (file);
+  if (status == RADIO_ERROR_CANCELLED)
+    return RD_EXIT_FAILED;    /* by a signal, which main dies of */
   if (status != RADIO_OK)
     return rd_error_library (NULL);
   RD_FREE char *details = rd_format ("%s %s", shape ? shape : "", type);
@@ -167,6 +175,8 @@ rd_output_volume (const struct rd_target *target,
   char type[32];
   struct radio_export_options warns = *options;
   warns.warning = rd_on_warning;
+  warns.cancel = rd_interrupt_cancel;
+  rd_interrupt_catch ();
   enum radio_status status = radio_volume_export (target->volume, box, file,
                                                   &warns);
   radio_volume_get_info (target->volume, &info);
@@ -187,6 +197,8 @@ rd_output_array (const struct rd_target *target, const struct radio_box *box,
   char type[32], letters[RADIO_MAX_RANK + 1];
   struct radio_export_options warns = *options;
   warns.warning = rd_on_warning;
+  warns.cancel = rd_interrupt_cancel;
+  rd_interrupt_catch ();
   enum radio_status status = radio_array_export (target->array, box, file,
                                                  &warns);
   radio_array_get_info (target->array, &info);

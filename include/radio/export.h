@@ -31,8 +31,13 @@ struct radio_export_options {
    * member. */
   uint64_t member_nbytes;
 
+  /* As that of radio_read_options, also called before the file appears: if it
+   * returns true, there is no file, and an existing one stays.  Called with
+   * user_data; may be NULL. */
+  radio_cancel_fn *cancel;
+
   /* Must be zero: later versions may have members here. */
-  uint64_t reserved[7];
+  uint64_t reserved[6];
 };
 
 /* Writes a volume, or a box of it (in array order; NULL: all), to a file in the
@@ -49,7 +54,7 @@ struct radio_export_options {
  * folder or device); RADIO_ERROR_EXISTS; RADIO_ERROR_NOT_FOUND (no such
  * folder); RADIO_ERROR_UNSUPPORTED (a type that the format lacks, scaled
  * colours); RADIO_ERROR_FORMAT (header and array disagree);
- * RADIO_ERROR_NO_SPACE; those of radio_array_read. */
+ * RADIO_ERROR_NO_SPACE; RADIO_ERROR_CANCELLED; those of radio_array_read. */
 RADIO_API enum radio_status
 radio_volume_export (struct radio_volume *volume, const struct radio_box *box,
                      const char *file,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A file that appears whole or not at all: written under a temporary name in
- * the same folder, synced, renamed.  A symbolic link is followed, so that it
+/* A file that appears whole or not at all: written without a name, so that none
+ * is left however the process ends, synced, linked.  Where file systems have no
+ * such files it has a temporary name in the same folder, and is renamed.  A symbolic link is followed, so that it
  * stays a link to the new content, unless it leads to nothing: that is
  * replaced; an existing file that is not regular (a device, a folder) is
  * refused rather than replaced; a regular one's permissions are kept.
@@ -30,7 +31,8 @@ struct rd_atomic_file {
                                * NOT_REGULAR */
   bool overwrite;
   char *target;               /* the name, links resolved */
-  char *temporary;
+  char *temporary;            /* the name it has or may get until commit */
+  bool is_named;              /* there is a file of that name */
   char *leftover;             /* after commit: the temporary file, if it could
                                  not be removed; else NULL */
   size_t folder_nbytes;       /* of both, up to the last slash */

@@ -9,6 +9,7 @@
 #include "profiler/counters.h"
 #include "src/array/derived.h"
 #include "src/array/pool.h"
+#include "src/array/stop.h"
 #include "src/base/error.h"
 #include "src/base/structs.h"
 #include "src/base/text.h"
@@ -160,11 +161,17 @@ run_executor (const struct rd_executor *executor, uint64_t n,
 
 /* Write header and elements to a file, which appears when it is complete. */
 static enum radio_status
-write_file (const struct rd_stream *stream, const struct rd_buffer *header,
+write_file (struct rd_stream *stream, const struct rd_buffer *header,
             bool swapped, const char *file,
             const struct radio_export_options *options)
 {
   const struct radio_context *context = stream->array->store->context;
+  const struct radio_read_options until = {
+    .cancel = options->cancel, .user_data = options->user_data,
+  };
+  struct rd_read_stop stop;
+  rd_read_stop_init (&stop, stream->array->store->io, &until);
+  stream->stop = &stop;
   const struct pool_executor executor = {
     .base = {
       .nthreads = context->nthreads,
@@ -183,6 +190,7 @@ write_file (const struct rd_stream *stream, const struct rd_buffer *header,
     .unit_nbytes = stream->array->doc->type.unit_nbytes,
   };
   RD_TRY (rd_stream_run (stream, write_elements, &writing));
+  RD_TRY (rd_read_stop_check (&stop));
   rd_derived_warn (stream->array, options->warning, options->user_data);
   return rd_output_commit (RD_STEAL (output), options->warning,
                            options->user_data);

@@ -646,6 +646,39 @@ a_phantom_has_a_heads_geometry (void **state)
                 RADIO_ERROR_EXISTS, "ct/head");
 }
 
+static bool
+is_wanted (void *user_data)
+{
+  return --*(int *) user_data == 0;
+}
+
+/* Whenever it is asked. */
+static void
+a_cancelled_export_leaves_the_old_file (void **state)
+{
+  (void) state;
+  struct nifti_spec spec = small_spec ();
+  VOLUME_SCOPE struct radio_volume *volume = volume_of (&spec);
+  RD_BUFFER_SCOPE struct rd_buffer old = { 0 };
+  const struct radio_box one = radio_box3 (0, 1, 0, 1, 0, 1);
+  assert_ok (radio_volume_export (volume, &one, "a.npy", NULL));
+  slurp ("a.npy", &old);
+  int nasked = 0;
+  enum radio_status status;
+  do {
+    int left = ++nasked;
+    const struct radio_export_options options = {
+      .overwrite = true, .cancel = is_wanted, .user_data = &left,
+    };
+    status = radio_volume_export (volume, NULL, "a.npy", &options);
+    assert_int_equal (status, left > 0 ? RADIO_OK : RADIO_ERROR_CANCELLED);
+    if (left <= 0)
+      assert_file_is ("a.npy", &old);
+  } while (status != RADIO_OK);
+  assert_true (nasked > 2);
+  assert_int_equal (remove ("a.npy"), 0);
+}
+
 static void
 statistics_are_scaled_unless_raw (void **state)
 {
@@ -692,6 +725,7 @@ main (void)
     TEST (types_that_nifti_lacks_are_named),
     TEST (a_phantom_is_the_rows_of_its_generator),
     TEST (a_phantom_has_a_heads_geometry),
+    TEST (a_cancelled_export_leaves_the_old_file),
     TEST (statistics_are_scaled_unless_raw),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
