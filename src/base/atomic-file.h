@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A file that appears whole or not at all: written without a name, so that none
  * is left however the process ends, synced, linked.  Where file systems have no
- * such files it has a temporary name in the same folder, and is renamed.  A symbolic link is followed, so that it
- * stays a link to the new content, unless it leads to nothing: that is
- * replaced; an existing file that is not regular (a device, a folder) is
- * refused rather than replaced; a regular one's permissions are kept.
- * Callers phrase their own messages. */
+ * such files it has a temporary name in the same folder, and is renamed.  A
+ * symbolic link is followed, so that it stays a link to the new content, unless
+ * it leads to nothing: that is replaced; an existing file that is not regular
+ * (a device, a folder) is refused rather than replaced; a regular one's
+ * permissions are kept.  Callers phrase their own messages. */
 #ifndef RD_ATOMIC_FILE_H
 #define RD_ATOMIC_FILE_H
 
