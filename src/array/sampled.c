@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "profiler/counters.h"
+#include "src/array/derived.h"
 #include "src/array/sampled.h"
 #include "src/base/checked.h"
 #include "src/base/reserve.h"
@@ -14,6 +15,12 @@
 
 /* The share of the context's memory for the elements of a block. */
 #define BLOCK_SHARE 4
+
+/* The elements of a block for each thread, where they are read from a file as
+ * it is: memory that was written to before and is in the caches is worth more
+ * than few reads.  Blocks then overlap by one of so many elements at most. */
+#define CACHED_NBYTES ((uint64_t) 4 << 20)
+#define OVERLAP_SHARE 4
 
 /* The rows that a task computes at once, with what they are computed of, fit
  * into the second-level cache. */
@@ -74,7 +81,7 @@ struct sampling {
   size_t nothers;                     /* the number of those before */
   uint64_t block_nbytes;
   uint64_t band, nbands;              /* rows of a task; of a plane */
-  unsigned char *elements;            /* for rd_free */
+  struct rd_buffer *elements;         /* of this and other blocks */
 };
 
 static void
@@ -84,7 +91,6 @@ free_sampling (struct sampling *s)
     rd_weights_free (&s->weights[i]);
   for (size_t i = 0; i < RADIO_MAX_RANK; i++)
     rd_free (s->runs[i].list);
-  rd_free (s->elements);
 }
 
 /* Finds the elements that a gathered box depends on, as a box of the source;
@@ -322,14 +328,15 @@ read_elements (struct sampling *s)
   }
   RD_TRY (rd_context_allows (source->store->context, nbytes,
                              "interpolating a voxel"));
-  s->elements = rd_malloc ((size_t) nbytes);
+  RD_TRY (rd_buffer_reserve (s->elements, (size_t) nbytes));
   struct radio_request *requests RD_FREE
     = rd_calloc (n, sizeof *requests);
-  if (!s->elements || !requests)
-    return rd_fail_memory ((size_t) nbytes);
+  if (!requests)
+    return rd_fail_memory (n * sizeof *requests);
   for (size_t k = 0; k < n; k++) {
     struct radio_request *request = &requests[k];
-    request->buffer = s->elements + place_box (s, k, strides, &request->box);
+    request->buffer = s->elements->data
+                      + place_box (s, k, strides, &request->box);
     request->nbytes = SIZE_MAX;
     request->strides = strides;
   }
@@ -413,7 +420,7 @@ run_task (struct rd_job *job, uint64_t task, struct rd_scratch *scratch)
   RD_TRY (rd_read_stop_check (s->read->stop));
   uint64_t place = task_box (s, task, &part, &plane, &first, &n);
   if (!s->is_outside)
-    block.elements = s->elements + place * s->block_nbytes;
+    block.elements = s->elements->data + place * s->block_nbytes;
   gathered.elements = s->is_outside ? NULL : block.elements;
   size_t item_nbytes = block.type.item_nbytes;
   size_t row_nbytes = (size_t) s->n[2] * item_nbytes;
@@ -459,14 +466,29 @@ cut_bands (struct sampling *s, uint64_t nplanes)
   s->nbands = rd_div_up (nrows, s->band);
 }
 
-static enum radio_status
-sample_box (struct rd_tile_read *read, size_t request,
-            const struct radio_box *box)
+/* A request of a read. */
+struct wanted {
+  struct rd_tile_read *read;
+  size_t request;
+  struct rd_buffer elements;          /* of each part in turn */
+};
+
+static void
+free_wanted (struct wanted *wanted)
 {
-  const struct rd_sampled *sampled = read->array->sampled;
+  rd_buffer_free (&wanted->elements);
+}
+
+static enum radio_status
+sample_part (const struct rd_sampled *sampled, const struct radio_box *box,
+             void *data)
+{
+  struct wanted *wanted = data;
+  struct rd_tile_read *read = wanted->read;
   const struct rd_array_doc *doc = sampled->source->doc;
   struct sampling s RD_CLEANUP (free_sampling) = {
-    .read = read, .request = request, .sampled = sampled, .box = box,
+    .read = read, .request = wanted->request, .sampled = sampled, .box = box,
+    .elements = &wanted->elements,
     .block = {
       .type = doc->type, .interpolation = sampled->interpolation,
       .size = { 1, 1, 1 },
@@ -496,50 +518,56 @@ sample_box (struct rd_tile_read *read, size_t request,
 typedef enum radio_status part_fn (const struct rd_sampled *sampled,
                                    const struct radio_box *box, void *data);
 
+/* True if the elements that two blocks share cost little more than to copy
+ * them: they lie in a file as they are. */
+static bool
+is_read_again_cheaply (const struct radio_array *array)
+{
+  while (array->derived)
+    array = array->derived->source;
+  return array->linear && array->linear->pieces_nbytes > 0;
+}
+
 /* Cuts a box into halves until what they depend on fits into the memory
- * allowed. */
+ * allowed, and into the caches where that costs little. */
 static enum radio_status
 each_part (const struct rd_sampled *sampled, const struct radio_box *box,
            part_fn *use, void *data)
 {
-  uint64_t limit = sampled->source->store->context->work_nbytes / BLOCK_SHARE;
+  const struct radio_array *source = sampled->source;
+  const struct radio_context *context = source->store->context;
+  const uint64_t limit = context->work_nbytes / BLOCK_SHARE;
+  const uint64_t cached_nbytes = CACHED_NBYTES * context->nthreads;
+  const uint64_t nbytes = box_nbytes (sampled, box);
   size_t axis = 0;
   while (axis < box->rank && box->size[axis] < 2)
     axis++;
-  if (axis == box->rank || box_nbytes (sampled, box) <= limit)
+  bool is_cached = nbytes <= cached_nbytes || sampled->gathers
+                   || !is_read_again_cheaply (source);
+  if (axis == box->rank || (nbytes <= limit && is_cached))
     return use (sampled, box, data);
   /* Of turned boxes cubes need the fewest elements. */
   for (size_t i = axis + 1; i < box->rank && sampled->gathers; i++)
     if (box->size[i] > box->size[axis])
       axis = i;
   struct radio_box half = *box;
-  half.size[axis] /= 2;
+  half.size[axis] -= box->size[axis] / 2;
+  if (nbytes <= limit && box_nbytes (sampled, &half)
+                         > nbytes / 2 + nbytes / 2 / OVERLAP_SHARE)
+    return use (sampled, box, data);
+  half.size[axis] = box->size[axis] / 2;
   RD_TRY (each_part (sampled, &half, use, data));
   half.start[axis] += half.size[axis];
   half.size[axis] = box->size[axis] - half.size[axis];
   return each_part (sampled, &half, use, data);
 }
 
-/* A request of a read. */
-struct wanted {
-  struct rd_tile_read *read;
-  size_t request;
-};
-
-static enum radio_status
-sample_part (const struct rd_sampled *sampled, const struct radio_box *box,
-             void *data)
-{
-  const struct wanted *wanted = data;
-  (void) sampled;
-  return sample_box (wanted->read, wanted->request, box);
-}
-
 enum radio_status
 rd_sampled_read (struct rd_tile_read *read)
 {
+  struct wanted wanted RD_CLEANUP (free_wanted) = { .read = read };
   for (size_t i = 0; i < read->n; i++) {
-    struct wanted wanted = { read, i };
+    wanted.request = i;
     if (radio_box_count (&read->requests[i].box) > 0)
       RD_TRY (each_part (read->array->sampled, &read->requests[i].box,
                          sample_part, &wanted));

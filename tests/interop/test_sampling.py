@@ -259,6 +259,25 @@ def make_brain(np, nib, folder, dtype="float32"):
     return file, data, nib.load(file).affine
 
 
+def test_large_files_are_sampled_by_blocks_to_the_same_bits(
+        np, nib, tmp_path):
+    """A block has 4 MiB for each thread; what a store has is one block."""
+    data = np.random.default_rng(9).normal(0, 50, (160, 240, 151))
+    file, store = tmp_path / "image.nii", tmp_path / "s.zarr"
+    nib.save(nib.Nifti1Image(data.astype("f4"), np.eye(4)), file)
+    run_radio("ingest", "-s", store, "-c", "a", file)
+    with Store(store) as opened, Volume(opened, "a/image") as whole, \
+         Volume.of_file(file) as blocks:
+        for text in ("resample 1.3", "to 43,200,97 cubic", "noise 5",
+                     "linear 2,1 | resample 2,1,1 | clamp -50,50"):
+            with whole.apply(text) as volume:
+                shape = volume.shape()
+                want = volume.read([0] * 3, shape, np.float32)
+            with blocks.apply(text) as volume:
+                got = volume.read([0] * 3, shape, np.float32)
+            assert got.tobytes() == want.tobytes(), text
+
+
 def sample_at(np, ndimage, data, where, how, value):
     """An image at positions x, y, z; a value outside of its voxels."""
     shape = np.array(data.shape)[:, None, None, None]
