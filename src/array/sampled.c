@@ -407,6 +407,7 @@ add_noise (const struct sampling *s, const struct radio_box *part, uint64_t n,
     rd_noise_add (&s->sampled->noise, s->block.type.dtype,
                   index + i * steps[axes[1]], steps[axes[2]],
                   rows + i * row_nbytes, (size_t) s->n[2]);
+  rd_noise_count (rd_mul_sat (n, s->n[2]));
 }
 
 static enum radio_status

@@ -24,4 +24,8 @@ void rd_noise_add (const struct rd_noise *noise, enum radio_dtype dtype,
                    uint64_t index, uint64_t step, unsigned char *values,
                    size_t n);
 
+/* Counts the arithmetic operations of n values in the innermost scope, of which
+ * those of the counting generator, on whole numbers, are none. */
+void rd_noise_count (uint64_t n);
+
 #endif /* RD_NOISE_H */

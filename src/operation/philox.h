@@ -30,34 +30,49 @@ rd_multiply_u64 (uint64_t a, uint64_t b)
 #endif
 }
 
-/* Draws four words. */
-static inline void
-rd_philox (const uint64_t counter[4], const uint64_t key[2], uint64_t out[4])
+#define RD_PHILOX_ROUNDS 10
+
+/* Returns a key's words in a round. */
+static inline uint64_t
+rd_philox_key (const uint64_t key[2], int i, uint64_t round)
 {
-  uint64_t k0 = key[0], k1 = key[1];
-  memcpy (out, counter, 4 * sizeof *out);
-  for (int round = 0; round < 10; round++) {
-    struct rd_product a = rd_multiply_u64 (UINT64_C (0xd2e7470ee14c6c93),
-                                           out[0]);
-    struct rd_product b = rd_multiply_u64 (UINT64_C (0xca5a826395121157),
-                                           out[2]);
-    uint64_t next[4] = { b.high ^ out[1] ^ k0, b.low, a.high ^ out[3] ^ k1,
-                         a.low };
-    memcpy (out, next, sizeof next);
-    k0 += UINT64_C (0x9e3779b97f4a7c15);
-    k1 += UINT64_C (0xbb67ae8584caa73b);
-  }
+  return key[i] + round * (i == 0 ? UINT64_C (0x9e3779b97f4a7c15)
+                                  : UINT64_C (0xbb67ae8584caa73b));
 }
 
-/* Draws four numbers from 0 to below 1, as numpy's random() makes them. */
+/* One round of what began as a counter. */
+static inline void
+rd_philox_round (uint64_t words[4], uint64_t k0, uint64_t k1)
+{
+  struct rd_product a = rd_multiply_u64 (UINT64_C (0xd2e7470ee14c6c93),
+                                         words[0]);
+  struct rd_product b = rd_multiply_u64 (UINT64_C (0xca5a826395121157),
+                                         words[2]);
+  words[0] = b.high ^ words[1] ^ k0;
+  words[1] = b.low;
+  words[2] = a.high ^ words[3] ^ k1;
+  words[3] = a.low;
+}
+
+/* Makes a number from 0 to below 1 of a word, as numpy's random() does. */
+static inline double
+rd_philox_number (uint64_t word)
+{
+  return (double) (int64_t) (word >> 11) * 0x1p-53;
+}
+
+/* Draws four numbers. */
 static inline void
 rd_philox_numbers (const uint64_t counter[4], const uint64_t key[2],
                    double numbers[4])
 {
-  uint64_t bits[4];
-  rd_philox (counter, key, bits);
+  uint64_t words[4];
+  memcpy (words, counter, sizeof words);
+  for (uint64_t round = 0; round < RD_PHILOX_ROUNDS; round++)
+    rd_philox_round (words, rd_philox_key (key, 0, round),
+                     rd_philox_key (key, 1, round));
   for (int i = 0; i < 4; i++)
-    numbers[i] = (double) (bits[i] >> 11) * 0x1p-53;
+    numbers[i] = rd_philox_number (words[i]);
 }
 
 #endif /* RD_PHILOX_H */

@@ -9,6 +9,12 @@
 #include "src/element/strips.h"
 #include "src/operation/row-levels.h"
 
+/* Vectors of one value. */
+#define VECTOR_NBYTES 8
+#define TARGET
+#define SQRT_F64(v) ((vector_f64) { sqrt ((v)[0]) })
+#include "src/operation/normals.h"
+
 /* Values in work at a time. */
 #define BLOCK 256
 
@@ -75,6 +81,7 @@ DEFINE_RUN (double, 64)
 
 const struct rd_row_vectors rd_row_plain = {
   .level = RD_SIMD_SCALAR, .run32 = run_rows_32, .run64 = run_rows_64,
+  .normals = make_normals,
 };
 
 const struct rd_row_vectors *const rd_row_levels[] = {

@@ -47,10 +47,17 @@ typedef void rd_row_load_fn (const unsigned char *from, float *to, size_t n,
 typedef bool rd_row_store_fn (const float *from, unsigned char *to, size_t n,
                               bool saturates);
 
+/* Makes n pairs of normally distributed numbers of pairs that are evenly
+ * distributed from 0 to below 1, in their place (noise.h).  n is a multiple of
+ * RD_NORMALS. */
+#define RD_NORMALS 4
+typedef void rd_row_normals_fn (double *first, double *second, size_t n);
+
 /* By the types of elements; NULL: left to plain C. */
 struct rd_row_vectors {
   enum rd_simd level;
   rd_row_run_fn *run32, *run64;       /* float32, float64 */
+  rd_row_normals_fn *normals;
   rd_row_load_fn *load[RADIO_FLOAT64 + 1];
   rd_row_store_fn *store[RADIO_FLOAT64 + 1];
 };

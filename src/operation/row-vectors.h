@@ -7,6 +7,7 @@
  *   MOST_F32, MOST_F64   (a, v): for each of a vector's values v, a if it is
  *                        greater, else v, which may be NaN
  *   LEAST_F32, LEAST_F64 (a, v): the same, a if it is less
+ *   SQRT_F64             (v): a vector's square roots
  *   STREAM               (to, v): stores a vector to an aligned address past
  *                        the caches
  *
@@ -18,15 +19,13 @@
 
 #include "src/base/each.h"
 #include "src/element/strips.h"
+#include "src/operation/normals.h"
 #include "src/operation/row-levels.h"
 
 typedef float vector_f32 __attribute__ ((__vector_size__ (VECTOR_NBYTES)));
-typedef double vector_f64 __attribute__ ((__vector_size__ (VECTOR_NBYTES)));
 
 typedef int32_t mask_32 __attribute__ ((__vector_size__ (VECTOR_NBYTES)));
 typedef int64_t mask_64 __attribute__ ((__vector_size__ (VECTOR_NBYTES)));
-
-#define HELPER static inline TARGET __attribute__ ((__always_inline__))
 
 /* The rows of the default tiles are one strip of float32. */
 #define STRIP_NBYTES 128
@@ -186,6 +185,7 @@ DEFINE_STORE (uint16, uint16_t, 0.0f, 0x1p16f - 1)
     .level = its_level,                         \
     .run32 = run_rows_32,                       \
     .run64 = run_rows_64,                       \
+    .normals = make_normals,                    \
     .load = {                                   \
       [RADIO_INT8] = load_int8,                 \
       [RADIO_INT16] = load_int16,               \

@@ -288,6 +288,44 @@ integers_are_rounded_to_even_and_refused_or_saturate (void **state)
   }
 }
 
+static void
+normal_numbers_are_box_and_mullers_by_all_levels (void **state)
+{
+  (void) state;
+  enum { N = 4096 };
+  static double first[N], second[N], wanted[2][N], got[2][N];
+  static const double edges[] = { 0, 0x1p-53, 0.125, 0.25, 0.375, 0.5, 0.75,
+                                  1 - 0x1p-53 };
+  enum { NEDGES = sizeof edges / sizeof *edges };
+  uint64_t seed = 1;
+  for (size_t i = 0; i < N; i++) {
+    bool is_edge = i < NEDGES * NEDGES;
+    first[i] = is_edge ? edges[i / NEDGES]
+                       : (double) (random_next (&seed) >> 11) * 0x1p-53;
+    second[i] = is_edge ? edges[i % NEDGES]
+                        : (double) (random_next (&seed) >> 11) * 0x1p-53;
+  }
+  memcpy (wanted[0], first, sizeof first);
+  memcpy (wanted[1], second, sizeof second);
+  rd_row_plain.normals (wanted[0], wanted[1], N);
+  for (size_t i = 0; i < N; i++) {
+    double radius = sqrt (-2 * log1p (-first[i]));
+    double angle = 0x1.921fb54442d18p+2 * second[i];
+    assert_true (fabs (wanted[0][i] - radius * cos (angle))
+                 <= 1e-15 * radius);
+    assert_true (fabs (wanted[1][i] - radius * sin (angle))
+                 <= 1e-15 * radius);
+  }
+  for (size_t i = 0; rd_row_levels[i]; i++) {
+    if (!rd_simd_is_supported (rd_row_levels[i]->level))
+      continue;
+    memcpy (got[0], first, sizeof first);
+    memcpy (got[1], second, sizeof second);
+    rd_row_levels[i]->normals (got[0], got[1], N);
+    assert_memory_equal (got, wanted, sizeof got);
+  }
+}
+
 int
 main (void)
 {
@@ -296,6 +334,7 @@ main (void)
     cmocka_unit_test (each_operation_is_its_formula),
     cmocka_unit_test (nan_is_noted_wherever_it_is),
     cmocka_unit_test (integers_are_rounded_to_even_and_refused_or_saturate),
+    cmocka_unit_test (normal_numbers_are_box_and_mullers_by_all_levels),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

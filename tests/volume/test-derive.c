@@ -328,6 +328,14 @@ operations_are_counted_by_their_formulas (void **state)
   assert_int_equal (tree_total (profile, "elements operated"), 210 * 6);
   assert_int_equal (tree_total (profile, "bytes delivered"), 210 * 2);
   radio_profile_close (profile);
+  volume = must_apply (volume, "noise 2");
+  recorder = tree_begin ();
+  assert_ok (radio_volume_read_alloc (volume, NULL, RADIO_STORED, NULL,
+                                      &elements));
+  radio_free (elements.data);
+  profile = tree_end (recorder);
+  assert_int_equal (tree_total (profile, "flop of noise"), 210 * 38);
+  radio_profile_close (profile);
   radio_volume_close (volume);
   radio_store_close (store);
 }
