@@ -23,9 +23,6 @@ async function start() {
       .forEach((style) => style.remove());
     // For the console, and for tests.
     window.radio = startApp(profile, app);
-    if (!document.getElementById('whole'))
-      document.getElementById('notice').textContent = 'This page is '
-        + 'truncated: the profile to compare with is missing.';
     document.getElementById('static').hidden = true;
   } catch (error) {
     document.getElementById('app').hidden = true;

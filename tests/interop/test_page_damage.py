@@ -31,6 +31,57 @@ def test_a_truncated_page_says_so(opened, read_page, tmp_path, share):
                          ".getBoundingClientRect().height > 200")
 
 
+# What a reader sees of a page, once it waited for the rest.
+SEEN = """(() => {
+  document.getAnimations().forEach(one => one.finish());
+  const text = (id) => [...document.querySelectorAll(id)].map(one =>
+    one.checkVisibility({ opacityProperty: true }) ? one.innerText : '')
+    .join('');
+  return { cut: text('#cut'), notice: text('#notice'),
+           noscript: text('noscript'), summary: text('#static'),
+           app: text('#app') };
+})()"""
+
+# Files are cut where a disk is full, between two of its blocks.
+BLOCK = 4096
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_a_page_cut_anywhere_shows_that_and_the_summary(
+        browser, local_read, tmp_path, script):
+    text = local_read.page.read_bytes()
+    at = {name: text.index(name) for name in (
+        b'<main id="static">', b"</main>", b'data-packed="style">',
+        b'data-packed="script">', b'id="radio-profile">', b'<i id="whole">')}
+    assert at[b'<main id="static">'] < BLOCK
+    ends = {BLOCK, len(text) - len(b'<i id="whole"></i></body></html>')}
+    ends |= {place + more for place in at.values() for more in (-1, 0, 30)}
+    ends |= set(range(BLOCK, at[b'id="radio-profile">'], 2 * BLOCK))
+    # The loader.
+    ends |= set(range(text.index(b"<script>"), at[b'id="radio-profile">'],
+                      300))
+    for end in sorted(ends):
+        cut = tmp_path / f"cut-{end}.html"
+        cut.write_bytes(text[:end])
+        page = browser.open(cut, script=script)
+        if script and end > at[b'id="radio-profile">']:
+            page.wait("window.radio || "
+                      "document.getElementById('notice').textContent")
+        seen = page.evaluate(SEEN)
+        is_whole = end > at[b'<i id="whole">'] + 13
+        assert (seen["noscript"] == "") == script, end
+        if is_whole or seen["notice"]:
+            assert seen["cut"] == "", end
+        else:
+            assert seen["cut"].startswith("This page is incomplete"), end
+        if is_whole and script:
+            assert seen["app"] and not seen["notice"], end
+        elif not seen["app"] and end >= BLOCK:
+            assert "40 x 40 x 40" in seen["summary"], end
+        assert page.console_errors() == []
+        page.close()
+
+
 def test_a_page_truncated_before_its_second_profile_says_so(
         opened, local_read, tmp_path):
     text = local_read.compared_with_another().read_text()
@@ -38,13 +89,13 @@ def test_a_page_truncated_before_its_second_profile_says_so(
     cut.write_text(text[:text.index('<script type="application/json" '
                                     'id="radio-before"')])
     page = opened(cut)
-    assert page.evaluate("document.getElementById('notice').textContent") \
-        .startswith("This page is truncated")
-    assert page.evaluate("radio.profile.tree.size") > 0
+    seen = page.evaluate(SEEN)
+    assert seen["cut"].startswith("This page is incomplete")
+    assert seen["app"] != "" and seen["notice"] == ""
     cut.write_text(text)
     page = opened(cut)
-    assert page.evaluate("document.getElementById('notice').textContent") \
-        == ""
+    seen = page.evaluate(SEEN)
+    assert seen["app"] != "" and seen["notice"] + seen["cut"] == ""
 
 
 def test_a_script_that_cannot_be_unpacked_is_reported(opened, read_page,
