@@ -15,7 +15,7 @@ import { rasterise } from './widgets/picture.mjs';
 import { SearchBox } from './widgets/search-box.mjs';
 import { Details } from './widgets/details.mjs';
 import { findingsPanel } from './widgets/findings.mjs';
-import { summaryPanel, warningsOf } from './widgets/summary.mjs';
+import { failureWarnings, summaryPanel } from './widgets/summary.mjs';
 import { themeButton } from './widgets/theme.mjs';
 import { viewsFor } from './views/views.mjs';
 
@@ -141,12 +141,12 @@ export function startApp(profile, root) {
               { step: true });
   const help = new Help(views);
   const metrics = metricChoice(shared);
-  const warnings = warningsOf(profile);
-  const findings = findingsPanel(profile, warnings, {
+  const warnings = failureWarnings(profile);
+  const findings = findingsPanel(shared, warnings.length, {
     showNode: (node) => showEvidence(shared, node),
     show: shared.show, has: (id) => tabs.has(id) });
   root.append(
-    summaryPanel(profile, model, warnings[0],
+    summaryPanel(profile, model, warnings,
                  element('span', { class: 'head-tools' },
                          shareButtons(shared, tabs), help.opener,
                          themeButton(state))),

@@ -26,6 +26,33 @@ def changes(tmp_path_factory):
     return page
 
 
+@pytest.mark.parametrize("width", [1440, 390])
+def test_findings_say_that_they_are_of_the_whole_beside_a_part(
+        opened, changes, width):
+    page = opened(changes.with_name("after.html"), width=width)
+
+    def marks():
+        return page.evaluate(
+            "[...document.querySelectorAll('.findings li')].map(one => "
+            "one.innerText.includes('whole recording'))")
+
+    assert marks() and not any(marks())
+    for part in ({"range": "20000000-40000000"}, {"lanes": "0"}):
+        change(page, range="", lanes="")
+        assert not any(marks())
+        change(page, **part)
+        shown = page.evaluate(
+            "[...document.querySelectorAll('.findings li')].filter(one => "
+            "one.checkVisibility()).length")
+        assert sum(marks()) == shown > 0
+    # What narrows the tree alone leaves the head as it is.
+    change(page, range="", lanes="",
+           transforms=f"f{node_named(page, 'decode')}")
+    assert not any(marks())
+    page = opened(changes, fragment="#view=timeline&range=20000000-40000000")
+    assert all(marks())
+
+
 def whole(page):
     return page.evaluate("document.querySelector('.diff-whole').textContent")
 

@@ -6,7 +6,6 @@ import { button, element, foldable, nameElement } from './dom.mjs';
 import { STEP } from '../data/profile.mjs';
 import { namesOf } from '../model/conditions.mjs';
 import { membersOf } from '../model/why.mjs';
-import { warningLines } from './summary.mjs';
 
 // The number of lines, with warnings, that leaves room for a view on the
 // screen.
@@ -105,7 +104,8 @@ function finding(profile, one, ways) {
     : element('strong', {}, one.title);
   return foldable('li', name, one.title, withUnits(one.evidence),
     element('span', { class: 'weight', title: label }, glyph,
-            element('span', { class: 'unseen' }, label + ': ')), title);
+            element('span', { class: 'unseen' }, label + ': ')), title,
+    element('small', {}, 'whole recording'));
 }
 
 // Keeps numbers with their units, which C writes in ASCII.
@@ -117,15 +117,16 @@ function withUnits(text) {
 }
 
 // The findings of a recording, the heaviest first; of the second of two, by
-// its name and all of them, since they stand below the views.  warnings: see
-// warningsOf; ways: showNode (node), which returns the view that shows it,
-// show (view, changes), has (view).
-export function findingsPanel(profile, [head, below], ways) {
+// its name and all of them, since they stand below the views.  They are of the
+// whole recording, which is said where the views are narrowed to a part of it.
+// nwarnings: those above; ways: showNode (node), which returns the view that
+// shows it, show (view, changes), has (view).
+export function findingsPanel({ profile, state }, nwarnings, ways) {
   const { before, findings } = profile;
-  if (findings.length + below.length === 0)
+  if (findings.length === 0)
     return '';
   const all = findings.map((one) => finding(profile, one, ways));
-  const first = before ? all.length : Math.max(1, FIRST - head.length);
+  const first = before ? all.length : Math.max(1, FIRST - nwarnings);
   const fold = button('', () => show(all[first].hidden),
                       { class: 'all', 'aria-expanded': false });
   const show = (isAll) => {
@@ -135,9 +136,14 @@ export function findingsPanel(profile, [head, below], ways) {
   };
   if (all.length > first)
     show(false);
-  return element('section', { class: 'findings', 'aria-label': 'Findings' },
+  const panel = element('section', { class: 'findings',
+                                     'aria-label': 'Findings' },
     ...before ? [element('h2', {}, 'Findings of the second recording, ',
       nameElement(namesOf([before, profile]).sides[1]))] : [],
-    ...warningLines(below),
     element('ul', {}, ...all), all.length > first ? fold : '');
+  const mark = () => panel.classList.toggle('of-whole',
+    state.get('range') + state.get('lanes') !== '');
+  state.listen(mark);
+  mark();
+  return panel;
 }

@@ -2,7 +2,7 @@
 // The head of the page: what was recorded, its main figures in a line, what is
 // missing.
 
-import { arrow, button, element, foldable, nameElement, plural }
+import { arrow, button, element, foldable, nameElement }
   from './dom.mjs';
 import { compareConditions, countRuns, factOf, namesOf }
   from '../model/conditions.mjs';
@@ -125,8 +125,9 @@ function figures(profile, model) {
            isWhole && 'cost ' + formatShare(profile.recording, 1)));
 }
 
-// Warnings of recordings that failed, by name if they are two.
-function failureWarnings(profile) {
+// Warnings of recordings that failed, by name if they are two; what they lack
+// are findings.
+export function failureWarnings(profile) {
   const all = profile.before ? [profile.before, profile] : [profile];
   const { sides } = namesOf([all[0], profile]);
   return all.flatMap((one, i) => {
@@ -135,37 +136,6 @@ function failureWarnings(profile) {
       : [(profile.before ? sides[i] : 'It') + ' failed: ' + failure];
   });
 }
-
-// Warnings of what a recording lacks.
-function lossWarnings(profile) {
-  const { info } = profile, warnings = [];
-  if (info.dropped > 0)
-    warnings.push('The timeline lacks ' + formatCount(info.dropped)
-      + plural(info.dropped, ' span', ' spans') + ': the log '
-      + (factOf(profile, 'bytes of the ring') !== undefined
-        ? 'is a ring, which has the last'
-        : 'has the longest, and the first of each path')
-      + '. Tree and totals are exact.');
-  if (info.open > 0)
-    warnings.push(formatCount(info.open)
-      + plural(info.open, ' scope was', ' scopes were')
-      + ' open when the recording ended; they end there.');
-  if (info.late > 0)
-    warnings.push(formatCount(info.late)
-      + plural(info.late, ' scope', ' scopes')
-      + ' ended after the parent.');
-  return warnings;
-}
-
-// The texts of warnings, [head, below]: those that qualify all figures, and
-// what the second of two recordings lacks, below the answer.
-export function warningsOf(profile) {
-  const head = failureWarnings(profile), losses = lossWarnings(profile);
-  return profile.before ? [head, losses] : [[...head, ...losses], []];
-}
-
-export const warningLines = (texts) => texts.map((text) =>
-  foldable('div', 'warning', 'Warning', text));
 
 function when(unixNs) {
   if (!(unixNs > 0))
@@ -210,5 +180,6 @@ export function summaryPanel(profile, model, warnings, tools) {
   return element('header', {},
     element('div', { class: 'title' }, ...titleOf(profile), menuOf(tools),
             tools),
-    ...warningLines(warnings), shown);
+    ...warnings.map((text) => foldable('div', 'warning', 'Warning', text)),
+    shown);
 }

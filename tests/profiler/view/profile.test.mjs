@@ -5,7 +5,6 @@ import assert from 'node:assert/strict';
 import { readProfile } from '../../../profiler/view/data/profile.mjs';
 import { makeMetrics } from '../../../profiler/view/model/metrics.mjs';
 import { timeByCategory } from '../../../profiler/view/widgets/breakdown.mjs';
-import { warningsOf } from '../../../profiler/view/widgets/summary.mjs';
 import { splitSamples } from '../../../profiler/view/views/gauges.mjs';
 import { block, makeProfile, NUMBERS, signed } from './made.mjs';
 
@@ -231,12 +230,4 @@ test('numbers of spans of steps are the steps, not tiles', async () => {
   const steps = await makeProfile(nodes, spans, tiles([5, 6]));
   assert.deepEqual([...steps.spans.steps.values()], [5, 6]);
   assert.equal(steps.spans.tile, null);
-});
-
-test('what the log lacks is as the log was: a ring has the last spans', () => {
-  const warn = (facts) =>
-    warningsOf({ info: { dropped: 3, open: 0 }, facts }).join();
-  assert.match(warn([]), /lacks 3 spans: the log has the longest, and the /);
-  assert.match(warn([{ key: 'bytes of the ring', value: '4096' }]),
-               /lacks 3 spans: the log is a ring, which has the last/);
 });
