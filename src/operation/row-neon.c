@@ -19,6 +19,8 @@
   (vector_f64) SELECT (vcgtq_f64, vbslq_f64, float64x2_t, a, v)
 #define LEAST_F64(a, v) \
   (vector_f64) SELECT (vcltq_f64, vbslq_f64, float64x2_t, a, v)
+#define ANY_NAN_F32(u, v) (((u) != (u)) | ((v) != (v)))
+#define ANY_NAN_F64(u, v) (((u) != (u)) | ((v) != (v)))
 #define SQRT_F64(v) (vector_f64) vsqrtq_f64 ((float64x2_t) (v))
 #define STREAM(to, v) memcpy (to, &(v), sizeof (v))
 

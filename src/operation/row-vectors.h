@@ -7,6 +7,8 @@
  *   MOST_F32, MOST_F64   (a, v): for each of a vector's values v, a if it is
  *                        greater, else v, which may be NaN
  *   LEAST_F32, LEAST_F64 (a, v): the same, a if it is less
+ *   ANY_NAN_F32, ANY_NAN_F64   (u, v): a mask of the lanes in which one of two
+ *                        vectors is NaN
  *   SQRT_F64             (v): a vector's square roots
  *   STREAM               (to, v): stores a vector to an aligned address past
  *                        the caches
@@ -27,62 +29,74 @@ typedef float vector_f32 __attribute__ ((__vector_size__ (VECTOR_NBYTES)));
 typedef int32_t mask_32 __attribute__ ((__vector_size__ (VECTOR_NBYTES)));
 typedef int64_t mask_64 __attribute__ ((__vector_size__ (VECTOR_NBYTES)));
 
-/* The rows of the default tiles are one strip of float32. */
+/* The rows of the default tiles are one strip of float32.  With vectors of 32
+ * bytes longer rows begin with strips of twice as many, for which kernels are
+ * looked up half as often. */
 #define STRIP_NBYTES 128
-#define NVECTORS (STRIP_NBYTES / VECTOR_NBYTES)
+#define LONG_NBYTES (VECTOR_NBYTES == 32 ? 256 : STRIP_NBYTES)
+#define VECTORS(nbytes) ((nbytes) / VECTOR_NBYTES)
 
+/* Runs a statement for each vector of a strip: the length is a constant. */
 #if VECTOR_NBYTES == 16
-#define EACH(statement) EACH_8 (statement)
+#define EACH_OF(nbytes, statement) EACH_8 (statement)
 #else
-#define EACH(statement) EACH_4 (statement)
+#define EACH_OF(nbytes, statement)              \
+  EACH_4 (statement)                            \
+  if ((nbytes) > STRIP_NBYTES) {                \
+    statement (4) statement (5)                 \
+    statement (6) statement (7)                 \
+  }
 #endif
 
 #define LOAD(k) memcpy (&v[k], from + k * sizeof v[k], sizeof v[k]);
 #define STORE(k) memcpy (to + k * sizeof v[k], &v[k], sizeof v[k]);
 #define STREAM_ONE(k) STREAM (to + k * sizeof v[k], v[k]);
-#define NOTE_NAN(k) *nan |= v[k] != v[k];
 #define SCALE(k) v[k] = v[k] * a + b;
 #define RESCALE(k) v[k] = (v[k] - a) * b + c;
+#define NOTE_NAN_32(k) \
+  if (k % 2 == 0) *nan |= (mask_32) ANY_NAN_F32 (v[k], v[k | 1]);
+#define NOTE_NAN_64(k) \
+  if (k % 2 == 0) *nan |= (mask_64) ANY_NAN_F64 (v[k], v[k | 1]);
 
 #define DEFINE_KERNELS(T, bits)                                         \
   HELPER void                                                           \
   run_strip_##bits (const struct rd_row_program *program,               \
                     const unsigned char *from, unsigned char *to,       \
-                    bool streams, mask_##bits *nan)                     \
+                    size_t nbytes, bool streams, mask_##bits *nan)      \
   {                                                                     \
-    vector_f##bits v[NVECTORS];                                         \
-    EACH (LOAD)                                                         \
+    vector_f##bits v[VECTORS (LONG_NBYTES)];                            \
+    EACH_OF (nbytes, LOAD)                                              \
     for (size_t i = 0; i < program->nkernels; i++) {                    \
       const struct rd_kernel *kernel = &program->kernels[i];            \
       const T a = (T) kernel->a, b = (T) kernel->b, c = (T) kernel->c;  \
       switch (kernel->kind) {                                           \
       case RD_KERNEL_LINEAR:                                            \
-        EACH (SCALE)                                                    \
+        EACH_OF (nbytes, SCALE)                                         \
         break;                                                          \
       case RD_KERNEL_CLAMP: {                                           \
         const vector_f##bits least = a - (vector_f##bits) { 0 };        \
         const vector_f##bits most = b - (vector_f##bits) { 0 };         \
-        EACH (CLAMP_##bits)                                             \
+        EACH_OF (nbytes, CLAMP_##bits)                                  \
         break;                                                          \
       }                                                                 \
       case RD_KERNEL_RESCALE:                                           \
-        EACH (RESCALE)                                                  \
+        EACH_OF (nbytes, RESCALE)                                       \
         break;                                                          \
       case RD_KERNEL_GAMMA: {                                           \
-        T values[STRIP_NBYTES / sizeof (T)];                            \
-        memcpy (values, v, sizeof values);                              \
-        for (size_t j = 0; j < STRIP_NBYTES / sizeof (T); j++)          \
+        T values[LONG_NBYTES / sizeof (T)];                             \
+        memcpy (values, v, nbytes);                                     \
+        for (size_t j = 0; j < nbytes / sizeof (T); j++)                \
           values[j] = (T) rd_row_gamma ((double) values[j], kernel->a); \
-        memcpy (v, values, sizeof values);                              \
+        memcpy (v, values, nbytes);                                     \
         break;                                                          \
       }                                                                 \
       }                                                                 \
     }                                                                   \
-    EACH (NOTE_NAN)                                                     \
+    EACH_OF (nbytes, NOTE_NAN_##bits)                                   \
     if (streams) {                                                      \
-      EACH (STREAM_ONE)                                                 \
+      EACH_OF (nbytes, STREAM_ONE)                                      \
     } else {                                                            \
-      EACH (STORE)                                                      \
+      EACH_OF (nbytes, STORE)                                           \
     }                                                                   \
   }                                                                     \
                                                                         \
@@ -99,13 +113,18 @@ typedef int64_t mask_64 __attribute__ ((__vector_size__ (VECTOR_NBYTES)));
       size_t i = 0;                                                     \
       if (!rows->streams)                                               \
         rd_row_prefetch (to_row, RD_ROWS_AHEAD * rows->to_step, nbytes); \
+      if (!rows->streams)                                               \
+        for (; i + LONG_NBYTES <= nbytes; i += LONG_NBYTES)             \
+          run_strip_##bits (program, from_row + i, to_row + i,          \
+                            LONG_NBYTES, false, &nan);                  \
       for (; i + STRIP_NBYTES <= nbytes; i += STRIP_NBYTES)             \
         run_strip_##bits (program, from_row + i, to_row + i,            \
-                          rows->streams, &nan);                         \
+                          STRIP_NBYTES, rows->streams, &nan);           \
       if (i < nbytes) {                                                 \
         unsigned char rest[STRIP_NBYTES] = { 0 };                       \
         memcpy (rest, from_row + i, nbytes - i);                        \
-        run_strip_##bits (program, rest, rest, false, &nan);            \
+        run_strip_##bits (program, rest, rest, STRIP_NBYTES, false,     \
+                          &nan);                                        \
         memcpy (to_row + i, rest, nbytes - i);                          \
       }                                                                 \
       from_row += rows->from_step;                                      \
