@@ -326,6 +326,29 @@ find_recovered (struct rd_finder *finder)
                    seen ? rd_format_ns (seen).text : "");
 }
 
+/* What was damaged in the ring.  The call tree knows its runs and times without
+ * the log. */
+static enum radio_status
+find_damage (struct rd_finder *finder)
+{
+  const struct radio_profile *profile = finder->profile;
+  const char *why = rd_profile_find_fact (profile, RD_FACT_DAMAGE);
+  uint64_t nlost = rd_finder_number (finder, RD_FACT_DAMAGED);
+  struct rd_claim claim = {
+    "ring-damaged", "The ring was damaged", RADIO_FINDING_PROBLEM, 1,
+    RADIO_NO_PARENT
+  };
+  if (!why)
+    return RADIO_OK;
+  return rd_found (finder, &claim,
+                   "%s of %s dropped (%.240s); calls and times of the call "
+                   "tree include their runs, whose minimum, maximum and "
+                   "percentiles are those of their mean",
+                   rd_format_count (nlost, "span was", "spans were").text,
+                   rd_format_number ((double) (profile->spans.n + nlost)).text,
+                   why);
+}
+
 /* A kill then leaves nothing, which is why the process had a ring. */
 static enum radio_status
 find_no_file (struct rd_finder *finder)
@@ -568,6 +591,7 @@ rd_find_recorder (struct rd_finder *finder)
   RD_TRY (find_slow_run (finder));
   RD_TRY (find_slow_runs (finder));
   RD_TRY (find_recovered (finder));
+  RD_TRY (find_damage (finder));
   RD_TRY (find_no_file (finder));
   RD_TRY (find_dropped (finder));
   RD_TRY (find_clock_jump (finder));

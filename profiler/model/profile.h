@@ -60,6 +60,11 @@
 #define RD_FACT_RECOVERED "recovered from"
 #define RD_FACT_SEEN "last seen ns"
 
+/* Of a ring that was damaged: what was wrong, and the spans that were dropped
+ * for that. */
+#define RD_FACT_DAMAGE "damage of the ring"
+#define RD_FACT_DAMAGED "damaged spans not kept"
+
 /* Why the ring of this process had no file. */
 #define RD_FACT_NO_FILE "no file of the ring"
 

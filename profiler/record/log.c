@@ -180,8 +180,9 @@ compact_log (struct rd_writer_state *writer, size_t chunk_slots)
  *
  * A process may be killed at any store.  `nretired' changes before the figures
  * that a run changes, so a reader knows the last run whose figures may be
- * incomplete, and sets them once more: the number of runs in its octave and
- * its node's total are in one of two records, in turn (recover/recover.c).
+ * incomplete, and sets them once more: the number of runs in its octave, its
+ * node's total, and its spans in the log are in one of two records, in turn
+ * (recover/log.c).
  *----------------------------------------------------------------------*/
 
 static void
@@ -203,6 +204,7 @@ retire_chunk (struct rd_writer_state *writer, struct rd_log_chunk *chunk)
       rd_texts_disown (&writer->texts, rd_span_extra (span)->text);
     log->redo[turn].noctave = noctave;
     log->redo[turn].unlogged = unlogged;
+    log->redo[turn].nlogged = node->nlogged - 1;
     rd_commit ();
     i += rd_span_nslots (span);
     chunk->nretired = i;

@@ -431,7 +431,7 @@ struct rd_log {
   uint64_t retired_until;     /* the latest end of a run that left the ring;
                                  0: none did */
   struct {
-    uint64_t noctave, unlogged;
+    uint64_t noctave, unlogged, nlogged;
   } redo[2];                  /* of retiring; see log.c */
 };
 

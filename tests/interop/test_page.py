@@ -653,7 +653,7 @@ EVIDENCE = {
     "runs-scatter": ["runs"], "profiler-overhead": ["facts"],
     "limits-reached": ["facts"], "log-incomplete": ["facts"],
     "log-ring": ["timeline"], "recovered": ["facts"],
-    "ring-without-file": ["facts"],
+    "ring-damaged": ["facts"], "ring-without-file": ["facts"],
     "open-scopes": ["facts"], "left-scopes": ["facts"],
     "recorded-elsewhere": ["facts"], "clock-jumped": ["facts"],
 }

@@ -130,6 +130,30 @@ run_merge (struct rd_args *args)
   return status;
 }
 
+/* The value of a fact; NULL: there is none. */
+static const char *
+fact_of (const struct radio_profile *profile, const char *wanted)
+{
+  const char *key, *value;
+  for (size_t i = 0; (value = radio_profile_fact (profile, i, &key)); i++)
+    if (strcmp (key, wanted) == 0)
+      return value;
+  return NULL;
+}
+
+static void
+warn_of_damage (const char *file, const struct radio_profile *profile)
+{
+  const char *why = fact_of (profile, "damage of the ring");
+  const char *n = fact_of (profile, "damaged spans not kept");
+  if (!why)
+    return;
+  RD_FREE char *text = rd_format ("%s: this ring is damaged (%s): %s spans "
+                                  "were dropped; calls and times of the call "
+                                  "tree include them", file, why, n ? n : "0");
+  rd_warn (text ? text : why);
+}
+
 static int
 run_recover (struct rd_args *args)
 {
@@ -146,6 +170,7 @@ run_recover (struct rd_args *args)
     return failed;
   if (radio_profile_recover (args->operands[0], &profile) != RADIO_OK)
     return rd_error_library (NULL);
+  warn_of_damage (args->operands[0], profile);
   failed = rd_profile_print (profile, &output);
   int unwritten = rd_profile_output_write (&output, profile, false);
   return failed ? failed : unwritten;

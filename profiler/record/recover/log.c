@@ -7,6 +7,7 @@
 
 #include "src/base/checked.h"
 #include "src/base/error.h"
+#include "profiler/record/collect.h"
 #include "profiler/record/recover/recover.h"
 #include "profiler/record/tree.h"
 
@@ -40,49 +41,50 @@ copy_value (struct image *image, const struct rd_text_value *address)
   return *slot = to;
 }
 
-/* Checks the slots of a chunk, and replaces addresses in them.  *last is the
- * last span that has been retired, with its number among these. */
-static enum radio_status
-check_slots (struct image *image, const struct pair *pair,
-             union rd_log_slot *slots, size_t nslots, size_t nretired,
-             const struct rd_log_span **last, size_t *last_number)
+/* Replaces the addresses in the slots of a sound span. */
+static void
+complete_extra (struct image *image, const struct pair *pair,
+                struct rd_log_extra *extra)
 {
-  size_t nspans = 0, nspan_slots;
-  for (size_t i = 0; i < nslots; i += nspan_slots, nspans++) {
-    struct rd_log_span *span = &slots[i].span;
-    nspan_slots = rd_span_nslots (span);
-    uint32_t number = rd_span_node (span);
-    if (nspan_slots > nslots - i || number >= pair->to->nnodes
-        || !pair->to->nodes[number]->site
-        || !rd_image_is_time (image, span->begin)
-        || rd_span_duration (span) >= MAX_TICKS)
-      return rd_image_damaged (image, "a span");
-    if (i < nretired) {
-      *last = span;
-      *last_number = nspans;
+  extra->nbytes = rd_min_u64 (extra->nbytes, RD_MAX_VALUE);
+  if (extra->flags & RD_LOG_TILE) {
+    extra->flags &= ~(uint32_t) RD_LOG_TEXT;
+    extra->tile = rd_min_u64 (extra->tile, RD_MAX_VALUE - 1);
+  }
+  if (!(extra->flags & RD_LOG_TEXT))
+    return;
+  struct rd_text_value *value = copy_value (image, extra->text);
+  extra->text = value;
+  if (value && value->own_key)
+    pair->to->texts.nown++;
+  else
+    extra->flags &= ~(uint32_t) RD_LOG_TEXT;
+}
+
+/* Moves the sound spans among the first nslots slots of a chunk to its front,
+ * and counts these as its slots.  Behind a span that is not, the next one may
+ * begin with any slot. */
+static enum radio_status
+keep_sound_spans (struct image *image, const struct pair *pair,
+                  struct rd_ids *known, struct rd_log_chunk *chunk,
+                  size_t nslots)
+{
+  chunk->nslots = 0;
+  for (size_t i = 0, n; i < nslots; i += n) {
+    union rd_log_slot *slot = &chunk->slots[i];
+    uint32_t id;
+    n = rd_span_nslots (&slot->span);
+    if (!rd_image_is_span (image, pair, slot, nslots - i)
+        || rd_ids_find (known, 0, rd_span_sequence (&slot->span)) != 0) {
+      image->faults |= RD_FAULT_RANGE;
+      n = 1;
       continue;
     }
-    rd_image_note_time (image, span->begin + rd_span_duration (span));
-    if (nspan_slots == 1)
-      continue;
-    struct rd_log_extra *extra = &slots[i + 1].extra;
-    if ((extra->flags & RD_LOG_REMOTE_PARENT)
-        && extra->parent_writer >= image->npairs)
-      return rd_image_damaged (image, "a span's parent");
-    extra->wait = rd_min_u64 (extra->wait, rd_span_duration (span));
-    extra->nbytes = rd_min_u64 (extra->nbytes, RD_MAX_VALUE);
-    if (extra->flags & RD_LOG_TILE) {
-      extra->flags &= ~(uint32_t) RD_LOG_TEXT;
-      extra->tile = rd_min_u64 (extra->tile, RD_MAX_VALUE - 1);
-    }
-    if (!(extra->flags & RD_LOG_TEXT))
-      continue;
-    struct rd_text_value *value = copy_value (image, extra->text);
-    extra->text = value;
-    if (value && value->own_key)
-      pair->to->texts.nown++;
-    else
-      extra->flags &= ~(uint32_t) RD_LOG_TEXT;
+    RD_TRY (rd_ids_give (known, 0, rd_span_sequence (&slot->span), &id));
+    if (n > 1)
+      complete_extra (image, pair, &slot[1].extra);
+    memmove (&chunk->slots[chunk->nslots], slot, n * sizeof *slot);
+    chunk->nslots += n;
   }
   return RADIO_OK;
 }
@@ -105,68 +107,117 @@ add_extremes (struct rd_node *node, uint64_t duration)
   node->max = rd_max_u64 (node->max, duration);
 }
 
-/* Sets the figures that the last run to be retired changes (see log.c). */
+/* Sets the figures that the last run to be retired changes (see log.c), if the
+ * first slots of a chunk are spans as far as that one. */
 static void
-complete_retired (const struct pair *pair, const struct rd_log_span *span,
-                  size_t number)
+complete_retired (struct image *image, const struct pair *pair,
+                  const union rd_log_slot *slots, size_t nretired)
 {
   struct rd_writer_state *to = pair->to;
+  const struct rd_log_span *span = NULL;
+  size_t number = 0;
+  for (size_t i = 0; i < nretired; i += rd_span_nslots (span), number++) {
+    span = &slots[i].span;
+    if (!rd_image_is_span (image, pair, &slots[i], nretired - i)) {
+      image->faults |= RD_FAULT_RANGE;
+      return;
+    }
+  }
+  if (!span)
+    return;
   struct rd_node *node = to->nodes[rd_span_node (span)];
   const uint64_t duration = rd_span_duration (span);
+  const size_t turn = (number - 1) % 2;
   node->octaves[rd_octave_of (to, duration)]
-    = pair->from->log.redo[number % 2].noctave % MAX_COUNT;
-  node->unlogged = pair->from->log.redo[number % 2].unlogged % MAX_TICKS;
+    = pair->from->log.redo[turn].noctave % MAX_COUNT;
+  node->unlogged = pair->from->log.redo[turn].unlogged % MAX_TICKS;
+  node->nlogged = pair->from->log.redo[turn].nlogged;
   node->drops = count_dropped (to, node);
   add_extremes (node, duration);
 }
 
+/* The sequences that no span has, since their scopes are open. */
 static enum radio_status
-copy_log (struct image *image, const struct pair *pair)
+give_open (const struct image *image, const struct pair *pair,
+           struct rd_ids *known)
+{
+  size_t depth;
+  uint32_t id;
+  if (!rd_image_depth (image, pair, &depth))
+    return RADIO_OK;
+  for (size_t i = 1; i <= depth; i++)
+    RD_TRY (rd_ids_give (known, 0, rd_frame_sequence (&pair->from->frames[i]),
+                         &id));
+  return RADIO_OK;
+}
+
+/* The slots of a chunk, which no log had before, and their number.  NULL: the
+ * chunk is not one of the ring. */
+static union rd_log_slot *
+take_chunk (struct image *image, const struct pair *pair,
+            const struct rd_log_chunk *chunk, bool is_last, size_t *nslots)
 {
   const struct rd_image_header *header = image->header;
+  const size_t chunk_nbytes = header->chunk_slots * sizeof (union rd_log_slot);
+  uint64_t offset = (uintptr_t) chunk->slots - header->ring;
+  if (offset % chunk_nbytes != 0 || offset / chunk_nbytes >= image->nchunks
+      || image->taken[offset / chunk_nbytes])
+    return NULL;
+  image->taken[offset / chunk_nbytes] = true;
+  *nslots = chunk->nslots;
+  uint64_t used = (uintptr_t) pair->from->log_next
+                  - (uintptr_t) chunk->slots;
+  if (is_last && used <= chunk_nbytes)
+    *nslots = (size_t) used / sizeof *chunk->slots;
+  if (*nslots > header->chunk_slots || chunk->nretired > *nslots)
+    return NULL;
+  return (union rd_log_slot *) (image->at + (header->ring - image->base)
+                                + offset);
+}
+
+/* A list of chunks that is damaged ends there. */
+static enum radio_status
+copy_chunks (struct image *image, const struct pair *pair,
+             struct rd_ids *known)
+{
   const struct rd_log *from = &pair->from->log;
   struct rd_log *log = &pair->to->log;
-  const size_t chunk_nbytes = header->chunk_slots * sizeof (union rd_log_slot);
-  log->retired_until = from->retired_until;
+  RD_TRY (give_open (image, pair, known));
   for (const struct rd_log_chunk *address = from->first, *chunk; address;
        address = chunk->next) {
+    size_t nslots = 0;
     chunk = RESOLVE (image, address, 1);
-    uint64_t offset = chunk ? (uintptr_t) chunk->slots - header->ring : 1;
-    if (offset % chunk_nbytes != 0 || offset / chunk_nbytes >= image->nchunks
-        || image->taken[offset / chunk_nbytes])
-      return rd_image_damaged (image, "the list of spans");
-    image->taken[offset / chunk_nbytes] = true;
-    union rd_log_slot *slots
-      = (union rd_log_slot *) (image->at + (header->ring - image->base)
-                               + offset);
-    size_t nslots = chunk->nslots;
-    uint64_t used = (uintptr_t) pair->from->log_next
-                    - (uintptr_t) chunk->slots;
-    if (address == from->last && used <= chunk_nbytes)
-      nslots = (size_t) used / sizeof *slots;
-    if (nslots > header->chunk_slots || chunk->nretired > nslots)
-      return rd_image_damaged (image, "a list of spans");
-    const struct rd_log_span *last = NULL;
-    size_t last_number = 0;
-    RD_TRY (check_slots (image, pair, slots, nslots, chunk->nretired, &last,
-                         &last_number));
-    if (last)
-      complete_retired (pair, last, last_number);
+    union rd_log_slot *slots = chunk
+      ? take_chunk (image, pair, chunk, address == from->last, &nslots)
+      : NULL;
+    if (!slots) {
+      image->faults |= RD_FAULT_LIST;
+      return RADIO_OK;
+    }
+    complete_retired (image, pair, slots, chunk->nretired);
     struct rd_log_chunk *copy = rd_image_copy (image, 1, sizeof *copy);
     if (!copy)
       return rd_image_damaged (image, "the list of spans");
-    *copy = (struct rd_log_chunk) {
-      .slots = slots + chunk->nretired, .nslots = nslots - chunk->nretired
-    };
+    *copy = (struct rd_log_chunk) { .slots = slots + chunk->nretired };
+    RD_TRY (keep_sound_spans (image, pair, known, copy,
+                              nslots - chunk->nretired));
     if (log->last)
       log->last->next = copy;
     else
       log->first = copy;
     log->last = copy;
     log->nchunks++;
-    pair->to->log_next = pair->to->log_end = copy->slots + copy->nslots;
   }
   return RADIO_OK;
+}
+
+static enum radio_status
+copy_log (struct image *image, const struct pair *pair)
+{
+  RD_IDS_SCOPE struct rd_ids known;
+  pair->to->log.retired_until = pair->from->log.retired_until;
+  RD_TRY (rd_ids_init (&known, 1));
+  return copy_chunks (image, pair, &known);
 }
 
 /* The last run that is not in the log counts if the node's drops do. */
@@ -252,7 +303,11 @@ copy_notes (struct image *image, const struct pair *pair)
 enum radio_status
 rd_image_copy_log (struct image *image, const struct pair *pair)
 {
+  const unsigned before = image->faults;
+  image->faults = 0;
   RD_TRY (copy_log (image, pair));
   complete_pending (image, pair);
+  RD_TRY (rd_image_complete_runs (image, pair));
+  image->faults |= before;
   return copy_notes (image, pair);
 }

@@ -12,11 +12,14 @@
  * that is noted is completed. */
 #include <config.h>
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/checked.h"
 #include "src/base/cleanup.h"
+#include "profiler/model/profile.h"
 #include "profiler/record/frame.h"
 #include "profiler/record/log.h"
 #include "profiler/record/recorder.h"
@@ -24,6 +27,9 @@
 #include "profiler/record/shared.h"
 #include "profiler/record/tree.h"
 #include "profiler/record/writer.h"
+
+/* The clocks of CPUs may differ by as much. */
+#define MARGIN_NS 100000
 
 /*------------------------------------------------------------------------
  * Open scopes
@@ -77,18 +83,27 @@ is_unbegun (const struct rd_frame *frame, const struct pair *pair)
                  && frame->begin < pair->from->last_end));
 }
 
+bool
+rd_image_depth (const struct image *image, const struct pair *pair,
+                size_t *depth)
+{
+  uint64_t frames = (uint64_t) ((const unsigned char *) pair->from->frames
+                                - image->at) + image->base;
+  uint64_t nbytes = (uintptr_t) pair->from->top - frames;
+  *depth = (size_t) (nbytes / sizeof *pair->from->frames);
+  return nbytes % sizeof *pair->from->frames == 0
+         && nbytes / sizeof *pair->from->frames <= RD_MAX_DEPTH;
+}
+
 static enum radio_status
 copy_frames (struct image *image, const struct pair *pair)
 {
   const struct rd_writer_state *from = pair->from;
   struct rd_writer_state *to = pair->to;
-  uint64_t frames = (uint64_t) ((const unsigned char *) from->frames
-                                - image->at) + image->base;
-  uint64_t depth = ((uintptr_t) from->top - frames) / sizeof *to->frames;
-  if (((uintptr_t) from->top - frames) % sizeof *to->frames != 0
-      || depth > RD_MAX_DEPTH)
+  size_t depth;
+  if (!rd_image_depth (image, pair, &depth))
     return rd_image_damaged (image, "the open scopes");
-  for (uint64_t i = 1; i <= depth; i++) {
+  for (size_t i = 1; i <= depth; i++) {
     struct rd_frame *frame = &to->frames[i];
     const struct rd_frame *old = &from->frames[i];
     struct rd_node *node = rd_image_own_node (image, pair, old->node);
@@ -158,6 +173,26 @@ find_writers (struct image *image)
   return RADIO_OK;
 }
 
+/* Spans are between the start and the last sign of anything, unless the clock
+ * went back. */
+static void
+set_limits (struct image *image)
+{
+  const struct rd_image_header *header = image->header;
+  const struct rd_anchor *beat = rd_image_last_beat (header);
+  image->margin = rd_rate_ticks (&header->rate, MARGIN_NS);
+  image->has_limits = true;
+  if (beat && rd_image_is_time (image, beat->ticks))
+    rd_image_note_time (image, beat->ticks);
+  for (size_t i = 0; i < image->npairs; i++) {
+    const struct rd_writer_state *to = image->pairs[i].to;
+    image->has_limits &= (int64_t) (to->last_end - to->first_begin) >= 0
+                         && (to->first_begin == 0
+                             || (int64_t) (to->first_begin
+                                           - header->start.ticks) >= 0);
+  }
+}
+
 static enum radio_status
 make_writers (struct image *image)
 {
@@ -206,6 +241,7 @@ make_writers (struct image *image)
         && RESOLVE (image, image->header->async_writer, 1) == from)
       recorder->synced.async_writer = to;
   }
+  set_limits (image);
   RD_TRY (rd_image_copy_trees (image));
   for (size_t i = 0; i < image->npairs; i++)
     RD_TRY (rd_image_copy_log (image, &image->pairs[i]));
@@ -376,6 +412,34 @@ check_header (const struct image *image)
   return RADIO_OK;
 }
 
+/* Adds the facts of what is wrong with the log. */
+static enum radio_status
+add_damage (const struct image *image)
+{
+  static const struct {
+    unsigned fault;
+    const char *text;
+  } texts[] = {
+    { RD_FAULT_LIST, "a list of spans is damaged" },
+    { RD_FAULT_RANGE, "a path, number or time is out of range" },
+    { RD_FAULT_ORDER, "a span ends before the one before it" },
+    { RD_FAULT_SUM, "the spans of a path do not add up to its time" },
+  };
+  char reasons[256] = "", number[24];
+  size_t n = 0;
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    if (image->faults & texts[i].fault)
+      n += (size_t) snprintf (reasons + n, sizeof reasons - n, "%s%s",
+                              n > 0 ? "; " : "", texts[i].text);
+  if (n == 0)
+    return RADIO_OK;
+  snprintf (number, sizeof number, "%" PRIu64, image->nlost);
+  RD_TRY (radio_recorder_fact (image->recorder, RD_FACT_DAMAGE, reasons,
+                               RADIO_TEXT_PLAIN));
+  return radio_recorder_fact (image->recorder, RD_FACT_DAMAGED, number,
+                              RADIO_TEXT_PLAIN);
+}
+
 static void
 cleanup_image (struct image *image)
 {
@@ -426,6 +490,7 @@ rd_recover (unsigned char *bytes, size_t nbytes, const char *where,
   RD_TRY (rd_arena_new (4096, NULL, &image.recorder->arena));
   RD_TRY (copy_facts (&image));
   RD_TRY (make_writers (&image));
+  RD_TRY (add_damage (&image));
   RD_TRY (stop (&image));
   *recorder = RD_STEAL (image.recorder);
   return RADIO_OK;

@@ -30,6 +30,14 @@ struct made_shared {
   unsigned nchildren;         /* open ones */
 };
 
+/* What is wrong with logs, as bits. */
+enum {
+  RD_FAULT_LIST = 1,          /* a list of spans */
+  RD_FAULT_RANGE = 2,         /* a part of a span is impossible */
+  RD_FAULT_ORDER = 4,         /* a span ends before the one before it */
+  RD_FAULT_SUM = 8,           /* spans are not the runs of their path */
+};
+
 struct image {
   unsigned char *at;
   size_t nbytes;
@@ -45,6 +53,10 @@ struct image {
   RD_VECTOR (struct made_shared) shareds;
   uint64_t budget;            /* bytes that may still be copied */
   uint64_t now;               /* the latest time in it */
+  uint64_t margin;            /* ticks by which clocks of CPUs may differ */
+  bool has_limits;            /* spans are between the start and `now' */
+  unsigned faults;            /* of the log of this writer; then of all */
+  uint64_t nlost;             /* spans dropped since they were damaged */
 };
 
 /* Fails: the image is damaged, in this. */
@@ -91,6 +103,22 @@ struct rd_node *rd_image_own_node (const struct image *image,
 /* Copies the names of a counter in place. */
 bool rd_image_counter (const struct image *image,
                        struct radio_counter *counter);
+
+/* The depth of a writer's open scopes.  False: it is damaged. */
+bool rd_image_depth (const struct image *image, const struct pair *pair,
+                     size_t *depth);
+
+/* True if the first of nslots slots may be a span of this writer, whose tree is
+ * copied. */
+bool rd_image_is_span (const struct image *image, const struct pair *pair,
+                       const union rd_log_slot *slot, size_t nslots);
+
+/* Drops spans that are out of order or not the runs of their paths, and adds
+ * the runs of all that were dropped to their paths, which know their number and
+ * total.  The log is copied, and what else left it is in the figures. */
+enum radio_status rd_image_complete_runs (struct image *image,
+                                          const struct pair *pair)
+  RADIO_USE_RESULT;
 
 /* Copy the trees of all writers; then, of each, the log, the last runs whose
  * figures are incomplete, and texts, samples and sessions. */

@@ -24,7 +24,7 @@ const EVIDENCE = {
   'runs-scatter': ['runs'], 'profiler-overhead': ['facts'],
   'limits-reached': ['facts'], 'log-incomplete': ['facts'],
   'log-ring': ['timeline'], recovered: ['facts'],
-  'ring-without-file': ['facts'],
+  'ring-damaged': ['facts'], 'ring-without-file': ['facts'],
   'open-scopes': ['facts'], 'left-scopes': ['facts'],
   'first-step': ['why'], 'slow-steps': ['why'],
   'recorded-elsewhere': ['facts'], 'clock-jumped': ['facts'],

@@ -181,6 +181,15 @@ a_ring_is_recovered_after_an_end_without_exit_handlers () {
   grep -q '"67108864"' "$tmp/back.json"
   grep -q 'Recovered from a ring' "$tmp/back.txt"
   grep -q 'last seen at' "$tmp/back.txt"
+
+  # A span in the log that is no span.
+  printf '\377\377\377\377\377\377\377\377' |
+    dd of="$(echo "$tmp"/flight-*)" bs=1 seek=16400 conv=notrunc 2>"$tmp/dd"
+  RADIO_PROFILE= "$radio" profile recover "$tmp"/flight-* \
+    -o "$tmp/less.json" >"$tmp/less.txt" 2>"$tmp/err"
+  one_line_says 'flight-' 'this ring is damaged' '1 spans were dropped'
+  grep -q 'The ring was damaged' "$tmp/less.txt"
+  grep -q '"damaged spans not kept"' "$tmp/less.json"
   rm "$tmp"/flight-*
 
   # Without a name, in memory; and nothing is left after a regular end.
