@@ -214,9 +214,13 @@ class Diff {
                                      { step: true }),
     });
     const { title, sides } = this.names;
+    const isInHead = this.other === this.profile.before
+      && !this.state.get('swap');
     return element('div', { class: 'tile-controls' },
-      element('span', {}, title === '' ? '' : element('strong', {},
-        nameElement(title)), title === '' ? '' : ' of ', ...arrow(sides)),
+      element('span', { class: isInHead && 'in-head' },
+        ...title === '' ? []
+          : [element('strong', {}, nameElement(title)), ' of '],
+        ...arrow(sides)),
       button('Swap', () => this.state.set(
         { swap: this.state.get('swap') ? '' : '1', path: -1, into: -1 },
         { step: true })),

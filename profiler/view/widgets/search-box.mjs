@@ -13,7 +13,7 @@ export class SearchBox {
   constructor({ profile, state, model }) {
     Object.assign(this, { profile, state, model });
     this.input = element('input', {
-      type: 'search', placeholder: 'Search scopes',
+      type: 'search', placeholder: 'Search',
       'aria-label': 'Search scopes',
       title: 'Part of a name, or /regular expression/. Key /',
       oninput: () => state.set({ query: this.input.value }),
