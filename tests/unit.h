@@ -25,6 +25,15 @@ rd_unit_filter (void)
     cmocka_set_test_filter (pattern);
 }
 
+/* A loop over each damage or each failing allocation takes every so-manieth
+ * under ThreadSanitizer, which makes it ten times slower and looks for races
+ * only.  A prime, so that a loop whose cases alternate meets all kinds. */
+#ifdef __SANITIZE_THREAD__
+#define EXHAUSTIVE_STEP 7
+#else
+#define EXHAUSTIVE_STEP 1
+#endif
+
 /* The machine's byte order, by Zarr's name for it and by numpy's. */
 #define MACHINE_IS_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 #if MACHINE_IS_BIG_ENDIAN

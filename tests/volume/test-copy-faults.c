@@ -206,7 +206,7 @@ a_copy_without_memory_is_an_error (void **state)
     struct radio_store *from = make_source ();
     bool failed = true;
     size_t nth;
-    for (nth = 1; failed && nth < MANY; nth++) {
+    for (nth = 1; failed && nth < MANY; nth += EXHAUSTIVE_STEP) {
       struct radio_store *to = open_planned ("memory:", 1, NULL);
       if (with_old)
         put_old (to);

@@ -97,7 +97,7 @@ ingest_without_memory (bool with_old)
   static const struct rd_fault_plan none;
   bool failed = true;
   size_t nth;
-  for (nth = 1; failed && nth < MANY; nth++) {
+  for (nth = 1; failed && nth < MANY; nth += EXHAUSTIVE_STEP) {
     struct radio_store *store = open_failing (1, &none);
     prepare (store, with_old);
     enum radio_status status = ingest_new (store, nth, &failed);
@@ -189,7 +189,7 @@ export_without_memory (const char *file,
   bool failed = true;
   size_t nth;
   prepare (store, true);
-  for (nth = 1; failed && nth < MANY; nth++) {
+  for (nth = 1; failed && nth < MANY; nth += EXHAUSTIVE_STEP) {
     struct radio_volume *volume;
     assert_ok (radio_volume_open (store, "ct/a", &volume));
     alloc_fail_nth (nth);

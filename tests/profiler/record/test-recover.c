@@ -120,7 +120,7 @@ a_file_of_a_process_that_runs_is_of_one_moment (void **state)
   uint64_t nbefore = 0;
   (void) state;
   struct radio_recorder *recorder = start_two (threads, &options);
-  for (int i = 0; i < 20; i++) {
+  for (int i = 0; i < 20; i += EXHAUSTIVE_STEP) {
     uint64_t sure = count_sure ();
     assert_ok (radio_profile_recover (dying_path, &profile));
     assert_string_equal (rd_profile_find_fact (profile, RD_FACT_RECOVERED),
@@ -192,7 +192,7 @@ snapshots_are_of_one_moment_each (void **state)
   uint64_t nbefore = 0;
   (void) state;
   struct radio_recorder *recorder = start_two (threads, &options);
-  for (int i = 0; i < 50; i++) {
+  for (int i = 0; i < 50; i += EXHAUSTIVE_STEP) {
     usleep (1000);
     uint64_t sure = count_sure ();
     assert_ok (radio_recorder_snapshot (recorder, &profile));
