@@ -206,8 +206,10 @@ move_starts (struct rd_weights *weights, const struct runs *runs)
       k++;
     weights->start[i] = start - runs->list[k].start + runs->list[k].at;
   }
-  if (runs->n > 1)
+  if (runs->n > 1) {
     weights->is_identity = false;
+    weights->moved_n = 0;
+  }
 }
 
 /* An axis that is missing has one element. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "src/base/checked.h"
+#include "src/base/each.h"
 #include "src/base/error.h"
 #include "src/element/strips.h"
 #include "src/operation/interpolate.h"
@@ -16,8 +17,21 @@
 
 #define LOOP(...) RD_STRIPS (16, __VA_ARGS__)
 
-/* Partial sums along a row, so that they can be computed at once. */
+/* Partial sums along a row, so that they can be computed at once: of each 8th
+ * element, which are then added in pairs. */
 #define LANES 8
+
+/* Vectors of 16 bytes, which every x86-64 and aarch64 has; so many outputs of
+ * them are summed at once where their weights are the same. */
+typedef float lanes_float32 __attribute__ ((__vector_size__ (16)));
+typedef double lanes_float64 __attribute__ ((__vector_size__ (16)));
+#define NVECTORS 4
+
+/* The next element of each output, weighted; the sum of two sums. */
+#define WEIGH(v)                                                \
+  memcpy (&element, from + k + v * width, sizeof element);      \
+  to[v] += weights[k] * element;
+#define ADD(v) a[v] += b[v];
 
 struct range {
   uint64_t start, n;
@@ -88,6 +102,64 @@ rows_used (const struct rd_weights *rows, uint64_t first, uint64_t n)
     return sums[0];                                                     \
   }                                                                     \
                                                                         \
+  static inline void                                                    \
+  sum_lane_##suffix (const T *from, const T *weights, size_t count,     \
+                     size_t lane, lanes_##suffix to[NVECTORS])          \
+  {                                                                     \
+    const size_t width = sizeof (lanes_##suffix) / sizeof (T);          \
+    lanes_##suffix element;                                             \
+    memset (to, 0, NVECTORS * sizeof *to);                              \
+    for (size_t k = lane; k < count; k += LANES) {                      \
+      EACH_4 (WEIGH)                                                    \
+    }                                                                   \
+  }                                                                     \
+                                                                        \
+  static inline void                                                    \
+  add_##suffix (lanes_##suffix a[NVECTORS],                             \
+                const lanes_##suffix b[NVECTORS])                       \
+  {                                                                     \
+    EACH_4 (ADD)                                                        \
+  }                                                                     \
+                                                                        \
+  /* Sums of elements that are one on from those of the output before, added \
+   * as sum_of does. */                                                 \
+  static void                                                           \
+  sum_moved_##suffix (const T *from, const T *weights, size_t count,    \
+                      T *restrict to, size_t n)                         \
+  {                                                                     \
+    lanes_##suffix sums[2][NVECTORS], more[NVECTORS], last[NVECTORS];   \
+    const size_t strip = NVECTORS * (sizeof *more / sizeof (T));        \
+    size_t i = 0;                                                       \
+    for (; i + strip <= n; i += strip) {                                \
+      for (size_t lane = 0; lane < 2; lane++) {                         \
+        const T *first = from + i;                                      \
+        sum_lane_##suffix (first, weights, count, lane, sums[lane]);    \
+        sum_lane_##suffix (first, weights, count, lane + 4, last);      \
+        add_##suffix (sums[lane], last);                                \
+        sum_lane_##suffix (first, weights, count, lane + 2, more);      \
+        sum_lane_##suffix (first, weights, count, lane + 6, last);      \
+        add_##suffix (more, last);                                      \
+        add_##suffix (sums[lane], more);                                \
+      }                                                                 \
+      add_##suffix (sums[0], sums[1]);                                  \
+      memcpy (to + i, sums[0], sizeof sums[0]);                         \
+    }                                                                   \
+    for (; i < n; i++)                                                  \
+      to[i] = sum_of_##suffix (from + i, weights, count);               \
+  }                                                                     \
+                                                                        \
+  static void                                                           \
+  sum_outputs_##suffix (const T *restrict from,                         \
+                        const struct rd_weights *along,                 \
+                        size_t first, size_t end, T *restrict to)       \
+  {                                                                     \
+    for (size_t i = first; i < end; i++)                                \
+      to[i] = along->count[i] == 1 ? from[along->start[i]]              \
+        : sum_of_##suffix (from + along->start[i],                      \
+                           along->suffix + i * along->most,             \
+                           (size_t) along->count[i]);                   \
+  }                                                                     \
+                                                                        \
   static void                                                           \
   sum_along_##suffix (const T *restrict from,                           \
                       const struct rd_weights *along, T *restrict to)   \
@@ -95,10 +167,17 @@ rows_used (const struct rd_weights *rows, uint64_t first, uint64_t n)
     const uint64_t *start = along->start, *count = along->count;        \
     const T *weights = along->suffix;                                   \
     if (along->most > 2) {                                              \
-      for (size_t i = 0; i < along->n; i++, weights += along->most)     \
-        to[i] = count[i] == 1 ? from[start[i]]                          \
-          : sum_of_##suffix (from + start[i], weights,                  \
-                             (size_t) count[i]);                        \
+      size_t first = (size_t) along->moved_first;                       \
+      size_t end = first + (size_t) along->moved_n;                     \
+      if (end == first || count[first] == 1)                            \
+        first = end = 0;                                                \
+      sum_outputs_##suffix (from, along, 0, first, to);                 \
+      if (end > first)                                                  \
+        sum_moved_##suffix (from + start[first],                        \
+                            weights + first * along->most,              \
+                            (size_t) count[first], to + first,          \
+                            end - first);                               \
+      sum_outputs_##suffix (from, along, end, (size_t) along->n, to);   \
       return;                                                           \
     }                                                                   \
     if (along->most == 1) {                                             \

@@ -288,6 +288,27 @@ make_output (struct maker *maker, uint64_t number, struct rd_weights *weights,
     narrow[k] = (float) to[k];
 }
 
+/* Finds the most outputs in a row whose weights are the same, each of elements
+ * one on from the one before. */
+static void
+find_moved (struct rd_weights *weights)
+{
+  uint64_t first = 0;
+  for (uint64_t i = 0; i < weights->n; i++) {
+    const double *now = weights->float64 + i * weights->most;
+    if (i > first
+        && (weights->start[i] != weights->start[i - 1] + 1
+            || weights->count[i] != weights->count[i - 1]
+            || memcmp (now, now - weights->most,
+                       weights->most * sizeof *now) != 0))
+      first = i;
+    if (i + 1 - first > weights->moved_n) {
+      weights->moved_first = first;
+      weights->moved_n = i + 1 - first;
+    }
+  }
+}
+
 enum radio_status
 rd_weights_make (const struct rd_sampled_axis *axis, uint64_t first,
                  uint64_t n, struct rd_weights *weights)
@@ -314,6 +335,8 @@ rd_weights_make (const struct rd_sampled_axis *axis, uint64_t first,
     weights->is_identity = weights->is_identity && weights->count[i] == 1
                            && weights->start[i] == weights->start[0] + i;
   }
+  if (most > 2)
+    find_moved (weights);
   return RADIO_OK;
 }
 

@@ -37,6 +37,9 @@ struct rd_weights {
   uint64_t n;                   /* outputs */
   size_t most;                  /* weights of one, at most; 0 of majority */
   bool is_identity;             /* output i is element start[0] + i */
+  uint64_t moved_first, moved_n;      /* outputs whose weights are the same, of
+                                         elements one on from the output
+                                         before */
   uint64_t *start;              /* the first element of each */
   uint64_t *count;              /* its elements: at least 1 */
   double *float64;              /* `most' for each output: */
