@@ -61,6 +61,10 @@ radio_volume_stats (struct radio_volume *volume, bool raw,
  * before it) take it from there and read no voxel for it, for as long as the
  * volume has the same level and shards.  Percentiles are kept of 0, 0.5, 1, 2,
  * 5, 10, 25, 50, 75, 90, 95, 98, 99, 99.5 and 100 %; others take a pass.
+ * The extremes that a rescale needs also follow, to the last bit, from the kept
+ * ones through linear, clamp, window, rescale and znorm, unless the volume has
+ * infinite values; means, deviations and percentiles do not, as each value is
+ * rounded, nor does anything of a part of the volume or of a resampled one.
  * Replaces what was kept before, atomically.  stats (may be NULL) gets what
  * radio_volume_stats does.
  *

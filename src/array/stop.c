@@ -126,3 +126,49 @@ rd_read_stop_io_read (struct rd_read_stop *stop, struct rd_io *io,
   rd_waiter_wait (&waiter);
   return rd_error_raise (&get->error);
 }
+
+/* Reads that have not ended. */
+struct pending {
+  pthread_mutex_t mutex;
+  pthread_cond_t none;
+  size_t n;                   /* under the mutex */
+};
+
+static void
+count_ended (struct rd_io_get *get)
+{
+  struct pending *pending = get->user_data;
+  RD_LOCK_SCOPE (&pending->mutex);
+  if (--pending->n == 0)
+    pthread_cond_signal (&pending->none);
+}
+
+enum radio_status
+rd_read_stop_io_read_all (struct rd_read_stop *stop, struct rd_io *io,
+                          struct rd_io_get *gets, size_t n)
+{
+  struct pending pending = { PTHREAD_MUTEX_INITIALIZER,
+                             PTHREAD_COND_INITIALIZER, n };
+  for (size_t i = 0; i < n && io->ops->is_blocking; i++) {
+    RD_TRY (rd_read_stop_check (stop));
+    RD_TRY (rd_read_stop_io_read (stop, io, &gets[i]));
+  }
+  if (io->ops->is_blocking || n == 0)
+    return RADIO_OK;
+  RD_SCOPE_WAIT ("wait for requests", RD_IN_NETWORK);
+  for (size_t i = 0; i < n; i++) {
+    gets[i].stop = rd_read_stop_io (stop);
+    gets[i].done = count_ended;
+    gets[i].user_data = &pending;
+  }
+  io->ops->get (io, gets, n);
+  pthread_mutex_lock (&pending.mutex);
+  while (pending.n > 0)
+    rd_read_stop_wait (stop, &pending.none, &pending.mutex);
+  pthread_mutex_unlock (&pending.mutex);
+  pthread_mutex_destroy (&pending.mutex);
+  pthread_cond_destroy (&pending.none);
+  for (size_t i = 0; i < n; i++)
+    RD_TRY (rd_error_raise (&gets[i].error));
+  return RADIO_OK;
+}

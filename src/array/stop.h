@@ -52,4 +52,12 @@ enum radio_status rd_read_stop_io_read (struct rd_read_stop *stop,
                                         struct rd_io_get *get)
   RADIO_USE_RESULT;
 
+/* Reads n ranges at once in a store that does not block, else one after the
+ * other; sets their stop, done and user_data.  Returns once all have ended,
+ * with the first one's error in their order. */
+enum radio_status rd_read_stop_io_read_all (struct rd_read_stop *stop,
+                                            struct rd_io *io,
+                                            struct rd_io_get *gets, size_t n)
+  RADIO_USE_RESULT;
+
 #endif /* RD_STOP_H */

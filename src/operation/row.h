@@ -19,6 +19,7 @@
 struct rd_step_statistics {
   double low, high;           /* of rescale: becomes a and b */
   double mean, std;           /* of znorm */
+  bool has_infinite;          /* some value is; the others do not count it */
 };
 
 /* Returns the type in which values of a stored type are computed. */

@@ -186,6 +186,35 @@ def test_reads_in_flight_are_cancelled_or_end_by_their_deadline(count,
         assert np.array_equal(again, whole[z:z + 8, y:y + 8, x:x + 8])
 
 
+def test_the_shards_of_kept_statistics_are_checked_at_once(gateway, radio,
+                                                           count, store):
+    """No end of a shard is answered before those of all are requested."""
+    store = store.replace("study", "kept/study")
+    env = gateway.environment()
+    radio("phantom", "-s", store, VOLUME, "--size", "400,400,240", env=env)
+    radio("stats", "-s", store, VOLUME, "--keep", env=env)
+    listed = gateway.client().list_objects_v2(Bucket=BUCKET, Prefix="kept/")
+    nshards = sum("/c/" in entry["Key"] and VOLUME in entry["Key"]
+                  and "nifti" not in entry["Key"]
+                  for entry in listed["Contents"])
+    assert nshards > 2
+    together = threading.Barrier(nshards)
+
+    def hold(method, path):
+        if "/c/" in path:
+            together.wait(60)
+
+    count.kinds()
+    count.proxy.before = hold
+    said = radio("info", "-s", store, VOLUME, "--apply",
+                 "clamp 0,400 | rescale 0,1",
+                 env=gateway.environment(AWS_ENDPOINT_URL_S3=count.proxy.url))
+    count.proxy.before = lambda *_: None
+    assert "the statistics are kept" in said.stdout, said.stdout
+    seen = count.kinds()
+    assert seen.count("index") == nshards, seen
+
+
 def test_info_takes_two_requests(kinds, store):
     for volume in (["-s", store, VOLUME], [f"{store}/{VOLUME}"]):
         assert kinds("info", *volume) == ["document", "list"]

@@ -4,6 +4,8 @@
  * numpy. */
 #include <config.h>
 
+#include <math.h>
+
 #include "src/volume/stats/kept-stats.h"
 #include "tests/alloc-fail.h"
 #include "tests/profile-tree.h"
@@ -67,10 +69,16 @@ static const char *const kept_ones[] = {
   "znorm", "znorm of nonzero", "rescale 0,1", "rescale -1,1 from p1,p99",
   "rescale 0,1 from p0.5,p99.5", "rescale 0,1 from p0,p100",
   "flip x | rot90 xy | reorient LPS | znorm",
+  "clamp -1000,400 | rescale 0,1", "linear -3,0.1 | rescale -1,1 from p0,p100",
+  "flip x | znorm | window bone | rescale 5,2 | rescale 0,1",
 };
+#define NKEPT (sizeof kept_ones / sizeof *kept_ones)
 static const char *const others[] = {
-  "rescale 0,1 from p1,p98.5", "clamp 0,9 | znorm", "pad 1 | znorm",
+  "rescale 0,1 from p1,p98.5", "clamp 0,9 | znorm", "pad 1 edge | znorm",
+  "clamp 0,9 | rescale 0,1 from p1,p99", "crop :3,:,: | rescale 0,1",
+  "clamp 1,9 | gamma 2 | rescale 0,1",
 };
+#define NOTHERS (sizeof others / sizeof *others)
 
 static void
 pipelines_take_kept_statistics_instead_of_a_pass (void **state)
@@ -78,30 +86,43 @@ pipelines_take_kept_statistics_instead_of_a_pass (void **state)
   (void) state;
   struct nifti_spec spec = small_spec ();
   const struct radio_ingest_options options = { .tiling = "4,3,2" };
-  for (int is_float = 0; is_float < 2; is_float++) {
+  /* int16, scaled down; float32. */
+  for (int turn = 0; turn < 3; turn++) {
     struct radio_store *store = must_open_store ("s");
-    struct radio_elements elements[7];
-    if (is_float)
-      spec.datatype = 16;
+    struct radio_elements elements[NKEPT];
+    spec.scl_slope = turn == 1 ? -0.3 : 1;
+    spec.scl_inter = turn == 1 ? 7 : 0;
+    spec.datatype = turn == 2 ? 16 : 4;
     must_ingest (store, "ct/a", &spec, &options);
-    for (int i = 0; i < 7; i++) {
+    radio_store_close (store);
+    for (size_t i = 0; i < NKEPT; i++) {
+      /* Its context has nothing of the others'. */
+      store = must_open_store ("s");
       struct radio_volume *volume = must_apply (store, kept_ones[i]);
       size_t passes;
       assert_ok (radio_volume_passes (volume, &passes));
-      /* A turned image has the statistics of the image. */
-      assert_int_equal (passes, i < 6);
+      assert_int_equal (passes, i < NKEPT - 1 ? 1 : 3);
       assert_ok (radio_volume_read_alloc (volume, NULL, RADIO_STORED, NULL,
                                           &elements[i]));
       assert_ok (radio_volume_passes (volume, &passes));
       assert_int_equal (passes, 0);
+      /* A turned image has the statistics of the image, and a monotonic step
+       * has its extremes. */
+      assert_int_equal (count_passes (store, "rot90 xy | znorm"),
+                        !strstr (kept_ones[i], "znorm")
+                        || strstr (kept_ones[i], "of nonzero"));
+      assert_int_equal (count_passes (store, "clamp 0,1 | rescale 0,1"),
+                        strcmp (kept_ones[i], "rescale 0,1") != 0);
       radio_volume_close (volume);
+      radio_store_close (store);
     }
+    store = must_open_store ("s");
     keep (store);
     radio_store_close (store);
 
     /* Another context has nothing of that. */
     store = must_open_store ("s");
-    for (int i = 0; i < 7; i++) {
+    for (size_t i = 0; i < NKEPT; i++) {
       struct radio_elements again;
       assert_int_equal (count_passes (store, kept_ones[i]), 0);
       assert_int_equal (count_tiles_of_voxel (store, kept_ones[i]), 1);
@@ -114,7 +135,7 @@ pipelines_take_kept_statistics_instead_of_a_pass (void **state)
       radio_free (elements[i].data);
       radio_volume_close (volume);
     }
-    for (int i = 0; i < 3; i++)
+    for (size_t i = 0; i < NOTHERS; i++)
       assert_int_equal (count_passes (store, others[i]), 1);
     assert_int_equal (count_passes (store, "linear 1,0"), 0);
     assert_int_equal (count_passes (store, "znorm | rescale 0,1 from p1,p99"),
@@ -122,6 +143,35 @@ pipelines_take_kept_statistics_instead_of_a_pass (void **state)
     radio_store_close (store);
     remove_all ("s");
   }
+}
+
+/* Clamping makes them finite. */
+static void
+infinite_values_may_be_extremes_later (void **state)
+{
+  (void) state;
+  static const char text[] = "clamp -1e9,1e9 | rescale 0,1";
+  struct nifti_spec spec = small_spec ();
+  struct bytes_source source BYTES_SOURCE_SCOPE;
+  struct radio_ingest_result result;
+  struct radio_elements elements;
+  spec.datatype = 16;
+  bytes_source_open (&source, &spec);
+  spec_put_float (&spec, &source.file, source.file.nbytes - 4, INFINITY);
+  struct radio_store *store = must_open_store ("s");
+  assert_ok (rd_ingest_source (store, &source.source, "ct/a", NULL, &result));
+  keep (store);
+  assert_int_equal (count_passes (store, "rescale 0,1"), 0);
+  assert_int_equal (count_passes (store, text), 1);
+  struct radio_volume *volume = must_apply (store, text);
+  assert_ok (radio_volume_read_alloc (volume, NULL, RADIO_FLOAT32, NULL,
+                                      &elements));
+  const float *values = elements.data;
+  assert_true (values[elements.nbytes / sizeof *values - 1] == 1);
+  radio_free (elements.data);
+  radio_volume_close (volume);
+  radio_store_close (store);
+  remove_all ("s");
 }
 
 static char *
@@ -329,6 +379,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (pipelines_take_kept_statistics_instead_of_a_pass),
+    cmocka_unit_test (infinite_values_may_be_extremes_later),
     cmocka_unit_test (damaged_statistics_are_ignored_and_found_by_validation),
     cmocka_unit_test (statistics_of_other_data_are_not_believed),
     cmocka_unit_test (what_cannot_keep_statistics_says_why),

@@ -24,7 +24,9 @@ set_statistics (const struct rd_step *step, const struct radio_stats *stats,
 {
   bool has_values = !isnan (more->low);
   bool is_constant = !(more->low < more->high);
-  *result = (struct rd_step_statistics) { 0 };
+  *result = (struct rd_step_statistics) {
+    .has_infinite = stats->inf_count > 0,
+  };
   if (!has_values)
     return;
   result->mean = is_constant ? more->low : stats->mean;
@@ -35,6 +37,9 @@ set_statistics (const struct rd_step *step, const struct radio_stats *stats,
     result->low = more->percentiles[0];
     result->high = more->percentiles[1];
   }
+  /* Without a minus before 0, which depends on the order of values. */
+  result->low += 0.0;
+  result->high += 0.0;
 }
 
 /* Computes the statistic of the last of n steps, where its mask (or NULL) is
@@ -99,6 +104,7 @@ find_in_volume (struct radio_volume *root, const struct rd_step *step,
                                                         : &kept.all;
   const struct radio_stats stats = {
     .mean = figures->mean, .std = figures->std,
+    .inf_count = figures->inf_count,
   };
   const struct rd_stats_more more = {
     .percentiles = { kept_percentile (figures, step->from_low),
@@ -199,6 +205,90 @@ make_key (const struct radio_array *array, const struct radio_volume *mask,
   return rd_buffer_append (key, "", 1);
 }
 
+static enum radio_status find (struct radio_volume *root,
+                               const struct rd_step *steps, size_t n,
+                               struct rd_read_stop *stop, bool may_compute,
+                               struct rd_step_statistics *result,
+                               bool *found);
+
+/* Makes the kernels of a derived array that wait for statistics; those are
+ * found, or also computed.  *found is false if one is not. */
+static enum radio_status
+complete (struct rd_derived *derived, struct rd_read_stop *stop,
+          bool may_compute, bool *found)
+{
+  const struct rd_statistics *statistics = derived->data;
+  *found = true;
+  for (size_t i = 0; statistics && i < statistics->n && *found; i++) {
+    const struct rd_statistic *one = &statistics->list[i];
+    struct rd_step_statistics result;
+    RD_TRY (find (statistics->root, statistics->steps, one->step + 1, stop,
+                  may_compute, &result, found));
+    if (*found)
+      rd_row_kernels (&statistics->steps[one->step], &result,
+                      derived->program.kernels + one->kernel);
+  }
+  return RADIO_OK;
+}
+
+/* True of a step that does not decrease, or does not increase, from one value
+ * to a greater one, as each of its roundings does not. */
+static bool
+is_monotonic (const struct rd_step *step)
+{
+  return step->operation == RD_OP_LINEAR || step->operation == RD_OP_CLAMP
+         || step->operation == RD_OP_RESCALE || step->operation == RD_OP_WINDOW
+         || step->operation == RD_OP_ZNORM || step->operation == RD_OP_SATURATE;
+}
+
+/* True of a step that needs the extremes of its input, and nothing else. */
+static bool
+is_of_extremes (const struct rd_step *step)
+{
+  return step->operation == RD_OP_RESCALE
+         && (step->from == RD_FROM_EXTREMES
+             || (step->from == RD_FROM_PERCENTILES && step->from_low == 0
+                 && step->from_high == 100));
+}
+
+/* Finds the extremes that the last of n steps needs: monotonic steps make them
+ * of the volume's, to the last bit, if those are known.  An infinite value,
+ * which is none of them, may have become finite. */
+static enum radio_status
+find_by_extremes (struct radio_volume *root, const struct rd_step *steps,
+                  size_t n, struct rd_read_stop *stop,
+                  struct rd_step_statistics *result, bool *found)
+{
+  static const struct rd_step rescale = { .operation = RD_OP_RESCALE };
+  struct radio_volume *before RD_CLEANUP (rd_cleanup_volume) = NULL;
+  struct rd_step_statistics whole;
+  bool is_known;
+  if (!is_of_extremes (&steps[n - 1]))
+    return RADIO_OK;
+  for (size_t i = 0; i + 1 < n; i++)
+    if (!is_monotonic (&steps[i]))
+      return RADIO_OK;
+  RD_TRY (find (root, &rescale, 1, stop, false, &whole, &is_known));
+  if (!is_known || whole.has_infinite)
+    return RADIO_OK;
+  RD_TRY (rd_derive_volume (root, steps, n - 1, &before));
+  struct rd_derived *derived = before->array->derived;
+  RD_TRY (complete (derived, stop, false, &is_known));
+  if (!is_known)
+    return RADIO_OK;
+  double a = rd_row_value (&derived->program, 0, whole.low);
+  double b = rd_row_value (&derived->program, 0, whole.high);
+  *found = isfinite (a) && isfinite (b);
+  const struct radio_stats none = { 0 };
+  const struct rd_stats_more more = {
+    .low = fmin (a, b), .high = fmax (a, b),
+    .percentiles = { fmin (a, b), fmax (a, b) },
+  };
+  if (*found)
+    set_statistics (&steps[n - 1], &none, &more, result);
+  return RADIO_OK;
+}
+
 /* Finds the statistic of the last of n steps, in the context or in the
  * volume; computes it if there is none and `may_compute'. */
 static enum radio_status
@@ -223,6 +313,8 @@ find (struct radio_volume *root, const struct rd_step *steps, size_t n,
     return RADIO_OK;
   if (n == 1 && !mask)
     RD_TRY (find_in_volume (root, reduced, stop, result, found));
+  if (n > 1)
+    RD_TRY (find_by_extremes (root, reduced, n, stop, result, found));
   if (!*found && may_compute) {
     RD_TRY (compute (root, mask, reduced, n, stop, result));
     *found = true;
@@ -235,17 +327,8 @@ find (struct radio_volume *root, const struct rd_step *steps, size_t n,
 enum radio_status
 rd_statistics_complete (struct rd_derived *derived, struct rd_read_stop *stop)
 {
-  const struct rd_statistics *statistics = derived->data;
-  for (size_t i = 0; i < statistics->n; i++) {
-    const struct rd_statistic *one = &statistics->list[i];
-    struct rd_step_statistics result;
-    bool found;
-    RD_TRY (find (statistics->root, statistics->steps, one->step + 1, stop,
-                  true, &result, &found));
-    rd_row_kernels (&statistics->steps[one->step], &result,
-                    derived->program.kernels + one->kernel);
-  }
-  return RADIO_OK;
+  bool found;
+  return complete (derived, stop, true, &found);
 }
 
 enum radio_status

@@ -13,6 +13,7 @@
 #include "src/base/crc32c.h"
 #include "src/base/json-make.h"
 #include "src/base/little.h"
+#include "src/base/little.h"
 #include "src/base/structs.h"
 #include "src/base/text.h"
 #include "src/element/box.h"
@@ -29,6 +30,9 @@
 
 /* The last bytes of a shard: the checksum of its index. */
 #define TAIL_NBYTES 4
+
+/* As many as a store has connections, unless it is given others. */
+#define MAX_REQUESTS 64
 
 const double rd_kept_percents[RD_KEPT_NPERCENTS] = {
   0.5, 1, 2, 5, 10, 25, 50, 75, 90, 95, 98, 99, 99.5,
@@ -145,39 +149,79 @@ rd_kept_stats_equal (const struct rd_kept_stats *a,
  * What they are of
  *----------------------------------------------------------------------*/
 
-static enum radio_status
-add_shard (struct radio_array *array, const uint64_t *chunk,
-           struct rd_read_stop *stop, EVP_MD_CTX *sha)
+/* The ends of some shards, that are read at once. */
+struct tails {
+  size_t n;
+  struct rd_io_get gets[MAX_REQUESTS];
+  struct rd_buffer bytes[MAX_REQUESTS];
+  char keys[MAX_REQUESTS][RD_KEY_NBYTES];
+};
+
+static void
+free_tails (struct tails *tails)
 {
-  struct rd_buffer tail RD_BUFFER_SCOPE = { 0 };
-  unsigned char nbytes[8];
-  char key[RD_KEY_NBYTES];
-  rd_array_chunk_key (array, chunk, key);
-  struct rd_io_get get = {
-    .key = key, .range = RD_RANGE_SUFFIX, .nbytes = TAIL_NBYTES, .into = &tail,
+  for (size_t i = 0; tails && i < MAX_REQUESTS; i++)
+    rd_buffer_free (&tails->bytes[i]);
+  rd_free (tails);
+}
+RD_DEFINE_CLEANUP (tails, struct tails, free_tails);
+
+static void
+add_tail (struct tails *tails, const struct radio_array *array,
+          const uint64_t *chunk)
+{
+  size_t i = tails->n++;
+  rd_array_chunk_key (array, chunk, tails->keys[i]);
+  tails->gets[i] = (struct rd_io_get) {
+    .key = tails->keys[i], .range = RD_RANGE_SUFFIX, .nbytes = TAIL_NBYTES,
+    .into = &tails->bytes[i],
   };
-  RD_TRY (rd_read_stop_io_read (stop, array->store->io, &get));
-  rd_put_little (nbytes, get.object_nbytes, sizeof nbytes);
-  RD_TRY (rd_sha256_add (sha, nbytes, sizeof nbytes));
-  return rd_sha256_add (sha, tail.data, tail.nbytes);
+}
+
+/* Reads the ends, adds them to the digest, and begins again with none. */
+static enum radio_status
+digest_tails (struct tails *tails, struct rd_io *io, struct rd_read_stop *stop,
+              EVP_MD_CTX *sha)
+{
+  RD_TRY (rd_read_stop_io_read_all (stop, io, tails->gets, tails->n));
+  for (size_t i = 0; i < tails->n; i++) {
+    unsigned char nbytes[8];
+    rd_put_little (nbytes, tails->gets[i].object_nbytes, sizeof nbytes);
+    RD_TRY (rd_sha256_add (sha, nbytes, sizeof nbytes));
+    RD_TRY (rd_sha256_add (sha, tails->bytes[i].data, tails->bytes[i].nbytes));
+  }
+  tails->n = 0;
+  return RADIO_OK;
 }
 
 /* Makes the digest of the sizes and index checksums of all shards, in C order:
- * one short read of each. */
+ * one short read of each, many at once. */
 static enum radio_status
 digest_shards (struct radio_array *array, struct rd_read_stop *stop,
                char text[RD_SHA256_TEXT_NBYTES])
 {
   EVP_MD_CTX *sha RD_CLEANUP (rd_cleanup_sha256) = NULL;
-  const struct radio_box chunks = rd_box_whole (array->layout.rank,
-                                                array->layout.chunks);
+  struct tails *tails RD_CLEANUP (rd_cleanup_tails)
+    = rd_calloc (1, sizeof *tails);
+  const struct rd_layout *layout = &array->layout;
+  struct rd_io *io = array->store->io;
   uint64_t chunk[RADIO_MAX_RANK] = { 0 };
+  bool is_empty = false;
+  if (!tails)
+    return rd_fail_memory (sizeof *tails);
   RD_TRY (rd_sha256_begin (&sha));
-  if (radio_box_count (&chunks) > 0)
-    do {
-      RD_TRY (rd_read_stop_check (stop));
-      RD_TRY (add_shard (array, chunk, stop, sha));
-    } while (rd_box_next (&chunks, chunk));
+  for (size_t i = 0; i < layout->rank; i++)
+    is_empty = is_empty || layout->chunks[i] == 0;
+  for (bool is_done = is_empty; !is_done;) {
+    add_tail (tails, array, chunk);
+    if (tails->n == MAX_REQUESTS)
+      RD_TRY (digest_tails (tails, io, stop, sha));
+    size_t i = layout->rank;
+    while (i > 0 && ++chunk[i - 1] == layout->chunks[i - 1])
+      chunk[--i] = 0;
+    is_done = i == 0;
+  }
+  RD_TRY (digest_tails (tails, io, stop, sha));
   return rd_sha256_end (sha, text);
 }
 
