@@ -10,6 +10,7 @@
 
 #include "src/base/checked.h"
 #include "src/operation/gather.h"
+#include "src/operation/matrix.h"
 #include "src/operation/weights.h"
 
 /* What rounding may add to a position; an element more is read for it. */
@@ -35,30 +36,77 @@ margin_of (const struct rd_gather *gather)
   return gather->interpolation == RD_INTERPOLATE_CUBIC ? RD_GATHER_MARGIN : 0;
 }
 
+/* Finds the range of a position while numbers are from first to last. */
+static void
+find_range (const double row[4], const double first[3], const double last[3],
+            double *low, double *high)
+{
+  *low = *high = row[3];
+  for (int k = 0; k < 3; k++) {
+    *low += fmin (row[k] * first[k], row[k] * last[k]);
+    *high += fmax (row[k] * first[k], row[k] * last[k]);
+  }
+}
+
+void
+rd_gather_limit (struct rd_gather *gather)
+{
+  for (int r = 0; r < 3; r++) {
+    gather->least[r] = -INFINITY;
+    gather->most[r] = INFINITY;
+  }
+  for (size_t i = 0; i < gather->nfields; i++) {
+    struct rd_gather_field *field = &gather->fields[i];
+    double matrix[3][4], low, high, first[3], last[3];
+    if (!rd_matrix_invert (field->matrix, matrix))
+      continue;
+    rd_matrix_multiply (gather->matrix, matrix, matrix);
+    for (int k = 0; k < 3; k++) {
+      first[k] = -0.5;
+      last[k] = (double) field->size[k] - 0.5;
+    }
+    for (int r = 0; r < 3; r++) {
+      find_range (matrix[r], first, last, &low, &high);
+      gather->least[r] = fmax (gather->least[r], low);
+      gather->most[r] = fmin (gather->most[r], high);
+    }
+  }
+}
+
 bool
 rd_gather_span (const struct rd_gather *gather, const uint64_t *first,
                 const uint64_t *n, uint64_t *start, uint64_t *size)
 {
-  for (int r = 0; r < 3; r++) {
-    const double *row = gather->matrix[r];
-    double low = row[3], high = row[3], last = (double) gather->size[r] - 1;
-    for (int k = 0; k < 3; k++) {
-      double a = row[k] * (double) first[k];
-      double b = row[k] * (double) (first[k] + n[k] - 1);
-      low += fmin (a, b);
-      high += fmax (a, b);
+  double from[3], to[3], low, high;
+  for (int k = 0; k < 3; k++) {
+    from[k] = (double) first[k];
+    to[k] = (double) (first[k] + n[k] - 1);
+  }
+  for (size_t i = 0; i < gather->nfields; i++) {
+    const struct rd_gather_field *field = &gather->fields[i];
+    for (int r = 0; r < 3; r++) {
+      find_range (field->matrix[r], from, to, &low, &high);
+      if (!(low - SLACK < (double) field->size[r] - 0.5)
+          || !(high + SLACK > -0.5))
+        return false;
     }
-    if (!(low - SLACK < last + 0.5) || !(high + SLACK > -0.5))
+  }
+  for (int r = 0; r < 3; r++) {
+    double last = (double) gather->size[r] - 1;
+    find_range (gather->matrix[r], from, to, &low, &high);
+    low = fmax (low, gather->least[r]) - SLACK;
+    high = fmin (high, gather->most[r]) + SLACK;
+    if (!(low <= high))
       return false;
-    /* Positions within the outer halves of edges are those of the edges. */
-    int64_t from = (int64_t) floor (fmin (fmax (low - SLACK, 0), last));
-    int64_t to = (int64_t) floor (fmax (fmin (high + SLACK, last), 0));
+    /* Positions beyond the middles of edges are those of the edges. */
+    int64_t begin = (int64_t) floor (fmin (fmax (low, 0), last));
+    int64_t most = (int64_t) floor (fmax (fmin (high, last), 0));
     int64_t margin = margin_of (gather);
     int64_t end = (int64_t) gather->size[r] - 1 + 2 * margin;
-    from += margin - reach_before (gather);
-    to += margin + reach_after (gather);
-    *start++ = (uint64_t) from;
-    *size++ = (uint64_t) ((to < end ? to : end) - from + 1);
+    begin += margin - reach_before (gather);
+    most += margin + reach_after (gather);
+    *start++ = (uint64_t) begin;
+    *size++ = (uint64_t) ((most < end ? most : end) - begin + 1);
   }
   return true;
 }
@@ -99,17 +147,15 @@ begin_row (const struct rd_gather *gather,
   }
 }
 
-/* Finds the place of an output; false if it is outside.  Positions are not
- * negative where they are cut to whole numbers. */
-static inline bool
+/* Finds the place of an output.  Positions are not negative where they are cut
+ * to whole numbers. */
+static inline void
 find_place (const struct row_axis *axes, double number, struct place *place)
 {
   for (int r = 0; r < 3; r++) {
     const struct row_axis *axis = &axes[r];
     double p = axis->base + axis->step * number;
-    if (!(p >= -0.5) || !(p < axis->last + 0.5))
-      return false;
-    p = p < 0 ? 0 : p;
+    p = p > 0 ? p : 0;
     p = p > axis->last ? axis->last : p;
     int64_t whole = (int64_t) (p + axis->half);
     int64_t at = whole + axis->shift;
@@ -119,7 +165,6 @@ find_place (const struct row_axis *axes, double number, struct place *place)
     place->at[r] = (size_t) at;
     place->rest[r] = p - (double) whole;
   }
-  return true;
 }
 
 /*------------------------------------------------------------------------
@@ -153,6 +198,29 @@ find_crossing (const struct row_axis *axis, uint64_t first, uint64_t n,
       begin = middle + 1;
   }
   return begin;
+}
+
+/* Limits the outputs of a row, from *begin to *end - 1, to those within a field
+ * of view; leaves *begin == *end if there are none. */
+static void
+limit_row (const struct rd_gather_field *field, const uint64_t *at,
+           uint64_t *begin, uint64_t *end)
+{
+  for (int r = 0; r < 3 && *begin < *end; r++) {
+    const double *row = field->matrix[r];
+    const struct row_axis axis = {
+      .base = row[0] * (double) at[0] + row[1] * (double) at[1] + row[3],
+      .step = row[2],
+    };
+    double high = (double) field->size[r] - 0.5;
+    bool falls = axis.step < 0;
+    uint64_t first = at[2] + *begin, n = *end - *begin;
+    uint64_t from = find_crossing (&axis, first, n, falls ? high : -0.5,
+                                   falls);
+    uint64_t to = find_crossing (&axis, first, n, falls ? -0.5 : high, falls);
+    *end = *begin + rd_max_u64 (from, to);
+    *begin += from;
+  }
 }
 
 /* Finds the outputs of a row, from *begin to *end - 1, whose positions need no
@@ -239,14 +307,6 @@ typedef double lanes_float64 __attribute__ ((__vector_size__ (16)));
 typedef int32_t mask_float32 __attribute__ ((__vector_size__ (16)));
 typedef int64_t mask_float64 __attribute__ ((__vector_size__ (16)));
 
-/* Returns the number of a place's element in the block. */
-static inline size_t
-block_at (const struct rd_gather_block *block, const struct place *place)
-{
-  return (place->at[0] * block->size[1] + place->at[1]) * block->size[2]
-         + place->at[2];
-}
-
 /* linear: between two elements; at the first one what the other is does not
  * count, as NaN.  cubic: sums over rows, planes and then columns. */
 #define DEFINE(T, suffix)                                               \
@@ -281,7 +341,8 @@ block_at (const struct rd_gather_block *block, const struct place *place)
   {                                                                     \
     size_t steps[3];                                                    \
     const T *e = (const T *) (const void *) block->elements             \
-      + block_at (block, place);                                        \
+      + (place->at[0] * block->size[1] + place->at[1]) * block->size[2] \
+      + place->at[2];                                                   \
     set_steps (block, place->at, steps);                                \
     const T *g = e + steps[0];                                          \
     const size_t y = steps[1], x = steps[2];                            \
@@ -378,15 +439,12 @@ block_at (const struct rd_gather_block *block, const struct place *place)
                    uint64_t n, T *to)                                   \
   {                                                                     \
     bool is_cubic = gather->interpolation == RD_INTERPOLATE_CUBIC;      \
-    T outside;                                                          \
-    memcpy (&outside, gather->outside, sizeof outside);                 \
     for (uint64_t i = 0; i < n; i++) {                                  \
       struct place place;                                               \
-      to[i] = !find_place (axes, (double) (first + i), &place)          \
-        ? outside                                                       \
-        : is_cubic ? cubic_##suffix (block, block_at (block, &place),   \
-                                     place.rest)                        \
-                   : linear_##suffix (block, &place);                   \
+      find_place (axes, (double) (first + i), &place);                  \
+      to[i] = is_cubic                                                  \
+        ? cubic_##suffix (block, block_at (block, &place), place.rest)  \
+        : linear_##suffix (block, &place);                              \
     }                                                                   \
   }                                                                     \
                                                                         \
@@ -408,6 +466,14 @@ block_at (const struct rd_gather_block *block, const struct place *place)
     }                                                                   \
   }
 
+/* Returns the number of a place's element in the block. */
+static inline size_t
+block_at (const struct rd_gather_block *block, const struct place *place)
+{
+  return (place->at[0] * block->size[1] + place->at[1]) * block->size[2]
+         + place->at[2];
+}
+
 DEFINE (float, float32)
 DEFINE (double, float64)
 
@@ -420,10 +486,9 @@ gather_nearest (const struct rd_gather *gather,
   size_t item_nbytes = gather->type.item_nbytes;
   for (uint64_t i = 0; i < n; i++, to += item_nbytes) {
     struct place place;
-    const unsigned char *from = gather->outside;
-    if (find_place (axes, (double) (first + i), &place))
-      from = block->elements + block_at (block, &place) * item_nbytes;
-    memcpy (to, from, item_nbytes);
+    find_place (axes, (double) (first + i), &place);
+    memcpy (to, block->elements + block_at (block, &place) * item_nbytes,
+            item_nbytes);
   }
 }
 
@@ -472,38 +537,59 @@ gather_strip (const struct rd_gather *gather,
                           (double *) (void *) to);
 }
 
+static void
+copy_outside (const struct rd_gather *gather, uint64_t n, unsigned char *to)
+{
+  size_t item_nbytes = gather->type.item_nbytes;
+  for (uint64_t i = 0; i < n; i++)
+    memcpy (to + i * item_nbytes, gather->outside, item_nbytes);
+}
+
+/* Gathers n outputs, none of which is outside. */
+static void
+gather_inside (const struct rd_gather *gather,
+               const struct rd_gather_block *block,
+               const struct row_axis *axes, uint64_t first, uint64_t n,
+               unsigned char *to)
+{
+  size_t item_nbytes = gather->type.item_nbytes, steps[3];
+  uint64_t begin, end;
+  find_inner (gather, block, axes, first, n, &begin, &end);
+  if (end - begin < STRIP) {
+    gather_some (gather, block, axes, first, n, to);
+    return;
+  }
+  struct place place;
+  find_place (axes, (double) (first + begin), &place);
+  set_steps (block, place.at, steps);
+  gather_some (gather, block, axes, first, begin, to);
+  /* The last strip ends with the inner outputs, and may overlap the one
+   * before. */
+  for (uint64_t i = begin; i < end; i += STRIP) {
+    uint64_t start = rd_min_u64 (i, end - STRIP);
+    struct strip strip;
+    find_strip (block, axes, (double) (first + start), &strip);
+    gather_strip (gather, block, steps, &strip, to + start * item_nbytes);
+  }
+  gather_some (gather, block, axes, first + end, n - end,
+               to + end * item_nbytes);
+}
+
 void
 rd_gather_row (const struct rd_gather *gather,
                const struct rd_gather_block *block, const uint64_t *at,
                uint64_t n, unsigned char *to)
 {
   struct row_axis axes[3];
-  size_t item_nbytes = gather->type.item_nbytes, steps[3];
-  uint64_t begin = 0, end = 0;
-  if (!block->elements) {
-    for (uint64_t i = 0; i < n; i++)
-      memcpy (to + i * item_nbytes, gather->outside, item_nbytes);
-    return;
+  size_t item_nbytes = gather->type.item_nbytes;
+  uint64_t begin = 0, end = block->elements ? n : 0;
+  for (size_t i = 0; i < gather->nfields && begin < end; i++)
+    limit_row (&gather->fields[i], at, &begin, &end);
+  copy_outside (gather, begin, to);
+  if (begin < end) {
+    begin_row (gather, block, at, axes);
+    gather_inside (gather, block, axes, at[2] + begin, end - begin,
+                   to + begin * item_nbytes);
   }
-  begin_row (gather, block, at, axes);
-  if (n >= STRIP)
-    find_inner (gather, block, axes, at[2], n, &begin, &end);
-  if (end - begin < STRIP) {
-    gather_some (gather, block, axes, at[2], n, to);
-    return;
-  }
-  struct place place;
-  (void) find_place (axes, (double) (at[2] + begin), &place);
-  set_steps (block, place.at, steps);
-  gather_some (gather, block, axes, at[2], begin, to);
-  /* The last strip ends with the inner outputs, and may overlap the one
-   * before. */
-  for (uint64_t i = begin; i < end; i += STRIP) {
-    uint64_t start = rd_min_u64 (i, end - STRIP);
-    struct strip strip;
-    find_strip (block, axes, (double) (at[2] + start), &strip);
-    gather_strip (gather, block, steps, &strip, to + start * item_nbytes);
-  }
-  gather_some (gather, block, axes, at[2] + end, n - end,
-               to + end * item_nbytes);
+  copy_outside (gather, n - end, to + end * item_nbytes);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Interpolation at the positions that a matrix maps outputs to: each is
- * gathered from the elements around its position.  What is outside of the
- * source's voxels gets one element; within their outer halves edges continue.
- */
+ * gathered from the elements around its position.  What is outside of a field
+ * of view gets one element; elsewhere edges continue beyond the source. */
 #ifndef RD_GATHER_H
 #define RD_GATHER_H
 
@@ -14,11 +13,26 @@
 /* How far the spline coefficients reach beyond the source, on each side. */
 #define RD_GATHER_MARGIN 2
 
+/* The most fields of view of a result. */
+#define RD_GATHER_MAX_FIELDS 16
+
+/* The field of view of a grid: outputs whose position in its voxels is outside
+ * of those, which reach from -0.5 to size - 0.5, are outside. */
+struct rd_gather_field {
+  double matrix[3][4];          /* position of an output, as below */
+  uint64_t size[3];
+};
+
 struct rd_gather {
   /* Position of an output in the source: three rows, of which the last column
    * is added. */
   double matrix[3][4];
   uint64_t size[3];             /* of the source, without a margin */
+  size_t nfields;               /* the source's own, and those of grids between
+                                   it and the outputs */
+  struct rd_gather_field fields[RD_GATHER_MAX_FIELDS];
+  double least[3], most[3];     /* of positions that are not outside; set by
+                                   rd_gather_limit */
   enum rd_interpolation interpolation;    /* not majority; elements of cubic
                                              are spline coefficients with a
                                              margin */
@@ -32,6 +46,10 @@ struct rd_gather_block {
   const unsigned char *elements;      /* NULL: all is outside */
   uint64_t start[3], size[3];
 };
+
+/* Finds the positions in the source that are in all fields of view, so that no
+ * others are read. */
+void rd_gather_limit (struct rd_gather *gather);
 
 /* Finds the elements, the margin counted, that outputs from first to first +
  * n - 1 on each axis depend on, or some more; false if all are outside. */

@@ -27,6 +27,9 @@ MORE = [f"to 31,17,40 {how} {grid}{smooth}"
         or not smooth]
 MORE += [f"affine 0.9,-0.3,0.1,2,0.3,0.9,0,0,0.2,0,1,0 about centre {how}"
          for how in ("cubic", "nearest")]
+MORE += [f"resample 0.8 {how} | affine 0.9,-0.3,0.1,2,0.3,0.9,0,0,0.2,0,1,0 "
+         f"about centre {how} | flip x | affine 0.9,0.3,0,0,-0.3,0.9,0,0,0,0,"
+         f"1,0 {how}" for how in ("linear", "cubic", "nearest")]
 MORE += ["pad 3,5:1,2 reflect | rot90 xz | crop 1:,:,2:",
          "linear 2,1 | clamp -20,300 | rescale 0,1 | gamma 0.6 | flip x",
          "rescale -1,1 from p2,p98 | resample 1.4 | znorm | reorient SAR"]

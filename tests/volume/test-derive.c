@@ -149,6 +149,9 @@ a_read_decodes_the_tiles_that_are_listed (void **state)
     "to 20,50,9 | crop 3:,:,:", "to 31,17,12 cubic smooth",
     "affine 0.8,0.6,0,1,-0.6,0.8,0,0,0,0,1,0 about centre",
     "affine 0.8,0.6,0,1,-0.6,0.8,0,0,0,0,1,0 cubic | to 20 | pad 2",
+    "affine 0.8,0.6,0,1,-0.6,0.8,0,0,0,0,1,0 | crop 20:35,:,: | pad 0 | "
+    "affine 0.8,-0.6,0,1,0.6,0.8,0,0,0,0,1,0 about centre",
+    "to 30 cubic | affine 0.8,0.6,0,1,-0.6,0.8,0,0,0,0,1,0 cubic | to 20 cubic",
     "noise 3 | smooth 0.7 | noise 2 | crop :,5,:", "to 9 majority | linear 2,1",
   };
   struct nifti_spec spec = small_spec ();
@@ -259,6 +262,12 @@ only_the_tiles_that_interpolation_needs_are_read (void **state)
     /* One interpolation, at 28; two would need 27 to 29. */
     { "to 59,40,20 centre | to 60,40,20 centre",
       { 3, { 5, 5, 28 }, { 1, 1, 1 } }, 1 },
+    /* One interpolation, of 4 and 5; two would need 3. */
+    { "affine 1,0.01,0,0,0,1,0,0,0,0,1,0 | affine 1,-0.01,0,0.1,0,1,0,0.15,0,0,"
+      "1,0.2", { 3, { 4, 4, 4 }, { 1, 1, 1 } }, 1 },
+    /* What a crop cuts is not read, however far places are. */
+    { "affine 1,0.01,0,0,0,1,0,0,0,0,1,0 | crop 21:23,13:15,9:11 | affine 9,0,"
+      "0,0,0,9,0,0,0,0,9,0 about centre", { 3, { 0 }, { 2, 2, 2 } }, 1 },
     { "smooth 0.5,:,:", { 3, { 5, 5, 21 }, { 1, 1, 1 } }, 3 },
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

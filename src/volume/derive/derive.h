@@ -65,10 +65,26 @@ enum radio_status rd_statistics_complete (struct rd_derived *derived,
 /* The most interpolations, one after another. */
 #define RD_MAX_SAMPLINGS 16
 
+/* Where the outputs of an interpolation are in its source, along x, y, z. */
+struct rd_placement {
+  enum rd_interpolation interpolation;
+  uint64_t size[3];                   /* outputs */
+  uint64_t source_size[3];
+  double matrix[3][4];                /* of an output: its place in voxels of
+                                         the source */
+  double sigma[3];                    /* of smoothing, in the source's
+                                         elements; 0: none */
+  size_t nfields;                     /* what is outside of one gets value; */
+  struct rd_gather_field fields[RD_GATHER_MAX_FIELDS];
+  double value;                       /* elsewhere edges of the source
+                                         continue */
+  bool has_coefficients;              /* the source is those of a spline */
+};
+
 /* What the operations of a pipeline have made of a volume so far.  Operations
  * that move voxels or compute values change one array's grid and kernels, a
  * stage; one that interpolates begins a new stage, whose source is sampled from
- * the array of the one before. */
+ * the array of the one before, or from the one that that was sampled from. */
 struct derivation {
   struct radio_volume *root;          /* without a pipeline */
   struct rd_step *steps;
@@ -92,6 +108,10 @@ struct derivation {
   struct rd_kernel *kernels;          /* room for two of each operation */
   struct rd_fill *fills;              /* room for one of each */
   struct rd_statistics *statistics;   /* room for one of each */
+  bool is_placed;                     /* the source is sampled from its own as
+                                         placed has it */
+  struct rd_placement placed;
+  size_t outside;                     /* the fill of what is outside; 0: none */
 };
 
 /* Frees the stage. */
@@ -104,9 +124,13 @@ enum radio_status rd_derivation_begin (struct derivation *d,
   RADIO_USE_RESULT;
 
 /* Opens the array that the stage makes of its source; the source, grid, kernels
- * and fills go to it. */
+ * and fills go to it.  rd_derivation_end also frees the stage. */
 enum radio_status rd_derivation_open (struct derivation *d,
                                       struct radio_array **array)
+  RADIO_USE_RESULT;
+
+enum radio_status rd_derivation_end (struct derivation *d,
+                                     struct radio_array **array)
   RADIO_USE_RESULT;
 
 /* The length of x, y or z; 1 of one that a 2-D image lacks. */
@@ -135,18 +159,41 @@ enum radio_status rd_derivation_need (struct derivation *d,
                                       enum rd_interpolation interpolation)
   RADIO_USE_RESULT;
 
-/* Ends the stage, and begins one on the array sampled from it along x, y, z;
- * the affine follows. */
-enum radio_status rd_derivation_sample (struct derivation *d,
+/* Opens an array that is sampled from a source, which is taken, also on
+ * failure: along x, y, z or, if gather is not NULL, by its matrix and fields of
+ * these; with noise unless that is NULL. */
+enum radio_status rd_derivation_sample (const struct derivation *d,
+                                        struct radio_array *source,
                                         enum rd_interpolation interpolation,
-                                        const struct rd_sampled_axis along[3])
+                                        const struct rd_sampled_axis along[3],
+                                        const struct rd_gather *gather,
+                                        const struct rd_noise *noise,
+                                        struct radio_array **array)
   RADIO_USE_RESULT;
 
-/* The same for an array of this size, gathered by a matrix of x, y, z; the
- * affine is left. */
-enum radio_status rd_derivation_gather (struct derivation *d,
-                                        const uint64_t size[3],
-                                        const struct rd_gather *gather)
+/* Begins the stage after an interpolation, on the array that it made. */
+enum radio_status rd_derivation_continue (struct derivation *d,
+                                          struct radio_array *array,
+                                          enum rd_interpolation interpolation)
+  RADIO_USE_RESULT;
+
+/* Interpolation (compose.c).  rd_derivation_placement sets the placement of the
+ * stage's voxels as they are, for the caller to change; fails if there are
+ * none. */
+enum radio_status rd_derivation_placement (const struct derivation *d,
+                                           enum rd_interpolation interpolation,
+                                           struct rd_placement *placement)
+  RADIO_USE_RESULT;
+
+/* Has outputs get a value where the place that their matrix has is outside of
+ * the source's voxels. */
+void rd_placement_cut (struct rd_placement *placement, double value);
+
+/* Interpolates the stage at the places wanted, or its source's source at the
+ * places that these are at in it, if one interpolation does what both do; and
+ * begins the next stage.  The affine is left. */
+enum radio_status rd_derivation_place (struct derivation *d,
+                                       const struct rd_placement *wanted)
   RADIO_USE_RESULT;
 
 /* The operations that move voxels (moves.c). */
@@ -189,13 +236,6 @@ enum radio_status rd_derive_moved (struct derivation *d,
   RADIO_USE_RESULT;
 /* Keeps the grid in the step. */
 enum radio_status rd_derive_like (struct derivation *d, struct rd_step *step)
-  RADIO_USE_RESULT;
-
-/* The axes of a grid before it is sampled, each as it is; for resample.c and
- * place.c. */
-enum radio_status rd_derive_axes (const struct derivation *d,
-                                  enum rd_interpolation interpolation,
-                                  struct rd_sampled_axis along[3])
   RADIO_USE_RESULT;
 
 /* Counts the arrays that are sampled between places; the coefficients of a
