@@ -72,7 +72,9 @@ class Proxy(http.server.ThreadingHTTPServer):
                 do_handshake_on_connect=False)
         self.url = (f"http{'s' * secure}://127.0.0.1:"
                     f"{self.server_address[1]}")
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        # shutdown waits for the end of an interval, else half a second.
+        threading.Thread(target=self.serve_forever, daemon=True,
+                         kwargs={"poll_interval": 0.01}).start()
 
     def handle_error(self, *_):
         """Ignores errors of connections."""

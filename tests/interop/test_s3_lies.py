@@ -10,7 +10,7 @@ import pytest
 from gateway_proxy import Handler, Proxy
 from test_s3 import level_of
 
-NREADS = 250
+NREADS = 120
 LIES, FLIPS = 0.20, 0.15
 # Three responses that are alike are believed, even about a shard's size: so
 # that many lies of one kind would be.
@@ -97,7 +97,7 @@ def test_reads_through_lies_and_flips_are_all_right(
                                    for a, n in zip(start, size))]
                 assert np.array_equal(got, want)
     bad, good = liar.counts["lie"] + liar.counts["flip"], liar.counts["good"]
-    assert bad > 0.2 * (bad + good) and liar.counts["flip"] > 50
+    assert bad > 0.2 * (bad + good) and liar.counts["flip"] > 20
 
 
 def test_a_validation_through_lies_and_flips_finds_no_damage(gateway, liar,
@@ -124,8 +124,10 @@ class FirstLiar(Handler):
                         else value) for name, value in headers]
         if lies and self.server.cuts:
             # Its body ends early, so that it is requested again.
-            body, self.close_connection = body[:-1], True
-            headers = [*headers, ("Content-Length", len(body) + 1)]
+            body = body[:-1]
+            headers = [(name, value) for name, value in headers
+                       if name.lower() != "connection"]
+            self.close_connection = True
             self.send_response(status)
             for name, value in headers:
                 self.send_header(name, value)
