@@ -86,7 +86,7 @@ def test_masks_that_do_not_fit_are_refused(radio, np, nib, cohort, tmp_path):
         nib.save(nib.Nifti1Image(array, affine), file)
         radio("ingest", "-s", path, "-c", name, file)
     messages = {"empty": "0 everywhere", "small": "another shape",
-                "turned": "is LAS, the image RAS", "none": "none/a",
+                "turned": "is LAS, the image RAS", "none": "none/a: no such volume in",
                 "complex": "not of real numbers"}
     with Store(path) as store, Volume(store, "mr/a") as volume:
         for name, message in messages.items():

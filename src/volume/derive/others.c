@@ -3,10 +3,12 @@
  * grid, and the mask, by which statistics are of a part of the image. */
 #include <config.h>
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "src/base/error.h"
 #include "src/volume/derive/derive.h"
+#include "src/volume/node.h"
 #include "src/volume/stream.h"
 
 /* True if a name is that of a file or folder, whatever store the image is in.
@@ -41,10 +43,31 @@ open_outside (struct radio_context *context, const char *name,
          ? status : rd_error_raise (&error);
 }
 
+/* Opens a volume of the image's store.  What to use instead if there is none of
+ * that path follows the message. */
+static enum radio_status
+open_inside (const struct radio_volume *root, const char *path,
+             const char *instead, struct radio_volume **volume)
+{
+  struct radio_store *store = root->array->store;
+  struct rd_error error;
+  bool exists;
+  enum radio_status status = radio_volume_open (store, path, volume);
+  if (status != RADIO_ERROR_NOT_FOUND)
+    return status;
+  rd_error_save (&error, status);
+  RD_TRY (rd_node_exists (store, path, &exists));
+  if (exists)
+    return rd_error_raise (&error);
+  return rd_fail (status, "%s: no such volume in %s; %s", path,
+                  store->io->uri, instead);
+}
+
 /* Opens FOLDER/NAME of the image's store, of which one is given by n bytes. */
 static enum radio_status
 open_beside (const struct radio_volume *root, const char *folder, size_t n,
-             const char *name, struct radio_volume **volume)
+             const char *name, const char *instead,
+             struct radio_volume **volume)
 {
   size_t nbytes = n + strlen (name) + 2;
   char *path RD_FREE = rd_malloc (nbytes);
@@ -53,7 +76,7 @@ open_beside (const struct radio_volume *root, const char *folder, size_t n,
   memcpy (path, folder, n);
   path[n] = '/';
   memcpy (path + n + 1, name, strlen (name) + 1);
-  return radio_volume_open (root->array->store, path, volume);
+  return open_inside (root, path, instead, volume);
 }
 
 enum radio_status
@@ -64,10 +87,12 @@ rd_open_grid (const struct radio_volume *root, const char *name,
   const char *slash = strrchr (root->path, '/');
   if (is_outside (root, name))
     return open_outside (store->context, name, volume);
+  static const char instead[] = "use NAME, COLLECTION/NAME, or ./ before the "
+                                "path of another store's volume or a file";
   if (strchr (name, '/') || !slash)
-    return radio_volume_open (store, name, volume);
+    return open_inside (root, name, instead, volume);
   return open_beside (root, root->path, (size_t) (slash - root->path), name,
-                      volume);
+                      instead, volume);
 }
 
 static enum radio_status
@@ -78,18 +103,26 @@ open_mask_itself (const struct radio_volume *root, const char *name,
   if (is_outside (root, name))
     return open_outside (root->array->store->context, name, mask);
   return open_beside (root, name, strlen (name),
-                      slash ? slash + 1 : root->path, mask);
+                      slash ? slash + 1 : root->path,
+                      "name the collection that has the mask by the image's "
+                      "name, or ./ before a path", mask);
 }
 
 static enum radio_status
 check_mask (const struct radio_volume *root, const struct radio_volume *mask)
 {
   const struct radio_array_info *a = &root->info.array, *b = &mask->info.array;
-  if (a->rank != b->rank
-      || memcmp (a->shape, b->shape, a->rank * sizeof *a->shape) != 0
-      || strcmp (root->info.axes, mask->info.axes) != 0)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "the mask %s has another shape than "
-                    "the image", mask->path);
+  if (a->rank != b->rank || strcmp (root->info.axes, mask->info.axes) != 0)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the mask %s has the axes %s, the "
+                    "image %s; name a mask with the same", mask->path,
+                    mask->info.axes, root->info.axes);
+  for (size_t i = 0; i < a->rank; i++)
+    if (a->shape[i] != b->shape[i])
+      return rd_fail (RADIO_ERROR_ARGUMENT, "the mask %s has another shape "
+                      "than the image (along %c %" PRIu64 ", not %" PRIu64
+                      "); bring it to its grid by radio apply 'like %s'",
+                      mask->path, root->info.axes[i], b->shape[i],
+                      a->shape[i], root->path);
   if (*root->info.orientation && *mask->info.orientation
       && strcmp (root->info.orientation, mask->info.orientation) != 0)
     return rd_fail (RADIO_ERROR_ARGUMENT, "the mask %s is %s, the image %s; "
