@@ -23,6 +23,7 @@
 #include "src/base/thread.h"
 #include "profiler/export/export.h"
 #include "profiler/on-demand.h"
+#include "profiler/rings.h"
 #include "profiler/slow-files.h"
 #include "profiler/triggers.h"
 
@@ -533,24 +534,32 @@ report_no_file (struct radio_recorder *recorder, const char *why)
   report_error ();
 }
 
+const char *
+rd_ring_folder (size_t i)
+{
+  static const char shared[] = "/dev/shm";
+  const char *own = get_variable ("XDG_RUNTIME_DIR");
+  if (i == 0)
+    return own;
+  return own && strcmp (own, shared) == 0 ? NULL : shared;
+}
+
 /* Starts the recorder: a ring without a file of its own is in the first of
  * these folders that has room for it, else it has no file. */
 static enum radio_status
 start_recorder (const struct request *request,
                 struct radio_recorder **recorder)
 {
-  const char *const folders[] = {
-    get_variable ("XDG_RUNTIME_DIR"), "/dev/shm"
-  };
   struct radio_recorder_options options = request->record;
   char why[RD_ERROR_NBYTES] = "";
   options.ring_file = request->ring_path;
   options.slow = request->slow.triggers ? &request->slow : NULL;
-  for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+  for (size_t i = 0; i < RD_RING_NFOLDERS; i++) {
     char path[4096];
-    if (options.ring_nbytes == 0 || options.ring_file || !folders[i])
+    const char *folder = rd_ring_folder (i);
+    if (options.ring_nbytes == 0 || options.ring_file || !folder)
       continue;
-    int n = snprintf (path, sizeof path, "%s/radio-ring-%lld", folders[i],
+    int n = snprintf (path, sizeof path, "%s/" RD_RING_PREFIX "%lld", folder,
                       (long long) getpid ());
     options.ring_file = path;
     if (n > 0 && (size_t) n < sizeof path) {

@@ -377,6 +377,34 @@ RADIO_API enum radio_status
 radio_profile_recover (const char *path, struct radio_profile **profile)
   RADIO_USE_RESULT;
 
+/* The file of a ring.  The strings are valid during the callback. */
+struct radio_ring {
+  const char *path;
+  uint64_t nbytes;            /* that it takes on the disk, or in memory */
+  int64_t written_unix_s;     /* when it was last written, as far as the file
+                                 system knows */
+  bool is_known;              /* this version can read it; else what follows is
+                                 not known: 0, "" or false */
+  bool runs;                  /* its process does, and records into it */
+  uint64_t pid;
+  const char *program;
+  uint64_t started_unix_ns;   /* when the recording began */
+};
+
+/* Called with a ring.  Anything but RADIO_OK ends the list, which returns
+ * it. */
+typedef enum radio_status radio_ring_fn (const struct radio_ring *ring,
+                                         void *user_data);
+
+/* Lists the rings of the calling user that lie where programs put them that
+ * were given no file ($XDG_RUNTIME_DIR and /dev/shm), by folder and name: those
+ * of processes that run, and those that killed ones left, which stay until they
+ * are removed.  Files that are no rings, and folders that cannot be read, are
+ * left out.  Errors: RADIO_ERROR_MEMORY, what callback returns. */
+RADIO_API enum radio_status
+radio_profile_list_rings (radio_ring_fn *callback, void *user_data)
+  RADIO_USE_RESULT;
+
 /* If RADIO_PROFILE names a file, records the whole process from now on, and
  * writes the profile there when the program exits (return from main or exit).
  * The suffix selects the format (radio_profile_format_of); "%p" in the name is

@@ -2,14 +2,20 @@
 /* radio profile show|convert|merge|recover: profiles read from files. */
 #include <config.h>
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "tools/json.h"
 #include "tools/options.h"
 #include "tools/profile/output.h"
 #include "tools/profile/report.h"
+#include "tools/report.h"
+#include "tools/text.h"
 
 static int
 read_profile (const char *file, struct radio_profile **profile)
@@ -154,26 +160,106 @@ warn_of_damage (const char *file, const struct radio_profile *profile)
   rd_warn (text ? text : why);
 }
 
+/* "2026-11-26 03:14", or "-". */
+static const char *
+text_date (int64_t unix_s, char text[32])
+{
+  time_t seconds = (time_t) unix_s;
+  struct tm tm;
+  if (unix_s <= 0 || !localtime_r (&seconds, &tm)
+      || strftime (text, 32, "%Y-%m-%d %H:%M", &tm) == 0)
+    snprintf (text, 32, "-");
+  return text;
+}
+
+static enum radio_status
+add_ring (const struct radio_ring *ring, void *user_data)
+{
+  struct rd_table *table = user_data;
+  char pid[24] = "-", size[RD_TEXT_NBYTES], started[32], written[32];
+  if (ring->is_known)
+    snprintf (pid, sizeof pid, "%" PRIu64, ring->pid);
+  const char *cells[] = {
+    ring->path, *ring->program ? ring->program : "-", pid,
+    text_date ((int64_t) (ring->started_unix_ns / 1000000000), started),
+    text_date (ring->written_unix_s, written),
+    rd_text_size (ring->nbytes, size),
+    !ring->is_known ? "of another version" : ring->runs ? "runs" : "ended"
+  };
+  return rd_table_add_row (table, cells) ? RADIO_OK : RADIO_ERROR_MEMORY;
+}
+
+/* Prints the rings where programs put them that were given no file. */
+static int
+list_rings (void)
+{
+  static const char *const titles[] = {
+    "RING", "PROGRAM", "PID", "BEGAN", "WRITTEN", "SIZE", "PROCESS"
+  };
+  RD_CLEANUP (rd_table_clear) struct rd_table table = {
+    .ncolumns = sizeof titles / sizeof titles[0], .alignment = "llrllrl"
+  };
+  if (!rd_table_add_row (&table, titles))
+    return RD_EXIT_FAILED;
+  if (radio_profile_list_rings (add_ring, &table) != RADIO_OK)
+    return rd_error_library (NULL);
+  if (table.ncells == table.ncolumns) {
+    puts ("no rings of yours in $XDG_RUNTIME_DIR or /dev/shm");
+    return RD_EXIT_OK;
+  }
+  rd_table_print (&table, stdout);
+  puts ("\n'radio profile recover RING' makes a profile of one; with --remove "
+        "it then\nremoves the ring of a process that ended.  One of another "
+        "version needs that\nversion, or rm.");
+  return RD_EXIT_OK;
+}
+
+/* Removes the ring of a process that ended. */
+static int
+remove_ring (const char *file, const struct radio_profile *profile)
+{
+  const char *from = fact_of (profile, "recovered from");
+  if (!from || strcmp (from, "a process that ended") != 0)
+    return rd_error ("%s: not removed, its process runs", file);
+  if (unlink (file) != 0)
+    return rd_error ("%s: cannot be removed: %s", file, strerror (errno));
+  return RD_EXIT_OK;
+}
+
+static int
+recover_ring (const struct rd_args *args, struct rd_profile_output *output,
+              bool removes)
+{
+  RD_CLOSE_PROFILE struct radio_profile *profile = NULL;
+  const char *file = args->operands[0];
+  if (radio_profile_recover (file, &profile) != RADIO_OK)
+    return rd_error_library (NULL);
+  warn_of_damage (file, profile);
+  int failed = rd_profile_print (profile, output);
+  int unwritten = rd_profile_output_write (output, profile, false);
+  failed = failed ? failed : unwritten;
+  return failed || !removes ? failed : remove_ring (file, profile);
+}
+
 static int
 run_recover (struct rd_args *args)
 {
   RD_CLEAR_OUTPUT struct rd_profile_output output = { 0 };
-  RD_CLOSE_PROFILE struct radio_profile *profile = NULL;
+  bool removes = false, has_options = false;
   int id;
-  while ((id = rd_args_next (args)) > 0)
-    if (rd_profile_output_take (args, id, &output) < 0)
+  while ((id = rd_args_next (args)) > 0) {
+    has_options = true;
+    if (id == RD_OPTION_REMOVE)
+      removes = true;
+    else if (rd_profile_output_take (args, id, &output) < 0)
       return args->status;
+  }
+  if (id == 0 && args->noperands == 0 && !has_options)
+    return list_rings ();
   if (id < 0 || !rd_args_want (args, 1, 1, "FILE"))
     return args->status;
   int failed = rd_profile_output_prepare (&output, args, "recovered");
-  if (failed)
-    return failed;
-  if (radio_profile_recover (args->operands[0], &profile) != RADIO_OK)
-    return rd_error_library (NULL);
-  warn_of_damage (args->operands[0], profile);
-  failed = rd_profile_print (profile, &output);
-  int unwritten = rd_profile_output_write (&output, profile, false);
-  return failed ? failed : unwritten;
+  return failed ? failed : recover_ring (args, &output, removes);
 }
 
 static const struct rd_option show_options[] = {
@@ -226,22 +312,27 @@ const struct rd_command rd_profile_convert = {
 
 static const struct rd_option recover_options[] = {
   RD_PROFILE_OUTPUT_OPTIONS,
+  { RD_OPTION_REMOVE, "remove", NULL,
+    "then remove FILE, if its process ended" },
   RD_HELP_OPTION,
   RD_END_OF_OPTIONS
 };
 
 const struct rd_command rd_profile_recover = {
   .name = "profile recover",
-  .operands = "FILE [OPTION]...",
+  .operands = "[FILE [OPTION]...]",
   .summary = "make a profile of what a killed process left",
   .description =
     "Makes a profile of the ring (RADIO_PROFILE_RING_FILE) of a process that "
     "was killed, or ended without writing its profile. The call tree has all "
     "that ended before, the timeline what was last, and scopes that were open "
-    "end there. FILE stays.",
+    "end there. FILE stays, but with --remove. Without FILE, lists your rings "
+    "in $XDG_RUNTIME_DIR and /dev/shm, where programs put them that were given "
+    "no file.",
   .options = recover_options,
   .examples =
-    "radio profile recover /dev/shm/radio-ring-4711\n"
+    "radio profile recover\n"
+    "radio profile recover /dev/shm/radio-ring-4711 --remove\n"
     "radio profile recover service.ring -o crash.html -o crash.json",
   .run = run_recover,
 };

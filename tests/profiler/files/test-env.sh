@@ -170,6 +170,38 @@ an_invalid_size_of_a_ring_is_reported () {
   [ ! -e "$tmp/bad.json" ]
 }
 
+# The folder has the ring of a process that ended, and no other one.
+rings_are_listed_and_removed () {
+  ring=$(echo "$1"/radio-ring-*)
+  name=${program##*/}
+  pid=${ring##*-}
+  echo 'no ring' >"$1/radio-ring-other"
+  ln -s "$ring" "$1/radio-ring-link"
+  RADIO_PROFILE= "$radio" profile recover >"$tmp/list"
+  [ "$(grep -c "^$1/" "$tmp/list")" -eq 1 ]
+  grep -q "^$ring  *${name#lt-}  *$pid  *20.*[0-9] MB  *ended$" "$tmp/list"
+  # Of another version, as the header says.
+  cp "$ring" "$1/radio-ring-old"
+  printf 9 | dd of="$1/radio-ring-old" bs=1 seek=16 conv=notrunc 2>"$tmp/dd"
+  RADIO_PROFILE= "$radio" profile recover >"$tmp/list"
+  grep -q "^$1/radio-ring-old  *-  *-  *- .* of another version$" "$tmp/list"
+  rm "$1/radio-ring-other" "$1/radio-ring-link" "$1/radio-ring-old"
+
+  # What could not be written is not removed; nor is it of a process that runs.
+  status=0
+  RADIO_PROFILE= "$radio" profile recover "$ring" --remove \
+    -o "$tmp/none/x.json" >"$tmp/out" 2>"$tmp/err" || status=$?
+  [ "$status" -ne 0 ] && [ -e "$ring" ]
+  RADIO_PROFILE= "$radio" profile recover "$ring" --remove \
+    -o "$tmp/removed.json" >"$tmp/out"
+  is_profile "$tmp/removed.json"
+  [ ! -e "$ring" ]
+  status=0
+  RADIO_PROFILE= "$radio" profile recover --remove 2>"$tmp/err" || status=$?
+  [ "$status" -eq 2 ]
+  one_line_says 'FILE is missing'
+}
+
 a_ring_is_recovered_after_an_end_without_exit_handlers () {
   radio=$builddir/tools/radio
   export RADIO_PROFILE="$tmp/ended.json"
@@ -197,7 +229,7 @@ a_ring_is_recovered_after_an_end_without_exit_handlers () {
   export XDG_RUNTIME_DIR="$tmp/runtime" RADIO_PROFILE_RING=1M
   run 4 _exit
   [ "$(ls "$tmp/runtime" | grep -c '^radio-ring-[0-9]*$')" -eq 1 ]
-  rm "$tmp/runtime"/*
+  rings_are_listed_and_removed "$tmp/runtime"
 
   # After exec it is another program's, which has a ring of its own.
   run 4 exec
