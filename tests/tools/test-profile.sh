@@ -491,6 +491,30 @@ an_unclear_answer_does_not_propose_what_was_done () {
   [ "$status" -ne 3 ] || grep 'measure again when the machine is' "$tmp/err"
 }
 
+a_recording_runs_no_other_command () {
+  records_earlier
+  for made in '"-c","touch ran"' '"rm","ct/one"' '"profile","-o","ran"' \
+      '"profile","roi","--output=ran"' '"profile","roi","-oran"' \
+      '"profile","roi","--outp=ran"' '"profile"' ''; do
+    "$python3" -B - earlier.json foreign.json "$made" <<'END'
+import json, sys
+document = json.load (open (sys.argv[1]))
+facts = document["facts"]
+at = facts["key"].index ("made by")
+made = json.loads (facts["value"][at])
+made["arguments"] = json.loads ("[" + sys.argv[3] + "]")
+if made["arguments"][:1] == ["-c"]:
+    made["program"], made["files"] = "/bin/sh", []
+facts["value"][at] = json.dumps (made)
+json.dump (document, open (sys.argv[2], "w"))
+END
+    fails 1 "foreign.json: " profile roi -s s.zarr --against foreign.json \
+      -o never.html
+    grep -q 'not made by\|does not have the command' "$tmp/err"
+  done
+  [ ! -e ran ] && [ ! -e never.html ]
+}
+
 a_command_that_cannot_be_run_again_is_an_error () {
   records_earlier
   fails 1 "no.json: " profile roi -s s.zarr --against no.json
@@ -940,6 +964,7 @@ for test in make_files \
     a_command_writes_its_slow_runs \
     an_interrupted_measurement_leaves_nothing \
     a_command_that_cannot_be_run_again_is_an_error \
+    a_recording_runs_no_other_command \
     names_of_terminals_are_harmless; do
   check $test
 done

@@ -181,6 +181,51 @@ check_files (const char *name, struct json_object *object)
   return RD_EXIT_OK;
 }
 
+/* Options that say what is measured; none writes a file that it names. */
+static bool
+is_measuring_option (const char *argument)
+{
+  static const char *const names[] = {
+    "apply", "at", "axis", "codec", "cold", "draw", "index", "keep-index",
+    "memory", "phantom", "roi", "seed", "size", "store", "threads", "tiling",
+    "warmup",
+  };
+  size_t i = 0, n = sizeof names / sizeof names[0];
+  if (strncmp (argument, "--", 2) != 0)
+    return false;
+  size_t nbytes = strcspn (argument + 2, "=");
+  while (i < n && (strlen (names[i]) != nbytes
+                   || strncmp (names[i], argument + 2, nbytes) != 0))
+    i++;
+  return i < n;
+}
+
+/* Fails unless the arguments are those of a command that measures reads.  A
+ * profile may come from anyone: it must not run another command. */
+static int
+check_arguments (const char *name, struct json_object *list)
+{
+  size_t n = json_object_array_length (list);
+  for (size_t i = 0; i < n; i++) {
+    struct json_object *one = json_object_array_get_idx (list, i);
+    const char *text = json_object_is_type (one, json_type_string)
+                       ? json_object_get_string (one) : "";
+    bool is_known = i == 0 ? strcmp (text, "profile") == 0
+                           : *text != '-' || is_measuring_option (text);
+    if (i == 1)
+      is_known = strcmp (text, "full") == 0 || strcmp (text, "slice") == 0
+                 || strcmp (text, "roi") == 0;
+    if (!is_known)
+      return rd_error ("%s: was not made by 'radio profile full', slice or "
+                       "roi ('%.100s'); record it by one of these", name,
+                       text);
+  }
+  return n >= 2 ? RD_EXIT_OK
+                : rd_error ("%s: does not have the command that made it; "
+                            "record it by 'radio profile slice' or the like",
+                            name);
+}
+
 /* How the earlier recording was made, which the caller releases; NULL after an
  * error. */
 static struct json_object *
@@ -213,7 +258,8 @@ read_earlier (const char *name)
     json_object_put (object);
     return NULL;
   }
-  if (check_files (name, object) != RD_EXIT_OK) {
+  if (check_arguments (name, list) != RD_EXIT_OK
+      || check_files (name, object) != RD_EXIT_OK) {
     json_object_put (object);
     return NULL;
   }
@@ -278,7 +324,8 @@ run_command (struct json_object *made, size_t nruns, const char *file,
   if (WEXITSTATUS (status) != 0)        /* it said why */
     return RD_EXIT_FAILED;
   if (radio_profile_read (file, profile) != RADIO_OK)
-    return rd_error_library (NULL);
+    return rd_error ("%s: wrote no profile that can be read: %s",
+                     text_member (made, "program"), radio_error_message ());
   unlink (file);
   return RD_EXIT_OK;
 }
@@ -392,7 +439,8 @@ static void
 print_rounds (const struct rounds *rounds, size_t nruns)
 {
   size_t nout = rounds->nrun - rounds->n;
-  printf ("%zu rounds of both in turn, %zu runs each\n", rounds->n, nruns);
+  printf ("%zu rounds of both in turn, %zu %s each\n", rounds->n, nruns,
+          nruns == 1 ? "run" : "runs");
   if (nout > 0)
     printf ("%zu more %s left out: the two met different conditions\n", nout,
             nout == 1 ? "is" : "are");
