@@ -35,6 +35,14 @@ a_slow_step_is_reported_with_its_cause (void **state)
                 "'read' took 19.8 ms more than on average");
   assert_not_found (build_steps (100, 57, 20), "first-step");
   assert_not_found (build_steps (100, 57, 9), "slow-steps");
+
+  /* Another step was slow, but not as slow. */
+  struct radio_profile *profile = build_steps (100, 57, 20);
+  profile->spans.at[2 * 31].duration_ns += 12 * MS;
+  assert_found (profile, "slow-steps", RADIO_FINDING_HINT,
+                "step 57 took 30 ms, 3 x the median of 10 ms (100 steps); "
+                "'read' took 19.8 ms more than on average; 1 more took over 2 "
+                "x the median");
 }
 
 static void
