@@ -18,11 +18,17 @@
 #include "src/base/thread.h"
 #include "profiler/record/run-queue.h"
 
-/* Accounts that are open at one time in a process, so that they take no file
- * that the program itself needs. */
-#define MAX_OPEN 256
-
+/* Accounts that are open at one time in a process. */
 static atomic_uint nopen;
+
+/* At most a fourth of the descriptors that the process may have, so that they
+ * take none that the program itself needs. */
+static rlim_t
+most_open (void)
+{
+  struct rlimit limit;
+  return getrlimit (RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur / 4 : 256;
+}
 
 /* Another thread that observes the account knows by the state that the rest is
  * there. */
@@ -44,7 +50,7 @@ open_account (struct rd_run_queue *queue)
   struct stat status;
   set_state (queue, RD_RUN_QUEUE_NONE);
 #ifdef __linux__
-  if (atomic_fetch_add (&nopen, 1) < MAX_OPEN)
+  if (atomic_fetch_add (&nopen, 1) < most_open ())
     queue->fd = open ("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
   else
     queue->fd = -1;

@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -780,6 +781,44 @@ a_lost_descriptor_is_left_alone (void **state)
   fclose (other);
 }
 
+/* Counts the accounts that many threads would get. */
+static size_t
+count_accounts (rlim_t ndescriptors)
+{
+  enum { N = 600 };
+  static struct rd_run_queue queues[N];
+  struct rd_clock clock;
+  struct rlimit limit;
+  bool has_slept;
+  size_t n = 0;
+  rd_clock_choose (&clock, false);
+  memset (queues, 0, sizeof queues);
+  assert_int_equal (getrlimit (RLIMIT_NOFILE, &limit), 0);
+  struct rlimit some = { ndescriptors, limit.rlim_max };
+  assert_int_equal (setrlimit (RLIMIT_NOFILE, &some), 0);
+  for (size_t i = 0; i < N; i++) {
+    (void) rd_run_queue_read (&queues[i], &clock, &has_slept);
+    n += queues[i].state == RD_RUN_QUEUE_OPEN;
+  }
+  for (size_t i = 0; i < N; i++)
+    rd_run_queue_close (&queues[i]);
+  assert_int_equal (setrlimit (RLIMIT_NOFILE, &limit), 0);
+  return n;
+}
+
+static void
+a_fourth_of_the_descriptors_are_for_accounts (void **state)
+{
+  (void) state;
+  struct rlimit limit;
+  assert_int_equal (getrlimit (RLIMIT_NOFILE, &limit), 0);
+  if (count_accounts (400) == 0)
+    skip ();
+  rlim_t most = limit.rlim_max < 2048 ? limit.rlim_max : 2048;
+  assert_int_equal (count_accounts (400), 100);
+  assert_int_equal (count_accounts (most), most / 4);
+}
+
 int
 main (void)
 {
@@ -809,6 +848,7 @@ main (void)
     cmocka_unit_test (short_times_are_not_read),
     cmocka_unit_test (no_scope_is_starved_for_longer_than_it_worked),
     cmocka_unit_test (a_lost_descriptor_is_left_alone),
+    cmocka_unit_test (a_fourth_of_the_descriptors_are_for_accounts),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }
