@@ -207,7 +207,7 @@ move_starts (struct rd_weights *weights, const struct runs *runs)
     weights->start[i] = start - runs->list[k].start + runs->list[k].at;
   }
   if (runs->n > 1) {
-    weights->is_identity = false;
+    weights->is_identity = weights->is_halved = false;
     weights->moved_n = 0;
   }
 }

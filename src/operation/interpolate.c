@@ -185,6 +185,13 @@ rows_used (const struct rd_weights *rows, uint64_t first, uint64_t n)
         to[i] = from[start[i]];                                         \
       return;                                                           \
     }                                                                   \
+    if (along->is_halved) {                                             \
+      const T a = weights[0], b = weights[1];                           \
+      const size_t n = (size_t) along->n;                               \
+      from += start[0];                                                 \
+      LOOP ({ to[j] = a * from[2 * j] + b * from[2 * j + 1]; });        \
+      return;                                                           \
+    }                                                                   \
     for (size_t i = 0; i < along->n; i++) {                             \
       T a = from[start[i]], b = from[start[i] + count[i] - 1];          \
       T sum = weights[2 * i] * a + weights[2 * i + 1] * b;              \

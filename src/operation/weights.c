@@ -309,6 +309,18 @@ find_moved (struct rd_weights *weights)
   }
 }
 
+static bool
+is_halved (const struct rd_weights *weights)
+{
+  for (uint64_t i = 0; i < weights->n; i++)
+    if (weights->count[i] != 2
+        || weights->start[i] != weights->start[0] + 2 * i
+        || memcmp (weights->float64 + 2 * i, weights->float64,
+                   2 * sizeof *weights->float64) != 0)
+      return false;
+  return true;
+}
+
 enum radio_status
 rd_weights_make (const struct rd_sampled_axis *axis, uint64_t first,
                  uint64_t n, struct rd_weights *weights)
@@ -337,6 +349,7 @@ rd_weights_make (const struct rd_sampled_axis *axis, uint64_t first,
   }
   if (most > 2)
     find_moved (weights);
+  weights->is_halved = most == 2 && is_halved (weights);
   return RADIO_OK;
 }
 

@@ -37,6 +37,8 @@ struct rd_weights {
   uint64_t n;                   /* outputs */
   size_t most;                  /* weights of one, at most; 0 of majority */
   bool is_identity;             /* output i is element start[0] + i */
+  bool is_halved;               /* output i has the weights of the first, of the
+                                   two elements from start[0] + 2 i on */
   uint64_t moved_first, moved_n;      /* outputs whose weights are the same, of
                                          elements one on from the output
                                          before */

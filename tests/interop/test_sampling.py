@@ -276,6 +276,10 @@ def test_large_files_are_sampled_by_blocks_to_the_same_bits(
             with blocks.apply(text) as volume:
                 got = volume.read([0] * 3, shape, np.float32)
             assert got.tobytes() == want.tobytes(), text
+        with blocks.apply("resample 2") as volume:
+            halved = volume.read([0] * 3, [76, 120, 80], np.float32)
+    means = data[:, :, :150].reshape(80, 2, 120, 2, 75, 2).mean((1, 3, 5))
+    assert np.abs(halved[:75] - means.T).max() < 1e-4
 
 
 def sample_at(np, ndimage, data, where, how, value):
