@@ -136,6 +136,8 @@ wrong_options_of_profile_are_usage_errors () {
     fails 2 "--sizes: '$sizes' is not a list" profile sweep "--sizes=$sizes"
   done
   fails 2 "PROGRAM is missing after --" profile --
+  fails 2 "radio diff OLD NEW.json" profile --against=a.json -- true
+  fails 2 "radio diff OLD NEW.json" profile -o b.html --against a.json
   fails 2 "'true' is one operand too many" profile -o a.html true -- false
   fails 2 "--as: unknown value 'sums'; use one of ranks, runs" \
     profile merge a --as sums

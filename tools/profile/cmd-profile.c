@@ -370,10 +370,26 @@ static const struct rd_command *const subs[] = {
   NULL
 };
 
+/* Explains what compares a program with an earlier profile.  True if the
+ * options ask for that. */
+static bool
+explain_against (struct rd_args *args)
+{
+  for (int i = 1; i < args->argc && strcmp (args->argv[i], "--") != 0; i++) {
+    if (strncmp (args->argv[i], "--against", strlen ("--against")) != 0)
+      continue;
+    rd_usage_error (args, "--against is for slice, roi and full; profile a "
+                    "program by -o NEW.json, then compare by 'radio diff OLD "
+                    "NEW.json'");
+    return true;
+  }
+  return false;
+}
+
 static int
 run_profile (struct rd_args *args)
 {
-  if (rd_run_sub_command (args, false))
+  if (rd_run_sub_command (args, false) || explain_against (args))
     return args->status;
   for (int i = 1; i < args->argc; i++)
     if (strcmp (args->argv[i], "--") == 0)
