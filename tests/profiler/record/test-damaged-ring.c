@@ -12,6 +12,7 @@
 #include "profiler/export/read.h"
 #include "profiler/model/profile.h"
 #include "profiler/record/image.h"
+#include "profiler/record/record.h"
 #include "tests/profiler/record/dying.h"
 #include "tests/unit.h"
 
@@ -271,6 +272,50 @@ a_damaged_part_of_the_log_leaves_the_rest (void **state)
   assert_int_equal (unlink (dying_path), 0);
 }
 
+/* What an address in the ring refers to. */
+static void *
+at_address (struct bytes ring, const void *address)
+{
+  const struct rd_image_header *header = (struct rd_image_header *) ring.at;
+  size_t offset = (size_t) ((uintptr_t) address - header->base);
+  assert_in_range (offset, sizeof *header, ring.n - 8);
+  return ring.at + offset;
+}
+
+/* A list of spans that leads elsewhere, or into a circle, ends there. */
+static void
+a_damaged_list_of_spans_ends_there (void **state)
+{
+  (void) state;
+  dying_die (DYING_RESTING, 0);
+  struct bytes ring = read_ring ();
+  struct radio_profile *whole = profile_of (ring.at, ring.n);
+  const struct rd_image_header *header = (struct rd_image_header *) ring.at;
+  const struct rd_writer_state *writer = at_address (ring, header->writers);
+  struct rd_log_chunk *first = at_address (ring, writer->log.first);
+  assert_non_null (first->next);
+  const struct rd_log_chunk was = *first;
+  for (int i = 0; i < 4; i++) {
+    if (i == 0)
+      first->next = writer->log.first;
+    else if (i == 1)
+      first->next = (struct rd_log_chunk *) (header->base + 7);
+    else if (i == 2)
+      first->slots++;
+    else
+      first->nslots = SIZE_MAX / 2;
+    struct radio_profile *profile = profile_of (ring.at, ring.n);
+    check_same_tree (profile, whole);
+    assert_true (damaged_of (profile) > 0);
+    assert_non_null (strstr (rd_profile_find_fact (profile, RD_FACT_DAMAGE),
+                             "a list of spans"));
+    radio_profile_close (profile);
+    *first = was;
+  }
+  radio_profile_close (whole);
+  assert_int_equal (unlink (dying_path), 0);
+}
+
 int
 main (void)
 {
@@ -279,6 +324,7 @@ main (void)
     cmocka_unit_test (damaged_files_do_no_harm),
     cmocka_unit_test (damaged_spans_are_dropped_and_counted_in_the_tree),
     cmocka_unit_test (a_damaged_part_of_the_log_leaves_the_rest),
+    cmocka_unit_test (a_damaged_list_of_spans_ends_there),
   };
   return DYING_RUN_TESTS (tests);
 }
