@@ -30,7 +30,7 @@ struct made_shared {
   unsigned nchildren;         /* open ones */
 };
 
-/* What is wrong with logs, as bits. */
+/* Faults of logs, as bits. */
 enum {
   RD_FAULT_LIST = 1,          /* a list of spans */
   RD_FAULT_RANGE = 2,         /* a part of a span is impossible */

@@ -183,7 +183,7 @@ static void
 check_same_tree (const struct radio_profile *profile,
                  const struct radio_profile *whole)
 {
-  bool is_told = rd_profile_find_fact (profile, RD_FACT_DAMAGE) != NULL;
+  bool is_reported = rd_profile_find_fact (profile, RD_FACT_DAMAGE) != NULL;
   assert_int_equal (profile->nodes.n, whole->nodes.n);
   assert_int_equal (profile->info.wall_ns, whole->info.wall_ns);
   for (size_t i = 0; i < whole->nodes.n; i++) {
@@ -198,11 +198,11 @@ check_same_tree (const struct radio_profile *profile,
     assert_int_equal (node->open_count, was->open_count);
     for (size_t j = 0; j < RADIO_HISTOGRAM_BUCKETS; j++) {
       histogram += node->histogram[j];
-      assert_true (is_told || node->histogram[j] == was->histogram[j]);
+      assert_true (is_reported || node->histogram[j] == was->histogram[j]);
     }
     assert_int_equal (histogram, node->calls);
     assert_true (node->max_ns <= node->total_ns);
-    assert_true (is_told || (node->max_ns == was->max_ns
+    assert_true (is_reported || (node->max_ns == was->max_ns
                              && node->min_ns == was->min_ns
                              && node->dropped_count == was->dropped_count));
   }
