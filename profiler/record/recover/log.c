@@ -62,8 +62,8 @@ complete_extra (struct image *image, const struct pair *pair,
 }
 
 /* Moves the sound spans among the first nslots slots of a chunk to its front,
- * and counts these as its slots.  After a damaged one the next may begin with any
- * slot. */
+ * and counts these as its slots.  After a damaged one the next may begin with
+ * any slot. */
 static enum radio_status
 keep_sound_spans (struct image *image, const struct pair *pair,
                   struct rd_ids *known, struct rd_log_chunk *chunk,

@@ -165,8 +165,8 @@ count_spans (struct walk *walk)
  * The runs of paths
  *----------------------------------------------------------------------*/
 
-/* The runs and ticks that a path has in the log, by its own figures, above those
- * that were found. */
+/* The runs and ticks that a path has in the log, by its own figures, above
+ * those that were found. */
 struct missing {
   int64_t n, ticks;
 };
