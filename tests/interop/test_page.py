@@ -764,6 +764,20 @@ def test_the_view_begins_high_on_the_screen(opened, tmp_path, n, failed, part,
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.parametrize("width, height, most_top", [
+    (1440, 900, 240), (1024, 700, 240), (390, 844, 360)])
+def test_a_query_can_be_read_beside_its_answer(opened, tmp_path, width,
+                                               height, most_top):
+    page = opened(page_with_findings(tmp_path, 5), width=width, height=height,
+                  fragment="#view=tree&query=decode&range=0-20000000")
+    page.wait("document.querySelector('.search output').value")
+    assert page.evaluate("document.querySelector('.search input')"
+                         ".clientWidth") > 70
+    assert page.evaluate("document.querySelector('.views')"
+                         ".getBoundingClientRect().top") < most_top
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
 def place_in(page, *selectors):
     """Returns the text and the top of the first of each."""
     return [page.evaluate(f"""(one => [one.textContent,

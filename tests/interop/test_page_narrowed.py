@@ -32,9 +32,13 @@ def test_findings_say_that_they_are_of_the_whole_beside_a_part(
     page = opened(changes.with_name("after.html"), width=width)
 
     def marks():
+        # Each has it beside its title, or all have it above where the screen
+        # is narrow.
         return page.evaluate(
             "[...document.querySelectorAll('.findings li')].map(one => "
-            "one.innerText.includes('whole recording'))")
+            "one.checkVisibility() && (one.innerText + getComputedStyle("
+            "one.closest('.findings'), '::before').content)"
+            ".includes('whole recording'))")
 
     assert marks() and not any(marks())
     for part in ({"range": "20000000-40000000"}, {"lanes": "0"}):

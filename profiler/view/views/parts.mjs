@@ -42,6 +42,6 @@ export const partsView = {
     && profile.partKind() === 'rank',
   keys: [],
   ignores: { metric: 'Ranks are by wall and work.',
-             part: 'They are shown whole,', transforms: 'with all scopes.' },
+             part: 'Each is shown whole.', transforms: 'All scopes count.' },
   make: (shared) => new SearchedRows(partsPanel(shared), shared.state),
 };

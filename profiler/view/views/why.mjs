@@ -307,7 +307,7 @@ export const whyView = {
   needs: ({ parts, spans }) => parts.length > 1 || spans.count > 1,
   keys: [['Arrows', 'Select the one before or after, or the path beside']],
   ignores: { metric: 'No metric here.',
-             part: 'Each is shown whole,', transforms: 'with all scopes.' },
+             part: 'Each is shown whole.', transforms: 'All scopes count.' },
   state: { why: '', bythread: '' },
   make: (shared) => new Why(shared),
 };
