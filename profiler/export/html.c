@@ -14,6 +14,7 @@
 #include "src/base/base92.h"
 #include "src/base/deflate.h"
 #include "src/base/digest.h"
+#include "profiler/counters.h"
 #include "profiler/export/html.h"
 #include "profiler/export/text.h"
 #include "profiler/model/findings.h"
@@ -152,7 +153,9 @@ write_summary (struct rd_writer *writer, const struct radio_profile *profile)
 
   for (size_t i = 0; i < profile->counters.n; i++) {
     uint64_t sum = rd_profile_counter_sum (profile, i);
-    begin_row (writer, profile->counters.at[i].name);
+    const char *name = profile->counters.at[i].name;
+    begin_row (writer, strcmp (name, rd_count_asked.name) == 0
+                       ? "bytes requested" : name);
     if (strcmp (profile->counters.at[i].unit, "bytes") == 0)
       rd_page_write_nbytes (writer, sum);
     else

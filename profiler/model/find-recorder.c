@@ -168,7 +168,8 @@ find_starved (struct rd_finder *finder)
   return rd_found (
     finder, &claim,
     "for %s of their %s of work (%s) threads could run but had no CPU, %s of "
-    "it in '%.60s'; %s used %s%s: times are as much too large",
+    "it in '%.60s'; %s used %s%s: wall times include that, times on CPUs do "
+    "not",
     rd_format_ns (finder->starved_ns).text,
     rd_format_ns (finder->work_ns).text, rd_format_percent (share, 1).text,
     rd_format_ns (profile->nodes.at[at].starved_ns).text,

@@ -696,7 +696,7 @@ def test_changes_begin_with_the_answer_and_its_interval(
     answer = shown.lstrip().split("\n")[0]
     assert answer.startswith({
         "slower": "Slower: a run took ", "faster": "Faster: a run took ",
-        "noise": "No change beyond noise: a run took ",
+        "noise": "No change beyond noise: the median run took ",
         "one run": "Unclear: a run took " if said["basis"] == "none"
                    else "Noise unknown: a run took "}[root["total_change"]])
     if root["total_change"] != "one run":

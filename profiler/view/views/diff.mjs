@@ -230,15 +230,20 @@ class Diff {
   }
 
   // What changed, by how much, with intervals: "Faster: a run took 3.00 ->
-  // 2.14 ms on CPUs, -28.7 % (...). decode faster, -459 us (...)."
+  // 2.14 ms on CPUs, -28.7 % (...). decode faster, -459 us (...)."  Where it
+  // is noise, medians come first: one long run moves the mean of all.
   sentence() {
     const { before, after, basis, metric: { id, label, unit } }
       = this.compared;
     const growth = formatGrowth(before, after);
     const change = formatChange(before, after, unit)
       + (id === 'cpu' ? ' on CPUs' : '');
-    const whole = (id === 'wall' || id === 'cpu' ? 'a run took '
-      : label + ' of a run ') + change + (growth === '' ? '' : ', ' + growth);
+    const isNoise = this.root()?.below === 'noise' && this.interval() !== '';
+    const shown = isNoise ? this.medians() + (id === 'cpu' ? ' on CPUs' : '')
+      : change + (growth === '' ? '' : ', ' + growth);
+    const run = isNoise ? 'the median run' : 'a run';
+    const whole = (id === 'wall' || id === 'cpu' ? run + ' took '
+      : label + ' of ' + run + ' ') + shown;
     const unknown = totalsOfRuns(this.shapes[0], id) === null
       ? ' The spread of runs was not recorded, so the noise is unknown.'
       : basis === 'none' ? ' What changed is unclear: the recordings do not '
@@ -247,7 +252,9 @@ class Diff {
         + 'noise is unknown (record with --runs).' : '';
     return element('p', {}, element('strong', { class: 'diff-whole' },
                                     this.verdict() + whole),
-      this.interval() + '. ', ...this.answer(), unknown
+      this.interval(isNoise ? 'mean ' + formatChange(before, after, unit)
+                    : 'median ' + this.medians()) + '. ',
+      ...this.answer(), unknown
       + (this.scale === 1 ? '' : ' Values of the second are scaled by '
          + formatRatio(this.scale) + '.'));
   }
@@ -269,14 +276,17 @@ class Diff {
       : label[0].toUpperCase() + label.slice(1) + ': ';
   }
 
-  interval() {
-    const { low = 0, high = 0, medianBefore, medianAfter }
-      = this.root() ?? {};
+  medians() {
+    const { medianBefore = 0, medianAfter = 0 } = this.root() ?? {};
+    return this.format(medianBefore) + ' \u2192 '
+      + this.format(medianAfter * this.scale);
+  }
+
+  interval(other = '') {
+    const { low = 0, high = 0 } = this.root() ?? {};
     return low === 0 && high === 0 ? ''
-      : ' (median ' + this.format(medianBefore) + ' \u2192 '
-        + this.format(medianAfter * this.scale) + ', a difference of '
-        + this.signed(low) + ' to ' + this.signed(high)
-        + ' with 95\u00a0% confidence)';
+      : ' (' + other + ', a difference of ' + this.signed(low) + ' to '
+        + this.signed(high) + ' with 95\u00a0% confidence)';
   }
 
   // The paths that changed, the largest first.
