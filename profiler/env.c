@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <radio/profile.h>
@@ -23,6 +24,7 @@
 #include "src/base/thread.h"
 #include "profiler/export/export.h"
 #include "profiler/on-demand.h"
+#include "profiler/record/process.h"
 #include "profiler/rings.h"
 #include "profiler/slow-files.h"
 #include "profiler/triggers.h"
@@ -47,6 +49,7 @@ struct request {
   struct rd_on_demand_options on_demand;
   struct radio_slow_options slow;       /* triggers: NULL if there are none */
   struct rd_slow_files *slow_files;
+  char *rescue_path;          /* the temporary file that has it; or NULL */
 };
 
 /* The recording in progress. */
@@ -65,6 +68,7 @@ free_request (struct request *request)
 {
   free (request->path);
   free (request->ring_path);
+  free (request->rescue_path);
   rd_slow_files_free (request->slow_files);
   rd_buffer_free (&request->key);
   *request = (struct request) { 0 };
@@ -349,10 +353,11 @@ unblock_signals (struct blocked_signals *blocked)
 }
 
 /* Writes "FOLDER/radio-profile-PID.json", with a number from the second try
- * on, in the folder for temporary files, readable by the user alone. */
+ * on, in the folder for temporary files, readable by the user alone.  A
+ * recording has one such file, which each later profile replaces: else one that
+ * is written every minute would fill the folder. */
 static enum radio_status
-write_rescue (const struct radio_profile *profile,
-              const struct request *request, char **path)
+write_rescue (const struct radio_profile *profile, struct request *request)
 {
   struct radio_profile_write_options options = request->write;
   const char *folder = get_variable ("TMPDIR");
@@ -360,6 +365,9 @@ write_rescue (const struct radio_profile *profile,
   if (folder == NULL || *folder != '/')
     folder = "/tmp";
   options.format = RADIO_PROFILE_JSON;
+  if (request->rescue_path)
+    return rd_profile_write_file (profile, request->rescue_path, &options,
+                                  true, 0600);
   size_t room = strlen (folder) + 64;
   for (unsigned try = 0; status == RADIO_ERROR_EXISTS && try < NAME_TRIES;
        try++) {
@@ -373,15 +381,27 @@ write_rescue (const struct radio_profile *profile,
               (long long) getpid (), number);
     status = rd_profile_write_file (profile, name, &options, false, 0600);
     if (status == RADIO_OK)
-      *path = RD_STEAL (name);
+      request->rescue_path = RD_STEAL (name);
   }
   return status;
 }
 
+/* Leaves a trace of a profile that could not be written there, by which the
+ * command that runs this program ('radio profile -- PROGRAM') knows. */
+static void
+touch_folder (const char *path)
+{
+  const char *slash = strrchr (path, '/');
+  RD_FREE_PLAIN char *folder = slash ? strndup (path, (size_t) (slash - path))
+                                     : NULL;
+  if (folder)
+    (void) !utimensat (AT_FDCWD, folder, NULL, 0);
+}
+
 /* Writes to the file; or, if that fails, the data to a temporary file. */
 static enum radio_status
-write_profile (const struct radio_profile *profile,
-               const struct request *request, char **path)
+write_profile (const struct radio_profile *profile, struct request *request,
+               char **path)
 {
   struct rd_error error;
   enum radio_status status = rd_profile_write_file (
@@ -391,8 +411,12 @@ write_profile (const struct radio_profile *profile,
     return *path ? RADIO_OK : rd_fail_memory (strlen (request->path));
   }
   rd_error_save (&error, status);
-  if (write_rescue (profile, request, path) == RADIO_OK)
-    return rd_fail (status, "%s; the profile is in %s", error.message, *path);
+  touch_folder (request->path);
+  if (write_rescue (profile, request) == RADIO_OK) {
+    *path = strdup (request->rescue_path);
+    return rd_fail (status, "%s; the profile is in %s", error.message,
+                    request->rescue_path);
+  }
   char second[RD_ERROR_NBYTES];
   memcpy (second, radio_error_message (), sizeof second);
   return rd_fail (status, "%s; the profile is lost, since %s", error.message,
@@ -505,6 +529,7 @@ write_on_demand (bool is_last)
   RD_PROFILE_SCOPE struct radio_profile *profile = NULL;
   RD_FREE_PLAIN char *written = NULL;
   struct blocked_signals blocked;
+  rd_thread_hide ();
   RD_LOCK_SCOPE (&recording.mutex);
   const bool is_written = recording.request.path != NULL;
   if (!recording.recorder || (!is_written && !is_last))

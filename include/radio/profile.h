@@ -236,7 +236,8 @@ struct radio_recorder;
 
 /* Called with the profile of a slow run, which is valid during the call, by a
  * thread of the recorder, one run at a time, the last one before
- * radio_recorder_stop returns.  Must not stop the recorder. */
+ * radio_recorder_stop returns.  That thread is not recorded.  Must not stop the
+ * recorder. */
 typedef void radio_slow_fn (const struct radio_profile *profile,
                             void *user_data);
 

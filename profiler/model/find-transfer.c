@@ -56,9 +56,10 @@ find_churn (struct rd_finder *finder)
 {
   const struct radio_profile_info *info = &finder->profile->info;
   uint64_t ntiles = rd_finder_sum (finder, &rd_count_tiles);
-  double operations = (double) rd_max_u64 (finder->noperations, 1);
-  double each = (double) info->alloc_count / operations;
-  if (info->alloc_count < MIN_CHURN || each < MIN_CHURN_PER_OPERATION
+  double each = (double) info->alloc_count
+                / (double) rd_max_u64 (finder->noperations, 1);
+  if (finder->noperations == 0 || info->alloc_count < MIN_CHURN
+      || each < MIN_CHURN_PER_OPERATION
       || (double) info->alloc_count < CHURN_PER_TILE * (double) ntiles)
     return RADIO_OK;
   size_t at = most_allocating (finder, ALLOCATED);

@@ -325,11 +325,17 @@ attach_to_process (void)
   return writer;
 }
 
+void
+rd_thread_hide (void)
+{
+  rd_this_thread.is_hidden = true;
+}
+
 struct rd_writer_state *
 rd_writer_current (void)
 {
   struct rd_thread *thread = &rd_this_thread;
-  if (rd_thread_interrupts ())
+  if (thread->is_hidden || rd_thread_interrupts ())
     return NULL;
   if (thread->current && rd_writer_is_stopped (thread->current))
     rd_thread_purge ();

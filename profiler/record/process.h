@@ -47,6 +47,10 @@ struct rd_writer_state *rd_writer_current (void);
  * takes no lock.  A writer may be on the stack only once. */
 struct rd_writer_state *rd_writer_push (struct radio_recorder *recorder);
 
+/* The calling thread is the profiler's own: no recorder has its scopes, nor the
+ * memory that it allocates. */
+void rd_thread_hide (void);
+
 /* Drops writers of stopped recorders from the calling thread's list. */
 void rd_thread_purge (void);
 

@@ -11,6 +11,7 @@
 #include "src/base/thread.h"
 #include "profiler/model/format.h"
 #include "profiler/record/collect.h"
+#include "profiler/record/process.h"
 #include "profiler/record/slow.h"
 #include "profiler/record/snapshot.h"
 #include "profiler/record/writer.h"
@@ -118,6 +119,7 @@ run_thread (void *arg)
   struct rd_slow *slow = recorder->slow;
   struct rd_slow_run *runs = slow->taken;
   own = slow;
+  rd_thread_hide ();
   pthread_mutex_lock (&slow->mutex);
   for (;;) {
     while (slow->synced.n == 0 && !slow->synced.ends)

@@ -18,6 +18,7 @@ struct rd_thread {
   uint64_t refused_serial;    /* of the process's recorder, when that could
                                  not record the thread */
   bool is_in_tap;             /* see frame.h */
+  bool is_hidden;             /* see rd_thread_hide */
   bool is_named;
   char name[64];
 };

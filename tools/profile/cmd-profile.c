@@ -255,8 +255,8 @@ report_no_profile (struct wrap *wrap, int status)
     wrap->keep = true;
     return rd_error ("%s: none of its profiles can be read", program);
   }
-  /* A file that was made in the folder, even if it was removed again, has
-   * changed the folder's time. */
+  /* A file that was made in the folder, even if it was removed again, and a
+   * profile that could not be written there have changed the folder's time. */
   bool was_touched = wrap->is_marked && stat (wrap->temp, &st) == 0
                      && st.st_mtime != 0;
   /* Else a file of some bytes is made, to see if that is possible. */

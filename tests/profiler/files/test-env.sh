@@ -276,6 +276,8 @@ a_profile_is_written_on_a_signal_or_every_second () {
   touch "$tmp/demand.json.gone"
   wait $wait_for
   grep -q '"env after"' "$tmp/demand.json"
+  # What writing allocated is not the program's.
+  grep -q '"alloc_count": 0' "$tmp/demand.json"
   rm "$tmp/demand.json"
 
   # A program that closes all descriptors gets one, and nothing in its files.
@@ -466,6 +468,18 @@ a_profile_that_cannot_be_written_goes_to_tmpdir () {
   rm "$TMPDIR"/*
 }
 
+later_profiles_that_cannot_be_written_replace_the_first () {
+  # On the signal, and at exit.
+  RADIO_PROFILE=$tmp/no/x.json RADIO_PROFILE_SIGNAL=USR1 RADIO_PROFILE_RING=1M \
+    run 0 raise USR1 "$tmp/seen" & wait_for=$!
+  while [ -z "$(ls "$TMPDIR")" ]; do sleep 0.05; done
+  touch "$tmp/seen"
+  wait $wait_for
+  [ "$(ls "$TMPDIR" | wc -l)" -eq 1 ]
+  grep -q '"env after"' "$TMPDIR"/radio-profile-*.json
+  rm "$TMPDIR"/*
+}
+
 the_function_returns_the_other_path () {
   RADIO_PROFILE=$tmp/no/such/folder.html run 1 finish
   kept=$(sed -n 2p "$tmp/out")
@@ -576,6 +590,7 @@ check names_are_redacted_on_request
 check a_key_gives_pseudonyms_of_its_own
 check an_invalid_key_is_reported
 check a_profile_that_cannot_be_written_goes_to_tmpdir
+check later_profiles_that_cannot_be_written_replace_the_first
 check the_function_returns_the_other_path
 check a_profile_in_tmpdir_is_redacted
 check a_lost_profile_is_reported_in_one_line
