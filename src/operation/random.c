@@ -17,7 +17,9 @@
 static double
 between (double low, double high, double number)
 {
-  return low + (high - low) * number;
+  double range = high - low;
+  return isfinite (range) ? low + range * number
+                          : low * (1 - number) + high * number;
 }
 
 /* Makes the map of a result's place to the image's, with the image's centre as
@@ -53,9 +55,11 @@ draw_affine (const struct rd_step *random, uint64_t counter[4],
   for (int i = 0; i < 3; i++) {
     matrix[i][3] = 0;
     for (int k = 0; k < 3; k++) {
-      matrix[i][k] = turned[i][k] / (1 + drawn[RD_SCALE][i]);
+      /* Without a minus before 0, as the text reads back. */
+      matrix[i][k] = turned[i][k] / (1 + drawn[RD_SCALE][i]) + 0.0;
       matrix[i][3] -= matrix[i][k] * drawn[RD_SHIFT][k];
     }
+    matrix[i][3] += 0.0;
   }
 }
 

@@ -1,11 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* Pipelines: a text that is accepted has a canonical form, which reads back as
- * itself; one that is not has an error that says where. */
+ * itself, and so has what is drawn from it; one that is not has an error that
+ * says where. */
 #include <config.h>
 
 #include <radio/pipeline.h>
 
 #include "tests/fuzz/fuzz.h"
+
+static void
+check_drawn (const struct radio_pipeline *pipeline, uint64_t seed)
+{
+  struct radio_pipeline *drawn, *again;
+  FUZZ_CHECK (radio_pipeline_draw (pipeline, seed, 1, 2, &drawn) == RADIO_OK);
+  const char *text = radio_pipeline_text (drawn);
+  FUZZ_CHECK (radio_pipeline_parse (text, &again) == RADIO_OK);
+  FUZZ_CHECK (strcmp (radio_pipeline_text (again), text) == 0);
+  radio_pipeline_free (again);
+  radio_pipeline_free (drawn);
+}
 
 int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t nbytes)
@@ -18,6 +31,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t nbytes)
     FUZZ_CHECK (radio_pipeline_parse (canonical, &again) == RADIO_OK);
     FUZZ_CHECK (strcmp (radio_pipeline_text (again), canonical) == 0);
     radio_pipeline_free (again);
+    check_drawn (pipeline, nbytes);
     radio_pipeline_free (pipeline);
   } else {
     FUZZ_CHECK (status == RADIO_ERROR_ARGUMENT
@@ -42,6 +56,13 @@ static const char *const seeds[] = {
    "| resample 1e-9 corner linear"),
   ("affine 1,0,0,-2,0,0.5,-0.5,1e-3,0,0.5,0.5,0 about centre by 3 nearest "
    "| like ct/b cubic by -1024 | smooth 1,:,2 | to 3 smooth"),
+  "noise 3 | noise 0.5 seed 7 | crop-or-pad 9 within 0,0.5,0.999",
+  ("random-flip x,y p 0.3 | random-rot90 xy p 1 | random-crop 32,:,3 "
+   "| random-crop 9"),
+  ("random-affine degrees 10,0,180 scale 0.1 shift 2 p 1 cubic by -5 "
+   "| random-affine"),
+  ("random-scale 1e308 p 1 | random-shift 1e308 p 1 | random-gamma 0.5,2 p 0.9 "
+   "| random-noise 0,1e308 p 1 | random-noise 2"),
 };
 
 size_t
