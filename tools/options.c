@@ -114,6 +114,19 @@ rd_args_draw (struct rd_args *args)
   return true;
 }
 
+int
+rd_args_draw_again (const struct rd_args *args, size_t i,
+                    struct radio_pipeline **drawn)
+{
+  const uint64_t *draw = args->draw;
+  *drawn = NULL;
+  if (i == 0 || !args->random)
+    return RD_EXIT_OK;
+  return radio_pipeline_draw (args->random, draw[0], draw[1], draw[2] + i,
+                              drawn) == RADIO_OK
+         ? RD_EXIT_OK : rd_error_library (NULL);
+}
+
 /* Ends the options: --draw belongs to a pipeline, which an option gives, or to
  * an operand. */
 static bool

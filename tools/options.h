@@ -194,6 +194,13 @@ bool rd_args_want (struct rd_args *args, size_t least, size_t most,
  * at the end of the options, and by commands whose pipeline is an operand. */
 bool rd_args_draw (struct rd_args *args);
 
+/* Draws the pipeline again for the i-th volume, from 0, which has the i-th
+ * sample after that of --draw; *drawn is allocated, or NULL if it is not random
+ * or i is 0: that volume has args->pipeline.  Returns an exit status; prints
+ * errors. */
+int rd_args_draw_again (const struct rd_args *args, size_t i,
+                        struct radio_pipeline **drawn);
+
 /* --overwrite and --skip-existing exclude each other. */
 bool rd_args_existing (struct rd_args *args, enum radio_existing *existing);
 

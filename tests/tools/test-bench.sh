@@ -240,6 +240,20 @@ a_change_below_two_percent_is_noise () {
   json '[r["change"] for r in j["rows"]] == 2 * ["noise"]'
 }
 
+# Both have 20 voxels along x only if the second is turned, and the first not.
+random_operations_are_drawn_for_each_volume () {
+  turn='random-rot90 xz p 0.5 | crop 0:20,:,:'
+  runs phantom -s draws.zarr ct/a --size 20,16,12
+  runs phantom -s draws.zarr ct/b --size 12,16,20
+  runs info -s draws.zarr ct/a ct/b --apply "$turn" --draw 1
+  fails 1 'the end 20 is out of range' info -s draws.zarr ct/b \
+    --apply "$turn" --draw 1
+  runs bench -s draws.zarr ct/a ct/b --apply "$turn" --draw 1 --rows full \
+    --rounds 1 --runs 1
+  runs profile full -s draws.zarr ct/a ct/b --apply "$turn" --draw 1 \
+    --cold --runs 2 -o draws.json
+}
+
 slower_than_allowed_fails () {
   "$RADIO" bench compare one.json two.json --fail-if-slower 120 >"$tmp/out"
   status=0
@@ -331,6 +345,7 @@ check_json a_change_is_distinguished_from_noise
 results 1 >one.json
 results 2 >two.json
 check_json a_change_below_two_percent_is_noise
+check random_operations_are_drawn_for_each_volume
 check slower_than_allowed_fails
 check other_conditions_are_warned_of
 check_json its_own_output_is_read_back

@@ -149,6 +149,8 @@ args_of (const struct rd_bench *bench, const struct rd_layout *layout,
   struct rd_args args = *bench->args;
   args.store = store;
   args.nthreads = layout->nthreads;
+  if (layout->drawn)
+    args.pipeline = layout->drawn;
   return args;
 }
 
@@ -233,6 +235,9 @@ rd_layouts_open (struct rd_bench *bench)
     size_t thread = i % bench->threads.n, k = i / bench->threads.n;
     layout->nthreads = bench->threads.at[thread];
     if (bench->nvolumes) {
+      failed = rd_args_draw_again (bench->args, k, &layout->drawn);
+      if (failed)
+        return failed;
       failed = open_layout (bench, layout, bench->args->store,
                             bench->volumes[k]);
       continue;
@@ -257,6 +262,7 @@ rd_layouts_close (struct rd_bench *bench)
     struct rd_layout *layout = &bench->layouts[k];
     rd_subject_close (&layout->subject);
     radio_store_close (layout->scratch);
+    radio_pipeline_free (layout->drawn);
     free (layout->store_name);
     for (size_t i = 0; i < 2; i++)
       free (layout->sources[i]);

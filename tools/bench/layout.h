@@ -19,6 +19,7 @@ struct rd_layout {
   const char *tiling, *codec; /* as asked for; NULL: the default, or of a
                                  volume that was there already */
   unsigned nthreads;          /* that work on it */
+  struct radio_pipeline *drawn;       /* of its volume alone; or NULL */
   struct rd_subject subject;
   struct radio_store *scratch;        /* where its image is ingested to */
   char *sources[2];           /* its volume as .nii and .nii.gz; allocated */

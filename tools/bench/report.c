@@ -335,9 +335,11 @@ rd_bench_print_json (const struct rd_bench *bench,
   rd_json_set_u64 (object, "rounds", bench->nrounds);
   rd_json_set_u64 (object, "warmup", bench->nwarm);
   rd_json_set_u64 (object, "seed", bench->seed);
-  if (bench->args->pipeline)
-    rd_json_set_text (object, "pipeline",
-                      radio_pipeline_text (bench->args->pipeline));
+  const struct radio_pipeline *pipeline = bench->args->pipeline;
+  if (bench->nvolumes > 1 && bench->args->random)
+    pipeline = bench->args->random;   /* each volume has its own draw */
+  if (pipeline)
+    rd_json_set_text (object, "pipeline", radio_pipeline_text (pipeline));
   struct json_object *rates = rd_limits_json (limits);
   if (limits->inflate > 0) {
     rd_json_set_double (rates, "inflate", limits->inflate);

@@ -79,16 +79,11 @@ compare_nodes (const void *a, const void *b)
 static bool
 set_pipelines (const struct rd_args *args, struct rd_nodes *nodes)
 {
-  const uint64_t *draw = args->draw;
   for (size_t i = 0; i < nodes->n; i++) {
     struct rd_target *node = &nodes->list[i];
-    node->pipeline = args->pipeline;
-    if (i == 0 || !args->random)
-      continue;
-    if (radio_pipeline_draw (args->random, draw[0], draw[1], draw[2] + i,
-                             &node->drawn) != RADIO_OK)
-      return rd_error_library (NULL), false;
-    node->pipeline = node->drawn;
+    if (rd_args_draw_again (args, i, &node->drawn) != RD_EXIT_OK)
+      return false;
+    node->pipeline = node->drawn ? node->drawn : args->pipeline;
   }
   return true;
 }

@@ -202,6 +202,8 @@ rd_subjects_open (const struct rd_args *args,
   for (size_t i = 0; i < n && !failed; i++) {
     struct rd_subject *subject = &subjects->list[i];
     subject->args = *args;
+    if (nodes->list[i].drawn)
+      subject->args.pipeline = nodes->list[i].drawn;
     subject->is_borrowed = true;
     failed = rd_node_open (&nodes->list[i]);
     if (!failed) {
