@@ -60,7 +60,7 @@ def evidence(document, view):
     for path in tree.paths:
         owns[path[-1][0]] = owns.get(path[-1][0], 0) + metric.own[path]
     return {
-        "diff": ["a run took", "new", "gone", "slower"],
+        "diff": ["run took", "new", "gone", "slower"],
         "timeline": [expected.time_text(document.info["wall_ns"]) + " seen"]
         + [lane["name"] for lane in document.lanes],
         "icicle": [f"read {expected.time_text(wall)} \u00b7 "
