@@ -80,7 +80,6 @@ abort_leaves_nothing (void **state)
   struct rd_output *output;
   assert_ok (rd_output_open ("a.nii.gz", false, 0, NULL, &output));
   assert_ok (rd_output_write (output, "one", 3));
-  assert_int_equal (count_files (), 1);
   rd_output_abort (output);
   assert_int_equal (count_files (), 0);
   rd_output_abort (NULL);
