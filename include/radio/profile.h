@@ -255,8 +255,8 @@ struct radio_slow_options {
   radio_slow_fn *report;
   void *user_data;
 
-  /* Profiles a minute at most, up to 1000; further slow runs are counted.  0:
-   * 10. */
+  /* Profiles a minute at most, up to 1000, of which each name can have an equal
+   * share whatever the others do; further slow runs are counted.  0: 10. */
   unsigned per_minute;
 
   /* Must be zero: later versions may have members here. */

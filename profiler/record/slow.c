@@ -93,21 +93,45 @@ rd_slow_find (struct rd_slow *slow, const char *name)
   return (uint32_t) i + 1;
 }
 
+/* True if the run leaves to each other trigger what it has not used of its
+ * share of this minute: else one that fires all the time would take all. */
+static bool
+leaves_shares (const struct rd_slow *slow, const struct rd_slow_run *run,
+               uint64_t end)
+{
+  const size_t share = slow->per_minute / slow->triggers.n;
+  const size_t nkept = rd_min_u64 (slow->synced.nqueued, slow->per_minute);
+  size_t counts[RD_MAX_TRIGGERS] = { 0 };
+  size_t ntaken = 0;
+  for (size_t i = 0; i < nkept; i++) {
+    const struct rd_slow_end *other = &slow->synced.ends_of_runs[i];
+    if (rd_subtract (end, other->end) < slow->minute) {
+      counts[other->trigger]++;
+      ntaken++;
+    }
+  }
+  for (size_t i = 0; i < slow->triggers.n; i++)
+    if (i != run->trigger && counts[i] < share)
+      ntaken += share - counts[i];
+  return ntaken < slow->per_minute;
+}
+
 /* The mutex is held for moments alone: nothing else is locked meanwhile. */
 static void
 queue_run (struct rd_slow *slow, const struct rd_slow_run *run)
 {
   const uint64_t end = run->begin + run->duration;
   RD_LOCK_SCOPE (&slow->mutex);
-  uint64_t *oldest
+  struct rd_slow_end *oldest
     = &slow->synced.ends_of_runs[slow->synced.nqueued % slow->per_minute];
   bool is_often = slow->synced.nqueued >= slow->per_minute
-                  && rd_subtract (end, *oldest) < slow->minute;
-  if (is_often || slow->synced.ends || slow->synced.n == slow->per_minute) {
+                  && rd_subtract (end, oldest->end) < slow->minute;
+  if (is_often || slow->synced.ends || slow->synced.n == slow->per_minute
+      || !leaves_shares (slow, run, end)) {
     slow->synced.counts.dropped++;
     return;
   }
-  *oldest = end;
+  *oldest = (struct rd_slow_end) { end, run->trigger };
   slow->synced.nqueued++;
   size_t last = (slow->synced.first + slow->synced.n++) % slow->per_minute;
   slow->synced.runs[last] = *run;

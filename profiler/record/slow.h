@@ -5,9 +5,10 @@
  * Nodes of such scopes are marked when they are made, and are the only ones
  * that cost more than without triggers: their scopes leave the hot path.  At
  * the end of a run that is too long, its thread puts the run's place in the
- * log into a queue, unless there were as many as a minute may have.  A thread
- * of the recorder copies the log, as a snapshot does, and makes the profile of
- * what is in there of the run. */
+ * log into a queue, unless there were as many as a minute may have, of which
+ * each trigger has a share that the others leave to it.  A thread of the
+ * recorder copies the log, as a snapshot does, and makes the profile of what
+ * is in there of the run. */
 #ifndef RD_SLOW_H
 #define RD_SLOW_H
 
@@ -26,6 +27,12 @@ struct rd_slow_run {
   uint64_t begin, duration;   /* ticks */
   uint64_t cpu_ns;            /* of its thread; 0: not read */
   bool is_cpu;                /* that is above the limit, not the duration */
+  uint32_t trigger;
+};
+
+/* When a run that was queued ended: ticks. */
+struct rd_slow_end {
+  uint64_t end;
   uint32_t trigger;
 };
 
@@ -56,8 +63,8 @@ struct rd_slow {
     bool ends;
     struct rd_slow_run *runs; /* a queue of per_minute */
     size_t first, n;
-    uint64_t *ends_of_runs;   /* of the last per_minute that were queued, in
-                                 turn: ticks */
+    struct rd_slow_end *ends_of_runs;   /* of the last per_minute that were
+                                           queued, in turn */
     uint64_t nqueued;
     struct rd_slow_counts counts;
   } synced;

@@ -409,6 +409,26 @@ at_most_so_many_a_minute_are_written (void **state)
 }
 
 static void
+a_trigger_leaves_the_others_their_shares (void **state)
+{
+  struct history h;
+  (void) state;
+  start (&h, "serve>50ms, read>1ms", 4);
+  for (int i = 0; i < 100; i++)
+    history_leaf (&h, &read_site, 2 * MS);
+  wait_for (2);
+  for (int i = 0; i < 3; i++)
+    history_leaf (&h, &serve, 60 * MS);
+  radio_profile_close (stop (&h));
+  assert_int_equal (got.n, 4);
+  for (size_t i = 0; i < 4; i++)
+    assert_fact (got.at[i], RD_FACT_SLOW_TRIGGER,
+                 i < 2 ? "read > 1 ms" : "serve > 50 ms");
+  assert_in_range (number_of (got.at[3], RD_FACT_SLOW_DROPPED), 98, 99);
+  forget ();
+}
+
+static void
 a_run_that_left_the_ring_is_counted (void **state)
 {
   struct history h;
@@ -672,6 +692,7 @@ main (void)
     cmocka_unit_test (a_trigger_may_be_of_cpu_time),
     cmocka_unit_test (a_star_stands_for_the_rest_of_a_name),
     cmocka_unit_test (at_most_so_many_a_minute_are_written),
+    cmocka_unit_test (a_trigger_leaves_the_others_their_shares),
     cmocka_unit_test (a_run_that_left_the_ring_is_counted),
     cmocka_unit_test (a_part_that_left_the_ring_is_reported),
     cmocka_unit_test (the_error_for_which_runs_have_no_profile_is_reported),
