@@ -126,6 +126,9 @@ static enum radio_status
 create_file (struct rd_arena *arena, const char *path)
 {
   const int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+  /* Others see from it that this file, still without a header, is in use;
+   * where there are no locks, they do not. */
+  struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
   struct stat status;
   RD_TRY (set_path (arena, path));
   arena->fd = open (path, flags, 0600);
@@ -135,6 +138,7 @@ create_file (struct rd_arena *arena, const char *path)
   }
   if (arena->fd < 0 || fstat (arena->fd, &status) != 0)
     return rd_fail_errno (errno, "%s: cannot create this ring", path);
+  fcntl (arena->fd, F_SETLK, &lock);
   arena->device = status.st_dev;
   arena->file = status.st_ino;
   return RADIO_OK;

@@ -225,18 +225,23 @@ rd_image_is_known (const struct rd_image_header *header)
             == 0;
 }
 
-/* True if a file has the image of a process that runs, and uses it. */
+/* True if a file has the image of a process that runs, and uses it, or is about
+ * to: of processes that start at once each sees another's file without a
+ * header, which is locked. */
 static bool
 is_in_use (const char *path)
 {
+  struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
   struct rd_image_header header;
   struct stat status;
   RD_CLOSE_FD int fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK
                              | O_NOFOLLOW);
-  return fd >= 0 && fstat (fd, &status) == 0
-         && read (fd, &header, sizeof header) == sizeof header
-         && memcmp (header.magic, RD_IMAGE_MAGIC, sizeof RD_IMAGE_MAGIC) == 0
-         && rd_origin_runs (&header.origin)
+  if (fd < 0 || fstat (fd, &status) != 0)
+    return false;
+  if (read (fd, &header, sizeof header) != sizeof header
+      || memcmp (header.magic, RD_IMAGE_MAGIC, sizeof RD_IMAGE_MAGIC) != 0)
+    return fcntl (fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  return rd_origin_runs (&header.origin)
          && rd_origin_maps (&header.origin, &status);
 }
 

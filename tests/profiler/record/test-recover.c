@@ -3,6 +3,7 @@
  * moments, in five ways; and that run on, or hang. */
 #include <config.h>
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -374,6 +375,40 @@ a_file_is_removed_at_the_stop_and_kept_if_it_is_old (void **state)
   assert_int_not_equal (access (dying_path, F_OK), 0);
 }
 
+/* Processes that start at once with one name: the other has no header yet. */
+static void
+a_file_that_another_process_begins_is_not_replaced (void **state)
+{
+  const struct radio_recorder_options options = {
+    .ring_nbytes = DYING_RING_NBYTES, .ring_file = dying_path,
+  };
+  struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+  struct radio_recorder *recorder;
+  int ready[2], status;
+  char byte;
+  (void) state;
+  assert_int_equal (pipe (ready), 0);
+  pid_t child = fork ();
+  if (child == 0) {
+    int fd = open (dying_path, O_RDWR | O_CREAT | O_EXCL, 0600);
+    if (fcntl (fd, F_SETLK, &lock) == 0 && write (ready[1], "", 1) == 1)
+      pause ();
+    _exit (1);
+  }
+  close (ready[1]);
+  assert_int_equal (read (ready[0], &byte, 1), 1);
+  close (ready[0]);
+  assert_fails (radio_recorder_start (&options, &recorder),
+                RADIO_ERROR_EXISTS, "another recorder uses this ring");
+  assert_int_equal (kill (child, SIGKILL), 0);
+  assert_int_equal (waitpid (child, &status, 0), child);
+  assert_ok (radio_recorder_start (&options, &recorder));
+  assert_ok (radio_recorder_stop (recorder, NULL));
+  char old[sizeof dying_path + 8];
+  snprintf (old, sizeof old, "%s.old", dying_path);
+  assert_int_equal (unlink (old), 0);
+}
+
 /* The child has no mapping; what it has of the parent are handles. */
 static void
 a_child_of_fork_does_not_touch_the_ring (void **state)
@@ -430,6 +465,7 @@ main (void)
       the_open_scope_of_a_process_that_ended_lasts_until_it_was_seen),
     cmocka_unit_test (the_open_scope_of_a_process_that_runs_lasts_until_now),
     cmocka_unit_test (a_file_is_removed_at_the_stop_and_kept_if_it_is_old),
+    cmocka_unit_test (a_file_that_another_process_begins_is_not_replaced),
     cmocka_unit_test (a_child_of_fork_does_not_touch_the_ring),
   };
   return DYING_RUN_TESTS (tests);
