@@ -84,14 +84,15 @@ ring_end (const struct rd_image_header *header)
 }
 
 /* Faults in what is written while the threads are paused: a page takes longer
- * than its copy. */
+ * than its copy.  Since the copy was made, the image may have outgrown it. */
 static void
 fault_in (struct rd_copy *copy, const struct rd_image_header *header)
 {
   volatile unsigned char *at = copy->at;
+  const size_t end = rd_min_u64 (used_nbytes (header), copy->nbytes);
   for (size_t i = 0; i < RD_ARENA_HEADER_NBYTES; i += 4096)
     at[i] = 0;
-  for (size_t i = ring_end (header); i < used_nbytes (header); i += 4096)
+  for (size_t i = ring_end (header); i < end; i += 4096)
     at[i] = 0;
 }
 
