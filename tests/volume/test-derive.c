@@ -149,8 +149,8 @@ a_read_decodes_the_tiles_that_are_listed (void **state)
     "to 20,50,9 | crop 3:,:,:", "to 31,17,12 cubic smooth",
     "affine 0.8,0.6,0,1,-0.6,0.8,0,0,0,0,1,0 about centre",
     "affine 0.8,0.6,0,1,-0.6,0.8,0,0,0,0,1,0 cubic | to 20 | pad 2",
-    "affine 0.8,0.6,0,1,-0.6,0.8,0,0,0,0,1,0 | crop 20:35,:,: | pad 0 | "
-    "affine 0.8,-0.6,0,1,0.6,0.8,0,0,0,0,1,0 about centre",
+    ("affine 0.8,0.6,0,1,-0.6,0.8,0,0,0,0,1,0 | crop 20:35,:,: | pad 0 | "
+     "affine 0.8,-0.6,0,1,0.6,0.8,0,0,0,0,1,0 about centre"),
     "to 30 cubic | affine 0.8,0.6,0,1,-0.6,0.8,0,0,0,0,1,0 cubic | to 20 cubic",
     "noise 3 | smooth 0.7 | noise 2 | crop :,5,:", "to 9 majority | linear 2,1",
   };
