@@ -84,7 +84,8 @@ class Web:
         """Returns the requests of an action."""
         begin = self.mark() + 1
         act()
-        return self.lines()[begin:self.mark()]
+        end = self.mark()
+        return self.lines()[begin:end]
 
     def stop(self):
         self.process.terminate()
