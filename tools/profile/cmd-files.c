@@ -313,7 +313,7 @@ const struct rd_command rd_profile_convert = {
 static const struct rd_option recover_options[] = {
   RD_PROFILE_OUTPUT_OPTIONS,
   { RD_OPTION_REMOVE, "remove", NULL,
-    "then remove FILE, if its process ended" },
+    "remove FILE afterwards if its process ended" },
   RD_HELP_OPTION,
   RD_END_OF_OPTIONS
 };
@@ -326,9 +326,9 @@ const struct rd_command rd_profile_recover = {
     "Makes a profile of the ring (RADIO_PROFILE_RING_FILE) of a process that "
     "was killed, or ended without writing its profile. The call tree has all "
     "that ended before, the timeline what was last, and scopes that were open "
-    "end there. FILE stays, but with --remove. Without FILE, lists your rings "
-    "in $XDG_RUNTIME_DIR and /dev/shm, where programs put them that were given "
-    "no file.",
+    "end there. FILE is kept unless you give --remove. Without FILE, lists your "
+    "rings in $XDG_RUNTIME_DIR and /dev/shm, where programs put them unless "
+    "RADIO_PROFILE_RING_FILE is set.",
   .options = recover_options,
   .examples =
     "radio profile recover\n"
