@@ -24,7 +24,8 @@ struct bytes {
 static struct bytes
 read_ring (void)
 {
-  static unsigned char room[8 << 20];
+  /* As its structures are where they are mapped. */
+  static _Alignas (64) unsigned char room[8 << 20];
   FILE *file = fopen (dying_path, "rb");
   assert_non_null (file);
   struct bytes all = { room, fread (room, 1, sizeof room, file) };
