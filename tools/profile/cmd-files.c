@@ -323,12 +323,12 @@ const struct rd_command rd_profile_recover = {
   .operands = "[FILE [OPTION]...]",
   .summary = "make a profile of what a killed process left",
   .description =
-    "Makes a profile of the ring (RADIO_PROFILE_RING_FILE) of a process that "
-    "was killed, or ended without writing its profile. The call tree has all "
-    "that ended before, the timeline what was last, and scopes that were open "
-    "end there. FILE is kept unless you give --remove. Without FILE, lists your "
-    "rings in $XDG_RUNTIME_DIR and /dev/shm, where programs put them unless "
-    "RADIO_PROFILE_RING_FILE is set.",
+    "Makes a profile of the ring (RADIO_PROFILE_RING_FILE) of a process "
+    "that was killed, or ended without writing its profile. The call tree "
+    "has all that ended before, the timeline what was last, and scopes that "
+    "were open end there. FILE is kept unless you give --remove. Without "
+    "FILE, lists your rings in $XDG_RUNTIME_DIR and /dev/shm, where "
+    "programs put them unless RADIO_PROFILE_RING_FILE is set.",
   .options = recover_options,
   .examples =
     "radio profile recover\n"
