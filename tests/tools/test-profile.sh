@@ -477,7 +477,9 @@ rounds_under_different_conditions_are_run_again () {
     --against elsewhere.json -o rounds.json
   rounds=$(sed -n 's/^\([0-9]*\) rounds of both in turn.*/\1/p' "$tmp/out")
   left=$(sed -n 's/^\([0-9]*\) more [a-z]* left out: .*/\1/p' "$tmp/out")
-  [ "$(cat calls)" -eq $((rounds + ${left:-0})) ] && [ "$(cat calls)" -ge 11 ]
+  [ "$(cat calls)" -eq $((rounds + ${left:-0})) ]
+  # On a busy machine the conditions of all rounds may differ: no more are run.
+  [ "$(cat calls)" -ge 11 ] || grep '^differs: ' "$tmp/out"
 }
 
 an_unclear_answer_does_not_propose_what_was_done () {
