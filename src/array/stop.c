@@ -100,33 +100,6 @@ rd_read_stop_wait (struct rd_read_stop *stop, pthread_cond_t *cond,
   pthread_mutex_lock (mutex);
 }
 
-static void
-wake (struct rd_io_get *get)
-{
-  rd_waiter_wake (get->user_data);
-}
-
-enum radio_status
-rd_read_stop_io_read (struct rd_read_stop *stop, struct rd_io *io,
-                      struct rd_io_get *get)
-{
-  get->stop = rd_read_stop_io (stop);
-  if (io->ops->is_blocking || !stop || !stop->cancel
-      || !pthread_equal (stop->caller, pthread_self ()))
-    return rd_io_read (io, get);
-  RD_SCOPE_WAIT ("wait for requests", RD_IN_NETWORK);
-  struct rd_waiter waiter = RD_WAITER_INIT;
-  get->done = wake;
-  get->user_data = &waiter;
-  io->ops->get (io, get, 1);
-  pthread_mutex_lock (&waiter.mutex);
-  while (!waiter.is_done)
-    rd_read_stop_wait (stop, &waiter.cond, &waiter.mutex);
-  pthread_mutex_unlock (&waiter.mutex);
-  rd_waiter_wait (&waiter);
-  return rd_error_raise (&get->error);
-}
-
 /* Reads that have not ended. */
 struct pending {
   pthread_mutex_t mutex;
@@ -171,4 +144,15 @@ rd_read_stop_io_read_all (struct rd_read_stop *stop, struct rd_io *io,
   for (size_t i = 0; i < n; i++)
     RD_TRY (rd_error_raise (&gets[i].error));
   return RADIO_OK;
+}
+
+enum radio_status
+rd_read_stop_io_read (struct rd_read_stop *stop, struct rd_io *io,
+                      struct rd_io_get *get)
+{
+  if (!io->ops->is_blocking && stop && stop->cancel
+      && pthread_equal (stop->caller, pthread_self ()))
+    return rd_read_stop_io_read_all (stop, io, get, 1);
+  get->stop = rd_read_stop_io (stop);
+  return rd_io_read (io, get);
 }
