@@ -179,6 +179,12 @@ rd_origin_maps (const struct rd_origin *origin, const struct stat *file)
 }
 
 bool
+rd_origin_uses (const struct rd_origin *origin, const struct stat *file)
+{
+  return rd_origin_runs (origin) && rd_origin_maps (origin, file);
+}
+
+bool
 rd_origin_is_stopped (const struct rd_origin *origin)
 {
   char state = read_state (origin);
@@ -241,8 +247,7 @@ is_in_use (const char *path)
   if (read (fd, &header, sizeof header) != sizeof header
       || memcmp (header.magic, RD_IMAGE_MAGIC, sizeof RD_IMAGE_MAGIC) != 0)
     return fcntl (fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-  return rd_origin_runs (&header.origin)
-         && rd_origin_maps (&header.origin, &status);
+  return rd_origin_uses (&header.origin, &status);
 }
 
 enum radio_status

@@ -92,6 +92,9 @@ bool rd_origin_is_stopped (const struct rd_origin *origin);
  * number, or the file is a copy.  True if that is not known. */
 bool rd_origin_maps (const struct rd_origin *origin, const struct stat *file);
 
+/* True if that process runs and has the file. */
+bool rd_origin_uses (const struct rd_origin *origin, const struct stat *file);
+
 /* True if the header is one of this version and kind of machine. */
 bool rd_image_is_known (const struct rd_image_header *header);
 

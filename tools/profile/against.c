@@ -16,6 +16,7 @@
 #include "tools/interrupt.h"
 #include "tools/json.h"
 #include "tools/profile/against.h"
+#include "tools/profile/report.h"
 #include "tools/progress.h"
 
 /* Rounds: enough that each side has a spread of processes, unless fewer runs
@@ -232,19 +233,12 @@ static struct json_object *
 read_earlier (const char *name)
 {
   RD_CLOSE_PROFILE struct radio_profile *profile = NULL;
-  struct radio_profile_info info;
-  const char *text = NULL;
+  const char *text;
   if (radio_profile_read (name, &profile) != RADIO_OK) {
     rd_error_library (name);
     return NULL;
   }
-  radio_profile_get_info (profile, &info);
-  for (size_t i = 0; i < info.nfacts; i++) {
-    const char *key;
-    const char *value = radio_profile_fact (profile, i, &key);
-    if (strcmp (key, RD_MADE_BY) == 0)
-      text = value;
-  }
+  text = rd_find_fact (profile, RD_MADE_BY);
   struct json_object *object = text ? json_tokener_parse (text) : NULL;
   struct json_object *list = NULL;
   json_object_object_get_ex (object, "arguments", &list);

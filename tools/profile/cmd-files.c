@@ -136,22 +136,11 @@ run_merge (struct rd_args *args)
   return status;
 }
 
-/* The value of a fact; NULL: there is none. */
-static const char *
-fact_of (const struct radio_profile *profile, const char *wanted)
-{
-  const char *key, *value;
-  for (size_t i = 0; (value = radio_profile_fact (profile, i, &key)); i++)
-    if (strcmp (key, wanted) == 0)
-      return value;
-  return NULL;
-}
-
 static void
 warn_of_damage (const char *file, const struct radio_profile *profile)
 {
-  const char *why = fact_of (profile, "damage of the ring");
-  const char *n = fact_of (profile, "damaged spans not kept");
+  const char *why = rd_find_fact (profile, "damage of the ring");
+  const char *n = rd_find_fact (profile, "damaged spans not kept");
   if (!why)
     return;
   RD_FREE char *text = rd_format ("%s: this ring is damaged (%s): %s spans "
@@ -218,7 +207,7 @@ list_rings (void)
 static int
 remove_ring (const char *file, const struct radio_profile *profile)
 {
-  const char *from = fact_of (profile, "recovered from");
+  const char *from = rd_find_fact (profile, "recovered from");
   if (!from || strcmp (from, "a process that ended") != 0)
     return rd_error ("%s: not removed, its process runs", file);
   if (unlink (file) != 0)

@@ -405,6 +405,16 @@ rd_imbalance_json (const struct radio_profile *profile)
   return list;
 }
 
+const char *
+rd_find_fact (const struct radio_profile *profile, const char *wanted)
+{
+  const char *key, *value;
+  for (size_t i = 0; (value = radio_profile_fact (profile, i, &key)); i++)
+    if (strcmp (key, wanted) == 0)
+      return value;
+  return NULL;
+}
+
 void
 rd_profile_info_put (struct json_object *object,
                      const struct radio_profile *profile, bool redacted)

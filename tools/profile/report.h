@@ -76,6 +76,10 @@ struct json_object *rd_imbalance_json (const struct radio_profile *profile);
 void rd_profile_info_put (struct json_object *object,
                           const struct radio_profile *profile, bool redacted);
 
+/* The value of a fact, as long as the profile; NULL: there is none. */
+const char *rd_find_fact (const struct radio_profile *profile,
+                          const char *wanted);
+
 /* The path of a node, "read / => tiles / decode"; allocated, NULL after an
  * error. */
 char *rd_profile_path (const struct radio_profile *profile, size_t node);
