@@ -180,9 +180,8 @@ report (struct rd_finder *finder, const struct steps *steps,
     snprintf (starved, sizeof starved, ", and had no CPU for %s",
               rd_format_ns ((uint64_t) culprit.starved_ns).text);
   if (step != steps->first && steps->nslow > 1)
-    snprintf (others, sizeof others, "; %s over %d x the median",
-              rd_format_count (steps->nslow - 1, "more took",
-                               "more took").text, SLOW);
+    snprintf (others, sizeof others, "; %.20s more took over %d x the median",
+              rd_format_number ((double) (steps->nslow - 1)).text, SLOW);
   return rd_found (finder, &claim,
                    "%s%s took %s, %s%s x the median of %s (%s%s); '%.60s' took "
                    "%s more than on average%s%s",

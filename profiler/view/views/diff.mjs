@@ -236,11 +236,11 @@ class Diff {
     const { before, after, basis, metric: { id, label, unit } }
       = this.compared;
     const growth = formatGrowth(before, after);
-    const change = formatChange(before, after, unit)
-      + (id === 'cpu' ? ' on CPUs' : '');
-    const isNoise = this.root()?.below === 'noise' && this.interval() !== '';
-    const shown = isNoise ? this.medians() + (id === 'cpu' ? ' on CPUs' : '')
-      : change + (growth === '' ? '' : ', ' + growth);
+    const means = formatChange(before, after, unit);
+    const onCpus = id === 'cpu' ? ' on CPUs' : '';
+    const isNoise = this.root()?.below === 'noise' && this.hasInterval();
+    const shown = isNoise ? this.medians() + onCpus
+      : means + onCpus + (growth === '' ? '' : ', ' + growth);
     const run = isNoise ? 'the median run' : 'a run';
     const whole = (id === 'wall' || id === 'cpu' ? run + ' took '
       : label + ' of ' + run + ' ') + shown;
@@ -252,7 +252,7 @@ class Diff {
         + 'noise is unknown (record with --runs).' : '';
     return element('p', {}, element('strong', { class: 'diff-whole' },
                                     this.verdict() + whole),
-      this.interval(isNoise ? 'mean ' + formatChange(before, after, unit)
+      this.interval(isNoise ? 'mean ' + means
                     : 'median ' + this.medians()) + '. ',
       ...this.answer(), unknown
       + (this.scale === 1 ? '' : ' Values of the second are scaled by '
@@ -282,9 +282,14 @@ class Diff {
       + this.format(medianAfter * this.scale);
   }
 
-  interval(other = '') {
+  hasInterval() {
     const { low = 0, high = 0 } = this.root() ?? {};
-    return low === 0 && high === 0 ? ''
+    return low !== 0 || high !== 0;
+  }
+
+  interval(other) {
+    const { low, high } = this.root() ?? {};
+    return !this.hasInterval() ? ''
       : ' (' + other + ', a difference of ' + this.signed(low) + ' to '
         + this.signed(high) + ' with 95\u00a0% confidence)';
   }
