@@ -65,8 +65,8 @@ find_axes (double matrix[3][4], size_t axis_of[3])
 /* The same; false also if a field of view is turned, or if the image has not
  * both axes that are exchanged. */
 static bool
-is_parallel (const struct derivation *d, size_t rank,
-             struct rd_placement *placement, size_t axis_of[3])
+is_parallel (const struct derivation *d, struct rd_placement *placement,
+             size_t axis_of[3])
 {
   size_t axis_of_field[3];
   for (size_t i = 0; i < placement->nfields; i++)
@@ -75,7 +75,7 @@ is_parallel (const struct derivation *d, size_t rank,
   if (!find_axes (placement->matrix, axis_of))
     return false;
   for (size_t j = 0; j < 3; j++)
-    if (axis_of[j] != j && d->axes[j] >= rank)
+    if (axis_of[j] != j && d->axes[j] >= d->grid.rank)
       return false;
   return true;
 }
@@ -172,7 +172,7 @@ join (const struct derivation *d, struct rd_placement *placement)
   joined.nfields += placement->nfields;
   joined.interpolation = placement->interpolation;
   memcpy (joined.size, placement->size, sizeof joined.size);
-  if (smooths (&joined) && !is_parallel (d, d->grid.rank, &joined, axis_of))
+  if (smooths (&joined) && !is_parallel (d, &joined, axis_of))
     return false;
   *placement = joined;
   return true;
@@ -403,13 +403,14 @@ rd_derivation_place (struct derivation *d,
   struct rd_placement placement = *wanted;
   struct rd_gather gather = { .interpolation = wanted->interpolation };
   struct radio_array *source;
-  size_t axis_of[3], rank = d->grid.rank;
+  size_t axis_of[3];
   RD_TRY (rd_derivation_need (d, wanted->interpolation));
   bool is_joined = join (d, &placement);
-  bool is_along = is_parallel (d, rank, &placement, axis_of)
+  bool is_along = is_parallel (d, &placement, axis_of)
                   && !placement.has_coefficients;
   if (!is_along) {
-    if (wanted->interpolation == RD_INTERPOLATE_CUBIC && d->axes[2] >= rank)
+    if (wanted->interpolation == RD_INTERPOLATE_CUBIC
+        && d->axes[2] >= d->grid.rank)
       return rd_fail (RADIO_ERROR_ARGUMENT, "the image is 2-D; turn it by "
                       "linear or nearest");
     RD_TRY (set_outside (d, placement.value, &gather));

@@ -13,7 +13,6 @@
 #include "src/base/crc32c.h"
 #include "src/base/json-make.h"
 #include "src/base/little.h"
-#include "src/base/little.h"
 #include "src/base/structs.h"
 #include "src/base/text.h"
 #include "src/element/box.h"
