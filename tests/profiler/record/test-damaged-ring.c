@@ -62,14 +62,20 @@ check_written (const struct radio_profile *profile)
   }
 }
 
-static enum radio_status
-recover_bytes (const unsigned char *at, size_t n)
+static void
+write_ring (const unsigned char *at, size_t n)
 {
-  struct radio_profile *profile;
   FILE *file = fopen (dying_path, "wb");
   assert_non_null (file);
   assert_int_equal (fwrite (at, 1, n, file), n);
   assert_int_equal (fclose (file), 0);
+}
+
+static enum radio_status
+recover_bytes (const unsigned char *at, size_t n)
+{
+  struct radio_profile *profile;
+  write_ring (at, n);
   enum radio_status status = radio_profile_recover (dying_path, &profile);
   if (status == RADIO_OK) {
     check_written (profile);
@@ -170,10 +176,7 @@ static struct radio_profile *
 profile_of (const unsigned char *at, size_t n)
 {
   struct radio_profile *profile;
-  FILE *file = fopen (dying_path, "wb");
-  assert_non_null (file);
-  assert_int_equal (fwrite (at, 1, n, file), n);
-  assert_int_equal (fclose (file), 0);
+  write_ring (at, n);
   assert_ok (radio_profile_recover (dying_path, &profile));
   return profile;
 }
