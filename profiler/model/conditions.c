@@ -31,6 +31,10 @@
  * threads share. */
 #define FLOOR_OF_LOAD 0.25
 
+/* The same where both lacked CPUs alike: others had them between their
+ * threads. */
+#define FLOOR_OF_SHARED 0.05
+
 /* Times on CPUs of different processors. */
 #define FLOOR_OF_MACHINES 1
 
@@ -45,8 +49,9 @@
 #define RAN_SHARE_CHANGE 0.1
 #define CPU_TIME_ERROR_NS 2e6
 
-/* CPUs that others used, and part of all CPUs; the system counts in ticks of
- * 10 ms. */
+/* CPUs that others used, or that were idle while others waited for a disk: a
+ * kernel that writes takes caches and interrupts any CPU; and part of all CPUs.
+ * The system counts in ticks of 10 ms. */
 #define LOAD_CHANGE 0.25
 #define LOAD_CHANGE_SHARE 0.05
 #define TICKS_ERROR_NS 1.5e7
@@ -100,7 +105,7 @@ struct state {
   double work_ns, starved_ns;
   double cpu_ns;              /* of the process */
   double machine_ns;          /* CPUs of all processes; 0: not known */
-  double steal_ns, ncpus, clock_mhz;
+  double steal_ns, disk_wait_ns, ncpus, clock_mhz;
   bool is_disk_known;
   double disk_nbytes, fetched_nbytes;   /* of a run */
   size_t nthreads;
@@ -139,6 +144,7 @@ read_state (const struct radio_profile *profile)
     .cpu_ns = number_of (profile, RD_FACT_CPU_NS),
     .machine_ns = number_of (profile, RD_FACT_MACHINE_NS),
     .steal_ns = number_of (profile, RD_FACT_STEAL_NS),
+    .disk_wait_ns = number_of (profile, RD_FACT_DISK_WAIT),
     .ncpus = number_of (profile, RD_FACT_NCPUS),
     .clock_mhz = number_of (profile, RD_FACT_CLOCK),
     .is_disk_known = rd_profile_find_fact (profile, RD_FACT_BLOCK_INPUT),
@@ -210,7 +216,8 @@ compare_cpu_shares (const struct state *a, const struct state *b,
                       " %");
 }
 
-/* CPUs that other processes used, and those that a hypervisor did. */
+/* CPUs that other processes used or waited for disks on, and those that a
+ * hypervisor used. */
 static enum radio_status
 compare_loads (const struct state *a, const struct state *b,
                struct rd_conditions *conditions)
@@ -226,6 +233,11 @@ compare_loads (const struct state *a, const struct state *b,
                        LOAD_CHANGE_SHARE * fmin (a->ncpus, b->ncpus));
   if (fabs (load[0] - load[1]) > least + error)
     RD_TRY (add_numbers (conditions, "load", true, load[0], load[1], 2,
+                         " CPUs"));
+  double disk[2] = { a->disk_wait_ns / a->wall_ns,
+                     b->disk_wait_ns / b->wall_ns };
+  if (fabs (disk[0] - disk[1]) > least + error)
+    RD_TRY (add_numbers (conditions, "disk load", true, disk[0], disk[1], 2,
                          " CPUs"));
 
   double steal[2] = { a->steal_ns / (a->machine_ns + a->steal_ns),
@@ -277,13 +289,13 @@ compare_machines (const struct state *a, const struct state *b,
  * page has the same ones (profiler/view/model/conditions.mjs). */
 static const char *const incidental[] = {
   RD_FACT_PID, "command", "runs", "warmup", "seed", "made by", RD_FACT_CPU_NS,
-  RD_FACT_MACHINE_NS, RD_FACT_STEAL_NS, RD_FACT_CLOCK, RD_FACT_MINOR,
-  RD_FACT_MAJOR, RD_FACT_BLOCK_INPUT, RD_FACT_RESIDENT, RD_FACT_FAILED,
-  RD_FACT_SKIPPED, RD_FACT_THROTTLED, RD_FACT_AWAY, RD_FACT_AWAY_NS,
-  RD_FACT_LEFT, RD_FACT_CLOCK_JUMPS, RD_FACT_INTERRUPTING, RD_FACT_OUTSIDE,
-  RD_FACT_TEXTS, RD_FACT_VALUES, RD_FACT_SAMPLES, RD_FACT_THREADS,
-  RD_FACT_SEEN, RD_FACT_NO_FILE, RD_FACT_RING_BEGIN, RD_FACT_DAMAGE,
-  RD_FACT_DAMAGED, RD_FACT_SLOW_WRITTEN, RD_FACT_SLOW_DROPPED,
+  RD_FACT_MACHINE_NS, RD_FACT_STEAL_NS, RD_FACT_DISK_WAIT, RD_FACT_CLOCK,
+  RD_FACT_MINOR, RD_FACT_MAJOR, RD_FACT_BLOCK_INPUT, RD_FACT_RESIDENT,
+  RD_FACT_FAILED, RD_FACT_SKIPPED, RD_FACT_THROTTLED, RD_FACT_AWAY,
+  RD_FACT_AWAY_NS, RD_FACT_LEFT, RD_FACT_CLOCK_JUMPS, RD_FACT_INTERRUPTING,
+  RD_FACT_OUTSIDE, RD_FACT_TEXTS, RD_FACT_VALUES, RD_FACT_SAMPLES,
+  RD_FACT_THREADS, RD_FACT_SEEN, RD_FACT_NO_FILE, RD_FACT_RING_BEGIN,
+  RD_FACT_DAMAGE, RD_FACT_DAMAGED, RD_FACT_SLOW_WRITTEN, RD_FACT_SLOW_DROPPED,
   RD_FACT_SLOW_ERROR, RD_FACT_SLOW_UNKNOWN, RD_FACT_SLOW_BEGIN,
   RD_FACT_SLOW_CPU,
 };
@@ -326,8 +338,12 @@ rd_conditions_compare (const struct radio_profile *before,
   RD_TRY (compare_loads (&a, &b, conditions));
   RD_TRY (compare_machines (&a, &b, conditions));
   RD_TRY (compare_facts (before, after, conditions));
-  if (!conditions->is_unfair)
+  if (!conditions->is_unfair) {
+    if (conditions->basis == RADIO_BASIS_CPU
+        && !rd_is_by_rounds (before, after))
+      conditions->floor += FLOOR_OF_SHARED;
     return RADIO_OK;
+  }
   conditions->floor += FLOOR_OF_LOAD;
   if (conditions->basis == RADIO_BASIS_WALL)
     conditions->basis = RADIO_BASIS_CPU;

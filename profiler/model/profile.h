@@ -40,6 +40,9 @@
 #define RD_FACT_MINOR "page faults"     /* without a disk, of the process */
 #define RD_FACT_MAJOR "page faults from disks"
 #define RD_FACT_BLOCK_INPUT "bytes read from disks"     /* "0" is known */
+#define RD_FACT_DISK_WAIT "disk wait of others ns"     /* CPUs idle while they
+                                           waited; not known of a process
+                                           that used disks itself */
 #define RD_FACT_RESIDENT "bytes resident at most"       /* of the process */
 #define RD_FACT_SKIPPED "scopes not recorded"
 #define RD_FACT_THROTTLED "paths logged in part"

@@ -199,6 +199,9 @@ add_facts (struct rd_collection *collection)
   RD_TRY (add_number (profile, RD_FACT_RESIDENT, usage->resident_nbytes));
   if (usage->is_known && usage->block_input_nbytes == 0)
     RD_TRY (rd_profile_add_fact (profile, RD_FACT_BLOCK_INPUT, "0", false));
+  /* Else these may be its own waits. */
+  if (usage->block_input_nbytes == 0 && usage->block_output_nbytes == 0)
+    RD_TRY (add_number (profile, RD_FACT_DISK_WAIT, usage->disk_wait_ns));
   RD_TRY (add_number (profile, RD_FACT_BLOCK_INPUT,
                       usage->block_input_nbytes));
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "src/base/cleanup.h"
+#include "profiler/model/sum.h"
 #include "profiler/record/usage.h"
 
 #define BLOCK_NBYTES 512      /* of ru_inblock, whatever the disk's are */
@@ -51,7 +52,9 @@ read_machine (struct rd_usage *usage)
     uint64_t ns = next_number (&at) * tick_ns;
     if (i == STEAL)
       usage->steal_ns = ns;
-    else if (i != IDLE && i != IOWAIT)
+    else if (i == IOWAIT)
+      usage->disk_wait_ns = ns;
+    else if (i != IDLE)
       usage->machine_ns += ns;
   }
 }
@@ -83,6 +86,7 @@ rd_usage_read (struct rd_usage *usage)
     .nminor_faults = (uint64_t) process.ru_minflt,
     .nmajor_faults = (uint64_t) process.ru_majflt,
     .block_input_nbytes = (uint64_t) process.ru_inblock * BLOCK_NBYTES,
+    .block_output_nbytes = (uint64_t) process.ru_oublock * BLOCK_NBYTES,
     .resident_nbytes = read_resident_nbytes (),
   };
   read_machine (usage);
@@ -97,10 +101,12 @@ rd_usage_since (struct rd_usage *usage)
   usage->nminor_faults -= before.nminor_faults;
   usage->nmajor_faults -= before.nmajor_faults;
   usage->block_input_nbytes -= before.block_input_nbytes;
-  usage->steal_ns = usage->steal_ns > before.steal_ns
-                    ? usage->steal_ns - before.steal_ns : 0;
-  usage->machine_ns = usage->machine_ns > before.machine_ns
-                      ? usage->machine_ns - before.machine_ns : 0;
+  usage->block_output_nbytes -= before.block_output_nbytes;
+  /* The system's sums may decrease. */
+  usage->steal_ns = rd_subtract (usage->steal_ns, before.steal_ns);
+  usage->machine_ns = rd_subtract (usage->machine_ns, before.machine_ns);
+  usage->disk_wait_ns = rd_subtract (usage->disk_wait_ns,
+                                     before.disk_wait_ns);
 }
 
 /*------------------------------------------------------------------------

@@ -13,6 +13,9 @@ struct rd_usage {
   uint64_t block_input_nbytes;
   uint64_t machine_ns;        /* of all processes, on all CPUs together */
   uint64_t steal_ns;          /* of all CPUs together */
+  uint64_t disk_wait_ns;      /* CPUs that were idle while a process waited
+                                 for a disk */
+  uint64_t block_output_nbytes;
   uint64_t resident_nbytes;   /* at most, since the program began; 0: not
                                  known */
 };

@@ -118,6 +118,7 @@ make_loaded (const struct made_conditions *conditions)
     add_number (runs[i], RD_FACT_MACHINE_NS,
                 cpu_ns + 1000 * conditions->others_us);
     add_number (runs[i], RD_FACT_STEAL_NS, 1000 * conditions->steal_us);
+    add_number (runs[i], RD_FACT_DISK_WAIT, 1000 * conditions->disk_wait_us);
     add_number (runs[i], RD_FACT_BLOCK_INPUT, conditions->disk_nbytes);
     if (conditions->clock_mhz)
       add_number (runs[i], RD_FACT_CLOCK, conditions->clock_mhz);

@@ -36,6 +36,7 @@ struct made_conditions {
   bool is_starved_unknown;    /* of that only the process's CPU time is
                                  known */
   uint64_t others_us;         /* CPU time of other processes */
+  uint64_t disk_wait_us;      /* CPUs idle while these waited for a disk */
   uint64_t steal_us, clock_mhz, disk_nbytes;
   const char *cpu_model;      /* NULL: not known */
 };

@@ -6,7 +6,7 @@
 import { formatCount, formatUnit } from '../data/units.mjs';
 
 const FLOOR = 0.05, FLOOR_OF_ROUNDS = 0.01, FLOOR_OF_LOAD = 0.25;
-const FLOOR_OF_MACHINES = 1;
+const FLOOR_OF_SHARED = 0.05, FLOOR_OF_MACHINES = 1;
 const MIN_CPU_SHARE = 0.9, CPU_SHARE_CHANGE = 0.05, RAN_SHARE_CHANGE = 0.1;
 const LOAD_CHANGE = 0.25, LOAD_CHANGE_SHARE = 0.05, STEAL_CHANGE = 0.03;
 const CLOCK_CHANGE = 0.1, CLOCK_ERROR = 0.02;
@@ -18,8 +18,9 @@ const TICKS_ERROR = 1.5e7, CPU_TIME_ERROR = 2e6;
 const INCIDENTAL = new RegExp('^(pid|command|runs|warmup|seed|made by|failed'
   + '|clock (MHz|jumped)|page faults( from disks)?'
   + '|bytes (read from disks|resident at most)'
-  + '|(cpu|machine cpu|run\'s cpu|steal|last seen|ring begins|run began'
-  + '|recorded by another recorder) ns|paths logged in part'
+  + '|(cpu|machine cpu|run\'s cpu|steal|disk wait of others|last seen'
+  + '|ring begins|run began|recorded by another recorder) ns'
+  + '|paths logged in part'
   + '|(scopes|threads) not recorded|threads recorded by another recorder'
   + '|(texts|counter values|gauge samples|damaged spans) not kept'
   + '|(no file|damage) of the ring'
@@ -77,7 +78,8 @@ function stateOf(profile) {
     runs, wall: profile.timeToRun?.() ?? info.wall ?? 0,
     on: (info.work ?? 0) - (info.starved ?? 0), work: info.work ?? 0,
     cpu: number('cpu ns'), machine: number('machine cpu ns'),
-    steal: number('steal ns'), cpus: number('ncpus'),
+    steal: number('steal ns'), diskWait: number('disk wait of others ns'),
+    cpus: number('ncpus'),
     clock: number('clock MHz'),
     knowsDisk: factOf(profile, 'bytes read from disks') !== undefined,
     disk: number('bytes read from disks') / runs,
@@ -121,9 +123,12 @@ export function compareConditions(before, after) {
       Math.max(machine - cpu, 0) / wall);
     const least = Math.max(LOAD_CHANGE, LOAD_CHANGE_SHARE
       * Math.min(...both(({ cpus }) => cpus)));
-    if (apart(load) > least
-        + TICKS_ERROR * most(({ runs, wall }) => Math.sqrt(runs) / wall))
-      add('load', true, load, (value) => value.toFixed(2) + ' CPUs');
+    const error = TICKS_ERROR
+      * most(({ runs, wall }) => Math.sqrt(runs) / wall);
+    const waits = both(({ diskWait, wall }) => diskWait / wall);
+    for (const [name, values] of [['load', load], ['disk load', waits]])
+      if (apart(values) > least + error)
+        add(name, true, values, (value) => value.toFixed(2) + ' CPUs');
     const steal = both((one) => one.steal / (one.machine + one.steal));
     if (apart(steal) > STEAL_CHANGE
         + TICKS_ERROR * most(({ runs, machine }) =>
@@ -155,8 +160,11 @@ export function compareConditions(before, after) {
     conditions.push({ name: key, before: value, after: other, isUnfair });
   }
   const isUnfair = conditions.some((one) => one.isUnfair);
-  return { conditions, isUnfair,
-           basis: isUnfair && basis === 'wall' ? 'cpu' : basis,
-           floor: floor + (isUnfair ? FLOOR_OF_LOAD : 0) };
+  if (isUnfair)
+    floor += FLOOR_OF_LOAD;
+  else if (basis === 'cpu' && !isByRounds(before, after))
+    floor += FLOOR_OF_SHARED;
+  return { conditions, isUnfair, floor,
+           basis: isUnfair && basis === 'wall' ? 'cpu' : basis };
 }
 

@@ -347,7 +347,7 @@ facts_of_each_part_alone_are_added_up (void **state)
   (void) state;
   static const char *const keys[] = {
     "cpu ns", "machine cpu ns", "steal ns", "page faults",
-    "page faults from disks",
+    "page faults from disks", "disk wait of others ns",
     "bytes read from disks", "scopes not recorded", "paths logged in part",
     "events dropped in signal handlers",
     "threads recorded by another recorder", "recorded by another recorder ns",

@@ -290,8 +290,13 @@ test('a program without CPUs is not called slower', () => {
   assert.deepEqual(compared.wall, [100.75, 1000.75]);
   // Nothing differs where both lacked CPUs alike.
   const alike = compare(made(1000, 100, true), made(1000, 120, true));
-  assert.deepEqual([alike.basis, alike.isUnfair, alike.conditions],
-                   ['cpu', false, []]);
+  assert.deepEqual([alike.basis, alike.isUnfair, alike.conditions,
+                    alike.floor], ['cpu', false, [], 0.1]);
+  const disk = made(100, 98, true);
+  disk.facts.push({ key: 'disk wait of others ns', value: '200000000' });
+  assert.deepEqual(compare(made(100, 98, true), disk).conditions.map((one) =>
+    [one.name, one.before, one.after, one.isUnfair]),
+  [['disk load', '0.00 CPUs', '0.50 CPUs', true]]);
   // Of an older recording it is not known who had no CPU.
   const unknown = compare(made(100, 98, false), made(1000, 100, false));
   assert.equal(unknown.basis, 'none');
