@@ -79,6 +79,9 @@ enum {
   RD_OPTION_MEMBERS,
   RD_OPTION_OPS,
   RD_OPTION_TYPES,
+  RD_OPTION_LAYOUT,
+  RD_OPTION_PATTERN,
+  RD_OPTION_PART,
 };
 
 #define RD_STORE_OPTION                                                 \

@@ -4,6 +4,7 @@
 #define RADIO_INGEST_H
 
 #include <radio/base.h>
+#include <radio/layout.h>
 #include <radio/store.h>
 #include <radio/volume.h>
 
@@ -49,8 +50,15 @@ struct radio_ingest_options {
   radio_warning_fn *warning;
   void *user_data;                    /* of both callbacks */
 
+  /* The image is a mask, and what its values are, by ascending value: kept as
+   * OME-Zarr's image-label, if the type is an integer's.  labels may be NULL,
+   * and is used during the call only. */
+  const struct radio_label *labels;
+  size_t nlabels;
+  bool is_labels;
+
   /* Must be zero: later versions may have members here. */
-  uint64_t reserved[8];
+  uint64_t reserved[5];
 };
 
 /* A result: later versions may add members at its end. */

@@ -15,6 +15,7 @@
 #include <radio/dtype.h>
 #include <radio/export.h>
 #include <radio/ingest.h>
+#include <radio/layout.h>
 #include <radio/pipeline.h>
 #include <radio/profile.h>
 #include <radio/stats.h>

@@ -4,8 +4,6 @@
  * mutex; one thread at a time fetches others, without the mutex. */
 #include <config.h>
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <openssl/crypto.h>
 #include <pthread.h>
@@ -17,6 +15,7 @@
 #include "src/base/checked.h"
 #include "src/base/error.h"
 #include "src/base/thread.h"
+#include "src/base/whole-file.h"
 #include "io/s3/credentials.h"
 
 /*------------------------------------------------------------------------
@@ -80,29 +79,13 @@ rd_s3_join (const char *const *texts)
   return joined;
 }
 
+/* With room for all of it at once: it may hold secrets. */
 enum radio_status
 rd_s3_file_read (const char *path, size_t max_nbytes, struct rd_buffer *into)
 {
-  RD_CLOSE_FD int fd = open (path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-  if (fd < 0)
-    return rd_fail_errno (errno, "%s", path);
   into->nbytes = 0;
   RD_TRY (rd_buffer_reserve (into, max_nbytes + 1));
-  /* One byte more than is accepted, to detect a larger file. */
-  while (into->nbytes <= max_nbytes) {
-    ssize_t n = read (fd, into->data + into->nbytes,
-                      max_nbytes + 1 - into->nbytes);
-    if (n == 0)
-      break;
-    if (n < 0 && errno != EINTR)
-      return rd_fail_errno (errno, "%s", path);
-    into->nbytes += n < 0 ? 0 : (size_t) n;
-  }
-  if (into->nbytes > max_nbytes)
-    return rd_fail (RADIO_ERROR_LIMIT, "%s: more than %zu bytes", path,
-                    max_nbytes);
-  into->data[into->nbytes] = '\0';
-  return RADIO_OK;
+  return rd_whole_file_read (path, max_nbytes, into);
 }
 
 enum radio_status

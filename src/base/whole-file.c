@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Atomic files with the library's errors. */
+/* Whole files, and atomic ones, with the library's errors. */
 #include <config.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +14,38 @@
 
 /* Some systems refuse a single write of 2 GiB or more. */
 #define WRITE_MAX_NBYTES ((size_t) 1 << 30)
+
+/* The first bytes of a file that room is made for. */
+#define READ_NBYTES ((size_t) 16 << 10)
+
+enum radio_status
+rd_whole_file_read (const char *file, size_t max_nbytes,
+                    struct rd_buffer *into)
+{
+  RD_CLOSE_FD int fd = open (file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  if (fd < 0)
+    return rd_fail_errno (errno, "%s", file);
+  into->nbytes = 0;
+  /* One byte more than is accepted, to detect a larger file. */
+  while (into->nbytes <= max_nbytes) {
+    size_t most = into->nbytes < READ_NBYTES ? READ_NBYTES : 2 * into->nbytes;
+    if (into->nbytes + 1 >= into->capacity)
+      RD_TRY (rd_buffer_reserve (into, most < max_nbytes + 1
+                                       ? most : max_nbytes + 1));
+    ssize_t n = read (fd, into->data + into->nbytes,
+                      into->capacity - into->nbytes);
+    if (n == 0)
+      break;
+    if (n < 0 && errno != EINTR)
+      return rd_fail_errno (errno, "%s", file);
+    into->nbytes += n < 0 ? 0 : (size_t) n;
+  }
+  if (into->nbytes > max_nbytes)
+    return rd_fail (RADIO_ERROR_LIMIT, "%s: more than %zu bytes", file,
+                    max_nbytes);
+  into->data[into->nbytes] = '\0';
+  return RADIO_OK;
+}
 
 struct rd_whole_file {
   char *file;                 /* as messages name it */

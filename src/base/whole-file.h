@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that appear whole or not at all (atomic-file.h), with the library's
- * errors. */
+/* Files that are read whole, and files that appear whole or not at all
+ * (atomic-file.h), with the library's errors. */
 #ifndef RD_WHOLE_FILE_H
 #define RD_WHOLE_FILE_H
 
@@ -8,7 +8,16 @@
 
 #include <radio/base.h>
 
+#include "src/base/buffer.h"
 #include "src/base/cleanup.h"
+
+/* Reads a file, or pipe, of at most max_nbytes; a NUL byte follows (not
+ * counted).  Memory grows with what is read: a buffer that has a capacity of
+ * max_nbytes + 1 stays in place.  RADIO_ERROR_NOT_FOUND; RADIO_ERROR_LIMIT (it
+ * is larger); RADIO_ERROR_PERMISSION, RADIO_ERROR_IO, RADIO_ERROR_MEMORY. */
+enum radio_status rd_whole_file_read (const char *file, size_t max_nbytes,
+                                      struct rd_buffer *into)
+  RADIO_USE_RESULT;
 
 struct rd_whole_file;
 

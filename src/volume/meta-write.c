@@ -4,6 +4,7 @@
  * documents of the arrays below it (inline consolidated metadata). */
 #include <config.h>
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 #include "src/base/error.h"
 #include "src/array/context.h"
 #include "src/base/json-make.h"
+#include "src/base/text.h"
 #include "src/volume/meta.h"
 #include "src/zarr/document.h"
 
@@ -181,6 +183,34 @@ add_omero (struct rd_json_make *make, struct json_object *ome,
   }
 }
 
+enum radio_status
+rd_meta_image_label (const struct radio_label *labels, size_t nlabels,
+                     struct json_object **image_label)
+{
+  struct json_object *object RD_CLEANUP (rd_cleanup_json)
+    = json_object_new_object ();
+  struct rd_json_make make = { false };
+  struct json_object *list = nlabels > 0
+    ? rd_json_add_list (&make, object, "properties") : NULL;
+  for (size_t i = 0; i < nlabels; i++) {
+    const char *name = labels[i].name;
+    if (i > 0 && labels[i].value <= labels[i - 1].value)
+      return rd_fail (RADIO_ERROR_ARGUMENT, "labels: value %" PRId64 " follows "
+                      "%" PRId64 "; sort them, each value once",
+                      labels[i].value, labels[i - 1].value);
+    char *text RD_FREE = rd_malloc (3 * strlen (name) + 1);
+    if (text == NULL)
+      return rd_fail_memory (3 * strlen (name) + 1);
+    rd_utf8_repair (name, text);
+    struct json_object *label = json_object_new_object ();
+    rd_json_add (&make, label, "label-value",
+                 json_object_new_int64 (labels[i].value));
+    rd_json_add_string (&make, label, "name", text);
+    rd_json_append (&make, list, label);
+  }
+  return rd_json_make_end (&make, RD_STEAL (object), image_label);
+}
+
 static enum radio_status
 add_radio (struct rd_json_make *make, struct json_object *attributes,
            const struct rd_meta_input *meta)
@@ -237,6 +267,9 @@ add_ome (struct rd_json_make *make, struct json_object *attributes,
   add_dataset (make, image, meta);
   rd_json_append (make, rd_json_add_list (make, ome, "multiscales"), image);
   add_omero (make, ome, meta->nifti);
+  if (meta->image_label)
+    rd_json_add (make, ome, "image-label",
+                 json_object_get (meta->image_label));
 }
 
 enum radio_status

@@ -4,6 +4,8 @@
 #ifndef RD_META_H
 #define RD_META_H
 
+#include <radio/layout.h>
+
 #include "src/array/array.h"
 #include "src/nifti/nifti.h"
 #include "src/volume/codec.h"
@@ -62,8 +64,16 @@ struct rd_meta_input {
   const char *derived_sha256;
   const char *tiling, *codec;
   const struct rd_buffer *tile_lengths;       /* NULL or empty: none */
+  struct json_object *image_label;    /* of OME-Zarr; NULL: not a mask */
   struct json_object *level_document;
 };
+
+/* Creates OME-Zarr's image-label of a mask.  RADIO_ERROR_ARGUMENT if the values
+ * do not ascend. */
+enum radio_status rd_meta_image_label (const struct radio_label *labels,
+                                       size_t nlabels,
+                                       struct json_object **image_label)
+  RADIO_USE_RESULT;
 
 /* Create the group document.  Its copy of the header array's document is
  * missing: rd_publish adds it. */

@@ -98,6 +98,7 @@ tools
 tools/names: tools
 tools/profile: tools
 tools/slice: tools
+tools/ingest: tools
 tools/bench: tools tools/profile
 END
 }

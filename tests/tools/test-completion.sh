@@ -51,6 +51,7 @@ words_of_options_are_completed () {
   completes 'nearest' slice a --interpolate n
   completes 'lung' slice a --window l
   completes 'balanced' ingest --tiling b
+  completes 'bids msd nnunet' ingest --layout ''
   completes 'fast' phantom --codec f
 }
 

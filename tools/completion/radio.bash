@@ -44,6 +44,8 @@ _radio_values () {
     --axis) echo axial coronal sagittal ;;
     --interpolate) echo nearest linear ;;
     --collection-from) echo name folder ;;
+    --layout) echo bids msd nnunet ;;
+    --part) echo auto ;;
     --format) echo nii.gz nii npy ;;
     --tiling) echo balanced axial isotropic ;;
     --codec) echo small medium fast none ;;

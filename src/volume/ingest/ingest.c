@@ -61,6 +61,7 @@ struct rd_ingest {
   struct rd_tiling tiling;
   const char *codec;                  /* the preset's name, or "" */
   struct json_object *level_document;
+  struct json_object *image_label;    /* NULL: not a mask */
 
   char level_name[RD_LEVEL_NAME_NBYTES];
   char *level_path;
@@ -108,6 +109,7 @@ rd_ingest_abort (struct rd_ingest *ingest)
   rd_free (ingest->derived_pipeline);
   rd_free (ingest->derived_sha256);
   json_object_put (ingest->level_document);
+  json_object_put (ingest->image_label);
   rd_buffer_free (&ingest->prefix);
   EVP_MD_CTX_free (ingest->sha);
   radio_store_close (ingest->store);
@@ -321,6 +323,7 @@ publish (struct rd_ingest *ingest, bool *is_ours)
     .codec = ingest->codec,
     .tile_lengths = &lengths,
     .level_document = ingest->level_document,
+    .image_label = ingest->image_label,
   };
   struct rd_publication publication = {
     .store = ingest->store,
@@ -389,6 +392,13 @@ describe (struct rd_ingest *ingest, const struct rd_ingest_image *image)
     warn (ingest, "%zu dimensions: stored as an array without OME-Zarr's "
           "metadata, which has at most %d", nifti->rank,
           RD_NIFTI_MAX_OME_RANK);
+  if (ingest->options.is_labels && !rd_dtype_is_integer (nifti->type.dtype))
+    warn (ingest, "a mask of %s, not of integers: not marked as one",
+          radio_dtype_name (nifti->type.dtype));
+  else if (ingest->options.is_labels)
+    RD_TRY (rd_meta_image_label (ingest->options.labels,
+                                 ingest->options.nlabels,
+                                 &ingest->image_label));
   return plan_level (ingest);
 }
 

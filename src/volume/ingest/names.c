@@ -12,6 +12,7 @@
 
 #include "src/base/cleanup.h"
 #include "src/base/error.h"
+#include "src/volume/ingest/names.h"
 #include "src/zarr/document.h"
 
 /* No suffix is the end of a longer one. */
@@ -21,8 +22,8 @@ static const char *const suffixes[] = {
 
 #define NSUFFIXES (sizeof suffixes / sizeof suffixes[0])
 
-static const char *
-base_name (const char *file)
+const char *
+rd_base_name (const char *file)
 {
   const char *slash = strrchr (file, '/');
   return slash ? slash + 1 : file;
@@ -41,12 +42,19 @@ suffix_of (const char *name)
   return NULL;
 }
 
+size_t
+rd_stem_length (const char *name)
+{
+  const char *suffix = suffix_of (name);
+  return strlen (name) - (suffix ? strlen (suffix) : 0);
+}
+
 bool
 radio_ingest_is_image (const char *file)
 {
   if (file == NULL)
     return false;
-  const char *suffix = suffix_of (base_name (file));
+  const char *suffix = suffix_of (rd_base_name (file));
   return suffix && strncmp (suffix, ".img", 4) != 0
          && strcmp (suffix, ".npy") != 0;
 }
@@ -64,8 +72,8 @@ label_length (const char *text, const char *end)
   return n;
 }
 
-static const char *
-bids_suffix (const char *stem, size_t length)
+const char *
+rd_bids_suffix (const char *stem, size_t length)
 {
   const char *end = stem + length;
   if (strncmp (stem, "sub-", 4) != 0 && strncmp (stem, "tpl-", 4) != 0)
@@ -89,36 +97,41 @@ bids_suffix (const char *stem, size_t length)
 }
 
 enum radio_status
-radio_ingest_path (const char *file, const char *collection, char **path)
+rd_name_join (const char *file, const char *collection, size_t ncollection,
+              const char *name, size_t nname, char **path)
 {
-  RD_NOT_NULL (file);
-  RD_NOT_NULL (path);
-  const char *stem = base_name (file);
-  const char *suffix = suffix_of (stem);
-  size_t length = strlen (stem) - (suffix ? strlen (suffix) : 0);
-  const char *kind = collection ? NULL : bids_suffix (stem, length);
-  if (collection == NULL)
-    collection = kind ? kind : "images";
-  size_t nfolder = kind ? (size_t) (stem + length - kind)
-                        : strlen (collection);
-  size_t nname = kind ? (size_t) (kind - 1 - stem) : length;
-
-  /* "COLLECTION/NAME", both checked; for the caller's free (). */
-  size_t nbytes = nfolder + nname + 2;
+  size_t nbytes = ncollection + nname + 2;
   char *text RD_FREE_PLAIN = malloc (nbytes);
   if (text == NULL)
     return rd_fail_memory (nbytes);
-  memcpy (text, collection, nfolder);
-  text[nfolder] = '\0';
-  memcpy (text + nfolder + 1, stem, nname);
+  memcpy (text, collection, ncollection);
+  text[ncollection] = '\0';
+  memcpy (text + ncollection + 1, name, nname);
   text[nbytes - 1] = '\0';
   enum radio_status status = rd_node_name_check (text);
   if (status != RADIO_OK)
     return rd_fail_in (status, "%s: collection", file);
-  status = rd_node_name_check (text + nfolder + 1);
+  status = rd_node_name_check (text + ncollection + 1);
   if (status != RADIO_OK)
     return rd_fail_in (status, "%s: name of the volume", file);
-  text[nfolder] = '/';
+  text[ncollection] = '/';
   *path = RD_STEAL (text);
   return RADIO_OK;
+}
+
+enum radio_status
+radio_ingest_path (const char *file, const char *collection, char **path)
+{
+  RD_NOT_NULL (file);
+  RD_NOT_NULL (path);
+  const char *stem = rd_base_name (file);
+  size_t length = rd_stem_length (stem);
+  const char *kind = collection ? NULL : rd_bids_suffix (stem, length);
+  if (kind)
+    return rd_name_join (file, kind, (size_t) (stem + length - kind), stem,
+                         (size_t) (kind - 1 - stem), path);
+  if (collection == NULL)
+    collection = "images";
+  return rd_name_join (file, collection, strlen (collection), stem, length,
+                       path);
 }

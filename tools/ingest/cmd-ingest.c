@@ -7,325 +7,24 @@
  * several files are ingested at the same time. */
 #include <config.h>
 
-#include <dirent.h>
 #include <errno.h>
-#include <glob.h>
+#include <inttypes.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 #include <radio/profile.h>
 
 #include "src/base/text.h"
-#include "tools/npy.h"
+#include "tools/ingest/files.h"
+#include "tools/ingest/part.h"
 #include "tools/interrupt.h"
 #include "tools/jobs.h"
 #include "tools/names.h"
+#include "tools/npy.h"
 #include "tools/options.h"
 #include "tools/progress.h"
 #include "tools/report.h"
 #include "tools/text.h"
-
-/*------------------------------------------------------------------------
- * The files: found in folders, and named
- *----------------------------------------------------------------------*/
-
-struct file {
-  char *name;                 /* as the user would find it */
-  char *path;                 /* the volume's; NULL: has no legal one */
-  char *collection;           /* NULL: by the file's name */
-  uint64_t nbytes;            /* on the disk; 0: unknown */
-  dev_t device;
-  ino_t inode;
-};
-
-struct files {
-  struct file *list;
-  size_t n, capacity;
-  size_t nbad;                /* folders that could not be read; reported */
-};
-
-/* Deeper trees are probably loops. */
-#define MAX_DEPTH 64
-
-static bool
-add_file (struct files *files, const char *name, const struct stat *st)
-{
-  if (files->n == files->capacity) {
-    size_t capacity = files->capacity ? 2 * files->capacity : 64;
-    struct file *list = reallocarray (files->list, capacity, sizeof *list);
-    if (list == NULL)
-      return false;
-    files->list = list;
-    files->capacity = capacity;
-  }
-  struct file file = { .name = strdup (name) };
-  if (file.name == NULL)
-    return false;
-  if (st) {
-    file.nbytes = st->st_size > 0 ? (uint64_t) st->st_size : 0;
-    file.device = st->st_dev;
-    file.inode = st->st_ino;
-  }
-  files->list[files->n++] = file;
-  return true;
-}
-
-static int
-is_visible (const struct dirent *entry)
-{
-  return entry->d_name[0] != '.';
-}
-
-static int
-in_byte_order (const struct dirent **a, const struct dirent **b)
-{
-  return strcmp ((*a)->d_name, (*b)->d_name);
-}
-
-/* Adds the images in and below a folder.  Folders that are links are not
- * followed: they could form a loop. */
-static bool
-add_folder (struct files *files, const char *name, int depth)
-{
-  struct dirent **entries;
-  int n = depth < MAX_DEPTH
-    ? scandir (name, &entries, is_visible, in_byte_order)
-    : (errno = ELOOP, -1);
-  if (n < 0) {
-    rd_error ("%s: %s", name, strerror (errno));
-    files->nbad++;
-    return true;
-  }
-  bool slash = name[strlen (name) - 1] == '/';
-  bool ok = true;
-  for (int i = 0; i < n; i++) {
-    RD_FREE char *below = rd_format ("%s%s%s", name, slash ? "" : "/",
-                                     entries[i]->d_name);
-    struct stat st;
-    ok = ok && below != NULL;
-    if (!ok || lstat (below, &st) != 0)
-      ;
-    else if (S_ISDIR (st.st_mode))
-      ok = add_folder (files, below, depth + 1);
-    else if (radio_ingest_is_image (below)) {
-      if (stat (below, &st) != 0)
-        ok = add_file (files, below, NULL);
-      else if (S_ISREG (st.st_mode))
-        ok = add_file (files, below, &st);
-    }
-    free (entries[i]);
-  }
-  free (entries);
-  return ok;
-}
-
-/* Adds a file, or all images in and below a folder (in the byte order of
- * their names, without hidden ones).  False without memory. */
-static bool
-add_files (struct files *files, const char *name)
-{
-  struct stat st;
-  if (stat (name, &st) != 0) {
-    /* Maybe a pattern that no shell expanded, as from a list; one without
-     * matches is a missing file. */
-    glob_t found;
-    int status = strpbrk (name, "*?[") ? glob (name, 0, NULL, &found)
-                                       : GLOB_NOMATCH;
-    if (status != 0)
-      return status != GLOB_NOSPACE && add_file (files, name, NULL);
-    bool ok = true;
-    for (size_t i = 0; ok && i < found.gl_pathc; i++)
-      ok = stat (found.gl_pathv[i], &st) == 0
-           ? add_files (files, found.gl_pathv[i])
-           : add_file (files, found.gl_pathv[i], NULL);
-    globfree (&found);
-    return ok;
-  }
-  if (!S_ISDIR (st.st_mode))
-    return add_file (files, name, &st);
-  size_t before = files->n, bad = files->nbad;
-  if (!add_folder (files, name, 0))
-    return false;
-  if (files->n == before && files->nbad == bad) {
-    rd_error ("%s: no NIfTI images in this folder", name);
-    files->nbad++;
-  }
-  return true;
-}
-
-/* The length of the stem of "a.hdr", "a.img.gz" and the like, or 0. */
-static size_t
-pair_stem (const char *name, bool *is_img)
-{
-  size_t n = strlen (name);
-  if (rd_ends_with (name, ".gz"))
-    n -= 3;
-  if (n < 5)
-    return 0;
-  *is_img = strncasecmp (name + n - 4, ".img", 4) == 0;
-  if (!*is_img && strncasecmp (name + n - 4, ".hdr", 4) != 0)
-    return 0;
-  return n - 4;
-}
-
-/* True if two names of one path are one image; *second if b is the one to
- * drop. */
-static bool
-same_image (const struct file *a, const struct file *b, bool *second)
-{
-  *second = true;
-  if (a->inode != 0 && a->inode == b->inode && a->device == b->device)
-    return true;
-  bool a_img, b_img;
-  size_t na = pair_stem (a->name, &a_img), nb = pair_stem (b->name, &b_img);
-  if (na == 0 || na != nb || a_img == b_img
-      || strncmp (a->name, b->name, na) != 0)
-    return false;
-  *second = b_img;
-  return true;
-}
-
-static int
-by_path (const void *a, const void *b)
-{
-  const struct file *x = *(struct file *const *) a;
-  const struct file *y = *(struct file *const *) b;
-  int order = strcmp (x->path, y->path);
-  if (order != 0)
-    return order;
-  return (x > y) - (x < y);
-}
-
-static void
-drop_file (struct file *file)
-{
-  free (file->name);
-  free (file->path);
-  free (file->collection);
-  file->name = file->path = file->collection = NULL;
-}
-
-/* The source of a collection's name. */
-enum collection_from { FROM_EITHER, FROM_NAME, FROM_FOLDER };
-
-/* The name of the folder of a file; allocated, NULL without memory. */
-static char *
-folder_name (const char *file)
-{
-  const char *slash = strrchr (file, '/');
-  RD_FREE char *folder = slash ? strndup (file, (size_t) (slash - file))
-                               : strdup (".");
-  char *base = folder ? strrchr (folder, '/') : NULL;
-  const char *name = base ? base + 1 : folder;
-  if (name == NULL)
-    return NULL;
-  if (*name && strcmp (name, ".") != 0 && strcmp (name, "..") != 0)
-    return strdup (name);
-  RD_FREE char *path = realpath (*folder ? folder : "/", NULL);
-  base = path ? strrchr (path, '/') : NULL;
-  return strdup (base ? base + 1 : "");
-}
-
-/* Names the volumes of all files; false without memory.  A file has no path if
- * it has no legal one. */
-static bool
-set_paths (struct files *files, const char *collection,
-           enum collection_from from)
-{
-  for (size_t i = 0; i < files->n; i++) {
-    struct file *file = &files->list[i];
-    if (file->name == NULL)
-      continue;
-    free (file->path);
-    free (file->collection);
-    file->path = NULL;
-    file->collection = collection ? strdup (collection)
-      : from == FROM_FOLDER ? folder_name (file->name) : NULL;
-    if (file->collection == NULL && (collection || from == FROM_FOLDER))
-      return false;
-    if (radio_ingest_path (file->name, file->collection, &file->path)
-        != RADIO_OK)
-      file->path = NULL;
-  }
-  return true;
-}
-
-/* True if two files would have volumes of different names with collections
- * named after their folders. */
-static bool
-differ_by_folder (const struct file *a, const struct file *b)
-{
-  RD_FREE char *x = folder_name (a->name), *y = folder_name (b->name);
-  return x && y && strcmp (x, y) != 0;
-}
-
-/* Names every file's volume, drops duplicates (also an .img beside its .hdr),
- * and checks that no two files have the same path: false after an error.
- * Where two files of different folders have, as the images and labels of a
- * data set often do, all collections are named after folders. */
-static bool
-name_files (struct files *files, const char *collection,
-            enum collection_from from)
-{
-  RD_FREE struct file **sorted = calloc (files->n + 1, sizeof *sorted);
-  bool ok = true;
-  size_t n = 0, nsorted = 0;
-  if (sorted == NULL || !set_paths (files, collection, from))
-    return rd_error_memory (), false;
-  for (size_t i = 0; i < files->n; i++)
-    if (files->list[i].path)
-      sorted[nsorted++] = &files->list[i];
-  qsort (sorted, nsorted, sizeof *sorted, by_path);
-  for (size_t i = 0; i < nsorted; i++) {
-    struct file *a = n ? sorted[n - 1] : NULL, *b = sorted[i];
-    bool second;
-    if (a && strcmp (a->path, b->path) == 0 && same_image (a, b, &second)) {
-      sorted[n - 1] = second ? a : b;
-      drop_file (second ? b : a);
-    } else
-      sorted[n++] = b;
-  }
-  for (size_t i = 1; i < n && collection == NULL && from == FROM_EITHER; i++) {
-    const struct file *a = sorted[i - 1], *b = sorted[i];
-    if (strcmp (a->path, b->path) != 0 || !differ_by_folder (a, b))
-      continue;
-    RD_FREE char *text = rd_format (
-      "'%s' and '%s' both map to %s: collections are named after the "
-      "folders (--collection-from=folder)", a->name, b->name, a->path);
-    ok = text && name_files (files, NULL, FROM_FOLDER);
-    if (ok)
-      rd_warn (text);
-    return ok;
-  }
-  for (size_t i = 1; i < n; i++) {
-    const struct file *a = sorted[i - 1], *b = sorted[i];
-    if (strcmp (a->path, b->path) != 0)
-      continue;
-    rd_error ("'%s' and '%s' both map to %s; use a separate -c for each",
-              a->name, b->name, a->path);
-    ok = false;
-  }
-  n = 0;
-  for (size_t i = 0; i < files->n; i++)
-    if (files->list[i].name)
-      files->list[n++] = files->list[i];
-  files->n = n;
-  return ok;
-}
-
-static void
-clear_files (struct files *files)
-{
-  for (size_t i = 0; i < files->n; i++)
-    drop_file (&files->list[i]);
-  free (files->list);
-  memset (files, 0, sizeof *files);
-}
-
-/*------------------------------------------------------------------------
- * Ingesting them
- *----------------------------------------------------------------------*/
 
 /* Upper bound of the memory of one file's layers; and that of a small file,
  * as a multiple of its size, which may be compressed, and besides that. */
@@ -343,11 +42,11 @@ struct outcome {
 
 struct ingest {
   const struct rd_args *args;
-  const char *collection;
-  enum collection_from from;
+  struct rd_naming naming;
+  struct rd_part part;
   struct radio_ingest_options options;
   struct rd_npy_geometry geometry;    /* of .npy files */
-  struct files files;
+  struct rd_found_files files;
   struct radio_store *store;
   struct outcome *outcomes;
   size_t path_width;
@@ -419,7 +118,7 @@ on_warning (const char *message, void *user_data)
 /* Small files mostly wait, for a network or for the disk to have a batch of
  * volumes; large ones keep a processor busy each. */
 static uint64_t
-file_memory_nbytes (const struct ingest *ingest, const struct file *file)
+file_memory_nbytes (const struct ingest *ingest, const struct rd_file *file)
 {
   uint64_t nbytes = file->nbytes;
   if (nbytes == 0 || nbytes > FILE_MEMORY_NBYTES / FILE_MEMORY_TIMES)
@@ -432,21 +131,24 @@ static bool
 ingest_once (struct job *job)
 {
   const struct ingest *ingest = job->ingest;
-  const struct file *file = &ingest->files.list[job->i];
+  const struct rd_file *file = &ingest->files.list[job->i];
   struct outcome *outcome = &ingest->outcomes[job->i];
   struct radio_ingest_options options = ingest->options;
-  RD_FREE char *unused = NULL;
   int errnum = 0;
   options.progress = on_ingest_progress;
   options.warning = on_warning;
   options.user_data = job;
   free (outcome->message);
   outcome->message = NULL;
-  /* A name without a legal path fails again here, for its message. */
-  if (file->path == NULL)
-    outcome->status
-      = radio_ingest_path (file->name, file->collection, &unused);
-  else if (rd_ends_with (file->name, ".npy"))
+  options.is_labels = file->is_labels;
+  options.labels = file->labels;
+  options.nlabels = file->nlabels;
+  if (file->path == NULL) {
+    outcome->status = RADIO_ERROR_ARGUMENT;
+    outcome->message = strdup (file->message);
+    return false;
+  }
+  if (rd_ends_with (file->name, ".npy"))
     outcome->status = rd_npy_ingest (ingest->store, file->name, file->path,
                                      &ingest->geometry, &options,
                                      &outcome->result, &outcome->message,
@@ -497,7 +199,7 @@ static void
 report_file (void *data, size_t i)
 {
   struct ingest *ingest = data;
-  const struct file *file = &ingest->files.list[i];
+  const struct rd_file *file = &ingest->files.list[i];
   const struct outcome *outcome = &ingest->outcomes[i];
   const struct radio_ingest_result *result = &outcome->result;
   rd_progress_clear (&ingest->progress);
@@ -553,7 +255,7 @@ set_geometry (struct rd_args *args, const char *spacing, const char *affine,
 static int
 open_store (struct ingest *ingest)
 {
-  const struct files *files = &ingest->files;
+  const struct rd_found_files *files = &ingest->files;
   bool has_file = false;
   for (size_t i = 0; i < files->n; i++)
     has_file = has_file || files->list[i].inode != 0;
@@ -572,17 +274,41 @@ open_store (struct ingest *ingest)
   return RD_EXIT_FAILED;
 }
 
+/* Keeps the files of this process's part. */
+static void
+take_part (struct ingest *ingest)
+{
+  const struct rd_part *part = &ingest->part;
+  struct rd_found_files *files = &ingest->files;
+  size_t n = files->n, ntaken = 0;
+  if (part->count == 0)
+    return;
+  for (size_t i = 0; i < n; i++) {
+    struct rd_file *file = &files->list[i];
+    if (rd_part_has (part, i))
+      files->list[ntaken++] = *file;
+    else
+      rd_file_clear (file);
+  }
+  files->n = ntaken;
+  if (!ingest->args->quiet)
+    printf ("part %" PRIu64 " of %" PRIu64 ": %zu of %zu files\n",
+            part->index + 1, part->count, ntaken, n);
+}
+
 static int
 ingest_files (struct ingest *ingest)
 {
   const struct rd_args *args = ingest->args;
-  struct files *files = &ingest->files;
+  struct rd_found_files *files = &ingest->files;
   for (size_t i = 0; i < args->noperands; i++)
-    if (!add_files (files, args->operands[i]))
+    if (!rd_files_add (files, args->operands[i]))
       return rd_error_memory ();
-  if (!name_files (files, ingest->collection, ingest->from)
-      || files->n == 0)
+  if (!rd_files_name (files, &ingest->naming) || files->n == 0)
     return RD_EXIT_FAILED;
+  take_part (ingest);
+  if (files->n == 0)
+    return RD_EXIT_OK;
   /* Making a store is cancelled by Ctrl-C, too. */
   rd_interrupt_catch_once ();
   int failed = open_store (ingest);
@@ -593,7 +319,7 @@ ingest_files (struct ingest *ingest)
   if (ingest->outcomes == NULL)
     return rd_error_memory ();
   for (size_t i = 0; i < files->n; i++) {
-    const struct file *file = &files->list[i];
+    const struct rd_file *file = &files->list[i];
     size_t width = file->path ? rd_text_columns (file->path) : 0;
     ingest->outcomes[i].nbytes = file->nbytes;
     ingest->total_nbytes += file->nbytes;
@@ -625,23 +351,63 @@ ingest_files (struct ingest *ingest)
   return ingest->written.nfailed ? RD_EXIT_FAILED : RD_EXIT_OK;
 }
 
+/* Opens the layout; options of names exclude each other, but for a pattern's
+ * collection.  False after an error. */
+static bool
+check_naming (struct rd_args *args, struct rd_naming *naming,
+              const char *layout, const char *pattern)
+{
+  const char *by = layout ? "layout" : pattern ? "pattern" : NULL;
+  const char *other = layout && pattern ? "pattern"
+    : naming->from != RD_FROM_EITHER ? "collection-from"
+    : layout && naming->collection ? "collection" : NULL;
+  if (by == NULL)
+    by = naming->collection ? "collection" : NULL;
+  if (by && other) {
+    rd_usage_error (args, "--%s and --%s exclude each other", by, other);
+    return false;
+  }
+  if (layout == NULL && pattern == NULL)
+    return true;
+  if (pattern && strchr (pattern, '{') == NULL) {
+    rd_usage_error (args, "--pattern: '%s' has no {subject}", pattern);
+    return false;
+  }
+  if (radio_layout_open (layout ? layout : pattern, &naming->layout)
+      == RADIO_OK)
+    return true;
+  rd_usage_error (args, "--%s", radio_error_message ());
+  return false;
+}
+
 static int
 run_ingest (struct rd_args *args)
 {
   static const char *const sources[] = { "name", "folder", NULL };
+  static const char *const layouts[] = { "bids", "msd", "nnunet", NULL };
   struct ingest ingest = { .args = args };
+  struct rd_naming *naming = &ingest.naming;
+  const char *layout = NULL, *pattern = NULL;
   const char *spacing = NULL, *affine = NULL, *like = NULL;
   struct rd_target target RD_CLOSE_TARGET = { 0 };
   int id;
   while ((id = rd_args_next (args)) > 0) {
     if (id == 'c')
-      ingest.collection = args->value;
+      naming->collection = args->value;
     if (id == RD_OPTION_COLLECTION_FROM) {
       int choice = rd_args_choose (args, sources);
       if (choice < 0)
         return args->status;
-      ingest.from = choice == 0 ? FROM_NAME : FROM_FOLDER;
+      naming->from = choice == 0 ? RD_FROM_NAME : RD_FROM_FOLDER;
     }
+    if (id == RD_OPTION_LAYOUT && rd_args_choose (args, layouts) < 0)
+      return args->status;
+    if (id == RD_OPTION_LAYOUT)
+      layout = args->value;
+    if (id == RD_OPTION_PATTERN)
+      pattern = args->value;
+    if (id == RD_OPTION_PART && !rd_part_take (args, &ingest.part))
+      return args->status;
     if (id == RD_OPTION_TILING)
       ingest.options.tiling = args->value;
     if (id == RD_OPTION_CODEC)
@@ -662,18 +428,18 @@ run_ingest (struct rd_args *args)
     if (*args->operands[i] == '\0')
       return rd_usage_error (args, "an operand is empty; name a file or a "
                              "folder");
-  if (ingest.collection && ingest.from != FROM_EITHER)
-    return rd_usage_error (args, "--collection and --collection-from exclude "
-                           "each other");
+  if (!check_naming (args, naming, layout, pattern))
+    return args->status;
   int status = set_geometry (args, spacing, affine, like, &ingest.geometry,
                              &target);
   if (status == RD_EXIT_OK)
     status = ingest_files (&ingest);
   radio_store_close (ingest.store);
+  radio_layout_close (naming->layout);
   for (size_t i = 0; ingest.outcomes && i < ingest.files.n; i++)
     free (ingest.outcomes[i].message);
   free (ingest.outcomes);
-  clear_files (&ingest.files);
+  rd_found_files_clear (&ingest.files);
   return status;
 }
 
@@ -686,6 +452,15 @@ static const struct rd_option options[] = {
     "name: as above; folder: the file's folder\n"
     "(default: name, but folder where files of\n"
     "different folders would be one volume)" },
+  { RD_OPTION_LAYOUT, "layout", "LAYOUT",
+    "name volumes by the data set's layout: bids, msd\n"
+    "or nnunet, with the names of labels" },
+  { RD_OPTION_PATTERN, "pattern", "PATTERN",
+    "name volumes by a pattern of paths, as\n"
+    "'images/{subject}_{channel}.nii.gz'" },
+  { RD_OPTION_PART, "part", "K/N",
+    "ingest the K-th of N parts of the files; auto:\n"
+    "as Slurm or MPI say" },
   { RD_OPTION_TILING, "tiling", "TILING",
     "balanced (default), axial, isotropic, or the\n"
     "tile size in voxels as X,Y,Z" },
@@ -724,8 +499,8 @@ const struct rd_command rd_command_ingest = {
     "then 1.",
   .options = options,
   .examples =
-    "radio ingest scans/*.nii.gz\n"
     "radio ingest -s study.zarr -c ct --skip-existing /data/ct\n"
+    "radio ingest --layout nnunet --part auto Dataset042_Liver\n"
     "radio ingest -c labels sub-01.npy --like ct/sub-01",
   .run = run_ingest,
 };
