@@ -73,8 +73,30 @@ check_lengths (struct radio_array *array, const uint64_t *chunk,
                   "attributes.radio.tile_lengths in the volume's document");
 }
 
-/* Makes the index of a chunk from the lengths in the volume's document.
- * chunk->entry stays NULL if there are none. */
+/* False if several tiles are stored, all of one length, as tiles that are not
+ * compressed are.  If another program has rewritten such a shard with its tiles
+ * in another order, their lengths and checksums do not show it. */
+static bool
+differs_in_lengths (const struct rd_shard_index *index)
+{
+  const struct rd_shard_entry *first = NULL;
+  uint64_t nstored = 0;
+  for (uint64_t i = 0; i < index->n; i++) {
+    const struct rd_shard_entry *entry = &index->entries[i];
+    if (entry->offset == RD_SHARD_MISSING)
+      continue;
+    if (nstored++ == 0)
+      first = entry;
+    else if (entry->nbytes != first->nbytes)
+      return true;
+  }
+  return nstored <= 1;
+}
+
+/* Makes the index of a chunk from the lengths in the volume's document, to save
+ * a request.  A local shard's own index is read sooner than lengths are
+ * decoded, and says where tiles are also if another program has rewritten the
+ * shard.  chunk->entry stays NULL if there are none. */
 static enum radio_status
 use_lengths (struct rd_tile_read *read, uint64_t generation,
              struct rd_plan_chunk *chunk)
@@ -82,8 +104,12 @@ use_lengths (struct rd_tile_read *read, uint64_t generation,
   struct radio_array *array = read->array;
   struct rd_shard_index *index;
   uint64_t shard_nbytes;
+  if (array->store->io->ops->is_blocking)
+    return RADIO_OK;
   RD_TRY (rd_tile_lengths_find (&array->lengths, &array->layout,
                                 chunk->chunk, &index, &shard_nbytes));
+  if (index && !differs_in_lengths (index))
+    rd_free (RD_STEAL (index));
   if (!index)
     return RADIO_OK;
   read->used_lengths = true;

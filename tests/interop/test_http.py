@@ -224,3 +224,23 @@ def test_a_missing_chunk_ends_a_read(radio, web, stores, tmp_path):
     done = radio("slice", "-s", web.url("lost.zarr"), VOLUME, "-i", "3", "-o",
                  tmp_path / "x.nii", status=1)
     assert "this one was lost" in done.stderr and "lost.zarr" in done.stderr
+
+
+def test_a_shard_that_zarr_python_rewrote_is_read_by_its_own_index(
+        radio, nib, np, zarr, web, tmp_path):
+    """Neither checksums nor sizes show that tiles of one length were moved."""
+    voxels = np.random.default_rng(7).integers(0, 999, (32,) * 3, "i2")
+    nib.save(nib.Nifti1Image(voxels, np.eye(4)), tmp_path / "a.nii")
+    store = web.folder / "www/rewritten.zarr"
+    radio("ingest", "-s", store, "--tiling", "8,8,8", "--codec", "none",
+          tmp_path / "a.nii")
+    [level] = (store / "images/a").glob("0-*")
+    [shard] = (file for file in level.glob("c/**/*") if file.is_file())
+    before = shard.read_bytes()
+    zarr.open_array(level, mode="r+")[3, 2, 1] = voxels[1, 2, 3] = 1000
+    after = shard.read_bytes()
+    assert after != before and len(after) == len(before)
+    for i, url in enumerate([store, web.url(store.name)]):
+        out = tmp_path / f"{i}.npy"
+        radio("export", "-s", url, "images/a", "-o", out)
+        assert np.array_equal(np.load(out), voxels), url

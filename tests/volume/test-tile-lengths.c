@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The lengths of tiles in a volume's document: a first read needs no shard
- * index, and lengths that are damaged, or of another image, change nothing but
- * that. */
+/* The lengths of tiles in a volume's document: a first read over a network
+ * needs no shard index, and lengths that are damaged, of another image, or of
+ * tiles that another program has moved, change nothing but that. */
 #include <config.h>
 
 #include <ctype.h>
 
 #include "src/volume/volume.h"
+#include "src/codec/scratch.h"
+#include "tests/io/deferred.h"
 #include "tests/io/fault.h"
 #include "tests/volume/fixture.h"
 
@@ -14,19 +16,22 @@
 
 static const struct rd_fault_plan no_faults = { 0 };
 
-/* *io counts its operations; it is the store's. */
+/* A store that does not block, as one on a network, in memory.  *io counts its
+ * operations; it is the store's. */
 static struct radio_store *
-open_counted (struct rd_io **io)
+open_remote (struct rd_io **io)
 {
   const struct radio_context_options context = {
     .nthreads = 2, .cache_nbytes = RADIO_NO_CACHE,
   };
   struct radio_store_options options = { .create = true };
   struct radio_store *store;
+  struct rd_io *outer;
   assert_ok (radio_context_open (&context, &options.context));
   assert_ok (rd_io_open ("memory:", true, io));
   assert_ok (rd_io_fault_open (*io, &no_faults, io));
-  assert_ok (rd_store_open_io (*io, &options, &store));
+  assert_ok (rd_io_deferred_open (*io, 1, &outer));
+  assert_ok (rd_store_open_io (outer, &options, &store));
   radio_context_close (options.context);
   return store;
 }
@@ -89,7 +94,7 @@ the_first_read_asks_for_no_index (void **state)
   const struct radio_box box = { .rank = 3, .size = { 1, 1, 1 } };
   int16_t value;
   (void) state;
-  struct radio_store *store = open_counted (&io);
+  struct radio_store *store = open_remote (&io);
   ingest_shards (store, "ct/a");
   assert_ok (radio_volume_open (store, "ct/a", &volume));
   uint64_t before = rd_io_fault_count (io, RD_FAULT_GET);
@@ -148,7 +153,8 @@ a_shard_in_another_order_has_no_lengths (void **state)
 static void
 each_damaged_character_changes_nothing (void **state)
 {
-  struct radio_store *store = must_open_store ("memory:");
+  struct rd_io *io;
+  struct radio_store *store = open_remote (&io);
   RD_BUFFER_SCOPE struct rd_buffer text = { 0 }, right = { 0 };
   (void) state;
   ingest_shards (store, "ct/a");
@@ -174,7 +180,8 @@ each_damaged_character_changes_nothing (void **state)
 static void
 lengths_of_another_image_change_nothing_and_are_reported (void **state)
 {
-  struct radio_store *store = must_open_store ("memory:");
+  struct rd_io *io;
+  struct radio_store *store = open_remote (&io);
   RD_BUFFER_SCOPE struct rd_buffer text = { 0 }, other = { 0 };
   RD_BUFFER_SCOPE struct rd_buffer right = { 0 }, got = { 0 };
   struct nifti_spec spec = { .dim = { 3, 40, 40, 30 }, .datatype = 4 };
@@ -212,7 +219,8 @@ static void
 a_damaged_shard_is_reported_as_by_its_index (void **state)
 {
   RD_BUFFER_SCOPE struct rd_buffer shard = { 0 }, got = { 0 };
-  struct radio_store *store = must_open_store ("memory:");
+  struct rd_io *io;
+  struct radio_store *store = open_remote (&io);
   struct radio_volume *volume;
   char key[RD_KEY_NBYTES];
   const uint64_t first[RADIO_MAX_RANK] = { 0 };
