@@ -543,6 +543,7 @@ write_on_demand (bool is_last)
   unblock_signals (&blocked);
   if (status != RADIO_OK)
     report_error ();
+  rd_thread_charge (recording.recorder);
 }
 
 /* Reports that the ring is lost if the process is killed: at once where a ring

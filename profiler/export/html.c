@@ -18,6 +18,7 @@
 #include "profiler/export/html.h"
 #include "profiler/export/text.h"
 #include "profiler/model/findings.h"
+#include "profiler/model/sum.h"
 #include "profiler/view/page.h"
 
 /*------------------------------------------------------------------------
@@ -166,10 +167,11 @@ write_summary (struct rd_writer *writer, const struct radio_profile *profile)
   write_count_row (writer, "scopes run", info->scope_count);
 
   begin_row (writer, "profiler's own cost");
-  rd_page_write_time (writer, info->overhead_ns);
-  uint64_t cpu_ns = rd_profile_cpu_ns (profile);
-  double share = cpu_ns > 0 ? (double) rd_profile_recording_ns (profile)
-                              / (double) cpu_ns : 0;
+  uint64_t cpu_ns, ns = rd_profile_recording_ns (profile, &cpu_ns);
+  rd_page_write_time (writer, rd_sum (info->overhead_ns,
+                                      rd_profile_number (profile,
+                                                         RD_FACT_OWN_NS)));
+  double share = cpu_ns > 0 ? (double) ns / (double) cpu_ns : 0;
   unsigned tenths = (unsigned) (share * 1000 + 0.5);
   rd_write_format (writer, ", %u.%u\302\240%% of %s", tenths / 10,
                    tenths % 10,

@@ -292,12 +292,11 @@ write_sums (const struct rd_text *text)
   struct line scopes = { .text = text };
   rd_number_grouped (info->scope_count, number);
   add_item (&scopes, "scopes", "%s", number);
-  rd_text_share (rd_profile_recording_ns (profile),
-                 rd_profile_cpu_ns (profile), number);
-  if (info->overhead_ns > 0)
+  uint64_t cpu_ns, recording_ns = rd_profile_recording_ns (profile, &cpu_ns);
+  rd_text_share (recording_ns, cpu_ns, number);
+  if (recording_ns > 0)
     add_item (&scopes, "scopes", "recording took %s %% of %s", number,
-              rd_profile_cpu_ns (profile) == info->work_ns
-              ? "work" : "CPU time");
+              cpu_ns == info->work_ns ? "work" : "CPU time");
   add_count (&scopes, info->dropped_count, "not in the log");
   add_count (&scopes, info->open_count, "open at the end");
   add_count (&scopes, info->late_count, "late");

@@ -219,9 +219,10 @@ static enum radio_status
 find_overhead (struct rd_finder *finder)
 {
   const struct radio_profile_info *info = &finder->profile->info;
-  double share = finder->cpu_ns
-    ? (double) rd_profile_recording_ns (finder->profile)
-      / (double) finder->cpu_ns : 0;
+  uint64_t cpu_ns, own_ns = rd_finder_number (finder, RD_FACT_OWN_NS);
+  uint64_t ns = rd_profile_recording_ns (finder->profile, &cpu_ns);
+  double share = cpu_ns ? (double) ns / (double) cpu_ns : 0;
+  char own[64] = ", ";
   size_t at = RADIO_NO_PARENT;
   uint64_t most = 0;
   for (size_t i = 0; i < finder->profile->nodes.n; i++) {
@@ -238,13 +239,16 @@ find_overhead (struct rd_finder *finder)
     share >= OVERHEAD_PROBLEM_SHARE ? RADIO_FINDING_PROBLEM
                                     : RADIO_FINDING_HINT, share, at
   };
+  if (own_ns > 0)
+    snprintf (own, sizeof own, ", snapshots and files %.20s: together ",
+              rd_format_ns (own_ns).text);
   return rd_found (finder, &claim,
-                   "%s of %s ns are %s, %s of the threads' CPU time; '%.60s' "
+                   "%s of %s ns are %s%s%s of the threads' CPU time; '%.60s' "
                    "has %" PRIu64 " of them",
                    rd_format_count (info->scope_count, "scope",
                                    "scopes").text,
                    rd_format_number (info->scope_cost_ns).text,
-                   rd_format_ns (info->overhead_ns).text,
+                   rd_format_ns (info->overhead_ns).text, own,
                    rd_format_percent (share, 1).text, node->name,
                    node->calls);
 }

@@ -106,9 +106,13 @@ rd_profile_ran_ns (const struct radio_profile *profile)
 }
 
 uint64_t
-rd_profile_recording_ns (const struct radio_profile *profile)
+rd_profile_recording_ns (const struct radio_profile *profile,
+                         uint64_t *cpu_ns)
 {
-  return rd_min_u64 (profile->info.overhead_ns, rd_profile_cpu_ns (profile));
+  uint64_t own_ns = rd_profile_number (profile, RD_FACT_OWN_NS);
+  uint64_t work_ns = rd_profile_cpu_ns (profile);
+  *cpu_ns = rd_sum (work_ns, own_ns);
+  return rd_sum (rd_min_u64 (profile->info.overhead_ns, work_ns), own_ns);
 }
 
 uint64_t

@@ -64,9 +64,12 @@ const char *rd_finder_note (const struct rd_finder *finder, size_t node,
 uint64_t rd_profile_ran_ns (const struct radio_profile *profile);
 uint64_t rd_profile_cpu_ns (const struct radio_profile *profile);
 
-/* The part of the latter that recording took.  It is computed from calls, which
- * of tiny scopes may come out as more than all that was measured. */
-uint64_t rd_profile_recording_ns (const struct radio_profile *profile);
+/* The CPU time that recording took: of the latter, and of the recorder's own
+ * threads, which are not in it.  *cpu_ns: what both are a part of.  The cost of
+ * scopes is computed from calls, which of tiny ones may come out as more than
+ * all that was measured. */
+uint64_t rd_profile_recording_ns (const struct radio_profile *profile,
+                                  uint64_t *cpu_ns);
 
 /* The divisor of that for the mean number of "threads busy": the wall time;
  * of ranks, whose work is added up, the sum of theirs, whether they ran at

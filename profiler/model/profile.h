@@ -34,6 +34,7 @@
 #define RD_FACT_STEAL_NS "steal ns"     /* that a hypervisor gave to others,
                                            of all CPUs */
 #define RD_FACT_MACHINE_NS "machine cpu ns"     /* of all processes */
+#define RD_FACT_OWN_NS "recorder's cpu ns"      /* of its own threads */
 #define RD_FACT_NCPUS "ncpus"
 #define RD_FACT_CPU_MODEL "CPU"
 #define RD_FACT_CLOCK "clock MHz"       /* measured; of parts the mean */

@@ -11,6 +11,7 @@
 #include "src/base/thread.h"
 #include "profiler/record/beat.h"
 #include "profiler/record/image.h"
+#include "profiler/record/process.h"
 #include "profiler/record/snapshot.h"
 #include "profiler/record/writer.h"
 
@@ -92,6 +93,7 @@ run_beat (void *arg)
     pthread_mutex_unlock (&beat->mutex);
     note_life (beat->recorder);
     answer_reader (beat);
+    rd_thread_charge (beat->recorder);
     clock_gettime (CLOCK_MONOTONIC, &next);
     next.tv_nsec += BEAT_NS;
     next.tv_sec += next.tv_nsec / 1000000000;

@@ -192,6 +192,7 @@ add_facts (struct rd_collection *collection)
   RD_TRY (add_number (profile, RD_FACT_CLOCK, origin->clock_mhz));
   const struct rd_usage *usage = &recorder->usage;
   RD_TRY (add_number (profile, RD_FACT_CPU_NS, cpu_ns (recorder)));
+  RD_TRY (add_number (profile, RD_FACT_OWN_NS, recorder->own_cpu_ns));
   RD_TRY (add_number (profile, RD_FACT_MACHINE_NS, usage->machine_ns));
   RD_TRY (add_number (profile, RD_FACT_STEAL_NS, usage->steal_ns));
   RD_TRY (add_number (profile, RD_FACT_MINOR, usage->nminor_faults));

@@ -57,6 +57,8 @@ struct rd_image_header {
    * number; then it writes 0.  No bytes: there was no room. */
   uint64_t wanted, answered;
   uint64_t copy_offset, copy_nbytes;
+
+  uint64_t own_cpu_ns;        /* of rd_thread_charge */
 };
 
 /* The last sign of life; NULL: there is none. */

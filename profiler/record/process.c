@@ -331,6 +331,21 @@ rd_thread_hide (void)
   rd_this_thread.is_hidden = true;
 }
 
+/* Tests' clocks have no such threads. */
+void
+rd_thread_charge (struct radio_recorder *recorder)
+{
+  struct rd_thread *thread = &rd_this_thread;
+  struct rd_image_header *header = recorder ? recorder->header : NULL;
+  if (!header || recorder->clock.read)
+    return;
+  uint64_t cpu_ns = rd_clock_cpu_ns (&recorder->clock);
+  __atomic_fetch_add (&header->own_cpu_ns,
+                      rd_subtract (cpu_ns, thread->charged_ns),
+                      __ATOMIC_RELAXED);
+  thread->charged_ns = cpu_ns;
+}
+
 struct rd_writer_state *
 rd_writer_current (void)
 {

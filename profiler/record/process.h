@@ -51,6 +51,11 @@ struct rd_writer_state *rd_writer_push (struct radio_recorder *recorder);
  * memory that it allocates. */
 void rd_thread_hide (void);
 
+/* Charges a recorder with the CPU time that the calling thread, which is one of
+ * the profiler's own, had since the last call, or since it began.  The recorder
+ * may be NULL, or without an image: then no one is charged. */
+void rd_thread_charge (struct radio_recorder *recorder);
+
 /* Drops writers of stopped recorders from the calling thread's list. */
 void rd_thread_purge (void);
 

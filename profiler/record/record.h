@@ -682,6 +682,7 @@ struct radio_recorder {
                                            process */
   struct rd_beat *beat;       /* of a ring in a file, or NULL */
   struct rd_slow *slow;       /* triggers of a ring, or NULL */
+  uint64_t own_cpu_ns;        /* of rd_thread_charge; when stopped */
   uint64_t seen;              /* ticks: of a process that ended, and was
                                  recovered, the last sign of life; else 0 */
   struct rd_names *names;     /* of all trees and logs */

@@ -369,6 +369,8 @@ rd_recorder_freeze (struct radio_recorder *recorder)
 
   rd_slow_end (recorder);
   rd_beat_end (recorder);
+  if (recorder->header)
+    recorder->own_cpu_ns = recorder->header->own_cpu_ns;
 
   /* From here on no thread enters a writer; then wait for those inside. */
   rd_thread_lock (&recorder->mutex);

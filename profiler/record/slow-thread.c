@@ -133,6 +133,7 @@ run_thread (void *arg)
     }
     pthread_mutex_unlock (&slow->mutex);
     report_runs (recorder, runs, n);
+    rd_thread_charge (recorder);
     pthread_mutex_lock (&slow->mutex);
   }
   pthread_mutex_unlock (&slow->mutex);

@@ -19,6 +19,7 @@ struct rd_thread {
                                  not record the thread */
   bool is_in_tap;             /* see frame.h */
   bool is_hidden;             /* see rd_thread_hide */
+  uint64_t charged_ns;        /* see rd_thread_charge */
   bool is_named;
   char name[64];
 };

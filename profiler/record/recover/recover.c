@@ -282,6 +282,7 @@ copy_facts (struct image *image)
   recorder->title = (char *) title;
   recorder->started_unix_ns = header->started_unix_ns;
   recorder->synced.nrefused = header->nrefused % MAX_COUNT;
+  recorder->own_cpu_ns = rd_min_u64 (header->own_cpu_ns, INT64_MAX);
   recorder->start = recorder->stop = header->start;
   if (header->scope_cost_ns > 0 && header->scope_cost_ns < 1e9)
     recorder->scope_cost_ns = header->scope_cost_ns;

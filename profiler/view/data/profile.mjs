@@ -202,10 +202,11 @@ class Profile {
   // process's CPU time of it, at most all, as in rd_profile_recording_ns.
   timeRan() {
     const { work, starved, overhead } = this.info;
-    const cpu = this.facts.find(({ key }) => key === 'cpu ns')?.value ?? '';
-    const ran = work - starved;
-    const ns = Math.min(ran, parseInt(cpu, 10) || ran);
-    this.recording = ns && Math.min(overhead, ns) / ns;
+    const fact = (name) =>
+      parseInt(this.facts.find(({ key }) => key === name)?.value, 10) || 0;
+    const ran = work - starved, own = fact('recorder\'s cpu ns');
+    const ns = Math.min(ran, fact('cpu ns') || ran);
+    this.recording = ns + own && (Math.min(overhead, ns) + own) / (ns + own);
     return starved > 0 ? ran : ns;
   }
 

@@ -259,6 +259,20 @@ a_ring_without_a_file_is_reported_in_one_line () {
   )
 }
 
+# By the thread that writes it when a signal asks for it; there is no other one
+# of the recorder where the ring has no file.
+the_cost_of_writing_a_profile_is_in_the_next_one () {
+  (
+    ulimit -f 2048
+    export RADIO_PROFILE="$tmp/cost.json" RADIO_PROFILE_SIGNAL=USR1
+    run 0
+    not grep "recorder's cpu ns" "$tmp/cost.json"
+    rm "$tmp/cost.json"
+    run 0 raise USR1 "$tmp/cost.json"
+    grep -q "recorder's cpu ns" "$tmp/cost.json"
+  )
+}
+
 a_profile_is_written_on_a_signal_or_every_second () {
   mkdir "$tmp/demand"
   export XDG_RUNTIME_DIR="$tmp/demand" RADIO_PROFILE_RING=1M
@@ -578,6 +592,7 @@ check a_log_may_be_a_ring
 check an_invalid_size_of_a_ring_is_reported
 check a_ring_is_recovered_after_an_end_without_exit_handlers
 check a_ring_without_a_file_is_reported_in_one_line
+check the_cost_of_writing_a_profile_is_in_the_next_one
 check a_profile_is_written_on_a_signal_or_every_second
 check a_program_may_end_while_its_page_is_written
 check an_invalid_signal_or_time_is_reported

@@ -244,6 +244,18 @@ overhead_is_reported_from_3_percent_on (void **state)
                 RADIO_FINDING_PROBLEM, "10 %");
 }
 
+/* Of which the program's scopes know nothing: beside 1 ms of work. */
+static void
+the_recorders_threads_are_a_part_of_its_cost (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_overhead (30);
+  assert_ok (rd_profile_add_number (profile, RD_FACT_OWN_NS, MS));
+  assert_found (profile, "profiler-overhead", RADIO_FINDING_PROBLEM,
+                "1000 scopes of 30 ns are 30 us, snapshots and files 1 ms: "
+                "together 51.5 % of the threads' CPU time; 'one'");
+}
+
 static struct radio_profile *
 build_log (uint64_t ndropped, size_t nspans)
 {
@@ -708,6 +720,7 @@ main (void)
     cmocka_unit_test (memory_held_between_runs_is_only_noted),
     cmocka_unit_test (memory_that_is_never_released_is_reported),
     cmocka_unit_test (overhead_is_reported_from_3_percent_on),
+    cmocka_unit_test (the_recorders_threads_are_a_part_of_its_cost),
     cmocka_unit_test (dropped_spans_are_reported),
     cmocka_unit_test (a_profile_without_a_log_is_not_incomplete),
     cmocka_unit_test (open_scopes_are_reported),

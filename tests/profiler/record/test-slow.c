@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "profiler/model/profile.h"
@@ -657,6 +658,40 @@ threads_report_all_at_once (void **state)
   radio_profile_close (profile);
 }
 
+/* CPU time of the recorder's thread. */
+static void
+use_3_ms (const struct radio_profile *profile, void *user_data)
+{
+  struct timespec now;
+  (void) profile;
+  (void) user_data;
+  do
+    clock_gettime (CLOCK_THREAD_CPUTIME_ID, &now);
+  while (now.tv_sec == 0 && now.tv_nsec < (long) (3 * MS));
+}
+
+static void
+the_time_of_reporting_is_the_recorders (void **state)
+{
+  const struct radio_slow_options slow = {
+    .triggers = "serve>1ns", .report = use_3_ms,
+  };
+  const struct radio_recorder_options options = {
+    .ring_nbytes = 1 << 20, .slow = &slow,
+  };
+  struct radio_recorder *recorder;
+  struct radio_profile *profile;
+  (void) state;
+  assert_ok (radio_recorder_start (&options, &recorder));
+  uint64_t token = radio_scope_begin (&serve);
+  (void) getppid ();          /* more than a nanosecond on every clock */
+  radio_scope_end (token);
+  assert_ok (radio_recorder_stop (recorder, &profile));
+  assert_int_equal (number_of (profile, RD_FACT_SLOW_WRITTEN), 1);
+  assert_in_range (number_of (profile, RD_FACT_OWN_NS), 3 * MS, S);
+  radio_profile_close (profile);
+}
+
 /* The thread is not there, and may have held its lock. */
 static void
 a_child_of_fork_neither_reports_nor_waits (void **state)
@@ -701,6 +736,7 @@ main (void)
     cmocka_unit_test (bad_options_are_refused),
     cmocka_unit_test (the_callback_cannot_stop_the_recorder),
     cmocka_unit_test (threads_report_all_at_once),
+    cmocka_unit_test (the_time_of_reporting_is_the_recorders),
     cmocka_unit_test (a_child_of_fork_neither_reports_nor_waits),
   };
   return run_recording_tests (tests);

@@ -111,6 +111,14 @@ test('recording took at most all of the CPU time', async () => {
   assert.deepEqual(shares, [0.2, 1, 0]);
 });
 
+test('recording took CPU time of its own threads, too', async () => {
+  const profile = await read({
+    info: { ...makeDocument().info, work_ns: 100, overhead_ns: 20 },
+    facts: { key: ['recorder\'s cpu ns'], value: ['60'], is_name: [0] },
+  });
+  assert.equal(profile.recording, 0.5);
+});
+
 test('work without a CPU is apart from the rest', async () => {
   const document = makeDocument();
   document.nodes.starved_ns = [4, 15, 0];
