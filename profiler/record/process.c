@@ -295,6 +295,23 @@ rd_writer_push (struct radio_recorder *recorder)
   return writer;
 }
 
+struct rd_writer_state *
+rd_writer_push_below (struct radio_recorder *recorder)
+{
+  struct rd_writer_state **bottom = &rd_this_thread.current;
+  rd_thread_enter ();
+  while (*bottom)
+    bottom = &(*bottom)->below;
+  struct rd_writer_state *writer = attach_thread (recorder);
+  if (writer) {
+    writer->below = NULL;
+    *bottom = writer;
+    rd_writer_go_away (writer);
+  }
+  rd_thread_leave ();
+  return writer;
+}
+
 /* The thread's writer of the process's recorder; NULL without one, or if it
  * could not add this thread before. */
 static struct rd_writer_state *

@@ -47,6 +47,10 @@ struct rd_writer_state *rd_writer_current (void);
  * takes no lock.  A writer may be on the stack only once. */
 struct rd_writer_state *rd_writer_push (struct radio_recorder *recorder);
 
+/* The same below all others, of a recorder that has none here yet: current when
+ * they are popped, or their recorders stop.  There is one at least. */
+struct rd_writer_state *rd_writer_push_below (struct radio_recorder *recorder);
+
 /* The calling thread is the profiler's own: no recorder has its scopes, nor the
  * memory that it allocates. */
 void rd_thread_hide (void);

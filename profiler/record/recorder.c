@@ -145,8 +145,8 @@ scope_cost_ns (const struct rd_clock *clock)
 static enum radio_status
 begin_recording (struct radio_recorder *recorder, bool has_file)
 {
+  rd_thread_purge ();
   if (!recorder->whole_process) {
-    rd_thread_purge ();
     const struct rd_writer_state *own = rd_this_thread.mine;
     while (own && !own->is_own)
       own = own->next_mine;
@@ -174,10 +174,10 @@ begin_recording (struct radio_recorder *recorder, bool has_file)
     rd_beat_end (recorder);
     return status;
   }
-  /* One of the whole process records this thread unless another one does. */
-  if (recorder->whole_process && rd_this_thread.current)
-    return RADIO_OK;
-  struct rd_writer_state *writer = rd_writer_push (recorder);
+  /* One of the whole process records this thread once another one ends. */
+  struct rd_writer_state *writer
+    = recorder->whole_process && rd_this_thread.current
+      ? rd_writer_push_below (recorder) : rd_writer_push (recorder);
   if (writer) {
     writer->is_own = !recorder->whole_process;
     return RADIO_OK;

@@ -240,6 +240,60 @@ a_nested_recorder_leaves_a_fact_in_the_outer_profile (void **state)
   radio_profile_close (profile);
 }
 
+/* The thread is the outer one's when the inner recorder ends. */
+static void
+a_recorder_of_the_process_may_begin_within_a_threads_own (void **state)
+{
+  struct history whole, own;
+  struct radio_profile *profile;
+  struct radio_recorder_options options = { .whole_process = true };
+  (void) state;
+  history_start (&own, NULL);
+  uint64_t token = radio_scope_begin (&outer);
+  history_start (&whole, &options);
+  history_leaf (&own, &inner, 7);
+  history_pass (&whole, 30);
+  radio_scope_end (token);
+  assert_ok (radio_recorder_stop (own.recorder, &profile));
+  assert_int_equal (find_node (profile, "inner")->calls, 1);
+  assert_null (rd_profile_find_fact (
+    profile, "threads recorded by another recorder"));
+  radio_profile_close (profile);
+  history_pass (&whole, 4);
+  history_leaf (&whole, &inner, 5);
+  assert_ok (radio_recorder_stop (whole.recorder, &profile));
+  assert_int_equal (profile->nodes.n, 1);
+  assert_int_equal (find_node (profile, "inner")->total_ns, 5);
+  assert_string_equal (rd_profile_find_fact (
+    profile, "threads recorded by another recorder"), "1");
+  assert_string_equal (rd_profile_find_fact (
+    profile, "recorded by another recorder ns"), "30");
+  assert_non_null (find_finding (profile, "recorded-elsewhere"));
+  radio_profile_close (profile);
+}
+
+/* In whichever order they end. */
+static void
+an_outer_recorder_may_end_before_a_threads_own (void **state)
+{
+  struct history whole, own;
+  struct radio_profile *profile;
+  struct radio_recorder_options options = { .whole_process = true };
+  (void) state;
+  history_start (&own, NULL);
+  history_start (&whole, &options);
+  history_pass (&whole, 30);
+  assert_ok (radio_recorder_stop (whole.recorder, &profile));
+  assert_int_equal (profile->nodes.n, 0);
+  assert_string_equal (rd_profile_find_fact (
+    profile, "recorded by another recorder ns"), "30");
+  radio_profile_close (profile);
+  history_leaf (&own, &inner, 7);
+  assert_ok (radio_recorder_stop (own.recorder, &profile));
+  assert_int_equal (find_node (profile, "inner")->calls, 1);
+  radio_profile_close (profile);
+}
+
 /*------------------------------------------------------------------------
  * fork
  *----------------------------------------------------------------------*/
@@ -353,6 +407,9 @@ main (void)
     cmocka_unit_test (a_thread_is_not_cancelled_within_the_recorder),
     cmocka_unit_test (a_scope_open_at_the_stop_is_not_left),
     cmocka_unit_test (a_nested_recorder_leaves_a_fact_in_the_outer_profile),
+    cmocka_unit_test (
+      a_recorder_of_the_process_may_begin_within_a_threads_own),
+    cmocka_unit_test (an_outer_recorder_may_end_before_a_threads_own),
     cmocka_unit_test (a_child_of_fork_records_nothing_but_what_it_starts),
     cmocka_unit_test (a_clock_that_jumps_far_does_no_harm),
   };

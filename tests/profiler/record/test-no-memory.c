@@ -3,6 +3,8 @@
  * losses are counted. */
 #include <config.h>
 
+#include <pthread.h>
+
 #include "tests/alloc-fail.h"
 #include "tests/profiler/record/history.h"
 
@@ -105,17 +107,29 @@ a_path_without_memory_counts_into_its_parent (void **state)
   }
 }
 
+static pthread_barrier_t both;
+
+/* The thread that starts it is recorded from then on, and stays. */
+static void *
+start_process (void *process)
+{
+  struct radio_recorder_options options = { .whole_process = true };
+  history_start (process, &options);
+  pthread_barrier_wait (&both);
+  pthread_barrier_wait (&both);
+  return NULL;
+}
+
 static void
 a_thread_without_memory_is_counted_as_refused (void **state)
 {
-  struct radio_recorder_options options = { .whole_process = true };
-  struct radio_recorder_options own = { .tree_only = true };
-  struct history process, thread;
+  struct history process;
+  pthread_t thread;
   (void) state;
-  history_start (&thread, &own);
-  history_start (&process, &options);
-  history_freeze (&thread);
-  history_release (&thread);
+  pthread_barrier_init (&both, NULL, 2);
+  assert_int_equal (pthread_create (&thread, NULL, start_process, &process),
+                    0);
+  pthread_barrier_wait (&both);
   alloc_fail_nth (1);
   uint64_t token = radio_scope_begin (&a);
   bool failed = alloc_fail_end ();
@@ -123,6 +137,9 @@ a_thread_without_memory_is_counted_as_refused (void **state)
   assert_int_equal (token, 0);
   assert_int_equal (radio_scope_begin (&a), 0);
   assert_int_equal (process.recorder->synced.nrefused, 1);
+  pthread_barrier_wait (&both);
+  pthread_join (thread, NULL);
+  pthread_barrier_destroy (&both);
   history_freeze (&process);
   history_release (&process);
 }
