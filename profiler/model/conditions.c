@@ -101,7 +101,7 @@ rd_is_by_rounds (const struct radio_profile *before,
 struct state {
   const struct radio_profile *profile;
   double nruns;
-  double wall_ns;
+  double wall_ns;             /* of ranks, which run at once, too */
   double work_ns, starved_ns;
   double cpu_ns;              /* of the process */
   double machine_ns;          /* CPUs of all processes; 0: not known */
@@ -138,7 +138,7 @@ read_state (const struct radio_profile *profile)
   struct state state = {
     .profile = profile,
     .nruns = (double) rd_count_runs (profile),
-    .wall_ns = (double) rd_profile_span_ns (profile),
+    .wall_ns = (double) profile->info.wall_ns,
     .work_ns = (double) profile->info.work_ns,
     .starved_ns = (double) profile->info.starved_ns,
     .cpu_ns = number_of (profile, RD_FACT_CPU_NS),

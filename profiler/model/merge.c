@@ -46,13 +46,31 @@ static const char *const peaks[] = {
 
 /* Numbers that are of each part alone, and add up. */
 static const char *const sums[] = {
-  RD_FACT_CPU_NS, RD_FACT_MACHINE_NS, RD_FACT_STEAL_NS, RD_FACT_DISK_WAIT,
-  RD_FACT_MINOR, RD_FACT_MAJOR, RD_FACT_BLOCK_INPUT, RD_FACT_SKIPPED,
-  RD_FACT_THROTTLED, RD_FACT_AWAY, RD_FACT_AWAY_NS, RD_FACT_LEFT,
-  RD_FACT_CLOCK_JUMPS, RD_FACT_INTERRUPTING, RD_FACT_OUTSIDE, RD_FACT_TEXTS,
-  RD_FACT_VALUES, RD_FACT_SAMPLES, RD_FACT_THREADS, RD_FACT_DAMAGED,
-  RD_FACT_SLOW_WRITTEN, RD_FACT_SLOW_DROPPED, RD_FACT_OWN_NS,
+  RD_FACT_CPU_NS, RD_FACT_OWN_NS, RD_FACT_MINOR, RD_FACT_MAJOR,
+  RD_FACT_BLOCK_INPUT, RD_FACT_SKIPPED, RD_FACT_THROTTLED, RD_FACT_AWAY,
+  RD_FACT_AWAY_NS, RD_FACT_LEFT, RD_FACT_CLOCK_JUMPS, RD_FACT_INTERRUPTING,
+  RD_FACT_OUTSIDE, RD_FACT_TEXTS, RD_FACT_VALUES, RD_FACT_SAMPLES,
+  RD_FACT_THREADS, RD_FACT_DAMAGED, RD_FACT_SLOW_WRITTEN,
+  RD_FACT_SLOW_DROPPED,
 };
+
+/* Those of a machine, which add up, too; but ranks of one host saw the same
+ * time of it. */
+static const char *const machine_sums[] = {
+  RD_FACT_MACHINE_NS, RD_FACT_STEAL_NS, RD_FACT_DISK_WAIT
+};
+
+static bool
+is_listed (const char *const *keys, size_t n, const char *key)
+{
+  for (size_t i = 0; i < n; i++)
+    if (strcmp (keys[i], key) == 0)
+      return true;
+  return false;
+}
+
+#define IS_LISTED(keys, key) \
+  is_listed (keys, sizeof (keys) / sizeof (keys)[0], key)
 
 static const struct rd_fact *
 find_fact (const struct radio_profile *profile, const char *key)
@@ -63,6 +81,43 @@ find_fact (const struct radio_profile *profile, const char *key)
   return NULL;
 }
 
+struct host {
+  const char *name;
+  uint64_t value;
+};
+
+/* The largest value of each host first. */
+static int
+compare_hosts (const void *a, const void *b)
+{
+  const struct host *x = a, *y = b;
+  int by = strcmp (x->name, y->name);
+  return by ? by : (x->value < y->value) - (x->value > y->value);
+}
+
+/* Sums the largest value of each host.  Those whose host is not known are of
+ * one. */
+static enum radio_status
+add_up_hosts (struct radio_profile *const *sources, size_t n, const char *key,
+              uint64_t *sum)
+{
+  RD_FREE_PLAIN void *memory = NULL;
+  RD_TRY (rd_new_array (n, sizeof (struct host), &memory));
+  struct host *hosts = memory;
+  for (size_t i = 0; i < n; i++) {
+    const char *name = rd_profile_find_fact (sources[i], "host");
+    hosts[i] = (struct host) {
+      name ? name : "", rd_profile_number (sources[i], key)
+    };
+  }
+  qsort (hosts, n, sizeof *hosts, compare_hosts);
+  *sum = 0;
+  for (size_t i = 0; i < n; i++)
+    if (i == 0 || strcmp (hosts[i].name, hosts[i - 1].name) != 0)
+      *sum = rd_sum (*sum, hosts[i].value);
+  return RADIO_OK;
+}
+
 /* "a, b, c", or "a, b, ..." */
 static enum radio_status
 merge_fact (struct radio_profile *joined,
@@ -70,14 +125,13 @@ merge_fact (struct radio_profile *joined,
 {
   const char *values[MAX_VALUES];
   size_t nvalues = 0;
-  bool has_more = false, is_name = false, is_sum = false, is_peak = false;
+  bool has_more = false, is_name = false;
+  bool is_machine_sum = IS_LISTED (machine_sums, key);
+  bool is_sum = is_machine_sum || IS_LISTED (sums, key);
+  bool is_peak = IS_LISTED (peaks, key);
   bool is_mean = strcmp (RD_FACT_CLOCK, key) == 0;
   uint64_t sum = 0, most = 0;
   double all = 0, nparts = 0;
-  for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++)
-    is_sum |= strcmp (sums[i], key) == 0;
-  for (size_t i = 0; i < sizeof peaks / sizeof peaks[0]; i++)
-    is_peak |= strcmp (peaks[i], key) == 0;
   for (size_t i = 0; i < n; i++) {
     const struct rd_fact *fact = find_fact (sources[i], key);
     if (fact == NULL)
@@ -96,6 +150,8 @@ merge_fact (struct radio_profile *joined,
     else if (at == nvalues)
       values[nvalues++] = fact->value;
   }
+  if (is_machine_sum && joined->info.parts == RADIO_PARTS_RANKS)
+    RD_TRY (add_up_hosts (sources, n, key, &sum));
   if (is_sum || is_peak || is_mean) {
     bool adds_up = is_sum || joined->info.parts == RADIO_PARTS_RANKS;
     uint64_t value = is_mean ? (uint64_t) (all / nparts + 0.5)

@@ -116,7 +116,8 @@ make_loaded (const struct made_conditions *conditions)
     add_number (runs[i], RD_FACT_PID, 4711);
     add_number (runs[i], RD_FACT_CPU_NS, cpu_ns);
     add_number (runs[i], RD_FACT_MACHINE_NS,
-                cpu_ns + 1000 * conditions->others_us);
+                (conditions->are_ranks ? NRUNS : 1) * cpu_ns
+                + 1000 * conditions->others_us);
     add_number (runs[i], RD_FACT_STEAL_NS, 1000 * conditions->steal_us);
     add_number (runs[i], RD_FACT_DISK_WAIT, 1000 * conditions->disk_wait_us);
     add_number (runs[i], RD_FACT_BLOCK_INPUT, conditions->disk_nbytes);
@@ -126,7 +127,9 @@ make_loaded (const struct made_conditions *conditions)
       build_fact (runs[i], RD_FACT_CPU_MODEL, conditions->cpu_model, false);
     build_finish (runs[i]);
   }
-  assert_ok (radio_profile_join (runs, NRUNS, RADIO_PARTS_RUNS, &joined));
+  assert_ok (radio_profile_join (runs, NRUNS, conditions->are_ranks
+                                 ? RADIO_PARTS_RANKS : RADIO_PARTS_RUNS,
+                                 &joined));
   for (size_t i = 0; i < NRUNS; i++)
     radio_profile_close (runs[i]);
   return joined;

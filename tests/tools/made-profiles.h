@@ -39,9 +39,11 @@ struct made_conditions {
   uint64_t disk_wait_us;      /* CPUs idle while these waited for a disk */
   uint64_t steal_us, clock_mhz, disk_nbytes;
   const char *cpu_model;      /* NULL: not known */
+  bool are_ranks;             /* on one machine at once */
 };
 
-/* Returns 10 joined runs of such an operation, which differ by 2 %. */
+/* Returns 10 joined runs of such an operation, which differ by 2 %; or
+ * ranks. */
 struct radio_profile *make_loaded (const struct made_conditions *conditions);
 
 #endif /* RD_TESTS_MADE_PROFILES_H */

@@ -553,6 +553,21 @@ what_shared_cpus_explain_is_noise (void **state)
   }
 }
 
+/* Each of them saw the CPU time of all. */
+static void
+the_load_of_a_machine_is_that_beside_all_of_its_ranks (void **state)
+{
+  (void) state;
+  struct rd_diff diff = { .fail_percent = 5 };
+  struct capture capture;
+  struct made_conditions before = quiet, after;
+  before.are_ranks = true;
+  after = before;
+  after.others_us = 45000;
+  (void) report_loaded (&before, &after, &diff, &capture);
+  assert_says (&capture, "differs: load: 0.04 CPUs -> 3.05 CPUs\n");
+}
+
 static void
 each_condition_is_reported_and_leaves_it_unclear (void **state)
 {
@@ -678,6 +693,7 @@ main (void)
     cmocka_unit_test (more_cpu_time_is_found_without_cpus),
     cmocka_unit_test (two_programs_without_cpus_are_compared_by_cpu_time),
     cmocka_unit_test (what_shared_cpus_explain_is_noise),
+    cmocka_unit_test (the_load_of_a_machine_is_that_beside_all_of_its_ranks),
     cmocka_unit_test (each_condition_is_reported_and_leaves_it_unclear),
     cmocka_unit_test (a_difference_that_the_clock_explains_is_noise),
     cmocka_unit_test (profiles_without_a_common_root_are_unclear),

@@ -75,7 +75,7 @@ function stateOf(profile) {
   const runs = countRuns(profile);
   const fetched = counters.find(({ name }) => name === 'bytes fetched');
   return {
-    runs, wall: profile.timeToRun?.() ?? info.wall ?? 0,
+    runs, wall: info.wall ?? 0,
     on: (info.work ?? 0) - (info.starved ?? 0), work: info.work ?? 0,
     cpu: number('cpu ns'), machine: number('machine cpu ns'),
     steal: number('steal ns'), diskWait: number('disk wait of others ns'),

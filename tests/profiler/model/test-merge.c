@@ -373,6 +373,41 @@ facts_of_each_part_alone_are_added_up (void **state)
   }
 }
 
+/* As ranks of one host saw the same of it; the host of one is not known. */
+static void
+the_time_of_a_machine_counts_once_for_its_ranks (void **state)
+{
+  static const struct {
+    const char *host, *value;
+  } of[] = {
+    { "a", "100" }, { "b", "20" }, { "a", "90" }, { NULL, "3" }, { "a", "101" },
+  };
+  enum { N = sizeof of / sizeof of[0] };
+  static const char *const keys[] = {
+    RD_FACT_MACHINE_NS, RD_FACT_STEAL_NS, RD_FACT_DISK_WAIT
+  };
+  (void) state;
+  for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++)
+    for (int is_runs = 0; is_runs < 2; is_runs++) {
+      struct radio_profile *parts[N], *joined;
+      for (size_t i = 0; i < N; i++) {
+        parts[i] = build_new ("part");
+        build_fact (parts[i], keys[k], of[i].value, false);
+        if (of[i].host)
+          build_fact (parts[i], "host", of[i].host, true);
+        build_finish (parts[i]);
+      }
+      assert_ok (radio_profile_join (parts, N, is_runs ? RADIO_PARTS_RUNS
+                                                       : RADIO_PARTS_RANKS,
+                                     &joined));
+      assert_string_equal (rd_profile_find_fact (joined, keys[k]),
+                           is_runs ? "314" : "124");
+      for (size_t i = 0; i < N; i++)
+        radio_profile_close (parts[i]);
+      radio_profile_close (joined);
+    }
+}
+
 /* A clock is the machine's: the fastest of it that was seen. */
 static void
 the_clock_is_the_mean_of_all_parts (void **state)
@@ -651,6 +686,7 @@ main (void)
     cmocka_unit_test (a_text_that_differs_is_marked_as_varying),
     cmocka_unit_test (parts_have_their_own_work_and_usage),
     cmocka_unit_test (facts_of_each_part_alone_are_added_up),
+    cmocka_unit_test (the_time_of_a_machine_counts_once_for_its_ranks),
     cmocka_unit_test (the_clock_is_the_mean_of_all_parts),
     cmocka_unit_test (facts_are_kept_once_or_listed),
     cmocka_unit_test (paths_of_only_some_parts_are_kept),

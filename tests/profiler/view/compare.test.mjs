@@ -266,6 +266,19 @@ test('paths are summed over threads', () => {
     [['a', 'noise', 100, null], ['b', 'slower', 50, [25, 34]]]);
 });
 
+// As in test-profile-many.c, too: of ranks the machine's time counts once.
+test('the load is that of the time in which ranks ran at once', () => {
+  const made = (machine) => ({
+    ...makeProfile({ a: [100] }),
+    info: { parts: 'ranks', wall: 1e9, work: 4e9, starved: 0 },
+    timeToRun: () => 4e9,
+    facts: [{ key: 'cpu ns', value: '4000000000' },
+            { key: 'machine cpu ns', value: String(machine) }],
+  });
+  assert.deepEqual(compare(made(4e9), made(5e9)).conditions.map((one) =>
+    [one.name, one.before, one.after]), [['load', '0.00 CPUs', '1.00 CPUs']]);
+});
+
 // As in test-profile-many.c.
 test('a program without CPUs is not called slower', () => {
   const made = (wall, cpu, starved) => {
