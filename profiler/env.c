@@ -25,7 +25,7 @@
 #include "profiler/export/export.h"
 #include "profiler/on-demand.h"
 #include "profiler/record/process.h"
-#include "profiler/rings.h"
+#include "profiler/record/recover/rings.h"
 #include "profiler/slow-files.h"
 #include "profiler/triggers.h"
 
@@ -36,6 +36,7 @@
 #define NAME_TRIES 100
 
 #define RING_NBYTES ((uint64_t) 64 << 20)
+#define RING_NFOLDERS 2
 #define MAX_EVERY_S 10000000
 
 /* The recording that the environment requests. */
@@ -560,14 +561,26 @@ report_no_file (struct radio_recorder *recorder, const char *why)
   report_error ();
 }
 
-const char *
-rd_ring_folder (size_t i)
+/* The i-th folder for rings without a file of their own, in the order in which
+ * they are tried; NULL: there is none, or it is an earlier one. */
+static const char *
+ring_folder (size_t i)
 {
   static const char shared[] = "/dev/shm";
   const char *own = get_variable ("XDG_RUNTIME_DIR");
   if (i == 0)
     return own;
   return own && strcmp (own, shared) == 0 ? NULL : shared;
+}
+
+enum radio_status
+radio_profile_list_rings (radio_ring_fn *each, void *user_data)
+{
+  RD_NOT_NULL (each);
+  for (size_t i = 0; i < RING_NFOLDERS; i++)
+    if (ring_folder (i))
+      RD_TRY (rd_rings_list (ring_folder (i), each, user_data));
+  return RADIO_OK;
 }
 
 /* Starts the recorder: a ring without a file of its own is in the first of
@@ -580,9 +593,9 @@ start_recorder (const struct request *request,
   char why[RD_ERROR_NBYTES] = "";
   options.ring_file = request->ring_path;
   options.slow = request->slow.triggers ? &request->slow : NULL;
-  for (size_t i = 0; i < RD_RING_NFOLDERS; i++) {
+  for (size_t i = 0; i < RING_NFOLDERS; i++) {
     char path[4096];
-    const char *folder = rd_ring_folder (i);
+    const char *folder = ring_folder (i);
     if (options.ring_nbytes == 0 || options.ring_file || !folder)
       continue;
     int n = snprintf (path, sizeof path, "%s/" RD_RING_PREFIX "%lld", folder,

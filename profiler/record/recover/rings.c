@@ -14,7 +14,7 @@
 #include "src/base/cleanup.h"
 #include "src/base/error.h"
 #include "profiler/record/image.h"
-#include "profiler/rings.h"
+#include "profiler/record/recover/rings.h"
 
 /* Fills in what is known of a file.  False: it is no ring of this user. */
 static bool
@@ -64,11 +64,13 @@ is_ring_name (const struct dirent *entry)
          == 0;
 }
 
-static enum radio_status
-list_folder (const char *folder, struct rd_image_header *header,
-             radio_ring_fn *each, void *user_data)
+enum radio_status
+rd_rings_list (const char *folder, radio_ring_fn *each, void *user_data)
 {
   RD_CLEANUP (free_names) struct names names = { NULL, 0 };
+  RD_FREE_PLAIN struct rd_image_header *header = malloc (sizeof *header);
+  if (!header)
+    return rd_fail_memory (sizeof *header);
   names.n = scandir (folder, &names.at, is_ring_name, alphasort);
   if (names.n < 0 && errno == ENOMEM)
     return rd_fail_memory (sizeof *names.at);
@@ -79,21 +81,6 @@ list_folder (const char *folder, struct rd_image_header *header,
                       names.at[i]->d_name);
     if (n > 0 && (size_t) n < sizeof path && read_ring (path, header, &ring))
       RD_TRY (each (&ring, user_data));
-  }
-  return RADIO_OK;
-}
-
-enum radio_status
-radio_profile_list_rings (radio_ring_fn *each, void *user_data)
-{
-  RD_NOT_NULL (each);
-  RD_FREE_PLAIN struct rd_image_header *header = malloc (sizeof *header);
-  if (!header)
-    return rd_fail_memory (sizeof *header);
-  for (size_t i = 0; i < RD_RING_NFOLDERS; i++) {
-    const char *folder = rd_ring_folder (i);
-    if (folder)
-      RD_TRY (list_folder (folder, header, each, user_data));
   }
   return RADIO_OK;
 }
