@@ -194,9 +194,9 @@ def test_files_of_harmful_names_are_text_on_the_page(opened, odd_files):
     text = page.evaluate("document.querySelector('#view-facts').textContent")
     for name in (image, store):
         assert cleaned(os.path.basename(name)) in text
-    warning = "[...document.querySelectorAll('header .warning')]" \
+    findings = "[...document.querySelectorAll('.findings li')]" \
         ".map(one => one.textContent).join()"
-    assert ("It failed" in page.evaluate(warning)) == (b"\xff" in image)
+    assert ("It failed" in page.evaluate(findings)) == (b"\xff" in image)
     views = page.evaluate("[...document.querySelectorAll('[role=tab]')]"
                           ".map(one => one.id.slice(4))")
     for view in views:

@@ -70,7 +70,8 @@ def evidence(document, view):
         + [expected.time_text(wall)],
         "bottomup": [expected.time_text(max(owns.values()))],
         "sandwich": [f"{expected.time_text(wall)} of wall, "
-                     + expected.share_of_all_text(wall, metric.sum, " of all")
+                     + expected.share_of_all_text(
+                         wall, metric.sum, " of roots\u2019 time")
                      + ", from 1 place"],
         "functions": [expected.time_text(mean)],
         "tiles": [expected.bytes_text(tree.metric(f"c:bytes {what}").sum)

@@ -359,7 +359,7 @@ def test_the_lane_of_a_worker_has_widths_and_percentages(
     lines = page.evaluate("""Object.fromEntries(
       [...document.querySelectorAll('aside dt')].map(one =>
         [one.textContent, one.nextSibling.textContent]))""")
-    assert lines["of all"] == "100\u00a0%"
+    assert lines["of roots\u2019 time"] == "100\u00a0%"
 
 
 def test_moving_through_the_timeline_makes_no_canvases(opened, read_page):

@@ -75,9 +75,9 @@ def test_a_slow_run_is_explained_by_two_clicks(opened, runs):
                      "+47.0 ms", "", "1", ""]
     heads = page.evaluate("""[...document.querySelectorAll('.why thead th')]
       .map(one => one.textContent)""")
-    assert heads == ["path", "this one", "the median", "difference",
-                     "self, on a CPU", "self, without a CPU",
-                     "self, waiting", "calls", "bytes"]
+    assert heads == ["path", "this one", "median", "difference",
+                     "self, on CPUs", "self, no CPU", "self, wait", "calls",
+                     "bytes"]
 
 
 def test_the_slowest_is_first_and_keys_choose_others(opened, runs):
@@ -110,7 +110,7 @@ def test_the_head_follows_what_the_views_are_narrowed_to(opened, runs):
     page.evaluate(press % "{ range: '180000000-287000000' }")
     assert head(page) == {
         "only": "run 4", "wall": "107 ms", "work": "107 ms0.56 threads busy",
-        "on CPUs": "60.0 msof work", "no CPU": "47.0 ms",
+        "on CPUs": "60.0 ms", "no CPU": "47.0 ms",
         "wait": "0 ns", "scopes": "4"}
     # Of another stretch the log does not know what had no CPU.
     page.evaluate(press % "{ range: '180000000-190000000' }")
@@ -146,10 +146,10 @@ def test_tree_functions_and_details_divide_work_by_cpus(opened, runs):
                          ".querySelectorAll('[data-column=cpu],"
                          "[data-column=starved]')") == ["300 ms", "47.0 ms"]
     assert page.evaluate("""[...document.querySelectorAll('aside dt')]
-      .filter(one => one.textContent.startsWith('of it '))
+      .filter(one => one.textContent.startsWith('of it, '))
       .map(one => one.textContent + ' '
         + one.nextSibling.textContent.replace('\u00a0', ' '))""") == [
-            "of it on CPUs 230 ms", "of it no CPU 47.0 ms"]
+            "of it, on CPUs 230 ms", "of it, no CPU 47.0 ms"]
     page.press("6")
     assert page.evaluate(heads)[4:7] == ["work", "on CPUs", "no CPU"]
     page = opened(runs, fragment="#view=tree&range=0-60000000")
@@ -278,7 +278,7 @@ def test_times_without_a_cpu_are_those_of_spans(opened, tmp_path):
     document["nodes"]["starved_ns"] = [0, 0, 30 * MS, 0]
     page = opened(write_page(json.dumps(document), tmp_path),
                   fragment="#view=why&range=700000000-750000000")
-    assert "self, without a CPU" in text_of(page, ".why thead")
+    assert "self, no CPU" in text_of(page, ".why thead")
     assert "does not know" not in text_of(page, ".why")
     assert head(page)["no CPU"].startswith("4.00 ms")
 
@@ -293,7 +293,7 @@ def test_the_finding_of_slow_steps_leads_to_why(opened, steps):
     assert shown.startswith("step 107 took 50.0 ms, 40.0 ms more than the "
                             "median one, step 100. ")
     assert re.search(r"step \u203a load \u203a GET, waiting\.", shown)
-    assert shown.endswith(" 3 requests instead of 1.")
+    assert shown.endswith(" 3 instead of 1 requests.")
     assert "The log does not know which spans had no CPU." \
         in page.evaluate("document.querySelector('.why').innerText")
 

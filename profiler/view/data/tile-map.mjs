@@ -218,9 +218,9 @@ export const TILE_METRICS = [
   { id: 'waste', label: 'decoded, not used', unit: 'bytes' },
   { id: 'count', label: 'times decoded', unit: 'count' },
   { id: 'time', label: 'time', unit: 'time' },
-  { id: 'asked', label: 'reads that need it', unit: 'count' },
+  { id: 'asked', label: 'reads', unit: 'count' },
   { id: 'bytes', label: 'bytes decoded', unit: 'bytes' },
-  { id: 'stored', label: 'bytes in the store', unit: 'bytes' },
+  { id: 'stored', label: 'bytes stored', unit: 'bytes' },
 ];
 
 // Boxes of at most this many tiles are enumerated; there may be as many

@@ -100,9 +100,9 @@ class Diff {
   compare() {
     this.shown.hidden = this.other === null;
     if (this.other === null) {
-      this.notice.replaceChildren('Two recordings, path by path: what got '
-        + 'slower or faster, is new, gone or noise. Open the one of before, '
-        + 'drop it on the page, or make a page of both: ',
+      this.notice.replaceChildren('Two recordings, path by path: slower, '
+        + 'faster, new, gone or noise. Open the earlier recording, drop it '
+        + 'on the page, or make a page of both: ',
         element('kbd', {}, 'radio diff before.json after.json -o '
           + 'changes.html'), '. Nothing leaves this page.');
       return;

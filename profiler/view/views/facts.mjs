@@ -29,7 +29,8 @@ function withUnit({ key, value }) {
   if (!/^\d+$/.test(value))
     return [key, value];
   if (key.endsWith(' ns'))
-    return [key.slice(0, -3), formatTime(Number(value))];
+    return [key.slice(0, -3).replace(/cpu$/, 'CPU time'),
+            formatTime(Number(value))];
   return [key, key.startsWith('bytes ') ? formatBytes(Number(value)) : value];
 }
 
@@ -51,8 +52,8 @@ function factsPanel(profile, model) {
     element('section', {}, element('h2', {}, 'Recording'), factTable(recorded)),
     element('section', {}, element('h2', {}, 'Counted'),
             counted.length > 0 ? factTable(counted)
-              : element('p', { class: 'muted' }, 'Nothing.')),
-    element('section', {}, element('h2', {}, 'Words'), factTable(GLOSSARY)));
+              : element('p', { class: 'muted' }, 'Nothing.'),
+            element('h2', {}, 'Words'), factTable(GLOSSARY)));
 }
 
 export const factsView = {

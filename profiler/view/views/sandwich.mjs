@@ -7,6 +7,7 @@ import { element, nameElement } from '../widgets/dom.mjs';
 import { nodeFacts } from '../widgets/fact-lines.mjs';
 import { layoutIcicle } from '../model/icicle-layout.mjs';
 import { callersOf, outermost } from '../model/invert.mjs';
+import { baseOf } from '../model/metrics.mjs';
 import { Model } from '../model/model.mjs';
 import { Pane, themeColours } from '../widgets/pane.mjs';
 import { transform } from '../model/transforms.mjs';
@@ -95,7 +96,8 @@ class Sandwich {
       element('b', {}, nameElement(this.profile.names[node])),
       element('span', {}, formatUnit(value, metric.unit) + ' of '
         + metric.label + ', '
-        + formatShareOfAll(value, this.model.metric().sum, ' of all')
+        + formatShareOfAll(value, this.model.metric().sum,
+                           ' of ' + baseOf(metric))
         + ', from ' + formatCount(n) + (n === 1 ? ' place' : ' places')));
   }
 

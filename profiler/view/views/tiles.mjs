@@ -261,10 +261,10 @@ class Tiles {
       return swatch;
     });
     this.legend.replaceChildren(
-      element('span', {}, label + ', added up along the line of sight: over '
+      element('span', {}, label + ', summed along the line of sight: above '
         + formatUnit(0, unit)),
       ...steps, element('span', { class: 'most' },
-                        'the most of each picture, said above it'));
+                        'to the maximum of the projection'));
     if (this.boxes({ row: 0, column: 0 }).length > 0)
       this.legend.append(element('span', { class: 'tile-box-key' },
                                  'requested box'));
@@ -317,14 +317,14 @@ class Tiles {
       .join(', ');
   }
 
-  // "x 32 to 63, y 0 to 31, z 96 to 103"
+  // "x 32\u201363, y 0\u201331, z 96\u2013103"
   voxels(index) {
     const { geometry } = this.volume();
     return placeOfIndex(geometry, index).map((at, i) => {
       const first = at * geometry.tile[i];
       const last = Math.min(geometry.array[i], first + geometry.tile[i]) - 1;
       return axisName(geometry.tile.length, i) + '\u00a0' + first
-        + '\u00a0to\u00a0' + last;
+        + (last > first ? '\u2013' + last : '');
     }).reverse().join(', ');
   }
 
@@ -351,7 +351,8 @@ class Tiles {
       element('strong', {}, 'Tile ' + this.placeText(tile.index)), ': ',
       this.voxels(tile.index) + '; '
         + this.tileLines(tile).map(([name, value]) => name + ' ' + value)
-          .join('; ') + '. ', this.jump(tile) ?? '');
+          .join('; '), ...tile.longest < 0 ? []
+        : ['; longest run ', this.jump(tile)]);
   }
 
   // Goes to a tile's longest span.
@@ -363,7 +364,7 @@ class Tiles {
       type: 'button', class: 'link',
       onclick: () => this.show('timeline', {
         span, node: this.profile.spans.node[span] }),
-    }, 'longest run: ' + formatTime(this.profile.spans.duration[span]));
+    }, formatTime(this.profile.spans.duration[span]));
   }
 
   showList() {
@@ -371,7 +372,7 @@ class Tiles {
     const hottest = [...this.sums.tiles.values()]
       .sort((a, b) => b[id] - a[id] || a.index - b.index).slice(0, HOTTEST);
     const names = ['tile', 'voxels', ...this.choices.map((one) => one.label),
-                   'longest'];
+                   'longest run'];
     const heads = names.map((name) => element('th', { scope: 'col' }, name));
     const rows = hottest.map((tile) => element('tr', {},
       element('th', { scope: 'row' }, element('button', {
@@ -384,7 +385,7 @@ class Tiles {
       }, formatUnit(tile[one.id], one.unit))),
       element('td', {}, this.jump(tile) ?? '')));
     this.list.replaceChildren(element('table', { class: 'parts' },
-      element('caption', {}, 'Tiles with most: ' + label),
+      element('caption', {}, 'Top tiles by ' + label),
       element('thead', {}, element('tr', {}, ...heads)),
       element('tbody', {}, ...rows)));
   }

@@ -18,6 +18,10 @@ const WHY_ROWS = 30;
 
 const OTHER_THREAD = 1;
 
+// The parts of time, by the names that they have in the tree.
+const SELF_PARTS = { 'on a CPU': 'on CPUs', 'without a CPU': 'no CPU',
+                  working: 'work', waiting: 'wait' };
+
 // Differences of less than these parts of the whole are drawn as noise, or not
 // shown; members from this many times the median on are slow.
 const SAME = 0.02;
@@ -157,8 +161,8 @@ class Why {
         labels[kind] && ', ' + labels[kind], '.');
     }
     for (const [name, ours, theirs] of countsOf(profile, compared))
-      made.push(' ' + formatCount(ours) + ' ' + name + ' instead of '
-        + formatCount(theirs) + '.');
+      made.push(' ' + formatCount(ours) + ' instead of '
+        + formatCount(theirs) + ' ' + name + '.');
     return made;
   }
 
@@ -238,10 +242,10 @@ class Why {
       : format(b) + ' \u2192 ' + format(a);
     return [
       ['this one', formatTime(total[0]), exactUnit(total[0], 'time')],
-      ['the median', formatTime(total[1]), exactUnit(total[1], 'time')],
+      ['median', formatTime(total[1]), exactUnit(total[1], 'time')],
       ['difference', signed(total[0] - total[1])],
       ...this.compared.labels.flatMap((label, kind) => label === '' ? []
-        : [['self, ' + label, signed(kinds[kind])]]),
+        : [['self, ' + SELF_PARTS[label], signed(kinds[kind])]]),
       ['calls', both(calls, formatCount)],
       ...bytes === null ? []
         : [['bytes', bytes[0] + bytes[1] > 0 ? both(bytes, formatBytes)

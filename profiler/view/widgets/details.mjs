@@ -206,7 +206,7 @@ export class Details {
   work(node) {
     return this.model.whole.metrics.filter(({ id }) =>
       ['cpu', 'starved'].includes(id)).map(({ label, total }) =>
-      timeLine('of it ' + label, total[node]));
+      timeLine('of it, ' + label, total[node]));
   }
 
   count(value) {

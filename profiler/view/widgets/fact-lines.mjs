@@ -2,6 +2,7 @@
 // Lines of name and value about a node of a tree, and about a span.
 
 import { failureText } from '../data/failures.mjs';
+import { baseOf } from '../model/metrics.mjs';
 import { formatBytes, formatCount, formatRate, formatShareOfAll, formatTime,
          formatUnit } from '../data/units.mjs';
 
@@ -9,7 +10,7 @@ function time(name, ns, always = false) {
   return [name, always || ns > 0 ? formatTime(ns) : ''];
 }
 
-// The metric's shares: of all, of the operation (the root), of the parent.
+// The metric's shares: of all roots, of the node's root, of its parent.
 export function shareLines(shape, node, metric) {
   const { parents } = shape.tree;
   const parent = parents[node];
@@ -18,7 +19,7 @@ export function shareLines(shape, node, metric) {
     root = parents[root];
   const value = metric.total[node];
   return [
-    ['of all', formatShareOfAll(value, metric.sum)],
+    ['of ' + baseOf(metric), formatShareOfAll(value, metric.sum)],
     ['of the operation', root === node ? ''
       : formatShareOfAll(value, metric.total[root])],
     ['of its parent', parent < 0 || parent === root ? ''

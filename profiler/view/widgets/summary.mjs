@@ -108,7 +108,7 @@ function figures(profile, model) {
     time('wall', wall),
     time('work', work, wall > 0
       ? formatRatio(isWhole ? profile.threadsBusy : ran / wall) + busy : ''),
-    ran < work ? time('on CPUs', ran, 'of work') : '',
+    ran < work ? time('on CPUs', ran) : '',
     starved > 0 ? time('no CPU', starved) : '',
     time('wait', wait),
     bytes ? figure(bytes.label, formatBytes(bytes.sum),
@@ -125,15 +125,18 @@ function figures(profile, model) {
            isWhole && 'cost ' + formatShare(profile.recording, 1)));
 }
 
-// Warnings of recordings that failed, by name if they are two; what they lack
-// are findings.
+// Warnings of recordings that failed, by name if they are two; that of one is
+// a finding, as is what they lack.
 export function failureWarnings(profile) {
-  const all = profile.before ? [profile.before, profile] : [profile];
+  const { before, findings } = profile;
+  if (!before && findings.some(({ id }) => id === 'failed'))
+    return [];
+  const all = before ? [before, profile] : [profile];
   const { sides } = namesOf([all[0], profile]);
   return all.flatMap((one, i) => {
     const failure = factOf(one, 'failed');
     return failure === undefined ? []
-      : [(profile.before ? sides[i] : 'It') + ' failed: ' + failure];
+      : [(before ? sides[i] : 'It') + ' failed: ' + failure];
   });
 }
 
@@ -154,7 +157,9 @@ function titleOf(profile) {
   return [
     element('h1', { title: whole },
             ...before && !title ? arrow(sides) : [nameElement(whole)]),
-    element('p', { class: 'muted' }, nameElement(info.program), ' \u00b7 ',
+    element('p', { class: 'muted' },
+            ...info.program === whole ? []
+              : [nameElement(info.program), ' \u00b7 '],
             ...before && title ? arrow(sides) : [when(info.started)])];
 }
 
