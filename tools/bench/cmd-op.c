@@ -115,11 +115,12 @@ measure_op (struct profile_op *op, const struct rd_args *args)
             rd_conditions_find (&measure->conditions, "threads"),
             op->ops.sources->nthreads == 1 ? "" : "s",
             rd_conditions_find (&measure->conditions, "destination"));
-  const struct rd_operation operation = {
-    .title = op->name, .perform = perform, .data = op,
-  };
+  RD_FREE char *title = rd_format ("op: %s", op->name);
   RD_FREE char *row = rd_format ("read and %s", op->name);
-  return row ? rd_measure_run (measure, &operation, row, nbytes)
+  const struct rd_operation operation = {
+    .title = title, .perform = perform, .data = op,
+  };
+  return title && row ? rd_measure_run (measure, &operation, row, nbytes)
              : RD_EXIT_FAILED;
 }
 
