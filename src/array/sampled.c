@@ -215,6 +215,7 @@ move_starts (struct rd_weights *weights, const struct runs *runs)
 /* An axis that is missing has one element. */
 static const struct rd_sampled_axis no_axis = {
   .source_size = 1, .size = 1, .scale = 1,
+  .interpolation = RD_INTERPOLATE_LINEAR,
 };
 
 /* Lists the axes in their order in memory, and what is used of those that are

@@ -49,7 +49,7 @@ take_interpolation (struct rd_parser *parser, struct rd_step *step,
 {
   struct rd_word word = rd_peek_word (parser);
   *found = false;
-  for (int i = 0; i < RD_NINTERPOLATIONS && !*found; i++)
+  for (int i = RD_INTERPOLATE_LINEAR; i < RD_NINTERPOLATIONS && !*found; i++)
     if (rd_take_word_if (parser, rd_interpolation_names[i])) {
       step->interpolation = (enum rd_interpolation) i;
       *found = true;
@@ -64,7 +64,6 @@ take_sampling (struct rd_parser *parser, struct rd_step *step)
 {
   struct rd_word smooth = { parser->at, 0 };
   unsigned taken = 0;
-  step->interpolation = RD_INTERPOLATE_DEFAULT;
   for (;;) {
     struct rd_word word = rd_peek_word (parser);
     bool found;
@@ -138,8 +137,6 @@ enum radio_status
 rd_take_placing (struct rd_parser *parser, struct rd_step *step, bool may_turn,
                  unsigned *taken)
 {
-  if (!(*taken & 1u << ONCE_INTERPOLATION))
-    step->interpolation = RD_INTERPOLATE_DEFAULT;
   for (;;) {
     struct rd_word word = rd_peek_word (parser);
     bool found;

@@ -45,17 +45,19 @@ enum rd_operation {
 
 /* How values between voxels are computed. */
 enum rd_interpolation {
+  /* Of a step whose text says none: linear; of labels nearest, or majority
+   * where a grid is resampled.  Applying it replaces this. */
+  RD_INTERPOLATE_DEFAULT,
   RD_INTERPOLATE_LINEAR,
   RD_INTERPOLATE_NEAREST,
   RD_INTERPOLATE_CUBIC,       /* B-spline of degree 3 */
   RD_INTERPOLATE_MAJORITY,    /* the most frequent label of an output's voxel;
                                  nearest, where that is not larger than the
                                  source's */
-  RD_NINTERPOLATIONS,
-  /* Of a step whose text says none: linear; of labels nearest, or majority
-   * where a grid is resampled.  Applying it replaces this. */
-  RD_INTERPOLATE_DEFAULT = RD_NINTERPOLATIONS
+  RD_NINTERPOLATIONS
 };
+
+/* The default has none. */
 extern const char *const rd_interpolation_names[RD_NINTERPOLATIONS];
 
 /* True if elements are picked as they are, and none computed. */

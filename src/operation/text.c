@@ -285,8 +285,7 @@ put_step (struct writer *writer, const struct rd_step *step)
   case RD_OP_TO:
   case RD_OP_SMOOTH:
     put_lengths (writer, step);
-    if (step->operation != RD_OP_SMOOTH)
-      put_sampling (writer, step);
+    put_sampling (writer, step);
     break;
   case RD_OP_AFFINE:
     for (int i = 0; i < 12; i++)

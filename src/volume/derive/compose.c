@@ -332,6 +332,7 @@ make_coefficients (const struct derivation *d,
     along[j] = (struct rd_sampled_axis) {
       .source_size = n, .size = n + (has_axis ? 2 * RD_GATHER_MARGIN : 0),
       .scale = 1, .offset = has_axis ? -RD_GATHER_MARGIN : 0,
+      .interpolation = RD_INTERPOLATE_LINEAR,
       .makes_coefficients = has_axis,
     };
   }
