@@ -212,14 +212,10 @@ put_random (struct writer *writer, const struct rd_step *step)
     put_number (writer, " p ", step->probability);
 }
 
+/* The arguments of an operation on values. */
 static void
-put_step (struct writer *writer, const struct rd_step *step)
+put_values (struct writer *writer, const struct rd_step *step)
 {
-  put (writer, rd_operation_name (step->operation));
-  if (rd_step_is_random (step)) {
-    put_random (writer, step);
-    return;
-  }
   switch (step->operation) {
   case RD_OP_LINEAR:
   case RD_OP_CLAMP:
@@ -258,6 +254,16 @@ put_step (struct writer *writer, const struct rd_step *step)
     if (step->seed != 0)
       put_position (writer, " seed ", (int64_t) step->seed);
     break;
+  default:
+    break;
+  }
+}
+
+/* The arguments of an operation on the grid. */
+static void
+put_moves (struct writer *writer, const struct rd_step *step)
+{
+  switch (step->operation) {
   case RD_OP_CROP:
     put_ranges (writer, step);
     break;
@@ -281,25 +287,43 @@ put_step (struct writer *writer, const struct rd_step *step)
     put (writer, " ");
     put (writer, step->letters);
     break;
-  case RD_OP_RESAMPLE:
-  case RD_OP_TO:
-  case RD_OP_SMOOTH:
-    put_lengths (writer, step);
-    put_sampling (writer, step);
+  default:
     break;
+  }
+}
+
+/* The arguments of an operation that interpolates. */
+static void
+put_interpolation (struct writer *writer, const struct rd_step *step)
+{
+  switch (step->operation) {
   case RD_OP_AFFINE:
     for (int i = 0; i < 12; i++)
       put_number (writer, i ? "," : " ", step->matrix[i / 4][i % 4]);
-    put_sampling (writer, step);
     break;
   case RD_OP_LIKE:
     put (writer, " ");
     put (writer, step->name);
-    put_sampling (writer, step);
     break;
   default:
-    break;
+    put_lengths (writer, step);
   }
+  put_sampling (writer, step);
+}
+
+/* Each kind of operation has its own arguments, in the order of the enum. */
+static void
+put_step (struct writer *writer, const struct rd_step *step)
+{
+  put (writer, rd_operation_name (step->operation));
+  if (rd_step_is_random (step))
+    put_random (writer, step);
+  else if (!rd_step_is_spatial (step))
+    put_values (writer, step);
+  else if (step->operation < RD_OP_FIRST_INTERPOLATING)
+    put_moves (writer, step);
+  else
+    put_interpolation (writer, step);
 }
 
 char *
