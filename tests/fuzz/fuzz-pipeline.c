@@ -63,6 +63,13 @@ static const char *const seeds[] = {
    "| random-affine"),
   ("random-scale 1e308 p 1 | random-shift 1e308 p 1 | random-gamma 0.5,2 p 0.9 "
    "| random-noise 0,1e308 p 1 | random-noise 2"),
+  /* Names of files and URLs, of which one has a query. */
+  ("like ../b.nii linear | like s3://b/c/v by 1e-3 | like /d/s.zarr/ct/a "
+   "| znorm of mask ./m.nii.gz"),
+  "like https://h/a.nii.gz?X-Amz-Signature=1",
+  /* Words given twice, and after the one that ends a step. */
+  "to 3 smooth centre smooth", "random-affine scale 0.1 scale 0.2",
+  "like a nearest by 1 linear", "random-flip p 1 x", "noise 1 seed -1",
 };
 
 size_t
