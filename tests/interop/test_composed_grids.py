@@ -300,6 +300,7 @@ def test_one_interpolation_is_the_steps_within_the_stated_bound(
 
 TURN = "affine 0.8,0.6,0,0,-0.6,0.8,0,0,0,0,1,0 about centre"
 BACK = "affine 0.8,-0.6,0,0,0.6,0.8,0,0,0,0,1,0 about centre"
+QUARTER = "affine 0,1,0,0,-1,0,0,0,0,0,1,0 about centre"
 
 
 @pytest.mark.parametrize("pipeline, count", [
@@ -312,7 +313,10 @@ BACK = "affine 0.8,-0.6,0,0,0.6,0.8,0,0,0,0,1,0 about centre"
     (f"to 20 nearest | {TURN}", 2), (f"{TURN} by 1 | {BACK}", 2),
     (f"{TURN} | clamp 0,1 | {BACK}", 2), (f"{TURN} | pad 1 | {BACK}", 2),
     (f"{TURN} | smooth 1 | {BACK}", 3), (f"{TURN} | noise 1 | {BACK}", 2),
-    (f"{TURN} | to 20 smooth", 2), (f"smooth 1 | {TURN}", 2),
+    (f"{TURN} | to 20 smooth", 2),
+    # A Gaussian along axes that are turned afterwards.
+    (f"smooth 1 | {TURN}", 2), (f"to 20 smooth | {TURN}", 2),
+    (f"smooth 1 | {QUARTER}", 1), ("smooth 1 | resample 1.3 cubic", 1),
     (f"to 20 majority | {TURN} nearest", 2)])
 def test_interpolations_are_counted(np, nib, tmp_path, pipeline, count):
     file, _, _ = make_image(np, nib, tmp_path, "parallel")
