@@ -820,6 +820,12 @@ def test_the_answer_of_a_diff_stands_above_findings_of_the_second(
     assert "in the second recording" in text_of(page, "aside h2")
     assert page.evaluate("document.querySelector('.bar-of-tools [role=status]'"
                          ").innerText") == "Of the second recording."
+    for view in ("timeline", "tree", "functions", "runs", "facts"):
+        if page.evaluate(f"radio.tabs.has('{view}')"):
+            page.evaluate(f"radio.state.set({{ view: '{view}' }})")
+            page.wait_drawn()
+            assert page.evaluate(
+                "document.documentElement.scrollWidth") <= width, view
 
 
 @pytest.mark.parametrize("view", ["timeline", "tree", "functions", "diff"])
