@@ -57,6 +57,10 @@ struct rd_tile_read {
                                       const int64_t *strides,
                                       bool *needs_place);
 
+  /* Of the caller's memory: where a source reads there, it first populates the
+   * pages.  Not NULL if there is find_destination. */
+  struct rd_pages *pages;
+
   /* ntiles tiles failed, for the reason in the thread's message.  RADIO_OK
    * continues with the others.  `order' increases with the place in the part
    * of the plan.  Called by several threads at once.  NULL: the first failure

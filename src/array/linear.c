@@ -13,6 +13,7 @@
 #include "profiler/counters.h"
 #include "src/array/linear.h"
 #include "src/element/box.h"
+#include "src/element/pages.h"
 #include "src/element/rows.h"
 
 /* How a box is cut: along each axis into parts of `step' elements. */
@@ -191,6 +192,13 @@ rd_linear_destination (const struct rd_tile_read *read,
                                  array->linear->strides, needs_place);
 }
 
+void
+rd_linear_prepare (struct rd_tile_read *read, const unsigned char *memory,
+                   uint64_t nbytes)
+{
+  rd_pages_populate (read->pages, memory, nbytes);
+}
+
 static int
 compare_runs (const void *a, const void *b)
 {
@@ -339,6 +347,7 @@ read_run (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
   bool needs_place;
   there.data = rd_linear_destination (job->read, run, &needs_place);
   if (there.data) {
+    rd_linear_prepare (job->read, there.data, run->nbytes);
     RD_TRY (read_piece (job, run, 0, &there));
     if (needs_place)
       return rd_linear_place (job->read, run, there.data);

@@ -29,6 +29,10 @@ unsigned char *rd_linear_destination (const struct rd_tile_read *read,
                                       const struct rd_linear_run *run,
                                       bool *needs_place);
 
+/* Prepares memory that rd_linear_destination returned for being written. */
+void rd_linear_prepare (struct rd_tile_read *read,
+                        const unsigned char *memory, uint64_t nbytes);
+
 /* An object that a source reads. */
 struct rd_linear_object {
   struct radio_store *store;          /* that of the array, which lives longer

@@ -41,6 +41,7 @@ struct read {
   struct rd_row_program loader;
   struct rd_pieces pieces;            /* the requests, if it is derived */
   bool is_large;                      /* all that is delivered */
+  struct rd_pages pages;              /* of the first request as it was given */
   atomic_bool has_nan;                /* some value that was computed */
   radio_warning_fn *warning;          /* of it; or NULL */
   void *user_data;
@@ -135,9 +136,27 @@ find_destination (const struct rd_tile_read *tiles, size_t number,
   return to;
 }
 
+/* Populates the huge pages that a part is delivered to. */
+static void
+populate_part (struct read *read, const struct rd_box_copy *copy)
+{
+  const unsigned char *to = copy->to;
+  uint64_t span = read->item_nbytes;
+  if (read->pages.n == 0)
+    return;
+  for (size_t i = 0; i < copy->rank; i++) {
+    int64_t length = (int64_t) ((copy->shape[i] - 1)
+                                * (uint64_t) copy->to_strides[i]);
+    if (length < 0)
+      to += length;
+    span += length < 0 ? -(uint64_t) length : (uint64_t) length;
+  }
+  rd_pages_populate (&read->pages, to, span);
+}
+
 /* Copies a part of a tile to where a request wants it. */
 static enum radio_status
-deliver (const struct read *read, size_t number, const struct radio_box *box,
+deliver (struct read *read, size_t number, const struct radio_box *box,
          const struct radio_box *part, const struct rd_view *view)
 {
   const struct radio_request *request = &read->tiles.requests[number];
@@ -160,6 +179,7 @@ deliver (const struct read *read, size_t number, const struct radio_box *box,
     if (repeated->repeat[i] > 1)
       copy.shape[i] = repeated->repeat[i];
   copy.to = find_part (read, request, part, copy.to_strides);
+  populate_part (read, &copy);
   if (!view)
     return rd_box_copy_run (&copy);
   int64_t offset = distance (part->rank, box->start, part->start,
@@ -207,7 +227,7 @@ place (struct rd_tile_read *tiles, size_t number,
        const struct radio_box *box, const struct rd_view *view,
        uint64_t *nbytes)
 {
-  const struct read *read = (const struct read *) tiles;
+  struct read *read = (struct read *) tiles;
   const struct radio_request *request = &tiles->requests[number];
   struct radio_box part;
   if (!rd_box_intersect (box, &request->box, &part))
@@ -393,6 +413,18 @@ set_loader (struct read *read)
   read->map = (struct rd_row_map) { &read->loader, RADIO_FLOAT32, NULL };
 }
 
+/* Before padding is written, which makes pages, too. */
+static void
+advise_pages (struct read *read, const struct radio_request *requests,
+              size_t n)
+{
+  struct rd_pages others;
+  read->pages.n = 0;
+  for (size_t i = 0; i < n && !read->array->store->context->no_huge_pages; i++)
+    rd_pages_advise (&requests[i], read->item_nbytes,
+                     i == 0 ? &read->pages : &others);
+}
+
 /* Checks and prepares a read; options may be NULL, and stop is another read's,
  * or NULL.  end_read ends it, also after a failure. */
 static enum radio_status
@@ -408,6 +440,7 @@ begin_read (struct read *read, struct radio_array *array,
     .find_destination = find_destination, .stop = stop,
   };
   read->array = array;
+  read->tiles.pages = &read->pages;
   read->maps = false;
   atomic_init (&read->has_nan, false);
   read->warning = options ? options->warning : NULL;
@@ -436,6 +469,7 @@ begin_read (struct read *read, struct radio_array *array,
   }
   read->is_large = nbytes >= LARGE_NBYTES;
   RD_TRY (rd_pool_check (array->store->context->pool));
+  advise_pages (read, requests, n);
   if (array->derived)
     RD_TRY (cut_requests (read));
   set_loader (read);
@@ -446,8 +480,6 @@ begin_read (struct read *read, struct radio_array *array,
   rd_annotate_boxes (&source->layout, read->tiles.requests, read->tiles.n);
   if (source->is_complete && !is_once)
     use_cache (&read->tiles, read->admissions);
-  for (size_t i = 0; i < n && !array->store->context->no_huge_pages; i++)
-    rd_pages_advise (&requests[i], read->item_nbytes);
   return rd_read_stop_check (read->tiles.stop);
 }
 

@@ -3,6 +3,7 @@
 #include <config.h>
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "src/base/checked.h"
 #include "src/element/pages.h"
@@ -19,46 +20,65 @@ rd_pages_align (unsigned char *memory)
     % HUGE_NBYTES;
 }
 
-#ifdef MADV_HUGEPAGE
-
-/* Advises the huge pages within some memory. */
-static void
-advise (uintptr_t start, uint64_t nbytes)
-{
-  uintptr_t first = (start + HUGE_NBYTES - 1) / HUGE_NBYTES * HUGE_NBYTES;
-  uintptr_t end = (start + (uintptr_t) nbytes) / HUGE_NBYTES * HUGE_NBYTES;
-  if (first < end)
-    (void) madvise ((void *) first, end - first, MADV_HUGEPAGE);
-}
-
-void
-rd_pages_advise_memory (unsigned char *memory, uint64_t nbytes)
-{
-  advise ((uintptr_t) memory, nbytes);
-}
-
-void
-rd_pages_advise (const struct radio_request *request, size_t item_nbytes)
+/* Finds the memory that a request spans; false if it is small, or has gaps
+ * between elements, which are not ours. */
+static bool
+find_span (const struct radio_request *request, size_t item_nbytes,
+           uintptr_t *start, uint64_t *nbytes)
 {
   const struct radio_box *box = &request->box;
-  uintptr_t start = (uintptr_t) request->buffer;
-  uint64_t nbytes, span = item_nbytes;
-  if (rd_mul_overflows (radio_box_count (box), item_nbytes, &nbytes)
-      || nbytes < RD_PAGES_MIN_NBYTES)
-    return;
-  /* Memory between elements, if there is any, is not ours. */
+  uint64_t span = item_nbytes;
+  *start = (uintptr_t) request->buffer;
+  if (rd_mul_overflows (radio_box_count (box), item_nbytes, nbytes)
+      || *nbytes < RD_PAGES_MIN_NBYTES)
+    return false;
   for (size_t i = 0; request->strides && i < box->rank; i++) {
     int64_t stride = request->strides[i];
     uint64_t step = stride < 0 ? -(uint64_t) stride : (uint64_t) stride;
     uint64_t length;
     if (rd_mul_overflows (box->size[i] - 1, step, &length)
         || rd_add_overflows (span, length, &span))
-      return;
+      return false;
     if (stride < 0)
-      start -= (uintptr_t) length;
+      *start -= (uintptr_t) length;
   }
-  if (!request->strides || span == nbytes)
-    advise (start, nbytes);
+  return !request->strides || span == *nbytes;
+}
+
+#ifdef MADV_HUGEPAGE
+
+/* Advises the huge pages within some memory.  Returns their number, and where
+ * the first one begins. */
+static uint64_t
+advise (uintptr_t start, uint64_t nbytes, uintptr_t *first)
+{
+  *first = (start + HUGE_NBYTES - 1) / HUGE_NBYTES * HUGE_NBYTES;
+  uintptr_t end = (start + (uintptr_t) nbytes) / HUGE_NBYTES * HUGE_NBYTES;
+  if (*first >= end || madvise ((void *) *first, end - *first, MADV_HUGEPAGE))
+    return 0;
+  return (end - *first) / HUGE_NBYTES;
+}
+
+void
+rd_pages_advise_memory (unsigned char *memory, uint64_t nbytes)
+{
+  uintptr_t first;
+  (void) advise ((uintptr_t) memory, nbytes, &first);
+}
+
+void
+rd_pages_advise (const struct radio_request *request, size_t item_nbytes,
+                 struct rd_pages *pages)
+{
+  uintptr_t start;
+  uint64_t nbytes;
+  pages->n = 0;
+  if (!find_span (request, item_nbytes, &start, &nbytes))
+    return;
+  pages->n = advise (start, nbytes, &pages->first);
+  pages->group = rd_div_up (pages->n, RD_PAGES_MAX_GROUPS);
+  for (size_t i = 0; i < RD_PAGES_MAX_GROUPS / 64 && pages->n > 0; i++)
+    atomic_init (&pages->populated[i], 0);
 }
 
 #else
@@ -71,10 +91,60 @@ rd_pages_advise_memory (unsigned char *memory, uint64_t nbytes)
 }
 
 void
-rd_pages_advise (const struct radio_request *request, size_t item_nbytes)
+rd_pages_advise (const struct radio_request *request, size_t item_nbytes,
+                 struct rd_pages *pages)
 {
   (void) request;
   (void) item_nbytes;
+  (void) find_span;
+  pages->n = 0;
 }
 
 #endif /* MADV_HUGEPAGE */
+
+#ifdef MADV_POPULATE_WRITE
+
+/* Populates the pages of a group, each by its last bytes.  Those that have
+ * memory keep what they hold. */
+static void
+populate_group (const struct rd_pages *pages, uint64_t group)
+{
+  uintptr_t page = (uintptr_t) sysconf (_SC_PAGESIZE);
+  uint64_t first = group * pages->group;
+  uint64_t end = rd_min_u64 (first + pages->group, pages->n);
+  for (uint64_t i = first; i < end && page < HUGE_NBYTES; i++)
+    (void) madvise ((void *) (pages->first + (i + 1) * HUGE_NBYTES - page),
+                    page, MADV_POPULATE_WRITE);
+}
+
+void
+rd_pages_populate (struct rd_pages *pages, const void *memory,
+                   uint64_t nbytes)
+{
+  uintptr_t start = (uintptr_t) memory, first = pages->first;
+  uint64_t end = start + (uintptr_t) nbytes;
+  if (pages->n == 0 || nbytes == 0 || end <= first)
+    return;
+  uint64_t i = start > first ? (start - first) / HUGE_NBYTES : 0;
+  uint64_t last = rd_min_u64 ((end - 1 - first) / HUGE_NBYTES, pages->n - 1);
+  for (i /= pages->group, last /= pages->group; i <= last; i++) {
+    _Atomic uint64_t *bits = &pages->populated[i / 64];
+    uint64_t bit = (uint64_t) 1 << i % 64;
+    if (!(atomic_load_explicit (bits, memory_order_relaxed) & bit)
+        && !(atomic_fetch_or_explicit (bits, bit, memory_order_relaxed) & bit))
+      populate_group (pages, i);
+  }
+}
+
+#else
+
+void
+rd_pages_populate (struct rd_pages *pages, const void *memory,
+                   uint64_t nbytes)
+{
+  (void) pages;
+  (void) memory;
+  (void) nbytes;
+}
+
+#endif /* MADV_POPULATE_WRITE */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Huge pages: large destinations are advised to have them, and nothing else
- * is, as the kernel reports it for the process. */
+ * is, as the kernel reports it for the process; and they are populated before
+ * they are written. */
 #include <config.h>
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <radio/radio.h>
 
@@ -194,6 +196,97 @@ memory_between_rows_is_not_written (void **state)
   bench_close (&bench);
 }
 
+/* True when the kernel has given memory to the page of an address. */
+static bool
+is_resident (unsigned char *address)
+{
+  size_t page = (size_t) sysconf (_SC_PAGESIZE);
+  unsigned char state = 0;
+  assert_int_equal (mincore (address - (uintptr_t) address % page, page,
+                             &state), 0);
+  return state & 1;
+}
+
+/* True when the kernel populates pages; an emulator does not. */
+static bool
+populates (unsigned char *page)
+{
+#ifdef MADV_POPULATE_WRITE
+  return madvise (page, (size_t) sysconf (_SC_PAGESIZE),
+                  MADV_POPULATE_WRITE) == 0;
+#else
+  (void) page;
+  return false;
+#endif
+}
+
+static void
+pages_are_populated_once_where_they_are_written_next (void **state)
+{
+  (void) state;
+  struct bench bench;
+  static struct rd_pages pages;
+  bench_open (&bench, false);
+  unsigned char *room = bench.room;
+  /* From 1 to 9 MiB there are three huge pages. */
+  const struct radio_request request = {
+    .box = { .rank = 1, .size = { 8 * MIB } }, .buffer = room + MIB,
+  };
+  rd_pages_advise (&request, 1, &pages);
+  if (pages.n == 0 || !populates (room + 20 * MIB)) {
+    bench_close (&bench);
+    skip ();
+  }
+  assert_int_equal (pages.n, 3);
+  rd_pages_populate (&pages, room, 2 * MIB);
+  rd_pages_populate (&pages, room + 8 * MIB, 2 * MIB);
+  for (size_t i = 0; i < 10; i++)
+    assert_false (is_resident (room + i * MIB));
+  rd_pages_populate (&pages, room + 5 * MIB, 1);
+  assert_true (is_resident (room + 6 * MIB - 1));
+  assert_false (is_resident (room + 4 * MIB - 1));
+  assert_false (is_resident (room + 8 * MIB - 1));
+  room[6 * MIB - 1] = 9;
+  rd_pages_populate (&pages, room, 20 * MIB);
+  assert_true (is_resident (room + 4 * MIB - 1));
+  assert_true (is_resident (room + 8 * MIB - 1));
+  assert_false (is_resident (room + 2 * MIB - 1));
+  assert_false (is_resident (room + 9 * MIB));
+  assert_int_equal (room[6 * MIB - 1], 9);
+  bench_close (&bench);
+}
+
+/* Then a bit is for several: the last may have fewer. */
+static void
+many_pages_are_populated_in_groups (void **state)
+{
+  (void) state;
+  static struct rd_pages pages;
+  uint64_t n = 2 * RD_PAGES_MAX_GROUPS + 3;
+  size_t nbytes = (size_t) (n + 1) * 2 * MIB;
+  unsigned char *mapping = mmap (NULL, nbytes, PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                                 -1, 0);
+  if (mapping == MAP_FAILED)
+    skip ();
+  unsigned char *room = rd_pages_align (mapping);
+  const struct radio_request request = {
+    .box = { .rank = 1, .size = { n * 2 * MIB } }, .buffer = room,
+  };
+  rd_pages_advise (&request, 1, &pages);
+  if (pages.n == 0 || !populates (room)) {
+    munmap (mapping, nbytes);
+    skip ();
+  }
+  assert_int_equal (pages.n, n);
+  assert_int_equal (pages.group, 3);
+  rd_pages_populate (&pages, room + (n - 1) * 2 * MIB, 2 * MIB);
+  for (uint64_t i = n - 8; i < n; i++)
+    assert_int_equal (is_resident (room + (i + 1) * 2 * MIB - 1),
+                      i / 3 == (n - 1) / 3);
+  munmap (mapping, nbytes);
+}
+
 int
 main (void)
 {
@@ -205,6 +298,8 @@ main (void)
     cmocka_unit_test (the_order_of_a_dense_destination_does_not_matter),
     cmocka_unit_test (a_destination_may_be_filled_backwards),
     cmocka_unit_test (memory_between_rows_is_not_written),
+    cmocka_unit_test (pages_are_populated_once_where_they_are_written_next),
+    cmocka_unit_test (many_pages_are_populated_in_groups),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }
