@@ -492,26 +492,32 @@ find_slow_run (struct rd_finder *finder)
   size_t at = find_longest (profile);
   uint64_t cpu_ns = rd_finder_number (finder, RD_FACT_SLOW_CPU);
   uint64_t lost_ns = rd_finder_number (finder, RD_FACT_RING_BEGIN);
-  char cpu[48] = "", lost[112] = "";
+  char cpu[48] = "", lost[112] = "", calls[48] = "";
   if (cpu_ns > 0)
     snprintf (cpu, sizeof cpu, ", %.20s of it on a CPU",
               rd_format_ns (cpu_ns).text);
   if (lost_ns > 0)
     snprintf (lost, sizeof lost, "; what ended in its first %.20s had left "
               "the ring: use a larger one", rd_format_ns (lost_ns).text);
+  /* Of several at a time, which may take longer than the run. */
+  uint64_t ncalls = profile->nodes.at[at].calls;
+  if (ncalls > 1)
+    snprintf (calls, sizeof calls, " in %.40s",
+              rd_format_count (ncalls, "call", "calls").text);
   struct rd_claim claim = {
     "slow-run", "A slow run", RADIO_FINDING_HINT, 2, at
   };
   return rd_found (finder, &claim,
                    "'%.60s' took %s%s (trigger: %.90s), %s after the first "
-                   "scope began; most of it in '%.60s': %s%s",
+                   "scope began; most of it in '%.60s': %s%s%s",
                    profile->nodes.at[0].name,
                    rd_format_ns (profile->nodes.at[0].total_ns).text, cpu,
                    trigger,
                    rd_format_ns (rd_finder_number (finder,
                                                    RD_FACT_SLOW_BEGIN)).text,
                    profile->nodes.at[at].name,
-                   rd_format_ns (profile->nodes.at[at].self_ns).text, lost);
+                   rd_format_ns (profile->nodes.at[at].self_ns).text, calls,
+                   lost);
 }
 
 /* The slow runs of the process. */

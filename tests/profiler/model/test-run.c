@@ -202,6 +202,11 @@ what_a_run_waited_for_is_named (void **state)
     build_count (profile, get, "bytes asked", "bytes", 7);
     build_count (profile, get, "bytes fetched", "bytes", 7);
     profile->spans.at[request - 1].nbytes = 7;
+    /* Another at the same time: together they take longer than the run. */
+    if (first_ns == 900)
+      build_span (profile, RD_NO_INDEX, first,
+                  build_span (profile, RD_NO_INDEX, get, top, 0, first_ns), 0,
+                  first_ns);
     build_finish (profile);
     struct radio_profile *run;
     assert_ok (rd_profile_of_run (profile, top, &run));
@@ -214,6 +219,9 @@ what_a_run_waited_for_is_named (void **state)
     assert_non_null (finding);
     assert_string_equal (run->nodes.at[finding->node].name,
                          first_ns == 900 ? "first byte" : "wait");
+    assert_non_null (strstr (finding->evidence, first_ns == 900
+                             ? "'first byte': 1.8 us in 2 calls"
+                             : "'wait': 950 ns"));
     assert_string_equal (run->counters.at[0].name, "bytes fetched");
     assert_int_equal (run->counters.n, 1);
     radio_profile_close (run);
