@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Measures the performance of large pages for docs/architecture.md, in a real
-browser without a network: the time until they are open, and the CPU time of
-the main thread: of a frame during panning and zooming, and from a brush until
-a view is redrawn.
+"""Measures the performance of large pages for docs/performance.md, in a real
+browser without a network, and prints its table: the time until they are open,
+and the CPU time of the main thread: of a frame during panning and zooming, and
+from a brush until a view is redrawn.
 
-usage: frames.py RADIO FOLDER NAME [REPEATS]
+usage: frames.py RADIO FOLDER NAME...
 
 RADIO: the command; FOLDER: where tools/pictures/make recorded; NAME: a profile
-there (NAME.json), or made-COUNT: a generated one with COUNT spans.
+there (NAME.json), or made-COUNT: a generated one with COUNT spans, kept there.
 """
 
 import json
@@ -40,17 +40,18 @@ DRAWN = """new Promise((done) => {
 def make_page(radio, folder, name):
     """Makes the page of a recording, or of a generated profile."""
     page, source = folder / f"{name}.html", folder / f"{name}.json"
-    if name.startswith("made-"):
+    if name.startswith("made-") and not source.exists():
         count = int(name.removeprefix("made-"))
         source.write_text(json.dumps(many_spans(numpy, count)))
     subprocess.run([radio, "profile", "convert", "--overwrite", source, page],
-                   check=True, stderr=subprocess.DEVNULL)
+                   check=True, stdout=subprocess.DEVNULL)
     return page
 
 
-def measure_frames(browser, path, repeats):
+def measure_frames(browser, path):
+    """Returns the number of spans and the cells of the table's column."""
     found, loads = {}, []
-    for _ in range(repeats):
+    for _ in range(REPEATS):
         page = browser.open(path, fragment="#view=timeline")
         loads.append(page.evaluate(DRAWN))
         count = page.evaluate("radio.profile.spans.count")
@@ -60,15 +61,16 @@ def measure_frames(browser, path, repeats):
             found.setdefault(f"{view}, {name}", []).append(
                 work_of_frames(traced(page, view, act)))
         page.close()
-    print(f"{path.stem}: {count} spans, {path.stat().st_size / 1e6:.2f} MB, "
-          f"open after {quantile(loads, 0.5):.0f} ms ({min(loads):.0f} to "
-          f"{max(loads):.0f}); work a frame, ms:")
+    cells = {"opens after": spread(loads, quantile(loads, 0.5), 0)}
     for name, times in found.items():
-        every = sum(times, [])
-        p50, p95 = (quantile(every, share) for share in (0.5, 0.95))
-        each = [quantile(one, 0.95) for one in times]
-        print(f"  {name:24} p50 {p50:5.1f}  p95 {p95:5.1f} ({min(each):.1f} "
-              f"to {max(each):.1f})  max {max(every):5.1f}  of {len(every)}")
+        cells[name] = spread([quantile(one, 0.95) for one in times],
+                             quantile(sum(times, []), 0.95), 1)
+    return count, cells
+
+
+def spread(values, middle, ndigits):
+    return (f"{middle:.{ndigits}f} ms ({min(values):.{ndigits}f} to "
+            f"{max(values):.{ndigits}f})")
 
 
 def brush(end, share):
@@ -81,7 +83,7 @@ def work_of(page, changes):
                                                               changes))))
 
 
-def measure_brush(browser, path, repeats):
+def measure_brush(browser, path):
     page = browser.open(path, fragment="#view=timeline")
     page.evaluate(DRAWN)
     end = page.evaluate("radio.profile.end")
@@ -91,7 +93,7 @@ def measure_brush(browser, path, repeats):
     found = {view: [] for view in (*views, ALL)}
     for view in views:
         show(page, {"view": view})
-    for i in range(repeats):
+    for i in range(REPEATS):
         for k, view in enumerate(views):
             show(page, {"view": view, "range": ""})
             found[view].append(work_of(page, brush(
@@ -101,19 +103,26 @@ def measure_brush(browser, path, repeats):
                           + sum(work_of(page, {"view": view})
                                 for view in views))
     page.close()
-    print(f"{path.stem}: milliseconds from a brush of 60 % until drawn:")
-    for view, times in found.items():
-        print(f"  {view:24} median {quantile(times, 0.5):5.0f} "
-              f"({min(times):.0f} to {max(times):.0f})")
+    return {f"redrawn after a brush of 60 %: {view}":
+            spread(times, quantile(times, 0.5), 0)
+            for view, times in found.items()}
 
 
 def main():
-    radio, folder, name, *rest = sys.argv[1:]
-    repeats = int(rest[0]) if rest else REPEATS
-    path = make_page(radio, Path(folder).resolve(), name)
+    radio, folder, *names = sys.argv[1:]
+    paths = [make_page(radio, Path(folder).resolve(), name) for name in names]
+    heads, columns = [""], []
     with chromium.Chromium.start() as browser:
-        measure_frames(browser, path, repeats)
-        measure_brush(browser, path, repeats)
+        for path in paths:
+            count, cells = measure_frames(browser, path)
+            columns.append(cells | measure_brush(browser, path))
+            heads.append(f"{count:,} spans"
+                         + (", made" if path.stem.startswith("made-") else ""))
+    names = dict.fromkeys(name for cells in columns for name in cells)
+    for row in (heads, ["---"] + ["---:"] * len(columns), *(
+            [name, *(cells.get(name, "-") for cells in columns)]
+            for name in names)):
+        print("|", " | ".join(row), "|")
 
 
 if __name__ == "__main__":

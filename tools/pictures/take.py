@@ -5,7 +5,8 @@ measures the pages for docs/side-by-side.md.
 usage: take.py FOLDER SPEEDSCOPE [OUT]
 
 FOLDER: the output of tools/pictures/make; SPEEDSCOPE: the application's folder
-`release'; OUT: the folder of the pictures; without it pages are measured.
+`release'; OUT: the folder of the pictures; without it pages are measured, and
+the table of docs/side-by-side.md is printed.
 """
 
 import base64
@@ -158,7 +159,11 @@ def asked(page):
                    if url.startswith("http")})
 
 
-def measure(openers):
+def kilobytes(nbytes):
+    return f"{nbytes / 1000:,.0f} kB"
+
+
+def measure(openers, folder, release):
     times = {name: [] for name in openers}
     hosts = {}
     for _ in range(LOADS):
@@ -167,11 +172,27 @@ def measure(openers):
             times[name].append(page.evaluate(DRAWN % ready))
             hosts[name] = asked(page)
             page.close()
-    for name, found in times.items():
-        found.sort()
-        print(f"{name}: drawn after {statistics.median(found):.0f} ms "
-              f"({found[0]:.0f} to {found[-1]:.0f}), asks "
-              f"{', '.join(hosts[name]) or 'no host'}")
+    files = {"pyinstrument": "pyinstrument.html",
+             "speedscope": "program.speedscope.json", "radio": "program.html"}
+    viewer = sum(path.stat().st_size for path in release.rglob("*")
+                 if path.is_file())
+    rows = [
+        ["", *files],
+        ["---"] + ["---:"] * len(files),
+        ["the recording, as opened",
+         *(kilobytes((folder / path).stat().st_size)
+           for path in files.values())],
+        ["the viewer", "in the file", f"a folder, {kilobytes(viewer)}",
+         "in the file"],
+        ["hosts that it requests",
+         *(", ".join(hosts[name]) or "none" for name in files)],
+        [f"time to draw ({LOADS} times, in turn)",
+         *(f"{statistics.median(times[name]):.0f} ms "
+           f"({min(times[name]):.0f} to {max(times[name]):.0f})"
+           for name in files)],
+    ]
+    for row in rows:
+        print("|", " | ".join(row), "|")
 
 
 def press_speedscope(page, key):
@@ -204,7 +225,7 @@ def main():
             take_views(browser, folder, *out)
             take_others(others, *out)
         else:
-            measure(others)
+            measure(others, folder, release)
 
 
 if __name__ == "__main__":
