@@ -437,6 +437,16 @@ END
         and "store" in [c["name"] for c in j["conditions"]]'
 }
 
+the_pipeline_of_each_is_applied () {
+  records_earlier
+  runs profile roi -s s.zarr ct/one --roi 8 --runs 4 --overwrite \
+    --apply 'random-crop 9' --draw 1 --against earlier.json -o drawn.json
+  says 'differs: shape: ' ' -> 9 x 9 x 9'
+  runs profile roi -s s.zarr ct/one --roi 8 --runs 4 --overwrite \
+    --against drawn.json -o plain.json
+  says 'differs: shape: 9 x 9 x 9 -> '
+}
+
 # records_elsewhere N: elsewhere.json, by a program whose first N recordings
 # are of a machine with other CPUs.
 records_elsewhere () {
@@ -985,6 +995,7 @@ for test in the_figures_are_of_the_runs \
     a_slower_operation_is_seen_and_fails_the_check \
     a_comparison_is_written_as_a_page \
     two_commands_are_measured_in_turn \
+    the_pipeline_of_each_is_applied \
     rounds_under_different_conditions_are_run_again \
     an_unclear_answer_does_not_propose_what_was_done \
     profiles_that_cannot_be_joined_are_kept \

@@ -94,6 +94,8 @@ describe_self (const struct rd_measure *measure, const struct rd_args *args)
   const char *blank = strrchr (command, ' ');
   RD_FREE char *option = store && *store ? rd_format ("--store=%s", store)
                                          : NULL;
+  RD_FREE char *apply = args->pipeline
+    ? rd_format ("--apply=%s", radio_pipeline_text (args->pipeline)) : NULL;
   json_object_array_add (list, json_object_new_string ("profile"));
   json_object_array_add (list, json_object_new_string (
     blank ? blank + 1 : command));
@@ -103,6 +105,10 @@ describe_self (const struct rd_measure *measure, const struct rd_args *args)
       json_object_array_get_idx (measure->arguments, i)));
   if (option)
     json_object_array_add (list, json_object_new_string (option));
+  if (apply)                          /* as it was drawn, if it was */
+    json_object_array_add (list, json_object_new_string (apply));
+  if (args->keep_index)
+    json_object_array_add (list, json_object_new_string ("--keep-index"));
   if (args->nthreads > 0) {
     snprintf (number, sizeof number, "--threads=%u", args->nthreads);
     json_object_array_add (list, json_object_new_string (number));
