@@ -188,10 +188,24 @@ def test_every_command_gives_the_same_of_a_file_and_of_its_volume(
 
 def test_a_file_is_measured_and_profiled_as_its_volume_is(
         radio, templates, template_store, tmp_path):
+    """Also as a pipeline makes it, whose canonical text they name."""
     file = next(f for f in templates if "2mm" in f.name)
+    out = tmp_path / "p.json"
     for operands in [file], ["-s", template_store, f"images/{stem(file)}"]:
-        for command in "full", "slice", "roi", "sweep":
-            out = tmp_path / "p.json"
-            radio("profile", command, *operands, "--runs", "1", "-o", out,
-                  "--overwrite")
-            assert json.loads(out.read_text())
+        for applied in [], ["--apply", "crop :64,:,:|clamp  0,9"]:
+            for command in "full", "slice", "roi", "sweep":
+                radio("profile", command, *operands, *applied, "--runs", "1",
+                      "-o", out, "--overwrite")
+                facts = json.loads(out.read_text())["facts"]
+                facts = dict(zip(facts["key"], facts["value"]))
+                assert facts.get("pipeline") == (
+                    "crop :64,:,: | clamp 0,9" if applied else None)
+            found = json.loads(radio(
+                "bench", *operands, *applied, "--rows", "full,box64",
+                "--rounds", "1", "--runs", "1", "--warmup", "1", "--threads",
+                "1", "--json").stdout)
+            assert found.get("pipeline") == facts.get("pipeline")
+            assert found["shape"][0] == (64 if applied else 91)
+            for layout in found["layouts"]:
+                assert [row["row"] for row in layout["rows"]] == [
+                    "full", "box64"]
