@@ -3,15 +3,15 @@
 
 import { addTransform } from './chips.mjs';
 import { button, element, nameElement, showShare } from './dom.mjs';
-import { nodeFacts, shareLines, spanFacts } from './fact-lines.mjs';
+import { counterLines, nodeFacts, shareLines, spanFacts }
+  from './fact-lines.mjs';
 import { failureText } from '../data/failures.mjs';
 import { Model } from '../model/model.mjs';
 import { copyText, stackMarkdown, stackText } from './share.mjs';
 import { extent } from './spark.mjs';
 import { TRANSFORMS } from '../model/transforms.mjs';
 import { groupOf } from '../model/why.mjs';
-import { exactUnit, formatCount, formatFlopRate, formatRate, formatTime,
-         formatUnit }
+import { exactUnit, formatCount, formatTime, formatUnit }
   from '../data/units.mjs';
 
 // The maximum number of runs or ranks listed: the list is rebuilt with every
@@ -213,28 +213,16 @@ export class Details {
     return value > 0 ? formatCount(value) : '';
   }
 
-  // Counters with descendants, and their rates.
+  // Counters with descendants, and memory.
   counters(node) {
-    const lines = [];
-    for (const metric of this.model.whole.metrics) {
-      if (!metric.id.startsWith('c:') || !(metric.total[node] > 0))
-        continue;
-      const ns = this.profile.total[node];
-      const rate = metric.unit === 'bytes'
-        ? formatRate(metric.total[node], ns) : metric.unit === 'flop'
-          ? formatFlopRate(metric.total[node], ns) : '';
-      lines.push([metric.label, formatUnit(metric.total[node], metric.unit)
-        + (rate ? ', ' + rate : ''),
-                  exactUnit(metric.total[node], metric.unit)]);
-    }
     const { profile } = this;
-    lines.push(['allocations', this.count(profile.allocCount[node])]);
-    for (const [label, values] of [['allocated', profile.allocBytes],
-                                   ['peak', profile.allocPeak],
-                                   ['never released', profile.allocLive]])
-      lines.push([label, values[node] > 0
-        ? formatUnit(values[node], 'bytes') : '']);
-    return lines;
+    return [
+      ...counterLines(this.model.whole, node, profile.total[node]),
+      ['allocations', this.count(profile.allocCount[node])],
+      ...[['allocated', profile.allocBytes], ['peak', profile.allocPeak],
+          ['never released', profile.allocLive]].map(([label, values]) =>
+        [label, values[node] > 0 ? formatUnit(values[node], 'bytes') : '']),
+    ];
   }
 
   // Each run's or rank's part of the total.

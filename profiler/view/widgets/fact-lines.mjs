@@ -3,8 +3,8 @@
 
 import { failureText } from '../data/failures.mjs';
 import { baseOf } from '../model/metrics.mjs';
-import { formatBytes, formatCount, formatRate, formatShareOfAll, formatTime,
-         formatUnit } from '../data/units.mjs';
+import { exactUnit, formatBytes, formatCount, formatFlopRate, formatRate,
+         formatShareOfAll, formatTime, formatUnit } from '../data/units.mjs';
 
 function time(name, ns, always = false) {
   return [name, always || ns > 0 ? formatTime(ns) : ''];
@@ -27,14 +27,14 @@ export function shareLines(shape, node, metric) {
   ];
 }
 
-// All counters, with descendants.
-function counterLines(shape, node, wall) {
-  return shape.metrics.filter((metric) =>
-    metric.id.startsWith('c:') && metric.total[node] > 0).map((metric) => {
-    const rate = metric.unit === 'bytes'
-      ? formatRate(metric.total[node], wall) : '';
-    return [metric.label, formatUnit(metric.total[node], metric.unit)
-      + (rate ? ', ' + rate : '')];
+// All counters, with descendants, and their rates in a time.
+export function counterLines(shape, node, ns) {
+  return shape.metrics.filter(({ id, total }) =>
+    id.startsWith('c:') && total[node] > 0).map(({ label, total, unit }) => {
+    const rate = unit === 'bytes' ? formatRate(total[node], ns)
+      : unit === 'flop' ? formatFlopRate(total[node], ns) : '';
+    return [label, formatUnit(total[node], unit) + (rate && ', ' + rate),
+            exactUnit(total[node], unit)];
   });
 }
 
