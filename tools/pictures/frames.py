@@ -118,7 +118,8 @@ def main():
             columns.append(cells | measure_brush(browser, path))
             heads.append(f"{count:,} spans"
                          + (", made" if path.stem.startswith("made-") else ""))
-    names = dict.fromkeys(name for cells in columns for name in cells)
+    names = sorted(dict.fromkeys(name for cells in columns for name in cells),
+                   key=lambda name: name.endswith(ALL))
     for row in (heads, ["---"] + ["---:"] * len(columns), *(
             [name, *(cells.get(name, "-") for cells in columns)]
             for name in names)):
