@@ -197,6 +197,9 @@ check_ring (const struct radio_recorder_options *options)
                     "set ring_nbytes");
   if (options->ring_nbytes == 0)
     return RADIO_OK;
+  if (options->ring_file && *options->ring_file == '\0')
+    return rd_fail (RADIO_ERROR_ARGUMENT, "ring_file is empty; name a file, or "
+                    "set it to NULL for a ring in memory");
   if (options->max_spans != 0 || options->tree_only)
     return rd_fail (RADIO_ERROR_ARGUMENT, "ring_nbytes (RADIO_PROFILE_RING) is "
                     "set beside %s (RADIO_PROFILE_SPANS); set one of them",

@@ -191,6 +191,10 @@ options_that_contradict_are_refused (void **state)
   options.tree_only = true;
   assert_fails (radio_recorder_start (&options, &recorder),
                 RADIO_ERROR_ARGUMENT, "beside tree_only");
+  options.tree_only = false;
+  options.ring_file = "";
+  assert_fails (radio_recorder_start (&options, &recorder),
+                RADIO_ERROR_ARGUMENT, "ring_file is empty; name a file");
 }
 
 /* It waits for no other thread. */
