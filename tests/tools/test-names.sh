@@ -205,6 +205,7 @@ a_path_to_nothing_is_not_a_missing_store () {
     fails 1 "none.nii.gz: No such file or directory" $command none.nii.gz
     RADIO_STORE=p.zarr fails 1 "none.nii: No such file" $command none.nii
     fails 1 "no store at 'radio.zarr'" $command none
+    fails 1 "none.zarr/ct/x: no store at 'none.zarr'" $command none.zarr/ct/x
   done
   for command in info slice stats; do
     fails 1 "scans/note.txt: not a NIfTI image" $command scans/note.txt
