@@ -40,9 +40,10 @@ export function formatCount(count) {
   return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
-// A duration with its sign: "+1.2 ms".
+// A duration with its sign: "+1.2 ms", or "0 ns".
 export function formatSigned(value, unit) {
-  return (value < 0 ? '\u2212' : '+') + formatUnit(Math.abs(value), unit);
+  const text = formatUnit(Math.abs(value), unit);
+  return (/^0(?![.\d])/.test(text) ? '' : value < 0 ? '\u2212' : '+') + text;
 }
 
 export function formatRatio(value) {

@@ -4,7 +4,7 @@ import test from 'node:test';
 import assert from 'node:assert/strict';
 import { formatTime, formatBytes, formatChange, formatCount, formatGrowth,
          formatShare, formatRate, exactUnit, formatFlopRate, formatIntensity,
-         formatUnit }
+         formatSigned, formatUnit }
   from '../../../profiler/view/data/units.mjs';
 import { roundStep, tickLabel } from '../../../profiler/view/views/axis.mjs';
 
@@ -27,6 +27,14 @@ test('a change has both values, and one unit if it is the same', () => {
   assert.equal(change(3e6, 9e5, 'time'), '3.00 ms \u2192 900 \u00b5s');
   assert.equal(change(524288, 524288, 'bytes'), '524 \u2192 524 kB');
   assert.equal(change(1234, 99, 'count'), '1,234 \u2192 99');
+});
+
+test('a difference has its sign, unless it is none', () => {
+  for (const [value, unit, text] of [
+    [1.2e6, 'time', '+1.20 ms'], [-34, 'time', '\u221234 ns'],
+    [0, 'time', '0 ns'], [-0.2, 'time', '0 ns'], [0, 'count', '0'],
+    [-1, 'count', '\u22121']])
+    assert.equal(plain(formatSigned(value, unit)), text);
 });
 
 test('growth is a share or a ratio, or unknown without a base', () => {
