@@ -387,6 +387,10 @@ end_thread (void *arg)
     struct radio_recorder *recorder = writer->recorder;
     struct rd_tap_ends ends;
     ends.n = 0;
+    /* Asynchronous cancellation may have ended the thread within a change,
+     * which no one would end: what was stored of it stays. */
+    thread->ninside = 0;
+    atomic_store (&writer->busy, 0);
     rd_thread_enter ();
     thread->current = NULL;
     if (rd_writer_enter (writer)) {

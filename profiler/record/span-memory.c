@@ -11,6 +11,7 @@
 
 #include "src/base/checked.h"
 #include "src/base/cleanup.h"
+#include "src/base/thread.h"
 #include "profiler/record/log.h"
 
 #define CHUNK_SLOTS 2048      /* 64 KiB */
@@ -136,6 +137,7 @@ rd_span_memory_chunk_slots (const struct rd_span_memory *memory)
 struct rd_log_chunk *
 rd_span_memory_take (struct rd_span_memory *memory, size_t nchunks)
 {
+  RD_NO_CANCEL_SCOPE ();
   RD_LOCK_SCOPE (&memory->mutex);
   size_t left = memory->nchunks - memory->synced.nmade;
   if (nchunks >= NEWCOMER_CHUNKS
@@ -162,6 +164,7 @@ rd_span_memory_take (struct rd_span_memory *memory, size_t nchunks)
 void
 rd_span_memory_give (struct rd_span_memory *memory, struct rd_log_chunk *chunks)
 {
+  RD_NO_CANCEL_SCOPE ();
   RD_LOCK_SCOPE (&memory->mutex);
   while (chunks) {
     struct rd_log_chunk *chunk = chunks;

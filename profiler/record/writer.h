@@ -5,6 +5,7 @@
 #define RD_WRITER_H
 
 #include "src/base/cleanup.h"
+#include "src/base/thread.h"
 #include "profiler/record/record.h"
 
 /* State of each thread.  Initial-exec: an access is one load. */
@@ -14,6 +15,7 @@ struct rd_thread {
   volatile unsigned ninside;  /* see rd_thread_enter */
   struct rd_writer_state *hidden;       /* the current one, while a lock is
                                            held */
+  int cancel_state;           /* meanwhile: the one before */
   volatile uint64_t ninterrupting;      /* events dropped since */
   uint64_t refused_serial;    /* of the process's recorder, when that could
                                  not record the thread */
@@ -142,10 +144,12 @@ rd_thread_leave (void)
 
 /* Lock and unlock a mutex of a recorder or of the process, one at a time.
  * The current writer is hidden meanwhile, so that the hot path does not find
- * it. */
+ * it; and asynchronous cancellation waits. */
 static inline pthread_mutex_t *
 rd_thread_lock (pthread_mutex_t *mutex)
 {
+  int state = rd_disable_cancel ();
+  rd_this_thread.cancel_state = state;
   rd_thread_enter ();
   rd_this_thread.hidden = rd_this_thread.current;
   rd_this_thread.current = NULL;
@@ -161,7 +165,9 @@ rd_thread_unlock (pthread_mutex_t *mutex)
   atomic_signal_fence (memory_order_seq_cst);
   rd_this_thread.current = rd_this_thread.hidden;
   rd_this_thread.hidden = NULL;
+  int state = rd_this_thread.cancel_state;
   rd_thread_leave ();
+  rd_cleanup_cancel (&state);
 }
 
 static inline void

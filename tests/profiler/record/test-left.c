@@ -15,6 +15,10 @@
 #include "profiler/model/profile.h"
 #include "profiler/record/recorder.h"
 
+#ifndef __has_feature
+#define __has_feature(name) 0
+#endif
+
 SITE (outer, RADIO_SCOPE_WORK);
 SITE (inner, RADIO_SCOPE_WORK);
 SITE (waits, RADIO_SCOPE_WAIT);
@@ -182,6 +186,50 @@ a_thread_is_not_cancelled_within_the_recorder (void **state)
     assert_int_equal (atomic_load (&recorder->synced.writers.at[i]->busy), 0);
   assert_ok (radio_recorder_stop (recorder, &profile));
   assert_null (find_finding (profile, "left-scopes"));
+  radio_profile_close (profile);
+}
+
+/* POSIX defines no such cancellation of a library's function, and neither do
+ * sanitizers of theirs; but the recorder does not wait for what the thread will
+ * not end. */
+static void *
+scope_to_be_cancelled (void *arg)
+{
+  (void) arg;
+  radio_scope_end (radio_scope_begin (&inner));
+  pthread_setcanceltype (PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+  for (;;) {
+    uint64_t token = radio_scope_begin (&outer);
+    radio_scope_end (radio_scope_begin (&inner));
+    radio_scope_end (token);
+  }
+  return NULL;
+}
+
+static void
+a_thread_cancelled_within_the_recorder_does_not_hang_it (void **state)
+{
+  struct radio_recorder_options options = {
+    .whole_process = true, .tree_only = true
+  };
+  struct radio_recorder *recorder;
+  struct radio_profile *profile;
+  (void) state;
+#if defined __SANITIZE_THREAD__ || __has_feature (thread_sanitizer) \
+  || defined __SANITIZE_ADDRESS__ || __has_feature (address_sanitizer)
+  skip ();
+#endif
+  assert_ok (radio_recorder_start (&options, &recorder));
+  for (int i = 0; i < 200; i++) {
+    pthread_t thread;
+    assert_int_equal (pthread_create (&thread, NULL, scope_to_be_cancelled,
+                                      NULL), 0);
+    usleep ((unsigned) i * 37 % 1500);
+    assert_int_equal (pthread_cancel (thread), 0);
+    assert_int_equal (pthread_join (thread, NULL), 0);
+  }
+  assert_ok (radio_recorder_stop (recorder, &profile));
+  assert_in_range (find_node (profile, "inner")->calls, 1, UINT64_MAX);
   radio_profile_close (profile);
 }
 
@@ -405,6 +453,7 @@ main (void)
     cmocka_unit_test (a_scope_left_by_longjmp_ends_with_the_one_around_it),
     cmocka_unit_test (a_scope_left_by_the_end_of_its_thread_ends_with_it),
     cmocka_unit_test (a_thread_is_not_cancelled_within_the_recorder),
+    cmocka_unit_test (a_thread_cancelled_within_the_recorder_does_not_hang_it),
     cmocka_unit_test (a_scope_open_at_the_stop_is_not_left),
     cmocka_unit_test (a_nested_recorder_leaves_a_fact_in_the_outer_profile),
     cmocka_unit_test (
