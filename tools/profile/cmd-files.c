@@ -25,6 +25,21 @@ read_profile (const char *file, struct radio_profile **profile)
   return rd_error_library (file);
 }
 
+/* Prints a profile, as text or as JSON. */
+static int
+print_profile (const struct rd_args *args, const struct radio_profile *profile,
+               const struct rd_profile_output *output)
+{
+  if (!args->json)
+    return rd_profile_print (profile, output);
+  struct json_object *object = json_object_new_object ();
+  rd_profile_info_put (object, profile, output->redact);
+  rd_json_set (object, "scopes", rd_profile_paths_json (profile));
+  rd_json_set (object, "findings", rd_profile_findings_json (profile));
+  rd_json_print (object);
+  return RD_EXIT_OK;
+}
+
 static int
 run_show (struct rd_args *args)
 {
@@ -39,16 +54,7 @@ run_show (struct rd_args *args)
   int failed = rd_profile_output_prepare (&output, args, NULL);
   if (!failed)
     failed = read_profile (args->operands[0], &profile);
-  if (failed)
-    return failed;
-  if (!args->json)
-    return rd_profile_print (profile, &output);
-  struct json_object *object = json_object_new_object ();
-  rd_profile_info_put (object, profile, output.redact);
-  rd_json_set (object, "scopes", rd_profile_paths_json (profile));
-  rd_json_set (object, "findings", rd_profile_findings_json (profile));
-  rd_json_print (object);
-  return RD_EXIT_OK;
+  return failed ? failed : print_profile (args, profile, &output);
 }
 
 /* In "convert IN OUT...", OUT is an output like that of -o. */
@@ -178,6 +184,40 @@ add_ring (const struct radio_ring *ring, void *user_data)
   return rd_table_add_row (table, cells) ? RADIO_OK : RADIO_ERROR_MEMORY;
 }
 
+static enum radio_status
+add_json_ring (const struct radio_ring *ring, void *user_data)
+{
+  struct json_object *object = json_object_new_object ();
+  rd_json_set_text (object, "path", ring->path);
+  rd_json_set_bool (object, "known", ring->is_known);
+  if (ring->is_known) {
+    rd_json_set_text (object, "program", ring->program);
+    rd_json_set_u64 (object, "pid", ring->pid);
+    rd_json_set_u64 (object, "started_unix_ns", ring->started_unix_ns);
+    rd_json_set_bool (object, "runs", ring->runs);
+  }
+  rd_json_set (object, "written_unix_s",
+               json_object_new_int64 (ring->written_unix_s));
+  rd_json_set_u64 (object, "nbytes", ring->nbytes);
+  json_object_array_add (user_data, object);
+  return RADIO_OK;
+}
+
+static int
+list_rings_json (void)
+{
+  struct json_object *rings = json_object_new_array ();
+  struct json_object *object = json_object_new_object ();
+  bool is_listed = radio_profile_list_rings (add_json_ring, rings)
+                   == RADIO_OK;
+  rd_json_set (object, "rings", rings);
+  if (is_listed)
+    rd_json_print (object);
+  else
+    json_object_put (object);
+  return is_listed ? RD_EXIT_OK : rd_error_library (NULL);
+}
+
 /* Prints the rings where programs put them that were given no file. */
 static int
 list_rings (void)
@@ -224,8 +264,8 @@ recover_ring (const struct rd_args *args, struct rd_profile_output *output,
   if (radio_profile_recover (file, &profile) != RADIO_OK)
     return rd_error_library (NULL);
   warn_of_damage (file, profile);
-  int failed = rd_profile_print (profile, output);
-  int unwritten = rd_profile_output_write (output, profile, false);
+  int failed = print_profile (args, profile, output);
+  int unwritten = rd_profile_output_write (output, profile, args->json);
   failed = failed ? failed : unwritten;
   return failed || !removes ? failed : remove_ring (file, profile);
 }
@@ -244,7 +284,7 @@ run_recover (struct rd_args *args)
       return args->status;
   }
   if (id == 0 && args->noperands == 0 && !has_options)
-    return list_rings ();
+    return args->json ? list_rings_json () : list_rings ();
   if (id < 0 || !rd_args_want (args, 1, 1, "FILE"))
     return args->status;
   int failed = rd_profile_output_prepare (&output, args, "recovered");
@@ -303,13 +343,14 @@ static const struct rd_option recover_options[] = {
   RD_PROFILE_OUTPUT_OPTIONS,
   { RD_OPTION_REMOVE, "remove", NULL,
     "remove FILE afterwards if its process ended" },
+  RD_JSON_OPTION,
   RD_HELP_OPTION,
   RD_END_OF_OPTIONS
 };
 
 const struct rd_command rd_profile_recover = {
   .name = "profile recover",
-  .operands = "[FILE [OPTION]...]",
+  .operands = "[FILE [OPTION]...] [--json]",
   .summary = "make a profile of what a killed process left",
   .description =
     "Makes a profile of the ring (RADIO_PROFILE_RING_FILE) of a process "

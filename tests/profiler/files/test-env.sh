@@ -180,6 +180,10 @@ rings_are_listed_and_removed () {
   RADIO_PROFILE= "$radio" profile recover >"$tmp/list"
   [ "$(grep -c "^$1/" "$tmp/list")" -eq 1 ]
   grep -q "^$ring  *${name#lt-}  *$pid  *20.*[0-9] MB  *ended$" "$tmp/list"
+  RADIO_PROFILE= "$radio" profile recover --json | tr -d ' \n' >"$tmp/json"
+  grep -q '^{"rings":\[{"path":"'"$ring"'","known":true,"program":' "$tmp/json"
+  grep -q '"pid":'"$pid"',"started_unix_ns":[0-9]*,"runs":false,' "$tmp/json"
+  grep -q '"written_unix_s":[0-9]*,"nbytes":[0-9]*}\]}$' "$tmp/json"
   # Of another version, as the header says.
   cp "$ring" "$1/radio-ring-old"
   printf 9 | dd of="$1/radio-ring-old" bs=1 seek=16 conv=notrunc 2>"$tmp/dd"
@@ -193,7 +197,8 @@ rings_are_listed_and_removed () {
     -o "$tmp/none/x.json" >"$tmp/out" 2>"$tmp/err" || status=$?
   [ "$status" -ne 0 ] && [ -e "$ring" ]
   RADIO_PROFILE= "$radio" profile recover "$ring" --remove \
-    -o "$tmp/removed.json" >"$tmp/out"
+    -o "$tmp/removed.json" --json >"$tmp/out"
+  grep -q '"env work"' "$tmp/out"
   is_profile "$tmp/removed.json"
   [ ! -e "$ring" ]
   status=0
