@@ -6,10 +6,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <spawn.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tools/interrupt.h"
@@ -134,6 +136,7 @@ struct wrap {
   char *temp;
   bool is_marked;             /* the folder has the epoch as its time */
   bool keep;                  /* the folder: no other copy exists */
+  uint64_t started_unix_ns;   /* before the program */
   struct radio_profile **profiles;
   size_t n;
   size_t nunreadable;
@@ -245,6 +248,23 @@ report_profiles (struct wrap *wrap)
   return failed ? failed : unwritten;
 }
 
+/* A ring that a process left which began since the program did, and wrote no
+ * profile: one of its children, or itself. */
+static enum radio_status
+report_ring (const struct radio_ring *ring, void *user_data)
+{
+  const struct wrap *wrap = user_data;
+  if (!ring->is_known || ring->runs
+      || ring->started_unix_ns < wrap->started_unix_ns)
+    return RADIO_OK;
+  RD_FREE char *text = rd_format (
+    "process %" PRIu64 " (%s) ended without writing its profile, as one does "
+    "that is killed; 'radio profile recover %s' makes one of its ring",
+    ring->pid, ring->program, ring->path);
+  rd_warn (text ? text : ring->path);
+  return RADIO_OK;
+}
+
 /* Explains why there is nothing to report. */
 static int
 report_no_profile (struct wrap *wrap, int status)
@@ -296,6 +316,10 @@ run_and_report (struct wrap *wrap)
   bool was_run = false;
   if (rd_temp_make (NULL, &wrap->temp) == RD_EXIT_OK) {
     wrap->is_marked = utimensat (AT_FDCWD, wrap->temp, epoch, 0) == 0;
+    struct timespec now;
+    if (clock_gettime (CLOCK_REALTIME, &now) == 0)
+      wrap->started_unix_ns = (uint64_t) now.tv_sec * 1000000000
+                              + (uint64_t) now.tv_nsec;
     was_run = run_program (wrap, &status);
   }
   sigaction (SIGCHLD, &wrap->child.child_ended, NULL);
@@ -305,6 +329,8 @@ run_and_report (struct wrap *wrap)
   int failed = collect_profiles (wrap);
   if (rd_interrupted ())
     return RD_EXIT_FAILED;
+  if (radio_profile_list_rings (report_ring, wrap) != RADIO_OK)
+    rd_error_library (NULL);
   if (!failed)
     failed = wrap->n == 0 ? report_no_profile (wrap, status)
                           : report_profiles (wrap);

@@ -236,6 +236,14 @@ a_ring_is_recovered_after_an_end_without_exit_handlers () {
   [ "$(ls "$tmp/runtime" | grep -c '^radio-ring-[0-9]*$')" -eq 1 ]
   rings_are_listed_and_removed "$tmp/runtime"
 
+  # A child that was killed wrote no profile, and is named.
+  RADIO_PROFILE= "$radio" profile -- sh -c '"$1" _exit; "$1"' sh "$program" \
+    >"$tmp/out" 2>"$tmp/err"
+  grep -q 'env work' "$tmp/out"
+  one_line_says 'process ' "(${program##*/})" 'ended without writing' \
+    "radio profile recover $tmp/runtime/radio-ring-"
+  rm "$tmp/runtime"/*
+
   # After exec it is another program's, which has a ring of its own.
   run 4 exec
   [ ! -s "$tmp/err" ]
