@@ -70,6 +70,10 @@ run_recorded (struct rd_args *args)
   bool recorded = radio_profile_from_env () == RADIO_OK;
   if (!recorded)
     rd_error_library ("RADIO_PROFILE");
+  char title[64];
+  snprintf (title, sizeof title, "radio %s", args->command->name);
+  if (radio_profile_env_fact ("title", title, RADIO_TEXT_PLAIN) != RADIO_OK)
+    rd_error_library (NULL);
   int status = run_in_scope (args);
   /* The profile of a command that failed says so, and why. */
   char number[32];

@@ -327,7 +327,8 @@ radio_recorder_start (const struct radio_recorder_options *options,
                       struct radio_recorder **recorder) RADIO_USE_RESULT;
 
 /* Attaches a fact to the recording ("operation", "slice"); copied.  Replaces a
- * fact with the same key.  From any thread.
+ * fact with the same key; "title" replaces the profile's title.  From any
+ * thread.
  * Errors: RADIO_ERROR_MEMORY (also of more than 1,024 facts),
  * RADIO_ERROR_FORKED (started before fork). */
 RADIO_API enum radio_status
@@ -440,7 +441,8 @@ RADIO_API enum radio_status radio_profile_from_env (void) RADIO_USE_RESULT;
 /* Attaches a fact to the recording of radio_profile_from_env, like
  * radio_recorder_fact; does nothing if there is none.  A program that fails
  * sets the fact "failed" to its message (RADIO_TEXT_NAME if it names a file),
- * which the profile then shows first.
+ * which the profile then shows first; the fact "title" is the profile's title
+ * instead of the program's name.
  * Errors: RADIO_ERROR_MEMORY. */
 RADIO_API enum radio_status
 radio_profile_env_fact (const char *key, const char *value,

@@ -27,6 +27,8 @@
 /* Facts that findings look for.  Of profiles that are joined, the numbers
  * are added up (merge.c). */
 #define RD_FACT_FAILED "failed"         /* the message */
+#define RD_FACT_TITLE "title"           /* the recorder's: no fact of a profile,
+                                           but its title */
 #define RD_FACT_CACHE "cache"           /* "warm", or how cold it was */
 #define RD_FACT_PID "pid"
 #define RD_FACT_CPU_NS "cpu ns"         /* of all threads of the process, in

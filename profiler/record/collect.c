@@ -256,6 +256,8 @@ add_facts (struct rd_collection *collection)
   /* The caller's facts are last, and replace those of the same key. */
   for (size_t i = 0; i < recorder->synced.facts.n; i++) {
     const struct rd_recorder_fact *fact = &recorder->synced.facts.at[i];
+    if (strcmp (fact->key, RD_FACT_TITLE) == 0)
+      continue;
     RD_TRY (rd_profile_add_fact (profile, fact->key, fact->value,
                                  fact->kind == RADIO_TEXT_NAME));
   }
@@ -294,6 +296,9 @@ collect_all (struct rd_collection *collection)
 
   RD_TRY (rd_profile_set_string (profile, program, &info->program));
   const char *title = recorder->title ? recorder->title : program;
+  for (size_t i = 0; i < recorder->synced.facts.n; i++)
+    if (strcmp (recorder->synced.facts.at[i].key, RD_FACT_TITLE) == 0)
+      title = recorder->synced.facts.at[i].value;
   RD_TRY (rd_profile_set_string (profile, title, &info->title));
   RD_TRY (rd_profile_set_string (profile, collection->origin->clock,
                                  &info->clock));

@@ -808,6 +808,8 @@ every_command_honours_the_environment () {
   file=$(ls env-*.json)
   runs profile show "$file" --json
   json 'any (s["name"] == "stats" for s in j["scopes"])'
+  json 'j["title"] == "radio stats" and j["program"] == "radio"'
+  json '"title" not in j["facts"]'
 }
 
 # The wall time is the command's, and so is the CPU time beside it.
