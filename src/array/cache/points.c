@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Points of entry.  Histories are deflated by ISA-L's level 1, which makes them
- * about as small as the file itself is, but takes longer than finding the
- * point: only where memory is short.  A set has a mutex, which is taken before
+ * about as small as the file itself is, but takes much longer than copying
+ * them: only where memory is short.  A set has a mutex, which is taken before
  * the cache's. */
 #include <config.h>
 
@@ -97,7 +97,7 @@ rd_point_pack (struct rd_point *point, const unsigned char *history,
 
 enum radio_status
 rd_point_unpack (const struct rd_point *point, const unsigned char *packed,
-                 unsigned char history[RD_POINT_HISTORY_NBYTES])
+                 unsigned char *history)
 {
   if (point->history_nbytes == 0)
     return RADIO_OK;
@@ -112,9 +112,9 @@ rd_point_unpack (const struct rd_point *point, const unsigned char *packed,
   state->next_in = (unsigned char *) (uintptr_t) packed;
   state->avail_in = point->packed_nbytes;
   state->next_out = history;
-  state->avail_out = (uint32_t) RD_POINT_HISTORY_NBYTES;
+  state->avail_out = point->history_nbytes;
   if (isal_inflate_stateless (state) == ISAL_DECOMP_OK
-      && state->avail_out + point->history_nbytes == RD_POINT_HISTORY_NBYTES)
+      && state->avail_out == 0)
     return RADIO_OK;
   return rd_fail (RADIO_ERROR_FORMAT, "a point of entry is damaged; remove its "
                   "file of points (.points or .gzidx), if it has one");
@@ -324,6 +324,21 @@ rd_points_want (struct rd_points *points, uint64_t output)
   return wants_synced (points, output, &at);
 }
 
+uint64_t
+rd_points_next_wanted (struct rd_points *points, uint64_t output)
+{
+  RD_LOCK_SCOPE (&points->mutex);
+  const struct rd_point *list = points->synced.list;
+  uint64_t gap = points->synced.gap_nbytes;
+  size_t n = count_before_synced (points, output);
+  uint64_t before = n > 0 ? list[n - 1].output : 0;
+  uint64_t wanted = rd_max_u64 (output, rd_add_sat (before, gap));
+  bool is_wanted = n == points->synced.n
+                   || (list[n].output >= gap
+                       && wanted <= list[n].output - gap);
+  return is_wanted ? wanted : UINT64_MAX;
+}
+
 /* Deflates the histories that are not; false if no one became smaller. */
 static bool
 pack_synced (struct rd_points *points)
@@ -391,6 +406,20 @@ rd_points_add (struct rd_points *points, struct rd_point *point)
   while (points->synced.nbytes > most_nbytes && points->synced.n > 1)
     if (!pack_synced (points))
       thin_synced (points);
+}
+
+void
+rd_points_add_copy (struct rd_points *points, const struct rd_point *point,
+                    const unsigned char *packed)
+{
+  struct rd_point copy = *point;
+  if (point->packed_nbytes > 0) {
+    copy.packed = rd_malloc (point->packed_nbytes);
+    if (!copy.packed)
+      return;
+    memcpy (copy.packed, packed, point->packed_nbytes);
+  }
+  rd_points_add (points, &copy);
 }
 
 bool

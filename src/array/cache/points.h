@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Points of entry into gzip files: where a member or a block of deflate begins,
- * and the history before it that the block may refer to, deflated once the
- * memory for points is used up.  All handles of a file share one set of points,
- * and a context keeps the sets of files that were closed, evicting the least
- * recently used ones first. */
+/* Points of entry into gzip files: where a member begins; where a block of
+ * deflate begins, with the history before it that the block may refer to; or
+ * any place, with a copy of the state that inflated up to there.  Histories and
+ * copies are deflated once the memory for points is used up.  All handles of a
+ * file share one set of points, and a context keeps the sets of files that were
+ * closed, evicting the least recently used ones first. */
 #ifndef RD_POINTS_H
 #define RD_POINTS_H
 
@@ -15,14 +16,19 @@
 /* A block refers to at most this much before it. */
 #define RD_POINT_HISTORY_NBYTES ((size_t) 32 << 10)
 
-/* Enough for a history that cannot be made smaller. */
-#define RD_POINT_PACKED_NBYTES (RD_POINT_HISTORY_NBYTES + 512)
+/* A copy of an inflater has at most this much, with its history. */
+#define RD_POINT_STATE_NBYTES ((size_t) 60 << 10)
+
+/* Enough for a history or a copy that cannot be made smaller. */
+#define RD_POINT_PACKED_NBYTES (RD_POINT_STATE_NBYTES + 512)
 
 struct rd_point {
   uint64_t output;            /* inflated bytes before it */
   uint64_t input;             /* of the file's bytes, where it begins */
   unsigned bit;               /* 0-7, of the first byte */
   bool is_member;             /* a member's header, not a block */
+  bool is_state;              /* the history is a copy of an inflater, which is
+                                 of use to this process only */
   bool has_crc32;             /* of a block: the next two are known */
   uint32_t crc32;             /* of the member's output before it */
   uint32_t member_nbytes;     /* of that output, modulo 2^32 */
@@ -55,12 +61,11 @@ bool rd_point_copy (struct rd_point *point, const unsigned char *history,
 bool rd_point_pack (struct rd_point *point, const unsigned char *history,
                     size_t nbytes);
 
-/* Gets the history of a point from `packed'.
+/* Gets the history of a point, of history_nbytes, from `packed'.
  * Errors: RADIO_ERROR_FORMAT (it is damaged), RADIO_ERROR_MEMORY. */
-enum radio_status
-rd_point_unpack (const struct rd_point *point, const unsigned char *packed,
-                 unsigned char history[RD_POINT_HISTORY_NBYTES])
-  RADIO_USE_RESULT;
+enum radio_status rd_point_unpack (const struct rd_point *point,
+                                   const unsigned char *packed,
+                                   unsigned char *history) RADIO_USE_RESULT;
 
 /*------------------------------------------------------------------------
  * Sets, which may be used by any thread
@@ -88,15 +93,25 @@ enum radio_status rd_points_open (struct rd_points_cache *cache,
                                   struct rd_points **points)
   RADIO_USE_RESULT;
 void rd_points_release (struct rd_points *points);
+RD_DEFINE_CLEANUP (points, struct rd_points, rd_points_release);
 
 /* True if a point at an output would be a gap away from the others. */
 bool rd_points_want (struct rd_points *points, uint64_t output);
+
+/* Returns the first output, not before this one, that a point would be wanted
+ * at; UINT64_MAX if there is none before the next point. */
+uint64_t rd_points_next_wanted (struct rd_points *points, uint64_t output);
 
 /* Adds a point, whose packed history is taken, unless others are too close or
  * there is no memory.  While the points take more than their part of the limit,
  * their histories are deflated; then every other point is dropped, and the gap
  * doubles. */
 void rd_points_add (struct rd_points *points, struct rd_point *point);
+
+/* Adds a copy of a point, and of its packed history. */
+void rd_points_add_copy (struct rd_points *points,
+                         const struct rd_point *point,
+                         const unsigned char *packed);
 
 /* Gets the last point that is not after an output, of those that are_members or
  * of all; false if there is none.  Its history is copied to packed, which has

@@ -299,17 +299,55 @@ read_gunzip (struct rd_linear *linear, struct rd_tile_read *read,
  * Opening and closing
  *----------------------------------------------------------------------*/
 
+/* Adds points of a file to a set: in place of copies of states the blocks that
+ * follow them. */
+static enum radio_status
+list_blocks (struct rd_gunzip *gunzip, struct rd_points *blocks)
+{
+  RD_SCOPE ("find blocks", RD_IN_DECODE);
+  struct rd_session *session RD_CLEANUP (rd_cleanup_session) = NULL;
+  struct rd_point point;
+  uint64_t end = gunzip->offset + gunzip->nbytes;
+  RD_TRY (rd_session_open (gunzip, NULL, &session));
+  /* The last one first: a search ends at the point after it. */
+  for (uint64_t at = UINT64_MAX;
+       rd_points_find (gunzip->points, at, false, &point, session->packed);
+       at = point.output - 1) {
+    if (point.is_state) {
+      RD_TRY (rd_session_enter_at (session, &point));
+      RD_TRY (rd_session_find_block (session, blocks, end));
+    } else
+      rd_points_add_copy (blocks, &point, session->packed);
+    end = point.output;
+    if (end == 0)
+      break;
+  }
+  return RADIO_OK;
+}
+
+/* Writes the file of points, unless it has all of them. */
+static enum radio_status
+keep_index (struct rd_gunzip *gunzip)
+{
+  struct rd_points *blocks RD_CLEANUP (rd_cleanup_points) = NULL;
+  size_t nunsaved;
+  if (rd_points_count (gunzip->points, &nunsaved) == 0 || nunsaved == 0)
+    return RADIO_OK;
+  RD_TRY (rd_points_open (gunzip->store->context->points, NULL, 1, &blocks));
+  RD_TRY (list_blocks (gunzip, blocks));
+  RD_TRY (rd_index_keep (&gunzip->place, &gunzip->points_key, blocks));
+  rd_points_mark_saved (gunzip->points);
+  return RADIO_OK;
+}
+
 static void
 close_gunzip (struct rd_linear *linear)
 {
   struct rd_gunzip *gunzip = (struct rd_gunzip *) linear;
-  size_t nunsaved;
   rd_session_close (gunzip->synced.idle);
-  if (gunzip->keep_index && gunzip->place.file
-      && rd_points_count (gunzip->points, &nunsaved) > 0 && nunsaved > 0) {
+  if (gunzip->keep_index && gunzip->place.file) {
     /* An index is of use only later: what was read is right without. */
-    enum radio_status ignored = rd_index_keep (
-      &gunzip->place, &gunzip->points_key, gunzip->points);
+    enum radio_status ignored = keep_index (gunzip);
     (void) ignored;
   }
   rd_points_release (gunzip->points);

@@ -58,6 +58,8 @@ pack_point (const struct rd_point *given, void *user_data)
   RD_FREE unsigned char *packed = NULL;
   struct rd_point deflated = *given;
   const struct rd_point *point = &deflated;
+  if (given->is_state)
+    return RADIO_OK;
   if (given->is_raw) {
     if (!rd_point_pack (&deflated, given->packed, given->packed_nbytes))
       return rd_fail_memory (RD_POINT_PACKED_NBYTES);
@@ -137,20 +139,6 @@ get_point (const unsigned char *bytes)
   };
 }
 
-/* Adds a copy of a point's history; without memory the point is left out. */
-static void
-add_copy (struct rd_points *points, struct rd_point *point,
-          const unsigned char *packed)
-{
-  if (point->packed_nbytes > 0) {
-    point->packed = rd_malloc (point->packed_nbytes);
-    if (!point->packed)
-      return;
-    memcpy (point->packed, packed, point->packed_nbytes);
-  }
-  rd_points_add (points, point);
-}
-
 enum radio_status
 rd_index_parse (const unsigned char *bytes, size_t nbytes,
                 const struct rd_points_key *key, struct rd_points *points)
@@ -187,9 +175,8 @@ rd_index_parse (const unsigned char *bytes, size_t nbytes,
   const unsigned char *packed = list + n * POINT_NBYTES;
   for (uint64_t i = 0; i < n; i++) {
     struct rd_point point = get_point (list + i * POINT_NBYTES);
-    uint32_t packed_nbytes = point.packed_nbytes;
-    add_copy (points, &point, packed);
-    packed += packed_nbytes;
+    rd_points_add_copy (points, &point, packed);
+    packed += point.packed_nbytes;
   }
   return RADIO_OK;
 }
@@ -421,7 +408,5 @@ rd_index_keep (const struct rd_index_place *place,
     RD_FREE char *apart = name_in_folder (place->folder, key);
     status = write_index (apart, &bytes);
   }
-  if (status == RADIO_OK)
-    rd_points_mark_saved (points);
   return status;
 }

@@ -30,7 +30,7 @@ enum radio_status rd_index_keep (const struct rd_index_place *place,
                                  const struct rd_points_key *key,
                                  struct rd_points *points) RADIO_USE_RESULT;
 
-/* Makes the content of a file of points. */
+/* Makes the content of a file of points, of those that are no states. */
 enum radio_status rd_index_pack (const struct rd_points_key *key,
                                  struct rd_points *points,
                                  struct rd_buffer *out) RADIO_USE_RESULT;

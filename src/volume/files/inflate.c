@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Inflating from points of entry.
  *
- * ISA-L does not stop at the bounds of blocks.  Where a point is wanted it is
- * given few bytes at a time, until they end within a block's header: its state
- * then says at which bit the header began, and has the last bytes of output.
+ * Where a point is wanted ISA-L's state is copied, with the codes of the block
+ * and the last 32 KiB of output.  That is fast, but of use in this process
+ * only.  The points of a file are where blocks begin.  ISA-L does not stop
+ * there, so near a wanted point it is given few bytes at a time, until they end
+ * within a block's header: its state then says at which bit the header began.
  * Since each call moves 32 KiB of history, it is first given some more, until
  * the codes change: a block has begun, and these bytes are inflated again. */
 #include <config.h>
@@ -35,6 +37,13 @@
 /* Output that is not wanted is inflated this much at a time. */
 #define SKIP_NBYTES ((size_t) 256 << 10)
 
+/* A copy of a state is all before its buffer of output, then what is in use of
+ * that: mostly history, and little that is still to be returned. */
+#define STATE_NBYTES offsetof (struct inflate_state, tmp_out_buffer)
+#define STATE_OUTPUT_NBYTES (HISTORY_NBYTES + 1024)
+_Static_assert (STATE_NBYTES + STATE_OUTPUT_NBYTES <= RD_POINT_STATE_NBYTES,
+                "a copy of a state is larger than a point's");
+
 void
 rd_session_close (struct rd_session *session)
 {
@@ -58,6 +67,8 @@ rd_session_open (struct rd_gunzip *gunzip, struct rd_read_stop *stop,
   memset ((unsigned char *) session + after, 0,
           offsetof (struct rd_session, history) - after);
   session->gunzip = gunzip;
+  session->points = gunzip->points;
+  session->keeps_blocks = gunzip->keep_index;
   session->stop = stop;
   *result = session;
   return RADIO_OK;
@@ -168,12 +179,40 @@ position (const struct rd_session *session)
  * Points
  *----------------------------------------------------------------------*/
 
-/* True if a point is to be kept at the next bound of a block or member. */
-static bool
-wants_point (const struct rd_session *session)
+/* Keeps a copy of the session's state, unless much of its output is still to be
+ * returned. */
+static void
+keep_state (struct rd_session *session)
 {
-  return !session->is_claimed
-         && rd_points_want (session->gunzip->points, session->output);
+  const struct inflate_state *state = &session->inflate;
+  size_t returned = (size_t) state->tmp_out_processed;
+  size_t old = returned - rd_min_u64 (returned, HISTORY_NBYTES);
+  size_t nbytes = (size_t) state->tmp_out_valid - old;
+  if (nbytes > STATE_OUTPUT_NBYTES)
+    return;
+  struct rd_point point = {
+    .output = session->output, .input = position (session), .is_state = true,
+    .is_raw = true, .has_crc32 = !session->is_unchecked,
+    .member_nbytes = (uint32_t) (session->output - session->member_start),
+    .history_nbytes = (uint32_t) (STATE_NBYTES + nbytes),
+    .packed_nbytes = (uint32_t) (STATE_NBYTES + nbytes),
+    .packed = rd_malloc (STATE_NBYTES + nbytes),
+  };
+  if (!point.packed)
+    return;
+  memcpy (point.packed, state, STATE_NBYTES);
+  memcpy (point.packed + STATE_NBYTES, state->tmp_out_buffer + old, nbytes);
+  rd_points_add (session->points, &point);
+}
+
+/* Continues from such a copy, which is in the session's state. */
+static void
+restore_state (struct rd_session *session, const struct rd_point *point)
+{
+  struct inflate_state *state = &session->inflate;
+  int32_t left = state->tmp_out_valid - state->tmp_out_processed;
+  state->tmp_out_valid = (int32_t) (point->history_nbytes - STATE_NBYTES);
+  state->tmp_out_processed = state->tmp_out_valid - left;
 }
 
 /* Keeps the place of the session, which is at the header of a block. */
@@ -191,7 +230,8 @@ keep_block (struct rd_session *session)
   };
   if (rd_point_copy (&point, state->tmp_out_buffer + state->tmp_out_valid - n,
                      n))
-    rd_points_add (session->gunzip->points, &point);
+    rd_points_add (session->points, &point);
+  session->has_kept = true;
 }
 
 /* Keeps the place of a session that is at a member, up to which all was
@@ -204,11 +244,12 @@ keep_member (struct rd_session *session)
     .output = session->output, .input = position (session),
     .is_member = true,
   };
-  if (wants_point (session))
-    rd_points_add (gunzip->points, &point);
+  if (session->is_claimed)
+    return;
+  rd_points_add (session->points, &point);
+  session->has_kept = true;
   RD_LOCK_SCOPE (&gunzip->mutex);
-  if (!session->is_claimed
-      && point.output > gunzip->synced.frontier.output) {
+  if (point.output > gunzip->synced.frontier.output) {
     gunzip->synced.frontier = (struct rd_claim) { point.output, point.input };
     gunzip->synced.is_frontier_silent = false;
   }
@@ -252,19 +293,24 @@ rd_session_enter_at (struct rd_session *session, const struct rd_point *point)
 {
   struct inflate_state *state = &session->inflate;
   const struct rd_gunzip *gunzip = session->gunzip;
-  enum radio_status status = rd_point_unpack (point, session->packed,
-                                              session->history);
+  enum radio_status status = rd_point_unpack (
+    point, session->packed,
+    point->is_state ? (unsigned char *) state : session->history);
   if (status != RADIO_OK)
     return rd_fail_in (status, "%s/%s", gunzip->store->io->uri, gunzip->key);
-  isal_inflate_init (state);
+  if (point->is_state)
+    restore_state (session, point);
+  else
+    isal_inflate_init (state);
   session->output = session->window_start = point->output;
   session->window.nbytes = 0;
   session->in_member = !point->is_member;
+  session->is_at_start = false;
   session->is_unchecked = !point->is_member && !point->has_crc32;
   session->member_start = point->output - point->member_nbytes;
   expect_input (session, point->input, point->output);
   RD_TRY (seek (session, point->input));
-  if (point->is_member)
+  if (point->is_member || point->is_state)
     return RADIO_OK;
   state->crc_flag = point->has_crc32 ? ISAL_GZIP_NO_HDR_VER : ISAL_DEFLATE;
   state->crc = point->crc32;
@@ -406,6 +452,24 @@ has_begun_block (const struct rd_session *session)
                     sizeof state->dist_huff_code) != 0;
 }
 
+/* True if the next block is to be kept. */
+static bool
+wants_block (const struct rd_session *session)
+{
+  return session->keeps_blocks && !session->is_claimed && !session->is_at_start
+         && rd_points_want (session->points, session->output);
+}
+
+/* Returns the output until a copy of the state is to be kept. */
+static uint64_t
+find_state (const struct rd_session *session)
+{
+  if (session->keeps_blocks || session->is_claimed)
+    return UINT64_MAX;
+  uint64_t wanted = rd_points_next_wanted (session->points, session->output);
+  return wanted < UINT64_MAX ? wanted - session->output : UINT64_MAX;
+}
+
 /* Inflates up to nbytes; *got may be less.  It is 0 at the end of the file
  * only. */
 static enum radio_status
@@ -423,12 +487,15 @@ inflate_some (struct rd_session *session, unsigned char *to, size_t nbytes,
     if (input_left (session) == 0 && !session->at_end)
       RD_TRY (refill (session));
     size_t left = input_left (session);
-    bool is_near = !session->is_at_start && wants_point (session);
-    size_t given = left;
+    bool is_near = wants_block (session);
+    size_t given = left, wanted = nbytes;
     bool is_saved = is_near && choose_small_input (session, &given);
+    uint64_t until_state = find_state (session);
+    if (until_state > 0)
+      wanted = rd_min_u64 (wanted, until_state);
     state->avail_in = (uint32_t) given;
     state->next_out = to;
-    state->avail_out = (uint32_t) nbytes;
+    state->avail_out = (uint32_t) wanted;
     enum isal_block_state before = state->block_state;
     session->is_at_start = false;
     int result = isal_inflate (state);
@@ -440,10 +507,12 @@ inflate_some (struct rd_session *session, unsigned char *to, size_t nbytes,
       session->close_nbytes = given;
       continue;
     }
-    *got = nbytes - state->avail_out;
+    *got = wanted - state->avail_out;
     session->output += *got;
     if (state->block_state == ISAL_BLOCK_FINISH)
       RD_TRY (end_member (session));
+    else if (*got > 0 && *got >= until_state)
+      keep_state (session);
     else if (is_near && is_at_header (state)) {
       keep_block (session);
       session->close_nbytes = session->same_codes_nbytes = 0;
@@ -524,6 +593,22 @@ rd_session_finish (struct rd_session *session)
   do
     RD_TRY (inflate_some (session, session->window.data, SKIP_NBYTES, &got));
   while (got > 0);
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_session_find_block (struct rd_session *session, struct rd_points *blocks,
+                       uint64_t end)
+{
+  size_t got = 1;
+  session->points = blocks;
+  session->keeps_blocks = true;
+  session->has_kept = false;
+  session->close_nbytes = session->same_codes_nbytes = 0;
+  session->window.nbytes = 0;
+  RD_TRY (rd_buffer_reserve (&session->window, SKIP_NBYTES));
+  while (!session->has_kept && session->output < end && got > 0)
+    RD_TRY (inflate_some (session, session->window.data, SKIP_NBYTES, &got));
   return RADIO_OK;
 }
 

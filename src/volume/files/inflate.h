@@ -68,6 +68,9 @@ struct rd_session {
   uint64_t needed_output;             /* wanted by the read, up to here, */
   uint64_t needed_input;              /* for which so much of the file is
                                          expected to be needed */
+  struct rd_points *points;           /* that are kept on the way */
+  bool keeps_blocks;                  /* of what a file of points may have */
+  bool has_kept;                      /* a block or member */
   struct inflate_state *saved;        /* before what may hold a block's begin;
                                          or NULL */
   size_t close_nbytes;                /* of input that holds one */
@@ -156,6 +159,12 @@ enum radio_status rd_session_fill_into (struct rd_session *session,
 /* Inflates one byte or more until the session has met its claims. */
 enum radio_status rd_session_meet_claims (struct rd_session *session)
   RADIO_USE_RESULT;
+
+/* Adds the begin of the block or member that follows to a set of points, unless
+ * there is none before an output. */
+enum radio_status rd_session_find_block (struct rd_session *session,
+                                         struct rd_points *blocks,
+                                         uint64_t end) RADIO_USE_RESULT;
 
 /* Inflates what follows the voxels, mostly nothing but the trailer. */
 enum radio_status rd_session_finish (struct rd_session *session)
