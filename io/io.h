@@ -149,6 +149,13 @@ struct rd_io_ops {
   struct rd_io_file *(*hold) (struct rd_io *io, const char *key, bool keep);
   void (*release) (struct rd_io *io, struct rd_io_file *file);
 
+  /* Returns the bytes of a held file in memory, until it is released, and how
+   * many of them there are now.  The first call, by one thread, maps it.  If
+   * the file shrinks while they are read, the process gets SIGBUS.  NULL if
+   * that is not possible; the function is NULL in stores that do not support
+   * it. */
+  const unsigned char *(*map) (struct rd_io_file *file, uint64_t *nbytes);
+
   /* Closes the cached files of an object, or of those below a prefix; files
    * in use are closed when they are released.  NULL where none are cached. */
   void (*forget) (struct rd_io *io, const char *prefix);
@@ -345,6 +352,12 @@ rd_io_release (struct rd_io *io, struct rd_io_file *file)
 {
   if (file)
     io->ops->release (io, file);
+}
+
+static inline const unsigned char *
+rd_io_map (struct rd_io *io, struct rd_io_file *file, uint64_t *nbytes)
+{
+  return file && io->ops->map ? io->ops->map (file, nbytes) : NULL;
 }
 
 static inline void

@@ -372,7 +372,7 @@ static const struct rd_option options[] = {
   { RD_OPTION_SKIP_EXISTING, "skip-existing", NULL,
     "skip volumes of another source or pipeline, too" },
   RD_DRAW_OPTION,
-  RD_KEEP_INDEX_OPTION,
+  RD_FILE_OPTIONS,
   RD_SINGLE_WRITER_OPTION,
   { 'q', "quiet", NULL, "print only the summary" },
   RD_JSON_NODES_OPTION,

@@ -221,7 +221,7 @@ static const struct rd_option options[] = {
     "of .nii.gz: members of gzip of this size, as 1M,\n"
     "which several threads can inflate" },
   { RD_OPTION_OVERWRITE, "overwrite", NULL, "replace FILE" },
-  RD_KEEP_INDEX_OPTION,
+  RD_FILE_OPTIONS,
   RD_WORK_OPTIONS,
   RD_HELP_OPTION,
   RD_END_OF_OPTIONS

@@ -233,7 +233,7 @@ static const struct rd_option options[] = {
     "print a JSON object, with all 64 bins; a list of\n"
     "them for several volumes" },
   RD_APPLY_OPTION,
-  RD_KEEP_INDEX_OPTION,
+  RD_FILE_OPTIONS,
   RD_WORK_OPTIONS,
   RD_HELP_OPTION,
   RD_END_OF_OPTIONS

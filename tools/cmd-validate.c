@@ -349,7 +349,7 @@ static const struct rd_option options[] = {
   RD_STORE_OPTION,
   { 'q', "quiet", NULL, "print only damage and the summary" },
   RD_JSON_NODES_OPTION,
-  RD_KEEP_INDEX_OPTION,
+  RD_FILE_OPTIONS,
   RD_WORK_OPTIONS,
   RD_HELP_OPTION,
   RD_END_OF_OPTIONS

@@ -593,6 +593,7 @@ take_file (struct finding *finding)
     return failed;
   struct rd_target file = {
     .files = nodes->files, .keep_index = finding->args->keep_index,
+    .map = finding->args->map,
   };
   if (operand[n] != '\0') {
     shown = strndup (operand, n);

@@ -45,6 +45,7 @@ struct rd_target {
   char *url;                      /* of such an image with a query, which the
                                      name does not show; else NULL */
   bool keep_index;                /* of its points of entry, if it is gzip */
+  bool map;                       /* it, if it is not */
 
   /* Applied to the volume when it is opened; or NULL. */
   const struct radio_pipeline *pipeline;

@@ -194,6 +194,8 @@ take_shared (struct rd_args *args, int id)
     return args->skip_existing = true;
   case RD_OPTION_KEEP_INDEX:
     return args->keep_index = true;
+  case RD_OPTION_MAP:
+    return args->map = true;
   case RD_OPTION_SINGLE_WRITER:
     return args->s3.single_writer = true;
   default:

@@ -74,6 +74,7 @@ enum {
   RD_OPTION_DRAW,
   RD_OPTION_KEEP,
   RD_OPTION_KEEP_INDEX,
+  RD_OPTION_MAP,
   RD_OPTION_LIST_TILES,
   RD_OPTION_REMOVE,
   RD_OPTION_MEMBERS,
@@ -102,10 +103,13 @@ enum {
     "operations to do as voxels are read, as\n"                         \
     "'reorient RAS | clamp -1000,400' (see radio(1))" },                \
   RD_DRAW_OPTION
-#define RD_KEEP_INDEX_OPTION                                            \
+#define RD_FILE_OPTIONS                                                 \
   { RD_OPTION_KEEP_INDEX, "keep-index", NULL,                           \
     "of .nii.gz files: keep points of entry beside\n"                   \
-    "them, as FILE.points, for later reads" }
+    "them, as FILE.points, for later reads" },                          \
+  { RD_OPTION_MAP, "map", NULL,                                         \
+    "map .nii files instead of reading them; if one\n"                  \
+    "is cut short meanwhile, this ends by SIGBUS" }
 #define RD_HELP_OPTION                                                  \
   { 'h', "help", NULL, "show this help" }
 #define RD_JSON_OPTION                                                  \
@@ -167,7 +171,7 @@ struct rd_args {
   struct radio_pipeline *random;        /* that it was drawn from; or NULL */
   bool draws;
   uint64_t draw[3];           /* of --draw */
-  bool json, quiet, dry_run, overwrite, skip_existing, keep_index;
+  bool json, quiet, dry_run, overwrite, skip_existing, keep_index, map;
 
   char **operands;            /* after the last option was returned */
   size_t noperands;

@@ -173,6 +173,7 @@ void rd_posix_files_close (struct rd_posix_files *files);
 struct rd_io_file {
   int fd;
   uint64_t nbytes;                    /* when it was opened */
+  unsigned char *map;                 /* of all of them; or NULL */
 
   /* Private to the cache. */
   uint64_t hash;
@@ -192,6 +193,8 @@ void rd_posix_get (struct rd_io *io, struct rd_io_get *gets, size_t n);
 struct rd_io_file *rd_posix_hold (struct rd_io *io, const char *key,
                                   bool keep);
 void rd_posix_release (struct rd_io *io, struct rd_io_file *file);
+const unsigned char *rd_posix_map (struct rd_io_file *file,
+                                   uint64_t *nbytes);
 void rd_posix_forget (struct rd_io *io, const char *prefix);
 enum radio_status rd_posix_list (struct rd_io *io, const char *prefix,
                                  bool recursive, rd_io_list_fn *fn,

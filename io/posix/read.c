@@ -8,8 +8,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 
+#include "src/base/checked.h"
 #include "src/base/cleanup.h"
 #include "src/base/hash.h"
 #include "profiler/counters.h"
@@ -50,6 +53,8 @@ free_file (struct rd_io_file *file)
 {
   if (file == NULL)
     return;
+  if (file->map)
+    munmap (file->map, (size_t) file->nbytes);
   close (file->fd);
   rd_free (file);
 }
@@ -223,6 +228,21 @@ rd_posix_release (struct rd_io *io, struct rd_io_file *file)
   pthread_mutex_unlock (&files->mutex);
   if (is_last)
     free_file (file);
+}
+
+const unsigned char *
+rd_posix_map (struct rd_io_file *file, uint64_t *nbytes)
+{
+  struct stat st;
+  if (!file->map && file->nbytes > 0 && file->nbytes <= SIZE_MAX) {
+    void *map = mmap (NULL, (size_t) file->nbytes, PROT_READ, MAP_SHARED,
+                      file->fd, 0);
+    file->map = map != MAP_FAILED ? map : NULL;
+  }
+  if (!file->map || fstat (file->fd, &st) < 0)
+    return NULL;
+  *nbytes = rd_min_u64 (file->nbytes, (uint64_t) st.st_size);
+  return file->map;
 }
 
 /* Files are closed under the mutex: this is rare, and they are few. */

@@ -153,6 +153,7 @@ static const struct rd_io_ops ops = {
   .get = rd_posix_get,
   .hold = rd_posix_hold,
   .release = rd_posix_release,
+  .map = rd_posix_map,
   .forget = rd_posix_forget,
   .size = store_size,
   .list = rd_posix_list,

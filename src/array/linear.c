@@ -299,6 +299,7 @@ struct object {
   struct rd_linear base;
   struct rd_linear_object is;
   struct rd_io_file *file;            /* held */
+  bool is_mapped;
   uint64_t offset;
   char key[];
 };
@@ -308,7 +309,17 @@ struct object_job {
   struct object *object;
   struct rd_tile_read *read;
   const struct rd_linear_run *runs;
+  const unsigned char *map;           /* the object in memory; or NULL */
+  uint64_t map_nbytes;                /* that it has */
 };
+
+static enum radio_status
+fail_short (const struct object *object, uint64_t object_nbytes)
+{
+  return rd_fail (RADIO_ERROR_FORMAT, "%s/%s: cut short since it was opened: "
+                  "%" PRIu64 " bytes", object->is.store->io->uri, object->key,
+                  object_nbytes);
+}
 
 /* Reads a piece of a run to a place with room for it. */
 static enum radio_status
@@ -326,9 +337,7 @@ read_piece (const struct object_job *job, const struct rd_linear_run *run,
   RD_TRY (rd_read_stop_check (job->read->stop));
   RD_TRY (rd_read_stop_io_read (job->read->stop, io, &get));
   if (into->nbytes < run->nbytes)
-    return rd_fail (RADIO_ERROR_FORMAT, "%s/%s: cut short since it was "
-                    "opened: %" PRIu64 " bytes", io->uri, object->key,
-                    get.object_nbytes);
+    return fail_short (object, get.object_nbytes);
   return RADIO_OK;
 }
 
@@ -339,6 +348,12 @@ read_run (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
   const struct rd_linear_run *run = &job->runs[task];
   struct rd_buffer *fetched = &scratch->fetched;
   struct rd_buffer there = { .capacity = (size_t) run->nbytes };
+  uint64_t offset = job->object->offset + run->offset;
+  if (job->map) {
+    if (offset + run->nbytes > job->map_nbytes)
+      return fail_short (job->object, job->map_nbytes);
+    return rd_linear_place (job->read, run, job->map + offset);
+  }
   /* A store on a network may receive more than it keeps. */
   if (!job->object->is.store->io->ops->is_blocking) {
     RD_TRY (read_piece (job, run, 0, fetched));
@@ -381,6 +396,8 @@ read_object (struct rd_linear *linear, struct rd_tile_read *read,
     },
     .object = object, .read = read, .runs = runs,
   };
+  if (object->is_mapped)
+    job.map = rd_io_map (object->is.store->io, object->file, &job.map_nbytes);
   if (is_blocking)
     return rd_pool_run (context->pool, &job.job);
   return rd_pool_run_apart ((unsigned) rd_min_u64 (job.job.max_active, n),
@@ -401,6 +418,13 @@ close_object (struct rd_linear *linear)
 /* A run of pieces is larger, since each of them is a call of the kernel. */
 #define PIECES_NBYTES ((uint64_t) 2 << 20)
 
+/* Of a mapped object what is not wanted costs nothing; a run is what one thread
+ * copies at a time. */
+#define MAPPED_CAP_NBYTES ((uint64_t) 4 << 20)
+
+/* Elements are aligned in memory, as the NIfTI standard wants them in files. */
+#define MAPPED_ALIGNMENT 16
+
 enum radio_status
 rd_linear_object_open (const struct rd_linear_object *is, uint64_t offset,
                        struct rd_linear **result)
@@ -420,6 +444,13 @@ rd_linear_object_open (const struct rd_linear_object *is, uint64_t offset,
   object->offset = offset;
   object->is.key = memcpy (object->key, is->key, nbytes);
   object->file = rd_io_hold (io, object->key, false);
+  uint64_t map_nbytes;
+  if (is->map && offset % MAPPED_ALIGNMENT == 0
+      && rd_io_map (io, object->file, &map_nbytes)) {
+    object->is_mapped = true;
+    object->base.gap_nbytes = object->base.cap_nbytes = MAPPED_CAP_NBYTES;
+    object->base.pieces_nbytes = 0;
+  }
   *result = &object->base;
   return RADIO_OK;
 }

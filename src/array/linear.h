@@ -40,6 +40,8 @@ struct rd_linear_object {
   const char *key;                    /* copied */
   uint64_t object_nbytes, version;    /* that it must have, as its first
                                          response said; or 0 (rd_io_get) */
+  bool map;                           /* read it by mapping, if that is possible
+                                         */
 };
 
 /* Opens an object as a source: its bytes from offset on, as they are. */

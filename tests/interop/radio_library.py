@@ -84,7 +84,8 @@ class FileOptions(c.Structure):
                 ("keep_index", c.c_bool),
                 ("index_folder", c.c_char_p),
                 ("s3", c.POINTER(S3Options)),
-                ("reserved", c.c_uint64 * 5)]
+                ("map", c.c_uint64),
+                ("reserved", c.c_uint64 * 4)]
 
 
 class ArrayOptions(c.Structure):
@@ -193,11 +194,13 @@ class Volume:
                                     c.byref(self.handle)))
 
     @classmethod
-    def of_file(cls, file, point_gap_nbytes=0, keep_index=False, **s3):
+    def of_file(cls, file, point_gap_nbytes=0, keep_index=False, mapped=False,
+                **s3):
         volume = cls.__new__(cls)
         volume.handle = c.c_void_p()
         options = FileOptions(point_gap_nbytes, keep_index, None,
-                              c.pointer(S3Options(**s3)) if s3 else None)
+                              c.pointer(S3Options(**s3)) if s3 else None,
+                              mapped)
         check(lib.radio_volume_open_file(None, os.fsencode(file),
                                          c.byref(options),
                                          c.byref(volume.handle)))

@@ -83,8 +83,8 @@ def test_random_boxes_of_every_form_equal_nibabel(nib, np, tmp_path):
     for file, data in variants(nib, np, tmp_path):
         saved = nib.load(file).dataobj.get_unscaled()
         assert np.array_equal(saved, data)
-        for gap in (0, 50_000):
-            with Volume.of_file(file, point_gap_nbytes=gap) as volume:
+        for gap, mapped in ((0, False), (50_000, True)):
+            with Volume.of_file(file, gap, mapped=mapped) as volume:
                 check_boxes(np, volume, data.T, 50, n)
         n += 1
     assert n > 30

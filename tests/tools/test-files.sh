@@ -145,6 +145,17 @@ points_of_entry_are_kept_beside_a_file_or_in_the_cache () {
   [ "$(find xdg/radio -name '*.points' | wc -l)" -eq 1 ]
 }
 
+a_mapped_file_gives_what_a_read_one_does () {
+  gunzip -c all/good-gzip.nii.gz >plain.nii
+  for command in slice "roi --z 0" export; do
+    # shellcheck disable=SC2086
+    runs $command plain.nii -o read.nii --overwrite
+    # shellcheck disable=SC2086
+    runs $command plain.nii -o mapped.nii --overwrite --map
+    cmp read.nii mapped.nii
+  done
+}
+
 members_are_for_nii_gz () {
   runs export all/good-gzip.nii.gz --members 64K -o members.nii.gz
   gunzip -c members.nii.gz | cmp - exported/good-gzip.nii
@@ -233,6 +244,7 @@ check planes_and_boxes_equal_the_volumes
 check listing_and_validation_name_files
 check a_profile_of_a_file_is_recorded
 check points_of_entry_are_kept_beside_a_file_or_in_the_cache
+check a_mapped_file_gives_what_a_read_one_does
 check members_are_for_nii_gz
 check each_bad_file_is_an_error
 check a_file_that_is_cut_short_says_so

@@ -548,18 +548,20 @@ static void
 a_replaced_file_is_read_as_it_was_and_a_shrunk_one_fails (void **state)
 {
   (void) state;
-  static const char *const names[] = { "a.nii", "a.nii.gz" };
+  static const char *const names[] = { "a.nii", "a.nii.gz", "mapped.nii" };
   struct rd_buffer file RD_BUFFER_SCOPE = { 0 };
   struct rd_buffer expected RD_BUFFER_SCOPE = { 0 };
   static unsigned char plane[150 * 110 * 2];
   make_large (&file);
   expected_elements (&large, &file, &expected);
-  for (size_t i = 0; i < 2; i++) {
-    if (i == 0)
-      write_file (".", names[i], &file);
-    else
+  for (size_t i = 0; i < 3; i++) {
+    if (i == 1)
       write_gzip (names[i], &file, 0);
-    struct radio_volume *volume = must_open (names[i]);
+    else
+      write_file (".", names[i], &file);
+    const struct radio_file_options options = { .map = i == 2 };
+    struct radio_volume *volume;
+    assert_ok (radio_volume_open_file (NULL, names[i], &options, &volume));
     assert_int_equal (rename (names[i], "old"), 0);
     write_file (".", names[i], &expected);
     assert_ok (read_plane (volume, 39, plane, sizeof plane));

@@ -164,7 +164,7 @@ open_file (struct rd_target *node)
   RD_FREE char *folder = find_index_folder ();
   const struct radio_file_options options = {
     .keep_index = node->keep_index, .index_folder = folder,
-    .s3 = &node->files->s3,
+    .map = node->map, .s3 = &node->files->s3,
   };
   return radio_volume_open_file (node->files->context,
                                  rd_target_operand (node), &options,

@@ -194,8 +194,8 @@ is_measuring_option (const char *argument)
 {
   static const char *const names[] = {
     "apply", "at", "axis", "codec", "cold", "draw", "index", "keep-index",
-    "memory", "phantom", "roi", "seed", "size", "store", "threads", "tiling",
-    "warmup",
+    "map", "memory", "phantom", "roi", "seed", "size", "store", "threads",
+    "tiling", "warmup",
   };
   size_t i = 0, n = sizeof names / sizeof names[0];
   if (strncmp (argument, "--", 2) != 0)

@@ -387,7 +387,7 @@ static const struct rd_option options[] = {
     "one pixel per voxel, also if voxels are not square" },
   { RD_OPTION_OVERWRITE, "overwrite", NULL, "replace FILE" },
   RD_APPLY_OPTION,
-  RD_KEEP_INDEX_OPTION,
+  RD_FILE_OPTIONS,
   RD_WORK_OPTIONS,
   RD_HELP_OPTION,
   RD_END_OF_OPTIONS

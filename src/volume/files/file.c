@@ -217,7 +217,7 @@ open_array (struct radio_volume *volume, const struct place *place,
   const struct rd_nifti *nifti = &volume->meta.nifti;
   const struct rd_linear_object object = {
     .store = place->store, .key = place->key, .version = place->version,
-    .object_nbytes = place->object_nbytes,
+    .object_nbytes = place->object_nbytes, .map = options->map,
   };
   struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
   struct rd_array_doc *doc;
