@@ -54,6 +54,7 @@ struct http_peer {
   struct seen {
     uint32_t request;         /* a hash; 0: none */
     unsigned n, nbad;         /* how often, and how many of the last were bad */
+    bool was_other;           /* one of these was of another object */
   } seen[MAX_SEEN];
   char path[REQUEST_NBYTES];
   const char *const *answers;
@@ -400,11 +401,19 @@ choose_fault (struct http_peer *peer, const struct request *request)
   bool is_bad = odds < peer->wrong_percent + peer->flipped_percent
                 && seen->nbad < MAX_BAD;
   seen->nbad = is_bad ? seen->nbad + 1 : 0;
+  seen->was_other = seen->was_other && is_bad;
   if (!is_bad)
     return HTTP_OK;
-  return odds >= peer->wrong_percent
-         ? HTTP_FLIPPED
-         : wrong[hash / 100 % (sizeof wrong / sizeof wrong[0])];
+  if (odds >= peer->wrong_percent)
+    return HTTP_FLIPPED;
+  enum http_fault fault = wrong[hash / 100
+                                % (sizeof wrong / sizeof wrong[0])];
+  if (fault != HTTP_OTHER_ETAG && fault != HTTP_OTHER_TOTAL)
+    return fault;
+  /* Two of them in a row would show that the object was replaced. */
+  bool is_second = seen->was_other;
+  seen->was_other = true;
+  return is_second ? HTTP_SHORTER : fault;
 }
 
 static enum http_fault
