@@ -48,14 +48,22 @@ struct rd_tile_read {
   /* Returns where the elements of a box, which is within a request's, lie in
    * the caller's memory if they are wanted at these distances, as they are
    * stored: a source may then read them there instead of having them placed.
-   * Or, if needs_place is not NULL and values of that size are computed of
-   * them, to be placed from there: sets it.  NULL where they are wanted
+   * Or, if computes is not NULL and values of that size are computed of them:
+   * sets it; then they are given to compute.  NULL where they are wanted
    * otherwise.  May be NULL. */
   unsigned char *(*find_destination) (const struct rd_tile_read *read,
                                       size_t request,
                                       const struct radio_box *box,
                                       const int64_t *strides,
-                                      bool *needs_place);
+                                      bool *computes);
+
+  /* Computes the values of nbytes of elements, and of those of the rest that
+   * follow, where find_destination said.  from may lie in the same memory, at
+   * its place or after it. */
+  enum radio_status (*compute) (struct rd_tile_read *read, unsigned char *to,
+                                const unsigned char *from, size_t nbytes,
+                                const unsigned char *rest,
+                                size_t rest_nbytes);
 
   /* Of the caller's memory: where a source reads there, it first populates the
    * pages.  Not NULL if there is find_destination. */

@@ -23,11 +23,11 @@ enum radio_status rd_linear_place (struct rd_tile_read *read,
 
 /* Returns where the bytes of a run are to be read, instead of being placed, if
  * they are wanted one after the other as they are; else NULL.  The source
- * counts them as delivered.  Unless needs_place is NULL, also where values are
- * computed of them: where it was set, they are then placed from there. */
+ * counts them as delivered.  Unless computes is NULL, also where values are
+ * computed of them: sets it, and counts nothing (read->compute). */
 unsigned char *rd_linear_destination (const struct rd_tile_read *read,
                                       const struct rd_linear_run *run,
-                                      bool *needs_place);
+                                      bool *computes);
 
 /* Prepares memory that rd_linear_destination returned for being written. */
 void rd_linear_prepare (struct rd_tile_read *read,

@@ -119,15 +119,15 @@ computes_in_place (const struct read *read)
 static unsigned char *
 find_destination (const struct rd_tile_read *tiles, size_t number,
                   const struct radio_box *box, const int64_t *strides,
-                  bool *needs_place)
+                  bool *computes)
 {
   const struct read *read = (const struct read *) tiles;
   int64_t wanted[RADIO_MAX_RANK];
-  bool computes = needs_place && computes_in_place (read);
-  if (needs_place)
-    *needs_place = computes;
-  if ((!computes && !delivers_stored (read))
-      || repeated_piece (read, number))
+  if (computes)
+    *computes = computes_in_place (read);
+  if (!(computes && *computes) && !delivers_stored (read))
+    return NULL;
+  if (repeated_piece (read, number))
     return NULL;
   unsigned char *to = find_part (read, &tiles->requests[number], box, wanted);
   for (size_t i = 0; i < box->rank; i++)
@@ -257,6 +257,31 @@ place (struct rd_tile_read *tiles, size_t number,
     rd_row_count (read->map.program, count);
   }
   return deliver (read, number, box, &part, view);
+}
+
+static enum radio_status
+compute (struct rd_tile_read *tiles, unsigned char *to,
+         const unsigned char *from, size_t nbytes,
+         const unsigned char *rest, size_t rest_nbytes)
+{
+  const struct read *read = (const struct read *) tiles;
+  size_t item_nbytes = read->item_nbytes;
+  uint64_t count = (nbytes + rest_nbytes) / item_nbytes;
+  const struct rd_rows rows = {
+    .from = from, .to = to, .n = nbytes / item_nbytes, .nrows = 1,
+  };
+  const struct rd_rows others = {
+    .from = rest, .to = to + nbytes, .n = rest_nbytes / item_nbytes, .nrows = 1,
+  };
+  RD_COUNTING_SCOPE struct rd_counting counting
+    = rd_count_next_in (&operate_site, &operate_set);
+  counting.amounts[RD_AMOUNT_BYTES] = nbytes + rest_nbytes;
+  counting.amounts[RD_AMOUNT_MORE_BYTES] = nbytes + rest_nbytes;
+  counting.amounts[RD_AMOUNT_OTHER]
+    = rd_mul_sat (count, read->map.program->nkernels);
+  rd_row_count (read->map.program, count);
+  RD_TRY (rd_row_map_run (&read->map, &rows));
+  return rest_nbytes > 0 ? rd_row_map_run (&read->map, &others) : RADIO_OK;
 }
 
 enum radio_status
@@ -437,7 +462,8 @@ begin_read (struct read *read, struct radio_array *array,
   const struct rd_type *stored = &array->doc->type;
   read->tiles = (struct rd_tile_read) {
     .array = array, .requests = requests, .n = n, .place = place,
-    .find_destination = find_destination, .stop = stop,
+    .find_destination = find_destination, .compute = compute,
+    .stop = stop,
   };
   read->array = array;
   read->tiles.pages = &read->pages;

@@ -34,7 +34,8 @@ struct rd_row_program {
 };
 
 /* Runs all kernels over rows of values of one type, contiguous on both sides,
- * which are the same or do not overlap.  Returns true if some result is NaN. */
+ * which are the same or do not overlap; of one row the source may also begin
+ * within the destination.  Returns true if some result is NaN. */
 typedef bool rd_row_run_fn (const struct rd_row_program *program,
                             const struct rd_rows *rows);
 

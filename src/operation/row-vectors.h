@@ -34,6 +34,9 @@ typedef int64_t mask_64 __attribute__ ((__vector_size__ (VECTOR_NBYTES)));
  * looked up half as often. */
 #define STRIP_NBYTES 128
 #define LONG_NBYTES (VECTOR_NBYTES == 32 ? 256 : STRIP_NBYTES)
+
+/* So long rows begin with what is before the first aligned vector. */
+#define ALIGNED_NBYTES 4096
 #define VECTORS(nbytes) ((nbytes) / VECTOR_NBYTES)
 
 /* Runs a statement for each vector of a strip: the length is a constant. */
@@ -100,6 +103,18 @@ typedef int64_t mask_64 __attribute__ ((__vector_size__ (VECTOR_NBYTES)));
     }                                                                   \
   }                                                                     \
                                                                         \
+  /* Less than a strip. */                                              \
+  HELPER void                                                           \
+  run_rest_##bits (const struct rd_row_program *program,                \
+                   const unsigned char *from, unsigned char *to,        \
+                   size_t nbytes, mask_##bits *nan)                     \
+  {                                                                     \
+    unsigned char rest[STRIP_NBYTES] = { 0 };                           \
+    memcpy (rest, from, nbytes);                                        \
+    run_strip_##bits (program, rest, rest, STRIP_NBYTES, false, nan);   \
+    memcpy (to, rest, nbytes);                                          \
+  }                                                                     \
+                                                                        \
   static TARGET bool                                                    \
   run_rows_##bits (const struct rd_row_program *program,                \
                    const struct rd_rows *rows)                          \
@@ -111,22 +126,23 @@ typedef int64_t mask_64 __attribute__ ((__vector_size__ (VECTOR_NBYTES)));
     uint64_t words[sizeof nan / sizeof (uint64_t)], any = 0;            \
     for (size_t row = 0; row < rows->nrows; row++) {                    \
       size_t i = 0;                                                     \
-      if (!rows->streams)                                               \
+      if (!rows->streams) {                                             \
         rd_row_prefetch (to_row, RD_ROWS_AHEAD * rows->to_step, nbytes); \
-      if (!rows->streams)                                               \
+        size_t head = -(uintptr_t) to_row % VECTOR_NBYTES;              \
+        if (nbytes >= ALIGNED_NBYTES && head % sizeof (T) == 0) {       \
+          run_rest_##bits (program, from_row, to_row, head, &nan);      \
+          i = head;                                                     \
+        }                                                               \
         for (; i + LONG_NBYTES <= nbytes; i += LONG_NBYTES)             \
           run_strip_##bits (program, from_row + i, to_row + i,          \
                             LONG_NBYTES, false, &nan);                  \
+      }                                                                 \
       for (; i + STRIP_NBYTES <= nbytes; i += STRIP_NBYTES)             \
         run_strip_##bits (program, from_row + i, to_row + i,            \
                           STRIP_NBYTES, rows->streams, &nan);           \
-      if (i < nbytes) {                                                 \
-        unsigned char rest[STRIP_NBYTES] = { 0 };                       \
-        memcpy (rest, from_row + i, nbytes - i);                        \
-        run_strip_##bits (program, rest, rest, STRIP_NBYTES, false,     \
-                          &nan);                                        \
-        memcpy (to_row + i, rest, nbytes - i);                          \
-      }                                                                 \
+      if (i < nbytes)                                                   \
+        run_rest_##bits (program, from_row + i, to_row + i, nbytes - i, \
+                         &nan);                                         \
       from_row += rows->from_step;                                      \
       to_row += rows->to_step;                                          \
     }                                                                   \

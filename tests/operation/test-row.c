@@ -326,6 +326,48 @@ normal_numbers_are_box_and_mullers_by_all_levels (void **state)
   }
 }
 
+/* As files are read: the source begins at some bytes of the result. */
+static void
+rows_may_begin_within_their_result (void **state)
+{
+  (void) state;
+  enum { N = 2200, MOST_SHIFT = 64 };
+  static _Alignas (64) unsigned char room[(N + 64) * sizeof (float)];
+  static float values[N], expected[N];
+  static struct rd_kernel kernels[] = {
+    { RD_KERNEL_LINEAR, 1.5, -3, 0, RD_OP_LINEAR },
+    { RD_KERNEL_CLAMP, -100, 4000, 0, RD_OP_CLAMP },
+  };
+  struct rd_row_program program = {
+    .from = RADIO_FLOAT32, .compute = RADIO_FLOAT32, .slope = 1,
+    .nkernels = 2, .kernels = kernels,
+  };
+  const struct rd_row_map map = { &program, RADIO_FLOAT32, NULL };
+  for (size_t i = 0; i < N; i++) {
+    values[i] = (float) (i * 31 % 5003) - 777.25f;
+    expected[i] = values[i];
+  }
+  struct rd_rows rows = {
+    .from = (unsigned char *) expected, .to = (unsigned char *) expected,
+    .n = N, .nrows = 1,
+  };
+  assert_ok (rd_row_map_run_by (&rd_row_plain, &map, &rows));
+  for (size_t i = 0; rd_row_levels[i]; i++)
+    for (size_t at = 0; at < 64; at += 4)
+      for (size_t shift = 0; shift < MOST_SHIFT; shift += 4) {
+        if (!rd_simd_is_supported (rd_row_levels[i]->level))
+          continue;
+        for (size_t n = 1022; n <= N; n += N - 1022) {
+          rows.to = room + at;
+          rows.from = room + at + shift;
+          rows.n = n;
+          memcpy (room + at + shift, values, n * sizeof (float));
+          assert_ok (rd_row_map_run_by (rd_row_levels[i], &map, &rows));
+          assert_memory_equal (room + at, expected, n * sizeof (float));
+        }
+      }
+}
+
 int
 main (void)
 {
@@ -335,6 +377,7 @@ main (void)
     cmocka_unit_test (nan_is_noted_wherever_it_is),
     cmocka_unit_test (integers_are_rounded_to_even_and_refused_or_saturate),
     cmocka_unit_test (normal_numbers_are_box_and_mullers_by_all_levels),
+    cmocka_unit_test (rows_may_begin_within_their_result),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

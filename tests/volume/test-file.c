@@ -95,6 +95,49 @@ static const struct nifti_spec large = {
   .dim = { 3, 150, 110, 40 }, .datatype = 4,
 };
 
+/* Long runs are read beside the place where their values belong, by the
+ * distance of that from a cache line. */
+static void
+values_are_computed_wherever_they_are_delivered (void **state)
+{
+  (void) state;
+  enum { GUARD = 64, N = 128 * 128 * 10 };
+  const struct nifti_spec spec = { .dim = { 3, 128, 128, 10 }, .datatype = 16 };
+  const struct radio_box box = radio_box3 (0, 10, 0, 128, 0, 128);
+  struct rd_buffer file RD_BUFFER_SCOPE = { 0 };
+  struct radio_pipeline *pipeline;
+  struct radio_volume *derived;
+  float *expected = calloc (N, sizeof *expected);
+  unsigned char *room = malloc (N * sizeof *expected + 3 * GUARD);
+  assert_true (expected != NULL && room != NULL);
+  spec_image (&spec, &file);
+  unsigned char *voxels = file.data + file.nbytes - N * sizeof *expected;
+  for (size_t i = 0; i < N; i++) {
+    float v = (float) (i * 7919 % 100003) / 8 - 900;
+    memcpy (voxels + i * sizeof v, &v, sizeof v);
+    expected[i] = v * 2 + 5;
+  }
+  write_file (".", "values.nii", &file);
+  struct radio_volume *volume = must_open ("values.nii");
+  assert_ok (radio_pipeline_parse ("linear 2,5", &pipeline));
+  assert_ok (radio_volume_apply (volume, pipeline, &derived));
+  for (size_t offset = 0; offset <= GUARD; offset += offset < 8 ? 1 : 4) {
+    unsigned char *to = room + GUARD + offset;
+    memset (room, 0xa5, N * sizeof *expected + 3 * GUARD);
+    assert_ok (radio_volume_read (derived, &box, RADIO_FLOAT32, to,
+                                  N * sizeof *expected, NULL));
+    assert_memory_equal (to, expected, N * sizeof *expected);
+    for (size_t i = 0; i < GUARD; i++)
+      assert_true (to[-1 - (ptrdiff_t) i] == 0xa5
+                   && to[N * sizeof *expected + i] == 0xa5);
+  }
+  radio_volume_close (derived);
+  radio_pipeline_free (pipeline);
+  radio_volume_close (volume);
+  free (room);
+  free (expected);
+}
+
 static uint32_t
 next_random (uint32_t *seed)
 {
@@ -695,6 +738,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (every_type_rank_version_and_byte_order_is_read),
     cmocka_unit_test (pairs_are_read_by_either_name),
+    cmocka_unit_test (values_are_computed_wherever_they_are_delivered),
     cmocka_unit_test (boxes_are_read_from_every_point_of_entry),
     cmocka_unit_test (points_take_a_sixteenth_of_the_memory_limit_at_most),
     cmocka_unit_test (threads_read_one_file_at_once),
