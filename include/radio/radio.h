@@ -20,6 +20,8 @@
 #include <radio/profile.h>
 #include <radio/stats.h>
 #include <radio/store.h>
+#include <radio/strings.h>
+#include <radio/table.h>
 #include <radio/volume.h>
 
 #endif /* RADIO_H */
