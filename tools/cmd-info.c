@@ -348,8 +348,11 @@ print_array (const char *name, struct radio_array *array,
   if (info.sharded)
     put_owned ("tiles", rd_join_u64 (info.tile_shape, axes, n, " x "));
   put ("codecs", info.codecs);
-  put_owned ("size", rd_format ("%s raw",
-                                rd_text_size (rd_raw_nbytes (&info), size)));
+  /* The size of strings is known only when they are read. */
+  if (info.dtype != RADIO_STRING)
+    put_owned ("size", rd_format ("%s raw",
+                                  rd_text_size (rd_raw_nbytes (&info),
+                                                size)));
   if (strcmp (info.attributes_json, "{}") != 0)
     put ("attributes", info.attributes_json);
   return RD_EXIT_OK;

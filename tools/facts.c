@@ -362,7 +362,8 @@ rd_array_json (const char *name, const struct radio_array_info *info)
                rd_json_u64_list (info->tile_shape, info->rank));
   rd_json_set_bool (object, "sharded", info->sharded);
   put_codecs (object, info);
-  rd_json_set_u64 (object, "raw_nbytes", rd_raw_nbytes (info));
+  if (info->dtype != RADIO_STRING)
+    rd_json_set_u64 (object, "raw_nbytes", rd_raw_nbytes (info));
   rd_json_set (object, "attributes",
                json_tokener_parse (info->attributes_json));
   return object;

@@ -7,6 +7,7 @@
 #include <radio/box.h>
 #include <radio/dtype.h>
 #include <radio/store.h>
+#include <radio/strings.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,7 +36,8 @@ struct radio_array_info {
   uint64_t chunk_shape[RADIO_MAX_RANK];   /* of one key: a shard if sharded */
   uint64_t tile_shape[RADIO_MAX_RANK];    /* of the unit of compression */
   enum radio_dtype dtype;
-  size_t item_nbytes;                     /* of one element; also for RAW */
+  size_t item_nbytes;                     /* of one element; also for RAW; 0
+                                             for STRING */
   bool sharded;
   const char *codecs;                     /* a summary: "blosc lz4 5 ..." */
   const char *codecs_json;                /* as in zarr.json */
@@ -220,6 +222,37 @@ radio_array_create (struct radio_store *store, const char *path,
 RADIO_API enum radio_status
 radio_array_write (struct radio_array *array, const struct radio_box *box,
                    const void *buffer, size_t nbytes) RADIO_USE_RESULT;
+
+/* Reads a box of an array of RADIO_STRING, in C order.  Fills *strings, which
+ * the caller frees by radio_strings_free; a NUL follows the last string.  The
+ * array's fill value stands where no chunk is stored.  options may be NULL;
+ * only cancel and deadline_ms are used, strides must be NULL.
+ *
+ * Memory is taken for the bytes that are really there: what a chunk claims is
+ * checked first.  A tile decodes to at most a sixteenth of the context's memory
+ * limit, and the strings of one call and their offsets to half of it.
+ *
+ * Errors: as radio_array_read; RADIO_ERROR_ARGUMENT (no array of strings),
+ * RADIO_ERROR_FORMAT (also text that is not UTF-8), RADIO_ERROR_LIMIT (more
+ * text than that; read smaller boxes, or raise the limit). */
+RADIO_API enum radio_status
+radio_array_read_strings (struct radio_array *array,
+                          const struct radio_box *box,
+                          struct radio_strings *strings,
+                          const struct radio_read_options *options)
+  RADIO_USE_RESULT;
+
+/* Writes a box of an array of RADIO_STRING, as radio_array_write: of whole
+ * chunks, n strings in C order.  The first offset may be any: strings can be
+ * part of a longer list.
+ * Errors: RADIO_ERROR_ARGUMENT (no array of strings, a number of strings that
+ * is not the box's, offsets that decrease, text that is not UTF-8, a string of
+ * 2^32 bytes or more), those of radio_array_write. */
+RADIO_API enum radio_status
+radio_array_write_strings (struct radio_array *array,
+                           const struct radio_box *box,
+                           const struct radio_strings *strings)
+  RADIO_USE_RESULT;
 
 /* Called with a part of the array that a tile holds, and the bytes that the
  * tile has decoded.  Anything but RADIO_OK ends the list, which returns it. */

@@ -36,19 +36,22 @@ enum radio_dtype {
    * deliver it, rounded once to nearest even (NaN stays NaN); no array has
    * it. */
   RADIO_BFLOAT16,
+  /* Text of any length, UTF-8: only radio_array_read_strings reads it, and
+   * radio_array_write_strings writes it. */
+  RADIO_STRING,
 };
 
 /* Returns the type's Zarr name, such as "int16"; "bfloat16"; "raw" for
  * RADIO_RAW, "stored" for RADIO_STORED.  Static storage; never NULL. */
 RADIO_API const char *radio_dtype_name (enum radio_dtype dtype);
 
-/* Returns the bytes of one element; 0 for RADIO_RAW, RADIO_STORED and invalid
- * types. */
+/* Returns the bytes of one element; 0 for RADIO_RAW, RADIO_STORED,
+ * RADIO_STRING and invalid types. */
 RADIO_API size_t radio_dtype_nbytes (enum radio_dtype dtype);
 
 /* Parses such a name.
- * Errors: RADIO_ERROR_UNSUPPORTED (not one of the above; "raw" and "stored"
- * are not accepted either, since they need a size or an array). */
+ * Errors: RADIO_ERROR_UNSUPPORTED (not one of the above; "raw", "stored" and
+ * "string" are not accepted either: their elements have no size). */
 RADIO_API enum radio_status radio_dtype_parse (const char *name,
                                                enum radio_dtype *dtype)
   RADIO_USE_RESULT;

@@ -106,8 +106,8 @@ rd_array_open_doc (struct radio_store *store, const char *path,
     return RADIO_ERROR_MEMORY;
   RD_TRY (copy_text (doc->codecs, "[]", &array->codecs_json));
   RD_TRY (copy_text (doc->attributes, "{}", &array->attributes_json));
-  rd_layout_make (doc, &array->layout);
   uint64_t limit = store->context->memory_limit_nbytes;
+  rd_layout_make (doc, limit, &array->layout);
   RD_TRY (rd_index_cache_open (doc->rank,
                                rd_min_u64 (limit / INDEXES_SHARE,
                                            INDEXES_MAX_NBYTES),
@@ -153,7 +153,8 @@ radio_array_get_info (const struct radio_array *array,
   *info = (struct radio_array_info) {
     .rank = doc->rank,
     .dtype = doc->type.dtype,
-    .item_nbytes = doc->type.item_nbytes,
+    .item_nbytes = doc->type.dtype == RADIO_STRING
+      ? 0 : doc->type.item_nbytes,
     .codecs = array->codecs_text,
     .codecs_json = array->codecs_json,
     .attributes_json = array->attributes_json,
@@ -176,6 +177,8 @@ static const char default_codecs[] = DEFAULT_CODECS (
   "{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}");
 static const char default_codecs_1[] = DEFAULT_CODECS (
   "{\"name\": \"bytes\"}");
+static const char default_codecs_string[] = DEFAULT_CODECS (
+  "{\"name\": \"vlen-utf8\"}");
 
 /* Adds a member that is given as JSON text. */
 static enum radio_status
@@ -253,7 +256,8 @@ make_doc (const struct radio_array_options *options, const char *where,
   const char *codecs = options->codecs_json;
   if (!codecs) {
     RD_TRY (rd_type_parse (options->data_type, &type));
-    codecs = type.unit_nbytes == 1 ? default_codecs_1 : default_codecs;
+    codecs = type.dtype == RADIO_STRING ? default_codecs_string
+      : type.unit_nbytes == 1 ? default_codecs_1 : default_codecs;
   }
   RD_TRY (add_json (&make, document, "codecs", codecs));
   if (options->attributes_json)

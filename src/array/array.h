@@ -178,6 +178,13 @@ enum radio_status rd_write_start (struct radio_array *array,
 enum radio_status rd_write_finish (struct rd_write *write,
                                    uint64_t *stored_nbytes) RADIO_USE_RESULT;
 
+/* Writes a box of whole chunks of strings, which are in C order and have nbytes
+ * in total. */
+enum radio_status rd_array_write_refs (struct radio_array *array,
+                                       const struct radio_box *box,
+                                       const struct rd_string *strings,
+                                       uint64_t nbytes) RADIO_USE_RESULT;
+
 /* Returns the most memory that writing such a box takes besides the
  * elements. */
 uint64_t rd_write_nbytes (const struct radio_array *array,

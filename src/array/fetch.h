@@ -107,6 +107,13 @@ enum radio_status rd_fetch_tiles_start (struct rd_tile_read *read,
  * memory. */
 void rd_fetch_tiles_wake (struct rd_tile_read *read);
 
+/* Returns the result of a read of tiles that ended with this status: the array
+ * still exists if some chunk was missing, and messages name the array (here
+ * `array', of which the read may be a part). */
+enum radio_status rd_read_result (struct rd_tile_read *read,
+                                  const struct radio_array *array,
+                                  enum radio_status status) RADIO_USE_RESULT;
+
 /* RADIO_ERROR_NOT_FOUND when the array was removed under its handle.  Removing
  * an array removes its document first: if that still exists after a read, no
  * chunk was missing because it was being removed. */

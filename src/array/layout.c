@@ -12,7 +12,8 @@
 #include "src/element/box.h"
 
 void
-rd_layout_make (const struct rd_array_doc *doc, struct rd_layout *layout)
+rd_layout_make (const struct rd_array_doc *doc, uint64_t memory_limit_nbytes,
+                struct rd_layout *layout)
 {
   memset (layout, 0, sizeof *layout);
   layout->rank = doc->rank;
@@ -20,6 +21,7 @@ rd_layout_make (const struct rd_array_doc *doc, struct rd_layout *layout)
   layout->chunk.rank = doc->rank;
   layout->chunk.type = doc->type;
   layout->chunk.fill = doc->fill;
+  layout->chunk.strings_nbytes = memory_limit_nbytes / RD_STRINGS_SHARE;
   for (size_t i = 0; i < doc->rank; i++) {
     layout->chunk.shape[i] = doc->chunk_shape[i];
     layout->chunks[i] = rd_div_up (doc->shape[i], doc->chunk_shape[i]);
@@ -41,7 +43,7 @@ rd_layout_make (const struct rd_array_doc *doc, struct rd_layout *layout)
   layout->decode_site = rd_chain_decode_site (chain);
   layout->tile_nbytes = rd_chunk_nbytes (&layout->tile);
   uint64_t bound = rd_chain_bound (chain, &layout->tile);
-  if (bound == UINT64_MAX)
+  if (bound == UINT64_MAX || doc->type.dtype == RADIO_STRING)
     bound = rd_add_sat (layout->tile_nbytes, layout->tile_nbytes / 8 + 65536);
   layout->tile_bound_nbytes = bound;
   /* Shards within shards may have gaps of any size. */

@@ -36,9 +36,14 @@ struct rd_layout {
   uint64_t index_nbytes;                  /* encoded; 0 without sharding */
 };
 
-/* Derives the layout from a document, which must outlive it. */
+/* The text of one tile of strings takes at most the memory limit divided by
+ * this, so that some threads can decode one each. */
+#define RD_STRINGS_SHARE 16
+
+/* Derives the layout from a document, which must outlive it, and the context's
+ * memory limit. */
 void rd_layout_make (const struct rd_array_doc *doc,
-                     struct rd_layout *layout);
+                     uint64_t memory_limit_nbytes, struct rd_layout *layout);
 
 /* Returns the box of a tile in the array, not clipped, from its chunk and its
  * number there in C order. */

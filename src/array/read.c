@@ -413,6 +413,10 @@ static enum radio_status
 check_delivery (const struct read *read, enum radio_dtype dtype)
 {
   const struct radio_array *array = read->array;
+  if (array->doc->type.dtype == RADIO_STRING)
+    return rd_array_fail_in (array, rd_fail (
+      RADIO_ERROR_ARGUMENT, "an array of strings; use "
+      "radio_array_read_strings"));
   bool computes = array->derived && array->derived->computes;
   enum radio_status status = computes && !read->scaled
     ? rd_row_check (read->dtype)
@@ -509,27 +513,35 @@ begin_read (struct read *read, struct radio_array *array,
   return rd_read_stop_check (read->tiles.stop);
 }
 
+enum radio_status
+rd_read_result (struct rd_tile_read *read, const struct radio_array *array,
+                enum radio_status status)
+{
+  if (status == RADIO_OK && read->found_missing)
+    status = rd_fetch_check_exists (read);
+  if (status == RADIO_ERROR_CANCELLED)
+    rd_fail (status, "the read was cancelled");
+  else if (status == RADIO_ERROR_TIMEOUT)
+    rd_fail (status, "the read is not done after %" PRIu64 " ms; allow more "
+             "by deadline_ms", read->stop->deadline_ms);
+  else
+    return status;
+  return rd_array_fail_in (array, status);
+}
+
 /* Returns the result of a read whose tiles were read with this status. */
 static enum radio_status
 end_read (struct read *read, enum radio_status status)
 {
   const struct radio_array *array = read->array;
-  if (status == RADIO_OK && read->tiles.found_missing)
-    status = rd_fetch_check_exists (&read->tiles);
+  status = rd_read_result (&read->tiles, array, status);
   rd_pieces_free (&read->pieces);
   if (atomic_load (&read->has_nan)) {
     atomic_store (&array->derived->has_nan, true);
     if (status == RADIO_OK)
       rd_derived_warn (array, read->warning, read->user_data);
   }
-  if (status == RADIO_ERROR_CANCELLED)
-    rd_fail (status, "the read was cancelled");
-  else if (status == RADIO_ERROR_TIMEOUT)
-    rd_fail (status, "the read is not done after %" PRIu64 " ms; allow more "
-             "by deadline_ms", read->tiles.stop->deadline_ms);
-  else
-    return status;
-  return rd_array_fail_in (array, status);
+  return status;
 }
 
 /* Reads what was prepared, on this thread and the pool's. */

@@ -55,15 +55,46 @@ struct budget {
   unsigned nslots, nthreads;
 };
 
+/* The bounds of tiles of strings whose bytes are known in total: of one without
+ * these bytes, of the bytes in all tiles, and of the memory to encode a tile
+ * that has them all. */
+static void
+bound_strings (const struct rd_layout *layout, uint64_t strings_nbytes,
+               uint64_t *tile_bound_nbytes, uint64_t *more_nbytes,
+               uint64_t *encode_nbytes)
+{
+  struct rd_chunk tile = layout->tile;
+  struct rd_string fill;
+  uint64_t n = layout->tile_nbytes / sizeof fill;
+  memcpy (&fill, tile.fill, sizeof fill);
+  uint64_t padding = rd_mul_sat (n, fill.nbytes);
+  tile.strings_nbytes = rd_vlen_utf8_nbytes (n, padding);
+  /* Codecs round down once for each tile. */
+  *tile_bound_nbytes = rd_add_sat (rd_chain_bound (layout->chain, &tile),
+                                   RD_CHAIN_MAX);
+  tile.strings_nbytes = strings_nbytes;
+  *more_nbytes = rd_chain_bound (layout->chain, &tile);
+  tile.strings_nbytes = rd_vlen_utf8_nbytes (
+    n, rd_add_sat (padding, strings_nbytes));
+  *encode_nbytes = rd_add_sat (layout->tile_nbytes, rd_chain_encode_nbytes (
+    layout->chain, &tile));
+}
+
 /* Half of the memory limit (the library may hold the elements, too), at least
  * one shard by one thread. */
 static struct budget
-make_budget (const struct radio_array *array, const struct radio_box *box)
+make_budget (const struct radio_array *array, const struct radio_box *box,
+             uint64_t strings_nbytes)
 {
   const struct rd_layout *layout = &array->layout;
   const struct radio_context *context = array->store->context;
   struct budget budget = { .nthreads = context->nthreads };
+  uint64_t encode_nbytes = layout->encode_nbytes, more_nbytes = 0;
+  uint64_t tile_bound_nbytes = layout->tile_bound_nbytes;
   struct radio_box chunks;
+  if (array->doc->type.dtype == RADIO_STRING)
+    bound_strings (layout, strings_nbytes, &tile_bound_nbytes, &more_nbytes,
+                   &encode_nbytes);
   if (radio_box_count (box) == 0)
     return budget;
   rd_grid_touched (box, layout->chunk.shape, &chunks);
@@ -71,12 +102,13 @@ make_budget (const struct radio_array *array, const struct radio_box *box)
   if (layout->sharding) {
     budget.nslots = nchunks > 1 ? MAX_SLOTS : 1;
     /* For the tiles of the box's largest chunk. */
-    budget.arena_nbytes = layout->tile_bound_nbytes;
+    budget.arena_nbytes = tile_bound_nbytes;
     for (size_t i = 0; i < layout->rank; i++) {
       uint64_t size = rd_min_u64 (box->size[i], layout->chunk.shape[i]);
       budget.arena_nbytes = rd_mul_sat (
         budget.arena_nbytes, rd_div_up (size, layout->tile.shape[i]));
     }
+    budget.arena_nbytes = rd_add_sat (budget.arena_nbytes, more_nbytes);
   } else
     budget.nthreads = (unsigned) rd_min_u64 (nchunks, budget.nthreads);
   uint64_t slot = rd_add_sat (budget.arena_nbytes,
@@ -84,7 +116,7 @@ make_budget (const struct radio_array *array, const struct radio_box *box)
                                           TILE_ENTRIES_NBYTES));
   for (;;) {
     budget.nbytes = rd_add_sat (rd_mul_sat (slot, budget.nslots),
-                                rd_mul_sat (layout->encode_nbytes,
+                                rd_mul_sat (encode_nbytes,
                                             budget.nthreads));
     bool fits = budget.nbytes <= context->memory_limit_nbytes / 2;
     if (!fits && budget.nslots > 1)
@@ -99,7 +131,7 @@ make_budget (const struct radio_array *array, const struct radio_box *box)
 uint64_t
 rd_write_nbytes (const struct radio_array *array, const struct radio_box *box)
 {
-  return make_budget (array, box).nbytes;
+  return make_budget (array, box, 0).nbytes;
 }
 
 /* Checks that the box consists of whole chunks. */
@@ -303,12 +335,12 @@ static const struct radio_site encode_site = {
 static enum radio_status
 new_write (struct radio_array *array, const struct radio_box *box,
            const void *elements, const int64_t *strides,
-           struct rd_write **result)
+           uint64_t strings_nbytes, struct rd_write **result)
 {
   const struct rd_layout *layout = &array->layout;
   RD_TRY (rd_pool_check (array->store->context->pool));
   RD_TRY (check_box (array, box));
-  const struct budget budget = make_budget (array, box);
+  const struct budget budget = make_budget (array, box, strings_nbytes);
   enum radio_status status = rd_context_allows (array->store->context,
                                                 budget.nbytes,
                                                 "writing a chunk");
@@ -365,7 +397,7 @@ rd_write_start (struct radio_array *array, const struct radio_box *box,
                 struct rd_write **result)
 {
   RD_CLEANUP (rd_cleanup_write) struct rd_write *write = NULL;
-  RD_TRY (new_write (array, box, elements, strides, &write));
+  RD_TRY (new_write (array, box, elements, strides, 0, &write));
   RD_TRY (rd_pool_start (array->store->context->pool, &write->job));
   *result = RD_STEAL (write);
   return RADIO_OK;
@@ -385,11 +417,32 @@ rd_write_finish (struct rd_write *write, uint64_t *stored_nbytes)
 }
 
 static enum radio_status
+run_write (struct radio_array *array, const struct radio_box *box,
+           const void *elements, uint64_t strings_nbytes)
+{
+  RD_CLEANUP (rd_cleanup_write) struct rd_write *write = NULL;
+  RD_TRY (new_write (array, box, elements, NULL, strings_nbytes, &write));
+  const struct radio_request request = { .box = *box };
+  rd_annotate_boxes (&array->layout, &request, 1);
+  return rd_pool_run (array->store->context->pool, &write->job);
+}
+
+enum radio_status
+rd_array_write_refs (struct radio_array *array, const struct radio_box *box,
+                     const struct rd_string *strings, uint64_t nbytes)
+{
+  return run_write (array, box, strings, nbytes);
+}
+
+static enum radio_status
 write_box (struct radio_array *array, const struct radio_box *box,
            const void *buffer, size_t nbytes)
 {
-  RD_CLEANUP (rd_cleanup_write) struct rd_write *write = NULL;
   RD_TRY (check_box (array, box));
+  if (array->doc->type.dtype == RADIO_STRING)
+    return rd_array_fail_in (array, rd_fail (
+      RADIO_ERROR_ARGUMENT, "an array of strings; use "
+      "radio_array_write_strings"));
   uint64_t count = radio_box_count (box), needed;
   if (count > 0 && !buffer)
     return rd_array_fail_in (array, rd_fail (RADIO_ERROR_ARGUMENT,
@@ -402,10 +455,7 @@ write_box (struct radio_array *array, const struct radio_box *box,
              array->doc->type.item_nbytes);
     return rd_array_fail_in (array, RADIO_ERROR_ARGUMENT);
   }
-  RD_TRY (new_write (array, box, buffer, NULL, &write));
-  const struct radio_request request = { .box = *box };
-  rd_annotate_boxes (&array->layout, &request, 1);
-  return rd_pool_run (array->store->context->pool, &write->job);
+  return run_write (array, box, buffer, 0);
 }
 
 enum radio_status

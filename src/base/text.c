@@ -38,6 +38,32 @@ rd_utf8_nbytes (const char *text)
 }
 
 size_t
+rd_utf8_valid_nbytes (const char *text, size_t nbytes)
+{
+  size_t at = 0;
+  while (at < nbytes) {
+    uint64_t word;
+    if (nbytes - at >= sizeof word) {
+      memcpy (&word, text + at, sizeof word);
+      if ((word & UINT64_C (0x8080808080808080)) == 0) {
+        at += sizeof word;
+        continue;
+      }
+    }
+    /* The last characters with a NUL after them. */
+    char last[5] = "";
+    const char *from = text + at;
+    if (nbytes - at < 4)
+      from = memcpy (last, text + at, nbytes - at);
+    size_t n = rd_utf8_nbytes (from);
+    if (n == 0)
+      return at;
+    at += n;
+  }
+  return nbytes;
+}
+
+size_t
 rd_utf8_decode (const char *text, uint32_t *character)
 {
   size_t n = rd_utf8_nbytes (text);

@@ -12,6 +12,10 @@
  * it is invalid.  Never reads beyond a NUL. */
 size_t rd_utf8_nbytes (const char *text);
 
+/* Returns how many of a text's bytes, which may be NUL, are UTF-8: nbytes, or
+ * the place of the first character that is not. */
+size_t rd_utf8_valid_nbytes (const char *text, size_t nbytes);
+
 /* Decodes the character that the text begins with; returns its bytes.  A
  * byte that begins no valid character is U+FFFD of length 1. */
 size_t rd_utf8_decode (const char *text, uint32_t *character);

@@ -87,6 +87,31 @@ check_sharding (const struct rd_codec *codec, const struct rd_chunk *shard,
   return status;
 }
 
+/* Strings are encoded by vlen-utf8, and nothing else is.  The elements of a
+ * shard that is decoded as a whole would outlive the bytes of its tiles. */
+static enum radio_status
+check_strings (const struct rd_chain *chain, const struct rd_chunk *chunk,
+               int depth)
+{
+  enum rd_codec_id id = chain->codecs[chain->n_array].id;
+  bool has_strings = chunk->type.dtype == RADIO_STRING;
+  uint64_t n = rd_chunk_nbytes (chunk) / chunk->type.item_nbytes;
+  if (id == RD_CODEC_VLEN_UTF8 && !has_strings)
+    return rd_fail (RADIO_ERROR_FORMAT, "vlen-utf8: elements of %s are not "
+                    "strings", radio_dtype_name (chunk->type.dtype));
+  if (id == RD_CODEC_BYTES && has_strings)
+    return rd_fail (RADIO_ERROR_FORMAT, "bytes: strings have no fixed size; "
+                    "they need vlen-utf8");
+  if (id == RD_CODEC_VLEN_UTF8 && n > UINT32_MAX)
+    return rd_fail (RADIO_ERROR_FORMAT, "vlen-utf8: a chunk of %" PRIu64
+                    " strings; its count has 32 bits", n);
+  if (id == RD_CODEC_SHARDING && has_strings && (depth > 0 || chain->n > 1))
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "sharding_indexed: strings in "
+                    "shards within shards, or with codecs before or after "
+                    "the sharding, are not supported");
+  return RADIO_OK;
+}
+
 static enum radio_status
 check_level (const char *codec, int level, int low, int high)
 {
@@ -110,7 +135,7 @@ check_chain (const struct rd_chain *chain, const struct rd_chunk *chunk,
     enum rd_codec_id id = chain->codecs[i].id;
     bool right = i < chain->n_array ? id == RD_CODEC_TRANSPOSE
       : i > chain->n_array ? id >= RD_CODEC_BLOSC
-                           : id == RD_CODEC_BYTES || id == RD_CODEC_SHARDING;
+                           : id >= RD_CODEC_BYTES && id < RD_CODEC_BLOSC;
     if (!right)
       return rd_fail (RADIO_ERROR_FORMAT, "codecs[%zu]: out of order: the "
                       "list must be array->array codecs, one array->bytes "
@@ -134,10 +159,13 @@ check_chain (const struct rd_chain *chain, const struct rd_chunk *chunk,
   }
   rd_transpose_shape (chain, chunk, &encoded);
   const struct rd_codec *codec = &chain->codecs[chain->n_array];
+  RD_TRY (check_strings (chain, chunk, depth));
   if (codec->id == RD_CODEC_SHARDING)
     RD_TRY (check_sharding (codec, &encoded, depth));
 
-  uint64_t nbytes = rd_chunk_nbytes (chunk);
+  /* The length of strings is checked when they are encoded. */
+  uint64_t nbytes = codec->id == RD_CODEC_VLEN_UTF8 ? 0
+                                                    : rd_chunk_nbytes (chunk);
   for (size_t i = chain->n_array + 1; i < chain->n; i++) {
     codec = &chain->codecs[i];
     if (codec->id == RD_CODEC_BLOSC)

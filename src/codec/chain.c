@@ -33,9 +33,10 @@ static struct rd_decoded_size
 array_extent (const struct rd_chain *chain, const struct rd_chunk *encoded)
 {
   const struct rd_codec *codec = &chain->codecs[chain->n_array];
-  struct rd_decoded_size extent = { 0, codec->id == RD_CODEC_BYTES };
-  extent.nbytes = extent.exact ? rd_chunk_nbytes (encoded)
-                               : rd_shard_bound (codec, encoded);
+  struct rd_decoded_size extent = {
+    rd_codec_array_bound (codec, encoded), codec->id == RD_CODEC_BYTES,
+    codec->id == RD_CODEC_VLEN_UTF8,
+  };
   return extent;
 }
 
@@ -45,7 +46,7 @@ next_extent (const struct rd_codec *codec, struct rd_decoded_size extent)
 {
   struct rd_decoded_size next = {
     rd_codec_bound (codec, extent.nbytes),
-    extent.exact && codec->id == RD_CODEC_CRC32C,
+    extent.exact && codec->id == RD_CODEC_CRC32C, extent.grows,
   };
   return next;
 }
@@ -67,6 +68,15 @@ other_stage (struct rd_scratch *scratch, const unsigned char *data)
 {
   return data == scratch->stages[0].data ? &scratch->stages[1]
                                          : &scratch->stages[0];
+}
+
+uint64_t
+rd_codec_array_bound (const struct rd_codec *codec,
+                      const struct rd_chunk *encoded)
+{
+  return codec->id == RD_CODEC_BYTES ? rd_chunk_nbytes (encoded)
+         : codec->id == RD_CODEC_VLEN_UTF8 ? encoded->strings_nbytes
+                                           : rd_shard_bound (codec, encoded);
 }
 
 static bool
@@ -133,9 +143,15 @@ decode_rest (struct decoding *decoding, size_t left, struct rd_view *view)
   uint64_t nbytes = rd_chunk_nbytes (&decoding->encoded);
   view->swapped = is_swapped (codec, &decoding->encoded.type);
   if (codec->id == RD_CODEC_BYTES) {
-    struct rd_decoded_size extent = { nbytes, true };
+    struct rd_decoded_size extent = { nbytes, true, false };
     view->data = decoding->bytes.data;
     return rd_codec_check_length ("bytes", decoding->bytes.nbytes, extent);
+  }
+  if (codec->id == RD_CODEC_VLEN_UTF8) {
+    RD_TRY (rd_vlen_utf8_decode (&decoding->encoded, decoding->bytes,
+                                 &scratch->tile));
+    view->data = scratch->tile.data;
+    return RADIO_OK;
   }
   RD_TRY (rd_codec_reserve (&scratch->tile, nbytes));
   RD_TRY (rd_sharding_decode (codec, &decoding->encoded, scratch,
@@ -275,6 +291,8 @@ encode_array (const struct rd_chain *chain, const struct rd_chunk *chunk,
       return rd_fail_memory (bytes->nbytes);
     RD_TRY (rd_box_copy_run (&copy));
     out->nbytes = bytes->nbytes;
+  } else if (codec->id == RD_CODEC_VLEN_UTF8) {
+    RD_TRY (rd_vlen_utf8_encode (&encoded, bytes->data, strides, out));
   } else {
     out->nbytes = 0;
     RD_TRY (rd_sharding_encode (codec, &encoded, scratch, bytes->data,

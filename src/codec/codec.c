@@ -23,9 +23,28 @@ rd_chunk_nbytes (const struct rd_chunk *chunk)
   return nbytes;
 }
 
+/* Strings are equal by their bytes, not by where these are. */
+static bool
+are_strings_fill (const struct rd_chunk *chunk, const unsigned char *elements)
+{
+  struct rd_string fill, string;
+  memcpy (&fill, chunk->fill, sizeof fill);
+  for (uint64_t left = rd_chunk_nbytes (chunk); left > 0;
+       left -= sizeof string, elements += sizeof string) {
+    memcpy (&string, elements, sizeof string);
+    if (string.nbytes != fill.nbytes
+        || (fill.nbytes > 0
+            && memcmp (string.data, fill.data, fill.nbytes) != 0))
+      return false;
+  }
+  return true;
+}
+
 bool
 rd_chunk_is_fill (const struct rd_chunk *chunk, const void *elements)
 {
+  if (chunk->type.dtype == RADIO_STRING)
+    return are_strings_fill (chunk, elements);
   const unsigned char *data = elements;
   size_t item = chunk->type.item_nbytes;
   size_t nbytes = (size_t) rd_chunk_nbytes (chunk);
@@ -68,10 +87,30 @@ rd_codec_check_length (const char *codec, size_t nbytes,
                   extent.nbytes);
 }
 
+/* The room that a decoder begins with. */
+static uint64_t
+first_room (struct rd_decoded_size extent, size_t in_nbytes)
+{
+  uint64_t usual = rd_add_sat (rd_mul_sat (in_nbytes, 4), 1 << 16);
+  return extent.grows ? rd_min_u64 (usual, extent.nbytes) : extent.nbytes;
+}
+
+/* Returns more room, up to the extent. */
+static uint64_t
+next_room (struct rd_decoded_size extent, uint64_t room)
+{
+  return rd_min_u64 (rd_mul_sat (room, 2), extent.nbytes);
+}
+
 /* Fails since a codec decodes to more than its extent. */
 static enum radio_status
 fail_longer (const char *codec, struct rd_decoded_size extent)
 {
+  if (extent.grows)
+    return rd_fail (RADIO_ERROR_LIMIT, "%s: decodes to more than %" PRIu64
+                    " bytes of text, a part of the memory limit; raise it by "
+                    "--memory (in a program memory_limit_nbytes)", codec,
+                    extent.nbytes);
   return rd_fail (RADIO_ERROR_FORMAT, "%s: decodes to more than the %s%"
                   PRIu64 " bytes of its chunk", codec,
                   extent.exact ? "" : "possible ", extent.nbytes);
@@ -95,10 +134,16 @@ rd_zstd_decode (struct rd_scratch *scratch, struct rd_bytes in,
   ZSTD_DCtx *decoder = rd_contexts_zstd_decoder (scratch);
   if (!decoder)
     return RADIO_ERROR_MEMORY;
-  RD_TRY (rd_codec_reserve (out, extent.nbytes));
-  size_t result = ZSTD_decompressDCtx (decoder, out->data,
-                                       (size_t) extent.nbytes, in.data,
-                                       in.nbytes);
+  uint64_t room = first_room (extent, in.nbytes);
+  size_t result;
+  for (;; room = next_room (extent, room)) {
+    RD_TRY (rd_codec_reserve (out, room));
+    result = ZSTD_decompressDCtx (decoder, out->data, (size_t) room, in.data,
+                                  in.nbytes);
+    if (ZSTD_getErrorCode (result) != ZSTD_error_dstSize_tooSmall
+        || room == extent.nbytes)
+      break;
+  }
   switch (ZSTD_getErrorCode (result)) {
   case ZSTD_error_no_error:
     break;
@@ -149,15 +194,21 @@ rd_gzip_decode (struct rd_scratch *scratch, struct rd_bytes in,
   struct libdeflate_decompressor *inflater = rd_contexts_inflater (scratch);
   if (!inflater)
     return RADIO_ERROR_MEMORY;
-  RD_TRY (rd_codec_reserve (out, extent.nbytes));
+  uint64_t room = first_room (extent, in.nbytes);
+  RD_TRY (rd_codec_reserve (out, room));
   size_t at = 0;
   do {
     size_t taken, made;
     enum libdeflate_result result = libdeflate_gzip_decompress_ex (
       inflater, in.data + at, in.nbytes - at, out->data + out->nbytes,
-      (size_t) extent.nbytes - out->nbytes, &taken, &made);
-    if (result == LIBDEFLATE_INSUFFICIENT_SPACE)
-      return fail_longer ("gzip", extent);
+      (size_t) room - out->nbytes, &taken, &made);
+    if (result == LIBDEFLATE_INSUFFICIENT_SPACE) {
+      if (room == extent.nbytes)
+        return fail_longer ("gzip", extent);
+      room = next_room (extent, room);
+      RD_TRY (rd_buffer_reserve (out, (size_t) room));
+      continue;
+    }
     if (result != LIBDEFLATE_SUCCESS)
       return rd_fail (RADIO_ERROR_FORMAT, "gzip: the member at byte %zu is "
                       "damaged or cut short", at);

@@ -21,6 +21,7 @@ enum rd_codec_id {
   RD_CODEC_TRANSPOSE,         /* array->array */
   RD_CODEC_BYTES,             /* array->bytes */
   RD_CODEC_SHARDING,          /* array->bytes */
+  RD_CODEC_VLEN_UTF8,         /* array->bytes */
   RD_CODEC_BLOSC,             /* bytes->bytes, like all that follow */
   RD_CODEC_ZSTD,
   RD_CODEC_GZIP,
@@ -79,6 +80,7 @@ struct rd_chunk {
   uint64_t shape[RADIO_MAX_RANK];
   struct rd_type type;
   const void *fill;           /* one element */
+  uint64_t strings_nbytes;    /* of STRING: encoded by vlen-utf8, at most */
 };
 
 /* Returns the bytes of a chunk's elements; the chain was checked, so they do
@@ -114,7 +116,13 @@ struct rd_bytes {
 struct rd_decoded_size {
   uint64_t nbytes;
   bool exact;
+  bool grows;                 /* the bound is far above what is usual: memory
+                                 is taken as bytes are decoded */
 };
+
+/* Returns the most bytes of a chunk after an array->bytes codec. */
+uint64_t rd_codec_array_bound (const struct rd_codec *codec,
+                               const struct rd_chunk *encoded);
 
 /* Returns the most bytes that any encoder makes of nbytes; UINT64_MAX of
  * UINT64_MAX. */
@@ -165,6 +173,23 @@ enum radio_status rd_blosc_encode (const struct rd_codec *codec,
  * available. */
 enum radio_status rd_blosc_check (const struct rd_codec *codec,
                                   uint64_t nbytes) RADIO_USE_RESULT;
+
+/* array->bytes by vlen-utf8 (zarr-extensions): the number of strings as u32,
+ * then of each its length as u32 and its bytes, little-endian.  The decoder
+ * checks all of it, and its elements point into `in'; the encoder replaces
+ * out. */
+enum radio_status rd_vlen_utf8_decode (const struct rd_chunk *chunk,
+                                       struct rd_bytes in,
+                                       struct rd_buffer *elements)
+  RADIO_USE_RESULT;
+enum radio_status rd_vlen_utf8_encode (const struct rd_chunk *chunk,
+                                       const unsigned char *elements,
+                                       const int64_t *strides,
+                                       struct rd_buffer *out)
+  RADIO_USE_RESULT;
+
+/* Returns the bytes of the count and of n strings of nbytes in total. */
+uint64_t rd_vlen_utf8_nbytes (uint64_t n, uint64_t nbytes);
 
 /* Verifies the checksum at the end of `in' and removes it. */
 enum radio_status rd_crc32c_verify (struct rd_bytes *in) RADIO_USE_RESULT;

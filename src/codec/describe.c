@@ -59,6 +59,8 @@ describe_codec (const struct rd_codec *codec, struct rd_buffer *text)
     return append_text (text, ")%s",
                         codec->u.sharding.index_at_start ? " index first"
                                                          : "");
+  case RD_CODEC_VLEN_UTF8:
+    return append_text (text, "vlen-utf8");
   case RD_CODEC_BLOSC:
     return append_text (text, "blosc %s %d %s", codec->u.blosc.cname,
                         codec->u.blosc.clevel,

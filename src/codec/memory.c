@@ -100,10 +100,8 @@ rd_chain_decode_nbytes (const struct rd_chain *chain,
   const struct rd_codec *codec = &chain->codecs[chain->n_array];
   struct rd_chunk encoded;
   rd_transpose_shape (chain, chunk, &encoded);
-  bool sharded = codec->id == RD_CODEC_SHARDING;
   uint64_t total = 0, nstages = 0;
-  uint64_t nbytes = sharded ? rd_shard_bound (codec, &encoded)
-                            : rd_chunk_nbytes (&encoded);
+  uint64_t nbytes = rd_codec_array_bound (codec, &encoded);
   uint64_t most = nbytes;
   for (size_t i = chain->n_array + 1; i < chain->n; i++) {
     if (chain->codecs[i].id != RD_CODEC_CRC32C) {
@@ -115,9 +113,11 @@ rd_chain_decode_nbytes (const struct rd_chain *chain,
     nbytes = rd_codec_bound (&chain->codecs[i], nbytes);
   }
   total = rd_add_sat (total, rd_mul_sat (most, nstages));
-  if (!sharded)
+  if (codec->id == RD_CODEC_BYTES)
     return total;
   total = rd_add_sat (total, rd_chunk_nbytes (&encoded));
+  if (codec->id != RD_CODEC_SHARDING)
+    return total;
   return rd_add_sat (total, sharding_nbytes (codec, &encoded,
                                              rd_chain_decode_nbytes));
 }
@@ -129,10 +129,8 @@ rd_chain_encode_nbytes (const struct rd_chain *chain,
   const struct rd_codec *codec = &chain->codecs[chain->n_array];
   struct rd_chunk encoded;
   rd_transpose_shape (chain, chunk, &encoded);
-  bool sharded = codec->id == RD_CODEC_SHARDING;
   uint64_t total = 0;
-  uint64_t nbytes = sharded ? rd_shard_bound (codec, &encoded)
-                            : rd_chunk_nbytes (&encoded);
+  uint64_t nbytes = rd_codec_array_bound (codec, &encoded);
   for (size_t i = chain->n_array + 1; i < chain->n; i++) {
     total = rd_add_sat (total, context_nbytes (&chain->codecs[i], nbytes,
                                                true));
@@ -141,7 +139,7 @@ rd_chain_encode_nbytes (const struct rd_chain *chain,
   /* Two stages and the result are swapped from chunk to chunk, and a buffer
    * that is appended to grows by half. */
   total = rd_add_sat (total, rd_add_sat (rd_mul_sat (nbytes, 4), nbytes / 2));
-  if (!sharded)
+  if (codec->id != RD_CODEC_SHARDING)
     return total;
   total = rd_add_sat (total, rd_chunk_nbytes (chunk));
   return rd_add_sat (total, sharding_nbytes (codec, &encoded,

@@ -42,6 +42,7 @@ static const struct dtype_row dtype_table[] = {
   [RADIO_COMPLEX128] = { "complex128", 16, 8, KIND_COMPLEX },
   [RADIO_RAW] = { "raw", 0, 1, KIND_OTHER },
   [RADIO_BFLOAT16] = { "bfloat16", 2, 2, KIND_FLOAT },
+  [RADIO_STRING] = { "string", 0, 1, KIND_OTHER },
 };
 
 #define DTYPE_COUNT (sizeof dtype_table / sizeof dtype_table[0])
@@ -74,7 +75,8 @@ radio_dtype_parse (const char *name, enum radio_dtype *dtype)
   RD_NOT_NULL (name);
   RD_NOT_NULL (dtype);
   for (size_t i = RADIO_BOOL; i < DTYPE_COUNT; i++)
-    if (i != RADIO_RAW && strcmp (dtype_table[i].name, name) == 0) {
+    if (i != RADIO_RAW && i != RADIO_STRING
+        && strcmp (dtype_table[i].name, name) == 0) {
       *dtype = (enum radio_dtype) i;
       return RADIO_OK;
     }
@@ -111,6 +113,10 @@ enum radio_status
 rd_type_parse (const char *name, struct rd_type *type)
 {
   uint64_t nbits;
+  if (strcmp (name, radio_dtype_name (RADIO_STRING)) == 0) {
+    *type = (struct rd_type) { RADIO_STRING, sizeof (struct rd_string), 1 };
+    return RADIO_OK;
+  }
   if (!parse_raw_nbits (name, &nbits)) {
     enum radio_dtype dtype;
     RD_TRY (radio_dtype_parse (name, &dtype));

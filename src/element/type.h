@@ -13,15 +13,23 @@
 /* A type as an array has it. */
 struct rd_type {
   enum radio_dtype dtype;
-  size_t item_nbytes;         /* of an element */
+  size_t item_nbytes;         /* of an element; of STRING in memory */
   size_t unit_nbytes;         /* that byte order applies to: an element, one
-                                 part of a complex one, 1 for RAW */
+                                 part of a complex one, 1 for RAW, STRING */
+};
+
+/* An element of STRING inside the engine.  The bytes belong to whatever holds
+ * the elements: a decoded tile, a fill value, the caller of a write. */
+struct rd_string {
+  const char *data;           /* UTF-8 without a NUL at its end */
+  uint64_t nbytes;
 };
 
 /* Returns the type of any dtype but RAW and STORED. */
 struct rd_type rd_type_of (enum radio_dtype dtype);
 
-/* Parses the Zarr name of a type that arrays have, r<N> included. */
+/* Parses the Zarr name of a type that arrays have, r<N> and string
+ * included. */
 enum radio_status rd_type_parse (const char *name, struct rd_type *type)
   RADIO_USE_RESULT;
 

@@ -32,6 +32,9 @@ check_level (struct radio_volume *volume, const char *where)
     return rd_fail (RADIO_ERROR_FORMAT,
                     "%s: axes has %zu entries, but %s has %zu dimensions",
                     where, rank, meta->level_path, doc->rank);
+  if (doc->type.dtype == RADIO_STRING)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: %s is an array of strings, "
+                    "not an image", where, meta->level_path);
   volume->array->is_complete = meta->has_nifti;
   if (!meta->has_nifti)
     return RADIO_OK;

@@ -209,6 +209,7 @@ static const struct {
   { "transpose", RD_CODEC_TRANSPOSE, parse_transpose, { "order" } },
   { "sharding_indexed", RD_CODEC_SHARDING, parse_sharding,
     { "chunk_shape", "codecs", "index_codecs", "index_location" } },
+  { "vlen-utf8", RD_CODEC_VLEN_UTF8, NULL, { NULL } },
   { "blosc", RD_CODEC_BLOSC, parse_blosc,
     { "cname", "clevel", "shuffle", "typesize", "blocksize" } },
   { "zstd", RD_CODEC_ZSTD, parse_zstd, { "level", "checksum" } },

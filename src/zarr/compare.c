@@ -64,6 +64,19 @@ are_names_alike (const struct rd_array_doc *a, const struct rd_array_doc *b)
   return is_same;
 }
 
+/* The type of both is the same. */
+static bool
+are_fills_alike (const struct rd_array_doc *a, const struct rd_array_doc *b)
+{
+  struct rd_string x, y;
+  if (a->type.dtype != RADIO_STRING)
+    return memcmp (a->fill, b->fill, a->type.item_nbytes) == 0;
+  memcpy (&x, a->fill, sizeof x);
+  memcpy (&y, b->fill, sizeof y);
+  return x.nbytes == y.nbytes
+         && (x.nbytes == 0 || memcmp (x.data, y.data, x.nbytes) == 0);
+}
+
 const char *
 rd_array_doc_difference (const struct rd_array_doc *a,
                          const struct rd_array_doc *b)
@@ -78,7 +91,7 @@ rd_array_doc_difference (const struct rd_array_doc *a,
     return "chunk_grid";
   if (a->keys_v2 != b->keys_v2 || a->separator != b->separator)
     return "chunk_key_encoding";
-  if (memcmp (a->fill, b->fill, a->type.item_nbytes) != 0)
+  if (!are_fills_alike (a, b))
     return "fill_value";
   if (!are_chains_alike (a->chain, b->chain))
     return "codecs";

@@ -175,6 +175,28 @@ parse_dimension_names (struct json_object *document, const char *where,
   return RADIO_OK;
 }
 
+/* A string's bytes follow the element. */
+static enum radio_status
+parse_fill (struct json_object *value, const char *where,
+            struct rd_array_doc *doc)
+{
+  size_t nbytes = doc->type.item_nbytes, more = 0;
+
+  if (doc->type.dtype == RADIO_STRING
+      && json_object_is_type (value, json_type_string))
+    more = (size_t) json_object_get_string_len (value);
+  doc->fill = rd_calloc (1, nbytes + more);
+  if (doc->fill == NULL)
+    return rd_fail_memory (nbytes + more);
+  RD_TRY (rd_fill_parse (value, &doc->type, where, doc->fill));
+  if (more > 0) {
+    struct rd_string string = { (char *) doc->fill + nbytes, more };
+    memcpy (doc->fill + nbytes, json_object_get_string (value), more);
+    memcpy (doc->fill, &string, sizeof string);
+  }
+  return RADIO_OK;
+}
+
 /* Parses the members in an order in which each is checked against those
  * before it. */
 enum radio_status
@@ -214,10 +236,7 @@ rd_array_doc_parse (struct json_object *document, const char *where,
 
   if (!json_object_object_get_ex (document, "fill_value", &value))
     return rd_fail (RADIO_ERROR_FORMAT, "%s: fill_value is missing", where);
-  doc->fill = rd_calloc (1, doc->type.item_nbytes);
-  if (doc->fill == NULL)
-    return rd_fail_memory (doc->type.item_nbytes);
-  RD_TRY (rd_fill_parse (value, &doc->type, where, doc->fill));
+  RD_TRY (parse_fill (value, where, doc));
 
   struct rd_chunk chunk = { .rank = doc->rank, .type = doc->type,
                             .fill = doc->fill };

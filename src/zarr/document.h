@@ -96,7 +96,7 @@ enum radio_status rd_chain_parse (struct json_object *codecs,
                                   uint64_t *tile_shape) RADIO_USE_RESULT;
 
 /* Parse a fill value of any core type into one element (item_nbytes), and
- * back. */
+ * back.  A string's bytes belong to the value. */
 enum radio_status rd_fill_parse (struct json_object *value,
                                  const struct rd_type *type,
                                  const char *where, void *element)

@@ -221,6 +221,16 @@ rd_fill_parse (struct json_object *value, const struct rd_type *type,
   unsigned char *halves = element;
   uint64_t bits;
 
+  if (type->dtype == RADIO_STRING) {
+    if (!json_object_is_type (value, json_type_string))
+      return rd_json_not (value, WHAT, "a string", where);
+    const struct rd_string string = {
+      json_object_get_string (value),
+      (uint64_t) json_object_get_string_len (value),
+    };
+    memcpy (element, &string, sizeof string);
+    return RADIO_OK;
+  }
   if (type->dtype == RADIO_RAW)
     return parse_raw (value, type->item_nbytes, where, element);
   if (rd_dtype_is_complex (type->dtype)) {
@@ -295,7 +305,12 @@ rd_fill_write (const struct rd_type *type, const void *element,
   size_t nbytes = type->item_nbytes;
   struct json_object *made;
 
-  if (type->dtype == RADIO_RAW || rd_dtype_is_complex (type->dtype))
+  if (type->dtype == RADIO_STRING) {
+    struct rd_string string;
+    memcpy (&string, element, sizeof string);
+    made = json_object_new_string_len (string.nbytes > 0 ? string.data : "",
+                                       (int) string.nbytes);
+  } else if (type->dtype == RADIO_RAW || rd_dtype_is_complex (type->dtype))
     made = write_list (type, element);
   else {
     uint64_t bits = load_bits (element, nbytes);

@@ -57,7 +57,7 @@ decode (struct rd_scratch *scratch, const struct frame *frame,
         struct rd_buffer *out)
 {
   struct rd_bytes in = { frame->encoded, frame->cbytes };
-  struct rd_decoded_size extent = { frame->nbytes, true };
+  struct rd_decoded_size extent = { frame->nbytes, true, false };
   return rd_blosc_decode (scratch, in, extent, out);
 }
 
@@ -193,7 +193,7 @@ a_frame_cut_anywhere_is_refused (void **state)
   assert_non_null (frame);
   for (size_t c = 0; c < CNAMES; c++) {
     make_frame (frame, cnames[c], 2, 2, 0, 2000);
-    struct rd_decoded_size extent = { 2000, true };
+    struct rd_decoded_size extent = { 2000, true, false };
     for (size_t cut = 0; cut < frame->cbytes; cut++) {
       RD_FREE_PLAIN unsigned char *part = malloc (cut + 1);
       memcpy (part, frame->encoded, cut);

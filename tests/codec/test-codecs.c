@@ -49,7 +49,7 @@ static enum radio_status
 decode (struct fixture *f, decode_fn *fn, uint64_t nbytes, bool exact)
 {
   struct rd_bytes in = { f->encoded, f->nbytes };
-  struct rd_decoded_size extent = { nbytes, exact };
+  struct rd_decoded_size extent = { nbytes, exact, false };
   return fn (&f->scratch, in, extent, &f->out);
 }
 

@@ -38,7 +38,7 @@ compare_shuffled (struct rd_bytes in, size_t typesize, bool taken,
 {
   struct rd_scratch scratch = { 0 };
   struct rd_buffer out = { 0 };
-  struct rd_decoded_size extent = { DECODED_MOST, false };
+  struct rd_decoded_size extent = { DECODED_MOST, false, false };
   struct rd_shuffled block = { 0 };
   bool shuffled = false;
   enum radio_status status = rd_blosc_decode_shuffled (
@@ -64,7 +64,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t nbytes)
   struct rd_scratch scratch = { 0 };
   struct rd_buffer out = { 0 };
   struct rd_bytes in = { data, nbytes };
-  struct rd_decoded_size extent = { DECODED_MOST, false };
+  struct rd_decoded_size extent = { DECODED_MOST, false, false };
   struct rd_blosc_frame frame;
   bool taken = rd_blosc_decode (&scratch, in, extent, &out) == RADIO_OK;
   FUZZ_CHECK (!taken || out.nbytes <= DECODED_MOST);

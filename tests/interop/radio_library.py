@@ -18,7 +18,7 @@ lib.radio_error_message.restype = c.c_char_p
 
 DTYPES = ["stored", "bool", "int8", "int16", "int32", "int64", "uint8",
           "uint16", "uint32", "uint64", "float16", "float32", "float64",
-          "complex64", "complex128", "raw", "bfloat16"]
+          "complex64", "complex128", "raw", "bfloat16", "string"]
 
 
 class RadioError(Exception):
@@ -107,6 +107,11 @@ class ArrayInfo(c.Structure):
                 ("rest", c.c_uint64 * 64)]
 
 
+class Strings(c.Structure):
+    _fields_ = [("n", c.c_uint64), ("offsets", c.POINTER(c.c_int64)),
+                ("bytes", c.c_void_p)]
+
+
 class ReadOptions(c.Structure):
     _fields_ = [("strides", c.POINTER(c.c_int64)),
                 ("scaled", c.c_bool),
@@ -122,6 +127,16 @@ class Request(c.Structure):
 
 
 Done = c.CFUNCTYPE(None, c.c_int, c.c_void_p)
+
+
+def write_strings(array, box, values):
+    parts = [value.encode() for value in values.ravel()]
+    ends = np.cumsum([0] + [len(part) for part in parts], dtype=np.int64)
+    data = c.create_string_buffer(b"".join(parts))
+    strings = Strings(len(parts), ends.ctypes.data_as(c.POINTER(c.c_int64)),
+                      c.cast(data, c.c_void_p))
+    check(lib.radio_array_write_strings(array, c.byref(box),
+                                        c.byref(strings)))
 
 
 class Store:
@@ -158,13 +173,35 @@ class Store:
         check(lib.radio_array_create(self.handle, path.encode(),
                                      c.byref(options), c.byref(array)))
         try:
-            data = np.ascontiguousarray(values)
             box = Box.of([0] * n, values.shape)
+            if data_type == "string":
+                write_strings(array, box, values)
+                return
+            data = np.ascontiguousarray(values)
             check(lib.radio_array_write(
                 array, c.byref(box), data.ctypes.data_as(c.c_void_p),
                 c.c_size_t(data.nbytes)))
         finally:
             lib.radio_array_close(array)
+
+    def read_strings(self, path, start, size):
+        """Reads a box of an array of strings into an array of objects."""
+        array, strings = c.c_void_p(), Strings()
+        check(lib.radio_array_open(self.handle, path.encode(),
+                                   c.byref(array)))
+        try:
+            box = Box.of(start, size)
+            check(lib.radio_array_read_strings(array, c.byref(box),
+                                               c.byref(strings), None))
+            ends = strings.offsets[:strings.n + 1]
+            data = c.string_at(strings.bytes, ends[-1])
+            lib.radio_strings_free(c.byref(strings))
+        finally:
+            lib.radio_array_close(array)
+        out = np.empty(len(ends) - 1, object)
+        for i in range(len(out)):
+            out[i] = data[ends[i]:ends[i + 1]].decode()
+        return out.reshape(size)
 
     def read_array(self, path, start, size, numpy_dtype, radio_dtype="stored"):
         """Reads a box of an array into a new numpy array."""
