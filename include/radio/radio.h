@@ -12,6 +12,7 @@
 #include <radio/context.h>
 #include <radio/copy.h>
 #include <radio/create.h>
+#include <radio/csv.h>
 #include <radio/dtype.h>
 #include <radio/export.h>
 #include <radio/ingest.h>
