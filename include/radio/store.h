@@ -222,8 +222,8 @@ radio_store_remove (struct radio_store *store, const char *path)
 
 /* A result: later versions may add members at its end. */
 struct radio_gc_result {
-  uint64_t removed_count;     /* levels, chunks of header arrays and
-                                 temporary files removed */
+  uint64_t removed_count;     /* levels, chunks of header arrays, generations
+                                 of tables, and temporary files removed */
   uint64_t removed_nbytes;
   uint64_t busy_count;        /* kept: their writer is or may be alive (in
                                  S3: they are younger than grace_s) */
@@ -231,11 +231,12 @@ struct radio_gc_result {
                                  that were missing */
 };
 
-/* Removes unreferenced data: of dead writers and of replaced volumes.  Data of
- * a live writer are never removed.  Header arrays that are stale or damaged,
- * and documents of collections that are missing, are written again.  With
- * dry_run nothing is changed, only counted.  result may be NULL; it is also
- * filled after a failure.
+/* Removes unreferenced data: of dead writers, of replaced volumes, and of
+ * tables all generations but the last three.  Data of a live writer are never
+ * removed.  Header arrays that are stale or damaged, and documents of
+ * collections that are missing, are written again.  With dry_run nothing is
+ * changed, only counted.  result may be NULL; it is also filled after a
+ * failure.
  * Errors: those of listing, removing and writing, RADIO_ERROR_CANCELLED. */
 RADIO_API enum radio_status
 radio_store_gc (struct radio_store *store, bool dry_run,

@@ -1,62 +1,240 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables: opening the newest generation and reading its columns; edits. */
+/* Tables, open for reading: the newest generation, and its columns. */
 #include <config.h>
 
-#include <radio/table.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
 
-#include "src/base/error.h"
+#include "src/base/checked.h"
+#include "src/base/structs.h"
+#include "src/element/convert.h"
+#include "src/table/heads.h"
+#include "src/table/table.h"
+#include "profiler/counters.h"
+
+#define NAMES_NBYTES 200
+
+void
+radio_table_close (struct radio_table *table)
+{
+  if (!table)
+    return;
+  rd_dataframe_close (table->frame);
+  rd_free (table->path);
+  rd_free (table);
+}
+
+RD_DEFINE_CLEANUP (table, struct radio_table, radio_table_close);
+
+static enum radio_status
+open_table (struct radio_store *store, const char *path,
+            struct radio_table **result)
+{
+  RD_NEWEST_SCOPE struct rd_newest newest = { 0 };
+  RD_TRY (rd_pool_check (store->context->pool));
+  RD_TRY (rd_path_check (path, false));
+  RD_CLEANUP (rd_cleanup_table) struct radio_table *table
+    = rd_calloc (1, sizeof *table);
+  if (!table)
+    return rd_fail_memory (sizeof *table);
+  table->path = rd_strdup (path);
+  if (!table->path)
+    return rd_fail_memory (strlen (path) + 1);
+  RD_TRY (rd_heads_find (store, path, &newest));
+  if (!newest.folder)
+    return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no such table in %s", path,
+                    store->io->uri);
+  if (newest.is_frame) {
+    RD_TRY (rd_dataframe_open (store, path, newest.folder, false,
+                           &table->frame));
+    *result = RD_STEAL (table);
+    return RADIO_OK;
+  }
+  if (newest.head.number == 0)
+    return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: nothing was written to this "
+                    "table yet", path);
+  table->head = newest.head;
+  RD_FREE char *generation = rd_key_join (path, newest.head.generation);
+  if (!generation)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (rd_dataframe_open (store, generation, newest.generation, true,
+                         &table->frame));
+  *result = RD_STEAL (table);
+  return RADIO_OK;
+}
 
 enum radio_status
 radio_table_open (struct radio_store *store, const char *path,
                   struct radio_table **table)
 {
-  (void) store;
-  (void) path;
-  (void) table;
-  return rd_fail (RADIO_ERROR_UNSUPPORTED, "tables are not implemented");
-}
-
-void
-radio_table_close (struct radio_table *table)
-{
-  (void) table;
+  RD_NOT_NULL (store);
+  RD_NOT_NULL (path);
+  RD_NOT_NULL (table);
+  RD_SCOPE ("open table", RD_IN_OPERATION);
+  RD_NOTE_NAME ("table", path);
+  return rd_scope_end_with (open_table (store, path, table));
 }
 
 void
 (radio_table_get_info) (const struct radio_table *table,
                         struct radio_table_info *info, size_t info_nbytes)
 {
-  (void) table;
-  (void) info;
-  (void) info_nbytes;
+  const struct rd_dataframe *frame = table->frame;
+  const struct radio_table_info full = {
+    .path = table->path,
+    .generation = table->head.generation,
+    .head = table->head.number,
+    .row_count = frame->nrows,
+    .column_count = frame->n,
+    .index_name = frame->index.name,
+    .attributes_json = frame->attributes_json,
+  };
+  rd_fill_result (info, info_nbytes, &full, sizeof full);
 }
 
-const char *
-radio_column_type_name (enum radio_column_type type)
+static enum radio_status
+check_number (const struct radio_table *table, size_t number)
 {
-  (void) type;
-  return "";
+  if (number < table->frame->n)
+    return RADIO_OK;
+  return rd_fail (RADIO_ERROR_ARGUMENT, "%s: column %zu; the table has %zu",
+                  table->path, number, table->frame->n);
 }
 
 enum radio_status
 (radio_table_get_column) (const struct radio_table *table, size_t number,
                           struct radio_column_info *info, size_t info_nbytes)
 {
-  (void) table;
-  (void) number;
-  (void) info;
-  (void) info_nbytes;
-  return rd_fail (RADIO_ERROR_UNSUPPORTED, "tables are not implemented");
+  RD_NOT_NULL (table);
+  RD_NOT_NULL (info);
+  RD_TRY (check_number (table, number));
+  const struct rd_field *field = &table->frame->fields[number];
+  const struct radio_column_info full = {
+    .name = field->name,
+    .type = field->type,
+    .dtype = field->dtype,
+    .may_be_missing = field->encoding != RD_ENCODING_ARRAY
+                      || field->type == RADIO_COLUMN_FLOAT,
+    .is_categorical = field->encoding == RD_ENCODING_CATEGORICAL,
+    .is_ordered = field->is_ordered,
+    .category_count = field->category_count,
+    .attributes_json = field->attributes_json,
+  };
+  rd_fill_result (info, info_nbytes, &full, sizeof full);
+  return RADIO_OK;
 }
 
 enum radio_status
 radio_table_find_column (const struct radio_table *table, const char *name,
                          size_t *number)
 {
-  (void) table;
-  (void) name;
-  (void) number;
-  return rd_fail (RADIO_ERROR_UNSUPPORTED, "tables are not implemented");
+  char names[NAMES_NBYTES];
+  size_t used = 0;
+  RD_NOT_NULL (table);
+  RD_NOT_NULL (name);
+  RD_NOT_NULL (number);
+  const struct rd_dataframe *frame = table->frame;
+  names[0] = '\0';
+  for (size_t i = 0; i < frame->n; i++) {
+    const char *column = frame->fields[i].name;
+    if (strcmp (column, name) == 0) {
+      *number = i;
+      return RADIO_OK;
+    }
+    size_t n = strlen (column);
+    if (used + n + 3 < sizeof names)
+      used += (size_t) snprintf (names + used, sizeof names - used, "%s%s",
+                                 used ? ", " : "", column);
+  }
+  return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no column '%s'; there are: %s",
+                  table->path, name, names);
+}
+
+/*------------------------------------------------------------------------
+ * Reading
+ *----------------------------------------------------------------------*/
+
+/* A chunk that is not there was removed with its generation, or lost. */
+static enum radio_status
+explain (const struct radio_table *table, enum radio_status status)
+{
+  struct rd_error error;
+  uint64_t nbytes;
+  char key[RD_KEY_NBYTES];
+  if (status == RADIO_OK || table->head.number == 0)
+    return status;
+  struct rd_io *io = table->frame->store->io;
+  rd_error_save (&error, status);
+  rd_path_key (table->frame->path, "zarr.json", key);
+  if (io->ops->size (io, key, &nbytes) == RADIO_ERROR_NOT_FOUND)
+    return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: the generation %s was removed "
+                    "meanwhile; open the table again", table->path,
+                    table->head.generation);
+  return rd_error_raise (&error);
+}
+
+static enum radio_status
+read_column (struct radio_table *table, size_t number,
+             struct rd_column **column)
+{
+  RD_TRY (check_number (table, number));
+  const struct rd_field *field = &table->frame->fields[number];
+  RD_NOTE_NAME ("column", field->name);
+  return explain (table, rd_dataframe_read (table->frame, field, column));
+}
+
+static void
+copy_valid (const struct rd_column *column, bool *valid)
+{
+  for (size_t i = 0; i < column->n && valid; i++)
+    valid[i] = rd_column_is_valid (column, i);
+}
+
+static enum radio_status
+read_values (struct radio_table *table, size_t number, enum radio_dtype dtype,
+             void *values, size_t nbytes, bool *valid)
+{
+  RD_CLEANUP (rd_cleanup_column) struct rd_column *column = NULL;
+  enum radio_column_type type;
+  RD_TRY (check_number (table, number));
+  const struct rd_field *field = &table->frame->fields[number];
+  if (field->type == RADIO_COLUMN_TEXT)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "%s: the column '%s' is text; read "
+                    "it by radio_table_read_text", table->path, field->name);
+  if (dtype == RADIO_STORED)
+    dtype = field->dtype;
+  rd_convert_fn *convert = rd_convert_find (field->dtype, dtype);
+  if (!convert || !rd_column_type_of (dtype, &type))
+    return rd_fail (RADIO_ERROR_ARGUMENT, "%s: the column '%s' is %s, which is "
+                    "never %s", table->path, field->name,
+                    radio_dtype_name (field->dtype), radio_dtype_name (dtype));
+  size_t item = radio_dtype_nbytes (dtype), n = table->frame->nrows;
+  if (n > 0 && (!values || nbytes / item < n))
+    return rd_fail (RADIO_ERROR_ARGUMENT, "%s: the buffer has %zu bytes, and "
+                    "%zu rows need %zu each", table->path,
+                    values ? nbytes : 0, n, item);
+  RD_TRY (read_column (table, number, &column));
+  if (convert (column->values, values, n))
+    return rd_fail (RADIO_ERROR_RANGE, "%s: a value of the column '%s' (%s) "
+                    "does not fit into %s", table->path, field->name,
+                    radio_dtype_name (field->dtype), radio_dtype_name (dtype));
+  copy_valid (column, valid);
+  if (!column->valid)
+    return RADIO_OK;
+  const double nan = NAN;
+  for (size_t i = 0; i < n; i++) {
+    if (column->valid[i])
+      continue;
+    if (type == RADIO_COLUMN_FLOAT)
+      rd_convert_find (RADIO_FLOAT64, dtype) (
+        (const unsigned char *) &nan, (unsigned char *) values + i * item, 1);
+    else if (!valid)
+      return rd_fail (RADIO_ERROR_RANGE, "%s: the column '%s' has no value in "
+                      "row %zu; pass valid to read it", table->path,
+                      field->name, i);
+  }
+  return RADIO_OK;
 }
 
 enum radio_status
@@ -64,142 +242,95 @@ radio_table_read (struct radio_table *table, size_t number,
                   enum radio_dtype dtype, void *values, size_t nbytes,
                   bool *valid)
 {
-  (void) table;
-  (void) number;
-  (void) dtype;
-  (void) values;
-  (void) nbytes;
-  (void) valid;
-  return rd_fail (RADIO_ERROR_UNSUPPORTED, "tables are not implemented");
+  RD_NOT_NULL (table);
+  RD_SCOPE ("read column", RD_IN_OPERATION);
+  return rd_scope_end_with (read_values (table, number, dtype, values, nbytes,
+                                         valid));
+}
+
+static enum radio_status
+read_text (struct radio_table *table, size_t number,
+           struct radio_strings *text, bool *valid)
+{
+  RD_CLEANUP (rd_cleanup_column) struct rd_column *column = NULL;
+  RD_TRY (read_column (table, number, &column));
+  RD_TRY (rd_column_print_all (column, text));
+  copy_valid (column, valid);
+  return RADIO_OK;
 }
 
 enum radio_status
 radio_table_read_text (struct radio_table *table, size_t number,
                        struct radio_strings *text, bool *valid)
 {
-  (void) table;
-  (void) number;
-  (void) text;
-  (void) valid;
-  return rd_fail (RADIO_ERROR_UNSUPPORTED, "tables are not implemented");
+  RD_NOT_NULL (table);
+  RD_NOT_NULL (text);
+  RD_SCOPE ("read column", RD_IN_OPERATION);
+  return rd_scope_end_with (read_text (table, number, text, valid));
 }
 
 enum radio_status
 radio_table_read_ids (struct radio_table *table, struct radio_strings *ids)
 {
-  (void) table;
-  (void) ids;
-  return rd_fail (RADIO_ERROR_UNSUPPORTED, "tables are not implemented");
+  RD_NOT_NULL (table);
+  RD_NOT_NULL (ids);
+  RD_SCOPE ("read ids", RD_IN_OPERATION);
+  return rd_scope_end_with (explain (table, rd_dataframe_read_ids (table->frame,
+                                                               ids)));
+}
+
+static enum radio_status
+check_categorical (const struct radio_table *table, size_t number)
+{
+  RD_TRY (check_number (table, number));
+  const struct rd_field *field = &table->frame->fields[number];
+  if (field->categories)
+    return RADIO_OK;
+  return rd_fail (RADIO_ERROR_ARGUMENT, "%s: the column '%s' has no "
+                  "categories", table->path, field->name);
+}
+
+static enum radio_status
+read_categories (struct radio_table *table, size_t number,
+                 struct radio_strings *categories)
+{
+  RD_CLEANUP (rd_cleanup_column) struct rd_column *column = NULL;
+  RD_TRY (check_categorical (table, number));
+  const struct rd_field *field = &table->frame->fields[number];
+  RD_TRY (explain (table, rd_dataframe_read_array (table->frame, field->name,
+                                               field->categories, &column)));
+  return rd_column_print_all (column, categories);
 }
 
 enum radio_status
 radio_table_read_categories (struct radio_table *table, size_t number,
                              struct radio_strings *categories)
 {
-  (void) table;
-  (void) number;
-  (void) categories;
-  return rd_fail (RADIO_ERROR_UNSUPPORTED, "tables are not implemented");
+  RD_NOT_NULL (table);
+  RD_NOT_NULL (categories);
+  RD_SCOPE ("read column", RD_IN_OPERATION);
+  return rd_scope_end_with (read_categories (table, number, categories));
+}
+
+static enum radio_status
+read_codes (struct radio_table *table, size_t number, int32_t *codes,
+            size_t nbytes)
+{
+  RD_TRY (check_categorical (table, number));
+  if (nbytes / sizeof *codes < table->frame->nrows)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "%s: the buffer has %zu bytes, and "
+                    "%zu rows need 4 each", table->path, nbytes,
+                    table->frame->nrows);
+  return explain (table, rd_dataframe_read_codes (
+    table->frame, &table->frame->fields[number], codes));
 }
 
 enum radio_status
 radio_table_read_codes (struct radio_table *table, size_t number,
                         int32_t *codes, size_t nbytes)
 {
-  (void) table;
-  (void) number;
-  (void) codes;
-  (void) nbytes;
-  return rd_fail (RADIO_ERROR_UNSUPPORTED, "tables are not implemented");
-}
-
-enum radio_status
-radio_table_list (struct radio_store *store, radio_table_entry_fn *callback,
-                  void *user_data)
-{
-  (void) store;
-  (void) callback;
-  (void) user_data;
-  return rd_fail (RADIO_ERROR_UNSUPPORTED, "tables are not implemented");
-}
-
-enum radio_status
-radio_table_edit_new (struct radio_store *store, const char *path,
-                      struct radio_table_edit **edit)
-{
-  (void) store;
-  (void) path;
-  (void) edit;
-  return rd_fail (RADIO_ERROR_UNSUPPORTED, "tables are not implemented");
-}
-
-void
-radio_table_edit_free (struct radio_table_edit *edit)
-{
-  (void) edit;
-}
-
-enum radio_status
-radio_table_edit_add_rows (struct radio_table_edit *edit,
-                           const struct radio_strings *ids)
-{
-  (void) edit;
-  (void) ids;
-  return rd_fail (RADIO_ERROR_UNSUPPORTED, "tables are not implemented");
-}
-
-enum radio_status
-radio_table_edit_remove_rows (struct radio_table_edit *edit,
-                              const struct radio_strings *ids)
-{
-  (void) edit;
-  (void) ids;
-  return rd_fail (RADIO_ERROR_UNSUPPORTED, "tables are not implemented");
-}
-
-enum radio_status
-radio_table_edit_set (struct radio_table_edit *edit,
-                      const struct radio_strings *ids,
-                      const struct radio_cells *cells)
-{
-  (void) edit;
-  (void) ids;
-  (void) cells;
-  return rd_fail (RADIO_ERROR_UNSUPPORTED, "tables are not implemented");
-}
-
-enum radio_status
-radio_table_edit_drop (struct radio_table_edit *edit, const char *column)
-{
-  (void) edit;
-  (void) column;
-  return rd_fail (RADIO_ERROR_UNSUPPORTED, "tables are not implemented");
-}
-
-enum radio_status
-radio_table_edit_rename (struct radio_table_edit *edit, const char *column,
-                         const char *new_name)
-{
-  (void) edit;
-  (void) column;
-  (void) new_name;
-  return rd_fail (RADIO_ERROR_UNSUPPORTED, "tables are not implemented");
-}
-
-enum radio_status
-(radio_table_edit_commit) (struct radio_table_edit *edit,
-                           struct radio_table_result *result,
-                           size_t result_nbytes)
-{
-  (void) edit;
-  (void) result;
-  (void) result_nbytes;
-  return rd_fail (RADIO_ERROR_UNSUPPORTED, "tables are not implemented");
-}
-
-enum radio_status
-radio_column_name_check (const char *name)
-{
-  (void) name;
-  return rd_fail (RADIO_ERROR_UNSUPPORTED, "tables are not implemented");
+  RD_NOT_NULL (table);
+  RD_NOT_NULL (codes);
+  RD_SCOPE ("read column", RD_IN_OPERATION);
+  return rd_scope_end_with (read_codes (table, number, codes, nbytes));
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "src/table/heads.h"
 #include "src/volume/node.h"
 
 #define LEVEL_SUFFIX_LENGTH 8
@@ -27,6 +28,8 @@ rd_document_kind (struct json_object *document, const char *path,
   RD_TRY (rd_document_node (document, path, &node));
   if (node == RD_NODE_ARRAY)
     *kind = RD_KIND_ARRAY;
+  else if (rd_kind_of (document))
+    *kind = RD_KIND_TABLES;
   else if (rd_meta_is_image (attributes)
            || (*path && rd_json_member (attributes, "radio")))
     *kind = RD_KIND_IMAGE;

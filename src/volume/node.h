@@ -10,13 +10,15 @@ enum rd_kind {
   RD_KIND_ARRAY,
   RD_KIND_GROUP,              /* a collection, or any other group */
   RD_KIND_IMAGE,              /* a group that is an OME-Zarr image */
+  RD_KIND_TABLES,             /* a group of the store's tables */
 };
 
 enum radio_status rd_node_kind (struct radio_store *store, const char *path,
                                 enum rd_kind *kind) RADIO_USE_RESULT;
 
 /* The same of a document that was read; never RD_KIND_NONE.  Below a root,
- * attributes.radio are a volume's, even if the rest of them is missing. */
+ * attributes.radio without a kind are a volume's, even if the rest of them is
+ * missing. */
 enum radio_status rd_document_kind (struct json_object *document,
                                     const char *path, enum rd_kind *kind)
   RADIO_USE_RESULT;

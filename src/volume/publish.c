@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/base/reserve.h"
+#include "src/table/tables.h"
 #include "src/volume/header.h"
 #include "src/volume/publish.h"
 #include "profiler/counters.h"
@@ -40,6 +41,9 @@ make_collection (struct radio_store *store, const char *collection)
 {
   enum rd_kind kind;
   RD_TRY (rd_node_kind (store, collection, &kind));
+  if (kind == RD_KIND_NONE && strcmp (collection, RD_TABLES_NAME) == 0)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "%s: the name of the store's tables; "
+                    "choose another one for the collection", collection);
   if (kind == RD_KIND_NONE) {
     struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
     char *key RD_FREE = rd_document_key (collection);
@@ -60,7 +64,9 @@ make_collection (struct radio_store *store, const char *collection)
     return RADIO_OK;
   return rd_fail (RADIO_ERROR_ARGUMENT, "%s/%s: %s, not a collection",
                   store->io->uri, collection,
-                  kind == RD_KIND_ARRAY ? "an array" : "an image");
+                  kind == RD_KIND_ARRAY    ? "an array"
+                  : kind == RD_KIND_TABLES ? "the store's tables"
+                                           : "an image");
 }
 
 /* Another thread may hold the lock while it makes a collection durable. */

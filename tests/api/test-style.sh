@@ -88,7 +88,7 @@ src/array/cache: src/codec src/element profiler
 src/array: src/array/cache src/operation src/zarr src/codec src/element io profiler
 src/table: src/array src/zarr src/element io profiler
 src/volume: src/table src/array src/operation src/nifti src/zarr src/element io profiler
-src/volume/gc: src/volume src/array src/element io profiler
+src/volume/gc: src/volume src/table src/array src/element io profiler
 src/volume/stats: src/volume src/array src/element io profiler
 src/volume/files: src/volume src/array src/array/cache src/nifti io profiler
 src/volume/validate: src/volume src/volume/stats src/array io profiler

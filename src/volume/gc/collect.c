@@ -9,6 +9,7 @@
 #include "src/base/cleanup.h"
 #include "src/base/reserve.h"
 #include "src/base/structs.h"
+#include "src/table/tables.h"
 #include "src/volume/folders.h"
 #include "src/volume/gc/collect.h"
 #include "src/volume/gc/tombstones.h"
@@ -482,6 +483,9 @@ repair_collections (struct radio_store *store, const struct rd_strings *lost,
   for (size_t i = 0; i < lost->n; i++) {
     const char *name = lost->items[i];
     bool has_volumes;
+    /* Below that are tables. */
+    if (strcmp (name, RD_TABLES_NAME) == 0)
+      continue;
     RD_TRY (rd_list_has_volumes (store, name, &has_volumes));
     if (!has_volumes)
       continue;
@@ -526,7 +530,8 @@ collect_store (struct radio_store *store, bool dry_run,
   pthread_mutex_init (&run.mutex, NULL);
   RD_TRY (add_folders (&run, &collections));
   run.job.n = run.n;
-  return rd_pool_run_apart (rd_store_max_in_flight (store), &run.job);
+  RD_TRY (rd_pool_run_apart (rd_store_max_in_flight (store), &run.job));
+  return rd_tables_collect (store, dry_run, result);
 }
 
 enum radio_status

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: MIT */
+/* Edits: collecting changes, and committing them as a new generation that the
+ * next head names. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "src/base/checked.h"
+#include "src/base/reserve.h"
+#include "src/base/structs.h"
+#include "src/base/text.h"
+#include "src/table/edit.h"
+#include "src/table/heads.h"
+#include "profiler/counters.h"
+
+#define ID_MAX_NBYTES 1024
+#define TABLES_PREFIX "tables/"
+#define VOLUMES_PREFIX RADIO_TABLE_VOLUMES "/"
+
+/* Generations of others that one commit is merged with: each time one of the
+ * writers succeeds. */
+#define MAX_MERGES 1000
+
+struct radio_table_edit {
+  struct radio_store *store;          /* a reference */
+  char *path;
+  RD_VECTOR (struct rd_change) changes;
+};
+
+void
+radio_table_edit_free (struct radio_table_edit *edit)
+{
+  if (!edit)
+    return;
+  for (size_t i = 0; i < edit->changes.n; i++)
+    rd_change_free (&edit->changes.at[i]);
+  rd_free (edit->changes.at);
+  rd_free (edit->path);
+  radio_store_close (edit->store);
+  rd_free (edit);
+}
+
+RD_DEFINE_CLEANUP (edit, struct radio_table_edit, radio_table_edit_free);
+
+/* "tables/NAME" or "tables/volumes/COLLECTION". */
+static enum radio_status
+check_path (const char *path)
+{
+  const char *name = path;
+  if (strncmp (path, VOLUMES_PREFIX, sizeof VOLUMES_PREFIX - 1) == 0)
+    name += sizeof VOLUMES_PREFIX - 1;
+  else if (strncmp (path, TABLES_PREFIX, sizeof TABLES_PREFIX - 1) == 0
+           && strcmp (path, RADIO_TABLE_VOLUMES) != 0)
+    name += sizeof TABLES_PREFIX - 1;
+  else
+    return rd_fail (RADIO_ERROR_ARGUMENT, "%s: not the path of a table; they "
+                    "are " RADIO_TABLE_SUBJECTS " and " VOLUMES_PREFIX
+                    "COLLECTION", path);
+  return rd_node_name_check (name);
+}
+
+enum radio_status
+radio_table_edit_new (struct radio_store *store, const char *path,
+                      struct radio_table_edit **result)
+{
+  RD_NOT_NULL (store);
+  RD_NOT_NULL (path);
+  RD_NOT_NULL (result);
+  RD_TRY (check_path (path));
+  RD_CLEANUP (rd_cleanup_edit) struct radio_table_edit *edit
+    = rd_calloc (1, sizeof *edit);
+  if (!edit)
+    return rd_fail_memory (sizeof *edit);
+  edit->store = rd_store_ref (store);
+  edit->path = rd_strdup (path);
+  if (!edit->path)
+    return rd_fail_memory (strlen (path) + 1);
+  *result = RD_STEAL (edit);
+  return RADIO_OK;
+}
+
+/*------------------------------------------------------------------------
+ * Changes
+ *----------------------------------------------------------------------*/
+
+static enum radio_status
+check_id (struct rd_slice id, size_t i)
+{
+  if (id.n == 0)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "id %zu is empty", i);
+  if (id.n > ID_MAX_NBYTES)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "id %zu has %zu bytes; at most %d "
+                    "are possible", i, id.n, ID_MAX_NBYTES);
+  size_t nvalid = rd_utf8_valid_nbytes (id.at, id.n);
+  if (nvalid < id.n)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "id %zu is not UTF-8 at its byte "
+                    "%zu", i, nvalid);
+  if (memchr (id.at, '\0', id.n))
+    return rd_fail (RADIO_ERROR_ARGUMENT, "id %zu has a NUL", i);
+  return RADIO_OK;
+}
+
+/* Checks ids and copies them. */
+static enum radio_status
+copy_ids (const struct radio_strings *from, struct radio_strings *ids)
+{
+  RD_LOOKUP_SCOPE struct rd_lookup lookup = { 0 };
+  RD_TRY (rd_strings_check (from, "ids"));
+  for (size_t i = 0; i < from->n; i++)
+    RD_TRY (check_id (rd_string (from, i), i));
+  RD_TRY (rd_lookup_strings (from, &lookup));
+  size_t repeated = rd_lookup_repeated (&lookup);
+  if (repeated != RD_NOT_THERE) {
+    struct rd_slice id = rd_string (from, repeated);
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the id '%.*s' is given twice, again "
+                    "as number %zu", (int) rd_min_u64 (id.n, 100), id.at,
+                    repeated);
+  }
+  return rd_strings_copy (from, ids);
+}
+
+/* Adds a change, which is taken, also on failure. */
+static enum radio_status
+add_change (struct radio_table_edit *edit, struct rd_change *change)
+{
+  RD_TRY (rd_reserve (&edit->changes.at, &edit->changes.capacity,
+                      edit->changes.n, sizeof *edit->changes.at));
+  edit->changes.at[edit->changes.n++] = *change;
+  *change = (struct rd_change) { 0 };
+  return RADIO_OK;
+}
+
+static enum radio_status
+add_rows_change (struct radio_table_edit *edit,
+                 const struct radio_strings *ids, enum rd_change_kind kind)
+{
+  RD_CLEANUP (rd_change_free) struct rd_change change = { .kind = kind };
+  RD_TRY (copy_ids (ids, &change.ids));
+  return add_change (edit, &change);
+}
+
+enum radio_status
+radio_table_edit_add_rows (struct radio_table_edit *edit,
+                           const struct radio_strings *ids)
+{
+  RD_NOT_NULL (edit);
+  RD_NOT_NULL (ids);
+  return add_rows_change (edit, ids, RD_CHANGE_ADD_ROWS);
+}
+
+enum radio_status
+radio_table_edit_remove_rows (struct radio_table_edit *edit,
+                              const struct radio_strings *ids)
+{
+  RD_NOT_NULL (edit);
+  RD_NOT_NULL (ids);
+  return add_rows_change (edit, ids, RD_CHANGE_REMOVE_ROWS);
+}
+
+enum radio_status
+radio_table_edit_set (struct radio_table_edit *edit,
+                      const struct radio_strings *ids,
+                      const struct radio_cells *cells)
+{
+  RD_NOT_NULL (edit);
+  RD_NOT_NULL (ids);
+  RD_NOT_NULL (cells);
+  RD_NOT_NULL (cells->column);
+  RD_TRY (RD_CHECK_RESERVED (radio_cells, cells));
+  RD_TRY (radio_column_name_check (cells->column));
+  if ((unsigned) cells->type > RADIO_COLUMN_TEXT)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "%s: the type is %d, no value of "
+                    "enum radio_column_type", cells->column,
+                    (int) cells->type);
+  RD_CLEANUP (rd_change_free) struct rd_change change = {
+    .kind = RD_CHANGE_SET, .change_type = cells->change_type,
+    .keep_existing = cells->keep_existing,
+  };
+  RD_TRY (copy_ids (ids, &change.ids));
+  RD_TRY (rd_column_of_cells (cells, ids->n, &change.cells));
+  if (cells->attributes_json) {
+    RD_TRY (rd_json_parse (cells->attributes_json,
+                           strlen (cells->attributes_json), cells->column,
+                           &change.attributes));
+    if (!json_object_is_type (change.attributes, json_type_object))
+      return rd_fail (RADIO_ERROR_ARGUMENT, "%s: attributes_json is not an "
+                      "object", cells->column);
+  }
+  return add_change (edit, &change);
+}
+
+enum radio_status
+radio_table_edit_drop (struct radio_table_edit *edit, const char *column)
+{
+  RD_NOT_NULL (edit);
+  RD_NOT_NULL (column);
+  RD_CLEANUP (rd_change_free) struct rd_change change
+    = { .kind = RD_CHANGE_DROP, .column = rd_strdup (column) };
+  if (!change.column)
+    return rd_fail_memory (strlen (column) + 1);
+  return add_change (edit, &change);
+}
+
+enum radio_status
+radio_table_edit_rename (struct radio_table_edit *edit, const char *column,
+                         const char *new_name)
+{
+  RD_NOT_NULL (edit);
+  RD_NOT_NULL (column);
+  RD_NOT_NULL (new_name);
+  RD_TRY (radio_column_name_check (new_name));
+  RD_CLEANUP (rd_change_free) struct rd_change change = {
+    .kind = RD_CHANGE_RENAME, .column = rd_strdup (column),
+    .new_name = rd_strdup (new_name),
+  };
+  if (!change.column || !change.new_name)
+    return rd_fail_memory (strlen (column) + strlen (new_name) + 2);
+  return add_change (edit, &change);
+}
+
+/* A legal name like one that is not: '/' becomes '_', what a name must not
+ * begin with is dropped. */
+static void
+suggest_name (const char *name, char *to, size_t nbytes)
+{
+  size_t n = 0, skipped = strspn (name, "_. ");
+  bool is_index = strcmp (name, "_index") == 0;
+  for (const char *at = name + skipped; *at && n + 5 < nbytes;) {
+    size_t length = rd_utf8_nbytes (at);
+    bool is_bad = length == 0 || *at == '/' || (unsigned char) *at < 0x20
+                  || *at == 0x7f;
+    if (is_bad)
+      to[n++] = '_';
+    else
+      memcpy (to + n, at, length);
+    n += is_bad ? 0 : length;
+    at += length ? length : 1;
+  }
+  to[n] = '\0';
+  if (n == 0 || is_index || strcmp (to, "zarr.json") == 0)
+    snprintf (to, nbytes, "%s", is_index ? "index" : n == 0 ? "column"
+                                                            : "zarr_json");
+}
+
+enum radio_status
+radio_column_name_check (const char *name)
+{
+  char other[160];
+  RD_NOT_NULL (name);
+  enum radio_status status = rd_node_name_check (name);
+  if (status == RADIO_OK && strcmp (name, "_index") != 0)
+    return RADIO_OK;
+  suggest_name (name, other, sizeof other);
+  return rd_fail (RADIO_ERROR_ARGUMENT, "'%.200s': not a name that a column "
+                  "may have; use '%s'", name, other);
+}
+
+/*------------------------------------------------------------------------
+ * Committing
+ *----------------------------------------------------------------------*/
+
+/* Loads the newest generation, or makes an empty table. */
+static enum radio_status
+load (const struct radio_table_edit *edit, const struct rd_newest *newest,
+      struct rd_data *data)
+{
+  const char *path = edit->path;
+  RD_CLEANUP (rd_cleanup_dataframe) struct rd_dataframe *frame = NULL;
+  if (newest->head.number == 0) {
+    bool has_volumes = strncmp (path, VOLUMES_PREFIX,
+                                sizeof VOLUMES_PREFIX - 1) == 0;
+    data->index_name = rd_strdup (
+      has_volumes ? "volume"
+      : strcmp (path, RADIO_TABLE_SUBJECTS) == 0 ? "subject" : "id");
+    return data->index_name ? RADIO_OK : rd_fail_memory (sizeof "subject");
+  }
+  RD_FREE char *generation = rd_key_join (path, newest->head.generation);
+  if (!generation)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (rd_dataframe_open (edit->store, generation, newest->generation, true,
+                         &frame));
+  return rd_dataframe_load (frame, data);
+}
+
+/* Writes a generation and its head.  *is_taken is set if another writer has put
+ * a head of that number. */
+static enum radio_status
+write_generation (const struct radio_table_edit *edit,
+                  const struct rd_data *data, struct rd_head *head,
+                  bool *is_taken)
+{
+  struct rd_io *io = edit->store->io;
+  RD_CLEANUP (rd_cleanup_json) struct json_object *radio = NULL;
+  RD_CLEANUP (rd_cleanup_io_lock) struct rd_io_lock *lock = NULL;
+  struct rd_io_stage *stage;
+  bool is_ours = false;
+  *is_taken = false;
+  RD_TRY (rd_generation_name (head->generation));
+  RD_FREE char *path = rd_key_join (edit->path, head->generation);
+  if (!path)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (rd_kind_new (RD_KIND_OF_GENERATION, &radio));
+  RD_TRY (io->ops->lock (io, path, true, &lock));
+  RD_TRY (rd_io_stage (io, path, &stage));
+  enum radio_status status = rd_dataframe_write (edit->store, path, data,
+                                                 radio);
+  bool is_written = status == RADIO_OK;
+  if (is_written)
+    status = rd_head_put (edit->store, edit->path, head, stage, &is_ours);
+  rd_io_unstage (io, stage);
+  if (status == RADIO_OK)
+    return RADIO_OK;
+  /* Of another failure over a network it is not known that the head was not
+   * put, or that it will not be. */
+  struct rd_error error;
+  rd_error_save (&error, status);
+  *is_taken = is_written && status == RADIO_ERROR_EXISTS;
+  if (*is_taken || !is_written || rd_io_excludes_all (io)) {
+    enum radio_status removed = io->ops->remove_tree (io, path);
+    if (removed != RADIO_OK && *is_taken)
+      return RADIO_OK;
+  }
+  return *is_taken ? RADIO_OK : rd_error_raise (&error);
+}
+
+/* Sets *is_lost unless the newest head is this one or follows it, head by head:
+ * else an edit that was committed is not in what readers see. */
+static enum radio_status
+check_followed (const struct radio_table_edit *edit,
+                const struct rd_head *head, bool *is_lost)
+{
+  struct rd_io *io = edit->store->io;
+  uint64_t highest, nbytes;
+  char key[RD_KEY_NBYTES];
+  *is_lost = false;
+  /* Where locks hold, nothing can be removed or pass between. */
+  if (rd_io_excludes_all (io))
+    return RADIO_OK;
+  RD_FREE char *path = rd_key_join (edit->path, head->generation);
+  if (!path)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (rd_heads_highest (edit->store, edit->path, &highest));
+  const char *last = head->generation;
+  struct rd_head next = *head;
+  for (uint64_t number = head->number + 1; number <= highest; number++) {
+    char before[RD_GENERATION_NBYTES];
+    memcpy (before, last, sizeof before);
+    enum radio_status status = rd_head_read (edit->store, edit->path, number,
+                                             &next);
+    if (status == RADIO_ERROR_NOT_FOUND)
+      *is_lost = true;
+    else
+      RD_TRY (status);
+    *is_lost = *is_lost || strcmp (next.follows, before) != 0;
+    if (*is_lost)
+      return RADIO_OK;
+    last = next.generation;
+  }
+  if (highest > head->number)
+    return RADIO_OK;
+  /* A collector takes a generation that is older than the grace time for a
+   * dead writer's. */
+  rd_path_key (path, "zarr.json", key);
+  enum radio_status status = io->ops->size (io, key, &nbytes);
+  *is_lost = status == RADIO_ERROR_NOT_FOUND;
+  return *is_lost ? RADIO_OK : status;
+}
+
+/* Tries once. *is_done is not set if another writer was faster. */
+static enum radio_status
+try_commit (const struct radio_table_edit *edit, bool is_merge,
+            struct radio_table_result *result, bool *is_done)
+{
+  RD_NEWEST_SCOPE struct rd_newest newest = { 0 };
+  RD_DATA_SCOPE struct rd_data data = { 0 };
+  struct rd_applied applied;
+  struct rd_head head = { 0 };
+  bool is_taken, is_lost;
+  *is_done = false;
+  RD_TRY (rd_heads_find (edit->store, edit->path, &newest));
+  if (newest.is_frame)
+    return rd_fail (RADIO_ERROR_EXISTS, "%s: the node there is no table of "
+                    "radio's; remove it first", edit->path);
+  if (newest.head.number == 0)
+    RD_TRY (rd_heads_make (edit->store, edit->path));
+  RD_TRY (load (edit, &newest, &data));
+  RD_TRY (rd_changes_apply (edit->changes.at, edit->changes.n, is_merge,
+                            edit->path, &data, &applied));
+  result->row_count = data.ids.n;
+  result->added_count = applied.nadded;
+  result->removed_count = applied.nremoved;
+  if (!applied.is_changed) {
+    *is_done = true;
+    return RADIO_OK;
+  }
+  head.number = newest.highest + 1;
+  memcpy (head.follows, newest.head.generation, sizeof head.follows);
+  RD_TRY (write_generation (edit, &data, &head, &is_taken));
+  if (is_taken)
+    return RADIO_OK;
+  RD_TRY (check_followed (edit, &head, &is_lost));
+  if (is_lost)
+    return RADIO_OK;
+  rd_heads_hint (edit->store, edit->path, &head);
+  result->head = head.number;
+  *is_done = true;
+  return RADIO_OK;
+}
+
+static enum radio_status
+commit (const struct radio_table_edit *edit,
+        struct radio_table_result *result)
+{
+  struct radio_store *store = edit->store;
+  RD_TRY (rd_pool_check (store->context->pool));
+  RD_TRY (rd_store_read_root (store));
+  if (!store->is_radio)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: no store of radio's, which "
+                    "has no tables", store->io->uri);
+  for (uint64_t i = 0; i < MAX_MERGES; i++) {
+    bool is_done;
+    if (rd_store_is_cancelled (store))
+      return rd_fail (RADIO_ERROR_CANCELLED, "%s: cancelled", edit->path);
+    result->merge_count = i;
+    RD_TRY (try_commit (edit, i > 0, result, &is_done));
+    if (is_done)
+      return RADIO_OK;
+  }
+  return rd_fail (RADIO_ERROR_IO, "%s: other writers were faster %d times; try "
+                  "again", edit->path, MAX_MERGES);
+}
+
+enum radio_status
+(radio_table_edit_commit) (struct radio_table_edit *edit,
+                           struct radio_table_result *result,
+                           size_t result_nbytes)
+{
+  RD_NOT_NULL (edit);
+  RD_SCOPE ("commit table", RD_IN_OPERATION);
+  RD_NOTE_NAME ("table", edit->path);
+  struct radio_table_result full = { 0 };
+  enum radio_status status = commit (edit, &full);
+  rd_fill_result (result, result_nbytes, &full, sizeof full);
+  return rd_scope_end_with (status);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* Changes to a table in memory: an edit's operations, applied to the newest
+ * generation, and again if another writer was faster. */
+#ifndef RD_TABLE_EDIT_H
+#define RD_TABLE_EDIT_H
+
+#include "src/table/frame.h"
+
+enum rd_change_kind {
+  RD_CHANGE_ADD_ROWS,
+  RD_CHANGE_REMOVE_ROWS,
+  RD_CHANGE_SET,
+  RD_CHANGE_DROP,
+  RD_CHANGE_RENAME,
+};
+
+struct rd_change {
+  enum rd_change_kind kind;
+  struct radio_strings ids;           /* of rows */
+  struct rd_column *cells;            /* SET: in the order of ids */
+  struct json_object *attributes;     /* SET: members to replace; NULL: none */
+  bool change_type, keep_existing;    /* SET */
+  char *column, *new_name;            /* DROP, RENAME */
+};
+
+void rd_change_free (struct rd_change *change);
+
+/* What applying changes did. */
+struct rd_applied {
+  bool is_changed;
+  uint64_t nadded, nremoved;          /* rows */
+};
+
+/* Applies changes to a frame in memory.  is_merge: they were applied before, to
+ * an earlier generation: a column to be dropped may be gone.  On failure the
+ * data may be anything. */
+enum radio_status rd_changes_apply (const struct rd_change *changes, size_t n,
+                                    bool is_merge, const char *where,
+                                    struct rd_data *data,
+                                    struct rd_applied *applied)
+  RADIO_USE_RESULT;
+
+#endif /* RD_TABLE_EDIT_H */

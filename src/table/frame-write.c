@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: MIT */
+/* Writing data frames.  Each column becomes documents and arrays; all documents
+ * are collected for the group's, which is put first, so that every node has
+ * its parent at any time.
+ *
+ * Every chunk is stored, since a missing one would read as fill values where it
+ * was lost: the fill value is one that the column does not have. */
+#include <config.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "src/base/checked.h"
+#include "src/base/json-make.h"
+#include "src/base/reserve.h"
+#include "src/element/convert.h"
+#include "src/table/frame.h"
+
+/* The most bytes of text in a chunk, unless it has one string: a chunk is
+ * decoded as a whole. */
+#define CHUNK_TEXT_NBYTES ((int64_t) 2 << 20)
+
+/* An array to be written. */
+struct item {
+  char *name;                         /* below the frame */
+  struct rd_column *column;           /* owned, or NULL */
+  const struct rd_column *source;     /* its values; that column or another */
+  uint64_t chunk;                     /* elements of one */
+};
+
+struct writing {
+  struct radio_store *store;
+  const char *path;
+  struct json_object *metadata;       /* path below the frame -> document */
+  struct item *items;
+  size_t n, capacity;
+};
+
+static void
+end_writing (struct writing *writing)
+{
+  for (size_t i = 0; i < writing->n; i++) {
+    rd_free (writing->items[i].name);
+    rd_column_free (writing->items[i].column);
+  }
+  rd_free (writing->items);
+  json_object_put (writing->metadata);
+}
+
+/*------------------------------------------------------------------------
+ * Documents
+ *----------------------------------------------------------------------*/
+
+/* Attributes with an encoding, and besides a column's own ones (NULL: none). */
+static struct json_object *
+new_attributes (struct rd_json_make *make, const char *encoding,
+                const char *version, struct json_object *own)
+{
+  struct json_object *attributes = json_object_new_object ();
+  if (own) {
+    json_object_object_foreach (own, name, value)
+      rd_json_add (make, attributes, name, json_object_get (value));
+  }
+  rd_json_add_string (make, attributes, "encoding-type", encoding);
+  rd_json_add_string (make, attributes, "encoding-version", version);
+  return attributes;
+}
+
+/* True if a number is one of a column's. */
+static bool
+has_number (const struct rd_column *column, struct rd_slice number)
+{
+  for (size_t i = 0; i < column->n; i++)
+    if (rd_slice_equal (rd_column_bytes (column, i), number))
+      return true;
+  return false;
+}
+
+/* A fill value that the column does not have: 0, 1, 2, ... or "", "-", "--",
+ * ...  One of a value more than it has is none of it. */
+static enum radio_status
+new_fill (const struct rd_column *column, struct json_object **fill)
+{
+  if (!column->values) {
+    size_t length = 0;
+    bool is_used = true;
+    RD_FREE char *text = rd_malloc (column->n + 1);
+    if (!text)
+      return rd_fail_memory (column->n + 1);
+    memset (text, '-', column->n + 1);
+    for (; is_used; length += is_used) {
+      is_used = false;
+      for (size_t i = 0; i < column->n && !is_used; i++)
+        is_used = rd_slice_equal (rd_string (&column->text, i),
+                                  (struct rd_slice) { text, length });
+    }
+    *fill = json_object_new_string_len (text, (int) length);
+    return *fill ? RADIO_OK : rd_fail_memory (length);
+  }
+  unsigned char element[RD_ITEM_MAX_NBYTES] = { 0 };
+  const struct rd_type type = rd_type_of (column->dtype);
+  rd_convert_fn *convert = rd_convert_find (RADIO_INT64, column->dtype);
+  /* If all that fit are there, the only chunk has different values. */
+  for (int64_t i = 0; i < INT8_MAX + 1; i++) {
+    unsigned char next[RD_ITEM_MAX_NBYTES];
+    if (convert ((unsigned char *) &i, next, 1))
+      break;
+    memcpy (element, next, type.item_nbytes);
+    if (!has_number (column, (struct rd_slice) { (char *) element,
+                                                 type.item_nbytes }))
+      break;
+  }
+  return rd_fill_write (&type, element, fill);
+}
+
+static enum radio_status
+new_document (const struct item *item, struct json_object *own,
+              struct json_object **document)
+{
+  static const char zstd[]
+    = "{\"name\": \"zstd\", \"configuration\": {\"level\": 3, "
+      "\"checksum\": false}}, {\"name\": \"crc32c\"}]";
+  const struct rd_column *column = item->source;
+  const uint64_t shape[1] = { column->n }, chunk[1] = { item->chunk };
+  bool is_text = !column->values;
+  bool is_byte = radio_dtype_nbytes (column->dtype) == 1;
+  struct rd_json_make make = { false };
+  struct json_object *made = json_object_new_object (), *to, *fill, *codecs;
+  char text[sizeof zstd + 80];
+  rd_json_add_u64 (&make, made, "zarr_format", 3);
+  rd_json_add_string (&make, made, "node_type", "array");
+  rd_json_add (&make, made, "shape", rd_json_new_shape (&make, 1, shape));
+  rd_json_add_string (&make, made, "data_type",
+                      is_text ? "string" : radio_dtype_name (column->dtype));
+  to = rd_json_add_object (&make, made, "chunk_grid");
+  rd_json_add_string (&make, to, "name", "regular");
+  to = rd_json_add_object (&make, to, "configuration");
+  rd_json_add (&make, to, "chunk_shape",
+               rd_json_new_shape (&make, 1, chunk));
+  to = rd_json_add_object (&make, made, "chunk_key_encoding");
+  rd_json_add_string (&make, to, "name", "default");
+  to = rd_json_add_object (&make, to, "configuration");
+  rd_json_add_string (&make, to, "separator", "/");
+  enum radio_status status = new_fill (column, &fill);
+  if (status == RADIO_OK) {
+    rd_json_add (&make, made, "fill_value", fill);
+    snprintf (text, sizeof text, "[{\"name\": \"%s\"%s}, %s",
+              is_text ? "vlen-utf8" : "bytes",
+              is_text || is_byte
+              ? "" : ", \"configuration\": {\"endian\": \"little\"}", zstd);
+    status = rd_json_parse (text, strlen (text), "codecs", &codecs);
+  }
+  if (status != RADIO_OK) {
+    json_object_put (made);
+    return status;
+  }
+  rd_json_add (&make, made, "codecs", codecs);
+  rd_json_add (&make, made, "attributes",
+               new_attributes (&make, is_text ? "string-array" : "array",
+                               "0.2.0", own));
+  return rd_json_make_end (&make, made, document);
+}
+
+/*------------------------------------------------------------------------
+ * Columns
+ *----------------------------------------------------------------------*/
+
+/* Adds a document; it is taken, also on failure. */
+static enum radio_status
+add_document (struct writing *writing, const char *name,
+              struct json_object *document)
+{
+  if (json_object_object_add (writing->metadata, name, document) == 0)
+    return RADIO_OK;
+  json_object_put (document);
+  return rd_fail_memory (0);
+}
+
+/* The strings of a chunk. */
+static uint64_t
+find_chunk (const struct rd_column *column)
+{
+  uint64_t n = column->n > 0 ? column->n : 1;
+  if (column->values)
+    return n;
+  /* As many as fit wherever a chunk begins; at least one. */
+  const int64_t *offsets = column->text.offsets;
+  uint64_t chunk = n;
+  for (bool fits = false; !fits && chunk > 1;) {
+    fits = true;
+    for (uint64_t i = 0; i < column->n && fits; i += chunk) {
+      uint64_t end = rd_min_u64 (i + chunk, column->n);
+      fits = offsets[end] - offsets[i] <= CHUNK_TEXT_NBYTES;
+    }
+    if (!fits)
+      chunk = rd_div_up (chunk, 2);
+  }
+  return chunk;
+}
+
+/* Adds an array, GROUP/MEMBER or GROUP alone if member is NULL: of a column
+ * that is taken, also on failure, or of source, which outlives the writing. */
+static enum radio_status
+add_array (struct writing *writing, const char *group, const char *member,
+           struct rd_column *taken, const struct rd_column *source,
+           struct json_object *own)
+{
+  RD_CLEANUP (rd_cleanup_column) struct rd_column *column = taken;
+  struct json_object *document;
+  RD_TRY (rd_reserve (&writing->items, &writing->capacity, writing->n,
+                      sizeof *writing->items));
+  RD_FREE char *name = member ? rd_key_join (group, member)
+                              : rd_strdup (group);
+  if (!name)
+    return rd_fail_memory (strlen (group) + 1);
+  struct item item = { name, column, source ? source : column, 0 };
+  item.chunk = find_chunk (item.source);
+  RD_TRY (new_document (&item, own, &document));
+  RD_TRY (add_document (writing, name, document));
+  name = NULL;
+  column = NULL;
+  writing->items[writing->n++] = item;
+  return RADIO_OK;
+}
+
+static enum radio_status
+add_group (struct writing *writing, const char *name, const char *encoding,
+           const char *version, const struct rd_column *column,
+           bool has_order)
+{
+  struct rd_json_make make = { false };
+  struct json_object *document;
+  struct json_object *attributes = new_attributes (&make, encoding, version,
+                                                   column->attributes);
+  if (has_order)
+    rd_json_add (&make, attributes, "ordered",
+                 json_object_new_boolean (column->is_ordered));
+  RD_TRY (rd_json_make_end (&make, attributes, &attributes));
+  enum radio_status status = rd_group_doc_write (attributes, NULL, &document);
+  json_object_put (attributes);
+  RD_TRY (status);
+  return add_document (writing, name, document);
+}
+
+/* The categories of a column: those that it had, if all values are among
+ * them, else of text the different ones in the order of their bytes.  NULL: it
+ * is not categorical. */
+static enum radio_status
+find_categories (const struct rd_column *column, struct rd_lookup *lookup,
+                 struct rd_column **categories)
+{
+  RD_LOOKUP_SCOPE struct rd_lookup all = { 0 };
+  size_t n = 0;
+  *categories = NULL;
+  RD_FREE struct rd_slice *keys = rd_malloc ((column->n + 1) * sizeof *keys);
+  if (!keys)
+    return rd_fail_memory ((column->n + 1) * sizeof *keys);
+  if (column->categories && column->categories->dtype == column->dtype) {
+    const struct rd_column *had = column->categories;
+    RD_FREE size_t *rows = rd_malloc ((had->n + 1) * sizeof *rows);
+    RD_FREE struct rd_slice *values
+      = rd_malloc ((had->n + 1) * sizeof *values);
+    if (!rows || !values)
+      return rd_fail_memory ((had->n + 1) * (sizeof *rows + sizeof *values));
+    for (size_t i = 0; i < had->n; i++) {
+      rows[i] = i;
+      values[i] = rd_column_bytes (had, i);
+    }
+    RD_TRY (rd_lookup_make (values, had->n, lookup));
+    bool has_all = true;
+    for (size_t i = 0; i < column->n && has_all; i++)
+      has_all = !rd_column_is_valid (column, i)
+                || rd_lookup_find (lookup, rd_column_bytes (column, i))
+                   != RD_NOT_THERE;
+    if (has_all)
+      return rd_column_take (had, rows, had->n, categories);
+    rd_lookup_free (lookup);
+  }
+  if (column->values)
+    return RADIO_OK;
+  for (size_t i = 0; i < column->n; i++)
+    if (rd_column_is_valid (column, i))
+      keys[n++] = rd_column_bytes (column, i);
+  RD_TRY (rd_lookup_make (keys, n, &all));
+  RD_TEXT_LIST_SCOPE struct rd_text_list texts = { 0 };
+  for (size_t i = 0; i < n; i++) {
+    if (i > 0 && rd_slice_equal (all.keys[i - 1].key, all.keys[i].key))
+      continue;
+    if (texts.n == RD_MAX_CATEGORIES)
+      return RADIO_OK;
+    RD_TRY (rd_text_list_add (&texts, all.keys[i].key));
+  }
+  RD_CLEANUP (rd_cleanup_column) struct rd_column *found = NULL;
+  size_t count = texts.n;
+  RD_TRY (rd_column_new (column->name, RADIO_COLUMN_TEXT, RADIO_STORED, count,
+                         &found));
+  RD_TRY (rd_text_list_end (&texts, &found->text));
+  RD_TRY (rd_lookup_strings (&found->text, lookup));
+  *categories = RD_STEAL (found);
+  return RADIO_OK;
+}
+
+static enum radio_status
+add_categorical (struct writing *writing, const struct rd_column *column,
+                 const struct rd_lookup *lookup, struct rd_column *taken)
+{
+  RD_CLEANUP (rd_cleanup_column) struct rd_column *categories = taken;
+  RD_CLEANUP (rd_cleanup_column) struct rd_column *codes = NULL;
+  size_t n = categories->n;
+  enum radio_dtype dtype = n <= RD_MAX_CATEGORIES ? RADIO_INT8
+                           : n <= INT16_MAX       ? RADIO_INT16
+                                                  : RADIO_INT32;
+  size_t nbytes = radio_dtype_nbytes (dtype);
+  RD_TRY (add_group (writing, column->name, "categorical", "0.2.0", column,
+                     true));
+  RD_TRY (rd_column_new (column->name, RADIO_COLUMN_INTEGER, dtype, column->n,
+                         &codes));
+  for (size_t i = 0; i < column->n; i++) {
+    int32_t code = -1;
+    if (rd_column_is_valid (column, i))
+      code = (int32_t) rd_lookup_find (lookup, rd_column_bytes (column, i));
+    int16_t code16 = (int16_t) code;
+    int8_t code8 = (int8_t) code;
+    memcpy (codes->values + i * nbytes,
+            nbytes == 1 ? (void *) &code8
+            : nbytes == 2 ? (void *) &code16 : (void *) &code, nbytes);
+  }
+  RD_TRY (add_array (writing, column->name, "categories",
+                     RD_STEAL (categories), NULL, NULL));
+  return add_array (writing, column->name, "codes", RD_STEAL (codes), NULL,
+                    NULL);
+}
+
+static enum radio_status
+add_column (struct writing *writing, const struct rd_column *column)
+{
+  RD_LOOKUP_SCOPE struct rd_lookup lookup = { 0 };
+  RD_CLEANUP (rd_cleanup_column) struct rd_column *mask = NULL;
+  struct rd_column *categories;
+  const char *name = column->name;
+  RD_TRY (find_categories (column, &lookup, &categories));
+  if (categories)
+    return add_categorical (writing, column, &lookup, categories);
+  if (!column->valid || column->type == RADIO_COLUMN_FLOAT)
+    return add_array (writing, name, NULL, NULL, column, column->attributes);
+  const char *encoding = column->type == RADIO_COLUMN_BOOL
+    ? "nullable-boolean" : column->type == RADIO_COLUMN_INTEGER
+    ? "nullable-integer" : "nullable-string-array";
+  RD_TRY (add_group (writing, name, encoding, "0.1.0", column, false));
+  RD_TRY (add_array (writing, name, "values", NULL, column, NULL));
+  RD_TRY (rd_column_new (name, RADIO_COLUMN_BOOL, RADIO_BOOL, column->n,
+                         &mask));
+  for (size_t i = 0; i < column->n; i++)
+    mask->values[i] = !column->valid[i];
+  return add_array (writing, name, "mask", RD_STEAL (mask), NULL, NULL);
+}
+
+/*------------------------------------------------------------------------
+ * The frame
+ *----------------------------------------------------------------------*/
+
+static enum radio_status
+put_node (const struct writing *writing, const char *name,
+          struct json_object *document)
+{
+  char key[RD_KEY_NBYTES];
+  size_t nbytes;
+  RD_FREE char *path = *name ? rd_key_join (writing->path, name)
+                             : rd_strdup (writing->path);
+  const char *text = rd_document_text (document, &nbytes);
+  if (!path || !text)
+    return RADIO_ERROR_MEMORY;
+  rd_path_key (path, "zarr.json", key);
+  return rd_io_put (writing->store->io, key, text, nbytes, RD_PUT_OWN);
+}
+
+static enum radio_status
+put_frame (const struct writing *writing, const struct rd_data *data,
+           struct json_object *radio)
+{
+  struct rd_json_make make = { false };
+  RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
+  RD_CLEANUP (rd_cleanup_json) struct json_object *attributes
+    = new_attributes (&make, "dataframe", "0.2.0", data->attributes);
+  rd_json_add_string (&make, attributes, "_index", data->index_name);
+  struct json_object *order
+    = rd_json_add_list (&make, attributes, "column-order");
+  for (size_t i = 0; i < data->n; i++)
+    rd_json_append (&make, order,
+                    json_object_new_string (data->columns[i]->name));
+  rd_json_add (&make, attributes, "radio", json_object_get (radio));
+  RD_TRY (rd_json_make_end (&make, RD_STEAL (attributes), &attributes));
+  RD_TRY (rd_group_doc_write (attributes, writing->metadata, &document));
+  return put_node (writing, "", document);
+}
+
+static enum radio_status
+write_item (const struct writing *writing, const struct item *item)
+{
+  RD_CLEANUP (rd_cleanup_array) struct radio_array *array = NULL;
+  const struct rd_column *column = item->source;
+  struct rd_array_doc *doc;
+  struct radio_box box = { .rank = 1 };
+  RD_FREE char *path = rd_key_join (writing->path, item->name);
+  if (!path)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (rd_array_doc_parse (rd_json_member (writing->metadata, item->name),
+                              path, &doc));
+  RD_TRY (rd_array_open_doc (writing->store, path, doc, &array));
+  box.size[0] = column->n;
+  if (column->n == 0)
+    return RADIO_OK;
+  if (!column->values)
+    return radio_array_write_strings (array, &box, &column->text);
+  return radio_array_write (array, &box, column->values,
+                            column->n * radio_dtype_nbytes (column->dtype));
+}
+
+enum radio_status
+rd_dataframe_write (struct radio_store *store, const char *path,
+                const struct rd_data *data, struct json_object *radio)
+{
+  RD_CLEANUP (rd_cleanup_column) struct rd_column *index = NULL;
+  RD_CLEANUP (end_writing) struct writing writing = {
+    .store = store, .path = path, .metadata = json_object_new_object (),
+  };
+  if (!writing.metadata)
+    return rd_fail_memory (0);
+  /* The ids are an array even if there are few. */
+  RD_TRY (rd_column_new (data->index_name, RADIO_COLUMN_TEXT, RADIO_STORED,
+                         data->ids.n, &index));
+  RD_TRY (rd_strings_copy (&data->ids, &index->text));
+  RD_TRY (add_array (&writing, data->index_name, NULL, RD_STEAL (index), NULL,
+                     NULL));
+  for (size_t i = 0; i < data->n; i++)
+    RD_TRY (add_column (&writing, data->columns[i]));
+  RD_TRY (put_frame (&writing, data, radio));
+  json_object_object_foreach (writing.metadata, name, document)
+    RD_TRY (put_node (&writing, name, document));
+  for (size_t i = 0; i < writing.n; i++)
+    RD_TRY (write_item (&writing, &writing.items[i]));
+  return RADIO_OK;
+}

@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening data frames and reading their columns.  All that a document says is
+ * checked here: the lengths, the types, and that each column that is named is
+ * there. */
+#include <config.h>
+
+#include <inttypes.h>
+
+#include "src/base/checked.h"
+#include "src/base/json-make.h"
+#include "src/base/reserve.h"
+#include "src/table/frame.h"
+
+/*------------------------------------------------------------------------
+ * Opening
+ *----------------------------------------------------------------------*/
+
+static void
+close_field (struct rd_field *field)
+{
+  rd_free (field->name);
+  radio_array_close (field->values);
+  radio_array_close (field->categories);
+  radio_array_close (field->mask);
+  json_object_put (field->attributes);
+  rd_free (field->attributes_json);
+}
+
+void
+rd_dataframe_close (struct rd_dataframe *frame)
+{
+  if (!frame)
+    return;
+  close_field (&frame->index);
+  for (size_t i = 0; i < frame->n; i++)
+    close_field (&frame->fields[i]);
+  rd_free (frame->fields);
+  json_object_put (frame->attributes);
+  rd_free (frame->attributes_json);
+  rd_free (frame->path);
+  radio_store_close (frame->store);
+  rd_free (frame);
+}
+
+/* Copies the attributes that the format does not define. */
+static enum radio_status
+copy_attributes (struct json_object *document, struct json_object **copy,
+                 char **text)
+{
+  static const char *const defined[] = {
+    "encoding-type", "encoding-version", "_index", "column-order", "ordered",
+    "radio"
+  };
+  struct json_object *attributes = rd_json_member (document, "attributes");
+  RD_CLEANUP (rd_cleanup_json) struct json_object *own = NULL;
+  if (!attributes || !json_object_is_type (attributes, json_type_object))
+    own = json_object_new_object ();
+  else if (json_object_deep_copy (attributes, &own, NULL) != 0)
+    return rd_fail_memory (0);
+  if (!own)
+    return rd_fail_memory (0);
+  for (size_t i = 0; i < sizeof defined / sizeof *defined; i++)
+    json_object_object_del (own, defined[i]);
+  const char *made = json_object_to_json_string_ext (
+    own, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+  *text = made ? rd_strdup (made) : NULL;
+  if (!*text)
+    return rd_fail_memory (0);
+  *copy = RD_STEAL (own);
+  return RADIO_OK;
+}
+
+struct opening {
+  struct rd_dataframe *frame;
+  struct json_object *metadata;       /* consolidated; NULL: none */
+  const char *where;                  /* the group's document, in messages */
+  bool is_complete;
+  bool has_nrows;
+};
+
+/* Gets the document of a node below the frame.  *owned is to be put. */
+static enum radio_status
+get_node (const struct opening *opening, const char *name,
+          struct json_object **document, struct json_object **owned)
+{
+  struct rd_dataframe *frame = opening->frame;
+  *document = rd_json_member (opening->metadata, name);
+  if (*document)
+    return RADIO_OK;
+  RD_FREE char *path = rd_key_join (frame->path, name);
+  if (!path)
+    return RADIO_ERROR_MEMORY;
+  enum radio_status status = rd_store_read_document (frame->store, path,
+                                                     owned);
+  if (status == RADIO_ERROR_NOT_FOUND)
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: the table names '%s', but there "
+                    "is no such node", opening->where, name);
+  *document = *owned;
+  return status;
+}
+
+/* Opens the array of a document, which must have one dimension, and with
+ * is_rows a value for each row: the first one of these says how many there
+ * are. */
+static enum radio_status
+open_array (struct opening *opening, const char *name,
+            struct json_object *document, bool is_rows,
+            struct radio_array **array)
+{
+  struct rd_dataframe *frame = opening->frame;
+  struct rd_array_doc *doc;
+  RD_FREE char *path = rd_key_join (frame->path, name);
+  if (!path)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (rd_array_doc_parse (document, path, &doc));
+  RD_TRY (rd_array_open_doc (frame->store, path, doc, array));
+  (*array)->is_complete = opening->is_complete;
+  if (doc->rank != 1)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: a column of %zu dimensions; "
+                    "only those of one are read", path, doc->rank);
+  uint64_t n = doc->shape[0];
+  if (!is_rows)
+    return RADIO_OK;
+  if (opening->has_nrows && n != frame->nrows)
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: has %" PRIu64 " values, and the "
+                    "table %zu rows", path, n, frame->nrows);
+  if (n > SIZE_MAX / 16)
+    return rd_fail (RADIO_ERROR_LIMIT, "%s: %" PRIu64 " rows", path, n);
+  frame->nrows = (size_t) n;
+  opening->has_nrows = true;
+  return RADIO_OK;
+}
+
+/* Opens an array that is a member of a column's group. */
+static enum radio_status
+open_member (struct opening *opening, const char *column, const char *member,
+             bool is_rows, struct radio_array **array)
+{
+  RD_CLEANUP (rd_cleanup_json) struct json_object *owned = NULL;
+  struct json_object *document;
+  RD_FREE char *name = rd_key_join (column, member);
+  if (!name)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (get_node (opening, name, &document, &owned));
+  enum rd_node_type node;
+  RD_TRY (rd_document_node (document, name, &node));
+  if (node != RD_NODE_ARRAY)
+    return rd_fail (RADIO_ERROR_FORMAT, "%s/%s: a group, not an array",
+                    opening->frame->path, name);
+  return open_array (opening, name, document, is_rows, array);
+}
+
+/* The type of what an array of numbers or strings holds. */
+static enum radio_status
+find_type (const struct radio_array *array, enum radio_column_type *type,
+           enum radio_dtype *dtype)
+{
+  *dtype = array->doc->type.dtype;
+  if (*dtype == RADIO_STRING) {
+    *dtype = RADIO_STORED;
+    *type = RADIO_COLUMN_TEXT;
+    return RADIO_OK;
+  }
+  if (rd_column_type_of (*dtype, type))
+    return RADIO_OK;
+  return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: a column of the data type %s",
+                  array->path, radio_dtype_name (*dtype));
+}
+
+static enum radio_status
+fail_type (const struct radio_array *array, const char *wanted)
+{
+  return rd_fail (RADIO_ERROR_FORMAT, "%s: has the data type %s, not %s",
+                  array->path, radio_dtype_name (array->doc->type.dtype),
+                  wanted);
+}
+
+/* Opens a column that is a group: categorical or nullable. */
+static enum radio_status
+open_group (struct opening *opening, struct json_object *document,
+            struct rd_field *field)
+{
+  const char *encoding, *name = field->name;
+  RD_FREE char *where = rd_key_join (opening->frame->path, name);
+  if (!where)
+    return RADIO_ERROR_MEMORY;
+  struct json_object *attributes = rd_json_member (document, "attributes");
+  RD_TRY (rd_json_string (attributes, "encoding-type", where, &encoding));
+  if (strcmp (encoding, "categorical") == 0) {
+    field->encoding = RD_ENCODING_CATEGORICAL;
+    RD_TRY (rd_json_bool (attributes, "ordered", where, &field->is_ordered));
+    RD_TRY (open_member (opening, name, "codes", true, &field->values));
+    RD_TRY (open_member (opening, name, "categories", false,
+                         &field->categories));
+    enum radio_column_type type;
+    enum radio_dtype dtype = field->values->doc->type.dtype;
+    if (!rd_column_type_of (dtype, &type) || type != RADIO_COLUMN_INTEGER)
+      return fail_type (field->values, "integers");
+    uint64_t count = field->categories->doc->shape[0];
+    if (count > INT32_MAX)
+      return rd_fail (RADIO_ERROR_LIMIT, "%s: %" PRIu64 " categories", where,
+                      count);
+    field->category_count = (size_t) count;
+    return find_type (field->categories, &field->type, &field->dtype);
+  }
+  field->encoding = RD_ENCODING_NULLABLE;
+  if (strcmp (encoding, "nullable-integer") != 0
+      && strcmp (encoding, "nullable-boolean") != 0
+      && strcmp (encoding, "nullable-string-array") != 0)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: a column of the encoding "
+                    "'%s'", where, encoding);
+  RD_TRY (open_member (opening, name, "values", true, &field->values));
+  RD_TRY (open_member (opening, name, "mask", true, &field->mask));
+  RD_TRY (find_type (field->values, &field->type, &field->dtype));
+  if (field->mask->doc->type.dtype != RADIO_BOOL)
+    return fail_type (field->mask, "bool");
+  return RADIO_OK;
+}
+
+/* Names of columns are those of nodes in the group, whatever their writer
+ * permits in them. */
+static enum radio_status
+check_name (const struct opening *opening, const char *name)
+{
+  if (*name != '\0' && strchr (name, '/') == NULL && strcmp (name, ".") != 0
+      && strcmp (name, "..") != 0 && strcmp (name, "zarr.json") != 0)
+    return RADIO_OK;
+  return rd_fail (RADIO_ERROR_FORMAT, "%s: '%s' is not the name of a column",
+                  opening->where, name);
+}
+
+static enum radio_status
+open_field (struct opening *opening, const char *name, struct rd_field *field)
+{
+  RD_CLEANUP (rd_cleanup_json) struct json_object *owned = NULL;
+  struct json_object *document;
+  enum rd_node_type node;
+  RD_TRY (check_name (opening, name));
+  field->name = rd_strdup (name);
+  if (!field->name)
+    return rd_fail_memory (strlen (name) + 1);
+  RD_TRY (get_node (opening, name, &document, &owned));
+  RD_TRY (rd_document_node (document, name, &node));
+  RD_TRY (copy_attributes (document, &field->attributes,
+                           &field->attributes_json));
+  if (node == RD_NODE_GROUP)
+    return open_group (opening, document, field);
+  RD_TRY (open_array (opening, name, document, true, &field->values));
+  return find_type (field->values, &field->type, &field->dtype);
+}
+
+static enum radio_status
+check_no_repeated (const struct opening *opening, struct json_object *order)
+{
+  size_t n = json_object_array_length (order);
+  RD_LOOKUP_SCOPE struct rd_lookup lookup = { 0 };
+  RD_FREE struct rd_slice *names = rd_calloc (n + 1, sizeof *names);
+  if (!names)
+    return rd_fail_memory ((n + 1) * sizeof *names);
+  for (size_t i = 0; i < n; i++) {
+    const char *name;
+    RD_TRY (rd_json_text (json_object_array_get_idx (order, i),
+                          "attributes.column-order", opening->where, &name));
+    names[i] = (struct rd_slice) { name, strlen (name) };
+  }
+  RD_TRY (rd_lookup_make (names, n, &lookup));
+  size_t repeated = rd_lookup_repeated (&lookup);
+  if (repeated == RD_NOT_THERE)
+    return RADIO_OK;
+  return rd_fail (RADIO_ERROR_FORMAT, "%s: attributes.column-order names '%s' "
+                  "twice", opening->where, names[repeated].at);
+}
+
+static enum radio_status
+open_frame (struct opening *opening, const struct rd_group_doc *group,
+            struct json_object *document)
+{
+  struct rd_dataframe *frame = opening->frame;
+  struct json_object *attributes = group->attributes, *order;
+  const char *encoding, *index;
+  RD_TRY (rd_json_string (attributes, "encoding-type", opening->where,
+                          &encoding));
+  if (strcmp (encoding, "dataframe") != 0)
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: has the encoding '%s', and is no "
+                    "table", opening->where, encoding);
+  RD_TRY (rd_json_string (attributes, "_index", opening->where, &index));
+  RD_TRY (rd_json_array (attributes, "column-order", opening->where, &order));
+  size_t n = json_object_array_length (order);
+  if (n > RADIO_TABLE_MAX_COLUMNS)
+    return rd_fail (RADIO_ERROR_LIMIT, "%s: %zu columns; at most %d are read",
+                    opening->where, n, RADIO_TABLE_MAX_COLUMNS);
+  RD_TRY (check_no_repeated (opening, order));
+  RD_TRY (copy_attributes (document, &frame->attributes,
+                           &frame->attributes_json));
+  frame->fields = rd_calloc (n + 1, sizeof *frame->fields);
+  if (!frame->fields)
+    return rd_fail_memory ((n + 1) * sizeof *frame->fields);
+  RD_TRY (open_field (opening, index, &frame->index));
+  for (size_t i = 0; i < n; i++) {
+    const char *name
+      = json_object_get_string (json_object_array_get_idx (order, i));
+    frame->n = i + 1;
+    RD_TRY (open_field (opening, name, &frame->fields[i]));
+  }
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_dataframe_open (struct radio_store *store, const char *path,
+               struct json_object *document, bool is_complete,
+               struct rd_dataframe **result)
+{
+  char where[RD_KEY_NBYTES];
+  rd_path_key (path, "zarr.json", where);
+  RD_CLEANUP (rd_cleanup_group_doc) struct rd_group_doc *group = NULL;
+  RD_CLEANUP (rd_cleanup_dataframe) struct rd_dataframe *frame
+    = rd_calloc (1, sizeof *frame);
+  if (!frame)
+    return rd_fail_memory (sizeof *frame);
+  frame->store = rd_store_ref (store);
+  frame->path = rd_strdup (path);
+  if (!frame->path)
+    return rd_fail_memory (strlen (path) + 1);
+  RD_TRY (rd_group_doc_parse (document, where, &group));
+  struct opening opening = { frame, group->consolidated, where, is_complete,
+                             false };
+  RD_TRY (open_frame (&opening, group, document));
+  *result = RD_STEAL (frame);
+  return RADIO_OK;
+}
+
+/*------------------------------------------------------------------------
+ * Reading
+ *----------------------------------------------------------------------*/
+
+static struct radio_box
+whole (const struct radio_array *array)
+{
+  struct radio_box box = { .rank = 1 };
+  box.size[0] = array->doc->shape[0];
+  return box;
+}
+
+enum radio_status
+rd_dataframe_read_array (struct rd_dataframe *frame, const char *name,
+                     struct radio_array *array, struct rd_column **result)
+{
+  RD_CLEANUP (rd_cleanup_column) struct rd_column *column = NULL;
+  const struct radio_box box = whole (array);
+  enum radio_column_type type;
+  enum radio_dtype dtype;
+  RD_TRY (find_type (array, &type, &dtype));
+  uint64_t item = dtype == RADIO_STORED ? sizeof (int64_t)
+                                        : radio_dtype_nbytes (dtype);
+  uint64_t nbytes = rd_mul_sat (rd_add_sat (box.size[0], 1), item);
+  enum radio_status status = rd_context_allows (frame->store->context, nbytes,
+                                                "a column of the table");
+  if (status != RADIO_OK)
+    return rd_fail_in (status, "%s", array->path);
+  size_t n = (size_t) box.size[0];
+  RD_TRY (rd_column_new (name, type, dtype, n, &column));
+  if (type == RADIO_COLUMN_TEXT)
+    RD_TRY (radio_array_read_strings (array, &box, &column->text, NULL));
+  else if (n > 0)
+    RD_TRY (radio_array_read (array, &box, RADIO_STORED, column->values,
+                              (size_t) nbytes, NULL));
+  *result = RD_STEAL (column);
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_dataframe_read_codes (struct rd_dataframe *frame,
+                         const struct rd_field *field, int32_t *codes)
+{
+  size_t n = frame->nrows;
+  const struct radio_box box = whole (field->values);
+  if (n == 0)
+    return RADIO_OK;
+  RD_TRY (radio_array_read (field->values, &box, RADIO_INT32, codes,
+                            n * sizeof *codes, NULL));
+  for (size_t i = 0; i < n; i++)
+    if (codes[i] < -1 || codes[i] >= (int64_t) field->category_count)
+      return rd_fail (RADIO_ERROR_FORMAT, "%s: row %zu has the code %" PRId32
+                      ", and there are %zu categories", field->values->path,
+                      i, codes[i], field->category_count);
+  return RADIO_OK;
+}
+
+static enum radio_status
+read_categorical (struct rd_dataframe *frame, const struct rd_field *field,
+                  struct rd_column **result)
+{
+  RD_CLEANUP (rd_cleanup_column) struct rd_column *categories = NULL;
+  size_t n = frame->nrows;
+  RD_TRY (rd_dataframe_read_array (frame, field->name, field->categories,
+                               &categories));
+  RD_TRY (rd_context_allows (frame->store->context,
+                             rd_mul_sat (n, sizeof (int32_t)
+                                            + sizeof (size_t)),
+                             "a column of the table"));
+  RD_FREE int32_t *codes = rd_malloc ((n + 1) * sizeof *codes);
+  RD_FREE size_t *rows = rd_malloc ((n + 1) * sizeof *rows);
+  if (!codes || !rows)
+    return rd_fail_memory ((n + 1) * (sizeof *codes + sizeof *rows));
+  RD_TRY (rd_dataframe_read_codes (frame, field, codes));
+  for (size_t i = 0; i < n; i++)
+    rows[i] = codes[i] < 0 ? RD_NOT_THERE : (size_t) codes[i];
+  RD_TRY (rd_column_take (categories, rows, n, result));
+  (*result)->categories = RD_STEAL (categories);
+  (*result)->is_ordered = field->is_ordered;
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_dataframe_read (struct rd_dataframe *frame, const struct rd_field *field,
+               struct rd_column **result)
+{
+  RD_CLEANUP (rd_cleanup_column) struct rd_column *column = NULL;
+  size_t n = frame->nrows;
+  if (field->encoding == RD_ENCODING_CATEGORICAL)
+    RD_TRY (read_categorical (frame, field, &column));
+  else
+    RD_TRY (rd_dataframe_read_array (frame, field->name, field->values,
+                                     &column));
+  if (field->mask) {
+    const struct radio_box box = whole (field->mask);
+    column->valid = rd_malloc (n + 1);
+    if (!column->valid)
+      return rd_fail_memory (n + 1);
+    if (n > 0)
+      RD_TRY (radio_array_read (field->mask, &box, RADIO_BOOL, column->valid,
+                                n, NULL));
+    for (size_t i = 0; i < n; i++)
+      column->valid[i] = !column->valid[i];
+  }
+  column->attributes = json_object_get (field->attributes);
+  RD_TRY (rd_column_find_missing (column));
+  *result = RD_STEAL (column);
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_dataframe_read_ids (struct rd_dataframe *frame, struct radio_strings *ids)
+{
+  RD_CLEANUP (rd_cleanup_column) struct rd_column *column = NULL;
+  RD_LOOKUP_SCOPE struct rd_lookup lookup = { 0 };
+  RD_STRINGS_FREE struct radio_strings text = { 0 };
+  RD_TRY (rd_dataframe_read (frame, &frame->index, &column));
+  if (column->values)
+    RD_TRY (rd_column_print_all (column, &text));
+  else {
+    text = column->text;
+    column->text = (struct radio_strings) { 0 };
+  }
+  for (size_t i = 0; i < text.n; i++)
+    if (rd_string (&text, i).n == 0)
+      return rd_fail (RADIO_ERROR_FORMAT, "%s/%s: row %zu has no id",
+                      frame->path, frame->index.name, i);
+  RD_TRY (rd_lookup_strings (&text, &lookup));
+  size_t repeated = rd_lookup_repeated (&lookup);
+  if (repeated != RD_NOT_THERE) {
+    struct rd_slice id = rd_string (&text, repeated);
+    return rd_fail (RADIO_ERROR_FORMAT, "%s/%s: the id '%.*s' is there twice, "
+                    "again in row %zu", frame->path, frame->index.name,
+                    (int) rd_min_u64 (id.n, 100), id.at, repeated);
+  }
+  *ids = text;
+  text = (struct radio_strings) { 0 };
+  return RADIO_OK;
+}
+
+/*------------------------------------------------------------------------
+ * In memory
+ *----------------------------------------------------------------------*/
+
+void
+rd_data_free (struct rd_data *data)
+{
+  rd_free (data->index_name);
+  radio_strings_free (&data->ids);
+  for (size_t i = 0; i < data->n; i++)
+    rd_column_free (data->columns[i]);
+  rd_free (data->columns);
+  json_object_put (data->attributes);
+  *data = (struct rd_data) { 0 };
+}
+
+size_t
+rd_data_find (const struct rd_data *data, const char *name)
+{
+  for (size_t i = 0; i < data->n; i++)
+    if (strcmp (data->columns[i]->name, name) == 0)
+      return i;
+  return RD_NOT_THERE;
+}
+
+enum radio_status
+rd_data_add (struct rd_data *data, struct rd_column *column)
+{
+  enum radio_status status = rd_reserve (&data->columns, &data->capacity,
+                                         data->n, sizeof *data->columns);
+  if (status == RADIO_OK)
+    data->columns[data->n++] = column;
+  else
+    rd_column_free (column);
+  return status;
+}
+
+enum radio_status
+rd_dataframe_load (struct rd_dataframe *frame, struct rd_data *data)
+{
+  data->index_name = rd_strdup (frame->index.name);
+  if (!data->index_name)
+    return rd_fail_memory (strlen (frame->index.name) + 1);
+  data->attributes = json_object_get (frame->attributes);
+  RD_TRY (rd_dataframe_read_ids (frame, &data->ids));
+  for (size_t i = 0; i < frame->n; i++) {
+    struct rd_column *column;
+    if (strcmp (frame->fields[i].name, data->index_name) == 0)
+      continue;
+    RD_TRY (rd_dataframe_read (frame, &frame->fields[i], &column));
+    RD_TRY (rd_data_add (data, column));
+  }
+  return RADIO_OK;
+}

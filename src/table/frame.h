@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* Data frames in AnnData's format (dataframe 0.2.0): a group with an array for
+ * each column, or with a group of codes and categories, or of values and a
+ * mask.  One is opened from its group's document, and its columns are read
+ * when they are needed; it is written at once and never changes. */
+#ifndef RD_TABLE_FRAME_H
+#define RD_TABLE_FRAME_H
+
+#include "src/array/array.h"
+#include "src/table/column.h"
+
+/* Text with at most so many different values is stored as categories, whose
+ * codes are int8. */
+#define RD_MAX_CATEGORIES 127
+
+enum rd_encoding {
+  RD_ENCODING_ARRAY = 0,      /* of numbers or strings */
+  RD_ENCODING_CATEGORICAL,
+  RD_ENCODING_NULLABLE,
+};
+
+/* A column as it is stored. */
+struct rd_field {
+  char *name;
+  enum rd_encoding encoding;
+  enum radio_column_type type;        /* of the categories, if it has them */
+  enum radio_dtype dtype;             /* RADIO_STORED of text */
+  bool is_ordered;
+  size_t category_count;
+  struct radio_array *values;         /* codes of categories */
+  struct radio_array *categories;     /* NULL: none */
+  struct radio_array *mask;           /* true: missing; NULL: none */
+  struct json_object *attributes;     /* its own */
+  char *attributes_json;
+};
+
+struct rd_dataframe {
+  struct radio_store *store;          /* a reference */
+  char *path;
+  size_t nrows;
+  struct rd_field index;
+  struct rd_field *fields;            /* in the order of its columns */
+  size_t n;
+  struct json_object *attributes;     /* its own; NULL: none */
+  char *attributes_json;
+};
+
+/* Opens the frame of a group's document, which was read from path.  With
+ * is_complete every chunk is stored, and a missing one is an error. */
+enum radio_status rd_dataframe_open (struct radio_store *store,
+                                     const char *path,
+                                     struct json_object *document,
+                                     bool is_complete,
+                                     struct rd_dataframe **frame)
+  RADIO_USE_RESULT;
+void rd_dataframe_close (struct rd_dataframe *frame);
+RD_DEFINE_CLEANUP (dataframe, struct rd_dataframe, rd_dataframe_close);
+
+/* Reads a column; its categories are kept if it has them. */
+enum radio_status rd_dataframe_read (struct rd_dataframe *frame,
+                                     const struct rd_field *field,
+                                     struct rd_column **column)
+  RADIO_USE_RESULT;
+
+/* Reads the ids, and checks that none is missing and no two are equal. */
+enum radio_status rd_dataframe_read_ids (struct rd_dataframe *frame,
+                                         struct radio_strings *ids)
+  RADIO_USE_RESULT;
+
+/* Reads the codes of a categorical column: -1 where the value is missing, else
+ * below the number of its categories. */
+enum radio_status rd_dataframe_read_codes (struct rd_dataframe *frame,
+                                           const struct rd_field *field,
+                                           int32_t *codes) RADIO_USE_RESULT;
+
+/* Reads an array of numbers or strings without missing values. */
+enum radio_status rd_dataframe_read_array (struct rd_dataframe *frame,
+                                           const char *name,
+                                           struct radio_array *array,
+                                           struct rd_column **column)
+  RADIO_USE_RESULT;
+
+/* A frame in memory. */
+struct rd_data {
+  char *index_name;
+  struct radio_strings ids;
+  struct rd_column **columns;
+  size_t n, capacity;
+  struct json_object *attributes;     /* its own; NULL: none */
+};
+
+void rd_data_free (struct rd_data *data);
+#define RD_DATA_SCOPE RD_CLEANUP (rd_data_free)
+
+/* Reads all columns.  A column that is the index again is left out. */
+enum radio_status rd_dataframe_load (struct rd_dataframe *frame,
+                                     struct rd_data *data) RADIO_USE_RESULT;
+
+/* Returns a column's number, or RD_NOT_THERE. */
+size_t rd_data_find (const struct rd_data *data, const char *name);
+
+/* Appends a column, which is taken, also on failure. */
+enum radio_status rd_data_add (struct rd_data *data, struct rd_column *column)
+  RADIO_USE_RESULT;
+
+/* Writes a frame below path, where nothing is yet: its group's document first,
+ * with those of all nodes in it.  radio: the group's attributes.radio, to which
+ * a reference is taken. */
+enum radio_status rd_dataframe_write (struct radio_store *store,
+                                      const char *path,
+                                      const struct rd_data *data,
+                                      struct json_object *radio)
+  RADIO_USE_RESULT;
+
+#endif /* RD_TABLE_FRAME_H */

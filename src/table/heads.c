@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: MIT */
+/* The log of heads: finding the newest one, and putting the next. */
+#include <config.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/random.h>
+
+#include "src/base/checked.h"
+#include "src/base/json-make.h"
+#include "src/base/text.h"
+#include "src/table/heads.h"
+#include "profiler/counters.h"
+
+#define HEADS_NAME "heads"
+#define NUMBER_NDIGITS 10
+#define NUMBER_MAX UINT64_C (9999999999)
+
+/* Documents of removed generations that a reader meets before it looks for the
+ * newest head again: they were removed since newer ones exist. */
+#define MAX_MISSING 8
+
+void
+rd_newest_free (struct rd_newest *newest)
+{
+  json_object_put (newest->folder);
+  json_object_put (newest->generation);
+  *newest = (struct rd_newest) { 0 };
+}
+
+/*------------------------------------------------------------------------
+ * Names and kinds
+ *----------------------------------------------------------------------*/
+
+enum radio_status
+rd_generation_name (char name[RD_GENERATION_NBYTES])
+{
+  uint32_t number;
+  if (getentropy (&number, sizeof number) != 0)
+    return rd_fail_errno (errno, "no random number for a table's name");
+  snprintf (name, RD_GENERATION_NBYTES, "t-%08x", (unsigned) number);
+  return RADIO_OK;
+}
+
+bool
+rd_is_generation_name (const char *name)
+{
+  return strlen (name) == RD_GENERATION_NBYTES - 1 && name[0] == 't'
+         && name[1] == '-' && strspn (name + 2, "0123456789abcdef") == 8;
+}
+
+enum radio_status
+rd_kind_new (const char *kind, struct json_object **radio)
+{
+  struct rd_json_make make = { false };
+  struct json_object *made = json_object_new_object ();
+  rd_json_add_string (&make, made, "version", RD_FORMAT_VERSION);
+  rd_json_add_string (&make, made, "kind", kind);
+  return rd_json_make_end (&make, made, radio);
+}
+
+static struct json_object *
+get_radio (struct json_object *document)
+{
+  return rd_json_member (rd_json_member (document, "attributes"), "radio");
+}
+
+const char *
+rd_kind_of (struct json_object *document)
+{
+  struct json_object *kind = rd_json_member (get_radio (document), "kind");
+  return kind && json_object_is_type (kind, json_type_string)
+         ? json_object_get_string (kind) : NULL;
+}
+
+static bool
+is_of_kind (struct json_object *document, const char *kind)
+{
+  const char *found = rd_kind_of (document);
+  return found && strcmp (found, kind) == 0;
+}
+
+/* "PATH/heads/0000000007". */
+static char *
+head_path (const char *path, uint64_t number)
+{
+  char name[sizeof HEADS_NAME + 1 + 20];
+  snprintf (name, sizeof name, HEADS_NAME "/%0*" PRIu64, NUMBER_NDIGITS,
+            number);
+  return rd_key_join (path, name);
+}
+
+/*------------------------------------------------------------------------
+ * Finding
+ *----------------------------------------------------------------------*/
+
+static enum radio_status
+take_number (const struct rd_io_entry *entry, void *user_data)
+{
+  uint64_t *highest = user_data, number;
+  if (entry->is_prefix && strlen (entry->name) == NUMBER_NDIGITS
+      && rd_parse_u64 (entry->name, &number) && number > *highest)
+    *highest = number;
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_heads_highest (struct radio_store *store, const char *path,
+                  uint64_t *number)
+{
+  RD_FREE char *heads = rd_key_join (path, HEADS_NAME);
+  if (!heads)
+    return RADIO_ERROR_MEMORY;
+  *number = 0;
+  return store->io->ops->list (store->io, heads, false, take_number, number);
+}
+
+/* Copies a generation's name from a document. */
+static enum radio_status
+get_name (struct json_object *radio, const char *member, const char *where,
+          char name[RD_GENERATION_NBYTES])
+{
+  const char *text;
+  RD_TRY (rd_json_string (radio, member, where, &text));
+  if (!rd_is_generation_name (text))
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: attributes.radio.%s is '%s', not "
+                    "the name of a generation", where, member, text);
+  memcpy (name, text, RD_GENERATION_NBYTES);
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_head_read (struct radio_store *store, const char *path, uint64_t number,
+              struct rd_head *head)
+{
+  RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
+  RD_FREE char *where = head_path (path, number);
+  bool is_radio;
+  if (!where)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (rd_store_read_document (store, where, &document));
+  RD_TRY (rd_store_check_version (rd_json_member (document, "attributes"),
+                                  where, &is_radio));
+  struct json_object *radio = get_radio (document);
+  *head = (struct rd_head) { .number = number };
+  RD_TRY (get_name (radio, "table", where, head->generation));
+  return rd_json_member (radio, "follows")
+         ? get_name (radio, "follows", where, head->follows) : RADIO_OK;
+}
+
+/* A read of the table's own document that goes on while its heads are
+ * listed. */
+struct folder_read {
+  struct rd_io_get get;
+  char key[RD_KEY_NBYTES];
+  struct rd_buffer text;
+  pthread_mutex_t mutex;
+  pthread_cond_t ended;
+  struct {
+    bool is_done;
+  } synced;
+};
+
+static void
+end_read (struct rd_io_get *get)
+{
+  struct folder_read *read = get->user_data;
+  RD_LOCK_SCOPE (&read->mutex);
+  read->synced.is_done = true;
+  pthread_cond_broadcast (&read->ended);
+}
+
+static void
+wait_read (struct folder_read *read)
+{
+  RD_LOCK_SCOPE (&read->mutex);
+  while (!read->synced.is_done)
+    pthread_cond_wait (&read->ended, &read->mutex);
+}
+
+static void
+free_read (struct folder_read *read)
+{
+  wait_read (read);
+  rd_buffer_free (&read->text);
+  pthread_cond_destroy (&read->ended);
+  pthread_mutex_destroy (&read->mutex);
+}
+
+/* Reads the table's document and, in the same trip, lists its heads. *can_list
+ * is not set where nothing can be listed. */
+static enum radio_status
+read_folder (struct radio_store *store, const char *path,
+             struct json_object **document, uint64_t *highest, bool *can_list)
+{
+  struct rd_io *io = store->io;
+  RD_SCOPE ("find table", RD_IN_METADATA);
+  RD_NOTE_NAME ("table", path);
+  RD_CLEANUP (free_read) struct folder_read read = { 0 };
+  pthread_mutex_init (&read.mutex, NULL);
+  pthread_cond_init (&read.ended, NULL);
+  rd_path_key (path, "zarr.json", read.key);
+  read.get = (struct rd_io_get) {
+    .key = read.key, .range = RD_RANGE_ALL, .into = &read.text,
+    .nbytes = (size_t) rd_min_u64 (RD_DOCUMENT_MAX_NBYTES,
+                                   store->context->memory_limit_nbytes),
+    .done = end_read, .user_data = &read,
+  };
+  io->ops->get (io, &read.get, 1);
+  enum radio_status status = rd_heads_highest (store, path, highest);
+  wait_read (&read);
+  *can_list = status != RADIO_ERROR_UNSUPPORTED;
+  if (status != RADIO_OK && *can_list)
+    return status;
+  *document = NULL;
+  if (read.get.error.status == RADIO_ERROR_NOT_FOUND)
+    return RADIO_OK;
+  RD_TRY (rd_error_raise (&read.get.error));
+  RD_TRY (rd_buffer_append (&read.text, "", 1));
+  read.text.nbytes--;
+  return rd_store_parse_document (store, read.key, NULL, &read.text,
+                                  document);
+}
+
+/* The hint of the table's document; number 0: there is none that is usable. */
+static void
+get_hint (struct json_object *folder, const char *path, struct rd_head *hint)
+{
+  struct json_object *latest = rd_json_member (get_radio (folder), "latest");
+  uint64_t number;
+  *hint = (struct rd_head) { 0 };
+  if (latest
+      && rd_json_u64 (rd_json_member (latest, "head"), "latest.head", path,
+                      &number) == RADIO_OK
+      && get_name (latest, "table", path, hint->generation) == RADIO_OK)
+    hint->number = number;
+}
+
+/* Finds the highest head upwards from the hint, where nothing lists. */
+static enum radio_status
+find_upwards (struct radio_store *store, const char *path,
+              const struct rd_head *hint, uint64_t *highest)
+{
+  struct rd_head head;
+  *highest = hint->number;
+  for (;;) {
+    enum radio_status status = rd_head_read (store, path, *highest + 1,
+                                             &head);
+    if (status == RADIO_ERROR_NOT_FOUND)
+      return RADIO_OK;
+    RD_TRY (status);
+    ++*highest;
+  }
+}
+
+/* Reads the generation of a head.  RADIO_ERROR_NOT_FOUND. */
+static enum radio_status
+read_generation (struct radio_store *store, const char *path,
+                 const struct rd_head *head, struct json_object **document)
+{
+  RD_FREE char *generation = rd_key_join (path, head->generation);
+  if (!generation)
+    return RADIO_ERROR_MEMORY;
+  return rd_store_read_document (store, generation, document);
+}
+
+/* Finds the highest head, from highest downwards, whose document is there and
+ * names a generation that is.  Number 0: there is none. */
+static enum radio_status
+find_downwards (struct radio_store *store, const char *path, uint64_t highest,
+                const struct rd_head *hint, struct rd_newest *newest)
+{
+  unsigned nmissing = 0;
+  uint64_t number = highest;
+  bool by_hint = hint->number == highest;
+  while (number > 0 && nmissing < MAX_MISSING) {
+    struct rd_head head = *hint;
+    enum radio_status status = RADIO_OK;
+    if (!by_hint)
+      status = rd_head_read (store, path, number, &head);
+    if (status == RADIO_OK) {
+      newest->highest = rd_max_u64 (newest->highest, number);
+      status = read_generation (store, path, &head, &newest->generation);
+      if (status == RADIO_OK)
+        newest->head = head;
+      if (status != RADIO_ERROR_NOT_FOUND)
+        return status;
+      nmissing++;
+    }
+    /* A folder that a killed writer left has no document. */
+    if (status != RADIO_ERROR_NOT_FOUND)
+      return status;
+    /* A hint may be wrong. */
+    if (!by_hint)
+      number--;
+    by_hint = false;
+  }
+  return RADIO_OK;
+}
+
+static enum radio_status
+find_newest (struct radio_store *store, const char *path,
+             struct rd_newest *newest)
+{
+  uint64_t highest;
+  bool can_list, is_radio;
+  struct rd_head hint;
+  RD_TRY (read_folder (store, path, &newest->folder, &highest, &can_list));
+  if (!newest->folder)
+    return RADIO_OK;
+  newest->is_frame = !is_of_kind (newest->folder, RD_KIND_OF_TABLE);
+  if (newest->is_frame)
+    return RADIO_OK;
+  RD_TRY (rd_store_check_version (
+    rd_json_member (newest->folder, "attributes"), path, &is_radio));
+  get_hint (newest->folder, path, &hint);
+  if (!can_list)
+    RD_TRY (find_upwards (store, path, &hint, &highest));
+  return find_downwards (store, path, highest, &hint, newest);
+}
+
+enum radio_status
+rd_heads_find (struct radio_store *store, const char *path,
+               struct rd_newest *newest)
+{
+  *newest = (struct rd_newest) { 0 };
+  RD_TRY (find_newest (store, path, newest));
+  bool has_none = newest->folder && !newest->is_frame
+                  && newest->head.number == 0;
+  if (!has_none)
+    return RADIO_OK;
+  /* A collector may have removed what was the newest in between. */
+  rd_newest_free (newest);
+  return find_newest (store, path, newest);
+}
+
+/*------------------------------------------------------------------------
+ * Writing
+ *----------------------------------------------------------------------*/
+
+/* Makes a group's document. */
+static enum radio_status
+new_group (struct json_object *radio, struct json_object **document)
+{
+  struct rd_json_make make = { false };
+  struct json_object *attributes = json_object_new_object ();
+  rd_json_add (&make, attributes, "radio", json_object_get (radio));
+  RD_TRY (rd_json_make_end (&make, attributes, &attributes));
+  enum radio_status status = rd_group_doc_write (attributes, NULL, document);
+  json_object_put (attributes);
+  return status;
+}
+
+static enum radio_status
+new_head (const struct rd_head *head, struct json_object **document)
+{
+  RD_CLEANUP (rd_cleanup_json) struct json_object *radio = NULL;
+  struct rd_json_make make = { false };
+  RD_TRY (rd_kind_new (RD_KIND_OF_HEAD, &radio));
+  rd_json_add_string (&make, radio, "table", head->generation);
+  if (head->follows[0])
+    rd_json_add_string (&make, radio, "follows", head->follows);
+  if (make.failed)
+    return rd_fail_memory (0);
+  return new_group (radio, document);
+}
+
+enum radio_status
+rd_head_put (struct radio_store *store, const char *path,
+             const struct rd_head *head, struct rd_io_stage *stage,
+             bool *is_ours)
+{
+  RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
+  RD_FREE char *where = head_path (path, head->number);
+  char key[RD_KEY_NBYTES];
+  size_t nbytes;
+  struct rd_error error;
+  struct rd_head found;
+  *is_ours = false;
+  if (!where)
+    return RADIO_ERROR_MEMORY;
+  if (head->number > NUMBER_MAX)
+    return rd_fail (RADIO_ERROR_LIMIT, "%s: there are %" PRIu64 " heads; "
+                    "export the table, and import it into another store",
+                    path, NUMBER_MAX);
+  RD_TRY (new_head (head, &document));
+  const char *text = rd_document_text (document, &nbytes);
+  if (!text)
+    return RADIO_ERROR_MEMORY;
+  rd_path_key (where, "zarr.json", key);
+  struct rd_io_stage *const stages[] = { stage };
+  enum radio_status status
+    = rd_io_publish (store->io, stages, stage ? 1 : 0, key, text, nbytes,
+                     RD_PUT_IF_ABSENT);
+  *is_ours = status == RADIO_OK;
+  if (status == RADIO_OK)
+    return RADIO_OK;
+  /* A request that was sent again may have met itself. */
+  rd_error_save (&error, status);
+  if (rd_head_read (store, path, head->number, &found) == RADIO_OK) {
+    *is_ours = strcmp (found.generation, head->generation) == 0;
+    if (*is_ours)
+      return RADIO_OK;
+    return rd_fail (RADIO_ERROR_EXISTS, "%s: another writer has put head %"
+                    PRIu64, path, head->number);
+  }
+  return rd_error_raise (&error);
+}
+
+void
+rd_heads_hint (struct radio_store *store, const char *path,
+               const struct rd_head *head)
+{
+  RD_CLEANUP (rd_cleanup_json) struct json_object *radio = NULL;
+  RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
+  struct rd_json_make make = { false };
+  char key[RD_KEY_NBYTES];
+  size_t nbytes;
+  if (rd_kind_new (RD_KIND_OF_TABLE, &radio) != RADIO_OK)
+    return;
+  struct json_object *latest = rd_json_add_object (&make, radio, "latest");
+  rd_json_add_u64 (&make, latest, "head", head->number);
+  rd_json_add_string (&make, latest, "table", head->generation);
+  if (make.failed || new_group (radio, &document) != RADIO_OK)
+    return;
+  const char *text = rd_document_text (document, &nbytes);
+  rd_path_key (path, "zarr.json", key);
+  if (text && rd_io_put (store->io, key, text, nbytes, RD_PUT_REPLACE)
+              != RADIO_OK)
+    return;
+}
+
+/* Puts a group of a kind if nothing is there; else it must be one. */
+static enum radio_status
+make_group (struct radio_store *store, const char *path, const char *kind)
+{
+  RD_CLEANUP (rd_cleanup_json) struct json_object *radio = NULL;
+  RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
+  RD_CLEANUP (rd_cleanup_json) struct json_object *found = NULL;
+  RD_TRY (rd_kind_new (kind, &radio));
+  RD_TRY (new_group (radio, &document));
+  enum radio_status status = rd_store_put_document (store, path, document);
+  if (status != RADIO_ERROR_EXISTS)
+    return status;
+  RD_TRY (rd_store_read_document (store, path, &found));
+  if (is_of_kind (found, kind))
+    return RADIO_OK;
+  if (strchr (path, '/') == NULL)
+    return rd_fail (RADIO_ERROR_EXISTS, "%s: a collection of volumes, in the "
+                    "place of the store's tables; copy its volumes into "
+                    "another collection and remove it first", path);
+  return rd_fail (RADIO_ERROR_EXISTS, "%s: the group there is no part of the "
+                  "store's tables; remove it first", path);
+}
+
+enum radio_status
+rd_heads_make (struct radio_store *store, const char *path)
+{
+  char above[RD_PATH_MAX_NBYTES + 1];
+  RD_TRY (rd_path_check (path, true));
+  memcpy (above, path, strlen (path) + 1);
+  for (char *slash = strchr (above, '/'); slash;
+       slash = strchr (slash + 1, '/')) {
+    *slash = '\0';
+    RD_TRY (make_group (store, above, RD_KIND_OF_TABLES));
+    *slash = '/';
+  }
+  RD_FREE char *heads = rd_key_join (path, HEADS_NAME);
+  if (!heads)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (make_group (store, path, RD_KIND_OF_TABLE));
+  return make_group (store, heads, RD_KIND_OF_HEADS);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* The log of a table: heads, numbered from 1, each of which names a generation.
+ * A head is put only if its number is free, and never removed, so writers that
+ * follow the newest one cannot lose each other's edits.  The table's own
+ * document has a hint, which names the newest head that its writer knew. */
+#ifndef RD_TABLE_HEADS_H
+#define RD_TABLE_HEADS_H
+
+#include "src/array/array.h"
+#include "src/table/texts.h"
+
+/* The kinds of groups, in attributes.radio.kind. */
+#define RD_KIND_OF_TABLES "tables"
+#define RD_KIND_OF_TABLE "table"
+#define RD_KIND_OF_HEADS "heads"
+#define RD_KIND_OF_HEAD "head"
+#define RD_KIND_OF_GENERATION "generation"
+
+/* The generations that are kept. */
+#define RD_KEPT_GENERATIONS 3
+
+/* "t-5f3a91c7", with the NUL. */
+#define RD_GENERATION_NBYTES 11
+
+/* One head. */
+struct rd_head {
+  uint64_t number;                    /* 0: the table has none */
+  char generation[RD_GENERATION_NBYTES];
+  char follows[RD_GENERATION_NBYTES]; /* the generation that it was made of;
+                                         "": none */
+};
+
+/* A table's newest head, with the documents that were read on the way. */
+struct rd_newest {
+  struct rd_head head;
+  uint64_t highest;                   /* of all heads, also if the generation
+                                         of the last ones is gone */
+  struct json_object *folder;         /* the table's own document; NULL: there
+                                         is no table */
+  struct json_object *generation;     /* its group's document; NULL: there is
+                                         no head, or the table is a frame */
+  bool is_frame;                      /* the group at the path is no table of
+                                         radio's */
+};
+
+void rd_newest_free (struct rd_newest *newest);
+#define RD_NEWEST_SCOPE RD_CLEANUP (rd_newest_free)
+
+/* Finds the newest head of a table, and reads its generation's document.  A
+ * table, or a head, that is not there is no error. */
+enum radio_status rd_heads_find (struct radio_store *store, const char *path,
+                                 struct rd_newest *newest) RADIO_USE_RESULT;
+
+/* Finds the number of the highest head, 0 if there is none, by listing. */
+enum radio_status rd_heads_highest (struct radio_store *store,
+                                    const char *path, uint64_t *number)
+  RADIO_USE_RESULT;
+
+/* Reads one head.  RADIO_ERROR_NOT_FOUND. */
+enum radio_status rd_head_read (struct radio_store *store, const char *path,
+                                uint64_t number, struct rd_head *head)
+  RADIO_USE_RESULT;
+
+/* Puts a head, after making the objects of stages durable, only if its number
+ * is free: else, and if it is not known whether it was put, this is looked
+ * up.  *is_ours is set if it is there and names the generation.
+ * RADIO_ERROR_EXISTS: the number is taken. */
+enum radio_status rd_head_put (struct radio_store *store, const char *path,
+                               const struct rd_head *head,
+                               struct rd_io_stage *stage, bool *is_ours)
+  RADIO_USE_RESULT;
+
+/* Sets the hint of the table's document.  It costs readers a trip if this
+ * fails, so failures are ignored. */
+void rd_heads_hint (struct radio_store *store, const char *path,
+                    const struct rd_head *head);
+
+/* Makes the groups of a table, and those above it, that are missing. */
+enum radio_status rd_heads_make (struct radio_store *store, const char *path)
+  RADIO_USE_RESULT;
+
+/* A new name for a generation; RADIO_ERROR_IO without random numbers. */
+enum radio_status rd_generation_name (char name[RD_GENERATION_NBYTES])
+  RADIO_USE_RESULT;
+bool rd_is_generation_name (const char *name);
+
+/* New attributes.radio of a kind; the caller puts them. */
+enum radio_status rd_kind_new (const char *kind, struct json_object **radio)
+  RADIO_USE_RESULT;
+
+/* The kind of a node's document; NULL if it has none. */
+const char *rd_kind_of (struct json_object *document);
+
+#endif /* RD_TABLE_HEADS_H */

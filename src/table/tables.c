@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* The tables of a store: listing them, and removing the generations that no one
+ * needs any more.  A generation is kept if one of the last heads names it, or
+ * while its writer may be alive: that holds its lock, or, where locks do not
+ * exclude other processes, it is younger than the grace time.  Heads are never
+ * removed, so that no writer finds a number free again. */
+#include <config.h>
+
+#include "src/base/checked.h"
+#include "src/table/heads.h"
+#include "src/table/tables.h"
+#include "profiler/counters.h"
+
+#define VOLUMES_NAME "volumes"
+
+/* The folders of a prefix, by name. */
+static enum radio_status
+add_folder (const struct rd_io_entry *entry, void *user_data)
+{
+  const struct rd_slice name = { entry->name, strlen (entry->name) };
+  return entry->is_prefix ? rd_text_list_add (user_data, name) : RADIO_OK;
+}
+
+static enum radio_status
+list_folders (struct radio_store *store, const char *prefix,
+              struct radio_strings *names)
+{
+  RD_TEXT_LIST_SCOPE struct rd_text_list texts = { 0 };
+  RD_TRY (store->io->ops->list (store->io, prefix, false, add_folder,
+                                &texts));
+  return rd_text_list_end (&texts, names);
+}
+
+/* "PREFIX/NAME", of a name by its bytes. */
+static char *
+join (const char *prefix, struct rd_slice name)
+{
+  RD_FREE char *copy = rd_strndup (name.at, name.n);
+  if (!copy) {
+    rd_fail_memory (name.n + 1);
+    return NULL;
+  }
+  return rd_key_join (prefix, copy);
+}
+
+/* Finds whether the node at a path is of a kind; a missing one is of none. */
+static enum radio_status
+check_kind (struct radio_store *store, const char *path, const char *kind,
+            bool *is_one)
+{
+  RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
+  enum radio_status status = rd_store_read_document (store, path, &document);
+  const char *found = rd_kind_of (document);
+  *is_one = found && strcmp (found, kind) == 0;
+  return status == RADIO_ERROR_NOT_FOUND ? RADIO_OK : status;
+}
+
+enum radio_status
+rd_tables_exist (struct radio_store *store, bool *exist)
+{
+  return check_kind (store, RD_TABLES_NAME, RD_KIND_OF_TABLES, exist);
+}
+
+/* Calls fn for each table below a folder. */
+static enum radio_status
+list_tables (struct radio_store *store, const char *folder,
+             radio_table_entry_fn *fn, void *user_data)
+{
+  RD_STRINGS_FREE struct radio_strings names = { 0 };
+  bool is_volumes = strcmp (folder, RADIO_TABLE_VOLUMES) == 0;
+  RD_TRY (list_folders (store, folder, &names));
+  for (size_t i = 0; i < names.n; i++) {
+    RD_FREE char *path = join (folder, rd_string (&names, i));
+    bool is_table;
+    if (!path)
+      return RADIO_ERROR_MEMORY;
+    if (strcmp (path, RADIO_TABLE_VOLUMES) == 0)
+      RD_TRY (list_tables (store, path, fn, user_data));
+    RD_TRY (check_kind (store, path, RD_KIND_OF_TABLE, &is_table));
+    const struct radio_table_entry entry = {
+      path, is_volumes ? path + sizeof RADIO_TABLE_VOLUMES : NULL
+    };
+    if (is_table)
+      RD_TRY (fn (&entry, user_data));
+  }
+  return RADIO_OK;
+}
+
+static enum radio_status
+list_all (struct radio_store *store, radio_table_entry_fn *fn,
+          void *user_data)
+{
+  bool exist;
+  RD_TRY (rd_store_read_root (store));
+  RD_TRY (rd_tables_exist (store, &exist));
+  return exist ? list_tables (store, RD_TABLES_NAME, fn, user_data)
+               : RADIO_OK;
+}
+
+enum radio_status
+radio_table_list (struct radio_store *store, radio_table_entry_fn *callback,
+                  void *user_data)
+{
+  RD_NOT_NULL (store);
+  RD_NOT_NULL (callback);
+  RD_SCOPE ("list tables", RD_IN_OPERATION);
+  return rd_scope_end_with (list_all (store, callback, user_data));
+}
+
+/*------------------------------------------------------------------------
+ * Collecting
+ *----------------------------------------------------------------------*/
+
+struct kept {
+  char names[RD_KEPT_GENERATIONS][RD_GENERATION_NBYTES];
+  size_t n;
+};
+
+/* The generations of the last heads.  A head whose document is missing is
+ * none. */
+static enum radio_status
+find_kept (struct radio_store *store, const char *path, struct kept *kept)
+{
+  uint64_t number;
+  kept->n = 0;
+  RD_TRY (rd_heads_highest (store, path, &number));
+  for (; number > 0 && kept->n < RD_KEPT_GENERATIONS; number--) {
+    struct rd_head head;
+    enum radio_status status = rd_head_read (store, path, number, &head);
+    if (status == RADIO_ERROR_NOT_FOUND)
+      continue;
+    RD_TRY (status);
+    memcpy (kept->names[kept->n++], head.generation, sizeof head.generation);
+  }
+  return RADIO_OK;
+}
+
+static bool
+is_kept (const struct kept *kept, const char *name)
+{
+  for (size_t i = 0; i < kept->n; i++)
+    if (strcmp (kept->names[i], name) == 0)
+      return true;
+  return false;
+}
+
+struct measure {
+  uint64_t nbytes;
+  uint64_t age_s;                     /* of the youngest object */
+};
+
+static enum radio_status
+measure_object (const struct rd_io_entry *entry, void *user_data)
+{
+  struct measure *measure = user_data;
+  measure->nbytes += entry->nbytes;
+  measure->age_s = rd_min_u64 (measure->age_s, entry->age_s);
+  return RADIO_OK;
+}
+
+static enum radio_status
+collect_generation (struct radio_store *store, const char *table,
+                    const char *name, bool dry_run,
+                    struct radio_gc_result *result)
+{
+  struct rd_io *io = store->io;
+  RD_CLEANUP (rd_cleanup_io_lock) struct rd_io_lock *lock = NULL;
+  struct measure measure = { 0, UINT64_MAX };
+  struct kept kept;
+  char key[RD_KEY_NBYTES];
+  RD_FREE char *path = rd_key_join (table, name);
+  if (!path)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (io->ops->lock (io, path, false, &lock));
+  RD_TRY (io->ops->list (io, path, true, measure_object, &measure));
+  if (!lock || measure.age_s < io->grace_s) {
+    result->busy_count++;
+    return RADIO_OK;
+  }
+  /* Its writer may have put the head before the lock was free. */
+  RD_TRY (find_kept (store, table, &kept));
+  if (is_kept (&kept, name))
+    return RADIO_OK;
+  result->removed_count++;
+  result->removed_nbytes += measure.nbytes;
+  if (dry_run)
+    return RADIO_OK;
+  /* The document first: then a reader knows why the rest is missing. */
+  rd_path_key (path, "zarr.json", key);
+  RD_TRY (rd_io_remove (io, key));
+  return io->ops->remove_tree (io, path);
+}
+
+struct collecting {
+  struct radio_store *store;
+  bool dry_run;
+  struct radio_gc_result *result;
+};
+
+static enum radio_status
+collect_table (const struct radio_table_entry *entry, void *user_data)
+{
+  const struct collecting *collecting = user_data;
+  struct radio_store *store = collecting->store;
+  RD_STRINGS_FREE struct radio_strings names = { 0 };
+  struct kept kept;
+  RD_SCOPE ("collect table", RD_IN_METADATA);
+  RD_NOTE_NAME ("table", entry->path);
+  RD_TRY (list_folders (store, entry->path, &names));
+  RD_TRY (find_kept (store, entry->path, &kept));
+  for (size_t i = 0; i < names.n; i++) {
+    struct rd_slice text = rd_string (&names, i);
+    char name[RD_GENERATION_NBYTES];
+    if (rd_store_is_cancelled (store))
+      return rd_fail (RADIO_ERROR_CANCELLED, "%s: cancelled", entry->path);
+    if (text.n != sizeof name - 1)
+      continue;
+    memcpy (name, text.at, text.n);
+    name[text.n] = '\0';
+    if (!rd_is_generation_name (name) || is_kept (&kept, name))
+      continue;
+    RD_TRY (collect_generation (store, entry->path, name, collecting->dry_run,
+                                collecting->result));
+  }
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_tables_collect (struct radio_store *store, bool dry_run,
+                   struct radio_gc_result *result)
+{
+  struct collecting collecting = { store, dry_run, result };
+  return list_all (store, collect_table, &collecting);
+}
