@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "src/base/checked.h"
@@ -282,10 +283,24 @@ rd_csv_split (struct radio_csv *csv)
   return set_names (csv);
 }
 
+static enum radio_status
+fail_size (const char *file, uint64_t most)
+{
+  return rd_fail (RADIO_ERROR_LIMIT, "%s: more than %" PRIu64 " bytes, which "
+                  "the memory limit allows", file, most);
+}
+
 /* Reads all of a file into a buffer, and a NUL after it. */
 static enum radio_status
 read_fd (int fd, const char *file, uint64_t most, struct rd_buffer *text)
 {
+  struct stat stat;
+  if (fstat (fd, &stat) == 0 && S_ISREG (stat.st_mode)) {
+    uint64_t nbytes = (uint64_t) stat.st_size;
+    if (nbytes > most)
+      return fail_size (file, most);
+    RD_TRY (rd_buffer_reserve (text, (size_t) nbytes + PIECE_NBYTES + 1));
+  }
   for (;;) {
     if (text->nbytes + PIECE_NBYTES + 1 > text->capacity) {
       uint64_t wanted = rd_max_u64 (text->nbytes + PIECE_NBYTES + 1,
@@ -300,8 +315,7 @@ read_fd (int fd, const char *file, uint64_t most, struct rd_buffer *text)
       return rd_fail_errno (errno, "cannot read %s", file);
     text->nbytes += (size_t) n;
     if (text->nbytes > most)
-      return rd_fail (RADIO_ERROR_LIMIT, "%s: more than %" PRIu64 " bytes, "
-                      "which the memory limit allows", file, most);
+      return fail_size (file, most);
     text->data[text->nbytes] = '\0';
     if (n == 0)
       return RADIO_OK;
@@ -450,8 +464,7 @@ radio_csv_parse (const char *text, size_t nbytes, const char *name,
   RD_CLEANUP (rd_cleanup_csv) struct radio_csv *csv = NULL;
   RD_TRY (new_csv (name, options, &csv));
   if (nbytes > most_nbytes (csv))
-    return rd_fail (RADIO_ERROR_LIMIT, "%s: more than %" PRIu64 " bytes, "
-                    "which the memory limit allows", name, most_nbytes (csv));
+    return fail_size (name, most_nbytes (csv));
   RD_TRY (rd_buffer_reserve (&csv->text, nbytes + 1));
   RD_TRY (rd_buffer_append (&csv->text, nbytes > 0 ? text : "", nbytes));
   csv->text.data[nbytes] = '\0';

@@ -291,6 +291,9 @@ export_array (struct radio_array *array, const struct radio_box *box,
   RD_TRY (set_stream (array, array->path, box, NULL, &stream));
   char room[RD_NPY_DESCR_NBYTES];
   RD_BUFFER_SCOPE struct rd_buffer header = { 0 };
+  if (array->doc->type.dtype == RADIO_STRING)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: an array of strings, which "
+                    ".npy files do not have", file);
   RD_TRY (rd_npy_header (rd_npy_descr (&array->doc->type, room), false,
                          stream.box.rank, stream.box.size, &header));
   return write_file (&stream, &header, false, file, options);

@@ -110,6 +110,10 @@ def test_strings_that_zarr_python_chunks_by_itself(zarr, np, options, radio,
     facts = json.loads(radio("info", "--json", tmp_path / "a.zarr").stdout)
     assert facts["dtype"] == "string" and "raw_nbytes" not in facts
     radio("validate", tmp_path / "a.zarr")
+    refused = radio("export", tmp_path / "a.zarr", "-o", tmp_path / "a.npy",
+                    status=1)
+    assert "an array of strings" in refused.stderr
+    assert not (tmp_path / "a.npy").exists()
 
 
 def test_validate_names_a_chunk_of_strings_that_is_wrong(zarr, np, radio,
