@@ -79,9 +79,9 @@ assert_column (struct radio_table *table, const char *column,
                const char *values)
 {
   RD_STRINGS_FREE struct radio_strings text = { 0 };
-  char joined[64 * MAX_CELLS] = "";
+  RD_BUFFER_SCOPE struct rd_buffer joined = { 0 };
   bool valid[MAX_CELLS];
-  size_t number = 0, n = 0;
+  size_t number = 0;
   memset (valid, true, sizeof valid);
   if (column) {
     assert_ok (radio_table_find_column (table, column, &number));
@@ -93,11 +93,11 @@ assert_column (struct radio_table *table, const char *column,
     struct rd_slice at = rd_string (&text, i);
     if (!valid[i])
       at = (struct rd_slice) { "-", 1 };
-    n += (size_t) snprintf (joined + n, sizeof joined - n, "%s%.*s",
-                            i ? "," : "", (int) at.n, at.at);
-    assert_true (n < sizeof joined);
+    assert_ok (rd_buffer_append (&joined, ",", i > 0));
+    assert_ok (rd_buffer_append (&joined, at.at, at.n));
   }
-  assert_string_equal (joined, values);
+  assert_ok (rd_buffer_append (&joined, "", 1));
+  assert_string_equal ((const char *) joined.data, values);
 }
 
 void
