@@ -19,7 +19,7 @@
 
 /* The format's version, in attributes.radio of the root and of volumes. */
 #define RD_FORMAT_MAJOR 1
-#define RD_FORMAT_VERSION "1.0"
+#define RD_FORMAT_VERSION "1.1"
 
 struct rd_run;
 

@@ -59,7 +59,7 @@ rd_store_check_version (struct json_object *attributes, const char *where,
   char *end;
   RD_TRY (rd_json_object (attributes, "radio", where, &radio));
   RD_TRY (rd_json_string (radio, "version", where, &version));
-  /* The number before the first point of "1.0". */
+  /* The number before the first point of "1.1". */
   errno = 0;
   unsigned long major = strtoul (version, &end, 10);
   bool is_number = version[0] >= '0' && version[0] <= '9' && errno == 0;

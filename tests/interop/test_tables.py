@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: MIT
+"""Tables are exchanged both ways with anndata: values, types, missing values,
+categories and their order; and zarr-python opens the store without a
+warning."""
+
+import random
+import warnings
+
+import pytest
+import tables
+from radio_library import RadioError, Store
+
+SUBJECTS = "tables/subjects"
+
+
+@pytest.fixture(scope="module")
+def anndata():
+    module = pytest.importorskip("anndata")
+    module.settings.allow_write_nullable_strings = True
+    return module
+
+
+def read(store, path):
+    return tables.Table(store, path)
+
+
+def open_frame(root, generation):
+    import anndata.io
+    import zarr
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        group = zarr.open_group(root, mode="r")
+        node = group[f"{SUBJECTS}/{generation}"]
+    return anndata.io.read_elem(node)
+
+
+def check_same(frame, table):
+    """A frame of pandas and a table that was read have the same values."""
+    import pandas as pd
+    assert list(frame.index) == table.ids
+    assert list(frame.columns) == list(table.columns)
+    for name, column in table.columns.items():
+        series = frame[name]
+        assert list(~series.isna()) == list(column.valid), name
+        for value, other, valid in zip(series, column.values, column.valid):
+            assert not valid or value == other, name
+        if column.categories is not None:
+            assert isinstance(series.dtype, pd.CategoricalDtype)
+            assert [str(c) for c in series.cat.categories] \
+                == column.categories
+            assert series.cat.ordered == column.is_ordered
+
+
+def make_frame(pd, np, rng, n):
+    def some(values, missing):
+        return [missing if rng.random() < 0.2 else rng.choice(values)
+                for _ in range(n)]
+
+    words = ["", "a", "\u00fc", "sub-01", "x" * 200, " y "]
+    frame = pd.DataFrame(index=pd.Index([f"s{i}" for i in range(n)],
+                                        name=rng.choice([None, "subject"])))
+    for dtype in ["int8", "uint8", "int16", "uint16", "int32", "uint32",
+                  "int64", "uint64"]:
+        limits = np.iinfo(dtype)
+        values = [limits.min, limits.max, 0, 1]
+        frame[dtype] = np.array([rng.choice(values) for _ in range(n)], dtype)
+        frame["nullable " + dtype] = pd.array(
+            some(values, None), dtype=dtype.replace("ui", "UI").replace(
+                "int", "Int") if dtype[0] == "i" else "U" + dtype[1:].replace(
+                "int", "Int"))
+    for dtype in ["float32", "float64"]:
+        frame[dtype] = np.array(some([1.5, -0.0, np.inf, 3e-5], np.nan),
+                                dtype)
+    frame["bool"] = np.array([rng.random() < 0.5 for _ in range(n)], bool)
+    frame["nullable bool"] = pd.array(some([True, False], None),
+                                      dtype="boolean")
+    frame["text"] = np.array([rng.choice(words) for _ in range(n)], object)
+    frame["nullable text"] = pd.array(some(words, None), dtype="string")
+    frame["categories"] = pd.Categorical(some(["b", "a"], None),
+                                         categories=["c", "b", "a"])
+    frame["ordered"] = pd.Categorical(some(["lo", "hi"], None),
+                                      categories=["lo", "mid", "hi"],
+                                      ordered=True)
+    frame["numbers"] = pd.Categorical(some([3, 1], None), categories=[3, 1])
+    frame["odd name, with \u00fc"] = np.arange(n)
+    return frame
+
+
+@pytest.mark.parametrize("n", [0, 1, 50])
+def test_radio_reads_what_anndata_wrote(anndata, np, tmp_path, n):
+    import anndata.io
+    import pandas as pd
+    import zarr
+    frame = make_frame(pd, np, random.Random(n), n)
+    root = zarr.open_group(tmp_path / "x.zarr", mode="w", zarr_format=3)
+    anndata.io.write_elem(root, "obs", frame)
+    table = read(Store(tmp_path / "x.zarr"), "obs")
+    check_same(frame, table)
+    assert table.index_name == (frame.index.name or "_index")
+    for name, column in table.columns.items():
+        dtype = str(frame[name].dtype).lower().replace("boolean", "bool")
+        if column.type != "text" and column.categories is None:
+            assert column.dtype == dtype
+    # A frame that another program wrote is not edited.
+    with pytest.raises(RadioError, match="not the path of a table"):
+        tables.commit(Store(tmp_path / "x.zarr"), "obs", ["a"], {})
+
+
+def test_anndata_reads_what_radio_wrote(anndata, tmp_path):
+    rng = random.Random(1)
+    n = 400
+    ids = [f"sub-{i:03}" for i in range(n)]
+
+    def some(values):
+        return [None if rng.random() < 0.2 else rng.choice(values)
+                for _ in range(n)]
+
+    columns = {
+        "age": ("integer", some([0, 40, -2**63, 2**63 - 1])),
+        "count": ("integer", list(range(n))),
+        "weight": ("float", some([70.5, 1e300, -0.0])),
+        "smoker": ("bool", some([True, False])),
+        "left": ("bool", [i % 3 == 0 for i in range(n)]),
+        "site": ("text", some(["b", "a", "\u00fc", ""])),
+        "notes": ("text", some([f"note {i}" for i in range(300)])),
+        "all": ("text", [f"note {i}" for i in range(n)]),
+        "none": ("text", [None] * n),
+    }
+    store = Store(tmp_path / "x.zarr", create=True)
+    tables.commit(store, SUBJECTS, ids, columns,
+                  {"age": {"Units": "years", "Levels": {"1": "a"}}})
+    table = read(store, SUBJECTS)
+    frame = open_frame(tmp_path / "x.zarr", table.generation)
+    check_same(frame, table)
+    assert table.columns["age"].attributes["Units"] == "years"
+    assert frame.index.name == "subject"
+    assert {name: str(frame[name].dtype) for name in columns} == {
+        "age": "Int64", "count": "int64", "weight": "float64",
+        "smoker": "boolean", "left": "bool", "site": "category",
+        "notes": "string", "all": "object", "none": "category"}
+
+
+def test_a_frame_of_anndata_stays_as_it_is_through_an_edit(anndata, np,
+                                                           tmp_path):
+    """Its types and categories are written again as they were."""
+    import anndata.io
+    import pandas as pd
+    import zarr
+    frame = make_frame(pd, np, random.Random(3), 50)
+    store = Store(tmp_path / "x.zarr", create=True)
+    tables.commit(store, SUBJECTS, ["s0"], {})
+    before = read(store, SUBJECTS).generation
+    root = zarr.open_group(tmp_path / "x.zarr", mode="a")
+    anndata.io.write_elem(root, f"{SUBJECTS}/{before}", frame)
+    tables.commit(store, SUBJECTS, ["new"], {"added": ("integer", [7])})
+    table = read(store, SUBJECTS)
+    check_same(open_frame(tmp_path / "x.zarr", table.generation), table)
+    again = open_frame(tmp_path / "x.zarr", table.generation)
+    for name in frame:
+        if str(frame[name].dtype) == "category":
+            assert list(again[name].cat.categories) \
+                == list(frame[name].cat.categories)
+            assert again[name].cat.ordered == frame[name].cat.ordered
+        for a, b in zip(frame[name], again[name]):
+            assert (pd.isna(a) and pd.isna(b)) or a == b
+    assert list(again["added"][:-1].isna()) == [True] * 50
+    assert again["added"].iloc[-1] == 7

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* Tables with documents that break the rules: each gives an error that names
+ * what is wrong, or an older generation, and none takes memory by what it
+ * claims. */
+#include <config.h>
+
+#include "src/array/context.h"
+#include "src/base/json.h"
+#include "src/table/heads.h"
+#include "tests/alloc-fail.h"
+#include "tests/table/cells.h"
+
+#define PATH RADIO_TABLE_SUBJECTS
+#define LENGTH(array) (sizeof (array) / sizeof *(array))
+#define NODES "consolidated_metadata|metadata|"
+#define GROUP "{\"zarr_format\": 3, \"node_type\": \"group\"}"
+
+static struct radio_store *
+open_store (char generation[RD_KEY_NBYTES])
+{
+  static const int64_t ages[] = { 5, 6, 7 };
+  static const bool valid[] = { true, false, true };
+  const struct radio_store_options options = { .create = true };
+  RD_STRINGS_FREE struct radio_strings ids = split ("a,b,c");
+  const struct radio_cells cells = {
+    .column = "age", .type = RADIO_COLUMN_INTEGER, .values = ages,
+    .dtype = RADIO_INT64, .valid = valid,
+  };
+  struct radio_table_edit *edit;
+  struct radio_store *store;
+  struct rd_newest newest;
+  assert_ok (radio_store_open ("memory:", &options, &store));
+  assert_ok (radio_table_edit_new (store, PATH, &edit));
+  assert_ok (add_rows (edit, "a,b,c"));
+  assert_ok (radio_table_edit_set (edit, &ids, &cells));
+  assert_ok (set_text (edit, "a,b,c", "site", "x,y,y"));
+  assert_ok (radio_table_edit_commit (edit, NULL));
+  radio_table_edit_free (edit);
+  assert_ok (rd_heads_find (store, PATH, &newest));
+  snprintf (generation, RD_KEY_NBYTES, PATH "/%s/zarr.json",
+            newest.head.generation);
+  rd_newest_free (&newest);
+  return store;
+}
+
+/* Sets a member of a document, by its path, whose names '|' separates. */
+static void
+set_member (struct json_object *document, const char *path, const char *json)
+{
+  char name[64];
+  struct json_object *value;
+  for (;;) {
+    size_t n = strcspn (path, "|");
+    snprintf (name, sizeof name, "%.*s", (int) n, path);
+    if (path[n] == '\0')
+      break;
+    document = rd_json_member (document, name);
+    assert_non_null (document);
+    path += n + 1;
+  }
+  assert_ok (rd_json_parse (json, strlen (json), "test", &value));
+  json_object_object_add (document, name, value);
+}
+
+static void
+change_document (struct radio_store *store, const char *key,
+                 const char *member, const char *json)
+{
+  RD_BUFFER_SCOPE struct rd_buffer text = { 0 };
+  struct json_object *document;
+  assert_ok (rd_io_read_all (store->io, key, 1 << 20, &text));
+  assert_ok (rd_json_parse ((char *) text.data, text.nbytes, key,
+                            &document));
+  set_member (document, member, json);
+  size_t nbytes;
+  const char *changed = rd_document_text (document, &nbytes);
+  assert_ok (rd_io_put (store->io, key, changed, nbytes, RD_PUT_REPLACE));
+  json_object_put (document);
+}
+
+static enum radio_status
+read_all (struct radio_store *store)
+{
+  struct radio_table *table;
+  struct radio_table_info info;
+  struct radio_strings text = { 0 };
+  enum radio_status status = radio_table_open (store, PATH, &table);
+  if (status != RADIO_OK)
+    return status;
+  radio_table_get_info (table, &info);
+  status = radio_table_read_ids (table, &text);
+  radio_strings_free (&text);
+  for (size_t i = 0; i < info.column_count && status == RADIO_OK; i++) {
+    status = radio_table_read_text (table, i, &text, NULL);
+    radio_strings_free (&text);
+  }
+  radio_table_close (table);
+  return status;
+}
+
+static void
+a_broken_frame_is_an_error_that_names_it (void **state)
+{
+  (void) state;
+  static const struct {
+    const char *member, *json;
+    enum radio_status status;
+    const char *part;
+  } cases[] = {
+    { "attributes|column-order", "[\"none\"]", RADIO_ERROR_FORMAT,
+      "'none', but there is no such node" },
+    { "attributes|column-order", "[\"age\", \"site\", \"age\"]",
+      RADIO_ERROR_FORMAT, "names 'age' twice" },
+    { "attributes|column-order", "[\"../age\"]", RADIO_ERROR_FORMAT,
+      "'../age' is not the name of a column" },
+    { "attributes|column-order", "[\"age/values\"]", RADIO_ERROR_FORMAT,
+      "'age/values' is not the name of a column" },
+    { "attributes|column-order", "[7]", RADIO_ERROR_FORMAT, "column-order" },
+    { "attributes|column-order", "{}", RADIO_ERROR_FORMAT, "column-order" },
+    { "attributes|_index", "\"none\"", RADIO_ERROR_FORMAT,
+      "'none', but there is no such node" },
+    { "attributes|encoding-type", "\"anndata\"", RADIO_ERROR_FORMAT,
+      "and is no table" },
+    { NODES "age/mask|shape", "[2]", RADIO_ERROR_FORMAT,
+      "has 2 values, and the table 3 rows" },
+    { NODES "site/codes|shape", "[9223372036854775807]", RADIO_ERROR_FORMAT,
+      "values, and the table 3 rows" },
+    { NODES "subject|shape", "[4611686018427387904]", RADIO_ERROR_LIMIT,
+      "4611686018427387904 rows" },
+    { NODES "site/codes|data_type", "\"float32\"", RADIO_ERROR_FORMAT,
+      "endian is missing" },
+    { NODES "site/categories|shape", "[1]", RADIO_ERROR_FORMAT,
+      "has the code 1, and there are 1 categories" },
+    { NODES "site/categories", GROUP, RADIO_ERROR_FORMAT,
+      "a group, not an array" },
+    { NODES "age|attributes|encoding-type", "\"awkward-array\"",
+      RADIO_ERROR_UNSUPPORTED, "a column of the encoding 'awkward-array'" },
+    { NODES "age/values|shape", "[3, 1]", RADIO_ERROR_FORMAT, "age/values" },
+    { NODES "site|attributes", "{}", RADIO_ERROR_FORMAT, "encoding-type" },
+    { "attributes", "{}", RADIO_ERROR_FORMAT, "encoding-type" },
+  };
+  for (size_t i = 0; i < LENGTH (cases); i++) {
+    char key[RD_KEY_NBYTES];
+    struct radio_store *store = open_store (key);
+    assert_ok (read_all (store));
+    change_document (store, key, cases[i].member, cases[i].json);
+    alloc_fail_above (16 << 20);
+    enum radio_status status = read_all (store);
+    assert_false (alloc_fail_end ());
+    assert_int_equal (status, cases[i].status);
+    if (!strstr (radio_error_message (), cases[i].part))
+      fail_msg ("%s: %s", cases[i].member, radio_error_message ());
+    /* No one edits it either, since what would be lost is not known. */
+    assert_int_equal (commit_cell (store, PATH, "d", "site", "q"), status);
+    radio_store_close (store);
+  }
+}
+
+static void
+a_claim_of_many_rows_takes_no_memory (void **state)
+{
+  (void) state;
+  char key[RD_KEY_NBYTES];
+  struct radio_store *store = open_store (key);
+  change_document (store, key, "attributes|column-order", "[]");
+  change_document (store, key, NODES "subject|shape", "[1000000000000]");
+  alloc_fail_above (64 << 20);
+  enum radio_status status = read_all (store);
+  assert_false (alloc_fail_end ());
+  assert_int_equal (status, RADIO_ERROR_LIMIT);
+  radio_store_close (store);
+}
+
+/* A head that is damaged is an error; one whose generation is gone, or a hint
+ * that is wrong, is passed over. */
+static void
+damaged_heads_and_wrong_hints_do_not_hide_the_table (void **state)
+{
+  (void) state;
+  static const char folder[] = PATH "/zarr.json";
+  static const char head[] = PATH "/heads/0000000002/zarr.json";
+  char key[RD_KEY_NBYTES];
+  struct radio_store *store = open_store (key);
+  assert_ok (commit_cell (store, PATH, "d", "site", "z"));
+  assert_newest (store, PATH, "site", "x,y,y,z");
+  change_document (store, folder, "attributes|radio|latest",
+                   "{\"head\": 2, \"table\": \"t-00000000\"}");
+  assert_newest (store, PATH, "site", "x,y,y,z");
+  change_document (store, folder, "attributes|radio|latest",
+                   "{\"head\": 77, \"table\": \"../x\"}");
+  assert_newest (store, PATH, "site", "x,y,y,z");
+  change_document (store, folder, "attributes|radio|latest", "\"x\"");
+  assert_newest (store, PATH, "site", "x,y,y,z");
+  change_document (store, head, "attributes|radio|table", "\"t-00000000\"");
+  assert_newest (store, PATH, "site", "x,y,y");
+  /* The next number is one that no head has. */
+  assert_ok (commit_cell (store, PATH, "e", "site", "w"));
+  assert_newest (store, PATH, "site", "x,y,y,w");
+  change_document (store, PATH "/heads/0000000003/zarr.json",
+                   "attributes|radio|table", "\"../../ct\"");
+  change_document (store, folder, "attributes|radio|latest", "null");
+  assert_fails (read_all (store), RADIO_ERROR_FORMAT,
+                "attributes.radio.table is '../../ct'");
+  radio_store_close (store);
+}
+
+static enum radio_status
+work (void)
+{
+  const struct radio_store_options options = { .create = true };
+  struct radio_store *store = NULL;
+  struct radio_table_edit *edit = NULL;
+  enum radio_status status = radio_store_open ("memory:", &options, &store);
+  if (status != RADIO_OK)
+    return status;
+  status = radio_table_edit_new (store, PATH, &edit);
+  static const int64_t offsets[] = { 0, 1, 2 };
+  const struct radio_strings ids = { 2, (int64_t *) offsets, (char *) "ab" };
+  static const bool valid[] = { true, false };
+  static const int32_t numbers[] = { 1, 2 };
+  const struct radio_cells number = {
+    .column = "n", .type = RADIO_COLUMN_INTEGER, .values = numbers,
+    .dtype = RADIO_INT32, .valid = valid, .attributes_json = "{\"a\": 1}",
+  };
+  const struct radio_cells text = {
+    .column = "t", .type = RADIO_COLUMN_TEXT, .text = &ids, .valid = valid,
+  };
+  if (status == RADIO_OK)
+    status = radio_table_edit_add_rows (edit, &ids);
+  if (status == RADIO_OK)
+    status = radio_table_edit_set (edit, &ids, &number);
+  if (status == RADIO_OK)
+    status = radio_table_edit_set (edit, &ids, &text);
+  for (int i = 0; i < 2 && status == RADIO_OK; i++) {
+    status = radio_table_edit_commit (edit, NULL);
+    if (status == RADIO_OK)
+      status = radio_table_edit_rename (edit, i ? "u" : "t", i ? "t" : "u");
+  }
+  if (status == RADIO_OK)
+    status = read_all (store);
+  radio_table_edit_free (edit);
+  radio_store_close (store);
+  return status;
+}
+
+static void
+every_allocation_may_fail (void **state)
+{
+  (void) state;
+  const uint64_t nlive = rd_alloc_live_count ();
+  for (size_t nth = 1;; nth += EXHAUSTIVE_STEP) {
+    alloc_fail_nth (nth);
+    enum radio_status status = work ();
+    bool has_failed = alloc_fail_end ();
+    assert_int_equal (rd_alloc_live_count (), nlive);
+    if (!has_failed) {
+      assert_ok (status);
+      break;
+    }
+    /* The hint, which may be missing, is all that need not be written. */
+    assert_true (status == RADIO_ERROR_MEMORY || status == RADIO_OK);
+  }
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (a_broken_frame_is_an_error_that_names_it),
+    cmocka_unit_test (a_claim_of_many_rows_takes_no_memory),
+    cmocka_unit_test (damaged_heads_and_wrong_hints_do_not_hide_the_table),
+    cmocka_unit_test (every_allocation_may_fail),
+  };
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
