@@ -150,6 +150,31 @@ open_member (struct opening *opening, const char *column, const char *member,
   return open_array (opening, name, document, is_rows, array);
 }
 
+/* Opens the categories of a column: an array or, as anndata writes them with
+ * pandas 3, a nullable one, of which none is missing. */
+static enum radio_status
+open_categories (struct opening *opening, const char *column,
+                 struct radio_array **array)
+{
+  RD_CLEANUP (rd_cleanup_json) struct json_object *owned = NULL;
+  struct json_object *document;
+  enum rd_node_type node;
+  RD_FREE char *name = rd_key_join (column, "categories");
+  if (!name)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (get_node (opening, name, &document, &owned));
+  RD_TRY (rd_document_node (document, name, &node));
+  struct json_object *encoding = rd_json_member (
+    rd_json_member (document, "attributes"), "encoding-type");
+  bool is_nullable = node == RD_NODE_GROUP
+                     && json_object_is_type (encoding, json_type_string)
+                     && strncmp (json_object_get_string (encoding),
+                                 "nullable-", 9) == 0;
+  return is_nullable
+         ? open_member (opening, name, "values", false, array)
+         : open_member (opening, column, "categories", false, array);
+}
+
 /* The type of what an array of numbers or strings holds. */
 static enum radio_status
 find_type (const struct radio_array *array, enum radio_column_type *type,
@@ -190,8 +215,7 @@ open_group (struct opening *opening, struct json_object *document,
     field->encoding = RD_ENCODING_CATEGORICAL;
     RD_TRY (rd_json_bool (attributes, "ordered", where, &field->is_ordered));
     RD_TRY (open_member (opening, name, "codes", true, &field->values));
-    RD_TRY (open_member (opening, name, "categories", false,
-                         &field->categories));
+    RD_TRY (open_categories (opening, name, &field->categories));
     enum radio_column_type type;
     enum radio_dtype dtype = field->values->doc->type.dtype;
     if (!rd_column_type_of (dtype, &type) || type != RADIO_COLUMN_INTEGER)
