@@ -294,6 +294,66 @@ append (const char *text, size_t nbytes, void *user_data)
   return rd_buffer_append (user_data, text, nbytes);
 }
 
+/* Imports text into a store in memory, and exports the table. */
+static void
+assert_exported (const char *text, char separator, const size_t *columns,
+                 size_t n, const char *wanted)
+{
+  const struct radio_store_options in = { .create = true };
+  RD_BUFFER_SCOPE struct rd_buffer out = { 0 };
+  struct radio_csv *csv = parse_with (text, NULL);
+  struct radio_store *store;
+  struct radio_table_edit *edit;
+  struct radio_table *table;
+  struct radio_strings ids;
+  struct radio_cells cells;
+  assert_ok (radio_store_open ("memory:", &in, &store));
+  assert_ok (radio_table_edit_new (store, RADIO_TABLE_SUBJECTS, &edit));
+  assert_ok (radio_csv_read_text (csv, 0, &ids));
+  assert_ok (radio_table_edit_add_rows (edit, &ids));
+  for (size_t i = 1; i < csv->ncolumns; i++) {
+    assert_ok (radio_csv_read (csv, i, &cells));
+    assert_ok (radio_table_edit_set (edit, &ids, &cells));
+  }
+  assert_ok (radio_table_edit_commit (edit, NULL));
+  assert_ok (radio_table_open (store, RADIO_TABLE_SUBJECTS, &table));
+  assert_ok (radio_table_write_csv (table, separator, columns, n, append,
+                                    &out));
+  assert_ok (rd_buffer_append (&out, "", 1));
+  const char *after_name = strpbrk ((const char *) out.data, ",\t\n");
+  assert_non_null (after_name);
+  assert_string_equal (after_name, wanted);
+  assert_fails (radio_table_write_csv (table, '"', columns, n, append, &out),
+                RADIO_ERROR_ARGUMENT, "separator is 0x22");
+  const size_t none[] = { 99 };
+  assert_int_equal (radio_table_write_csv (table, ',', none, 1, append, &out),
+                    RADIO_ERROR_ARGUMENT);
+  radio_table_close (table);
+  radio_table_edit_free (edit);
+  radio_strings_free (&ids);
+  radio_store_close (store);
+  radio_csv_close (csv);
+}
+
+/* What follows the name of the ids, which is the table's. */
+static void
+a_table_is_exported_as_it_was_imported (void **state)
+{
+  (void) state;
+  static const char text[] =
+    "id,flag,age,score,note\n"
+    "s1,true,9223372036854775807,0.1,\"a, \"\"b\"\"\"\n"
+    "s2,n/a,n/a,1e+23,n/a\n"
+    "s3,false,-3,-0.5,\xc3\xbc\n";
+  const size_t two[] = { 3, 1 };
+  assert_exported (text, ',', NULL, 0, text + 2);
+  assert_exported (text, '\t', two, 2,
+                   "\tnote\tage\ns1\t\"a, \"\"b\"\"\"\t9223372036854775807\n"
+                   "s2\tn/a\tn/a\ns3\t\xc3\xbc\t-3\n");
+  assert_exported ("id\ns1\n", ',', NULL, 0, "\ns1\n");
+  assert_exported ("id,x\n", ',', NULL, 0, ",x\n");
+}
+
 /* Every cell of odd text, by each separator. */
 static void
 what_is_written_reads_back (void **state)
@@ -433,6 +493,7 @@ main (void)
     cmocka_unit_test (every_fault_is_named_with_its_place),
     cmocka_unit_test (memory_is_bounded),
     cmocka_unit_test (what_is_written_reads_back),
+    cmocka_unit_test (a_table_is_exported_as_it_was_imported),
     cmocka_unit_test (each_allocation_may_fail),
     cmocka_unit_test (files_are_read_with_their_sidecar),
   };
