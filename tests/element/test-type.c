@@ -74,7 +74,7 @@ other_names_are_refused_by_name (void **state)
   (void) state;
   static const char *const names[] = {
     "", "raw", "stored", "Int16", "int16 ", "r", "r-8", "r 8",
-    "r08", "r0", "r8x", "r+8", "string",
+    "r08", "r0", "r8x", "r+8", "strings",
   };
   struct rd_type type;
   enum radio_dtype dtype;
@@ -86,6 +86,12 @@ other_names_are_refused_by_name (void **state)
   }
   assert_fails (radio_dtype_parse ("r8", &dtype), RADIO_ERROR_UNSUPPORTED,
                 "r8");
+  /* Only arrays have it: an element has no size. */
+  assert_fails (radio_dtype_parse ("string", &dtype),
+                RADIO_ERROR_UNSUPPORTED, "string");
+  assert_ok (rd_type_parse ("string", &type));
+  assert_int_equal (type.dtype, RADIO_STRING);
+  assert_int_equal (radio_dtype_nbytes (RADIO_STRING), 0);
   assert_fails (radio_dtype_parse (NULL, &dtype), RADIO_ERROR_ARGUMENT,
                 "NULL");
 }
