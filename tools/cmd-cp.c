@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "tools/index.h"
 #include "tools/interrupt.h"
 #include "tools/jobs.h"
 #include "tools/names.h"
@@ -43,6 +44,8 @@ struct cp {
   struct rd_progress_sum sum;         /* in bytes */
   size_t ncopied, nskipped, nfailed;
   uint64_t sent_nbytes, there_nbytes;
+  struct rd_row_changes rows;
+  bool rows_failed;
 };
 
 /*------------------------------------------------------------------------
@@ -94,6 +97,12 @@ end_volume (void *data, size_t i)
   return cp->items[i].status != RADIO_ERROR_NO_SPACE && !rd_interrupted ();
 }
 
+static int
+write_rows (struct cp *cp)
+{
+  return rd_row_changes_write (&cp->rows, cp->to, cp->to_name);
+}
+
 static void
 report_volume (void *data, size_t i)
 {
@@ -119,6 +128,10 @@ report_volume (void *data, size_t i)
   }
   cp->nskipped += result->skipped;
   cp->ncopied += !result->skipped;
+  if (!cp->options.dry_run
+      && (!rd_row_changes_add (&cp->rows, item->to_path)
+          || (cp->rows.n >= RD_ROW_CHANGES_MAX && write_rows (cp))))
+    cp->rows_failed = true;
   if (cp->args->quiet)
     return;
   char sent[RD_TEXT_NBYTES], there[RD_TEXT_NBYTES];
@@ -341,8 +354,10 @@ copy_volumes (struct cp *cp)
   if (!rd_jobs_run (&cp->jobs))
     return RD_EXIT_FAILED;
   rd_progress_clear (&cp->progress);
+  if (write_rows (cp))
+    cp->rows_failed = true;
   print_summary (cp);
-  return cp->nfailed ? RD_EXIT_FAILED : RD_EXIT_OK;
+  return cp->nfailed || cp->rows_failed ? RD_EXIT_FAILED : RD_EXIT_OK;
 }
 
 /* The last operand is the destination, unless --to names it. */
@@ -368,6 +383,7 @@ run_cp (struct rd_args *args)
     cp.to_name = args->operands[--args->noperands];
   cp.options.dry_run = args->dry_run;
   int status = copy_volumes (&cp);
+  rd_row_changes_clear (&cp.rows);
   radio_store_close (cp.to);
   for (size_t i = 0; i < cp.n; i++)
     free_item (&cp.items[i]);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "tools/index.h"
 #include "tools/interrupt.h"
 #include "tools/jobs.h"
 #include "tools/names.h"
@@ -71,6 +72,27 @@ report_volume (void *data, size_t i)
   }
 }
 
+/* Removes the rows of the volumes that were removed, store by store. */
+static int
+remove_rows (const struct removal *removal)
+{
+  const struct rd_nodes *nodes = &removal->nodes;
+  struct rd_row_changes rows RD_CLEANUP (rd_row_changes_clear) = { 0 };
+  int status = RD_EXIT_OK;
+  for (size_t i = 0; i < removal->jobs.synced.nreported; i++) {
+    const struct rd_target *node = &nodes->list[i];
+    bool is_last = i + 1 == removal->jobs.synced.nreported
+                   || nodes->list[i + 1].store != node->store;
+    if (removal->outcomes[i].status == RADIO_OK
+        && !rd_row_changes_add (&rows, node->path))
+      return RD_EXIT_FAILED;
+    int failed = is_last ? rd_row_changes_write (
+      &rows, node->store, rd_store_name (removal->args)) : RD_EXIT_OK;
+    status = failed ? failed : status;
+  }
+  return status;
+}
+
 static int
 remove_volumes (struct removal *removal)
 {
@@ -92,6 +114,9 @@ remove_volumes (struct removal *removal)
   };
   if (!rd_jobs_run (jobs))
     return RD_EXIT_FAILED;
+  int failed = remove_rows (removal);
+  if (failed && removal->status == RD_EXIT_OK)
+    removal->status = failed;
   size_t ndone = jobs->synced.nreported;
   if (ndone < nodes->n)
     return rd_error ("interrupted: %s and all after it were kept",

@@ -330,6 +330,7 @@ extern const struct rd_command rd_command_cp;
 extern const struct rd_command rd_command_diff;
 extern const struct rd_command rd_command_export;
 extern const struct rd_command rd_command_gc;
+extern const struct rd_command rd_command_index;
 extern const struct rd_command rd_command_info;
 extern const struct rd_command rd_command_ingest;
 extern const struct rd_command rd_command_ls;

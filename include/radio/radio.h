@@ -15,6 +15,7 @@
 #include <radio/csv.h>
 #include <radio/dtype.h>
 #include <radio/export.h>
+#include <radio/index.h>
 #include <radio/ingest.h>
 #include <radio/layout.h>
 #include <radio/pipeline.h>

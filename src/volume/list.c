@@ -25,6 +25,7 @@ struct listing {
   struct radio_store *store;
   radio_entry_fn *callback;           /* NULL: volumes are opened */
   radio_opened_fn *opened;
+  bool without_sizes;                 /* of what is stored for volumes */
   void *user_data;
   struct rd_documents documents;
 };
@@ -130,7 +131,7 @@ add_found (struct listing *listing, const char *collection, const char *name,
   if (node == NULL)
     return RADIO_ERROR_MEMORY;
   node->opens = listing->callback == NULL;
-  node->has_nbytes = nbytes != NULL;
+  node->has_nbytes = nbytes != NULL || listing->without_sizes;
   node->nbytes = nbytes ? *nbytes : 0;
   return rd_documents_add (&listing->documents, &node->base);
 }
@@ -314,7 +315,27 @@ list_volumes (struct listing *listing, const char *collection)
 }
 
 static enum radio_status
-run_listing (struct listing *listing, const char *collection)
+list_paths (struct listing *listing, const char *const *paths, size_t n)
+{
+  RD_TRY (rd_store_read_root (listing->store));
+  for (size_t i = 0; i < n; i++) {
+    const char *slash = strchr (paths[i], '/');
+    if (slash == NULL)
+      return rd_fail (RADIO_ERROR_ARGUMENT, "%s: not COLLECTION/NAME",
+                      paths[i]);
+    char *collection RD_FREE = rd_strndup (paths[i],
+                                           (size_t) (slash - paths[i]));
+    if (collection == NULL)
+      return rd_fail_memory (strlen (paths[i]) + 1);
+    RD_TRY (add_found (listing, collection, slash + 1, NULL));
+  }
+  return RADIO_OK;
+}
+
+/* Lists the n paths, or the volumes of a collection if paths is NULL. */
+static enum radio_status
+run_listing (struct listing *listing, const char *collection,
+             const char *const *paths, size_t n)
 {
   struct rd_documents *documents = &listing->documents;
   *documents = (struct rd_documents) {
@@ -322,7 +343,8 @@ run_listing (struct listing *listing, const char *collection)
     .free_item = free_node, .user_data = listing,
   };
   rd_documents_init (documents);
-  enum radio_status status = list_volumes (listing, collection);
+  enum radio_status status = paths ? list_paths (listing, paths, n)
+                                   : list_volumes (listing, collection);
   if (status == RADIO_OK)
     status = rd_documents_finish (documents);
   rd_documents_end (documents);
@@ -361,7 +383,7 @@ radio_store_list (struct radio_store *store, const char *collection,
   struct listing listing = {
     .store = store, .callback = callback, .user_data = user_data,
   };
-  return rd_scope_end_with (run_listing (&listing, collection));
+  return rd_scope_end_with (run_listing (&listing, collection, NULL, 0));
 }
 
 enum radio_status
@@ -374,7 +396,19 @@ radio_store_list_opened (struct radio_store *store, const char *collection,
   struct listing listing = {
     .store = store, .opened = callback, .user_data = user_data,
   };
-  return rd_scope_end_with (run_listing (&listing, collection));
+  return rd_scope_end_with (run_listing (&listing, collection, NULL, 0));
+}
+
+enum radio_status
+rd_list_open (struct radio_store *store, const char *collection,
+              const char *const *paths, size_t n, radio_opened_fn *callback,
+              void *user_data)
+{
+  struct listing listing = {
+    .store = store, .opened = callback, .user_data = user_data,
+    .without_sizes = true,
+  };
+  return run_listing (&listing, collection, paths, n);
 }
 
 enum radio_status

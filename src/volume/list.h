@@ -3,6 +3,8 @@
 #ifndef RD_LIST_H
 #define RD_LIST_H
 
+#include <radio/volume.h>
+
 #include "src/array/context.h"
 #include "src/volume/strings.h"
 
@@ -12,6 +14,16 @@
 enum radio_status rd_list_collections (struct radio_store *store,
                                        struct rd_strings *names,
                                        struct rd_strings *others)
+  RADIO_USE_RESULT;
+
+/* Opens volumes as radio_store_list_opened does, without finding out what is
+ * stored for them: all of a collection, or of the store if that is NULL; or
+ * those at n paths, COLLECTION/NAME, in this order, without those that do not
+ * exist. */
+enum radio_status rd_list_open (struct radio_store *store,
+                                const char *collection,
+                                const char *const *paths, size_t n,
+                                radio_opened_fn *callback, void *user_data)
   RADIO_USE_RESULT;
 
 /* Finds whether a folder of a store of radio's has volumes, by their documents

@@ -32,7 +32,7 @@ the_script_parses () {
 }
 
 commands_are_completed () {
-  completes 'info ingest' in
+  completes 'index info ingest' in
   completes 'slice stats' s
   completes 'validate' help v
   completes '--help --version' --

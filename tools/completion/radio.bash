@@ -88,6 +88,7 @@ _radio_operands () {
       _radio_files "$3"
       ;;
     phantom | gc | "bench ops") ;;
+    index) _radio_reply "$(_radio_collections "$1")" "$3" ;;
     apply | cp)
       _radio_reply "$(_radio_collections "$1") $(_radio_volumes "$1")" "$3"
       _radio_files "$3"

@@ -15,6 +15,7 @@
 #include <radio/profile.h>
 
 #include "src/base/text.h"
+#include "tools/index.h"
 #include "tools/ingest/files.h"
 #include "tools/ingest/part.h"
 #include "tools/interrupt.h"
@@ -58,6 +59,8 @@ struct ingest {
   uint64_t done_nbytes, total_nbytes; /* of files that are ingested, not
                                          skipped, and have not failed */
   struct rd_written written;
+  struct rd_row_changes rows;
+  bool rows_failed;
   uint64_t read_nbytes;               /* of the files ingested */
 };
 
@@ -195,6 +198,13 @@ end_file (void *data, size_t i)
   return outcome->status != RADIO_ERROR_NO_SPACE && !rd_interrupted ();
 }
 
+static int
+write_rows (struct ingest *ingest)
+{
+  return rd_row_changes_write (&ingest->rows, ingest->store,
+                               rd_store_name (ingest->args));
+}
+
 static void
 report_file (void *data, size_t i)
 {
@@ -216,6 +226,10 @@ report_file (void *data, size_t i)
     return;
   }
   rd_written_add (&ingest->written, result);
+  /* Also of one that is skipped: a killed ingest has left it without. */
+  if (!rd_row_changes_add (&ingest->rows, file->path)
+      || (ingest->rows.n >= RD_ROW_CHANGES_MAX && write_rows (ingest)))
+    ingest->rows_failed = true;
   ingest->read_nbytes += result->skipped ? 0 : outcome->nbytes;
   if (!ingest->args->quiet)
     rd_written_print (file->path, ingest->path_width, result);
@@ -344,11 +358,14 @@ ingest_files (struct ingest *ingest)
   if (!rd_jobs_run (jobs))
     return RD_EXIT_FAILED;
   rd_progress_clear (&ingest->progress);
+  if (write_rows (ingest))
+    ingest->rows_failed = true;
   /* The rate is of the bytes of the files, like that of the progress bar. */
   rd_written_print_sum (&ingest->written,
                         rd_clock_s () - ingest->progress.start_s,
                         ingest->read_nbytes, " read");
-  return ingest->written.nfailed ? RD_EXIT_FAILED : RD_EXIT_OK;
+  return ingest->written.nfailed || ingest->rows_failed ? RD_EXIT_FAILED
+                                                        : RD_EXIT_OK;
 }
 
 /* Opens the layout; options of names exclude each other, but for a pattern's
@@ -430,10 +447,12 @@ run_ingest (struct rd_args *args)
                              "folder");
   if (!check_naming (args, naming, layout, pattern))
     return args->status;
+  ingest.rows.makes_tables = naming->layout != NULL;
   int status = set_geometry (args, spacing, affine, like, &ingest.geometry,
                              &target);
   if (status == RD_EXIT_OK)
     status = ingest_files (&ingest);
+  rd_row_changes_clear (&ingest.rows);
   radio_store_close (ingest.store);
   radio_layout_close (naming->layout);
   for (size_t i = 0; ingest.outcomes && i < ingest.files.n; i++)

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* The index: a row for each volume in the table of its collection
+ * (radio/table.h), made from the volume's document, and one for each subject.
+ *
+ * The documents remain the truth of what exists.  A row's id is the volume's
+ * path.  These columns are derived, and made again whenever a row is written;
+ * all others are the user's, and stay:
+ *
+ *  subject, session   text, from the name: of a BIDS name "sub-01_ses-2_..."
+ *                     its first entity and that of ses-; of others the name
+ *                     without "_ses-SESSION" and "_run-RUN" at its end, and
+ *                     "ses-SESSION"
+ *  shape_x, shape_y, shape_z, shape_t   integers: the length of an axis
+ *  spacing_x, spacing_y, spacing_z      floats, in the volume's unit
+ *  type               text: NIfTI's name of the type, else Zarr's
+ *  orientation        text: the directions of x, y, z, as RAS
+ *  affine             text: a JSON list of three rows of four numbers
+ *  source_name, source_sha256           text, as in the document
+ *  nbytes             integer: of the source, uncompressed
+ *  level              text: the name of the level
+ *
+ * What a volume does not have is missing. */
+#ifndef RADIO_INDEX_H
+#define RADIO_INDEX_H
+
+#include <radio/base.h>
+#include <radio/store.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum radio_index_fault {
+  RADIO_INDEX_NO_ROW = 0,     /* a volume without a row */
+  RADIO_INDEX_NO_VOLUME,      /* a row without a volume */
+  RADIO_INDEX_DAMAGED,        /* a volume that could not be opened, whose row
+                                 stays as it is: radio_error_message says
+                                 why */
+};
+
+/* Called for each volume, by its path; anything but RADIO_OK ends the operation
+ * and is returned. */
+typedef enum radio_status
+radio_index_fn (enum radio_index_fault fault, const char *path,
+                void *user_data);
+
+/* Zero-filled members are defaults. */
+struct radio_index_options {
+  /* Compare names and ids only: write nothing, and read no volume. */
+  bool check;
+  radio_index_fn *report;             /* may be NULL */
+  void *user_data;
+
+  /* Must be zero: later versions may have members here. */
+  uint64_t reserved[5];
+};
+
+/* A result: later versions may add members at its end. */
+struct radio_index_result {
+  uint64_t volume_count;              /* found */
+  uint64_t no_row_count;              /* of each fault, before it was repaired
+                                         */
+  uint64_t no_volume_count;
+  uint64_t damaged_count;
+  uint64_t written_count;             /* tables that got a new generation */
+  uint64_t subject_count;             /* rows added to the table of subjects */
+};
+
+/* Makes the tables agree with the volumes of a collection, or of the whole
+ * store if that is NULL: adds rows that are missing, makes the derived columns
+ * of all again, and removes rows without a volume.  Rows of subjects are added,
+ * and never removed.  Tables that are right are not written.  options and
+ * result may be NULL; result is also filled after a failure.
+ *
+ * Errors: RADIO_ERROR_NOT_FOUND (no such collection), those of listing, of
+ * radio_table_open and of radio_table_edit_commit. */
+RADIO_API enum radio_status
+radio_store_index (struct radio_store *store, const char *collection,
+                   const struct radio_index_options *options,
+                   struct radio_index_result *result, size_t result_nbytes)
+  RADIO_USE_RESULT;
+#define radio_store_index(store, collection, options, result) \
+  radio_store_index (store, collection, options, result, \
+                     sizeof (struct radio_index_result))
+
+/* The same of n volumes, by their paths, after they were written or removed:
+ * rows of those that exist are written, those of others removed.  Their
+ * collections' other rows stay as they are.
+ * Errors: as radio_store_index; RADIO_ERROR_ARGUMENT (not a path of a
+ * collection's volume). */
+RADIO_API enum radio_status
+radio_store_index_volumes (struct radio_store *store,
+                           const char *const *paths, size_t n,
+                           struct radio_index_result *result,
+                           size_t result_nbytes) RADIO_USE_RESULT;
+#define radio_store_index_volumes(store, paths, n, result) \
+  radio_store_index_volumes (store, paths, n, result, \
+                             sizeof (struct radio_index_result))
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* RADIO_INDEX_H */

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: MIT */
+/* The index of volumes: their rows are collected for each collection, compared
+ * with the ids of its table, and written in one edit. */
+#include <config.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <radio/index.h>
+
+#include "profiler/counters.h"
+#include "src/base/error.h"
+#include "src/base/structs.h"
+#include "src/volume/index/rows.h"
+#include "src/volume/list.h"
+#include "src/volume/node.h"
+#include "src/volume/strings.h"
+
+struct indexing {
+  struct radio_store *store;
+  struct radio_index_options options;
+  struct radio_index_result result;
+  bool is_partial;                    /* only volumes at paths: other rows
+                                         stay */
+
+  /* Of the collection that is being collected. */
+  char *collection;                   /* NULL: none */
+  struct rd_rows rows;
+  struct rd_text_list volumes;            /* all ids, also of damaged ones */
+  struct rd_text_list gone;               /* of a partial one: paths that may be
+                                         without a volume */
+
+  struct rd_text_list subjects;           /* of all, in any order */
+  struct rd_strings done;             /* collections that were compared */
+};
+
+static void
+clear_indexing (struct indexing *indexing)
+{
+  rd_free (indexing->collection);
+  rd_rows_free (&indexing->rows);
+  rd_text_list_free (&indexing->volumes);
+  rd_text_list_free (&indexing->gone);
+  rd_text_list_free (&indexing->subjects);
+  rd_strings_free (&indexing->done);
+}
+
+static int
+compare_slices (const void *a, const void *b)
+{
+  return rd_slice_compare (*(const struct rd_slice *) a,
+                           *(const struct rd_slice *) b);
+}
+
+/* The strings in byte order; allocated, NULL without memory. */
+static struct rd_slice *
+sort_strings (const struct radio_strings *strings)
+{
+  struct rd_slice *slices = rd_calloc (strings->n + 1, sizeof *slices);
+  if (slices == NULL) {
+    rd_fail_memory ((strings->n + 1) * sizeof *slices);
+    return NULL;
+  }
+  for (uint64_t i = 0; i < strings->n; i++)
+    slices[i] = rd_string (strings, i);
+  qsort (slices, strings->n, sizeof *slices, compare_slices);
+  return slices;
+}
+
+static enum radio_status
+report (const struct indexing *indexing, enum radio_index_fault fault,
+        const struct rd_slice *path)
+{
+  if (indexing->options.report == NULL)
+    return RADIO_OK;
+  char *text RD_FREE = rd_strndup (path->at, path->n);
+  if (text == NULL)
+    return rd_fail_memory (path->n + 1);
+  return indexing->options.report (fault, text, indexing->options.user_data);
+}
+
+/* Appends the strings of a that are not among those of b, both sorted. */
+static enum radio_status
+subtract (const struct rd_slice *a, uint64_t na, const struct rd_slice *b,
+          uint64_t nb, struct rd_text_list *found)
+{
+  uint64_t j = 0;
+  for (uint64_t i = 0; i < na; i++) {
+    while (j < nb && compare_slices (&b[j], &a[i]) < 0)
+      j++;
+    if (j < nb && compare_slices (&b[j], &a[i]) == 0)
+      continue;
+    RD_TRY (rd_text_list_add (found, a[i]));
+  }
+  return RADIO_OK;
+}
+
+/* Reads the ids of a table; of one that is missing there are none. */
+static enum radio_status
+read_ids (struct radio_store *store, const char *path,
+          struct radio_strings *ids)
+{
+  struct radio_table *table;
+  enum radio_status status = radio_table_open (store, path, &table);
+  if (status == RADIO_ERROR_NOT_FOUND)
+    return RADIO_OK;
+  RD_TRY (status);
+  status = radio_table_read_ids (table, ids);
+  radio_table_close (table);
+  return status;
+}
+
+static char *
+table_path (const char *collection)
+{
+  static const char folder[] = RADIO_TABLE_VOLUMES "/";
+  size_t n = strlen (collection);
+  char *path = rd_malloc (sizeof folder + n);
+  if (path == NULL) {
+    rd_fail_memory (sizeof folder + n);
+    return NULL;
+  }
+  memcpy (path, folder, sizeof folder - 1);
+  memcpy (path + sizeof folder - 1, collection, n + 1);
+  return path;
+}
+
+static void
+free_edit (struct radio_table_edit **edit)
+{
+  radio_table_edit_free (*edit);
+}
+
+/* Removes from the rows without a volume those whose volume was published
+ * while others were listed. */
+static enum radio_status
+recheck (const struct indexing *indexing, const struct rd_text_list *stray,
+         struct rd_text_list *checked)
+{
+  const struct radio_strings ids = rd_list_strings (stray);
+  for (uint64_t i = 0; i < ids.n; i++) {
+    const struct rd_slice id = rd_string (&ids, i);
+    char *path RD_FREE = rd_strndup (id.at, id.n);
+    bool exists;
+    if (path == NULL)
+      return rd_fail_memory (id.n + 1);
+    RD_TRY (rd_node_exists (indexing->store, path, &exists));
+    if (exists)
+      continue;
+    RD_TRY (rd_text_list_add (checked, id));
+    RD_TRY (report (indexing, RADIO_INDEX_NO_VOLUME, &id));
+  }
+  return RADIO_OK;
+}
+
+/* Writes the rows of the collection: those in missing are new, those in stray
+ * are removed. */
+static enum radio_status
+write_rows (struct indexing *indexing, const char *path,
+            const struct rd_text_list *missing,
+            const struct rd_text_list *stray)
+{
+  struct radio_table_edit *edit RD_CLEANUP (free_edit) = NULL;
+  struct radio_table_result done;
+  const struct radio_strings new_ids = rd_list_strings (missing);
+  const struct radio_strings old_ids = rd_list_strings (stray);
+  if (indexing->rows.ids.n == 0 && missing->n == 0 && stray->n == 0)
+    return RADIO_OK;
+  RD_TRY (radio_table_edit_new (indexing->store, path, &edit));
+  RD_TRY (radio_table_edit_add_rows (edit, &new_ids));
+  RD_TRY (radio_table_edit_remove_rows (edit, &old_ids));
+  if (indexing->rows.ids.n > 0)
+    RD_TRY (rd_rows_set (&indexing->rows, edit));
+  RD_TRY (radio_table_edit_commit (edit, &done));
+  indexing->result.written_count += done.head > 0;
+  if (indexing->is_partial)
+    indexing->result.no_volume_count += done.removed_count;
+  return RADIO_OK;
+}
+
+/* Compares the collection that was collected with its table, and writes it. */
+static enum radio_status
+end_collection (struct indexing *indexing)
+{
+  struct radio_strings ids RD_CLEANUP (radio_strings_free) = { 0 };
+  struct rd_text_list missing RD_TEXT_LIST_SCOPE = { 0 };
+  struct rd_text_list maybe RD_TEXT_LIST_SCOPE = { 0 };
+  struct rd_text_list stray RD_TEXT_LIST_SCOPE = { 0 };
+  if (indexing->collection == NULL)
+    return RADIO_OK;
+  char *path RD_FREE = table_path (indexing->collection);
+  if (path == NULL)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (read_ids (indexing->store, path, &ids));
+  const struct radio_strings volumes = rd_list_strings (&indexing->volumes);
+  const struct radio_strings gone = rd_list_strings (&indexing->gone);
+  struct rd_slice *rows RD_FREE = sort_strings (&ids);
+  struct rd_slice *found RD_FREE = sort_strings (&volumes);
+  struct rd_slice *asked RD_FREE = sort_strings (&gone);
+  if (rows == NULL || found == NULL || asked == NULL)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (subtract (found, volumes.n, rows, ids.n, &missing));
+  const struct radio_strings new_ids = rd_list_strings (&missing);
+  for (uint64_t i = 0; i < new_ids.n; i++) {
+    const struct rd_slice id = rd_string (&new_ids, i);
+    RD_TRY (report (indexing, RADIO_INDEX_NO_ROW, &id));
+  }
+  if (indexing->is_partial)
+    RD_TRY (subtract (asked, gone.n, found, volumes.n, &maybe));
+  else
+    RD_TRY (subtract (rows, ids.n, found, volumes.n, &maybe));
+  RD_TRY (recheck (indexing, &maybe, &stray));
+  indexing->result.no_row_count += missing.n;
+  if (!indexing->is_partial)
+    indexing->result.no_volume_count += stray.n;
+  if (!indexing->options.check)
+    RD_TRY (write_rows (indexing, path, &missing, &stray));
+  RD_TRY (rd_strings_add (&indexing->done, indexing->collection,
+                          strlen (indexing->collection)));
+  rd_rows_free (&indexing->rows);
+  rd_text_list_free (&indexing->volumes);
+  rd_text_list_free (&indexing->gone);
+  rd_free (indexing->collection);
+  indexing->collection = NULL;
+  return RADIO_OK;
+}
+
+/* Ends the collection before, unless it is the one named by n bytes. */
+static enum radio_status
+begin_collection (struct indexing *indexing, const char *collection, size_t n)
+{
+  const char *last = indexing->collection;
+  if (last && strlen (last) == n && memcmp (last, collection, n) == 0)
+    return RADIO_OK;
+  RD_TRY (end_collection (indexing));
+  indexing->collection = rd_strndup (collection, n);
+  return indexing->collection ? RADIO_OK : rd_fail_memory (n + 1);
+}
+
+/* Takes a volume of the listing; NULL: damaged, or not read. */
+static enum radio_status
+take_volume (const struct radio_entry *entry, struct radio_volume *volume,
+             uint64_t stored_nbytes, void *user_data)
+{
+  struct indexing *indexing = user_data;
+  size_t nsession;
+  const char *session;
+  (void) stored_nbytes;
+  /* Images at the root of another program's tree are in no collection. */
+  if (*entry->collection == '\0')
+    return RADIO_OK;
+  bool is_damaged = volume == NULL && !indexing->options.check;
+  indexing->result.volume_count++;
+  if (is_damaged) {
+    indexing->result.damaged_count++;
+    if (indexing->options.report)
+      RD_TRY (indexing->options.report (RADIO_INDEX_DAMAGED, entry->path,
+                                        indexing->options.user_data));
+  }
+  RD_TRY (begin_collection (indexing, entry->collection,
+                            strlen (entry->collection)));
+  const struct rd_slice path = { entry->path, strlen (entry->path) };
+  RD_TRY (rd_text_list_add (&indexing->volumes, path));
+  if (volume == NULL)
+    return RADIO_OK;
+  RD_TRY (rd_rows_add (&indexing->rows, entry->path, volume));
+  const struct rd_slice subject = {
+    entry->name, rd_name_subject (entry->name, &session, &nsession)
+  };
+  return rd_text_list_add (&indexing->subjects, subject);
+}
+
+static enum radio_status
+take_name (const struct radio_entry *entry, void *user_data)
+{
+  return take_volume (entry, NULL, 0, user_data);
+}
+
+/* Compares the table of a collection without volumes. */
+static enum radio_status
+take_table (const struct radio_table_entry *entry, void *user_data)
+{
+  struct indexing *indexing = user_data;
+  if (entry->collection == NULL)
+    return RADIO_OK;
+  for (size_t i = 0; i < indexing->done.n; i++)
+    if (strcmp (indexing->done.items[i], entry->collection) == 0)
+      return RADIO_OK;
+  return begin_collection (indexing, entry->collection,
+                           strlen (entry->collection));
+}
+
+/* Adds rows of the subjects that have none. */
+static enum radio_status
+write_subjects (struct indexing *indexing)
+{
+  struct radio_table_edit *edit RD_CLEANUP (free_edit) = NULL;
+  struct rd_text_list unique RD_TEXT_LIST_SCOPE = { 0 };
+  struct radio_table_result done;
+  const struct radio_strings all = rd_list_strings (&indexing->subjects);
+  struct rd_slice *sorted RD_FREE = sort_strings (&all);
+  if (sorted == NULL)
+    return RADIO_ERROR_MEMORY;
+  for (uint64_t i = 0; i < all.n; i++)
+    if (i == 0 || compare_slices (&sorted[i - 1], &sorted[i]) != 0)
+      RD_TRY (rd_text_list_add (&unique, sorted[i]));
+  if (unique.n == 0 || indexing->options.check)
+    return RADIO_OK;
+  const struct radio_strings ids = rd_list_strings (&unique);
+  RD_TRY (radio_table_edit_new (indexing->store, RADIO_TABLE_SUBJECTS, &edit));
+  RD_TRY (radio_table_edit_add_rows (edit, &ids));
+  RD_TRY (radio_table_edit_commit (edit, &done));
+  indexing->result.subject_count = done.added_count;
+  indexing->result.written_count += done.head > 0;
+  return RADIO_OK;
+}
+
+static enum radio_status
+run_indexing (struct indexing *indexing, const char *collection)
+{
+  struct radio_store *store = indexing->store;
+  if (indexing->options.check)
+    RD_TRY (radio_store_list (store, collection, take_name, indexing));
+  else
+    RD_TRY (rd_list_open (store, collection, NULL, 0, take_volume, indexing));
+  RD_TRY (end_collection (indexing));
+  if (collection == NULL)
+    RD_TRY (radio_table_list (store, take_table, indexing));
+  RD_TRY (end_collection (indexing));
+  return write_subjects (indexing);
+}
+
+enum radio_status
+(radio_store_index) (struct radio_store *store, const char *collection,
+                     const struct radio_index_options *options,
+                     struct radio_index_result *result, size_t result_nbytes)
+{
+  struct indexing indexing RD_CLEANUP (clear_indexing) = { .store = store };
+  RD_NOT_NULL (store);
+  if (options) {
+    RD_TRY (RD_CHECK_RESERVED (radio_index_options, options));
+    indexing.options = *options;
+  }
+  RD_SCOPE ("index", RD_IN_OPERATION);
+  enum radio_status status = run_indexing (&indexing, collection);
+  rd_fill_result (result, result_nbytes, &indexing.result,
+                  sizeof indexing.result);
+  return rd_scope_end_with (status);
+}
+
+static int
+compare_paths (const void *a, const void *b)
+{
+  return strcmp (*(const char *const *) a, *(const char *const *) b);
+}
+
+/* Indexes the paths of one collection, which are sorted. */
+static enum radio_status
+index_paths (struct indexing *indexing, const char *const *paths, size_t n)
+{
+  const char *slash = strchr (paths[0], '/');
+  RD_TRY (begin_collection (indexing, paths[0], (size_t) (slash - paths[0])));
+  for (size_t i = 0; i < n; i++) {
+    const struct rd_slice path = { paths[i], strlen (paths[i]) };
+    RD_TRY (rd_text_list_add (&indexing->gone, path));
+  }
+  RD_TRY (rd_list_open (indexing->store, NULL, paths, n, take_volume,
+                        indexing));
+  return end_collection (indexing);
+}
+
+static enum radio_status
+run_paths (struct indexing *indexing, const char *const *paths, size_t n)
+{
+  const char **sorted RD_FREE = rd_calloc (n + 1, sizeof *sorted);
+  if (sorted == NULL)
+    return rd_fail_memory ((n + 1) * sizeof *sorted);
+  for (size_t i = 0; i < n; i++) {
+    const char *slash = strchr (paths[i], '/');
+    if (slash == NULL || slash == paths[i] || strchr (slash + 1, '/'))
+      return rd_fail (RADIO_ERROR_ARGUMENT, "%s: not COLLECTION/NAME",
+                      paths[i]);
+    sorted[i] = paths[i];
+  }
+  if (n > 0)
+    qsort (sorted, n, sizeof *sorted, compare_paths);
+  size_t ndifferent = 0;
+  for (size_t i = 0; i < n; i++)
+    if (ndifferent == 0 || strcmp (sorted[ndifferent - 1], sorted[i]) != 0)
+      sorted[ndifferent++] = sorted[i];
+  for (size_t i = 0, j; i < ndifferent; i = j) {
+    size_t nfolder = strcspn (sorted[i], "/") + 1;
+    for (j = i + 1; j < ndifferent; j++)
+      if (strncmp (sorted[i], sorted[j], nfolder) != 0)
+        break;
+    RD_TRY (index_paths (indexing, sorted + i, j - i));
+  }
+  return write_subjects (indexing);
+}
+
+enum radio_status
+(radio_store_index_volumes) (struct radio_store *store,
+                             const char *const *paths, size_t n,
+                             struct radio_index_result *result,
+                             size_t result_nbytes)
+{
+  struct indexing indexing RD_CLEANUP (clear_indexing) = {
+    .store = store, .is_partial = true,
+  };
+  RD_NOT_NULL (store);
+  if (n > 0)
+    RD_NOT_NULL (paths);
+  RD_SCOPE ("index", RD_IN_OPERATION);
+  enum radio_status status = run_paths (&indexing, paths, n);
+  rd_fill_result (result, result_nbytes, &indexing.result,
+                  sizeof indexing.result);
+  return rd_scope_end_with (status);
+}

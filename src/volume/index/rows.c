@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows of volumes.  A volume gives its values one by one, in the order of the
+ * columns below. */
+#include <config.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/error.h"
+#include "src/base/text.h"
+#include "src/volume/index/rows.h"
+#include "src/volume/volume.h"
+
+enum column {
+  SUBJECT, SESSION, SHAPE_X, SHAPE_Y, SHAPE_Z, SHAPE_T, SPACING_X, SPACING_Y,
+  SPACING_Z, TYPE, ORIENTATION, AFFINE, SOURCE_NAME, SOURCE_SHA256, NBYTES,
+  LEVEL,
+};
+
+static const struct {
+  const char *name;
+  enum radio_column_type type;
+} columns[RD_ROW_NCOLUMNS] = {
+  [SUBJECT] = { "subject", RADIO_COLUMN_TEXT },
+  [SESSION] = { "session", RADIO_COLUMN_TEXT },
+  [SHAPE_X] = { "shape_x", RADIO_COLUMN_INTEGER },
+  [SHAPE_Y] = { "shape_y", RADIO_COLUMN_INTEGER },
+  [SHAPE_Z] = { "shape_z", RADIO_COLUMN_INTEGER },
+  [SHAPE_T] = { "shape_t", RADIO_COLUMN_INTEGER },
+  [SPACING_X] = { "spacing_x", RADIO_COLUMN_FLOAT },
+  [SPACING_Y] = { "spacing_y", RADIO_COLUMN_FLOAT },
+  [SPACING_Z] = { "spacing_z", RADIO_COLUMN_FLOAT },
+  [TYPE] = { "type", RADIO_COLUMN_TEXT },
+  [ORIENTATION] = { "orientation", RADIO_COLUMN_TEXT },
+  [AFFINE] = { "affine", RADIO_COLUMN_TEXT },
+  [SOURCE_NAME] = { "source_name", RADIO_COLUMN_TEXT },
+  [SOURCE_SHA256] = { "source_sha256", RADIO_COLUMN_TEXT },
+  [NBYTES] = { "nbytes", RADIO_COLUMN_INTEGER },
+  [LEVEL] = { "level", RADIO_COLUMN_TEXT },
+};
+
+void
+rd_rows_free (struct rd_rows *rows)
+{
+  rd_text_list_free (&rows->ids);
+  for (size_t i = 0; i < RD_ROW_NCOLUMNS; i++) {
+    rd_text_list_free (&rows->texts[i]);
+    rd_buffer_free (&rows->values[i]);
+    rd_buffer_free (&rows->valid[i]);
+  }
+}
+
+/* The last place of an entity in the first n bytes of a name, or n. */
+static size_t
+find_entity (const char *name, size_t n, const char *entity)
+{
+  size_t nentity = strlen (entity);
+  for (size_t i = n; i-- > 1;)
+    if (i + nentity < n && memcmp (name + i, entity, nentity) == 0)
+      return i;
+  return n;
+}
+
+size_t
+rd_name_subject (const char *name, const char **session, size_t *nsession)
+{
+  size_t n = strlen (name);
+  *session = NULL;
+  *nsession = 0;
+  if (strncmp (name, "sub-", 4) == 0 || strncmp (name, "tpl-", 4) == 0) {
+    size_t nsubject = strcspn (name, "_");
+    for (const char *part = name + nsubject; *part;) {
+      part++;
+      size_t npart = strcspn (part, "_");
+      if (*session == NULL && npart > 4 && memcmp (part, "ses-", 4) == 0) {
+        *session = part;
+        *nsession = npart;
+      }
+      part += npart;
+    }
+    return nsubject;
+  }
+  size_t run = find_entity (name, n, "_run-");
+  size_t ses = find_entity (name, run, "_ses-");
+  if (ses < run) {
+    *session = name + ses + 1;
+    *nsession = run - ses - 1;
+  }
+  return ses;
+}
+
+/*------------------------------------------------------------------------
+ * One row
+ *----------------------------------------------------------------------*/
+
+static enum radio_status
+add_valid (struct rd_rows *rows, enum column column, bool valid)
+{
+  return rd_buffer_append (&rows->valid[column], &valid, sizeof valid);
+}
+
+/* Adds a text; an empty one is missing. */
+static enum radio_status
+add_text (struct rd_rows *rows, enum column column, const char *text,
+          size_t nbytes)
+{
+  const struct rd_slice value = { text, nbytes };
+  RD_TRY (rd_text_list_add (&rows->texts[column], value));
+  return add_valid (rows, column, nbytes > 0);
+}
+
+static enum radio_status
+add_string (struct rd_rows *rows, enum column column, const char *text)
+{
+  return add_text (rows, column, text ? text : "", text ? strlen (text) : 0);
+}
+
+static enum radio_status
+add_integer (struct rd_rows *rows, enum column column, uint64_t value,
+             bool valid)
+{
+  int64_t number = valid && value <= INT64_MAX ? (int64_t) value : 0;
+  RD_TRY (rd_buffer_append (&rows->values[column], &number, sizeof number));
+  return add_valid (rows, column, valid && value <= INT64_MAX);
+}
+
+static enum radio_status
+add_axes (struct rd_rows *rows, const struct radio_volume_info *info)
+{
+  static const char letters[] = "xyzt";
+  for (size_t i = 0; i < 4; i++) {
+    const char *found = strchr (info->axes, letters[i]);
+    size_t axis = found ? (size_t) (found - info->axes) : 0;
+    enum column shape = (enum column) (SHAPE_X + i);
+    enum column spacing = (enum column) (SPACING_X + i);
+    RD_TRY (add_integer (rows, shape, info->array.shape[axis],
+                         found != NULL));
+    if (i == 3)
+      break;
+    double mm = found ? info->spacing[axis] : NAN;
+    RD_TRY (rd_buffer_append (&rows->values[spacing], &mm, sizeof mm));
+    RD_TRY (add_valid (rows, spacing, !isnan (mm)));
+  }
+  return RADIO_OK;
+}
+
+/* Adds the affine as JSON, which has no numbers that are not finite. */
+static enum radio_status
+add_affine (struct rd_rows *rows, const struct radio_volume_info *info)
+{
+  char text[12 * (RD_NUMBER_NBYTES + 4) + 8], number[RD_NUMBER_NBYTES];
+  size_t n = 0;
+  for (size_t i = 0; i < 12; i++) {
+    double value = info->affine[i / 4][i % 4];
+    if (!isfinite (value))
+      return add_text (rows, AFFINE, "", 0);
+    n += (size_t) snprintf (text + n, sizeof text - n, "%s%s%s",
+                            i == 0 ? "[[" : i % 4 == 0 ? "], [" : ", ",
+                            rd_number_exact (value, number),
+                            i == 11 ? "]]" : "");
+  }
+  return add_text (rows, AFFINE, text, n);
+}
+
+enum radio_status
+rd_rows_add (struct rd_rows *rows, const char *path,
+             const struct radio_volume *volume)
+{
+  struct radio_volume_info info;
+  const char *slash = strrchr (path, '/');
+  const char *name = slash ? slash + 1 : path, *session;
+  size_t nsession;
+  radio_volume_get_info (volume, &info);
+  size_t nsubject = rd_name_subject (name, &session, &nsession);
+  const struct rd_slice id = { path, strlen (path) };
+  RD_TRY (rd_text_list_add (&rows->ids, id));
+  RD_TRY (add_text (rows, SUBJECT, name, nsubject));
+  RD_TRY (add_text (rows, SESSION, session ? session : "", nsession));
+  RD_TRY (add_axes (rows, &info));
+  RD_TRY (add_string (rows, TYPE, *info.nifti_type
+                                  ? info.nifti_type
+                                  : radio_dtype_name (info.array.dtype)));
+  RD_TRY (add_string (rows, ORIENTATION, info.orientation));
+  RD_TRY (add_affine (rows, &info));
+  RD_TRY (add_string (rows, SOURCE_NAME, info.source_name));
+  RD_TRY (add_string (rows, SOURCE_SHA256, info.source_sha256));
+  RD_TRY (add_integer (rows, NBYTES, info.source_nbytes,
+                       info.source_nbytes > 0));
+  return add_string (rows, LEVEL, volume->meta.level_path);
+}
+
+enum radio_status
+rd_rows_set (const struct rd_rows *rows, struct radio_table_edit *edit)
+{
+  const struct radio_strings ids = rd_list_strings (&rows->ids);
+  for (size_t i = 0; i < RD_ROW_NCOLUMNS; i++) {
+    const struct radio_strings text = rd_list_strings (&rows->texts[i]);
+    const struct radio_cells cells = {
+      .column = columns[i].name,
+      .type = columns[i].type,
+      .values = rows->values[i].data,
+      .dtype = columns[i].type == RADIO_COLUMN_FLOAT ? RADIO_FLOAT64
+                                                     : RADIO_INT64,
+      .text = columns[i].type == RADIO_COLUMN_TEXT ? &text : NULL,
+      .valid = (const bool *) (const void *) rows->valid[i].data,
+      .change_type = true,
+    };
+    RD_TRY (radio_table_edit_set (edit, &ids, &cells));
+  }
+  return RADIO_OK;
+}

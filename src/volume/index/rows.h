@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows of volumes: the derived columns of each. */
+#ifndef RD_INDEX_ROWS_H
+#define RD_INDEX_ROWS_H
+
+#include <radio/table.h>
+#include <radio/volume.h>
+
+#include "src/base/buffer.h"
+#include "src/table/texts.h"
+
+/* The strings of a list, which stay its own. */
+static inline struct radio_strings
+rd_list_strings (const struct rd_text_list *list)
+{
+  return (struct radio_strings) { list->n, list->offsets,
+                                  (char *) list->bytes.data };
+}
+
+/* The number of derived columns. */
+#define RD_ROW_NCOLUMNS 16
+
+/* Rows in columns, with their ids. */
+struct rd_rows {
+  struct rd_text_list ids;
+  struct rd_text_list texts[RD_ROW_NCOLUMNS];     /* of columns of text */
+  struct rd_buffer values[RD_ROW_NCOLUMNS];   /* int64_t or double, of others */
+  struct rd_buffer valid[RD_ROW_NCOLUMNS];    /* bool */
+};
+
+/* Adds the row of a volume, by its path in the store. */
+enum radio_status rd_rows_add (struct rd_rows *rows, const char *path,
+                               const struct radio_volume *volume)
+  RADIO_USE_RESULT;
+
+/* Adds to an edit that all derived columns of the rows are set. */
+enum radio_status rd_rows_set (const struct rd_rows *rows,
+                               struct radio_table_edit *edit)
+  RADIO_USE_RESULT;
+
+/* Empties the rows. */
+void rd_rows_free (struct rd_rows *rows);
+#define RD_ROWS_SCOPE RD_CLEANUP (rd_rows_free)
+
+/* The subject that a volume's name begins with, its length; and the session,
+ * "ses-2", of *nsession bytes, NULL if there is none. */
+size_t rd_name_subject (const char *name, const char **session,
+                        size_t *nsession);
+
+#endif /* RD_INDEX_ROWS_H */

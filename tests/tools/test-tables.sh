@@ -1,0 +1,100 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Tables that follow the volumes: radio index, ingest, rm, cp.
+. "$(dirname "$0")/../functions.sh"
+. "$(dirname "$0")/command.sh"
+
+fixtures=$tmp/fixtures
+mkdir "$fixtures"
+"$builddir/tests/fixtures/make-fixtures" "$fixtures" >/dev/null || exit 99
+mkdir -p bids/sub-1 bids/sub-2
+for subject in sub-1 sub-2; do
+  cp "$fixtures/good-nifti1-le-int16-3d.nii" bids/$subject/${subject}_T1w.nii
+  cp "$fixtures/good-nifti1-le-int16-3d.nii" bids/$subject/${subject}_mask.nii
+done
+"$RADIO" ingest -q -s s.zarr --layout bids bids || exit 99
+
+# in_step STORE: every volume has a row, and every row a volume.
+in_step () {
+  runs index -s "$1" --check
+  says ' without a row; 0 rows without a volume'
+  says ', 0 without a row'
+}
+
+an_ingest_by_a_layout_makes_tables () {
+  in_step s.zarr
+  [ -d s.zarr/tables/subjects/heads ]
+  [ -d s.zarr/tables/volumes/T1w/heads ]
+  runs ls -s s.zarr
+  printf '%s\n' T1w/sub-1 T1w/sub-2 mask/sub-1 mask/sub-2 | cmp - "$tmp/out"
+  runs validate -s s.zarr
+  runs gc -s s.zarr
+}
+
+a_store_without_tables_gets_none () {
+  runs ingest -q -s plain.zarr bids
+  runs cp plain.zarr plain-copy.zarr
+  runs rm -s plain.zarr T1w/sub-1
+  [ ! -e plain.zarr/tables ]
+  [ ! -e plain-copy.zarr/tables ]
+  not "$RADIO" index -s plain.zarr --check >"$tmp/out"
+  says 'no row     T1w/sub-2' '3 volumes, 3 without a row'
+  [ ! -e plain.zarr/tables ]
+  runs index -s plain.zarr
+  says '3 volumes: 3 rows added, 0 removed; 3 tables written'
+  in_step plain.zarr
+}
+
+rows_follow_ingest_rm_and_cp () {
+  cp -r s.zarr t.zarr
+  runs rm -s t.zarr T1w/sub-1
+  in_step t.zarr
+  mkdir -p more
+  cp bids/sub-1/sub-1_T1w.nii more/sub-3_T1w.nii
+  runs ingest -q -s t.zarr more
+  in_step t.zarr
+  runs ingest -q -s dest.zarr --layout bids more
+  runs cp s.zarr dest.zarr
+  in_step dest.zarr
+  runs cp s.zarr/T1w/sub-1 dest.zarr --name T1w/other
+  in_step dest.zarr
+}
+
+what_a_kill_left_is_found_and_repaired () {
+  cp -r s.zarr k.zarr
+  rm -r k.zarr/mask/sub-2
+  cp -r k.zarr/T1w/sub-1 k.zarr/T1w/sub-9
+  status=0
+  "$RADIO" index -s k.zarr --check >"$tmp/out" || status=$?
+  [ $status -eq 1 ]
+  says 'no row     T1w/sub-9' 'no volume  mask/sub-2' \
+    '4 volumes, 1 without a row; 1 row without a volume'
+  # The next ingest restores rows of what it skips.
+  runs ingest -q -s k.zarr --skip-existing --layout bids bids
+  runs index -s k.zarr
+  says '1 row added, 0 removed'
+  in_step k.zarr
+}
+
+a_damaged_volume_keeps_its_row () {
+  cp -r s.zarr d.zarr
+  echo '{' >d.zarr/T1w/sub-2/zarr.json
+  status=0
+  "$RADIO" index -s d.zarr >"$tmp/out" 2>"$tmp/err" || status=$?
+  [ $status -eq 1 ]
+  grep -q '^radio: T1w/sub-2' "$tmp/err"
+  says '0 rows added, 0 removed; 0 tables written; 1 damaged'
+}
+
+a_collection_that_is_not_there_is_an_error () {
+  fails 1 "none: no such collection" index -s s.zarr none
+  fails 1 "no store at 'no.zarr'" index -s no.zarr
+}
+
+check an_ingest_by_a_layout_makes_tables
+check a_store_without_tables_gets_none
+check rows_follow_ingest_rm_and_cp
+check what_a_kill_left_is_found_and_repaired
+check a_damaged_volume_keeps_its_row
+check a_collection_that_is_not_there_is_an_error
+plan

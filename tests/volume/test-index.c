@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/* The index: rows that follow the volumes, and columns of the user's that
+ * stay. */
+#include <config.h>
+
+#include "tests/unit.h"
+
+#include <radio/index.h>
+#include <radio/ingest.h>
+#include <radio/table.h>
+
+#include "src/volume/index/rows.h"
+
+static struct radio_store *
+make_store (void)
+{
+  struct radio_store *store;
+  assert_ok (radio_store_open ("memory:", NULL, &store));
+  return store;
+}
+
+static void
+add_volume (struct radio_store *store, const char *path)
+{
+  const struct radio_phantom_options options = { .shape = { 4, 5, 6 } };
+  assert_ok (radio_phantom (store, path, &options));
+}
+
+static void
+assert_subject (const char *name, const char *subject, const char *session)
+{
+  const char *found;
+  size_t nfound, n = rd_name_subject (name, &found, &nfound);
+  assert_int_equal (n, strlen (subject));
+  assert_memory_equal (name, subject, n);
+  assert_int_equal (found != NULL, session != NULL);
+  if (session) {
+    assert_int_equal (nfound, strlen (session));
+    assert_memory_equal (found, session, nfound);
+  }
+}
+
+static void
+a_name_says_whose_the_volume_is (void **state)
+{
+  (void) state;
+  assert_subject ("sub-01_ses-2_task-rest_run-1", "sub-01", "ses-2");
+  assert_subject ("sub-01", "sub-01", NULL);
+  assert_subject ("sub-01_task-x", "sub-01", NULL);
+  assert_subject ("tpl-MNI_res-1", "tpl-MNI", NULL);
+  assert_subject ("BRATS_001", "BRATS_001", NULL);
+  assert_subject ("p_7_ses-base_line_run-2", "p_7", "ses-base_line");
+  assert_subject ("p7_run-2", "p7", NULL);
+  assert_subject ("p7_ses-1", "p7", "ses-1");
+  assert_subject ("_ses-1", "_ses-1", NULL);
+  assert_subject ("p7_ses-", "p7_ses-", NULL);
+}
+
+/* The ids of a table, each with a blank after it. */
+static void
+assert_ids (struct radio_store *store, const char *path, const char *expected)
+{
+  struct radio_table *table;
+  struct radio_strings ids = { 0 };
+  char text[512] = "";
+  enum radio_status status = radio_table_open (store, path, &table);
+  if (status != RADIO_ERROR_NOT_FOUND) {
+    assert_ok (status);
+    assert_ok (radio_table_read_ids (table, &ids));
+    radio_table_close (table);
+  }
+  for (uint64_t i = 0; i < ids.n; i++)
+    snprintf (text + strlen (text), sizeof text - strlen (text), "%.*s ",
+              (int) (ids.offsets[i + 1] - ids.offsets[i]),
+              ids.bytes + ids.offsets[i]);
+  radio_strings_free (&ids);
+  assert_string_equal (text, expected);
+}
+
+static void
+assert_cell (struct radio_store *store, const char *path, const char *column,
+             uint64_t row, const char *expected)
+{
+  struct radio_table *table;
+  struct radio_strings text;
+  size_t number;
+  assert_ok (radio_table_open (store, path, &table));
+  assert_ok (radio_table_find_column (table, column, &number));
+  assert_ok (radio_table_read_text (table, number, &text, NULL));
+  size_t n = (size_t) (text.offsets[row + 1] - text.offsets[row]);
+  assert_int_equal (n, strlen (expected));
+  assert_memory_equal (text.bytes + text.offsets[row], expected, n);
+  radio_strings_free (&text);
+  radio_table_close (table);
+}
+
+static void
+every_volume_gets_a_row_with_what_it_is (void **state)
+{
+  (void) state;
+  struct radio_store *store = make_store ();
+  struct radio_index_result result;
+  add_volume (store, "ct/sub-1_ses-a");
+  add_volume (store, "ct/sub-2");
+  add_volume (store, "seg/sub-1_ses-a");
+  assert_ok (radio_store_index (store, NULL, NULL, &result));
+  assert_int_equal (result.volume_count, 3);
+  assert_int_equal (result.no_row_count, 3);
+  assert_int_equal (result.written_count, 3);
+  assert_int_equal (result.subject_count, 2);
+  assert_ids (store, "tables/volumes/ct", "ct/sub-1_ses-a ct/sub-2 ");
+  assert_ids (store, "tables/volumes/seg", "seg/sub-1_ses-a ");
+  assert_ids (store, "tables/subjects", "sub-1 sub-2 ");
+  static const char *const cells[][2] = {
+    { "subject", "sub-1" }, { "session", "ses-a" }, { "shape_x", "6" },
+    { "shape_y", "5" }, { "shape_z", "4" }, { "shape_t", "" },
+    { "spacing_z", "48" }, { "type", "int16" }, { "source_name", "phantom" },
+    { "orientation", "RAS" },
+  };
+  for (size_t i = 0; i < sizeof cells / sizeof cells[0]; i++)
+    assert_cell (store, "tables/volumes/ct", cells[i][0], 0, cells[i][1]);
+  /* Nothing is left to be done. */
+  assert_ok (radio_store_index (store, NULL, NULL, &result));
+  assert_int_equal (result.written_count, 0);
+  assert_int_equal (result.no_row_count, 0);
+  radio_store_close (store);
+}
+
+static void
+set_text (struct radio_store *store, const char *path, const char *id,
+          const char *column, const char *value)
+{
+  struct radio_table_edit *edit;
+  int64_t id_ends[] = { 0, (int64_t) strlen (id) };
+  int64_t value_ends[] = { 0, (int64_t) strlen (value) };
+  const struct radio_strings ids = { 1, id_ends, (char *) (uintptr_t) id };
+  const struct radio_strings text = {
+    1, value_ends, (char *) (uintptr_t) value
+  };
+  const struct radio_cells cells = {
+    .column = column, .type = RADIO_COLUMN_TEXT, .text = &text,
+  };
+  assert_ok (radio_table_edit_new (store, path, &edit));
+  assert_ok (radio_table_edit_set (edit, &ids, &cells));
+  assert_ok (radio_table_edit_commit (edit, NULL));
+  radio_table_edit_free (edit);
+}
+
+static void
+rows_follow_volumes_and_user_columns_stay (void **state)
+{
+  (void) state;
+  struct radio_store *store = make_store ();
+  struct radio_index_result result;
+  const char *const paths[] = { "ct/b", "ct/none", "seg/a", "ct/b" };
+  add_volume (store, "ct/a");
+  add_volume (store, "ct/c");
+  assert_ok (radio_store_index (store, NULL, NULL, NULL));
+  set_text (store, "tables/volumes/ct", "ct/a", "site", "Jena");
+  set_text (store, "tables/volumes/ct", "ct/a", "subject", "typed by hand");
+  add_volume (store, "ct/b");
+  add_volume (store, "seg/a");
+  assert_ok (radio_store_remove (store, "ct/c"));
+  assert_ok (radio_store_index_volumes (store, paths, 4, &result));
+  assert_int_equal (result.volume_count, 2);
+  assert_int_equal (result.written_count, 3);
+  assert_ids (store, "tables/volumes/ct", "ct/a ct/c ct/b ");
+  assert_ids (store, "tables/volumes/seg", "seg/a ");
+  const char *const removed[] = { "ct/c" };
+  assert_ok (radio_store_index_volumes (store, removed, 1, &result));
+  assert_int_equal (result.no_volume_count, 1);
+  assert_ids (store, "tables/volumes/ct", "ct/a ct/b ");
+  assert_ok (radio_store_index (store, "ct", NULL, NULL));
+  assert_cell (store, "tables/volumes/ct", "site", 0, "Jena");
+  assert_cell (store, "tables/volumes/ct", "subject", 0, "a");
+  /* A collection whose volumes are gone. */
+  assert_ok (radio_store_remove (store, "seg/a"));
+  assert_ok (radio_store_index (store, NULL, NULL, &result));
+  assert_int_equal (result.no_volume_count, 1);
+  assert_ids (store, "tables/volumes/seg", "");
+  assert_ids (store, "tables/subjects", "a c b ");
+  radio_store_close (store);
+}
+
+static enum radio_status
+on_fault (enum radio_index_fault fault, const char *path, void *user_data)
+{
+  char *text = user_data;
+  snprintf (text + strlen (text), 256 - strlen (text), "%d %s; ", (int) fault,
+            path);
+  return RADIO_OK;
+}
+
+static void
+a_check_lists_both_differences_and_writes_nothing (void **state)
+{
+  (void) state;
+  struct radio_store *store = make_store ();
+  char text[256] = "";
+  const struct radio_index_options options = {
+    .check = true, .report = on_fault, .user_data = text,
+  };
+  struct radio_index_result result;
+  add_volume (store, "ct/a");
+  add_volume (store, "seg/a");
+  assert_ok (radio_store_index (store, NULL, NULL, NULL));
+  assert_ok (radio_store_remove (store, "ct/a"));
+  assert_ok (radio_store_remove (store, "seg/a"));
+  add_volume (store, "ct/b");
+  for (int i = 0; i < 2; i++) {
+    text[0] = '\0';
+    assert_ok (radio_store_index (store, NULL, &options, &result));
+    assert_string_equal (text, "0 ct/b; 1 ct/a; 1 seg/a; ");
+    assert_int_equal (result.written_count, 0);
+  }
+  assert_ids (store, "tables/volumes/ct", "ct/a ");
+  radio_store_close (store);
+}
+
+static void
+wrong_arguments_are_errors (void **state)
+{
+  (void) state;
+  struct radio_store *store = make_store ();
+  static const char *const paths[] = { "a", "a/b/c", "/a" };
+  for (size_t i = 0; i < 3; i++)
+    assert_fails (radio_store_index_volumes (store, &paths[i], 1, NULL),
+                  RADIO_ERROR_ARGUMENT, "not COLLECTION/NAME");
+  assert_fails (radio_store_index (store, "ct", NULL, NULL),
+                RADIO_ERROR_NOT_FOUND, "ct");
+  assert_ok (radio_store_index_volumes (store, NULL, 0, NULL));
+  radio_store_close (store);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (a_name_says_whose_the_volume_is),
+    cmocka_unit_test (every_volume_gets_a_row_with_what_it_is),
+    cmocka_unit_test (rows_follow_volumes_and_user_columns_stay),
+    cmocka_unit_test (a_check_lists_both_differences_and_writes_nothing),
+    cmocka_unit_test (wrong_arguments_are_errors),
+  };
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* radio index: makes the tables of volumes agree with the volumes. */
+#include <config.h>
+
+#include <inttypes.h>
+
+#include "tools/interrupt.h"
+#include "tools/names.h"
+#include "tools/options.h"
+#include "tools/text.h"
+
+static enum radio_status
+on_fault (enum radio_index_fault fault, const char *path, void *user_data)
+{
+  const bool *check = user_data;
+  if (fault == RADIO_INDEX_DAMAGED)
+    rd_error_library (path);
+  else if (*check) {
+    fputs (fault == RADIO_INDEX_NO_ROW ? "no row     " : "no volume  ",
+           stdout);
+    rd_text_print (stdout, path);
+    putchar ('\n');
+  }
+  return RADIO_OK;
+}
+
+static const char *
+plural (uint64_t n)
+{
+  return n == 1 ? "" : "s";
+}
+
+static void
+print_result (const struct radio_index_result *result, bool check)
+{
+  uint64_t nadded = result->no_row_count, nremoved = result->no_volume_count;
+  printf ("%" PRIu64 " volume%s", result->volume_count,
+          plural (result->volume_count));
+  if (check)
+    printf (", %" PRIu64 " without a row; %" PRIu64 " row%s without a volume",
+            nadded, nremoved, plural (nremoved));
+  else
+    printf (": %" PRIu64 " row%s added, %" PRIu64 " removed; %" PRIu64
+            " table%s written", nadded, plural (nadded), nremoved,
+            result->written_count, plural (result->written_count));
+  if (result->damaged_count > 0)
+    printf ("; %" PRIu64 " damaged", result->damaged_count);
+  putchar ('\n');
+}
+
+static int
+index_store (const struct rd_args *args, bool check)
+{
+  RD_CLOSE_STORE struct radio_store *store = NULL;
+  const char *collection = args->noperands ? args->operands[0] : NULL;
+  struct radio_index_result result = { 0 };
+  const struct radio_index_options options = {
+    .check = check, .report = on_fault, .user_data = &check,
+  };
+  int failed = rd_store_open (args, false, &store);
+  if (failed)
+    return failed;
+  enum radio_status status
+    = radio_store_index (store, collection, &options, &result);
+  if (status != RADIO_OK)
+    return rd_error_library (rd_store_name (args));
+  print_result (&result, check);
+  bool differs = result.no_row_count > 0 || result.no_volume_count > 0;
+  return result.damaged_count > 0 || (check && differs) ? RD_EXIT_FAILED
+                                                        : RD_EXIT_OK;
+}
+
+static int
+run_index (struct rd_args *args)
+{
+  bool check = false;
+  int id;
+  while ((id = rd_args_next (args)) > 0)
+    if (id == RD_OPTION_CHECK)
+      check = true;
+  if (id < 0 || !rd_args_want (args, 0, 1, "COLLECTION"))
+    return args->status;
+  rd_interrupt_catch ();
+  return index_store (args, check);
+}
+
+static const struct rd_option options[] = {
+  RD_STORE_OPTION,
+  { RD_OPTION_CHECK, "check", NULL,
+    "change nothing, list volumes without a row and\n"
+    "rows without a volume" },
+  RD_SINGLE_WRITER_OPTION,
+  RD_WORK_OPTIONS,
+  RD_HELP_OPTION,
+  RD_END_OF_OPTIONS
+};
+
+const struct rd_command rd_command_index = {
+  .name = "index",
+  .operands = "[OPTION]... [COLLECTION]",
+  .summary = "make tables of the volumes",
+  .description =
+    "Makes the tables of the store agree with its volumes, or with those of a "
+    "collection: adds rows that are missing, makes the columns that are "
+    "derived from volumes again, and removes rows without a volume. Your own "
+    "columns stay. With --check nothing is changed, and the exit status is 1 "
+    "if there is a difference.",
+  .options = options,
+  .examples =
+    "radio index -s study.zarr\n"
+    "radio index -s study.zarr --check ct",
+  .run = run_index,
+};
