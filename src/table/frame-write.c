@@ -15,6 +15,7 @@
 #include "src/base/reserve.h"
 #include "src/element/convert.h"
 #include "src/table/frame.h"
+#include "profiler/counters.h"
 
 /* The most bytes of text in a chunk, unless it has one string: a chunk is
  * decoded as a whole. */
@@ -416,6 +417,57 @@ write_item (const struct writing *writing, const struct item *item)
                             column->n * radio_dtype_nbytes (column->dtype));
 }
 
+/* The objects of a frame besides its group's document, in any order: nothing
+ * refers to them yet. */
+struct writing_job {
+  struct rd_job job;                  /* first */
+  const struct writing *writing;
+  const char **names;                 /* of the documents, and then an array
+                                         for each item */
+  struct json_object **documents;
+  size_t ndocuments;
+};
+
+static enum radio_status
+do_object (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
+{
+  const struct writing_job *job = (const struct writing_job *) base;
+  (void) scratch;
+  if (task < job->ndocuments)
+    return put_node (job->writing, job->names[task], job->documents[task]);
+  return write_item (job->writing,
+                     &job->writing->items[task - job->ndocuments]);
+}
+
+static enum radio_status
+write_objects (const struct writing *writing)
+{
+  static const struct radio_site site = {
+    "write columns", RD_IN_OPERATION, "write_objects", __FILE__, __LINE__,
+    RADIO_SCOPE_WORK
+  };
+  const struct radio_store *store = writing->store;
+  size_t n = (size_t) json_object_object_length (writing->metadata);
+  RD_FREE const char **names = rd_malloc ((n + 1) * sizeof *names);
+  RD_FREE struct json_object **documents
+    = rd_malloc ((n + 1) * sizeof *documents);
+  if (!names || !documents)
+    return rd_fail_memory ((n + 1) * (sizeof *names + sizeof *documents));
+  struct writing_job job = {
+    .job = { .run = do_object, .site = &site },
+    .writing = writing, .names = names, .documents = documents,
+  };
+  json_object_object_foreach (writing->metadata, name, document) {
+    names[job.ndocuments] = name;
+    documents[job.ndocuments++] = document;
+  }
+  job.job.n = job.ndocuments + writing->n;
+  /* On a disk they are durable together, afterwards. */
+  bool is_local = store->io->ops->is_blocking;
+  return rd_pool_run_apart (is_local ? 1 : rd_store_max_in_flight (store),
+                            &job.job);
+}
+
 enum radio_status
 rd_dataframe_write (struct radio_store *store, const char *path,
                 const struct rd_data *data, struct json_object *radio)
@@ -435,9 +487,5 @@ rd_dataframe_write (struct radio_store *store, const char *path,
   for (size_t i = 0; i < data->n; i++)
     RD_TRY (add_column (&writing, data->columns[i]));
   RD_TRY (put_frame (&writing, data, radio));
-  json_object_object_foreach (writing.metadata, name, document)
-    RD_TRY (put_node (&writing, name, document));
-  for (size_t i = 0; i < writing.n; i++)
-    RD_TRY (write_item (&writing, &writing.items[i]));
-  return RADIO_OK;
+  return write_objects (&writing);
 }

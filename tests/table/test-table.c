@@ -5,7 +5,9 @@
 
 #include <math.h>
 
+#include "src/array/context.h"
 #include "src/table/texts.h"
+#include "tests/io/deferred.h"
 #include "tests/table/cells.h"
 
 #define PATH RADIO_TABLE_SUBJECTS
@@ -17,6 +19,19 @@ open_store (void)
   const struct radio_store_options options = { .create = true };
   struct radio_store *store;
   assert_ok (radio_store_open ("memory:", &options, &store));
+  return store;
+}
+
+/* The way that stores on a network take. */
+static struct radio_store *
+open_deferred (void)
+{
+  const struct radio_store_options options = { .create = true };
+  struct radio_store *store;
+  struct rd_io *io;
+  assert_ok (rd_io_memory_open (&io));
+  assert_ok (rd_io_deferred_open (io, 1, &io));
+  assert_ok (rd_store_open_io (io, &options, &store));
   return store;
 }
 
@@ -57,14 +72,12 @@ get_column (struct radio_table *table, const char *name)
 }
 
 static void
-every_type_is_read_as_written (void **state)
+check_every_type (struct radio_store *store)
 {
-  (void) state;
   static const bool bools[] = { true, false, true };
   static const bool valid[] = { true, false, true };
   static const uint16_t ages[] = { 40, 0, 65535 };
   static const float weights[] = { 70.5f, NAN, -0.0f };
-  struct radio_store *store = open_store ();
   struct radio_table_edit *edit = begin (store);
   struct radio_table *table;
   struct radio_table_info info;
@@ -136,6 +149,14 @@ every_type_is_read_as_written (void **state)
                 RADIO_ERROR_NOT_FOUND, "no column 'sites'");
   radio_table_close (table);
   radio_store_close (store);
+}
+
+static void
+every_type_is_read_as_written (void **state)
+{
+  (void) state;
+  check_every_type (open_store ());
+  check_every_type (open_deferred ());
 }
 
 static void
