@@ -10,6 +10,7 @@
 #include <radio/ingest.h>
 
 #include "src/array/context.h"
+#include "src/table/heads.h"
 #include "src/table/texts.h"
 #include "tests/io/fault.h"
 #include "tests/table/cells.h"
@@ -258,6 +259,92 @@ the_last_three_generations_are_kept (void **state)
   radio_store_close (store);
 }
 
+/* Requests since the last call. */
+static uint64_t
+count_requests (struct radio_store *store)
+{
+  static uint64_t nbefore;
+  uint64_t n = rd_io_fault_count (store->io, RD_FAULT_ANY);
+  uint64_t nmore = n - nbefore;
+  nbefore = n;
+  return nmore;
+}
+
+static void
+set_hint (struct radio_store *store, const char *latest)
+{
+  char text[400];
+  int n = snprintf (text, sizeof text, "{\"zarr_format\": 3, \"node_type\": "
+                    "\"group\", \"attributes\": {\"radio\": {\"version\": "
+                    "\"1.1\", \"kind\": \"table\"%s}}}", latest);
+  assert_ok (rd_io_put (store->io, PATH "/zarr.json", text, (size_t) n,
+                        RD_PUT_REPLACE));
+}
+
+static void
+opening_takes_few_requests_and_a_column_one (void **state)
+{
+  (void) state;
+  static const int64_t ages[] = { 1, 2 };
+  struct radio_store *store = open_failing (NULL, NULL);
+  struct radio_table_edit *edit;
+  struct radio_table *table;
+  assert_ok (radio_table_edit_new (store, PATH, &edit));
+  assert_ok (add_rows (edit, "a,b"));
+  assert_ok (set_integers (edit, "a,b", "age", ages));
+  assert_ok (set_text (edit, "a,b", "site", "x,y"));
+  assert_ok (radio_table_edit_commit (edit, NULL));
+  radio_table_edit_free (edit);
+  count_requests (store);
+  assert_ok (radio_table_open (store, PATH, &table));
+  /* The list of heads and the table's document, the generation's. */
+  assert_int_equal (count_requests (store), 3);
+  assert_column (table, "age", "1,2");
+  assert_int_equal (count_requests (store), 1);
+  assert_column (table, "site", "x,y");
+  assert_int_equal (count_requests (store), 2);
+  assert_column (table, NULL, "a,b");
+  assert_int_equal (count_requests (store), 1);
+  radio_table_close (table);
+  /* With a hint that is old the head's, too. */
+  set_hint (store, "");
+  count_requests (store);
+  assert_ok (radio_table_open (store, PATH, &table));
+  assert_int_equal (count_requests (store), 4);
+  radio_table_close (table);
+  radio_store_close (store);
+}
+
+static void
+without_lists_the_newest_is_found_upwards_from_the_hint (void **state)
+{
+  (void) state;
+  const struct rd_fault no_lists = {
+    .op = RD_FAULT_LIST, .key = "heads", .kind = RD_FAULT_FAIL,
+    .status = RADIO_ERROR_UNSUPPORTED,
+  };
+  struct radio_store *store = open_failing (NULL, &no_lists);
+  struct rd_head heads[4];
+  char latest[80];
+  for (int i = 1; i <= 3; i++) {
+    const char value[] = { (char) ('0' + i), '\0' };
+    assert_ok (commit_cell (store, PATH, "a", "site", value));
+    assert_ok (rd_head_read (store, PATH, (uint64_t) i, &heads[i]));
+    assert_string_equal (heads[i].follows,
+                         i > 1 ? heads[i - 1].generation : "");
+  }
+  for (int i = 3; i >= 1; i--) {
+    assert_newest (store, PATH, "site", "3");
+    snprintf (latest, sizeof latest, ", \"latest\": {\"head\": %d, \"table\": "
+              "\"%s\"}", i, heads[i].generation);
+    set_hint (store, latest);
+  }
+  assert_newest (store, PATH, "site", "3");
+  set_hint (store, "");
+  assert_newest (store, PATH, "site", "3");
+  radio_store_close (store);
+}
+
 static enum radio_status
 count_entry (const struct radio_entry *entry, void *user_data)
 {
@@ -334,6 +421,8 @@ main (void)
     cmocka_unit_test (a_writer_that_dies_at_any_step_leaves_one_of_both),
     cmocka_unit_test (a_writer_that_fails_at_any_step_leaves_one_of_both),
     cmocka_unit_test (the_last_three_generations_are_kept),
+    cmocka_unit_test (opening_takes_few_requests_and_a_column_one),
+    cmocka_unit_test (without_lists_the_newest_is_found_upwards_from_the_hint),
     cmocka_unit_test (tables_are_no_collection),
     cmocka_unit_test (a_collection_in_the_place_of_tables_is_kept),
   };
