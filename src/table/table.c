@@ -215,6 +215,11 @@ read_values (struct radio_table *table, size_t number, enum radio_dtype dtype,
                     "%zu rows need %zu each", table->path,
                     values ? nbytes : 0, n, item);
   RD_TRY (read_column (table, number, &column));
+  /* NaN, which is a missing float, is no integer. */
+  size_t stored = radio_dtype_nbytes (column->dtype);
+  for (size_t i = 0; i < n && column->valid; i++)
+    if (!column->valid[i])
+      memset (column->values + i * stored, 0, stored);
   if (convert (column->values, values, n))
     return rd_fail (RADIO_ERROR_RANGE, "%s: a value of the column '%s' (%s) "
                     "does not fit into %s", table->path, field->name,

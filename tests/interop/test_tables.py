@@ -8,6 +8,7 @@ import warnings
 
 import pytest
 import tables
+from conftest import peer
 from radio_library import RadioError, Store
 
 SUBJECTS = "tables/subjects"
@@ -15,7 +16,7 @@ SUBJECTS = "tables/subjects"
 
 @pytest.fixture(scope="module")
 def anndata():
-    module = pytest.importorskip("anndata")
+    module = peer("anndata")
     module.settings.allow_write_nullable_strings = True
     return module
 
@@ -138,6 +139,30 @@ def test_anndata_reads_what_radio_wrote(anndata, tmp_path):
         "age": "Int64", "count": "int64", "weight": "float64",
         "smoker": "boolean", "left": "bool", "site": "category",
         "notes": "string", "all": "object", "none": "category"}
+
+
+def test_tensorstore_reads_codes(ts, np, tmp_path):
+    store = Store(tmp_path / "x.zarr", create=True)
+    tables.commit(store, SUBJECTS, ["a", "b", "c"],
+                  {"site": ("text", ["y", None, "x"]),
+                   "age": ("integer", [1, None, 3])})
+    folder = tmp_path / "x.zarr" / SUBJECTS / read(store, SUBJECTS).generation
+    for name, values in [("site/codes", [1, -1, 0]),
+                         ("age/values", [1, 0, 3]),
+                         ("age/mask", [False, True, False])]:
+        array = ts.open({"driver": "zarr3", "kvstore": {
+            "driver": "file", "path": str(folder / name)}}).result()
+        assert array.read().result().tolist() == values
+
+
+def test_repeated_ids_are_refused(anndata, tmp_path):
+    import anndata.io
+    import pandas as pd
+    import zarr
+    root = zarr.open_group(tmp_path / "x.zarr", mode="w", zarr_format=3)
+    anndata.io.write_elem(root, "obs", pd.DataFrame(index=["a", "b", "a"]))
+    with pytest.raises(RadioError, match="'a' is there twice, again in row 2"):
+        read(Store(tmp_path / "x.zarr"), "obs")
 
 
 def test_a_frame_of_anndata_stays_as_it_is_through_an_edit(anndata, np,

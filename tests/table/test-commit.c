@@ -345,6 +345,49 @@ without_lists_the_newest_is_found_upwards_from_the_hint (void **state)
   radio_store_close (store);
 }
 
+/* Where locks do not exclude others, a writer that put its head below others'
+ * finds out, and its edit is merged with theirs. */
+static void
+a_head_that_others_do_not_follow_is_merged_again (void **state)
+{
+  (void) state;
+  /* The list at the beginning of the last commit: it goes by the hint. */
+  const struct rd_fault no_list = {
+    .op = RD_FAULT_LIST, .key = "heads", .nth = 4, .kind = RD_FAULT_FAIL,
+    .status = RADIO_ERROR_UNSUPPORTED,
+  };
+  struct radio_store *store = open_failing (NULL, &no_list);
+  struct radio_table_edit *edit;
+  struct radio_table_result result;
+  struct rd_head first;
+  char latest[80];
+  assert_ok (commit_cell (store, PATH, "a", "site", "1"));
+  assert_ok (commit_cell (store, PATH, "b", "site", "2"));
+  assert_ok (commit_cell (store, PATH, "c", "site", "3"));
+  assert_ok (rd_head_read (store, PATH, 1, &first));
+  snprintf (latest, sizeof latest, ", \"latest\": {\"head\": 1, \"table\": "
+            "\"%s\"}", first.generation);
+  set_hint (store, latest);
+  assert_ok (store->io->ops->remove (store->io, PATH
+                                     "/heads/0000000002/zarr.json"));
+  store->io->grace_s = 3600;
+  assert_ok (radio_table_edit_new (store, PATH, &edit));
+  assert_ok (add_rows (edit, "d"));
+  assert_ok (set_text (edit, "a,d", "site", "9,4"));
+  assert_ok (radio_table_edit_commit (edit, &result));
+  assert_int_equal (result.merge_count, 1);
+  assert_int_equal (result.head, 4);
+  radio_table_edit_free (edit);
+  assert_newest (store, PATH, NULL, "a,b,c,d");
+  assert_newest (store, PATH, "site", "9,2,3,4");
+  /* Its own generation of before is young. */
+  struct radio_gc_result gc;
+  assert_ok (radio_store_gc (store, false, &gc));
+  assert_int_equal (gc.removed_count, 0);
+  assert_true (gc.busy_count > 0);
+  radio_store_close (store);
+}
+
 static enum radio_status
 count_entry (const struct radio_entry *entry, void *user_data)
 {
@@ -423,6 +466,7 @@ main (void)
     cmocka_unit_test (the_last_three_generations_are_kept),
     cmocka_unit_test (opening_takes_few_requests_and_a_column_one),
     cmocka_unit_test (without_lists_the_newest_is_found_upwards_from_the_hint),
+    cmocka_unit_test (a_head_that_others_do_not_follow_is_merged_again),
     cmocka_unit_test (tables_are_no_collection),
     cmocka_unit_test (a_collection_in_the_place_of_tables_is_kept),
   };

@@ -140,6 +140,11 @@ check_every_type (struct radio_store *store)
   assert_fails (radio_table_read (table, number, RADIO_INT64, doubles, 16,
                                   is_there),
                 RADIO_ERROR_ARGUMENT, "16 bytes");
+  int16_t shorts[3];
+  assert_ok (radio_table_find_column (table, "weight", &number));
+  assert_fails (radio_table_read (table, number, RADIO_INT16, shorts,
+                                  sizeof shorts, is_there),
+                RADIO_ERROR_RANGE, "does not fit");
   assert_ok (radio_table_find_column (table, "site", &number));
   assert_ok (radio_table_read_codes (table, number, codes, sizeof codes));
   assert_int_equal (codes[0], 1);
