@@ -255,7 +255,8 @@ radio_array_write_strings (struct radio_array *array,
   RADIO_USE_RESULT;
 
 /* Called with a part of the array that a tile holds, and the bytes that the
- * tile has decoded.  Anything but RADIO_OK ends the list, which returns it. */
+ * tile has decoded (0 of strings: it is not known before).  Anything but
+ * RADIO_OK ends the list, which returns it. */
 typedef enum radio_status radio_tile_fn (const struct radio_box *tile,
                                          uint64_t nbytes, void *user_data);
 

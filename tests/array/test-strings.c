@@ -160,6 +160,28 @@ strings_are_read_as_they_were_written (void **state)
   }
 }
 
+static enum radio_status
+count_tile (const struct radio_box *tile, uint64_t nbytes, void *user_data)
+{
+  assert_in_range (tile->size[0], 1, 2);
+  assert_int_equal (nbytes, 0);
+  ++*(size_t *) user_data;
+  return RADIO_OK;
+}
+
+static void
+tiles_of_strings_have_no_known_size (void **state)
+{
+  (void) state;
+  struct radio_store *store = open_store (0, 1);
+  struct radio_array *array = new_array (store, SHARDS (VLEN));
+  size_t count = 0;
+  assert_ok (radio_array_list_tiles (array, NULL, count_tile, &count));
+  assert_int_equal (count, 4 * 4);
+  radio_array_close (array);
+  radio_store_close (store);
+}
+
 static void
 chunks_that_are_missing_are_the_fill_value (void **state)
 {
@@ -474,6 +496,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (strings_are_read_as_they_were_written),
+    cmocka_unit_test (tiles_of_strings_have_no_known_size),
     cmocka_unit_test (chunks_that_are_missing_are_the_fill_value),
     cmocka_unit_test (a_part_is_written_by_whole_chunks),
     cmocka_unit_test (wrong_calls_are_refused),
