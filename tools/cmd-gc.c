@@ -70,10 +70,10 @@ const struct rd_command rd_command_gc = {
   .summary = "remove what no volume uses",
   .description =
     "Removes from the store what no volume uses: data of ingests that were "
-    "killed, and of volumes that were replaced. Data being written are kept; "
-    "in S3 they are recognised by their age. Header arrays that are stale or "
-    "damaged, and documents of collections that are missing, are written "
-    "again.",
+    "killed, and of volumes that were replaced; and of each table all but the "
+    "last three generations. Data being written are kept; in S3 they are "
+    "recognised by their age. Header arrays that are stale or damaged, and "
+    "documents of collections that are missing, are written again.",
   .options = options,
   .examples =
     "radio gc --dry-run\n"
