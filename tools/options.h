@@ -83,6 +83,15 @@ enum {
   RD_OPTION_LAYOUT,
   RD_OPTION_PATTERN,
   RD_OPTION_PART,
+  RD_OPTION_TSV,
+  RD_OPTION_IMPORT,
+  RD_OPTION_TABLE,
+  RD_OPTION_KEY,
+  RD_OPTION_TYPE,
+  RD_OPTION_FORCE,
+  RD_OPTION_SET,
+  RD_OPTION_DROP,
+  RD_OPTION_RENAME,
 };
 
 #define RD_STORE_OPTION                                                 \
@@ -340,6 +349,7 @@ extern const struct rd_command rd_command_rm;
 extern const struct rd_command rd_command_roi;
 extern const struct rd_command rd_command_slice;
 extern const struct rd_command rd_command_stats;
+extern const struct rd_command rd_command_table;
 extern const struct rd_command rd_command_validate;
 
 extern const struct rd_command rd_profile_convert;

@@ -18,6 +18,7 @@ static const struct rd_command *const commands[] = {
   &rd_command_apply,
   &rd_command_validate,
   &rd_command_index,
+  &rd_command_table,
   &rd_command_cp,
   &rd_command_rm,
   &rd_command_gc,

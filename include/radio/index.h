@@ -97,6 +97,9 @@ radio_store_index_volumes (struct radio_store *store,
   radio_store_index_volumes (store, paths, n, result, \
                              sizeof (struct radio_index_result))
 
+/* Returns whether a column of this name is derived. */
+RADIO_API bool radio_index_is_derived (const char *column);
+
 #ifdef __cplusplus
 }
 #endif

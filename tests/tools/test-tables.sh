@@ -91,10 +91,83 @@ a_collection_that_is_not_there_is_an_error () {
   fails 1 "no store at 'no.zarr'" index -s no.zarr
 }
 
+printf 'participant_id\tage\tsex\tzip\nsub-1\t31\tM\t07743\n2\tn/a\tF\t0\n' \
+  >participants.tsv
+printf '{"sex": {"Levels": {"M": "male", "F": "female"}}}' >participants.json
+
+a_table_is_joined_by_an_ingest () {
+  runs ingest -q -s j.zarr --layout bids --table participants.tsv bids
+  runs table -s j.zarr --tsv
+  printf 'subject\tage\tsex\tzip\nsub-1\t31\tM\t07743\nsub-2\tn/a\tF\t0\n' |
+    cmp - "$tmp/out"
+  grep -rq '"M": *"male"' j.zarr/tables/subjects
+  in_step j.zarr
+  # A file that cannot be read stops it before anything is written.
+  fails 1 "no column participant_id or subject; name that of the ids by --key" \
+    ingest -s no.zarr --layout bids --table wrong.tsv bids
+  fails 1 "none.tsv" ingest -s no.zarr --layout bids --table none.tsv bids
+  [ ! -e no.zarr ]
+}
+
+cells_are_set_and_columns_dropped_and_renamed () {
+  cp -r j.zarr e.zarr
+  RADIO_STORE=e.zarr
+  export RADIO_STORE
+  runs table --set age subjects sub-2=44 sub-1=n/a
+  runs table --set 'a note' subjects sub-1='x "y"	=1'
+  runs table --rename 'a note=note'
+  runs table --drop sex
+  runs table --json
+  json 'j == [
+    {"subject": "sub-1", "age": None, "zip": "07743", "note": "x \"y\"\t=1"},
+    {"subject": "sub-2", "age": 44, "zip": "0", "note": None}]'
+  fails 1 "no column 'sex'" table --drop sex
+  fails 1 "'old' is not an integer" table --set age subjects sub-1=old
+  fails 1 "no row 'sub-7' in the table of subjects" \
+    table --set age subjects sub-7=1
+  printf 'subject,age\nsub-1,old\n' >old.csv
+  fails 1 "'age' is of type integer, not text; --force" table --import old.csv
+  runs table --import old.csv --force
+  runs table
+  says 'sub-1    old  07743' 'sub-2    44   0'
+}
+
+volumes_have_columns_of_the_users () {
+  RADIO_STORE=j.zarr
+  export RADIO_STORE
+  printf 'id,qc\nsub-1,good\nmask/sub-9,bad\n' >qc.csv
+  runs table mask --import qc.csv
+  says 'mask: 1 column of 2 rows; 1 without a volume ignored'
+  runs index
+  runs table mask --tsv
+  [ "$(cut -f 1,18 "$tmp/out" | tr '\t\n' '=;')" = \
+    'volume=qc;mask/sub-1=good;mask/sub-2=n/a;' ]
+  printf 'id,type\nsub-1,x\n' >derived.csv
+  fails 1 "column 'type' is derived from volumes" \
+    table mask --import derived.csv
+  fails 1 "type: derived from volumes; it stays" table mask --drop type
+}
+
+wrong_options_of_table_are_errors () {
+  fails 2 "exclude each other" table -s s.zarr --tsv --json
+  fails 2 "'x' is not OLD=NEW" table -s s.zarr --rename x
+  fails 2 "'x' is not ID=VALUE" table -s s.zarr --set a subjects x
+  fails 2 "ID=VALUE is missing" table -s s.zarr --set a subjects
+  fails 2 "is not COLUMN=TYPE" table -s s.zarr --type a=b --import p.tsv
+  fails 1 "none: no such table in s.zarr" table -s s.zarr none
+  printf 'subject,a/b\nsub-1,x\n' >slash.csv
+  fails 1 "use 'a_b'" table -s s.zarr --import slash.csv
+}
+
+printf 'name\tage\nsub-1\t3\n' >wrong.tsv
 check an_ingest_by_a_layout_makes_tables
 check a_store_without_tables_gets_none
 check rows_follow_ingest_rm_and_cp
 check what_a_kill_left_is_found_and_repaired
 check a_damaged_volume_keeps_its_row
 check a_collection_that_is_not_there_is_an_error
+check a_table_is_joined_by_an_ingest
+check_json cells_are_set_and_columns_dropped_and_renamed
+check volumes_have_columns_of_the_users
+check wrong_options_of_table_are_errors
 plan

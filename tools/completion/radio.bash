@@ -63,6 +63,7 @@ _radio_values () {
 _radio_takes_value () {
   case $1 in
     -s | --store | --to | -o | --output | --redact-key | --csv | --affine | \
+      --table | --import | \
       --against) return 0 ;;
   esac
   return 1
@@ -88,6 +89,7 @@ _radio_operands () {
       _radio_files "$3"
       ;;
     phantom | gc | "bench ops") ;;
+    table) _radio_reply "subjects $(_radio_collections "$1")" "$3" ;;
     index) _radio_reply "$(_radio_collections "$1")" "$3" ;;
     apply | cp)
       _radio_reply "$(_radio_collections "$1") $(_radio_volumes "$1")" "$3"

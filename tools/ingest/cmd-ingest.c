@@ -15,6 +15,7 @@
 #include <radio/profile.h>
 
 #include "src/base/text.h"
+#include "tools/import.h"
 #include "tools/index.h"
 #include "tools/ingest/files.h"
 #include "tools/ingest/part.h"
@@ -61,6 +62,8 @@ struct ingest {
   struct rd_written written;
   struct rd_row_changes rows;
   bool rows_failed;
+  const char *table;                  /* to be imported; NULL: none */
+  struct rd_import import;
   uint64_t read_nbytes;               /* of the files ingested */
 };
 
@@ -288,6 +291,16 @@ open_store (struct ingest *ingest)
   return RD_EXIT_FAILED;
 }
 
+/* Imports the table of subjects, if there is one. */
+static int
+import_table (struct ingest *ingest)
+{
+  if (ingest->table == NULL || rd_interrupted ())
+    return RD_EXIT_OK;
+  return rd_import_file (ingest->store, "subjects", ingest->table,
+                         &ingest->import, ingest->args->quiet);
+}
+
 /* Keeps the files of this process's part. */
 static void
 take_part (struct ingest *ingest)
@@ -358,7 +371,7 @@ ingest_files (struct ingest *ingest)
   if (!rd_jobs_run (jobs))
     return RD_EXIT_FAILED;
   rd_progress_clear (&ingest->progress);
-  if (write_rows (ingest))
+  if (write_rows (ingest) || import_table (ingest))
     ingest->rows_failed = true;
   /* The rate is of the bytes of the files, like that of the progress bar. */
   rd_written_print_sum (&ingest->written,
@@ -423,6 +436,14 @@ run_ingest (struct rd_args *args)
       layout = args->value;
     if (id == RD_OPTION_PATTERN)
       pattern = args->value;
+    if (id == RD_OPTION_TABLE)
+      ingest.table = args->value;
+    if (id == RD_OPTION_KEY)
+      ingest.import.key = args->value;
+    if (id == RD_OPTION_TYPE && !rd_import_take_type (args, &ingest.import))
+      return args->status;
+    if (id == RD_OPTION_FORCE)
+      ingest.import.force = true;
     if (id == RD_OPTION_PART && !rd_part_take (args, &ingest.part))
       return args->status;
     if (id == RD_OPTION_TILING)
@@ -447,12 +468,15 @@ run_ingest (struct rd_args *args)
                              "folder");
   if (!check_naming (args, naming, layout, pattern))
     return args->status;
-  ingest.rows.makes_tables = naming->layout != NULL;
+  ingest.rows.makes_tables = naming->layout != NULL || ingest.table != NULL;
   int status = set_geometry (args, spacing, affine, like, &ingest.geometry,
                              &target);
+  if (status == RD_EXIT_OK && ingest.table)
+    status = rd_import_check ("subjects", ingest.table, &ingest.import);
   if (status == RD_EXIT_OK)
     status = ingest_files (&ingest);
   rd_row_changes_clear (&ingest.rows);
+  rd_import_clear (&ingest.import);
   radio_store_close (ingest.store);
   radio_layout_close (naming->layout);
   for (size_t i = 0; ingest.outcomes && i < ingest.files.n; i++)
@@ -480,6 +504,17 @@ static const struct rd_option options[] = {
   { RD_OPTION_PART, "part", "K/N",
     "ingest the K-th of N parts of the files; auto:\n"
     "as Slurm or MPI say" },
+  { RD_OPTION_TABLE, "table", "FILE",
+    "then import a .tsv or .csv file into the table\n"
+    "of subjects" },
+  { RD_OPTION_KEY, "key", "COLUMN",
+    "its column of ids (default: participant_id or\n"
+    "subject)" },
+  { RD_OPTION_TYPE, "type", "COLUMN=TYPE",
+    "bool, integer, float or text (default: by the\n"
+    "file's sidecar or its values)" },
+  { RD_OPTION_FORCE, "force", NULL,
+    "the table's columns may get another type" },
   { RD_OPTION_TILING, "tiling", "TILING",
     "balanced (default), axial, isotropic, or the\n"
     "tile size in voxels as X,Y,Z" },

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <radio/index.h>
+
 #include "src/base/error.h"
 #include "src/base/text.h"
 #include "src/volume/index/rows.h"
@@ -39,6 +41,15 @@ static const struct {
   [NBYTES] = { "nbytes", RADIO_COLUMN_INTEGER },
   [LEVEL] = { "level", RADIO_COLUMN_TEXT },
 };
+
+bool
+radio_index_is_derived (const char *column)
+{
+  for (size_t i = 0; column && i < RD_ROW_NCOLUMNS; i++)
+    if (strcmp (columns[i].name, column) == 0)
+      return true;
+  return false;
+}
 
 void
 rd_rows_free (struct rd_rows *rows)

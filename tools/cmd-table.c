@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT */
+/* radio table: shows and edits the tables of subjects and of volumes. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "tools/import.h"
+#include "tools/interrupt.h"
+#include "tools/json.h"
+#include "tools/names.h"
+#include "tools/options.h"
+#include "tools/text.h"
+
+/* What is to be done: one of these. */
+struct table_args {
+  bool tsv;
+  const char *file, *set, *drop, *rename;
+  struct rd_import import;
+};
+
+/* A table in memory, as text. */
+struct cells {
+  size_t ncolumns;            /* with the ids */
+  uint64_t nrows;
+  struct radio_strings *columns;
+  bool **valid;
+  const char **names;
+  enum radio_column_type *types;
+};
+
+static void
+clear_cells (struct cells *cells)
+{
+  for (size_t i = 0; cells->columns && i < cells->ncolumns; i++)
+    radio_strings_free (&cells->columns[i]);
+  for (size_t i = 0; cells->valid && i < cells->ncolumns; i++)
+    free (cells->valid[i]);
+  free (cells->columns);
+  free (cells->valid);
+  free (cells->names);
+  free (cells->types);
+}
+
+/* Reads all columns; returns an exit status. */
+static int
+read_cells (struct radio_table *table, struct cells *cells)
+{
+  struct radio_table_info info;
+  radio_table_get_info (table, &info);
+  size_t n = info.column_count + 1;
+  cells->nrows = info.row_count;
+  cells->ncolumns = n;
+  cells->columns = calloc (n, sizeof *cells->columns);
+  cells->valid = calloc (n, sizeof *cells->valid);
+  cells->names = calloc (n, sizeof *cells->names);
+  cells->types = calloc (n, sizeof *cells->types);
+  if (!cells->columns || !cells->valid || !cells->names || !cells->types)
+    return rd_error_memory ();
+  cells->names[0] = info.index_name;
+  cells->types[0] = RADIO_COLUMN_TEXT;
+  enum radio_status status = radio_table_read_ids (table, &cells->columns[0]);
+  for (size_t i = 1; status == RADIO_OK && i < n; i++) {
+    struct radio_column_info column;
+    cells->valid[i] = calloc (info.row_count + 1, sizeof (bool));
+    if (cells->valid[i] == NULL)
+      return rd_error_memory ();
+    status = radio_table_get_column (table, i - 1, &column);
+    cells->names[i] = column.name;
+    cells->types[i] = column.type;
+    if (status == RADIO_OK)
+      status = radio_table_read_text (table, i - 1, &cells->columns[i],
+                                      cells->valid[i]);
+  }
+  return status == RADIO_OK ? RD_EXIT_OK : rd_error_library (info.path);
+}
+
+/* A cell; allocated, NULL if it is missing or, after an error, without
+ * memory. */
+static char *
+cell_text (const struct cells *cells, size_t column, uint64_t row)
+{
+  const struct radio_strings *text = &cells->columns[column];
+  if (cells->valid[column] && !cells->valid[column][row])
+    return NULL;
+  return rd_format ("%.*s", (int) (text->offsets[row + 1]
+                                   - text->offsets[row]),
+                    text->bytes + text->offsets[row]);
+}
+
+static struct json_object *
+cell_json (enum radio_column_type type, const char *text)
+{
+  if (text == NULL)
+    return NULL;
+  if (type == RADIO_COLUMN_BOOL)
+    return json_object_new_boolean (strcmp (text, "true") == 0);
+  if (type == RADIO_COLUMN_INTEGER)
+    return json_object_new_int64 (strtoll (text, NULL, 10));
+  if (type == RADIO_COLUMN_FLOAT && strpbrk (text, "0123456789"))
+    return json_object_new_double_s (0, text);
+  return rd_json_new_text (text);
+}
+
+static void
+print_json (const struct cells *cells)
+{
+  struct rd_json_items items = { .is_list = true };
+  for (uint64_t row = 0; row < cells->nrows; row++) {
+    struct json_object *object = json_object_new_object ();
+    for (size_t i = 0; i < cells->ncolumns; i++) {
+      RD_FREE char *text = cell_text (cells, i, row);
+      rd_json_set (object, cells->names[i],
+                   cell_json (cells->types[i], text));
+    }
+    rd_json_items_print (&items, object);
+  }
+  rd_json_items_end (&items);
+}
+
+/* Prints columns below each other; numbers are at the right. */
+static int
+print_aligned (const struct cells *cells)
+{
+  RD_FREE size_t *widths = calloc (cells->ncolumns, sizeof *widths);
+  if (widths == NULL)
+    return rd_error_memory ();
+  for (size_t i = 0; i < cells->ncolumns; i++) {
+    widths[i] = rd_text_columns (cells->names[i]);
+    for (uint64_t row = 0; row < cells->nrows; row++) {
+      RD_FREE char *text = cell_text (cells, i, row);
+      size_t width = rd_text_columns (text ? text : "n/a");
+      widths[i] = width > widths[i] ? width : widths[i];
+    }
+  }
+  for (uint64_t line = 0; line <= cells->nrows; line++) {
+    for (size_t i = 0; i < cells->ncolumns; i++) {
+      RD_FREE char *cell = line > 0 ? cell_text (cells, i, line - 1) : NULL;
+      const char *text = line == 0 ? cells->names[i] : cell ? cell : "n/a";
+      bool is_right = cells->types[i] == RADIO_COLUMN_INTEGER
+                      || cells->types[i] == RADIO_COLUMN_FLOAT;
+      bool is_last = i + 1 == cells->ncolumns;
+      int pad = (int) (widths[i] - rd_text_columns (text));
+      printf ("%s%*s", i ? "  " : "", is_right ? pad : 0, "");
+      rd_text_print (stdout, text);
+      printf ("%*s", is_right || is_last ? 0 : pad, "");
+    }
+    putchar ('\n');
+  }
+  return RD_EXIT_OK;
+}
+
+static enum radio_status
+write_text (const char *text, size_t nbytes, void *user_data)
+{
+  (void) user_data;
+  /* A failure is found at the end, as of all output. */
+  (void) !fwrite (text, 1, nbytes, stdout);
+  return RADIO_OK;
+}
+
+static void
+close_table (struct radio_table **table)
+{
+  radio_table_close (*table);
+}
+
+static int
+show_table (const struct rd_args *args, struct radio_store *store,
+            const char *name, const struct table_args *what)
+{
+  RD_CLEANUP (close_table) struct radio_table *table = NULL;
+  RD_CLEANUP (clear_cells) struct cells cells = { 0 };
+  RD_FREE char *path = rd_table_path (name);
+  if (path == NULL)
+    return RD_EXIT_FAILED;
+  enum radio_status status = radio_table_open (store, path, &table);
+  if (status == RADIO_ERROR_NOT_FOUND)
+    return rd_error ("%s: no such table in %s; 'radio index' makes those of "
+                     "subjects and of volumes", name, rd_store_name (args));
+  if (status != RADIO_OK)
+    return rd_error_library (path);
+  if (what->tsv) {
+    status = radio_table_write_csv (table, '\t', NULL, 0, write_text, NULL);
+    return status == RADIO_OK ? RD_EXIT_OK : rd_error_library (path);
+  }
+  int failed = read_cells (table, &cells);
+  if (failed)
+    return failed;
+  if (!args->json)
+    return print_aligned (&cells);
+  print_json (&cells);
+  return RD_EXIT_OK;
+}
+
+/*------------------------------------------------------------------------
+ * Edits
+ *----------------------------------------------------------------------*/
+
+/* Appends a quoted cell and what ends it. */
+static bool
+append_cell (FILE *file, const char *text, size_t n, char end)
+{
+  fputc ('"', file);
+  for (size_t i = 0; i < n; i++) {
+    if (text[i] == '"')
+      fputc ('"', file);
+    fputc (text[i], file);
+  }
+  fputc ('"', file);
+  return fputc (end, file) != EOF;
+}
+
+/* The type of a column, if it exists: its cells keep it. */
+static bool
+find_type (struct radio_store *store, const char *table, const char *column,
+           struct radio_csv_type *type)
+{
+  RD_CLEANUP (close_table) struct radio_table *opened = NULL;
+  RD_FREE char *path = rd_table_path (table);
+  struct radio_column_info info;
+  size_t number;
+  if (path == NULL || radio_table_open (store, path, &opened) != RADIO_OK
+      || radio_table_find_column (opened, column, &number) != RADIO_OK
+      || radio_table_get_column (opened, number, &info) != RADIO_OK)
+    return false;
+  *type = (struct radio_csv_type) { column, info.type };
+  return true;
+}
+
+/* Sets cells by operands ID=VALUE: a text table that is imported. */
+static int
+set_cells (const struct rd_args *args, struct radio_store *store,
+           const char *name, const struct table_args *what)
+{
+  RD_FREE char *text = NULL;
+  size_t nbytes = 0;
+  FILE *file = open_memstream (&text, &nbytes);
+  if (file == NULL)
+    return rd_error_memory ();
+  fputs ("id\t", file);
+  append_cell (file, what->set, strlen (what->set), '\n');
+  for (size_t i = 1; i < args->noperands; i++) {
+    const char *operand = args->operands[i];
+    const char *equals = strchr (operand, '=');
+    append_cell (file, operand, (size_t) (equals - operand), '\t');
+    append_cell (file, equals + 1, strlen (equals + 1), '\n');
+  }
+  if (fclose (file) != 0)
+    return rd_error_memory ();
+  struct radio_csv_type type = { 0 };
+  struct radio_csv_options options = {
+    .separator = '\t', .types = what->import.types,
+    .type_count = what->import.ntypes, .sidecar_file = "",
+  };
+  if (options.type_count == 0 && !what->import.force
+      && find_type (store, name, what->set, &type)) {
+    options.types = &type;
+    options.type_count = 1;
+  }
+  struct radio_csv *csv;
+  if (radio_csv_parse (text, nbytes, "--set", &options, &csv) != RADIO_OK)
+    return rd_error_library (NULL);
+  const struct rd_import_how how = {
+    .force = what->import.force, .quiet = args->quiet, .only_existing = true,
+  };
+  int status = rd_import_csv (store, name, csv, 0, "--set", how);
+  radio_csv_close (csv);
+  return status;
+}
+
+static void
+free_edit (struct radio_table_edit **edit)
+{
+  radio_table_edit_free (*edit);
+}
+
+/* Drops or renames a column. */
+static int
+change_column (struct radio_store *store, const char *name,
+               const struct table_args *what)
+{
+  RD_CLEANUP (free_edit) struct radio_table_edit *edit = NULL;
+  RD_FREE char *path = rd_table_path (name);
+  const char *equals = what->rename ? strchr (what->rename, '=') : NULL;
+  RD_FREE char *old = what->rename
+    ? strndup (what->rename, (size_t) (equals - what->rename))
+    : strdup (what->drop);
+  if (path == NULL || old == NULL)
+    return rd_error_memory ();
+  if (strcmp (name, "subjects") != 0 && radio_index_is_derived (old))
+    return rd_error ("%s: derived from volumes; it stays", old);
+  enum radio_status status = radio_table_edit_new (store, path, &edit);
+  if (status == RADIO_OK)
+    status = equals ? radio_table_edit_rename (edit, old, equals + 1)
+                    : radio_table_edit_drop (edit, old);
+  if (status == RADIO_OK)
+    status = radio_table_edit_commit (edit, NULL);
+  return status == RADIO_OK ? RD_EXIT_OK : rd_error_library (name);
+}
+
+static int
+do_table (const struct rd_args *args, const struct table_args *what)
+{
+  RD_CLOSE_STORE struct radio_store *store = NULL;
+  const char *name = args->noperands ? args->operands[0] : "subjects";
+  int failed = rd_store_open (args, false, &store);
+  if (failed)
+    return failed;
+  if (what->file)
+    return rd_import_file (store, name, what->file, &what->import,
+                           args->quiet);
+  if (what->set)
+    return set_cells (args, store, name, what);
+  if (what->drop || what->rename)
+    return change_column (store, name, what);
+  return show_table (args, store, name, what);
+}
+
+static bool
+check_table_args (struct rd_args *args, const struct table_args *what)
+{
+  int n = (what->tsv || args->json) + (what->file != NULL)
+          + (what->set != NULL) + (what->drop != NULL)
+          + (what->rename != NULL);
+  const char *equals = what->rename ? strchr (what->rename, '=') : NULL;
+  bool sets = what->set != NULL;
+  if (n > 1 || (what->tsv && args->json)) {
+    rd_usage_error (args, "--tsv, --json, --import, --set, --drop and --rename "
+                    "exclude each other");
+    return false;
+  }
+  if (what->rename && (equals == NULL || equals == what->rename)) {
+    rd_usage_error (args, "--rename: '%s' is not OLD=NEW", what->rename);
+    return false;
+  }
+  if (!rd_args_want (args, sets ? 2 : 0, sets ? SIZE_MAX : 1,
+                     sets ? "ID=VALUE" : "TABLE"))
+    return false;
+  for (size_t i = 1; i < args->noperands; i++)
+    if (strchr (args->operands[i], '=') == NULL
+        || args->operands[i][0] == '=') {
+      rd_usage_error (args, "'%s' is not ID=VALUE", args->operands[i]);
+      return false;
+    }
+  return true;
+}
+
+static int
+run_table (struct rd_args *args)
+{
+  struct table_args what = { 0 };
+  bool ok = true;
+  int id, status;
+  while (ok && (id = rd_args_next (args)) > 0) {
+    switch (id) {
+    case RD_OPTION_TSV: what.tsv = true; break;
+    case RD_OPTION_IMPORT: what.file = args->value; break;
+    case RD_OPTION_KEY: what.import.key = args->value; break;
+    case RD_OPTION_TYPE: ok = rd_import_take_type (args, &what.import); break;
+    case RD_OPTION_FORCE: what.import.force = true; break;
+    case RD_OPTION_SET: what.set = args->value; break;
+    case RD_OPTION_DROP: what.drop = args->value; break;
+    case RD_OPTION_RENAME: what.rename = args->value; break;
+    default: break;
+    }
+  }
+  if (!ok || id < 0 || !check_table_args (args, &what))
+    status = args->status;
+  else {
+    rd_interrupt_catch ();
+    status = do_table (args, &what);
+  }
+  rd_import_clear (&what.import);
+  return status;
+}
+
+static const struct rd_option options[] = {
+  RD_STORE_OPTION,
+  { RD_OPTION_TSV, "tsv", NULL, "print tab-separated values" },
+  { RD_OPTION_JSON, "json", NULL, "print a list of JSON objects" },
+  { RD_OPTION_IMPORT, "import", "FILE",
+    "add the columns of a .tsv or .csv file" },
+  { RD_OPTION_KEY, "key", "COLUMN",
+    "its column of ids (default: participant_id or\n"
+    "subject; of volumes id or volume)" },
+  { RD_OPTION_TYPE, "type", "COLUMN=TYPE",
+    "bool, integer, float or text (default: by the\n"
+    "file's sidecar or its values)" },
+  { RD_OPTION_SET, "set", "COLUMN", "set the cells ID=VALUE of a column" },
+  { RD_OPTION_FORCE, "force", NULL,
+    "columns may get another type" },
+  { RD_OPTION_DROP, "drop", "COLUMN", "remove a column" },
+  { RD_OPTION_RENAME, "rename", "OLD=NEW", "rename a column" },
+  RD_SINGLE_WRITER_OPTION,
+  { 'q', "quiet", NULL, "print only errors" },
+  RD_HELP_OPTION,
+  RD_END_OF_OPTIONS
+};
+
+const struct rd_command rd_command_table = {
+  .name = "table",
+  .operands = "[OPTION]... [TABLE [ID=VALUE]...]",
+  .summary = "show and edit tables of subjects and volumes",
+  .description =
+    "Shows the table of subjects (also TABLE subjects), or that of the volumes "
+    "of the collection TABLE; or edits it: columns of a file are joined by "
+    "ids, cells set, columns dropped and renamed. An edit is kept whole or not "
+    "at all, also beside others.",
+  .options = options,
+  .examples =
+    "radio table -s study.zarr ct --tsv\n"
+    "radio table --import participants.tsv --type zip=text\n"
+    "radio table --set diagnosis subjects sub-01=MS sub-02=n/a",
+  .run = run_table,
+};

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT */
+/* Columns of a text table into a table of the store, joined by ids.  An id of
+ * subjects may lack "sub-" on one side; one of volumes may lack its
+ * collection. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "tools/import.h"
+
+#define RD_FREE_STRINGS RD_CLEANUP (radio_strings_free)
+
+char *
+rd_table_path (const char *table)
+{
+  return strcmp (table, "subjects") == 0
+         ? rd_format ("%s", RADIO_TABLE_SUBJECTS)
+         : rd_format ("%s/%s", RADIO_TABLE_VOLUMES, table);
+}
+
+bool
+rd_import_take_type (struct rd_args *args, struct rd_import *import)
+{
+  const char *equals = strrchr (args->value, '=');
+  const enum radio_column_type all[] = {
+    RADIO_COLUMN_BOOL, RADIO_COLUMN_INTEGER, RADIO_COLUMN_FLOAT,
+    RADIO_COLUMN_TEXT,
+  };
+  size_t i = 4;
+  if (equals && equals > args->value)
+    for (i = 0; i < 4; i++)
+      if (strcmp (equals + 1, radio_column_type_name (all[i])) == 0)
+        break;
+  if (equals && strcmp (equals + 1, "string") == 0)
+    i = 3;
+  if (i == 4) {
+    rd_usage_error (args, "--type: '%s' is not COLUMN=TYPE with bool, integer, "
+                    "float or text", args->value);
+    return false;
+  }
+  size_t n = import->ntypes + 1;
+  struct radio_csv_type *types = reallocarray (import->types, n,
+                                               sizeof *types);
+  if (types)
+    import->types = types;
+  char **names = reallocarray (import->names, n, sizeof *names);
+  if (names)
+    import->names = names;
+  char *name = strndup (args->value, (size_t) (equals - args->value));
+  if (types == NULL || names == NULL || name == NULL) {
+    free (name);
+    args->status = rd_error_memory ();
+    return false;
+  }
+  names[import->ntypes] = name;
+  types[import->ntypes++] = (struct radio_csv_type) { name, all[i] };
+  return true;
+}
+
+void
+rd_import_clear (struct rd_import *import)
+{
+  for (size_t i = 0; i < import->ntypes; i++)
+    free (import->names[i]);
+  free (import->names);
+  free (import->types);
+  *import = (struct rd_import) { 0 };
+}
+
+/*------------------------------------------------------------------------
+ * Ids
+ *----------------------------------------------------------------------*/
+
+/* A sorted list of texts. */
+struct words {
+  char **list;
+  size_t n;
+};
+
+static void
+clear_words (struct words *words)
+{
+  for (size_t i = 0; i < words->n; i++)
+    free (words->list[i]);
+  free (words->list);
+}
+
+static int
+by_bytes (const void *a, const void *b)
+{
+  return strcmp (*(char *const *) a, *(char *const *) b);
+}
+
+static bool
+has_word (const struct words *words, const char *word)
+{
+  return words->n > 0
+         && bsearch (&word, words->list, words->n, sizeof word, by_bytes);
+}
+
+/* Reads the ids of a table; there are none if it is missing.  Returns an exit
+ * status. */
+static int
+read_ids (struct radio_store *store, const char *path, struct words *words)
+{
+  struct radio_table *table;
+  RD_FREE_STRINGS struct radio_strings ids = { 0 };
+  enum radio_status status = radio_table_open (store, path, &table);
+  if (status == RADIO_ERROR_NOT_FOUND)
+    return RD_EXIT_OK;
+  if (status == RADIO_OK) {
+    status = radio_table_read_ids (table, &ids);
+    radio_table_close (table);
+  }
+  if (status != RADIO_OK)
+    return rd_error_library (path);
+  words->list = calloc (ids.n + 1, sizeof *words->list);
+  if (words->list == NULL)
+    return rd_error_memory ();
+  for (; words->n < ids.n; words->n++) {
+    int64_t start = ids.offsets[words->n], end = ids.offsets[words->n + 1];
+    words->list[words->n] = strndup (ids.bytes + start,
+                                     (size_t) (end - start));
+    if (words->list[words->n] == NULL)
+      return rd_error_memory ();
+  }
+  if (words->n > 0)
+    qsort (words->list, words->n, sizeof *words->list, by_bytes);
+  return RD_EXIT_OK;
+}
+
+/* The id of a row by the text of its line: allocated, NULL without memory. */
+static char *
+row_id (const char *table, const struct words *words, const char *text)
+{
+  if (has_word (words, text))
+    return rd_format ("%s", text);
+  if (strcmp (table, "subjects") != 0)
+    return strchr (text, '/') ? rd_format ("%s", text)
+                              : rd_format ("%s/%s", table, text);
+  RD_FREE char *longer = rd_format ("sub-%s", text);
+  if (longer && has_word (words, longer))
+    return rd_format ("%s", longer);
+  if (strncmp (text, "sub-", 4) == 0 && has_word (words, text + 4))
+    return rd_format ("%s", text + 4);
+  return rd_format ("%s", text);
+}
+
+/* Makes ids of a column's cells.  *nothers is the number of those that the
+ * table does not have. */
+static int
+make_ids (struct radio_store *store, const char *table, const char *path,
+          const struct radio_strings *cells, const char *name,
+          struct radio_strings *ids, bool only_existing, size_t *nothers)
+{
+  RD_CLEANUP (clear_words) struct words words = { 0 };
+  size_t nbytes = 0, capacity = 0;
+  int failed = read_ids (store, path, &words);
+  if (failed)
+    return failed;
+  ids->offsets = calloc (cells->n + 1, sizeof *ids->offsets);
+  if (ids->offsets == NULL)
+    return rd_error_memory ();
+  for (uint64_t i = 0; i < cells->n; i++) {
+    int64_t start = cells->offsets[i], end = cells->offsets[i + 1];
+    if (start == end)
+      return rd_error ("%s: row %" PRIu64 " has no id", name, i + 1);
+    RD_FREE char *text = strndup (cells->bytes + start,
+                                  (size_t) (end - start));
+    RD_FREE char *id = text ? row_id (table, &words, text) : NULL;
+    if (id == NULL)
+      return rd_error_memory ();
+    bool is_there = has_word (&words, id);
+    if (!is_there && only_existing)
+      return rd_error ("%s: no row '%s' in the table of %s", name, id, table);
+    *nothers += !is_there;
+    size_t n = strlen (id);
+    if (nbytes + n > capacity) {
+      capacity = 2 * (nbytes + n);
+      char *bytes = realloc (ids->bytes, capacity);
+      if (bytes == NULL)
+        return rd_error_memory ();
+      ids->bytes = bytes;
+    }
+    memcpy (ids->bytes + nbytes, id, n);
+    nbytes += n;
+    ids->offsets[i + 1] = (int64_t) nbytes;
+    ids->n = i + 1;
+  }
+  return RD_EXIT_OK;
+}
+
+static void
+free_ids (struct radio_strings *ids)
+{
+  free (ids->offsets);
+  free (ids->bytes);
+}
+
+/*------------------------------------------------------------------------
+ * Importing
+ *----------------------------------------------------------------------*/
+
+static void
+free_edit (struct radio_table_edit **edit)
+{
+  radio_table_edit_free (*edit);
+}
+
+/* Adds all columns but the key to an edit. */
+static enum radio_status
+set_columns (struct radio_table_edit *edit, struct radio_csv *csv, size_t key,
+             const struct radio_strings *ids, bool force)
+{
+  struct radio_csv_info info;
+  enum radio_status status = RADIO_OK;
+  radio_csv_get_info (csv, &info);
+  for (size_t i = 0; status == RADIO_OK && i < info.column_count; i++) {
+    struct radio_cells cells;
+    if (i == key)
+      continue;
+    status = radio_csv_read (csv, i, &cells);
+    cells.change_type = force;
+    if (status == RADIO_OK)
+      status = radio_table_edit_set (edit, ids, &cells);
+  }
+  return status;
+}
+
+int
+rd_import_csv (struct radio_store *store, const char *table,
+               struct radio_csv *csv, size_t key, const char *name,
+               struct rd_import_how how)
+{
+  RD_CLEANUP (free_edit) struct radio_table_edit *edit = NULL;
+  RD_FREE_STRINGS struct radio_strings cells = { 0 };
+  RD_CLEANUP (free_ids) struct radio_strings ids = { 0 };
+  RD_FREE char *path = rd_table_path (table);
+  bool is_subjects = strcmp (table, "subjects") == 0;
+  struct radio_table_result result = { 0 };
+  struct radio_csv_info info;
+  size_t nothers = 0;
+  if (path == NULL)
+    return RD_EXIT_FAILED;
+  radio_csv_get_info (csv, &info);
+  for (size_t i = 0; !is_subjects && i < info.column_count; i++) {
+    struct radio_csv_column column;
+    if (radio_csv_get_column (csv, i, &column) == RADIO_OK && i != key
+        && radio_index_is_derived (column.name))
+      return rd_error ("%s: column '%s' is derived from volumes; use another "
+                       "name", name, column.name);
+  }
+  if (radio_csv_read_text (csv, key, &cells) != RADIO_OK)
+    return rd_error_library (name);
+  int failed = make_ids (store, table, path, &cells, name, &ids,
+                         how.only_existing, &nothers);
+  if (failed)
+    return failed;
+  enum radio_status status = radio_table_edit_new (store, path, &edit);
+  if (status == RADIO_OK && is_subjects)
+    status = radio_table_edit_add_rows (edit, &ids);
+  if (status == RADIO_OK)
+    status = set_columns (edit, csv, key, &ids, how.force);
+  if (status == RADIO_OK)
+    status = radio_table_edit_commit (edit, &result);
+  if (status == RADIO_ERROR_EXISTS)
+    return rd_error ("%s: %s; --force gives it the new one", name,
+                     radio_error_message ());
+  if (status != RADIO_OK)
+    return rd_error_library (name);
+  if (how.quiet)
+    return RD_EXIT_OK;
+  printf ("%s: %zu column%s of %" PRIu64 " row%s", table,
+          info.column_count - 1, info.column_count == 2 ? "" : "s", ids.n,
+          ids.n == 1 ? "" : "s");
+  if (nothers > 0)
+    printf ("; %zu %s", nothers, is_subjects ? "added"
+                                             : "without a volume ignored");
+  putchar ('\n');
+  return RD_EXIT_OK;
+}
+
+/* Finds the column of ids; returns an exit status. */
+static int
+find_key (const struct radio_csv *csv, const char *table, const char *file,
+          const char *given, size_t *key)
+{
+  bool is_subjects = strcmp (table, "subjects") == 0;
+  const char *const names[] = {
+    is_subjects ? "participant_id" : "id", is_subjects ? "subject" : "volume",
+  };
+  if (given)
+    return radio_csv_find_column (csv, given, key) == RADIO_OK
+           ? RD_EXIT_OK : rd_error_library (file);
+  for (size_t i = 0; i < 2; i++)
+    if (radio_csv_find_column (csv, names[i], key) == RADIO_OK)
+      return RD_EXIT_OK;
+  return rd_error ("%s: no column %s or %s; name that of the ids by --key",
+                   file, names[0], names[1]);
+}
+
+/* Opens a text table, and finds its column of ids; returns an exit status. */
+static int
+open_csv (const char *table, const char *file, const struct rd_import *import,
+          struct radio_csv **csv, size_t *key)
+{
+  const struct radio_csv_options options = {
+    .types = import->types, .type_count = import->ntypes,
+  };
+  if (radio_csv_open (file, &options, csv) != RADIO_OK)
+    return rd_error_library (file);
+  int failed = find_key (*csv, table, file, import->key, key);
+  if (failed)
+    radio_csv_close (*csv);
+  return failed;
+}
+
+int
+rd_import_check (const char *table, const char *file,
+                 const struct rd_import *import)
+{
+  struct radio_csv *csv;
+  size_t key;
+  int failed = open_csv (table, file, import, &csv, &key);
+  if (!failed)
+    radio_csv_close (csv);
+  return failed;
+}
+
+int
+rd_import_file (struct radio_store *store, const char *table,
+                const char *file, const struct rd_import *import, bool quiet)
+{
+  const struct rd_import_how how = { .force = import->force, .quiet = quiet };
+  struct radio_csv *csv;
+  size_t key;
+  int status = open_csv (table, file, import, &csv, &key);
+  if (status)
+    return status;
+  status = rd_import_csv (store, table, csv, key, file, how);
+  radio_csv_close (csv);
+  return status;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* Columns of a text table into a table of the store. */
+#ifndef RD_TOOLS_IMPORT_H
+#define RD_TOOLS_IMPORT_H
+
+#include "tools/options.h"
+
+struct rd_import {
+  const char *key;            /* the column of ids; NULL: participant_id or
+                                 subject, of volumes id or volume */
+  struct radio_csv_type *types;       /* that are given; owned */
+  char **names;               /* their columns; owned */
+  size_t ntypes;
+  bool force;                 /* columns may get another type */
+};
+
+/* Parses the value COLUMN=TYPE of the option that was just returned; false
+ * after a usage error. */
+bool rd_import_take_type (struct rd_args *args, struct rd_import *import);
+
+/* Adds the columns of a file (.csv, .tsv) to the table of subjects, or of a
+ * collection.  Rows of subjects are added, where they are missing; lines of
+ * volumes that have no row are counted.  Returns an exit status; prints
+ * errors, and unless quiet what was done. */
+int rd_import_file (struct radio_store *store, const char *table,
+                    const char *file, const struct rd_import *import,
+                    bool quiet);
+
+/* Adds the columns of a text table that is open, whose ids are in the column
+ * key; name is that of the text in messages.  only_existing: a row that the
+ * table does not have is an error. */
+struct rd_import_how {
+  bool force, quiet, only_existing;
+};
+int rd_import_csv (struct radio_store *store, const char *table,
+                   struct radio_csv *csv, size_t key, const char *name,
+                   struct rd_import_how how);
+
+/* Reads the file alone, so that its errors are found before other work.
+ * Returns an exit status. */
+int rd_import_check (const char *table, const char *file,
+                     const struct rd_import *import);
+
+/* The path of the table that a word names: "subjects", or a collection.
+ * Allocated; NULL without memory, after an error. */
+char *rd_table_path (const char *table);
+
+void rd_import_clear (struct rd_import *import);
+
+#endif /* RD_TOOLS_IMPORT_H */
