@@ -202,7 +202,7 @@ radio_has_header_source_tiling_and_codec (void **state)
   struct nifti_spec spec = oriented_spec ();
   make_document (&spec, &made);
   assert_has (&made,
-              "\"radio\":{\"version\":\"1.0\",\"source\":{\"name\":"
+              "\"radio\":{\"version\":\"1.1\",\"source\":{\"name\":"
               "\"a.nii\",\"nbytes\":1234,\"sha256\":\"abc\","
               "\"trailing_nbytes\":5},\"tiling\":\"balanced\",\"codec\":"
               "\"medium\",\"nifti\":\"XAEAA");
