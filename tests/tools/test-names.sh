@@ -112,7 +112,7 @@ a_broken_volume_is_no_collection () {
   cp -r p.zarr newer.zarr
   echo '{"zarr_format":3,"node_type":"group","attributes":{"radio":{
     "version":"2.0"},"ome":{"version":"0.9"}}}' >newer.zarr/ct/head/zarr.json
-  message="made by a newer radio (format 2.0; this one knows 1.0)"
+  message="made by a newer radio (format 2.0; this one knows 1.1)"
   fails 1 "$message" info -s newer.zarr ct/head
   fails 1 "$message" info newer.zarr/ct/head
   runs ls -s newer.zarr ct/head
