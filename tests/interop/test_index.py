@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""Rows of volumes: what nibabel says of each file, with the subjects' table as
+pandas reads it; and writers at once, of which one is killed."""
+
+import json
+import subprocess
+import time
+
+import pytest
+from conftest import RADIO, peer, run_radio
+
+
+@pytest.fixture
+def cohort(np, nib, tmp_path):
+    """A BIDS folder of 12 subjects with odd grids, and its participants."""
+    rng = np.random.default_rng(7)
+    root = tmp_path / "bids"
+    lines = ["participant_id\tage\tsite\tscore\tis_case"]
+    for i in range(12):
+        subject = f"sub-{i:02}"
+        folder = root / subject / "anat"
+        folder.mkdir(parents=True)
+        shape = tuple(int(n) for n in rng.integers(3, 9, 3))
+        affine = np.diag([*rng.choice([-1.5, 1, 2.25], 3), 1])
+        affine[:3, 3] = rng.normal(0, 50, 3).astype("f4")
+        for name, dtype in ("ses-1_T1w", "i2"), ("ses-1_mask", "u1"):
+            array = rng.integers(0, 100, shape).astype(dtype)
+            nib.save(nib.Nifti1Image(array, affine),
+                     folder / f"{subject}_{name}.nii.gz")
+        lines.append("\t".join([
+            subject, str(rng.integers(20, 90)) if i % 5 else "n/a",
+            f"site {i % 3}" if i % 4 else "n/a", repr(rng.normal()),
+            "true" if i % 2 else "false"]))
+    (root / "participants.tsv").write_text("\n".join(lines) + "\n")
+    return root
+
+
+def rows(store, table):
+    return json.loads(run_radio("table", "-s", store, "--json", table).stdout)
+
+
+def test_rows_say_what_nibabel_says_of_the_files(radio, np, nib, cohort,
+                                                 tmp_path):
+    store = tmp_path / "s.zarr"
+    radio("ingest", "-q", "-s", store, "--layout", "bids", "--table",
+          cohort / "participants.tsv", cohort)
+    for collection in "T1w", "mask":
+        table = rows(store, collection)
+        assert len(table) == 12
+        for row in table:
+            image = nib.load(next(cohort.rglob(row["source_name"])))
+            assert row["volume"] == f"{collection}/{row['subject']}_ses-1"
+            assert row["session"] == "ses-1"
+            assert tuple(row[f"shape_{a}"] for a in "xyz") == image.shape
+            assert row["shape_t"] is None
+            assert np.allclose([row[f"spacing_{a}"] for a in "xyz"],
+                               image.header.get_zooms(), rtol=1e-7)
+            assert np.allclose(json.loads(row["affine"]), image.affine[:3])
+            assert row["orientation"] == "".join(
+                nib.aff2axcodes(image.affine))
+            assert row["type"] == {"i2": "int16", "u1": "uint8"}[
+                image.get_data_dtype().str[1:]]
+
+
+def test_subjects_are_those_of_pandas(radio, cohort, tmp_path):
+    pandas = peer("pandas")
+    store = tmp_path / "s.zarr"
+    radio("ingest", "-q", "-s", store, "--layout", "bids", "--table",
+          cohort / "participants.tsv", cohort)
+    frame = pandas.read_csv(cohort / "participants.tsv", sep="\t",
+                            float_precision="round_trip")
+    table = rows(store, "subjects")
+    assert [row["subject"] for row in table] == list(frame["participant_id"])
+    for row, (_, want) in zip(table, frame.iterrows()):
+        for name in "age", "site", "score", "is_case":
+            missing = pandas.isna(want[name])
+            assert row[name] is None if missing else row[name] == want[name]
+
+
+def test_writers_at_once_of_which_one_is_killed_lose_no_row(radio, cohort,
+                                                            tmp_path):
+    store = tmp_path / "s.zarr"
+    writers = [subprocess.Popen(
+        [RADIO, "ingest", "-q", "-s", store, "--layout", "bids", "--part",
+         f"{k}/4", cohort], stderr=subprocess.PIPE) for k in range(1, 5)]
+    time.sleep(0.1)
+    writers[2].kill()
+    for writer in writers:
+        writer.communicate()
+    assert [w.returncode for i, w in enumerate(writers) if i != 2] == [0] * 3
+    # The killed part again, alone.
+    radio("ingest", "-q", "-s", store, "--layout", "bids", "--part", "3/4",
+          "--skip-existing", cohort)
+    ids = [row["volume"] for table in ("T1w", "mask")
+           for row in rows(store, table)]
+    assert sorted(ids) == sorted(radio("ls", "-s", store).stdout.split())
+    assert len(ids) == len(set(ids)) == 24
+    radio("index", "-s", store, "--check")
