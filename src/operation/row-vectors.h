@@ -103,13 +103,16 @@ typedef int64_t mask_64 __attribute__ ((__vector_size__ (VECTOR_NBYTES)));
     }                                                                   \
   }                                                                     \
                                                                         \
-  /* Less than a strip. */                                              \
+  /* Less than a strip, at least one value, which also fills it up: of  \
+   * another one the result may be NaN. */                              \
   HELPER void                                                           \
   run_rest_##bits (const struct rd_row_program *program,                \
                    const unsigned char *from, unsigned char *to,        \
                    size_t nbytes, mask_##bits *nan)                     \
   {                                                                     \
-    unsigned char rest[STRIP_NBYTES] = { 0 };                           \
+    unsigned char rest[STRIP_NBYTES];                                   \
+    for (size_t i = 0; i < STRIP_NBYTES; i += sizeof (T))               \
+      memcpy (rest + i, from, sizeof (T));                              \
     memcpy (rest, from, nbytes);                                        \
     run_strip_##bits (program, rest, rest, STRIP_NBYTES, false, nan);   \
     memcpy (to, rest, nbytes);                                          \
@@ -129,7 +132,8 @@ typedef int64_t mask_64 __attribute__ ((__vector_size__ (VECTOR_NBYTES)));
       if (!rows->streams) {                                             \
         rd_row_prefetch (to_row, RD_ROWS_AHEAD * rows->to_step, nbytes); \
         size_t head = -(uintptr_t) to_row % VECTOR_NBYTES;              \
-        if (nbytes >= ALIGNED_NBYTES && head % sizeof (T) == 0) {       \
+        if (nbytes >= ALIGNED_NBYTES && head > 0                        \
+            && head % sizeof (T) == 0) {                                \
           run_rest_##bits (program, from_row, to_row, head, &nan);      \
           i = head;                                                     \
         }                                                               \

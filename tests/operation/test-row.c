@@ -255,6 +255,37 @@ nan_is_noted_wherever_it_is (void **state)
       }
 }
 
+/* 0, by which rows were once filled up to whole vectors, gives NaN here. */
+static void
+no_nan_is_noted_of_values_that_are_not_there (void **state)
+{
+  (void) state;
+  float values[MOST], result[MOST];
+  atomic_bool has_nan;
+  struct rd_kernel linear = { RD_KERNEL_LINEAR, INFINITY, 0, 0, RD_OP_LINEAR };
+  const struct rd_row_program program = {
+    .from = RADIO_FLOAT32, .compute = RADIO_FLOAT32, .slope = 1,
+    .nkernels = 1, .kernels = &linear,
+  };
+  const struct rd_row_map map = { &program, RADIO_FLOAT32, &has_nan };
+  for (size_t i = 0; rd_row_levels[i]; i++)
+    for (size_t n = 1; n <= MOST; n++) {
+      const struct rd_rows row = {
+        .from = (const unsigned char *) values,
+        .to = (unsigned char *) result, .n = n, .nrows = 1,
+      };
+      for (size_t k = 0; k < n; k++)
+        values[k] = 3;
+      atomic_init (&has_nan, false);
+      if (!rd_simd_is_supported (rd_row_levels[i]->level))
+        continue;
+      assert_ok (rd_row_map_run_by (rd_row_levels[i], &map, &row));
+      assert_false (atomic_load (&has_nan));
+      for (size_t k = 0; k < n; k++)
+        assert_true (result[k] == INFINITY);
+    }
+}
+
 static void
 integers_are_rounded_to_even_and_refused_or_saturate (void **state)
 {
@@ -375,6 +406,7 @@ main (void)
     cmocka_unit_test (all_levels_have_the_same_bits),
     cmocka_unit_test (each_operation_is_its_formula),
     cmocka_unit_test (nan_is_noted_wherever_it_is),
+    cmocka_unit_test (no_nan_is_noted_of_values_that_are_not_there),
     cmocka_unit_test (integers_are_rounded_to_even_and_refused_or_saturate),
     cmocka_unit_test (normal_numbers_are_box_and_mullers_by_all_levels),
     cmocka_unit_test (rows_may_begin_within_their_result),
