@@ -141,10 +141,10 @@ radio_array_list_tiles (struct radio_array *array,
   if (status != RADIO_OK)
     return rd_array_fail_in (array, status);
   sort_tiles (&tiles);
-  const struct rd_layout *layout = &tiles.array->layout;
-  uint64_t nbytes = layout->tile.type.dtype == RADIO_STRING
-    ? 0 : layout->tile_nbytes;
   for (size_t i = 0; i < tiles.n; i++) {
+    const struct rd_layout *layout = &tiles.array->layout;
+    uint64_t nbytes = layout->tile.type.dtype == RADIO_STRING
+                      ? 0 : layout->tile_nbytes;
     const struct radio_box tile = tile_box (tiles.array, tiles.list[i]);
     RD_TRY (callback (&tile, nbytes, user_data));
   }

@@ -107,6 +107,66 @@ write_volume (struct radio_store *store)
   CHECK_GUARD (written);
 }
 
+/* Of subjects, from a text table, and of volumes. */
+static void
+use_tables (struct radio_store *store)
+{
+  static const char text[] = "id\tage\nsub-01\t40\n";
+  OPTIONS (radio_csv_options, parse);
+  OPTIONS (radio_index_options, index);
+  RESULT (radio_csv_info, csv_info);
+  RESULT (radio_csv_column, csv_column);
+  RESULT (radio_table_result, written);
+  RESULT (radio_table_info, info);
+  RESULT (radio_column_info, column);
+  RESULT (radio_index_result, indexed);
+  struct radio_csv *csv;
+  struct radio_table_edit *edit;
+  struct radio_table *table;
+  struct radio_strings ids = { 0 };
+  struct radio_cells age;
+  check (radio_csv_parse (text, strlen (text), "text", &parse.value, &csv));
+  radio_csv_get_info (csv, &csv_info.value);
+  CHECK_GUARD (csv_info);
+  check (radio_csv_get_column (csv, 1, &csv_column.value));
+  CHECK_GUARD (csv_column);
+  check (radio_csv_read_text (csv, 0, &ids));
+  check (radio_csv_read (csv, 1, &age));
+  check (radio_table_edit_new (store, RADIO_TABLE_SUBJECTS, &edit));
+  check (radio_table_edit_add_rows (edit, &ids));
+  check (radio_table_edit_set (edit, &ids, &age));
+  check (radio_table_edit_commit (edit, &written.value));
+  CHECK_GUARD (written);
+  radio_table_edit_free (edit);
+  radio_strings_free (&ids);
+  radio_csv_close (csv);
+
+  check (radio_table_open (store, RADIO_TABLE_SUBJECTS, &table));
+  radio_table_get_info (table, &info.value);
+  CHECK_GUARD (info);
+  check (radio_table_get_column (table, 0, &column.value));
+  CHECK_GUARD (column);
+  if (info.value.row_count != 1 || strcmp (column.value.name, "age") != 0) {
+    fprintf (stderr, "the table is wrong\n");
+    exit (EXIT_FAILURE);
+  }
+  radio_table_close (table);
+  check (radio_store_index (store, NULL, &index.value, &indexed.value));
+  CHECK_GUARD (indexed);
+}
+
+static void
+use_layout (void)
+{
+  RESULT (radio_layout_file, file);
+  struct radio_layout *layout;
+  check (radio_layout_open ("{subject}.nii", &layout));
+  check (radio_layout_name (layout, "old.nii", NULL, &file.value));
+  CHECK_GUARD (file);
+  free (file.value.path);
+  radio_layout_close (layout);
+}
+
 static void
 use_store (struct radio_context *context, const char *file)
 {
@@ -139,6 +199,8 @@ use_store (struct radio_context *context, const char *file)
                             &copied.value));
   CHECK_GUARD (copied);
   write_volume (store);
+  use_tables (store);
+  use_layout ();
   check (radio_store_gc (store, false, &removed.value));
   CHECK_GUARD (removed);
   create.value.rank = 1;

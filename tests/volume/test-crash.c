@@ -335,13 +335,15 @@ race (struct competitor *competitor, enum radio_existing existing,
   source.user_data = competitor;
   enum radio_status status
     = rd_ingest_source (store, &source.source, "ct/a", &options, &result);
+  struct rd_error error;
+  rd_error_save (&error, status);
   *skipped = result.skipped;
   assert_is_either (store);
   struct radio_gc_result left;
   assert_ok (radio_store_gc (store, true, &left));
   assert_int_equal (left.repaired_count, 0);
   radio_store_close (store);
-  return status;
+  return rd_error_raise (&error);
 }
 
 static void

@@ -13,13 +13,11 @@ const CLOCK_CHANGE = 0.1, CLOCK_ERROR = 0.02;
 const COLD_CHANGE = 0.1, COLD_CHANGE_BYTES = 65536;
 const TICKS_ERROR = 1.5e7, CPU_TIME_ERROR = 2e6;
 
-// Facts that differ between any two recordings, or are measured: those of the
-// list in conditions.c.
-const INCIDENTAL = new RegExp('^(pid|command|runs|warmup|seed|made by|failed'
-  + '|clock (MHz|jumped)|page faults( from disks)?'
+// Facts that differ between any two recordings, or are measured: times, and
+// those of the list in conditions.c.
+const INCIDENTAL = new RegExp(' ns$|^(pid|command|runs|warmup|seed|made by'
+  + '|failed|clock (MHz|jumped)|page faults( from disks)?'
   + '|bytes (read from disks|resident at most)'
-  + '|(((machine|(run|recorder)\'s) )?cpu|steal|disk wait of others'
-  + '|last seen|ring begins|run began|recorded by another recorder) ns'
   + '|paths logged in part'
   + '|(scopes|threads) not recorded|threads recorded by another recorder'
   + '|(texts|counter values|gauge samples|damaged spans) not kept'
