@@ -6,17 +6,19 @@
 import { formatCount, formatUnit } from '../data/units.mjs';
 
 const FLOOR = 0.05, FLOOR_OF_ROUNDS = 0.01, FLOOR_OF_LOAD = 0.25;
-const FLOOR_OF_SHARED = 0.05, FLOOR_OF_MACHINES = 1;
+const FLOOR_OF_MACHINES = 1;
 const MIN_CPU_SHARE = 0.9, CPU_SHARE_CHANGE = 0.05, RAN_SHARE_CHANGE = 0.1;
 const LOAD_CHANGE = 0.25, LOAD_CHANGE_SHARE = 0.05, STEAL_CHANGE = 0.03;
 const CLOCK_CHANGE = 0.1, CLOCK_ERROR = 0.02;
 const COLD_CHANGE = 0.1, COLD_CHANGE_BYTES = 65536;
 const TICKS_ERROR = 1.5e7, CPU_TIME_ERROR = 2e6;
 
-// Facts that differ between any two recordings, or are measured: times, and
-// those of the list in conditions.c.
-const INCIDENTAL = new RegExp(' ns$|^(pid|command|runs|warmup|seed|made by'
-  + '|failed|clock (MHz|jumped)|page faults( from disks)?'
+// Facts that differ between any two recordings, or are measured: those of the
+// list in conditions.c.
+const INCIDENTAL = new RegExp('^(pid|command|runs|warmup|seed|made by|failed'
+  + '|((machine |(run|recorder)\'s )?cpu|steal|disk wait of others|last seen'
+  + '|ring begins|run began|recorded by another recorder) ns'
+  + '|clock (MHz|jumped)|page faults( from disks)?'
   + '|bytes (read from disks|resident at most)'
   + '|paths logged in part'
   + '|(scopes|threads) not recorded|threads recorded by another recorder'
@@ -158,10 +160,11 @@ export function compareConditions(before, after) {
     conditions.push({ name: key, before: value, after: other, isUnfair });
   }
   const isUnfair = conditions.some((one) => one.isUnfair);
+  // Others had CPUs between the threads of both: as much again.
   if (isUnfair)
     floor += FLOOR_OF_LOAD;
   else if (basis === 'cpu' && !isByRounds(before, after))
-    floor += FLOOR_OF_SHARED;
+    floor += FLOOR;
   return { conditions, isUnfair, floor,
            basis: isUnfair && basis === 'wall' ? 'cpu' : basis };
 }
