@@ -95,14 +95,57 @@ parse_export (struct rd_args *args, struct export *export)
   return false;
 }
 
+/* The name of a node's file in a folder, without its suffix: "ct/sub-01".
+ * Allocated; NULL after an error. */
+static char *
+stem_in_folder (const struct rd_target *node)
+{
+  return *node->path ? rd_format ("%s", node->path) : rd_target_stem (node);
+}
+
+struct named {
+  char *stem;
+  const struct rd_target *node;
+};
+
+static int
+compare_named (const void *a, const void *b)
+{
+  return strcmp (((const struct named *) a)->stem,
+                 ((const struct named *) b)->stem);
+}
+
+/* Fails if two nodes would become one file. */
+static int
+check_files (const struct export *export, const struct rd_nodes *nodes)
+{
+  RD_FREE struct named *named = calloc (nodes->n + 1, sizeof *named);
+  int failed = named ? RD_EXIT_OK : rd_error_memory ();
+  size_t n = 0;
+  for (; !failed && n < nodes->n; n++) {
+    named[n].node = &nodes->list[n];
+    named[n].stem = stem_in_folder (named[n].node);
+    failed = named[n].stem ? RD_EXIT_OK : RD_EXIT_FAILED;
+  }
+  if (!failed)
+    qsort (named, n, sizeof *named, compare_named);
+  for (size_t i = 1; i < n && !failed; i++)
+    if (compare_named (&named[i - 1], &named[i]) == 0)
+      failed = rd_error ("'%s' and '%s' both become %s.%s; write each into a "
+                         "folder of its own", named[i - 1].node->name,
+                         named[i].node->name, named[i].stem, export->format);
+  for (size_t i = 0; i < n; i++)
+    free (named[i].stem);
+  return failed;
+}
+
 /* The file of a node in the folder: FOLDER/COLLECTION/NAME.FORMAT, allocated;
  * folders are created as needed.  NULL after an error. */
 static char *
 file_in_folder (const struct export *export, const struct rd_target *node)
 {
   size_t n = strlen (export->file);
-  RD_FREE char *stem = *node->path ? rd_format ("%s", node->path)
-                                   : rd_target_stem (node);
+  RD_FREE char *stem = stem_in_folder (node);
   char *file = stem == NULL ? NULL
     : rd_format ("%s%s%s.%s", export->file,
                  export->file[n - 1] == '/' ? "" : "/", stem,
@@ -200,6 +243,8 @@ run_export (struct rd_args *args)
     return rd_error ("%s: one file for %zu volume%s; give a folder, as "
                      "'%s/'", export.file, nodes.n, nodes.n == 1 ? "" : "s",
                      export.file);
+  if (export.is_folder && check_files (&export, &nodes) != RD_EXIT_OK)
+    return RD_EXIT_FAILED;
   for (size_t i = 0; i < nodes.n && !rd_interrupted (); i++)
     if (export_node (&export, &nodes.list[i]) != RD_EXIT_OK)
       status = RD_EXIT_FAILED;

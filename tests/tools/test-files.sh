@@ -237,6 +237,17 @@ every_level_of_instructions_gives_the_same_files () {
   RADIO_SIMD=avx fails 1 "RADIO_SIMD: 'avx' is not a level" ls -s all.zarr
 }
 
+# The second would replace the first.
+images_of_one_name_do_not_become_one_file () {
+  mkdir one two
+  "$RADIO" phantom -s names.zarr ct/a --size 16 >"$tmp/out" &&
+    "$RADIO" export -s names.zarr ct/a -o one/a.nii >"$tmp/out" &&
+    cp one/a.nii two/a.nii || return 1
+  fails 1 "both become a.nii.gz" export one/a.nii two/a.nii -o both/ \
+    --overwrite || return 1
+  [ ! -e both ]
+}
+
 check_json info_equals_the_volumes
 check_json stats_equal_the_volumes
 check exports_are_the_files
@@ -250,5 +261,6 @@ check each_bad_file_is_an_error
 check a_file_that_is_cut_short_says_so
 check an_option_s_makes_names_be_of_the_store
 check what_is_in_no_store_is_not_copied_or_removed
+check images_of_one_name_do_not_become_one_file
 check every_level_of_instructions_gives_the_same_files
 plan
