@@ -189,13 +189,24 @@ begins_as (const char *trigger, const char *name)
   return trigger[n] == '*' && strncmp (trigger, name, n) == 0;
 }
 
+bool
+rd_trigger_fits (const struct rd_trigger *trigger, const char *name)
+{
+  return strcmp (trigger->name, name) == 0 || begins_as (trigger->name, name);
+}
+
 size_t
 rd_triggers_find (const struct rd_triggers *triggers, const char *name)
 {
-  size_t exact = 0, i = 0;
-  while (exact < triggers->n && strcmp (triggers->at[exact].name, name) != 0)
-    exact++;
-  while (i < triggers->n && !begins_as (triggers->at[i].name, name))
-    i++;
-  return exact < triggers->n ? exact : i;
+  size_t found = triggers->n, longest = 0;
+  for (size_t i = 0; i < triggers->n; i++) {
+    size_t n = strlen (triggers->at[i].name);
+    if (strcmp (triggers->at[i].name, name) == 0)
+      return i;
+    if (n > longest && begins_as (triggers->at[i].name, name)) {
+      found = i;
+      longest = n;
+    }
+  }
+  return found;
 }

@@ -4,6 +4,7 @@
 #ifndef RD_TRIGGERS_H
 #define RD_TRIGGERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <radio/base.h>
@@ -37,8 +38,11 @@ enum radio_status rd_triggers_parse (const char *text,
 
 void rd_triggers_free (struct rd_triggers *triggers);
 
-/* The index of the trigger of a scope's name, or n: that with this name, else
- * the first that ends with '*' and begins as it. */
+/* True if a trigger is of scopes with this name. */
+bool rd_trigger_fits (const struct rd_trigger *trigger, const char *name);
+
+/* The index of the trigger that counts for a scope's name, or n: that with this
+ * name, else of those that fit the longest. */
 size_t rd_triggers_find (const struct rd_triggers *triggers,
                          const char *name);
 

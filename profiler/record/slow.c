@@ -89,7 +89,9 @@ rd_slow_find (struct rd_slow *slow, const char *name)
   size_t i = slow ? rd_triggers_find (&slow->triggers, name) : 0;
   if (!slow || i == slow->triggers.n)
     return 0;
-  atomic_store_explicit (&slow->is_known[i], true, memory_order_relaxed);
+  for (size_t k = 0; k < slow->triggers.n; k++)
+    if (rd_trigger_fits (&slow->triggers.at[k], name))
+      atomic_store_explicit (&slow->is_known[k], true, memory_order_relaxed);
   return (uint32_t) i + 1;
 }
 
