@@ -26,6 +26,9 @@
 #define ONE_THREAD_FROM 0.7
 #define ONE_THREAD_TO 1.3
 
+/* CPUs that all processes used so much of are not unused. */
+#define USED_SHARE 0.8
+
 /* A shorter part does not pay for a second thread. */
 #define MIN_PARALLEL_NS 10000000
 
@@ -84,10 +87,8 @@ waits_for_disk (const struct rd_finder *finder)
   const struct rd_category_times *disk = &finder->times[RD_DISK];
   bool is_known = rd_profile_find_fact (finder->profile,
                                         RD_FACT_BLOCK_INPUT) != NULL;
-  if (!is_known)
-    return true;
   return disk->wait_ns >= disk->ran_ns
-         && (rd_finder_number (finder, RD_FACT_BLOCK_INPUT) > 0
+         && (!is_known || rd_finder_number (finder, RD_FACT_BLOCK_INPUT) > 0
              || rd_finder_sum (finder, &rd_count_written) > 0);
 }
 
@@ -219,6 +220,9 @@ find_one_thread (struct rd_finder *finder)
     return RADIO_OK;
   /* Several threads had work, and others the CPUs. */
   if ((double) finder->work_ns > ONE_THREAD_TO * span_ns)
+    return RADIO_OK;
+  double machine = (double) rd_finder_number (finder, RD_FACT_MACHINE_NS);
+  if (machine > USED_SHARE * (double) finder->ncpus * span_ns)
     return RADIO_OK;
   double unused = 1 - parallel / (double) finder->ncpus;
   struct rd_claim claim = {

@@ -97,11 +97,19 @@ find_failures (struct rd_finder *finder)
                    varies ? ", and other errors" : "");
 }
 
+/* The threads' time but waits for each other, which are longer if those that
+ * they wait for lack a CPU. */
+static uint64_t
+time_of_threads (const struct rd_finder *finder)
+{
+  return rd_sum (finder->busy_ns, finder->starved_ns);
+}
+
 double
 rd_finder_starved_share (const struct rd_finder *finder)
 {
-  return finder->work_ns
-         ? (double) finder->starved_ns / (double) finder->work_ns : 0;
+  return finder->starved_ns ? (double) finder->starved_ns
+                              / (double) time_of_threads (finder) : 0;
 }
 
 static bool
@@ -167,11 +175,13 @@ find_starved (struct rd_finder *finder)
   };
   return rd_found (
     finder, &claim,
-    "for %s of their %s of work (%s) threads could run but had no CPU, %s of "
+    "for %s of their %s of work%s (%s) threads could run but had no CPU, %s of "
     "it in '%.60s'; %s used %s%s: wall times include that, times on CPUs do "
     "not",
     rd_format_ns (finder->starved_ns).text,
-    rd_format_ns (finder->work_ns).text, rd_format_percent (share, 1).text,
+    rd_format_ns (time_of_threads (finder)).text,
+    time_of_threads (finder) > finder->work_ns ? " and waiting" : "",
+    rd_format_percent (share, 1).text,
     rd_format_ns (profile->nodes.at[at].starved_ns).text,
     profile->nodes.at[at].name,
     is_crowd ? "other processes, or this one's other threads,"

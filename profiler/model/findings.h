@@ -89,7 +89,8 @@ struct rd_formatted rd_finder_threads (const struct rd_finder *finder);
 bool rd_finder_lacked_cpus (const struct rd_finder *finder);
 bool rd_finder_is_blurred (const struct rd_finder *finder);
 
-/* The part of the work in which threads were runnable without a CPU. */
+/* The part of the threads' time, but what they waited for each other, in which
+ * they were runnable without a CPU. */
 double rd_finder_starved_share (const struct rd_finder *finder);
 
 /* A finding without its evidence. */

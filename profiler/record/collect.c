@@ -126,13 +126,24 @@ add_number (struct radio_profile *profile, const char *key, uint64_t value)
   return value == 0 ? RADIO_OK : rd_profile_add_number (profile, key, value);
 }
 
+/* A reading that lacks more than a tenth of the time says nothing. */
+#define MAX_UNREAD_PARTS 10
+
+static uint64_t
+distance (uint64_t a, uint64_t b)
+{
+  return a > b ? a - b : b - a;
+}
+
 /* CPU time of the process in the profile's wall time: from the first begin to
- * the last end, by the reading that was nearest to that. */
+ * the last end, by the reading that was nearest to that.  0: not known, since a
+ * process that was killed read it too long before. */
 static uint64_t
 cpu_ns (const struct radio_recorder *recorder)
 {
   const struct rd_writer_state *first = NULL, *last = NULL;
   uint64_t from = recorder->start.cpu_ns, to = recorder->stop.cpu_ns;
+  uint64_t until = recorder->stop.ticks;
   for (size_t i = 0; i < recorder->synced.writers.n; i++) {
     const struct rd_writer_state *writer = recorder->synced.writers.at[i];
     if (writer->first_begin == 0)
@@ -145,10 +156,15 @@ cpu_ns (const struct radio_recorder *recorder)
   if (first && first->first.ticks == first->first_begin)
     from = first->first.cpu_ns;
   if (last && last->last.ticks != 0
-      && last->last_end - last->last.ticks
-         < recorder->stop.ticks - last->last_end)
+      && distance (last->last.ticks, last->last_end)
+         < distance (until, last->last_end)) {
     to = last->last.cpu_ns;
-  return to > from ? to - from : 0;
+    until = last->last.ticks;
+  }
+  if (last && rd_subtract (last->last_end, until)
+              > (last->last_end - first->first_begin) / MAX_UNREAD_PARTS)
+    return 0;
+  return rd_subtract (to, from);
 }
 
 /* The numbers of slow runs, and the triggers whose name no scope had. */

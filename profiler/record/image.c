@@ -14,6 +14,7 @@
 #include "src/base/cleanup.h"
 #include "src/base/error.h"
 #include "src/base/text.h"
+#include "src/base/thread.h"
 #include "profiler/record/image.h"
 
 /*------------------------------------------------------------------------
@@ -100,8 +101,7 @@ rd_origin_read (struct rd_origin *origin, const struct rd_clock *clock)
   memset (origin, 0, sizeof *origin);
   origin->pid = (uint64_t) getpid ();
   origin->started = read_stat (origin->pid).started;
-  long ncpus = sysconf (_SC_NPROCESSORS_ONLN);
-  origin->ncpus = ncpus > 0 ? (uint64_t) ncpus : 0;
+  origin->ncpus = rd_count_cpus ();
   origin->clock_mhz = rd_usage_clock_mhz ();
   snprintf (origin->cpu_model, sizeof origin->cpu_model, "%s",
             rd_usage_cpu_model ());

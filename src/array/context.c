@@ -3,14 +3,13 @@
 #include <config.h>
 
 #include <inttypes.h>
-#include <sched.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "src/base/checked.h"
 #include "src/base/cleanup.h"
 #include "src/base/simd.h"
 #include "src/base/structs.h"
+#include "src/base/thread.h"
 #include "src/array/context.h"
 #include "src/array/cache/reads.h"
 #include "src/array/cache/points.h"
@@ -35,28 +34,6 @@
 
 /* Points of entry take this part of the limit at most. */
 #define POINTS_SHARE 16
-
-/* Counts the processors that this process may use.  The set grows until the
- * kernel's fits into it. */
-static unsigned
-count_processors (void)
-{
-#ifdef CPU_COUNT_S
-  for (int room = 1024; room <= 1 << 20; room *= 2) {
-    cpu_set_t *set = CPU_ALLOC (room);
-    if (!set)
-      break;
-    size_t nbytes = CPU_ALLOC_SIZE (room);
-    int n = sched_getaffinity (0, nbytes, set) == 0
-      ? CPU_COUNT_S (nbytes, set) : 0;
-    CPU_FREE (set);
-    if (n > 0)
-      return (unsigned) n;
-  }
-#endif
-  long n = sysconf (_SC_NPROCESSORS_ONLN);
-  return n > 0 ? (unsigned) n : 1;
-}
 
 static void
 cleanup_tiles (struct rd_tile_cache **tiles)
@@ -87,7 +64,7 @@ radio_context_open (const struct radio_context_options *options,
     return rd_fail_memory (sizeof *context);
   atomic_init (&context->nrefs, 1);
   context->runs.last = &context->runs.first;
-  unsigned nprocessors = count_processors ();
+  unsigned nprocessors = rd_count_cpus ();
   context->nthreads = (unsigned) rd_min_u64 (
     options->nthreads ? options->nthreads : nprocessors, MAX_THREADS);
   context->memory_limit_nbytes = options->memory_limit_nbytes

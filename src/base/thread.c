@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads of the library's own. */
+/* Threads of the library's own, and the processors that they may use. */
 #include <config.h>
 
+#include <sched.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include "src/base/thread.h"
 
@@ -15,4 +17,25 @@ rd_start_thread (pthread_t *thread, void *(*run) (void *), void *data)
   int errnum = pthread_create (thread, NULL, run, data);
   pthread_sigmask (SIG_SETMASK, &before, NULL);
   return errnum;
+}
+
+/* The set grows until the kernel's fits into it. */
+unsigned
+rd_count_cpus (void)
+{
+#ifdef CPU_COUNT_S
+  for (int room = 1024; room <= 1 << 20; room *= 2) {
+    cpu_set_t *set = CPU_ALLOC (room);
+    if (!set)
+      break;
+    size_t nbytes = CPU_ALLOC_SIZE (room);
+    int n = sched_getaffinity (0, nbytes, set) == 0
+      ? CPU_COUNT_S (nbytes, set) : 0;
+    CPU_FREE (set);
+    if (n > 0)
+      return (unsigned) n;
+  }
+#endif
+  long n = sysconf (_SC_NPROCESSORS_ONLN);
+  return n > 0 ? (unsigned) n : 1;
 }

@@ -10,7 +10,7 @@ a_category_that_takes_half_of_the_time_bounds (void **state)
 {
   (void) state;
   static const char *const pairs[][2] = {
-    { "decode", "bound-by-decode" }, { "disk", "bound-by-disk" },
+    { "decode", "bound-by-decode" }, { "disk", "bound-by-files" },
     { "network", "bound-by-network" }, { "encode", "bound-by-encode" },
     { "place", "bound-by-place" }, { "metadata", "bound-by-metadata" },
   };
@@ -220,6 +220,32 @@ work_on_one_thread_is_reported_if_there_are_more_cpus (void **state)
                     "bound-by-one-thread");
 }
 
+/* Nor where others had what it did not use. */
+static void
+cpus_of_other_processes_are_not_unused (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_one_thread (100, 100, "2");
+  build_fact (profile, RD_FACT_MACHINE_NS, "170000000", false);
+  assert_not_found (profile, "bound-by-one-thread");
+  profile = build_one_thread (100, 100, "2");
+  build_fact (profile, RD_FACT_MACHINE_NS, "150000000", false);
+  assert_found (profile, "bound-by-one-thread", RADIO_FINDING_HINT, "50 %");
+}
+
+/* A profile of a slow run does not know what was read from disks. */
+static void
+files_that_no_thread_waited_for_are_not_the_disk (void **state)
+{
+  (void) state;
+  assert_not_found (BUILD_TWO ("disk", 100, 0, "user", 0, 0),
+                    "bound-by-disk");
+  assert_found (BUILD_TWO ("disk", 100, 0, "user", 0, 0), "bound-by-files",
+                RADIO_FINDING_PROBLEM, "100 ms");
+  assert_found (BUILD_TWO ("disk", 20, 80, "user", 0, 0), "bound-by-disk",
+                RADIO_FINDING_PROBLEM, "100 ms");
+}
+
 static void
 short_work_needs_no_second_thread (void **state)
 {
@@ -244,6 +270,8 @@ main (void)
     cmocka_unit_test (threads_that_mostly_wait_for_each_other_are_reported),
     cmocka_unit_test (a_caller_that_waits_for_one_worker_is_no_queue),
     cmocka_unit_test (work_on_one_thread_is_reported_if_there_are_more_cpus),
+    cmocka_unit_test (cpus_of_other_processes_are_not_unused),
+    cmocka_unit_test (files_that_no_thread_waited_for_are_not_the_disk),
     cmocka_unit_test (short_work_needs_no_second_thread),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

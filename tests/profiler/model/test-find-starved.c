@@ -45,7 +45,7 @@ every_category_is_starved_alike (void **state)
 {
   (void) state;
   static const char *const pairs[][2] = {
-    { "decode", "bound-by-decode" }, { "disk", "bound-by-disk" },
+    { "decode", "bound-by-decode" }, { "disk", "bound-by-files" },
     { "network", "bound-by-network" }, { "encode", "bound-by-encode" },
     { "place", "bound-by-place" }, { "metadata", "bound-by-metadata" },
   };
@@ -70,6 +70,24 @@ starvation_is_reported_from_a_fifth_on (void **state)
   struct radio_profile *brief = BUILD_TWO ("user", 12, 0, "user", 0, 0);
   brief->nodes.at[1].starved_ns = 10 * MS - 1;
   assert_not_found (brief, "starved");
+}
+
+/* 23 of 33 ms of work beside 1.59 s of waiting for a server are little. */
+static void
+short_starvation_beside_long_waits_hides_nothing (void **state)
+{
+  (void) state;
+  struct radio_profile *profile
+    = BUILD_TWO ("network", 0, 1590, "user", 33, 0);
+  profile->nodes.at[2].starved_ns = 23 * MS;
+  assert_not_found (profile, "starved");
+  profile = BUILD_TWO ("network", 0, 1590, "user", 33, 0);
+  profile->nodes.at[2].starved_ns = 23 * MS;
+  assert_found (profile, "bound-by-network", RADIO_FINDING_PROBLEM, "1.59 s");
+  profile = BUILD_TWO ("network", 0, 80, "user", 100, 0);
+  profile->nodes.at[2].starved_ns = 90 * MS;
+  assert_found (profile, "starved", RADIO_FINDING_PROBLEM,
+                "90 ms of their 180 ms of work and waiting (50 %)");
 }
 
 static void
@@ -290,6 +308,7 @@ main (void)
     cmocka_unit_test (decoding_without_a_cpu_does_not_bound),
     cmocka_unit_test (every_category_is_starved_alike),
     cmocka_unit_test (starvation_is_reported_from_a_fifth_on),
+    cmocka_unit_test (short_starvation_beside_long_waits_hides_nothing),
     cmocka_unit_test (
       the_cause_is_the_program_itself_if_it_has_more_threads_than_cpus),
     cmocka_unit_test (rates_are_of_the_time_on_cpus),
