@@ -45,28 +45,6 @@ clear_indexing (struct indexing *indexing)
   rd_strings_free (&indexing->done);
 }
 
-static int
-compare_slices (const void *a, const void *b)
-{
-  return rd_slice_compare (*(const struct rd_slice *) a,
-                           *(const struct rd_slice *) b);
-}
-
-/* The strings in byte order; allocated, NULL without memory. */
-static struct rd_slice *
-sort_strings (const struct radio_strings *strings)
-{
-  struct rd_slice *slices = rd_calloc (strings->n + 1, sizeof *slices);
-  if (slices == NULL) {
-    rd_fail_memory ((strings->n + 1) * sizeof *slices);
-    return NULL;
-  }
-  for (uint64_t i = 0; i < strings->n; i++)
-    slices[i] = rd_string (strings, i);
-  qsort (slices, strings->n, sizeof *slices, compare_slices);
-  return slices;
-}
-
 static enum radio_status
 report (const struct indexing *indexing, enum radio_index_fault fault,
         const struct rd_slice *path)
@@ -79,19 +57,14 @@ report (const struct indexing *indexing, enum radio_index_fault fault,
   return indexing->options.report (fault, text, indexing->options.user_data);
 }
 
-/* Appends the strings of a that are not among those of b, both sorted. */
+/* Appends the strings of a that are not among those of b, in byte order. */
 static enum radio_status
-subtract (const struct rd_slice *a, uint64_t na, const struct rd_slice *b,
-          uint64_t nb, struct rd_text_list *found)
+subtract (const struct rd_lookup *a, const struct rd_lookup *b,
+          struct rd_text_list *found)
 {
-  uint64_t j = 0;
-  for (uint64_t i = 0; i < na; i++) {
-    while (j < nb && compare_slices (&b[j], &a[i]) < 0)
-      j++;
-    if (j < nb && compare_slices (&b[j], &a[i]) == 0)
-      continue;
-    RD_TRY (rd_text_list_add (found, a[i]));
-  }
+  for (size_t i = 0; i < a->n; i++)
+    if (rd_lookup_find (b, a->keys[i].key) == RD_NOT_THERE)
+      RD_TRY (rd_text_list_add (found, a->keys[i].key));
   return RADIO_OK;
 }
 
@@ -125,11 +98,7 @@ table_path (const char *collection)
   return path;
 }
 
-static void
-free_edit (struct radio_table_edit **edit)
-{
-  radio_table_edit_free (*edit);
-}
+RD_DEFINE_CLEANUP (edit, struct radio_table_edit, radio_table_edit_free);
 
 /* Removes from the rows without a volume those whose volume was published
  * while others were listed. */
@@ -160,7 +129,7 @@ write_rows (struct indexing *indexing, const char *path,
             const struct rd_text_list *missing,
             const struct rd_text_list *stray)
 {
-  struct radio_table_edit *edit RD_CLEANUP (free_edit) = NULL;
+  struct radio_table_edit *edit RD_CLEANUP (rd_cleanup_edit) = NULL;
   struct radio_table_result done;
   const struct radio_strings new_ids = rd_list_strings (missing);
   const struct radio_strings old_ids = rd_list_strings (stray);
@@ -182,7 +151,10 @@ write_rows (struct indexing *indexing, const char *path,
 static enum radio_status
 end_collection (struct indexing *indexing)
 {
-  struct radio_strings ids RD_CLEANUP (radio_strings_free) = { 0 };
+  struct radio_strings ids RD_STRINGS_FREE = { 0 };
+  struct rd_lookup rows RD_LOOKUP_SCOPE = { 0 };
+  struct rd_lookup found RD_LOOKUP_SCOPE = { 0 };
+  struct rd_lookup asked RD_LOOKUP_SCOPE = { 0 };
   struct rd_text_list missing RD_TEXT_LIST_SCOPE = { 0 };
   struct rd_text_list maybe RD_TEXT_LIST_SCOPE = { 0 };
   struct rd_text_list stray RD_TEXT_LIST_SCOPE = { 0 };
@@ -194,21 +166,16 @@ end_collection (struct indexing *indexing)
   RD_TRY (read_ids (indexing->store, path, &ids));
   const struct radio_strings volumes = rd_list_strings (&indexing->volumes);
   const struct radio_strings gone = rd_list_strings (&indexing->gone);
-  struct rd_slice *rows RD_FREE = sort_strings (&ids);
-  struct rd_slice *found RD_FREE = sort_strings (&volumes);
-  struct rd_slice *asked RD_FREE = sort_strings (&gone);
-  if (rows == NULL || found == NULL || asked == NULL)
-    return RADIO_ERROR_MEMORY;
-  RD_TRY (subtract (found, volumes.n, rows, ids.n, &missing));
+  RD_TRY (rd_lookup_strings (&ids, &rows));
+  RD_TRY (rd_lookup_strings (&volumes, &found));
+  RD_TRY (rd_lookup_strings (&gone, &asked));
+  RD_TRY (subtract (&found, &rows, &missing));
   const struct radio_strings new_ids = rd_list_strings (&missing);
   for (uint64_t i = 0; i < new_ids.n; i++) {
     const struct rd_slice id = rd_string (&new_ids, i);
     RD_TRY (report (indexing, RADIO_INDEX_NO_ROW, &id));
   }
-  if (indexing->is_partial)
-    RD_TRY (subtract (asked, gone.n, found, volumes.n, &maybe));
-  else
-    RD_TRY (subtract (rows, ids.n, found, volumes.n, &maybe));
+  RD_TRY (subtract (indexing->is_partial ? &asked : &rows, &found, &maybe));
   RD_TRY (recheck (indexing, &maybe, &stray));
   indexing->result.no_row_count += missing.n;
   if (!indexing->is_partial)
@@ -294,16 +261,15 @@ take_table (const struct radio_table_entry *entry, void *user_data)
 static enum radio_status
 write_subjects (struct indexing *indexing)
 {
-  struct radio_table_edit *edit RD_CLEANUP (free_edit) = NULL;
+  struct radio_table_edit *edit RD_CLEANUP (rd_cleanup_edit) = NULL;
   struct rd_text_list unique RD_TEXT_LIST_SCOPE = { 0 };
+  struct rd_lookup sorted RD_LOOKUP_SCOPE = { 0 };
   struct radio_table_result done;
   const struct radio_strings all = rd_list_strings (&indexing->subjects);
-  struct rd_slice *sorted RD_FREE = sort_strings (&all);
-  if (sorted == NULL)
-    return RADIO_ERROR_MEMORY;
-  for (uint64_t i = 0; i < all.n; i++)
-    if (i == 0 || compare_slices (&sorted[i - 1], &sorted[i]) != 0)
-      RD_TRY (rd_text_list_add (&unique, sorted[i]));
+  RD_TRY (rd_lookup_strings (&all, &sorted));
+  for (size_t i = 0; i < sorted.n; i++)
+    if (i == 0 || !rd_slice_equal (sorted.keys[i - 1].key, sorted.keys[i].key))
+      RD_TRY (rd_text_list_add (&unique, sorted.keys[i].key));
   if (unique.n == 0 || indexing->options.check)
     return RADIO_OK;
   const struct radio_strings ids = rd_list_strings (&unique);
