@@ -133,6 +133,10 @@ an_illegal_name_is_refused (void **state)
   assert_fails (radio_layout_name (layout, "x/__a.nii", NULL, &to),
                 RADIO_ERROR_ARGUMENT, "name of the volume");
   radio_layout_close (layout);
+  assert_ok (radio_layout_open ("msd", &layout));
+  assert_fails (radio_layout_name (layout, "imagesTr/a.nii", "", &to),
+                RADIO_ERROR_ARGUMENT, "imagesTr/a.nii: collection");
+  radio_layout_close (layout);
 }
 
 static void

@@ -12,6 +12,7 @@
 
 #include "src/base/error.h"
 #include "src/base/json.h"
+#include "src/base/reserve.h"
 #include "src/base/text.h"
 #include "src/base/whole-file.h"
 #include "src/volume/ingest/dataset.h"
@@ -54,14 +55,8 @@ rd_dataset_free (struct rd_dataset *dataset)
 static enum radio_status
 add_name (struct names *names, int64_t value, const char *text)
 {
-  if (names->n == names->capacity) {
-    size_t capacity = names->capacity ? 2 * names->capacity : 16;
-    struct name *list = rd_realloc (names->list, capacity * sizeof *list);
-    if (list == NULL)
-      return rd_fail_memory (capacity * sizeof *list);
-    names->list = list;
-    names->capacity = capacity;
-  }
+  RD_TRY (rd_reserve (&names->list, &names->capacity, names->n,
+                      sizeof *names->list));
   names->list[names->n] = (struct name) { value, text, names->n };
   names->n++;
   return RADIO_OK;

@@ -55,7 +55,6 @@ free_data_set (struct data_set *set)
 RD_DEFINE_CLEANUP (data_set, struct data_set, free_data_set);
 
 struct radio_layout {
-  bool is_bids;
   size_t nrules;              /* 0: bids */
   const struct rule *rules[MAX_LAYOUT_RULES];   /* NULL: a pattern alone */
   struct rd_pattern *patterns[MAX_LAYOUT_RULES];
@@ -88,7 +87,6 @@ radio_layout_open (const char *text, struct radio_layout **result)
     = rd_calloc (1, sizeof *layout);
   if (layout == NULL)
     return rd_fail_memory (sizeof *layout);
-  layout->is_bids = strcmp (text, "bids") == 0;
   for (size_t i = 0; i < NRULES; i++) {
     if (strcmp (text, rules[i].layout) != 0)
       continue;
@@ -96,7 +94,7 @@ radio_layout_open (const char *text, struct radio_layout **result)
                               &layout->patterns[layout->nrules]));
     layout->rules[layout->nrules++] = &rules[i];
   }
-  if (!layout->is_bids && layout->nrules == 0) {
+  if (layout->nrules == 0 && strcmp (text, "bids") != 0) {
     if (strpbrk (text, "{}") == NULL)
       return rd_fail (RADIO_ERROR_ARGUMENT, "layout '%.300s': use bids, msd, "
                       "nnunet, or a pattern with {subject}", text);
@@ -140,37 +138,21 @@ find_dataset (struct radio_layout *layout, const char *file,
   return RADIO_OK;
 }
 
-/* Up to three texts, for a name. */
-struct joined {
-  char *text;
-  size_t nbytes;
-};
-
-static void
-clear_joined (struct joined *joined)
-{
-  rd_free (joined->text);
-}
-
+/* Appends a text, after the separator unless it is the first. */
 static enum radio_status
-join (struct joined *joined, const char *separator, const char *text,
+join (struct rd_buffer *joined, const char *separator, const char *text,
       size_t nbytes)
 {
-  size_t n = joined->nbytes ? strlen (separator) : 0;
-  char *more = rd_realloc (joined->text, joined->nbytes + n + nbytes + 1);
-  if (more == NULL)
-    return rd_fail_memory (joined->nbytes + n + nbytes + 1);
-  joined->text = more;
-  memcpy (more + joined->nbytes, separator, n);
-  memcpy (more + joined->nbytes + n, text, nbytes);
-  joined->nbytes += n + nbytes;
-  more[joined->nbytes] = '\0';
-  return RADIO_OK;
+  /* So that empty texts are not NULL. */
+  RD_TRY (rd_buffer_reserve (joined, 1));
+  if (joined->nbytes > 0)
+    RD_TRY (rd_buffer_append (joined, separator, strlen (separator)));
+  return rd_buffer_append (joined, text, nbytes);
 }
 
 /* Adds "_KEY-VALUE"; the value may have its key already. */
 static enum radio_status
-join_entity (struct joined *name, const char *key,
+join_entity (struct rd_buffer *name, const char *key,
              const struct rd_field_text *value)
 {
   if (value->start == NULL)
@@ -184,7 +166,7 @@ join_entity (struct joined *name, const char *key,
 /* The collection of a pattern's fields. */
 static enum radio_status
 pattern_collection (const struct rd_field_text fields[RD_NFIELDS],
-                    const char *given, struct joined *collection)
+                    const char *given, struct rd_buffer *collection)
 {
   const struct rd_field_text *field = &fields[RD_FIELD_COLLECTION];
   const struct rd_field_text *channel = &fields[RD_FIELD_CHANNEL];
@@ -202,7 +184,7 @@ static enum radio_status
 channel_collection (const struct rd_dataset *dataset,
                     const struct rd_field_text *channel,
                     const struct rule *rule, const char *given,
-                    struct joined *collection)
+                    struct rd_buffer *collection)
 {
   char digits[5] = "";
   uint64_t number = 0;
@@ -234,8 +216,8 @@ name_by_rule (struct radio_layout *layout, const char *file, size_t i,
   const struct rule *rule = layout->rules[i];
   const struct rd_field_text *subject = &fields[RD_FIELD_SUBJECT];
   const struct rd_field_text *channel = &fields[RD_FIELD_CHANNEL];
-  struct joined collection RD_CLEANUP (clear_joined) = { NULL, 0 };
-  struct joined name RD_CLEANUP (clear_joined) = { NULL, 0 };
+  struct rd_buffer collection RD_BUFFER_SCOPE = { 0 };
+  struct rd_buffer name RD_BUFFER_SCOPE = { 0 };
   const struct rd_dataset *dataset = NULL;
   if (rule)
     RD_TRY (find_dataset (layout, file, &dataset));
@@ -254,7 +236,8 @@ name_by_rule (struct radio_layout *layout, const char *file, size_t i,
   RD_TRY (join (&name, "", subject->start, subject->nbytes));
   RD_TRY (join_entity (&name, "ses-", &fields[RD_FIELD_SESSION]));
   RD_TRY (join_entity (&name, "run-", &fields[RD_FIELD_RUN]));
-  return rd_name_join (file, collection.text, collection.nbytes, name.text,
+  return rd_name_join (file, (const char *) collection.data,
+                       collection.nbytes, (const char *) name.data,
                        name.nbytes, &result->path);
 }
 
@@ -302,7 +285,7 @@ static enum radio_status
 name_file (struct radio_layout *layout, const char *file,
            const char *collection, struct radio_layout_file *result)
 {
-  if (layout->is_bids)
+  if (layout->nrules == 0)
     return name_bids (file, collection, result);
   char *path RD_FREE = plain_path (file);
   if (path == NULL)
