@@ -10,7 +10,7 @@
 #include "tools/json.h"
 #include "tools/names.h"
 #include "tools/options.h"
-#include "tools/text.h"
+#include "tools/report.h"
 
 /* What is to be done: one of these. */
 struct table_args {
@@ -122,32 +122,28 @@ print_json (const struct cells *cells)
 static int
 print_aligned (const struct cells *cells)
 {
-  RD_FREE size_t *widths = calloc (cells->ncolumns, sizeof *widths);
-  if (widths == NULL)
+  RD_CLEANUP (rd_table_clear) struct rd_table table = {
+    .ncolumns = cells->ncolumns
+  };
+  RD_FREE char *alignment = calloc (cells->ncolumns + 1, 1);
+  bool ok = true;
+  if (alignment == NULL)
     return rd_error_memory ();
-  for (size_t i = 0; i < cells->ncolumns; i++) {
-    widths[i] = rd_text_columns (cells->names[i]);
-    for (uint64_t row = 0; row < cells->nrows; row++) {
+  for (size_t i = 0; ok && i < cells->ncolumns; i++) {
+    bool is_number = cells->types[i] == RADIO_COLUMN_INTEGER
+                     || cells->types[i] == RADIO_COLUMN_FLOAT;
+    alignment[i] = is_number ? 'r' : 'l';
+    ok = rd_table_add (&table, cells->names[i]);
+  }
+  table.alignment = alignment;
+  for (uint64_t row = 0; row < cells->nrows; row++)
+    for (size_t i = 0; ok && i < cells->ncolumns; i++) {
       RD_FREE char *text = cell_text (cells, i, row);
-      size_t width = rd_text_columns (text ? text : "n/a");
-      widths[i] = width > widths[i] ? width : widths[i];
+      ok = rd_table_add (&table, text ? text : "n/a");
     }
-  }
-  for (uint64_t line = 0; line <= cells->nrows; line++) {
-    for (size_t i = 0; i < cells->ncolumns; i++) {
-      RD_FREE char *cell = line > 0 ? cell_text (cells, i, line - 1) : NULL;
-      const char *text = line == 0 ? cells->names[i] : cell ? cell : "n/a";
-      bool is_right = cells->types[i] == RADIO_COLUMN_INTEGER
-                      || cells->types[i] == RADIO_COLUMN_FLOAT;
-      bool is_last = i + 1 == cells->ncolumns;
-      int pad = (int) (widths[i] - rd_text_columns (text));
-      printf ("%s%*s", i ? "  " : "", is_right ? pad : 0, "");
-      rd_text_print (stdout, text);
-      printf ("%*s", is_right || is_last ? 0 : pad, "");
-    }
-    putchar ('\n');
-  }
-  return RD_EXIT_OK;
+  if (ok)
+    rd_table_print (&table, stdout);
+  return ok ? RD_EXIT_OK : RD_EXIT_FAILED;
 }
 
 static enum radio_status

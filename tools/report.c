@@ -27,11 +27,17 @@ rd_table_add (struct rd_table *table, const char *text)
     table->cells = cells;
     table->capacity = capacity;
   }
+  if (table->widths == NULL)
+    table->widths = calloc (table->ncolumns, sizeof *table->widths);
   char *copy = strdup (text);
-  if (copy == NULL) {
+  if (table->widths == NULL || copy == NULL) {
+    free (copy);
     rd_error_memory ();
     return false;
   }
+  size_t *width = &table->widths[table->ncells % table->ncolumns];
+  size_t columns = rd_text_columns (text);
+  *width = columns > *width ? columns : *width;
   table->cells[table->ncells++] = copy;
   return true;
 }
@@ -48,15 +54,10 @@ rd_table_add_row (struct rd_table *table, const char *const *cells)
 void
 rd_table_print (const struct rd_table *table, FILE *file)
 {
-  size_t width[RD_TABLE_MAX_COLUMNS] = { 0 };
-  for (size_t i = 0; i < table->ncells; i++) {
-    size_t w = rd_text_columns (table->cells[i]);
-    if (w > width[i % table->ncolumns])
-      width[i % table->ncolumns] = w;
-  }
   for (size_t i = 0; i < table->ncells; i++) {
     size_t column = i % table->ncolumns;
-    int padding = (int) (width[column] - rd_text_columns (table->cells[i]));
+    int padding = (int) (table->widths[column]
+                         - rd_text_columns (table->cells[i]));
     bool right = table->alignment[column] == 'r';
     bool is_last = column + 1 == table->ncolumns;
     if (i == 0)
@@ -79,7 +80,9 @@ rd_table_clear (struct rd_table *table)
   for (size_t i = 0; i < table->ncells; i++)
     free (table->cells[i]);
   free (table->cells);
+  free (table->widths);
   table->cells = NULL;
+  table->widths = NULL;
   table->ncells = table->capacity = 0;
 }
 

@@ -6,13 +6,12 @@
 
 #include "tools/tool.h"
 
-#define RD_TABLE_MAX_COLUMNS 12
-
 struct rd_table {
   size_t ncolumns;
   const char *alignment;      /* a letter a column: 'l' or 'r' */
   char **cells;               /* row by row; the first one has the titles */
   size_t ncells, capacity;
+  size_t *widths;             /* of the columns, on a terminal */
 };
 
 /* Adds a cell, a copy of text; rows fill from left to right.  False without
