@@ -20,26 +20,27 @@ struct table_args {
 };
 
 /* A table in memory, as text. */
+struct column {
+  const char *name;           /* belongs to the table */
+  enum radio_column_type type;
+  struct radio_strings text;
+  bool *valid;                /* NULL: all, of the ids */
+};
+
 struct cells {
-  size_t ncolumns;            /* with the ids */
+  size_t ncolumns;            /* with the ids, which are the first */
   uint64_t nrows;
-  struct radio_strings *columns;
-  bool **valid;
-  const char **names;
-  enum radio_column_type *types;
+  struct column *columns;
 };
 
 static void
 clear_cells (struct cells *cells)
 {
-  for (size_t i = 0; cells->columns && i < cells->ncolumns; i++)
-    radio_strings_free (&cells->columns[i]);
-  for (size_t i = 0; cells->valid && i < cells->ncolumns; i++)
-    free (cells->valid[i]);
+  for (size_t i = 0; i < cells->ncolumns; i++) {
+    radio_strings_free (&cells->columns[i].text);
+    free (cells->columns[i].valid);
+  }
   free (cells->columns);
-  free (cells->valid);
-  free (cells->names);
-  free (cells->types);
 }
 
 /* Reads all columns; returns an exit status. */
@@ -48,29 +49,26 @@ read_cells (struct radio_table *table, struct cells *cells)
 {
   struct radio_table_info info;
   radio_table_get_info (table, &info);
-  size_t n = info.column_count + 1;
   cells->nrows = info.row_count;
-  cells->ncolumns = n;
-  cells->columns = calloc (n, sizeof *cells->columns);
-  cells->valid = calloc (n, sizeof *cells->valid);
-  cells->names = calloc (n, sizeof *cells->names);
-  cells->types = calloc (n, sizeof *cells->types);
-  if (!cells->columns || !cells->valid || !cells->names || !cells->types)
+  cells->columns = calloc (info.column_count + 1, sizeof *cells->columns);
+  if (cells->columns == NULL)
     return rd_error_memory ();
-  cells->names[0] = info.index_name;
-  cells->types[0] = RADIO_COLUMN_TEXT;
-  enum radio_status status = radio_table_read_ids (table, &cells->columns[0]);
-  for (size_t i = 1; status == RADIO_OK && i < n; i++) {
-    struct radio_column_info column;
-    cells->valid[i] = calloc (info.row_count + 1, sizeof (bool));
-    if (cells->valid[i] == NULL)
+  cells->ncolumns = info.column_count + 1;
+  struct column *ids = &cells->columns[0];
+  ids->name = info.index_name;
+  ids->type = RADIO_COLUMN_TEXT;
+  enum radio_status status = radio_table_read_ids (table, &ids->text);
+  for (size_t i = 0; status == RADIO_OK && i < info.column_count; i++) {
+    struct column *column = &cells->columns[i + 1];
+    struct radio_column_info described;
+    column->valid = calloc (info.row_count + 1, sizeof (bool));
+    if (column->valid == NULL)
       return rd_error_memory ();
-    status = radio_table_get_column (table, i - 1, &column);
-    cells->names[i] = column.name;
-    cells->types[i] = column.type;
+    status = radio_table_get_column (table, i, &described);
+    column->name = described.name;
+    column->type = described.type;
     if (status == RADIO_OK)
-      status = radio_table_read_text (table, i - 1, &cells->columns[i],
-                                      cells->valid[i]);
+      status = radio_table_read_text (table, i, &column->text, column->valid);
   }
   return status == RADIO_OK ? RD_EXIT_OK : rd_error_library (info.path);
 }
@@ -78,10 +76,10 @@ read_cells (struct radio_table *table, struct cells *cells)
 /* A cell; allocated, NULL if it is missing or, after an error, without
  * memory. */
 static char *
-cell_text (const struct cells *cells, size_t column, uint64_t row)
+cell_text (const struct column *column, uint64_t row)
 {
-  const struct radio_strings *text = &cells->columns[column];
-  if (cells->valid[column] && !cells->valid[column][row])
+  const struct radio_strings *text = &column->text;
+  if (column->valid && !column->valid[row])
     return NULL;
   return rd_format ("%.*s", (int) (text->offsets[row + 1]
                                    - text->offsets[row]),
@@ -109,9 +107,9 @@ print_json (const struct cells *cells)
   for (uint64_t row = 0; row < cells->nrows; row++) {
     struct json_object *object = json_object_new_object ();
     for (size_t i = 0; i < cells->ncolumns; i++) {
-      RD_FREE char *text = cell_text (cells, i, row);
-      rd_json_set (object, cells->names[i],
-                   cell_json (cells->types[i], text));
+      const struct column *column = &cells->columns[i];
+      RD_FREE char *text = cell_text (column, row);
+      rd_json_set (object, column->name, cell_json (column->type, text));
     }
     rd_json_items_print (&items, object);
   }
@@ -130,15 +128,16 @@ print_aligned (const struct cells *cells)
   if (alignment == NULL)
     return rd_error_memory ();
   for (size_t i = 0; ok && i < cells->ncolumns; i++) {
-    bool is_number = cells->types[i] == RADIO_COLUMN_INTEGER
-                     || cells->types[i] == RADIO_COLUMN_FLOAT;
+    const struct column *column = &cells->columns[i];
+    bool is_number = column->type == RADIO_COLUMN_INTEGER
+                     || column->type == RADIO_COLUMN_FLOAT;
     alignment[i] = is_number ? 'r' : 'l';
-    ok = rd_table_add (&table, cells->names[i]);
+    ok = rd_table_add (&table, column->name);
   }
   table.alignment = alignment;
   for (uint64_t row = 0; row < cells->nrows; row++)
     for (size_t i = 0; ok && i < cells->ncolumns; i++) {
-      RD_FREE char *text = cell_text (cells, i, row);
+      RD_FREE char *text = cell_text (&cells->columns[i], row);
       ok = rd_table_add (&table, text ? text : "n/a");
     }
   if (ok)
