@@ -77,9 +77,10 @@ is_node (const char *path, size_t n)
   return rd_has_file (path, n, "zarr.json");
 }
 
-static bool
-ends_with (const char *path, size_t n, const char *suffix)
+bool
+rd_is_store_name (const char *path, size_t n)
 {
+  static const char suffix[] = ".zarr";
   size_t nsuffix = strlen (suffix);
   return n > nsuffix && memcmp (path + n - nsuffix, suffix, nsuffix) == 0
          && path[n - nsuffix - 1] != '/';
@@ -672,7 +673,7 @@ split_operand (const struct finding *finding, char **root, char **path,
   size_t n = strlen (operand);
   while (n > 1 && operand[n - 1] == '/')
     n--;
-  if ((finding->how & RD_NODES_GROUPS) && ends_with (operand, n, ".zarr")
+  if ((finding->how & RD_NODES_GROUPS) && rd_is_store_name (operand, n)
       && stat (operand, &st) == 0 && S_ISDIR (st.st_mode)) {
     *root = strndup (operand, n);
     *path = strdup ("");
@@ -811,11 +812,11 @@ rd_target_stem (const struct rd_target *target)
     size_t host = rd_scheme_nbytes (path);
     host += strcspn (path + host, "/");
     bool has_collection = rd_is_url (path) && above > host
-                          && !ends_with (path, above, ".zarr");
+                          && !rd_is_store_name (path, above);
     start = has_collection ? rd_parent_length (path, above, host) : above;
     while (path[start] == '/')
       start++;
-    if (ends_with (path, n, ".zarr"))
+    if (rd_is_store_name (path, n))
       n -= strlen (".zarr");
   }
   char *stem = rd_format ("%.*s", (int) (n - start), path + start);

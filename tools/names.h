@@ -139,6 +139,10 @@ bool rd_may_be_path (const struct rd_args *args, const char *operand);
 /* True if a folder, named by the first n bytes of a path, has a file. */
 bool rd_has_file (const char *path, size_t n, const char *name);
 
+/* True if the first n bytes of a path are the name of a store: they end in
+ * ".zarr", and the last part is not that alone. */
+bool rd_is_store_name (const char *path, size_t n);
+
 /* Report an operand that names no volume (tools/names/missing.c).
  *  foreign  a node of Zarr version 2, or an image; false if it is neither;
  *  no_path  a path to nothing, to a file or to a folder that is no node; false

@@ -60,14 +60,6 @@ report_other (const char *operand, const char *and, const char *message)
   return true;
 }
 
-static bool
-is_store_name (const char *path, size_t n)
-{
-  static const char suffix[] = ".zarr";
-  return n >= sizeof suffix
-         && memcmp (path + n - strlen (suffix), suffix, strlen (suffix)) == 0;
-}
-
 bool
 rd_report_no_path (const char *operand, const char *message)
 {
@@ -80,11 +72,11 @@ rd_report_no_path (const char *operand, const char *message)
     RD_FREE char *root = NULL, *path = NULL;
     if (above && rd_split_path (above, &root, &path))
       return rd_error ("%s: no such volume in %s", operand, root), true;
-    if (above && is_store_name (above, up) && access (above, F_OK) != 0)
+    if (above && rd_is_store_name (above, up) && access (above, F_OK) != 0)
       return rd_error ("%s: no store at '%s'; create it with 'radio ingest'",
                        operand, above), true;
   }
-  bool is_store = is_store_name (operand, n);
+  bool is_store = rd_is_store_name (operand, n);
   bool is_file = n > 0 && radio_ingest_is_image (operand);
   if ((!is_store && !is_file) || access (operand, F_OK) == 0)
     return false;
