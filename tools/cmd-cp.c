@@ -45,7 +45,6 @@ struct cp {
   size_t ncopied, nskipped, nfailed;
   uint64_t sent_nbytes, there_nbytes;
   struct rd_row_changes rows;
-  bool rows_failed;
 };
 
 /*------------------------------------------------------------------------
@@ -97,12 +96,6 @@ end_volume (void *data, size_t i)
   return cp->items[i].status != RADIO_ERROR_NO_SPACE && !rd_interrupted ();
 }
 
-static int
-write_rows (struct cp *cp)
-{
-  return rd_row_changes_write (&cp->rows, cp->to, cp->to_name);
-}
-
 static void
 report_volume (void *data, size_t i)
 {
@@ -128,10 +121,8 @@ report_volume (void *data, size_t i)
   }
   cp->nskipped += result->skipped;
   cp->ncopied += !result->skipped;
-  if (!cp->options.dry_run
-      && (!rd_row_changes_add (&cp->rows, item->to_path)
-          || (cp->rows.n >= RD_ROW_CHANGES_MAX && write_rows (cp))))
-    cp->rows_failed = true;
+  if (!cp->options.dry_run)
+    rd_row_changes_add (&cp->rows, item->to_path);
   if (cp->args->quiet)
     return;
   char sent[RD_TEXT_NBYTES], there[RD_TEXT_NBYTES];
@@ -332,6 +323,8 @@ copy_volumes (struct cp *cp)
   failed = open_destination (cp);
   if (failed)
     return failed;
+  cp->rows.store = cp->to;
+  cp->rows.name = cp->to_name;
   for (size_t i = 0; i < cp->n; i++) {
     size_t width = rd_text_columns (cp->items[i].to_path);
     if (width > cp->path_width)
@@ -354,10 +347,9 @@ copy_volumes (struct cp *cp)
   if (!rd_jobs_run (&cp->jobs))
     return RD_EXIT_FAILED;
   rd_progress_clear (&cp->progress);
-  if (write_rows (cp))
-    cp->rows_failed = true;
+  failed = rd_row_changes_write (&cp->rows);
   print_summary (cp);
-  return cp->nfailed || cp->rows_failed ? RD_EXIT_FAILED : RD_EXIT_OK;
+  return cp->nfailed ? RD_EXIT_FAILED : failed;
 }
 
 /* The last operand is the destination, unless --to names it. */

@@ -77,18 +77,19 @@ static int
 remove_rows (const struct removal *removal)
 {
   const struct rd_nodes *nodes = &removal->nodes;
-  struct rd_row_changes rows RD_CLEANUP (rd_row_changes_clear) = { 0 };
   int status = RD_EXIT_OK;
-  for (size_t i = 0; i < removal->jobs.synced.nreported; i++) {
-    const struct rd_target *node = &nodes->list[i];
-    bool is_last = i + 1 == removal->jobs.synced.nreported
-                   || nodes->list[i + 1].store != node->store;
-    if (removal->outcomes[i].status == RADIO_OK
-        && !rd_row_changes_add (&rows, node->path))
-      return RD_EXIT_FAILED;
-    int failed = is_last ? rd_row_changes_write (
-      &rows, node->store, rd_store_name (removal->args)) : RD_EXIT_OK;
-    status = failed ? failed : status;
+  for (size_t k = 0; k < nodes->nroots; k++) {
+    const struct rd_root *root = &nodes->roots[k];
+    struct rd_row_changes rows RD_CLEANUP (rd_row_changes_clear) = {
+      .store = root->store,
+      .name = root->name ? root->name : rd_store_name (removal->args),
+    };
+    for (size_t i = 0; i < removal->jobs.synced.nreported; i++)
+      if (nodes->list[i].store == root->store
+          && removal->outcomes[i].status == RADIO_OK)
+        rd_row_changes_add (&rows, nodes->list[i].path);
+    if (rd_row_changes_write (&rows))
+      status = RD_EXIT_FAILED;
   }
   return status;
 }

@@ -6,23 +6,8 @@
 
 #include "tools/index.h"
 
-bool
-rd_row_changes_add (struct rd_row_changes *changes, const char *path)
-{
-  if (changes->n == changes->capacity) {
-    size_t capacity = changes->capacity ? 2 * changes->capacity : 64;
-    char **paths = reallocarray (changes->paths, capacity, sizeof *paths);
-    if (paths == NULL)
-      return rd_error_memory (), false;
-    changes->paths = paths;
-    changes->capacity = capacity;
-  }
-  char *copy = strdup (path);
-  if (copy == NULL)
-    return rd_error_memory (), false;
-  changes->paths[changes->n++] = copy;
-  return true;
-}
+/* Rows are written at the latest after this many volumes. */
+#define MAX_CHANGES 256
 
 static void
 forget (struct rd_row_changes *changes)
@@ -50,28 +35,59 @@ stop_at_table (const struct radio_table_entry *entry, void *user_data)
   return RADIO_ERROR_CANCELLED;
 }
 
-int
-rd_row_changes_write (struct rd_row_changes *changes,
-                      struct radio_store *store, const char *name)
+/* Writes the rows that were added. */
+static enum radio_status
+write_rows (struct rd_row_changes *changes)
 {
   bool has_tables = changes->makes_tables;
   enum radio_status status = RADIO_OK;
   if (changes->n == 0)
-    return RD_EXIT_OK;
+    return RADIO_OK;
   /* A store whose volumes are all that there is has nothing to keep. */
   if (!has_tables)
-    status = radio_table_list (store, stop_at_table, &has_tables);
-  if (!has_tables && (status == RADIO_OK || status == RADIO_ERROR_EXISTS
-                      || status == RADIO_ERROR_NOT_FOUND)) {
-    forget (changes);
-    return RD_EXIT_OK;
-  }
+    status = radio_table_list (changes->store, stop_at_table, &has_tables);
   if (has_tables)
-    status = radio_store_index_volumes (
-      store, (const char *const *) changes->paths, changes->n, NULL);
+    return radio_store_index_volumes (
+      changes->store, (const char *const *) changes->paths, changes->n, NULL);
+  return status == RADIO_ERROR_EXISTS || status == RADIO_ERROR_NOT_FOUND
+         ? RADIO_OK : status;
+}
+
+int
+rd_row_changes_write (struct rd_row_changes *changes)
+{
+  if (write_rows (changes) != RADIO_OK) {
+    rd_error ("%s: rows of tables were not written: %s; repair them by "
+              "'radio index'", changes->name, radio_error_message ());
+    changes->failed = true;
+  }
   forget (changes);
-  if (status == RADIO_OK)
-    return RD_EXIT_OK;
-  return rd_error ("%s: rows of tables were not written: %s; repair them by "
-                   "'radio index'", name, radio_error_message ());
+  return changes->failed ? RD_EXIT_FAILED : RD_EXIT_OK;
+}
+
+/* Adds a copy of a path; false without memory. */
+static bool
+add_path (struct rd_row_changes *changes, const char *path)
+{
+  if (changes->n == changes->capacity) {
+    size_t capacity = changes->capacity ? 2 * changes->capacity : 64;
+    char **paths = reallocarray (changes->paths, capacity, sizeof *paths);
+    if (paths == NULL)
+      return false;
+    changes->paths = paths;
+    changes->capacity = capacity;
+  }
+  changes->paths[changes->n] = strdup (path);
+  return changes->paths[changes->n] && ++changes->n;
+}
+
+void
+rd_row_changes_add (struct rd_row_changes *changes, const char *path)
+{
+  if (!add_path (changes, path)) {
+    rd_error_memory ();
+    changes->failed = true;
+  }
+  if (changes->n >= MAX_CHANGES)
+    (void) rd_row_changes_write (changes);
 }

@@ -8,22 +8,22 @@
 
 /* Volumes whose rows are to be written, in a store that has tables. */
 struct rd_row_changes {
+  struct radio_store *store;
+  const char *name;           /* the store's, for messages */
+  bool makes_tables;          /* also in a store without tables */
+  bool failed;                /* some rows were not written */
   char **paths;               /* of volumes; owned */
   size_t n, capacity;
-  bool makes_tables;          /* also in a store without tables */
 };
 
-/* Rows are written at the latest after this many volumes. */
-#define RD_ROW_CHANGES_MAX 256
+/* Adds a volume; after every 256 of them their rows are written.  Errors are
+ * printed, and kept. */
+void rd_row_changes_add (struct rd_row_changes *changes, const char *path);
 
-/* Adds a volume.  False without memory, after an error. */
-bool rd_row_changes_add (struct rd_row_changes *changes, const char *path);
-
-/* Writes the rows of those that were added, and forgets them; name is the
- * store's.  What cannot be written is not lost: the error names radio index.
- * Returns an exit status. */
-int rd_row_changes_write (struct rd_row_changes *changes,
-                          struct radio_store *store, const char *name);
+/* Writes the rows of those that were added since.  What cannot be written is
+ * not lost: the error names radio index.  Returns an exit status, which is also
+ * of those written before. */
+int rd_row_changes_write (struct rd_row_changes *changes);
 
 void rd_row_changes_clear (struct rd_row_changes *changes);
 

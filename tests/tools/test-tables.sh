@@ -60,6 +60,16 @@ rows_follow_ingest_rm_and_cp () {
   in_step dest.zarr
 }
 
+rows_that_cannot_be_written_are_an_error_of_their_store () {
+  cp -r s.zarr b.zarr
+  echo '{' >b.zarr/tables/volumes/T1w/zarr.json
+  status=0
+  "$RADIO" rm b.zarr/T1w/sub-1 >"$tmp/out" 2>"$tmp/err" || status=$?
+  [ $status -eq 1 ]
+  says 'removed T1w/sub-1'
+  grep -q '^radio: b.zarr: rows of tables were not written: ' "$tmp/err"
+}
+
 what_a_kill_left_is_found_and_repaired () {
   cp -r s.zarr k.zarr
   rm -r k.zarr/mask/sub-2
@@ -163,6 +173,7 @@ printf 'name\tage\nsub-1\t3\n' >wrong.tsv
 check an_ingest_by_a_layout_makes_tables
 check a_store_without_tables_gets_none
 check rows_follow_ingest_rm_and_cp
+check rows_that_cannot_be_written_are_an_error_of_their_store
 check what_a_kill_left_is_found_and_repaired
 check a_damaged_volume_keeps_its_row
 check a_collection_that_is_not_there_is_an_error

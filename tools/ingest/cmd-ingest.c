@@ -61,7 +61,6 @@ struct ingest {
                                          skipped, and have not failed */
   struct rd_written written;
   struct rd_row_changes rows;
-  bool rows_failed;
   const char *table;                  /* to be imported; NULL: none */
   struct rd_import import;
   uint64_t read_nbytes;               /* of the files ingested */
@@ -201,13 +200,6 @@ end_file (void *data, size_t i)
   return outcome->status != RADIO_ERROR_NO_SPACE && !rd_interrupted ();
 }
 
-static int
-write_rows (struct ingest *ingest)
-{
-  return rd_row_changes_write (&ingest->rows, ingest->store,
-                               rd_store_name (ingest->args));
-}
-
 static void
 report_file (void *data, size_t i)
 {
@@ -230,9 +222,7 @@ report_file (void *data, size_t i)
   }
   rd_written_add (&ingest->written, result);
   /* Also of one that is skipped: a killed ingest has left it without. */
-  if (!rd_row_changes_add (&ingest->rows, file->path)
-      || (ingest->rows.n >= RD_ROW_CHANGES_MAX && write_rows (ingest)))
-    ingest->rows_failed = true;
+  rd_row_changes_add (&ingest->rows, file->path);
   ingest->read_nbytes += result->skipped ? 0 : outcome->nbytes;
   if (!ingest->args->quiet)
     rd_written_print (file->path, ingest->path_width, result);
@@ -341,6 +331,8 @@ ingest_files (struct ingest *ingest)
   int failed = open_store (ingest);
   if (failed)
     return failed;
+  ingest->rows.store = ingest->store;
+  ingest->rows.name = rd_store_name (args);
   ingest->written.nfailed = files->nbad;
   ingest->outcomes = calloc (files->n, sizeof *ingest->outcomes);
   if (ingest->outcomes == NULL)
@@ -371,14 +363,14 @@ ingest_files (struct ingest *ingest)
   if (!rd_jobs_run (jobs))
     return RD_EXIT_FAILED;
   rd_progress_clear (&ingest->progress);
-  if (write_rows (ingest) || import_table (ingest))
-    ingest->rows_failed = true;
+  failed = rd_row_changes_write (&ingest->rows);
+  if (import_table (ingest))
+    failed = RD_EXIT_FAILED;
   /* The rate is of the bytes of the files, like that of the progress bar. */
   rd_written_print_sum (&ingest->written,
                         rd_clock_s () - ingest->progress.start_s,
                         ingest->read_nbytes, " read");
-  return ingest->written.nfailed || ingest->rows_failed ? RD_EXIT_FAILED
-                                                        : RD_EXIT_OK;
+  return ingest->written.nfailed ? RD_EXIT_FAILED : failed;
 }
 
 /* Opens the layout; options of names exclude each other, but for a pattern's
