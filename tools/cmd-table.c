@@ -154,17 +154,11 @@ write_text (const char *text, size_t nbytes, void *user_data)
   return RADIO_OK;
 }
 
-static void
-close_table (struct radio_table **table)
-{
-  radio_table_close (*table);
-}
-
 static int
 show_table (const struct rd_args *args, struct radio_store *store,
             const char *name, const struct table_args *what)
 {
-  RD_CLEANUP (close_table) struct radio_table *table = NULL;
+  RD_CLOSE_TABLE struct radio_table *table = NULL;
   RD_CLEANUP (clear_cells) struct cells cells = { 0 };
   RD_FREE char *path = rd_table_path (name);
   if (path == NULL)
@@ -211,7 +205,7 @@ static bool
 find_type (struct radio_store *store, const char *table, const char *column,
            struct radio_csv_type *type)
 {
-  RD_CLEANUP (close_table) struct radio_table *opened = NULL;
+  RD_CLOSE_TABLE struct radio_table *opened = NULL;
   RD_FREE char *path = rd_table_path (table);
   struct radio_column_info info;
   size_t number;
@@ -253,21 +247,13 @@ set_cells (const struct rd_args *args, struct radio_store *store,
     options.types = &type;
     options.type_count = 1;
   }
-  struct radio_csv *csv;
+  RD_CLOSE_CSV struct radio_csv *csv = NULL;
   if (radio_csv_parse (text, nbytes, "--set", &options, &csv) != RADIO_OK)
     return rd_error_library (NULL);
   const struct rd_import_how how = {
     .force = what->import.force, .quiet = args->quiet, .only_existing = true,
   };
-  int status = rd_import_csv (store, name, csv, 0, "--set", how);
-  radio_csv_close (csv);
-  return status;
-}
-
-static void
-free_edit (struct radio_table_edit **edit)
-{
-  radio_table_edit_free (*edit);
+  return rd_import_csv (store, name, csv, 0, "--set", how);
 }
 
 /* Drops or renames a column. */
@@ -275,7 +261,7 @@ static int
 change_column (struct radio_store *store, const char *name,
                const struct table_args *what)
 {
-  RD_CLEANUP (free_edit) struct radio_table_edit *edit = NULL;
+  RD_FREE_EDIT struct radio_table_edit *edit = NULL;
   RD_FREE char *path = rd_table_path (name);
   const char *equals = what->rename ? strchr (what->rename, '=') : NULL;
   RD_FREE char *old = what->rename

@@ -104,15 +104,13 @@ has_word (const struct words *words, const char *word)
 static int
 read_ids (struct radio_store *store, const char *path, struct words *words)
 {
-  struct radio_table *table;
+  RD_CLOSE_TABLE struct radio_table *table = NULL;
   RD_FREE_STRINGS struct radio_strings ids = { 0 };
   enum radio_status status = radio_table_open (store, path, &table);
   if (status == RADIO_ERROR_NOT_FOUND)
     return RD_EXIT_OK;
-  if (status == RADIO_OK) {
+  if (status == RADIO_OK)
     status = radio_table_read_ids (table, &ids);
-    radio_table_close (table);
-  }
   if (status != RADIO_OK)
     return rd_error_library (path);
   words->list = calloc (ids.n + 1, sizeof *words->list);
@@ -202,12 +200,6 @@ free_ids (struct radio_strings *ids)
  * Importing
  *----------------------------------------------------------------------*/
 
-static void
-free_edit (struct radio_table_edit **edit)
-{
-  radio_table_edit_free (*edit);
-}
-
 /* Adds all columns but the key to an edit. */
 static enum radio_status
 set_columns (struct radio_table_edit *edit, struct radio_csv *csv, size_t key,
@@ -233,7 +225,7 @@ rd_import_csv (struct radio_store *store, const char *table,
                struct radio_csv *csv, size_t key, const char *name,
                struct rd_import_how how)
 {
-  RD_CLEANUP (free_edit) struct radio_table_edit *edit = NULL;
+  RD_FREE_EDIT struct radio_table_edit *edit = NULL;
   RD_FREE_STRINGS struct radio_strings cells = { 0 };
   RD_CLEANUP (free_ids) struct radio_strings ids = { 0 };
   RD_FREE char *path = rd_table_path (table);
@@ -300,7 +292,8 @@ find_key (const struct radio_csv *csv, const char *table, const char *file,
                    file, names[0], names[1]);
 }
 
-/* Opens a text table, and finds its column of ids; returns an exit status. */
+/* Opens a text table, which is closed by the caller in any case, and finds its
+ * column of ids; returns an exit status. */
 static int
 open_csv (const char *table, const char *file, const struct rd_import *import,
           struct radio_csv **csv, size_t *key)
@@ -310,22 +303,16 @@ open_csv (const char *table, const char *file, const struct rd_import *import,
   };
   if (radio_csv_open (file, &options, csv) != RADIO_OK)
     return rd_error_library (file);
-  int failed = find_key (*csv, table, file, import->key, key);
-  if (failed)
-    radio_csv_close (*csv);
-  return failed;
+  return find_key (*csv, table, file, import->key, key);
 }
 
 int
 rd_import_check (const char *table, const char *file,
                  const struct rd_import *import)
 {
-  struct radio_csv *csv;
+  RD_CLOSE_CSV struct radio_csv *csv = NULL;
   size_t key;
-  int failed = open_csv (table, file, import, &csv, &key);
-  if (!failed)
-    radio_csv_close (csv);
-  return failed;
+  return open_csv (table, file, import, &csv, &key);
 }
 
 int
@@ -333,12 +320,9 @@ rd_import_file (struct radio_store *store, const char *table,
                 const char *file, const struct rd_import *import, bool quiet)
 {
   const struct rd_import_how how = { .force = import->force, .quiet = quiet };
-  struct radio_csv *csv;
+  RD_CLOSE_CSV struct radio_csv *csv = NULL;
   size_t key;
-  int status = open_csv (table, file, import, &csv, &key);
-  if (status)
-    return status;
-  status = rd_import_csv (store, table, csv, key, file, how);
-  radio_csv_close (csv);
-  return status;
+  int failed = open_csv (table, file, import, &csv, &key);
+  return failed ? failed
+                : rd_import_csv (store, table, csv, key, file, how);
 }
