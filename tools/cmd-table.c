@@ -327,12 +327,18 @@ check_table_args (struct rd_args *args, const struct table_args *what)
   return true;
 }
 
+static void
+clear_table_args (struct table_args *what)
+{
+  rd_import_clear (&what->import);
+}
+
 static int
 run_table (struct rd_args *args)
 {
-  struct table_args what = { 0 };
+  RD_CLEANUP (clear_table_args) struct table_args what = { 0 };
   bool ok = true;
-  int id, status;
+  int id;
   while (ok && (id = rd_args_next (args)) > 0) {
     switch (id) {
     case RD_OPTION_TSV: what.tsv = true; break;
@@ -347,13 +353,9 @@ run_table (struct rd_args *args)
     }
   }
   if (!ok || id < 0 || !check_table_args (args, &what))
-    status = args->status;
-  else {
-    rd_interrupt_catch ();
-    status = do_table (args, &what);
-  }
-  rd_import_clear (&what.import);
-  return status;
+    return args->status;
+  rd_interrupt_catch ();
+  return do_table (args, &what);
 }
 
 static const struct rd_option options[] = {

@@ -402,12 +402,25 @@ check_naming (struct rd_args *args, struct rd_naming *naming,
   return false;
 }
 
+static void
+clear_ingest (struct ingest *ingest)
+{
+  rd_row_changes_clear (&ingest->rows);
+  rd_import_clear (&ingest->import);
+  radio_store_close (ingest->store);
+  for (size_t i = 0; ingest->outcomes && i < ingest->files.n; i++)
+    free (ingest->outcomes[i].message);
+  free (ingest->outcomes);
+  rd_found_files_clear (&ingest->files);
+  radio_layout_close (ingest->naming.layout);
+}
+
 static int
 run_ingest (struct rd_args *args)
 {
   static const char *const sources[] = { "name", "folder", NULL };
   static const char *const layouts[] = { "bids", "msd", "nnunet", NULL };
-  struct ingest ingest = { .args = args };
+  RD_CLEANUP (clear_ingest) struct ingest ingest = { .args = args };
   struct rd_naming *naming = &ingest.naming;
   const char *layout = NULL, *pattern = NULL;
   const char *spacing = NULL, *affine = NULL, *like = NULL;
@@ -467,14 +480,6 @@ run_ingest (struct rd_args *args)
     status = rd_import_check ("subjects", ingest.table, &ingest.import);
   if (status == RD_EXIT_OK)
     status = ingest_files (&ingest);
-  rd_row_changes_clear (&ingest.rows);
-  rd_import_clear (&ingest.import);
-  radio_store_close (ingest.store);
-  radio_layout_close (naming->layout);
-  for (size_t i = 0; ingest.outcomes && i < ingest.files.n; i++)
-    free (ingest.outcomes[i].message);
-  free (ingest.outcomes);
-  rd_found_files_clear (&ingest.files);
   return status;
 }
 

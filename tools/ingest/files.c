@@ -191,8 +191,9 @@ folder_name (const char *file)
   return strdup (base ? base + 1 : "");
 }
 
-/* Names the volume of a file.  *is_other is true if it is not of the layout, or
- * its name has no legal path.  Returns an exit status; prints errors. */
+/* Names the volume of a file.  *is_other is true if it is not of the layout;
+ * then, and if its name makes no legal path, it has a message instead.  Returns
+ * an exit status; prints errors. */
 static int
 set_path (struct rd_file *file, const struct rd_naming *naming,
           bool *is_other)
