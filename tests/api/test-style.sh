@@ -100,7 +100,8 @@ tools
 tools/names: tools
 tools/profile: tools
 tools/slice: tools
-tools/ingest: tools
+tools/tables: tools
+tools/ingest: tools tools/tables
 tools/bench: tools tools/profile
 END
 }

@@ -15,7 +15,6 @@
 #include <radio/profile.h>
 
 #include "src/base/text.h"
-#include "tools/import.h"
 #include "tools/index.h"
 #include "tools/ingest/files.h"
 #include "tools/ingest/part.h"
@@ -26,6 +25,7 @@
 #include "tools/options.h"
 #include "tools/progress.h"
 #include "tools/report.h"
+#include "tools/tables/import.h"
 #include "tools/text.h"
 
 /* Upper bound of the memory of one file's layers; and that of a small file,

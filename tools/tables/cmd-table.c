@@ -5,12 +5,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "tools/import.h"
 #include "tools/interrupt.h"
 #include "tools/json.h"
 #include "tools/names.h"
 #include "tools/options.h"
 #include "tools/report.h"
+#include "tools/tables/import.h"
 
 /* What is to be done: one of these. */
 struct table_args {

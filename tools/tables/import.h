@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Columns of a text table into a table of the store. */
-#ifndef RD_TOOLS_IMPORT_H
-#define RD_TOOLS_IMPORT_H
+#ifndef RD_TOOLS_TABLES_IMPORT_H
+#define RD_TOOLS_TABLES_IMPORT_H
 
 #include "tools/options.h"
 
@@ -69,4 +69,4 @@ char *rd_table_path (const char *table);
 
 void rd_import_clear (struct rd_import *import);
 
-#endif /* RD_TOOLS_IMPORT_H */
+#endif /* RD_TOOLS_TABLES_IMPORT_H */

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "tools/import.h"
+#include "tools/tables/import.h"
 
 #define RD_FREE_STRINGS RD_CLEANUP (radio_strings_free)
 
