@@ -7,12 +7,12 @@
 
 #include <string.h>
 
-#include "tools/index.h"
 #include "tools/interrupt.h"
 #include "tools/jobs.h"
 #include "tools/names.h"
 #include "tools/options.h"
 #include "tools/progress.h"
+#include "tools/rows.h"
 #include "tools/text.h"
 
 /* The memory of one object, in pieces: mostly that of a whole volume. */

@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-#include "tools/index.h"
 #include "tools/interrupt.h"
 #include "tools/jobs.h"
 #include "tools/names.h"
 #include "tools/options.h"
+#include "tools/rows.h"
 #include "tools/text.h"
 
 struct removal {

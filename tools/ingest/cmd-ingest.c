@@ -15,7 +15,6 @@
 #include <radio/profile.h>
 
 #include "src/base/text.h"
-#include "tools/index.h"
 #include "tools/ingest/files.h"
 #include "tools/ingest/part.h"
 #include "tools/interrupt.h"
@@ -25,6 +24,7 @@
 #include "tools/options.h"
 #include "tools/progress.h"
 #include "tools/report.h"
+#include "tools/rows.h"
 #include "tools/tables/import.h"
 #include "tools/text.h"
 

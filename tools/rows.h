@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Keeping the rows of volumes in step with volumes that a command writes or
  * removes. */
-#ifndef RD_TOOLS_INDEX_H
-#define RD_TOOLS_INDEX_H
+#ifndef RD_TOOLS_ROWS_H
+#define RD_TOOLS_ROWS_H
 
 #include "tools/tool.h"
 
@@ -27,4 +27,4 @@ int rd_row_changes_write (struct rd_row_changes *changes);
 
 void rd_row_changes_clear (struct rd_row_changes *changes);
 
-#endif /* RD_TOOLS_INDEX_H */
+#endif /* RD_TOOLS_ROWS_H */

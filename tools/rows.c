@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "tools/index.h"
+#include "tools/rows.h"
 
 /* Rows are written at the latest after this many volumes. */
 #define MAX_CHANGES 256
