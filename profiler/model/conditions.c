@@ -285,21 +285,6 @@ compare_machines (const struct state *a, const struct state *b,
  * Facts
  *----------------------------------------------------------------------*/
 
-/* Facts that differ between any two recordings, or are measured above.  The
- * page has the same ones (profiler/view/model/conditions.mjs). */
-static const char *const incidental[] = {
-  RD_FACT_PID, "command", "runs", "warmup", "seed", "made by", RD_FACT_CPU_NS,
-  RD_FACT_MACHINE_NS, RD_FACT_STEAL_NS, RD_FACT_DISK_WAIT, RD_FACT_CLOCK,
-  RD_FACT_MINOR, RD_FACT_MAJOR, RD_FACT_BLOCK_INPUT, RD_FACT_RESIDENT,
-  RD_FACT_FAILED, RD_FACT_SKIPPED, RD_FACT_THROTTLED, RD_FACT_AWAY,
-  RD_FACT_AWAY_NS, RD_FACT_LEFT, RD_FACT_CLOCK_JUMPS, RD_FACT_INTERRUPTING,
-  RD_FACT_OUTSIDE, RD_FACT_TEXTS, RD_FACT_VALUES, RD_FACT_SAMPLES,
-  RD_FACT_THREADS, RD_FACT_SEEN, RD_FACT_NO_FILE, RD_FACT_RING_BEGIN,
-  RD_FACT_DAMAGE, RD_FACT_DAMAGED, RD_FACT_SLOW_WRITTEN, RD_FACT_SLOW_DROPPED,
-  RD_FACT_SLOW_ERROR, RD_FACT_SLOW_UNKNOWN, RD_FACT_SLOW_BEGIN,
-  RD_FACT_SLOW_CPU, RD_FACT_OWN_NS,
-};
-
 static enum radio_status
 compare_facts (const struct radio_profile *before,
                const struct radio_profile *after,
@@ -308,10 +293,8 @@ compare_facts (const struct radio_profile *before,
   for (size_t i = 0; i < before->facts.n; i++) {
     const struct rd_fact *fact = &before->facts.at[i];
     const char *other = rd_profile_find_fact (after, fact->key);
-    bool is_incidental = false;
-    for (size_t k = 0; k < sizeof incidental / sizeof incidental[0]; k++)
-      is_incidental |= strcmp (incidental[k], fact->key) == 0;
-    if (is_incidental || !other || strcmp (fact->value, other) == 0)
+    if (rd_find_fact_rule (fact->key)->is_incidental || !other
+        || strcmp (fact->value, other) == 0)
       continue;
     bool is_machine = strcmp (fact->key, RD_FACT_CPU_MODEL) == 0
                       || strcmp (fact->key, RD_FACT_NCPUS) == 0;

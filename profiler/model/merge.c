@@ -38,40 +38,6 @@ struct merge {
 /* So many different values of a fact are listed. */
 #define MAX_VALUES 8
 
-/* Of these the largest counts; but what ranks have, which are processes of
- * their own, adds up. */
-static const char *const peaks[] = {
-  RD_FACT_RESIDENT, RD_FACT_RING
-};
-
-/* Numbers that are of each part alone, and add up. */
-static const char *const sums[] = {
-  RD_FACT_CPU_NS, RD_FACT_OWN_NS, RD_FACT_MINOR, RD_FACT_MAJOR,
-  RD_FACT_BLOCK_INPUT, RD_FACT_SKIPPED, RD_FACT_THROTTLED, RD_FACT_AWAY,
-  RD_FACT_AWAY_NS, RD_FACT_LEFT, RD_FACT_CLOCK_JUMPS, RD_FACT_INTERRUPTING,
-  RD_FACT_OUTSIDE, RD_FACT_TEXTS, RD_FACT_VALUES, RD_FACT_SAMPLES,
-  RD_FACT_THREADS, RD_FACT_DAMAGED, RD_FACT_SLOW_WRITTEN,
-  RD_FACT_SLOW_DROPPED,
-};
-
-/* Those of a machine, which add up, too; but ranks of one host saw the same
- * time of it. */
-static const char *const machine_sums[] = {
-  RD_FACT_MACHINE_NS, RD_FACT_STEAL_NS, RD_FACT_DISK_WAIT
-};
-
-static bool
-is_listed (const char *const *keys, size_t n, const char *key)
-{
-  for (size_t i = 0; i < n; i++)
-    if (strcmp (keys[i], key) == 0)
-      return true;
-  return false;
-}
-
-#define IS_LISTED(keys, key) \
-  is_listed (keys, sizeof (keys) / sizeof (keys)[0], key)
-
 static const struct rd_fact *
 find_fact (const struct radio_profile *profile, const char *key)
 {
@@ -126,10 +92,8 @@ merge_fact (struct radio_profile *joined,
   const char *values[MAX_VALUES];
   size_t nvalues = 0;
   bool has_more = false, is_name = false;
-  bool is_machine_sum = IS_LISTED (machine_sums, key);
-  bool is_sum = is_machine_sum || IS_LISTED (sums, key);
-  bool is_peak = IS_LISTED (peaks, key);
-  bool is_mean = strcmp (RD_FACT_CLOCK, key) == 0;
+  bool are_ranks = joined->info.parts == RADIO_PARTS_RANKS;
+  enum rd_fact_join join = rd_find_fact_rule (key)->join;
   uint64_t sum = 0, most = 0;
   double all = 0, nparts = 0;
   for (size_t i = 0; i < n; i++) {
@@ -150,12 +114,11 @@ merge_fact (struct radio_profile *joined,
     else if (at == nvalues)
       values[nvalues++] = fact->value;
   }
-  if (is_machine_sum && joined->info.parts == RADIO_PARTS_RANKS)
+  if (join == RD_JOIN_MACHINES && are_ranks)
     RD_TRY (add_up_hosts (sources, n, key, &sum));
-  if (is_sum || is_peak || is_mean) {
-    bool adds_up = is_sum || joined->info.parts == RADIO_PARTS_RANKS;
-    uint64_t value = is_mean ? (uint64_t) (all / nparts + 0.5)
-                     : adds_up ? sum : most;
+  if (join != RD_JOIN_LIST) {
+    uint64_t value = join == RD_JOIN_MEAN ? (uint64_t) (all / nparts + 0.5)
+                     : join == RD_JOIN_PEAK && !are_ranks ? most : sum;
     return rd_profile_add_number (joined, key, value);
   }
 

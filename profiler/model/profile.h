@@ -25,7 +25,7 @@
 #define RD_MAX_KEYS 4096
 
 /* Facts that findings look for.  Of profiles that are joined, the numbers
- * are added up (merge.c). */
+ * are added up (facts.c). */
 #define RD_FACT_FAILED "failed"         /* the message */
 #define RD_FACT_TITLE "title"           /* the recorder's: no fact of a profile,
                                            but its title */
@@ -313,6 +313,31 @@ rd_profile_add_number (struct radio_profile *profile, const char *key,
 /* What the process of a part used, from the profile's facts. */
 struct rd_part_usage
 rd_profile_usage (const struct radio_profile *profile);
+
+/* What the value of a fact is where profiles are joined. */
+enum rd_fact_join {
+  RD_JOIN_LIST,               /* a list of a few of those that differ */
+  RD_JOIN_SUM,                /* of each part alone */
+  RD_JOIN_MACHINES,           /* the sum; but ranks of one host saw the same of
+                                 it */
+  RD_JOIN_PEAK,               /* the largest; the sum of ranks, which are
+                                 processes of their own */
+  RD_JOIN_MEAN
+};
+
+/* What becomes of facts with a key. */
+struct rd_fact_rule {
+  const char *key;
+  enum rd_fact_join join;
+  bool is_of_whole;           /* the recording: a run of it has none */
+  bool is_incidental;         /* differs between any two recordings, or is
+                                 measured and compared as such (conditions.c).
+                                 The page has the same ones
+                                 (profiler/view/model/conditions.mjs). */
+};
+
+/* Returns the rule of a key; of one that has none, that of other facts. */
+const struct rd_fact_rule *rd_find_fact_rule (const char *key);
 
 /* The value of a fact, or NULL. */
 const char *rd_profile_find_fact (const struct radio_profile *profile,

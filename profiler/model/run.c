@@ -13,19 +13,6 @@
 #include "profiler/model/sum.h"
 #include "profiler/model/vector.h"
 
-/* Facts that are about all of the recording. */
-static const char *const whole_facts[] = {
-  RD_FACT_CPU_NS, RD_FACT_OWN_NS, RD_FACT_MACHINE_NS, RD_FACT_STEAL_NS,
-  RD_FACT_DISK_WAIT,
-  RD_FACT_MINOR, RD_FACT_MAJOR, RD_FACT_BLOCK_INPUT, RD_FACT_RESIDENT,
-  RD_FACT_SKIPPED, RD_FACT_AWAY, RD_FACT_AWAY_NS, RD_FACT_LEFT,
-  RD_FACT_INTERRUPTING, RD_FACT_OUTSIDE, RD_FACT_TEXTS, RD_FACT_VALUES,
-  RD_FACT_SAMPLES, RD_FACT_THREADS, RD_FACT_RECOVERED, RD_FACT_SEEN,
-  RD_FACT_NO_FILE, RD_FACT_DAMAGE, RD_FACT_DAMAGED, RD_FACT_RING_BEGIN,
-  RD_FACT_FAILED, RD_FACT_SLOW_WRITTEN, RD_FACT_SLOW_DROPPED,
-  RD_FACT_SLOW_ERROR, RD_FACT_SLOW_UNKNOWN,
-};
-
 struct cut {
   const struct radio_profile *whole;
   struct radio_profile *run;
@@ -365,10 +352,7 @@ add_facts (struct cut *cut)
 {
   for (size_t i = 0; i < cut->whole->facts.n; i++) {
     const struct rd_fact *fact = &cut->whole->facts.at[i];
-    bool is_of_whole = false;
-    for (size_t k = 0; k < sizeof whole_facts / sizeof whole_facts[0]; k++)
-      is_of_whole |= strcmp (fact->key, whole_facts[k]) == 0;
-    if (!is_of_whole)
+    if (!rd_find_fact_rule (fact->key)->is_of_whole)
       RD_TRY (rd_profile_add_fact (cut->run, fact->key, fact->value,
                                    fact->is_name));
   }

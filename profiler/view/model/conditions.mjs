@@ -13,8 +13,8 @@ const CLOCK_CHANGE = 0.1, CLOCK_ERROR = 0.02;
 const COLD_CHANGE = 0.1, COLD_CHANGE_BYTES = 65536;
 const TICKS_ERROR = 1.5e7, CPU_TIME_ERROR = 2e6;
 
-// Facts that differ between any two recordings, or are measured: those of the
-// list in conditions.c.
+// Facts that differ between any two recordings, or are measured: those that
+// facts.c calls incidental.
 const INCIDENTAL = new RegExp('^(pid|command|runs|warmup|seed|made by|failed'
   + '|((machine |(run|recorder)\'s )?cpu|steal|disk wait of others|last seen'
   + '|ring begins|run began|recorded by another recorder) ns'

@@ -3,6 +3,7 @@
 // checks that `radio diff' reports the same.
 import test from 'node:test';
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { changeOf, compareProfiles, diffTimes, namesAbove, scaleOfAfter }
   from '../../../profiler/view/model/compare.mjs';
 import { runShape, transformedRuns }
@@ -314,6 +315,23 @@ test('a program without CPUs is not called slower', () => {
   const unknown = compare(made(100, 98, false), made(1000, 100, false));
   assert.equal(unknown.basis, 'none');
   assert.equal(unknown.paths[0].change, 'one run');
+});
+
+test('facts are incidental here and in C alike', () => {
+  const read = (name) => readFileSync(
+    new URL('../../../profiler/model/' + name, import.meta.url), 'utf8');
+  const keys = new Map(Array.from(read('profile.h').matchAll(
+    /^#define (RD_FACT_\w+) ("[^"]+")/gm), ([, name, key]) => [name, key]));
+  const rules = [...read('facts.c').matchAll(
+    /\{ (\w+|"[^"]+"), RD_JOIN_\w+, \w+, (true|false) \}/g)];
+  assert.ok(rules.length > 40);
+  for (const [, name, isIncidental] of rules) {
+    const key = JSON.parse(keys.get(name) ?? name);
+    const made = (value) =>
+      ({ ...makeProfile({ a: [100] }), facts: [{ key, value }] });
+    assert.equal(compare(made('a'), made('b')).conditions.length,
+                 isIncidental === 'true' ? 0 : 1, key);
+  }
 });
 
 test('both are compared by other metrics', () => {
