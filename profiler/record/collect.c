@@ -269,13 +269,16 @@ add_facts (struct rd_collection *collection)
   if (recorder->slow)
     RD_TRY (add_slow_facts (profile, recorder->slow));
 
-  /* The caller's facts are last, and replace those of the same key. */
+  /* The caller's facts are last, and replace those of the same key, or the
+   * title. */
   for (size_t i = 0; i < recorder->synced.facts.n; i++) {
     const struct rd_recorder_fact *fact = &recorder->synced.facts.at[i];
     if (strcmp (fact->key, RD_FACT_TITLE) == 0)
-      continue;
-    RD_TRY (rd_profile_add_fact (profile, fact->key, fact->value,
-                                 fact->kind == RADIO_TEXT_NAME));
+      RD_TRY (rd_profile_set_string (profile, fact->value,
+                                     &profile->info.title));
+    else
+      RD_TRY (rd_profile_add_fact (profile, fact->key, fact->value,
+                                   fact->kind == RADIO_TEXT_NAME));
   }
   return RADIO_OK;
 }
@@ -312,9 +315,6 @@ collect_all (struct rd_collection *collection)
 
   RD_TRY (rd_profile_set_string (profile, program, &info->program));
   const char *title = recorder->title ? recorder->title : program;
-  for (size_t i = 0; i < recorder->synced.facts.n; i++)
-    if (strcmp (recorder->synced.facts.at[i].key, RD_FACT_TITLE) == 0)
-      title = recorder->synced.facts.at[i].value;
   RD_TRY (rd_profile_set_string (profile, title, &info->title));
   RD_TRY (rd_profile_set_string (profile, collection->origin->clock,
                                  &info->clock));
