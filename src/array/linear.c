@@ -188,15 +188,12 @@ rd_linear_destination (const struct rd_tile_read *read,
   const struct radio_box part = run_box (&cutting, &request->box, run->number);
   if (rd_mul_sat (radio_box_count (&part), item_nbytes) != run->nbytes)
     return NULL;
-  return read->find_destination (read, run->request, &part,
-                                 array->linear->strides, computes);
-}
-
-void
-rd_linear_prepare (struct rd_tile_read *read, const unsigned char *memory,
-                   uint64_t nbytes)
-{
-  rd_pages_populate (read->pages, memory, nbytes);
+  unsigned char *to = read->find_destination (read, run->request, &part,
+                                              array->linear->strides,
+                                              computes);
+  if (to)
+    rd_pages_populate (read->pages, to, run->nbytes);
+  return to;
 }
 
 static int
@@ -390,7 +387,6 @@ read_run (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
   bool computes;
   there.data = rd_linear_destination (job->read, run, &computes);
   if (there.data) {
-    rd_linear_prepare (job->read, there.data, run->nbytes);
     if (computes)
       return read_and_compute (job, run, there.data);
     RD_TRY (read_bytes (job, run->offset, run->nbytes, &there));

@@ -22,16 +22,13 @@ enum radio_status rd_linear_place (struct rd_tile_read *read,
   RADIO_USE_RESULT;
 
 /* Returns where the bytes of a run are to be read, instead of being placed, if
- * they are wanted one after the other as they are; else NULL.  The source
- * counts them as delivered.  Unless computes is NULL, also where values are
- * computed of them: sets it, and counts nothing (read->compute). */
+ * they are wanted one after the other as they are; else NULL.  The huge pages
+ * there are populated.  The source counts the bytes as delivered.  Unless
+ * computes is NULL, also where values are computed of them: sets it, and counts
+ * nothing (read->compute). */
 unsigned char *rd_linear_destination (const struct rd_tile_read *read,
                                       const struct rd_linear_run *run,
                                       bool *computes);
-
-/* Prepares memory that rd_linear_destination returned for being written. */
-void rd_linear_prepare (struct rd_tile_read *read,
-                        const unsigned char *memory, uint64_t nbytes);
 
 /* An object that a source reads. */
 struct rd_linear_object {

@@ -155,7 +155,6 @@ rd_gunzip_read_runs (const struct rd_gunzip_job *job,
     RD_TRY (rd_read_stop_check (read->stop));
     if (output >= session->output
         && find_direct (read, runs, end - i, &batch)) {
-      rd_linear_prepare (read, batch.destination, batch.nbytes);
       RD_TRY (rd_session_fill_into (session, output, batch.destination,
                                     (size_t) batch.nbytes));
       RD_COUNT (delivered, batch.nbytes);
