@@ -328,15 +328,11 @@ uint64_t
 rd_points_next_wanted (struct rd_points *points, uint64_t output)
 {
   RD_LOCK_SCOPE (&points->mutex);
-  const struct rd_point *list = points->synced.list;
-  uint64_t gap = points->synced.gap_nbytes;
-  size_t n = count_before_synced (points, output);
-  uint64_t before = n > 0 ? list[n - 1].output : 0;
-  uint64_t wanted = rd_max_u64 (output, rd_add_sat (before, gap));
-  bool is_wanted = n == points->synced.n
-                   || (list[n].output >= gap
-                       && wanted <= list[n].output - gap);
-  return is_wanted ? wanted : UINT64_MAX;
+  size_t at = count_before_synced (points, output);
+  uint64_t before = at > 0 ? points->synced.list[at - 1].output : 0;
+  uint64_t wanted = rd_max_u64 (output, rd_add_sat (
+    before, points->synced.gap_nbytes));
+  return wants_synced (points, wanted, &at) ? wanted : UINT64_MAX;
 }
 
 /* Deflates the histories that are not; false if no one became smaller. */
