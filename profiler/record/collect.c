@@ -192,40 +192,12 @@ add_slow_facts (struct radio_profile *profile, struct rd_slow *slow)
                               (const char *) names.data, false);
 }
 
+/* The numbers of things that could not be kept. */
 static enum radio_status
-add_facts (struct rd_collection *collection)
+add_losses (struct rd_collection *collection)
 {
   const struct radio_recorder *recorder = collection->recorder;
   struct radio_profile *profile = collection->profile;
-  const struct rd_origin *origin = collection->origin;
-  if (origin->host[0])
-    RD_TRY (rd_profile_add_fact (profile, "host", origin->host, true));
-  RD_TRY (add_number (profile, RD_FACT_PID, origin->pid));
-  RD_TRY (add_number (profile, RD_FACT_NCPUS, origin->ncpus));
-  if (origin->cpu_model[0])
-    RD_TRY (rd_profile_add_fact (profile, RD_FACT_CPU_MODEL,
-                                 origin->cpu_model, false));
-  RD_TRY (add_number (profile, RD_FACT_CLOCK, origin->clock_mhz));
-  const struct rd_usage *usage = &recorder->usage;
-  RD_TRY (add_number (profile, RD_FACT_CPU_NS, cpu_ns (recorder)));
-  RD_TRY (add_number (profile, RD_FACT_OWN_NS, recorder->own_cpu_ns));
-  RD_TRY (add_number (profile, RD_FACT_MACHINE_NS, usage->machine_ns));
-  RD_TRY (add_number (profile, RD_FACT_STEAL_NS, usage->steal_ns));
-  RD_TRY (add_number (profile, RD_FACT_MINOR, usage->nminor_faults));
-  RD_TRY (add_number (profile, RD_FACT_MAJOR, usage->nmajor_faults));
-  RD_TRY (add_number (profile, RD_FACT_RESIDENT, usage->resident_nbytes));
-  if (usage->is_known && usage->block_input_nbytes == 0)
-    RD_TRY (rd_profile_add_fact (profile, RD_FACT_BLOCK_INPUT, "0", false));
-  /* Else these may be its own waits. */
-  if (usage->block_input_nbytes == 0 && usage->block_output_nbytes == 0)
-    RD_TRY (add_number (profile, RD_FACT_DISK_WAIT, usage->disk_wait_ns));
-  RD_TRY (add_number (profile, RD_FACT_BLOCK_INPUT,
-                      usage->block_input_nbytes));
-
-  if (origin->command[0])
-    RD_TRY (rd_profile_add_fact (profile, "command", origin->command, true));
-
-  /* The numbers of things that could not be kept. */
   uint64_t nskipped = collection->nfolded;
   uint64_t nthrottled = 0, ntexts = 0, noutside = 0;
   uint64_t ninterrupting = 0, nleft = 0, naway = 0, away = 0;
@@ -259,9 +231,43 @@ add_facts (struct rd_collection *collection)
   RD_TRY (add_number (profile, RD_FACT_SAMPLES, nsamples));
   RD_TRY (add_number (profile, RD_FACT_THREADS, recorder->synced.nrefused));
   RD_TRY (add_number (profile, RD_FACT_RING, recorder->ring_nbytes));
-  if (retired_until > 0)
-    RD_TRY (add_number (profile, RD_FACT_RING_BEGIN,
-                        rd_collect_time (collection, retired_until)));
+  return retired_until == 0
+         ? RADIO_OK : add_number (profile, RD_FACT_RING_BEGIN,
+                                  rd_collect_time (collection, retired_until));
+}
+
+static enum radio_status
+add_facts (struct rd_collection *collection)
+{
+  const struct radio_recorder *recorder = collection->recorder;
+  struct radio_profile *profile = collection->profile;
+  const struct rd_origin *origin = collection->origin;
+  if (origin->host[0])
+    RD_TRY (rd_profile_add_fact (profile, "host", origin->host, true));
+  RD_TRY (add_number (profile, RD_FACT_PID, origin->pid));
+  RD_TRY (add_number (profile, RD_FACT_NCPUS, origin->ncpus));
+  if (origin->cpu_model[0])
+    RD_TRY (rd_profile_add_fact (profile, RD_FACT_CPU_MODEL,
+                                 origin->cpu_model, false));
+  RD_TRY (add_number (profile, RD_FACT_CLOCK, origin->clock_mhz));
+  const struct rd_usage *usage = &recorder->usage;
+  RD_TRY (add_number (profile, RD_FACT_CPU_NS, cpu_ns (recorder)));
+  RD_TRY (add_number (profile, RD_FACT_OWN_NS, recorder->own_cpu_ns));
+  RD_TRY (add_number (profile, RD_FACT_MACHINE_NS, usage->machine_ns));
+  RD_TRY (add_number (profile, RD_FACT_STEAL_NS, usage->steal_ns));
+  RD_TRY (add_number (profile, RD_FACT_MINOR, usage->nminor_faults));
+  RD_TRY (add_number (profile, RD_FACT_MAJOR, usage->nmajor_faults));
+  RD_TRY (add_number (profile, RD_FACT_RESIDENT, usage->resident_nbytes));
+  if (usage->is_known || usage->block_input_nbytes > 0)
+    RD_TRY (rd_profile_add_number (profile, RD_FACT_BLOCK_INPUT,
+                                   usage->block_input_nbytes));
+  /* Else these may be its own waits. */
+  if (usage->block_input_nbytes == 0 && usage->block_output_nbytes == 0)
+    RD_TRY (add_number (profile, RD_FACT_DISK_WAIT, usage->disk_wait_ns));
+  if (origin->command[0])
+    RD_TRY (rd_profile_add_fact (profile, "command", origin->command, true));
+
+  RD_TRY (add_losses (collection));
   if (recorder->seen > 0)
     RD_TRY (add_number (profile, RD_FACT_SEEN,
                         rd_collect_time (collection, recorder->seen)));
