@@ -16,6 +16,18 @@ build_starved (const char *category, uint64_t starved_ms)
   return profile;
 }
 
+/* A scope of a category that waits, and another one that works, of which a part
+ * was without a CPU. */
+static struct radio_profile *
+build_beside_waits (const char *category, uint64_t wait_ms, uint64_t work_ms,
+                    uint64_t starved_ms)
+{
+  struct radio_profile *profile
+    = BUILD_TWO (category, 0, wait_ms, "user", work_ms, 0);
+  profile->nodes.at[2].starved_ns = starved_ms * MS;
+  return profile;
+}
+
 /* 75.2 % of the time was decoding, of which 10.5 % had a CPU. */
 static void
 decoding_without_a_cpu_does_not_bound (void **state)
@@ -77,16 +89,11 @@ static void
 short_starvation_beside_long_waits_hides_nothing (void **state)
 {
   (void) state;
-  struct radio_profile *profile
-    = BUILD_TWO ("network", 0, 1590, "user", 33, 0);
-  profile->nodes.at[2].starved_ns = 23 * MS;
-  assert_not_found (profile, "starved");
-  profile = BUILD_TWO ("network", 0, 1590, "user", 33, 0);
-  profile->nodes.at[2].starved_ns = 23 * MS;
-  assert_found (profile, "bound-by-network", RADIO_FINDING_PROBLEM, "1.59 s");
-  profile = BUILD_TWO ("network", 0, 80, "user", 100, 0);
-  profile->nodes.at[2].starved_ns = 90 * MS;
-  assert_found (profile, "starved", RADIO_FINDING_PROBLEM,
+  assert_not_found (build_beside_waits ("network", 1590, 33, 23), "starved");
+  assert_found (build_beside_waits ("network", 1590, 33, 23),
+                "bound-by-network", RADIO_FINDING_PROBLEM, "1.59 s");
+  assert_found (build_beside_waits ("network", 80, 100, 90), "starved",
+                RADIO_FINDING_PROBLEM,
                 "90 ms of their 180 ms of work and waiting (50 %)");
 }
 
@@ -128,12 +135,10 @@ static void
 waiting_for_starved_threads_is_no_queue (void **state)
 {
   (void) state;
-  struct radio_profile *profile
-    = BUILD_TWO ("queue", 0, 200, "user", 100, 0);
-  profile->nodes.at[2].starved_ns = 60 * MS;
-  assert_not_found (profile, "bound-by-queueing");
-  profile = BUILD_TWO ("queue", 0, 200, "user", 100, 0);
-  assert_found (profile, "bound-by-queueing", RADIO_FINDING_HINT, "66.7 %");
+  assert_not_found (build_beside_waits ("queue", 200, 100, 60),
+                    "bound-by-queueing");
+  assert_found (build_beside_waits ("queue", 200, 100, 0),
+                "bound-by-queueing", RADIO_FINDING_HINT, "66.7 %");
 }
 
 /* Where the kernel does not report starvation, nothing bounds. */

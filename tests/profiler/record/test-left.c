@@ -252,6 +252,19 @@ a_scope_open_at_the_stop_is_not_left (void **state)
  * Recorders within recorders
  *----------------------------------------------------------------------*/
 
+/* Stops a thread's own recorder, which has the inner scope once, and misses
+ * nothing of the thread. */
+static void
+stop_own (struct history *own)
+{
+  struct radio_profile *profile;
+  assert_ok (radio_recorder_stop (own->recorder, &profile));
+  assert_int_equal (find_node (profile, "inner")->calls, 1);
+  assert_null (rd_profile_find_fact (
+    profile, "threads recorded by another recorder"));
+  radio_profile_close (profile);
+}
+
 static void
 a_nested_recorder_leaves_a_fact_in_the_outer_profile (void **state)
 {
@@ -266,11 +279,7 @@ a_nested_recorder_leaves_a_fact_in_the_outer_profile (void **state)
     history_start (&own, NULL);
     history_leaf (&own, &inner, 7);
     history_pass (&whole, 30);
-    assert_ok (radio_recorder_stop (own.recorder, &profile));
-    assert_int_equal (find_node (profile, "inner")->calls, 1);
-    assert_null (rd_profile_find_fact (
-      profile, "threads recorded by another recorder"));
-    radio_profile_close (profile);
+    stop_own (&own);
     history_pass (&whole, 1);
   }
   radio_scope_end (token);
@@ -302,11 +311,7 @@ a_recorder_of_the_process_may_begin_within_a_threads_own (void **state)
   history_leaf (&own, &inner, 7);
   history_pass (&whole, 30);
   radio_scope_end (token);
-  assert_ok (radio_recorder_stop (own.recorder, &profile));
-  assert_int_equal (find_node (profile, "inner")->calls, 1);
-  assert_null (rd_profile_find_fact (
-    profile, "threads recorded by another recorder"));
-  radio_profile_close (profile);
+  stop_own (&own);
   history_pass (&whole, 4);
   history_leaf (&whole, &inner, 5);
   assert_ok (radio_recorder_stop (whole.recorder, &profile));
@@ -337,9 +342,7 @@ an_outer_recorder_may_end_before_a_threads_own (void **state)
     profile, "recorded by another recorder ns"), "30");
   radio_profile_close (profile);
   history_leaf (&own, &inner, 7);
-  assert_ok (radio_recorder_stop (own.recorder, &profile));
-  assert_int_equal (find_node (profile, "inner")->calls, 1);
-  radio_profile_close (profile);
+  stop_own (&own);
 }
 
 /*------------------------------------------------------------------------
