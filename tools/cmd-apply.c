@@ -18,6 +18,7 @@
 #include "tools/options.h"
 #include "tools/progress.h"
 #include "tools/report.h"
+#include "tools/rows.h"
 #include "tools/text.h"
 
 /* Half of the memory limit is for layers of tiles, which the volumes that are
@@ -53,6 +54,7 @@ struct apply {
   struct item *items;
   size_t n;
   struct radio_store *to;
+  struct rd_row_changes rows;         /* of that */
   struct radio_ingest_options options;
   size_t path_width;
   struct rd_json_items json;
@@ -192,6 +194,7 @@ report_volume (void *data, size_t i)
     return;
   }
   rd_written_add (&apply->written, result);
+  rd_row_changes_add (&apply->rows, item->to_path);
   if (!apply->args->quiet && !apply->args->json)
     rd_written_print (item->to_path, apply->path_width, result);
 }
@@ -288,6 +291,8 @@ write_volumes (struct apply *apply)
   failed = rd_store_open (&to_args, true, &apply->to);
   if (failed)
     return failed;
+  apply->rows.store = apply->to;
+  apply->rows.name = rd_store_name (&to_args);
   size_t nfrom = rd_nodes_nthreads (apply->args, &apply->nodes);
   size_t nto = rd_jobs_nthreads (apply->args, rd_store_name (&to_args));
   apply->jobs = (struct rd_jobs) {
@@ -306,13 +311,14 @@ write_volumes (struct apply *apply)
   if (!rd_jobs_run (&apply->jobs))
     return RD_EXIT_FAILED;
   rd_progress_clear (&apply->progress);
+  failed = rd_row_changes_write (&apply->rows);
   if (apply->args->json)
     rd_json_items_end (&apply->json);
   else
     rd_written_print_sum (&apply->written,
                           rd_clock_s () - apply->progress.start_s,
                           apply->written.source_nbytes, "");
-  return apply->written.nfailed ? RD_EXIT_FAILED : RD_EXIT_OK;
+  return apply->written.nfailed ? RD_EXIT_FAILED : failed;
 }
 
 /* The first operand is the pipeline. */
@@ -343,6 +349,7 @@ run_apply (struct rd_args *args)
   args->operands++;
   args->noperands--;
   int status = write_volumes (&apply);
+  rd_row_changes_clear (&apply.rows);
   radio_store_close (apply.to);
   for (size_t i = 0; i < apply.n; i++) {
     free (apply.items[i].to_path);

@@ -7,6 +7,7 @@
 #include "tools/names.h"
 #include "tools/options.h"
 #include "tools/progress.h"
+#include "tools/rows.h"
 #include "tools/text.h"
 
 struct phantom {
@@ -73,7 +74,11 @@ run_phantom (struct rd_args *args)
           (unsigned long long) shape[0],
           rd_text_size (2 * shape[0] * shape[1] * shape[2], text),
           rd_text_time (rd_clock_s () - phantom.progress.start_s, time));
-  return RD_EXIT_OK;
+  RD_CLEANUP (rd_row_changes_clear) struct rd_row_changes rows = {
+    .store = store, .name = rd_store_name (args),
+  };
+  rd_row_changes_add (&rows, path);
+  return rd_row_changes_write (&rows);
 }
 
 static const struct rd_option options[] = {

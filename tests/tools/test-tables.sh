@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Tables that follow the volumes: radio index, ingest, rm, cp.
+# Tables that follow the volumes: radio index, and commands that write volumes.
 . "$(dirname "$0")/../functions.sh"
 . "$(dirname "$0")/command.sh"
 
@@ -45,7 +45,7 @@ a_store_without_tables_gets_none () {
   in_step plain.zarr
 }
 
-rows_follow_ingest_rm_and_cp () {
+rows_follow_every_command_that_writes_volumes () {
   cp -r s.zarr t.zarr
   runs rm -s t.zarr T1w/sub-1
   in_step t.zarr
@@ -57,6 +57,10 @@ rows_follow_ingest_rm_and_cp () {
   runs cp s.zarr dest.zarr
   in_step dest.zarr
   runs cp s.zarr/T1w/sub-1 dest.zarr --name T1w/other
+  in_step dest.zarr
+  runs apply -q 'clamp 0,1' t.zarr/T1w --to dest.zarr -c clamped
+  in_step dest.zarr
+  runs phantom -s dest.zarr ct/a --size 16
   in_step dest.zarr
 }
 
@@ -172,7 +176,7 @@ wrong_options_of_table_are_errors () {
 printf 'name\tage\nsub-1\t3\n' >wrong.tsv
 check an_ingest_by_a_layout_makes_tables
 check a_store_without_tables_gets_none
-check rows_follow_ingest_rm_and_cp
+check rows_follow_every_command_that_writes_volumes
 check rows_that_cannot_be_written_are_an_error_of_their_store
 check what_a_kill_left_is_found_and_repaired
 check a_damaged_volume_keeps_its_row
