@@ -11,6 +11,7 @@
 #include "src/base/json-make.h"
 #include "src/base/text.h"
 #include "src/table/heads.h"
+#include "io/store.h"
 #include "profiler/counters.h"
 
 #define HEADS_NAME "heads"
@@ -149,43 +150,10 @@ rd_head_read (struct radio_store *store, const char *path, uint64_t number,
          ? get_name (radio, "follows", where, head->follows) : RADIO_OK;
 }
 
-/* A read of the table's own document that goes on while its heads are
- * listed. */
-struct folder_read {
-  struct rd_io_get get;
-  char key[RD_KEY_NBYTES];
-  struct rd_buffer text;
-  pthread_mutex_t mutex;
-  pthread_cond_t ended;
-  struct {
-    bool is_done;
-  } synced;
-};
-
 static void
-end_read (struct rd_io_get *get)
+wake (struct rd_io_get *get)
 {
-  struct folder_read *read = get->user_data;
-  RD_LOCK_SCOPE (&read->mutex);
-  read->synced.is_done = true;
-  pthread_cond_broadcast (&read->ended);
-}
-
-static void
-wait_read (struct folder_read *read)
-{
-  RD_LOCK_SCOPE (&read->mutex);
-  while (!read->synced.is_done)
-    pthread_cond_wait (&read->ended, &read->mutex);
-}
-
-static void
-free_read (struct folder_read *read)
-{
-  wait_read (read);
-  rd_buffer_free (&read->text);
-  pthread_cond_destroy (&read->ended);
-  pthread_mutex_destroy (&read->mutex);
+  rd_waiter_wake (get->user_data);
 }
 
 /* Reads the table's document and, in the same trip, lists its heads. *can_list
@@ -197,30 +165,29 @@ read_folder (struct radio_store *store, const char *path,
   struct rd_io *io = store->io;
   RD_SCOPE ("find table", RD_IN_METADATA);
   RD_NOTE_NAME ("table", path);
-  RD_CLEANUP (free_read) struct folder_read read = { 0 };
-  pthread_mutex_init (&read.mutex, NULL);
-  pthread_cond_init (&read.ended, NULL);
-  rd_path_key (path, "zarr.json", read.key);
-  read.get = (struct rd_io_get) {
-    .key = read.key, .range = RD_RANGE_ALL, .into = &read.text,
+  RD_BUFFER_SCOPE struct rd_buffer text = { 0 };
+  struct rd_waiter waiter = RD_WAITER_INIT;
+  char key[RD_KEY_NBYTES];
+  rd_path_key (path, "zarr.json", key);
+  struct rd_io_get get = {
+    .key = key, .range = RD_RANGE_ALL, .into = &text,
     .nbytes = (size_t) rd_min_u64 (RD_DOCUMENT_MAX_NBYTES,
                                    store->context->memory_limit_nbytes),
-    .done = end_read, .user_data = &read,
+    .done = wake, .user_data = &waiter,
   };
-  io->ops->get (io, &read.get, 1);
+  io->ops->get (io, &get, 1);
   enum radio_status status = rd_heads_highest (store, path, highest);
-  wait_read (&read);
+  rd_waiter_wait (&waiter);
   *can_list = status != RADIO_ERROR_UNSUPPORTED;
   if (status != RADIO_OK && *can_list)
     return status;
   *document = NULL;
-  if (read.get.error.status == RADIO_ERROR_NOT_FOUND)
+  if (get.error.status == RADIO_ERROR_NOT_FOUND)
     return RADIO_OK;
-  RD_TRY (rd_error_raise (&read.get.error));
-  RD_TRY (rd_buffer_append (&read.text, "", 1));
-  read.text.nbytes--;
-  return rd_store_parse_document (store, read.key, NULL, &read.text,
-                                  document);
+  RD_TRY (rd_error_raise (&get.error));
+  RD_TRY (rd_buffer_append (&text, "", 1));
+  text.nbytes--;
+  return rd_store_parse_document (store, key, NULL, &text, document);
 }
 
 /* The hint of the table's document; number 0: there is none that is usable. */
