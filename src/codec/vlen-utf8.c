@@ -9,26 +9,13 @@
 
 #include "src/base/checked.h"
 #include "src/base/error.h"
+#include "src/base/little.h"
 #include "src/base/text.h"
 #include "src/codec/codec.h"
 #include "src/element/box.h"
 
 /* The size of the count, and of each length. */
 #define LENGTH_NBYTES 4
-
-static uint32_t
-load_length (const unsigned char *from)
-{
-  return (uint32_t) from[0] | (uint32_t) from[1] << 8
-         | (uint32_t) from[2] << 16 | (uint32_t) from[3] << 24;
-}
-
-static void
-store_length (uint64_t length, unsigned char *to)
-{
-  for (size_t i = 0; i < LENGTH_NBYTES; i++)
-    to[i] = (unsigned char) (length >> 8 * i);
-}
 
 uint64_t
 rd_vlen_utf8_nbytes (uint64_t n, uint64_t nbytes)
@@ -50,7 +37,7 @@ decode_string (struct rd_bytes in, size_t i, size_t *at,
   if (in.nbytes - *at < LENGTH_NBYTES)
     return rd_fail (RADIO_ERROR_FORMAT, "vlen-utf8: the chunk ends at byte "
                     "%zu within the length of string %zu", in.nbytes, i);
-  size_t nbytes = load_length (in.data + *at);
+  size_t nbytes = (size_t) rd_get_little (in.data + *at, LENGTH_NBYTES);
   *at += LENGTH_NBYTES;
   if (nbytes > in.nbytes - *at)
     return rd_fail (RADIO_ERROR_FORMAT, "vlen-utf8: string %zu claims %zu "
@@ -75,7 +62,7 @@ rd_vlen_utf8_decode (const struct rd_chunk *chunk, struct rd_bytes in,
   if (in.nbytes < LENGTH_NBYTES)
     return rd_fail (RADIO_ERROR_FORMAT, "vlen-utf8: %zu bytes cannot hold "
                     "the count of strings", in.nbytes);
-  uint64_t count = load_length (in.data);
+  uint64_t count = rd_get_little (in.data, LENGTH_NBYTES);
   if (count != n)
     return rd_fail (RADIO_ERROR_FORMAT, "vlen-utf8: decodes to %" PRIu64
                     " strings instead of %" PRIu64, count, n);
@@ -122,12 +109,12 @@ rd_vlen_utf8_encode (const struct rd_chunk *chunk,
   } while (rd_box_next (&box, at));
   RD_TRY (rd_codec_reserve (out, rd_vlen_utf8_nbytes (n, sum)));
   unsigned char *to = out->data;
-  store_length (n, to);
+  rd_put_little (to, n, LENGTH_NBYTES);
   to += LENGTH_NBYTES;
   memset (at, 0, sizeof at);
   do {
     struct rd_string string = string_at (chunk, elements, strides, at);
-    store_length (string.nbytes, to);
+    rd_put_little (to, string.nbytes, LENGTH_NBYTES);
     to += LENGTH_NBYTES;
     if (string.nbytes > 0)
       memcpy (to, string.data, (size_t) string.nbytes);
