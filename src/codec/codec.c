@@ -23,20 +23,13 @@ rd_chunk_nbytes (const struct rd_chunk *chunk)
   return nbytes;
 }
 
-/* Strings are equal by their bytes, not by where these are. */
 static bool
 are_strings_fill (const struct rd_chunk *chunk, const unsigned char *elements)
 {
-  struct rd_string fill, string;
-  memcpy (&fill, chunk->fill, sizeof fill);
-  for (uint64_t left = rd_chunk_nbytes (chunk); left > 0;
-       left -= sizeof string, elements += sizeof string) {
-    memcpy (&string, elements, sizeof string);
-    if (string.nbytes != fill.nbytes
-        || (fill.nbytes > 0
-            && memcmp (string.data, fill.data, fill.nbytes) != 0))
+  const unsigned char *end = elements + rd_chunk_nbytes (chunk);
+  for (; elements < end; elements += sizeof (struct rd_string))
+    if (!rd_string_equal (elements, chunk->fill))
       return false;
-  }
   return true;
 }
 

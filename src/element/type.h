@@ -25,6 +25,17 @@ struct rd_string {
   uint64_t nbytes;
 };
 
+/* True if the elements are the same string, wherever their bytes are. */
+static inline bool
+rd_string_equal (const void *a, const void *b)
+{
+  struct rd_string x, y;
+  memcpy (&x, a, sizeof x);
+  memcpy (&y, b, sizeof y);
+  return x.nbytes == y.nbytes
+         && (x.nbytes == 0 || memcmp (x.data, y.data, x.nbytes) == 0);
+}
+
 /* Returns the type of any dtype but RAW and STORED. */
 struct rd_type rd_type_of (enum radio_dtype dtype);
 

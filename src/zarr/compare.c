@@ -68,13 +68,9 @@ are_names_alike (const struct rd_array_doc *a, const struct rd_array_doc *b)
 static bool
 are_fills_alike (const struct rd_array_doc *a, const struct rd_array_doc *b)
 {
-  struct rd_string x, y;
-  if (a->type.dtype != RADIO_STRING)
-    return memcmp (a->fill, b->fill, a->type.item_nbytes) == 0;
-  memcpy (&x, a->fill, sizeof x);
-  memcpy (&y, b->fill, sizeof y);
-  return x.nbytes == y.nbytes
-         && (x.nbytes == 0 || memcmp (x.data, y.data, x.nbytes) == 0);
+  return a->type.dtype == RADIO_STRING
+         ? rd_string_equal (a->fill, b->fill)
+         : memcmp (a->fill, b->fill, a->type.item_nbytes) == 0;
 }
 
 const char *
