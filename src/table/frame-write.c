@@ -13,6 +13,7 @@
 #include "src/base/checked.h"
 #include "src/base/json-make.h"
 #include "src/base/reserve.h"
+#include "src/element/box.h"
 #include "src/element/convert.h"
 #include "src/table/frame.h"
 #include "profiler/counters.h"
@@ -401,16 +402,15 @@ write_item (const struct writing *writing, const struct item *item)
   RD_CLEANUP (rd_cleanup_array) struct radio_array *array = NULL;
   const struct rd_column *column = item->source;
   struct rd_array_doc *doc;
-  struct radio_box box = { .rank = 1 };
+  if (column->n == 0)
+    return RADIO_OK;
   RD_FREE char *path = rd_key_join (writing->path, item->name);
   if (!path)
     return RADIO_ERROR_MEMORY;
   RD_TRY (rd_array_doc_parse (rd_json_member (writing->metadata, item->name),
                               path, &doc));
   RD_TRY (rd_array_open_doc (writing->store, path, doc, &array));
-  box.size[0] = column->n;
-  if (column->n == 0)
-    return RADIO_OK;
+  const struct radio_box box = rd_box_whole (1, array->doc->shape);
   if (!column->values)
     return radio_array_write_strings (array, &box, &column->text);
   return radio_array_write (array, &box, column->values,

@@ -7,8 +7,9 @@
 #include <inttypes.h>
 
 #include "src/base/checked.h"
-#include "src/base/json-make.h"
+#include "src/base/json.h"
 #include "src/base/reserve.h"
+#include "src/element/box.h"
 #include "src/table/frame.h"
 
 /*------------------------------------------------------------------------
@@ -357,20 +358,12 @@ rd_dataframe_open (struct radio_store *store, const char *path,
  * Reading
  *----------------------------------------------------------------------*/
 
-static struct radio_box
-whole (const struct radio_array *array)
-{
-  struct radio_box box = { .rank = 1 };
-  box.size[0] = array->doc->shape[0];
-  return box;
-}
-
 enum radio_status
 rd_dataframe_read_array (struct rd_dataframe *frame, const char *name,
                      struct radio_array *array, struct rd_column **result)
 {
   RD_CLEANUP (rd_cleanup_column) struct rd_column *column = NULL;
-  const struct radio_box box = whole (array);
+  const struct radio_box box = rd_box_whole (1, array->doc->shape);
   enum radio_column_type type;
   enum radio_dtype dtype;
   RD_TRY (find_type (array, &type, &dtype));
@@ -397,7 +390,7 @@ rd_dataframe_read_codes (struct rd_dataframe *frame,
                          const struct rd_field *field, int32_t *codes)
 {
   size_t n = frame->nrows;
-  const struct radio_box box = whole (field->values);
+  const struct radio_box box = rd_box_whole (1, field->values->doc->shape);
   if (n == 0)
     return RADIO_OK;
   RD_TRY (radio_array_read (field->values, &box, RADIO_INT32, codes,
@@ -447,7 +440,7 @@ rd_dataframe_read (struct rd_dataframe *frame, const struct rd_field *field,
     RD_TRY (rd_dataframe_read_array (frame, field->name, field->values,
                                      &column));
   if (field->mask) {
-    const struct radio_box box = whole (field->mask);
+    const struct radio_box box = rd_box_whole (1, field->mask->doc->shape);
     column->valid = rd_malloc (n + 1);
     if (!column->valid)
       return rd_fail_memory (n + 1);
