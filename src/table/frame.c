@@ -100,8 +100,8 @@ get_node (const struct opening *opening, const char *name,
   return status;
 }
 
-/* Opens the array of a document, which must have one dimension, and with
- * is_rows a value for each row: the first one of these says how many there
+/* Opens the array of a document, which must be one, have one dimension, and
+ * with is_rows a value for each row: the first one of these says how many there
  * are. */
 static enum radio_status
 open_array (struct opening *opening, const char *name,
@@ -110,9 +110,13 @@ open_array (struct opening *opening, const char *name,
 {
   struct rd_dataframe *frame = opening->frame;
   struct rd_array_doc *doc;
+  enum rd_node_type node;
   RD_FREE char *path = rd_key_join (frame->path, name);
   if (!path)
     return RADIO_ERROR_MEMORY;
+  RD_TRY (rd_document_node (document, name, &node));
+  if (node != RD_NODE_ARRAY)
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: a group, not an array", path);
   RD_TRY (rd_array_doc_parse (document, path, &doc));
   RD_TRY (rd_array_open_doc (frame->store, path, doc, array));
   (*array)->is_complete = opening->is_complete;
@@ -143,11 +147,6 @@ open_member (struct opening *opening, const char *column, const char *member,
   if (!name)
     return RADIO_ERROR_MEMORY;
   RD_TRY (get_node (opening, name, &document, &owned));
-  enum rd_node_type node;
-  RD_TRY (rd_document_node (document, name, &node));
-  if (node != RD_NODE_ARRAY)
-    return rd_fail (RADIO_ERROR_FORMAT, "%s/%s: a group, not an array",
-                    opening->frame->path, name);
   return open_array (opening, name, document, is_rows, array);
 }
 
@@ -173,7 +172,7 @@ open_categories (struct opening *opening, const char *column,
                                  "nullable-", 9) == 0;
   return is_nullable
          ? open_member (opening, name, "values", false, array)
-         : open_member (opening, column, "categories", false, array);
+         : open_array (opening, name, document, false, array);
 }
 
 /* The type of what an array of numbers or strings holds. */
