@@ -297,7 +297,8 @@ make_groups (struct radio_store *store, const char *path)
     enum rd_node_type node = RD_NODE_GROUP;
     *slash = '\0';
     RD_TRY (rd_group_doc_write (NULL, NULL, &document));
-    enum radio_status status = rd_store_put_document (store, above, document);
+    enum radio_status status = rd_store_put_document (store, above, document,
+                                                      RD_PUT_IF_ABSENT);
     if (status == RADIO_ERROR_EXISTS) {
       RD_TRY (rd_store_read_document (store, above, &existing));
       rd_path_key (above, "zarr.json", key);
@@ -331,7 +332,8 @@ radio_array_create (struct radio_store *store, const char *path,
   RD_TRY (make_groups (store, path));
   RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
   RD_TRY (rd_array_doc_write (array->doc, &document));
-  enum radio_status status = rd_store_put_document (store, path, document);
+  enum radio_status status = rd_store_put_document (store, path, document,
+                                                    RD_PUT_IF_ABSENT);
   if (status == RADIO_ERROR_EXISTS)
     return rd_fail (status, "%s/%s: exists already",
                     store->io->uri, path);

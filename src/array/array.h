@@ -148,11 +148,11 @@ rd_store_parse_document (struct radio_store *store, const char *key,
 bool rd_store_has_object (struct radio_store *store, const char *path,
                           const char *name);
 
-/* Publishes a node's document; RADIO_ERROR_EXISTS when it has one. */
+/* Publishes a node's document. */
 enum radio_status rd_store_put_document (struct radio_store *store,
                                          const char *path,
-                                         struct json_object *document)
-  RADIO_USE_RESULT;
+                                         struct json_object *document,
+                                         enum rd_put how) RADIO_USE_RESULT;
 
 /* Sets *is_radio when a node's attributes (NULL: none) have a member radio;
  * RADIO_ERROR_UNSUPPORTED when this library does not know its version. */

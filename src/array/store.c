@@ -160,7 +160,7 @@ open_root (struct radio_store *store, bool create)
     if (status == RADIO_OK)
       status = rd_group_doc_write (attributes, NULL, &document);
     if (status == RADIO_OK)
-      status = rd_store_put_document (store, "", document);
+      status = rd_store_put_document (store, "", document, RD_PUT_IF_ABSENT);
     /* Another process may have made it in between. */
     if (status == RADIO_OK || status == RADIO_ERROR_EXISTS)
       status = read_root (store);
@@ -190,7 +190,7 @@ rd_store_read_root (struct radio_store *store)
 
 enum radio_status
 rd_store_put_document (struct radio_store *store, const char *path,
-                       struct json_object *document)
+                       struct json_object *document, enum rd_put how)
 {
   char key[RD_KEY_NBYTES];
   rd_path_key (path, "zarr.json", key);
@@ -198,7 +198,7 @@ rd_store_put_document (struct radio_store *store, const char *path,
   const char *text = rd_document_text (document, &nbytes);
   if (!text)
     return RADIO_ERROR_MEMORY;
-  return rd_io_put (store->io, key, text, nbytes, RD_PUT_IF_ABSENT);
+  return rd_io_put (store->io, key, text, nbytes, how);
 }
 
 enum radio_status

@@ -365,15 +365,10 @@ static enum radio_status
 put_node (const struct writing *writing, const char *name,
           struct json_object *document)
 {
-  char key[RD_KEY_NBYTES];
-  size_t nbytes;
-  RD_FREE char *path = *name ? rd_key_join (writing->path, name)
-                             : rd_strdup (writing->path);
-  const char *text = rd_document_text (document, &nbytes);
-  if (!path || !text)
+  RD_FREE char *path = rd_key_join (writing->path, name);
+  if (!path)
     return RADIO_ERROR_MEMORY;
-  rd_path_key (path, "zarr.json", key);
-  return rd_io_put (writing->store->io, key, text, nbytes, RD_PUT_OWN);
+  return rd_store_put_document (writing->store, path, document, RD_PUT_OWN);
 }
 
 static enum radio_status
@@ -393,7 +388,8 @@ put_frame (const struct writing *writing, const struct rd_data *data,
   rd_json_add (&make, attributes, "radio", json_object_get (radio));
   RD_TRY (rd_json_make_end (&make, RD_STEAL (attributes), &attributes));
   RD_TRY (rd_group_doc_write (attributes, writing->metadata, &document));
-  return put_node (writing, "", document);
+  return rd_store_put_document (writing->store, writing->path, document,
+                                RD_PUT_OWN);
 }
 
 static enum radio_status

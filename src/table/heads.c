@@ -382,8 +382,6 @@ rd_heads_hint (struct radio_store *store, const char *path,
   RD_CLEANUP (rd_cleanup_json) struct json_object *radio = NULL;
   RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
   struct rd_json_make make = { false };
-  char key[RD_KEY_NBYTES];
-  size_t nbytes;
   if (rd_kind_new (RD_KIND_OF_TABLE, &radio) != RADIO_OK)
     return;
   struct json_object *latest = rd_json_add_object (&make, radio, "latest");
@@ -391,10 +389,8 @@ rd_heads_hint (struct radio_store *store, const char *path,
   rd_json_add_string (&make, latest, "table", head->generation);
   if (make.failed || new_group (radio, &document) != RADIO_OK)
     return;
-  const char *text = rd_document_text (document, &nbytes);
-  rd_path_key (path, "zarr.json", key);
-  if (text && rd_io_put (store->io, key, text, nbytes, RD_PUT_REPLACE)
-              != RADIO_OK)
+  if (rd_store_put_document (store, path, document, RD_PUT_REPLACE)
+      != RADIO_OK)
     return;
 }
 
@@ -407,7 +403,8 @@ make_group (struct radio_store *store, const char *path, const char *kind)
   RD_CLEANUP (rd_cleanup_json) struct json_object *found = NULL;
   RD_TRY (rd_kind_new (kind, &radio));
   RD_TRY (new_group (radio, &document));
-  enum radio_status status = rd_store_put_document (store, path, document);
+  enum radio_status status = rd_store_put_document (store, path, document,
+                                                    RD_PUT_IF_ABSENT);
   if (status != RADIO_ERROR_EXISTS)
     return status;
   RD_TRY (rd_store_read_document (store, path, &found));
