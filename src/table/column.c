@@ -48,6 +48,15 @@ rd_column_type_of (enum radio_dtype dtype, enum radio_column_type *type)
   return true;
 }
 
+enum radio_dtype
+rd_column_dtype (enum radio_column_type type)
+{
+  static const enum radio_dtype dtypes[] = {
+    RADIO_BOOL, RADIO_INT64, RADIO_FLOAT64, RADIO_STORED
+  };
+  return dtypes[type];
+}
+
 enum radio_status
 rd_column_new (const char *name, enum radio_column_type type,
                enum radio_dtype dtype, size_t n, struct rd_column **result)
@@ -185,13 +194,10 @@ enum radio_status
 rd_column_of_cells (const struct radio_cells *cells, size_t n,
                     struct rd_column **result)
 {
-  static const enum radio_dtype dtypes[] = {
-    RADIO_BOOL, RADIO_INT64, RADIO_FLOAT64, RADIO_STORED
-  };
   RD_CLEANUP (rd_cleanup_column) struct rd_column *column = NULL;
   bool is_text = cells->type == RADIO_COLUMN_TEXT;
   bool has_values = cells->values || (is_text && cells->text);
-  enum radio_dtype dtype = dtypes[cells->type];
+  enum radio_dtype dtype = rd_column_dtype (cells->type);
   enum radio_column_type type;
   if (n > RD_TABLE_MAX_ROWS)
     return rd_fail (RADIO_ERROR_LIMIT, "%s: %zu rows; a table has at most %zu",
@@ -434,10 +440,7 @@ enum radio_status
 rd_column_convert (const struct rd_column *column, enum radio_column_type type,
                    struct rd_column **result)
 {
-  static const enum radio_dtype dtypes[] = {
-    RADIO_BOOL, RADIO_INT64, RADIO_FLOAT64, RADIO_STORED
-  };
-  enum radio_dtype dtype = dtypes[type];
+  enum radio_dtype dtype = rd_column_dtype (type);
   RD_CLEANUP (rd_cleanup_column) struct rd_column *converted = NULL;
   RD_TRY (rd_column_new (column->name, type, dtype, column->n, &converted));
   RD_TRY (add_valid (converted));

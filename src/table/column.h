@@ -101,4 +101,7 @@ bool rd_column_equals (const struct rd_column *a, const struct rd_column *b);
 /* Finds the type of columns of a dtype; false: there is none. */
 bool rd_column_type_of (enum radio_dtype dtype, enum radio_column_type *type);
 
+/* Returns the dtype that values of a type have if none is given. */
+enum radio_dtype rd_column_dtype (enum radio_column_type type);
+
 #endif /* RD_TABLE_COLUMN_H */

@@ -13,6 +13,7 @@
 #include "src/base/error.h"
 #include "src/base/json.h"
 #include "src/base/structs.h"
+#include "src/table/column.h"
 #include "src/table/csv.h"
 
 /* A number of more characters is text. */
@@ -466,13 +467,7 @@ radio_csv_read (struct radio_csv *csv, size_t number,
   RD_TRY (check_number (csv, number));
   const struct rd_csv_column *column = &csv->columns[number];
   size_t n = (size_t) csv->nrows;
-  enum radio_dtype dtype = RADIO_STORED;
-  if (column->type == RADIO_COLUMN_BOOL)
-    dtype = RADIO_BOOL;
-  else if (column->type == RADIO_COLUMN_INTEGER)
-    dtype = RADIO_INT64;
-  else if (column->type == RADIO_COLUMN_FLOAT)
-    dtype = RADIO_FLOAT64;
+  enum radio_dtype dtype = rd_column_dtype (column->type);
   size_t nbytes = radio_dtype_nbytes (dtype);
   rd_free (RD_STEAL (csv->values));
   rd_free (RD_STEAL (csv->valid));
