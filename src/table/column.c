@@ -395,15 +395,25 @@ rd_column_print (const struct rd_column *column, size_t row,
   return (struct rd_slice) { buffer, strlen (buffer) };
 }
 
-enum radio_status
-rd_column_print_all (const struct rd_column *column,
-                     struct radio_strings *text)
+static enum radio_status
+print_all (const struct rd_column *column, struct radio_strings *text)
 {
   RD_TEXT_LIST_SCOPE struct rd_text_list texts = { 0 };
   char buffer[RD_PRINT_NBYTES];
   for (size_t i = 0; i < column->n; i++)
     RD_TRY (rd_text_list_add (&texts, rd_column_print (column, i, buffer)));
   return rd_text_list_end (&texts, text);
+}
+
+enum radio_status
+rd_column_take_text (struct rd_column *column, struct radio_strings *text)
+{
+  /* That of missing values is empty. */
+  if (column->values || column->valid)
+    return print_all (column, text);
+  *text = column->text;
+  column->text = (struct radio_strings) { 0 };
+  return RADIO_OK;
 }
 
 /* Parses text that is a value of a type, as rd_column_print prints it. */
@@ -460,7 +470,7 @@ rd_column_convert (const struct rd_column *column, enum radio_column_type type,
     converted->valid[i] = is_valid;
   }
   if (!converted->values)
-    RD_TRY (rd_column_print_all (column, &converted->text));
+    RD_TRY (print_all (column, &converted->text));
   RD_TRY (rd_column_find_missing (converted));
   *result = RD_STEAL (converted);
   return RADIO_OK;

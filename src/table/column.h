@@ -20,7 +20,7 @@ struct rd_column {
   size_t n;
   unsigned char *values;      /* of dtype; NULL: text.  A missing one is 0, or
                                  NaN of floats */
-  struct radio_strings text;  /* a missing one is empty */
+  struct radio_strings text;  /* a missing one may have any */
   bool *valid;                /* NULL: none is missing */
   struct rd_column *categories;       /* the order in which they were stored;
                                          NULL: it has none */
@@ -90,8 +90,8 @@ enum radio_status rd_column_convert (const struct rd_column *column,
 struct rd_slice rd_column_print (const struct rd_column *column, size_t row,
                                  char buffer[RD_PRINT_NBYTES]);
 
-/* The text of all values. */
-enum radio_status rd_column_print_all (const struct rd_column *column,
+/* The text of all values; of text it is taken out of the column. */
+enum radio_status rd_column_take_text (struct rd_column *column,
                                        struct radio_strings *text)
   RADIO_USE_RESULT;
 

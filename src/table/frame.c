@@ -462,12 +462,7 @@ rd_dataframe_read_ids (struct rd_dataframe *frame, struct radio_strings *ids)
   RD_LOOKUP_SCOPE struct rd_lookup lookup = { 0 };
   RD_STRINGS_FREE struct radio_strings text = { 0 };
   RD_TRY (rd_dataframe_read (frame, &frame->index, &column));
-  if (column->values)
-    RD_TRY (rd_column_print_all (column, &text));
-  else {
-    text = column->text;
-    column->text = (struct radio_strings) { 0 };
-  }
+  RD_TRY (rd_column_take_text (column, &text));
   for (size_t i = 0; i < text.n; i++)
     if (rd_string (&text, i).n == 0)
       return rd_fail (RADIO_ERROR_FORMAT, "%s/%s: row %zu has no id",

@@ -259,9 +259,8 @@ read_text (struct radio_table *table, size_t number,
 {
   RD_CLEANUP (rd_cleanup_column) struct rd_column *column = NULL;
   RD_TRY (read_column (table, number, &column));
-  RD_TRY (rd_column_print_all (column, text));
   copy_valid (column, valid);
-  return RADIO_OK;
+  return rd_column_take_text (column, text);
 }
 
 enum radio_status
@@ -304,7 +303,7 @@ read_categories (struct radio_table *table, size_t number,
   const struct rd_field *field = &table->frame->fields[number];
   RD_TRY (explain (table, rd_dataframe_read_array (table->frame, field->name,
                                                field->categories, &column)));
-  return rd_column_print_all (column, categories);
+  return rd_column_take_text (column, categories);
 }
 
 enum radio_status

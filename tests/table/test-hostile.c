@@ -156,6 +156,31 @@ a_broken_frame_is_an_error_that_names_it (void **state)
   }
 }
 
+/* The ids become the values of a column of which the second is missing. */
+static void
+a_missing_id_is_an_error_whatever_its_text (void **state)
+{
+  (void) state;
+  char key[RD_KEY_NBYTES], from[RD_KEY_NBYTES], to[RD_KEY_NBYTES];
+  struct radio_store *store = open_store (key);
+  RD_NEWEST_SCOPE struct rd_newest newest;
+  RD_BUFFER_SCOPE struct rd_buffer chunk = { 0 };
+  assert_ok (rd_heads_find (store, PATH, &newest));
+  struct json_object *nodes = rd_json_member (
+    rd_json_member (newest.generation, "consolidated_metadata"), "metadata");
+  change_document (store, key, NODES "age/values", json_object_to_json_string (
+    rd_json_member (nodes, "subject")));
+  change_document (store, key, "attributes|_index", "\"age\"");
+  snprintf (from, sizeof from, PATH "/%s/subject/c/0",
+            newest.head.generation);
+  snprintf (to, sizeof to, PATH "/%s/age/values/c/0", newest.head.generation);
+  assert_ok (rd_io_read_all (store->io, from, 1 << 20, &chunk));
+  assert_ok (rd_io_put (store->io, to, chunk.data, chunk.nbytes,
+                        RD_PUT_REPLACE));
+  assert_fails (read_all (store), RADIO_ERROR_FORMAT, "age: row 1 has no id");
+  radio_store_close (store);
+}
+
 static void
 a_claim_of_many_rows_takes_no_memory (void **state)
 {
@@ -267,6 +292,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_broken_frame_is_an_error_that_names_it),
+    cmocka_unit_test (a_missing_id_is_an_error_whatever_its_text),
     cmocka_unit_test (a_claim_of_many_rows_takes_no_memory),
     cmocka_unit_test (damaged_heads_and_wrong_hints_do_not_hide_the_table),
     cmocka_unit_test (every_allocation_may_fail),
