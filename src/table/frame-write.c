@@ -468,18 +468,17 @@ enum radio_status
 rd_dataframe_write (struct radio_store *store, const char *path,
                 const struct rd_data *data, struct json_object *radio)
 {
-  RD_CLEANUP (rd_cleanup_column) struct rd_column *index = NULL;
+  /* The ids are an array even if there are few. */
+  const struct rd_column index = {
+    .name = data->index_name, .type = RADIO_COLUMN_TEXT,
+    .dtype = RADIO_STORED, .n = data->ids.n, .text = data->ids,
+  };
   RD_CLEANUP (end_writing) struct writing writing = {
     .store = store, .path = path, .metadata = json_object_new_object (),
   };
   if (!writing.metadata)
     return rd_fail_memory (0);
-  /* The ids are an array even if there are few. */
-  RD_TRY (rd_column_new (data->index_name, RADIO_COLUMN_TEXT, RADIO_STORED,
-                         data->ids.n, &index));
-  RD_TRY (rd_strings_copy (&data->ids, &index->text));
-  RD_TRY (add_array (&writing, data->index_name, NULL, RD_STEAL (index), NULL,
-                     NULL));
+  RD_TRY (add_array (&writing, data->index_name, NULL, NULL, &index, NULL));
   for (size_t i = 0; i < data->n; i++)
     RD_TRY (add_column (&writing, data->columns[i]));
   RD_TRY (put_frame (&writing, data, radio));
