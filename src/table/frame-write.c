@@ -78,41 +78,43 @@ has_number (const struct rd_column *column, struct rd_slice number)
   return false;
 }
 
-/* A fill value that the column does not have: 0, 1, 2, ... or "", "-", "--",
- * ...  One of a value more than it has is none of it. */
+/* Finds a fill value that the column does not have: 0, 1, 2, ... or "", "-",
+ * "--", ...  One of a value more than it has is none of it.  A string's bytes
+ * follow the element. */
 static enum radio_status
-new_fill (const struct rd_column *column, struct json_object **fill)
+find_fill (const struct rd_column *column, unsigned char **fill)
 {
+  size_t more_nbytes = column->values ? 0 : column->n + 1;
+  unsigned char *element = rd_calloc (1, RD_ITEM_MAX_NBYTES + more_nbytes);
+  if (!element)
+    return rd_fail_memory (RD_ITEM_MAX_NBYTES + more_nbytes);
+  *fill = element;
   if (!column->values) {
-    size_t length = 0;
+    struct rd_string string = { (char *) element + RD_ITEM_MAX_NBYTES, 0 };
     bool is_used = true;
-    RD_FREE char *text = rd_malloc (column->n + 1);
-    if (!text)
-      return rd_fail_memory (column->n + 1);
-    memset (text, '-', column->n + 1);
-    for (; is_used; length += is_used) {
+    memset (element + RD_ITEM_MAX_NBYTES, '-', more_nbytes);
+    for (; is_used; string.nbytes += is_used) {
       is_used = false;
       for (size_t i = 0; i < column->n && !is_used; i++)
-        is_used = rd_slice_equal (rd_string (&column->text, i),
-                                  (struct rd_slice) { text, length });
+        is_used = rd_slice_equal (
+          rd_string (&column->text, i),
+          (struct rd_slice) { string.data, (size_t) string.nbytes });
     }
-    *fill = json_object_new_string_len (text, (int) length);
-    return *fill ? RADIO_OK : rd_fail_memory (length);
+    memcpy (element, &string, sizeof string);
+    return RADIO_OK;
   }
-  unsigned char element[RD_ITEM_MAX_NBYTES] = { 0 };
-  const struct rd_type type = rd_type_of (column->dtype);
+  size_t nbytes = radio_dtype_nbytes (column->dtype);
   rd_convert_fn *convert = rd_convert_find (RADIO_INT64, column->dtype);
   /* If all that fit are there, the only chunk has different values. */
   for (int64_t i = 0; i < INT8_MAX + 1; i++) {
     unsigned char next[RD_ITEM_MAX_NBYTES];
     if (convert ((unsigned char *) &i, next, 1))
       break;
-    memcpy (element, next, type.item_nbytes);
-    if (!has_number (column, (struct rd_slice) { (char *) element,
-                                                 type.item_nbytes }))
+    memcpy (element, next, nbytes);
+    if (!has_number (column, (struct rd_slice) { (char *) element, nbytes }))
       break;
   }
-  return rd_fill_write (&type, element, fill);
+  return RADIO_OK;
 }
 
 static enum radio_status
@@ -123,44 +125,28 @@ new_document (const struct item *item, struct json_object *own,
     = "{\"name\": \"zstd\", \"configuration\": {\"level\": 3, "
       "\"checksum\": false}}, {\"name\": \"crc32c\"}]";
   const struct rd_column *column = item->source;
-  const uint64_t shape[1] = { column->n }, chunk[1] = { item->chunk };
   bool is_text = !column->values;
   bool is_byte = radio_dtype_nbytes (column->dtype) == 1;
   struct rd_json_make make = { false };
-  struct json_object *made = json_object_new_object (), *to, *fill, *codecs;
+  RD_CLEANUP (rd_cleanup_json) struct json_object *codecs = NULL;
+  RD_CLEANUP (rd_cleanup_json) struct json_object *attributes = NULL;
+  RD_FREE unsigned char *fill = NULL;
   char text[sizeof zstd + 80];
-  rd_json_add_u64 (&make, made, "zarr_format", 3);
-  rd_json_add_string (&make, made, "node_type", "array");
-  rd_json_add (&make, made, "shape", rd_json_new_shape (&make, 1, shape));
-  rd_json_add_string (&make, made, "data_type",
-                      is_text ? "string" : radio_dtype_name (column->dtype));
-  to = rd_json_add_object (&make, made, "chunk_grid");
-  rd_json_add_string (&make, to, "name", "regular");
-  to = rd_json_add_object (&make, to, "configuration");
-  rd_json_add (&make, to, "chunk_shape",
-               rd_json_new_shape (&make, 1, chunk));
-  to = rd_json_add_object (&make, made, "chunk_key_encoding");
-  rd_json_add_string (&make, to, "name", "default");
-  to = rd_json_add_object (&make, to, "configuration");
-  rd_json_add_string (&make, to, "separator", "/");
-  enum radio_status status = new_fill (column, &fill);
-  if (status == RADIO_OK) {
-    rd_json_add (&make, made, "fill_value", fill);
-    snprintf (text, sizeof text, "[{\"name\": \"%s\"%s}, %s",
-              is_text ? "vlen-utf8" : "bytes",
-              is_text || is_byte
-              ? "" : ", \"configuration\": {\"endian\": \"little\"}", zstd);
-    status = rd_json_parse (text, strlen (text), "codecs", &codecs);
-  }
-  if (status != RADIO_OK) {
-    json_object_put (made);
-    return status;
-  }
-  rd_json_add (&make, made, "codecs", codecs);
-  rd_json_add (&make, made, "attributes",
-               new_attributes (&make, is_text ? "string-array" : "array",
-                               "0.2.0", own));
-  return rd_json_make_end (&make, made, document);
+  RD_TRY (find_fill (column, &fill));
+  snprintf (text, sizeof text, "[{\"name\": \"%s\"%s}, %s",
+            is_text ? "vlen-utf8" : "bytes",
+            is_text || is_byte
+            ? "" : ", \"configuration\": {\"endian\": \"little\"}", zstd);
+  RD_TRY (rd_json_parse (text, strlen (text), "codecs", &codecs));
+  RD_TRY (rd_json_make_end (&make, new_attributes (
+    &make, is_text ? "string-array" : "array", "0.2.0", own), &attributes));
+  const struct rd_array_doc doc = {
+    .rank = 1, .shape = { column->n }, .chunk_shape = { item->chunk },
+    .type = rd_type_of (is_text ? RADIO_STRING : column->dtype),
+    .fill = fill, .separator = '/', .codecs = codecs,
+    .attributes = attributes,
+  };
+  return rd_array_doc_write (&doc, document);
 }
 
 /*------------------------------------------------------------------------
