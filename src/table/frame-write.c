@@ -187,7 +187,8 @@ find_chunk (const struct rd_column *column)
 }
 
 /* Adds an array, GROUP/MEMBER or GROUP alone if member is NULL: of a column
- * that is taken, also on failure, or of source, which outlives the writing. */
+ * that is taken, also on failure, or of source, which is that one or outlives
+ * the writing. */
 static enum radio_status
 add_array (struct writing *writing, const char *group, const char *member,
            struct rd_column *taken, const struct rd_column *source,
@@ -230,47 +231,44 @@ add_group (struct writing *writing, const char *name, const char *encoding,
   return add_document (writing, name, document);
 }
 
-/* The categories of a column: those that it had, if all values are among
- * them, else of text the different ones in the order of their bytes.  NULL: it
- * is not categorical. */
+/* Prepares a lookup of the categories that a column had; *has_all is set if
+ * all of its values are among them. */
 static enum radio_status
-find_categories (const struct rd_column *column, struct rd_lookup *lookup,
-                 struct rd_column **categories)
+look_up_values (const struct rd_column *column, struct rd_lookup *lookup,
+                bool *has_all)
+{
+  const struct rd_column *had = column->categories;
+  RD_FREE struct rd_slice *values = rd_malloc ((had->n + 1) * sizeof *values);
+  if (!values)
+    return rd_fail_memory ((had->n + 1) * sizeof *values);
+  for (size_t i = 0; i < had->n; i++)
+    values[i] = rd_column_bytes (had, i);
+  RD_TRY (rd_lookup_make (values, had->n, lookup));
+  *has_all = true;
+  for (size_t i = 0; i < column->n && *has_all; i++)
+    *has_all = !rd_column_is_valid (column, i)
+               || rd_lookup_find (lookup, rd_column_bytes (column, i))
+                  != RD_NOT_THERE;
+  return RADIO_OK;
+}
+
+/* Makes categories of the different values of text, in the order of their
+ * bytes; NULL: there are too many. */
+static enum radio_status
+make_categories (const struct rd_column *column, struct rd_column **categories)
 {
   RD_LOOKUP_SCOPE struct rd_lookup all = { 0 };
+  RD_TEXT_LIST_SCOPE struct rd_text_list texts = { 0 };
+  RD_CLEANUP (rd_cleanup_column) struct rd_column *found = NULL;
   size_t n = 0;
-  *categories = NULL;
-  RD_FREE struct rd_slice *keys = rd_malloc ((column->n + 1) * sizeof *keys);
-  if (!keys)
-    return rd_fail_memory ((column->n + 1) * sizeof *keys);
-  if (column->categories && column->categories->dtype == column->dtype) {
-    const struct rd_column *had = column->categories;
-    RD_FREE size_t *rows = rd_malloc ((had->n + 1) * sizeof *rows);
-    RD_FREE struct rd_slice *values
-      = rd_malloc ((had->n + 1) * sizeof *values);
-    if (!rows || !values)
-      return rd_fail_memory ((had->n + 1) * (sizeof *rows + sizeof *values));
-    for (size_t i = 0; i < had->n; i++) {
-      rows[i] = i;
-      values[i] = rd_column_bytes (had, i);
-    }
-    RD_TRY (rd_lookup_make (values, had->n, lookup));
-    bool has_all = true;
-    for (size_t i = 0; i < column->n && has_all; i++)
-      has_all = !rd_column_is_valid (column, i)
-                || rd_lookup_find (lookup, rd_column_bytes (column, i))
-                   != RD_NOT_THERE;
-    if (has_all)
-      return rd_column_take (had, rows, had->n, categories);
-    rd_lookup_free (lookup);
-  }
-  if (column->values)
-    return RADIO_OK;
+  RD_FREE struct rd_slice *values
+    = rd_malloc ((column->n + 1) * sizeof *values);
+  if (!values)
+    return rd_fail_memory ((column->n + 1) * sizeof *values);
   for (size_t i = 0; i < column->n; i++)
     if (rd_column_is_valid (column, i))
-      keys[n++] = rd_column_bytes (column, i);
-  RD_TRY (rd_lookup_make (keys, n, &all));
-  RD_TEXT_LIST_SCOPE struct rd_text_list texts = { 0 };
+      values[n++] = rd_column_bytes (column, i);
+  RD_TRY (rd_lookup_make (values, n, &all));
   for (size_t i = 0; i < n; i++) {
     if (i > 0 && rd_slice_equal (all.keys[i - 1].key, all.keys[i].key))
       continue;
@@ -278,21 +276,44 @@ find_categories (const struct rd_column *column, struct rd_lookup *lookup,
       return RADIO_OK;
     RD_TRY (rd_text_list_add (&texts, all.keys[i].key));
   }
-  RD_CLEANUP (rd_cleanup_column) struct rd_column *found = NULL;
-  size_t count = texts.n;
-  RD_TRY (rd_column_new (column->name, RADIO_COLUMN_TEXT, RADIO_STORED, count,
-                         &found));
+  RD_TRY (rd_column_new (column->name, RADIO_COLUMN_TEXT, RADIO_STORED,
+                         texts.n, &found));
   RD_TRY (rd_text_list_end (&texts, &found->text));
-  RD_TRY (rd_lookup_strings (&found->text, lookup));
   *categories = RD_STEAL (found);
   return RADIO_OK;
 }
 
+/* Finds the categories of a column: those that it had, if all values are among
+ * them, else of text those in *made.  NULL: it is not categorical. */
+static enum radio_status
+find_categories (const struct rd_column *column, struct rd_lookup *lookup,
+                 struct rd_column **made, const struct rd_column **categories)
+{
+  const struct rd_column *had = column->categories;
+  *categories = NULL;
+  if (had && had->dtype == column->dtype) {
+    bool has_all = false;
+    RD_TRY (look_up_values (column, lookup, &has_all));
+    if (has_all) {
+      *categories = had;
+      return RADIO_OK;
+    }
+    rd_lookup_free (lookup);
+  }
+  if (column->values)
+    return RADIO_OK;
+  RD_TRY (make_categories (column, made));
+  *categories = *made;
+  return *made ? rd_lookup_strings (&(*made)->text, lookup) : RADIO_OK;
+}
+
+/* Adds a column of categories; those that are taken belong to it then. */
 static enum radio_status
 add_categorical (struct writing *writing, const struct rd_column *column,
-                 const struct rd_lookup *lookup, struct rd_column *taken)
+                 const struct rd_lookup *lookup, struct rd_column *taken,
+                 const struct rd_column *categories)
 {
-  RD_CLEANUP (rd_cleanup_column) struct rd_column *categories = taken;
+  RD_CLEANUP (rd_cleanup_column) struct rd_column *made = taken;
   RD_CLEANUP (rd_cleanup_column) struct rd_column *codes = NULL;
   size_t n = categories->n;
   enum radio_dtype dtype = n <= RD_MAX_CATEGORIES ? RADIO_INT8
@@ -314,7 +335,7 @@ add_categorical (struct writing *writing, const struct rd_column *column,
             : nbytes == 2 ? (void *) &code16 : (void *) &code, nbytes);
   }
   RD_TRY (add_array (writing, column->name, "categories",
-                     RD_STEAL (categories), NULL, NULL));
+                     RD_STEAL (made), categories, NULL));
   return add_array (writing, column->name, "codes", RD_STEAL (codes), NULL,
                     NULL);
 }
@@ -324,11 +345,13 @@ add_column (struct writing *writing, const struct rd_column *column)
 {
   RD_LOOKUP_SCOPE struct rd_lookup lookup = { 0 };
   RD_CLEANUP (rd_cleanup_column) struct rd_column *mask = NULL;
-  struct rd_column *categories;
+  RD_CLEANUP (rd_cleanup_column) struct rd_column *made = NULL;
+  const struct rd_column *categories;
   const char *name = column->name;
-  RD_TRY (find_categories (column, &lookup, &categories));
+  RD_TRY (find_categories (column, &lookup, &made, &categories));
   if (categories)
-    return add_categorical (writing, column, &lookup, categories);
+    return add_categorical (writing, column, &lookup, RD_STEAL (made),
+                            categories);
   if (!column->valid || column->type == RADIO_COLUMN_FLOAT)
     return add_array (writing, name, NULL, NULL, column, column->attributes);
   const char *encoding = column->type == RADIO_COLUMN_BOOL
