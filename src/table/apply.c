@@ -20,8 +20,7 @@ struct applying {
   struct rd_applied *applied;
   const char *where;
   bool is_merge;
-  struct rd_lookup lookup;            /* of the ids, if has_lookup */
-  bool has_lookup;
+  struct rd_lookup lookup;            /* of the ids, if it has keys */
 };
 
 static void
@@ -33,12 +32,9 @@ end_applying (struct applying *applying)
 static enum radio_status
 need_lookup (struct applying *applying)
 {
-  if (applying->has_lookup)
-    return RADIO_OK;
-  rd_lookup_free (&applying->lookup);
-  RD_TRY (rd_lookup_strings (&applying->data->ids, &applying->lookup));
-  applying->has_lookup = true;
-  return RADIO_OK;
+  return applying->lookup.keys
+         ? RADIO_OK
+         : rd_lookup_strings (&applying->data->ids, &applying->lookup);
 }
 
 /* Replaces the rows by n of them, by their numbers, or new ones with ids of
@@ -56,7 +52,6 @@ take_rows (struct applying *applying, const size_t *rows, size_t n,
   }
   /* The lookup points into the ids. */
   rd_lookup_free (&applying->lookup);
-  applying->has_lookup = false;
   radio_strings_free (&data->ids);
   data->ids = *ids;
   *ids = (struct radio_strings) { 0 };
@@ -144,7 +139,8 @@ has_values (const struct rd_column *column)
   return false;
 }
 
-/* The column as it is before the cells are set, of their type. */
+/* The column as it is before the cells are set, if it is new or has another
+ * type than they. */
 static enum radio_status
 get_base (const struct applying *applying, const struct rd_change *change,
           size_t at, struct rd_column **base)
@@ -161,8 +157,7 @@ get_base (const struct applying *applying, const struct rd_change *change,
     return new_missing (cells, data->ids.n, base);
   }
   const struct rd_column *column = data->columns[at];
-  if (column->type == cells->type || change->change_type
-      || !has_values (column))
+  if (change->change_type || !has_values (column))
     return rd_column_convert (column, cells->type, base);
   return rd_fail (RADIO_ERROR_EXISTS, "%s: the column '%s' is of type %s, not "
                   "%s", applying->where, cells->name,
