@@ -341,21 +341,16 @@ check_followed (const struct radio_table_edit *edit,
   if (!path)
     return RADIO_ERROR_MEMORY;
   RD_TRY (rd_heads_highest (edit->store, edit->path, &highest));
-  const char *last = head->generation;
-  struct rd_head next = *head;
-  for (uint64_t number = head->number + 1; number <= highest; number++) {
-    char before[RD_GENERATION_NBYTES];
-    memcpy (before, last, sizeof before);
-    enum radio_status status = rd_head_read (edit->store, edit->path, number,
-                                             &next);
-    if (status == RADIO_ERROR_NOT_FOUND)
-      *is_lost = true;
-    else
+  for (struct rd_head last = *head, next; last.number < highest;
+       last = next) {
+    enum radio_status status = rd_head_read (edit->store, edit->path,
+                                             last.number + 1, &next);
+    if (status != RADIO_ERROR_NOT_FOUND)
       RD_TRY (status);
-    *is_lost = *is_lost || strcmp (next.follows, before) != 0;
+    *is_lost = status == RADIO_ERROR_NOT_FOUND
+               || strcmp (next.follows, last.generation) != 0;
     if (*is_lost)
       return RADIO_OK;
-    last = next.generation;
   }
   if (highest > head->number)
     return RADIO_OK;
