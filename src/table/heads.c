@@ -75,8 +75,8 @@ rd_kind_of (struct json_object *document)
          ? json_object_get_string (kind) : NULL;
 }
 
-static bool
-is_of_kind (struct json_object *document, const char *kind)
+bool
+rd_is_of_kind (struct json_object *document, const char *kind)
 {
   const char *found = rd_kind_of (document);
   return found && strcmp (found, kind) == 0;
@@ -276,7 +276,7 @@ find_newest (struct radio_store *store, const char *path,
   RD_TRY (read_folder (store, path, &newest->folder, &highest, &can_list));
   if (!newest->folder)
     return RADIO_OK;
-  newest->is_frame = !is_of_kind (newest->folder, RD_KIND_OF_TABLE);
+  newest->is_frame = !rd_is_of_kind (newest->folder, RD_KIND_OF_TABLE);
   if (newest->is_frame)
     return RADIO_OK;
   RD_TRY (rd_store_check_version (
@@ -408,7 +408,7 @@ make_group (struct radio_store *store, const char *path, const char *kind)
   if (status != RADIO_ERROR_EXISTS)
     return status;
   RD_TRY (rd_store_read_document (store, path, &found));
-  if (is_of_kind (found, kind))
+  if (rd_is_of_kind (found, kind))
     return RADIO_OK;
   if (strchr (path, '/') == NULL)
     return rd_fail (RADIO_ERROR_EXISTS, "%s: a collection of volumes, in the "

@@ -90,5 +90,6 @@ enum radio_status rd_kind_new (const char *kind, struct json_object **radio)
 
 /* The kind of a node's document; NULL if it has none. */
 const char *rd_kind_of (struct json_object *document);
+bool rd_is_of_kind (struct json_object *document, const char *kind);
 
 #endif /* RD_TABLE_HEADS_H */

@@ -11,16 +11,15 @@
 #include "src/table/tables.h"
 #include "profiler/counters.h"
 
-#define VOLUMES_NAME "volumes"
-
-/* The folders of a prefix, by name. */
+/* Keeps a name with the NUL at its end. */
 static enum radio_status
 add_folder (const struct rd_io_entry *entry, void *user_data)
 {
-  const struct rd_slice name = { entry->name, strlen (entry->name) };
+  const struct rd_slice name = { entry->name, strlen (entry->name) + 1 };
   return entry->is_prefix ? rd_text_list_add (user_data, name) : RADIO_OK;
 }
 
+/* Lists the names of the folders of a prefix. */
 static enum radio_status
 list_folders (struct radio_store *store, const char *prefix,
               struct radio_strings *names)
@@ -31,18 +30,6 @@ list_folders (struct radio_store *store, const char *prefix,
   return rd_text_list_end (&texts, names);
 }
 
-/* "PREFIX/NAME", of a name by its bytes. */
-static char *
-join (const char *prefix, struct rd_slice name)
-{
-  RD_FREE char *copy = rd_strndup (name.at, name.n);
-  if (!copy) {
-    rd_fail_memory (name.n + 1);
-    return NULL;
-  }
-  return rd_key_join (prefix, copy);
-}
-
 /* Finds whether the node at a path is of a kind; a missing one is of none. */
 static enum radio_status
 check_kind (struct radio_store *store, const char *path, const char *kind,
@@ -50,15 +37,8 @@ check_kind (struct radio_store *store, const char *path, const char *kind,
 {
   RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
   enum radio_status status = rd_store_read_document (store, path, &document);
-  const char *found = rd_kind_of (document);
-  *is_one = found && strcmp (found, kind) == 0;
+  *is_one = rd_is_of_kind (document, kind);
   return status == RADIO_ERROR_NOT_FOUND ? RADIO_OK : status;
-}
-
-enum radio_status
-rd_tables_exist (struct radio_store *store, bool *exist)
-{
-  return check_kind (store, RD_TABLES_NAME, RD_KIND_OF_TABLES, exist);
 }
 
 /* Calls fn for each table below a folder. */
@@ -70,12 +50,14 @@ list_tables (struct radio_store *store, const char *folder,
   bool is_volumes = strcmp (folder, RADIO_TABLE_VOLUMES) == 0;
   RD_TRY (list_folders (store, folder, &names));
   for (size_t i = 0; i < names.n; i++) {
-    RD_FREE char *path = join (folder, rd_string (&names, i));
+    RD_FREE char *path = rd_key_join (folder, rd_string (&names, i).at);
     bool is_table;
     if (!path)
       return RADIO_ERROR_MEMORY;
-    if (strcmp (path, RADIO_TABLE_VOLUMES) == 0)
+    if (strcmp (path, RADIO_TABLE_VOLUMES) == 0) {
       RD_TRY (list_tables (store, path, fn, user_data));
+      continue;
+    }
     RD_TRY (check_kind (store, path, RD_KIND_OF_TABLE, &is_table));
     const struct radio_table_entry entry = {
       path, is_volumes ? path + sizeof RADIO_TABLE_VOLUMES : NULL
@@ -92,7 +74,7 @@ list_all (struct radio_store *store, radio_table_entry_fn *fn,
 {
   bool exist;
   RD_TRY (rd_store_read_root (store));
-  RD_TRY (rd_tables_exist (store, &exist));
+  RD_TRY (check_kind (store, RD_TABLES_NAME, RD_KIND_OF_TABLES, &exist));
   return exist ? list_tables (store, RD_TABLES_NAME, fn, user_data)
                : RADIO_OK;
 }
@@ -209,14 +191,9 @@ collect_table (const struct radio_table_entry *entry, void *user_data)
   RD_TRY (list_folders (store, entry->path, &names));
   RD_TRY (find_kept (store, entry->path, &kept));
   for (size_t i = 0; i < names.n; i++) {
-    struct rd_slice text = rd_string (&names, i);
-    char name[RD_GENERATION_NBYTES];
+    const char *name = rd_string (&names, i).at;
     if (rd_store_is_cancelled (store))
       return rd_fail (RADIO_ERROR_CANCELLED, "%s: cancelled", entry->path);
-    if (text.n != sizeof name - 1)
-      continue;
-    memcpy (name, text.at, text.n);
-    name[text.n] = '\0';
     if (!rd_is_generation_name (name) || is_kept (&kept, name))
       continue;
     RD_TRY (collect_generation (store, entry->path, name, collecting->dry_run,

@@ -10,10 +10,6 @@
 /* The group of all tables, at the store's root. */
 #define RD_TABLES_NAME "tables"
 
-/* Finds whether the store has tables. */
-enum radio_status rd_tables_exist (struct radio_store *store, bool *exist)
-  RADIO_USE_RESULT;
-
 /* Removes generations that none of the last heads names, unless their writer
  * is or may be alive; with dry_run only counts them.  result's counts grow. */
 enum radio_status rd_tables_collect (struct radio_store *store, bool dry_run,
