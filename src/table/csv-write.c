@@ -7,6 +7,7 @@
 
 #include "src/base/error.h"
 #include "src/table/csv.h"
+#include "src/table/texts.h"
 
 #define PIECE_NBYTES ((size_t) 64 << 10)
 
@@ -76,10 +77,8 @@ put_row (struct output *output, const struct rd_csv_output *columns, size_t n,
     if (columns[i].valid && !columns[i].valid[row])
       RD_TRY (rd_buffer_append (&output->text, "n/a", 3));
     else {
-      int64_t start = text->offsets[row];
-      size_t nbytes = (size_t) (text->offsets[row + 1] - start);
-      RD_TRY (put_cell (output, nbytes > 0 ? text->bytes + start : "",
-                        nbytes));
+      struct rd_slice cell = rd_string (text, row);
+      RD_TRY (put_cell (output, cell.at, cell.n));
     }
     RD_TRY (end_cell (output, i + 1 == n));
   }
@@ -134,8 +133,7 @@ radio_table_write_csv (struct radio_table *table, char separator,
   RD_NOT_NULL (write);
   struct radio_table_info info;
   radio_table_get_info (table, &info);
-  if (separator == '\0' || separator == '"' || separator == '\n'
-      || separator == '\r' || (unsigned char) separator >= 0x80)
+  if (separator == '\0' || !rd_csv_may_separate (separator))
     return rd_fail (RADIO_ERROR_ARGUMENT, "separator is 0x%02x; a tab or a "
                     "comma is usual", (unsigned) (unsigned char) separator);
   if (!columns)

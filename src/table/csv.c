@@ -256,8 +256,9 @@ set_names (struct radio_csv *csv)
   return RADIO_OK;
 }
 
-enum radio_status
-rd_csv_split (struct radio_csv *csv)
+/* Splits the text, which is changed, into cells, and checks the names. */
+static enum radio_status
+split_text (struct radio_csv *csv)
 {
   struct split split = {
     .csv = csv, .text = (char *) csv->text.data, .nbytes = csv->text.nbytes,
@@ -383,8 +384,7 @@ new_csv (const char *name, const struct radio_csv_options *options,
 {
   RD_TRY (RD_CHECK_RESERVED (radio_csv_options, options));
   char separator = options->separator;
-  if (separator == '"' || is_newline (separator)
-      || (unsigned char) separator >= 0x80)
+  if (!rd_csv_may_separate (separator))
     return rd_fail (RADIO_ERROR_ARGUMENT, "separator is 0x%02x; a tab, comma, "
                     "semicolon or another character is possible",
                     (unsigned) (unsigned char) separator);
@@ -411,7 +411,7 @@ make_table (struct radio_csv *csv, const struct radio_csv_options *options,
   const char *json = options->sidecar_json;
   size_t json_nbytes = json ? strlen (json) : 0;
   bool found;
-  RD_TRY (rd_csv_split (csv));
+  RD_TRY (split_text (csv));
   if (!json) {
     RD_TRY (read_sidecar (options, file, &sidecar, &found));
     if (found) {

@@ -41,8 +41,12 @@ rd_csv_cell (const struct radio_csv *csv, uint64_t row, size_t column)
   return (const char *) csv->text.data + cells[row * csv->ncolumns + column];
 }
 
-/* Splits the text, which is changed, into cells, and checks the names. */
-enum radio_status rd_csv_split (struct radio_csv *csv) RADIO_USE_RESULT;
+/* True if a character can stand between cells. */
+static inline bool
+rd_csv_may_separate (char c)
+{
+  return c != '"' && c != '\n' && c != '\r' && (unsigned char) c < 0x80;
+}
 
 /* Sets the types and attributes of columns. */
 enum radio_status rd_csv_set_types (struct radio_csv *csv,
