@@ -19,19 +19,14 @@
 /* A number of more characters is text. */
 #define NUMBER_MAX_NBYTES 400
 
-/* A cell without the blanks around it. */
-struct word {
-  const char *at;
-  size_t nbytes;
-};
-
 static bool
 is_blank (char c)
 {
   return c == ' ' || c == '\t';
 }
 
-static struct word
+/* A cell without the blanks around it. */
+static struct rd_slice
 trim (const char *cell)
 {
   while (is_blank (*cell))
@@ -39,21 +34,19 @@ trim (const char *cell)
   size_t n = strlen (cell);
   while (n > 0 && is_blank (cell[n - 1]))
     n--;
-  return (struct word) { cell, n };
+  return (struct rd_slice) { cell, n };
 }
 
 static bool
-is_word (struct word word, const char *text)
+is_word (struct rd_slice word, const char *text)
 {
-  return strlen (text) == word.nbytes
-         && strncasecmp (word.at, text, word.nbytes) == 0;
+  return strlen (text) == word.n && strncasecmp (word.at, text, word.n) == 0;
 }
 
 static bool
-is_missing (struct word word)
+is_missing (struct rd_slice word)
 {
-  return word.nbytes == 0
-         || (word.nbytes == 3 && memcmp (word.at, "n/a", 3) == 0);
+  return word.n == 0 || (word.n == 3 && memcmp (word.at, "n/a", 3) == 0);
 }
 
 static size_t
@@ -77,11 +70,11 @@ struct decimal {
 
 /* Splits a decimal number: digits before or after the point, or both. */
 static bool
-split_number (struct word word, struct decimal *number)
+split_number (struct rd_slice word, struct decimal *number)
 {
-  const char *at = word.at, *end = word.at + word.nbytes;
+  const char *at = word.at, *end = word.at + word.n;
   *number = (struct decimal) { 0 };
-  if (word.nbytes > NUMBER_MAX_NBYTES)
+  if (word.n > NUMBER_MAX_NBYTES)
     return false;
   number->is_negative = at < end && *at == '-';
   at += at < end && (*at == '-' || *at == '+');
@@ -163,16 +156,16 @@ make_double (const struct decimal *number, double *value)
 
 /* NaN, inf and infinity, in either case. */
 static bool
-is_not_finite (struct word word, double *value)
+is_not_finite (struct rd_slice word, double *value)
 {
   if (is_word (word, "nan")) {
     *value = NAN;
     return true;
   }
-  bool is_negative = word.nbytes > 0 && word.at[0] == '-';
-  if (word.nbytes > 0 && (is_negative || word.at[0] == '+')) {
+  bool is_negative = word.n > 0 && word.at[0] == '-';
+  if (word.n > 0 && (is_negative || word.at[0] == '+')) {
     word.at++;
-    word.nbytes--;
+    word.n--;
   }
   *value = is_negative ? -INFINITY : INFINITY;
   return is_word (word, "inf") || is_word (word, "infinity");
@@ -186,7 +179,7 @@ enum {
 };
 
 static unsigned
-classify (struct word word)
+classify (struct rd_slice word)
 {
   struct decimal number;
   int64_t integer;
@@ -207,7 +200,7 @@ infer_type (const struct radio_csv *csv, size_t column)
 {
   unsigned has = 0;
   for (uint64_t row = 1; row <= csv->nrows && !(has & HAS_TEXT); row++) {
-    struct word word = trim (rd_csv_cell (csv, row, column));
+    struct rd_slice word = trim (rd_csv_cell (csv, row, column));
     if (!is_missing (word))
       has |= classify (word);
   }
@@ -221,7 +214,7 @@ infer_type (const struct radio_csv *csv, size_t column)
 
 /* Makes a cell's value of a type; *is_right is false if it has another. */
 static enum radio_status
-make_value (struct word word, enum radio_column_type type, void *value,
+make_value (struct rd_slice word, enum radio_column_type type, void *value,
             bool *is_right)
 {
   struct decimal number;
@@ -260,7 +253,7 @@ check_column (struct radio_csv *csv, size_t number, bool is_given)
   const uint32_t *lines = (const void *) csv->lines.data;
   for (uint64_t row = 1; row <= csv->nrows; row++) {
     const char *cell = rd_csv_cell (csv, row, number);
-    struct word word = trim (cell);
+    struct rd_slice word = trim (cell);
     double value;
     bool is_right = true;
     if (is_missing (word))
@@ -448,7 +441,7 @@ read_values (struct radio_csv *csv, size_t number, size_t nbytes)
 {
   unsigned char *values = csv->values;
   for (uint64_t row = 0; row < csv->nrows; row++) {
-    struct word word = trim (rd_csv_cell (csv, row + 1, number));
+    struct rd_slice word = trim (rd_csv_cell (csv, row + 1, number));
     bool is_right;
     csv->valid[row] = !is_missing (word);
     if (csv->valid[row] && values)
