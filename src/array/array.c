@@ -65,12 +65,10 @@ rd_array_check_stored (const struct radio_array *array, const char *be_done)
 static enum radio_status
 copy_text (struct json_object *value, const char *absent, char **copy)
 {
-  const char *text = absent;
   if (value)
-    text = json_object_to_json_string_ext (value, JSON_C_TO_STRING_PLAIN
-                                           | JSON_C_TO_STRING_NOSLASHESCAPE);
-  *copy = text ? rd_strdup (text) : NULL;
-  return *copy ? RADIO_OK : rd_fail_memory (text ? strlen (text) : 0);
+    return rd_json_copy_text (value, copy);
+  *copy = rd_strdup (absent);
+  return *copy ? RADIO_OK : rd_fail_memory (strlen (absent));
 }
 
 void

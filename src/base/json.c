@@ -598,6 +598,15 @@ rd_json_shape (struct json_object *list, const char *what, const char *where,
   return RADIO_OK;
 }
 
+enum radio_status
+rd_json_copy_text (struct json_object *value, char **text)
+{
+  const char *made = json_object_to_json_string_ext (
+    value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+  *text = made ? rd_strdup (made) : NULL;
+  return *text ? RADIO_OK : rd_fail_memory (made ? strlen (made) : 0);
+}
+
 struct json_object *
 rd_json_new_double (double value)
 {

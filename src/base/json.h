@@ -57,6 +57,10 @@ enum radio_status rd_json_text (struct json_object *value, const char *what,
                                 const char *where, const char **text)
   RADIO_USE_RESULT;
 
+/* Makes a value's text on one line, '/' not escaped, for rd_free. */
+enum radio_status rd_json_copy_text (struct json_object *value, char **text)
+  RADIO_USE_RESULT;
+
 /* RADIO_ERROR_FORMAT: "WHERE: WHAT is VALUE, not WANTED". */
 enum radio_status rd_json_not (struct json_object *value, const char *what,
                                const char *wanted, const char *where);

@@ -298,15 +298,6 @@ take_format (struct json_object *object, enum radio_column_type *type)
                               json_type_object);
 }
 
-static enum radio_status
-keep_attributes (struct rd_csv_column *column, struct json_object *object)
-{
-  const char *text = json_object_to_json_string_ext (
-    object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-  column->attributes = text ? rd_strdup (text) : NULL;
-  return column->attributes ? RADIO_OK : rd_fail_memory (0);
-}
-
 enum radio_status
 rd_csv_set_types (struct radio_csv *csv,
                   const struct radio_csv_options *options,
@@ -329,7 +320,7 @@ rd_csv_set_types (struct radio_csv *csv,
       = document ? rd_json_member (document, column->name) : NULL;
     if (!json_object_is_type (object, json_type_object))
       continue;
-    RD_TRY (keep_attributes (column, object));
+    RD_TRY (rd_json_copy_text (object, &column->attributes));
     is_given[i] = take_format (object, &column->type);
   }
   for (size_t i = 0; i < options->type_count; i++) {

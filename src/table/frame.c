@@ -62,11 +62,7 @@ copy_attributes (struct json_object *document, struct json_object **copy,
     return rd_fail_memory (0);
   for (size_t i = 0; i < sizeof defined / sizeof *defined; i++)
     json_object_object_del (own, defined[i]);
-  const char *made = json_object_to_json_string_ext (
-    own, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-  *text = made ? rd_strdup (made) : NULL;
-  if (!*text)
-    return rd_fail_memory (0);
+  RD_TRY (rd_json_copy_text (own, text));
   *copy = RD_STEAL (own);
   return RADIO_OK;
 }
