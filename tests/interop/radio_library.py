@@ -112,6 +112,12 @@ class Strings(c.Structure):
                 ("bytes", c.c_void_p)]
 
 
+def list_strings(strings):
+    ends = strings.offsets[:strings.n + 1]
+    data = c.string_at(strings.bytes, ends[-1])
+    return [data[a:b].decode() for a, b in zip(ends, ends[1:])]
+
+
 class ReadOptions(c.Structure):
     _fields_ = [("strides", c.POINTER(c.c_int64)),
                 ("scaled", c.c_bool),
@@ -193,14 +199,12 @@ class Store:
             box = Box.of(start, size)
             check(lib.radio_array_read_strings(array, c.byref(box),
                                                c.byref(strings), None))
-            ends = strings.offsets[:strings.n + 1]
-            data = c.string_at(strings.bytes, ends[-1])
+            values = list_strings(strings)
             lib.radio_strings_free(c.byref(strings))
         finally:
             lib.radio_array_close(array)
-        out = np.empty(len(ends) - 1, object)
-        for i in range(len(out)):
-            out[i] = data[ends[i]:ends[i + 1]].decode()
+        out = np.empty(len(values), object)
+        out[:] = values
         return out.reshape(size)
 
     def read_array(self, path, start, size, numpy_dtype, radio_dtype="stored"):

@@ -5,7 +5,7 @@ import ctypes as c
 import json
 
 import numpy as np
-from radio_library import DTYPES, Strings, check, lib
+from radio_library import DTYPES, Strings, check, lib, list_strings
 
 TYPES = ["bool", "integer", "float", "text"]
 DTYPE_OF = {"bool": "bool", "integer": "int64", "float": "float64"}
@@ -47,10 +47,9 @@ class Held:
 
 
 def take(strings):
-    ends = strings.offsets[:strings.n + 1]
-    data = c.string_at(strings.bytes, ends[-1])
+    values = list_strings(strings)
     lib.radio_strings_free(c.byref(strings))
-    return [data[a:b].decode() for a, b in zip(ends, ends[1:])]
+    return values
 
 
 class Column:

@@ -10,9 +10,8 @@ import random
 
 import pytest
 from conftest import peer
-from radio_library import RadioError, Strings, check, lib
-
-TYPES = ["bool", "integer", "float", "text"]
+from radio_library import RadioError, Strings, check, lib, list_strings
+from tables import TYPES, Cells
 
 
 class Info(c.Structure):
@@ -24,20 +23,6 @@ class Column(c.Structure):
     _fields_ = [("name", c.c_char_p), ("type", c.c_int),
                 ("missing_count", c.c_uint64),
                 ("attributes_json", c.c_char_p)]
-
-
-class Cells(c.Structure):
-    _fields_ = [("column", c.c_char_p), ("type", c.c_int),
-                ("values", c.c_void_p), ("dtype", c.c_int),
-                ("text", c.POINTER(Strings)), ("valid", c.c_void_p),
-                ("attributes_json", c.c_char_p), ("change_type", c.c_bool),
-                ("keep_existing", c.c_bool), ("reserved", c.c_uint64 * 6)]
-
-
-def list_strings(strings):
-    ends = strings.offsets[:strings.n + 1]
-    data = c.string_at(strings.bytes, ends[-1])
-    return [data[a:b].decode() for a, b in zip(ends, ends[1:])]
 
 
 def read_csv(text):
