@@ -4,6 +4,8 @@
 
 #include "tests/unit.h"
 
+#include <sys/stat.h>
+
 #include <radio/layout.h>
 
 #include "src/base/error.h"
@@ -159,30 +161,17 @@ bids_takes_bids_names_alone (void **state)
   radio_layout_close (layout);
 }
 
-/* Writes dataset.json, unless text is NULL, into a new folder. */
-static char *
-make_dataset (const char *text)
-{
-  static char folder[64];
-  char name[96];
-  strcpy (folder, "/tmp/radio-layout-XXXXXX");
-  assert_non_null (mkdtemp (folder));
-  snprintf (name, sizeof name, "%s/dataset.json", folder);
-  FILE *file = text ? fopen (name, "w") : NULL;
-  if (file) {
-    assert_true (fputs (text, file) >= 0);
-    fclose (file);
-  }
-  return folder;
-}
-
+/* Makes the data set "set" have this dataset.json; NULL: none. */
 static void
-drop_dataset (const char *folder)
+write_dataset (const char *text)
 {
-  char name[96];
-  snprintf (name, sizeof name, "%s/dataset.json", folder);
-  remove (name);
-  rmdir (folder);
+  struct rd_buffer bytes RD_BUFFER_SCOPE = { 0 };
+  (void) mkdir ("set", 0777);
+  (void) remove ("set/dataset.json");
+  if (text == NULL)
+    return;
+  assert_ok (rd_buffer_append (&bytes, text, strlen (text)));
+  write_file ("set", "dataset.json", &bytes);
 }
 
 static void
@@ -190,10 +179,9 @@ assert_in_dataset (const char *layout, const char *text, const char *file,
                    const char *expected)
 {
   char path[160];
-  char *folder = make_dataset (text);
-  snprintf (path, sizeof path, "%s/%s", folder, file);
+  write_dataset (text);
+  snprintf (path, sizeof path, "set/%s", file);
   assert_named (layout, path, NULL, expected);
-  drop_dataset (folder);
 }
 
 static void
@@ -294,13 +282,11 @@ static void
 each_failing_allocation_is_reported (void **state)
 {
   (void) state;
-  char path[160];
-  char *folder = make_dataset ("{\"labels\": {\"a\": [1, 2]}, "
-                               "\"channel_names\": {\"0\": \"T1\"}}");
-  snprintf (path, sizeof path, "%s/labelsTr/a.nii", folder);
+  write_dataset ("{\"labels\": {\"a\": [1, 2]}, "
+                 "\"channel_names\": {\"0\": \"T1\"}}");
   for (size_t nth = 1;; nth++) {
     alloc_fail_nth (nth);
-    enum radio_status status = name_all (path);
+    enum radio_status status = name_all ("set/labelsTr/a.nii");
     if (!alloc_fail_end ()) {
       assert_ok (status);
       assert_true (nth > 5);
@@ -308,7 +294,6 @@ each_failing_allocation_is_reported (void **state)
     }
     assert_int_equal (status, RADIO_ERROR_MEMORY);
   }
-  drop_dataset (folder);
 }
 
 int
@@ -327,5 +312,5 @@ main (void)
     cmocka_unit_test (a_broken_dataset_is_an_error_that_names_the_member),
     cmocka_unit_test (each_failing_allocation_is_reported),
   };
-  return cmocka_run_group_tests (tests, NULL, NULL);
+  return cmocka_run_group_tests (tests, enter_folder, leave_folder);
 }
