@@ -104,7 +104,7 @@ radio_table_get_column (const struct radio_table *table, size_t number,
                           sizeof (struct radio_column_info))
 
 /* Finds a column's number.
- * Errors: RADIO_ERROR_NOT_FOUND (the message suggests a similar name). */
+ * Errors: RADIO_ERROR_NOT_FOUND (the message lists names that there are). */
 RADIO_API enum radio_status
 radio_table_find_column (const struct radio_table *table, const char *name,
                          size_t *number) RADIO_USE_RESULT;
