@@ -612,6 +612,35 @@ what_an_image_cannot_have_is_refused (void **state)
 }
 
 static void
+a_value_is_refused_only_if_something_is_padded_by_it (void **state)
+{
+  (void) state;
+  struct nifti_spec spec = small_spec ();
+  struct radio_store *store;
+  /* 0 would be stored as 1.5. */
+  spec.scl_slope = -2;
+  spec.scl_inter = 3;
+  struct radio_volume *volume = open_image (&store, &spec, NULL);
+  assert_refused (volume, "pad 0:0,1:0,0", RADIO_ERROR_ARGUMENT,
+                  "int16 (stored x -2 + 3) cannot hold 0");
+  assert_refused (volume, "crop-or-pad 3,7,3", RADIO_ERROR_ARGUMENT,
+                  "cannot hold 0");
+  volume = must_apply (volume, "pad 0 | crop-or-pad 5,6,5 at 1,0,0 | pad 0,1,0 "
+                               "by 3 | crop-or-pad 5,7,5 at 0,1,0");
+  struct radio_volume_info info;
+  radio_volume_get_info (volume, &info);
+  assert_int_equal (info.array.dtype, RADIO_INT16);
+  int16_t got[5 * 7 * 5];
+  const struct radio_box box = { .rank = 3, .size = { 5, 7, 5 } };
+  assert_ok (radio_volume_read (volume, &box, RADIO_STORED, got, sizeof got,
+                                NULL));
+  /* Padding of 3 is stored as 0. */
+  assert_int_equal (got[6 * 5], 0);
+  radio_volume_close (volume);
+  radio_store_close (store);
+}
+
+static void
 colours_and_complex_numbers_are_moved_but_not_computed (void **state)
 {
   (void) state;
@@ -826,6 +855,7 @@ main (void)
     cmocka_unit_test (nan_stays_and_is_reported_once),
     cmocka_unit_test (a_constant_becomes_the_lower_bound_or_zero),
     cmocka_unit_test (what_an_image_cannot_have_is_refused),
+    cmocka_unit_test (a_value_is_refused_only_if_something_is_padded_by_it),
     cmocka_unit_test (colours_and_complex_numbers_are_moved_but_not_computed),
     cmocka_unit_test (a_derived_volume_has_no_tiles_to_validate_or_write),
     cmocka_unit_test (ten_thousand_operations_are_done),

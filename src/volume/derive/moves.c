@@ -103,32 +103,28 @@ rd_derivation_fill (const struct derivation *d, double value,
   return rd_row_map_run (&map, &one);
 }
 
+/* Pads an axis; the first that a step pads makes the step's fill, which is the
+ * one after nfills others. */
 static enum radio_status
-pad_axis (struct derivation *d, const struct rd_step *step, size_t j,
-          uint64_t before, uint64_t after)
+pad_axis (struct derivation *d, const struct rd_step *step, size_t nfills,
+          size_t j, uint64_t before, uint64_t after)
 {
   if (before == 0 && after == 0)
     return RADIO_OK;
   RD_TRY (need_axis (d, j));
+  if (step->mode == RD_PAD_VALUE && d->nfills == nfills)
+    RD_TRY (rd_derivation_fill (d, step->value, &d->fills[d->nfills++]));
   rd_derivation_move_origin (d, j, -(double) before);
   return rd_grid_pad (&d->grid, d->axes[j], before, after, step->mode,
                       d->nfills);
 }
 
-static enum radio_status
-begin_padding (struct derivation *d, const struct rd_step *step)
-{
-  if (step->mode != RD_PAD_VALUE)
-    return RADIO_OK;
-  return rd_derivation_fill (d, step->value, &d->fills[d->nfills++]);
-}
-
 enum radio_status
 rd_derive_padded (struct derivation *d, const struct rd_step *step)
 {
-  RD_TRY (begin_padding (d, step));
+  size_t nfills = d->nfills;
   for (size_t j = 0; j < 3; j++)
-    RD_TRY (pad_axis (d, step, j, (uint64_t) step->first[j],
+    RD_TRY (pad_axis (d, step, nfills, j, (uint64_t) step->first[j],
                       (uint64_t) step->second[j]));
   return RADIO_OK;
 }
@@ -136,7 +132,7 @@ rd_derive_padded (struct derivation *d, const struct rd_step *step)
 enum radio_status
 rd_derive_cropped_or_padded (struct derivation *d, const struct rd_step *step)
 {
-  RD_TRY (begin_padding (d, step));
+  size_t nfills = d->nfills;
   for (size_t j = 0; j < 3; j++) {
     uint64_t n = rd_derivation_length (d, j), size = (uint64_t) step->second[j];
     uint64_t start = 0, before = 0;
@@ -157,7 +153,7 @@ rd_derive_cropped_or_padded (struct derivation *d, const struct rd_step *step)
                       (int) ("xyz"[j]), n);
     uint64_t kept = rd_min_u64 (n - start, size - before);
     RD_TRY (crop_axis (d, j, start, kept));
-    RD_TRY (pad_axis (d, step, j, before, size - before - kept));
+    RD_TRY (pad_axis (d, step, nfills, j, before, size - before - kept));
   }
   return RADIO_OK;
 }
