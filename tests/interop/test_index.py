@@ -77,6 +77,75 @@ def test_subjects_are_those_of_pandas(radio, cohort, tmp_path):
             assert row[name] is None if missing else row[name] == want[name]
 
 
+@pytest.fixture
+def visits(np, nib, tmp_path):
+    """A BIDS folder of 5 subjects with 2 visits of 2 images, each described
+    by a line of sessions, and of scans; some columns are missing in some."""
+    rng = np.random.default_rng(11)
+    root, empty = tmp_path / "visits", np.zeros((3, 4, 5), "i2")
+    for i in range(5):
+        subject = root / f"sub-{i}"
+        lines = ["session_id\tweight\tsite" + "\tnote" * (i % 2)]
+        for visit in "ses-a", "ses-b":
+            lines.append(f"{visit}\t{rng.integers(50, 99)}"
+                         f"{'.5' if i == 3 else ''}\t{'n/a' if i else 'x'}"
+                         + '\t"a ""b"""' * (i % 2))
+            scans = ["filename\tacq_time\tquality"]
+            for name in "anat/{}_T1w.nii", "func/{}_task-rest_bold.nii.gz":
+                path = name.format(f"{subject.name}_{visit}")
+                (subject / visit / path).parent.mkdir(parents=True)
+                nib.save(nib.Nifti1Image(empty, np.eye(4)),
+                         subject / visit / path)
+                scans.append(f"{path}\t2020-01-0{i + 1}T10:00:00\t"
+                             f"{i if visit == 'ses-a' else 'n/a'}")
+            (subject / visit / f"{subject.name}_{visit}_scans.tsv").write_text(
+                "\n".join(scans) + "\n")
+        (subject / f"{subject.name}_sessions.tsv").write_text(
+            "\n".join(lines) + "\n")
+    (root / "participants.tsv").write_text(
+        "participant_id\tage\n" + "".join(f"sub-{i}\t{40 + i}\n"
+                                         for i in range(5)))
+    (root / "sessions.json").write_text(json.dumps(
+        {"weight": {"Units": "kg"}, "site": {"Levels": {"x": "the first"}}}))
+    return root
+
+
+def test_sessions_and_scans_are_joined_as_by_pandas(radio, visits, tmp_path):
+    pandas = peer("pandas")
+    store = tmp_path / "s.zarr"
+    # Parts see the tables of all, so that they agree on types.
+    for part in "1/3", "2/3", "3/3":
+        radio("ingest", "-q", "-s", store, "--layout", "bids", "--part", part,
+              visits)
+    kinds = {}
+    for kind in "sessions", "scans":
+        kinds[kind] = pandas.concat(
+            [pandas.read_csv(path, sep="\t").assign(
+                subject=path.name.split("_")[0])
+             for path in visits.rglob(f"*_{kind}.tsv")])
+    kinds["scans"]["source_name"] = kinds["scans"]["filename"].str.split(
+        "/").str[-1]
+    for collection in "T1w", "task-rest_bold", "bold":
+        if collection not in radio("ls", "-s", store).stdout:
+            continue
+        table = pandas.DataFrame(rows(store, collection))
+        own = table[["volume", "subject", "session", "source_name"]]
+        want = own.merge(kinds["sessions"], "left",
+                         left_on=["subject", "session"],
+                         right_on=["subject", "session_id"])
+        want = want.merge(kinds["scans"], "left", on=["subject", "source_name"])
+        assert len(table) == len(want) == 10
+        for name in "weight", "site", "note", "acq_time", "quality":
+            for got, value in zip(table[name], want[name]):
+                assert pandas.isna(got) if pandas.isna(value) \
+                    else got == value, name
+    assert [row["age"] for row in rows(store, "subjects")] == list(range(40,
+                                                                         45))
+    documents = "".join(path.read_text() for path in
+                        (store / "tables/volumes/T1w").rglob("zarr.json"))
+    assert '"kg"' in documents and '"the first"' in documents
+
+
 def test_writers_at_once_of_which_one_is_killed_lose_no_row(radio, cohort,
                                                             tmp_path):
     store = tmp_path / "s.zarr"

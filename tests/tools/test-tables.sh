@@ -123,6 +123,40 @@ a_table_is_joined_by_an_ingest () {
   [ ! -e no.zarr ]
 }
 
+a_faulty_table_of_sessions_or_scans_is_an_error () {
+  printf 'session_id\tw\nses-1\t2\n1\t3\n' >sub-1_sessions.tsv
+  fails 1 "'sub-1 ses-1' is there twice, and in sub-1_sessions.tsv" \
+    ingest -s no.zarr --table sub-1_sessions.tsv bids
+  printf 'file\tw\nx\t2\n' >sub-1_scans.tsv
+  fails 1 "sub-1_scans.tsv: no column 'filename'" \
+    ingest -s no.zarr --table sub-1_scans.tsv bids
+  [ ! -e no.zarr ]
+  # One that was found keeps no volume out.
+  cp -r bids found
+  cp sub-1_scans.tsv found/sub-1
+  status=0
+  "$RADIO" ingest -q -s found.zarr --layout bids found 2>"$tmp/err" ||
+    status=$?
+  [ $status -eq 1 ]
+  grep -q "^radio: found/sub-1/sub-1_scans.tsv: no column 'filename'" \
+    "$tmp/err"
+  in_step found.zarr
+}
+
+types_and_derived_columns_of_several_tables () {
+  cp -r bids typed
+  printf 'filename\tdose\ttype\nsub-1_T1w.nii\t007\tx\n' \
+    >typed/sub-1/sub-1_scans.tsv
+  printf 'participant_id\tzip\nsub-1\t12\n' >typed/participants.tsv
+  "$RADIO" ingest -q -s typed.zarr --layout bids --type dose=integer \
+    --type zip=text typed 2>"$tmp/err"
+  grep -q "column 'type' is derived from volumes, and left out" "$tmp/err"
+  runs table -s typed.zarr --json T1w
+  json '[(r["dose"], r["type"]) for r in j] == [(7, "int16"), (None, "int16")]'
+  runs table -s typed.zarr --json
+  json '[r["zip"] for r in j] == ["12", None]'
+}
+
 cells_are_set_and_columns_dropped_and_renamed () {
   cp -r j.zarr e.zarr
   RADIO_STORE=e.zarr
@@ -182,6 +216,8 @@ check what_a_kill_left_is_found_and_repaired
 check a_damaged_volume_keeps_its_row
 check a_collection_that_is_not_there_is_an_error
 check a_table_is_joined_by_an_ingest
+check a_faulty_table_of_sessions_or_scans_is_an_error
+check_json types_and_derived_columns_of_several_tables
 check_json cells_are_set_and_columns_dropped_and_renamed
 check volumes_have_columns_of_the_users
 check wrong_options_of_table_are_errors

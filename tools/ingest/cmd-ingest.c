@@ -25,7 +25,7 @@
 #include "tools/progress.h"
 #include "tools/report.h"
 #include "tools/rows.h"
-#include "tools/tables/import.h"
+#include "tools/tables/bids.h"
 #include "tools/text.h"
 
 /* Upper bound of the memory of one file's layers; and that of a small file,
@@ -61,7 +61,8 @@ struct ingest {
                                          skipped, and have not failed */
   struct rd_written written;
   struct rd_row_changes rows;
-  const char *table;                  /* to be imported; NULL: none */
+  struct rd_bids tables;              /* to be imported */
+  bool finds_tables;                  /* those of a BIDS data set, too */
   struct rd_import import;
   uint64_t read_nbytes;               /* of the files ingested */
 };
@@ -281,14 +282,27 @@ open_store (struct ingest *ingest)
   return RD_EXIT_FAILED;
 }
 
-/* Imports the table of subjects, if there is one. */
+/* Imports the tables that were given or found. */
 static int
-import_table (struct ingest *ingest)
+import_tables (struct ingest *ingest)
 {
-  if (ingest->table == NULL || rd_interrupted ())
+  if (ingest->tables.n == 0 || rd_interrupted ())
     return RD_EXIT_OK;
-  return rd_import_file (ingest->store, "subjects", ingest->table,
-                         &ingest->import, ingest->args->quiet);
+  return rd_bids_import (ingest->store, &ingest->tables, &ingest->import,
+                         ingest->args->quiet);
+}
+
+/* Finds the tables beside all images, also of other parts: so each part infers
+ * the same types of columns. */
+static bool
+find_tables (struct ingest *ingest)
+{
+  const struct rd_found_files *files = &ingest->files;
+  bool ok = true;
+  for (size_t i = 0; ok && ingest->finds_tables && i < files->n; i++)
+    ok = rd_bids_find (&ingest->tables, files->list[i].name);
+  ingest->import.is_of_many = ingest->tables.n > 1;
+  return ok;
 }
 
 /* Keeps the files of this process's part. */
@@ -321,14 +335,18 @@ ingest_files (struct ingest *ingest)
   for (size_t i = 0; i < args->noperands; i++)
     if (!rd_files_add (files, args->operands[i]))
       return rd_error_memory ();
-  if (!rd_files_name (files, &ingest->naming) || files->n == 0)
+  if (!rd_files_name (files, &ingest->naming) || files->n == 0
+      || !find_tables (ingest))
     return RD_EXIT_FAILED;
+  int failed = rd_bids_check (&ingest->tables, &ingest->import);
+  if (failed)
+    return failed;
   take_part (ingest);
   if (files->n == 0)
     return RD_EXIT_OK;
   /* Making a store is cancelled by Ctrl-C, too. */
   rd_interrupt_catch_once ();
-  int failed = open_store (ingest);
+  failed = open_store (ingest);
   if (failed)
     return failed;
   ingest->rows.store = ingest->store;
@@ -364,7 +382,7 @@ ingest_files (struct ingest *ingest)
     return RD_EXIT_FAILED;
   rd_progress_clear (&ingest->progress);
   failed = rd_row_changes_write (&ingest->rows);
-  if (import_table (ingest))
+  if (import_tables (ingest))
     failed = RD_EXIT_FAILED;
   /* The rate is of the bytes of the files, like that of the progress bar. */
   rd_written_print_sum (&ingest->written,
@@ -407,6 +425,7 @@ clear_ingest (struct ingest *ingest)
 {
   rd_row_changes_clear (&ingest->rows);
   rd_import_clear (&ingest->import);
+  rd_bids_clear (&ingest->tables);
   radio_store_close (ingest->store);
   for (size_t i = 0; ingest->outcomes && i < ingest->files.n; i++)
     free (ingest->outcomes[i].message);
@@ -441,8 +460,8 @@ run_ingest (struct rd_args *args)
       layout = args->value;
     if (id == RD_OPTION_PATTERN)
       pattern = args->value;
-    if (id == RD_OPTION_TABLE)
-      ingest.table = args->value;
+    if (id == RD_OPTION_TABLE && !rd_bids_add (&ingest.tables, args->value))
+      return RD_EXIT_FAILED;
     if (id == RD_OPTION_KEY)
       ingest.import.key = args->value;
     if (id == RD_OPTION_TYPE && !rd_import_take_type (args, &ingest.import))
@@ -473,11 +492,10 @@ run_ingest (struct rd_args *args)
                              "folder");
   if (!check_naming (args, naming, layout, pattern))
     return args->status;
-  ingest.rows.makes_tables = naming->layout != NULL || ingest.table != NULL;
+  ingest.rows.makes_tables = naming->layout || ingest.tables.n > 0;
+  ingest.finds_tables = layout && strcmp (layout, "bids") == 0;
   int status = set_geometry (args, spacing, affine, like, &ingest.geometry,
                              &target);
-  if (status == RD_EXIT_OK && ingest.table)
-    status = rd_import_check ("subjects", ingest.table, &ingest.import);
   if (status == RD_EXIT_OK)
     status = ingest_files (&ingest);
   return status;
@@ -503,7 +521,9 @@ static const struct rd_option options[] = {
     "as Slurm or MPI say" },
   { RD_OPTION_TABLE, "table", "FILE",
     "then import a .tsv or .csv file into the table\n"
-    "of subjects" },
+    "of subjects, or BIDS's *_sessions.tsv and\n"
+    "*_scans.tsv into those of volumes; may be given\n"
+    "again (found with --layout bids)" },
   { RD_OPTION_KEY, "key", "COLUMN",
     "its column of ids (default: participant_id or\n"
     "subject)" },

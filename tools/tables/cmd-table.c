@@ -186,20 +186,6 @@ show_table (const struct rd_args *args, struct radio_store *store,
  * Edits
  *----------------------------------------------------------------------*/
 
-/* Appends a quoted cell and what ends it. */
-static bool
-append_cell (FILE *file, const char *text, size_t n, char end)
-{
-  fputc ('"', file);
-  for (size_t i = 0; i < n; i++) {
-    if (text[i] == '"')
-      fputc ('"', file);
-    fputc (text[i], file);
-  }
-  fputc ('"', file);
-  return fputc (end, file) != EOF;
-}
-
 /* The type of a column, if it exists: its cells keep it. */
 static bool
 find_type (struct radio_store *store, const char *table, const char *column,
@@ -228,12 +214,15 @@ set_cells (const struct rd_args *args, struct radio_store *store,
   if (file == NULL)
     return rd_error_memory ();
   fputs ("id\t", file);
-  append_cell (file, what->set, strlen (what->set), '\n');
+  rd_import_write_cell (file, what->set, strlen (what->set));
+  fputc ('\n', file);
   for (size_t i = 1; i < args->noperands; i++) {
     const char *operand = args->operands[i];
     const char *equals = strchr (operand, '=');
-    append_cell (file, operand, (size_t) (equals - operand), '\t');
-    append_cell (file, equals + 1, strlen (equals + 1), '\n');
+    rd_import_write_cell (file, operand, (size_t) (equals - operand));
+    fputc ('\t', file);
+    rd_import_write_cell (file, equals + 1, strlen (equals + 1));
+    fputc ('\n', file);
   }
   if (fclose (file) != 0)
     return rd_error_memory ();

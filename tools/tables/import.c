@@ -59,6 +59,18 @@ rd_import_take_type (struct rd_args *args, struct rd_import *import)
 }
 
 void
+rd_import_write_cell (FILE *file, const char *text, size_t n)
+{
+  fputc ('"', file);
+  for (size_t i = 0; i < n; i++) {
+    if (text[i] == '"')
+      fputc ('"', file);
+    fputc (text[i], file);
+  }
+  fputc ('"', file);
+}
+
+void
 rd_import_clear (struct rd_import *import)
 {
   for (size_t i = 0; i < import->ntypes; i++)
@@ -292,15 +304,44 @@ find_key (const struct radio_csv *csv, const char *table, const char *file,
                    file, names[0], names[1]);
 }
 
+/* Copies the types of columns that a file has; NULL without memory, after an
+ * error. */
+static struct radio_csv_type *
+own_types (const struct rd_import *import, const char *file, size_t *n)
+{
+  static const struct radio_csv_options options = { .sidecar_file = "" };
+  RD_CLOSE_CSV struct radio_csv *csv = NULL;
+  struct radio_csv_type *types = calloc (import->ntypes + 1, sizeof *types);
+  size_t number;
+  *n = 0;
+  if (types == NULL)
+    return rd_error_memory (), NULL;
+  /* Why it cannot be opened is said when it is opened again. */
+  if (radio_csv_open (file, &options, &csv) != RADIO_OK)
+    return types;
+  for (size_t i = 0; i < import->ntypes; i++)
+    if (radio_csv_find_column (csv, import->types[i].column, &number)
+        == RADIO_OK)
+      types[(*n)++] = import->types[i];
+  return types;
+}
+
 /* Opens a text table, which is closed by the caller in any case, and finds its
  * column of ids; returns an exit status. */
 static int
 open_csv (const char *table, const char *file, const struct rd_import *import,
           struct radio_csv **csv, size_t *key)
 {
-  const struct radio_csv_options options = {
+  struct radio_csv_options options = {
     .types = import->types, .type_count = import->ntypes,
   };
+  RD_FREE struct radio_csv_type *types = NULL;
+  if (import->is_of_many && import->ntypes > 0) {
+    types = own_types (import, file, &options.type_count);
+    if (types == NULL)
+      return RD_EXIT_FAILED;
+    options.types = types;
+  }
   if (radio_csv_open (file, &options, csv) != RADIO_OK)
     return rd_error_library (file);
   return find_key (*csv, table, file, import->key, key);

@@ -34,6 +34,8 @@ struct rd_import {
   char **names;               /* their columns; owned */
   size_t ntypes;
   bool force;                 /* columns may get another type */
+  bool is_of_many;            /* types are of columns of several files: those
+                                 that a file does not have are ignored */
 };
 
 /* Parses the value COLUMN=TYPE of the option that was just returned; false
@@ -57,6 +59,9 @@ struct rd_import_how {
 int rd_import_csv (struct radio_store *store, const char *table,
                    struct radio_csv *csv, size_t key, const char *name,
                    struct rd_import_how how);
+
+/* Writes a cell of a text table, quoted. */
+void rd_import_write_cell (FILE *file, const char *text, size_t n);
 
 /* Reads the file alone, so that its errors are found before other work.
  * Returns an exit status. */
