@@ -15,6 +15,8 @@ const struct radio_counter rd_count_converted
 
 const struct radio_counter rd_count_operated
   = { "elements operated", "count" };
+const struct radio_counter rd_count_sampled = { "bytes sampled", "bytes" };
+const struct radio_counter rd_count_computed = { "bytes computed", "bytes" };
 
 const struct radio_counter rd_count_inflated = { "bytes inflated", "bytes" };
 const struct radio_counter rd_count_encoded = { "bytes encoded", "bytes" };

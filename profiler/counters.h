@@ -19,8 +19,12 @@ extern const struct radio_counter rd_count_decoded;     /* "bytes decoded" */
 extern const struct radio_counter rd_count_delivered;   /* "bytes delivered"*/
 extern const struct radio_counter rd_count_converted;   /* "bytes converted"*/
 
-/* Values times the operations of a pipeline that were done with them. */
+/* Values times the operations of a pipeline that were done with them; and of
+ * those that interpolate or add noise, which work in memory, the bytes that
+ * they are computed of, and those that they make. */
 extern const struct radio_counter rd_count_operated; /* "elements operated" */
+extern const struct radio_counter rd_count_sampled;     /* "bytes sampled" */
+extern const struct radio_counter rd_count_computed;    /* "bytes computed" */
 
 /* Bytes of writes. */
 extern const struct radio_counter rd_count_inflated;    /* "bytes inflated" */

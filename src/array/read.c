@@ -69,9 +69,34 @@ static const struct radio_site place_site = {
 static const struct radio_site convert_site = {
   "convert", RD_IN_PLACE, "place", __FILE__, __LINE__, RADIO_SCOPE_WORK
 };
-static const struct radio_site operate_site = {
-  "operate", RD_IN_PLACE, "place", __FILE__, __LINE__, RADIO_SCOPE_WORK
+
+/* One pass does all operations of a pipeline with values; the scope has the
+ * name of the operation where there is one, and counts them by name. */
+#define OPERATION(name) \
+  { name, RD_IN_PLACE, "place", __FILE__, __LINE__, RADIO_SCOPE_WORK }
+
+static const struct radio_site operate_site = OPERATION ("operate");
+static const struct radio_site operation_sites[RD_OP_FIRST_SPATIAL] = {
+  [RD_OP_LINEAR] = OPERATION ("linear"),
+  [RD_OP_CLAMP] = OPERATION ("clamp"),
+  [RD_OP_RESCALE] = OPERATION ("rescale"),
+  [RD_OP_WINDOW] = OPERATION ("window"),
+  [RD_OP_GAMMA] = OPERATION ("gamma"),
+  [RD_OP_ZNORM] = OPERATION ("znorm"),
 };
+
+/* Returns the site of a program; of one without operations that of what is left
+ * of it, conversion. */
+static const struct radio_site *
+site_of_program (const struct rd_row_program *program)
+{
+  if (program->nkernels == 0)
+    return &convert_site;
+  for (size_t i = 1; i < program->nkernels; i++)
+    if (program->kernels[i].operation != program->kernels[0].operation)
+      return &operate_site;
+  return &operation_sites[program->kernels[0].operation];
+}
 
 /* How a part of a request is repeated; NULL if it is not. */
 static const struct rd_piece *
@@ -244,7 +269,7 @@ place (struct rd_tile_read *tiles, size_t number,
   }
   bool converts = read->scaled || read->maps || read->dtype != stored->dtype;
   RD_COUNTING_SCOPE struct rd_counting counting = rd_count_next_in (
-    read->maps ? &operate_site : !view ? &fill_site
+    read->maps ? site_of_program (read->map.program) : !view ? &fill_site
     : converts ? &convert_site : &place_site,
     read->maps ? &operate_set : &place_set);
   counting.amounts[RD_AMOUNT_BYTES] = part_nbytes;
@@ -274,7 +299,7 @@ compute (struct rd_tile_read *tiles, unsigned char *to,
     .from = rest, .to = to + nbytes, .n = rest_nbytes / item_nbytes, .nrows = 1,
   };
   RD_COUNTING_SCOPE struct rd_counting counting
-    = rd_count_next_in (&operate_site, &operate_set);
+    = rd_count_next_in (site_of_program (read->map.program), &operate_set);
   counting.amounts[RD_AMOUNT_BYTES] = nbytes + rest_nbytes;
   counting.amounts[RD_AMOUNT_MORE_BYTES] = nbytes + rest_nbytes;
   counting.amounts[RD_AMOUNT_OTHER]

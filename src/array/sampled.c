@@ -355,6 +355,55 @@ static const struct radio_site interpolate_site = {
   RADIO_SCOPE_WORK
 };
 
+/* The work of a task, by operation, but for placing its rows. */
+#define SITE(name) \
+  { name, RD_IN_PLACE, "run_task", __FILE__, __LINE__, RADIO_SCOPE_WORK }
+
+static const struct radio_site operation_sites[RD_NOPERATIONS] = {
+  [RD_OP_RESAMPLE] = SITE ("resample"),
+  [RD_OP_TO] = SITE ("to"),
+  [RD_OP_SMOOTH] = SITE ("smooth"),
+  [RD_OP_AFFINE] = SITE ("affine"),
+  [RD_OP_LIKE] = SITE ("like"),
+  [RD_OP_NOISE] = SITE ("noise"),
+};
+static const struct radio_site prefilter_site = SITE ("prefilter");
+
+/* The last one is of arithmetic operations. */
+#define SET(name)                                       \
+  {                                                     \
+    .counters = {                                       \
+      [RD_AMOUNT_MAIN] = &rd_count_operated,            \
+      [RD_AMOUNT_BYTES] = &rd_count_sampled,            \
+      [RD_AMOUNT_MORE_BYTES] = &rd_count_computed,      \
+      [RD_AMOUNT_OTHER]                                 \
+        = &(const struct radio_counter) { "flop of " name, "flop" }, \
+    },                                                  \
+  }
+
+static const struct rd_counter_set operation_sets[RD_NOPERATIONS] = {
+  [RD_OP_RESAMPLE] = SET ("resample"),
+  [RD_OP_TO] = SET ("to"),
+  [RD_OP_SMOOTH] = SET ("smooth"),
+  [RD_OP_AFFINE] = SET ("affine"),
+  [RD_OP_LIKE] = SET ("like"),
+  [RD_OP_NOISE] = SET ("noise"),
+};
+static const struct rd_counter_set prefilter_set = SET ("prefilter");
+
+/* Begins the scope of an operation, or of the prefilter of B-splines. */
+static struct rd_counting
+count_operation (const struct sampling *s, enum rd_operation operation)
+{
+  bool filters = false;
+  for (size_t k = 0; k < 3; k++)
+    filters = filters || s->sampled->along[k].makes_coefficients;
+  return rd_count_next_in (filters ? &prefilter_site
+                                   : &operation_sites[operation],
+                           filters ? &prefilter_set
+                                   : &operation_sets[operation]);
+}
+
 /* Returns the number of the place of the other axes that a task is of, and the
  * box of its rows. */
 static uint64_t
@@ -386,11 +435,6 @@ task_box (const struct sampling *s, uint64_t task, struct radio_box *part,
   return place;
 }
 
-static const struct radio_site noise_site = {
-  "noise", RD_IN_PLACE, "rd_sampled_read", __FILE__, __LINE__,
-  RADIO_SCOPE_WORK
-};
-
 /* Adds noise to n rows of a part of the array; voxels count in the order of its
  * axes. */
 static void
@@ -406,11 +450,59 @@ add_noise (const struct sampling *s, const struct radio_box *part, uint64_t n,
     step *= shape[i];
   }
   steps[part->rank] = 0;
+  const uint64_t count = rd_mul_sat (n, s->n[2]);
+  RD_COUNTING_SCOPE struct rd_counting counting
+    = count_operation (s, RD_OP_NOISE);
+  counting.amounts[RD_AMOUNT_MAIN] = count;
+  counting.amounts[RD_AMOUNT_BYTES] = counting.amounts[RD_AMOUNT_MORE_BYTES]
+    = n * row_nbytes;
+  counting.amounts[RD_AMOUNT_OTHER] = rd_mul_sat (count, RD_NOISE_FLOP);
   for (uint64_t i = 0; i < n; i++)
     rd_noise_add (&s->sampled->noise, s->block.type.dtype,
                   index + i * steps[axes[1]], steps[axes[2]],
                   rows + i * row_nbytes, (size_t) s->n[2]);
-  rd_noise_count (rd_mul_sat (n, s->n[2]));
+}
+
+/* Computes the rows of a task: n of a plane, from `first' on, of the elements
+ * of one place of the other axes, which are NULL if all is outside. */
+static enum radio_status
+compute_rows (const struct sampling *s, const unsigned char *elements,
+              uint64_t plane, uint64_t first, uint64_t n, size_t row_nbytes,
+              struct rd_scratch *scratch)
+{
+  const struct rd_sampled *sampled = s->sampled;
+  struct rd_sampled_block block = s->block;
+  struct rd_gather_block gathered = s->gathered;
+  unsigned char *rows = scratch->fetched.data;
+  /* Voxels that noise is added to are picked as they are. */
+  RD_COUNTING_SCOPE struct rd_counting counting = sampled->adds_noise
+    ? (struct rd_counting) { 0 } : count_operation (s, sampled->operation);
+  counting.amounts[RD_AMOUNT_MAIN] = rd_mul_sat (n, s->n[2]);
+  counting.amounts[RD_AMOUNT_MORE_BYTES] = n * row_nbytes;
+  if (elements)
+    counting.amounts[RD_AMOUNT_BYTES]
+      = s->block_nbytes / (s->nbands * s->n[0]);
+  block.elements = gathered.elements = elements;
+  if (sampled->gathers) {
+    uint64_t ninside = 0;
+    for (uint64_t i = 0; i < n; i++) {
+      const uint64_t at[3] = {
+        s->first[0] + plane, s->first[1] + first + i, s->first[2]
+      };
+      ninside += rd_gather_row (&sampled->gather, &gathered, at, s->n[2],
+                                rows + i * row_nbytes);
+    }
+    counting.amounts[RD_AMOUNT_OTHER]
+      = rd_mul_sat (ninside, rd_gather_flop (&sampled->gather));
+    return RADIO_OK;
+  }
+  size_t work_nbytes = rd_interpolate_nbytes (&block, first, n);
+  RD_TRY (rd_buffer_reserve (&scratch->tile, work_nbytes));
+  rd_interpolate_rows (&block, plane, first, n, scratch->tile.data, rows);
+  if (counting.token != 0)
+    counting.amounts[RD_AMOUNT_OTHER]
+      = rd_interpolate_flop (&block, plane, first, n);
+  return RADIO_OK;
 }
 
 static enum radio_status
@@ -418,31 +510,16 @@ run_task (struct rd_job *job, uint64_t task, struct rd_scratch *scratch)
 {
   const struct sampling *s = (const struct sampling *) job;
   struct radio_box part;
-  struct rd_sampled_block block = s->block;
-  struct rd_gather_block gathered = s->gathered;
   uint64_t plane, first, n, nbytes = 0;
   RD_TRY (rd_read_stop_check (s->read->stop));
   uint64_t place = task_box (s, task, &part, &plane, &first, &n);
-  if (!s->is_outside)
-    block.elements = s->elements->data + place * s->block_nbytes;
-  gathered.elements = s->is_outside ? NULL : block.elements;
-  size_t item_nbytes = block.type.item_nbytes;
+  const unsigned char *elements = s->is_outside ? NULL
+    : s->elements->data + place * s->block_nbytes;
+  size_t item_nbytes = s->block.type.item_nbytes;
   size_t row_nbytes = (size_t) s->n[2] * item_nbytes;
   RD_TRY (rd_buffer_reserve (&scratch->fetched, (size_t) n * row_nbytes));
   unsigned char *rows = scratch->fetched.data;
-  if (s->sampled->gathers)
-    for (uint64_t i = 0; i < n; i++) {
-      const uint64_t at[3] = {
-        s->first[0] + plane, s->first[1] + first + i, s->first[2]
-      };
-      rd_gather_row (&s->sampled->gather, &gathered, at, s->n[2],
-                     rows + i * row_nbytes);
-    }
-  else {
-    size_t work_nbytes = rd_interpolate_nbytes (&block, first, n);
-    RD_TRY (rd_buffer_reserve (&scratch->tile, work_nbytes));
-    rd_interpolate_rows (&block, plane, first, n, scratch->tile.data, rows);
-  }
+  RD_TRY (compute_rows (s, elements, plane, first, n, row_nbytes, scratch));
   if (s->sampled->adds_noise)
     add_noise (s, &part, n, row_nbytes, rows);
   struct rd_view view = { .data = rows };
@@ -514,7 +591,7 @@ sample_part (const struct rd_sampled *sampled, const struct radio_box *box,
   cut_bands (&s, nplanes);
   s.job.run = run_task;
   s.job.n = nplanes * s.nbands;
-  s.job.site = sampled->adds_noise ? &noise_site : &interpolate_site;
+  s.job.site = &interpolate_site;
   return rd_pool_run (read->array->store->context->pool, &s.job);
 }
 

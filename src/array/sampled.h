@@ -25,6 +25,8 @@ struct rd_sampled {
   struct radio_array *source;         /* owned; of the same rank, and of the
                                          type that is computed */
   enum rd_interpolation interpolation;
+  enum rd_operation operation;        /* that asks for it; the last of several
+                                         that are one interpolation */
   size_t axes[3];                     /* those that are sampled, the last one
                                          the fastest; the rank: none */
   struct rd_sampled_axis along[3];

@@ -575,7 +575,21 @@ gather_inside (const struct rd_gather *gather,
                to + end * item_nbytes);
 }
 
-void
+uint64_t
+rd_gather_flop (const struct rd_gather *gather)
+{
+  const uint64_t position = 3 * 6;
+  switch (gather->interpolation) {
+  case RD_INTERPOLATE_NEAREST:
+    return position;
+  case RD_INTERPOLATE_CUBIC:
+    return position + 3 * 17 + 7 * (16 + 4 + 1);
+  default:
+    return position + 7 * 4;
+  }
+}
+
+uint64_t
 rd_gather_row (const struct rd_gather *gather,
                const struct rd_gather_block *block, const uint64_t *at,
                uint64_t n, unsigned char *to)
@@ -592,4 +606,5 @@ rd_gather_row (const struct rd_gather *gather,
                    to + begin * item_nbytes);
   }
   copy_outside (gather, n - end, to + end * item_nbytes);
+  return end - begin;
 }

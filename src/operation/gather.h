@@ -56,9 +56,18 @@ void rd_gather_limit (struct rd_gather *gather);
 bool rd_gather_span (const struct rd_gather *gather, const uint64_t *first,
                      const uint64_t *n, uint64_t *start, uint64_t *size);
 
-/* Computes n outputs from `at' on along the last axis. */
-void rd_gather_row (const struct rd_gather *gather,
-                    const struct rd_gather_block *block, const uint64_t *at,
-                    uint64_t n, unsigned char *to);
+/* Returns the arithmetic operations of an output that is not outside, by
+ * formula.  The position takes 6 on each axis: a product and a sum, the sum of
+ * rounding, a product and a sum for the element's number, and a difference for
+ * the rest.  linear mixes 7 times, each of two elements by 4; cubic has 17 for
+ * the weights of each axis, and 7 for each sum of 4: of 16 rows, 4 planes (of 4
+ * columns each) and the columns. */
+uint64_t rd_gather_flop (const struct rd_gather *gather);
+
+/* Computes n outputs from `at' on along the last axis; returns how many are not
+ * outside. */
+uint64_t rd_gather_row (const struct rd_gather *gather,
+                        const struct rd_gather_block *block, const uint64_t *at,
+                        uint64_t n, unsigned char *to);
 
 #endif /* RD_GATHER_H */

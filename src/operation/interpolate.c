@@ -430,6 +430,31 @@ rd_interpolate_nbytes (const struct rd_sampled_block *block, uint64_t first,
   return (size_t) ((used.n + 1) * block->size[2] * block->type.item_nbytes);
 }
 
+/* The operations of a sum of weighted elements. */
+static uint64_t
+flop_of_sum (uint64_t count)
+{
+  return count > 1 ? 2 * count - 1 : 0;
+}
+
+uint64_t
+rd_interpolate_flop (const struct rd_sampled_block *block, uint64_t plane,
+                     uint64_t first, uint64_t n)
+{
+  const struct rd_weights *weights = block->weights;
+  if (rd_interpolation_picks (block->interpolation))
+    return 0;
+  uint64_t used = rows_used (&weights[1], first, n).n, along = 0;
+  uint64_t flop = used * block->size[2]
+                  * flop_of_sum (weights[0].count[plane]);
+  uint64_t width = weights[2].is_identity ? weights[2].n : block->size[2];
+  for (uint64_t i = 0; i < weights[2].n; i++)
+    along += flop_of_sum (weights[2].count[i]);
+  for (uint64_t i = first; i < first + n; i++)
+    flop += width * flop_of_sum (weights[1].count[i]) + along;
+  return flop;
+}
+
 void
 rd_interpolate_rows (const struct rd_sampled_block *block, uint64_t plane,
                      uint64_t first, uint64_t n, void *work,

@@ -27,6 +27,12 @@ rd_interpolate_check (enum rd_interpolation interpolation,
 size_t rd_interpolate_nbytes (const struct rd_sampled_block *block,
                               uint64_t first, uint64_t n);
 
+/* Returns the arithmetic operations of such rows by formula: a sum of k
+ * weighted elements has 2 k - 1, and one element as it is none.  Planes are
+ * summed first, of the rows that are used, then rows, then along them. */
+uint64_t rd_interpolate_flop (const struct rd_sampled_block *block,
+                              uint64_t plane, uint64_t first, uint64_t n);
+
 /* Computes n rows of the plane `plane' of the outputs, from `first' on, to n
  * contiguous rows.  work is that room, aligned as from rd_malloc. */
 void rd_interpolate_rows (const struct rd_sampled_block *block,

@@ -3,8 +3,6 @@
  * time. */
 #include <config.h>
 
-#include "profiler/counters.h"
-#include "src/base/checked.h"
 #include "src/element/strips.h"
 #include "src/operation/noise.h"
 #include "src/operation/philox.h"
@@ -13,11 +11,6 @@
 /* Counts in work at a time, of which each has four numbers. */
 #define COUNTS 64
 #define NUMBERS (4 * COUNTS)
-
-/* Of two numbers: 28 for the logarithm of 1 - u, 2 for the radius, 40 for cos
- * and sin, and a product with the radius for each; then each is multiplied by
- * the deviation and added. */
-#define FLOP ((28 + 2 + 40 + 2) / 2 + 2)
 
 #define LOOP(...) RD_STRIPS (16, __VA_ARGS__)
 
@@ -98,12 +91,4 @@ rd_noise_add (const struct rd_noise *noise, enum radio_dtype dtype,
     index += taken * step;
     n -= taken;
   }
-}
-
-void
-rd_noise_count (uint64_t n)
-{
-  static const struct radio_counter counter = { "flop of noise", "flop" };
-  if (radio_profile_is_on ())
-    radio_scope_add (&counter, rd_mul_sat (n, FLOP));
 }

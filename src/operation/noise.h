@@ -24,8 +24,10 @@ void rd_noise_add (const struct rd_noise *noise, enum radio_dtype dtype,
                    uint64_t index, uint64_t step, unsigned char *values,
                    size_t n);
 
-/* Counts the arithmetic operations of n values in the innermost scope, of which
- * those of the counting generator, on whole numbers, are none. */
-void rd_noise_count (uint64_t n);
+/* The arithmetic operations of a value, of which those of the counting
+ * generator, on whole numbers, are none.  Of two numbers: 28 for the logarithm
+ * of 1 - u, 2 for the radius, 40 for cos and sin, and a product with the radius
+ * for each; then each is multiplied by the deviation and added. */
+#define RD_NOISE_FLOP ((28 + 2 + 40 + 2) / 2 + 2)
 
 #endif /* RD_NOISE_H */

@@ -351,6 +351,75 @@ operations_are_counted_by_their_formulas (void **state)
   radio_store_close (store);
 }
 
+/* Returns the profile of reading what a pipeline makes of an image. */
+static struct radio_profile *
+record_pipeline (const struct nifti_spec *spec, const char *text)
+{
+  struct radio_store *store;
+  struct radio_elements elements;
+  struct radio_volume *volume = must_apply (
+    open_image (&store, spec, "4,3,2"), text);
+  struct radio_recorder *recorder = tree_begin ();
+  assert_ok (radio_volume_read_alloc (volume, NULL, RADIO_STORED, NULL,
+                                      &elements));
+  radio_free (elements.data);
+  radio_volume_close (volume);
+  radio_store_close (store);
+  return tree_end (recorder);
+}
+
+/* The sum of k weighted elements has 2 k - 1. */
+static void
+interpolations_are_counted_by_their_formulas (void **state)
+{
+  (void) state;
+  struct nifti_spec spec = small_spec ();
+  spec.dim[1] = 8;
+  spec.dim[2] = 6;
+  spec.dim[3] = 4;
+  /* Of two planes: 6 rows of 8 of planes, 3 rows of 8, and 3 of 4 along. */
+  struct radio_profile *profile = record_pipeline (&spec, "to 4,3,2");
+  assert_true (tree_calls_of (profile, "to") > 0);
+  assert_int_equal (tree_total (profile, "flop of to"),
+                    2 * 3 * (6 * 8 + 3 * 8 + 3 * 4));
+  assert_int_equal (tree_total (profile, "bytes computed"), 4 * 3 * 2 * 4);
+  assert_int_equal (tree_total (profile, "bytes sampled"), 8 * 6 * 4 * 4);
+  assert_int_equal (tree_total (profile, "elements operated"), 4 * 3 * 2);
+  radio_profile_close (profile);
+
+  /* All voxels are inside, since fields of view reach half a voxel farther. */
+  profile = record_pipeline (&spec, "affine 1,0.01,0,0,-0.01,1,0,0,0,0,1,0 "
+                             "about centre");
+  assert_int_equal (tree_total (profile, "flop of affine"), 192 * 46);
+  radio_profile_close (profile);
+  /* All is outside. */
+  profile = record_pipeline (&spec,
+                             "affine 1,0.01,0,-100,-0.01,1,0,0,0,0,1,0");
+  assert_int_equal (tree_total (profile, "flop of affine"), 0);
+  assert_int_equal (tree_total (profile, "bytes sampled"), 0);
+  radio_profile_close (profile);
+  profile = record_pipeline (&spec, "affine 1,0.01,0,0,-0.01,1,0,0,0,0,1,0 "
+                             "cubic about centre");
+  assert_int_equal (tree_total (profile, "flop of affine"), 192 * 216);
+  assert_true (tree_total (profile, "flop of prefilter") > 0);
+  assert_int_equal (tree_counter (profile, "read/interpolate/prefilter",
+                                  "bytes computed"), 11 * 9 * 7 * 4);
+  radio_profile_close (profile);
+
+  /* What picks voxels computes nothing; one operation with values has a scope
+   * of its name, and several share one. */
+  profile = record_pipeline (&spec, "to 4,3,2 nearest");
+  assert_int_equal (tree_total (profile, "flop of to"), 0);
+  radio_profile_close (profile);
+  profile = record_pipeline (&spec, "window 4,8 | flip x");
+  assert_true (tree_calls_of (profile, "window") > 0);
+  assert_int_equal (tree_calls_of (profile, "operate"), 0);
+  radio_profile_close (profile);
+  profile = record_pipeline (&spec, "clamp 0,9 | linear 2,1");
+  assert_true (tree_calls_of (profile, "operate") > 0);
+  radio_profile_close (profile);
+}
+
 static void
 statistics_are_computed_once_and_kept (void **state)
 {
@@ -848,6 +917,7 @@ main (void)
     cmocka_unit_test (only_the_tiles_that_interpolation_needs_are_read),
     cmocka_unit_test (a_large_read_goes_by_blocks_with_the_same_bits),
     cmocka_unit_test (operations_are_counted_by_their_formulas),
+    cmocka_unit_test (interpolations_are_counted_by_their_formulas),
     cmocka_unit_test (statistics_are_computed_once_and_kept),
     cmocka_unit_test (threads_share_a_derived_volume_and_its_statistics),
     cmocka_unit_test (a_read_can_be_ended_while_it_computes_statistics),

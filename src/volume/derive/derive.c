@@ -79,6 +79,7 @@ apply_step (struct derivation *d, size_t i)
 {
   struct rd_step *step = &d->steps[i];
   enum rd_interpolation asked = step->interpolation;
+  d->operation = step->operation;
   if (step->operation == RD_OP_NOISE)
     return rd_derive_noised (d, step);
   if (!rd_step_is_spatial (step))

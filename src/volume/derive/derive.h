@@ -89,6 +89,7 @@ struct derivation {
   struct radio_volume *root;          /* without a pipeline */
   struct rd_step *steps;
   size_t n;
+  enum rd_operation operation;        /* that is being added */
   size_t axes[3];                     /* of the array: x, y, z */
   double affine[3][4];
   double spacing[RADIO_MAX_RANK];

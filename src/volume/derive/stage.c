@@ -219,6 +219,7 @@ rd_derivation_sample (const struct derivation *d, struct radio_array *source,
   }
   sampled->source = source;
   sampled->interpolation = interpolation;
+  sampled->operation = d->operation;
   sampled->axes[0] = sampled->axes[1] = sampled->axes[2] = rank;
   memcpy (shape, source->doc->shape, sizeof shape);
   for (size_t i = rank; i-- > 0;) {
