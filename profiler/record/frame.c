@@ -130,28 +130,48 @@ read_account (struct rd_writer_state *writer, struct rd_frame *frame,
   return moment;
 }
 
-void
-rd_frame_observe (struct rd_writer_state *writer, uint64_t moment)
+/* Splits the time from the thread's last event to a moment by its account. */
+static void
+observe_until (struct rd_writer_state *writer, struct rd_frame *frame,
+               uint64_t moment)
 {
   const struct rd_rate *rate = &writer->rate;
   const struct rd_run_account *account = &writer->observed;
-  struct rd_frame *frame = writer->top;
-  if (account->until != 0)
-    moment = account->until;
-  if (frame == writer->frames || account->cpu_ns == 0
-      || (int64_t) (moment - frame->begin) < 0
-      || (int64_t) (moment - writer->last_end) < 0)
-    return;
   uint64_t starved = rd_rate_ticks (rate, rd_subtract (account->starved_ns,
                                                        writer->queue.ns));
   uint64_t ran = rd_rate_ticks (rate, account->cpu_ns);
   uint64_t expected = writer->cpu.above + moment - writer->waited;
-  uint64_t slept = rd_subtract (expected, ran + starved);
-  bool is_known = writer->cpu.fresh_until != 0
-                  && frame->node->kind != RADIO_SCOPE_WAIT
-                  && !rd_frame_could_wait (frame)
-                  && slept >= writer->cpu.least_wait;
+  uint64_t off = rd_subtract (expected, ran);
+  bool is_known = writer->cpu.fresh_until != 0;
+  if (is_known && account->state == RD_RUN_WAITS
+      && account->nsleeps == writer->queue.nsleeps)
+    starved = rd_max_u64 (starved, off);
+  uint64_t slept = rd_subtract (off, starved);
+  is_known &= frame->node->kind != RADIO_SCOPE_WAIT
+              && !rd_frame_could_wait (frame)
+              && slept >= writer->cpu.least_wait;
   add_off_cpu (writer, frame, starved, is_known ? slept : 0);
+}
+
+void
+rd_frame_observe (struct rd_writer_state *writer, uint64_t moment,
+                  uint64_t end, bool is_stopped)
+{
+  const struct rd_run_account *account = &writer->observed;
+  struct rd_frame *frame = writer->top;
+  enum rd_run_state state = is_stopped ? RD_RUN_SLEEPS : account->state;
+  if (account->until != 0) {
+    moment = account->until;
+    state = is_stopped ? state : RD_RUN_UNKNOWN;
+  }
+  if (frame == writer->frames || account->state == RD_RUN_UNKNOWN
+      || (int64_t) (moment - frame->begin) < 0
+      || (int64_t) (moment - writer->last_end) < 0)
+    return;
+  observe_until (writer, frame, moment);
+  if ((int64_t) (end - moment) > 0)
+    add_off_cpu (writer, frame, state == RD_RUN_WAITS ? end - moment : 0,
+                 state == RD_RUN_SLEEPS ? end - moment : 0);
 }
 
 /* A scope that mostly runs has no CPU time noted at its begin: it is that of

@@ -62,9 +62,12 @@ bool rd_frame_end (struct rd_writer_state *writer, uint64_t token,
 
 /* Splits the time of the innermost frame, of a writer whose thread does not
  * write it any more, by what its account was at a moment (rd_recorder_observe):
- * what is neither CPU time nor without a CPU was sleep.  No effect if the
+ * what is neither CPU time nor without a CPU was sleep.  From then to the
+ * frame's end the thread is taken to go on as it was seen: it runs, sleeps or
+ * waits for a CPU; or sleeps, if its process is_stopped.  No effect if the
  * thread began or ended a scope since. */
-void rd_frame_observe (struct rd_writer_state *writer, uint64_t moment);
+void rd_frame_observe (struct rd_writer_state *writer, uint64_t moment,
+                       uint64_t end, bool is_stopped);
 
 /* Reads the thread's CPU time, at a moment that was just read. */
 void rd_frame_read_cpu (struct rd_writer_state *writer, uint64_t now);

@@ -357,10 +357,11 @@ observe_others (struct radio_recorder *recorder)
 {
   RD_THREAD_LOCK_SCOPE (&recorder->mutex);
   uint64_t moment = rd_recorder_observe (recorder);
+  uint64_t end = rd_clock_now (&recorder->clock);
   for (size_t i = 0; i < recorder->synced.writers.n; i++) {
     struct rd_writer_state *writer = recorder->synced.writers.at[i];
     if (!rd_writer_is_mine (writer))
-      rd_frame_observe (writer, moment);
+      rd_frame_observe (writer, moment, end, false);
   }
 }
 

@@ -14,7 +14,9 @@
 #include <sys/syscall.h>
 #endif
 
+#include "src/base/checked.h"
 #include "src/base/cleanup.h"
+#include "src/base/text.h"
 #include "src/base/thread.h"
 #include "profiler/record/run-queue.h"
 
@@ -107,29 +109,43 @@ read_numbers (int fd, uint64_t numbers[3])
   return n > 0 && parse (text, (size_t) n, numbers);
 }
 
-bool
-rd_run_queue_parse_stat (const char *text, size_t nbytes, char *state)
+/* The value of a line, "\nKEY:\t"; NULL: there is none. */
+static const char *
+find_value (const char *text, const char *key)
 {
-  size_t n = nbytes;
-  while (n > 0 && text[n - 1] != ')')
-    n--;
-  if (n == 0 || nbytes - n < 3 || text[n] != ' ' || text[n + 2] != ' ')
+  const char *at = strstr (text, key);
+  return at ? at + strlen (key) : NULL;
+}
+
+bool
+rd_run_queue_parse_status (const char *text, char *state, uint64_t *nsleeps)
+{
+  const char *letter = find_value (text, "\nState:\t");
+  const char *number = find_value (text, "\nvoluntary_ctxt_switches:\t");
+  if (!letter || *letter < 'A' || !number || !rd_read_digits (&number, nsleeps)
+      || *number != '\n')
     return false;
-  *state = text[n + 1];
+  *state = *letter;
   return true;
 }
 
-/* True if a thread that does not run may be waiting for a CPU. */
+/* What a thread that does not run waits for.  False: it ended, or the system
+ * does not say it. */
 static bool
-may_wait_for_cpu (uint64_t os_tid)
+read_status (uint64_t os_tid, struct rd_run_account *account)
 {
-  char path[64], text[256], state;
-  snprintf (path, sizeof path, "/proc/self/task/%llu/stat",
+  char path[64], text[4096], state;
+  snprintf (path, sizeof path, "/proc/self/task/%llu/status",
             (unsigned long long) os_tid);
   RD_CLOSE_FD int fd = open (path, O_RDONLY | O_CLOEXEC);
-  ssize_t n = fd < 0 ? -1 : read (fd, text, sizeof text);
-  return n < 0 || !rd_run_queue_parse_stat (text, (size_t) n, &state)
-         || state == 'R';
+  ssize_t n = fd < 0 ? -1 : read (fd, text, sizeof text - 1);
+  if (n < 0)
+    return false;
+  text[n] = '\0';
+  if (!rd_run_queue_parse_status (text, &state, &account->nsleeps))
+    return false;
+  account->state = state == 'R' ? RD_RUN_WAITS : RD_RUN_SLEEPS;
+  return true;
 }
 
 /* Voluntary context switches of the calling thread. */
@@ -195,8 +211,10 @@ observe_clock (const struct rd_run_queue *queue, const struct rd_clock *clock,
 {
   if (queue_state (queue) == RD_RUN_QUEUE_CLOSED || !clock->read_starved_ns)
     return false;
-  if (clock->is_runnable && clock->is_runnable (clock->user_data))
-    return false;
+  account->state = clock->is_runnable && clock->is_runnable (clock->user_data)
+                   ? RD_RUN_WAITS : RD_RUN_SLEEPS;
+  account->nsleeps = clock->read_nsleeps
+                     ? clock->read_nsleeps (clock->user_data) : 0;
   account->starved_ns = clock->read_starved_ns (clock->user_data);
   account->cpu_ns = rd_clock_cpu_ns (clock);
   return true;
@@ -215,13 +233,13 @@ rd_run_queue_observe (const struct rd_run_queue *queue,
                       struct rd_run_account *account)
 {
   uint64_t numbers[3];
-  *account = (struct rd_run_account) { 0, 0, 0 };
+  *account = (struct rd_run_account) { .state = RD_RUN_ON_CPU };
   if (clock->read)
     return observe_clock (queue, clock, account);
   if (queue_state (queue) != RD_RUN_QUEUE_OPEN)
     return false;
   /* First this, so that the account has all until then. */
-  if (!is_running (queue->os_tid) && may_wait_for_cpu (queue->os_tid))
+  if (!is_running (queue->os_tid) && !read_status (queue->os_tid, account))
     return false;
   if (!read_numbers (queue->fd, numbers))
     return false;

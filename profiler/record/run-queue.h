@@ -23,10 +23,22 @@ struct rd_run_queue {
   uint64_t nsleeps;           /* and gave it up, when that had changed */
 };
 
+/* What a thread was doing when another one observed it. */
+enum rd_run_state {
+  RD_RUN_UNKNOWN,             /* it was not observed */
+  RD_RUN_ON_CPU,
+  RD_RUN_SLEEPS,
+  RD_RUN_WAITS,               /* runnable, without a CPU */
+};
+
 /* A thread's nanoseconds on a CPU, and without one though it could run, since
- * it began. */
+ * it began: of one that waits for a CPU the latter are those before it began to
+ * wait, since the kernel adds them when it gets one.  If it has not slept since
+ * an earlier moment, all that it did not run since then was such a wait. */
 struct rd_run_account {
+  enum rd_run_state state;
   uint64_t cpu_ns, starved_ns;
+  uint64_t nsleeps;           /* as in rd_run_queue; 0 of one on a CPU */
   uint64_t until;             /* see rd_recorder_observe */
 };
 
@@ -38,17 +50,16 @@ uint64_t rd_run_queue_read (struct rd_run_queue *queue,
                             const struct rd_clock *clock, bool *has_slept);
 
 /* Reads the account of another thread, which goes on and may open it meanwhile,
- * but neither ends nor closes it.  False: it has none, or the thread may be
- * waiting for a CPU now, which the kernel adds to the account only when it gets
- * one: until then, that looks like sleep.  Takes 3 us of a thread that runs,
- * 10 us of another one. */
+ * but neither ends nor closes it.  False: it has none.  Takes 3 us of a thread
+ * that runs, 15 us of another one. */
 bool rd_run_queue_observe (const struct rd_run_queue *queue,
                            const struct rd_clock *clock,
                            struct rd_run_account *account);
 
-/* Finds the state in the text of /proc/.../stat, "TID (NAME) STATE ..."; a name
- * may have any character.  False: this is another text. */
-bool rd_run_queue_parse_stat (const char *text, size_t nbytes, char *state);
+/* Finds a thread's state and the times that it gave up its CPU in the text of
+ * /proc/.../status, lines of "KEY:\tVALUE".  False: this is another text. */
+bool rd_run_queue_parse_status (const char *text, char *state,
+                                uint64_t *nsleeps);
 
 /* Forgets the thread.  Not called while another one observes it. */
 void rd_run_queue_close (struct rd_run_queue *queue);

@@ -236,7 +236,7 @@ rd_recorder_give_writer (struct radio_recorder *recorder,
 {
   RD_THREAD_LOCK_SCOPE (&recorder->mutex);
   rd_run_queue_close (&writer->queue);
-  writer->observed = (struct rd_run_account) { 0, 0, 0 };
+  writer->observed = (struct rd_run_account) { .state = RD_RUN_UNKNOWN };
   writer->cpu.fresh_until = 0;  /* the next thread has a clock of its own */
   writer->is_own = false;
   writer->is_free = true;
@@ -251,9 +251,9 @@ observe (struct rd_writer_state *writer, uint64_t last_moment)
   if (!rd_run_queue_observe (&writer->queue, &writer->clock, &now)) {
     if (observed->until == 0)
       observed->until = last_moment;
-  } else if (now.cpu_ns != observed->cpu_ns
+  } else if (now.state != observed->state || now.cpu_ns != observed->cpu_ns
              || now.starved_ns != observed->starved_ns
-             || observed->until != 0)
+             || now.nsleeps != observed->nsleeps || observed->until != 0)
     *observed = now;
 }
 

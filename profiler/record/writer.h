@@ -216,10 +216,10 @@ void rd_recorder_give_writer (struct radio_recorder *recorder,
                               struct rd_writer_state *writer);
 
 /* Notes the account of each thread, for scopes that its thread cannot end, as
- * rd_frame_observe needs it.  An account that did not change is not written; of
- * a thread that may be waiting for a CPU the last one stays, `until' the moment
- * of the last call.  Called with the mutex held.  Returns the moment, until
- * which the accounts have all, and stores it in the header of a ring. */
+ * rd_frame_observe needs it.  An account that did not change is not written;
+ * where none can be read any more the last one stays, `until' the moment of the
+ * last call.  Called with the mutex held.  Returns the moment, until which the
+ * accounts have all, and stores it in the header of a ring. */
 uint64_t rd_recorder_observe (struct radio_recorder *recorder);
 
 /* The writer of requests, which is used under the recorder's mutex by any

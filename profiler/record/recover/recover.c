@@ -221,6 +221,7 @@ make_writers (struct image *image)
     to->nleft = from->nleft % MAX_COUNT;
     to->waited = from->waited;
     to->queue.ns = from->queue.ns;
+    to->queue.nsleeps = from->queue.nsleeps;
     to->cpu.fresh_until = from->cpu.fresh_until;
     to->cpu.above = from->cpu.above;
     to->cpu.least_wait = from->cpu.least_wait;
@@ -327,18 +328,14 @@ read_time (void *user_data)
 /* Scopes that were open.  No thread has run since its process was stopped, by
  * SIGSTOP or a debugger, which is less than one beat after it was observed. */
 static void
-observe_open (struct image *image, uint64_t latest)
+observe_open (struct image *image)
 {
   bool is_stopped = rd_origin_is_stopped (&image->header->origin);
   uint64_t moment = image->header->observed;
   if (!rd_image_is_time (image, moment))
     return;
-  for (size_t i = 0; i < image->npairs; i++) {
-    struct rd_writer_state *writer = image->pairs[i].to;
-    if (is_stopped)
-      writer->observed.until = 0;
-    rd_frame_observe (writer, is_stopped ? latest : moment);
-  }
+  for (size_t i = 0; i < image->npairs; i++)
+    rd_frame_observe (image->pairs[i].to, moment, image->now, is_stopped);
 }
 
 /* Ends what was open, at the latest time that is known: the last event, or
@@ -362,7 +359,7 @@ stop (struct image *image)
   };
   for (size_t i = 0; i < image->npairs; i++)
     image->pairs[i].to->clock = recorder->clock;
-  observe_open (image, latest->ticks);
+  observe_open (image);
   while ((youngest = rd_recorder_youngest (recorder)) != NULL)
     rd_frame_abandon (youngest, false, NULL);
   if (!rd_clock_rate_recovered (&image->header->rate, &recorder->start,

@@ -131,15 +131,25 @@ history_sleep (struct history *history, uint64_t ticks)
 }
 
 void
+history_work (struct history *history, uint64_t ran, uint64_t starved)
+{
+  history_pass (history, ran);
+  atomic_fetch_add (&history->cpu_ns, ran);
+  history_starve (history, starved);
+}
+
+void
 history_await_sleep (uint64_t os_tid)
 {
-  char path[64], text[512], state = 'R';
-  snprintf (path, sizeof path, "/proc/%" PRIu64 "/stat", os_tid);
+  char path[64], text[4096], state = 'R';
+  uint64_t nsleeps;
+  snprintf (path, sizeof path, "/proc/%" PRIu64 "/status", os_tid);
   while (state != 'S') {
     RD_CLOSE_FD int fd = open (path, O_RDONLY);
-    ssize_t n = read (fd, text, sizeof text);
+    ssize_t n = read (fd, text, sizeof text - 1);
     assert_true (n > 0);
-    assert_true (rd_run_queue_parse_stat (text, (size_t) n, &state));
+    text[n] = '\0';
+    assert_true (rd_run_queue_parse_status (text, &state, &nsleeps));
     usleep (1000);
   }
 }

@@ -55,6 +55,9 @@ void history_pass (struct history *history, uint64_t ticks);
 void history_starve (struct history *history, uint64_t ticks);
 void history_sleep (struct history *history, uint64_t ticks);
 
+/* The thread runs for some ticks, then has no CPU for some. */
+void history_work (struct history *history, uint64_t ran, uint64_t starved);
+
 /* Returns when a real thread, or the first one of a process, sleeps. */
 void history_await_sleep (uint64_t os_tid);
 

@@ -15,9 +15,7 @@
 #include <unistd.h>
 
 #include "src/base/thread.h"
-#include "profiler/record/image.h"
 #include "profiler/record/recorder.h"
-#include "profiler/record/snapshot.h"
 #include "profiler/record/writer.h"
 #include "tests/profiler/record/history.h"
 
@@ -26,15 +24,6 @@ SITE (b, RADIO_SCOPE_WORK);
 SITE (waits, RADIO_SCOPE_WAIT);
 SITE (blocks, RADIO_SCOPE_BLOCKING);
 
-/* Runs for some ticks, then has no CPU for some. */
-static void
-work (struct history *h, uint64_t ran, uint64_t starved)
-{
-  history_pass (h, ran);
-  atomic_fetch_add (&h->cpu_ns, ran);
-  history_starve (h, starved);
-}
-
 static void
 a_scope_without_a_cpu_is_starved (void **state)
 {
@@ -42,7 +31,7 @@ a_scope_without_a_cpu_is_starved (void **state)
   struct history h;
   history_start_starving (&h, NULL, 0);
   uint64_t token = radio_scope_begin (&a);
-  work (&h, 30, 70);
+  history_work (&h, 30, 70);
   radio_scope_end (token);
   history_freeze (&h);
   assert_times (history_node (&h, "a"), 100, 100, 100, 0);
@@ -58,15 +47,15 @@ each_scope_has_its_own (void **state)
   struct history h;
   history_start_starving (&h, NULL, 0);
   uint64_t outer = radio_scope_begin (&a);
-  work (&h, 10, 1);
+  history_work (&h, 10, 1);
   uint64_t inner = radio_scope_begin (&b);
-  work (&h, 10, 20);
+  history_work (&h, 10, 20);
   radio_scope_end (inner);
-  work (&h, 10, 300);
+  history_work (&h, 10, 300);
   inner = radio_scope_begin (&b);
-  work (&h, 10, 4000);
+  history_work (&h, 10, 4000);
   radio_scope_end (inner);
-  work (&h, 10, 50000);
+  history_work (&h, 10, 50000);
   radio_scope_end (outer);
   history_freeze (&h);
   assert_int_equal (history_node (&h, "a")->starved, 50301);
@@ -90,7 +79,7 @@ each_span_has_its_own (void **state)
   for (size_t i = 0; i < sizeof ticks / sizeof ticks[0]; i++) {
     uint64_t token = i % 2 ? radio_step_begin (&a, 9000 + i)
                            : radio_scope_begin (&a);
-    work (&h, 30, ticks[i]);
+    history_work (&h, 30, ticks[i]);
     radio_scope_end (token);
   }
   history_freeze (&h);
@@ -116,14 +105,14 @@ waking_up_late_is_not_waiting (void **state)
   history_start_starving (&h, NULL, 0);
   uint64_t outer = radio_scope_begin (&a);
   uint64_t token = radio_scope_begin (&waits);
-  work (&h, 0, 0);
+  history_work (&h, 0, 0);
   history_pass (&h, 60);
-  work (&h, 0, 40);
+  history_work (&h, 0, 40);
   radio_scope_end (token);
   token = radio_scope_begin (&blocks);
-  work (&h, 5, 0);
+  history_work (&h, 5, 0);
   history_pass (&h, 50);
-  work (&h, 5, 40);
+  history_work (&h, 5, 40);
   radio_scope_end (token);
   radio_scope_end (outer);
   history_freeze (&h);
@@ -143,12 +132,12 @@ a_blocking_scope_knows_what_is_inside (void **state)
   struct history h;
   history_start_starving (&h, NULL, 0);
   uint64_t token = radio_scope_begin (&blocks);
-  work (&h, 10, 7);
+  history_work (&h, 10, 7);
   uint64_t inner = radio_scope_begin (&a);
-  work (&h, 10, 30);
+  history_work (&h, 10, 30);
   radio_scope_end (inner);
   history_pass (&h, 20);
-  work (&h, 10, 3);
+  history_work (&h, 10, 3);
   radio_scope_end (token);
   history_freeze (&h);
   assert_times (history_node (&h, "blocks"), 90, 50, 30, 20);
@@ -165,13 +154,13 @@ a_cpu_lost_while_the_account_is_read_belongs_there (void **state)
   struct history h;
   history_start_starving (&h, NULL, 100);
   uint64_t outer = radio_scope_begin (&a);
-  work (&h, 100, 0);
+  history_work (&h, 100, 0);
   atomic_store (&h.lost, 500);
   uint64_t inner = radio_scope_begin (&b);
-  work (&h, 100, 0);
+  history_work (&h, 100, 0);
   atomic_store (&h.lost, 7000);
   radio_scope_end (inner);
-  work (&h, 30, 0);
+  history_work (&h, 30, 0);
   radio_scope_end (outer);
   history_freeze (&h);
   assert_times (history_node (&h, "a/b"), 100, 100, 100, 0);
@@ -188,9 +177,9 @@ outside_of_all_scopes_it_is_nobodys (void **state)
   struct history h;
   history_start_starving (&h, NULL, 0);
   history_leaf (&h, &a, 10);
-  work (&h, 0, 500);
+  history_work (&h, 0, 500);
   uint64_t token = radio_scope_begin (&b);
-  work (&h, 90, 10);
+  history_work (&h, 90, 10);
   radio_scope_end (token);
   history_freeze (&h);
   assert_int_equal (history_node (&h, "a")->starved, 0);
@@ -210,20 +199,20 @@ sleep_is_no_work_in_any_scope (void **state)
   struct history h;
   history_start_starving (&h, NULL, 0);
   uint64_t outer = radio_scope_begin (&a);
-  work (&h, 10, 1);
+  history_work (&h, 10, 1);
   history_sleep (&h, 2);
   uint64_t inner = radio_scope_begin (&b);
-  work (&h, 10, 20);
+  history_work (&h, 10, 20);
   history_sleep (&h, 40);
   radio_scope_end (inner);
-  work (&h, 10, 300);
+  history_work (&h, 10, 300);
   history_sleep (&h, 600);
   inner = radio_scope_begin (&b);
   history_sleep (&h, 8000);
-  work (&h, 10, 4000);
+  history_work (&h, 10, 4000);
   radio_scope_end (inner);
   history_sleep (&h, 100000);
-  work (&h, 10, 50000);
+  history_work (&h, 10, 50000);
   radio_scope_end (outer);
   history_freeze (&h);
   assert_times (history_node (&h, "a/b"), 12080, 12080, 4040, 8040);
@@ -249,7 +238,7 @@ sleep_beside_marked_waits_is_its_own (void **state)
   history_sleep (&h, 20);
   uint64_t inner = radio_scope_begin (&b);
   history_sleep (&h, 300);
-  work (&h, 5, 7);
+  history_work (&h, 5, 7);
   radio_scope_end (inner);
   history_sleep (&h, 4000);
   radio_scope_end (token);
@@ -257,13 +246,13 @@ sleep_beside_marked_waits_is_its_own (void **state)
   history_sleep (&h, 50000);
   inner = radio_scope_begin (&b);
   history_sleep (&h, 600000);
-  work (&h, 5, 0);
+  history_work (&h, 5, 0);
   radio_scope_end (inner);
   history_sleep (&h, 7000000);
-  work (&h, 3, 2);
+  history_work (&h, 3, 2);
   radio_scope_end (token);
   history_sleep (&h, 80000000);
-  work (&h, 4, 0);
+  history_work (&h, 4, 0);
   radio_scope_end (outer);
   history_freeze (&h);
   assert_times (history_node (&h, "a/waits/b"), 312, 312, 12, 300);
@@ -285,7 +274,7 @@ a_thread_that_never_slept_did_not_wait (void **state)
   uint64_t nreads = atomic_load (&h.ncpu_reads);
   for (int i = 0; i < 50; i++) {
     uint64_t token = radio_scope_begin (&a);
-    work (&h, 10, 30);
+    history_work (&h, 10, 30);
     history_pass (&h, 60);
     radio_scope_end (token);
   }
@@ -303,17 +292,17 @@ no_scope_sleeps_for_longer_than_it_lasted (void **state)
   struct history h;
   history_start_starving (&h, NULL, 100);
   uint64_t outer = radio_scope_begin (&a);
-  work (&h, 70, 0);
+  history_work (&h, 70, 0);
   for (int i = 0; i < 4; i++) {
     uint64_t token = radio_scope_begin (&b);
     history_sleep (&h, 90);
     radio_scope_end (token);
   }
-  work (&h, 70, 0);
+  history_work (&h, 70, 0);
   uint64_t token = radio_scope_begin (&b);
-  work (&h, 10, 100);
+  history_work (&h, 10, 100);
   radio_scope_end (token);
-  work (&h, 70, 0);
+  history_work (&h, 70, 0);
   radio_scope_end (outer);
   history_freeze (&h);
   assert_times (history_node (&h, "a/b"), 470, 470, 460, 10);
@@ -331,12 +320,12 @@ a_cpu_lost_before_a_call_is_not_its_wait (void **state)
   struct history h;
   history_start_starving (&h, NULL, 50);
   uint64_t outer = radio_scope_begin (&a);
-  work (&h, 5, 0);
+  history_work (&h, 5, 0);
   atomic_store (&h.lost, 80);
   uint64_t inner = radio_scope_begin (&blocks);
   history_sleep (&h, 60);
   radio_scope_end (inner);
-  work (&h, 5, 0);
+  history_work (&h, 5, 0);
   radio_scope_end (outer);
   history_freeze (&h);
   assert_times (history_node (&h, "a/blocks"), 60, 60, 0, 60);
@@ -365,7 +354,7 @@ a_cpu_lost_after_the_end_is_no_sleep_less (void **state)
     atomic_store (&h.lost_next, 80);
     radio_scope_end (inner);
     history_sleep (&h, 70);
-    work (&h, 5, 0);
+    history_work (&h, 5, 0);
     radio_scope_end (outer);
     history_freeze (&h);
     assert_times (history_node (&h, path), 60, 60, 0, 60);
@@ -384,7 +373,7 @@ run_long (void *arg)
   struct history *h = arg;
   uint64_t token = radio_scope_begin (&a);
   history_sleep (h, 30);
-  work (h, 50, 0);
+  history_work (h, 50, 0);
   radio_scope_end (token);
   atomic_store (&h->cpu_ns, 0);
   return NULL;
@@ -407,264 +396,6 @@ each_thread_has_its_own_cpu_time (void **state)
   assert_non_null (node);
   assert_times (node, 240, 240, 150, 90);
   history_release (&h);
-}
-
-/*------------------------------------------------------------------------
- * Open scopes that another thread splits
- *----------------------------------------------------------------------*/
-
-struct open_scope {
-  struct history history;
-  const struct radio_site *site;
-  pthread_barrier_t barrier;
-  pthread_t thread;
-};
-
-static void *
-stay_in_a_scope (void *arg)
-{
-  struct open_scope *open = arg;
-  struct history *h = &open->history;
-  uint64_t outer = radio_scope_begin (&a);
-  work (h, 10, 5);
-  uint64_t inner = radio_scope_begin (open->site);
-  work (h, 10, 20);
-  history_sleep (h, 300);
-  pthread_barrier_wait (&open->barrier);
-  pthread_barrier_wait (&open->barrier);
-  radio_scope_end (inner);
-  radio_scope_end (outer);
-  return NULL;
-}
-
-/* Returns when another thread is in open->site, where it stays. */
-static void
-open_in_thread (struct open_scope *open)
-{
-  static const struct radio_recorder_options options = {
-    .whole_process = true
-  };
-  pthread_barrier_init (&open->barrier, NULL, 2);
-  history_start_starving (&open->history, &options, 0);
-  assert_int_equal (pthread_create (&open->thread, NULL, stay_in_a_scope,
-                                    open), 0);
-  pthread_barrier_wait (&open->barrier);
-}
-
-/* Stops the recorder, and then lets the thread end. */
-static void
-freeze_open (struct open_scope *open)
-{
-  history_freeze (&open->history);
-  pthread_barrier_wait (&open->barrier);
-  pthread_join (open->thread, NULL);
-  pthread_barrier_destroy (&open->barrier);
-}
-
-/* Of marked scopes all is taken for waiting that is known not to be for a
- * CPU. */
-static void
-sleep_is_no_work_when_another_thread_stops (void **state)
-{
-  const struct radio_site *const sites[] = { &b, &waits, &blocks };
-  (void) state;
-  for (size_t i = 0; i < 3; i++) {
-    struct open_scope open = { .site = sites[i] };
-    struct history *h = &open.history;
-    char inner[16];
-    snprintf (inner, sizeof inner, "a/%s", sites[i]->name);
-    open_in_thread (&open);
-    freeze_open (&open);
-    const struct rd_node *node = history_find (h, 1, inner);
-    assert_non_null (node);
-    assert_times (node, 330, 330, i == 0 ? 30 : 20, i == 0 ? 300 : 310);
-    assert_int_equal (node->starved, 20);
-    node = history_find (h, 1, "a");
-    assert_times (node, 345, 15, 15, 0);
-    assert_int_equal (node->starved, 5);
-    history_release (h);
-  }
-}
-
-/* And the recorder that goes on has not lost any of it, nor has it twice. */
-static void
-sleep_is_no_work_in_a_snapshot (void **state)
-{
-  static const struct radio_recorder_options options = {
-    .ring_nbytes = 256 << 10
-  };
-  (void) state;
-  struct history h, then = { .now = 0 };
-  struct rd_copy copy = { NULL, 0 };
-  history_start_starving (&h, &options, 0);
-  uint64_t outer = radio_scope_begin (&a);
-  work (&h, 10, 5);
-  uint64_t inner = radio_scope_begin (&b);
-  work (&h, 10, 20);
-  history_sleep (&h, 300);
-  assert_ok (rd_snapshot_recover (h.recorder, &copy, &then.recorder));
-  assert_times (history_node (&then, "a/b"), 330, 330, 30, 300);
-  assert_int_equal (history_node (&then, "a/b")->starved, 20);
-  assert_times (history_node (&then, "a"), 345, 15, 15, 0);
-  assert_int_equal (history_node (&then, "a")->starved, 5);
-  rd_recorder_unref (then.recorder);
-  rd_copy_free (&copy);
-  history_sleep (&h, 4000);
-  work (&h, 10, 0);
-  radio_scope_end (inner);
-  radio_scope_end (outer);
-  history_freeze (&h);
-  assert_times (history_node (&h, "a/b"), 4340, 4340, 40, 4300);
-  assert_int_equal (history_node (&h, "a/b")->starved, 20);
-  history_release (&h);
-}
-
-/* Or a process that is killed after a snapshot, and before the next sign of
- * life, has accounts that are younger than the moment in its image. */
-static void
-a_snapshot_leaves_its_moment_in_the_image_that_is_live (void **state)
-{
-  static const struct radio_recorder_options options = {
-    .ring_nbytes = 256 << 10
-  };
-  (void) state;
-  struct history h, then = { .now = 0 };
-  struct rd_copy copy = { NULL, 0 };
-  history_start_starving (&h, &options, 0);
-  uint64_t outer = radio_scope_begin (&a);
-  history_sleep (&h, 300);
-  assert_ok (rd_snapshot_recover (h.recorder, &copy, &then.recorder));
-  assert_in_range (h.recorder->synced.observed, h.now - 300, h.now);
-  assert_int_equal (h.recorder->header->observed,
-                    h.recorder->synced.observed);
-  rd_recorder_unref (then.recorder);
-  rd_copy_free (&copy);
-  radio_scope_end (outer);
-  history_freeze (&h);
-  history_release (&h);
-}
-
-/* The kernel adds the wait for a CPU to a thread's account when it gets one, so
- * that it looks like sleep until then. */
-static void
-a_wait_for_a_cpu_is_no_sleep_when_another_thread_stops (void **state)
-{
-  (void) state;
-  struct open_scope open = { .site = &b };
-  struct history *h = &open.history;
-  open_in_thread (&open);
-  atomic_store (&h->is_runnable, true);
-  freeze_open (&open);
-  assert_times (history_find (h, 1, "a/b"), 330, 330, 330, 0);
-  assert_int_equal (history_find (h, 1, "a")->starved, 5);
-  history_release (h);
-}
-
-/* Of a thread that waits for a CPU is known how long it slept before the last
- * time when it did not. */
-static void
-sleep_before_a_wait_for_a_cpu_is_known (void **state)
-{
-  static const struct radio_recorder_options options = {
-    .ring_nbytes = 256 << 10
-  };
-  (void) state;
-  struct history h, then = { .now = 0 };
-  struct rd_copy copy = { NULL, 0 };
-  history_start_starving (&h, &options, 0);
-  uint64_t outer = radio_scope_begin (&a);
-  work (&h, 10, 20);
-  history_sleep (&h, 300);
-  for (int i = 0; i < 3; i++) {
-    rd_thread_lock (&h.recorder->mutex);
-    rd_recorder_observe (h.recorder);
-    rd_thread_unlock (&h.recorder->mutex);
-    atomic_store (&h.is_runnable, true);
-    history_pass (&h, 1000);
-  }
-  assert_ok (rd_snapshot_recover (h.recorder, &copy, &then.recorder));
-  assert_times (history_node (&then, "a"), 3330, 3330, 3030, 300);
-  assert_int_equal (history_node (&then, "a")->starved, 20);
-  rd_recorder_unref (then.recorder);
-  rd_copy_free (&copy);
-  radio_scope_end (outer);
-  history_freeze (&h);
-  history_release (&h);
-}
-
-/* A real thread, which is asleep for sure when its state says so. */
-struct sleeper {
-  _Atomic uint64_t os_tid;
-  pthread_barrier_t end;
-};
-
-static void *
-sleep_in_a_scope (void *arg)
-{
-  struct sleeper *sleeper = arg;
-  uint64_t token = radio_scope_begin (&a);
-  const struct timespec pause = { 0, 20000000 };
-  nanosleep (&pause, NULL);
-  radio_scope_end (token);
-  token = radio_scope_begin (&b);
-  atomic_store (&sleeper->os_tid, (uint64_t) syscall (SYS_gettid));
-  pthread_barrier_wait (&sleeper->end);
-  radio_scope_end (token);
-  return NULL;
-}
-
-static void
-the_account_of_a_sleeping_thread_is_read_by_another (void **state)
-{
-  static const struct radio_recorder_options options = {
-    .whole_process = true
-  };
-  (void) state;
-  if (access ("/proc/thread-self/schedstat", R_OK) != 0)
-    skip ();
-  struct radio_recorder *recorder;
-  struct sleeper sleeper = { 0 };
-  struct rd_run_account account;
-  struct timespec cpu;
-  clockid_t clock;
-  pthread_t thread;
-  pthread_barrier_init (&sleeper.end, NULL, 2);
-  assert_ok (radio_recorder_start (&options, &recorder));
-  assert_int_equal (pthread_create (&thread, NULL, sleep_in_a_scope, &sleeper),
-                    0);
-  uint64_t os_tid;
-  while ((os_tid = atomic_load (&sleeper.os_tid)) == 0)
-    sched_yield ();
-  history_await_sleep (os_tid);
-  const struct rd_writer_state *writer = recorder->synced.writers.at[1];
-  assert_true (rd_run_queue_observe (&writer->queue, &writer->clock,
-                                     &account));
-  assert_int_equal (pthread_getcpuclockid (thread, &clock), 0);
-  assert_int_equal (clock_gettime (clock, &cpu), 0);
-  assert_int_equal (account.cpu_ns, cpu.tv_sec * 1000000000 + cpu.tv_nsec);
-  rd_recorder_freeze (recorder);
-  pthread_barrier_wait (&sleeper.end);
-  pthread_join (thread, NULL);
-  pthread_barrier_destroy (&sleeper.end);
-  rd_recorder_release (recorder);
-}
-
-static void
-a_thread_named_like_a_state_has_its_own (void **state)
-{
-  static const struct { const char *text; char state; } cases[] = {
-    { "7 (radio) S 1 7 7 0", 'S' }, { "7 (a) R (b) D 1 7 7 0", 'D' },
-    { "7 () R 1", 'R' }, { "7 (radio", 0 }, { "7 (radio) ", 0 },
-    { "7 (radio) S", 0 }, { "", 0 },
-  };
-  (void) state;
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    char found = 0;
-    bool is_known = rd_run_queue_parse_stat (cases[i].text,
-                                             strlen (cases[i].text), &found);
-    assert_int_equal (is_known, cases[i].state != 0);
-    assert_int_equal (found, cases[i].state);
-  }
 }
 
 /* A real thread. */
@@ -733,7 +464,7 @@ no_scope_is_starved_for_longer_than_it_worked (void **state)
   uint64_t outer = radio_scope_begin (&a);
   for (int i = 0; i < 4; i++) {
     uint64_t token = radio_scope_begin (&b);
-    work (&h, 10, 80);
+    history_work (&h, 10, 80);
     radio_scope_end (token);
   }
   history_pass (&h, 99);
@@ -837,13 +568,6 @@ main (void)
     cmocka_unit_test (a_cpu_lost_before_a_call_is_not_its_wait),
     cmocka_unit_test (a_cpu_lost_after_the_end_is_no_sleep_less),
     cmocka_unit_test (each_thread_has_its_own_cpu_time),
-    cmocka_unit_test (sleep_is_no_work_when_another_thread_stops),
-    cmocka_unit_test (sleep_is_no_work_in_a_snapshot),
-    cmocka_unit_test (a_snapshot_leaves_its_moment_in_the_image_that_is_live),
-    cmocka_unit_test (a_wait_for_a_cpu_is_no_sleep_when_another_thread_stops),
-    cmocka_unit_test (sleep_before_a_wait_for_a_cpu_is_known),
-    cmocka_unit_test (the_account_of_a_sleeping_thread_is_read_by_another),
-    cmocka_unit_test (a_thread_named_like_a_state_has_its_own),
     cmocka_unit_test (a_thread_that_sleeps_in_a_scope_waits),
     cmocka_unit_test (short_times_are_not_read),
     cmocka_unit_test (no_scope_is_starved_for_longer_than_it_worked),
