@@ -238,95 +238,6 @@ find_one_thread (struct rd_finder *finder)
     rd_format_percent (unused, 1).text);
 }
 
-/*------------------------------------------------------------------------
- * Arithmetic
- *----------------------------------------------------------------------*/
-
-/* Facts of programs that measure what the machine can do, for all threads and,
- * with ", 1 thread", for one. */
-#define MEMORY_LIMIT "limit memory bytes/s"
-#define COMPUTE_LIMIT "limit flop/s"
-
-/* The least share of the threads' time of a scope that is judged. */
-#define ARITHMETIC_SHARE 0.1
-
-/* The greatest number of a fact: joined runs have a list, "100, 110". */
-static double
-greatest (const struct rd_finder *finder, const char *key)
-{
-  const char *text = rd_profile_find_fact (finder->profile, key);
-  double most = 0, number = 0;
-  for (; text && *text; text++) {
-    bool is_digit = *text >= '0' && *text <= '9';
-    number = is_digit ? number * 10 + (*text - '0') : 0;
-    most = number > most ? number : most;
-  }
-  return most;
-}
-
-/* Returns the limit of one thread among all; 0: not measured. */
-static double
-limit_of_thread (const struct rd_finder *finder, const char *all,
-                 const char *one)
-{
-  uint64_t n = finder->nthreads;
-  return n <= 1 ? greatest (finder, one) : greatest (finder, all) / (double) n;
-}
-
-/* The scope with the most work of those that count arithmetic operations. */
-static enum radio_status
-find_arithmetic (struct rd_finder *finder)
-{
-  const struct radio_profile *profile = finder->profile;
-  double memory = limit_of_thread (finder, MEMORY_LIMIT,
-                                   MEMORY_LIMIT ", 1 thread");
-  double compute = limit_of_thread (finder, COMPUTE_LIMIT,
-                                    COMPUTE_LIMIT ", 1 thread");
-  size_t most = RADIO_NO_PARENT;
-  uint64_t ns = 0, flop = 0;
-  if (memory <= 0 || compute <= 0 || rd_finder_is_blurred (finder))
-    return RADIO_OK;
-  for (size_t i = 0; i < profile->nodes.n; i++) {
-    const struct radio_profile_node *node = &profile->nodes.at[i];
-    uint64_t ran_ns = rd_subtract (node->work_ns, node->starved_ns);
-    uint64_t count = ran_ns > ns
-      ? rd_unit_sum (profile, i, RD_UNIT_FLOP, false) : 0;
-    if (count == 0)
-      continue;
-    most = i;
-    ns = ran_ns;
-    flop = count;
-  }
-  if (ns == 0 || (double) ns < ARITHMETIC_SHARE * (double) finder->busy_ns)
-    return RADIO_OK;
-  uint64_t nbytes = rd_unit_sum (profile, most, "bytes", false);
-  double moved = (double) nbytes * 1e9 / (double) ns;
-  double computed = (double) flop * 1e9 / (double) ns;
-  bool is_memory = moved / memory >= BOUND_SHARE
-                   && moved / memory >= computed / compute;
-  static const char *const names[][2] = {
-    { "bound-by-compute", "Bound by computing" },
-    { "bound-by-memory", "Bound by memory" },
-  };
-  struct rd_claim claim = {
-    names[is_memory][0], names[is_memory][1], RADIO_FINDING_HINT,
-    (double) ns / (double) finder->busy_ns, most
-  };
-  return rd_found (
-    finder, &claim,
-    "'%.60s' read and wrote %s at %s a thread, %s of %s, and computed %s "
-    "GFLOP/s, %s of %s: what a thread was measured to reach, %" PRIu64
-    " at a time; %s flop/B", profile->nodes.at[most].name,
-    rd_format_nbytes (nbytes).text, rd_format_rate (nbytes, ns).text,
-    rd_format_percent (moved, memory).text,
-    rd_format_rate ((uint64_t) memory, 1000000000).text,
-    rd_format_number (computed / 1e9).text,
-    rd_format_percent (computed, compute).text,
-    rd_format_number (compute / 1e9).text,
-    finder->nthreads,
-    rd_format_number (nbytes > 0 ? (double) flop / (double) nbytes : 0).text);
-}
-
 enum radio_status
 rd_find_bound (struct rd_finder *finder)
 {
@@ -338,6 +249,5 @@ rd_find_bound (struct rd_finder *finder)
   else
     RD_TRY (find_category (finder));
   RD_TRY (find_queueing (finder));
-  RD_TRY (find_arithmetic (finder));
   return find_one_thread (finder);
 }

@@ -203,9 +203,9 @@ enum radio_status
 rd_profile_find_findings (struct radio_profile *profile)
 {
   static rd_find_fn *const kinds[] = {
-    rd_find_process, rd_find_bound, rd_find_amplification, rd_find_transfer,
-    rd_find_memory, rd_find_recorder, rd_find_parts, rd_find_curve,
-    rd_find_steps,
+    rd_find_process, rd_find_bound, rd_find_limits, rd_find_amplification,
+    rd_find_transfer, rd_find_memory, rd_find_recorder, rd_find_parts,
+    rd_find_curve, rd_find_steps,
   };
   RD_CLEANUP (free_finder) struct rd_finder finder = { .profile = profile };
   for (int i = 0; i < RD_NCATEGORIES; i++)

@@ -112,6 +112,7 @@ typedef enum radio_status rd_find_fn (struct rd_finder *finder);
 
 rd_find_fn rd_find_process;           /* find-recorder.c */
 rd_find_fn rd_find_bound;             /* find-bound.c */
+rd_find_fn rd_find_limits;            /* find-limits.c */
 rd_find_fn rd_find_amplification;     /* find-amplification.c */
 rd_find_fn rd_find_transfer;          /* find-transfer.c */
 rd_find_fn rd_find_memory;            /* find-transfer.c */

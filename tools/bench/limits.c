@@ -3,9 +3,13 @@
  * copying and first touching memory, decoding tiles, inflating a file. */
 #include <config.h>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -116,6 +120,26 @@ keep_most (double *most, double value)
 {
   if (value > *most)
     *most = value;
+}
+
+void
+rd_copy_past_caches (void *to, const void *from, size_t nbytes)
+{
+  size_t done = 0;
+#ifdef __SSE2__
+  unsigned char *target = to;
+  const unsigned char *source = from;
+  if ((uintptr_t) to % 16 == 0) {
+    for (; done + 64 <= nbytes; done += 64)
+      for (size_t k = done; k < done + 64; k += 16) {
+        __m128i v;
+        memcpy (&v, source + k, sizeof v);
+        _mm_stream_si128 ((__m128i *) (void *) (target + k), v);
+      }
+    _mm_sfence ();
+  }
+#endif
+  memcpy ((char *) to + done, (const char *) from + done, nbytes - done);
 }
 
 struct copies {

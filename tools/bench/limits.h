@@ -34,6 +34,10 @@ int rd_limits_compute (struct rd_limits *limits);
  * many and read little of each. */
 int rd_limits_decode (uint64_t seed, struct rd_layout *layout);
 
+/* Copies as memcpy does, but past the caches; as memcpy on machines without
+ * such stores. */
+void rd_copy_past_caches (void *to, const void *from, size_t nbytes);
+
 /* Makes an object of the rates of memory, in bytes per second. */
 struct json_object *rd_limits_json (const struct rd_limits *limits);
 

@@ -24,6 +24,8 @@ struct rd_op_source {
   struct radio_volume *volume;
   double copy;                /* memcpy of as many bytes, by its threads: the
                                  most bytes a second; 0: not measured */
+  double limit;               /* the faster of it and of copying past the
+                                 caches */
 };
 
 /* Seconds of the parts of a run. */

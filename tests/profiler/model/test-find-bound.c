@@ -104,60 +104,6 @@ phases_of_requests_are_not_counted_twice (void **state)
 }
 
 /*------------------------------------------------------------------------
- * Arithmetic
- *----------------------------------------------------------------------*/
-
-/* Returns a profile of 50 ms of "one" on two threads that may move 10 GB/s and
- * compute 40 GFLOP/s together. */
-static struct radio_profile *
-build_arithmetic (uint64_t nbytes, uint64_t flop)
-{
-  struct radio_profile *profile = BUILD_TWO ("place", 50, 0, "user", 50, 0);
-  build_lane (profile, "worker");
-  build_fact (profile, "limit memory bytes/s", "9000000000, 10000000000",
-              false);
-  build_fact (profile, "limit flop/s", "40000000000", false);
-  build_fact (profile, "limit memory bytes/s, 1 thread", "7", false);
-  build_fact (profile, "limit flop/s, 1 thread", "7", false);
-  build_count (profile, 1, "bytes converted", "bytes", nbytes / 2);
-  build_count (profile, 1, "bytes delivered", "bytes", nbytes / 2);
-  build_count (profile, 1, "flop of clamp", "flop", flop / 2);
-  build_count (profile, 1, "flop of linear", "flop", flop / 2);
-  return profile;
-}
-
-static void
-arithmetic_is_bound_by_the_limit_that_is_nearer (void **state)
-{
-  (void) state;
-  assert_found (build_arithmetic (125000000, 100000000), "bound-by-memory",
-                RADIO_FINDING_HINT, "'one' read and wrote 125 MB at 2.5 GB/s "
-                "a thread, 50 % of 5 GB/s, and computed 2 GFLOP/s, 10 % of "
-                "20: what a thread was measured to reach, 2 at a time; "
-                "0.8 flop/B");
-  assert_not_found (build_arithmetic (125000000, 100000000),
-                    "bound-by-compute");
-  assert_found (build_arithmetic (120000000, 100000000), "bound-by-compute",
-                RADIO_FINDING_HINT, "48 % of 5 GB/s");
-  assert_found (build_arithmetic (125000000, 600000000), "bound-by-compute",
-                RADIO_FINDING_HINT, "60 % of 20");
-  assert_not_found (build_arithmetic (125000000, 0), "bound-by-memory");
-}
-
-static void
-limits_that_were_not_measured_bound_nothing (void **state)
-{
-  (void) state;
-  struct radio_profile *profile = BUILD_TWO ("place", 50, 0, "user", 50, 0);
-  build_count (profile, 1, "bytes delivered", "bytes", 1000000000);
-  build_count (profile, 1, "flop", "flop", 1000000000);
-  build_finish (profile);
-  assert_null (find_finding (profile, "bound-by-memory"));
-  assert_null (find_finding (profile, "bound-by-compute"));
-  radio_profile_close (profile);
-}
-
-/*------------------------------------------------------------------------
  * Threads
  *----------------------------------------------------------------------*/
 
@@ -260,8 +206,6 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_category_that_takes_half_of_the_time_bounds),
-    cmocka_unit_test (arithmetic_is_bound_by_the_limit_that_is_nearer),
-    cmocka_unit_test (limits_that_were_not_measured_bound_nothing),
     cmocka_unit_test (three_quarters_are_a_problem),
     cmocka_unit_test (the_programs_own_scopes_bound_nothing),
     cmocka_unit_test (bound_by_decode_gives_the_rate_and_the_threads),
