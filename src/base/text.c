@@ -2,6 +2,7 @@
 /* UTF-8, and numbers and bytes as text in any locale. */
 #include <config.h>
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
@@ -250,4 +251,34 @@ rd_parse_ms (const char *text, uint64_t *ms)
     if (strcmp (text, units[i].suffix) == 0)
       return !__builtin_mul_overflow (value, units[i].ms, ms);
   return false;
+}
+
+#define COMPARED_MAX 255
+
+/* Wagner and Fischer's algorithm, one row at a time. */
+unsigned
+rd_edit_distance (const char *a, const char *b)
+{
+  unsigned row[COMPARED_MAX + 1];
+  size_t na = strnlen (a, COMPARED_MAX), nb = strnlen (b, COMPARED_MAX);
+  for (size_t j = 0; j <= nb; j++)
+    row[j] = (unsigned) (2 * j);
+  for (size_t i = 1; i <= na; i++) {
+    unsigned diagonal = row[0];
+    row[0] = (unsigned) (2 * i);
+    for (size_t j = 1; j <= nb; j++) {
+      unsigned char p = (unsigned char) a[i - 1];
+      unsigned char q = (unsigned char) b[j - 1];
+      unsigned best = diagonal;               /* replace one by the other */
+      if (p != q)
+        best += tolower (p) == tolower (q) ? 1 : 2;
+      diagonal = row[j];
+      if (row[j] + 2 < best)
+        best = row[j] + 2;
+      if (row[j - 1] + 2 < best)
+        best = row[j - 1] + 2;
+      row[j] = best;
+    }
+  }
+  return row[nb];
 }

@@ -69,4 +69,9 @@ bool rd_parse_size (const char *text, uint64_t *nbytes);
 /* A time in milliseconds: digits, then "ms", "s" or "min". */
 bool rd_parse_ms (const char *text, uint64_t *ms);
 
+/* The Levenshtein distance of two texts, in half steps: 2 for an insertion,
+ * removal or replacement of a byte, 1 for a change of case.  Texts are
+ * compared up to 255 bytes. */
+unsigned rd_edit_distance (const char *a, const char *b);
+
 #endif /* RD_BASE_TEXT_H */

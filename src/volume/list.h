@@ -32,9 +32,4 @@ enum radio_status rd_list_has_volumes (struct radio_store *store,
                                        const char *collection,
                                        bool *has_volumes) RADIO_USE_RESULT;
 
-/* The Levenshtein distance of two texts, in half steps: 2 for an insertion,
- * removal or replacement of a byte, 1 for a change of case.  Texts are
- * compared up to 255 bytes. */
-unsigned rd_edit_distance (const char *a, const char *b);
-
 #endif /* RD_LIST_H */

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/base/text.h"
 #include "src/volume/gc/collect.h"
 #include "src/volume/list.h"
 #include "src/volume/node.h"
