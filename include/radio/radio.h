@@ -9,6 +9,7 @@
 #include <radio/base.h>
 #include <radio/box.h>
 #include <radio/calltree.h>
+#include <radio/cohort.h>
 #include <radio/context.h>
 #include <radio/copy.h>
 #include <radio/create.h>

@@ -338,3 +338,34 @@ radio_table_read_codes (struct radio_table *table, size_t number,
   RD_SCOPE ("read column", RD_IN_OPERATION);
   return rd_scope_end_with (read_codes (table, number, codes, nbytes));
 }
+
+static enum radio_status
+read_stored (struct radio_table *table, const struct rd_field *field,
+             struct rd_column **values, int32_t **result)
+{
+  struct rd_dataframe *frame = table->frame;
+  RD_NOTE_NAME ("column", field->name);
+  *result = NULL;
+  if (field->encoding != RD_ENCODING_CATEGORICAL)
+    return explain (table, rd_dataframe_read (frame, field, values));
+  size_t nbytes = rd_mul_sat (frame->nrows + 1, sizeof (int32_t));
+  RD_TRY (rd_context_allows (frame->store->context, nbytes,
+                             "a column of the table"));
+  RD_FREE int32_t *codes = rd_malloc (nbytes);
+  if (!codes)
+    return rd_fail_memory (nbytes);
+  RD_TRY (explain (table, rd_dataframe_read_codes (frame, field, codes)));
+  RD_TRY (explain (table, rd_dataframe_read_array (frame, field->name,
+                                                   field->categories,
+                                                   values)));
+  *result = RD_STEAL (codes);
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_table_read_stored (struct radio_table *table, const struct rd_field *field,
+                      struct rd_column **values, int32_t **codes)
+{
+  RD_SCOPE ("read column", RD_IN_OPERATION);
+  return rd_scope_end_with (read_stored (table, field, values, codes));
+}

@@ -13,4 +13,12 @@ struct radio_table {
   struct rd_dataframe *frame;
 };
 
+/* Reads a column of the table's frame as it is stored: of one with categories
+ * these, and *codes has the number of each row's, -1 where it is missing,
+ * allocated; of others the values, and *codes is NULL. */
+enum radio_status rd_table_read_stored (struct radio_table *table,
+                                        const struct rd_field *field,
+                                        struct rd_column **values,
+                                        int32_t **codes) RADIO_USE_RESULT;
+
 #endif /* RD_TABLE_TABLE_H */

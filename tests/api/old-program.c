@@ -153,6 +153,19 @@ use_tables (struct radio_store *store)
   radio_table_close (table);
   check (radio_store_index (store, NULL, &index.value, &indexed.value));
   CHECK_GUARD (indexed);
+
+  OPTIONS (radio_select_options, select);
+  struct radio_cohort *cohort;
+  struct radio_view *view;
+  select.value.where = "nbytes > 0";
+  check (radio_cohort_open (store, &cohort));
+  check (radio_cohort_select (cohort, &select.value, &view, NULL));
+  if (radio_view_count (view) == 0) {
+    fprintf (stderr, "the view is wrong\n");
+    exit (EXIT_FAILURE);
+  }
+  radio_view_free (view);
+  radio_cohort_close (cohort);
 }
 
 static void

@@ -87,6 +87,7 @@ src/operation: src/element profiler
 src/array/cache: src/codec src/element profiler
 src/array: src/array/cache src/operation src/zarr src/codec src/element io profiler
 src/table: src/array src/zarr src/element io profiler
+src/cohort: src/table src/array src/element io profiler
 src/volume: src/table src/array src/operation src/nifti src/zarr src/element io profiler
 src/volume/gc: src/volume src/table src/array src/element io profiler
 src/volume/stats: src/volume src/array src/element io profiler

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* Cohorts: the volumes and subjects of a store by the rows of its tables
+ * (radio/table.h), and views of them: selections by a query.
+ *
+ * A cohort holds the generations of the tables that were the newest when each
+ * was needed first, so all its views agree.  The tables say what was indexed;
+ * the documents remain the truth of what exists: a volume without a row is in
+ * no view, and one that was removed meanwhile is not found when it is opened
+ * (radio/index.h repairs both).
+ *
+ * A query is a text such as
+ *
+ *   age >= 18 and site in ("A", "B") and not has(seg)
+ *
+ * as the section QUERIES of radio(1) defines.  A value that is missing makes a
+ * condition unknown, as in SQL, and rows whose condition is unknown are not
+ * selected, nor by its negation.  Integers compare exactly, also with floats;
+ * text by its bytes. */
+#ifndef RADIO_COHORT_H
+#define RADIO_COHORT_H
+
+#include <radio/base.h>
+#include <radio/store.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The tables of a store.  It may be used by several threads at once; their
+ * selections are made one after the other. */
+struct radio_cohort;
+
+/* Rows of one cohort that were selected, in an order that does not depend on
+ * how: by collection, and in a collection as in its table.  A view never
+ * changes, and any number of threads may use it without a lock.  It holds the
+ * cohort, and 8 bytes for each row. */
+struct radio_view;
+
+/* Opens the cohort of a store, which stays open as long as needed.  Finds its
+ * tables, and reads none.
+ * Errors: RADIO_ERROR_EXISTS ("tables" is a collection of volumes), those of
+ * listing. */
+RADIO_API enum radio_status
+radio_cohort_open (struct radio_store *store, struct radio_cohort **cohort)
+  RADIO_USE_RESULT;
+
+/* Releases a cohort; its views stay valid.  NULL is legal. */
+RADIO_API void radio_cohort_close (struct radio_cohort *cohort);
+
+/* Zero-filled members are defaults: all volumes that have a row. */
+struct radio_select_options {
+  const char *where;                  /* a query; NULL: all rows */
+  const char *collection;             /* only its volumes; NULL: of all */
+  bool subjects;                      /* select subjects instead of volumes */
+
+  /* Must be zero: later versions may have members here. */
+  uint64_t reserved[5];
+};
+
+/* Selects rows.  Reads the ids, and the columns that the query names, of the
+ * collection's table, or of all, and of that of subjects, each once for a
+ * cohort.  A name is looked for in the tables of the volumes that are selected
+ * and in that of subjects; one that only other collections have is missing
+ * everywhere.  options may be NULL.
+ *
+ * error_at may be NULL.  After an error that is about a place of the query it
+ * is set to the number of bytes before that place, else to SIZE_MAX.
+ *
+ * Errors: RADIO_ERROR_ARGUMENT (a query that is wrong: the message says at
+ * which byte, what was expected there, and names that are similar);
+ * RADIO_ERROR_LIMIT (a query of more than 1 MiB, more than 200 open
+ * parentheses, or more memory than the limit); RADIO_ERROR_NOT_FOUND (no table
+ * of subjects, of volumes, or of the collection's; a generation was removed
+ * meanwhile: open the cohort again); those of radio_table_open and of
+ * radio_table_read. */
+RADIO_API enum radio_status
+radio_cohort_select (struct radio_cohort *cohort,
+                     const struct radio_select_options *options,
+                     struct radio_view **view, size_t *error_at)
+  RADIO_USE_RESULT;
+
+/* Releases a view.  NULL is legal. */
+RADIO_API void radio_view_free (struct radio_view *view);
+
+/* Returns the number of rows. */
+RADIO_API uint64_t radio_view_count (const struct radio_view *view);
+
+/* Returns the id of row i, from 0: the path of a volume, "ct/sub-01", or a
+ * subject's id; NULL if there is no such row.  Takes constant time.  Valid as
+ * long as the view. */
+RADIO_API const char *radio_view_id (const struct radio_view *view,
+                                     uint64_t i);
+
+/* Finds the row of an id, in logarithmic time; false: it is not in the view.
+ * i may be NULL. */
+RADIO_API bool radio_view_find (const struct radio_view *view, const char *id,
+                                uint64_t *i);
+
+/* Make a view of the rows that are in a or b; in a and not in b.
+ * Errors: RADIO_ERROR_ARGUMENT (views of two cohorts; one of subjects and one
+ * of volumes), RADIO_ERROR_MEMORY. */
+RADIO_API enum radio_status
+radio_view_union (const struct radio_view *a, const struct radio_view *b,
+                  struct radio_view **view) RADIO_USE_RESULT;
+RADIO_API enum radio_status
+radio_view_difference (const struct radio_view *a, const struct radio_view *b,
+                       struct radio_view **view) RADIO_USE_RESULT;
+
+/* Sets *key to a number of an id that depends on nothing but it and the seed.
+ * A sample of N rows is the N with the smallest keys, so it is the same on
+ * every machine and in any order, and adding rows replaces as few as can be.
+ * It is the first 8 bytes of SHA-256, most significant first, of the seed in
+ * decimal, a colon and the id.
+ * Errors: RADIO_ERROR_MEMORY. */
+RADIO_API enum radio_status
+radio_sample_key (uint64_t seed, const char *id, uint64_t *key)
+  RADIO_USE_RESULT;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* RADIO_COHORT_H */

@@ -1,0 +1,642 @@
+/* SPDX-License-Identifier: MIT */
+/* Evaluating queries.  A condition on one column is evaluated once for each
+ * stored value, which of a column with categories is each category, and then
+ * placed in the rows by their codes, and by the join if it is of subjects. */
+#include <config.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/checked.h"
+#include "src/base/text.h"
+#include "src/cohort/evaluate.h"
+#include "src/element/convert.h"
+
+#define NSUGGESTIONS 3
+#define LIST_NBYTES 300
+
+/*------------------------------------------------------------------------
+ * Names
+ *----------------------------------------------------------------------*/
+
+/* The names that are most similar to one, and some of all. */
+struct suggestions {
+  const char *wanted;
+  const char *names[NSUGGESTIONS];
+  unsigned distances[NSUGGESTIONS];
+  size_t n;
+  char list[LIST_NBYTES];
+  size_t nlisted;
+};
+
+static void
+suggest (struct suggestions *near, const char *name)
+{
+  unsigned distance = rd_edit_distance (near->wanted, name);
+  size_t length = strlen (near->wanted), at = near->n;
+  size_t used = strlen (near->list);
+  for (size_t i = 0; i < near->n; i++)
+    if (strcmp (near->names[i], name) == 0)
+      return;
+  if (used + strlen (name) + 3 < sizeof near->list)
+    near->nlisted += snprintf (near->list + used, sizeof near->list - used,
+                               "%s%s", used ? ", " : "", name) > 0;
+  while (at > 0 && near->distances[at - 1] > distance)
+    at--;
+  /* Names with a third of their letters wrong are no help. */
+  if (distance > (length < 6 ? 4 : 2 * (length / 3)) || at == NSUGGESTIONS)
+    return;
+  if (near->n == NSUGGESTIONS)
+    near->n--;
+  for (size_t i = near->n; i > at; i--) {
+    near->names[i] = near->names[i - 1];
+    near->distances[i] = near->distances[i - 1];
+  }
+  near->names[at] = name;
+  near->distances[at] = distance;
+  near->n++;
+}
+
+/* Fails: there is no such thing at a place. */
+static enum radio_status
+fail_unknown (size_t at, size_t *error_at, const char *thing,
+              const struct suggestions *near)
+{
+  char text[3 * LIST_NBYTES];
+  size_t used = 0;
+  text[0] = '\0';
+  for (size_t i = 0; i < near->n && used < sizeof text; i++)
+    used += (size_t) snprintf (text + used, sizeof text - used, "%s%s",
+                               i == 0 ? "; did you mean "
+                               : i + 1 == near->n ? " or " : ", ",
+                               near->names[i]);
+  if (near->n > 0)
+    return rd_query_fail (at, error_at, "no %s '%s'%s?", thing, near->wanted,
+                          text);
+  return rd_query_fail (at, error_at, "no %s '%s'%s%s", thing, near->wanted,
+                        near->nlisted ? "; there are: " : "", near->list);
+}
+
+static void
+suggest_columns (struct suggestions *near, const struct rd_member *member)
+{
+  const struct rd_dataframe *frame = member->table->frame;
+  for (size_t i = 0; i < frame->n; i++)
+    suggest (near, frame->fields[i].name);
+  suggest (near, frame->index.name);
+}
+
+static enum radio_status
+fail_column (const struct rd_selection *selection, const struct rd_value *value)
+{
+  struct suggestions near = { .wanted = value->text };
+  const struct rd_member *subjects = selection->cohort->subjects;
+  for (size_t i = 0; i < selection->n && value->scope != RD_NAME_SUBJECT; i++)
+    suggest_columns (&near, selection->members[i]);
+  if (subjects && subjects->table && value->scope != RD_NAME_VOLUME)
+    suggest_columns (&near, subjects);
+  return fail_unknown (value->at, selection->error_at,
+                       value->scope == RD_NAME_SUBJECT ? "column of subjects"
+                       : value->scope == RD_NAME_VOLUME ? "column of volumes"
+                       : "column", &near);
+}
+
+/* What values of a type compare with. */
+enum class { OF_BOOL, OF_NUMBER, OF_TEXT };
+
+static enum class
+class_of (enum radio_column_type type)
+{
+  return type == RADIO_COLUMN_BOOL ? OF_BOOL
+         : type == RADIO_COLUMN_TEXT ? OF_TEXT : OF_NUMBER;
+}
+
+static bool
+is_index (const struct rd_member *member, const struct rd_field *field)
+{
+  return field == &member->table->frame->index;
+}
+
+/* Finds a column in the tables of the members, which must agree about what it
+ * compares with. */
+static enum radio_status
+find_column (const struct rd_selection *selection,
+             struct rd_member *const *members, size_t n,
+             const struct rd_value *value, const struct rd_field **result)
+{
+  const struct rd_member *first = NULL;
+  *result = NULL;
+  for (size_t i = 0; i < n; i++) {
+    const struct rd_field *field = rd_member_find (members[i], value->text);
+    if (!field)
+      continue;
+    if (*result && class_of (field->type) != class_of ((*result)->type))
+      return rd_query_fail (value->at, selection->error_at, "the column '%s' "
+                            "is %s in %s and %s in %s; select from one "
+                            "collection, or change its type", value->text,
+                            radio_column_type_name ((*result)->type),
+                            first->collection,
+                            radio_column_type_name (field->type),
+                            members[i]->collection);
+    if (!*result) {
+      *result = field;
+      first = members[i];
+    }
+  }
+  return RADIO_OK;
+}
+
+/* Binds a name that only collections have which are not selected from: it is
+ * missing in all rows. */
+static enum radio_status
+find_elsewhere (const struct rd_selection *selection,
+                const struct rd_value *value, const struct rd_field **result)
+{
+  struct radio_cohort *cohort = selection->cohort;
+  for (size_t i = 0; i < cohort->members.n && !*result; i++) {
+    struct rd_member *member = cohort->members.at[i];
+    if (member == cohort->subjects)
+      continue;
+    RD_TRY (rd_member_open (cohort, member));
+    *result = rd_member_find (member, value->text);
+  }
+  return RADIO_OK;
+}
+
+static enum radio_status
+bind_column (const struct rd_selection *selection,
+             const struct rd_value *value, struct rd_binding *binding)
+{
+  struct radio_cohort *cohort = selection->cohort;
+  const struct rd_field *field = NULL, *of_subject = NULL;
+  struct rd_member *subjects = cohort->subjects;
+  if (selection->of_subjects && value->scope == RD_NAME_VOLUME)
+    return rd_query_fail (value->at, selection->error_at, "subjects are "
+                          "selected, which have no columns of volumes; "
+                          "has(COLLECTION) is true of those with a volume "
+                          "there");
+  if (value->scope != RD_NAME_SUBJECT || selection->of_subjects)
+    RD_TRY (find_column (selection, selection->members, selection->n, value,
+                         &field));
+  if (!selection->of_subjects && subjects && value->scope != RD_NAME_VOLUME) {
+    RD_TRY (rd_member_open (cohort, subjects));
+    of_subject = rd_member_find (subjects, value->text);
+  }
+  /* Ids are the last choice: the subject of a volume is a column of it. */
+  if (field && of_subject && is_index (subjects, of_subject))
+    of_subject = NULL;
+  if (field && of_subject
+      && strcmp (selection->members[0]->table->frame->index.name,
+                 value->text) == 0)
+    field = NULL;
+  if (field && of_subject)
+    return rd_query_fail (value->at, selection->error_at, "both volumes and "
+                          "subjects have a column '%s'; write volume.%s or "
+                          "subject.%s", value->text, value->text, value->text);
+  if (!field && !of_subject && !selection->of_subjects
+      && value->scope != RD_NAME_SUBJECT)
+    RD_TRY (find_elsewhere (selection, value, &field));
+  if (!field && !of_subject)
+    return fail_column (selection, value);
+  binding->of_subject = of_subject != NULL;
+  binding->type = (of_subject ? of_subject : field)->type;
+  return RADIO_OK;
+}
+
+static enum radio_status
+bind_collection (const struct rd_selection *selection,
+                 const struct rd_value *value, struct rd_binding *binding)
+{
+  struct radio_cohort *cohort = selection->cohort;
+  struct suggestions near = { .wanted = value->text };
+  for (size_t i = 0; i < cohort->members.n; i++) {
+    struct rd_member *member = cohort->members.at[i];
+    if (!member->collection)
+      continue;
+    if (strcmp (member->collection, value->text) == 0) {
+      binding->other = member;
+      return rd_member_open (cohort, member);
+    }
+    suggest (&near, member->collection);
+  }
+  return fail_unknown (value->at, selection->error_at,
+                       "collection with a table", &near);
+}
+
+static const char *
+type_name (const struct rd_selection *selection, size_t i)
+{
+  return radio_column_type_name (selection->bindings[i].type);
+}
+
+/* Two values must be both booleans, both numbers or both text. */
+static enum radio_status
+check_classes (const struct rd_selection *selection, size_t a, size_t b)
+{
+  const struct rd_value *values = selection->query->values;
+  const struct rd_binding *bindings = selection->bindings;
+  enum class first = class_of (bindings[a].type);
+  if (first == class_of (bindings[b].type))
+    return RADIO_OK;
+  size_t column = values[a].kind == RD_VALUE_COLUMN ? a : b;
+  size_t other = column == a ? b : a;
+  enum class wanted = class_of (bindings[column].type);
+  return rd_query_fail (values[other].at, selection->error_at, "the column "
+                        "'%s' is %s, which compares with %s only",
+                        values[column].text, type_name (selection, column),
+                        wanted == OF_TEXT ? "text in quotes"
+                        : wanted == OF_NUMBER ? "numbers"
+                        : "true and false");
+}
+
+static enum radio_status
+check_step (const struct rd_selection *selection,
+            const struct rd_query_step *step)
+{
+  const struct rd_value *value = &selection->query->values[step->first];
+  const struct rd_binding *binding = &selection->bindings[step->first];
+  enum class class = class_of (binding->type);
+  switch (step->op) {
+  case RD_QUERY_COMPARE:
+    RD_TRY (check_classes (selection, step->first, step->first + 1));
+    if (class != OF_BOOL || step->compare <= RD_NOT_EQUAL)
+      return RADIO_OK;
+    return rd_query_fail (step->at, selection->error_at, "true and false have "
+                          "no order; use == or !=");
+  case RD_QUERY_IN:
+    for (size_t i = 1; i < step->n; i++)
+      RD_TRY (check_classes (selection, step->first, step->first + i));
+    return RADIO_OK;
+  case RD_QUERY_LIKE:
+    if (class == OF_TEXT)
+      return RADIO_OK;
+    return rd_query_fail (step->at, selection->error_at, "like compares text, "
+                          "and the column '%s' is %s", value->text,
+                          type_name (selection, step->first));
+  case RD_QUERY_TRUTH:
+    if (class == OF_BOOL)
+      return RADIO_OK;
+    return rd_query_fail (value->at, selection->error_at, "the column '%s' is "
+                          "%s; compare it with a value", value->text,
+                          type_name (selection, step->first));
+  default:
+    return RADIO_OK;
+  }
+}
+
+enum radio_status
+rd_selection_bind (struct rd_selection *selection)
+{
+  static const enum radio_column_type types[] = {
+    [RD_VALUE_TEXT] = RADIO_COLUMN_TEXT, [RD_VALUE_NUMBER] = RADIO_COLUMN_FLOAT,
+    [RD_VALUE_BOOL] = RADIO_COLUMN_BOOL,
+  };
+  const struct rd_query *query = selection->query;
+  for (size_t i = 0; i < query->nsteps; i++) {
+    const struct rd_query_step *step = &query->steps[i];
+    for (size_t k = step->first; k < step->first + step->n; k++) {
+      const struct rd_value *value = &query->values[k];
+      struct rd_binding *binding = &selection->bindings[k];
+      binding->type = types[value->kind];
+      if (step->op == RD_QUERY_HAS)
+        RD_TRY (bind_collection (selection, value, binding));
+      else if (value->kind == RD_VALUE_COLUMN)
+        RD_TRY (bind_column (selection, value, binding));
+    }
+    RD_TRY (check_step (selection, step));
+  }
+  return RADIO_OK;
+}
+
+/*------------------------------------------------------------------------
+ * Values
+ *----------------------------------------------------------------------*/
+
+/* A column's values as they are compared. */
+struct operand {
+  const struct rd_column *column;     /* NULL: a value of the query */
+  const struct rd_value *value;
+  enum rd_number_kind kind;
+  unsigned char *numbers;             /* of that kind, 8 bytes each; owned */
+};
+
+static void
+clear_operand (struct operand *operand)
+{
+  rd_free (operand->numbers);
+}
+
+#define OPERAND_SCOPE RD_CLEANUP (clear_operand)
+
+/* Converts the numbers of a column to the widest of their kind. */
+static enum radio_status
+set_column (struct operand *operand, const struct rd_column *column)
+{
+  operand->column = column;
+  if (column->type == RADIO_COLUMN_TEXT || column->type == RADIO_COLUMN_BOOL)
+    return RADIO_OK;
+  bool is_wide = column->dtype == RADIO_UINT64;
+  enum radio_dtype dtype = column->type == RADIO_COLUMN_FLOAT ? RADIO_FLOAT64
+                           : is_wide ? RADIO_UINT64 : RADIO_INT64;
+  operand->kind = column->type == RADIO_COLUMN_FLOAT ? RD_NUMBER_FLOAT
+                  : is_wide ? RD_NUMBER_UINT : RD_NUMBER_INT;
+  operand->numbers = rd_calloc (column->n + 1, 8);
+  if (!operand->numbers)
+    return rd_fail_memory (rd_mul_sat (column->n + 1, 8));
+  rd_convert_fn *convert = rd_convert_find (column->dtype, dtype);
+  if (!convert || convert (column->values, operand->numbers, column->n))
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: a column of %s",
+                    column->name, radio_dtype_name (column->dtype));
+  return RADIO_OK;
+}
+
+static struct rd_number
+number_at (const struct operand *operand, size_t i)
+{
+  struct rd_number number = { .kind = operand->kind };
+  if (!operand->column)
+    return operand->value->number;
+  memcpy (&number.u, operand->numbers + 8 * i, 8);
+  /* Small ones compare as those of the other kind. */
+  if (number.kind == RD_NUMBER_UINT && number.u <= INT64_MAX)
+    number = (struct rd_number) { .kind = RD_NUMBER_INT,
+                                  .i = (int64_t) number.u };
+  return number;
+}
+
+static struct rd_slice
+text_at (const struct operand *operand, size_t i)
+{
+  if (!operand->column)
+    return (struct rd_slice) { operand->value->text, operand->value->nbytes };
+  return rd_string (&operand->column->text, i);
+}
+
+static bool
+truth_at (const struct operand *operand, size_t i)
+{
+  return operand->column ? operand->column->values[i] != 0
+                         : operand->value->truth;
+}
+
+static int
+compare_at (const struct operand *a, const struct operand *b, enum class class,
+            size_t i)
+{
+  if (class == OF_NUMBER)
+    return rd_number_compare (number_at (a, i), number_at (b, i));
+  if (class == OF_TEXT)
+    return rd_slice_compare (text_at (a, i), text_at (b, i));
+  return truth_at (a, i) - truth_at (b, i);
+}
+
+static bool
+holds (enum rd_compare compare, int order)
+{
+  switch (compare) {
+  case RD_EQUAL: return order == 0;
+  case RD_NOT_EQUAL: return order != 0;
+  case RD_LESS: return order < 0;
+  case RD_LESS_EQUAL: return order <= 0;
+  case RD_GREATER: return order > 0;
+  default: return order >= 0;
+  }
+}
+
+/* Evaluates a condition on n values; those that are missing are unknown. */
+static enum radio_status
+evaluate_values (const struct rd_selection *selection,
+                 const struct rd_query_step *step,
+                 const struct rd_column *columns[2], size_t n,
+                 unsigned char *truths)
+{
+  struct operand a OPERAND_SCOPE = { 0 }, b OPERAND_SCOPE = { 0 };
+  const struct rd_value *values = &selection->query->values[step->first];
+  enum class class = class_of (selection->bindings[step->first].type);
+  a.value = &values[0];
+  b.value = &values[step->n > 1];
+  if (columns[0])
+    RD_TRY (set_column (&a, columns[0]));
+  if (columns[1])
+    RD_TRY (set_column (&b, columns[1]));
+  for (size_t i = 0; i < n; i++) {
+    bool is = false;
+    if ((columns[0] && !rd_column_is_valid (columns[0], i))
+        || (columns[1] && !rd_column_is_valid (columns[1], i))) {
+      truths[i] = step->op == RD_QUERY_MISSING ? RD_TRUE : RD_UNKNOWN;
+      continue;
+    }
+    if (step->op == RD_QUERY_COMPARE)
+      is = holds (step->compare, compare_at (&a, &b, class, i));
+    else if (step->op == RD_QUERY_LIKE)
+      is = rd_query_like (text_at (&a, i), text_at (&b, i));
+    else if (step->op == RD_QUERY_TRUTH)
+      is = truth_at (&a, i);
+    for (size_t k = 1; step->op == RD_QUERY_IN && k < step->n && !is; k++) {
+      b.value = &values[k];
+      is = compare_at (&a, &b, class, i) == 0;
+    }
+    truths[i] = is ? RD_TRUE : RD_FALSE;
+  }
+  return RADIO_OK;
+}
+
+/*------------------------------------------------------------------------
+ * Rows
+ *----------------------------------------------------------------------*/
+
+/* A column that is placed in the rows of a member. */
+struct placed {
+  const struct rd_stored *stored;     /* NULL: the member lacks it */
+  const size_t *join;                 /* NULL: it is the member's own */
+};
+
+static size_t
+value_of (const struct placed *placed, size_t row)
+{
+  if (!placed->stored)
+    return RD_NOT_THERE;
+  if (placed->join)
+    row = placed->join[row];
+  return row == RD_NOT_THERE ? row : rd_stored_value (placed->stored, row);
+}
+
+static enum radio_status
+find_placed (const struct rd_selection *selection, struct rd_member *member,
+             size_t value, struct placed *placed)
+{
+  const struct rd_binding *binding = &selection->bindings[value];
+  const char *name = selection->query->values[value].text;
+  struct rd_member *from = member;
+  *placed = (struct placed) { NULL, NULL };
+  if (binding->of_subject) {
+    from = selection->cohort->subjects;
+    RD_TRY (rd_member_join (selection->cohort, member));
+    placed->join = member->join;
+  }
+  const struct rd_field *field = rd_member_find (from, name);
+  return field ? rd_member_read (from, field, &placed->stored) : RADIO_OK;
+}
+
+/* Expands a column to the rows. */
+static enum radio_status
+expand (const struct placed *placed, size_t n, struct rd_column **column)
+{
+  RD_FREE size_t *rows = rd_calloc (n + 1, sizeof *rows);
+  if (!rows)
+    return rd_fail_memory (rd_mul_sat (n + 1, sizeof *rows));
+  for (size_t i = 0; i < n; i++)
+    rows[i] = value_of (placed, i);
+  return rd_column_take (placed->stored->values, rows, n, column);
+}
+
+/* A condition on two columns. */
+static enum radio_status
+evaluate_pair (const struct rd_selection *selection, size_t n,
+               const struct rd_query_step *step, const struct placed placed[2],
+               unsigned char *truths)
+{
+  RD_CLEANUP (rd_cleanup_column) struct rd_column *a = NULL, *b = NULL;
+  memset (truths, RD_UNKNOWN, n);
+  if (!placed[0].stored || !placed[1].stored)
+    return RADIO_OK;
+  RD_TRY (expand (&placed[0], n, &a));
+  RD_TRY (expand (&placed[1], n, &b));
+  const struct rd_column *columns[2] = { a, b };
+  return evaluate_values (selection, step, columns, n, truths);
+}
+
+/* A condition on one column, the i-th value of the step. */
+static enum radio_status
+evaluate_one (const struct rd_selection *selection, size_t n,
+              const struct rd_query_step *step, size_t i,
+              const struct placed *placed, unsigned char *truths)
+{
+  unsigned char missing = step->op == RD_QUERY_MISSING ? RD_TRUE : RD_UNKNOWN;
+  memset (truths, missing, n);
+  if (!placed->stored)
+    return RADIO_OK;
+  const struct rd_column *values = placed->stored->values;
+  const struct rd_column *columns[2] = { i == 0 ? values : NULL,
+                                         i == 0 ? NULL : values };
+  RD_FREE unsigned char *of_values = rd_malloc (values->n + 1);
+  if (!of_values)
+    return rd_fail_memory (values->n + 1);
+  RD_TRY (evaluate_values (selection, step, columns, values->n, of_values));
+  for (size_t row = 0; row < n; row++) {
+    size_t value = value_of (placed, row);
+    if (value != RD_NOT_THERE)
+      truths[row] = of_values[value];
+  }
+  return RADIO_OK;
+}
+
+/* The subjects of a member's rows: a column of volumes, the ids of subjects. */
+static enum radio_status
+find_subjects (struct radio_cohort *cohort, struct rd_member *member,
+               struct placed *placed)
+{
+  *placed = (struct placed) { NULL, NULL };
+  const struct rd_field *field = member == cohort->subjects
+    ? &member->table->frame->index : rd_member_find (member, "subject");
+  return field && field->type == RADIO_COLUMN_TEXT
+         ? rd_member_read (member, field, &placed->stored) : RADIO_OK;
+}
+
+/* True where the subject has a volume in the collection; unknown where the row
+ * has no subject. */
+static enum radio_status
+evaluate_has (const struct rd_selection *selection, struct rd_member *member,
+              const struct rd_query_step *step, unsigned char *truths)
+{
+  struct placed there, here;
+  RD_LOOKUP_SCOPE struct rd_lookup lookup = { 0 };
+  struct rd_member *other = selection->bindings[step->first].other;
+  RD_TRY (find_subjects (selection->cohort, other, &there));
+  RD_TRY (find_subjects (selection->cohort, member, &here));
+  memset (truths, RD_UNKNOWN, member->nrows);
+  if (!here.stored)
+    return RADIO_OK;
+  RD_FREE struct rd_slice *keys = rd_calloc (other->nrows + 1, sizeof *keys);
+  const struct rd_column *values = here.stored->values;
+  RD_FREE unsigned char *of_values = rd_malloc (values->n + 1);
+  if (!keys || !of_values)
+    return rd_fail_memory (rd_mul_sat (other->nrows + 1, sizeof *keys));
+  size_t n = 0;
+  for (size_t i = 0; i < other->nrows; i++) {
+    size_t value = value_of (&there, i);
+    if (value != RD_NOT_THERE)
+      keys[n++] = rd_string (&there.stored->values->text, value);
+  }
+  RD_TRY (rd_lookup_make (keys, n, &lookup));
+  for (size_t i = 0; i < values->n; i++)
+    of_values[i] = rd_lookup_find (&lookup, rd_string (&values->text, i))
+                   == RD_NOT_THERE ? RD_FALSE : RD_TRUE;
+  for (size_t row = 0; row < member->nrows; row++) {
+    size_t value = value_of (&here, row);
+    if (value != RD_NOT_THERE)
+      truths[row] = of_values[value];
+  }
+  return RADIO_OK;
+}
+
+static enum radio_status
+evaluate_condition (const struct rd_selection *selection,
+                    struct rd_member *member, const struct rd_query_step *step,
+                    unsigned char *truths)
+{
+  struct placed placed[2];
+  const struct rd_value *values = &selection->query->values[step->first];
+  bool is_column[2] = {
+    values[0].kind == RD_VALUE_COLUMN,
+    step->op == RD_QUERY_COMPARE && values[1].kind == RD_VALUE_COLUMN,
+  };
+  if (step->op == RD_QUERY_HAS)
+    return evaluate_has (selection, member, step, truths);
+  for (size_t i = 0; i < 2; i++)
+    if (is_column[i])
+      RD_TRY (find_placed (selection, member, step->first + i, &placed[i]));
+  if (is_column[0] && is_column[1])
+    return evaluate_pair (selection, member->nrows, step, placed, truths);
+  size_t i = is_column[0] ? 0 : 1;
+  return evaluate_one (selection, member->nrows, step, i, &placed[i], truths);
+}
+
+/* Does a step that combines results. */
+static void
+combine (enum rd_query_op op, unsigned char *a, const unsigned char *b,
+         size_t n)
+{
+  for (size_t i = 0; i < n; i++)
+    if (op == RD_QUERY_NOT)
+      a[i] = (unsigned char) (RD_TRUE - a[i]);
+    else if (op == RD_QUERY_AND ? b[i] < a[i] : b[i] > a[i])
+      a[i] = b[i];
+}
+
+enum radio_status
+rd_selection_evaluate (const struct rd_selection *selection,
+                       struct rd_member *member, unsigned char **result)
+{
+  const struct rd_query *query = selection->query;
+  size_t n = member->nrows, waiting = 0;
+  size_t nbytes = rd_mul_sat (n + 1, query->max_results);
+  RD_TRY (rd_context_allows (selection->cohort->store->context, nbytes,
+                             "the query"));
+  RD_FREE unsigned char *truths = rd_malloc (nbytes);
+  if (!truths)
+    return rd_fail_memory (nbytes);
+  for (size_t i = 0; i < query->nsteps; i++) {
+    const struct rd_query_step *step = &query->steps[i];
+    bool is_binary = step->op == RD_QUERY_OR || step->op == RD_QUERY_AND;
+    if (is_binary || step->op == RD_QUERY_NOT) {
+      waiting -= is_binary;
+      combine (step->op, truths + (waiting - 1) * n,
+               is_binary ? truths + waiting * n : NULL, n);
+    } else
+      RD_TRY (evaluate_condition (selection, member, step,
+                                  truths + waiting++ * n));
+  }
+  *result = RD_STEAL (truths);
+  return RADIO_OK;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* Queries on tables: names are bound to columns, types are checked, and the
+ * conditions evaluated for all rows of a table at once. */
+#ifndef RD_COHORT_EVALUATE_H
+#define RD_COHORT_EVALUATE_H
+
+#include "src/cohort/cohort.h"
+#include "src/cohort/query.h"
+
+/* What a query is evaluated on: open members that are selected from, all of
+ * volumes or that of subjects alone. */
+struct rd_selection {
+  struct radio_cohort *cohort;
+  struct rd_member *const *members;
+  size_t n;
+  bool of_subjects;
+  const struct rd_query *query;
+  size_t *error_at;
+
+  /* Of each value of the query. */
+  struct rd_binding {
+    bool of_subject;                  /* a column of the table of subjects */
+    enum radio_column_type type;
+    struct rd_member *other;          /* the collection of has () */
+  } *bindings;
+};
+
+/* Binds the names and checks the types of a query. */
+enum radio_status rd_selection_bind (struct rd_selection *selection)
+  RADIO_USE_RESULT;
+
+/* What a condition is.  The greater one of two is their disjunction, the
+ * smaller one their conjunction. */
+enum rd_truth { RD_FALSE = 0, RD_UNKNOWN, RD_TRUE };
+
+/* Evaluates the query on the rows of one of the members; *truths has an enum
+ * rd_truth for each, allocated. */
+enum radio_status rd_selection_evaluate (const struct rd_selection *selection,
+                                         struct rd_member *member,
+                                         unsigned char **truths)
+  RADIO_USE_RESULT;
+
+#endif /* RD_COHORT_EVALUATE_H */
