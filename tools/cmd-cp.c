@@ -122,7 +122,8 @@ report_volume (void *data, size_t i)
   cp->nskipped += result->skipped;
   cp->ncopied += !result->skipped;
   if (!cp->options.dry_run)
-    rd_row_changes_add (&cp->rows, item->to_path);
+    rd_row_changes_add_copy (&cp->rows, item->to_path, item->from,
+                             item->path);
   if (cp->args->quiet)
     return;
   char sent[RD_TEXT_NBYTES], there[RD_TEXT_NBYTES];
@@ -325,6 +326,7 @@ copy_volumes (struct cp *cp)
     return failed;
   cp->rows.store = cp->to;
   cp->rows.name = cp->to_name;
+  cp->rows.replaces = cp->options.existing == RADIO_EXISTING_REPLACE;
   for (size_t i = 0; i < cp->n; i++) {
     size_t width = rd_text_columns (cp->items[i].to_path);
     if (width > cp->path_width)

@@ -12,8 +12,10 @@
 static void
 forget (struct rd_row_changes *changes)
 {
-  for (size_t i = 0; i < changes->n; i++)
+  for (size_t i = 0; i < changes->n; i++) {
     free (changes->paths[i]);
+    free (changes->from_paths[i]);
+  }
   changes->n = 0;
 }
 
@@ -22,7 +24,8 @@ rd_row_changes_clear (struct rd_row_changes *changes)
 {
   forget (changes);
   free (changes->paths);
-  changes->paths = NULL;
+  free (changes->from_paths);
+  changes->paths = changes->from_paths = NULL;
   changes->capacity = 0;
 }
 
@@ -39,16 +42,26 @@ stop_at_table (const struct radio_table_entry *entry, void *user_data)
 static enum radio_status
 write_rows (struct rd_row_changes *changes)
 {
+  const char *const *paths = (const char *const *) changes->paths;
+  const char *const *from = (const char *const *) changes->from_paths;
   bool has_tables = changes->makes_tables;
   enum radio_status status = RADIO_OK;
+  enum radio_node node;
   if (changes->n == 0)
     return RADIO_OK;
+  if (changes->from && !has_tables)
+    has_tables = radio_store_node (changes->from, "tables", &node)
+                 == RADIO_OK;
   /* A store whose volumes are all that there is has nothing to keep. */
   if (!has_tables)
     status = radio_table_list (changes->store, stop_at_table, &has_tables);
+  if (has_tables && changes->from)
+    return radio_store_index_copies (changes->from, from, changes->store,
+                                     paths, changes->n, changes->replaces,
+                                     NULL);
   if (has_tables)
-    return radio_store_index_volumes (
-      changes->store, (const char *const *) changes->paths, changes->n, NULL);
+    return radio_store_index_volumes (changes->store, paths, changes->n,
+                                      NULL);
   return status == RADIO_ERROR_EXISTS || status == RADIO_ERROR_NOT_FOUND
          ? RADIO_OK : status;
 }
@@ -65,29 +78,52 @@ rd_row_changes_write (struct rd_row_changes *changes)
   return changes->failed ? RD_EXIT_FAILED : RD_EXIT_OK;
 }
 
-/* Adds a copy of a path; false without memory. */
+/* Adds copies of paths; false without memory. */
 static bool
-add_path (struct rd_row_changes *changes, const char *path)
+add_path (struct rd_row_changes *changes, const char *path,
+          const char *from_path)
 {
   if (changes->n == changes->capacity) {
     size_t capacity = changes->capacity ? 2 * changes->capacity : 64;
     char **paths = reallocarray (changes->paths, capacity, sizeof *paths);
-    if (paths == NULL)
+    if (paths)
+      changes->paths = paths;
+    char **from = reallocarray (changes->from_paths, capacity, sizeof *from);
+    if (from)
+      changes->from_paths = from;
+    if (paths == NULL || from == NULL)
       return false;
-    changes->paths = paths;
     changes->capacity = capacity;
   }
-  changes->paths[changes->n] = strdup (path);
-  return changes->paths[changes->n] && ++changes->n;
+  char *copy = strdup (path), *from = from_path ? strdup (from_path) : NULL;
+  if (copy == NULL || (from_path && from == NULL)) {
+    free (copy);
+    free (from);
+    return false;
+  }
+  changes->paths[changes->n] = copy;
+  changes->from_paths[changes->n++] = from;
+  return true;
 }
 
 void
-rd_row_changes_add (struct rd_row_changes *changes, const char *path)
+rd_row_changes_add_copy (struct rd_row_changes *changes, const char *path,
+                         struct radio_store *from, const char *from_path)
 {
-  if (!add_path (changes, path)) {
+  /* Those of one store are written together. */
+  if (changes->from != from)
+    (void) rd_row_changes_write (changes);
+  changes->from = from;
+  if (!add_path (changes, path, from_path)) {
     rd_error_memory ();
     changes->failed = true;
   }
   if (changes->n >= MAX_CHANGES)
     (void) rd_row_changes_write (changes);
+}
+
+void
+rd_row_changes_add (struct rd_row_changes *changes, const char *path)
+{
+  rd_row_changes_add_copy (changes, path, NULL, NULL);
 }

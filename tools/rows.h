@@ -11,14 +11,24 @@ struct rd_row_changes {
   struct radio_store *store;
   const char *name;           /* the store's, for messages */
   bool makes_tables;          /* also in a store without tables */
+  bool replaces;              /* cells of copies replace those that are there */
   bool failed;                /* some rows were not written */
   char **paths;               /* of volumes; owned */
+  struct radio_store *from;   /* that they were copied from; NULL: none */
+  char **from_paths;          /* of each of them; owned */
   size_t n, capacity;
 };
 
 /* Adds a volume; after every 256 of them their rows are written.  Errors are
  * printed, and kept. */
 void rd_row_changes_add (struct rd_row_changes *changes, const char *path);
+
+/* Adds a copy of a volume of another store or of the same, which stays open:
+ * the user's columns go with it, and a store without tables gets those that the
+ * other one has. */
+void rd_row_changes_add_copy (struct rd_row_changes *changes,
+                              const char *path, struct radio_store *from,
+                              const char *from_path);
 
 /* Writes the rows of those that were added since.  What cannot be written is
  * not lost: the error names radio index.  Returns an exit status, which is also

@@ -97,6 +97,26 @@ radio_store_index_volumes (struct radio_store *store,
   radio_store_index_volumes (store, paths, n, result, \
                              sizeof (struct radio_index_result))
 
+/* The same of n volumes that were copied from from_paths in `from', which may
+ * be the same store, to to_paths in `to'; and the user's columns go with them,
+ * of the volumes' rows and of their subjects', with the attributes.  A missing
+ * value changes nothing; replace: others replace those that `to' has.  What
+ * `from' has no table or row of is left.
+ * Errors: as radio_store_index_volumes; RADIO_ERROR_EXISTS (`to' has a column
+ * with another type, which the message names: it is left out, and all others
+ * were copied). */
+RADIO_API enum radio_status
+radio_store_index_copies (struct radio_store *from,
+                          const char *const *from_paths,
+                          struct radio_store *to, const char *const *to_paths,
+                          size_t n, bool replace,
+                          struct radio_index_result *result,
+                          size_t result_nbytes) RADIO_USE_RESULT;
+#define radio_store_index_copies(from, from_paths, to, to_paths, n, replace, \
+                                 result) \
+  radio_store_index_copies (from, from_paths, to, to_paths, n, replace, \
+                            result, sizeof (struct radio_index_result))
+
 /* Returns whether a column of this name is derived. */
 RADIO_API bool radio_index_is_derived (const char *column);
 

@@ -88,10 +88,11 @@ take_node (struct rd_document *base, void *user_data)
     if (node->kind != RD_KIND_IMAGE)
       return is_bad ? RADIO_OK : rd_error_raise (error);
   }
-  if (listing->callback) {
+  /* A lack of memory says nothing of the volume. */
+  if (listing->callback || error->status == RADIO_ERROR_MEMORY)
     RD_TRY (rd_error_raise (error));
+  if (listing->callback)
     return listing->callback (&entry, listing->user_data);
-  }
   if (rd_error_raise (error) == RADIO_OK)
     return listing->opened (&entry, node->volume, node->nbytes,
                             listing->user_data);

@@ -196,6 +196,26 @@ volumes_have_columns_of_the_users () {
   fails 1 "type: derived from volumes; it stays" table mask --drop type
 }
 
+columns_of_the_users_are_copied () {
+  printf 'id,qc\nsub-1,good\n' >qc2.csv
+  cp -r j.zarr c.zarr
+  runs table -s c.zarr T1w --import qc2.csv
+  # Also into a store that has no tables.
+  runs cp -q c.zarr new.zarr
+  in_step new.zarr
+  for table in subjects T1w mask; do
+    runs table -s c.zarr --tsv $table
+    cp "$tmp/out" want
+    runs table -s new.zarr --tsv $table
+    cmp want "$tmp/out"
+  done
+  runs cp -q c.zarr/T1w/sub-1 new.zarr --name copies/sub-9
+  runs table -s new.zarr --json copies
+  json '[r["qc"] for r in j] == ["good"]'
+  runs table -s new.zarr --json
+  json '[r["sex"] for r in j] == ["M", "F", "M"]'
+}
+
 wrong_options_of_table_are_errors () {
   fails 2 "exclude each other" table -s s.zarr --tsv --json
   fails 2 "'x' is not OLD=NEW" table -s s.zarr --rename x
@@ -220,5 +240,6 @@ check a_faulty_table_of_sessions_or_scans_is_an_error
 check_json types_and_derived_columns_of_several_tables
 check_json cells_are_set_and_columns_dropped_and_renamed
 check volumes_have_columns_of_the_users
+check_json columns_of_the_users_are_copied
 check wrong_options_of_table_are_errors
 plan

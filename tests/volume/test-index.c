@@ -5,6 +5,9 @@
 
 #include "tests/unit.h"
 
+#include "tests/alloc-fail.h"
+
+#include <radio/copy.h>
 #include <radio/index.h>
 #include <radio/ingest.h>
 #include <radio/table.h>
@@ -217,6 +220,130 @@ a_check_lists_both_differences_and_writes_nothing (void **state)
   radio_store_close (store);
 }
 
+/* A store with volumes of one subject, whose rows have cells of the user's. */
+static struct radio_store *
+make_described (void)
+{
+  struct radio_store *store = make_store ();
+  add_volume (store, "ct/sub-1_ses-a");
+  add_volume (store, "ct/sub-1_ses-b");
+  add_volume (store, "ct/sub-2");
+  assert_ok (radio_store_index (store, NULL, NULL, NULL));
+  set_text (store, "tables/volumes/ct", "ct/sub-1_ses-a", "qc", "good");
+  set_text (store, "tables/volumes/ct", "ct/sub-2", "qc", "bad");
+  set_text (store, "tables/subjects", "sub-1", "sex", "F");
+  set_text (store, "tables/subjects", "sub-2", "sex", "M");
+  return store;
+}
+
+static void
+copy_volume (struct radio_store *from, const char *path,
+             struct radio_store *to, const char *to_path)
+{
+  assert_ok (radio_volume_copy (from, path, to, to_path, NULL, NULL));
+}
+
+static void
+the_rows_of_copies_have_the_columns_of_the_user (void **state)
+{
+  (void) state;
+  struct radio_store *from = make_described (), *to = make_store ();
+  static const char *const paths[] = { "ct/sub-2", "ct/sub-1_ses-b",
+                                       "ct/sub-1_ses-a" };
+  static const char *const names[] = { "pet/sub-9", "ct/sub-1_ses-b",
+                                       "ct/sub-1_ses-a" };
+  for (size_t i = 0; i < 3; i++)
+    copy_volume (from, paths[i], to, names[i]);
+  assert_ok (radio_store_index_copies (from, paths, to, names, 3, false,
+                                       NULL));
+  assert_ids (to, "tables/volumes/ct", "ct/sub-1_ses-a ct/sub-1_ses-b ");
+  assert_cell (to, "tables/volumes/ct", "qc", 0, "good");
+  assert_cell (to, "tables/volumes/ct", "qc", 1, "");
+  assert_cell (to, "tables/volumes/pet", "qc", 0, "bad");
+  assert_cell (to, "tables/volumes/pet", "subject", 0, "sub-9");
+  assert_ids (to, "tables/subjects", "sub-1 sub-9 ");
+  assert_cell (to, "tables/subjects", "sex", 0, "F");
+  assert_cell (to, "tables/subjects", "sex", 1, "M");
+
+  /* What is there stays, unless it is to be replaced. */
+  set_text (to, "tables/volumes/pet", "pet/sub-9", "qc", "other");
+  assert_ok (radio_store_index_copies (from, paths, to, names, 3, false,
+                                       NULL));
+  assert_cell (to, "tables/volumes/pet", "qc", 0, "other");
+  assert_ok (radio_store_index_copies (from, paths, to, names, 3, true,
+                                       NULL));
+  assert_cell (to, "tables/volumes/pet", "qc", 0, "bad");
+  radio_store_close (from);
+  radio_store_close (to);
+}
+
+static void
+a_column_of_another_type_is_left_out_and_said_so (void **state)
+{
+  (void) state;
+  struct radio_store *from = make_described (), *to = make_store ();
+  struct radio_table_edit *edit;
+  static const char *const path = "ct/sub-1_ses-a";
+  int64_t ends[] = { 0, 14 };
+  const struct radio_strings id = { 1, ends, (char *) (uintptr_t) path };
+  const struct radio_cells cells = {
+    .column = "qc", .type = RADIO_COLUMN_INTEGER,
+    .values = &(int64_t) { 7 }, .dtype = RADIO_INT64,
+  };
+  set_text (from, "tables/volumes/ct", path, "note", "x");
+  copy_volume (from, path, to, path);
+  assert_ok (radio_store_index_volumes (to, &path, 1, NULL));
+  assert_ok (radio_table_edit_new (to, "tables/volumes/ct", &edit));
+  assert_ok (radio_table_edit_set (edit, &id, &cells));
+  assert_ok (radio_table_edit_commit (edit, NULL));
+  radio_table_edit_free (edit);
+  assert_fails (radio_store_index_copies (from, &path, to, &path, 1, true,
+                                          NULL),
+                RADIO_ERROR_EXISTS, "the column 'qc', of another type");
+  assert_cell (to, "tables/volumes/ct", "qc", 0, "7");
+  assert_cell (to, "tables/volumes/ct", "note", 0, "x");
+  radio_store_close (from);
+  radio_store_close (to);
+}
+
+/* Goes through all allocations of a call that changes nothing when it is
+ * repeated. */
+#define assert_survives(call)                                                 \
+  for (size_t nth = 1;; nth++) {                                              \
+    alloc_fail_nth (nth);                                                     \
+    enum radio_status result_ = (call);                                       \
+    bool has_failed_ = alloc_fail_end ();                                     \
+    if (!has_failed_) {                                                       \
+      assert_ok (result_);                                                    \
+      break;                                                                  \
+    }                                                                         \
+    if (result_ != RADIO_OK)                                                  \
+      assert_int_equal (result_, RADIO_ERROR_MEMORY);                         \
+  }
+
+static void
+a_lack_of_memory_loses_no_row (void **state)
+{
+  (void) state;
+  struct radio_store *from = make_described (), *to = make_store ();
+  static const char *const paths[] = { "ct/sub-1_ses-a", "ct/sub-2" };
+  for (size_t i = 0; i < 2; i++)
+    copy_volume (from, paths[i], to, paths[i]);
+  assert_survives (radio_store_index_copies (from, paths, to, paths, 2, true,
+                                             NULL));
+  assert_ids (to, "tables/volumes/ct", "ct/sub-1_ses-a ct/sub-2 ");
+  assert_cell (to, "tables/volumes/ct", "qc", 1, "bad");
+  assert_cell (to, "tables/subjects", "sex", 0, "F");
+  assert_ok (radio_store_remove (to, "ct/sub-2"));
+  add_volume (to, "seg/sub-3");
+  assert_survives (radio_store_index (to, NULL, NULL, NULL));
+  assert_ids (to, "tables/volumes/ct", "ct/sub-1_ses-a ");
+  assert_ids (to, "tables/volumes/seg", "seg/sub-3 ");
+  assert_cell (to, "tables/volumes/ct", "qc", 0, "good");
+  radio_store_close (from);
+  radio_store_close (to);
+}
+
 static void
 wrong_arguments_are_errors (void **state)
 {
@@ -240,6 +367,9 @@ main (void)
     cmocka_unit_test (every_volume_gets_a_row_with_what_it_is),
     cmocka_unit_test (rows_follow_volumes_and_user_columns_stay),
     cmocka_unit_test (a_check_lists_both_differences_and_writes_nothing),
+    cmocka_unit_test (the_rows_of_copies_have_the_columns_of_the_user),
+    cmocka_unit_test (a_column_of_another_type_is_left_out_and_said_so),
+    cmocka_unit_test (a_lack_of_memory_loses_no_row),
     cmocka_unit_test (wrong_arguments_are_errors),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

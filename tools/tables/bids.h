@@ -25,8 +25,8 @@ struct rd_bids {
   char *last_folder;          /* of the last image */
 };
 
-/* Adds a file that was given, of the kind that its name says.  False without memory, after an
- * error. */
+/* Adds a file that was given, of the kind that its name says.  False without
+ * memory, after an error. */
 bool rd_bids_add (struct rd_bids *bids, const char *name);
 
 /* Adds the tables in the folders above an image that are those of its session,

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows of volumes that were copied: the user's columns go with them.  The pairs
+ * of paths are sorted by the two collections; those of the same two are one
+ * edit, and so are all subjects. */
+#include <config.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <radio/index.h>
+
+#include "src/array/array.h"
+#include "src/base/checked.h"
+#include "src/volume/index/rows.h"
+#include "profiler/counters.h"
+
+/* A volume, before and after. */
+struct pair {
+  const char *from, *to;
+};
+
+struct copying {
+  struct radio_store *from, *to;
+  bool replace;
+  char clash[300];            /* the first column that was left out; "": none */
+};
+
+/* Rows of one table that become rows of another. */
+struct transfer {
+  size_t n;
+  size_t *rows;               /* in the table of the source */
+  struct rd_slice *ids;       /* in the other one */
+};
+
+RD_DEFINE_CLEANUP (table, struct radio_table, radio_table_close);
+RD_DEFINE_CLEANUP (edit, struct radio_table_edit, radio_table_edit_free);
+
+/* A column's values in memory. */
+struct values {
+  struct radio_strings text;
+  unsigned char *numbers;
+  bool *valid;
+};
+
+static void
+free_values (struct values *values)
+{
+  radio_strings_free (&values->text);
+  rd_free (values->numbers);
+  rd_free (values->valid);
+}
+
+static enum radio_status
+read_values (struct radio_table *table, size_t number, size_t nrows,
+             const struct radio_column_info *info, struct values *values)
+{
+  values->valid = rd_calloc (nrows + 1, sizeof *values->valid);
+  if (!values->valid)
+    return rd_fail_memory (nrows + 1);
+  if (info->type == RADIO_COLUMN_TEXT)
+    return radio_table_read_text (table, number, &values->text, values->valid);
+  size_t item = radio_dtype_nbytes (info->dtype);
+  values->numbers = rd_calloc (nrows + 1, item);
+  if (!values->numbers)
+    return rd_fail_memory (rd_mul_sat (nrows, item));
+  return radio_table_read (table, number, RADIO_STORED, values->numbers,
+                           nrows * item, values->valid);
+}
+
+/* Adds to an edit the values that a column has in the rows of a transfer. */
+static enum radio_status
+set_column (const struct copying *copying, struct radio_table *table,
+            size_t number, const struct radio_column_info *info,
+            const struct transfer *transfer, struct radio_table_edit *edit)
+{
+  RD_CLEANUP (free_values) struct values values = { 0 };
+  RD_TEXT_LIST_SCOPE struct rd_text_list ids = { 0 };
+  RD_TEXT_LIST_SCOPE struct rd_text_list texts = { 0 };
+  RD_BUFFER_SCOPE struct rd_buffer numbers = { 0 };
+  struct radio_table_info all;
+  bool is_text = info->type == RADIO_COLUMN_TEXT;
+  size_t item = is_text ? 0 : radio_dtype_nbytes (info->dtype);
+  radio_table_get_info (table, &all);
+  RD_TRY (read_values (table, number, (size_t) all.row_count, info, &values));
+  for (size_t i = 0; i < transfer->n; i++) {
+    size_t row = transfer->rows[i];
+    if (!values.valid[row])
+      continue;
+    RD_TRY (rd_text_list_add (&ids, transfer->ids[i]));
+    if (is_text)
+      RD_TRY (rd_text_list_add (&texts, rd_string (&values.text, row)));
+    else
+      RD_TRY (rd_buffer_append (&numbers, values.numbers + row * item, item));
+  }
+  const struct radio_strings text = rd_list_strings (&texts);
+  const struct radio_strings rows = rd_list_strings (&ids);
+  const struct radio_cells cells = {
+    .column = info->name,
+    .type = info->type,
+    .values = is_text ? NULL : numbers.data,
+    .dtype = is_text ? RADIO_STORED : info->dtype,
+    .text = is_text ? &text : NULL,
+    .attributes_json = info->attributes_json,
+    .keep_existing = !copying->replace,
+  };
+  return radio_table_edit_set (edit, &rows, &cells);
+}
+
+/* True if a table has the column with another type. */
+static bool
+clashes (const struct radio_table *table, const struct radio_column_info *info)
+{
+  struct radio_column_info other;
+  size_t number;
+  return table
+         && radio_table_find_column (table, info->name, &number) == RADIO_OK
+         && radio_table_get_column (table, number, &other) == RADIO_OK
+         && other.type != info->type;
+}
+
+/* Sets the user's columns of a table at from_path in that at to_path, whose
+ * rows must be there. */
+static enum radio_status
+set_columns (struct copying *copying, struct radio_table *table,
+             const char *to_path, bool has_derived,
+             const struct transfer *transfer)
+{
+  RD_CLEANUP (rd_cleanup_table) struct radio_table *other = NULL;
+  RD_CLEANUP (rd_cleanup_edit) struct radio_table_edit *edit = NULL;
+  struct radio_table_info info;
+  size_t nset = 0;
+  enum radio_status status = radio_table_open (copying->to, to_path, &other);
+  if (status != RADIO_ERROR_NOT_FOUND)
+    RD_TRY (status);
+  radio_table_get_info (table, &info);
+  RD_TRY (radio_table_edit_new (copying->to, to_path, &edit));
+  for (size_t i = 0; i < info.column_count; i++) {
+    struct radio_column_info column;
+    RD_TRY (radio_table_get_column (table, i, &column));
+    bool is_own = !(has_derived && radio_index_is_derived (column.name))
+                  && strcmp (column.name, info.index_name) != 0;
+    bool does_clash = is_own && clashes (other, &column);
+    if (does_clash && !copying->clash[0])
+      snprintf (copying->clash, sizeof copying->clash, "%.100s: the column "
+                "'%.100s', of another type there", to_path, column.name);
+    if (!is_own || does_clash)
+      continue;
+    RD_TRY (set_column (copying, table, i, &column, transfer, edit));
+    nset++;
+  }
+  return nset > 0 ? radio_table_edit_commit (edit, NULL) : RADIO_OK;
+}
+
+/* Copies the rows of one table, whose ids are keys, to ids of another. */
+static enum radio_status
+copy_rows (struct copying *copying, const char *from_path, const char *to_path,
+           bool has_derived, const struct rd_slice *keys,
+           const struct rd_slice *ids, size_t n)
+{
+  RD_CLEANUP (rd_cleanup_table) struct radio_table *table = NULL;
+  RD_STRINGS_FREE struct radio_strings all = { 0 };
+  RD_LOOKUP_SCOPE struct rd_lookup lookup = { 0 };
+  RD_FREE size_t *rows = rd_calloc (n + 1, sizeof *rows);
+  RD_FREE struct rd_slice *found = rd_calloc (n + 1, sizeof *found);
+  struct transfer transfer = { 0, rows, found };
+  if (!rows || !found)
+    return rd_fail_memory ((n + 1) * (sizeof *rows + sizeof *found));
+  enum radio_status status = radio_table_open (copying->from, from_path,
+                                               &table);
+  if (status == RADIO_ERROR_NOT_FOUND)
+    return RADIO_OK;
+  RD_TRY (status);
+  RD_TRY (radio_table_read_ids (table, &all));
+  RD_TRY (rd_lookup_strings (&all, &lookup));
+  for (size_t i = 0; i < n; i++) {
+    size_t row = rd_lookup_find (&lookup, keys[i]);
+    if (row == RD_NOT_THERE)
+      continue;
+    rows[transfer.n] = row;
+    found[transfer.n++] = ids[i];
+  }
+  return set_columns (copying, table, to_path, has_derived, &transfer);
+}
+
+/* The collection of a path, with its '/'. */
+static struct rd_slice
+folder_of (const char *path)
+{
+  return (struct rd_slice) { path, strcspn (path, "/") + 1 };
+}
+
+static int
+compare_pairs (const void *a, const void *b)
+{
+  const struct pair *x = a, *y = b;
+  int order = rd_slice_compare (folder_of (x->from), folder_of (y->from));
+  if (order == 0)
+    order = rd_slice_compare (folder_of (x->to), folder_of (y->to));
+  return order != 0 ? order : strcmp (x->to, y->to);
+}
+
+static char *
+table_path (const char *path)
+{
+  RD_FREE char *collection = rd_strndup (path, strcspn (path, "/"));
+  return collection ? rd_key_join (RADIO_TABLE_VOLUMES, collection)
+                    : (rd_fail_memory (strlen (path)), NULL);
+}
+
+/* Copies the rows of volumes of one collection each. */
+static enum radio_status
+copy_group (struct copying *copying, const struct pair *pairs, size_t n)
+{
+  RD_FREE char *from = table_path (pairs[0].from);
+  RD_FREE char *to = table_path (pairs[0].to);
+  RD_FREE struct rd_slice *keys = rd_calloc (2 * n, sizeof *keys);
+  if (!from || !to)
+    return RADIO_ERROR_MEMORY;
+  if (!keys)
+    return rd_fail_memory (2 * n * sizeof *keys);
+  for (size_t i = 0; i < n; i++) {
+    keys[i] = (struct rd_slice) { pairs[i].from, strlen (pairs[i].from) };
+    keys[n + i] = (struct rd_slice) { pairs[i].to, strlen (pairs[i].to) };
+  }
+  return copy_rows (copying, from, to, true, keys, keys + n, n);
+}
+
+static struct rd_slice
+subject_of (const char *path)
+{
+  const char *name = path + strcspn (path, "/") + 1, *session;
+  size_t nsession;
+  return (struct rd_slice) {
+    name, rd_name_subject (name, &session, &nsession)
+  };
+}
+
+static int
+compare_subjects (const void *a, const void *b)
+{
+  const struct pair *x = a, *y = b;
+  int order = rd_slice_compare (subject_of (x->to), subject_of (y->to));
+  return order != 0 ? order : strcmp (x->from, y->from);
+}
+
+/* Copies the rows of the subjects of all volumes, each once. */
+static enum radio_status
+copy_subjects (struct copying *copying, struct pair *pairs, size_t n)
+{
+  RD_FREE struct rd_slice *keys = rd_calloc (2 * n + 1, sizeof *keys);
+  size_t nsubjects = 0;
+  if (!keys)
+    return rd_fail_memory ((2 * n + 1) * sizeof *keys);
+  if (n > 1)
+    qsort (pairs, n, sizeof *pairs, compare_subjects);
+  for (size_t i = 0; i < n; i++) {
+    struct rd_slice subject = subject_of (pairs[i].to);
+    if (nsubjects > 0 && rd_slice_equal (keys[n + nsubjects - 1], subject))
+      continue;
+    keys[nsubjects] = subject_of (pairs[i].from);
+    keys[n + nsubjects++] = subject;
+  }
+  return copy_rows (copying, RADIO_TABLE_SUBJECTS, RADIO_TABLE_SUBJECTS,
+                    false, keys, keys + n, nsubjects);
+}
+
+static enum radio_status
+copy_all (struct copying *copying, const char *const *from_paths,
+          const char *const *to_paths, size_t n)
+{
+  RD_FREE struct pair *pairs = rd_calloc (n + 1, sizeof *pairs);
+  if (!pairs)
+    return rd_fail_memory ((n + 1) * sizeof *pairs);
+  for (size_t i = 0; i < n; i++) {
+    if (!strchr (from_paths[i], '/'))
+      return rd_fail (RADIO_ERROR_ARGUMENT, "%s: not COLLECTION/NAME",
+                      from_paths[i]);
+    pairs[i] = (struct pair) { from_paths[i], to_paths[i] };
+  }
+  if (n > 1)
+    qsort (pairs, n, sizeof *pairs, compare_pairs);
+  for (size_t i = 0, j; i < n; i = j) {
+    for (j = i + 1; j < n; j++)
+      if (!rd_slice_equal (folder_of (pairs[i].from),
+                           folder_of (pairs[j].from))
+          || !rd_slice_equal (folder_of (pairs[i].to),
+                              folder_of (pairs[j].to)))
+        break;
+    RD_TRY (copy_group (copying, pairs + i, j - i));
+  }
+  RD_TRY (copy_subjects (copying, pairs, n));
+  if (!copying->clash[0])
+    return RADIO_OK;
+  return rd_fail (RADIO_ERROR_EXISTS, "%s, was not copied", copying->clash);
+}
+
+enum radio_status
+(radio_store_index_copies) (struct radio_store *from,
+                            const char *const *from_paths,
+                            struct radio_store *to,
+                            const char *const *to_paths, size_t n,
+                            bool replace, struct radio_index_result *result,
+                            size_t result_nbytes)
+{
+  struct copying copying = { .from = from, .to = to, .replace = replace };
+  RD_NOT_NULL (from);
+  RD_NOT_NULL (to);
+  if (n > 0) {
+    RD_NOT_NULL (from_paths);
+    RD_NOT_NULL (to_paths);
+  }
+  RD_TRY ((radio_store_index_volumes) (to, to_paths, n, result,
+                                       result_nbytes));
+  RD_SCOPE ("copy rows", RD_IN_OPERATION);
+  return rd_scope_end_with (copy_all (&copying, from_paths, to_paths, n));
+}
