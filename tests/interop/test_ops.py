@@ -13,7 +13,7 @@ import pytest
 
 from conftest import run_radio
 
-PARTS = ["allocate", "fault in", "convert", "operate", "rest"]
+PARTS = ["allocate", "fault in", "plan", "convert", "operate"]
 SHORT = ["--rounds=2", "--runs=2", "--warmup=1"]
 
 

@@ -146,6 +146,37 @@ must_ingest (struct radio_store *store, const char *path,
     assert_int_equal (result.source_nbytes, source.file.nbytes);
 }
 
+struct radio_pipeline *
+must_parse_pipeline (const char *text)
+{
+  struct radio_pipeline *pipeline;
+  assert_ok (radio_pipeline_parse (text, &pipeline));
+  return pipeline;
+}
+
+struct radio_volume *
+must_derive (struct radio_volume *volume, const char *text)
+{
+  struct radio_pipeline *pipeline = must_parse_pipeline (text);
+  struct radio_volume *derived;
+  assert_ok (radio_volume_apply (volume, pipeline, &derived));
+  radio_pipeline_free (pipeline);
+  radio_volume_close (volume);
+  return derived;
+}
+
+struct radio_volume *
+must_open_image (struct radio_store **store, const struct nifti_spec *spec,
+            const char *tiling)
+{
+  const struct radio_ingest_options options = { .tiling = tiling };
+  struct radio_volume *volume;
+  *store = must_open_store ("memory:");
+  must_ingest (*store, "ct/a", spec, &options);
+  assert_ok (radio_volume_open (*store, "ct/a", &volume));
+  return volume;
+}
+
 /* The sizes of x, y, z, t and u, 1 where there is no such dimension. */
 static void
 get_sizes (const struct nifti_spec *spec, size_t n[5])

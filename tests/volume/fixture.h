@@ -52,6 +52,17 @@ void must_ingest (struct radio_store *store, const char *path,
                   const struct nifti_spec *spec,
                   const struct radio_ingest_options *options);
 
+/* Ingests an image as "ct/a" into a new store in memory, and opens it. */
+struct radio_volume *must_open_image (struct radio_store **store,
+                                      const struct nifti_spec *spec,
+                                      const char *tiling);
+
+struct radio_pipeline *must_parse_pipeline (const char *text);
+
+/* Applies a pipeline to a volume, which is closed. */
+struct radio_volume *must_derive (struct radio_volume *volume,
+                                  const char *text);
+
 /* The elements that the array of an image must hold, in C order and the
  * machine's byte order. */
 void expected_elements (const struct nifti_spec *spec,

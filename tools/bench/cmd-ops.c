@@ -174,9 +174,10 @@ const struct rd_command rd_bench_ops = {
   .description =
     "Measures each operation on generated volumes in memory, and scaling on "
     "planes of 512, 1024 and 2048 pixels squared: allocating the result, "
-    "faulting in its pages, converting (bringing the voxels into it as values, "
-    "which 'read' does alone), and operating (what the operation takes beyond "
-    "that); 'rest' is planning and waking threads. They add up to the mean. "
+    "faulting in its pages, planning (the fixed cost of a read and its tiles), "
+    "converting (bringing the voxels into it as values, which 'read' does "
+    "alone), and operating (what the operation takes beyond that). They add up "
+    "to the mean. "
     "MB/s are of the bytes of input; 'of limit' is the share of copying as "
     "much memory by as many threads, and touching it unless it is reused, "
     "measured in the same run. Statistics that an operation needs are known. "

@@ -17,11 +17,11 @@
 #define FORMAT 1
 
 /* The parts of a whole run, in seconds; without a recording it is not known how
- * a read is shared, and convert, operate and rest are NAN. */
-enum part { ALLOCATE, FAULT_IN, CONVERT, OPERATE, REST, NPARTS };
+ * a read is shared, and plan, convert and operate are NAN. */
+enum part { ALLOCATE, FAULT_IN, PLAN, CONVERT, OPERATE, NPARTS };
 
 static const char *const part_names[NPARTS] = {
-  "allocate", "fault in", "convert", "operate", "rest"
+  "allocate", "fault in", "plan", "convert", "operate"
 };
 
 struct figures {
@@ -47,7 +47,7 @@ compute_figures (const struct rd_ops *ops, const struct rd_limits *limits,
   figures->parts_s[FAULT_IN] = parts.fault_in_s;
   figures->parts_s[CONVERT] = read_s * shares.convert;
   figures->parts_s[OPERATE] = read_s * shares.operate;
-  figures->parts_s[REST] = read_s * shares.rest + clock_s;
+  figures->parts_s[PLAN] = read_s * shares.plan + clock_s;
   figures->limit_s = rd_op_limit_s (ops, limits, one);
   return RD_EXIT_OK;
 }
@@ -111,7 +111,7 @@ add_parts (struct rd_table *table, const struct rd_ops *ops,
     percent_text (f.parts_s[FAULT_IN], mean, parts[1]),
     percent_text (f.parts_s[CONVERT], mean, parts[2]),
     percent_text (f.parts_s[OPERATE], mean, parts[3]),
-    percent_text (f.parts_s[REST], mean, parts[4]),
+    percent_text (f.parts_s[PLAN], mean, parts[4]),
   };
   return rd_table_add_row (table, cells);
 }
@@ -140,8 +140,8 @@ print_table (const struct rd_ops *ops, const struct rd_limits *limits,
 {
   static const char *const titles[2][8] = {
     { "", "size", "n", "mean ms", "median", "spread", "MB/s", "of limit" },
-    { "", "size", "mean ms", "allocate", "fault in", "convert", "operate",
-      "rest" },
+    { "", "size", "mean ms", "allocate", "fault in", "plan", "convert",
+      "operate" },
   };
   struct rd_table table = { .ncolumns = 8, .alignment = "lrrrrrrr" };
   bool ok = rd_table_add_row (&table, titles[parts]);
@@ -217,7 +217,7 @@ write_row (FILE *stream, const struct rd_op_case *one,
     s->median > 0 ? (double) source->nbytes / 1e6 / s->median : 0,
     f->limit_s > 0 ? f->limit_s : (double) NAN,
     f->parts_s[ALLOCATE], f->parts_s[FAULT_IN], f->parts_s[CONVERT],
-    f->parts_s[OPERATE], f->parts_s[REST]
+    f->parts_s[OPERATE], f->parts_s[PLAN]
   };
   /* Pipelines have commas, and no quotation marks. */
   fprintf (stream, "\"%s\",\"%s\",%s,%" PRIu64 ",%s,%u,%" PRIu64 ",%" PRIu64
@@ -242,8 +242,8 @@ rd_ops_write_csv (const struct rd_ops *ops, const struct rd_limits *limits,
     return failed;
   fputs ("operation,pipeline,kind,size,dtype,threads,input_nbytes,"
          "output_nbytes,n,mean_s,median_s,quartile_low_s,quartile_high_s,"
-         "min_s,max_s,mb_per_s,limit_s,allocate_s,fault_in_s,convert_s,"
-         "operate_s,rest_s\n", file.stream);
+         "min_s,max_s,mb_per_s,limit_s,allocate_s,fault_in_s,plan_s,"
+         "convert_s,operate_s\n", file.stream);
   for (size_t i = 0; i < ops->ncases && !failed; i++) {
     struct figures f;
     if (!was_measured (&ops->cases[i]))

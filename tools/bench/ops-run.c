@@ -176,7 +176,7 @@ rd_ops_run_all (struct rd_ops *ops)
 struct scopes {
   uint64_t move_ns;           /* placing, converting and operating */
   uint64_t fetch_ns;          /* fetching and decoding */
-  uint64_t rest_ns;
+  uint64_t plan_ns;
 };
 
 /* The plain read of a source is its first case. */
@@ -234,7 +234,7 @@ add_scope (struct scopes *scopes, const struct radio_profile_node *node)
       scopes->fetch_ns += ns;
       return;
     }
-  scopes->rest_ns += ns;
+  scopes->plan_ns += ns;
 }
 
 /* Adds the shares of the reads in a recording of rd_ops_run_all. */
@@ -260,7 +260,7 @@ add_shares (struct rd_ops *ops, const struct radio_profile *profile)
     struct rd_op_case *one = &ops->cases[i];
     const struct scopes *s = &scopes[i];
     double sum = (double) s->move_ns + (double) s->fetch_ns
-                 + (double) s->rest_ns;
+                 + (double) s->plan_ns;
     if (one->skipped || !(sum > 0))
       continue;
     if (is_plain (one))
@@ -270,7 +270,7 @@ add_shares (struct rd_ops *ops, const struct radio_profile *profile)
       convert = (double) s->move_ns;
     one->share_sum.convert += (convert + (double) s->fetch_ns) / sum;
     one->share_sum.operate += ((double) s->move_ns - convert) / sum;
-    one->share_sum.rest += (double) s->rest_ns / sum;
+    one->share_sum.plan += (double) s->plan_ns / sum;
     one->nrecorded++;
   }
   return RD_EXIT_OK;
@@ -292,7 +292,7 @@ rd_op_mean_shares (const struct rd_op_case *one)
   double n = one->nrecorded > 0 ? (double) one->nrecorded : 1;
   return (struct rd_op_shares) {
     one->share_sum.convert / n, one->share_sum.operate / n,
-    one->share_sum.rest / n
+    one->share_sum.plan / n
   };
 }
 

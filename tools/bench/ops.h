@@ -40,7 +40,8 @@ struct rd_op_parts {
 struct rd_op_shares {
   double convert;             /* bringing the voxels into memory as values */
   double operate;             /* what the operation takes beyond that */
-  double rest;                /* plans, waking threads */
+  double plan;                /* the fixed cost of a read and of its tiles:
+                                 checks, plans, handing tiles to threads */
 };
 
 /* Page faults of the parts of one run. */
