@@ -20,6 +20,7 @@ from pages import (TIMELINE_AXIS_PX, TIMELINE_GAP_PX, TIMELINE_GUTTER_PX,
                    drag, local_read, made_read, number, opened, rows_by_path,
                    search, shown_tooltip, state, text_of, wait_for_address,
                    write_page)
+from profile_document import ProfileDocument
 
 __all__ = ["browser", "local_read", "opened"]          # fixtures
 
@@ -720,6 +721,67 @@ def test_changes_begin_with_the_answer_and_its_interval(
                           "'.diff .tile-controls bdi')]"
                           ".map(one => one.textContent)")
     assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("nthreads", [1, 3])
+def test_changes_and_radio_diff_have_the_wall_time_beside_sums(
+        opened, tmp_path, nthreads):
+    for name, ms in (("before", 40), ("after", 50)):
+        made = ProfileDocument("serve")
+        for i in range(nthreads):
+            made.span(made.lane(f"thread {i}"), "serve", "operation", 0,
+                      ms * 1_000_000)
+        write_page(made, tmp_path, name)
+    both = [tmp_path / "before.json", tmp_path / "after.json"]
+    changes = tmp_path / "changes.html"
+    said = run_radio("diff", *both, "-o", changes).stdout
+    page = opened(changes, fragment="#view=diff")
+    answer = text_of(page, ".diff p:has(> .diff-whole)")
+    assert heads(page)["wall"] == "40.0 \u2192 50.0\u00a0ms"
+    if nthreads == 1:
+        assert "\n40.00 ms -> 50.00 ms (+25.0 %)" in said
+        assert "summed" not in said and "summed" not in answer
+    else:
+        assert "\nwall time 40.00 ms -> 50.00 ms (+25.0 %); summed over " \
+            "threads 120.0 ms -> 150.0 ms (+25.0 %)" in said
+        assert "a run took 120 \u2192 150\u00a0ms summed over threads, " \
+            in answer
+    whole = json.loads(run_radio("diff", *both, "--json").stdout)
+    assert (whole["wall_before_ns"], whole["wall_after_ns"]) == (40e6, 50e6)
+
+
+def test_an_interval_is_beside_the_medians_that_it_is_of(opened, tmp_path):
+    """The means differ by more than the interval holds, for one long run."""
+    nruns = 16
+    for side, (us, longest_us) in (("before", (5000, 5000)),
+                                   ("after", (7000, 90_000))):
+        made, begin = ProfileDocument("read", parts="runs"), 0
+        lane = made.lane("main")
+        for part in range(nruns):
+            ns = 1000 * (us + 7 * part % 11 if part else longest_us)
+            made.span(lane, "read", "operation", begin, ns)
+            made.shares.append((0, part, 1, ns, ns, ns, 0))
+            made.parts.append((f"run {part + 1}", ns, ns, 0, 0))
+            begin += ns
+        write_page(made, tmp_path, side)
+    both = [tmp_path / "before.json", tmp_path / "after.json"]
+    changes = tmp_path / "changes.html"
+    run_radio("diff", *both, "-o", changes)
+    [read] = json.loads(run_radio("diff", *both, "--json").stdout)["paths"]
+    mean = read["self_after_ns"] - read["self_before_ns"]
+    median = read["median_after_ns"] - read["median_before_ns"]
+    assert read["self_low_ns"] < median < read["self_high_ns"] < mean
+    low, high = (expected.signed_text(read[f"self_{one}_ns"])
+                 for one in ("low", "high"))
+    page = opened(changes, fragment="#view=diff")
+    answer = text_of(page, ".diff p:has(> .diff-whole)")
+    medians = expected.change_text(expected.time_text,
+                                   read["median_before_ns"],
+                                   read["median_after_ns"])
+    assert f"; the median one {medians}, a difference of {low} to {high} " \
+        "with 95\u00a0% confidence. " in answer
+    assert f"read slower, median {expected.signed_text(median)} " \
+        f"({low} to {high}). " in answer
 
 
 @pytest.fixture(scope="session")

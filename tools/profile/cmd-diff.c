@@ -21,6 +21,9 @@
 /* A smaller floor is not worth a sentence. */
 #define MIN_SHOWN_FLOOR 0.1
 
+/* Roots that take more than this times the wall time ran at once. */
+#define SUMMED 1.01
+
 static const char *const change_names[] = {
   [RADIO_CHANGE_NONE] = "noise",
   [RADIO_CHANGE_FASTER] = "faster",
@@ -63,8 +66,8 @@ print_conditions (const struct rd_diff *diff)
   char before[32], after[32];
   if (info->basis != RADIO_BASIS_WALL)
     printf ("wall time: %s ms, %s ms: not comparable%s%s\n",
-            rd_text_ms ((double) diff->wall_ns[0] / 1e9, before),
-            rd_text_ms ((double) diff->wall_ns[1] / 1e9, after),
+            rd_text_ms (diff->wall_ns[0] / 1e9, before),
+            rd_text_ms (diff->wall_ns[1] / 1e9, after),
             info->is_unfair ? "" : ", since threads had CPUs for less than "
                                    "90 % of their work",
             info->basis == RADIO_BASIS_NONE
@@ -141,16 +144,26 @@ self_delta_of (const struct rd_diff *diff, const struct radio_difference *d)
                           : d->self_after_ns - d->self_before_ns;
 }
 
-/* Sums of the roots: the whole before and after. */
+/* The wall time of a run, the mean; ranks are one. */
+static double
+wall_ns_of (const struct radio_profile *profile)
+{
+  struct radio_profile_info info;
+  radio_profile_get_info (profile, &info);
+  return (double) info.wall_ns
+         / (info.parts == RADIO_PARTS_RUNS ? (double) info.nparts : 1);
+}
+
+/* The whole before and after: sums of the roots. */
 static void
 sum_roots (struct rd_diff *diff)
 {
+  diff->wall_ns[0] = wall_ns_of (diff->before);
+  diff->wall_ns[1] = wall_ns_of (diff->after);
   for (size_t i = 0; i < diff->n; i++) {
     const struct radio_difference *d = path_of (diff, i);
     if (d->parent != RADIO_NO_PARENT)
       continue;
-    diff->wall_ns[0] = sum (diff->wall_ns[0], d->total_before_ns);
-    diff->wall_ns[1] = sum (diff->wall_ns[1], d->total_after_ns);
     diff->ns[0] = sum (diff->ns[0], before_of (diff, d));
     diff->ns[1] = sum (diff->ns[1], after_of (diff, d));
   }
@@ -166,15 +179,14 @@ signed_ms (int64_t ns, char text[32])
 }
 
 static void
-percent (int64_t before, int64_t after, char text[32])
+percent (double before, double after, char text[32])
 {
   if (before <= 0 || after <= 0)
     snprintf (text, 32, "-");
   else if (after / 3 >= before)
-    snprintf (text, 32, "%.1f x", (double) after / (double) before);
+    snprintf (text, 32, "%.1f x", after / before);
   else
-    snprintf (text, 32, "%+.1f %%",
-              100 * (double) (after - before) / (double) before);
+    snprintf (text, 32, "%+.1f %%", 100 * (after - before) / before);
 }
 
 /* What is said of a path: of itself, or if that did not change, of what is
@@ -211,7 +223,7 @@ add_row (const struct rd_diff *diff, const struct radio_difference *d,
   rd_text_ms ((double) before_of (diff, d) / 1e9, before);
   rd_text_ms ((double) after_of (diff, d) / 1e9, after);
   signed_ms (after_of (diff, d) - before_of (diff, d), delta);
-  percent (before_of (diff, d), after_of (diff, d), share);
+  percent ((double) before_of (diff, d), (double) after_of (diff, d), share);
   if (d->change != RADIO_CHANGE_UNKNOWN && !d->is_split)
     snprintf (medians, sizeof medians, "%s, %s",
               rd_text_ms ((double) d->median_before_ns / 1e9, low),
@@ -280,19 +292,32 @@ print_summary (const struct rd_diff *diff)
     counts[path_of (diff, i)->change] += !path_of (diff, i)->is_split;
     nroots += path_of (diff, i)->parent == RADIO_NO_PARENT;
   }
-  percent (diff->ns[0], diff->ns[1], change);
   if (diff->info.basis == RADIO_BASIS_NONE) {
     printf ("\nwhat changed is unclear: %s\n", advice_of (diff));
     return;
   }
-  printf ("\n%s%s ms -> %s ms (%s)", is_by_cpu (diff) ? "CPU time " : "",
+  putchar ('\n');
+  bool is_summed = false;
+  for (int i = 0; i < 2; i++)
+    is_summed |= !is_by_cpu (diff) && diff->wall_ns[i] > 0
+                 && (double) diff->ns[i] > SUMMED * diff->wall_ns[i];
+  if (is_summed) {
+    percent (diff->wall_ns[0], diff->wall_ns[1], change);
+    printf ("wall time %s ms -> %s ms (%s); ",
+            rd_text_ms (diff->wall_ns[0] / 1e9, a),
+            rd_text_ms (diff->wall_ns[1] / 1e9, b), change);
+  }
+  percent ((double) diff->ns[0], (double) diff->ns[1], change);
+  printf ("%s%s ms -> %s ms (%s)", is_by_cpu (diff) ? "CPU time "
+          : is_summed ? "summed over threads " : "",
           rd_text_ms ((double) diff->ns[0] / 1e9, a),
           rd_text_ms ((double) diff->ns[1] / 1e9, b), change);
   const struct radio_difference *first = diff->n ? path_of (diff, 0) : NULL;
   bool has_medians = nroots == 1 && first->change != RADIO_CHANGE_UNKNOWN
                      && first->median_before_ns > 0;
   if (has_medians) {
-    percent (first->median_before_ns, first->median_after_ns, change);
+    percent ((double) first->median_before_ns,
+             (double) first->median_after_ns, change);
     printf (", median %s", change);
   }
   fputs ("; ", stdout);
@@ -378,10 +403,10 @@ print_json (const struct rd_diff *diff)
   rd_json_set (object, "conditions", conditions);
   rd_json_set (object, "before_ns", json_object_new_int64 (diff->ns[0]));
   rd_json_set (object, "after_ns", json_object_new_int64 (diff->ns[1]));
-  rd_json_set (object, "wall_before_ns",
-               json_object_new_int64 (diff->wall_ns[0]));
-  rd_json_set (object, "wall_after_ns",
-               json_object_new_int64 (diff->wall_ns[1]));
+  rd_json_set_u64 (object, "wall_before_ns",
+                   (uint64_t) (diff->wall_ns[0] + 0.5));
+  rd_json_set_u64 (object, "wall_after_ns",
+                   (uint64_t) (diff->wall_ns[1] + 0.5));
   rd_json_set (object, "paths", paths);
   rd_json_print (object);
 }

@@ -95,7 +95,8 @@ struct rd_diff {
   /* Set by the report. */
   struct radio_comparison_info info;
   size_t n;                   /* paths */
-  int64_t ns[2], wall_ns[2];  /* the roots' sums; what is compared, and wall */
+  int64_t ns[2];              /* the roots' sums of what is compared */
+  double wall_ns[2];          /* of a run, the mean */
 };
 
 /* Prints the table and a summary, or JSON.  Returns an exit status, after an

@@ -3,7 +3,7 @@
 // (profiler/model/compare.c): the union of both trees, in the order of the
 // first, summed over threads.  Values are per run, the mean over the runs.
 
-import { compareConditions, factOf, isByRounds, roundsOf }
+import { compareConditions, countRuns, factOf, isByRounds, roundsOf }
   from './conditions.mjs';
 import { totalsOfRuns } from './run-shape.mjs';
 import { Tree } from '../data/tree.mjs';
@@ -11,6 +11,9 @@ import { spreadInterval, spreadOf } from '../data/spread.mjs';
 
 // Of all paths together, and of the whole.
 const ALPHA = 0.05, LEAST_SHARE = 0.005, LEAST_SHARE_UNFAIR = 0.02;
+
+// Roots that take more than this times the wall time ran at once.
+const SUMMED = 1.01;
 
 const CALL = 0, HANDOFF = 1;
 
@@ -254,10 +257,11 @@ class Comparer {
       Object.assign(made, { [what + 'Before']: before,
                             [what + 'After']: after });
     }
-    const [before, after] = spreads.total;
+    const { total, self } = spreads;
     return { ...made, ...this.classifyPath(path, spreads),
-             medianBefore: toWhole(before.median),
-             medianAfter: toWhole(after.median) };
+             medianBefore: toWhole(total[0].median),
+             medianAfter: toWhole(total[1].median),
+             selfMedians: toWhole(self[1].median - self[0].median) };
   }
 }
 
@@ -294,14 +298,16 @@ export function compareProfiles(before, after,
   comparer.leaveOutWaits(list, indexes);
   const roots = list.filter((one) => one.parent < 0);
   const sum = (key) => roots.reduce((all, one) => all + one[key], 0);
-  const wholes = (shape) => Array.from(shape.tree.children(-1))
-    .reduce((all, node) => all + meanOf(columnsOfRuns(shape, 'wall', false)
-      .map((column) => column[node])), 0);
+  const whole = [sum('totalBefore'), sum('totalAfter')];
+  // Of a run, however many threads had it.
+  const wall = [before, after].map(({ profile }) =>
+    profile.info.wall / countRuns(profile));
   return {
     ...conditions, metric: comparer.metric,
     paths: list, tree: new Tree(Int32Array.from(list, (one) => one.parent)),
-    unit: metric.unit, before: sum('totalBefore'), after: sum('totalAfter'),
-    wall: [before, after].map(wholes),
+    unit: metric.unit, before: whole[0], after: whole[1], wall,
+    isSummed: comparer.metric.id === 'wall'
+      && whole.some((ns, i) => wall[i] > 0 && ns > SUMMED * wall[i]),
     sameOperation: isSameOperation(before.profile, after.profile),
   };
 }

@@ -229,18 +229,20 @@ class Diff {
               ' compare shares of the total'), this.opener);
   }
 
-  // What changed, by how much, with intervals: "Faster: a run took 3.00 ->
-  // 2.14 ms on CPUs, -28.7 % (...). decode faster, -459 us (...)."  Where it
-  // is noise, medians come first: one long run moves the mean of all.
+  // What changed, by how much: "Faster: a run took 3.00 -> 2.14 ms on CPUs,
+  // -28.7 %; the median one 2.99 -> 2.13 ms, a difference of ... decode
+  // faster, median -459 us (...)."  Intervals are of medians, and stand behind
+  // these.  Where it is noise, they come first: one long run moves the mean.
   sentence() {
-    const { before, after, basis, metric: { id, label, unit } }
+    const { before, after, basis, isSummed, metric: { id, label, unit } }
       = this.compared;
     const growth = formatGrowth(before, after);
     const means = formatChange(before, after, unit);
-    const onCpus = id === 'cpu' ? ' on CPUs' : '';
+    const of = id === 'cpu' ? ' on CPUs'
+      : isSummed ? ' summed over threads' : '';
     const isNoise = this.root()?.below === 'noise' && this.hasInterval();
-    const shown = isNoise ? this.medians() + onCpus
-      : means + onCpus + (growth === '' ? '' : ', ' + growth);
+    const shown = isNoise ? this.medians() + of
+      : means + of + (growth === '' ? '' : ', ' + growth);
     const run = isNoise ? 'the median run' : 'a run';
     const whole = (id === 'wall' || id === 'cpu' ? run + ' took '
       : label + ' of ' + run + ' ') + shown;
@@ -252,8 +254,9 @@ class Diff {
         + 'noise is unknown (record with --runs).' : '';
     return element('p', {}, element('strong', { class: 'diff-whole' },
                                     this.verdict() + whole),
-      this.interval(isNoise ? 'mean ' + means
-                    : 'median ' + this.medians()) + '. ',
+      isNoise ? this.interval() + ' (mean ' + means + '). '
+        : this.hasInterval() ? '; the median one ' + this.medians()
+          + this.interval() + '. ' : '. ',
       ...this.answer(), unknown
       + (this.scale === 1 ? '' : ' Values of the second are scaled by '
          + formatRatio(this.scale) + '.'));
@@ -278,8 +281,8 @@ class Diff {
 
   medians() {
     const { medianBefore = 0, medianAfter = 0 } = this.root() ?? {};
-    return this.format(medianBefore) + ' \u2192 '
-      + this.format(medianAfter * this.scale);
+    return formatChange(medianBefore, medianAfter * this.scale,
+                        this.metric.unit);
   }
 
   hasInterval() {
@@ -287,11 +290,10 @@ class Diff {
     return low !== 0 || high !== 0;
   }
 
-  interval(other) {
-    const { low, high } = this.root() ?? {};
-    return !this.hasInterval() ? ''
-      : ' (' + other + ', a difference of ' + this.signed(low) + ' to '
-        + this.signed(high) + ' with 95\u00a0% confidence)';
+  interval() {
+    const { low, high } = this.root();
+    return ', a difference of ' + this.signed(low) + ' to '
+      + this.signed(high) + ' with 95\u00a0% confidence';
   }
 
   // The paths that changed, the largest first.
@@ -302,14 +304,14 @@ class Diff {
     const found = this.changes.map((_, i) => i).filter((i) =>
       !['noise', 'one run'].includes(this.changes[i]))
       .sort((a, b) => Math.abs(moved(b)) - Math.abs(moved(a)) || a - b);
-    const of = ({ selfLow, selfHigh }) => this.scale !== 1
-      || selfLow === 0 && selfHigh === 0 ? ''
-      : ' (' + this.signed(selfLow) + ' to ' + this.signed(selfHigh) + ')';
+    const by = (i, { selfLow, selfHigh, selfMedians }) => this.scale !== 1
+      || selfLow === 0 && selfHigh === 0 ? this.signed(moved(i))
+      : 'median ' + this.signed(selfMedians) + ' (' + this.signed(selfLow)
+        + ' to ' + this.signed(selfHigh) + ')';
     return found.slice(0, ANSWERS).flatMap((i, at) => [at === 0 ? '' : '; ',
       this.link(i),
       (this.compared.tree.children(i).length > 0 ? ' itself ' : ' ')
-        + this.label(this.changes[i]) + ', ' + this.signed(moved(i))
-        + of(paths[i])])
+        + this.label(this.changes[i]) + ', ' + by(i, paths[i])])
       .concat(found.length > ANSWERS ? ['; and '
         + (found.length - ANSWERS) + ' more. '] : found.length > 0 ? ['. ']
         : []);

@@ -301,7 +301,8 @@ test('a program without CPUs is not called slower', () => {
   [['CPU share', '98.0\u00a0%', '10.0\u00a0%'],
    ['load', '0.02 CPUs', '0.90 CPUs']]);
   assert.deepEqual(summary(compared), [['a', 0, 'noise', 98, 100]]);
-  assert.deepEqual(compared.wall, [100.75, 1000.75]);
+  assert.deepEqual([compared.wall, compared.isSummed],
+                   [[1e8, 1e9], false]);
   // Nothing differs where both lacked CPUs alike.
   const alike = compare(made(1000, 100, true), made(1000, 120, true));
   assert.deepEqual([alike.basis, alike.isUnfair, alike.conditions,
@@ -315,6 +316,20 @@ test('a program without CPUs is not called slower', () => {
   const unknown = compare(made(100, 98, false), made(1000, 100, false));
   assert.equal(unknown.basis, 'none');
   assert.equal(unknown.paths[0].change, 'one run');
+});
+
+test('roots that ran at once are a sum over threads', () => {
+  const made = (wall) => {
+    const profile = makeProfile({ a: [100], b: [100] });
+    profile.info.wall = wall;
+    return profile;
+  };
+  for (const [before, after, isSummed] of [[100, 199, true],
+    [199, 199, false], [0, 0, false]]) {
+    const compared = compare(made(before), made(after));
+    assert.deepEqual([compared.wall, compared.isSummed],
+                     [[before, after], isSummed]);
+  }
 });
 
 test('facts are incidental here and in C alike', () => {
