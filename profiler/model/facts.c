@@ -20,6 +20,7 @@ static const struct rd_fact_rule rules[] = {
   { RD_FACT_CPU_NS, RD_JOIN_SUM, true, true },
   { RD_FACT_DAMAGE, RD_JOIN_LIST, true, true },
   { RD_FACT_DAMAGED, RD_JOIN_SUM, true, true },
+  { RD_FACT_DISK_PRESSURE, RD_JOIN_MACHINES, true, true },
   { RD_FACT_DISK_WAIT, RD_JOIN_MACHINES, true, true },
   { RD_FACT_FAILED, RD_JOIN_LIST, true, true },
   { RD_FACT_INTERRUPTING, RD_JOIN_SUM, true, true },

@@ -46,6 +46,8 @@
 #define RD_FACT_DISK_WAIT "disk wait of others ns"     /* CPUs idle while they
                                            waited; not known of a process
                                            that used disks itself */
+#define RD_FACT_DISK_PRESSURE "disk pressure of others ns"     /* the time in
+                                           which they waited; "0" is known */
 #define RD_FACT_RESIDENT "bytes resident at most"       /* of the process */
 #define RD_FACT_SKIPPED "scopes not recorded"
 #define RD_FACT_THROTTLED "paths logged in part"

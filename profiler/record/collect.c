@@ -262,8 +262,12 @@ add_facts (struct rd_collection *collection)
     RD_TRY (rd_profile_add_number (profile, RD_FACT_BLOCK_INPUT,
                                    usage->block_input_nbytes));
   /* Else these may be its own waits. */
-  if (usage->block_input_nbytes == 0 && usage->block_output_nbytes == 0)
+  if (usage->block_input_nbytes == 0 && usage->block_output_nbytes == 0) {
     RD_TRY (add_number (profile, RD_FACT_DISK_WAIT, usage->disk_wait_ns));
+    if (usage->is_pressure_known)
+      RD_TRY (rd_profile_add_number (profile, RD_FACT_DISK_PRESSURE,
+                                     usage->disk_pressure_ns));
+  }
   if (origin->command[0])
     RD_TRY (rd_profile_add_fact (profile, "command", origin->command, true));
 

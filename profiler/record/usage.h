@@ -14,7 +14,10 @@ struct rd_usage {
   uint64_t machine_ns;        /* of all processes, on all CPUs together */
   uint64_t steal_ns;          /* of all CPUs together */
   uint64_t disk_wait_ns;      /* CPUs that were idle while a process waited
-                                 for a disk */
+                                 for a disk, by ticks of 10 ms */
+  bool is_pressure_known;
+  uint64_t disk_pressure_ns;  /* the time in which a process waited for a disk,
+                                 whatever CPUs did */
   uint64_t block_output_nbytes;
   uint64_t resident_nbytes;   /* at most, since the program began; 0: not
                                  known */

@@ -120,6 +120,9 @@ make_loaded (const struct made_conditions *conditions)
                 + 1000 * conditions->others_us);
     add_number (runs[i], RD_FACT_STEAL_NS, 1000 * conditions->steal_us);
     add_number (runs[i], RD_FACT_DISK_WAIT, 1000 * conditions->disk_wait_us);
+    if (conditions->is_pressure_known)
+      add_number (runs[i], RD_FACT_DISK_PRESSURE,
+                  1000 * conditions->disk_pressure_us);
     add_number (runs[i], RD_FACT_BLOCK_INPUT, conditions->disk_nbytes);
     if (conditions->clock_mhz)
       add_number (runs[i], RD_FACT_CLOCK, conditions->clock_mhz);

@@ -37,6 +37,8 @@ struct made_conditions {
                                  known */
   uint64_t others_us;         /* CPU time of other processes */
   uint64_t disk_wait_us;      /* CPUs idle while these waited for a disk */
+  bool is_pressure_known;
+  uint64_t disk_pressure_us;  /* the time in which these waited */
   uint64_t steal_us, clock_mhz, disk_nbytes;
   const char *cpu_model;      /* NULL: not known */
   bool are_ranks;             /* on one machine at once */

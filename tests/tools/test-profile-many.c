@@ -602,6 +602,39 @@ each_condition_is_reported_and_leaves_it_unclear (void **state)
   }
 }
 
+/* Ticks miss waits beside busy CPUs, and round the others. */
+static void
+the_load_of_disks_is_their_pressure_where_both_know_it (void **state)
+{
+  (void) state;
+  static const struct {
+    bool is_known;
+    uint64_t wait_us, pressure_us;
+    const char *line;
+  } rows[] = {
+    { true, 15000, 0, NULL },
+    { true, 0, 1400, NULL },
+    { true, 0, 1900, "differs: disk pressure: 0.0 % -> 10.9 %\n" },
+    { false, 15000, 0, "differs: disk load: 0.00 CPUs -> 0.86 CPUs\n" },
+  };
+  struct capture capture;
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    struct rd_diff diff = { .fail_percent = 5 };
+    struct made_conditions before = quiet, after = {
+      .wall_us = 17500, .cpu_us = 17300, .disk_wait_us = rows[i].wait_us,
+      .is_pressure_known = true, .disk_pressure_us = rows[i].pressure_us
+    };
+    before.is_pressure_known = rows[i].is_known;
+    int status = report_loaded (&before, &after, &diff, &capture);
+    assert_int_equal (status, rows[i].line ? RD_EXIT_UNCLEAR
+                                           : RD_EXIT_FAILED);
+    if (rows[i].line)
+      assert_says (&capture, rows[i].line);
+    else
+      assert_says_not (&capture, "differs");
+  }
+}
+
 /* A processor that slows down by itself is no change of the program, and no
  * reason to doubt all times either. */
 static void
@@ -695,6 +728,7 @@ main (void)
     cmocka_unit_test (what_shared_cpus_explain_is_noise),
     cmocka_unit_test (the_load_of_a_machine_is_that_beside_all_of_its_ranks),
     cmocka_unit_test (each_condition_is_reported_and_leaves_it_unclear),
+    cmocka_unit_test (the_load_of_disks_is_their_pressure_where_both_know_it),
     cmocka_unit_test (a_difference_that_the_clock_explains_is_noise),
     cmocka_unit_test (profiles_without_a_common_root_are_unclear),
     cmocka_unit_test (equal_conditions_are_not_mentioned),

@@ -11,13 +11,13 @@ const MIN_CPU_SHARE = 0.9, CPU_SHARE_CHANGE = 0.05, RAN_SHARE_CHANGE = 0.1;
 const LOAD_CHANGE = 0.25, LOAD_CHANGE_SHARE = 0.05, STEAL_CHANGE = 0.03;
 const CLOCK_CHANGE = 0.1, CLOCK_ERROR = 0.02;
 const COLD_CHANGE = 0.1, COLD_CHANGE_BYTES = 65536;
-const TICKS_ERROR = 1.5e7, CPU_TIME_ERROR = 2e6;
+const PRESSURE_CHANGE = 0.1, TICKS_ERROR = 1.5e7, CPU_TIME_ERROR = 2e6;
 
 // Facts that differ between any two recordings, or are measured: those that
 // facts.c calls incidental.
 const INCIDENTAL = new RegExp('^(pid|command|runs|warmup|seed|made by|failed'
-  + '|((machine |(run|recorder)\'s )?cpu|steal|disk wait of others|last seen'
-  + '|ring begins|run began|recorded by another recorder) ns'
+  + '|((machine |(run|recorder)\'s )?cpu|steal|disk (wait|pressure) of others'
+  + '|last seen|ring begins|run began|recorded by another recorder) ns'
   + '|clock (MHz|jumped)|page faults( from disks)?'
   + '|bytes (read from disks|resident at most)'
   + '|paths logged in part'
@@ -79,6 +79,7 @@ function stateOf(profile) {
     on: (info.work ?? 0) - (info.starved ?? 0), work: info.work ?? 0,
     cpu: number('cpu ns'), machine: number('machine cpu ns'),
     steal: number('steal ns'), diskWait: number('disk wait of others ns'),
+    pressure: factOf(profile, 'disk pressure of others ns'),
     cpus: number('ncpus'),
     clock: number('clock MHz'),
     knowsDisk: factOf(profile, 'bytes read from disks') !== undefined,
@@ -121,14 +122,20 @@ export function compareConditions(before, after) {
   if (sides.every(({ machine, wall }) => machine > 0 && wall > 0)) {
     const load = both(({ machine, cpu, wall }) =>
       Math.max(machine - cpu, 0) / wall);
-    const least = Math.max(LOAD_CHANGE, LOAD_CHANGE_SHARE
-      * Math.min(...both(({ cpus }) => cpus)));
-    const error = TICKS_ERROR
-      * most(({ runs, wall }) => Math.sqrt(runs) / wall);
-    const waits = both(({ diskWait, wall }) => diskWait / wall);
-    for (const [name, values] of [['load', load], ['disk load', waits]])
-      if (apart(values) > least + error)
-        add(name, true, values, (value) => value.toFixed(2) + ' CPUs');
+    const least = TICKS_ERROR
+      * most(({ runs, wall }) => Math.sqrt(runs) / wall)
+      + Math.max(LOAD_CHANGE, LOAD_CHANGE_SHARE
+        * Math.min(...both(({ cpus }) => cpus)));
+    const check = (name, values, limit, format) =>
+      apart(values) > limit && add(name, true, values, format);
+    const cpus = (value) => value.toFixed(2) + ' CPUs';
+    check('load', load, least, cpus);
+    if (sides.every(({ pressure }) => pressure !== undefined))
+      check('disk pressure', both(({ pressure, wall }) => pressure / wall),
+            PRESSURE_CHANGE, percent);
+    else
+      check('disk load', both(({ diskWait, wall }) => diskWait / wall), least,
+            cpus);
     const steal = both((one) => one.steal / (one.machine + one.steal));
     if (apart(steal) > STEAL_CHANGE
         + TICKS_ERROR * most(({ runs, machine }) =>

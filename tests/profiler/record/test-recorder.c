@@ -2,7 +2,11 @@
 /* Starting, stopping, facts, one recorder beside another, and fork. */
 #include <config.h>
 
+#include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,6 +14,7 @@
 #include "tests/io/child.h"
 #include "tests/profiler/record/history.h"
 
+#include "profiler/model/profile.h"
 #include "profiler/record/process.h"
 #include "profiler/record/recorder.h"
 #include "profiler/record/writer.h"
@@ -316,6 +321,52 @@ stopping_twice_aborts_with_a_line (void **state)
                              "before\n");
 }
 
+/* Reads the time in us in which a process waited for a disk; false where the
+ * system does not count it. */
+static bool
+read_disk_pressure (uint64_t *us)
+{
+  char line[256] = "";
+  FILE *file = fopen ("/proc/pressure/io", "r");
+  bool ok = file && fgets (line, sizeof line, file);
+  if (file)
+    fclose (file);
+  const char *at = ok ? strstr (line, " total=") : NULL;
+  *us = at ? strtoull (at + strlen (" total="), NULL, 10) : 0;
+  return at;
+}
+
+/* It grows meanwhile, so it is between readings inside and outside. */
+static void
+the_pressure_on_disks_is_that_of_the_system (void **state)
+{
+  (void) state;
+  struct radio_recorder *recorder;
+  struct radio_profile *profile;
+  uint64_t us[4];
+  if (!read_disk_pressure (&us[0]))
+    skip ();
+  assert_ok (radio_recorder_start (NULL, &recorder));
+  (void) read_disk_pressure (&us[1]);
+  pid_t child = fork ();
+  if (child == 0) {
+    int fd = open (".", O_TMPFILE | O_RDWR, 0600);
+    for (int i = 0; i < 4 && fd >= 0; i++)
+      if (write (fd, us, sizeof us) > 0)
+        fsync (fd);
+    _exit (0);
+  }
+  assert_true (child > 0 && waitpid (child, NULL, 0) == child);
+  (void) read_disk_pressure (&us[2]);
+  assert_ok (radio_recorder_stop (recorder, &profile));
+  (void) read_disk_pressure (&us[3]);
+  const char *ns = rd_profile_find_fact (profile, RD_FACT_DISK_PRESSURE);
+  assert_non_null (ns);
+  uint64_t found_us = strtoull (ns, NULL, 10) / 1000;
+  assert_true (found_us >= us[2] - us[1] && found_us <= us[3] - us[0]);
+  radio_profile_close (profile);
+}
+
 int
 main (void)
 {
@@ -331,6 +382,7 @@ main (void)
     cmocka_unit_test (a_thread_keeps_its_writer_from_push_to_push),
     cmocka_unit_test (a_child_of_fork_does_not_record_for_its_parent),
     cmocka_unit_test (a_lock_held_at_fork_does_not_hang_the_child),
+    cmocka_unit_test (the_pressure_on_disks_is_that_of_the_system),
     cmocka_unit_test (NULL_is_an_error_or_ignored),
     cmocka_unit_test (stopping_twice_aborts_with_a_line),
   };

@@ -312,6 +312,20 @@ test('a program without CPUs is not called slower', () => {
   assert.deepEqual(compare(made(100, 98, true), disk).conditions.map((one) =>
     [one.name, one.before, one.after, one.isUnfair]),
   [['disk load', '0.00 CPUs', '0.50 CPUs', true]]);
+  // By their waits, where both know them.
+  const pressed = (ns) => {
+    const profile = made(100, 98, true);
+    profile.facts.push({ key: 'disk wait of others ns', value: String(ns) },
+                       { key: 'disk pressure of others ns',
+                         value: String(ns) });
+    return profile;
+  };
+  assert.deepEqual(compare(pressed(0), pressed(60000000)).conditions.map(
+    (one) => [one.name, one.before, one.after, one.isUnfair]),
+  [['disk pressure', '0.0\u00a0%', '15.0\u00a0%', true]]);
+  assert.deepEqual(compare(pressed(0), pressed(30000000)).conditions, []);
+  assert.deepEqual(compare(made(100, 98, true), pressed(300000000))
+    .conditions.map((one) => one.name), ['disk load']);
   // Of an older recording it is not known who had no CPU.
   const unknown = compare(made(100, 98, false), made(1000, 100, false));
   assert.equal(unknown.basis, 'none');
