@@ -92,6 +92,9 @@ enum {
   RD_OPTION_SET,
   RD_OPTION_DROP,
   RD_OPTION_RENAME,
+  RD_OPTION_COMPLETE,
+  RD_OPTION_MASKS,
+  RD_OPTION_TOLERANCE,
 };
 
 #define RD_STORE_OPTION                                                 \
@@ -335,6 +338,7 @@ void rd_array_axes (const struct radio_array_info *info,
 
 extern const struct rd_command rd_command_apply;
 extern const struct rd_command rd_command_bench;
+extern const struct rd_command rd_command_check;
 extern const struct rd_command rd_command_cp;
 extern const struct rd_command rd_command_diff;
 extern const struct rd_command rd_command_export;

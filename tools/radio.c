@@ -17,6 +17,7 @@ static const struct rd_command *const commands[] = {
   &rd_command_stats,
   &rd_command_apply,
   &rd_command_validate,
+  &rd_command_check,
   &rd_command_index,
   &rd_command_table,
   &rd_command_cp,

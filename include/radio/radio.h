@@ -19,6 +19,7 @@
 #include <radio/index.h>
 #include <radio/ingest.h>
 #include <radio/layout.h>
+#include <radio/pairs.h>
 #include <radio/pipeline.h>
 #include <radio/profile.h>
 #include <radio/stats.h>

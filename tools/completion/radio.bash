@@ -53,7 +53,7 @@ _radio_values () {
     --as) echo ranks runs ;;
     --destination) echo fresh numpy reused ;;
     --types) echo float32 float64 int16 int32 int8 uint16 uint8 ;;
-    -c | --collection) _radio_collections "$1" ;;
+    -c | --collection | --complete | --masks) _radio_collections "$1" ;;
     --like) _radio_volumes "$1" ;;
     *) return 1 ;;
   esac
@@ -90,7 +90,7 @@ _radio_operands () {
       ;;
     phantom | gc | "bench ops") ;;
     table) _radio_reply "subjects $(_radio_collections "$1")" "$3" ;;
-    index) _radio_reply "$(_radio_collections "$1")" "$3" ;;
+    index | check) _radio_reply "$(_radio_collections "$1")" "$3" ;;
     apply | cp)
       _radio_reply "$(_radio_collections "$1") $(_radio_volumes "$1")" "$3"
       _radio_files "$3"
