@@ -349,6 +349,7 @@ extern const struct rd_command rd_command_ingest;
 extern const struct rd_command rd_command_ls;
 extern const struct rd_command rd_command_phantom;
 extern const struct rd_command rd_command_profile;
+extern const struct rd_command rd_command_mv;
 extern const struct rd_command rd_command_rm;
 extern const struct rd_command rd_command_roi;
 extern const struct rd_command rd_command_slice;

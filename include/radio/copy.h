@@ -22,6 +22,12 @@ struct radio_copy_options {
    * size is compared. */
   bool no_read_back;
 
+  /* If both are one store, opened once: its shards are not read, but linked on
+   * a disk, and copied by the server in S3, where that is possible.  Their
+   * checksums are not verified, and damage of one that is linked is that of
+   * both: for a volume whose old path is removed afterwards. */
+  bool by_store;
+
   /* total_nbytes counts all shards; done_nbytes those already copied. */
   radio_progress_fn *progress;
   void *user_data;                    /* of progress */

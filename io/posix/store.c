@@ -159,6 +159,7 @@ static const struct rd_io_ops ops = {
   .list = rd_posix_list,
   .put = rd_posix_put,
   .create = rd_posix_create,
+  .duplicate = rd_posix_duplicate,
   .stage = rd_posix_stage,
   .unstage = rd_posix_unstage,
   .publish = rd_posix_publish,

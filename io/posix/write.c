@@ -352,3 +352,40 @@ rd_posix_create (struct rd_io *io, const char *key,
   *writer = &RD_STEAL (w)->base;
   return RADIO_OK;
 }
+
+enum radio_status
+rd_posix_duplicate (struct rd_io *io, const char *from, const char *key)
+{
+  const struct rd_posix *posix = (const struct rd_posix *) io;
+  RD_TRY (rd_key_check (io, from));
+  RD_TRY (rd_key_check (io, key));
+  RD_SCOPE_BLOCKING ("link", RD_IN_DISK);
+  RD_FREE char *folder = rd_posix_parent (key);
+  if (folder == NULL)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (rd_posix_make_folders (posix, folder));
+  int result = linkat (posix->root_fd, from, posix->root_fd, key, 0);
+  if (result < 0 && errno == EEXIST) {
+    /* Maybe the link of a call that was interrupted. */
+    struct stat a, b;
+    if (fstatat (posix->root_fd, from, &a, 0) < 0)
+      return rd_posix_fail (posix, from, "link");
+    bool is_same = fstatat (posix->root_fd, key, &b, 0) == 0
+                   && a.st_ino == b.st_ino && a.st_dev == b.st_dev;
+    if (!is_same && unlinkat (posix->root_fd, key, 0) < 0 && errno != ENOENT)
+      return rd_posix_fail (posix, key, "replace");
+    result = is_same ? 0 : linkat (posix->root_fd, from, posix->root_fd, key,
+                                   0);
+  }
+  if (result < 0) {
+    /* Some file systems have no links, or only so many of one file. */
+    if (errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS
+        || errno == EMLINK || errno == EXDEV)
+      return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s/%s: no link can be made "
+                      "there", io->uri, key);
+    return rd_posix_fail (posix, from, "link");
+  }
+  rd_posix_forget (io, key);
+  RD_TRY (rd_posix_sync_folder (posix, folder));
+  return rd_posix_sync_above (posix, key);
+}

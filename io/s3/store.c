@@ -359,6 +359,7 @@ static const struct rd_io_ops s3_ops = {
   .list = rd_s3_list,
   .put = rd_s3_put,
   .create = rd_s3_create,
+  .duplicate = rd_s3_duplicate,
   .remove = rd_s3_remove,
   .remove_many = rd_s3_remove_many,
   .remove_tree = rd_s3_remove_tree,

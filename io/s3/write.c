@@ -11,16 +11,21 @@
 
 #include "src/base/checked.h"
 #include "src/base/text.h"
+#include "io/percent.h"
 #include "io/s3/store.h"
 #include "io/s3/xml.h"
 
 #define MAX_PARTS 10000
+
+/* A larger object is not copied by one request. */
+#define MAX_COPY_NBYTES ((uint64_t) 5 << 30)
 #define NLANES 4              /* concurrent parts */
 #define MAX_RESPONSE_NBYTES 65536
 
 RD_S3_SITE (put_site, "put");
 RD_S3_SITE (look_site, "look");
 RD_S3_SITE (probe_site, "probe");
+RD_S3_SITE (duplicate_site, "copy");
 RD_S3_SITE (begin_site, "begin upload");
 RD_S3_SITE (part_site, "put part");
 RD_S3_SITE (complete_site, "complete upload");
@@ -523,7 +528,8 @@ read_completion_element (const char *path, const char *text, void *user_data)
 {
   bool *was_done = user_data;
   (void) text;
-  *was_done |= strcmp (path, "CompleteMultipartUploadResult") == 0;
+  *was_done |= strcmp (path, "CompleteMultipartUploadResult") == 0
+               || strcmp (path, "CopyObjectResult") == 0;
   return RADIO_OK;
 }
 
@@ -647,4 +653,41 @@ rd_s3_create (struct rd_io *io, const char *key,
   pthread_cond_init (&writer->was_done, NULL);
   *result = &RD_STEAL (writer)->base;
   return RADIO_OK;
+}
+
+/*------------------------------------------------------------------------
+ * Copies by the server
+ *----------------------------------------------------------------------*/
+
+enum radio_status
+rd_s3_duplicate (struct rd_io *io, const char *from, const char *key)
+{
+  struct rd_s3 *s3 = (struct rd_s3 *) io;
+  RD_S3_CALL_SCOPE struct rd_s3_call call = { 0 };
+  RD_BUFFER_SCOPE struct rd_buffer response = { 0 };
+  uint64_t nbytes;
+  RD_TRY (rd_key_check (io, from));
+  RD_TRY (rd_key_check (io, key));
+  RD_TRY (io->ops->size (io, from, &nbytes));
+  if (nbytes > MAX_COPY_NBYTES)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s/%s: %" PRIu64 " bytes are too "
+                    "many for one request", io->uri, from, nbytes);
+  RD_FREE char *full = rd_s3_place_key (&s3->place, from);
+  RD_FREE char *encoded = full ? rd_percent_encode (full, strlen (full), true)
+                               : NULL;
+  size_t nsource = encoded ? strlen (encoded) + strlen (s3->place.bucket) + 3
+                           : 0;
+  RD_FREE char *source = encoded ? rd_malloc (nsource) : NULL;
+  if (source == NULL)
+    return rd_fail_memory (nsource);
+  snprintf (source, nsource, "/%s/%s", s3->place.bucket, encoded);
+  RD_TRY (rd_s3_call_init (&call, s3, RD_HTTP_PUT, key, NULL));
+  RD_TRY (rd_s3_call_body (&call, NULL, 0));
+  /* It would be that of an empty body. */
+  call.sum.name = NULL;
+  rd_s3_call_header (&call, "x-amz-copy-source", source);
+  call.classify = classify_completion;
+  call.read.task.into = &response;
+  call.read.task.max_nbytes = MAX_RESPONSE_NBYTES;
+  return rd_s3_call_run (&call, &duplicate_site);
 }

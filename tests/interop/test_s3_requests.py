@@ -328,3 +328,28 @@ def test_a_removal_looks_for_names_that_are_no_volumes(small, tmp_path):
     assert len(done.stderr.splitlines()) == 1
     assert run("rm", "ct").stdout.split() == ["removed", "ct/a", "removed",
                                               "ct/b"]
+
+
+def test_a_move_lets_the_server_copy_what_it_does_not_read(radio, gateway,
+                                                           count, kinds, store):
+    env = gateway.environment()
+    radio("phantom", "-s", store, "moved/a%20 b", "--size", "64,64,64", env=env)
+    radio("index", "-s", store, env=env)
+    sources = []
+    own = count.kinds
+
+    def keep():
+        sources.extend(headers.get("x-amz-copy-source")
+                       for method, _, headers, _ in count.proxy.seen
+                       if method == "PUT")
+        return own()
+    count.kinds = keep
+    seen = kinds("mv", "-s", store, "moved/a%20 b", "there/c")
+    count.kinds = own
+    source = [source for source in sources if source]
+    assert len(source) == 1 and "/moved/a%2520%20b/0-" in source[0]
+    radio("validate", "-s", store, "there/c", env=env)
+    radio("index", "-s", store, "--check", env=env)
+    assert "moved/" not in radio("ls", "-s", store, env=env).stdout
+    # Of the shard its length is read, and the columns of the tables.
+    assert "index" not in seen

@@ -110,6 +110,25 @@ a_missing_object_is_not_found_by_name (void **state)
 }
 
 static void
+a_duplicate_has_the_bytes_and_outlives_its_source (void **state)
+{
+  struct rd_io *io = io_of (state);
+  if (io->ops->duplicate == NULL)
+    return;
+  put_text (io, "a/b%20 c", "bytes");
+  put_text (io, "d/old", "other");
+  assert_ok (io->ops->duplicate (io, "a/b%20 c", "d/new"));
+  assert_ok (io->ops->duplicate (io, "a/b%20 c", "d/old"));
+  assert_ok (io->ops->duplicate (io, "a/b%20 c", "d/old"));
+  assert_ok (io->ops->remove (io, "a/b%20 c"));
+  assert_text (io, "d/new", "bytes");
+  assert_text (io, "d/old", "bytes");
+  assert_fails (io->ops->duplicate (io, "no/such", "d/none"),
+                RADIO_ERROR_NOT_FOUND, "no/such");
+  assert_fails (read_key (io, "d/none"), RADIO_ERROR_NOT_FOUND, "d/none");
+}
+
+static void
 a_prefix_is_not_an_object (void **state)
 {
   struct rd_io *io = io_of (state);
@@ -376,6 +395,7 @@ conformance_objects (size_t *n)
     cmocka_unit_test (if_absent_writes_an_absent_object),
     cmocka_unit_test (if_absent_never_replaces),
     cmocka_unit_test (a_missing_object_is_not_found_by_name),
+    cmocka_unit_test (a_duplicate_has_the_bytes_and_outlives_its_source),
     cmocka_unit_test (a_prefix_is_not_an_object),
     cmocka_unit_test (names_that_lead_elsewhere_are_refused),
     cmocka_unit_test (prefixes_that_lead_elsewhere_are_refused),

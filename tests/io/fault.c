@@ -20,6 +20,7 @@ static const char *const op_names[N_OPS] = {
   [RD_FAULT_LIST] = "list",
   [RD_FAULT_PUT] = "put",
   [RD_FAULT_CREATE] = "create",
+  [RD_FAULT_DUPLICATE] = "duplicate",
   [RD_FAULT_APPEND] = "append",
   [RD_FAULT_COMMIT] = "commit",
   [RD_FAULT_REMOVE] = "remove",
@@ -303,6 +304,14 @@ fault_create (struct rd_io *io, const char *key,
 }
 
 static enum radio_status
+fault_duplicate (struct rd_io *io, const char *from, const char *key)
+{
+  struct fault *store = (struct fault *) io;
+  RD_TRY (meet_fate (store, RD_FAULT_DUPLICATE, key, NULL));
+  return store->wrap.inner->ops->duplicate (store->wrap.inner, from, key);
+}
+
+static enum radio_status
 fault_remove (struct rd_io *io, const char *key)
 {
   struct fault *store = (struct fault *) io;
@@ -358,6 +367,8 @@ take_table (struct rd_io_ops *ops)
   ops->list = fault_list;
   ops->put = fault_put;
   ops->create = fault_create;
+  if (ops->duplicate)
+    ops->duplicate = fault_duplicate;
   ops->remove = fault_remove;
   ops->remove_tree = fault_remove_tree;
   ops->lock = fault_lock;

@@ -69,6 +69,13 @@ wrap_create (struct rd_io *io, const char *key, struct rd_io_writer **writer)
 }
 
 static enum radio_status
+wrap_duplicate (struct rd_io *io, const char *from, const char *key)
+{
+  struct rd_io *inner = inner_of (io);
+  return inner->ops->duplicate (inner, from, key);
+}
+
+static enum radio_status
 wrap_remove (struct rd_io *io, const char *key)
 {
   struct rd_io *inner = inner_of (io);
@@ -115,6 +122,7 @@ rd_wrap_init (struct rd_wrap *wrap, const char *name, struct rd_io *inner)
     .list = wrap_list,
     .put = wrap_put,
     .create = wrap_create,
+    .duplicate = inner->ops->duplicate ? wrap_duplicate : NULL,
     .remove = wrap_remove,
     .remove_tree = wrap_remove_tree,
     .lock = wrap_lock,

@@ -216,6 +216,48 @@ columns_of_the_users_are_copied () {
   json '[r["sex"] for r in j] == ["M", "F", "M"]'
 }
 
+volumes_are_renamed_with_their_rows () {
+  cp -r c.zarr m.zarr
+  RADIO_STORE=m.zarr
+  export RADIO_STORE
+  runs info T1w/sub-1 --json
+  cp "$tmp/out" before
+  shard=$(find m.zarr/T1w/sub-1/0-*/c -type f | head -n 1)
+  inode=$(stat -c %i "$shard")
+  runs mv T1w/sub-1 head/sub-7
+  says 'T1w/sub-1 -> head/sub-7'
+  [ ! -e m.zarr/T1w/sub-1 ]
+  [ "$(stat -c %i "$(find m.zarr/head/sub-7/0-*/c -type f | head -n 1)")" \
+    -eq "$inode" ]
+  runs validate head/sub-7
+  runs info head/sub-7 --json
+  sed 's,head/sub-7,T1w/sub-1,' "$tmp/out" | cmp - before
+  in_step m.zarr
+  runs table --json head
+  json '[(r["volume"], r["subject"], r["qc"]) for r in j]
+        == [("head/sub-7", "sub-7", "good")]'
+  runs table --json subjects
+  json '[r["sex"] for r in j if r["subject"] == "sub-7"] == ["M"]'
+  runs mv mask seg
+  says 'mask/sub-1 -> seg/sub-1' 'mask/sub-2 -> seg/sub-2'
+  in_step m.zarr
+  runs ls
+  printf '%s\n' T1w/sub-2 head/sub-7 seg/sub-1 seg/sub-2 | cmp - "$tmp/out"
+  runs gc
+  runs validate
+  fails 1 "seg/sub-1: exists already; see --overwrite" \
+    mv head/sub-7 seg/sub-1
+  fails 1 "has that name already" mv seg seg
+  fails 1 "a collection, which gets the name of a collection" mv seg a/b
+  fails 1 "a volume, whose new name is COLLECTION/NAME" mv head/sub-7 neck
+  fails 1 "not a legal" mv head/sub-7 neck/__x
+  fails 2 "NEW is missing" mv seg
+  runs mv -q --overwrite head/sub-7 seg/sub-1
+  runs info seg/sub-1 --json
+  sed 's,seg/sub-1,T1w/sub-1,' "$tmp/out" | cmp - before
+  in_step m.zarr
+}
+
 wrong_options_of_table_are_errors () {
   fails 2 "exclude each other" table -s s.zarr --tsv --json
   fails 2 "'x' is not OLD=NEW" table -s s.zarr --rename x
@@ -241,5 +283,6 @@ check_json types_and_derived_columns_of_several_tables
 check_json cells_are_set_and_columns_dropped_and_renamed
 check volumes_have_columns_of_the_users
 check_json columns_of_the_users_are_copied
+check_json volumes_are_renamed_with_their_rows
 check wrong_options_of_table_are_errors
 plan

@@ -8,6 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <radio/copy.h>
+#include <radio/index.h>
+
 #include "tests/io/fault.h"
 #include "tests/volume/fixture.h"
 
@@ -176,6 +179,61 @@ a_remover_may_die_anywhere (void **state)
   }
   assert_true (n > 5);
   remove_all (STORE);
+}
+
+/* As radio mv does it. */
+static enum radio_status
+move_volume (struct radio_store *store)
+{
+  static const char *const old_path = "ct/a", *const new_path = "mr/b";
+  const struct radio_copy_options options = {
+    .existing = RADIO_EXISTING_REPLACE, .by_store = true,
+  };
+  RD_TRY (radio_volume_copy (store, old_path, store, new_path, &options,
+                             NULL));
+  RD_TRY (radio_store_index_copies (store, &old_path, store, &new_path, 1,
+                                    true, NULL));
+  RD_TRY (radio_store_remove (store, old_path));
+  return radio_store_index_volumes (store, &old_path, 1, NULL);
+}
+
+static void
+a_move_leaves_the_old_volume_or_the_new_one_wherever_it_dies (void **state)
+{
+  (void) state;
+  uint64_t n = 1;
+  unsigned nboth = 0;
+  for (bool crashed = true; crashed; n += EXHAUSTIVE_STEP) {
+    struct radio_store *store = must_open_store (STORE);
+    char paths[100];
+    assert_ok (ingest_new (store));
+    assert_ok (radio_store_index (store, NULL, NULL, NULL));
+    radio_store_close (store);
+    crashed = crash (move_volume, n);
+    store = must_open_store (STORE);
+    struct nifti_spec spec = other_spec ();
+    list_paths (store, paths, sizeof paths);
+    bool has_old = strstr (paths, "ct/a") != NULL;
+    bool has_new = strstr (paths, "mr/b") != NULL;
+    assert_true (has_old || has_new);
+    nboth += has_old && has_new;
+    if (has_old)
+      assert_volume_is (store, "ct/a", &spec);
+    if (has_new)
+      assert_volume_is (store, "mr/b", &spec);
+    /* What was interrupted is repeated. */
+    if (has_old)
+      assert_ok (move_volume (store));
+    list_paths (store, paths, sizeof paths);
+    assert_string_equal (paths, "mr/b");
+    assert_volume_is (store, "mr/b", &spec);
+    assert_cleaned (store);
+    assert_volume_is (store, "mr/b", &spec);
+    radio_store_close (store);
+    remove_all (STORE);
+  }
+  assert_true (n > 20);
+  assert_true (nboth > 0);
 }
 
 /* A writer in a process of its own that stops before its first voxel and
@@ -506,6 +564,8 @@ main (void)
     cmocka_unit_test (a_replacing_writer_may_die_anywhere),
     cmocka_unit_test (the_first_writer_may_die_anywhere),
     cmocka_unit_test (a_remover_may_die_anywhere),
+    cmocka_unit_test (
+      a_move_leaves_the_old_volume_or_the_new_one_wherever_it_dies),
     cmocka_unit_test (gc_leaves_the_data_of_a_live_writer),
     cmocka_unit_test (gc_removes_the_data_of_a_killed_writer),
     cmocka_unit_test (a_removed_volume_leaves_a_living_writer_alone),

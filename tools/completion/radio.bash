@@ -95,7 +95,7 @@ _radio_operands () {
       _radio_reply "$(_radio_collections "$1") $(_radio_volumes "$1")" "$3"
       _radio_files "$3"
       ;;
-    ls | info | export | roi | stats | validate | rm)
+    ls | info | export | roi | stats | validate | mv | rm)
       _radio_reply "$(_radio_collections "$1") $(_radio_volumes "$1")" "$3"
       [[ ${#COMPREPLY[@]} -gt 0 ]] || _radio_files "$3"
       ;;

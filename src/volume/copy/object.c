@@ -334,15 +334,46 @@ copy_object (struct rd_copy *copy, const struct rd_copy_object *object,
   return verify_object (copy, object, crc);
 }
 
+/* Makes the object by the store itself; *is_done is not set if it cannot. */
+static enum radio_status
+duplicate_object (struct rd_copy *copy, const struct rd_copy_object *object,
+                  bool *is_done)
+{
+  struct rd_io *io = copy->to->io;
+  uint64_t nbytes;
+  *is_done = false;
+  if (!copy->options->by_store || copy->from != copy->to
+      || !io->ops->duplicate
+      || strcmp (object->from_key, object->to_key) == 0)
+    return RADIO_OK;
+  RD_TRY (rd_copy_progress (copy, 0));
+  RD_TRY (rd_copy_check_may_write (copy, object->to_key));
+  enum radio_status status = io->ops->duplicate (io, object->from_key,
+                                                 object->to_key);
+  if (status == RADIO_ERROR_UNSUPPORTED)
+    return RADIO_OK;
+  RD_TRY (status);
+  RD_TRY (io->ops->size (io, object->to_key, &nbytes));
+  if (nbytes != object->nbytes)
+    return fail_differs (copy, object->to_key, "has another size");
+  *is_done = true;
+  atomic_fetch_add (&copy->sent_count, 1);
+  atomic_fetch_add (&copy->sent_nbytes, object->nbytes);
+  return rd_copy_progress (copy, object->nbytes);
+}
+
 enum radio_status
 rd_copy_object (struct rd_copy *copy, const struct rd_copy_object *object,
                 struct rd_scratch *scratch)
 {
   RD_SCOPE ("copy shard", RD_IN_OPERATION);
   RD_NOTE_NAME ("key", object->from_key);
-  enum radio_status status;
-  bool found_other;
+  bool found_other, is_done;
   unsigned n = 0;
+  enum radio_status status = duplicate_object (copy, object, &is_done);
+  if (is_done || status != RADIO_OK)
+    return rd_scope_end_with (status == RADIO_ERROR_NOT_FOUND
+      ? rd_copy_fail_missing (copy, object->from_key) : status);
   do {
     struct rd_object_pieces source RD_OBJECT_PIECES_SCOPE
       = cuts_of (copy, object, true);
