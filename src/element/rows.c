@@ -286,6 +286,68 @@ DEFINE_TRANSPOSE (16, 8)
 DEFINE_TRANSPOSE (32, 4)
 DEFINE_TRANSPOSE (64, 2)
 
+/* The same past the caches, a whole line of a column at a time, of four
+ * squares: lines that are filled in turn would be written in parts where their
+ * distance is a power of two.  The next lines of the rows are prefetched, which
+ * are too many for the hardware. */
+#define STREAM_LINE(k)                                  \
+  STREAM (to + k * to_stride, m0[k]);                   \
+  STREAM (to + k * to_stride + 16, m1[k]);              \
+  STREAM (to + k * to_stride + 32, m2[k]);              \
+  STREAM (to + k * to_stride + 48, m3[k]);
+#define SQUARE(bits, width, m)                          \
+  {                                                     \
+    vector_##bits a[width], b[width];                   \
+    EACH_##width (LOAD)                                 \
+    MIX_##bits                                          \
+    memcpy (m, a, sizeof a);                            \
+    from += width * from_step;                          \
+  }
+#define DEFINE_STREAM(bits, width)                                      \
+  static void                                                           \
+  stream_squares_##bits (const struct rd_rows *rows, int64_t to_stride) \
+  {                                                                     \
+    const int64_t from_step = rows->from_step;                          \
+    for (size_t j = 0; j < rows->n; j += width) {                       \
+      const unsigned char *from = rows->from + j * 16 / width;          \
+      unsigned char *to = rows->to + (int64_t) j * to_stride;           \
+      const bool is_line = j * 16 / width % RD_LINE_NBYTES == 0;        \
+      for (size_t i = 0; i < rows->nrows; i += 4 * width) {             \
+        vector_##bits m0[width], m1[width], m2[width], m3[width];       \
+        for (int64_t k = 0; is_line && k < 4 * width; k++)              \
+          __builtin_prefetch (from + k * from_step + RD_LINE_NBYTES);   \
+        SQUARE (bits, width, m0)                                        \
+        SQUARE (bits, width, m1)                                        \
+        SQUARE (bits, width, m2)                                        \
+        SQUARE (bits, width, m3)                                        \
+        EACH_##width (STREAM_LINE)                                      \
+        to += RD_LINE_NBYTES;                                           \
+      }                                                                 \
+    }                                                                   \
+  }
+
+DEFINE_STREAM (16, 8)
+DEFINE_STREAM (32, 4)
+DEFINE_STREAM (64, 2)
+
+/* Makes columns of rows past the caches, if they are whole squares and whole
+ * lines. */
+static bool
+stream_squares (const struct rd_rows *rows, size_t item_nbytes,
+                int64_t to_stride)
+{
+  const size_t nbytes = rows->nrows * item_nbytes;
+  if (((uintptr_t) rows->to | (uint64_t) to_stride | nbytes) % RD_LINE_NBYTES
+      || rows->n * item_nbytes % 16)
+    return false;
+  switch (item_nbytes) {
+  case 2: stream_squares_16 (rows, to_stride); return true;
+  case 4: stream_squares_32 (rows, to_stride); return true;
+  case 8: stream_squares_64 (rows, to_stride); return true;
+  default: return false;
+  }
+}
+
 /* Any elements, one by one. */
 static void
 move_elements (const struct rd_rows *rows, size_t item_nbytes,
@@ -417,6 +479,12 @@ rd_rows_place (const struct rd_rows *rows, size_t item_nbytes,
   int64_t size = (int64_t) item_nbytes;
   if (rows->n == 0 || rows->nrows == 0)
     return;
+  if (to_stride == size && rows->streams) {
+    for (int64_t row = 0; row < (int64_t) rows->nrows; row++)
+      stream_bytes (rows->from + row * rows->from_step,
+                    rows->to + row * rows->to_step, rows->n * item_nbytes);
+    return;
+  }
   if (to_stride == size) {
     rd_rows_copy (rows->from, rows->from_step, rows->to, rows->to_step,
                   rows->n * item_nbytes, rows->nrows);
@@ -445,6 +513,8 @@ rd_rows_place (const struct rd_rows *rows, size_t item_nbytes,
       part.from_step = -rows->from_step;
       part.to_step = size;
     }
+    if (part.streams && stream_squares (&part, item_nbytes, to_stride))
+      continue;
     if (part.streams && part.nrows * item_nbytes <= COLUMN_NBYTES)
       stream_columns (&part, item_nbytes, to_stride);
     else
