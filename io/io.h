@@ -19,6 +19,7 @@
 
 #include "src/base/buffer.h"
 #include "src/base/error.h"
+#include "src/base/file-identity.h"
 
 struct rd_io;
 struct rd_io_writer;
@@ -155,6 +156,13 @@ struct rd_io_ops {
    * that is not possible; the function is NULL in stores that do not support
    * it. */
   const unsigned char *(*map) (struct rd_io_file *file, uint64_t *nbytes);
+
+  /* Identifies the content of a held file as it is now; false if that is
+   * unknown.  is_settled is false if it changed so recently that a change that
+   * follows might have the same times.  NULL in stores that do not support
+   * this. */
+  bool (*identify) (struct rd_io_file *file, struct rd_file_identity *identity,
+                    bool *is_settled);
 
   /* Closes the cached files of an object, or of those below a prefix; files
    * in use are closed when they are released.  NULL where none are cached. */
@@ -365,6 +373,14 @@ static inline const unsigned char *
 rd_io_map (struct rd_io *io, struct rd_io_file *file, uint64_t *nbytes)
 {
   return file && io->ops->map ? io->ops->map (file, nbytes) : NULL;
+}
+
+static inline bool
+rd_io_identify (struct rd_io *io, struct rd_io_file *file,
+                struct rd_file_identity *identity, bool *is_settled)
+{
+  return file && io->ops->identify
+         && io->ops->identify (file, identity, is_settled);
 }
 
 static inline void

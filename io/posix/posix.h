@@ -195,6 +195,8 @@ struct rd_io_file *rd_posix_hold (struct rd_io *io, const char *key,
 void rd_posix_release (struct rd_io *io, struct rd_io_file *file);
 const unsigned char *rd_posix_map (struct rd_io_file *file,
                                    uint64_t *nbytes);
+bool rd_posix_identify (struct rd_io_file *file,
+                        struct rd_file_identity *identity, bool *is_settled);
 void rd_posix_forget (struct rd_io *io, const char *prefix);
 enum radio_status rd_posix_list (struct rd_io *io, const char *prefix,
                                  bool recursive, rd_io_list_fn *fn,

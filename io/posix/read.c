@@ -245,6 +245,26 @@ rd_posix_map (struct rd_io_file *file, uint64_t *nbytes)
   return file->map;
 }
 
+/* The kernel takes times of files from a clock that advances each 1 to 10 ms.
+ * Whole seconds are those of a file system that has no parts of them. */
+#define TICK_NS ((uint64_t) 20 * 1000 * 1000)
+#define WHOLE_TICK_NS ((uint64_t) 2 * 1000 * 1000 * 1000)
+
+bool
+rd_posix_identify (struct rd_io_file *file, struct rd_file_identity *identity,
+                   bool *is_settled)
+{
+  struct stat st;
+  struct timespec now;
+  if (fstat (file->fd, &st) < 0 || clock_gettime (CLOCK_REALTIME, &now) < 0)
+    return false;
+  *identity = rd_file_identity_of (&st);
+  uint64_t tick_ns = st.st_ctim.tv_nsec == 0 ? WHOLE_TICK_NS : TICK_NS;
+  *is_settled = identity->ctime_ns + tick_ns
+                < (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
+  return true;
+}
+
 /* Files are closed under the mutex: this is rare, and they are few. */
 void
 rd_posix_forget (struct rd_io *io, const char *prefix)

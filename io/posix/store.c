@@ -154,6 +154,7 @@ static const struct rd_io_ops ops = {
   .hold = rd_posix_hold,
   .release = rd_posix_release,
   .map = rd_posix_map,
+  .identify = rd_posix_identify,
   .forget = rd_posix_forget,
   .size = store_size,
   .list = rd_posix_list,

@@ -20,11 +20,12 @@ struct rd_kept {
 
 /* Keys may be long: the text of a whole pipeline. */
 static bool
-digest_key (const char *key, unsigned char digest[RD_SHA256_NBYTES])
+digest_key (const struct rd_buffer *key,
+            unsigned char digest[RD_SHA256_NBYTES])
 {
   const EVP_MD *sha256 = rd_digest_sha256 ();
-  return sha256
-         && EVP_Digest (key, strlen (key), digest, NULL, sha256, NULL) == 1;
+  return sha256 && EVP_Digest (key->data, key->nbytes, digest, NULL, sha256,
+                               NULL) == 1;
 }
 
 void
@@ -46,8 +47,8 @@ rd_kept_clear (struct rd_kept_list *list)
 }
 
 bool
-rd_kept_find (struct rd_kept_list *list, const char *key, void *fact,
-              size_t nbytes)
+rd_kept_find (struct rd_kept_list *list, const struct rd_buffer *key,
+              void *fact, size_t nbytes)
 {
   unsigned char digest[RD_SHA256_NBYTES];
   if (!digest_key (key, digest))
@@ -62,8 +63,8 @@ rd_kept_find (struct rd_kept_list *list, const char *key, void *fact,
 }
 
 void
-rd_kept_add (struct rd_kept_list *list, const char *key, const void *fact,
-             size_t nbytes)
+rd_kept_add (struct rd_kept_list *list, const struct rd_buffer *key,
+             const void *fact, size_t nbytes)
 {
   unsigned char digest[RD_SHA256_NBYTES];
   struct rd_kept *kept = digest_key (key, digest) ? rd_malloc (sizeof *kept)

@@ -7,6 +7,9 @@
 
 #include <radio/box.h>
 
+#include "src/base/file-identity.h"
+
+struct rd_io_file;
 struct rd_tile_read;
 
 /* Bytes that are read at once: the elements of a box, or of a part of it, and
@@ -33,7 +36,12 @@ struct rd_linear {
    * together; 0: the source takes none. */
   uint64_t gap_nbytes, cap_nbytes, pieces_nbytes;
 
+  struct rd_io_file *file;            /* held, or NULL */
+
   /* Set by its opener. */
+  bool is_identified;                 /* the next is known, and will not be that
+                                         of another content */
+  struct rd_file_identity identity;     /* of the object, when it was opened */
   int64_t strides[RADIO_MAX_RANK];    /* of elements, in bytes; positive */
   bool swapped;                       /* elements in the other byte order */
   uint64_t nbytes;                    /* of all elements */

@@ -285,6 +285,32 @@ rd_linear_read (struct rd_tile_read *read)
   return array->linear->read (array->linear, read, runs, (size_t) n);
 }
 
+void
+rd_linear_identify (struct radio_array *array)
+{
+  struct rd_linear *linear = array->linear;
+  linear->is_identified = false;
+  bool is_settled = false;
+  linear->is_identified = rd_io_identify (array->store->io, linear->file,
+                                          &linear->identity, &is_settled)
+                          && is_settled;
+}
+
+/* A store on a network refuses reads of another version. */
+bool
+rd_linear_is_unchanged (const struct radio_array *array,
+                        struct rd_file_identity *now)
+{
+  const struct rd_linear *linear = array->linear;
+  bool is_settled;
+  *now = linear->identity;
+  if (!array->store->io->ops->identify)
+    return linear->is_identified;
+  return rd_io_identify (array->store->io, linear->file, now, &is_settled)
+         && linear->is_identified
+         && memcmp (now, &linear->identity, sizeof *now) == 0;
+}
+
 /*------------------------------------------------------------------------
  * Objects as they are
  *----------------------------------------------------------------------*/
@@ -295,7 +321,6 @@ rd_linear_read (struct rd_tile_read *read)
 struct object {
   struct rd_linear base;
   struct rd_linear_object is;
-  struct rd_io_file *file;            /* held */
   bool is_mapped;
   uint64_t offset;
   char key[];
@@ -326,7 +351,7 @@ read_bytes (const struct object_job *job, uint64_t offset, uint64_t nbytes,
   const struct object *object = job->object;
   struct rd_io *io = object->is.store->io;
   struct rd_io_get get = {
-    .key = object->key, .file = object->file, .range = RD_RANGE_SPAN,
+    .key = object->key, .file = object->base.file, .range = RD_RANGE_SPAN,
     .offset = object->offset + offset, .nbytes = (size_t) nbytes,
     .into = into,
     .object_nbytes = object->is.object_nbytes, .version = object->is.version,
@@ -422,7 +447,8 @@ read_object (struct rd_linear *linear, struct rd_tile_read *read,
     .object = object, .read = read, .runs = runs,
   };
   if (object->is_mapped)
-    job.map = rd_io_map (object->is.store->io, object->file, &job.map_nbytes);
+    job.map = rd_io_map (object->is.store->io, object->base.file,
+                         &job.map_nbytes);
   if (is_blocking)
     return rd_pool_run (context->pool, &job.job);
   return rd_pool_run_apart ((unsigned) rd_min_u64 (job.job.max_active, n),
@@ -433,7 +459,7 @@ static void
 close_object (struct rd_linear *linear)
 {
   struct object *object = (struct object *) linear;
-  rd_io_release (object->is.store->io, object->file);
+  rd_io_release (object->is.store->io, object->base.file);
   rd_free (object);
 }
 
@@ -468,10 +494,10 @@ rd_linear_object_open (const struct rd_linear_object *is, uint64_t offset,
   object->is = *is;
   object->offset = offset;
   object->is.key = memcpy (object->key, is->key, nbytes);
-  object->file = rd_io_hold (io, object->key, false);
+  object->base.file = rd_io_hold (io, object->key, false);
   uint64_t map_nbytes;
   if (is->map && offset % MAPPED_ALIGNMENT == 0
-      && rd_io_map (io, object->file, &map_nbytes)) {
+      && rd_io_map (io, object->base.file, &map_nbytes)) {
     object->is_mapped = true;
     object->base.gap_nbytes = object->base.cap_nbytes = MAPPED_CAP_NBYTES;
     object->base.pieces_nbytes = 0;

@@ -30,6 +30,15 @@ unsigned char *rd_linear_destination (const struct rd_tile_read *read,
                                       const struct rd_linear_run *run,
                                       bool *computes);
 
+/* Identifies the content of a local file that is read, when it was opened. */
+void rd_linear_identify (struct radio_array *array);
+
+/* True if the content of an array's object is identified, and still what it was
+ * when it was opened.  Sets *now to what identifies it now, as far as that is
+ * known. */
+bool rd_linear_is_unchanged (const struct radio_array *array,
+                             struct rd_file_identity *now);
+
 /* An object that a source reads. */
 struct rd_linear_object {
   struct radio_store *store;          /* that of the array, which lives longer

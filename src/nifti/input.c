@@ -123,12 +123,7 @@ open_regular (struct rd_input *input)
     return rd_fail (RADIO_ERROR_ARGUMENT,
                     "%s: not a regular file (a pipe, socket or device)",
                     input->file);
-  input->identity = (struct rd_file_identity) {
-    .device = (uint64_t) st.st_dev, .inode = (uint64_t) st.st_ino,
-    .nbytes = (uint64_t) st.st_size,
-    .mtime_ns = (uint64_t) st.st_mtim.tv_sec * 1000000000
-                + (uint64_t) st.st_mtim.tv_nsec,
-  };
+  input->identity = rd_file_identity_of (&st);
 #ifdef POSIX_FADV_SEQUENTIAL
   (void) posix_fadvise (input->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
 #endif

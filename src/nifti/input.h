@@ -4,8 +4,9 @@
 #ifndef RD_INPUT_H
 #define RD_INPUT_H
 
-#include "src/base/error.h"
 #include "src/base/cleanup.h"
+#include "src/base/error.h"
+#include "src/base/file-identity.h"
 
 /* A member's header is given to ISA-L whole, up to this size, that of the
  * largest extra field and names: between two calls it forgets which fields
@@ -53,12 +54,7 @@ enum radio_status rd_input_read (struct rd_input *input, void *data,
 /* The file's name, valid as long as the input. */
 const char *rd_input_file (const struct rd_input *input);
 
-/* Which file it is, and which content, as far as a folder's entry shows. */
-struct rd_file_identity {
-  uint64_t device, inode;
-  uint64_t nbytes;
-  uint64_t mtime_ns;          /* since 1970, modulo 2^64 */
-};
+/* The file when it was opened. */
 const struct rd_file_identity *
 rd_input_identity (const struct rd_input *input);
 

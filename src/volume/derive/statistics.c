@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "profiler/counters.h"
+#include "src/array/linear.h"
 #include "src/base/error.h"
 #include "src/base/text.h"
 #include "src/volume/derive/derive.h"
@@ -149,14 +150,34 @@ reduce (const struct rd_step *steps, size_t n, struct rd_step *reduced)
   return nreduced;
 }
 
-/* Appends the name of an array that says which it is: radio's own levels have
- * names that are never used again; other arrays are known by their handles. */
+/* Appends what identifies a file's content as it is now, and the header, which
+ * may be in another file.  Content that changed since the file was opened is
+ * known by its handle, too. */
 static enum radio_status
-add_array (struct rd_buffer *key, const struct radio_array *array)
+add_file (struct rd_buffer *key, const struct radio_volume *volume)
 {
+  const struct radio_array *array = volume->array;
+  const struct rd_buffer *header = &volume->meta.prefix;
+  struct rd_file_identity now;
+  const char tag[] = "file";
+  RD_TRY (rd_buffer_append (key, tag, sizeof tag));
+  if (!rd_linear_is_unchanged (array, &now))
+    RD_TRY (rd_buffer_append (key, &array->number, sizeof array->number));
+  RD_TRY (rd_buffer_append (key, &now, sizeof now));
+  return rd_buffer_append (key, header->data, header->nbytes);
+}
+
+/* Appends what identifies the array of a volume: radio's own levels have names
+ * that are never used again; other arrays are known by their handles. */
+static enum radio_status
+add_volume (struct rd_buffer *key, const struct radio_volume *volume)
+{
+  const struct radio_array *array = volume->array;
   const char *uri = array->store->io->uri;
   char number[32] = " ";
-  if (!array->is_complete || array->linear)
+  if (array->linear)
+    return add_file (key, volume);
+  if (!array->is_complete)
     snprintf (number, sizeof number, "#%" PRIu64 " ", array->number);
   RD_TRY (rd_buffer_append (key, uri, strlen (uri)));
   RD_TRY (rd_buffer_append (key, "/", 1));
@@ -187,22 +208,22 @@ add_steps (struct rd_buffer *key, const struct rd_step *steps, size_t n)
   return RADIO_OK;
 }
 
-/* Makes the key of the statistic of the last of n steps: the array, that of the
- * mask, and the steps without what the last does with it. */
+/* Makes the key of the statistic of the last of n steps: the volume, the mask,
+ * and the steps without what the last does with it. */
 static enum radio_status
-make_key (const struct radio_array *array, const struct radio_volume *mask,
+make_key (const struct radio_volume *root, const struct radio_volume *mask,
           const struct rd_step *steps, size_t n, struct rd_buffer *key)
 {
   struct rd_step last = steps[n - 1];
   last.a = last.b = 0;
-  RD_TRY (add_array (key, array));
+  key->nbytes = 0;
+  RD_TRY (add_volume (key, root));
   if (mask)
-    RD_TRY (add_array (key, mask->array));
+    RD_TRY (add_volume (key, mask));
   if (n > 1)
     RD_TRY (add_steps (key, steps, n - 1));
   RD_TRY (rd_buffer_append (key, " | ", 3));
-  RD_TRY (add_steps (key, &last, 1));
-  return rd_buffer_append (key, "", 1);
+  return add_steps (key, &last, 1);
 }
 
 static enum radio_status find (struct radio_volume *root,
@@ -297,7 +318,8 @@ find (struct radio_volume *root, const struct rd_step *steps, size_t n,
       struct rd_step_statistics *result, bool *found)
 {
   struct rd_kept_list *kept = &root->array->store->context->kept;
-  struct rd_buffer buffer RD_BUFFER_SCOPE = { 0 };
+  struct rd_buffer key RD_BUFFER_SCOPE = { 0 };
+  struct rd_buffer key_after RD_BUFFER_SCOPE = { 0 };
   struct radio_volume *mask RD_CLEANUP (rd_cleanup_volume) = NULL;
   struct rd_step *reduced RD_FREE = rd_calloc (n, sizeof *reduced);
   _Static_assert (sizeof *result <= RD_KEPT_NBYTES, "a fact");
@@ -306,9 +328,8 @@ find (struct radio_volume *root, const struct rd_step *steps, size_t n,
   if (steps[n - 1].name)
     RD_TRY (rd_open_mask (root, steps[n - 1].name, &mask));
   n = reduce (steps, n, reduced);
-  RD_TRY (make_key (root->array, mask, reduced, n, &buffer));
-  const char *key = (const char *) buffer.data;
-  *found = rd_kept_find (kept, key, result, sizeof *result);
+  RD_TRY (make_key (root, mask, reduced, n, &key));
+  *found = rd_kept_find (kept, &key, result, sizeof *result);
   if (*found)
     return RADIO_OK;
   if (n == 1 && !mask)
@@ -319,8 +340,13 @@ find (struct radio_volume *root, const struct rd_step *steps, size_t n,
     RD_TRY (compute (root, mask, reduced, n, stop, result));
     *found = true;
   }
-  if (*found)
-    rd_kept_add (kept, key, result, sizeof *result);
+  if (!*found)
+    return RADIO_OK;
+  /* A file may have changed while it was read. */
+  RD_TRY (make_key (root, mask, reduced, n, &key_after));
+  if (key.nbytes == key_after.nbytes
+      && memcmp (key.data, key_after.data, key.nbytes) == 0)
+    rd_kept_add (kept, &key, result, sizeof *result);
   return RADIO_OK;
 }
 

@@ -225,7 +225,7 @@ open_array (struct radio_volume *volume, const struct place *place,
   RD_TRY (rd_array_doc_parse (document, place->key, &doc));
   RD_TRY (rd_array_open_doc (place->store, place->key, doc, &volume->array));
   struct rd_linear **linear = &volume->array->linear;
-  struct rd_file_identity remote;
+  struct rd_file_identity remote = { 0 };
   struct rd_gunzip_options gunzip_options = {
     .point_gap_nbytes = options->point_gap_nbytes,
     .index_folder = options->index_folder,
@@ -244,6 +244,11 @@ open_array (struct radio_volume *volume, const struct place *place,
   rd_nifti_file_strides (nifti, nifti->shape, (*linear)->strides);
   (*linear)->swapped = nifti->swapped;
   (*linear)->nbytes = nifti->data_nbytes;
+  if (place->source.read) {
+    (*linear)->is_identified = gunzip_options.identity != NULL;
+    (*linear)->identity = remote;
+  } else
+    rd_linear_identify (volume->array);
   /* What is missing of gzip data shows when they are inflated. */
   if (!rd_input_is_gzip (image->voxels))
     (*linear)->missing_nbytes = image->missing_nbytes;

@@ -350,7 +350,7 @@ close_gunzip (struct rd_linear *linear)
     (void) ignored;
   }
   rd_points_release (gunzip->points);
-  rd_io_release (gunzip->store->io, gunzip->file);
+  rd_io_release (gunzip->store->io, gunzip->base.file);
   pthread_mutex_destroy (&gunzip->mutex);
   rd_free ((char *) gunzip->place.file);
   rd_free ((char *) gunzip->place.folder);
@@ -363,7 +363,7 @@ rd_gunzip_read_bytes (struct rd_gunzip *gunzip, uint64_t offset,
                       uint64_t *file_nbytes)
 {
   struct rd_io_get get = {
-    .key = gunzip->key, .file = gunzip->file, .range = RD_RANGE_SPAN,
+    .key = gunzip->key, .file = gunzip->base.file, .range = RD_RANGE_SPAN,
     .offset = offset, .nbytes = nbytes, .into = into,
   };
   RD_TRY (rd_io_read (gunzip->store->io, &get));
@@ -444,7 +444,7 @@ rd_gunzip_open (const struct rd_linear_object *object, uint64_t offset,
   gunzip->keep_index = options->keep_index;
   gunzip->first_member_nbytes = options->first_member_nbytes;
   pthread_mutex_init (&gunzip->mutex, NULL);
-  gunzip->file = rd_io_hold (store->io, gunzip->key, false);
+  gunzip->base.file = rd_io_hold (store->io, gunzip->key, false);
   if (options->identity)
     RD_TRY (set_key (gunzip, options->identity));
   RD_TRY (rd_points_open (store->context->points,

@@ -12,8 +12,6 @@
 #include "src/array/linear.h"
 #include "src/volume/files/index-file.h"
 
-struct rd_file_identity;
-
 struct rd_gunzip_options {
   uint64_t point_gap_nbytes;          /* inflated between two points; 0: as
                                          much as is of use */

@@ -95,7 +95,7 @@ refill_ahead (struct rd_session *session)
   struct rd_gunzip *gunzip = session->gunzip;
   size_t got, left = (size_t) (session->input_end - session->inflate.next_in);
   if (!session->ahead)
-    RD_TRY (rd_read_ahead_open (&gunzip->object, gunzip->file,
+    RD_TRY (rd_read_ahead_open (&gunzip->object, gunzip->base.file,
                                 &session->ahead));
   memmove (session->buffer, session->inflate.next_in, left);
   session->inflate.next_in = session->buffer;
@@ -134,7 +134,7 @@ refill (struct rd_session *session)
   size_t left = (size_t) (session->input_end - session->inflate.next_in);
   RD_BUFFER_SCOPE struct rd_buffer read = { 0 };
   struct rd_io_get get = {
-    .key = gunzip->key, .file = gunzip->file, .range = RD_RANGE_SPAN,
+    .key = gunzip->key, .file = gunzip->base.file, .range = RD_RANGE_SPAN,
     .offset = session->input, .nbytes = INPUT_NBYTES - left, .into = &read,
   };
   RD_TRY (rd_read_stop_check (session->stop));

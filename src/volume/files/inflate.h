@@ -25,7 +25,6 @@ struct rd_gunzip {
   struct rd_linear base;
   struct radio_store *store;
   struct rd_linear_object object;
-  struct rd_io_file *file;
   bool is_remote;                     /* input is read ahead */
   uint64_t offset, nbytes;            /* of the elements */
   struct rd_points *points;

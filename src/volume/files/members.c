@@ -347,7 +347,8 @@ read_windows (struct rd_gunzip *gunzip, struct rd_tile_read *read,
   struct claims claims RD_CLEANUP (clear_claims) = { 0 };
   if (gunzip->first_member_nbytes > room)
     return RADIO_OK;
-  RD_TRY (rd_read_ahead_open (&gunzip->object, gunzip->file, &window.ahead));
+  RD_TRY (rd_read_ahead_open (&gunzip->object, gunzip->base.file,
+                              &window.ahead));
   while (*first < n && gunzip->offset + runs[*first].offset < window.at.output)
     ++*first;
   *end = *first;
