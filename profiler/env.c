@@ -151,26 +151,16 @@ read_key (const char *path, struct rd_buffer *key)
   return RADIO_OK;
 }
 
-/* A number of bytes, with K, M or G; or the default if there is a file. */
+/* A size; or the default if there is a file. */
 static enum radio_status
 read_ring (uint64_t *nbytes)
 {
-  static const char units[] = "KMG";
   const char *text = get_variable ("RADIO_PROFILE_RING");
-  if (!text) {
-    *nbytes = get_variable ("RADIO_PROFILE_RING_FILE") ? RING_NBYTES : 0;
+  *nbytes = get_variable ("RADIO_PROFILE_RING_FILE") ? RING_NBYTES : 0;
+  if (!text || (rd_parse_size (text, nbytes) && *nbytes > 0))
     return RADIO_OK;
-  }
-  uint64_t number = 0;
-  const char *p = text;
-  bool is_number = rd_read_digits (&p, &number) && number <= UINT32_MAX;
-  const char *unit = *p ? strchr (units, *p) : NULL;
-  is_number = is_number && (*p == '\0' || (unit && p[1] == '\0'));
-  *nbytes = number << (unit ? 10 * (unit - units + 1) : 0);
-  if (is_number && *nbytes > 0)
-    return RADIO_OK;
-  return rd_fail (RADIO_ERROR_ARGUMENT, "RADIO_PROFILE_RING is \"%s\", not a "
-                  "number of bytes, with K, M or G", text);
+  return rd_fail (RADIO_ERROR_ARGUMENT, "RADIO_PROFILE_RING: '%s' is not a "
+                  "size such as 64M", text);
 }
 
 /* A variable that is a number of things, 1 to most; 0: it is not set. */
@@ -181,7 +171,7 @@ read_number (const char *name, const char *things, unsigned most,
   const char *text = get_variable (name);
   uint64_t value = 0;
   if (text && (!rd_parse_u64 (text, &value) || value == 0 || value > most))
-    return rd_fail (RADIO_ERROR_ARGUMENT, "%s is \"%s\", not a number of %s, "
+    return rd_fail (RADIO_ERROR_ARGUMENT, "%s: '%s' is not a number of %s from "
                     "1 to %u", name, text, things, most);
   *number = (unsigned) value;
   return RADIO_OK;
@@ -225,14 +215,14 @@ read_slow (struct radio_slow_options *options)
   const char *text = get_variable ("RADIO_PROFILE_SLOW");
   unsigned per_minute;
   struct rd_triggers triggers;
+  RD_TRY (read_number ("RADIO_PROFILE_SLOW_PER_MINUTE", "profiles",
+                       RD_SLOW_MOST_PER_MINUTE, &per_minute));
   if (!text)
     return RADIO_OK;
   enum radio_status status = rd_triggers_parse (text, &triggers);
   rd_triggers_free (&triggers);
   if (status != RADIO_OK)
     return rd_fail_in (status, "RADIO_PROFILE_SLOW");
-  RD_TRY (read_number ("RADIO_PROFILE_SLOW_PER_MINUTE", "profiles",
-                       RD_SLOW_MOST_PER_MINUTE, &per_minute));
   *options = (struct radio_slow_options) {
     .triggers = text, .report = rd_slow_files_write,
     .per_minute = per_minute,
@@ -263,11 +253,29 @@ make_slow_files (struct request *request)
   return RADIO_OK;
 }
 
+/* RADIO_PROFILE_SPANS: 0 means the tree alone. */
+static enum radio_status
+read_spans (struct radio_recorder_options *options)
+{
+  const char *text = get_variable ("RADIO_PROFILE_SPANS");
+  uint64_t n = 0;
+  if (text && (!rd_parse_u64 (text, &n) || n > UINT32_MAX))
+    return rd_fail (RADIO_ERROR_ARGUMENT, "RADIO_PROFILE_SPANS: '%s' is not a "
+                    "number of spans from 0 to %" PRIu32, text, UINT32_MAX);
+  options->max_spans = (size_t) n;
+  options->tree_only = text && n == 0;
+  return RADIO_OK;
+}
+
+/* What is set is checked, also where nothing begins a recording. */
 static enum radio_status
 read_environment (struct request *request)
 {
   const char *pattern = get_variable ("RADIO_PROFILE");
   RD_TRY (read_slow (&request->slow));
+  RD_TRY (read_spans (&request->record));
+  RD_TRY (read_ring (&request->record.ring_nbytes));
+  RD_TRY (read_on_demand (&request->on_demand));
   request->is_wanted = pattern || request->slow.triggers;
   if (!request->is_wanted)
     return RADIO_OK;
@@ -278,17 +286,6 @@ read_environment (struct request *request)
   if (status != RADIO_OK)
     return rd_fail_in (status, "RADIO_PROFILE");
 
-  /* A number of spans; 0 means the tree alone. */
-  const char *spans = get_variable ("RADIO_PROFILE_SPANS");
-  uint64_t nspans = 0;
-  if (spans && (!rd_parse_u64 (spans, &nspans) || nspans > UINT32_MAX))
-    return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "RADIO_PROFILE_SPANS: '%s' is not a number from 0 to %"
-                    PRIu32, spans, UINT32_MAX);
-  request->record.max_spans = (size_t) nspans;
-  request->record.tree_only = spans != NULL && nspans == 0;
-  RD_TRY (read_ring (&request->record.ring_nbytes));
-  RD_TRY (read_on_demand (&request->on_demand));
   if (request->record.ring_nbytes == 0
       && (rd_on_demand_is_wanted (&request->on_demand)
           || request->slow.triggers))
@@ -557,7 +554,8 @@ report_no_file (struct radio_recorder *recorder, const char *why)
   if (!get_variable ("RADIO_PROFILE_RING"))
     return;
   (void) !rd_fail (RADIO_ERROR_IO, "%s; the ring has no file, so nothing is "
-                   "left of it if the process is killed", why);
+                   "left of it if the process is killed; name one by "
+                   "RADIO_PROFILE_RING_FILE", why);
   report_error ();
 }
 

@@ -192,13 +192,14 @@ rd_on_demand_start (const struct rd_on_demand_options *options,
   };
   if (atomic_load (&owner) != getpid () && sem_init (&wake, 0, 0) != 0) {
     free (on_demand);
-    return rd_fail_errno (errno, "a semaphore for signals");
+    return rd_fail_errno (errno, "cannot make a semaphore for signals");
   }
   atomic_store (&asked, 0);
   int failed = rd_start_thread (&on_demand->thread, run_thread, on_demand);
   if (failed) {
     free (on_demand);
-    return rd_fail_errno (failed, "a thread for writing profiles");
+    return rd_fail_errno (failed, "cannot start the thread that writes "
+                          "profiles");
   }
   atomic_store (&owner, getpid ());
   struct sigaction action = { .sa_sigaction = on_signal,

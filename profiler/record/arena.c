@@ -102,10 +102,11 @@ rename_old (const char *path)
   for (size_t i = 0; i < 2; i++)
     if (lstat (names[i], &status) == 0 && !S_ISREG (status.st_mode))
       return rd_fail (RADIO_ERROR_ARGUMENT, "%s: not a regular file, so not "
-                      "replaced by a ring", names[i]);
+                      "replaced by a ring; use another name", names[i]);
   return rename (path, old) == 0
          ? RADIO_OK
-         : rd_fail_errno (errno, "%s: cannot rename this ring", path);
+         : rd_fail_errno (errno, "%s: cannot rename the file that has the ring's "
+                         "name", path);
 }
 
 /* The program may change its folder before the file is removed. */

@@ -133,7 +133,7 @@ rd_beat_start (struct radio_recorder *recorder)
   int number = rd_start_thread (&beat->thread, run_beat, beat);
   if (number != 0) {
     free_beat (beat);
-    return rd_fail_errno (number, "a thread for the ring's file");
+    return rd_fail_errno (number, "cannot start the thread of the ring's file");
   }
   recorder->beat = beat;
   return RADIO_OK;

@@ -174,7 +174,7 @@ give_id (struct log_walk *walk, const struct rd_log_span *span)
   RD_TRY (rd_ids_give (&walk->collection->ids, walk->writer->number,
                        rd_span_sequence (span), &id));
   return id == next ? RADIO_OK
-                    : rd_fail (RADIO_ERROR_FORMAT, "two spans are one");
+                    : rd_fail (RADIO_ERROR_FORMAT, "two spans have one number");
 }
 
 static enum radio_status

@@ -68,6 +68,13 @@ rd_recorder_is_forked (const struct radio_recorder *recorder)
 }
 
 enum radio_status
+rd_fail_recorder_forked (void)
+{
+  return rd_fail (RADIO_ERROR_FORKED, "the recorder was started by the parent, "
+                  "before fork: this child records nothing; start another one");
+}
+
+enum radio_status
 rd_process_enter (struct radio_recorder *recorder)
 {
   RD_THREAD_LOCK_SCOPE (&process.mutex);

@@ -16,6 +16,7 @@ unsigned rd_process_generation (void);
 /* True in a child of the process that started the recorder: nothing of it,
  * least of all its mutex, may be touched then. */
 bool rd_recorder_is_forked (const struct radio_recorder *recorder);
+enum radio_status rd_fail_recorder_forked (void);
 
 /* Turns the switch on for a recorder, which may become the process's.
  * RADIO_ERROR_EXISTS: that has one. */

@@ -193,8 +193,8 @@ static enum radio_status
 check_ring (const struct radio_recorder_options *options)
 {
   if (options->ring_nbytes == 0 && options->slow)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "slow is set, but there is no ring; "
-                    "set ring_nbytes");
+    return rd_fail (RADIO_ERROR_ARGUMENT, "slow is set without a ring; set "
+                    "ring_nbytes, too");
   if (options->ring_nbytes == 0)
     return RADIO_OK;
   if (options->ring_file && *options->ring_file == '\0')
@@ -205,9 +205,9 @@ check_ring (const struct radio_recorder_options *options)
                     "set beside %s (RADIO_PROFILE_SPANS); set one of them",
                     options->tree_only ? "tree_only" : "max_spans");
   if (options->ring_nbytes < MIN_RING_NBYTES)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "ring_nbytes is too small (%" PRIu64
-                    "); use %d or more", options->ring_nbytes,
-                    MIN_RING_NBYTES);
+    return rd_fail (RADIO_ERROR_ARGUMENT, "ring_nbytes (RADIO_PROFILE_RING) is "
+                    "too small (%" PRIu64 "); use %d or more",
+                    options->ring_nbytes, MIN_RING_NBYTES);
   return RADIO_OK;
 }
 
@@ -264,7 +264,8 @@ rd_recorder_start (const struct radio_recorder_options *options,
   }
   if (!make_span_memory (recorder, max_spans))
     return rd_fail (RADIO_ERROR_MEMORY, "no memory for a log of %" PRIu64
-                    " spans", max_spans);
+                    " spans; use fewer (max_spans, RADIO_PROFILE_SPANS)",
+                    max_spans);
   recorder->account = rd_account_new (NULL);
   if (!recorder->account)
     return rd_fail_memory (sizeof *recorder->account);
@@ -301,8 +302,7 @@ radio_recorder_fact (struct radio_recorder *recorder, const char *key,
   RD_NOT_NULL (key);
   RD_NOT_NULL (value);
   if (rd_recorder_is_forked (recorder))
-    return rd_fail (RADIO_ERROR_FORKED, "the recorder was started before "
-                    "fork, by the parent");
+    return rd_fail_recorder_forked ();
   RD_THREAD_LOCK_SCOPE (&recorder->mutex);
   struct rd_arena *arena = recorder->arena;
   struct rd_recorder_fact *fact = NULL;
@@ -453,8 +453,7 @@ radio_recorder_stop (struct radio_recorder *recorder,
     abort ();
   }
   if (rd_recorder_is_forked (recorder))
-    return rd_fail (RADIO_ERROR_FORKED, "the recorder was started before "
-                    "fork, by the parent: this child records nothing");
+    return rd_fail_recorder_forked ();
   rd_recorder_freeze (recorder);
   if (profile)
     status = rd_collect (recorder, profile);

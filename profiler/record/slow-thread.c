@@ -155,7 +155,8 @@ rd_slow_start (struct radio_recorder *recorder)
   int number = rd_start_thread (&slow->thread, run_thread, recorder);
   slow->is_running = number == 0;
   return number == 0 ? RADIO_OK
-                     : rd_fail_errno (number, "a thread for slow runs");
+                     : rd_fail_errno (number, "cannot start the thread of slow "
+                                      "runs");
 }
 
 void

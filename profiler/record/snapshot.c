@@ -205,8 +205,7 @@ radio_recorder_snapshot (struct radio_recorder *recorder,
   RD_NO_CANCEL_SCOPE ();
   *profile = NULL;
   if (rd_recorder_is_forked (recorder))
-    return rd_fail (RADIO_ERROR_FORKED, "the recorder was started before "
-                    "fork, by the parent");
+    return rd_fail_recorder_forked ();
   if (!recorder->header)
     return rd_fail (RADIO_ERROR_UNSUPPORTED, "radio_recorder_snapshot: the "
                     "recorder has no ring; set ring_nbytes");

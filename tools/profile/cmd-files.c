@@ -149,9 +149,11 @@ warn_of_damage (const char *file, const struct radio_profile *profile)
   const char *n = rd_find_fact (profile, "damaged spans not kept");
   if (!why)
     return;
-  RD_FREE char *text = rd_format ("%s: this ring is damaged (%s): %s spans "
-                                  "were dropped; calls and times of the call "
-                                  "tree include them", file, why, n ? n : "0");
+  RD_FREE char *text = rd_format ("%s: this ring is damaged (%s): %s span%s "
+                                  "dropped; calls and times of the call tree "
+                                  "include what was dropped", file, why,
+                                  n ? n : "0", n && strcmp (n, "1") == 0
+                                               ? "" : "s");
   rd_warn (text ? text : why);
 }
 

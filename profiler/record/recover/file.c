@@ -84,8 +84,8 @@ open_reader (const char *path, struct reader *reader)
   if (reader->fd < 0 || fstat (reader->fd, &st) != 0)
     return rd_fail_errno (errno, "%s", path);
   if (!S_ISREG (st.st_mode) || (uint64_t) st.st_size > SIZE_MAX / 16)
-    return rd_fail (RADIO_ERROR_FORMAT, "%s: is not a ring of a recorder",
-                    path);
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: this is not a ring; use a file "
+                    "that RADIO_PROFILE_RING_FILE named", path);
   RD_TRY (read_header (reader));
   reader->is_mapped = rd_origin_maps (&reader->header.origin, &st);
   return read_header (reader);
@@ -280,7 +280,7 @@ radio_profile_recover (const char *path, struct radio_profile **profile)
       return recover (&reader, &copy, profile);
   }
   return rd_fail (RADIO_ERROR_TIMEOUT, "%s: process %" PRIu64 " writes this "
-                  "ring, and put no copy into the file, which must be open to "
-                  "writing and have room; or stop it meanwhile (kill -STOP)",
-                  path, reader.header.origin.pid);
+                  "ring and gave no copy of it; make the file writable, with "
+                  "room for a copy, or stop that process meanwhile (kill "
+                  "-STOP)", path, reader.header.origin.pid);
 }

@@ -382,22 +382,23 @@ check_header (const struct image *image)
   const struct rd_image_header *header = image->header;
   if (image->nbytes < sizeof *header
       || memcmp (header->magic, RD_IMAGE_MAGIC, sizeof RD_IMAGE_MAGIC) != 0)
-    return rd_fail (RADIO_ERROR_FORMAT, "%s: is not a ring of a recorder, or "
-                    "one that had not begun", image->where);
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: this is not a ring, or its "
+                    "recorder had not begun; use a file that "
+                    "RADIO_PROFILE_RING_FILE named", image->where);
   bool is_own = strncmp (header->version, PACKAGE_VERSION,
                          sizeof header->version) == 0;
   if (!rd_image_is_known (header) && is_own)
-    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: is a ring of another kind of "
-                    "machine, or of another build of radio %s; recover it by "
-                    "the one that made it", image->where, PACKAGE_VERSION);
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: this ring is of another kind "
+                    "of machine, or another build of radio %s; use the one "
+                    "that made it", image->where, PACKAGE_VERSION);
   if (!rd_image_is_known (header))
-    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: is a ring of version %.32s; "
-                    "use that version of radio, not %s", image->where,
-                    header->version, PACKAGE_VERSION);
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: this ring is of another version "
+                    "of radio (%.32s, this is %s); use that version",
+                    image->where, header->version, PACKAGE_VERSION);
   if (header->nbytes > image->nbytes)
-    return rd_fail (RADIO_ERROR_FORMAT, "%s: this ring is cut: it has %zu of "
-                    "%llu bytes", image->where, image->nbytes,
-                    (unsigned long long) header->nbytes);
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: this ring is cut (it has %zu of "
+                    "%llu bytes); use a whole copy", image->where,
+                    image->nbytes, (unsigned long long) header->nbytes);
   uint64_t ring = header->ring - header->base;
   if (header->base % 4096 != 0 || ring != RD_ARENA_HEADER_NBYTES
       || header->ring_nbytes > image->nbytes - ring

@@ -16,8 +16,8 @@
 enum radio_status
 rd_image_damaged (const struct image *image, const char *what)
 {
-  return rd_fail (RADIO_ERROR_FORMAT, "%s: this ring is damaged (%s)",
-                  image->where, what);
+  return rd_fail (RADIO_ERROR_FORMAT, "%s: this ring is damaged (%s); nothing "
+                  "can be recovered from it", image->where, what);
 }
 
 const void *

@@ -161,10 +161,12 @@ a_log_may_be_a_ring () {
 }
 
 an_invalid_size_of_a_ring_is_reported () {
-  for size in much 1T 64KB -1 0 4K 99999999999999999999; do
+  for size in much 1X 64.5M -1 0 99999999T 99999999999999999999; do
     RADIO_PROFILE=$tmp/bad.json RADIO_PROFILE_RING=$size run 9
-    [ "$(grep -ci ring "$tmp/err")" -eq 1 ]
+    one_line_says "RADIO_PROFILE_RING: '$size' is not a size such as 64M"
   done
+  RADIO_PROFILE=$tmp/bad.json RADIO_PROFILE_RING=4K run 9
+  one_line_says "(RADIO_PROFILE_RING) is too small (4096); use 65536 or more"
   RADIO_PROFILE=$tmp/bad.json RADIO_PROFILE_RING=1M RADIO_PROFILE_SPANS=7 run 9
   one_line_says "(RADIO_PROFILE_RING)" "(RADIO_PROFILE_SPANS)"
   [ ! -e "$tmp/bad.json" ]
@@ -224,7 +226,7 @@ a_ring_is_recovered_after_an_end_without_exit_handlers () {
     dd of="$(echo "$tmp"/flight-*)" bs=1 seek=16400 conv=notrunc 2>"$tmp/dd"
   RADIO_PROFILE= "$radio" profile recover "$tmp"/flight-* \
     -o "$tmp/less.json" >"$tmp/less.txt" 2>"$tmp/err"
-  one_line_says 'flight-' 'this ring is damaged' '1 spans were dropped'
+  one_line_says 'flight-' 'this ring is damaged' '1 span dropped'
   grep -q 'The ring was damaged' "$tmp/less.txt"
   grep -q '"damaged spans not kept"' "$tmp/less.json"
   rm "$tmp"/flight-*
@@ -353,6 +355,25 @@ an_invalid_signal_or_time_is_reported () {
   for number in 0 1x -1 soon 99999999999; do
     RADIO_PROFILE=$tmp/bad.json RADIO_PROFILE_EVERY=$number run 9
     one_line_says RADIO_PROFILE_EVERY "$number"
+  done
+}
+
+# Else a typing error would be noticed when there is no profile.
+what_is_invalid_is_reported_also_if_nothing_uses_it () {
+  for variable in SPANS RING EVERY SIGNAL SLOW_PER_MINUTE; do
+    for file in '' "$tmp/unused.json"; do
+      export "RADIO_PROFILE_$variable=abc"
+      RADIO_PROFILE=$file run 9
+      unset "RADIO_PROFILE_$variable"
+      one_line_says "RADIO_PROFILE_$variable: 'abc' is not "
+    done
+  done
+  [ ! -e "$tmp/unused.json" ]
+  for variable in SPANS=7 RING=1M EVERY=1 SIGNAL=USR1 SLOW_PER_MINUTE=3; do
+    export "RADIO_PROFILE_$variable"
+    run 0
+    unset "RADIO_PROFILE_${variable%=*}"
+    [ ! -s "$tmp/err" ]
   done
 }
 
@@ -609,6 +630,7 @@ check the_cost_of_writing_a_profile_is_in_the_next_one
 check a_profile_is_written_on_a_signal_or_every_second
 check a_program_may_end_while_its_page_is_written
 check an_invalid_signal_or_time_is_reported
+check what_is_invalid_is_reported_also_if_nothing_uses_it
 check slow_runs_are_written_beside_the_profile
 check slow_runs_alone_are_pages_in_the_current_folder
 check a_slow_run_that_cannot_be_written_is_reported

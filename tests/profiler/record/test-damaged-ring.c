@@ -102,20 +102,20 @@ a_cut_or_foreign_file_is_refused (void **state)
                 RADIO_ERROR_FORMAT, "this ring is cut");
   header->version[0] ^= 1;
   assert_fails (recover_bytes (ring.at, ring.n), RADIO_ERROR_UNSUPPORTED,
-                "use that version of radio");
+                "is of another version of radio");
   header->version[0] ^= 1;
   header->sizes[0] = 0x01000000;
   assert_fails (recover_bytes (ring.at, ring.n), RADIO_ERROR_UNSUPPORTED,
                 "another kind of machine");
   header->magic[1] = 'R';
   assert_fails (recover_bytes (ring.at, ring.n), RADIO_ERROR_FORMAT,
-                "is not a ring");
+                "this is not a ring, or its recorder had not begun");
   assert_int_equal (unlink (dying_path), 0);
   struct radio_profile *profile;
   assert_fails (radio_profile_recover (dying_path, &profile),
                 RADIO_ERROR_NOT_FOUND, dying_path);
   assert_fails (radio_profile_recover ("/", &profile), RADIO_ERROR_FORMAT,
-                "not a ring");
+                "this is not a ring; use a file");
 }
 
 /* Words that are other words of the file, small numbers, or anything. */

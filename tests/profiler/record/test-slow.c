@@ -486,7 +486,8 @@ the_error_for_which_runs_have_no_profile_is_reported (void **state)
   assert_int_equal (got.n, 0);
   assert_fact (profile, RD_FACT_SLOW_DROPPED, "1");
   assert_non_null (strstr (find_finding (profile, "slow-runs")->evidence,
-                           "or it failed: snapshot: is a ring of version x"));
+                           "or it failed: snapshot: this ring is of another "
+                           "version"));
   radio_profile_close (profile);
   forget ();
 }
