@@ -63,7 +63,8 @@ parse_export (struct rd_args *args, struct export *export)
       export->format = formats[choice];
     }
   }
-  if (id < 0 || !rd_args_want (args, 1, SIZE_MAX, "VOLUME")
+  if (id < 0
+      || !rd_args_want (args, !rd_args_selects (args), SIZE_MAX, "VOLUME")
       || !rd_box_consistent (args, &export->box))
     return false;
   export->options.overwrite = args->overwrite;
@@ -253,6 +254,7 @@ run_export (struct rd_args *args)
 
 static const struct rd_option options[] = {
   RD_STORE_OPTION,
+  RD_SELECT_OPTIONS,
   { 'o', "output", "FILE",
     "write to FILE: .nii, .nii.gz or .npy; or to a folder\n"
     "(FOLDER/), as COLLECTION/NAME.nii.gz in it" },

@@ -384,7 +384,8 @@ run_info (struct rd_args *args)
       return args->status;
     options.lists_tiles = options.lists_tiles || id == RD_OPTION_LIST_TILES;
   }
-  if (id < 0 || !rd_args_want (args, 1, SIZE_MAX, "VOLUME")
+  if (id < 0
+      || !rd_args_want (args, !rd_args_selects (args), SIZE_MAX, "VOLUME")
       || !rd_box_consistent (args, &options.box))
     return args->status;
   RD_CLEAR_NODES struct rd_nodes nodes = { 0 };
@@ -411,6 +412,7 @@ run_info (struct rd_args *args)
 
 static const struct rd_option info_options[] = {
   RD_STORE_OPTION,
+  RD_SELECT_OPTIONS,
   RD_APPLY_OPTION,
   RD_BOX_OPTIONS,
   { RD_OPTION_LIST_TILES, "list-tiles", NULL,

@@ -156,6 +156,7 @@ run_ls (struct rd_args *args)
 
 static const struct rd_option options[] = {
   RD_STORE_OPTION,
+  RD_SELECT_OPTIONS,
   { 'l', "long", NULL, "with shape, type, spacing, codec and sizes" },
   { RD_OPTION_JSON, "json", NULL,
     "print a JSON list; with -l all that info prints" },
@@ -172,8 +173,8 @@ const struct rd_command rd_command_ls = {
     "per line.",
   .options = options,
   .examples =
-    "radio ls\n"
     "radio ls -l ct 'T1w/sub-0*'\n"
-    "radio ls -s study.zarr --json -l",
+    "radio ls -s study.zarr --json -l\n"
+    "radio ls ct --where 'age >= 18 and not has(seg)'",
   .run = run_ls,
 };

@@ -3,6 +3,7 @@
 #include <config.h>
 
 #include <string.h>
+#include <unistd.h>
 
 #include "tools/interrupt.h"
 #include "tools/jobs.h"
@@ -14,6 +15,7 @@
 struct removal {
   const struct rd_args *args;
   unsigned how;
+  bool yes;                           /* do not ask */
   struct rd_nodes nodes;
   struct outcome {
     enum radio_status status;
@@ -94,12 +96,43 @@ remove_rows (const struct removal *removal)
   return status;
 }
 
+/* Shows what a query selected, and asks.  Returns an exit status. */
+static int
+confirm (const struct removal *removal)
+{
+  const struct rd_nodes *nodes = &removal->nodes;
+  char answer[8] = "";
+  for (size_t i = 0; i < nodes->n; i++) {
+    fputs ("to remove: ", stdout);
+    rd_text_print (stdout, nodes->list[i].path);
+    putchar ('\n');
+  }
+  fflush (stdout);
+  if (!isatty (STDIN_FILENO) || !isatty (STDERR_FILENO))
+    return rd_error ("nothing was removed; --yes removes %s",
+                     nodes->n == 1 ? "it" : "them");
+  fprintf (stderr, "Remove %zu volume%s? [y/N] ", nodes->n,
+           nodes->n == 1 ? "" : "s");
+  if (fgets (answer, sizeof answer, stdin) && (*answer == 'y'
+                                               || *answer == 'Y'))
+    return RD_EXIT_OK;
+  return rd_error ("nothing was removed");
+}
+
 static int
 remove_volumes (struct removal *removal)
 {
   const struct rd_args *args = removal->args;
   struct rd_nodes *nodes = &removal->nodes;
   removal->status = rd_nodes_find (args, removal->how, nodes);
+  if (rd_args_selects (args)) {
+    int failed = removal->status;
+    if (!failed && !removal->yes)
+      failed = confirm (removal);
+    if (failed)
+      return failed;
+  }
+  rd_interrupt_catch ();
   removal->outcomes = calloc (nodes->n + 1, sizeof *removal->outcomes);
   removal->unknown = calloc (nodes->n + 1, sizeof *removal->unknown);
   if (removal->outcomes == NULL || removal->unknown == NULL)
@@ -140,14 +173,18 @@ clear_removal (struct removal *removal)
 static int
 run_rm (struct rd_args *args)
 {
-  int id = rd_args_next (args);
-  if (id < 0 || !rd_args_want (args, 1, SIZE_MAX, "VOLUME"))
+  bool yes = false;
+  int id;
+  while ((id = rd_args_next (args)) > 0)
+    yes = true;
+  if (id < 0
+      || !rd_args_want (args, !rd_args_selects (args), SIZE_MAX, "VOLUME"))
     return args->status;
   unsigned how = RD_NODES_CLOSED | RD_NODES_STRICT | RD_NODES_SOME;
   struct removal removal = {
-    .args = args, .how = how | RD_NODES_UNCHECKED,
+    .args = args, .yes = yes,
+    .how = how | (rd_args_selects (args) ? 0 : RD_NODES_UNCHECKED),
   };
-  rd_interrupt_catch ();
   int status = remove_volumes (&removal);
   if (removal.nunknown > 0 && !rd_interrupted ()) {
     struct rd_args rest = *args;
@@ -164,6 +201,9 @@ run_rm (struct rd_args *args)
 
 static const struct rd_option options[] = {
   RD_STORE_OPTION,
+  RD_SELECT_OPTIONS,
+  { RD_OPTION_YES, "yes", NULL,
+    "do not ask whether to remove what was selected" },
   RD_HELP_OPTION,
   RD_END_OF_OPTIONS
 };
@@ -174,11 +214,12 @@ const struct rd_command rd_command_rm = {
   .summary = "remove volumes",
   .description =
     "Removes volumes from the store, at once and for good: those named, all "
-    "of a collection, or those that match a pattern.",
+    "of a collection, or those that match a pattern. What a query selects is "
+    "shown first, and removed if you say yes, or with --yes.",
   .options = options,
   .examples =
-    "radio rm ct/sub-01\n"
     "radio rm -s study.zarr sub-01 'T1w/sub-0*'\n"
-    "radio rm s3://bucket/study/ct/sub-01",
+    "radio rm s3://bucket/study/ct/sub-01\n"
+    "radio rm seg --where 'rater == \"test\"' --yes",
   .run = run_rm,
 };

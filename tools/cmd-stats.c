@@ -206,7 +206,8 @@ run_stats (struct rd_args *args)
   int id;
   while ((id = rd_args_next (args)) > 0)
     *(id == RD_OPTION_RAW ? &c.raw : &c.keep) = true;
-  if (id < 0 || !rd_args_want (args, 1, SIZE_MAX, "VOLUME"))
+  if (id < 0
+      || !rd_args_want (args, !rd_args_selects (args), SIZE_MAX, "VOLUME"))
     return args->status;
   if (c.keep && (c.raw || args->pipeline)) {
     rd_usage_error (args, "--keep keeps the statistics of scaled values, and "
@@ -223,6 +224,7 @@ run_stats (struct rd_args *args)
 
 static const struct rd_option options[] = {
   RD_STORE_OPTION,
+  RD_SELECT_OPTIONS,
   { RD_OPTION_RAW, "raw", NULL,
     "use stored values (default: scaled by scl_slope and\n"
     "scl_inter)" },

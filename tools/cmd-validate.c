@@ -347,6 +347,7 @@ run_validate (struct rd_args *args)
 
 static const struct rd_option options[] = {
   RD_STORE_OPTION,
+  RD_SELECT_OPTIONS,
   { 'q', "quiet", NULL, "print only damage and the summary" },
   RD_JSON_NODES_OPTION,
   RD_FILE_OPTIONS,

@@ -10,6 +10,7 @@
 
 #include "tools/interrupt.h"
 #include "tools/names.h"
+#include "tools/select.h"
 
 const char *
 rd_store_name (const struct rd_args *args)
@@ -153,6 +154,10 @@ struct finding {
 
   bool is_stopped;                    /* take failed */
 
+  /* Of --where, --subject. */
+  struct rd_filter filter;
+  bool lists_all;                     /* the whole store is listed */
+
   /* The nodes of a listing that were kept, and are not yet known to be in the
    * way of a group. */
   size_t nseen, nlisted;
@@ -164,12 +169,40 @@ struct finding {
   bool has_literal;                   /* only paths[0] counts */
 };
 
+/* Finds whether a node is selected by its row.  Only a store's volumes have
+ * one. */
+static int
+check_selected (struct finding *finding, const char *path,
+                const struct rd_target *open, bool *is_selected)
+{
+  const struct rd_args *args = finding->args;
+  *is_selected = true;
+  if (!args->select.where && !args->select.subject)
+    return RD_EXIT_OK;
+  if (*path == '\0' || (open && (open->files
+                                || (open->array && !open->volume))))
+    return rd_error ("%s: has no row in a table, and --where and --subject "
+                     "select by these; name a store, its collections or "
+                     "volumes", finding->operand);
+  return rd_filter_check (&finding->filter, args, finding->store, path,
+                          finding->lists_all, is_selected);
+}
+
 /* Gives a node to the caller, open as it is (NULL: not).  is_named: the
  * operand names the node itself. */
 static int
 take_node (struct finding *finding, const char *path, bool is_named,
            const struct rd_target *open)
 {
+  struct rd_target target = open ? *open : (struct rd_target) { 0 };
+  bool is_selected;
+  int failed = check_selected (finding, path, open, &is_selected);
+  finding->ntaken++;
+  if (failed || !is_selected) {
+    finding->is_stopped = failed != RD_EXIT_OK;
+    rd_node_clear (&target);
+    return failed;
+  }
   const char *root = finding->root;
   size_t nroot = root ? strlen (root) : 0;
   while (nroot > 1 && root[nroot - 1] == '/')
@@ -178,15 +211,13 @@ take_node (struct finding *finding, const char *path, bool is_named,
     ? rd_format ("%s", *path ? path : rd_store_name (finding->args))
     : is_named ? rd_format ("%s", finding->operand)
     : rd_format ("%.*s%s%s", (int) nroot, root, *path ? "/" : "", path);
-  struct rd_target target = open ? *open : (struct rd_target) { 0 };
   target.store = finding->store;
   target.path = strdup (path);
   target.name = name;
   if (target.volume)
     target.array = radio_volume_array (target.volume);
-  finding->ntaken++;
   finding->names_one = is_named;
-  int failed = target.path == NULL || name == NULL
+  failed = target.path == NULL || name == NULL
     ? rd_error_memory () : finding->take (&target, finding->user_data);
   finding->is_stopped = failed != RD_EXIT_OK;
   rd_node_clear (&target);
@@ -306,10 +337,14 @@ take_listed (struct finding *finding, const char *path, bool *is_group)
   const char *name = finding->root ? finding->root
                                    : rd_store_name (finding->args);
   finding->nseen = finding->nodes->n;
+  finding->lists_all = collection == NULL;
   enum radio_status status = finding->how & RD_NODES_OPENED
     ? radio_store_list_opened (finding->store, collection, on_opened, finding)
     : radio_store_list (finding->store, collection, on_entry, finding);
   finding->nlisted = finding->nodes->n;
+  finding->lists_all = false;
+  if (status == RADIO_OK)
+    rd_filter_count (&finding->filter, finding->store, path);
   if (status == RADIO_OK && collection == NULL
       && (finding->how & RD_NODES_GROUPS))
     status = radio_store_list_groups (finding->store, on_group, finding);
@@ -761,11 +796,20 @@ split_urls (const struct rd_args *args, struct rd_url **result)
   return status;
 }
 
-int
-rd_nodes_each (const struct rd_args *args, unsigned how,
-               struct rd_nodes *nodes, rd_node_fn *take, void *user_data)
+/* Ends the search. */
+static void
+end_finding (struct finding *finding)
 {
-  struct finding finding = {
+  if (!finding->is_stopped)
+    rd_filter_report (&finding->filter);
+  rd_filter_clear (&finding->filter);
+}
+
+int
+rd_operands_each (const struct rd_args *args, unsigned how,
+                  struct rd_nodes *nodes, rd_node_fn *take, void *user_data)
+{
+  struct finding finding RD_CLEANUP (end_finding) = {
     .args = args, .nodes = nodes, .how = how, .take = take,
     .user_data = user_data,
   };

@@ -110,10 +110,11 @@ struct rd_nodes {
  * the whole to zero) was taken.  Anything but RD_EXIT_OK ends the search. */
 typedef int rd_node_fn (struct rd_target *node, void *user_data);
 
-/* Find what the operands name; without operands, all volumes of the store.
- * Operands that name nothing do not stop the search.  Return an exit status;
- * print errors.  The first reports nodes as they are listed, the second keeps
- * each once in nodes, which is to be cleared in any case. */
+/* Find what the operands name; without operands, all volumes of the store; and
+ * of these what --where and the options beside it select, then neither groups
+ * nor open volumes.  Operands that name nothing do not stop the search.  Return
+ * an exit status; print errors.  The first reports nodes as they are listed,
+ * the second keeps each once in nodes, which is to be cleared in any case. */
 int rd_nodes_each (const struct rd_args *args, unsigned how,
                    struct rd_nodes *nodes, rd_node_fn *take,
                    void *user_data);
@@ -121,6 +122,11 @@ int rd_nodes_find (const struct rd_args *args, unsigned how,
                    struct rd_nodes *nodes);
 void rd_nodes_clear (struct rd_nodes *nodes);
 #define RD_CLEAR_NODES RD_CLEANUP (rd_nodes_clear)
+
+/* The same as rd_nodes_each before --sample and --head. */
+int rd_operands_each (const struct rd_args *args, unsigned how,
+                      struct rd_nodes *nodes, rd_node_fn *take,
+                      void *user_data);
 
 /* Open a node that was found, unless it is open, and close it again.  The
  * first returns an exit status, and prints errors; the second does not print

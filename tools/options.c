@@ -14,7 +14,7 @@
 #include "tools/options.h"
 #include "tools/parse.h"
 
-#define MAX_OPTIONS 40
+#define MAX_OPTIONS 48
 
 int
 rd_usage_error (struct rd_args *args, const char *format, ...)
@@ -198,6 +198,18 @@ take_shared (struct rd_args *args, int id)
     return args->map = true;
   case RD_OPTION_SINGLE_WRITER:
     return args->s3.single_writer = true;
+  case RD_OPTION_WHERE:
+    args->select.where = args->value;
+    return 1;
+  case RD_OPTION_SUBJECT:
+    args->select.subject = args->value;
+    return 1;
+  case RD_OPTION_SAMPLE:
+    return rd_args_number (args, 1, UINT64_MAX, &args->select.sample) ? 1 : -1;
+  case RD_OPTION_SAMPLE_SEED:
+    return rd_args_number (args, 0, UINT64_MAX, &args->select.seed) ? 1 : -1;
+  case RD_OPTION_HEAD:
+    return rd_args_number (args, 1, UINT64_MAX, &args->select.head) ? 1 : -1;
   default:
     return 0;
   }
@@ -265,6 +277,13 @@ rd_args_want (struct rd_args *args, size_t least, size_t most,
   else
     return true;
   return false;
+}
+
+bool
+rd_args_selects (const struct rd_args *args)
+{
+  const struct rd_select *select = &args->select;
+  return select->where || select->subject || select->sample || select->head;
 }
 
 bool

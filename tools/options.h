@@ -95,6 +95,12 @@ enum {
   RD_OPTION_COMPLETE,
   RD_OPTION_MASKS,
   RD_OPTION_TOLERANCE,
+  RD_OPTION_WHERE,
+  RD_OPTION_SUBJECT,
+  RD_OPTION_SAMPLE,
+  RD_OPTION_SAMPLE_SEED,
+  RD_OPTION_HEAD,
+  RD_OPTION_YES,
 };
 
 #define RD_STORE_OPTION                                                 \
@@ -115,6 +121,18 @@ enum {
     "operations to do as voxels are read, as\n"                         \
     "'reorient RAS | clamp -1000,400' (see radio(1))" },                \
   RD_DRAW_OPTION
+#define RD_SELECT_VOLUMES_OPTIONS                                       \
+  { RD_OPTION_WHERE, "where", "QUERY",                                  \
+    "only what a query on the tables selects, as\n"                     \
+    "'age >= 18 and has(seg)' (see radio(1))" },                        \
+  { RD_OPTION_SUBJECT, "subject", "SUBJECT", "only of this subject" },  \
+  { RD_OPTION_SAMPLE, "sample", "N", "only N of these, by the seed" },  \
+  { RD_OPTION_HEAD, "head", "N", "only the first N of these" }
+#define RD_SELECT_OPTIONS                                               \
+  RD_SELECT_VOLUMES_OPTIONS,                                            \
+  { RD_OPTION_SAMPLE_SEED, "seed", "N",                                 \
+    "of the sample, which is the same everywhere\n"                     \
+    "(default: 0)" }
 #define RD_FILE_OPTIONS                                                 \
   { RD_OPTION_KEEP_INDEX, "keep-index", NULL,                           \
     "of .nii.gz files: keep points of entry beside\n"                   \
@@ -164,6 +182,13 @@ struct rd_command {
   int (*run) (struct rd_args *args);
 };
 
+/* What is selected of the volumes that operands name. */
+struct rd_select {
+  const char *where, *subject;          /* NULL: not given */
+  uint64_t sample, head;                /* 0: not given */
+  uint64_t seed;                        /* of the sample */
+};
+
 /* A command line while it is parsed. */
 struct rd_args {
   const struct rd_command *command;
@@ -183,6 +208,7 @@ struct rd_args {
   struct radio_pipeline *random;        /* that it was drawn from; or NULL */
   bool draws;
   uint64_t draw[3];           /* of --draw */
+  struct rd_select select;
   bool json, quiet, dry_run, overwrite, skip_existing, keep_index, map;
 
   char **operands;            /* after the last option was returned */
@@ -219,6 +245,9 @@ bool rd_args_draw (struct rd_args *args);
  * errors. */
 int rd_args_draw_again (const struct rd_args *args, size_t i,
                         struct radio_pipeline **drawn);
+
+/* True if --where, --subject, --sample or --head was given. */
+bool rd_args_selects (const struct rd_args *args);
 
 /* --overwrite and --skip-existing exclude each other. */
 bool rd_args_existing (struct rd_args *args, enum radio_existing *existing);

@@ -149,15 +149,17 @@ typedef enum radio_status radio_csv_write_fn (const char *text, size_t nbytes,
 
 /* Writes a table as text: a line of names, the first one that of the ids, and a
  * line for each row, all ended by LF.  columns are n numbers of columns in the
- * order wanted; NULL: all.  A missing value is n/a; a cell is quoted if it has
+ * order wanted; NULL: all.  rows are row_count numbers of rows; NULL: all.  A
+ * missing value is n/a; a cell is quoted if it has
  * the separator, a quote, CR or LF, and if it is empty or the text n/a (which
  * read as missing all the same).  What is written is read back as the same
  * values, these two excepted.
- * Errors: RADIO_ERROR_ARGUMENT (a column that is not there, a separator that is
- * none), those of radio_table_read_text, of write. */
+ * Errors: RADIO_ERROR_ARGUMENT (a column or a row that is not there, a
+ * separator that is none), those of radio_table_read_text, of write. */
 RADIO_API enum radio_status
 radio_table_write_csv (struct radio_table *table, char separator,
                        const size_t *columns, size_t n,
+                       const uint64_t *rows, uint64_t row_count,
                        radio_csv_write_fn *write, void *user_data)
   RADIO_USE_RESULT;
 

@@ -3,6 +3,7 @@
  * called for some kilobytes at a time. */
 #include <config.h>
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "src/base/error.h"
@@ -86,8 +87,9 @@ put_row (struct output *output, const struct rd_csv_output *columns, size_t n,
 }
 
 enum radio_status
-rd_csv_write (const struct rd_csv_output *columns, size_t n, uint64_t nrows,
-              char separator, radio_csv_write_fn *write, void *user_data)
+rd_csv_write (const struct rd_csv_output *columns, size_t n,
+              const uint64_t *rows, uint64_t nrows, char separator,
+              radio_csv_write_fn *write, void *user_data)
 {
   struct output output = { .separator = separator, .write = write,
                            .user_data = user_data };
@@ -99,7 +101,7 @@ rd_csv_write (const struct rd_csv_output *columns, size_t n, uint64_t nrows,
       status = end_cell (&output, i + 1 == n);
   }
   for (uint64_t row = 0; row < nrows && status == RADIO_OK; row++)
-    status = put_row (&output, columns, n, row);
+    status = put_row (&output, columns, n, rows ? rows[row] : row);
   if (status == RADIO_OK)
     status = flush (&output);
   rd_buffer_free (&output.text);
@@ -127,6 +129,7 @@ free_contents (struct contents *contents)
 enum radio_status
 radio_table_write_csv (struct radio_table *table, char separator,
                        const size_t *columns, size_t n,
+                       const uint64_t *rows, uint64_t row_count,
                        radio_csv_write_fn *write, void *user_data)
 {
   RD_NOT_NULL (table);
@@ -138,6 +141,10 @@ radio_table_write_csv (struct radio_table *table, char separator,
                     "comma is usual", (unsigned) (unsigned char) separator);
   if (!columns)
     n = info.column_count;
+  for (uint64_t i = 0; rows && i < row_count; i++)
+    if (rows[i] >= info.row_count)
+      return rd_fail (RADIO_ERROR_ARGUMENT, "%s: row %" PRIu64 "; the table "
+                      "has %" PRIu64, info.path, rows[i], info.row_count);
   RD_CLEANUP (free_contents) struct contents contents = { .n = n + 1 };
   size_t nrows = (size_t) info.row_count;
   contents.columns = rd_calloc (n + 1, sizeof *contents.columns);
@@ -161,6 +168,6 @@ radio_table_write_csv (struct radio_table *table, char separator,
       column.name, &contents.text[i + 1], valid,
     };
   }
-  return rd_csv_write (contents.columns, n + 1, nrows, separator, write,
-                       user_data);
+  return rd_csv_write (contents.columns, n + 1, rows, rows ? row_count : nrows,
+                       separator, write, user_data);
 }

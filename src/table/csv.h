@@ -65,9 +65,11 @@ struct rd_csv_output {
   const bool *valid;                  /* NULL: all */
 };
 
-/* Writes columns of nrows strings each. */
+/* Writes nrows rows of columns of strings, by their numbers; without rows the
+ * first ones. */
 enum radio_status rd_csv_write (const struct rd_csv_output *columns, size_t n,
-                                uint64_t nrows, char separator,
+                                const uint64_t *rows, uint64_t nrows,
+                                char separator,
                                 radio_csv_write_fn *write, void *user_data)
   RADIO_USE_RESULT;
 

@@ -35,7 +35,7 @@ check_again (struct radio_csv *csv)
   const struct radio_csv_options options = { .separator = '\t' };
   FUZZ_CHECK (radio_csv_read_text (csv, 0, &text) == RADIO_OK);
   const struct rd_csv_output column = { csv->columns[0].name, &text, NULL };
-  FUZZ_CHECK (rd_csv_write (&column, 1, csv->nrows, '\t', append, &out)
+  FUZZ_CHECK (rd_csv_write (&column, 1, NULL, csv->nrows, '\t', append, &out)
               == RADIO_OK);
   FUZZ_CHECK (radio_csv_parse ((const char *) out.data, out.nbytes, "again",
                                &options, &again) == RADIO_OK);

@@ -317,17 +317,22 @@ assert_exported (const char *text, char separator, const size_t *columns,
   }
   assert_ok (radio_table_edit_commit (edit, NULL));
   assert_ok (radio_table_open (store, RADIO_TABLE_SUBJECTS, &table));
-  assert_ok (radio_table_write_csv (table, separator, columns, n, append,
-                                    &out));
+  assert_ok (radio_table_write_csv (table, separator, columns, n, NULL, 0,
+                                    append, &out));
   assert_ok (rd_buffer_append (&out, "", 1));
   const char *after_name = strpbrk ((const char *) out.data, ",\t\n");
   assert_non_null (after_name);
   assert_string_equal (after_name, wanted);
-  assert_fails (radio_table_write_csv (table, '"', columns, n, append, &out),
+  assert_fails (radio_table_write_csv (table, '"', columns, n, NULL, 0, append,
+                                       &out),
                 RADIO_ERROR_ARGUMENT, "separator is 0x22");
+  const uint64_t behind[] = { 0, 1000 };
+  assert_fails (radio_table_write_csv (table, ',', columns, n, behind, 2,
+                                       append, &out),
+                RADIO_ERROR_ARGUMENT, "row 1000; the table has");
   const size_t none[] = { 99 };
-  assert_int_equal (radio_table_write_csv (table, ',', none, 1, append, &out),
-                    RADIO_ERROR_ARGUMENT);
+  assert_int_equal (radio_table_write_csv (table, ',', none, 1, NULL, 0, append,
+                                           &out), RADIO_ERROR_ARGUMENT);
   radio_table_close (table);
   radio_table_edit_free (edit);
   radio_strings_free (&ids);
@@ -382,7 +387,7 @@ what_is_written_reads_back (void **state)
     struct radio_csv *csv;
     struct radio_strings got;
     struct radio_cells cells;
-    assert_ok (rd_csv_write (columns, 3, N, *separator, append, &out));
+    assert_ok (rd_csv_write (columns, 3, NULL, N, *separator, append, &out));
     assert_ok (radio_csv_parse ((const char *) out.data, out.nbytes, "t",
                                 &options, &csv));
     assert_int_equal (csv->nrows, N);

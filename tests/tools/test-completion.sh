@@ -42,7 +42,8 @@ options_are_those_of_the_help () {
   completes '--json' info --j
   completes '--single-writer --skip-existing --spacing --store --strip' \
     ingest --s
-  completes '--help --json --long --store -h -l -s' ls -
+  completes '--head --help --json --long --sample --seed --store --subject '\
+'--where -h -l -s' ls -
 }
 
 words_of_options_are_completed () {

@@ -101,7 +101,8 @@ a_wrong_option_suggests_the_near_one () {
   fails 2 "unknown option '--jsno', did you mean '--json'" ls --jsno
   fails 2 "unknown option '-x'" ls -x
   fails 2 "unknown option '--everything' (see" ls --everything
-  fails 2 "option '--s' is one of --store, --size, --scaled" roi a --s
+  fails 2 "option '--s' is one of --store, --subject, --sample, --seed" \
+    roi a --s
   fails 2 "option '--json=1' takes no value" ls --json=1
   fails 2 "option '-o' needs a value" slice a -o
   fails 2 "option '--axis' needs a value" slice a --axis

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tools/names.h"
+#include "tools/select.h"
 
 void
 rd_node_clear (struct rd_target *node)
@@ -111,6 +112,79 @@ drop_doubles (struct rd_nodes *nodes)
       nodes->list[n++] = nodes->list[i];
   nodes->n = n;
   return RD_EXIT_OK;
+}
+
+/*------------------------------------------------------------------------
+ * A sample, and the first ones
+ *----------------------------------------------------------------------*/
+
+/* Nodes of which --sample and --head leave some. */
+struct choice {
+  const struct rd_args *args;
+  rd_node_fn *take;
+  void *user_data;
+  uint64_t ntaken;
+  struct rd_nodes nodes;              /* all, to sample from; no stores */
+};
+
+static int
+take_first (struct rd_target *node, void *user_data)
+{
+  struct choice *choice = user_data;
+  uint64_t head = choice->args->select.head;
+  if (head > 0 && choice->ntaken >= head)
+    return RD_EXIT_OK;
+  choice->ntaken++;
+  return choice->take (node, choice->user_data);
+}
+
+static int
+keep_choice (struct rd_target *node, void *user_data)
+{
+  struct choice *choice = user_data;
+  return keep_node (node, &choice->nodes);
+}
+
+/* Takes those that are chosen of all that were kept. */
+static int
+take_sample (struct choice *choice)
+{
+  struct rd_nodes *nodes = &choice->nodes;
+  RD_FREE const char **ids = calloc (nodes->n + 1, sizeof *ids);
+  RD_FREE bool *chosen = calloc (nodes->n + 1, sizeof *chosen);
+  if (ids == NULL || chosen == NULL)
+    return rd_error_memory ();
+  for (size_t i = 0; i < nodes->n; i++)
+    ids[i] = *nodes->list[i].path ? nodes->list[i].path : nodes->list[i].name;
+  int failed = rd_select_choose (&choice->args->select, ids, nodes->n, chosen);
+  for (size_t i = 0; i < nodes->n && !failed; i++)
+    if (chosen[i])
+      failed = take_first (&nodes->list[i], choice);
+  return failed;
+}
+
+int
+rd_nodes_each (const struct rd_args *args, unsigned how,
+               struct rd_nodes *nodes, rd_node_fn *take, void *user_data)
+{
+  struct choice choice = {
+    .args = args, .take = take, .user_data = user_data
+  };
+  bool has_sample = args->select.sample > 0;
+  if (!rd_args_selects (args))
+    return rd_operands_each (args, how, nodes, take, user_data);
+  how &= ~(unsigned) (RD_NODES_OPENED | RD_NODES_GROUPS);
+  int status = rd_operands_each (args, how, nodes,
+                                 has_sample ? keep_choice : take_first,
+                                 &choice);
+  int failed = has_sample ? take_sample (&choice) : RD_EXIT_OK;
+  for (size_t i = 0; i < choice.nodes.n; i++)
+    if (choice.nodes.list[i].name)
+      rd_node_clear (&choice.nodes.list[i]);
+  free (choice.nodes.list);
+  if (!status && !failed && choice.ntaken == 0 && (how & RD_NODES_SOME))
+    return rd_error ("no volume is selected");
+  return status ? status : failed;
 }
 
 int

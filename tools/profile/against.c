@@ -72,6 +72,31 @@ list_files (const char *program)
   return files;
 }
 
+/* Adds an option and its value. */
+static void
+add_option (struct json_object *list, const char *name, const char *value)
+{
+  RD_FREE char *option = rd_format ("--%s=%s", name, value);
+  if (option)
+    json_object_array_add (list, json_object_new_string (option));
+}
+
+static void
+add_select (struct json_object *list, const struct rd_select *select)
+{
+  char number[32];
+  if (select->where)
+    add_option (list, "where", select->where);
+  if (select->subject)
+    add_option (list, "subject", select->subject);
+  snprintf (number, sizeof number, "%" PRIu64, select->sample);
+  if (select->sample > 0)
+    add_option (list, "sample", number);
+  snprintf (number, sizeof number, "%" PRIu64, select->head);
+  if (select->head > 0)
+    add_option (list, "head", number);
+}
+
 /* Everything that is needed to run this command again; NULL after an
  * error. */
 static struct json_object *
@@ -118,6 +143,7 @@ describe_self (const struct rd_measure *measure, const struct rd_args *args)
               args->memory_nbytes);
     json_object_array_add (list, json_object_new_string (number));
   }
+  add_select (list, &args->select);
   for (size_t i = 0; i < args->noperands; i++)
     json_object_array_add (list, json_object_new_string_len (
       args->operands[i], (int) rd_shown_nbytes (args->operands[i])));
@@ -194,8 +220,8 @@ is_measuring_option (const char *argument)
 {
   static const char *const names[] = {
     "apply", "at", "axis", "codec", "cold", "draw", "index", "keep-index",
-    "map", "memory", "phantom", "roi", "seed", "size", "store", "threads",
-    "tiling", "warmup",
+    "head", "map", "memory", "phantom", "roi", "sample", "seed", "size",
+    "store", "subject", "threads", "tiling", "warmup", "where",
   };
   size_t i = 0, n = sizeof names / sizeof names[0];
   if (strncmp (argument, "--", 2) != 0)

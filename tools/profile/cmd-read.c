@@ -248,6 +248,7 @@ run_reads (struct rd_args *args)
 
 static const struct rd_option full_options[] = {
   RD_STORE_OPTION,
+  RD_SELECT_OPTIONS,
   RD_MEASURE_OPTIONS ("5"),
   RD_AGAINST_OPTIONS,
   RD_PROFILE_OUTPUT_OPTIONS,
@@ -262,6 +263,7 @@ static const struct rd_option full_options[] = {
 
 static const struct rd_option slice_options[] = {
   RD_STORE_OPTION,
+  RD_SELECT_VOLUMES_OPTIONS,
   { RD_OPTION_AXIS, "axis", "AXIS",
     "axial (default), coronal or sagittal" },
   { 'i', "index", "N", "this plane (default: a random one in each run)" },
@@ -283,6 +285,7 @@ static const struct rd_option slice_options[] = {
 
 static const struct rd_option roi_options[] = {
   RD_STORE_OPTION,
+  RD_SELECT_VOLUMES_OPTIONS,
   { RD_OPTION_ROI, "roi", "N|X,Y,Z", "the size of the box (default: 64)" },
   { RD_OPTION_SIZE, "size", "N|X,Y,Z", "the same" },
   AT_OPTION,

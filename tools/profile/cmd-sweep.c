@@ -336,6 +336,7 @@ run_sweep (struct rd_args *args)
 
 static const struct rd_option options[] = {
   RD_STORE_OPTION,
+  RD_SELECT_VOLUMES_OPTIONS,
   { RD_OPTION_SIZES, "sizes", "N,N,...",
     "sizes of the boxes (default: 16,32,64,128 if they fit)" },
   { RD_OPTION_CSV, "csv", "FILE", "also write the curve as CSV" },

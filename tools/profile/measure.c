@@ -92,6 +92,7 @@ rd_measure_take (struct rd_args *args, int id, struct rd_measure *measure)
     break;
   case RD_OPTION_SEED:
     ok = rd_args_number (args, 0, UINT64_MAX, &measure->seed);
+    args->select.seed = measure->seed;
     keep_option (measure, args);
     break;
   case RD_OPTION_COLD:

@@ -41,10 +41,11 @@ rd_subject_check (struct rd_args *args, struct rd_subject_options *options)
 {
   if (options->tiling || options->codec)
     options->phantom = true;
-  if (!options->phantom || args->noperands == 0)
+  if (!options->phantom
+      || (args->noperands == 0 && !rd_args_selects (args)))
     return true;
   rd_usage_error (args, "--phantom, --tiling and --codec do not go with "
-                  "VOLUME");
+                  "VOLUME, or what selects volumes");
   return false;
 }
 
@@ -188,7 +189,7 @@ rd_subjects_open (const struct rd_args *args,
                   struct rd_subjects *subjects)
 {
   struct rd_nodes *nodes = &subjects->nodes;
-  int failed = args->noperands == 0 ? RD_EXIT_OK
+  int failed = args->noperands == 0 && !rd_args_selects (args) ? RD_EXIT_OK
     : rd_nodes_find (args, RD_NODES_SOME, nodes);
   if (failed)
     return failed;

@@ -10,6 +10,7 @@
 #include "tools/names.h"
 #include "tools/options.h"
 #include "tools/report.h"
+#include "tools/select.h"
 #include "tools/tables/import.h"
 
 /* What is to be done: one of these. */
@@ -29,7 +30,8 @@ struct column {
 
 struct cells {
   size_t ncolumns;            /* with the ids, which are the first */
-  uint64_t nrows;
+  const uint64_t *rows;       /* that are shown; NULL: all */
+  uint64_t nrows;             /* of these */
   struct column *columns;
 };
 
@@ -41,6 +43,88 @@ clear_cells (struct cells *cells)
     free (cells->columns[i].valid);
   }
   free (cells->columns);
+}
+
+/* Those that --where, --subject, --sample and --head select: numbers in the
+ * table's order, allocated; NULL: all. */
+struct rows {
+  uint64_t *at, n;
+};
+
+static void
+cleanup_cohort (struct radio_cohort **cohort)
+{
+  radio_cohort_close (*cohort);
+}
+
+static void
+cleanup_view (struct radio_view **view)
+{
+  radio_view_free (*view);
+}
+
+/* Sets which rows of a view --sample and --head leave. */
+static int
+choose_rows (const struct rd_args *args, const struct radio_view *view,
+             bool *chosen)
+{
+  size_t n = (size_t) radio_view_count (view);
+  RD_FREE const char **ids = calloc (n + 1, sizeof *ids);
+  if (ids == NULL)
+    return rd_error_memory ();
+  for (size_t i = 0; i < n; i++)
+    ids[i] = radio_view_id (view, i);
+  return rd_select_choose (&args->select, ids, n, chosen);
+}
+
+/* Finds the rows of a table that are in a view and chosen. */
+static int
+find_rows (struct radio_table *table, const struct radio_view *view,
+           const bool *chosen, struct rows *rows)
+{
+  RD_CLEANUP (radio_strings_free) struct radio_strings ids = { 0 };
+  if (radio_table_read_ids (table, &ids) != RADIO_OK)
+    return rd_error_library (NULL);
+  rows->at = calloc (ids.n + 1, sizeof *rows->at);
+  if (rows->at == NULL)
+    return rd_error_memory ();
+  for (uint64_t i = 0; i < ids.n; i++) {
+    uint64_t at;
+    RD_FREE char *id = strndup (ids.bytes + ids.offsets[i],
+                                (size_t) (ids.offsets[i + 1]
+                                          - ids.offsets[i]));
+    if (id == NULL)
+      return rd_error_memory ();
+    if (radio_view_find (view, id, &at) && chosen[at])
+      rows->at[rows->n++] = i;
+  }
+  return RD_EXIT_OK;
+}
+
+static int
+select_rows (const struct rd_args *args, struct radio_store *store,
+             const char *name, struct radio_table *table, struct rows *rows)
+{
+  RD_CLEANUP (cleanup_cohort) struct radio_cohort *cohort = NULL;
+  RD_CLEANUP (cleanup_view) struct radio_view *view = NULL;
+  bool subjects = strcmp (name, "subjects") == 0;
+  if (radio_cohort_open (store, &cohort) != RADIO_OK)
+    return rd_error_library (NULL);
+  int failed = rd_select_view (args, cohort, subjects ? NULL : name, subjects,
+                               &view);
+  if (failed)
+    return failed;
+  RD_FREE bool *chosen = calloc (radio_view_count (view) + 1, sizeof *chosen);
+  if (chosen == NULL)
+    return rd_error_memory ();
+  failed = choose_rows (args, view, chosen);
+  return failed ? failed : find_rows (table, view, chosen, rows);
+}
+
+static void
+clear_rows (struct rows *rows)
+{
+  free (rows->at);
 }
 
 /* Reads all columns; returns an exit status. */
@@ -104,7 +188,8 @@ static void
 print_json (const struct cells *cells)
 {
   struct rd_json_items items = { .is_list = true };
-  for (uint64_t row = 0; row < cells->nrows; row++) {
+  for (uint64_t k = 0; k < cells->nrows; k++) {
+    uint64_t row = cells->rows ? cells->rows[k] : k;
     struct json_object *object = json_object_new_object ();
     for (size_t i = 0; i < cells->ncolumns; i++) {
       const struct column *column = &cells->columns[i];
@@ -135,9 +220,10 @@ print_aligned (const struct cells *cells)
     ok = rd_table_add (&table, column->name);
   }
   table.alignment = alignment;
-  for (uint64_t row = 0; row < cells->nrows; row++)
+  for (uint64_t k = 0; k < cells->nrows; k++)
     for (size_t i = 0; ok && i < cells->ncolumns; i++) {
-      RD_FREE char *text = cell_text (&cells->columns[i], row);
+      RD_FREE char *text = cell_text (&cells->columns[i], cells->rows
+                                      ? cells->rows[k] : k);
       ok = rd_table_add (&table, text ? text : "n/a");
     }
   if (ok)
@@ -160,6 +246,7 @@ show_table (const struct rd_args *args, struct radio_store *store,
 {
   RD_CLOSE_TABLE struct radio_table *table = NULL;
   RD_CLEANUP (clear_cells) struct cells cells = { 0 };
+  RD_CLEANUP (clear_rows) struct rows rows = { 0 };
   RD_FREE char *path = rd_table_path (name);
   if (path == NULL)
     return RD_EXIT_FAILED;
@@ -169,13 +256,21 @@ show_table (const struct rd_args *args, struct radio_store *store,
                      "subjects and of volumes", name, rd_store_name (args));
   if (status != RADIO_OK)
     return rd_error_library (path);
-  if (what->tsv) {
-    status = radio_table_write_csv (table, '\t', NULL, 0, write_text, NULL);
+  int failed = rd_args_selects (args)
+    ? select_rows (args, store, name, table, &rows) : RD_EXIT_OK;
+  if (!failed && what->tsv) {
+    status = radio_table_write_csv (table, '\t', NULL, 0, rows.at, rows.n,
+                                    write_text, NULL);
     return status == RADIO_OK ? RD_EXIT_OK : rd_error_library (path);
   }
-  int failed = read_cells (table, &cells);
+  if (!failed)
+    failed = read_cells (table, &cells);
   if (failed)
     return failed;
+  if (rows.at) {
+    cells.rows = rows.at;
+    cells.nrows = rows.n;
+  }
   if (!args->json)
     return print_aligned (&cells);
   print_json (&cells);
@@ -290,14 +385,16 @@ do_table (const struct rd_args *args, const struct table_args *what)
 static bool
 check_table_args (struct rd_args *args, const struct table_args *what)
 {
-  int n = (what->tsv || args->json) + (what->file != NULL)
-          + (what->set != NULL) + (what->drop != NULL)
+  int n = (what->tsv || args->json || rd_args_selects (args))
+          + (what->file != NULL) + (what->set != NULL) + (what->drop != NULL)
           + (what->rename != NULL);
   const char *equals = what->rename ? strchr (what->rename, '=') : NULL;
   bool sets = what->set != NULL;
   if (n > 1 || (what->tsv && args->json)) {
-    rd_usage_error (args, "--tsv, --json, --import, --set, --drop and --rename "
-                    "exclude each other");
+    rd_usage_error (args, "%s, --import, --set, --drop and --rename exclude "
+                    "each other", rd_args_selects (args)
+                    ? "--where, --subject, --sample and --head"
+                    : "--tsv, --json");
     return false;
   }
   if (what->rename && (equals == NULL || equals == what->rename)) {
@@ -349,6 +446,7 @@ run_table (struct rd_args *args)
 
 static const struct rd_option options[] = {
   RD_STORE_OPTION,
+  RD_SELECT_OPTIONS,
   { RD_OPTION_TSV, "tsv", NULL, "print tab-separated values" },
   { RD_OPTION_JSON, "json", NULL, "print a list of JSON objects" },
   { RD_OPTION_IMPORT, "import", "FILE",
@@ -381,7 +479,7 @@ const struct rd_command rd_command_table = {
     "at all, also beside others.",
   .options = options,
   .examples =
-    "radio table -s study.zarr ct --tsv\n"
+    "radio table -s study.zarr ct --tsv --where 'age >= 18'\n"
     "radio table --import participants.tsv --type zip=text\n"
     "radio table --set diagnosis subjects sub-01=MS sub-02=n/a",
   .run = run_table,

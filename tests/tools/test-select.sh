@@ -1,0 +1,130 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# --where, --subject, --sample and --head narrow what commands work on.
+. "$(dirname "$0")/../functions.sh"
+. "$(dirname "$0")/command.sh"
+
+for name in ct/sub-1 ct/sub-2 ct/sub-3 ct/sub-4 seg/sub-2 seg/sub-4; do
+  "$RADIO" phantom -s s.zarr "$name" --size 8 >/dev/null || exit 99
+done
+"$RADIO" index -s s.zarr >/dev/null || exit 99
+printf 'subject\tage\tsite\nsub-1\t40\tA\nsub-2\t20\tB\nsub-3\tn/a\tB\n' >p.tsv
+"$RADIO" table -q -s s.zarr --import p.tsv || exit 99
+
+# warns TEXT ARGUMENT...: it succeeds, and stderr has the text.
+warns () {
+  text=$1
+  shift
+  "$RADIO" "$@" >"$tmp/out" 2>"$tmp/err" && grep -qF -e "$text" "$tmp/err"
+}
+
+# marks STATUS TEXT BLANKS WHERE: the query fails, and is shown with a mark
+# after so many blanks.
+marks () {
+  status=0
+  "$RADIO" ls -s s.zarr --where "$4" >"$tmp/out" 2>"$tmp/err" || status=$?
+  [ "$status" -eq "$1" ] && grep -qF -e "$2" "$tmp/err"
+  printf '  %s\n  %*s^\n' "$4" "$3" '' >"$tmp/wanted"
+  sed 1d "$tmp/err" | diff "$tmp/wanted" -
+}
+
+# lists LINE...: all of the output.
+lists () {
+  [ $# -gt 0 ] && printf '%s\n' "$@" >"$tmp/wanted" || : >"$tmp/wanted"
+  diff "$tmp/wanted" "$tmp/out"
+}
+
+volumes_are_selected_by_their_rows () {
+  runs ls -s s.zarr --where 'age >= 20 and not has(seg)'
+  lists ct/sub-1
+  runs ls -s s.zarr --where 'age is missing'
+  lists ct/sub-3 ct/sub-4 seg/sub-4
+  runs ls -s s.zarr ct --subject sub-2
+  lists ct/sub-2
+  runs ls -s s.zarr 'ct/sub-[34]' seg/sub-2 --where 'site == "B"'
+  lists ct/sub-3 seg/sub-2
+  runs ls s.zarr --subject sub-4 --where 'has(seg)'
+  lists s.zarr/ct/sub-4 s.zarr/seg/sub-4
+  runs ls -s s.zarr --where 'age > 1000'
+  lists
+  runs ls -l -s s.zarr --where 'site == "A"'
+  says '1 volume, '
+}
+
+a_sample_is_the_same_in_any_order () {
+  runs ls -s s.zarr --sample 3 --seed 5
+  sort "$tmp/out" >"$tmp/first"
+  [ "$(wc -l <"$tmp/first")" = 3 ]
+  runs ls -s s.zarr seg ct --sample 3 --seed 5
+  sort "$tmp/out" | cmp - "$tmp/first"
+  runs ls -s s.zarr --sample 3 --seed 5 --head 2
+  [ "$(wc -l <"$tmp/out")" = 2 ]
+  for seed in 0 1 2 3 4 5 6 7; do
+    "$RADIO" ls -s s.zarr --sample 3 --seed $seed | tr '\n' ' '
+    echo
+  done | sort -u >"$tmp/samples"
+  [ "$(wc -l <"$tmp/samples")" -gt 3 ]
+  runs ls -s s.zarr --head 2
+  lists ct/sub-1 ct/sub-2
+}
+
+every_command_takes_them () {
+  runs table -s s.zarr --where 'site == "B"' --tsv
+  printf 'subject\tage\tsite\nsub-2\t20\tB\nsub-3\tn/a\tB\n' | cmp - "$tmp/out"
+  runs table -s s.zarr seg --where 'site == "B"' --json
+  [ "$(grep -c '"volume"' "$tmp/out")" = 1 ]
+  runs table -s s.zarr --sample 1
+  [ "$(wc -l <"$tmp/out")" = 2 ]
+  runs info -s s.zarr --where 'age < 30'
+  says ct/sub-2 seg/sub-2
+  runs stats -s s.zarr --json --where 'age < 30' --head 1
+  [ "$(grep -c '"volume"\|"path"\|"name"' "$tmp/out")" -ge 1 ]
+  runs validate -s s.zarr --where 'age < 30'
+  says '2 checked, 0 bad'
+  runs export -s s.zarr --where 'age < 30' -o files/
+  [ "$(find files -name '*.nii.gz' | wc -l)" = 2 ]
+  runs profile full -s s.zarr --where 'age < 30' --runs 1 -o p.html
+  says '2 in all'
+  fails 1 'no volume is selected' info -s s.zarr --where 'age > 1000'
+}
+
+a_fault_is_marked () {
+  marks 1 "byte 12: no column 'aeg'; did you mean age?" 12 \
+    'age > 3 and aeg < 3'
+  marks 1 'expected a column or a value at the end' 5 'age >'
+  marks 1 "instead of 'é'" 12 'site == "ü" é'
+  fails 1 'no table of volumes' ls -s none.zarr --where 'age > 3'
+  fails 2 'exclude each other' table -s s.zarr --where age --drop age
+}
+"$RADIO" phantom -s none.zarr ct/a --size 8 >/dev/null || exit 99
+
+nothing_is_removed_unasked () {
+  cp -r s.zarr r.zarr
+  "$RADIO" rm -s r.zarr --where 'has(seg)' </dev/null >"$tmp/out" \
+    2>"$tmp/err" && return 1
+  lists 'to remove: ct/sub-2' 'to remove: ct/sub-4' 'to remove: seg/sub-2' \
+    'to remove: seg/sub-4'
+  grep -q 'nothing was removed; --yes removes them' "$tmp/err"
+  runs rm -s r.zarr ct --where 'has(seg)' --yes
+  lists 'removed ct/sub-2' 'removed ct/sub-4'
+  runs ls -s r.zarr
+  lists ct/sub-1 ct/sub-3 seg/sub-2 seg/sub-4
+  fails 1 'no volume is selected' rm -s r.zarr --where 'age > 1000' --yes
+}
+
+what_is_out_of_step_is_counted () {
+  cp -r s.zarr o.zarr
+  rm -r o.zarr/ct/sub-1
+  cp -r o.zarr/ct/sub-2 o.zarr/ct/sub-9
+  warns '1 volume without a row is not selected' ls -s o.zarr --where 'age > 0'
+  lists ct/sub-2 seg/sub-2
+  warns '1 selected row has no volume' ls -s o.zarr --where 'age > 0'
+}
+
+check volumes_are_selected_by_their_rows
+check a_sample_is_the_same_in_any_order
+check every_command_takes_them
+check a_fault_is_marked
+check nothing_is_removed_unasked
+check what_is_out_of_step_is_counted
+plan

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/* Selecting volumes by the rows of their tables. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "src/base/text.h"
+#include "tools/select.h"
+#include "tools/text.h"
+
+/* A query longer than this is shown around the place. */
+#define SHOWN_NBYTES 72
+
+static void
+free_view (struct radio_view **view)
+{
+  radio_view_free (*view);
+}
+
+#define FREE_VIEW RD_CLEANUP (free_view)
+
+/* Prints a query's line, and a mark below a place of it. */
+static void
+print_place (const char *where, size_t at)
+{
+  size_t start = at, end = at;
+  while (start > 0 && where[start - 1] != '\n')
+    start--;
+  while (where[end] != '\0' && where[end] != '\n')
+    end++;
+  if (at - start > SHOWN_NBYTES / 2) {
+    start = at - SHOWN_NBYTES / 2;
+    while (((unsigned char) where[start] & 0xc0) == 0x80)
+      start++;
+  }
+  if (end - start > SHOWN_NBYTES) {
+    end = start + SHOWN_NBYTES;
+    while (((unsigned char) where[end] & 0xc0) == 0x80)
+      end--;
+  }
+  RD_FREE char *line = strndup (where + start, end - start);
+  RD_FREE char *before = strndup (where + start, at - start);
+  if (line == NULL || before == NULL)
+    return;
+  fputs ("  ", stderr);
+  rd_text_print (stderr, line);
+  fprintf (stderr, "\n  %*s^\n", (int) rd_text_columns (before), "");
+}
+
+/* The query that selects one subject's; NULL, after an error. */
+static char *
+subject_query (const char *subject)
+{
+  RD_FREE char *quoted = calloc (2, strlen (subject) + 1);
+  if (quoted == NULL)
+    return rd_error_memory (), NULL;
+  char *to = quoted;
+  for (; *subject; subject++) {
+    if (*subject == '"' || *subject == '\\')
+      *to++ = '\\';
+    *to++ = *subject;
+  }
+  return rd_format ("subject == \"%s\"", quoted);
+}
+
+static int
+select_by (struct radio_cohort *cohort, const char *where,
+           const char *collection, bool subjects, bool is_typed,
+           struct radio_view **view)
+{
+  const struct radio_select_options options = {
+    .where = where, .collection = collection, .subjects = subjects,
+  };
+  size_t at;
+  if (radio_cohort_select (cohort, &options, view, &at) == RADIO_OK)
+    return RD_EXIT_OK;
+  rd_error_library (NULL);
+  if (where && is_typed && at <= strlen (where))
+    print_place (where, at);
+  return RD_EXIT_FAILED;
+}
+
+int
+rd_select_view (const struct rd_args *args, struct radio_cohort *cohort,
+                const char *collection, bool subjects,
+                struct radio_view **view)
+{
+  FREE_VIEW struct radio_view *first = NULL, *of_subject = NULL, *rest = NULL;
+  const struct rd_select *select = &args->select;
+  int failed = select_by (cohort, select->where, collection, subjects, true,
+                          &first);
+  if (!failed && select->subject) {
+    RD_FREE char *query = subject_query (select->subject);
+    failed = query ? select_by (cohort, query, collection, subjects, false,
+                                &of_subject) : RD_EXIT_FAILED;
+    /* What both have. */
+    if (!failed
+        && (radio_view_difference (first, of_subject, &rest) != RADIO_OK
+            || radio_view_difference (first, rest, view) != RADIO_OK))
+      failed = rd_error_library (NULL);
+  } else if (!failed) {
+    *view = first;
+    first = NULL;
+  }
+  return failed;
+}
+
+struct sample_key {
+  uint64_t key;
+  size_t i;
+};
+
+static int
+compare_keys (const void *a, const void *b)
+{
+  const struct sample_key *x = a, *y = b;
+  return x->key != y->key ? (x->key > y->key) - (x->key < y->key)
+                          : (x->i > y->i) - (x->i < y->i);
+}
+
+int
+rd_select_choose (const struct rd_select *select, const char *const *ids,
+                  size_t n, bool *chosen)
+{
+  RD_FREE struct sample_key *keys = calloc (n + 1, sizeof *keys);
+  if (keys == NULL)
+    return rd_error_memory ();
+  for (size_t i = 0; i < n; i++) {
+    keys[i].i = i;
+    if (select->sample > 0
+        && radio_sample_key (select->seed, ids[i], &keys[i].key) != RADIO_OK)
+      return rd_error_library (NULL);
+  }
+  qsort (keys, n, sizeof *keys, compare_keys);
+  uint64_t nleft = select->sample > 0 && select->sample < n ? select->sample
+                                                            : n;
+  for (size_t i = 0; i < n; i++)
+    chosen[keys[i].i] = i < nleft;
+  uint64_t nfirst = 0;
+  for (size_t i = 0; i < n; i++) {
+    if (chosen[i] && select->head > 0 && nfirst == select->head)
+      chosen[i] = false;
+    nfirst += chosen[i];
+  }
+  return RD_EXIT_OK;
+}
+
+/*------------------------------------------------------------------------
+ * Volumes that are found
+ *----------------------------------------------------------------------*/
+
+static int
+find_cohort (struct rd_filter *filter, struct radio_store *store,
+             struct radio_cohort **cohort)
+{
+  for (size_t i = 0; i < filter->ncohorts; i++)
+    if (filter->cohorts[i].store == store) {
+      *cohort = filter->cohorts[i].cohort;
+      return RD_EXIT_OK;
+    }
+  struct rd_cohort *cohorts = reallocarray (filter->cohorts,
+                                            filter->ncohorts + 1,
+                                            sizeof *cohorts);
+  if (cohorts == NULL)
+    return rd_error_memory ();
+  filter->cohorts = cohorts;
+  if (radio_cohort_open (store, cohort) != RADIO_OK)
+    return rd_error_library (NULL);
+  cohorts[filter->ncohorts++] = (struct rd_cohort) { store, *cohort };
+  return RD_EXIT_OK;
+}
+
+static struct rd_filter_part *
+find_part (const struct rd_filter *filter, const struct radio_store *store,
+           const char *collection, size_t n)
+{
+  const struct radio_cohort *cohort = NULL;
+  for (size_t i = 0; i < filter->ncohorts; i++)
+    if (filter->cohorts[i].store == store)
+      cohort = filter->cohorts[i].cohort;
+  for (size_t i = 0; i < filter->nparts; i++) {
+    struct rd_filter_part *part = &filter->parts[i];
+    bool is_same = part->collection
+      ? collection && strlen (part->collection) == n
+        && memcmp (part->collection, collection, n) == 0
+      : collection == NULL;
+    if (part->cohort == cohort && is_same)
+      return part;
+  }
+  return NULL;
+}
+
+static int
+add_part (struct rd_filter *filter, const struct rd_args *args,
+          struct radio_store *store, const char *collection, size_t n,
+          struct rd_filter_part **result)
+{
+  struct radio_cohort *cohort;
+  int failed = find_cohort (filter, store, &cohort);
+  struct rd_filter_part *parts = failed ? NULL
+    : reallocarray (filter->parts, filter->nparts + 1, sizeof *parts);
+  if (parts == NULL)
+    return failed ? failed : rd_error_memory ();
+  filter->parts = parts;
+  struct rd_filter_part *part = *result = &parts[filter->nparts++];
+  *part = (struct rd_filter_part) {
+    .cohort = cohort, .collection = collection ? strndup (collection, n) : NULL
+  };
+  if (collection && part->collection == NULL)
+    return rd_error_memory ();
+  failed = rd_select_view (args, cohort, part->collection, false,
+                           &part->selected);
+  return failed ? failed : select_by (cohort, NULL, part->collection, false,
+                                      false, &part->all);
+}
+
+int
+rd_filter_check (struct rd_filter *filter, const struct rd_args *args,
+                 struct radio_store *store, const char *path, bool whole,
+                 bool *is_selected)
+{
+  const char *slash = strrchr (path, '/'), *collection = path;
+  size_t n = slash ? (size_t) (slash - path) : 0;
+  if (whole)
+    collection = NULL;
+  struct rd_filter_part *part = find_part (filter, store, collection, n);
+  int failed = part ? RD_EXIT_OK
+                    : add_part (filter, args, store, collection, n, &part);
+  if (failed)
+    return failed;
+  *is_selected = radio_view_find (part->selected, path, NULL);
+  part->nfound += *is_selected;
+  filter->nunindexed += !*is_selected
+                        && !radio_view_find (part->all, path, NULL);
+  return RD_EXIT_OK;
+}
+
+void
+rd_filter_count (struct rd_filter *filter, struct radio_store *store,
+                 const char *collection)
+{
+  const struct rd_filter_part *part
+    = find_part (filter, store, *collection ? collection : NULL,
+                 strlen (collection));
+  uint64_t n = part ? radio_view_count (part->selected) : 0;
+  /* An operand may be given twice. */
+  if (part && n > part->nfound)
+    filter->nmissing += n - part->nfound;
+}
+
+void
+rd_filter_report (const struct rd_filter *filter)
+{
+  RD_FREE char *unindexed = rd_format (
+    "%" PRIu64 " volume%s without a row %s not selected; 'radio index' adds "
+    "the row%s", filter->nunindexed, filter->nunindexed == 1 ? "" : "s",
+    filter->nunindexed == 1 ? "is" : "are",
+    filter->nunindexed == 1 ? "" : "s");
+  RD_FREE char *missing = rd_format (
+    "%" PRIu64 " selected row%s no volume; 'radio index' removes %s",
+    filter->nmissing, filter->nmissing == 1 ? " has" : "s have",
+    filter->nmissing == 1 ? "it" : "them");
+  if (unindexed && filter->nunindexed > 0)
+    rd_warn (unindexed);
+  if (missing && filter->nmissing > 0)
+    rd_warn (missing);
+}
+
+void
+rd_filter_clear (struct rd_filter *filter)
+{
+  for (size_t i = 0; i < filter->nparts; i++) {
+    radio_view_free (filter->parts[i].all);
+    radio_view_free (filter->parts[i].selected);
+    free (filter->parts[i].collection);
+  }
+  free (filter->parts);
+  for (size_t i = 0; i < filter->ncohorts; i++)
+    radio_cohort_close (filter->cohorts[i].cohort);
+  free (filter->cohorts);
+  *filter = (struct rd_filter) { 0 };
+}

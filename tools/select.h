@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* Volumes that a command's operands name, narrowed by --where, --subject,
+ * --sample and --head. */
+#ifndef RD_TOOLS_SELECT_H
+#define RD_TOOLS_SELECT_H
+
+#include "tools/options.h"
+
+/* Selects rows by --where and --subject: volumes of a collection (NULL: of all)
+ * or subjects.  A query that is wrong is printed with a mark below the place.
+ * Returns an exit status; prints errors. */
+int rd_select_view (const struct rd_args *args, struct radio_cohort *cohort,
+                    const char *collection, bool subjects,
+                    struct radio_view **view);
+
+/* Sets which of n ids --sample and --head leave: those with the smallest keys
+ * (radio_sample_key), and of these the first.  Returns an exit status; prints
+ * errors. */
+int rd_select_choose (const struct rd_select *select, const char *const *ids,
+                      size_t n, bool *chosen);
+
+/* The rows of the collections that were met so far. */
+struct rd_filter {
+  struct rd_cohort {
+    const struct radio_store *store;
+    struct radio_cohort *cohort;
+  } *cohorts;
+  size_t ncohorts;
+  struct rd_filter_part {
+    const struct radio_cohort *cohort;
+    char *collection;         /* NULL: all of the store */
+    struct radio_view *all, *selected;
+    uint64_t nfound;          /* of those selected */
+  } *parts;
+  size_t nparts;
+  uint64_t nunindexed;        /* volumes without a row */
+  uint64_t nmissing;          /* rows without a volume */
+};
+
+/* Finds whether a volume is selected.  whole: the whole store is listed, not
+ * its collection alone.  Returns an exit status; prints errors. */
+int rd_filter_check (struct rd_filter *filter, const struct rd_args *args,
+                     struct radio_store *store, const char *path, bool whole,
+                     bool *is_selected);
+
+/* Counts selected rows without a volume, after all volumes of a collection, or
+ * of the store ("") were checked. */
+void rd_filter_count (struct rd_filter *filter, struct radio_store *store,
+                      const char *collection);
+
+/* Warns of what was counted. */
+void rd_filter_report (const struct rd_filter *filter);
+
+void rd_filter_clear (struct rd_filter *filter);
+
+#endif /* RD_TOOLS_SELECT_H */
