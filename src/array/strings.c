@@ -230,6 +230,9 @@ make_refs (const struct radio_strings *strings, struct rd_string *refs)
       return rd_fail (RADIO_ERROR_ARGUMENT, "string %zu is from offset %"
                       PRId64 " to %" PRId64, i, start, end);
     size_t nbytes = (size_t) (end - start);
+    if (nbytes > 0 && !strings->bytes)
+      return rd_fail (RADIO_ERROR_ARGUMENT, "string %zu has %zu bytes, and "
+                      "bytes is NULL", i, nbytes);
     if (nbytes > UINT32_MAX)
       return rd_fail (RADIO_ERROR_ARGUMENT, "string %zu has %zu bytes; at "
                       "most 2^32 - 1 can be stored", i, nbytes);

@@ -416,6 +416,17 @@ rd_column_take_text (struct rd_column *column, struct radio_strings *text)
   return RADIO_OK;
 }
 
+/* Parses what rd_column_print prints of a float that is no number; NaN is a
+ * missing value. */
+static bool
+parse_not_finite (const char *text, double *value)
+{
+  *value = strcmp (text, "inf") == 0    ? INFINITY
+           : strcmp (text, "-inf") == 0 ? -INFINITY
+                                        : NAN;
+  return !isnan (*value) || strcmp (text, "nan") == 0;
+}
+
 /* Parses text that is a value of a type, as rd_column_print prints it. */
 static bool
 parse_value (struct rd_slice text, enum radio_column_type type, void *value)
@@ -430,6 +441,11 @@ parse_value (struct rd_slice text, enum radio_column_type type, void *value)
     *(unsigned char *) value = strcmp (copy, "true") == 0;
     return strcmp (copy, "true") == 0 || strcmp (copy, "false") == 0;
   }
+  double real;
+  if (type == RADIO_COLUMN_FLOAT && parse_not_finite (copy, &real)) {
+    memcpy (value, &real, sizeof real);
+    return true;
+  }
   if (copy[strspn (copy, "+-.0123456789eE")] != '\0'
       || rd_json_parse (copy, text.n, "", &number) != RADIO_OK)
     return false;
@@ -441,7 +457,7 @@ parse_value (struct rd_slice text, enum radio_column_type type, void *value)
            && (integer != INT64_MAX || strcmp (copy, "9223372036854775807")
                                        == 0);
   }
-  double real = json_object_get_double (number);
+  real = json_object_get_double (number);
   memcpy (value, &real, sizeof real);
   return is_integer || json_object_is_type (number, json_type_double);
 }

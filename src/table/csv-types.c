@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "src/base/checked.h"
 #include "src/base/error.h"
@@ -37,10 +36,19 @@ trim (const char *cell)
   return (struct rd_slice) { cell, n };
 }
 
+/* True if a word is a text in lower case, in any case: by ASCII, whatever the
+ * locale is. */
 static bool
 is_word (struct rd_slice word, const char *text)
 {
-  return strlen (text) == word.n && strncasecmp (word.at, text, word.n) == 0;
+  if (strlen (text) != word.n)
+    return false;
+  for (size_t i = 0; i < word.n; i++) {
+    bool is_upper = word.at[i] >= 'A' && word.at[i] <= 'Z';
+    if ((is_upper ? word.at[i] - 'A' + 'a' : word.at[i]) != text[i])
+      return false;
+  }
+  return true;
 }
 
 static bool

@@ -288,6 +288,10 @@ wrong_calls_are_refused (void **state)
   assert_fails (radio_array_write_strings (array, &whole, &text.strings),
                 RADIO_ERROR_ARGUMENT, "at most 2^32 - 1");
   make_strings (&whole, &text);
+  text.strings.bytes = NULL;
+  assert_fails (radio_array_write_strings (array, &whole, &text.strings),
+                RADIO_ERROR_ARGUMENT, "bytes is NULL");
+  make_strings (&whole, &text);
   text.data[2] = '\xff';
   assert_fails (radio_array_write_strings (array, &whole, &text.strings),
                 RADIO_ERROR_ARGUMENT, "byte 2 of string 0 (0xff)");

@@ -252,6 +252,48 @@ a_column_changes_its_type_only_on_request (void **state)
 }
 
 static void
+text_is_parsed_back_as_a_float_prints_it (void **state)
+{
+  (void) state;
+  static const double numbers[] = { INFINITY, -INFINITY, 0.5, 7 };
+  struct radio_store *store = open_store ();
+  RD_STRINGS_FREE struct radio_strings all = split ("a,b,c,d");
+  RD_STRINGS_FREE struct radio_strings last = split ("d");
+  const struct radio_cells floats = {
+    .column = "x", .type = RADIO_COLUMN_FLOAT, .values = numbers,
+    .dtype = RADIO_FLOAT64, .change_type = true,
+  };
+  struct radio_cells cell = floats;
+  cell.values = numbers + 3;
+  struct radio_table_edit *edit = begin (store);
+  assert_ok (add_rows (edit, "a,b,c,d,e,f"));
+  assert_ok (radio_table_edit_set (edit, &all, &floats));
+  commit (edit);
+  assert_newest (store, PATH, "x", "inf,-inf,0.5,7,-,-");
+  edit = begin (store);
+  assert_ok (set_text (edit, "e,f", "y", "nan,infinite"));
+  commit (edit);
+  /* To text, and back. */
+  for (int i = 0; i < 2; i++) {
+    RD_STRINGS_FREE struct radio_strings seven = split ("7");
+    struct radio_cells text = {
+      .column = "x", .type = RADIO_COLUMN_TEXT, .text = &seven,
+      .change_type = true,
+    };
+    edit = begin (store);
+    assert_ok (radio_table_edit_set (edit, &last, i == 0 ? &text : &cell));
+    if (i == 1)
+      cell.column = "y";
+    if (i == 1)
+      assert_ok (radio_table_edit_set (edit, &last, &cell));
+    commit (edit);
+    assert_newest (store, PATH, "x", "inf,-inf,0.5,7,-,-");
+  }
+  assert_newest (store, PATH, "y", "-,-,-,7,-,-");
+  radio_store_close (store);
+}
+
+static void
 names_that_no_column_may_have_are_refused (void **state)
 {
   (void) state;
@@ -316,6 +358,7 @@ main (void)
     cmocka_unit_test (edits_change_what_they_say_by_id),
     cmocka_unit_test (an_edit_that_changes_nothing_writes_nothing),
     cmocka_unit_test (a_column_changes_its_type_only_on_request),
+    cmocka_unit_test (text_is_parsed_back_as_a_float_prints_it),
     cmocka_unit_test (names_that_no_column_may_have_are_refused),
     cmocka_unit_test (many_values_and_long_texts_are_kept),
   };

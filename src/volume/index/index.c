@@ -32,6 +32,7 @@ struct indexing {
 
   struct rd_text_list subjects;           /* of all, in any order */
   struct rd_strings done;             /* collections that were compared */
+  struct rd_lookup compared;          /* those of them that have volumes */
 };
 
 static void
@@ -42,6 +43,7 @@ clear_indexing (struct indexing *indexing)
   rd_text_list_free (&indexing->volumes);
   rd_text_list_free (&indexing->gone);
   rd_text_list_free (&indexing->subjects);
+  rd_lookup_free (&indexing->compared);
   rd_strings_free (&indexing->done);
 }
 
@@ -250,9 +252,10 @@ take_table (const struct radio_table_entry *entry, void *user_data)
   struct indexing *indexing = user_data;
   if (entry->collection == NULL)
     return RADIO_OK;
-  for (size_t i = 0; i < indexing->done.n; i++)
-    if (strcmp (indexing->done.items[i], entry->collection) == 0)
-      return RADIO_OK;
+  const struct rd_slice name = { entry->collection,
+                                 strlen (entry->collection) };
+  if (rd_lookup_find (&indexing->compared, name) != RD_NOT_THERE)
+    return RADIO_OK;
   return begin_collection (indexing, entry->collection,
                            strlen (entry->collection));
 }
@@ -281,6 +284,22 @@ write_subjects (struct indexing *indexing)
   return RADIO_OK;
 }
 
+/* Compares the tables of all collections that have no volumes. */
+static enum radio_status
+take_tables (struct indexing *indexing)
+{
+  size_t n = indexing->done.n;
+  struct rd_slice *names RD_FREE = rd_calloc (n + 1, sizeof *names);
+  if (names == NULL)
+    return rd_fail_memory ((n + 1) * sizeof *names);
+  for (size_t i = 0; i < n; i++)
+    names[i] = (struct rd_slice) { indexing->done.items[i],
+                                   strlen (indexing->done.items[i]) };
+  RD_TRY (rd_lookup_make (names, n, &indexing->compared));
+  RD_TRY (radio_table_list (indexing->store, take_table, indexing));
+  return end_collection (indexing);
+}
+
 static enum radio_status
 run_indexing (struct indexing *indexing, const char *collection)
 {
@@ -291,8 +310,7 @@ run_indexing (struct indexing *indexing, const char *collection)
     RD_TRY (rd_list_open (store, collection, NULL, 0, take_volume, indexing));
   RD_TRY (end_collection (indexing));
   if (collection == NULL)
-    RD_TRY (radio_table_list (store, take_table, indexing));
-  RD_TRY (end_collection (indexing));
+    RD_TRY (take_tables (indexing));
   return write_subjects (indexing);
 }
 
