@@ -363,7 +363,9 @@ const struct rd_command rd_command_validate = {
   .description =
     "Reads and checks every tile of the given volumes, or of all in the "
     "store, and compares the voxels with the checksum of the source image. "
-    "Of a store or collection also checks the documents above volumes. "
+    "Of a store or collection also checks the documents above volumes, and of "
+    "a store its tables: damage, heads without a generation, rows without a "
+    "volume. "
     "Each damage is reported on a line of its own. "
     "The exit status is 1 if a volume is bad, else 4 if one could not be "
     "read.",

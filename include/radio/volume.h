@@ -354,8 +354,10 @@ radio_store_list_groups (struct radio_store *store, radio_entry_fn *callback,
  * it is broken, or is missing while there are volumes below.  If another
  * program has put copies of documents into it (consolidated_metadata),
  * check->stale_count is the number of those that differ from the documents, or
- * are missing; this is no damage.  Nothing is wrong with a folder of another
- * kind.  check and damage may be NULL.
+ * are missing; this is no damage.  Of the group of all tables ("tables") these
+ * are read, and each fault counts and is reported: heads whose generation is
+ * missing, columns that cannot be read, rows without a volume.  Nothing is
+ * wrong with a folder of another kind.  check and damage may be NULL.
  * Errors: RADIO_ERROR_CHECKSUM (it is damaged), those of reading and
  * listing. */
 RADIO_API enum radio_status

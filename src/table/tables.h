@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables of a store: listing them, and removing old generations. */
+/* The tables of a store: listing and checking them, and removing old
+ * generations. */
 #ifndef RD_TABLE_TABLES_H
 #define RD_TABLE_TABLES_H
 
@@ -15,5 +16,15 @@
 enum radio_status rd_tables_collect (struct radio_store *store, bool dry_run,
                                      struct radio_gc_result *result)
   RADIO_USE_RESULT;
+
+/* Called for each fault, which the thread's message describes; anything but
+ * RADIO_OK ends the check and is returned. */
+typedef enum radio_status rd_table_fault_fn (void *user_data);
+
+/* Checks a table: that the generations of its last heads are there, and by
+ * reading every column of the newest one.  *is_sound: there was no fault. */
+enum radio_status rd_table_check (struct radio_store *store, const char *path,
+                                  rd_table_fault_fn *fault, void *user_data,
+                                  bool *is_sound) RADIO_USE_RESULT;
 
 #endif /* RD_TABLE_TABLES_H */

@@ -258,6 +258,41 @@ volumes_are_renamed_with_their_rows () {
   in_step m.zarr
 }
 
+# faulty STORE TEXT...: validate fails, and says each in a line of its own.
+faulty () {
+  store=$1
+  shift
+  not "$RADIO" validate -q -s "$store" >"$tmp/out" 2>"$tmp/err"
+  [ "$(wc -l <"$tmp/err")" -eq $# ]
+  for text; do
+    grep -qF -e "$text" "$tmp/err"
+  done
+}
+
+faults_of_tables_are_found_by_validate () {
+  runs validate -q -s c.zarr
+  cp -r c.zarr f.zarr
+  rm -r f.zarr/T1w/sub-2
+  faulty f.zarr 'T1w/sub-2: a row of tables/volumes without a volume'
+  cp -r c.zarr f2.zarr
+  # A chunk that is lost, one whose checksum is wrong, and a mask.
+  newest=f2.zarr/tables/subjects/$(sed -n \
+    's/.*"table": *"\(t-[0-9a-f]*\)".*/\1/p' \
+    "$(ls -d f2.zarr/tables/subjects/heads/0* | tail -n 1)/zarr.json")
+  rm "$newest/zip/codes/c/0"
+  printf x | dd of="$newest/sex/codes/c/0" bs=1 seek=2 conv=notrunc 2>/dev/null
+  rm "$newest/age/mask/c/0"
+  faulty f2.zarr zip/codes sex/codes age/mask
+  cp -r c.zarr f3.zarr
+  rm -r "f3.zarr/tables/volumes/T1w/$(basename "$(ls -d \
+    f3.zarr/tables/volumes/T1w/t-* | head -n 1)")"
+  faulty f3.zarr ' which is missing'
+  runs table -s f3.zarr T1w
+  cp -r c.zarr f4.zarr
+  rm -r f4.zarr/mask
+  faulty f4.zarr 'the table of a collection that is not there'
+}
+
 wrong_options_of_table_are_errors () {
   fails 2 "exclude each other" table -s s.zarr --tsv --json
   fails 2 "'x' is not OLD=NEW" table -s s.zarr --rename x
@@ -284,5 +319,6 @@ check_json cells_are_set_and_columns_dropped_and_renamed
 check volumes_have_columns_of_the_users
 check_json columns_of_the_users_are_copied
 check_json volumes_are_renamed_with_their_rows
+check faults_of_tables_are_found_by_validate
 check wrong_options_of_table_are_errors
 plan

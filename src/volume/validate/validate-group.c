@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Validating the document of a group above volumes: the root's, or a
- * collection's.  radio reads neither to open a volume by its path, but other
+/* Validating the document of a group above volumes, the root's or a
+ * collection's; and all tables, with that of their group.  radio reads neither to open a volume by its path, but other
  * programs begin there.  Other programs also put copies of documents there
  * (consolidated_metadata), which are not updated when volumes are written. */
 #include <config.h>
 
 #include <string.h>
 
+#include <radio/index.h>
 #include <radio/volume.h>
 
 #include "src/base/structs.h"
 #include "profiler/counters.h"
 #include "src/array/array.h"
+#include "src/table/tables.h"
 #include "src/volume/documents.h"
 #include "src/volume/list.h"
 #include "src/volume/node.h"
@@ -123,6 +125,56 @@ check_copies (struct validation *validation)
 }
 
 /*------------------------------------------------------------------------
+ * Tables
+ *----------------------------------------------------------------------*/
+
+static enum radio_status
+take_fault (void *user_data)
+{
+  return report_damage (user_data);
+}
+
+/* Volumes without a row are no fault: a table need not have all. */
+static enum radio_status
+take_row (enum radio_index_fault fault, const char *path, void *user_data)
+{
+  if (fault != RADIO_INDEX_NO_VOLUME)
+    return RADIO_OK;
+  rd_fail (RADIO_ERROR_FORMAT, "%s: a row of " RADIO_TABLE_VOLUMES " without a "
+           "volume; radio index removes it", path);
+  return report_damage (user_data);
+}
+
+static enum radio_status
+check_table (const struct radio_table_entry *entry, void *user_data)
+{
+  struct validation *validation = user_data;
+  const struct radio_index_options options = {
+    .check = true, .report = take_row, .user_data = validation,
+  };
+  bool is_sound;
+  RD_TRY (rd_table_check (validation->store, entry->path, take_fault,
+                          validation, &is_sound));
+  if (!is_sound || entry->collection == NULL)
+    return RADIO_OK;
+  enum radio_status status = radio_store_index (
+    validation->store, entry->collection, &options, NULL);
+  if (status != RADIO_ERROR_NOT_FOUND)
+    return status;
+  rd_fail (RADIO_ERROR_FORMAT, "%s: the table of a collection that is not "
+           "there; radio index empties it", entry->path);
+  return report_damage (validation);
+}
+
+static enum radio_status
+check_tables (struct validation *validation)
+{
+  enum radio_status status = radio_table_list (validation->store, check_table,
+                                               validation);
+  return status == RADIO_ERROR_FORMAT ? report_damage (validation) : status;
+}
+
+/*------------------------------------------------------------------------
  * The group
  *----------------------------------------------------------------------*/
 
@@ -172,6 +224,8 @@ check_group (struct validation *validation)
   if (status == RADIO_ERROR_FORMAT)
     return report_damage (validation);
   RD_TRY (status);
+  if (kind == RD_KIND_TABLES && strcmp (path, RD_TABLES_NAME) == 0)
+    return check_tables (validation);
   if (group == NULL || group->consolidated == NULL)
     return RADIO_OK;
   validation->copies = group->consolidated;

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* Checking all of a table: that the last heads name generations that are there,
+ * and that every column of the newest one can be read. */
+#include <config.h>
+
+#include <inttypes.h>
+
+#include "src/table/frame.h"
+#include "src/table/heads.h"
+#include "src/table/tables.h"
+#include "profiler/counters.h"
+
+/* A generation may be collected while its heads are looked at: then there are
+ * newer ones, and these are looked at, this many times. */
+#define MAX_TRIES 8
+
+struct checking {
+  struct radio_store *store;
+  const char *path;
+  rd_table_fault_fn *fault;
+  void *user_data;
+  bool is_sound;
+};
+
+/* Reports the thread's message, unless it is one of the store or the machine,
+ * which says nothing of the table. */
+static enum radio_status
+take_status (struct checking *checking, enum radio_status status)
+{
+  switch (status) {
+  case RADIO_ERROR_FORMAT:
+  case RADIO_ERROR_CHECKSUM:
+  case RADIO_ERROR_NOT_FOUND:
+  case RADIO_ERROR_UNSUPPORTED:
+  case RADIO_ERROR_EXISTS:
+    checking->is_sound = false;
+    return checking->fault (checking->user_data);
+  default:
+    return status;
+  }
+}
+
+/* Finds whether the generation of a head is there. */
+static enum radio_status
+check_head (struct checking *checking, uint64_t number, bool *is_head,
+            bool *is_missing)
+{
+  struct radio_store *store = checking->store;
+  struct rd_head head;
+  uint64_t nbytes;
+  char key[RD_KEY_NBYTES];
+  *is_missing = false;
+  enum radio_status status = rd_head_read (store, checking->path, number,
+                                           &head);
+  /* A folder without a document is no head. */
+  *is_head = status != RADIO_ERROR_NOT_FOUND;
+  if (!*is_head)
+    return RADIO_OK;
+  if (status != RADIO_OK)
+    return take_status (checking, status);
+  RD_FREE char *generation = rd_key_join (checking->path, head.generation);
+  if (!generation)
+    return RADIO_ERROR_MEMORY;
+  rd_path_key (generation, "zarr.json", key);
+  status = store->io->ops->size (store->io, key, &nbytes);
+  *is_missing = status == RADIO_ERROR_NOT_FOUND;
+  if (*is_missing)
+    rd_fail (RADIO_ERROR_FORMAT, "%s: head %" PRIu64 " names the generation "
+             "%s, which is missing", checking->path, number, head.generation);
+  return *is_missing ? RADIO_OK : status;
+}
+
+/* Checks the last heads, up to the number of generations that are kept. */
+static enum radio_status
+check_heads (struct checking *checking)
+{
+  uint64_t highest, now;
+  unsigned ntries = 0, nheads = 0;
+  RD_TRY (rd_heads_highest (checking->store, checking->path, &highest));
+  for (uint64_t number = highest;
+       number > 0 && nheads < RD_KEPT_GENERATIONS; number--) {
+    bool is_head, is_missing;
+    struct rd_error error;
+    RD_TRY (check_head (checking, number, &is_head, &is_missing));
+    nheads += is_head;
+    if (!is_missing)
+      continue;
+    rd_error_save (&error, RADIO_ERROR_FORMAT);
+    RD_TRY (rd_heads_highest (checking->store, checking->path, &now));
+    if (now != highest && ntries++ < MAX_TRIES) {
+      nheads = 0;
+      highest = now;
+      number = highest + 1;
+      continue;
+    }
+    rd_error_raise (&error);
+    RD_TRY (take_status (checking, RADIO_ERROR_FORMAT));
+  }
+  return RADIO_OK;
+}
+
+/* Reads all columns, and the ids. */
+static enum radio_status
+check_columns (struct checking *checking, struct rd_dataframe *frame)
+{
+  RD_STRINGS_FREE struct radio_strings ids = { 0 };
+  enum radio_status status = rd_dataframe_read_ids (frame, &ids);
+  if (status != RADIO_OK)
+    RD_TRY (take_status (checking, status));
+  for (size_t i = 0; i < frame->n; i++) {
+    RD_CLEANUP (rd_cleanup_column) struct rd_column *column = NULL;
+    status = rd_dataframe_read (frame, &frame->fields[i], &column);
+    if (status != RADIO_OK)
+      RD_TRY (take_status (checking, status));
+  }
+  return RADIO_OK;
+}
+
+/* Opens the newest generation, also another one if it was collected
+ * meanwhile. */
+static enum radio_status
+check_newest (struct checking *checking)
+{
+  RD_NEWEST_SCOPE struct rd_newest newest = { 0 };
+  RD_CLEANUP (rd_cleanup_dataframe) struct rd_dataframe *frame = NULL;
+  enum radio_status status = rd_heads_find (checking->store, checking->path,
+                                            &newest);
+  if (status != RADIO_OK)
+    return take_status (checking, status);
+  if (newest.head.number == 0)
+    return RADIO_OK;
+  RD_FREE char *generation = rd_key_join (checking->path,
+                                          newest.head.generation);
+  if (!generation)
+    return RADIO_ERROR_MEMORY;
+  status = rd_dataframe_open (checking->store, generation, newest.generation,
+                              true, &frame);
+  return status == RADIO_OK ? check_columns (checking, frame)
+                            : take_status (checking, status);
+}
+
+enum radio_status
+rd_table_check (struct radio_store *store, const char *path,
+                rd_table_fault_fn *fault, void *user_data, bool *is_sound)
+{
+  struct checking checking = { store, path, fault, user_data, true };
+  RD_SCOPE ("check table", RD_IN_METADATA);
+  RD_NOTE_NAME ("table", path);
+  enum radio_status status = check_heads (&checking);
+  if (status == RADIO_OK)
+    status = check_newest (&checking);
+  *is_sound = checking.is_sound;
+  return rd_scope_end_with (status);
+}
