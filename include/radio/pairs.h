@@ -83,6 +83,10 @@ struct radio_pairs_result {
   uint64_t fault_count;
 };
 
+/* Returns whether the names of two volumes, without their collections, are of
+ * the same subject, session and run. */
+RADIO_API bool radio_is_pair (const char *a, const char *b);
+
 /* Checks the pairs of volumes of a store, by their documents.  Subject and
  * session are those of a volume's name (radio/index.h), the run is the value of
  * its "_run-".  Where a collection has several volumes of one run, that of the

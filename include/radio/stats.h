@@ -78,6 +78,83 @@ radio_volume_keep_stats (struct radio_volume *volume,
 #define radio_volume_keep_stats(volume, stats) \
   radio_volume_keep_stats (volume, stats, sizeof (struct radio_stats))
 
+/* The most percentages of a group. */
+#define RADIO_GROUP_MAX_PERCENTS 16
+
+/* Opens volume i of a group, from 0, and its mask, or leaves that NULL.  Called
+ * on the calling thread, for each volume in turn, in each pass over the group.
+ * Both are closed by radio_volume_close when they have been read, also after an
+ * error of this function that has set them. */
+typedef enum radio_status
+radio_group_open_fn (size_t i, struct radio_volume **volume,
+                     struct radio_volume **mask, void *user_data);
+
+/* Figures of a group of volumes.  Valid during the callback.  Later versions
+ * may add members at the end. */
+struct radio_group_figures {
+  const int64_t *label;               /* NULL: of all labels above 0, or
+                                         without masks */
+  const struct radio_stats *stats;
+  const double *percentiles;          /* those of options.percents, NaN without
+                                         values */
+  const uint64_t *bins;               /* options.nbins counts */
+};
+
+/* Called for each label, in their order; anything but RADIO_OK ends it and is
+ * returned. */
+typedef enum radio_status
+radio_group_fn (const struct radio_group_figures *figures, void *user_data);
+
+/* Zero-filled members are defaults. */
+struct radio_group_options {
+  bool raw;                           /* as of radio_volume_stats */
+
+  /* Of the voxels whose mask is each of these labels; none: of those whose mask
+   * is above 0.  Without a mask a volume counts whole, and labels are an
+   * error. */
+  const int64_t *labels;
+  size_t nlabels;
+
+  /* A label that is left out, if has_ignored. */
+  int64_t ignored;
+  bool has_ignored;
+
+  /* Percentages of percentiles, each from 0 to 100, at most
+   * RADIO_GROUP_MAX_PERCENTS, besides those of struct radio_stats. */
+  const double *percents;
+  size_t npercents;
+
+  /* A histogram of equal bins from low to high, closed at both ends, as
+   * numpy.histogram (range=...) counts it; 0: none. */
+  size_t nbins;
+  double low, high;
+
+  /* Must be zero: later versions may have members here. */
+  uint64_t reserved[6];
+};
+
+/* Computes statistics of the voxels of n volumes together, as if they were one
+ * array, where their masks choose them; report gets them for each label.  All
+ * are exact.  Volumes of 8 and 16 bits are read once: their values are counted,
+ * in 1 MiB for each label, for each combination of type and scaling (at most
+ * 16).  If there are more of these, or other types, volumes are read up to four
+ * times, with some 20 MiB for each label.
+ *
+ * A mask must be on the grid of its volume, as radio_store_check_pairs
+ * (radio/pairs.h) checks it, and may lack axes of length 1 and t and c, whose
+ * elements then have the same mask.  A voxel that is no integer in the mask has
+ * no label, but is above 0 or not.
+ *
+ * Errors: RADIO_ERROR_ARGUMENT (labels without a mask; percentages, a number of
+ * bins above 2^20 or a range that cannot be; a mask on another grid: the
+ * message has both values), RADIO_ERROR_UNSUPPORTED (complex or raw; axes of
+ * the mask in another order), RADIO_ERROR_LIMIT, those of open, report and
+ * radio_volume_read. */
+RADIO_API enum radio_status
+radio_group_stats (size_t n, radio_group_open_fn *open,
+                   const struct radio_group_options *options,
+                   radio_group_fn *report, void *user_data) RADIO_USE_RESULT;
+
 #ifdef __cplusplus
 }
 #endif

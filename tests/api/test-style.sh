@@ -102,6 +102,7 @@ tools
 tools/names: tools
 tools/profile: tools
 tools/slice: tools
+tools/stats: tools
 tools/tables: tools
 tools/ingest: tools tools/tables
 tools/bench: tools tools/profile

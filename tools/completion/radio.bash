@@ -53,7 +53,7 @@ _radio_values () {
     --as) echo ranks runs ;;
     --destination) echo fresh numpy reused ;;
     --types) echo float32 float64 int16 int32 int8 uint16 uint8 ;;
-    -c | --collection | --complete | --masks) _radio_collections "$1" ;;
+    -c | --collection | --complete | --masks | --mask) _radio_collections "$1" ;;
     --like) _radio_volumes "$1" ;;
     *) return 1 ;;
   esac

@@ -24,12 +24,17 @@
 
 #define TOLERANCE 1e-3
 
+/* What a volume's name says: parts of it. */
+struct whose {
+  struct rd_slice subject, session, run;
+};
+
 /* A volume, by whose name it is paired. */
 struct record {
   char *path;
   const char *name;           /* in path */
   size_t collection;          /* its number */
-  struct rd_slice subject, session, run;
+  struct whose whose;
   struct rd_volume_grid grid;
   bool is_damaged;
   bool is_labels;
@@ -108,6 +113,17 @@ name_run (const char *name, size_t nsubject)
   return (struct rd_slice) { run, strcspn (run, "_") };
 }
 
+static void
+split_name (const char *name, struct whose *whose)
+{
+  const char *session;
+  size_t nsession;
+  whose->subject.at = name;
+  whose->subject.n = rd_name_subject (name, &session, &nsession);
+  whose->session = (struct rd_slice) { session ? session : "", nsession };
+  whose->run = name_run (name, whose->subject.n);
+}
+
 /* True if a mask's values may be no integers, judging by its type. */
 static bool
 may_have_fractions (const struct radio_volume_info *info)
@@ -129,13 +145,9 @@ take_volume (const struct radio_entry *entry, struct radio_volume *volume,
   (void) stored_nbytes;
   if (record.path == NULL)
     return rd_fail_memory (strlen (entry->path) + 1);
-  const char *slash = strrchr (record.path, '/'), *session;
-  size_t nsession;
+  const char *slash = strrchr (record.path, '/');
   record.name = slash ? slash + 1 : record.path;
-  record.subject.at = record.name;
-  record.subject.n = rd_name_subject (record.name, &session, &nsession);
-  record.session = (struct rd_slice) { session ? session : "", nsession };
-  record.run = name_run (record.name, record.subject.n);
+  split_name (record.name, &record.whose);
   if (volume) {
     struct radio_volume_info info;
     radio_volume_get_info (volume, &info);
@@ -165,19 +177,35 @@ compare_slices (const struct rd_slice *a, const struct rd_slice *b)
 }
 
 static int
-compare_sessions (const struct record *a, const struct record *b)
+compare_sessions (const struct whose *a, const struct whose *b)
 {
   int order = compare_slices (&a->subject, &b->subject);
   return order ? order : compare_slices (&a->session, &b->session);
 }
 
 static int
+compare_runs (const struct whose *a, const struct whose *b)
+{
+  int order = compare_sessions (a, b);
+  return order ? order : compare_slices (&a->run, &b->run);
+}
+
+bool
+radio_is_pair (const char *a, const char *b)
+{
+  struct whose x, y;
+  if (a == NULL || b == NULL)
+    return false;
+  split_name (a, &x);
+  split_name (b, &y);
+  return compare_runs (&x, &y) == 0;
+}
+
+static int
 compare_records (const void *p, const void *q)
 {
   const struct record *a = p, *b = q;
-  int order = compare_sessions (a, b);
-  if (order == 0)
-    order = compare_slices (&a->run, &b->run);
+  int order = compare_runs (&a->whose, &b->whose);
   if (order == 0)
     order = (a->collection > b->collection) - (a->collection < b->collection);
   return order ? order : strcmp (a->path, b->path);
@@ -248,11 +276,13 @@ static enum radio_status
 report_missing (struct checking *checking, const struct collection *lacks,
                 const struct record *has, bool whole_subject)
 {
+  const struct rd_slice *subject = &has->whose.subject;
+  const struct rd_slice session = whole_subject
+                                  ? (struct rd_slice) { "", 0 }
+                                  : has->whose.session;
   rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no volume of %s%.*s%s%.*s; %s has %s",
-           lacks->name, whole_subject ? "subject " : "",
-           (int) has->subject.n, has->subject.at,
-           whole_subject || has->session.n == 0 ? "" : " ",
-           whole_subject ? 0 : (int) has->session.n, has->session.at,
+           lacks->name, whole_subject ? "subject " : "", (int) subject->n,
+           subject->at, session.n == 0 ? "" : " ", (int) session.n, session.at,
            checking->collections[has->collection].name, has->path);
   return report (checking, RADIO_PAIR_MISSING, lacks->name, has->path);
 }
@@ -288,7 +318,7 @@ check_complete (struct checking *checking, const struct record *records,
     }
     for (size_t i = 0, j; i < n; i = j) {
       for (j = i + 1; j < n; j++)
-        if (compare_sessions (&records[i], &records[j]) != 0)
+        if (compare_sessions (&records[i].whose, &records[j].whose) != 0)
           break;
       has = find_in (checking, records + i, j - i, SIZE_MAX);
       if (has && find_in (checking, records + i, j - i, c) == NULL)
@@ -305,8 +335,7 @@ check_subject (struct checking *checking, const struct record *records,
   RD_TRY (check_complete (checking, records, n));
   for (size_t i = 0, j; i < n; i = j) {
     for (j = i + 1; j < n; j++)
-      if (compare_sessions (&records[i], &records[j]) != 0
-          || compare_slices (&records[i].run, &records[j].run) != 0)
+      if (compare_runs (&records[i].whose, &records[j].whose) != 0)
         break;
     RD_TRY (check_run (checking, records + i, j - i));
   }
@@ -383,7 +412,8 @@ check_pairs (struct checking *checking)
     qsort (records, n, sizeof *records, compare_records);
   for (size_t i = 0, j; i < n; i = j) {
     for (j = i + 1; j < n; j++)
-      if (compare_slices (&records[i].subject, &records[j].subject) != 0)
+      if (compare_slices (&records[i].whose.subject,
+                          &records[j].whose.subject) != 0)
         break;
     RD_TRY (check_subject (checking, records + i, j - i));
   }

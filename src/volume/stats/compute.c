@@ -23,14 +23,11 @@
 /* Elements that are converted at a time: they fit into the L1 cache. */
 #define BLOCK_COUNT 512
 
-/* Keys of up to these bits are counted in a table. */
-#define MAX_NARROW_NBITS 16
-
 uint64_t
 rd_stats_nbytes (enum radio_dtype dtype, size_t npercents)
 {
   unsigned nbits = rd_values_key_nbits (dtype);
-  if (nbits <= MAX_NARROW_NBITS)
+  if (nbits <= RD_MAX_NARROW_NBITS)
     return ((uint64_t) 1 << nbits) * 4 * sizeof (uint64_t);
   return rd_select_nbytes (2 * (RADIO_STATS_NPERCENTILES + npercents));
 }
@@ -54,11 +51,17 @@ extend_range (struct radio_stats *stats, double min, double max)
     stats->max = max;
 }
 
-/* The values that occur, finite ones ascending, and how often. */
+/* A value, and how often it occurs. */
+struct value {
+  double value;
+  uint64_t count;
+};
+
+/* The finite values that occur, ascending; one may occur in several places that
+ * follow each other. */
 struct table {
   size_t n;
-  double *values;
-  uint64_t *counts;
+  struct value *values;
   uint64_t total;             /* sum of counts */
 };
 
@@ -103,31 +106,27 @@ set_extremes (struct radio_stats *stats, struct rd_stats_more *more,
 }
 
 /* The sink of the single pass. */
-struct counting {
-  enum radio_dtype dtype;
-  uint64_t *counts;           /* two tables, see rd_values_count */
-};
-
 static void
 count_elements (void *sink, const void *elements, size_t n)
 {
-  struct counting *counting = sink;
+  const struct rd_counts *counting = sink;
   rd_values_count (counting->dtype, elements, n, counting->counts);
 }
 
-/* Convert keys to scaled values in ascending order (a negative slope
- * reverses it), and count those that are not finite. */
+/* Appends the values of a table of counts, scaled, in ascending order (a
+ * negative slope reverses it), and counts those that are not finite. */
 static void
-fill_table (const struct counting *counting, double slope, double inter,
-            bool nonzero, struct table *table, struct radio_stats *stats)
+fill_table (const struct rd_counts *counting, bool nonzero,
+            struct table *table, struct radio_stats *stats)
 {
   size_t nkeys = (size_t) 1 << rd_values_key_nbits (counting->dtype);
   for (size_t i = 0; i < nkeys; i++) {
-    size_t key = slope < 0 ? nkeys - 1 - i : i;
+    size_t key = counting->slope < 0 ? nkeys - 1 - i : i;
     uint64_t count = counting->counts[key] + counting->counts[nkeys + key];
     if (count == 0)
       continue;
-    double value = rd_values_of_key (counting->dtype, key) * slope + inter;
+    double value = rd_values_of_key (counting->dtype, key) * counting->slope
+                   + counting->inter;
     if (nonzero && value == 0)
       continue;
     stats->count += count;
@@ -137,8 +136,8 @@ fill_table (const struct counting *counting, double slope, double inter,
       stats->inf_count += count;
       extend_range (stats, value, value);
     } else {
-      table->values[table->n] = value;
-      table->counts[table->n++] = count;
+      table->values[table->n] = (struct value) { value, count };
+      table->n++;
       table->total += count;
     }
   }
@@ -150,21 +149,21 @@ finish_table (const struct table *table, struct radio_stats *stats,
 {
   if (table->n == 0)
     return;
-  const double *values = table->values;
-  set_extremes (stats, more, values[0], values[table->n - 1]);
+  const struct value *values = table->values;
+  set_extremes (stats, more, values[0].value, values[table->n - 1].value);
 
   /* Adding the mean of the differences to the mean removes its rounding
    * error. */
   double total = (double) table->total, sum = 0, rest = 0, squares = 0;
   for (size_t i = 0; i < table->n; i++)
-    sum += values[i] * (double) table->counts[i];
+    sum += values[i].value * (double) values[i].count;
   double mean = sum / total;
   for (size_t i = 0; i < table->n; i++)
-    rest += (values[i] - mean) * (double) table->counts[i];
+    rest += (values[i].value - mean) * (double) values[i].count;
   mean += rest / total;
   for (size_t i = 0; i < table->n; i++) {
-    double d = values[i] - mean;
-    squares += d * d * (double) table->counts[i];
+    double d = values[i].value - mean;
+    squares += d * d * (double) values[i].count;
   }
   stats->mean = mean;
   stats->std = sqrt (squares / total);
@@ -175,20 +174,67 @@ finish_table (const struct table *table, struct radio_stats *stats,
   set_percentiles (&wanted, more);
   rd_percentile_ranks (table->total, wanted.percents, wanted.n, ranks);
   for (size_t i = 0, at = 0; i < 2 * wanted.n; i++) {
-    while (ranks[i] - nbelow >= table->counts[at])
-      nbelow += table->counts[at++];
-    ranked[i] = values[at];
+    while (ranks[i] - nbelow >= values[at].count)
+      nbelow += values[at++].count;
+    ranked[i] = values[at].value;
   }
   rd_percentile_values (table->total, wanted.percents, wanted.n, ranks,
                         ranked, wanted.values);
   get_percentiles (&wanted, stats, more);
 
   struct rd_bins bins;
-  rd_bins_set (&bins, values[0], values[table->n - 1]);
-  for (size_t i = 0; i < table->n; i++)
-    stats->histogram[rd_bins_index (&bins, values[i])] += table->counts[i];
+  rd_bins_set (&bins, values[0].value, values[table->n - 1].value);
+  for (size_t i = 0; i < table->n; i++) {
+    stats->histogram[rd_bins_index (&bins, values[i].value)]
+      += values[i].count;
+    if (more && more->bins)
+      rd_range_bins_add (more->bins, values[i].value, values[i].count);
+  }
   stats->bin_low = bins.edges[0];
   stats->bin_high = bins.edges[RADIO_STATS_NBINS];
+}
+
+/* Sets what statistics are without elements: NaN, zeros, and numpy's edges of 0
+ * and 1. */
+static void
+clear_stats (struct radio_stats *stats, struct rd_stats_more *more)
+{
+  *stats = (struct radio_stats) {
+    .min = NAN, .max = NAN, .mean = NAN, .std = NAN, .bin_high = 1,
+  };
+  for (int i = 0; i < RADIO_STATS_NPERCENTILES; i++)
+    stats->percentile[i] = NAN;
+  for (size_t i = 0; more && i < more->npercents; i++)
+    more->percentiles[i] = NAN;
+  if (more)
+    more->low = more->high = NAN;
+}
+
+static int
+compare_values (const void *p, const void *q)
+{
+  const struct value *a = p, *b = q;
+  return (a->value > b->value) - (a->value < b->value);
+}
+
+enum radio_status
+rd_stats_of_counts (const struct rd_counts *counts, size_t n,
+                    struct rd_stats_more *more, struct radio_stats *stats)
+{
+  size_t nvalues = 0;
+  for (size_t i = 0; i < n; i++)
+    nvalues += (size_t) 1 << rd_values_key_nbits (counts[i].dtype);
+  RD_FREE struct value *values = rd_calloc (nvalues + 1, sizeof *values);
+  if (values == NULL)
+    return rd_fail_memory ((nvalues + 1) * sizeof *values);
+  struct table table = { .values = values };
+  clear_stats (stats, more);
+  for (size_t i = 0; i < n; i++)
+    fill_table (&counts[i], more && more->nonzero, &table, stats);
+  if (n > 1 && table.n > 0)
+    qsort (values, table.n, sizeof *values, compare_values);
+  finish_table (&table, stats, more);
+  return RADIO_OK;
 }
 
 static enum radio_status
@@ -198,23 +244,18 @@ compute_narrow (enum radio_dtype dtype, double slope, double inter,
 {
   size_t nkeys = (size_t) 1 << rd_values_key_nbits (dtype);
   RD_FREE uint64_t *counts = rd_calloc (2 * nkeys, sizeof *counts);
-  RD_FREE double *values = rd_malloc (nkeys * sizeof *values);
-  RD_FREE uint64_t *occurring = rd_malloc (nkeys * sizeof *occurring);
-  if (!counts || !values || !occurring)
+  if (counts == NULL)
     return rd_fail_memory (rd_stats_nbytes (dtype, 0));
-  struct counting counting = { dtype, counts };
-  struct table table = { .values = values, .counts = occurring };
+  struct rd_counts counting = { dtype, slope, inter, counts };
   RD_TRY (scan (source, count_elements, &counting));
-  fill_table (&counting, slope, inter, more && more->nonzero, &table, stats);
-  finish_table (&table, stats, more);
-  return RADIO_OK;
+  return rd_stats_of_counts (&counting, 1, more, stats);
 }
 
-/* The sink of all passes over wide elements. */
-struct wide {
+struct rd_wide_stats {
   enum radio_dtype dtype;
   double slope, inter;
   struct radio_stats *stats;
+  struct rd_stats_more *more;
   struct rd_moments moments;
   size_t npending;            /* values that are not yet in the moments */
   double pending[RD_MOMENTS_BLOCK];
@@ -222,13 +263,16 @@ struct wide {
   struct rd_bins bins;
   bool nonzero;               /* leave zeros out */
   bool first_pass;            /* count elements and compute moments */
+  bool is_empty;              /* after it: there is no finite element */
   bool binning;               /* fill the histogram */
+  struct percentiles wanted;
+  uint64_t ranks[RD_MAX_RANKS];
 };
 
 /* Adds values to the moments in full blocks, wherever those of the source
  * end. */
 static void
-add_moments (struct wide *wide, const double *values, size_t n)
+add_moments (struct rd_wide_stats *wide, const double *values, size_t n)
 {
   while (n > 0) {
     size_t room = RD_MOMENTS_BLOCK - wide->npending;
@@ -244,10 +288,10 @@ add_moments (struct wide *wide, const double *values, size_t n)
   }
 }
 
-static void
-take_elements (void *sink, const void *elements, size_t n)
+void
+rd_wide_add (void *sink, const void *elements, size_t n)
 {
-  struct wide *wide = sink;
+  struct rd_wide_stats *wide = sink;
   struct radio_stats *stats = wide->stats;
   double values[BLOCK_COUNT];
   uint64_t keys[BLOCK_COUNT];
@@ -281,6 +325,9 @@ take_elements (void *sink, const void *elements, size_t n)
     if (wide->first_pass) {
       stats->count += count - nomitted;
       add_moments (wide, values, nfinite);
+      if (wide->more && wide->more->bins)
+        for (size_t i = 0; i < nfinite; i++)
+          rd_range_bins_add (wide->more->bins, values[i], 1);
     }
     if (wide->binning)
       for (size_t i = 0; i < nfinite; i++)
@@ -290,58 +337,114 @@ take_elements (void *sink, const void *elements, size_t n)
   }
 }
 
+void
+rd_wide_close (struct rd_wide_stats *wide)
+{
+  if (wide == NULL)
+    return;
+  rd_select_close (wide->select);
+  rd_free (wide);
+}
+
+RD_DEFINE_CLEANUP (wide, struct rd_wide_stats, rd_wide_close);
+
+enum radio_status
+rd_wide_open (enum radio_dtype dtype, double slope, double inter,
+              struct rd_stats_more *more, struct radio_stats *stats,
+              struct rd_wide_stats **result)
+{
+  RD_CLEANUP (rd_cleanup_wide) struct rd_wide_stats *wide
+    = rd_calloc (1, sizeof *wide);
+  if (wide == NULL)
+    return rd_fail_memory (sizeof *wide);
+  wide->dtype = dtype;
+  wide->slope = slope;
+  wide->inter = inter;
+  wide->stats = stats;
+  wide->more = more;
+  wide->nonzero = more && more->nonzero;
+  wide->first_pass = true;
+  clear_stats (stats, more);
+  set_percentiles (&wide->wanted, more);
+  RD_TRY (rd_select_open (rd_values_key_nbits (dtype), 2 * wide->wanted.n,
+                          &wide->select));
+  *result = RD_STEAL (wide);
+  return RADIO_OK;
+}
+
+/* Sets what the first pass has found, and the ranks of percentiles. */
+static enum radio_status
+end_first_pass (struct rd_wide_stats *wide, bool *is_done)
+{
+  struct radio_stats *stats = wide->stats;
+  rd_moments_add (&wide->moments, wide->pending, wide->npending);
+  const struct rd_moments *moments = &wide->moments;
+  uint64_t count = moments->count, key_ranks[RD_MAX_RANKS];
+  wide->first_pass = false;
+  wide->is_empty = *is_done = count == 0;
+  if (*is_done)
+    return RADIO_OK;
+  set_extremes (stats, wide->more, moments->min, moments->max);
+  stats->mean = moments->mean;
+  stats->std = rd_moments_std (moments);
+  rd_bins_set (&wide->bins, moments->min, moments->max);
+  stats->bin_low = wide->bins.edges[0];
+  stats->bin_high = wide->bins.edges[RADIO_STATS_NBINS];
+  wide->binning = true;
+
+  /* Ranks of values as ranks of keys, which a negative slope reverses; they
+   * stay ascending. */
+  size_t nranks = 2 * wide->wanted.n;
+  const uint64_t *ranks = wide->ranks;
+  rd_percentile_ranks (count, wide->wanted.percents, wide->wanted.n,
+                       wide->ranks);
+  for (size_t i = 0; i < nranks; i++)
+    key_ranks[i] = wide->slope < 0 ? count - 1 - ranks[nranks - 1 - i]
+                                   : ranks[i];
+  return rd_select_want (wide->select, key_ranks, nranks);
+}
+
+enum radio_status
+rd_wide_end_pass (struct rd_wide_stats *wide, bool *is_done)
+{
+  double ranked[RD_MAX_RANKS];
+  struct percentiles *wanted = &wide->wanted;
+  size_t nranks = 2 * wanted->n;
+  if (wide->first_pass)
+    return end_first_pass (wide, is_done);
+  *is_done = wide->is_empty;
+  if (*is_done)
+    return RADIO_OK;
+  wide->binning = false;
+  if (!rd_select_done (wide->select))
+    RD_TRY (rd_select_narrow (wide->select));
+  *is_done = rd_select_done (wide->select);
+  if (!*is_done)
+    return RADIO_OK;
+  for (size_t i = 0; i < nranks; i++) {
+    size_t at = wide->slope < 0 ? nranks - 1 - i : i;
+    uint64_t key = rd_select_key (wide->select, at);
+    ranked[i] = rd_values_of_key (wide->dtype, key) * wide->slope
+                + wide->inter;
+  }
+  rd_percentile_values (wide->moments.count, wanted->percents, wanted->n,
+                        wide->ranks, ranked, wanted->values);
+  get_percentiles (wanted, wide->stats, wide->more);
+  return RADIO_OK;
+}
+
 static enum radio_status
 compute_wide (enum radio_dtype dtype, double slope, double inter,
               rd_scan_fn *scan, void *source, struct rd_stats_more *more,
               struct radio_stats *stats)
 {
-  RD_CLEANUP (rd_cleanup_select) struct rd_select *select = NULL;
-  struct percentiles wanted;
-  set_percentiles (&wanted, more);
-  size_t nranks = 2 * wanted.n;
-  RD_TRY (rd_select_open (rd_values_key_nbits (dtype), nranks, &select));
-  struct wide wide = { .dtype = dtype, .slope = slope, .inter = inter,
-                       .stats = stats, .select = select,
-                       .nonzero = more && more->nonzero,
-                       .first_pass = true };
-  RD_TRY (scan (source, take_elements, &wide));
-  rd_moments_add (&wide.moments, wide.pending, wide.npending);
-  const struct rd_moments *moments = &wide.moments;
-  uint64_t count = moments->count;
-  if (count == 0)
-    return RADIO_OK;
-  set_extremes (stats, more, moments->min, moments->max);
-  stats->mean = moments->mean;
-  stats->std = rd_moments_std (moments);
-  rd_bins_set (&wide.bins, moments->min, moments->max);
-  stats->bin_low = wide.bins.edges[0];
-  stats->bin_high = wide.bins.edges[RADIO_STATS_NBINS];
-  wide.first_pass = false;
-  wide.binning = true;
-
-  /* Ranks of values as ranks of keys, which a negative slope reverses; they
-   * stay ascending. */
-  uint64_t ranks[RD_MAX_RANKS], key_ranks[RD_MAX_RANKS];
-  rd_percentile_ranks (count, wanted.percents, wanted.n, ranks);
-  for (size_t i = 0; i < nranks; i++)
-    key_ranks[i] = slope < 0 ? count - 1 - ranks[nranks - 1 - i] : ranks[i];
-  RD_TRY (rd_select_want (select, key_ranks, nranks));
-  do {
-    RD_TRY (scan (source, take_elements, &wide));
-    if (!rd_select_done (select))
-      RD_TRY (rd_select_narrow (select));
-    wide.binning = false;
-  } while (!rd_select_done (select));
-
-  double ranked[RD_MAX_RANKS];
-  for (size_t i = 0; i < nranks; i++) {
-    size_t at = slope < 0 ? nranks - 1 - i : i;
-    ranked[i] = rd_values_of_key (dtype, rd_select_key (select, at)) * slope
-                + inter;
+  RD_CLEANUP (rd_cleanup_wide) struct rd_wide_stats *wide = NULL;
+  bool is_done = false;
+  RD_TRY (rd_wide_open (dtype, slope, inter, more, stats, &wide));
+  while (!is_done) {
+    RD_TRY (scan (source, rd_wide_add, wide));
+    RD_TRY (rd_wide_end_pass (wide, &is_done));
   }
-  rd_percentile_values (count, wanted.percents, wanted.n, ranks, ranked,
-                        wanted.values);
-  get_percentiles (&wanted, stats, more);
   return RADIO_OK;
 }
 
@@ -351,17 +454,8 @@ rd_stats_compute (enum radio_dtype dtype, double slope, double inter,
                   struct radio_stats *stats)
 {
   RD_TRY (rd_stats_check (dtype));
-  /* Without elements: NaN, zeros, and numpy's edges of 0 and 1. */
-  struct radio_stats result = {
-    .min = NAN, .max = NAN, .mean = NAN, .std = NAN, .bin_high = 1,
-  };
-  for (int i = 0; i < RADIO_STATS_NPERCENTILES; i++)
-    result.percentile[i] = NAN;
-  for (size_t i = 0; more && i < more->npercents; i++)
-    more->percentiles[i] = NAN;
-  if (more)
-    more->low = more->high = NAN;
-  if (rd_values_key_nbits (dtype) <= MAX_NARROW_NBITS)
+  struct radio_stats result;
+  if (rd_values_key_nbits (dtype) <= RD_MAX_NARROW_NBITS)
     RD_TRY (compute_narrow (dtype, slope, inter, scan, source, more,
                             &result));
   else

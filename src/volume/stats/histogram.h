@@ -36,4 +36,32 @@ rd_bins_index (const struct rd_bins *bins, double value)
   return i;
 }
 
+/* Bins of a range that is given: any number of them, as numpy.histogram with
+ * its argument range has them. */
+struct rd_range_bins {
+  size_t n;
+  double low, high;           /* finite, low below high */
+  uint64_t *counts;
+};
+
+/* Adds a value that occurs so often, unless it is outside of the range. */
+static inline void
+rd_range_bins_add (const struct rd_range_bins *bins, double value,
+                   uint64_t count)
+{
+  if (!(value >= bins->low && value <= bins->high))
+    return;
+  /* The quotient may be off by one, as above. */
+  double step = (bins->high - bins->low) / (double) bins->n;
+  double at = (value - bins->low) / (bins->high - bins->low)
+              * (double) bins->n;
+  size_t last = bins->n - 1;
+  size_t i = at < (double) last ? (size_t) at : last;
+  if (i > 0 && value < (double) i * step + bins->low)
+    i--;
+  else if (i < last && value >= (double) (i + 1) * step + bins->low)
+    i++;
+  bins->counts[i] += count;
+}
+
 #endif /* RD_HISTOGRAM_H */

@@ -38,7 +38,7 @@ const double rd_kept_percents[RD_KEPT_NPERCENTS] = {
 };
 
 /* Those that are not in radio_stats. */
-static const double more_percents[RD_STATS_MAX_PERCENTS] = {
+static const double more_percents[RD_KEPT_NMORE] = {
   0.5, 2, 10, 90, 98, 99.5,
 };
 
@@ -65,9 +65,9 @@ compute_figures (struct radio_volume *volume, bool nonzero,
 {
   const struct radio_volume_info *info = &volume->info;
   struct rd_stats_more more = {
-    .nonzero = nonzero, .npercents = RD_STATS_MAX_PERCENTS,
+    .nonzero = nonzero, .npercents = RD_KEPT_NMORE,
   };
-  memcpy (more.percents, more_percents, sizeof more.percents);
+  memcpy (more.percents, more_percents, sizeof more_percents);
   RD_TRY (rd_stats_array (volume->array, info->scl_slope, info->scl_inter,
                           NULL, &more, stats));
   *figures = (struct rd_kept_figures) {

@@ -11,7 +11,8 @@
 #include "src/volume/volume.h"
 
 /* The percentages that are kept, ascending. */
-#define RD_KEPT_NPERCENTS (RADIO_STATS_NPERCENTILES + RD_STATS_MAX_PERCENTS)
+#define RD_KEPT_NMORE 6
+#define RD_KEPT_NPERCENTS (RADIO_STATS_NPERCENTILES + RD_KEPT_NMORE)
 extern const double rd_kept_percents[RD_KEPT_NPERCENTS];
 
 /* Of all voxels, or of those that are not zero.  Without finite values the

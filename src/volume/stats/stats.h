@@ -10,6 +10,7 @@
 #include "src/element/type.h"
 
 struct radio_array;
+struct rd_range_bins;
 struct rd_read_stop;
 struct rd_stream;
 
@@ -28,7 +29,7 @@ enum radio_status rd_stats_check (enum radio_dtype dtype) RADIO_USE_RESULT;
 uint64_t rd_stats_nbytes (enum radio_dtype dtype, size_t npercents);
 
 /* The most percentiles besides those of radio_stats. */
-#define RD_STATS_MAX_PERCENTS 6
+#define RD_STATS_MAX_PERCENTS RADIO_GROUP_MAX_PERCENTS
 
 /* What radio_stats does not have. */
 struct rd_stats_more {
@@ -41,7 +42,46 @@ struct rd_stats_more {
   /* Their percentiles, and the extremes of finite values; NaN without any. */
   double percentiles[RD_STATS_MAX_PERCENTS];
   double low, high;
+
+  /* A histogram of the finite values in a range, to which is added; NULL: none
+   * is wanted. */
+  const struct rd_range_bins *bins;
 };
+
+/* A table of counts of the values of a narrow type (src/volume/stats/values.h),
+ * which are scaled; slope is not 0. */
+struct rd_counts {
+  enum radio_dtype dtype;
+  double slope, inter;
+  uint64_t *counts;           /* as rd_values_count has them */
+};
+
+/* The bits of a narrow type's keys, at most. */
+#define RD_MAX_NARROW_NBITS 16
+
+/* Statistics of the values of n tables together. */
+enum radio_status rd_stats_of_counts (const struct rd_counts *counts, size_t n,
+                                      struct rd_stats_more *more,
+                                      struct radio_stats *stats)
+  RADIO_USE_RESULT;
+
+/* Statistics of elements of a type of 32 or 64 bits that are added in several
+ * passes, the same ones in each. */
+struct rd_wide_stats;
+enum radio_status rd_wide_open (enum radio_dtype dtype, double slope,
+                                double inter, struct rd_stats_more *more,
+                                struct radio_stats *stats,
+                                struct rd_wide_stats **wide)
+  RADIO_USE_RESULT;
+void rd_wide_close (struct rd_wide_stats *wide);
+
+/* Adds elements: an rd_take_fn. */
+void rd_wide_add (void *wide, const void *elements, size_t n);
+
+/* Ends a pass; is_done: the statistics are complete, and no further pass is
+ * needed. */
+enum radio_status rd_wide_end_pass (struct rd_wide_stats *wide, bool *is_done)
+  RADIO_USE_RESULT;
 
 /* Statistics of value * slope + inter over all elements of a real type
  * (rd_stats_check); slope is not 0.  Their bits do not depend on the blocks in

@@ -3,100 +3,42 @@
  * array. */
 #include <config.h>
 
-#include <math.h>
 #include <string.h>
 
 #include "tools/jobs.h"
 #include "tools/json.h"
 #include "tools/names.h"
 #include "tools/options.h"
-#include "tools/report.h"
+#include "tools/stats/figures.h"
+#include "tools/stats/group.h"
 #include "tools/text.h"
 
-static const int percents[RADIO_STATS_NPERCENTILES] = {
-  1, 5, 25, 50, 75, 95, 99
-};
-
-static void
-print_count (const char *label, uint64_t count)
+static struct rd_figures
+figures_of (const struct radio_stats *stats)
 {
-  char text[RD_TEXT_NBYTES];
-  printf ("%-8s %16s\n", label, rd_number_grouped (count, text));
-}
-
-static void
-print_number (const char *label, double number)
-{
-  char text[RD_TEXT_NBYTES];
-  printf ("%-8s %16s\n", label, rd_text_number (number, text));
+  return (struct rd_figures) {
+    .stats = stats, .npercents = RADIO_STATS_NPERCENTILES,
+    .percents = rd_stats_own_percents, .percentiles = stats->percentile,
+  };
 }
 
 static void
 print_stats (const char *name, const struct radio_stats *stats)
 {
+  const struct rd_figures figures = figures_of (stats);
   rd_text_print (stdout, name);
   putchar ('\n');
-  print_count ("count", stats->count);
-  if (stats->nan_count > 0)
-    print_count ("nan", stats->nan_count);
-  if (stats->inf_count > 0)
-    print_count ("infinite", stats->inf_count);
-  if (stats->count == stats->nan_count)
-    return;
-  print_number ("min", stats->min);
-  print_number ("max", stats->max);
-  if (stats->count == stats->nan_count + stats->inf_count)
-    return;
-  print_number ("mean", stats->mean);
-  print_number ("std", stats->std);
-  for (size_t i = 0; i < RADIO_STATS_NPERCENTILES; i++) {
-    char label[16];
-    snprintf (label, sizeof label, "%2d %%", percents[i]);
-    print_number (label, stats->percentile[i]);
-  }
-  putchar ('\n');
-  rd_histogram_print (stdout, stats);
-}
-
-/* Sets a figure, or null where there is no value to have it.  One that is not
- * a number, as a sum beyond all doubles, is not null. */
-static void
-set_figure (struct json_object *object, const char *key, double figure,
-            uint64_t nvalues)
-{
-  rd_json_set (object, key, nvalues == 0 ? NULL
-               : isnan (figure) ? json_object_new_string ("NaN")
-               : rd_json_double_or_null (figure));
+  rd_figures_print (&figures);
 }
 
 static struct json_object *
 stats_json (const char *name, const struct radio_stats *stats, bool raw)
 {
+  const struct rd_figures figures = figures_of (stats);
   struct json_object *object = json_object_new_object ();
-  struct json_object *percentiles = json_object_new_object ();
-  struct json_object *histogram = json_object_new_object ();
-  double edges[2] = { stats->bin_low, stats->bin_high };
   rd_json_set_text (object, "path", name);
   rd_json_set_text (object, "values", raw ? "stored" : "scaled");
-  rd_json_set_u64 (object, "count", stats->count);
-  rd_json_set_u64 (object, "nan_count", stats->nan_count);
-  rd_json_set_u64 (object, "inf_count", stats->inf_count);
-  uint64_t nvalues = stats->count - stats->nan_count;
-  uint64_t nfinite = nvalues - stats->inf_count;
-  set_figure (object, "min", stats->min, nvalues);
-  set_figure (object, "max", stats->max, nvalues);
-  set_figure (object, "mean", stats->mean, nfinite);
-  set_figure (object, "std", stats->std, nfinite);
-  for (size_t i = 0; i < RADIO_STATS_NPERCENTILES; i++) {
-    char key[8];
-    snprintf (key, sizeof key, "%d", percents[i]);
-    set_figure (percentiles, key, stats->percentile[i], nfinite);
-  }
-  rd_json_set (object, "percentiles", percentiles);
-  rd_json_set (histogram, "range", rd_json_double_list (edges, 2));
-  rd_json_set (histogram, "counts",
-               rd_json_u64_list (stats->histogram, RADIO_STATS_NBINS));
-  rd_json_set (object, "histogram", histogram);
+  rd_figures_json (&figures, object);
   return object;
 }
 
@@ -203,9 +145,13 @@ static int
 run_stats (struct rd_args *args)
 {
   struct computation c = { .args = args };
-  int id;
+  struct rd_group_request request = { 0 };
+  int id, taken;
   while ((id = rd_args_next (args)) > 0)
-    *(id == RD_OPTION_RAW ? &c.raw : &c.keep) = true;
+    if ((taken = rd_group_take (args, id, &request)) < 0)
+      return args->status;
+    else if (taken == 0)
+      *(id == RD_OPTION_RAW ? &c.raw : &c.keep) = true;
   if (id < 0
       || !rd_args_want (args, !rd_args_selects (args), SIZE_MAX, "VOLUME"))
     return args->status;
@@ -213,6 +159,16 @@ run_stats (struct rd_args *args)
     rd_usage_error (args, "--keep keeps the statistics of scaled values, and "
                     "goes with neither --raw nor --apply");
     return args->status;
+  }
+  if (request.is_given && c.keep) {
+    rd_usage_error (args, "--keep keeps the statistics of whole volumes: give "
+                    "no option that changes them");
+    return args->status;
+  }
+  if (request.is_given) {
+    request.options.raw = c.raw;
+    return rd_group_consistent (args, &request)
+           ? rd_group_run (args, &request) : args->status;
   }
   int status = compute (&c);
   for (size_t i = 0; c.outcomes && i < c.nodes.n; i++)
@@ -228,6 +184,7 @@ static const struct rd_option options[] = {
   { RD_OPTION_RAW, "raw", NULL,
     "use stored values (default: scaled by scl_slope and\n"
     "scl_inter)" },
+  RD_GROUP_OPTIONS,
   { RD_OPTION_KEEP, "keep", NULL,
     "also keep them in the store, for pipelines that need\n"
     "them (znorm, rescale from percentiles)" },
@@ -251,8 +208,8 @@ const struct rd_command rd_command_stats = {
     "figures are exact.",
   .options = options,
   .examples =
-    "radio stats sub-01\n"
     "radio stats --raw --json ct 'T1w/sub-0*'\n"
-    "radio stats --keep T1w",
+    "radio stats --keep T1w\n"
+    "radio stats --pool --mask seg --percentiles 0.5,99.5 ct",
   .run = run_stats,
 };

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: MIT */
+/* Statistics of the voxels of several volumes together.  Values of narrow types
+ * are counted in tables, of each label and of each combination of type and
+ * scaling, in one pass; if there are other types, or too many combinations, all
+ * volumes are read again as scaled doubles. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "profiler/counters.h"
+#include "src/base/error.h"
+#include "src/base/structs.h"
+#include "src/element/box.h"
+#include "src/volume/grids.h"
+#include "src/volume/stats/histogram.h"
+#include "src/volume/stats/stats.h"
+#include "src/volume/stats/values.h"
+#include "src/volume/stream.h"
+#include "src/volume/volume.h"
+
+#define MAX_CLASSES 16
+#define MAX_BINS ((size_t) 1 << 20)
+
+/* How far apart voxels of a mask and its volume may lie, in voxels. */
+#define TOLERANCE 1e-3
+
+/* Elements that are chosen by a mask before they are counted. */
+#define BLOCK_NBYTES 4096
+
+/* A combination of type and scaling, and its tables: one for each label. */
+struct class {
+  enum radio_dtype dtype;
+  double slope, inter;
+  uint64_t *counts;
+};
+
+/* What is wanted of one label, and has been found. */
+struct label {
+  struct rd_stats_more more;
+  struct rd_range_bins bins;
+  struct radio_stats stats;
+  struct rd_wide_stats *wide;
+};
+
+struct group {
+  const struct radio_group_options *options;
+  size_t n;
+  radio_group_open_fn *open;
+  void *user_data;
+  size_t nlabels;             /* at least 1 */
+  struct label *labels;
+  struct class classes[MAX_CLASSES];
+  size_t nclasses;
+  bool is_wide;
+};
+
+/* A volume that is read, with its mask or without (has_mask). */
+struct member {
+  struct rd_stream image, mask;
+  bool has_mask;
+  size_t mask_axis[RADIO_MAX_RANK];   /* of the image's axis; or the rank */
+};
+
+static void
+clear_group (struct group *group)
+{
+  for (size_t i = 0; group->labels && i < group->nlabels; i++) {
+    rd_wide_close (group->labels[i].wide);
+    rd_free (group->labels[i].bins.counts);
+  }
+  rd_free (group->labels);
+  for (size_t i = 0; i < group->nclasses; i++)
+    rd_free (group->classes[i].counts);
+}
+
+/*------------------------------------------------------------------------
+ * Reading
+ *----------------------------------------------------------------------*/
+
+static struct rd_stream
+stream_of (const struct radio_volume *volume)
+{
+  const struct rd_array_doc *doc = volume->array->doc;
+  struct rd_stream stream = {
+    .array = volume->array, .box = rd_box_whole (doc->rank, doc->shape),
+    .dtype = doc->type.dtype, .item_nbytes = doc->type.item_nbytes,
+  };
+  for (size_t i = 0; i < doc->rank; i++)
+    stream.order[i] = i;
+  return stream;
+}
+
+/* Finds the mask's axis for each of the image's.  Those that the mask lacks
+ * come before those that it has, so that it is repeated as a whole. */
+static enum radio_status
+match_axes (const struct radio_volume *volume, const struct radio_volume *mask,
+            size_t mask_axis[RADIO_MAX_RANK])
+{
+  const struct radio_volume_info *a = &volume->info, *b = &mask->info;
+  const uint64_t *shape = a->array.shape, *mask_shape = b->array.shape;
+  size_t next = 0, rank = b->array.rank;
+  bool has_any = false;
+  for (size_t i = 0; i < a->array.rank; i++) {
+    mask_axis[i] = rank;
+    while (next < rank && mask_shape[next] == 1
+           && b->axes[next] != a->axes[i])
+      next++;
+    bool has = next < rank && b->axes[next] == a->axes[i]
+               && mask_shape[next] == shape[i];
+    if (has)
+      mask_axis[i] = next;
+    if (next < rank && b->axes[next] == a->axes[i])
+      next++;
+    if (!has && has_any && shape[i] > 1)
+      return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: axes %s, which do not "
+                      "follow those of %s, %s", b->path, b->axes, a->path,
+                      a->axes);
+    has_any |= has && shape[i] > 1;
+  }
+  while (next < rank && mask_shape[next] == 1)
+    next++;
+  if (next < rank)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: axes %s, which do not "
+                    "follow those of %s, %s", b->path, b->axes, a->path,
+                    a->axes);
+  return RADIO_OK;
+}
+
+static enum radio_status
+check_grids (const struct radio_volume *volume,
+             const struct radio_volume *mask)
+{
+  struct rd_volume_grid a, b;
+  rd_volume_grid_get (&mask->info, &a);
+  rd_volume_grid_get (&volume->info, &b);
+  const struct rd_named_grid grid = { mask->info.path, &a };
+  const struct rd_named_grid other = { volume->info.path, &b };
+  RD_TRY (rd_grids_check_shape (&grid, &other));
+  RD_TRY (rd_grids_check_unit (&grid, &other));
+  return rd_grids_check_affine (&grid, &other, TOLERANCE);
+}
+
+/* Chooses of n elements those that a label has. */
+static void
+choose (const struct group *group, size_t label, const double *mask,
+        size_t nmask, const unsigned char *elements, size_t item_nbytes,
+        size_t n, rd_take_fn *give, void *sink)
+{
+  const struct radio_group_options *options = group->options;
+  _Alignas (8) unsigned char block[BLOCK_NBYTES];
+  size_t room = sizeof block / item_nbytes, nchosen = 0;
+  double wanted = options->nlabels ? (double) options->labels[label] : 0;
+  bool above = options->nlabels == 0;
+  double ignored = options->has_ignored ? (double) options->ignored : NAN;
+  for (size_t i = 0, at = 0; i < n; i++, at = at + 1 == nmask ? 0 : at + 1) {
+    double value = mask[at];
+    if (above ? !(value > 0) : value != wanted)
+      continue;
+    if (value == ignored)
+      continue;
+    memcpy (block + nchosen * item_nbytes, elements + i * item_nbytes,
+            item_nbytes);
+    if (++nchosen < room)
+      continue;
+    give (sink, block, nchosen);
+    nchosen = 0;
+  }
+  if (nchosen > 0)
+    give (sink, block, nchosen);
+}
+
+static void
+count_elements (void *sink, const void *elements, size_t n)
+{
+  const struct rd_counts *counts = sink;
+  rd_values_count (counts->dtype, elements, n, counts->counts);
+}
+
+/* The table of a label among those of a class. */
+static struct rd_counts
+counts_of (const struct class *class, size_t label)
+{
+  size_t nkeys = (size_t) 1 << rd_values_key_nbits (class->dtype);
+  return (struct rd_counts) {
+    class->dtype, class->slope, class->inter,
+    class->counts + label * 2 * nkeys
+  };
+}
+
+/* Gives a slab to all labels: counted in class, or NULL: as doubles. */
+static void
+take_slab (struct group *group, const struct member *member,
+           const struct class *class, const void *data, const double *mask,
+           size_t nmask, size_t n)
+{
+  RD_SCOPE ("count values", RD_IN_OPERATION);
+  for (size_t i = 0; i < group->nlabels; i++) {
+    struct rd_counts counts = class ? counts_of (class, i)
+                                    : (struct rd_counts) { 0 };
+    rd_take_fn *give = class ? count_elements : rd_wide_add;
+    void *sink = class ? (void *) &counts : group->labels[i].wide;
+    if (member->has_mask)
+      choose (group, i, mask, nmask, data, member->image.item_nbytes, n, give,
+              sink);
+    else
+      give (sink, data, n);
+  }
+}
+
+/* Reads a volume and its mask by the same slabs. */
+static enum radio_status
+read_member (struct group *group, const struct member *member,
+             const struct class *class)
+{
+  const struct rd_stream *image = &member->image;
+  struct rd_slabs slabs;
+  struct radio_box slab;
+  uint64_t room, nelements;
+  if (radio_box_count (&image->box) == 0)
+    return RADIO_OK;
+  RD_TRY (rd_slabs_plan (image, &slabs, &room));
+  nelements = room / image->item_nbytes;
+  RD_TRY (rd_context_allows (image->array->store->context,
+                             room + 8 * nelements, "a slab and its mask"));
+  RD_FREE void *data = rd_malloc (room);
+  RD_FREE double *mask = rd_malloc (member->has_mask
+                                    ? nelements * sizeof *mask : 8);
+  if (data == NULL || mask == NULL)
+    return rd_fail_memory (room + 8 * nelements);
+  rd_slabs_first (image, &slabs, &slab);
+  do {
+    size_t nbytes, mask_nbytes = 0;
+    RD_TRY (rd_slab_read (image, &slab, data, &nbytes));
+    if (member->has_mask) {
+      struct radio_box box = member->mask.box;
+      for (size_t i = 0; i < slab.rank; i++)
+        if (member->mask_axis[i] < box.rank) {
+          box.start[member->mask_axis[i]] = slab.start[i];
+          box.size[member->mask_axis[i]] = slab.size[i];
+        }
+      RD_TRY (rd_slab_read (&member->mask, &box, mask, &mask_nbytes));
+    }
+    take_slab (group, member, class, data, mask, mask_nbytes / sizeof *mask,
+               nbytes / image->item_nbytes);
+  } while (rd_slabs_next (image, &slabs, &slab));
+  return RADIO_OK;
+}
+
+/*------------------------------------------------------------------------
+ * Passes
+ *----------------------------------------------------------------------*/
+
+/* Finds the class of a type and scaling, or adds it; NULL: there are too many,
+ * or the type is not narrow. */
+static enum radio_status
+find_class (struct group *group, const struct radio_volume *volume,
+            const struct rd_scaling *scaling, const struct class **found)
+{
+  enum radio_dtype dtype = volume->array->doc->type.dtype;
+  *found = NULL;
+  if (rd_values_key_nbits (dtype) > RD_MAX_NARROW_NBITS)
+    return RADIO_OK;
+  for (size_t i = 0; i < group->nclasses; i++) {
+    const struct class *class = &group->classes[i];
+    if (class->dtype == dtype && class->slope == scaling->slope
+        && class->inter == scaling->inter)
+      *found = class;
+  }
+  if (*found || group->nclasses == MAX_CLASSES)
+    return RADIO_OK;
+  size_t ncounts = ((size_t) 2 << rd_values_key_nbits (dtype))
+                   * group->nlabels;
+  RD_TRY (rd_context_allows (volume->array->store->context,
+                             (group->nclasses + 1) * ncounts
+                             * sizeof (uint64_t), "counting values"));
+  struct class *class = &group->classes[group->nclasses];
+  class->counts = rd_calloc (ncounts, sizeof *class->counts);
+  if (class->counts == NULL)
+    return rd_fail_memory (ncounts * sizeof *class->counts);
+  class->dtype = dtype;
+  class->slope = scaling->slope;
+  class->inter = scaling->inter;
+  group->nclasses++;
+  *found = class;
+  return RADIO_OK;
+}
+
+/* Adds a volume where its mask chooses it.  Sets group->is_wide, and adds
+ * nothing, if it cannot be counted. */
+static enum radio_status
+add_volume (struct group *group, struct radio_volume *volume,
+            struct radio_volume *mask)
+{
+  struct member member = { .image = stream_of (volume),
+                           .has_mask = mask != NULL };
+  const struct class *class = NULL;
+  bool scaled = !group->options->raw && !rd_volume_is_colour (volume);
+  const struct rd_scaling scaling = {
+    scaled ? volume->info.scl_slope : 1, scaled ? volume->info.scl_inter : 0
+  };
+  struct rd_scaling mask_scaling = { 1, 0 };
+  enum radio_status status = rd_stats_check (member.image.dtype);
+  if (status != RADIO_OK)
+    return rd_fail_in (status, "%s", volume->info.path);
+  if (mask) {
+    member.mask = stream_of (mask);
+    status = rd_stats_check (member.mask.dtype);
+    if (status != RADIO_OK)
+      return rd_fail_in (status, "%s", mask->info.path);
+    RD_TRY (check_grids (volume, mask));
+    RD_TRY (match_axes (volume, mask, member.mask_axis));
+    mask_scaling.slope = mask->info.scl_slope;
+    mask_scaling.inter = mask->info.scl_inter;
+    member.mask.dtype = RADIO_FLOAT64;
+    member.mask.item_nbytes = sizeof (double);
+    member.mask.scaling = &mask_scaling;
+  } else if (group->options->nlabels > 0)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "%s: without a mask, which labels "
+                    "need", volume->info.path);
+  if (!group->is_wide) {
+    RD_TRY (find_class (group, volume, &scaling, &class));
+    group->is_wide = class == NULL;
+    return group->is_wide ? RADIO_OK : read_member (group, &member, class);
+  }
+  member.image.dtype = RADIO_FLOAT64;
+  member.image.item_nbytes = sizeof (double);
+  member.image.scaling = &scaling;
+  return read_member (group, &member, NULL);
+}
+
+/* Reads all volumes; one that cannot be counted ends it. */
+static enum radio_status
+run_pass (struct group *group)
+{
+  bool was_wide = group->is_wide;
+  for (size_t i = 0; i < group->n && group->is_wide == was_wide; i++) {
+    struct radio_volume *volume RD_CLEANUP (rd_cleanup_volume) = NULL;
+    struct radio_volume *mask RD_CLEANUP (rd_cleanup_volume) = NULL;
+    RD_TRY (group->open (i, &volume, &mask, group->user_data));
+    RD_NOT_NULL (volume);
+    RD_TRY (add_volume (group, volume, mask));
+  }
+  return RADIO_OK;
+}
+
+static enum radio_status
+run_wide (struct group *group)
+{
+  bool is_done = false;
+  for (size_t i = 0; i < group->nclasses; i++)
+    rd_free (group->classes[i].counts);
+  group->nclasses = 0;
+  for (size_t i = 0; i < group->nlabels; i++) {
+    struct label *label = &group->labels[i];
+    RD_TRY (rd_wide_open (RADIO_FLOAT64, 1, 0, &label->more, &label->stats,
+                          &label->wide));
+  }
+  while (!is_done) {
+    RD_TRY (run_pass (group));
+    is_done = true;
+    for (size_t i = 0; i < group->nlabels; i++) {
+      bool is_label_done;
+      RD_TRY (rd_wide_end_pass (group->labels[i].wide, &is_label_done));
+      is_done &= is_label_done;
+    }
+  }
+  return RADIO_OK;
+}
+
+static enum radio_status
+run_group (struct group *group)
+{
+  RD_TRY (run_pass (group));
+  if (group->is_wide)
+    return run_wide (group);
+  for (size_t i = 0; i < group->nlabels; i++) {
+    struct rd_counts counts[MAX_CLASSES];
+    struct label *label = &group->labels[i];
+    for (size_t c = 0; c < group->nclasses; c++)
+      counts[c] = counts_of (&group->classes[c], i);
+    RD_TRY (rd_stats_of_counts (counts, group->nclasses, &label->more,
+                                &label->stats));
+  }
+  return RADIO_OK;
+}
+
+static enum radio_status
+check_options (const struct radio_group_options *options)
+{
+  RD_TRY (RD_CHECK_RESERVED (radio_group_options, options));
+  if (options->npercents > RADIO_GROUP_MAX_PERCENTS)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "%zu percentiles, more than %d",
+                    options->npercents, RADIO_GROUP_MAX_PERCENTS);
+  for (size_t i = 0; i < options->npercents; i++)
+    if (!(options->percents[i] >= 0 && options->percents[i] <= 100))
+      return rd_fail (RADIO_ERROR_ARGUMENT, "a percentage is not from 0 to "
+                      "100");
+  if (options->nbins > MAX_BINS)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "%zu bins, more than %zu",
+                    options->nbins, MAX_BINS);
+  if (options->nbins > 0 && !(options->low < options->high
+                              && isfinite (options->high - options->low)))
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the range of bins ends before it "
+                    "begins, or is not finite");
+  return RADIO_OK;
+}
+
+static enum radio_status
+prepare_labels (struct group *group)
+{
+  const struct radio_group_options *options = group->options;
+  group->labels = rd_calloc (group->nlabels, sizeof *group->labels);
+  if (group->labels == NULL)
+    return rd_fail_memory (group->nlabels * sizeof *group->labels);
+  for (size_t i = 0; i < group->nlabels; i++) {
+    struct label *label = &group->labels[i];
+    label->more.npercents = options->npercents;
+    for (size_t p = 0; p < options->npercents; p++)
+      label->more.percents[p] = options->percents[p];
+    if (options->nbins == 0)
+      continue;
+    label->bins = (struct rd_range_bins) {
+      options->nbins, options->low, options->high,
+      rd_calloc (options->nbins, sizeof (uint64_t))
+    };
+    if (label->bins.counts == NULL)
+      return rd_fail_memory (options->nbins * sizeof (uint64_t));
+    label->more.bins = &label->bins;
+  }
+  return RADIO_OK;
+}
+
+static enum radio_status
+report_labels (const struct group *group, radio_group_fn *report)
+{
+  const struct radio_group_options *options = group->options;
+  for (size_t i = 0; i < group->nlabels; i++) {
+    const struct label *label = &group->labels[i];
+    const struct radio_group_figures figures = {
+      options->nlabels ? &options->labels[i] : NULL, &label->stats,
+      label->more.percentiles, label->bins.counts
+    };
+    RD_TRY (report (&figures, group->user_data));
+  }
+  return RADIO_OK;
+}
+
+enum radio_status
+radio_group_stats (size_t n, radio_group_open_fn *open,
+                   const struct radio_group_options *options,
+                   radio_group_fn *report, void *user_data)
+{
+  static const struct radio_group_options none;
+  struct group group RD_CLEANUP (clear_group) = {
+    .options = options ? options : &none, .n = n, .open = open,
+    .user_data = user_data,
+  };
+  RD_NOT_NULL (open);
+  RD_NOT_NULL (report);
+  RD_TRY (check_options (group.options));
+  group.nlabels = group.options->nlabels ? group.options->nlabels : 1;
+  RD_SCOPE ("group stats", RD_IN_OPERATION);
+  RD_TRY (prepare_labels (&group));
+  enum radio_status status = run_group (&group);
+  if (status == RADIO_OK)
+    status = report_labels (&group, report);
+  return rd_scope_end_with (status);
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/* Statistics of the voxels of several volumes together: of each volume, or of
+ * all, where their masks choose. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "tools/names.h"
+#include "tools/parse.h"
+#include "tools/stats/group.h"
+#include "tools/text.h"
+
+/* The names of a collection, sorted. */
+struct names {
+  char **items;
+  size_t n, capacity;
+};
+
+struct run {
+  const struct rd_args *args;
+  const struct rd_group_request *request;
+  struct rd_nodes nodes;
+  struct rd_target *first;    /* of the group */
+  size_t n;                   /* of its volumes */
+  struct radio_store *store;  /* whose masks are listed */
+  struct names masks;
+  struct rd_json_items items;
+  size_t nprinted;            /* as text */
+};
+
+/*------------------------------------------------------------------------
+ * Options
+ *----------------------------------------------------------------------*/
+
+/* Parses numbers between commas; false after a usage error. */
+static bool
+take_numbers (struct rd_args *args, double *numbers, size_t most, size_t *n)
+{
+  const char *p = args->value;
+  *n = 0;
+  for (bool more = true; more; (*n)++) {
+    char text[64];
+    size_t length = strcspn (p, ",");
+    more = p[length] == ',';
+    if (length < sizeof text)
+      memcpy (text, p, length);
+    text[length < sizeof text ? length : 0] = '\0';
+    if (*n == most || !rd_parse_double (text, &numbers[*n])) {
+      rd_usage_error (args, "--%s: '%s' is no list of up to %zu numbers",
+                      args->option->name, args->value, most);
+      return false;
+    }
+    p += length + more;
+  }
+  return true;
+}
+
+/* Parses labels: integers that doubles hold. */
+static bool
+take_labels (struct rd_args *args, int64_t *labels, size_t most, size_t *n)
+{
+  double numbers[RD_MAX_LABELS];
+  if (!take_numbers (args, numbers, most, n))
+    return false;
+  for (size_t i = 0; i < *n; i++) {
+    if (floor (numbers[i]) != numbers[i] || fabs (numbers[i]) > 0x1p53) {
+      rd_usage_error (args, "--%s: '%s' has a label that is no integer",
+                      args->option->name, args->value);
+      return false;
+    }
+    labels[i] = (int64_t) numbers[i];
+  }
+  return true;
+}
+
+int
+rd_group_take (struct rd_args *args, int id, struct rd_group_request *request)
+{
+  struct radio_group_options *options = &request->options;
+  size_t n;
+  uint64_t nbins;
+  bool ok = true;
+  switch (id) {
+  case RD_OPTION_POOL:
+    request->pool = true;
+    break;
+  case RD_OPTION_MASK:
+    request->mask = args->value;
+    break;
+  case RD_OPTION_LABEL:
+    ok = take_labels (args, request->labels, RD_MAX_LABELS,
+                      &options->nlabels);
+    options->labels = request->labels;
+    break;
+  case RD_OPTION_IGNORE_LABEL:
+    ok = take_labels (args, &options->ignored, 1, &n);
+    options->has_ignored = true;
+    break;
+  case RD_OPTION_PERCENTILES:
+    ok = take_numbers (args, request->percents, RADIO_GROUP_MAX_PERCENTS,
+                       &options->npercents);
+    for (size_t i = 0; ok && i < options->npercents; i++)
+      if (!(request->percents[i] >= 0 && request->percents[i] <= 100)) {
+        rd_usage_error (args, "--percentiles: '%s' has one that is not from 0 "
+                        "to 100", args->value);
+        ok = false;
+      }
+    options->percents = request->percents;
+    break;
+  case RD_OPTION_BINS:
+    ok = rd_args_number (args, 1, (uint64_t) 1 << 20, &nbins);
+    options->nbins = ok ? (size_t) nbins : 0;
+    break;
+  case RD_OPTION_RANGE:
+    ok = rd_parse_range (args->value, &options->low, &options->high);
+    if (!ok)
+      rd_usage_error (args, "--range: '%s' is not LO,HI with LO below HI",
+                      args->value);
+    break;
+  default:
+    return 0;
+  }
+  request->is_given = true;
+  return ok ? 1 : -1;
+}
+
+bool
+rd_group_consistent (struct rd_args *args, struct rd_group_request *request)
+{
+  const struct radio_group_options *options = &request->options;
+  bool has_range = options->low < options->high;
+  if (has_range != (options->nbins > 0))
+    rd_usage_error (args, "--bins and --range need each other");
+  else if (!request->mask && (options->nlabels > 0 || options->has_ignored))
+    rd_usage_error (args, "labels are those of a mask: use --mask");
+  else if (request->mask && args->pipeline)
+    rd_usage_error (args, "--mask excludes --apply, which would move voxels "
+                    "away from the mask's");
+  else
+    return true;
+  return false;
+}
+
+/*------------------------------------------------------------------------
+ * Masks
+ *----------------------------------------------------------------------*/
+
+static void
+clear_names (struct names *names)
+{
+  for (size_t i = 0; i < names->n; i++)
+    free (names->items[i]);
+  free (names->items);
+  *names = (struct names) { 0 };
+}
+
+static enum radio_status
+add_name (const struct radio_entry *entry, void *user_data)
+{
+  struct names *names = user_data;
+  if (names->n == names->capacity) {
+    size_t capacity = 2 * names->capacity + 64;
+    char **items = realloc (names->items, capacity * sizeof *items);
+    if (items == NULL)
+      return RADIO_ERROR_MEMORY;
+    names->items = items;
+    names->capacity = capacity;
+  }
+  char *name = strdup (entry->name);
+  if (name == NULL)
+    return RADIO_ERROR_MEMORY;
+  names->items[names->n++] = name;
+  return RADIO_OK;
+}
+
+static int
+compare_names (const void *a, const void *b)
+{
+  return strcmp (*(char *const *) a, *(char *const *) b);
+}
+
+/* Finds the name of a volume's mask: the same one, else the first of the same
+ * subject, session and run; NULL: there is none. */
+static const char *
+find_mask (const struct names *names, const char *name)
+{
+  char *const *found = names->n == 0 ? NULL
+    : bsearch (&name, names->items, names->n, sizeof *names->items,
+               compare_names);
+  for (size_t i = 0; found == NULL && i < names->n; i++)
+    if (radio_is_pair (name, names->items[i]))
+      found = &names->items[i];
+  return found ? *found : NULL;
+}
+
+static enum radio_status
+open_mask (struct run *run, const struct rd_target *node,
+           struct radio_volume **mask)
+{
+  const char *collection = run->request->mask;
+  if (node->store != run->store) {
+    clear_names (&run->masks);
+    enum radio_status listed = radio_store_list (node->store, collection,
+                                                 add_name, &run->masks);
+    if (listed != RADIO_OK)
+      return listed;
+    run->store = node->store;
+    if (run->masks.n > 0)
+      qsort (run->masks.items, run->masks.n, sizeof *run->masks.items,
+             compare_names);
+  }
+  const char *slash = strrchr (node->path, '/');
+  const char *name = slash ? slash + 1 : node->path;
+  const char *found = find_mask (&run->masks, name);
+  RD_FREE char *path = rd_format ("%s/%s", collection, found ? found : name);
+  RD_FREE char *similar = NULL;
+  enum radio_status status = path ? RADIO_OK : RADIO_ERROR_MEMORY;
+  if (path && found == NULL)          /* its message names similar ones */
+    status = radio_store_find (node->store, path, &similar);
+  return status == RADIO_OK ? radio_volume_open (node->store, path, mask)
+                            : status;
+}
+
+static enum radio_status
+open_volume (size_t i, struct radio_volume **volume,
+             struct radio_volume **mask, void *user_data)
+{
+  struct run *run = user_data;
+  struct rd_target *node = &run->first[i];
+  enum radio_status status = rd_node_try_open (node);
+  if (status != RADIO_OK)
+    return status;
+  *volume = node->volume;
+  node->volume = NULL;
+  node->array = NULL;
+  node->is_applied = false;
+  return run->request->mask ? open_mask (run, node, mask) : RADIO_OK;
+}
+
+/*------------------------------------------------------------------------
+ * Output
+ *----------------------------------------------------------------------*/
+
+static enum radio_status
+print_figures (const struct radio_group_figures *group, void *user_data)
+{
+  struct run *run = user_data;
+  const struct rd_group_request *request = run->request;
+  const struct radio_group_options *options = &request->options;
+  bool own = options->npercents == 0;
+  const struct rd_figures figures = {
+    .stats = group->stats,
+    .npercents = own ? RADIO_STATS_NPERCENTILES : options->npercents,
+    .percents = own ? rd_stats_own_percents : options->percents,
+    .percentiles = own ? group->stats->percentile : group->percentiles,
+    .nbins = options->nbins, .low = options->low, .high = options->high,
+    .bins = group->bins,
+  };
+  const char *name = request->pool ? NULL : run->first->name;
+  if (run->args->json) {
+    struct json_object *object = json_object_new_object ();
+    if (name)
+      rd_json_set_text (object, "path", name);
+    rd_json_set_u64 (object, "volume_count", run->n);
+    if (group->label)
+      rd_json_set (object, "label", json_object_new_int64 (*group->label));
+    rd_json_set_text (object, "values", options->raw ? "stored" : "scaled");
+    rd_figures_json (&figures, object);
+    rd_json_items_print (&run->items, object);
+    return RADIO_OK;
+  }
+  if (run->nprinted++ > 0)
+    putchar ('\n');
+  if (name)
+    rd_text_print (stdout, name);
+  else
+    printf ("%zu volume%s", run->n, run->n == 1 ? "" : "s");
+  if (group->label)
+    printf (", label %" PRId64, *group->label);
+  putchar ('\n');
+  rd_figures_print (&figures);
+  return RADIO_OK;
+}
+
+/* Computes the figures of n volumes. */
+static int
+run_volumes (struct run *run, struct rd_target *first, size_t n)
+{
+  run->first = first;
+  run->n = n;
+  for (size_t i = 0; run->request->mask && i < n; i++)
+    if (first[i].store == NULL)
+      return rd_error ("%s: an image in its file, which has no mask; ingest "
+                       "both", first[i].name);
+  enum radio_status status
+    = radio_group_stats (n, open_volume, &run->request->options,
+                         print_figures, run);
+  if (status == RADIO_OK)
+    return RD_EXIT_OK;
+  return rd_error_library (n == 1 ? first->name : NULL);
+}
+
+static int
+run_nodes (struct run *run)
+{
+  struct rd_nodes *nodes = &run->nodes;
+  int status = rd_nodes_find (run->args, RD_NODES_SOME, nodes);
+  run->items.is_list = !run->request->pool || run->request->options.nlabels > 1;
+  if (nodes->names_one && run->request->options.nlabels <= 1)
+    run->items.is_list = false;
+  if (run->request->pool && nodes->n > 0 && status == RD_EXIT_OK)
+    status = run_volumes (run, nodes->list, nodes->n);
+  for (size_t i = 0; !run->request->pool && i < nodes->n; i++) {
+    int failed = run_volumes (run, &nodes->list[i], 1);
+    status = failed ? failed : status;
+  }
+  if (nodes->n > 0 && run->args->json)
+    rd_json_items_end (&run->items);
+  return status;
+}
+
+int
+rd_group_run (const struct rd_args *args,
+              const struct rd_group_request *request)
+{
+  struct run run = { .args = args, .request = request };
+  int status = run_nodes (&run);
+  clear_names (&run.masks);
+  rd_nodes_clear (&run.nodes);
+  return status;
+}
