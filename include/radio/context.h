@@ -13,7 +13,8 @@ struct radio_context;
 
 struct radio_context_options {
   /* Threads per operation, including the calling one.
-   * 0: one for each processor available to the process. */
+   * 0: one for each processor available to the process, or, if that is less,
+   * as many as its cgroup's quota of CPU time has (rounded up). */
   unsigned nthreads;
 
   /* Upper bound of the library's memory at any time, besides the caller's

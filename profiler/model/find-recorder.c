@@ -156,12 +156,17 @@ find_starved (struct rd_finder *finder)
     if (profile->nodes.at[i].starved_ns > profile->nodes.at[at].starved_ns)
       at = i;
 
-  /* CPUs that another guest of the host had. */
-  char stolen[64] = "";
+  /* CPUs that another guest of the host had, or that nobody could have. */
+  char stolen[64] = "", withheld[80] = "";
   uint64_t steal_ns = rd_finder_number (finder, RD_FACT_STEAL_NS);
+  uint64_t quota_ns = rd_finder_number (finder, RD_FACT_QUOTA_NS);
   if (steal_ns >= MIN_IDLE_NS)
     snprintf (stolen, sizeof stolen, ", a hypervisor took %.20s",
               rd_format_ns (steal_ns).text);
+  if (quota_ns >= MIN_IDLE_NS)
+    snprintf (withheld, sizeof withheld,
+              "a quota of CPU time withheld CPUs for %.20s, otherwise ",
+              rd_format_ns (quota_ns).text);
   char cpus[48] = "the CPUs";
   if (finder->ncpus > 0)
     snprintf (cpus, sizeof cpus, "the %.20s",
@@ -176,14 +181,14 @@ find_starved (struct rd_finder *finder)
   return rd_found (
     finder, &claim,
     "for %s of their %s of work%s (%s) threads could run but had no CPU, %s of "
-    "it in '%.60s'; %s used %s%s: wall times include that, times on CPUs do "
+    "it in '%.60s'; %s%s used %s%s: wall times include that, times on CPUs do "
     "not",
     rd_format_ns (finder->starved_ns).text,
     rd_format_ns (time_of_threads (finder)).text,
     time_of_threads (finder) > finder->work_ns ? " and waiting" : "",
     rd_format_percent (share, 1).text,
     rd_format_ns (profile->nodes.at[at].starved_ns).text,
-    profile->nodes.at[at].name,
+    profile->nodes.at[at].name, withheld,
     is_crowd ? "other processes, or this one's other threads,"
              : "other processes", cpus, stolen);
 }

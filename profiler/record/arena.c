@@ -105,8 +105,8 @@ rename_old (const char *path)
                       "replaced by a ring; use another name", names[i]);
   return rename (path, old) == 0
          ? RADIO_OK
-         : rd_fail_errno (errno, "%s: cannot rename the file that has the ring's "
-                         "name", path);
+         : rd_fail_errno (errno, "%s: cannot rename the file that has the "
+                         "ring's name", path);
 }
 
 /* The program may change its folder before the file is removed. */

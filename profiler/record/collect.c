@@ -255,6 +255,7 @@ add_facts (struct rd_collection *collection)
   RD_TRY (add_number (profile, RD_FACT_OWN_NS, recorder->own_cpu_ns));
   RD_TRY (add_number (profile, RD_FACT_MACHINE_NS, usage->machine_ns));
   RD_TRY (add_number (profile, RD_FACT_STEAL_NS, usage->steal_ns));
+  RD_TRY (add_number (profile, RD_FACT_QUOTA_NS, usage->throttled_ns));
   RD_TRY (add_number (profile, RD_FACT_MINOR, usage->nminor_faults));
   RD_TRY (add_number (profile, RD_FACT_MAJOR, usage->nmajor_faults));
   RD_TRY (add_number (profile, RD_FACT_RESIDENT, usage->resident_nbytes));

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "src/base/cleanup.h"
+#include "src/base/cpu-quota.h"
 #include "profiler/model/sum.h"
 #include "profiler/record/usage.h"
 
@@ -95,6 +96,7 @@ void
 rd_usage_read (struct rd_usage *usage)
 {
   struct rusage process;
+  struct rd_cpu_quota quota;
   *usage = (struct rd_usage) { .is_known = false };
   if (getrusage (RUSAGE_SELF, &process) != 0)
     return;
@@ -108,6 +110,8 @@ rd_usage_read (struct rd_usage *usage)
   };
   read_machine (usage);
   read_pressure (usage);
+  if (rd_cpu_quota_read ("", &quota))
+    usage->throttled_ns = quota.throttled_ns;
 }
 
 void
@@ -122,6 +126,8 @@ rd_usage_since (struct rd_usage *usage)
   usage->block_output_nbytes -= before.block_output_nbytes;
   /* The system's sums may decrease. */
   usage->steal_ns = rd_subtract (usage->steal_ns, before.steal_ns);
+  usage->throttled_ns = rd_subtract (usage->throttled_ns,
+                                     before.throttled_ns);
   usage->machine_ns = rd_subtract (usage->machine_ns, before.machine_ns);
   usage->disk_wait_ns = rd_subtract (usage->disk_wait_ns,
                                      before.disk_wait_ns);

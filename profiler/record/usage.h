@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the process and the machine did that explains a recording: page faults,
- * reading from disks, CPUs that a hypervisor gave to others. */
+ * reading from disks, CPUs that a hypervisor gave to others or that a quota of
+ * CPU time withheld. */
 #ifndef RD_USAGE_H
 #define RD_USAGE_H
 
@@ -13,6 +14,7 @@ struct rd_usage {
   uint64_t block_input_nbytes;
   uint64_t machine_ns;        /* of all processes, on all CPUs together */
   uint64_t steal_ns;          /* of all CPUs together */
+  uint64_t throttled_ns;      /* rd_cpu_quota's */
   uint64_t disk_wait_ns;      /* CPUs that were idle while a process waited
                                  for a disk, by ticks of 10 ms */
   bool is_pressure_known;

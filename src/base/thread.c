@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "src/base/cpu-quota.h"
 #include "src/base/thread.h"
 
 int
@@ -20,8 +21,8 @@ rd_start_thread (pthread_t *thread, void *(*run) (void *), void *data)
 }
 
 /* The set grows until the kernel's fits into it. */
-unsigned
-rd_count_cpus (void)
+static unsigned
+count_allowed (void)
 {
 #ifdef CPU_COUNT_S
   for (int room = 1024; room <= 1 << 20; room *= 2) {
@@ -38,4 +39,15 @@ rd_count_cpus (void)
 #endif
   long n = sysconf (_SC_NPROCESSORS_ONLN);
   return n > 0 ? (unsigned) n : 1;
+}
+
+unsigned
+rd_count_cpus (void)
+{
+  struct rd_cpu_quota quota;
+  unsigned n = count_allowed ();
+  if (n == 1 || !rd_cpu_quota_read ("", &quota) || quota.cpus >= n)
+    return n;
+  unsigned whole = (unsigned) quota.cpus;
+  return whole + (quota.cpus > whole);
 }

@@ -11,7 +11,8 @@
  * own threads.  Returns an errno. */
 int rd_start_thread (pthread_t *thread, void *(*run) (void *), void *data);
 
-/* Returns the number of processors that this process may use, at least 1. */
+/* Returns the number of processors that this process may use, at least 1: by
+ * its affinity, or, if that is less, its quota of CPU time, rounded up. */
 unsigned rd_count_cpus (void);
 
 /* Until the end of the scope, pthread_cancel does not end the thread in a

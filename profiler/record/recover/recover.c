@@ -392,8 +392,8 @@ check_header (const struct image *image)
                     "of machine, or another build of radio %s; use the one "
                     "that made it", image->where, PACKAGE_VERSION);
   if (!rd_image_is_known (header))
-    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: this ring is of another version "
-                    "of radio (%.32s, this is %s); use that version",
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: this ring is of another "
+                    "version of radio (%.32s, this is %s); use that version",
                     image->where, header->version, PACKAGE_VERSION);
   if (header->nbytes > image->nbytes)
     return rd_fail (RADIO_ERROR_FORMAT, "%s: this ring is cut (it has %zu of "

@@ -17,7 +17,8 @@ const PRESSURE_CHANGE = 0.1, TICKS_ERROR = 1.5e7, CPU_TIME_ERROR = 2e6;
 // facts.c calls incidental.
 const INCIDENTAL = new RegExp('^(pid|command|runs|warmup|seed|made by|failed'
   + '|((machine |(run|recorder)\'s )?cpu|steal|disk (wait|pressure) of others'
-  + '|last seen|ring begins|run began|recorded by another recorder) ns'
+  + '|throttled by a quota|last seen|ring begins|run began'
+  + '|recorded by another recorder) ns'
   + '|clock (MHz|jumped)|page faults( from disks)?'
   + '|bytes (read from disks|resident at most)'
   + '|paths logged in part'

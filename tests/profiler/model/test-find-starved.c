@@ -111,6 +111,18 @@ the_cause_is_the_program_itself_if_it_has_more_threads_than_cpus (
                 "CPUs, a hypervisor took 30 ms");
 }
 
+/* As a container's, which threads that others did not hinder wait for. */
+static void
+a_quota_that_withheld_cpus_is_named (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_starved ("user", 50);
+  build_fact (profile, "throttled by a quota ns", "48000000", false);
+  assert_found (profile, "starved", RADIO_FINDING_PROBLEM,
+                "'one'; a quota of CPU time withheld CPUs for 48 ms, "
+                "otherwise other processes used the 2 CPUs: wall");
+}
+
 /* Rates are those of threads that run. */
 static void
 rates_are_of_the_time_on_cpus (void **state)
@@ -316,6 +328,7 @@ main (void)
     cmocka_unit_test (short_starvation_beside_long_waits_hides_nothing),
     cmocka_unit_test (
       the_cause_is_the_program_itself_if_it_has_more_threads_than_cpus),
+    cmocka_unit_test (a_quota_that_withheld_cpus_is_named),
     cmocka_unit_test (rates_are_of_the_time_on_cpus),
     cmocka_unit_test (one_thread_that_is_starved_leaves_no_cpus_unused),
     cmocka_unit_test (waiting_for_starved_threads_is_no_queue),
