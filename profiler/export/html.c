@@ -340,13 +340,14 @@ write_static (struct rd_writer *writer, const struct radio_profile *profile)
 /* Placeholders of the template. */
 enum slot {
   SLOT_POLICY, SLOT_VERSION, SLOT_TITLE, SLOT_STYLE, SLOT_VIEW_STYLE,
-  SLOT_SCRIPT, SLOT_LOADER, SLOT_STATIC, SLOT_CURVE, SLOT_DATA, SLOT_BEFORE,
+  SLOT_SCRIPT, SLOT_LOADER, SLOT_STATIC, SLOT_CURVE, SLOT_NBYTES, SLOT_DATA,
+  SLOT_BEFORE,
   NSLOTS
 };
 
 static const char *const slot_names[NSLOTS] = {
   "@POLICY@", "@VERSION@", "@TITLE@", "@STYLE@", "@VIEW_STYLE@", "@SCRIPT@",
-  "@LOADER@", "@STATIC@", "@CURVE@", "@DATA@", "@BEFORE@",
+  "@LOADER@", "@STATIC@", "@CURVE@", "@NBYTES@", "@DATA@", "@BEFORE@",
 };
 
 static enum radio_status
@@ -378,19 +379,42 @@ write_packed (struct rd_writer *writer, const char *text)
 }
 
 static enum radio_status
-write_data (struct rd_writer *writer, const struct radio_profile *profile)
+append (const void *data, size_t nbytes, void *user_data)
+{
+  return rd_buffer_append (user_data, data, nbytes);
+}
+
+/* A profile as JSON. */
+static enum radio_status
+make_data (const struct radio_profile *profile, struct rd_buffer *data)
 {
   const struct radio_profile_write_options options = {
     .format = RADIO_PROFILE_JSON,
   };
-  return rd_export_json (profile, &options, writer);
+  struct rd_writer writer;
+  rd_writer_init (&writer, append, data);
+  RD_TRY (rd_export_json (profile, &options, &writer));
+  return rd_writer_end (&writer);
 }
 
-/* `before' may be NULL. */
-static enum radio_status
-fill_slot (enum slot slot, const struct radio_profile *profile,
-           const struct radio_profile *before, struct rd_writer *writer)
+/* What a page shows.  Its data are made before it begins, with their size. */
+struct contents {
+  const struct radio_profile *profile;
+  struct rd_buffer data, before;        /* no bytes: there is none */
+};
+
+static void
+free_contents (struct contents *contents)
 {
+  rd_buffer_free (&contents->data);
+  rd_buffer_free (&contents->before);
+}
+
+static enum radio_status
+fill_slot (enum slot slot, const struct contents *contents,
+           struct rd_writer *writer)
+{
+  const struct radio_profile *profile = contents->profile;
   switch (slot) {
   case SLOT_POLICY:
     rd_write_text (writer, "default-src 'none'; img-src data:; style-src");
@@ -423,15 +447,19 @@ fill_slot (enum slot slot, const struct radio_profile *profile,
     break;
   case SLOT_CURVE:            /* outside the parts that a script hides */
     return rd_page_write_curve (writer, profile);
+  case SLOT_NBYTES:
+    rd_write_u64 (writer, contents->data.nbytes + contents->before.nbytes);
+    break;
   case SLOT_DATA:
-    return write_data (writer, profile);
+    rd_write_bytes (writer, contents->data.data, contents->data.nbytes);
+    break;
   case SLOT_BEFORE:
     /* Under another id than the profile's, so that readers find that one. */
-    if (before == NULL)
+    if (contents->before.nbytes == 0)
       break;
     rd_write_text (writer, "<script type=\"application/json\" "
                    "id=\"radio-before\">");
-    RD_TRY (write_data (writer, before));
+    rd_write_bytes (writer, contents->before.data, contents->before.nbytes);
     rd_write_text (writer, "</script>\n");
     break;
   case NSLOTS:
@@ -446,6 +474,12 @@ rd_export_html (const struct radio_profile *profile,
                 struct rd_writer *writer)
 {
   const char *text = rd_page_template;
+  RD_CLEANUP (free_contents) struct contents contents = {
+    .profile = profile
+  };
+  RD_TRY (make_data (profile, &contents.data));
+  if (options->before)
+    RD_TRY (make_data (options->before, &contents.before));
   while (*text != '\0') {
     size_t nplain = strcspn (text, "@");
     rd_write_bytes (writer, text, nplain);
@@ -455,7 +489,7 @@ rd_export_html (const struct radio_profile *profile,
            && strncmp (text, slot_names[slot], strlen (slot_names[slot])) != 0)
       slot++;
     if (slot < NSLOTS) {
-      RD_TRY (fill_slot ((enum slot) slot, profile, options->before, writer));
+      RD_TRY (fill_slot ((enum slot) slot, &contents, writer));
       text += strlen (slot_names[slot]);
     }
     else if (*text != '\0') {

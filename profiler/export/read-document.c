@@ -11,6 +11,7 @@
 #include "src/base/alloc.h"
 #include "src/base/error.h"
 #include "profiler/export/read.h"
+#include "profiler/model/format.h"
 
 struct reading {
   struct json_object *document;
@@ -325,6 +326,47 @@ read_all (struct reading *reading)
   return rd_read_starved (reading->document, where, reading->profile);
 }
 
+/* The bytes of data that a page says it has, or 0. */
+static uint64_t
+data_nbytes (const char *page, size_t nbytes)
+{
+  static const char key[] = " data-nbytes=\"";
+  const char *at = memmem (page, nbytes, key, strlen (key));
+  uint64_t number = 0;
+  if (at)
+    for (at += strlen (key); at < page + nbytes && *at >= '0' && *at <= '9';
+         at++)
+      number = number * 10 + (uint64_t) (*at - '0');
+  return number;
+}
+
+/* A document that ends too early; page: what it stands in, from
+ * the begin of the file to that of the document. */
+static enum radio_status
+fail_cut (const char *page, size_t page_nbytes, size_t nbytes,
+          const char *where)
+{
+  uint64_t all = data_nbytes (page, page_nbytes);
+  if (all > nbytes)
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: cut short, %s of the %s of its "
+                    "data are missing; copy or write it again", where,
+                    rd_format_nbytes (all - nbytes).text,
+                    rd_format_nbytes (all).text);
+  return rd_fail (RADIO_ERROR_FORMAT, "%s: cut short after %zu bytes of data; "
+                  "copy or write it again", where, nbytes);
+}
+
+/* True if a document that rd_json_parse refused ended too early, which its
+ * message says at its end. */
+static bool
+is_cut (void)
+{
+  static const char end[] = ": unexpected end of data";
+  const char *message = radio_error_message ();
+  size_t n = strlen (message);
+  return n >= strlen (end) && strcmp (message + n - strlen (end), end) == 0;
+}
+
 enum radio_status
 rd_profile_parse (const char *text, size_t nbytes, const char *where,
                   struct radio_profile **profile)
@@ -334,13 +376,14 @@ rd_profile_parse (const char *text, size_t nbytes, const char *where,
   /* Within a page, the document stands in an element of its own. */
   const char *json = memmem (text, nbytes, RD_JSON_OPENING,
                              strlen (RD_JSON_OPENING));
-  size_t json_nbytes = nbytes;
+  size_t json_nbytes = nbytes, page_nbytes = 0;
   if (json == NULL) {
     json = text;
   }
   else {
     json += strlen (RD_JSON_OPENING);
-    json_nbytes -= (size_t) (json - text);
+    page_nbytes = (size_t) (json - text);
+    json_nbytes -= page_nbytes;
     const char *end = memchr (json, '<', json_nbytes);
     if (end != NULL)
       json_nbytes = (size_t) (end - json);
@@ -350,11 +393,14 @@ rd_profile_parse (const char *text, size_t nbytes, const char *where,
   const char *key = "\"format\": \"" RD_JSON_FORMAT "\"";
   enum radio_status status = rd_json_parse (json, json_nbytes, where,
                                             &document);
-  if (status == RADIO_ERROR_MEMORY || status == RADIO_ERROR_LIMIT
-      || (status != RADIO_OK
-          && memmem (json, json_nbytes < 256 ? json_nbytes : 256, key,
-                     strlen (key)) != NULL))
+  if (status == RADIO_ERROR_MEMORY || status == RADIO_ERROR_LIMIT)
     return status;
+  if (status != RADIO_OK
+      && (page_nbytes > 0
+          || memmem (json, json_nbytes < 256 ? json_nbytes : 256, key,
+                     strlen (key)) != NULL))
+    return is_cut ()
+             ? fail_cut (text, page_nbytes, json_nbytes, where) : status;
   struct json_object *format
     = json_object_is_type (document, json_type_object)
         ? rd_json_member (document, "format") : NULL;

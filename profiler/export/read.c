@@ -101,6 +101,10 @@ rd_read_foreign (const char *text, size_t nbytes,
     nblanks++;
   if (begins_with (text, nbytes, "<svg "))
     return fail_written (where, "a picture");
+  static const char generator[] = "name=\"generator\" content=\"radio ";
+  if (memmem (text, nbytes, generator, strlen (generator)))
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: a page of radio's that was cut "
+                    "short before its data; copy or write it again", where);
   if (nblanks < nbytes && text[nblanks] == '<')
     return fail_other (where, "a page without radio's data in it");
   if (memchr (text, '\0', nbytes))

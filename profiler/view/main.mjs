@@ -3,8 +3,20 @@
 // the reason is shown above the static part.
 
 import { reasonOf } from './data/decode.mjs';
+import { formatBytes } from './data/units.mjs';
 import { readProfile } from './data/profile.mjs';
 import { startApp } from './app.mjs';
+
+// What a file that was cut short lacks; '' of a whole one.
+function cutReason() {
+  if (document.getElementById('whole'))
+    return '';
+  const all = Number(document.getElementById('notice').dataset.nbytes);
+  const { size } = new Blob([...document.querySelectorAll('[type$=json]')]
+    .map((one) => one.textContent));
+  return 'its file was cut short, ' + formatBytes(all - size) + ' of the '
+    + formatBytes(all) + ' of its data are missing; copy or export it again';
+}
 
 async function start() {
   const data = document.getElementById('radio-profile');
@@ -27,7 +39,7 @@ async function start() {
   } catch (error) {
     document.getElementById('app').hidden = true;
     document.getElementById('notice').textContent =
-      'This page cannot show its profile: ' + reasonOf(error)
+      'This page cannot show its profile: ' + (cutReason() || reasonOf(error))
       + '. The static summary follows.';
   }
 }

@@ -322,7 +322,7 @@ def test_a_dropped_profile_is_compared(opened, boxes, planes, tmp_path,
 
 
 @pytest.mark.parametrize("text, said", [
-    ("not a profile", "damaged or truncated"),
+    ("not a profile", "damaged or cut short"),
     ("<html>hello</html>", "has no profile"),
     ('{"format": "radio-profile", "version": 7}', "version 7")])
 def test_a_dropped_file_that_is_no_profile_is_rejected(opened, boxes, text,

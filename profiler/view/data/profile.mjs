@@ -6,7 +6,6 @@ import { findChildren, findParents } from './causes.mjs';
 import { readColumns, zigzag } from './decode.mjs';
 import { atOnce } from './slices.mjs';
 import { Sites, Tree } from './tree.mjs';
-import { formatCount } from './units.mjs';
 
 const EDGES = ['', 'other thread', 'request', 'phase', 'instant'];
 
@@ -316,8 +315,7 @@ export async function readProfile(text) {
   try {
     document = JSON.parse(text);
   } catch {
-    throw new Error('its data are damaged or truncated after '
-      + formatCount(text.length) + ' characters');
+    throw new Error('its data are damaged or cut short');
   }
   if (document?.format !== 'radio-profile')
     throw new Error('its data are no profile of radio');

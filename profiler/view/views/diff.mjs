@@ -148,6 +148,9 @@ class Diff {
     this.times = diffTimes(compared, isNormalised);
     this.changes = compared.paths.map((path) =>
       changeOf(path, this.scale));
+    // A path that took nothing in both says nothing.
+    this.said = [...this.changes.keys()].filter((i) =>
+      this.times.total[i] > 0);
     this.head.replaceChildren(this.sentence(), this.conditions(),
                               this.controls(isNormalised));
     const matcher = makeMatcher(this.state.get('query'));
@@ -165,7 +168,7 @@ class Diff {
   }
 
   count(change) {
-    return this.changes.filter((one) => one === change).length;
+    return this.said.filter((i) => this.changes[i] === change).length;
   }
 
   // The kinds of changes, with the number of paths of each.
@@ -301,7 +304,7 @@ class Diff {
     const { paths } = this.compared;
     const moved = (i) => paths[i].selfAfter * this.scale
       - paths[i].selfBefore;
-    const found = this.changes.map((_, i) => i).filter((i) =>
+    const found = this.said.filter((i) =>
       !['noise', 'one run'].includes(this.changes[i]))
       .sort((a, b) => Math.abs(moved(b)) - Math.abs(moved(a)) || a - b);
     const by = (i, { selfLow, selfHigh, selfMedians }) => this.scale !== 1
@@ -422,14 +425,14 @@ class Diff {
   showList() {
     const { before, after } = this.times;
     const wanted = this.state.get('changes');
-    const rows = this.changes.map((_, i) => i).filter((i) =>
+    const rows = this.said.filter((i) =>
       wanted === '' || this.changes[i] === wanted)
       .sort((a, b) => Math.abs(after[b] - before[b])
         - Math.abs(after[a] - before[a]) || a - b);
-    const heads = ['path', 'before', 'after', 'difference', 'relative',
-                   '95 % of medians', 'change'].map((label) =>
+    const heads = ['path', 'change', 'before', 'after', 'difference',
+                   'relative', '95 % of medians'].map((label) =>
       element('th', { scope: 'col' }, label));
-    const count = (change) => change === '' ? this.changes.length
+    const count = (change) => change === '' ? this.said.length
       : this.count(change);
     const shown = rows.filter((one, i) => i < this.limit
       || one === this.chosen());
@@ -474,12 +477,12 @@ class Diff {
                            class: this.matched && (this.matched[i] ? 'match'
                              : 'faint') },
       element('th', { scope: 'row' }, this.link(i), this.edge(path)),
+      element('td', { class: 'text' },
+              ...this.mark(this.changes[i], '', this.below(i))),
       cell(before[i], path.before), cell(after[i], path.after),
       element('td', {}, this.signed(after[i] - before[i])),
       element('td', {}, formatGrowth(before[i], after[i])),
-      element('td', {}, lines.get('of medians with 95 % confidence')),
-      element('td', { class: 'text' },
-              ...this.mark(this.changes[i], '', this.below(i))));
+      element('td', {}, lines.get('of medians with 95 % confidence')));
   }
 }
 

@@ -4,6 +4,7 @@
 
 import { element } from '../widgets/dom.mjs';
 import { FONT_PX, themeColours } from '../widgets/pane.mjs';
+import { isDarkGround } from '../widgets/theme.mjs';
 
 // From low to high, for the light theme; reversed for the dark one.  One hue,
 // so that the order is visible to everyone.
@@ -13,12 +14,6 @@ const BOX_COLOUR = '#d55e00';
 
 // Space for the names of axes.
 const AXIS_ROOM = 18;
-
-export function isDarkGround() {
-  const { theme } = document.documentElement.dataset;
-  return theme === 'dark' || theme !== 'light'
-    && matchMedia('(prefers-color-scheme: dark)').matches;
-}
 
 // The colour of a share of the maximum, 0 < share <= 1.
 export function tileShade(share, isDark) {

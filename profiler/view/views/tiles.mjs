@@ -5,7 +5,8 @@
 import { choice, element, nameElement, plural, showShare }
   from '../widgets/dom.mjs';
 import { Model, parseLanes, parseRange } from '../model/model.mjs';
-import { isDarkGround, TileCanvas, tileShade } from './tile-canvas.mjs';
+import { isDarkGround } from '../widgets/theme.mjs';
+import { TileCanvas, tileShade } from './tile-canvas.mjs';
 import { addWaste, amplification, byteFlow, findVolumes, isWritten,
          placeOfIndex, PROJECTIONS, projectTiles, sumTiles, TILE_METRICS,
          tilesOfCell }

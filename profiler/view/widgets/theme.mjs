@@ -3,18 +3,22 @@
 
 import { button } from './dom.mjs';
 
+export const isDarkGround = () =>
+  document.documentElement.dataset.theme === 'dark';
+
 export function themeButton(state) {
-  const dark = () => state.get('theme') === 'dark' || state.get('theme') === ''
-    && matchMedia('(prefers-color-scheme: dark)').matches;
+  const preferred = matchMedia('(prefers-color-scheme: dark)');
+  const { dataset } = document.documentElement;
   const apply = () => {
-    document.documentElement.dataset.theme = state.get('theme');
-    made.textContent = dark() ? 'Light' : 'Dark';
+    dataset.theme = state.get('theme') || (preferred.matches ? 'dark'
+      : 'light');
+    made.textContent = isDarkGround() ? 'Light' : 'Dark';
   };
-  const made = button('', () => state.set({ theme: dark() ? 'light'
+  const made = button('', () => state.set({ theme: isDarkGround() ? 'light'
     : 'dark' }), { class: 'theme', title: 'Change colours' });
   state.listen((keys) => keys.has('theme') && apply());
   // Canvases must be redrawn.
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () =>
+  preferred.addEventListener('change', () =>
     state.notify(new Set(['theme'])));
   apply();
   return made;

@@ -11,6 +11,8 @@
 #include "tests/profiler/build.h"
 #include "tests/profiler/files/sink.h"
 
+#include "profiler/model/format.h"
+
 static struct sink
 specimen (void)
 {
@@ -463,6 +465,37 @@ foreign_files_are_named (void **state)
                  "a damaged Chrome trace");
 }
 
+/* A page says how much of its data there was, a document does not. */
+static void
+files_that_were_cut_are_called_that (void **state)
+{
+  (void) state;
+  static const char opening[]
+    = "<script type=\"application/json\" id=\"radio-profile\">";
+  struct radio_profile *profile = build_specimen ();
+  struct sink json = sink_write (profile, RADIO_PROFILE_JSON, NULL);
+  struct sink page = sink_write (profile, RADIO_PROFILE_HTML, NULL);
+  const char *data = strstr (page.text, opening) + strlen (opening);
+  size_t before = (size_t) (data - page.text);
+  char part[200];
+  for (size_t left = json.nbytes - 2; left > 30; left /= 2) {
+    snprintf (part, sizeof part, ": cut short after %zu bytes of data; copy "
+              "or write it again", left);
+    check_refused (json.text, left, RADIO_ERROR_FORMAT, part);
+    snprintf (part, sizeof part, ": cut short, %s of the %s of its data are "
+              "missing; copy or write it again",
+              rd_format_nbytes (json.nbytes - left).text,
+              rd_format_nbytes (json.nbytes).text);
+    check_refused (page.text, before + left, RADIO_ERROR_FORMAT, part);
+  }
+  check_refused (page.text, before - 1, RADIO_ERROR_FORMAT,
+                 ": a page of radio's that was cut short before its data");
+  check_refused (page.text, 1000, RADIO_ERROR_FORMAT, ": a page ");
+  free (page.text);
+  free (json.text);
+  radio_profile_close (profile);
+}
+
 /* json-c would recurse as deep as the brackets nest. */
 static void
 deep_nesting_is_refused (void **state)
@@ -639,6 +672,7 @@ main (void)
     cmocka_unit_test (every_allocation_of_writing_may_fail),
     cmocka_unit_test (other_formats_of_radio_are_named),
     cmocka_unit_test (foreign_files_are_named),
+    cmocka_unit_test (files_that_were_cut_are_called_that),
     cmocka_unit_test (deep_nesting_is_refused),
     in_folder (files_and_pipes_are_read),
     in_folder (reading_a_pipe_without_a_writer_times_out),

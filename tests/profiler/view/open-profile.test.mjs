@@ -21,7 +21,7 @@ test('pages without a profile and truncated pages are refused', () => {
 
 test('files that are not profiles give a message', async () => {
   const file = (text) => ({ name: 'x.json', text: async () => text });
-  await assert.rejects(openProfile(file('not JSON')), /damaged or truncated/);
+  await assert.rejects(openProfile(file('not JSON')), /damaged or cut short/);
   await assert.rejects(openProfile(file('{"traceEvents": []}')),
                        /no profile of radio/);
 });
