@@ -277,6 +277,32 @@ keep_no_large_blocks (void)
 #endif
 }
 
+/* True if a volume with its pipeline can be opened. */
+static bool
+some_opens (const struct apply *apply)
+{
+  bool opens = false;
+  for (size_t i = 0; i < apply->n && !opens; i++) {
+    opens = rd_node_try_open (apply->items[i].node) == RADIO_OK;
+    rd_node_close (apply->items[i].node);
+  }
+  return opens;
+}
+
+/* Opens the store to write to; it is not created, and left NULL, if nothing can
+ * be written. */
+static int
+open_target (struct apply *apply, const struct rd_args *to_args)
+{
+  enum radio_status status
+    = rd_uri_open (to_args, rd_store_name (to_args), RD_URI_EXISTING,
+                   &apply->to);
+  if (status == RADIO_OK
+      || (status == RADIO_ERROR_NOT_FOUND && !some_opens (apply)))
+    return RD_EXIT_OK;
+  return rd_store_open (to_args, true, &apply->to);
+}
+
 static int
 write_volumes (struct apply *apply)
 {
@@ -288,7 +314,7 @@ write_volumes (struct apply *apply)
   rd_interrupt_catch_once ();
   if (apply->to_name)
     to_args.store = apply->to_name;
-  failed = rd_store_open (&to_args, true, &apply->to);
+  failed = open_target (apply, &to_args);
   if (failed)
     return failed;
   apply->rows.store = apply->to;

@@ -300,7 +300,9 @@ print_volume (const struct info_options *options, const char *name,
   failed = put_reads (options, name, volume, &info, wanted, NULL);
   if (failed)
     return failed;
-  put_tiling (&info, axes, n);
+  /* What is read of a pipeline is stored nowhere. */
+  if (!*info.pipeline)
+    put_tiling (&info, axes, n);
   rd_text_size (raw_nbytes, raw);
   if (stored == RD_UNKNOWN_NBYTES || *info.pipeline)
     put_owned ("size", rd_format ("%s raw", raw));

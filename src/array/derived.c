@@ -69,8 +69,8 @@ rd_derived_warn (const struct radio_array *array, radio_warning_fn *warning,
   char line[1024];
   if (!warning || !array->derived || !atomic_load (&array->derived->has_nan))
     return;
-  snprintf (line, sizeof line, "%s%s%s: some values are NaN, which operations "
-            "leave as they are", array->store->io->uri,
+  snprintf (line, sizeof line, "%s%s%s: some results are NaN, of values that "
+            "are NaN or infinite", array->store->io->uri,
             *array->path ? "/" : "", array->path);
   warning (line, user_data);
 }

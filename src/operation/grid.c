@@ -63,20 +63,27 @@ join (struct rd_segment *last, const struct rd_segment *next)
   return true;
 }
 
+static enum radio_status
+fail_long (double size)
+{
+  return rd_fail (RADIO_ERROR_LIMIT, "an axis of %.4g elements, more than "
+                  "2^63 - 1", size);
+}
+
 /* Appends a segment that is not empty. */
 static enum radio_status
 append (struct rd_grid_axis *axis, struct rd_segment segment)
 {
+  double size = (double) axis->size + (double) segment.n;
   if (rd_add_overflows (axis->size, segment.n, &axis->size)
       || axis->size > INT64_MAX)
-    return rd_fail (RADIO_ERROR_LIMIT, "an axis of more than 2^63 - 1 "
-                    "elements");
+    return fail_long (size);
   if (axis->nsegments > 0
       && join (&axis->segments[axis->nsegments - 1], &segment))
     return RADIO_OK;
-  if (axis->nsegments == RD_GRID_MAX_PIECES)
+  if (axis->nsegments == RD_GRID_MAX_SEGMENTS)
     return rd_fail (RADIO_ERROR_LIMIT, "an axis is repeated more than %"
-                    PRIu64 " times; pad less", RD_GRID_MAX_PIECES);
+                    PRIu64 " times; pad less", RD_GRID_MAX_SEGMENTS);
   RD_TRY (rd_reserve (&axis->segments, &axis->capacity, axis->nsegments,
                       sizeof *axis->segments));
   axis->segments[axis->nsegments++] = segment;
@@ -244,8 +251,7 @@ rd_grid_pad (struct rd_grid *grid, size_t axis, uint64_t before,
   uint64_t total;
   if (rd_add_overflows (before, after, &total)
       || rd_add_overflows (total, size, &total))
-    return rd_fail (RADIO_ERROR_LIMIT, "an axis of more than 2^63 - 1 "
-                    "elements");
+    return fail_long ((double) before + (double) after + (double) size);
   return append_period (to, &from, reflects,
                         (period - before % period) % period, total);
 }

@@ -11,9 +11,10 @@
 #include "src/base/cleanup.h"
 #include "src/operation/pipeline.h"
 
-/* The most segments that the axes may have, multiplied: the limit of the pieces
- * into which a read of a box is cut. */
-#define RD_GRID_MAX_PIECES ((uint64_t) 1 << 16)
+/* The most segments of an axis, and of all axes multiplied: the limit of the
+ * pieces into which a read of a box is cut. */
+#define RD_GRID_MAX_SEGMENTS ((uint64_t) 1 << 16)
+#define RD_GRID_MAX_PIECES ((uint64_t) 1 << 20)
 
 struct rd_segment {
   uint64_t n;                 /* elements */

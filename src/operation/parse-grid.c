@@ -174,10 +174,13 @@ rd_parse_rot90 (struct rd_parser *parser, struct rd_step *step)
   if (word.nbytes == 0)
     return RADIO_OK;
   rd_take_word (parser);
-  step->turns = word.nbytes == 1 ? word.at[0] - '0' : 0;
-  if (step->turns >= 1 && step->turns <= 3)
-    return RADIO_OK;
-  return rd_fail_word (parser, word, "expected 1, 2 or 3 quarters of a turn");
+  bool is_negative = word.nbytes == 2 && word.at[0] == '-';
+  char digit = word.nbytes == 1 || is_negative ? word.at[word.nbytes - 1] : 0;
+  if (digit < '1' || digit > '3')
+    return rd_fail_word (parser, word, "expected 1, 2 or 3 quarters of a turn, "
+                         "or -1, -2 or -3 for the other direction");
+  step->turns = is_negative ? 4 - (digit - '0') : digit - '0';
+  return RADIO_OK;
 }
 
 enum radio_status

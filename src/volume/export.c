@@ -2,7 +2,9 @@
 /* Export: a header, then a stream of elements in the file's order. */
 #include <config.h>
 
+#include <inttypes.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 #include <radio/export.h>
 
@@ -10,6 +12,7 @@
 #include "src/array/derived.h"
 #include "src/array/pool.h"
 #include "src/array/stop.h"
+#include "src/base/checked.h"
 #include "src/base/error.h"
 #include "src/base/structs.h"
 #include "src/base/text.h"
@@ -159,6 +162,33 @@ run_executor (const struct rd_executor *executor, uint64_t n,
   return rd_pool_run (pool, &job.job);
 }
 
+/* Deflate makes at best 1 byte of so many. */
+#define DEFLATE_MAX_RATIO 1032
+
+/* Refuses a file that its file system has no room for, before any of it is
+ * written. */
+static enum radio_status
+check_room (const char *file, uint64_t nbytes)
+{
+  struct statvfs fs;
+  const char *slash = strrchr (file, '/');
+  RD_FREE char *folder = slash ? rd_strndup (file, (size_t) (slash - file) + 1)
+                               : rd_strdup (".");
+  if (!folder)
+    return rd_fail_memory (strlen (file) + 1);
+  /* A link leads to the file system of what it names. */
+  if (statvfs (file, &fs) < 0 && statvfs (folder, &fs) < 0)
+    return RADIO_OK;
+  uint64_t least = rd_ends_with (file, ".gz") ? nbytes / DEFLATE_MAX_RATIO
+                                              : nbytes;
+  uint64_t free_nbytes = rd_mul_sat (fs.f_bfree, fs.f_frsize);
+  if (least <= free_nbytes)
+    return RADIO_OK;
+  return rd_fail (RADIO_ERROR_NO_SPACE, "%s: it takes at least %" PRIu64
+                  " bytes, of which its file system has %" PRIu64 " free",
+                  file, least, free_nbytes);
+}
+
 /* Write header and elements to a file, which appears when it is complete. */
 static enum radio_status
 write_file (struct rd_stream *stream, const struct rd_buffer *header,
@@ -184,6 +214,8 @@ write_file (struct rd_stream *stream, const struct rd_buffer *header,
   RD_TRY (rd_output_open (file, options->overwrite,
                           (size_t) options->member_nbytes, &executor.base,
                           &output));
+  RD_TRY (check_room (file, rd_mul_sat (radio_box_count (&stream->box),
+                                        stream->item_nbytes)));
   RD_TRY (rd_output_write (output, header->data, header->nbytes));
   struct writing writing = {
     .output = output, .swapped = swapped,

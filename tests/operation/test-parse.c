@@ -68,6 +68,7 @@ static const char *const canonical_texts[][2] = {
     "random-noise | random-noise 0,2 | random-noise 3 p 1" },
   { "flip z,x", "flip x,z" },
   { "rot90 xy 1 | rot90 zx 3", "rot90 xy | rot90 zx 3" },
+  { "rot90 xy -1 | rot90 zx -3", "rot90 xy 3 | rot90 zx" },
   { "reorient LPS", NULL },
   { "resample 1.50,1.5,1.5 | resample 1,:,0.5 linear corner",
     "resample 1.5 | resample 1,:,0.5 linear" },
@@ -187,6 +188,8 @@ an_error_names_the_byte_the_word_and_what_is_allowed (void **state)
     { "flip x,", "byte 5, 'x,': expected axes" },
     { "rot90 xx", "byte 6, 'xx': expected two axes" },
     { "rot90 xy 4", "byte 9, '4': expected 1, 2 or 3 quarters" },
+    { "rot90 xy -4", "byte 9, '-4': expected 1, 2 or 3 quarters" },
+    { "rot90 xy -", "byte 9, '-': expected 1, 2 or 3 quarters" },
     { "reorient RAL", "byte 9, 'RAL': expected where x, y and z" },
     { "reorient ras", "byte 9, 'ras': expected where x, y and z" },
   };

@@ -50,10 +50,10 @@ results_are_what_export_applies () {
 values_that_are_nan_give_one_warning () {
   nan='linear 1e38,0 | linear 0,0'
   "$RADIO" apply "$nan" ct/head -s a.zarr --to nan.zarr >/dev/null 2>"$tmp/err"
-  [ "$(grep -c 'some values are NaN' "$tmp/err")" -eq 1 ]
+  [ "$(grep -c 'some results are NaN' "$tmp/err")" -eq 1 ]
   for command in 'slice -o nan.png' 'slice -o nan.nii' stats 'stats --json'; do
     "$RADIO" $command ct/head -s a.zarr --apply "$nan" >/dev/null 2>"$tmp/err"
-    [ "$(grep -c 'some values are NaN' "$tmp/err")" -eq 1 ]
+    [ "$(grep -c 'some results are NaN' "$tmp/err")" -eq 1 ]
   done
   "$RADIO" stats ct/head -s a.zarr --apply 'linear 1,0' >/dev/null 2>"$tmp/err"
   [ ! -s "$tmp/err" ]
@@ -126,6 +126,32 @@ info_lists_the_tiles_of_a_box () {
   fails 1 '48 is out of range (0-47)' info -s tiles.zarr ct/a --x 48
 }
 
+a_store_is_not_made_for_nothing () {
+  "$RADIO" phantom -s one.zarr ct/v --size 16 >/dev/null
+  crop='crop 0:99,:,:'
+  if "$RADIO" apply "$crop" ct -s one.zarr --to none.zarr >/dev/null \
+     2>"$tmp/err"; then
+    return 1
+  fi
+  grep -qF 'the end 99 is out of range' "$tmp/err"
+  [ ! -e none.zarr ]
+  "$RADIO" phantom -s one.zarr ct/large --size 128 >/dev/null
+  if "$RADIO" apply "$crop" ct -s one.zarr --to some.zarr >/dev/null \
+     2>"$tmp/err"; then
+    return 1
+  fi
+  [ -e some.zarr/ct/large/zarr.json ]
+}
+
+what_has_no_room_is_not_begun () {
+  "$RADIO" phantom -s room.zarr ct/v --size 16 >/dev/null
+  fails 1 'huge.nii: it takes at least' export -s room.zarr ct/v -o huge.nii \
+    --apply 'pad 100000,100000,100000'
+  fails 1 'huge.nii.gz: it takes at least' export -s room.zarr ct/v \
+    -o huge.nii.gz --apply 'pad 300000,300000,300000'
+  [ ! -e huge.nii ]
+}
+
 killed_runs_are_resumed () {
   for i in 1 2 3 4 5 6; do
     "$RADIO" phantom -s many.zarr ct/v$i --size 64 --seed $i >/dev/null
@@ -159,5 +185,7 @@ check the_same_is_skipped_and_others_are_not
 check the_source_is_not_replaced
 check mistakes_are_explained
 check info_lists_the_tiles_of_a_box
+check a_store_is_not_made_for_nothing
+check what_has_no_room_is_not_begun
 check killed_runs_are_resumed
 plan

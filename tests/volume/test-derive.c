@@ -382,7 +382,7 @@ nan_stays_and_is_reported_once (void **state)
   assert_int_equal (lines.nbytes, 0);
   volume = must_derive (volume, "linear 0,1 | clamp -3,3");
   static const char expected[]
-    = ": some values are NaN, which operations leave as they are\n";
+    = ": some results are NaN, of values that are NaN or infinite\n";
   for (size_t i = 0; i < 2; i++) {
     lines.nbytes = 0;
     assert_ok (radio_volume_read (volume, &whole, RADIO_STORED, voxels,
@@ -502,6 +502,31 @@ a_constant_becomes_the_lower_bound_or_zero (void **state)
 }
 
 static void
+an_image_is_repeated_a_hundred_thousand_times (void **state)
+{
+  (void) state;
+  struct nifti_spec spec = small_spec ();
+  struct radio_store *store;
+  int16_t voxels[7 * 6 * 5], got[9 * 8 * 7];
+  const struct radio_box whole = { .rank = 3, .size = { 5, 6, 7 } };
+  const struct radio_box box = {
+    .rank = 3, .start = { 199, 273, 12 }, .size = { 7, 8, 9 },
+  };
+  struct radio_volume *volume = must_open_image (&store, &spec, NULL);
+  assert_ok (radio_volume_read (volume, &whole, RADIO_STORED, voxels,
+                                sizeof voxels, NULL));
+  volume = must_derive (volume, "pad 140 wrap");
+  assert_ok (radio_volume_read (volume, &box, RADIO_STORED, got, sizeof got,
+                                NULL));
+  for (size_t i = 0; i < 9 * 8 * 7; i++) {
+    size_t z = (199 + i / 72) % 5, y = (273 - 140 + 6 * 30 + i / 9 % 8) % 6;
+    assert_int_equal (got[i], voxels[(z * 6 + y) * 7 + (12 + i % 9) % 7]);
+  }
+  radio_volume_close (volume);
+  radio_store_close (store);
+}
+
+static void
 what_an_image_cannot_have_is_refused (void **state)
 {
   (void) state;
@@ -524,7 +549,7 @@ what_an_image_cannot_have_is_refused (void **state)
   assert_refused (volume, "pad 300000000000000000 edge", RADIO_ERROR_LIMIT,
                   "voxels, more than 2^63 - 1");
   assert_refused (volume, "pad 1000 wrap", RADIO_ERROR_LIMIT,
-                  "pieces, more than 65536; pad less");
+                  "pieces, more than 1048576; pad less");
   assert_refused (volume, "pad 400000000000000000,0,0 reflect",
                   RADIO_ERROR_LIMIT, "repeated more than 65536 times");
   radio_volume_close (volume);
@@ -790,6 +815,7 @@ main (void)
     cmocka_unit_test (large_padding_is_written_in_parts),
     cmocka_unit_test (nan_stays_and_is_reported_once),
     cmocka_unit_test (a_constant_becomes_the_lower_bound_or_zero),
+    cmocka_unit_test (an_image_is_repeated_a_hundred_thousand_times),
     cmocka_unit_test (what_an_image_cannot_have_is_refused),
     cmocka_unit_test (a_value_is_refused_only_if_something_is_padded_by_it),
     cmocka_unit_test (colours_and_complex_numbers_are_moved_but_not_computed),

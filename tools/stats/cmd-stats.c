@@ -98,9 +98,9 @@ report_node (void *data, size_t i)
   const char *name = c->nodes.list[i].name;
   /* Statistics are computed without a read that could warn. */
   if (!outcome->message && c->args->pipeline && outcome->stats.nan_count > 0) {
-    RD_FREE char *line = rd_format ("%s: some values are NaN, which operations "
-                                    "leave as they are", name);
-    rd_warn (line ? line : "some values are NaN");
+    RD_FREE char *line = rd_format ("%s: some results are NaN, of values "
+                                    "that are NaN or infinite", name);
+    rd_warn (line ? line : "some results are NaN");
   }
   if (outcome->message) {
     rd_error_message (name, outcome->message);

@@ -46,9 +46,10 @@ choose_interpolation (const struct derivation *d, const struct rd_step *step,
 {
   bool is_placed = step->operation == RD_OP_LIKE
                    || step->operation == RD_OP_AFFINE;
-  *chosen = !d->root->info.is_labels ? RD_INTERPOLATE_LINEAR
-            : is_placed              ? RD_INTERPOLATE_NEAREST
-                                     : RD_INTERPOLATE_MAJORITY;
+  bool is_labels = d->root->info.is_labels && !d->is_mixed;
+  *chosen = !is_labels   ? RD_INTERPOLATE_LINEAR
+            : is_placed  ? RD_INTERPOLATE_NEAREST
+                         : RD_INTERPOLATE_MAJORITY;
   if (!step->smooths || *chosen == RD_INTERPOLATE_LINEAR)
     return RADIO_OK;
   return rd_fail (RADIO_ERROR_ARGUMENT, "the image is of labels, which smooth "
@@ -181,7 +182,7 @@ set_info (const struct derivation *d, struct radio_volume *volume)
   info->derived_pipeline = from->derived_pipeline;
   info->derived_sha256 = from->derived_sha256;
   info->missing_nbytes = from->missing_nbytes;
-  info->is_labels = from->is_labels;
+  info->is_labels = from->is_labels && !d->is_mixed;
   info->tiling = from->tiling;
   info->codec = from->codec;
   info->pipeline = volume->pipeline->text;

@@ -96,6 +96,8 @@ struct derivation {
   bool is_spatial;                    /* some operation moved voxels */
   bool is_turned;                     /* flipped or permuted */
   bool has_grid;                      /* that of another volume */
+  bool is_mixed;                      /* values are no labels any more: some are
+                                         of several voxels, or have noise */
   bool has_computed, saturates;
   size_t nsamplings, nstatistics;
 

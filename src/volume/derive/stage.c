@@ -142,6 +142,7 @@ rd_derivation_need (struct derivation *d, enum rd_interpolation interpolation)
       || (interpolation == RD_INTERPOLATE_MAJORITY
           && !rd_volume_is_colour (d->root)))
     return RADIO_OK;
+  d->is_mixed = true;
   return need_values (d);
 }
 
