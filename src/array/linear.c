@@ -23,6 +23,9 @@ struct cutting {
   uint64_t nruns;
   size_t apart;                       /* along this axis each element begins a
                                          piece of its own; the rank: none */
+  uint64_t lead;                      /* the length of the first part along it,
+                                         so that others begin with a line of the
+                                         caller's memory; 0: as of others */
 };
 
 /* A run of pieces fills so much of the caller's memory in a row: some cache
@@ -90,6 +93,41 @@ fastest_axis (const struct radio_request *request)
   return fastest;
 }
 
+/* Returns the elements along an axis that are before the first line of the
+ * caller's memory; 0 if lines do not begin with an element. */
+static uint64_t
+find_lead (const struct radio_request *request, size_t axis)
+{
+  int64_t stride = request->strides ? request->strides[axis] : 0;
+  uint64_t step = stride < 0 ? -(uint64_t) stride : (uint64_t) stride;
+  uint64_t at = (uintptr_t) request->buffer;
+  /* Backward lines end with an element. */
+  uint64_t misfit = (stride < 0 ? at + step : -at) % RD_LINE_NBYTES;
+  return step > 0 && misfit % step == 0 ? misfit / step : 0;
+}
+
+/* Returns the number of parts along an axis, and finds one of them. */
+static uint64_t
+nparts_along (const struct cutting *cutting, size_t axis, uint64_t size)
+{
+  uint64_t lead = axis == cutting->apart ? cutting->lead : 0;
+  return (lead > 0) + rd_div_up (size - lead, cutting->step[axis]);
+}
+
+static void
+find_part (const struct cutting *cutting, size_t axis, uint64_t number,
+           struct radio_box *part)
+{
+  uint64_t lead = axis == cutting->apart ? cutting->lead : 0;
+  uint64_t first = number * cutting->step[axis], most = cutting->step[axis];
+  if (lead > 0 && number == 0)
+    most = lead;
+  else if (lead > 0)
+    first = lead + (number - 1) * cutting->step[axis];
+  part->start[axis] += first;
+  part->size[axis] = rd_min_u64 (most, part->size[axis] - first);
+}
+
 static void
 cut_box (const struct rd_linear *linear, const struct radio_request *request,
          uint64_t item_nbytes, struct cutting *cutting)
@@ -98,6 +136,7 @@ cut_box (const struct rd_linear *linear, const struct radio_request *request,
   order_axes (linear, box->rank, cutting->order);
   cut_axes (linear, box, item_nbytes, linear->cap_nbytes, cutting);
   cutting->apart = box->rank;
+  cutting->lead = 0;
   if (box->rank > 0 && linear->pieces_nbytes > 0) {
     size_t fastest = fastest_axis (request);
     uint64_t filled = rd_min_u64 (rd_max_u64 (FILLED_NBYTES / item_nbytes, 1),
@@ -107,11 +146,13 @@ cut_box (const struct rd_linear *linear, const struct radio_request *request,
                 cutting);
       cutting->step[fastest] = filled;
       cutting->apart = fastest;
+      uint64_t lead = find_lead (request, fastest);
+      cutting->lead = lead < filled && lead < box->size[fastest] ? lead : 0;
     }
   }
   cutting->nruns = 1;
   for (size_t i = 0; i < box->rank; i++)
-    cutting->nruns *= rd_div_up (box->size[i], cutting->step[i]);
+    cutting->nruns *= nparts_along (cutting, i, box->size[i]);
 }
 
 /* Returns the box of a run of a request. */
@@ -122,10 +163,8 @@ run_box (const struct cutting *cutting, const struct radio_box *box,
   struct radio_box part = *box;
   for (size_t i = box->rank; i > 0; i--) {
     size_t axis = cutting->order[i - 1];
-    uint64_t step = cutting->step[axis], size = box->size[axis];
-    uint64_t n = rd_div_up (size, step), first = number % n * step;
-    part.start[axis] += first;
-    part.size[axis] = rd_min_u64 (step, size - first);
+    uint64_t n = nparts_along (cutting, axis, box->size[axis]);
+    find_part (cutting, axis, number % n, &part);
     number /= n;
   }
   return part;

@@ -121,6 +121,11 @@ find_move (const struct rd_type *type, bool swapped)
 #define BUFFER_NBYTES 8192
 #define MOST_COLUMNS 32
 
+/* Rows that are written past the caches wherever they begin, if there are so
+ * many next to each other. */
+#define LONG_ROW_NBYTES 512
+#define NEIGHBOURS 8
+
 /* Size of the buffer that repeats one element. */
 #define REPEATED_NBYTES 1024
 
@@ -467,6 +472,28 @@ makes_columns (const struct plan *plan)
          && plan->shape[axis - 1] * nbytes >= 2 * RD_LINE_NBYTES;
 }
 
+/* True if rows are so long that the lines of which they hold a part do not
+ * matter beside the others, and next to each other, so that these lines stay in
+ * the caches until the next row.  Reversed ones are whole vectors of 16
+ * bytes. */
+static bool
+scatters_long_rows (const struct plan *plan, const struct rd_box_copy *copy,
+                    bool by_rows)
+{
+  size_t axis = plan->rank - 1;
+  uint64_t nbytes = plan->to_type.item_nbytes;
+  uint64_t row_nbytes = plan->shape[axis] * nbytes;
+  uint64_t misfits = row_nbytes | ((uintptr_t) copy->to + nbytes);
+  if (axis == 0 || row_nbytes < LONG_ROW_NBYTES
+      || magnitude (plan->to_strides[axis]) != nbytes
+      || magnitude (plan->to_strides[axis - 1]) != row_nbytes
+      || plan->shape[axis - 1] < NEIGHBOURS)
+    return false;
+  for (size_t i = 0; i < axis; i++)
+    misfits |= (uint64_t) plan->to_strides[i];
+  return plan->to_strides[axis] < 0 ? misfits % 16 == 0 : !by_rows;
+}
+
 /* Copies, converts or computes the rows of the last axis, those along the one
  * before it at a time; memory for the next ones is prefetched. */
 static enum radio_status
@@ -486,7 +513,8 @@ copy_rows (const struct plan *plan, const struct rd_box_copy *copy,
     .n = (size_t) plan->shape[axis],
     .nrows = axis > 0 ? (size_t) plan->shape[axis - 1] : 1,
     .streams = copy->is_large && copy->from != copy->to
-               && (makes_columns (plan) || writes_lines (plan, copy->to)),
+               && (makes_columns (plan) || writes_lines (plan, copy->to)
+                   || scatters_long_rows (plan, copy, by_rows)),
   };
   /* Those that are computed prefetch for themselves. */
   bool prefetches = !rows.streams

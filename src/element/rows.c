@@ -472,6 +472,17 @@ stream_columns (const struct rd_rows *rows, size_t item_nbytes,
   }
 }
 
+/* Returns the rows, each of which is an element of a column, before the first
+ * line of columns; 0 if lines do not begin with an element. */
+static size_t
+find_lead (const struct rd_rows *rows, size_t item_nbytes)
+{
+  uintptr_t to = (uintptr_t) rows->to;
+  size_t misfit = (rows->to_step < 0 ? to + item_nbytes : -to)
+                  % RD_LINE_NBYTES;
+  return misfit % item_nbytes == 0 ? misfit / item_nbytes : 0;
+}
+
 void
 rd_rows_place (const struct rd_rows *rows, size_t item_nbytes,
                int64_t to_stride)
@@ -499,10 +510,11 @@ rd_rows_place (const struct rd_rows *rows, size_t item_nbytes,
   size_t most = COLUMN_NBYTES / item_nbytes;
   if (most == 0)
     most = 1;
+  size_t lead = rows->streams ? find_lead (rows, item_nbytes) : 0;
   for (size_t row = 0; row < rows->nrows;) {
     struct rd_rows part = *rows;
-    size_t left = rows->nrows - row;
-    part.nrows = left < most ? left : most;
+    size_t left = rows->nrows - row, n = row == 0 && lead > 0 ? lead : most;
+    part.nrows = left < n ? left : n;
     part.from += (int64_t) row * rows->from_step;
     part.to += (int64_t) row * rows->to_step;
     row += part.nrows;

@@ -8,8 +8,8 @@
 
 /* Rows of n elements, contiguous on both sides; steps in bytes from start to
  * start.  With `streams' the destination may be written past the caches, which
- * rd_rows_fence ends: it is whole cache lines, aligned, unless rows become
- * columns. */
+ * rd_rows_fence ends: of what is computed it is whole cache lines, aligned; of
+ * reversed rows vectors of 16 bytes, aligned. */
 struct rd_rows {
   const unsigned char *from;
   int64_t from_step;

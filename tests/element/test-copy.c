@@ -5,6 +5,7 @@
 #include "tests/unit.h"
 #include "tests/element/random.h"
 
+#include "src/element/box.h"
 #include "src/element/copy.h"
 
 enum { ROOM = 1 << 15 };
@@ -242,6 +243,68 @@ a_stored_bool_is_delivered_as_0_or_1 (void **state)
     assert_int_equal (to[i], i % 256 != 0);
 }
 
+/* Sets the strides of an array without gaps whose axes are in this order in
+ * memory, the last one the fastest, those of `reversed' backward; returns where
+ * its first element is. */
+static size_t
+order_strides (struct rd_box_copy *copy, const size_t order[3],
+               unsigned reversed)
+{
+  size_t start = 0;
+  int64_t step = (int64_t) copy->from_type.item_nbytes;
+  for (size_t i = 3; i-- > 0;) {
+    size_t axis = order[i];
+    copy->to_strides[axis] = step;
+    if (reversed >> axis & 1) {
+      copy->to_strides[axis] = -step;
+      start += (size_t) step * (copy->shape[axis] - 1);
+    }
+    step *= (int64_t) copy->shape[axis];
+  }
+  return start;
+}
+
+enum { LARGE_NBYTES = 1 << 17 };
+
+/* Wherever the destination begins. */
+static void
+what_is_written_past_the_caches_is_the_same (void **state)
+{
+  (void) state;
+  static _Alignas (64) unsigned char from[LARGE_NBYTES], to[LARGE_NBYTES],
+    expected[LARGE_NBYTES];
+  static const enum radio_dtype dtypes[] = {
+    RADIO_UINT8, RADIO_UINT16, RADIO_FLOAT32, RADIO_FLOAT64
+  };
+  static const size_t orders[][3] = {
+    { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 },
+    { 2, 1, 0 }
+  };
+  static const uint64_t shapes[][3] = { { 3, 10, 128 }, { 2, 80, 20 } };
+  static const size_t places[] = { 0, 16, 20, 1 };
+  uint64_t seed = 3;
+  fill_random (&seed, from, sizeof from);
+  for (size_t i = 0; i < 4 * 4 * 8 * 2 * 6; i++) {
+    const uint64_t *shape = shapes[i / 128 % 2];
+    struct rd_box_copy copy = {
+      .rank = 3, .shape = { shape[0], shape[1], shape[2] },
+      .from_type = rd_type_of (dtypes[i % 4]), .to_dtype = dtypes[i % 4],
+      .from = from, .is_large = true,
+    };
+    assert_true (rd_c_strides (3, copy.shape, copy.from_type.item_nbytes,
+                               copy.from_strides));
+    size_t start = places[i / 4 % 4]
+                   + order_strides (&copy, orders[i / 256], i / 16 % 8);
+    copy.to = to + start;
+    memset (to, 0xee, sizeof to);
+    memset (expected, 0xee, sizeof expected);
+    copy_by_definition (&copy, expected + start);
+    assert_ok (rd_box_copy_run (&copy));
+    if (memcmp (to, expected, sizeof to) != 0)
+      fail_msg ("case %zu differs", i);
+  }
+}
+
 int
 main (void)
 {
@@ -254,6 +317,7 @@ main (void)
     cmocka_unit_test (an_empty_box_touches_nothing),
     cmocka_unit_test (a_single_element_needs_no_sensible_strides),
     cmocka_unit_test (a_stored_bool_is_delivered_as_0_or_1),
+    cmocka_unit_test (what_is_written_past_the_caches_is_the_same),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -158,6 +158,11 @@ whole_lines_may_be_written_past_the_caches (void **state)
         check_places (sizes[s], others, lines * n, 128, size, 384, true);
         check_places (sizes[s], others, lines * n, 6400 - sizes[s], -size,
                       384, true);
+        /* Rows and columns may begin anywhere. */
+        check_places (sizes[s], lines * n, others, 129, 384, size, true);
+        check_places (sizes[s], others, lines * n, 128 + 16, size, 384, true);
+        check_places (sizes[s], others, lines * n, 6400 + 48, -size, 384,
+                      true);
       }
   }
 }

@@ -732,12 +732,52 @@ each_failing_allocation_is_an_error (void **state)
     }
 }
 
+/* What is written of each run then begins with a line of that memory. */
+static void
+permuted_files_are_read_into_memory_at_any_place (void **state)
+{
+  (void) state;
+  enum { X = 100, Y = 90, Z = 70, N = X * Y * Z };
+  static _Alignas (64) int32_t plain[N], permuted[N + 32];
+  static const char *const texts[] = { "reorient SAR", "reorient IAR" };
+  struct nifti_spec spec = { .dim = { 3, X, Y, Z }, .datatype = 8 };
+  struct rd_buffer file RD_BUFFER_SCOPE = { 0 };
+  const struct radio_box box = { .rank = 3, .size = { X, Y, Z } };
+  const struct radio_box whole = { .rank = 3, .size = { Z, Y, X } };
+  spec.sform_code = 1;
+  for (int i = 0; i < 3; i++)
+    spec.srow[i][i] = 1;
+  spec_image (&spec, &file);
+  write_file (".", "a.nii", &file);
+  struct radio_volume *volume = must_open ("a.nii");
+  assert_ok (radio_volume_read (volume, &whole, RADIO_INT32, plain,
+                                sizeof plain, NULL));
+  radio_volume_close (volume);
+  for (size_t place = 0; place < 32; place += place < 4 ? 1 : 7)
+    for (int k = 0; k < 2; k++) {
+      int32_t *to = permuted + place;
+      volume = must_derive (must_open ("a.nii"), texts[k]);
+      memset (permuted, 0x5a, sizeof permuted);
+      assert_ok (radio_volume_read (volume, &box, RADIO_INT32, to,
+                                    sizeof plain, NULL));
+      radio_volume_close (volume);
+      for (size_t i = 0; i < N; i++) {
+        size_t x = i / Z / Y, y = i / Z % Y, z = i % Z;
+        if (to[i] != plain[((k ? Z - 1 - z : z) * Y + y) * X + x])
+          fail_msg ("%s: element %zu at place %zu", texts[k], i, place);
+      }
+      for (size_t i = 0; i < 32; i++)
+        assert_int_equal (permuted[i < place ? i : N + i], 0x5a5a5a5a);
+    }
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (every_type_rank_version_and_byte_order_is_read),
     cmocka_unit_test (pairs_are_read_by_either_name),
+    cmocka_unit_test (permuted_files_are_read_into_memory_at_any_place),
     cmocka_unit_test (values_are_computed_wherever_they_are_delivered),
     cmocka_unit_test (boxes_are_read_from_every_point_of_entry),
     cmocka_unit_test (points_take_a_sixteenth_of_the_memory_limit_at_most),
