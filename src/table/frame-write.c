@@ -117,12 +117,15 @@ find_fill (const struct rd_column *column, unsigned char **fill)
   return RADIO_OK;
 }
 
+/* Level 1: digits of affines and hashes, most of a table of volumes, are packed
+ * by their entropy alone, which higher levels do worse (1.48 MB instead of 1.55
+ * for 10,000 volumes), and three times slower. */
 static enum radio_status
 new_document (const struct item *item, struct json_object *own,
               struct json_object **document)
 {
   static const char zstd[]
-    = "{\"name\": \"zstd\", \"configuration\": {\"level\": 3, "
+    = "{\"name\": \"zstd\", \"configuration\": {\"level\": 1, "
       "\"checksum\": false}}, {\"name\": \"crc32c\"}]";
   const struct rd_column *column = item->source;
   bool is_text = !column->values;

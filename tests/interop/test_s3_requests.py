@@ -330,6 +330,21 @@ def test_a_removal_looks_for_names_that_are_no_volumes(small, tmp_path):
                                               "ct/b"]
 
 
+def test_a_table_takes_three_requests_and_its_columns_one_or_two_each(
+        radio, gateway, kinds, store):
+    env = gateway.environment()
+    radio("index", "-s", store, env=env)
+    columns = radio("table", "-s", store, "ct", "--tsv",
+                    env=env).stdout.split("\n")[0].split("\t")
+    seen = kinds("table", "-s", store, "ct", "--tsv")
+    # The table's document and the list of its heads in one trip, then the
+    # document of the generation; no other document.
+    assert sorted(seen[:3]) == ["level", "level", "list"]
+    assert set(seen[3:]) == {"data"}
+    # Categories and masks are the second one of their column.
+    assert len(columns) <= len(seen) - 3 <= 2 * len(columns)
+
+
 def test_a_move_lets_the_server_copy_what_it_does_not_read(radio, gateway,
                                                            count, kinds, store):
     env = gateway.environment()

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Validating the document of a group above volumes, the root's or a
- * collection's; and all tables, with that of their group.  radio reads neither to open a volume by its path, but other
- * programs begin there.  Other programs also put copies of documents there
- * (consolidated_metadata), which are not updated when volumes are written. */
+ * collection's; and all tables, with that of their group.  radio does not read
+ * them to open a volume by its path, but other programs begin there.  Other
+ * programs also put copies of documents there (consolidated_metadata), which
+ * are not updated when volumes are written. */
 #include <config.h>
 
 #include <string.h>
