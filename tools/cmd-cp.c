@@ -220,7 +220,9 @@ static int
 find_items (struct cp *cp)
 {
   const struct rd_args *args = cp->args;
-  int failed = rd_nodes_find (args, RD_NODES_CLOSED, &cp->nodes);
+  unsigned how = RD_NODES_CLOSED
+                 | (rd_args_selects (args) ? RD_NODES_SOME : 0);
+  int failed = rd_nodes_find (args, how, &cp->nodes);
   for (size_t i = 0; i < cp->nodes.n && !failed; i++)
     failed = add_node (cp, &cp->nodes.list[i]);
   if (failed)
@@ -388,6 +390,7 @@ run_cp (struct rd_args *args)
 
 static const struct rd_option options[] = {
   RD_STORE_OPTION,
+  RD_SELECT_OPTIONS,
   { RD_OPTION_TO, "to", "STORE",
     "the destination; then all operands are sources,\n"
     "and without any the whole store is copied" },
@@ -412,13 +415,14 @@ const struct rd_command rd_command_cp = {
   .description =
     "Copies volumes as they are into another store, which is created if "
     "needed. A source is a store, a collection or a volume: the path of its "
-    "folder, or a name in the store. Checksums are verified on the way, and "
-    "what was written is read back. A copy that was interrupted resumes when "
+    "folder, or a name in the store. The rows of tables go with the volumes, "
+    "also of those that a query selects. Checksums are verified on the way, "
+    "and what was written is read back. A copy that was interrupted resumes when "
     "the same command is run again.",
   .options = options,
   .examples =
     "radio cp study.zarr /backup/study.zarr\n"
-    "radio cp -s study.zarr ct/head mr --to other.zarr\n"
+    "radio cp study.zarr adults.zarr --where 'age >= 18 and has(seg)'\n"
     "radio cp -s https://host/study.zarr ct/head mine.zarr",
   .run = run_cp,
 };

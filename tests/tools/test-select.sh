@@ -121,10 +121,38 @@ what_is_out_of_step_is_counted () {
   warns '1 selected row has no volume' ls -s o.zarr --where 'age > 0'
 }
 
+a_subset_has_all_of_its_volumes () {
+  printf 'volume\trater\nseg/sub-2\tme\nseg/sub-4\tyou\n' >v.tsv
+  runs table -q -s s.zarr --import v.tsv seg
+  where='age < 30 or subject == "sub-4" and has(seg)'
+  runs cp s.zarr d.zarr --where "$where" --head 3
+  says '3 volumes'
+  runs cp s.zarr d.zarr --where "$where" --skip-existing
+  says '1 volume, ' '3 skipped'
+  runs ls -s d.zarr
+  lists ct/sub-2 ct/sub-4 seg/sub-2 seg/sub-4
+  runs index -s d.zarr --check
+  says ' without a row; 0 rows without a volume' ', 0 without a row'
+  runs table -s d.zarr --tsv
+  printf 'subject\tage\tsite\nsub-2\t20\tB\nsub-4\tn/a\tn/a\n' |
+    cmp - "$tmp/out"
+  for table in ct seg; do
+    "$RADIO" table -s s.zarr $table --where "$where" --tsv >"$tmp/rows"
+    runs table -s d.zarr $table --tsv
+    cmp "$tmp/rows" "$tmp/out"
+  done
+  for name in ct/sub-2 seg/sub-4; do
+    diff -r s.zarr/$name d.zarr/$name
+  done
+  runs validate d.zarr
+  fails 1 'no volume is selected' cp s.zarr d.zarr --where 'age > 1000'
+}
+
 check volumes_are_selected_by_their_rows
 check a_sample_is_the_same_in_any_order
 check every_command_takes_them
 check a_fault_is_marked
 check nothing_is_removed_unasked
 check what_is_out_of_step_is_counted
+check a_subset_has_all_of_its_volumes
 plan
