@@ -35,8 +35,8 @@
                                            the wall time */
 #define RD_FACT_STEAL_NS "steal ns"     /* that a hypervisor gave to others,
                                            of all CPUs */
-#define RD_FACT_QUOTA_NS "throttled by a quota ns"      /* of its control
-                                           group, on all CPUs together */
+#define RD_FACT_QUOTA_NS "throttled ns" /* by the quota of its control group, on
+                                           all CPUs together */
 #define RD_FACT_MACHINE_NS "machine cpu ns"     /* of all processes */
 #define RD_FACT_OWN_NS "recorder's cpu ns"      /* of its own threads */
 #define RD_FACT_NCPUS "ncpus"

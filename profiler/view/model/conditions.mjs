@@ -17,17 +17,17 @@ const PRESSURE_CHANGE = 0.1, TICKS_ERROR = 1.5e7, CPU_TIME_ERROR = 2e6;
 // facts.c calls incidental.
 const INCIDENTAL = new RegExp('^(pid|command|runs|warmup|seed|made by|failed'
   + '|((machine |(run|recorder)\'s )?cpu|steal|disk (wait|pressure) of others'
-  + '|throttled by a quota|last seen|ring begins|run began'
-  + '|recorded by another recorder) ns'
+  + '|throttled|last seen|ring begins|run began) ns'
   + '|clock (MHz|jumped)|page faults( from disks)?'
   + '|bytes (read from disks|resident at most)'
   + '|paths logged in part'
-  + '|(scopes|threads) not recorded|threads recorded by another recorder'
+  + '|(scopes|threads) not recorded'
+  + '|(threads )?recorded by another recorder( ns)?'
   + '|(texts|counter values|gauge samples|damaged spans) not kept'
   + '|(no file|damage) of the ring'
   + '|scopes left without an end|events dropped in signal handlers'
   + '|counts and texts outside of scopes|triggers without a scope'
-  + '|slow runs (written|not written( because)?))$');
+  + '|slow runs (not )?written( because)?)$');
 
 export const factOf = (profile, name) =>
   profile.facts.find(({ key }) => key === name)?.value;

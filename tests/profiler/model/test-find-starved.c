@@ -117,7 +117,7 @@ a_quota_that_withheld_cpus_is_named (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_starved ("user", 50);
-  build_fact (profile, "throttled by a quota ns", "48000000", false);
+  build_fact (profile, "throttled ns", "48000000", false);
   assert_found (profile, "starved", RADIO_FINDING_PROBLEM,
                 "'one'; a quota of CPU time withheld CPUs for 48 ms, "
                 "otherwise other processes used the 2 CPUs: wall");

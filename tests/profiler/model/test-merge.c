@@ -346,7 +346,7 @@ facts_of_each_part_alone_are_added_up (void **state)
 {
   (void) state;
   static const char *const keys[] = {
-    "cpu ns", "machine cpu ns", "steal ns", "throttled by a quota ns",
+    "cpu ns", "machine cpu ns", "steal ns", "throttled ns",
     "page faults",
     "page faults from disks", "disk wait of others ns",
     "disk pressure of others ns",
