@@ -148,6 +148,19 @@ a_subset_has_all_of_its_volumes () {
   fails 1 'no volume is selected' cp s.zarr d.zarr --where 'age > 1000'
 }
 
+# What is not read may be gone.
+only_columns_that_are_named_are_read () {
+  cp -r s.zarr c.zarr
+  rm -r c.zarr/tables/subjects/t-*/site/codes/c
+  for column in nbytes affine orientation; do
+    find c.zarr/tables/volumes/*/t-*/$column -path '*/c/*' -type f -delete
+  done
+  runs ls -s c.zarr --where 'age > 30 and not has(seg)'
+  lists ct/sub-1
+  not "$RADIO" ls -s c.zarr --where 'site == "A"' 2>"$tmp/err"
+  grep -q site "$tmp/err"
+}
+
 check volumes_are_selected_by_their_rows
 check a_sample_is_the_same_in_any_order
 check every_command_takes_them
@@ -155,4 +168,5 @@ check a_fault_is_marked
 check nothing_is_removed_unasked
 check what_is_out_of_step_is_counted
 check a_subset_has_all_of_its_volumes
+check only_columns_that_are_named_are_read
 plan
