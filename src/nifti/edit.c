@@ -159,6 +159,13 @@ rd_nifti_set_type (const struct rd_nifti *nifti, enum radio_dtype dtype,
   return RADIO_OK;
 }
 
+void
+rd_nifti_clear_intent (const struct rd_nifti *nifti, struct rd_buffer *prefix)
+{
+  struct rd_field_layout layout = rd_field_layout_of (nifti);
+  rd_field_set_int (&layout, prefix->data, RD_FIELD_INTENT_CODE, 0, 0);
+}
+
 /* The code for an affine of an image whose header has none: aligned to
  * something. */
 #define SFORM_ALIGNED 2

@@ -130,6 +130,10 @@ enum radio_status rd_nifti_make_single (const struct rd_nifti *nifti,
                                         struct rd_buffer *prefix)
   RADIO_USE_RESULT;
 
+/* Removes the code of what values mean, as that of labels. */
+void rd_nifti_clear_intent (const struct rd_nifti *nifti,
+                            struct rd_buffer *prefix);
+
 /* Change the data type.  Scaling and display range are reset: they are of the
  * values of the old one.  UNSUPPORTED when NIfTI has no such type. */
 enum radio_status rd_nifti_set_type (const struct rd_nifti *nifti,

@@ -190,6 +190,31 @@ def test_labels_are_picked_and_not_mixed(
     assert set(np.unique(results["label", "bare"])) == {0, 7}
 
 
+@pytest.mark.parametrize("text, is_labels", [
+    ("flip x | resample 2,4,5 | crop 1:,:,:", True), ("linear 1,0", True),
+    ("smooth 1", False), ("noise 1", False), ("resample 2 linear", False)])
+def test_what_was_mixed_is_no_labels(radio, np, nib, cohort, tmp_path, text,
+                                     is_labels):
+    """Nor is it in the file that is written, nor for operations that follow."""
+    _, _, mask = cohort
+    image = nib.Nifti1Image(mask, np.diag([1, 2, 3, 1.]))
+    image.header.set_intent("label")
+    file, out = tmp_path / "a.nii", tmp_path / "out.nii"
+    nib.save(image, file)
+
+    def info(*args):
+        return json.loads(radio("info", "--json", *args).stdout)
+    assert info(file, "--apply", text).get("is_labels", False) == is_labels
+    radio("export", file, "--apply", text, "-o", out)
+    assert info(out).get("is_labels", False) == is_labels
+    how = "majority" if is_labels else "linear"
+    values = []
+    for words in f"{text} | to 7,9,8", f"{text} | to 7,9,8 {how}":
+        radio("export", file, "--apply", words, "-o", out, "--overwrite")
+        values.append(np.asanyarray(nib.load(out).dataobj))
+    assert np.array_equal(*values)
+
+
 def test_labels_of_other_programs(radio, np, zarr, tmp_path):
     """OME-Zarr's image-label, and the type bool."""
     rng = np.random.default_rng(1)

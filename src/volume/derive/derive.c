@@ -156,6 +156,8 @@ set_header (const struct derivation *d, struct radio_volume *volume)
                           &meta->nifti));
   if (d->has_computed) {
     RD_TRY (rd_nifti_set_type (&meta->nifti, doc->type.dtype, prefix));
+    if (d->root->info.is_labels && d->is_mixed)
+      rd_nifti_clear_intent (&meta->nifti, prefix);
     RD_TRY (rd_nifti_parse (prefix->data, prefix->nbytes, volume->path,
                             &meta->nifti));
   }
