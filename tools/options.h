@@ -108,6 +108,11 @@ enum {
   RD_OPTION_PERCENTILES,
   RD_OPTION_BINS,
   RD_OPTION_RANGE,
+  RD_OPTION_FRACTIONS,
+  RD_OPTION_FOLDS,
+  RD_OPTION_STRATIFY,
+  RD_OPTION_EXACT,
+  RD_OPTION_COLUMN,
 };
 
 #define RD_STORE_OPTION                                                 \
@@ -389,6 +394,7 @@ extern const struct rd_command rd_command_mv;
 extern const struct rd_command rd_command_rm;
 extern const struct rd_command rd_command_roi;
 extern const struct rd_command rd_command_slice;
+extern const struct rd_command rd_command_split;
 extern const struct rd_command rd_command_stats;
 extern const struct rd_command rd_command_table;
 extern const struct rd_command rd_command_validate;

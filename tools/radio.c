@@ -20,6 +20,7 @@ static const struct rd_command *const commands[] = {
   &rd_command_check,
   &rd_command_index,
   &rd_command_table,
+  &rd_command_split,
   &rd_command_cp,
   &rd_command_mv,
   &rd_command_rm,

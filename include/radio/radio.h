@@ -22,6 +22,7 @@
 #include <radio/pairs.h>
 #include <radio/pipeline.h>
 #include <radio/profile.h>
+#include <radio/split.h>
 #include <radio/stats.h>
 #include <radio/store.h>
 #include <radio/strings.h>

@@ -33,7 +33,7 @@ the_script_parses () {
 
 commands_are_completed () {
   completes 'index info ingest' in
-  completes 'slice stats' s
+  completes 'slice split stats' s
   completes 'validate' help v
   completes '--help --version' --
 }

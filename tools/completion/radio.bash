@@ -88,7 +88,7 @@ _radio_operands () {
       "profile recover")
       _radio_files "$3"
       ;;
-    phantom | gc | "bench ops") ;;
+    phantom | gc | split | "bench ops") ;;
     table) _radio_reply "subjects $(_radio_collections "$1")" "$3" ;;
     index | check) _radio_reply "$(_radio_collections "$1")" "$3" ;;
     apply | cp)
