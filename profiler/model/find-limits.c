@@ -41,7 +41,7 @@ static const struct radio_counter copying
 #define ARITHMETIC_SHARE 0.1
 
 /* Names of operations in one finding. */
-#define LIST_NBYTES 280
+#define LIST_NBYTES 330
 
 enum limit { MEMORY, COMPUTE, NEITHER, PAGES, NLIMITS };
 
@@ -191,7 +191,7 @@ add_operation (struct list *list, const char *name, const char *share,
                size_t node, double ns)
 {
   size_t room = sizeof list->text - list->used;
-  int n = snprintf (list->text + list->used, room, "%s'%.40s' %s",
+  int n = snprintf (list->text + list->used, room, "%s%.40s %s",
                     list->n > 0 ? ", " : "", name, share);
   if (n < 0 || (size_t) n >= room) {
     list->text[list->used] = '\0';
@@ -211,18 +211,17 @@ static enum radio_status
 report_list (struct rd_finder *finder, enum limit limit,
              const struct list *list)
 {
-#define AT_BEST "at the machine's best rates for that size "
-#define OF_READING "take these shares of the threads' time of reading: "
+#define SHARES "shares of the threads' time of reading that "
+#define AT_BEST " take at the machine's best rates: "
   static const char *const says[NLIMITS][2] = {
-    [MEMORY] = { AT_BEST "copying as many bytes, and the arithmetic, "
-                 OF_READING, "" },
-    [COMPUTE] = { AT_BEST "the arithmetic, and copying as many bytes, "
-                  OF_READING, "" },
-    [NEITHER] = { AT_BEST "copying as many bytes, and the arithmetic, "
-                  OF_READING, "; else there are conversion, indices, "
-                  "functions, latency and the fixed cost of a read" },
-    [PAGES] = { "allocating, first touching and releasing memory take these "
-                "shares of the threads' time of a run: ", "; reuse memory" },
+    [MEMORY] = { SHARES "copying as many bytes, and the arithmetic," AT_BEST,
+                 "" },
+    [COMPUTE] = { SHARES "the arithmetic, and copying as many bytes," AT_BEST,
+                  "" },
+    [NEITHER] = { SHARES "copying as many bytes, and the arithmetic," AT_BEST,
+                  "; else conversion, indices, latency, fixed costs" },
+    [PAGES] = { "shares of the threads' time of a run that allocating, first "
+                "touching and releasing memory take: ", "; reuse memory" },
   };
   char more[48] = "";
   if (list->n == 0)
@@ -248,7 +247,7 @@ find_operations (struct rd_finder *finder, size_t *n)
   if (rd_finder_sum (finder, &copying) == 0)
     return RADIO_OK;
   for (size_t i = 0; i < profile->nodes.n; i++) {
-    char share[120];
+    char share[80];
     if (!(value_of (profile, i, copying.name, false) > 0)
         || !is_largest (profile, i))
       continue;
@@ -258,9 +257,7 @@ find_operations (struct rd_finder *finder, size_t *n)
     enum limit limit = choose_limit (judged.memory, judged.compute);
     double first = limit == COMPUTE ? judged.compute : judged.memory;
     double second = limit == COMPUTE ? judged.memory : judged.compute;
-    snprintf (share, sizeof share, "%s and %s",
-              rd_format_percent (first, 1).text,
-              rd_format_percent (second, 1).text);
+    snprintf (share, sizeof share, "%.0f/%.0f %%", 100 * first, 100 * second);
     add_operation (&lists[limit], name, share, i, judged.ns);
     if (judged.pages >= BOUND_SHARE)
       add_operation (&lists[PAGES], name,

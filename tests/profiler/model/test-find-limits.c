@@ -116,15 +116,15 @@ operations_are_judged_by_copies_of_their_size (void **state)
 {
   (void) state;
   assert_found (build_run (0, 80, 10), "bound-by-memory", RADIO_FINDING_HINT,
-                "'clamp' 80 % and 10 %");
+                "clamp 80/10 %");
   assert_found (build_run (0, 50, 50), "bound-by-memory", RADIO_FINDING_HINT,
                 "50 %");
   assert_found (build_run (0, 49, 50), "bound-by-compute", RADIO_FINDING_HINT,
-                "'clamp' 50 % and 49 %");
+                "clamp 50/49 %");
   assert_found (build_run (0, 49, 49), "bound-by-neither", RADIO_FINDING_NOTE,
-                "'clamp' 49 % and 49 %");
+                "clamp 49/49 %");
   assert_found (build_run (0, 111, 49), "bound-by-neither",
-                RADIO_FINDING_NOTE, "'clamp' 111 %");
+                RADIO_FINDING_NOTE, "clamp 111/49 %");
 }
 
 static void
@@ -134,7 +134,7 @@ voxels_that_are_not_read_are_not_copied (void **state)
   struct radio_profile *profile = build_run (0, 80, 0);
   build_count (profile, 4, "bytes fetched", "bytes", 10000000);
   assert_found (profile, "bound-by-neither", RADIO_FINDING_NOTE,
-                "'clamp' 40 %");
+                "clamp 40/0 %");
 }
 
 static void
@@ -147,7 +147,7 @@ new_pages_that_take_half_of_a_run_bound_it (void **state)
   assert_non_null (find_finding (profile, "bound-by-pages"));
   radio_profile_close (profile);
   assert_found (build_run (100, 80, 0), "bound-by-pages", RADIO_FINDING_HINT,
-                "'clamp' 50 %");
+                "clamp 50 %");
   assert_not_found (build_run (98, 80, 0), "bound-by-pages");
 }
 
@@ -161,9 +161,21 @@ operations_with_one_limit_are_listed_together (void **state)
     { "gamma", 0, 100, 5, 60000000 },
   };
   assert_found (build_runs (runs, 3), "bound-by-memory", RADIO_FINDING_HINT,
-                "'clamp' 80 % and 0 %, 'flip' 70 % and 0 %");
+                "clamp 80/0 %, flip 70/0 %");
   assert_found (build_runs (runs, 3), "bound-by-compute", RADIO_FINDING_HINT,
-                "'gamma' 60 % and 5 %");
+                "gamma 60/5 %");
+  /* All that radio profile op all has are named. */
+  static const char *const all[] = {
+    "read", "linear", "clamp", "rescale", "window", "gamma", "znorm", "noise",
+    "saturate", "crop", "pad", "crop-or-pad", "flip", "rot90", "reorient",
+    "resample", "to", "smooth", "affine",
+  };
+  enum { NALL = sizeof all / sizeof *all };
+  struct run each[NALL];
+  for (int i = 0; i < NALL; i++)
+    each[i] = (struct run) { all[i], 0, 100, 10, 20000000 };
+  assert_found (build_runs (each, NALL), "bound-by-neither",
+                RADIO_FINDING_NOTE, "affine 10/20 %; else");
   struct run many[60];
   char names[60][8];
   for (int i = 0; i < 60; i++) {
