@@ -148,9 +148,9 @@ class Diff {
     this.times = diffTimes(compared, isNormalised);
     this.changes = compared.paths.map((path) =>
       changeOf(path, this.scale));
-    // A path that took nothing in both says nothing.
+    // A path of both that took nothing says nothing.
     this.said = [...this.changes.keys()].filter((i) =>
-      this.times.total[i] > 0);
+      this.times.total[i] > 0 || ['new', 'gone'].includes(this.changes[i]));
     this.head.replaceChildren(this.sentence(), this.conditions(),
                               this.controls(isNormalised));
     const matcher = makeMatcher(this.state.get('query'));
