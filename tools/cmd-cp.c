@@ -417,8 +417,8 @@ const struct rd_command rd_command_cp = {
     "needed. A source is a store, a collection or a volume: the path of its "
     "folder, or a name in the store. The rows of tables go with the volumes, "
     "also of those that a query selects. Checksums are verified on the way, "
-    "and what was written is read back. A copy that was interrupted resumes when "
-    "the same command is run again.",
+    "and what was written is read back. A copy that was interrupted resumes "
+    "when the same command is run again.",
   .options = options,
   .examples =
     "radio cp study.zarr /backup/study.zarr\n"
