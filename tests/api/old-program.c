@@ -150,6 +150,12 @@ use_tables (struct radio_store *store)
     fprintf (stderr, "the table is wrong\n");
     exit (EXIT_FAILURE);
   }
+  OPTIONS (radio_split_options, split);
+  static const double fractions[] = { 0.5, 0.5 };
+  uint32_t parts[1];
+  split.value.fractions = fractions;
+  split.value.part_count = 2;
+  check (radio_table_split (table, &split.value, parts, sizeof parts));
   radio_table_close (table);
   check (radio_store_index (store, NULL, &index.value, &indexed.value));
   CHECK_GUARD (indexed);
@@ -178,6 +184,34 @@ use_layout (void)
   CHECK_GUARD (file);
   free (file.value.path);
   radio_layout_close (layout);
+}
+
+static enum radio_status
+open_made (size_t i, struct radio_volume **volume, struct radio_volume **mask,
+           void *user_data)
+{
+  (void) i;
+  (void) mask;
+  return radio_volume_open (user_data, "seg/made", volume);
+}
+
+static enum radio_status
+take_figures (const struct radio_group_figures *figures, void *user_data)
+{
+  (void) user_data;
+  return figures->stats->count == 8 ? RADIO_OK : RADIO_ERROR_FORMAT;
+}
+
+/* Volumes of a store together. */
+static void
+use_cohort (struct radio_store *store)
+{
+  OPTIONS (radio_pairs_options, pairs);
+  OPTIONS (radio_group_options, group);
+  RESULT (radio_pairs_result, checked);
+  check (radio_store_check_pairs (store, &pairs.value, &checked.value));
+  CHECK_GUARD (checked);
+  check (radio_group_stats (1, open_made, &group.value, take_figures, store));
 }
 
 static void
@@ -213,6 +247,7 @@ use_store (struct radio_context *context, const char *file)
   CHECK_GUARD (copied);
   write_volume (store);
   use_tables (store);
+  use_cohort (store);
   use_layout ();
   check (radio_store_gc (store, false, &removed.value));
   CHECK_GUARD (removed);
