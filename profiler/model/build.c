@@ -264,6 +264,9 @@ static enum radio_status
 add_counter (struct radio_profile *profile, struct rd_counters *counters,
              const char *name, const char *unit, uint32_t *index)
 {
+  /* Those that are known are as a profile's texts are: repaired. */
+  RD_TRY (own (profile, &name));
+  RD_TRY (own (profile, &unit));
   size_t i = find_counter (counters, name, unit), n = counters->n;
   if (index)
     *index = (uint32_t) i;
@@ -284,7 +287,6 @@ add_counter (struct radio_profile *profile, struct rd_counters *counters,
     memcpy (label, name, strlen (name) + 1);
   struct rd_counter counter = { label, unit };
   RD_TRY (own (profile, &counter.name));
-  RD_TRY (own (profile, &counter.unit));
   return rd_vector_append (counters, counter);
 }
 

@@ -577,6 +577,28 @@ the_specimen_is_consistent (void **state)
   radio_profile_close (profile);
 }
 
+/* Names are repaired, and known ones are found by what they became: two
+ * counters of one name could not be read back. */
+static void
+a_counter_with_a_damaged_name_is_one (void **state)
+{
+  static const char *const names[] = { "a\001", "a\002", "a\377", "a\001" };
+  (void) state;
+  struct radio_profile *profile = build_new ("profile");
+  uint32_t node = build_node (profile, RD_NO_INDEX, "one", "user"), at;
+  for (size_t i = 0; i < 4; i++) {
+    assert_ok (rd_profile_add_counter (profile, names[i], "x\001", &at));
+    assert_int_equal (at, 0);
+    build_count (profile, node, names[i], "x\001", 5);
+  }
+  assert_int_equal (profile->counters.n, 1);
+  assert_string_equal (profile->counters.at[0].name, "a\xef\xbf\xbd");
+  build_finish (profile);
+  assert_int_equal (radio_profile_counter (profile, node, "a\xef\xbf\xbd",
+                                           false), 20);
+  radio_profile_close (profile);
+}
+
 int
 main (void)
 {
@@ -612,6 +634,7 @@ main (void)
     cmocka_unit_test (accessors_return_null_beyond_the_end),
     cmocka_unit_test (samples_are_in_the_order_of_time),
     cmocka_unit_test (the_specimen_is_consistent),
+    cmocka_unit_test (a_counter_with_a_damaged_name_is_one),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }
