@@ -41,6 +41,49 @@ check_kind (struct radio_store *store, const char *path, const char *kind,
   return status == RADIO_ERROR_NOT_FOUND ? RADIO_OK : status;
 }
 
+/* Finds which of some folders are tables, over a network all at the same
+ * time. */
+struct kinds_job {
+  struct rd_job job;                  /* first */
+  struct radio_store *store;
+  const char *folder;
+  const struct radio_strings *names;  /* with NULs */
+  bool *are_tables;
+};
+
+static enum radio_status
+do_kind (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
+{
+  const struct kinds_job *job = (const struct kinds_job *) base;
+  RD_FREE char *path = rd_key_join (job->folder,
+                                    rd_string (job->names, task).at);
+  (void) scratch;
+  if (!path)
+    return RADIO_ERROR_MEMORY;
+  return check_kind (job->store, path, RD_KIND_OF_TABLE,
+                     &job->are_tables[task]);
+}
+
+static enum radio_status
+find_kinds (struct radio_store *store, const char *folder,
+            const struct radio_strings *names, bool *are_tables)
+{
+  static const struct radio_site site = {
+    "find tables", RD_IN_METADATA, "find_kinds", __FILE__, __LINE__,
+    RADIO_SCOPE_WORK
+  };
+  struct kinds_job job = {
+    .job = { .run = do_kind, .n = names->n, .site = &site },
+    .store = store, .folder = folder, .names = names,
+    .are_tables = are_tables,
+  };
+  if (names->n > 1 && !store->io->ops->is_blocking)
+    return rd_pool_run_apart (rd_store_max_in_flight (store), &job.job);
+  for (size_t i = 0; i < names->n; i++)
+    RD_TRY (do_kind (&job.job, i, NULL));
+  return RADIO_OK;
+}
+
 /* Calls fn for each table below a folder. */
 static enum radio_status
 list_tables (struct radio_store *store, const char *folder,
@@ -49,20 +92,22 @@ list_tables (struct radio_store *store, const char *folder,
   RD_STRINGS_FREE struct radio_strings names = { 0 };
   bool is_volumes = strcmp (folder, RADIO_TABLE_VOLUMES) == 0;
   RD_TRY (list_folders (store, folder, &names));
+  RD_FREE bool *are_tables = rd_calloc (names.n + 1, sizeof *are_tables);
+  if (!are_tables)
+    return rd_fail_memory (names.n + 1);
+  RD_TRY (find_kinds (store, folder, &names, are_tables));
   for (size_t i = 0; i < names.n; i++) {
     RD_FREE char *path = rd_key_join (folder, rd_string (&names, i).at);
-    bool is_table;
     if (!path)
       return RADIO_ERROR_MEMORY;
     if (strcmp (path, RADIO_TABLE_VOLUMES) == 0) {
       RD_TRY (list_tables (store, path, fn, user_data));
       continue;
     }
-    RD_TRY (check_kind (store, path, RD_KIND_OF_TABLE, &is_table));
     const struct radio_table_entry entry = {
       path, is_volumes ? path + sizeof RADIO_TABLE_VOLUMES : NULL
     };
-    if (is_table)
+    if (are_tables[i])
       RD_TRY (fn (&entry, user_data));
   }
   return RADIO_OK;
