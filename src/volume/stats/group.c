@@ -321,8 +321,13 @@ add_volume (struct group *group, struct radio_volume *volume,
                     "need", volume->info.path);
   if (!group->is_wide) {
     RD_TRY (find_class (group, volume, &scaling, &class));
-    group->is_wide = class == NULL;
-    return group->is_wide ? RADIO_OK : read_member (group, &member, class);
+    if (class)
+      return read_member (group, &member, class);
+    group->is_wide = true;
+    uint64_t nbytes = rd_stats_nbytes (RADIO_FLOAT64,
+                                       group->options->npercents);
+    return rd_context_allows (volume->array->store->context,
+                              group->nlabels * nbytes, "selecting values");
   }
   member.image.dtype = RADIO_FLOAT64;
   member.image.item_nbytes = sizeof (double);
