@@ -60,6 +60,8 @@ every_kind_of_operation_fails_as_planned (void **state)
 {
   (void) state;
   for (int op = RD_FAULT_GET; op <= RD_FAULT_SWEEP; op++) {
+    if (op == RD_FAULT_DUPLICATE)
+      continue;               /* a store in memory has none: see test-crash */
     const struct rd_fault faults[] = {
       { .op = (enum rd_fault_op) op, .nth = 1, .kind = RD_FAULT_FAIL,
         .status = RADIO_ERROR_IO },
