@@ -70,11 +70,15 @@ run_recorded (struct rd_args *args)
     if (is_set (variables[i]) && records)
       fprintf (stderr, "radio: %s is ignored: 'radio %s' makes its own "
                "recordings\n", variables[i], args->command->name);
-  if ((!is_set (variables[0]) && !is_set (variables[1])) || records)
+  if (records)
     return args->command->run (args);
+  /* Also an invalid variable that nothing uses yet is reported. */
+  bool is_wanted = is_set (variables[0]) || is_set (variables[1]);
   bool recorded = radio_profile_from_env () == RADIO_OK;
   if (!recorded)
-    rd_error_library ("RADIO_PROFILE");
+    rd_error_library (is_wanted ? "RADIO_PROFILE" : NULL);
+  if (!is_wanted)
+    return args->command->run (args);
   char title[64];
   snprintf (title, sizeof title, "radio %s", args->command->name);
   if (radio_profile_env_fact ("title", title, RADIO_TEXT_PLAIN) != RADIO_OK)

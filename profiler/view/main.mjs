@@ -14,8 +14,9 @@ function cutReason() {
   const all = Number(document.getElementById('notice').dataset.nbytes);
   const { size } = new Blob([...document.querySelectorAll('[type$=json]')]
     .map((one) => one.textContent));
-  return 'its file was cut short, ' + formatBytes(all - size) + ' of the '
-    + formatBytes(all) + ' of its data are missing; copy or export it again';
+  return 'its file was cut short, ' + formatBytes(Math.max(0, all - size))
+    + ' of the ' + formatBytes(all)
+    + ' of its data are missing; copy or export it again';
 }
 
 async function start() {

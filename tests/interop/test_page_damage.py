@@ -65,6 +65,9 @@ def test_a_page_cut_anywhere_shows_that_and_the_summary(
     # The loader.
     ends |= set(range(text.index(b"<script>"), at[b'id="radio-profile">'],
                       300))
+    # Within the end tag of the data, of which nothing is missing.
+    behind = text.index(b"</script>", at[b'id="radio-profile">'])
+    ends |= {behind + 1, behind + 8}
     for end in sorted(ends):
         cut = tmp_path / f"cut-{end}.html"
         cut.write_bytes(text[:end])
@@ -73,6 +76,7 @@ def test_a_page_cut_anywhere_shows_that_and_the_summary(
             page.wait("window.radio || "
                       "document.getElementById('notice').textContent")
         seen = page.evaluate(SEEN)
+        assert not re.search(r"-\d", seen["notice"]), end
         is_whole = end > at[b'<i id="whole">'] + 13
         if end >= BLOCK:
             assert (seen["noscript"] == "") == script, end

@@ -367,6 +367,9 @@ what_is_invalid_is_reported_also_if_nothing_uses_it () {
       unset "RADIO_PROFILE_$variable"
       one_line_says "RADIO_PROFILE_$variable: 'abc' is not "
     done
+    # The command does its work nevertheless.
+    env "RADIO_PROFILE_$variable=abc" "$RADIO" ls -s memory: 2>"$tmp/err"
+    one_line_says "RADIO_PROFILE_$variable: 'abc' is not "
   done
   [ ! -e "$tmp/unused.json" ]
   for variable in SPANS=7 RING=1M EVERY=1 SIGNAL=USR1 SLOW_PER_MINUTE=3; do
