@@ -57,7 +57,7 @@ move_volume (void *data, size_t i)
   if (item->status != RADIO_OK)
     return;
   item->status = mv->is_removing
-    ? radio_store_remove (mv->store, item->path)
+    ? radio_store_remove_copied (mv->store, item->path, item->to_path)
     : radio_volume_copy (mv->store, item->path, mv->store, item->to_path,
                          &options, NULL);
   if (item->status != RADIO_OK)
@@ -151,6 +151,27 @@ free_messages (struct mv *mv)
   }
 }
 
+static int
+compare_new_names (const void *a, const void *b)
+{
+  const struct item *x = a, *y = b;
+  return strcmp (x->to_path, y->to_path);
+}
+
+/* Else one of two would replace the other. */
+static int
+check_names (struct mv *mv)
+{
+  if (mv->n > 1)
+    qsort (mv->items, mv->n, sizeof *mv->items, compare_new_names);
+  for (size_t i = 1; i < mv->n; i++)
+    if (strcmp (mv->items[i - 1].to_path, mv->items[i].to_path) == 0)
+      return rd_error ("%s and %s would both be %s; move each by itself",
+                       mv->items[i - 1].path, mv->items[i].path,
+                       mv->items[i].to_path);
+  return RD_EXIT_OK;
+}
+
 /* Names the volumes: NEW is one's path, or the collection of all. */
 static int
 set_names (struct mv *mv)
@@ -182,7 +203,7 @@ set_names (struct mv *mv)
     if (strcmp (mv->items[mv->n++].to_path, path) == 0)
       return rd_error ("%s: has that name already", path);
   }
-  return RD_EXIT_OK;
+  return check_names (mv);
 }
 
 static int

@@ -25,7 +25,9 @@ struct radio_copy_options {
   /* If both are one store, opened once: its shards are not read, but linked on
    * a disk, and copied by the server in S3, where that is possible.  Their
    * checksums are not verified, and damage of one that is linked is that of
-   * both: for a volume whose old path is removed afterwards. */
+   * both: for a volume whose old path is removed afterwards, so one with
+   * other programs' groups or arrays in its folder, which are not copied, is
+   * refused (RADIO_ERROR_UNSUPPORTED). */
   bool by_store;
 
   /* total_nbytes counts all shards; done_nbytes those already copied. */
@@ -79,6 +81,18 @@ radio_volume_copy (struct radio_store *from, const char *path,
 #define radio_volume_copy(from, path, to, to_path, options, result) \
   radio_volume_copy (from, path, to, to_path, options, result, \
                      sizeof (struct radio_copy_result))
+
+/* Removes a volume of which there is a copy in the store, as radio_store_remove
+ * does, but only if both are still what they were when it was copied: they name
+ * the same levels.  So of two processes that move a volume, or of one that
+ * replaces it meanwhile, none loses anything.  In S3, where no lock holds
+ * between processes, a volume that is replaced in the moment between this check
+ * and the removal is removed.
+ * Errors: those of radio_store_remove; RADIO_ERROR_NOT_FOUND (also: one of them
+ * was replaced, nothing was removed); RADIO_ERROR_ARGUMENT (equal paths). */
+RADIO_API enum radio_status
+radio_store_remove_copied (struct radio_store *store, const char *path,
+                           const char *copy) RADIO_USE_RESULT;
 
 #ifdef __cplusplus
 }

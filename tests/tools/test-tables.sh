@@ -252,6 +252,12 @@ volumes_are_renamed_with_their_rows () {
   fails 1 "a volume, whose new name is COLLECTION/NAME" mv head/sub-7 neck
   fails 1 "not a legal" mv head/sub-7 neck/__x
   fails 2 "NEW is missing" mv seg
+  fails 1 "T1w/sub-2 and seg/sub-2 would both be all/sub-2" mv '*/sub-2' all
+  mkdir -p m.zarr/seg/sub-2/labels
+  echo '{}' >m.zarr/seg/sub-2/labels/zarr.json
+  fails 1 "seg/sub-2: has 'labels', which radio did not write" \
+    mv seg/sub-2 seg/sub-9
+  rm -r m.zarr/seg/sub-2/labels
   runs mv -q --overwrite head/sub-7 seg/sub-1
   runs info seg/sub-1 --json
   sed 's,seg/sub-1,T1w/sub-1,' "$tmp/out" | cmp - before

@@ -670,6 +670,45 @@ a_source_that_is_replaced_meanwhile_is_an_error (void **state)
 }
 
 static void
+a_moved_volume_is_removed_only_while_both_are_as_they_were (void **state)
+{
+  (void) state;
+  const struct radio_copy_options options = {
+    .existing = RADIO_EXISTING_REPLACE, .by_store = true,
+  };
+  struct nifti_spec ours = small_spec (), theirs = other_spec ();
+  static const char *const uris[] = { "memory:", STORE };
+  for (size_t i = 0; i < 2; i++) {
+    struct radio_store *store = open_planned (uris[i], 1, NULL), *from;
+    from = make_source ();
+    must_copy (from, store, 0);
+    radio_store_close (from);
+    assert_fails (radio_store_remove_copied (store, "ct/a", "mr/b"),
+                  RADIO_ERROR_NOT_FOUND, "mr/b: no such volume");
+    assert_fails (radio_store_remove_copied (store, "ct/a", "ct/a"),
+                  RADIO_ERROR_ARGUMENT, "not the paths");
+    assert_ok (radio_volume_copy (store, "ct/a", store, "mr/b", &options,
+                                  NULL));
+    must_ingest (store, "ct/a", &theirs, &many_shards);
+    assert_fails (radio_store_remove_copied (store, "ct/a", "mr/b"),
+                  RADIO_ERROR_NOT_FOUND, "was replaced since it was copied");
+    assert_fails (radio_store_remove_copied (store, "mr/b", "ct/a"),
+                  RADIO_ERROR_NOT_FOUND, "was replaced since it was copied");
+    assert_volume_is (store, "ct/a", &theirs);
+    assert_volume_is (store, "mr/b", &ours);
+    assert_ok (radio_volume_copy (store, "ct/a", store, "mr/b", &options,
+                                  NULL));
+    assert_ok (radio_store_remove_copied (store, "ct/a", "mr/b"));
+    char paths[100];
+    list_paths (store, paths, sizeof paths);
+    assert_string_equal (paths, "mr/b");
+    assert_volume_is (store, "mr/b", &theirs);
+    radio_store_close (store);
+    remove_all (STORE);
+  }
+}
+
+static void
 the_faster_volume_stays_unless_it_is_to_be_replaced (void **state)
 {
   (void) state;
@@ -743,6 +782,8 @@ main (void)
     cmocka_unit_test (progress_reaches_the_whole),
     cmocka_unit_test (a_source_that_is_replaced_meanwhile_is_an_error),
     cmocka_unit_test (the_faster_volume_stays_unless_it_is_to_be_replaced),
+    cmocka_unit_test (
+      a_moved_volume_is_removed_only_while_both_are_as_they_were),
     cmocka_unit_test (a_copy_under_way_is_left_alone),
   };
   return cmocka_run_group_tests (tests, enter_folder, leave_folder);

@@ -193,7 +193,7 @@ move_volume (struct radio_store *store)
                              NULL));
   RD_TRY (radio_store_index_copies (store, &old_path, store, &new_path, 1,
                                     true, NULL));
-  RD_TRY (radio_store_remove (store, old_path));
+  RD_TRY (radio_store_remove_copied (store, old_path, new_path));
   return radio_store_index_volumes (store, &old_path, 1, NULL);
 }
 

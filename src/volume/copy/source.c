@@ -10,6 +10,8 @@
 #include "src/base/checked.h"
 #include "src/volume/copy/copy.h"
 #include "src/volume/gc/collect.h"
+#include "src/volume/gc/tombstones.h"
+#include "src/volume/header.h"
 #include "src/volume/node.h"
 
 static enum radio_status
@@ -92,6 +94,23 @@ open_levels (struct rd_copy *copy, const struct rd_group_doc *group)
                      : rd_fail_memory (copy->nobjects * sizeof *copy->sizes);
 }
 
+/* A copy has no nodes of other programs, such as a label image below the
+ * volume: they would be lost with the volume that is removed afterwards. */
+static enum radio_status
+check_children (const struct rd_copy *copy)
+{
+  struct rd_strings names RD_STRINGS_SCOPE = { 0 };
+  RD_TRY (rd_strings_add_folders (&names, copy->from->io, copy->path));
+  for (size_t i = 0; i < names.n; i++)
+    if (!rd_is_level_name (names.items[i])
+        && strcmp (names.items[i], RD_HEADER_NAME) != 0
+        && strcmp (names.items[i], RD_TOMBSTONES_NAME) != 0)
+      return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: has '%s', which radio did "
+                      "not write and does not copy; move that elsewhere first",
+                      copy->path, names.items[i]);
+  return RADIO_OK;
+}
+
 /* Other programs' volumes are refused: their levels have names that could
  * clash with those of other volumes, and that gc does not recognise. */
 enum radio_status
@@ -128,6 +147,8 @@ rd_copy_load (struct rd_copy *copy)
       return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: its level \"%s\" has no "
                       "name of radio's: it cannot be copied", copy->path,
                       copy->names.items[i]);
+  if (copy->options->by_store && copy->from == copy->to)
+    RD_TRY (check_children (copy));
   return open_levels (copy, group);
 }
 

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include <radio/copy.h>
+
 #include "profiler/counters.h"
 #include "src/base/checked.h"
 #include "src/base/reserve.h"
@@ -254,24 +256,52 @@ remove_locked (struct radio_store *store, const char *path, const char *key,
                      "removes the rest", path);
 }
 
+/* Copies keep the names of levels, which are random: so a volume that was
+ * replaced since names others.  Called with the locks of both. */
+static enum radio_status
+check_copy (struct radio_store *store, const char *path, const char *copy)
+{
+  struct rd_strings levels RD_STRINGS_SCOPE = { 0 };
+  struct rd_strings copied RD_STRINGS_SCOPE = { 0 };
+  RD_TRY (check_volume (store, path, &levels));
+  RD_TRY (check_volume (store, copy, &copied));
+  bool is_same = levels.n > 0 && levels.n == copied.n;
+  for (size_t i = 0; is_same && i < levels.n; i++)
+    is_same = rd_levels_have (&copied, levels.items[i]);
+  return is_same ? RADIO_OK
+    : rd_fail (RADIO_ERROR_NOT_FOUND, "%s: it or %s was replaced since it was "
+               "copied; it is kept", path, copy);
+}
+
 /* A lock creates the folder, so the volume is looked for before that.  In S3
  * it is looked for with the lock: its levels are those of the document that
  * is removed, but for another process's.  The tombstone is for a copy that may
- * be about to publish a volume with the same level. */
+ * be about to publish a volume with the same level.  copy: NULL, or a volume
+ * without which nothing is removed; locks are taken in the order of paths, so
+ * that two opposite moves do not wait for each other. */
 static enum radio_status
-remove_volume (struct radio_store *store, const char *path)
+remove_volume (struct radio_store *store, const char *path, const char *copy)
 {
   struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
+  struct rd_io_lock *other RD_CLEANUP (rd_cleanup_io_lock) = NULL;
   struct rd_strings levels RD_STRINGS_SCOPE = { 0 };
   struct rd_tombstone tombstone = { 0 };
   RD_TRY (rd_store_read_root (store));
   bool is_folder = rd_io_excludes_all (store->io);
   if (is_folder)
     RD_TRY (check_volume (store, path, NULL));
+  if (copy)
+    RD_TRY (check_volume (store, copy, NULL));
   char *key RD_FREE = rd_document_key (path);
   if (key == NULL)
     return RADIO_ERROR_MEMORY;
+  if (copy && strcmp (copy, path) < 0)
+    RD_TRY (store->io->ops->lock (store->io, copy, true, &other));
   RD_TRY (store->io->ops->lock (store->io, path, true, &lock));
+  if (copy && other == NULL)
+    RD_TRY (store->io->ops->lock (store->io, copy, true, &other));
+  if (copy)
+    RD_TRY (check_copy (store, path, copy));
   if (!is_folder)
     RD_TRY (check_volume (store, path, &levels));
   enum radio_status status = rd_tombstone_put (store, path, &tombstone);
@@ -290,5 +320,21 @@ radio_store_remove (struct radio_store *store, const char *path)
                     "empty; name the volume");
   RD_SCOPE ("remove", RD_IN_OPERATION);
   RD_NOTE_NAME ("volume", path);
-  return rd_scope_end_with (remove_volume (store, path));
+  return rd_scope_end_with (remove_volume (store, path, NULL));
+}
+
+enum radio_status
+radio_store_remove_copied (struct radio_store *store, const char *path,
+                           const char *copy)
+{
+  RD_NOT_NULL (store);
+  RD_NOT_NULL (path);
+  RD_NOT_NULL (copy);
+  if (path[0] == '\0' || copy[0] == '\0' || strcmp (path, copy) == 0)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_store_remove_copied: '%s' "
+                    "and '%s' are not the paths of a volume and of its copy",
+                    path, copy);
+  RD_SCOPE ("remove", RD_IN_OPERATION);
+  RD_NOTE_NAME ("volume", path);
+  return rd_scope_end_with (remove_volume (store, path, copy));
 }
