@@ -25,6 +25,9 @@
 #define STARVED_SHARE 0.2
 #define STARVED_PROBLEM_SHARE 0.5
 
+/* A quota that withheld CPUs for such a part of that explains it. */
+#define QUOTA_SHARE 0.9
+
 static uint64_t
 failures_of (const struct rd_finder *finder, size_t node)
 {
@@ -160,16 +163,22 @@ find_starved (struct rd_finder *finder)
   char stolen[64] = "", withheld[80] = "";
   uint64_t steal_ns = rd_finder_number (finder, RD_FACT_STEAL_NS);
   uint64_t quota_ns = rd_finder_number (finder, RD_FACT_QUOTA_NS);
+  bool has_quota = quota_ns >= MIN_IDLE_NS;
+  bool is_all_quota = has_quota
+                      && (double) quota_ns
+                         >= QUOTA_SHARE * (double) finder->starved_ns;
   if (steal_ns >= MIN_IDLE_NS)
     snprintf (stolen, sizeof stolen, ", a hypervisor took %.20s",
               rd_format_ns (steal_ns).text);
-  if (quota_ns >= MIN_IDLE_NS)
+  if (has_quota)
     snprintf (withheld, sizeof withheld,
-              "a quota of CPU time withheld CPUs for %.20s, otherwise ",
-              rd_format_ns (quota_ns).text);
-  char cpus[48] = "the CPUs";
-  if (finder->ncpus > 0)
-    snprintf (cpus, sizeof cpus, "the %.20s",
+              "a quota of CPU time withheld CPUs for %.20s%s",
+              rd_format_ns (quota_ns).text,
+              is_all_quota ? "" : "; for the rest ");
+  /* Beside a quota, ncpus may be that, rounded up: others had more. */
+  char used[48] = " used the CPUs";
+  if (finder->ncpus > 0 && !has_quota)
+    snprintf (used, sizeof used, " used the %.20s",
               rd_format_count (finder->ncpus, "CPU", "CPUs").text);
   bool is_crowd = finder->ncpus > 0 && finder->nthreads > finder->ncpus;
   struct rd_claim claim = {
@@ -181,16 +190,16 @@ find_starved (struct rd_finder *finder)
   return rd_found (
     finder, &claim,
     "for %s of their %s of work%s (%s) threads could run but had no CPU, %s of "
-    "it in '%.60s'; %s%s used %s%s: wall times include that, times on CPUs do "
-    "not",
+    "it in '%.60s'; %s%s%s%s: wall times include that, times on CPUs do not",
     rd_format_ns (finder->starved_ns).text,
     rd_format_ns (time_of_threads (finder)).text,
     time_of_threads (finder) > finder->work_ns ? " and waiting" : "",
     rd_format_percent (share, 1).text,
     rd_format_ns (profile->nodes.at[at].starved_ns).text,
     profile->nodes.at[at].name, withheld,
-    is_crowd ? "other processes, or this one's other threads,"
-             : "other processes", cpus, stolen);
+    is_all_quota ? "" : is_crowd
+    ? "other processes, or this one's other threads," : "other processes",
+    is_all_quota ? "" : used, stolen);
 }
 
 /* Work is the time on the clock without known waits.  The process cannot have

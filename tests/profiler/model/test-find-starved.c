@@ -117,10 +117,31 @@ a_quota_that_withheld_cpus_is_named (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_starved ("user", 50);
-  build_fact (profile, "throttled ns", "48000000", false);
+  build_fact (profile, "throttled ns", "45000000", false);
   assert_found (profile, "starved", RADIO_FINDING_PROBLEM,
-                "'one'; a quota of CPU time withheld CPUs for 48 ms, "
-                "otherwise other processes used the 2 CPUs: wall");
+                "'one'; a quota of CPU time withheld CPUs for 45 ms: wall");
+}
+
+static void
+others_have_the_cpus_only_for_what_a_quota_does_not_explain (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_starved ("user", 50);
+  build_fact (profile, "throttled ns", "44000000", false);
+  assert_found (profile, "starved", RADIO_FINDING_PROBLEM,
+                "'one'; a quota of CPU time withheld CPUs for 44 ms; for the "
+                "rest other processes used the CPUs: wall");
+  profile = build_starved ("user", 50);
+  build_lane (profile, "worker");
+  build_lane (profile, "worker 2");
+  build_fact (profile, "throttled ns", "20000000", false);
+  assert_found (profile, "starved", RADIO_FINDING_PROBLEM,
+                "for 20 ms; for the rest other processes, or this one's other "
+                "threads, used the CPUs: wall");
+  profile = build_starved ("user", 50);
+  build_fact (profile, "throttled ns", "9999999", false);
+  assert_found (profile, "starved", RADIO_FINDING_PROBLEM,
+                "'one'; other processes used the 2 CPUs: wall");
 }
 
 /* Rates are those of threads that run. */
@@ -329,6 +350,8 @@ main (void)
     cmocka_unit_test (
       the_cause_is_the_program_itself_if_it_has_more_threads_than_cpus),
     cmocka_unit_test (a_quota_that_withheld_cpus_is_named),
+    cmocka_unit_test (
+      others_have_the_cpus_only_for_what_a_quota_does_not_explain),
     cmocka_unit_test (rates_are_of_the_time_on_cpus),
     cmocka_unit_test (one_thread_that_is_starved_leaves_no_cpus_unused),
     cmocka_unit_test (waiting_for_starved_threads_is_no_queue),
