@@ -239,6 +239,11 @@ rd_find_process (struct rd_finder *finder)
 #define OVERHEAD_SHARE 0.03
 #define OVERHEAD_PROBLEM_SHARE 0.1
 
+/* Less time, which is also less of the wall time, delays nothing: a program
+ * that mostly waits has hardly any CPU time. */
+#define OVERHEAD_MIN_NS 10000000
+#define OVERHEAD_WALL_SHARE 0.01
+
 static enum radio_status
 find_overhead (struct rd_finder *finder)
 {
@@ -255,7 +260,10 @@ find_overhead (struct rd_finder *finder)
     most = finder->profile->nodes.at[i].calls;
     at = i;
   }
-  if (share < OVERHEAD_SHARE || at == RADIO_NO_PARENT)
+  bool is_short = ns < OVERHEAD_MIN_NS
+                  && (double) ns
+                     < OVERHEAD_WALL_SHARE * (double) finder->span_ns;
+  if (share < OVERHEAD_SHARE || is_short || at == RADIO_NO_PARENT)
     return RADIO_OK;
   const struct radio_profile_node *node = &finder->profile->nodes.at[at];
   struct rd_claim claim = {
@@ -264,7 +272,7 @@ find_overhead (struct rd_finder *finder)
                                     : RADIO_FINDING_HINT, share, at
   };
   if (own_ns > 0)
-    snprintf (own, sizeof own, ", snapshots and files %.20s: together ",
+    snprintf (own, sizeof own, ", its own threads %.20s: together ",
               rd_format_ns (own_ns).text);
   return rd_found (finder, &claim,
                    "%s of %s ns are %s%s%s of the threads' CPU time; '%.60s' "

@@ -226,8 +226,8 @@ memory_that_is_never_released_is_reported (void **state)
 static struct radio_profile *
 build_overhead (double cost_ns)
 {
-  struct radio_profile *profile = BUILD_TWO ("user", 1, 0, "user", 0, 0);
-  profile->info.scope_count = 1000;
+  struct radio_profile *profile = BUILD_TWO ("user", 100, 0, "user", 0, 0);
+  profile->info.scope_count = 100000;
   profile->info.scope_cost_ns = cost_ns;
   return profile;
 }
@@ -237,23 +237,48 @@ overhead_is_reported_from_3_percent_on (void **state)
 {
   (void) state;
   assert_found (build_overhead (30), "profiler-overhead",
-                RADIO_FINDING_HINT, "1000 scopes of 30 ns are 30 us, 3 % of "
+                RADIO_FINDING_HINT, "100000 scopes of 30 ns are 3 ms, 3 % of "
                 "the threads' CPU time; 'one' has 4 of them");
   assert_not_found (build_overhead (29.9), "profiler-overhead");
   assert_found (build_overhead (100), "profiler-overhead",
                 RADIO_FINDING_PROBLEM, "10 %");
 }
 
-/* Of which the program's scopes know nothing: beside 1 ms of work. */
+/* Of which the program's scopes know nothing: beside 100 ms of work. */
 static void
 the_recorders_threads_are_a_part_of_its_cost (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_overhead (30);
-  assert_ok (rd_profile_add_number (profile, RD_FACT_OWN_NS, MS));
+  assert_ok (rd_profile_add_number (profile, RD_FACT_OWN_NS, 100 * MS));
   assert_found (profile, "profiler-overhead", RADIO_FINDING_PROBLEM,
-                "1000 scopes of 30 ns are 30 us, snapshots and files 1 ms: "
+                "100000 scopes of 30 ns are 3 ms, its own threads 100 ms: "
                 "together 51.5 % of the threads' CPU time; 'one'");
+}
+
+/* 2 ms of the 3 ms that a program which waits for 1.4 s has CPUs. */
+static void
+overhead_that_delays_nothing_is_not_reported (void **state)
+{
+  (void) state;
+  static const struct {
+    uint64_t wall_ms, own_ms;
+    bool is_found;
+  } cases[] = {
+    { 1410, 2, false }, { 1410, 9, false }, { 1410, 10, true },
+    { 1000000, 10, true }, { 300, 2, false }, { 200, 2, true },
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct radio_profile *profile = BUILD_TWO ("user", 1, 0, "user", 0, 0);
+    profile->info.wall_ns = cases[i].wall_ms * MS;
+    assert_ok (rd_profile_add_number (profile, RD_FACT_OWN_NS,
+                                      cases[i].own_ms * MS));
+    if (cases[i].is_found)
+      assert_found (profile, "profiler-overhead", RADIO_FINDING_PROBLEM,
+                    "its own threads");
+    else
+      assert_not_found (profile, "profiler-overhead");
+  }
 }
 
 static struct radio_profile *
@@ -721,6 +746,7 @@ main (void)
     cmocka_unit_test (memory_that_is_never_released_is_reported),
     cmocka_unit_test (overhead_is_reported_from_3_percent_on),
     cmocka_unit_test (the_recorders_threads_are_a_part_of_its_cost),
+    cmocka_unit_test (overhead_that_delays_nothing_is_not_reported),
     cmocka_unit_test (dropped_spans_are_reported),
     cmocka_unit_test (a_profile_without_a_log_is_not_incomplete),
     cmocka_unit_test (open_scopes_are_reported),
