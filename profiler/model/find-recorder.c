@@ -204,8 +204,8 @@ find_starved (struct rd_finder *finder)
 
 /* Work is the time on the clock without known waits.  The process cannot have
  * worked longer than its threads had CPUs: the rest was sleep, in pieces too
- * short to be found, or, where the kernel does not say so, the CPUs were
- * others'. */
+ * short to be found, or the system had the CPU, as for interrupts, or, where
+ * the kernel does not say so, the CPUs were others'. */
 enum radio_status
 rd_find_process (struct rd_finder *finder)
 {
@@ -222,9 +222,10 @@ rd_find_process (struct rd_finder *finder)
   return rd_found (
     finder, &claim,
     "of %s counted as work the process had %s of CPU time (%s): otherwise "
-    "scopes slept%s%s; work times are too large", rd_format_ns (ns).text,
-    rd_format_ns (finder->cpu_ns).text, rd_format_percent (share, 1).text,
-    finder->starved_ns > 0 ? "" : ", or other processes used the ",
+    "scopes slept, or the system%s%s; work times are too large",
+    rd_format_ns (ns).text, rd_format_ns (finder->cpu_ns).text,
+    rd_format_percent (share, 1).text,
+    finder->starved_ns > 0 ? " had the CPU" : " or other processes used the ",
     finder->starved_ns > 0 ? ""
     : finder->ncpus ? rd_format_count (finder->ncpus, "CPU", "CPUs").text
                     : "CPUs");
