@@ -176,10 +176,13 @@ find_starved (struct rd_finder *finder)
               rd_format_ns (quota_ns).text,
               is_all_quota ? "" : "; for the rest ");
   /* Beside a quota, ncpus may be that, rounded up: others had more. */
-  char used[48] = " used the CPUs";
+  char used[96] = " used the CPUs";
+  /* What a quota withheld is known of the whole process alone. */
+  bool is_of_run = rd_profile_find_fact (profile, RD_FACT_SLOW_TRIGGER);
   if (finder->ncpus > 0 && !has_quota)
-    snprintf (used, sizeof used, " used the %.20s",
-              rd_format_count (finder->ncpus, "CPU", "CPUs").text);
+    snprintf (used, sizeof used, " used the %.20s%s",
+              rd_format_count (finder->ncpus, "CPU", "CPUs").text,
+              is_of_run ? ", or a quota of CPU time withheld them" : "");
   bool is_crowd = finder->ncpus > 0 && finder->nthreads > finder->ncpus;
   struct rd_claim claim = {
     "starved", "Threads had no CPU",

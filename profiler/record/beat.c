@@ -44,6 +44,7 @@ note_life (struct radio_recorder *recorder)
   rd_thread_lock (&recorder->mutex);
   (void) rd_recorder_observe (recorder);
   rd_thread_unlock (&recorder->mutex);
+  store (&header->used.throttled_ns, rd_usage_throttled_ns (&recorder->usage));
   rd_clock_anchor (&recorder->clock, &now);
   store (&beat->ticks, now.ticks);
   store (&beat->ns, now.ns);

@@ -59,6 +59,10 @@ struct rd_image_header {
   uint64_t copy_offset, copy_nbytes;
 
   uint64_t own_cpu_ns;        /* of rd_thread_charge */
+
+  /* Since the start: all of it in a snapshot; what a sign of life notes is the
+   * time that a quota withheld. */
+  struct rd_usage used;
 };
 
 /* The last sign of life; NULL: there is none. */

@@ -132,8 +132,11 @@ copy_running (struct radio_recorder *recorder, struct snapshot *snapshot,
               bool *is_copied)
 {
   struct rd_anchor now;
+  struct rd_usage used = { .is_known = false };
   rd_thread_lock (&recorder->mutex);
   bool is_stopped = recorder->synced.stopped;
+  if (!is_stopped)
+    used = recorder->usage;
   (void) rd_recorder_observe (recorder);
   pause_writers (recorder);
   rd_clock_anchor (&recorder->clock, &now);
@@ -148,11 +151,14 @@ copy_running (struct radio_recorder *recorder, struct snapshot *snapshot,
                     "recorder was stopped before");
   if (!*is_copied)
     return RADIO_OK;
+  if (!recorder->clock.read)
+    rd_usage_since (&used);
 
   struct rd_image_header *header = (struct rd_image_header *)
                                    snapshot->copy->at;
   header->beats[0] = now;
   header->nbeats = 1;
+  header->used = used;
   return RADIO_OK;
 }
 

@@ -110,8 +110,17 @@ rd_usage_read (struct rd_usage *usage)
   };
   read_machine (usage);
   read_pressure (usage);
-  if (rd_cpu_quota_read ("", &quota))
+  usage->has_quota = rd_cpu_quota_read ("", &quota);
+  if (usage->has_quota)
     usage->throttled_ns = quota.throttled_ns;
+}
+
+uint64_t
+rd_usage_throttled_ns (const struct rd_usage *since)
+{
+  struct rd_cpu_quota quota;
+  return since->has_quota && rd_cpu_quota_read ("", &quota)
+         ? rd_subtract (quota.throttled_ns, since->throttled_ns) : 0;
 }
 
 void

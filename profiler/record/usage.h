@@ -14,6 +14,7 @@ struct rd_usage {
   uint64_t block_input_nbytes;
   uint64_t machine_ns;        /* of all processes, on all CPUs together */
   uint64_t steal_ns;          /* of all CPUs together */
+  bool has_quota;
   uint64_t throttled_ns;      /* rd_cpu_quota's */
   uint64_t disk_wait_ns;      /* CPUs that were idle while a process waited
                                  for a disk, by ticks of 10 ms */
@@ -38,5 +39,8 @@ const char *rd_usage_cpu_model (void);
  * what the system says of it is missing in virtual machines, and elsewhere is
  * of another moment.  0: not known. */
 uint64_t rd_usage_clock_mhz (void);
+
+/* Only throttled_ns since a reading; 0: that found no quota. */
+uint64_t rd_usage_throttled_ns (const struct rd_usage *since);
 
 #endif /* RD_USAGE_H */

@@ -251,6 +251,31 @@ make_writers (struct image *image)
   return RADIO_OK;
 }
 
+static uint64_t
+copy_number (uint64_t number)
+{
+  return rd_min_u64 (number, INT64_MAX);
+}
+
+static struct rd_usage
+copy_usage (const struct rd_usage *from)
+{
+  return (struct rd_usage) {
+    .is_known = rd_image_bool (&from->is_known),
+    .nminor_faults = copy_number (from->nminor_faults),
+    .nmajor_faults = copy_number (from->nmajor_faults),
+    .block_input_nbytes = copy_number (from->block_input_nbytes),
+    .machine_ns = copy_number (from->machine_ns),
+    .steal_ns = copy_number (from->steal_ns),
+    .throttled_ns = copy_number (from->throttled_ns),
+    .disk_wait_ns = copy_number (from->disk_wait_ns),
+    .is_pressure_known = rd_image_bool (&from->is_pressure_known),
+    .disk_pressure_ns = copy_number (from->disk_pressure_ns),
+    .block_output_nbytes = copy_number (from->block_output_nbytes),
+    .resident_nbytes = copy_number (from->resident_nbytes),
+  };
+}
+
 static enum radio_status
 copy_facts (struct image *image)
 {
@@ -283,7 +308,8 @@ copy_facts (struct image *image)
   recorder->title = (char *) title;
   recorder->started_unix_ns = header->started_unix_ns;
   recorder->synced.nrefused = header->nrefused % MAX_COUNT;
-  recorder->own_cpu_ns = rd_min_u64 (header->own_cpu_ns, INT64_MAX);
+  recorder->own_cpu_ns = copy_number (header->own_cpu_ns);
+  recorder->usage = copy_usage (&header->used);
   recorder->start = recorder->stop = header->start;
   if (header->scope_cost_ns > 0 && header->scope_cost_ns < 1e9)
     recorder->scope_cost_ns = header->scope_cost_ns;

@@ -144,6 +144,18 @@ others_have_the_cpus_only_for_what_a_quota_does_not_explain (void **state)
                 "'one'; other processes used the 2 CPUs: wall");
 }
 
+/* A run does not know that, but its process does. */
+static void
+a_slow_run_may_have_had_no_cpu_by_a_quota (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_starved ("user", 50);
+  build_fact (profile, RD_FACT_SLOW_TRIGGER, "one > 1 ms", false);
+  assert_found (profile, "starved", RADIO_FINDING_PROBLEM,
+                "'one'; other processes used the 2 CPUs, or a quota of CPU "
+                "time withheld them: wall");
+}
+
 /* Rates are those of threads that run. */
 static void
 rates_are_of_the_time_on_cpus (void **state)
@@ -353,6 +365,7 @@ main (void)
     cmocka_unit_test (a_quota_that_withheld_cpus_is_named),
     cmocka_unit_test (
       others_have_the_cpus_only_for_what_a_quota_does_not_explain),
+    cmocka_unit_test (a_slow_run_may_have_had_no_cpu_by_a_quota),
     cmocka_unit_test (rates_are_of_the_time_on_cpus),
     cmocka_unit_test (one_thread_that_is_starved_leaves_no_cpus_unused),
     cmocka_unit_test (waiting_for_starved_threads_is_no_queue),

@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "src/base/thread.h"
+#include "profiler/model/profile.h"
+#include "profiler/record/collect.h"
 #include "profiler/record/image.h"
 #include "profiler/record/recorder.h"
 #include "profiler/record/snapshot.h"
@@ -237,6 +239,73 @@ a_killed_thread_is_not_taken_to_have_run (void **state)
   }
 }
 
+/* What the process used is in the image: all of it in a snapshot, and of a
+ * process that was killed what a quota withheld.  It may be damaged. */
+static void
+usage_is_that_of_the_image (void **state)
+{
+  static const struct radio_recorder_options options = {
+    .ring_nbytes = 256 << 10
+  };
+  static const struct {
+    uint64_t written;
+    const char *read;
+  } cases[] = {
+    { 0, NULL }, { 48000000, "48000000" },
+    { UINT64_MAX, "9223372036854775807" },
+  };
+  (void) state;
+  struct history h;
+  history_start_starving (&h, &options, 0);
+  history_leaf (&h, &a, 10);
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    RD_CLEANUP (rd_copy_free) struct rd_copy copy = { NULL, 0 };
+    struct radio_recorder *killed;
+    struct radio_profile *profile;
+    assert_ok (rd_snapshot_take (h.recorder, &copy));
+    struct rd_image_header *header = (struct rd_image_header *) copy.at;
+    header->used.throttled_ns = cases[i].written;
+    if (i == 2)
+      memset (&header->used, 0xff, sizeof header->used);
+    assert_ok (rd_recover (copy.at, copy.nbytes, "copy", &killed));
+    assert_ok (rd_collect (killed, &profile));
+    const char *fact = rd_profile_find_fact (profile, "throttled ns");
+    assert_int_equal (fact != NULL, cases[i].read != NULL);
+    if (fact)
+      assert_string_equal (fact, cases[i].read);
+    radio_profile_close (profile);
+    rd_recorder_unref (killed);
+  }
+  history_freeze (&h);
+  history_release (&h);
+}
+
+/* Of this process, with a clock of its own. */
+static void
+a_snapshot_knows_what_the_process_and_the_machine_used (void **state)
+{
+  static const struct radio_recorder_options options = {
+    .ring_nbytes = 256 << 10
+  };
+  (void) state;
+  static const char *const keys[] = {
+    "bytes resident at most", "page faults", "bytes read from disks"
+  };
+  struct radio_recorder *recorder;
+  struct radio_profile *profile;
+  assert_ok (radio_recorder_start (&options, &recorder));
+  uint64_t token = radio_scope_begin (&a);
+  RD_CLEANUP (rd_copy_free) struct rd_copy touched = { NULL, 0 };
+  assert_ok (rd_copy_new (1 << 20, &touched));
+  memset (touched.at, 1, touched.nbytes);
+  radio_scope_end (token);
+  assert_ok (radio_recorder_snapshot (recorder, &profile));
+  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+    assert_non_null (rd_profile_find_fact (profile, keys[i]));
+  radio_profile_close (profile);
+  assert_ok (radio_recorder_stop (recorder, NULL));
+}
+
 /* Real threads that share one CPU, and never sleep: a snapshot takes that CPU,
  * too. */
 enum { NSHARING = 3 };
@@ -423,6 +492,8 @@ main (void)
     cmocka_unit_test (a_snapshot_leaves_its_moment_in_the_image_that_is_live),
     cmocka_unit_test (a_wait_for_a_cpu_is_no_sleep_when_another_thread_stops),
     cmocka_unit_test (sleep_before_a_wait_for_a_cpu_is_known),
+    cmocka_unit_test (usage_is_that_of_the_image),
+    cmocka_unit_test (a_snapshot_knows_what_the_process_and_the_machine_used),
     cmocka_unit_test (a_killed_thread_is_not_taken_to_have_run),
     cmocka_unit_test (threads_that_share_a_cpu_do_so_in_a_snapshot),
     cmocka_unit_test (the_account_of_a_sleeping_thread_is_read_by_another),
