@@ -294,13 +294,13 @@ some_opens (const struct apply *apply)
 static int
 open_target (struct apply *apply, const struct rd_args *to_args)
 {
+  if (some_opens (apply))
+    return rd_store_open (to_args, true, &apply->to);
   enum radio_status status
     = rd_uri_open (to_args, rd_store_name (to_args), RD_URI_EXISTING,
                    &apply->to);
-  if (status == RADIO_OK
-      || (status == RADIO_ERROR_NOT_FOUND && !some_opens (apply)))
-    return RD_EXIT_OK;
-  return rd_store_open (to_args, true, &apply->to);
+  return status == RADIO_OK || status == RADIO_ERROR_NOT_FOUND
+    ? RD_EXIT_OK : rd_error_library (NULL);
 }
 
 static int
