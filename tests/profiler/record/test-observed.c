@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -293,6 +294,8 @@ a_snapshot_knows_what_the_process_and_the_machine_used (void **state)
   };
   struct radio_recorder *recorder;
   struct radio_profile *profile;
+  struct rusage before, after;
+  assert_int_equal (getrusage (RUSAGE_SELF, &before), 0);
   assert_ok (radio_recorder_start (&options, &recorder));
   uint64_t token = radio_scope_begin (&a);
   RD_CLEANUP (rd_copy_free) struct rd_copy touched = { NULL, 0 };
@@ -302,6 +305,9 @@ a_snapshot_knows_what_the_process_and_the_machine_used (void **state)
   assert_ok (radio_recorder_snapshot (recorder, &profile));
   for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
     assert_non_null (rd_profile_find_fact (profile, keys[i]));
+  assert_int_equal (getrusage (RUSAGE_SELF, &after), 0);
+  assert_in_range (rd_profile_number (profile, "page faults"), 1,
+                   after.ru_minflt - before.ru_minflt);
   radio_profile_close (profile);
   assert_ok (radio_recorder_stop (recorder, NULL));
 }
