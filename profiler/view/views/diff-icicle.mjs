@@ -15,8 +15,7 @@ export const CHANGES = {
   noise: { sign: '\u2248', label: 'within noise', colour: '#c6cbd2' },
   new: { sign: 'new', label: 'new', colour: '#e6c22e' },
   gone: { sign: 'gone', label: 'gone', colour: '#b9a5ec' },
-  'one run': { sign: '?', label: 'one run: noise unknown',
-               colour: '#c6cbd2' },
+  'one run': { sign: '?', label: 'noise unknown', colour: '#c6cbd2' },
 };
 
 // Metrics other than time are more or less.
