@@ -109,6 +109,10 @@ struct state {
   double wall_ns;             /* of ranks, which run at once, too */
   double work_ns, starved_ns;
   double cpu_ns;              /* of the process */
+  /* What the machine did is of the time from a recorder's start to its stop,
+   * which is longer than the time of its scopes; of disks it is of runs alone
+   * that used none. */
+  double recorded_ns, recorded_cpu_ns, no_disk_ns;
   double machine_ns;          /* CPUs of all processes; 0: not known */
   double steal_ns, disk_wait_ns, ncpus, clock_mhz;
   bool is_pressure_known, is_disk_known;
@@ -138,6 +142,12 @@ count_threads (const struct radio_profile *profile)
   return n;
 }
 
+static double
+first_known (double value, double other)
+{
+  return value > 0 ? value : other;
+}
+
 static struct state
 read_state (const struct radio_profile *profile)
 {
@@ -159,6 +169,13 @@ read_state (const struct radio_profile *profile)
     .is_disk_known = rd_profile_find_fact (profile, RD_FACT_BLOCK_INPUT),
     .nthreads = count_threads (profile),
   };
+  /* Older recordings, or some of those that were joined, lack them. */
+  state.recorded_ns = fmax (number_of (profile, RD_FACT_RECORDED_NS),
+                            state.wall_ns);
+  state.recorded_cpu_ns = fmax (number_of (profile, RD_FACT_RECORDED_CPU_NS),
+                                state.cpu_ns);
+  state.no_disk_ns = first_known (number_of (profile, RD_FACT_NO_DISK_NS),
+                                  state.recorded_ns);
   state.disk_nbytes = number_of (profile, RD_FACT_BLOCK_INPUT) / state.nruns;
   for (size_t i = 0; i < profile->counters.n; i++)
     if (strcmp (profile->counters.at[i].name, rd_count_fetched.name) == 0)
@@ -231,10 +248,10 @@ static enum radio_status
 compare_disks (const struct state *a, const struct state *b, double least,
                struct rd_conditions *conditions)
 {
-  double load[2] = { a->disk_wait_ns / a->wall_ns,
-                     b->disk_wait_ns / b->wall_ns };
-  double pressure[2] = { a->disk_pressure_ns / a->wall_ns,
-                         b->disk_pressure_ns / b->wall_ns };
+  double load[2] = { a->disk_wait_ns / a->no_disk_ns,
+                     b->disk_wait_ns / b->no_disk_ns };
+  double pressure[2] = { a->disk_pressure_ns / a->no_disk_ns,
+                         b->disk_pressure_ns / b->no_disk_ns };
   if (a->is_pressure_known && b->is_pressure_known)
     return fabs (pressure[0] - pressure[1]) <= PRESSURE_CHANGE
            ? RADIO_OK
@@ -254,10 +271,12 @@ compare_loads (const struct state *a, const struct state *b,
   if (!(a->machine_ns > 0 && b->machine_ns > 0 && a->wall_ns > 0
         && b->wall_ns > 0))
     return RADIO_OK;
-  double load[2] = { fmax (a->machine_ns - a->cpu_ns, 0) / a->wall_ns,
-                     fmax (b->machine_ns - b->cpu_ns, 0) / b->wall_ns };
-  double error = TICKS_ERROR_NS * fmax (sqrt (a->nruns) / a->wall_ns,
-                                        sqrt (b->nruns) / b->wall_ns);
+  double load[2] = {
+    fmax (a->machine_ns - a->recorded_cpu_ns, 0) / a->recorded_ns,
+    fmax (b->machine_ns - b->recorded_cpu_ns, 0) / b->recorded_ns
+  };
+  double error = TICKS_ERROR_NS * fmax (sqrt (a->nruns) / a->recorded_ns,
+                                        sqrt (b->nruns) / b->recorded_ns);
   double least = error + fmax (LOAD_CHANGE, LOAD_CHANGE_SHARE
                                             * fmin (a->ncpus, b->ncpus));
   if (fabs (load[0] - load[1]) > least)

@@ -222,7 +222,9 @@ find_one_thread (struct rd_finder *finder)
   if ((double) finder->work_ns > ONE_THREAD_TO * span_ns)
     return RADIO_OK;
   double machine = (double) rd_finder_number (finder, RD_FACT_MACHINE_NS);
-  if (machine > USED_SHARE * (double) finder->ncpus * span_ns)
+  uint64_t ns = rd_max_u64 (rd_finder_number (finder, RD_FACT_RECORDED_NS),
+                            finder->span_ns);
+  if (machine > USED_SHARE * (double) finder->ncpus * (double) ns)
     return RADIO_OK;
   double unused = 1 - parallel / (double) finder->ncpus;
   struct rd_claim claim = {

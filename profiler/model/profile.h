@@ -38,6 +38,13 @@
 #define RD_FACT_QUOTA_NS "throttled ns" /* by the quota of its control group, on
                                            all CPUs together */
 #define RD_FACT_MACHINE_NS "machine cpu ns"     /* of all processes */
+#define RD_FACT_RECORDED_NS "recorded ns"       /* from the recorder's start to
+                                           its stop, as "machine cpu ns" is */
+#define RD_FACT_RECORDED_CPU_NS "recorded cpu ns"      /* of the process, in
+                                           "recorded ns" */
+#define RD_FACT_NO_DISK_NS "recorded without disks ns"  /* "recorded ns" of
+                                           those that say what others waited
+                                           for disks */
 #define RD_FACT_OWN_NS "recorder's cpu ns"      /* of its own threads */
 #define RD_FACT_NCPUS "ncpus"
 #define RD_FACT_CPU_MODEL "CPU"

@@ -254,6 +254,15 @@ add_facts (struct rd_collection *collection)
   RD_TRY (add_number (profile, RD_FACT_CPU_NS, cpu_ns (recorder)));
   RD_TRY (add_number (profile, RD_FACT_OWN_NS, recorder->own_cpu_ns));
   RD_TRY (add_number (profile, RD_FACT_MACHINE_NS, usage->machine_ns));
+  uint64_t recorded_ns = 0;
+  if (usage->is_known && recorder->stop.ticks > recorder->start.ticks) {
+    recorded_ns = rd_rate_ns (&recorder->rate, recorder->stop.ticks
+                                               - recorder->start.ticks);
+    RD_TRY (add_number (profile, RD_FACT_RECORDED_NS, recorded_ns));
+    RD_TRY (add_number (profile, RD_FACT_RECORDED_CPU_NS,
+                        rd_subtract (recorder->stop.cpu_ns,
+                                     recorder->start.cpu_ns)));
+  }
   RD_TRY (add_number (profile, RD_FACT_STEAL_NS, usage->steal_ns));
   RD_TRY (add_number (profile, RD_FACT_QUOTA_NS, usage->throttled_ns));
   RD_TRY (add_number (profile, RD_FACT_MINOR, usage->nminor_faults));
@@ -264,6 +273,7 @@ add_facts (struct rd_collection *collection)
                                    usage->block_input_nbytes));
   /* Else these may be its own waits. */
   if (usage->block_input_nbytes == 0 && usage->block_output_nbytes == 0) {
+    RD_TRY (add_number (profile, RD_FACT_NO_DISK_NS, recorded_ns));
     RD_TRY (add_number (profile, RD_FACT_DISK_WAIT, usage->disk_wait_ns));
     if (usage->is_pressure_known)
       RD_TRY (rd_profile_add_number (profile, RD_FACT_DISK_PRESSURE,

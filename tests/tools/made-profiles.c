@@ -117,10 +117,21 @@ make_loaded (const struct made_conditions *conditions)
     add_number (runs[i], RD_FACT_CPU_NS, cpu_ns);
     add_number (runs[i], RD_FACT_MACHINE_NS,
                 (conditions->are_ranks ? NRUNS : 1) * cpu_ns
-                + 1000 * conditions->others_us);
+                + 1000 * conditions->others_us
+                + 500 * conditions->outside_us);
+    uint64_t recorded_ns = wall_ns + 1000 * conditions->outside_us;
+    bool is_cold = i < conditions->ncold;
+    if (conditions->outside_us > 0) {
+      add_number (runs[i], RD_FACT_RECORDED_NS, recorded_ns);
+      add_number (runs[i], RD_FACT_RECORDED_CPU_NS,
+                  cpu_ns + 500 * conditions->outside_us);
+    }
+    if (!is_cold && (conditions->outside_us > 0 || conditions->ncold > 0))
+      add_number (runs[i], RD_FACT_NO_DISK_NS, recorded_ns);
     add_number (runs[i], RD_FACT_STEAL_NS, 1000 * conditions->steal_us);
-    add_number (runs[i], RD_FACT_DISK_WAIT, 1000 * conditions->disk_wait_us);
-    if (conditions->is_pressure_known)
+    if (!is_cold)
+      add_number (runs[i], RD_FACT_DISK_WAIT, 1000 * conditions->disk_wait_us);
+    if (conditions->is_pressure_known && !is_cold)
       add_number (runs[i], RD_FACT_DISK_PRESSURE,
                   1000 * conditions->disk_pressure_us);
     add_number (runs[i], RD_FACT_BLOCK_INPUT, conditions->disk_nbytes);

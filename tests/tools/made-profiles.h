@@ -40,6 +40,9 @@ struct made_conditions {
   bool is_pressure_known;
   uint64_t disk_pressure_us;  /* the time in which these waited */
   uint64_t steal_us, clock_mhz, disk_nbytes;
+  uint64_t outside_us;        /* recorded outside of scopes, half of it on a
+                                 CPU */
+  uint64_t ncold;             /* runs that used disks themselves */
   const char *cpu_model;      /* NULL: not known */
   bool are_ranks;             /* on one machine at once */
 };

@@ -635,6 +635,43 @@ the_load_of_disks_is_their_pressure_where_both_know_it (void **state)
   }
 }
 
+/* It was: "load: 0.00 CPUs -> 16.97 CPUs" of a machine of 2, and a disk
+ * pressure of 600 %, by dividing through the time of scopes. */
+static void
+what_the_machine_did_is_of_the_time_that_was_recorded (void **state)
+{
+  (void) state;
+  static const struct {
+    struct made_conditions after;
+    const char *line;
+  } rows[] = {
+    { { .outside_us = 500000 }, NULL },
+    { { .outside_us = 500000, .others_us = 400000 },
+      "differs: load: 0.00 CPUs -> 0.77 CPUs\n" },
+    { { .outside_us = 482500, .disk_pressure_us = 100000 },
+      "differs: disk pressure: 0.0 % -> 20.0 %\n" },
+    /* Of those that used no disk. */
+    { { .ncold = 9, .disk_pressure_us = 3500 },
+      "differs: disk pressure: 0.0 % -> 20.0 %\n" },
+    { { .ncold = 9, .disk_pressure_us = 1400 }, NULL },
+  };
+  struct capture capture;
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    struct rd_diff diff = { .fail_percent = 5 };
+    struct made_conditions before = quiet, after = rows[i].after;
+    after.wall_us = 17500;
+    after.cpu_us = 17300;
+    before.is_pressure_known = after.is_pressure_known = true;
+    int status = report_loaded (&before, &after, &diff, &capture);
+    assert_int_equal (status, rows[i].line ? RD_EXIT_UNCLEAR
+                                           : RD_EXIT_FAILED);
+    if (rows[i].line)
+      assert_says (&capture, rows[i].line);
+    else
+      assert_says_not (&capture, "differs");
+  }
+}
+
 /* A processor that slows down by itself is no change of the program, and no
  * reason to doubt all times either. */
 static void
@@ -729,6 +766,7 @@ main (void)
     cmocka_unit_test (the_load_of_a_machine_is_that_beside_all_of_its_ranks),
     cmocka_unit_test (each_condition_is_reported_and_leaves_it_unclear),
     cmocka_unit_test (the_load_of_disks_is_their_pressure_where_both_know_it),
+    cmocka_unit_test (what_the_machine_did_is_of_the_time_that_was_recorded),
     cmocka_unit_test (a_difference_that_the_clock_explains_is_noise),
     cmocka_unit_test (profiles_without_a_common_root_are_unclear),
     cmocka_unit_test (equal_conditions_are_not_mentioned),

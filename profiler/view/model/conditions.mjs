@@ -21,9 +21,8 @@ const INCIDENTAL = new RegExp('^(pid|command|runs|warmup|seed|made by|failed'
   + '|clock (MHz|jumped)|page faults( from disks)?'
   + '|bytes (read from disks|resident at most)'
   + '|paths logged in part'
-  + '|(scopes|threads) not recorded'
-  + '|(threads )?recorded by another recorder( ns)?'
-  + '|(texts|counter values|gauge samples|damaged spans) not kept'
+  + '|(threads )?recorded by another recorder|recorded .*ns'
+  + '|(scopes|threads) not recorded|.* not kept'
   + '|(no file|damage) of the ring'
   + '|scopes left without an end|events dropped in signal handlers'
   + '|counts and texts outside of scopes|triggers without a scope'
@@ -75,12 +74,16 @@ function stateOf(profile) {
   const { info, counters = [], lanes = [] } = profile;
   const runs = countRuns(profile);
   const fetched = counters.find(({ name }) => name === 'bytes fetched');
+  const cpu = number('cpu ns'), machine = number('machine cpu ns');
+  const time = Math.max(number('recorded ns'), info.wall ?? 0);
+  const diskTime = number('recorded without disks ns') || time;
   return {
-    runs, wall: info.wall ?? 0,
+    runs, time, cpu, machine,
     on: (info.work ?? 0) - (info.starved ?? 0), work: info.work ?? 0,
-    cpu: number('cpu ns'), machine: number('machine cpu ns'),
-    steal: number('steal ns'), diskWait: number('disk wait of others ns'),
-    pressure: factOf(profile, 'disk pressure of others ns'),
+    load: Math.max(machine - (number('recorded cpu ns') || cpu), 0) / time,
+    steal: number('steal ns'),
+    diskWait: number('disk wait of others ns') / diskTime,
+    pressure: factOf(profile, 'disk pressure of others ns') / diskTime,
     cpus: number('ncpus'),
     clock: number('clock MHz'),
     knowsDisk: factOf(profile, 'bytes read from disks') !== undefined,
@@ -120,23 +123,20 @@ export function compareConditions(before, after) {
       add('CPU time of work', true, ran, percent);
     }
   }
-  if (sides.every(({ machine, wall }) => machine > 0 && wall > 0)) {
-    const load = both(({ machine, cpu, wall }) =>
-      Math.max(machine - cpu, 0) / wall);
+  if (sides.every(({ machine, time }) => machine > 0 && time > 0)) {
     const least = TICKS_ERROR
-      * most(({ runs, wall }) => Math.sqrt(runs) / wall)
+      * most(({ runs, time }) => Math.sqrt(runs) / time)
       + Math.max(LOAD_CHANGE, LOAD_CHANGE_SHARE
         * Math.min(...both(({ cpus }) => cpus)));
     const check = (name, values, limit, format) =>
       apart(values) > limit && add(name, true, values, format);
     const cpus = (value) => value.toFixed(2) + ' CPUs';
-    check('load', load, least, cpus);
-    if (sides.every(({ pressure }) => pressure !== undefined))
-      check('disk pressure', both(({ pressure, wall }) => pressure / wall),
-            PRESSURE_CHANGE, percent);
+    check('load', both((one) => one.load), least, cpus);
+    const pressure = both((one) => one.pressure);
+    if (pressure.every((one) => one >= 0))
+      check('disk pressure', pressure, PRESSURE_CHANGE, percent);
     else
-      check('disk load', both(({ diskWait, wall }) => diskWait / wall), least,
-            cpus);
+      check('disk load', both((one) => one.diskWait), least, cpus);
     const steal = both((one) => one.steal / (one.machine + one.steal));
     if (apart(steal) > STEAL_CHANGE
         + TICKS_ERROR * most(({ runs, machine }) =>

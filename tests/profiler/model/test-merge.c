@@ -346,7 +346,8 @@ facts_of_each_part_alone_are_added_up (void **state)
 {
   (void) state;
   static const char *const keys[] = {
-    "cpu ns", "machine cpu ns", "steal ns", "throttled ns",
+    "cpu ns", "machine cpu ns", "recorded ns", "recorded cpu ns",
+    "recorded without disks ns", "steal ns", "throttled ns",
     "page faults",
     "page faults from disks", "disk wait of others ns",
     "disk pressure of others ns",
@@ -387,7 +388,7 @@ the_time_of_a_machine_counts_once_for_its_ranks (void **state)
   enum { N = sizeof of / sizeof of[0] };
   static const char *const keys[] = {
     RD_FACT_MACHINE_NS, RD_FACT_STEAL_NS, RD_FACT_QUOTA_NS, RD_FACT_DISK_WAIT,
-    RD_FACT_DISK_PRESSURE
+    RD_FACT_DISK_PRESSURE, RD_FACT_RECORDED_NS, RD_FACT_NO_DISK_NS
   };
   (void) state;
   for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++)

@@ -367,6 +367,58 @@ the_pressure_on_disks_is_that_of_the_system (void **state)
   radio_profile_close (profile);
 }
 
+static uint64_t
+clock_ns (clockid_t clock)
+{
+  struct timespec t;
+  assert_int_equal (clock_gettime (clock, &t), 0);
+  return (uint64_t) t.tv_sec * 1000000000 + (uint64_t) t.tv_nsec;
+}
+
+/* Also outside of scopes: what the machine did is of all of it. */
+static void
+the_recorded_time_is_from_start_to_stop (void **state)
+{
+  (void) state;
+  static const clockid_t clocks[] = {
+    CLOCK_MONOTONIC, CLOCK_PROCESS_CPUTIME_ID
+  };
+  static const char *const keys[] = {
+    RD_FACT_RECORDED_NS, RD_FACT_RECORDED_CPU_NS
+  };
+  struct radio_recorder *recorder;
+  struct radio_profile *profile;
+  uint64_t ns[2][4];
+  for (int k = 0; k < 2; k++)
+    ns[k][0] = clock_ns (clocks[k]);
+  assert_ok (radio_recorder_start (NULL, &recorder));
+  for (int k = 0; k < 2; k++)
+    ns[k][1] = clock_ns (clocks[k]);
+  RADIO_SCOPE ("short")
+    ;
+  while (clock_ns (CLOCK_PROCESS_CPUTIME_ID) < ns[1][1] + 20000000)
+    ;
+  for (int k = 0; k < 2; k++)
+    ns[k][2] = clock_ns (clocks[k]);
+  assert_ok (radio_recorder_stop (recorder, &profile));
+  for (int k = 0; k < 2; k++)
+    ns[k][3] = clock_ns (clocks[k]);
+  for (int k = 0; k < 2; k++) {
+    const char *value = rd_profile_find_fact (profile, keys[k]);
+    assert_non_null (value);
+    uint64_t found_ns = strtoull (value, NULL, 10);
+    /* Clocks differ by a little. */
+    assert_in_range (found_ns, (ns[k][2] - ns[k][1]) / 100 * 99,
+                     (ns[k][3] - ns[k][0]) / 100 * 101 + 1000000);
+  }
+  const char *calm = rd_profile_find_fact (profile, RD_FACT_NO_DISK_NS);
+  assert_true (!rd_profile_find_fact (profile, RD_FACT_DISK_PRESSURE) || calm);
+  if (calm)
+    assert_string_equal (calm, rd_profile_find_fact (profile,
+                                                     RD_FACT_RECORDED_NS));
+  radio_profile_close (profile);
+}
+
 int
 main (void)
 {
@@ -382,6 +434,7 @@ main (void)
     cmocka_unit_test (a_thread_keeps_its_writer_from_push_to_push),
     cmocka_unit_test (a_child_of_fork_does_not_record_for_its_parent),
     cmocka_unit_test (a_lock_held_at_fork_does_not_hang_the_child),
+    cmocka_unit_test (the_recorded_time_is_from_start_to_stop),
     cmocka_unit_test (the_pressure_on_disks_is_that_of_the_system),
     cmocka_unit_test (NULL_is_an_error_or_ignored),
     cmocka_unit_test (stopping_twice_aborts_with_a_line),

@@ -326,6 +326,22 @@ test('a program without CPUs is not called slower', () => {
   assert.deepEqual(compare(pressed(0), pressed(30000000)).conditions, []);
   assert.deepEqual(compare(made(100, 98, true), pressed(300000000))
     .conditions.map((one) => one.name), ['disk load']);
+  // Of all the time that was recorded, with that outside of scopes; of disks,
+  // of runs that used none.
+  const long = (machine, more) => {
+    const profile = pressed(60000000);
+    profile.facts[1].value = String(machine);
+    profile.facts.push({ key: 'recorded ns', value: '4000000000' },
+                       { key: 'recorded cpu ns', value: '1000000000' },
+                       ...more);
+    return profile;
+  };
+  assert.deepEqual(compare(pressed(0), long(1e9, [])).conditions, []);
+  assert.deepEqual(compare(pressed(0), long(3e9, [
+    { key: 'recorded without disks ns', value: '300000000' }]))
+    .conditions.map((one) => [one.name, one.before, one.after]),
+  [['load', '0.02 CPUs', '0.50 CPUs'],
+   ['disk pressure', '0.0\u00a0%', '20.0\u00a0%']]);
   // Of an older recording it is not known who had no CPU.
   const unknown = compare(made(100, 98, false), made(1000, 100, false));
   assert.equal(unknown.basis, 'none');
