@@ -109,6 +109,7 @@ make_loaded (const struct made_conditions *conditions)
     build_times (runs[i], read, 1, wall_ns, wall_ns / 2, wall_ns / 2, 0);
     build_times (runs[i], decode, 4, wall_ns / 2, wall_ns / 2, wall_ns / 2,
                  0);
+    (void) build_node (runs[i], read, "never", "");
     for (size_t k = 0; k < 2 && !conditions->is_starved_unknown; k++)
       runs[i]->nodes.at[k].starved_ns = (wall_ns - cpu_ns) / 2;
     runs[i]->info.wall_ns = wall_ns;

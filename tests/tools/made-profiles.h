@@ -32,7 +32,8 @@ struct radio_profile *make_operation (const char *root, const char *operation,
 /* Conditions of runs: times of one run in microseconds. */
 struct made_conditions {
   uint64_t wall_us, cpu_us;   /* of "read" and "decode" below it, half each;
-                                 the rest is without a CPU */
+                                 the rest is without a CPU; "never" beside
+                                 that took nothing */
   bool is_starved_unknown;    /* of that only the process's CPU time is
                                  known */
   uint64_t others_us;         /* CPU time of other processes */

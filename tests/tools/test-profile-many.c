@@ -436,7 +436,8 @@ a_program_without_cpus_is_not_called_slower (void **state)
                     RD_EXIT_UNCLEAR);
   assert_says (&capture, "differs: CPU share: 98.7 % -> 10.7 %\n");
   assert_says (&capture, "differs: load: 0.00 CPUs -> 1.43 CPUs\n");
-  assert_says (&capture, "not comparable, so CPU time is compared\n");
+  assert_says (&capture, "not comparable, so CPU time is compared, and waits "
+               "are not\n");
   assert_says (&capture, "Differences of less than 30 % may come from the "
                "conditions, and count as noise.\n");
   assert_says (&capture, "\nCPU time 14.69 ms -> 14.99 ms (+2.0 %), median "
@@ -472,7 +473,8 @@ equal_shares_of_cpus_do_not_differ (void **state)
       assert_says (&capture, "Differences of less than 10 % may come from "
                    "the conditions, and count as noise.\n");
       assert_says (&capture, "ms: not comparable, since threads had CPUs for "
-                   "less than 90 % of their work, so CPU time is compared\n");
+                   "less than 90 % of their work, so CPU time is compared, "
+                   "and waits are not\n");
     } else
       assert_says (&capture, "differs: CPU share: 14.4 % -> 19.5 %\n");
   }

@@ -72,7 +72,7 @@ print_conditions (const struct rd_diff *diff)
                                    "90 % of their work",
             info->basis == RADIO_BASIS_NONE
               ? ", nor do the recordings show which scopes had CPUs"
-              : ", so CPU time is compared");
+              : ", so CPU time is compared, and waits are not");
   if (info->basis == RADIO_BASIS_CPU && info->floor >= MIN_SHOWN_FLOOR)
     printf ("Differences of less than %.0f %% may come from the conditions, "
             "and count as noise.\n", 100 * info->floor);
@@ -289,8 +289,14 @@ print_summary (const struct rd_diff *diff)
   char a[32], b[32], change[32];
   size_t nroots = 0;
   for (size_t i = 0; i < diff->n; i++) {
-    counts[path_of (diff, i)->change] += !path_of (diff, i)->is_split;
-    nroots += path_of (diff, i)->parent == RADIO_NO_PARENT;
+    const struct radio_difference *d = path_of (diff, i);
+    /* A path of both that took nothing says nothing. */
+    counts[d->change] += !d->is_split
+                         && (d->change == RADIO_CHANGE_NEW
+                             || d->change == RADIO_CHANGE_GONE
+                             || before_of (diff, d) > 0
+                             || after_of (diff, d) > 0);
+    nroots += d->parent == RADIO_NO_PARENT;
   }
   if (diff->info.basis == RADIO_BASIS_NONE) {
     printf ("\nwhat changed is unclear: %s\n", advice_of (diff));
