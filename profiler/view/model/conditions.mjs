@@ -26,7 +26,7 @@ const INCIDENTAL = new RegExp('^(pid|command|runs|warmup|seed|made by|failed'
   + '|(no file|damage) of the ring'
   + '|scopes left without an end|events dropped in signal handlers'
   + '|counts and texts outside of scopes|triggers without a scope'
-  + '|slow runs (not )?written( because)?)$');
+  + '|slow runs .*written.*)$');
 
 export const factOf = (profile, name) =>
   profile.facts.find(({ key }) => key === name)?.value;

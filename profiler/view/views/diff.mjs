@@ -254,7 +254,7 @@ class Diff {
       : basis === 'none' ? ' What changed is unclear: the recordings do not '
         + 'show which scopes had CPUs.'
       : this.count('one run') > 0 ? ' A single run has no spread, so the '
-        + 'noise is unknown (--runs).' : '';
+        + 'noise is unknown.' : '';
     return element('p', {}, element('strong', { class: 'diff-whole' },
                                     this.verdict() + whole),
       isNoise ? this.interval() + ' (mean ' + means + '). '
