@@ -258,7 +258,11 @@ volumes_are_renamed_with_their_rows () {
   fails 1 "seg/sub-2: has 'labels', which radio did not write" \
     mv seg/sub-2 seg/sub-9
   rm -r m.zarr/seg/sub-2/labels
+  # The row of a subject that is there is not that of another one.
+  runs table --set sex subjects sub-7=F
   runs mv -q --overwrite head/sub-7 seg/sub-1
+  runs table --json subjects
+  json '[r["sex"] for r in j] == ["M", "F", "F"]'
   runs info seg/sub-1 --json
   sed 's,seg/sub-1,T1w/sub-1,' "$tmp/out" | cmp - before
   in_step m.zarr

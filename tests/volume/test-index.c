@@ -278,6 +278,39 @@ the_rows_of_copies_have_the_columns_of_the_user (void **state)
 }
 
 static void
+a_subject_that_is_there_keeps_its_row (void **state)
+{
+  (void) state;
+  struct radio_store *from = make_described (), *to = make_store ();
+  static const char *const path = "ct/sub-2", *const seg = "seg/sub-1",
+                    *const other = "ct/sub-1_ses-c", *const new = "ct/sub-4";
+  copy_volume (from, path, from, other);
+  assert_ok (radio_store_index_copies (from, &path, from, &other, 1, true,
+                                       NULL));
+  assert_ids (from, "tables/subjects", "sub-1 sub-2 ");
+  assert_cell (from, "tables/subjects", "sex", 0, "F");
+  copy_volume (from, path, from, new);
+  assert_ok (radio_store_index_copies (from, &path, from, &new, 1, true,
+                                       NULL));
+  assert_cell (from, "tables/subjects", "sex", 2, "M");
+
+  /* Nor are cells filled that are missing there. */
+  add_volume (to, "ct/sub-1");
+  add_volume (to, "ct/sub-3");
+  assert_ok (radio_store_index (to, NULL, NULL, NULL));
+  set_text (to, "tables/subjects", "sub-3", "sex", "M");
+  copy_volume (from, path, to, seg);
+  for (int replace = 0; replace < 2; replace++) {
+    assert_ok (radio_store_index_copies (from, &path, to, &seg, 1, replace,
+                                         NULL));
+    assert_cell (to, "tables/subjects", "sex", 0, "");
+  }
+  assert_cell (to, "tables/volumes/seg", "qc", 0, "bad");
+  radio_store_close (from);
+  radio_store_close (to);
+}
+
+static void
 a_column_of_another_type_is_left_out_and_said_so (void **state)
 {
   (void) state;
@@ -368,6 +401,7 @@ main (void)
     cmocka_unit_test (rows_follow_volumes_and_user_columns_stay),
     cmocka_unit_test (a_check_lists_both_differences_and_writes_nothing),
     cmocka_unit_test (the_rows_of_copies_have_the_columns_of_the_user),
+    cmocka_unit_test (a_subject_that_is_there_keeps_its_row),
     cmocka_unit_test (a_column_of_another_type_is_left_out_and_said_so),
     cmocka_unit_test (a_lack_of_memory_loses_no_row),
     cmocka_unit_test (wrong_arguments_are_errors),

@@ -12,6 +12,7 @@
 
 #include "src/array/array.h"
 #include "src/base/checked.h"
+#include "src/base/structs.h"
 #include "src/volume/index/rows.h"
 #include "profiler/counters.h"
 
@@ -23,6 +24,7 @@ struct pair {
 struct copying {
   struct radio_store *from, *to;
   bool replace;
+  const struct rd_lookup *known;      /* subjects that `to' had before */
   char clash[300];            /* the first column that was left out; "": none */
 };
 
@@ -244,7 +246,8 @@ compare_subjects (const void *a, const void *b)
   return order != 0 ? order : strcmp (x->from, y->from);
 }
 
-/* Copies the rows of the subjects of all volumes, each once. */
+/* Copies the rows of the subjects of all volumes, each once.  The row of
+ * another subject says nothing of one that was there. */
 static enum radio_status
 copy_subjects (struct copying *copying, struct pair *pairs, size_t n)
 {
@@ -256,11 +259,17 @@ copy_subjects (struct copying *copying, struct pair *pairs, size_t n)
     qsort (pairs, n, sizeof *pairs, compare_subjects);
   for (size_t i = 0; i < n; i++) {
     struct rd_slice subject = subject_of (pairs[i].to);
+    bool is_same = rd_slice_equal (subject_of (pairs[i].from), subject);
+    if (is_same ? copying->from == copying->to
+                : rd_lookup_find (copying->known, subject) != RD_NOT_THERE)
+      continue;
     if (nsubjects > 0 && rd_slice_equal (keys[n + nsubjects - 1], subject))
       continue;
     keys[nsubjects] = subject_of (pairs[i].from);
     keys[n + nsubjects++] = subject;
   }
+  if (nsubjects == 0)
+    return RADIO_OK;
   return copy_rows (copying, RADIO_TABLE_SUBJECTS, RADIO_TABLE_SUBJECTS,
                     false, keys, keys + n, nsubjects);
 }
@@ -295,6 +304,30 @@ copy_all (struct copying *copying, const char *const *from_paths,
   return rd_fail (RADIO_ERROR_EXISTS, "%s, was not copied", copying->clash);
 }
 
+/* Reads which subjects a store has, if a copy is of another one than its
+ * volume.  Paths are not checked yet. */
+static enum radio_status
+find_known (struct radio_store *store, const char *const *from_paths,
+            const char *const *to_paths, size_t n, struct radio_strings *ids,
+            struct rd_lookup *known)
+{
+  RD_CLEANUP (rd_cleanup_table) struct radio_table *table = NULL;
+  bool is_needed = false;
+  for (size_t i = 0; i < n && !is_needed; i++)
+    is_needed = strchr (from_paths[i], '/') && strchr (to_paths[i], '/')
+                && !rd_slice_equal (subject_of (from_paths[i]),
+                                    subject_of (to_paths[i]));
+  if (!is_needed)
+    return RADIO_OK;
+  enum radio_status status = radio_table_open (store, RADIO_TABLE_SUBJECTS,
+                                               &table);
+  if (status == RADIO_ERROR_NOT_FOUND)
+    return RADIO_OK;
+  RD_TRY (status);
+  RD_TRY (radio_table_read_ids (table, ids));
+  return rd_lookup_strings (ids, known);
+}
+
 enum radio_status
 (radio_store_index_copies) (struct radio_store *from,
                             const char *const *from_paths,
@@ -303,13 +336,21 @@ enum radio_status
                             bool replace, struct radio_index_result *result,
                             size_t result_nbytes)
 {
-  struct copying copying = { .from = from, .to = to, .replace = replace };
+  RD_STRINGS_FREE struct radio_strings ids = { 0 };
+  RD_LOOKUP_SCOPE struct rd_lookup known = { 0 };
+  struct copying copying = {
+    .from = from, .to = to, .replace = replace, .known = &known,
+  };
+  const struct radio_index_result none = { 0 };
   RD_NOT_NULL (from);
   RD_NOT_NULL (to);
   if (n > 0) {
     RD_NOT_NULL (from_paths);
     RD_NOT_NULL (to_paths);
   }
+  /* That adds rows of subjects, so these are read ahead of it. */
+  rd_fill_result (result, result_nbytes, &none, sizeof none);
+  RD_TRY (find_known (to, from_paths, to_paths, n, &ids, &known));
   RD_TRY ((radio_store_index_volumes) (to, to_paths, n, result,
                                        result_nbytes));
   RD_SCOPE ("copy rows", RD_IN_OPERATION);
