@@ -100,10 +100,11 @@ radio_store_index_volumes (struct radio_store *store,
 /* The same of n volumes that were copied from from_paths in `from', which may
  * be the same store, to to_paths in `to'; and the user's columns go with them,
  * of the volumes' rows and of their subjects', with the attributes.  A missing
- * value changes nothing; replace: others replace those that `to' has.  What
- * `from' has no table or row of is left.  Where a copy is of another subject
- * than its volume, that subject gets the row's values only if it is new in
- * `to'.
+ * value changes nothing; replace: others replace those that `to' has, and in
+ * rows of volumes missing ones do, too.  What `from' has no table, column or
+ * row of is left; but if both are one store, replace blanks it.  Where a copy
+ * is of another subject than its volume, that subject gets the row's values
+ * only if it is new in `to'.
  * Errors: as radio_store_index_volumes; RADIO_ERROR_EXISTS (`to' has a column
  * with another type, which the message names: it is left out, and all others
  * were copied). */

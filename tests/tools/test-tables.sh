@@ -260,9 +260,13 @@ volumes_are_renamed_with_their_rows () {
   rm -r m.zarr/seg/sub-2/labels
   # The row of a subject that is there is not that of another one.
   runs table --set sex subjects sub-7=F
+  runs table --set note seg seg/sub-1=bad seg/sub-2=fine
   runs mv -q --overwrite head/sub-7 seg/sub-1
   runs table --json subjects
   json '[r["sex"] for r in j] == ["M", "F", "F"]'
+  runs table --json seg
+  json '[(r["volume"], r["note"], r["qc"]) for r in j]
+        == [("seg/sub-1", None, "good"), ("seg/sub-2", "fine", None)]'
   runs info seg/sub-1 --json
   sed 's,seg/sub-1,T1w/sub-1,' "$tmp/out" | cmp - before
   in_step m.zarr

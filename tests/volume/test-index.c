@@ -278,6 +278,48 @@ the_rows_of_copies_have_the_columns_of_the_user (void **state)
 }
 
 static void
+what_was_said_of_replaced_voxels_is_forgotten (void **state)
+{
+  (void) state;
+  struct radio_store *from = make_described (), *to = make_store ();
+  static const char *const none = "ct/sub-1_ses-b", *const good
+    = "ct/sub-1_ses-a", *const path = "ct/sub-2", *const mr = "mr/sub-2",
+    *const seg = "seg/sub-2";
+  /* qc is missing in the row of none, and stays unless it is replaced. */
+  copy_volume (from, path, to, none);
+  assert_ok (radio_store_index_copies (from, &path, to, &none, 1, false,
+                                       NULL));
+  for (int replace = 0; replace < 2; replace++) {
+    assert_ok (radio_store_index_copies (from, &none, to, &none, 1, replace,
+                                         NULL));
+    assert_cell (to, "tables/volumes/ct", "qc", 0, replace ? "" : "bad");
+  }
+
+  /* Within a store also what the volume's table has no column of, or no row;
+   * another store's columns stay. */
+  set_text (to, "tables/volumes/ct", none, "note", "x");
+  assert_ok (radio_store_index_copies (from, &none, to, &none, 1, true, NULL));
+  assert_cell (to, "tables/volumes/ct", "note", 0, "x");
+  add_volume (from, mr);
+  add_volume (from, seg);
+  assert_ok (radio_store_index_volumes (from, &mr, 1, NULL));
+  set_text (from, "tables/volumes/mr", mr, "note", "x");
+  assert_ok (radio_store_index_copies (from, &path, from, &mr, 1, true, NULL));
+  assert_cell (from, "tables/volumes/mr", "note", 0, "");
+  assert_cell (from, "tables/volumes/mr", "qc", 0, "bad");
+  assert_ok (radio_store_index_copies (from, &seg, from, &mr, 1, true, NULL));
+  assert_cell (from, "tables/volumes/mr", "qc", 0, "");
+  assert_cell (from, "tables/volumes/mr", "type", 0, "int16");
+  assert_ok (radio_store_index_copies (from, &none, from, &good, 1, true,
+                                       NULL));
+  assert_cell (from, "tables/volumes/ct", "qc", 0, "");
+  assert_cell (from, "tables/volumes/ct", "qc", 2, "bad");
+  assert_cell (from, "tables/subjects", "sex", 0, "F");
+  radio_store_close (from);
+  radio_store_close (to);
+}
+
+static void
 a_subject_that_is_there_keeps_its_row (void **state)
 {
   (void) state;
@@ -401,6 +443,7 @@ main (void)
     cmocka_unit_test (rows_follow_volumes_and_user_columns_stay),
     cmocka_unit_test (a_check_lists_both_differences_and_writes_nothing),
     cmocka_unit_test (the_rows_of_copies_have_the_columns_of_the_user),
+    cmocka_unit_test (what_was_said_of_replaced_voxels_is_forgotten),
     cmocka_unit_test (a_subject_that_is_there_keeps_its_row),
     cmocka_unit_test (a_column_of_another_type_is_left_out_and_said_so),
     cmocka_unit_test (a_lack_of_memory_loses_no_row),

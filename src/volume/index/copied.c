@@ -24,6 +24,9 @@ struct pair {
 struct copying {
   struct radio_store *from, *to;
   bool replace;
+  bool blanks;                /* missing values replace others, too */
+  bool blanks_all;            /* as do those of columns and rows that `from'
+                                 has not */
   const struct rd_lookup *known;      /* subjects that `to' had before */
   char clash[300];            /* the first column that was left out; "": none */
 };
@@ -31,7 +34,7 @@ struct copying {
 /* Rows of one table that become rows of another. */
 struct transfer {
   size_t n;
-  size_t *rows;               /* in the table of the source */
+  size_t *rows;               /* in the table of the source, or RD_NOT_THERE */
   struct rd_slice *ids;       /* in the other one */
 };
 
@@ -80,20 +83,30 @@ set_column (const struct copying *copying, struct radio_table *table,
   RD_TEXT_LIST_SCOPE struct rd_text_list ids = { 0 };
   RD_TEXT_LIST_SCOPE struct rd_text_list texts = { 0 };
   RD_BUFFER_SCOPE struct rd_buffer numbers = { 0 };
+  RD_FREE bool *valid = rd_calloc (transfer->n + 1, sizeof *valid);
+  static const unsigned char zeros[16] = { 0 };
   struct radio_table_info all;
   bool is_text = info->type == RADIO_COLUMN_TEXT;
   size_t item = is_text ? 0 : radio_dtype_nbytes (info->dtype);
+  if (!valid)
+    return rd_fail_memory (transfer->n + 1);
   radio_table_get_info (table, &all);
   RD_TRY (read_values (table, number, (size_t) all.row_count, info, &values));
   for (size_t i = 0; i < transfer->n; i++) {
     size_t row = transfer->rows[i];
-    if (!values.valid[row])
+    bool is_valid = row != RD_NOT_THERE && values.valid[row];
+    if (!is_valid && !copying->blanks)
       continue;
+    valid[ids.n] = is_valid;
     RD_TRY (rd_text_list_add (&ids, transfer->ids[i]));
     if (is_text)
-      RD_TRY (rd_text_list_add (&texts, rd_string (&values.text, row)));
+      RD_TRY (rd_text_list_add (&texts, is_valid
+                                        ? rd_string (&values.text, row)
+                                        : (struct rd_slice) { "", 0 }));
     else
-      RD_TRY (rd_buffer_append (&numbers, values.numbers + row * item, item));
+      RD_TRY (rd_buffer_append (&numbers,
+                                is_valid ? values.numbers + row * item : zeros,
+                                item));
   }
   const struct radio_strings text = rd_list_strings (&texts);
   const struct radio_strings rows = rd_list_strings (&ids);
@@ -103,6 +116,7 @@ set_column (const struct copying *copying, struct radio_table *table,
     .values = is_text ? NULL : numbers.data,
     .dtype = is_text ? RADIO_STORED : info->dtype,
     .text = is_text ? &text : NULL,
+    .valid = valid,
     .attributes_json = info->attributes_json,
     .keep_existing = !copying->replace,
   };
@@ -121,8 +135,42 @@ clashes (const struct radio_table *table, const struct radio_column_info *info)
          && other.type != info->type;
 }
 
-/* Sets the user's columns of a table at from_path in that at to_path, whose
- * rows must be there. */
+/* Adds to an edit of a table that cells of the rows of a transfer are missing,
+ * of the columns that the other table has not, or with another type; *nset
+ * counts these. */
+static enum radio_status
+blank_columns (const struct radio_table *table,
+               const struct radio_table *other,
+               const struct transfer *transfer, struct radio_table_edit *edit,
+               size_t *nset)
+{
+  RD_TEXT_LIST_SCOPE struct rd_text_list ids = { 0 };
+  struct radio_table_info info;
+  for (size_t i = 0; i < transfer->n; i++)
+    RD_TRY (rd_text_list_add (&ids, transfer->ids[i]));
+  const struct radio_strings rows = rd_list_strings (&ids);
+  radio_table_get_info (table, &info);
+  for (size_t i = 0; i < info.column_count; i++) {
+    struct radio_column_info column;
+    size_t number;
+    RD_TRY (radio_table_get_column (table, i, &column));
+    bool is_set = other && !clashes (other, &column)
+                  && radio_table_find_column (other, column.name, &number)
+                     == RADIO_OK;
+    if (is_set || radio_index_is_derived (column.name)
+        || strcmp (column.name, info.index_name) == 0)
+      continue;
+    const struct radio_cells cells = {
+      .column = column.name, .type = column.type,
+    };
+    RD_TRY (radio_table_edit_set (edit, &rows, &cells));
+    (*nset)++;
+  }
+  return RADIO_OK;
+}
+
+/* Sets the user's columns of a table in that at to_path, whose rows must be
+ * there.  table is NULL if there is none. */
 static enum radio_status
 set_columns (struct copying *copying, struct radio_table *table,
              const char *to_path, bool has_derived,
@@ -130,13 +178,16 @@ set_columns (struct copying *copying, struct radio_table *table,
 {
   RD_CLEANUP (rd_cleanup_table) struct radio_table *other = NULL;
   RD_CLEANUP (rd_cleanup_edit) struct radio_table_edit *edit = NULL;
-  struct radio_table_info info;
+  struct radio_table_info info = { 0 };
   size_t nset = 0;
   enum radio_status status = radio_table_open (copying->to, to_path, &other);
   if (status != RADIO_ERROR_NOT_FOUND)
     RD_TRY (status);
-  radio_table_get_info (table, &info);
+  if (table)
+    radio_table_get_info (table, &info);
   RD_TRY (radio_table_edit_new (copying->to, to_path, &edit));
+  if (copying->blanks_all && other)
+    RD_TRY (blank_columns (other, table, transfer, edit, &nset));
   for (size_t i = 0; i < info.column_count; i++) {
     struct radio_column_info column;
     RD_TRY (radio_table_get_column (table, i, &column));
@@ -170,14 +221,16 @@ copy_rows (struct copying *copying, const char *from_path, const char *to_path,
     return rd_fail_memory ((n + 1) * (sizeof *rows + sizeof *found));
   enum radio_status status = radio_table_open (copying->from, from_path,
                                                &table);
-  if (status == RADIO_ERROR_NOT_FOUND)
+  if (status == RADIO_ERROR_NOT_FOUND && !copying->blanks_all)
     return RADIO_OK;
-  RD_TRY (status);
-  RD_TRY (radio_table_read_ids (table, &all));
-  RD_TRY (rd_lookup_strings (&all, &lookup));
+  if (status != RADIO_ERROR_NOT_FOUND) {
+    RD_TRY (status);
+    RD_TRY (radio_table_read_ids (table, &all));
+    RD_TRY (rd_lookup_strings (&all, &lookup));
+  }
   for (size_t i = 0; i < n; i++) {
     size_t row = rd_lookup_find (&lookup, keys[i]);
-    if (row == RD_NOT_THERE)
+    if (row == RD_NOT_THERE && !copying->blanks_all)
       continue;
     rows[transfer.n] = row;
     found[transfer.n++] = ids[i];
@@ -225,7 +278,14 @@ copy_group (struct copying *copying, const struct pair *pairs, size_t n)
     keys[i] = (struct rd_slice) { pairs[i].from, strlen (pairs[i].from) };
     keys[n + i] = (struct rd_slice) { pairs[i].to, strlen (pairs[i].to) };
   }
-  return copy_rows (copying, from, to, true, keys, keys + n, n);
+  /* The cells were of the voxels that are replaced, in one store also those of
+   * columns that the volume had not. */
+  copying->blanks = copying->replace;
+  copying->blanks_all = copying->replace && copying->from == copying->to;
+  enum radio_status status = copy_rows (copying, from, to, true, keys,
+                                        keys + n, n);
+  copying->blanks = copying->blanks_all = false;
+  return status;
 }
 
 static struct rd_slice
