@@ -69,11 +69,18 @@ write_rows (struct rd_row_changes *changes)
 int
 rd_row_changes_write (struct rd_row_changes *changes)
 {
-  if (write_rows (changes) != RADIO_OK) {
-    rd_error ("%s: rows of tables were not written: %s; repair them by "
-              "'radio index'", changes->name, radio_error_message ());
+  enum radio_status status = write_rows (changes);
+  const char *message = radio_error_message ();
+  if (status != RADIO_OK)
     changes->failed = true;
-  }
+  /* All but that column was written, and radio index cannot change types. */
+  if (status == RADIO_ERROR_EXISTS && strstr (message, "of another type there"))
+    rd_error ("%s: %s; rename or remove it in one of the tables by 'radio "
+              "table --rename' or '--drop', and repeat this with --overwrite",
+              changes->name, message);
+  else if (status != RADIO_OK)
+    rd_error ("%s: rows of tables were not written: %s; repair them by "
+              "'radio index'", changes->name, message);
   forget (changes);
   return changes->failed ? RD_EXIT_FAILED : RD_EXIT_OK;
 }

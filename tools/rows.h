@@ -31,7 +31,8 @@ void rd_row_changes_add_copy (struct rd_row_changes *changes,
                               const char *from_path);
 
 /* Writes the rows of those that were added since.  What cannot be written is
- * not lost: the error names radio index.  Returns an exit status, which is also
+ * not lost: the error names radio index, or radio table for a column that has
+ * another type there.  Returns an exit status, which is also
  * of those written before. */
 int rd_row_changes_write (struct rd_row_changes *changes);
 

@@ -272,6 +272,26 @@ volumes_are_renamed_with_their_rows () {
   in_step m.zarr
 }
 
+a_column_of_another_type_is_not_copied () {
+  cp -r c.zarr types.zarr
+  RADIO_STORE=types.zarr
+  export RADIO_STORE
+  runs table --set score T1w T1w/sub-1=7
+  runs table --set note T1w T1w/sub-1=x
+  runs table --set score mask mask/sub-1=bad
+  not "$RADIO" mv -q --overwrite T1w/sub-1 mask/sub-1 2>"$tmp/err"
+  grep -q "'score', of another type there, was not copied; rename" "$tmp/err"
+  grep -q "'radio table --rename' or '--drop'" "$tmp/err"
+  not grep -q "radio index" "$tmp/err"
+  runs table --json mask
+  json '[(r["note"], r["score"]) for r in j] == [("x", None), (None, None)]'
+  runs table mask --drop score
+  runs mv -q --overwrite T1w/sub-1 mask/sub-1
+  runs table --json mask
+  json '[(r["note"], r["score"]) for r in j] == [("x", 7), (None, None)]'
+  in_step types.zarr
+}
+
 # faulty STORE TEXT...: validate fails, and says each in a line of its own.
 faulty () {
   store=$1
@@ -333,6 +353,7 @@ check_json cells_are_set_and_columns_dropped_and_renamed
 check volumes_have_columns_of_the_users
 check_json columns_of_the_users_are_copied
 check_json volumes_are_renamed_with_their_rows
+check_json a_column_of_another_type_is_not_copied
 check faults_of_tables_are_found_by_validate
 check wrong_options_of_table_are_errors
 plan
