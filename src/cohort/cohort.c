@@ -7,6 +7,7 @@
 #include "src/base/buffer.h"
 #include "src/base/checked.h"
 #include "src/cohort/cohort.h"
+#include "src/table/heads.h"
 
 static void
 free_stored (struct rd_stored *stored)
@@ -124,6 +125,22 @@ rd_member_open (struct radio_cohort *cohort, struct rd_member *member)
   member->table = NULL;
   return rd_fail (RADIO_ERROR_LIMIT, "%s: more than %u rows", member->path,
                   UINT32_MAX);
+}
+
+enum radio_status
+rd_member_open_written (struct radio_cohort *cohort, struct rd_member *member,
+                        bool *was_written)
+{
+  struct rd_head first;
+  enum radio_status status = rd_member_open (cohort, member);
+  *was_written = status == RADIO_OK;
+  if (status != RADIO_ERROR_NOT_FOUND)
+    return status;
+  /* Heads stay: with the first one, rows were lost. */
+  status = rd_head_read (cohort->store, member->path, 1, &first);
+  if (status == RADIO_ERROR_NOT_FOUND)
+    return RADIO_OK;
+  return status ? status : rd_member_open (cohort, member);
 }
 
 const struct rd_field *

@@ -66,6 +66,13 @@ struct radio_view {
 enum radio_status rd_member_open (struct radio_cohort *cohort,
                                   struct rd_member *member) RADIO_USE_RESULT;
 
+/* The same, but a table that was never written to is no error: its first writer
+ * is not done, or was killed. */
+enum radio_status rd_member_open_written (struct radio_cohort *cohort,
+                                          struct rd_member *member,
+                                          bool *was_written)
+  RADIO_USE_RESULT;
+
 /* Reads the ids, and checks that no two are equal. */
 enum radio_status rd_member_read_ids (struct radio_cohort *cohort,
                                       struct rd_member *member)

@@ -157,8 +157,10 @@ find_elsewhere (const struct rd_selection *selection,
     struct rd_member *member = cohort->members.at[i];
     if (member == cohort->subjects)
       continue;
-    RD_TRY (rd_member_open (cohort, member));
-    *result = rd_member_find (member, value->text);
+    bool was_written;
+    RD_TRY (rd_member_open_written (cohort, member, &was_written));
+    if (was_written)
+      *result = rd_member_find (member, value->text);
   }
   return RADIO_OK;
 }
@@ -179,8 +181,10 @@ bind_column (const struct rd_selection *selection,
     RD_TRY (find_column (selection, selection->members, selection->n, value,
                          &field));
   if (!selection->of_subjects && subjects && value->scope != RD_NAME_VOLUME) {
-    RD_TRY (rd_member_open (cohort, subjects));
-    of_subject = rd_member_find (subjects, value->text);
+    bool was_written;
+    RD_TRY (rd_member_open_written (cohort, subjects, &was_written));
+    if (was_written)
+      of_subject = rd_member_find (subjects, value->text);
   }
   /* Ids are the last choice: the subject of a volume is a column of it. */
   if (field && of_subject && is_index (subjects, of_subject))

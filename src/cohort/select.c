@@ -13,7 +13,8 @@
 #include "src/base/text.h"
 #include "src/cohort/evaluate.h"
 
-/* Finds the members that a selection is from, allocated in order. */
+/* Finds the members that a selection is from, allocated in order, and opens
+ * them.  Of all collections, those without a row yet are left out. */
 static enum radio_status
 find_members (struct radio_cohort *cohort,
               const struct radio_select_options *options,
@@ -27,9 +28,15 @@ find_members (struct radio_cohort *cohort,
   *n = 0;
   for (size_t i = 0; i < cohort->members.n; i++) {
     struct rd_member *member = cohort->members.at[i];
-    bool of_subjects = member == cohort->subjects;
-    if (of_subjects == options->subjects
-        && (!collection || strcmp (member->collection, collection) == 0))
+    bool of_subjects = member == cohort->subjects, was_written = true;
+    if (of_subjects != options->subjects
+        || (collection && strcmp (member->collection, collection) != 0))
+      continue;
+    if (collection || of_subjects)
+      RD_TRY (rd_member_open (cohort, member));
+    else
+      RD_TRY (rd_member_open_written (cohort, member, &was_written));
+    if (was_written)
       members[(*n)++] = member;
   }
   if (*n == 0)
@@ -38,8 +45,6 @@ find_members (struct radio_cohort *cohort,
                     collection ? ", collection " : "",
                     collection ? collection : "",
                     options->subjects ? "subjects" : "volumes");
-  for (size_t i = 0; i < *n; i++)
-    RD_TRY (rd_member_open (cohort, members[i]));
   *result = RD_STEAL (members);
   return RADIO_OK;
 }

@@ -9,6 +9,7 @@
 
 #include "src/base/alloc.h"
 #include "src/cohort/query.h"
+#include "src/table/heads.h"
 #include "tests/alloc-fail.h"
 #include "tests/table/cells.h"
 
@@ -249,6 +250,55 @@ volumes_are_selected_by_columns_of_both_tables (void **state)
     radio_view_free (view);
   }
   radio_cohort_close (cohort);
+  radio_store_close (store);
+}
+
+/* As a writer that was killed leaves it, or before it is done. */
+static void
+a_table_that_was_never_written_to_has_no_rows (void **state)
+{
+  (void) state;
+  const struct radio_select_options of_image = { .collection = "im" };
+  struct radio_store *store = make_store ();
+  struct radio_cohort *cohort RD_CLEANUP (close_cohort);
+  struct radio_view *view;
+  size_t error_at;
+  assert_ok (rd_heads_make (store, RADIO_TABLE_VOLUMES "/im"));
+  assert_ok (radio_cohort_open (store, &cohort));
+  for (size_t i = 0; i < LENGTH (volume_queries); i++) {
+    view = must_select (cohort, volume_queries[i].where,
+                        volume_queries[i].collection, false);
+    assert_ids (view, volume_queries[i].ids);
+    radio_view_free (view);
+  }
+  assert_fails (radio_cohort_select (cohort, &of_image, &view, NULL),
+                RADIO_ERROR_NOT_FOUND, "nothing was written to this table");
+  const struct radio_select_options faulty = { .where = "aeg > 3" };
+  assert_fails (radio_cohort_select (cohort, &faulty, &view, &error_at),
+                RADIO_ERROR_ARGUMENT, "did you mean age?");
+  radio_store_close (store);
+}
+
+/* Rows that were lost are not rows that never were. */
+static void
+a_table_whose_generations_are_gone_is_an_error (void **state)
+{
+  (void) state;
+  const struct radio_select_options all = { .where = "nbytes > 0" };
+  struct radio_store *store = make_store ();
+  struct radio_cohort *cohort RD_CLEANUP (close_cohort);
+  struct radio_table *table;
+  struct radio_table_info info;
+  struct radio_view *view;
+  char path[100];
+  assert_ok (radio_table_open (store, SEG, &table));
+  radio_table_get_info (table, &info);
+  snprintf (path, sizeof path, SEG "/%s/zarr.json", info.generation);
+  radio_table_close (table);
+  assert_ok (store->io->ops->remove (store->io, path));
+  assert_ok (radio_cohort_open (store, &cohort));
+  assert_fails (radio_cohort_select (cohort, &all, &view, NULL),
+                RADIO_ERROR_NOT_FOUND, "nothing was written to this table");
   radio_store_close (store);
 }
 
@@ -520,6 +570,8 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (subjects_are_selected_as_in_sql),
     cmocka_unit_test (volumes_are_selected_by_columns_of_both_tables),
+    cmocka_unit_test (a_table_that_was_never_written_to_has_no_rows),
+    cmocka_unit_test (a_table_whose_generations_are_gone_is_an_error),
     cmocka_unit_test (a_fault_is_reported_with_its_place),
     cmocka_unit_test (types_that_differ_between_collections_are_refused),
     cmocka_unit_test (long_queries_take_no_stack),
