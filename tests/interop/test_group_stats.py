@@ -125,6 +125,30 @@ def test_a_query_says_which_volumes_are_counted(np, nib, tmp_path):
         study.values[i][study.masks[i] > 0] for i in (1, 4)]))
 
 
+def test_masks_are_not_counted_beside_their_volumes(np, nib, tmp_path):
+    """A query without an operand selects both; masks count if they are
+    named."""
+    study = Study(np, nib, tmp_path, ["i2"])
+    subprocess.run([RADIO, "index", "-s", study.store], check=True)
+    query = ["--where", "subject like '*'"]
+    options = ["--pool", "--mask", "seg", *query, *OPTIONS]
+    for more in [], [study.store]:
+        found = stats(study.store, *options, *more)
+        assert found["volume_count"] == 7
+        assert_is(np, found, study.chosen(np, lambda m: m > 0))
+    found = stats(study.store, "--mask", "seg", *query)
+    assert [item["path"] for item in found] \
+        == [f"ct/{name}_T1w" for name in study.names]
+    masks = np.concatenate([m[m > 0] for m in study.masks]).astype("f8")
+    assert_is(np, stats(study.store, *options, "seg"), masks)
+    assert stats(study.store, *options, "seg", "ct")["volume_count"] == 14
+    name = f"seg/{study.names[0]}_desc-manual_dseg"
+    assert stats(study.store, *options, name)["volume_count"] == 1
+    said = stats(study.store, "--pool", "--mask", "seg", "--where",
+                 "volume like 'seg/*'", status=1)
+    assert "seg: all volumes are masks" in said
+
+
 def test_more_scalings_than_are_counted_are_read_again(np, nib, tmp_path):
     """With 17 of them tables would take too much memory."""
     rng = np.random.default_rng(3)

@@ -302,11 +302,52 @@ run_volumes (struct run *run, struct rd_target *first, size_t n)
   return rd_error_library (n == 1 ? first->name : NULL);
 }
 
+/* True if the collection of masks, or a volume in it, is an operand. */
+static bool
+names_masks (const struct rd_args *args, const char *mask)
+{
+  size_t n = strlen (mask);
+  for (size_t i = 0; i < args->noperands; i++) {
+    const char *operand = args->operands[i];
+    for (const char *p = strstr (operand, mask); p; p = strstr (p + 1, mask))
+      if ((p == operand || p[-1] == '/') && (p[n] == '\0' || p[n] == '/'))
+        return true;
+  }
+  return false;
+}
+
+/* Leaves out the masks themselves, which a store has beside the volumes. */
+static int
+drop_masks (struct run *run)
+{
+  struct rd_nodes *nodes = &run->nodes;
+  const char *mask = run->request->mask;
+  size_t n = strlen (mask), nkept = 0, nfound = nodes->n;
+  for (size_t i = 0; i < nfound; i++) {
+    struct rd_target *node = &nodes->list[i];
+    const char *slash = strrchr (node->path, '/');
+    if (node->store && slash && (size_t) (slash - node->path) == n
+        && memcmp (node->path, mask, n) == 0)
+      rd_node_clear (node);
+    else
+      nodes->list[nkept++] = *node;
+  }
+  nodes->n = nkept;
+  return nfound == 0 || nkept > 0 ? RD_EXIT_OK
+    : rd_error ("%s: all volumes are masks of this collection; name it to "
+                "have the statistics of masks", mask);
+}
+
 static int
 run_nodes (struct run *run)
 {
   struct rd_nodes *nodes = &run->nodes;
+  const char *mask = run->request->mask;
   int status = rd_nodes_find (run->args, RD_NODES_SOME, nodes);
+  if (mask && !names_masks (run->args, mask)) {
+    int failed = drop_masks (run);
+    status = failed ? failed : status;
+  }
   run->items.is_list = !run->request->pool || run->request->options.nlabels > 1;
   if (nodes->names_one && run->request->options.nlabels <= 1)
     run->items.is_list = false;
