@@ -80,6 +80,7 @@ remove_rows (const struct removal *removal)
 {
   const struct rd_nodes *nodes = &removal->nodes;
   int status = RD_EXIT_OK;
+  rd_interrupt_finish ();
   for (size_t k = 0; k < nodes->nroots; k++) {
     const struct rd_root *root = &nodes->roots[k];
     struct rd_row_changes rows RD_CLEANUP (rd_row_changes_clear) = {
@@ -87,9 +88,12 @@ remove_rows (const struct removal *removal)
       .name = root->name ? root->name : rd_store_name (removal->args),
     };
     for (size_t i = 0; i < removal->jobs.synced.nreported; i++)
-      if (nodes->list[i].store == root->store
-          && removal->outcomes[i].status == RADIO_OK)
+      if (nodes->list[i].store != root->store)
+        continue;
+      else if (removal->outcomes[i].status == RADIO_OK)
         rd_row_changes_add (&rows, nodes->list[i].path);
+      else if (removal->outcomes[i].status == RADIO_ERROR_CANCELLED)
+        rd_row_changes_add_gone (&rows, nodes->list[i].path);
     if (rd_row_changes_write (&rows))
       status = RD_EXIT_FAILED;
   }

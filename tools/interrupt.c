@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <ftw.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,8 +13,9 @@
 #include "tools/interrupt.h"
 
 /* Set by handlers, which have no other way to report. */
-static volatile sig_atomic_t noted;
+static volatile sig_atomic_t noted, ncaught;
 static bool cancels_requests;
+static atomic_int nfinished;          /* of ncaught, that cancel no more */
 
 const char *
 rd_temp_folder (void)
@@ -84,10 +86,9 @@ rd_temp_remove (char *path)
 static void
 note_signal (int number)
 {
-  static volatile sig_atomic_t count;
   noted = number;
-  count = count + 1;
-  if (count < 3)
+  ncaught = ncaught + 1;
+  if (ncaught < 3)
     return;
   signal (number, SIG_DFL);
   raise (number);
@@ -105,7 +106,14 @@ bool
 rd_interrupt_cancel (void *user_data)
 {
   (void) user_data;
-  return cancels_requests && rd_interrupted () != 0;
+  int n = atomic_load (&nfinished);
+  return cancels_requests && rd_interrupted () != 0 && (n == 0 || ncaught > n);
+}
+
+void
+rd_interrupt_finish (void)
+{
+  atomic_store (&nfinished, ncaught);
 }
 
 void

@@ -21,6 +21,10 @@ enum radio_status rd_interrupt_stop (const struct radio_progress *progress,
 /* A cancel callback, for stores. */
 bool rd_interrupt_cancel (void *user_data);
 
+/* Requests are cancelled only by the signals that come from here on: what was
+ * done before an interrupt is written down, and a further one ends that. */
+void rd_interrupt_finish (void);
+
 /* Returns the signal that was noted, or 0. */
 int rd_interrupted (void);
 

@@ -134,3 +134,11 @@ rd_row_changes_add (struct rd_row_changes *changes, const char *path)
 {
   rd_row_changes_add_copy (changes, path, NULL, NULL);
 }
+
+void
+rd_row_changes_add_gone (struct rd_row_changes *changes, const char *path)
+{
+  enum radio_node node;
+  if (radio_store_node (changes->store, path, &node) == RADIO_ERROR_NOT_FOUND)
+    rd_row_changes_add (changes, path);
+}

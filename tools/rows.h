@@ -30,6 +30,10 @@ void rd_row_changes_add_copy (struct rd_row_changes *changes,
                               const char *path, struct radio_store *from,
                               const char *from_path);
 
+/* The same for a volume whose removal was cancelled, if it is gone. */
+void rd_row_changes_add_gone (struct rd_row_changes *changes,
+                              const char *path);
+
 /* Writes the rows of those that were added since.  What cannot be written is
  * not lost: the error names radio index, or radio table for a column that has
  * another type there.  Returns an exit status, which is also

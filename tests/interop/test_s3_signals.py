@@ -70,15 +70,20 @@ def test_an_interrupted_removal_leaves_no_tombstone(gateway, s3, proxy, radio,
     local = tmp_path / "local.zarr"
     for name in ("ct/a", "ct/b"):
         radio("phantom", "-s", local, name, "--size", "64")
+    radio("index", "-s", local)
     radio("cp", "-q", local, store, env=env)
     out, err = end_at_removal(proxy, env, number, "rm", "-s", store, "ct/a",
                               "ct/b")
+    rows = radio("table", "-s", store, "ct", "--tsv", env=env).stdout
     begun = re.findall("(ct/.): removed, but not all of its data", err)
     assert begun and not out, err
     assert not tombstones_of(s3)
     assert [line.split()[0] for line in
             radio("ls", "-s", store, env=env).stdout.splitlines()
             if line.startswith("ct/")] == sorted({"ct/a", "ct/b"} - {*begun})
+    # The rows of what is gone are removed in spite of the signal.
+    assert [line.split()[0] for line in rows.splitlines()[1:]] \
+        == sorted({"ct/a", "ct/b"} - {*begun})
     radio("cp", "-q", local, store, "--skip-existing", env=env)
     radio("validate", "-s", store, env=env)
     assert not tombstones_of(s3)
