@@ -382,8 +382,8 @@ a_column_of_another_type_is_left_out_and_said_so (void **state)
 }
 
 /* Goes through allocations of a call that changes nothing when it is repeated:
- * through each seventh, since there are thousands.  A prime, so that all kinds of
- * those that alternate are met. */
+ * through each seventh, since there are thousands.  A prime, so that those that
+ * alternate are all met. */
 #define assert_survives(call)                                                 \
   for (size_t nth = 1;; nth += 7) {                                           \
     alloc_fail_nth (nth);                                                     \
