@@ -169,25 +169,17 @@ take_volume (const struct radio_entry *entry, struct radio_volume *volume,
 }
 
 static int
-compare_slices (const struct rd_slice *a, const struct rd_slice *b)
-{
-  size_t n = a->n < b->n ? a->n : b->n;
-  int order = n ? memcmp (a->at, b->at, n) : 0;
-  return order ? order : (a->n > b->n) - (a->n < b->n);
-}
-
-static int
 compare_sessions (const struct whose *a, const struct whose *b)
 {
-  int order = compare_slices (&a->subject, &b->subject);
-  return order ? order : compare_slices (&a->session, &b->session);
+  int order = rd_slice_compare (a->subject, b->subject);
+  return order ? order : rd_slice_compare (a->session, b->session);
 }
 
 static int
 compare_runs (const struct whose *a, const struct whose *b)
 {
   int order = compare_sessions (a, b);
-  return order ? order : compare_slices (&a->run, &b->run);
+  return order ? order : rd_slice_compare (a->run, b->run);
 }
 
 bool
@@ -412,8 +404,8 @@ check_pairs (struct checking *checking)
     qsort (records, n, sizeof *records, compare_records);
   for (size_t i = 0, j; i < n; i = j) {
     for (j = i + 1; j < n; j++)
-      if (compare_slices (&records[i].whose.subject,
-                          &records[j].whose.subject) != 0)
+      if (!rd_slice_equal (records[i].whose.subject,
+                           records[j].whose.subject))
         break;
     RD_TRY (check_subject (checking, records + i, j - i));
   }
