@@ -243,14 +243,15 @@ set_stream (struct radio_array *array, const char *name,
   if (box && !rd_box_fits (box, doc->rank, doc->shape))
     return rd_fail (RADIO_ERROR_ARGUMENT,
                     "%s: the box does not lie within the array", name);
-  *stream = (struct rd_stream) {
-    .array = array, .scaling = scaling, .site = &write_site,
-    .box = box ? *box : rd_box_whole (doc->rank, doc->shape),
-    .dtype = scaling ? RADIO_FLOAT32 : doc->type.dtype,
-    .item_nbytes = scaling ? sizeof (float) : doc->type.item_nbytes,
-  };
-  for (size_t i = 0; i < doc->rank; i++)
-    stream->order[i] = i;
+  *stream = rd_stream_of (array);
+  stream->site = &write_site;
+  if (box)
+    stream->box = *box;
+  if (scaling) {
+    stream->scaling = scaling;
+    stream->dtype = RADIO_FLOAT32;
+    stream->item_nbytes = sizeof (float);
+  }
   return RADIO_OK;
 }
 

@@ -16,6 +16,19 @@
 /* The target size of a slab: large enough for reads to use all cores. */
 #define SLAB_NBYTES ((uint64_t) 16 << 20)
 
+struct rd_stream
+rd_stream_of (struct radio_array *array)
+{
+  const struct rd_array_doc *doc = array->doc;
+  struct rd_stream stream = {
+    .array = array, .box = rd_box_whole (doc->rank, doc->shape),
+    .dtype = doc->type.dtype, .item_nbytes = doc->type.item_nbytes,
+  };
+  for (size_t i = 0; i < doc->rank; i++)
+    stream.order[i] = i;
+  return stream;
+}
+
 /* The bytes of one element of the axis at a place of the order, with all
  * faster axes. */
 static uint64_t

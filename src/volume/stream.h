@@ -23,6 +23,9 @@ struct rd_stream {
   const struct radio_site *site;      /* of consuming, in profiles */
 };
 
+/* The stream of a whole array as it is stored, in the order of its axes. */
+struct rd_stream rd_stream_of (struct radio_array *array);
+
 /* Consumes the next bytes; on any thread, but one call after the other.  It
  * may modify them. */
 typedef enum radio_status rd_stream_fn (void *user_data, void *data,

@@ -10,7 +10,6 @@
 #include "profiler/counters.h"
 #include "src/base/error.h"
 #include "src/base/text.h"
-#include "src/element/box.h"
 #include "src/volume/check/integers.h"
 #include "src/volume/stream.h"
 #include "src/volume/volume.h"
@@ -79,8 +78,7 @@ describe (const struct radio_volume *volume, const struct search *search)
 enum radio_status
 rd_check_integers (struct radio_volume *volume, bool *is_integer)
 {
-  const struct rd_array_doc *doc = volume->array->doc;
-  enum radio_dtype dtype = doc->type.dtype;
+  enum radio_dtype dtype = volume->array->doc->type.dtype;
   const struct rd_scaling scaling = {
     volume->info.scl_slope, volume->info.scl_inter
   };
@@ -91,13 +89,11 @@ rd_check_integers (struct radio_volume *volume, bool *is_integer)
     return RADIO_OK;
   }
   struct search search = { 0 };
-  struct rd_stream stream = {
-    .array = volume->array, .box = rd_box_whole (doc->rank, doc->shape),
-    .dtype = RADIO_FLOAT64, .item_nbytes = sizeof (double),
-    .scaling = &scaling, .site = &search_site,
-  };
-  for (size_t i = 0; i < doc->rank; i++)
-    stream.order[i] = i;
+  struct rd_stream stream = rd_stream_of (volume->array);
+  stream.dtype = RADIO_FLOAT64;
+  stream.item_nbytes = sizeof (double);
+  stream.scaling = &scaling;
+  stream.site = &search_site;
   RD_TRY (rd_stream_run (&stream, take_slab, &search));
   *is_integer = search.found_count == 0;
   if (!*is_integer)

@@ -12,7 +12,6 @@
 #include "profiler/counters.h"
 #include "src/base/error.h"
 #include "src/base/structs.h"
-#include "src/element/box.h"
 #include "src/volume/grids.h"
 #include "src/volume/stats/histogram.h"
 #include "src/volume/stats/stats.h"
@@ -78,19 +77,6 @@ clear_group (struct group *group)
 /*------------------------------------------------------------------------
  * Reading
  *----------------------------------------------------------------------*/
-
-static struct rd_stream
-stream_of (const struct radio_volume *volume)
-{
-  const struct rd_array_doc *doc = volume->array->doc;
-  struct rd_stream stream = {
-    .array = volume->array, .box = rd_box_whole (doc->rank, doc->shape),
-    .dtype = doc->type.dtype, .item_nbytes = doc->type.item_nbytes,
-  };
-  for (size_t i = 0; i < doc->rank; i++)
-    stream.order[i] = i;
-  return stream;
-}
 
 /* Finds the mask's axis for each of the image's.  Those that the mask lacks
  * come before those that it has, so that it is repeated as a whole. */
@@ -293,7 +279,7 @@ static enum radio_status
 add_volume (struct group *group, struct radio_volume *volume,
             struct radio_volume *mask)
 {
-  struct member member = { .image = stream_of (volume),
+  struct member member = { .image = rd_stream_of (volume->array),
                            .has_mask = mask != NULL };
   const struct class *class = NULL;
   bool scaled = !group->options->raw && !rd_volume_is_colour (volume);
@@ -305,7 +291,7 @@ add_volume (struct group *group, struct radio_volume *volume,
   if (status != RADIO_OK)
     return rd_fail_in (status, "%s", volume->info.path);
   if (mask) {
-    member.mask = stream_of (mask);
+    member.mask = rd_stream_of (mask->array);
     status = rd_stats_check (member.mask.dtype);
     if (status != RADIO_OK)
       return rd_fail_in (status, "%s", mask->info.path);

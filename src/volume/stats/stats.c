@@ -8,7 +8,6 @@
 #include "src/base/error.h"
 #include "src/base/structs.h"
 #include "profiler/counters.h"
-#include "src/element/box.h"
 #include "src/volume/stats/stats.h"
 #include "src/volume/stream.h"
 #include "src/volume/volume.h"
@@ -51,15 +50,9 @@ enum radio_status
 rd_stats_plan (struct radio_array *array, size_t npercents,
                struct rd_read_stop *stop, struct rd_stream *stream)
 {
-  const struct rd_array_doc *doc = array->doc;
-  enum radio_dtype dtype = doc->type.dtype;
-  *stream = (struct rd_stream) {
-    .array = array, .box = rd_box_whole (doc->rank, doc->shape),
-    .dtype = dtype, .item_nbytes = doc->type.item_nbytes, .stop = stop,
-  };
-  for (size_t i = 0; i < doc->rank; i++)
-    stream->order[i] = i;
-
+  *stream = rd_stream_of (array);
+  stream->stop = stop;
+  enum radio_dtype dtype = stream->dtype;
   uint64_t count = radio_box_count (&stream->box);
   enum radio_status status
     = count <= MAX_COUNT
