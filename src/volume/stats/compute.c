@@ -105,12 +105,11 @@ set_extremes (struct radio_stats *stats, struct rd_stats_more *more,
   }
 }
 
-/* The sink of the single pass. */
-static void
-count_elements (void *sink, const void *elements, size_t n)
+void
+rd_counts_add (void *sink, const void *elements, size_t n)
 {
-  const struct rd_counts *counting = sink;
-  rd_values_count (counting->dtype, elements, n, counting->counts);
+  const struct rd_counts *counts = sink;
+  rd_values_count (counts->dtype, elements, n, counts->counts);
 }
 
 /* Appends the values of a table of counts, scaled, in ascending order (a
@@ -247,7 +246,7 @@ compute_narrow (enum radio_dtype dtype, double slope, double inter,
   if (counts == NULL)
     return rd_fail_memory (rd_stats_nbytes (dtype, 0));
   struct rd_counts counting = { dtype, slope, inter, counts };
-  RD_TRY (scan (source, count_elements, &counting));
+  RD_TRY (scan (source, rd_counts_add, &counting));
   return rd_stats_of_counts (&counting, 1, more, stats);
 }
 

@@ -157,13 +157,6 @@ choose (const struct group *group, size_t label, const double *mask,
     give (sink, block, nchosen);
 }
 
-static void
-count_elements (void *sink, const void *elements, size_t n)
-{
-  const struct rd_counts *counts = sink;
-  rd_values_count (counts->dtype, elements, n, counts->counts);
-}
-
 /* The table of a label among those of a class. */
 static struct rd_counts
 counts_of (const struct class *class, size_t label)
@@ -185,7 +178,7 @@ take_slab (struct group *group, const struct member *member,
   for (size_t i = 0; i < group->nlabels; i++) {
     struct rd_counts counts = class ? counts_of (class, i)
                                     : (struct rd_counts) { 0 };
-    rd_take_fn *give = class ? count_elements : rd_wide_add;
+    rd_take_fn *give = class ? rd_counts_add : rd_wide_add;
     void *sink = class ? (void *) &counts : group->labels[i].wide;
     if (member->has_mask)
       choose (group, i, mask, nmask, data, member->image.item_nbytes, n, give,

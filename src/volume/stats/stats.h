@@ -59,6 +59,10 @@ struct rd_counts {
 /* The bits of a narrow type's keys, at most. */
 #define RD_MAX_NARROW_NBITS 16
 
+/* Counts elements in a table: an rd_take_fn, whose sink is a struct
+ * rd_counts. */
+void rd_counts_add (void *counts, const void *elements, size_t n);
+
 /* Statistics of the values of n tables together. */
 enum radio_status rd_stats_of_counts (const struct rd_counts *counts, size_t n,
                                       struct rd_stats_more *more,
