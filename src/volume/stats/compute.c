@@ -262,7 +262,6 @@ struct rd_wide_stats {
   struct rd_bins bins;
   bool nonzero;               /* leave zeros out */
   bool first_pass;            /* count elements and compute moments */
-  bool is_empty;              /* after it: there is no finite element */
   bool binning;               /* fill the histogram */
   struct percentiles wanted;
   uint64_t ranks[RD_MAX_RANKS];
@@ -380,7 +379,7 @@ end_first_pass (struct rd_wide_stats *wide, bool *is_done)
   const struct rd_moments *moments = &wide->moments;
   uint64_t count = moments->count, key_ranks[RD_MAX_RANKS];
   wide->first_pass = false;
-  wide->is_empty = *is_done = count == 0;
+  *is_done = count == 0;
   if (*is_done)
     return RADIO_OK;
   set_extremes (stats, wide->more, moments->min, moments->max);
@@ -411,7 +410,7 @@ rd_wide_end_pass (struct rd_wide_stats *wide, bool *is_done)
   size_t nranks = 2 * wanted->n;
   if (wide->first_pass)
     return end_first_pass (wide, is_done);
-  *is_done = wide->is_empty;
+  *is_done = wide->moments.count == 0;
   if (*is_done)
     return RADIO_OK;
   wide->binning = false;
