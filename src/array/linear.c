@@ -93,19 +93,6 @@ fastest_axis (const struct radio_request *request)
   return fastest;
 }
 
-/* Returns the elements along an axis that are before the first line of the
- * caller's memory; 0 if lines do not begin with an element. */
-static uint64_t
-find_lead (const struct radio_request *request, size_t axis)
-{
-  int64_t stride = request->strides ? request->strides[axis] : 0;
-  uint64_t step = stride < 0 ? -(uint64_t) stride : (uint64_t) stride;
-  uint64_t at = (uintptr_t) request->buffer;
-  /* Backward lines end with an element. */
-  uint64_t misfit = (stride < 0 ? at + step : -at) % RD_LINE_NBYTES;
-  return step > 0 && misfit % step == 0 ? misfit / step : 0;
-}
-
 /* Returns the number of parts along an axis, and finds one of them. */
 static uint64_t
 nparts_along (const struct cutting *cutting, size_t axis, uint64_t size)
@@ -146,7 +133,8 @@ cut_box (const struct rd_linear *linear, const struct radio_request *request,
                 cutting);
       cutting->step[fastest] = filled;
       cutting->apart = fastest;
-      uint64_t lead = find_lead (request, fastest);
+      uint64_t lead = rd_line_lead (request->buffer, request->strides
+                                    ? request->strides[fastest] : 0);
       cutting->lead = lead < filled && lead < box->size[fastest] ? lead : 0;
     }
   }

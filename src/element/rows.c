@@ -472,15 +472,14 @@ stream_columns (const struct rd_rows *rows, size_t item_nbytes,
   }
 }
 
-/* Returns the rows, each of which is an element of a column, before the first
- * line of columns; 0 if lines do not begin with an element. */
-static size_t
-find_lead (const struct rd_rows *rows, size_t item_nbytes)
+uint64_t
+rd_line_lead (const void *to, int64_t step)
 {
-  uintptr_t to = (uintptr_t) rows->to;
-  size_t misfit = (rows->to_step < 0 ? to + item_nbytes : -to)
-                  % RD_LINE_NBYTES;
-  return misfit % item_nbytes == 0 ? misfit / item_nbytes : 0;
+  uint64_t at = (uintptr_t) to;
+  uint64_t nbytes = step < 0 ? -(uint64_t) step : (uint64_t) step;
+  /* Backward lines end with an element. */
+  uint64_t misfit = (step < 0 ? at + nbytes : -at) % RD_LINE_NBYTES;
+  return nbytes > 0 && misfit % nbytes == 0 ? misfit / nbytes : 0;
 }
 
 void
@@ -510,7 +509,9 @@ rd_rows_place (const struct rd_rows *rows, size_t item_nbytes,
   size_t most = COLUMN_NBYTES / item_nbytes;
   if (most == 0)
     most = 1;
-  size_t lead = rows->streams ? find_lead (rows, item_nbytes) : 0;
+  /* Each row is an element of a column. */
+  size_t lead = rows->streams
+                ? (size_t) rd_line_lead (rows->to, rows->to_step) : 0;
   for (size_t row = 0; row < rows->nrows;) {
     struct rd_rows part = *rows;
     size_t left = rows->nrows - row, n = row == 0 && lead > 0 ? lead : most;

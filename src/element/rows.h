@@ -35,6 +35,11 @@ void rd_rows_prefetch (const unsigned char *to, int64_t to_step,
 /* Bytes of a cache line. */
 #define RD_LINE_NBYTES 64
 
+/* Returns how many elements from `to' on, `step' bytes from start to start, are
+ * before the first line that begins with one, or backward ends with one; 0 if
+ * none does. */
+uint64_t rd_line_lead (const void *to, int64_t step);
+
 /* Prefetches the lines of one row that is `offset' bytes from to, if it is
  * short: for loops that write rows, as many rows ahead as hide the memory's
  * latency. */
