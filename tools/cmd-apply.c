@@ -277,16 +277,17 @@ keep_no_large_blocks (void)
 #endif
 }
 
-/* True if a volume with its pipeline can be opened. */
+/* True if a volume with its pipeline can be opened; the first that can stays
+ * open, for the thread that writes its result. */
 static bool
 some_opens (const struct apply *apply)
 {
-  bool opens = false;
-  for (size_t i = 0; i < apply->n && !opens; i++) {
-    opens = rd_node_try_open (apply->items[i].node) == RADIO_OK;
+  for (size_t i = 0; i < apply->n; i++) {
+    if (rd_node_try_open (apply->items[i].node) == RADIO_OK)
+      return true;
     rd_node_close (apply->items[i].node);
   }
-  return opens;
+  return false;
 }
 
 /* Opens the store to write to; it is not created, and left NULL, if nothing can
