@@ -65,15 +65,27 @@ rd_parse_double (const char *text, double *value)
 }
 
 bool
+rd_parse_doubles (const char *text, double *values, size_t most, size_t *n)
+{
+  for (*n = 0; *n < most && read_double (&text, &values[*n]);) {
+    (*n)++;
+    if (*text == '\0')
+      return true;
+    if (*text++ != ',')
+      break;
+  }
+  return false;
+}
+
+bool
 rd_parse_range (const char *text, double *low, double *high)
 {
-  double a, b;
-  if (!read_double (&text, &a) || *text++ != ',')
+  double ends[2];
+  size_t n;
+  if (!rd_parse_doubles (text, ends, 2, &n) || n != 2 || !(ends[0] < ends[1]))
     return false;
-  if (!read_double (&text, &b) || *text != '\0' || !(a < b))
-    return false;
-  *low = a;
-  *high = b;
+  *low = ends[0];
+  *high = ends[1];
   return true;
 }
 

@@ -12,6 +12,10 @@
 /* A finite decimal number. */
 bool rd_parse_double (const char *text, double *value);
 
+/* Such numbers between commas: 1 to `most', how many is set to n. */
+bool rd_parse_doubles (const char *text, double *values, size_t most,
+                       size_t *n);
+
 /* "LO,HI": two numbers, LO < HI. */
 bool rd_parse_range (const char *text, double *low, double *high);
 

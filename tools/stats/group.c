@@ -38,23 +38,11 @@ struct run {
 static bool
 take_numbers (struct rd_args *args, double *numbers, size_t most, size_t *n)
 {
-  const char *p = args->value;
-  *n = 0;
-  for (bool more = true; more; (*n)++) {
-    char text[64];
-    size_t length = strcspn (p, ",");
-    more = p[length] == ',';
-    if (length < sizeof text)
-      memcpy (text, p, length);
-    text[length < sizeof text ? length : 0] = '\0';
-    if (*n == most || !rd_parse_double (text, &numbers[*n])) {
-      rd_usage_error (args, "--%s: '%s' is no list of up to %zu numbers",
-                      args->option->name, args->value, most);
-      return false;
-    }
-    p += length + more;
-  }
-  return true;
+  if (rd_parse_doubles (args->value, numbers, most, n))
+    return true;
+  rd_usage_error (args, "--%s: '%s' is no list of up to %zu numbers",
+                  args->option->name, args->value, most);
+  return false;
 }
 
 /* Parses labels: integers that doubles hold. */

@@ -169,24 +169,18 @@ split_subjects (const struct rd_args *args, const struct split *split)
 static bool
 take_fractions (struct rd_args *args, struct split *split)
 {
-  const char *p = args->value;
-  size_t n = 0;
+  size_t n;
   double sum = 0;
-  for (bool more = true; more; n++) {
-    char text[64] = "";
-    size_t length = strcspn (p, ",");
-    more = p[length] == ',';
-    if (length < sizeof text)
-      memcpy (text, p, length);
-    if (n == RADIO_SPLIT_MAX_PARTS
-        || !rd_parse_double (text, &split->fractions[n])
-        || split->fractions[n] <= 0) {
-      rd_usage_error (args, "--fractions: '%s' is no list of up to %d numbers "
-                      "above 0", args->value, RADIO_SPLIT_MAX_PARTS);
-      return false;
-    }
-    sum += split->fractions[n];
-    p += length + more;
+  bool ok = rd_parse_doubles (args->value, split->fractions,
+                              RADIO_SPLIT_MAX_PARTS, &n);
+  for (size_t i = 0; i < n; i++) {
+    ok &= split->fractions[i] > 0;
+    sum += split->fractions[i];
+  }
+  if (!ok) {
+    rd_usage_error (args, "--fractions: '%s' is no list of up to %d numbers "
+                    "above 0", args->value, RADIO_SPLIT_MAX_PARTS);
+    return false;
   }
   if (sum < 1 - 1e-6 || sum > 1 + 1e-6) {
     rd_usage_error (args, "--fractions: '%s' has a sum other than 1",
