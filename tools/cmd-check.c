@@ -38,24 +38,18 @@ on_fault (const struct radio_pair_fault *fault, void *user_data)
   return RADIO_OK;
 }
 
-static const char *
-plural (uint64_t n)
-{
-  return n == 1 ? "" : "s";
-}
-
 static void
 print_result (const struct radio_pairs_result *result)
 {
   printf ("%" PRIu64 " pair%s of %" PRIu64 " volume%s in %" PRIu64
-          " collection%s", result->pair_count, plural (result->pair_count),
-          result->volume_count, plural (result->volume_count),
-          result->collection_count, plural (result->collection_count));
+          " collection%s", result->pair_count, rd_plural (result->pair_count),
+          result->volume_count, rd_plural (result->volume_count),
+          result->collection_count, rd_plural (result->collection_count));
   if (result->read_count > 0)
     printf (", %" PRIu64 " mask%s read", result->read_count,
-            plural (result->read_count));
+            rd_plural (result->read_count));
   printf (": %" PRIu64 " fault%s\n", result->fault_count,
-          plural (result->fault_count));
+          rd_plural (result->fault_count));
 }
 
 static int

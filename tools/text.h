@@ -16,6 +16,13 @@ size_t rd_text_columns (const char *text);
 /* Print a text with control characters and broken UTF-8 as '?'. */
 void rd_text_print (FILE *file, const char *text);
 
+/* What makes a noun plural, of n. */
+static inline const char *
+rd_plural (uint64_t n)
+{
+  return n == 1 ? "" : "s";
+}
+
 /* Room for each of the formats below. */
 #define RD_TEXT_NBYTES RD_NUMBER_NBYTES
 

@@ -24,25 +24,19 @@ on_fault (enum radio_index_fault fault, const char *path, void *user_data)
   return RADIO_OK;
 }
 
-static const char *
-plural (uint64_t n)
-{
-  return n == 1 ? "" : "s";
-}
-
 static void
 print_result (const struct radio_index_result *result, bool check)
 {
   uint64_t nadded = result->no_row_count, nremoved = result->no_volume_count;
   printf ("%" PRIu64 " volume%s", result->volume_count,
-          plural (result->volume_count));
+          rd_plural (result->volume_count));
   if (check)
     printf (", %" PRIu64 " without a row; %" PRIu64 " row%s without a volume",
-            nadded, nremoved, plural (nremoved));
+            nadded, nremoved, rd_plural (nremoved));
   else
     printf (": %" PRIu64 " row%s added, %" PRIu64 " removed; %" PRIu64
-            " table%s written", nadded, plural (nadded), nremoved,
-            result->written_count, plural (result->written_count));
+            " table%s written", nadded, rd_plural (nadded), nremoved,
+            result->written_count, rd_plural (result->written_count));
   if (result->damaged_count > 0)
     printf ("; %" PRIu64 " damaged", result->damaged_count);
   putchar ('\n');
