@@ -146,12 +146,31 @@ add_three (char text[TEXT_NBYTES], const char *between,
 }
 
 static void
+add_differing (char text[TEXT_NBYTES], const char *what, const char *between,
+               const double a[3], const double b[3])
+{
+  add_text (text, what);
+  add_three (text, between, a);
+  add_text (text, ", not ");
+  add_three (text, between, b);
+}
+
+static void
 add_affine (char text[TEXT_NBYTES], double affine[3][4])
 {
   for (size_t i = 0; i < 12; i++)
     add_number (text, i == 0 ? "[[" : i % 4 == 0 ? "], [" : ", ",
                 affine[i / 4][i % 4]);
   add_text (text, "]]");
+}
+
+static void
+add_differing_affines (char text[TEXT_NBYTES], double a[3][4], double b[3][4])
+{
+  add_text (text, "; affine ");
+  add_affine (text, a);
+  add_text (text, ", not ");
+  add_affine (text, b);
 }
 
 /* An affine as spacing, directions and origin. */
@@ -183,25 +202,21 @@ join_affine (const struct parts *spacing, const struct parts *direction,
   }
 }
 
-/* Describes the parts that differ by more than the tolerance; together small
- * differences may be too large, and then that is all numbers. */
+/* Describes the parts of two affines, of x and y, that differ by more than the
+ * tolerance; together small differences may be too large, and then that is all
+ * numbers. */
 static void
-describe (const struct rd_volume_grid *x, const struct rd_volume_grid *y,
+describe (const struct rd_volume_grid *x, double xs[3][4],
+          const struct rd_volume_grid *y, double ys[3][4],
           double inverse[3][4], double tolerance, char text[TEXT_NBYTES])
 {
   struct parts a, b;
-  double xs[3][4], ys[3][4], mixed[3][4];
-  memcpy (xs, x->affine, sizeof xs);
-  memcpy (ys, y->affine, sizeof ys);
+  double mixed[3][4];
   split_affine (xs, &a);
   split_affine (ys, &b);
   join_affine (&a, &b, &b, mixed);
-  if (distance (inverse, ys, mixed, y->shape) > tolerance) {
-    add_text (text, "; spacing ");
-    add_three (text, " x ", a.spacing);
-    add_text (text, ", not ");
-    add_three (text, " x ", b.spacing);
-  }
+  if (distance (inverse, ys, mixed, y->shape) > tolerance)
+    add_differing (text, "; spacing ", " x ", a.spacing, b.spacing);
   join_affine (&b, &a, &b, mixed);
   if (distance (inverse, ys, mixed, y->shape) > tolerance) {
     if (strcmp (x->orientation, y->orientation) != 0) {
@@ -218,25 +233,14 @@ describe (const struct rd_volume_grid *x, const struct rd_volume_grid *y,
           continue;
         char axis[] = "; x along ";
         axis[2] = "xyz"[i];
-        add_text (text, axis);
-        add_three (text, ", ", a.direction[i]);
-        add_text (text, ", not ");
-        add_three (text, ", ", b.direction[i]);
+        add_differing (text, axis, ", ", a.direction[i], b.direction[i]);
       }
   }
   join_affine (&b, &b, &a, mixed);
-  if (distance (inverse, ys, mixed, y->shape) > tolerance) {
-    add_text (text, "; origin ");
-    add_three (text, ", ", a.origin);
-    add_text (text, ", not ");
-    add_three (text, ", ", b.origin);
-  }
-  if (*text)
-    return;
-  add_text (text, "; affine ");
-  add_affine (text, xs);
-  add_text (text, ", not ");
-  add_affine (text, ys);
+  if (distance (inverse, ys, mixed, y->shape) > tolerance)
+    add_differing (text, "; origin ", ", ", a.origin, b.origin);
+  if (*text == '\0')
+    add_differing_affines (text, xs, ys);
 }
 
 static bool
@@ -272,16 +276,14 @@ rd_grids_check_affine (const struct rd_named_grid *a,
   if (is_same (xs, ys))
     return RADIO_OK;
   if (!is_finite (xs) || !rd_matrix_invert (ys, inverse)) {
-    add_affine (text, xs);
-    add_text (text, ", not ");
-    add_affine (text, ys);
-    return rd_fail (RADIO_ERROR_ARGUMENT, "%s: not on the grid of %s: affine "
-                    "%s", a->name, other->name, text);
+    add_differing_affines (text, xs, ys);
+    return rd_fail (RADIO_ERROR_ARGUMENT, "%s: not on the grid of %s: %s",
+                    a->name, other->name, text + 2);
   }
   double apart = distance (inverse, ys, xs, y->shape);
   if (apart <= tolerance)
     return RADIO_OK;
-  describe (x, y, inverse, tolerance, text);
+  describe (x, xs, y, ys, inverse, tolerance, text);
   write_number (far, apart, NDISTANCE_DIGITS);
   return rd_fail (RADIO_ERROR_ARGUMENT, "%s: up to %s voxels off the grid of "
                   "%s: %s", a->name, far, other->name, text + 2);
