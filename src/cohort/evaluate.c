@@ -8,11 +8,10 @@
 #include <string.h>
 
 #include "src/base/checked.h"
-#include "src/base/text.h"
+#include "src/base/suggest.h"
 #include "src/cohort/evaluate.h"
 #include "src/element/convert.h"
 
-#define NSUGGESTIONS 3
 #define LIST_NBYTES 300
 
 /*------------------------------------------------------------------------
@@ -20,85 +19,66 @@
  *----------------------------------------------------------------------*/
 
 /* The names that are most similar to one, and some of all. */
-struct suggestions {
-  const char *wanted;
-  const char *names[NSUGGESTIONS];
-  unsigned distances[NSUGGESTIONS];
-  size_t n;
+struct names {
+  struct rd_suggestions near;
   char list[LIST_NBYTES];
-  size_t nlisted;
 };
 
 static void
-suggest (struct suggestions *near, const char *name)
+free_names (struct names *names)
 {
-  unsigned distance = rd_edit_distance (near->wanted, name);
-  size_t length = strlen (near->wanted), at = near->n;
-  size_t used = strlen (near->list);
-  for (size_t i = 0; i < near->n; i++)
-    if (strcmp (near->names[i], name) == 0)
-      return;
-  if (used + strlen (name) + 3 < sizeof near->list)
-    near->nlisted += snprintf (near->list + used, sizeof near->list - used,
-                               "%s%s", used ? ", " : "", name) > 0;
-  while (at > 0 && near->distances[at - 1] > distance)
-    at--;
-  /* Names with a third of their letters wrong are no help. */
-  if (distance > (length < 6 ? 4 : 2 * (length / 3)) || at == NSUGGESTIONS)
-    return;
-  if (near->n == NSUGGESTIONS)
-    near->n--;
-  for (size_t i = near->n; i > at; i--) {
-    near->names[i] = near->names[i - 1];
-    near->distances[i] = near->distances[i - 1];
-  }
-  near->names[at] = name;
-  near->distances[at] = distance;
-  near->n++;
+  rd_suggestions_free (&names->near);
+}
+
+static enum radio_status
+suggest (struct names *names, const char *name)
+{
+  size_t used = strlen (names->list);
+  for (size_t i = 0; i < names->near.n; i++)
+    if (strcmp (names->near.names[i], name) == 0)
+      return RADIO_OK;
+  if (used + strlen (name) + 3 < sizeof names->list)
+    snprintf (names->list + used, sizeof names->list - used, "%s%s",
+              used ? ", " : "", name);
+  return rd_suggest (&names->near, name, name);
 }
 
 /* Fails: there is no such thing at a place. */
 static enum radio_status
 fail_unknown (size_t at, size_t *error_at, const char *thing,
-              const struct suggestions *near)
+              const struct names *names)
 {
-  char text[3 * LIST_NBYTES];
-  size_t used = 0;
-  text[0] = '\0';
-  for (size_t i = 0; i < near->n && used < sizeof text; i++)
-    used += (size_t) snprintf (text + used, sizeof text - used, "%s%s",
-                               i == 0 ? "; did you mean "
-                               : i + 1 == near->n ? " or " : ", ",
-                               near->names[i]);
-  if (near->n > 0)
-    return rd_query_fail (at, error_at, "no %s '%s'%s?", thing, near->wanted,
-                          text);
-  return rd_query_fail (at, error_at, "no %s '%s'%s%s", thing, near->wanted,
-                        near->nlisted ? "; there are: " : "", near->list);
+  char text[RD_ERROR_NBYTES];
+  const char *wanted = names->near.wanted;
+  if (names->near.n > 0)
+    return rd_query_fail (at, error_at, "no %s '%s'%s", thing, wanted,
+                          rd_suggestions_text (&names->near, text));
+  return rd_query_fail (at, error_at, "no %s '%s'%s%s", thing, wanted,
+                        names->list[0] ? "; there are: " : "", names->list);
 }
 
-static void
-suggest_columns (struct suggestions *near, const struct rd_member *member)
+static enum radio_status
+suggest_columns (struct names *names, const struct rd_member *member)
 {
   const struct rd_dataframe *frame = member->table->frame;
   for (size_t i = 0; i < frame->n; i++)
-    suggest (near, frame->fields[i].name);
-  suggest (near, frame->index.name);
+    RD_TRY (suggest (names, frame->fields[i].name));
+  return suggest (names, frame->index.name);
 }
 
 static enum radio_status
 fail_column (const struct rd_selection *selection, const struct rd_value *value)
 {
-  struct suggestions near = { .wanted = value->text };
+  struct names names RD_CLEANUP (free_names) = { .near.wanted = value->text };
   const struct rd_member *subjects = selection->cohort->subjects;
   for (size_t i = 0; i < selection->n && value->scope != RD_NAME_SUBJECT; i++)
-    suggest_columns (&near, selection->members[i]);
+    RD_TRY (suggest_columns (&names, selection->members[i]));
   if (subjects && subjects->table && value->scope != RD_NAME_VOLUME)
-    suggest_columns (&near, subjects);
+    RD_TRY (suggest_columns (&names, subjects));
   return fail_unknown (value->at, selection->error_at,
                        value->scope == RD_NAME_SUBJECT ? "column of subjects"
                        : value->scope == RD_NAME_VOLUME ? "column of volumes"
-                       : "column", &near);
+                       : "column", &names);
 }
 
 /* What values of a type compare with. */
@@ -212,7 +192,7 @@ bind_collection (const struct rd_selection *selection,
                  const struct rd_value *value, struct rd_binding *binding)
 {
   struct radio_cohort *cohort = selection->cohort;
-  struct suggestions near = { .wanted = value->text };
+  struct names names RD_CLEANUP (free_names) = { .near.wanted = value->text };
   for (size_t i = 0; i < cohort->members.n; i++) {
     struct rd_member *member = cohort->members.at[i];
     if (!member->collection)
@@ -221,10 +201,10 @@ bind_collection (const struct rd_selection *selection,
       binding->other = member;
       return rd_member_open (cohort, member);
     }
-    suggest (&near, member->collection);
+    RD_TRY (suggest (&names, member->collection));
   }
   return fail_unknown (value->at, selection->error_at,
-                       "collection with a table", &near);
+                       "collection with a table", &names);
 }
 
 static const char *

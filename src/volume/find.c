@@ -6,88 +6,44 @@
 #include <string.h>
 
 #include "profiler/counters.h"
-#include "src/base/text.h"
+#include "src/base/suggest.h"
 #include "src/volume/list.h"
 #include "src/volume/node.h"
 #include "src/volume/strings.h"
 
-/* Bytes of names that are compared. */
-#define COMPARED_MAX 255
-#define NSUGGESTIONS 3
-
-/* The nearest paths seen so far, best first. */
-struct suggestions {
-  const char *wanted;
+/* The volumes with similar names. */
+struct search {
+  struct rd_suggestions near;
   bool by_path;               /* compare whole paths, not bare names */
-  char *paths[NSUGGESTIONS];
-  unsigned distances[NSUGGESTIONS];
-  size_t n;
 };
-
-static void
-free_suggestions (struct suggestions *near)
-{
-  for (size_t i = 0; i < near->n; i++)
-    rd_free (near->paths[i]);
-}
 
 static enum radio_status
 suggest (const struct radio_entry *entry, void *user_data)
 {
-  struct suggestions *near = user_data;
-  const char *text = near->by_path ? entry->path : entry->name;
+  struct search *search = user_data;
+  const char *text = search->by_path ? entry->path : entry->name;
   /* An image that is the store itself has no name to give. */
-  if (*text == '\0')
-    return RADIO_OK;
-  unsigned distance = rd_edit_distance (near->wanted, text);
-  /* Names with a third of their letters wrong are no help. */
-  size_t length = strnlen (near->wanted, COMPARED_MAX), at = near->n;
-  unsigned farthest = (unsigned) (length < 6 ? 4 : 2 * (length / 3));
-  while (at > 0 && near->distances[at - 1] > distance)
-    at--;
-  if (distance > farthest || at == NSUGGESTIONS)
-    return RADIO_OK;
-  char *path = rd_strdup (entry->path);
-  if (path == NULL)
-    return rd_fail_memory (strlen (entry->path) + 1);
-  if (near->n == NSUGGESTIONS)
-    rd_free (near->paths[--near->n]);
-  size_t nmoved = near->n - at;
-  memmove (near->paths + at + 1, near->paths + at,
-           nmoved * sizeof near->paths[0]);
-  memmove (near->distances + at + 1, near->distances + at,
-           nmoved * sizeof near->distances[0]);
-  near->paths[at] = path;
-  near->distances[at] = distance;
-  near->n++;
-  return RADIO_OK;
+  return *text ? rd_suggest (&search->near, entry->path, text) : RADIO_OK;
+}
+
+static void
+end_search (struct search *search)
+{
+  rd_suggestions_free (&search->near);
 }
 
 /* Suggest similar names, if the store can be listed. */
 static enum radio_status
 fail_not_found (struct radio_store *store, const char *name)
 {
-  struct suggestions near RD_CLEANUP (free_suggestions)
-    = { .wanted = name, .by_path = strchr (name, '/') != NULL };
-  enum radio_status status = radio_store_list (store, NULL, suggest, &near);
+  struct search search RD_CLEANUP (end_search)
+    = { .near.wanted = name, .by_path = strchr (name, '/') != NULL };
+  char text[RD_ERROR_NBYTES];
+  enum radio_status status = radio_store_list (store, NULL, suggest, &search);
   if (status != RADIO_ERROR_UNSUPPORTED)
     RD_TRY (status);
-  const char *uri = store->io->uri;
-  char *const *p = near.paths;
-  enum radio_status failed = RADIO_ERROR_NOT_FOUND;
-  switch (near.n) {
-  case 0:
-    return rd_fail (failed, "%s: no such volume in %s", name, uri);
-  case 1:
-    return rd_fail (failed, "%s: no such volume in %s; did you mean %s?",
-                    name, uri, p[0]);
-  case 2:
-    return rd_fail (failed, "%s: no such volume in %s; did you mean %s or "
-                    "%s?", name, uri, p[0], p[1]);
-  default:
-    return rd_fail (failed, "%s: no such volume in %s; did you mean %s, %s "
-                    "or %s?", name, uri, p[0], p[1], p[2]);
-  }
+  return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no such volume in %s%s", name,
+                  store->io->uri, rd_suggestions_text (&search.near, text));
 }
 
 /* Add the path if it is a volume. */
