@@ -34,7 +34,8 @@ radio_view_id (const struct radio_view *view, uint64_t i)
   return member->ids + member->offsets[(uint32_t) row];
 }
 
-/* Returns the place of a row in a view, or n. */
+/* Returns the place of the first row of a view that is not less than one, or
+ * n. */
 static size_t
 find_row (const struct radio_view *view, uint64_t row)
 {
@@ -46,7 +47,7 @@ find_row (const struct radio_view *view, uint64_t row)
     else
       high = middle;
   }
-  return low < view->n && view->rows[low] == row ? low : view->n;
+  return low;
 }
 
 /* Returns the number of the member that an id belongs to, or that of members:
@@ -70,29 +71,20 @@ find_member (const struct radio_view *view, const char *id)
 bool
 radio_view_find (const struct radio_view *view, const char *id, uint64_t *i)
 {
-  /* The lookup of a member without rows in the view may be in the making. */
   size_t number = find_member (view, id);
-  if (number == view->cohort->members.n
-      || view->n == 0 || view->rows[view->n - 1] >> 32 < number)
-    return false;
-  size_t low = 0, high = view->n;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (view->rows[middle] >> 32 < number)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  if (view->rows[low] >> 32 != number)
+  size_t at = find_row (view, RD_VIEW_ROW (number, 0));
+  /* The lookup of a member without rows in the view may be in the making. */
+  if (at == view->n || view->rows[at] >> 32 != number)
     return false;
   const struct rd_slice key = { id, strlen (id) };
   size_t row = rd_lookup_find (&view->cohort->members.at[number]->lookup, key);
   if (row == RD_NOT_THERE)
     return false;
-  size_t at = find_row (view, RD_VIEW_ROW (number, row));
-  if (i && at < view->n)
+  at = find_row (view, RD_VIEW_ROW (number, row));
+  bool is_there = at < view->n && view->rows[at] == RD_VIEW_ROW (number, row);
+  if (is_there && i)
     *i = at;
-  return at < view->n;
+  return is_there;
 }
 
 /* Merges the rows of two views: those of both are in the result, and those of
