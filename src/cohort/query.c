@@ -133,17 +133,22 @@ take_compare (const char *at, struct token *token)
   return false;
 }
 
-/* A quoted token: in text '\' takes the quote or another '\' as it is, in names
- * the quote is doubled. */
+/* True before a character of a quoted token that is taken as it is: in text
+ * after '\' the quote or another '\', in names the quote after itself. */
+static bool
+is_escape (const char *at, char quote)
+{
+  return quote == '`' ? at[0] == quote && at[1] == quote
+                      : at[0] == '\\' && (at[1] == '\\' || at[1] == quote);
+}
+
 static enum radio_status
 take_quoted (struct parser *parser, const char *at)
 {
   char quote = *at;
   size_t n = 1;
   for (; at[n] != '\0'; n++) {
-    if (quote == '`' ? at[n] == quote && at[n + 1] == quote
-                     : at[n] == '\\' && (at[n + 1] == '\\'
-                                         || at[n + 1] == quote))
+    if (is_escape (at + n, quote))
       n++;
     else if (at[n] == quote) {
       parser->token = (struct token) {
@@ -247,10 +252,7 @@ copy_text (const struct token *token, struct rd_value *value)
   if (!value->text)
     return rd_fail_memory (n + 1);
   for (size_t i = 0; i < n; i++) {
-    if (is_quoted && i + 1 < n
-        && (quote == '`' ? from[i] == quote
-                         : from[i] == '\\' && (from[i + 1] == '\\'
-                                               || from[i + 1] == quote)))
+    if (is_quoted && is_escape (from + i, quote))
       i++;
     value->text[value->nbytes++] = from[i];
   }
@@ -284,12 +286,9 @@ parse_number (const struct parser *parser, struct rd_number *number)
   RD_BUFFER_SCOPE struct rd_buffer text = { 0 };
   RD_CLEANUP (rd_cleanup_json) struct json_object *json = NULL;
   size_t n = (size_t) (token->at + token->n - digits);
-  bool has_mark = false;
-  for (size_t i = 0; i < n; i++)
-    has_mark = has_mark || !is_digit (digits[i]);
   RD_TRY (rd_buffer_append (&text, "-", is_negative));
   RD_TRY (rd_buffer_append (&text, digits, n));
-  RD_TRY (rd_buffer_append (&text, ".0", has_mark ? 0 : 2));
+  RD_TRY (rd_buffer_append (&text, ".0", count_digits (digits) == n ? 2 : 0));
   enum radio_status status = rd_json_parse ((const char *) text.data,
                                             text.nbytes, "number", &json);
   if (status == RADIO_ERROR_MEMORY)
@@ -326,21 +325,27 @@ take_name (struct parser *parser, struct rd_value *value)
   return advance (parser);
 }
 
-/* Takes a text, a number, true or false. */
+/* True at a text, a number, true or false. */
+static bool
+is_literal (const struct parser *parser)
+{
+  return parser->token.kind == TOKEN_TEXT
+         || parser->token.kind == TOKEN_NUMBER || is_word (parser, "true")
+         || is_word (parser, "false");
+}
+
 static enum radio_status
 take_literal (struct parser *parser)
 {
   struct rd_value *value;
   enum token_kind kind = parser->token.kind;
-  bool is_true = is_word (parser, "true");
-  if (kind != TOKEN_TEXT && kind != TOKEN_NUMBER && !is_true
-      && !is_word (parser, "false"))
+  if (!is_literal (parser))
     return fail_token (parser, kind == TOKEN_NAME
                        ? "a value (text needs quotes)" : "a value");
   RD_TRY (add_value (parser, &value));
   value->kind = kind == TOKEN_TEXT ? RD_VALUE_TEXT
                 : kind == TOKEN_NUMBER ? RD_VALUE_NUMBER : RD_VALUE_BOOL;
-  value->truth = is_true;
+  value->truth = is_word (parser, "true");
   if (kind == TOKEN_TEXT)
     RD_TRY (copy_text (&parser->token, value));
   else if (kind == TOKEN_NUMBER)
@@ -355,8 +360,7 @@ take_value (struct parser *parser)
   enum token_kind kind = parser->token.kind;
   bool is_name = kind == TOKEN_QUOTED_NAME
                  || (kind == TOKEN_NAME && !is_reserved (parser));
-  if (kind == TOKEN_TEXT || kind == TOKEN_NUMBER || is_word (parser, "true")
-      || is_word (parser, "false"))
+  if (is_literal (parser))
     return take_literal (parser);
   if (!is_name)
     return fail_token (parser, "a column or a value");
