@@ -55,12 +55,19 @@ rd_query_fail (size_t at, size_t *error_at, const char *format, ...)
   return rd_fail (RADIO_ERROR_ARGUMENT, "query, byte %zu: %s", at, message);
 }
 
+/* The bytes before the next token. */
+static size_t
+token_place (const struct parser *parser)
+{
+  return (size_t) (parser->token.at - parser->text);
+}
+
 /* "expected WHAT instead of 'TOKEN'". */
 static enum radio_status
 fail_token (const struct parser *parser, const char *expected)
 {
   const struct token *token = &parser->token;
-  size_t at = (size_t) (token->at - parser->text);
+  size_t at = token_place (parser);
   if (token->kind == TOKEN_END)
     return rd_query_fail (at, parser->error_at, "expected %s at the end",
                           expected);
@@ -234,9 +241,7 @@ add_value (struct parser *parser, struct rd_value **value)
   RD_TRY (rd_reserve (&query->values, &query->values_capacity, query->nvalues,
                       sizeof *query->values));
   *value = &query->values[query->nvalues++];
-  **value = (struct rd_value) {
-    .at = (size_t) (parser->token.at - parser->text)
-  };
+  **value = (struct rd_value) { .at = token_place (parser) };
   return RADIO_OK;
 }
 
@@ -397,8 +402,11 @@ take_mark (struct parser *parser, char mark, const char *expected)
 }
 
 static enum radio_status
-parse_has (struct parser *parser, struct rd_query_step step)
+parse_has (struct parser *parser)
 {
+  const struct rd_query_step step = {
+    .op = RD_QUERY_HAS, .first = parser->query->nvalues, .n = 1,
+  };
   struct rd_value *value;
   RD_TRY (advance (parser));
   RD_TRY (take_mark (parser, '(', "'(' and a collection"));
@@ -409,8 +417,6 @@ parse_has (struct parser *parser, struct rd_query_step step)
   RD_TRY (copy_text (&parser->token, value));
   RD_TRY (advance (parser));
   RD_TRY (take_mark (parser, ')', "')'"));
-  step.op = RD_QUERY_HAS;
-  step.n = 1;
   return add_step (parser, step);
 }
 
@@ -436,13 +442,12 @@ parse_condition (struct parser *parser)
   struct rd_query *query = parser->query;
   struct rd_query_step step = {
     .op = RD_QUERY_TRUTH, .first = query->nvalues,
-    .at = (size_t) (parser->token.at - parser->text),
   };
   bool is_not = false;
   if (is_word (parser, "has"))
-    return parse_has (parser, step);
+    return parse_has (parser);
   RD_TRY (take_value (parser));
-  size_t at = (size_t) (parser->token.at - parser->text);
+  size_t at = token_place (parser);
   if (parser->token.kind == TOKEN_COMPARE) {
     step.op = RD_QUERY_COMPARE;
     step.compare = parser->token.compare;
@@ -495,9 +500,7 @@ static enum radio_status parse_or (struct parser *parser);
 static enum radio_status
 parse_not (struct parser *parser)
 {
-  struct rd_query_step step = {
-    .op = RD_QUERY_NOT, .at = (size_t) (parser->token.at - parser->text),
-  };
+  const struct rd_query_step step = { .op = RD_QUERY_NOT };
   bool is_not = false;
   while (is_word (parser, "not")) {
     is_not = !is_not;
@@ -507,7 +510,7 @@ parse_not (struct parser *parser)
     RD_TRY (parse_condition (parser));
   else {
     if (++parser->depth > RD_QUERY_MAX_DEPTH) {
-      size_t at = (size_t) (parser->token.at - parser->text);
+      size_t at = token_place (parser);
       *parser->error_at = at;
       return rd_fail (RADIO_ERROR_LIMIT, "query, byte %zu: more than %d "
                       "parentheses are open", at, RD_QUERY_MAX_DEPTH);
@@ -525,12 +528,9 @@ parse_and (struct parser *parser)
 {
   RD_TRY (parse_not (parser));
   while (is_word (parser, "and")) {
-    struct rd_query_step step = {
-      .op = RD_QUERY_AND, .at = (size_t) (parser->token.at - parser->text),
-    };
     RD_TRY (advance (parser));
     RD_TRY (parse_not (parser));
-    RD_TRY (add_step (parser, step));
+    RD_TRY (add_step (parser, (struct rd_query_step) { .op = RD_QUERY_AND }));
   }
   return RADIO_OK;
 }
@@ -540,12 +540,9 @@ parse_or (struct parser *parser)
 {
   RD_TRY (parse_and (parser));
   while (is_word (parser, "or")) {
-    struct rd_query_step step = {
-      .op = RD_QUERY_OR, .at = (size_t) (parser->token.at - parser->text),
-    };
     RD_TRY (advance (parser));
     RD_TRY (parse_and (parser));
-    RD_TRY (add_step (parser, step));
+    RD_TRY (add_step (parser, (struct rd_query_step) { .op = RD_QUERY_OR }));
   }
   return RADIO_OK;
 }
@@ -570,7 +567,6 @@ rd_query_parse (const char *text, struct rd_query **result, size_t *error_at)
   *error_at = 0;
   if (!query)
     return rd_fail_memory (sizeof *query);
-  query->text = text;
   size_t n = strlen (text), valid = rd_utf8_valid_nbytes (text, n);
   if (n > RD_QUERY_MAX_NBYTES)
     return rd_fail (RADIO_ERROR_LIMIT, "query, byte 0: %zu bytes; at most %zu "

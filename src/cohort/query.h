@@ -78,12 +78,11 @@ enum rd_compare {
 struct rd_query_step {
   enum rd_query_op op;
   enum rd_compare compare;
-  size_t at;                  /* its operator in the query */
+  size_t at;                  /* of COMPARE, LIKE: the operator's place */
   size_t first, n;            /* its values */
 };
 
 struct rd_query {
-  const char *text;           /* the caller's */
   struct rd_query_step *steps;
   size_t nsteps, steps_capacity;
   struct rd_value *values;
@@ -91,8 +90,8 @@ struct rd_query {
   size_t max_results;         /* that are waiting at the same time */
 };
 
-/* Parses a query, which must outlive the result.  After a failure *error_at is
- * the byte that the message is about.
+/* Parses a query.  After a failure *error_at is the byte that the message is
+ * about.
  * RADIO_ERROR_ARGUMENT, RADIO_ERROR_LIMIT, RADIO_ERROR_MEMORY. */
 enum radio_status rd_query_parse (const char *text, struct rd_query **query,
                                   size_t *error_at) RADIO_USE_RESULT;
