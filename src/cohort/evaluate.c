@@ -97,17 +97,16 @@ is_index (const struct rd_member *member, const struct rd_field *field)
   return field == &member->table->frame->index;
 }
 
-/* Finds a column in the tables of the members, which must agree about what it
- * compares with. */
+/* Finds a column in the tables that are selected from, which must agree about
+ * what it compares with. */
 static enum radio_status
 find_column (const struct rd_selection *selection,
-             struct rd_member *const *members, size_t n,
              const struct rd_value *value, const struct rd_field **result)
 {
   const struct rd_member *first = NULL;
-  *result = NULL;
-  for (size_t i = 0; i < n; i++) {
-    const struct rd_field *field = rd_member_find (members[i], value->text);
+  for (size_t i = 0; i < selection->n; i++) {
+    const struct rd_member *member = selection->members[i];
+    const struct rd_field *field = rd_member_find (member, value->text);
     if (!field)
       continue;
     if (*result && class_of (field->type) != class_of ((*result)->type))
@@ -117,10 +116,10 @@ find_column (const struct rd_selection *selection,
                             radio_column_type_name ((*result)->type),
                             first->collection,
                             radio_column_type_name (field->type),
-                            members[i]->collection);
+                            member->collection);
     if (!*result) {
       *result = field;
-      first = members[i];
+      first = member;
     }
   }
   return RADIO_OK;
@@ -158,8 +157,7 @@ bind_column (const struct rd_selection *selection,
                           "has(COLLECTION) is true of those with a volume "
                           "there");
   if (value->scope != RD_NAME_SUBJECT || selection->of_subjects)
-    RD_TRY (find_column (selection, selection->members, selection->n, value,
-                         &field));
+    RD_TRY (find_column (selection, value, &field));
   if (!selection->of_subjects && subjects && value->scope != RD_NAME_VOLUME) {
     bool was_written;
     RD_TRY (rd_member_open_written (cohort, subjects, &was_written));
@@ -474,6 +472,18 @@ expand (const struct placed *placed, size_t n, struct rd_column **column)
   return rd_column_take (placed->stored->values, rows, n, column);
 }
 
+/* Sets the truth of each row that has a value to that of its value. */
+static void
+place_truths (const struct placed *placed, const unsigned char *of_values,
+              size_t n, unsigned char *truths)
+{
+  for (size_t row = 0; row < n; row++) {
+    size_t value = value_of (placed, row);
+    if (value != RD_NOT_THERE)
+      truths[row] = of_values[value];
+  }
+}
+
 /* A condition on two columns. */
 static enum radio_status
 evaluate_pair (const struct rd_selection *selection, size_t n,
@@ -507,11 +517,7 @@ evaluate_one (const struct rd_selection *selection, size_t n,
   if (!of_values)
     return rd_fail_memory (values->n + 1);
   RD_TRY (evaluate_values (selection, step, columns, values->n, of_values));
-  for (size_t row = 0; row < n; row++) {
-    size_t value = value_of (placed, row);
-    if (value != RD_NOT_THERE)
-      truths[row] = of_values[value];
-  }
+  place_truths (placed, of_values, n, truths);
   return RADIO_OK;
 }
 
@@ -556,11 +562,7 @@ evaluate_has (const struct rd_selection *selection, struct rd_member *member,
   for (size_t i = 0; i < values->n; i++)
     of_values[i] = rd_lookup_find (&lookup, rd_string (&values->text, i))
                    == RD_NOT_THERE ? RD_FALSE : RD_TRUE;
-  for (size_t row = 0; row < member->nrows; row++) {
-    size_t value = value_of (&here, row);
-    if (value != RD_NOT_THERE)
-      truths[row] = of_values[value];
-  }
+  place_truths (&here, of_values, member->nrows, truths);
   return RADIO_OK;
 }
 
