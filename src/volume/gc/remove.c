@@ -257,28 +257,28 @@ remove_locked (struct radio_store *store, const char *path, const char *key,
 }
 
 /* Copies keep the names of levels, which are random: so a volume that was
- * replaced since names others.  Called with the locks of both. */
+ * replaced since names others.  levels are the volume's; called with the locks
+ * of both. */
 static enum radio_status
-check_copy (struct radio_store *store, const char *path, const char *copy)
+check_copy (struct radio_store *store, const char *path,
+            const struct rd_strings *levels, const char *copy)
 {
-  struct rd_strings levels RD_STRINGS_SCOPE = { 0 };
   struct rd_strings copied RD_STRINGS_SCOPE = { 0 };
-  RD_TRY (check_volume (store, path, &levels));
   RD_TRY (check_volume (store, copy, &copied));
-  bool is_same = levels.n > 0 && levels.n == copied.n;
-  for (size_t i = 0; is_same && i < levels.n; i++)
-    is_same = rd_levels_have (&copied, levels.items[i]);
+  bool is_same = levels->n > 0 && levels->n == copied.n;
+  for (size_t i = 0; is_same && i < levels->n; i++)
+    is_same = rd_levels_have (&copied, levels->items[i]);
   return is_same ? RADIO_OK
     : rd_fail (RADIO_ERROR_NOT_FOUND, "%s: it or %s was replaced since it was "
                "copied; it is kept", path, copy);
 }
 
 /* A lock creates the folder, so the volume is looked for before that.  In S3
- * it is looked for with the lock: its levels are those of the document that
- * is removed, but for another process's.  The tombstone is for a copy that may
- * be about to publish a volume with the same level.  copy: NULL, or a volume
- * without which nothing is removed; locks are taken in the order of paths, so
- * that two opposite moves do not wait for each other. */
+ * it is looked for with the lock alone: its levels are those of the document
+ * that is removed, but for another process's.  The tombstone is for a copy that
+ * may be about to publish a volume with the same level.  copy: NULL, or a
+ * volume without which nothing is removed; locks are taken in the order of
+ * paths, so that two opposite moves do not wait for each other. */
 static enum radio_status
 remove_volume (struct radio_store *store, const char *path, const char *copy)
 {
@@ -290,7 +290,7 @@ remove_volume (struct radio_store *store, const char *path, const char *copy)
   bool is_folder = rd_io_excludes_all (store->io);
   if (is_folder)
     RD_TRY (check_volume (store, path, NULL));
-  if (copy)
+  if (is_folder && copy)
     RD_TRY (check_volume (store, copy, NULL));
   char *key RD_FREE = rd_document_key (path);
   if (key == NULL)
@@ -300,10 +300,10 @@ remove_volume (struct radio_store *store, const char *path, const char *copy)
   RD_TRY (store->io->ops->lock (store->io, path, true, &lock));
   if (copy && other == NULL)
     RD_TRY (store->io->ops->lock (store->io, copy, true, &other));
-  if (copy)
-    RD_TRY (check_copy (store, path, copy));
-  if (!is_folder)
+  if (copy || !is_folder)
     RD_TRY (check_volume (store, path, &levels));
+  if (copy)
+    RD_TRY (check_copy (store, path, &levels, copy));
   enum radio_status status = rd_tombstone_put (store, path, &tombstone);
   if (status == RADIO_OK)
     status = remove_locked (store, path, key, &levels);
