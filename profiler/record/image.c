@@ -13,6 +13,7 @@
 
 #include "src/base/cleanup.h"
 #include "src/base/error.h"
+#include "src/base/proc.h"
 #include "src/base/text.h"
 #include "src/base/thread.h"
 #include "profiler/record/image.h"
@@ -20,17 +21,6 @@
 /*------------------------------------------------------------------------
  * The process
  *----------------------------------------------------------------------*/
-
-/* The beginning of a file in /proc, with a NUL behind it.  Returns its
- * length. */
-static size_t
-read_beginning (const char *path, char *text, size_t capacity)
-{
-  RD_CLOSE_FD int fd = open (path, O_RDONLY | O_CLOEXEC);
-  ssize_t n = fd >= 0 ? read (fd, text, capacity - 1) : 0;
-  text[n > 0 ? n : 0] = '\0';
-  return n > 0 ? (size_t) n : 0;
-}
 
 /* Values of /proc/PID/stat. */
 struct process_stat {
@@ -46,7 +36,7 @@ read_stat (uint64_t pid)
   char path[64], text[1024];
   uint64_t values[20] = { 0 };
   snprintf (path, sizeof path, "/proc/%llu/stat", (unsigned long long) pid);
-  read_beginning (path, text, sizeof text);
+  rd_proc_read (path, text, sizeof text);
   const char *at = strrchr (text, ')');
   char state = at && at[1] == ' ' ? at[2] : '\0';
   for (int i = 0; i < 20 && at; i++) {
@@ -60,7 +50,7 @@ read_stat (uint64_t pid)
 static void
 read_boot_id (char *id, size_t capacity)
 {
-  read_beginning ("/proc/sys/kernel/random/boot_id", id, capacity);
+  rd_proc_read ("/proc/sys/kernel/random/boot_id", id, capacity);
   id[strcspn (id, "\n")] = '\0';
 }
 
@@ -113,8 +103,8 @@ rd_origin_read (struct rd_origin *origin, const struct rd_clock *clock)
             clock->tsc ? "tsc" : "monotonic");
 
   /* The command line, with blanks between its arguments. */
-  size_t n = read_beginning ("/proc/self/cmdline", origin->command,
-                             sizeof origin->command);
+  size_t n = rd_proc_read ("/proc/self/cmdline", origin->command,
+                           sizeof origin->command);
   char *to = origin->command;
   for (size_t i = 0; i < n;) {
     char *argument = origin->command + i;

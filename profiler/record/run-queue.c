@@ -15,7 +15,7 @@
 #endif
 
 #include "src/base/checked.h"
-#include "src/base/cleanup.h"
+#include "src/base/proc.h"
 #include "src/base/text.h"
 #include "src/base/thread.h"
 #include "profiler/record/run-queue.h"
@@ -137,11 +137,7 @@ read_status (uint64_t os_tid, struct rd_run_account *account)
   char path[64], text[4096], state;
   snprintf (path, sizeof path, "/proc/self/task/%llu/status",
             (unsigned long long) os_tid);
-  RD_CLOSE_FD int fd = open (path, O_RDONLY | O_CLOEXEC);
-  ssize_t n = fd < 0 ? -1 : read (fd, text, sizeof text - 1);
-  if (n < 0)
-    return false;
-  text[n] = '\0';
+  rd_proc_read (path, text, sizeof text);
   if (!rd_run_queue_parse_status (text, &state, &account->nsleeps))
     return false;
   account->state = state == 'R' ? RD_RUN_WAITS : RD_RUN_SLEEPS;

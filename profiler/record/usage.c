@@ -2,7 +2,6 @@
 /* Figures of the process and the machine, from getrusage and /proc. */
 #include <config.h>
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,21 +9,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "src/base/cleanup.h"
 #include "src/base/cpu-quota.h"
+#include "src/base/proc.h"
 #include "profiler/model/sum.h"
 #include "profiler/record/usage.h"
 
 #define BLOCK_NBYTES 512      /* of ru_inblock, whatever the disk's are */
-
-/* The beginning of a file in /proc, as text; "" where there is none. */
-static void
-read_text (const char *path, char *text, size_t capacity)
-{
-  RD_CLOSE_FD int fd = open (path, O_RDONLY | O_CLOEXEC);
-  ssize_t n = fd >= 0 ? read (fd, text, capacity - 1) : 0;
-  text[n > 0 ? n : 0] = '\0';
-}
 
 /* A number of digits, after blanks; moves the text behind it. */
 static uint64_t
@@ -45,7 +35,7 @@ read_machine (struct rd_usage *usage)
   char text[256];
   const char *at = text + strlen ("cpu");
   long per_second = sysconf (_SC_CLK_TCK);
-  read_text ("/proc/stat", text, sizeof text);
+  rd_proc_read ("/proc/stat", text, sizeof text);
   if (per_second <= 0 || strncmp (text, "cpu ", 4) != 0)
     return;
   uint64_t tick_ns = 1000000000 / (uint64_t) per_second;
@@ -68,7 +58,7 @@ read_pressure (struct rd_usage *usage)
 {
   char text[256];
   static const char key[] = " total=";
-  read_text ("/proc/pressure/io", text, sizeof text);
+  rd_proc_read ("/proc/pressure/io", text, sizeof text);
   const char *at = strncmp (text, "some ", 5) == 0 ? strstr (text, key) : NULL;
   if (!at)
     return;
@@ -84,7 +74,7 @@ read_resident_nbytes (void)
 {
   static const char key[] = "\nVmHWM:";
   char text[2048];
-  read_text ("/proc/self/status", text, sizeof text);
+  rd_proc_read ("/proc/self/status", text, sizeof text);
   const char *at = strstr (text, key);
   if (!at)
     return 0;
@@ -156,7 +146,7 @@ static void
 read_cpu_model (void)
 {
   char text[1024];
-  read_text ("/proc/cpuinfo", text, sizeof text);
+  rd_proc_read ("/proc/cpuinfo", text, sizeof text);
   const char *at = strstr (text, "model name");
   at = at ? strchr (at, ':') : NULL;
   if (!at)

@@ -2,13 +2,11 @@
 /* Reading the quotas of control groups. */
 #include <config.h>
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "src/base/cleanup.h"
 #include "src/base/cpu-quota.h"
+#include "src/base/proc.h"
 #include "src/base/text.h"
 
 #define PATH_NBYTES 4096
@@ -50,17 +48,14 @@ join (char path[PATH_NBYTES], const char *a, const char *b, const char *c)
   return fits;
 }
 
-/* The beginning of a small file, as text.  False: there is none. */
+/* The beginning of a file of a group.  False, and "": there is none. */
 static bool
 read_text (const char *folder, const char *name, char *text, size_t capacity)
 {
   char path[PATH_NBYTES];
-  if (!join (path, folder, "/", name))
-    return false;
-  RD_CLOSE_FD int fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  ssize_t n = fd >= 0 ? read (fd, text, capacity - 1) : -1;
-  text[n > 0 ? n : 0] = '\0';
-  return n > 0;
+  *text = '\0';
+  return join (path, folder, "/", name)
+         && rd_proc_read (path, text, capacity) > 0;
 }
 
 /*------------------------------------------------------------------------
