@@ -82,9 +82,9 @@ numbers_of_threads_are_split_at_commas (void **state)
   struct rd_args args = { .command = &command, .option = &tiling,
                           .value = "1,2" };
   struct rd_counts counts = { 0 };
-  assert_true (rd_counts_add (&args, &counts));
+  assert_true (rd_counts_parse (&args, &counts));
   args.value = "1024";
-  assert_true (rd_counts_add (&args, &counts));
+  assert_true (rd_counts_parse (&args, &counts));
   assert_int_equal (counts.n, 3);
   assert_int_equal (counts.at[0], 1);
   assert_int_equal (counts.at[1], 2);

@@ -28,7 +28,7 @@ parse_bench_option (struct rd_bench *bench, int id, struct rd_args *args)
   case RD_OPTION_CODEC:
     return rd_list_add (args, &bench->codecs);
   case RD_OPTION_THREAD_COUNTS:
-    return rd_counts_add (args, &bench->threads);
+    return rd_counts_parse (args, &bench->threads);
   case RD_OPTION_DESTINATION:
     return rd_destination_choose (args, &bench->destination);
   case RD_OPTION_ROUNDS:

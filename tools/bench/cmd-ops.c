@@ -32,7 +32,7 @@ parse_option (struct bench_ops *bench, int id, struct rd_args *args)
   case RD_OPTION_TYPES:
     return rd_ops_choose_types (args, ops);
   case RD_OPTION_THREAD_COUNTS:
-    return rd_counts_add (args, &ops->threads);
+    return rd_counts_parse (args, &ops->threads);
   case RD_OPTION_DESTINATION:
     return rd_destination_choose (args, &ops->destination);
   case RD_OPTION_ROUNDS:

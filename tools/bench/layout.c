@@ -63,7 +63,7 @@ rd_list_clear (struct rd_list *words)
 }
 
 bool
-rd_counts_add (struct rd_args *args, struct rd_counts *counts)
+rd_counts_parse (struct rd_args *args, struct rd_counts *counts)
 {
   for (const char *text = args->value;;) {
     size_t length = strcspn (text, ",");

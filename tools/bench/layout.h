@@ -50,7 +50,7 @@ struct rd_counts {
   size_t n;
 };
 
-bool rd_counts_add (struct rd_args *args, struct rd_counts *counts);
+bool rd_counts_parse (struct rd_args *args, struct rd_counts *counts);
 
 /* The default number of threads of a context: one for each processor, or as
  * many as a quota of CPU time has. */
