@@ -34,14 +34,6 @@ struct mv {
   struct rd_jobs jobs;
 };
 
-static enum radio_status
-on_progress (const struct radio_progress *progress, void *user_data)
-{
-  (void) progress;
-  (void) user_data;
-  return rd_interrupted () ? RADIO_ERROR_CANCELLED : RADIO_OK;
-}
-
 /* Copies a volume, or removes one that was copied. */
 static void
 move_volume (void *data, size_t i)
@@ -52,7 +44,7 @@ move_volume (void *data, size_t i)
     .existing = mv->args->overwrite ? RADIO_EXISTING_REPLACE
                                     : RADIO_EXISTING_ERROR,
     .by_store = true,
-    .progress = on_progress,
+    .progress = rd_interrupt_stop,
   };
   if (item->status != RADIO_OK)
     return;
