@@ -178,10 +178,7 @@ rd_nodes_each (const struct rd_args *args, unsigned how,
                                  has_sample ? keep_choice : take_first,
                                  &choice);
   int failed = has_sample ? take_sample (&choice) : RD_EXIT_OK;
-  for (size_t i = 0; i < choice.nodes.n; i++)
-    if (choice.nodes.list[i].name)
-      rd_node_clear (&choice.nodes.list[i]);
-  free (choice.nodes.list);
+  rd_nodes_clear (&choice.nodes);
   if (!status && !failed && choice.ntaken == 0 && (how & RD_NODES_SOME))
     return rd_error ("no volume is selected");
   return status ? status : failed;
