@@ -12,14 +12,6 @@
 /* A query longer than this is shown around the place. */
 #define SHOWN_NBYTES 72
 
-static void
-free_view (struct radio_view **view)
-{
-  radio_view_free (*view);
-}
-
-#define FREE_VIEW RD_CLEANUP (free_view)
-
 /* Prints a query's line, and a mark below a place of it. */
 static void
 print_place (const char *where, size_t at)
@@ -86,7 +78,8 @@ rd_select_view (const struct rd_args *args, struct radio_cohort *cohort,
                 const char *collection, bool subjects,
                 struct radio_view **view)
 {
-  FREE_VIEW struct radio_view *first = NULL, *of_subject = NULL, *rest = NULL;
+  RD_FREE_VIEW struct radio_view *first = NULL, *of_subject = NULL;
+  RD_FREE_VIEW struct radio_view *rest = NULL;
   const struct rd_select *select = &args->select;
   int failed = select_by (cohort, select->where, collection, subjects, true,
                           &first);

@@ -6,6 +6,14 @@
 
 #include "tools/options.h"
 
+static inline void
+rd_cleanup_view (struct radio_view **view)
+{
+  radio_view_free (*view);
+}
+
+#define RD_FREE_VIEW RD_CLEANUP (rd_cleanup_view)
+
 /* Selects rows by --where and --subject: volumes of a collection (NULL: of all)
  * or subjects.  A query that is wrong is printed with a mark below the place.
  * Returns an exit status; prints errors. */

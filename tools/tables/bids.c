@@ -245,17 +245,6 @@ add_name (struct joined *joined, const char *name)
   return joined->nnames++;
 }
 
-static char *
-copy_cell (const struct radio_strings *text, size_t row)
-{
-  int64_t start = text->offsets[row];
-  size_t n = (size_t) (text->offsets[row + 1] - start);
-  char *copy = n ? strndup (text->bytes + start, n) : strdup ("");
-  if (copy == NULL)
-    rd_error_memory ();
-  return copy;
-}
-
 /* The subject of a file's name, "sub-01" of "sub-01_ses-2_scans.tsv". */
 static char *
 file_subject (const char *file)
@@ -278,7 +267,7 @@ static char *
 make_key (enum rd_bids_kind kind, const struct source *source, size_t key,
           size_t subject, size_t row)
 {
-  RD_FREE char *cell = copy_cell (&source->fields[key], row);
+  RD_FREE char *cell = rd_string_copy (&source->fields[key], row);
   if (cell == NULL)
     return NULL;
   if (*cell == '\0') {
@@ -292,7 +281,7 @@ make_key (enum rd_bids_kind kind, const struct source *source, size_t key,
   }
   RD_FREE char *person = subject == NO_COLUMN
                          ? file_subject (source->file)
-                         : copy_cell (&source->fields[subject], row);
+                         : rd_string_copy (&source->fields[subject], row);
   RD_FREE char *name = person ? with_prefix ("sub-", person) : NULL;
   RD_FREE char *session = with_prefix ("ses-", cell);
   return name && session ? rd_format ("%s %s", name, session) : NULL;
@@ -529,16 +518,6 @@ clear_volumes (struct volumes *volumes)
   radio_strings_free (&volumes->sessions);
 }
 
-static enum radio_status
-read_text (struct radio_table *table, const char *name,
-           struct radio_strings *text)
-{
-  size_t number;
-  enum radio_status status = radio_table_find_column (table, name, &number);
-  return status == RADIO_OK
-         ? radio_table_read_text (table, number, text, NULL) : status;
-}
-
 static int
 read_volumes (struct radio_store *store, const char *path,
               enum rd_bids_kind kind, struct volumes *volumes)
@@ -549,10 +528,11 @@ read_volumes (struct radio_store *store, const char *path,
   if (status == RADIO_OK)
     status = radio_table_read_ids (table, &volumes->ids);
   if (status == RADIO_OK)
-    status = read_text (table, is_sessions ? "subject" : "source_name",
-                        &volumes->names);
+    status = rd_table_read_text (table, is_sessions ? "subject"
+                                                    : "source_name",
+                                 &volumes->names);
   if (status == RADIO_OK && is_sessions)
-    status = read_text (table, "session", &volumes->sessions);
+    status = rd_table_read_text (table, "session", &volumes->sessions);
   return status == RADIO_OK ? RD_EXIT_OK : rd_error_library (path);
 }
 
@@ -562,9 +542,9 @@ static bool
 find_line (const struct joined *joined, const struct volumes *volumes,
            size_t row, const struct line **found)
 {
-  RD_FREE char *name = copy_cell (&volumes->names, row);
+  RD_FREE char *name = rd_string_copy (&volumes->names, row);
   RD_FREE char *session = volumes->sessions.n
-                          ? copy_cell (&volumes->sessions, row) : NULL;
+                          ? rd_string_copy (&volumes->sessions, row) : NULL;
   struct line wanted = { .key = name };
   if (name == NULL || (volumes->sessions.n && session == NULL))
     return false;
@@ -597,7 +577,7 @@ join_collection (const struct joined *joined, struct radio_store *store,
     if (!find_line (joined, &volumes, row, &lines[n]))
       failed = RD_EXIT_FAILED;
     else if (lines[n]) {
-      ids[n] = copy_cell (&volumes.ids, row);
+      ids[n] = rd_string_copy (&volumes.ids, row);
       failed = ids[n] ? RD_EXIT_OK : RD_EXIT_FAILED;
       n += !failed;
     }

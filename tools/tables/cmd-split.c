@@ -34,26 +34,17 @@ part_name (const struct split *split, uint64_t part, char text[32])
   return text;
 }
 
-static void
-cleanup_table (struct radio_table **table)
-{
-  radio_table_close (*table);
-}
-
 /* Prints how many subjects each part has now. */
 static int
 print_counts (const struct split *split, struct radio_store *store,
               uint64_t nwritten)
 {
-  RD_CLEANUP (cleanup_table) struct radio_table *table = NULL;
-  struct radio_strings text = { 0 };
-  size_t number;
+  RD_CLOSE_TABLE struct radio_table *table = NULL;
+  RD_FREE_STRINGS struct radio_strings text = { 0 };
   enum radio_status status
     = radio_table_open (store, RADIO_TABLE_SUBJECTS, &table);
   if (status == RADIO_OK)
-    status = radio_table_find_column (table, split->column, &number);
-  if (status == RADIO_OK)
-    status = radio_table_read_text (table, number, &text, NULL);
+    status = rd_table_read_text (table, split->column, &text);
   if (status != RADIO_OK)
     return rd_error_library (RADIO_TABLE_SUBJECTS);
   for (size_t part = 0; part < split->options.part_count; part++) {
@@ -69,7 +60,6 @@ print_counts (const struct split *split, struct radio_store *store,
   }
   printf ("%" PRIu64 " of %" PRIu64 " subjects written to the column %s\n",
           nwritten, text.n, split->column);
-  radio_strings_free (&text);
   return RD_EXIT_OK;
 }
 
@@ -79,7 +69,7 @@ count_missing (const struct split *split, struct radio_table *table,
                uint64_t n, uint64_t *count)
 {
   size_t number;
-  struct radio_strings text = { 0 };
+  RD_FREE_STRINGS struct radio_strings text = { 0 };
   *count = n;
   enum radio_status status
     = radio_table_find_column (table, split->column, &number);
@@ -90,7 +80,6 @@ count_missing (const struct split *split, struct radio_table *table,
     return RADIO_ERROR_MEMORY;
   if (status == RADIO_OK)
     status = radio_table_read_text (table, number, &text, valid);
-  radio_strings_free (&text);
   for (uint64_t i = 0; status == RADIO_OK && i < n; i++)
     *count -= valid[i];
   return status;
@@ -137,8 +126,8 @@ static int
 split_subjects (const struct rd_args *args, const struct split *split)
 {
   RD_CLOSE_STORE struct radio_store *store = NULL;
-  RD_CLEANUP (cleanup_table) struct radio_table *table = NULL;
-  struct radio_strings ids = { 0 };
+  RD_CLOSE_TABLE struct radio_table *table = NULL;
+  RD_FREE_STRINGS struct radio_strings ids = { 0 };
   struct radio_table_info info;
   int failed = rd_store_open (args, false, &store);
   if (failed)
@@ -159,7 +148,6 @@ split_subjects (const struct rd_args *args, const struct split *split)
     status = radio_table_read_ids (table, &ids);
   if (status == RADIO_OK)
     status = write_parts (split, store, &ids, parts);
-  radio_strings_free (&ids);
   if (status != RADIO_OK)
     return rd_error_library (RADIO_TABLE_SUBJECTS);
   return args->quiet ? RD_EXIT_OK : print_counts (split, store, nmissing);

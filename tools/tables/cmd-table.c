@@ -57,12 +57,6 @@ cleanup_cohort (struct radio_cohort **cohort)
   radio_cohort_close (*cohort);
 }
 
-static void
-cleanup_view (struct radio_view **view)
-{
-  radio_view_free (*view);
-}
-
 /* Sets which rows of a view --sample and --head leave. */
 static int
 choose_rows (const struct rd_args *args, const struct radio_view *view,
@@ -82,7 +76,7 @@ static int
 find_rows (struct radio_table *table, const struct radio_view *view,
            const bool *chosen, struct rows *rows)
 {
-  RD_CLEANUP (radio_strings_free) struct radio_strings ids = { 0 };
+  RD_FREE_STRINGS struct radio_strings ids = { 0 };
   if (radio_table_read_ids (table, &ids) != RADIO_OK)
     return rd_error_library (NULL);
   rows->at = calloc (ids.n + 1, sizeof *rows->at);
@@ -90,11 +84,9 @@ find_rows (struct radio_table *table, const struct radio_view *view,
     return rd_error_memory ();
   for (uint64_t i = 0; i < ids.n; i++) {
     uint64_t at;
-    RD_FREE char *id = strndup (ids.bytes + ids.offsets[i],
-                                (size_t) (ids.offsets[i + 1]
-                                          - ids.offsets[i]));
+    RD_FREE char *id = rd_string_copy (&ids, i);
     if (id == NULL)
-      return rd_error_memory ();
+      return RD_EXIT_FAILED;
     if (radio_view_find (view, id, &at) && chosen[at])
       rows->at[rows->n++] = i;
   }
@@ -106,7 +98,7 @@ select_rows (const struct rd_args *args, struct radio_store *store,
              const char *name, struct radio_table *table, struct rows *rows)
 {
   RD_CLEANUP (cleanup_cohort) struct radio_cohort *cohort = NULL;
-  RD_CLEANUP (cleanup_view) struct radio_view *view = NULL;
+  RD_FREE_VIEW struct radio_view *view = NULL;
   bool subjects = strcmp (name, "subjects") == 0;
   if (radio_cohort_open (store, &cohort) != RADIO_OK)
     return rd_error_library (NULL);
@@ -162,12 +154,9 @@ read_cells (struct radio_table *table, struct cells *cells)
 static char *
 cell_text (const struct column *column, uint64_t row)
 {
-  const struct radio_strings *text = &column->text;
   if (column->valid && !column->valid[row])
     return NULL;
-  return rd_format ("%.*s", (int) (text->offsets[row + 1]
-                                   - text->offsets[row]),
-                    text->bytes + text->offsets[row]);
+  return rd_string_copy (&column->text, row);
 }
 
 static struct json_object *

@@ -9,7 +9,26 @@
 
 #include "tools/tables/import.h"
 
-#define RD_FREE_STRINGS RD_CLEANUP (radio_strings_free)
+char *
+rd_string_copy (const struct radio_strings *strings, uint64_t i)
+{
+  int64_t start = strings->offsets[i];
+  size_t n = (size_t) (strings->offsets[i + 1] - start);
+  char *copy = n ? strndup (strings->bytes + start, n) : strdup ("");
+  if (copy == NULL)
+    rd_error_memory ();
+  return copy;
+}
+
+enum radio_status
+rd_table_read_text (struct radio_table *table, const char *column,
+                    struct radio_strings *text)
+{
+  size_t number;
+  enum radio_status status = radio_table_find_column (table, column, &number);
+  return status == RADIO_OK
+         ? radio_table_read_text (table, number, text, NULL) : status;
+}
 
 char *
 rd_table_path (const char *table)
@@ -129,11 +148,9 @@ read_ids (struct radio_store *store, const char *path, struct words *words)
   if (words->list == NULL)
     return rd_error_memory ();
   for (; words->n < ids.n; words->n++) {
-    int64_t start = ids.offsets[words->n], end = ids.offsets[words->n + 1];
-    words->list[words->n] = strndup (ids.bytes + start,
-                                     (size_t) (end - start));
+    words->list[words->n] = rd_string_copy (&ids, words->n);
     if (words->list[words->n] == NULL)
-      return rd_error_memory ();
+      return RD_EXIT_FAILED;
   }
   if (words->n > 0)
     qsort (words->list, words->n, sizeof *words->list, by_bytes);
@@ -173,14 +190,12 @@ make_ids (struct radio_store *store, const char *table, const char *path,
   if (ids->offsets == NULL)
     return rd_error_memory ();
   for (uint64_t i = 0; i < cells->n; i++) {
-    int64_t start = cells->offsets[i], end = cells->offsets[i + 1];
-    if (start == end)
+    if (cells->offsets[i] == cells->offsets[i + 1])
       return rd_error ("%s: row %" PRIu64 " has no id", name, i + 1);
-    RD_FREE char *text = strndup (cells->bytes + start,
-                                  (size_t) (end - start));
+    RD_FREE char *text = rd_string_copy (cells, i);
     RD_FREE char *id = text ? row_id (table, &words, text) : NULL;
     if (id == NULL)
-      return rd_error_memory ();
+      return RD_EXIT_FAILED;
     bool is_there = has_word (&words, id);
     if (!is_there && only_existing)
       return rd_error ("%s: no row '%s' in the table of %s", name, id, table);

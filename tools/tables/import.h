@@ -26,6 +26,15 @@ rd_cleanup_csv (struct radio_csv **csv)
 #define RD_CLOSE_TABLE RD_CLEANUP (rd_cleanup_table)
 #define RD_FREE_EDIT RD_CLEANUP (rd_cleanup_edit)
 #define RD_CLOSE_CSV RD_CLEANUP (rd_cleanup_csv)
+#define RD_FREE_STRINGS RD_CLEANUP (radio_strings_free)
+
+/* Reads the text of a column by its name, as radio_table_read_text does. */
+enum radio_status rd_table_read_text (struct radio_table *table,
+                                      const char *column,
+                                      struct radio_strings *text);
+
+/* Copies one of some strings; NULL without memory, after an error. */
+char *rd_string_copy (const struct radio_strings *strings, uint64_t i);
 
 struct rd_import {
   const char *key;            /* the column of ids; NULL: participant_id or
