@@ -14,11 +14,28 @@
  * Finding
  *----------------------------------------------------------------------*/
 
+/* A file's name in its folder. */
+static const char *
+base_of (const char *file)
+{
+  const char *slash = strrchr (file, '/');
+  return slash ? slash + 1 : file;
+}
+
+/* The bytes of the first n of a path up to the last '/' of them, with it; 0 if
+ * they have none. */
+static size_t
+folder_nbytes (const char *path, size_t n)
+{
+  while (n > 0 && path[n - 1] != '/')
+    n--;
+  return n;
+}
+
 static enum rd_bids_kind
 kind_of (const char *name)
 {
-  const char *slash = strrchr (name, '/');
-  const char *base = slash ? slash + 1 : name;
+  const char *base = base_of (name);
   if (rd_ends_with (base, "_sessions.tsv")
       || strcmp (base, "sessions.tsv") == 0)
     return RD_BIDS_SESSIONS;
@@ -89,17 +106,12 @@ add_if_there (struct rd_bids *bids, const char *folder, size_t nfolder,
 static bool
 find_in_folder (struct rd_bids *bids, const char *path, size_t n)
 {
-  size_t start = n - 1, above;
-  while (start > 0 && path[start - 1] != '/')
-    start--;
-  above = start;
-  RD_FREE char *name = strndup (path + start, n - 1 - start);
+  size_t above = folder_nbytes (path, n - 1);
+  RD_FREE char *name = strndup (path + above, n - 1 - above);
   if (name == NULL)
     return rd_error_memory (), false;
   if (strncmp (name, "ses-", 4) == 0 && above > 0) {
-    size_t subject = above - 1;
-    while (subject > 0 && path[subject - 1] != '/')
-      subject--;
+    size_t subject = folder_nbytes (path, above - 1);
     RD_FREE char *stem = rd_format ("%.*s_%s", (int) (above - 1 - subject),
                                     path + subject, name);
     return stem && add_if_there (bids, path, n, stem, "scans.tsv");
@@ -114,8 +126,7 @@ find_in_folder (struct rd_bids *bids, const char *path, size_t n)
 bool
 rd_bids_find (struct rd_bids *bids, const char *image)
 {
-  const char *slash = strrchr (image, '/');
-  size_t n = slash ? (size_t) (slash - image) + 1 : 0;
+  size_t n = folder_nbytes (image, strlen (image));
   if (bids->last_folder && strlen (bids->last_folder) == n
       && memcmp (bids->last_folder, image, n) == 0)
     return true;
@@ -123,12 +134,9 @@ rd_bids_find (struct rd_bids *bids, const char *image)
   bids->last_folder = strndup (image, n);
   if (bids->last_folder == NULL)
     return rd_error_memory (), false;
-  while (n > 1) {
+  for (; n > 1; n = folder_nbytes (image, n - 1))
     if (!find_in_folder (bids, image, n))
       return false;
-    for (n--; n > 0 && image[n - 1] != '/';)
-      n--;
-  }
   return true;
 }
 
@@ -249,8 +257,7 @@ add_name (struct joined *joined, const char *name)
 static char *
 file_subject (const char *file)
 {
-  const char *slash = strrchr (file, '/');
-  const char *base = slash ? slash + 1 : file;
+  const char *base = base_of (file);
   return rd_format ("%.*s", (int) strcspn (base, "_"), base);
 }
 
@@ -275,10 +282,8 @@ make_key (enum rd_bids_kind kind, const struct source *source, size_t key,
               key_name (kind));
     return NULL;
   }
-  if (kind == RD_BIDS_SCANS) {
-    const char *slash = strrchr (cell, '/');
-    return rd_format ("%s", slash ? slash + 1 : cell);
-  }
+  if (kind == RD_BIDS_SCANS)
+    return rd_format ("%s", base_of (cell));
   RD_FREE char *person = subject == NO_COLUMN
                          ? file_subject (source->file)
                          : rd_string_copy (&source->fields[subject], row);
@@ -352,6 +357,21 @@ by_key (const void *a, const void *b)
                  ((const struct line *) b)->key);
 }
 
+/* Takes a file as the sidecar if it is there; name is freed or kept.  False
+ * without a name. */
+static bool
+take_sidecar (struct joined *joined, char *name)
+{
+  struct stat st;
+  if (name == NULL)
+    return false;
+  if (stat (name, &st) == 0)
+    joined->sidecar = name;
+  else
+    free (name);
+  return true;
+}
+
 /* Finds the sidecar of all files: sessions.json or scans.json above the
  * subjects' folders, else that of the first file that has one. */
 static bool
@@ -359,36 +379,19 @@ find_sidecar (struct joined *joined)
 {
   const char *what = joined->kind == RD_BIDS_SESSIONS ? "sessions.json"
                                                       : "scans.json";
-  struct stat st;
-  for (size_t i = 0; i < joined->nsources; i++) {
-    const char *file = joined->sources[i].file;
-    size_t n = strlen (file);
-    for (int above = 0; above < 3 && i == 0; above++) {
-      while (n > 0 && file[n - 1] != '/')
-        n--;
-      RD_FREE char *name = rd_format ("%.*s%s", (int) n, file, what);
-      if (name == NULL)
-        return false;
-      if (stat (name, &st) == 0) {
-        joined->sidecar = name;
-        name = NULL;
-        return true;
-      }
-      if (n == 0)
-        break;
-      n--;
-    }
-    RD_FREE char *name = rd_format ("%.*s.json", (int) (strlen (file) - 4),
-                                    file);
-    if (name == NULL)
-      return false;
-    if (stat (name, &st) == 0) {
-      joined->sidecar = name;
-      name = NULL;
-      return true;
-    }
+  const char *first = joined->sources[0].file;
+  size_t n = folder_nbytes (first, strlen (first));
+  bool ok = take_sidecar (joined, rd_format ("%.*s%s", (int) n, first, what));
+  for (int above = 1; ok && !joined->sidecar && n > 0 && above < 3; above++) {
+    n = folder_nbytes (first, n - 1);
+    ok = take_sidecar (joined, rd_format ("%.*s%s", (int) n, first, what));
   }
-  return true;
+  for (size_t i = 0; ok && !joined->sidecar && i < joined->nsources; i++) {
+    const char *file = joined->sources[i].file;
+    ok = take_sidecar (joined, rd_format ("%.*s.json",
+                                          (int) (strlen (file) - 4), file));
+  }
+  return ok;
 }
 
 /* The cell of a column in a line; empty: missing. */
@@ -542,17 +545,14 @@ static bool
 find_line (const struct joined *joined, const struct volumes *volumes,
            size_t row, const struct line **found)
 {
+  bool is_sessions = joined->kind == RD_BIDS_SESSIONS;
   RD_FREE char *name = rd_string_copy (&volumes->names, row);
-  RD_FREE char *session = volumes->sessions.n
+  RD_FREE char *session = name && is_sessions
                           ? rd_string_copy (&volumes->sessions, row) : NULL;
-  struct line wanted = { .key = name };
-  if (name == NULL || (volumes->sessions.n && session == NULL))
+  RD_FREE char *both = session ? rd_format ("%s %s", name, session) : NULL;
+  const struct line wanted = { .key = is_sessions ? both : name };
+  if (wanted.key == NULL)
     return false;
-  RD_FREE char *both = rd_format ("%s %s", name, session ? session : "");
-  if (both == NULL)
-    return false;
-  if (session)
-    wanted.key = both;
   *found = bsearch (&wanted, joined->lines, joined->nlines,
                     sizeof *joined->lines, by_key);
   return true;
