@@ -38,9 +38,6 @@ struct transfer {
   struct rd_slice *ids;       /* in the other one */
 };
 
-RD_DEFINE_CLEANUP (table, struct radio_table, radio_table_close);
-RD_DEFINE_CLEANUP (edit, struct radio_table_edit, radio_table_edit_free);
-
 /* A column's values in memory. */
 struct values {
   struct radio_strings text;
@@ -123,16 +120,15 @@ set_column (const struct copying *copying, struct radio_table *table,
   return radio_table_edit_set (edit, &rows, &cells);
 }
 
-/* True if a table has the column with another type. */
+/* Finds a column of a table, if there is one, with a name; false: there is
+ * none. */
 static bool
-clashes (const struct radio_table *table, const struct radio_column_info *info)
+find_column (const struct radio_table *table, const char *name,
+             struct radio_column_info *info)
 {
-  struct radio_column_info other;
   size_t number;
-  return table
-         && radio_table_find_column (table, info->name, &number) == RADIO_OK
-         && radio_table_get_column (table, number, &other) == RADIO_OK
-         && other.type != info->type;
+  return table && radio_table_find_column (table, name, &number) == RADIO_OK
+         && radio_table_get_column (table, number, info) == RADIO_OK;
 }
 
 /* Adds to an edit of a table that cells of the rows of a transfer are missing,
@@ -151,12 +147,10 @@ blank_columns (const struct radio_table *table,
   const struct radio_strings rows = rd_list_strings (&ids);
   radio_table_get_info (table, &info);
   for (size_t i = 0; i < info.column_count; i++) {
-    struct radio_column_info column;
-    size_t number;
+    struct radio_column_info column, copied;
     RD_TRY (radio_table_get_column (table, i, &column));
-    bool is_set = other && !clashes (other, &column)
-                  && radio_table_find_column (other, column.name, &number)
-                     == RADIO_OK;
+    bool is_set = find_column (other, column.name, &copied)
+                  && copied.type == column.type;
     if (is_set || radio_index_is_derived (column.name)
         || strcmp (column.name, info.index_name) == 0)
       continue;
@@ -189,11 +183,12 @@ set_columns (struct copying *copying, struct radio_table *table,
   if (copying->blanks_all && other)
     RD_TRY (blank_columns (other, table, transfer, edit, &nset));
   for (size_t i = 0; i < info.column_count; i++) {
-    struct radio_column_info column;
+    struct radio_column_info column, there;
     RD_TRY (radio_table_get_column (table, i, &column));
     bool is_own = !(has_derived && radio_index_is_derived (column.name))
                   && strcmp (column.name, info.index_name) != 0;
-    bool does_clash = is_own && clashes (other, &column);
+    bool does_clash = is_own && find_column (other, column.name, &there)
+                      && there.type != column.type;
     if (does_clash && !copying->clash[0])
       snprintf (copying->clash, sizeof copying->clash, "%.100s: the column "
                 "'%.100s', of another type there", to_path, column.name);
@@ -371,7 +366,6 @@ find_known (struct radio_store *store, const char *const *from_paths,
             const char *const *to_paths, size_t n, struct radio_strings *ids,
             struct rd_lookup *known)
 {
-  RD_CLEANUP (rd_cleanup_table) struct radio_table *table = NULL;
   bool is_needed = false;
   for (size_t i = 0; i < n && !is_needed; i++)
     is_needed = strchr (from_paths[i], '/') && strchr (to_paths[i], '/')
@@ -379,12 +373,7 @@ find_known (struct radio_store *store, const char *const *from_paths,
                                     subject_of (to_paths[i]));
   if (!is_needed)
     return RADIO_OK;
-  enum radio_status status = radio_table_open (store, RADIO_TABLE_SUBJECTS,
-                                               &table);
-  if (status == RADIO_ERROR_NOT_FOUND)
-    return RADIO_OK;
-  RD_TRY (status);
-  RD_TRY (radio_table_read_ids (table, ids));
+  RD_TRY (rd_index_read_ids (store, RADIO_TABLE_SUBJECTS, ids));
   return rd_lookup_strings (ids, known);
 }
 

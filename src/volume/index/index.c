@@ -70,38 +70,6 @@ subtract (const struct rd_lookup *a, const struct rd_lookup *b,
   return RADIO_OK;
 }
 
-/* Reads the ids of a table; of one that is missing there are none. */
-static enum radio_status
-read_ids (struct radio_store *store, const char *path,
-          struct radio_strings *ids)
-{
-  struct radio_table *table;
-  enum radio_status status = radio_table_open (store, path, &table);
-  if (status == RADIO_ERROR_NOT_FOUND)
-    return RADIO_OK;
-  RD_TRY (status);
-  status = radio_table_read_ids (table, ids);
-  radio_table_close (table);
-  return status;
-}
-
-static char *
-table_path (const char *collection)
-{
-  static const char folder[] = RADIO_TABLE_VOLUMES "/";
-  size_t n = strlen (collection);
-  char *path = rd_malloc (sizeof folder + n);
-  if (path == NULL) {
-    rd_fail_memory (sizeof folder + n);
-    return NULL;
-  }
-  memcpy (path, folder, sizeof folder - 1);
-  memcpy (path + sizeof folder - 1, collection, n + 1);
-  return path;
-}
-
-RD_DEFINE_CLEANUP (edit, struct radio_table_edit, radio_table_edit_free);
-
 /* Removes from the rows without a volume those whose volume was published
  * while others were listed. */
 static enum radio_status
@@ -162,10 +130,10 @@ end_collection (struct indexing *indexing)
   struct rd_text_list stray RD_TEXT_LIST_SCOPE = { 0 };
   if (indexing->collection == NULL)
     return RADIO_OK;
-  char *path RD_FREE = table_path (indexing->collection);
+  char *path RD_FREE = rd_key_join (RADIO_TABLE_VOLUMES, indexing->collection);
   if (path == NULL)
     return RADIO_ERROR_MEMORY;
-  RD_TRY (read_ids (indexing->store, path, &ids));
+  RD_TRY (rd_index_read_ids (indexing->store, path, &ids));
   const struct radio_strings volumes = rd_list_strings (&indexing->volumes);
   const struct radio_strings gone = rd_list_strings (&indexing->gone);
   RD_TRY (rd_lookup_strings (&ids, &rows));

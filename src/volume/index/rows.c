@@ -42,6 +42,18 @@ static const struct {
   [LEVEL] = { "level", RADIO_COLUMN_TEXT },
 };
 
+enum radio_status
+rd_index_read_ids (struct radio_store *store, const char *path,
+                   struct radio_strings *ids)
+{
+  RD_CLEANUP (rd_cleanup_table) struct radio_table *table = NULL;
+  enum radio_status status = radio_table_open (store, path, &table);
+  if (status == RADIO_ERROR_NOT_FOUND)
+    return RADIO_OK;
+  RD_TRY (status);
+  return radio_table_read_ids (table, ids);
+}
+
 bool
 radio_index_is_derived (const char *column)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of volumes: the derived columns of each. */
+/* Rows of volumes: the derived columns of each, and their ids. */
 #ifndef RD_INDEX_ROWS_H
 #define RD_INDEX_ROWS_H
 
@@ -16,6 +16,15 @@ rd_list_strings (const struct rd_text_list *list)
   return (struct radio_strings) { list->n, list->offsets,
                                   (char *) list->bytes.data };
 }
+
+RD_DEFINE_CLEANUP (table, struct radio_table, radio_table_close);
+RD_DEFINE_CLEANUP (edit, struct radio_table_edit, radio_table_edit_free);
+
+/* Reads the ids of a table; of one that is missing there are none. */
+enum radio_status rd_index_read_ids (struct radio_store *store,
+                                     const char *path,
+                                     struct radio_strings *ids)
+  RADIO_USE_RESULT;
 
 /* The number of derived columns. */
 #define RD_ROW_NCOLUMNS 16
