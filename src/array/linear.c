@@ -316,8 +316,7 @@ void
 rd_linear_identify (struct radio_array *array)
 {
   struct rd_linear *linear = array->linear;
-  linear->is_identified = false;
-  bool is_settled = false;
+  bool is_settled;
   linear->is_identified = rd_io_identify (array->store->io, linear->file,
                                           &linear->identity, &is_settled)
                           && is_settled;
