@@ -111,6 +111,27 @@ ncpus () {
   getconf _NPROCESSORS_ONLN
 }
 
+# build_bench [TARGET...], in the checkout's root: makes targets in the folder
+# $build; if that is empty, all of radio in build/bench first.
+build_bench () {
+  if [ -z "$build" ]; then
+    build=build/bench
+    configure_in "$build"
+    make -C "$build" -j"$(ncpus)" -s
+  fi
+  [ $# -eq 0 ] || make -C "$build" -s "$@"
+}
+
+# describe_rounds N: the lines above a table of medians.
+describe_rounds () {
+  cpu=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null |
+    head -n 1)
+  load=$(cut -d ' ' -f 1 /proc/loadavg 2>/dev/null || echo unknown)
+  echo "${cpu:-a processor}, $(ncpus) processors, $1 rounds, load $load" \
+    "when they began; median (half of the rounds)."
+  echo
+}
+
 # head_ct FILE.nii.  It lies in the tar as bare int16; it is mirrored from the
 # usual order of DICOM, so its rows rise to the front.
 head_ct () {
