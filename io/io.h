@@ -189,12 +189,12 @@ struct rd_io_ops {
   enum radio_status (*create) (struct rd_io *io, const char *key,
                                struct rd_io_writer **writer);
 
-  /* Makes an object with the bytes of another, which never changes, durably,
+  /* Makes an object with the nbytes of another, which never changes, durably,
    * without reading them: a second link, or the server's own copy.  Replaces an
    * object.  NOT_FOUND; UNSUPPORTED: it cannot be done here (NULL: in no case),
    * and the bytes are to be written.  The key has a random name. */
   enum radio_status (*duplicate) (struct rd_io *io, const char *from,
-                                  const char *key);
+                                  uint64_t nbytes, const char *key);
 
   /* Begins a stage: new objects below a prefix, to which nothing refers yet,
    * need not be durable until the next object is published.  Only the caller

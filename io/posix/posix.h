@@ -207,7 +207,8 @@ enum radio_status rd_posix_put (struct rd_io *io, const char *key,
 enum radio_status rd_posix_create (struct rd_io *io, const char *key,
                                    struct rd_io_writer **writer);
 enum radio_status rd_posix_duplicate (struct rd_io *io, const char *from,
-                                      const char *key) RADIO_USE_RESULT;
+                                      uint64_t nbytes, const char *key)
+  RADIO_USE_RESULT;
 enum radio_status rd_posix_stage (struct rd_io *io, const char *prefix,
                                   struct rd_io_stage **stage);
 void rd_posix_unstage (struct rd_io *io, struct rd_io_stage *stage);

@@ -354,9 +354,11 @@ rd_posix_create (struct rd_io *io, const char *key,
 }
 
 enum radio_status
-rd_posix_duplicate (struct rd_io *io, const char *from, const char *key)
+rd_posix_duplicate (struct rd_io *io, const char *from, uint64_t nbytes,
+                    const char *key)
 {
   const struct rd_posix *posix = (const struct rd_posix *) io;
+  (void) nbytes;
   RD_TRY (rd_key_check (io, from));
   RD_TRY (rd_key_check (io, key));
   RD_SCOPE_BLOCKING ("link", RD_IN_DISK);

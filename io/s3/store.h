@@ -267,7 +267,8 @@ enum radio_status rd_s3_create (struct rd_io *io, const char *key,
                                 struct rd_io_writer **writer)
   RADIO_USE_RESULT;
 enum radio_status rd_s3_duplicate (struct rd_io *io, const char *from,
-                                   const char *key) RADIO_USE_RESULT;
+                                   uint64_t nbytes, const char *key)
+  RADIO_USE_RESULT;
 enum radio_status rd_s3_remove (struct rd_io *io, const char *key)
   RADIO_USE_RESULT;
 enum radio_status rd_s3_remove_many (struct rd_io *io, char *const *keys,

@@ -660,15 +660,14 @@ rd_s3_create (struct rd_io *io, const char *key,
  *----------------------------------------------------------------------*/
 
 enum radio_status
-rd_s3_duplicate (struct rd_io *io, const char *from, const char *key)
+rd_s3_duplicate (struct rd_io *io, const char *from, uint64_t nbytes,
+                 const char *key)
 {
   struct rd_s3 *s3 = (struct rd_s3 *) io;
   RD_S3_CALL_SCOPE struct rd_s3_call call = { 0 };
   RD_BUFFER_SCOPE struct rd_buffer response = { 0 };
-  uint64_t nbytes;
   RD_TRY (rd_key_check (io, from));
   RD_TRY (rd_key_check (io, key));
-  RD_TRY (io->ops->size (io, from, &nbytes));
   if (nbytes > MAX_COPY_NBYTES)
     return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s/%s: %" PRIu64 " bytes are too "
                     "many for one request", io->uri, from, nbytes);
@@ -689,5 +688,8 @@ rd_s3_duplicate (struct rd_io *io, const char *from, const char *key)
   call.classify = classify_completion;
   call.read.task.into = &response;
   call.read.task.max_nbytes = MAX_RESPONSE_NBYTES;
-  return rd_s3_call_run (&call, &duplicate_site);
+  enum radio_status status = rd_s3_call_run (&call, &duplicate_site);
+  /* It is the source that is missing. */
+  return status == RADIO_ERROR_NOT_FOUND
+         ? rd_fail (status, "%s/%s: no such object", io->uri, from) : status;
 }

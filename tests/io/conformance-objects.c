@@ -117,13 +117,13 @@ a_duplicate_has_the_bytes_and_outlives_its_source (void **state)
     return;
   put_text (io, "a/b%20 c", "bytes");
   put_text (io, "d/old", "other");
-  assert_ok (io->ops->duplicate (io, "a/b%20 c", "d/new"));
-  assert_ok (io->ops->duplicate (io, "a/b%20 c", "d/old"));
-  assert_ok (io->ops->duplicate (io, "a/b%20 c", "d/old"));
+  assert_ok (io->ops->duplicate (io, "a/b%20 c", 5, "d/new"));
+  assert_ok (io->ops->duplicate (io, "a/b%20 c", 5, "d/old"));
+  assert_ok (io->ops->duplicate (io, "a/b%20 c", 5, "d/old"));
   assert_ok (io->ops->remove (io, "a/b%20 c"));
   assert_text (io, "d/new", "bytes");
   assert_text (io, "d/old", "bytes");
-  assert_fails (io->ops->duplicate (io, "no/such", "d/none"),
+  assert_fails (io->ops->duplicate (io, "no/such", 5, "d/none"),
                 RADIO_ERROR_NOT_FOUND, "no/such");
   assert_fails (read_key (io, "d/none"), RADIO_ERROR_NOT_FOUND, "d/none");
 }

@@ -304,11 +304,13 @@ fault_create (struct rd_io *io, const char *key,
 }
 
 static enum radio_status
-fault_duplicate (struct rd_io *io, const char *from, const char *key)
+fault_duplicate (struct rd_io *io, const char *from, uint64_t nbytes,
+                 const char *key)
 {
   struct fault *store = (struct fault *) io;
   RD_TRY (meet_fate (store, RD_FAULT_DUPLICATE, key, NULL));
-  return store->wrap.inner->ops->duplicate (store->wrap.inner, from, key);
+  return store->wrap.inner->ops->duplicate (store->wrap.inner, from, nbytes,
+                                            key);
 }
 
 static enum radio_status

@@ -69,10 +69,11 @@ wrap_create (struct rd_io *io, const char *key, struct rd_io_writer **writer)
 }
 
 static enum radio_status
-wrap_duplicate (struct rd_io *io, const char *from, const char *key)
+wrap_duplicate (struct rd_io *io, const char *from, uint64_t nbytes,
+                const char *key)
 {
   struct rd_io *inner = inner_of (io);
-  return inner->ops->duplicate (inner, from, key);
+  return inner->ops->duplicate (inner, from, nbytes, key);
 }
 
 static enum radio_status

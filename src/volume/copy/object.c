@@ -348,8 +348,8 @@ duplicate_object (struct rd_copy *copy, const struct rd_copy_object *object,
     return RADIO_OK;
   RD_TRY (rd_copy_progress (copy, 0));
   RD_TRY (rd_copy_check_may_write (copy, object->to_key));
-  enum radio_status status = io->ops->duplicate (io, object->from_key,
-                                                 object->to_key);
+  enum radio_status status = io->ops->duplicate (
+    io, object->from_key, object->nbytes, object->to_key);
   if (status == RADIO_ERROR_UNSUPPORTED)
     return RADIO_OK;
   RD_TRY (status);
