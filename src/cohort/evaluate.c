@@ -30,14 +30,22 @@ free_names (struct names *names)
   rd_suggestions_free (&names->near);
 }
 
+static bool
+is_listed (const char *list, const char *name)
+{
+  size_t n = strlen (name);
+  for (const char *at = list; *at && (at = strstr (at, name)) != NULL; at++)
+    if ((at == list || at[-1] == ' ') && (at[n] == ',' || at[n] == '\0'))
+      return true;
+  return false;
+}
+
 static enum radio_status
 suggest (struct names *names, const char *name)
 {
   size_t used = strlen (names->list);
-  for (size_t i = 0; i < names->near.n; i++)
-    if (strcmp (names->near.names[i], name) == 0)
-      return RADIO_OK;
-  if (used + strlen (name) + 3 < sizeof names->list)
+  if (used + strlen (name) + 3 < sizeof names->list
+      && !is_listed (names->list, name))
     snprintf (names->list + used, sizeof names->list - used, "%s%s",
               used ? ", " : "", name);
   return rd_suggest (&names->near, name, name);

@@ -395,6 +395,25 @@ a_fault_is_reported_with_its_place (void **state)
 }
 
 static void
+names_that_several_tables_have_are_listed_once (void **state)
+{
+  (void) state;
+  struct radio_store *store = make_store ();
+  struct radio_cohort *cohort;
+  struct radio_view *view;
+  const struct radio_select_options options = { .where = "zzzzzzzz == 1" };
+  assert_ok (radio_cohort_open (store, &cohort));
+  assert_int_equal (radio_cohort_select (cohort, &options, &view, NULL),
+                    RADIO_ERROR_ARGUMENT);
+  assert_string_equal (radio_error_message (),
+                       "query, byte 0: no column 'zzzzzzzz'; there are: "
+                       "subject, nbytes, quality, volume, rater, kind, age, "
+                       "serial, weight, smoker, site, note, odd name");
+  radio_cohort_close (cohort);
+  radio_store_close (store);
+}
+
+static void
 types_that_differ_between_collections_are_refused (void **state)
 {
   (void) state;
@@ -573,6 +592,7 @@ main (void)
     cmocka_unit_test (a_table_that_was_never_written_to_has_no_rows),
     cmocka_unit_test (a_table_whose_generations_are_gone_is_an_error),
     cmocka_unit_test (a_fault_is_reported_with_its_place),
+    cmocka_unit_test (names_that_several_tables_have_are_listed_once),
     cmocka_unit_test (types_that_differ_between_collections_are_refused),
     cmocka_unit_test (long_queries_take_no_stack),
     cmocka_unit_test (views_are_joined_and_subtracted_in_their_order),
