@@ -355,53 +355,45 @@ static const struct radio_site interpolate_site = {
   RADIO_SCOPE_WORK
 };
 
-/* The work of a task, by operation, but for placing its rows. */
-#define SITE(name) \
-  { name, RD_IN_PLACE, "run_task", __FILE__, __LINE__, RADIO_SCOPE_WORK }
-
-static const struct radio_site operation_sites[RD_NOPERATIONS] = {
-  [RD_OP_RESAMPLE] = SITE ("resample"),
-  [RD_OP_TO] = SITE ("to"),
-  [RD_OP_SMOOTH] = SITE ("smooth"),
-  [RD_OP_AFFINE] = SITE ("affine"),
-  [RD_OP_LIKE] = SITE ("like"),
-  [RD_OP_NOISE] = SITE ("noise"),
+/* The work of a task, by operation, but for placing its rows; the last counter
+ * is of arithmetic operations. */
+struct work {
+  struct radio_site site;
+  struct rd_counter_set set;
 };
-static const struct radio_site prefilter_site = SITE ("prefilter");
 
-/* The last one is of arithmetic operations. */
-#define SET(name)                                       \
-  {                                                     \
-    .counters = {                                       \
-      [RD_AMOUNT_MAIN] = &rd_count_operated,            \
-      [RD_AMOUNT_BYTES] = &rd_count_sampled,            \
-      [RD_AMOUNT_MORE_BYTES] = &rd_count_computed,      \
-      [RD_AMOUNT_OTHER]                                 \
-        = &(const struct radio_counter) { "flop of " name, "flop" }, \
-    },                                                  \
+#define WORK(name)                                                      \
+  {                                                                     \
+    .site = { name, RD_IN_PLACE, "run_task", __FILE__, __LINE__,        \
+              RADIO_SCOPE_WORK },                                       \
+    .set.counters = {                                                   \
+      [RD_AMOUNT_MAIN] = &rd_count_operated,                            \
+      [RD_AMOUNT_BYTES] = &rd_count_sampled,                            \
+      [RD_AMOUNT_MORE_BYTES] = &rd_count_computed,                      \
+      [RD_AMOUNT_OTHER]                                                 \
+        = &(const struct radio_counter) { "flop of " name, "flop" },    \
+    },                                                                  \
   }
 
-static const struct rd_counter_set operation_sets[RD_NOPERATIONS] = {
-  [RD_OP_RESAMPLE] = SET ("resample"),
-  [RD_OP_TO] = SET ("to"),
-  [RD_OP_SMOOTH] = SET ("smooth"),
-  [RD_OP_AFFINE] = SET ("affine"),
-  [RD_OP_LIKE] = SET ("like"),
-  [RD_OP_NOISE] = SET ("noise"),
+static const struct work operation_work[RD_NOPERATIONS] = {
+  [RD_OP_RESAMPLE] = WORK ("resample"),
+  [RD_OP_TO] = WORK ("to"),
+  [RD_OP_SMOOTH] = WORK ("smooth"),
+  [RD_OP_AFFINE] = WORK ("affine"),
+  [RD_OP_LIKE] = WORK ("like"),
+  [RD_OP_NOISE] = WORK ("noise"),
 };
-static const struct rd_counter_set prefilter_set = SET ("prefilter");
+static const struct work prefilter_work = WORK ("prefilter");
 
 /* Begins the scope of an operation, or of the prefilter of B-splines. */
 static struct rd_counting
 count_operation (const struct sampling *s, enum rd_operation operation)
 {
-  bool filters = false;
+  const struct work *work = &operation_work[operation];
   for (size_t k = 0; k < 3; k++)
-    filters = filters || s->sampled->along[k].makes_coefficients;
-  return rd_count_next_in (filters ? &prefilter_site
-                                   : &operation_sites[operation],
-                           filters ? &prefilter_set
-                                   : &operation_sets[operation]);
+    if (s->sampled->along[k].makes_coefficients)
+      work = &prefilter_work;
+  return rd_count_next_in (&work->site, &work->set);
 }
 
 /* Returns the number of the place of the other axes that a task is of, and the
