@@ -16,6 +16,7 @@
 #include "profiler/counters.h"
 #include "profiler/model/findings.h"
 #include "profiler/model/sum.h"
+#include "profiler/model/vector.h"
 
 /* Facts of programs that measure what the machine can do, for all threads and,
  * with ", 1 thread", for one. */
@@ -37,7 +38,8 @@ static const struct radio_counter copying
 #define BOUND_SHARE 0.5
 #define MOST_SHARE 1.1
 
-/* The least share of the threads' time of a scope that is judged by facts. */
+/* The least share of the threads' time of a scope that is compared with
+ * facts. */
 #define ARITHMETIC_SHARE 0.1
 
 /* Names of operations in one finding. */
@@ -97,24 +99,12 @@ limit_of_thread (const struct rd_finder *finder, const char *all,
  * Operations that were measured with their limit
  *----------------------------------------------------------------------*/
 
-/* A node's own value of a counter, or that of its subtree. */
+/* The threads' time of copying as much as a run of an operation touches; 0: the
+ * node is no such run. */
 static double
-value_of (const struct radio_profile *profile, size_t node, const char *name,
-          bool inclusive)
+copying_ns_of (const struct radio_profile *profile, size_t node)
 {
-  for (size_t i = 0; i < profile->counters.n; i++)
-    if (strcmp (profile->counters.at[i].name, name) == 0)
-      return (double) (inclusive ? rd_profile_tree_value (profile, node, i)
-                                 : rd_profile_value (profile, node, i));
-  return 0;
-}
-
-static size_t
-root_of (const struct radio_profile *profile, size_t node)
-{
-  while (profile->nodes.at[node].parent != RADIO_NO_PARENT)
-    node = profile->nodes.at[node].parent;
-  return node;
+  return (double) radio_profile_counter (profile, node, copying.name, false);
 }
 
 /* Threads' time on CPUs. */
@@ -124,58 +114,68 @@ ran_ns (const struct radio_profile_node *node)
   return (double) rd_subtract (node->tree_work_ns, node->tree_starved_ns);
 }
 
-/* What runs of an operation took of their limits. */
-struct judged {
-  double ns;                  /* of threads */
-  double memory, compute, pages;      /* shares */
+/* What findings need of a node beside itself. */
+struct place {
+  size_t root;
+  size_t largest;             /* of a root, which is an operation: the run with
+                                 the most time, of all its sizes */
+  double pages_ns;            /* of those below it that handle memory */
 };
 
-static struct judged
-judge (const struct rd_finder *finder, size_t node)
+/* Parents come before their children.  Free *places with free. */
+static enum radio_status
+make_places (const struct radio_profile *profile, struct place **places)
 {
-  const struct radio_profile *profile = finder->profile;
-  const struct radio_profile_node *run = &profile->nodes.at[node];
-  double compute = limit_of_thread (finder, COMPUTE_LIMIT,
-                                    COMPUTE_LIMIT ", 1 thread");
-  struct judged judged = { .ns = ran_ns (run) };
-  double pages_ns = 0;
-  for (size_t i = node + 1; i < profile->nodes.n; i++)
-    if (profile->nodes.at[i].parent == node
-        && strcmp (profile->nodes.at[i].category, IN_MEMORY) == 0)
-      pages_ns += ran_ns (&profile->nodes.at[i]);
-  double read_ns = judged.ns - pages_ns;
-  if (!(read_ns > 0))
-    return judged;
-  /* What is cropped is not read. */
-  double input = value_of (profile, node, INPUT, false);
-  double touched = value_of (profile, node, TOUCHED, false);
-  double fetched = value_of (profile, node, rd_count_fetched.name, true);
-  double moved = fetched > 0 && fetched < input ? touched - input + fetched
-                                                : touched;
-  double copying_ns = value_of (profile, node, copying.name, false);
-  if (touched > 0)
-    judged.memory = copying_ns * moved / touched / read_ns;
-  double flop = (double) rd_flop (profile, node);
-  if (compute > 0)
-    judged.compute = flop * 1e9 / compute / read_ns;
-  judged.pages = pages_ns / judged.ns;
-  return judged;
+  void *made;
+  RD_TRY (rd_new_array (profile->nodes.n, sizeof **places, &made));
+  struct place *place = *places = made;
+  for (size_t i = 0; i < profile->nodes.n; i++) {
+    const struct radio_profile_node *node = &profile->nodes.at[i];
+    bool is_root = node->parent == RADIO_NO_PARENT;
+    place[i].root = is_root ? i : place[node->parent].root;
+    place[i].largest = RADIO_NO_PARENT;
+    if (!is_root && strcmp (node->category, IN_MEMORY) == 0)
+      place[node->parent].pages_ns += ran_ns (node);
+    size_t *largest = &place[place[i].root].largest;
+    if (copying_ns_of (profile, i) > 0
+        && (*largest == RADIO_NO_PARENT
+            || ran_ns (node) > ran_ns (&profile->nodes.at[*largest])))
+      *largest = i;
+  }
+  return RADIO_OK;
 }
 
-/* True if the node has the most time of those of its root with that counter:
- * of all sizes of an operation. */
-static bool
-is_largest (const struct radio_profile *profile, size_t node)
+/* The shares of limits that runs of an operation reached. */
+struct reached {
+  double ns;                  /* of threads */
+  double memory, compute, pages;
+};
+
+static struct reached
+measure (const struct rd_finder *finder, size_t node, double pages_ns)
 {
-  size_t root = root_of (profile, node);
-  for (size_t i = root; i < profile->nodes.n; i++)
-    if (i != node && value_of (profile, i, copying.name, false) > 0
-        && root_of (profile, i) == root
-        && (ran_ns (&profile->nodes.at[i]) > ran_ns (&profile->nodes.at[node])
-            || (ran_ns (&profile->nodes.at[i])
-                == ran_ns (&profile->nodes.at[node]) && i < node)))
-      return false;
-  return true;
+  const struct radio_profile *profile = finder->profile;
+  double compute = limit_of_thread (finder, COMPUTE_LIMIT,
+                                    COMPUTE_LIMIT ", 1 thread");
+  struct reached reached = { .ns = ran_ns (&profile->nodes.at[node]) };
+  double read_ns = reached.ns - pages_ns;
+  if (!(read_ns > 0))
+    return reached;
+  /* What is cropped is not read. */
+  double input = (double) radio_profile_counter (profile, node, INPUT, false);
+  double touched = (double) radio_profile_counter (profile, node, TOUCHED,
+                                                   false);
+  double fetched = (double) radio_profile_counter (
+    profile, node, rd_count_fetched.name, true);
+  double moved = fetched > 0 && fetched < input ? touched - input + fetched
+                                                : touched;
+  if (touched > 0)
+    reached.memory = copying_ns_of (profile, node) * moved / touched / read_ns;
+  double flop = (double) rd_flop (profile, node);
+  if (compute > 0)
+    reached.compute = flop * 1e9 / compute / read_ns;
+  reached.pages = pages_ns / reached.ns;
+  return reached;
 }
 
 /* The operations of one kind. */
@@ -236,33 +236,29 @@ report_list (struct rd_finder *finder, enum limit limit,
                    more, says[limit][1]);
 }
 
-/* Judges the largest size of each operation that has a limit; *n is how many
- * there are. */
+/* Compares the largest size of each operation with its limits. */
 static enum radio_status
-find_operations (struct rd_finder *finder, size_t *n)
+find_operations (struct rd_finder *finder)
 {
   const struct radio_profile *profile = finder->profile;
   struct list lists[NLIMITS] = { { .n = 0 } };
-  *n = 0;
-  if (rd_finder_sum (finder, &copying) == 0)
-    return RADIO_OK;
+  RD_FREE_PLAIN struct place *places = NULL;
+  RD_TRY (make_places (profile, &places));
   for (size_t i = 0; i < profile->nodes.n; i++) {
     char share[80];
-    if (!(value_of (profile, i, copying.name, false) > 0)
-        || !is_largest (profile, i))
+    if (places[places[i].root].largest != i)
       continue;
-    ++*n;
-    const char *name = profile->nodes.at[root_of (profile, i)].name;
-    const struct judged judged = judge (finder, i);
-    enum limit limit = choose_limit (judged.memory, judged.compute);
-    double first = limit == COMPUTE ? judged.compute : judged.memory;
-    double second = limit == COMPUTE ? judged.memory : judged.compute;
+    const char *name = profile->nodes.at[places[i].root].name;
+    const struct reached reached = measure (finder, i, places[i].pages_ns);
+    enum limit limit = choose_limit (reached.memory, reached.compute);
+    double first = limit == COMPUTE ? reached.compute : reached.memory;
+    double second = limit == COMPUTE ? reached.memory : reached.compute;
     snprintf (share, sizeof share, "%.0f/%.0f %%", 100 * first, 100 * second);
-    add_operation (&lists[limit], name, share, i, judged.ns);
-    if (judged.pages >= BOUND_SHARE)
+    add_operation (&lists[limit], name, share, i, reached.ns);
+    if (reached.pages >= BOUND_SHARE)
       add_operation (&lists[PAGES], name,
-                     rd_format_percent (judged.pages, 1).text, i,
-                     judged.ns * judged.pages);
+                     rd_format_percent (reached.pages, 1).text, i,
+                     reached.ns * reached.pages);
   }
   for (int limit = 0; limit < NLIMITS; limit++)
     RD_TRY (report_list (finder, (enum limit) limit, &lists[limit]));
@@ -325,9 +321,8 @@ find_scope (struct rd_finder *finder)
 enum radio_status
 rd_find_limits (struct rd_finder *finder)
 {
-  size_t n;
   if (rd_finder_is_blurred (finder))
     return RADIO_OK;
-  RD_TRY (find_operations (finder, &n));
-  return n > 0 ? RADIO_OK : find_scope (finder);
+  return rd_finder_sum (finder, &copying) > 0 ? find_operations (finder)
+                                              : find_scope (finder);
 }

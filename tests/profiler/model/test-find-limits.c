@@ -112,7 +112,7 @@ build_run (uint64_t pages_ms, uint64_t copying_ms, uint64_t mflop)
 
 /* The fact of memory is of no cache, and is not used. */
 static void
-operations_are_judged_by_copies_of_their_size (void **state)
+operations_are_compared_with_copies_of_their_size (void **state)
 {
   (void) state;
   assert_found (build_run (0, 80, 10), "bound-by-memory", RADIO_FINDING_HINT,
@@ -186,16 +186,39 @@ operations_with_one_limit_are_listed_together (void **state)
                 " more");
 }
 
+/* Also in a file that has as many as this, each larger than the one before. */
+static void
+the_largest_of_many_sizes_is_found_at_once (void **state)
+{
+  (void) state;
+  enum { NSIZES = 30000 };
+  struct radio_profile *profile = build_runs (NULL, 0);
+  uint32_t root = build_node (profile, RD_NO_INDEX, "clamp", "operation");
+  for (uint64_t i = 1; i <= NSIZES; i++) {
+    char name[16];
+    snprintf (name, sizeof name, "%d", (int) i);
+    uint32_t size = build_node (profile, root, name, "operation");
+    build_times (profile, size, 1, i * 1000, i * 1000, i * 1000, 0);
+    build_count (profile, size, "bytes touched", "bytes", 1000);
+    build_count (profile, size, "ns of copying as much", "count",
+                 i < NSIZES ? i * 100 : i * 800);
+  }
+  profile->info.wall_ns = 1000 * MS;
+  assert_found (profile, "bound-by-memory", RADIO_FINDING_HINT,
+                "clamp 80/0 %");
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (arithmetic_is_bound_by_the_limit_that_is_nearer),
     cmocka_unit_test (limits_that_were_not_measured_bound_nothing),
-    cmocka_unit_test (operations_are_judged_by_copies_of_their_size),
+    cmocka_unit_test (operations_are_compared_with_copies_of_their_size),
     cmocka_unit_test (voxels_that_are_not_read_are_not_copied),
     cmocka_unit_test (new_pages_that_take_half_of_a_run_bound_it),
     cmocka_unit_test (operations_with_one_limit_are_listed_together),
+    cmocka_unit_test (the_largest_of_many_sizes_is_found_at_once),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }
