@@ -16,17 +16,17 @@ const PRESSURE_CHANGE = 0.1, TICKS_ERROR = 1.5e7, CPU_TIME_ERROR = 2e6;
 // Facts that differ between any two recordings, or are measured: those that
 // facts.c calls incidental.
 const INCIDENTAL = new RegExp('^(pid|command|runs|warmup|seed|made by|failed'
-  + '|((machine |(run|recorder)\'s )?cpu|steal|disk (wait|pressure) of others'
-  + '|throttled|last seen|ring begins|run began) ns'
+  + '|((machine |recorded |(run|recorder)\'s )?cpu|steal|throttled|last seen'
+  + '|recorded( without disks| by another recorder)?|ring begins|run began'
+  + '|disk (wait|pressure) of others) ns'
   + '|clock (MHz|jumped)|page faults( from disks)?'
-  + '|bytes (read from disks|resident at most)'
-  + '|paths logged in part'
-  + '|(threads )?recorded by another recorder|recorded .*ns'
-  + '|(scopes|threads) not recorded|.* not kept'
-  + '|(no file|damage) of the ring'
-  + '|scopes left without an end|events dropped in signal handlers'
+  + '|bytes (read from disks|resident at most)|paths logged in part'
+  + '|threads (not recorded|recorded by another recorder)'
+  + '|scopes (not recorded|left without an end)'
+  + '|(texts|counter values|gauge samples|damaged spans) not kept'
+  + '|(no file|damage) of the ring|events dropped in signal handlers'
   + '|counts and texts outside of scopes|triggers without a scope'
-  + '|slow runs .*written.*)$');
+  + '|slow runs (written|not written( because)?))$');
 
 export const factOf = (profile, name) =>
   profile.facts.find(({ key }) => key === name)?.value;
@@ -80,7 +80,8 @@ function stateOf(profile) {
   return {
     runs, time, cpu, machine,
     on: (info.work ?? 0) - (info.starved ?? 0), work: info.work ?? 0,
-    load: Math.max(machine - (number('recorded cpu ns') || cpu), 0) / time,
+    load: Math.max(machine - Math.max(number('recorded cpu ns'), cpu), 0)
+      / time,
     steal: number('steal ns'),
     diskWait: number('disk wait of others ns') / diskTime,
     pressure: factOf(profile, 'disk pressure of others ns') / diskTime,
@@ -107,29 +108,27 @@ export function compareConditions(before, after) {
   const add = (name, isUnfair, values, format) =>
     conditions.push({ name, isUnfair, before: format(values[0]),
                       after: format(values[1]) });
+  const check = (name, values, limit, format) =>
+    apart(values) > limit && add(name, true, values, format);
   const percent = (value) => (100 * value).toFixed(1) + '\u00a0%';
 
   if (sides.every(({ on }) => on > 0)) {
     const shares = both(({ on, work }) => on / work);
     if (Math.min(...shares) < MIN_CPU_SHARE)
       basis = 'cpu';
-    if (apart(shares) > CPU_SHARE_CHANGE)
-      add('CPU share', true, shares, percent);
+    check('CPU share', shares, CPU_SHARE_CHANGE, percent);
     const ran = both(({ cpu, on }) => Math.min(cpu / on, 1));
     const error = RAN_SHARE_CHANGE
       + CPU_TIME_ERROR * most(({ runs, on }) => runs / on);
-    if (Math.min(...ran) > 0 && apart(ran) > error) {
+    if (Math.min(...ran) > 0
+        && check('CPU time of work', ran, error, percent))
       basis = 'none';
-      add('CPU time of work', true, ran, percent);
-    }
   }
   if (sides.every(({ machine, time }) => machine > 0 && time > 0)) {
     const least = TICKS_ERROR
       * most(({ runs, time }) => Math.sqrt(runs) / time)
       + Math.max(LOAD_CHANGE, LOAD_CHANGE_SHARE
         * Math.min(...both(({ cpus }) => cpus)));
-    const check = (name, values, limit, format) =>
-      apart(values) > limit && add(name, true, values, format);
     const cpus = (value) => value.toFixed(2) + ' CPUs';
     check('load', both((one) => one.load), least, cpus);
     const pressure = both((one) => one.pressure);
@@ -138,12 +137,9 @@ export function compareConditions(before, after) {
     else
       check('disk load', both((one) => one.diskWait), least, cpus);
     const steal = both((one) => one.steal / (one.machine + one.steal));
-    if (apart(steal) > STEAL_CHANGE
-        + TICKS_ERROR * most(({ runs, machine }) =>
-          Math.sqrt(runs) / machine)) {
+    if (check('steal', steal, STEAL_CHANGE + TICKS_ERROR
+        * most(({ runs, machine }) => Math.sqrt(runs) / machine), percent))
       floor += apart(steal);
-      add('steal', true, steal, percent);
-    }
   }
   const clocks = both(({ clock }) => clock);
   const ratio = Math.max(...clocks) / Math.min(...clocks);
@@ -152,9 +148,10 @@ export function compareConditions(before, after) {
     add('clock', ratio > 1 + CLOCK_CHANGE, clocks, (value) => value + ' MHz');
   }
   const disk = both((one) => one.disk);
-  if (sides.every(({ knowsDisk }) => knowsDisk) && apart(disk)
-      > COLD_CHANGE_BYTES + COLD_CHANGE * most(({ fetched }) => fetched))
-    add('cold files', true, disk, (value) => formatUnit(value, 'bytes'));
+  if (sides.every(({ knowsDisk }) => knowsDisk))
+    check('cold files', disk, COLD_CHANGE_BYTES
+      + COLD_CHANGE * most(({ fetched }) => fetched),
+          (value) => formatUnit(value, 'bytes'));
   const threads = both((one) => one.threads);
   if (apart(threads) > 0 && Math.min(...threads) > 0)
     add('threads', false, threads, formatCount);

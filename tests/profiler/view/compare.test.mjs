@@ -342,6 +342,10 @@ test('a program without CPUs is not called slower', () => {
     .conditions.map((one) => [one.name, one.before, one.after]),
   [['load', '0.02 CPUs', '0.50 CPUs'],
    ['disk pressure', '0.0\u00a0%', '20.0\u00a0%']]);
+  // Of profiles that were joined some lack it.
+  const joined = made(100, 98, true);
+  joined.facts.push({ key: 'recorded cpu ns', value: '98000000' });
+  assert.deepEqual(compare(made(100, 98, true), joined).conditions, []);
   // Of an older recording it is not known who had no CPU.
   const unknown = compare(made(100, 98, false), made(1000, 100, false));
   assert.equal(unknown.basis, 'none');
@@ -370,12 +374,17 @@ test('facts are incidental here and in C alike', () => {
   const rules = [...read('facts.c').matchAll(
     /\{ (\w+|"[^"]+"), RD_JOIN_\w+, \w+, (true|false) \}/g)];
   assert.ok(rules.length > 40);
-  for (const [, name, isIncidental] of rules) {
-    const key = JSON.parse(keys.get(name) ?? name);
+  const checked = rules.map(([, name, isIncidental]) =>
+    [JSON.parse(keys.get(name) ?? name), isIncidental === 'true']);
+  // Those of a program with a similar name are not.
+  for (const key of ['recorded my ns', 'coils not kept', 'my cpu ns',
+                     'slow runs rewritten', 'slow runs written by me'])
+    checked.push([key, false]);
+  for (const [key, isIncidental] of checked) {
     const made = (value) =>
       ({ ...makeProfile({ a: [100] }), facts: [{ key, value }] });
     assert.equal(compare(made('a'), made('b')).conditions.length,
-                 isIncidental === 'true' ? 0 : 1, key);
+                 isIncidental ? 0 : 1, key);
   }
 });
 
