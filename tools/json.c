@@ -3,6 +3,7 @@
 #include <config.h>
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tools/json.h"
@@ -23,6 +24,21 @@ rd_json_new_text (const char *text)
     return NULL;
   rd_utf8_repair (text, clean);
   return json_object_new_string (clean);
+}
+
+struct json_object *
+rd_json_new_cell (enum radio_column_type type, const char *text)
+{
+  if (text == NULL)
+    return NULL;
+  if (type == RADIO_COLUMN_BOOL)
+    return json_object_new_boolean (strcmp (text, "true") == 0);
+  if (type == RADIO_COLUMN_INTEGER)
+    return *text == '-' ? json_object_new_int64 (strtoll (text, NULL, 10))
+                        : json_object_new_uint64 (strtoull (text, NULL, 10));
+  if (type == RADIO_COLUMN_FLOAT && strpbrk (text, "0123456789"))
+    return json_object_new_double_s (0, text);
+  return rd_json_new_text (text);
 }
 
 struct json_object *

@@ -7,6 +7,7 @@
 #define RD_TOOLS_JSON_H
 
 #include <json-c/json.h>
+#include <radio/table.h>
 
 #include "tools/tool.h"
 
@@ -22,6 +23,11 @@ void rd_json_set_bool (struct json_object *object, const char *key,
                        bool value);
 
 struct json_object *rd_json_new_text (const char *text);
+
+/* A cell of a table, from its text; NULL: the value is missing. */
+struct json_object *rd_json_new_cell (enum radio_column_type type,
+                                      const char *text);
+
 struct json_object *rd_json_double_or_null (double number);
 
 /* Numbers in reverse: array order as NIfTI's x, y, z. */

@@ -40,20 +40,27 @@ print_place (const char *where, size_t at)
   fprintf (stderr, "\n  %*s^\n", (int) rd_text_columns (before), "");
 }
 
+char *
+rd_select_quote (const char *text)
+{
+  RD_FREE char *escaped = calloc (2, strlen (text) + 1);
+  if (escaped == NULL)
+    return rd_error_memory (), NULL;
+  char *to = escaped;
+  for (; *text; text++) {
+    if (*text == '"' || *text == '\\')
+      *to++ = '\\';
+    *to++ = *text;
+  }
+  return rd_format ("\"%s\"", escaped);
+}
+
 /* The query that selects one subject's; NULL, after an error. */
 static char *
 subject_query (const char *subject)
 {
-  RD_FREE char *quoted = calloc (2, strlen (subject) + 1);
-  if (quoted == NULL)
-    return rd_error_memory (), NULL;
-  char *to = quoted;
-  for (; *subject; subject++) {
-    if (*subject == '"' || *subject == '\\')
-      *to++ = '\\';
-    *to++ = *subject;
-  }
-  return rd_format ("subject == \"%s\"", quoted);
+  RD_FREE char *quoted = rd_select_quote (subject);
+  return quoted ? rd_format ("subject == %s", quoted) : NULL;
 }
 
 static int

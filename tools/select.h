@@ -14,6 +14,10 @@ rd_cleanup_view (struct radio_view **view)
 
 #define RD_FREE_VIEW RD_CLEANUP (rd_cleanup_view)
 
+/* Returns a text as a query has it, in quotes, allocated; NULL after an
+ * error. */
+char *rd_select_quote (const char *text);
+
 /* Selects rows by --where and --subject: volumes of a collection (NULL: of all)
  * or subjects.  A query that is wrong is printed with a mark below the place.
  * Returns an exit status; prints errors. */

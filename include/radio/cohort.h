@@ -20,7 +20,10 @@
 #define RADIO_COHORT_H
 
 #include <radio/base.h>
+#include <radio/dtype.h>
 #include <radio/store.h>
+#include <radio/strings.h>
+#include <radio/table.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -105,6 +108,61 @@ radio_view_union (const struct radio_view *a, const struct radio_view *b,
 RADIO_API enum radio_status
 radio_view_difference (const struct radio_view *a, const struct radio_view *b,
                        struct radio_view **view) RADIO_USE_RESULT;
+
+/* Properties of a column in a view.  A result: later versions may add members
+ * at its end. */
+struct radio_view_column {
+  enum radio_column_type type;
+  enum radio_dtype dtype;             /* as stored, or one that the values of
+                                         several collections have in common;
+                                         RADIO_STORED of text */
+  bool of_subjects;                   /* it is of the table of subjects */
+};
+
+/* Finds a column by its name: of the table of the volumes, or of that of their
+ * subjects, whose value each volume has then.  Where both have the name it is
+ * "volume.NAME" or "subject.NAME", as in a query, but without quotes, also of
+ * an odd name.  "subject" is a volume's subject.  In rows of a collection whose
+ * table lacks the column all values are missing.  Reads the column, which the
+ * cohort then keeps.
+ *
+ * Errors: RADIO_ERROR_ARGUMENT (no such column: the message has names that are
+ * similar; both tables have it; columns of the collections that have the name
+ * do not compare with each other), RADIO_ERROR_NOT_FOUND (the generation was
+ * removed meanwhile: open the cohort again), those of radio_table_read. */
+RADIO_API enum radio_status
+radio_view_get_column (const struct radio_view *view, const char *column,
+                       struct radio_view_column *info, size_t info_nbytes)
+  RADIO_USE_RESULT;
+#define radio_view_get_column(view, column, info) \
+  radio_view_get_column (view, column, info, \
+                         sizeof (struct radio_view_column))
+
+/* Reads a column of booleans or numbers into the caller's memory, in the order
+ * of the view's rows: radio_view_count elements of type dtype, into which
+ * values are converted as by radio_array_read (RADIO_STORED: info.dtype);
+ * nbytes is the buffer's size.  valid has room for as many values: false where
+ * one is missing, whose element is then 0, or NaN if dtype is a float.  valid
+ * may be NULL: then a missing value is an error unless dtype is a float.
+ *
+ * Errors: as radio_view_get_column; RADIO_ERROR_ARGUMENT (a column of text,
+ * which radio_view_read_text reads; a buffer too small), RADIO_ERROR_RANGE (a
+ * value does not fit into dtype, or is missing and valid is NULL),
+ * RADIO_ERROR_LIMIT.  After an error the buffers' content is undefined. */
+RADIO_API enum radio_status
+radio_view_read (const struct radio_view *view, const char *column,
+                 enum radio_dtype dtype, void *values, size_t nbytes,
+                 bool *valid) RADIO_USE_RESULT;
+
+/* Reads a column as text: of another type as radio prints it (true, 12, 0.5;
+ * numbers read back exactly).  text is filled with radio_view_count strings,
+ * which the caller frees by radio_strings_free.  valid is as above, but may
+ * always be NULL; a missing value is the empty string.
+ * Errors: as radio_view_read. */
+RADIO_API enum radio_status
+radio_view_read_text (const struct radio_view *view, const char *column,
+                      struct radio_strings *text, bool *valid)
+  RADIO_USE_RESULT;
 
 /* Sets *key to a number of an id that depends on nothing but it and the seed.
  * A sample of N rows is the N with the smallest keys, so it is the same on

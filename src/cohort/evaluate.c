@@ -152,9 +152,10 @@ find_elsewhere (const struct rd_selection *selection,
   return RADIO_OK;
 }
 
-static enum radio_status
-bind_column (const struct rd_selection *selection,
-             const struct rd_value *value, struct rd_binding *binding)
+enum radio_status
+rd_selection_bind_column (const struct rd_selection *selection,
+                          const struct rd_value *value,
+                          struct rd_binding *binding)
 {
   struct radio_cohort *cohort = selection->cohort;
   const struct rd_field *field = NULL, *of_subject = NULL;
@@ -291,7 +292,7 @@ rd_selection_bind (struct rd_selection *selection)
       if (step->op == RD_QUERY_HAS)
         RD_TRY (bind_collection (selection, value, binding));
       else if (value->kind == RD_VALUE_COLUMN)
-        RD_TRY (bind_column (selection, value, binding));
+        RD_TRY (rd_selection_bind_column (selection, value, binding));
     }
     RD_TRY (check_step (selection, step));
   }
@@ -435,33 +436,16 @@ evaluate_values (const struct rd_selection *selection,
  * Rows
  *----------------------------------------------------------------------*/
 
-/* A column that is placed in the rows of a member. */
-struct placed {
-  const struct rd_stored *stored;     /* NULL: the member lacks it */
-  const size_t *join;                 /* NULL: it is the member's own */
-};
-
-static size_t
-value_of (const struct placed *placed, size_t row)
+enum radio_status
+rd_placed_find (struct radio_cohort *cohort, struct rd_member *member,
+                const char *name, const struct rd_binding *binding,
+                struct rd_placed *placed)
 {
-  if (!placed->stored)
-    return RD_NOT_THERE;
-  if (placed->join)
-    row = placed->join[row];
-  return row == RD_NOT_THERE ? row : rd_stored_value (placed->stored, row);
-}
-
-static enum radio_status
-find_placed (const struct rd_selection *selection, struct rd_member *member,
-             size_t value, struct placed *placed)
-{
-  const struct rd_binding *binding = &selection->bindings[value];
-  const char *name = selection->query->values[value].text;
   struct rd_member *from = member;
-  *placed = (struct placed) { NULL, NULL };
+  *placed = (struct rd_placed) { NULL, NULL };
   if (binding->of_subject) {
-    from = selection->cohort->subjects;
-    RD_TRY (rd_member_join (selection->cohort, member));
+    from = cohort->subjects;
+    RD_TRY (rd_member_join (cohort, member));
     placed->join = member->join;
   }
   const struct rd_field *field = rd_member_find (from, name);
@@ -470,23 +454,23 @@ find_placed (const struct rd_selection *selection, struct rd_member *member,
 
 /* Expands a column to the rows. */
 static enum radio_status
-expand (const struct placed *placed, size_t n, struct rd_column **column)
+expand (const struct rd_placed *placed, size_t n, struct rd_column **column)
 {
   RD_FREE size_t *rows = rd_calloc (n + 1, sizeof *rows);
   if (!rows)
     return rd_fail_memory (rd_mul_sat (n + 1, sizeof *rows));
   for (size_t i = 0; i < n; i++)
-    rows[i] = value_of (placed, i);
+    rows[i] = rd_placed_value (placed, i);
   return rd_column_take (placed->stored->values, rows, n, column);
 }
 
 /* Sets the truth of each row that has a value to that of its value. */
 static void
-place_truths (const struct placed *placed, const unsigned char *of_values,
+place_truths (const struct rd_placed *placed, const unsigned char *of_values,
               size_t n, unsigned char *truths)
 {
   for (size_t row = 0; row < n; row++) {
-    size_t value = value_of (placed, row);
+    size_t value = rd_placed_value (placed, row);
     if (value != RD_NOT_THERE)
       truths[row] = of_values[value];
   }
@@ -495,8 +479,8 @@ place_truths (const struct placed *placed, const unsigned char *of_values,
 /* A condition on two columns. */
 static enum radio_status
 evaluate_pair (const struct rd_selection *selection, size_t n,
-               const struct rd_query_step *step, const struct placed placed[2],
-               unsigned char *truths)
+               const struct rd_query_step *step,
+               const struct rd_placed placed[2], unsigned char *truths)
 {
   RD_CLEANUP (rd_cleanup_column) struct rd_column *a = NULL, *b = NULL;
   memset (truths, RD_UNKNOWN, n);
@@ -512,7 +496,7 @@ evaluate_pair (const struct rd_selection *selection, size_t n,
 static enum radio_status
 evaluate_one (const struct rd_selection *selection, size_t n,
               const struct rd_query_step *step, size_t i,
-              const struct placed *placed, unsigned char *truths)
+              const struct rd_placed *placed, unsigned char *truths)
 {
   unsigned char missing = step->op == RD_QUERY_MISSING ? RD_TRUE : RD_UNKNOWN;
   memset (truths, missing, n);
@@ -532,9 +516,9 @@ evaluate_one (const struct rd_selection *selection, size_t n,
 /* The subjects of a member's rows: a column of volumes, the ids of subjects. */
 static enum radio_status
 find_subjects (struct radio_cohort *cohort, struct rd_member *member,
-               struct placed *placed)
+               struct rd_placed *placed)
 {
-  *placed = (struct placed) { NULL, NULL };
+  *placed = (struct rd_placed) { NULL, NULL };
   const struct rd_field *field = member == cohort->subjects
     ? &member->table->frame->index : rd_member_find (member, "subject");
   return field && field->type == RADIO_COLUMN_TEXT
@@ -547,7 +531,7 @@ static enum radio_status
 evaluate_has (const struct rd_selection *selection, struct rd_member *member,
               const struct rd_query_step *step, unsigned char *truths)
 {
-  struct placed there, here;
+  struct rd_placed there, here;
   RD_LOOKUP_SCOPE struct rd_lookup lookup = { 0 };
   struct rd_member *other = selection->bindings[step->first].other;
   RD_TRY (find_subjects (selection->cohort, other, &there));
@@ -562,7 +546,7 @@ evaluate_has (const struct rd_selection *selection, struct rd_member *member,
     return rd_fail_memory (rd_mul_sat (other->nrows + 1, sizeof *keys));
   size_t n = 0;
   for (size_t i = 0; i < other->nrows; i++) {
-    size_t value = value_of (&there, i);
+    size_t value = rd_placed_value (&there, i);
     if (value != RD_NOT_THERE)
       keys[n++] = rd_string (&there.stored->values->text, value);
   }
@@ -579,7 +563,7 @@ evaluate_condition (const struct rd_selection *selection,
                     struct rd_member *member, const struct rd_query_step *step,
                     unsigned char *truths)
 {
-  struct placed placed[2];
+  struct rd_placed placed[2];
   const struct rd_value *values = &selection->query->values[step->first];
   bool is_column[2] = {
     values[0].kind == RD_VALUE_COLUMN,
@@ -589,7 +573,9 @@ evaluate_condition (const struct rd_selection *selection,
     return evaluate_has (selection, member, step, truths);
   for (size_t i = 0; i < 2; i++)
     if (is_column[i])
-      RD_TRY (find_placed (selection, member, step->first + i, &placed[i]));
+      RD_TRY (rd_placed_find (selection->cohort, member, values[i].text,
+                              &selection->bindings[step->first + i],
+                              &placed[i]));
   if (is_column[0] && is_column[1])
     return evaluate_pair (selection, member->nrows, step, placed, truths);
   size_t i = is_column[0] ? 0 : 1;

@@ -25,6 +25,36 @@ struct rd_selection {
   } *bindings;
 };
 
+/* Binds the name of one column. */
+enum radio_status
+rd_selection_bind_column (const struct rd_selection *selection,
+                          const struct rd_value *value,
+                          struct rd_binding *binding) RADIO_USE_RESULT;
+
+/* A column that is placed in the rows of a member. */
+struct rd_placed {
+  const struct rd_stored *stored;     /* NULL: the member lacks it */
+  const size_t *join;                 /* NULL: it is the member's own */
+};
+
+/* Reads the column that a name is bound to, and its join with an open
+ * member. */
+enum radio_status rd_placed_find (struct radio_cohort *cohort,
+                                  struct rd_member *member, const char *name,
+                                  const struct rd_binding *binding,
+                                  struct rd_placed *placed) RADIO_USE_RESULT;
+
+/* Returns the value of a row of the member, or RD_NOT_THERE: it is missing. */
+static inline size_t
+rd_placed_value (const struct rd_placed *placed, size_t row)
+{
+  if (!placed->stored)
+    return RD_NOT_THERE;
+  if (placed->join)
+    row = placed->join[row];
+  return row == RD_NOT_THERE ? row : rd_stored_value (placed->stored, row);
+}
+
 /* Binds the names and checks the types of a query. */
 enum radio_status rd_selection_bind (struct rd_selection *selection)
   RADIO_USE_RESULT;

@@ -52,6 +52,8 @@ rd_query_fail (size_t at, size_t *error_at, const char *format, ...)
   vsnprintf (message, sizeof message, format, arguments);
   va_end (arguments);
   *error_at = at;
+  if (at == SIZE_MAX)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "%s", message);
   return rd_fail (RADIO_ERROR_ARGUMENT, "query, byte %zu: %s", at, message);
 }
 

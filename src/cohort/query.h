@@ -100,7 +100,7 @@ void rd_query_free (struct rd_query *query);
 RD_DEFINE_CLEANUP (query, struct rd_query, rd_query_free);
 
 /* Fails with RADIO_ERROR_ARGUMENT, "query, byte N: FORMAT", and sets
- * *error_at. */
+ * *error_at.  SIZE_MAX: "FORMAT", of a name that is in no query. */
 enum radio_status rd_query_fail (size_t at, size_t *error_at,
                                  const char *format, ...)
   RADIO_PRINTF (3, 4);

@@ -532,6 +532,116 @@ views_are_joined_and_subtracted_in_their_order (void **state)
   assert_int_equal (rd_alloc_live_count (), 0);
 }
 
+/* Checks a column of a view as text, "-" where a value is missing. */
+static void
+assert_text (const struct radio_view *view, const char *column,
+             const char *expected)
+{
+  RD_STRINGS_FREE struct radio_strings text = { 0 };
+  bool valid[16];
+  char found[500] = "";
+  size_t used = 0;
+  assert_ok (radio_view_read_text (view, column, &text, valid));
+  assert_int_equal (text.n, radio_view_count (view));
+  for (size_t i = 0; i < text.n; i++) {
+    struct rd_slice slice = rd_string (&text, i);
+    assert_true (valid[i] || slice.n == 0);
+    used += (size_t) snprintf (found + used, sizeof found - used, "%s%.*s",
+                               i ? "," : "", valid[i] ? (int) slice.n : 1,
+                               valid[i] ? slice.at : "-");
+  }
+  assert_string_equal (found, expected);
+}
+
+static void
+assert_type_is (const struct radio_view *view, const char *column,
+                enum radio_column_type type, enum radio_dtype dtype,
+                bool of_subjects)
+{
+  struct radio_view_column info;
+  assert_ok (radio_view_get_column (view, column, &info));
+  assert_int_equal (info.type, type);
+  assert_int_equal (info.dtype, dtype);
+  assert_int_equal (info.of_subjects, of_subjects);
+}
+
+static void
+columns_of_a_view_are_in_the_order_of_its_rows (void **state)
+{
+  (void) state;
+  struct radio_store *store = make_store ();
+  struct radio_cohort *cohort;
+  int64_t integers[6];
+  double doubles[6];
+  bool valid[6];
+  assert_ok (radio_cohort_open (store, &cohort));
+  struct radio_view *all = must_select (cohort, NULL, NULL, false);
+  struct radio_view *ct = must_select (cohort, "nbytes >= 20", "ct", false);
+  struct radio_view *none = must_select (cohort, "nbytes < 0", NULL, false);
+  struct radio_view *subjects = must_select (cohort, "age > -5", NULL, true);
+  struct radio_view *nobody = must_select (cohort, "age < -5", NULL, true);
+  radio_cohort_close (cohort);        /* views hold it */
+  assert_ids (all, "ct/s1,ct/s2,ct/s9,ct/none,seg/s2,seg/s4");
+  assert_text (all, "site", "B,-,-,-,-,A");
+  assert_text (all, "subject", "s1,s2,s9,-,s2,s4");
+  assert_text (all, "subject.quality", "good,bad,-,-,bad,bad");
+  assert_text (all, "volume.quality", "good,good,bad,-,-,-");
+  assert_text (all, "odd name", "1,2,-,-,2,4");
+  assert_text (all, "serial", "18446744073709551615,1,-,-,1,3");
+  assert_text (all, "nbytes", "10,20,30,40,10.5,0");
+  assert_text (all, "smoker", "true,-,-,-,-,false");
+  assert_text (ct, "rater", "-,-,-");
+  assert_text (none, "rater", "");
+  assert_text (subjects, "age", "40,9223372036854775807,-3,9007199254740993");
+  assert_text (subjects, "note", "x*y,-,,a`b");
+  assert_text (nobody, "site", "");
+  assert_type_is (all, "site", RADIO_COLUMN_TEXT, RADIO_STORED, true);
+  assert_type_is (all, "nbytes", RADIO_COLUMN_FLOAT, RADIO_FLOAT64, false);
+  assert_type_is (ct, "nbytes", RADIO_COLUMN_INTEGER, RADIO_INT64, false);
+  assert_type_is (subjects, "subject.serial", RADIO_COLUMN_INTEGER,
+                  RADIO_UINT64, true);
+  assert_type_is (all, "smoker", RADIO_COLUMN_BOOL, RADIO_BOOL, true);
+
+  assert_ok (radio_view_read (all, "nbytes", RADIO_STORED, doubles,
+                              sizeof doubles, NULL));
+  assert_true (doubles[0] == 10 && doubles[4] == 10.5 && doubles[5] == 0);
+  assert_ok (radio_view_read (all, "weight", RADIO_FLOAT64, doubles,
+                              sizeof doubles, NULL));
+  assert_true (doubles[0] == 70.5 && isnan (doubles[1]) && doubles[5] == 0);
+  assert_ok (radio_view_read (all, "age", RADIO_INT64, integers,
+                              sizeof integers, valid));
+  assert_true (integers[0] == 40 && integers[5] == -3 && integers[1] == 0);
+  assert_true (valid[0] && !valid[1] && !valid[3] && valid[5]);
+  assert_ok (radio_view_read (none, "nbytes", RADIO_INT64, NULL, 0, NULL));
+
+  assert_fails (radio_view_read (all, "age", RADIO_INT64, integers,
+                                 sizeof integers, NULL), RADIO_ERROR_RANGE,
+                "'age' has no value for ct/s2; pass valid");
+  assert_fails (radio_view_read (all, "serial", RADIO_INT64, integers,
+                                 sizeof integers, valid), RADIO_ERROR_RANGE,
+                "does not fit into int64");
+  assert_fails (radio_view_read (all, "age", RADIO_INT64, integers, 47,
+                                 valid), RADIO_ERROR_ARGUMENT,
+                "the buffer has 47 bytes, and 6 rows need 8 each");
+  assert_fails (radio_view_read (all, "site", RADIO_INT64, integers,
+                                 sizeof integers, valid),
+                RADIO_ERROR_ARGUMENT, "text; read it by radio_view_read_text");
+  assert_fails (radio_view_read (all, "aeg", RADIO_INT64, integers,
+                                 sizeof integers, valid),
+                RADIO_ERROR_ARGUMENT, "no column 'aeg'; did you mean age?");
+  assert_false (strncmp (radio_error_message (), "query", 5) == 0);
+  assert_fails (radio_view_read (all, "quality", RADIO_INT64, integers,
+                                 sizeof integers, valid),
+                RADIO_ERROR_ARGUMENT, "write volume.quality or subject.");
+  radio_view_free (all);
+  radio_view_free (ct);
+  radio_view_free (none);
+  radio_view_free (subjects);
+  radio_view_free (nobody);
+  radio_store_close (store);
+  assert_int_equal (rd_alloc_live_count (), 0);
+}
+
 /* By Python: int.from_bytes(sha256(b'7:ct/s1').digest()[:8], 'big'). */
 static void
 keys_of_samples_are_as_documented (void **state)
@@ -550,15 +660,21 @@ select_all (struct radio_store *store)
              "or has(seg) and site not in ('a', \"b\") or `rater` like '*'",
   };
   RD_CLEANUP (close_cohort) struct radio_cohort *cohort = NULL;
-  struct radio_view *view, *both;
+  struct radio_view *view, *both = NULL;
   enum radio_status status = radio_cohort_open (store, &cohort);
   if (status == RADIO_OK)
     status = radio_cohort_select (cohort, &options, &view, NULL);
   if (status != RADIO_OK)
     return status;
+  RD_STRINGS_FREE struct radio_strings text = { 0 };
+  double weights[6];
   status = radio_view_union (view, view, &both);
   if (status == RADIO_OK)
-    radio_view_free (both);
+    status = radio_view_read_text (both, "site", &text, NULL);
+  if (status == RADIO_OK)
+    status = radio_view_read (both, "weight", RADIO_FLOAT64, weights,
+                              sizeof weights, NULL);
+  radio_view_free (both);
   radio_view_free (view);
   return status;
 }
@@ -597,6 +713,7 @@ main (void)
     cmocka_unit_test (types_that_differ_between_collections_are_refused),
     cmocka_unit_test (long_queries_take_no_stack),
     cmocka_unit_test (views_are_joined_and_subtracted_in_their_order),
+    cmocka_unit_test (columns_of_a_view_are_in_the_order_of_its_rows),
     cmocka_unit_test (keys_of_samples_are_as_documented),
     cmocka_unit_test (without_memory_a_selection_fails_and_frees_all),
   };

@@ -125,6 +125,77 @@ def test_a_query_says_which_volumes_are_counted(np, nib, tmp_path):
         study.values[i][study.masks[i] > 0] for i in (1, 4)]))
 
 
+def write_rows(study, folder, header, rows):
+    """Sets columns of the table of subjects; an empty cell is missing."""
+    table = folder / "rows.tsv"
+    table.write_text("\n".join("\t".join(row) for row in [header, *rows])
+                     + "\n")
+    subprocess.run([RADIO, "index", "-s", study.store], check=True)
+    subprocess.run([RADIO, "table", "-q", "-s", study.store, "--import",
+                    table, "subjects"], check=True)
+
+
+@pytest.mark.parametrize("kind", ["narrow", "wide"])
+def test_groups_have_the_statistics_of_their_voxels(np, nib, tmp_path, kind):
+    """Groups are in the order of values; the last is that without one."""
+    study = Study(np, nib, tmp_path, KINDS[kind])
+    ages = ["10", "", "9", "10", "-3", "", "9"]
+    sites = ["b", "A", "", "a \"b\"", "b", "A", ""]
+    write_rows(study, tmp_path, ["participant_id", "age", "site"], [
+        [f"sub-{i:02}", age, site]
+        for i, (age, site) in enumerate(zip(ages, sites))])
+    for column, cells, order in (
+            ("age", ages, ["-3", "9", "10", ""]),
+            ("subject.site", sites, ["A", "a \"b\"", "b", ""])):
+        found = stats(study.store, "--by", column, "--mask", "seg",
+                      "--label", "1,3", *OPTIONS, "ct")
+        expected = [(cell, label) for cell in order for label in (1, 3)]
+        for item, (cell, label) in zip(found, expected, strict=True):
+            value = None if cell == "" else int(cell) if column == "age" \
+                else cell
+            assert item["group"] == {column: value}
+            assert item["label"] == label and "path" not in item
+            members = [i for i in range(7) if cells[i] == cell]
+            assert item["volume_count"] == len(members)
+            assert_is(np, item, np.concatenate([
+                study.values[i][study.masks[i] == label] for i in members]))
+        assert [item["count"] for item in stats(study.store, "--by", column,
+                                                "ct")] == [
+            sum(study.values[i].size for i in range(7) if cells[i] == cell)
+            for cell in order]
+    text = subprocess.run([RADIO, "stats", "-s", study.store, "--by", "site",
+                           "ct"], capture_output=True, text=True, check=True)
+    assert [line for line in text.stdout.splitlines() if "site" in line] == [
+        'site == "A", 2 volumes', 'site == "a \\"b\\"", 1 volume',
+        'site == "b", 2 volumes', "site is missing, 2 volumes"]
+
+
+def test_groups_are_of_selected_volumes_with_rows(np, nib, tmp_path):
+    study = Study(np, nib, tmp_path, ["i2"])
+    write_rows(study, tmp_path, ["participant_id", "site"], [
+        [f"sub-{i:02}", "AB"[i % 2]] for i in range(6)])
+    found = stats(study.store, "--by", "site", "--where", "site == 'B'",
+                  *OPTIONS, "ct")
+    assert [item["group"] for item in found] == [{"site": "B"}]
+    assert_is(np, found[0], np.concatenate([
+        study.values[i].ravel() for i in (1, 3, 5)]))
+    said = stats(study.store, "--by", "siet", "ct", status=2)
+    assert "--by: no column 'siet'; did you mean site?" in said
+    assert "--by pools" in stats(study.store, "--by", "site", "--pool", "ct",
+                                 status=2)
+    file = tmp_path / "ct" / f"{study.names[0]}_T1w.nii"
+    assert "has no row" in stats(study.store, "--by", "site", file, status=1)
+    # A volume that came without radio.
+    subprocess.run(["cp", "-r", study.store / "ct" / f"{study.names[0]}_T1w",
+                    study.store / "ct" / "new"], check=True)
+    done = subprocess.run([RADIO, "stats", "-s", study.store, "--json", "--by",
+                           "site", "ct"], capture_output=True, text=True)
+    assert "1 volume without a row is counted where site" in done.stderr
+    assert [(item["group"]["site"], item["volume_count"])
+            for item in json.loads(done.stdout)] == [("A", 3), ("B", 3),
+                                                     (None, 2)]
+
+
 def test_masks_are_not_counted_beside_their_volumes(np, nib, tmp_path):
     """A query without an operand selects both; masks count if they are
     named."""

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "tools/names.h"
 #include "tools/parse.h"
+#include "tools/stats/by.h"
 #include "tools/stats/group.h"
 #include "tools/text.h"
 
@@ -19,9 +19,11 @@ struct names {
 };
 
 struct run {
-  const struct rd_args *args;
+  struct rd_args *args;
   const struct rd_group_request *request;
   struct rd_nodes nodes;
+  struct rd_by by;
+  const struct rd_by_group *group;    /* NULL: without --by */
   struct rd_target *first;    /* of the group */
   size_t n;                   /* of its volumes */
   struct radio_store *store;  /* whose masks are listed */
@@ -74,6 +76,9 @@ rd_group_take (struct rd_args *args, int id, struct rd_group_request *request)
   case RD_OPTION_POOL:
     request->pool = true;
     break;
+  case RD_OPTION_BY:
+    request->by = args->value;
+    break;
   case RD_OPTION_MASK:
     request->mask = args->value;
     break;
@@ -123,6 +128,9 @@ rd_group_consistent (struct rd_args *args, struct rd_group_request *request)
     rd_usage_error (args, "--bins and --range need each other");
   else if (!request->mask && (options->nlabels > 0 || options->has_ignored))
     rd_usage_error (args, "labels are those of a mask: use --mask");
+  else if (request->pool && request->by)
+    rd_usage_error (args, "--by pools the volumes of each value; give --pool "
+                    "alone to pool them all");
   else if (request->mask && args->pipeline)
     rd_usage_error (args, "--mask excludes --apply, which would move voxels "
                     "away from the mask's");
@@ -246,11 +254,13 @@ print_figures (const struct radio_group_figures *group, void *user_data)
     .nbins = options->nbins, .low = options->low, .high = options->high,
     .bins = group->bins,
   };
-  const char *name = request->pool ? NULL : run->first->name;
+  const char *name = request->pool || run->group ? NULL : run->first->name;
   if (run->args->json) {
     struct json_object *object = json_object_new_object ();
     if (name)
       rd_json_set_text (object, "path", name);
+    if (run->group)
+      rd_json_set (object, "group", rd_by_json (&run->by, run->group));
     rd_json_set_u64 (object, "volume_count", run->n);
     if (group->label)
       rd_json_set (object, "label", json_object_new_int64 (*group->label));
@@ -261,6 +271,10 @@ print_figures (const struct radio_group_figures *group, void *user_data)
   }
   if (run->nprinted++ > 0)
     putchar ('\n');
+  if (run->group) {
+    rd_by_print (&run->by, run->group);
+    fputs (", ", stdout);
+  }
   if (name)
     rd_text_print (stdout, name);
   else
@@ -326,6 +340,19 @@ drop_masks (struct run *run)
                 "have the statistics of masks", mask);
 }
 
+/* Those of each value of a column. */
+static int
+run_groups (struct run *run)
+{
+  int status = rd_by_group (run->args, run->request->by, &run->nodes,
+                            &run->by);
+  for (size_t i = 0; i < run->by.n && !status; i++) {
+    run->group = &run->by.groups[i];
+    status = run_volumes (run, run->group->first, run->group->n);
+  }
+  return status;
+}
+
 static int
 run_nodes (struct run *run)
 {
@@ -336,27 +363,29 @@ run_nodes (struct run *run)
     int failed = drop_masks (run);
     status = failed ? failed : status;
   }
-  run->items.is_list = !run->request->pool || run->request->options.nlabels > 1;
-  if (nodes->names_one && run->request->options.nlabels <= 1)
-    run->items.is_list = false;
-  if (run->request->pool && nodes->n > 0 && status == RD_EXIT_OK)
+  bool is_pooled = run->request->pool || run->request->by;
+  run->items.is_list = run->request->options.nlabels > 1 || run->request->by
+                       || (!is_pooled && !nodes->names_one);
+  if (run->request->by && nodes->n > 0 && status == RD_EXIT_OK)
+    status = run_groups (run);
+  else if (is_pooled && nodes->n > 0 && status == RD_EXIT_OK)
     status = run_volumes (run, nodes->list, nodes->n);
-  for (size_t i = 0; !run->request->pool && i < nodes->n; i++) {
+  for (size_t i = 0; !is_pooled && i < nodes->n; i++) {
     int failed = run_volumes (run, &nodes->list[i], 1);
     status = failed ? failed : status;
   }
-  if (nodes->n > 0 && run->args->json)
+  if (nodes->n > 0 && run->args->json && status != RD_EXIT_USAGE)
     rd_json_items_end (&run->items);
   return status;
 }
 
 int
-rd_group_run (const struct rd_args *args,
-              const struct rd_group_request *request)
+rd_group_run (struct rd_args *args, const struct rd_group_request *request)
 {
   struct run run = { .args = args, .request = request };
   int status = run_nodes (&run);
   clear_names (&run.masks);
+  rd_by_clear (&run.by);
   rd_nodes_clear (&run.nodes);
   return status;
 }

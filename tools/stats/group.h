@@ -13,6 +13,7 @@
 struct rd_group_request {
   bool is_given;              /* any of them */
   bool pool;                  /* all volumes together */
+  const char *by;             /* the same for each value of this column */
   const char *mask;           /* a collection of masks */
   int64_t labels[RD_MAX_LABELS];
   double percents[RADIO_GROUP_MAX_PERCENTS];
@@ -22,6 +23,8 @@ struct rd_group_request {
 #define RD_GROUP_OPTIONS                                                \
   { RD_OPTION_POOL, "pool", NULL,                                       \
     "of all voxels of the volumes together" },                          \
+  { RD_OPTION_BY, "by", "COLUMN",                                       \
+    "of those of each value of a column, as site" },                    \
   { RD_OPTION_MASK, "mask", "COLLECTION",                               \
     "of voxels where the mask of the same subject and\n"                \
     "session there is above 0" },                                       \
@@ -44,7 +47,7 @@ bool rd_group_consistent (struct rd_args *args,
 
 /* Prints the statistics of the volumes that the operands name.  Returns an exit
  * status; prints errors. */
-int rd_group_run (const struct rd_args *args,
+int rd_group_run (struct rd_args *args,
                   const struct rd_group_request *request);
 
 #endif /* RD_STATS_GROUP_H */

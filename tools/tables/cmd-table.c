@@ -159,20 +159,6 @@ cell_text (const struct column *column, uint64_t row)
   return rd_string_copy (&column->text, row);
 }
 
-static struct json_object *
-cell_json (enum radio_column_type type, const char *text)
-{
-  if (text == NULL)
-    return NULL;
-  if (type == RADIO_COLUMN_BOOL)
-    return json_object_new_boolean (strcmp (text, "true") == 0);
-  if (type == RADIO_COLUMN_INTEGER)
-    return json_object_new_int64 (strtoll (text, NULL, 10));
-  if (type == RADIO_COLUMN_FLOAT && strpbrk (text, "0123456789"))
-    return json_object_new_double_s (0, text);
-  return rd_json_new_text (text);
-}
-
 static void
 print_json (const struct cells *cells)
 {
@@ -183,7 +169,7 @@ print_json (const struct cells *cells)
     for (size_t i = 0; i < cells->ncolumns; i++) {
       const struct column *column = &cells->columns[i];
       RD_FREE char *text = cell_text (column, row);
-      rd_json_set (object, column->name, cell_json (column->type, text));
+      rd_json_set (object, column->name, rd_json_new_cell (column->type, text));
     }
     rd_json_items_print (&items, object);
   }
