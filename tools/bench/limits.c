@@ -297,7 +297,6 @@ DEFINE_COMPUTE (compute_8, 8, __attribute__ ((target ("avx2"))))
 #endif
 #ifdef VECTOR_REGISTER
 DEFINE_COMPUTE (compute_4, 4, )
-#endif
 
 struct compute {
   float (*fn) (void);
@@ -312,6 +311,7 @@ compute_part (void *data, unsigned i)
   (void) result;
   return RD_EXIT_OK;
 }
+#endif
 
 int
 rd_limits_compute (struct rd_limits *limits)
