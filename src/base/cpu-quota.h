@@ -17,7 +17,8 @@ struct rd_cpu_quota {
 
 /* Finds the least quota of the calling process's group and those around it that
  * it can see, in the files of Linux below a folder ("": the system's; else a
- * test's).  False: it has none, or the system does not say.  Takes 0.1 ms. */
+ * test's).  False: it has none, or the system does not say.  Takes some
+ * 20 us, or 100 where they are mounted elsewhere than usual. */
 bool rd_cpu_quota_read (const char *root, struct rd_cpu_quota *quota);
 
 #endif /* RD_BASE_CPU_QUOTA_H */

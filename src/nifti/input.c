@@ -22,9 +22,10 @@
 
 #define INPUT_BUFFER_NBYTES ((size_t) 256 << 10)
 
-/* First read of a source: a header and what mostly follows it; in about one
- * round trip also over a new connection. */
-#define SOURCE_NBYTES ((size_t) 8 << 10)
+/* The first read: a header and what mostly follows it, which is all that
+ * opening needs; from a source in about one round trip also over a new
+ * connection. */
+#define FIRST_NBYTES ((size_t) 8 << 10)
 #define SOURCE_GROWTH 8
 
 /* Deflate's limit: 258 bytes from 2 bits. */
@@ -98,9 +99,9 @@ refill (struct rd_input *input)
   if (left > 0)
     memmove (input->buffer, input->inflate.next_in, left);
   input->inflate.next_in = input->buffer;
-  size_t got;
-  RD_TRY (read_fd (input, input->buffer + left, sizeof input->buffer - left,
-                   &got));
+  size_t got, nbytes = input->taken_nbytes == 0
+    ? FIRST_NBYTES : sizeof input->buffer - left;
+  RD_TRY (read_fd (input, input->buffer + left, nbytes, &got));
   input->inflate.avail_in += (uint32_t) got;
   return RADIO_OK;
 }
@@ -160,7 +161,7 @@ rd_input_open_from (struct rd_input_source *source, const char *file,
   if (!input->file)
     return rd_fail_memory (strlen (file) + 1);
   input->source = source;
-  input->source_nbytes = SOURCE_NBYTES;
+  input->source_nbytes = FIRST_NBYTES;
   if (!source)
     RD_TRY (open_regular (input));
   RD_TRY (refill (input));

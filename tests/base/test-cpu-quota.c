@@ -141,6 +141,31 @@ a_group_outside_of_the_mount_is_not_looked_for (void **state)
            { SYS "x/cpu.max", "100000 100000\n" });
 }
 
+/* The kernel's list of mounts takes long. */
+static void
+a_group_at_its_usual_place_is_found_without_the_mounts (void **state)
+{
+  (void) state;
+  check ((const struct file[]) {
+    { CGROUP, "0::/a/b\n" }, { SYS "a/b/cgroup.procs", "" },
+    { SYS "a/b/cpu.max", "250000 100000\n" },
+    { SYS "a/cpu.max", "150000 100000\n" },
+    { SYS "a/cpu.stat", "throttled_usec 3\n" }, { 0 },
+  }, (struct answer) { 1.5, 3000 });
+  check ((const struct file[]) {
+    { CGROUP, "0::/\n" }, { SYS "cgroup.procs", "" },
+    { SYS "cpu.max", "50000 100000\n" }, { 0 },
+  }, (struct answer) { 0.5, 0 });
+  /* Of both versions it is the first that controls CPUs. */
+  check ((const struct file[]) {
+    { CGROUP, "4:memory:/m\n3:cpu,cpuacct:/c\n0::/u\n" },
+    { SYS "cpu/c/cgroup.procs", "" },
+    { SYS "cpu/c/cpu.cfs_quota_us", "300000\n" },
+    { SYS "cpu/c/cpu.cfs_period_us", "100000\n" },
+    { SYS "cpu/c/cpu.stat", "throttled_time 7\n" }, { 0 },
+  }, (struct answer) { 3, 7 });
+}
+
 static void
 a_mount_may_have_blanks_in_its_name (void **state)
 {
@@ -226,6 +251,7 @@ main (void)
     cmocka_unit_test (a_container_has_the_quota_of_its_group),
     cmocka_unit_test (the_least_quota_of_the_groups_around_it_counts),
     cmocka_unit_test (a_group_outside_of_the_mount_is_not_looked_for),
+    cmocka_unit_test (a_group_at_its_usual_place_is_found_without_the_mounts),
     cmocka_unit_test (a_mount_may_have_blanks_in_its_name),
     cmocka_unit_test (without_a_quota_there_is_none),
     cmocka_unit_test (other_texts_are_no_quota),

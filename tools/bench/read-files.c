@@ -3,11 +3,13 @@
  * Measures reads of images in their files beside what bounds them: ISA-L, which
  * inflates the same file in memory at once, and memcpy.  All of a round is
  * measured in turn, and ratios are of the same round.  What one thread does is
- * timed by its CPU clock, as if nothing else ran; two threads by the wall's.
+ * timed by its CPU clock, as if nothing else ran; openings and two threads by
+ * the wall's.
  * Prints the table, with a column for each image.  IMAGE.nii is made of each in
  * the folder, in which there are files of points meanwhile. */
 #include <config.h>
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -30,10 +32,9 @@
 #define NPLACES 5
 
 enum row {
-  OPEN_NII, BOX_NII, BOX_MAPPED, PLANE_NII, BARE, FIRST_BARE, FIRST,
-  FIRST_1_MIB,
-  COST, COST_1_MIB, AGAIN_ONE, AGAIN, PLANE_GZ, BOX_GZ, INDEX_4_MIB,
-  INDEX_1_MIB, NROWS
+  OPEN_NII, OPEN_IN, BOX_NII, BOX_PREAD, BOX_TWO, BOX_MAPPED, PLANE_NII,
+  BARE, FIRST_BARE, FIRST, FIRST_1_MIB, COST, COST_1_MIB, AGAIN_ONE, AGAIN,
+  PLANE_GZ, BOX_GZ, BOX_GZ_TIME, INDEX_4_MIB, INDEX_1_MIB, NROWS
 };
 
 static const struct {
@@ -41,8 +42,11 @@ static const struct {
   int ndigits;
 } rows[NROWS] = {
   [OPEN_NII] = { ".nii: open, ms", "0.1", 3 },
+  [OPEN_IN] = { "the same, in an open context, ms", "0.1", 3 },
   [BOX_NII] = { ".nii: box of 64^3, ms", "0.25", 2 },
-  [BOX_MAPPED] = { "the same, mapped, ms", "0.25", 2 },
+  [BOX_PREAD] = { "pread alone of each of its planes, ms", "", 2 },
+  [BOX_TWO] = { "the box by 2 threads, ms", "0.25", 2 },
+  [BOX_MAPPED] = { "the box, mapped, ms", "0.25", 2 },
   [PLANE_NII] = { ".nii: axial plane, time / memcpy's", "1.3", 2 },
   [BARE] = { "ISA-L alone, MB/s of voxels", "", 0 },
   [FIRST_BARE] = { "first whole read, no points, rate / ISA-L's", "",
@@ -58,6 +62,8 @@ static const struct {
   [PLANE_GZ] = { "axial plane, points each MiB, ms", "4", 2 },
   [BOX_GZ] = { "box of 64^3, share of the whole's time / of its planes",
                "1.06", 2 },
+  [BOX_GZ_TIME] = { "the same, of what these planes take by ISA-L",
+                    "1.06", 2 },
   [INDEX_4_MIB] = { "file of points each 4 MiB, % of the file", "1",
                     2 },
   [INDEX_1_MIB] = { "file of points each MiB, %", "4", 2 },
@@ -73,6 +79,8 @@ struct image {
   unsigned char *voxels;      /* read, in memory that was written before */
   size_t voxels_nbytes;
   uint64_t shape[3];          /* z, y, x */
+  int fd;                     /* of the .nii */
+  double *plane_s;            /* to inflate each plane by ISA-L; allocated */
   double *values[NROWS];      /* of each round */
 };
 
@@ -106,6 +114,58 @@ inflate_bare (const struct image *image)
     out = state.next_out;
   }
   return out == out_end;
+}
+
+/* Measures how long ISA-L takes for each plane, with what is before the first
+ * one; the least of some runs.  Planes of some images differ much. */
+static bool
+time_planes (const struct image *image)
+{
+  enum { NRUNS = 3 };
+  static struct inflate_state state;
+  size_t plane_nbytes = image->voxels_nbytes / image->shape[0];
+  for (size_t run = 0; run < NRUNS; run++) {
+    const unsigned char *in_end = image->file + image->file_nbytes;
+    isal_inflate_init (&state);
+    state.crc_flag = ISAL_GZIP;
+    state.next_in = image->file;
+    state.next_out = image->inflated;
+    for (size_t z = 0; z < image->shape[0]; z++) {
+      double start = clock_s (CLOCK_THREAD_CPUTIME_ID);
+      size_t left = image->voxels_nbytes - (z + 1) * plane_nbytes;
+      unsigned char *end = image->inflated + image->inflated_nbytes - left;
+      while (state.next_out < end) {
+        if (state.block_state == ISAL_BLOCK_FINISH) {
+          isal_inflate_reset (&state);
+          state.crc_flag = ISAL_GZIP;
+        }
+        state.avail_in = (uint32_t) (in_end - state.next_in);
+        state.avail_out = (uint32_t) (end - state.next_out);
+        const unsigned char *before = state.next_out;
+        if (isal_inflate (&state) != ISAL_DECOMP_OK
+            || (state.next_out == before
+                && state.block_state != ISAL_BLOCK_FINISH))
+          return false;
+      }
+      double s = clock_s (CLOCK_THREAD_CPUTIME_ID) - start;
+      if (run == 0 || s < image->plane_s[z])
+        image->plane_s[z] = s;
+    }
+  }
+  return true;
+}
+
+/* Returns the share of all time that a box's planes take by ISA-L. */
+static double
+share_of_time (const struct image *image, const struct radio_box *box)
+{
+  double some = 0, all = 0;
+  for (uint64_t z = 0; z < image->shape[0]; z++) {
+    bool is_in = z >= box->start[0] && z - box->start[0] < box->size[0];
+    some += is_in ? image->plane_s[z] : 0;
+    all += image->plane_s[z];
+  }
+  return some / all;
 }
 
 /*------------------------------------------------------------------------
@@ -207,50 +267,87 @@ measure_index (const struct image *image, uint64_t gap_nbytes, double *percent)
 /* Volumes whose points are known. */
 struct opened {
   struct radio_context *one, *two;
-  struct radio_volume *gz_one, *gz_two, *nii, *mapped;
+  struct radio_volume *gz_one, *gz_two, *nii, *mapped, *nii_two;
 };
+
+/* Reads what a box spans in each of its planes, by a call each, to the same
+ * memory, which stays in a cache; sets *s to the seconds.  No read by pread can
+ * be faster. */
+static int
+pread_box (const struct image *image, const struct radio_box *box,
+           unsigned char *to, double *s)
+{
+  const uint64_t *shape = image->shape;
+  size_t item_nbytes = image->voxels_nbytes
+                       / (size_t) (shape[0] * shape[1] * shape[2]);
+  size_t row_nbytes = (size_t) shape[2] * item_nbytes;
+  size_t nbytes = (size_t) (box->size[1] - 1) * row_nbytes
+                  + (size_t) box->size[2] * item_nbytes;
+  uint64_t at = image->inflated_nbytes - image->voxels_nbytes
+                + (box->start[0] * shape[1] + box->start[1]) * row_nbytes
+                + box->start[2] * item_nbytes;
+  double start = clock_s (CLOCK_THREAD_CPUTIME_ID);
+  for (uint64_t z = 0; z < box->size[0]; z++, at += shape[1] * row_nbytes)
+    if (pread (image->fd, to, nbytes, (off_t) at) != (ssize_t) nbytes)
+      return rd_error ("%s: cannot be read", image->plain);
+  *s = clock_s (CLOCK_THREAD_CPUTIME_ID) - start;
+  return RD_EXIT_OK;
+}
 
 static int
 measure_nii (const struct image *image, const struct opened *opened,
-             uint64_t *random, size_t round)
+             unsigned char *scratch, uint64_t *random, size_t round)
 {
-  struct radio_volume *volume = opened->nii;
-  double opens[NPLACES], boxes[NPLACES], mapped[NPLACES], planes[NPLACES];
-  struct rd_summary open, box, plane;
+  enum { OPEN, IN, BOX_ONE, PREAD, TWO, MAP, PLANE, N };
+  static const enum row row_of[N] = {
+    OPEN_NII, OPEN_IN, BOX_NII, BOX_PREAD, BOX_TWO, BOX_MAPPED, PLANE_NII
+  };
+  double s[N][NPLACES];
   for (size_t i = 0; i < NPLACES; i++) {
+    double start = 0;
+    int failed = RD_EXIT_OK;
+    for (size_t k = OPEN; k <= IN && !failed; k++) {
+      struct radio_volume *other = NULL;
+      start = clock_s (CLOCK_MONOTONIC);
+      failed = open_file (k == IN ? opened->two : NULL, image->plain, 0,
+                          false, &other);
+      s[k][i] = 1e3 * (clock_s (CLOCK_MONOTONIC) - start);
+      radio_volume_close (other);
+    }
+    /* Each at a place of its own, none of which is in a cache. */
     struct radio_box at = random_box (image, BOX, random);
-    struct radio_volume *other = NULL;
-    double start = clock_s (CLOCK_MONOTONIC);
-    int failed = open_file (NULL, image->plain, 0, false, &other);
-    opens[i] = 1e3 * (clock_s (CLOCK_MONOTONIC) - start);
-    radio_volume_close (other);
     if (!failed)
-      failed = read_box (image, volume, &at, CLOCK_THREAD_CPUTIME_ID,
-                         &boxes[i]);
+      failed = read_box (image, opened->nii, &at, CLOCK_THREAD_CPUTIME_ID,
+                         &s[BOX_ONE][i]);
+    at = random_box (image, BOX, random);
+    if (!failed)
+      failed = pread_box (image, &at, scratch, &s[PREAD][i]);
+    at = random_box (image, BOX, random);
+    if (!failed)
+      failed = read_box (image, opened->nii_two, &at, CLOCK_MONOTONIC,
+                         &s[TWO][i]);
+    at = random_box (image, BOX, random);
     if (!failed)
       failed = read_box (image, opened->mapped, &at, CLOCK_THREAD_CPUTIME_ID,
-                         &mapped[i]);
-    boxes[i] *= 1e3;
-    mapped[i] *= 1e3;
+                         &s[MAP][i]);
+    for (size_t k = BOX_ONE; k <= MAP && !failed; k++)
+      s[k][i] *= 1e3;
     at = random_box (image, 1, random);
     if (!failed)
-      failed = read_box (image, volume, &at, CLOCK_THREAD_CPUTIME_ID,
-                         &planes[i]);
+      failed = read_box (image, opened->nii, &at, CLOCK_THREAD_CPUTIME_ID,
+                         &s[PLANE][i]);
     if (failed)
       return failed;
     size_t nbytes = image->voxels_nbytes / image->shape[0];
     start = clock_s (CLOCK_THREAD_CPUTIME_ID);
     memcpy (image->voxels, image->inflated + at.start[0] * nbytes, nbytes);
-    planes[i] /= clock_s (CLOCK_THREAD_CPUTIME_ID) - start;
+    s[PLANE][i] /= clock_s (CLOCK_THREAD_CPUTIME_ID) - start;
   }
-  rd_summarize (opens, NPLACES, &open);
-  rd_summarize (boxes, NPLACES, &box);
-  image->values[BOX_NII][round] = box.median;
-  rd_summarize (mapped, NPLACES, &box);
-  rd_summarize (planes, NPLACES, &plane);
-  image->values[OPEN_NII][round] = open.median;
-  image->values[BOX_MAPPED][round] = box.median;
-  image->values[PLANE_NII][round] = plane.median;
+  for (size_t k = 0; k < N; k++) {
+    struct rd_summary summary;
+    rd_summarize (s[k], NPLACES, &summary);
+    image->values[row_of[k]][round] = summary.median;
+  }
   return RD_EXIT_OK;
 }
 
@@ -259,8 +356,8 @@ static int
 measure_parts (const struct image *image, struct radio_volume *volume,
                double whole_s, uint64_t *random, size_t round)
 {
-  double planes[NPLACES], boxes[NPLACES];
-  struct rd_summary plane, box;
+  double planes[NPLACES], boxes[NPLACES], times[NPLACES];
+  struct rd_summary plane, box, time;
   for (size_t i = 0; i < NPLACES; i++) {
     const struct radio_box at = random_box (image, 1, random);
     const struct radio_box part = random_box (image, BOX, random);
@@ -270,19 +367,22 @@ measure_parts (const struct image *image, struct radio_volume *volume,
     if (failed)
       return failed;
     planes[i] *= 1e3;
-    boxes[i] *= (double) image->shape[0]
-                / ((double) part.size[0] * whole_s);
+    boxes[i] /= whole_s;
+    times[i] = boxes[i] / share_of_time (image, &part);
+    boxes[i] *= (double) image->shape[0] / (double) part.size[0];
   }
   rd_summarize (planes, NPLACES, &plane);
   rd_summarize (boxes, NPLACES, &box);
+  rd_summarize (times, NPLACES, &time);
   image->values[PLANE_GZ][round] = plane.median;
   image->values[BOX_GZ][round] = box.median;
+  image->values[BOX_GZ_TIME][round] = time.median;
   return RD_EXIT_OK;
 }
 
 static int
 measure_round (const struct image *image, const struct opened *opened,
-               uint64_t *random, size_t round)
+               unsigned char *scratch, uint64_t *random, size_t round)
 {
   double *const *values = image->values;
   const struct radio_box box = whole_box (image);
@@ -318,7 +418,8 @@ measure_round (const struct image *image, const struct opened *opened,
     failed = measure_index (image, 4 * MIB, &values[INDEX_4_MIB][round]);
   if (!failed)
     failed = measure_index (image, MIB, &values[INDEX_1_MIB][round]);
-  return failed ? failed : measure_nii (image, opened, random, round);
+  return failed ? failed
+                : measure_nii (image, opened, scratch, random, round);
 }
 
 /* Opens the volumes, and reads all once; the voxels must be ISA-L's. */
@@ -327,14 +428,15 @@ open_volumes (const struct image *image, struct opened *opened)
 {
   const struct radio_box box = whole_box (image);
   struct radio_volume **volumes[] = {
-    &opened->gz_one, &opened->gz_two, &opened->nii, &opened->mapped
+    &opened->gz_one, &opened->gz_two, &opened->nii, &opened->mapped,
+    &opened->nii_two
   };
   double s;
   int failed = open_context (1, &opened->one);
   if (!failed)
     failed = open_context (NTHREADS, &opened->two);
-  for (size_t i = 0; i < 4 && !failed; i++) {
-    failed = open_file (i == 1 ? opened->two : opened->one,
+  for (size_t i = 0; i < 5 && !failed; i++) {
+    failed = open_file (i == 1 || i == 4 ? opened->two : opened->one,
                         i >= 2 ? image->plain : image->gz,
                         i == 3 ? MAPPED : MIB, false, volumes[i]);
     if (!failed)
@@ -355,6 +457,7 @@ close_volumes (struct opened *opened)
   radio_volume_close (opened->gz_two);
   radio_volume_close (opened->nii);
   radio_volume_close (opened->mapped);
+  radio_volume_close (opened->nii_two);
   radio_context_close (opened->one);
   radio_context_close (opened->two);
 }
@@ -364,9 +467,16 @@ measure_image (const struct image *image, size_t nrounds)
 {
   struct opened opened = { 0 };
   uint64_t random = 1;
+  size_t most_nbytes = image->voxels_nbytes / image->shape[0];
+  RD_FREE unsigned char *scratch = malloc (most_nbytes);
+  if (!scratch)
+    return rd_error_memory ();
+  memset (scratch, 1, most_nbytes);
+  if (!time_planes (image))
+    return rd_error ("%s: cannot be inflated at once", image->gz);
   int failed = open_volumes (image, &opened);
   for (size_t i = 0; i < nrounds && !failed; i++)
-    failed = measure_round (image, &opened, &random, i);
+    failed = measure_round (image, &opened, scratch, &random, i);
   close_volumes (&opened);
   return failed;
 }
@@ -411,13 +521,14 @@ prepare_image (struct image *image, const char *folder, size_t nrounds)
                          * radio_dtype_nbytes (info.array.dtype);
   image->inflated = malloc (image->inflated_nbytes);
   image->voxels = malloc (image->voxels_nbytes);
+  image->plane_s = calloc (image->shape[0], sizeof *image->plane_s);
   image->plain = rd_format ("%s/%s.nii", folder, image->name);
   for (size_t i = 0; i < NROWS; i++) {
     image->values[i] = calloc (nrounds, sizeof (double));
     if (!image->values[i])
       return rd_error_memory ();
   }
-  if (!image->inflated || !image->voxels || !image->plain)
+  if (!image->inflated || !image->voxels || !image->plain || !image->plane_s)
     return rd_error_memory ();
   memset (image->voxels, 1, image->voxels_nbytes);
   failed = read_file (image);
@@ -430,7 +541,9 @@ prepare_image (struct image *image, const char *folder, size_t nrounds)
                     == image->inflated_nbytes;
   if (file)
     ok = fclose (file) == 0 && ok;
-  return ok ? RD_EXIT_OK : rd_error ("%s: cannot be written", image->plain);
+  image->fd = ok ? open (image->plain, O_RDONLY | O_CLOEXEC) : -1;
+  return image->fd >= 0 ? RD_EXIT_OK
+                        : rd_error ("%s: cannot be written", image->plain);
 }
 
 static void
@@ -440,6 +553,9 @@ clear_image (struct image *image)
     free (image->values[i]);
   if (image->plain)
     unlink (image->plain);
+  if (image->fd > 0)
+    close (image->fd);
+  free (image->plane_s);
   free (image->plain);
   free (image->file);
   free (image->inflated);
