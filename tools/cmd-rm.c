@@ -16,6 +16,7 @@ struct removal {
   const struct rd_args *args;
   unsigned how;
   bool yes;                           /* do not ask */
+  bool is_by_row;                     /* --where or --subject */
   struct rd_nodes nodes;
   struct outcome {
     enum radio_status status;
@@ -42,7 +43,9 @@ remove_volume (void *data, size_t i)
                    is_url ? "objects" : "folder");
     return;
   }
-  outcome->status = radio_store_remove (node->store, node->path);
+  outcome->status = removal->is_by_row
+    ? radio_store_remove_level (node->store, node->path, node->level)
+    : radio_store_remove (node->store, node->path);
   if (outcome->status != RADIO_OK)
     outcome->message = rd_format ("%s", radio_error_message ());
 }
@@ -184,10 +187,12 @@ run_rm (struct rd_args *args)
   if (id < 0
       || !rd_args_want (args, !rd_args_selects (args), SIZE_MAX, "VOLUME"))
     return args->status;
+  bool is_by_row = args->select.where || args->select.subject;
   unsigned how = RD_NODES_CLOSED | RD_NODES_STRICT | RD_NODES_SOME;
   struct removal removal = {
-    .args = args, .yes = yes,
-    .how = how | (rd_args_selects (args) ? 0 : RD_NODES_UNCHECKED),
+    .args = args, .yes = yes, .is_by_row = is_by_row,
+    .how = how | (is_by_row ? RD_NODES_LEVELS : 0)
+           | (rd_args_selects (args) ? 0 : RD_NODES_UNCHECKED),
   };
   int status = remove_volumes (&removal);
   if (removal.nunknown > 0 && !rd_interrupted ()) {

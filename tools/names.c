@@ -173,19 +173,22 @@ struct finding {
  * one. */
 static int
 check_selected (struct finding *finding, const char *path,
-                const struct rd_target *open, bool *is_selected)
+                struct rd_target *open, bool *is_selected)
 {
   const struct rd_args *args = finding->args;
   *is_selected = true;
   if (!args->select.where && !args->select.subject)
     return RD_EXIT_OK;
-  if (*path == '\0' || (open && (open->files
-                                || (open->array && !open->volume))))
+  if (*path == '\0' || open->files || (open->array && !open->volume))
     return rd_error ("%s: has no row in a table, and --where and --subject "
                      "select by these; name a store, its collections or "
                      "volumes", finding->operand);
-  return rd_filter_check (&finding->filter, args, finding->store, path,
-                          finding->lists_all, is_selected);
+  int failed = rd_filter_check (&finding->filter, args, finding->store, path,
+                                finding->lists_all, is_selected);
+  if (failed || !*is_selected || !(finding->how & RD_NODES_LEVELS))
+    return failed;
+  return rd_filter_level (&finding->filter, finding->store, path,
+                          finding->lists_all, &open->level);
 }
 
 /* Gives a node to the caller, open as it is (NULL: not).  is_named: the
@@ -196,7 +199,7 @@ take_node (struct finding *finding, const char *path, bool is_named,
 {
   struct rd_target target = open ? *open : (struct rd_target) { 0 };
   bool is_selected;
-  int failed = check_selected (finding, path, open, &is_selected);
+  int failed = check_selected (finding, path, &target, &is_selected);
   finding->ntaken++;
   if (failed || !is_selected) {
     finding->is_stopped = failed != RD_EXIT_OK;

@@ -56,6 +56,9 @@ struct rd_target {
    * if it could not be opened: radio_error_message says why. */
   bool is_listed;
   uint64_t stored_nbytes;
+
+  char *level;                    /* with RD_NODES_LEVELS, as the row says by
+                                     which it was selected; NULL: it has none */
 };
 
 /* Opens the volume that an operand names: the path of its folder, or a name
@@ -87,6 +90,7 @@ enum {
                                  are taken for volumes without a request */
   RD_NODES_GROUPS = 256,      /* after the volumes of a store or collection, the
                                  groups above them: for rd_nodes_find */
+  RD_NODES_LEVELS = 512,      /* with the levels that their rows name */
 };
 
 /* The nodes that the operands name: volumes, all of a collection or store, or

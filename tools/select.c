@@ -215,18 +215,25 @@ add_part (struct rd_filter *filter, const struct rd_args *args,
                                       false, &part->all);
 }
 
+/* Finds the part of a volume, by its collection, or of all volumes. */
+static struct rd_filter_part *
+find_part_of (const struct rd_filter *filter, const struct radio_store *store,
+              const char *path, bool whole, size_t *ncollection)
+{
+  const char *slash = strrchr (path, '/');
+  *ncollection = slash ? (size_t) (slash - path) : 0;
+  return find_part (filter, store, whole ? NULL : path, *ncollection);
+}
+
 int
 rd_filter_check (struct rd_filter *filter, const struct rd_args *args,
                  struct radio_store *store, const char *path, bool whole,
                  bool *is_selected)
 {
-  const char *slash = strrchr (path, '/'), *collection = path;
-  size_t n = slash ? (size_t) (slash - path) : 0;
-  if (whole)
-    collection = NULL;
-  struct rd_filter_part *part = find_part (filter, store, collection, n);
-  int failed = part ? RD_EXIT_OK
-                    : add_part (filter, args, store, collection, n, &part);
+  size_t n;
+  struct rd_filter_part *part = find_part_of (filter, store, path, whole, &n);
+  int failed = part ? RD_EXIT_OK : add_part (filter, args, store,
+                                             whole ? NULL : path, n, &part);
   if (failed)
     return failed;
   *is_selected = radio_view_find (part->selected, path, NULL);
@@ -234,6 +241,35 @@ rd_filter_check (struct rd_filter *filter, const struct rd_args *args,
   filter->nunindexed += !*is_selected
                         && !radio_view_find (part->all, path, NULL);
   return RD_EXIT_OK;
+}
+
+int
+rd_filter_level (struct rd_filter *filter, const struct radio_store *store,
+                 const char *path, bool whole, char **level)
+{
+  size_t ncollection;
+  struct rd_filter_part *part = find_part_of (filter, store, path, whole,
+                                              &ncollection);
+  const struct radio_view *view = part->selected;
+  uint64_t i;
+  *level = NULL;
+  if (part->have_level == NULL) {
+    part->have_level = calloc (radio_view_count (view) + 1,
+                               sizeof *part->have_level);
+    if (part->have_level == NULL)
+      return rd_error_memory ();
+    enum radio_status status
+      = radio_view_read_text (view, "volume.level", &part->levels,
+                              part->have_level);
+    /* Tables that were never indexed have no such column. */
+    if (status != RADIO_OK && status != RADIO_ERROR_ARGUMENT)
+      return rd_error_library (NULL);
+  }
+  if (!radio_view_find (view, path, &i) || !part->have_level[i])
+    return RD_EXIT_OK;
+  const int64_t *at = part->levels.offsets + i;
+  *level = strndup (part->levels.bytes + at[0], (size_t) (at[1] - at[0]));
+  return *level ? RD_EXIT_OK : rd_error_memory ();
 }
 
 void
@@ -273,6 +309,8 @@ rd_filter_clear (struct rd_filter *filter)
   for (size_t i = 0; i < filter->nparts; i++) {
     radio_view_free (filter->parts[i].all);
     radio_view_free (filter->parts[i].selected);
+    radio_strings_free (&filter->parts[i].levels);
+    free (filter->parts[i].have_level);
     free (filter->parts[i].collection);
   }
   free (filter->parts);

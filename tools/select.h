@@ -43,6 +43,8 @@ struct rd_filter {
     char *collection;         /* NULL: all of the store */
     struct radio_view *all, *selected;
     uint64_t nfound;          /* of those selected */
+    struct radio_strings levels;      /* of those selected, once needed */
+    bool *have_level;         /* of each of them; NULL: not read yet */
   } *parts;
   size_t nparts;
   uint64_t nunindexed;        /* volumes without a row */
@@ -54,6 +56,11 @@ struct rd_filter {
 int rd_filter_check (struct rd_filter *filter, const struct rd_args *args,
                      struct radio_store *store, const char *path, bool whole,
                      bool *is_selected);
+
+/* Allocates the level that the row of a volume names, which is selected; NULL:
+ * it names none.  Returns an exit status; prints errors. */
+int rd_filter_level (struct rd_filter *filter, const struct radio_store *store,
+                     const char *path, bool whole, char **level);
 
 /* Counts selected rows without a volume, after all volumes of a collection, or
  * of the store ("") were checked. */

@@ -220,6 +220,17 @@ RADIO_API enum radio_status
 radio_store_remove (struct radio_store *store, const char *path)
   RADIO_USE_RESULT;
 
+/* The same, but only if the volume names the level that it had when its row
+ * was written (the column `level', radio/index.h); NULL: none.  Levels have
+ * random names, so a volume that was replaced since is kept.  In S3, where no
+ * lock holds between processes, one that is replaced in the moment between this
+ * check and the removal is removed.
+ * Errors: those of radio_store_remove; RADIO_ERROR_NOT_FOUND (also: it names
+ * another level, or its document is damaged; nothing was removed). */
+RADIO_API enum radio_status
+radio_store_remove_level (struct radio_store *store, const char *path,
+                          const char *level) RADIO_USE_RESULT;
+
 /* A result: later versions may add members at its end. */
 struct radio_gc_result {
   uint64_t removed_count;     /* levels, chunks of header arrays, generations

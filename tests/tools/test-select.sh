@@ -112,6 +112,29 @@ nothing_is_removed_unasked () {
   fails 1 'no volume is selected' rm -s r.zarr --where 'age > 1000' --yes
 }
 
+# Its row says nothing of the volume that is there now.
+what_was_replaced_since_its_row_was_written_is_kept () {
+  cp -r s.zarr k.zarr
+  for name in ct/sub-1 ct/sub-2; do
+    "$RADIO" phantom -s k.zarr $name --size 9 --overwrite >/dev/null
+  done
+  rm -r k.zarr/tables
+  cp -r s.zarr/tables k.zarr/tables
+  status=0
+  "$RADIO" rm -s k.zarr --where 'age >= 20' --yes >"$tmp/out" 2>"$tmp/err" ||
+    status=$?
+  [ $status = 1 ]
+  lists 'removed seg/sub-2'
+  [ "$(wc -l <"$tmp/err")" = 2 ]
+  grep -q 'ct/sub-1: it was replaced since its row was written; it is kept' \
+    "$tmp/err"
+  runs validate -s k.zarr ct
+  says '4 checked, 0 bad'
+  runs index -s k.zarr
+  runs rm -s k.zarr --subject sub-1 --yes
+  lists 'removed ct/sub-1'
+}
+
 what_is_out_of_step_is_counted () {
   cp -r s.zarr o.zarr
   rm -r o.zarr/ct/sub-1
@@ -166,6 +189,7 @@ check a_sample_is_the_same_in_any_order
 check every_command_takes_them
 check a_fault_is_marked
 check nothing_is_removed_unasked
+check what_was_replaced_since_its_row_was_written_is_kept
 check what_is_out_of_step_is_counted
 check a_subset_has_all_of_its_volumes
 check only_columns_that_are_named_are_read

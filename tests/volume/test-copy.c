@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "tests/io/deferred.h"
+#include "src/volume/volume.h"
 #include "tests/volume/copying.h"
 
 #define STORE "copy.zarr"
@@ -708,6 +709,49 @@ a_moved_volume_is_removed_only_while_both_are_as_they_were (void **state)
   }
 }
 
+/* Returns the name of a volume's level, allocated. */
+static char *
+level_of (struct radio_store *store, const char *path)
+{
+  struct radio_volume *volume;
+  assert_ok (radio_volume_open (store, path, &volume));
+  char *level = strdup (volume->meta.level_path);
+  radio_volume_close (volume);
+  return level;
+}
+
+static void
+a_volume_that_was_replaced_is_not_removed_by_its_old_level (void **state)
+{
+  (void) state;
+  struct nifti_spec theirs = other_spec ();
+  static const char *const uris[] = { "memory:", STORE };
+  for (size_t i = 0; i < 2; i++) {
+    struct radio_store *store = open_planned (uris[i], 1, NULL);
+    struct radio_store *from = make_source ();
+    must_copy (from, store, 0);
+    radio_store_close (from);
+    char *before = level_of (store, "ct/a");
+    assert_fails (radio_store_remove_level (store, "ct/b", before),
+                  RADIO_ERROR_NOT_FOUND, "ct/b: no such volume");
+    assert_fails (radio_store_remove_level (store, "", before),
+                  RADIO_ERROR_ARGUMENT, "path is empty");
+    must_ingest (store, "ct/a", &theirs, &many_shards);
+    assert_fails (radio_store_remove_level (store, "ct/a", before),
+                  RADIO_ERROR_NOT_FOUND, "replaced since its row was");
+    assert_fails (radio_store_remove_level (store, "ct/a", NULL),
+                  RADIO_ERROR_NOT_FOUND, "replaced since its row was");
+    assert_volume_is (store, "ct/a", &theirs);
+    char *now = level_of (store, "ct/a");
+    assert_ok (radio_store_remove_level (store, "ct/a", now));
+    assert_no_volume (store);
+    free (before);
+    free (now);
+    radio_store_close (store);
+    remove_all (STORE);
+  }
+}
+
 static void
 the_faster_volume_stays_unless_it_is_to_be_replaced (void **state)
 {
@@ -784,6 +828,8 @@ main (void)
     cmocka_unit_test (the_faster_volume_stays_unless_it_is_to_be_replaced),
     cmocka_unit_test (
       a_moved_volume_is_removed_only_while_both_are_as_they_were),
+    cmocka_unit_test (
+      a_volume_that_was_replaced_is_not_removed_by_its_old_level),
     cmocka_unit_test (a_copy_under_way_is_left_alone),
   };
   return cmocka_run_group_tests (tests, enter_folder, leave_folder);

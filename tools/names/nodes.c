@@ -14,6 +14,7 @@ rd_node_clear (struct rd_target *node)
   if (!node->is_listed)
     rd_node_close (node);
   free (node->path);
+  free (node->level);
   free (node->name);
   free (node->url);
   radio_pipeline_free (node->drawn);

@@ -273,15 +273,38 @@ check_copy (struct radio_store *store, const char *path,
                "copied; it is kept", path, copy);
 }
 
+/* The conditions of a removal. */
+struct condition {
+  const char *copy;           /* a volume with the same levels is at this
+                                 path; NULL: none is needed */
+  bool has_level;
+  const char *level;          /* then the volume names this one; NULL: none */
+};
+
+/* levels are the volume's; called with its lock. */
+static enum radio_status
+check_level (const char *path, const struct rd_strings *levels,
+             const char *level)
+{
+  bool is_same = level == NULL && levels->n == 0;
+  for (size_t i = 0; level && !is_same && i < levels->n; i++)
+    is_same = strcmp (levels->items[i], level) == 0;
+  return is_same ? RADIO_OK
+    : rd_fail (RADIO_ERROR_NOT_FOUND, "%s: it was replaced since its row was "
+               "written; it is kept, and radio index writes the row again",
+               path);
+}
+
 /* A lock creates the folder, so the volume is looked for before that.  In S3
  * it is looked for with the lock alone: its levels are those of the document
  * that is removed, but for another process's.  The tombstone is for a copy that
- * may be about to publish a volume with the same level.  copy: NULL, or a
- * volume without which nothing is removed; locks are taken in the order of
- * paths, so that two opposite moves do not wait for each other. */
+ * may be about to publish a volume with the same level.  Locks are taken in the
+ * order of paths, so that two opposite moves do not wait for each other. */
 static enum radio_status
-remove_volume (struct radio_store *store, const char *path, const char *copy)
+remove_volume (struct radio_store *store, const char *path,
+               const struct condition *condition)
 {
+  const char *copy = condition->copy;
   struct rd_io_lock *lock RD_CLEANUP (rd_cleanup_io_lock) = NULL;
   struct rd_io_lock *other RD_CLEANUP (rd_cleanup_io_lock) = NULL;
   struct rd_strings levels RD_STRINGS_SCOPE = { 0 };
@@ -300,8 +323,10 @@ remove_volume (struct radio_store *store, const char *path, const char *copy)
   RD_TRY (store->io->ops->lock (store->io, path, true, &lock));
   if (copy && other == NULL)
     RD_TRY (store->io->ops->lock (store->io, copy, true, &other));
-  if (copy || !is_folder)
+  if (copy || condition->has_level || !is_folder)
     RD_TRY (check_volume (store, path, &levels));
+  if (condition->has_level)
+    RD_TRY (check_level (path, &levels, condition->level));
   if (copy)
     RD_TRY (check_copy (store, path, &levels, copy));
   enum radio_status status = rd_tombstone_put (store, path, &tombstone);
@@ -310,23 +335,43 @@ remove_volume (struct radio_store *store, const char *path, const char *copy)
   return rd_tombstone_end (&tombstone, status);
 }
 
+/* name is the function's. */
+static enum radio_status
+remove_if (const char *name, struct radio_store *store, const char *path,
+           const struct condition *condition)
+{
+  if (path[0] == '\0')
+    return rd_fail (RADIO_ERROR_ARGUMENT, "%s: path is empty; name the volume",
+                    name);
+  RD_SCOPE ("remove", RD_IN_OPERATION);
+  RD_NOTE_NAME ("volume", path);
+  return rd_scope_end_with (remove_volume (store, path, condition));
+}
+
 enum radio_status
 radio_store_remove (struct radio_store *store, const char *path)
 {
+  const struct condition always = { 0 };
   RD_NOT_NULL (store);
   RD_NOT_NULL (path);
-  if (path[0] == '\0')
-    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_store_remove: path is "
-                    "empty; name the volume");
-  RD_SCOPE ("remove", RD_IN_OPERATION);
-  RD_NOTE_NAME ("volume", path);
-  return rd_scope_end_with (remove_volume (store, path, NULL));
+  return remove_if ("radio_store_remove", store, path, &always);
+}
+
+enum radio_status
+radio_store_remove_level (struct radio_store *store, const char *path,
+                          const char *level)
+{
+  const struct condition same_level = { .has_level = true, .level = level };
+  RD_NOT_NULL (store);
+  RD_NOT_NULL (path);
+  return remove_if ("radio_store_remove_level", store, path, &same_level);
 }
 
 enum radio_status
 radio_store_remove_copied (struct radio_store *store, const char *path,
                            const char *copy)
 {
+  const struct condition has_copy = { .copy = copy };
   RD_NOT_NULL (store);
   RD_NOT_NULL (path);
   RD_NOT_NULL (copy);
@@ -334,7 +379,5 @@ radio_store_remove_copied (struct radio_store *store, const char *path,
     return rd_fail (RADIO_ERROR_ARGUMENT, "radio_store_remove_copied: '%s' "
                     "and '%s' are not the paths of a volume and of its copy",
                     path, copy);
-  RD_SCOPE ("remove", RD_IN_OPERATION);
-  RD_NOTE_NAME ("volume", path);
-  return rd_scope_end_with (remove_volume (store, path, copy));
+  return remove_if ("radio_store_remove_copied", store, path, &has_copy);
 }
