@@ -193,12 +193,18 @@ validate (struct radio_store *store)
   return status;
 }
 
-/* Opens the store by another context. */
+/* Opens a store by another context. */
+static void
+open_again_at (struct radio_store **store, const char *uri)
+{
+  radio_store_close (*store);
+  *store = must_open_store (uri);
+}
+
 static void
 open_again (struct radio_store **store)
 {
-  radio_store_close (*store);
-  *store = must_open_store ("s");
+  open_again_at (store, "s");
 }
 
 static void
@@ -313,6 +319,43 @@ statistics_of_other_data_are_not_believed (void **state)
 }
 
 static void
+a_copy_has_what_is_kept_unless_it_is_damaged (void **state)
+{
+  (void) state;
+  struct nifti_spec spec = small_spec ();
+  const struct radio_copy_options by_store = { .by_store = true };
+  struct rd_buffer text RD_BUFFER_SCOPE = { 0 };
+  struct radio_store *store = must_open_store ("s");
+  struct radio_store *other = must_open_store ("t");
+  must_ingest (store, "mr/b", &spec, NULL);
+  assert_ok (radio_volume_copy (store, "mr/b", store, "ct/a", NULL, NULL));
+  keep (store);
+  assert_ok (radio_volume_copy (store, "ct/a", other, NULL, NULL, NULL));
+  assert_int_equal (count_passes (other, "znorm"), 0);
+  assert_ok (validate (other));
+  assert_ok (radio_volume_copy (store, "ct/a", other, "mr/c", NULL, NULL));
+  assert_ok (radio_store_remove (other, "ct/a"));
+  assert_ok (radio_volume_copy (other, "mr/c", other, "ct/a", &by_store,
+                                NULL));
+  assert_ok (radio_store_remove_copied (other, "mr/c", "ct/a"));
+  open_again_at (&other, "t");
+  assert_int_equal (count_passes (other, "znorm"), 0);
+  assert_ok (validate (other));
+  assert_ok (radio_store_remove (other, "ct/a"));
+  char *key RD_FREE = key_of (store, "statistics.json");
+  assert_ok (rd_io_read_all (store->io, key, 1 << 16, &text));
+  text.data[text.nbytes / 2] ^= 1;
+  assert_ok (rd_io_put (store->io, key, text.data, text.nbytes,
+                        RD_PUT_REPLACE));
+  assert_ok (radio_volume_copy (store, "ct/a", other, NULL, NULL, NULL));
+  assert_ok (validate (other));
+  radio_store_close (store);
+  radio_store_close (other);
+  remove_all ("s");
+  remove_all ("t");
+}
+
+static void
 what_cannot_keep_statistics_says_why (void **state)
 {
   (void) state;
@@ -382,6 +425,7 @@ main (void)
     cmocka_unit_test (infinite_values_may_be_extremes_later),
     cmocka_unit_test (damaged_statistics_are_ignored_and_found_by_validation),
     cmocka_unit_test (statistics_of_other_data_are_not_believed),
+    cmocka_unit_test (a_copy_has_what_is_kept_unless_it_is_damaged),
     cmocka_unit_test (what_cannot_keep_statistics_says_why),
     cmocka_unit_test (keeping_and_using_them_without_memory_fails_cleanly),
   };

@@ -13,6 +13,7 @@
 #include "src/volume/gc/collect.h"
 #include "src/volume/copy/copy.h"
 #include "src/volume/publish.h"
+#include "src/volume/stats/kept-stats.h"
 
 /* Bounds of the pieces that are read and written at a time; within them, the
  * store's preferred size. */
@@ -202,6 +203,19 @@ publish (struct rd_copy *copy)
   return rd_scope_end_with (status);
 }
 
+/* The copy has them when it is published: a move removes the others then. */
+static enum radio_status
+copy_statistics (const struct rd_copy *copy)
+{
+  for (size_t i = 0; i < copy->nlevels; i++) {
+    const struct rd_copy_level *level = &copy->levels[i];
+    if (strcmp (level->name, copy->volume->meta.level_path) == 0)
+      return rd_kept_stats_copy (copy->from, level->array->path, copy->to,
+                                 level->to_path);
+  }
+  return RADIO_OK;
+}
+
 static enum radio_status
 write_volume (struct rd_copy *copy)
 {
@@ -231,6 +245,7 @@ write_volume (struct rd_copy *copy)
   RD_TRY (rd_copy_run_objects (copy, copy_object, &shards_site,
                                copy->max_active));
 
+  RD_TRY (copy_statistics (copy));
   RD_TRY (publish (copy));
   if (!copy->is_ours)
     return RADIO_OK;

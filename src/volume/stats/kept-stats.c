@@ -467,3 +467,25 @@ rd_kept_stats_get (struct radio_volume *volume, struct rd_read_stop *stop,
   *state = RD_KEPT_BAD;
   return RADIO_OK;
 }
+
+enum radio_status
+rd_kept_stats_copy (struct radio_store *from, const char *level_path,
+                    struct radio_store *to, const char *to_level_path)
+{
+  struct rd_buffer text RD_BUFFER_SCOPE = { 0 };
+  struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
+  char *key RD_FREE = rd_key_join (level_path, OBJECT_NAME);
+  char *to_key RD_FREE = rd_key_join (to_level_path, OBJECT_NAME);
+  if (!key || !to_key)
+    return RADIO_ERROR_MEMORY;
+  RD_SCOPE ("kept statistics", RD_IN_METADATA);
+  enum radio_status status = rd_io_read_all (from->io, key, MAX_NBYTES, &text);
+  if (status == RADIO_OK)
+    status = rd_json_parse ((const char *) text.data, text.nbytes, key,
+                            &document);
+  if (status == RADIO_OK)
+    status = check_crc (&text, document, key);
+  if (status != RADIO_OK)
+    return is_final (status) ? status : RADIO_OK;
+  return rd_io_put (to->io, to_key, text.data, text.nbytes, RD_PUT_REPLACE);
+}

@@ -61,4 +61,13 @@ enum radio_status rd_kept_stats_get (struct radio_volume *volume,
                                      enum rd_kept_state *state)
   RADIO_USE_RESULT;
 
+/* Copies what is kept beside a level, if there is anything, to the same level
+ * of another volume, whose writer holds the level's lock: it is of the copied
+ * shards, too.  What cannot be read, or is damaged, counts as not kept. */
+enum radio_status rd_kept_stats_copy (struct radio_store *from,
+                                      const char *level_path,
+                                      struct radio_store *to,
+                                      const char *to_level_path)
+  RADIO_USE_RESULT;
+
 #endif /* RD_KEPT_STATS_H */
