@@ -60,7 +60,9 @@ static bool
 end_volume (void *data, size_t i)
 {
   const struct mv *mv = data;
-  return mv->items[i].status != RADIO_ERROR_NO_SPACE && !rd_interrupted ();
+  bool is_full = !mv->is_removing
+                 && mv->items[i].status == RADIO_ERROR_NO_SPACE;
+  return !is_full && !rd_interrupted ();
 }
 
 static void
@@ -99,7 +101,7 @@ run_step (struct mv *mv, bool is_removing)
 {
   mv->is_removing = is_removing;
   mv->jobs = (struct rd_jobs) {
-    .n = mv->n,
+    .n = rd_interrupted () ? 0 : mv->n,
     .nthreads = rd_nodes_nthreads (mv->args, &mv->nodes),
     .limit_nbytes = rd_jobs_limit_nbytes (mv->args),
     .run = move_volume,
@@ -109,26 +111,32 @@ run_step (struct mv *mv, bool is_removing)
   };
   if (!rd_jobs_run (&mv->jobs))
     return false;
-  for (size_t i = mv->jobs.synced.nreported; i < mv->n; i++)
+  size_t ndone = mv->jobs.synced.nreported;
+  for (size_t i = ndone; i < mv->n; i++)
     mv->items[i].status = RADIO_ERROR_CANCELLED;
+  if (ndone < mv->n && !rd_interrupted ())
+    mv->status = rd_error ("%s and all after it keep their names",
+                           mv->items[ndone].path);
   return true;
 }
 
-/* Writes the rows of the copies, or removes those of the old volumes. */
+/* Writes the rows of the copies, or removes those of the old volumes, in spite
+ * of a signal: so each volume that there is has one, and no other. */
 static int
 write_rows (const struct mv *mv, bool is_removing)
 {
   RD_CLEANUP (rd_row_changes_clear) struct rd_row_changes rows = {
     .store = mv->store, .name = mv->store_name, .replaces = true,
   };
-  for (size_t i = 0; i < mv->n; i++) {
+  rd_interrupt_finish ();
+  for (size_t i = 0; i < mv->jobs.synced.nreported; i++) {
     const struct item *item = &mv->items[i];
-    if (item->status != RADIO_OK)
-      continue;
-    if (is_removing)
-      rd_row_changes_add (&rows, item->path);
-    else
+    if (!is_removing && item->status == RADIO_OK)
       rd_row_changes_add_copy (&rows, item->to_path, mv->store, item->path);
+    else if (is_removing && item->status == RADIO_OK)
+      rd_row_changes_add (&rows, item->path);
+    else if (is_removing && item->message)
+      rd_row_changes_add_gone (&rows, item->path);
   }
   return rd_row_changes_write (&rows);
 }
@@ -164,16 +172,22 @@ check_names (struct mv *mv)
   return RD_EXIT_OK;
 }
 
-/* Names the volumes: NEW is one's path, or the collection of all. */
+/* Names the volumes: NEW is one's path, or the collection of all.  A pattern
+ * that matches one volume may give it either. */
 static int
 set_names (struct mv *mv)
 {
   const struct rd_nodes *nodes = &mv->nodes;
   bool is_path = strchr (mv->new_name, '/') != NULL;
+  bool is_pattern = !nodes->names_one && strpbrk (mv->old_name, "*?[");
+  bool is_one = nodes->names_one || (is_pattern && nodes->n == 1);
   mv->items = calloc (nodes->n + 1, sizeof *mv->items);
   if (mv->items == NULL)
     return rd_error_memory ();
-  if (is_path && !nodes->names_one)
+  if (is_path && is_pattern && !is_one)
+    return rd_error ("%s: %zu volumes, which get the name of a collection, "
+                     "not '%s'", mv->old_name, nodes->n, mv->new_name);
+  if (is_path && !is_one)
     return rd_error ("%s: a collection, which gets the name of a collection, "
                      "not '%s'", mv->old_name, mv->new_name);
   if (!is_path && nodes->names_one)
@@ -219,8 +233,9 @@ move_volumes (struct mv *mv)
     return RD_EXIT_FAILED;
   free_messages (mv);
   if (write_rows (mv, false))
-    return rd_error ("%s: nothing was removed: each volume has both names",
-                     mv->old_name);
+    return rd_error ("%s: nothing was removed: volumes that were copied have "
+                     "both names, and the same command with --overwrite "
+                     "moves them", mv->old_name);
   if (!run_step (mv, true))
     return RD_EXIT_FAILED;
   failed = write_rows (mv, true);

@@ -95,7 +95,8 @@ remove_rows (const struct removal *removal)
         continue;
       else if (removal->outcomes[i].status == RADIO_OK)
         rd_row_changes_add (&rows, nodes->list[i].path);
-      else if (removal->outcomes[i].status == RADIO_ERROR_CANCELLED)
+      else if (removal->outcomes[i].status != RADIO_ERROR_NOT_FOUND
+               && removal->outcomes[i].status != RADIO_ERROR_ARGUMENT)
         rd_row_changes_add_gone (&rows, nodes->list[i].path);
     if (rd_row_changes_write (&rows))
       status = RD_EXIT_FAILED;

@@ -30,7 +30,8 @@ void rd_row_changes_add_copy (struct rd_row_changes *changes,
                               const char *path, struct radio_store *from,
                               const char *from_path);
 
-/* The same for a volume whose removal was cancelled, if it is gone. */
+/* The same for a volume whose removal failed or was cancelled, if it is gone:
+ * only a part of its data is left then. */
 void rd_row_changes_add_gone (struct rd_row_changes *changes,
                               const char *path);
 

@@ -37,8 +37,9 @@ def is_removal(method, path):
         method == "DELETE" or (method == "POST" and "delete" in path))
 
 
-def end_at_removal(proxy, env, number, *args):
-    """Sends the signal just before the first removal is forwarded."""
+def end_at_removal(proxy, env, number, *args, below=""):
+    """Sends the signal just before the first removal, of a path that contains
+    below, is forwarded."""
     env = {**env, "AWS_ENDPOINT_URL_S3": proxy.url}
     # A shell that runs this in the background ignores SIGINT, and then radio
     # does as well; a signal that Python handles has its default action in
@@ -49,7 +50,7 @@ def end_at_removal(proxy, env, number, *args):
     signal.signal(signal.SIGINT, usual)
 
     def before(method, path):
-        if is_removal(method, path):
+        if is_removal(method, path) and below in path:
             act.send_signal(number)
     proxy.before = before
     said = act.communicate(timeout=120)
@@ -86,6 +87,26 @@ def test_an_interrupted_removal_leaves_no_tombstone(gateway, s3, proxy, radio,
         == sorted({"ct/a", "ct/b"} - {*begun})
     radio("cp", "-q", local, store, "--skip-existing", env=env)
     radio("validate", "-s", store, env=env)
+    assert not tombstones_of(s3)
+
+
+def test_an_interrupted_move_leaves_no_row_of_what_is_gone(gateway, s3, proxy,
+                                                           radio):
+    """Volumes have both names, or the new one, and so do their rows."""
+    store, env = f"s3://{BUCKET}/mv", gateway.environment()
+    for name in ("ct/a", "ct/b"):
+        radio("phantom", "-s", store, name, "--size", "64", env=env)
+    radio("index", "-s", store, env=env)
+    out, err = end_at_removal(proxy, env, signal.SIGTERM, "mv", "-s", store,
+                              "ct", "mr", below="/mv/ct/")
+    begun = re.findall("(ct/.): removed, but not all of its data", err)
+    assert begun and not out, err
+    listed = radio("ls", "-s", store, env=env).stdout.split()
+    left = sorted({"ct/a", "ct/b"} - {*begun})
+    assert [name for name in listed if name[:3] == "ct/"] == left
+    for table, names in ("ct", left), ("mr", ["mr/a", "mr/b"]):
+        rows = radio("table", "-s", store, table, "--tsv", env=env).stdout
+        assert [line.split()[0] for line in rows.splitlines()[1:]] == names
     assert not tombstones_of(s3)
 
 
