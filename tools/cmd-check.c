@@ -79,36 +79,6 @@ check_store (struct checking *checking)
   return result.fault_count > 0 ? RD_EXIT_FAILED : RD_EXIT_OK;
 }
 
-/* Splits the option's value at commas, into a list of names that share one
- * allocation; NULL after an error. */
-static const char **
-split_names (struct rd_args *args, size_t *n)
-{
-  size_t nbytes = strlen (args->value) + 1;
-  *n = 1;
-  for (const char *p = args->value; *p; p++)
-    *n += *p == ',';
-  const char **names = malloc (*n * sizeof *names + nbytes);
-  if (names == NULL) {
-    args->status = rd_error_memory ();
-    return NULL;
-  }
-  char *text = memcpy (names + *n, args->value, nbytes);
-  for (size_t i = 0; i < *n; i++) {
-    size_t length = strcspn (text, ",");
-    names[i] = text;
-    text[length] = '\0';
-    text += length + 1;
-    if (length == 0) {
-      rd_usage_error (args, "--%s: '%s' has an empty name",
-                      args->option->name, args->value);
-      free (names);
-      return NULL;
-    }
-  }
-  return names;
-}
-
 /* Takes an option; false after an error. */
 static bool
 take_option (struct rd_args *args, int id, struct radio_pairs_options *options,
@@ -125,7 +95,7 @@ take_option (struct rd_args *args, int id, struct radio_pairs_options *options,
   const char ***names = id == RD_OPTION_MASKS ? masks : complete;
   size_t n;
   free (*names);
-  *names = split_names (args, &n);
+  *names = rd_args_names (args, &n);
   if (id == RD_OPTION_MASKS) {
     options->masks = *masks;
     options->nmasks = n;

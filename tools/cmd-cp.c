@@ -11,7 +11,9 @@
 #include "tools/jobs.h"
 #include "tools/names.h"
 #include "tools/options.h"
+#include "tools/parse.h"
 #include "tools/progress.h"
+#include "tools/pseudonyms.h"
 #include "tools/rows.h"
 #include "tools/text.h"
 
@@ -31,6 +33,9 @@ struct item {
 struct cp {
   const struct rd_args *args;
   const char *to_name, *name;         /* the destination, the one volume */
+  const char **columns;               /* of --columns; owned */
+  struct rd_key key;                  /* of --subjects-key; without bytes:
+                                         names stay */
   struct rd_nodes nodes;              /* the volumes that operands name */
   struct item *items;
   size_t n, capacity;
@@ -195,8 +200,12 @@ add_node (struct cp *cp, struct rd_target *node)
 {
   if (*node->path == '\0' && cp->name == NULL)
     return fail_root (node);
-  return add_item (cp, node->store, node->path, cp->name) ? RD_EXIT_OK
-                                                          : RD_EXIT_FAILED;
+  RD_FREE char *renamed = cp->key.nbytes > 0
+                          ? rd_key_path (&cp->key, node->path) : NULL;
+  if (cp->key.nbytes > 0 && renamed == NULL)
+    return RD_EXIT_FAILED;
+  return add_item (cp, node->store, node->path, renamed ? renamed : cp->name)
+         ? RD_EXIT_OK : RD_EXIT_FAILED;
 }
 
 static int
@@ -204,6 +213,32 @@ compare_items (const void *a, const void *b)
 {
   const struct item *x = a, *y = b;
   return strcmp (x->to_path, y->to_path);
+}
+
+static int
+compare_names (const void *a, const void *b)
+{
+  const struct item *x = *(const struct item *const *) a;
+  const struct item *y = *(const struct item *const *) b;
+  return strcmp (strrchr (x->to_path, '/') + 1, strrchr (y->to_path, '/') + 1);
+}
+
+/* Two subjects that get one pseudonym would become one. */
+static int
+check_subjects (const struct cp *cp)
+{
+  RD_FREE const struct item **items = calloc (cp->n + 1, sizeof *items);
+  if (items == NULL)
+    return rd_error_memory ();
+  for (size_t i = 0; i < cp->n; i++)
+    items[i] = &cp->items[i];
+  qsort (items, cp->n, sizeof *items, compare_names);
+  for (size_t i = 1; i < cp->n; i++)
+    if (rd_is_one_subject (items[i - 1]->to_path, items[i]->to_path)
+        && !rd_is_one_subject (items[i - 1]->path, items[i]->path))
+      return rd_error ("%s and %s get one pseudonym; use another key",
+                       items[i - 1]->path, items[i]->path);
+  return RD_EXIT_OK;
 }
 
 static void
@@ -235,6 +270,70 @@ find_items (struct cp *cp)
     if (strcmp (cp->items[i - 1].to_path, cp->items[i].to_path) == 0)
       return rd_error ("two volumes map to %s; copy each by itself, with "
                        "--name", cp->items[i].to_path);
+  return cp->key.nbytes > 0 ? check_subjects (cp) : RD_EXIT_OK;
+}
+
+/*------------------------------------------------------------------------
+ * Columns
+ *----------------------------------------------------------------------*/
+
+/* A name of --columns, looked for in the tables of the stores. */
+struct wanted {
+  struct radio_store *store;
+  const char *name;
+  bool is_there;
+  char near[256];                     /* the most similar one; "": none */
+  size_t distance;                    /* of it */
+};
+
+static enum radio_status
+find_in_table (const struct radio_table_entry *entry, void *user_data)
+{
+  struct wanted *wanted = user_data;
+  RD_CLOSE_TABLE struct radio_table *table = NULL;
+  struct radio_table_info info;
+  enum radio_status status = radio_table_open (wanted->store, entry->path,
+                                               &table);
+  if (status == RADIO_ERROR_NOT_FOUND)        /* never written to */
+    return RADIO_OK;
+  if (status != RADIO_OK)
+    return status;
+  radio_table_get_info (table, &info);
+  for (size_t i = 0; i < info.column_count && status == RADIO_OK; i++) {
+    struct radio_column_info column;
+    status = radio_table_get_column (table, i, &column);
+    if (status != RADIO_OK)
+      break;
+    size_t distance = rd_text_distance (wanted->name, column.name);
+    wanted->is_there |= distance == 0;
+    if (distance < wanted->distance) {
+      wanted->distance = distance;
+      snprintf (wanted->near, sizeof wanted->near, "%s", column.name);
+    }
+  }
+  return status;
+}
+
+/* A name that no table has was misspelled. */
+static int
+check_columns (struct cp *cp, struct rd_args *args)
+{
+  for (size_t i = 0; i < cp->rows.copies.ncolumns; i++) {
+    struct wanted wanted = { .name = cp->columns[i], .distance = 3 };
+    wanted.is_there = radio_index_is_derived (wanted.name);
+    for (size_t k = 0; k < cp->nodes.nroots && !wanted.is_there; k++) {
+      wanted.store = cp->nodes.roots[k].store;
+      enum radio_status status = !wanted.store ? RADIO_OK
+        : radio_table_list (wanted.store, find_in_table, &wanted);
+      if (status != RADIO_OK && status != RADIO_ERROR_EXISTS)
+        return rd_error_library (NULL);
+    }
+    if (!wanted.is_there)
+      return rd_usage_error (args, "--columns: no table has a column "
+                             "'%s'%s%s%s", wanted.name,
+                             wanted.near[0] ? "; did you mean " : "",
+                             wanted.near, wanted.near[0] ? "?" : "");
+  }
   return RD_EXIT_OK;
 }
 
@@ -316,9 +415,11 @@ print_summary (const struct cp *cp)
 }
 
 static int
-copy_volumes (struct cp *cp)
+copy_volumes (struct cp *cp, struct rd_args *args)
 {
   int failed = find_items (cp);
+  if (!failed)
+    failed = check_columns (cp, args);
   if (failed)
     return failed;
   /* Making a store is cancelled by Ctrl-C, too. */
@@ -328,7 +429,7 @@ copy_volumes (struct cp *cp)
     return failed;
   cp->rows.store = cp->to;
   cp->rows.name = cp->to_name;
-  cp->rows.replaces = cp->options.existing == RADIO_EXISTING_REPLACE;
+  cp->rows.copies.replace = cp->options.existing == RADIO_EXISTING_REPLACE;
   for (size_t i = 0; i < cp->n; i++) {
     size_t width = rd_text_columns (cp->items[i].to_path);
     if (width > cp->path_width)
@@ -356,35 +457,85 @@ copy_volumes (struct cp *cp)
   return cp->nfailed ? RD_EXIT_FAILED : failed;
 }
 
+/* Takes the value of --columns, which may be empty; false after an error. */
+static bool
+take_columns (struct rd_args *args, struct cp *cp)
+{
+  struct radio_index_copies_options *copies = &cp->rows.copies;
+  free (cp->columns);
+  copies->ncolumns = 0;
+  if (*args->value == '\0')
+    cp->columns = calloc (1, sizeof *cp->columns);
+  else
+    cp->columns = rd_args_names (args, &copies->ncolumns);
+  if (cp->columns == NULL && *args->value == '\0')
+    args->status = rd_error_memory ();
+  copies->columns = cp->columns;
+  return cp->columns != NULL;
+}
+
+/* Takes an option; false after an error. */
+static bool
+take_option (struct rd_args *args, int id, struct cp *cp,
+             const char **key_name)
+{
+  switch (id) {
+  case RD_OPTION_TO:
+    cp->to_name = args->value;
+    return true;
+  case RD_OPTION_NAME:
+    cp->name = args->value;
+    return true;
+  case RD_OPTION_COLUMNS:
+    return take_columns (args, cp);
+  case RD_OPTION_SUBJECTS_KEY:
+    *key_name = args->value;
+    return true;
+  default:
+    cp->options.no_read_back |= id == RD_OPTION_NO_READ_BACK;
+    return true;
+  }
+}
+
 /* The last operand is the destination, unless --to names it. */
+static int
+run (struct rd_args *args, struct cp *cp)
+{
+  const char *key_name = NULL;
+  int id;
+  while ((id = rd_args_next (args)) > 0)
+    if (!take_option (args, id, cp, &key_name))
+      return args->status;
+  if (id < 0
+      || !rd_args_want (args, cp->to_name ? 0 : 2, SIZE_MAX,
+                        args->noperands == 0 ? "SOURCE" : "DESTINATION")
+      || !rd_args_existing (args, &cp->options.existing))
+    return args->status;
+  if (key_name && cp->name)
+    return rd_usage_error (args, "--subjects-key makes the names of copies; "
+                           "give it without --name");
+  if (cp->to_name == NULL)
+    cp->to_name = args->operands[--args->noperands];
+  cp->options.dry_run = args->dry_run;
+  cp->options.strip = key_name != NULL;
+  cp->rows.copies.renames_subjects = key_name != NULL;
+  int failed = key_name ? rd_key_read (key_name, &cp->key) : RD_EXIT_OK;
+  return failed ? failed : copy_volumes (cp, args);
+}
+
 static int
 run_cp (struct rd_args *args)
 {
   struct cp cp = { .args = args };
-  int id;
-  while ((id = rd_args_next (args)) > 0) {
-    if (id == RD_OPTION_TO)
-      cp.to_name = args->value;
-    if (id == RD_OPTION_NAME)
-      cp.name = args->value;
-    if (id == RD_OPTION_NO_READ_BACK)
-      cp.options.no_read_back = true;
-  }
-  if (id < 0
-      || !rd_args_want (args, cp.to_name ? 0 : 2, SIZE_MAX,
-                        args->noperands == 0 ? "SOURCE" : "DESTINATION")
-      || !rd_args_existing (args, &cp.options.existing))
-    return args->status;
-  if (cp.to_name == NULL)
-    cp.to_name = args->operands[--args->noperands];
-  cp.options.dry_run = args->dry_run;
-  int status = copy_volumes (&cp);
+  int status = run (args, &cp);
   rd_row_changes_clear (&cp.rows);
   radio_store_close (cp.to);
   for (size_t i = 0; i < cp.n; i++)
     free_item (&cp.items[i]);
   free (cp.items);
   rd_nodes_clear (&cp.nodes);
+  rd_key_clear (&cp.key);
+  free (cp.columns);
   return status;
 }
 
@@ -396,6 +547,11 @@ static const struct rd_option options[] = {
     "and without any the whole store is copied" },
   { RD_OPTION_NAME, "name", "COLLECTION/NAME",
     "the name of the copy (of one volume)" },
+  { RD_OPTION_COLUMNS, "columns", "LIST",
+    "the user's columns that are copied (default: all)" },
+  { RD_OPTION_SUBJECTS_KEY, "subjects-key", "FILE",
+    "pseudonyms of subjects by this key; header texts\n"
+    "and sources are blanked" },
   RD_EXISTING_OPTIONS,
   { RD_OPTION_DRY_RUN, "dry-run", NULL,
     "write nothing, print what would be sent" },
@@ -423,6 +579,7 @@ const struct rd_command rd_command_cp = {
   .examples =
     "radio cp study.zarr /backup/study.zarr\n"
     "radio cp study.zarr adults.zarr --where 'age >= 18 and has(seg)'\n"
+    "radio cp study.zarr share.zarr --subjects-key key --columns age,sex\n"
     "radio cp -s https://host/study.zarr ct/head mine.zarr",
   .run = run_cp,
 };

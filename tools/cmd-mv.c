@@ -126,7 +126,7 @@ static int
 write_rows (const struct mv *mv, bool is_removing)
 {
   RD_CLEANUP (rd_row_changes_clear) struct rd_row_changes rows = {
-    .store = mv->store, .name = mv->store_name, .replaces = true,
+    .store = mv->store, .name = mv->store_name, .copies = { .replace = true },
   };
   rd_interrupt_finish ();
   for (size_t i = 0; i < mv->jobs.synced.nreported; i++) {

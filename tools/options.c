@@ -301,6 +301,34 @@ rd_args_existing (struct rd_args *args, enum radio_existing *existing)
   return true;
 }
 
+const char **
+rd_args_names (struct rd_args *args, size_t *n)
+{
+  size_t nbytes = strlen (args->value) + 1;
+  *n = 1;
+  for (const char *p = args->value; *p; p++)
+    *n += *p == ',';
+  const char **names = malloc (*n * sizeof *names + nbytes);
+  if (names == NULL) {
+    args->status = rd_error_memory ();
+    return NULL;
+  }
+  char *text = memcpy (names + *n, args->value, nbytes);
+  for (size_t i = 0; i < *n; i++) {
+    size_t length = strcspn (text, ",");
+    names[i] = text;
+    text[length] = '\0';
+    text += length + 1;
+    if (length == 0) {
+      rd_usage_error (args, "--%s: '%s' has an empty name",
+                      args->option->name, args->value);
+      free (names);
+      return NULL;
+    }
+  }
+  return names;
+}
+
 bool
 rd_args_number (struct rd_args *args, uint64_t least, uint64_t most,
                 uint64_t *number)

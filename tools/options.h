@@ -114,6 +114,8 @@ enum {
   RD_OPTION_STRATIFY,
   RD_OPTION_EXACT,
   RD_OPTION_COLUMN,
+  RD_OPTION_COLUMNS,
+  RD_OPTION_SUBJECTS_KEY,
 };
 
 #define RD_STORE_OPTION                                                 \
@@ -264,6 +266,10 @@ bool rd_args_selects (const struct rd_args *args);
 
 /* --overwrite and --skip-existing exclude each other. */
 bool rd_args_existing (struct rd_args *args, enum radio_existing *existing);
+
+/* Names between commas, in a list that is one allocation; NULL after an
+ * error. */
+const char **rd_args_names (struct rd_args *args, size_t *n);
 
 /* A number from least to most. */
 bool rd_args_number (struct rd_args *args, uint64_t least, uint64_t most,

@@ -57,7 +57,7 @@ write_rows (struct rd_row_changes *changes)
     status = radio_table_list (changes->store, stop_at_table, &has_tables);
   if (has_tables && changes->from)
     return radio_store_index_copies (changes->from, from, changes->store,
-                                     paths, changes->n, changes->replaces,
+                                     paths, changes->n, &changes->copies,
                                      NULL);
   if (has_tables)
     return radio_store_index_volumes (changes->store, paths, changes->n,

@@ -4,6 +4,8 @@
 #ifndef RD_TOOLS_ROWS_H
 #define RD_TOOLS_ROWS_H
 
+#include <radio/index.h>
+
 #include "tools/tool.h"
 
 /* Volumes whose rows are to be written, in a store that has tables. */
@@ -11,7 +13,7 @@ struct rd_row_changes {
   struct radio_store *store;
   const char *name;           /* the store's, for messages */
   bool makes_tables;          /* also in a store without tables */
-  bool replaces;              /* cells of copies replace those that are there */
+  struct radio_index_copies_options copies;       /* how rows go with them */
   bool failed;                /* some rows were not written */
   char **paths;               /* of volumes; owned */
   struct radio_store *from;   /* that they were copied from; NULL: none */

@@ -82,4 +82,12 @@ rd_cleanup_store (struct radio_store **store)
 
 #define RD_CLOSE_STORE RD_CLEANUP (rd_cleanup_store)
 
+static inline void
+rd_cleanup_table (struct radio_table **table)
+{
+  radio_table_close (*table);
+}
+
+#define RD_CLOSE_TABLE RD_CLEANUP (rd_cleanup_table)
+
 #endif /* RD_TOOL_H */

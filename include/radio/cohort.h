@@ -174,6 +174,19 @@ RADIO_API enum radio_status
 radio_sample_key (uint64_t seed, const char *id, uint64_t *key)
   RADIO_USE_RESULT;
 
+/* The bytes of a pseudonym, and the NUL at its end. */
+#define RADIO_PSEUDONYM_NBYTES 17
+
+/* Writes the pseudonym of an id, which depends on nothing but it and the key,
+ * and is known to none but those who have the key: the first 16 digits of
+ * HMAC-SHA-256 (RFC 2104) of the id's bytes, in lower-case hexadecimal.  Two of
+ * a million ids have the same with a probability of 3e-8.
+ * Errors: RADIO_ERROR_ARGUMENT (a key of less than 16 bytes),
+ * RADIO_ERROR_MEMORY. */
+RADIO_API enum radio_status
+radio_pseudonym (const void *key, size_t key_nbytes, const char *id,
+                 char pseudonym[RADIO_PSEUDONYM_NBYTES]) RADIO_USE_RESULT;
+
 #ifdef __cplusplus
 }
 #endif

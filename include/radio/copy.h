@@ -30,6 +30,14 @@ struct radio_copy_options {
    * refused (RADIO_ERROR_UNSUPPORTED). */
   bool by_store;
 
+  /* Blank what the documents say of where the image is from: the header's texts
+   * and extensions, as struct radio_ingest_options does by strip, the name and
+   * the SHA-256 of the source, that of the image that it was derived from, all
+   * attributes that radio did not write, and the volume's name in OME-Zarr's
+   * metadata, which becomes that of to_path.  Voxels, affine, and the level's
+   * name stay, by which one who has the source recognises it. */
+  bool strip;
+
   /* total_nbytes counts all shards; done_nbytes those already copied. */
   radio_progress_fn *progress;
   void *user_data;                    /* of progress */

@@ -97,14 +97,31 @@ radio_store_index_volumes (struct radio_store *store,
   radio_store_index_volumes (store, paths, n, result, \
                              sizeof (struct radio_index_result))
 
+/* Zero-filled members are defaults. */
+struct radio_index_copies_options {
+  /* Values replace those that the other store has, and in rows of volumes
+   * missing ones do, too; if both stores are one, so does what the volume has
+   * no table, column or row of.  False: a missing value changes nothing. */
+  bool replace;
+
+  /* A copy is of its volume's subject although its name has another one, a
+   * pseudonym, as by radio_pseudonym (radio/cohort.h), which is one subject's
+   * alone.  False: that subject gets the row's values only if it is new. */
+  bool renames_subjects;
+
+  /* The user's columns that are copied, of both tables; names that a table has
+   * not are ignored.  NULL: all. */
+  const char *const *columns;
+  size_t ncolumns;
+
+  /* Must be zero: later versions may have members here. */
+  uint64_t reserved[6];
+};
+
 /* The same of n volumes that were copied from from_paths in `from', which may
  * be the same store, to to_paths in `to'; and the user's columns go with them,
- * of the volumes' rows and of their subjects', with the attributes.  A missing
- * value changes nothing; replace: others replace those that `to' has, and in
- * rows of volumes missing ones do, too.  What `from' has no table, column or
- * row of is left; but if both are one store, replace blanks it.  Where a copy
- * is of another subject than its volume, that subject gets the row's values
- * only if it is new in `to'.
+ * of the volumes' rows and of their subjects', with the attributes.  options
+ * may be NULL.
  * Errors: as radio_store_index_volumes; RADIO_ERROR_EXISTS (`to' has a column
  * with another type, which the message names: it is left out, and all others
  * were copied). */
@@ -112,13 +129,18 @@ RADIO_API enum radio_status
 radio_store_index_copies (struct radio_store *from,
                           const char *const *from_paths,
                           struct radio_store *to, const char *const *to_paths,
-                          size_t n, bool replace,
+                          size_t n,
+                          const struct radio_index_copies_options *options,
                           struct radio_index_result *result,
                           size_t result_nbytes) RADIO_USE_RESULT;
-#define radio_store_index_copies(from, from_paths, to, to_paths, n, replace, \
+#define radio_store_index_copies(from, from_paths, to, to_paths, n, options, \
                                  result) \
-  radio_store_index_copies (from, from_paths, to, to_paths, n, replace, \
+  radio_store_index_copies (from, from_paths, to, to_paths, n, options, \
                             result, sizeof (struct radio_index_result))
+
+/* Returns the length of the subject that a volume's name, without its
+ * collection, begins with. */
+RADIO_API size_t radio_name_subject (const char *name);
 
 /* Returns whether a column of this name is derived. */
 RADIO_API bool radio_index_is_derived (const char *column);

@@ -13,6 +13,9 @@
 #include "src/base/text.h"
 #include "src/cohort/evaluate.h"
 
+/* Shorter keys could be found by trying them. */
+#define MIN_KEY_NBYTES 16
+
 /* Finds the members that a selection is from, allocated in order, and opens
  * them.  Of all collections, those without a row yet are left out. */
 static enum radio_status
@@ -161,5 +164,23 @@ radio_sample_key (uint64_t seed, const char *id, uint64_t *key)
   *key = 0;
   for (int i = 0; i < 8; i++)
     *key = *key << 8 | digest[i];
+  return RADIO_OK;
+}
+
+enum radio_status
+radio_pseudonym (const void *key, size_t key_nbytes, const char *id,
+                 char pseudonym[RADIO_PSEUDONYM_NBYTES])
+{
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  RD_NOT_NULL (key);
+  RD_NOT_NULL (id);
+  RD_NOT_NULL (pseudonym);
+  if (key_nbytes < MIN_KEY_NBYTES)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "a key of %zu bytes; use one of at "
+                    "least %d", key_nbytes, MIN_KEY_NBYTES);
+  if (!rd_hmac_sha256 (key, key_nbytes, id, strlen (id), digest))
+    return rd_fail_memory (0);
+  for (int i = 0; i < RADIO_PSEUDONYM_NBYTES / 2; i++)
+    snprintf (pseudonym + 2 * i, 3, "%02x", digest[i]);
   return RADIO_OK;
 }

@@ -344,11 +344,14 @@ resolve_race (struct rd_publication *publication,
               const struct rd_existing *existing)
 {
   const char *theirs = existing->meta.source_sha256;
+  const char *level = existing->meta.level_path;
   if (publication->existing == RADIO_EXISTING_SKIP) {
     publication->skipped = true;
     return RADIO_OK;
   }
-  bool same = theirs && strcmp (theirs, publication->sha256) == 0;
+  /* A copy may not know the source's. */
+  bool same = theirs && *theirs ? strcmp (theirs, publication->sha256) == 0
+              : level && strcmp (level, publication->level_name) == 0;
   return same ? RADIO_OK
               : fail_exists (publication->store, publication->path);
 }

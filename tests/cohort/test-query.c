@@ -652,6 +652,20 @@ keys_of_samples_are_as_documented (void **state)
   assert_true (key == UINT64_C (1825720491686485420));
 }
 
+/* The first case of RFC 4231. */
+static void
+pseudonyms_are_hmac_sha_256 (void **state)
+{
+  (void) state;
+  char pseudonym[RADIO_PSEUDONYM_NBYTES], key[20];
+  memset (key, 0x0b, sizeof key);
+  assert_ok (radio_pseudonym (key, sizeof key, "Hi There", pseudonym));
+  assert_string_equal (pseudonym, "b0344c61d8db3853");
+  assert_fails (radio_pseudonym (key, 15, "Hi There", pseudonym),
+                RADIO_ERROR_ARGUMENT, "a key of 15 bytes; use one of at least "
+                "16");
+}
+
 static enum radio_status
 select_all (struct radio_store *store)
 {
@@ -715,6 +729,7 @@ main (void)
     cmocka_unit_test (views_are_joined_and_subtracted_in_their_order),
     cmocka_unit_test (columns_of_a_view_are_in_the_order_of_its_rows),
     cmocka_unit_test (keys_of_samples_are_as_documented),
+    cmocka_unit_test (pseudonyms_are_hmac_sha_256),
     cmocka_unit_test (without_memory_a_selection_fails_and_frees_all),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

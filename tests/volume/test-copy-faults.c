@@ -228,6 +228,41 @@ a_copy_without_memory_is_an_error (void **state)
   }
 }
 
+/* What is blanked is blanked, or there is no copy. */
+static void
+a_stripped_copy_without_memory_is_an_error (void **state)
+{
+  (void) state;
+  static const struct radio_copy_options stripping = {
+    .existing = RADIO_EXISTING_REPLACE, .strip = true,
+  };
+  struct radio_store *from = make_source ();
+  bool failed = true;
+  size_t nth;
+  for (nth = 1; failed && nth < MANY; nth += EXHAUSTIVE_STEP) {
+    struct radio_store *to = open_planned ("memory:", 1, NULL);
+    struct radio_volume *volume;
+    struct radio_volume_info info;
+    alloc_fail_nth (nth);
+    enum radio_status status = radio_volume_copy (from, "ct/a", to, "ct/b",
+                                                  &stripping, NULL);
+    failed = alloc_fail_end ();
+    if (status != RADIO_OK)
+      assert_fails (status, RADIO_ERROR_MEMORY, "memory");
+    assert_true (failed || status == RADIO_OK);
+    assert_ok (radio_volume_copy (from, "ct/a", to, "ct/b", &stripping,
+                                  NULL));
+    assert_ok (radio_volume_open (to, "ct/b", &volume));
+    radio_volume_get_info (volume, &info);
+    assert_string_equal (info.source_name, "");
+    assert_string_equal (info.source_sha256, "");
+    radio_volume_close (volume);
+    radio_store_close (to);
+  }
+  assert_in_range (nth, 100, MANY - 1);
+  radio_store_close (from);
+}
+
 /*------------------------------------------------------------------------
  * Sudden death
  *----------------------------------------------------------------------*/
@@ -430,6 +465,7 @@ main (void)
     cmocka_unit_test (bytes_that_change_on_their_way_are_found),
     cmocka_unit_test (a_commit_that_fails_late_loses_no_shards),
     cmocka_unit_test (a_copy_without_memory_is_an_error),
+    cmocka_unit_test (a_stripped_copy_without_memory_is_an_error),
     cmocka_unit_test (a_copy_may_die_anywhere),
     cmocka_unit_test (a_copy_that_is_killed_again_and_again_ends),
   };

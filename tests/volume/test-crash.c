@@ -18,6 +18,10 @@
 #define STORE "crash.zarr"
 
 /* In a child: a store that ends the process at its n-th operation. */
+static const struct radio_index_copies_options replacing = {
+  .replace = true
+};
+
 static struct radio_store *
 open_crashing (uint64_t n)
 {
@@ -192,7 +196,7 @@ move_volume (struct radio_store *store)
   RD_TRY (radio_volume_copy (store, old_path, store, new_path, &options,
                              NULL));
   RD_TRY (radio_store_index_copies (store, &old_path, store, &new_path, 1,
-                                    true, NULL));
+                                    &replacing, NULL));
   RD_TRY (radio_store_remove_copied (store, old_path, new_path));
   return radio_store_index_volumes (store, &old_path, 1, NULL);
 }

@@ -14,6 +14,16 @@
 
 #include "src/volume/index/rows.h"
 
+static enum radio_status
+copy_rows (struct radio_store *from, const char *const *from_paths,
+           struct radio_store *to, const char *const *to_paths, size_t n,
+           bool replace)
+{
+  const struct radio_index_copies_options options = { .replace = replace };
+  return radio_store_index_copies (from, from_paths, to, to_paths, n, &options,
+                                   NULL);
+}
+
 static struct radio_store *
 make_store (void)
 {
@@ -254,8 +264,7 @@ the_rows_of_copies_have_the_columns_of_the_user (void **state)
                                        "ct/sub-1_ses-a" };
   for (size_t i = 0; i < 3; i++)
     copy_volume (from, paths[i], to, names[i]);
-  assert_ok (radio_store_index_copies (from, paths, to, names, 3, false,
-                                       NULL));
+  assert_ok (copy_rows (from, paths, to, names, 3, false));
   assert_ids (to, "tables/volumes/ct", "ct/sub-1_ses-a ct/sub-1_ses-b ");
   assert_cell (to, "tables/volumes/ct", "qc", 0, "good");
   assert_cell (to, "tables/volumes/ct", "qc", 1, "");
@@ -267,11 +276,9 @@ the_rows_of_copies_have_the_columns_of_the_user (void **state)
 
   /* What is there stays, unless it is to be replaced. */
   set_text (to, "tables/volumes/pet", "pet/sub-9", "qc", "other");
-  assert_ok (radio_store_index_copies (from, paths, to, names, 3, false,
-                                       NULL));
+  assert_ok (copy_rows (from, paths, to, names, 3, false));
   assert_cell (to, "tables/volumes/pet", "qc", 0, "other");
-  assert_ok (radio_store_index_copies (from, paths, to, names, 3, true,
-                                       NULL));
+  assert_ok (copy_rows (from, paths, to, names, 3, true));
   assert_cell (to, "tables/volumes/pet", "qc", 0, "bad");
   radio_store_close (from);
   radio_store_close (to);
@@ -287,31 +294,28 @@ what_was_said_of_replaced_voxels_is_forgotten (void **state)
     *const seg = "seg/sub-2";
   /* qc is missing in the row of none, and stays unless it is replaced. */
   copy_volume (from, path, to, none);
-  assert_ok (radio_store_index_copies (from, &path, to, &none, 1, false,
-                                       NULL));
+  assert_ok (copy_rows (from, &path, to, &none, 1, false));
   for (int replace = 0; replace < 2; replace++) {
-    assert_ok (radio_store_index_copies (from, &none, to, &none, 1, replace,
-                                         NULL));
+    assert_ok (copy_rows (from, &none, to, &none, 1, replace));
     assert_cell (to, "tables/volumes/ct", "qc", 0, replace ? "" : "bad");
   }
 
   /* Within a store also what the volume's table has no column of, or no row;
    * another store's columns stay. */
   set_text (to, "tables/volumes/ct", none, "note", "x");
-  assert_ok (radio_store_index_copies (from, &none, to, &none, 1, true, NULL));
+  assert_ok (copy_rows (from, &none, to, &none, 1, true));
   assert_cell (to, "tables/volumes/ct", "note", 0, "x");
   add_volume (from, mr);
   add_volume (from, seg);
   assert_ok (radio_store_index_volumes (from, &mr, 1, NULL));
   set_text (from, "tables/volumes/mr", mr, "note", "x");
-  assert_ok (radio_store_index_copies (from, &path, from, &mr, 1, true, NULL));
+  assert_ok (copy_rows (from, &path, from, &mr, 1, true));
   assert_cell (from, "tables/volumes/mr", "note", 0, "");
   assert_cell (from, "tables/volumes/mr", "qc", 0, "bad");
-  assert_ok (radio_store_index_copies (from, &seg, from, &mr, 1, true, NULL));
+  assert_ok (copy_rows (from, &seg, from, &mr, 1, true));
   assert_cell (from, "tables/volumes/mr", "qc", 0, "");
   assert_cell (from, "tables/volumes/mr", "type", 0, "int16");
-  assert_ok (radio_store_index_copies (from, &none, from, &good, 1, true,
-                                       NULL));
+  assert_ok (copy_rows (from, &none, from, &good, 1, true));
   assert_cell (from, "tables/volumes/ct", "qc", 0, "");
   assert_cell (from, "tables/volumes/ct", "qc", 2, "bad");
   assert_cell (from, "tables/subjects", "sex", 0, "F");
@@ -327,13 +331,11 @@ a_subject_that_is_there_keeps_its_row (void **state)
   static const char *const path = "ct/sub-2", *const seg = "seg/sub-1",
                     *const other = "ct/sub-1_ses-c", *const new = "ct/sub-4";
   copy_volume (from, path, from, other);
-  assert_ok (radio_store_index_copies (from, &path, from, &other, 1, true,
-                                       NULL));
+  assert_ok (copy_rows (from, &path, from, &other, 1, true));
   assert_ids (from, "tables/subjects", "sub-1 sub-2 ");
   assert_cell (from, "tables/subjects", "sex", 0, "F");
   copy_volume (from, path, from, new);
-  assert_ok (radio_store_index_copies (from, &path, from, &new, 1, true,
-                                       NULL));
+  assert_ok (copy_rows (from, &path, from, &new, 1, true));
   assert_cell (from, "tables/subjects", "sex", 2, "M");
 
   /* Nor are cells filled that are missing there. */
@@ -343,8 +345,7 @@ a_subject_that_is_there_keeps_its_row (void **state)
   set_text (to, "tables/subjects", "sub-3", "sex", "M");
   copy_volume (from, path, to, seg);
   for (int replace = 0; replace < 2; replace++) {
-    assert_ok (radio_store_index_copies (from, &path, to, &seg, 1, replace,
-                                         NULL));
+    assert_ok (copy_rows (from, &path, to, &seg, 1, replace));
     assert_cell (to, "tables/subjects", "sex", 0, "");
   }
   assert_cell (to, "tables/volumes/seg", "qc", 0, "bad");
@@ -372,8 +373,7 @@ a_column_of_another_type_is_left_out_and_said_so (void **state)
   assert_ok (radio_table_edit_set (edit, &id, &cells));
   assert_ok (radio_table_edit_commit (edit, NULL));
   radio_table_edit_free (edit);
-  assert_fails (radio_store_index_copies (from, &path, to, &path, 1, true,
-                                          NULL),
+  assert_fails (copy_rows (from, &path, to, &path, 1, true),
                 RADIO_ERROR_EXISTS, "the column 'qc', of another type");
   assert_cell (to, "tables/volumes/ct", "qc", 0, "7");
   assert_cell (to, "tables/volumes/ct", "note", 0, "x");
@@ -405,8 +405,7 @@ a_lack_of_memory_loses_no_row (void **state)
   static const char *const paths[] = { "ct/sub-1_ses-a", "ct/sub-2" };
   for (size_t i = 0; i < 2; i++)
     copy_volume (from, paths[i], to, paths[i]);
-  assert_survives (radio_store_index_copies (from, paths, to, paths, 2, true,
-                                             NULL));
+  assert_survives (copy_rows (from, paths, to, paths, 2, true));
   assert_ids (to, "tables/volumes/ct", "ct/sub-1_ses-a ct/sub-2 ");
   assert_cell (to, "tables/volumes/ct", "qc", 1, "bad");
   assert_cell (to, "tables/subjects", "sex", 0, "F");

@@ -89,6 +89,11 @@ reading_and_writing_refuse_members_that_they_do_not_know (void **state)
   assert_refuses (copy.reserved, "radio_copy_options",
                   radio_volume_copy (store, "ct/a", store, "ct/c", &copy,
                                      NULL));
+  const char *path = "ct/a";
+  struct radio_index_copies_options rows = { 0 };
+  assert_refuses (rows.reserved, "radio_index_copies_options",
+                  radio_store_index_copies (store, &path, store, &path, 1,
+                                            &rows, NULL));
   assert_refuses (array_options.reserved, "radio_array_options",
                   radio_array_create (store, "b", &array_options, &created));
   radio_volume_close (volume);

@@ -63,7 +63,7 @@ _radio_values () {
 _radio_takes_value () {
   case $1 in
     -s | --store | --to | -o | --output | --redact-key | --csv | --affine | \
-      --table | --import | \
+      --table | --import | --subjects-key | \
       --against) return 0 ;;
   esac
   return 1

@@ -6,12 +6,6 @@
 #include "tools/options.h"
 
 static inline void
-rd_cleanup_table (struct radio_table **table)
-{
-  radio_table_close (*table);
-}
-
-static inline void
 rd_cleanup_edit (struct radio_table_edit **edit)
 {
   radio_table_edit_free (*edit);
@@ -23,7 +17,6 @@ rd_cleanup_csv (struct radio_csv **csv)
   radio_csv_close (*csv);
 }
 
-#define RD_CLOSE_TABLE RD_CLEANUP (rd_cleanup_table)
 #define RD_FREE_EDIT RD_CLEANUP (rd_cleanup_edit)
 #define RD_CLOSE_CSV RD_CLEANUP (rd_cleanup_csv)
 #define RD_FREE_STRINGS RD_CLEANUP (radio_strings_free)

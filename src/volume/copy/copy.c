@@ -189,7 +189,7 @@ publish (struct rd_copy *copy)
     .sha256 = meta->source_sha256 ? meta->source_sha256 : "",
     .prefix = meta->has_nifti ? &meta->prefix : NULL,
     .document = copy->document,
-    .text = (const char *) copy->text.data,
+    .text = copy->options->strip ? NULL : (const char *) copy->text.data,
     .nbytes = copy->text.nbytes,
   };
   RD_SCOPE ("commit", RD_IN_OPERATION);

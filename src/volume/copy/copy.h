@@ -63,6 +63,10 @@ struct rd_copy {
 /* Read the documents of the source. */
 enum radio_status rd_copy_load (struct rd_copy *copy) RADIO_USE_RESULT;
 
+/* Blank the document and the header that were read, as
+ * radio_copy_options.strip says. */
+enum radio_status rd_copy_strip (struct rd_copy *copy) RADIO_USE_RESULT;
+
 /* Fail because an object of the source does not exist: because the volume
  * was replaced or removed, or because it was lost. */
 enum radio_status rd_copy_fail_missing (const struct rd_copy *copy,

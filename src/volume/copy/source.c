@@ -149,7 +149,8 @@ rd_copy_load (struct rd_copy *copy)
                       copy->names.items[i]);
   if (copy->options->by_store && copy->from == copy->to)
     RD_TRY (check_children (copy));
-  return open_levels (copy, group);
+  RD_TRY (open_levels (copy, group));
+  return copy->options->strip ? rd_copy_strip (copy) : RADIO_OK;
 }
 
 enum radio_status

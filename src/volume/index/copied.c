@@ -23,7 +23,7 @@ struct pair {
 
 struct copying {
   struct radio_store *from, *to;
-  bool replace;
+  const struct radio_index_copies_options *options;
   bool blanks;                /* missing values replace others, too */
   bool blanks_all;            /* as do those of columns and rows that `from'
                                  has not */
@@ -115,7 +115,7 @@ set_column (const struct copying *copying, struct radio_table *table,
     .text = is_text ? &text : NULL,
     .valid = valid,
     .attributes_json = info->attributes_json,
-    .keep_existing = !copying->replace,
+    .keep_existing = !copying->options->replace,
   };
   return radio_table_edit_set (edit, &rows, &cells);
 }
@@ -163,6 +163,16 @@ blank_columns (const struct radio_table *table,
   return RADIO_OK;
 }
 
+static bool
+is_wanted (const struct copying *copying, const char *column)
+{
+  const struct radio_index_copies_options *options = copying->options;
+  bool is = options->columns == NULL;
+  for (size_t i = 0; i < options->ncolumns && !is; i++)
+    is = strcmp (options->columns[i], column) == 0;
+  return is;
+}
+
 /* Sets the user's columns of a table in that at to_path, whose rows must be
  * there.  table is NULL if there is none. */
 static enum radio_status
@@ -186,7 +196,8 @@ set_columns (struct copying *copying, struct radio_table *table,
     struct radio_column_info column, there;
     RD_TRY (radio_table_get_column (table, i, &column));
     bool is_own = !(has_derived && radio_index_is_derived (column.name))
-                  && strcmp (column.name, info.index_name) != 0;
+                  && strcmp (column.name, info.index_name) != 0
+                  && is_wanted (copying, column.name);
     bool does_clash = is_own && find_column (other, column.name, &there)
                       && there.type != column.type;
     if (does_clash && !copying->clash[0])
@@ -275,8 +286,8 @@ copy_group (struct copying *copying, const struct pair *pairs, size_t n)
   }
   /* The cells were of the voxels that are replaced, in one store also those of
    * columns that the volume had not. */
-  copying->blanks = copying->replace;
-  copying->blanks_all = copying->replace && copying->from == copying->to;
+  copying->blanks = copying->options->replace;
+  copying->blanks_all = copying->blanks && copying->from == copying->to;
   enum radio_status status = copy_rows (copying, from, to, true, keys,
                                         keys + n, n);
   copying->blanks = copying->blanks_all = false;
@@ -314,7 +325,8 @@ copy_subjects (struct copying *copying, struct pair *pairs, size_t n)
     qsort (pairs, n, sizeof *pairs, compare_subjects);
   for (size_t i = 0; i < n; i++) {
     struct rd_slice subject = subject_of (pairs[i].to);
-    bool is_same = rd_slice_equal (subject_of (pairs[i].from), subject);
+    bool is_same = copying->options->renames_subjects
+                   || rd_slice_equal (subject_of (pairs[i].from), subject);
     if (is_same ? copying->from == copying->to
                 : rd_lookup_find (copying->known, subject) != RD_NOT_THERE)
       continue;
@@ -363,11 +375,11 @@ copy_all (struct copying *copying, const char *const *from_paths,
  * volume.  Paths are not checked yet. */
 static enum radio_status
 find_known (struct radio_store *store, const char *const *from_paths,
-            const char *const *to_paths, size_t n, struct radio_strings *ids,
-            struct rd_lookup *known)
+            const char *const *to_paths, size_t n, bool renames_subjects,
+            struct radio_strings *ids, struct rd_lookup *known)
 {
   bool is_needed = false;
-  for (size_t i = 0; i < n && !is_needed; i++)
+  for (size_t i = 0; i < n && !is_needed && !renames_subjects; i++)
     is_needed = strchr (from_paths[i], '/') && strchr (to_paths[i], '/')
                 && !rd_slice_equal (subject_of (from_paths[i]),
                                     subject_of (to_paths[i]));
@@ -382,13 +394,16 @@ enum radio_status
                             const char *const *from_paths,
                             struct radio_store *to,
                             const char *const *to_paths, size_t n,
-                            bool replace, struct radio_index_result *result,
+                            const struct radio_index_copies_options *options,
+                            struct radio_index_result *result,
                             size_t result_nbytes)
 {
+  static const struct radio_index_copies_options defaults;
   RD_STRINGS_FREE struct radio_strings ids = { 0 };
   RD_LOOKUP_SCOPE struct rd_lookup known = { 0 };
   struct copying copying = {
-    .from = from, .to = to, .replace = replace, .known = &known,
+    .from = from, .to = to, .options = options ? options : &defaults,
+    .known = &known,
   };
   const struct radio_index_result none = { 0 };
   RD_NOT_NULL (from);
@@ -397,9 +412,12 @@ enum radio_status
     RD_NOT_NULL (from_paths);
     RD_NOT_NULL (to_paths);
   }
+  if (options)
+    RD_TRY (RD_CHECK_RESERVED (radio_index_copies_options, options));
   /* That adds rows of subjects, so these are read ahead of it. */
   rd_fill_result (result, result_nbytes, &none, sizeof none);
-  RD_TRY (find_known (to, from_paths, to_paths, n, &ids, &known));
+  RD_TRY (find_known (to, from_paths, to_paths, n,
+                      copying.options->renames_subjects, &ids, &known));
   RD_TRY ((radio_store_index_volumes) (to, to_paths, n, result,
                                        result_nbytes));
   RD_SCOPE ("copy rows", RD_IN_OPERATION);

@@ -113,6 +113,14 @@ rd_name_subject (const char *name, const char **session, size_t *nsession)
   return ses;
 }
 
+size_t
+radio_name_subject (const char *name)
+{
+  const char *session;
+  size_t nsession;
+  return name ? rd_name_subject (name, &session, &nsession) : 0;
+}
+
 /*------------------------------------------------------------------------
  * One row
  *----------------------------------------------------------------------*/

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: MIT
+"""Copies with pseudonyms of subjects: nothing of the old ids is in any byte of
+the new store, and one key gives the same names everywhere."""
+
+import base64
+import hashlib
+import hmac
+import json
+import subprocess
+
+import pytest
+from conftest import RADIO
+
+KEY = b"0123456789abcdef0123456789abcdef"
+# Session and run stay, so they say nothing of the subject here.
+NAMES = ["meyer", "schulze", "okonkwo", "tanaka"]
+
+
+def run(*args, status=0):
+    done = subprocess.run([RADIO, *map(str, args)], capture_output=True,
+                          text=True)
+    assert done.returncode == status, done.stderr
+    return done
+
+
+def make_study(np, nib, folder, names):
+    """Images with the id in their header, an extension and their name; a table
+    with the id in a column of the user's."""
+    store = folder / "s.zarr"
+    rng = np.random.default_rng(7)
+    for collection, kind in ("ct", "i2"), ("seg", "u1"):
+        for name in names:
+            for session in "12":
+                file = folder / collection / f"sub-{name}_ses-{session}_x.nii"
+                file.parent.mkdir(exist_ok=True)
+                image = nib.Nifti1Image(
+                    rng.integers(0, 3, (9, 8, 7)).astype(kind), np.eye(4))
+                image.header["descrip"] = f"scan of {name}"
+                image.header["intent_name"] = name
+                image.header.extensions.append(
+                    nib.nifti1.Nifti1Extension("comment", name.encode()))
+                nib.save(image, file)
+        run("ingest", "-q", "-s", store, "-c", collection,
+            *sorted((folder / collection).iterdir()))
+        # An attribute of another program.
+        path = store / collection / f"sub-{names[0]}_ses-1_x" / "zarr.json"
+        document = json.loads(path.read_text())
+        document["attributes"]["patient"] = names[0]
+        document["attributes"]["ome"]["who"] = names[0]
+        path.write_text(json.dumps(document))
+    table = folder / "participants.tsv"
+    table.write_text("participant_id\tage\tsurname\n" + "".join(
+        f"sub-{name}\t{40 + NAMES.index(name)}\t{name}\n" for name in names))
+    run("index", "-s", store)
+    run("table", "-q", "-s", store, "--import", table, "subjects")
+    return store
+
+
+def pseudonym(name):
+    return "sub-" + hmac.new(KEY, f"sub-{name}".encode(),
+                             hashlib.sha256).hexdigest()[:16]
+
+
+@pytest.fixture
+def key(tmp_path):
+    file = tmp_path / "key"
+    file.write_bytes(KEY + b"\n")
+    file.chmod(0o600)
+    return file
+
+
+def volumes(store):
+    return run("ls", "-s", store).stdout.split()
+
+
+def rows(store, *table):
+    """The rows of a table; the first column are the ids."""
+    return [{"id" if i == 0 else key: value
+             for i, (key, value) in enumerate(row.items())}
+            for row in json.loads(run("table", "-s", store, "--json",
+                                      *table).stdout)]
+
+
+def texts(zarr, store):
+    """All that a store says: names, documents, headers and cells."""
+    for file in sorted(store.rglob("*")):
+        yield str(file.relative_to(store)).encode()
+        if not file.is_file():
+            continue
+        data = file.read_bytes()
+        yield data
+        if file.name != "zarr.json":
+            continue
+        document = json.loads(data)
+        radio = document.get("attributes", {}).get("radio", {})
+        if "nifti" in radio:
+            yield base64.b64decode(radio["nifti"])
+        if document["node_type"] == "array":
+            array = zarr.open_array(file.parent, mode="r")
+            yield repr(array[...].ravel().tolist()).encode()
+            yield array[...].tobytes()
+
+
+def test_nothing_of_the_ids_is_in_a_copy(np, nib, zarr, tmp_path, key):
+    source = make_study(np, nib, tmp_path, NAMES)
+    copy = tmp_path / "copy.zarr"
+    done = run("cp", source, copy, "--subjects-key", key, "--columns", "age")
+    assert done.stderr == ""
+    found = [text.lower() for text in texts(zarr, copy)]
+    assert len(found) > 200
+    for name in NAMES:
+        assert not [text for text in found if name.encode() in text]
+        # They are found where they are.
+        assert [text for text in texts(zarr, source)
+                if name.encode() in text]
+        hidden = hashlib.sha256(
+            (tmp_path / "ct" / f"sub-{name}_ses-1_x.nii").read_bytes())
+        assert not [text for text in found
+                    if hidden.hexdigest().encode() in text]
+    run("validate", copy)
+    run("index", "-s", copy, "--check")
+
+    assert volumes(copy) == sorted(
+        f"{collection}/{pseudonym(name)}_ses-{session}_x"
+        for collection in ("ct", "seg") for name in NAMES
+        for session in "12")
+    assert {(row["id"], row["age"]) for row in rows(copy)} == {
+        (pseudonym(name), 40 + i) for i, name in enumerate(NAMES)}
+    assert set(rows(copy)[0]) == {"id", "age"}
+    table = {row["id"]: row for row in rows(copy, "ct")}
+    for row in rows(source, "ct"):
+        name = row["subject"].removeprefix("sub-")
+        there = table[row["id"].replace(f"sub-{name}", pseudonym(name))]
+        assert there["source_name"] is there["source_sha256"] is None
+        same = set(row) - {"id", "subject", "source_name", "source_sha256",
+                           "nbytes"}
+        assert {column: row[column] for column in same} \
+            == {column: there[column] for column in same}
+
+    # Voxels and geometry are what they were.
+    file = tmp_path / "out.nii"
+    for name in NAMES:
+        run("export", "-s", copy, f"seg/{pseudonym(name)}_ses-2_x", "-o", file,
+            "--overwrite")
+        got = nib.load(file)
+        want = nib.load(tmp_path / "seg" / f"sub-{name}_ses-2_x.nii")
+        assert np.array_equal(got.dataobj, want.dataobj)
+        assert np.array_equal(got.affine, want.affine)
+        assert got.header["descrip"] == b"" and not got.header.extensions
+
+
+def test_one_key_gives_the_same_names_from_two_stores(np, nib, tmp_path, key):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    first = make_study(np, nib, tmp_path / "a", NAMES[:3])
+    second = make_study(np, nib, tmp_path / "b", NAMES[2:])
+    one, two = tmp_path / "1.zarr", tmp_path / "2.zarr"
+    run("cp", first, one, "--subjects-key", key)
+    run("cp", second, two, "--subjects-key", key, "--columns", "")
+    assert {row["id"] for row in rows(one)} & {row["id"] for row in rows(two)} \
+        == {pseudonym(NAMES[2])}
+    assert set(rows(one)[0]) == {"id", "age", "surname"}
+    assert set(rows(two)[0]) == {"id"}
+    # All other names are none of the first's.
+    key.write_bytes(KEY[::-1])
+    run("cp", first, tmp_path / "3.zarr", "--subjects-key", key)
+    assert not set(volumes(one)) & set(volumes(tmp_path / "3.zarr"))
+
+
+def test_a_copy_with_pseudonyms_resumes(np, nib, tmp_path, key):
+    source = make_study(np, nib, tmp_path, NAMES)
+    copy, options = tmp_path / "copy.zarr", ["--subjects-key", key]
+    run("cp", source, copy, *options, "--head", 5)
+    # As a kill leaves it: shards that no document names.
+    name = f"ct/{pseudonym(NAMES[0])}_ses-1_x"
+    before = (copy / name / "zarr.json").read_bytes()
+    (copy / name / "zarr.json").unlink()
+    done = run("cp", source, copy, *options, "--skip-existing")
+    assert "there already" in [line for line in done.stdout.splitlines()
+                               if line.startswith(name)][0]
+    assert (copy / name / "zarr.json").read_bytes() == before
+    assert "12 volumes" in done.stdout and "4 skipped" in done.stdout
+    assert len(volumes(copy)) == 16
+    assert {row["age"] for row in rows(copy)} == {40, 41, 42, 43}
+    assert len(rows(copy, "ct")) == 8
+    # And once more, over what is there.
+    run("cp", source, copy, *options, "--overwrite")
+    assert (copy / name / "zarr.json").read_bytes() == before
+    run("validate", copy)
+
+
+def test_a_key_must_be_one(np, nib, tmp_path, key):
+    source = make_study(np, nib, tmp_path, NAMES[:1])
+    copy = tmp_path / "copy.zarr"
+    for data, message in ((b"", "a key of 0 bytes"),
+                          (b"short\n\n", "a key of 5 bytes"),
+                          (b"x" * 5000, "which is no key")):
+        key.write_bytes(data)
+        done = run("cp", source, copy, "--subjects-key", key, status=1)
+        assert message in done.stderr and not copy.exists()
+    done = run("cp", source, copy, "--subjects-key", tmp_path / "none",
+               status=1)
+    assert "No such file" in done.stderr
+    key.write_bytes(KEY)
+    key.chmod(0o644)
+    done = run("cp", source, copy, "--subjects-key", key)
+    assert "others may read this key (mode 644)" in done.stderr
+    done = run("cp", source / "ct", copy, "--subjects-key", key, "--name",
+               "ct/a", status=2)
+    assert "give it without --name" in done.stderr
+
+
+def test_columns_that_no_table_has_are_an_error(np, nib, tmp_path):
+    source = make_study(np, nib, tmp_path, NAMES[:1])
+    copy = tmp_path / "copy.zarr"
+    done = run("cp", source, copy, "--columns", "age,surnme", status=2)
+    assert "no table has a column 'surnme'; did you mean surname?" \
+        in done.stderr
+    assert not copy.exists()
+    run("cp", source, copy, "--columns", "surname,shape_x")
+    assert rows(copy) == [{"id": "sub-meyer", "surname": "meyer"}]

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Pseudonyms of subjects, by a key in a file. */
+#ifndef RD_TOOLS_PSEUDONYMS_H
+#define RD_TOOLS_PSEUDONYMS_H
+
+#include <radio/cohort.h>
+
+#include "tools/tool.h"
+
+struct rd_key {
+  unsigned char bytes[4096];
+  size_t nbytes;
+};
+
+/* Reads a key: all of a file, without white space at its end, which an editor
+ * or echo adds.  A file that others may read gets a warning.  Returns an exit
+ * status; prints errors. */
+int rd_key_read (const char *name, struct rd_key *key);
+
+/* Zeroizes a key. */
+void rd_key_clear (struct rd_key *key);
+
+/* Makes the path of a volume with the pseudonym of its subject: "sub-" and
+ * "tpl-" stay.  Allocated; NULL after an error. */
+char *rd_key_path (const struct rd_key *key, const char *path);
+
+/* Returns whether two paths are of one subject by their names. */
+bool rd_is_one_subject (const char *a, const char *b);
+
+#endif /* RD_TOOLS_PSEUDONYMS_H */
