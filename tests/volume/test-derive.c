@@ -585,6 +585,17 @@ a_value_is_refused_only_if_something_is_padded_by_it (void **state)
                   "int16 (stored x -2 + 3) cannot hold 0");
   assert_refused (volume, "crop-or-pad 3,7,3", RADIO_ERROR_ARGUMENT,
                   "cannot hold 0");
+  /* What is outside of the image is padding, along axes and in a turn. */
+  assert_refused (volume, "affine 1,0,0,2,0,1,0,0,0,0,1,0 nearest",
+                  RADIO_ERROR_ARGUMENT, "affine: int16 (stored x -2 + 3) "
+                  "cannot hold 0; use another value");
+  assert_refused (volume, "affine 0.9,-0.3,0,0,0.3,0.9,0,0,0,0,1,0 nearest",
+                  RADIO_ERROR_ARGUMENT, "cannot hold 0");
+  volume = must_derive (volume, "affine 1,0,0,0,0,1,0,0,0,0,1,0 nearest | "
+                        "affine 0.9,-0.3,0,0,0.3,0.9,0,0,0,0,1,0 nearest by 3 "
+                        "| affine 1,0,0,2,0,1,0,0,0,0,1,0 nearest by 3");
+  radio_volume_close (volume);
+  assert_ok (radio_volume_open (store, "ct/a", &volume));
   volume = must_derive (volume,
                         "pad 0 | crop-or-pad 5,6,5 at 1,0,0 | pad 0,1,0 "
                                "by 3 | crop-or-pad 5,7,5 at 0,1,0");

@@ -61,7 +61,8 @@ static enum radio_status
 fail_fill (const struct derivation *d, double value)
 {
   return rd_fail (RADIO_ERROR_ARGUMENT, "%s (stored x %g + %g) cannot hold "
-                  "%g; pad after an operation on values, as 'linear 1,0'",
+                  "%g; use another value, or an operation on values before, "
+                  "as 'linear 1,0'",
                   radio_dtype_name (d->source->doc->type.dtype), d->slope,
                   d->inter, value);
 }
