@@ -145,6 +145,15 @@ RADIO_API enum radio_status
 radio_table_read_ids (struct radio_table *table, struct radio_strings *ids)
   RADIO_USE_RESULT;
 
+/* Reads n columns by their numbers, and the ids, at the same time, which over a
+ * network takes one round trip and not one for each.  Each is kept in memory
+ * until radio_table_read, radio_table_read_text or radio_table_read_ids has
+ * taken it, or the table is closed.  columns NULL: all; n is ignored then.
+ * Errors: as radio_table_read. */
+RADIO_API enum radio_status
+radio_table_read_ahead (struct radio_table *table, const size_t *columns,
+                        size_t n) RADIO_USE_RESULT;
+
 /* Reads the categories of a column, in their order, as text.
  * Errors: as radio_table_read; RADIO_ERROR_ARGUMENT (it has none). */
 RADIO_API enum radio_status

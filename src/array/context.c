@@ -142,3 +142,10 @@ rd_context_allows (const struct radio_context *context, uint64_t nbytes,
                   "(in a program memory_limit_nbytes)", what, nbytes,
                   context->work_nbytes);
 }
+
+enum radio_status
+rd_store_run (const struct radio_store *store, struct rd_job *job)
+{
+  return rd_pool_run_apart (store->io->ops->is_blocking
+                            ? 1 : rd_store_max_in_flight (store), job);
+}

@@ -21,6 +21,9 @@
 #define RD_FORMAT_MAJOR 1
 #define RD_FORMAT_VERSION "1.1"
 
+/* The group of all tables, at the store's root. */
+#define RD_TABLES_NAME "tables"
+
 struct rd_run;
 
 struct radio_context {
@@ -65,6 +68,7 @@ struct radio_store {
   bool is_array;              /* the root's zarr.json is an array's */
   bool is_radio;              /* the root's attributes.radio is there */
   bool is_assumed;            /* with any_root: its document says neither */
+  atomic_bool has_tables;     /* the document of its tables was seen */
   pthread_mutex_t collections_mutex;
   struct {
     char **names;             /* that were found to be collections */
@@ -121,6 +125,12 @@ rd_store_max_in_flight (const struct radio_store *store)
   return store->io->ops->is_blocking ? store->context->nthreads
                                      : RD_MAX_IN_FLIGHT;
 }
+
+/* Runs a job whose tasks mostly wait for requests: over a network on threads of
+ * its own, as many as there are connections; else the calling thread does them
+ * in order. */
+enum radio_status rd_store_run (const struct radio_store *store,
+                                struct rd_job *job) RADIO_USE_RESULT;
 
 /* Returns RADIO_ERROR_LIMIT, naming `what', when nbytes exceeds the context's
  * limit. */

@@ -7,28 +7,26 @@
 #include "src/base/buffer.h"
 #include "src/base/checked.h"
 #include "src/cohort/cohort.h"
-#include "src/table/heads.h"
+#include "src/table/tables.h"
+#include "profiler/counters.h"
 
-static void
-free_stored (struct rd_stored *stored)
+/* The number of a member's columns, with the index. */
+static size_t
+ncolumns_of (const struct rd_member *member)
 {
-  if (!stored)
-    return;
-  rd_column_free (stored->values);
-  rd_free (stored->codes);
-  rd_free (stored);
+  return member->table ? member->table->frame->n + 1 : 0;
 }
-
-RD_DEFINE_CLEANUP (stored, struct rd_stored, free_stored);
 
 static void
 free_member (struct rd_member *member)
 {
   if (!member)
     return;
-  for (size_t i = 0; i < member->columns.n; i++)
-    free_stored (member->columns.at[i]);
-  rd_free (member->columns.at);
+  for (size_t i = 0; member->columns && i < ncolumns_of (member); i++) {
+    rd_column_free (member->columns[i].values);
+    rd_free (member->columns[i].codes);
+  }
+  rd_free (member->columns);
   rd_lookup_free (&member->lookup);
   rd_free (member->ids);
   rd_free (member->offsets);
@@ -62,29 +60,39 @@ radio_cohort_close (struct radio_cohort *cohort)
 
 RD_DEFINE_CLEANUP (cohort, struct radio_cohort, radio_cohort_close);
 
-/* Keeps the tables of subjects and of volumes. */
+/* Adds the table of a path, which has the collection at its end, or is that of
+ * subjects. */
 static enum radio_status
-add_member (const struct radio_table_entry *entry, void *user_data)
+add_member (struct radio_cohort *cohort, const char *folder, const char *name)
 {
-  struct radio_cohort *cohort = user_data;
-  bool of_subjects = strcmp (entry->path, RADIO_TABLE_SUBJECTS) == 0;
-  if (!entry->collection && !of_subjects)
-    return RADIO_OK;
   RD_CLEANUP (rd_cleanup_member) struct rd_member *member
     = rd_calloc (1, sizeof *member);
   if (!member)
     return rd_fail_memory (sizeof *member);
-  member->path = rd_strdup (entry->path);
+  member->path = name ? rd_key_join (folder, name) : rd_strdup (folder);
   if (!member->path)
-    return rd_fail_memory (strlen (entry->path) + 1);
-  if (entry->collection)
-    member->collection = member->path + strlen (entry->path)
-                         - strlen (entry->collection);
+    return rd_fail_memory (strlen (folder) + 1);
+  if (name)
+    member->collection = member->path + strlen (folder) + 1;
   RD_TRY (rd_reserve (&cohort->members.at, &cohort->members.capacity,
                       cohort->members.n, sizeof *cohort->members.at));
-  if (of_subjects)
+  if (!name)
     cohort->subjects = member;
   cohort->members.at[cohort->members.n++] = RD_STEAL (member);
+  return RADIO_OK;
+}
+
+static enum radio_status
+find_members (struct radio_cohort *cohort)
+{
+  RD_STRINGS_FREE struct radio_strings names = { 0 };
+  bool has_tables;
+  RD_TRY (rd_tables_find (cohort->store, &has_tables, &names));
+  if (has_tables)
+    RD_TRY (add_member (cohort, RADIO_TABLE_SUBJECTS, NULL));
+  for (size_t i = 0; i < names.n; i++)
+    RD_TRY (add_member (cohort, RADIO_TABLE_VOLUMES,
+                        rd_string (&names, i).at));
   return RADIO_OK;
 }
 
@@ -93,55 +101,84 @@ radio_cohort_open (struct radio_store *store, struct radio_cohort **result)
 {
   RD_NOT_NULL (store);
   RD_NOT_NULL (result);
+  RD_SCOPE ("open cohort", RD_IN_OPERATION);
   RD_CLEANUP (rd_cleanup_cohort) struct radio_cohort *cohort
     = rd_calloc (1, sizeof *cohort);
   if (!cohort)
-    return rd_fail_memory (sizeof *cohort);
+    return rd_scope_end_with (rd_fail_memory (sizeof *cohort));
   atomic_init (&cohort->nrefs, 1);
   cohort->store = rd_store_ref (store);
   pthread_mutex_init (&cohort->lock, NULL);
-  RD_TRY (radio_table_list (store, add_member, cohort));
-  *result = RD_STEAL (cohort);
+  enum radio_status status = find_members (cohort);
+  if (status == RADIO_OK)
+    *result = RD_STEAL (cohort);
+  return rd_scope_end_with (status);
+}
+
+/*------------------------------------------------------------------------
+ * Opening
+ *----------------------------------------------------------------------*/
+
+static enum radio_status
+open_member (struct radio_store *store, struct rd_member *member)
+{
+  struct radio_table_info info;
+  RD_CLEANUP (rd_cleanup_table) struct radio_table *table = NULL;
+  RD_TRY (rd_table_open_written (store, member->path, &table));
+  if (table) {
+    radio_table_get_info (table, &info);
+    if (info.row_count > RD_COHORT_MAX_ROWS)
+      return rd_fail (RADIO_ERROR_LIMIT, "%s: more than %u rows",
+                      member->path, UINT32_MAX);
+    size_t n = table->frame->n + 1;
+    member->columns = rd_calloc (n, sizeof *member->columns);
+    if (!member->columns)
+      return rd_fail_memory (n * sizeof *member->columns);
+    member->nrows = (size_t) info.row_count;
+  }
+  member->table = RD_STEAL (table);
+  member->is_open = true;
   return RADIO_OK;
+}
+
+struct open_job {
+  struct rd_job job;                  /* first */
+  struct radio_store *store;
+  struct rd_member **members;
+};
+
+static enum radio_status
+do_open (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
+{
+  const struct open_job *job = (const struct open_job *) base;
+  (void) scratch;
+  return open_member (job->store, job->members[task]);
+}
+
+enum radio_status
+rd_members_open_all (struct radio_cohort *cohort,
+                 struct rd_member *const *members, size_t n)
+{
+  static const struct radio_site site = {
+    "open tables", RD_IN_OPERATION, "rd_members_open_all", __FILE__, __LINE__,
+    RADIO_SCOPE_WORK
+  };
+  struct open_job job = {
+    .job = { .run = do_open, .site = &site }, .store = cohort->store,
+  };
+  RD_FREE struct rd_member **closed = rd_calloc (n + 1, sizeof *closed);
+  if (!closed)
+    return rd_fail_memory ((n + 1) * sizeof *closed);
+  job.members = closed;
+  for (size_t i = 0; i < n; i++)
+    if (!members[i]->is_open)
+      closed[job.job.n++] = members[i];
+  return job.job.n > 0 ? rd_store_run (cohort->store, &job.job) : RADIO_OK;
 }
 
 /*------------------------------------------------------------------------
  * Ids and columns
  *----------------------------------------------------------------------*/
-
-enum radio_status
-rd_member_open (struct radio_cohort *cohort, struct rd_member *member)
-{
-  struct radio_table_info info;
-  if (member->table)
-    return RADIO_OK;
-  RD_TRY (radio_table_open (cohort->store, member->path, &member->table));
-  radio_table_get_info (member->table, &info);
-  if (info.row_count <= RD_COHORT_MAX_ROWS) {
-    member->nrows = (size_t) info.row_count;
-    return RADIO_OK;
-  }
-  radio_table_close (member->table);
-  member->table = NULL;
-  return rd_fail (RADIO_ERROR_LIMIT, "%s: more than %u rows", member->path,
-                  UINT32_MAX);
-}
-
-enum radio_status
-rd_member_open_written (struct radio_cohort *cohort, struct rd_member *member,
-                        bool *was_written)
-{
-  struct rd_head first;
-  enum radio_status status = rd_member_open (cohort, member);
-  *was_written = status == RADIO_OK;
-  if (status != RADIO_ERROR_NOT_FOUND)
-    return status;
-  /* Heads stay: with the first one, rows were lost. */
-  status = rd_head_read (cohort->store, member->path, 1, &first);
-  if (status == RADIO_ERROR_NOT_FOUND)
-    return RADIO_OK;
-  return status ? status : rd_member_open (cohort, member);
-}
 
 const struct rd_field *
 rd_member_find (const struct rd_member *member, const char *name)
@@ -153,27 +190,82 @@ rd_member_find (const struct rd_member *member, const char *name)
   return strcmp (frame->index.name, name) == 0 ? &frame->index : NULL;
 }
 
+static struct rd_stored *
+stored_of (const struct rd_member *member, const struct rd_field *field)
+{
+  const struct rd_dataframe *frame = member->table->frame;
+  size_t number = field == &frame->index ? frame->n
+                                         : (size_t) (field - frame->fields);
+  return &member->columns[number];
+}
+
+void
+rd_member_want (struct rd_member *member, const struct rd_field *field)
+{
+  stored_of (member, field)->is_wanted = true;
+}
+
+/* Counts the columns that are wanted and were not read, and with reads lists
+ * them. */
+static size_t
+list_wanted (struct radio_cohort *cohort, struct rd_field_read *reads,
+             struct radio_table **tables, struct rd_stored **places)
+{
+  size_t n = 0;
+  for (size_t k = 0; k < cohort->members.n; k++) {
+    struct rd_member *member = cohort->members.at[k];
+    size_t ncolumns = ncolumns_of (member);
+    for (size_t i = 0; i < ncolumns; i++) {
+      struct rd_stored *stored = &member->columns[i];
+      if (!stored->is_wanted || stored->values)
+        continue;
+      if (reads) {
+        struct rd_dataframe *frame = member->table->frame;
+        reads[n] = (struct rd_field_read) {
+          .frame = frame,
+          .field = i + 1 < ncolumns ? &frame->fields[i] : &frame->index,
+        };
+        tables[n] = member->table;
+        places[n] = stored;
+      }
+      n++;
+    }
+  }
+  return n;
+}
+
 enum radio_status
-rd_member_read (struct rd_member *member, const struct rd_field *field,
+rd_members_read_wanted (struct radio_cohort *cohort)
+{
+  size_t n = list_wanted (cohort, NULL, NULL, NULL);
+  if (n == 0)
+    return RADIO_OK;
+  RD_FREE struct rd_field_read *reads = rd_calloc (n, sizeof *reads);
+  RD_FREE struct radio_table **tables = rd_calloc (n, sizeof *tables);
+  RD_FREE struct rd_stored **places = rd_calloc (n, sizeof *places);
+  if (!reads || !tables || !places)
+    return rd_fail_memory (rd_mul_sat (n, sizeof *reads));
+  list_wanted (cohort, reads, tables, places);
+  enum radio_status status = rd_table_read_stored (tables, reads, n);
+  for (size_t i = 0; i < n; i++) {
+    /* One that failed is read again when it is wanted again. */
+    places[i]->is_wanted = false;
+    places[i]->values = reads[i].column;
+    places[i]->codes = reads[i].codes;
+  }
+  return status;
+}
+
+enum radio_status
+rd_member_read (struct radio_cohort *cohort, struct rd_member *member,
+                const struct rd_field *field,
                 const struct rd_stored **result)
 {
-  for (size_t i = 0; i < member->columns.n; i++)
-    if (member->columns.at[i]->field == field) {
-      *result = member->columns.at[i];
-      return RADIO_OK;
-    }
-  RD_CLEANUP (rd_cleanup_stored) struct rd_stored *stored
-    = rd_calloc (1, sizeof *stored);
-  if (!stored)
-    return rd_fail_memory (sizeof *stored);
-  stored->field = field;
-  RD_TRY (rd_table_read_stored (member->table, field, &stored->values,
-                                &stored->codes));
-  RD_TRY (rd_reserve (&member->columns.at, &member->columns.capacity,
-                      member->columns.n, sizeof *member->columns.at));
-  *result = stored;
-  member->columns.at[member->columns.n++] = RD_STEAL (stored);
-  return RADIO_OK;
+  *result = stored_of (member, field);
+  if ((*result)->values)
+    return RADIO_OK;
+  rd_member_want (member, field);
+  return rd_members_read_wanted (cohort);
 }
 
 /* Copies the ids with a NUL after each, and finds them. */
@@ -186,7 +278,8 @@ rd_member_read_ids (struct radio_cohort *cohort, struct rd_member *member)
   if (member->ids)
     return RADIO_OK;
   size_t n = member->nrows;
-  RD_TRY (rd_member_read (member, &member->table->frame->index, &stored));
+  RD_TRY (rd_member_read (cohort, member, &member->table->frame->index,
+                          &stored));
   RD_TRY (rd_context_allows (cohort->store->context,
                              rd_mul_sat (n, sizeof (size_t)
                                             + 2 * sizeof (struct rd_slice)),
@@ -236,7 +329,7 @@ rd_member_join (struct radio_cohort *cohort, struct rd_member *member)
   RD_TRY (rd_member_read_ids (cohort, cohort->subjects));
   const struct rd_field *field = rd_member_find (member, "subject");
   if (field && field->type == RADIO_COLUMN_TEXT)
-    RD_TRY (rd_member_read (member, field, &stored));
+    RD_TRY (rd_member_read (cohort, member, field, &stored));
   RD_FREE size_t *join = rd_calloc (n + 1, sizeof *join);
   if (!join)
     return rd_fail_memory (rd_mul_sat (n + 1, sizeof *join));

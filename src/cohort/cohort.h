@@ -19,9 +19,9 @@
 /* A column as it is stored: row i has the value codes[i], none if that is -1;
  * without codes value i. */
 struct rd_stored {
-  const struct rd_field *field;
-  struct rd_column *values;
+  struct rd_column *values;           /* NULL: not read */
   int32_t *codes;                     /* NULL: the column has no categories */
+  bool is_wanted;                     /* rd_members_read_wanted reads it */
 };
 
 /* One of the tables.  Its parts are filled under the cohort's lock, and do not
@@ -29,14 +29,16 @@ struct rd_stored {
 struct rd_member {
   char *path;
   const char *collection;             /* within path; NULL: of subjects */
-  struct radio_table *table;          /* NULL: not open yet */
+  bool is_open;
+  struct radio_table *table;          /* NULL though it is open: there is none,
+                                         or no row was written yet */
   size_t nrows;
 
   char *ids;                          /* each ends in a NUL; NULL: not read */
   size_t *offsets;                    /* of each in ids */
   struct rd_lookup lookup;
 
-  RD_VECTOR (struct rd_stored *) columns;
+  struct rd_stored *columns;          /* of each field, then of the index */
 
   size_t *join;                       /* of each row of volumes its subject's,
                                          or RD_NOT_THERE; NULL: not made */
@@ -63,14 +65,18 @@ struct radio_view {
 
 /* Each is called with the cohort's lock held. */
 
-enum radio_status rd_member_open (struct radio_cohort *cohort,
-                                  struct rd_member *member) RADIO_USE_RESULT;
+/* Opens those of n members, each given once, that are not open, over a network
+ * at the same time. */
+enum radio_status rd_members_open_all (struct radio_cohort *cohort,
+                                   struct rd_member *const *members, size_t n)
+  RADIO_USE_RESULT;
 
-/* The same, but a table that was never written to is no error: its first writer
- * is not done, or was killed. */
-enum radio_status rd_member_open_written (struct radio_cohort *cohort,
-                                          struct rd_member *member,
-                                          bool *was_written)
+/* Has rd_members_read_wanted read a column of an open member. */
+void rd_member_want (struct rd_member *member, const struct rd_field *field);
+
+/* Reads what is wanted and was not read before, over a network at the same
+ * time. */
+enum radio_status rd_members_read_wanted (struct radio_cohort *cohort)
   RADIO_USE_RESULT;
 
 /* Reads the ids, and checks that no two are equal. */
@@ -84,7 +90,8 @@ const struct rd_field *rd_member_find (const struct rd_member *member,
                                        const char *name);
 
 /* Reads a column of an open member. */
-enum radio_status rd_member_read (struct rd_member *member,
+enum radio_status rd_member_read (struct radio_cohort *cohort,
+                                  struct rd_member *member,
                                   const struct rd_field *field,
                                   const struct rd_stored **stored)
   RADIO_USE_RESULT;

@@ -77,6 +77,10 @@ read_runs (struct view_column *column)
   bool has_any = false;
   column->type = column->binding.type;
   column->dtype = rd_column_dtype (column->type);
+  for (size_t i = 0; i < column->nruns; i++)
+    rd_placed_want (cohort, column->runs[i].member, column->name,
+                    &column->binding);
+  RD_TRY (rd_members_read_wanted (cohort));
   for (size_t i = 0; i < column->nruns; i++) {
     struct run *run = &column->runs[i];
     RD_TRY (rd_placed_find (cohort, run->member, column->name,

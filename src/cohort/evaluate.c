@@ -140,13 +140,10 @@ find_elsewhere (const struct rd_selection *selection,
                 const struct rd_value *value, const struct rd_field **result)
 {
   struct radio_cohort *cohort = selection->cohort;
+  RD_TRY (rd_members_open_all (cohort, cohort->members.at, cohort->members.n));
   for (size_t i = 0; i < cohort->members.n && !*result; i++) {
     struct rd_member *member = cohort->members.at[i];
-    if (member == cohort->subjects)
-      continue;
-    bool was_written;
-    RD_TRY (rd_member_open_written (cohort, member, &was_written));
-    if (was_written)
+    if (member != cohort->subjects && member->table)
       *result = rd_member_find (member, value->text);
   }
   return RADIO_OK;
@@ -157,9 +154,8 @@ rd_selection_bind_column (const struct rd_selection *selection,
                           const struct rd_value *value,
                           struct rd_binding *binding)
 {
-  struct radio_cohort *cohort = selection->cohort;
   const struct rd_field *field = NULL, *of_subject = NULL;
-  struct rd_member *subjects = cohort->subjects;
+  struct rd_member *subjects = selection->cohort->subjects;
   if (selection->of_subjects && value->scope == RD_NAME_VOLUME)
     return rd_query_fail (value->at, selection->error_at, "subjects are "
                           "selected, which have no columns of volumes; "
@@ -168,9 +164,8 @@ rd_selection_bind_column (const struct rd_selection *selection,
   if (value->scope != RD_NAME_SUBJECT || selection->of_subjects)
     RD_TRY (find_column (selection, value, &field));
   if (!selection->of_subjects && subjects && value->scope != RD_NAME_VOLUME) {
-    bool was_written;
-    RD_TRY (rd_member_open_written (cohort, subjects, &was_written));
-    if (was_written)
+    RD_TRY (rd_members_open_all (selection->cohort, &subjects, 1));
+    if (subjects->table)
       of_subject = rd_member_find (subjects, value->text);
   }
   /* Ids are the last choice: the subject of a volume is a column of it. */
@@ -198,15 +193,15 @@ static enum radio_status
 bind_collection (const struct rd_selection *selection,
                  const struct rd_value *value, struct rd_binding *binding)
 {
-  struct radio_cohort *cohort = selection->cohort;
+  const struct radio_cohort *cohort = selection->cohort;
   struct names names RD_CLEANUP (free_names) = { .near.wanted = value->text };
   for (size_t i = 0; i < cohort->members.n; i++) {
     struct rd_member *member = cohort->members.at[i];
     if (!member->collection)
       continue;
-    if (strcmp (member->collection, value->text) == 0) {
+    if (strcmp (member->collection, value->text) == 0 && member->table) {
       binding->other = member;
-      return rd_member_open (cohort, member);
+      return RADIO_OK;
     }
     RD_TRY (suggest (&names, member->collection));
   }
@@ -449,7 +444,8 @@ rd_placed_find (struct radio_cohort *cohort, struct rd_member *member,
     placed->join = member->join;
   }
   const struct rd_field *field = rd_member_find (from, name);
-  return field ? rd_member_read (from, field, &placed->stored) : RADIO_OK;
+  return field ? rd_member_read (cohort, from, field, &placed->stored)
+               : RADIO_OK;
 }
 
 /* Expands a column to the rows. */
@@ -513,16 +509,73 @@ evaluate_one (const struct rd_selection *selection, size_t n,
   return RADIO_OK;
 }
 
-/* The subjects of a member's rows: a column of volumes, the ids of subjects. */
+/* The column of the subjects of a member's rows: of volumes one of its columns,
+ * of subjects the ids.  NULL: it has none. */
+static const struct rd_field *
+subject_field (const struct radio_cohort *cohort,
+               const struct rd_member *member)
+{
+  const struct rd_field *field = member == cohort->subjects
+    ? &member->table->frame->index : rd_member_find (member, "subject");
+  return field && field->type == RADIO_COLUMN_TEXT ? field : NULL;
+}
+
 static enum radio_status
 find_subjects (struct radio_cohort *cohort, struct rd_member *member,
                struct rd_placed *placed)
 {
   *placed = (struct rd_placed) { NULL, NULL };
-  const struct rd_field *field = member == cohort->subjects
-    ? &member->table->frame->index : rd_member_find (member, "subject");
-  return field && field->type == RADIO_COLUMN_TEXT
-         ? rd_member_read (member, field, &placed->stored) : RADIO_OK;
+  const struct rd_field *field = subject_field (cohort, member);
+  return field ? rd_member_read (cohort, member, field, &placed->stored)
+               : RADIO_OK;
+}
+
+/* Has the subjects of a member's rows read. */
+static void
+want_subjects (const struct radio_cohort *cohort, struct rd_member *member)
+{
+  const struct rd_field *field = subject_field (cohort, member);
+  if (field)
+    rd_member_want (member, field);
+}
+
+void
+rd_placed_want (struct radio_cohort *cohort, struct rd_member *member,
+                const char *name, const struct rd_binding *binding)
+{
+  struct rd_member *subjects = cohort->subjects;
+  struct rd_member *from = binding->of_subject ? subjects : member;
+  const struct rd_field *field = rd_member_find (from, name);
+  if (field)
+    rd_member_want (from, field);
+  if (!binding->of_subject)
+    return;
+  want_subjects (cohort, member);
+  rd_member_want (subjects, &subjects->table->frame->index);
+}
+
+enum radio_status
+rd_selection_read (const struct rd_selection *selection)
+{
+  const struct rd_query *query = selection->query;
+  for (size_t k = 0; k < selection->n; k++) {
+    struct rd_member *member = selection->members[k];
+    if (!member->ids)
+      rd_member_want (member, &member->table->frame->index);
+    for (size_t i = 0; query && i < query->nsteps; i++) {
+      const struct rd_query_step *step = &query->steps[i];
+      for (size_t j = step->first; j < step->first + step->n; j++) {
+        const struct rd_value *value = &query->values[j];
+        const struct rd_binding *binding = &selection->bindings[j];
+        if (step->op == RD_QUERY_HAS) {
+          want_subjects (selection->cohort, binding->other);
+          want_subjects (selection->cohort, member);
+        } else if (value->kind == RD_VALUE_COLUMN)
+          rd_placed_want (selection->cohort, member, value->text, binding);
+      }
+    }
+  }
+  return rd_members_read_wanted (selection->cohort);
 }
 
 /* True where the subject has a volume in the collection; unknown where the row

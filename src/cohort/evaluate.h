@@ -44,6 +44,10 @@ enum radio_status rd_placed_find (struct radio_cohort *cohort,
                                   const struct rd_binding *binding,
                                   struct rd_placed *placed) RADIO_USE_RESULT;
 
+/* Has rd_members_read_wanted read what that needs. */
+void rd_placed_want (struct radio_cohort *cohort, struct rd_member *member,
+                     const char *name, const struct rd_binding *binding);
+
 /* Returns the value of a row of the member, or RD_NOT_THERE: it is missing. */
 static inline size_t
 rd_placed_value (const struct rd_placed *placed, size_t row)
@@ -57,6 +61,11 @@ rd_placed_value (const struct rd_placed *placed, size_t row)
 
 /* Binds the names and checks the types of a query. */
 enum radio_status rd_selection_bind (struct rd_selection *selection)
+  RADIO_USE_RESULT;
+
+/* Reads the ids of the members, and the columns that the query (NULL: none)
+ * needs of them and of others. */
+enum radio_status rd_selection_read (const struct rd_selection *selection)
   RADIO_USE_RESULT;
 
 /* What a condition is.  The greater one of two is their disjunction, the

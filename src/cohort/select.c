@@ -16,32 +16,78 @@
 /* Shorter keys could be found by trying them. */
 #define MIN_KEY_NBYTES 16
 
+/* The members that are opened for a selection, each once. */
+struct opening {
+  struct rd_member **members;
+  size_t n;
+};
+
+static bool
+is_from (const struct radio_cohort *cohort,
+         const struct radio_select_options *options,
+         const struct rd_member *member)
+{
+  return (member == cohort->subjects) == options->subjects
+         && (!options->collection
+             || strcmp (member->collection, options->collection) == 0);
+}
+
+/* Adds the others that the names of a query may be of. */
+static void
+add_named (const struct radio_cohort *cohort,
+           const struct radio_select_options *options,
+           const struct rd_query *query, struct opening *opening)
+{
+  for (size_t i = 0; i < cohort->members.n; i++) {
+    struct rd_member *member = cohort->members.at[i];
+    bool is_named = false;
+    if (is_from (cohort, options, member))
+      continue;
+    for (size_t k = 0; k < query->nsteps && !is_named; k++) {
+      const struct rd_query_step *step = &query->steps[k];
+      for (size_t j = step->first; j < step->first + step->n; j++) {
+        const struct rd_value *value = &query->values[j];
+        is_named |= step->op == RD_QUERY_HAS
+          ? member->collection
+            && strcmp (value->text, member->collection) == 0
+          : value->kind == RD_VALUE_COLUMN && value->scope != RD_NAME_VOLUME
+            && member == cohort->subjects;
+      }
+    }
+    if (is_named)
+      opening->members[opening->n++] = member;
+  }
+}
+
 /* Finds the members that a selection is from, allocated in order, and opens
- * them.  Of all collections, those without a row yet are left out. */
+ * them and those that its query (or NULL) may name.  Members without a row yet
+ * are left out. */
 static enum radio_status
 find_members (struct radio_cohort *cohort,
               const struct radio_select_options *options,
-              struct rd_member ***result, size_t *n)
+              const struct rd_query *query, struct rd_member ***result,
+              size_t *n)
 {
   const char *collection = options->collection;
+  struct opening opening = { NULL, 0 };
   RD_FREE struct rd_member **members
     = rd_calloc (cohort->members.n + 1, sizeof *members);
   if (!members)
     return rd_fail_memory ((cohort->members.n + 1) * sizeof *members);
-  *n = 0;
+  opening.members = members;
   for (size_t i = 0; i < cohort->members.n; i++) {
     struct rd_member *member = cohort->members.at[i];
-    bool of_subjects = member == cohort->subjects, was_written = true;
-    if (of_subjects != options->subjects
-        || (collection && strcmp (member->collection, collection) != 0))
-      continue;
-    if (collection || of_subjects)
-      RD_TRY (rd_member_open (cohort, member));
-    else
-      RD_TRY (rd_member_open_written (cohort, member, &was_written));
-    if (was_written)
-      members[(*n)++] = member;
+    if (is_from (cohort, options, member))
+      members[opening.n++] = member;
   }
+  size_t nfrom = opening.n;
+  if (query)
+    add_named (cohort, options, query, &opening);
+  RD_TRY (rd_members_open_all (cohort, members, opening.n));
+  *n = 0;
+  for (size_t i = 0; i < nfrom; i++)
+    if (members[i]->table)
+      members[(*n)++] = members[i];
   if (*n == 0)
     return rd_fail (RADIO_ERROR_NOT_FOUND, "%s%s%s: no table of %s; make it by "
                     "radio index", cohort->store->io->uri,
@@ -102,7 +148,7 @@ select_rows (struct radio_cohort *cohort,
   view->cohort = rd_cohort_ref (cohort);
   view->of_subjects = options->subjects;
   RD_LOCK_SCOPE (&cohort->lock);
-  RD_TRY (find_members (cohort, options, &members, &n));
+  RD_TRY (find_members (cohort, options, query, &members, &n));
   struct rd_selection selection = {
     .cohort = cohort, .members = members, .n = n,
     .of_subjects = options->subjects, .query = query, .error_at = error_at,
@@ -114,6 +160,7 @@ select_rows (struct radio_cohort *cohort,
     selection.bindings = bindings;
     RD_TRY (rd_selection_bind (&selection));
   }
+  RD_TRY (rd_selection_read (&selection));
   for (size_t i = 0; i < n; i++) {
     RD_FREE unsigned char *truths = NULL;
     RD_TRY (rd_member_read_ids (cohort, members[i]));

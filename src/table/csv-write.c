@@ -153,6 +153,7 @@ radio_table_write_csv (struct radio_table *table, char separator,
     ? rd_calloc (n * nrows + 1, sizeof (bool)) : NULL;
   if (!contents.columns || !contents.text || !contents.valid)
     return rd_fail_memory (n * nrows);
+  RD_TRY (radio_table_read_ahead (table, columns, n));
   RD_TRY (radio_table_read_ids (table, &contents.text[0]));
   contents.columns[0] = (struct rd_csv_output) {
     info.index_name, &contents.text[0], NULL,

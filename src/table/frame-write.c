@@ -471,9 +471,7 @@ write_objects (const struct writing *writing)
   }
   job.job.n = job.ndocuments + writing->n;
   /* On a disk they are durable together, afterwards. */
-  bool is_local = store->io->ops->is_blocking;
-  return rd_pool_run_apart (is_local ? 1 : rd_store_max_in_flight (store),
-                            &job.job);
+  return rd_store_run (store, &job.job);
 }
 
 enum radio_status

@@ -11,6 +11,7 @@
 #include "src/base/reserve.h"
 #include "src/element/box.h"
 #include "src/table/frame.h"
+#include "profiler/counters.h"
 
 /*------------------------------------------------------------------------
  * Opening
@@ -398,66 +399,168 @@ rd_dataframe_read_codes (struct rd_dataframe *frame,
   return RADIO_OK;
 }
 
+/* Reads the categories or values of each column, and the codes or masks of
+ * those that have them. */
+struct read_job {
+  struct rd_job job;                  /* first */
+  struct rd_field_read *reads;
+  size_t n;
+  size_t *seconds;                    /* which have codes or a mask */
+  atomic_size_t failed;               /* a read that failed, or n */
+};
+
 static enum radio_status
-read_categorical (struct rd_dataframe *frame, const struct rd_field *field,
-                  struct rd_column **result)
+read_values (struct rd_field_read *read)
 {
-  RD_CLEANUP (rd_cleanup_column) struct rd_column *categories = NULL;
-  size_t n = frame->nrows;
-  RD_TRY (rd_dataframe_read_array (frame, field->name, field->categories,
-                               &categories));
-  RD_TRY (rd_context_allows (frame->store->context,
-                             rd_mul_sat (n, sizeof (int32_t)
-                                            + sizeof (size_t)),
+  const struct rd_field *field = read->field;
+  return rd_dataframe_read_array (read->frame, field->name, field->categories
+                                  ? field->categories : field->values,
+                                  &read->column);
+}
+
+static enum radio_status
+read_codes (struct rd_field_read *read)
+{
+  struct rd_dataframe *frame = read->frame;
+  size_t nbytes = rd_mul_sat (rd_add_sat (frame->nrows, 1),
+                              sizeof *read->codes);
+  RD_TRY (rd_context_allows (frame->store->context, nbytes,
                              "a column of the table"));
-  RD_FREE int32_t *codes = rd_malloc ((n + 1) * sizeof *codes);
+  read->codes = rd_malloc (nbytes);
+  return read->codes ? rd_dataframe_read_codes (frame, read->field,
+                                                read->codes)
+                     : rd_fail_memory (nbytes);
+}
+
+static enum radio_status
+read_mask (struct rd_field_read *read)
+{
+  size_t n = read->frame->nrows;
+  struct radio_array *mask = read->field->mask;
+  const struct radio_box box = rd_box_whole (1, mask->doc->shape);
+  read->mask = rd_malloc (n + 1);
+  if (!read->mask)
+    return rd_fail_memory (n + 1);
+  return n > 0 ? radio_array_read (mask, &box, RADIO_BOOL, read->mask, n, NULL)
+               : RADIO_OK;
+}
+
+/* Reads one array of a column. */
+static enum radio_status
+do_read (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
+{
+  struct read_job *job = (struct read_job *) base;
+  bool is_second = task >= job->n;
+  size_t i = is_second ? job->seconds[task - job->n] : (size_t) task;
+  struct rd_field_read *read = &job->reads[i];
+  const struct rd_field *field = read->field;
+  (void) scratch;
+  RD_SCOPE ("read column", RD_IN_METADATA);
+  RD_NOTE_NAME ("column", field->name);
+  enum radio_status status = !is_second ? read_values (read)
+                             : field->categories ? read_codes (read)
+                             : read_mask (read);
+  if (status != RADIO_OK)
+    atomic_store (&job->failed, i);
+  return rd_scope_end_with (status);
+}
+
+/* Places the categories in the rows. */
+static enum radio_status
+expand (struct rd_field_read *read)
+{
+  size_t n = read->frame->nrows;
+  struct rd_column *expanded;
+  RD_TRY (rd_context_allows (read->frame->store->context,
+                             rd_mul_sat (n, sizeof (size_t)),
+                             "a column of the table"));
   RD_FREE size_t *rows = rd_malloc ((n + 1) * sizeof *rows);
-  if (!codes || !rows)
-    return rd_fail_memory ((n + 1) * (sizeof *codes + sizeof *rows));
-  RD_TRY (rd_dataframe_read_codes (frame, field, codes));
+  if (!rows)
+    return rd_fail_memory ((n + 1) * sizeof *rows);
   for (size_t i = 0; i < n; i++)
-    rows[i] = codes[i] < 0 ? RD_NOT_THERE : (size_t) codes[i];
-  RD_TRY (rd_column_take (categories, rows, n, result));
-  (*result)->categories = RD_STEAL (categories);
-  (*result)->is_ordered = field->is_ordered;
+    rows[i] = read->codes[i] < 0 ? RD_NOT_THERE : (size_t) read->codes[i];
+  RD_TRY (rd_column_take (read->column, rows, n, &expanded));
+  expanded->categories = read->column;
+  expanded->is_ordered = read->field->is_ordered;
+  read->column = expanded;
+  rd_free (RD_STEAL (read->codes));
   return RADIO_OK;
+}
+
+/* Makes a column of the arrays that were read. */
+static enum radio_status
+finish_read (struct rd_field_read *read)
+{
+  if (read->field->categories && read->as_stored)
+    return RADIO_OK;
+  if (read->field->categories)
+    RD_TRY (expand (read));
+  if (read->mask) {
+    for (size_t i = 0; i < read->column->n; i++)
+      read->mask[i] = !read->mask[i];
+    read->column->valid = RD_STEAL (read->mask);
+  }
+  read->column->attributes = json_object_get (read->field->attributes);
+  return rd_column_find_missing (read->column);
+}
+
+void
+rd_field_read_clear (struct rd_field_read *read)
+{
+  rd_column_free (RD_STEAL (read->column));
+  rd_free (RD_STEAL (read->codes));
+  rd_free (RD_STEAL (read->mask));
+}
+
+enum radio_status
+rd_dataframe_read_many (struct rd_field_read *reads, size_t n, size_t *failed)
+{
+  static const struct radio_site site = {
+    "read columns", RD_IN_METADATA, "rd_dataframe_read_many", __FILE__,
+    __LINE__, RADIO_SCOPE_WORK
+  };
+  *failed = n;
+  if (n == 0)
+    return RADIO_OK;
+  RD_FREE size_t *seconds = rd_malloc (rd_mul_sat (n, sizeof *seconds));
+  if (!seconds)
+    return rd_fail_memory (rd_mul_sat (n, sizeof *seconds));
+  struct read_job job = {
+    .job = { .run = do_read, .n = n, .site = &site },
+    .reads = reads, .n = n, .seconds = seconds,
+  };
+  atomic_init (&job.failed, n);
+  for (size_t i = 0; i < n; i++)
+    if (reads[i].field->categories || reads[i].field->mask)
+      seconds[job.job.n++ - n] = i;
+  enum radio_status status = rd_store_run (reads->frame->store, &job.job);
+  *failed = atomic_load (&job.failed);
+  for (size_t i = 0; status == RADIO_OK && i < n; i++) {
+    status = finish_read (&reads[i]);
+    *failed = i;
+  }
+  for (size_t i = 0; status != RADIO_OK && i < n; i++)
+    rd_field_read_clear (&reads[i]);
+  return status;
 }
 
 enum radio_status
 rd_dataframe_read (struct rd_dataframe *frame, const struct rd_field *field,
-               struct rd_column **result)
+                   struct rd_column **result)
 {
-  RD_CLEANUP (rd_cleanup_column) struct rd_column *column = NULL;
-  size_t n = frame->nrows;
-  if (field->encoding == RD_ENCODING_CATEGORICAL)
-    RD_TRY (read_categorical (frame, field, &column));
-  else
-    RD_TRY (rd_dataframe_read_array (frame, field->name, field->values,
-                                     &column));
-  if (field->mask) {
-    const struct radio_box box = rd_box_whole (1, field->mask->doc->shape);
-    column->valid = rd_malloc (n + 1);
-    if (!column->valid)
-      return rd_fail_memory (n + 1);
-    if (n > 0)
-      RD_TRY (radio_array_read (field->mask, &box, RADIO_BOOL, column->valid,
-                                n, NULL));
-    for (size_t i = 0; i < n; i++)
-      column->valid[i] = !column->valid[i];
-  }
-  column->attributes = json_object_get (field->attributes);
-  RD_TRY (rd_column_find_missing (column));
-  *result = RD_STEAL (column);
+  struct rd_field_read read = { .frame = frame, .field = field };
+  size_t failed;
+  RD_TRY (rd_dataframe_read_many (&read, 1, &failed));
+  *result = read.column;
   return RADIO_OK;
 }
 
 enum radio_status
-rd_dataframe_read_ids (struct rd_dataframe *frame, struct radio_strings *ids)
+rd_dataframe_take_ids (const struct rd_dataframe *frame,
+                       struct rd_column *column, struct radio_strings *ids)
 {
-  RD_CLEANUP (rd_cleanup_column) struct rd_column *column = NULL;
   RD_LOOKUP_SCOPE struct rd_lookup lookup = { 0 };
   RD_STRINGS_FREE struct radio_strings text = { 0 };
-  RD_TRY (rd_dataframe_read (frame, &frame->index, &column));
   RD_TRY (rd_column_take_text (column, &text));
   for (size_t i = 0; i < text.n; i++)
     if (rd_string (&text, i).n == 0)
@@ -474,6 +577,14 @@ rd_dataframe_read_ids (struct rd_dataframe *frame, struct radio_strings *ids)
   *ids = text;
   text = (struct radio_strings) { 0 };
   return RADIO_OK;
+}
+
+enum radio_status
+rd_dataframe_read_ids (struct rd_dataframe *frame, struct radio_strings *ids)
+{
+  RD_CLEANUP (rd_cleanup_column) struct rd_column *column = NULL;
+  RD_TRY (rd_dataframe_read (frame, &frame->index, &column));
+  return rd_dataframe_take_ids (frame, column, ids);
 }
 
 /*------------------------------------------------------------------------
@@ -513,20 +624,38 @@ rd_data_add (struct rd_data *data, struct rd_column *column)
   return status;
 }
 
+/* Takes what was read of a frame: the ids, and then its columns. */
+static enum radio_status
+take_columns (struct rd_dataframe *frame, struct rd_field_read *reads,
+              size_t n, struct rd_data *data)
+{
+  RD_TRY (rd_dataframe_take_ids (frame, reads[0].column, &data->ids));
+  for (size_t i = 1; i < n; i++)
+    RD_TRY (rd_data_add (data, RD_STEAL (reads[i].column)));
+  return RADIO_OK;
+}
+
 enum radio_status
 rd_dataframe_load (struct rd_dataframe *frame, struct rd_data *data)
 {
+  size_t n = 0, failed;
   data->index_name = rd_strdup (frame->index.name);
   if (!data->index_name)
     return rd_fail_memory (strlen (frame->index.name) + 1);
   data->attributes = json_object_get (frame->attributes);
-  RD_TRY (rd_dataframe_read_ids (frame, &data->ids));
-  for (size_t i = 0; i < frame->n; i++) {
-    struct rd_column *column;
-    if (strcmp (frame->fields[i].name, data->index_name) == 0)
-      continue;
-    RD_TRY (rd_dataframe_read (frame, &frame->fields[i], &column));
-    RD_TRY (rd_data_add (data, column));
-  }
-  return RADIO_OK;
+  RD_FREE struct rd_field_read *reads = rd_calloc (frame->n + 1,
+                                                   sizeof *reads);
+  if (!reads)
+    return rd_fail_memory ((frame->n + 1) * sizeof *reads);
+  reads[n++].field = &frame->index;
+  for (size_t i = 0; i < frame->n; i++)
+    if (strcmp (frame->fields[i].name, data->index_name) != 0)
+      reads[n++].field = &frame->fields[i];
+  for (size_t i = 0; i < n; i++)
+    reads[i].frame = frame;
+  RD_TRY (rd_dataframe_read_many (reads, n, &failed));
+  enum radio_status status = take_columns (frame, reads, n, data);
+  for (size_t i = 0; i < n; i++)
+    rd_field_read_clear (&reads[i]);
+  return status;
 }

@@ -56,6 +56,31 @@ enum radio_status rd_dataframe_open (struct radio_store *store,
 void rd_dataframe_close (struct rd_dataframe *frame);
 RD_DEFINE_CLEANUP (dataframe, struct rd_dataframe, rd_dataframe_close);
 
+/* A column that is read at the same time as others, maybe of other frames.  The
+ * caller sets the first part, and the rest to zero. */
+struct rd_field_read {
+  struct rd_dataframe *frame;
+  const struct rd_field *field;
+  bool as_stored;                     /* of one with categories these, and not
+                                         the values of the rows */
+
+  struct rd_column *column;           /* the result */
+  int32_t *codes;                     /* with as_stored, of one with categories
+                                         the number of each row's, -1 where it
+                                         is missing; else NULL */
+  bool *mask;                         /* private */
+};
+
+/* Reads n columns of frames of one store; over a network all their arrays at
+ * the same time.  After a failure nothing is to be freed, and *failed is the
+ * number of one that failed, or n. */
+enum radio_status rd_dataframe_read_many (struct rd_field_read *reads,
+                                          size_t n, size_t *failed)
+  RADIO_USE_RESULT;
+
+/* Frees what was read. */
+void rd_field_read_clear (struct rd_field_read *read);
+
 /* Reads a column; its categories are kept if it has them. */
 enum radio_status rd_dataframe_read (struct rd_dataframe *frame,
                                      const struct rd_field *field,
@@ -64,6 +89,12 @@ enum radio_status rd_dataframe_read (struct rd_dataframe *frame,
 
 /* Reads the ids, and checks that none is missing and no two are equal. */
 enum radio_status rd_dataframe_read_ids (struct rd_dataframe *frame,
+                                         struct radio_strings *ids)
+  RADIO_USE_RESULT;
+
+/* Takes the ids of their column that was read, and checks them. */
+enum radio_status rd_dataframe_take_ids (const struct rd_dataframe *frame,
+                                         struct rd_column *column,
                                          struct radio_strings *ids)
   RADIO_USE_RESULT;
 

@@ -20,46 +20,73 @@ radio_table_close (struct radio_table *table)
 {
   if (!table)
     return;
+  for (size_t i = 0; table->kept.columns && i <= table->frame->n; i++)
+    rd_column_free (table->kept.columns[i]);
+  rd_free (table->kept.columns);
+  pthread_mutex_destroy (&table->mutex);
   rd_dataframe_close (table->frame);
   rd_free (table->path);
   rd_free (table);
 }
 
-RD_DEFINE_CLEANUP (table, struct radio_table, radio_table_close);
+static enum radio_status
+new_table (const char *path, struct radio_table **result)
+{
+  RD_CLEANUP (rd_cleanup_table) struct radio_table *table
+    = rd_calloc (1, sizeof *table);
+  if (!table)
+    return rd_fail_memory (sizeof *table);
+  pthread_mutex_init (&table->mutex, NULL);
+  table->path = rd_strdup (path);
+  if (!table->path)
+    return rd_fail_memory (strlen (path) + 1);
+  *result = RD_STEAL (table);
+  return RADIO_OK;
+}
+
+/* Opens the generation of the newest head that was found. */
+static enum radio_status
+open_newest (struct radio_store *store, const char *path,
+             const struct rd_newest *newest, struct radio_table **result)
+{
+  RD_CLEANUP (rd_cleanup_table) struct radio_table *table = NULL;
+  RD_FREE char *generation = rd_key_join (path, newest->head.generation);
+  if (!generation)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (new_table (path, &table));
+  table->head = newest->head;
+  RD_TRY (rd_dataframe_open (store, generation, newest->generation, true,
+                             &table->frame));
+  *result = RD_STEAL (table);
+  return RADIO_OK;
+}
+
+static enum radio_status
+fail_unwritten (const char *path)
+{
+  return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: nothing was written to this "
+                  "table yet", path);
+}
 
 static enum radio_status
 open_table (struct radio_store *store, const char *path,
             struct radio_table **result)
 {
   RD_NEWEST_SCOPE struct rd_newest newest = { 0 };
+  RD_CLEANUP (rd_cleanup_table) struct radio_table *table = NULL;
   RD_TRY (rd_pool_check (store->context->pool));
   RD_TRY (rd_path_check (path, false));
-  RD_CLEANUP (rd_cleanup_table) struct radio_table *table
-    = rd_calloc (1, sizeof *table);
-  if (!table)
-    return rd_fail_memory (sizeof *table);
-  table->path = rd_strdup (path);
-  if (!table->path)
-    return rd_fail_memory (strlen (path) + 1);
   RD_TRY (rd_heads_find (store, path, &newest));
   if (!newest.folder)
     return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no such table in %s", path,
                     store->io->uri);
-  if (newest.is_frame) {
-    RD_TRY (rd_dataframe_open (store, path, newest.folder, false,
-                           &table->frame));
-    *result = RD_STEAL (table);
-    return RADIO_OK;
-  }
-  if (newest.head.number == 0)
-    return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: nothing was written to this "
-                    "table yet", path);
-  table->head = newest.head;
-  RD_FREE char *generation = rd_key_join (path, newest.head.generation);
-  if (!generation)
-    return RADIO_ERROR_MEMORY;
-  RD_TRY (rd_dataframe_open (store, generation, newest.generation, true,
-                         &table->frame));
+  if (!newest.is_frame)
+    return newest.head.number > 0
+           ? open_newest (store, path, &newest, result)
+           : fail_unwritten (path);
+  RD_TRY (new_table (path, &table));
+  RD_TRY (rd_dataframe_open (store, path, newest.folder, false,
+                             &table->frame));
   *result = RD_STEAL (table);
   return RADIO_OK;
 }
@@ -74,6 +101,28 @@ radio_table_open (struct radio_store *store, const char *path,
   RD_SCOPE ("open table", RD_IN_OPERATION);
   RD_NOTE_NAME ("table", path);
   return rd_scope_end_with (open_table (store, path, table));
+}
+
+static enum radio_status
+open_written (struct radio_store *store, const char *path,
+              struct radio_table **table)
+{
+  RD_NEWEST_SCOPE struct rd_newest newest = { 0 };
+  RD_TRY (rd_heads_find (store, path, &newest));
+  if (newest.head.number > 0)
+    return open_newest (store, path, &newest, table);
+  /* Heads stay: with one, rows were lost. */
+  return newest.highest > 0 ? fail_unwritten (path) : RADIO_OK;
+}
+
+enum radio_status
+rd_table_open_written (struct radio_store *store, const char *path,
+                       struct radio_table **table)
+{
+  RD_SCOPE ("open table", RD_IN_OPERATION);
+  RD_NOTE_NAME ("table", path);
+  *table = NULL;
+  return rd_scope_end_with (open_written (store, path, table));
 }
 
 void
@@ -174,6 +223,14 @@ explain (const struct radio_table *table, enum radio_status status)
   return rd_error_raise (&error);
 }
 
+/* Takes a column that was read ahead, by its number, or the ids. */
+static struct rd_column *
+take_kept (struct radio_table *table, size_t number)
+{
+  RD_LOCK_SCOPE (&table->mutex);
+  return table->kept.columns ? RD_STEAL (table->kept.columns[number]) : NULL;
+}
+
 static enum radio_status
 read_column (struct radio_table *table, size_t number,
              struct rd_column **column)
@@ -181,7 +238,51 @@ read_column (struct radio_table *table, size_t number,
   RD_TRY (check_number (table, number));
   const struct rd_field *field = &table->frame->fields[number];
   RD_NOTE_NAME ("column", field->name);
-  return explain (table, rd_dataframe_read (table->frame, field, column));
+  *column = take_kept (table, number);
+  return *column ? RADIO_OK
+                 : explain (table, rd_dataframe_read (table->frame, field,
+                                                      column));
+}
+
+static enum radio_status
+read_ahead (struct radio_table *table, const size_t *columns, size_t n)
+{
+  struct rd_dataframe *frame = table->frame;
+  size_t failed, nreads = n + 1;
+  RD_FREE struct rd_field_read *reads = rd_calloc (nreads, sizeof *reads);
+  if (!reads)
+    return rd_fail_memory (rd_mul_sat (nreads, sizeof *reads));
+  for (size_t i = 0; i < n; i++) {
+    RD_TRY (check_number (table, columns ? columns[i] : i));
+    reads[i] = (struct rd_field_read) {
+      .frame = frame, .field = &frame->fields[columns ? columns[i] : i],
+    };
+  }
+  reads[n] = (struct rd_field_read) { .frame = frame, .field = &frame->index };
+  RD_TRY (explain (table, rd_dataframe_read_many (reads, nreads, &failed)));
+  RD_LOCK_SCOPE (&table->mutex);
+  if (!table->kept.columns)
+    table->kept.columns = rd_calloc (frame->n + 1,
+                                     sizeof *table->kept.columns);
+  bool is_made = table->kept.columns != NULL;
+  for (size_t i = 0; i < nreads; i++) {
+    size_t number = i == n ? frame->n : columns ? columns[i] : i;
+    if (is_made && !table->kept.columns[number])
+      table->kept.columns[number] = RD_STEAL (reads[i].column);
+    rd_field_read_clear (&reads[i]);
+  }
+  return is_made ? RADIO_OK : rd_fail_memory ((frame->n + 1) * sizeof *reads);
+}
+
+enum radio_status
+radio_table_read_ahead (struct radio_table *table, const size_t *columns,
+                        size_t n)
+{
+  RD_NOT_NULL (table);
+  RD_SCOPE ("read ahead", RD_IN_OPERATION);
+  RD_NOTE_NAME ("table", table->path);
+  return rd_scope_end_with (read_ahead (table, columns,
+                                        columns ? n : table->frame->n));
 }
 
 static void
@@ -273,14 +374,24 @@ radio_table_read_text (struct radio_table *table, size_t number,
   return rd_scope_end_with (read_text (table, number, text, valid));
 }
 
+static enum radio_status
+read_ids (struct radio_table *table, struct radio_strings *ids)
+{
+  RD_CLEANUP (rd_cleanup_column) struct rd_column *column
+    = take_kept (table, table->frame->n);
+  if (!column)
+    RD_TRY (explain (table, rd_dataframe_read (
+      table->frame, &table->frame->index, &column)));
+  return rd_dataframe_take_ids (table->frame, column, ids);
+}
+
 enum radio_status
 radio_table_read_ids (struct radio_table *table, struct radio_strings *ids)
 {
   RD_NOT_NULL (table);
   RD_NOT_NULL (ids);
   RD_SCOPE ("read ids", RD_IN_OPERATION);
-  return rd_scope_end_with (explain (table, rd_dataframe_read_ids (table->frame,
-                                                               ids)));
+  return rd_scope_end_with (read_ids (table, ids));
 }
 
 static enum radio_status
@@ -339,33 +450,13 @@ radio_table_read_codes (struct radio_table *table, size_t number,
   return rd_scope_end_with (read_codes (table, number, codes, nbytes));
 }
 
-static enum radio_status
-read_stored (struct radio_table *table, const struct rd_field *field,
-             struct rd_column **values, int32_t **result)
-{
-  struct rd_dataframe *frame = table->frame;
-  RD_NOTE_NAME ("column", field->name);
-  *result = NULL;
-  if (field->encoding != RD_ENCODING_CATEGORICAL)
-    return explain (table, rd_dataframe_read (frame, field, values));
-  size_t nbytes = rd_mul_sat (frame->nrows + 1, sizeof (int32_t));
-  RD_TRY (rd_context_allows (frame->store->context, nbytes,
-                             "a column of the table"));
-  RD_FREE int32_t *codes = rd_malloc (nbytes);
-  if (!codes)
-    return rd_fail_memory (nbytes);
-  RD_TRY (explain (table, rd_dataframe_read_codes (frame, field, codes)));
-  RD_TRY (explain (table, rd_dataframe_read_array (frame, field->name,
-                                                   field->categories,
-                                                   values)));
-  *result = RD_STEAL (codes);
-  return RADIO_OK;
-}
-
 enum radio_status
-rd_table_read_stored (struct radio_table *table, const struct rd_field *field,
-                      struct rd_column **values, int32_t **codes)
+rd_table_read_stored (struct radio_table *const *tables,
+                      struct rd_field_read *reads, size_t n)
 {
-  RD_SCOPE ("read column", RD_IN_OPERATION);
-  return rd_scope_end_with (read_stored (table, field, values, codes));
+  size_t failed;
+  for (size_t i = 0; i < n; i++)
+    reads[i].as_stored = true;
+  enum radio_status status = rd_dataframe_read_many (reads, n, &failed);
+  return failed < n ? explain (tables[failed], status) : status;
 }

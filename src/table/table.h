@@ -3,6 +3,10 @@
 #ifndef RD_TABLE_TABLE_H
 #define RD_TABLE_TABLE_H
 
+#include <pthread.h>
+
+#include <radio/table.h>
+
 #include "src/table/frame.h"
 #include "src/table/heads.h"
 
@@ -11,14 +15,27 @@ struct radio_table {
   struct rd_head head;                /* number 0: a frame that is no table of
                                          radio's */
   struct rd_dataframe *frame;
+  pthread_mutex_t mutex;
+  struct {
+    struct rd_column **columns;       /* read ahead, by their numbers, and then
+                                         the ids; NULL: none */
+  } kept;                             /* under the mutex */
 };
 
-/* Reads a column of the table's frame as it is stored: of one with categories
- * these, and *codes has the number of each row's, -1 where it is missing,
- * allocated; of others the values, and *codes is NULL. */
-enum radio_status rd_table_read_stored (struct radio_table *table,
-                                        const struct rd_field *field,
-                                        struct rd_column **values,
-                                        int32_t **codes) RADIO_USE_RESULT;
+RD_DEFINE_CLEANUP (table, struct radio_table, radio_table_close);
+
+/* Opens a table of radio's as radio_table_open does.  *table is NULL if there
+ * is none, or nothing was committed to it yet: its first writer is not done, or
+ * was killed. */
+enum radio_status rd_table_open_written (struct radio_store *store,
+                                         const char *path,
+                                         struct radio_table **table)
+  RADIO_USE_RESULT;
+
+/* Reads columns of the frames of n open tables of one store, each as it is
+ * stored, as rd_dataframe_read_many does. */
+enum radio_status rd_table_read_stored (struct radio_table *const *tables,
+                                        struct rd_field_read *reads, size_t n)
+  RADIO_USE_RESULT;
 
 #endif /* RD_TABLE_TABLE_H */

@@ -77,11 +77,7 @@ find_kinds (struct radio_store *store, const char *folder,
     .store = store, .folder = folder, .names = names,
     .are_tables = are_tables,
   };
-  if (names->n > 1 && !store->io->ops->is_blocking)
-    return rd_pool_run_apart (rd_store_max_in_flight (store), &job.job);
-  for (size_t i = 0; i < names->n; i++)
-    RD_TRY (do_kind (&job.job, i, NULL));
-  return RADIO_OK;
+  return rd_store_run (store, &job.job);
 }
 
 /* Calls fn for each table below a folder. */
@@ -113,13 +109,26 @@ list_tables (struct radio_store *store, const char *folder,
   return RADIO_OK;
 }
 
+/* Finds whether the store has tables, unless it is known. */
+static enum radio_status
+check_tables (struct radio_store *store, bool *exist)
+{
+  *exist = atomic_load (&store->has_tables);
+  if (*exist)
+    return RADIO_OK;
+  RD_TRY (check_kind (store, RD_TABLES_NAME, RD_KIND_OF_TABLES, exist));
+  if (*exist)
+    atomic_store (&store->has_tables, true);
+  return RADIO_OK;
+}
+
 static enum radio_status
 list_all (struct radio_store *store, radio_table_entry_fn *fn,
           void *user_data)
 {
   bool exist;
   RD_TRY (rd_store_read_root (store));
-  RD_TRY (check_kind (store, RD_TABLES_NAME, RD_KIND_OF_TABLES, &exist));
+  RD_TRY (check_tables (store, &exist));
   return exist ? list_tables (store, RD_TABLES_NAME, fn, user_data)
                : RADIO_OK;
 }
@@ -132,6 +141,59 @@ radio_table_list (struct radio_store *store, radio_table_entry_fn *callback,
   RD_NOT_NULL (callback);
   RD_SCOPE ("list tables", RD_IN_OPERATION);
   return rd_scope_end_with (list_all (store, callback, user_data));
+}
+
+/* What is found at the same time. */
+enum { FIND_ROOT, FIND_TABLES, FIND_FOLDERS, NFINDS };
+
+struct find_job {
+  struct rd_job job;                  /* first */
+  struct radio_store *store;
+  bool exist;
+  struct radio_strings names;
+  struct rd_error errors[NFINDS];
+};
+
+static enum radio_status
+do_find (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
+{
+  struct find_job *job = (struct find_job *) base;
+  struct radio_store *store = job->store;
+  (void) scratch;
+  enum radio_status status
+    = task == FIND_ROOT   ? rd_store_read_root (store)
+    : task == FIND_TABLES ? check_tables (store, &job->exist)
+                          : list_folders (store, RADIO_TABLE_VOLUMES,
+                                          &job->names);
+  if (status != RADIO_OK)
+    rd_error_save (&job->errors[task], status);
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_tables_find (struct radio_store *store, bool *has_tables,
+                struct radio_strings *names)
+{
+  static const struct radio_site site = {
+    "find tables", RD_IN_METADATA, "rd_tables_find", __FILE__, __LINE__,
+    RADIO_SCOPE_WORK
+  };
+  struct find_job job = {
+    .job = { .run = do_find, .n = NFINDS, .site = &site }, .store = store,
+  };
+  for (size_t i = 0; i < NFINDS; i++)
+    job.errors[i].status = RADIO_OK;
+  enum radio_status status = rd_store_run (store, &job.job);
+  /* Without tables it does not matter that nothing can be listed. */
+  for (size_t i = 0; i < NFINDS && status == RADIO_OK; i++)
+    if (i != FIND_FOLDERS || job.exist)
+      status = rd_error_raise (&job.errors[i]);
+  *has_tables = status == RADIO_OK && job.exist;
+  if (*has_tables)
+    *names = job.names;
+  else
+    radio_strings_free (&job.names);
+  return status;
 }
 
 /*------------------------------------------------------------------------

@@ -8,8 +8,11 @@
 
 #include "src/array/context.h"
 
-/* The group of all tables, at the store's root. */
-#define RD_TABLES_NAME "tables"
+/* Finds, in one round trip, whether a store has tables, and the names of the
+ * folders that may be tables of volumes, each with a NUL; none without. */
+enum radio_status rd_tables_find (struct radio_store *store, bool *has_tables,
+                                  struct radio_strings *names)
+  RADIO_USE_RESULT;
 
 /* Removes generations that none of the last heads names, unless their writer
  * is or may be alive; with dry_run only counts them.  result's counts grow. */

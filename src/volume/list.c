@@ -235,6 +235,8 @@ take_kind (struct rd_document *base, void *user_data)
   else if (status != RADIO_OK && status != RADIO_ERROR_NOT_FOUND
            && !is_broken (status))
     return rd_error_raise (&base->error);
+  if (kind == RD_KIND_TABLES && strcmp (base->path, RD_TABLES_NAME) == 0)
+    atomic_store (&base->documents->store->has_tables, true);
   kinds->kinds[kinds->n++] = kind;
   return RADIO_OK;
 }

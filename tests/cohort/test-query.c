@@ -273,7 +273,7 @@ a_table_that_was_never_written_to_has_no_rows (void **state)
   assert_ok (radio_cohort_open (store, &cohort));
   assert_volumes_are_selected (cohort);
   assert_fails (radio_cohort_select (cohort, &of_image, &view, NULL),
-                RADIO_ERROR_NOT_FOUND, "nothing was written to this table");
+                RADIO_ERROR_NOT_FOUND, "no table of volumes");
   const struct radio_select_options faulty = { .where = "aeg > 3" };
   assert_fails (radio_cohort_select (cohort, &faulty, &view, &error_at),
                 RADIO_ERROR_ARGUMENT, "did you mean age?");

@@ -133,3 +133,26 @@ def commit(store, path, ids, columns, attributes={}):
         check(lib.radio_table_edit_commit(edit, None, c.c_size_t(0)))
     finally:
         lib.radio_table_edit_free(edit)
+
+
+class SelectOptions(c.Structure):
+    _fields_ = [("where", c.c_char_p), ("collection", c.c_char_p),
+                ("subjects", c.c_bool), ("reserved", c.c_uint64 * 5)]
+
+
+def select(store, where, **options):
+    """Returns the ids that a query selects of the tables of a store."""
+    cohort, view = c.c_void_p(), c.c_void_p()
+    how = SelectOptions(where.encode(), **options)
+    lib.radio_view_count.restype = c.c_uint64
+    lib.radio_view_id.restype = c.c_char_p
+    check(lib.radio_cohort_open(store.handle, c.byref(cohort)))
+    try:
+        check(lib.radio_cohort_select(cohort, c.byref(how), c.byref(view),
+                                      None))
+        n = lib.radio_view_count(view)
+        return [lib.radio_view_id(view, c.c_uint64(i)).decode()
+                for i in range(n)]
+    finally:
+        lib.radio_view_free(view)
+        lib.radio_cohort_close(cohort)

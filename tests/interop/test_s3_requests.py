@@ -6,6 +6,7 @@ import random
 import threading
 
 import pytest
+import tables
 from conftest import peer
 from gateway import ACCESS_KEY, REGION, SECRET_KEY
 from gateway_proxy import Proxy
@@ -330,19 +331,98 @@ def test_a_removal_looks_for_names_that_are_no_volumes(small, tmp_path):
                                               "ct/b"]
 
 
-def test_a_table_takes_three_requests_and_its_columns_one_or_two_each(
-        radio, gateway, kinds, store):
+class Trips:
+    """Answers requests in trips of known sizes: none of a trip is answered
+    before all of it were made, so that they do not depend on each other."""
+
+    def __init__(self, count, sizes):
+        self.proxy, self.sizes, self.seen = count.proxy, list(sizes), []
+        self.lock = threading.Lock()
+        self.arrived = 0
+        self.barriers = [threading.Barrier(size) for size in sizes]
+
+    def __enter__(self):
+        self.proxy.seen.clear()
+        self.proxy.before = self.hold
+        return self
+
+    def __exit__(self, *_):
+        self.proxy.before = lambda *_: None
+
+    def hold(self, method, path):
+        with self.lock:
+            at = self.arrived
+            self.arrived += 1
+            self.seen.append(f"{method} {path}")
+            trip = 0
+            while trip < len(self.sizes) and at >= self.sizes[trip]:
+                at -= self.sizes[trip]
+                trip += 1
+        # More requests than were expected are answered, and counted.
+        if trip < len(self.sizes):
+            self.barriers[trip].wait(20)
+
+    def check(self):
+        assert len(self.seen) == sum(self.sizes), self.seen
+        assert len(set(self.seen)) == len(self.seen), self.seen
+
+
+SUBJECTS = ("participant_id\tage\tsite\tsmoker\n"
+            "sub-1\t61\ta\ttrue\nsub-2\t18\tb\tn/a\n")
+
+
+@pytest.fixture(scope="module")
+def cohort(gateway, radio, store, tmp_path_factory):
+    """Returns a store of two subjects, in two collections, with tables."""
     env = gateway.environment()
-    radio("index", "-s", store, env=env)
-    columns = radio("table", "-s", store, "ct", "--tsv",
-                    env=env).stdout.split("\n")[0].split("\t")
-    seen = kinds("table", "-s", store, "ct", "--tsv")
-    # The table's document and the list of its heads in one trip, then the
-    # document of the generation; no other document.
-    assert sorted(seen[:3]) == ["level", "level", "list"]
-    assert set(seen[3:]) == {"data"}
-    # Categories and masks are the second one of their column.
-    assert len(columns) <= len(seen) - 3 <= 2 * len(columns)
+    store = store.replace("study", "cohort/study")
+    folder = tmp_path_factory.mktemp("cohort")
+    for suffix in ("T1w", "mask"):
+        for subject in ("sub-1", "sub-2"):
+            image = folder / subject / "anat" / f"{subject}_{suffix}.nii"
+            image.parent.mkdir(parents=True, exist_ok=True)
+            radio("phantom", "-s", folder / "local.zarr",
+                  f"{suffix}/{subject}", "--size", "16")
+            radio("export", "-s", folder / "local.zarr",
+                  f"{suffix}/{subject}", "-o", image)
+    (folder / "participants.tsv").write_text(SUBJECTS)
+    radio("ingest", "-q", "-s", store, "--layout", "bids", folder, env=env)
+    radio("table", "-q", "-s", store, "--import", folder / "participants.tsv",
+          env=env)
+    return store
+
+
+@pytest.fixture
+def opened(gateway, count, cohort):
+    how = {"endpoint": count.proxy.url, "access_key": ACCESS_KEY,
+           "secret_key": SECRET_KEY, "region": REGION}
+    words = {name: text.encode() for name, text in how.items()}
+    with Store(cohort, cache_nbytes=NO_CACHE, **words) as opened:
+        # Connects, and finds the region.
+        with opened.open_volume("T1w/sub-1"):
+            yield opened
+
+
+def test_a_query_takes_four_round_trips(opened, count):
+    """The root, the document of the tables and the list of collections; of
+    each of three tables the document and the list of heads; their generations;
+    and all columns: the ids of both collections and of the subjects, the
+    subject of each volume and site with their categories, and age."""
+    with Trips(count, [3, 6, 3, 2 + 1 + 2 * 2 + 1 + 2]) as trips:
+        ids = tables.select(opened, 'age > 60 and site == "a"')
+        trips.check()
+    assert ids == ["T1w/sub-1", "mask/sub-1"]
+
+
+def test_the_columns_of_a_table_are_read_in_one_round_trip(
+        gateway, radio, count, cohort):
+    env = gateway.environment(AWS_ENDPOINT_URL_S3=count.proxy.url)
+    # Those of smoker are its values and a mask.
+    with Trips(count, [2, 1, 1 + 1 + 2 + 2]) as trips:
+        shown = radio("table", "-s", cohort, "--tsv", env=env).stdout
+        trips.check()
+    assert shown.split() == SUBJECTS.replace("participant_id",
+                                             "subject").split()
 
 
 def test_a_move_lets_the_server_copy_what_it_does_not_read(radio, gateway,

@@ -133,7 +133,9 @@ read_cells (struct radio_table *table, struct cells *cells)
   struct column *ids = &cells->columns[0];
   ids->name = info.index_name;
   ids->type = RADIO_COLUMN_TEXT;
-  enum radio_status status = radio_table_read_ids (table, &ids->text);
+  enum radio_status status = radio_table_read_ahead (table, NULL, 0);
+  if (status == RADIO_OK)
+    status = radio_table_read_ids (table, &ids->text);
   for (size_t i = 0; status == RADIO_OK && i < info.column_count; i++) {
     struct column *column = &cells->columns[i + 1];
     struct radio_column_info described;
