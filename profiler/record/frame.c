@@ -352,8 +352,20 @@ pop_frame (struct rd_writer_state *writer, struct rd_frame *frame,
 
 /* Reads the CPU time of the process where an outermost scope ended: seldom,
  * since the reading locks the processors that the other threads run on, and
- * may take 10 us. */
-#define MARK_SPACING 10       /* in writer->long_own */
+ * may take 10 us.  So of the last scopes at most a hundredth of the recorded
+ * time, and the longest spacing, is lacking. */
+#define MIN_SPACING 10        /* in writer->long_own */
+#define MAX_SPACING 1000
+#define SPACINGS 100          /* in the time since the writer's first scope */
+
+static bool
+is_marked (const struct rd_writer_state *writer, uint64_t now)
+{
+  uint64_t since = now - writer->last.ticks;
+  return since / MAX_SPACING < writer->long_own
+    && (since / MIN_SPACING < writer->long_own
+        || since < (now - writer->first_begin) / SPACINGS);
+}
 
 /* Returns the scope's end.  Where a kernel updates a thread's CPU time it sees
  * that its slice is used up, and takes its CPU: so that happens within the
@@ -361,7 +373,7 @@ pop_frame (struct rd_writer_state *writer, struct rd_frame *frame,
 static uint64_t
 mark_last (struct rd_writer_state *writer, uint64_t now)
 {
-  if ((now - writer->last.ticks) / MARK_SPACING < writer->long_own)
+  if (is_marked (writer, now))
     return now;
   uint64_t cpu_ns = rd_clock_process_cpu_ns (&writer->clock);
   now = rd_max_u64 (rd_clock_now (&writer->clock), now);
