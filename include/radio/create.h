@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Volumes written from memory, slab by slab. */
+/* Volumes of voxels in memory: written to a store slab by slab, or read where
+ * they are. */
 #ifndef RADIO_CREATE_H
 #define RADIO_CREATE_H
 
@@ -100,6 +101,34 @@ radio_volume_commit (struct radio_writer *writer,
 
 /* Removes what was written, and releases the writer.  NULL is legal. */
 RADIO_API void radio_volume_abort (struct radio_writer *writer);
+
+/* Opens an image in the caller's memory as a volume, for all calls that read:
+ * pipelines (radio_volume_apply), statistics, export, ingesting it.  Nothing is
+ * copied: the memory must stay until the volume, and all that are derived of
+ * it, are closed, and must not change during a read.  context may be NULL: the
+ * volume has its own.  options say what the image is, as of one that is
+ * written; of options->ingest only is_labels is used.  elements is the one at
+ * index 0 of each axis, in the machine's byte order; nbytes is the size of the
+ * memory, which is not checked with strides; strides are bytes from one to the
+ * next on each axis, also negative or 0; NULL: C order without gaps.
+ *
+ * A read may deliver in place: with the memory itself as its buffer, if each
+ * voxel belongs where it is read, in a type of the same size, and the pipeline
+ * only computes values, and no noise.  Other results must not overlap the
+ * memory.  Statistics that a pipeline needs are those of the voxels at the
+ * first read of its handle, or of another one for which radio_volume_apply was
+ * called before: so apply the pipeline again after the voxels have changed.
+ *
+ * Errors: RADIO_ERROR_ARGUMENT (shape, type, affine, spacing, source_name; the
+ * memory is NULL or too small); RADIO_ERROR_UNSUPPORTED (NIfTI has no such type
+ * or rank); RADIO_ERROR_MEMORY.  Of a read: RADIO_ERROR_ARGUMENT (the result
+ * overlaps the memory otherwise; nothing was written). */
+RADIO_API enum radio_status
+radio_volume_open_memory (struct radio_context *context,
+                          const struct radio_create_options *options,
+                          const void *elements, size_t nbytes,
+                          const int64_t *strides,
+                          struct radio_volume **volume) RADIO_USE_RESULT;
 
 #ifdef __cplusplus
 }

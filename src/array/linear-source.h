@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Where the bytes of an array without tiles come from: its elements lie in one
- * object, at a fixed distance from each other along each axis, as in an image's
- * file. */
+ * object, or in the caller's memory, at a fixed distance from each other along
+ * each axis, as in an image's file. */
 #ifndef RD_LINEAR_SOURCE_H
 #define RD_LINEAR_SOURCE_H
 
@@ -38,11 +38,16 @@ struct rd_linear {
 
   struct rd_io_file *file;            /* held, or NULL */
 
+  /* The first element, in memory of the caller's; NULL: it is not there.  If it
+   * is, all above but close is not used. */
+  const unsigned char *memory;
+
   /* Set by its opener. */
   bool is_identified;                 /* the next is known, and will not be that
                                          of another content */
   struct rd_file_identity identity;     /* of the object, when it was opened */
-  int64_t strides[RADIO_MAX_RANK];    /* of elements, in bytes; positive */
+  int64_t strides[RADIO_MAX_RANK];    /* of elements, in bytes; positive, but
+                                         in memory */
   bool swapped;                       /* elements in the other byte order */
   uint64_t nbytes;                    /* of all elements */
   uint64_t missing_nbytes;            /* at their end: the object is cut short

@@ -293,6 +293,8 @@ rd_linear_read (struct rd_tile_read *read)
   const struct radio_array *array = read->array;
   uint64_t n, nbytes;
   RD_FREE struct rd_linear_run *runs = NULL;
+  if (array->linear->memory)
+    return rd_memory_read (read);
   {
     RD_SCOPE ("plan", RD_IN_METADATA);
     n = list_runs (read, NULL);

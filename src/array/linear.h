@@ -55,4 +55,26 @@ enum radio_status
 rd_linear_object_open (const struct rd_linear_object *object, uint64_t offset,
                        struct rd_linear **linear) RADIO_USE_RESULT;
 
+/* Opens the elements of an array, which lie in memory that lives longer, as a
+ * source (memory.c).  strides: NULL for C order, for which nbytes must suffice.
+ * RADIO_ERROR_ARGUMENT: there is not so much memory. */
+enum radio_status rd_linear_memory_open (const struct rd_array_doc *doc,
+                                         const void *elements, size_t nbytes,
+                                         const int64_t *strides,
+                                         struct rd_linear **linear)
+  RADIO_USE_RESULT;
+
+/* Reads from memory, as rd_linear_read does. */
+enum radio_status rd_memory_read (struct rd_tile_read *read)
+  RADIO_USE_RESULT;
+
+/* RADIO_ERROR_ARGUMENT if some request's destination, of elements of
+ * item_nbytes, overlaps the memory that the array is read from, unless each
+ * element is delivered to where it is read.  converts: elements are converted,
+ * which is not possible in place. */
+enum radio_status rd_memory_check (const struct radio_array *array,
+                                   const struct radio_request *requests,
+                                   size_t n, size_t item_nbytes, bool converts)
+  RADIO_USE_RESULT;
+
 #endif /* RD_LINEAR_H */

@@ -73,8 +73,8 @@ add_tiles (const struct radio_array *array, const struct radio_box *box,
   struct radio_box cells;
   uint64_t cell[RADIO_MAX_RANK];
   if (array->linear)
-    return rd_fail (RADIO_ERROR_UNSUPPORTED, "an image in its file has no "
-                    "tiles");
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "an image in its file, or in "
+                    "memory, has no tiles");
   tiles->array = array;
   rd_grid_touched (box, array->layout.tile.shape, &cells);
   rd_box_unravel (&cells, 0, cell);

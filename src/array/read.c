@@ -216,6 +216,9 @@ deliver (struct read *read, size_t number, const struct radio_box *box,
         copy.from_strides[i] = 0;
     copy.from = view->data + offset;
     copy.from_swapped = view->swapped;
+    /* In place, as it is. */
+    if (copy.from == copy.to && !copy.map)
+      return RADIO_OK;
     return rd_box_copy_run (&copy);
   }
   int64_t item_nbytes = (int64_t) doc->type.item_nbytes;
@@ -522,6 +525,10 @@ begin_read (struct read *read, struct radio_array *array,
     nbytes = rd_add_sat (nbytes, rd_mul_sat (radio_box_count (&requests[i].box),
                                              read->item_nbytes));
   }
+  bool computes = array->derived && array->derived->computes;
+  RD_TRY (rd_memory_check (array, requests, n, read->item_nbytes,
+                           !computes && (read->scaled
+                                         || read->dtype != stored->dtype)));
   read->is_large = nbytes >= LARGE_NBYTES;
   RD_TRY (rd_pool_check (array->store->context->pool));
   advise_pages (read, requests, n);

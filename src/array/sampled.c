@@ -592,13 +592,14 @@ typedef enum radio_status part_fn (const struct rd_sampled *sampled,
                                    const struct radio_box *box, void *data);
 
 /* True if the elements that two blocks share cost little more than to copy
- * them: they lie in a file as they are. */
+ * them: they lie in a file, or in memory, as they are. */
 static bool
 is_read_again_cheaply (const struct radio_array *array)
 {
   while (array->derived)
     array = array->derived->source;
-  return array->linear && array->linear->pieces_nbytes > 0;
+  return array->linear
+         && (array->linear->pieces_nbytes > 0 || array->linear->memory);
 }
 
 /* Cuts a box into halves until what they depend on fits into the memory

@@ -3,6 +3,8 @@
 #ifndef RD_IMAGE_HEADER_H
 #define RD_IMAGE_HEADER_H
 
+#include <radio/create.h>
+
 #include "src/volume/volume.h"
 
 /* NIfTI's number of a volume's axis: 1 to 7 for x, y, z, t, c, v, w; 0 for a
@@ -21,5 +23,11 @@ enum radio_status rd_image_header (const struct radio_volume *volume,
                                    const struct radio_box *box,
                                    struct rd_buffer *out, bool *swapped)
   RADIO_USE_RESULT;
+
+/* Makes all bytes before the voxels of the image that options describe; they
+ * are appended to out.  Errors: those of radio_volume_create. */
+enum radio_status
+rd_image_make_header (const struct radio_create_options *options,
+                      struct rd_buffer *out) RADIO_USE_RESULT;
 
 #endif /* RD_IMAGE_HEADER_H */

@@ -18,6 +18,7 @@ struct radio_volume {
                                          its document in the volume's */
   struct rd_volume_meta meta;
   struct radio_volume_info info;
+  _Atomic uint64_t napplied;          /* pipelines that were applied to it */
 
   /* Of a volume with a pipeline; else NULL. */
   struct radio_volume *root;          /* a reference; it has none */

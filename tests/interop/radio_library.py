@@ -127,6 +127,23 @@ class ReadOptions(c.Structure):
                 ("reserved", c.c_uint64 * 7)]
 
 
+class IngestOptions(c.Structure):
+    _fields_ = [("tiling", c.c_char_p), ("codec", c.c_char_p),
+                ("shard_nbytes", c.c_uint64), ("existing", c.c_int),
+                ("strip", c.c_bool), ("progress", c.c_void_p),
+                ("warning", c.c_void_p), ("user_data", c.c_void_p),
+                ("labels", c.c_void_p), ("nlabels", c.c_size_t),
+                ("is_labels", c.c_bool), ("reserved", c.c_uint64 * 5)]
+
+
+class CreateOptions(c.Structure):
+    _fields_ = [("rank", c.c_size_t), ("shape", c.c_uint64 * MAX_RANK),
+                ("dtype", c.c_int), ("affine", c.c_double * 12),
+                ("spacing", c.c_double * MAX_RANK), ("like", c.c_void_p),
+                ("source_name", c.c_char_p), ("ingest", IngestOptions),
+                ("reserved", c.c_uint64 * 8)]
+
+
 class Request(c.Structure):
     _fields_ = [("box", Box), ("buffer", c.c_void_p),
                 ("nbytes", c.c_size_t), ("strides", c.POINTER(c.c_int64))]
@@ -245,6 +262,29 @@ class Volume:
         check(lib.radio_volume_open_file(None, os.fsencode(file),
                                          c.byref(options),
                                          c.byref(volume.handle)))
+        return volume
+
+    @classmethod
+    def of_memory(cls, array, like=None, threads=0):
+        """The voxels of an array, of any strides, where they are; with the
+        geometry of a volume like it, or of none."""
+        volume, context = cls.__new__(cls), c.c_void_p()
+        volume.handle = c.c_void_p()
+        volume.memory = array        # which must stay
+        how = ContextOptions(nthreads=threads)
+        check(lib.radio_context_open(c.byref(how), c.byref(context)))
+        options = CreateOptions(
+            array.ndim, (c.c_uint64 * MAX_RANK)(*array.shape),
+            DTYPES.index(array.dtype.name),
+            (c.c_double * 12)(), (c.c_double * MAX_RANK)(),
+            like.handle if like else None)
+        strides = (c.c_int64 * MAX_RANK)(*array.strides)
+        try:
+            check(lib.radio_volume_open_memory(
+                context, c.byref(options), array.ctypes.data_as(c.c_void_p),
+                c.c_size_t(array.nbytes), strides, c.byref(volume.handle)))
+        finally:
+            lib.radio_context_close(context)
         return volume
 
     def apply(self, text):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Every operation has the same bits by each level of instructions, by one to
-eight threads, of any tiling, and in memory of any layout."""
+eight threads, of any tiling, from memory and in memory of any layout, and in
+place."""
 
 import hashlib
 import json
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 from conftest import RADIO
 
-from radio_library import Store, Volume, lib
+from radio_library import RadioError, Store, Volume, lib
 
 LEVELS = ["scalar", "neon", "sse2", "avx2"]
 SIZE = 24
@@ -64,11 +65,43 @@ def digests(folder):
                     digest = hashlib.sha256(read_all(volume, text)).hexdigest()
                     found.setdefault(text, {}).setdefault(
                         digest, f"{threads} threads, {name}")
-    with Volume.of_file(f"{folder}/image.nii") as volume:
+    with Volume.of_file(f"{folder}/image.nii") as file:
         for text in pipelines():
-            digest = hashlib.sha256(read_all(volume, text)).hexdigest()
+            digest = hashlib.sha256(read_all(file, text)).hexdigest()
             found[text].setdefault(digest, "the file")
+        for threads in range(1, 9):
+            add_memory(found, folder, file, threads)
     return found
+
+
+def add_memory(found, folder, file, threads):
+    """The same from memory, and in place where that is possible."""
+    rng = random.Random(threads)
+    data = np.load(f"{folder}/image.npy")
+    for text in pipelines():
+        _, view = layouts(data.shape, rng, data.dtype)
+        view[...] = data
+        with Volume.of_memory(view, file, threads) as volume:
+            digest = hashlib.sha256(read_all(volume, text)).hexdigest()
+            found[text].setdefault(digest, f"memory, {threads} threads")
+            if data.dtype != np.float32:
+                continue
+            with volume.apply(text) as derived:
+                try:
+                    derived.read_into([0] * 3, view)
+                except RadioError as error:
+                    assert not is_in_place(text), (text, str(error))
+                    assert view.tobytes() == data.tobytes()
+                    continue
+            assert is_in_place(text)
+            digest = hashlib.sha256(view.tobytes()).hexdigest()
+            found[text].setdefault(digest, f"in place, {threads} threads")
+
+
+def is_in_place(text):
+    return all(step.split()[0] in ("linear", "clamp", "rescale", "window",
+                                   "gamma", "znorm", "saturate")
+               for step in text.split(" | "))
 
 
 @pytest.fixture(scope="module", params=["int16", "float32", "float64"])
@@ -80,6 +113,7 @@ def folder(request, nib, tmp_path_factory):
         data[3, 4, 5:9] = np.nan
     affine = np.diag([1.1, 0.9, 1.3, 1])
     nib.save(nib.Nifti1Image(data, affine), path / "image.nii")
+    np.save(path / "image.npy", data.T)
     for name, tiling in TILINGS.items():
         subprocess.run([RADIO, "ingest", "-q", "-s", path / f"{name}.zarr",
                         "-c", "a", "--tiling", tiling, path / "image.nii"],
@@ -109,11 +143,11 @@ def test_levels_threads_and_tilings_have_equal_bits(folder):
             assert set(by_digest) == set(first[text]), (level, text)
 
 
-def layouts(shape, rng):
+def layouts(shape, rng, dtype=np.float32):
     """Empty arrays of a shape: with gaps, axes in another order, reversed."""
     order = rng.sample(range(len(shape)), len(shape))
     wide = [shape[i] + rng.choice([0, 1, 7]) for i in order]
-    array = np.full(wide, 77, np.float32)
+    array = np.full(wide, 77, dtype)
     view = array[tuple(slice(shape[i]) for i in order)]
     view = view.transpose(np.argsort(order))
     if rng.random() < 0.5:

@@ -261,13 +261,15 @@ apply (struct radio_volume *volume, const struct radio_pipeline *pipeline,
        struct radio_volume **result)
 {
   const struct radio_pipeline *first = volume->pipeline;
+  struct radio_volume *root = first ? volume->root : volume;
+  atomic_fetch_add (&root->napplied, 1);
   for (size_t i = 0; i < pipeline->n; i++)
     if (rd_step_is_random (&pipeline->steps[i]))
       return rd_fail (RADIO_ERROR_ARGUMENT, "%s: operation %zu of the pipeline "
                       "is random; draw it by radio_pipeline_draw or --draw",
                       name_of (volume), i + 1);
   if (!first)
-    return rd_derive_volume (volume, pipeline->steps, pipeline->n, result);
+    return rd_derive_volume (root, pipeline->steps, pipeline->n, result);
   size_t n = first->n + pipeline->n;
   if (n > RADIO_PIPELINE_MAX_STEPS)
     return rd_fail (RADIO_ERROR_LIMIT, "%s: %zu operations, more than %d",
@@ -277,7 +279,7 @@ apply (struct radio_volume *volume, const struct radio_pipeline *pipeline,
     return rd_fail_memory (n * sizeof *steps);
   memcpy (steps, first->steps, first->n * sizeof *steps);
   memcpy (steps + first->n, pipeline->steps, pipeline->n * sizeof *steps);
-  return rd_derive_volume (volume->root, steps, n, result);
+  return rd_derive_volume (root, steps, n, result);
 }
 
 enum radio_status

@@ -168,13 +168,20 @@ add_file (struct rd_buffer *key, const struct radio_volume *volume)
 }
 
 /* Appends what identifies the array of a volume: radio's own levels have names
- * that are never used again; other arrays are known by their handles. */
+ * that are never used again; other arrays are known by their handles, and
+ * memory, which its owner may write to, by the pipelines that were applied to
+ * it, too. */
 static enum radio_status
 add_volume (struct rd_buffer *key, const struct radio_volume *volume)
 {
   const struct radio_array *array = volume->array;
   const char *uri = array->store->io->uri;
-  char number[32] = " ";
+  char number[48] = " ";
+  if (array->linear && array->linear->memory) {
+    snprintf (number, sizeof number, "memory #%" PRIu64 " %" PRIu64,
+              array->number, atomic_load (&volume->napplied));
+    return rd_buffer_append (key, number, strlen (number));
+  }
   if (array->linear)
     return add_file (key, volume);
   if (!array->is_complete)

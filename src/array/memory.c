@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+/* Arrays whose elements lie in the caller's memory, with any strides: a read
+ * places them, and computes values of them, by parts that fit into the caches,
+ * also where they are. */
+#include <config.h>
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "src/array/derived.h"
+#include "src/array/linear.h"
+#include "src/array/sampled.h"
+#include "src/base/checked.h"
+#include "src/element/box.h"
+
+/* Parts of a read: at least some for each thread, so that one which begins late
+ * takes fewer, of sizes between these.  What is smaller than two of the
+ * smallest is done before another thread would have begun. */
+#define THREAD_PARTS 4
+#define LEAST_NBYTES ((uint64_t) 128 << 10)
+#define MOST_NBYTES ((uint64_t) 512 << 10)
+
+/* Elements of a part along the axes on which they are closest to each other: a
+ * few cache lines, where there are so many. */
+#define CLOSE_NELEMENTS 64
+
+/* How a request is cut: into parts of `step' elements along each axis. */
+struct cutting {
+  uint64_t step[RADIO_MAX_RANK];
+  uint64_t end;               /* parts of it and of the requests before */
+};
+
+struct memory_job {
+  struct rd_job job;
+  struct rd_tile_read *read;
+  const struct cutting *cuttings;
+};
+
+static uint64_t
+magnitude (int64_t stride)
+{
+  return stride < 0 ? -(uint64_t) stride : (uint64_t) stride;
+}
+
+static void
+get_strides (const struct radio_request *request, size_t item_nbytes,
+             int64_t strides[RADIO_MAX_RANK])
+{
+  const struct radio_box *box = &request->box;
+  if (request->strides)
+    memcpy (strides, request->strides, box->rank * sizeof *strides);
+  else
+    (void) rd_c_strides (box->rank, box->size, item_nbytes, strides);
+}
+
+/* Cuts a request into parts of about so many bytes: along axes whose elements
+ * are far from each other on both sides first. */
+static void
+cut_request (const struct radio_array *array,
+             const struct radio_request *request, uint64_t part_nbytes,
+             struct cutting *cutting)
+{
+  const struct radio_box *box = &request->box;
+  uint64_t item_nbytes = array->doc->type.item_nbytes;
+  uint64_t nbytes = rd_mul_sat (radio_box_count (box), item_nbytes);
+  uint64_t distance[RADIO_MAX_RANK], closest[2] = { UINT64_MAX, UINT64_MAX };
+  uint64_t nparts = 1;
+  int64_t to[RADIO_MAX_RANK];
+  bool is_cut[RADIO_MAX_RANK] = { false };
+  get_strides (request, (size_t) item_nbytes, to);
+  for (size_t i = 0; i < box->rank; i++) {
+    uint64_t from = magnitude (array->linear->strides[i]);
+    cutting->step[i] = box->size[i];
+    distance[i] = rd_min_u64 (from, magnitude (to[i]));
+    if (box->size[i] > 1) {
+      closest[0] = rd_min_u64 (closest[0], from);
+      closest[1] = rd_min_u64 (closest[1], magnitude (to[i]));
+    }
+  }
+  while (nbytes > part_nbytes) {
+    size_t axis = box->rank;
+    for (size_t i = 0; i < box->rank; i++)
+      if (!is_cut[i] && (axis == box->rank || distance[i] > distance[axis]))
+        axis = i;
+    if (axis == box->rank)
+      break;
+    bool is_close = magnitude (array->linear->strides[axis]) == closest[0]
+                    || magnitude (to[axis]) == closest[1];
+    uint64_t size = box->size[axis];
+    uint64_t n = rd_min_u64 (rd_div_up (nbytes, part_nbytes), size);
+    uint64_t step = rd_div_up (size, n);
+    if (is_close)
+      step = rd_min_u64 (rd_div_up (step, CLOSE_NELEMENTS) * CLOSE_NELEMENTS,
+                         size);
+    cutting->step[axis] = step;
+    nbytes = nbytes / size * step;
+    is_cut[axis] = true;
+  }
+  for (size_t i = 0; i < box->rank; i++)
+    nparts *= rd_div_up (box->size[i], cutting->step[i]);
+  cutting->end = nparts;
+}
+
+/* Returns a part of a box. */
+static struct radio_box
+find_part (const struct cutting *cutting, const struct radio_box *box,
+           uint64_t number)
+{
+  struct radio_box part = *box;
+  for (size_t i = box->rank; i-- > 0;) {
+    uint64_t n = rd_div_up (box->size[i], cutting->step[i]);
+    uint64_t first = number % n * cutting->step[i];
+    part.start[i] += first;
+    part.size[i] = rd_min_u64 (cutting->step[i], box->size[i] - first);
+    number /= n;
+  }
+  return part;
+}
+
+static const unsigned char *
+find_element (const struct radio_array *array, const uint64_t *index)
+{
+  uint64_t offset = 0;
+  for (size_t i = 0; i < array->doc->rank; i++)
+    offset += index[i] * (uint64_t) array->linear->strides[i];
+  return array->linear->memory + (int64_t) offset;
+}
+
+static enum radio_status
+place_part (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
+{
+  const struct memory_job *job = (const struct memory_job *) base;
+  const struct radio_array *array = job->read->array;
+  struct rd_view view = { .shuffled = false };
+  uint64_t nbytes = 0;
+  size_t i = 0, end = job->read->n;
+  (void) scratch;
+  RD_TRY (rd_read_stop_check (job->read->stop));
+  while (i + 1 < end) {
+    size_t middle = i + (end - i) / 2;
+    if (job->cuttings[middle - 1].end <= task)
+      i = middle;
+    else
+      end = middle;
+  }
+  const struct radio_box part = find_part (
+    &job->cuttings[i], &job->read->requests[i].box,
+    task - (i > 0 ? job->cuttings[i - 1].end : 0));
+  view.data = find_element (array, part.start);
+  memcpy (view.strides, array->linear->strides, sizeof view.strides);
+  return job->read->place (job->read, i, &part, &view, &nbytes);
+}
+
+enum radio_status
+rd_memory_read (struct rd_tile_read *read)
+{
+  const struct radio_array *array = read->array;
+  const struct radio_context *context = array->store->context;
+  struct cutting one, *cuttings = &one;
+  struct cutting *several RD_FREE = NULL;
+  uint64_t nbytes = 0, nparts = 0;
+  if (read->n > 1)
+    cuttings = several = rd_calloc (read->n, sizeof *several);
+  if (!cuttings)
+    return rd_fail_memory (read->n * sizeof *several);
+  for (size_t i = 0; i < read->n; i++)
+    nbytes = rd_add_sat (nbytes, rd_mul_sat (
+      radio_box_count (&read->requests[i].box), array->doc->type.item_nbytes));
+  if (nbytes == 0)
+    return RADIO_OK;
+  uint64_t part_nbytes = nbytes / ((uint64_t) THREAD_PARTS * context->nthreads);
+  part_nbytes = rd_max_u64 (LEAST_NBYTES, rd_min_u64 (part_nbytes,
+                                                      MOST_NBYTES));
+  for (size_t i = 0; i < read->n; i++) {
+    cuttings[i].end = 0;
+    if (radio_box_count (&read->requests[i].box) > 0)
+      cut_request (array, &read->requests[i], part_nbytes, &cuttings[i]);
+    nparts = cuttings[i].end += nparts;
+  }
+  struct memory_job job = {
+    .job = {
+      .run = place_part, .n = nparts, .site = &rd_linear_runs_site,
+      .spread = true, .max_active = nbytes < 2 * LEAST_NBYTES,
+    },
+    .read = read, .cuttings = cuttings,
+  };
+  return rd_pool_run (context->pool, &job.job);
+}
+
+/*------------------------------------------------------------------------
+ * In place
+ *----------------------------------------------------------------------*/
+
+/* Finds the first byte of elements, and the one after the last. */
+static void
+find_span (const void *first, size_t rank, const uint64_t *shape,
+           const int64_t *strides, size_t item_nbytes, uintptr_t *begin,
+           uintptr_t *end)
+{
+  *begin = (uintptr_t) first;
+  *end = *begin + item_nbytes;
+  for (size_t i = 0; i < rank; i++) {
+    uintptr_t length = (uintptr_t) ((shape[i] - 1) * (uint64_t) strides[i]);
+    if (strides[i] < 0)
+      *begin += length;
+    else
+      *end += length;
+  }
+}
+
+/* True if each element that a request delivers lies where it is read. */
+static bool
+is_in_place (const struct radio_array *array, const struct radio_array *source,
+             const struct radio_request *request, const int64_t *strides)
+{
+  const struct radio_box *box = &request->box;
+  struct radio_box from = *box;
+  if (array->sampled)
+    return false;
+  if (array->derived) {
+    struct rd_grid_cursor cursor;
+    struct rd_grid_piece piece;
+    if (rd_grid_cursor_init (&cursor, &array->derived->grid, box) != 1
+        || !rd_grid_next (&cursor, &piece) || piece.fill > 0
+        || array->derived->source != source)
+      return false;
+    for (size_t i = 0; i < box->rank; i++)
+      if (array->derived->grid.axes[i].source != i
+          || (piece.step[i] != 1 && box->size[i] > 1))
+        return false;
+    from = piece.source;
+  }
+  for (size_t i = 0; i < box->rank; i++)
+    if (box->size[i] > 1 && strides[i] != source->linear->strides[i])
+      return false;
+  return request->buffer == find_element (source, from.start);
+}
+
+/* The array in memory that an array is read from; NULL: from elsewhere. */
+static const struct radio_array *
+find_source (const struct radio_array *array)
+{
+  while (array->derived || array->sampled)
+    array = array->derived ? array->derived->source : array->sampled->source;
+  return array->linear && array->linear->memory ? array : NULL;
+}
+
+enum radio_status
+rd_memory_check (const struct radio_array *array,
+                 const struct radio_request *requests, size_t n,
+                 size_t item_nbytes, bool converts)
+{
+  const struct radio_array *source = find_source (array);
+  if (!source)
+    return RADIO_OK;
+  const struct rd_array_doc *doc = source->doc;
+  const struct radio_box whole = rd_box_whole (doc->rank, doc->shape);
+  uintptr_t from, from_end, to, to_end;
+  if (radio_box_count (&whole) == 0)
+    return RADIO_OK;
+  find_span (source->linear->memory, doc->rank, doc->shape,
+             source->linear->strides, doc->type.item_nbytes, &from, &from_end);
+  for (size_t i = 0; i < n; i++) {
+    const struct radio_request *request = &requests[i];
+    int64_t strides[RADIO_MAX_RANK];
+    if (radio_box_count (&request->box) == 0)
+      continue;
+    get_strides (request, item_nbytes, strides);
+    find_span (request->buffer, request->box.rank, request->box.size, strides,
+               item_nbytes, &to, &to_end);
+    if (to >= from_end || from >= to_end)
+      continue;
+    if (item_nbytes != doc->type.item_nbytes || converts
+        || !is_in_place (array, source, request, strides))
+      return rd_fail (RADIO_ERROR_ARGUMENT, "%s: the result overlaps the "
+                      "voxels that are read, but not each voxel its own place "
+                      "and type; read it into other memory", array->path);
+  }
+  return RADIO_OK;
+}
+
+/*------------------------------------------------------------------------
+ * Opening
+ *----------------------------------------------------------------------*/
+
+static void
+close_memory (struct rd_linear *linear)
+{
+  rd_free (linear);
+}
+
+enum radio_status
+rd_linear_memory_open (const struct rd_array_doc *doc, const void *elements,
+                       size_t nbytes, const int64_t *strides,
+                       struct rd_linear **result)
+{
+  const struct radio_box whole = rd_box_whole (doc->rank, doc->shape);
+  uint64_t wanted = rd_mul_sat (radio_box_count (&whole),
+                                doc->type.item_nbytes);
+  if (wanted > 0 && !elements)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the memory is NULL");
+  if (!strides && wanted > nbytes)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the memory has %zu bytes, the image "
+                    "needs %" PRIu64, nbytes, wanted);
+  struct rd_linear *linear = rd_calloc (1, sizeof *linear);
+  if (!linear)
+    return rd_fail_memory (sizeof *linear);
+  linear->close = close_memory;
+  linear->memory = elements;
+  linear->nbytes = wanted;
+  if (strides)
+    memcpy (linear->strides, strides, doc->rank * sizeof *strides);
+  else
+    (void) rd_c_strides (doc->rank, doc->shape, doc->type.item_nbytes,
+                         linear->strides);
+  *result = linear;
+  return RADIO_OK;
+}

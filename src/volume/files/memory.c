@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* Images in the caller's memory as volumes: as an image in its file, but its
+ * elements are where the caller has them. */
+#include <config.h>
+
+#include <string.h>
+
+#include <radio/create.h>
+
+#include "profiler/counters.h"
+#include "src/array/linear.h"
+#include "src/base/error.h"
+#include "src/base/structs.h"
+#include "src/volume/image-header.h"
+
+/* The name of what has none. */
+#define MEMORY_NAME "memory"
+
+/* Describes the image: its header is new, or like another volume's. */
+static enum radio_status
+describe (const struct radio_create_options *options,
+          struct radio_volume *volume)
+{
+  struct rd_volume_meta *meta = &volume->meta;
+  const char *name = options->source_name ? options->source_name : MEMORY_NAME;
+  enum radio_status status = rd_image_make_header (options, &meta->prefix);
+  if (status == RADIO_OK)
+    status = rd_nifti_parse (meta->prefix.data, meta->prefix.nbytes, name,
+                             &meta->nifti);
+  /* The fields are the caller's: no file is damaged. */
+  if (status != RADIO_OK)
+    return status == RADIO_ERROR_FORMAT ? RADIO_ERROR_ARGUMENT : status;
+  volume->path = rd_strdup (name);
+  meta->source_name = rd_strdup (name);
+  meta->tiling = rd_strdup ("none");
+  meta->codec = rd_strdup ("none");
+  if (!volume->path || !meta->source_name || !meta->tiling || !meta->codec)
+    return rd_fail_memory (strlen (name) + 1);
+  meta->has_nifti = true;
+  meta->source_nbytes = meta->prefix.nbytes + meta->nifti.data_nbytes;
+  volume->file_nbytes = meta->nifti.data_nbytes;
+  memcpy (meta->axes, meta->nifti.axes, strlen (meta->nifti.axes) + 1);
+  meta->has_window = meta->nifti.colour != RD_COLOUR_NONE;
+  meta->window_end = 255;
+  return RADIO_OK;
+}
+
+static enum radio_status
+open_memory (struct radio_context *context,
+             const struct radio_create_options *options, const void *elements,
+             size_t nbytes, const int64_t *strides,
+             struct radio_volume **result)
+{
+  const struct radio_store_options store_options = { .context = context };
+  struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
+  struct radio_store *store RD_CLEANUP (rd_cleanup_store) = NULL;
+  struct rd_array_doc *doc;
+  struct rd_io *io;
+  struct radio_volume *volume RD_CLEANUP (rd_cleanup_volume)
+    = rd_calloc (1, sizeof *volume);
+  if (!volume)
+    return rd_fail_memory (sizeof *volume);
+  RD_TRY (describe (options, volume));
+  const struct rd_nifti *nifti = &volume->meta.nifti;
+  RD_TRY (rd_io_memory_open (&io));
+  RD_TRY (rd_store_open_files (io, &store_options, &store));
+  RD_TRY (rd_file_document (nifti, &document));
+  RD_TRY (rd_array_doc_parse (document, volume->path, &doc));
+  RD_TRY (rd_array_open_doc (store, volume->path, doc, &volume->array));
+  enum radio_status status = rd_linear_memory_open (
+    volume->array->doc, elements, nbytes, strides, &volume->array->linear);
+  if (status != RADIO_OK)
+    return rd_fail_in (status, "%s", volume->path);
+  rd_volume_fill_info (volume);
+  volume->info.is_labels = volume->info.is_labels
+                           || options->dtype == RADIO_BOOL
+                           || options->ingest.is_labels;
+  *result = RD_STEAL (volume);
+  return RADIO_OK;
+}
+
+enum radio_status
+radio_volume_open_memory (struct radio_context *context,
+                          const struct radio_create_options *options,
+                          const void *elements, size_t nbytes,
+                          const int64_t *strides,
+                          struct radio_volume **volume)
+{
+  RD_NOT_NULL (options);
+  RD_NOT_NULL (volume);
+  RD_TRY (RD_CHECK_RESERVED (radio_create_options, options));
+  RD_TRY (RD_CHECK_RESERVED (radio_ingest_options, &options->ingest));
+  RD_SCOPE ("open memory", RD_IN_OPERATION);
+  return rd_scope_end_with (
+    open_memory (context, options, elements, nbytes, strides, volume));
+}
