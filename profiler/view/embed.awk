@@ -11,9 +11,63 @@
 # which becomes let, one for declarations that follow each other.  The modules
 # become one block of a strict script: import statements go, and so does the
 # word export; names at the top of a module are therefore unique in all of
-# them.  Names stay as they are, for who debugs a page: the page holds the
-# script deflated.  Only ASCII is let through, so that no compiler's idea of
-# character sets matters.
+# them.  A line of constants that are numbers, const NAME = 1;, goes, too, and
+# its numbers take the place of their names.  Other names stay as they are, for
+# who debugs a page: the page holds the script deflated.  Only ASCII is let
+# through, so that no compiler's idea of character sets matters.
+
+BEGIN {
+  NUMBER = "[A-Z][A-Z0-9_]* = [0-9.]+(e-?[0-9]+)?"
+  NUMBERS = "^(export )?const " NUMBER "(, " NUMBER ")*;$"
+  for (i = 1; i < ARGC; i++)
+    if (ARGV[i] ~ /^kind=/)
+      is_script = ARGV[i] == "kind=script"
+    else if (is_script)
+      read_numbers(ARGV[i])
+}
+
+# Notes the constants of a module, which others may use before it comes.
+function read_numbers(file,    line, n, pair, pairs) {
+  while ((getline line <file) > 0) {
+    if (line !~ NUMBERS)
+      continue
+    sub(/^(export )?const /, "", line)
+    sub(/;$/, "", line)
+    for (n = split(line, pairs, ", "); n > 0; n--) {
+      split(pairs[n], pair, " = ")
+      sub(/^0\./, ".", pair[2])
+      number[pair[1]] = pair[2]
+    }
+  }
+  close(file)
+}
+
+# What stands for a token of the script; next_: the character after it.
+function replace(token, next_,    name) {
+  if (token in number) {
+    if (next_ == ":")
+      fail(token " is a constant, and a key")
+    return number[token]
+  }
+  name = token
+  if (sub(/\..*/, "", name) && name in number)
+    fail(name " is a constant, and has no members")
+  return token == "const" ? "let" : token ~ /^`/ ? replace_within(token) : token
+}
+
+# The same of what a template has in braces: `...${here}...`.
+function replace_within(template,    length_, made) {
+  while (match(template, /\$[{]/)) {
+    made = made substr(template, 1, RSTART + 1)
+    template = substr(template, RSTART + 2)
+    for (; template !~ /^[}]/; template = substr(template, length_ + 1)) {
+      length_ = token_length(template, made)
+      made = made replace(substr(template, 1, length_),
+                          substr(template, length_ + 1, 1))
+    }
+  }
+  return made template
+}
 
 function fail(message) {
   print FILENAME ":" FNR ": " message >"/dev/stderr"
@@ -94,7 +148,7 @@ function squeeze(line,    length_, last, token) {
     }
     else {
       token = substr(line, 1, length_)
-      statement = statement (token == "const" ? "let" : token)
+      statement = statement replace(token, substr(line, length_ + 1, 1))
     }
   }
 }
@@ -176,6 +230,8 @@ kind == "template" && /^<!--/ {
 }
 
 /^$/ { next }
+
+kind == "script" && $0 ~ NUMBERS { next }
 
 kind == "script" || kind == "loader" {
   sub(/^export /, "")

@@ -125,6 +125,27 @@ END
   cmp "$tmp/out" "$tmp/expected"
 }
 
+constants_that_are_numbers_are_put_in () {
+  printf '%s\n' "import { B } from './b.mjs';" 'const A = 0.5, A_2 = 1e-6;' \
+    'f(A*B-A_2, a ? A : D.B, `A${A * 2}/${f("}", B)}`);' >"$tmp/a.mjs"
+  printf '%s\n' 'export const B = 26;' 'const D = { };' >"$tmp/b.mjs"
+  embed kind=script "$tmp/a.mjs" "$tmp/b.mjs" | strings >"$tmp/out"
+  tr -d '\n' >"$tmp/expected" <<'END'
+'use strict'; {
+f(.5*26-1e-6,a?.5:D.B,`A${.5 * 2}/${f("}", 26)}`);
+let D={};
+}
+END
+  cmp "$tmp/out" "$tmp/expected" || return 1
+  for use in 'f({ B: 1 });' 'f(B.length);' 'f(`${B.length}`);'; do
+    printf '%s\n' "$use" >"$tmp/a.mjs"
+    if embed kind=script "$tmp/a.mjs" "$tmp/b.mjs" 2>"$tmp/err"; then
+      return 1
+    fi
+    grep 'a.mjs:1: B is a constant' "$tmp/err" || return 1
+  done
+}
+
 a_comment_after_code_is_refused () {
   echo 'let a = 1; // one' >"$tmp/a.mjs"
   if embed kind=script "$tmp/a.mjs" 2>"$tmp/err"; then
@@ -169,6 +190,7 @@ check every_module_test_is_run
 check two_modules_with_one_name_are_refused
 check other_bytes_than_ascii_are_refused
 check strings_and_signs_survive_the_embedding
+check constants_that_are_numbers_are_put_in
 check a_comment_after_code_is_refused
 check a_rule_of_a_style_becomes_a_line
 check names_changed_on_the_way_are_refused
