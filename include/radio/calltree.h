@@ -340,7 +340,8 @@ radio_profile_imbalance (const struct radio_profile *profile, size_t node,
 /* The change of a path between two profiles.  A change is called where the
  * medians of the runs differ by more than the runs scatter, with 95 %
  * confidence for all paths together, by more than the floor of the comparison,
- * and by more than 0.5 % of the whole. */
+ * and by more than 0.5 % of the whole: 1 % of one process each, 2 % where
+ * conditions differ. */
 enum radio_change {
   RADIO_CHANGE_NONE = 0,      /* the difference is within the noise */
   RADIO_CHANGE_FASTER,
@@ -392,6 +393,15 @@ struct radio_difference {
   int64_t cpu_before_ns, cpu_after_ns;
   int64_t self_cpu_before_ns, self_cpu_after_ns;
   int64_t median_before_ns, median_after_ns;
+  bool is_unclear;            /* of a root: its total changed beyond the spread
+                                 of its runs (of one run each: at all), but by
+                                 root_floor at most, so total_change is NONE
+                                 (or UNKNOWN) */
+
+  /* Of a root, where times on CPUs are compared: the median of what a run
+   * waited on all its threads, but for other threads; and its change. */
+  enum radio_change wait_change;      /* not NEW or GONE */
+  int64_t wait_before_ns, wait_after_ns;
 };
 
 /* A condition of the recordings that differs, or for which wall times are not
@@ -413,6 +423,8 @@ struct radio_comparison_info {
   double floor;               /* part of a path's time: smaller differences may
                                  come from the conditions, or from the chances
                                  of one process */
+  double root_floor;          /* the same of the total of a root; the floor if
+                                 both sides are of four processes or more */
 };
 
 struct radio_comparison;

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "src/base/structs.h"
+#include "profiler/counters.h"
 #include "profiler/model/builder.h"
 #include "profiler/model/conditions.h"
 #include "profiler/model/spread.h"
@@ -25,11 +26,6 @@
 
 /* All intervals together hold with this probability less than 1. */
 #define ALPHA 0.05
-
-/* Part of the whole that is of practical relevance; and where conditions
- * differ, since what a thread lost its CPU in takes longer. */
-#define LEAST_SHARE 0.005
-#define LEAST_SHARE_UNFAIR 0.02
 
 struct radio_comparison {
   const struct radio_profile *before, *after;
@@ -231,14 +227,14 @@ order_groups (struct pairing *pairing)
 static bool
 is_queue (const struct group *group)
 {
-  return strcmp (group->category, "queue") == 0;
+  return strcmp (group->category, RD_IN_QUEUE) == 0;
 }
 
 /*------------------------------------------------------------------------
  * Figures
  *----------------------------------------------------------------------*/
 
-enum what { CALLS, TOTAL, SELF, SELF_CPU };
+enum what { CALLS, TOTAL, SELF, SELF_WORK, SELF_CPU };
 
 static uint64_t
 pick (enum what what, const struct radio_profile_share *share)
@@ -250,6 +246,8 @@ pick (enum what what, const struct radio_profile_share *share)
     return share->total_ns;
   case SELF:
     return share->self_ns;
+  case SELF_WORK:
+    return share->work_ns;
   default:
     return rd_subtract (share->work_ns, share->starved_ns);
   }
@@ -366,6 +364,35 @@ measure_without_waits (const struct pairing *pairing, int side, size_t place)
   return spread_of_values (pairing, side);
 }
 
+/* The spread of what a group and those below it waited, on all threads, but
+ * for other threads: the time in which threads were in it, less what they
+ * worked.  Requests are no threads. */
+static struct rd_spread
+measure_waits (const struct pairing *pairing, int side, size_t place)
+{
+  const struct side *own = &pairing->sides[side];
+  uint64_t *rest = pairing->waits;
+  memset (pairing->values, 0, own->nruns * sizeof *pairing->values);
+  memset (rest, 0, own->nruns * sizeof *rest);
+  for (size_t k = place; k < place + pairing->size[place]; k++) {
+    const struct group *group = &pairing->groups.at[pairing->order[k]];
+    for (uint32_t i = group->first_part; i != RD_NO_INDEX;
+         i = pairing->parts.at[i].next) {
+      uint32_t node = pairing->parts.at[i].node[side];
+      if (node == RD_NO_INDEX)
+        continue;
+      enum radio_edge edge = own->profile->nodes.at[node].edge;
+      if (edge == RADIO_EDGE_HANDOFF
+          || (edge == RADIO_EDGE_CALL && group->parent == RD_NO_INDEX))
+        add_runs (own, node, TOTAL, pairing->values);
+      add_runs (own, node, is_queue (group) ? SELF : SELF_WORK, rest);
+    }
+  }
+  for (size_t i = 0; i < own->nruns; i++)
+    pairing->values[i] = rd_subtract (pairing->values[i], rest[i]);
+  return spread_of_values (pairing, side);
+}
+
 /* The first node of a group on a side, or RD_NO_INDEX. */
 static uint32_t
 first_node (const struct pairing *pairing, const struct group *group,
@@ -409,6 +436,15 @@ to_ns (double value)
   if (!(fabs (value) < 9.2e18))
     return value > 0 ? INT64_MAX : -INT64_MAX;
   return (int64_t) (value < 0 ? value - 0.5 : value + 0.5);
+}
+
+/* The direction of a change: a path that is new takes time. */
+static unsigned
+direction_of (enum radio_change change)
+{
+  return change == RADIO_CHANGE_SLOWER || change == RADIO_CHANGE_NEW ? 1
+         : change == RADIO_CHANGE_FASTER || change == RADIO_CHANGE_GONE ? 2
+         : 0;
 }
 
 static enum radio_change
@@ -461,8 +497,7 @@ set_thresholds (struct pairing *pairing)
     for (int side = 0; side < 2; side++)
       if (pairing->groups.at[pairing->order[k]].parent == RD_NO_INDEX)
         whole[side] += measure_basis (pairing, side, k, TOTAL, NULL);
-  pairing->least_ns = (pairing->comparison->conditions.is_unfair
-                       ? LEAST_SHARE_UNFAIR : LEAST_SHARE)
+  pairing->least_ns = pairing->comparison->conditions.least_share
                       * fmax (whole[0], whole[1]);
   for (size_t k = 0; k < pairing->groups.n; k++) {
     const struct group *group = &pairing->groups.at[pairing->order[k]];
@@ -477,6 +512,19 @@ set_thresholds (struct pairing *pairing)
   }
   pairing->alpha = ALPHA / (double) rd_max_u64 (ntests, 1);
   pairing->presence_alpha = ALPHA / (double) rd_max_u64 (nalone, 1);
+}
+
+static void
+compare_waits (const struct pairing *pairing, size_t place,
+               struct radio_difference *difference)
+{
+  int64_t low_ns, high_ns;
+  const struct rd_spread waits[2] = {
+    measure_waits (pairing, 0, place), measure_waits (pairing, 1, place)
+  };
+  difference->wait_change = classify (pairing, waits, &low_ns, &high_ns);
+  difference->wait_before_ns = to_ns (waits[0].median);
+  difference->wait_after_ns = to_ns (waits[1].median);
 }
 
 /* The difference of a group, by its place in the order. */
@@ -526,6 +574,9 @@ measure_difference (const struct pairing *pairing, size_t place)
                                   &difference.self_high_ns);
     if (is_queue (group) && difference.change != RADIO_CHANGE_UNKNOWN)
       difference.change = RADIO_CHANGE_NONE;
+    if (group->parent == RD_NO_INDEX
+        && pairing->comparison->conditions.basis == RADIO_BASIS_CPU)
+      compare_waits (pairing, place, &difference);
   } else if (!is_queue (group)) {
     int side = nodes[0] == RD_NO_INDEX;
     if (belongs (pairing, side, place))
@@ -599,15 +650,6 @@ list_paths (struct radio_comparison *comparison,
   return RADIO_OK;
 }
 
-/* The direction of a change: a path that is new takes time. */
-static unsigned
-direction_of (enum radio_change change)
-{
-  return change == RADIO_CHANGE_SLOWER || change == RADIO_CHANGE_NEW ? 1
-         : change == RADIO_CHANGE_FASTER || change == RADIO_CHANGE_GONE ? 2
-         : 0;
-}
-
 /* A total changed if it did so without the waits for other threads, too, or if
  * what these wait for changed: a path below. */
 static void
@@ -631,6 +673,27 @@ leave_out_waits (struct radio_comparison *comparison,
       measure_without_waits (pairing, 1, i)
     };
     if (classify (pairing, spreads, &low_ns, &high_ns) != d->total_change)
+      d->total_change = RADIO_CHANGE_NONE;
+  }
+}
+
+/* Sets of each operation whether its change is unclear: no more than that of
+ * processes of one program, though beyond the spread of its runs, if that is
+ * known. */
+static void
+judge_roots (struct radio_comparison *comparison)
+{
+  double floor = comparison->conditions.root_floor;
+  for (size_t i = 0; i < comparison->paths.n; i++) {
+    struct radio_difference *d = &comparison->paths.at[i];
+    double before = (double) d->median_before_ns;
+    double after = (double) d->median_after_ns;
+    if (d->is_split || d->parent != RADIO_NO_PARENT
+        || d->total_change == RADIO_CHANGE_NONE
+        || fabs (after - before) > floor * fmin (before, after))
+      continue;
+    d->is_unclear = true;
+    if (d->total_change != RADIO_CHANGE_UNKNOWN)
       d->total_change = RADIO_CHANGE_NONE;
   }
 }
@@ -720,6 +783,7 @@ radio_profile_compare (const struct radio_profile *before,
   set_thresholds (&pairing);
   RD_TRY (list_paths (made, &pairing));
   leave_out_waits (made, &pairing);
+  judge_roots (made);
   made->is_same_operation = is_same_operation (made);
   *comparison = RD_STEAL (made);
   return RADIO_OK;
@@ -736,6 +800,7 @@ void
     .is_same_operation = comparison->is_same_operation,
     .nconditions = comparison->conditions.list.n,
     .floor = comparison->conditions.floor,
+    .root_floor = comparison->conditions.root_floor,
   };
   rd_fill_result (info, info_nbytes, &full, sizeof full);
 }

@@ -14,7 +14,8 @@ struct rd_conditions {
   size_t ntexts;
   enum radio_basis basis;
   bool is_unfair;             /* a condition is */
-  double floor;               /* see radio_comparison_info */
+  double floor, root_floor;   /* see radio_comparison_info */
+  double least_share;         /* of the whole: less is of no relevance */
 };
 
 /* Runs of one process, which share its place in memory and the machine's state:

@@ -27,7 +27,7 @@
  *
  * They take the quantile of the normal distribution; here it is Student's,
  * with the degrees of freedom of Welch and Satterthwaite, which holds what it
- * promises from 3 runs on (tests/profiler/model/test-compare.c simulates
+ * promises from 3 runs on (tests/profiler/model/test-spread.c simulates
  * it).
  *
  * Runs that follow each other share conditions, so a slow one is followed by

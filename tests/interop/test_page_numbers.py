@@ -706,9 +706,12 @@ def test_changes_begin_with_the_answer_and_its_interval(
     answer = shown.lstrip().split("\n")[0]
     assert answer.startswith({
         "slower": "Slower: a run took ", "faster": "Faster: a run took ",
+        "unclear": "Unclear: a run took ",
         "noise": "No change beyond noise: the median run took ",
         "one run": "Unclear: a run took " if said["basis"] == "none"
-                   else "Noise unknown: a run took "}[root["total_change"]])
+                   else "Noise unknown: a run took "}[
+            "unclear" if root["unclear"] and root["total_change"] == "noise"
+            else root["total_change"]])
     if root["total_change"] != "one run":
         assert " to ".join(expected.signed_text(root[f"delta_{side}_ns"])
                            for side in ("low", "high")) in answer

@@ -103,16 +103,18 @@ make_loaded (const struct made_conditions *conditions)
     uint64_t part = 995 + i * 7 % NRUNS;        /* of 1000 */
     uint64_t wall_ns = conditions->wall_us * part;
     uint64_t cpu_ns = conditions->cpu_us * part;
+    uint64_t wait_ns = conditions->wait_us * part;
     runs[i] = build_new ("run");
     uint32_t read = build_node (runs[i], RD_NO_INDEX, "read", "operation");
     uint32_t decode = build_node (runs[i], read, "decode", "decode");
-    build_times (runs[i], read, 1, wall_ns, wall_ns / 2, wall_ns / 2, 0);
+    build_times (runs[i], read, 1, wall_ns + wait_ns, wall_ns / 2 + wait_ns,
+                 wall_ns / 2, wait_ns);
     build_times (runs[i], decode, 4, wall_ns / 2, wall_ns / 2, wall_ns / 2,
                  0);
     (void) build_node (runs[i], read, "never", "");
     for (size_t k = 0; k < 2 && !conditions->is_starved_unknown; k++)
       runs[i]->nodes.at[k].starved_ns = (wall_ns - cpu_ns) / 2;
-    runs[i]->info.wall_ns = wall_ns;
+    runs[i]->info.wall_ns = wall_ns + wait_ns;
     add_number (runs[i], RD_FACT_NCPUS, 2);
     add_number (runs[i], RD_FACT_PID, 4711);
     add_number (runs[i], RD_FACT_CPU_NS, cpu_ns);

@@ -34,6 +34,7 @@ struct made_conditions {
   uint64_t wall_us, cpu_us;   /* of "read" and "decode" below it, half each;
                                  the rest is without a CPU; "never" beside
                                  that took nothing */
+  uint64_t wait_us;           /* in "read" besides, for a disk */
   bool is_starved_unknown;    /* of that only the process's CPU time is
                                  known */
   uint64_t others_us;         /* CPU time of other processes */

@@ -15,6 +15,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,6 +25,7 @@
 #endif
 
 #include "tools/profile/output.h"
+#include "tools/profile/report.h"
 #include "tools/text.h"
 #include "tools/tool.h"
 
@@ -295,6 +297,7 @@ struct counts {
   unsigned ncalled;           /* paths, falsely */
   unsigned nroots;            /* pairs in which the root is */
   unsigned nfound;            /* pairs in which the changed scope is */
+  unsigned nfirst;            /* pairs in which its change is the largest */
   unsigned nby_cpu;           /* pairs compared by time on CPUs */
   unsigned nfailed, nunclear; /* pairs that --fail-if-slower fails for */
 };
@@ -306,6 +309,8 @@ count_paths (const struct radio_comparison *comparison,
 {
   struct radio_comparison_info info;
   radio_comparison_get_info (comparison, &info);
+  uint64_t largest_ns = 0;    /* change of what is called */
+  bool is_first = false;      /* it is the changed scope's */
   counts->npairs++;
   counts->nby_cpu += info.basis != RADIO_BASIS_WALL;
   for (size_t i = 0; i < radio_comparison_count (comparison); i++) {
@@ -317,6 +322,12 @@ count_paths (const struct radio_comparison *comparison,
     counts->npaths += !is_changed;
     counts->ncalled += is_called && !is_changed;
     counts->nfound += is_changed && d->change == RADIO_CHANGE_SLOWER;
+    uint64_t changed_ns
+      = (uint64_t) llabs (d->self_after_ns - d->self_before_ns);
+    if (is_called && changed_ns > largest_ns) {
+      largest_ns = changed_ns;
+      is_first = is_changed && d->change == RADIO_CHANGE_SLOWER;
+    }
     if (is_called && !is_changed)
       fprintf (stderr, "%s: %s is called: median total %.3f -> %.3f ms\n",
                pair, d->name, (double) d->median_before_ns / 1e6,
@@ -324,20 +335,17 @@ count_paths (const struct radio_comparison *comparison,
     if (d->parent != RADIO_NO_PARENT)
       continue;
     bool is_root_called = d->total_change != RADIO_CHANGE_NONE;
-    bool is_slower = d->total_change == RADIO_CHANGE_SLOWER
-                     && (double) d->median_after_ns
-                        > (1 + FAIL_PERCENT / 100.)
-                          * (double) d->median_before_ns;
-    bool by_wall = (double) d->total_after_ns
-                   > (1 + FAIL_PERCENT / 100.) * (double) d->total_before_ns;
+    enum rd_root_verdict verdict = rd_diff_judge (&info, d, FAIL_PERCENT);
     counts->nroots += (is_root_called && condition->more <= 1) || is_called;
-    counts->nfailed += is_slower && !info.is_unfair;
-    counts->nunclear += info.is_unfair && (is_slower || by_wall);
+    counts->nfailed += verdict == RD_ROOT_SLOWER;
+    counts->nunclear += verdict != RD_ROOT_NOT_SLOWER
+                        && verdict != RD_ROOT_SLOWER;
     if (is_root_called && condition->more <= 1)
       fprintf (stderr, "%s: the root is called: %.3f -> %.3f ms\n", pair,
                (double) d->median_before_ns / 1e6,
                (double) d->median_after_ns / 1e6);
   }
+  counts->nfirst += is_first;
 }
 
 static int
@@ -359,14 +367,17 @@ compare_pair (const struct condition *condition, const char *pair,
 static void
 print_row (const struct condition *condition, const struct counts *counts)
 {
-  char found[32] = "";
-  if (condition->more > 1)
+  char found[32] = "", first[32] = "";
+  if (condition->more > 1) {
     snprintf (found, sizeof found, "%u of %u", counts->nfound,
               counts->npairs);
-  printf ("| %s | %u | %u of %u (%.1f %%) | %u | %s | %u | %u | %u |\n",
+    snprintf (first, sizeof first, "%u of %u", counts->nfirst,
+              counts->npairs);
+  }
+  printf ("| %s | %u | %u of %u (%.1f %%) | %u | %s | %s | %u | %u | %u |\n",
           condition->label, counts->npairs, counts->ncalled, counts->npaths,
           100. * counts->ncalled / fmax (counts->npaths, 1), counts->nroots,
-          found, counts->nby_cpu, counts->nfailed, counts->nunclear);
+          found, first, counts->nby_cpu, counts->nfailed, counts->nunclear);
   fflush (stdout);
 }
 

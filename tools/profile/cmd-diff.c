@@ -72,7 +72,7 @@ print_conditions (const struct rd_diff *diff)
                                    "90 % of their work",
             info->basis == RADIO_BASIS_NONE
               ? ", nor do the recordings show which scopes had CPUs"
-              : ", so CPU time is compared, and waits are not");
+              : ", so CPU time is compared, apart from waits");
   if (info->basis == RADIO_BASIS_CPU && info->floor >= MIN_SHOWN_FLOOR)
     printf ("Differences of less than %.0f %% may come from the conditions, "
             "and count as noise.\n", 100 * info->floor);
@@ -205,6 +205,8 @@ change_of (const struct rd_diff *diff, const struct radio_difference *d)
   if (d->change == RADIO_CHANGE_NONE
       && d->total_change == RADIO_CHANGE_FASTER)
     return "faster below";
+  if (d->change == RADIO_CHANGE_NONE && d->is_unclear)
+    return "unclear";
   return change_names[d->change];
 }
 
@@ -282,6 +284,32 @@ advice_of (const struct rd_diff *diff)
            "--against)";
 }
 
+/* What to do where processes differ as much. */
+static const char more_processes[]
+  = "compare in turn (radio profile --against), or four recordings of each "
+    "(radio profile merge --as runs)";
+
+/* Prints what the times that are compared do not show of a root. */
+static void
+print_root (const struct rd_diff *diff, const struct radio_difference *d)
+{
+  char before[32], after[32], change[32];
+  if (d->is_unclear && d->total_change == RADIO_CHANGE_NONE)
+    printf ("'%s' changed by less than the %.0f %% that processes of one "
+            "program differ by: %s\n", d->name, 100 * diff->info.root_floor,
+            more_processes);
+  if (d->wait_before_ns == 0 && d->wait_after_ns == 0)
+    return;
+  percent ((double) d->wait_before_ns, (double) d->wait_after_ns, change);
+  printf ("'%s' waited for disks, requests and locks, which a busy machine "
+          "prolongs, too: %s ms -> %s ms (%s)%s\n", d->name,
+          rd_text_ms ((double) d->wait_before_ns / 1e9, before),
+          rd_text_ms ((double) d->wait_after_ns / 1e9, after), change,
+          d->wait_change == RADIO_CHANGE_SLOWER ? ", longer"
+          : d->wait_change == RADIO_CHANGE_FASTER ? ", shorter"
+          : d->wait_change == RADIO_CHANGE_NONE ? ", noise" : "");
+}
+
 static void
 print_summary (const struct rd_diff *diff)
 {
@@ -335,6 +363,9 @@ print_summary (const struct rd_diff *diff)
             "noise\n", counts[RADIO_CHANGE_SLOWER],
             counts[RADIO_CHANGE_FASTER], counts[RADIO_CHANGE_NEW],
             counts[RADIO_CHANGE_GONE], counts[RADIO_CHANGE_NONE]);
+  for (size_t i = 0; i < diff->n; i++)
+    if (path_of (diff, i)->parent == RADIO_NO_PARENT)
+      print_root (diff, path_of (diff, i));
 }
 
 static const char *const edge_names[] = {
@@ -385,6 +416,8 @@ print_json (const struct rd_diff *diff)
       { "delta_high_ns", d->delta_high_ns },
       { "self_low_ns", d->self_low_ns },
       { "self_high_ns", d->self_high_ns },
+      { "wait_before_ns", d->wait_before_ns },
+      { "wait_after_ns", d->wait_after_ns },
     };
     struct json_object *one = json_object_new_object ();
     rd_json_set_text (one, "name", d->name);
@@ -395,6 +428,8 @@ print_json (const struct rd_diff *diff)
     rd_json_set_bool (one, "split", d->is_split);
     rd_json_set_text (one, "change", change_names[d->change]);
     rd_json_set_text (one, "total_change", change_names[d->total_change]);
+    rd_json_set_bool (one, "unclear", d->is_unclear);
+    rd_json_set_text (one, "wait_change", change_names[d->wait_change]);
     for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++)
       rd_json_set (one, numbers[k].key,
                    json_object_new_int64 (numbers[k].value));
@@ -406,6 +441,7 @@ print_json (const struct rd_diff *diff)
   rd_json_set_text (object, "basis", basis_names[diff->info.basis]);
   rd_json_set_bool (object, "unfair", diff->info.is_unfair);
   rd_json_set_double (object, "floor", diff->info.floor);
+  rd_json_set_double (object, "root_floor", diff->info.root_floor);
   rd_json_set (object, "conditions", conditions);
   rd_json_set (object, "before_ns", json_object_new_int64 (diff->ns[0]));
   rd_json_set (object, "after_ns", json_object_new_int64 (diff->ns[1]));
@@ -425,9 +461,78 @@ slower_by (int64_t before, int64_t after)
                       / (double) before : 0;
 }
 
-/* Fails when a root is slower by more than was allowed, and not by noise; of
- * single runs the figures alone decide.  It is unclear where the conditions
- * explain that, or no root is in both. */
+/* By how many percent a root is slower, of what is compared. */
+static double
+root_slower_by (const struct radio_comparison_info *info,
+                const struct radio_difference *d)
+{
+  return d->total_change != RADIO_CHANGE_UNKNOWN
+         ? slower_by (d->median_before_ns, d->median_after_ns)
+         : info->basis == RADIO_BASIS_CPU
+         ? slower_by (d->cpu_before_ns, d->cpu_after_ns)
+         : slower_by (d->total_before_ns, d->total_after_ns);
+}
+
+enum rd_root_verdict
+rd_diff_judge (const struct radio_comparison_info *info,
+               const struct radio_difference *root, double fail_percent)
+{
+  bool is_slower = root_slower_by (info, root) > fail_percent;
+  double by_wall = slower_by (root->total_before_ns, root->total_after_ns);
+  bool is_called = root->total_change == RADIO_CHANGE_SLOWER
+                   || root->total_change == RADIO_CHANGE_UNKNOWN;
+  bool waits_longer = root->wait_change == RADIO_CHANGE_SLOWER
+                      || root->wait_change == RADIO_CHANGE_UNKNOWN;
+  /* Of what the root took, less the lack of CPUs. */
+  double before = (double) root->wait_before_ns
+                  + (double) root->median_before_ns;
+  double more = (double) root->wait_after_ns - (double) root->wait_before_ns;
+  if (info->is_unfair
+      && ((is_slower && is_called) || by_wall > fail_percent))
+    return RD_ROOT_UNCLEAR_BY_CONDITIONS;
+  if (is_slower && root->is_unclear)
+    return RD_ROOT_UNCLEAR_BY_PROCESSES;
+  if (is_slower && is_called)
+    return RD_ROOT_SLOWER;
+  return waits_longer && more > fail_percent / 100 * before
+         ? RD_ROOT_UNCLEAR_BY_WAITS : RD_ROOT_NOT_SLOWER;
+}
+
+/* Reports a root that may be slower.  Returns an exit status. */
+static int
+report_verdict (const struct rd_diff *diff, const struct radio_difference *d)
+{
+  double slower = root_slower_by (&diff->info, d);
+  double by_wall = slower_by (d->total_before_ns, d->total_after_ns);
+  char a[32], b[32];
+  switch (rd_diff_judge (&diff->info, d, diff->fail_percent)) {
+  case RD_ROOT_NOT_SLOWER:
+    return RD_EXIT_OK;
+  case RD_ROOT_SLOWER:
+    return rd_error ("'%s' is slower by %.1f %%, more than the %g %% allowed",
+                     d->name, slower, diff->fail_percent);
+  case RD_ROOT_UNCLEAR_BY_CONDITIONS:
+    rd_error ("'%s' took %.1f %% more time, but the conditions differ: it is "
+              "unclear if it is slower; %s", d->name,
+              by_wall > slower ? by_wall : slower, advice_of (diff));
+    break;
+  case RD_ROOT_UNCLEAR_BY_PROCESSES:
+    rd_error ("'%s' is slower by %.1f %%, but processes of one program differ "
+              "by up to %.0f %%: it is unclear if the program is slower; %s",
+              d->name, slower, 100 * diff->info.root_floor, more_processes);
+    break;
+  case RD_ROOT_UNCLEAR_BY_WAITS:
+    rd_error ("'%s' waited %s ms instead of %s ms, which CPU time does not "
+              "show: it is unclear if it is slower; %s", d->name,
+              rd_text_ms ((double) d->wait_after_ns / 1e9, a),
+              rd_text_ms ((double) d->wait_before_ns / 1e9, b),
+              advice_of (diff));
+  }
+  return RD_EXIT_UNCLEAR;
+}
+
+/* Fails when a root is slower by more than was allowed; it is unclear, too, if
+ * no root is in both. */
 static int
 check_roots (const struct rd_diff *diff)
 {
@@ -435,29 +540,15 @@ check_roots (const struct rd_diff *diff)
   bool is_compared = false;
   if (diff->fail_percent < 0)
     return RD_EXIT_OK;
-  for (size_t i = 0; i < diff->n; i++) {
+  for (size_t i = 0; i < diff->n && status != RD_EXIT_FAILED; i++) {
     const struct radio_difference *d = path_of (diff, i);
     if (d->parent != RADIO_NO_PARENT)
       continue;
     is_compared |= d->before != RADIO_NO_PARENT
                    && d->after != RADIO_NO_PARENT;
-    bool is_single = d->total_change == RADIO_CHANGE_UNKNOWN;
-    double slower = is_single
-      ? slower_by (before_of (diff, d), after_of (diff, d))
-      : slower_by (d->median_before_ns, d->median_after_ns);
-    bool is_slower = slower > diff->fail_percent
-                     && (is_single || d->total_change == RADIO_CHANGE_SLOWER);
-    double by_wall = slower_by (d->total_before_ns, d->total_after_ns);
-    if (is_slower && !diff->info.is_unfair)
-      return rd_error ("'%s' is slower by %.1f %%, more than the %g %% "
-                       "allowed", d->name, slower, diff->fail_percent);
-    if (!diff->info.is_unfair
-        || (!is_slower && by_wall <= diff->fail_percent))
-      continue;
-    rd_error ("'%s' took %.1f %% more time, but the conditions differ: it is "
-              "unclear if it is slower; %s", d->name,
-              by_wall > slower ? by_wall : slower, advice_of (diff));
-    status = RD_EXIT_UNCLEAR;
+    int of_root = report_verdict (diff, d);
+    if (of_root != RD_EXIT_OK)
+      status = of_root;
   }
   if (is_compared)
     return status;
@@ -552,7 +643,7 @@ static const struct rd_option options[] = {
   { RD_OPTION_FAIL_IF_SLOWER, "fail-if-slower", "PERCENT",
     "exit 1 when an operation got slower by more than\n"
     "PERCENT, beyond noise; 3 when that is unclear,\n"
-    "since conditions differ" },
+    "since conditions or processes differ as much" },
   RD_JSON_OPTION,
   { 'o', "output", "FILE",
     "write a page (.html) that shows both, and what\n"

@@ -99,9 +99,25 @@ struct rd_diff {
   double wall_ns[2];          /* of a run, the mean */
 };
 
+/* What a comparison says of a root. */
+enum rd_root_verdict {
+  RD_ROOT_NOT_SLOWER = 0,
+  RD_ROOT_SLOWER,
+  RD_ROOT_UNCLEAR_BY_CONDITIONS,   /* which differ */
+  RD_ROOT_UNCLEAR_BY_PROCESSES,    /* of one program, which differ as much */
+  RD_ROOT_UNCLEAR_BY_WAITS,        /* which grew, where times on CPUs are
+                                 compared */
+};
+
+/* Decides if a root is slower by more than fail_percent, and not by noise; of
+ * single runs the figures alone decide. */
+enum rd_root_verdict
+rd_diff_judge (const struct radio_comparison_info *info,
+               const struct radio_difference *root, double fail_percent);
+
 /* Prints the table and a summary, or JSON.  Returns an exit status, after an
  * error: 1 when a root is slower by more than fail_percent, 3 when that is
- * unclear, since conditions differ. */
+ * unclear. */
 int rd_diff_report (struct rd_diff *diff);
 
 #endif /* RD_TOOLS_PROFILE_REPORT_H */

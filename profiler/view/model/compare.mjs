@@ -9,8 +9,8 @@ import { totalsOfRuns } from './run-shape.mjs';
 import { Tree } from '../data/tree.mjs';
 import { spreadInterval, spreadOf } from '../data/spread.mjs';
 
-// Of all paths together, and of the whole.
-const ALPHA = 0.05, LEAST_SHARE = 0.005, LEAST_SHARE_UNFAIR = 0.02;
+// Of all paths together.
+const ALPHA = 0.05;
 
 // Roots that take more than this times the wall time ran at once.
 const SUMMED = 1.01;
@@ -18,7 +18,7 @@ const SUMMED = 1.01;
 const CALL = 0, HANDOFF = 1;
 
 // Directions of changes: a path that is new takes time.
-const DIRECTIONS = { slower: 1, new: 1, faster: 2, gone: 2 };
+export const DIRECTIONS = { slower: 1, new: 1, faster: 2, gone: 2 };
 
 // What is compared where wall times cannot be.
 const CPU = { id: 'cpu', label: 'CPU time', unit: 'time' };
@@ -127,8 +127,7 @@ class Comparer {
     const roots = this.top.children.map((one) => this.paths[one]);
     const whole = [0, 1].map((side) => roots.reduce((sum, path) =>
       sum + meanOf(this.runsOf('total', path, side)), 0));
-    this.least = Math.max(...whole)
-      * (this.conditions.isUnfair ? LEAST_SHARE_UNFAIR : LEAST_SHARE);
+    this.least = Math.max(...whole) * this.conditions.leastShare;
     const isOfBoth = ({ nodes }) => nodes.every((one) => one.length > 0);
     const tested = this.paths.filter((path) =>
       isOfBoth(path) && !this.isQueue(path) && [0, 1].some((side) =>
@@ -226,6 +225,17 @@ class Comparer {
     }
   }
 
+  // An operation's change is unclear where processes differ as much.
+  judgeRoots(list) {
+    for (const one of list) {
+      const { below, medianBefore, medianAfter, parent } = one;
+      if (parent < 0 && DIRECTIONS[below]
+          && Math.abs(medianAfter - medianBefore) <= this.conditions.rootFloor
+            * Math.min(medianBefore, medianAfter))
+        one.below = 'unclear';
+    }
+  }
+
   // The part of a path on other threads than its root's: their means.
   elsewhere(path) {
     if (path.nodes.every((one) => one.length < 2))
@@ -296,6 +306,7 @@ export function compareProfiles(before, after,
       stack.push(child);
   }
   comparer.leaveOutWaits(list, indexes);
+  comparer.judgeRoots(list);
   const roots = list.filter((one) => one.parent < 0);
   const sum = (key) => roots.reduce((all, one) => all + one[key], 0);
   const whole = [sum('totalBefore'), sum('totalAfter')];

@@ -6,8 +6,8 @@
 import { formatCount, formatUnit } from '../data/units.mjs';
 
 const FLOOR = 0.05, FLOOR_OF_ROUNDS = 0.01, FLOOR_OF_LOAD = 0.25;
-const FLOOR_OF_MACHINES = 1;
-const MIN_CPU_SHARE = 0.9, CPU_SHARE_CHANGE = 0.05, RAN_SHARE_CHANGE = 0.1;
+const FLOOR_OF_MACHINES = 1, FLOOR_OF_ROOTS = 0.1;
+const MAX_LACK = 0.1, CPU_SHARE_CHANGE = 0.05, RAN_SHARE_CHANGE = 0.1;
 const LOAD_CHANGE = 0.25, LOAD_CHANGE_SHARE = 0.05, STEAL_CHANGE = 0.03;
 const CLOCK_CHANGE = 0.1, CLOCK_ERROR = 0.02;
 const COLD_CHANGE = 0.1, COLD_CHANGE_BYTES = 65536;
@@ -80,6 +80,8 @@ function stateOf(profile) {
   return {
     runs, time, cpu, machine,
     on: (info.work ?? 0) - (info.starved ?? 0), work: info.work ?? 0,
+    wait: profile.wait.reduce((sum, ns, i) =>
+      sum + (profile.categories[i] === 'queue' ? 0 : ns), 0),
     load: Math.max(machine - Math.max(number('recorded cpu ns'), cpu), 0)
       / time,
     steal: number('steal ns'),
@@ -95,7 +97,8 @@ function stateOf(profile) {
   };
 }
 
-// Returns { basis: 'wall', 'cpu' or 'none', isUnfair, floor, conditions:
+// Returns { basis: 'wall', 'cpu' or 'none', isUnfair, floor, rootFloor,
+// leastShare, waits: of a run on all threads, but for others, conditions:
 // [{ name, before, after, isUnfair }] }.
 export function compareConditions(before, after) {
   const sides = [stateOf(before), stateOf(after)];
@@ -104,7 +107,8 @@ export function compareConditions(before, after) {
   const apart = ([a, b]) => Math.abs(a - b);
   const most = (of) => Math.max(...both(of));
   let basis = 'wall';
-  let floor = isByRounds(before, after) ? FLOOR_OF_ROUNDS : FLOOR;
+  const byRounds = isByRounds(before, after);
+  let floor = byRounds ? FLOOR_OF_ROUNDS : FLOOR;
   const add = (name, isUnfair, values, format) =>
     conditions.push({ name, isUnfair, before: format(values[0]),
                       after: format(values[1]) });
@@ -114,9 +118,11 @@ export function compareConditions(before, after) {
 
   if (sides.every(({ on }) => on > 0)) {
     const shares = both(({ on, work }) => on / work);
-    if (Math.min(...shares) < MIN_CPU_SHARE)
+    const lacks = both(({ on, work, wait }) => (work - on) / (work + wait));
+    if (Math.max(...lacks) > MAX_LACK)
       basis = 'cpu';
-    check('CPU share', shares, CPU_SHARE_CHANGE, percent);
+    if (apart(lacks) > CPU_SHARE_CHANGE)
+      check('CPU share', shares, CPU_SHARE_CHANGE, percent);
     const ran = both(({ cpu, on }) => Math.min(cpu / on, 1));
     const error = RAN_SHARE_CHANGE
       + CPU_TIME_ERROR * most(({ runs, on }) => runs / on);
@@ -168,9 +174,12 @@ export function compareConditions(before, after) {
   // Others had CPUs between the threads of both: as much again.
   if (isUnfair)
     floor += FLOOR_OF_LOAD;
-  else if (basis === 'cpu' && !isByRounds(before, after))
+  else if (basis === 'cpu' && !byRounds)
     floor += FLOOR;
   return { conditions, isUnfair, floor,
+           rootFloor: floor + (byRounds ? 0 : FLOOR_OF_ROOTS),
+           waits: both(({ wait, runs }) => wait / runs),
+           leastShare: isUnfair ? 0.02 : byRounds ? 0.005 : 0.01,
            basis: isUnfair && basis === 'wall' ? 'cpu' : basis };
 }
 

@@ -21,7 +21,7 @@ export const CHANGES = {
 // Metrics other than time are more or less.
 export function changeLabel(change, unit) {
   return unit !== 'time' && { slower: 'more', faster: 'less' }[change]
-    || CHANGES[change].label;
+    || CHANGES[change]?.label || change;
 }
 
 export class DiffIcicle {

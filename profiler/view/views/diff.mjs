@@ -2,8 +2,8 @@
 // Changes: this profile and an earlier one, from the page or opened by the
 // reader, path by path, with noise marked.
 
-import { changeOf, compareProfiles, diffTimes, namesAbove, scaleOfAfter }
-  from '../model/compare.mjs';
+import { changeOf, compareProfiles, diffTimes, DIRECTIONS, namesAbove,
+         scaleOfAfter } from '../model/compare.mjs';
 import { changeLabel, CHANGES, DiffIcicle } from './diff-icicle.mjs';
 import { arrow, button, choice, element, nameElement }
   from '../widgets/dom.mjs';
@@ -237,8 +237,8 @@ class Diff {
   // faster, median -459 us (...)."  Intervals are of medians, and stand behind
   // these.  Where it is noise, they come first: one long run moves the mean.
   sentence() {
-    const { before, after, basis, isSummed, metric: { id, label, unit } }
-      = this.compared;
+    const { before, after, basis, isSummed, metric: { id, label, unit },
+            rootFloor } = this.compared;
     const growth = formatGrowth(before, after);
     const means = formatChange(before, after, unit);
     const of = id === 'cpu' ? ' on CPUs'
@@ -254,7 +254,10 @@ class Diff {
       : basis === 'none' ? ' What changed is unclear: the recordings do not '
         + 'show which scopes had CPUs.'
       : this.count('one run') > 0 ? ' A single run has no spread, so the '
-        + 'noise is unknown.' : '';
+        + 'noise is unknown.'
+      : this.root()?.below === 'unclear' ? ' Processes of one program differ '
+        + 'by up to ' + formatShare(rootFloor, 1) + ': compare in turn '
+        + '(--against).' : '';
     return element('p', {}, element('strong', { class: 'diff-whole' },
                                     this.verdict() + whole),
       isNoise ? this.interval() + ' (mean ' + means + '). '
@@ -333,7 +336,7 @@ class Diff {
 
   // Lists the differences that make the comparison unfair.
   conditions() {
-    const { basis, conditions, floor, isUnfair, sameOperation }
+    const { basis, conditions, floor, isUnfair, sameOperation, waits }
       = this.compared;
     const wall = this.compared.wall.map((ns) => formatUnit(ns, 'time'));
     const items = conditions.map(({ name, before, after }) =>
@@ -345,7 +348,11 @@ class Diff {
     if (basis !== 'wall')
       items.push(element('li', {}, 'wall time: ' + wall.join(' \u2192 ')
         + ', not comparable' + (isUnfair ? '' : ', for lack of CPUs')
-        + (basis === 'cpu' ? ', so CPU time is compared' : '')));
+        + (basis === 'cpu' ? ', so CPU time is compared, apart from waits'
+          : '')));
+    if (basis === 'cpu' && Math.max(...waits) > 0)
+      items.push(element('li', {}, 'waits, which a busy machine prolongs, '
+        + 'too: ' + formatChange(...waits, 'time')));
     if (basis === 'cpu' && floor >= 0.1)
       items.push(element('li', {}, 'differences of less than '
         + formatShare(floor, 1) + ' may come from the conditions, and count '
@@ -359,9 +366,9 @@ class Diff {
   // 'faster below': a path whose total changed by the scopes below it.
   below(i) {
     const { below } = this.compared.paths[i];
-    return this.changes[i] === 'noise' && this.scale === 1
-      && ['slower', 'faster'].includes(below) ? this.label(below) + ' below'
-      : '';
+    return this.changes[i] !== 'noise' || this.scale !== 1 ? ''
+      : DIRECTIONS[below] ? this.label(below) + ' below'
+      : below === 'unclear' ? below : '';
   }
 
   lines(i) {

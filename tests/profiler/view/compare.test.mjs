@@ -130,6 +130,24 @@ test('a wait for other threads changes no total', () => {
                    ['slower', 'faster']);
 });
 
+// As in test-compare.c.
+test('an operation changes by more than processes differ', () => {
+  const runs = (percent, count) => {
+    const made = makeProfile({ a: Array.from({ length: 8 }, (_, i) =>
+      percent * (100 + i * 3 % 8 / 8)) });
+    made.parts = Array.from(made.parts, (_, i) =>
+      ({ pid: 1 + Math.floor(i * count / 8) }));
+    return made;
+  };
+  for (const [percent, ofOne, ofMany] of [
+    [104, 'noise', 'slower'], [110, 'unclear', 'slower'],
+    [90, 'unclear', 'faster'], [120, 'slower', 'slower'],
+    [80, 'faster', 'faster']])
+    for (const [count, below] of [[1, ofOne], [4, ofMany]])
+      assert.equal(compare(runs(100, count), runs(percent, count))
+        .paths[0].below, below, percent + ' of ' + count);
+});
+
 test('with several runs a change is distinguished from noise', () => {
   const before = makeProfile({ a: [100, 102, 98, 101], b: [5, 50, 1, 9],
                                c: [80, 81, 82, 80] });
@@ -141,6 +159,25 @@ test('with several runs a change is distinguished from noise', () => {
   const [slower] = paths;
   assert.ok(slower.low > 0 && slower.low <= 50 && slower.high >= 49);
   assert.deepEqual([slower.callsBefore, slower.selfAfter], [2, 150]);
+});
+
+// As in test-profile-many.c: [work, starved, wait of a run].
+test('waits count beside a little lack of CPUs', () => {
+  const made = (work, starved, wait) => {
+    const profile = makeProfile({ a: [100], 'a/wait': [50] });
+    Object.assign(profile.info, { work, starved });
+    return { ...profile, wait: [wait, 1000] };
+  };
+  const of = (...both) => {
+    const { basis, conditions, waits } = compare(...both);
+    return [basis, conditions.length, ...waits];
+  };
+  assert.deepEqual(of(made(100, 20, 0), made(100, 20, 0)), ['cpu', 0, 0, 0]);
+  assert.deepEqual(of(made(100, 20, 900), made(100, 20, 1900)),
+                   ['wall', 0, 900, 1900]);
+  assert.deepEqual(of(made(100, 0, 900), made(100, 20, 900)),
+                   ['wall', 0, 900, 900]);
+  assert.deepEqual(of(made(100, 0, 0), made(100, 20, 0)), ['cpu', 1, 0, 0]);
 });
 
 test('other conditions and other operations are reported', () => {
