@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: MIT
 """The page of radio bench ops: a curve for each operation, with its numbers,
-and the sizes at which it leaves the caches."""
+and the sizes at which it leaves the caches; and that of radio profile op: what
+bounds each operation."""
 
+import json
 import math
+import re
 
 import pytest
 
 import profile_numbers as expected
 from conftest import run_radio
 from document_reader import Document
-from pages import AXE_RUN, axe, browser, curve_rows, opened
+from pages import (AXE_RUN, axe, browser, curve_rows, opened,
+                   write_page)
 
 __all__ = ["axe", "browser", "opened"]   # fixtures
 
@@ -62,3 +66,57 @@ def test_the_page_of_operations_passes_axe(opened, measured, axe):
     page = opened(measured[0])
     page.evaluate(axe + ";0")
     assert page.evaluate(AXE_RUN)["violations"] == []
+
+
+@pytest.fixture(scope="module")
+def profiled(tmp_path_factory):
+    """Returns the profile of an operation as JSON."""
+    data = tmp_path_factory.mktemp("op") / "op.json"
+    run_radio("profile", "op", "clamp", "--size=64", "--runs=2", "--threads=1",
+              "-o", data)
+    return data
+
+
+def with_rates(profiled, memory, compute):
+    """The profile as if copying as much, and as much arithmetic at the best
+    rate, took these shares of the reads: its own rates are those of a machine
+    that may be busy."""
+    document = Document(profiled)
+    raw, nodes = document.raw, document.nodes
+    raw["nodes"]["starved_ns"] = [0] * len(nodes)
+    raw.pop("starved", None)
+    size_ns = {}
+    for i, node in enumerate(nodes):
+        if node["name"] == "64":
+            size_ns[i] = node["total_ns"] - sum(
+                n["total_ns"] for n in nodes
+                if n["parent"] == i and n["name"] == "fault in")
+    names, values = raw["counters"]["name"], raw["values"]
+    for i, node in enumerate(values["node"]):
+        if names[values["counter"][i]] == "ns of copying as much":
+            values["value"][i] = int(memory * size_ns[node])
+    flop = sum(node["counters"]["flop of clamp", "flop"] for node in nodes)
+    assert flop == 2 * 2 * 64 ** 3
+    size, = (i for i in size_ns
+             if nodes[nodes[i]["parent"]]["name"] == "clamp")
+    for i, key in enumerate(raw["facts"]["key"]):
+        if key.startswith("limit flop/s"):
+            raw["facts"]["value"][i] = str(int(
+                flop * 1e9 / size_ns[size] / compute))
+    return json.dumps(raw)
+
+
+@pytest.mark.parametrize("bound, memory, compute, first, second", [
+    ("Bound by memory", 0.8, 0.1, 80, 10),
+    ("Bound by computing", 0.2, 0.7, 70, 20),
+    ("Bound by neither memory nor arithmetic", 0.1, 0.3, 10, 30)])
+def test_the_page_says_what_bounds_an_operation(
+        opened, profiled, tmp_path, bound, memory, compute, first, second):
+    page = opened(write_page(with_rates(profiled, memory, compute), tmp_path))
+    said = [(text, found) for text in page.evaluate(
+        "[...document.querySelectorAll('.findings li')]"
+        ".map(one => one.textContent)")
+        if (found := re.search(r"clamp (\d+)/(\d+)\s%", text))]
+    assert len(said) == 1 and bound in said[0][0], said
+    shares = [int(n) for n in said[0][1].groups()]
+    assert abs(shares[0] - first) < 2 and abs(shares[1] - second) < 2, said
