@@ -4,6 +4,7 @@
 at once; and commands give the same for each generated image and its volume."""
 
 import gzip
+import json
 import os
 import random
 import subprocess
@@ -90,7 +91,7 @@ def test_random_boxes_of_every_form_equal_nibabel(nib, np, tmp_path):
     assert n > 30
 
 
-@pytest.mark.parametrize("form", ["nii", "members", "big-endian"])
+@pytest.mark.parametrize("form", ["nii", "members", "big-endian", "pair"])
 def test_a_thousand_boxes_of_a_real_image_equal_nibabel(
         nib, np, templates, tmp_path, form):
     """As .nii.gz each of them is in test_real_images."""
@@ -107,6 +108,9 @@ def test_a_thousand_boxes_of_a_real_image_equal_nibabel(
         nib.save(image, file)
         data = np.asanyarray(nib.load(file).dataobj.get_unscaled())
         assert data.dtype.byteorder == ">"
+    elif form == "pair":
+        file = tmp_path / "a.img"
+        nib.save(nib.Nifti1Pair(data, np.eye(4)), file)
     elif form == "members":
         file = tmp_path / "a.nii.gz"
         file.write_bytes(b"".join(
@@ -375,6 +379,48 @@ def contents(folder):
 def is_plain(name):
     """Colours and complex numbers have no values that are computed."""
     return "rgb" not in name and "complex" not in name
+
+
+# Of the file alone, or of how it is stored.
+STORED = ("path", "tiling", "tile_shape", "chunk_shape", "codec", "codecs",
+          "codecs_json", "stored_nbytes", "ratio", "source", "source_name",
+          "reads", "tile_count")
+
+
+def printed(radio, command, *arguments):
+    """What a command says about each volume, without how it is stored."""
+    return [{k: v for k, v in one.items() if k not in STORED}
+            for one in json.loads(radio(command, "--json", *arguments).stdout)]
+
+
+@pytest.mark.parametrize("command", [
+    ["info"], ["info", "--apply", "flip x | pad 1,0,2 edge"], ["stats"],
+    ["stats", "--raw"], ["stats", "--apply", "linear 2,1 | flip y"],
+    ["validate"]])
+def test_a_command_says_the_same_of_each_image_and_of_its_volume(
+        radio, fixtures, command):
+    files, store = fixtures
+    names = [n for n in files if command[0] != "stats" or is_plain(n)]
+    of_files = printed(radio, *command, *[files[n] for n in names])
+    of_volumes = printed(radio, *command, "-s", store,
+                         *[f"c/{n}" for n in names])
+    assert len(of_files) == len(names) and of_files == of_volumes
+
+
+def test_what_is_applied_to_each_image_is_what_is_applied_to_its_volume(
+        radio, fixtures, tmp_path):
+    files, store = fixtures
+    names = [n for n in files if is_plain(n)]
+    pipeline = "pad 1,0,0 edge | resample 1.5 | clamp 0,200"
+    radio("apply", pipeline, *[files[n] for n in names], "--to", tmp_path / "a",
+          "-c", "x")
+    radio("apply", pipeline, "-s", store, *[f"c/{n}" for n in names], "--to",
+          tmp_path / "b", "-c", "x")
+    for to in "ab":
+        radio("export", "-s", tmp_path / to, "x", "-o", f"{tmp_path}/out-{to}/")
+    written = contents(tmp_path / "out-a")
+    assert len(written) == len(names)
+    assert written == contents(tmp_path / "out-b")
 
 
 @pytest.mark.parametrize("command", [
