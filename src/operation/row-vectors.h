@@ -15,8 +15,9 @@
  *
  * It ends with ROW_VECTORS (set, level).
  *
- * A strip of values passes all kernels in registers.  Conversions are plain
- * loops, which compilers vectorize for the target. */
+ * A strip of values passes all kernels in registers; of one kernel alone the
+ * strips of a row pass a loop without choices.  Conversions are plain loops,
+ * which compilers vectorize for the target. */
 #include <string.h>
 
 #include "src/base/each.h"
@@ -57,17 +58,32 @@ typedef int64_t mask_64 __attribute__ ((__vector_size__ (VECTOR_NBYTES)));
 #define SCALE(k) v[k] = v[k] * a + b;
 #define RESCALE(k) v[k] = (v[k] - a) * b + c;
 #define NOTE_NAN_32(k) \
-  if (k % 2 == 0) *nan |= (mask_32) ANY_NAN_F32 (v[k], v[k | 1]);
+  if (k % 2 == 0) nan |= (mask_32) ANY_NAN_F32 (v[k], v[k | 1]);
 #define NOTE_NAN_64(k) \
-  if (k % 2 == 0) *nan |= (mask_64) ANY_NAN_F64 (v[k], v[k | 1]);
+  if (k % 2 == 0) nan |= (mask_64) ANY_NAN_F64 (v[k], v[k | 1]);
+
+/* Strips of one kernel, which is a statement for each vector. */
+#define EACH_STRIP(bits, ...)                                           \
+  do {                                                                  \
+    for (; i + STRIP_NBYTES <= nbytes; i += STRIP_NBYTES) {             \
+      vector_f##bits v[VECTORS (STRIP_NBYTES)];                         \
+      const unsigned char *from = from_row + i;                         \
+      unsigned char *to = to_row + i;                                   \
+      EACH_OF (STRIP_NBYTES, LOAD)                                      \
+      EACH_OF (STRIP_NBYTES, __VA_ARGS__)                               \
+      EACH_OF (STRIP_NBYTES, NOTE_NAN_##bits)                           \
+      EACH_OF (STRIP_NBYTES, STORE)                                     \
+    }                                                                   \
+  } while (0)
 
 #define DEFINE_KERNELS(T, bits)                                         \
-  HELPER void                                                           \
+  HELPER mask_##bits                                                    \
   run_strip_##bits (const struct rd_row_program *program,               \
                     const unsigned char *from, unsigned char *to,       \
-                    size_t nbytes, bool streams, mask_##bits *nan)      \
+                    size_t nbytes, bool streams)                        \
   {                                                                     \
     vector_f##bits v[VECTORS (LONG_NBYTES)];                            \
+    mask_##bits nan = { 0 };                                            \
     EACH_OF (nbytes, LOAD)                                              \
     for (size_t i = 0; i < program->nkernels; i++) {                    \
       const struct rd_kernel *kernel = &program->kernels[i];            \
@@ -101,21 +117,52 @@ typedef int64_t mask_64 __attribute__ ((__vector_size__ (VECTOR_NBYTES)));
     } else {                                                            \
       EACH_OF (nbytes, STORE)                                           \
     }                                                                   \
+    return nan;                                                         \
   }                                                                     \
                                                                         \
   /* Less than a strip, at least one value, which also fills it up: of  \
    * another one the result may be NaN. */                              \
-  HELPER void                                                           \
+  HELPER mask_##bits                                                    \
   run_rest_##bits (const struct rd_row_program *program,                \
                    const unsigned char *from, unsigned char *to,        \
-                   size_t nbytes, mask_##bits *nan)                     \
+                   size_t nbytes)                                       \
   {                                                                     \
     unsigned char rest[STRIP_NBYTES];                                   \
     for (size_t i = 0; i < STRIP_NBYTES; i += sizeof (T))               \
       memcpy (rest + i, from, sizeof (T));                              \
     memcpy (rest, from, nbytes);                                        \
-    run_strip_##bits (program, rest, rest, STRIP_NBYTES, false, nan);   \
+    mask_##bits nan = run_strip_##bits (program, rest, rest,            \
+                                        STRIP_NBYTES, false);           \
     memcpy (to, rest, nbytes);                                          \
+    return nan;                                                         \
+  }                                                                     \
+                                                                        \
+  /* Runs a program of one kernel on the strips of a row from byte i on, \
+   * and returns where they end.  NaN are gathered in a register. */    \
+  HELPER size_t                                                         \
+  run_one_##bits (const struct rd_kernel *kernel,                       \
+                  const unsigned char *from_row, unsigned char *to_row, \
+                  size_t i, size_t nbytes, mask_##bits *found)          \
+  {                                                                     \
+    mask_##bits nan = { 0 };                                            \
+    const T a = (T) kernel->a, b = (T) kernel->b, c = (T) kernel->c;    \
+    const vector_f##bits least = a - (vector_f##bits) { 0 };            \
+    const vector_f##bits most = b - (vector_f##bits) { 0 };             \
+    switch (kernel->kind) {                                             \
+    case RD_KERNEL_LINEAR:                                              \
+      EACH_STRIP (bits, SCALE);                                         \
+      break;                                                            \
+    case RD_KERNEL_CLAMP:                                               \
+      EACH_STRIP (bits, CLAMP_##bits);                                  \
+      break;                                                            \
+    case RD_KERNEL_RESCALE:                                             \
+      EACH_STRIP (bits, RESCALE);                                       \
+      break;                                                            \
+    default:                                                            \
+      break;                                                            \
+    }                                                                   \
+    *found |= nan;                                                      \
+    return i;                                                           \
   }                                                                     \
                                                                         \
   static TARGET bool                                                    \
@@ -125,7 +172,7 @@ typedef int64_t mask_64 __attribute__ ((__vector_size__ (VECTOR_NBYTES)));
     const unsigned char *from_row = rows->from;                         \
     unsigned char *to_row = rows->to;                                   \
     size_t nbytes = rows->n * sizeof (T);                               \
-    mask_##bits nan = { 0 };                                            \
+    mask_##bits nan = { 0 }, all = { 0 };                               \
     uint64_t words[sizeof nan / sizeof (uint64_t)], any = 0;            \
     for (size_t row = 0; row < rows->nrows; row++) {                    \
       size_t i = 0;                                                     \
@@ -134,23 +181,27 @@ typedef int64_t mask_64 __attribute__ ((__vector_size__ (VECTOR_NBYTES)));
         size_t head = -(uintptr_t) to_row % VECTOR_NBYTES;              \
         if (nbytes >= ALIGNED_NBYTES && head > 0                        \
             && head % sizeof (T) == 0) {                                \
-          run_rest_##bits (program, from_row, to_row, head, &nan);      \
+          nan |= run_rest_##bits (program, from_row, to_row, head);     \
           i = head;                                                     \
         }                                                               \
+        if (program->nkernels == 1)                                     \
+          i = run_one_##bits (program->kernels, from_row, to_row, i,    \
+                              nbytes, &all);                            \
         for (; i + LONG_NBYTES <= nbytes; i += LONG_NBYTES)             \
-          run_strip_##bits (program, from_row + i, to_row + i,          \
-                            LONG_NBYTES, false, &nan);                  \
+          nan |= run_strip_##bits (program, from_row + i, to_row + i,   \
+                                   LONG_NBYTES, false);                 \
       }                                                                 \
       for (; i + STRIP_NBYTES <= nbytes; i += STRIP_NBYTES)             \
-        run_strip_##bits (program, from_row + i, to_row + i,            \
-                          STRIP_NBYTES, rows->streams, &nan);           \
+        nan |= run_strip_##bits (program, from_row + i, to_row + i,     \
+                                 STRIP_NBYTES, rows->streams);          \
       if (i < nbytes)                                                   \
-        run_rest_##bits (program, from_row + i, to_row + i, nbytes - i, \
-                         &nan);                                         \
+        nan |= run_rest_##bits (program, from_row + i, to_row + i,      \
+                                nbytes - i);                            \
       from_row += rows->from_step;                                      \
       to_row += rows->to_step;                                          \
     }                                                                   \
-    memcpy (words, &nan, sizeof words);                                 \
+    all |= nan;                                                         \
+    memcpy (words, &all, sizeof words);                                 \
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)           \
       any |= words[i];                                                  \
     return any != 0;                                                    \
