@@ -123,7 +123,7 @@ static const struct rd_option options[] = {
   RD_STORE_OPTION,
   { RD_OPTION_COMPLETE, "complete", "LIST",
     "collections, as ct,seg, that must have volumes of\n"
-    "the same subjects and sessions" },
+    "the same subjects, sessions and runs" },
   { RD_OPTION_MASKS, "masks", "LIST",
     "collections of masks, besides those of labels" },
   { RD_OPTION_TOLERANCE, "tolerance", "VOXELS",

@@ -136,7 +136,7 @@ list_volumes (struct listing *listing)
       printf ("; %zu failed", listing->nfailed);
     putchar ('\n');
   }
-  return failed || listing->nfailed ? RD_EXIT_FAILED : RD_EXIT_OK;
+  return failed ? failed : listing->nfailed ? RD_EXIT_FAILED : RD_EXIT_OK;
 }
 
 static int

@@ -346,8 +346,10 @@ take_listed (struct finding *finding, const char *path, bool *is_group)
     : radio_store_list (finding->store, collection, on_entry, finding);
   finding->nlisted = finding->nodes->n;
   finding->lists_all = false;
-  if (status == RADIO_OK)
-    rd_filter_count (&finding->filter, finding->store, path);
+  if (status == RADIO_OK
+      && rd_filter_count (&finding->filter, finding->args, finding->store,
+                          path) != RD_EXIT_OK)
+    finding->is_stopped = true;
   if (status == RADIO_OK && collection == NULL
       && (finding->how & RD_NODES_GROUPS))
     status = radio_store_list_groups (finding->store, on_group, finding);
@@ -817,14 +819,18 @@ rd_operands_each (const struct rd_args *args, unsigned how,
     .user_data = user_data,
   };
   bool is_group;
-  int status = RD_EXIT_OK;
+  int status = rd_select_check (args);
+  if (status != RD_EXIT_OK)
+    return status;
   nodes->roots = calloc (args->noperands + 1, sizeof *nodes->roots);
   if (nodes->roots == NULL)
     return rd_error_memory ();
   if (args->noperands == 0) {
     finding.operand = rd_store_name (args);
     status = find_store (&finding, NULL);
-    return status ? status : take_listed (&finding, "", &is_group);
+    if (status == RD_EXIT_OK)
+      status = take_listed (&finding, "", &is_group);
+    return finding.filter.has_bad_query ? RD_EXIT_USAGE : status;
   }
   struct rd_url *urls = NULL;
   if (how & RD_NODES_CLOSED)
@@ -839,7 +845,7 @@ rd_operands_each (const struct rd_args *args, unsigned how,
     rd_url_clear (&urls[i]);
   free (urls);
   nodes->names_one = finding.names_one && args->noperands == 1;
-  return status;
+  return finding.filter.has_bad_query ? RD_EXIT_USAGE : status;
 }
 
 char *

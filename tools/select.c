@@ -63,6 +63,18 @@ subject_query (const char *subject)
   return quoted ? rd_format ("subject == %s", quoted) : NULL;
 }
 
+/* Prints the library's error; one about a place of a query (NULL: it was not
+ * typed) is one of usage. */
+static int
+fail_query (const char *where, size_t at)
+{
+  rd_error_library (NULL);
+  if (where == NULL || at > strlen (where))
+    return RD_EXIT_FAILED;
+  print_place (where, at);
+  return RD_EXIT_USAGE;
+}
+
 static int
 select_by (struct radio_cohort *cohort, const char *where,
            const char *collection, bool subjects, bool is_typed,
@@ -74,10 +86,16 @@ select_by (struct radio_cohort *cohort, const char *where,
   size_t at;
   if (radio_cohort_select (cohort, &options, view, &at) == RADIO_OK)
     return RD_EXIT_OK;
-  rd_error_library (NULL);
-  if (where && is_typed && at <= strlen (where))
-    print_place (where, at);
-  return RD_EXIT_FAILED;
+  return fail_query (is_typed ? where : NULL, at);
+}
+
+int
+rd_select_check (const struct rd_args *args)
+{
+  const char *where = args->select.where;
+  size_t at;
+  return where == NULL || radio_query_check (where, &at) == RADIO_OK
+         ? RD_EXIT_OK : fail_query (where, at);
 }
 
 int
@@ -234,6 +252,7 @@ rd_filter_check (struct rd_filter *filter, const struct rd_args *args,
   struct rd_filter_part *part = find_part_of (filter, store, path, whole, &n);
   int failed = part ? RD_EXIT_OK : add_part (filter, args, store,
                                              whole ? NULL : path, n, &part);
+  filter->has_bad_query |= failed == RD_EXIT_USAGE;
   if (failed)
     return failed;
   *is_selected = radio_view_find (part->selected, path, NULL);
@@ -272,17 +291,44 @@ rd_filter_level (struct rd_filter *filter, const struct radio_store *store,
   return *level ? RD_EXIT_OK : rd_error_memory ();
 }
 
-void
-rd_filter_count (struct rd_filter *filter, struct radio_store *store,
-                 const char *collection)
+/* Checks the names in a query where no volume needed it.  What else fails, as
+ * that there is no table, is no fault of the query. */
+static int
+check_unused (struct rd_filter *filter, const struct rd_args *args,
+              struct radio_store *store, const char *collection)
+{
+  RD_FREE_VIEW struct radio_view *view = NULL;
+  struct radio_cohort *cohort;
+  size_t at;
+  const struct radio_select_options options = {
+    .where = args->select.where, .collection = collection,
+  };
+  int failed = find_cohort (filter, store, &cohort);
+  if (failed)
+    return failed;
+  enum radio_status status = radio_cohort_select (cohort, &options, &view,
+                                                  &at);
+  if (status != RADIO_ERROR_ARGUMENT || at > strlen (args->select.where))
+    return RD_EXIT_OK;
+  filter->has_bad_query = true;
+  return fail_query (args->select.where, at);
+}
+
+int
+rd_filter_count (struct rd_filter *filter, const struct rd_args *args,
+                 struct radio_store *store, const char *collection)
 {
   const struct rd_filter_part *part
     = find_part (filter, store, *collection ? collection : NULL,
                  strlen (collection));
+  if (part == NULL && args->select.where)
+    return check_unused (filter, args, store,
+                         *collection ? collection : NULL);
   uint64_t n = part ? radio_view_count (part->selected) : 0;
   /* An operand may be given twice. */
   if (part && n > part->nfound)
     filter->nmissing += n - part->nfound;
+  return RD_EXIT_OK;
 }
 
 void

@@ -18,6 +18,9 @@ rd_cleanup_view (struct radio_view **view)
  * error. */
 char *rd_select_quote (const char *text);
 
+/* Checks --where without any table.  Returns an exit status; prints errors. */
+int rd_select_check (const struct rd_args *args);
+
 /* Selects rows by --where and --subject: volumes of a collection (NULL: of all)
  * or subjects.  A query that is wrong is printed with a mark below the place.
  * Returns an exit status; prints errors. */
@@ -49,6 +52,7 @@ struct rd_filter {
   size_t nparts;
   uint64_t nunindexed;        /* volumes without a row */
   uint64_t nmissing;          /* rows without a volume */
+  bool has_bad_query;         /* an error of usage was printed */
 };
 
 /* Finds whether a volume is selected.  whole: the whole store is listed, not
@@ -63,9 +67,10 @@ int rd_filter_level (struct rd_filter *filter, const struct radio_store *store,
                      const char *path, bool whole, char **level);
 
 /* Counts selected rows without a volume, after all volumes of a collection, or
- * of the store ("") were checked. */
-void rd_filter_count (struct rd_filter *filter, struct radio_store *store,
-                      const char *collection);
+ * of the store ("") were checked; where there was none, checks the query.
+ * Returns an exit status; prints errors. */
+int rd_filter_count (struct rd_filter *filter, const struct rd_args *args,
+                     struct radio_store *store, const char *collection);
 
 /* Warns of what was counted. */
 void rd_filter_report (const struct rd_filter *filter);

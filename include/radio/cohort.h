@@ -82,6 +82,12 @@ radio_cohort_select (struct radio_cohort *cohort,
                      struct radio_view **view, size_t *error_at)
   RADIO_USE_RESULT;
 
+/* Checks a query without its columns, which a selection looks for.
+ * Errors: RADIO_ERROR_ARGUMENT, RADIO_ERROR_LIMIT, RADIO_ERROR_MEMORY, and
+ * error_at, as of radio_cohort_select. */
+RADIO_API enum radio_status
+radio_query_check (const char *where, size_t *error_at) RADIO_USE_RESULT;
+
 /* Releases a view.  NULL is legal. */
 RADIO_API void radio_view_free (struct radio_view *view);
 

@@ -18,7 +18,8 @@ enum radio_pair_fault_kind {
   RADIO_PAIR_AFFINE,          /* voxels lie elsewhere: spacing, directions or
                                  origin differ */
   RADIO_PAIR_NOT_INTEGERS,    /* values of a mask that are no integers */
-  RADIO_PAIR_MISSING,         /* a collection lacks a subject, or a session */
+  RADIO_PAIR_MISSING,         /* a collection lacks a subject, a session or a
+                                 run */
   RADIO_PAIR_DAMAGED,         /* a volume that cannot be read */
 };
 
@@ -58,7 +59,7 @@ struct radio_pairs_options {
   const char *const *masks;
   size_t nmasks;
 
-  /* Those that must have volumes of the same subjects and sessions. */
+  /* Those that must have volumes of the same subjects, sessions and runs. */
   const char *const *complete;
   size_t ncomplete;
 

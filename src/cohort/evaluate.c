@@ -4,6 +4,8 @@
  * placed in the rows by their codes, and by the join if it is of subjects. */
 #include <config.h>
 
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -304,6 +306,8 @@ struct operand {
   const struct rd_value *value;
   enum rd_number_kind kind;
   unsigned char *numbers;             /* of that kind, 8 bytes each; owned */
+  bool is_float32;                    /* a value of the query, which is compared
+                                         with a column of that type */
 };
 
 static void
@@ -340,8 +344,14 @@ static struct rd_number
 number_at (const struct operand *operand, size_t i)
 {
   struct rd_number number = { .kind = operand->kind };
-  if (!operand->column)
-    return operand->value->number;
+  if (!operand->column) {
+    number = operand->value->number;
+    /* 0.1 is what the column has for it. */
+    if (operand->is_float32 && number.kind == RD_NUMBER_FLOAT
+        && fabs (number.f) <= (double) FLT_MAX)
+      number.f = (double) (float) number.f;
+    return number;
+  }
   memcpy (&number.u, operand->numbers + 8 * i, 8);
   /* Small ones compare as those of the other kind. */
   if (number.kind == RD_NUMBER_UINT && number.u <= INT64_MAX)
@@ -405,6 +415,9 @@ evaluate_values (const struct rd_selection *selection,
     RD_TRY (set_column (&a, columns[0]));
   if (columns[1])
     RD_TRY (set_column (&b, columns[1]));
+  for (size_t i = 0; i < 2; i++)
+    if (columns[i] && columns[i]->dtype == RADIO_FLOAT32)
+      a.is_float32 = b.is_float32 = true;
   for (size_t i = 0; i < n; i++) {
     bool is = false;
     if ((columns[0] && !rd_column_is_valid (columns[0], i))

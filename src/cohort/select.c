@@ -194,6 +194,20 @@ radio_cohort_select (struct radio_cohort *cohort,
 }
 
 enum radio_status
+radio_query_check (const char *where, size_t *error_at)
+{
+  RD_CLEANUP (rd_cleanup_query) struct rd_query *query = NULL;
+  size_t ignored;
+  size_t *at = error_at ? error_at : &ignored;
+  *at = SIZE_MAX;
+  RD_NOT_NULL (where);
+  enum radio_status status = rd_query_parse (where, &query, at);
+  if (status == RADIO_ERROR_MEMORY)
+    *at = SIZE_MAX;
+  return status;
+}
+
+enum radio_status
 radio_sample_key (uint64_t seed, const char *id, uint64_t *key)
 {
   RD_NOT_NULL (id);

@@ -303,6 +303,39 @@ a_table_whose_generations_are_gone_is_an_error (void **state)
   radio_store_close (store);
 }
 
+/* 0.1 of 4 bytes is not 0.1 of 8; as in pandas, it is what is meant. */
+static void
+short_floats_compare_at_their_precision (void **state)
+{
+  (void) state;
+  static const float doses[] = { 0.1f, 0.5f, -3.25f };
+  const struct radio_store_options options = { .create = true };
+  static const struct { const char *where, *ids; } queries[] = {
+    { "dose == 0.1", "s1" }, { "0.1 == dose", "s1" }, { "dose > 0.1", "s2" },
+    { "dose in (0.1, 0.5)", "s1,s2" }, { "dose < 1e300", "s1,s2,s3" },
+    { "dose <= -3.25", "s3" },
+  };
+  struct radio_table_edit *edit;
+  struct radio_cohort *cohort;
+  struct radio_store *store;
+  assert_ok (radio_store_open ("memory:", &options, &store));
+  assert_ok (radio_table_edit_new (store, RADIO_TABLE_SUBJECTS, &edit));
+  assert_ok (add_rows (edit, "s1,s2,s3"));
+  set (edit, "s1,s2,s3", &(struct radio_cells) {
+    .column = "dose", .type = RADIO_COLUMN_FLOAT, .values = doses,
+    .dtype = RADIO_FLOAT32 });
+  commit (edit);
+  assert_ok (radio_cohort_open (store, &cohort));
+  for (size_t i = 0; i < LENGTH (queries); i++) {
+    struct radio_view *view = must_select (cohort, queries[i].where, NULL,
+                                           true);
+    assert_ids (view, queries[i].ids);
+    radio_view_free (view);
+  }
+  radio_cohort_close (cohort);
+  radio_store_close (store);
+}
+
 static const struct {
   const char *where;
   size_t at;
@@ -722,6 +755,7 @@ main (void)
     cmocka_unit_test (volumes_are_selected_by_columns_of_both_tables),
     cmocka_unit_test (a_table_that_was_never_written_to_has_no_rows),
     cmocka_unit_test (a_table_whose_generations_are_gone_is_an_error),
+    cmocka_unit_test (short_floats_compare_at_their_precision),
     cmocka_unit_test (a_fault_is_reported_with_its_place),
     cmocka_unit_test (names_that_several_tables_have_are_listed_once),
     cmocka_unit_test (types_that_differ_between_collections_are_refused),

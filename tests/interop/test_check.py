@@ -118,6 +118,8 @@ def test_twelve_planted_faults_are_found_and_nothing_else(np, cohort, affine,
     cohort.write("ct", "j-subject")
     cohort.pair("k_ses-1")
     cohort.write("seg", "k_ses-2")
+    cohort.pair("m_ses-1_run-1")
+    cohort.write("ct", "m_ses-1_run-2")
     cohort.pair("l-scaling", slope=0.5)
     store = tmp_path / "s.zarr"
     cohort.ingest(store)
@@ -131,8 +133,9 @@ def test_twelve_planted_faults_are_found_and_nothing_else(np, cohort, affine,
                 ("integers", "seg/i-float", None),
                 ("integers", "seg/l-scaling", None),
                 ("missing", "seg", "ct/j-subject"),
-                ("missing", "ct", "seg/k_ses-2")}
-    assert set(found) == expected and len(expected) == 12
+                ("missing", "ct", "seg/k_ses-2"),
+                ("missing", "seg", "ct/m_ses-1_run-2")}
+    assert set(found) == expected and len(expected) == 13
     for name in ("good", "good_ses-2_run-1", "whole", "near", "scaled"):
         assert not any(name in message for message in found.values())
 

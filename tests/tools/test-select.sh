@@ -18,11 +18,12 @@ warns () {
   "$RADIO" "$@" >"$tmp/out" 2>"$tmp/err" && grep -qF -e "$text" "$tmp/err"
 }
 
-# marks STATUS TEXT BLANKS WHERE: the query fails, and is shown with a mark
-# after so many blanks.
+# marks STATUS TEXT BLANKS WHERE [STORE [COLLECTION]]: the query fails, and is
+# shown with a mark after so many blanks.
 marks () {
   status=0
-  "$RADIO" ls -s s.zarr --where "$4" >"$tmp/out" 2>"$tmp/err" || status=$?
+  "$RADIO" ls -s "${5-s.zarr}" ${6-} --where "$4" >"$tmp/out" 2>"$tmp/err" ||
+    status=$?
   [ "$status" -eq "$1" ] && grep -qF -e "$2" "$tmp/err"
   printf '  %s\n  %*s^\n' "$4" "$3" '' >"$tmp/wanted"
   sed 1d "$tmp/err" | diff "$tmp/wanted" -
@@ -89,11 +90,18 @@ every_command_takes_them () {
 }
 
 a_fault_is_marked () {
-  marks 1 "byte 12: no column 'aeg'; did you mean age?" 12 \
+  marks 2 "byte 12: no column 'aeg'; did you mean age?" 12 \
     'age > 3 and aeg < 3'
-  marks 1 'expected a column or a value at the end' 5 'age >'
-  marks 1 "instead of 'é'" 12 'site == "ü" é'
+  marks 2 'expected a column or a value at the end' 5 'age >'
+  marks 2 "instead of 'é'" 12 'site == "ü" é'
   fails 1 'no table of volumes' ls -s none.zarr --where 'age > 3'
+  # Also where no volume is listed, or no table is there.
+  marks 2 'at the end' 5 'age >' none.zarr
+  cp -r s.zarr e.zarr
+  runs rm -s e.zarr seg --subject sub-2 --yes
+  runs rm -s e.zarr seg --subject sub-4 --yes
+  runs ls -s e.zarr seg --where 'age > 3'
+  marks 2 "no column 'aeg'" 0 'aeg > 3' e.zarr seg
   fails 2 'exclude each other' table -s s.zarr --where age --drop age
 }
 "$RADIO" phantom -s none.zarr ct/a --size 8 >/dev/null || exit 99

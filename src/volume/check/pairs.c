@@ -262,19 +262,24 @@ check_values (struct checking *checking, const struct record *record)
                               NULL);
 }
 
-/* Reports that a collection lacks what n volumes have, of which the first is
- * named. */
+/* What a collection may lack. */
+enum depth { OF_SUBJECT, OF_SESSION, OF_RUN };
+
+/* Reports that a collection lacks what another one has. */
 static enum radio_status
 report_missing (struct checking *checking, const struct collection *lacks,
-                const struct record *has, bool whole_subject)
+                const struct record *has, enum depth depth)
 {
-  const struct rd_slice *subject = &has->whose.subject;
-  const struct rd_slice session = whole_subject
-                                  ? (struct rd_slice) { "", 0 }
-                                  : has->whose.session;
-  rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no volume of %s%.*s%s%.*s; %s has %s",
-           lacks->name, whole_subject ? "subject " : "", (int) subject->n,
-           subject->at, session.n == 0 ? "" : " ", (int) session.n, session.at,
+  const struct rd_slice *subject = &has->whose.subject, *run = &has->whose.run;
+  const struct rd_slice none = { "", 0 };
+  const struct rd_slice session = depth == OF_SUBJECT ? none
+                                                      : has->whose.session;
+  rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no volume of %s%.*s%s%.*s%s%.*s; %s has "
+           "%s", lacks->name, depth == OF_SUBJECT ? "subject " : "",
+           (int) subject->n, subject->at, session.n == 0 ? "" : " ",
+           (int) session.n, session.at,
+           depth < OF_RUN ? "" : run->n == 0 ? " without a run" : " run-",
+           depth < OF_RUN ? 0 : (int) run->n, run->at,
            checking->collections[has->collection].name, has->path);
   return report (checking, RADIO_PAIR_MISSING, lacks->name, has->path);
 }
@@ -293,29 +298,25 @@ find_in (const struct checking *checking, const struct record *records,
   return NULL;
 }
 
-/* Looks for collections without a volume among the n of a subject, and then
- * among those of each of its sessions. */
+/* Looks for what collection c lacks among the n volumes of a subject, a session
+ * or a run. */
 static enum radio_status
-check_complete (struct checking *checking, const struct record *records,
-                size_t n)
+check_complete (struct checking *checking, size_t c,
+                const struct record *records, size_t n, enum depth depth)
 {
-  for (size_t c = 0; c < checking->ncollections; c++) {
-    const struct collection *collection = &checking->collections[c];
-    const struct record *has = find_in (checking, records, n, SIZE_MAX);
-    if (!collection->is_complete || has == NULL)
-      continue;
-    if (find_in (checking, records, n, c) == NULL) {
-      RD_TRY (report_missing (checking, collection, has, true));
-      continue;
+  const struct record *has = find_in (checking, records, n, SIZE_MAX);
+  if (has == NULL)
+    return RADIO_OK;
+  if (find_in (checking, records, n, c) == NULL)
+    return report_missing (checking, &checking->collections[c], has, depth);
+  for (size_t i = 0, j; i < n && depth < OF_RUN; i = j) {
+    for (j = i + 1; j < n; j++) {
+      const struct whose *a = &records[i].whose, *b = &records[j].whose;
+      if (depth == OF_SUBJECT ? compare_sessions (a, b) : compare_runs (a, b))
+        break;
     }
-    for (size_t i = 0, j; i < n; i = j) {
-      for (j = i + 1; j < n; j++)
-        if (compare_sessions (&records[i].whose, &records[j].whose) != 0)
-          break;
-      has = find_in (checking, records + i, j - i, SIZE_MAX);
-      if (has && find_in (checking, records + i, j - i, c) == NULL)
-        RD_TRY (report_missing (checking, collection, has, false));
-    }
+    RD_TRY (check_complete (checking, c, records + i, j - i,
+                            (enum depth) (depth + 1)));
   }
   return RADIO_OK;
 }
@@ -324,7 +325,9 @@ static enum radio_status
 check_subject (struct checking *checking, const struct record *records,
                size_t n)
 {
-  RD_TRY (check_complete (checking, records, n));
+  for (size_t c = 0; c < checking->ncollections; c++)
+    if (checking->collections[c].is_complete)
+      RD_TRY (check_complete (checking, c, records, n, OF_SUBJECT));
   for (size_t i = 0, j; i < n; i = j) {
     for (j = i + 1; j < n; j++)
       if (compare_runs (&records[i].whose, &records[j].whose) != 0)
