@@ -29,6 +29,8 @@ struct mv {
   struct rd_nodes nodes;
   struct item *items;
   size_t n;
+  struct radio_table **before;        /* of the old volumes' collections */
+  size_t nbefore;
   bool is_removing;
   int status;
   struct rd_jobs jobs;
@@ -120,23 +122,53 @@ run_step (struct mv *mv, bool is_removing)
   return true;
 }
 
+/* Opens the table of a volume's collection, unless it is open or there is
+ * none. */
+static int
+open_before (struct mv *mv, const char *path)
+{
+  int n = (int) strcspn (path, "/");
+  RD_FREE char *table = rd_format (RADIO_TABLE_VOLUMES "/%.*s", n, path);
+  if (table == NULL)
+    return RD_EXIT_FAILED;
+  for (size_t i = 0; i < mv->nbefore; i++) {
+    struct radio_table_info info;
+    radio_table_get_info (mv->before[i], &info);
+    if (strcmp (info.path, table) == 0)
+      return RD_EXIT_OK;
+  }
+  struct radio_table **before = reallocarray (mv->before, mv->nbefore + 1,
+                                              sizeof *before);
+  if (before == NULL)
+    return rd_error_memory ();
+  mv->before = before;
+  enum radio_status status = radio_table_open (mv->store, table,
+                                               &before[mv->nbefore]);
+  mv->nbefore += status == RADIO_OK;
+  return status == RADIO_OK || status == RADIO_ERROR_NOT_FOUND
+         ? RD_EXIT_OK : rd_error_library (NULL);
+}
+
 /* Writes the rows of the copies, or removes those of the old volumes, in spite
  * of a signal: so each volume that there is has one, and no other. */
 static int
-write_rows (const struct mv *mv, bool is_removing)
+write_rows (struct mv *mv, bool is_removing)
 {
   RD_CLEANUP (rd_row_changes_clear) struct rd_row_changes rows = {
     .store = mv->store, .name = mv->store_name, .copies = { .replace = true },
+    .ends_moves = is_removing, .before = mv->before, .nbefore = mv->nbefore,
   };
   rd_interrupt_finish ();
   for (size_t i = 0; i < mv->jobs.synced.nreported; i++) {
     const struct item *item = &mv->items[i];
-    if (!is_removing && item->status == RADIO_OK)
+    enum radio_node node;
+    bool is_done = item->status == RADIO_OK;
+    /* One whose removal failed may be gone but for a part of its data. */
+    if (is_removing && !is_done && item->message)
+      is_done = radio_store_node (mv->store, item->path, &node)
+                == RADIO_ERROR_NOT_FOUND;
+    if (is_done)
       rd_row_changes_add_copy (&rows, item->to_path, mv->store, item->path);
-    else if (is_removing && item->status == RADIO_OK)
-      rd_row_changes_add (&rows, item->path);
-    else if (is_removing && item->message)
-      rd_row_changes_add_gone (&rows, item->path);
   }
   return rd_row_changes_write (&rows);
 }
@@ -227,6 +259,8 @@ move_volumes (struct mv *mv)
   mv->store_name = mv->nodes.roots[0].name ? mv->nodes.roots[0].name
                                            : rd_store_name (mv->args);
   failed = set_names (mv);
+  for (size_t i = 0; i < mv->n && !failed; i++)
+    failed = open_before (mv, mv->items[i].path);
   if (failed)
     return failed;
   if (!run_step (mv, false))
@@ -263,6 +297,9 @@ run_mv (struct rd_args *args)
   for (size_t i = 0; i < mv.n; i++)
     free (mv.items[i].to_path);
   free (mv.items);
+  for (size_t i = 0; i < mv.nbefore; i++)
+    radio_table_close (mv.before[i]);
+  free (mv.before);
   rd_nodes_clear (&mv.nodes);
   return status;
 }

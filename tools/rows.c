@@ -55,6 +55,10 @@ write_rows (struct rd_row_changes *changes)
   /* A store whose volumes are all that there is has nothing to keep. */
   if (!has_tables)
     status = radio_table_list (changes->store, stop_at_table, &has_tables);
+  if (has_tables && changes->ends_moves)
+    return radio_store_index_moved (changes->store, changes->before,
+                                    changes->nbefore, from, paths,
+                                    changes->n);
   if (has_tables && changes->from)
     return radio_store_index_copies (changes->from, from, changes->store,
                                      paths, changes->n, &changes->copies,

@@ -19,6 +19,12 @@ struct rd_row_changes {
   struct radio_store *from;   /* that they were copied from; NULL: none */
   char **from_paths;          /* of each of them; owned */
   size_t n, capacity;
+
+  /* Copies are the ends of moves, whose sources were removed; and the tables
+   * before the rows were copied, which stay open. */
+  bool ends_moves;
+  struct radio_table *const *before;
+  size_t nbefore;
 };
 
 /* Adds a volume; after every 256 of them their rows are written.  Errors are

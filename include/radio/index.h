@@ -25,6 +25,7 @@
 
 #include <radio/base.h>
 #include <radio/store.h>
+#include <radio/table.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -141,6 +142,21 @@ radio_store_index_copies (struct radio_store *from,
 /* Returns the length of the subject that a volume's name, without its
  * collection, begins with. */
 RADIO_API size_t radio_name_subject (const char *name);
+
+/* Ends the move of n volumes of a store from from_paths to to_paths, whose rows
+ * were copied by radio_store_index_copies, and which were removed: their rows
+ * are removed, or written if there is a volume again.  before are the tables of
+ * their collections, opened before the rows were copied: cells of the user's
+ * columns that others edited since go to the new rows first, so that no edit is
+ * lost.
+ * Errors: as radio_store_index_copies; a column with another type keeps the old
+ * rows. */
+RADIO_API enum radio_status
+radio_store_index_moved (struct radio_store *store,
+                         struct radio_table *const *before, size_t nbefore,
+                         const char *const *from_paths,
+                         const char *const *to_paths, size_t n)
+  RADIO_USE_RESULT;
 
 /* Returns whether a column of this name is derived. */
 RADIO_API bool radio_index_is_derived (const char *column);

@@ -26,6 +26,8 @@ struct radio_table_edit {
   struct radio_store *store;          /* a reference */
   char *path;
   RD_VECTOR (struct rd_change) changes;
+  uint64_t expected_head;
+  bool *is_overtaken;                 /* NULL: none is expected */
 };
 
 void
@@ -42,6 +44,14 @@ radio_table_edit_free (struct radio_table_edit *edit)
 }
 
 RD_DEFINE_CLEANUP (edit, struct radio_table_edit, radio_table_edit_free);
+
+void
+rd_edit_expect (struct radio_table_edit *edit, uint64_t head,
+                bool *is_overtaken)
+{
+  edit->expected_head = head;
+  edit->is_overtaken = is_overtaken;
+}
 
 /* "tables/NAME" or "tables/volumes/COLLECTION". */
 static enum radio_status
@@ -377,8 +387,12 @@ try_commit (const struct radio_table_edit *edit, bool is_merge,
   if (newest.is_frame)
     return rd_fail (RADIO_ERROR_EXISTS, "%s: the node there is no table of "
                     "radio's; remove it first", edit->path);
-  if (newest.head.number == 0)
-    RD_TRY (rd_heads_make (edit->store, edit->path));
+  if (edit->is_overtaken) {
+    *edit->is_overtaken = newest.head.number != edit->expected_head;
+    if (*edit->is_overtaken)
+      return rd_fail (RADIO_ERROR_EXISTS, "%s: another writer was faster",
+                      edit->path);
+  }
   RD_TRY (load (edit, &newest, &data));
   RD_TRY (rd_changes_apply (edit->changes.at, edit->changes.n, is_merge,
                             edit->path, &data, &applied));
@@ -389,6 +403,8 @@ try_commit (const struct radio_table_edit *edit, bool is_merge,
     *is_done = true;
     return RADIO_OK;
   }
+  if (newest.head.number == 0)
+    RD_TRY (rd_heads_make (edit->store, edit->path));
   head.number = newest.highest + 1;
   memcpy (head.follows, newest.head.generation, sizeof head.follows);
   RD_TRY (write_generation (edit, &data, &head, &is_taken));

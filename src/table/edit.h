@@ -4,6 +4,8 @@
 #ifndef RD_TABLE_EDIT_H
 #define RD_TABLE_EDIT_H
 
+#include <radio/table.h>
+
 #include "src/table/frame.h"
 
 enum rd_change_kind {
@@ -39,5 +41,11 @@ enum radio_status rd_changes_apply (const struct rd_change *changes, size_t n,
                                     struct rd_data *data,
                                     struct rd_applied *applied)
   RADIO_USE_RESULT;
+
+/* The edit is right only for the generation of one head (0: of a table that has
+ * none): if another is the newest, its commit fails with RADIO_ERROR_EXISTS,
+ * writes nothing, and sets *is_overtaken, which it else clears. */
+void rd_edit_expect (struct radio_table_edit *edit, uint64_t head,
+                     bool *is_overtaken);
 
 #endif /* RD_TABLE_EDIT_H */

@@ -354,6 +354,38 @@ a_subject_that_is_there_keeps_its_row (void **state)
 }
 
 static void
+what_is_edited_while_a_volume_moves_goes_with_it (void **state)
+{
+  (void) state;
+  struct radio_store *store = make_described ();
+  static const char *const from[] = { "ct/sub-1_ses-a", "ct/sub-2" };
+  static const char *const to[] = { "mr/sub-1_ses-a", "mr/sub-2" };
+  struct radio_table *before;
+  assert_ok (radio_table_open (store, "tables/volumes/ct", &before));
+  for (size_t i = 0; i < 2; i++)
+    copy_volume (store, from[i], store, to[i]);
+  assert_ok (copy_rows (store, from, store, to, 2, true));
+  /* Others edit the old rows, also in a column that is new, and a new row. */
+  set_text (store, "tables/volumes/ct", from[0], "qc", "later");
+  set_text (store, "tables/volumes/ct", from[1], "note", "late");
+  set_text (store, "tables/volumes/mr", to[1], "qc", "mine");
+  for (size_t i = 0; i < 2; i++)
+    assert_ok (radio_store_remove_copied (store, from[i], to[i]));
+  for (int i = 0; i < 2; i++) {
+    assert_ok (radio_store_index_moved (store, &before, 1, from, to, 2));
+    assert_ids (store, "tables/volumes/ct", "ct/sub-1_ses-b ");
+    assert_ids (store, "tables/volumes/mr", "mr/sub-1_ses-a mr/sub-2 ");
+    assert_cell (store, "tables/volumes/mr", "qc", 0, "later");
+    assert_cell (store, "tables/volumes/mr", "qc", 1, "mine");
+    assert_cell (store, "tables/volumes/mr", "note", 0, "");
+    assert_cell (store, "tables/volumes/mr", "note", 1, "late");
+    /* Rows that are gone by now say nothing. */
+  }
+  radio_table_close (before);
+  radio_store_close (store);
+}
+
+static void
 a_column_of_another_type_is_left_out_and_said_so (void **state)
 {
   (void) state;
@@ -445,6 +477,7 @@ main (void)
     cmocka_unit_test (the_rows_of_copies_have_the_columns_of_the_user),
     cmocka_unit_test (what_was_said_of_replaced_voxels_is_forgotten),
     cmocka_unit_test (a_subject_that_is_there_keeps_its_row),
+    cmocka_unit_test (what_is_edited_while_a_volume_moves_goes_with_it),
     cmocka_unit_test (a_column_of_another_type_is_left_out_and_said_so),
     cmocka_unit_test (a_lack_of_memory_loses_no_row),
     cmocka_unit_test (wrong_arguments_are_errors),

@@ -28,6 +28,10 @@ struct copying {
   bool blanks_all;            /* as do those of columns and rows that `from'
                                  has not */
   const struct rd_lookup *known;      /* subjects that `to' had before */
+  bool only_changes;          /* what is the same in the source's table as it
+                                 was before is left */
+  struct radio_table *before;         /* that; NULL: there was none */
+  struct rd_lookup before_ids;
   char clash[300];            /* the first column that was left out; "": none */
 };
 
@@ -35,7 +39,8 @@ struct copying {
 struct transfer {
   size_t n;
   size_t *rows;               /* in the table of the source, or RD_NOT_THERE */
-  struct rd_slice *ids;       /* in the other one */
+  struct rd_slice *keys;      /* ids there, */
+  struct rd_slice *ids;       /* and in the other one */
 };
 
 /* A column's values in memory. */
@@ -70,6 +75,58 @@ read_values (struct radio_table *table, size_t number, size_t nrows,
                            nrows * item, values->valid);
 }
 
+/* Finds a column of a table, if there is one, with a name; false: there is
+ * none. */
+static bool
+find_column (const struct radio_table *table, const char *name, size_t *number,
+             struct radio_column_info *info)
+{
+  return table
+         && radio_table_find_column (table, name, number) == RADIO_OK
+         && radio_table_get_column (table, *number, info) == RADIO_OK;
+}
+
+/* Sets which rows of a transfer have the value that they had before. */
+static enum radio_status
+find_unchanged (const struct copying *copying,
+                const struct radio_column_info *info,
+                const struct values *values, const struct transfer *transfer,
+                bool *unchanged)
+{
+  RD_CLEANUP (free_values) struct values before = { 0 };
+  struct radio_column_info column;
+  struct radio_table_info all;
+  size_t number;
+  bool was_there = find_column (copying->before, info->name, &number, &column)
+                   && column.type == info->type
+                   && column.dtype == info->dtype;
+  bool is_text = info->type == RADIO_COLUMN_TEXT;
+  size_t item = is_text ? 0 : radio_dtype_nbytes (info->dtype);
+  if (!copying->only_changes)
+    return RADIO_OK;
+  if (was_there) {
+    radio_table_get_info (copying->before, &all);
+    RD_TRY (read_values (copying->before, number, (size_t) all.row_count,
+                         &column, &before));
+  }
+  for (size_t i = 0; i < transfer->n; i++) {
+    size_t row = transfer->rows[i];
+    size_t old = was_there ? rd_lookup_find (&copying->before_ids,
+                                             transfer->keys[i]) : RD_NOT_THERE;
+    bool is_valid = row != RD_NOT_THERE && values->valid[row];
+    bool was_valid = old != RD_NOT_THERE && before.valid[old];
+    if (!is_valid || !was_valid)
+      unchanged[i] = is_valid == was_valid;
+    else if (is_text)
+      unchanged[i] = rd_slice_equal (rd_string (&values->text, row),
+                                     rd_string (&before.text, old));
+    else
+      unchanged[i] = memcmp (values->numbers + row * item,
+                             before.numbers + old * item, item) == 0;
+  }
+  return RADIO_OK;
+}
+
 /* Adds to an edit the values that a column has in the rows of a transfer. */
 static enum radio_status
 set_column (const struct copying *copying, struct radio_table *table,
@@ -81,18 +138,20 @@ set_column (const struct copying *copying, struct radio_table *table,
   RD_TEXT_LIST_SCOPE struct rd_text_list texts = { 0 };
   RD_BUFFER_SCOPE struct rd_buffer numbers = { 0 };
   RD_FREE bool *valid = rd_calloc (transfer->n + 1, sizeof *valid);
+  RD_FREE bool *unchanged = rd_calloc (transfer->n + 1, sizeof *unchanged);
   static const unsigned char zeros[16] = { 0 };
   struct radio_table_info all;
   bool is_text = info->type == RADIO_COLUMN_TEXT;
   size_t item = is_text ? 0 : radio_dtype_nbytes (info->dtype);
-  if (!valid)
-    return rd_fail_memory (transfer->n + 1);
+  if (!valid || !unchanged)
+    return rd_fail_memory (2 * (transfer->n + 1));
   radio_table_get_info (table, &all);
   RD_TRY (read_values (table, number, (size_t) all.row_count, info, &values));
+  RD_TRY (find_unchanged (copying, info, &values, transfer, unchanged));
   for (size_t i = 0; i < transfer->n; i++) {
     size_t row = transfer->rows[i];
     bool is_valid = row != RD_NOT_THERE && values.valid[row];
-    if (!is_valid && !copying->blanks)
+    if (unchanged[i] || (!is_valid && !copying->blanks))
       continue;
     valid[ids.n] = is_valid;
     RD_TRY (rd_text_list_add (&ids, transfer->ids[i]));
@@ -107,6 +166,8 @@ set_column (const struct copying *copying, struct radio_table *table,
   }
   const struct radio_strings text = rd_list_strings (&texts);
   const struct radio_strings rows = rd_list_strings (&ids);
+  if (copying->only_changes && rows.n == 0)
+    return RADIO_OK;
   const struct radio_cells cells = {
     .column = info->name,
     .type = info->type,
@@ -118,17 +179,6 @@ set_column (const struct copying *copying, struct radio_table *table,
     .keep_existing = !copying->options->replace,
   };
   return radio_table_edit_set (edit, &rows, &cells);
-}
-
-/* Finds a column of a table, if there is one, with a name; false: there is
- * none. */
-static bool
-find_column (const struct radio_table *table, const char *name,
-             struct radio_column_info *info)
-{
-  size_t number;
-  return table && radio_table_find_column (table, name, &number) == RADIO_OK
-         && radio_table_get_column (table, number, info) == RADIO_OK;
 }
 
 /* Adds to an edit of a table that cells of the rows of a transfer are missing,
@@ -148,8 +198,9 @@ blank_columns (const struct radio_table *table,
   radio_table_get_info (table, &info);
   for (size_t i = 0; i < info.column_count; i++) {
     struct radio_column_info column, copied;
+    size_t number;
     RD_TRY (radio_table_get_column (table, i, &column));
-    bool is_set = find_column (other, column.name, &copied)
+    bool is_set = find_column (other, column.name, &number, &copied)
                   && copied.type == column.type;
     if (is_set || radio_index_is_derived (column.name)
         || strcmp (column.name, info.index_name) == 0)
@@ -194,11 +245,13 @@ set_columns (struct copying *copying, struct radio_table *table,
     RD_TRY (blank_columns (other, table, transfer, edit, &nset));
   for (size_t i = 0; i < info.column_count; i++) {
     struct radio_column_info column, there;
+    size_t number;
     RD_TRY (radio_table_get_column (table, i, &column));
     bool is_own = !(has_derived && radio_index_is_derived (column.name))
                   && strcmp (column.name, info.index_name) != 0
                   && is_wanted (copying, column.name);
-    bool does_clash = is_own && find_column (other, column.name, &there)
+    bool does_clash = is_own
+                      && find_column (other, column.name, &number, &there)
                       && there.type != column.type;
     if (does_clash && !copying->clash[0])
       snprintf (copying->clash, sizeof copying->clash, "%.100s: the column "
@@ -211,26 +264,22 @@ set_columns (struct copying *copying, struct radio_table *table,
   return nset > 0 ? radio_table_edit_commit (edit, NULL) : RADIO_OK;
 }
 
-/* Copies the rows of one table, whose ids are keys, to ids of another. */
+/* Copies the rows of one table (NULL: there is none), whose ids are keys, to
+ * ids of another. */
 static enum radio_status
-copy_rows (struct copying *copying, const char *from_path, const char *to_path,
-           bool has_derived, const struct rd_slice *keys,
-           const struct rd_slice *ids, size_t n)
+copy_rows_of (struct copying *copying, struct radio_table *table,
+              const char *to_path, bool has_derived,
+              const struct rd_slice *keys, const struct rd_slice *ids,
+              size_t n)
 {
-  RD_CLEANUP (rd_cleanup_table) struct radio_table *table = NULL;
   RD_STRINGS_FREE struct radio_strings all = { 0 };
   RD_LOOKUP_SCOPE struct rd_lookup lookup = { 0 };
   RD_FREE size_t *rows = rd_calloc (n + 1, sizeof *rows);
-  RD_FREE struct rd_slice *found = rd_calloc (n + 1, sizeof *found);
-  struct transfer transfer = { 0, rows, found };
+  RD_FREE struct rd_slice *found = rd_calloc (2 * n + 1, sizeof *found);
   if (!rows || !found)
-    return rd_fail_memory ((n + 1) * (sizeof *rows + sizeof *found));
-  enum radio_status status = radio_table_open (copying->from, from_path,
-                                               &table);
-  if (status == RADIO_ERROR_NOT_FOUND && !copying->blanks_all)
-    return RADIO_OK;
-  if (status != RADIO_ERROR_NOT_FOUND) {
-    RD_TRY (status);
+    return rd_fail_memory ((n + 1) * (sizeof *rows + 2 * sizeof *found));
+  struct transfer transfer = { 0, rows, found + n, found };
+  if (table) {
     RD_TRY (radio_table_read_ids (table, &all));
     RD_TRY (rd_lookup_strings (&all, &lookup));
   }
@@ -239,9 +288,25 @@ copy_rows (struct copying *copying, const char *from_path, const char *to_path,
     if (row == RD_NOT_THERE && !copying->blanks_all)
       continue;
     rows[transfer.n] = row;
+    transfer.keys[transfer.n] = keys[i];
     found[transfer.n++] = ids[i];
   }
   return set_columns (copying, table, to_path, has_derived, &transfer);
+}
+
+static enum radio_status
+copy_rows (struct copying *copying, const char *from_path, const char *to_path,
+           bool has_derived, const struct rd_slice *keys,
+           const struct rd_slice *ids, size_t n)
+{
+  RD_CLEANUP (rd_cleanup_table) struct radio_table *table = NULL;
+  enum radio_status status = radio_table_open (copying->from, from_path,
+                                               &table);
+  if (status == RADIO_ERROR_NOT_FOUND && !copying->blanks_all)
+    return RADIO_OK;
+  if (status != RADIO_ERROR_NOT_FOUND)
+    RD_TRY (status);
+  return copy_rows_of (copying, table, to_path, has_derived, keys, ids, n);
 }
 
 /* The collection of a path, with its '/'. */
@@ -341,6 +406,44 @@ copy_subjects (struct copying *copying, struct pair *pairs, size_t n)
                     false, keys, keys + n, nsubjects);
 }
 
+/* Sorts the pairs by their collections. */
+static enum radio_status
+make_pairs (const char *const *from_paths, const char *const *to_paths,
+            size_t n, struct pair *pairs)
+{
+  for (size_t i = 0; i < n; i++) {
+    if (!strchr (from_paths[i], '/') || !strchr (to_paths[i], '/'))
+      return rd_fail (RADIO_ERROR_ARGUMENT, "%s: not COLLECTION/NAME",
+                      strchr (from_paths[i], '/') ? to_paths[i]
+                                                  : from_paths[i]);
+    pairs[i] = (struct pair) { from_paths[i], to_paths[i] };
+  }
+  if (n > 1)
+    qsort (pairs, n, sizeof *pairs, compare_pairs);
+  return RADIO_OK;
+}
+
+/* The end of the pairs that have the collections of one. */
+static size_t
+group_end (const struct pair *pairs, size_t i, size_t n)
+{
+  struct rd_slice from = folder_of (pairs[i].from);
+  struct rd_slice to = folder_of (pairs[i].to);
+  do
+    i++;
+  while (i < n && rd_slice_equal (from, folder_of (pairs[i].from))
+         && rd_slice_equal (to, folder_of (pairs[i].to)));
+  return i;
+}
+
+static enum radio_status
+check_clash (const struct copying *copying)
+{
+  if (!copying->clash[0])
+    return RADIO_OK;
+  return rd_fail (RADIO_ERROR_EXISTS, "%s, was not copied", copying->clash);
+}
+
 static enum radio_status
 copy_all (struct copying *copying, const char *const *from_paths,
           const char *const *to_paths, size_t n)
@@ -348,27 +451,13 @@ copy_all (struct copying *copying, const char *const *from_paths,
   RD_FREE struct pair *pairs = rd_calloc (n + 1, sizeof *pairs);
   if (!pairs)
     return rd_fail_memory ((n + 1) * sizeof *pairs);
-  for (size_t i = 0; i < n; i++) {
-    if (!strchr (from_paths[i], '/'))
-      return rd_fail (RADIO_ERROR_ARGUMENT, "%s: not COLLECTION/NAME",
-                      from_paths[i]);
-    pairs[i] = (struct pair) { from_paths[i], to_paths[i] };
-  }
-  if (n > 1)
-    qsort (pairs, n, sizeof *pairs, compare_pairs);
+  RD_TRY (make_pairs (from_paths, to_paths, n, pairs));
   for (size_t i = 0, j; i < n; i = j) {
-    for (j = i + 1; j < n; j++)
-      if (!rd_slice_equal (folder_of (pairs[i].from),
-                           folder_of (pairs[j].from))
-          || !rd_slice_equal (folder_of (pairs[i].to),
-                              folder_of (pairs[j].to)))
-        break;
+    j = group_end (pairs, i, n);
     RD_TRY (copy_group (copying, pairs + i, j - i));
   }
   RD_TRY (copy_subjects (copying, pairs, n));
-  if (!copying->clash[0])
-    return RADIO_OK;
-  return rd_fail (RADIO_ERROR_EXISTS, "%s, was not copied", copying->clash);
+  return check_clash (copying);
 }
 
 /* Reads which subjects a store has, if a copy is of another one than its
@@ -385,7 +474,8 @@ find_known (struct radio_store *store, const char *const *from_paths,
                                     subject_of (to_paths[i]));
   if (!is_needed)
     return RADIO_OK;
-  RD_TRY (rd_index_read_ids (store, RADIO_TABLE_SUBJECTS, ids));
+  uint64_t head;
+  RD_TRY (rd_index_read_ids (store, RADIO_TABLE_SUBJECTS, ids, &head));
   return rd_lookup_strings (ids, known);
 }
 
@@ -422,4 +512,150 @@ enum radio_status
                                        result_nbytes));
   RD_SCOPE ("copy rows", RD_IN_OPERATION);
   return rd_scope_end_with (copy_all (&copying, from_paths, to_paths, n));
+}
+
+/*------------------------------------------------------------------------
+ * Moves
+ *----------------------------------------------------------------------*/
+
+/* How often a writer of the old rows may be faster. */
+#define MAX_TRIES 1000
+
+/* The keys and ids of n volumes of one collection each. */
+struct group {
+  char *from, *to;            /* paths of the tables */
+  struct rd_slice *keys;      /* of n old rows and n new ones */
+  const char **paths;         /* of the old volumes */
+};
+
+static void
+free_group (struct group *group)
+{
+  rd_free (group->from);
+  rd_free (group->to);
+  rd_free (group->keys);
+  rd_free (group->paths);
+}
+
+static enum radio_status
+make_group (const struct pair *pairs, size_t n, struct group *group)
+{
+  group->from = table_path (pairs[0].from);
+  group->to = table_path (pairs[0].to);
+  group->keys = rd_calloc (2 * n, sizeof *group->keys);
+  group->paths = rd_calloc (n, sizeof *group->paths);
+  if (!group->from || !group->to)
+    return RADIO_ERROR_MEMORY;
+  if (!group->keys || !group->paths)
+    return rd_fail_memory (n * (2 * sizeof *group->keys
+                                + sizeof *group->paths));
+  for (size_t i = 0; i < n; i++) {
+    group->paths[i] = pairs[i].from;
+    group->keys[i] = (struct rd_slice) { pairs[i].from,
+                                         strlen (pairs[i].from) };
+    group->keys[n + i] = (struct rd_slice) { pairs[i].to,
+                                             strlen (pairs[i].to) };
+  }
+  return RADIO_OK;
+}
+
+/* Copies what differs from before, and removes the old rows from the generation
+ * that was compared.  If there is a newer one, *is_overtaken, and *now is the
+ * table that was compared, to be closed. */
+static enum radio_status
+try_end (struct copying *copying, const struct group *group, size_t n,
+         struct radio_table **now, bool *is_overtaken)
+{
+  RD_CLEANUP (rd_cleanup_table) struct radio_table *table = NULL;
+  RD_STRINGS_FREE struct radio_strings ids = { 0 };
+  struct radio_table_info info = { 0 };
+  *is_overtaken = false;
+  if (copying->before) {
+    RD_TRY (radio_table_read_ids (copying->before, &ids));
+    RD_TRY (rd_lookup_strings (&ids, &copying->before_ids));
+  }
+  enum radio_status status = radio_table_open (copying->from, group->from,
+                                               &table);
+  if (status != RADIO_ERROR_NOT_FOUND)
+    RD_TRY (status);
+  if (table) {
+    radio_table_get_info (table, &info);
+    status = copy_rows_of (copying, table, group->to, true, group->keys,
+                           group->keys + n, n);
+  }
+  rd_lookup_free (&copying->before_ids);
+  if (table)
+    RD_TRY (status);
+  if (copying->clash[0])
+    return RADIO_OK;
+  status = rd_index_paths_at (copying->from, group->paths, n, info.head,
+                              is_overtaken);
+  *now = *is_overtaken ? RD_STEAL (table) : NULL;
+  return *is_overtaken ? RADIO_OK : status;
+}
+
+static enum radio_status
+end_group (struct copying *copying, const struct pair *pairs, size_t n,
+           struct radio_table *const *before, size_t nbefore)
+{
+  RD_CLEANUP (free_group) struct group group = { 0 };
+  RD_CLEANUP (rd_cleanup_table) struct radio_table *last = NULL;
+  bool is_overtaken = true;
+  RD_TRY (make_group (pairs, n, &group));
+  copying->before = NULL;
+  for (size_t i = 0; i < nbefore; i++) {
+    struct radio_table_info info;
+    radio_table_get_info (before[i], &info);
+    if (strcmp (info.path, group.from) == 0)
+      copying->before = before[i];
+  }
+  for (size_t i = 0; i < MAX_TRIES; i++) {
+    struct radio_table *now = NULL;
+    RD_TRY (try_end (copying, &group, n, &now, &is_overtaken));
+    if (!is_overtaken)
+      return RADIO_OK;
+    radio_table_close (last);
+    last = copying->before = now;
+  }
+  return rd_fail (RADIO_ERROR_IO, "%s: other writers were faster %d times; try "
+                  "again", group.from, MAX_TRIES);
+}
+
+static enum radio_status
+end_all (struct copying *copying, const char *const *from_paths,
+         const char *const *to_paths, size_t n,
+         struct radio_table *const *before, size_t nbefore)
+{
+  RD_FREE struct pair *pairs = rd_calloc (n + 1, sizeof *pairs);
+  if (!pairs)
+    return rd_fail_memory ((n + 1) * sizeof *pairs);
+  RD_TRY (make_pairs (from_paths, to_paths, n, pairs));
+  for (size_t i = 0, j; i < n; i = j) {
+    j = group_end (pairs, i, n);
+    RD_TRY (end_group (copying, pairs + i, j - i, before, nbefore));
+  }
+  return check_clash (copying);
+}
+
+enum radio_status
+radio_store_index_moved (struct radio_store *store,
+                         struct radio_table *const *before, size_t nbefore,
+                         const char *const *from_paths,
+                         const char *const *to_paths, size_t n)
+{
+  static const struct radio_index_copies_options replace = { .replace = true };
+  struct copying copying = {
+    .from = store, .to = store, .options = &replace, .blanks = true,
+    .only_changes = true,
+  };
+  RD_NOT_NULL (store);
+  if (nbefore > 0)
+    RD_NOT_NULL (before);
+  if (n > 0) {
+    RD_NOT_NULL (from_paths);
+    RD_NOT_NULL (to_paths);
+  }
+  RD_SCOPE ("move rows", RD_IN_OPERATION);
+  return rd_scope_end_with (end_all (&copying, from_paths, to_paths, n, before,
+                                     nbefore));
 }

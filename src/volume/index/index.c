@@ -11,10 +11,14 @@
 #include "profiler/counters.h"
 #include "src/base/error.h"
 #include "src/base/structs.h"
+#include "src/table/edit.h"
 #include "src/volume/index/rows.h"
 #include "src/volume/list.h"
 #include "src/volume/node.h"
 #include "src/volume/strings.h"
+
+/* How often a writer that removes rows may be overtaken by another. */
+#define MAX_TRIES 1000
 
 struct indexing {
   struct radio_store *store;
@@ -22,6 +26,9 @@ struct indexing {
   struct radio_index_result result;
   bool is_partial;                    /* only volumes at paths: other rows
                                          stay */
+  const uint64_t *head;               /* NULL, or the only one of the table
+                                         with which this is right */
+  bool is_overtaken;                  /* another was the newest */
 
   /* Of the collection that is being collected. */
   char *collection;                   /* NULL: none */
@@ -47,16 +54,23 @@ clear_indexing (struct indexing *indexing)
   rd_strings_free (&indexing->done);
 }
 
+/* Reports a fault of each path. */
 static enum radio_status
-report (const struct indexing *indexing, enum radio_index_fault fault,
-        const struct rd_slice *path)
+report_all (const struct indexing *indexing, enum radio_index_fault fault,
+            const struct rd_text_list *paths)
 {
+  const struct radio_strings list = rd_list_strings (paths);
   if (indexing->options.report == NULL)
     return RADIO_OK;
-  char *text RD_FREE = rd_strndup (path->at, path->n);
-  if (text == NULL)
-    return rd_fail_memory (path->n + 1);
-  return indexing->options.report (fault, text, indexing->options.user_data);
+  for (uint64_t i = 0; i < list.n; i++) {
+    const struct rd_slice path = rd_string (&list, i);
+    char *text RD_FREE = rd_strndup (path.at, path.n);
+    if (text == NULL)
+      return rd_fail_memory (path.n + 1);
+    RD_TRY (indexing->options.report (fault, text,
+                                      indexing->options.user_data));
+  }
+  return RADIO_OK;
 }
 
 /* Appends the strings of a that are not among those of b, in byte order. */
@@ -87,15 +101,16 @@ recheck (const struct indexing *indexing, const struct rd_text_list *stray,
     if (exists)
       continue;
     RD_TRY (rd_text_list_add (checked, id));
-    RD_TRY (report (indexing, RADIO_INDEX_NO_VOLUME, &id));
   }
   return RADIO_OK;
 }
 
 /* Writes the rows of the collection: those in missing are new, those in stray
- * are removed. */
+ * are removed, but only from the generation of the head with which they were
+ * found: in another one a row may be that of a volume that was published
+ * since. */
 static enum radio_status
-write_rows (struct indexing *indexing, const char *path,
+write_rows (struct indexing *indexing, const char *path, uint64_t head,
             const struct rd_text_list *missing,
             const struct rd_text_list *stray)
 {
@@ -106,6 +121,8 @@ write_rows (struct indexing *indexing, const char *path,
   if (indexing->rows.ids.n == 0 && missing->n == 0 && stray->n == 0)
     return RADIO_OK;
   RD_TRY (radio_table_edit_new (indexing->store, path, &edit));
+  if (stray->n > 0 || indexing->head)
+    rd_edit_expect (edit, head, &indexing->is_overtaken);
   RD_TRY (radio_table_edit_add_rows (edit, &new_ids));
   RD_TRY (radio_table_edit_remove_rows (edit, &old_ids));
   if (indexing->rows.ids.n > 0)
@@ -119,8 +136,9 @@ write_rows (struct indexing *indexing, const char *path,
 
 /* Compares the collection that was collected with its table, and writes it. */
 static enum radio_status
-end_collection (struct indexing *indexing)
+compare_collection (struct indexing *indexing, const char *path)
 {
+  uint64_t head;
   struct radio_strings ids RD_STRINGS_FREE = { 0 };
   struct rd_lookup rows RD_LOOKUP_SCOPE = { 0 };
   struct rd_lookup found RD_LOOKUP_SCOPE = { 0 };
@@ -128,30 +146,44 @@ end_collection (struct indexing *indexing)
   struct rd_text_list missing RD_TEXT_LIST_SCOPE = { 0 };
   struct rd_text_list maybe RD_TEXT_LIST_SCOPE = { 0 };
   struct rd_text_list stray RD_TEXT_LIST_SCOPE = { 0 };
-  if (indexing->collection == NULL)
-    return RADIO_OK;
-  char *path RD_FREE = rd_key_join (RADIO_TABLE_VOLUMES, indexing->collection);
-  if (path == NULL)
-    return RADIO_ERROR_MEMORY;
-  RD_TRY (rd_index_read_ids (indexing->store, path, &ids));
+  RD_TRY (rd_index_read_ids (indexing->store, path, &ids, &head));
+  if (indexing->head && head != *indexing->head) {
+    indexing->is_overtaken = true;
+    return rd_fail (RADIO_ERROR_EXISTS, "%s: another writer was faster", path);
+  }
   const struct radio_strings volumes = rd_list_strings (&indexing->volumes);
   const struct radio_strings gone = rd_list_strings (&indexing->gone);
   RD_TRY (rd_lookup_strings (&ids, &rows));
   RD_TRY (rd_lookup_strings (&volumes, &found));
   RD_TRY (rd_lookup_strings (&gone, &asked));
   RD_TRY (subtract (&found, &rows, &missing));
-  const struct radio_strings new_ids = rd_list_strings (&missing);
-  for (uint64_t i = 0; i < new_ids.n; i++) {
-    const struct rd_slice id = rd_string (&new_ids, i);
-    RD_TRY (report (indexing, RADIO_INDEX_NO_ROW, &id));
-  }
   RD_TRY (subtract (indexing->is_partial ? &asked : &rows, &found, &maybe));
   RD_TRY (recheck (indexing, &maybe, &stray));
+  if (!indexing->options.check)
+    RD_TRY (write_rows (indexing, path, head, &missing, &stray));
   indexing->result.no_row_count += missing.n;
   if (!indexing->is_partial)
     indexing->result.no_volume_count += stray.n;
-  if (!indexing->options.check)
-    RD_TRY (write_rows (indexing, path, &missing, &stray));
+  RD_TRY (report_all (indexing, RADIO_INDEX_NO_ROW, &missing));
+  return report_all (indexing, RADIO_INDEX_NO_VOLUME, &stray);
+}
+
+static enum radio_status
+end_collection (struct indexing *indexing)
+{
+  enum radio_status status;
+  if (indexing->collection == NULL)
+    return RADIO_OK;
+  char *path RD_FREE = rd_key_join (RADIO_TABLE_VOLUMES, indexing->collection);
+  if (path == NULL)
+    return RADIO_ERROR_MEMORY;
+  size_t ntries = 0;
+  do {
+    indexing->is_overtaken = false;
+    status = compare_collection (indexing, path);
+  } while (status == RADIO_ERROR_EXISTS && indexing->is_overtaken
+           && !indexing->head && ++ntries < MAX_TRIES);
+  RD_TRY (status);
   RD_TRY (rd_strings_add (&indexing->done, indexing->collection,
                           strlen (indexing->collection)));
   rd_rows_free (&indexing->rows);
@@ -348,6 +380,18 @@ run_paths (struct indexing *indexing, const char *const *paths, size_t n)
     RD_TRY (index_paths (indexing, sorted + i, j - i));
   }
   return write_subjects (indexing);
+}
+
+enum radio_status
+rd_index_paths_at (struct radio_store *store, const char *const *paths,
+                   size_t n, uint64_t head, bool *is_overtaken)
+{
+  struct indexing indexing RD_CLEANUP (clear_indexing) = {
+    .store = store, .is_partial = true, .head = &head,
+  };
+  enum radio_status status = run_paths (&indexing, paths, n);
+  *is_overtaken = status == RADIO_ERROR_EXISTS && indexing.is_overtaken;
+  return status;
 }
 
 enum radio_status

@@ -44,13 +44,17 @@ static const struct {
 
 enum radio_status
 rd_index_read_ids (struct radio_store *store, const char *path,
-                   struct radio_strings *ids)
+                   struct radio_strings *ids, uint64_t *head)
 {
+  struct radio_table_info info;
   RD_CLEANUP (rd_cleanup_table) struct radio_table *table = NULL;
+  *head = 0;
   enum radio_status status = radio_table_open (store, path, &table);
   if (status == RADIO_ERROR_NOT_FOUND)
     return RADIO_OK;
   RD_TRY (status);
+  radio_table_get_info (table, &info);
+  *head = info.head;
   return radio_table_read_ids (table, ids);
 }
 

@@ -20,10 +20,19 @@ rd_list_strings (const struct rd_text_list *list)
 RD_DEFINE_CLEANUP (table, struct radio_table, radio_table_close);
 RD_DEFINE_CLEANUP (edit, struct radio_table_edit, radio_table_edit_free);
 
-/* Reads the ids of a table; of one that is missing there are none. */
+/* Reads the ids of a table, and the number of its head; of one that is missing
+ * there are none, and 0. */
 enum radio_status rd_index_read_ids (struct radio_store *store,
                                      const char *path,
-                                     struct radio_strings *ids)
+                                     struct radio_strings *ids,
+                                     uint64_t *head) RADIO_USE_RESULT;
+
+/* As radio_store_index_volumes, of paths of one collection, but only while its
+ * table's newest head is this one: else RADIO_ERROR_EXISTS, *is_overtaken, and
+ * nothing was written. */
+enum radio_status rd_index_paths_at (struct radio_store *store,
+                                     const char *const *paths, size_t n,
+                                     uint64_t head, bool *is_overtaken)
   RADIO_USE_RESULT;
 
 /* The number of derived columns. */
