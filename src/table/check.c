@@ -124,7 +124,7 @@ check_newest (struct checking *checking)
   RD_NEWEST_SCOPE struct rd_newest newest = { 0 };
   RD_CLEANUP (rd_cleanup_dataframe) struct rd_dataframe *frame = NULL;
   enum radio_status status = rd_heads_find (checking->store, checking->path,
-                                            &newest);
+                                            false, &newest);
   if (status != RADIO_OK)
     return take_status (checking, status);
   if (newest.head.number == 0)

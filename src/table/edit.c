@@ -294,11 +294,11 @@ load (const struct radio_table_edit *edit, const struct rd_newest *newest,
 }
 
 /* Writes a generation and its head.  *is_taken is set if another writer has put
- * a head of that number. */
+ * a head of that number.  *document is the generation's. */
 static enum radio_status
 write_generation (const struct radio_table_edit *edit,
                   const struct rd_data *data, struct rd_head *head,
-                  bool *is_taken)
+                  struct json_object **document, bool *is_taken)
 {
   struct rd_io *io = edit->store->io;
   RD_CLEANUP (rd_cleanup_json) struct json_object *radio = NULL;
@@ -314,7 +314,7 @@ write_generation (const struct radio_table_edit *edit,
   RD_TRY (io->ops->lock (io, path, true, &lock));
   RD_TRY (rd_io_stage (io, path, &stage));
   enum radio_status status = rd_dataframe_write (edit->store, path, data,
-                                                 radio);
+                                                 radio, document);
   bool is_written = status == RADIO_OK;
   if (is_written)
     status = rd_head_put (edit->store, edit->path, head, stage, &is_ours);
@@ -379,11 +379,12 @@ try_commit (const struct radio_table_edit *edit, bool is_merge,
 {
   RD_NEWEST_SCOPE struct rd_newest newest = { 0 };
   RD_DATA_SCOPE struct rd_data data = { 0 };
+  RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
   struct rd_applied applied;
   struct rd_head head = { 0 };
   bool is_taken, is_lost;
   *is_done = false;
-  RD_TRY (rd_heads_find (edit->store, edit->path, &newest));
+  RD_TRY (rd_heads_find (edit->store, edit->path, false, &newest));
   if (newest.is_frame)
     return rd_fail (RADIO_ERROR_EXISTS, "%s: the node there is no table of "
                     "radio's; remove it first", edit->path);
@@ -407,13 +408,13 @@ try_commit (const struct radio_table_edit *edit, bool is_merge,
     RD_TRY (rd_heads_make (edit->store, edit->path));
   head.number = newest.highest + 1;
   memcpy (head.follows, newest.head.generation, sizeof head.follows);
-  RD_TRY (write_generation (edit, &data, &head, &is_taken));
+  RD_TRY (write_generation (edit, &data, &head, &document, &is_taken));
   if (is_taken)
     return RADIO_OK;
   RD_TRY (check_followed (edit, &head, &is_lost));
   if (is_lost)
     return RADIO_OK;
-  rd_heads_hint (edit->store, edit->path, &head);
+  rd_heads_hint (edit->store, edit->path, &head, document);
   result->head = head.number;
   *is_done = true;
   return RADIO_OK;

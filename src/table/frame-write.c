@@ -385,10 +385,9 @@ put_node (const struct writing *writing, const char *name,
 
 static enum radio_status
 put_frame (const struct writing *writing, const struct rd_data *data,
-           struct json_object *radio)
+           struct json_object *radio, struct json_object **document)
 {
   struct rd_json_make make = { false };
-  RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
   RD_CLEANUP (rd_cleanup_json) struct json_object *attributes
     = new_attributes (&make, "dataframe", "0.2.0", data->attributes);
   rd_json_add_string (&make, attributes, "_index", data->index_name);
@@ -399,8 +398,8 @@ put_frame (const struct writing *writing, const struct rd_data *data,
                     json_object_new_string (data->columns[i]->name));
   rd_json_add (&make, attributes, "radio", json_object_get (radio));
   RD_TRY (rd_json_make_end (&make, RD_STEAL (attributes), &attributes));
-  RD_TRY (rd_group_doc_write (attributes, writing->metadata, &document));
-  return rd_store_put_document (writing->store, writing->path, document,
+  RD_TRY (rd_group_doc_write (attributes, writing->metadata, document));
+  return rd_store_put_document (writing->store, writing->path, *document,
                                 RD_PUT_OWN);
 }
 
@@ -476,7 +475,8 @@ write_objects (const struct writing *writing)
 
 enum radio_status
 rd_dataframe_write (struct radio_store *store, const char *path,
-                const struct rd_data *data, struct json_object *radio)
+                const struct rd_data *data, struct json_object *radio,
+                struct json_object **document)
 {
   /* The ids are an array even if there are few. */
   const struct rd_column index = {
@@ -491,6 +491,6 @@ rd_dataframe_write (struct radio_store *store, const char *path,
   RD_TRY (add_array (&writing, data->index_name, NULL, NULL, &index, NULL));
   for (size_t i = 0; i < data->n; i++)
     RD_TRY (add_column (&writing, data->columns[i]));
-  RD_TRY (put_frame (&writing, data, radio));
+  RD_TRY (put_frame (&writing, data, radio, document));
   return write_objects (&writing);
 }

@@ -136,11 +136,13 @@ enum radio_status rd_data_add (struct rd_data *data, struct rd_column *column)
 
 /* Writes a frame below path, where nothing is yet: its group's document first,
  * with those of all nodes in it.  radio: the group's attributes.radio, to which
- * a reference is taken. */
+ * a reference is taken.  *document is the group's, also after some failures:
+ * the caller puts it. */
 enum radio_status rd_dataframe_write (struct radio_store *store,
                                       const char *path,
                                       const struct rd_data *data,
-                                      struct json_object *radio)
+                                      struct json_object *radio,
+                                      struct json_object **document)
   RADIO_USE_RESULT;
 
 #endif /* RD_TABLE_FRAME_H */

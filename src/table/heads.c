@@ -18,6 +18,9 @@
 #define NUMBER_NDIGITS 10
 #define NUMBER_MAX UINT64_C (9999999999)
 
+/* The longest document of a generation that the hint repeats. */
+#define MAX_REPEATED_NBYTES ((size_t) 256 << 10)
+
 /* Documents of removed generations that a reader meets before it looks for the
  * newest head again: they were removed since newer ones exist. */
 #define MAX_MISSING 8
@@ -190,13 +193,18 @@ read_folder (struct radio_store *store, const char *path,
   return rd_store_parse_document (store, key, NULL, &text, document);
 }
 
-/* The hint of the table's document; number 0: there is none that is usable. */
+/* The hint of the table's document; number 0: there is none that is usable.
+ * *document is the generation's, or NULL. */
 static void
-get_hint (struct json_object *folder, const char *path, struct rd_head *hint)
+get_hint (struct json_object *folder, const char *path, struct rd_head *hint,
+          struct json_object **document)
 {
   struct json_object *latest = rd_json_member (get_radio (folder), "latest");
   uint64_t number;
   *hint = (struct rd_head) { 0 };
+  *document = rd_json_member (latest, "document");
+  if (!json_object_is_type (*document, json_type_object))
+    *document = NULL;
   if (latest
       && rd_json_u64 (rd_json_member (latest, "head"), "latest.head", path,
                       &number) == RADIO_OK
@@ -233,14 +241,22 @@ read_generation (struct radio_store *store, const char *path,
 }
 
 /* Finds the highest head, from highest downwards, whose document is there and
- * names a generation that is.  Number 0: there is none. */
+ * names a generation that is.  Number 0: there is none.  repeated: the document
+ * of the hint's generation, or NULL. */
 static enum radio_status
 find_downwards (struct radio_store *store, const char *path, uint64_t highest,
-                const struct rd_head *hint, struct rd_newest *newest)
+                const struct rd_head *hint, struct json_object *repeated,
+                struct rd_newest *newest)
 {
   unsigned nmissing = 0;
   uint64_t number = highest;
   bool by_hint = hint->number == highest;
+  if (number > 0 && by_hint && repeated) {
+    newest->highest = number;
+    newest->head = *hint;
+    newest->generation = json_object_get (repeated);
+    return RADIO_OK;
+  }
   while (number > 0 && nmissing < MAX_MISSING) {
     struct rd_head head = *hint;
     enum radio_status status = RADIO_OK;
@@ -267,12 +283,13 @@ find_downwards (struct radio_store *store, const char *path, uint64_t highest,
 }
 
 static enum radio_status
-find_newest (struct radio_store *store, const char *path,
+find_newest (struct radio_store *store, const char *path, bool trusts_hint,
              struct rd_newest *newest)
 {
   uint64_t highest;
   bool can_list, is_radio;
   struct rd_head hint;
+  struct json_object *repeated;
   RD_TRY (read_folder (store, path, &newest->folder, &highest, &can_list));
   if (!newest->folder)
     return RADIO_OK;
@@ -281,25 +298,26 @@ find_newest (struct radio_store *store, const char *path,
     return RADIO_OK;
   RD_TRY (rd_store_check_version (
     rd_json_member (newest->folder, "attributes"), path, &is_radio));
-  get_hint (newest->folder, path, &hint);
+  get_hint (newest->folder, path, &hint, &repeated);
   if (!can_list)
     RD_TRY (find_upwards (store, path, &hint, &highest));
-  return find_downwards (store, path, highest, &hint, newest);
+  return find_downwards (store, path, highest, &hint,
+                         trusts_hint ? repeated : NULL, newest);
 }
 
 enum radio_status
-rd_heads_find (struct radio_store *store, const char *path,
+rd_heads_find (struct radio_store *store, const char *path, bool trusts_hint,
                struct rd_newest *newest)
 {
   *newest = (struct rd_newest) { 0 };
-  RD_TRY (find_newest (store, path, newest));
+  RD_TRY (find_newest (store, path, trusts_hint, newest));
   bool has_none = newest->folder && !newest->is_frame
                   && newest->head.number == 0;
   if (!has_none)
     return RADIO_OK;
   /* A collector may have removed what was the newest in between. */
   rd_newest_free (newest);
-  return find_newest (store, path, newest);
+  return find_newest (store, path, false, newest);
 }
 
 /*------------------------------------------------------------------------
@@ -377,7 +395,7 @@ rd_head_put (struct radio_store *store, const char *path,
 
 void
 rd_heads_hint (struct radio_store *store, const char *path,
-               const struct rd_head *head)
+               const struct rd_head *head, struct json_object *generation)
 {
   RD_CLEANUP (rd_cleanup_json) struct json_object *radio = NULL;
   RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
@@ -387,6 +405,10 @@ rd_heads_hint (struct radio_store *store, const char *path,
   struct json_object *latest = rd_json_add_object (&make, radio, "latest");
   rd_json_add_u64 (&make, latest, "head", head->number);
   rd_json_add_string (&make, latest, "table", head->generation);
+  size_t nbytes;
+  const char *text = rd_document_text (generation, &nbytes);
+  if (text && nbytes <= MAX_REPEATED_NBYTES)
+    rd_json_add (&make, latest, "document", json_object_get (generation));
   if (make.failed || new_group (radio, &document) != RADIO_OK)
     return;
   if (rd_store_put_document (store, path, document, RD_PUT_REPLACE)

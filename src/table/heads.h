@@ -46,10 +46,12 @@ struct rd_newest {
 void rd_newest_free (struct rd_newest *newest);
 #define RD_NEWEST_SCOPE RD_CLEANUP (rd_newest_free)
 
-/* Finds the newest head of a table, and reads its generation's document.  A
- * table, or a head, that is not there is no error. */
+/* Finds the newest head of a table, and its generation's document: with
+ * trusts_hint that which the hint repeats, if it is the newest one's, else it
+ * is read.  A table, or a head, that is not there is no error. */
 enum radio_status rd_heads_find (struct radio_store *store, const char *path,
-                                 struct rd_newest *newest) RADIO_USE_RESULT;
+                                 bool trusts_hint, struct rd_newest *newest)
+  RADIO_USE_RESULT;
 
 /* Finds the number of the highest head, 0 if there is none, by listing. */
 enum radio_status rd_heads_highest (struct radio_store *store,
@@ -70,10 +72,12 @@ enum radio_status rd_head_put (struct radio_store *store, const char *path,
                                struct rd_io_stage *stage, bool *is_ours)
   RADIO_USE_RESULT;
 
-/* Sets the hint of the table's document.  It costs readers a trip if this
- * fails, so failures are ignored. */
+/* Sets the hint of the table's document, which repeats the generation's unless
+ * that is long.  It costs readers two trips if this fails, so failures are
+ * ignored. */
 void rd_heads_hint (struct radio_store *store, const char *path,
-                    const struct rd_head *head);
+                    const struct rd_head *head,
+                    struct json_object *generation);
 
 /* Makes the groups of a table, and those above it, that are missing. */
 enum radio_status rd_heads_make (struct radio_store *store, const char *path)

@@ -76,7 +76,7 @@ open_table (struct radio_store *store, const char *path,
   RD_CLEANUP (rd_cleanup_table) struct radio_table *table = NULL;
   RD_TRY (rd_pool_check (store->context->pool));
   RD_TRY (rd_path_check (path, false));
-  RD_TRY (rd_heads_find (store, path, &newest));
+  RD_TRY (rd_heads_find (store, path, true, &newest));
   if (!newest.folder)
     return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no such table in %s", path,
                     store->io->uri);
@@ -108,7 +108,7 @@ open_written (struct radio_store *store, const char *path,
               struct radio_table **table)
 {
   RD_NEWEST_SCOPE struct rd_newest newest = { 0 };
-  RD_TRY (rd_heads_find (store, path, &newest));
+  RD_TRY (rd_heads_find (store, path, true, &newest));
   if (newest.head.number > 0)
     return open_newest (store, path, &newest, table);
   /* Heads stay: with one, rows were lost. */

@@ -285,6 +285,9 @@ static void
 a_table_whose_generations_are_gone_is_an_error (void **state)
 {
   (void) state;
+  static const char folder[] = "{\"zarr_format\": 3, \"node_type\": \"group\", "
+    "\"attributes\": {\"radio\": {\"version\": \"1.1\", "
+    "\"kind\": \"table\"}}}";
   const struct radio_select_options all = { .where = "nbytes > 0" };
   struct radio_store *store = make_store ();
   struct radio_cohort *cohort RD_CLEANUP (close_cohort);
@@ -297,6 +300,9 @@ a_table_whose_generations_are_gone_is_an_error (void **state)
   snprintf (path, sizeof path, SEG "/%s/zarr.json", info.generation);
   radio_table_close (table);
   assert_ok (store->io->ops->remove (store->io, path));
+  /* The hint repeats it. */
+  assert_ok (rd_io_put (store->io, SEG "/zarr.json", folder,
+                        sizeof folder - 1, RD_PUT_REPLACE));
   assert_ok (radio_cohort_open (store, &cohort));
   assert_fails (radio_cohort_select (cohort, &all, &view, NULL),
                 RADIO_ERROR_NOT_FOUND, "nothing was written to this table");

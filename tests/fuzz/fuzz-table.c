@@ -13,6 +13,9 @@
 #include "src/table/heads.h"
 
 #define PATH RADIO_TABLE_SUBJECTS
+#define FOLDER "{\"zarr_format\": 3, \"node_type\": \"group\", " \
+  "\"attributes\": {\"radio\": {\"version\": \"1.1\", " \
+  "\"kind\": \"table\"}}}"
 
 /* A store that stays open, the key of the table's document, and that as it was
  * written. */
@@ -62,9 +65,12 @@ open_store (void)
     .valid = valid });
   FUZZ_CHECK (radio_table_edit_commit (edit, NULL) == RADIO_OK);
   radio_table_edit_free (edit);
-  FUZZ_CHECK (rd_heads_find (store, PATH, &newest) == RADIO_OK);
+  FUZZ_CHECK (rd_heads_find (store, PATH, false, &newest) == RADIO_OK);
   snprintf (key, sizeof key, PATH "/%s/zarr.json", newest.head.generation);
   document = json_object_get (newest.generation);
+  /* Without a hint, which repeats that document. */
+  FUZZ_CHECK (rd_io_put (store->io, PATH "/zarr.json", FOLDER,
+                         sizeof FOLDER - 1, RD_PUT_REPLACE) == RADIO_OK);
   rd_newest_free (&newest);
 }
 

@@ -403,22 +403,36 @@ def opened(gateway, count, cohort):
             yield opened
 
 
-def test_a_query_takes_four_round_trips(opened, count):
+def test_a_query_takes_three_round_trips(opened, count):
     """The root, the document of the tables and the list of collections; of
-    each of three tables the document and the list of heads; their generations;
-    and all columns: the ids of both collections and of the subjects, the
-    subject of each volume and site with their categories, and age."""
-    with Trips(count, [3, 6, 3, 2 + 1 + 2 * 2 + 1 + 2]) as trips:
+    each of three tables the document, which repeats that of the generation,
+    and the list of heads; and all columns: the ids of both collections and of
+    the subjects, the subject of each volume and site with their categories,
+    and age."""
+    with Trips(count, [3, 3 * 2, 2 + 1 + 2 * 2 + 1 + 2]) as trips:
         ids = tables.select(opened, 'age > 60 and site == "a"')
         trips.check()
     assert ids == ["T1w/sub-1", "mask/sub-1"]
 
 
-def test_the_columns_of_a_table_are_read_in_one_round_trip(
+def test_a_listing_by_a_query_requests_nothing_twice(gateway, radio, count,
+                                                     cohort):
+    env = gateway.environment(AWS_ENDPOINT_URL_S3=count.proxy.url)
+    count.kinds()
+    for long in ((), ("-l",)):
+        radio("ls", *long, "-s", cohort, "--where", "age > 60", env=env)
+        seen = [(method, path) for method, path, _, _ in count.proxy.seen]
+        count.kinds()
+        assert len(set(seen)) == len(seen), sorted(seen)
+        documents = [path for _, path in seen if "sub-" in path]
+        assert len(documents) == (2 if long else 0), documents
+
+
+def test_a_table_and_its_columns_take_two_round_trips(
         gateway, radio, count, cohort):
     env = gateway.environment(AWS_ENDPOINT_URL_S3=count.proxy.url)
     # Those of smoker are its values and a mask.
-    with Trips(count, [2, 1, 1 + 1 + 2 + 2]) as trips:
+    with Trips(count, [2, 1 + 1 + 2 + 2]) as trips:
         shown = radio("table", "-s", cohort, "--tsv", env=env).stdout
         trips.check()
     assert shown.split() == SUBJECTS.replace("participant_id",

@@ -15,34 +15,6 @@
 #define NODES "consolidated_metadata|metadata|"
 #define GROUP "{\"zarr_format\": 3, \"node_type\": \"group\"}"
 
-static struct radio_store *
-open_store (char generation[RD_KEY_NBYTES])
-{
-  static const int64_t ages[] = { 5, 6, 7 };
-  static const bool valid[] = { true, false, true };
-  const struct radio_store_options options = { .create = true };
-  RD_STRINGS_FREE struct radio_strings ids = split ("a,b,c");
-  const struct radio_cells cells = {
-    .column = "age", .type = RADIO_COLUMN_INTEGER, .values = ages,
-    .dtype = RADIO_INT64, .valid = valid,
-  };
-  struct radio_table_edit *edit;
-  struct radio_store *store;
-  struct rd_newest newest;
-  assert_ok (radio_store_open ("memory:", &options, &store));
-  assert_ok (radio_table_edit_new (store, PATH, &edit));
-  assert_ok (add_rows (edit, "a,b,c"));
-  assert_ok (radio_table_edit_set (edit, &ids, &cells));
-  assert_ok (set_text (edit, "a,b,c", "site", "x,y,y"));
-  assert_ok (radio_table_edit_commit (edit, NULL));
-  radio_table_edit_free (edit);
-  assert_ok (rd_heads_find (store, PATH, &newest));
-  snprintf (generation, RD_KEY_NBYTES, PATH "/%s/zarr.json",
-            newest.head.generation);
-  rd_newest_free (&newest);
-  return store;
-}
-
 /* Sets a member of a document, by its path, whose names '|' separates. */
 static void
 set_member (struct json_object *document, const char *path, const char *json)
@@ -76,6 +48,37 @@ change_document (struct radio_store *store, const char *key,
   const char *changed = rd_document_text (document, &nbytes);
   assert_ok (rd_io_put (store->io, key, changed, nbytes, RD_PUT_REPLACE));
   json_object_put (document);
+}
+
+static struct radio_store *
+open_store (char generation[RD_KEY_NBYTES])
+{
+  static const int64_t ages[] = { 5, 6, 7 };
+  static const bool valid[] = { true, false, true };
+  const struct radio_store_options options = { .create = true };
+  RD_STRINGS_FREE struct radio_strings ids = split ("a,b,c");
+  const struct radio_cells cells = {
+    .column = "age", .type = RADIO_COLUMN_INTEGER, .values = ages,
+    .dtype = RADIO_INT64, .valid = valid,
+  };
+  struct radio_table_edit *edit;
+  struct radio_store *store;
+  struct rd_newest newest;
+  assert_ok (radio_store_open ("memory:", &options, &store));
+  assert_ok (radio_table_edit_new (store, PATH, &edit));
+  assert_ok (add_rows (edit, "a,b,c"));
+  assert_ok (radio_table_edit_set (edit, &ids, &cells));
+  assert_ok (set_text (edit, "a,b,c", "site", "x,y,y"));
+  assert_ok (radio_table_edit_commit (edit, NULL));
+  radio_table_edit_free (edit);
+  assert_ok (rd_heads_find (store, PATH, false, &newest));
+  snprintf (generation, RD_KEY_NBYTES, PATH "/%s/zarr.json",
+            newest.head.generation);
+  rd_newest_free (&newest);
+  /* Readers would not need that document. */
+  change_document (store, PATH "/zarr.json",
+                   "attributes|radio|latest|document", "null");
+  return store;
 }
 
 static enum radio_status
@@ -165,7 +168,7 @@ a_missing_id_is_an_error_whatever_its_text (void **state)
   struct radio_store *store = open_store (key);
   RD_NEWEST_SCOPE struct rd_newest newest;
   RD_BUFFER_SCOPE struct rd_buffer chunk = { 0 };
-  assert_ok (rd_heads_find (store, PATH, &newest));
+  assert_ok (rd_heads_find (store, PATH, false, &newest));
   struct json_object *nodes = rd_json_member (
     rd_json_member (newest.generation, "consolidated_metadata"), "metadata");
   change_document (store, key, NODES "age/values", json_object_to_json_string (
