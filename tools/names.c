@@ -157,6 +157,8 @@ struct finding {
   /* Of --where, --subject. */
   struct rd_filter filter;
   bool lists_all;                     /* the whole store is listed */
+  bool is_chosen;                     /* those that are taken are selected */
+  uint64_t nchosen;
 
   /* The nodes of a listing that were kept, and are not yet known to be in the
    * way of a group. */
@@ -177,7 +179,7 @@ check_selected (struct finding *finding, const char *path,
 {
   const struct rd_args *args = finding->args;
   *is_selected = true;
-  if (!args->select.where && !args->select.subject)
+  if (finding->is_chosen || (!args->select.where && !args->select.subject))
     return RD_EXIT_OK;
   if (*path == '\0' || open->files || (open->array && !open->volume))
     return rd_error ("%s: has no row in a table, and --where and --subject "
@@ -233,6 +235,23 @@ on_entry (const struct radio_entry *entry, void *user_data)
   struct finding *finding = user_data;
   return take_node (finding, entry->path, false, NULL) == RD_EXIT_OK
          ? RADIO_OK : RADIO_ERROR_CANCELLED;
+}
+
+/* Chooses the volumes of a listing that are opened. */
+static enum radio_status
+on_choice (const struct radio_entry *entry, bool *is_chosen, void *user_data)
+{
+  struct finding *finding = user_data;
+  struct rd_target closed = { 0 };
+  uint64_t head = finding->args->select.head;
+  finding->is_chosen = false;
+  int failed = check_selected (finding, entry->path, &closed, is_chosen);
+  finding->is_chosen = true;
+  finding->is_stopped |= failed != RD_EXIT_OK;
+  finding->ntaken += !*is_chosen;
+  *is_chosen = *is_chosen && (head == 0 || finding->nchosen < head);
+  finding->nchosen += *is_chosen;
+  return failed ? RADIO_ERROR_CANCELLED : RADIO_OK;
 }
 
 static enum radio_status
@@ -341,9 +360,16 @@ take_listed (struct finding *finding, const char *path, bool *is_group)
                                    : rd_store_name (finding->args);
   finding->nseen = finding->nodes->n;
   finding->lists_all = collection == NULL;
-  enum radio_status status = finding->how & RD_NODES_OPENED
-    ? radio_store_list_opened (finding->store, collection, on_opened, finding)
-    : radio_store_list (finding->store, collection, on_entry, finding);
+  bool is_opened = finding->how & RD_NODES_OPENED;
+  enum radio_status status
+    = is_opened && rd_args_selects (finding->args)
+      ? radio_store_list_chosen (finding->store, collection, on_choice,
+                                 on_opened, finding)
+    : is_opened
+      ? radio_store_list_opened (finding->store, collection, on_opened,
+                                 finding)
+      : radio_store_list (finding->store, collection, on_entry, finding);
+  finding->is_chosen = false;
   finding->nlisted = finding->nodes->n;
   finding->lists_all = false;
   if (status == RADIO_OK

@@ -115,10 +115,11 @@ struct rd_nodes {
 typedef int rd_node_fn (struct rd_target *node, void *user_data);
 
 /* Find what the operands name; without operands, all volumes of the store; and
- * of these what --where and the options beside it select, then neither groups
- * nor open volumes.  Operands that name nothing do not stop the search.  Return
- * an exit status; print errors.  The first reports nodes as they are listed,
- * the second keeps each once in nodes, which is to be cleared in any case. */
+ * of these what --where and the options beside it select, then no groups, and
+ * with --sample no open volumes.  Operands that name nothing do not stop the
+ * search.  Return an exit status; print errors.  The first reports nodes as
+ * they are listed, the second keeps each once in nodes, which is to be cleared
+ * in any case. */
 int rd_nodes_each (const struct rd_args *args, unsigned how,
                    struct rd_nodes *nodes, rd_node_fn *take,
                    void *user_data);

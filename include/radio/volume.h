@@ -158,6 +158,19 @@ radio_store_list_opened (struct radio_store *store, const char *collection,
                          radio_opened_fn *callback, void *user_data)
   RADIO_USE_RESULT;
 
+/* Called for each volume of a listing, before it is opened, in the same order;
+ * sets *is_chosen.  Anything but RADIO_OK ends the listing and is returned. */
+typedef enum radio_status radio_choose_fn (const struct radio_entry *entry,
+                                           bool *is_chosen, void *user_data);
+
+/* The same as radio_store_list_opened of those that choose chooses: of a store
+ * of radio's no other one is opened.
+ * Errors: those of radio_store_list. */
+RADIO_API enum radio_status
+radio_store_list_chosen (struct radio_store *store, const char *collection,
+                         radio_choose_fn *choose, radio_opened_fn *callback,
+                         void *user_data) RADIO_USE_RESULT;
+
 enum radio_plane {
   RADIO_AXIAL = 0,      /* across the head-foot axis */
   RADIO_CORONAL,        /* across the front-back axis */

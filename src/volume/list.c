@@ -25,6 +25,7 @@ struct listing {
   struct radio_store *store;
   radio_entry_fn *callback;           /* NULL: volumes are opened */
   radio_opened_fn *opened;
+  radio_choose_fn *choose;            /* NULL: all are opened */
   bool without_sizes;                 /* of what is stored for volumes */
   void *user_data;
   struct rd_documents documents;
@@ -67,6 +68,16 @@ free_node (struct rd_document *base)
   rd_free (node);
 }
 
+/* Finds whether a volume is to be opened. */
+static enum radio_status
+choose (const struct listing *listing, const struct radio_entry *entry,
+        bool *is_chosen)
+{
+  *is_chosen = true;
+  return listing->choose
+         ? listing->choose (entry, is_chosen, listing->user_data) : RADIO_OK;
+}
+
 /* Reports the node if it is a volume, and was not removed meanwhile. */
 static enum radio_status
 take_node (struct rd_document *base, void *user_data)
@@ -74,6 +85,7 @@ take_node (struct rd_document *base, void *user_data)
   const struct listing *listing = user_data;
   struct node *node = (struct node *) base;
   const struct rd_error *error = &base->error;
+  bool is_chosen = true;
   const char *slash = strrchr (base->path, '/');
   const struct radio_entry entry = {
     node->collection, slash ? slash + 1 : base->path, base->path
@@ -88,6 +100,10 @@ take_node (struct rd_document *base, void *user_data)
     if (node->kind != RD_KIND_IMAGE)
       return is_bad ? RADIO_OK : rd_error_raise (error);
   }
+  if (!listing->store->is_radio)
+    RD_TRY (choose (listing, &entry, &is_chosen));
+  if (!is_chosen)
+    return RADIO_OK;
   /* A lack of memory says nothing of the volume. */
   if (listing->callback || error->status == RADIO_ERROR_MEMORY)
     RD_TRY (rd_error_raise (error));
@@ -127,6 +143,13 @@ add_found (struct listing *listing, const char *collection, const char *name,
   if (listing->callback && listing->store->is_radio) {
     const struct radio_entry entry = { collection, name, path };
     return listing->callback (&entry, listing->user_data);
+  }
+  if (listing->store->is_radio) {
+    const struct radio_entry entry = { collection, name, path };
+    bool is_chosen;
+    RD_TRY (choose (listing, &entry, &is_chosen));
+    if (!is_chosen)
+      return RADIO_OK;
   }
   struct node *node = new_node (collection, path);
   if (node == NULL)
@@ -398,6 +421,22 @@ radio_store_list_opened (struct radio_store *store, const char *collection,
   RD_SCOPE ("list", RD_IN_OPERATION);
   struct listing listing = {
     .store = store, .opened = callback, .user_data = user_data,
+  };
+  return rd_scope_end_with (run_listing (&listing, collection, NULL, 0));
+}
+
+enum radio_status
+radio_store_list_chosen (struct radio_store *store, const char *collection,
+                         radio_choose_fn *chooser, radio_opened_fn *callback,
+                         void *user_data)
+{
+  RD_NOT_NULL (store);
+  RD_NOT_NULL (chooser);
+  RD_NOT_NULL (callback);
+  RD_SCOPE ("list", RD_IN_OPERATION);
+  struct listing listing = {
+    .store = store, .opened = callback, .choose = chooser,
+    .user_data = user_data,
   };
   return rd_scope_end_with (run_listing (&listing, collection, NULL, 0));
 }

@@ -174,7 +174,8 @@ rd_nodes_each (const struct rd_args *args, unsigned how,
   bool has_sample = args->select.sample > 0;
   if (!rd_args_selects (args))
     return rd_operands_each (args, how, nodes, take, user_data);
-  how &= ~(unsigned) (RD_NODES_OPENED | RD_NODES_GROUPS);
+  how &= ~(unsigned) (has_sample ? RD_NODES_OPENED | RD_NODES_GROUPS
+                                 : RD_NODES_GROUPS);
   int status = rd_operands_each (args, how, nodes,
                                  has_sample ? keep_choice : take_first,
                                  &choice);
