@@ -102,7 +102,10 @@ values_are_computed_wherever_they_are_delivered (void **state)
 {
   (void) state;
   enum { GUARD = 64, N = 128 * 128 * 10 };
-  const struct nifti_spec spec = { .dim = { 3, 128, 128, 10 }, .datatype = 16 };
+  const struct nifti_spec spec = {
+    .dim = { 3, 128, 128, 10 }, .datatype = 16,
+    .big_endian = MACHINE_IS_BIG_ENDIAN,
+  };
   const struct radio_box box = radio_box3 (0, 10, 0, 128, 0, 128);
   struct rd_buffer file RD_BUFFER_SCOPE = { 0 };
   struct radio_pipeline *pipeline;
@@ -347,7 +350,10 @@ a_plain_file_cut_anywhere_gives_the_planes_that_are_whole (void **state)
 {
   (void) state;
   static const char *const names[] = { "a.nii", "a.hdr", "a.img" };
-  struct nifti_spec spec = { .dim = { 4, 7, 6, 5, 2 }, .datatype = 4 };
+  struct nifti_spec spec = {
+    .dim = { 4, 7, 6, 5, 2 }, .datatype = 4,
+    .big_endian = MACHINE_IS_BIG_ENDIAN,
+  };
   const size_t plane_nbytes = 7 * 6 * 2, nplanes = 10;
   unsigned char got[7 * 6 * 2];
   struct rd_buffer file RD_BUFFER_SCOPE = { 0 };
