@@ -7,8 +7,9 @@ Before it is timed, each result is compared with NumPy's (of resampling: with
 SciPy's); one that differs is reported and not measured.  The ratios are of the
 times in the same round: their median, and the middle half.
 
-radio reads an uncompressed image from the page cache, and its results are new
-memory as the other programs' are, unless a row says otherwise.
+All have the voxels in memory, and results are new memory, unless a row or a
+column says otherwise: radio also reads them from their uncompressed file, which
+is in the page cache.
 """
 
 import argparse
@@ -26,6 +27,7 @@ from pathlib import Path
 import numpy as np
 
 REUSED, MEMCPY, READ = "radio, reused", "memcpy", "read, then NumPy"
+FILE = "radio, from the file"
 HERE = Path(__file__).resolve().parent
 PROGRAMS = {"numpy": "numpy", "scipy": "scipy", "SimpleITK": "SimpleITK",
             "monai": "monai", "torchio": "torchio", "medrs": "medrs"}
@@ -69,11 +71,10 @@ def load(threads):
 
 
 class Radio:
-    """A volume in a file, and reads of it with pipelines."""
+    """A volume, and reads of it with pipelines."""
 
-    def __init__(self, library, file):
-        self.library = library
-        self.volume = library.Volume.of_file(file)
+    def __init__(self, library, volume):
+        self.library, self.volume = library, volume
 
     def reader(self, text, shape, out=None):
         """Returns a function that reads the result, into out if given."""
@@ -259,7 +260,7 @@ def of_programs(programs, array):
     return rows
 
 
-def pointwise_rows(options, programs, radio, array):
+def pointwise_rows(options, programs, radio, file, array):
     n = options.size
     part = n - n // 8 * 2
     texts = {"znorm": "znorm", "rescale": "rescale 0,1",
@@ -272,6 +273,7 @@ def pointwise_rows(options, programs, radio, array):
         into = to.reshape(-1)[:part ** 3].reshape(shape) \
             if name == "crop" else to
         mine = {"radio": radio.reader(texts[name], shape),
+                FILE: file.reader(texts[name], shape),
                 REUSED: radio.reader(texts[name], shape, into),
                 MEMCPY: copy_by(
                     options.threads, np.zeros(shape, np.float32),
@@ -286,7 +288,7 @@ def pointwise_rows(options, programs, radio, array):
     return found
 
 
-def resample_rows(options, programs, radio, array):
+def resample_rows(options, programs, radio, file, array):
     """Linear, on the grid that keeps the field of view."""
     found = []
     for spacing in (2, 1.3):
@@ -298,7 +300,8 @@ def resample_rows(options, programs, radio, array):
         except radio.library.RadioError as error:
             print(f"bench-peers ops: resample is not measured: {error}")
             return found
-        functions = {"radio": mine}
+        functions = {"radio": mine, FILE: file.reader(f"resample {spacing}",
+                                                      shape)}
         if "scipy" in programs:
             ndimage = programs["scipy"].ndimage
             functions["scipy"] = lambda f=first, s=spacing, shape=shape: \
@@ -315,7 +318,7 @@ def resample_rows(options, programs, radio, array):
             resampler.SetUseNearestNeighborExtrapolator(True)
             image = sitk.GetImageFromArray(array)
             functions["SimpleITK"] = lambda r=resampler, i=image: r.Execute(i)
-        if len(functions) < 2:
+        if len(functions) < 3:
             continue
         expected = functions.get("scipy") or functions["radio"]
         row = Row(f"resample {spacing}", array.nbytes, functions,
@@ -357,16 +360,14 @@ def fused_rows(options, radio, array):
     return rows
 
 
-def plane_rows(options, library, folder):
-    """Scaling of planes into memory that was written to before.  NumPy
-    alone has the plane in memory, and copies nothing from the page cache."""
+def plane_rows(options, library):
+    """Scaling of planes in place."""
     found = []
     for size in (64,) if options.quick else (512, 1024, 2048):
         plane = make_array((1, size, size))
-        file = folder / f"plane-{size}.nii"
-        write_image(file, plane)
-        radio = Radio(library, file)
-        array, to = plane.copy(), np.zeros_like(plane)
+        array, mine = plane.copy(), plane.copy()
+        radio = Radio(library, library.Volume.of_memory(
+            mine, threads=options.threads))
         times = 400_000_000 // plane.nbytes // options.rounds // 4 + 1
 
         def repeated(function, times=times):
@@ -375,18 +376,12 @@ def plane_rows(options, library, folder):
                     result = function()
                 return result
             return run
-        plain = radio.reader("", plane.shape, to)
-
-        def passes(plain=plain, to=to):
-            plain()
-            return np.multiply(to, np.float32(1), out=to)
 
         # By 1, so that values stay as they are however often it is done.
-        row = Row(f"scale, {size} x {size}", plane.nbytes, {
-            "radio": repeated(radio.reader("linear 1,0", plane.shape, to)),
+        row = Row(f"scale in place, {size} x {size}", plane.nbytes, {
+            "radio": repeated(radio.reader("linear 1,0", plane.shape, mine)),
             "numpy": repeated(lambda a=array: np.multiply(
-                a, np.float32(1), out=a)),
-            READ: repeated(passes)},
+                a, np.float32(1), out=a))},
             expected=lambda p=plane: p, aim="1 x each, mean 1.5 x")
         row.times_a_run = times
         row.compare()
@@ -409,7 +404,7 @@ def text_of(values):
 def others_of(row):
     """Returns the best of the other programs, and all, as texts."""
     ratios = {name: row.ratios(name) for name in row.times
-              if name not in (row.base, REUSED, MEMCPY)}
+              if name not in (row.base, REUSED, FILE, MEMCPY)}
     if not ratios:
         return "-", "-"
     best = min(ratios, key=lambda name: statistics.median(ratios[name]))
@@ -427,10 +422,17 @@ def reused_of(row):
                                          row.times[MEMCPY]))
 
 
+def file_of(row):
+    """Returns the time of reading from the file."""
+    times = row.times.get(FILE)
+    return f"{1000 * statistics.median(times):.3g}" if times else "-"
+
+
 def report(options, rows):
     """Returns the tables as Markdown."""
-    lines = ["| operation | ms | MB/s | reused, of memcpy | best of the others "
-             "| each | aim |", "|---|---:|---:|---:|---:|---|---|"]
+    lines = ["| operation | ms | MB/s | from the file, ms | reused, of memcpy "
+             "| best of the others | each | aim |",
+             "|---|---:|---:|---:|---:|---:|---|---|"]
     for row in rows:
         if not row.times.get(row.base):
             continue
@@ -439,17 +441,16 @@ def report(options, rows):
         best, each = others_of(row)
         by = "" if row.base == "radio" else f" ({row.base})"
         lines.append(f"| {row.name}{by} | {1000 * seconds:.3g} | "
-                     f"{row.nbytes / 1e6 / seconds:,.0f} | {reused_of(row)} "
-                     f"| {best if not by else '-'} | {each} | {row.aim} |")
+                     f"{row.nbytes / 1e6 / seconds:,.0f} | {file_of(row)} "
+                     f"| {reused_of(row)} | {best if not by else '-'} "
+                     f"| {each} | {row.aim} |")
     left_out = [f"{row.name} by {TITLES.get(name, name)}" for row in rows
                 for name in row.differing]
-    for name in "numpy", READ:
-        scale = [statistics.median(row.ratios(name)) for row in rows
-                 if row.name.startswith("scale") and name in row.times]
-        if scale:
-            lines += ["", f"scale, geometric mean: "
-                          f"{statistics.geometric_mean(scale):.2f} x "
-                          f"{TITLES.get(name, name)}."]
+    scale = [statistics.median(row.ratios("numpy")) for row in rows
+             if row.name.startswith("scale") and "numpy" in row.times]
+    if scale:
+        lines += ["", f"scale in place, geometric mean: "
+                      f"{statistics.geometric_mean(scale):.2f} x NumPy."]
     if left_out:
         lines += ["", "Not measured, since the result differs: "
                   + ", ".join(left_out) + "."]
@@ -480,11 +481,13 @@ def main():
         folder = Path(temp)
         array = make_array((options.size,) * 3)
         write_image(folder / "volume.nii", array)
-        radio = Radio(library, folder / "volume.nii")
-        rows = pointwise_rows(options, programs, radio, array)
-        rows += resample_rows(options, programs, radio, array)
-        rows += fused_rows(options, radio, array)
-        rows += plane_rows(options, library, folder)
+        file = Radio(library, library.Volume.of_file(folder / "volume.nii"))
+        radio = Radio(library, library.Volume.of_memory(
+            array, threads=options.threads))
+        rows = pointwise_rows(options, programs, radio, file, array)
+        rows += resample_rows(options, programs, radio, file, array)
+        rows += fused_rows(options, file, array)
+        rows += plane_rows(options, library)
         for number in range(options.rounds + 1):
             for row in rows:
                 row.run(number)
