@@ -71,8 +71,8 @@ touch_pages (void *memory, uint64_t nbytes, unsigned nthreads)
   return rd_run_together (nthreads, touch_part, &touch, &seconds);
 }
 
-/* One run of a case: memory is allocated, touched, read into, and released.
- * faults may be NULL: they are not counted. */
+/* One run of a case: memory is allocated, touched, read into, and released; in
+ * place it is only read into.  faults may be NULL: they are not counted. */
 static int
 run_case (struct rd_ops *ops, const struct rd_op_case *one,
           struct rd_op_parts *parts, struct rd_op_faults *faults)
@@ -83,8 +83,8 @@ run_case (struct rd_ops *ops, const struct rd_op_case *one,
   if (faults)
     counts[0] = count_faults ();
   times[0] = rd_clock_s ();
-  void *buffer;
-  {
+  void *buffer = one->source->memory;
+  if (!one->in_place) {
     RADIO_SCOPE_FULL ("allocate", "memory", RADIO_SCOPE_WORK);
     buffer = rd_destination_take (&ops->destination,
                                   (size_t) one->output_nbytes);
@@ -94,7 +94,7 @@ run_case (struct rd_ops *ops, const struct rd_op_case *one,
   if (faults)
     counts[1] = count_faults ();
   times[1] = rd_clock_s ();
-  if (ops->destination.kind != RD_DESTINATION_REUSED) {
+  if (ops->destination.kind != RD_DESTINATION_REUSED && !one->in_place) {
     RADIO_SCOPE_FULL ("fault in", "memory", RADIO_SCOPE_WORK);
     failed = touch_pages (buffer, one->output_nbytes, one->source->nthreads);
   }
@@ -108,7 +108,7 @@ run_case (struct rd_ops *ops, const struct rd_op_case *one,
   times[3] = rd_clock_s ();
   if (faults)
     counts[3] = count_faults ();
-  {
+  if (!one->in_place) {
     RADIO_SCOPE_FULL ("release", "memory", RADIO_SCOPE_WORK);
     rd_destination_return (&ops->destination, buffer);
   }
@@ -433,8 +433,9 @@ rd_op_limit_s (const struct rd_ops *ops, const struct rd_limits *limits,
   if (!(copy > 0))
     return 0;
   return nbytes / copy
-         + rd_limits_touch_s (limits, one->source->nthreads,
-                              &ops->destination, nbytes);
+         + (one->in_place ? 0
+            : rd_limits_touch_s (limits, one->source->nthreads,
+                                 &ops->destination, nbytes));
 }
 
 /*------------------------------------------------------------------------

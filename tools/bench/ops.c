@@ -11,9 +11,10 @@
 #include "tools/parse.h"
 #include "tools/text.h"
 
-/* Scaling of planes, which other programs are measured by. */
+/* Scaling of planes in place, which other programs are measured by; by 1, so
+ * that values stay as they are. */
 #define SCALE_NAME "scale"
-#define SCALE_TEXT "linear 0.5,0"
+#define SCALE_TEXT "linear 1,0"
 
 /* The name of the plain read. */
 #define READ_NAME "read"
@@ -201,12 +202,12 @@ fill_planes (enum radio_dtype dtype, uint64_t size, uint64_t first,
 /* Writes the volume in whole planes; the writer is the caller's. */
 static enum radio_status
 write_planes (const struct rd_op_source *source, struct radio_writer *writer,
-              void *buffer, uint64_t nplanes, uint64_t depth)
+              void *buffer, uint64_t nplanes)
 {
   uint64_t size = source->size;
   size_t plane = (size_t) (size * size) * radio_dtype_nbytes (source->dtype);
-  for (uint64_t z = 0; z < depth; z += nplanes) {
-    uint64_t n = depth - z < nplanes ? depth - z : nplanes;
+  for (uint64_t z = 0; z < size; z += nplanes) {
+    uint64_t n = size - z < nplanes ? size - z : nplanes;
     const struct radio_box box = {
       .rank = 3, .start = { z, 0, 0 }, .size = { n, size, size },
     };
@@ -220,14 +221,32 @@ write_planes (const struct rd_op_source *source, struct radio_writer *writer,
 }
 
 static int
+make_plane (struct rd_op_source *source, struct radio_context *context)
+{
+  uint64_t size = source->size;
+  const struct radio_create_options options = {
+    .rank = 3, .shape = { 1, size, size }, .dtype = source->dtype,
+    .source_name = "generated",
+  };
+  source->memory = malloc ((size_t) source->nbytes);
+  if (source->memory == NULL)
+    return rd_error_memory ();
+  fill_planes (source->dtype, size, 0, 1, source->memory);
+  return radio_volume_open_memory (context, &options, source->memory,
+                                   (size_t) source->nbytes, NULL,
+                                   &source->volume) == RADIO_OK
+         ? RD_EXIT_OK : rd_error_library (NULL);
+}
+
+static int
 make_volume (struct rd_op_source *source)
 {
-  uint64_t size = source->size, depth = source->is_plane ? 1 : size;
+  uint64_t size = source->size;
   uint64_t plane = size * size * radio_dtype_nbytes (source->dtype);
   uint64_t nplanes = SLAB_NBYTES / plane > 0 ? SLAB_NBYTES / plane : 1;
   const struct radio_create_options options = {
     .rank = 3,
-    .shape = { depth, size, size },
+    .shape = { size, size, size },
     .dtype = source->dtype,
     .affine = { { 1, 0, 0, 0 }, { 0, 1, 0, 0 }, { 0, 0, 1, 0 } },
     .source_name = "generated",
@@ -240,8 +259,7 @@ make_volume (struct rd_op_source *source)
   if (radio_volume_create (source->store, "ops/volume", &options, &writer)
       != RADIO_OK)
     return rd_error_library (NULL);
-  enum radio_status status = write_planes (source, writer, buffer, nplanes,
-                                           depth);
+  enum radio_status status = write_planes (source, writer, buffer, nplanes);
   if (status == RADIO_OK)
     status = radio_volume_commit (writer, NULL);
   else
@@ -264,10 +282,15 @@ open_source (const struct rd_ops *ops, struct rd_op_source *source)
   if (radio_context_open (&options, &context) != RADIO_OK)
     return rd_error_library (NULL);
   const struct radio_store_options store = { .context = context };
-  enum radio_status status = radio_store_open ("memory:", &store,
-                                               &source->store);
+  int failed;
+  if (source->is_plane)
+    failed = make_plane (source, context);
+  else if (radio_store_open ("memory:", &store, &source->store) == RADIO_OK)
+    failed = make_volume (source);
+  else
+    failed = rd_error_library (NULL);
   radio_context_close (context);
-  return status == RADIO_OK ? make_volume (source) : rd_error_library (NULL);
+  return failed;
 }
 
 /* The bytes of memory that the machine has left: what the kernel can give
@@ -424,7 +447,10 @@ add_case (struct rd_ops *ops, const struct rd_op_source *source,
           const char *name, const char *text)
 {
   struct rd_op_case *one = &ops->cases[ops->ncases++];
-  *one = (struct rd_op_case) { .source = source, .volume = source->volume };
+  *one = (struct rd_op_case) {
+    .source = source, .volume = source->volume,
+    .in_place = source->is_plane && *text,
+  };
   one->name = rd_format ("%s", name);
   one->text = rd_format ("%s", text);
   if (one->name == NULL || one->text == NULL)
@@ -525,6 +551,7 @@ rd_ops_close (struct rd_ops *ops)
   for (size_t i = 0; i < ops->nsources; i++) {
     radio_volume_close (ops->sources[i].volume);
     radio_store_close (ops->sources[i].store);
+    free (ops->sources[i].memory);
     free (ops->sources[i].skipped);
   }
   for (size_t i = 0; i < ops->nchosen; i++)

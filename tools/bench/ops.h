@@ -20,7 +20,8 @@ struct rd_op_source {
   unsigned nthreads;
   uint64_t nbytes;            /* of its voxels */
   char *skipped;              /* why it is not measured; or NULL; allocated */
-  struct radio_store *store;
+  struct radio_store *store;  /* of a cube; or NULL */
+  void *memory;               /* of a plane: its voxels; allocated */
   struct radio_volume *volume;
   double copy;                /* memcpy of as many bytes, by its threads: the
                                  most bytes a second; 0: not measured */
@@ -59,6 +60,7 @@ struct rd_op_case {
   struct radio_site sites[2]; /* of these */
   struct radio_volume *volume;        /* to be read */
   bool is_derived;            /* it has the pipeline, and is to be closed */
+  bool in_place;              /* its results go to where the voxels are */
   enum radio_dtype dtype;     /* of the values delivered */
   struct radio_box box;       /* all of it */
   uint64_t noutput;           /* elements delivered */
