@@ -686,6 +686,22 @@ each_condition_is_reported_and_leaves_it_unclear (void **state)
   }
 }
 
+/* Asserts that a slower run is reported with a condition that differs, which
+ * leaves it unclear; line NULL: without any. */
+static void
+assert_condition (const struct made_conditions *before,
+                  const struct made_conditions *after, const char *line)
+{
+  struct rd_diff diff = { .fail_percent = 5 };
+  struct capture capture;
+  int status = report_loaded (before, after, &diff, &capture);
+  assert_int_equal (status, line ? RD_EXIT_UNCLEAR : RD_EXIT_FAILED);
+  if (line)
+    assert_says (&capture, line);
+  else
+    assert_says_not (&capture, "differs");
+}
+
 /* Ticks miss waits beside busy CPUs, and round the others. */
 static void
 the_load_of_disks_is_their_pressure_where_both_know_it (void **state)
@@ -701,21 +717,13 @@ the_load_of_disks_is_their_pressure_where_both_know_it (void **state)
     { true, 0, 1900, "differs: disk pressure: 0.0 % -> 10.9 %\n" },
     { false, 15000, 0, "differs: disk load: 0.00 CPUs -> 0.86 CPUs\n" },
   };
-  struct capture capture;
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    struct rd_diff diff = { .fail_percent = 5 };
     struct made_conditions before = quiet, after = {
       .wall_us = 17500, .cpu_us = 17300, .disk_wait_us = rows[i].wait_us,
       .is_pressure_known = true, .disk_pressure_us = rows[i].pressure_us
     };
     before.is_pressure_known = rows[i].is_known;
-    int status = report_loaded (&before, &after, &diff, &capture);
-    assert_int_equal (status, rows[i].line ? RD_EXIT_UNCLEAR
-                                           : RD_EXIT_FAILED);
-    if (rows[i].line)
-      assert_says (&capture, rows[i].line);
-    else
-      assert_says_not (&capture, "differs");
+    assert_condition (&before, &after, rows[i].line);
   }
 }
 
@@ -739,20 +747,12 @@ what_the_machine_did_is_of_the_time_that_was_recorded (void **state)
       "differs: disk pressure: 0.0 % -> 20.0 %\n" },
     { { .ncold = 9, .disk_pressure_us = 1400 }, NULL },
   };
-  struct capture capture;
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    struct rd_diff diff = { .fail_percent = 5 };
     struct made_conditions before = quiet, after = rows[i].after;
     after.wall_us = 17500;
     after.cpu_us = 17300;
     before.is_pressure_known = after.is_pressure_known = true;
-    int status = report_loaded (&before, &after, &diff, &capture);
-    assert_int_equal (status, rows[i].line ? RD_EXIT_UNCLEAR
-                                           : RD_EXIT_FAILED);
-    if (rows[i].line)
-      assert_says (&capture, rows[i].line);
-    else
-      assert_says_not (&capture, "differs");
+    assert_condition (&before, &after, rows[i].line);
   }
 }
 

@@ -27,6 +27,10 @@ SITE (b, RADIO_SCOPE_WORK);
 SITE (waits, RADIO_SCOPE_WAIT);
 SITE (blocks, RADIO_SCOPE_BLOCKING);
 
+static const struct radio_recorder_options with_ring = {
+  .ring_nbytes = 256 << 10
+};
+
 struct open_scope {
   struct history history;
   const struct radio_site *site;
@@ -106,13 +110,10 @@ sleep_is_no_work_when_another_thread_stops (void **state)
 static void
 sleep_is_no_work_in_a_snapshot (void **state)
 {
-  static const struct radio_recorder_options options = {
-    .ring_nbytes = 256 << 10
-  };
   (void) state;
   struct history h, then = { .now = 0 };
   struct rd_copy copy = { NULL, 0 };
-  history_start_starving (&h, &options, 0);
+  history_start_starving (&h, &with_ring, 0);
   uint64_t outer = radio_scope_begin (&a);
   history_work (&h, 10, 5);
   uint64_t inner = radio_scope_begin (&b);
@@ -140,13 +141,10 @@ sleep_is_no_work_in_a_snapshot (void **state)
 static void
 a_snapshot_leaves_its_moment_in_the_image_that_is_live (void **state)
 {
-  static const struct radio_recorder_options options = {
-    .ring_nbytes = 256 << 10
-  };
   (void) state;
   struct history h, then = { .now = 0 };
   struct rd_copy copy = { NULL, 0 };
-  history_start_starving (&h, &options, 0);
+  history_start_starving (&h, &with_ring, 0);
   uint64_t outer = radio_scope_begin (&a);
   history_sleep (&h, 300);
   assert_ok (rd_snapshot_recover (h.recorder, &copy, &then.recorder));
@@ -207,14 +205,11 @@ look (struct history *h)
 static void
 a_killed_thread_is_not_taken_to_have_run (void **state)
 {
-  static const struct radio_recorder_options options = {
-    .ring_nbytes = 256 << 10
-  };
   (void) state;
   for (int lacks_cpu = 0; lacks_cpu < 2; lacks_cpu++) {
     struct history h, then = { .now = 0 };
     RD_CLEANUP (rd_copy_free) struct rd_copy copy = { NULL, 0 };
-    history_start_starving (&h, &options, 0);
+    history_start_starving (&h, &with_ring, 0);
     uint64_t outer = radio_scope_begin (&a);
     history_work (&h, 10, 20);
     if (lacks_cpu)
@@ -245,9 +240,6 @@ a_killed_thread_is_not_taken_to_have_run (void **state)
 static void
 usage_is_that_of_the_image (void **state)
 {
-  static const struct radio_recorder_options options = {
-    .ring_nbytes = 256 << 10
-  };
   static const struct {
     uint64_t written;
     const char *read;
@@ -257,7 +249,7 @@ usage_is_that_of_the_image (void **state)
   };
   (void) state;
   struct history h;
-  history_start_starving (&h, &options, 0);
+  history_start_starving (&h, &with_ring, 0);
   history_leaf (&h, &a, 10);
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     RD_CLEANUP (rd_copy_free) struct rd_copy copy = { NULL, 0 };
@@ -285,9 +277,6 @@ usage_is_that_of_the_image (void **state)
 static void
 a_snapshot_knows_what_the_process_and_the_machine_used (void **state)
 {
-  static const struct radio_recorder_options options = {
-    .ring_nbytes = 256 << 10
-  };
   (void) state;
   static const char *const keys[] = {
     "bytes resident at most", "page faults", "bytes read from disks"
@@ -296,7 +285,7 @@ a_snapshot_knows_what_the_process_and_the_machine_used (void **state)
   struct radio_profile *profile;
   struct rusage before, after;
   assert_int_equal (getrusage (RUSAGE_SELF, &before), 0);
-  assert_ok (radio_recorder_start (&options, &recorder));
+  assert_ok (radio_recorder_start (&with_ring, &recorder));
   uint64_t token = radio_scope_begin (&a);
   RD_CLEANUP (rd_copy_free) struct rd_copy touched = { NULL, 0 };
   assert_ok (rd_copy_new (1 << 20, &touched));
