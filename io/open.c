@@ -147,13 +147,19 @@ static const struct radio_site fetch_site = {
   RADIO_SCOPE_BLOCKING
 };
 
+/* A read of memory is a copy, which says nothing about files and disks. */
+static const struct radio_site copy_site = {
+  "fetch", RD_IN_PLACE, "rd_io_read", __FILE__, __LINE__,
+  RADIO_SCOPE_WORK
+};
+
 enum radio_status
 rd_io_read (struct rd_io *io, struct rd_io_get *get)
 {
   if (io->ops->is_blocking) {
     RD_COUNTING_SCOPE struct rd_counting counting = io->ops->reports_blocking
       ? rd_count_running_in (&fetch_site, &rd_get_set)
-      : rd_count_in (&fetch_site, &rd_get_set);
+      : rd_count_in (&copy_site, &rd_get_set);
     get->done = do_nothing;
     io->ops->get (io, get, 1);
     if (counting.token != 0)

@@ -62,6 +62,18 @@ def test_caches_are_marked_at_their_sizes(opened, measured):
     assert shown == wanted
 
 
+def test_a_volume_in_memory_is_no_file(tmp_path):
+    """It was: "Files were in the page cache"."""
+    path = tmp_path / "op.json"
+    run_radio("profile", "op", "flip", "--size=64", "--runs=2", "-o", path)
+    document = Document(path)
+    fetched = [one["category"] for one in document.nodes
+               if one["name"] == "fetch"]
+    assert fetched and set(fetched) == {"place"}
+    assert not {"warm-files", "cold-files", "bound-by-disk",
+                "bound-by-files"} & set(document.raw["findings"]["id"])
+
+
 def test_the_page_of_operations_passes_axe(opened, measured, axe):
     page = opened(measured[0])
     page.evaluate(axe + ";0")
