@@ -2,10 +2,9 @@
 /* Jobs that a few threads do at the same time. */
 #include <config.h>
 
-#include <unistd.h>
-
 #include <radio/profile.h>
 
+#include "src/base/cpu-quota.h"
 #include "tools/jobs.h"
 #include "tools/names.h"
 
@@ -88,12 +87,11 @@ rd_jobs_run (struct rd_jobs *jobs)
 size_t
 rd_jobs_nthreads (const struct rd_args *args, const char *store)
 {
-  long nprocessors = sysconf (_SC_NPROCESSORS_ONLN);
   if (args->nthreads > 0)
     return args->nthreads;
   if (rd_is_url (store))
     return RD_JOBS_MAX_THREADS;
-  return nprocessors > 0 ? (size_t) nprocessors : 1;
+  return rd_count_cpus ();
 }
 
 size_t

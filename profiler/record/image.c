@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "src/base/cleanup.h"
+#include "src/base/cpu-quota.h"
 #include "src/base/error.h"
 #include "src/base/proc.h"
 #include "src/base/text.h"

@@ -7,6 +7,7 @@
 
 #include "src/base/checked.h"
 #include "src/base/cleanup.h"
+#include "src/base/cpu-quota.h"
 #include "src/base/simd.h"
 #include "src/base/structs.h"
 #include "src/base/thread.h"

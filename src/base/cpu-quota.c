@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading the quotas of control groups. */
+/* Reading the quotas of control groups, and the number of processors. */
 #include <config.h>
 
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -274,4 +275,40 @@ rd_cpu_quota_read (const char *root, struct rd_cpu_quota *quota)
       && !read_usual_mount (&search))
     read_lines (&search, "/proc/self/mountinfo", parse_mount);
   return search.is_found;
+}
+
+/*------------------------------------------------------------------------
+ * Processors
+ *----------------------------------------------------------------------*/
+
+/* The set grows until the kernel's fits into it. */
+static unsigned
+count_allowed (void)
+{
+#ifdef CPU_COUNT_S
+  for (int room = 1024; room <= 1 << 20; room *= 2) {
+    cpu_set_t *set = CPU_ALLOC (room);
+    if (!set)
+      break;
+    size_t nbytes = CPU_ALLOC_SIZE (room);
+    int n = sched_getaffinity (0, nbytes, set) == 0
+      ? CPU_COUNT_S (nbytes, set) : 0;
+    CPU_FREE (set);
+    if (n > 0)
+      return (unsigned) n;
+  }
+#endif
+  long n = sysconf (_SC_NPROCESSORS_ONLN);
+  return n > 0 ? (unsigned) n : 1;
+}
+
+unsigned
+rd_count_cpus (void)
+{
+  struct rd_cpu_quota quota;
+  unsigned n = count_allowed ();
+  if (n == 1 || !rd_cpu_quota_read ("", &quota) || quota.cpus >= n)
+    return n;
+  unsigned whole = (unsigned) quota.cpus;
+  return whole + (quota.cpus > whole);
 }

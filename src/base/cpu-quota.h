@@ -21,4 +21,8 @@ struct rd_cpu_quota {
  * 20 us, or 100 where they are mounted elsewhere than usual. */
 bool rd_cpu_quota_read (const char *root, struct rd_cpu_quota *quota);
 
+/* Returns the number of processors that this process may use, at least 1: by
+ * its affinity, or, if that is less, its quota of CPU time, rounded up. */
+unsigned rd_count_cpus (void);
+
 #endif /* RD_BASE_CPU_QUOTA_H */

@@ -11,10 +11,6 @@
  * own threads.  Returns an errno. */
 int rd_start_thread (pthread_t *thread, void *(*run) (void *), void *data);
 
-/* Returns the number of processors that this process may use, at least 1: by
- * its affinity, or, if that is less, its quota of CPU time, rounded up. */
-unsigned rd_count_cpus (void);
-
 /* Until the end of the scope, pthread_cancel does not end the thread in a
  * system call: a lock that is held, or a state that is half changed, would stay
  * so for ever. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The CPU time that control groups leave a process, by made-up files of the
- * system in a folder. */
+ * system in a folder; and its processors. */
 #include <config.h>
 
 #include <ftw.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -244,6 +245,26 @@ long_and_cut_lines_do_no_harm (void **state)
   }
 }
 
+/* The last test, since the process stays on one of its processors. */
+static void
+processors_are_those_that_the_process_may_use (void **state)
+{
+  (void) state;
+  assert_in_range (rd_count_cpus (), 1, 4096);
+#ifdef CPU_COUNT
+  cpu_set_t set;
+  int first = 0;
+  if (sched_getaffinity (0, sizeof set, &set) != 0)
+    skip ();
+  while (!CPU_ISSET (first, &set))
+    first++;
+  CPU_ZERO (&set);
+  CPU_SET (first, &set);
+  assert_int_equal (sched_setaffinity (0, sizeof set, &set), 0);
+  assert_int_equal (rd_count_cpus (), 1);
+#endif
+}
+
 int
 main (void)
 {
@@ -256,6 +277,7 @@ main (void)
     cmocka_unit_test (without_a_quota_there_is_none),
     cmocka_unit_test (other_texts_are_no_quota),
     cmocka_unit_test (long_and_cut_lines_do_no_harm),
+    cmocka_unit_test (processors_are_those_that_the_process_may_use),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

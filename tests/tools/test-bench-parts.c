@@ -228,13 +228,6 @@ a_thread_that_fails_fails_the_group (void **state)
                     RD_EXIT_OK);
 }
 
-static void
-there_is_at_least_one_thread (void **state)
-{
-  (void) state;
-  assert_in_range (rd_default_nthreads (), 1, 4096);
-}
-
 int
 main (void)
 {
@@ -252,7 +245,6 @@ main (void)
     cmocka_unit_test (
       the_limit_counts_decoding_and_reordering),
     cmocka_unit_test (a_thread_that_fails_fails_the_group),
-    cmocka_unit_test (there_is_at_least_one_thread),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

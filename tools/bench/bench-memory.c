@@ -4,6 +4,7 @@
  * process that has only the same destination is subtracted. */
 #include <config.h>
 
+#include "src/base/cpu-quota.h"
 #include "tools/bench/apart.h"
 #include "tools/bench/layout.h"
 #include "tools/interrupt.h"
@@ -225,7 +226,7 @@ print_json (const struct peaks *peaks)
   struct json_object *rows = json_object_new_array ();
   rd_json_set_text (object, "subject", name_of (peaks));
   rd_json_set_u64 (object, "threads", peaks->args->nthreads
-                   ? peaks->args->nthreads : rd_default_nthreads ());
+                   ? peaks->args->nthreads : rd_count_cpus ());
   rd_json_set_u64 (object, "runs", peaks->nruns);
   rd_json_set_u64 (object, "seed", peaks->seed);
   for (size_t i = 0; i < RD_NROWS; i++)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/base/cpu-quota.h"
 #include "tools/bench/layout.h"
 #include "tools/facts.h"
 #include "tools/interrupt.h"
@@ -219,7 +220,7 @@ rd_layouts_open (struct rd_bench *bench)
   if (bench->layouts == NULL)
     return rd_error_memory ();
   if (bench->threads.n == 0)
-    bench->threads.at[bench->threads.n++] = rd_default_nthreads ();
+    bench->threads.at[bench->threads.n++] = rd_count_cpus ();
   int failed = rd_temp_make (bench->args->store, &bench->temp);
   size_t ntilings = bench->tilings.n ? bench->tilings.n : 1;
   size_t ncodecs = bench->codecs.n ? bench->codecs.n : 1;

@@ -52,10 +52,6 @@ struct rd_counts {
 
 bool rd_counts_parse (struct rd_args *args, struct rd_counts *counts);
 
-/* The default number of threads of a context: one for each processor, or as
- * many as a quota of CPU time has. */
-unsigned rd_default_nthreads (void);
-
 /* A run of the benchmark. */
 struct rd_bench {
   bool chosen[RD_NROWS];

@@ -7,9 +7,7 @@
 #include <emmintrin.h>
 #endif
 #include <errno.h>
-#include <limits.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,36 +102,6 @@ rd_run_together (unsigned n, rd_part_fn *fn, void *data, double *seconds)
 
 /* The best of this number is kept. */
 #define NTOUCHES 2
-
-/* A recording says what the library goes by: quotas of CPU time count, too.
- * Where nothing can be recorded, processors do. */
-unsigned
-rd_default_nthreads (void)
-{
-  struct radio_recorder_options options = { .tree_only = true };
-  struct radio_profile_info info = { .nfacts = 0 };
-  struct radio_recorder *recorder = NULL;
-  struct radio_profile *profile = NULL;
-  unsigned long ncpus = 0;
-  if (radio_recorder_start (&options, &recorder) == RADIO_OK
-      && radio_recorder_stop (recorder, &profile) == RADIO_OK)
-    radio_profile_get_info (profile, &info);
-  for (size_t i = 0; i < info.nfacts; i++) {
-    const char *key, *value = radio_profile_fact (profile, i, &key);
-    if (strcmp (key, "ncpus") == 0)
-      ncpus = strtoul (value, NULL, 10);
-  }
-  radio_profile_close (profile);
-  if (ncpus > 0 && ncpus <= UINT_MAX)
-    return (unsigned) ncpus;
-#ifdef CPU_COUNT
-  cpu_set_t set;
-  if (sched_getaffinity (0, sizeof set, &set) == 0)
-    return (unsigned) CPU_COUNT (&set);
-#endif
-  long n = sysconf (_SC_NPROCESSORS_ONLN);
-  return n > 0 ? (unsigned) n : 1;
-}
 
 static void
 keep_most (double *most, double value)

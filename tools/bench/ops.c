@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/base/cpu-quota.h"
 #include "tools/bench/ops.h"
 #include "tools/parse.h"
 #include "tools/text.h"
@@ -520,7 +521,7 @@ rd_ops_open (struct rd_ops *ops)
   if (ops->ndtypes == 0)
     ops->dtypes[ops->ndtypes++] = RADIO_FLOAT32;
   if (ops->threads.n == 0)
-    ops->threads.at[ops->threads.n++] = rd_default_nthreads ();
+    ops->threads.at[ops->threads.n++] = rd_count_cpus ();
   while (ops->nchosen == 0 && radio_pipeline_example (n, LEAST_SIZE, text))
     n++;
   int failed = open_sources (ops);
