@@ -122,6 +122,14 @@ build_bench () {
   [ $# -eq 0 ] || make -C "$build" -s "$@"
 }
 
+# cohort_peers FOLDER: installs what cohorts are compared with into
+# FOLDER/venv-cohorts.
+cohort_peers () {
+  [ -x "$1/venv-cohorts/bin/python" ] || python3 -m venv "$1/venv-cohorts"
+  "$1/venv-cohorts/bin/pip" -q install --disable-pip-version-check \
+    -r tools/peers/requirements-cohorts.txt
+}
+
 # describe_rounds N: the lines above a table of medians.
 describe_rounds () {
   cpu=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null |

@@ -3,13 +3,15 @@
 tools/bench/cohorts.
 
     cohorts.py make FOLDER NSUBJECTS
-    cohorts.py measure RADIO READ_COHORT FOLDER NROUNDS
+    cohorts.py measure RADIO READ_COHORT FOLDER NROUNDS PEERS
 
 make writes a BIDS folder of five images for each subject (16^3 voxels, one
 tile) and its participants.tsv.  measure ingests it into a store and prints a
-table; each command runs on its own, so its start counts.
+table; each command runs on its own, so its start counts.  PEERS is the Python
+that has RadiObject and pybids (cohort_peers.py), and may be missing.
 """
 
+import json
 import os
 import shutil
 import statistics
@@ -72,7 +74,29 @@ def cell(values, scale=1, digits=0):
             f"({low * scale:.{digits}f}-{high * scale:.{digits}f})")
 
 
-def measure(radio, read_cohort, folder, nrounds):
+def peer_rows(python, bids, folder, nrounds):
+    """The rows of RadiObject and pybids on the same cohort."""
+    missing = "not measured (`sh tools/bench-peers cohorts` installs it)"
+    names = (("radiobject", "RadiObject", "`from_niftis`"),
+             ("pybids", "pybids", "`BIDSLayout`"))
+    found = {}
+    if Path(python).exists():
+        script = Path(__file__).with_name("cohort_peers.py")
+        done = subprocess.run([python, script, bids, folder, str(nrounds)],
+                              stdout=subprocess.PIPE, text=True)
+        lines = done.stdout.splitlines()
+        found = json.loads(lines[-1]) if done.returncode == 0 else {}
+        missing = "failed"
+    for key, name, make in names:
+        peer = found.get(key)
+        version = f" {peer['version']}" if peer else ""
+        yield (f"{name}{version}: {make} of all, s", "",
+               cell(peer["ingest"], 1, 1) if peer else missing)
+        yield (f"{name}{version}: open, query of two columns, open a volume, "
+               "ms", "", cell(peer["select"], 1e3, 1) if peer else missing)
+
+
+def measure(radio, read_cohort, folder, nrounds, peers):
     store, bids = folder / "s.zarr", folder / "bids"
 
     def run(*args):
@@ -126,6 +150,8 @@ def measure(radio, read_cohort, folder, nrounds):
                  cell(pandas_text, 1e3, 1)))
     assert int(own["count"]) >= wanted > 0
 
+    rows += peer_rows(peers, bids, folder, nrounds)
+
     # What one more volume writes beside its own.
     before = nbytes_below(store / "tables")
     own_before = nbytes_below(store / "T1w")
@@ -150,4 +176,5 @@ if __name__ == "__main__":
         make(Path(sys.argv[2]), int(sys.argv[3]))
     else:
         os.environ.pop("RADIO_STORE", None)
-        measure(sys.argv[2], sys.argv[3], Path(sys.argv[4]), int(sys.argv[5]))
+        measure(sys.argv[2], sys.argv[3], Path(sys.argv[4]), int(sys.argv[5]),
+                sys.argv[6])
