@@ -789,6 +789,27 @@ def test_an_interval_is_beside_the_medians_that_it_is_of(opened, tmp_path):
         f"({low} to {high}). " in answer
 
 
+def test_what_processes_of_one_program_differ_by_is_unclear(opened, tmp_path):
+    for side, us in (("before", 5000), ("after", 5500)):
+        made, begin = ProfileDocument("read", parts="runs"), 0
+        lane = made.lane("main")
+        for part in range(8):
+            ns = 1000 * (us + 7 * part % 8)
+            made.span(lane, "read", "operation", begin, ns)
+            made.shares.append((0, part, 1, ns, ns, ns, 0))
+            made.parts.append((f"run {part + 1}", ns, ns, 0, 0))
+            begin += ns
+        write_page(made, tmp_path, side)
+    both = [tmp_path / "before.json", tmp_path / "after.json"]
+    changes = tmp_path / "changes.html"
+    said = run_radio("diff", *both, "-o", changes).stdout
+    assert "'read' changed by less than the 15 %" in said
+    page = opened(changes, fragment="#view=diff")
+    answer = text_of(page, ".diff p:has(> .diff-whole)")
+    assert answer.startswith("Unclear: a run took ")
+    assert "Processes of one program differ by up to 15.0\u00a0%" in answer
+
+
 @pytest.fixture(scope="session")
 def local_changes(local_read):
     return local_read.compared_with_another()

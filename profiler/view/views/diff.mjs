@@ -250,12 +250,12 @@ class Diff {
     const whole = (id === 'wall' || id === 'cpu' ? run + ' took '
       : label + ' of ' + run + ' ') + shown;
     const unknown = totalsOfRuns(this.shapes[0], id) === null
-      ? ' The spread of runs was not recorded, so the noise is unknown.'
-      : basis === 'none' ? ' What changed is unclear: the recordings do not '
+      ? 'The spread of runs was not recorded, so the noise is unknown.'
+      : basis === 'none' ? 'What changed is unclear: the recordings do not '
         + 'show which scopes had CPUs.'
-      : this.count('one run') > 0 ? ' A single run has no spread, so the '
+      : this.count('one run') > 0 ? 'A single run has no spread, so the '
         + 'noise is unknown.'
-      : this.root()?.below === 'unclear' ? ' Processes of one program differ '
+      : this.root()?.below === 'unclear' ? 'Processes of one program differ '
         + 'by up to ' + formatShare(rootFloor, 1) + ': compare in turn '
         + '(--against).' : '';
     return element('p', {}, element('strong', { class: 'diff-whole' },
