@@ -277,6 +277,8 @@ rd_member_read_ids (struct radio_cohort *cohort, struct rd_member *member)
   RD_LOOKUP_SCOPE struct rd_lookup lookup = { 0 };
   if (member->ids)
     return RADIO_OK;
+  RD_SCOPE ("index ids", RD_IN_METADATA);
+  RD_NOTE_NAME ("table", member->path);
   size_t n = member->nrows;
   RD_TRY (rd_member_read (cohort, member, &member->table->frame->index,
                           &stored));
@@ -326,6 +328,8 @@ rd_member_join (struct radio_cohort *cohort, struct rd_member *member)
   size_t n = member->nrows;
   if (member->join)
     return RADIO_OK;
+  RD_SCOPE ("join subjects", RD_IN_METADATA);
+  RD_NOTE_NAME ("table", member->path);
   RD_TRY (rd_member_read_ids (cohort, cohort->subjects));
   const struct rd_field *field = rd_member_find (member, "subject");
   if (field && field->type == RADIO_COLUMN_TEXT)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profiler/counters.h"
 #include "src/base/checked.h"
 #include "src/base/suggest.h"
 #include "src/cohort/evaluate.h"
@@ -666,6 +667,8 @@ rd_selection_evaluate (const struct rd_selection *selection,
 {
   const struct rd_query *query = selection->query;
   size_t n = member->nrows, waiting = 0;
+  RD_SCOPE ("evaluate", RD_IN_METADATA);
+  RD_NOTE_NAME ("table", member->path);
   size_t nbytes = rd_mul_sat (n + 1, query->max_results);
   RD_TRY (rd_context_allows (selection->cohort->store->context, nbytes,
                              "the query"));

@@ -6,9 +6,18 @@
 #include "src/table/edit.h"
 
 void
+rd_ids_release (struct rd_ids *ids)
+{
+  if (!ids || --ids->nrefs > 0)
+    return;
+  radio_strings_free (&ids->strings);
+  rd_free (ids);
+}
+
+void
 rd_change_free (struct rd_change *change)
 {
-  radio_strings_free (&change->ids);
+  rd_ids_release (change->ids);
   rd_column_free (change->cells);
   json_object_put (change->attributes);
   rd_free (change->column);
@@ -21,12 +30,16 @@ struct applying {
   const char *where;
   bool is_merge;
   struct rd_lookup lookup;            /* of the ids, if it has keys */
+  const struct rd_ids *found;         /* whose rows are known; NULL: none */
+  size_t *rows;                       /* of each of these, or RD_NOT_THERE */
 };
 
 static void
-end_applying (struct applying *applying)
+forget_rows (struct applying *applying)
 {
   rd_lookup_free (&applying->lookup);
+  rd_free (RD_STEAL (applying->rows));
+  applying->found = NULL;
 }
 
 static enum radio_status
@@ -35,6 +48,25 @@ need_lookup (struct applying *applying)
   return applying->lookup.keys
          ? RADIO_OK
          : rd_lookup_strings (&applying->data->ids, &applying->lookup);
+}
+
+/* Finds the rows of ids, unless they are those of the change before. */
+static enum radio_status
+find_rows (struct applying *applying, const struct rd_ids *ids)
+{
+  if (applying->found == ids)
+    return RADIO_OK;
+  size_t n = ids->strings.n;
+  RD_TRY (need_lookup (applying));
+  RD_FREE size_t *rows = rd_malloc ((n + 1) * sizeof *rows);
+  if (!rows)
+    return rd_fail_memory ((n + 1) * sizeof *rows);
+  for (size_t i = 0; i < n; i++)
+    rows[i] = rd_lookup_find (&applying->lookup, rd_string (&ids->strings, i));
+  rd_free (applying->rows);
+  applying->rows = RD_STEAL (rows);
+  applying->found = ids;
+  return RADIO_OK;
 }
 
 /* Replaces the rows by n of them, by their numbers, or new ones with ids of
@@ -51,7 +83,7 @@ take_rows (struct applying *applying, const size_t *rows, size_t n,
     data->columns[i] = taken;
   }
   /* The lookup points into the ids. */
-  rd_lookup_free (&applying->lookup);
+  forget_rows (applying);
   radio_strings_free (&data->ids);
   data->ids = *ids;
   *ids = (struct radio_strings) { 0 };
@@ -63,7 +95,8 @@ static enum radio_status
 add_rows (struct applying *applying, const struct rd_change *change)
 {
   struct rd_data *data = applying->data;
-  size_t nmost = data->ids.n + change->ids.n, n = 0;
+  const struct radio_strings *added = &change->ids->strings;
+  size_t nmost = data->ids.n + added->n, n = 0;
   RD_TEXT_LIST_SCOPE struct rd_text_list texts = { 0 };
   RD_STRINGS_FREE struct radio_strings ids = { 0 };
   RD_TRY (need_lookup (applying));
@@ -74,8 +107,8 @@ add_rows (struct applying *applying, const struct rd_change *change)
     rows[n] = n;
     RD_TRY (rd_text_list_add (&texts, rd_string (&data->ids, n)));
   }
-  for (size_t i = 0; i < change->ids.n; i++) {
-    struct rd_slice id = rd_string (&change->ids, i);
+  for (size_t i = 0; i < added->n; i++) {
+    struct rd_slice id = rd_string (added, i);
     if (rd_lookup_find (&applying->lookup, id) != RD_NOT_THERE)
       continue;
     rows[n++] = RD_NOT_THERE;
@@ -99,7 +132,7 @@ remove_rows (struct applying *applying, const struct rd_change *change)
   RD_TEXT_LIST_SCOPE struct rd_text_list texts = { 0 };
   RD_LOOKUP_SCOPE struct rd_lookup removed = { 0 };
   RD_STRINGS_FREE struct radio_strings ids = { 0 };
-  RD_TRY (rd_lookup_strings (&change->ids, &removed));
+  RD_TRY (rd_lookup_strings (&change->ids->strings, &removed));
   RD_FREE size_t *rows = rd_malloc ((data->ids.n + 1) * sizeof *rows);
   if (!rows)
     return rd_fail_memory ((data->ids.n + 1) * sizeof *rows);
@@ -201,7 +234,7 @@ set_cells (struct applying *applying, const struct rd_change *change)
   RD_CLEANUP (rd_cleanup_column) struct rd_column *set = NULL;
   size_t at = rd_data_find (data, cells->name), n = data->ids.n;
   const struct rd_column *base = NULL;
-  RD_TRY (need_lookup (applying));
+  RD_TRY (find_rows (applying, change->ids));
   if (at != RD_NOT_THERE && data->columns[at]->type == cells->type)
     base = data->columns[at];
   else {
@@ -213,9 +246,8 @@ set_cells (struct applying *applying, const struct rd_change *change)
     return rd_fail_memory ((n + 1) * sizeof *from);
   for (size_t i = 0; i < n; i++)
     from[i] = RD_NOT_THERE;
-  for (size_t i = 0; i < change->ids.n; i++) {
-    size_t row = rd_lookup_find (&applying->lookup,
-                                 rd_string (&change->ids, i));
+  for (size_t i = 0; i < change->ids->strings.n; i++) {
+    size_t row = applying->rows[i];
     bool is_kept = row == RD_NOT_THERE
                    || (change->keep_existing
                        && rd_column_is_valid (base, row));
@@ -293,7 +325,7 @@ rd_changes_apply (const struct rd_change *changes, size_t n, bool is_merge,
     [RD_CHANGE_DROP] = drop_column,
     [RD_CHANGE_RENAME] = rename_column,
   };
-  RD_CLEANUP (end_applying) struct applying applying = {
+  RD_CLEANUP (forget_rows) struct applying applying = {
     .data = data, .applied = applied, .where = where, .is_merge = is_merge,
   };
   *applied = (struct rd_applied) { 0 };

@@ -111,12 +111,32 @@ check_id (struct rd_slice id, size_t i)
   return RADIO_OK;
 }
 
-/* Checks ids and copies them. */
+static bool
+are_equal (const struct radio_strings *a, const struct radio_strings *b)
+{
+  if (a->n != b->n)
+    return false;
+  for (size_t i = 0; i < a->n; i++)
+    if (!rd_slice_equal (rd_string (a, i), rd_string (b, i)))
+      return false;
+  return true;
+}
+
+/* Checks ids and copies them, or refers to those of the change before. */
 static enum radio_status
-copy_ids (const struct radio_strings *from, struct radio_strings *ids)
+take_ids (const struct radio_table_edit *edit, const struct radio_strings *from,
+          struct rd_ids **result)
 {
   RD_LOOKUP_SCOPE struct rd_lookup lookup = { 0 };
   RD_TRY (rd_strings_check (from, "ids"));
+  size_t nchanges = edit->changes.n;
+  struct rd_ids *last = nchanges > 0 ? edit->changes.at[nchanges - 1].ids
+                                     : NULL;
+  if (last && are_equal (&last->strings, from)) {
+    last->nrefs++;
+    *result = last;
+    return RADIO_OK;
+  }
   for (size_t i = 0; i < from->n; i++)
     RD_TRY (check_id (rd_string (from, i), i));
   RD_TRY (rd_lookup_strings (from, &lookup));
@@ -127,7 +147,13 @@ copy_ids (const struct radio_strings *from, struct radio_strings *ids)
                     "as number %zu", (int) rd_min_u64 (id.n, 100), id.at,
                     repeated);
   }
-  return rd_strings_copy (from, ids);
+  RD_CLEANUP (rd_cleanup_ids) struct rd_ids *ids = rd_calloc (1, sizeof *ids);
+  if (!ids)
+    return rd_fail_memory (sizeof *ids);
+  ids->nrefs = 1;
+  RD_TRY (rd_strings_copy (from, &ids->strings));
+  *result = RD_STEAL (ids);
+  return RADIO_OK;
 }
 
 /* Adds a change, which is taken, also on failure. */
@@ -146,7 +172,7 @@ add_rows_change (struct radio_table_edit *edit,
                  const struct radio_strings *ids, enum rd_change_kind kind)
 {
   RD_CLEANUP (rd_change_free) struct rd_change change = { .kind = kind };
-  RD_TRY (copy_ids (ids, &change.ids));
+  RD_TRY (take_ids (edit, ids, &change.ids));
   return add_change (edit, &change);
 }
 
@@ -187,7 +213,7 @@ radio_table_edit_set (struct radio_table_edit *edit,
     .kind = RD_CHANGE_SET, .change_type = cells->change_type,
     .keep_existing = cells->keep_existing,
   };
-  RD_TRY (copy_ids (ids, &change.ids));
+  RD_TRY (take_ids (edit, ids, &change.ids));
   RD_TRY (rd_column_of_cells (cells, ids->n, &change.cells));
   if (cells->attributes_json) {
     RD_TRY (rd_json_parse (cells->attributes_json,

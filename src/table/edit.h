@@ -16,9 +16,19 @@ enum rd_change_kind {
   RD_CHANGE_RENAME,
 };
 
+/* Ids of rows, which changes that have the same ones share: a table is mostly
+ * set column by column. */
+struct rd_ids {
+  size_t nrefs;
+  struct radio_strings strings;
+};
+
+void rd_ids_release (struct rd_ids *ids);
+RD_DEFINE_CLEANUP (ids, struct rd_ids, rd_ids_release);
+
 struct rd_change {
   enum rd_change_kind kind;
-  struct radio_strings ids;           /* of rows */
+  struct rd_ids *ids;                 /* a reference; NULL: of no rows */
   struct rd_column *cells;            /* SET: in the order of ids */
   struct json_object *attributes;     /* SET: members to replace; NULL: none */
   bool change_type, keep_existing;    /* SET */

@@ -204,6 +204,8 @@ list_collection (struct listing *listing, const char *collection)
   struct radio_store *store = listing->store;
   struct rd_strings names RD_STRINGS_SCOPE = { 0 };
   RD_TRY (list_folders (store, collection, &names));
+  RD_SCOPE ("check folders", RD_IN_METADATA);
+  RD_NOTE_NAME ("collection", collection);
   for (size_t i = 0; i < names.n; i++) {
     bool exists = true;
     if (store->is_radio) {

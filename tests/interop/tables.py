@@ -156,3 +156,27 @@ def select(store, where, **options):
     finally:
         lib.radio_view_free(view)
         lib.radio_cohort_close(cohort)
+
+
+SUBJECTS = ("participant_id\tage\tsite\tsmoker\n"
+            "sub-1\t61\ta\ttrue\nsub-2\t18\tb\tn/a\n")
+
+
+def make_bids(radio, folder):
+    """Writes images and masks of two subjects, and their table."""
+    for suffix in ("T1w", "mask"):
+        for subject in ("sub-1", "sub-2"):
+            image = folder / subject / "anat" / f"{subject}_{suffix}.nii"
+            image.parent.mkdir(parents=True, exist_ok=True)
+            radio("phantom", "-s", folder / "local.zarr",
+                  f"{suffix}/{subject}", "--size", "16")
+            radio("export", "-s", folder / "local.zarr",
+                  f"{suffix}/{subject}", "-o", image)
+    (folder / "participants.tsv").write_text(SUBJECTS)
+
+
+def ingest_bids(radio, folder, store, **how):
+    """Ingests them, and imports the table."""
+    radio("ingest", "-q", "-s", store, "--layout", "bids", folder, **how)
+    radio("table", "-q", "-s", store, "--import", folder / "participants.tsv",
+          **how)

@@ -367,28 +367,16 @@ class Trips:
         assert len(set(self.seen)) == len(self.seen), self.seen
 
 
-SUBJECTS = ("participant_id\tage\tsite\tsmoker\n"
-            "sub-1\t61\ta\ttrue\nsub-2\t18\tb\tn/a\n")
+SUBJECTS = tables.SUBJECTS
 
 
 @pytest.fixture(scope="module")
 def cohort(gateway, radio, store, tmp_path_factory):
     """Returns a store of two subjects, in two collections, with tables."""
-    env = gateway.environment()
     store = store.replace("study", "cohort/study")
     folder = tmp_path_factory.mktemp("cohort")
-    for suffix in ("T1w", "mask"):
-        for subject in ("sub-1", "sub-2"):
-            image = folder / subject / "anat" / f"{subject}_{suffix}.nii"
-            image.parent.mkdir(parents=True, exist_ok=True)
-            radio("phantom", "-s", folder / "local.zarr",
-                  f"{suffix}/{subject}", "--size", "16")
-            radio("export", "-s", folder / "local.zarr",
-                  f"{suffix}/{subject}", "-o", image)
-    (folder / "participants.tsv").write_text(SUBJECTS)
-    radio("ingest", "-q", "-s", store, "--layout", "bids", folder, env=env)
-    radio("table", "-q", "-s", store, "--import", folder / "participants.tsv",
-          env=env)
+    tables.make_bids(radio, folder)
+    tables.ingest_bids(radio, folder, store, env=gateway.environment())
     return store
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tables in S3: processes that commit at the same time lose nothing."""
+"""Tables in S3: processes that commit at the same time lose nothing, and each
+command that works by tables does what it does on a disk."""
 
 import multiprocessing
 
@@ -53,3 +54,65 @@ def test_processes_that_commit_at_once_lose_nothing(store_of):
         for i in range(COMMITS):
             assert rows[f"ct/{p}-{i}"] == p
             assert own[f"ct/{p}-{i}"] == str(i)
+
+
+WHERE = ["--where", 'age > 60 and site == "a"']
+
+
+@pytest.fixture(scope="module")
+def stores(store_of, gateway, radio, tmp_path_factory):
+    """Returns a store on the disk and one in S3 of the same volumes, and what
+    runs a command on both and compares what it prints."""
+    folder = tmp_path_factory.mktemp("bids")
+    env = gateway.environment()
+    tables.make_bids(radio, folder)
+    names = [str(folder / "s.zarr"), "s3://tables/commands.zarr"]
+    for name in names:
+        tables.ingest_bids(radio, folder, name, env=env)
+
+    def run(command, *args, status=0, **kinds):
+        said = [radio(command, "-s", name, *(arg.replace("STORE", name)
+                                             for arg in args),
+                      env=env, status=status) for name in names]
+        texts = [(done.stdout + done.stderr).replace(name, "STORE")
+                 for done, name in zip(said, names)]
+        assert texts[0] == texts[1]
+        return texts[0]
+    return run
+
+
+@pytest.mark.parametrize("command", [
+    ["ls"], ["ls", "-l"], ["ls", "--json"], ["validate"],
+    ["stats", "--json"], ["stats", "--pool", "--bins", "4", "--range", "0,9"],
+    ["table", "--tsv"], ["table", "--json"],
+])
+def test_a_query_gives_the_same_in_s3_as_on_a_disk(stores, command):
+    if command[0] == "table":
+        assert "sub-1" in stores(*command, "subjects", *WHERE)
+    else:
+        assert "sub-1" in stores(*command, *WHERE)
+
+
+def test_what_a_query_does_not_find_is_the_same_in_s3(stores):
+    assert "^" in stores("ls", "--where", "aeg > 3", status=1)
+    assert "no table" in stores("ls", "none", *WHERE, status=1)
+
+
+def test_edits_by_queries_give_the_same_in_s3_as_on_a_disk(stores, gateway,
+                                                           radio, tmp_path):
+    stores("check")
+    stores("split", "--by", "subject", "--fractions", "0.5,0.5", "--seed", "3")
+    stores("table", "-q", "--set", "age", "subjects", "sub-2=70")
+    assert "70" in stores("table", "--tsv", "subjects", *WHERE[:1], "age > 61")
+    stores("mv", "-q", "T1w/sub-2", "t1/sub-2")
+    assert stores("ls", "t1", "--where", "age == 70") == "t1/sub-2\n"
+    # From the bucket to the disk, with its rows.
+    copy, env = tmp_path / "copy.zarr", gateway.environment()
+    radio("cp", "-q", "s3://tables/commands.zarr", copy, "--where",
+          "age == 70", env=env)
+    assert radio("ls", "-s", copy).stdout.split() == ["mask/sub-2", "t1/sub-2"]
+    assert "sub-1" not in radio("table", "-s", copy, "--tsv").stdout
+    assert radio("index", "-s", copy, "--check").returncode == 0
+    stores("rm", "-q", "--yes", "--where", "age == 70")
+    assert stores("ls") == "T1w/sub-1\nmask/sub-1\n"
+    stores("index", "--check")
