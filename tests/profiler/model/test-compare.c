@@ -503,6 +503,65 @@ runs_of_several_processes_count_as_rounds (void **state)
                     RADIO_CHANGE_NONE);
 }
 
+/* Returns runs whose threads lacked CPUs, and waited for a disk: the caller
+ * 200 ns, its helper more; and the caller for that. */
+static struct radio_profile *
+new_waiting_runs (uint64_t helper_ns)
+{
+  enum { NRUNS = 8 };
+  static const char *const names[] = { "study", "wait", "label" };
+  static const char *const categories[] = { "operation", "queue", "disk" };
+  const struct radio_profile_share shares[] = {
+    { 1, 1000 + helper_ns, 500, 300, 200 },
+    { 1, 500 + helper_ns, 500 + helper_ns, 0, 0 },
+    { 1, 300 + helper_ns, 300 + helper_ns, 300, 200 },
+  };
+  const uint64_t waits[] = { 200, 500 + helper_ns, helper_ns };
+  struct radio_profile *profile = build_new ("waiting");
+  profile->info.parts = RADIO_PARTS_RUNS;
+  for (uint32_t k = 0; k < 3; k++) {
+    uint32_t node = build_edge_node (profile, k > 0 ? 0 : RD_NO_INDEX,
+                                     names[k], categories[k],
+                                     k == 2 ? RADIO_EDGE_HANDOFF
+                                            : RADIO_EDGE_CALL);
+    build_times (profile, node, NRUNS, NRUNS * shares[k].total_ns,
+                 NRUNS * shares[k].self_ns, NRUNS * shares[k].work_ns,
+                 NRUNS * waits[k]);
+    profile->nodes.at[node].starved_ns = NRUNS * shares[k].starved_ns;
+  }
+  for (int i = 0; i < NRUNS; i++) {
+    struct rd_profile_part part = { .name = "run", .wall_ns = 1000 };
+    uint32_t index;
+    assert_ok (rd_profile_add_part (profile, &part, &index));
+    for (uint32_t k = 0; k < 3; k++)
+      assert_ok (rd_profile_add_share (profile, k, index, &shares[k]));
+  }
+  build_finish (profile);
+  return profile;
+}
+
+static void
+waits_are_those_of_all_threads_but_for_others (void **state)
+{
+  (void) state;
+  struct radio_profile *a = new_waiting_runs (400);
+  struct radio_profile *b = new_waiting_runs (900);
+  struct radio_comparison *comparison = NULL;
+  struct radio_comparison_info info;
+  assert_ok (radio_profile_compare (a, b, &comparison));
+  radio_comparison_get_info (comparison, &info);
+  assert_int_equal (info.basis, RADIO_BASIS_CPU);
+  const struct radio_difference *study = radio_comparison_get (comparison, 0);
+  assert_int_equal (study->wait_before_ns, 600);
+  assert_int_equal (study->wait_after_ns, 1100);
+  assert_int_equal (study->wait_change, RADIO_CHANGE_SLOWER);
+  assert_int_equal (study->total_change, RADIO_CHANGE_NONE);
+  assert_int_equal (find_path (comparison, "label")->wait_after_ns, 0);
+  radio_comparison_close (comparison);
+  radio_profile_close (a);
+  radio_profile_close (b);
+}
+
 static void
 paths_are_listed_as_a_tree (void **state)
 {
@@ -576,6 +635,7 @@ main (void)
     cmocka_unit_test (paths_are_summed_over_threads_first),
     cmocka_unit_test (an_operation_changes_by_more_than_processes_differ),
     cmocka_unit_test (runs_of_several_processes_count_as_rounds),
+    cmocka_unit_test (waits_are_those_of_all_threads_but_for_others),
     cmocka_unit_test (paths_are_listed_as_a_tree),
     cmocka_unit_test (empty_profiles_have_no_paths),
   };
