@@ -25,6 +25,8 @@ import nibabel as nib
 import numpy as np
 import pandas
 
+import cohort_remote
+
 IMAGES = [("ses-1", "T1w"), ("ses-1", "T2w"), ("ses-1", "mask"),
           ("ses-2", "T1w"), ("ses-2", "T2w")]
 QUERY = 'age > 60 and site == "site 3"'
@@ -151,6 +153,8 @@ def measure(radio, read_cohort, folder, nrounds, peers):
     assert int(own["count"]) >= wanted > 0
 
     rows += peer_rows(peers, bids, folder, nrounds)
+    rows += cohort_remote.rows(radio, read_cohort, folder, make, QUERY, text,
+                               nrounds, timed, cell)
 
     # What one more volume writes beside its own.
     before = nbytes_below(store / "tables")
