@@ -131,6 +131,59 @@ elements_are_read_by_any_strides (void **state)
   radio_volume_close (volume);
 }
 
+/* Boxes that are cut into parts, along other axes than those of the result. */
+static void
+large_boxes_are_read_by_parts_in_any_order (void **state)
+{
+  (void) state;
+  static const size_t orders[][3] = {
+    { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 }, { 2, 0, 1 },
+    { 2, 1, 0 },
+  };
+  enum { depth = 70, height = 150, width = 130, n = depth * height * width };
+  const struct radio_create_options options = {
+    .rank = 3, .shape = { depth, height, width }, .dtype = RADIO_INT32,
+  };
+  int32_t *voxels = malloc (n * sizeof *voxels);
+  int32_t *got = malloc (n * sizeof *got);
+  struct radio_volume *volume;
+  assert_non_null (voxels);
+  assert_non_null (got);
+  for (int32_t i = 0; i < n; i++)
+    voxels[i] = i;
+  assert_ok (radio_volume_open_memory (NULL, &options, voxels,
+                                       n * sizeof *voxels, NULL, &volume));
+  for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) {
+    int64_t strides[3], step = sizeof *got;
+    for (size_t i = 0; i < 3; i++) {
+      strides[orders[k][i]] = step;
+      step *= (int64_t) options.shape[orders[k][i]];
+    }
+    struct radio_request parts[] = {
+      { .box = { .rank = 3, .size = { depth, height, 1 } }, .buffer = got },
+      { .box = { .rank = 3, .start = { 0, 0, 1 }, .size = { 0, height, 5 } } },
+      { .box = { .rank = 3, .start = { 0, 0, 1 },
+                 .size = { depth, height, width - 8 } },
+        .buffer = (char *) got + strides[2] },
+      { .box = { .rank = 3, .start = { 0, 0, width - 7 },
+                 .size = { depth, height, 7 } },
+        .buffer = (char *) got + (width - 7) * strides[2] },
+    };
+    for (size_t i = 0; i < 4; i++)
+      parts[i].strides = strides;
+    memset (got, 0xff, n * sizeof *got);
+    assert_ok (radio_volume_read_many (volume, parts, 4, RADIO_STORED, NULL));
+    for (int32_t i = 0; i < n; i++)
+      assert_int_equal (got[(i / (height * width) * strides[0]
+                             + i / width % height * strides[1]
+                             + i % width * strides[2])
+                            / (int64_t) sizeof *got], i);
+  }
+  radio_volume_close (volume);
+  free (voxels);
+  free (got);
+}
+
 /* Large enough for several parts and threads; reads into other memory are the
  * ones to compare with. */
 static void
@@ -433,6 +486,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (the_volume_is_as_it_is_described),
     cmocka_unit_test (elements_are_read_by_any_strides),
+    cmocka_unit_test (large_boxes_are_read_by_parts_in_any_order),
     cmocka_unit_test (results_may_be_delivered_in_place),
     cmocka_unit_test (other_overlaps_are_refused_before_anything_is_written),
     cmocka_unit_test (statistics_are_of_the_voxels_when_a_pipeline_is_applied),
