@@ -180,6 +180,11 @@ rd_posix_scan (const struct rd_posix *posix, const char *path,
     if (strcmp (name, ".") == 0 || strcmp (name, "..") == 0
         || (!is_all && rd_temp_is_name (name)))
       continue;
+    /* Most file systems say so. */
+    if (dirent->d_type == DT_DIR) {
+      RD_TRY (rd_entries_add (entries, name, strlen (name), true, 0));
+      continue;
+    }
     struct stat st;
     int result = fstatat (dirfd (dir), name, &st, AT_SYMLINK_NOFOLLOW);
     bool is_link = result == 0 && S_ISLNK (st.st_mode) && !is_all;
