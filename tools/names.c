@@ -79,15 +79,6 @@ is_node (const char *path, size_t n)
 }
 
 bool
-rd_is_store_name (const char *path, size_t n)
-{
-  static const char suffix[] = ".zarr";
-  size_t nsuffix = strlen (suffix);
-  return n > nsuffix && memcmp (path + n - nsuffix, suffix, nsuffix) == 0
-         && path[n - nsuffix - 1] != '/';
-}
-
-bool
 rd_split_path (const char *operand, char **root, char **path)
 {
   size_t n = strlen (operand), top, below;

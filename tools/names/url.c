@@ -28,6 +28,15 @@ rd_is_url (const char *operand)
 }
 
 bool
+rd_is_store_name (const char *path, size_t n)
+{
+  static const char suffix[] = ".zarr";
+  size_t nsuffix = strlen (suffix);
+  return n > nsuffix && memcmp (path + n - nsuffix, suffix, nsuffix) == 0
+         && path[n - nsuffix - 1] != '/';
+}
+
+bool
 rd_is_image_url (const char *operand)
 {
   static const char *const suffixes[] = { ".nii", ".hdr", ".img" };
