@@ -577,7 +577,6 @@ const struct rd_command rd_command_cp = {
     "when the same command is run again.",
   .options = options,
   .examples =
-    "radio cp study.zarr /backup/study.zarr\n"
     "radio cp study.zarr adults.zarr --where 'age >= 18 and has(seg)'\n"
     "radio cp study.zarr share.zarr --subjects-key key --columns age,sex\n"
     "radio cp -s https://host/study.zarr ct/head mine.zarr",

@@ -318,8 +318,11 @@ faults_of_tables_are_found_by_validate () {
   rm "$newest/age/mask/c/0"
   faulty f2.zarr zip/codes sex/codes age/mask
   cp -r c.zarr f3.zarr
-  rm -r "f3.zarr/tables/volumes/T1w/$(basename "$(ls -d \
-    f3.zarr/tables/volumes/T1w/t-* | head -n 1)")"
+  # An older one, as the newest is the table.
+  newest=$(sed -n 's/.*"table": *"\(t-[0-9a-f]*\)".*/\1/p' \
+    "$(ls -d f3.zarr/tables/volumes/T1w/heads/0* | tail -n 1)/zarr.json")
+  rm -r "$(ls -d f3.zarr/tables/volumes/T1w/t-* | grep -v "$newest" |
+    head -n 1)"
   faulty f3.zarr ' which is missing'
   runs table -s f3.zarr T1w
   cp -r c.zarr f4.zarr

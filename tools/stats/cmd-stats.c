@@ -209,7 +209,6 @@ const struct rd_command rd_command_stats = {
   .options = options,
   .examples =
     "radio stats --raw --json ct 'T1w/sub-0*'\n"
-    "radio stats --keep T1w\n"
     "radio stats --pool --mask seg --percentiles 0.5,99.5 ct\n"
     "radio stats --by site --mask seg --label 1,2 ct",
   .run = run_stats,
