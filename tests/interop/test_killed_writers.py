@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Four processes ingest one list into a store at once, and one of them is killed
-at a random place: no row of a volume that was committed is lost, none is there
-twice, and the killed part is repeated alone.
+"""Four processes ingest one list into a store at once, and one of them is
+killed at a random place: no row of a volume that was committed is lost, none is
+there twice, and the killed part is repeated alone.
 
 RADIO_TESTS_ROUNDS sets how often each is done (default: once); each round
 prints the place of the kill.
