@@ -403,6 +403,8 @@ static enum radio_status
 try_commit (const struct radio_table_edit *edit, bool is_merge,
             struct radio_table_result *result, bool *is_done)
 {
+  struct rd_io *io = edit->store->io;
+  RD_CLEANUP (rd_cleanup_io_lock) struct rd_io_lock *first_lock = NULL;
   RD_NEWEST_SCOPE struct rd_newest newest = { 0 };
   RD_DATA_SCOPE struct rd_data data = { 0 };
   RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
@@ -430,8 +432,11 @@ try_commit (const struct radio_table_edit *edit, bool is_merge,
     *is_done = true;
     return RADIO_OK;
   }
-  if (newest.head.number == 0)
+  /* No collector removes the groups before they have a head. */
+  if (newest.head.number == 0) {
+    RD_TRY (io->ops->lock (io, edit->path, true, &first_lock));
     RD_TRY (rd_heads_make (edit->store, edit->path));
+  }
   head.number = newest.highest + 1;
   memcpy (head.follows, newest.head.generation, sizeof head.follows);
   RD_TRY (write_generation (edit, &data, &head, &document, &is_taken));

@@ -14,7 +14,6 @@
 #include "io/store.h"
 #include "profiler/counters.h"
 
-#define HEADS_NAME "heads"
 #define NUMBER_NDIGITS 10
 #define NUMBER_MAX UINT64_C (9999999999)
 
@@ -89,8 +88,8 @@ rd_is_of_kind (struct json_object *document, const char *kind)
 static char *
 head_path (const char *path, uint64_t number)
 {
-  char name[sizeof HEADS_NAME + 1 + 20];
-  snprintf (name, sizeof name, HEADS_NAME "/%0*" PRIu64, NUMBER_NDIGITS,
+  char name[sizeof RD_HEADS_NAME + 1 + 20];
+  snprintf (name, sizeof name, RD_HEADS_NAME "/%0*" PRIu64, NUMBER_NDIGITS,
             number);
   return rd_key_join (path, name);
 }
@@ -113,7 +112,7 @@ enum radio_status
 rd_heads_highest (struct radio_store *store, const char *path,
                   uint64_t *number)
 {
-  RD_FREE char *heads = rd_key_join (path, HEADS_NAME);
+  RD_FREE char *heads = rd_key_join (path, RD_HEADS_NAME);
   if (!heads)
     return RADIO_ERROR_MEMORY;
   *number = 0;
@@ -452,7 +451,7 @@ rd_heads_make (struct radio_store *store, const char *path)
     RD_TRY (make_group (store, above, RD_KIND_OF_TABLES));
     *slash = '/';
   }
-  RD_FREE char *heads = rd_key_join (path, HEADS_NAME);
+  RD_FREE char *heads = rd_key_join (path, RD_HEADS_NAME);
   if (!heads)
     return RADIO_ERROR_MEMORY;
   RD_TRY (make_group (store, path, RD_KIND_OF_TABLE));

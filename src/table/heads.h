@@ -79,6 +79,9 @@ void rd_heads_hint (struct radio_store *store, const char *path,
                     const struct rd_head *head,
                     struct json_object *generation);
 
+/* The group of a table's heads. */
+#define RD_HEADS_NAME "heads"
+
 /* Makes the groups of a table, and those above it, that are missing. */
 enum radio_status rd_heads_make (struct radio_store *store, const char *path)
   RADIO_USE_RESULT;

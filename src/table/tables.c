@@ -3,7 +3,8 @@
  * needs any more.  A generation is kept if one of the last heads names it, or
  * while its writer may be alive: that holds its lock, or, where locks do not
  * exclude other processes, it is younger than the grace time.  Heads are never
- * removed, so that no writer finds a number free again. */
+ * removed, so that no writer finds a number free again; but a table that never
+ * had one is. */
 #include <config.h>
 
 #include "src/base/checked.h"
@@ -280,6 +281,63 @@ collect_generation (struct radio_store *store, const char *table,
   return io->ops->remove_tree (io, path);
 }
 
+/* What there is of a table of which no head was found. */
+struct headless {
+  struct measure measure;
+  bool is_plain;                      /* nothing but documents of groups */
+};
+
+static enum radio_status
+check_object (const struct rd_io_entry *entry, void *user_data)
+{
+  struct headless *headless = user_data;
+  headless->is_plain = headless->is_plain
+                       && (strcmp (entry->name, "zarr.json") == 0
+                           || strcmp (entry->name, "heads/zarr.json") == 0);
+  return measure_object (entry, &headless->measure);
+}
+
+/* Removes the folder of a table whose first writer died before it put a head.
+ * A live one holds the table's lock until then, or, where locks do not exclude
+ * other processes, has written something that is younger than the grace time.
+ * There a writer may have begun since the folder was listed: then the documents
+ * are put again. */
+static enum radio_status
+collect_headless (struct radio_store *store, const char *path, bool dry_run,
+                  struct radio_gc_result *result)
+{
+  struct rd_io *io = store->io;
+  RD_CLEANUP (rd_cleanup_io_lock) struct rd_io_lock *lock = NULL;
+  struct headless headless = { .measure.age_s = UINT64_MAX, .is_plain = true };
+  struct kept kept;
+  char key[RD_KEY_NBYTES];
+  RD_FREE char *heads = rd_key_join (path, RD_HEADS_NAME);
+  if (!heads)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (io->ops->lock (io, path, false, &lock));
+  RD_TRY (find_kept (store, path, &kept));
+  RD_TRY (io->ops->list (io, path, true, check_object, &headless));
+  if (kept.n > 0 || !headless.is_plain)
+    return RADIO_OK;
+  if (!lock || headless.measure.age_s < io->grace_s) {
+    result->busy_count++;
+    return RADIO_OK;
+  }
+  result->removed_count++;
+  result->removed_nbytes += headless.measure.nbytes;
+  if (dry_run)
+    return RADIO_OK;
+  if (rd_io_excludes_all (io))
+    return io->ops->remove_tree (io, path);
+  rd_path_key (path, "zarr.json", key);
+  RD_TRY (rd_io_remove (io, key));
+  rd_path_key (heads, "zarr.json", key);
+  RD_TRY (rd_io_remove (io, key));
+  headless.measure = (struct measure) { 0, UINT64_MAX };
+  RD_TRY (io->ops->list (io, path, true, measure_object, &headless.measure));
+  return headless.measure.nbytes > 0 ? rd_heads_make (store, path) : RADIO_OK;
+}
+
 struct collecting {
   struct radio_store *store;
   bool dry_run;
@@ -306,7 +364,10 @@ collect_table (const struct radio_table_entry *entry, void *user_data)
     RD_TRY (collect_generation (store, entry->path, name, collecting->dry_run,
                                 collecting->result));
   }
-  return RADIO_OK;
+  return kept.n > 0 ? RADIO_OK
+                    : collect_headless (store, entry->path,
+                                        collecting->dry_run,
+                                        collecting->result);
 }
 
 enum radio_status

@@ -4,11 +4,13 @@ command that works by tables does what it does on a disk."""
 
 import multiprocessing
 import re
+import time
 
 import pytest
 import tables
 from gateway import ACCESS_KEY, REGION, SECRET_KEY
 from radio_library import Store
+from test_s3 import keys_of
 
 PATH = "tables/volumes/ct"
 PROCESSES, COMMITS = 4, 4
@@ -119,3 +121,24 @@ def test_edits_by_queries_give_the_same_in_s3_as_on_a_disk(stores, gateway,
     stores("rm", "--yes", "--where", "age == 70")
     assert stores("ls") == "T1w/sub-1\nmask/sub-1\n"
     stores("index", "--check")
+
+
+def test_a_table_that_never_had_a_head_is_collected(gateway, store_of, radio):
+    """As a writer leaves one that dies before its first head."""
+    store, env = "s3://tables/headless.zarr", gateway.environment()
+    for name in "ct/a", "mr/a":
+        radio("phantom", "-s", store, name, "--size", "8", env=env)
+    radio("index", "-s", store, env=env)
+    client, folder = gateway.client(), "headless.zarr/tables/volumes/ct/"
+    for key in keys_of(client, "tables", folder):
+        if "/heads/0" in key or "/t-" in key:
+            client.delete_object(Bucket="tables", Key=key)
+    assert len(keys_of(client, "tables", folder)) == 2
+    radio("gc", "-s", store, env=env)
+    assert len(keys_of(client, "tables", folder)) == 2
+    time.sleep(2.1)
+    radio("gc", "-s", store, "--grace", "1", env=env)
+    assert not keys_of(client, "tables", folder)
+    assert keys_of(client, "tables", folder.replace("ct", "mr"))
+    radio("index", "-s", store, env=env)
+    assert "ct/a" in radio("table", "-s", store, "ct", env=env).stdout

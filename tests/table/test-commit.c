@@ -389,6 +389,44 @@ a_head_that_others_do_not_follow_is_merged_again (void **state)
   radio_store_close (store);
 }
 
+/* As a writer leaves one that dies before its first head. */
+static void
+a_table_that_never_had_a_head_is_collected (void **state)
+{
+  (void) state;
+  for (int i = 0; i < 2; i++) {
+    struct radio_store *store = open_failing (NULL, NULL);
+    struct rd_io_lock *lock;
+    struct radio_gc_result gc;
+    enum radio_node node;
+    assert_ok (commit_cell (store, RADIO_TABLE_SUBJECTS, "a", "site", "1"));
+    assert_ok (rd_heads_make (store, PATH));
+    /* Its writer may be alive. */
+    if (i == 0)
+      assert_ok (store->io->ops->lock (store->io, PATH, true, &lock));
+    else
+      store->io->grace_s = 3600;
+    assert_ok (radio_store_gc (store, false, &gc));
+    assert_int_equal (gc.removed_count, 0);
+    assert_int_equal (gc.busy_count, 1);
+    if (i == 0)
+      rd_io_unlock (lock);
+    store->io->grace_s = 0;
+    assert_ok (radio_store_gc (store, true, &gc));
+    assert_int_equal (gc.removed_count, 1);
+    assert_ok (radio_store_node (store, PATH, &node));
+    assert_ok (radio_store_gc (store, false, &gc));
+    assert_int_equal (gc.removed_count, 1);
+    assert_fails (radio_store_node (store, PATH, &node),
+                  RADIO_ERROR_NOT_FOUND, "");
+    assert_ok (radio_store_gc (store, false, &gc));
+    assert_int_equal (gc.removed_count + gc.busy_count, 0);
+    assert_ok (commit_cell (store, PATH, "a", "site", "1"));
+    assert_newest (store, PATH, "site", "1");
+    radio_store_close (store);
+  }
+}
+
 static enum radio_status
 count_entry (const struct radio_entry *entry, void *user_data)
 {
@@ -468,6 +506,7 @@ main (void)
     cmocka_unit_test (opening_takes_few_requests_and_a_column_one),
     cmocka_unit_test (without_lists_the_newest_is_found_upwards_from_the_hint),
     cmocka_unit_test (a_head_that_others_do_not_follow_is_merged_again),
+    cmocka_unit_test (a_table_that_never_had_a_head_is_collected),
     cmocka_unit_test (tables_are_no_collection),
     cmocka_unit_test (a_collection_in_the_place_of_tables_is_kept),
   };
