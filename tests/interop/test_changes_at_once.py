@@ -10,6 +10,7 @@ RADIO_TESTS_ROUNDS sets the number of rounds on a disk and in S3 (default: 1).
 import hashlib
 import json
 import os
+import pty
 import random
 import re
 import subprocess
@@ -174,3 +175,28 @@ def test_nothing_is_lost_in_s3(np, nib, tmp_path, gateway, bucket, seed):
                "secret_key": SECRET_KEY.encode(), "region": REGION.encode()}
     print(run_round(Study(np, nib, tmp_path, f"s3://{BUCKET}/{seed}.zarr",
                           gateway.environment(), options, seed)))
+
+
+def test_a_volume_that_is_replaced_during_the_question_is_kept(np, nib,
+                                                               tmp_path):
+    study = Study(np, nib, tmp_path, str(tmp_path / "s.zarr"), None, {}, 0)
+    for name in NAMES[:2]:
+        study.run("ingest", "-q", "-c", "ct", study.file(name))
+    study.run("index")
+    ours, theirs = pty.openpty()
+    asks = subprocess.Popen(
+        [RADIO, "rm", "-s", study.store, "ct", "--where", "nbytes > 0"],
+        stdin=theirs, stderr=theirs, stdout=subprocess.PIPE, text=True)
+    os.close(theirs)
+    said = b""
+    while b"[y/N]" not in said:
+        said += os.read(ours, 1000)
+    path = study.file(NAMES[0])
+    study.run("ingest", "-q", "--overwrite", "-c", "ct", path)
+    os.write(ours, b"y\n")
+    out = asks.communicate(timeout=120)[0]
+    said = os.read(ours, 1000).decode()
+    os.close(ours)
+    assert asks.returncode == 1 and f"removed ct/{NAMES[1]}" in out
+    assert f"ct/{NAMES[0]}: it was replaced since" in said, said
+    assert {*study.volumes()[NAMES[0]]} == {study.digests[path]}

@@ -5,9 +5,11 @@ pandas reads it; and writers at once, of which one is killed."""
 import json
 import subprocess
 import time
+from hashlib import sha256
 
 import pytest
 from conftest import RADIO, peer, run_radio
+from radio_library import Store
 
 
 @pytest.fixture
@@ -165,3 +167,36 @@ def test_writers_at_once_of_which_one_is_killed_lose_no_row(radio, cohort,
     assert sorted(ids) == sorted(radio("ls", "-s", store).stdout.split())
     assert len(ids) == len(set(ids)) == 24
     radio("index", "-s", store, "--check")
+
+
+def test_each_id_gives_its_own_voxels(radio, np, nib, tmp_path):
+    """Of a list that is not sorted, of one that is appended and sorts before
+    it, and of images that are replaced."""
+    rng = np.random.default_rng(3)
+    store, wanted = tmp_path / "s.zarr", {}
+
+    def ingest(names, *options):
+        files = []
+        for name in names:
+            path = tmp_path / f"{name}.nii"
+            voxels = rng.integers(0, 999, (5, 4, 3)).astype("i2")
+            nib.save(nib.Nifti1Image(voxels, np.eye(4)), path)
+            wanted[f"ct/{name}"] = (sha256(path.read_bytes()).hexdigest(),
+                                    sha256(voxels.tobytes()).hexdigest())
+            files.append(path)
+        radio("ingest", "-q", "-s", store, "-c", "ct", *options, *files)
+
+    ingest([f"sub-{i:02}" for i in rng.permutation(range(10, 20))])
+    radio("index", "-s", store)
+    ingest([f"sub-{i:02}" for i in (7, 3, 5)])
+    ingest(["sub-12", "sub-03", "sub-19"], "--overwrite")
+    found = {}
+    with Store(str(store)) as opened:
+        for row in rows(store, "ct"):
+            assert row["subject"] == row["volume"].split("/")[1]
+            with opened.open_volume(row["volume"]) as volume:
+                voxels = volume.read([0, 0, 0], volume.shape(), np.int16)
+            assert row["volume"] not in found
+            found[row["volume"]] = (row["source_sha256"], sha256(
+                voxels.T.tobytes()).hexdigest())
+    assert found == wanted
