@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A signal interrupts removals and collections in S3, sent by a proxy in front
-of the gateway at a chosen request."""
+"""A signal interrupts removals and collections in S3, or another writer comes
+between, at a request that a proxy in front of the gateway chooses."""
 
 import re
 import signal
@@ -108,6 +108,29 @@ def test_an_interrupted_move_leaves_no_row_of_what_is_gone(gateway, s3, proxy,
         rows = radio("table", "-s", store, table, "--tsv", env=env).stdout
         assert [line.split()[0] for line in rows.splitlines()[1:]] == names
     assert not tombstones_of(s3)
+
+
+def test_an_edit_of_a_row_goes_with_the_volume_that_moves(gateway, s3, proxy,
+                                                          radio):
+    """It comes with the first removal, when the rows were copied."""
+    store, env = f"s3://{BUCKET}/edit", gateway.environment()
+    radio("phantom", "-s", store, "ct/a", "--size", "8", env=env)
+    radio("index", "-s", store, env=env)
+    radio("table", "-q", "-s", store, "--set", "qc", "ct", "ct/a=bad", env=env)
+    edited = []
+
+    def before(method, path):
+        if is_removal(method, path) and "/edit/ct/" in path and not edited:
+            edited.append(path)
+            radio("table", "-q", "-s", store, "--set", "qc", "ct",
+                  "ct/a=good", env=env)
+    proxy.before = before
+    radio("mv", "-s", store, "ct/a", "mr/b",
+          env={**env, "AWS_ENDPOINT_URL_S3": proxy.url})
+    assert edited
+    rows = radio("table", "-s", store, "mr", "--tsv", env=env).stdout
+    assert rows.splitlines()[1].endswith("\tgood")
+    radio("index", "-s", store, "--check", env=env)
 
 
 def test_an_interrupted_gc_leaves_no_tombstone(gateway, s3, proxy, radio):
