@@ -170,8 +170,17 @@ use_tables (struct radio_store *store)
     fprintf (stderr, "the view is wrong\n");
     exit (EXIT_FAILURE);
   }
+  RESULT (radio_view_column, of_view);
+  check (radio_view_get_column (view, "nbytes", &of_view.value));
+  CHECK_GUARD (of_view);
   radio_view_free (view);
   radio_cohort_close (cohort);
+
+  static const char *const from[] = { "seg/made" };
+  OPTIONS (radio_index_copies_options, copies);
+  check (radio_store_index_copies (store, from, store, from, 1, &copies.value,
+                                   &indexed.value));
+  CHECK_GUARD (indexed);
 }
 
 static void

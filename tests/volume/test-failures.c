@@ -389,7 +389,7 @@ the_scope_in_which_a_failure_began_is_marked (void **state)
     enum radio_status status;
   } rows[] = {
     { { .op = RD_FAULT_GET, .key = "/c/0/0/0", .kind = RD_FAULT_FAIL,
-        .status = RADIO_ERROR_IO }, "disk", RADIO_ERROR_IO },
+        .status = RADIO_ERROR_IO }, "place", RADIO_ERROR_IO },
     { { .op = RD_FAULT_GET, .key = "/c/0/0/0", .kind = RD_FAULT_FLIP,
         .offset = 20, .bit = 3 }, "decode", RADIO_ERROR_CHECKSUM },
   };
