@@ -211,6 +211,23 @@ get_hint (struct json_object *folder, const char *path, struct rd_head *hint,
     hint->number = number;
 }
 
+enum radio_status
+rd_heads_hinted (struct radio_store *store, const char *path, bool *has_hint,
+                 uint64_t *number)
+{
+  RD_CLEANUP (rd_cleanup_json) struct json_object *folder = NULL;
+  struct json_object *document;
+  struct rd_head hint = { 0 };
+  enum radio_status status = rd_store_read_document (store, path, &folder);
+  if (status != RADIO_ERROR_NOT_FOUND)
+    RD_TRY (status);
+  *has_hint = rd_json_member (get_radio (folder), "latest") != NULL;
+  if (*has_hint)
+    get_hint (folder, path, &hint, &document);
+  *number = hint.number;
+  return RADIO_OK;
+}
+
 /* Finds the highest head upwards from the hint, where nothing lists. */
 static enum radio_status
 find_upwards (struct radio_store *store, const char *path,

@@ -58,6 +58,12 @@ enum radio_status rd_heads_highest (struct radio_store *store,
                                     const char *path, uint64_t *number)
   RADIO_USE_RESULT;
 
+/* Finds whether the table's document has a hint, and the number of the head that
+ * it names; 0: of none, or the hint is not usable. */
+enum radio_status rd_heads_hinted (struct radio_store *store,
+                                   const char *path, bool *has_hint,
+                                   uint64_t *number) RADIO_USE_RESULT;
+
 /* Reads one head.  RADIO_ERROR_NOT_FOUND. */
 enum radio_status rd_head_read (struct radio_store *store, const char *path,
                                 uint64_t number, struct rd_head *head)

@@ -4,7 +4,8 @@
  * while its writer may be alive: that holds its lock, or, where locks do not
  * exclude other processes, it is younger than the grace time.  Heads are never
  * removed, so that no writer finds a number free again; but a table that never
- * had one is. */
+ * had one is.  Of a table whose document names a head that is not there nothing
+ * is removed: another program is still copying it. */
 #include <config.h>
 
 #include "src/base/checked.h"
@@ -204,6 +205,7 @@ rd_tables_find (struct radio_store *store, bool *has_tables,
 struct kept {
   char names[RD_KEPT_GENERATIONS][RD_GENERATION_NBYTES];
   size_t n;
+  uint64_t newest;                    /* head; 0: there is none */
 };
 
 /* The generations of the last heads.  A head whose document is missing is
@@ -213,6 +215,7 @@ find_kept (struct radio_store *store, const char *path, struct kept *kept)
 {
   uint64_t number;
   kept->n = 0;
+  kept->newest = 0;
   RD_TRY (rd_heads_highest (store, path, &number));
   for (; number > 0 && kept->n < RD_KEPT_GENERATIONS; number--) {
     struct rd_head head;
@@ -220,6 +223,7 @@ find_kept (struct radio_store *store, const char *path, struct kept *kept)
     if (status == RADIO_ERROR_NOT_FOUND)
       continue;
     RD_TRY (status);
+    kept->newest = rd_max_u64 (kept->newest, number);
     memcpy (kept->names[kept->n++], head.generation, sizeof head.generation);
   }
   return RADIO_OK;
@@ -232,6 +236,13 @@ is_kept (const struct kept *kept, const char *name)
     if (strcmp (kept->names[i], name) == 0)
       return true;
   return false;
+}
+
+/* Whether a folder is that of a generation which may be removed. */
+static bool
+is_unkept (const struct kept *kept, const char *name)
+{
+  return rd_is_generation_name (name) && !is_kept (kept, name);
 }
 
 struct measure {
@@ -338,6 +349,21 @@ collect_headless (struct radio_store *store, const char *path, bool dry_run,
   return headless.measure.nbytes > 0 ? rd_heads_make (store, path) : RADIO_OK;
 }
 
+/* Finds whether heads are missing that the table had: it has a hint, which is
+ * written after the head that it names, and not that head.  The hint is read
+ * first, since a writer may put both meanwhile. */
+static enum radio_status
+check_heads (struct radio_store *store, const char *path, bool *are_missing)
+{
+  struct kept kept;
+  bool has_hint;
+  uint64_t hinted;
+  RD_TRY (rd_heads_hinted (store, path, &has_hint, &hinted));
+  RD_TRY (find_kept (store, path, &kept));
+  *are_missing = has_hint && (kept.n == 0 || hinted > kept.newest);
+  return RADIO_OK;
+}
+
 struct collecting {
   struct radio_store *store;
   bool dry_run;
@@ -355,14 +381,23 @@ collect_table (const struct radio_table_entry *entry, void *user_data)
   RD_NOTE_NAME ("table", entry->path);
   RD_TRY (list_folders (store, entry->path, &names));
   RD_TRY (find_kept (store, entry->path, &kept));
+  bool has_work = kept.n == 0, are_missing;
+  for (size_t i = 0; i < names.n && !has_work; i++)
+    has_work = is_unkept (&kept, rd_string (&names, i).at);
+  if (!has_work)
+    return RADIO_OK;
+  RD_TRY (check_heads (store, entry->path, &are_missing));
+  if (are_missing) {
+    collecting->result->busy_count++;
+    return RADIO_OK;
+  }
   for (size_t i = 0; i < names.n; i++) {
     const char *name = rd_string (&names, i).at;
     if (rd_store_is_cancelled (store))
       return rd_fail (RADIO_ERROR_CANCELLED, "%s: cancelled", entry->path);
-    if (!rd_is_generation_name (name) || is_kept (&kept, name))
-      continue;
-    RD_TRY (collect_generation (store, entry->path, name, collecting->dry_run,
-                                collecting->result));
+    if (is_unkept (&kept, name))
+      RD_TRY (collect_generation (store, entry->path, name,
+                                  collecting->dry_run, collecting->result));
   }
   return kept.n > 0 ? RADIO_OK
                     : collect_headless (store, entry->path,

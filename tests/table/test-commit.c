@@ -427,6 +427,33 @@ a_table_that_never_had_a_head_is_collected (void **state)
   }
 }
 
+/* As while another program copies the store, with the table's document before
+ * its heads. */
+static void
+a_table_whose_heads_are_not_yet_copied_is_kept (void **state)
+{
+  (void) state;
+  struct radio_store *store = open_failing (NULL, NULL);
+  struct rd_io *io = store->io;
+  struct radio_gc_result gc;
+  enum radio_node node;
+  for (char c = '1'; c <= '5'; c++)
+    assert_ok (commit_cell (store, PATH, "a", "site", (char[]) { c, '\0' }));
+  for (int has_some = 1; has_some >= 0; has_some--) {
+    for (int i = has_some ? 4 : 1; i <= 5; i++) {
+      char key[64];
+      snprintf (key, sizeof key, PATH "/heads/000000000%d", i);
+      assert_ok (io->ops->remove_tree (io, key));
+    }
+    assert_ok (radio_store_gc (store, false, &gc));
+    assert_int_equal (gc.removed_count, 0);
+    assert_int_equal (gc.busy_count, 1);
+    assert_int_equal (count_generations (store), 5);
+    assert_ok (radio_store_node (store, PATH, &node));
+  }
+  radio_store_close (store);
+}
+
 static enum radio_status
 count_entry (const struct radio_entry *entry, void *user_data)
 {
@@ -507,6 +534,7 @@ main (void)
     cmocka_unit_test (without_lists_the_newest_is_found_upwards_from_the_hint),
     cmocka_unit_test (a_head_that_others_do_not_follow_is_merged_again),
     cmocka_unit_test (a_table_that_never_had_a_head_is_collected),
+    cmocka_unit_test (a_table_whose_heads_are_not_yet_copied_is_kept),
     cmocka_unit_test (tables_are_no_collection),
     cmocka_unit_test (a_collection_in_the_place_of_tables_is_kept),
   };
