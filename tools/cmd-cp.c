@@ -200,9 +200,10 @@ add_node (struct cp *cp, struct rd_target *node)
 {
   if (*node->path == '\0' && cp->name == NULL)
     return fail_root (node);
-  RD_FREE char *renamed = cp->key.nbytes > 0
-                          ? rd_key_path (&cp->key, node->path) : NULL;
-  if (cp->key.nbytes > 0 && renamed == NULL)
+  /* One without a collection fails later, under the name that it has. */
+  bool renames = cp->key.nbytes > 0 && strchr (node->path, '/');
+  RD_FREE char *renamed = renames ? rd_key_path (&cp->key, node->path) : NULL;
+  if (renames && renamed == NULL)
     return RD_EXIT_FAILED;
   return add_item (cp, node->store, node->path, renamed ? renamed : cp->name)
          ? RD_EXIT_OK : RD_EXIT_FAILED;
@@ -220,7 +221,7 @@ compare_names (const void *a, const void *b)
 {
   const struct item *x = *(const struct item *const *) a;
   const struct item *y = *(const struct item *const *) b;
-  return strcmp (strrchr (x->to_path, '/') + 1, strrchr (y->to_path, '/') + 1);
+  return strcmp (rd_name_in (x->to_path), rd_name_in (y->to_path));
 }
 
 /* Two subjects that get one pseudonym would become one. */

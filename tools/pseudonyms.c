@@ -62,9 +62,8 @@ rd_key_clear (struct rd_key *key)
   explicit_bzero (key, sizeof *key);
 }
 
-/* Returns the name in a path. */
-static const char *
-name_of (const char *path)
+const char *
+rd_name_in (const char *path)
 {
   const char *slash = strrchr (path, '/');
   return slash ? slash + 1 : path;
@@ -74,7 +73,7 @@ char *
 rd_key_path (const struct rd_key *key, const char *path)
 {
   char pseudonym[RADIO_PSEUDONYM_NBYTES];
-  const char *name = name_of (path);
+  const char *name = rd_name_in (path);
   size_t n = radio_name_subject (name);
   bool has_prefix = strncmp (name, "sub-", 4) == 0
                     || strncmp (name, "tpl-", 4) == 0;
@@ -94,7 +93,7 @@ rd_key_path (const struct rd_key *key, const char *path)
 bool
 rd_is_one_subject (const char *a, const char *b)
 {
-  const char *x = name_of (a), *y = name_of (b);
+  const char *x = rd_name_in (a), *y = rd_name_in (b);
   size_t n = radio_name_subject (x);
   return radio_name_subject (y) == n && memcmp (x, y, n) == 0;
 }

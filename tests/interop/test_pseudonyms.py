@@ -189,6 +189,23 @@ def test_a_copy_with_pseudonyms_resumes(np, nib, tmp_path, key):
     run("validate", copy)
 
 
+def test_volumes_in_no_collection_are_not_copied(np, nib, tmp_path, key):
+    source = make_study(np, nib, tmp_path, NAMES[:2])
+    for name in NAMES[:2]:
+        (source / "ct" / f"sub-{name}_ses-2_x").rename(
+            source / f"sub-{name}_x")
+    (source / "ct" / f"sub-{NAMES[0]}_ses-1_x").rename(source / "anna")
+    copy = tmp_path / "copy.zarr"
+    done = run("cp", source, copy, "--subjects-key", key, status=1)
+    for name in "anna", f"sub-{NAMES[0]}_x", f"sub-{NAMES[1]}_x":
+        assert f"radio: '{name}': not COLLECTION/NAME" in done.stderr
+    assert volumes(copy) == sorted(
+        f"{collection}/{pseudonym(name)}_ses-{session}_x"
+        for collection, name, session in (
+            ("ct", NAMES[1], 1), ("seg", NAMES[0], 1), ("seg", NAMES[0], 2),
+            ("seg", NAMES[1], 1), ("seg", NAMES[1], 2)))
+
+
 def test_a_key_must_be_one(np, nib, tmp_path, key):
     source = make_study(np, nib, tmp_path, NAMES[:1])
     copy = tmp_path / "copy.zarr"
