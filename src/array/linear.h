@@ -70,8 +70,9 @@ enum radio_status rd_memory_read (struct rd_tile_read *read)
 
 /* RADIO_ERROR_ARGUMENT if some request's destination, of elements of
  * item_nbytes, overlaps the memory that the array is read from, unless each
- * element is delivered to where it is read.  converts: elements are converted,
- * which is not possible in place. */
+ * element is delivered to where it is read, where no other one is, and no other
+ * request reads it.  converts: elements are converted, which is not possible in
+ * place. */
 enum radio_status rd_memory_check (const struct radio_array *array,
                                    const struct radio_request *requests,
                                    size_t n, size_t item_nbytes, bool converts)

@@ -5,6 +5,7 @@
 #include <config.h>
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "src/array/derived.h"
@@ -208,13 +209,42 @@ find_span (const void *first, size_t rank, const uint64_t *shape,
   }
 }
 
-/* True if each element that a request delivers lies where it is read. */
+/* True unless elements may share bytes by their strides: each stride is at
+ * least what the axes with smaller ones span. */
+static bool
+are_apart (const struct radio_array *source)
+{
+  const struct rd_array_doc *doc = source->doc;
+  uint64_t span = doc->type.item_nbytes;
+  bool is_done[RADIO_MAX_RANK] = { false };
+  for (;;) {
+    uint64_t stride = UINT64_MAX;
+    size_t axis = doc->rank;
+    for (size_t i = 0; i < doc->rank; i++) {
+      uint64_t other = magnitude (source->linear->strides[i]);
+      if (!is_done[i] && doc->shape[i] > 1 && other < stride) {
+        stride = other;
+        axis = i;
+      }
+    }
+    if (axis == doc->rank)
+      return true;
+    if (stride < span)
+      return false;
+    span = rd_add_sat (span, rd_mul_sat (doc->shape[axis] - 1, stride));
+    is_done[axis] = true;
+  }
+}
+
+/* True if each element that a request delivers lies where it is read: in this
+ * box of the source. */
 static bool
 is_in_place (const struct radio_array *array, const struct radio_array *source,
-             const struct radio_request *request, const int64_t *strides)
+             const struct radio_request *request, const int64_t *strides,
+             struct radio_box *from)
 {
   const struct radio_box *box = &request->box;
-  struct radio_box from = *box;
+  *from = *box;
   if (array->sampled)
     return false;
   if (array->derived) {
@@ -228,12 +258,12 @@ is_in_place (const struct radio_array *array, const struct radio_array *source,
       if (array->derived->grid.axes[i].source != i
           || (piece.step[i] != 1 && box->size[i] > 1))
         return false;
-    from = piece.source;
+    *from = piece.source;
   }
   for (size_t i = 0; i < box->rank; i++)
     if (box->size[i] > 1 && strides[i] != source->linear->strides[i])
       return false;
-  return request->buffer == find_element (source, from.start);
+  return request->buffer == find_element (source, from->start);
 }
 
 /* The array in memory that an array is read from; NULL: from elsewhere. */
@@ -243,6 +273,78 @@ find_source (const struct radio_array *array)
   while (array->derived || array->sampled)
     array = array->derived ? array->derived->source : array->sampled->source;
   return array->linear && array->linear->memory ? array : NULL;
+}
+
+/* A request that is delivered in place. */
+struct in_place {
+  struct radio_box from;
+  size_t request;
+};
+
+static int
+compare_starts (const void *a, const void *b)
+{
+  const struct in_place *x = a, *y = b;
+  return (x->from.start[0] > y->from.start[0])
+         - (x->from.start[0] < y->from.start[0]);
+}
+
+/* Fails if a box that a request reads is in that of another one in place.
+ * These are sorted by starts; the longest has so many elements along the first
+ * axis. */
+static enum radio_status
+check_box (const struct radio_array *array, const struct radio_box *box,
+           size_t request, const struct in_place *list, size_t n,
+           uint64_t longest)
+{
+  size_t first = 0, end = n;
+  while (first < end) {
+    size_t middle = first + (end - first) / 2;
+    if (list[middle].from.start[0] + longest <= box->start[0])
+      first = middle + 1;
+    else
+      end = middle;
+  }
+  for (size_t i = first; i < n; i++) {
+    struct radio_box common;
+    if (list[i].from.start[0] >= box->start[0] + box->size[0])
+      break;
+    if (list[i].request != request
+        && rd_box_intersect (&list[i].from, box, &common))
+      return rd_array_fail_in (array, rd_fail (
+        RADIO_ERROR_ARGUMENT, "request %zu is delivered in place, and request "
+        "%zu reads some of the same voxels; read them by another call",
+        list[i].request, request));
+  }
+  return RADIO_OK;
+}
+
+/* Fails if a request reads what another one, in place, overwrites. */
+static enum radio_status
+check_others (const struct radio_array *array,
+              const struct radio_request *requests, size_t n,
+              struct in_place *list, size_t nlist)
+{
+  uint64_t longest = 0;
+  qsort (list, nlist, sizeof *list, compare_starts);
+  for (size_t i = 0; i < nlist; i++)
+    longest = rd_max_u64 (longest, list[i].from.size[0]);
+  for (size_t i = 0; i < n; i++) {
+    struct rd_grid_cursor cursor;
+    struct rd_grid_piece piece;
+    if (radio_box_count (&requests[i].box) == 0)
+      continue;
+    if (!array->derived) {
+      RD_TRY (check_box (array, &requests[i].box, i, list, nlist, longest));
+      continue;
+    }
+    (void) rd_grid_cursor_init (&cursor, &array->derived->grid,
+                                &requests[i].box);
+    while (rd_grid_next (&cursor, &piece))
+      if (piece.fill == 0)
+        RD_TRY (check_box (array, &piece.source, i, list, nlist, longest));
+  }
+  return RADIO_OK;
 }
 
 enum radio_status
@@ -255,6 +357,8 @@ rd_memory_check (const struct radio_array *array,
     return RADIO_OK;
   const struct rd_array_doc *doc = source->doc;
   const struct radio_box whole = rd_box_whole (doc->rank, doc->shape);
+  struct in_place *list RD_FREE = NULL;
+  size_t nlist = 0;
   uintptr_t from, from_end, to, to_end;
   if (radio_box_count (&whole) == 0)
     return RADIO_OK;
@@ -262,6 +366,7 @@ rd_memory_check (const struct radio_array *array,
              source->linear->strides, doc->type.item_nbytes, &from, &from_end);
   for (size_t i = 0; i < n; i++) {
     const struct radio_request *request = &requests[i];
+    struct in_place in_place = { .request = i };
     int64_t strides[RADIO_MAX_RANK];
     if (radio_box_count (&request->box) == 0)
       continue;
@@ -271,12 +376,24 @@ rd_memory_check (const struct radio_array *array,
     if (to >= from_end || from >= to_end)
       continue;
     if (item_nbytes != doc->type.item_nbytes || converts
-        || !is_in_place (array, source, request, strides))
-      return rd_fail (RADIO_ERROR_ARGUMENT, "%s: the result overlaps the "
-                      "voxels that are read, but not each voxel its own place "
-                      "and type; read it into other memory", array->path);
+        || !is_in_place (array, source, request, strides, &in_place.from))
+      return rd_array_fail_in (array, rd_fail (
+        RADIO_ERROR_ARGUMENT, "the result overlaps the voxels that are read, "
+        "but not each voxel its own place and type; read it into other "
+        "memory"));
+    if (!are_apart (source))
+      return rd_array_fail_in (array, rd_fail (
+        RADIO_ERROR_ARGUMENT, "voxels share memory by their strides, so none "
+        "can be delivered in place; read them into other memory"));
+    if (n == 1)
+      continue;
+    if (!list)
+      list = rd_calloc (n, sizeof *list);
+    if (!list)
+      return rd_fail_memory (n * sizeof *list);
+    list[nlist++] = in_place;
   }
-  return RADIO_OK;
+  return nlist > 0 ? check_others (array, requests, n, list, nlist) : RADIO_OK;
 }
 
 /*------------------------------------------------------------------------

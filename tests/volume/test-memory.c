@@ -318,6 +318,131 @@ other_overlaps_are_refused_before_anything_is_written (void **state)
   radio_volume_close (volume);
 }
 
+/* Where voxels share memory, a pipeline would be applied to some of them more
+ * than once. */
+static void
+only_voxels_that_share_no_memory_are_delivered_in_place (void **state)
+{
+  (void) state;
+  static const struct {
+    int64_t strides[3];
+    size_t first;               /* element */
+    bool is_legal;
+  } cases[] = {
+    { { 0, 0, 4 }, 0, false },
+    { { 4 * 24, 4 * 5, 4 }, 0, false },
+    { { 4 * 24, 4 * 6, 2 }, 0, false },
+    { { 4 * 8, -4, 4 * 32 }, 3, false },
+    { { 4 * 24, 4 * 6, 4 }, 0, true },
+    { { 4 * 48, -4 * 12, 8 }, 18 * 2, true },
+    { { 4, 4 * 31, 4 * 5 }, 0, true },
+  };
+  enum { n = 2 * COUNT };
+  float voxels[n], expected[n];
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const int64_t *strides = cases[i].strides;
+    const struct radio_read_options there = { .strides = strides };
+    float *first = voxels + cases[i].first;
+    for (size_t k = 0; k < n; k++)
+      voxels[k] = expected[k] = 1;
+    struct radio_volume *volume = must_open (RADIO_FLOAT32, first, 0, strides);
+    struct radio_volume *derived = must_apply (volume, "linear 2,0");
+    enum radio_status status = radio_volume_read (
+      derived, &whole, RADIO_FLOAT32, first, sizeof voxels, &there);
+    if (cases[i].is_legal) {
+      assert_ok (status);
+      for (int64_t k = 0; k < COUNT; k++)
+        expected[(int64_t) cases[i].first
+                 + (k / (HEIGHT * WIDTH) * strides[0]
+                    + k / WIDTH % HEIGHT * strides[1]
+                    + k % WIDTH * strides[2]) / 4] *= 2;
+    } else {
+      assert_fails (status, RADIO_ERROR_ARGUMENT, "voxels share memory");
+    }
+    assert_memory_equal (voxels, expected, sizeof voxels);
+    radio_volume_close (derived);
+    radio_volume_close (volume);
+  }
+}
+
+static void
+no_request_reads_what_another_one_overwrites (void **state)
+{
+  (void) state;
+  static const char part[] = "reads some of the same voxels";
+  float voxels[COUNT], expected[COUNT], got[COUNT];
+  struct radio_volume *volume, *derived;
+  struct radio_request requests[3] = {
+    { .box = { .rank = 3, .start = { 3, 0, 0 }, .size = { 2, 4, 6 } },
+      .buffer = voxels + 3 * HEIGHT * WIDTH },
+    { .box = { .rank = 3, .start = { 0, 0, 0 }, .size = { 2, 4, 6 } },
+      .buffer = voxels },
+  };
+  fill (voxels);
+  memcpy (expected, voxels, sizeof voxels);
+  volume = must_open (RADIO_FLOAT32, voxels, sizeof voxels, NULL);
+  derived = must_apply (volume, "linear 2,0");
+  for (size_t i = 0; i < 3; i++)
+    requests[i].nbytes = sizeof voxels;
+  /* Twice in place; a part of it in place; in part elsewhere, in each order;
+   * one voxel. */
+  static const struct radio_box boxes[] = {
+    { 3, { 3, 0, 0 }, { 2, 4, 6 } }, { 3, { 4, 0, 0 }, { 1, 4, 6 } },
+    { 3, { 1, 2, 3 }, { 1, 2, 1 } }, { 3, { 2, 1, 1 }, { 2, 1, 1 } },
+    { 3, { 0, 0, 0 }, { 5, 4, 6 } }, { 3, { 4, 3, 5 }, { 1, 1, 1 } },
+  };
+  for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++)
+    for (size_t at = 0; at < 3; at++) {
+      struct radio_request three[3];
+      for (size_t k = 0; k < 2; k++)
+        three[k < at ? k : k + 1] = requests[k];
+      three[at] = (struct radio_request) {
+        .box = boxes[i], .nbytes = sizeof got,
+        .buffer = i < 2 ? voxels + boxes[i].start[0] * 24 : got,
+      };
+      assert_fails (radio_volume_read_many (derived, three, 3, RADIO_FLOAT32,
+                                            NULL), RADIO_ERROR_ARGUMENT, part);
+      assert_memory_equal (voxels, expected, sizeof voxels);
+    }
+  /* The others, and none, elsewhere; the rest in place. */
+  requests[2] = (struct radio_request) {
+    .box = { .rank = 3, .start = { 2, 0, 0 }, .size = { 1, 4, 6 } },
+    .buffer = got, .nbytes = sizeof got,
+  };
+  assert_ok (radio_volume_read_many (derived, requests, 3, RADIO_FLOAT32,
+                                     NULL));
+  for (size_t i = 0; i < COUNT; i++) {
+    size_t z = i / (HEIGHT * WIDTH);
+    assert_true (voxels[i] == expected[i] * (z == 2 ? 1 : 2));
+    assert_true (z != 2 || got[i - 48] == expected[i] * 2);
+  }
+  radio_volume_close (derived);
+  /* Padding that repeats a voxel of the other request. */
+  memcpy (voxels, expected, sizeof voxels);
+  derived = must_apply (volume, "pad 2,0,0 reflect | linear 2,0");
+  struct radio_volume_info info;
+  radio_volume_get_info (derived, &info);
+  assert_int_equal (info.array.shape[2], WIDTH + 4);
+  requests[0].box = (struct radio_box) { 3, { 0, 0, 3 }, { 5, 4, 1 } };
+  requests[1].box = (struct radio_box) { 3, { 0, 0, 0 }, { 5, 4, 2 } };
+  static const int64_t strides[] = { 96, 24, 4 };
+  requests[0].buffer = voxels + 1;
+  requests[0].strides = strides;
+  requests[1].buffer = got;
+  assert_fails (radio_volume_read_many (derived, requests, 2, RADIO_FLOAT32,
+                                        NULL), RADIO_ERROR_ARGUMENT, part);
+  assert_memory_equal (voxels, expected, sizeof voxels);
+  requests[1].box.size[2] = 1;
+  assert_ok (radio_volume_read_many (derived, requests, 2, RADIO_FLOAT32,
+                                     NULL));
+  for (size_t i = 0; i < COUNT; i++)
+    assert_true (voxels[i] == expected[i] * (i % WIDTH == 1 ? 2 : 1));
+  for (size_t i = 0; i < DEPTH * HEIGHT; i++)
+    assert_true (got[i] == expected[i * WIDTH + 2] * 2);
+  radio_volume_close (derived);
+  radio_volume_close (volume);
+}
+
 /* A handle has the statistics of its first read, and a later one those of the
  * voxels as they are then. */
 static void
@@ -489,6 +614,8 @@ main (void)
     cmocka_unit_test (large_boxes_are_read_by_parts_in_any_order),
     cmocka_unit_test (results_may_be_delivered_in_place),
     cmocka_unit_test (other_overlaps_are_refused_before_anything_is_written),
+    cmocka_unit_test (only_voxels_that_share_no_memory_are_delivered_in_place),
+    cmocka_unit_test (no_request_reads_what_another_one_overwrites),
     cmocka_unit_test (statistics_are_of_the_voxels_when_a_pipeline_is_applied),
     cmocka_unit_test_setup_teardown (
       memory_is_exported_and_ingested_as_a_file_is, enter_folder,
