@@ -164,11 +164,15 @@ rd_frame_observe (struct rd_writer_state *writer, uint64_t moment,
     moment = account->until;
     state = is_stopped ? state : RD_RUN_UNKNOWN;
   }
-  if (frame == writer->frames || account->state == RD_RUN_UNKNOWN
-      || (int64_t) (moment - frame->begin) < 0
-      || (int64_t) (moment - writer->last_end) < 0)
+  if (frame == writer->frames || account->state == RD_RUN_UNKNOWN)
     return;
-  observe_until (writer, frame, moment);
+  uint64_t since = rd_max_u64 (frame->begin, writer->last_end);
+  if ((int64_t) (moment - since) >= 0)
+    observe_until (writer, frame, moment);
+  else if (is_stopped)
+    moment = since;
+  else
+    return;
   if ((int64_t) (end - moment) > 0)
     add_off_cpu (writer, frame, state == RD_RUN_WAITS ? end - moment : 0,
                  state == RD_RUN_SLEEPS ? end - moment : 0);

@@ -64,8 +64,9 @@ bool rd_frame_end (struct rd_writer_state *writer, uint64_t token,
  * write it any more, by what its account was at a moment (rd_recorder_observe):
  * what is neither CPU time nor without a CPU was sleep.  From then to the
  * frame's end the thread is taken to go on as it was seen: it runs, sleeps or
- * waits for a CPU; or sleeps, if its process is_stopped.  No effect if the
- * thread began or ended a scope since. */
+ * waits for a CPU; or sleeps, if its process is_stopped, then also from its
+ * last event on if that was after the moment.  Else no effect if the thread
+ * began or ended a scope since. */
 void rd_frame_observe (struct rd_writer_state *writer, uint64_t moment,
                        uint64_t end, bool is_stopped);
 
