@@ -394,9 +394,10 @@ struct radio_difference {
   int64_t self_cpu_before_ns, self_cpu_after_ns;
   int64_t median_before_ns, median_after_ns;
   bool is_unclear;            /* of a root: its total changed beyond the spread
-                                 of its runs (of one run each: at all), but by
-                                 root_floor at most, so total_change is NONE
-                                 (or UNKNOWN) */
+                                 of its runs, by 5 % or more (1 % of four
+                                 processes or more; of one run each: at all),
+                                 but by root_floor at most, so total_change is
+                                 NONE (or UNKNOWN) */
 
   /* Of a root, where times on CPUs are compared: the median of what a run
    * waited on all its threads, but for other threads; and its change. */

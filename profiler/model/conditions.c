@@ -325,6 +325,7 @@ compare_machines (const struct state *a, const struct state *b,
   double high = fmax (a->clock_mhz, b->clock_mhz);
   if (low > 0 && high > (1 + CLOCK_ERROR) * low) {
     conditions->floor += high / low - 1;
+    conditions->least_floor += high / low - 1;
     RD_TRY (add_numbers (conditions, "clock", high > (1 + CLOCK_CHANGE) * low,
                          a->clock_mhz, b->clock_mhz, 0, " MHz"));
   }
@@ -381,7 +382,8 @@ rd_conditions_compare (const struct radio_profile *before,
 {
   struct state a = read_state (before), b = read_state (after);
   bool is_by_rounds = rd_is_by_rounds (before, after);
-  conditions->floor = is_by_rounds ? FLOOR_OF_ROUNDS : FLOOR;
+  conditions->least_floor = is_by_rounds ? FLOOR_OF_ROUNDS : FLOOR;
+  conditions->floor = conditions->least_floor;
   RD_TRY (compare_cpu_shares (&a, &b, conditions));
   RD_TRY (compare_loads (&a, &b, conditions));
   RD_TRY (compare_machines (&a, &b, conditions));

@@ -14,6 +14,8 @@ struct rd_conditions {
   size_t ntexts;
   enum radio_basis basis;
   bool is_unfair;             /* a condition is */
+  double least_floor;         /* without what conditions add but the clock,
+                                 which explains a change */
   double floor, root_floor;   /* see radio_comparison_info */
   double least_share;         /* of the whole: less is of no relevance */
 };

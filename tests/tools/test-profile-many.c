@@ -756,6 +756,41 @@ what_the_machine_did_is_of_the_time_that_was_recorded (void **state)
   }
 }
 
+/* It was "no change", and exit status 0, of a program that took a quarter more
+ * than beside other work, or a tenth where both lacked CPUs. */
+static void
+a_change_within_what_conditions_do_is_unclear (void **state)
+{
+  (void) state;
+  static const struct {
+    struct made_conditions before, after;
+    int status;
+    const char *limit;
+  } rows[] = {
+    { { .wall_us = 140000, .cpu_us = 14700, .others_us = 200000 },
+      { .wall_us = 18500, .cpu_us = 18400 }, RD_EXIT_UNCLEAR, "40 %" },
+    { { .wall_us = 140000, .cpu_us = 14700, .others_us = 200000 },
+      { .wall_us = 140000, .cpu_us = 16050, .others_us = 200000 },
+      RD_EXIT_UNCLEAR, "20 %" },
+    { { .wall_us = 140000, .cpu_us = 14700, .others_us = 200000 },
+      { .wall_us = 140000, .cpu_us = 15100, .others_us = 200000 },
+      RD_EXIT_OK, NULL },
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    struct rd_diff diff = { .fail_percent = 5 };
+    struct capture capture;
+    assert_int_equal (report_loaded (&rows[i].before, &rows[i].after, &diff,
+                                     &capture), rows[i].status);
+    if (rows[i].limit) {
+      assert_says (&capture, "'read' changed by less than the ");
+      assert_says (&capture, rows[i].limit);
+      assert_says (&capture, "processes of one program under such conditions");
+    } else {
+      assert_says_not (&capture, "changed by less");
+    }
+  }
+}
+
 /* A processor that slows down by itself is no change of the program, and no
  * reason to doubt all times either. */
 static void
@@ -856,6 +891,7 @@ main (void)
     cmocka_unit_test (the_load_of_disks_is_their_pressure_where_both_know_it),
     cmocka_unit_test (what_the_machine_did_is_of_the_time_that_was_recorded),
     cmocka_unit_test (a_difference_that_the_clock_explains_is_noise),
+    cmocka_unit_test (a_change_within_what_conditions_do_is_unclear),
     cmocka_unit_test (profiles_without_a_common_root_are_unclear),
     cmocka_unit_test (equal_conditions_are_not_mentioned),
   };

@@ -289,15 +289,24 @@ static const char more_processes[]
   = "compare in turn (radio profile --against), or four recordings of each "
     "(radio profile merge --as runs)";
 
+/* What the floor of a root's change is of. */
+static const char *
+what_differs (const struct rd_diff *diff)
+{
+  return is_by_cpu (diff) || diff->info.is_unfair
+         ? "processes of one program under such conditions"
+         : "processes of one program";
+}
+
 /* Prints what the times that are compared do not show of a root. */
 static void
 print_root (const struct rd_diff *diff, const struct radio_difference *d)
 {
   char before[32], after[32], change[32];
   if (d->is_unclear && d->total_change == RADIO_CHANGE_NONE)
-    printf ("'%s' changed by less than the %.0f %% that processes of one "
-            "program differ by: %s\n", d->name, 100 * diff->info.root_floor,
-            more_processes);
+    printf ("'%s' changed by less than the %.0f %% that %s differ by: %s\n",
+            d->name, 100 * diff->info.root_floor, what_differs (diff),
+            diff->info.is_unfair ? advice_of (diff) : more_processes);
   if (d->wait_before_ns == 0 && d->wait_after_ns == 0)
     return;
   percent ((double) d->wait_before_ns, (double) d->wait_after_ns, change);
@@ -315,9 +324,14 @@ print_summary (const struct rd_diff *diff)
 {
   size_t counts[RADIO_CHANGE_UNKNOWN + 1] = { 0 };
   char a[32], b[32], change[32];
-  size_t nroots = 0;
+  size_t nroots = 0, nunclear = 0;
   for (size_t i = 0; i < diff->n; i++) {
     const struct radio_difference *d = path_of (diff, i);
+    if (d->is_unclear && d->change == RADIO_CHANGE_NONE) {
+      nunclear++;
+      nroots++;
+      continue;
+    }
     /* A path of both that took nothing says nothing. */
     counts[d->change] += !d->is_split
                          && (d->change == RADIO_CHANGE_NEW
@@ -358,11 +372,15 @@ print_summary (const struct rd_diff *diff)
   if (counts[RADIO_CHANGE_UNKNOWN] > 0)
     puts ("with a single run, changes cannot be distinguished from noise "
           "(--runs)");
-  else
-    printf ("paths: %zu slower, %zu faster, %zu new, %zu gone, %zu within "
+  else {
+    char unclear[48] = "";
+    if (nunclear > 0)
+      snprintf (unclear, sizeof unclear, "%zu unclear, ", nunclear);
+    printf ("paths: %zu slower, %zu faster, %zu new, %zu gone, %s%zu within "
             "noise\n", counts[RADIO_CHANGE_SLOWER],
             counts[RADIO_CHANGE_FASTER], counts[RADIO_CHANGE_NEW],
-            counts[RADIO_CHANGE_GONE], counts[RADIO_CHANGE_NONE]);
+            counts[RADIO_CHANGE_GONE], unclear, counts[RADIO_CHANGE_NONE]);
+  }
   for (size_t i = 0; i < diff->n; i++)
     if (path_of (diff, i)->parent == RADIO_NO_PARENT)
       print_root (diff, path_of (diff, i));
@@ -488,7 +506,8 @@ rd_diff_judge (const struct radio_comparison_info *info,
                   + (double) root->median_before_ns;
   double more = (double) root->wait_after_ns - (double) root->wait_before_ns;
   if (info->is_unfair
-      && ((is_slower && is_called) || by_wall > fail_percent))
+      && ((is_slower && (is_called || root->is_unclear))
+          || by_wall > fail_percent))
     return RD_ROOT_UNCLEAR_BY_CONDITIONS;
   if (is_slower && root->is_unclear)
     return RD_ROOT_UNCLEAR_BY_PROCESSES;
@@ -517,9 +536,10 @@ report_verdict (const struct rd_diff *diff, const struct radio_difference *d)
               by_wall > slower ? by_wall : slower, advice_of (diff));
     break;
   case RD_ROOT_UNCLEAR_BY_PROCESSES:
-    rd_error ("'%s' is slower by %.1f %%, but processes of one program differ "
-              "by up to %.0f %%: it is unclear if the program is slower; %s",
-              d->name, slower, 100 * diff->info.root_floor, more_processes);
+    rd_error ("'%s' is slower by %.1f %%, but %s differ by up to %.0f %%: it "
+              "is unclear if the program is slower; %s", d->name, slower,
+              what_differs (diff), 100 * diff->info.root_floor,
+              more_processes);
     break;
   case RD_ROOT_UNCLEAR_BY_WAITS:
     rd_error ("'%s' waited %s ms instead of %s ms, which CPU time does not "

@@ -225,13 +225,17 @@ class Comparer {
     }
   }
 
-  // An operation's change is unclear where processes differ as much.
+  // An operation's change is unclear where processes differ as much, or do
+  // under such conditions.
   judgeRoots(list) {
+    const { leastFloor, floor, rootFloor } = this.conditions;
     for (const one of list) {
-      const { below, medianBefore, medianAfter, parent } = one;
-      if (parent < 0 && DIRECTIONS[below]
-          && Math.abs(medianAfter - medianBefore) <= this.conditions.rootFloor
-            * Math.min(medianBefore, medianAfter))
+      const { below, low, high, medianBefore, medianAfter, parent } = one;
+      const part = Math.abs(medianAfter - medianBefore)
+        / Math.max(Math.min(medianBefore, medianAfter), 1);
+      if (parent < 0 && part <= rootFloor
+          && (DIRECTIONS[below] || below === 'noise' && part <= floor
+            && part > leastFloor && (low > 0 || high < 0)))
         one.below = 'unclear';
     }
   }

@@ -97,9 +97,9 @@ function stateOf(profile) {
   };
 }
 
-// Returns { basis: 'wall', 'cpu' or 'none', isUnfair, floor, rootFloor,
-// leastShare, waits: of a run on all threads, but for others, conditions:
-// [{ name, before, after, isUnfair }] }.
+// Returns { basis: 'wall', 'cpu' or 'none', isUnfair, leastFloor, floor,
+// rootFloor, leastShare, waits: of a run on all threads, but for others,
+// conditions: [{ name, before, after, isUnfair }] }.
 export function compareConditions(before, after) {
   const sides = [stateOf(before), stateOf(after)];
   const conditions = [];
@@ -108,7 +108,7 @@ export function compareConditions(before, after) {
   const most = (of) => Math.max(...both(of));
   let basis = 'wall';
   const byRounds = isByRounds(before, after);
-  let floor = byRounds ? FLOOR_OF_ROUNDS : FLOOR;
+  let leastFloor = byRounds ? FLOOR_OF_ROUNDS : FLOOR, floor = leastFloor;
   const add = (name, isUnfair, values, format) =>
     conditions.push({ name, isUnfair, before: format(values[0]),
                       after: format(values[1]) });
@@ -151,6 +151,7 @@ export function compareConditions(before, after) {
   const ratio = Math.max(...clocks) / Math.min(...clocks);
   if (Math.min(...clocks) > 0 && ratio > 1 + CLOCK_ERROR) {
     floor += ratio - 1;
+    leastFloor += ratio - 1;
     add('clock', ratio > 1 + CLOCK_CHANGE, clocks, (value) => value + ' MHz');
   }
   const disk = both((one) => one.disk);
@@ -176,7 +177,7 @@ export function compareConditions(before, after) {
     floor += FLOOR_OF_LOAD;
   else if (basis === 'cpu' && !byRounds)
     floor += FLOOR;
-  return { conditions, isUnfair, floor,
+  return { conditions, isUnfair, leastFloor, floor,
            rootFloor: floor + (byRounds ? 0 : FLOOR_OF_ROOTS),
            waits: both(({ wait, runs }) => wait / runs),
            leastShare: isUnfair ? 0.02 : byRounds ? 0.005 : 0.01,

@@ -238,7 +238,7 @@ class Diff {
   // these.  Where it is noise, they come first: one long run moves the mean.
   sentence() {
     const { before, after, basis, isSummed, metric: { id, label, unit },
-            rootFloor } = this.compared;
+            isUnfair, rootFloor } = this.compared;
     const growth = formatGrowth(before, after);
     const means = formatChange(before, after, unit);
     const of = id === 'cpu' ? ' on CPUs'
@@ -255,9 +255,10 @@ class Diff {
         + 'show which scopes had CPUs.'
       : this.count('one run') > 0 ? 'A single run has no spread, so the '
         + 'noise is unknown.'
-      : this.root()?.below === 'unclear' ? 'Processes of one program differ '
-        + 'by up to ' + formatShare(rootFloor, 1) + ': compare in turn '
-        + '(--against).' : '';
+      : this.root()?.below === 'unclear' ? 'Processes of one program '
+        + (isUnfair || basis === 'cpu' ? 'under such conditions ' : '')
+        + 'differ by up to ' + formatShare(rootFloor, 1)
+        + ': compare in turn (--against).' : '';
     return element('p', {}, element('strong', { class: 'diff-whole' },
                                     this.verdict() + whole),
       isNoise ? this.interval() + ' (mean ' + means + '). '
@@ -352,7 +353,7 @@ class Diff {
           : '')));
     if (basis === 'cpu' && Math.max(...waits) > 0)
       items.push(element('li', {}, 'waits, which a busy machine prolongs, '
-        + 'too: ' + formatChange(...waits, 'time')));
+        + 'too (means): ' + formatChange(...waits, 'time')));
     if (basis === 'cpu' && floor >= 0.1)
       items.push(element('li', {}, 'differences of less than '
         + formatShare(floor, 1) + ' may come from the conditions, and count '
