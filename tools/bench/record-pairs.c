@@ -39,25 +39,28 @@
 
 #define FAIL_PERCENT 5
 
+enum quiet { NONE_QUIET, FIRST_QUIET, SECOND_QUIET };
+
 struct condition {
   const char *name, *label;
-  unsigned nloops;            /* beside the second recording */
+  unsigned nloops;            /* beside the recordings */
   bool is_hogged;             /* a process writes and syncs meanwhile */
-  bool is_first_quiet;        /* the first recording has none of these */
+  enum quiet quiet;           /* the recording that has none of these */
   double more;                /* that the second one does of a scope */
 };
 
 static const struct condition conditions[] = {
-  { "quiet", "quiet", 0, false, false, 1 },
-  { "loop-1", "beside 1 busy loop", 1, false, false, 1 },
-  { "loop-4", "beside 4 busy loops", 4, false, false, 1 },
-  { "loop-12", "beside 12 busy loops", 12, false, false, 1 },
-  { "disk", "beside a disk hog", 0, true, false, 1 },
-  { "before-1", "1 busy loop beside the second", 1, false, true, 1 },
-  { "before-4", "4 busy loops beside the second", 4, false, true, 1 },
-  { "before-12", "12 busy loops beside the second", 12, false, true, 1 },
-  { "before-disk", "a disk hog beside the second", 0, true, true, 1 },
-  { "more", "10 % more of one scope, quiet", 0, false, false, MORE },
+  { "quiet", "quiet", 0, false, NONE_QUIET, 1 },
+  { "loop-1", "beside 1 busy loop", 1, false, NONE_QUIET, 1 },
+  { "loop-4", "beside 4 busy loops", 4, false, NONE_QUIET, 1 },
+  { "loop-12", "beside 12 busy loops", 12, false, NONE_QUIET, 1 },
+  { "disk", "beside a disk hog", 0, true, NONE_QUIET, 1 },
+  { "before-1", "1 busy loop beside the second", 1, false, FIRST_QUIET, 1 },
+  { "before-4", "4 busy loops beside the second", 4, false, FIRST_QUIET, 1 },
+  { "before-12", "12 busy loops beside the second", 12, false, FIRST_QUIET, 1 },
+  { "before-disk", "a disk hog beside the second", 0, true, FIRST_QUIET, 1 },
+  { "after-4", "4 busy loops beside the first", 4, false, SECOND_QUIET, 1 },
+  { "more", "10 % more of one scope, quiet", 0, false, NONE_QUIET, MORE },
 };
 
 /*------------------------------------------------------------------------
@@ -398,10 +401,12 @@ try_condition (const char *folder, const char *store, unsigned npairs,
     if (npairs == 0 && access (b, F_OK) != 0)
       break;
     if (npairs > 0) {
-      if (!condition->is_first_quiet)
+      if (condition->quiet != FIRST_QUIET)
         start_load (&load, condition, hog);
       failed = record_apart (store, 1, a);
-      if (condition->is_first_quiet)
+      if (condition->quiet == SECOND_QUIET)
+        end_load (&load);
+      else if (condition->quiet == FIRST_QUIET)
         start_load (&load, condition, hog);
       if (!failed)
         failed = record_apart (store, condition->more, b);
