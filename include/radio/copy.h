@@ -34,8 +34,11 @@ struct radio_copy_options {
    * and extensions, as struct radio_ingest_options does by strip, the name and
    * the SHA-256 of the source, that of the image that it was derived from, all
    * attributes that radio did not write, and the volume's name in OME-Zarr's
-   * metadata, which becomes that of to_path.  Voxels, affine, and the level's
-   * name stay, by which one who has the source recognises it. */
+   * metadata, which becomes that of to_path.  Of this metadata stay axes,
+   * transformations, colors and windows of channels, and labels.  A level with
+   * attributes, or with members that are not Zarr's, is refused
+   * (RADIO_ERROR_UNSUPPORTED).  Voxels, affine, and the level's name stay, by
+   * which one who has the source recognises it. */
   bool strip;
 
   /* total_nbytes counts all shards; done_nbytes those already copied. */

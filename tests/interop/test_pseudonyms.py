@@ -23,6 +23,37 @@ def run(*args, status=0):
     return done
 
 
+WINDOW = {"min": 0, "max": 9, "start": 1, "end": 2.5}
+LABELS = {"version": "0.5",
+          "colors": [{"label-value": 1, "rgba": [255, 0, 0, 255]}],
+          "properties": [{"label-value": 1, "name": "liver"}]}
+
+
+def plant(document, who):
+    """What other programs write into a volume's document, with an id in each
+    object of it."""
+    attributes = document["attributes"]
+    ome = attributes["ome"]
+    image = ome["multiscales"][0]
+    window, labels = dict(WINDOW), json.loads(json.dumps(LABELS))
+    channel = {"color": "00FF00", "window": window, "active": True,
+               "label": f"scan of {who}"}
+    ome["omero"] = {"name": who, "channels": [channel],
+                    "rdefs": {"model": "color", "of": [who]}}
+    ome["image-label"] = labels
+    labels["source"] = {"image": f"../../ct/sub-{who}_ses-1_x"}
+    image["metadata"] = {"method": who}
+    orientation = [axis["orientation"] for axis in image["axes"]]
+    for at in (document["consolidated_metadata"], attributes,
+               attributes["radio"], attributes["radio"]["source"], ome, image,
+               *image["axes"], *orientation, *image["datasets"],
+               image["datasets"][0]["coordinateTransformations"][0],
+               ome["omero"], channel, window, labels, *labels["colors"],
+               *labels["properties"]):
+        at["patient"] = who
+        at["patients"] = [{"who": [who]}]
+
+
 def make_study(np, nib, folder, names):
     """Images with the id in their header, an extension and their name; a table
     with the id in a column of the user's."""
@@ -42,11 +73,9 @@ def make_study(np, nib, folder, names):
                 nib.save(image, file)
         run("ingest", "-q", "-s", store, "-c", collection,
             *sorted((folder / collection).iterdir()))
-        # An attribute of another program.
         path = store / collection / f"sub-{names[0]}_ses-1_x" / "zarr.json"
         document = json.loads(path.read_text())
-        document["attributes"]["patient"] = names[0]
-        document["attributes"]["ome"]["who"] = names[0]
+        plant(document, names[0])
         path.write_text(json.dumps(document))
     table = folder / "participants.tsv"
     table.write_text("participant_id\tage\tsurname\n" + "".join(
@@ -137,6 +166,26 @@ def test_nothing_of_the_ids_is_in_a_copy(np, nib, zarr, tmp_path, key):
         assert {column: row[column] for column in same} \
             == {column: there[column] for column in same}
 
+    # All that programs need to show the images stays.
+    for collection in "ct", "seg":
+        ours, theirs = [
+            json.loads((store / collection / f"{name}_ses-1_x" / "zarr.json")
+                       .read_text())["attributes"]["ome"]
+            for store, name in ((copy, pseudonym(NAMES[0])),
+                                (source, f"sub-{NAMES[0]}"))]
+        assert ours["image-label"] == LABELS
+        assert ours["omero"] == {"channels": [
+            {"color": "00FF00", "window": WINDOW, "active": True}]}
+        plain = json.loads((source / collection / f"sub-{NAMES[1]}_ses-1_x"
+                            / "zarr.json").read_text())["attributes"]["ome"]
+        image, there = ours["multiscales"][0], plain["multiscales"][0]
+        assert image["axes"] == there["axes"]
+        path = theirs["multiscales"][0]["datasets"][0]["path"]
+        there["datasets"][0]["path"] = path
+        assert image["datasets"] == there["datasets"]
+        assert set(ours) == {"version", "multiscales", "omero", "image-label"}
+        assert set(image) == {"name", "axes", "datasets"}
+
     # Voxels and geometry are what they were.
     file = tmp_path / "out.nii"
     for name in NAMES:
@@ -147,6 +196,38 @@ def test_nothing_of_the_ids_is_in_a_copy(np, nib, zarr, tmp_path, key):
         assert np.array_equal(got.dataobj, want.dataobj)
         assert np.array_equal(got.affine, want.affine)
         assert got.header["descrip"] == b"" and not got.header.extensions
+
+
+@pytest.mark.parametrize("what, change", [
+    ("attributes", lambda array, x: array.update(attributes={"of": x})),
+    ("members that are not Zarr's", lambda array, x: array.update(
+        patient={"must_understand": False, "name": x})),
+    ("members that are not Zarr's", lambda array, x: array["codecs"].append(
+        {"name": x, "must_understand": False})),
+    ("members that are not Zarr's", lambda array, x: array.update(
+        storage_transformers=[{"name": x, "must_understand": False}])),
+    ("names of axes",
+     lambda array, x: array.update(dimension_names=["z", x, "x"])),
+])
+def test_what_else_a_level_says_is_an_error(np, nib, tmp_path, key, what,
+                                            change):
+    source = make_study(np, nib, tmp_path, NAMES[:1])
+    volume = source / "ct" / f"sub-{NAMES[0]}_ses-2_x"
+    document = json.loads((volume / "zarr.json").read_text())
+    level = document["attributes"]["ome"]["multiscales"][0]["datasets"][0][
+        "path"]
+    array = document["consolidated_metadata"]["metadata"][level]
+    change(array, NAMES[0])
+    (volume / level / "zarr.json").write_text(json.dumps(array))
+    (volume / "zarr.json").write_text(json.dumps(document))
+    # As it is, it is a volume.
+    run("cp", source, tmp_path / "plain.zarr")
+    copy = tmp_path / "copy.zarr"
+    done = run("cp", source, copy, "--subjects-key", key, "--columns", "age",
+               status=1)
+    assert f"{level}: has {what}, which radio did not write" in done.stderr
+    assert len(volumes(copy)) == 3
+    assert f"ct/{pseudonym(NAMES[0])}_ses-2_x" not in volumes(copy)
 
 
 def test_one_key_gives_the_same_names_from_two_stores(np, nib, tmp_path, key):

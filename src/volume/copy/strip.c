@@ -11,23 +11,107 @@
 #include "src/volume/codec.h"
 #include "src/volume/copy/copy.h"
 
-/* Adds members that an object has to another one. */
+/* A member that is kept.  Of an object those in members are, in a list that of
+ * each of its entries; without members it is neither an object nor a list of
+ * them. */
+struct member {
+  const char *name;                   /* NULL: the last one */
+  const struct member *members;
+};
+
+#define MEMBERS (const struct member [])
+
+static const struct member multiscales[] = {
+  { "axes", MEMBERS {
+      { "name", NULL }, { "type", NULL }, { "unit", NULL },
+      { "orientation", MEMBERS {
+          { "type", NULL }, { "value", NULL }, { NULL, NULL } } },
+      { NULL, NULL } } },
+  { "datasets", MEMBERS {
+      { "path", NULL },
+      { "coordinateTransformations", MEMBERS {
+          { "type", NULL }, { "scale", NULL }, { "translation", NULL },
+          { NULL, NULL } } },
+      { NULL, NULL } } },
+  { "coordinateTransformations", MEMBERS {
+      { "type", NULL }, { "scale", NULL }, { "translation", NULL },
+      { NULL, NULL } } },
+  { NULL, NULL }
+};
+
+static const struct member pictures[] = {
+  { "omero", MEMBERS {
+      { "channels", MEMBERS {
+          { "color", NULL },
+          { "window", MEMBERS {
+              { "min", NULL }, { "max", NULL }, { "start", NULL },
+              { "end", NULL }, { NULL, NULL } } },
+          { "active", NULL }, { NULL, NULL } } },
+      { NULL, NULL } } },
+  { "image-label", MEMBERS {
+      { "version", NULL },
+      { "colors", MEMBERS {
+          { "label-value", NULL }, { "rgba", NULL }, { NULL, NULL } } },
+      { "properties", MEMBERS {
+          { "label-value", NULL }, { "name", NULL }, { NULL, NULL } } },
+      { NULL, NULL } } },
+  { NULL, NULL }
+};
+
+static void keep (struct rd_json_make *make, struct json_object *from,
+                  struct json_object *to, const struct member *members);
+
+/* Returns what is kept of a value, which the caller puts; NULL: nothing. */
+static struct json_object *
+kept (struct rd_json_make *make, struct json_object *value,
+      const struct member *members)
+{
+  if (json_object_is_type (value, json_type_array)) {
+    struct json_object *list = json_object_new_array ();
+    make->failed |= list == NULL;
+    for (size_t i = 0; i < json_object_array_length (value) && list; i++) {
+      struct json_object *entry
+        = json_object_array_get_idx (value, i);
+      /* Lists of lists are in none of these. */
+      entry = json_object_is_type (entry, json_type_array)
+              ? NULL : kept (make, entry, members);
+      if (entry)
+        rd_json_append (make, list, entry);
+    }
+    return list;
+  }
+  bool is_object = json_object_is_type (value, json_type_object);
+  if (value == NULL || is_object != (members != NULL))
+    return NULL;
+  if (!is_object)
+    return json_object_get (value);
+  struct json_object *object = json_object_new_object ();
+  make->failed |= object == NULL;
+  keep (make, value, object, members);
+  return object;
+}
+
+/* Adds what is kept of the members that an object has to another one. */
 static void
 keep (struct rd_json_make *make, struct json_object *from,
-      struct json_object *to, const char *const *members, size_t n)
+      struct json_object *to, const struct member *members)
 {
-  for (size_t i = 0; i < n; i++) {
-    struct json_object *value = rd_json_member (from, members[i]);
+  for (; members->name; members++) {
+    struct json_object *value
+      = kept (make, rd_json_member (from, members->name), members->members);
     if (value)
-      rd_json_add (make, to, members[i], json_object_get (value));
+      rd_json_add (make, to, members->name, value);
   }
 }
 
-#define KEEP(make, from, to, ...)                                       \
-  do {                                                                  \
-    static const char *const members[] = { __VA_ARGS__ };               \
-    keep (make, from, to, members, sizeof members / sizeof *members);   \
-  } while (false)
+/* Adds a member without members. */
+static void
+keep_value (struct rd_json_make *make, struct json_object *from,
+            struct json_object *to, const char *name)
+{
+  const struct member members[] = { { name, NULL }, { NULL, NULL } };
+  keep (make, from, to, members);
+}
 
 /* Adds OME-Zarr's metadata with the name of the copy. */
 static void
@@ -40,15 +124,14 @@ add_ome (const struct rd_copy *copy, struct json_object *attributes,
   if (!ome)
     return;
   struct json_object *to = rd_json_add_object (make, made, "ome");
-  KEEP (make, ome, to, "version");
+  keep_value (make, ome, to, "version");
   struct json_object *image = json_object_new_object ();
   rd_json_add_string (make, image, "name",
                       slash ? slash + 1 : copy->to_path);
   if (json_object_is_type (images, json_type_array))
-    KEEP (make, json_object_array_get_idx (images, 0), image, "axes",
-          "datasets", "coordinateTransformations");
+    keep (make, json_object_array_get_idx (images, 0), image, multiscales);
   rd_json_append (make, rd_json_add_list (make, to, "multiscales"), image);
-  KEEP (make, ome, to, "omero", "image-label");
+  keep (make, ome, to, pictures);
 }
 
 static enum radio_status
@@ -65,7 +148,8 @@ add_radio (struct rd_copy *copy, struct json_object *attributes,
   if (meta->has_nifti)
     rd_nifti_strip (&meta->nifti, &meta->prefix, NULL, NULL);
   nbytes -= meta->prefix.nbytes;
-  KEEP (make, radio, to, "version", "level");
+  keep_value (make, radio, to, "version");
+  keep_value (make, radio, to, "level");
   if (source) {
     struct json_object *blank = rd_json_add_object (make, to, "source");
     rd_json_add_string (make, blank, "name", "");
@@ -73,15 +157,17 @@ add_radio (struct rd_copy *copy, struct json_object *attributes,
                      meta->source_nbytes > nbytes ? meta->source_nbytes - nbytes
                                                   : 0);
     rd_json_add_string (make, blank, "sha256", "");
-    KEEP (make, source, blank, "trailing_nbytes");
+    keep_value (make, source, blank, "trailing_nbytes");
     rd_json_add (make, blank, "stripped", json_object_new_boolean (true));
   }
   if (derived) {
     struct json_object *blank = rd_json_add_object (make, to, "derived");
-    KEEP (make, derived, blank, "pipeline");
+    keep_value (make, derived, blank, "pipeline");
     rd_json_add_string (make, blank, "source_sha256", "");
   }
-  KEEP (make, radio, to, "tiling", "codec", "tile_lengths");
+  keep_value (make, radio, to, "tiling");
+  keep_value (make, radio, to, "codec");
+  keep_value (make, radio, to, "tile_lengths");
   if (!meta->has_nifti)
     return RADIO_OK;
   RD_TRY (rd_base64_encode (meta->prefix.data, meta->prefix.nbytes, &text));
@@ -104,7 +190,9 @@ add_documents (const struct rd_copy *copy, struct rd_json_make *make,
     rd_json_member (copy->document, "consolidated_metadata"), "metadata");
   for (size_t i = 0; i < copy->nlevels; i++) {
     const char *name = copy->levels[i].name;
-    keep (make, documents, made, &name, 1);
+    struct json_object *document = rd_json_member (documents, name);
+    if (document)
+      rd_json_add (make, made, name, json_object_get (document));
   }
   if (!meta->has_nifti || meta->header_key == RD_HEADER_KEY_NONE)
     return RADIO_OK;
@@ -113,17 +201,60 @@ add_documents (const struct rd_copy *copy, struct rd_json_make *make,
   return RADIO_OK;
 }
 
+/* Returns whether a value has a member must_understand that is false: no other
+ * members are accepted that are not Zarr's own, wherever they are. */
+static bool
+has_unknown (struct json_object *value)
+{
+  bool has = false;
+  if (json_object_is_type (value, json_type_array))
+    for (size_t i = 0; i < json_object_array_length (value) && !has; i++)
+      has = has_unknown (json_object_array_get_idx (value, i));
+  if (!json_object_is_type (value, json_type_object))
+    return has;
+  struct json_object *must = rd_json_member (value, "must_understand");
+  if (json_object_is_type (must, json_type_boolean)
+      && !json_object_get_boolean (must))
+    return true;
+  json_object_object_foreach (value, name, member) {
+    (void) name;
+    has = has || has_unknown (member);
+  }
+  return has;
+}
+
+/* Returns whether axes have other names than radio gives them. */
+static bool
+has_other_names (const struct rd_array_doc *doc, const char *axes)
+{
+  for (size_t i = 0; i < doc->rank && doc->has_dimension_names; i++) {
+    const char *name = doc->dimension_names[i];
+    if (name && (i >= strlen (axes) || name[0] != axes[i] || name[1]))
+      return true;
+  }
+  return false;
+}
+
 /* The documents of levels are copied as they are. */
 static enum radio_status
 check_levels (const struct rd_copy *copy)
 {
   for (size_t i = 0; i < copy->nlevels; i++) {
-    struct json_object *attributes
-      = copy->levels[i].array->doc->attributes;
-    if (attributes && json_object_object_length (attributes) > 0)
-      return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s/%s: has attributes, which "
-                      "radio did not write and does not look into; remove "
-                      "them first", copy->path, copy->levels[i].name);
+    struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
+    const struct rd_copy_level *level = &copy->levels[i];
+    const struct rd_array_doc *doc = level->array->doc;
+    RD_TRY (rd_json_parse ((const char *) level->text.data,
+                           level->text.nbytes, level->name, &document));
+    bool has_attributes
+      = doc->attributes && json_object_object_length (doc->attributes) > 0;
+    const char *what = has_attributes ? "attributes"
+      : has_unknown (document) ? "members that are not Zarr's"
+      : has_other_names (doc, copy->volume->meta.axes) ? "names of axes"
+      : NULL;
+    if (what)
+      return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s/%s: has %s, which radio "
+                      "did not write and does not look into; remove them "
+                      "first", copy->path, level->name, what);
   }
   return RADIO_OK;
 }
