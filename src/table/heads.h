@@ -58,8 +58,8 @@ enum radio_status rd_heads_highest (struct radio_store *store,
                                     const char *path, uint64_t *number)
   RADIO_USE_RESULT;
 
-/* Finds whether the table's document has a hint, and the number of the head that
- * it names; 0: of none, or the hint is not usable. */
+/* Finds whether the table's document has a hint, and the number of the head
+ * that it names; 0: of none, or the hint is not usable. */
 enum radio_status rd_heads_hinted (struct radio_store *store,
                                    const char *path, bool *has_hint,
                                    uint64_t *number) RADIO_USE_RESULT;

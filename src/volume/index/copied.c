@@ -475,7 +475,7 @@ find_known (struct radio_store *store, const char *const *from_paths,
   if (!is_needed)
     return RADIO_OK;
   uint64_t head;
-  RD_TRY (rd_index_read_ids (store, RADIO_TABLE_SUBJECTS, ids, &head));
+  RD_TRY (rd_index_read_ids (store, RADIO_TABLE_SUBJECTS, ids, NULL, &head));
   return rd_lookup_strings (ids, known);
 }
 

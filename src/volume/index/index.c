@@ -17,7 +17,7 @@
 #include "src/volume/node.h"
 #include "src/volume/strings.h"
 
-/* How often a writer that removes rows may be overtaken by another. */
+/* How often a writer may be overtaken by another. */
 #define MAX_TRIES 1000
 
 struct indexing {
@@ -84,49 +84,164 @@ subtract (const struct rd_lookup *a, const struct rd_lookup *b,
   return RADIO_OK;
 }
 
-/* Removes from the rows without a volume those whose volume was published
- * while others were listed. */
+/* Finds which of some paths are without a volume, over a network all at the
+ * same time: others may have been published, or removed, since volumes were
+ * listed. */
+struct check_job {
+  struct rd_job job;                  /* first */
+  struct radio_store *store;
+  const struct radio_strings *paths;
+  bool *exist;
+};
+
 static enum radio_status
-recheck (const struct indexing *indexing, const struct rd_text_list *stray,
-         struct rd_text_list *checked)
+do_check (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
 {
-  const struct radio_strings ids = rd_list_strings (stray);
-  for (uint64_t i = 0; i < ids.n; i++) {
-    const struct rd_slice id = rd_string (&ids, i);
-    char *path RD_FREE = rd_strndup (id.at, id.n);
-    bool exists;
-    if (path == NULL)
-      return rd_fail_memory (id.n + 1);
-    RD_TRY (rd_node_exists (indexing->store, path, &exists));
-    if (exists)
-      continue;
-    RD_TRY (rd_text_list_add (checked, id));
+  const struct check_job *job = (const struct check_job *) base;
+  const struct rd_slice id = rd_string (job->paths, task);
+  char *path RD_FREE = rd_strndup (id.at, id.n);
+  (void) scratch;
+  if (path == NULL)
+    return rd_fail_memory (id.n + 1);
+  return rd_node_exists (job->store, path, &job->exist[task]);
+}
+
+/* Appends those of the paths that have a volume now, and those that have none;
+ * each list may be NULL. */
+static enum radio_status
+check_again (struct radio_store *store, const struct rd_text_list *paths,
+             struct rd_text_list *there, struct rd_text_list *gone)
+{
+  static const struct radio_site site = {
+    "find volumes", RD_IN_METADATA, "check_again", __FILE__, __LINE__,
+    RADIO_SCOPE_WORK
+  };
+  const struct radio_strings list = rd_list_strings (paths);
+  bool *exist RD_FREE = rd_calloc (list.n + 1, sizeof *exist);
+  struct check_job job = {
+    .job = { .run = do_check, .n = list.n, .site = &site },
+    .store = store, .paths = &list, .exist = exist,
+  };
+  if (exist == NULL)
+    return rd_fail_memory (list.n + 1);
+  if (list.n == 0)
+    return RADIO_OK;
+  RD_TRY (rd_store_run (store, &job.job));
+  for (uint64_t i = 0; i < list.n; i++) {
+    struct rd_text_list *to = exist[i] ? there : gone;
+    if (to)
+      RD_TRY (rd_text_list_add (to, rd_string (&list, i)));
   }
   return RADIO_OK;
 }
 
-/* Writes the rows of the collection: those in missing are new, those in stray
- * are removed, but only from the generation of the head with which they were
- * found: in another one a row may be that of a volume that was published
- * since. */
+/* Volumes that are opened again. */
+struct again {
+  const struct rd_strings *paths;     /* in order */
+  size_t next;
+  struct rd_rows *rows;
+  struct rd_text_list *gone;
+};
+
+/* Takes those before the next one that is there for gone; NULL: all. */
 static enum radio_status
-write_rows (struct indexing *indexing, const char *path, uint64_t head,
-            const struct rd_text_list *missing,
-            const struct rd_text_list *stray)
+skip_gone (struct again *again, const char *path)
+{
+  for (; again->next < again->paths->n; again->next++) {
+    const char *gone = again->paths->items[again->next];
+    if (path && strcmp (gone, path) == 0)
+      break;
+    const struct rd_slice id = { gone, strlen (gone) };
+    RD_TRY (rd_text_list_add (again->gone, id));
+  }
+  again->next++;
+  return RADIO_OK;
+}
+
+static enum radio_status
+take_again (const struct radio_entry *entry, struct radio_volume *volume,
+            uint64_t stored_nbytes, void *user_data)
+{
+  struct again *again = user_data;
+  (void) stored_nbytes;
+  RD_TRY (skip_gone (again, entry->path));
+  return volume ? rd_rows_add (again->rows, entry->path, volume) : RADIO_OK;
+}
+
+/* Opens the volumes again whose row is another volume's: it, or they, may be
+ * newer than the other.  A writer that replaces one of them after this will
+ * write its row after the head that was read. */
+static enum radio_status
+open_again (const struct indexing *indexing, const struct rd_lookup *rows,
+            const struct radio_strings *levels, struct rd_rows *opened,
+            struct rd_text_list *gone)
+{
+  struct rd_strings paths RD_STRINGS_SCOPE = { 0 };
+  const struct radio_strings ids = rd_list_strings (&indexing->rows.ids);
+  const struct radio_strings ours = rd_rows_levels (&indexing->rows);
+  for (size_t i = 0; i < ids.n; i++) {
+    const struct rd_slice id = rd_string (&ids, i);
+    size_t row = rd_lookup_find (rows, id);
+    bool is_same = row == RD_NOT_THERE
+                   || (row < levels->n
+                       && rd_slice_equal (rd_string (levels, row),
+                                          rd_string (&ours, i)));
+    if (!is_same)
+      RD_TRY (rd_strings_add (&paths, id.at, id.n));
+  }
+  struct again again = { &paths, 0, opened, gone };
+  if (paths.n == 0)
+    return RADIO_OK;
+  RD_TRY (rd_list_open (indexing->store, NULL,
+                        (const char *const *) paths.items, paths.n,
+                        take_again, &again));
+  return skip_gone (&again, NULL);
+}
+
+/* What is to be done with the table of a collection. */
+struct comparison {
+  uint64_t head;                      /* of the generation that was compared */
+  struct rd_text_list missing;        /* volumes without a row */
+  struct rd_text_list added;          /* those of them that are still there */
+  struct rd_text_list stray;          /* rows without a volume */
+  struct rd_text_list gone;           /* volumes that were removed since they
+                                         were listed */
+  struct rd_rows opened;              /* of those that were opened again */
+};
+
+static void
+free_comparison (struct comparison *comparison)
+{
+  rd_text_list_free (&comparison->missing);
+  rd_text_list_free (&comparison->added);
+  rd_text_list_free (&comparison->stray);
+  rd_text_list_free (&comparison->gone);
+  rd_rows_free (&comparison->opened);
+}
+
+/* Writes the rows of the collection, but only after the head with which they
+ * were compared: after another one a row, or its lack, may be what another
+ * writer found since. */
+static enum radio_status
+write_rows (struct indexing *indexing, const char *path,
+            const struct comparison *comparison)
 {
   struct radio_table_edit *edit RD_CLEANUP (rd_cleanup_edit) = NULL;
   struct radio_table_result done;
-  const struct radio_strings new_ids = rd_list_strings (missing);
-  const struct radio_strings old_ids = rd_list_strings (stray);
-  if (indexing->rows.ids.n == 0 && missing->n == 0 && stray->n == 0)
+  const struct radio_strings new_ids = rd_list_strings (&comparison->missing);
+  const struct radio_strings old_ids = rd_list_strings (&comparison->stray);
+  const struct radio_strings gone = rd_list_strings (&comparison->gone);
+  if (indexing->rows.ids.n == 0 && new_ids.n == 0 && old_ids.n == 0)
     return RADIO_OK;
   RD_TRY (radio_table_edit_new (indexing->store, path, &edit));
-  if (stray->n > 0 || indexing->head)
-    rd_edit_expect (edit, head, &indexing->is_overtaken);
+  rd_edit_expect (edit, comparison->head, &indexing->is_overtaken);
   RD_TRY (radio_table_edit_add_rows (edit, &new_ids));
   RD_TRY (radio_table_edit_remove_rows (edit, &old_ids));
   if (indexing->rows.ids.n > 0)
     RD_TRY (rd_rows_set (&indexing->rows, edit));
+  if (comparison->opened.ids.n > 0)
+    RD_TRY (rd_rows_set (&comparison->opened, edit));
+  RD_TRY (radio_table_edit_remove_rows (edit, &gone));
   RD_TRY (radio_table_edit_commit (edit, &done));
   indexing->result.written_count += done.head > 0;
   if (indexing->is_partial)
@@ -134,38 +249,57 @@ write_rows (struct indexing *indexing, const char *path, uint64_t head,
   return RADIO_OK;
 }
 
-/* Compares the collection that was collected with its table, and writes it. */
+/* Compares the collection with its table.  In S3 the first rows of a table are
+ * not worth a request for each: no one else wrote any. */
 static enum radio_status
-compare_collection (struct indexing *indexing, const char *path)
+compare (const struct indexing *indexing, const char *path,
+         struct comparison *comparison)
 {
-  uint64_t head;
   struct radio_strings ids RD_STRINGS_FREE = { 0 };
+  struct radio_strings levels RD_STRINGS_FREE = { 0 };
   struct rd_lookup rows RD_LOOKUP_SCOPE = { 0 };
   struct rd_lookup found RD_LOOKUP_SCOPE = { 0 };
   struct rd_lookup asked RD_LOOKUP_SCOPE = { 0 };
-  struct rd_text_list missing RD_TEXT_LIST_SCOPE = { 0 };
   struct rd_text_list maybe RD_TEXT_LIST_SCOPE = { 0 };
-  struct rd_text_list stray RD_TEXT_LIST_SCOPE = { 0 };
-  RD_TRY (rd_index_read_ids (indexing->store, path, &ids, &head));
-  if (indexing->head && head != *indexing->head) {
-    indexing->is_overtaken = true;
-    return rd_fail (RADIO_ERROR_EXISTS, "%s: another writer was faster", path);
-  }
+  struct radio_store *store = indexing->store;
+  bool is_check = indexing->options.check;
+  RD_TRY (rd_index_read_ids (store, path, &ids, is_check ? NULL : &levels,
+                             &comparison->head));
   const struct radio_strings volumes = rd_list_strings (&indexing->volumes);
   const struct radio_strings gone = rd_list_strings (&indexing->gone);
   RD_TRY (rd_lookup_strings (&ids, &rows));
   RD_TRY (rd_lookup_strings (&volumes, &found));
   RD_TRY (rd_lookup_strings (&gone, &asked));
-  RD_TRY (subtract (&found, &rows, &missing));
+  RD_TRY (subtract (&found, &rows, &comparison->missing));
   RD_TRY (subtract (indexing->is_partial ? &asked : &rows, &found, &maybe));
-  RD_TRY (recheck (indexing, &maybe, &stray));
+  RD_TRY (check_again (store, &maybe, NULL, &comparison->stray));
+  if (comparison->head > 0 || rd_io_excludes_all (store->io))
+    RD_TRY (check_again (store, &comparison->missing, &comparison->added,
+                         &comparison->gone));
+  else
+    RD_TRY (subtract (&found, &rows, &comparison->added));
+  return is_check ? RADIO_OK
+                  : open_again (indexing, &rows, &levels, &comparison->opened,
+                                &comparison->gone);
+}
+
+/* Compares the collection that was collected with its table, and writes it. */
+static enum radio_status
+compare_collection (struct indexing *indexing, const char *path)
+{
+  struct comparison comparison RD_CLEANUP (free_comparison) = { 0 };
+  RD_TRY (compare (indexing, path, &comparison));
+  if (indexing->head && comparison.head != *indexing->head) {
+    indexing->is_overtaken = true;
+    return rd_fail (RADIO_ERROR_EXISTS, "%s: another writer was faster", path);
+  }
   if (!indexing->options.check)
-    RD_TRY (write_rows (indexing, path, head, &missing, &stray));
-  indexing->result.no_row_count += missing.n;
+    RD_TRY (write_rows (indexing, path, &comparison));
+  indexing->result.no_row_count += comparison.added.n;
   if (!indexing->is_partial)
-    indexing->result.no_volume_count += stray.n;
-  RD_TRY (report_all (indexing, RADIO_INDEX_NO_ROW, &missing));
-  return report_all (indexing, RADIO_INDEX_NO_VOLUME, &stray);
+    indexing->result.no_volume_count += comparison.stray.n;
+  RD_TRY (report_all (indexing, RADIO_INDEX_NO_ROW, &comparison.added));
+  return report_all (indexing, RADIO_INDEX_NO_VOLUME, &comparison.stray);
 }
 
 static enum radio_status

@@ -42,9 +42,28 @@ static const struct {
   [LEVEL] = { "level", RADIO_COLUMN_TEXT },
 };
 
+/* Reads the ids and, with them, the levels. */
+static enum radio_status
+read_levels (struct radio_table *table, struct radio_strings *ids,
+             struct radio_strings *levels)
+{
+  struct radio_column_info info = { 0 };
+  size_t number;
+  bool has_levels
+    = radio_table_find_column (table, columns[LEVEL].name, &number) == RADIO_OK
+      && radio_table_get_column (table, number, &info) == RADIO_OK
+      && info.type == RADIO_COLUMN_TEXT;
+  if (has_levels) {
+    RD_TRY (radio_table_read_ahead (table, &number, 1));
+    RD_TRY (radio_table_read_text (table, number, levels, NULL));
+  }
+  return radio_table_read_ids (table, ids);
+}
+
 enum radio_status
 rd_index_read_ids (struct radio_store *store, const char *path,
-                   struct radio_strings *ids, uint64_t *head)
+                   struct radio_strings *ids, struct radio_strings *levels,
+                   uint64_t *head)
 {
   struct radio_table_info info;
   RD_CLEANUP (rd_cleanup_table) struct radio_table *table = NULL;
@@ -55,7 +74,8 @@ rd_index_read_ids (struct radio_store *store, const char *path,
   RD_TRY (status);
   radio_table_get_info (table, &info);
   *head = info.head;
-  return radio_table_read_ids (table, ids);
+  return levels ? read_levels (table, ids, levels)
+                : radio_table_read_ids (table, ids);
 }
 
 bool
@@ -223,6 +243,12 @@ rd_rows_add (struct rd_rows *rows, const char *path,
   RD_TRY (add_integer (rows, NBYTES, info.source_nbytes,
                        info.source_nbytes > 0));
   return add_string (rows, LEVEL, volume->meta.level_path);
+}
+
+struct radio_strings
+rd_rows_levels (const struct rd_rows *rows)
+{
+  return rd_list_strings (&rows->texts[LEVEL]);
 }
 
 enum radio_status

@@ -20,11 +20,13 @@ rd_list_strings (const struct rd_text_list *list)
 RD_DEFINE_CLEANUP (table, struct radio_table, radio_table_close);
 RD_DEFINE_CLEANUP (edit, struct radio_table_edit, radio_table_edit_free);
 
-/* Reads the ids of a table, and the number of its head; of one that is missing
- * there are none, and 0. */
+/* Reads the ids of a table, the levels of its rows, unless levels is NULL, and
+ * the number of its head; of one that is missing there are none, and 0.  There
+ * are no levels, too, if it has no such column of text. */
 enum radio_status rd_index_read_ids (struct radio_store *store,
                                      const char *path,
                                      struct radio_strings *ids,
+                                     struct radio_strings *levels,
                                      uint64_t *head) RADIO_USE_RESULT;
 
 /* As radio_store_index_volumes, of paths of one collection, but only while its
@@ -50,6 +52,9 @@ struct rd_rows {
 enum radio_status rd_rows_add (struct rd_rows *rows, const char *path,
                                const struct radio_volume *volume)
   RADIO_USE_RESULT;
+
+/* The levels of the rows, "" of one without a level; they stay the rows'. */
+struct radio_strings rd_rows_levels (const struct rd_rows *rows);
 
 /* Adds to an edit that all derived columns of the rows are set. */
 enum radio_status rd_rows_set (const struct rd_rows *rows,
