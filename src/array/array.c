@@ -136,6 +136,12 @@ radio_array_open (struct radio_store *store, const char *path,
   return rd_scope_end_with (status);
 }
 
+const char *
+rd_array_name (const struct radio_array *array)
+{
+  return *array->path ? array->path : array->store->io->uri;
+}
+
 enum radio_status
 rd_array_fail_in (const struct radio_array *array, enum radio_status status)
 {

@@ -62,6 +62,10 @@ enum radio_status rd_array_open_doc (struct radio_store *store,
 void rd_array_chunk_key (const struct radio_array *array,
                          const uint64_t *chunk, char key[RD_KEY_NBYTES]);
 
+/* Returns what notes and messages name an array by: its path; the URI of a
+ * store that is an array itself. */
+const char *rd_array_name (const struct radio_array *array);
+
 /* Puts the array's URI and path in front of the thread's message; returns
  * status. */
 enum radio_status rd_array_fail_in (const struct radio_array *array,

@@ -648,7 +648,7 @@ radio_array_read_many (struct radio_array *array,
   if (n > 0)
     RD_NOT_NULL (requests);
   RD_SCOPE ("read many", RD_IN_OPERATION);
-  RD_NOTE_NAME ("array", array->path);
+  RD_NOTE_NAME ("array", rd_array_name (array));
   return rd_scope_end_with (
     read_requests (array, requests, n, dtype, scaling_of (options), options,
                    false, NULL));
@@ -662,7 +662,7 @@ radio_array_read (struct radio_array *array, const struct radio_box *box,
   RD_NOT_NULL (array);
   RD_NOT_NULL (box);
   RD_SCOPE ("read", RD_IN_OPERATION);
-  RD_NOTE_NAME ("array", array->path);
+  RD_NOTE_NAME ("array", rd_array_name (array));
   struct radio_request request = { .box = *box, .buffer = buffer,
                                    .nbytes = nbytes };
   if (options)

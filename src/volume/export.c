@@ -321,7 +321,7 @@ export_array (struct radio_array *array, const struct radio_box *box,
     return rd_fail (RADIO_ERROR_ARGUMENT, "%s: an array without a volume is "
                     "written as .npy, unscaled", file);
   struct rd_stream stream;
-  RD_TRY (set_stream (array, array->path, box, NULL, &stream));
+  RD_TRY (set_stream (array, rd_array_name (array), box, NULL, &stream));
   char room[RD_NPY_DESCR_NBYTES];
   RD_BUFFER_SCOPE struct rd_buffer header = { 0 };
   if (array->doc->type.dtype == RADIO_STRING)
@@ -343,7 +343,7 @@ radio_array_export (struct radio_array *array, const struct radio_box *box,
   if (options)
     RD_TRY (RD_CHECK_RESERVED (radio_export_options, options));
   RD_SCOPE ("export", RD_IN_OPERATION);
-  RD_NOTE_NAME ("array", array->path);
+  RD_NOTE_NAME ("array", rd_array_name (array));
   return rd_scope_end_with (
     export_array (array, box, file, options ? options : &defaults));
 }

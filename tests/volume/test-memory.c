@@ -5,6 +5,7 @@
 #include <config.h>
 
 #include <math.h>
+#include <stdio.h>
 
 #include "tests/alloc-fail.h"
 #include "tests/volume/fixture.h"
@@ -95,6 +96,39 @@ the_volume_is_as_it_is_described (void **state)
   assert_true (info.is_labels);
   radio_volume_close (like);
   radio_volume_close (volume);
+}
+
+/* It need not be a path within a store. */
+static void
+any_text_is_a_name_that_messages_have (void **state)
+{
+  (void) state;
+  static const char *const names[] = {
+    "/data/sub-01.nii", "a//b", "../x", "...", "a b \303\244", "s3://b/k", "",
+  };
+  float voxels[COUNT];
+  fill (voxels);
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    const char *shown = *names[i] ? names[i] : "memory";
+    struct radio_create_options options = image_of (RADIO_FLOAT32);
+    struct radio_volume *volume;
+    struct radio_volume_info info;
+    struct radio_stats stats;
+    char text[99];
+    options.source_name = names[i];
+    assert_ok (radio_volume_open_memory (NULL, &options, voxels, sizeof voxels,
+                                         NULL, &volume));
+    radio_volume_get_info (volume, &info);
+    assert_string_equal (info.path, names[i]);
+    assert_string_equal (info.source_name, names[i]);
+    assert_ok (radio_volume_stats (volume, false, &stats));
+    snprintf (text, sizeof text, "%s: the result overlaps", shown);
+    assert_fails (radio_volume_read (volume, &whole, RADIO_FLOAT32, voxels + 1,
+                                     sizeof voxels, NULL),
+                  RADIO_ERROR_ARGUMENT, text);
+    assert_true (strncmp (radio_error_message (), text, strlen (text)) == 0);
+    radio_volume_close (volume);
+  }
 }
 
 static void
@@ -610,6 +644,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (the_volume_is_as_it_is_described),
+    cmocka_unit_test (any_text_is_a_name_that_messages_have),
     cmocka_unit_test (elements_are_read_by_any_strides),
     cmocka_unit_test (large_boxes_are_read_by_parts_in_any_order),
     cmocka_unit_test (results_may_be_delivered_in_place),

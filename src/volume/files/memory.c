@@ -16,6 +16,23 @@
 /* The name of what has none. */
 #define MEMORY_NAME "memory"
 
+/* Opens an empty store, of which the image is the only array: any name is its
+ * URI, by which messages name the image, but not each is a path within one. */
+static enum radio_status
+open_store (struct radio_context *context, const char *name,
+            struct radio_store **store)
+{
+  const struct radio_store_options options = { .context = context };
+  struct rd_io *io RD_CLEANUP (rd_cleanup_io) = NULL;
+  RD_TRY (rd_io_memory_open (&io));
+  char *uri = rd_strdup (*name ? name : MEMORY_NAME);
+  if (!uri)
+    return rd_fail_memory (strlen (name) + 1);
+  rd_free (io->uri);
+  io->uri = uri;
+  return rd_store_open_files (RD_STEAL (io), &options, store);
+}
+
 /* Describes the image: its header is new, or like another volume's. */
 static enum radio_status
 describe (const struct radio_create_options *options,
@@ -51,22 +68,19 @@ open_memory (struct radio_context *context,
              size_t nbytes, const int64_t *strides,
              struct radio_volume **result)
 {
-  const struct radio_store_options store_options = { .context = context };
   struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
   struct radio_store *store RD_CLEANUP (rd_cleanup_store) = NULL;
   struct rd_array_doc *doc;
-  struct rd_io *io;
   struct radio_volume *volume RD_CLEANUP (rd_cleanup_volume)
     = rd_calloc (1, sizeof *volume);
   if (!volume)
     return rd_fail_memory (sizeof *volume);
   RD_TRY (describe (options, volume));
   const struct rd_nifti *nifti = &volume->meta.nifti;
-  RD_TRY (rd_io_memory_open (&io));
-  RD_TRY (rd_store_open_files (io, &store_options, &store));
+  RD_TRY (open_store (context, volume->path, &store));
   RD_TRY (rd_file_document (nifti, &document));
   RD_TRY (rd_array_doc_parse (document, volume->path, &doc));
-  RD_TRY (rd_array_open_doc (store, volume->path, doc, &volume->array));
+  RD_TRY (rd_array_open_doc (store, "", doc, &volume->array));
   enum radio_status status = rd_linear_memory_open (
     volume->array->doc, elements, nbytes, strides, &volume->array->linear);
   if (status != RADIO_OK)

@@ -101,7 +101,7 @@ enum radio_status
   RD_NOT_NULL (array);
   RD_NOT_NULL (stats);
   RD_SCOPE ("stats", RD_IN_OPERATION);
-  RD_NOTE_NAME ("array", array->path);
+  RD_NOTE_NAME ("array", rd_array_name (array));
   return rd_scope_end_with (compute (array, 1, 0, stats, stats_nbytes));
 }
 
