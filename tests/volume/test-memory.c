@@ -127,6 +127,10 @@ any_text_is_a_name_that_messages_have (void **state)
                                      sizeof voxels, NULL),
                   RADIO_ERROR_ARGUMENT, text);
     assert_true (strncmp (radio_error_message (), text, strlen (text)) == 0);
+    snprintf (text, sizeof text, "%s: statistics cannot be kept: it is in "
+              "memory; ingest it", names[i]);
+    assert_fails (radio_volume_keep_stats (volume, &stats),
+                  RADIO_ERROR_UNSUPPORTED, text);
     radio_volume_close (volume);
   }
 }

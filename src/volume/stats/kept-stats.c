@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "profiler/counters.h"
+#include "src/array/linear.h"
 #include "src/array/stop.h"
 #include "src/base/crc32c.h"
 #include "src/base/json-make.h"
@@ -88,6 +89,8 @@ why_not (const struct radio_volume *volume)
 {
   if (volume->pipeline)
     return "it has a pipeline; keep the statistics of the volume itself";
+  if (volume->array->linear && volume->array->linear->memory)
+    return "it is in memory; ingest it";
   if (volume->array->linear)
     return "it is a file, which may change; ingest it";
   if (!volume->meta.has_nifti || !rd_is_level_name (volume->meta.level_path))
