@@ -185,6 +185,11 @@ def test_groups_are_of_selected_volumes_with_rows(np, nib, tmp_path):
                                  status=2)
     file = tmp_path / "ct" / f"{study.names[0]}_T1w.nii"
     assert "has no row" in stats(study.store, "--by", "site", file, status=1)
+    lone = tmp_path / "lone.zarr"
+    subprocess.run(["cp", "-r", study.store, lone], check=True)
+    (lone / "ct" / f"{study.names[0]}_T1w").rename(lone / "lone")
+    said = stats(lone, "--by", "site", "lone", status=1)
+    assert "lone: a volume in no collection, which has no row" in said
     # A volume that came without radio.
     subprocess.run(["cp", "-r", study.store / "ct" / f"{study.names[0]}_T1w",
                     study.store / "ct" / "new"], check=True)

@@ -127,6 +127,13 @@ find_value (struct grouping *grouping, struct member *member)
 {
   const struct part *part = NULL;
   uint64_t row;
+  if (member->target.store == NULL)
+    return rd_error ("%s: an image in its file, which has no row; ingest it",
+                     member->target.name);
+  if (strchr (member->target.path, '/') == NULL)
+    return rd_error ("%s: a volume in no collection, which has no row; give "
+                     "it one by 'radio cp --name COLLECTION/NAME'",
+                     member->target.name);
   int failed = find_part (grouping, &member->target, &part);
   if (failed)
     return failed;
@@ -215,10 +222,7 @@ rd_by_group (struct rd_args *args, const char *column, struct rd_nodes *nodes,
     return rd_error_memory ();
   for (size_t i = 0; i < nodes->n && !failed; i++) {
     members[i] = (struct member) { .target = nodes->list[i], .at = i };
-    failed = members[i].target.store == NULL
-      ? rd_error ("%s: an image in its file, which has no row; ingest it",
-                  nodes->list[i].name)
-      : find_value (&grouping, &members[i]);
+    failed = find_value (&grouping, &members[i]);
   }
   if (!failed)
     failed = make_groups (by, nodes, members);
