@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include <radio/index.h>
+
 #include "tools/interrupt.h"
 #include "tools/jobs.h"
 #include "tools/names.h"
@@ -242,6 +244,33 @@ check_subjects (const struct cp *cp)
   return RD_EXIT_OK;
 }
 
+/* Only the subject at the beginning of a name gets a pseudonym. */
+static void
+warn_of_ids (const struct cp *cp)
+{
+  const struct item *first = NULL;
+  size_t n = 0;
+  for (size_t i = 0; i < cp->n; i++) {
+    const struct item *item = &cp->items[i];
+    if (!strchr (item->path, '/')
+        || !rd_shows_subject (item->path, item->to_path))
+      continue;
+    first = first ? first : item;
+    n++;
+  }
+  if (n == 0)
+    return;
+  const char *name = rd_name_in (first->path);
+  RD_FREE char *others = n > 1
+    ? rd_format (", as %zu other new names do theirs", n - 1) : NULL;
+  RD_FREE char *line = rd_format (
+    "%s: has the id %.*s still%s; rename what is copied first",
+    first->to_path, (int) radio_name_subject (name), name,
+    others ? others : "");
+  if (line)
+    rd_warn (line);
+}
+
 static void
 free_item (struct item *item)
 {
@@ -271,7 +300,10 @@ find_items (struct cp *cp)
     if (strcmp (cp->items[i - 1].to_path, cp->items[i].to_path) == 0)
       return rd_error ("two volumes map to %s; copy each by itself, with "
                        "--name", cp->items[i].to_path);
-  return cp->key.nbytes > 0 ? check_subjects (cp) : RD_EXIT_OK;
+  if (cp->key.nbytes == 0)
+    return RD_EXIT_OK;
+  warn_of_ids (cp);
+  return check_subjects (cp);
 }
 
 /*------------------------------------------------------------------------

@@ -90,6 +90,25 @@ rd_key_path (const struct rd_key *key, const char *path)
   return to_path;
 }
 
+static bool
+is_in_word (char c)
+{
+  return c && strchr ("0123456789abcdefghijklmnopqrstuvwxyz"
+                      "ABCDEFGHIJKLMNOPQRSTUVWXYZ", c);
+}
+
+bool
+rd_shows_subject (const char *path, const char *to_path)
+{
+  const char *subject = rd_name_in (path);
+  size_t n = radio_name_subject (subject);
+  for (const char *p = to_path; *p && n > 0; p++)
+    if (strncmp (p, subject, n) == 0 && !is_in_word (p[n])
+        && (p == to_path || !is_in_word (p[-1])))
+      return true;
+  return false;
+}
+
 bool
 rd_is_one_subject (const char *a, const char *b)
 {

@@ -28,6 +28,10 @@ const char *rd_name_in (const char *path);
  * "tpl-" stay.  Allocated; NULL after an error. */
 char *rd_key_path (const struct rd_key *key, const char *path);
 
+/* Returns whether to_path has the id of the subject of path, as a word: in the
+ * collection, or behind the pseudonym. */
+bool rd_shows_subject (const char *path, const char *to_path);
+
 /* Returns whether two paths are of one subject by their names. */
 bool rd_is_one_subject (const char *a, const char *b);
 

@@ -287,6 +287,30 @@ def test_volumes_in_no_collection_are_not_copied(np, nib, tmp_path, key):
             ("seg", NAMES[1], 1), ("seg", NAMES[1], 2)))
 
 
+def test_ids_elsewhere_in_names_get_a_warning(np, nib, tmp_path, key):
+    source = make_study(np, nib, tmp_path, NAMES[:2])
+    first, second = (f"sub-{name}" for name in NAMES[:2])
+    # Another's id, and longer words, are none of the subject's.
+    for name in f"{first}_{second}", f"{first}_desc-{first}a_x":
+        (source / "ct" / f"{first}_ses-1_x").rename(source / "ct" / name)
+        done = run("cp", source, tmp_path / "a.zarr", "--subjects-key", key,
+                   "--overwrite")
+        assert done.stderr == ""
+        (source / "ct" / name).rename(source / "ct" / f"{first}_ses-1_x")
+    name = f"_desc-{first}_x"
+    (source / "ct" / f"{first}_ses-1_x").rename(source / "ct"
+                                                / f"{first}{name}")
+    done = run("cp", source, tmp_path / "b.zarr", "--subjects-key", key)
+    assert done.stderr == (
+        f"radio: warning: ct/{pseudonym(NAMES[0])}{name}: has the id {first} "
+        "still; rename what is copied first\n")
+    (source / "seg").rename(source / second)
+    done = run("cp", source, tmp_path / "c.zarr", "--subjects-key", key,
+               "--dry-run")
+    assert f": has the id {first} still, as 2 other new names do theirs" \
+        in done.stderr
+
+
 def test_a_key_must_be_one(np, nib, tmp_path, key):
     source = make_study(np, nib, tmp_path, NAMES[:1])
     copy = tmp_path / "copy.zarr"
