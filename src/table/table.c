@@ -248,7 +248,10 @@ static enum radio_status
 read_ahead (struct radio_table *table, const size_t *columns, size_t n)
 {
   struct rd_dataframe *frame = table->frame;
-  size_t failed, nreads = n + 1;
+  size_t failed;
+  uint64_t nreads;
+  if (rd_add_overflows (n, 1, &nreads))
+    return rd_fail_memory (SIZE_MAX);
   RD_FREE struct rd_field_read *reads = rd_calloc (nreads, sizeof *reads);
   if (!reads)
     return rd_fail_memory (rd_mul_sat (nreads, sizeof *reads));

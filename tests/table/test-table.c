@@ -346,6 +346,8 @@ many_values_and_long_texts_are_kept (void **state)
                        3001 * sizeof *back.offsets);
   assert_memory_equal (back.bytes, values.bytes,
                        (size_t) values.offsets[3000]);
+  assert_fails (radio_table_read_ahead (table, (size_t[]) { 0 }, SIZE_MAX),
+                RADIO_ERROR_MEMORY, "memory");
   radio_table_close (table);
   radio_store_close (store);
 }

@@ -745,6 +745,12 @@ a_volume_that_was_replaced_is_not_removed_by_its_old_level (void **state)
     char *now = level_of (store, "ct/a");
     assert_ok (radio_store_remove_level (store, "ct/a", now));
     assert_no_volume (store);
+    must_ingest (store, "ct/a", &theirs, &many_shards);
+    assert_ok (rd_io_put (store->io, "ct/a/zarr.json", "{", 1,
+                          RD_PUT_REPLACE));
+    assert_fails (radio_store_remove_level (store, "ct/a", now),
+                  RADIO_ERROR_NOT_FOUND, "document is damaged");
+    assert_ok (radio_store_remove (store, "ct/a"));
     free (before);
     free (now);
     radio_store_close (store);

@@ -281,11 +281,16 @@ struct condition {
   const char *level;          /* then the volume names this one; NULL: none */
 };
 
-/* levels are the volume's; called with its lock. */
+/* levels are the volume's, none of one whose document is damaged; called with
+ * its lock. */
 static enum radio_status
 check_level (const char *path, const struct rd_strings *levels,
              const char *level)
 {
+  if (level && levels->n == 0)
+    return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: its document is damaged, so it "
+                    "may not be the volume of its row; it is kept; remove it "
+                    "by its name", path);
   bool is_same = level == NULL && levels->n == 0;
   for (size_t i = 0; level && !is_same && i < levels->n; i++)
     is_same = strcmp (levels->items[i], level) == 0;
