@@ -12,23 +12,15 @@ import importlib.metadata
 import json
 import shutil
 import sys
-import time
 from pathlib import Path
 
 import nibabel as nib
 import pandas as pd
 
+from timing import timed
+
 IMAGES = [("ses-1", "T1w"), ("ses-1", "T2w"), ("ses-1", "mask"),
           ("ses-2", "T1w"), ("ses-2", "T2w")]
-
-
-def timed(function, nrounds):
-    seconds = []
-    for _ in range(nrounds):
-        start = time.perf_counter()
-        function()
-        seconds.append(time.perf_counter() - start)
-    return seconds
 
 
 def measure_radiobject(bids, folder, nrounds):

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from delay import Link
+from timing import cell, timed
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "interop"))
 import gateway as ceph  # noqa: E402
@@ -18,7 +19,7 @@ import gateway as ceph  # noqa: E402
 TRIP_MS = 30
 
 
-def measure(radio, read_cohort, server, bids, query, text, nrounds, timed):
+def measure(radio, read_cohort, server, bids, query, text, nrounds):
     """Yields what, its times in seconds, and its requests."""
     store = "s3://cohort/s.zarr"
     server.client().create_bucket(Bucket="cohort")
@@ -47,7 +48,7 @@ def measure(radio, read_cohort, server, bids, query, text, nrounds, timed):
             link.take_counts()[0] / nrounds
 
 
-def rows(radio, read_cohort, folder, make, query, text, nrounds, timed, cell):
+def rows(radio, read_cohort, folder, make, query, text, nrounds):
     """Yields rows of a table of a cohort of 1,000 volumes."""
     where = f"S3 over {TRIP_MS} ms, 1,000 volumes"
     bids = folder / "remote"
@@ -60,7 +61,7 @@ def rows(radio, read_cohort, folder, make, query, text, nrounds, timed, cell):
         return
     try:
         for name, seconds, nrequests in measure(
-                radio, read_cohort, server, bids, query, text, nrounds, timed):
+                radio, read_cohort, server, bids, query, text, nrounds):
             yield f"{where}: {name}, ms", "", cell(seconds, 1e3, 0)
             yield "the same, requests", "", f"{nrequests:.0f}"
     finally:

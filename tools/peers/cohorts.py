@@ -14,11 +14,9 @@ that has RadiObject and pybids (cohort_peers.py), and may be missing.
 import json
 import os
 import shutil
-import statistics
 import struct
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import nibabel as nib
@@ -26,6 +24,7 @@ import numpy as np
 import pandas
 
 import cohort_remote
+from timing import cell, timed
 
 IMAGES = [("ses-1", "T1w"), ("ses-1", "T2w"), ("ses-1", "mask"),
           ("ses-2", "T1w"), ("ses-2", "T2w")]
@@ -53,27 +52,9 @@ def make(folder, nsubjects):
     (folder / "participants.tsv").write_text("\n".join(lines) + "\n")
 
 
-def timed(function, nrounds):
-    seconds = []
-    for _ in range(nrounds):
-        start = time.perf_counter()
-        function()
-        seconds.append(time.perf_counter() - start)
-    return seconds
-
-
 def nbytes_below(folder):
     return sum(path.stat().st_size for path in folder.rglob("*")
                if path.is_file())
-
-
-def cell(values, scale=1, digits=0):
-    """The median, and half of the values."""
-    if len(values) == 1:
-        return f"{values[0] * scale:.{digits}f}"
-    low, middle, high = statistics.quantiles(values, n=4)
-    return (f"{middle * scale:.{digits}f} "
-            f"({low * scale:.{digits}f}-{high * scale:.{digits}f})")
 
 
 def peer_rows(python, bids, folder, nrounds):
@@ -154,7 +135,7 @@ def measure(radio, read_cohort, folder, nrounds, peers):
 
     rows += peer_rows(peers, bids, folder, nrounds)
     rows += cohort_remote.rows(radio, read_cohort, folder, make, QUERY, text,
-                               nrounds, timed, cell)
+                               nrounds)
 
     # What one more volume writes beside its own.
     before = nbytes_below(store / "tables")
