@@ -755,20 +755,25 @@ def test_changes_and_radio_diff_have_the_wall_time_beside_sums(
     assert (whole["wall_before_ns"], whole["wall_after_ns"]) == (40e6, 50e6)
 
 
+def write_runs(folder, name, times_us):
+    """Writes a profile of runs of one operation that take these times."""
+    made, begin = ProfileDocument("read", parts="runs"), 0
+    lane = made.lane("main")
+    for part, us in enumerate(times_us):
+        ns = 1000 * us
+        made.span(lane, "read", "operation", begin, ns)
+        made.shares.append((0, part, 1, ns, ns, ns, 0))
+        made.parts.append((f"run {part + 1}", ns, ns, 0, 0))
+        begin += ns
+    write_page(made, folder, name)
+
+
 def test_an_interval_is_beside_the_medians_that_it_is_of(opened, tmp_path):
     """The means differ by more than the interval holds, for one long run."""
-    nruns = 16
-    for side, (us, longest_us) in (("before", (5000, 5000)),
-                                   ("after", (7000, 90_000))):
-        made, begin = ProfileDocument("read", parts="runs"), 0
-        lane = made.lane("main")
-        for part in range(nruns):
-            ns = 1000 * (us + 7 * part % 11 if part else longest_us)
-            made.span(lane, "read", "operation", begin, ns)
-            made.shares.append((0, part, 1, ns, ns, ns, 0))
-            made.parts.append((f"run {part + 1}", ns, ns, 0, 0))
-            begin += ns
-        write_page(made, tmp_path, side)
+    for side, us, longest_us in (("before", 5000, 5000),
+                                 ("after", 7000, 90_000)):
+        write_runs(tmp_path, side, [longest_us] + [
+            us + 7 * part % 11 for part in range(1, 16)])
     both = [tmp_path / "before.json", tmp_path / "after.json"]
     changes = tmp_path / "changes.html"
     run_radio("diff", *both, "-o", changes)
@@ -791,15 +796,7 @@ def test_an_interval_is_beside_the_medians_that_it_is_of(opened, tmp_path):
 
 def test_what_processes_of_one_program_differ_by_is_unclear(opened, tmp_path):
     for side, us in (("before", 5000), ("after", 5500)):
-        made, begin = ProfileDocument("read", parts="runs"), 0
-        lane = made.lane("main")
-        for part in range(8):
-            ns = 1000 * (us + 7 * part % 8)
-            made.span(lane, "read", "operation", begin, ns)
-            made.shares.append((0, part, 1, ns, ns, ns, 0))
-            made.parts.append((f"run {part + 1}", ns, ns, 0, 0))
-            begin += ns
-        write_page(made, tmp_path, side)
+        write_runs(tmp_path, side, [us + 7 * part % 8 for part in range(8)])
     both = [tmp_path / "before.json", tmp_path / "after.json"]
     changes = tmp_path / "changes.html"
     said = run_radio("diff", *both, "-o", changes).stdout
