@@ -30,7 +30,9 @@ struct copying {
   const struct rd_lookup *known;      /* subjects that `to' had before */
   bool only_changes;          /* what is the same in the source's table as it
                                  was before is left */
-  struct radio_table *before;         /* that; NULL: there was none */
+  struct radio_table *const *read;    /* tables as they were before */
+  size_t nread;
+  struct radio_table *before;         /* of these the source's; NULL: none */
   struct rd_lookup before_ids;
   char clash[300];            /* the first column that was left out; "": none */
 };
@@ -334,27 +336,56 @@ table_path (const char *path)
                     : (rd_fail_memory (strlen (path)), NULL);
 }
 
-/* Copies the rows of volumes of one collection each. */
-static enum radio_status
-copy_group (struct copying *copying, const struct pair *pairs, size_t n)
+/* Volumes of one collection each. */
+struct group {
+  size_t n;
+  char *from, *to;            /* paths of the tables */
+  struct rd_slice *keys;      /* of n old rows and n new ones */
+  const char **paths;         /* of the old volumes */
+};
+
+static void
+free_group (struct group *group)
 {
-  RD_FREE char *from = table_path (pairs[0].from);
-  RD_FREE char *to = table_path (pairs[0].to);
-  RD_FREE struct rd_slice *keys = rd_calloc (2 * n, sizeof *keys);
-  if (!from || !to)
+  rd_free (group->from);
+  rd_free (group->to);
+  rd_free (group->keys);
+  rd_free (group->paths);
+}
+
+static enum radio_status
+make_group (const struct pair *pairs, size_t n, struct group *group)
+{
+  group->n = n;
+  group->from = table_path (pairs[0].from);
+  group->to = table_path (pairs[0].to);
+  group->keys = rd_calloc (2 * n, sizeof *group->keys);
+  group->paths = rd_calloc (n, sizeof *group->paths);
+  if (!group->from || !group->to)
     return RADIO_ERROR_MEMORY;
-  if (!keys)
-    return rd_fail_memory (2 * n * sizeof *keys);
+  if (!group->keys || !group->paths)
+    return rd_fail_memory (n * (2 * sizeof *group->keys
+                                + sizeof *group->paths));
   for (size_t i = 0; i < n; i++) {
-    keys[i] = (struct rd_slice) { pairs[i].from, strlen (pairs[i].from) };
-    keys[n + i] = (struct rd_slice) { pairs[i].to, strlen (pairs[i].to) };
+    group->paths[i] = pairs[i].from;
+    group->keys[i] = (struct rd_slice) { pairs[i].from,
+                                         strlen (pairs[i].from) };
+    group->keys[n + i] = (struct rd_slice) { pairs[i].to,
+                                             strlen (pairs[i].to) };
   }
+  return RADIO_OK;
+}
+
+static enum radio_status
+copy_group (struct copying *copying, const struct group *group)
+{
   /* The cells were of the voxels that are replaced, in one store also those of
    * columns that the volume had not. */
   copying->blanks = copying->options->replace;
   copying->blanks_all = copying->blanks && copying->from == copying->to;
-  enum radio_status status = copy_rows (copying, from, to, true, keys,
-                                        keys + n, n);
+  enum radio_status status = copy_rows (copying, group->from, group->to, true,
+                                        group->keys, group->keys + group->n,
+                                        group->n);
   copying->blanks = copying->blanks_all = false;
   return status;
 }
@@ -406,11 +437,14 @@ copy_subjects (struct copying *copying, struct pair *pairs, size_t n)
                     false, keys, keys + n, nsubjects);
 }
 
-/* Sorts the pairs by their collections. */
+/* Makes pairs, sorted by their collections, which the caller frees. */
 static enum radio_status
 make_pairs (const char *const *from_paths, const char *const *to_paths,
-            size_t n, struct pair *pairs)
+            size_t n, struct pair **result)
 {
+  struct pair *pairs = *result = rd_calloc (n + 1, sizeof *pairs);
+  if (!pairs)
+    return rd_fail_memory ((n + 1) * sizeof *pairs);
   for (size_t i = 0; i < n; i++) {
     if (!strchr (from_paths[i], '/') || !strchr (to_paths[i], '/'))
       return rd_fail (RADIO_ERROR_ARGUMENT, "%s: not COLLECTION/NAME",
@@ -436,6 +470,22 @@ group_end (const struct pair *pairs, size_t i, size_t n)
   return i;
 }
 
+typedef enum radio_status group_fn (struct copying *copying,
+                                    const struct group *group);
+
+static enum radio_status
+each_group (struct copying *copying, const struct pair *pairs, size_t n,
+            group_fn *transfer)
+{
+  for (size_t i = 0, j; i < n; i = j) {
+    RD_CLEANUP (free_group) struct group group = { 0 };
+    j = group_end (pairs, i, n);
+    RD_TRY (make_group (pairs + i, j - i, &group));
+    RD_TRY (transfer (copying, &group));
+  }
+  return RADIO_OK;
+}
+
 static enum radio_status
 check_clash (const struct copying *copying)
 {
@@ -448,14 +498,9 @@ static enum radio_status
 copy_all (struct copying *copying, const char *const *from_paths,
           const char *const *to_paths, size_t n)
 {
-  RD_FREE struct pair *pairs = rd_calloc (n + 1, sizeof *pairs);
-  if (!pairs)
-    return rd_fail_memory ((n + 1) * sizeof *pairs);
-  RD_TRY (make_pairs (from_paths, to_paths, n, pairs));
-  for (size_t i = 0, j; i < n; i = j) {
-    j = group_end (pairs, i, n);
-    RD_TRY (copy_group (copying, pairs + i, j - i));
-  }
+  RD_FREE struct pair *pairs = NULL;
+  RD_TRY (make_pairs (from_paths, to_paths, n, &pairs));
+  RD_TRY (each_group (copying, pairs, n, copy_group));
   RD_TRY (copy_subjects (copying, pairs, n));
   return check_clash (copying);
 }
@@ -521,49 +566,11 @@ enum radio_status
 /* How often a writer of the old rows may be faster. */
 #define MAX_TRIES 1000
 
-/* The keys and ids of n volumes of one collection each. */
-struct group {
-  char *from, *to;            /* paths of the tables */
-  struct rd_slice *keys;      /* of n old rows and n new ones */
-  const char **paths;         /* of the old volumes */
-};
-
-static void
-free_group (struct group *group)
-{
-  rd_free (group->from);
-  rd_free (group->to);
-  rd_free (group->keys);
-  rd_free (group->paths);
-}
-
-static enum radio_status
-make_group (const struct pair *pairs, size_t n, struct group *group)
-{
-  group->from = table_path (pairs[0].from);
-  group->to = table_path (pairs[0].to);
-  group->keys = rd_calloc (2 * n, sizeof *group->keys);
-  group->paths = rd_calloc (n, sizeof *group->paths);
-  if (!group->from || !group->to)
-    return RADIO_ERROR_MEMORY;
-  if (!group->keys || !group->paths)
-    return rd_fail_memory (n * (2 * sizeof *group->keys
-                                + sizeof *group->paths));
-  for (size_t i = 0; i < n; i++) {
-    group->paths[i] = pairs[i].from;
-    group->keys[i] = (struct rd_slice) { pairs[i].from,
-                                         strlen (pairs[i].from) };
-    group->keys[n + i] = (struct rd_slice) { pairs[i].to,
-                                             strlen (pairs[i].to) };
-  }
-  return RADIO_OK;
-}
-
 /* Copies what differs from before, and removes the old rows from the generation
  * that was compared.  If there is a newer one, *is_overtaken, and *now is the
  * table that was compared, to be closed. */
 static enum radio_status
-try_end (struct copying *copying, const struct group *group, size_t n,
+try_end (struct copying *copying, const struct group *group,
          struct radio_table **now, bool *is_overtaken)
 {
   RD_CLEANUP (rd_cleanup_table) struct radio_table *table = NULL;
@@ -581,59 +588,50 @@ try_end (struct copying *copying, const struct group *group, size_t n,
   if (table) {
     radio_table_get_info (table, &info);
     status = copy_rows_of (copying, table, group->to, true, group->keys,
-                           group->keys + n, n);
+                           group->keys + group->n, group->n);
   }
   rd_lookup_free (&copying->before_ids);
   if (table)
     RD_TRY (status);
   if (copying->clash[0])
     return RADIO_OK;
-  status = rd_index_paths_at (copying->from, group->paths, n, info.head,
-                              is_overtaken);
+  status = rd_index_paths_at (copying->from, group->paths, group->n,
+                              info.head, is_overtaken);
   *now = *is_overtaken ? RD_STEAL (table) : NULL;
   return *is_overtaken ? RADIO_OK : status;
 }
 
 static enum radio_status
-end_group (struct copying *copying, const struct pair *pairs, size_t n,
-           struct radio_table *const *before, size_t nbefore)
+end_group (struct copying *copying, const struct group *group)
 {
-  RD_CLEANUP (free_group) struct group group = { 0 };
   RD_CLEANUP (rd_cleanup_table) struct radio_table *last = NULL;
   bool is_overtaken = true;
-  RD_TRY (make_group (pairs, n, &group));
   copying->before = NULL;
-  for (size_t i = 0; i < nbefore; i++) {
+  for (size_t i = 0; i < copying->nread; i++) {
     struct radio_table_info info;
-    radio_table_get_info (before[i], &info);
-    if (strcmp (info.path, group.from) == 0)
-      copying->before = before[i];
+    radio_table_get_info (copying->read[i], &info);
+    if (strcmp (info.path, group->from) == 0)
+      copying->before = copying->read[i];
   }
   for (size_t i = 0; i < MAX_TRIES; i++) {
     struct radio_table *now = NULL;
-    RD_TRY (try_end (copying, &group, n, &now, &is_overtaken));
+    RD_TRY (try_end (copying, group, &now, &is_overtaken));
     if (!is_overtaken)
       return RADIO_OK;
     radio_table_close (last);
     last = copying->before = now;
   }
   return rd_fail (RADIO_ERROR_IO, "%s: other writers were faster %d times; try "
-                  "again", group.from, MAX_TRIES);
+                  "again", group->from, MAX_TRIES);
 }
 
 static enum radio_status
 end_all (struct copying *copying, const char *const *from_paths,
-         const char *const *to_paths, size_t n,
-         struct radio_table *const *before, size_t nbefore)
+         const char *const *to_paths, size_t n)
 {
-  RD_FREE struct pair *pairs = rd_calloc (n + 1, sizeof *pairs);
-  if (!pairs)
-    return rd_fail_memory ((n + 1) * sizeof *pairs);
-  RD_TRY (make_pairs (from_paths, to_paths, n, pairs));
-  for (size_t i = 0, j; i < n; i = j) {
-    j = group_end (pairs, i, n);
-    RD_TRY (end_group (copying, pairs + i, j - i, before, nbefore));
-  }
+  RD_FREE struct pair *pairs = NULL;
+  RD_TRY (make_pairs (from_paths, to_paths, n, &pairs));
+  RD_TRY (each_group (copying, pairs, n, end_group));
   return check_clash (copying);
 }
 
@@ -646,7 +644,7 @@ radio_store_index_moved (struct radio_store *store,
   static const struct radio_index_copies_options replace = { .replace = true };
   struct copying copying = {
     .from = store, .to = store, .options = &replace, .blanks = true,
-    .only_changes = true,
+    .only_changes = true, .read = before, .nread = nbefore,
   };
   RD_NOT_NULL (store);
   if (nbefore > 0)
@@ -656,6 +654,5 @@ radio_store_index_moved (struct radio_store *store,
     RD_NOT_NULL (to_paths);
   }
   RD_SCOPE ("move rows", RD_IN_OPERATION);
-  return rd_scope_end_with (end_all (&copying, from_paths, to_paths, n, before,
-                                     nbefore));
+  return rd_scope_end_with (end_all (&copying, from_paths, to_paths, n));
 }
