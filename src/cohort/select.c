@@ -241,7 +241,6 @@ radio_pseudonym (const void *key, size_t key_nbytes, const char *id,
                     "least %d", key_nbytes, MIN_KEY_NBYTES);
   if (!rd_hmac_sha256 (key, key_nbytes, id, strlen (id), digest))
     return rd_fail_memory (0);
-  for (int i = 0; i < RADIO_PSEUDONYM_NBYTES / 2; i++)
-    snprintf (pseudonym + 2 * i, 3, "%02x", digest[i]);
+  rd_hex_text (digest, RADIO_PSEUDONYM_NBYTES / 2, pseudonym);
   return RADIO_OK;
 }
