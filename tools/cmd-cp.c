@@ -223,7 +223,7 @@ compare_names (const void *a, const void *b)
 {
   const struct item *x = *(const struct item *const *) a;
   const struct item *y = *(const struct item *const *) b;
-  return strcmp (rd_name_in (x->to_path), rd_name_in (y->to_path));
+  return strcmp (rd_base_name (x->to_path), rd_base_name (y->to_path));
 }
 
 /* Two subjects that get one pseudonym would become one. */
@@ -260,7 +260,7 @@ warn_of_ids (const struct cp *cp)
   }
   if (n == 0)
     return;
-  const char *name = rd_name_in (first->path);
+  const char *name = rd_base_name (first->path);
   RD_FREE char *others = n > 1
     ? rd_format (", as %zu other new names do theirs", n - 1) : NULL;
   RD_FREE char *line = rd_format (

@@ -8,6 +8,7 @@
 
 #include <radio/index.h>
 
+#include "src/base/text.h"
 #include "tools/pseudonyms.h"
 
 #define MIN_NBYTES 16
@@ -62,18 +63,11 @@ rd_key_clear (struct rd_key *key)
   explicit_bzero (key, sizeof *key);
 }
 
-const char *
-rd_name_in (const char *path)
-{
-  const char *slash = strrchr (path, '/');
-  return slash ? slash + 1 : path;
-}
-
 char *
 rd_key_path (const struct rd_key *key, const char *path)
 {
   char pseudonym[RADIO_PSEUDONYM_NBYTES];
-  const char *name = rd_name_in (path);
+  const char *name = rd_base_name (path);
   size_t n = radio_name_subject (name);
   bool has_prefix = strncmp (name, "sub-", 4) == 0
                     || strncmp (name, "tpl-", 4) == 0;
@@ -100,7 +94,7 @@ is_in_word (char c)
 bool
 rd_shows_subject (const char *path, const char *to_path)
 {
-  const char *subject = rd_name_in (path);
+  const char *subject = rd_base_name (path);
   size_t n = radio_name_subject (subject);
   for (const char *p = to_path; *p && n > 0; p++)
     if (strncmp (p, subject, n) == 0 && !is_in_word (p[n])
@@ -112,7 +106,7 @@ rd_shows_subject (const char *path, const char *to_path)
 bool
 rd_is_one_subject (const char *a, const char *b)
 {
-  const char *x = rd_name_in (a), *y = rd_name_in (b);
+  const char *x = rd_base_name (a), *y = rd_base_name (b);
   size_t n = radio_name_subject (x);
   return radio_name_subject (y) == n && memcmp (x, y, n) == 0;
 }

@@ -20,10 +20,6 @@ int rd_key_read (const char *name, struct rd_key *key);
 /* Zeroizes a key. */
 void rd_key_clear (struct rd_key *key);
 
-/* Returns the name in the path of a volume: all of it, if it is in no
- * collection. */
-const char *rd_name_in (const char *path);
-
 /* Makes the path of a volume with the pseudonym of its subject: "sub-" and
  * "tpl-" stay.  Allocated; NULL after an error. */
 char *rd_key_path (const struct rd_key *key, const char *path);

@@ -117,6 +117,13 @@ rd_utf8_cut (const char *text, size_t nbytes)
   return nbytes;
 }
 
+const char *
+rd_base_name (const char *path)
+{
+  const char *slash = strrchr (path, '/');
+  return slash ? slash + 1 : path;
+}
+
 bool
 rd_ends_with (const char *name, const char *suffix)
 {

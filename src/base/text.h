@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* UTF-8, and numbers and bytes as text in any locale, and read from it.  Pure
- * functions, which the command links as well. */
+/* UTF-8, names in paths, and numbers and bytes as text in any locale, and read
+ * from it.  Pure functions, which the command links as well. */
 #ifndef RD_BASE_TEXT_H
 #define RD_BASE_TEXT_H
 
@@ -34,6 +34,10 @@ size_t rd_utf8_count (const char *text);
 /* Returns the largest length up to nbytes that does not split a character of
  * the text, which is longer. */
 size_t rd_utf8_cut (const char *text, size_t nbytes);
+
+/* Returns the name within a path, behind the last '/': all of it if it has
+ * none. */
+const char *rd_base_name (const char *path);
 
 /* True if a name ends in a suffix, in either case, and is not that alone. */
 bool rd_ends_with (const char *name, const char *suffix);

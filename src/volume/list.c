@@ -14,6 +14,7 @@
 
 #include "profiler/counters.h"
 #include "src/base/checked.h"
+#include "src/base/text.h"
 #include "src/volume/documents.h"
 #include "src/volume/folders.h"
 #include "src/volume/list.h"
@@ -86,9 +87,8 @@ take_node (struct rd_document *base, void *user_data)
   struct node *node = (struct node *) base;
   const struct rd_error *error = &base->error;
   bool is_chosen = true;
-  const char *slash = strrchr (base->path, '/');
   const struct radio_entry entry = {
-    node->collection, slash ? slash + 1 : base->path, base->path
+    node->collection, rd_base_name (base->path), base->path
   };
   if (error->status == RADIO_ERROR_NOT_FOUND)
     return RADIO_OK;

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/base/text.h"
 #include "tools/interrupt.h"
 #include "tools/options.h"
 #include "tools/output.h"
@@ -358,8 +359,7 @@ run_wrapped (struct rd_args *args)
     return args->status;
   }
   /* The page is named after the program. */
-  const char *slash = strrchr (wrap.argv[0], '/');
-  const char *base = slash ? slash + 1 : wrap.argv[0];
+  const char *base = rd_base_name (wrap.argv[0]);
   RD_FREE char *name = rd_format ("%.100s", *base ? base : "program");
   int status = name == NULL
                || rd_profile_output_prepare (&wrap.output, args, name)

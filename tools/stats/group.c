@@ -207,8 +207,7 @@ open_mask (struct run *run, const struct rd_target *node,
       qsort (run->masks.items, run->masks.n, sizeof *run->masks.items,
              compare_names);
   }
-  const char *slash = strrchr (node->path, '/');
-  const char *name = slash ? slash + 1 : node->path;
+  const char *name = rd_base_name (node->path);
   const char *found = find_mask (&run->masks, name);
   RD_FREE char *path = rd_format ("%s/%s", collection, found ? found : name);
   RD_FREE char *similar = NULL;

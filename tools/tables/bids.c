@@ -14,14 +14,6 @@
  * Finding
  *----------------------------------------------------------------------*/
 
-/* A file's name in its folder. */
-static const char *
-base_of (const char *file)
-{
-  const char *slash = strrchr (file, '/');
-  return slash ? slash + 1 : file;
-}
-
 /* The bytes of the first n of a path up to the last '/' of them, with it; 0 if
  * they have none. */
 static size_t
@@ -35,7 +27,7 @@ folder_nbytes (const char *path, size_t n)
 static enum rd_bids_kind
 kind_of (const char *name)
 {
-  const char *base = base_of (name);
+  const char *base = rd_base_name (name);
   if (rd_ends_with (base, "_sessions.tsv")
       || strcmp (base, "sessions.tsv") == 0)
     return RD_BIDS_SESSIONS;
@@ -257,7 +249,7 @@ add_name (struct joined *joined, const char *name)
 static char *
 file_subject (const char *file)
 {
-  const char *base = base_of (file);
+  const char *base = rd_base_name (file);
   return rd_format ("%.*s", (int) strcspn (base, "_"), base);
 }
 
@@ -283,7 +275,7 @@ make_key (enum rd_bids_kind kind, const struct source *source, size_t key,
     return NULL;
   }
   if (kind == RD_BIDS_SCANS)
-    return rd_format ("%s", base_of (cell));
+    return rd_format ("%s", rd_base_name (cell));
   RD_FREE char *person = subject == NO_COLUMN
                          ? file_subject (source->file)
                          : rd_string_copy (&source->fields[subject], row);

@@ -15,6 +15,7 @@
 #include "src/base/cleanup.h"
 #include "src/base/error.h"
 #include "src/base/structs.h"
+#include "src/base/text.h"
 #include "src/volume/check/integers.h"
 #include "src/volume/grids.h"
 #include "src/volume/index/rows.h"
@@ -145,8 +146,7 @@ take_volume (const struct radio_entry *entry, struct radio_volume *volume,
   (void) stored_nbytes;
   if (record.path == NULL)
     return rd_fail_memory (strlen (entry->path) + 1);
-  const char *slash = strrchr (record.path, '/');
-  record.name = slash ? slash + 1 : record.path;
+  record.name = rd_base_name (record.path);
   split_name (record.name, &record.whose);
   if (volume) {
     struct radio_volume_info info;

@@ -8,6 +8,7 @@
 #include "src/base/crc32c.h"
 #include "src/base/base64.h"
 #include "src/base/json-make.h"
+#include "src/base/text.h"
 #include "src/volume/codec.h"
 #include "src/volume/copy/copy.h"
 
@@ -120,14 +121,12 @@ add_ome (const struct rd_copy *copy, struct json_object *attributes,
 {
   struct json_object *ome = rd_json_member (attributes, "ome");
   struct json_object *images = rd_json_member (ome, "multiscales");
-  const char *slash = strrchr (copy->to_path, '/');
   if (!ome)
     return;
   struct json_object *to = rd_json_add_object (make, made, "ome");
   keep_value (make, ome, to, "version");
   struct json_object *image = json_object_new_object ();
-  rd_json_add_string (make, image, "name",
-                      slash ? slash + 1 : copy->to_path);
+  rd_json_add_string (make, image, "name", rd_base_name (copy->to_path));
   if (json_object_is_type (images, json_type_array))
     keep (make, json_object_array_get_idx (images, 0), image, multiscales);
   rd_json_append (make, rd_json_add_list (make, to, "multiscales"), image);

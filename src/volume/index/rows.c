@@ -223,8 +223,7 @@ rd_rows_add (struct rd_rows *rows, const char *path,
              const struct radio_volume *volume)
 {
   struct radio_volume_info info;
-  const char *slash = strrchr (path, '/');
-  const char *name = slash ? slash + 1 : path, *session;
+  const char *name = rd_base_name (path), *session;
   size_t nsession;
   radio_volume_get_info (volume, &info);
   size_t nsubject = rd_name_subject (name, &session, &nsession);

@@ -306,13 +306,12 @@ publish (struct rd_ingest *ingest, bool *is_ours)
 {
   struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
   RD_BUFFER_SCOPE struct rd_buffer lengths = { 0 };
-  const char *slash = strrchr (ingest->source_name, '/');
   const struct rd_meta_input meta = {
     .name = ingest->name,
     .level_path = ingest->level_name,
     .nifti = &ingest->nifti,
     .prefix = &ingest->prefix,
-    .source_name = slash ? slash + 1 : ingest->source_name,
+    .source_name = rd_base_name (ingest->source_name),
     .source_sha256 = ingest->sha256,
     .source_nbytes = ingest->result.source_nbytes,
     .trailing_nbytes = ingest->trailing_nbytes,

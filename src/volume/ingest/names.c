@@ -12,6 +12,7 @@
 
 #include "src/base/cleanup.h"
 #include "src/base/error.h"
+#include "src/base/text.h"
 #include "src/volume/ingest/names.h"
 #include "src/zarr/document.h"
 
@@ -21,13 +22,6 @@ static const char *const suffixes[] = {
 };
 
 #define NSUFFIXES (sizeof suffixes / sizeof suffixes[0])
-
-const char *
-rd_base_name (const char *file)
-{
-  const char *slash = strrchr (file, '/');
-  return slash ? slash + 1 : file;
-}
 
 /* The image suffix that a name ends in, or NULL. */
 static const char *

@@ -5,9 +5,6 @@
 
 #include <radio/base.h>
 
-/* Returns the name within a path, without its folders. */
-const char *rd_base_name (const char *file);
-
 /* Returns the length of a name without the suffix of an image, as .nii.gz, in
  * either case. */
 size_t rd_stem_length (const char *name);

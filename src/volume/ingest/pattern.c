@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/base/error.h"
+#include "src/base/text.h"
 #include "src/volume/ingest/names.h"
 #include "src/volume/ingest/pattern.h"
 
