@@ -4,17 +4,15 @@
 #include <config.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #if defined __x86_64__
 #include <cpuid.h>
 #endif
 
-#include "src/base/cleanup.h"
+#include "src/base/proc.h"
 #include "src/base/thread.h"
 #include "profiler/model/sum.h"
 #include "profiler/record/clock.h"
@@ -57,14 +55,9 @@ rd_clock_has_tsc (void)
 #else
   static const char trusted[] = COUNTER_NAME "\n";
   char source[32];
-  RD_CLOSE_FD int fd = open ("/sys/devices/system/clocksource/"
-                             "clocksource0/current_clocksource",
-                             O_RDONLY | O_CLOEXEC);
-  if (fd < 0)
-    return false;
-  ssize_t n = read (fd, source, sizeof source);
-  return n == (ssize_t) sizeof trusted - 1
-         && memcmp (source, trusted, sizeof trusted - 1) == 0;
+  rd_proc_read ("/sys/devices/system/clocksource/clocksource0/"
+                "current_clocksource", source, sizeof source);
+  return strcmp (source, trusted) == 0;
 #endif
 }
 

@@ -12,7 +12,6 @@
  * uses the recorder, and drops its writer then. */
 #include <config.h>
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,8 +24,8 @@
 #include <linux/membarrier.h>
 #endif
 
-#include "src/base/cleanup.h"
 #include "src/base/error.h"
+#include "src/base/proc.h"
 #include "src/base/text.h"
 #include "profiler/record/frame.h"
 #include "profiler/record/image.h"
@@ -175,12 +174,11 @@ rd_session_read_name (struct rd_session *session)
     return;
   snprintf (path, sizeof path, "/proc/self/task/%llu/comm",
             (unsigned long long) session->os_tid);
-  RD_CLOSE_FD int fd = open (path, O_RDONLY | O_CLOEXEC);
-  ssize_t n = fd < 0 ? -1 : read (fd, name, sizeof name - 1);
+  size_t n = rd_proc_read (path, name, sizeof name);
   if (n <= 1)
     return;
   name[n - 1] = '\0';
-  memcpy (session->name, name, (size_t) n);
+  memcpy (session->name, name, n);
 }
 
 /* A name is cut at a whole character. */
