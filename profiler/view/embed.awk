@@ -184,14 +184,20 @@ function ends_freely(text) {
 
 /[^ -~]/ { fail("a character that is neither ASCII nor printable") }
 
-# What a module has at its top: its name must be its own.
+# What a module has at its top: its name must be its own, and so must that of
+# each number of a line.
 kind == "script" && /^(export )?(async )?(function\*?|class|const|let) / {
-  name = $0
-  sub(/^(export )?(async )?(function\*?|class|const|let) /, "", name)
-  sub(/[^A-Za-z0-9_].*/, "", name)
-  if (name in owner)
-    fail(name " is also in " owner[name])
-  owner[name] = FILENAME
+  names = $0
+  sub(/^(export )?(async )?(function\*?|class|const|let) /, "", names)
+  if ($0 !~ NUMBERS)
+    sub(/[^A-Za-z0-9_].*/, "", names)
+  count = split(names, name, ", ")
+  for (i = 1; i <= count; i++) {
+    sub(/ .*/, "", name[i])
+    if (name[i] in owner)
+      fail(name[i] " is also in " owner[name[i]])
+    owner[name[i]] = FILENAME
+  }
 }
 
 kind == "script" && /^(import|export) .* as / {
