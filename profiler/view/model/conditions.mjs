@@ -5,13 +5,15 @@
 
 import { formatCount, formatUnit } from '../data/units.mjs';
 
-const FLOOR = 0.05, FLOOR_OF_ROUNDS = 0.01, FLOOR_OF_LOAD = 0.25;
-const FLOOR_OF_MACHINES = 1, FLOOR_OF_ROOTS = 0.1;
+const FLOOR = 0.05, FLOOR_OF_ROUNDS = 0.01, FLOOR_OF_ROOTS = 0.1;
+const FLOOR_OF_LOAD = 0.25, FLOOR_OF_SHARED = 0.05, FLOOR_OF_MACHINES = 1;
+const LEAST_SHARE = 0.01, LEAST_SHARE_OF_ROUNDS = 0.005;
+const LEAST_SHARE_UNFAIR = 0.02;
 const MAX_LACK = 0.1, CPU_SHARE_CHANGE = 0.05, RAN_SHARE_CHANGE = 0.1;
 const LOAD_CHANGE = 0.25, LOAD_CHANGE_SHARE = 0.05, STEAL_CHANGE = 0.03;
 const CLOCK_CHANGE = 0.1, CLOCK_ERROR = 0.02;
-const COLD_CHANGE = 0.1, COLD_CHANGE_BYTES = 65536;
-const PRESSURE_CHANGE = 0.1, TICKS_ERROR = 1.5e7, CPU_TIME_ERROR = 2e6;
+const COLD_CHANGE = 0.1, COLD_CHANGE_NBYTES = 65536;
+const PRESSURE_CHANGE = 0.1, TICKS_ERROR_NS = 1.5e7, CPU_TIME_ERROR_NS = 2e6;
 
 // Facts that differ between any two recordings, or are measured: those that
 // facts.c calls incidental.
@@ -125,13 +127,13 @@ export function compareConditions(before, after) {
       check('CPU share', shares, CPU_SHARE_CHANGE, percent);
     const ran = both(({ cpu, on }) => Math.min(cpu / on, 1));
     const error = RAN_SHARE_CHANGE
-      + CPU_TIME_ERROR * most(({ runs, on }) => runs / on);
+      + CPU_TIME_ERROR_NS * most(({ runs, on }) => runs / on);
     if (Math.min(...ran) > 0
         && check('CPU time of work', ran, error, percent))
       basis = 'none';
   }
   if (sides.every(({ machine, time }) => machine > 0 && time > 0)) {
-    const least = TICKS_ERROR
+    const least = TICKS_ERROR_NS
       * most(({ runs, time }) => Math.sqrt(runs) / time)
       + Math.max(LOAD_CHANGE, LOAD_CHANGE_SHARE
         * Math.min(...both(({ cpus }) => cpus)));
@@ -143,7 +145,7 @@ export function compareConditions(before, after) {
     else
       check('disk load', both((one) => one.diskWait), least, cpus);
     const steal = both((one) => one.steal / (one.machine + one.steal));
-    if (check('steal', steal, STEAL_CHANGE + TICKS_ERROR
+    if (check('steal', steal, STEAL_CHANGE + TICKS_ERROR_NS
         * most(({ runs, machine }) => Math.sqrt(runs) / machine), percent))
       floor += apart(steal);
   }
@@ -156,7 +158,7 @@ export function compareConditions(before, after) {
   }
   const disk = both((one) => one.disk);
   if (sides.every(({ knowsDisk }) => knowsDisk))
-    check('cold files', disk, COLD_CHANGE_BYTES
+    check('cold files', disk, COLD_CHANGE_NBYTES
       + COLD_CHANGE * most(({ fetched }) => fetched),
           (value) => formatUnit(value, 'bytes'));
   const threads = both((one) => one.threads);
@@ -176,11 +178,12 @@ export function compareConditions(before, after) {
   if (isUnfair)
     floor += FLOOR_OF_LOAD;
   else if (basis === 'cpu' && !byRounds)
-    floor += FLOOR;
+    floor += FLOOR_OF_SHARED;
   return { conditions, isUnfair, leastFloor, floor,
            rootFloor: floor + (byRounds ? 0 : FLOOR_OF_ROOTS),
            waits: both(({ wait, runs }) => wait / runs),
-           leastShare: isUnfair ? 0.02 : byRounds ? 0.005 : 0.01,
+           leastShare: isUnfair ? LEAST_SHARE_UNFAIR
+             : byRounds ? LEAST_SHARE_OF_ROUNDS : LEAST_SHARE,
            basis: isUnfair && basis === 'wall' ? 'cpu' : basis };
 }
 

@@ -403,12 +403,23 @@ test('roots that ran at once are a sum over threads', () => {
   }
 });
 
+const read = (name) => readFileSync(
+  new URL('../../../profiler/' + name, import.meta.url), 'utf8');
+
+test('conditions have the same limits here and in C', () => {
+  const limitsOf = (name, pattern) => Array.from(
+    read(name).matchAll(pattern), ([, key, value]) => [key, Number(value)])
+    .sort();
+  const limits = limitsOf('model/conditions.c', /^#define (\w+) ([\d.e]+)$/gm);
+  assert.ok(limits.length > 20);
+  assert.deepEqual(limitsOf('view/model/conditions.mjs',
+                            /\b([A-Z][A-Z_]+) = ([\d.e]+)[,;]/g), limits);
+});
+
 test('facts are incidental here and in C alike', () => {
-  const read = (name) => readFileSync(
-    new URL('../../../profiler/model/' + name, import.meta.url), 'utf8');
-  const keys = new Map(Array.from(read('profile.h').matchAll(
+  const keys = new Map(Array.from(read('model/profile.h').matchAll(
     /^#define (RD_FACT_\w+) ("[^"]+")/gm), ([, name, key]) => [name, key]));
-  const rules = [...read('facts.c').matchAll(
+  const rules = [...read('model/facts.c').matchAll(
     /\{ (\w+|"[^"]+"), RD_JOIN_\w+, \w+, (true|false) \}/g)];
   assert.ok(rules.length > 40);
   const checked = rules.map(([, name, isIncidental]) =>
