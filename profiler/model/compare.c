@@ -677,35 +677,33 @@ leave_out_waits (struct radio_comparison *comparison,
   }
 }
 
-/* True if a change is noise only by the chances of the conditions. */
+/* True if the change of a total is no more than that of processes of one
+ * program and of the conditions, though beyond the spread of its runs, if that
+ * is known. */
 static bool
-is_noise_of_conditions (const struct rd_conditions *conditions,
-                        const struct radio_difference *d)
+is_unclear (const struct rd_conditions *conditions,
+            const struct radio_difference *d)
 {
   double before = (double) d->median_before_ns;
   double after = (double) d->median_after_ns;
-  double part = fabs (after - before) / fmax (fmin (before, after), 1);
-  return d->total_change == RADIO_CHANGE_NONE
-    && (d->delta_low_ns > 0 || d->delta_high_ns < 0)
-    && part > conditions->least_floor && part <= conditions->floor;
+  double change = fabs (after - before), least = fmin (before, after);
+  if (change > conditions->root_floor * least)
+    return false;
+  /* Noise only by what the conditions add. */
+  return d->total_change != RADIO_CHANGE_NONE
+         || (change > conditions->least_floor * least
+             && change <= conditions->floor * least
+             && (d->delta_low_ns > 0 || d->delta_high_ns < 0));
 }
 
-/* Sets of each operation whether its change is unclear: no more than that of
- * processes of one program and of the conditions, though beyond the spread of
- * its runs, if that is known. */
+/* Sets of each operation whether its change is unclear. */
 static void
 judge_roots (struct radio_comparison *comparison)
 {
-  const struct rd_conditions *conditions = &comparison->conditions;
-  double floor = conditions->root_floor;
   for (size_t i = 0; i < comparison->paths.n; i++) {
     struct radio_difference *d = &comparison->paths.at[i];
-    double before = (double) d->median_before_ns;
-    double after = (double) d->median_after_ns;
-    if (d->is_split || d->parent != RADIO_NO_PARENT
-        || (d->total_change == RADIO_CHANGE_NONE
-            && !is_noise_of_conditions (conditions, d))
-        || fabs (after - before) > floor * fmin (before, after))
+    if (d->parent != RADIO_NO_PARENT
+        || !is_unclear (&comparison->conditions, d))
       continue;
     d->is_unclear = true;
     if (d->total_change != RADIO_CHANGE_UNKNOWN)

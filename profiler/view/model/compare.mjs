@@ -231,11 +231,12 @@ class Comparer {
     const { leastFloor, floor, rootFloor } = this.conditions;
     for (const one of list) {
       const { below, low, high, medianBefore, medianAfter, parent } = one;
-      const part = Math.abs(medianAfter - medianBefore)
-        / Math.max(Math.min(medianBefore, medianAfter), 1);
-      if (parent < 0 && part <= rootFloor
-          && (DIRECTIONS[below] || below === 'noise' && part <= floor
-            && part > leastFloor && (low > 0 || high < 0)))
+      const change = Math.abs(medianAfter - medianBefore);
+      const least = Math.min(medianBefore, medianAfter);
+      if (parent < 0 && change <= rootFloor * least
+          && (DIRECTIONS[below] || below === 'noise'
+            && change > leastFloor * least && change <= floor * least
+            && (low > 0 || high < 0)))
         one.below = 'unclear';
     }
   }
