@@ -327,18 +327,17 @@ print_summary (const struct rd_diff *diff)
   size_t nroots = 0, nunclear = 0;
   for (size_t i = 0; i < diff->n; i++) {
     const struct radio_difference *d = path_of (diff, i);
-    if (d->is_unclear && d->change == RADIO_CHANGE_NONE) {
-      nunclear++;
-      nroots++;
-      continue;
-    }
-    /* A path of both that took nothing says nothing. */
-    counts[d->change] += !d->is_split
-                         && (d->change == RADIO_CHANGE_NEW
-                             || d->change == RADIO_CHANGE_GONE
-                             || before_of (diff, d) > 0
-                             || after_of (diff, d) > 0);
     nroots += d->parent == RADIO_NO_PARENT;
+    /* A path of both that took nothing says nothing. */
+    bool is_counted = !d->is_split
+                      && (d->change == RADIO_CHANGE_NEW
+                          || d->change == RADIO_CHANGE_GONE
+                          || before_of (diff, d) > 0
+                          || after_of (diff, d) > 0);
+    if (d->is_unclear && d->change == RADIO_CHANGE_NONE)
+      nunclear += is_counted;
+    else
+      counts[d->change] += is_counted;
   }
   if (diff->info.basis == RADIO_BASIS_NONE) {
     printf ("\nwhat changed is unclear: %s\n", advice_of (diff));
