@@ -36,30 +36,38 @@ find_path (const struct radio_comparison *comparison, const char *name)
   return NULL;
 }
 
+/* Compares two profiles, closes them, and returns a path.  Its name was the
+ * comparison's. */
+static struct radio_difference
+compare_path (struct radio_profile *before, struct radio_profile *after,
+              const char *name)
+{
+  struct radio_comparison *comparison = NULL;
+  assert_ok (radio_profile_compare (before, after, &comparison));
+  struct radio_difference path = *find_path (comparison, name);
+  path.name = NULL;
+  radio_comparison_close (comparison);
+  radio_profile_close (before);
+  radio_profile_close (after);
+  return path;
+}
+
 static const uint64_t slow[] = { 1000, 1020, 1010, 990, 1000 };
 static const uint64_t fast[] = { 700, 720, 710, 690, 705 };
 static const uint64_t slow_again[] = { 1005, 995, 1015, 1010, 985 };
 
-static void
-compare_runs (const uint64_t *before, const uint64_t *after,
-              struct radio_difference *root)
+static struct radio_difference
+compare_runs (const uint64_t *before, const uint64_t *after)
 {
-  struct radio_profile *a = new_runs (before, 5, "a");
-  struct radio_profile *b = new_runs (after, 5, "a");
-  struct radio_comparison *comparison = NULL;
-  assert_ok (radio_profile_compare (a, b, &comparison));
-  *root = *radio_comparison_get (comparison, 0);
-  radio_comparison_close (comparison);
-  radio_profile_close (a);
-  radio_profile_close (b);
+  return compare_path (new_runs (before, 5, "a"), new_runs (after, 5, "a"),
+                       "root");
 }
 
 static void
 runs_that_differ_by_noise_are_unchanged (void **state)
 {
   (void) state;
-  struct radio_difference root;
-  compare_runs (slow, slow_again, &root);
+  struct radio_difference root = compare_runs (slow, slow_again);
   assert_int_equal (root.change, RADIO_CHANGE_NONE);
   assert_true (root.delta_low_ns < 0 && root.delta_high_ns > 0);
 }
@@ -68,8 +76,7 @@ static void
 faster_and_slower_are_reported_with_their_interval (void **state)
 {
   (void) state;
-  struct radio_difference root;
-  compare_runs (slow, fast, &root);
+  struct radio_difference root = compare_runs (slow, fast);
   assert_int_equal (root.change, RADIO_CHANGE_FASTER);
   assert_int_equal (root.total_change, RADIO_CHANGE_FASTER);
   assert_int_equal (root.total_before_ns, 1004);      /* means */
@@ -79,7 +86,7 @@ faster_and_slower_are_reported_with_their_interval (void **state)
   assert_int_equal (root.calls_after, 1);
   assert_true (root.delta_low_ns < -295 && root.delta_high_ns > -295);
   assert_true (root.delta_high_ns < 0);
-  compare_runs (fast, slow, &root);
+  root = compare_runs (fast, slow);
   assert_int_equal (root.change, RADIO_CHANGE_SLOWER);
   assert_true (root.delta_low_ns > 0);
 }
@@ -93,15 +100,14 @@ runs_without_any_spread_differ_by_more_than_the_floor (void **state)
   static const uint64_t even[] = { 1000, 1000, 1000, 1000, 1000 };
   static const uint64_t near[] = { 1040, 1040, 1040, 1040, 1040 };
   static const uint64_t other[] = { 1060, 1060, 1060, 1060, 1060 };
-  struct radio_difference root;
-  compare_runs (even, even, &root);
+  struct radio_difference root = compare_runs (even, even);
   assert_int_equal (root.change, RADIO_CHANGE_NONE);
-  compare_runs (even, near, &root);
+  root = compare_runs (even, near);
   assert_int_equal (root.change, RADIO_CHANGE_NONE);
   assert_int_equal (root.delta_low_ns, 40);
-  compare_runs (even, other, &root);
+  root = compare_runs (even, other);
   assert_int_equal (root.change, RADIO_CHANGE_SLOWER);
-  compare_runs (other, even, &root);
+  root = compare_runs (other, even);
   assert_int_equal (root.change, RADIO_CHANGE_FASTER);
 }
 
@@ -180,13 +186,7 @@ new_runs_some_with (size_t n, size_t npresent, const char *category)
 static enum radio_change
 change_of_wait (struct radio_profile *before, struct radio_profile *after)
 {
-  struct radio_comparison *comparison = NULL;
-  assert_ok (radio_profile_compare (before, after, &comparison));
-  enum radio_change change = find_path (comparison, "wait")->change;
-  radio_comparison_close (comparison);
-  radio_profile_close (before);
-  radio_profile_close (after);
-  return change;
+  return compare_path (before, after, "wait").change;
 }
 
 /* If 3 of 10 runs have a path, chance puts all of them on one given side of 5
@@ -269,17 +269,11 @@ new_runs_of (const struct made_path *paths)
 static enum radio_change
 change_of_total (const struct made_path *before, const struct made_path *after)
 {
-  struct radio_profile *a = new_runs_of (before), *b = new_runs_of (after);
-  struct radio_comparison *comparison = NULL;
-  assert_ok (radio_profile_compare (a, b, &comparison));
-  const struct radio_difference *root = radio_comparison_get (comparison, 0);
-  enum radio_change change = root->total_change;
-  assert_true (root->delta_low_ns > 0 || root->delta_high_ns < 0);
-  assert_int_equal (root->change, RADIO_CHANGE_NONE);
-  radio_comparison_close (comparison);
-  radio_profile_close (a);
-  radio_profile_close (b);
-  return change;
+  struct radio_difference root
+    = compare_path (new_runs_of (before), new_runs_of (after), "study");
+  assert_true (root.delta_low_ns > 0 || root.delta_high_ns < 0);
+  assert_int_equal (root.change, RADIO_CHANGE_NONE);
+  return root.total_change;
 }
 
 /* A thread that began late is no change of the program, though it is waited
@@ -431,20 +425,11 @@ new_rounds (const uint64_t *totals, size_t n, bool has_pids)
   return profile;
 }
 
-/* Compares the root of such runs: copied, since it is the comparison's. */
 static struct radio_difference
 compare_rounds (const uint64_t *before, const uint64_t *after, bool has_pids)
 {
-  struct radio_profile *a = new_rounds (before, 6, has_pids);
-  struct radio_profile *b = new_rounds (after, 6, has_pids);
-  struct radio_comparison *comparison = NULL;
-  assert_ok (radio_profile_compare (a, b, &comparison));
-  struct radio_difference root = *radio_comparison_get (comparison, 0);
-  root.name = NULL;
-  radio_comparison_close (comparison);
-  radio_profile_close (a);
-  radio_profile_close (b);
-  return root;
+  return compare_path (new_rounds (before, 6, has_pids),
+                       new_rounds (after, 6, has_pids), "root");
 }
 
 static enum radio_change
