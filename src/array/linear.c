@@ -83,8 +83,7 @@ fastest_axis (const struct radio_request *request)
   size_t fastest = 0;
   uint64_t least = UINT64_MAX;
   for (size_t i = 0; i < request->box.rank; i++) {
-    int64_t stride = request->strides ? request->strides[i] : 0;
-    uint64_t step = stride < 0 ? -(uint64_t) stride : (uint64_t) stride;
+    uint64_t step = request->strides ? rd_abs_i64 (request->strides[i]) : 0;
     if (request->box.size[i] > 1 && step <= least) {
       fastest = i;
       least = step;

@@ -37,12 +37,6 @@ struct memory_job {
   const struct cutting *cuttings;
 };
 
-static uint64_t
-magnitude (int64_t stride)
-{
-  return stride < 0 ? -(uint64_t) stride : (uint64_t) stride;
-}
-
 static void
 get_strides (const struct radio_request *request, size_t item_nbytes,
              int64_t strides[RADIO_MAX_RANK])
@@ -70,12 +64,12 @@ cut_request (const struct radio_array *array,
   bool is_cut[RADIO_MAX_RANK] = { false };
   get_strides (request, (size_t) item_nbytes, to);
   for (size_t i = 0; i < box->rank; i++) {
-    uint64_t from = magnitude (array->linear->strides[i]);
+    uint64_t from = rd_abs_i64 (array->linear->strides[i]);
     cutting->step[i] = box->size[i];
-    distance[i] = rd_min_u64 (from, magnitude (to[i]));
+    distance[i] = rd_min_u64 (from, rd_abs_i64 (to[i]));
     if (box->size[i] > 1) {
       closest[0] = rd_min_u64 (closest[0], from);
-      closest[1] = rd_min_u64 (closest[1], magnitude (to[i]));
+      closest[1] = rd_min_u64 (closest[1], rd_abs_i64 (to[i]));
     }
   }
   while (nbytes > part_nbytes) {
@@ -85,8 +79,8 @@ cut_request (const struct radio_array *array,
         axis = i;
     if (axis == box->rank)
       break;
-    bool is_close = magnitude (array->linear->strides[axis]) == closest[0]
-                    || magnitude (to[axis]) == closest[1];
+    bool is_close = rd_abs_i64 (array->linear->strides[axis]) == closest[0]
+                    || rd_abs_i64 (to[axis]) == closest[1];
     uint64_t size = box->size[axis];
     uint64_t n = rd_min_u64 (rd_div_up (nbytes, part_nbytes), size);
     uint64_t step = rd_div_up (size, n);
@@ -221,7 +215,7 @@ are_apart (const struct radio_array *source)
     uint64_t stride = UINT64_MAX;
     size_t axis = doc->rank;
     for (size_t i = 0; i < doc->rank; i++) {
-      uint64_t other = magnitude (source->linear->strides[i]);
+      uint64_t other = rd_abs_i64 (source->linear->strides[i]);
       if (!is_done[i] && doc->shape[i] > 1 && other < stride) {
         stride = other;
         axis = i;

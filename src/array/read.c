@@ -174,7 +174,7 @@ populate_part (struct read *read, const struct rd_box_copy *copy)
                                 * (uint64_t) copy->to_strides[i]);
     if (length < 0)
       to += length;
-    span += length < 0 ? -(uint64_t) length : (uint64_t) length;
+    span += rd_abs_i64 (length);
   }
   rd_pages_populate (&read->pages, to, span);
 }

@@ -56,6 +56,13 @@ rd_max_u64 (uint64_t a, uint64_t b)
   return a > b ? a : b;
 }
 
+/* The absolute value, which is also that of INT64_MIN. */
+static inline uint64_t
+rd_abs_i64 (int64_t a)
+{
+  return a < 0 ? -(uint64_t) a : (uint64_t) a;
+}
+
 /* Below 0, 0 or above 0, as qsort's callers want it. */
 static inline int
 rd_compare_u64 (uint64_t a, uint64_t b)

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "src/base/checked.h"
 #include "src/base/error.h"
 #include "src/element/convert.h"
 #include "src/element/copy.h"
@@ -165,12 +166,6 @@ rd_box_copy_check (const struct rd_type *from, enum radio_dtype to,
                   radio_dtype_name (to));
 }
 
-static uint64_t
-magnitude (int64_t stride)
-{
-  return stride < 0 ? -(uint64_t) stride : (uint64_t) stride;
-}
-
 /* Inserts an axis into the plan, whose axes are in descending order of the
  * destination's strides. */
 static void
@@ -179,7 +174,7 @@ add_axis (struct plan *plan, uint64_t size, int64_t from_stride,
 {
   size_t i = plan->rank++;
   while (i > 0
-         && magnitude (plan->to_strides[i - 1]) < magnitude (to_stride)) {
+         && rd_abs_i64 (plan->to_strides[i - 1]) < rd_abs_i64 (to_stride)) {
     plan->shape[i] = plan->shape[i - 1];
     plan->from_strides[i] = plan->from_strides[i - 1];
     plan->to_strides[i] = plan->to_strides[i - 1];
@@ -451,7 +446,7 @@ writes_lines (const struct plan *plan, const unsigned char *to)
 {
   uint64_t nbytes = plan->to_type.item_nbytes, n = 0, misfits = 0;
   for (size_t i = 0; i < plan->rank; i++)
-    if (magnitude (plan->to_strides[i]) == nbytes) {
+    if (rd_abs_i64 (plan->to_strides[i]) == nbytes) {
       misfits |= plan->shape[i] * nbytes;
       to += plan->to_strides[i] < 0 ? nbytes : 0;
       n++;
@@ -467,8 +462,8 @@ makes_columns (const struct plan *plan)
 {
   size_t axis = plan->rank - 1;
   uint64_t nbytes = plan->to_type.item_nbytes;
-  return axis > 0 && magnitude (plan->to_strides[axis - 1]) == nbytes
-         && magnitude (plan->to_strides[axis]) != nbytes
+  return axis > 0 && rd_abs_i64 (plan->to_strides[axis - 1]) == nbytes
+         && rd_abs_i64 (plan->to_strides[axis]) != nbytes
          && plan->shape[axis - 1] * nbytes >= 2 * RD_LINE_NBYTES;
 }
 
@@ -485,8 +480,8 @@ scatters_long_rows (const struct plan *plan, const struct rd_box_copy *copy,
   uint64_t row_nbytes = plan->shape[axis] * nbytes;
   uint64_t misfits = row_nbytes | ((uintptr_t) copy->to + nbytes);
   if (axis == 0 || row_nbytes < LONG_ROW_NBYTES
-      || magnitude (plan->to_strides[axis]) != nbytes
-      || magnitude (plan->to_strides[axis - 1]) != row_nbytes
+      || rd_abs_i64 (plan->to_strides[axis]) != nbytes
+      || rd_abs_i64 (plan->to_strides[axis - 1]) != row_nbytes
       || plan->shape[axis - 1] < NEIGHBOURS)
     return false;
   for (size_t i = 0; i < axis; i++)

@@ -34,9 +34,8 @@ find_span (const struct radio_request *request, size_t item_nbytes,
     return false;
   for (size_t i = 0; request->strides && i < box->rank; i++) {
     int64_t stride = request->strides[i];
-    uint64_t step = stride < 0 ? -(uint64_t) stride : (uint64_t) stride;
     uint64_t length;
-    if (rd_mul_overflows (box->size[i] - 1, step, &length)
+    if (rd_mul_overflows (box->size[i] - 1, rd_abs_i64 (stride), &length)
         || rd_add_overflows (span, length, &span))
       return false;
     if (stride < 0)

@@ -10,6 +10,7 @@
 #include <emmintrin.h>
 #endif
 
+#include "src/base/checked.h"
 #include "src/base/each.h"
 #include "src/element/rows.h"
 
@@ -476,7 +477,7 @@ uint64_t
 rd_line_lead (const void *to, int64_t step)
 {
   uint64_t at = (uintptr_t) to;
-  uint64_t nbytes = step < 0 ? -(uint64_t) step : (uint64_t) step;
+  uint64_t nbytes = rd_abs_i64 (step);
   /* Backward lines end with an element. */
   uint64_t misfit = (step < 0 ? at + nbytes : -at) % RD_LINE_NBYTES;
   return nbytes > 0 && misfit % nbytes == 0 ? misfit / nbytes : 0;
