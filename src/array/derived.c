@@ -234,12 +234,8 @@ rd_derived_cut (const struct rd_derived *derived,
     int64_t strides[RADIO_MAX_RANK] = { 0 };
     if (rd_grid_cursor_init (&cursor, &derived->grid, &request->box) == 0)
       continue;
-    if (request->strides)
-      memcpy (strides, request->strides,
-              request->box.rank * sizeof *strides);
-    else
-      (void) rd_c_strides (request->box.rank, request->box.size, item_nbytes,
-                           strides);
+    (void) rd_given_strides (request->strides, request->box.rank,
+                             request->box.size, item_nbytes, strides);
     while (rd_grid_next (&cursor, &piece))
       if (piece.fill > 0)
         RD_TRY (write_padding (derived, &piece, request, strides, delivery,

@@ -37,17 +37,6 @@ struct memory_job {
   const struct cutting *cuttings;
 };
 
-static void
-get_strides (const struct radio_request *request, size_t item_nbytes,
-             int64_t strides[RADIO_MAX_RANK])
-{
-  const struct radio_box *box = &request->box;
-  if (request->strides)
-    memcpy (strides, request->strides, box->rank * sizeof *strides);
-  else
-    (void) rd_c_strides (box->rank, box->size, item_nbytes, strides);
-}
-
 /* Cuts a request into parts of about so many bytes: along axes whose elements
  * are far from each other on both sides first. */
 static void
@@ -62,7 +51,8 @@ cut_request (const struct radio_array *array,
   uint64_t nparts = 1;
   int64_t to[RADIO_MAX_RANK];
   bool is_cut[RADIO_MAX_RANK] = { false };
-  get_strides (request, (size_t) item_nbytes, to);
+  (void) rd_given_strides (request->strides, box->rank, box->size,
+                           (size_t) item_nbytes, to);
   for (size_t i = 0; i < box->rank; i++) {
     uint64_t from = rd_abs_i64 (array->linear->strides[i]);
     cutting->step[i] = box->size[i];
@@ -361,12 +351,14 @@ rd_memory_check (const struct radio_array *array,
   for (size_t i = 0; i < n; i++) {
     const struct radio_request *request = &requests[i];
     struct in_place in_place = { .request = i };
+    const struct radio_box *box = &request->box;
     int64_t strides[RADIO_MAX_RANK];
-    if (radio_box_count (&request->box) == 0)
+    if (radio_box_count (box) == 0)
       continue;
-    get_strides (request, item_nbytes, strides);
-    find_span (request->buffer, request->box.rank, request->box.size, strides,
-               item_nbytes, &to, &to_end);
+    (void) rd_given_strides (request->strides, box->rank, box->size,
+                             item_nbytes, strides);
+    find_span (request->buffer, box->rank, box->size, strides, item_nbytes,
+               &to, &to_end);
     if (to >= from_end || from >= to_end)
       continue;
     if (item_nbytes != doc->type.item_nbytes || converts
@@ -419,11 +411,8 @@ rd_linear_memory_open (const struct rd_array_doc *doc, const void *elements,
   linear->close = close_memory;
   linear->memory = elements;
   linear->nbytes = wanted;
-  if (strides)
-    memcpy (linear->strides, strides, doc->rank * sizeof *strides);
-  else
-    (void) rd_c_strides (doc->rank, doc->shape, doc->type.item_nbytes,
-                         linear->strides);
+  (void) rd_given_strides (strides, doc->rank, doc->shape,
+                           doc->type.item_nbytes, linear->strides);
   *result = linear;
   return RADIO_OK;
 }

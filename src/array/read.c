@@ -113,11 +113,8 @@ static unsigned char *
 find_part (const struct read *read, const struct radio_request *request,
            const struct radio_box *part, int64_t *strides)
 {
-  if (request->strides)
-    memcpy (strides, request->strides, part->rank * sizeof *strides);
-  else
-    (void) rd_c_strides (part->rank, request->box.size, read->item_nbytes,
-                         strides);
+  (void) rd_given_strides (request->strides, part->rank, request->box.size,
+                           read->item_nbytes, strides);
   return (unsigned char *) request->buffer
     + distance (part->rank, request->box.start, part->start, strides);
 }

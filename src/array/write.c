@@ -358,10 +358,8 @@ new_write (struct radio_array *array, const struct radio_box *box,
   write->array = array;
   write->given.box = *box;
   write->given.elements = elements;
-  if (strides)
-    memcpy (write->given.strides, strides, box->rank * sizeof *strides);
-  else if (!rd_c_strides (box->rank, box->size, array->doc->type.item_nbytes,
-                          write->given.strides))
+  if (!rd_given_strides (strides, box->rank, box->size,
+                         array->doc->type.item_nbytes, write->given.strides))
     return rd_fail (RADIO_ERROR_ARGUMENT, "the box has more elements than "
                     "memory can hold");
   if (radio_box_count (box) == 0) {

@@ -145,6 +145,16 @@ rd_c_strides (size_t rank, const uint64_t *shape, size_t item_nbytes,
   return true;
 }
 
+bool
+rd_given_strides (const int64_t *given, size_t rank, const uint64_t *shape,
+                  size_t item_nbytes, int64_t *strides)
+{
+  if (!given)
+    return rd_c_strides (rank, shape, item_nbytes, strides);
+  memcpy (strides, given, rank * sizeof *strides);
+  return true;
+}
+
 /* Recording a small read prints several of these, and snprintf would be much
  * of its cost. */
 const char *

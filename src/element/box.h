@@ -37,6 +37,11 @@ bool rd_box_next (const struct radio_box *box, uint64_t *coordinates);
 bool rd_c_strides (size_t rank, const uint64_t *shape, size_t item_nbytes,
                    int64_t *strides);
 
+/* The same, unless other strides are given, which are copied. */
+bool rd_given_strides (const int64_t *given, size_t rank,
+                       const uint64_t *shape, size_t item_nbytes,
+                       int64_t *strides);
+
 /* A shape as text, "64,512,512"; returns text. */
 #define RD_SHAPE_NBYTES (RADIO_MAX_RANK * 21 + 1)
 const char *rd_shape_text (size_t rank, const uint64_t *shape,
