@@ -176,23 +176,6 @@ rd_memory_read (struct rd_tile_read *read)
  * In place
  *----------------------------------------------------------------------*/
 
-/* Finds the first byte of elements, and the one after the last. */
-static void
-find_span (const void *first, size_t rank, const uint64_t *shape,
-           const int64_t *strides, size_t item_nbytes, uintptr_t *begin,
-           uintptr_t *end)
-{
-  *begin = (uintptr_t) first;
-  *end = *begin + item_nbytes;
-  for (size_t i = 0; i < rank; i++) {
-    uintptr_t length = (uintptr_t) ((shape[i] - 1) * (uint64_t) strides[i]);
-    if (strides[i] < 0)
-      *begin += length;
-    else
-      *end += length;
-  }
-}
-
 /* True unless elements may share bytes by their strides: each stride is at
  * least what the axes with smaller ones span. */
 static bool
@@ -343,11 +326,12 @@ rd_memory_check (const struct radio_array *array,
   const struct radio_box whole = rd_box_whole (doc->rank, doc->shape);
   struct in_place *list RD_FREE = NULL;
   size_t nlist = 0;
-  uintptr_t from, from_end, to, to_end;
+  uintptr_t from, to;
   if (radio_box_count (&whole) == 0)
     return RADIO_OK;
-  find_span (source->linear->memory, doc->rank, doc->shape,
-             source->linear->strides, doc->type.item_nbytes, &from, &from_end);
+  uint64_t nfrom = rd_strided_span (
+    source->linear->memory, doc->rank, doc->shape, source->linear->strides,
+    doc->type.item_nbytes, &from);
   for (size_t i = 0; i < n; i++) {
     const struct radio_request *request = &requests[i];
     struct in_place in_place = { .request = i };
@@ -357,9 +341,9 @@ rd_memory_check (const struct radio_array *array,
       continue;
     (void) rd_given_strides (request->strides, box->rank, box->size,
                              item_nbytes, strides);
-    find_span (request->buffer, box->rank, box->size, strides, item_nbytes,
-               &to, &to_end);
-    if (to >= from_end || from >= to_end)
+    uint64_t nto = rd_strided_span (request->buffer, box->rank, box->size,
+                                    strides, item_nbytes, &to);
+    if (to >= rd_add_sat (from, nfrom) || from >= rd_add_sat (to, nto))
       continue;
     if (item_nbytes != doc->type.item_nbytes || converts
         || !is_in_place (array, source, request, strides, &in_place.from))

@@ -162,18 +162,13 @@ find_destination (const struct rd_tile_read *tiles, size_t number,
 static void
 populate_part (struct read *read, const struct rd_box_copy *copy)
 {
-  const unsigned char *to = copy->to;
-  uint64_t span = read->item_nbytes;
+  uintptr_t begin;
   if (read->pages.n == 0)
     return;
-  for (size_t i = 0; i < copy->rank; i++) {
-    int64_t length = (int64_t) ((copy->shape[i] - 1)
-                                * (uint64_t) copy->to_strides[i]);
-    if (length < 0)
-      to += length;
-    span += rd_abs_i64 (length);
-  }
-  rd_pages_populate (&read->pages, to, span);
+  uint64_t span = rd_strided_span (copy->to, copy->rank, copy->shape,
+                                   copy->to_strides, read->item_nbytes,
+                                   &begin);
+  rd_pages_populate (&read->pages, (const void *) begin, span);
 }
 
 /* Copies a part of a tile to where a request wants it. */

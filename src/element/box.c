@@ -155,6 +155,21 @@ rd_given_strides (const int64_t *given, size_t rank, const uint64_t *shape,
   return true;
 }
 
+uint64_t
+rd_strided_span (const void *element, size_t rank, const uint64_t *shape,
+                 const int64_t *strides, size_t item_nbytes, uintptr_t *begin)
+{
+  uint64_t span = item_nbytes;
+  *begin = (uintptr_t) element;
+  for (size_t i = 0; i < rank; i++) {
+    uint64_t length = rd_mul_sat (shape[i] - 1, rd_abs_i64 (strides[i]));
+    span = rd_add_sat (span, length);
+    if (strides[i] < 0)
+      *begin -= (uintptr_t) length;
+  }
+  return span;
+}
+
 /* Recording a small read prints several of these, and snprintf would be much
  * of its cost. */
 const char *

@@ -42,6 +42,12 @@ bool rd_given_strides (const int64_t *given, size_t rank,
                        const uint64_t *shape, size_t item_nbytes,
                        int64_t *strides);
 
+/* Returns the bytes from the first one to the last of elements with strides in
+ * bytes, at most UINT64_MAX, and where they begin; no axis is empty. */
+uint64_t rd_strided_span (const void *element, size_t rank,
+                          const uint64_t *shape, const int64_t *strides,
+                          size_t item_nbytes, uintptr_t *begin);
+
 /* A shape as text, "64,512,512"; returns text. */
 #define RD_SHAPE_NBYTES (RADIO_MAX_RANK * 21 + 1)
 const char *rd_shape_text (size_t rank, const uint64_t *shape,

@@ -27,21 +27,13 @@ find_span (const struct radio_request *request, size_t item_nbytes,
            uintptr_t *start, uint64_t *nbytes)
 {
   const struct radio_box *box = &request->box;
-  uint64_t span = item_nbytes;
   *start = (uintptr_t) request->buffer;
   if (rd_mul_overflows (radio_box_count (box), item_nbytes, nbytes)
       || *nbytes < RD_PAGES_MIN_NBYTES)
     return false;
-  for (size_t i = 0; request->strides && i < box->rank; i++) {
-    int64_t stride = request->strides[i];
-    uint64_t length;
-    if (rd_mul_overflows (box->size[i] - 1, rd_abs_i64 (stride), &length)
-        || rd_add_overflows (span, length, &span))
-      return false;
-    if (stride < 0)
-      *start -= (uintptr_t) length;
-  }
-  return !request->strides || span == *nbytes;
+  return !request->strides
+         || rd_strided_span (request->buffer, box->rank, box->size,
+                             request->strides, item_nbytes, start) == *nbytes;
 }
 
 #ifdef MADV_HUGEPAGE
