@@ -241,6 +241,28 @@ rd_volume_open_group (struct radio_store *store, const char *path,
 }
 
 enum radio_status
+rd_volume_open_image (struct radio_volume *volume, struct radio_store *store,
+                      const char *key, const char *codec)
+{
+  struct rd_volume_meta *meta = &volume->meta;
+  struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
+  struct rd_array_doc *doc;
+  meta->tiling = rd_strdup ("none");
+  meta->codec = rd_strdup (codec);
+  if (meta->tiling == NULL || meta->codec == NULL)
+    return rd_fail_memory (strlen (codec) + 1);
+  meta->has_nifti = true;
+  meta->source_nbytes = meta->prefix.nbytes + meta->nifti.data_nbytes;
+  memcpy (meta->axes, meta->nifti.axes, strlen (meta->nifti.axes) + 1);
+  /* As the document in a store has it. */
+  meta->has_window = meta->nifti.colour != RD_COLOUR_NONE;
+  meta->window_end = 255;
+  RD_TRY (rd_file_document (&meta->nifti, &document));
+  RD_TRY (rd_array_doc_parse (document, volume->path, &doc));
+  return rd_array_open_doc (store, key, doc, &volume->array);
+}
+
+enum radio_status
 radio_volume_open (struct radio_store *store, const char *path,
                    struct radio_volume **volume)
 {

@@ -34,6 +34,14 @@ enum radio_status rd_volume_open_group (struct radio_store *store,
                                         struct radio_volume **volume)
   RADIO_USE_RESULT;
 
+/* Opens the array of an image without tiles, in its file or in memory, which
+ * has this key in a store, and adds to the volume's metadata what documents say
+ * of others.  Its path, nifti and prefix are set. */
+enum radio_status rd_volume_open_image (struct radio_volume *volume,
+                                        struct radio_store *store,
+                                        const char *key, const char *codec)
+  RADIO_USE_RESULT;
+
 /* Fills a volume's info from its metadata and its array. */
 void rd_volume_fill_info (struct radio_volume *volume);
 

@@ -219,11 +219,9 @@ open_array (struct radio_volume *volume, const struct place *place,
     .store = place->store, .key = place->key, .version = place->version,
     .object_nbytes = place->object_nbytes, .map = options->map,
   };
-  struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
-  struct rd_array_doc *doc;
-  RD_TRY (rd_file_document (nifti, &document));
-  RD_TRY (rd_array_doc_parse (document, place->key, &doc));
-  RD_TRY (rd_array_open_doc (place->store, place->key, doc, &volume->array));
+  RD_TRY (rd_volume_open_image (volume, place->store, place->key,
+                                rd_input_is_gzip (image->voxels) ? "gzip"
+                                                                 : "none"));
   struct rd_linear **linear = &volume->array->linear;
   struct rd_file_identity remote = { 0 };
   struct rd_gunzip_options gunzip_options = {
@@ -287,23 +285,13 @@ open_file (struct radio_context *context, struct place *place,
   struct rd_volume_meta *meta = &volume->meta;
   volume->path = rd_strdup (place->name);
   meta->source_name = source_name (place);
-  meta->tiling = rd_strdup ("none");
-  meta->codec = rd_strdup (rd_input_is_gzip (image->voxels) ? "gzip"
-                                                            : "none");
-  if (volume->path == NULL || meta->source_name == NULL
-      || meta->tiling == NULL || meta->codec == NULL)
+  if (volume->path == NULL || meta->source_name == NULL)
     return rd_fail_memory (strlen (place->name) + 1);
   volume->file_nbytes = rd_input_file_nbytes (image->voxels);
   volume->missing_nbytes = image->missing_nbytes;
-  meta->has_nifti = true;
   meta->nifti = image->nifti;
   meta->prefix = image->prefix;
   image->prefix = (struct rd_buffer) { 0 };
-  meta->source_nbytes = meta->prefix.nbytes + meta->nifti.data_nbytes;
-  memcpy (meta->axes, meta->nifti.axes, strlen (meta->nifti.axes) + 1);
-  /* As the document in a store has it. */
-  meta->has_window = meta->nifti.colour != RD_COLOUR_NONE;
-  meta->window_end = 255;
   if (place->store == NULL)
     RD_TRY (open_folder (context, rd_input_file (image->voxels), place));
   RD_TRY (open_array (volume, place, image, options));

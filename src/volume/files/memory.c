@@ -49,16 +49,9 @@ describe (const struct radio_create_options *options,
     return status == RADIO_ERROR_FORMAT ? RADIO_ERROR_ARGUMENT : status;
   volume->path = rd_strdup (name);
   meta->source_name = rd_strdup (name);
-  meta->tiling = rd_strdup ("none");
-  meta->codec = rd_strdup ("none");
-  if (!volume->path || !meta->source_name || !meta->tiling || !meta->codec)
+  if (!volume->path || !meta->source_name)
     return rd_fail_memory (strlen (name) + 1);
-  meta->has_nifti = true;
-  meta->source_nbytes = meta->prefix.nbytes + meta->nifti.data_nbytes;
   volume->file_nbytes = meta->nifti.data_nbytes;
-  memcpy (meta->axes, meta->nifti.axes, strlen (meta->nifti.axes) + 1);
-  meta->has_window = meta->nifti.colour != RD_COLOUR_NONE;
-  meta->window_end = 255;
   return RADIO_OK;
 }
 
@@ -68,19 +61,14 @@ open_memory (struct radio_context *context,
              size_t nbytes, const int64_t *strides,
              struct radio_volume **result)
 {
-  struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
   struct radio_store *store RD_CLEANUP (rd_cleanup_store) = NULL;
-  struct rd_array_doc *doc;
   struct radio_volume *volume RD_CLEANUP (rd_cleanup_volume)
     = rd_calloc (1, sizeof *volume);
   if (!volume)
     return rd_fail_memory (sizeof *volume);
   RD_TRY (describe (options, volume));
-  const struct rd_nifti *nifti = &volume->meta.nifti;
   RD_TRY (open_store (context, volume->path, &store));
-  RD_TRY (rd_file_document (nifti, &document));
-  RD_TRY (rd_array_doc_parse (document, volume->path, &doc));
-  RD_TRY (rd_array_open_doc (store, "", doc, &volume->array));
+  RD_TRY (rd_volume_open_image (volume, store, "", "none"));
   enum radio_status status = rd_linear_memory_open (
     volume->array->doc, elements, nbytes, strides, &volume->array->linear);
   if (status != RADIO_OK)
