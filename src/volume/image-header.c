@@ -250,9 +250,8 @@ make_new_header (const struct radio_create_options *options, size_t rank,
   return rd_nifti_make (&make, out);
 }
 
-enum radio_status
-rd_image_make_header (const struct radio_create_options *options,
-                      struct rd_buffer *out)
+static enum radio_status
+make_header (const struct radio_create_options *options, struct rd_buffer *out)
 {
   const struct radio_volume *like = options->like;
   RD_TRY (check_options (options));
@@ -288,4 +287,17 @@ rd_image_make_header (const struct radio_create_options *options,
       dtype = array->dtype;
   }
   return make_new_header (options, rank, shape, dtype, out);
+}
+
+enum radio_status
+rd_image_make_header (const struct radio_create_options *options,
+                      const char *name, struct rd_buffer *out,
+                      struct rd_nifti *nifti)
+{
+  enum radio_status status = make_header (options, out);
+  if (status != RADIO_OK)
+    return rd_fail_in (status, "%s", name);
+  status = rd_nifti_parse (out->data, out->nbytes, name, nifti);
+  /* The fields are the caller's: no file is damaged. */
+  return status == RADIO_ERROR_FORMAT ? RADIO_ERROR_ARGUMENT : status;
 }

@@ -24,10 +24,12 @@ enum radio_status rd_image_header (const struct radio_volume *volume,
                                    struct rd_buffer *out, bool *swapped)
   RADIO_USE_RESULT;
 
-/* Makes all bytes before the voxels of the image that options describe; they
- * are appended to out.  Errors: those of radio_volume_create. */
+/* Makes all bytes before the voxels of the image that options describe, in out,
+ * which is empty, and parses them.  Messages have the name.  Errors: those of
+ * radio_volume_create. */
 enum radio_status
 rd_image_make_header (const struct radio_create_options *options,
-                      struct rd_buffer *out) RADIO_USE_RESULT;
+                      const char *name, struct rd_buffer *out,
+                      struct rd_nifti *nifti) RADIO_USE_RESULT;
 
 #endif /* RD_IMAGE_HEADER_H */

@@ -40,13 +40,7 @@ describe (const struct radio_create_options *options,
 {
   struct rd_volume_meta *meta = &volume->meta;
   const char *name = options->source_name ? options->source_name : MEMORY_NAME;
-  enum radio_status status = rd_image_make_header (options, &meta->prefix);
-  if (status == RADIO_OK)
-    status = rd_nifti_parse (meta->prefix.data, meta->prefix.nbytes, name,
-                             &meta->nifti);
-  /* The fields are the caller's: no file is damaged. */
-  if (status != RADIO_OK)
-    return status == RADIO_ERROR_FORMAT ? RADIO_ERROR_ARGUMENT : status;
+  RD_TRY (rd_image_make_header (options, name, &meta->prefix, &meta->nifti));
   volume->path = rd_strdup (name);
   meta->source_name = rd_strdup (name);
   if (!volume->path || !meta->source_name)

@@ -68,13 +68,7 @@ create (struct radio_store *store, const char *path,
   writer->path = rd_strdup (path);
   if (writer->path == NULL)
     return rd_fail_memory (strlen (path) + 1);
-  enum radio_status status = rd_image_make_header (options, &header);
-  if (status != RADIO_OK)
-    return rd_fail_in (status, "%s", path);
-  status = rd_nifti_parse (header.data, header.nbytes, path, &writer->nifti);
-  /* The fields are the caller's: no file is damaged. */
-  if (status != RADIO_OK)
-    return status == RADIO_ERROR_FORMAT ? RADIO_ERROR_ARGUMENT : status;
+  RD_TRY (rd_image_make_header (options, path, &header, &writer->nifti));
   rd_file_order (&writer->nifti, writer->order);
   writer->nelements
     = writer->nifti.data_nbytes / writer->nifti.type.item_nbytes;
