@@ -52,6 +52,12 @@ clear_grouping (struct grouping *grouping)
   radio_cohort_close (grouping->cohort);
 }
 
+static bool
+is_number (enum radio_column_type type)
+{
+  return type == RADIO_COLUMN_INTEGER || type == RADIO_COLUMN_FLOAT;
+}
+
 /* Reads the column.  Of types that differ between collections, numbers are
  * compared as numbers, and all others as text. */
 static int
@@ -89,9 +95,7 @@ read_part (struct grouping *grouping, struct radio_store *store,
   if (is_first)
     by->type = info.type;
   else if (info.type != by->type)
-    by->type = info.type + by->type == RADIO_COLUMN_INTEGER + RADIO_COLUMN_FLOAT
-                 && info.type != RADIO_COLUMN_BOOL
-                 && by->type != RADIO_COLUMN_BOOL
+    by->type = is_number (info.type) && is_number (by->type)
                ? RADIO_COLUMN_FLOAT : RADIO_COLUMN_TEXT;
   return RD_EXIT_OK;
 }
@@ -190,7 +194,7 @@ make_groups (struct rd_by *by, struct rd_nodes *nodes, struct member *members)
   by->groups = calloc (n + 1, sizeof *by->groups);
   if (by->groups == NULL)
     return rd_error_memory ();
-  if (by->type == RADIO_COLUMN_INTEGER || by->type == RADIO_COLUMN_FLOAT)
+  if (is_number (by->type))
     set_numbers (members, n);
   if (n > 0)
     qsort (members, n, sizeof *members, compare_members);
