@@ -61,9 +61,19 @@ class Images:
     def appended(self):
         return self.subjects[0::NSUBJECTS // NAPPENDED]
 
+    def has_voxels(self, name, voxels):
+        return np.array_equal(voxels, voxels_of(self.files[name]))
+
+    def has_header(self, name, file):
+        return file.read_bytes()[:352] == self.files[name].read_bytes()[:352]
+
     def rows(self, names):
         return pd.DataFrame({"obs_subject_id": names, "obs_id": names,
                              "age": [self.ages[name] for name in names]})
+
+
+def voxels_of(file):
+    return np.asarray(nib.load(file).dataobj)
 
 
 def share(good, all):
@@ -99,9 +109,8 @@ class Radiobject:
             yield subject, collection.loc[name]
 
     def own_voxels(self, uri):
-        good = [np.array_equal(volume.to_numpy(), np.asarray(
-            nib.load(self.images.files[subject]).dataobj))
-            for subject, volume in self.volumes(uri)]
+        good = [self.images.has_voxels(subject, volume.to_numpy())
+                for subject, volume in self.volumes(uri)]
         return share(good, good)
 
     def exports(self, uri):
@@ -114,8 +123,7 @@ class Radiobject:
             source = self.images.files[subject]
             affines.append(np.allclose(nib.load(file).affine,
                                        nib.load(source).affine, atol=1e-4))
-            headers.append(file.read_bytes()[:352]
-                           == source.read_bytes()[:352])
+            headers.append(self.images.has_header(subject, file))
         return share(affines, affines), share(headers, headers)
 
     def replace(self, uri, subject):
@@ -127,8 +135,7 @@ class Radiobject:
             return f"refused: {str(error).splitlines()[0][:60]}"
         collection = RadiObject(uri).collection("T1w")
         found = collection.loc[f"{subject}_T1w"].to_numpy()
-        new = np.array_equal(found, np.asarray(
-            nib.load(self.images.files[subject]).dataobj))
+        new = self.images.has_voxels(subject, found)
         return (f"{'new' if new else 'other'} voxels; "
                 f"{len(collection.obs.read())} rows, {len(collection)} "
                 "volumes")
@@ -201,16 +208,14 @@ class Radio:
             yield row["subject"], out / f"{row['volume']}.nii"
 
     def own_voxels(self, store):
-        good = [np.array_equal(np.asarray(nib.load(file).dataobj), np.asarray(
-            nib.load(self.images.files[subject]).dataobj))
-            for subject, file in self.exported(store)]
+        good = [self.images.has_voxels(subject, voxels_of(file))
+                for subject, file in self.exported(store)]
         return share(good, good)
 
     def exports(self, store):
         found = [(np.array_equal(nib.load(file).affine,
                                  nib.load(self.images.files[s]).affine),
-                  file.read_bytes()[:352]
-                  == self.images.files[s].read_bytes()[:352])
+                  self.images.has_header(s, file))
                  for s, file in self.exported(store)]
         return (share([a for a, _ in found], found),
                 share([b for _, b in found], found))
@@ -219,9 +224,7 @@ class Radio:
         self.run("ingest", "-q", "-s", store, "-c", "T1w", "--overwrite",
                  self.images.files[subject])
         files = dict(self.exported(store))
-        new = np.array_equal(
-            np.asarray(nib.load(files[subject]).dataobj),
-            np.asarray(nib.load(self.images.files[subject]).dataobj))
+        new = self.images.has_voxels(subject, voxels_of(files[subject]))
         return (f"{'new' if new else 'other'} voxels; {len(files)} rows, "
                 f"{len(self.run('ls', '-s', store).split())} volumes")
 
