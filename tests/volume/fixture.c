@@ -155,12 +155,19 @@ must_parse_pipeline (const char *text)
 }
 
 struct radio_volume *
-must_derive (struct radio_volume *volume, const char *text)
+must_apply (struct radio_volume *volume, const char *text)
 {
   struct radio_pipeline *pipeline = must_parse_pipeline (text);
   struct radio_volume *derived;
   assert_ok (radio_volume_apply (volume, pipeline, &derived));
   radio_pipeline_free (pipeline);
+  return derived;
+}
+
+struct radio_volume *
+must_derive (struct radio_volume *volume, const char *text)
+{
+  struct radio_volume *derived = must_apply (volume, text);
   radio_volume_close (volume);
   return derived;
 }

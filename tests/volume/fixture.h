@@ -59,7 +59,11 @@ struct radio_volume *must_open_image (struct radio_store **store,
 
 struct radio_pipeline *must_parse_pipeline (const char *text);
 
-/* Applies a pipeline to a volume, which is closed. */
+/* Applies a pipeline to a volume, which stays open. */
+struct radio_volume *must_apply (struct radio_volume *volume,
+                                 const char *text);
+
+/* The same of a volume that is closed. */
 struct radio_volume *must_derive (struct radio_volume *volume,
                                   const char *text);
 

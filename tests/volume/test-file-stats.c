@@ -31,23 +31,12 @@ write_image (const struct nifti_spec *spec, const char *name)
   write_file (".", name, strstr (name, ".gz") ? &zipped : &file);
 }
 
-static struct radio_volume *
-must_apply_to (struct radio_volume *volume, const char *text)
-{
-  struct radio_pipeline *pipeline;
-  struct radio_volume *derived;
-  assert_ok (radio_pipeline_parse (text, &pipeline));
-  assert_ok (radio_volume_apply (volume, pipeline, &derived));
-  radio_pipeline_free (pipeline);
-  return derived;
-}
-
 /* Reads the first voxel of a pipeline; returns the passes that that took. */
 static size_t
 read_first (struct radio_volume *volume, const char *text, float *first)
 {
   const struct radio_box box = { .rank = 3, .size = { 1, 1, 1 } };
-  struct radio_volume *derived = must_apply_to (volume, text);
+  struct radio_volume *derived = must_apply (volume, text);
   size_t npasses;
   assert_ok (radio_volume_passes (derived, &npasses));
   struct radio_recorder *recorder = tree_begin ();

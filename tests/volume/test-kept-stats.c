@@ -20,21 +20,15 @@ must_open (struct radio_store *store)
 }
 
 static struct radio_volume *
-must_apply (struct radio_store *store, const char *text)
+derive (struct radio_store *store, const char *text)
 {
-  struct radio_volume *volume = must_open (store), *derived;
-  struct radio_pipeline *pipeline;
-  assert_ok (radio_pipeline_parse (text, &pipeline));
-  assert_ok (radio_volume_apply (volume, pipeline, &derived));
-  radio_pipeline_free (pipeline);
-  radio_volume_close (volume);
-  return derived;
+  return must_derive (must_open (store), text);
 }
 
 static size_t
 count_passes (struct radio_store *store, const char *text)
 {
-  struct radio_volume *volume = must_apply (store, text);
+  struct radio_volume *volume = derive (store, text);
   size_t passes = 99;
   assert_ok (radio_volume_passes (volume, &passes));
   radio_volume_close (volume);
@@ -46,7 +40,7 @@ static uint64_t
 count_tiles_of_voxel (struct radio_store *store, const char *text)
 {
   const struct radio_box box = { .rank = 3, .size = { 1, 1, 1 } };
-  struct radio_volume *volume = must_apply (store, text);
+  struct radio_volume *volume = derive (store, text);
   uint64_t ntiles = count_tiles (volume, &box);
   radio_volume_close (volume);
   return ntiles;
@@ -98,7 +92,7 @@ pipelines_take_kept_statistics_instead_of_a_pass (void **state)
     for (size_t i = 0; i < NKEPT; i++) {
       /* Its context has nothing of the others'. */
       store = must_open_store ("s");
-      struct radio_volume *volume = must_apply (store, kept_ones[i]);
+      struct radio_volume *volume = derive (store, kept_ones[i]);
       size_t passes;
       assert_ok (radio_volume_passes (volume, &passes));
       assert_int_equal (passes, i < NKEPT - 1 ? 1 : 3);
@@ -126,7 +120,7 @@ pipelines_take_kept_statistics_instead_of_a_pass (void **state)
       struct radio_elements again;
       assert_int_equal (count_passes (store, kept_ones[i]), 0);
       assert_int_equal (count_tiles_of_voxel (store, kept_ones[i]), 1);
-      struct radio_volume *volume = must_apply (store, kept_ones[i]);
+      struct radio_volume *volume = derive (store, kept_ones[i]);
       assert_ok (radio_volume_read_alloc (volume, NULL, RADIO_STORED, NULL,
                                           &again));
       assert_int_equal (again.nbytes, elements[i].nbytes);
@@ -163,7 +157,7 @@ infinite_values_may_be_extremes_later (void **state)
   keep (store);
   assert_int_equal (count_passes (store, "rescale 0,1"), 0);
   assert_int_equal (count_passes (store, text), 1);
-  struct radio_volume *volume = must_apply (store, text);
+  struct radio_volume *volume = derive (store, text);
   assert_ok (radio_volume_read_alloc (volume, NULL, RADIO_FLOAT32, NULL,
                                       &elements));
   const float *values = elements.data;
@@ -364,7 +358,7 @@ what_cannot_keep_statistics_says_why (void **state)
   struct radio_stats stats;
   struct radio_store *store = must_open_store ("s");
   must_ingest (store, "ct/a", &spec, NULL);
-  struct radio_volume *volume = must_apply (store, "clamp 0,1");
+  struct radio_volume *volume = derive (store, "clamp 0,1");
   assert_fails (radio_volume_keep_stats (volume, &stats),
                 RADIO_ERROR_UNSUPPORTED, "pipeline");
   radio_volume_close (volume);
@@ -399,7 +393,7 @@ keeping_and_using_them_without_memory_fails_cleanly (void **state)
       assert_int_equal (status, RADIO_ERROR_MEMORY);
   }
   radio_volume_close (volume);
-  struct radio_volume *derived = must_apply (store, "znorm");
+  struct radio_volume *derived = derive (store, "znorm");
   for (size_t nth = 1;; nth++) {
     size_t passes = 99;
     alloc_fail_nth (nth);

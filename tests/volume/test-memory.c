@@ -40,17 +40,6 @@ must_open (enum radio_dtype dtype, const void *elements, size_t nbytes,
   return volume;
 }
 
-/* A derived volume of one that stays open. */
-static struct radio_volume *
-must_apply (struct radio_volume *volume, const char *text)
-{
-  struct radio_pipeline *pipeline = must_parse_pipeline (text);
-  struct radio_volume *derived;
-  assert_ok (radio_volume_apply (volume, pipeline, &derived));
-  radio_pipeline_free (pipeline);
-  return derived;
-}
-
 static void
 fill (float *voxels)
 {
