@@ -427,20 +427,27 @@ static int
 open_volumes (const struct image *image, struct opened *opened)
 {
   const struct radio_box box = whole_box (image);
-  struct radio_volume **volumes[] = {
-    &opened->gz_one, &opened->gz_two, &opened->nii, &opened->mapped,
-    &opened->nii_two
+  const struct {
+    struct radio_volume **volume;
+    struct radio_context **context;
+    const char *file;
+    uint64_t gap_nbytes;
+  } all[] = {
+    { &opened->gz_one, &opened->one, image->gz, MIB },
+    { &opened->gz_two, &opened->two, image->gz, MIB },
+    { &opened->nii, &opened->one, image->plain, MIB },
+    { &opened->mapped, &opened->one, image->plain, MAPPED },
+    { &opened->nii_two, &opened->two, image->plain, MIB },
   };
   double s;
   int failed = open_context (1, &opened->one);
   if (!failed)
     failed = open_context (NTHREADS, &opened->two);
-  for (size_t i = 0; i < 5 && !failed; i++) {
-    failed = open_file (i == 1 || i == 4 ? opened->two : opened->one,
-                        i >= 2 ? image->plain : image->gz,
-                        i == 3 ? MAPPED : MIB, false, volumes[i]);
+  for (size_t i = 0; i < sizeof all / sizeof *all && !failed; i++) {
+    failed = open_file (*all[i].context, all[i].file, all[i].gap_nbytes, false,
+                        all[i].volume);
     if (!failed)
-      failed = read_box (image, *volumes[i], &box, CLOCK_MONOTONIC, &s);
+      failed = read_box (image, *all[i].volume, &box, CLOCK_MONOTONIC, &s);
     if (!failed
         && memcmp (image->voxels, image->inflated + image->inflated_nbytes
                                   - image->voxels_nbytes,
