@@ -252,8 +252,7 @@ static int
 compare_starts (const void *a, const void *b)
 {
   const struct in_place *x = a, *y = b;
-  return (x->from.start[0] > y->from.start[0])
-         - (x->from.start[0] < y->from.start[0]);
+  return rd_compare_u64 (x->from.start[0], y->from.start[0]);
 }
 
 /* Fails if a box that a request reads is in that of another one in place.
