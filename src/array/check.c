@@ -255,9 +255,9 @@ run_check (struct check *check, struct radio_check *result)
   result->stored_nbytes = check->stored_nbytes;
   if (result->damaged_count == 0)
     return RADIO_OK;
-  return rd_fail (RADIO_ERROR_CHECKSUM, "%s/%s: %" PRIu64 " of %" PRIu64
-                  " tiles are damaged", io->uri, array->path,
-                  result->damaged_count, ntiles);
+  return rd_array_fail_in (array, rd_fail (
+    RADIO_ERROR_CHECKSUM, "%" PRIu64 " of %" PRIu64 " tiles are damaged",
+    result->damaged_count, ntiles));
 }
 
 enum radio_status
@@ -269,7 +269,7 @@ enum radio_status
     return rd_fail (RADIO_ERROR_ARGUMENT, "radio_array_check: %s is NULL",
                     array ? "check" : "array");
   RD_SCOPE ("check", RD_IN_OPERATION);
-  RD_NOTE_NAME ("array", array->path);
+  RD_NOTE_NAME ("array", rd_array_name (array));
   RD_TRY (rd_array_check_stored (array, "checked"));
   const struct rd_layout *layout = &array->layout;
   rd_annotate_shapes (layout->rank, layout->shape, layout->chunk.shape,

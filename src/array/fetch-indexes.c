@@ -333,7 +333,7 @@ rd_indexes_list (struct rd_index_job *job, struct rd_tile_read *read,
   enum radio_status status = rd_context_allows (store->context, nbytes,
                                                 "a shard's index");
   if (status != RADIO_OK)
-    return rd_fail_in (status, "%s/%s", io->uri, array->path);
+    return rd_array_fail_in (array, status);
   job->job = (struct rd_job) {
     .run = read_index, .wait = wait_for_workers, .n = job->n,
     .site = &indexes_site,

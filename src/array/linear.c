@@ -280,10 +280,10 @@ check_runs (const struct radio_array *array,
                                  + (runs[i].npieces - 1) * runs[i].distance);
   if (wanted <= present)
     return RADIO_OK;
-  return rd_fail (RADIO_ERROR_FORMAT, "%s/%s: cut short: it has %" PRIu64
-                  " of %" PRIu64 " bytes of voxels, and this needs those "
-                  "up to %" PRIu64, array->store->io->uri, array->path, present,
-                  linear->nbytes, wanted);
+  return rd_array_fail_in (array, rd_fail (
+    RADIO_ERROR_FORMAT, "cut short: it has %" PRIu64 " of %" PRIu64 " bytes of "
+    "voxels, and this needs those up to %" PRIu64, present, linear->nbytes,
+    wanted));
 }
 
 enum radio_status

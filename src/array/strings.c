@@ -210,7 +210,7 @@ radio_array_read_strings (struct radio_array *array,
   RD_NOT_NULL (box);
   RD_NOT_NULL (strings);
   RD_SCOPE ("read", RD_IN_OPERATION);
-  RD_NOTE_NAME ("array", array->path);
+  RD_NOTE_NAME ("array", rd_array_name (array));
   RD_CLEANUP (free_read) struct string_read read = {
     .tiles = { .array = array, .n = 1, .place = place },
     .request = { .box = *box },
@@ -282,7 +282,7 @@ radio_array_write_strings (struct radio_array *array,
   RD_NOT_NULL (box);
   RD_NOT_NULL (strings);
   RD_SCOPE ("write", RD_IN_OPERATION);
-  RD_NOTE_NAME ("array", array->path);
+  RD_NOTE_NAME ("array", rd_array_name (array));
   RD_TRY (rd_array_check_stored (array, "written"));
   return rd_scope_end_with (write_strings (array, box, strings));
 }

@@ -345,7 +345,7 @@ new_write (struct radio_array *array, const struct radio_box *box,
                                                 budget.nbytes,
                                                 "writing a chunk");
   if (status != RADIO_OK)
-    return rd_fail_in (status, "%s/%s", array->store->io->uri, array->path);
+    return rd_array_fail_in (array, status);
   RD_CLEANUP (rd_cleanup_write) struct rd_write *write
     = rd_calloc (1, sizeof *write);
   if (!write)
@@ -463,7 +463,7 @@ radio_array_write (struct radio_array *array, const struct radio_box *box,
   RD_NOT_NULL (array);
   RD_NOT_NULL (box);
   RD_SCOPE ("write", RD_IN_OPERATION);
-  RD_NOTE_NAME ("array", array->path);
+  RD_NOTE_NAME ("array", rd_array_name (array));
   RD_TRY (rd_array_check_stored (array, "written"));
   return rd_scope_end_with (write_box (array, box, buffer, nbytes));
 }

@@ -255,6 +255,25 @@ a_damaged_index_is_reported_once_with_all_its_tiles (void **state)
 }
 
 static void
+an_array_that_is_the_store_is_named_by_its_uri (void **state)
+{
+  struct model model;
+  struct radio_array *array;
+  RD_BUFFER_SCOPE struct rd_buffer document = { 0 };
+  struct radio_check check;
+  (void) state;
+  model_open_as (&model, 4, 1, false, &unsharded);
+  get_object (&model, "some/array/zarr.json", &document);
+  put_object (&model, "zarr.json", document.data, document.nbytes);
+  put_object (&model, "c/0/0", "", 0);
+  assert_ok (radio_array_open (model.store, "", &array));
+  assert_fails (radio_array_check (array, &check, NULL, NULL),
+                RADIO_ERROR_CHECKSUM, "memory:: 1 of 2 tiles");
+  radio_array_close (array);
+  model_close (&model);
+}
+
+static void
 a_sound_array_is_counted (void **state)
 {
   struct model model;
@@ -346,6 +365,7 @@ main (void)
     cmocka_unit_test (an_empty_chunk_is_found_by_the_first_read),
     cmocka_unit_test (the_message_names_key_and_tile),
     cmocka_unit_test (a_damaged_index_is_reported_once_with_all_its_tiles),
+    cmocka_unit_test (an_array_that_is_the_store_is_named_by_its_uri),
     cmocka_unit_test (a_sound_array_is_counted),
     cmocka_unit_test (tiles_not_stored_are_missing_and_no_damage),
     cmocka_unit_test (random_arrays_are_sound),
