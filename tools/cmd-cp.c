@@ -310,64 +310,90 @@ find_items (struct cp *cp)
  * Columns
  *----------------------------------------------------------------------*/
 
-/* A name of --columns, looked for in the tables of the stores. */
-struct wanted {
+/* Names of --columns, looked for in the tables of a store. */
+struct search {
   struct radio_store *store;
-  const char *name;
-  bool is_there;
-  char near[256];                     /* the most similar one; "": none */
-  size_t distance;                    /* of it */
+  struct wanted {
+    const char *name;
+    bool is_there;
+    char near[256];                   /* the most similar one; "": none */
+    size_t distance;                  /* of it */
+  } *wanted;
+  size_t n;
 };
+
+static void
+compare_column (struct wanted *wanted, const char *column)
+{
+  size_t distance = rd_text_distance (wanted->name, column);
+  wanted->is_there |= strcmp (wanted->name, column) == 0;
+  if (distance < wanted->distance) {
+    wanted->distance = distance;
+    snprintf (wanted->near, sizeof wanted->near, "%s", column);
+  }
+}
 
 static enum radio_status
 find_in_table (const struct radio_table_entry *entry, void *user_data)
 {
-  struct wanted *wanted = user_data;
+  const struct search *search = user_data;
   RD_CLOSE_TABLE struct radio_table *table = NULL;
   struct radio_table_info info;
-  enum radio_status status = radio_table_open (wanted->store, entry->path,
+  enum radio_status status = radio_table_open (search->store, entry->path,
                                                &table);
   if (status == RADIO_ERROR_NOT_FOUND)        /* never written to */
     return RADIO_OK;
   if (status != RADIO_OK)
     return status;
   radio_table_get_info (table, &info);
-  for (size_t i = 0; i < info.column_count && status == RADIO_OK; i++) {
+  for (size_t i = 0; i < info.column_count; i++) {
     struct radio_column_info column;
     status = radio_table_get_column (table, i, &column);
     if (status != RADIO_OK)
-      break;
-    size_t distance = rd_text_distance (wanted->name, column.name);
-    wanted->is_there |= distance == 0;
-    if (distance < wanted->distance) {
-      wanted->distance = distance;
-      snprintf (wanted->near, sizeof wanted->near, "%s", column.name);
-    }
+      return status;
+    for (size_t k = 0; k < search->n; k++)
+      compare_column (&search->wanted[k], column.name);
   }
-  return status;
+  return RADIO_OK;
+}
+
+/* Returns the first name that was not found, or NULL. */
+static const struct wanted *
+first_missing (const struct search *search)
+{
+  for (size_t i = 0; i < search->n; i++)
+    if (!search->wanted[i].is_there)
+      return &search->wanted[i];
+  return NULL;
 }
 
 /* A name that no table has was misspelled. */
 static int
 check_columns (struct cp *cp, struct rd_args *args)
 {
-  for (size_t i = 0; i < cp->rows.copies.ncolumns; i++) {
-    struct wanted wanted = { .name = cp->columns[i], .distance = 3 };
-    wanted.is_there = radio_index_is_derived (wanted.name);
-    for (size_t k = 0; k < cp->nodes.nroots && !wanted.is_there; k++) {
-      wanted.store = cp->nodes.roots[k].store;
-      enum radio_status status = !wanted.store ? RADIO_OK
-        : radio_table_list (wanted.store, find_in_table, &wanted);
-      if (status != RADIO_OK && status != RADIO_ERROR_EXISTS)
-        return rd_error_library (NULL);
-    }
-    if (!wanted.is_there)
-      return rd_usage_error (args, "--columns: no table has a column "
-                             "'%s'%s%s%s", wanted.name,
-                             wanted.near[0] ? "; did you mean " : "",
-                             wanted.near, wanted.near[0] ? "?" : "");
+  struct search search = { .n = cp->rows.copies.ncolumns };
+  RD_FREE struct wanted *wanted = calloc (search.n + 1, sizeof *wanted);
+  if (wanted == NULL)
+    return rd_error_memory ();
+  search.wanted = wanted;
+  for (size_t i = 0; i < search.n; i++)
+    wanted[i] = (struct wanted) {
+      .name = cp->columns[i], .distance = 3,
+      .is_there = radio_index_is_derived (cp->columns[i]),
+    };
+  for (size_t i = 0; i < cp->nodes.nroots && first_missing (&search); i++) {
+    search.store = cp->nodes.roots[i].store;
+    if (search.store && radio_table_list (search.store, find_in_table, &search)
+                        != RADIO_OK)
+      return rd_error_library (NULL);
   }
-  return RD_EXIT_OK;
+  const struct wanted *missing = first_missing (&search);
+  if (missing == NULL)
+    return RD_EXIT_OK;
+  return rd_usage_error (args, "--columns: no table has a column '%s'%s%s%s",
+                         missing->name,
+                         missing->near[0] ? "; did you mean " : "",
+                         missing->near, missing->near[0] ? "?" : "");
 }
 
 /*------------------------------------------------------------------------

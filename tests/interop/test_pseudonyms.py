@@ -341,3 +341,11 @@ def test_columns_that_no_table_has_are_an_error(np, nib, tmp_path):
     assert not copy.exists()
     run("cp", source, copy, "--columns", "surname,shape_x")
     assert rows(copy) == [{"id": "sub-meyer", "surname": "meyer"}]
+
+
+def test_columns_with_long_names_are_found(np, nib, tmp_path):
+    source = make_study(np, nib, tmp_path, NAMES[:1])
+    copy, name = tmp_path / "copy.zarr", "a" * 200
+    run("table", "-q", "-s", source, "--set", name, "subjects", "sub-meyer=x")
+    run("cp", source, copy, "--columns", f"{name},age")
+    assert rows(copy) == [{"id": "sub-meyer", "age": 40, name: "x"}]
