@@ -452,6 +452,26 @@ a_lack_of_memory_loses_no_row (void **state)
 }
 
 static void
+a_move_without_memory_loses_no_edit (void **state)
+{
+  (void) state;
+  struct radio_store *store = make_described ();
+  static const char *const from = "ct/sub-2", *const to = "mr/sub-2";
+  struct radio_table *before;
+  assert_ok (radio_table_open (store, "tables/volumes/ct", &before));
+  copy_volume (store, from, store, to);
+  assert_ok (copy_rows (store, &from, store, &to, 1, true));
+  set_text (store, "tables/volumes/ct", from, "qc", "later");
+  assert_ok (radio_store_remove_copied (store, from, to));
+  assert_survives (radio_store_index_moved (store, &before, 1, &from, &to, 1));
+  assert_ids (store, "tables/volumes/ct", "ct/sub-1_ses-a ct/sub-1_ses-b ");
+  assert_cell (store, "tables/volumes/mr", "qc", 0, "later");
+  radio_table_close (before);
+  radio_store_close (store);
+  assert_int_equal (rd_alloc_live_count (), 0);
+}
+
+static void
 wrong_arguments_are_errors (void **state)
 {
   (void) state;
@@ -480,6 +500,7 @@ main (void)
     cmocka_unit_test (what_is_edited_while_a_volume_moves_goes_with_it),
     cmocka_unit_test (a_column_of_another_type_is_left_out_and_said_so),
     cmocka_unit_test (a_lack_of_memory_loses_no_row),
+    cmocka_unit_test (a_move_without_memory_loses_no_edit),
     cmocka_unit_test (wrong_arguments_are_errors),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

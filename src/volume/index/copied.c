@@ -33,7 +33,7 @@ struct copying {
   struct radio_table *const *read;    /* tables as they were before */
   size_t nread;
   struct radio_table *before;         /* of these the source's; NULL: none */
-  struct rd_lookup before_ids;
+  const struct rd_lookup *before_ids; /* its rows */
   char clash[300];            /* the first column that was left out; "": none */
 };
 
@@ -113,7 +113,7 @@ find_unchanged (const struct copying *copying,
   }
   for (size_t i = 0; i < transfer->n; i++) {
     size_t row = transfer->rows[i];
-    size_t old = was_there ? rd_lookup_find (&copying->before_ids,
+    size_t old = was_there ? rd_lookup_find (copying->before_ids,
                                              transfer->keys[i]) : RD_NOT_THERE;
     bool is_valid = row != RD_NOT_THERE && values->valid[row];
     bool was_valid = old != RD_NOT_THERE && before.valid[old];
@@ -575,24 +575,23 @@ try_end (struct copying *copying, const struct group *group,
 {
   RD_CLEANUP (rd_cleanup_table) struct radio_table *table = NULL;
   RD_STRINGS_FREE struct radio_strings ids = { 0 };
+  RD_LOOKUP_SCOPE struct rd_lookup before_ids = { 0 };
   struct radio_table_info info = { 0 };
   *is_overtaken = false;
   if (copying->before) {
     RD_TRY (radio_table_read_ids (copying->before, &ids));
-    RD_TRY (rd_lookup_strings (&ids, &copying->before_ids));
+    RD_TRY (rd_lookup_strings (&ids, &before_ids));
   }
+  copying->before_ids = &before_ids;
   enum radio_status status = radio_table_open (copying->from, group->from,
                                                &table);
   if (status != RADIO_ERROR_NOT_FOUND)
     RD_TRY (status);
   if (table) {
     radio_table_get_info (table, &info);
-    status = copy_rows_of (copying, table, group->to, true, group->keys,
-                           group->keys + group->n, group->n);
+    RD_TRY (copy_rows_of (copying, table, group->to, true, group->keys,
+                          group->keys + group->n, group->n));
   }
-  rd_lookup_free (&copying->before_ids);
-  if (table)
-    RD_TRY (status);
   if (copying->clash[0])
     return RADIO_OK;
   status = rd_index_paths_at (copying->from, group->paths, group->n,
