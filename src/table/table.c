@@ -20,9 +20,9 @@ radio_table_close (struct radio_table *table)
 {
   if (!table)
     return;
-  for (size_t i = 0; table->kept.columns && i <= table->frame->n; i++)
-    rd_column_free (table->kept.columns[i]);
-  rd_free (table->kept.columns);
+  for (size_t i = 0; table->kept && i <= table->frame->n; i++)
+    rd_column_free (table->kept[i]);
+  rd_free (table->kept);
   pthread_mutex_destroy (&table->mutex);
   rd_dataframe_close (table->frame);
   rd_free (table->path);
@@ -228,7 +228,7 @@ static struct rd_column *
 take_kept (struct radio_table *table, size_t number)
 {
   RD_LOCK_SCOPE (&table->mutex);
-  return table->kept.columns ? RD_STEAL (table->kept.columns[number]) : NULL;
+  return table->kept ? RD_STEAL (table->kept[number]) : NULL;
 }
 
 static enum radio_status
@@ -244,6 +244,17 @@ read_column (struct radio_table *table, size_t number,
                                                       column));
 }
 
+/* Makes room for columns that are read ahead. */
+static enum radio_status
+need_kept (struct radio_table *table)
+{
+  size_t n = table->frame->n + 1;
+  RD_LOCK_SCOPE (&table->mutex);
+  if (!table->kept)
+    table->kept = rd_calloc (n, sizeof *table->kept);
+  return table->kept ? RADIO_OK : rd_fail_memory (n * sizeof *table->kept);
+}
+
 static enum radio_status
 read_ahead (struct radio_table *table, const size_t *columns, size_t n)
 {
@@ -256,25 +267,24 @@ read_ahead (struct radio_table *table, const size_t *columns, size_t n)
   if (!reads)
     return rd_fail_memory (rd_mul_sat (nreads, sizeof *reads));
   for (size_t i = 0; i < n; i++) {
-    RD_TRY (check_number (table, columns ? columns[i] : i));
+    size_t number = columns ? columns[i] : i;
+    RD_TRY (check_number (table, number));
     reads[i] = (struct rd_field_read) {
-      .frame = frame, .field = &frame->fields[columns ? columns[i] : i],
+      .frame = frame, .field = &frame->fields[number],
     };
   }
   reads[n] = (struct rd_field_read) { .frame = frame, .field = &frame->index };
+  RD_TRY (need_kept (table));
   RD_TRY (explain (table, rd_dataframe_read_many (reads, nreads, &failed)));
   RD_LOCK_SCOPE (&table->mutex);
-  if (!table->kept.columns)
-    table->kept.columns = rd_calloc (frame->n + 1,
-                                     sizeof *table->kept.columns);
-  bool is_made = table->kept.columns != NULL;
   for (size_t i = 0; i < nreads; i++) {
-    size_t number = i == n ? frame->n : columns ? columns[i] : i;
-    if (is_made && !table->kept.columns[number])
-      table->kept.columns[number] = RD_STEAL (reads[i].column);
+    size_t number = i == n ? frame->n
+                           : (size_t) (reads[i].field - frame->fields);
+    if (!table->kept[number])
+      table->kept[number] = RD_STEAL (reads[i].column);
     rd_field_read_clear (&reads[i]);
   }
-  return is_made ? RADIO_OK : rd_fail_memory ((frame->n + 1) * sizeof *reads);
+  return RADIO_OK;
 }
 
 enum radio_status

@@ -16,10 +16,9 @@ struct radio_table {
                                          radio's */
   struct rd_dataframe *frame;
   pthread_mutex_t mutex;
-  struct {
-    struct rd_column **columns;       /* read ahead, by their numbers, and then
-                                         the ids; NULL: none */
-  } kept;                             /* under the mutex */
+  struct rd_column **kept;            /* read ahead: the columns by their
+                                         numbers, and then the ids; NULL: none;
+                                         under the mutex */
 };
 
 RD_DEFINE_CLEANUP (table, struct radio_table, radio_table_close);
