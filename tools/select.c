@@ -286,9 +286,8 @@ rd_filter_level (struct rd_filter *filter, const struct radio_store *store,
   }
   if (!radio_view_find (view, path, &i) || !part->have_level[i])
     return RD_EXIT_OK;
-  const int64_t *at = part->levels.offsets + i;
-  *level = strndup (part->levels.bytes + at[0], (size_t) (at[1] - at[0]));
-  return *level ? RD_EXIT_OK : rd_error_memory ();
+  *level = rd_string_copy (&part->levels, i);
+  return *level ? RD_EXIT_OK : RD_EXIT_FAILED;
 }
 
 /* Checks the names in a query where no volume needed it.  What else fails, as

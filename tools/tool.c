@@ -152,6 +152,17 @@ rd_format (const char *format, ...)
   return text;
 }
 
+char *
+rd_string_copy (const struct radio_strings *strings, uint64_t i)
+{
+  int64_t start = strings->offsets[i];
+  size_t n = (size_t) (strings->offsets[i + 1] - start);
+  char *copy = n ? strndup (strings->bytes + start, n) : strdup ("");
+  if (copy == NULL)
+    rd_error_memory ();
+  return copy;
+}
+
 int
 rd_close_stdout (int status)
 {

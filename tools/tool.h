@@ -64,6 +64,9 @@ const char *rd_color (FILE *file, const char *sequence);
 /* Formats into allocated memory; NULL, after an error, without memory. */
 char *rd_format (const char *format, ...) RADIO_PRINTF (1, 2);
 
+/* Copies one of some strings; NULL, after an error, without memory. */
+char *rd_string_copy (const struct radio_strings *strings, uint64_t i);
+
 #define RD_CLEANUP(fn) __attribute__ ((__cleanup__ (fn)))
 
 static inline void

@@ -147,10 +147,8 @@ find_value (struct grouping *grouping, struct member *member)
   }
   if (!part->valid[row])
     return RD_EXIT_OK;
-  int64_t start = part->text.offsets[row], end = part->text.offsets[row + 1];
-  member->value = strndup (part->text.bytes ? part->text.bytes + start : "",
-                           (size_t) (end - start));
-  return member->value ? RD_EXIT_OK : rd_error_memory ();
+  member->value = rd_string_copy (&part->text, row);
+  return member->value ? RD_EXIT_OK : RD_EXIT_FAILED;
 }
 
 /* Zero is one number, as numbers compare. */

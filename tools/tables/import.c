@@ -9,17 +9,6 @@
 
 #include "tools/tables/import.h"
 
-char *
-rd_string_copy (const struct radio_strings *strings, uint64_t i)
-{
-  int64_t start = strings->offsets[i];
-  size_t n = (size_t) (strings->offsets[i + 1] - start);
-  char *copy = n ? strndup (strings->bytes + start, n) : strdup ("");
-  if (copy == NULL)
-    rd_error_memory ();
-  return copy;
-}
-
 enum radio_status
 rd_table_read_text (struct radio_table *table, const char *column,
                     struct radio_strings *text)

@@ -26,9 +26,6 @@ enum radio_status rd_table_read_text (struct radio_table *table,
                                       const char *column,
                                       struct radio_strings *text);
 
-/* Copies one of some strings; NULL without memory, after an error. */
-char *rd_string_copy (const struct radio_strings *strings, uint64_t i);
-
 struct rd_import {
   const char *key;            /* the column of ids; NULL: participant_id or
                                  subject, of volumes id or volume */
