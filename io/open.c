@@ -111,7 +111,7 @@ rd_io_open_file (const char *url, const struct rd_s3_options *s3,
   size_t start = n;
   while (start > scheme && url[start - 1] != '/')
     start--;
-  /* What is before an '@' may be a password. */
+  /* The text before an '@' may be a password. */
   bool may_show = memchr (url, '@', n) == NULL;
   if (start == scheme || start == n)
     return rd_fail (RADIO_ERROR_ARGUMENT, "the file's URL%s%.*s: names no "

@@ -267,7 +267,7 @@ read_spans (struct radio_recorder_options *options)
   return RADIO_OK;
 }
 
-/* What is set is checked, also where nothing begins a recording. */
+/* Checks every variable that is set, even where nothing begins a recording. */
 static enum radio_status
 read_environment (struct request *request)
 {

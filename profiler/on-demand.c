@@ -138,7 +138,7 @@ await (uint64_t until_ms)
 static void
 answer_signal (const struct rd_on_demand *on_demand, int number)
 {
-  /* What the process ignores does not end it. */
+  /* A signal that the process ignores does not end it. */
   bool is_last = number != SIGUSR1 && !has_handler (&before[number], SIG_IGN);
   on_demand->write (is_last);
   if (!is_last)

@@ -58,8 +58,8 @@ rd_slow_files_free (struct rd_slow_files *files)
   free (files);
 }
 
-/* What may be odd in a file's name, or means something to a shell, becomes
- * '-'. */
+/* Replaces characters that may be odd in a file's name, or special to a shell,
+ * with '-'. */
 static void
 name_file (const char *scope, char name[MAX_NAME + 1])
 {

@@ -211,7 +211,7 @@ put_affine (const struct radio_volume_info *info)
   }
 }
 
-/* Of a volume with a pipeline: how it will be read. */
+/* For a volume with a pipeline: how it will be read. */
 static void
 put_pipeline (const struct radio_volume_info *info, size_t passes)
 {
@@ -300,7 +300,7 @@ print_volume (const struct info_options *options, const char *name,
   failed = put_reads (options, name, volume, &info, wanted, NULL);
   if (failed)
     return failed;
-  /* What is read of a pipeline is stored nowhere. */
+  /* Results of a pipeline are stored nowhere. */
   if (!*info.pipeline)
     put_tiling (&info, axes, n);
   rd_text_size (raw_nbytes, raw);

@@ -145,7 +145,7 @@ struct finding {
 
   bool is_stopped;                    /* take failed */
 
-  /* Of --where, --subject. */
+  /* Set by --where and --subject. */
   struct rd_filter filter;
   bool lists_all;                     /* the whole store is listed */
   bool is_chosen;                     /* those that are taken are selected */

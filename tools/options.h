@@ -197,7 +197,7 @@ struct rd_command {
   int (*run) (struct rd_args *args);
 };
 
-/* What is selected of the volumes that operands name. */
+/* The selection from the volumes that operands name. */
 struct rd_select {
   const char *where, *subject;          /* NULL: not given */
   uint64_t sample, head;                /* 0: not given */

@@ -112,7 +112,7 @@ rd_select_view (const struct rd_args *args, struct radio_cohort *cohort,
     RD_FREE char *query = subject_query (select->subject);
     failed = query ? select_by (cohort, query, collection, subjects, false,
                                 &of_subject) : RD_EXIT_FAILED;
-    /* What both have. */
+    /* Rows that are in both. */
     if (!failed
         && (radio_view_difference (first, of_subject, &rest) != RADIO_OK
             || radio_view_difference (first, rest, view) != RADIO_OK))

@@ -16,7 +16,7 @@ size_t rd_text_columns (const char *text);
 /* Print a text with control characters and broken UTF-8 as '?'. */
 void rd_text_print (FILE *file, const char *text);
 
-/* What makes a noun plural, of n. */
+/* The ending of a noun in the plural. */
 static inline const char *
 rd_plural (uint64_t n)
 {

@@ -399,8 +399,8 @@ struct radio_difference {
                                  but by root_floor at most, so total_change is
                                  NONE (or UNKNOWN) */
 
-  /* Of a root, where times on CPUs are compared: the median of what a run
-   * waited on all its threads, but for other threads; and its change. */
+  /* For a root whose times on CPUs are compared: the median time that a run
+   * waited on all its threads, except for other threads, and its change. */
   enum radio_change wait_change;      /* not NEW or GONE */
   int64_t wait_before_ns, wait_after_ns;
 };

@@ -24,10 +24,10 @@ struct radio_export_options {
   radio_warning_fn *warning;
   void *user_data;
 
-  /* Of .nii.gz: begin a new member of gzip after each so many bytes, 65536 to
-   * 67108864, and say in its header how long it is (a subfield IG, as pgzip).
-   * Such files are inflated by all threads from the first read on; they are a
-   * bit larger, and some programs stop after the first member.  0: one
+  /* For .nii.gz: begin a new gzip member after this many bytes, 65536 to
+   * 67108864, and write its length into its header (a subfield IG, as pgzip
+   * does). Such files are inflated by all threads from the first read on; they
+   * are slightly larger, and some programs stop after the first member.  0: one
    * member. */
   uint64_t member_nbytes;
 

@@ -54,7 +54,8 @@ radio_layout_open (const char *text, struct radio_layout **layout)
 /* NULL is legal. */
 RADIO_API void radio_layout_close (struct radio_layout *layout);
 
-/* What a file becomes.  A result: later versions may add members at its end. */
+/* The volume that a file becomes.  A result: later versions may add members at
+ * its end. */
 struct radio_layout_file {
   char *path;                         /* of the volume, "collection/name"; the
                                          caller frees it with free () */

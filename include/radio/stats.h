@@ -109,8 +109,8 @@ radio_group_fn (const struct radio_group_figures *figures, void *user_data);
 struct radio_group_options {
   bool raw;                           /* as of radio_volume_stats */
 
-  /* Of the voxels whose mask is each of these labels; none: of those whose mask
-   * is above 0.  Without a mask a volume counts whole, and labels are an
+  /* Count the voxels whose mask is each of these labels; none: those whose mask
+   * is above 0.  Without a mask the whole volume is counted, and labels are an
    * error. */
   const int64_t *labels;
   size_t nlabels;

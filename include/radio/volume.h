@@ -28,15 +28,14 @@ radio_volume_open (struct radio_store *store, const char *path,
                    struct radio_volume **volume) RADIO_USE_RESULT;
 
 struct radio_file_options {
-  /* Of .nii.gz: what is inflated between two points of entry; 0: 2 MiB.  Fewer
-   * are kept where those of all files would take more than a sixteenth of the
-   * context's memory limit. */
+  /* For .nii.gz: bytes inflated between two points of entry; 0: 2 MiB.  Fewer
+   * points are kept where those of all files would take more than a sixteenth
+   * of the context's memory limit. */
   uint64_t point_gap_nbytes;
 
-  /* Of a local .nii.gz: keep the points of entry on the disk, too, as
-   * FILE.points, for every later reader.  They are written when the volume is
-   * closed; if neither the file's folder nor index_folder can be written, they
-   * are not kept. */
+  /* For a local .nii.gz: also keep the points of entry on disk, as FILE.points,
+   * for later readers.  They are written when the volume is closed; if neither
+   * the file's folder nor index_folder can be written, they are not kept. */
   bool keep_index;
 
   /* A folder of the user's, made if it is missing, for the points of files

@@ -382,10 +382,10 @@ as_read (uint64_t ns)
   return (double) (ns / 1000) + (double) (ns % 1000) / 1e3;
 }
 
-/* What is added to a duration.  Some readers add ts and dur as doubles, which
- * are up to a nanosecond apart at times since Kineto's base: where the sum is
- * not the end, this makes it that, so that ends that are equal stay equal.
- * Others round to nanoseconds, and must still find the right one. */
+/* Added to a duration.  Some readers add ts and dur as doubles, which are up to
+ * a nanosecond apart at times since Kineto's base: where the sum is not the
+ * end, this corrects it, so that equal ends stay equal.  Others round to
+ * nanoseconds, and must still find the right one. */
 static int
 kineto_shift_ps (const struct state *state, uint64_t begin_ns, uint64_t end_ns)
 {

@@ -397,7 +397,8 @@ make_data (const struct radio_profile *profile, struct rd_buffer *data)
   return rd_writer_end (&writer);
 }
 
-/* What a page shows.  Its data are made before it begins, with their size. */
+/* The contents of a page.  The data are made before the page begins, with their
+ * size. */
 struct contents {
   const struct radio_profile *profile;
   struct rd_buffer data, before;        /* no bytes: there is none */

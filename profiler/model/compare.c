@@ -475,7 +475,7 @@ node_index (uint32_t index)
   return index == RD_NO_INDEX ? RADIO_NO_PARENT : index;
 }
 
-/* What is compared in place of a total or self time. */
+/* The figure that is compared in place of a total or self time. */
 static double
 measure_basis (const struct pairing *pairing, int side, size_t place,
                enum what what, struct rd_spread *spread)

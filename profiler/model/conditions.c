@@ -38,8 +38,8 @@
 #define LEAST_SHARE 0.01
 #define LEAST_SHARE_UNFAIR 0.02
 
-/* What other processes add to times on CPUs, by caches and by cores that two
- * threads share. */
+/* The time that other processes may add to times on CPUs, through caches and
+ * through cores that two threads share. */
 #define FLOOR_OF_LOAD 0.25
 
 /* The same where both lacked CPUs alike: others had them between their
@@ -116,7 +116,7 @@ rd_is_by_rounds (const struct radio_profile *before,
  * Measured conditions
  *----------------------------------------------------------------------*/
 
-/* What a recording says of itself.  Times are of all runs. */
+/* The conditions of a recording, from its facts.  Times are of all runs. */
 struct state {
   const struct radio_profile *profile;
   double nruns;
@@ -124,9 +124,9 @@ struct state {
   double work_ns, starved_ns;
   double wait_ns;             /* but for other threads */
   double cpu_ns;              /* of the process */
-  /* What the machine did is of the time from a recorder's start to its stop,
-   * which is longer than the time of its scopes; of disks it is of runs alone
-   * that used none. */
+  /* The machine's figures cover the time from a recorder's start to its stop,
+   * which is longer than the time of its scopes; those of disks cover only the
+   * runs that used none. */
   double recorded_ns, recorded_cpu_ns, no_disk_ns;
   double machine_ns;          /* CPUs of all processes; 0: not known */
   double steal_ns, disk_wait_ns, ncpus, clock_mhz;
@@ -249,7 +249,7 @@ compare_cpu_shares (const struct state *a, const struct state *b,
     RD_TRY (add_numbers (conditions, "CPU share", true, 100 * share[0],
                          100 * share[1], 1, " %"));
 
-  /* Of the rest the process had CPU time for. */
+  /* The share of the remaining time for which the process had CPU time. */
   double ran[2] = { a->cpu_ns / on[0], b->cpu_ns / on[1] };
   double error = RAN_SHARE_CHANGE
                  + CPU_TIME_ERROR_NS * fmax (a->nruns / on[0],

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What becomes of facts where profiles are joined, cut, or compared. */
+/* Rules for facts when profiles are joined, cut, or compared. */
 #include <config.h>
 
 #include <string.h>

@@ -114,7 +114,7 @@ ran_ns (const struct radio_profile_node *node)
   return (double) rd_subtract (node->tree_work_ns, node->tree_starved_ns);
 }
 
-/* What findings need of a node beside itself. */
+/* Figures of a node that findings need. */
 struct place {
   size_t root;
   size_t largest;             /* of a root, which is an operation: the run with
@@ -161,7 +161,7 @@ measure (const struct rd_finder *finder, size_t node, double pages_ns)
   double read_ns = reached.ns - pages_ns;
   if (!(read_ns > 0))
     return reached;
-  /* What is cropped is not read. */
+  /* Cropped elements are not read. */
   double input = (double) radio_profile_counter (profile, node, INPUT, false);
   double touched = (double) radio_profile_counter (profile, node, TOUCHED,
                                                    false);

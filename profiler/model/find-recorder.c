@@ -177,7 +177,7 @@ find_starved (struct rd_finder *finder)
               is_all_quota ? "" : "; for the rest ");
   /* Beside a quota, ncpus may be that, rounded up: others had more. */
   char used[96] = " used the CPUs";
-  /* What a quota withheld is known of the whole process alone. */
+  /* The time withheld by a quota is known only for the whole process. */
   bool is_of_run = rd_profile_find_fact (profile, RD_FACT_SLOW_TRIGGER);
   if (finder->ncpus > 0 && !has_quota)
     snprintf (used, sizeof used, " used the %.20s%s",
@@ -367,7 +367,7 @@ find_recovered (struct rd_finder *finder)
                    seen ? rd_format_ns (seen).text : "");
 }
 
-/* What was damaged in the ring.  The call tree knows its runs and times without
+/* Reports damage of the ring.  The call tree knows its runs and times without
  * the log. */
 static enum radio_status
 find_damage (struct rd_finder *finder)
@@ -535,7 +535,7 @@ find_slow_run (struct rd_finder *finder)
   if (lost_ns > 0)
     snprintf (lost, sizeof lost, "; what ended in its first %.20s had left "
               "the ring: use a larger one", rd_format_ns (lost_ns).text);
-  /* Of several at a time, which may take longer than the run. */
+  /* Several at a time may take longer than the run. */
   uint64_t ncalls = profile->nodes.at[at].calls;
   if (ncalls > 1)
     snprintf (calls, sizeof calls, " in %.40s",

@@ -77,16 +77,16 @@
 #define RD_FACT_RECOVERED "recovered from"
 #define RD_FACT_SEEN "last seen ns"
 
-/* Of a ring that was damaged: what was wrong, and the spans that were dropped
- * for that. */
+/* For a damaged ring: the damage, and the number of spans dropped because of
+ * it. */
 #define RD_FACT_DAMAGE "damage of the ring"
 #define RD_FACT_DAMAGED "damaged spans not kept"
 
 /* Why the ring of this process had no file. */
 #define RD_FACT_NO_FILE "no file of the ring"
 
-/* Of a log that is a ring: its size, and from when on it has all spans that
- * ended, in ns of the profile's time. */
+/* For a log that is a ring: its size, and the time since when it has all spans
+ * that ended, in ns of the profile's time. */
 #define RD_FACT_RING "bytes of the ring"
 #define RD_FACT_RING_BEGIN "ring begins ns"
 
@@ -98,8 +98,8 @@
 #define RD_FACT_SLOW_ERROR "slow runs not written because"
 #define RD_FACT_SLOW_UNKNOWN "triggers without a scope"
 
-/* Of the profile of a slow run: its trigger ("read > 50 ms"), where it was
- * ("main / read"), and when it began, in ns of the recording. */
+/* For the profile of a slow run: its trigger ("read > 50 ms"), its path ("main
+ * / read"), and when it began, in ns of the recording. */
 #define RD_FACT_SLOW_TRIGGER "trigger"
 #define RD_FACT_SLOW_PATH "path of the run"
 #define RD_FACT_SLOW_BEGIN "run began ns"
@@ -321,11 +321,11 @@ enum radio_status
 rd_profile_add_number (struct radio_profile *profile, const char *key,
                        uint64_t value) RADIO_USE_RESULT;
 
-/* What the process of a part used, from the profile's facts. */
+/* The process's use of the machine in a part, from the profile's facts. */
 struct rd_part_usage
 rd_profile_usage (const struct radio_profile *profile);
 
-/* What the value of a fact is where profiles are joined. */
+/* The value of a fact when profiles are joined. */
 enum rd_fact_join {
   RD_JOIN_LIST,               /* a list of a few of those that differ */
   RD_JOIN_SUM,                /* of each part alone */
@@ -336,7 +336,7 @@ enum rd_fact_join {
   RD_JOIN_MEAN
 };
 
-/* What becomes of facts with a key. */
+/* The rule for facts with a key. */
 struct rd_fact_rule {
   const char *key;
   enum rd_fact_join join;
@@ -440,12 +440,12 @@ enum radio_status rd_profile_assign_lanes (struct radio_profile *profile)
 enum radio_status rd_profile_find_findings (struct radio_profile *profile)
   RADIO_USE_RESULT;
 
-/* What one run and its descendants did, by the log: a profile that is not
+/* Copies one run and its descendants from the log into a profile that is not
  * finished, so that facts may be added.  It begins with the run.  Its nodes are
- * those of the spans; figures that the log does not have of each run (all
- * counters but one of bytes, memory) are not in it, nor are runs that the log
- * dropped, whose time is their parents' self time.  Errors:
- * RADIO_ERROR_ARGUMENT (no such id), RADIO_ERROR_MEMORY. */
+ * those of the spans; it lacks figures that the log does not have for each run
+ * (all counters but one of bytes, memory) and runs that the log dropped, whose
+ * time is their parents' self time.  Errors: RADIO_ERROR_ARGUMENT (no such id),
+ * RADIO_ERROR_MEMORY. */
 enum radio_status
 rd_profile_of_run (const struct radio_profile *whole, uint32_t span_id,
                    struct radio_profile **run) RADIO_USE_RESULT;

@@ -163,7 +163,7 @@ student_within (int degrees, double angle)
                      : sin (angle) * sum;
 }
 
-/* What |t| exceeds with the probability alpha.  Between whole numbers of
+/* The value that |t| exceeds with probability alpha.  Between whole numbers of
  * degrees it is almost linear in 1 / degrees. */
 static double
 student_quantile (double degrees, double alpha)

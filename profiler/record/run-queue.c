@@ -129,8 +129,8 @@ rd_run_queue_parse_status (const char *text, char *state, uint64_t *nsleeps)
   return true;
 }
 
-/* What a thread that does not run waits for.  False: it ended, or the system
- * does not say it. */
+/* Finds what a thread that does not run waits for.  False: it has ended, or the
+ * system does not report it. */
 static bool
 read_status (uint64_t os_tid, struct rd_run_account *account)
 {

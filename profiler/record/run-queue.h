@@ -23,7 +23,7 @@ struct rd_run_queue {
   uint64_t nsleeps;           /* and gave it up, when that had changed */
 };
 
-/* What a thread was doing when another one observed it. */
+/* The state of a thread when another one observed it. */
 enum rd_run_state {
   RD_RUN_UNKNOWN,             /* it was not observed */
   RD_RUN_ON_CPU,

@@ -34,8 +34,8 @@ struct node_key {
   const struct rd_node *parent, *foreign;
   const struct radio_site *site;
   enum radio_edge edge;
-  /* Of the site, if there is one: another library may be where the one was
-   * that had a node's site. */
+  /* Copied from the site, if there is one: another library may be loaded where
+   * the one with a node's site was. */
   const char *name;
   unsigned line;
 };

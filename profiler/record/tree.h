@@ -8,9 +8,8 @@
 
 #include "profiler/record/record.h"
 
-/* Of a node with more calls than this, and a mean below
- * recorder->throttle_below, only runs that are so many times longer than the
- * mean are logged any more. */
+/* A node with more calls than this, and a mean below recorder->throttle_below,
+ * logs only runs that are this many times longer than the mean. */
 #define RD_THROTTLE_CALLS 100000
 #define RD_THROTTLE_LONG 64
 

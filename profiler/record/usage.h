@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the process and the machine did that explains a recording: page faults,
- * reading from disks, CPUs that a hypervisor gave to others or that a quota of
- * CPU time withheld. */
+/* Use of the process and the machine that explains a recording: page faults,
+ * reading from disks, CPU time that a hypervisor gave to others or that a quota
+ * withheld. */
 #ifndef RD_USAGE_H
 #define RD_USAGE_H
 

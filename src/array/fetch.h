@@ -65,8 +65,8 @@ struct rd_tile_read {
                                 const unsigned char *rest,
                                 size_t rest_nbytes);
 
-  /* Of the caller's memory: where a source reads there, it first populates the
-   * pages.  Not NULL if there is find_destination. */
+  /* Pages of the caller's memory: a source that reads there populates them
+   * first.  Not NULL if there is find_destination. */
   struct rd_pages *pages;
 
   /* ntiles tiles failed, for the reason in the thread's message.  RADIO_OK

@@ -496,7 +496,7 @@ close_object (struct rd_linear *linear)
 /* A run of pieces is larger, since each of them is a call of the kernel. */
 #define PIECES_NBYTES ((uint64_t) 2 << 20)
 
-/* Of a mapped object what is not wanted costs nothing; a run is what one thread
+/* Unwanted bytes of a mapped object cost nothing; a run is what one thread
  * copies at a time. */
 #define MAPPED_CAP_NBYTES ((uint64_t) 4 << 20)
 

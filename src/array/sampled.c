@@ -620,7 +620,7 @@ each_part (const struct rd_sampled *sampled, const struct radio_box *box,
                    || !is_read_again_cheaply (source);
   if (axis == box->rank || (nbytes <= limit && is_cached))
     return use (sampled, box, data);
-  /* Of turned boxes cubes need the fewest elements. */
+  /* Turned boxes need the fewest elements if they are cubes. */
   for (size_t i = axis + 1; i < box->rank && sampled->gathers; i++)
     if (box->size[i] > box->size[axis])
       axis = i;

@@ -92,7 +92,7 @@ fail_column (const struct rd_selection *selection, const struct rd_value *value)
                        : "column", &names);
 }
 
-/* What values of a type compare with. */
+/* The class of values that a type compares with. */
 enum class { OF_BOOL, OF_NUMBER, OF_TEXT };
 
 static enum class

@@ -7,8 +7,8 @@
 #include "src/cohort/cohort.h"
 #include "src/cohort/query.h"
 
-/* What a query is evaluated on: open members that are selected from, all of
- * volumes or that of subjects alone. */
+/* The input of a query: open members that are selected from, either all volumes
+ * or subjects alone. */
 struct rd_selection {
   struct radio_cohort *cohort;
   struct rd_member *const *members;
@@ -17,7 +17,7 @@ struct rd_selection {
   const struct rd_query *query;
   size_t *error_at;
 
-  /* Of each value of the query. */
+  /* One for each value of the query. */
   struct rd_binding {
     bool of_subject;                  /* a column of the table of subjects */
     enum radio_column_type type;
@@ -68,8 +68,8 @@ enum radio_status rd_selection_bind (struct rd_selection *selection)
 enum radio_status rd_selection_read (const struct rd_selection *selection)
   RADIO_USE_RESULT;
 
-/* What a condition is.  The greater one of two is their disjunction, the
- * smaller one their conjunction. */
+/* The result of a condition.  The greater of two is their disjunction, the
+ * smaller their conjunction. */
 enum rd_truth { RD_FALSE = 0, RD_UNKNOWN, RD_TRUE };
 
 /* Evaluates the query on the rows of one of the members; *truths has an enum

@@ -436,8 +436,8 @@ parse_in (struct parser *parser)
   return take_mark (parser, ')', "',' or ')'");
 }
 
-/* What follows a value: its comparison; without one it is a column of
- * booleans. */
+/* Parses the comparison that follows a value; without one the value is a column
+ * of booleans. */
 static enum radio_status
 parse_condition (struct parser *parser)
 {

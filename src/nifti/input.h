@@ -64,7 +64,7 @@ uint64_t rd_input_position (const struct rd_input *input);
 uint64_t rd_input_file_nbytes (const struct rd_input *input);
 bool rd_input_is_gzip (const struct rd_input *input);
 
-/* What the first member says how long it is; 0: it does not. */
+/* The length that the first member claims in its header; 0: none. */
 uint64_t rd_input_member_nbytes (const struct rd_input *input);
 
 /* The most bytes that the file can hold decompressed: its size, or 1032

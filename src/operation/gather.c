@@ -13,7 +13,8 @@
 #include "src/operation/matrix.h"
 #include "src/operation/weights.h"
 
-/* What rounding may add to a position; an element more is read for it. */
+/* The error that rounding may add to a position; one element more is read for
+ * it. */
 #define SLACK 1e-3
 
 /* The elements that interpolation takes before and after the one at or below
@@ -111,8 +112,8 @@ rd_gather_span (const struct rd_gather *gather, const uint64_t *first,
   return true;
 }
 
-/* What the positions of a row have in common on one axis, and the block's
- * elements there that may be taken. */
+/* The part that all positions of a row share on one axis, and the range of the
+ * block's elements there. */
 struct row_axis {
   double base, step, last;
   double half;                  /* of nearest; else 0 */

@@ -60,8 +60,8 @@ const double rd_motion_defaults[RD_NMOTIONS] = {
   [RD_DEGREES] = 10, [RD_SCALE] = 0.1, [RD_SHIFT] = 0,
 };
 
-/* What each part of an affine may be at most: of the scale, 0.9 leaves a tenth
- * of an image at least. */
+/* The maximum of each part of an affine: a scale of 0.9 leaves at least a tenth
+ * of an image. */
 static const struct {
   double most;
   const char *what;

@@ -46,8 +46,8 @@ enum rd_operation {
 
 /* How values between voxels are computed. */
 enum rd_interpolation {
-  /* Of a step whose text says none: linear; of labels nearest, or majority
-   * where a grid is resampled.  Applying it replaces this. */
+  /* The default where the text has none: linear; for labels nearest, or
+   * majority where a grid is resampled.  Applying the step replaces it. */
   RD_INTERPOLATE_DEFAULT,
   RD_INTERPOLATE_LINEAR,
   RD_INTERPOLATE_NEAREST,
@@ -109,8 +109,8 @@ struct rd_step {
   int turns;                          /* 1 to 3 quarters */
   char letters[4];                    /* of reorient: "RAS" */
 
-  /* Of resample the spacing in mm, of smooth the standard deviation, of to (in
-   * second) the shape; 0 for an axis that is left as it is. */
+  /* The spacing in mm (resample), the standard deviation (smooth), or the shape
+   * (to, in second); 0 for an axis that is left as it is. */
   double spacing[3];
   enum rd_interpolation interpolation;
   bool is_centred;                    /* the first voxel's centre is kept, not
@@ -167,8 +167,7 @@ rd_step_needs_statistics (const struct rd_step *step)
              && step->from != RD_FROM_VALUES);
 }
 
-/* Of random operations, if they are not given; those of medrs, and of the
- * affine TorchIO's. */
+/* Defaults of random operations: medrs's, and for the affine TorchIO's. */
 #define RD_PROBABILITY 0.5
 #define RD_AMOUNT 0.1
 #define RD_NOISE_STD 0.1

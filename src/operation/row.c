@@ -82,7 +82,8 @@ rd_row_kernels (const struct rd_step *step,
   }
 }
 
-/* Of a value: comparisons, sums and products, each 1; a power is 1, too. */
+/* Operations per value: comparisons, sums and products count 1 each, and so
+ * does a power. */
 static unsigned
 flop_of (enum rd_kernel_kind kind)
 {

@@ -108,7 +108,8 @@ put_sizes (struct writer *writer, const struct rd_step *step)
     put_number (writer, i ? "," : " within ", step->within[i]);
 }
 
-/* Of resample, smooth and to; an axis as it is has a colon. */
+/* Writes the values of resample, smooth and to; an axis that is left as it is
+ * has a colon. */
 static void
 put_lengths (struct writer *writer, const struct rd_step *step)
 {

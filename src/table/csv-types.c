@@ -179,7 +179,7 @@ is_not_finite (struct rd_slice word, double *value)
   return is_word (word, "inf") || is_word (word, "infinity");
 }
 
-/* What the values of a column are. */
+/* The type of a column's values. */
 enum {
   HAS_BOOL = 1, HAS_INTEGER = 2, HAS_FLOAT = 4, HAS_TEXT = 8,
   /* A whole number that does not fit, or has zeros in front. */

@@ -27,7 +27,7 @@ struct radio_csv {
   uint64_t limit_nbytes;
   struct rd_csv_column *columns;
 
-  /* What radio_csv_read has set. */
+  /* Set by radio_csv_read. */
   void *values;
   bool *valid;
   struct radio_strings strings;

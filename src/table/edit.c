@@ -347,8 +347,8 @@ write_generation (const struct radio_table_edit *edit,
   rd_io_unstage (io, stage);
   if (status == RADIO_OK)
     return RADIO_OK;
-  /* Of another failure over a network it is not known that the head was not
-   * put, or that it will not be. */
+  /* After any other failure over a network the head may have been put, or may
+   * still be. */
   struct rd_error error;
   rd_error_save (&error, status);
   *is_taken = is_written && status == RADIO_ERROR_EXISTS;

@@ -37,7 +37,7 @@ struct rd_change {
 
 void rd_change_free (struct rd_change *change);
 
-/* What applying changes did. */
+/* The effect of applying changes. */
 struct rd_applied {
   bool is_changed;
   uint64_t nadded, nremoved;          /* rows */

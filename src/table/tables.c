@@ -145,7 +145,7 @@ radio_table_list (struct radio_store *store, radio_table_entry_fn *callback,
   return rd_scope_end_with (list_all (store, callback, user_data));
 }
 
-/* What is found at the same time. */
+/* Searches that run at the same time. */
 enum { FIND_ROOT, FIND_TABLES, FIND_FOLDERS, NFINDS };
 
 struct find_job {
@@ -238,7 +238,7 @@ is_kept (const struct kept *kept, const char *name)
   return false;
 }
 
-/* Whether a folder is that of a generation which may be removed. */
+/* Returns whether a folder is a generation that may be removed. */
 static bool
 is_unkept (const struct kept *kept, const char *name)
 {
@@ -292,7 +292,7 @@ collect_generation (struct radio_store *store, const char *table,
   return io->ops->remove_tree (io, path);
 }
 
-/* What there is of a table of which no head was found. */
+/* The remains of a table of which no head was found. */
 struct headless {
   struct measure measure;
   bool is_plain;                      /* nothing but documents of groups */

@@ -85,8 +85,8 @@ distance (double inverse[3][4], double a[3][4], double b[3][4],
     for (size_t row = 0; row < 3; row++) {
       apart[row] = b[row][3] - a[row][3];
       for (size_t i = 0; i < 3; i++) {
-        /* Of an axis of length 1 the next voxel counts: the thickness of a
-         * slice is a part of its grid. */
+        /* On an axis of length 1 the next voxel counts: the thickness of a
+         * slice is part of its grid. */
         double last = shape[i] > 1 ? (double) (shape[i] - 1) : 1;
         if (corner >> i & 1)
           apart[row] += (b[row][i] - a[row][i]) * last;

@@ -20,7 +20,7 @@ struct radio_volume {
   struct radio_volume_info info;
   _Atomic uint64_t napplied;          /* pipelines that were applied to it */
 
-  /* Of a volume with a pipeline; else NULL. */
+  /* Set for a volume with a pipeline; else NULL. */
   struct radio_volume *root;          /* a reference; it has none */
   struct radio_pipeline *pipeline;    /* all that is applied to it */
 };

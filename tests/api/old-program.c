@@ -107,7 +107,7 @@ write_volume (struct radio_store *store)
   CHECK_GUARD (written);
 }
 
-/* Of subjects, from a text table, and of volumes. */
+/* Uses tables of subjects, from a text table, and of volumes. */
 static void
 use_tables (struct radio_store *store)
 {

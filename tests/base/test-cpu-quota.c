@@ -157,7 +157,7 @@ a_group_at_its_usual_place_is_found_without_the_mounts (void **state)
     { CGROUP, "0::/\n" }, { SYS "cgroup.procs", "" },
     { SYS "cpu.max", "50000 100000\n" }, { 0 },
   }, (struct answer) { 0.5, 0 });
-  /* Of both versions it is the first that controls CPUs. */
+  /* Where both versions exist, the one that controls CPUs is used. */
   check ((const struct file[]) {
     { CGROUP, "4:memory:/m\n3:cpu,cpuacct:/c\n0::/u\n" },
     { SYS "cpu/c/cgroup.procs", "" },

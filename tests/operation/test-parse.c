@@ -266,7 +266,7 @@ every_operation_has_an_example_that_parses (void **state)
   }
   assert_null (radio_pipeline_example (n, 64, text));
   assert_null (radio_pipeline_example (0, 64, NULL));
-  /* Of the largest size, too. */
+  /* Also of the largest size. */
   for (size_t i = 0; i < n; i++)
     assert_non_null (radio_pipeline_example (i, UINT64_MAX / 8, text));
 }

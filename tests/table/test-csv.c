@@ -340,7 +340,7 @@ assert_exported (const char *text, char separator, const size_t *columns,
   radio_csv_close (csv);
 }
 
-/* What follows the name of the ids, which is the table's. */
+/* The columns after the ids, whose name is the table's, are the same. */
 static void
 a_table_is_exported_as_it_was_imported (void **state)
 {

@@ -228,7 +228,7 @@ a_copy_without_memory_is_an_error (void **state)
   }
 }
 
-/* What is blanked is blanked, or there is no copy. */
+/* Either all is blanked, or there is no copy. */
 static void
 a_stripped_copy_without_memory_is_an_error (void **state)
 {

@@ -33,7 +33,8 @@ next_random (uint32_t *seed)
   return *seed >> 8;
 }
 
-/* Of each 4 KiB some are any bytes, and the others have some bits. */
+/* In each 4 KiB the first nrandom bytes are random, the others have only these
+ * bits. */
 static void
 make_image (size_t nrandom, unsigned bits)
 {

@@ -57,7 +57,7 @@ index_some (struct radio_store *store, void *user_data)
   assert_ok (radio_store_index_volumes (store, paths, 3, NULL));
 }
 
-/* Of the volumes one has another row, and one none. */
+/* One volume has an outdated row, and one has none. */
 static void
 prepare (struct bucket *bucket)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What profiles count of operations: elements, bytes and arithmetic, by scopes
+/* Counters of operations in profiles: elements, bytes and arithmetic, by scopes
  * of their names. */
 #include <config.h>
 

@@ -189,7 +189,7 @@ percent (double before, double after, char text[32])
     snprintf (text, 32, "%+.1f %%", 100 * (after - before) / before);
 }
 
-/* What is said of a path: of itself, or if that did not change, of what is
+/* Returns the change of a path itself, or if it did not change, of the paths
  * below it. */
 static const char *
 change_of (const struct rd_diff *diff, const struct radio_difference *d)
@@ -274,7 +274,7 @@ print_table (const struct rd_diff *diff, const bool *shown)
   return ok ? RD_EXIT_OK : RD_EXIT_FAILED;
 }
 
-/* What to do where the conditions differ. */
+/* The advice where conditions differ. */
 static const char *
 advice_of (const struct rd_diff *diff)
 {
@@ -284,12 +284,12 @@ advice_of (const struct rd_diff *diff)
            "--against)";
 }
 
-/* What to do where processes differ as much. */
+/* The advice where processes of one program may differ as much. */
 static const char more_processes[]
   = "compare in turn (radio profile --against), or four recordings of each "
     "(radio profile merge --as runs)";
 
-/* What the floor of a root's change is of. */
+/* The reason for the floor of a root's change. */
 static const char *
 what_differs (const struct rd_diff *diff)
 {
@@ -500,7 +500,7 @@ rd_diff_judge (const struct radio_comparison_info *info,
                    || root->total_change == RADIO_CHANGE_UNKNOWN;
   bool waits_longer = root->wait_change == RADIO_CHANGE_SLOWER
                       || root->wait_change == RADIO_CHANGE_UNKNOWN;
-  /* Of what the root took, less the lack of CPUs. */
+  /* The root's time, without the time that lacked CPUs. */
   double before = (double) root->wait_before_ns
                   + (double) root->median_before_ns;
   double more = (double) root->wait_after_ns - (double) root->wait_before_ns;

@@ -99,7 +99,7 @@ struct rd_diff {
   double wall_ns[2];          /* of a run, the mean */
 };
 
-/* What a comparison says of a root. */
+/* The verdict on a root. */
 enum rd_root_verdict {
   RD_ROOT_NOT_SLOWER = 0,
   RD_ROOT_SLOWER,

@@ -9,7 +9,7 @@
 
 #define RD_MAX_LABELS 256
 
-/* What the options ask for. */
+/* The groups and figures that the options ask for. */
 struct rd_group_request {
   bool is_given;              /* any of them */
   bool pool;                  /* all volumes together */

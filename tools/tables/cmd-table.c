@@ -13,7 +13,7 @@
 #include "tools/select.h"
 #include "tools/tables/import.h"
 
-/* What is to be done: one of these. */
+/* The action: one of these. */
 struct table_args {
   bool tsv;
   const char *file, *set, *drop, *rename;

@@ -63,7 +63,8 @@ struct image {
 enum radio_status rd_image_damaged (const struct image *image,
                                     const char *what);
 
-/* What an address of the image refers to: n elements.  NULL: not within it. */
+/* Returns the n elements at an address of the image, or NULL if they are not
+ * within it. */
 const void *rd_image_resolve (const struct image *image, const void *address,
                               size_t n, size_t element_nbytes,
                               size_t alignment);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether all values of a volume are integers. */
+/* Checks that all values of a volume are integers. */
 #ifndef RD_INTEGERS_H
 #define RD_INTEGERS_H
 

@@ -25,7 +25,7 @@
 
 #define TOLERANCE 1e-3
 
-/* What a volume's name says: parts of it. */
+/* The parts of a volume's name that identify it. */
 struct whose {
   struct rd_slice subject, session, run;
 };
@@ -262,7 +262,7 @@ check_values (struct checking *checking, const struct record *record)
                               NULL);
 }
 
-/* What a collection may lack. */
+/* The levels at which a collection may be incomplete. */
 enum depth { OF_SUBJECT, OF_SESSION, OF_RUN };
 
 /* Reports that a collection lacks what another one has. */

@@ -81,10 +81,10 @@ struct rd_placement {
   bool has_coefficients;              /* the source is those of a spline */
 };
 
-/* What the operations of a pipeline have made of a volume so far.  Operations
- * that move voxels or compute values change one array's grid and kernels, a
- * stage; one that interpolates begins a new stage, whose source is sampled from
- * the array of the one before, or from the one that that was sampled from. */
+/* The result of a pipeline's operations so far.  Operations that move voxels or
+ * compute values change the grid and kernels of one array, a stage; one that
+ * interpolates begins a new stage, whose source is sampled from the array of
+ * the previous stage, or from the one that it was itself sampled from. */
 struct derivation {
   struct radio_volume *root;          /* without a pipeline */
   struct rd_step *steps;

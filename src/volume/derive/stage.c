@@ -192,7 +192,7 @@ open_sampled (const struct derivation *d, struct rd_sampled *made,
     size_t axis = sampled->axes[k];
     if (axis >= from->rank)
       continue;
-    /* Of what one tile of the source makes. */
+    /* The elements that one tile of the source becomes. */
     double n = (double) tile[axis] / fabs (sampled->along[k].scale);
     tile[axis] = n < 1 ? 1 : n < (double) shape[axis] ? (uint64_t) n
                                                       : shape[axis];

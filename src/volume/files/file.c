@@ -29,7 +29,8 @@ struct place {
   char *name;                 /* as messages and profiles name it */
   char *key;                  /* of the voxels' file in the store */
 
-  /* Of the file that is read, as the first response said; 0: unknown. */
+  /* Size and version of the file that is read, from the first response; 0:
+   * unknown. */
   uint64_t object_nbytes, version;
   struct rd_buffer whole;     /* all of it, if it is small; else empty */
   bool has_no_ranges;         /* the server said so */
@@ -138,7 +139,7 @@ open_remote (struct radio_context *context, struct place *place,
     status = rd_image_open_from (&place->source, place->name, image);
   }
   RD_TRY (status);
-  /* Of a pair the file of the voxels. */
+  /* The file of the voxels, also for a pair. */
   const char *file = rd_input_file ((*image)->voxels);
   char *key = rd_strdup (file + strlen (place->store->io->uri) + 1);
   if (key == NULL)
@@ -247,7 +248,7 @@ open_array (struct radio_volume *volume, const struct place *place,
     (*linear)->identity = remote;
   } else
     rd_linear_identify (volume->array);
-  /* What is missing of gzip data shows when they are inflated. */
+  /* Missing gzip data are found when they are inflated. */
   if (!rd_input_is_gzip (image->voxels))
     (*linear)->missing_nbytes = image->missing_nbytes;
   return RADIO_OK;

@@ -21,14 +21,14 @@
  * what is between the two is inflated by both. */
 #define CAP_NBYTES ((uint64_t) 64 << 10)
 
-/* What lies between is inflated in any case. */
+/* Bytes between two runs are inflated in any case. */
 #define RUN_GAP_NBYTES ((uint64_t) 64 << 10)
 
-/* Of a remote file as many sessions are active at once, each of which waits for
- * a request at first. */
+/* For a remote file this many sessions are active at once, each of which first
+ * waits for a request. */
 #define MAX_REMOTE_SESSIONS 16
 
-/* What a task inflates, at least; and of a remote file at most. */
+/* The fewest bytes that a task inflates, and the most for a remote file. */
 #define TASK_MIN_NBYTES ((uint64_t) 256 << 10)
 #define REMOTE_TASK_MAX_NBYTES ((uint64_t) 16 << 20)
 #define TASKS_PER_THREAD 4

@@ -16,14 +16,14 @@ struct rd_gunzip_options {
   uint64_t point_gap_nbytes;          /* inflated between two points; 0: as
                                          much as is of use */
 
-  /* What the first member says how long it is, or 0. */
+  /* The length that the first member claims in its header, or 0. */
   uint64_t first_member_nbytes;
 
   /* NULL: its points are for this handle alone. */
   const struct rd_file_identity *identity;
 
-  /* Of a local file; NULL: it is none, and its points are not looked for on the
-   * disk, nor kept there. */
+  /* The path of a local file; NULL: it is not local, and points are neither
+   * looked for nor kept on disk. */
   const char *path;
   const char *index_folder;           /* as radio_file_options has it */
   bool keep_index;

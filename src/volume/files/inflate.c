@@ -29,8 +29,8 @@
 #define SMALL_INPUT_NBYTES 64
 #define SAME_CODES_NBYTES ((size_t) 256 << 10)
 
-/* Of a remote file: more than what a point promises, since the last byte of a
- * block may be the first of the next one; and than what is estimated. */
+/* For a remote file: bytes beyond what a point says, since the last byte of a
+ * block may be the first of the next one; and beyond an estimate. */
 #define POINT_MORE_NBYTES 64
 #define ESTIMATE_MORE_NBYTES ((uint64_t) 64 << 10)
 

@@ -24,14 +24,14 @@
 /* Members are inflated in parallel if at least this much is to be inflated. */
 #define MEMBERS_MIN_NBYTES ((uint64_t) 4 << 20)
 
-/* What a task inflates, at least. */
+/* The fewest bytes that a task inflates. */
 #define TASK_MIN_NBYTES ((uint64_t) 1 << 20)
 
-/* What is read of a member's header, after the end of the one before. */
+/* Bytes read of a member's header, after the end of the previous member. */
 #define TRAILER_NBYTES 8
 #define HEAD_NBYTES 512
 
-/* What has arrived and is inflated at once, at most: also as a part of the
+/* The most bytes that arrive and are inflated at once, also as a share of the
  * memory limit. */
 #define WINDOW_NBYTES ((uint64_t) 8 << 20)
 #define WINDOW_SHARE 16
@@ -249,7 +249,7 @@ read_claims (struct rd_gunzip *gunzip, struct rd_tile_read *read,
                                   firsts);
   enum radio_status status = rd_pool_run (context->pool, &job.base.job);
   if (status == RADIO_ERROR_FORMAT) {
-    /* What is damaged, a claim or the data, is found in order. */
+    /* Damage, of a claim or of the data, is found by inflating in order. */
     RD_LOCK_SCOPE (&gunzip->mutex);
     gunzip->synced.distrusts_claims = true;
   }

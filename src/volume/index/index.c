@@ -30,7 +30,7 @@ struct indexing {
                                          with which this is right */
   bool is_overtaken;                  /* another was the newest */
 
-  /* Of the collection that is being collected. */
+  /* The collection that is being collected. */
   char *collection;                   /* NULL: none */
   struct rd_rows rows;
   struct rd_text_list volumes;            /* all ids, also of damaged ones */
@@ -198,7 +198,7 @@ open_again (const struct indexing *indexing, const struct rd_lookup *rows,
   return skip_gone (&again, NULL);
 }
 
-/* What is to be done with the table of a collection. */
+/* The changes that the table of a collection needs. */
 struct comparison {
   uint64_t head;                      /* of the generation that was compared */
   struct rd_text_list missing;        /* volumes without a row */

@@ -16,9 +16,9 @@ struct rd_ingest_image {
   struct rd_nifti nifti;
   struct rd_buffer prefix;    /* all bytes before the voxels */
 
-  /* Of an image that a pipeline made: its text, and the SHA-256 of the image
-   * that it was applied to.  A volume that was made by the same, with the same
-   * tiling and codec, is skipped.  Else NULL. */
+  /* For an image that a pipeline made: its text, and the SHA-256 of the image
+   * that it was applied to.  A volume already made by the same pipeline, with
+   * the same tiling and codec, is skipped.  Else NULL. */
   const char *derived_pipeline, *derived_sha256;
   const char *derived_level;  /* the source's level, which is not replaced by
                                  this image; NULL: it has none */

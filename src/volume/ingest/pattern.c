@@ -12,7 +12,7 @@
 #include "src/volume/ingest/names.h"
 #include "src/volume/ingest/pattern.h"
 
-/* Of a pattern.  Nothing that names files has more. */
+/* Most pieces of a pattern; nothing that names files has more. */
 #define MAX_PIECES 64
 
 /* Steps of a match.  Real patterns take less than a path has bytes. */

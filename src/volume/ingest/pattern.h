@@ -16,8 +16,8 @@ enum rd_field {
   RD_NFIELDS
 };
 
-/* What a field stands for in a path: bytes of it.  NULL: the pattern does not
- * have the field. */
+/* The bytes of a path that a field matches.  NULL: the pattern does not have
+ * the field. */
 struct rd_field_text {
   const char *start;
   size_t nbytes;

@@ -35,7 +35,7 @@ struct class {
   uint64_t *counts;
 };
 
-/* What is wanted of one label, and has been found. */
+/* A label's request and its result. */
 struct label {
   struct rd_stats_more more;
   struct rd_range_bins bins;

@@ -15,8 +15,8 @@
 #define RD_KEPT_NPERCENTS (RADIO_STATS_NPERCENTILES + RD_KEPT_NMORE)
 extern const double rd_kept_percents[RD_KEPT_NPERCENTS];
 
-/* Of all voxels, or of those that are not zero.  Without finite values the
- * figures are NaN. */
+/* Figures of all voxels, or of those that are not zero.  Without finite values
+ * they are NaN. */
 struct rd_kept_figures {
   uint64_t count, nan_count, inf_count;
   double low, high;           /* of finite values, as all that follow */

@@ -31,7 +31,7 @@ uint64_t rd_stats_nbytes (enum radio_dtype dtype, size_t npercents);
 /* The most percentiles besides those of radio_stats. */
 #define RD_STATS_MAX_PERCENTS RADIO_GROUP_MAX_PERCENTS
 
-/* What radio_stats does not have. */
+/* Figures that radio_stats does not have. */
 struct rd_stats_more {
   /* Set by the caller: zeros are left out, also of the others; percentages that
    * are wanted. */

@@ -219,7 +219,7 @@ paths_of_a_few_runs_of_one_side_are_noise (void **state)
   }
 }
 
-/* Whether a thread waits for others, and how long, follows from theirs. */
+/* A thread's waiting for others follows from their times. */
 static void
 waiting_for_other_threads_is_no_change (void **state)
 {
@@ -470,8 +470,8 @@ an_operation_changes_by_more_than_processes_differ (void **state)
   }
 }
 
-/* Of several processes it is known how much they differ, so that smaller
- * changes are found, and larger ones may be noise. */
+/* With several processes their spread is known, so smaller changes are found,
+ * and larger ones may be noise. */
 static void
 runs_of_several_processes_count_as_rounds (void **state)
 {

@@ -177,7 +177,7 @@ cpus_of_other_processes_are_not_unused (void **state)
   profile = build_one_thread (100, 100, "2");
   build_fact (profile, RD_FACT_MACHINE_NS, "150000000", false);
   assert_found (profile, "bound-by-one-thread", RADIO_FINDING_HINT, "50 %");
-  /* Of a longer time, with what was outside of scopes. */
+  /* Over a longer time, including what was outside of scopes. */
   profile = build_one_thread (100, 100, "2");
   build_fact (profile, RD_FACT_MACHINE_NS, "170000000", false);
   build_fact (profile, RD_FACT_RECORDED_NS, "200000000", false);

@@ -176,7 +176,7 @@ many_allocations_per_operation_are_reported (void **state)
                 "were allocated at a time; most in 'open'");
   assert_not_found (build_churn (5, 999, 0), "allocation-churn");
   assert_not_found (build_churn (6, 1000, 0), "allocation-churn");
-  /* Of a program that only uses the recorder. */
+  /* For a program that only uses the recorder. */
   assert_not_found (build_churn (0, 5000, 0), "allocation-churn");
 }
 
@@ -244,7 +244,7 @@ overhead_is_reported_from_3_percent_on (void **state)
                 RADIO_FINDING_PROBLEM, "10 %");
 }
 
-/* Of which the program's scopes know nothing: beside 100 ms of work. */
+/* The program's scopes know nothing of them: beside 100 ms of work. */
 static void
 the_recorders_threads_are_a_part_of_its_cost (void **state)
 {

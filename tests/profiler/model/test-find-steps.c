@@ -75,8 +75,8 @@ few_steps_say_nothing (void **state)
   assert_not_found (build_steps (1, 0, 20), "first-step");
 }
 
-/* Of half of the steps the log has the longest: the median is then at most the
- * end of its octave, in the tree. */
+/* The log has the longest half of the steps: the median is then at most the end
+ * of its octave, in the tree. */
 static void
 steps_that_the_log_dropped_count (void **state)
 {
@@ -89,7 +89,7 @@ steps_that_the_log_dropped_count (void **state)
                 "2.1 ms (1000 steps)");
 }
 
-/* Of a ring, which lost so many steps before these; the first one of these is
+/* Builds a ring that lost this many earlier steps; the first of those kept is
  * slow. */
 static struct radio_profile *
 build_ring (uint64_t nlost)

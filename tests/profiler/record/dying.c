@@ -152,7 +152,7 @@ run_process (void)
       || radio_recorder_fact (recorder, "fact", "value", RADIO_TEXT_PLAIN)
          != RADIO_OK)
     _exit (9);
-  /* Of sanitizers, which report and go on their own ways. */
+  /* Sanitizers' handlers, which report and exit in their own way. */
   signal (SIGSEGV, SIG_DFL);
   signal (SIGTERM, SIG_DFL);
   for (size_t i = 0; i < DYING_NTHREADS; i++)

@@ -276,7 +276,7 @@ a_damaged_part_of_the_log_leaves_the_rest (void **state)
   assert_int_equal (unlink (dying_path), 0);
 }
 
-/* What an address in the ring refers to. */
+/* Returns what an address in the ring refers to. */
 static void *
 at_address (struct bytes ring, const void *address)
 {

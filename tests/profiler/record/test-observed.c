@@ -81,8 +81,7 @@ freeze_open (struct open_scope *open)
   pthread_barrier_destroy (&open->barrier);
 }
 
-/* Of marked scopes all is taken for waiting that is known not to be for a
- * CPU. */
+/* All time of marked scopes is waiting, unless it is known to be for a CPU. */
 static void
 sleep_is_no_work_when_another_thread_stops (void **state)
 {
@@ -177,7 +176,7 @@ a_wait_for_a_cpu_is_no_sleep_when_another_thread_stops (void **state)
   history_release (h);
 }
 
-/* Of one that did, the account before that wait is known. */
+/* For one that did, the account before that wait is known. */
 static void
 sleep_before_a_wait_for_a_cpu_is_known (void **state)
 {
@@ -200,8 +199,8 @@ look (struct history *h)
   rd_thread_unlock (&h->recorder->mutex);
 }
 
-/* Of a process that was killed the last sign of life is younger than what is
- * known of its threads: they go on as they were seen. */
+/* The last sign of life of a killed process is younger than what is known of
+ * its threads: they go on as they were seen. */
 static void
 a_killed_thread_is_not_taken_to_have_run (void **state)
 {
@@ -235,8 +234,8 @@ a_killed_thread_is_not_taken_to_have_run (void **state)
   }
 }
 
-/* What the process used is in the image: all of it in a snapshot, and of a
- * process that was killed what a quota withheld.  It may be damaged. */
+/* The image has what the process used: all of it in a snapshot, and for a
+ * killed process what a quota withheld.  It may be damaged. */
 static void
 usage_is_that_of_the_image (void **state)
 {
@@ -273,7 +272,7 @@ usage_is_that_of_the_image (void **state)
   history_release (&h);
 }
 
-/* Of this process, with a clock of its own. */
+/* For this process, with its own clock. */
 static void
 a_snapshot_knows_what_the_process_and_the_machine_used (void **state)
 {

@@ -87,7 +87,7 @@ end_two (const pthread_t threads[2])
     pthread_join (threads[i], NULL);
 }
 
-/* Of how many runs they are sure at least. */
+/* Returns the number of runs that are certain to have ended. */
 static uint64_t
 count_sure (void)
 {

@@ -224,8 +224,7 @@ sleep_is_no_work_in_any_scope (void **state)
   history_release (&h);
 }
 
-/* What a scope that waits does inside, and what is around it, is not counted
- * twice. */
+/* Time inside a waiting scope, and around it, is not counted twice. */
 static void
 sleep_beside_marked_waits_is_its_own (void **state)
 {
