@@ -445,6 +445,10 @@ try_commit (const struct radio_table_edit *edit, bool is_merge,
   RD_TRY (check_followed (edit, &head, &is_lost));
   if (is_lost)
     return RADIO_OK;
+  /* Without such locks one that found the groups of a dead writer may have
+   * removed them before the head was there; after that it repairs them. */
+  if (newest.head.number == 0 && !rd_io_excludes_all (io))
+    RD_TRY (rd_heads_make (edit->store, edit->path));
   rd_heads_hint (edit->store, edit->path, &head, document);
   result->head = head.number;
   *is_done = true;

@@ -432,6 +432,10 @@ rd_heads_hint (struct radio_store *store, const char *path,
     return;
 }
 
+/* How often a collector may remove what a dead writer left, while a group is
+ * made there. */
+#define MAX_REMOVALS 10
+
 /* Puts a group of a kind if nothing is there; else it must be one. */
 static enum radio_status
 make_group (struct radio_store *store, const char *path, const char *kind)
@@ -439,13 +443,18 @@ make_group (struct radio_store *store, const char *path, const char *kind)
   RD_CLEANUP (rd_cleanup_json) struct json_object *radio = NULL;
   RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
   RD_CLEANUP (rd_cleanup_json) struct json_object *found = NULL;
+  enum radio_status status;
   RD_TRY (rd_kind_new (kind, &radio));
   RD_TRY (new_group (radio, &document));
-  enum radio_status status = rd_store_put_document (store, path, document,
-                                                    RD_PUT_IF_ABSENT);
-  if (status != RADIO_ERROR_EXISTS)
-    return status;
-  RD_TRY (rd_store_read_document (store, path, &found));
+  for (unsigned i = 0;; i++) {
+    status = rd_store_put_document (store, path, document, RD_PUT_IF_ABSENT);
+    if (status != RADIO_ERROR_EXISTS)
+      return status;
+    status = rd_store_read_document (store, path, &found);
+    if (status != RADIO_ERROR_NOT_FOUND || i == MAX_REMOVALS)
+      break;
+  }
+  RD_TRY (status);
   if (rd_is_of_kind (found, kind))
     return RADIO_OK;
   if (strchr (path, '/') == NULL)

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* An index beside another process that replaces or removes volumes and writes
- * their rows: at any operation where that works, rows are right at the end. */
+ * their rows, or that collects garbage: at any operation where that works, rows
+ * are right at the end. */
 #include <config.h>
 
+#include "tests/table/cells.h"
 #include "tests/volume/beside.h"
 
 #include <radio/index.h>
 #include <radio/ingest.h>
+
+#include "src/table/heads.h"
 
 static enum radio_status
 make_volume (struct radio_store *store, const char *path, uint64_t length)
@@ -122,6 +126,54 @@ new_volumes_keep_their_row (void **state)
   work_everywhere (add_volume, index_all);
 }
 
+#define TABLE RADIO_TABLE_VOLUMES "/ct"
+
+static enum radio_status
+collect (struct radio_store *store)
+{
+  return radio_store_gc (store, false, NULL);
+}
+
+static void
+commit_first (struct radio_store *store, void *user_data)
+{
+  (void) user_data;
+  assert_ok (commit_cell (store, TABLE, "ct/a", "site", "x"));
+}
+
+/* All groups of a table are there, also where the collector found those of a
+ * writer that had died, and removed them beside the first one that did not. */
+static void
+a_collector_leaves_all_groups_of_a_first_writer (void **state)
+{
+  static const char *const groups[] = {
+    "tables", RADIO_TABLE_VOLUMES, TABLE, TABLE "/heads",
+  };
+  uint64_t nops = 2, nstops = 0;
+  (void) state;
+  bool has_stopped = true;
+  for (uint64_t stop = 1; has_stopped; stop++, nstops++)
+    for (uint64_t resume = 1; resume <= nops; resume++) {
+      struct bucket *bucket = bucket_make (NULL);
+      const struct bucket_plan plan = {
+        bucket, collect, 1, stop, resume, 10 * BUCKET_GRACE_S
+      };
+      struct radio_store *store = bucket_open (bucket, true, NULL, NULL);
+      assert_ok (rd_heads_make (store, TABLE));
+      radio_store_close (store);
+      has_stopped = bucket_beside (&plan, commit_first, NULL, &nops);
+      store = bucket_open (bucket, true, NULL, NULL);
+      for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+        enum radio_node node;
+        assert_ok (radio_store_node (store, groups[i], &node));
+      }
+      assert_newest (store, TABLE, "site", "x");
+      radio_store_close (store);
+      bucket_free (bucket);
+    }
+  assert_true (nstops > 5 && nops > 10);
+}
+
 int
 main (void)
 {
@@ -129,6 +181,7 @@ main (void)
     cmocka_unit_test (rows_of_replaced_volumes_are_right),
     cmocka_unit_test (removed_volumes_get_no_row),
     cmocka_unit_test (new_volumes_keep_their_row),
+    cmocka_unit_test (a_collector_leaves_all_groups_of_a_first_writer),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }
