@@ -22,6 +22,7 @@ rd_column_free (struct rd_column *column)
   radio_strings_free (&column->text);
   rd_free (column->valid);
   rd_column_free (column->categories);
+  rd_free (column->had_rows);
   json_object_put (column->attributes);
   rd_free (column);
 }
@@ -251,8 +252,15 @@ copy_rest (const struct rd_column *from, struct rd_column *to)
     return rd_fail_memory ((from->categories->n + 1) * sizeof *all);
   for (size_t i = 0; i < from->categories->n; i++)
     all[i] = i;
-  return rd_column_take (from->categories, all, from->categories->n,
-                         &to->categories);
+  RD_TRY (rd_column_take (from->categories, all, from->categories->n,
+                          &to->categories));
+  if (!from->had_rows)
+    return RADIO_OK;
+  to->had_rows = rd_malloc (from->categories->n + 1);
+  if (!to->had_rows)
+    return rd_fail_memory (from->categories->n + 1);
+  memcpy (to->had_rows, from->had_rows, from->categories->n);
+  return RADIO_OK;
 }
 
 enum radio_status

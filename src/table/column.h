@@ -24,6 +24,8 @@ struct rd_column {
   bool *valid;                /* NULL: none is missing */
   struct rd_column *categories;       /* the order in which they were stored;
                                          NULL: it has none */
+  bool *had_rows;             /* of each category: a row of the stored column
+                                 has it; NULL: of none that was read */
   bool is_ordered;
   struct json_object *attributes;     /* its own; NULL: none */
 };

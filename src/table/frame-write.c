@@ -215,18 +215,19 @@ add_array (struct writing *writing, const char *group, const char *member,
   return RADIO_OK;
 }
 
+/* Adds a group; is_ordered is that of categories, else NULL. */
 static enum radio_status
 add_group (struct writing *writing, const char *name, const char *encoding,
            const char *version, const struct rd_column *column,
-           bool has_order)
+           const bool *is_ordered)
 {
   struct rd_json_make make = { false };
   struct json_object *document;
   struct json_object *attributes = new_attributes (&make, encoding, version,
                                                    column->attributes);
-  if (has_order)
+  if (is_ordered)
     rd_json_add (&make, attributes, "ordered",
-                 json_object_new_boolean (column->is_ordered));
+                 json_object_new_boolean (*is_ordered));
   RD_TRY (rd_json_make_end (&make, attributes, &attributes));
   enum radio_status status = rd_group_doc_write (attributes, NULL, &document);
   json_object_put (attributes);
@@ -234,25 +235,72 @@ add_group (struct writing *writing, const char *name, const char *encoding,
   return add_document (writing, name, document);
 }
 
+/* Prepares a lookup of all values of a column, which must outlive it. */
+static enum radio_status
+look_up_column (const struct rd_column *column, struct rd_lookup *lookup)
+{
+  RD_FREE struct rd_slice *values
+    = rd_malloc ((column->n + 1) * sizeof *values);
+  if (!values)
+    return rd_fail_memory ((column->n + 1) * sizeof *values);
+  for (size_t i = 0; i < column->n; i++)
+    values[i] = rd_column_bytes (column, i);
+  return rd_lookup_make (values, column->n, lookup);
+}
+
 /* Prepares a lookup of the categories that a column had; *has_all is set if
- * all of its values are among them. */
+ * all of its values are among them, and has_rows which of them it has now. */
 static enum radio_status
 look_up_values (const struct rd_column *column, struct rd_lookup *lookup,
-                bool *has_all)
+                bool *has_rows, bool *has_all)
+{
+  RD_TRY (look_up_column (column->categories, lookup));
+  *has_all = true;
+  for (size_t i = 0; i < column->n && *has_all; i++) {
+    if (!rd_column_is_valid (column, i))
+      continue;
+    size_t at = rd_lookup_find (lookup, rd_column_bytes (column, i));
+    *has_all = at != RD_NOT_THERE;
+    if (*has_all)
+      has_rows[at] = true;
+  }
+  return RADIO_OK;
+}
+
+/* True if a value is one of those that a BIDS sidecar describes. */
+static bool
+is_described (const struct rd_column *column, struct rd_slice value)
+{
+  struct json_object *levels = rd_json_member (column->attributes, "Levels");
+  if (!json_object_is_type (levels, json_type_object))
+    return false;
+  json_object_object_foreach (levels, name, description) {
+    (void) description;
+    if (rd_slice_equal (value, (struct rd_slice) { name, strlen (name) }))
+      return true;
+  }
+  return false;
+}
+
+/* Makes the categories that stay, if not all do; NULL: all.  One whose last row
+ * was removed or has another value now goes, so that nothing is left of what was
+ * taken out of a study.  What a user declared stays: an order, a value that no
+ * row ever had, or one that a sidecar describes. */
+static enum radio_status
+keep_categories (const struct rd_column *column, const bool *has_rows,
+                 struct rd_column **kept)
 {
   const struct rd_column *had = column->categories;
-  RD_FREE struct rd_slice *values = rd_malloc ((had->n + 1) * sizeof *values);
-  if (!values)
-    return rd_fail_memory ((had->n + 1) * sizeof *values);
+  size_t n = 0;
+  RD_FREE size_t *rows = rd_malloc ((had->n + 1) * sizeof *rows);
+  if (!rows)
+    return rd_fail_memory ((had->n + 1) * sizeof *rows);
   for (size_t i = 0; i < had->n; i++)
-    values[i] = rd_column_bytes (had, i);
-  RD_TRY (rd_lookup_make (values, had->n, lookup));
-  *has_all = true;
-  for (size_t i = 0; i < column->n && *has_all; i++)
-    *has_all = !rd_column_is_valid (column, i)
-               || rd_lookup_find (lookup, rd_column_bytes (column, i))
-                  != RD_NOT_THERE;
-  return RADIO_OK;
+    if (has_rows[i] || !column->had_rows || !column->had_rows[i]
+        || column->is_ordered
+        || is_described (column, rd_column_bytes (had, i)))
+      rows[n++] = i;
+  return n < had->n ? rd_column_take (had, rows, n, kept) : RADIO_OK;
 }
 
 /* Makes categories of the different values of text, in the order of their
@@ -287,7 +335,8 @@ make_categories (const struct rd_column *column, struct rd_column **categories)
 }
 
 /* Finds the categories of a column: those that it had, if all values are among
- * them, else of text those in *made.  NULL: it is not categorical. */
+ * them, without those that go, which makes *made; else of text those in *made.
+ * NULL: it is not categorical. */
 static enum radio_status
 find_categories (const struct rd_column *column, struct rd_lookup *lookup,
                  struct rd_column **made, const struct rd_column **categories)
@@ -296,18 +345,25 @@ find_categories (const struct rd_column *column, struct rd_lookup *lookup,
   *categories = NULL;
   if (had && had->dtype == column->dtype) {
     bool has_all = false;
-    RD_TRY (look_up_values (column, lookup, &has_all));
+    RD_FREE bool *has_rows = rd_calloc (had->n + 1, sizeof *has_rows);
+    if (!has_rows)
+      return rd_fail_memory (had->n + 1);
+    RD_TRY (look_up_values (column, lookup, has_rows, &has_all));
     if (has_all) {
-      *categories = had;
-      return RADIO_OK;
+      RD_TRY (keep_categories (column, has_rows, made));
+      *categories = *made ? *made : had;
+      if (*made == NULL)
+        return RADIO_OK;
     }
     rd_lookup_free (lookup);
+    if (has_all)
+      return look_up_column (*made, lookup);
   }
   if (column->values)
     return RADIO_OK;
   RD_TRY (make_categories (column, made));
   *categories = *made;
-  return *made ? rd_lookup_strings (&(*made)->text, lookup) : RADIO_OK;
+  return *made ? look_up_column (*made, lookup) : RADIO_OK;
 }
 
 /* Adds a column of categories; those that are taken belong to it then. */
@@ -323,8 +379,10 @@ add_categorical (struct writing *writing, const struct rd_column *column,
                            : n <= INT16_MAX       ? RADIO_INT16
                                                   : RADIO_INT32;
   size_t nbytes = radio_dtype_nbytes (dtype);
+  /* The order of bytes is none that the user gave. */
+  bool is_ordered = column->is_ordered && categories == column->categories;
   RD_TRY (add_group (writing, column->name, "categorical", "0.2.0", column,
-                     true));
+                     &is_ordered));
   RD_TRY (rd_column_new (column->name, RADIO_COLUMN_INTEGER, dtype, column->n,
                          &codes));
   for (size_t i = 0; i < column->n; i++) {
@@ -360,7 +418,7 @@ add_column (struct writing *writing, const struct rd_column *column)
   const char *encoding = column->type == RADIO_COLUMN_BOOL
     ? "nullable-boolean" : column->type == RADIO_COLUMN_INTEGER
     ? "nullable-integer" : "nullable-string-array";
-  RD_TRY (add_group (writing, name, encoding, "0.1.0", column, false));
+  RD_TRY (add_group (writing, name, encoding, "0.1.0", column, NULL));
   RD_TRY (add_array (writing, name, "values", NULL, column, NULL));
   RD_TRY (rd_column_new (name, RADIO_COLUMN_BOOL, RADIO_BOOL, column->n,
                          &mask));

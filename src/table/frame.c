@@ -477,10 +477,17 @@ expand (struct rd_field_read *read)
   RD_FREE size_t *rows = rd_malloc ((n + 1) * sizeof *rows);
   if (!rows)
     return rd_fail_memory ((n + 1) * sizeof *rows);
-  for (size_t i = 0; i < n; i++)
+  RD_FREE bool *had_rows = rd_calloc (read->column->n + 1, sizeof *had_rows);
+  if (!had_rows)
+    return rd_fail_memory (read->column->n + 1);
+  for (size_t i = 0; i < n; i++) {
     rows[i] = read->codes[i] < 0 ? RD_NOT_THERE : (size_t) read->codes[i];
+    if (rows[i] != RD_NOT_THERE)
+      had_rows[rows[i]] = true;
+  }
   RD_TRY (rd_column_take (read->column, rows, n, &expanded));
   expanded->categories = read->column;
+  expanded->had_rows = RD_STEAL (had_rows);
   expanded->is_ordered = read->field->is_ordered;
   read->column = expanded;
   rd_free (RD_STEAL (read->codes));

@@ -191,3 +191,39 @@ def test_a_frame_of_anndata_stays_as_it_is_through_an_edit(anndata, np,
             assert (pd.isna(a) and pd.isna(b)) or a == b
     assert list(again["added"][:-1].isna()) == [True] * 50
     assert again["added"].iloc[-1] == 7
+
+
+def test_categories_that_a_user_declared_stay(anndata, tmp_path):
+    """Those that rows had go with their last row; an order stays."""
+    import anndata.io
+    import pandas as pd
+    import zarr
+    frame = pd.DataFrame(index=pd.Index(["a", "b", "c"], name="subject"))
+    for name, ordered in [("free", False), ("grade", True)]:
+        frame[name] = pd.Categorical(["lo", "hi", "mid"], ordered=ordered,
+                                     categories=["lo", "mid", "hi", "max"])
+    frame["number"] = pd.Categorical([3, 1, 2], categories=[3, 2, 1, 9])
+    store = Store(tmp_path / "x.zarr", create=True)
+    tables.commit(store, SUBJECTS, ["a"], {})
+    root = zarr.open_group(tmp_path / "x.zarr", mode="a")
+    path = f"{SUBJECTS}/{read(store, SUBJECTS).generation}"
+    with zarr.config.set({"array.write_empty_chunks": True}):
+        anndata.io.write_elem(root, path, frame)
+    tables.commit(store, SUBJECTS, ["b"], {"free": ("text", ["lo"]),
+                                           "grade": ("text", ["lo"]),
+                                           "number": ("integer", [3])})
+    table = read(store, SUBJECTS)
+    again = open_frame(tmp_path / "x.zarr", table.generation)
+    check_same(again, table)
+    assert list(again["free"].cat.categories) == ["lo", "mid", "max"]
+    assert list(again["grade"].cat.categories) == ["lo", "mid", "hi", "max"]
+    assert again["grade"].cat.ordered
+    assert list(again["number"]) == [3, 3, 2]
+    assert list(again["number"].cat.categories) == [3, 2, 9]
+    # A value that the order does not have ends it: bytes would make another.
+    tables.commit(store, SUBJECTS, ["a"], {"grade": ("text", ["worst"])})
+    table = read(store, SUBJECTS)
+    again = open_frame(tmp_path / "x.zarr", table.generation)
+    assert list(again["grade"]) == ["worst", "lo", "mid"]
+    assert list(again["grade"].cat.categories) == ["lo", "mid", "worst"]
+    assert not again["grade"].cat.ordered

@@ -211,6 +211,70 @@ edits_change_what_they_say_by_id (void **state)
 }
 
 static void
+assert_categories (struct radio_store *store, const char *column,
+                   const char *expected)
+{
+  struct radio_table *table;
+  RD_STRINGS_FREE struct radio_strings categories = { 0 };
+  RD_STRINGS_FREE struct radio_strings wanted = split (expected);
+  size_t number;
+  assert_ok (radio_table_open (store, PATH, &table));
+  assert_ok (radio_table_find_column (table, column, &number));
+  assert_ok (radio_table_read_categories (table, number, &categories));
+  assert_int_equal (categories.n, *expected ? wanted.n : 0);
+  for (uint64_t i = 0; i < categories.n; i++)
+    assert_true (rd_slice_equal (rd_string (&categories, i),
+                                 rd_string (&wanted, i)));
+  radio_table_close (table);
+}
+
+/* Else the id of a subject who withdrew stays in each later generation. */
+static void
+text_of_removed_rows_and_replaced_values_is_gone (void **state)
+{
+  (void) state;
+  struct radio_store *store = open_store ();
+  struct radio_table_edit *edit = begin (store);
+  RD_STRINGS_FREE struct radio_strings ids = split ("a,b,c,d");
+  RD_STRINGS_FREE struct radio_strings sexes = split ("M,F,M,n");
+  const struct radio_cells sex = {
+    .column = "sex", .type = RADIO_COLUMN_TEXT, .text = &sexes,
+    .attributes_json = "{\"Levels\": {\"F\": \"female\", \"M\": 1}}",
+  };
+  assert_ok (add_rows (edit, "a,b,c,d"));
+  assert_ok (set_text (edit, "a,b,c,d", "name", "q,p,q,r"));
+  assert_ok (radio_table_edit_set (edit, &ids, &sex));
+  commit (edit);
+  assert_categories (store, "name", "p,q,r");
+
+  edit = begin (store);
+  RD_STRINGS_FREE struct radio_strings gone = split ("b");
+  assert_ok (radio_table_edit_remove_rows (edit, &gone));
+  commit (edit);
+  assert_categories (store, "name", "q,r");
+  assert_newest (store, PATH, "name", "q,q,r");
+  assert_categories (store, "sex", "F,M,n");
+
+  edit = begin (store);
+  assert_ok (set_text (edit, "d", "name", "q"));
+  assert_ok (set_text (edit, "d", "sex", "-"));
+  commit (edit);
+  assert_categories (store, "name", "q");
+  assert_newest (store, PATH, "name", "q,q,q");
+  assert_categories (store, "sex", "F,M");
+  assert_newest (store, PATH, "sex", "M,M,-");
+
+  edit = begin (store);
+  RD_STRINGS_FREE struct radio_strings all = split ("a,c,d");
+  assert_ok (radio_table_edit_remove_rows (edit, &all));
+  assert_ok (add_rows (edit, "e"));
+  commit (edit);
+  assert_categories (store, "name", "");
+  assert_newest (store, PATH, "name", "-");
+  radio_store_close (store);
+}
+
+static void
 an_edit_that_changes_nothing_writes_nothing (void **state)
 {
   (void) state;
@@ -358,6 +422,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (every_type_is_read_as_written),
     cmocka_unit_test (edits_change_what_they_say_by_id),
+    cmocka_unit_test (text_of_removed_rows_and_replaced_values_is_gone),
     cmocka_unit_test (an_edit_that_changes_nothing_writes_nothing),
     cmocka_unit_test (a_column_changes_its_type_only_on_request),
     cmocka_unit_test (text_is_parsed_back_as_a_float_prints_it),
