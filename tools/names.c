@@ -341,6 +341,34 @@ wants_volumes (struct finding *finding, const char *path)
                                                finding) != RADIO_OK);
 }
 
+/* Begins to read what --where and --subject need, where that takes round
+ * trips. */
+static enum radio_status
+begin_filter (struct finding *finding, const char *collection)
+{
+  const char *name = finding->root ? finding->root
+                                   : rd_store_name (finding->args);
+  return rd_is_url (name)
+         ? rd_filter_begin (&finding->filter, finding->args, finding->store,
+                            collection, finding->how & RD_NODES_LEVELS)
+         : RADIO_OK;
+}
+
+static enum radio_status
+list_volumes (struct finding *finding, const char *collection)
+{
+  enum radio_status status = begin_filter (finding, collection);
+  if (status != RADIO_OK)
+    return status;
+  if (!(finding->how & RD_NODES_OPENED))
+    return radio_store_list (finding->store, collection, on_entry, finding);
+  return rd_args_selects (finding->args)
+         ? radio_store_list_chosen (finding->store, collection, on_choice,
+                                    on_opened, finding)
+         : radio_store_list_opened (finding->store, collection, on_opened,
+                                    finding);
+}
+
 /* Takes all volumes of a collection or of the store (path "").  *is_group is
  * false, with the library's message, if the path is neither. */
 static int
@@ -351,15 +379,7 @@ take_listed (struct finding *finding, const char *path, bool *is_group)
                                    : rd_store_name (finding->args);
   finding->nseen = finding->nodes->n;
   finding->lists_all = collection == NULL;
-  bool is_opened = finding->how & RD_NODES_OPENED;
-  enum radio_status status
-    = is_opened && rd_args_selects (finding->args)
-      ? radio_store_list_chosen (finding->store, collection, on_choice,
-                                 on_opened, finding)
-    : is_opened
-      ? radio_store_list_opened (finding->store, collection, on_opened,
-                                 finding)
-      : radio_store_list (finding->store, collection, on_entry, finding);
+  enum radio_status status = list_volumes (finding, collection);
   finding->is_chosen = false;
   finding->nlisted = finding->nodes->n;
   finding->lists_all = false;
@@ -410,8 +430,10 @@ take_pattern (struct finding *finding, const char *pattern)
   RD_FREE char *collection = slash && (size_t) (slash - pattern) < nfixed
     ? strndup (pattern, (size_t) (slash - pattern)) : NULL;
   finding->pattern = pattern;
-  enum radio_status status = radio_store_list (finding->store, collection,
-                                               on_candidate, finding);
+  enum radio_status status = begin_filter (finding, collection);
+  if (status == RADIO_OK)
+    status = radio_store_list (finding->store, collection, on_candidate,
+                               finding);
   int failed = RD_EXIT_OK;
   if (status != RADIO_OK && status != RADIO_ERROR_NOT_FOUND)
     failed = rd_error_library (finding->operand);

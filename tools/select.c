@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <radio/profile.h>
+
 #include "src/base/text.h"
 #include "tools/select.h"
 #include "tools/text.h"
@@ -168,25 +170,36 @@ rd_select_choose (const struct rd_select *select, const char *const *ids,
  * Volumes that are found
  *----------------------------------------------------------------------*/
 
-static int
+/* Prints no error. */
+static enum radio_status
 find_cohort (struct rd_filter *filter, struct radio_store *store,
              struct radio_cohort **cohort)
 {
   for (size_t i = 0; i < filter->ncohorts; i++)
     if (filter->cohorts[i].store == store) {
       *cohort = filter->cohorts[i].cohort;
-      return RD_EXIT_OK;
+      return RADIO_OK;
     }
   struct rd_cohort *cohorts = reallocarray (filter->cohorts,
                                             filter->ncohorts + 1,
                                             sizeof *cohorts);
   if (cohorts == NULL)
-    return rd_error_memory ();
+    return RADIO_ERROR_MEMORY;
   filter->cohorts = cohorts;
-  if (radio_cohort_open (store, cohort) != RADIO_OK)
-    return rd_error_library (NULL);
-  cohorts[filter->ncohorts++] = (struct rd_cohort) { store, *cohort };
-  return RD_EXIT_OK;
+  enum radio_status status = radio_cohort_open (store, cohort);
+  if (status == RADIO_OK)
+    cohorts[filter->ncohorts++] = (struct rd_cohort) { store, *cohort };
+  return status;
+}
+
+static int
+need_cohort (struct rd_filter *filter, struct radio_store *store,
+             struct radio_cohort **cohort)
+{
+  enum radio_status status = find_cohort (filter, store, cohort);
+  return status == RADIO_OK ? RD_EXIT_OK
+         : status == RADIO_ERROR_MEMORY ? rd_error_memory ()
+                                        : rd_error_library (NULL);
 }
 
 static struct rd_filter_part *
@@ -215,7 +228,7 @@ add_part (struct rd_filter *filter, const struct rd_args *args,
           struct rd_filter_part **result)
 {
   struct radio_cohort *cohort;
-  int failed = find_cohort (filter, store, &cohort);
+  int failed = need_cohort (filter, store, &cohort);
   struct rd_filter_part *parts = failed ? NULL
     : reallocarray (filter->parts, filter->nparts + 1, sizeof *parts);
   if (parts == NULL)
@@ -231,6 +244,80 @@ add_part (struct rd_filter *filter, const struct rd_args *args,
                            &part->selected);
   return failed ? failed : select_by (cohort, NULL, part->collection, false,
                                       false, &part->all);
+}
+
+/*------------------------------------------------------------------------
+ * Reading while volumes are listed
+ *----------------------------------------------------------------------*/
+
+/* The cohort keeps what is read. */
+static void *
+read_tables (void *argument)
+{
+  const struct rd_filter_reading *reading = argument;
+  RD_FREE_VIEW struct radio_view *view = NULL;
+  struct radio_view_column info;
+  const struct radio_select_options options = {
+    .where = reading->where, .collection = reading->collection,
+  };
+  if (radio_cohort_select (reading->cohort, &options, &view, NULL) == RADIO_OK
+      && reading->with_levels)
+    (void) !radio_view_get_column (view, "volume.level", &info);
+  return NULL;
+}
+
+static void
+end_reading (struct rd_filter *filter)
+{
+  struct rd_filter_reading *reading = &filter->reading;
+  if (reading->is_running) {
+    RADIO_SCOPE_FULL ("wait for tables", "queue", RADIO_SCOPE_WAIT);
+    pthread_join (reading->thread, NULL);
+  }
+  free (reading->where);
+  *reading = (struct rd_filter_reading) { 0 };
+}
+
+/* The query whose rows --where and --subject leave, allocated; NULL without
+ * memory. */
+static char *
+joined_query (const struct rd_select *select)
+{
+  RD_FREE char *of_subject = select->subject
+                             ? subject_query (select->subject) : NULL;
+  if (select->where && select->subject)
+    return of_subject ? rd_format ("(%s) and %s", select->where, of_subject)
+                      : NULL;
+  return select->subject ? of_subject ? strdup (of_subject) : NULL
+                         : strdup (select->where);
+}
+
+enum radio_status
+rd_filter_begin (struct rd_filter *filter, const struct rd_args *args,
+                 struct radio_store *store, const char *collection,
+                 bool with_levels)
+{
+  struct rd_filter_reading *reading = &filter->reading;
+  const struct rd_select *select = &args->select;
+  end_reading (filter);
+  if ((select->where == NULL && select->subject == NULL)
+      || find_part (filter, store, collection,
+                    collection ? strlen (collection) : 0))
+    return RADIO_OK;
+  enum radio_status status = find_cohort (filter, store, &reading->cohort);
+  /* The listing says better what is not there, or no store. */
+  if (status == RADIO_ERROR_NOT_FOUND || status == RADIO_ERROR_EXISTS
+      || status == RADIO_ERROR_FORMAT || status == RADIO_ERROR_UNSUPPORTED)
+    return RADIO_OK;
+  if (status != RADIO_OK)
+    return status;
+  reading->where = joined_query (select);
+  reading->collection = collection;
+  reading->with_levels = with_levels;
+  reading->is_running
+    = reading->where
+      && pthread_create (&reading->thread, NULL, read_tables, reading) == 0;
+  return RADIO_OK;
 }
 
 /* Finds the part of a volume, by its collection, or of all volumes. */
@@ -249,6 +336,7 @@ rd_filter_check (struct rd_filter *filter, const struct rd_args *args,
                  bool *is_selected)
 {
   size_t n;
+  end_reading (filter);
   struct rd_filter_part *part = find_part_of (filter, store, path, whole, &n);
   int failed = part ? RD_EXIT_OK : add_part (filter, args, store,
                                              whole ? NULL : path, n, &part);
@@ -302,7 +390,7 @@ check_unused (struct rd_filter *filter, const struct rd_args *args,
   const struct radio_select_options options = {
     .where = args->select.where, .collection = collection,
   };
-  int failed = find_cohort (filter, store, &cohort);
+  int failed = need_cohort (filter, store, &cohort);
   if (failed)
     return failed;
   enum radio_status status = radio_cohort_select (cohort, &options, &view,
@@ -320,6 +408,7 @@ rd_filter_count (struct rd_filter *filter, const struct rd_args *args,
   const struct rd_filter_part *part
     = find_part (filter, store, *collection ? collection : NULL,
                  strlen (collection));
+  end_reading (filter);
   if (part == NULL && args->select.where)
     return check_unused (filter, args, store,
                          *collection ? collection : NULL);
@@ -351,6 +440,7 @@ rd_filter_report (const struct rd_filter *filter)
 void
 rd_filter_clear (struct rd_filter *filter)
 {
+  end_reading (filter);
   for (size_t i = 0; i < filter->nparts; i++) {
     radio_view_free (filter->parts[i].all);
     radio_view_free (filter->parts[i].selected);

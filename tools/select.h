@@ -4,6 +4,8 @@
 #ifndef RD_TOOLS_SELECT_H
 #define RD_TOOLS_SELECT_H
 
+#include <pthread.h>
+
 #include "tools/options.h"
 
 static inline void
@@ -50,10 +52,28 @@ struct rd_filter {
     bool *have_level;         /* of each of them; NULL: not read yet */
   } *parts;
   size_t nparts;
+  struct rd_filter_reading {
+    bool is_running;
+    pthread_t thread;
+    struct radio_cohort *cohort;
+    char *where;
+    const char *collection;   /* NULL: all of the store */
+    bool with_levels;
+  } reading;
   uint64_t nunindexed;        /* volumes without a row */
   uint64_t nmissing;          /* rows without a volume */
   bool has_bad_query;         /* an error of usage was printed */
 };
+
+/* Begins to read, on another thread, what the selection needs of the tables of a
+ * store on a network, so that the volumes of a collection (NULL: of all) are
+ * listed at the same time.  with_levels: rd_filter_level will be called.
+ * Prints nothing.  Returns errors with which listing would fail, too; others
+ * are found, and printed, when the rows are needed. */
+enum radio_status rd_filter_begin (struct rd_filter *filter,
+                                   const struct rd_args *args,
+                                   struct radio_store *store,
+                                   const char *collection, bool with_levels);
 
 /* Finds whether a volume is selected.  whole: the whole store is listed, not
  * its collection alone.  Returns an exit status; prints errors. */

@@ -37,6 +37,7 @@ struct listing {
 struct node {
   struct rd_document base;            /* first */
   char *collection;                   /* "": the root */
+  size_t number;                      /* among the root's children */
   bool opens;
   bool has_nbytes;
   uint64_t nbytes;                    /* stored for the volume */
@@ -235,11 +236,6 @@ list_collections (struct listing *listing, char *const *collections, size_t n)
  * The root's children
  *----------------------------------------------------------------------*/
 
-struct kinds {
-  enum rd_kind *kinds;
-  size_t n;
-};
-
 static bool
 is_broken (enum radio_status status)
 {
@@ -251,7 +247,7 @@ is_broken (enum radio_status status)
 static enum radio_status
 take_kind (struct rd_document *base, void *user_data)
 {
-  struct kinds *kinds = user_data;
+  enum rd_kind *kinds = user_data;
   const struct node *node = (const struct node *) base;
   enum radio_status status = base->error.status;
   enum rd_kind kind = node->kind;
@@ -262,24 +258,30 @@ take_kind (struct rd_document *base, void *user_data)
     return rd_error_raise (&base->error);
   if (kind == RD_KIND_TABLES && strcmp (base->path, RD_TABLES_NAME) == 0)
     atomic_store (&base->documents->store->has_tables, true);
-  kinds->kinds[kinds->n++] = kind;
+  kinds[node->number] = kind;
   return RADIO_OK;
 }
 
 static enum radio_status
 read_kinds (struct radio_store *store, const struct rd_strings *names,
-            enum rd_kind *result)
+            enum rd_kind *kinds)
 {
-  struct kinds kinds = { result, 0 };
   struct rd_documents documents RD_DOCUMENTS_SCOPE = {
     .store = store, .prepare = prepare_node, .take = take_kind,
-    .free_item = free_node, .user_data = &kinds,
+    .free_item = free_node, .user_data = kinds,
   };
   rd_documents_init (&documents);
   for (size_t i = 0; i < names->n; i++) {
+    /* A cohort that was opened before has read this one. */
+    if (atomic_load (&store->has_tables)
+        && strcmp (names->items[i], RD_TABLES_NAME) == 0) {
+      kinds[i] = RD_KIND_TABLES;
+      continue;
+    }
     struct node *node = new_node ("", names->items[i]);
     if (node == NULL)
       return RADIO_ERROR_MEMORY;
+    node->number = i;
     RD_TRY (rd_documents_add (&documents, &node->base));
   }
   return rd_documents_finish (&documents);

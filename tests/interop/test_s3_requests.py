@@ -403,6 +403,34 @@ def test_a_query_takes_three_round_trips(opened, count):
     assert ids == ["T1w/sub-1", "mask/sub-1"]
 
 
+def test_a_listing_by_a_query_takes_four_round_trips(gateway, radio, count,
+                                                     cohort):
+    """The query needs three, as above.  At the same time the store's root is
+    listed, the documents of both collections are read, and these are listed;
+    their volumes are opened after both."""
+    env = gateway.environment(AWS_ENDPOINT_URL_S3=count.proxy.url)
+    columns = 2 + 1 + 2 * 2 + 1
+    for long in ((), ("-l",)):
+        with Trips(count, [3, 3 * 2 + 1, columns + 2, 2] + [2] * len(long)
+                   ) as trips:
+            listed = radio("ls", *long, "-s", cohort, "--where", "age > 60",
+                           env=env).stdout
+            trips.check()
+        assert [line.split()[0] for line in listed.splitlines()
+                if "/" in line] == ["T1w/sub-1", "mask/sub-1"]
+
+
+def test_a_listing_of_a_collection_by_a_query_takes_three_round_trips(
+        gateway, radio, count, cohort):
+    """Its document and its volumes are listed while tables are read."""
+    env = gateway.environment(AWS_ENDPOINT_URL_S3=count.proxy.url)
+    with Trips(count, [3, 2 * 2 + 1, 1 + 1 + 2 + 1 + 1]) as trips:
+        listed = radio("ls", "T1w", "-s", cohort, "--where", "age > 60",
+                       env=env).stdout
+        trips.check()
+    assert listed.split() == ["T1w/sub-1"]
+
+
 def test_a_listing_by_a_query_requests_nothing_twice(gateway, radio, count,
                                                      cohort):
     env = gateway.environment(AWS_ENDPOINT_URL_S3=count.proxy.url)
