@@ -37,6 +37,10 @@ the_profile_format_shows_it () {
   grep -qx "\"generator\": \"radio $version\"," docs/profile-format.md
 }
 
+the_python_package_has_it () {
+  grep -qx "version = \"$version\"" tools/python/pyproject.toml
+}
+
 # What a release adds stands below its own node of the map.
 no_symbol_is_of_a_later_version () {
   sed -n 's/^RADIO_\([0-9.]*\) {$/\1/p' src/libradio.map >"$tmp/nodes"
@@ -54,5 +58,6 @@ fi
 check the_manual_pages_have_it
 check the_first_section_of_the_changes_is_on_it
 check the_profile_format_shows_it
+check the_python_package_has_it
 check no_symbol_is_of_a_later_version
 plan

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""Calls into the library: their result, signals, and lines of warnings."""
+import os
+import threading
+import warnings
+from typing import Any
+
+from ._native import ffi, lib
+from .errors import (
+    ArgumentError, OutOfMemoryError, RadioWarning, raise_status,
+)
+
+NULL = ffi.NULL
+
+# What a handler of a signal raised while the library worked.  Signals are
+# handled on the main thread alone, and only there are they looked for.
+_raised: list[BaseException] = []
+
+
+def _keep_error(kind: Any, error: BaseException, trace: Any) -> bool:
+    _raised.append(error)
+    return True
+
+
+@ffi.def_extern(name="python_check_signals", onerror=_keep_error, error=True)
+def _check_signals() -> bool:
+    # The interpreter calls handlers of signals that have arrived as it enters
+    # this function; their exception goes to _keep_error.
+    return False
+
+
+CANCEL = ffi.addressof(lib, "python_cancel")
+LINE = ffi.addressof(lib, "python_line")
+ENTRY = ffi.addressof(lib, "python_entry")
+PROGRESS = ffi.addressof(lib, "python_progress")
+OPEN_VOLUME = ffi.addressof(lib, "python_open_volume")
+COPY_BINS = ffi.addressof(lib, "python_copy_bins")
+
+
+def cancel() -> Any:
+    """Returns the cancel function of a call of this thread, or NULL."""
+    return CANCEL if _is_main_thread() else NULL
+
+
+def _is_main_thread() -> bool:
+    return threading.get_ident() == threading.main_thread().ident
+
+
+def new_call() -> Any:
+    """Returns the user_data of a call's callbacks, for finish()."""
+    return ffi.new("struct python_call *")
+
+
+def check(status: int) -> None:
+    """Raises the exception of a call that failed."""
+    if status != 0:
+        raise_status(status)
+
+
+def take_lines(call: Any) -> list[str]:
+    """Returns the lines that callbacks have kept."""
+    text: bytes = ffi.buffer(call.text, call.nbytes)[:] if call.text else b""
+    lib.python_clear(call)
+    if call.lacks_memory:
+        raise OutOfMemoryError("lines of the library: out of memory")
+    return [line.decode("utf-8", "replace")
+            for line in text.split(b"\0")[:-1]]
+
+
+def finish(status: int, call: Any) -> None:
+    """Raises what a handler of a signal raised, or the exception of a call
+    that failed; and warns of the lines that it left."""
+    if _raised and _is_main_thread():
+        lib.python_clear(call)
+        raise _raised.pop()
+    if status != 0:
+        lib.python_clear(call)
+        raise_status(status)
+    if call.text:
+        for line in take_lines(call):
+            warnings.warn(line, RadioWarning, stacklevel=4)
+
+
+def text(pointer: Any) -> str:
+    """Returns a string of the library."""
+    value: bytes = ffi.string(pointer)
+    return value.decode("utf-8", "surrogateescape")
+
+
+def chars(value: str) -> bytes:
+    """Returns a string for the library, in UTF-8."""
+    if "\0" in value:
+        raise ArgumentError(f"{value!r}: a NUL is in no name")
+    try:
+        return value.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ArgumentError(f"{value!r}: cannot be written in UTF-8") from None
+
+
+def file(value: str | os.PathLike[str]) -> bytes:
+    """Returns the name of a file for the library."""
+    name = os.fsencode(value)
+    if b"\0" in name:
+        raise ArgumentError(f"{name!r}: a NUL is in no name")
+    return name
+
+
+def take_text(pointer: Any) -> str:
+    """Returns a string that the caller frees by free()."""
+    try:
+        return text(pointer)
+    finally:
+        lib.python_free(pointer)

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""Handles of the library, which open themselves again after a fork.
+
+A handle is closed when the last call that uses it has returned: a thread that
+closes a store cannot take it from under another one.
+"""
+import os
+import pickle
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+from weakref import WeakValueDictionary
+
+from ._calls import check
+from ._native import ffi, lib
+from .errors import ClosedError
+
+T = TypeVar("T")
+
+
+class Handle(Generic[T]):
+    """Something open, in this process or in the one that it was forked from."""
+
+    __slots__ = ("_current", "_is_closed", "_name", "_open")
+    _current: tuple[int, T] | None
+
+    def __init__(self, name: str, open: Callable[[], T],
+                 opened: T | None = None) -> None:
+        """open is called when it is needed and opened is None."""
+        self._name = name
+        self._open = open
+        self._is_closed = False
+        self._current = None if opened is None else (os.getpid(), opened)
+
+    def get(self) -> T:
+        """Returns it, opened by this process."""
+        if self._is_closed:
+            raise ClosedError(f"{self._name}: is closed; open it again")
+        return self.get_closed()
+
+    def get_closed(self) -> T:
+        """The same for what was opened from it, and outlives it."""
+        current = self._current
+        # In a child locks may be held for ever by threads that it does not
+        # have; the library's close functions leave them alone there.
+        if current is None or current[0] != os.getpid():
+            # Of threads that open it at once the last one's stays.
+            current = self._current = os.getpid(), self._open()
+        return current[1]
+
+    @property
+    def is_closed(self) -> bool:
+        return self._is_closed
+
+    @property
+    def is_forked(self) -> bool:
+        """True if it was opened, but not by this process."""
+        current = self._current
+        return current is not None and current[0] != os.getpid()
+
+    def close(self) -> None:
+        self._is_closed = True
+        self._current = None
+
+
+_contexts: WeakValueDictionary[tuple[int, int, int, int | None], Any]
+_contexts = WeakValueDictionary()
+
+
+def context(threads: int, memory: int, cache: int | None) -> Any:
+    """Returns the context of these options, which all have in common that are
+    opened with the same ones: threads, a bound of memory, and a cache."""
+    key = os.getpid(), threads, memory, cache
+    found = _contexts.get(key)
+    if found is not None:
+        return found
+    options = ffi.new("struct radio_context_options *")
+    options.nthreads = threads
+    options.memory_limit_nbytes = memory
+    options.cache_nbytes = (0 if cache is None
+                            else cache or lib.RADIO_NO_CACHE)
+    result = ffi.new("struct radio_context **")
+    check(lib.radio_context_open(options, result))
+    opened = ffi.gc(result[0], lib.radio_context_close)
+    _contexts[key] = opened
+    return opened
+
+
+PICKLE_VERSION = 1
+
+
+def restore(version: int, make: Callable[..., T], *arguments: Any) -> T:
+    """Makes what was pickled; it opens itself at its first use."""
+    if version != PICKLE_VERSION:
+        raise pickle.UnpicklingError(
+            f"a pickle of libradio in version {version}: this libradio reads"
+            f" version {PICKLE_VERSION}; use the same in all processes")
+    return make(*arguments)

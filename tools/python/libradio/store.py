@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: MIT
+"""Stores: the root of a tree of volumes."""
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from . import _calls
+from ._calls import NULL, check
+from ._handles import PICKLE_VERSION, Handle, context, restore
+from ._native import ffi, lib
+from .errors import ArgumentError, ForkedError, NotFoundError
+from .volume import Derived, Opened, Source, Volume
+
+__all__ = ["S3Options", "Store", "open"]
+
+S3Options: TypeAlias = Mapping[str, str | int | bool]
+"""Options of a store in S3, by the names of the members of ``struct
+radio_s3_options``: endpoint, region, addressing ("path", "virtual"),
+access_key, secret_key, session_token, profile, anonymous, hedge_percent,
+ca_file, single_writer, grace_s, gap_nbytes, ..."""
+
+_SECRETS = {"access_key", "secret_key", "session_token"}
+_MEMORY = "memory:"
+
+
+class _OpenStore:
+    """An open store."""
+
+    __slots__ = ("call", "context", "pointer")
+
+    def __init__(self, pointer: Any, context: Any, call: Any) -> None:
+        self.pointer = ffi.gc(pointer, lib.radio_store_close)
+        self.context = context
+        self.call = call            # the user_data of its cancel function
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a store is, and how it is opened."""
+
+    uri: str
+    s3: S3Options | None
+    threads: int
+    memory: int
+    cache: int | None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.uri == _MEMORY:
+            raise TypeError("cannot pickle a store in memory")
+        s3 = {name: value for name, value in (self.s3 or {}).items()
+              if name not in _SECRETS}
+        return restore, (PICKLE_VERSION, _Place, self.uri, s3, self.threads,
+                         self.memory, self.cache)
+
+    def open(self, create: bool = False) -> _OpenStore:
+        owner = context(self.threads, self.memory, self.cache)
+        options = ffi.new("struct radio_store_options *")
+        options.context = owner
+        options.create = create
+        options.cancel = _calls.CANCEL
+        options.user_data = call = _calls.new_call()
+        kept = _set_s3(options.s3, self.s3 or {})
+        store = ffi.new("struct radio_store **")
+        check(lib.radio_store_open(_calls.file(self.uri), options, store))
+        del kept
+        return _OpenStore(store[0], owner, call)
+
+    def open_again(self) -> _OpenStore:
+        if self.uri == _MEMORY:
+            raise ForkedError("memory: a forked child cannot open the store of"
+                              " its parent; use one in a folder")
+        return self.open()
+
+
+def _set_s3(options: Any, values: S3Options) -> list[Any]:
+    """Sets the members; returns what must live until they were used."""
+    members = dict(ffi.typeof("struct radio_s3_options").fields)
+    del members["reserved"]
+    kept = []
+    for name, value in values.items():
+        if name not in members:
+            raise TypeError(f"s3: no option {name!r}; there are"
+                            f" {', '.join(members)}")
+        if name == "addressing":
+            value = {"auto": lib.RADIO_S3_ADDRESSING_AUTO,
+                     "path": lib.RADIO_S3_ADDRESSING_PATH,
+                     "virtual": lib.RADIO_S3_ADDRESSING_VIRTUAL}[str(value)]
+        elif isinstance(value, str):
+            kept.append(ffi.new("char[]", _calls.chars(value)))
+            setattr(options, name, kept[-1])
+            continue
+        setattr(options, name, value)
+    return kept
+
+
+@dataclass(frozen=True)
+class InStore:
+    """A volume by its path in a store."""
+
+    store: "Store"
+    name: str
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restore, (PICKLE_VERSION, InStore, self.store, self.name)
+
+    def open(self) -> Opened:
+        # Volumes outlive the store that they are of.
+        store = self.store._handle.get_closed()
+        volume = ffi.new("struct radio_volume **")
+        check(lib.radio_volume_open(store.pointer, _calls.chars(self.name),
+                                    volume))
+        return Opened(volume[0], store)
+
+
+class Store(Mapping[str, Volume]):
+    """A tree of volumes: a mapping of their paths, as "ct/sub-01".
+
+    >>> import libradio
+    >>> with libradio.open("examples.zarr") as store:
+    ...     sorted(store), "ct/head" in store, store.find("head")
+    (['ct/head', 'mr/brain'], True, 'ct/head')
+
+    Threads may share a store.  In a forked child it opens itself again, and it
+    pickles as its URI and options, without secrets.
+    """
+
+    __slots__ = ("__weakref__", "_handle", "_place")
+
+    def __init__(self, place: _Place, opened: _OpenStore | None = None) -> None:
+        """Not called by users: see ``open``."""
+        self._place = place
+        self._handle = Handle(place.uri, place.open_again, opened)
+
+    @property
+    def uri(self) -> str:
+        """Where it is; of a local folder its absolute path."""
+        return self._place.uri
+
+    def __getitem__(self, path: str) -> Volume:
+        """Opens a volume; NotFoundError is a KeyError."""
+        self._handle.get()
+        source = InStore(self, path)
+        return Volume(source, source.open())
+
+    def __contains__(self, path: object) -> bool:
+        """Whether there is a volume at the path."""
+        if not isinstance(path, str):
+            return False
+        try:
+            return self.find(path) == path
+        except (NotFoundError, ArgumentError):
+            return False
+
+    def __iter__(self) -> Iterator[str]:
+        """Lists the paths, in the order of the keys of their documents."""
+        return iter(self.paths())
+
+    def __len__(self) -> int:
+        """The number of volumes, which are listed."""
+        return len(self.paths())
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    __hash__ = object.__hash__
+
+    def paths(self, collection: str | None = None) -> list[str]:
+        """Returns the paths of the volumes, or of those of a collection."""
+        name = NULL if collection is None else _calls.chars(collection)
+        call = _calls.new_call()
+        status = lib.radio_store_list(self._handle.get().pointer, name,
+                                      _calls.ENTRY, call)
+        try:
+            check(status)
+            return _calls.take_lines(call)
+        finally:
+            lib.python_clear(call)
+
+    def find(self, name: str) -> str:
+        """Returns the path of a volume by its bare name, which only one
+        collection may have."""
+        path = ffi.new("char **")
+        check(lib.radio_store_find(self._handle.get().pointer,
+                                   _calls.chars(name), path))
+        return _calls.take_text(path[0])
+
+    def __repr__(self) -> str:
+        closed = ", closed" if self._handle.is_closed else ""
+        return f"<libradio.Store {self.uri!r}{closed}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restore, (PICKLE_VERSION, Store, self._place)
+
+    def close(self) -> None:
+        """Closes it, when calls that are under way have ended; its open
+        volumes stay usable."""
+        self._handle.close()
+
+    @property
+    def closed(self) -> bool:
+        """True after ``close``."""
+        return self._handle.is_closed
+
+    def __enter__(self) -> "Store":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+def open(uri: str | os.PathLike[str], *, create: bool = False,
+         s3: S3Options | None = None, threads: int = 0, memory: int = 0,
+         cache: int | None = None) -> Store:
+    """Opens a store: a folder, "s3://BUCKET/PREFIX", the URL of a folder on a
+    web server, or "memory:".
+
+    create: make it if it does not exist.  s3: options, else from the
+    environment.  threads: per operation, 0: one for each processor.  memory:
+    bound of the library's memory in bytes besides results, 0: 1 GiB.  cache:
+    bytes for decoded tiles, None: 64 MiB, 0: none.  What is opened with the
+    same threads, memory and cache shares them.
+    """
+    name = os.fsdecode(uri)
+    if name != _MEMORY and "://" not in name:
+        name = os.path.abspath(name)
+    place = _Place(name, s3, threads, memory, cache)
+    return Store(place, place.open(create))

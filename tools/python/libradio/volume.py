@@ -1,0 +1,681 @@
+# SPDX-License-Identifier: MIT
+"""Volumes: images with their geometry, read as NumPy arrays."""
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from . import _calls, _dtypes
+from ._calls import NULL, check
+from ._handles import PICKLE_VERSION, Handle, context, restore
+from ._native import ffi, lib
+from .errors import ArgumentError, ChecksumError
+from .selection import Selection, select
+
+__all__ = ["ArrayOrder", "Box", "Check", "Stats", "Volume", "open_file"]
+
+Box: TypeAlias = tuple[Sequence[int], Sequence[int]]
+"""The first voxel and the number of voxels, along x, y, z (and t, c)."""
+
+# NIfTI's order of axes: its fifth and further ones are called c, v and w.
+_NIFTI_AXES = "xyztcvw"
+_STORED: int = lib.RADIO_STORED
+_COMPLETE = slice(None)
+
+
+class Opened:
+    """An open volume and the facts that each read needs, in array order."""
+
+    __slots__ = ("dtype", "info", "order", "owner", "places", "pointer",
+                 "shape", "zyx_shape")
+
+    def __init__(self, pointer: Any, owner: Any) -> None:
+        self.pointer = ffi.gc(pointer, lib.radio_volume_close)
+        self.owner = owner          # what must be open as long
+        self.info = info = ffi.new("struct radio_volume_info *")
+        lib.radio_volume_get_info(pointer, info, ffi.sizeof(info[0]))
+        axes = _calls.text(info.axes)
+        array = info.array
+        self.zyx_shape = tuple(array.shape[0:array.rank])
+        self.dtype = _dtypes.from_code(array.dtype, array.item_nbytes)
+        # The array axis of each of NIfTI's, and the place of each array axis.
+        self.order = tuple(sorted(range(array.rank),
+                                  key=lambda i: _NIFTI_AXES.index(axes[i])))
+        self.places = tuple(int(i) for i in np.argsort(self.order))
+        self.shape = tuple(self.zyx_shape[i] for i in self.order)
+
+
+class Source(Protocol):
+    """Where a volume is, to open it in any process."""
+
+    @property
+    def name(self) -> str: ...
+    def open(self) -> Opened: ...
+
+
+@dataclass(frozen=True)
+class InFile:
+    """An image in its file, or at a URL."""
+
+    name: str
+    threads: int
+    memory: int
+    cache: int | None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restore, (PICKLE_VERSION, InFile, self.name, self.threads,
+                         self.memory, self.cache)
+
+    def open(self) -> Opened:
+        owner = context(self.threads, self.memory, self.cache)
+        volume = ffi.new("struct radio_volume **")
+        check(lib.radio_volume_open_file(owner, _calls.file(self.name), NULL,
+                                         volume))
+        return Opened(volume[0], owner)
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A volume with a pipeline."""
+
+    source: Source
+    pipeline: str
+
+    @property
+    def name(self) -> str:
+        return self.source.name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restore, (PICKLE_VERSION, Derived, self.source, self.pipeline)
+
+    def open(self) -> Opened:
+        opened = self.source.open()
+        pipeline = _parse(self.pipeline)
+        volume = ffi.new("struct radio_volume **")
+        check(lib.radio_volume_apply(opened.pointer, pipeline, volume))
+        return Opened(volume[0], opened.owner)
+
+
+def _parse(text: str) -> Any:
+    pipeline = ffi.new("struct radio_pipeline **")
+    check(lib.radio_pipeline_parse(_calls.chars(text), pipeline))
+    return ffi.gc(pipeline[0], lib.radio_pipeline_free)
+
+
+@dataclass(frozen=True)
+class Stats:
+    """Statistics of a volume's values."""
+
+    count: int
+    """Elements, those below included."""
+    nan_count: int
+    """NaN: not in any other figure."""
+    inf_count: int
+    """Infinite: in min and max only."""
+    min: float
+    max: float
+    mean: float
+    std: float
+    """Of the population."""
+    percentiles: dict[int, float]
+    """Of 1, 5, 25, 50, 75, 95 and 99 %, as numpy.percentile."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """What ``Volume.validate`` read."""
+
+    tile_count: int
+    """Tiles read and decoded."""
+    missing_count: int
+    """Tiles that are not stored, since all their voxels are zero."""
+    stored_nbytes: int
+    """Bytes in the store; 0 if it cannot be listed."""
+
+
+class ArrayOrder:
+    """A volume indexed in array order: v.zyx[z, y, x] is v[x, y, z]."""
+
+    __slots__ = ("_volume",)
+
+    def __init__(self, volume: "Volume") -> None:
+        self._volume = volume
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of voxels along each axis, the slowest first."""
+        return self._volume._handle.get().zyx_shape
+
+    def __getitem__(self, index: Any) -> Any:
+        opened = self._volume._handle.get()
+        return _read(opened, select(index, opened.zyx_shape), None)
+
+
+class Volume:
+    """An image with its geometry.
+
+    Indexing reads voxels, as they are stored, in NIfTI's order of axes: x, y,
+    z, then t, c.  It takes what NumPy's basic indexing takes.  Results are
+    Fortran-ordered: x is fastest in memory.
+
+    >>> import libradio
+    >>> volume = libradio.open("examples.zarr")["ct/head"]
+    >>> volume.shape, volume.dtype
+    ((64, 48, 32), dtype('int16'))
+    >>> volume[10:20, :, -1].shape
+    (10, 48)
+    >>> int(volume[32, 24, 16]) == int(volume.zyx[16, 24, 32])
+    True
+
+    Threads may share a volume.  In a forked child it opens itself again, and
+    it pickles as the place where it is.
+    """
+
+    __slots__ = ("__weakref__", "_handle", "_source")
+
+    def __init__(self, source: Source, opened: Opened | None = None) -> None:
+        """Not called by users: see ``Store`` and ``open_file``."""
+        self._source = source
+        self._handle = Handle(source.name, source.open, opened)
+
+    # What it is.
+
+    @property
+    def path(self) -> str:
+        """Its path in the store, or its file."""
+        return self._source.name
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of voxels along x, y, z, then t, c where it has them."""
+        return self._handle.get().shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return int(lib.radio_box_count(_box((0,) * self.ndim, self.shape)))
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type that is stored."""
+        return self._handle.get().dtype
+
+    @property
+    def affine(self) -> NDArray[np.float64]:
+        """From voxel x, y, z to millimetres to the right, the front and the
+        head: a new array of 4 x 4."""
+        info = self._handle.get().info
+        affine = np.eye(4)
+        affine[:3] = [list(row) for row in info.affine]
+        return affine
+
+    @property
+    def spacing(self) -> tuple[float, ...]:
+        """The distance of voxels along each axis of ``shape``, in ``units``."""
+        opened = self._handle.get()
+        return tuple(opened.info.spacing[i] for i in opened.order)
+
+    @property
+    def units(self) -> tuple[str, str]:
+        """Of space and time: ("millimeter", "second"); "" if unknown."""
+        info = self._handle.get().info
+        return _calls.text(info.space_unit), _calls.text(info.time_unit)
+
+    @property
+    def axcodes(self) -> tuple[str | None, ...]:
+        """The direction of x, y and z, as nibabel.aff2axcodes: ("R", "A",
+        "S"); None if unknown."""
+        codes = _calls.text(self._handle.get().info.orientation)
+        return tuple(codes) if codes else (None, None, None)
+
+    @property
+    def scaling(self) -> tuple[float, float]:
+        """NIfTI's slope and intercept, of ``scaled=True``; (1, 0): none."""
+        info = self._handle.get().info
+        return info.scl_slope, info.scl_inter
+
+    @property
+    def header(self) -> bytes:
+        """NIfTI's header and extensions, all bytes before the voxels; b"" if
+        it has none."""
+        info = self._handle.get().info
+        return bytes(ffi.buffer(info.header, info.header_nbytes)
+                     if info.header_nbytes else b"")
+
+    @property
+    def pipeline(self) -> str:
+        """The text of the operations that are applied; "" if none are."""
+        return _calls.text(self._handle.get().info.pipeline)
+
+    def __repr__(self) -> str:
+        if self._handle.is_closed:
+            return f"<libradio.Volume {self.path!r}, closed>"
+        shape = " x ".join(str(n) for n in self.shape)
+        return f"<libradio.Volume {self.path!r}, {shape}, {self.dtype}>"
+
+    # Reading.
+
+    def __getitem__(self, index: Any) -> Any:
+        opened = self._handle.get()
+        return _read(opened, select(index, opened.shape), opened.order)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    @property
+    def zyx(self) -> ArrayOrder:
+        """The same volume, indexed in array order: z, y, x, with t and c
+        before them.  Results are in C order: x is fastest there, too."""
+        return ArrayOrder(self)
+
+    def numpy(self, dtype: DTypeLike | None = None, *, scaled: bool = False,
+              out: Any = None, apply: str | None = None) -> NDArray[Any]:
+        """Reads the whole volume.
+
+        dtype is the type of the result, None: that of out, the stored one, or
+        float32 if scaled.  Integers that do not fit raise RangeError.  scaled:
+        slope * stored + intercept.  out: an array of the result's shape, with
+        any strides, that is filled and returned; what is no NumPy array must
+        share its memory with one, as tensors do.  apply: a pipeline, such as
+        "crop 10:74,:,: | znorm"; radio(1) lists the operations.
+
+        >>> import libradio, numpy
+        >>> volume = libradio.open("examples.zarr")["ct/head"]
+        >>> out = numpy.empty(volume.shape, "float32")
+        >>> volume.numpy(scaled=True, out=out) is out
+        True
+        >>> volume.numpy(apply="crop 0:8,0:8,0:8").shape
+        (8, 8, 8)
+        """
+        if apply is not None:
+            with self.apply(apply) as derived:
+                return derived.numpy(dtype, scaled=scaled, out=out)
+        opened = self._handle.get()
+        result: NDArray[Any] = _read(opened, select((), opened.shape),
+                                     opened.order, dtype, scaled, out)
+        return result
+
+    def __array__(self, dtype: DTypeLike | None = None,
+                  copy: bool | None = None) -> NDArray[Any]:
+        if copy is False:
+            raise ValueError("a volume is read into new memory; use copy=None")
+        if dtype is None or np.can_cast(self.dtype, dtype):
+            return self.numpy(dtype)
+        # NumPy's rules, by which values that do not fit wrap.
+        return self.numpy().astype(dtype)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        if options.pop("copy", None) is False:
+            raise BufferError("a volume is read into new memory")
+        return self.numpy().__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0     # kDLCPU
+
+    def box(self, at: Sequence[int], size: Sequence[int], *,
+            dtype: DTypeLike | None = None, scaled: bool = False,
+            out: Any = None) -> NDArray[Any]:
+        """Reads a box: its first voxel and its size along x, y, z (t, c);
+        dtype, scaled and out are as of ``numpy``.
+
+        >>> import libradio
+        >>> volume = libradio.open("examples.zarr")["ct/head"]
+        >>> volume.box(at=(8, 8, 8), size=(4, 4, 2)).shape
+        (4, 4, 2)
+        """
+        opened = self._handle.get()
+        result: NDArray[Any] = _read(
+            opened, _select_box(at, size, opened.shape), opened.order, dtype,
+            scaled, out)
+        return result
+
+    def read_many(self, boxes: Iterable[Box], *,
+                  dtype: DTypeLike | None = None, scaled: bool = False,
+                  out: Iterable[Any] | None = None) -> list[NDArray[Any]]:
+        """Reads several boxes (at, size) at once, which share the threads.
+        out: an array for each of them, or one whose first axis is theirs.
+
+        >>> import libradio, numpy
+        >>> volume = libradio.open("examples.zarr")["ct/head"]
+        >>> batch = numpy.empty((2, 4, 4, 4), "int16")
+        >>> boxes = [((0, 0, 0), (4, 4, 4)), ((8, 8, 8), (4, 4, 4))]
+        >>> len(volume.read_many(boxes, out=batch))
+        2
+        """
+        opened = self._handle.get()
+        selections = [_select_box(at, size, opened.shape)
+                      for at, size in boxes]
+        if out is None:
+            kind = _dtypes.requested(dtype, opened.dtype, scaled)
+            results = [np.empty(selection.size, kind, "F")
+                       for selection in selections]
+        else:
+            results = [_writable(each) for each in out]
+            if len(results) != len(selections):
+                raise ValueError(f"out: {len(results)} arrays for"
+                                 f" {len(selections)} boxes")
+            for selection, result in zip(selections, results):
+                _check_shape(result, selection.size)
+            kinds = {result.dtype for result in results}
+            if len(kinds) > 1:
+                raise TypeError("out: the arrays differ in type")
+            kind = kinds.pop() if kinds else opened.dtype
+            _check_dtype(kind, dtype)
+        requests = ffi.new("struct radio_request[]", len(results))
+        kept = []
+        for request, selection, result in zip(requests, selections, results):
+            target = result.transpose(opened.places)
+            strides = ffi.new("int64_t[]", target.strides)
+            kept.append(strides)
+            request.box = _box([selection.start[i] for i in opened.places],
+                               target.shape)[0]
+            request.buffer = _address(target)
+            request.nbytes = target.nbytes
+            request.strides = strides
+        call = _calls.new_call()
+        options = _options(call, scaled)
+        _calls.finish(lib.radio_volume_read_many(
+            opened.pointer, requests, len(results),
+            _code(opened, kind, scaled), options), call)
+        return results
+
+    def axial(self, k: SupportsIndex, *, t: int = 0, c: int = 0,
+              dtype: DTypeLike | None = None, scaled: bool = False,
+              out: Any = None) -> NDArray[Any]:
+        """Reads the plane with index k on the axis that runs from foot to
+        head, in stored order and direction; its axes are the other two of
+        ``shape``.  A negative k counts from the end.
+
+        >>> import libradio
+        >>> volume = libradio.open("examples.zarr")["ct/head"]
+        >>> volume.axial(-1).shape, volume.sagittal(0).shape
+        ((64, 48), (48, 32))
+        """
+        return self._plane(lib.RADIO_AXIAL, k, t, c, dtype, scaled, out)
+
+    def coronal(self, k: SupportsIndex, *, t: int = 0, c: int = 0,
+                dtype: DTypeLike | None = None, scaled: bool = False,
+                out: Any = None) -> NDArray[Any]:
+        """The same on the axis that runs from back to front."""
+        return self._plane(lib.RADIO_CORONAL, k, t, c, dtype, scaled, out)
+
+    def sagittal(self, k: SupportsIndex, *, t: int = 0, c: int = 0,
+                 dtype: DTypeLike | None = None, scaled: bool = False,
+                 out: Any = None) -> NDArray[Any]:
+        """The same on the axis that runs from left to right."""
+        return self._plane(lib.RADIO_SAGITTAL, k, t, c, dtype, scaled, out)
+
+    def _plane(self, plane: int, k: SupportsIndex, t: int, c: int,
+               dtype: DTypeLike | None, scaled: bool,
+               out: Any) -> NDArray[Any]:
+        opened = self._handle.get()
+        rank = len(opened.shape)
+        across = opened.info.plane_axis[plane]
+        index: list[Any] = [_COMPLETE] * rank
+        if across < rank:
+            index[opened.places[across]] = k
+        elif k.__index__() not in (0, -1):
+            raise IndexError(f"plane {k} is out of bounds: a 2-D image is one"
+                             " plane")
+        axes = _calls.text(opened.info.axes)
+        for place, i in enumerate(opened.order):
+            if axes[i] not in "xyz":
+                index[place] = {"t": t, "c": c}.get(axes[i], 0)
+        result: NDArray[Any] = _read(
+            opened, select(tuple(index), opened.shape), opened.order, dtype,
+            scaled, out)
+        return result
+
+    def apply(self, pipeline: str) -> "Volume":
+        """Returns this volume with a pipeline: shape, affine, type and voxels
+        are those of the results, computed as they are read."""
+        source = Derived(self._source, pipeline)
+        opened = self._handle.get()
+        volume = ffi.new("struct radio_volume **")
+        check(lib.radio_volume_apply(opened.pointer, _parse(pipeline),
+                                     volume))
+        return Volume(source, Opened(volume[0], opened.owner))
+
+    # The whole of it.
+
+    def stats(self, *, raw: bool = False) -> Stats:
+        """Returns statistics of all values: scaled ones, or those stored."""
+        opened = self._handle.get()
+        result = ffi.new("struct radio_stats *")
+        check(lib.radio_volume_stats(opened.pointer, raw, result,
+                                     ffi.sizeof(result[0])))
+        percents = (1, 5, 25, 50, 75, 95, 99)
+        return Stats(result.count, result.nan_count, result.inf_count,
+                     result.min, result.max, result.mean, result.std,
+                     dict(zip(percents, result.percentile)))
+
+    def histogram(self, bins: int = 64,
+                  range: tuple[float, float] | None = None, *,
+                  raw: bool = False
+                  ) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
+        """Returns the counts of equal bins and their edges, as
+        numpy.histogram: of finite values; range None: from min to max."""
+        if bins < 1:
+            raise ArgumentError(f"bins: {bins}: use 1 or more")
+        if range is None:
+            range = self._finite_range(raw)
+        call = _calls.new_call()
+        counts = np.zeros(bins, np.uint64)
+        # The group's function closes the handles that it opens.
+        pipeline = _parse("crop :,:,:")
+        call.volume = self._handle.get().pointer
+        call.pipeline = pipeline
+        call.bins = ffi.from_buffer("uint64_t[]", counts)
+        call.nbins = bins
+        options = ffi.new("struct radio_group_options *")
+        options.raw = raw
+        options.nbins = bins
+        options.low, options.high = range
+        _calls.finish(lib.radio_group_stats(
+            1, _calls.OPEN_VOLUME, options, _calls.COPY_BINS, call), call)
+        return counts, np.linspace(*range, bins + 1)
+
+    def _finite_range(self, raw: bool) -> tuple[float, float]:
+        result = ffi.new("struct radio_stats *")
+        check(lib.radio_volume_stats(self._handle.get().pointer, raw, result,
+                                     ffi.sizeof(result[0])))
+        low, high = result.bin_low, result.bin_high
+        return (low, high) if low < high else (low - 0.5, high + 0.5)
+
+    def export(self, file: str | os.PathLike[str], *, box: Box | None = None,
+               scaled: bool = False, overwrite: bool = False) -> None:
+        """Writes the volume, or a box of it, to a .nii, .nii.gz or .npy file,
+        which appears when it is complete.  Whole, as NIfTI, it has the bytes
+        of the image that was ingested."""
+        opened = self._handle.get()
+        area = NULL
+        if box is not None:
+            selection = _select_box(*box, opened.shape)
+            area = _box([selection.start[i] for i in opened.places],
+                        [selection.size[i] for i in opened.places])
+        call = _calls.new_call()
+        options = ffi.new("struct radio_export_options *")
+        options.overwrite = overwrite
+        options.scaled = scaled
+        options.warning = _calls.LINE
+        options.cancel = _calls.cancel()
+        options.user_data = call
+        _calls.finish(lib.radio_volume_export(
+            opened.pointer, area, _calls.file(file), options), call)
+
+    def validate(self) -> Check:
+        """Reads every tile, and compares all voxels with the checksum of the
+        image that was ingested.  Raises ChecksumError, whose ``damage`` has a
+        line for each damaged tile."""
+        call = _calls.new_call()
+        result = ffi.new("struct radio_check *")
+        status = lib.radio_volume_validate(
+            self._handle.get().pointer, result, _calls.LINE, call,
+            ffi.sizeof(result[0]))
+        try:
+            check(status)
+        except ChecksumError as error:
+            error.damage = tuple(_calls.take_lines(call))
+            raise
+        finally:
+            lib.python_clear(call)
+        return Check(result.tile_count, result.missing_count,
+                     result.stored_nbytes)
+
+    # Its life.
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restore, (PICKLE_VERSION, Volume, self._source)
+
+    def close(self) -> None:
+        """Closes it; reads that are under way end first."""
+        self._handle.close()
+
+    @property
+    def closed(self) -> bool:
+        """True after ``close``."""
+        return self._handle.is_closed
+
+    def __enter__(self) -> "Volume":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+def open_file(file: str | os.PathLike[str], *, threads: int = 0,
+              memory: int = 0, cache: int | None = None) -> Volume:
+    """Opens an image in its file, .nii, .nii.gz, or .hdr with .img, or at a
+    URL, as a volume; threads, memory and cache are as of ``open``.
+
+    >>> import libradio
+    >>> with libradio.open_file("head.nii.gz") as volume:
+    ...     volume.shape
+    (64, 48, 32)
+    """
+    name = os.fsdecode(file)
+    if "://" not in name:
+        name = os.path.abspath(name)
+    source = InFile(name, threads, memory, cache)
+    return Volume(source, source.open())
+
+
+def _box(start: Sequence[int], size: Sequence[int]) -> Any:
+    return ffi.new("struct radio_box *", (len(size), start, size))
+
+
+def _select_box(at: Sequence[int], size: Sequence[int],
+                shape: tuple[int, ...]) -> Selection:
+    if len(at) != len(shape) or len(size) != len(shape):
+        raise ArgumentError(f"box at {tuple(at)} of {tuple(size)}: the volume"
+                            f" has {len(shape)} axes")
+    for i, n, length in zip(at, size, shape):
+        if i < 0 or n < 0 or i + n > length:
+            raise IndexError(f"box at {tuple(at)} of {tuple(size)} is not"
+                             f" inside of the volume's {shape}")
+    return select(tuple(slice(i, i + n) for i, n in zip(at, size)), shape)
+
+
+def _code(opened: Opened, dtype: np.dtype[Any], scaled: bool) -> int:
+    if dtype == opened.dtype and not scaled:
+        return _STORED
+    return _dtypes.to_code(dtype)
+
+
+def _options(call: Any, scaled: bool) -> Any:
+    options = ffi.new("struct radio_read_options *")
+    options.scaled = scaled
+    options.cancel = _calls.cancel()
+    options.warning = _calls.LINE
+    options.user_data = call
+    return options
+
+
+def _address(array: NDArray[Any]) -> Any:
+    return ffi.cast("void *", array.__array_interface__["data"][0])
+
+
+def _writable(out: Any) -> NDArray[Any]:
+    """Returns the memory of out as an array, without a copy."""
+    if isinstance(out, np.ndarray):
+        array = out
+    elif hasattr(out, "__array_interface__") or hasattr(out, "__dlpack__"):
+        array = np.asarray(out)
+    else:
+        try:
+            array = np.asarray(memoryview(out))
+        except TypeError:
+            raise TypeError(f"out: {type(out).__name__} has no memory to read"
+                            " into; use a NumPy array or a tensor") from None
+    if not array.flags.writeable:
+        raise ValueError("out: the array is read-only")
+    return array
+
+
+def _check_shape(out: NDArray[Any], shape: tuple[int, ...]) -> None:
+    if out.shape != shape:
+        raise ValueError(f"out: has the shape {out.shape}, but the result has"
+                         f" {shape}")
+
+
+def _check_dtype(out: np.dtype[Any], dtype: DTypeLike | None) -> None:
+    if dtype is not None and np.dtype(dtype) != out:
+        raise TypeError(f"out: is of {out}, but dtype is {np.dtype(dtype)}")
+
+
+def _read(opened: Opened, selection: Selection,
+          order: tuple[int, ...] | None, dtype: DTypeLike | None = None,
+          scaled: bool = False, out: Any = None) -> Any:
+    """Reads a selection whose axes are NIfTI's, or the array's if order is
+    None.  Results have x fastest in memory."""
+    layout: Literal["C", "F"] = "C" if order is None else "F"
+    if out is None:
+        result = np.empty(selection.result_shape(),
+                          _dtypes.requested(dtype, opened.dtype, scaled),
+                          layout)
+    else:
+        result = _writable(out)
+        _check_shape(result, selection.result_shape())
+        _check_dtype(result.dtype, dtype)
+    if selection.has_gaps:
+        # Every voxel of the box is read, and those wanted are kept.
+        box = np.empty(selection.size, result.dtype, layout)
+        _fill(opened, selection, order, box, scaled)
+        result[...] = box[selection.view]
+    else:
+        _fill(opened, selection, order, selection.in_box(result), scaled)
+    if out is not None:
+        return out
+    return result[()] if selection.is_scalar else result
+
+
+def _fill(opened: Opened, selection: Selection,
+          order: tuple[int, ...] | None, box: NDArray[Any],
+          scaled: bool) -> None:
+    """Reads the box of a selection into memory with its axes."""
+    start = selection.start
+    if order is not None:
+        box = box.transpose(opened.places)
+        start = tuple([start[i] for i in opened.places])
+    code = _code(opened, box.dtype, scaled)
+    if box.size == 0:
+        return
+    call = _calls.new_call()
+    options = _options(call, scaled)
+    if box.flags.c_contiguous:
+        buffer = ffi.from_buffer(box)
+    else:
+        buffer = _address(box)
+        strides = ffi.new("int64_t[]", box.strides)
+        options.strides = strides
+    _calls.finish(lib.radio_volume_read(
+        opened.pointer, _box(start, box.shape), code, buffer, box.nbytes,
+        options), call)

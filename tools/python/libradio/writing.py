@@ -1,0 +1,402 @@
+# SPDX-License-Identifier: MIT
+"""Volumes written to stores, copied and removed."""
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _calls, _dtypes
+from ._calls import NULL, check
+from ._native import ffi, lib
+from .errors import ArgumentError
+from .store import InStore, Store
+from .volume import Volume
+
+__all__ = ["Collected", "Existing", "Ingested", "Labels", "Progress", "copy",
+           "from_numpy", "gc", "ingest", "phantom", "remove"]
+
+Existing: TypeAlias = Literal["error", "skip", "replace"]
+"""What is done if the volume exists."""
+
+Labels: TypeAlias = bool | Mapping[int, str]
+"""True: the voxels are labels, as of a mask; or the labels' names."""
+
+Progress: TypeAlias = bool | Callable[[int, int], object]
+"""Called on the calling thread with the bytes done and those in all; what it
+raises ends the operation.  True: a bar of tqdm, which must be installed."""
+
+T = TypeVar("T")
+
+_EXISTING = {"error": lib.RADIO_EXISTING_ERROR,
+             "skip": lib.RADIO_EXISTING_SKIP,
+             "replace": lib.RADIO_EXISTING_REPLACE}
+_AT_ONCE = 32
+_POLL_S = 0.1
+_SLAB_NBYTES = 16 << 20
+
+
+@dataclass(frozen=True)
+class Ingested:
+    """What became of a file."""
+
+    path: str
+    """Of the volume."""
+    skipped: bool
+    """It was there."""
+    source_nbytes: int
+    """Of header and voxels, decompressed."""
+    stored_nbytes: int
+    """Of the shards that were written."""
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What ``gc`` removed."""
+
+    removed_count: int
+    removed_nbytes: int
+    busy_count: int
+    """Kept, since their writer is alive, or may be."""
+    repaired_count: int
+    """Documents written again that were missing or stale."""
+
+
+def _set_ingest(options: Any, tiling: str | None, codec: str | None,
+                existing: Existing, strip: bool, labels: Labels) -> list[Any]:
+    """Sets the members; returns what must live until they were used."""
+    kept: list[Any] = []
+
+    def keep(text: str) -> Any:
+        kept.append(ffi.new("char[]", _calls.chars(text)))
+        return kept[-1]
+
+    if tiling is not None:
+        options.tiling = keep(tiling)
+    if codec is not None:
+        options.codec = keep(codec)
+    options.existing = _existing(existing)
+    options.strip = strip
+    if isinstance(labels, Mapping):
+        rows = ffi.new("struct radio_label[]", len(labels))
+        kept.append(rows)
+        for row, value in zip(rows, sorted(labels)):
+            row.value = value
+            row.name = keep(labels[value])
+        options.labels = rows
+        options.nlabels = len(labels)
+    options.is_labels = labels is not False
+    return kept
+
+
+def _existing(name: str) -> int:
+    if name not in _EXISTING:
+        raise ArgumentError(f"existing: {name!r}: use one of"
+                            f" {', '.join(_EXISTING)}")
+    value: int = _EXISTING[name]
+    return value
+
+
+# Ingesting files.
+
+def ingest(files: "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
+           " | Mapping[str, str | os.PathLike[str]]", store: Store, *,
+           collection: str | None = None, layout: str | None = None,
+           tiling: str | None = None, codec: str | None = None,
+           existing: Existing = "error", strip: bool = False,
+           labels: Labels = False,
+           progress: Progress = False) -> list[Ingested]:
+    """Ingests NIfTI images: a file, several at once, or a mapping of the
+    volumes' paths to files.
+
+    Without a mapping a volume's path follows from the file's name: its stem in
+    collection; or as layout says, "bids", "msd", "nnunet" or a pattern, such as
+    "{subject}/{collection}.nii.gz"; or else that of BIDS, or images/STEM.
+
+    tiling: "balanced", "axial", "isotropic", or "X,Y,Z".  codec: "small",
+    "medium", "fast", "none", or a JSON list.  strip: blank the header's texts.
+    The first file that fails ends it; volumes that were complete stay.
+
+    >>> import libradio
+    >>> store = libradio.open("memory:", create=True)
+    >>> libradio.ingest("head.nii.gz", store, collection="ct")[0].path
+    'ct/head'
+    """
+    named = list(_name(files, collection, layout, labels))
+    opened = store._handle.get()
+
+    def ingest_one(path: str, file: bytes, labels: Labels,
+                   call: Any) -> Ingested:
+        options = ffi.new("struct radio_ingest_options *")
+        kept = _set_ingest(options, tiling, codec, existing, strip, labels)
+        options.progress = _calls.PROGRESS
+        options.warning = _calls.LINE
+        options.user_data = call
+        result = ffi.new("struct radio_ingest_result *")
+        check(lib.radio_ingest(opened.pointer, file, _calls.chars(path),
+                               options, result, ffi.sizeof(result[0])))
+        del kept
+        return Ingested(path, result.skipped, result.source_nbytes,
+                        result.stored_nbytes)
+
+    return _run([partial(ingest_one, *each) for each in named],
+                [os.stat(file).st_size for _, file, _ in named], progress)
+
+
+def _name(files: Any, collection: str | None, layout: str | None,
+          labels: Labels
+          ) -> Iterator[tuple[str, bytes, Labels]]:
+    """Returns each volume's path, its file, and its labels."""
+    if isinstance(files, Mapping):
+        for path, file in files.items():
+            yield path, _calls.file(file), labels
+        return
+    if isinstance(files, (str, os.PathLike)):
+        files = [files]
+    opened = NULL
+    if layout is not None:
+        pointer = ffi.new("struct radio_layout **")
+        check(lib.radio_layout_open(_calls.chars(layout), pointer))
+        opened = ffi.gc(pointer[0], lib.radio_layout_close)
+    folder = NULL if collection is None else _calls.chars(collection)
+    seen: dict[str, Any] = {}
+    for file in files:
+        named = _name_one(_calls.file(file), opened, folder, labels)
+        path = named[0]
+        if path in seen:
+            raise ArgumentError(f"{os.fspath(file)}: becomes {path}, as"
+                                f" {os.fspath(seen[path])} does; use a mapping"
+                                " of paths to files")
+        seen[path] = file
+        yield named
+
+
+def _name_one(file: bytes, layout: Any, collection: Any, labels: Labels
+              ) -> tuple[str, bytes, Labels]:
+    if layout == NULL:
+        path = ffi.new("char **")
+        check(lib.radio_ingest_path(file, collection, path))
+        return _calls.take_text(path[0]), file, labels
+    result = ffi.new("struct radio_layout_file *")
+    check(lib.radio_layout_name(layout, file, collection, result,
+                                ffi.sizeof(result[0])))
+    if not labels:
+        rows = [result.labels[i] for i in range(result.nlabels)]
+        names = {row.value: _calls.text(row.name) for row in rows}
+        labels = names or bool(result.is_labels)
+    return _calls.take_text(result.path), file, labels
+
+
+def _run(works: Sequence[Callable[[Any], T]], sizes: Sequence[int],
+         progress: Progress) -> list[T]:
+    """Runs works on threads, each with the user_data of its callbacks, while
+    this one shows how much of sizes is done.  The first error, or a signal,
+    ends all."""
+    calls = [_calls.new_call() for _ in works]
+    with (_shown(progress) as show,
+          ThreadPoolExecutor(min(_AT_ONCE, len(works) or 1)) as pool):
+        futures = [pool.submit(work, call)
+                   for work, call in zip(works, calls)]
+        pending = set(futures)
+        try:
+            while pending:
+                ended, pending = wait(pending, _POLL_S, FIRST_EXCEPTION)
+                for future in ended:
+                    future.result()
+                show(sum(nbytes if future.done() else _done_nbytes(call)
+                         for call, nbytes, future
+                         in zip(calls, sizes, futures)), sum(sizes))
+        finally:
+            for call, future in zip(calls, futures):
+                future.cancel()
+                lib.python_stop(call)
+    for call in calls:
+        _calls.finish(0, call)
+    return [future.result() for future in futures]
+
+
+def _done_nbytes(call: Any) -> int:
+    done = ffi.new("uint64_t[2]")
+    lib.python_get_progress(call, done, done + 1)
+    return int(done[0])
+
+
+@contextmanager
+def _shown(progress: Progress
+           ) -> Iterator[Callable[[int, int], object]]:
+    """Returns the function to be called with bytes done, and in all."""
+    if callable(progress):
+        yield progress
+    elif not progress:
+        yield lambda done, total: None
+    else:
+        from tqdm.auto import tqdm
+        with tqdm(unit="B", unit_scale=True, unit_divisor=1000) as bar:
+            def show(done: int, total: int) -> None:
+                bar.total = total
+                bar.update(done - bar.n)
+            yield show
+
+
+# Volumes from memory.
+
+def from_numpy(array: ArrayLike, store: Store, path: str, *,
+               affine: ArrayLike | None = None, like: Volume | None = None,
+               spacing: Sequence[float] | None = None,
+               tiling: str | None = None, codec: str | None = None,
+               existing: Existing = "error",
+               labels: Labels = False) -> Volume:
+    """Writes an array with the axes x, y, z (t, c) as a volume.
+
+    affine: from voxels to millimetres to the right, the front and the head.
+    like: a volume with the same geometry, which also gives the header if the
+    shape is its.  spacing: along each axis, without affine and like.  bool is
+    stored as uint8.
+
+    >>> import libradio, numpy
+    >>> store = libradio.open("memory:", create=True)
+    >>> mask = numpy.zeros((8, 8, 4), bool)
+    >>> libradio.from_numpy(mask, store, "mask/a", labels={1: "liver"})
+    <libradio.Volume 'mask/a', 8 x 8 x 4, uint8>
+    """
+    voxels = np.asarray(array)
+    if not voxels.dtype.isnative:
+        voxels = voxels.astype(voxels.dtype.newbyteorder("="))
+    if voxels.ndim not in (3, 4, 5):
+        raise ArgumentError(f"array: has {voxels.ndim} axes; use 3 to 5: x, y,"
+                            " z, t, c")
+    if affine is not None and like is not None:
+        raise ArgumentError("affine and like: use one of them")
+    # Array order: t, c, z, y, x.
+    order = {3: (2, 1, 0), 4: (3, 2, 1, 0), 5: (3, 4, 2, 1, 0)}[voxels.ndim]
+    elements = voxels.transpose(order)
+    options = ffi.new("struct radio_create_options *")
+    options.rank = elements.ndim
+    options.shape[0:elements.ndim] = elements.shape
+    options.dtype = _dtypes.to_code(voxels.dtype)
+    if affine is not None:
+        options.affine = _affine(affine)
+    if spacing is not None:
+        if len(spacing) != voxels.ndim:
+            raise ArgumentError(f"spacing: {len(spacing)} numbers for"
+                                f" {voxels.ndim} axes")
+        options.spacing[0:voxels.ndim] = [float(spacing[i]) for i in order]
+    kept: list[Any] = _set_ingest(options.ingest, tiling, codec, existing,
+                                  False, labels)
+    if like is not None:
+        kept.append(like._handle.get())
+        options.like = kept[-1].pointer
+    call = _calls.new_call()
+    options.ingest.warning = _calls.LINE
+    options.ingest.user_data = call
+    pointer = ffi.new("struct radio_writer **")
+    check(lib.radio_volume_create(store._handle.get().pointer,
+                                  _calls.chars(path), options, pointer))
+    writer = pointer[0]
+    if writer != NULL:
+        try:
+            _write(writer, elements)
+        except BaseException:
+            lib.radio_volume_abort(writer)
+            raise
+        status = lib.radio_volume_commit(writer, NULL, ffi.sizeof(
+            "struct radio_ingest_result"))
+        _calls.finish(status, call)
+    return Volume(InStore(store, path))
+
+
+def _affine(affine: ArrayLike) -> list[list[float]]:
+    matrix = np.asarray(affine, np.float64)
+    if matrix.shape not in ((3, 4), (4, 4)):
+        raise ArgumentError(f"affine: has the shape {matrix.shape}; use"
+                            " (4, 4)")
+    if matrix.shape == (4, 4) and (matrix[3] != (0, 0, 0, 1)).any():
+        raise ArgumentError(f"affine: its last row is {matrix[3].tolist()};"
+                            " use 0, 0, 0, 1")
+    rows: list[list[float]] = matrix[:3].tolist()
+    return rows
+
+
+def _write(writer: Any, elements: np.ndarray[Any, np.dtype[Any]]) -> None:
+    """Writes all slabs, x fastest, then y, z, t, c."""
+    leads = elements.shape[:-3]
+    depth, *plane = elements.shape[-3:]
+    plane_nbytes = plane[0] * plane[1] * elements.itemsize
+    step = max(1, _SLAB_NBYTES // max(1, plane_nbytes))
+    # Of t, c the first is faster.
+    for lead in np.ndindex(*leads[::-1]):
+        lead = lead[::-1]
+        for z in range(0, depth, step):
+            slab = elements[(*lead, slice(z, z + step))]
+            start = (*lead, z, 0, 0)
+            size = (*(1 for _ in lead), *slab.shape)
+            strides = (*(0 for _ in lead), *slab.strides)
+            address = slab.__array_interface__["data"][0]
+            check(lib.radio_volume_write_slab(
+                writer,
+                ffi.new("struct radio_box *", (len(size), start, size)),
+                ffi.cast("void *", address), slab.nbytes,
+                ffi.new("int64_t[]", strides)))
+
+
+def phantom(store: Store, path: str, *,
+            shape: tuple[int, int, int] = (256, 256, 128), seed: int = 0,
+            tiling: str | None = None, codec: str | None = None,
+            existing: Existing = "error") -> Volume:
+    """Writes a synthetic head CT, the same on every machine."""
+    options = ffi.new("struct radio_phantom_options *")
+    options.shape = shape[::-1]
+    options.seed = seed
+    kept = _set_ingest(options.ingest, tiling, codec, existing, False, False)
+    check(lib.radio_phantom(store._handle.get().pointer, _calls.chars(path),
+                            options))
+    del kept
+    return Volume(InStore(store, path))
+
+
+# Volumes of stores.
+
+def copy(store: Store, path: str, to: Store, to_path: str | None = None, *,
+         existing: Existing = "error", strip: bool = False) -> Volume:
+    """Copies a volume that radio wrote, byte for byte; what was written is
+    read back and compared.  strip: blank what its documents say of where the
+    image is from."""
+    name = path if to_path is None else to_path
+    source, target = store._handle.get(), to._handle.get()
+    options = ffi.new("struct radio_copy_options *")
+    options.existing = _existing(existing)
+    options.strip = strip
+    options.progress = _calls.PROGRESS
+
+    def copy_it(call: Any) -> None:
+        options.user_data = call
+        result = ffi.new("struct radio_copy_result *")
+        check(lib.radio_volume_copy(
+            source.pointer, _calls.chars(path), target.pointer,
+            _calls.chars(name), options, result, ffi.sizeof(result[0])))
+
+    _run([copy_it], [0], False)
+    return Volume(InStore(to, name))
+
+
+def remove(store: Store, path: str) -> None:
+    """Removes a volume: it vanishes at once, then its data."""
+    opened = store._handle.get()
+    _calls.finish(lib.radio_store_remove(opened.pointer, _calls.chars(path)),
+                  opened.call)
+
+
+def gc(store: Store, *, dry_run: bool = False) -> Collected:
+    """Removes what no volume names: data of writers that died, and of volumes
+    that were replaced.  dry_run: only counts it."""
+    opened = store._handle.get()
+    result = ffi.new("struct radio_gc_result *")
+    _calls.finish(lib.radio_store_gc(opened.pointer, dry_run, result,
+                                     ffi.sizeof(result[0])), opened.call)
+    return Collected(result.removed_count, result.removed_nbytes,
+                     result.busy_count, result.repaired_count)

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* What libradio._native adds to the library: its callbacks in C, so that none
+ * enters Python but to look for signals, on the main thread alone.  Included by
+ * the module that cffi generates. */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* The user_data of a call's callbacks. */
+struct python_call {
+  uint64_t next_ns;           /* when signals are looked for again */
+  atomic_bool stop;           /* set from outside: python_progress ends it */
+  _Atomic uint64_t done_nbytes, total_nbytes;   /* from python_progress */
+  char *text;                 /* lines, each with its NUL; from malloc */
+  size_t nbytes;              /* of text */
+  bool lacks_memory;          /* some lines are missing */
+  struct radio_volume *volume;            /* for python_open_volume */
+  struct radio_pipeline *pipeline;
+  uint64_t *bins;                         /* for python_copy_bins */
+  size_t nbins;
+};
+
+/* Implemented in Python: returns whether a handler of a signal raised. */
+static bool python_check_signals (void);
+
+enum { SIGNALS_NS = 50000000 };
+
+/* A radio_cancel_fn.  The library calls it often, and entering Python may have
+ * to wait for the lock of the interpreter: so it is done each 50 ms. */
+static bool
+python_cancel (void *user_data)
+{
+  struct python_call *call = user_data;
+  struct timespec t;
+
+  clock_gettime (CLOCK_MONOTONIC, &t);
+  uint64_t now_ns = (uint64_t) t.tv_sec * 1000000000 + (uint64_t) t.tv_nsec;
+  if (call->next_ns == 0)
+    call->next_ns = now_ns + SIGNALS_NS;
+  if (now_ns < call->next_ns)
+    return false;
+  call->next_ns = now_ns + SIGNALS_NS;
+  return python_check_signals ();
+}
+
+/* A radio_warning_fn, and a radio_damage_fn: keeps the line. */
+static void
+python_line (const char *message, void *user_data)
+{
+  struct python_call *call = user_data;
+  size_t nbytes = strlen (message) + 1;
+  char *text = realloc (call->text, call->nbytes + nbytes);
+
+  if (!text) {
+    call->lacks_memory = true;
+    return;
+  }
+  memcpy (text + call->nbytes, message, nbytes);
+  call->text = text;
+  call->nbytes += nbytes;
+}
+
+/* A radio_entry_fn: keeps the path. */
+static enum radio_status
+python_entry (const struct radio_entry *entry, void *user_data)
+{
+  struct python_call *call = user_data;
+
+  python_line (entry->path, call);
+  return call->lacks_memory ? RADIO_ERROR_MEMORY : RADIO_OK;
+}
+
+/* A radio_progress_fn: keeps the figures, for another thread. */
+static enum radio_status
+python_progress (const struct radio_progress *progress, void *user_data)
+{
+  struct python_call *call = user_data;
+
+  atomic_store (&call->done_nbytes, progress->done_nbytes);
+  atomic_store (&call->total_nbytes, progress->total_nbytes);
+  return atomic_load (&call->stop) ? RADIO_ERROR_CANCELLED : RADIO_OK;
+}
+
+static void
+python_get_progress (struct python_call *call, uint64_t *done_nbytes,
+                     uint64_t *total_nbytes)
+{
+  *done_nbytes = atomic_load (&call->done_nbytes);
+  *total_nbytes = atomic_load (&call->total_nbytes);
+}
+
+static void
+python_stop (struct python_call *call)
+{
+  atomic_store (&call->stop, true);
+}
+
+/* A radio_group_open_fn: another handle of the call's volume. */
+static enum radio_status
+python_open_volume (size_t i, struct radio_volume **volume,
+                    struct radio_volume **mask, void *user_data)
+{
+  struct python_call *call = user_data;
+
+  (void) i;
+  (void) mask;
+  return radio_volume_apply (call->volume, call->pipeline, volume);
+}
+
+/* A radio_group_fn. */
+static enum radio_status
+python_copy_bins (const struct radio_group_figures *figures, void *user_data)
+{
+  struct python_call *call = user_data;
+
+  memcpy (call->bins, figures->bins, call->nbins * sizeof *call->bins);
+  return RADIO_OK;
+}
+
+/* Frees the lines. */
+static void
+python_clear (struct python_call *call)
+{
+  free (call->text);
+  call->text = NULL;
+  call->nbytes = 0;
+}
+
+/* Frees what the library allocated by malloc. */
+static void
+python_free (void *block)
+{
+  free (block);
+}

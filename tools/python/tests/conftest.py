@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""What the tests share: a folder with a store and files, which the examples
+of docstrings and of README.md work in."""
+import os
+import shutil
+from pathlib import Path
+
+import nibabel
+import numpy as np
+import pytest
+from images import voxels
+
+import libradio
+
+
+@pytest.fixture(scope="session")
+def examples(tmp_path_factory):
+    """A folder with the store, and the files, of the examples."""
+    folder = tmp_path_factory.mktemp("examples")
+    head = voxels((64, 48, 32), "int16")
+    affine = np.diag([1.0, 1.5, 2.5, 1.0])
+    for name in ["head.nii.gz", "sub-01_T1w.nii.gz"]:
+        nibabel.save(nibabel.Nifti1Image(head, affine), folder / name)
+    with libradio.open(folder / "examples.zarr", create=True) as store:
+        libradio.ingest(folder / "head.nii.gz", store, collection="ct")
+        libradio.from_numpy(voxels((20, 16, 12, 3), "float32"), store,
+                            "mr/brain", spacing=(1, 1, 2, 0.5))
+    return folder
+
+
+@pytest.fixture
+def in_examples(examples, tmp_path, monkeypatch):
+    """A copy of it, as the current folder."""
+    folder = tmp_path / "examples"
+    shutil.copytree(examples, folder)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def head(examples):
+    """An int16 volume of 64 x 48 x 32, and its voxels."""
+    store = libradio.open(examples / "examples.zarr")
+    array = np.asarray(nibabel.load(examples / "head.nii.gz").dataobj)
+    return store["ct/head"], array
+
+
+@pytest.fixture(scope="session")
+def checkout():
+    """The checkout that the tests are of."""
+    root = os.environ.get("RADIO_TESTS_SRCDIR",
+                          Path(__file__).resolve().parents[3])
+    return Path(root)

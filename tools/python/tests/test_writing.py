@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: MIT
+"""Volumes that are written, copied and removed."""
+import shutil
+from pathlib import Path
+
+import nibabel
+import numpy as np
+import pytest
+from images import TYPES, voxels
+
+import libradio
+
+
+@pytest.fixture
+def store(tmp_path):
+    with libradio.open(tmp_path / "s.zarr", create=True) as store:
+        yield store
+
+
+@pytest.mark.parametrize("dtype", [*TYPES, "bool", ">i2"])
+def test_arrays_of_every_type_and_layout_come_back(store, dtype):
+    for i, shape in enumerate([(5, 6, 7), (4, 5, 3, 2), (3, 4, 5, 2, 3)]):
+        array = voxels(shape, dtype, i)
+        for k, layout in enumerate([array, np.ascontiguousarray(array),
+                                    array[::-1, :, ::-1]]):
+            volume = libradio.from_numpy(layout, store, f"a/{i}-{k}")
+            assert np.array_equal(volume.numpy(), layout)
+
+
+def test_geometry_is_kept(store):
+    affine = np.array([[0, -1.5, 0, 3], [2, 0, 0, -4], [0, 0, 2.5, 5.25],
+                       [0, 0, 0, 1]])
+    array = voxels((4, 5, 6), "uint8")
+    volume = libradio.from_numpy(array, store, "a/b", affine=affine)
+    assert np.array_equal(volume.affine, affine)
+    assert volume.axcodes == ("A", "L", "S")
+    like = libradio.from_numpy(array + 1, store, "a/c", like=volume,
+                               labels={1: "liver", 2: "spleen"})
+    assert like.header == volume.header
+    series = libradio.from_numpy(voxels((4, 5, 6, 2), "int16"), store, "a/d",
+                                 spacing=(1, 2, 3, 4))
+    assert series.spacing == (1, 2, 3, 4)
+    channels = libradio.from_numpy(voxels((4, 5, 6, 2, 3), "int16"), store,
+                                   "a/e", spacing=(1, 2, 3, 4, 1))
+    assert channels.spacing == (1, 2, 3, 4, 1)
+
+
+def test_large_arrays_are_written_by_slabs(store, monkeypatch):
+    monkeypatch.setattr("libradio.writing._SLAB_NBYTES", 1000)
+    array = voxels((20, 19, 18, 2, 3), "int16")
+    volume = libradio.from_numpy(array, store, "a/b")
+    assert np.array_equal(volume.numpy(), array)
+
+
+def test_arguments_that_are_wrong_are_errors(store):
+    array = np.zeros((4, 4, 4), "uint8")
+    for options in [{"affine": np.zeros((2, 2))}, {"affine": np.ones((4, 4))},
+                    {"affine": np.zeros((4, 4)) + np.nan},
+                    {"spacing": (1, 2)}, {"tiling": "odd"}, {"codec": "odd"},
+                    {"existing": "odd"}]:
+        with pytest.raises(libradio.ArgumentError):
+            libradio.from_numpy(array, store, "a/b", **options)
+    with pytest.raises(libradio.ArgumentError):
+        libradio.from_numpy(array, store, "../b")
+    with pytest.raises(libradio.ArgumentError):
+        libradio.from_numpy(array[0, 0], store, "a/b")
+    with pytest.raises(TypeError):
+        libradio.from_numpy(np.array([[["text"]]]), store, "a/b")
+    with pytest.raises(NotImplementedError):
+        libradio.from_numpy(array.astype("float16"), store, "a/b")
+    assert len(store) == 0
+    assert libradio.gc(store).removed_count == 0
+
+
+def test_what_exists_is_kept_skipped_or_replaced(store):
+    one, two = voxels((4, 4, 4), "uint8"), voxels((4, 4, 4), "uint8", 1)
+    libradio.from_numpy(one, store, "a/b")
+    with pytest.raises(FileExistsError):
+        libradio.from_numpy(two, store, "a/b")
+    libradio.from_numpy(two, store, "a/b", existing="skip")
+    assert np.array_equal(store["a/b"].numpy(), one)
+    libradio.from_numpy(two, store, "a/b", existing="replace")
+    assert np.array_equal(store["a/b"].numpy(), two)
+
+
+def test_files_are_ingested(examples, store):
+    head = examples / "head.nii.gz"
+    shown = []
+    results = libradio.ingest([head, examples / "sub-01_T1w.nii.gz"], store,
+                              progress=lambda *each: shown.append(each))
+    assert [each.path for each in results] == ["images/head", "T1w/sub-01"]
+    assert not results[0].skipped and results[0].stored_nbytes > 0
+    total = head.stat().st_size * 2
+    assert shown and shown[-1] == (total, total)
+    array = np.asarray(nibabel.load(head).dataobj)
+    assert np.array_equal(store["T1w/sub-01"].numpy(), array)
+    again = libradio.ingest({"images/head": head}, store, existing="skip")
+    assert again[0].skipped
+    named = libradio.ingest(head, store, layout="{subject}.nii.gz",
+                            collection="ct")
+    assert named[0].path == "ct/head"
+
+
+def test_files_that_fail_are_errors(examples, store, tmp_path):
+    with pytest.raises(FileNotFoundError):
+        libradio.ingest(tmp_path / "none.nii", store)
+    broken = tmp_path / "broken.nii"
+    broken.write_bytes(b"no image" * 100)
+    with pytest.raises(libradio.FormatError, match="broken.nii"):
+        libradio.ingest([broken], store)
+    with pytest.raises(libradio.ArgumentError, match="becomes images/head"):
+        libradio.ingest([examples / "head.nii.gz"] * 2, store)
+    with pytest.raises(FileExistsError):
+        libradio.ingest({"a/b": examples / "head.nii.gz"}, store)
+        libradio.ingest({"a/b": examples / "head.nii.gz"}, store)
+
+
+def test_stripped_headers_are_warned_of(store, tmp_path):
+    image = nibabel.Nifti1Image(voxels((4, 4, 4), "uint8"), np.eye(4))
+    image.header["descrip"] = b"someone"
+    nibabel.save(image, tmp_path / "a.nii")
+    with pytest.warns(libradio.RadioWarning, match="descrip"):
+        libradio.ingest({"a/b": tmp_path / "a.nii"}, store, strip=True)
+    assert b"someone" not in store["a/b"].header
+
+
+def test_an_error_of_progress_ends_it(examples, store):
+    def fail(done, total):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        libradio.ingest(examples / "head.nii.gz", store, progress=fail)
+
+
+def test_volumes_are_copied_and_removed(examples, store):
+    source = libradio.open(examples / "examples.zarr")
+    copied = libradio.copy(source, "ct/head", store, "x/y")
+    assert copied.header == source["ct/head"].header
+    assert np.array_equal(copied.numpy(), source["ct/head"].numpy())
+    with pytest.raises(FileExistsError):
+        libradio.copy(source, "ct/head", store, "x/y")
+    with pytest.raises(KeyError):
+        libradio.copy(source, "ct/none", store)
+    libradio.remove(store, "x/y")
+    assert "x/y" not in store
+    with pytest.raises(KeyError):
+        libradio.remove(store, "x/y")
+
+
+def test_data_without_a_volume_are_collected(store):
+    libradio.phantom(store, "a/b", shape=(24, 20, 16), seed=3)
+    array = store["a/b"].numpy()
+    assert array.shape == (24, 20, 16) and array.std() > 0
+    level, = Path(store.uri, "a/b").glob("0-*")
+    left = level.with_name("0-00000000")
+    shutil.copytree(level, left)
+    assert libradio.gc(store, dry_run=True).removed_count == 1
+    assert left.exists()
+    assert libradio.gc(store).removed_nbytes > 0
+    assert not left.exists()
