@@ -307,9 +307,9 @@ radio_profile_read (const char *path, struct radio_profile **profile)
 /* Joins profiles; nodes are matched by their call paths.  RADIO_PARTS_RUNS puts
  * them one after the other, RADIO_PARTS_RANKS at their start times.  A joined
  * profile contributes all its parts if they are of the same kind; runs become
- * one rank.  The n profiles stay the caller's, and may be closed before the
- * joined one.
- * Errors: RADIO_ERROR_ARGUMENT (n is 0, or ranks among runs),
+ * one rank, and ranks one run: a job of several processes, repeated.  The n
+ * profiles stay the caller's, and may be closed before the joined one.
+ * Errors: RADIO_ERROR_ARGUMENT (n is 0),
  * RADIO_ERROR_UNSUPPORTED (more than 2^32 nodes or spans). */
 RADIO_API enum radio_status
 radio_profile_join (struct radio_profile *const *profiles, size_t n,

@@ -49,6 +49,7 @@ static const struct rd_column part_columns[] = {
                   usage.major_fault_count, U64),
   OPTIONAL_NAMED ("block_input_nbytes", rd_profile_part,
                   usage.block_input_nbytes, U64),
+  OPTIONAL (rd_profile_part, process, U64),
 };
 TABLE (rd_parts_table, "parts", rd_profile_part, part_columns);
 

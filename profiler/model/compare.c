@@ -285,7 +285,8 @@ join_rounds (const struct radio_profile *profile, uint64_t *values)
   const struct rd_profile_part *parts = profile->parts.at;
   size_t n = profile->parts.n, nrounds = 0;
   for (size_t first = 0, next; first < n; first = next) {
-    for (next = first + 1; next < n && parts[next].pid == parts[first].pid;)
+    next = first + 1;
+    while (next < n && rd_is_same_process (&parts[next], &parts[next - 1]))
       next++;
     values[nrounds++] = (uint64_t)
       rd_spread_of (values + first, next - first, NULL).median;

@@ -92,14 +92,25 @@ rd_count_runs (const struct radio_profile *profile)
   return profile->info.parts == RADIO_PARTS_RUNS ? profile->parts.n : 1;
 }
 
+/* The number of the operating system is 1 in each container, and is used
+ * again. */
+bool
+rd_is_same_process (const struct rd_profile_part *a,
+                    const struct rd_profile_part *b)
+{
+  return a->pid == b->pid
+         && (a->process == 0 || b->process == 0 || a->process == b->process);
+}
+
 size_t
 rd_count_rounds (const struct radio_profile *profile)
 {
+  const struct rd_profile_part *parts = profile->parts.at;
   size_t n = 0;
   for (size_t i = 0; i < rd_count_runs (profile); i++) {
-    if (profile->parts.at[i].pid == 0)
+    if (parts[i].pid == 0)
       return 0;
-    n += i == 0 || profile->parts.at[i].pid != profile->parts.at[i - 1].pid;
+    n += i == 0 || !rd_is_same_process (&parts[i], &parts[i - 1]);
   }
   return n;
 }

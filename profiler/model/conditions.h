@@ -22,7 +22,8 @@ struct rd_conditions {
 
 /* Runs of one process, which share its place in memory and the machine's state:
  * so a round says as much as a run only.  Processes are distinguished by
- * their numbers. */
+ * rd_is_same_process; ranks that ran at once, which are one run, by the first
+ * of them. */
 #define RD_MIN_ROUNDS 4
 
 /* The number of runs to compare; ranks ran once, together. */

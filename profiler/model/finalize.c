@@ -256,6 +256,7 @@ rd_profile_finalize (struct radio_profile *profile)
         .started_unix_ns = profile->info.started_unix_ns,
         .pid = rd_profile_number (profile, RD_FACT_PID),
         .usage = rd_profile_usage (profile),
+        .process = profile->process,
       }, NULL));
   RD_TRY (rd_profile_make_tables (profile));
   sum_trees (profile);

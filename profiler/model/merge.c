@@ -19,7 +19,7 @@ struct merge {
   const struct radio_profile *source;
   enum radio_profile_parts parts;       /* of the joined one */
   bool is_single;             /* the source is a single part of it, as runs
-                                 are a single rank */
+                                 are a single rank, and ranks a single run */
   uint64_t offset_ns;         /* of the source's beginning */
   uint32_t first_part;        /* the source's first part */
   uint32_t next_id;           /* of spans */
@@ -337,6 +337,7 @@ merge_parts (struct merge *merge)
       .work_ns = info->work_ns,
       .started_unix_ns = info->started_unix_ns,
       .pid = source->parts.at[0].pid,
+      .process = source->parts.at[0].process,
       .starved_ns = info->starved_ns,
       .usage = rd_profile_usage (source),
     };
@@ -591,11 +592,6 @@ radio_profile_join (struct radio_profile *const *profiles, size_t n,
     if (profiles[i] == NULL)
       return rd_fail (RADIO_ERROR_ARGUMENT, "radio_profile_join: "
                       "profiles[%zu] is NULL", i);
-  for (size_t i = 0; parts == RADIO_PARTS_RUNS && i < n; i++)
-    if (profiles[i]->info.parts == RADIO_PARTS_RANKS)
-      return rd_fail (RADIO_ERROR_ARGUMENT,
-                      "profile %zu of %zu, '%s', is one of ranks, and cannot "
-                      "be a run", i + 1, n, profiles[i]->info.title);
 
   RD_PROFILE_SCOPE struct radio_profile *made = NULL;
   RD_CLEANUP (free_all_maps) struct maps maps = { .n = n };

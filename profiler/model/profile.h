@@ -180,7 +180,14 @@ struct rd_profile_part {
     uint64_t minor_fault_count, major_fault_count;
     uint64_t block_input_nbytes;
   } usage;
+  uint64_t process;           /* a number for it of all machines and containers,
+                                 below 2^53, as the page's are; 0: unknown, as
+                                 in older files */
 };
+
+/* True if two parts are of one process, as far as is known. */
+bool rd_is_same_process (const struct rd_profile_part *a,
+                         const struct rd_profile_part *b);
 
 /* A node's own value of a counter, and a part's share of a node.  Both, and the
  * next, begin with the two numbers that they are sorted by. */
@@ -235,6 +242,8 @@ struct radio_profile {
   RD_VECTOR (struct radio_finding) findings;    /* strings likewise */
   struct rd_string_table *strings;   /* every string once */
   struct rd_builder *builder; /* see builder.h */
+  uint64_t process;           /* of its part, if it gets one when it is made
+                                 whole */
 };
 
 /* An empty profile.  RADIO_ERROR_MEMORY. */

@@ -333,6 +333,7 @@ collect_all (struct rd_collection *collection)
   if (begin > start)
     info->started_unix_ns += rd_rate_ns (&recorder->rate, begin - start);
   info->scope_cost_ns = recorder->scope_cost_ns;
+  profile->process = collection->origin->process;
 
   RD_TRY (rd_profile_set_string (profile, program, &info->program));
   const char *title = recorder->title ? recorder->title : program;

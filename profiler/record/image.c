@@ -14,6 +14,7 @@
 #include "src/base/cleanup.h"
 #include "src/base/cpu-quota.h"
 #include "src/base/error.h"
+#include "src/base/hash.h"
 #include "src/base/proc.h"
 #include "src/base/text.h"
 #include "src/base/thread.h"
@@ -53,6 +54,22 @@ read_boot_id (char *id, size_t capacity)
 {
   rd_proc_read ("/proc/sys/kernel/random/boot_id", id, capacity);
   id[strcspn (id, "\n")] = '\0';
+}
+
+/* A number that processes of other machines, of other containers and at other
+ * times do not have; 0 where the system does not say when this one began. */
+static uint64_t
+number_process (const struct rd_origin *origin)
+{
+  char text[512];
+  struct stat names;
+  uint64_t inode = stat ("/proc/self/ns/pid", &names) == 0 ? names.st_ino : 0;
+  snprintf (text, sizeof text, "%s %s %llu %llu %llu", origin->boot_id,
+            origin->host, (unsigned long long) inode,
+            (unsigned long long) origin->pid,
+            (unsigned long long) origin->started);
+  return origin->started == 0 ? 0
+         : rd_max_u64 (rd_hash_text (text) >> 11, 1);
 }
 
 /* Removes what may be a secret from an argument with an http URL: its query, as
@@ -99,6 +116,7 @@ rd_origin_read (struct rd_origin *origin, const struct rd_clock *clock)
   read_boot_id (origin->boot_id, sizeof origin->boot_id);
   if (gethostname (origin->host, sizeof origin->host - 1) != 0)
     origin->host[0] = '\0';
+  origin->process = number_process (origin);
   snprintf (origin->program, sizeof origin->program, "%s", program);
   snprintf (origin->clock, sizeof origin->clock, "%s",
             clock->tsc ? "tsc" : "monotonic");

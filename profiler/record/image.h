@@ -16,6 +16,7 @@
 struct rd_origin {
   uint64_t pid;
   uint64_t started;           /* field 22 of /proc/PID/stat; 0: unknown */
+  uint64_t process;           /* of rd_profile_part; 0: unknown */
   uint64_t ncpus;             /* 0: unknown */
   uint64_t clock_mhz;         /* rd_usage_clock_mhz */
   char cpu_model[128];

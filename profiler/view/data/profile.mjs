@@ -160,7 +160,8 @@ class Profile {
     this.findings = rows(document.findings);
     this.parts = rows(document.parts).map((part) =>
       ({ name: part.name, wall: part.wall_ns, work: part.work_ns,
-         starved: part.starved_ns, pid: part.pid ?? 0 }));
+         starved: part.starved_ns, pid: part.pid ?? 0,
+         process: part.process }));
     this.ran = this.timeRan();
     this.threadsBusy = this.ran / (this.timeToRun() || Infinity);
     this.gauges = rows(document.gauges);

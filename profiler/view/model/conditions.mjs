@@ -53,6 +53,9 @@ export function namesOf(both, own) {
     sides[i] + (one === own ? ' (this page)' : '')) };
 }
 
+const isSame = (a, b) => a.pid === b.pid
+  && (!a.process || !b.process || a.process === b.process);
+
 // Stretches of runs of one process: [[first, end], ...]; none if processes are
 // not known.
 export function roundsOf(profile) {
@@ -60,7 +63,7 @@ export function roundsOf(profile) {
   for (let i = 0; i < countRuns(profile); i++) {
     if (!parts[i]?.pid)
       return [];
-    if (i > 0 && parts[i].pid === parts[i - 1].pid)
+    if (i > 0 && isSame(parts[i], parts[i - 1]))
       rounds.at(-1)[1] = i + 1;
     else
       rounds.push([i, i + 1]);

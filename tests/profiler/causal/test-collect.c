@@ -368,6 +368,10 @@ the_process_has_facts_with_names_marked (void **state)
   const struct rd_fact *pid = find_fact (profile, "pid");
   assert_false (pid->is_name);
   assert_int_equal (strtol (pid->value, NULL, 10), getpid ());
+  assert_int_equal (profile->parts.at[0].pid, getpid ());
+#ifdef __linux__
+  assert_in_range (profile->parts.at[0].process, 1, (1ull << 53) - 1);
+#endif
   assert_true (strtol (find_fact (profile, "ncpus")->value, NULL, 10) > 0);
   assert_non_null (strstr (profile->info.program, "test-collect"));
   assert_string_equal (profile->info.title, profile->info.program);

@@ -101,7 +101,8 @@ joined_parts_survive (void **state)
   for (uint32_t i = 0; i < 3; i++) {
     char name[] = { 'r', (char) ('0' + i), '\0' };
     struct rd_profile_part part = {
-      name, 10 * i + 1, 5 * i, 1000 + i, i, 2 * i, { i, i + 1, 512 * i }
+      name, 10 * i + 1, 5 * i, 1000 + i, i, 2 * i, { i, i + 1, 512 * i },
+      7 * i
     };
     struct radio_profile_share share = { i, 100 * i, 10 * i, 8 * i, 7 * i };
     assert_ok (rd_profile_add_part (profile, &part, NULL));
@@ -123,16 +124,21 @@ parts_without_process_numbers_are_read (void **state)
   (void) state;
   struct radio_profile *profile = build_specimen (), *back = NULL;
   profile->parts.at[0].pid = 4242;
+  profile->parts.at[0].process = (1ull << 53) - 1;
   struct sink sink = sink_write (profile, RADIO_PROFILE_JSON, NULL);
   assert_ok (sink_parse (sink.text, sink.nbytes, &back));
   assert_int_equal (back->parts.at[0].pid, 4242);
+  assert_int_equal (back->parts.at[0].process, (1ull << 53) - 1);
   radio_profile_close (back);
   struct json_object *document = json_tokener_parse (sink.text);
   json_object_object_del (json_object_object_get (document, "parts"), "pid");
+  json_object_object_del (json_object_object_get (document, "parts"),
+                          "process");
   const char *text = json_object_to_json_string (document);
   assert_ok (sink_parse (text, strlen (text), &back));
   assert_int_equal (back->parts.n, 1);
   assert_int_equal (back->parts.at[0].pid, 0);
+  assert_int_equal (back->parts.at[0].process, 0);
   radio_profile_close (back);
   json_object_put (document);
   free (sink.text);

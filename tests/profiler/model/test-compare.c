@@ -404,17 +404,23 @@ paths_are_summed_over_threads_first (void **state)
   radio_profile_close (b);
 }
 
+/* How processes are distinguished: in containers all have the number 1. */
+enum processes { UNKNOWN, PIDS, CONTAINERS };
+
 /* Returns runs of several processes, two of each, whose times differ by
  * process. */
 static struct radio_profile *
-new_rounds (const uint64_t *totals, size_t n, bool has_pids)
+new_rounds (const uint64_t *totals, size_t n, enum processes by)
 {
   struct radio_profile *profile = build_new ("rounds");
   uint32_t root = build_node (profile, RD_NO_INDEX, "root", "operation");
   profile->info.parts = RADIO_PARTS_RUNS;
   for (size_t i = 0; i < 2 * n; i++) {
     struct rd_profile_part part = { .name = "run", .wall_ns = totals[i / 2],
-                                    .pid = has_pids ? 100 + i / 2 : 0 };
+                                    .pid = by == PIDS ? 100 + i / 2
+                                           : by == CONTAINERS,
+                                    .process = by == CONTAINERS
+                                               ? 900 + i / 2 : 0 };
     struct radio_profile_share share = { 1, totals[i / 2] + i % 2,
                                          totals[i / 2] + i % 2, 0, 0 };
     uint32_t index;
@@ -426,17 +432,18 @@ new_rounds (const uint64_t *totals, size_t n, bool has_pids)
 }
 
 static struct radio_difference
-compare_rounds (const uint64_t *before, const uint64_t *after, bool has_pids)
+compare_rounds (const uint64_t *before, const uint64_t *after,
+                enum processes by)
 {
-  return compare_path (new_rounds (before, 6, has_pids),
-                       new_rounds (after, 6, has_pids), "root");
+  return compare_path (new_rounds (before, 6, by),
+                       new_rounds (after, 6, by), "root");
 }
 
 static enum radio_change
 change_of_rounds (const uint64_t *before, const uint64_t *after,
-                  bool has_pids)
+                  enum processes by)
 {
-  return compare_rounds (before, after, has_pids).change;
+  return compare_rounds (before, after, by).change;
 }
 
 /* Processes of one program differed by up to 14 %, each beyond the spread of
@@ -461,8 +468,8 @@ an_operation_changes_by_more_than_processes_differ (void **state)
     uint64_t after[6];
     for (int k = 0; k < 6; k++)
       after[k] = before[k] * rows[i].percent / 100;
-    struct radio_difference one = compare_rounds (before, after, false);
-    struct radio_difference many = compare_rounds (before, after, true);
+    struct radio_difference one = compare_rounds (before, after, UNKNOWN);
+    struct radio_difference many = compare_rounds (before, after, PIDS);
     assert_int_equal (one.total_change, rows[i].of_one);
     assert_int_equal (one.is_unclear, rows[i].is_unclear);
     assert_int_equal (many.total_change, rows[i].of_many);
@@ -480,11 +487,15 @@ runs_of_several_processes_count_as_rounds (void **state)
   static const uint64_t more[] = { 1030, 1031, 1029, 1032, 1030, 1028 };
   static const uint64_t wild[] = { 1000, 1200, 900, 1100, 1300, 1000 };
   static const uint64_t wilder[] = { 1100, 1300, 950, 1200, 1400, 1000 };
-  assert_int_equal (change_of_rounds (even, more, true),
+  assert_int_equal (change_of_rounds (even, more, PIDS),
                     RADIO_CHANGE_SLOWER);
-  assert_int_equal (change_of_rounds (even, more, false),
+  assert_int_equal (change_of_rounds (even, more, UNKNOWN),
                     RADIO_CHANGE_NONE);
-  assert_int_equal (change_of_rounds (wild, wilder, true),
+  assert_int_equal (change_of_rounds (wild, wilder, PIDS),
+                    RADIO_CHANGE_NONE);
+  assert_int_equal (change_of_rounds (even, more, CONTAINERS),
+                    RADIO_CHANGE_SLOWER);
+  assert_int_equal (change_of_rounds (wild, wilder, CONTAINERS),
                     RADIO_CHANGE_NONE);
 }
 

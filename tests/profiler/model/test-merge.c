@@ -541,14 +541,39 @@ runs_become_one_rank (void **state)
   radio_profile_close (joined);
 }
 
+/* A job of several processes, repeated. */
 static void
-ranks_cannot_be_runs (void **state)
+ranks_become_one_run (void **state)
+{
+  (void) state;
+  struct radio_profile *pair[2];
+  for (uint64_t i = 0; i < 2; i++) {
+    pair[i] = join_two (RADIO_PARTS_RANKS);
+    for (size_t k = 0; k < 2; k++) {
+      pair[i]->parts.at[k].pid = 1;
+      pair[i]->parts.at[k].process = 10 * (i + 1) + k;
+    }
+  }
+  struct radio_profile *joined = join (pair, 2, RADIO_PARTS_RUNS);
+  struct radio_profile_share share;
+  assert_int_equal (joined->info.nparts, 2);
+  assert_string_equal (joined->parts.at[1].name, "run 2");
+  assert_int_equal (joined->parts.at[1].wall_ns,
+                    (uint64_t) 2 * SECOND + 3000);
+  assert_int_equal (joined->parts.at[1].process, 20);
+  assert_int_equal (joined->info.wall_ns, 2 * joined->parts.at[1].wall_ns);
+  radio_profile_node_part (joined, 0, 1, &share);
+  assert_int_equal (share.calls, 2);
+  assert_int_equal (share.total_ns, 4000);
+  radio_profile_close (joined);
+}
+
+static void
+nothing_is_joined_as_nothing (void **state)
 {
   (void) state;
   struct radio_profile *ranks = join_two (RADIO_PARTS_RANKS);
   struct radio_profile *joined = NULL;
-  assert_fails (radio_profile_join (&ranks, 1, RADIO_PARTS_RUNS, &joined),
-                RADIO_ERROR_ARGUMENT, "is one of ranks");
   assert_fails (radio_profile_join (&ranks, 0, RADIO_PARTS_RANKS, &joined),
                 RADIO_ERROR_ARGUMENT, "no profiles");
   assert_fails (radio_profile_join (&ranks, 1, RADIO_PARTS_NONE, &joined),
@@ -697,7 +722,8 @@ main (void)
     cmocka_unit_test (joined_profiles_keep_their_parts),
     cmocka_unit_test (a_rank_that_was_joined_second_gets_a_new_number),
     cmocka_unit_test (runs_become_one_rank),
-    cmocka_unit_test (ranks_cannot_be_runs),
+    cmocka_unit_test (ranks_become_one_run),
+    cmocka_unit_test (nothing_is_joined_as_nothing),
     cmocka_unit_test (null_is_refused),
     cmocka_unit_test (joining_pair_by_pair_is_joining_all_at_once),
     cmocka_unit_test (a_large_random_profile_joined_with_itself_is_doubled),

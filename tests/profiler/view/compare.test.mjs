@@ -132,11 +132,12 @@ test('a wait for other threads changes no total', () => {
 
 // As in test-compare.c.
 test('an operation changes by more than processes differ', () => {
-  const runs = (percent, count) => {
+  const runs = (percent, count, isInContainers) => {
     const made = makeProfile({ a: Array.from({ length: 8 }, (_, i) =>
       percent * (100 + i * 3 % 8 / 8)) });
     made.parts = Array.from(made.parts, (_, i) =>
-      ({ pid: 1 + Math.floor(i * count / 8) }));
+      1 + Math.floor(i * count / 8)).map((number) =>
+        isInContainers ? { pid: 1, process: number } : { pid: number });
     return made;
   };
   for (const [percent, ofOne, ofMany] of [
@@ -144,8 +145,10 @@ test('an operation changes by more than processes differ', () => {
     [90, 'unclear', 'faster'], [120, 'slower', 'slower'],
     [80, 'faster', 'faster']])
     for (const [count, below] of [[1, ofOne], [4, ofMany]])
-      assert.equal(compare(runs(100, count), runs(percent, count))
-        .paths[0].below, below, percent + ' of ' + count);
+      for (const inside of [false, true])
+        assert.equal(compare(runs(100, count, inside),
+                             runs(percent, count, inside))
+          .paths[0].below, below, percent + ' of ' + count);
 });
 
 test('with several runs a change is distinguished from noise', () => {
