@@ -403,6 +403,9 @@ struct radio_difference {
    * waited on all its threads, except for other threads, and its change. */
   enum radio_change wait_change;      /* not NEW or GONE */
   int64_t wait_before_ns, wait_after_ns;
+
+  /* Of a root: medians of its total in wall time. */
+  int64_t wall_before_ns, wall_after_ns;
 };
 
 /* A condition of the recordings that differs, or for which wall times are not

@@ -536,10 +536,10 @@ measure_difference (const struct pairing *pairing, size_t place)
     = &pairing->groups.at[pairing->order[place]];
   uint32_t nodes[2];
   double total[2], self[2], self_cpu[2], cpu[2], calls[2];
-  struct rd_spread totals[2], selves[2];
+  struct rd_spread walls[2], totals[2], selves[2];
   for (int side = 0; side < 2; side++) {
     nodes[side] = first_node (pairing, group, side);
-    total[side] = measure (pairing, side, place, 1, TOTAL, NULL);
+    total[side] = measure (pairing, side, place, 1, TOTAL, &walls[side]);
     self[side] = measure (pairing, side, place, 1, SELF, NULL);
     self_cpu[side] = measure (pairing, side, place, 1, SELF_CPU, NULL);
     cpu[side] = measure (pairing, side, place, pairing->size[place],
@@ -567,6 +567,10 @@ measure_difference (const struct pairing *pairing, size_t place)
     .median_before_ns = to_ns (totals[0].median),
     .median_after_ns = to_ns (totals[1].median),
   };
+  if (group->parent == RD_NO_INDEX) {
+    difference.wall_before_ns = to_ns (walls[0].median);
+    difference.wall_after_ns = to_ns (walls[1].median);
+  }
   if (nodes[0] != RD_NO_INDEX && nodes[1] != RD_NO_INDEX) {
     difference.total_change = classify (pairing, totals,
                                         &difference.delta_low_ns,

@@ -101,7 +101,8 @@ make_loaded (const struct made_conditions *conditions)
   struct radio_profile *runs[NRUNS], *joined = NULL;
   for (uint64_t i = 0; i < NRUNS; i++) {
     uint64_t part = 995 + i * 7 % NRUNS;        /* of 1000 */
-    uint64_t wall_ns = conditions->wall_us * part;
+    uint64_t wall_ns = conditions->wall_us * part
+                       + (i == NRUNS - 1 ? 1000 * conditions->long_run_us : 0);
     uint64_t cpu_ns = conditions->cpu_us * part;
     uint64_t wait_ns = conditions->wait_us * part;
     runs[i] = build_new ("run");
@@ -116,7 +117,8 @@ make_loaded (const struct made_conditions *conditions)
       runs[i]->nodes.at[k].starved_ns = (wall_ns - cpu_ns) / 2;
     runs[i]->info.wall_ns = wall_ns + wait_ns;
     add_number (runs[i], RD_FACT_NCPUS, 2);
-    add_number (runs[i], RD_FACT_PID, 4711);
+    add_number (runs[i], RD_FACT_PID,
+                conditions->pid ? conditions->pid : 4711);
     add_number (runs[i], RD_FACT_CPU_NS, cpu_ns);
     add_number (runs[i], RD_FACT_MACHINE_NS,
                 (conditions->are_ranks ? NRUNS : 1) * cpu_ns

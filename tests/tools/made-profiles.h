@@ -47,6 +47,8 @@ struct made_conditions {
   uint64_t ncold;             /* runs that used disks themselves */
   const char *cpu_model;      /* NULL: not known */
   bool are_ranks;             /* on one machine at once */
+  uint64_t pid;               /* 0: 4711 */
+  uint64_t long_run_us;       /* in the last of the runs besides, on no CPU */
 };
 
 /* Returns 10 joined runs of such an operation, which differ by 2 %; or

@@ -1,126 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Reports of several profiles, ranks and differences, on profiles with made-up
- * figures, from which the output follows. */
+/* Reports of differences, on profiles with made-up figures, from which the
+ * output follows. */
 #include <config.h>
 
-#include <unistd.h>
-
+#include "tests/tools/capture.h"
 #include "tests/tools/made-profiles.h"
 #include "tests/unit.h"
 
 #include "tools/json.h"
 #include "tools/profile/report.h"
-
-/* The text printed on stdout between the two calls. */
-struct capture {
-  int saved;
-  FILE *file;
-  char text[12000];
-};
-
-static void
-capture_begin (struct capture *capture)
-{
-  fflush (stdout);
-  capture->saved = dup (STDOUT_FILENO);
-  capture->file = tmpfile ();
-  assert_non_null (capture->file);
-  assert_true (dup2 (fileno (capture->file), STDOUT_FILENO) >= 0);
-}
-
-static void
-capture_end (struct capture *capture)
-{
-  fflush (stdout);
-  dup2 (capture->saved, STDOUT_FILENO);
-  close (capture->saved);
-  rewind (capture->file);
-  size_t n = fread (capture->text, 1, sizeof capture->text - 1,
-                    capture->file);
-  capture->text[n] = '\0';
-  fclose (capture->file);
-}
-
-static void
-assert_says (const struct capture *capture, const char *part)
-{
-  if (strstr (capture->text, part) == NULL)
-    fail_msg ("'%s' is not in:\n%s", part, capture->text);
-}
-
-static void
-assert_says_not (const struct capture *capture, const char *part)
-{
-  if (strstr (capture->text, part) != NULL)
-    fail_msg ("'%s' is in:\n%s", part, capture->text);
-}
-
-static void
-each_rank_has_a_row (void **state)
-{
-  (void) state;
-  struct capture capture;
-  struct radio_profile *profile = make_ranks ();
-  capture_begin (&capture);
-  assert_int_equal (rd_ranks_print (profile), RD_EXIT_OK);
-  capture_end (&capture);
-  assert_says (&capture, "rank 0    2.000    2.000            50 %\n");
-  assert_says (&capture, "rank 2    4.000    4.000           100 %\n");
-  radio_profile_close (profile);
-}
-
-/* decode: mean (1 + 1 + 3 + 1) / 4 = 1.5 ms, 3 / 1.5 = 2. */
-static void
-a_straggler_is_named (void **state)
-{
-  (void) state;
-  struct capture capture;
-  struct radio_profile *profile = make_ranks ();
-  capture_begin (&capture);
-  assert_int_equal (rd_imbalance_print (profile), RD_EXIT_OK);
-  capture_end (&capture);
-  assert_says (&capture, "read / decode");
-  assert_says (&capture, "1.500   3.000   2.00  rank 2 (straggler)\n");
-  assert_says (&capture, "2.500   4.000   1.60  rank 2 (straggler)\n");
-  radio_profile_close (profile);
-}
-
-/* Two programs: what one of them alone does is no lag of it. */
-static void
-a_path_of_one_rank_alone_is_no_imbalance (void **state)
-{
-  (void) state;
-  struct capture capture;
-  struct radio_profile *joined = NULL, *ranks[] = {
-    make_run (4000, 1000, "write", 2900), make_run (4000, 1000, NULL, 0)
-  };
-  assert_ok (radio_profile_join (ranks, 2, RADIO_PARTS_RANKS, &joined));
-  capture_begin (&capture);
-  assert_int_equal (rd_imbalance_print (joined), RD_EXIT_OK);
-  capture_end (&capture);
-  assert_says (&capture, "paths that all ranks have are shared evenly");
-  assert_says_not (&capture, "straggler");
-  struct json_object *uneven = rd_imbalance_json (joined);
-  assert_int_equal (json_object_array_length (uneven), 0);
-  json_object_put (uneven);
-  radio_profile_close (joined);
-  for (int i = 0; i < 2; i++)
-    radio_profile_close (ranks[i]);
-}
-
-static void
-even_ranks_are_reported_as_even (void **state)
-{
-  (void) state;
-  struct capture capture;
-  struct radio_profile *profile = make_runs (4, RADIO_PARTS_RANKS, 2000,
-                                             1000, 0, NULL);
-  capture_begin (&capture);
-  assert_int_equal (rd_imbalance_print (profile), RD_EXIT_OK);
-  capture_end (&capture);
-  assert_says (&capture, "paths that all ranks have are shared evenly");
-  radio_profile_close (profile);
-}
 
 static double
 member (struct json_object *list, size_t i, const char *key)
@@ -149,20 +37,6 @@ ranks_as_json_have_the_same_figures (void **state)
   assert_true (member (uneven, 0, "slowest") == 2);
   json_object_put (ranks);
   json_object_put (uneven);
-  radio_profile_close (profile);
-}
-
-static void
-paths_are_written_from_the_root (void **state)
-{
-  (void) state;
-  struct radio_profile *profile = make_run (2000, 1000, "fetch", 100);
-  char *path = rd_profile_path (profile, 2);
-  assert_string_equal (path, "read / fetch");
-  free (path);
-  path = rd_profile_path (profile, 0);
-  assert_string_equal (path, "read");
-  free (path);
   radio_profile_close (profile);
 }
 
@@ -248,6 +122,8 @@ new_and_gone_paths_are_named_as_such (void **state)
   assert_says (&capture, "  pread");
   assert_says (&capture, "gone\n");
   assert_says (&capture, "new\n");
+  assert_says (&capture, "   0.1000, -  ");
+  assert_says (&capture, "   -, 0.1000  ");
 }
 
 static void
@@ -319,7 +195,12 @@ differences_as_json_are_complete (void **state)
   assert_true (member (paths, 0, "delta_low_ns") <= 1e6);
   assert_true (member (paths, 0, "delta_high_ns") >= 1e6);
   assert_true (member (paths, 1, "parent") == 0);
+  assert_true (member (paths, 0, "median_before_ns") >= 2e6);
+  assert_says (&capture, "\"root_floor\": 0.15,\n");
   json_object_put (object);
+  report (runs_of (2000, 1000, 20, NULL), runs_of (2000, 1000, 20, "mmap"),
+          &diff, &capture);
+  assert_says (&capture, "\"median_before_ns\": null, ");
 }
 
 static void
@@ -564,15 +445,18 @@ static void
 what_processes_of_one_program_differ_by_is_unclear (void **state)
 {
   (void) state;
-  static const char sentence[] = "'read' changed by less than the 15 % that "
-    "processes of one program differ by: compare in turn";
+  static const char noted[] = "'read' changed by less than the 15 % that "
+    "processes of one program differ by: run each program four times, and join";
+  static const char failed[] = "'read' is slower by 8.0 %, but processes of "
+    "one program differ by up to 15 %: it is unclear if the program is slower; "
+    "run each program four times, and join";
   static const struct {
     uint64_t percent;
     int status;
-    bool is_unclear;
+    const char *sentence;     /* the only one of both, or NULL */
   } rows[] = {
-    { 104, RD_EXIT_OK, false }, { 108, RD_EXIT_UNCLEAR, true },
-    { 92, RD_EXIT_OK, true }, { 120, RD_EXIT_FAILED, false },
+    { 104, RD_EXIT_OK, NULL }, { 108, RD_EXIT_UNCLEAR, failed },
+    { 92, RD_EXIT_OK, noted }, { 120, RD_EXIT_FAILED, NULL },
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     struct rd_diff diff = { .fail_percent = 3 };
@@ -582,8 +466,72 @@ what_processes_of_one_program_differ_by_is_unclear (void **state)
     after.cpu_us = after.cpu_us * rows[i].percent / 100;
     assert_int_equal (report_loaded (&quiet, &after, &diff, &capture),
                       rows[i].status);
-    (rows[i].is_unclear ? assert_says : assert_says_not) (&capture, sentence);
+    if (rows[i].sentence)
+      assert_says (&capture, rows[i].sentence);
+    if (rows[i].sentence != noted)
+      assert_says_not (&capture, noted);
+    if (rows[i].sentence != failed)
+      assert_says_not (&capture, failed);
   }
+}
+
+/* Reports loaded ranks, 8 % more in the second. */
+static int
+report_ranks (uint64_t njobs, struct rd_diff *diff, struct capture *capture)
+{
+  struct radio_profile *joined[2] = { NULL };
+  struct made_conditions conditions = quiet;
+  conditions.are_ranks = true;
+  for (int side = 0; side < 2; side++) {
+    struct radio_profile *jobs[4];
+    conditions.wall_us += conditions.wall_us * 8 * (uint64_t) side / 100;
+    conditions.cpu_us += conditions.cpu_us * 8 * (uint64_t) side / 100;
+    for (uint64_t i = 0; i < njobs; i++) {
+      conditions.pid = 100 + i;
+      jobs[i] = make_loaded (&conditions);
+    }
+    if (njobs > 1)
+      assert_ok (radio_profile_join (jobs, njobs, RADIO_PARTS_RUNS,
+                                     &joined[side]));
+    for (uint64_t i = 0; i < njobs && njobs > 1; i++)
+      radio_profile_close (jobs[i]);
+    if (njobs == 1)
+      joined[side] = jobs[0];
+  }
+  return report (joined[0], joined[1], diff, capture);
+}
+
+/* It was: to join recordings as runs, which was an error of ranks. */
+static void
+ranks_are_compared_by_the_advice_for_them (void **state)
+{
+  (void) state;
+  struct rd_diff diff = { .fail_percent = 3 };
+  struct capture capture;
+  assert_int_equal (report_ranks (1, &diff, &capture), RD_EXIT_UNCLEAR);
+  assert_says (&capture, "it is unclear if the program is slower; "
+               "run each job four times, and join its four recordings (radio "
+               "profile merge --as runs)\n");
+  assert_says (&capture, "(join several: radio profile merge --as runs)\n");
+  assert_says_not (&capture, "--against");
+  assert_int_equal (report_ranks (4, &diff, &capture), RD_EXIT_FAILED);
+  assert_says (&capture, "'read' is slower by 8.0 %, more than the 3 %");
+}
+
+/* It was: exit status 3, of a single long run in the mean, where conditions
+ * differ and the median run is as long as before. */
+static void
+one_long_run_leaves_nothing_unclear (void **state)
+{
+  (void) state;
+  struct rd_diff diff = { .fail_percent = 5 };
+  struct capture capture;
+  struct made_conditions after = quiet;
+  after.others_us = 15000;
+  after.long_run_us = 200000;
+  assert_int_equal (report_loaded (&quiet, &after, &diff, &capture),
+                    RD_EXIT_OK);
+  assert_says (&capture, "differs: CPU share: ");
 }
 
 /* It was: exit status 0, of a store that got slower on a busy machine. */
@@ -781,6 +729,9 @@ a_change_within_what_conditions_do_is_unclear (void **state)
     struct capture capture;
     assert_int_equal (report_loaded (&rows[i].before, &rows[i].after, &diff,
                                      &capture), rows[i].status);
+    assert_says_not (&capture, "changed by less than"); /* but the error */
+    diff.fail_percent = -1;
+    report_loaded (&rows[i].before, &rows[i].after, &diff, &capture);
     if (rows[i].limit) {
       assert_says (&capture, "'read' changed by less than the ");
       assert_says (&capture, rows[i].limit);
@@ -858,12 +809,7 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (each_rank_has_a_row),
-    cmocka_unit_test (a_straggler_is_named),
-    cmocka_unit_test (a_path_of_one_rank_alone_is_no_imbalance),
-    cmocka_unit_test (even_ranks_are_reported_as_even),
     cmocka_unit_test (ranks_as_json_have_the_same_figures),
-    cmocka_unit_test (paths_are_written_from_the_root),
     cmocka_unit_test (a_slower_path_is_named_with_its_delta),
     cmocka_unit_test (a_faster_path_is_no_failure),
     cmocka_unit_test (changes_within_the_spread_are_noise),
@@ -884,6 +830,8 @@ main (void)
     cmocka_unit_test (two_programs_without_cpus_are_compared_by_cpu_time),
     cmocka_unit_test (what_shared_cpus_explain_is_noise),
     cmocka_unit_test (what_processes_of_one_program_differ_by_is_unclear),
+    cmocka_unit_test (ranks_are_compared_by_the_advice_for_them),
+    cmocka_unit_test (one_long_run_leaves_nothing_unclear),
     cmocka_unit_test (waits_that_grew_without_cpus_are_unclear),
     cmocka_unit_test (a_little_lack_of_cpus_does_not_hide_long_waits),
     cmocka_unit_test (the_load_of_a_machine_is_that_beside_all_of_its_ranks),

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Reports of measurements: figures as text, conditions, ratios and
+/* Reports of measurements and ranks: figures as text, conditions, ratios and
  * verdicts. */
 #include <config.h>
 
 #include <math.h>
 
+#include "tests/tools/capture.h"
+#include "tests/tools/made-profiles.h"
 #include "tests/unit.h"
 
 #include "tools/bench/paired.h"
@@ -254,6 +256,87 @@ colours_are_read_whole (void **state)
   assert_int_equal (box.start[0], 0);
 }
 
+static void
+each_rank_has_a_row (void **state)
+{
+  (void) state;
+  struct capture capture;
+  struct radio_profile *profile = make_ranks ();
+  capture_begin (&capture);
+  assert_int_equal (rd_ranks_print (profile), RD_EXIT_OK);
+  capture_end (&capture);
+  assert_says (&capture, "rank 0    2.000    2.000            50 %\n");
+  assert_says (&capture, "rank 2    4.000    4.000           100 %\n");
+  radio_profile_close (profile);
+}
+
+/* decode: mean (1 + 1 + 3 + 1) / 4 = 1.5 ms, 3 / 1.5 = 2. */
+static void
+a_straggler_is_named (void **state)
+{
+  (void) state;
+  struct capture capture;
+  struct radio_profile *profile = make_ranks ();
+  capture_begin (&capture);
+  assert_int_equal (rd_imbalance_print (profile), RD_EXIT_OK);
+  capture_end (&capture);
+  assert_says (&capture, "read / decode");
+  assert_says (&capture, "1.500   3.000   2.00  rank 2 (straggler)\n");
+  assert_says (&capture, "2.500   4.000   1.60  rank 2 (straggler)\n");
+  radio_profile_close (profile);
+}
+
+/* Two programs: what one of them alone does is no lag of it. */
+static void
+a_path_of_one_rank_alone_is_no_imbalance (void **state)
+{
+  (void) state;
+  struct capture capture;
+  struct radio_profile *joined = NULL, *ranks[] = {
+    make_run (4000, 1000, "write", 2900), make_run (4000, 1000, NULL, 0)
+  };
+  assert_ok (radio_profile_join (ranks, 2, RADIO_PARTS_RANKS, &joined));
+  capture_begin (&capture);
+  assert_int_equal (rd_imbalance_print (joined), RD_EXIT_OK);
+  capture_end (&capture);
+  assert_says (&capture, "paths that all ranks have are shared evenly");
+  assert_says_not (&capture, "straggler");
+  struct json_object *uneven = rd_imbalance_json (joined);
+  assert_int_equal (json_object_array_length (uneven), 0);
+  json_object_put (uneven);
+  radio_profile_close (joined);
+  for (int i = 0; i < 2; i++)
+    radio_profile_close (ranks[i]);
+}
+
+static void
+even_ranks_are_reported_as_even (void **state)
+{
+  (void) state;
+  struct capture capture;
+  struct radio_profile *profile = make_runs (4, RADIO_PARTS_RANKS, 2000,
+                                             1000, 0, NULL);
+  capture_begin (&capture);
+  assert_int_equal (rd_imbalance_print (profile), RD_EXIT_OK);
+  capture_end (&capture);
+  assert_says (&capture, "paths that all ranks have are shared evenly");
+  radio_profile_close (profile);
+}
+
+static void
+paths_are_written_from_the_root (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = make_run (2000, 1000, "fetch", 100);
+  char *path = rd_profile_path (profile, 2);
+  assert_string_equal (path, "read / fetch");
+  free (path);
+  path = rd_profile_path (profile, 0);
+  assert_string_equal (path, "read");
+  free (path);
+  radio_profile_close (profile);
+}
+
 int
 main (void)
 {
@@ -272,6 +355,11 @@ main (void)
     cmocka_unit_test (equal_seeds_give_equal_boxes),
     cmocka_unit_test (fixed_boxes_are_at_the_given_place),
     cmocka_unit_test (colours_are_read_whole),
+    cmocka_unit_test (each_rank_has_a_row),
+    cmocka_unit_test (a_straggler_is_named),
+    cmocka_unit_test (a_path_of_one_rank_alone_is_no_imbalance),
+    cmocka_unit_test (even_ranks_are_reported_as_even),
+    cmocka_unit_test (paths_are_written_from_the_root),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include "tools/json.h"
 #include "tools/options.h"
 #include "tools/output.h"
+#include "tools/profile/against.h"
 #include "tools/profile/output.h"
 #include "tools/profile/report.h"
 #include "tools/report.h"
@@ -226,10 +227,12 @@ add_row (const struct rd_diff *diff, const struct radio_difference *d,
   rd_text_ms ((double) after_of (diff, d) / 1e9, after);
   signed_ms (after_of (diff, d) - before_of (diff, d), delta);
   percent ((double) before_of (diff, d), (double) after_of (diff, d), share);
+  rd_text_ms ((double) d->median_before_ns / 1e9, low);
+  rd_text_ms ((double) d->median_after_ns / 1e9, high);
   if (d->change != RADIO_CHANGE_UNKNOWN && !d->is_split)
     snprintf (medians, sizeof medians, "%s, %s",
-              rd_text_ms ((double) d->median_before_ns / 1e9, low),
-              rd_text_ms ((double) d->median_after_ns / 1e9, high));
+              d->before == RADIO_NO_PARENT ? "-" : low,
+              d->after == RADIO_NO_PARENT ? "-" : high);
   if (d->self_low_ns != 0 || d->self_high_ns != 0) {
     signed_ms (d->self_low_ns, low);
     signed_ms (d->self_high_ns, high);
@@ -284,10 +287,25 @@ advice_of (const struct rd_diff *diff)
            "--against)";
 }
 
-/* The advice where processes of one program may differ as much. */
-static const char more_processes[]
-  = "compare in turn (radio profile --against), or four recordings of each "
-    "(radio profile merge --as runs)";
+/* The advice where processes of one program may differ as much: only recordings
+ * that say how they were made can be repeated in turn, and a job of ranks is
+ * repeated whole. */
+static const char *
+more_processes (const struct rd_diff *diff)
+{
+  struct radio_profile_info before, after;
+  const char *made = rd_find_fact (diff->before, RD_MADE_BY);
+  radio_profile_get_info (diff->before, &before);
+  radio_profile_get_info (diff->after, &after);
+  return before.parts == RADIO_PARTS_RANKS || after.parts == RADIO_PARTS_RANKS
+         ? "run each job four times, and join its four recordings (radio "
+           "profile merge --as runs)"
+         : made && *made == '{'      /* else a pseudonym, or none */
+         ? "compare in turn (radio profile --against), or four recordings of "
+           "each (radio profile merge --as runs)"
+         : "run each program four times, and join its four recordings (radio "
+           "profile merge --as runs)";
+}
 
 /* The reason for the floor of a root's change. */
 static const char *
@@ -303,10 +321,13 @@ static void
 print_root (const struct rd_diff *diff, const struct radio_difference *d)
 {
   char before[32], after[32], change[32];
-  if (d->is_unclear && d->total_change == RADIO_CHANGE_NONE)
+  bool is_reported = diff->fail_percent >= 0      /* with the exit status */
+                     && rd_diff_judge (&diff->info, d, diff->fail_percent)
+                        != RD_ROOT_NOT_SLOWER;
+  if (d->is_unclear && d->total_change == RADIO_CHANGE_NONE && !is_reported)
     printf ("'%s' changed by less than the %.0f %% that %s differ by: %s\n",
             d->name, 100 * diff->info.root_floor, what_differs (diff),
-            diff->info.is_unfair ? advice_of (diff) : more_processes);
+            diff->info.is_unfair ? advice_of (diff) : more_processes (diff));
   if (d->wait_before_ns == 0 && d->wait_after_ns == 0)
     return;
   percent ((double) d->wait_before_ns, (double) d->wait_after_ns, change);
@@ -369,8 +390,9 @@ print_summary (const struct rd_diff *diff)
   }
   fputs ("; ", stdout);
   if (counts[RADIO_CHANGE_UNKNOWN] > 0)
-    puts ("with a single run, changes cannot be distinguished from noise "
-          "(--runs)");
+    printf ("with a single run, changes cannot be distinguished from noise "
+            "(%s)\n", rd_find_fact (diff->after, "runs")
+            ? "--runs" : "join several: radio profile merge --as runs");
   else {
     char unclear[48] = "";
     if (nunclear > 0)
@@ -390,6 +412,13 @@ static const char *const edge_names[] = {
   [RADIO_EDGE_ASYNC] = "request", [RADIO_EDGE_PHASE] = "phase",
   [RADIO_EDGE_INSTANT] = "instant",
 };
+
+/* A sum of tenths has 17 digits. */
+static double
+to_six_digits (double part)
+{
+  return round (1e6 * part) / 1e6;
+}
 
 static void
 print_json (const struct rd_diff *diff)
@@ -427,8 +456,6 @@ print_json (const struct rd_diff *diff)
       { "cpu_after_ns", d->cpu_after_ns },
       { "self_cpu_before_ns", d->self_cpu_before_ns },
       { "self_cpu_after_ns", d->self_cpu_after_ns },
-      { "median_before_ns", d->median_before_ns },
-      { "median_after_ns", d->median_after_ns },
       { "delta_low_ns", d->delta_low_ns },
       { "delta_high_ns", d->delta_high_ns },
       { "self_low_ns", d->self_low_ns },
@@ -450,6 +477,12 @@ print_json (const struct rd_diff *diff)
     for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++)
       rd_json_set (one, numbers[k].key,
                    json_object_new_int64 (numbers[k].value));
+    bool has_medians[2] = { !d->is_split && d->before != RADIO_NO_PARENT,
+                            !d->is_split && d->after != RADIO_NO_PARENT };
+    rd_json_set (one, "median_before_ns", has_medians[0]
+                 ? json_object_new_int64 (d->median_before_ns) : NULL);
+    rd_json_set (one, "median_after_ns", has_medians[1]
+                 ? json_object_new_int64 (d->median_after_ns) : NULL);
     rd_json_set_u64 (one, "calls_before", d->calls_before);
     rd_json_set_u64 (one, "calls_after", d->calls_after);
     json_object_array_add (paths, one);
@@ -457,8 +490,9 @@ print_json (const struct rd_diff *diff)
   rd_json_set_bool (object, "same_operation", diff->info.is_same_operation);
   rd_json_set_text (object, "basis", basis_names[diff->info.basis]);
   rd_json_set_bool (object, "unfair", diff->info.is_unfair);
-  rd_json_set_double (object, "floor", diff->info.floor);
-  rd_json_set_double (object, "root_floor", diff->info.root_floor);
+  rd_json_set_double (object, "floor", to_six_digits (diff->info.floor));
+  rd_json_set_double (object, "root_floor",
+                      to_six_digits (diff->info.root_floor));
   rd_json_set (object, "conditions", conditions);
   rd_json_set (object, "before_ns", json_object_new_int64 (diff->ns[0]));
   rd_json_set (object, "after_ns", json_object_new_int64 (diff->ns[1]));
@@ -495,7 +529,7 @@ rd_diff_judge (const struct radio_comparison_info *info,
                const struct radio_difference *root, double fail_percent)
 {
   bool is_slower = root_slower_by (info, root) > fail_percent;
-  double by_wall = slower_by (root->total_before_ns, root->total_after_ns);
+  double by_wall = slower_by (root->wall_before_ns, root->wall_after_ns);
   bool is_called = root->total_change == RADIO_CHANGE_SLOWER
                    || root->total_change == RADIO_CHANGE_UNKNOWN;
   bool waits_longer = root->wait_change == RADIO_CHANGE_SLOWER
@@ -521,7 +555,7 @@ static int
 report_verdict (const struct rd_diff *diff, const struct radio_difference *d)
 {
   double slower = root_slower_by (&diff->info, d);
-  double by_wall = slower_by (d->total_before_ns, d->total_after_ns);
+  double by_wall = slower_by (d->wall_before_ns, d->wall_after_ns);
   char a[32], b[32];
   switch (rd_diff_judge (&diff->info, d, diff->fail_percent)) {
   case RD_ROOT_NOT_SLOWER:
@@ -538,7 +572,7 @@ report_verdict (const struct rd_diff *diff, const struct radio_difference *d)
     rd_error ("'%s' is slower by %.1f %%, but %s differ by up to %.0f %%: it "
               "is unclear if the program is slower; %s", d->name, slower,
               what_differs (diff), 100 * diff->info.root_floor,
-              more_processes);
+              more_processes (diff));
     break;
   case RD_ROOT_UNCLEAR_BY_WAITS:
     rd_error ("'%s' waited %s ms instead of %s ms, which CPU time does not "
