@@ -109,8 +109,8 @@ class Chromium:
 
     def open(self, path, fragment="", width=1400, height=900, dark=False,
              script=True):
-        """Opens a file in a new page, and returns the page once it is
-        loaded."""
+        """Opens a file, or an address, in a new page, and returns the page
+        once it is loaded."""
         target = self.call("Target.createTarget",
                            url="about:blank")["targetId"]
         session = self.call("Target.attachToTarget", targetId=target,
@@ -125,7 +125,8 @@ class Chromium:
              "value": "dark" if dark else "light"}])
         if not script:
             page.call("Emulation.setScriptExecutionDisabled", value=True)
-        page.call("Page.navigate", url=f"file://{path}{fragment}")
+        address = path if "://" in str(path) else f"file://{path}"
+        page.call("Page.navigate", url=f"{address}{fragment}")
         page.wait_loaded()
         return page
 
@@ -183,9 +184,11 @@ class Page:
               : wait(done)));
         })""")
 
-    def press(self, key, shift=False):
-        text = key if len(key) == 1 else "\r" if key == "Enter" else None
-        common = {"key": key, "modifiers": 8 if shift else 0,
+    def press(self, key, shift=False, control=False):
+        text = key if len(key) == 1 and not control \
+            else "\r" if key == "Enter" else None
+        common = {"key": key,
+                  "modifiers": (8 if shift else 0) + (2 if control else 0),
                   "windowsVirtualKeyCode":
                       KEYS.get(key) or (ord(key.upper()) if len(key) == 1
                                         and key.isalnum() else 0)}
@@ -206,6 +209,14 @@ class Page:
         self.mouse("mouseMoved", x, y)
         for kind in ("mousePressed", "mouseReleased"):
             self.mouse(kind, x, y, button="left", clickCount=1)
+
+    def drag(self, x0, y0, x1, y1):
+        self.mouse("mouseMoved", x0, y0)
+        self.mouse("mousePressed", x0, y0, button="left", clickCount=1)
+        for share in (0.3, 0.7, 1):
+            self.mouse("mouseMoved", x0 + share * (x1 - x0),
+                       y0 + share * (y1 - y0), button="left", buttons=1)
+        self.mouse("mouseReleased", x1, y1, button="left", clickCount=1)
 
     def click_on(self, selector):
         self.click(*self.middle(selector))

@@ -241,15 +241,6 @@ def hold_labels(page):
       0""")
 
 
-def drag(page, x0, y0, x1, y1):
-    page.mouse("mouseMoved", x0, y0)
-    page.mouse("mousePressed", x0, y0, button="left", clickCount=1)
-    for share in (0.3, 0.7, 1):
-        page.mouse("mouseMoved", x0 + share * (x1 - x0),
-                   y0 + share * (y1 - y0), button="left", buttons=1)
-    page.mouse("mouseReleased", x1, y1, button="left", clickCount=1)
-
-
 def number(text):
     return int(re.sub(r"\D", "", text))
 

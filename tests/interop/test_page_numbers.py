@@ -17,7 +17,7 @@ from conftest import BUILD, missing, run_radio
 from document_reader import Document
 from pages import (TIMELINE_AXIS_PX, TIMELINE_GAP_PX, TIMELINE_GUTTER_PX,
                    TIMELINE_ROW_PX, browser, busiest_span, choose_metric,
-                   drag, local_read, made_read, number, opened, rows_by_path,
+                   local_read, made_read, number, opened, rows_by_path,
                    search, shown_tooltip, state, text_of, wait_for_address,
                    write_page)
 from profile_document import ProfileDocument
@@ -342,7 +342,7 @@ def brush(page, document, begin, end):
     x, y, width = page.evaluate("""(at => [at.x, at.y, at.width])(document
       .querySelector('.timeline canvas').getBoundingClientRect())""")
     left, room = x + TIMELINE_GUTTER_PX, width - TIMELINE_GUTTER_PX
-    drag(page, left + begin * room, y + 12, left + end * room, y + 12)
+    page.drag(left + begin * room, y + 12, left + end * room, y + 12)
     brushed = tuple(map(int, state(page, "range").split("-")))
     assert brushed == pytest.approx((begin * whole, end * whole),
                                     abs=2 * whole / room)

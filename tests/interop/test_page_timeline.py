@@ -10,7 +10,7 @@ import pytest
 from conftest import run_radio
 from frame_work import traced_act
 from many_spans import many_spans
-from pages import (axe, AXE_RUN, browser, drag, drawn_text, local_read, opened,
+from pages import (axe, AXE_RUN, browser, drawn_text, local_read, opened,
                    read_document, read_page, reload, state, text_of,
                    wait_for_address, write_page)
 from profile_document import ProfileDocument
@@ -153,7 +153,7 @@ def test_the_minimap_frames_what_is_seen_and_moves_it(opened, read_page):
       document.querySelector('.minimap canvas').getBoundingClientRect())""")
     wide = width - 150
     # Beside the frame a drag marks what is to be seen.
-    drag(page, x + 150 + wide / 4, y, x + 150 + wide / 2, y)
+    page.drag(x + 150 + wide / 4, y, x + 150 + wide / 2, y)
     wait_for_address(page)
     begin, to = map(int, state(page, "seen").split("-"))
     assert begin == pytest.approx(end / 4, rel=0.02)
@@ -162,7 +162,7 @@ def test_the_minimap_frames_what_is_seen_and_moves_it(opened, read_page):
     assert left - 150 == pytest.approx(wide / 4, abs=3)
     assert framed == pytest.approx(wide / 4, abs=3)
     # Within it a drag moves it, and a click centres it.
-    drag(page, x + 150 + wide * 3 / 8, y, x + 150 + wide * 5 / 8, y)
+    page.drag(x + 150 + wide * 3 / 8, y, x + 150 + wide * 5 / 8, y)
     wait_for_address(page)
     begin, to = map(int, state(page, "seen").split("-"))
     assert begin == pytest.approx(end / 2, rel=0.02)

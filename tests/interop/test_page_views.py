@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pages import (AXE_RUN, axe, browser, choose_metric, drag, drawn_text,
+from pages import (AXE_RUN, axe, browser, choose_metric, drawn_text,
                    made_read, number, open_all, opened, read_document,
                    read_page, recording, rows, state, text_of, write_page)
 from profile_document import ProfileDocument
@@ -68,7 +68,7 @@ def test_dragging_on_the_axis_narrows_all_views(opened, read_document,
     page.wait_drawn()
     x, y, width = page.evaluate("""(b => [b.x, b.y, b.width])(document
       .querySelector('.timeline canvas').getBoundingClientRect())""")
-    drag(page, x + 250, y + 12, x + 450, y + 12)
+    page.drag(x + 250, y + 12, x + 450, y + 12)
     begin, end = map(int, state(page, "range").split("-"))
     per_pixel = 58_000_000 / (width - 150)
     assert begin == pytest.approx(100 * per_pixel, abs=2 * per_pixel)
