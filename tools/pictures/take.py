@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Takes the pictures of docs/pictures in a real browser without a network, and
-measures the pages for docs/side-by-side.md.
+"""Takes the pictures of docs/pictures in a real browser without a network,
+does Perfetto's part of the tasks of docs/side-by-side.md, and measures the
+pages for it.
 
 usage: take.py FOLDER SPEEDSCOPE [OUT]
 
@@ -21,13 +22,14 @@ from PIL import Image
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "interop"))
 import chromium
+import perfetto
 
 WIDTH = 1280
 LOADS = 9
 # WebGL without a graphics card, and local scripts that load the profile:
 # speedscope needs both.
 FLAGS = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader",
-         "--allow-file-access-from-files"]
+         "--allow-file-access-from-files", *perfetto.FLAGS]
 
 # The height of a window that shows a view without scrolling.
 TALL = 1300
@@ -128,62 +130,81 @@ def open_speedscope(browser, release, profile, folder):
                         width=WIDTH, height=800)
 
 
-# Conditions that are true when each page is ready.
-def openers(browser, folder, release):
+# How each page is opened, what is true when it is ready, and what it then
+# waits for.
+def openers(browser, folder, release, address):
     profile = folder / "program.speedscope.json"
     return {
-        "radio": (lambda: browser.open(folder / "program.html", width=WIDTH,
-                                       height=800),
-                  "window.radio && document.querySelector('canvas')"),
         "pyinstrument": (lambda: browser.open(
             folder / "pyinstrument.html", width=WIDTH, height=800),
-                         "document.querySelector('.frame')"),
+                         "document.querySelector('.frame')", "0"),
         "speedscope": (lambda: open_speedscope(browser, release, profile,
                                                folder),
-                       "document.querySelectorAll('canvas').length > 1"),
+                       "document.querySelectorAll('canvas').length > 1", "0"),
+        "Perfetto": (lambda: perfetto.open_trace(browser, address, "program",
+                                                 WIDTH),
+                     perfetto.READY, perfetto.IDLE % 0),
+        "radio": (lambda: browser.open(folder / "program.html", width=WIDTH,
+                                       height=800),
+                  "window.radio && document.querySelector('canvas')", "0"),
     }
 
 
 # Milliseconds from the navigation until the page is drawn.
 DRAWN = """new Promise((done) => {
   const look = () => !(%s) ? setTimeout(look, 1)
-    : requestAnimationFrame(() => requestAnimationFrame(
-        () => done(performance.now())));
+    : Promise.resolve(%s).then(() => requestAnimationFrame(
+        () => requestAnimationFrame(() => done(performance.now()))));
   look();
 })"""
 
 
+def open_drawn(opener):
+    """Returns the page, and the milliseconds until it was drawn."""
+    open_page, *conditions = opener
+    page = open_page()
+    return page, page.evaluate(DRAWN % tuple(conditions))
+
+
 def asked(page):
     """Returns the hosts that the page requests over a network."""
-    return sorted({url.split("/")[2] for url in page.requests()
-                   if url.startswith("http")})
+    hosts = {url.split("/")[2] for url in page.requests()
+             if url.startswith("http")}
+    return sorted(host for host in hosts if not host.startswith("127."))
 
 
 def kilobytes(nbytes):
     return f"{nbytes / 1000:,.0f} kB"
 
 
+def viewer_of(folder):
+    size = sum(path.stat().st_size for path in folder.rglob("*")
+               if path.is_file())
+    return f"a folder, {kilobytes(size)}"
+
+
 def measure(openers, folder, release):
     times = {name: [] for name in openers}
     hosts = {}
     for _ in range(LOADS):
-        for name, (open_page, ready) in openers.items():
-            page = open_page()
-            times[name].append(page.evaluate(DRAWN % ready))
+        for name, opener in openers.items():
+            page, ms = open_drawn(opener)
+            times[name].append(ms)
             hosts[name] = asked(page)
             page.close()
     files = {"pyinstrument": "pyinstrument.html",
-             "speedscope": "program.speedscope.json", "radio": "program.html"}
-    viewer = sum(path.stat().st_size for path in release.rglob("*")
-                 if path.is_file())
+             "speedscope": "program.speedscope.json",
+             "Perfetto": "program.trace.json", "radio": "program.html"}
+    viewers = {"speedscope": viewer_of(release),
+               "Perfetto": viewer_of(perfetto.application())}
     rows = [
         ["", *files],
         ["---"] + ["---:"] * len(files),
         ["the recording, as opened",
          *(kilobytes((folder / path).stat().st_size)
            for path in files.values())],
-        ["the viewer", "in the file", f"a folder, {kilobytes(viewer)}",
-         "in the file"],
+        ["the viewer",
+         *(viewers.get(name, "in the file") for name in files)],
         ["hosts that it requests",
          *(", ".join(hosts[name]) or "none" for name in files)],
         [f"time to draw ({LOADS} times, in turn)",
@@ -202,28 +223,40 @@ def press_speedscope(page, key):
 
 
 def take_others(openers, out):
-    open_page, ready = openers["pyinstrument"]
-    page = open_page()
-    page.evaluate(DRAWN % ready)
+    page, _ = open_drawn(openers["pyinstrument"])
     shoot(page, out / "side-pyinstrument.webp", 640)
     page.close()
-    open_page, ready = openers["speedscope"]
-    page = open_page()
-    page.evaluate(DRAWN % ready)
+    page, _ = open_drawn(openers["speedscope"])
     for key, name in (("1", "time-order"), ("2", "left-heavy")):
         press_speedscope(page, key)
         time.sleep(0.5)         # it does not report when it has drawn
         shoot(page, out / f"side-speedscope-{name}.webp", 260)
     page.close()
+    page, _ = open_drawn(openers["Perfetto"])
+    perfetto.show_flame_graph(page)
+    shoot(page, out / "side-perfetto.webp", 700)
+    page.close()
+
+
+def do_perfettos_tasks(browser, address, trace):
+    print(f"Perfetto {perfetto.version()}, steps and what they show:",
+          file=sys.stderr)
+    page = perfetto.open_trace(browser, address, trace.name.split(".")[0],
+                               WIDTH)
+    page.wait(perfetto.READY)
+    perfetto.do_tasks(page, trace)
+    page.close()
 
 
 def main():
     folder, release, *out = (Path(one).resolve() for one in sys.argv[1:])
-    with chromium.Chromium.start(flags=FLAGS) as browser:
-        others = openers(browser, folder, release)
+    with perfetto.served(folder) as address, \
+            chromium.Chromium.start(flags=FLAGS) as browser:
+        others = openers(browser, folder, release, address)
         if out:
             take_views(browser, folder, *out)
             take_others(others, *out)
+            do_perfettos_tasks(browser, address, folder / "boxes.trace.json")
         else:
             measure(others, folder, release)
 
