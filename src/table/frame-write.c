@@ -283,9 +283,9 @@ is_described (const struct rd_column *column, struct rd_slice value)
 }
 
 /* Makes the categories that stay, if not all do; NULL: all.  One whose last row
- * was removed or has another value now goes, so that nothing is left of what was
- * taken out of a study.  What a user declared stays: an order, a value that no
- * row ever had, or one that a sidecar describes. */
+ * was removed or has another value now goes, so that nothing is left of what
+ * was taken out of a study.  What a user declared stays: an order, a value that
+ * no row ever had, or one that a sidecar describes. */
 static enum radio_status
 keep_categories (const struct rd_column *column, const bool *has_rows,
                  struct rd_column **kept)
