@@ -43,9 +43,13 @@ static int
 run_gc (struct rd_args *args)
 {
   int id;
-  while ((id = rd_args_next (args)) > 0)
-    if (!rd_args_number (args, 1, UINT64_MAX, &args->s3.grace_s))
+  while ((id = rd_args_next (args)) > 0) {
+    bool ok = id == RD_OPTION_GRACE
+      ? rd_args_number (args, 1, UINT64_MAX, &args->s3.grace_s)
+      : rd_args_number (args, 1, 3, &args->generations);
+    if (!ok)
       return args->status;
+  }
   if (id < 0 || !rd_args_want (args, 0, 0, ""))
     return args->status;
   rd_interrupt_catch ();
@@ -60,6 +64,9 @@ static const struct rd_option options[] = {
   { RD_OPTION_GRACE, "grace", "SECONDS",
     "in S3: keep what is younger, since its writer may\n"
     "still be running (default: 86400, a day)" },
+  { RD_OPTION_GENERATIONS, "generations", "N",
+    "of each table keep the last N (default: 3); with\n"
+    "1 nothing is left of rows that were removed" },
   RD_HELP_OPTION,
   RD_END_OF_OPTIONS
 };
@@ -77,7 +84,7 @@ const struct rd_command rd_command_gc = {
   .options = options,
   .examples =
     "radio gc --dry-run\n"
-    "radio gc -s study.zarr\n"
-    "radio gc -s s3://bucket/study --grace 3600",
+    "radio gc -s s3://bucket/study --grace 3600\n"
+    "radio gc --generations 1",
   .run = run_gc,
 };

@@ -43,6 +43,7 @@ rd_uri_open (const struct rd_args *args, const char *uri, enum rd_uri_how how,
   struct radio_store_options options = {
     .context = context, .create = how == RD_URI_CREATE, .s3 = args->s3,
     .cancel = rd_interrupt_cancel, .any_root = how == RD_URI_ANY_ROOT,
+    .generation_count = args->generations,
   };
   status = radio_store_open (uri, &options, store);
   radio_context_close (context);

@@ -116,6 +116,7 @@ enum {
   RD_OPTION_COLUMN,
   RD_OPTION_COLUMNS,
   RD_OPTION_SUBJECTS_KEY,
+  RD_OPTION_GENERATIONS,
 };
 
 #define RD_STORE_OPTION                                                 \
@@ -224,6 +225,7 @@ struct rd_args {
   bool draws;
   uint64_t draw[3];           /* of --draw */
   struct rd_select select;
+  uint64_t generations;       /* that gc keeps */
   bool json, quiet, dry_run, overwrite, skip_existing, keep_index, map;
 
   char **operands;            /* after the last option was returned */

@@ -135,8 +135,14 @@ struct radio_store_options {
    * radio_store_validate_group reports the document. */
   bool any_root;
 
+  /* The generations of each table that radio_store_gc keeps: 1, 2, else 3.
+   * With 1 nothing is left of rows and values that were removed.  Readers of an
+   * older one get an error then, and open the table again; an edit that is
+   * committed meanwhile may fail, and is to be repeated. */
+  uint64_t generation_count;
+
   /* Must be zero: later versions may have members here. */
-  uint64_t reserved[7];
+  uint64_t reserved[6];
 };
 
 /* Opens a store.
@@ -243,8 +249,8 @@ struct radio_gc_result {
 };
 
 /* Removes unreferenced data: of dead writers, of replaced volumes, and of
- * tables all generations but the last three.  Data of a live writer are never
- * removed.  Header arrays that are stale or damaged, and documents of
+ * tables all but the last generation_count generations.  Data of a live writer
+ * are never removed.  Header arrays that are stale or damaged, and documents of
  * collections that are missing, are written again.  With dry_run nothing is
  * changed, only counted.  result may be NULL; it is also filled after a
  * failure.

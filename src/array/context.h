@@ -76,7 +76,8 @@ struct radio_store {
   } collections;              /* under its mutex */
   radio_cancel_fn *cancel;    /* may be NULL */
   void *user_data;
-  bool any_root;              /* the option */
+  bool any_root;              /* the options */
+  uint64_t generation_count;
 };
 
 struct radio_context *rd_context_ref (struct radio_context *context);

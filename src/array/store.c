@@ -223,6 +223,7 @@ rd_store_open_files (struct rd_io *io,
   pthread_mutex_init (&allocated->collections_mutex, NULL);
   allocated->io = RD_STEAL (taken);
   allocated->any_root = options->any_root;
+  allocated->generation_count = options->generation_count;
   allocated->cancel = options->cancel;
   allocated->user_data = options->user_data;
   *result = RD_STEAL (allocated);

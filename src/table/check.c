@@ -70,31 +70,37 @@ check_head (struct checking *checking, uint64_t number, bool *is_head,
   return *is_missing ? RADIO_OK : status;
 }
 
-/* Checks the last heads, up to the number of generations that are kept. */
+/* Checks the last heads, up to the number of generations that are kept.  Of all
+ * but the highest one a collector that was asked to keep fewer may have removed
+ * the generation, and then those of all lower ones. */
 static enum radio_status
 check_heads (struct checking *checking)
 {
+  struct rd_error missing[RD_KEPT_GENERATIONS];
+  size_t nmissing = 0;
   uint64_t highest, now;
   unsigned ntries = 0, nheads = 0;
   RD_TRY (rd_heads_highest (checking->store, checking->path, &highest));
   for (uint64_t number = highest;
        number > 0 && nheads < RD_KEPT_GENERATIONS; number--) {
     bool is_head, is_missing;
-    struct rd_error error;
     RD_TRY (check_head (checking, number, &is_head, &is_missing));
     nheads += is_head;
-    if (!is_missing)
-      continue;
-    rd_error_save (&error, RADIO_ERROR_FORMAT);
-    RD_TRY (rd_heads_highest (checking->store, checking->path, &now));
-    if (now != highest && ntries++ < MAX_TRIES) {
-      nheads = 0;
-      highest = now;
-      number = highest + 1;
-      continue;
+    if (is_missing) {
+      rd_error_save (&missing[nmissing++], RADIO_ERROR_FORMAT);
+      RD_TRY (rd_heads_highest (checking->store, checking->path, &now));
+      if (now != highest && ntries++ < MAX_TRIES) {
+        nheads = 0;
+        nmissing = 0;
+        highest = now;
+        number = highest + 1;
+        continue;
+      }
     }
-    rd_error_raise (&error);
-    RD_TRY (take_status (checking, RADIO_ERROR_FORMAT));
+    bool are_faults = is_head && (!is_missing || nheads == 1);
+    for (size_t i = 0; are_faults && i < nmissing; i++)
+      RD_TRY (take_status (checking, rd_error_raise (&missing[i])));
+    nmissing = are_faults ? 0 : nmissing;
   }
   return RADIO_OK;
 }

@@ -16,7 +16,7 @@
 #define RD_KIND_OF_HEAD "head"
 #define RD_KIND_OF_GENERATION "generation"
 
-/* The generations that are kept. */
+/* The generations that are kept, unless fewer are asked for. */
 #define RD_KEPT_GENERATIONS 3
 
 /* "t-5f3a91c7", with the NUL. */

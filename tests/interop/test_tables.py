@@ -227,3 +227,36 @@ def test_categories_that_a_user_declared_stay(anndata, tmp_path):
     assert list(again["grade"]) == ["worst", "lo", "mid"]
     assert list(again["grade"].cat.categories) == ["lo", "mid", "worst"]
     assert not again["grade"].cat.ordered
+
+
+def test_nothing_is_left_of_a_subject_who_withdrew(radio, np, tmp_path):
+    """No array, attribute or name of the store has its id, its file's name or
+    the value that only its row had, also not in compressed chunks."""
+    import zarr
+    root = tmp_path / "x.zarr"
+    for subject in ["sub-a", "sub-secret", "sub-z"]:
+        for kind in ["ct", "seg"]:
+            radio("phantom", "-s", root, f"{kind}/{subject}", "--size", "8")
+    radio("index", "-s", root)
+    radio("table", "-s", root, "--set", "name", "subjects", "sub-a=x",
+          "sub-secret=secret name")
+    radio("table", "-s", root, "--set", "note", "ct", "ct/sub-secret=secret",
+          "ct/sub-z=y")
+    radio("stats", "--keep", "-s", root, "ct", "seg")
+
+    def find():
+        found = [str(path) for path in root.rglob("*")
+                 if "secret" in path.name
+                 or path.is_file() and b"secret" in path.read_bytes()]
+        for name, node in zarr.open_group(root, mode="r").members(None):
+            if isinstance(node, zarr.Array) and node.dtype.kind in "OUT":
+                found += [name for value in node[:] if "secret" in str(value)]
+        return found
+
+    assert find()
+    radio("rm", "-s", root, "--subject", "sub-secret", "--yes")
+    radio("table", "-s", root, "--remove", "subjects", "sub-secret")
+    radio("gc", "-s", root, "--generations", "1")
+    assert find() == []
+    radio("validate", "-q", "-s", root)
+    assert read(Store(root), SUBJECTS).ids == ["sub-a", "sub-z"]

@@ -318,16 +318,50 @@ faults_of_tables_are_found_by_validate () {
   rm "$newest/age/mask/c/0"
   faulty f2.zarr zip/codes sex/codes age/mask
   cp -r c.zarr f3.zarr
-  # An older one, as the newest is the table.
   newest=$(sed -n 's/.*"table": *"\(t-[0-9a-f]*\)".*/\1/p' \
     "$(ls -d f3.zarr/tables/volumes/T1w/heads/0* | tail -n 1)/zarr.json")
-  rm -r "$(ls -d f3.zarr/tables/volumes/T1w/t-* | grep -v "$newest" |
-    head -n 1)"
+  rm -r "f3.zarr/tables/volumes/T1w/$newest"
   faulty f3.zarr ' which is missing'
-  runs table -s f3.zarr T1w
+  # Of an older one, unless all below it were collected.
+  cp -r c.zarr f5.zarr
+  table=f5.zarr/tables/volumes/T1w
+  for value in 1 2; do
+    runs table -q -s f5.zarr --set w T1w T1w/sub-1=$value
+  done
+  for head in 3 2; do
+    rm -r "$table/$(sed -n 's/.*"table": *"\(t-[0-9a-f]*\)".*/\1/p' \
+      $table/heads/000000000$head/zarr.json)"
+    [ $head -eq 2 ] || faulty f5.zarr 'head 3 names the generation'
+  done
+  runs validate -q -s f5.zarr
   cp -r c.zarr f4.zarr
   rm -r f4.zarr/mask
   faulty f4.zarr 'the table of a collection that is not there'
+}
+
+# What nothing else shows, as compressed text, is in interop/test_tables.py.
+a_subject_who_withdraws_leaves_nothing () {
+  cp -r s.zarr w.zarr
+  runs table -s w.zarr --set name subjects sub-1=Someone sub-2=Other
+  runs rm -s w.zarr --subject sub-1 --yes
+  fails 1 "no row 'sub-9' in the table of subjects" \
+    table -s w.zarr --remove subjects sub-2 sub-9
+  runs table -s w.zarr --remove subjects sub-1
+  says 'subjects: 1 row removed'
+  fails 2 "rows of volumes go with the volumes; use 'radio rm'" \
+    table -s w.zarr --remove T1w T1w/sub-2
+  fails 2 "ID is missing" table -s w.zarr --remove subjects
+  fails 2 "not a number from 1 to 3" gc -s w.zarr --generations 0
+  runs gc -s w.zarr --generations 2
+  [ "$(find w.zarr/tables/subjects -name 't-*' | wc -l)" -eq 2 ]
+  runs gc -s w.zarr --generations 1
+  [ "$(find w.zarr/tables -name 't-*' | wc -l)" -eq 3 ]
+  [ -z "$(find w.zarr -name '*sub-1*')" ]
+  not grep -rq -e sub-1 -e Someone w.zarr
+  runs table -s w.zarr --tsv
+  printf 'subject\tname\nsub-2\tOther\n' | cmp - "$tmp/out"
+  in_step w.zarr
+  runs validate -q -s w.zarr
 }
 
 wrong_options_of_table_are_errors () {
@@ -358,5 +392,6 @@ check_json columns_of_the_users_are_copied
 check_json volumes_are_renamed_with_their_rows
 check_json a_column_of_another_type_is_not_copied
 check faults_of_tables_are_found_by_validate
+check a_subject_who_withdraws_leaves_nothing
 check wrong_options_of_table_are_errors
 plan

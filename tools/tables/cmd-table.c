@@ -15,7 +15,7 @@
 
 /* The action: one of these. */
 struct table_args {
-  bool tsv;
+  bool tsv, removes;
   const char *file, *set, *drop, *rename;
   struct rd_import import;
 };
@@ -275,25 +275,32 @@ find_type (struct radio_store *store, const char *table, const char *column,
   return true;
 }
 
-/* Sets cells by operands ID=VALUE: a text table that is imported. */
+/* Sets cells by operands ID=VALUE, or removes the rows of operands ID: a text
+ * table that is imported. */
 static int
-set_cells (const struct rd_args *args, struct radio_store *store,
-           const char *name, const struct table_args *what)
+change_rows (const struct rd_args *args, struct radio_store *store,
+             const char *name, const struct table_args *what)
 {
   RD_FREE char *text = NULL;
+  const char *option = what->set ? "--set" : "--remove";
   size_t nbytes = 0;
   FILE *file = open_memstream (&text, &nbytes);
   if (file == NULL)
     return rd_error_memory ();
-  fputs ("id\t", file);
-  rd_import_write_cell (file, what->set, strlen (what->set));
+  fputs ("id", file);
+  if (what->set) {
+    fputc ('\t', file);
+    rd_import_write_cell (file, what->set, strlen (what->set));
+  }
   fputc ('\n', file);
   for (size_t i = 1; i < args->noperands; i++) {
     const char *operand = args->operands[i];
-    const char *equals = strchr (operand, '=');
-    rd_import_write_cell (file, operand, (size_t) (equals - operand));
-    fputc ('\t', file);
-    rd_import_write_cell (file, equals + 1, strlen (equals + 1));
+    size_t n = what->set ? strcspn (operand, "=") : strlen (operand);
+    rd_import_write_cell (file, operand, n);
+    if (what->set) {
+      fputc ('\t', file);
+      rd_import_write_cell (file, operand + n + 1, strlen (operand + n + 1));
+    }
     fputc ('\n', file);
   }
   if (fclose (file) != 0)
@@ -303,18 +310,19 @@ set_cells (const struct rd_args *args, struct radio_store *store,
     .separator = '\t', .types = what->import.types,
     .type_count = what->import.ntypes, .sidecar_file = "",
   };
-  if (options.type_count == 0 && !what->import.force
+  if (what->set && options.type_count == 0 && !what->import.force
       && find_type (store, name, what->set, &type)) {
     options.types = &type;
     options.type_count = 1;
   }
   RD_CLOSE_CSV struct radio_csv *csv = NULL;
-  if (radio_csv_parse (text, nbytes, "--set", &options, &csv) != RADIO_OK)
+  if (radio_csv_parse (text, nbytes, option, &options, &csv) != RADIO_OK)
     return rd_error_library (NULL);
   const struct rd_import_how how = {
     .force = what->import.force, .quiet = args->quiet, .only_existing = true,
+    .removes = what->removes,
   };
-  return rd_import_csv (store, name, csv, 0, "--set", how);
+  return rd_import_csv (store, name, csv, 0, option, how);
 }
 
 /* Drops or renames a column. */
@@ -352,8 +360,8 @@ do_table (const struct rd_args *args, const struct table_args *what)
   if (what->file)
     return rd_import_file (store, name, what->file, &what->import,
                            args->quiet);
-  if (what->set)
-    return set_cells (args, store, name, what);
+  if (what->set || what->removes)
+    return change_rows (args, store, name, what);
   if (what->drop || what->rename)
     return change_column (store, name, what);
   return show_table (args, store, name, what);
@@ -364,12 +372,12 @@ check_table_args (struct rd_args *args, const struct table_args *what)
 {
   int n = (what->tsv || args->json || rd_args_selects (args))
           + (what->file != NULL) + (what->set != NULL) + (what->drop != NULL)
-          + (what->rename != NULL);
+          + (what->rename != NULL) + what->removes;
   const char *equals = what->rename ? strchr (what->rename, '=') : NULL;
-  bool sets = what->set != NULL;
+  bool has_ids = what->set || what->removes;
   if (n > 1 || (what->tsv && args->json)) {
-    rd_usage_error (args, "%s, --import, --set, --drop and --rename exclude "
-                    "each other", rd_args_selects (args)
+    rd_usage_error (args, "%s, --import, --set, --remove, --drop and "
+                    "--rename exclude each other", rd_args_selects (args)
                     ? "--where, --subject, --sample and --head"
                     : "--tsv, --json");
     return false;
@@ -378,10 +386,15 @@ check_table_args (struct rd_args *args, const struct table_args *what)
     rd_usage_error (args, "--rename: '%s' is not OLD=NEW", what->rename);
     return false;
   }
-  if (!rd_args_want (args, sets ? 2 : 0, sets ? SIZE_MAX : 1,
-                     sets ? "ID=VALUE" : "TABLE"))
+  if (!rd_args_want (args, has_ids ? 2 : 0, has_ids ? SIZE_MAX : 1,
+                     what->set ? "ID=VALUE" : what->removes ? "ID" : "TABLE"))
     return false;
-  for (size_t i = 1; i < args->noperands; i++)
+  if (what->removes && strcmp (args->operands[0], "subjects") != 0) {
+    rd_usage_error (args, "--remove: rows of volumes go with the volumes; use "
+                    "'radio rm', or 'radio index' if these are gone");
+    return false;
+  }
+  for (size_t i = 1; what->set && i < args->noperands; i++)
     if (strchr (args->operands[i], '=') == NULL
         || args->operands[i][0] == '=') {
       rd_usage_error (args, "'%s' is not ID=VALUE", args->operands[i]);
@@ -410,6 +423,7 @@ run_table (struct rd_args *args)
     case RD_OPTION_TYPE: ok = rd_import_take_type (args, &what.import); break;
     case RD_OPTION_FORCE: what.import.force = true; break;
     case RD_OPTION_SET: what.set = args->value; break;
+    case RD_OPTION_REMOVE: what.removes = true; break;
     case RD_OPTION_DROP: what.drop = args->value; break;
     case RD_OPTION_RENAME: what.rename = args->value; break;
     default: break;
@@ -437,6 +451,8 @@ static const struct rd_option options[] = {
   { RD_OPTION_SET, "set", "COLUMN", "set the cells ID=VALUE of a column" },
   { RD_OPTION_FORCE, "force", NULL,
     "columns may get another type" },
+  { RD_OPTION_REMOVE, "remove", NULL,
+    "remove the rows of the subjects ID" },
   { RD_OPTION_DROP, "drop", "COLUMN", "remove a column" },
   { RD_OPTION_RENAME, "rename", "OLD=NEW", "rename a column" },
   RD_SINGLE_WRITER_OPTION,
@@ -447,13 +463,13 @@ static const struct rd_option options[] = {
 
 const struct rd_command rd_command_table = {
   .name = "table",
-  .operands = "[OPTION]... [TABLE [ID=VALUE]...]",
+  .operands = "[OPTION]... [TABLE [ID[=VALUE]]...]",
   .summary = "show and edit tables of subjects and volumes",
   .description =
     "Shows the table of subjects (also TABLE subjects), or that of the volumes "
     "of the collection TABLE; or edits it: columns of a file are joined by "
-    "ids, cells set, columns dropped and renamed. An edit is kept whole or not "
-    "at all, also beside others.",
+    "ids, cells set, rows removed, columns dropped and renamed. An edit is kept "
+    "whole or not at all, also beside others.",
   .options = options,
   .examples =
     "radio table -s study.zarr ct --tsv --where 'age >= 18'\n"

@@ -266,7 +266,9 @@ rd_import_csv (struct radio_store *store, const char *table,
   if (failed)
     return failed;
   enum radio_status status = radio_table_edit_new (store, path, &edit);
-  if (status == RADIO_OK && is_subjects)
+  if (status == RADIO_OK && how.removes)
+    status = radio_table_edit_remove_rows (edit, &ids);
+  else if (status == RADIO_OK && is_subjects)
     status = radio_table_edit_add_rows (edit, &ids);
   if (status == RADIO_OK)
     status = set_columns (edit, csv, key, &ids, how.force);
@@ -279,6 +281,11 @@ rd_import_csv (struct radio_store *store, const char *table,
     return rd_error_library (name);
   if (how.quiet)
     return RD_EXIT_OK;
+  if (how.removes) {
+    printf ("%s: %" PRIu64 " row%s removed\n", table, result.removed_count,
+            result.removed_count == 1 ? "" : "s");
+    return RD_EXIT_OK;
+  }
   printf ("%s: %zu column%s of %" PRIu64 " row%s", table,
           info.column_count - 1, info.column_count == 2 ? "" : "s", ids.n,
           ids.n == 1 ? "" : "s");

@@ -51,9 +51,9 @@ int rd_import_file (struct radio_store *store, const char *table,
 
 /* Adds the columns of a text table that is open, whose ids are in the column
  * key; name is that of the text in messages.  only_existing: a row that the
- * table does not have is an error. */
+ * table does not have is an error.  removes: its rows are removed instead. */
 struct rd_import_how {
-  bool force, quiet, only_existing;
+  bool force, quiet, only_existing, removes;
 };
 int rd_import_csv (struct radio_store *store, const char *table,
                    struct radio_csv *csv, size_t key, const char *name,
