@@ -117,6 +117,7 @@ enum {
   RD_OPTION_COLUMNS,
   RD_OPTION_SUBJECTS_KEY,
   RD_OPTION_GENERATIONS,
+  RD_OPTION_CHECK_VALUES,
 };
 
 #define RD_STORE_OPTION                                                 \

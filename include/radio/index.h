@@ -37,6 +37,8 @@ enum radio_index_fault {
   RADIO_INDEX_DAMAGED,        /* a volume that could not be opened, whose row
                                  stays as it is: radio_error_message says
                                  why */
+  RADIO_INDEX_STALE,          /* a row with a derived value that is not the
+                                 volume's: radio_error_message says which */
 };
 
 /* Called for each volume, by its path; anything but RADIO_OK ends the operation
@@ -47,13 +49,17 @@ radio_index_fn (enum radio_index_fault fault, const char *path,
 
 /* Zero-filled members are defaults. */
 struct radio_index_options {
-  /* Compare names and ids only: write nothing, and read no volume. */
+  /* Write nothing: compare names and ids only, and read no volume. */
   bool check;
   radio_index_fn *report;             /* may be NULL */
   void *user_data;
 
+  /* With check: compare the derived values, too, which reads the document of
+   * each volume, as writing does. */
+  bool check_values;
+
   /* Must be zero: later versions may have members here. */
-  uint64_t reserved[5];
+  uint64_t reserved[4];
 };
 
 /* A result: later versions may add members at its end. */
@@ -65,6 +71,7 @@ struct radio_index_result {
   uint64_t damaged_count;
   uint64_t written_count;             /* tables that got a new generation */
   uint64_t subject_count;             /* rows added to the table of subjects */
+  uint64_t stale_count;               /* with check_values */
 };
 
 /* Makes the tables agree with the volumes of a collection, or of the whole

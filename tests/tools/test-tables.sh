@@ -90,6 +90,30 @@ what_a_kill_left_is_found_and_repaired () {
   in_step k.zarr
 }
 
+a_row_of_another_volume_is_found_and_repaired () {
+  cp -r s.zarr o.zarr
+  # Another program puts another volume there.
+  rm -r o.zarr/T1w/sub-1
+  runs phantom -s x.zarr T1w/sub-1 --size 16
+  cp -r x.zarr/T1w/sub-1 o.zarr/T1w
+  in_step o.zarr
+  runs index -s o.zarr --check-values mask
+  says '2 volumes, 0 without a row; 0 rows without a volume; 0 stale'
+  status=0
+  "$RADIO" index -s o.zarr --check-values >"$tmp/out" || status=$?
+  [ $status -eq 1 ]
+  says "stale row  T1w/sub-1: shape_x is '5' in its row, and '16' in the volume" \
+    '4 volumes, 0 without a row; 0 rows without a volume; 1 stale'
+  runs index -s o.zarr
+  runs index -s o.zarr --check-values
+  echo '{' >o.zarr/T1w/sub-2/zarr.json
+  status=0
+  "$RADIO" index -s o.zarr --check-values >"$tmp/out" 2>"$tmp/err" || status=$?
+  [ $status -eq 1 ]
+  grep -q '^radio: T1w/sub-2' "$tmp/err"
+  says '0 stale; 1 damaged'
+}
+
 a_damaged_volume_keeps_its_row () {
   cp -r s.zarr d.zarr
   echo '{' >d.zarr/T1w/sub-2/zarr.json
@@ -381,6 +405,7 @@ check a_store_without_tables_gets_none
 check rows_follow_every_command_that_writes_volumes
 check rows_that_cannot_be_written_are_an_error_of_their_store
 check what_a_kill_left_is_found_and_repaired
+check a_row_of_another_volume_is_found_and_repaired
 check a_damaged_volume_keeps_its_row
 check a_collection_that_is_not_there_is_an_error
 check a_table_is_joined_by_an_ingest

@@ -12,20 +12,29 @@
 static enum radio_status
 on_fault (enum radio_index_fault fault, const char *path, void *user_data)
 {
+  static const char *const words[] = {
+    [RADIO_INDEX_NO_ROW] = "no row     ",
+    [RADIO_INDEX_NO_VOLUME] = "no volume  ",
+    [RADIO_INDEX_STALE] = "stale row  ",
+  };
   const bool *check = user_data;
   if (fault == RADIO_INDEX_DAMAGED)
     rd_error_library (path);
   else if (*check) {
-    fputs (fault == RADIO_INDEX_NO_ROW ? "no row     " : "no volume  ",
-           stdout);
+    fputs (words[fault], stdout);
     rd_text_print (stdout, path);
+    if (fault == RADIO_INDEX_STALE) {
+      fputs (": ", stdout);
+      rd_text_print (stdout, radio_error_message ());
+    }
     putchar ('\n');
   }
   return RADIO_OK;
 }
 
 static void
-print_result (const struct radio_index_result *result, bool check)
+print_result (const struct radio_index_result *result, bool check,
+              bool check_values)
 {
   uint64_t nadded = result->no_row_count, nremoved = result->no_volume_count;
   printf ("%" PRIu64 " volume%s", result->volume_count,
@@ -37,19 +46,22 @@ print_result (const struct radio_index_result *result, bool check)
     printf (": %" PRIu64 " row%s added, %" PRIu64 " removed; %" PRIu64
             " table%s written", nadded, rd_plural (nadded), nremoved,
             result->written_count, rd_plural (result->written_count));
+  if (check_values)
+    printf ("; %" PRIu64 " stale", result->stale_count);
   if (result->damaged_count > 0)
     printf ("; %" PRIu64 " damaged", result->damaged_count);
   putchar ('\n');
 }
 
 static int
-index_store (const struct rd_args *args, bool check)
+index_store (const struct rd_args *args, bool check, bool check_values)
 {
   RD_CLOSE_STORE struct radio_store *store = NULL;
   const char *collection = args->noperands ? args->operands[0] : NULL;
   struct radio_index_result result = { 0 };
   const struct radio_index_options options = {
-    .check = check, .report = on_fault, .user_data = &check,
+    .check = check, .check_values = check_values, .report = on_fault,
+    .user_data = &check,
   };
   int failed = rd_store_open (args, false, &store);
   if (failed)
@@ -58,8 +70,9 @@ index_store (const struct rd_args *args, bool check)
     = radio_store_index (store, collection, &options, &result);
   if (status != RADIO_OK)
     return rd_error_library (rd_store_name (args));
-  print_result (&result, check);
-  bool differs = result.no_row_count > 0 || result.no_volume_count > 0;
+  print_result (&result, check, check_values);
+  bool differs = result.no_row_count > 0 || result.no_volume_count > 0
+                 || result.stale_count > 0;
   return result.damaged_count > 0 || (check && differs) ? RD_EXIT_FAILED
                                                         : RD_EXIT_OK;
 }
@@ -67,15 +80,16 @@ index_store (const struct rd_args *args, bool check)
 static int
 run_index (struct rd_args *args)
 {
-  bool check = false;
+  bool check = false, check_values = false;
   int id;
-  while ((id = rd_args_next (args)) > 0)
-    if (id == RD_OPTION_CHECK)
-      check = true;
+  while ((id = rd_args_next (args)) > 0) {
+    check = true;
+    check_values = check_values || id == RD_OPTION_CHECK_VALUES;
+  }
   if (id < 0 || !rd_args_want (args, 0, 1, "COLLECTION"))
     return args->status;
   rd_interrupt_catch ();
-  return index_store (args, check);
+  return index_store (args, check, check_values);
 }
 
 static const struct rd_option options[] = {
@@ -83,6 +97,9 @@ static const struct rd_option options[] = {
   { RD_OPTION_CHECK, "check", NULL,
     "change nothing, list volumes without a row and\n"
     "rows without a volume" },
+  { RD_OPTION_CHECK_VALUES, "check-values", NULL,
+    "the same, and rows whose derived values are not\n"
+    "the volume's: reads each volume's document" },
   RD_SINGLE_WRITER_OPTION,
   RD_WORK_OPTIONS,
   RD_HELP_OPTION,

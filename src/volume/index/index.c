@@ -283,6 +283,16 @@ compare (const struct indexing *indexing, const char *path,
                                 &comparison->gone);
 }
 
+static enum radio_status
+report_stale (const char *path, void *user_data)
+{
+  struct indexing *indexing = user_data;
+  const struct radio_index_options *options = &indexing->options;
+  indexing->result.stale_count++;
+  return options->report ? options->report (RADIO_INDEX_STALE, path,
+                                            options->user_data) : RADIO_OK;
+}
+
 /* Compares the collection that was collected with its table, and writes it. */
 static enum radio_status
 compare_collection (struct indexing *indexing, const char *path)
@@ -299,7 +309,11 @@ compare_collection (struct indexing *indexing, const char *path)
   if (!indexing->is_partial)
     indexing->result.no_volume_count += comparison.stray.n;
   RD_TRY (report_all (indexing, RADIO_INDEX_NO_ROW, &comparison.added));
-  return report_all (indexing, RADIO_INDEX_NO_VOLUME, &comparison.stray);
+  RD_TRY (report_all (indexing, RADIO_INDEX_NO_VOLUME, &comparison.stray));
+  return indexing->options.check_values
+         ? rd_rows_find_stale (&indexing->rows, indexing->store, path,
+                               report_stale, indexing)
+         : RADIO_OK;
 }
 
 static enum radio_status
@@ -340,6 +354,13 @@ begin_collection (struct indexing *indexing, const char *collection, size_t n)
   return indexing->collection ? RADIO_OK : rd_fail_memory (n + 1);
 }
 
+/* True if volumes are not opened. */
+static bool
+reads_names (const struct indexing *indexing)
+{
+  return indexing->options.check && !indexing->options.check_values;
+}
+
 /* Takes a volume of the listing; NULL: damaged, or not read. */
 static enum radio_status
 take_volume (const struct radio_entry *entry, struct radio_volume *volume,
@@ -352,7 +373,7 @@ take_volume (const struct radio_entry *entry, struct radio_volume *volume,
   /* Images at the root of another program's tree are in no collection. */
   if (*entry->collection == '\0')
     return RADIO_OK;
-  bool is_damaged = volume == NULL && !indexing->options.check;
+  bool is_damaged = volume == NULL && !reads_names (indexing);
   indexing->result.volume_count++;
   if (is_damaged) {
     indexing->result.damaged_count++;
@@ -438,7 +459,7 @@ static enum radio_status
 run_indexing (struct indexing *indexing, const char *collection)
 {
   struct radio_store *store = indexing->store;
-  if (indexing->options.check)
+  if (reads_names (indexing))
     RD_TRY (radio_store_list (store, collection, take_name, indexing));
   else
     RD_TRY (rd_list_open (store, collection, NULL, 0, take_volume, indexing));

@@ -9,8 +9,10 @@
 
 #include <radio/index.h>
 
+#include "src/base/checked.h"
 #include "src/base/error.h"
 #include "src/base/text.h"
+#include "src/table/column.h"
 #include "src/volume/index/rows.h"
 #include "src/volume/volume.h"
 
@@ -250,23 +252,160 @@ rd_rows_levels (const struct rd_rows *rows)
   return rd_list_strings (&rows->texts[LEVEL]);
 }
 
+/* The cells of a column; its text is put where they refer to it. */
+static struct radio_cells
+cells_of (const struct rd_rows *rows, size_t i, struct radio_strings *text)
+{
+  *text = rd_list_strings (&rows->texts[i]);
+  return (struct radio_cells) {
+    .column = columns[i].name,
+    .type = columns[i].type,
+    .values = rows->values[i].data,
+    .dtype = columns[i].type == RADIO_COLUMN_FLOAT ? RADIO_FLOAT64
+                                                   : RADIO_INT64,
+    .text = columns[i].type == RADIO_COLUMN_TEXT ? text : NULL,
+    .valid = (const bool *) (const void *) rows->valid[i].data,
+    .change_type = true,
+  };
+}
+
 enum radio_status
 rd_rows_set (const struct rd_rows *rows, struct radio_table_edit *edit)
 {
   const struct radio_strings ids = rd_list_strings (&rows->ids);
   for (size_t i = 0; i < RD_ROW_NCOLUMNS; i++) {
-    const struct radio_strings text = rd_list_strings (&rows->texts[i]);
-    const struct radio_cells cells = {
-      .column = columns[i].name,
-      .type = columns[i].type,
-      .values = rows->values[i].data,
-      .dtype = columns[i].type == RADIO_COLUMN_FLOAT ? RADIO_FLOAT64
-                                                     : RADIO_INT64,
-      .text = columns[i].type == RADIO_COLUMN_TEXT ? &text : NULL,
-      .valid = (const bool *) (const void *) rows->valid[i].data,
-      .change_type = true,
-    };
+    struct radio_strings text;
+    const struct radio_cells cells = cells_of (rows, i, &text);
     RD_TRY (radio_table_edit_set (edit, &ids, &cells));
+  }
+  return RADIO_OK;
+}
+
+/*------------------------------------------------------------------------
+ * Comparing
+ *----------------------------------------------------------------------*/
+
+/* Why rows are stale; NULL: one is not. */
+struct reasons {
+  size_t n;
+  char **list;
+};
+
+static void
+free_reasons (struct reasons *reasons)
+{
+  for (size_t i = 0; reasons->list && i < reasons->n; i++)
+    rd_free (reasons->list[i]);
+  rd_free (reasons->list);
+}
+
+/* Values of a table's column as text. */
+struct texts {
+  bool is_there;                      /* of the type that it must have */
+  struct radio_strings text;
+  bool *valid;
+};
+
+static void
+free_texts (struct texts *texts)
+{
+  radio_strings_free (&texts->text);
+  rd_free (texts->valid);
+}
+
+static enum radio_status
+read_texts (struct radio_table *table, size_t i, size_t nrows,
+            struct texts *texts)
+{
+  struct radio_column_info info = { 0 };
+  size_t number;
+  texts->is_there
+    = radio_table_find_column (table, columns[i].name, &number) == RADIO_OK
+      && radio_table_get_column (table, number, &info) == RADIO_OK
+      && info.type == columns[i].type;
+  texts->valid = rd_calloc (nrows + 1, sizeof *texts->valid);
+  if (!texts->valid)
+    return rd_fail_memory (nrows + 1);
+  return texts->is_there ? radio_table_read_text (table, number, &texts->text,
+                                                  texts->valid)
+                         : RADIO_OK;
+}
+
+/* A value as messages show it. */
+static const char *
+show (struct rd_slice value, bool is_valid, char text[80])
+{
+  if (!is_valid)
+    return "missing";
+  snprintf (text, 80, "'%.*s'", (int) rd_min_u64 (value.n, 70), value.at);
+  return text;
+}
+
+/* Compares a column in all rows that are not known to be stale. */
+static enum radio_status
+compare_column (const struct rd_rows *rows, size_t i,
+                const struct rd_lookup *found, const struct texts *theirs,
+                struct reasons *reasons)
+{
+  RD_CLEANUP (rd_cleanup_column) struct rd_column *ours = NULL;
+  struct radio_strings text;
+  const struct radio_strings ids = rd_list_strings (&rows->ids);
+  const struct radio_cells cells = cells_of (rows, i, &text);
+  RD_TRY (rd_column_of_cells (&cells, ids.n, &ours));
+  for (size_t k = 0; k < ids.n; k++) {
+    char number[RD_PRINT_NBYTES], is[80], must_be[80], why[240];
+    size_t row = rd_lookup_find (found, rd_string (&ids, k));
+    if (row == RD_NOT_THERE || reasons->list[k])
+      continue;
+    bool has = theirs->is_there && theirs->valid[row];
+    struct rd_slice a = { "", 0 }, b = rd_column_print (ours, k, number);
+    if (has)
+      a = rd_string (&theirs->text, row);
+    if (has == rd_column_is_valid (ours, k) && rd_slice_equal (a, b))
+      continue;
+    snprintf (why, sizeof why, "%s is %s in its row, and %s in the volume",
+              columns[i].name, show (a, has, is),
+              show (b, rd_column_is_valid (ours, k), must_be));
+    reasons->list[k] = rd_strdup (why);
+    if (!reasons->list[k])
+      return rd_fail_memory (strlen (why) + 1);
+  }
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_rows_find_stale (const struct rd_rows *rows, struct radio_store *store,
+                    const char *path, rd_stale_fn *found, void *user_data)
+{
+  RD_CLEANUP (rd_cleanup_table) struct radio_table *table = NULL;
+  RD_STRINGS_FREE struct radio_strings there = { 0 };
+  RD_LOOKUP_SCOPE struct rd_lookup lookup = { 0 };
+  const struct radio_strings ids = rd_list_strings (&rows->ids);
+  RD_CLEANUP (free_reasons) struct reasons reasons
+    = { ids.n, rd_calloc (ids.n + 1, sizeof *reasons.list) };
+  if (!reasons.list)
+    return rd_fail_memory ((ids.n + 1) * sizeof *reasons.list);
+  enum radio_status status = radio_table_open (store, path, &table);
+  if (status == RADIO_ERROR_NOT_FOUND)
+    return RADIO_OK;
+  RD_TRY (status);
+  RD_TRY (radio_table_read_ahead (table, NULL, 0));
+  RD_TRY (radio_table_read_ids (table, &there));
+  RD_TRY (rd_lookup_strings (&there, &lookup));
+  for (size_t i = 0; i < RD_ROW_NCOLUMNS; i++) {
+    RD_CLEANUP (free_texts) struct texts theirs = { 0 };
+    RD_TRY (read_texts (table, i, there.n, &theirs));
+    RD_TRY (compare_column (rows, i, &lookup, &theirs, &reasons));
+  }
+  for (size_t k = 0; k < ids.n; k++) {
+    const struct rd_slice id = rd_string (&ids, k);
+    char *name RD_FREE = rd_strndup (id.at, id.n);
+    if (!name)
+      return rd_fail_memory (id.n + 1);
+    if (!reasons.list[k])
+      continue;
+    status = rd_fail (RADIO_ERROR_FORMAT, "%s", reasons.list[k]);
+    RD_TRY (found (name, user_data));
   }
   return RADIO_OK;
 }

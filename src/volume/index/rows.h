@@ -61,6 +61,15 @@ enum radio_status rd_rows_set (const struct rd_rows *rows,
                                struct radio_table_edit *edit)
   RADIO_USE_RESULT;
 
+/* Finds the rows of the table at a path whose derived columns have other values
+ * than these rows; found is called with the path of each, in the order of these
+ * rows, and radio_error_message says which value it is. */
+typedef enum radio_status rd_stale_fn (const char *path, void *user_data);
+enum radio_status rd_rows_find_stale (const struct rd_rows *rows,
+                                      struct radio_store *store,
+                                      const char *path, rd_stale_fn *found,
+                                      void *user_data) RADIO_USE_RESULT;
+
 /* Empties the rows. */
 void rd_rows_free (struct rd_rows *rows);
 #define RD_ROWS_SCOPE RD_CLEANUP (rd_rows_free)
