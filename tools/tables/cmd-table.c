@@ -468,8 +468,8 @@ const struct rd_command rd_command_table = {
   .description =
     "Shows the table of subjects (also TABLE subjects), or that of the volumes "
     "of the collection TABLE; or edits it: columns of a file are joined by "
-    "ids, cells set, rows removed, columns dropped and renamed. An edit is kept "
-    "whole or not at all, also beside others.",
+    "ids, cells set, rows removed, columns dropped and renamed. An edit is "
+    "kept whole or not at all, also beside others.",
   .options = options,
   .examples =
     "radio table -s study.zarr ct --tsv --where 'age >= 18'\n"
