@@ -11,7 +11,7 @@ libssl-dev libcurl4-openssl-dev libexpat1-dev libpng-dev"
 DATA_PACKAGES="mricron-data invesalius-examples"
 # Testing.
 CHECK_PACKAGES="abigail-tools ceph-common ceph-mon ceph-osd clang libcmocka-dev python3
-python3-venv g++ git groff haproxy locales nginx-light openssl radosgw systemtap-sdt-dev
+python3-dev python3-venv g++ git groff haproxy locales nginx-light openssl radosgw systemtap-sdt-dev
 time xz-utils zsh"
 
 # One of them: a head CT, which is in a gzipped tar.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Calls into the library: their result, signals, and lines of warnings."""
 import os
+import sys
 import threading
 import warnings
 from typing import Any
@@ -78,7 +79,17 @@ def finish(status: int, call: Any) -> None:
         raise_status(status)
     if call.text:
         for line in take_lines(call):
-            warnings.warn(line, RadioWarning, stacklevel=4)
+            warnings.warn(line, RadioWarning, stacklevel=_caller_level())
+
+
+def _caller_level() -> int:
+    """Returns the stacklevel of the user's line, for the function that calls
+    this one."""
+    level, frame = 1, sys._getframe(1)
+    package = __name__.partition(".")[0] + "."
+    while frame.f_back and frame.f_globals["__name__"].startswith(package):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def text(pointer: Any) -> str:

@@ -5,7 +5,7 @@ Each is also one of Python's own, so that ``except FileNotFoundError`` and
 ``except KeyError`` work as elsewhere.  Their text is the library's line: it
 names the file or key, the place in it, and the wrong value.
 """
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from ._native import ffi, lib
 
@@ -24,6 +24,13 @@ class RadioError(Exception):
     def __str__(self) -> str:
         # KeyError would quote the line, OSError would not print it.
         return str(self.args[0]) if self.args else ""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The errno of an OSError is not among its arguments.
+        errno = getattr(self, "errno", None)
+        state = {**self.__dict__, **({} if errno is None
+                                     else {"errno": errno})}
+        return type(self), self.args, state
 
 
 class ArgumentError(RadioError, ValueError):

@@ -3,12 +3,14 @@
 of docstrings and of README.md work in."""
 import os
 import shutil
+import threading
 from pathlib import Path
 
 import nibabel
 import numpy as np
 import pytest
 from images import voxels
+from server import Server
 
 import libradio
 
@@ -43,6 +45,17 @@ def head(examples):
     store = libradio.open(examples / "examples.zarr")
     array = np.asarray(nibabel.load(examples / "head.nii.gz").dataobj)
     return store["ct/head"], array
+
+
+@pytest.fixture
+def server(examples):
+    with Server(examples) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server
+        server.proceed.set()
+        server.shutdown()
+        thread.join()
 
 
 @pytest.fixture(scope="session")

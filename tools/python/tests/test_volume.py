@@ -234,7 +234,7 @@ def test_warnings_are_pythons(tmp_path):
     volume = libradio.from_numpy(array, store, "a/b")
     with pytest.warns(libradio.RadioWarning, match="NaN") as caught:
         volume.numpy(apply="linear 2,1")
-    assert len(caught) == 1
+    assert len(caught) == 1 and caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         volume.numpy()

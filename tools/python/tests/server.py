@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""A web server of a folder, which can let a request wait."""
+import os
+import signal
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+
+class Server(ThreadingHTTPServer):
+    """Serves a folder; when the server is told to, a request for a shard is
+    answered after a signal has come to this process, and proceed is set."""
+
+    daemon_threads = True
+
+    def __init__(self, folder):
+        super().__init__(("127.0.0.1", 0), partial(Handler, directory=folder))
+        self.url = f"http://127.0.0.1:{self.server_port}/examples.zarr"
+        self.interrupts = False
+        self.proceed = threading.Event()
+
+
+class Handler(SimpleHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *arguments):
+        pass
+
+    def do_GET(self):
+        path = self.translate_path(self.path)
+        if not os.path.isfile(path):
+            self.send_error(404)
+            return
+        if "/c/" in path and self.server.interrupts:
+            os.kill(os.getpid(), signal.SIGINT)
+            self.server.proceed.wait()
+        with open(path, "rb") as file:
+            data = file.read()
+        wanted = self.headers.get("Range")
+        status, size = 200, len(data)
+        if wanted:
+            first, last = wanted.removeprefix("bytes=").split("-")
+            status = 206
+            start = int(first) if first else size - int(last)
+            stop = int(last) + 1 if first and last else size
+            data = data[start:stop]
+        self.send_response(status)
+        if wanted:
+            self.send_header("Content-Range",
+                             f"bytes {start}-{start + len(data) - 1}/{size}")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
