@@ -94,7 +94,7 @@ src/volume/stats: src/volume src/array src/element io profiler
 src/volume/files: src/volume src/array src/array/cache src/nifti io profiler
 src/volume/validate: src/volume src/volume/stats src/table src/array io profiler
 src/volume/derive: src/volume src/volume/stats src/array src/operation src/nifti src/element profiler
-src/volume/copy: src/volume src/volume/gc src/volume/stats src/array src/element io profiler
+src/volume/copy: src/volume src/volume/gc src/volume/stats src/array src/operation src/element io profiler
 src/volume/index: src/volume src/table src/array io profiler
 src/volume/check: src/volume src/volume/index src/array src/element io profiler
 src/volume/ingest: src/volume src/volume/gc src/array src/nifti src/zarr src/element io profiler

@@ -9,6 +9,7 @@
 #include "src/base/base64.h"
 #include "src/base/json-make.h"
 #include "src/base/text.h"
+#include "src/operation/pipeline.h"
 #include "src/volume/codec.h"
 #include "src/volume/copy/copy.h"
 
@@ -133,6 +134,39 @@ add_ome (const struct rd_copy *copy, struct json_object *attributes,
   keep (make, ome, to, pictures);
 }
 
+/* Adds the pipeline of a derived volume, without the names of volumes and files
+ * in it: those of masks' collections stay.  What is no pipeline is left out. */
+static enum radio_status
+add_pipeline (struct json_object *derived, struct rd_json_make *make,
+              struct json_object *to)
+{
+  struct radio_pipeline *pipeline RD_CLEANUP (rd_cleanup_pipeline) = NULL;
+  struct json_object *old = rd_json_member (derived, "pipeline");
+  if (!json_object_is_type (old, json_type_string))
+    return RADIO_OK;
+  enum radio_status status
+    = radio_pipeline_parse (json_object_get_string (old), &pipeline);
+  if (status != RADIO_OK)
+    return status == RADIO_ERROR_MEMORY ? status : RADIO_OK;
+  for (size_t i = 0; i < pipeline->n; i++) {
+    struct rd_step *step = &pipeline->steps[i];
+    bool is_collection = step->operation != RD_OP_LIKE && step->name
+                         && strchr (step->name, '/') == NULL;
+    if (step->name == NULL || is_collection)
+      continue;
+    char *removed = rd_strdup ("removed");
+    if (!removed)
+      return rd_fail_memory (sizeof "removed");
+    rd_free (step->name);
+    step->name = removed;
+  }
+  char *text RD_FREE = rd_steps_text (pipeline->steps, pipeline->n);
+  if (!text)
+    return RADIO_ERROR_MEMORY;
+  rd_json_add_string (make, to, "pipeline", text);
+  return RADIO_OK;
+}
+
 static enum radio_status
 add_radio (struct rd_copy *copy, struct json_object *attributes,
            struct rd_json_make *make, struct json_object *made)
@@ -161,7 +195,7 @@ add_radio (struct rd_copy *copy, struct json_object *attributes,
   }
   if (derived) {
     struct json_object *blank = rd_json_add_object (make, to, "derived");
-    keep_value (make, derived, blank, "pipeline");
+    RD_TRY (add_pipeline (derived, make, blank));
     rd_json_add_string (make, blank, "source_sha256", "");
   }
   keep_value (make, radio, to, "tiling");
