@@ -98,6 +98,9 @@ def test_folds_are_numbers_and_differ_by_one_at_most(store):
     # Without --exact, another seed, and only with --force.
     assert split(store, "--folds", 7, "--seed", 1)["fold"].equals(
         table["fold"])
+    run_radio("table", "-s", store, "--set", "fold", "subjects", "p001=99")
+    done = run_radio("split", "-s", store, "--folds", 7)
+    assert "1 keep another value; --force gives" in done.stdout
     other = split(store, "--folds", 7, "--seed", 1, "--force")
     assert other["fold"].tolist() == [
         int(number(1, s) * 7) for s in other["subject"]]
@@ -111,8 +114,9 @@ def test_wrong_options_are_errors_and_write_nothing(store):
             (["--fractions", "1.5,-0.5"], 2, "no list of"),
             ([], 2, "either --fractions or --folds"),
             (["--folds", "2", "--fractions", "1"], 2, "either"),
-            (["--folds", "2", "--stratify", "none"], 1, "none"),
-            (["--folds", "2", "--column", "a/b"], 1, "a_b"),
+            (["--folds", "2", "--stratify", "none"], 2,
+             "--stratify: tables/subjects: no column 'none'; there are: "),
+            (["--folds", "2", "--column", "a/b"], 2, "use 'a_b'"),
             (["--folds", "2", "--column", "diagnosis"], 1, "diagnosis")):
         done = run_radio("split", "-s", store, *args, status=status)
         assert message in done.stderr

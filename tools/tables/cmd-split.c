@@ -47,6 +47,9 @@ print_counts (const struct split *split, struct radio_store *store,
     status = rd_table_read_text (table, split->column, &text);
   if (status != RADIO_OK)
     return rd_error_library (RADIO_TABLE_SUBJECTS);
+  uint64_t nothers = 0;
+  for (uint64_t i = 0; i < text.n; i++)
+    nothers += text.offsets[i] < text.offsets[i + 1];
   for (size_t part = 0; part < split->options.part_count; part++) {
     char digits[32];
     const char *name = part_name (split, part, digits);
@@ -57,7 +60,11 @@ print_counts (const struct split *split, struct radio_store *store,
                && memcmp (text.bytes + text.offsets[i], name, n) == 0;
     }
     printf ("%-8s %8" PRIu64 "\n", name, count);
+    nothers -= count;
   }
+  if (nothers > 0)
+    printf ("%" PRIu64 " keep another value; --force gives them a part\n",
+            nothers);
   printf ("%" PRIu64 " of %" PRIu64 " subjects written to the column %s\n",
           nwritten, text.n, split->column);
   return RD_EXIT_OK;
@@ -122,8 +129,23 @@ write_parts (const struct split *split, struct radio_store *store,
   return status;
 }
 
+/* Checks the columns that the options name; returns an exit status. */
 static int
-split_subjects (const struct rd_args *args, const struct split *split)
+check_columns (struct rd_args *args, const struct split *split,
+               struct radio_table *table)
+{
+  const char *stratify = split->options.stratify;
+  size_t number;
+  if (stratify
+      && radio_table_find_column (table, stratify, &number) != RADIO_OK)
+    return rd_usage_error (args, "--stratify: %s", radio_error_message ());
+  return radio_column_name_check (split->column) == RADIO_OK
+         ? RD_EXIT_OK
+         : rd_usage_error (args, "--column: %s", radio_error_message ());
+}
+
+static int
+split_subjects (struct rd_args *args, const struct split *split)
 {
   RD_CLOSE_STORE struct radio_store *store = NULL;
   RD_CLOSE_TABLE struct radio_table *table = NULL;
@@ -134,6 +156,9 @@ split_subjects (const struct rd_args *args, const struct split *split)
     return failed;
   if (radio_table_open (store, RADIO_TABLE_SUBJECTS, &table) != RADIO_OK)
     return rd_error_library (rd_store_name (args));
+  failed = check_columns (args, split, table);
+  if (failed)
+    return failed;
   radio_table_get_info (table, &info);
   size_t nbytes = ((size_t) info.row_count + 1) * sizeof (uint32_t);
   RD_FREE uint32_t *parts = malloc (nbytes);
