@@ -54,6 +54,7 @@ def ts():
     return peer("tensorstore")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """With several workers, one worker runs all tests of a file, since
     fixtures are per worker; and a single worker runs all files that use the
