@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from conftest import BUILD, missing, run_radio
+from conftest import BUILD, RADIO, missing, run_radio
 from pages import (browser, drawn_text, hold_labels, open_all, opened, rows,
                    shown_tooltip, text_of)
 
@@ -181,7 +181,7 @@ def odd_files(request, tmp_path):
     os.rename(tmp_path / "plain.nii.gz", image)
     page = tmp_path / "ingest.html"
     done = subprocess.run(
-        [BUILD / "tools" / "radio", "ingest", "-s", store, image],
+        [RADIO, "ingest", "-s", store, image],
         capture_output=True, timeout=300,
         env={**os.environ, "RADIO_PROFILE": str(page)})
     assert done.returncode == (request.param == "refused")
@@ -265,8 +265,8 @@ def recorded(kind, patients, folder):
         run_radio("slice", "-s", store, "wardnine/doejane-kopfscan-other",
                   "-o", folder / "x.png", env=environment(out), status=1)
     elif kind == "wrapped":
-        run_radio("profile", "--redact", "-o", out, "--", BUILD / "tools"
-                  / "radio", "stats", *at)
+        run_radio("profile", "--redact", "-o", out, "--", RADIO,
+                  "stats", *at)
     else:
         run_radio("profile", "roi", *at, "--runs", 2, "--roi", 20, "-o",
                   plain)
