@@ -21,6 +21,9 @@
 
 #define TEXT_NBYTES 512
 
+/* How far apart voxels of a mask and its volume may lie, in voxels. */
+#define MASK_TOLERANCE 1e-3
+
 static uint64_t
 axis_length (const struct radio_volume_info *info, char letter)
 {
@@ -287,4 +290,18 @@ rd_grids_check_affine (const struct rd_named_grid *a,
   write_number (far, apart, NDISTANCE_DIGITS);
   return rd_fail (RADIO_ERROR_ARGUMENT, "%s: up to %s voxels off the grid of "
                   "%s: %s", a->name, far, other->name, text + 2);
+}
+
+enum radio_status
+rd_grids_check_mask (const struct radio_volume_info *mask,
+                     const struct radio_volume_info *volume)
+{
+  struct rd_volume_grid a, b;
+  rd_volume_grid_get (mask, &a);
+  rd_volume_grid_get (volume, &b);
+  const struct rd_named_grid grid = { mask->path, &a };
+  const struct rd_named_grid other = { volume->path, &b };
+  RD_TRY (rd_grids_check_shape (&grid, &other));
+  RD_TRY (rd_grids_check_unit (&grid, &other));
+  return rd_grids_check_affine (&grid, &other, MASK_TOLERANCE);
 }

@@ -39,4 +39,10 @@ enum radio_status rd_grids_check_affine (const struct rd_named_grid *a,
                                          const struct rd_named_grid *other,
                                          double tolerance) RADIO_USE_RESULT;
 
+/* Checks all three of a mask against its volume, with a tolerance of 0.001
+ * voxels. */
+enum radio_status rd_grids_check_mask (const struct radio_volume_info *mask,
+                                       const struct radio_volume_info *volume)
+  RADIO_USE_RESULT;
+
 #endif /* RD_GRIDS_H */

@@ -80,13 +80,18 @@ def test_masks_that_do_not_fit_are_refused(radio, np, nib, cohort, tmp_path):
     others = {"empty": (np.zeros_like(mask), np.diag([1, 2, 3, 1.])),
               "small": (mask[1:], np.diag([1, 2, 3, 1.])),
               "turned": (mask, np.diag([-1, 2, 3, 1.])),
+              "far": (mask, np.diag([1, 2, 3, 1.]) + [
+                  [0, 0, 0, 500], *[[0] * 4] * 3]),
               "complex": (mask.astype("c8"), np.diag([1, 2, 3, 1.]))}
     for name, (array, affine) in others.items():
         file = tmp_path / "seg" / "a.nii"
         nib.save(nib.Nifti1Image(array, affine), file)
         radio("ingest", "-s", path, "-c", name, file)
     messages = {"empty": "0 everywhere", "small": "another shape",
-                "turned": "is LAS, the image RAS", "none": "none/a: no such volume in",
+                "turned": "is LAS, the image RAS",
+                "far": "500 voxels off the grid of mr/a: .* by radio apply "
+                "'like mr/a'",
+                "none": "none/a: no such volume in",
                 "complex": "not of real numbers"}
     with Store(path) as store, Volume(store, "mr/a") as volume:
         for name, message in messages.items():

@@ -8,6 +8,7 @@
 
 #include "src/base/error.h"
 #include "src/volume/derive/derive.h"
+#include "src/volume/grids.h"
 #include "src/volume/node.h"
 #include "src/volume/stream.h"
 
@@ -129,6 +130,10 @@ check_mask (const struct radio_volume *root, const struct radio_volume *mask)
                     "turn one by radio apply 'reorient %s'", mask->path,
                     mask->info.orientation, root->info.orientation,
                     root->info.orientation);
+  enum radio_status status = rd_grids_check_mask (&mask->info, &root->info);
+  if (status != RADIO_OK)
+    return rd_fail (status, "%s; bring it to this grid by radio apply "
+                    "'like %s'", radio_error_message (), root->path);
   if (rd_volume_is_colour (mask) || rd_dtype_is_complex (b->dtype)
       || b->dtype == RADIO_RAW)
     return rd_fail (RADIO_ERROR_ARGUMENT, "the mask %s is not of real numbers",

@@ -22,9 +22,6 @@
 #define MAX_CLASSES 16
 #define MAX_BINS ((size_t) 1 << 20)
 
-/* How far apart voxels of a mask and its volume may lie, in voxels. */
-#define TOLERANCE 1e-3
-
 /* Elements that are chosen by a mask before they are counted. */
 #define BLOCK_NBYTES 4096
 
@@ -112,20 +109,6 @@ match_axes (const struct radio_volume *volume, const struct radio_volume *mask,
                     "follow those of %s, %s", b->path, b->axes, a->path,
                     a->axes);
   return RADIO_OK;
-}
-
-static enum radio_status
-check_grids (const struct radio_volume *volume,
-             const struct radio_volume *mask)
-{
-  struct rd_volume_grid a, b;
-  rd_volume_grid_get (&mask->info, &a);
-  rd_volume_grid_get (&volume->info, &b);
-  const struct rd_named_grid grid = { mask->info.path, &a };
-  const struct rd_named_grid other = { volume->info.path, &b };
-  RD_TRY (rd_grids_check_shape (&grid, &other));
-  RD_TRY (rd_grids_check_unit (&grid, &other));
-  return rd_grids_check_affine (&grid, &other, TOLERANCE);
 }
 
 /* Chooses of n elements those that a label has. */
@@ -288,7 +271,7 @@ add_volume (struct group *group, struct radio_volume *volume,
     status = rd_stats_check (member.mask.dtype);
     if (status != RADIO_OK)
       return rd_fail_in (status, "%s", mask->info.path);
-    RD_TRY (check_grids (volume, mask));
+    RD_TRY (rd_grids_check_mask (&mask->info, &volume->info));
     RD_TRY (match_axes (volume, mask, member.mask_axis));
     mask_scaling.slope = mask->info.scl_slope;
     mask_scaling.inter = mask->info.scl_inter;
