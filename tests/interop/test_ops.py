@@ -84,9 +84,29 @@ def test_the_csv_has_the_figures_of_the_json(small):
             assert written[key] == row[key]
         assert int(written["size"]) == row["size"]
         assert float(written["median_s"]) == row["median_s"]
-        assert float(written["fault_in_s"]) == row["breakdown"]["fault in"]
+        for part in PARTS:
+            assert (float(written[part.replace(" ", "_") + "_s"])
+                    == row["breakdown"][part])
         assert math.isclose(float(written["mb_per_s"]), row["input_nbytes"]
                             / 1e6 / row["median_s"], rel_tol=1e-9)
+
+
+def test_the_printed_parts_are_those_of_the_csv(tmp_path):
+    file = tmp_path / "ops.csv"
+    printed = run_radio("bench", "ops", "--ops=clamp", "--sizes=16", *SHORT,
+                        "--csv", file).stdout
+    titles, *rows = [re.split(r"  +", line.strip()) for line
+                     in printed.split("\n\n")[2].splitlines()]
+    assert titles == ["size", "mean ms", *PARTS]
+    with open(file, encoding="utf-8", newline="") as stream:
+        table = list(csv.DictReader(stream))
+    for row, figures in zip(rows, table, strict=True):
+        assert row[0] == figures["operation"]
+        for text, part in zip(row[3:], PARTS, strict=True):
+            share = (float(figures[part.replace(" ", "_") + "_s"])
+                     / float(figures["mean_s"]))
+            assert math.isclose(float(text.split()[0]), 100 * share,
+                                rel_tol=0.06, abs_tol=0.06)
 
 
 def test_types_and_threads_are_measured_apart():

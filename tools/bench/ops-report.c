@@ -101,18 +101,14 @@ add_parts (struct rd_table *table, const struct rd_ops *ops,
 {
   struct figures f;
   char size[32], text[32], parts[NPARTS][32];
+  const char *cells[3 + NPARTS] = { one->name, size, text };
   if (compute_figures (ops, limits, one, &f) != RD_EXIT_OK)
     return false;
   double mean = f.seconds.mean;
   snprintf (size, 32, "%" PRIu64, one->source->size);
-  const char *cells[] = {
-    one->name, size, rd_text_ms (mean, text),
-    percent_text (f.parts_s[ALLOCATE], mean, parts[0]),
-    percent_text (f.parts_s[FAULT_IN], mean, parts[1]),
-    percent_text (f.parts_s[CONVERT], mean, parts[2]),
-    percent_text (f.parts_s[OPERATE], mean, parts[3]),
-    percent_text (f.parts_s[PLAN], mean, parts[4]),
-  };
+  rd_text_ms (mean, text);
+  for (size_t k = 0; k < NPARTS; k++)
+    cells[3 + k] = percent_text (f.parts_s[k], mean, parts[k]);
   return rd_table_add_row (table, cells);
 }
 
@@ -141,7 +137,7 @@ print_table (const struct rd_ops *ops, const struct rd_limits *limits,
   static const char *const titles[2][8] = {
     { "", "size", "n", "mean ms", "median", "spread", "MB/s", "of limit" },
     { "", "size", "mean ms", "allocate", "fault in", "plan", "convert",
-      "operate" },
+      "operate" },            /* as part_names */
   };
   struct rd_table table = { .ncolumns = 8, .alignment = "lrrrrrrr" };
   bool ok = rd_table_add_row (&table, titles[parts]);
@@ -216,8 +212,8 @@ write_row (FILE *stream, const struct rd_op_case *one,
     s->mean, s->median, s->low, s->high, s->min, s->max,
     s->median > 0 ? (double) source->nbytes / 1e6 / s->median : 0,
     f->limit_s > 0 ? f->limit_s : (double) NAN,
-    f->parts_s[ALLOCATE], f->parts_s[FAULT_IN], f->parts_s[CONVERT],
-    f->parts_s[OPERATE], f->parts_s[PLAN]
+    f->parts_s[ALLOCATE], f->parts_s[FAULT_IN], f->parts_s[PLAN],
+    f->parts_s[CONVERT], f->parts_s[OPERATE]
   };
   /* Pipelines have commas, and no quotation marks. */
   fprintf (stream, "\"%s\",\"%s\",%s,%" PRIu64 ",%s,%u,%" PRIu64 ",%" PRIu64
