@@ -15,10 +15,13 @@
 /* The reach of smoothing, in elements, that is allowed. */
 #define RD_SMOOTH_MAX_RADIUS ((uint64_t) 1 << 16)
 
-/* The prefilter of cubic B-splines is cut at this distance.  The rest of it has
- * a sum of 1.8e-7, which bounds its error relative to the largest magnitude
- * (Unser, "Splines: a perfect fit for signal and image processing", 1999:
- * its terms fall by the factor sqrt (3) - 2). */
+/* The prefilter of cubic B-splines is cut at this distance, and its sum made 1
+ * again (Unser, "Splines: a perfect fit for signal and image processing", 1999:
+ * its terms fall by the factor sqrt (3) - 2).  Weights of an interpolated value
+ * then differ from the uncut ones by 2.76e-7 in all, which bounds the error
+ * along one axis relative to the largest magnitude.  The magnitudes of the
+ * weights of an axis add up to 1.55, so three axes have 3 * 1.55^2 times that.
+ */
 #define RD_SPLINE_RADIUS 12
 
 /* The sampling of an axis: output i is at offset + scale * i of the source,
