@@ -203,6 +203,8 @@ class ProfileDocument:
             nodes[column] = [string(n[column]) for n in self.nodes]
         for column in NODE_NUMBERS:
             nodes[column] = [n[column] for n in self.nodes]
+        if any("starved_ns" in n for n in self.nodes):
+            nodes["starved_ns"] = [n.get("starved_ns", 0) for n in self.nodes]
         info = self.whole()
         parts = self.parts or [("run 1", info["wall_ns"], info["work_ns"],
                                 info["started_unix_ns"])]

@@ -755,17 +755,44 @@ def test_changes_and_radio_diff_have_the_wall_time_beside_sums(
     assert (whole["wall_before_ns"], whole["wall_after_ns"]) == (40e6, 50e6)
 
 
-def write_runs(folder, name, times_us):
-    """Writes a profile of runs of one operation that take these times."""
+def write_runs(folder, name, times_us, lack_us=0, waits_us=()):
+    """Writes a profile of runs of one operation that take these times: in each
+    it had no CPU for a time, and waited for another."""
     made, begin = ProfileDocument("read", parts="runs"), 0
     lane = made.lane("main")
     for part, us in enumerate(times_us):
         ns = 1000 * us
-        made.span(lane, "read", "operation", begin, ns)
-        made.shares.append((0, part, 1, ns, ns, ns, 0))
-        made.parts.append((f"run {part + 1}", ns, ns, 0, 0))
+        wait = 1000 * (waits_us[part] if waits_us else 0)
+        made.span(lane, "read", "operation", begin, ns, wait=wait)
+        made.shares.append((0, part, 1, ns, ns, ns - wait, 1000 * lack_us))
+        made.parts.append((f"run {part + 1}", ns, ns - wait, 0,
+                           1000 * lack_us))
         begin += ns
+    if lack_us > 0:
+        lack_ns = 1000 * lack_us * len(times_us)
+        made.given["starved_ns"] = lack_ns
+        made.node("read", "operation", starved_ns=lack_ns)
     write_page(made, folder, name)
+
+
+@pytest.mark.parametrize("after_us, change", [
+    (2010, "within noise"), (2300, "unclear"), (4000, "longer"),
+    (1000, "shorter")])
+def test_waits_are_judged_as_by_radio_diff(opened, tmp_path, after_us,
+                                           change):
+    """Threads lacked CPUs, so CPU times are compared, which have no waits."""
+    for name, us in (("before", 2000), ("after", after_us)):
+        waits = [us + us * i * 3 % 8 // 800 for i in range(8)]
+        write_runs(tmp_path, name, [9000 + one for one in waits], 3000, waits)
+    both = [tmp_path / "before.json", tmp_path / "after.json"]
+    said = run_radio("diff", *both, "-o", tmp_path / "changes.html").stdout
+    [read] = json.loads(run_radio("diff", *both, "--json").stdout)["paths"]
+    medians = expected.change_text(expected.time_text, read["wait_before_ns"],
+                                   read["wait_after_ns"])
+    page = opened(tmp_path / "changes.html", fragment="#view=diff")
+    assert "prolongs, too: " + medians + ", " + change in page.evaluate(
+        "document.querySelector('.diff-conditions').textContent")
+    assert f"%), {change.removeprefix('within ')}\n" in said
 
 
 def test_an_interval_is_beside_the_medians_that_it_is_of(opened, tmp_path):

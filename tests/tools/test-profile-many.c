@@ -548,6 +548,8 @@ waits_that_grew_without_cpus_are_unclear (void **state)
       "19.99 ms -> 39.98 ms (+100.0 %), longer\n" },
     { 20000, 20500, RD_EXIT_OK, "19.99 ms -> 20.49 ms (+2.5 %), noise\n" },
     { 40000, 20000, RD_EXIT_OK, "(-50.0 %), shorter\n" },
+    /* By as much as processes of one program differ. */
+    { 20000, 23000, RD_EXIT_UNCLEAR, "(+15.0 %), unclear\n" },
     /* Of 15 ms. */
     { 200, 600, RD_EXIT_OK, "0.1999 ms -> 0.5997 ms (3.0 x), longer\n" },
     { 0, 0, RD_EXIT_OK, "so CPU time is compared, apart from waits" },

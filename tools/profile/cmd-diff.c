@@ -316,6 +316,22 @@ what_differs (const struct rd_diff *diff)
          : "processes of one program";
 }
 
+/* What is said of the waits of a root.  Those of processes of one program
+ * differ, too. */
+static const char *
+wait_change_of (const struct rd_diff *diff, const struct radio_difference *d)
+{
+  double before = (double) d->wait_before_ns;
+  double after = (double) d->wait_after_ns;
+  if (d->wait_change == RADIO_CHANGE_UNKNOWN)
+    return "";
+  if (d->wait_change == RADIO_CHANGE_NONE)
+    return ", noise";
+  if (fabs (after - before) <= diff->info.root_floor * fmin (before, after))
+    return ", unclear";
+  return d->wait_change == RADIO_CHANGE_SLOWER ? ", longer" : ", shorter";
+}
+
 /* Prints what the times that are compared do not show of a root. */
 static void
 print_root (const struct rd_diff *diff, const struct radio_difference *d)
@@ -335,9 +351,7 @@ print_root (const struct rd_diff *diff, const struct radio_difference *d)
           "prolongs, too: %s ms -> %s ms (%s)%s\n", d->name,
           rd_text_ms ((double) d->wait_before_ns / 1e9, before),
           rd_text_ms ((double) d->wait_after_ns / 1e9, after), change,
-          d->wait_change == RADIO_CHANGE_SLOWER ? ", longer"
-          : d->wait_change == RADIO_CHANGE_FASTER ? ", shorter"
-          : d->wait_change == RADIO_CHANGE_NONE ? ", noise" : "");
+          wait_change_of (diff, d));
 }
 
 static void

@@ -241,6 +241,36 @@ class Comparer {
     }
   }
 
+  // What an operation waited on all threads, but for other threads, as
+  // medians: the time in which threads were in it, less what they worked
+  // (compare.c).  CPU time does not show it.  Those of processes of one program
+  // differ, too.
+  compareWaits(path) {
+    const spreads = [0, 1].map((side) => {
+      const { tree, origin, profile } = this.shapes[side];
+      const { edges, categories } = profile;
+      const of = (id, isSelf) => columnsOfRuns(this.shapes[side], id, isSelf);
+      const totals = of('wall', false), selves = of('wall', true);
+      const cpus = of('cpu', true), lacks = of('starved', true);
+      const runs = totals.map((total, i) => {
+        const waits = tree.sums(total.map((ns, node) => {
+          const at = origin[node], edge = edges[at];
+          const isOfThread = edge === HANDOFF
+            || edge === CALL && tree.parents[node] < 0;
+          return (isOfThread ? ns : 0) - (categories[at] === 'queue'
+            ? selves[i][node] : cpus[i][node] + lacks[i][node]);
+        }));
+        return Math.max(0, sumAt(waits, path.nodes[side]));
+      });
+      return spreadOf(this.joinRounds(runs, side));
+    });
+    const [before, after] = spreads.map(({ median }) => toWhole(median));
+    const { change } = this.classify(spreads);
+    const isUnclear = DIRECTIONS[change] > 0 && Math.abs(after - before)
+      <= this.conditions.rootFloor * Math.min(before, after);
+    return { change: isUnclear ? 'unclear' : change, before, after };
+  }
+
   // The part of a path on other threads than its root's: their means.
   elsewhere(path) {
     if (path.nodes.every((one) => one.length < 2))
@@ -273,7 +303,12 @@ class Comparer {
                             [what + 'After']: after });
     }
     const { total, self } = spreads;
+    const hasWaits = path.parent < 0 && this.metric.id === 'cpu'
+      && this.conditions.basis === 'cpu'
+      && path.nodes.every((one) => one.length > 0)
+      && this.shapes.every((one) => totalsOfRuns(one, 'cpu') !== null);
     return { ...made, ...this.classifyPath(path, spreads),
+             waits: hasWaits ? this.compareWaits(path) : null,
              medianBefore: toWhole(total[0].median),
              medianAfter: toWhole(total[1].median),
              selfMedians: toWhole(self[1].median - self[0].median) };

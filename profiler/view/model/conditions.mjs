@@ -103,8 +103,7 @@ function stateOf(profile) {
 }
 
 // Returns { basis: 'wall', 'cpu' or 'none', isUnfair, leastFloor, floor,
-// rootFloor, leastShare, waits: of a run on all threads, but for others,
-// conditions: [{ name, before, after, isUnfair }] }.
+// rootFloor, leastShare, conditions: [{ name, before, after, isUnfair }] }.
 export function compareConditions(before, after) {
   const sides = [stateOf(before), stateOf(after)];
   const conditions = [];
@@ -184,7 +183,6 @@ export function compareConditions(before, after) {
     floor += FLOOR_OF_SHARED;
   return { conditions, isUnfair, leastFloor, floor,
            rootFloor: floor + (byRounds ? 0 : FLOOR_OF_ROOTS),
-           waits: both(({ wait, runs }) => wait / runs),
            leastShare: isUnfair ? LEAST_SHARE_UNFAIR
              : byRounds ? LEAST_SHARE_OF_ROUNDS : LEAST_SHARE,
            basis: isUnfair && basis === 'wall' ? 'cpu' : basis };

@@ -21,6 +21,10 @@ const DIFF_ROWS = 100;
 // Changed paths that the answer names.
 const ANSWERS = 3;
 
+// What is said of waits, which are not called a change.
+const WAITS = { slower: ', longer', faster: ', shorter',
+                unclear: ', unclear', noise: ', within noise' };
+
 const LISTED = ['slower', 'faster', 'new', 'gone', 'noise'];
 
 // The names from the root to a path.
@@ -337,7 +341,7 @@ class Diff {
 
   // Lists the differences that make the comparison unfair.
   conditions() {
-    const { basis, conditions, floor, isUnfair, sameOperation, waits }
+    const { basis, conditions, floor, isUnfair, paths, sameOperation }
       = this.compared;
     const wall = this.compared.wall.map((ns) => formatUnit(ns, 'time'));
     const items = conditions.map(({ name, before, after }) =>
@@ -351,9 +355,13 @@ class Diff {
         + ', not comparable' + (isUnfair ? '' : ', for lack of CPUs')
         + (basis === 'cpu' ? ', so CPU time is compared, apart from waits'
           : '')));
-    if (basis === 'cpu' && Math.max(...waits) > 0)
-      items.push(element('li', {}, 'waits, which a busy machine prolongs, '
-        + 'too (means): ' + formatChange(...waits, 'time')));
+    for (const { name, waits } of paths)
+      if (waits?.before > 0 || waits?.after > 0)
+        items.push(element('li', {}, 'median wait for disks, requests and '
+          + 'locks, which a busy machine prolongs, too',
+          ...this.root() === null ? [' (', nameElement(name), ')'] : [],
+          ': ' + formatChange(waits.before, waits.after, 'time')
+          + (WAITS[waits.change] ?? '')));
     if (basis === 'cpu' && floor >= 0.1)
       items.push(element('li', {}, 'differences of less than '
         + formatShare(floor, 1) + ' may come from the conditions, and count '
