@@ -90,8 +90,8 @@ report_volume (void *data, size_t i)
     rd_error ("%s: exists already; see --overwrite, also after a move that "
               "was interrupted", item->to_path);
   else if (mv->is_removing)
-    rd_error ("%s: is %s now, too, but was not removed: %s", item->path,
-              item->to_path, message);
+    rd_error ("%s: is %s now, but the old one was not all removed: %s",
+              item->path, item->to_path, message);
   else
     rd_error_message (item->path, message);
 }

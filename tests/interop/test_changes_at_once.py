@@ -7,13 +7,16 @@ are indexed.
 RADIO_TESTS_ROUNDS sets the number of rounds on a disk and in S3 (default: 1).
 """
 
+import fcntl
 import hashlib
 import json
 import os
 import pty
 import random
 import re
+import signal
 import subprocess
+import time
 
 import pytest
 from conftest import RADIO, run_radio
@@ -200,3 +203,47 @@ def test_a_volume_that_is_replaced_during_the_question_is_kept(np, nib,
     assert asks.returncode == 1 and f"removed ct/{NAMES[1]}" in out
     assert f"ct/{NAMES[0]}: it was replaced since" in said, said
     assert {*study.volumes()[NAMES[0]]} == {study.digests[path]}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_move_that_a_signal_ends_is_resumed(tmp_path, number):
+    """Each volume has its old name, both or the new one, and a row for each
+    with the user's cells.  In S3: test_s3_signals.py."""
+    store = tmp_path / "s.zarr"
+    for name in "abc":
+        run_radio("phantom", "-s", store, f"ct/{name}", "--size", "8")
+    run_radio("index", "-s", store)
+    run_radio("table", "-q", "-s", store, "--set", "qc", "ct", "ct/a=1",
+              "ct/b=2", "ct/c=3")
+
+    def cells():
+        return {row["volume"]: row["qc"] for table in ("ct", "mr")
+                for row in json.loads(run_radio(
+                    "table", "-s", store, table, "--json").stdout)}
+
+    # It waits for the last one's lock, once the others are removed.
+    lock = os.open(store / "ct/c", os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    moves = subprocess.Popen([RADIO, "mv", "-s", store, "ct", "mr"],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             text=True)
+    while any((store / f"ct/{name}").exists() for name in "ab"):
+        assert moves.poll() is None
+        time.sleep(0.01)
+    moves.send_signal(number)
+    os.close(lock)
+    out, err = moves.communicate(timeout=120)
+    assert moves.returncode == -number
+    assert err.endswith("radio: interrupted: volumes have the old name, or "
+                        "both; the same command with --overwrite moves the "
+                        "rest\n"), err
+    run_radio("index", "-s", store, "--check-values")
+    left = run_radio("ls", "-s", store, "ct").stdout.split()
+    assert left in ([], ["ct/c"])
+    assert cells() == {"mr/a": 1, "mr/b": 2, "mr/c": 3,
+                       **{name: 3 for name in left}}
+    if left:
+        run_radio("mv", "-s", store, "--overwrite", "ct", "mr")
+    run_radio("index", "-s", store, "--check-values")
+    run_radio("validate", "-q", "-s", store)
+    assert cells() == {"mr/a": 1, "mr/b": 2, "mr/c": 3}

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Ingest under faults: killed, two at once, a full disk, little memory."""
 
+import errno
 import json
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -171,6 +173,71 @@ def test_a_full_disk_loses_nothing(radio, templates, small_disk):
     radio("gc", "-s", store)
     # The space of the failed writer is free again.
     radio("ingest", "-s", store, "-c", "again", small)
+
+
+def fill(folder):
+    """Takes all that is left of a disk."""
+    with open(folder / "filler", "wb", buffering=0) as file:
+        for nbytes in 65536, 1:
+            try:
+                while True:
+                    file.write(bytes(nbytes))
+            except OSError as error:
+                assert error.errno == errno.ENOSPC
+
+
+@pytest.mark.parametrize("args", [
+    ["table", "--set", "site", "subjects", "a=other"],
+    ["table", "--remove", "subjects", "a"], ["table", "--drop", "site"],
+    ["split", "--folds", "2"], ["mv", "ct/a", "ct/z"], ["mv", "ct", "mr"],
+    ["cp", "ct/a", "--name", "ct/copy", "--to", "s.zarr"],
+    ["cp", "ct", "--to", "c.zarr"]], ids=lambda args: "_".join(args[:2]))
+def test_a_command_on_a_full_disk_says_so_and_changes_nothing(
+        radio, small_disk, args):
+    store = small_disk / "s.zarr"
+    for name in "ct/a", "ct/b":
+        radio("phantom", "-s", store, name, "--size", "8")
+    radio("index", "-s", store)
+    radio("table", "-q", "-s", store, "--set", "site", "subjects", "a=x")
+
+    def state():
+        radio("validate", "-q", "-s", store)
+        return [radio(*args, "-s", store).stdout for args in (
+            ["ls"], ["table", "--tsv"], ["table", "ct", "--tsv"],
+            ["index", "--check-values"])]
+
+    before = state()
+    fill(small_disk)
+    done = radio(*args, "-s", store, status=1, cwd=small_disk)
+    for line in done.stderr.splitlines():
+        assert re.match(
+            r"radio: .*(tables|ct|mr|c\.zarr)/.*: cannot write: No space left "
+            "on device$|radio: ct/b and all after it keep their names$", line)
+    assert "No space left" in done.stderr
+    (small_disk / "filler").unlink()
+    assert state() == before
+    radio("gc", "-s", store)
+    # What was begun is not in the way.
+    radio(*args, "-s", store, cwd=small_disk)
+    radio("index", "-s", store, "--check-values")
+
+
+def test_a_removal_on_a_full_disk_leaves_rows_that_index_removes(radio,
+                                                                 small_disk):
+    store = small_disk / "s.zarr"
+    for name in "ct/a", "ct/b":
+        radio("phantom", "-s", store, name, "--size", "8")
+    radio("index", "-s", store)
+    fill(small_disk)
+    # It frees less than a generation of the table takes.
+    done = radio("rm", "-s", store, "ct/a", status=1)
+    assert done.stdout == "removed ct/a\n"
+    assert re.search("rows of tables were not written: .*: No space left on "
+                     "device; repair them by 'radio index'\n$", done.stderr)
+    (small_disk / "filler").unlink()
+    assert radio("ls", "-s", store).stdout == "ct/b\n"
+    radio("index", "-s", store)
+    radio("index", "-s", store, "--check-values")
 
 
 def test_no_permission_is_one_clear_line(templates, tmp_path):
