@@ -8,6 +8,10 @@
 
 static const struct rd_fact_rule rules[] = {
   { "command", RD_JOIN_LIST, false, true },
+  { "limit flop/s", RD_JOIN_LIST, false, true },
+  { "limit flop/s, 1 thread", RD_JOIN_LIST, false, true },
+  { "limit memory bytes/s", RD_JOIN_LIST, false, true },
+  { "limit memory bytes/s, 1 thread", RD_JOIN_LIST, false, true },
   { "made by", RD_JOIN_LIST, false, true },
   { "runs", RD_JOIN_LIST, false, true },
   { "seed", RD_JOIN_LIST, false, true },

@@ -447,6 +447,30 @@ the_pipeline_of_each_is_applied () {
   says 'differs: shape: 9 x 9 x 9 -> '
 }
 
+other_measurements_are_compared_in_turn () {
+  # op has no store, and ingest makes its own: neither is of $RADIO_STORE.
+  for measured in 'sweep --sizes 4,8 -s s.zarr' 'ingest --phantom 16' \
+      'op clamp --size 16 --types int16'; do
+    name=${measured%% *}
+    # shellcheck disable=SC2086
+    (
+      export RADIO_STORE=none.zarr
+      succeeds profile $measured --runs 1 -o "was-$name.json"
+      runs profile $measured --runs 5 --against "was-$name.json" \
+        -o "is-$name.html"
+      says ' rounds of both in turn, 1 run each'
+      not grep '^differs: limit' "$tmp/out"
+      fails 2 "profile $name: --fail-if-slower needs --against" \
+        profile $measured --fail-if-slower 5
+    )
+  done
+  # The curve is written once, and by none of the rounds.
+  succeeds profile sweep --sizes 4 -s s.zarr --runs 1 --csv gone.csv -o csv.json
+  rm gone.csv
+  runs profile sweep --sizes 4 -s s.zarr --runs 5 --against csv.json -o csv.html
+  [ ! -e gone.csv ]
+}
+
 # records_elsewhere N: elsewhere.json, by a program whose first N recordings
 # are of a machine with other CPUs.
 records_elsewhere () {
@@ -998,6 +1022,7 @@ for test in the_figures_are_of_the_runs \
     a_comparison_is_written_as_a_page \
     two_commands_are_measured_in_turn \
     the_pipeline_of_each_is_applied \
+    other_measurements_are_compared_in_turn \
     rounds_under_different_conditions_are_run_again \
     an_unclear_answer_does_not_propose_what_was_done \
     profiles_that_cannot_be_joined_are_kept \

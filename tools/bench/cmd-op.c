@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "tools/bench/ops.h"
-#include "tools/profile/measure.h"
+#include "tools/profile/against.h"
 
 /* The best of this number of measurements is the machine's limit. */
 #define NLIMITS 3
@@ -42,7 +42,8 @@ parse_op (struct profile_op *op, struct rd_args *args)
     if (taken < 0 || !ok)
       return false;
   }
-  if (id < 0 || !rd_args_want (args, 1, 1, "NAME"))
+  if (id < 0 || !rd_args_want (args, 1, 1, "NAME")
+      || !rd_against_check (&op->measure, args))
     return false;
   op->name = args->operands[0];
   return strcmp (op->name, "all") == 0
@@ -96,6 +97,8 @@ measure_op (struct profile_op *op, const struct rd_args *args)
     op->ops.threads.n = 1;
   }
   int failed = rd_measure_begin (measure, args);
+  if (!failed && measure->against)
+    return rd_against_run (measure, args);
   if (!failed)
     failed = rd_ops_open (&op->ops);
   if (failed)
@@ -107,6 +110,8 @@ measure_op (struct profile_op *op, const struct rd_args *args)
     nbytes += one->source->nbytes;
   }
   failed = describe (op);
+  if (!failed)
+    failed = rd_against_describe (measure, args);
   if (failed)
     return failed;
   if (!measure->json)
@@ -128,7 +133,8 @@ static int
 run_op (struct rd_args *args)
 {
   struct profile_op op = {
-    .measure = { .operation = "op", .nruns = 20, .nwarm = SIZE_MAX },
+    .measure = { .operation = "op", .nruns = 20, .nwarm = SIZE_MAX,
+                 .fail_percent = -1 },
     .ops = { .sizes = { 256 }, .nsizes = 1, .only_volumes = true },
   };
   int status = parse_op (&op, args) ? measure_op (&op, args) : args->status;
@@ -147,6 +153,7 @@ static const struct rd_option options[] = {
   { RD_OPTION_RUNS, "runs", "N", "measured runs (default: 20)" },
   { RD_OPTION_WARMUP, "warmup", "N",
     "runs before that are not measured (default: 1)" },
+  RD_AGAINST_OPTIONS,
   RD_PROFILE_OUTPUT_OPTIONS,
   RD_JSON_FIGURES_OPTION,
   RD_WORK_OPTIONS,

@@ -97,6 +97,16 @@ add_select (struct json_object *list, const struct rd_select *select)
     add_option (list, "head", number);
 }
 
+/* The store to name: `op' has none, and `ingest' makes one of its own, beside
+ * that of an option only. */
+static const char *
+store_of (const struct rd_args *args)
+{
+  bool reads_one = args->command != &rd_profile_op
+                   && args->command != &rd_profile_ingest;
+  return args->store ? args->store : reads_one ? getenv ("RADIO_STORE") : NULL;
+}
+
 /* Everything that is needed to run this command again; NULL after an
  * error. */
 static struct json_object *
@@ -105,7 +115,7 @@ describe_self (const struct rd_measure *measure, const struct rd_args *args)
   char program[4096], number[64];
   RD_FREE char *folder = getcwd (NULL, 0);
   ssize_t n = readlink ("/proc/self/exe", program, sizeof program - 1);
-  const char *store = args->store ? args->store : getenv ("RADIO_STORE");
+  const char *store = store_of (args);
   if (n <= 0 || !folder) {
     rd_error ("cannot find this program or its folder: %s",
               strerror (errno));
@@ -154,6 +164,15 @@ describe_self (const struct rd_measure *measure, const struct rd_args *args)
   rd_json_set (object, "arguments", list);
   rd_json_set (object, "files", list_files (program));
   return object;
+}
+
+bool
+rd_against_check (const struct rd_measure *measure, struct rd_args *args)
+{
+  if (measure->fail_percent < 0 || measure->against)
+    return true;
+  rd_usage_error (args, "--fail-if-slower needs --against");
+  return false;
 }
 
 int
@@ -219,9 +238,10 @@ static bool
 is_measuring_option (const char *argument)
 {
   static const char *const names[] = {
-    "apply", "at", "axis", "codec", "cold", "draw", "index", "keep-index",
-    "head", "map", "memory", "phantom", "roi", "sample", "seed", "size",
-    "store", "subject", "threads", "tiling", "warmup", "where",
+    "apply", "at", "axis", "codec", "cold", "destination", "draw", "index",
+    "keep-index", "head", "map", "memory", "phantom", "roi", "sample", "seed",
+    "size", "sizes", "store", "subject", "threads", "tiling", "types",
+    "warmup", "where",
   };
   size_t i = 0, n = sizeof names / sizeof names[0];
   if (strncmp (argument, "--", 2) != 0)
@@ -233,8 +253,21 @@ is_measuring_option (const char *argument)
   return i < n;
 }
 
-/* Fails unless the arguments are those of a command that measures reads.  A
- * profile may come from anyone: it must not run another command. */
+/* Commands that measure, and leave nothing but their profile. */
+static bool
+is_measurement (const char *command)
+{
+  static const char *const names[] = {
+    "full", "slice", "roi", "sweep", "op", "ingest",
+  };
+  size_t i = 0, n = sizeof names / sizeof names[0];
+  while (i < n && strcmp (names[i], command) != 0)
+    i++;
+  return i < n;
+}
+
+/* Fails unless the arguments are those of a measurement.  A profile may come
+ * from anyone: it must not run another command. */
 static int
 check_arguments (const char *name, struct json_object *list)
 {
@@ -246,12 +279,11 @@ check_arguments (const char *name, struct json_object *list)
     bool is_known = i == 0 ? strcmp (text, "profile") == 0
                            : *text != '-' || is_measuring_option (text);
     if (i == 1)
-      is_known = strcmp (text, "full") == 0 || strcmp (text, "slice") == 0
-                 || strcmp (text, "roi") == 0;
+      is_known = is_measurement (text);
     if (!is_known)
-      return rd_error ("%s: was not made by 'radio profile full', slice or "
-                       "roi ('%.100s'); record it by one of these", name,
-                       text);
+      return rd_error ("%s: was not made by 'radio profile full', slice, roi, "
+                       "sweep, op or ingest ('%.100s'); record it by one of "
+                       "these", name, text);
   }
   return n >= 2 ? RD_EXIT_OK
                 : rd_error ("%s: does not have the command that made it; "

@@ -18,6 +18,10 @@
 /* The key of how a recording was made, of each that `radio profile' makes. */
 #define RD_MADE_BY "made by"
 
+/* Checks the options; false after a usage error. */
+bool rd_against_check (const struct rd_measure *measure,
+                       struct rd_args *args);
+
 /* Adds how the recording is made to its conditions: the program, its files,
  * folder and arguments.  Returns an exit status; prints errors. */
 int rd_against_describe (struct rd_measure *measure,

@@ -12,7 +12,7 @@
 #include "tools/interrupt.h"
 #include "tools/names.h"
 #include "tools/options.h"
-#include "tools/profile/measure.h"
+#include "tools/profile/against.h"
 #include "tools/text.h"
 
 struct ingest {
@@ -34,7 +34,8 @@ parse_ingest (struct ingest *ingest, struct rd_args *args)
     if (rd_measure_take (args, id, &ingest->measure) < 0
         || rd_subject_take (args, id, &ingest->options) < 0)
       return false;
-  if (id < 0 || !rd_args_want (args, 0, 1, "FILE"))
+  if (id < 0 || !rd_args_want (args, 0, 1, "FILE")
+      || !rd_against_check (&ingest->measure, args))
     return false;
   if (args->noperands == 1 && ingest->options.phantom) {
     rd_usage_error (args, "--phantom does not go with FILE");
@@ -57,9 +58,10 @@ make_file (struct ingest *ingest)
   ingest->phantom_file = rd_format ("%s/head.nii.gz", ingest->temp);
   if (ingest->phantom_file == NULL)
     return RD_EXIT_FAILED;
-  fprintf (stderr, "radio: no FILE given: ingesting a phantom of %" PRIu64
-           " x %" PRIu64 " x %" PRIu64 " voxels\n", shape[2], shape[1],
-           shape[0]);
+  if (!ingest->measure.json)
+    fprintf (stderr, "radio: no FILE given: ingesting a phantom of %" PRIu64
+             " x %" PRIu64 " x %" PRIu64 " voxels\n", shape[2], shape[1],
+             shape[0]);
   enum radio_status status = radio_phantom (ingest->store, "source/head",
                                             &phantom);
   if (status == RADIO_OK)
@@ -160,6 +162,8 @@ static int
 measure_ingest (struct ingest *ingest, struct rd_args *args)
 {
   int failed = rd_measure_begin (&ingest->measure, args);
+  if (!failed && ingest->measure.against)
+    return rd_against_run (&ingest->measure, args);
   if (!failed)
     failed = rd_temp_make (args->store, &ingest->temp);
   if (failed)
@@ -176,6 +180,8 @@ measure_ingest (struct ingest *ingest, struct rd_args *args)
     ingest->file = ingest->label = args->operands[0];
   if (!failed)
     failed = describe_ingest (ingest, args);
+  if (!failed)
+    failed = rd_against_describe (&ingest->measure, args);
   if (failed)
     return failed;
   if (!ingest->measure.json) {
@@ -209,7 +215,8 @@ static int
 run_ingest (struct rd_args *args)
 {
   struct ingest ingest = {
-    .measure = { .operation = "ingest", .nruns = 5, .nwarm = SIZE_MAX },
+    .measure = { .operation = "ingest", .nruns = 5, .nwarm = SIZE_MAX,
+                 .fail_percent = -1 },
     .options.shape = RD_SUBJECT_SHAPE,
   };
   int status = parse_ingest (&ingest, args) ? measure_ingest (&ingest, args)
@@ -231,6 +238,7 @@ static const struct rd_option options[] = {
   { RD_OPTION_PHANTOM, "phantom", "N|X,Y,Z",
     "without FILE: the size of the phantom (default: 256)" },
   RD_MEASURE_OPTIONS ("5"),
+  RD_AGAINST_OPTIONS,
   RD_PROFILE_OUTPUT_OPTIONS,
   RD_JSON_FIGURES_OPTION,
   RD_WORK_OPTIONS,

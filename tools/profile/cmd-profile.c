@@ -404,8 +404,9 @@ explain_against (struct rd_args *args)
   for (int i = 1; i < args->argc && strcmp (args->argv[i], "--") != 0; i++) {
     if (strncmp (args->argv[i], "--against", strlen ("--against")) != 0)
       continue;
-    rd_usage_error (args, "--against is for slice, roi and full; profile a "
-                    "program by -o NEW.json, then compare by 'radio diff OLD "
+    rd_usage_error (args, "--against is for full, slice, roi, sweep, op and "
+                    "ingest; profile a program by -o NEW.json, then compare "
+                    "by 'radio diff OLD "
                     "NEW.json'");
     return true;
   }

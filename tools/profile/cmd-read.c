@@ -70,9 +70,9 @@ parse_read (struct read *read, struct rd_args *args)
   if (id < 0 || !rd_args_want (args, 0, SIZE_MAX, "VOLUME"))
     return false;
   bool is_box = read->kind == SLICE && read->has_roi;
-  if (read->measure.fail_percent >= 0 && !read->measure.against)
-    rd_usage_error (args, "--fail-if-slower needs --against");
-  else if (read->has_index && read->has_at)
+  if (!rd_against_check (&read->measure, args))
+    return false;
+  if (read->has_index && read->has_at)
     rd_usage_error (args, "--index and --at exclude each other");
   else if (is_box && (read->has_axis || read->has_index))
     rd_usage_error (args, "--roi reads a box: --axis and --index are for "

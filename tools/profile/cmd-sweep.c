@@ -13,7 +13,7 @@
 #include "tools/options.h"
 #include "tools/output.h"
 #include "tools/parse.h"
-#include "tools/profile/measure.h"
+#include "tools/profile/against.h"
 #include "tools/progress.h"
 #include "tools/report.h"
 #include "tools/text.h"
@@ -79,6 +79,7 @@ parse_sweep (struct sweep *sweep, struct rd_args *args)
     }
   }
   return id == 0 && rd_args_want (args, 0, SIZE_MAX, "VOLUME")
+         && rd_against_check (&sweep->measure, args)
          && rd_subject_check (args, &sweep->subject_options);
 }
 
@@ -275,6 +276,8 @@ measure_sweep (struct sweep *sweep, const struct rd_args *args)
   RD_CLEAR_RUNS struct rd_runs runs = { 0 };
   RD_CLOSE_PROFILE struct radio_profile *profile = NULL;
   int failed = rd_measure_begin (&sweep->measure, args);
+  if (!failed && sweep->measure.against)
+    return rd_against_run (&sweep->measure, args);
   if (!failed && sweep->csv)
     failed = rd_new_file_check (sweep->csv, sweep->measure.output.overwrite);
   if (!failed)
@@ -286,6 +289,8 @@ measure_sweep (struct sweep *sweep, const struct rd_args *args)
     failed = rd_measure_describe (&sweep->measure, &sweep->subjects);
   if (!failed)
     failed = rd_measure_describe_places (&sweep->measure, true);
+  if (!failed)
+    failed = rd_against_describe (&sweep->measure, args);
   if (failed)
     return failed;
   rd_measure_print (&sweep->measure);
@@ -321,7 +326,8 @@ static int
 run_sweep (struct rd_args *args)
 {
   struct sweep sweep = {
-    .measure = { .operation = "sweep", .nruns = 20, .nwarm = SIZE_MAX },
+    .measure = { .operation = "sweep", .nruns = 20, .nwarm = SIZE_MAX,
+                 .fail_percent = -1 },
     .subject_options.shape = RD_SUBJECT_SHAPE,
   };
   int status = parse_sweep (&sweep, args) ? measure_sweep (&sweep, args)
@@ -342,6 +348,7 @@ static const struct rd_option options[] = {
   { RD_OPTION_CSV, "csv", "FILE", "also write the curve as CSV" },
   RD_SEED_OPTION,
   RD_MEASURE_OPTIONS ("20"),
+  RD_AGAINST_OPTIONS,
   RD_PROFILE_OUTPUT_OPTIONS,
   RD_JSON_FIGURES_OPTION,
   RD_APPLY_OPTION,

@@ -59,7 +59,8 @@ rd_runs_clear (struct rd_runs *runs)
  * Options, conditions and reports
  *----------------------------------------------------------------------*/
 
-/* Keeps the option that was just taken, for how a recording is made. */
+/* Keeps the option that was just taken, for how a recording is made; that of a
+ * file is of the output. */
 static void
 keep_option (struct rd_measure *measure, const struct rd_args *args)
 {
@@ -67,7 +68,7 @@ keep_option (struct rd_measure *measure, const struct rd_args *args)
   RD_FREE char *text = option->argument
     ? rd_format ("--%s=%s", option->name, args->value)
     : rd_format ("--%s", option->name);
-  if (!text)
+  if (!text || option->id == RD_OPTION_CSV)
     return;
   if (!measure->arguments)
     measure->arguments = json_object_new_array ();

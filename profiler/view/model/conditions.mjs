@@ -27,6 +27,7 @@ const INCIDENTAL = new RegExp('^(pid|command|runs|warmup|seed|made by|failed'
   + '|scopes (not recorded|left without an end)'
   + '|(texts|counter values|gauge samples|damaged spans) not kept'
   + '|(no file|damage) of the ring|events dropped in signal handlers'
+  + '|limit (memory bytes|flop)/s(, 1 thread)?'
   + '|counts and texts outside of scopes|triggers without a scope'
   + '|slow runs (written|not written( because)?))$');
 
