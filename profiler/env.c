@@ -433,7 +433,7 @@ report_unused_triggers (const struct radio_profile *profile)
   if (!names)
     return;
   (void) !rd_fail (RADIO_ERROR_NOT_FOUND, "RADIO_PROFILE_SLOW: no scope that "
-                   "ran is called '%s'; use names as in the call tree",
+                   "ran has such a name: %s; use names as in the call tree",
                    names);
   report_error ();
 }
@@ -545,17 +545,26 @@ write_on_demand (bool is_last)
 }
 
 /* Reports that the ring is lost if the process is killed: at once where a ring
- * was asked for, for then it is too late. */
+ * or its file was asked for, for then it is too late. */
 static void
 report_no_file (struct radio_recorder *recorder, const char *why)
 {
   (void) !radio_recorder_fact (recorder, RD_FACT_NO_FILE, why,
                                RADIO_TEXT_NAME);
-  if (!get_variable ("RADIO_PROFILE_RING"))
+  if (!get_variable ("RADIO_PROFILE_RING")
+      && !get_variable ("RADIO_PROFILE_RING_FILE"))
     return;
   (void) !rd_fail (RADIO_ERROR_IO, "%s; the ring has no file, so nothing is "
                    "left of it if the process is killed; name one by "
                    "RADIO_PROFILE_RING_FILE", why);
+  report_error ();
+}
+
+/* Reports that the ring has another file than the one that was asked for. */
+static void
+report_other_file (const char *why, const char *path)
+{
+  (void) !rd_fail (RADIO_ERROR_IO, "%s; the ring is in %s instead", why, path);
   report_error ();
 }
 
@@ -581,27 +590,37 @@ radio_profile_list_rings (radio_ring_fn *each, void *user_data)
   return RADIO_OK;
 }
 
-/* Starts the recorder: a ring without a file of its own is in the first of
- * these folders that has room for it, else it has no file. */
+/* Starts the recorder: a ring without a file of its own, or whose own cannot be
+ * made, is in the first of these folders that has room for it, else it has no
+ * file. */
 static enum radio_status
 start_recorder (const struct request *request,
                 struct radio_recorder **recorder)
 {
   struct radio_recorder_options options = request->record;
   char why[RD_ERROR_NBYTES] = "";
-  options.ring_file = request->ring_path;
   options.slow = request->slow.triggers ? &request->slow : NULL;
+  options.ring_file = request->ring_path;
+  if (request->ring_path) {
+    if (radio_recorder_start (&options, recorder) == RADIO_OK)
+      return RADIO_OK;
+    snprintf (why, sizeof why, "%s", radio_error_message ());
+    options.ring_file = NULL;
+  }
   for (size_t i = 0; i < RING_NFOLDERS; i++) {
     char path[4096];
     const char *folder = ring_folder (i);
-    if (options.ring_nbytes == 0 || options.ring_file || !folder)
+    if (options.ring_nbytes == 0 || !folder)
       continue;
     int n = snprintf (path, sizeof path, "%s/" RD_RING_PREFIX "%lld", folder,
                       (long long) getpid ());
     options.ring_file = path;
     if (n > 0 && (size_t) n < sizeof path) {
-      if (radio_recorder_start (&options, recorder) == RADIO_OK)
+      if (radio_recorder_start (&options, recorder) == RADIO_OK) {
+        if (request->ring_path)
+          report_other_file (why, path);
         return RADIO_OK;
+      }
       if (!*why)
         snprintf (why, sizeof why, "%s", radio_error_message ());
     }

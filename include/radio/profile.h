@@ -412,8 +412,9 @@ radio_profile_list_rings (radio_ring_fn *callback, void *user_data)
  * The suffix selects the format (radio_profile_format_of); "%p" in the name is
  * the process ID.  Also read: RADIO_PROFILE_SPANS (max_spans),
  * RADIO_PROFILE_RING (ring_nbytes, with K, M or G for KiB, MiB or GiB),
- * RADIO_PROFILE_RING_FILE (ring_file; "%p" is the process ID; the default is
- * radio-ring-%p in $XDG_RUNTIME_DIR or /dev/shm, if there is room),
+ * RADIO_PROFILE_RING_FILE (ring_file; "%p" is the process ID; without it, or if
+ * it cannot be made, radio-ring-%p in $XDG_RUNTIME_DIR or /dev/shm, if there is
+ * room, else none),
  * RADIO_PROFILE_SIGNAL ("USR1,TERM,INT": on these the profile is written, too)
  * and RADIO_PROFILE_EVERY (so is it every so many seconds),
  * RADIO_PROFILE_SLOW (the triggers of slow; each slow run is written as

@@ -570,8 +570,8 @@ find_slow_runs (struct rd_finder *finder)
     RADIO_NO_PARENT
   };
   if (unknown)
-    RD_TRY (rd_found (finder, &unused, "no scope that ran is called '%.200s': "
-                      "use names as in the call tree", unknown));
+    RD_TRY (rd_found (finder, &unused, "no scope that ran has such a name: "
+                      "%.200s; use names as in the call tree", unknown));
   if (is_one || nwritten + ndropped == 0)
     return RADIO_OK;
   struct rd_claim runs = {

@@ -406,8 +406,7 @@ explain_against (struct rd_args *args)
       continue;
     rd_usage_error (args, "--against is for full, slice, roi, sweep, op and "
                     "ingest; profile a program by -o NEW.json, then compare "
-                    "by 'radio diff OLD "
-                    "NEW.json'");
+                    "by 'radio diff OLD NEW.json'");
     return true;
   }
   return false;

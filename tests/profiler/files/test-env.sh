@@ -209,6 +209,19 @@ rings_are_listed_and_removed () {
   one_line_says 'FILE is missing'
 }
 
+a_ring_whose_file_cannot_be_made_is_elsewhere () {
+  export RADIO_PROFILE="$tmp/kept.json"
+  RADIO_PROFILE_RING_FILE=$tmp/none/ring run 4 _exit
+  one_line_says "$tmp/none/ring: cannot create this ring: " \
+    "; the ring is in $XDG_RUNTIME_DIR/radio-ring-"
+  rm "$XDG_RUNTIME_DIR"/radio-ring-*
+  mkdir "$tmp/folder"
+  RADIO_PROFILE_RING_FILE=$tmp/folder run 0
+  one_line_says "$tmp/folder: not a regular file" '; the ring is in '
+  is_profile "$tmp/kept.json"
+  [ -z "$(ls -A "$XDG_RUNTIME_DIR")" ]
+}
+
 a_ring_is_recovered_after_an_end_without_exit_handlers () {
   radio=$builddir/tools/radio
   export RADIO_PROFILE="$tmp/ended.json"
@@ -421,7 +434,7 @@ slow_runs_alone_are_pages_in_the_current_folder () {
   [ ! -s "$tmp/err" ]
   RADIO_PROFILE_SLOW='env wrok>1s,env work>1h' run 9
   RADIO_PROFILE_SLOW='env wrok>1s,env work>900s' run 0
-  one_line_says RADIO_PROFILE_SLOW "'env wrok'" 'as in the call tree'
+  one_line_says RADIO_PROFILE_SLOW 'such a name: env wrok; use' 'as in the call tree'
   RADIO_PROFILE_SLOW='env work>1ns' run 4 _exit
 }
 
@@ -627,6 +640,7 @@ check zero_spans_keep_the_tree
 check an_invalid_number_of_spans_is_reported
 check a_log_may_be_a_ring
 check an_invalid_size_of_a_ring_is_reported
+check a_ring_whose_file_cannot_be_made_is_elsewhere
 check a_ring_is_recovered_after_an_end_without_exit_handlers
 check a_ring_without_a_file_is_reported_in_one_line
 check the_cost_of_writing_a_profile_is_in_the_next_one

@@ -502,7 +502,7 @@ a_name_that_no_scope_has_is_reported (void **state)
   struct radio_profile *profile = stop (&h);
   assert_fact (profile, RD_FACT_SLOW_UNKNOWN, "raed, first byte");
   assert_non_null (strstr (find_finding (profile, "unused-triggers")->evidence,
-                           "'raed, first byte'"));
+                           "has such a name: raed, first byte; use"));
   radio_profile_close (profile);
   forget ();
 }
