@@ -247,14 +247,18 @@ put_source (const struct radio_volume_info *info)
 }
 
 static int
-print_volume (const struct info_options *options, const char *name,
-              struct radio_volume *volume, struct json_object **json)
+print_volume (const struct info_options *options,
+              const struct rd_target *node, struct json_object **json)
 {
+  struct radio_volume *volume = node->volume;
+  const char *name = node->name;
   struct radio_volume_info info;
   struct radio_box box;
   size_t axes[RADIO_MAX_RANK];
-  uint64_t stored;
-  enum radio_status status = radio_volume_stored_nbytes (volume, &stored);
+  uint64_t stored = node->stored_nbytes;
+  enum radio_status status = RADIO_OK;
+  if (!node->has_stored_nbytes)
+    status = radio_volume_stored_nbytes (volume, &stored);
   if (status == RADIO_ERROR_UNSUPPORTED)
     stored = RD_UNKNOWN_NBYTES;
   else if (status != RADIO_OK)
@@ -369,7 +373,7 @@ print_node (const struct info_options *options, struct rd_target *node,
     putchar ('\n');
   if (!failed)
     failed = node->volume
-             ? print_volume (options, node->name, node->volume, json)
+             ? print_volume (options, node, json)
              : print_array (node->name, node->array, json);
   rd_node_close (node);
   return failed;
@@ -396,6 +400,7 @@ run_info (struct rd_args *args)
   bool is_first = true;
   for (size_t i = 0; i < nodes.n; i++) {
     struct json_object *json = NULL;
+    rd_nodes_open_ahead (args, &nodes, i, nodes.n - i, true);
     if (print_node (&options, &nodes.list[i], is_first,
                     args->json ? &json : NULL) != RD_EXIT_OK) {
       if (json)

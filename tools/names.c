@@ -856,7 +856,7 @@ rd_operands_each (const struct rd_args *args, unsigned how,
 {
   struct finding finding RD_CLEANUP (end_finding) = {
     .args = args, .nodes = nodes, .how = how, .take = take,
-    .user_data = user_data,
+    .user_data = user_data, .filter.cohorts = &nodes->cohorts,
   };
   bool is_group;
   int status = rd_select_check (args);
@@ -886,34 +886,4 @@ rd_operands_each (const struct rd_args *args, unsigned how,
   free (urls);
   nodes->names_one = finding.names_one && args->noperands == 1;
   return finding.filter.has_bad_query ? RD_EXIT_USAGE : status;
-}
-
-char *
-rd_target_stem (const struct rd_target *target)
-{
-  const char *path = *target->path ? target->path : target->name;
-  size_t n = strlen (path), start = 0;
-  RD_FREE char *ingested = NULL;
-  if (target->files && radio_ingest_path (path, "x", &ingested) == RADIO_OK)
-    return strdup (ingested + 2);
-  while (n > 1 && path[n - 1] == '/')
-    n--;
-  if (*target->path == '\0') {
-    /* A store's or file's own name; of a URL with the collection, since a
-     * path does not show which part is one. */
-    size_t above = rd_parent_length (path, n, rd_scheme_nbytes (path));
-    size_t host = rd_scheme_nbytes (path);
-    host += strcspn (path + host, "/");
-    bool has_collection = rd_is_url (path) && above > host
-                          && !rd_is_store_name (path, above);
-    start = has_collection ? rd_parent_length (path, above, host) : above;
-    while (path[start] == '/')
-      start++;
-    if (rd_is_store_name (path, n))
-      n -= strlen (".zarr");
-  }
-  char *stem = rd_format ("%.*s", (int) (n - start), path + start);
-  for (char *slash = stem; slash && (slash = strchr (slash, '/'));)
-    *slash = '_';
-  return stem;
 }

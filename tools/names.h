@@ -5,6 +5,7 @@
 #define RD_TOOLS_NAMES_H
 
 #include "tools/options.h"
+#include "tools/select.h"
 
 /* The store's name: --store, else $RADIO_STORE, else ./radio.zarr. */
 const char *rd_store_name (const struct rd_args *args);
@@ -55,6 +56,7 @@ struct rd_target {
   /* With RD_NODES_OPENED, of a listing, which closes the volume itself; NULL
    * if it could not be opened: radio_error_message says why. */
   bool is_listed;
+  bool has_stored_nbytes;         /* also without being listed */
   uint64_t stored_nbytes;
 
   char *level;                    /* with RD_NODES_LEVELS, as the row says by
@@ -106,6 +108,7 @@ struct rd_nodes {
     struct radio_store *store;
   } *roots;                   /* at most one for each operand */
   size_t nroots;
+  struct rd_cohorts cohorts;      /* of stores whose rows were selected */
   struct rd_files *files;         /* of all images in files; NULL: there are
                                      none */
 };
@@ -132,6 +135,13 @@ void rd_nodes_clear (struct rd_nodes *nodes);
 int rd_operands_each (const struct rd_args *args, unsigned how,
                       struct rd_nodes *nodes, rd_node_fn *take,
                       void *user_data);
+
+/* Opens some of the n nodes from node i on, at the same time, if a store on a
+ * network was named and node i is not open: called before each is used, in
+ * order.  with_sizes: also finds what is stored for volumes.  Prints nothing: a
+ * node that cannot be opened stays closed. */
+void rd_nodes_open_ahead (const struct rd_args *args, struct rd_nodes *nodes,
+                          size_t i, size_t n, bool with_sizes);
 
 /* Open a node that was found, unless it is open, and close it again.  The
  * first returns an exit status, and prints errors; the second does not print

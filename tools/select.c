@@ -170,33 +170,40 @@ rd_select_choose (const struct rd_select *select, const char *const *ids,
  * Volumes that are found
  *----------------------------------------------------------------------*/
 
-/* Prints no error. */
-static enum radio_status
-find_cohort (struct rd_filter *filter, struct radio_store *store,
-             struct radio_cohort **cohort)
+enum radio_status
+rd_cohorts_find (struct rd_cohorts *cohorts, struct radio_store *store,
+                 struct radio_cohort **cohort)
 {
-  for (size_t i = 0; i < filter->ncohorts; i++)
-    if (filter->cohorts[i].store == store) {
-      *cohort = filter->cohorts[i].cohort;
+  for (size_t i = 0; i < cohorts->n; i++)
+    if (cohorts->at[i].store == store) {
+      *cohort = cohorts->at[i].cohort;
       return RADIO_OK;
     }
-  struct rd_cohort *cohorts = reallocarray (filter->cohorts,
-                                            filter->ncohorts + 1,
-                                            sizeof *cohorts);
-  if (cohorts == NULL)
+  struct rd_cohort *more = reallocarray (cohorts->at, cohorts->n + 1,
+                                         sizeof *more);
+  if (more == NULL)
     return RADIO_ERROR_MEMORY;
-  filter->cohorts = cohorts;
+  cohorts->at = more;
   enum radio_status status = radio_cohort_open (store, cohort);
   if (status == RADIO_OK)
-    cohorts[filter->ncohorts++] = (struct rd_cohort) { store, *cohort };
+    more[cohorts->n++] = (struct rd_cohort) { store, *cohort };
   return status;
+}
+
+void
+rd_cohorts_clear (struct rd_cohorts *cohorts)
+{
+  for (size_t i = 0; i < cohorts->n; i++)
+    radio_cohort_close (cohorts->at[i].cohort);
+  free (cohorts->at);
+  *cohorts = (struct rd_cohorts) { 0 };
 }
 
 static int
 need_cohort (struct rd_filter *filter, struct radio_store *store,
              struct radio_cohort **cohort)
 {
-  enum radio_status status = find_cohort (filter, store, cohort);
+  enum radio_status status = rd_cohorts_find (filter->cohorts, store, cohort);
   return status == RADIO_OK ? RD_EXIT_OK
          : status == RADIO_ERROR_MEMORY ? rd_error_memory ()
                                         : rd_error_library (NULL);
@@ -207,9 +214,9 @@ find_part (const struct rd_filter *filter, const struct radio_store *store,
            const char *collection, size_t n)
 {
   const struct radio_cohort *cohort = NULL;
-  for (size_t i = 0; i < filter->ncohorts; i++)
-    if (filter->cohorts[i].store == store)
-      cohort = filter->cohorts[i].cohort;
+  for (size_t i = 0; i < filter->cohorts->n; i++)
+    if (filter->cohorts->at[i].store == store)
+      cohort = filter->cohorts->at[i].cohort;
   for (size_t i = 0; i < filter->nparts; i++) {
     struct rd_filter_part *part = &filter->parts[i];
     bool is_same = part->collection
@@ -304,7 +311,8 @@ rd_filter_begin (struct rd_filter *filter, const struct rd_args *args,
       || find_part (filter, store, collection,
                     collection ? strlen (collection) : 0))
     return RADIO_OK;
-  enum radio_status status = find_cohort (filter, store, &reading->cohort);
+  enum radio_status status = rd_cohorts_find (filter->cohorts, store,
+                                              &reading->cohort);
   /* The listing says better what is not there, or no store. */
   if (status == RADIO_ERROR_NOT_FOUND || status == RADIO_ERROR_EXISTS
       || status == RADIO_ERROR_FORMAT || status == RADIO_ERROR_UNSUPPORTED)
@@ -449,8 +457,5 @@ rd_filter_clear (struct rd_filter *filter)
     free (filter->parts[i].collection);
   }
   free (filter->parts);
-  for (size_t i = 0; i < filter->ncohorts; i++)
-    radio_cohort_close (filter->cohorts[i].cohort);
-  free (filter->cohorts);
   *filter = (struct rd_filter) { 0 };
 }

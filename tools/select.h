@@ -36,13 +36,25 @@ int rd_select_view (const struct rd_args *args, struct radio_cohort *cohort,
 int rd_select_choose (const struct rd_select *select, const char *const *ids,
                       size_t n, bool *chosen);
 
-/* The rows of the collections that were met so far. */
-struct rd_filter {
+/* The cohorts of some stores. */
+struct rd_cohorts {
   struct rd_cohort {
     const struct radio_store *store;
     struct radio_cohort *cohort;
-  } *cohorts;
-  size_t ncohorts;
+  } *at;
+  size_t n;
+};
+
+/* Finds the cohort of a store, or opens it.  Prints no error. */
+enum radio_status rd_cohorts_find (struct rd_cohorts *cohorts,
+                                   struct radio_store *store,
+                                   struct radio_cohort **cohort);
+
+void rd_cohorts_clear (struct rd_cohorts *cohorts);
+
+/* The rows of the collections that were met so far. */
+struct rd_filter {
+  struct rd_cohorts *cohorts;
   struct rd_filter_part {
     const struct radio_cohort *cohort;
     char *collection;         /* NULL: all of the store */
@@ -65,8 +77,8 @@ struct rd_filter {
   bool has_bad_query;         /* an error of usage was printed */
 };
 
-/* Begins to read, on another thread, what the selection needs of the tables of a
- * store on a network, so that the volumes of a collection (NULL: of all) are
+/* Begins to read, on another thread, what the selection needs of the tables of
+ * a store on a network, so that the volumes of a collection (NULL: of all) are
  * listed at the same time.  with_levels: rd_filter_level will be called.
  * Prints nothing.  Returns errors with which listing would fail, too; others
  * are found, and printed, when the rows are needed. */

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "tools/jobs.h"
 #include "tools/names.h"
 #include "tools/select.h"
 
@@ -275,6 +276,57 @@ rd_node_close (struct rd_target *node)
   node->volume = NULL;
   node->array = NULL;
   node->is_applied = false;
+  node->has_stored_nbytes = false;
+}
+
+static bool
+is_closed (const struct rd_target *node)
+{
+  return node->volume == NULL && node->array == NULL;
+}
+
+struct opening {
+  struct rd_target *first;
+  bool with_sizes;
+};
+
+static void
+open_node (void *data, size_t i)
+{
+  const struct opening *opening = data;
+  struct rd_target *node = &opening->first[i];
+  if (is_closed (node) && rd_node_try_open (node) == RADIO_OK
+      && node->volume && opening->with_sizes)
+    node->has_stored_nbytes
+      = radio_volume_stored_nbytes (node->volume, &node->stored_nbytes)
+        == RADIO_OK;
+}
+
+static void
+report_nothing (void *data, size_t i)
+{
+  (void) data;
+  (void) i;
+}
+
+void
+rd_nodes_open_ahead (const struct rd_args *args, struct rd_nodes *nodes,
+                     size_t i, size_t n, bool with_sizes)
+{
+  bool is_remote = false;
+  for (size_t k = 0; k < nodes->nroots; k++) {
+    const char *name = nodes->roots[k].name;
+    is_remote |= rd_is_url (name ? name : rd_store_name (args));
+  }
+  if (n < 2 || !is_remote || !is_closed (&nodes->list[i]))
+    return;
+  struct opening opening = { &nodes->list[i], with_sizes };
+  struct rd_jobs jobs = {
+    .n = n < RD_JOBS_MAX_THREADS ? n : RD_JOBS_MAX_THREADS,
+    .nthreads = rd_nodes_nthreads (args, nodes),
+    .run = open_node, .report = report_nothing, .data = &opening,
+  };
+  (void) !rd_jobs_run (&jobs);
 }
 
 void
@@ -283,6 +335,7 @@ rd_nodes_clear (struct rd_nodes *nodes)
   for (size_t i = 0; i < nodes->n; i++)
     rd_node_clear (&nodes->list[i]);
   free (nodes->list);
+  rd_cohorts_clear (&nodes->cohorts);
   for (size_t i = 0; i < nodes->nroots; i++) {
     radio_store_close (nodes->roots[i].store);
     free (nodes->roots[i].name);
@@ -308,6 +361,7 @@ rd_target_open (const struct rd_args *args, const char *operand, bool arrays,
     failed = rd_node_open (&nodes.list[0]);
   if (failed)
     return failed;
+  rd_cohorts_clear (&nodes.cohorts);
   /* The store is that of the only operand, as the context is. */
   *target = nodes.list[0];
   nodes.n = nodes.nroots = 0;
@@ -322,4 +376,34 @@ rd_target_close (struct rd_target *target)
   rd_node_clear (target);
   radio_store_close (target->store);
   rd_files_close (target->files);
+}
+
+char *
+rd_target_stem (const struct rd_target *target)
+{
+  const char *path = *target->path ? target->path : target->name;
+  size_t n = strlen (path), start = 0;
+  RD_FREE char *ingested = NULL;
+  if (target->files && radio_ingest_path (path, "x", &ingested) == RADIO_OK)
+    return strdup (ingested + 2);
+  while (n > 1 && path[n - 1] == '/')
+    n--;
+  if (*target->path == '\0') {
+    /* A store's or file's own name; of a URL with the collection, since a
+     * path does not show which part is one. */
+    size_t above = rd_parent_length (path, n, rd_scheme_nbytes (path));
+    size_t host = rd_scheme_nbytes (path);
+    host += strcspn (path + host, "/");
+    bool has_collection = rd_is_url (path) && above > host
+                          && !rd_is_store_name (path, above);
+    start = has_collection ? rd_parent_length (path, above, host) : above;
+    while (path[start] == '/')
+      start++;
+    if (rd_is_store_name (path, n))
+      n -= strlen (".zarr");
+  }
+  char *stem = rd_format ("%.*s", (int) (n - start), path + start);
+  for (char *slash = stem; slash && (slash = strchr (slash, '/'));)
+    *slash = '_';
+  return stem;
 }

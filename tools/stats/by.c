@@ -26,7 +26,7 @@ struct grouping {
   struct rd_by *by;
   struct part *parts;
   size_t nparts;
-  struct radio_cohort *cohort;        /* of the last part's store */
+  struct rd_nodes *nodes;
   uint64_t nunindexed;
 };
 
@@ -49,13 +49,31 @@ clear_grouping (struct grouping *grouping)
     free (part->valid);
   }
   free (grouping->parts);
-  radio_cohort_close (grouping->cohort);
 }
 
 static bool
 is_number (enum radio_column_type type)
 {
   return type == RADIO_COLUMN_INTEGER || type == RADIO_COLUMN_FLOAT;
+}
+
+/* Reads the ids and the column of all volumes that are to be grouped: over a
+ * network not one collection after the other.  The cohort keeps them; what
+ * fails is found when a part needs it. */
+static void
+read_together (const struct grouping *grouping, struct radio_cohort *cohort)
+{
+  const struct rd_nodes *nodes = grouping->nodes;
+  const char *first = nodes->list[0].path;
+  const char *last = nodes->list[nodes->n - 1].path;
+  size_t n = strcspn (first, "/") + 1;
+  RD_FREE char *collection = strncmp (first, last, n) == 0
+                             ? strndup (first, n - 1) : NULL;
+  RD_FREE_VIEW struct radio_view *view = NULL;
+  const struct radio_select_options options = { .collection = collection };
+  struct radio_view_column info;
+  if (radio_cohort_select (cohort, &options, &view, NULL) == RADIO_OK)
+    (void) !radio_view_get_column (view, grouping->by->column, &info);
 }
 
 /* Reads the column.  Of types that differ between collections, numbers are
@@ -69,18 +87,19 @@ read_part (struct grouping *grouping, struct radio_store *store,
     .collection = part->collection,
   };
   struct radio_view_column info;
+  struct radio_cohort *cohort;
   bool is_first = grouping->nparts == 1;
-  if (is_first || grouping->parts[grouping->nparts - 2].store != store) {
-    radio_cohort_close (grouping->cohort);
-    grouping->cohort = NULL;
-    if (radio_cohort_open (store, &grouping->cohort) != RADIO_OK)
-      return rd_error_library (NULL);
-  }
-  if (radio_cohort_select (grouping->cohort, &options, &part->view, NULL)
-      != RADIO_OK)
-    return rd_error_library (NULL);
-  enum radio_status status
-    = radio_view_get_column (part->view, by->column, &info);
+  enum radio_status status = rd_cohorts_find (&grouping->nodes->cohorts, store,
+                                              &cohort);
+  if (status == RADIO_OK
+      && (is_first || grouping->parts[grouping->nparts - 2].store != store))
+    read_together (grouping, cohort);
+  if (status == RADIO_OK)
+    status = radio_cohort_select (cohort, &options, &part->view, NULL);
+  if (status != RADIO_OK)
+    return status == RADIO_ERROR_MEMORY ? rd_error_memory ()
+                                        : rd_error_library (NULL);
+  status = radio_view_get_column (part->view, by->column, &info);
   if (status == RADIO_ERROR_ARGUMENT)
     return rd_usage_error (grouping->args, "--by: %s", radio_error_message ());
   part->valid = calloc ((size_t) radio_view_count (part->view) + 1,
@@ -216,7 +235,7 @@ rd_by_group (struct rd_args *args, const char *column, struct rd_nodes *nodes,
              struct rd_by *by)
 {
   struct grouping grouping RD_CLEANUP (clear_grouping)
-    = { .args = args, .by = by };
+    = { .args = args, .by = by, .nodes = nodes };
   int failed = RD_EXIT_OK;
   *by = (struct rd_by) { .column = column };
   RD_FREE struct member *members = calloc (nodes->n + 1, sizeof *members);

@@ -224,6 +224,8 @@ open_volume (size_t i, struct radio_volume **volume,
 {
   struct run *run = user_data;
   struct rd_target *node = &run->first[i];
+  rd_nodes_open_ahead (run->args, &run->nodes,
+                       (size_t) (node - run->nodes.list), run->n - i, false);
   enum radio_status status = rd_node_try_open (node);
   if (status != RADIO_OK)
     return status;
