@@ -314,27 +314,64 @@ list_children (struct listing *listing)
   return list_collections (listing, together, n);
 }
 
+/* Fails if a path is no collection. */
 static enum radio_status
-list_volumes (struct listing *listing, const char *collection)
+check_collection (struct radio_store *store, const char *path)
+{
+  enum rd_kind kind;
+  /* In a store of radio's a group below a collection is a volume that has
+   * lost its metadata, and what it holds are its arrays. */
+  bool is_place = !store->is_radio || strchr (path, '/') == NULL;
+  enum radio_status status = rd_node_kind (store, path, &kind);
+  if (is_broken (status) && store->is_radio && is_place)
+    kind = RD_KIND_GROUP;
+  else
+    RD_TRY (status);
+  return kind == RD_KIND_GROUP && is_place ? RADIO_OK
+    : rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no such collection in %s", path,
+               store->io->uri);
+}
+
+struct check_job {
+  struct rd_job job;                  /* first */
+  struct radio_store *store;
+  const char *const *collections;
+};
+
+static enum radio_status
+do_check (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
+{
+  const struct check_job *job = (const struct check_job *) base;
+  (void) scratch;
+  return check_collection (job->store, job->collections[task]);
+}
+
+enum radio_status
+rd_list_check (struct radio_store *store, const char *const *collections,
+               size_t n)
+{
+  static const struct radio_site site = {
+    "check collections", RD_IN_METADATA, "rd_list_check", __FILE__, __LINE__,
+    RADIO_SCOPE_WORK
+  };
+  struct check_job job = {
+    .job = { .run = do_check, .n = n, .site = &site },
+    .store = store, .collections = collections,
+  };
+  RD_TRY (rd_store_read_root (store));
+  return n > 0 ? rd_store_run (store, &job.job) : RADIO_OK;
+}
+
+/* Lists n collections, or with 0 all that is in the store. */
+static enum radio_status
+list_volumes (struct listing *listing, const char *const *collections,
+              size_t n)
 {
   struct radio_store *store = listing->store;
   enum rd_kind kind = RD_KIND_GROUP;
   RD_TRY (rd_store_read_root (store));
-  if (collection) {
-    /* In a store of radio's a group below a collection is a volume that has
-     * lost its metadata, and what it holds are its arrays. */
-    bool is_place = !store->is_radio || strchr (collection, '/') == NULL;
-    enum radio_status status = rd_node_kind (store, collection, &kind);
-    if (is_broken (status) && store->is_radio && is_place)
-      kind = RD_KIND_GROUP;
-    else
-      RD_TRY (status);
-    if (kind != RD_KIND_GROUP || !is_place)
-      return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no such collection in %s",
-                      collection, store->io->uri);
-    return list_collections (listing, (char *const[]) { (char *) collection },
-                             1);
-  }
+  if (n > 0)
+    return list_collections (listing, (char *const *) collections, n);
   if (store->is_array)
     return RADIO_OK;
   /* The root may be an image itself: then it is the only one. */
@@ -362,23 +399,33 @@ list_paths (struct listing *listing, const char *const *paths, size_t n)
   return RADIO_OK;
 }
 
-/* Lists the n paths, or the volumes of a collection if paths is NULL. */
-static enum radio_status
-run_listing (struct listing *listing, const char *collection,
-             const char *const *paths, size_t n)
+static void
+begin_listing (struct listing *listing)
 {
-  struct rd_documents *documents = &listing->documents;
-  *documents = (struct rd_documents) {
+  listing->documents = (struct rd_documents) {
     .store = listing->store, .prepare = prepare_node, .take = take_node,
     .free_item = free_node, .user_data = listing,
   };
-  rd_documents_init (documents);
-  enum radio_status status = paths ? list_paths (listing, paths, n)
-                                   : list_volumes (listing, collection);
+  rd_documents_init (&listing->documents);
+}
+
+static enum radio_status
+end_listing (struct listing *listing, enum radio_status status)
+{
   if (status == RADIO_OK)
-    status = rd_documents_finish (documents);
-  rd_documents_end (documents);
+    status = rd_documents_finish (&listing->documents);
+  rd_documents_end (&listing->documents);
   return status;
+}
+
+/* Lists the volumes of a collection, or of the store if that is NULL. */
+static enum radio_status
+run_listing (struct listing *listing, const char *collection)
+{
+  size_t n = collection ? 1 : 0;
+  RD_TRY (rd_list_check (listing->store, &collection, n));
+  begin_listing (listing);
+  return end_listing (listing, list_volumes (listing, &collection, n));
 }
 
 static enum radio_status
@@ -413,7 +460,7 @@ radio_store_list (struct radio_store *store, const char *collection,
   struct listing listing = {
     .store = store, .callback = callback, .user_data = user_data,
   };
-  return rd_scope_end_with (run_listing (&listing, collection, NULL, 0));
+  return rd_scope_end_with (run_listing (&listing, collection));
 }
 
 enum radio_status
@@ -426,7 +473,7 @@ radio_store_list_opened (struct radio_store *store, const char *collection,
   struct listing listing = {
     .store = store, .opened = callback, .user_data = user_data,
   };
-  return rd_scope_end_with (run_listing (&listing, collection, NULL, 0));
+  return rd_scope_end_with (run_listing (&listing, collection));
 }
 
 enum radio_status
@@ -442,19 +489,31 @@ radio_store_list_chosen (struct radio_store *store, const char *collection,
     .store = store, .opened = callback, .choose = chooser,
     .user_data = user_data,
   };
-  return rd_scope_end_with (run_listing (&listing, collection, NULL, 0));
+  return rd_scope_end_with (run_listing (&listing, collection));
 }
 
 enum radio_status
-rd_list_open (struct radio_store *store, const char *collection,
-              const char *const *paths, size_t n, radio_opened_fn *callback,
-              void *user_data)
+rd_list_open (struct radio_store *store, const char *const *collections,
+              size_t n, radio_opened_fn *callback, void *user_data)
 {
   struct listing listing = {
     .store = store, .opened = callback, .user_data = user_data,
     .without_sizes = true,
   };
-  return run_listing (&listing, collection, paths, n);
+  begin_listing (&listing);
+  return end_listing (&listing, list_volumes (&listing, collections, n));
+}
+
+enum radio_status
+rd_list_open_paths (struct radio_store *store, const char *const *paths,
+                    size_t n, radio_opened_fn *callback, void *user_data)
+{
+  struct listing listing = {
+    .store = store, .opened = callback, .user_data = user_data,
+    .without_sizes = true,
+  };
+  begin_listing (&listing);
+  return end_listing (&listing, list_paths (&listing, paths, n));
 }
 
 enum radio_status

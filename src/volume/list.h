@@ -16,15 +16,24 @@ enum radio_status rd_list_collections (struct radio_store *store,
                                        struct rd_strings *others)
   RADIO_USE_RESULT;
 
-/* Opens volumes as radio_store_list_opened does, without finding out what is
- * stored for them: all of a collection, or of the store if that is NULL; or
- * those at n paths, COLLECTION/NAME, in this order, without those that do not
- * exist. */
+/* Fails if one of n names is no collection; all are checked at the same
+ * time. */
+enum radio_status rd_list_check (struct radio_store *store,
+                                 const char *const *collections, size_t n)
+  RADIO_USE_RESULT;
+
+/* Open volumes as radio_store_list_opened does, without finding out what is
+ * stored for them: all of n collections, one after the other, which over a
+ * network are listed at the same time, or of the store if n is 0; or those at n
+ * paths, COLLECTION/NAME, in this order, without those that do not exist. */
 enum radio_status rd_list_open (struct radio_store *store,
-                                const char *collection,
-                                const char *const *paths, size_t n,
+                                const char *const *collections, size_t n,
                                 radio_opened_fn *callback, void *user_data)
   RADIO_USE_RESULT;
+enum radio_status rd_list_open_paths (struct radio_store *store,
+                                      const char *const *paths, size_t n,
+                                      radio_opened_fn *callback,
+                                      void *user_data) RADIO_USE_RESULT;
 
 /* Finds whether a folder of a store of radio's has volumes, by their documents
  * alone. */

@@ -55,7 +55,7 @@ struct checking {
   struct rd_strings names;    /* of all collections, if none was given */
   struct collection *collections;
   size_t ncollections;
-  size_t at;                  /* the one that is listed */
+  size_t at;                  /* that of the last volume */
   struct rd_buffer records;
 };
 
@@ -139,6 +139,10 @@ take_volume (const struct radio_entry *entry, struct radio_volume *volume,
              uint64_t stored_nbytes, void *user_data)
 {
   struct checking *checking = user_data;
+  /* Volumes come by collection, in their order. */
+  while (strcmp (checking->collections[checking->at].name, entry->collection)
+         != 0)
+    checking->at++;
   struct record record = {
     .path = rd_strdup (entry->path), .collection = checking->at,
     .is_damaged = volume == NULL,
@@ -396,11 +400,17 @@ static enum radio_status
 check_pairs (struct checking *checking)
 {
   RD_TRY (choose_collections (checking));
-  for (size_t i = 0; i < checking->ncollections; i++) {
-    checking->at = i;
-    RD_TRY (rd_list_open (checking->store, checking->collections[i].name, NULL,
-                          0, take_volume, checking));
-  }
+  size_t ncollections = checking->ncollections;
+  const char **names RD_FREE = rd_calloc (ncollections + 1, sizeof *names);
+  if (names == NULL)
+    return rd_fail_memory ((ncollections + 1) * sizeof *names);
+  for (size_t i = 0; i < ncollections; i++)
+    names[i] = checking->collections[i].name;
+  if (checking->options.collections)
+    RD_TRY (rd_list_check (checking->store, names, ncollections));
+  if (ncollections > 0)
+    RD_TRY (rd_list_open (checking->store, names, ncollections, take_volume,
+                          checking));
   struct record *records = (struct record *) (void *) checking->records.data;
   size_t n = (size_t) checking->result.volume_count;
   if (n > 0)

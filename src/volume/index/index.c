@@ -192,9 +192,9 @@ open_again (const struct indexing *indexing, const struct rd_lookup *rows,
   struct again again = { &paths, 0, opened, gone };
   if (paths.n == 0)
     return RADIO_OK;
-  RD_TRY (rd_list_open (indexing->store, NULL,
-                        (const char *const *) paths.items, paths.n,
-                        take_again, &again));
+  RD_TRY (rd_list_open_paths (indexing->store,
+                              (const char *const *) paths.items, paths.n,
+                              take_again, &again));
   return skip_gone (&again, NULL);
 }
 
@@ -459,10 +459,13 @@ static enum radio_status
 run_indexing (struct indexing *indexing, const char *collection)
 {
   struct radio_store *store = indexing->store;
-  if (reads_names (indexing))
+  size_t n = collection ? 1 : 0;
+  if (reads_names (indexing)) {
     RD_TRY (radio_store_list (store, collection, take_name, indexing));
-  else
-    RD_TRY (rd_list_open (store, collection, NULL, 0, take_volume, indexing));
+  } else {
+    RD_TRY (rd_list_check (store, &collection, n));
+    RD_TRY (rd_list_open (store, &collection, n, take_volume, indexing));
+  }
   RD_TRY (end_collection (indexing));
   if (collection == NULL)
     RD_TRY (take_tables (indexing));
@@ -503,8 +506,8 @@ index_paths (struct indexing *indexing, const char *const *paths, size_t n)
     const struct rd_slice path = { paths[i], strlen (paths[i]) };
     RD_TRY (rd_text_list_add (&indexing->gone, path));
   }
-  RD_TRY (rd_list_open (indexing->store, NULL, paths, n, take_volume,
-                        indexing));
+  RD_TRY (rd_list_open_paths (indexing->store, paths, n, take_volume,
+                              indexing));
   return end_collection (indexing);
 }
 
