@@ -3,6 +3,7 @@
 of each, in order of arrival."""
 
 import random
+import re
 import threading
 
 import pytest
@@ -332,11 +333,13 @@ def test_a_removal_looks_for_names_that_are_no_volumes(small, tmp_path):
 
 
 class Trips:
-    """Answers requests in trips of known sizes: none of a trip is answered
-    before all of it were made, so that they do not depend on each other."""
+    """Answers requests, or those of paths that match, in trips of known
+    sizes: none of a trip is answered before all of it were made, so that they
+    do not depend on each other."""
 
-    def __init__(self, count, sizes):
+    def __init__(self, count, sizes, of=""):
         self.proxy, self.sizes, self.seen = count.proxy, list(sizes), []
+        self.of = of
         self.lock = threading.Lock()
         self.arrived = 0
         self.barriers = [threading.Barrier(size) for size in sizes]
@@ -348,8 +351,11 @@ class Trips:
 
     def __exit__(self, *_):
         self.proxy.before = lambda *_: None
+        self.proxy.seen.clear()
 
     def hold(self, method, path):
+        if not re.search(self.of, path):
+            return
         with self.lock:
             at = self.arrived
             self.arrived += 1
@@ -429,6 +435,50 @@ def test_a_listing_of_a_collection_by_a_query_takes_three_round_trips(
                        env=env).stdout
         trips.check()
     assert listed.split() == ["T1w/sub-1"]
+
+
+def test_commands_open_the_volumes_of_a_query_at_the_same_time(
+        gateway, radio, count, cohort, tmp_path):
+    """After the listing by the query: info reads all documents and lists what
+    is stored; stats reads the other column, all documents, and the voxels of
+    one volume after the other; nothing is read twice."""
+    env = gateway.environment(AWS_ENDPOINT_URL_S3=count.proxy.url)
+    listing = [3, 3 * 2 + 1, 2 + 1 + 2 * 2 + 1 + 2, 2]
+    where = ("-s", cohort, "--where", "age > 60")
+    with Trips(count, listing + [2, 2]) as trips:
+        shown = radio("info", *where, env=env).stdout
+        trips.check()
+    assert shown.count("volume") == 2
+    with Trips(count, listing + [2, 2]) as trips:
+        radio("stats", *where, "--by", "site", env=env)
+    of_tables = [seen for seen in trips.seen if "tables" in seen]
+    assert len(set(of_tables)) == len(of_tables), sorted(of_tables)
+    assert all("sub-1/zarr.json" in seen
+               for seen in trips.seen[sum(listing) + 2:][:2]), trips.seen
+
+
+def test_pairs_of_collections_are_listed_at_the_same_time(gateway, radio,
+                                                          count, cohort):
+    """The store's root, what is in it, both collections, and all documents."""
+    env = gateway.environment(AWS_ENDPOINT_URL_S3=count.proxy.url)
+    with Trips(count, [1, 3, 1, 2, 4]) as trips:
+        radio("check", "-s", cohort, env=env)
+        trips.check()
+    with Trips(count, [1, 2, 2, 4]) as trips:
+        radio("check", "-s", cohort, "mask", "T1w", env=env)
+        trips.check()
+
+
+def test_a_copy_reads_the_rows_of_all_tables_in_two_round_trips(
+        gateway, radio, count, cohort, tmp_path):
+    """Opens all three; and reads their ids and the user's columns."""
+    env = gateway.environment(AWS_ENDPOINT_URL_S3=count.proxy.url)
+    with Trips(count, [3 * 2, 2 + 1 + 1 + 2 + 2],
+               of="tables(/|%2F)(subjects|volumes)") as trips:
+        radio("cp", "-q", cohort, tmp_path / "copy.zarr", env=env)
+        trips.check()
+    assert (radio("table", "-s", tmp_path / "copy.zarr", "--tsv").stdout.split()
+            == SUBJECTS.replace("participant_id", "subject").split())
 
 
 def test_a_listing_by_a_query_requests_nothing_twice(gateway, radio, count,

@@ -21,8 +21,16 @@ struct pair {
   const char *from, *to;
 };
 
+/* A table of the source; NULL: there is none. */
+struct opened {
+  char *path;
+  struct radio_table *table;
+};
+
 struct copying {
   struct radio_store *from, *to;
+  struct opened *opened;      /* those that rows are copied from */
+  size_t nopened;
   const struct radio_index_copies_options *options;
   bool blanks;                /* missing values replace others, too */
   bool blanks_all;            /* as do those of columns and rows that `from'
@@ -216,14 +224,39 @@ blank_columns (const struct radio_table *table,
   return RADIO_OK;
 }
 
+/* Finds whether a column of a table goes with the rows: one of the user's that
+ * is wanted. */
 static bool
-is_wanted (const struct copying *copying, const char *column)
+is_own (const struct copying *copying, const struct radio_table_info *table,
+        const char *column, bool has_derived)
 {
   const struct radio_index_copies_options *options = copying->options;
-  bool is = options->columns == NULL;
-  for (size_t i = 0; i < options->ncolumns && !is; i++)
-    is = strcmp (options->columns[i], column) == 0;
-  return is;
+  bool is_wanted = options->columns == NULL;
+  for (size_t i = 0; i < options->ncolumns && !is_wanted; i++)
+    is_wanted = strcmp (options->columns[i], column) == 0;
+  return is_wanted && !(has_derived && radio_index_is_derived (column))
+         && strcmp (column, table->index_name) != 0;
+}
+
+/* Reads the ids and the columns that go with the rows, at the same time. */
+static enum radio_status
+read_ahead (const struct copying *copying, struct radio_table *table,
+            bool has_derived)
+{
+  struct radio_table_info info;
+  size_t n = 0;
+  radio_table_get_info (table, &info);
+  RD_FREE size_t *numbers = rd_calloc (info.column_count + 1,
+                                       sizeof *numbers);
+  if (!numbers)
+    return rd_fail_memory (rd_mul_sat (info.column_count, sizeof *numbers));
+  for (size_t i = 0; i < info.column_count; i++) {
+    struct radio_column_info column;
+    RD_TRY (radio_table_get_column (table, i, &column));
+    if (is_own (copying, &info, column.name, has_derived))
+      numbers[n++] = i;
+  }
+  return radio_table_read_ahead (table, numbers, n);
 }
 
 /* Sets the user's columns of a table in that at to_path, whose rows must be
@@ -249,16 +282,14 @@ set_columns (struct copying *copying, struct radio_table *table,
     struct radio_column_info column, there;
     size_t number;
     RD_TRY (radio_table_get_column (table, i, &column));
-    bool is_own = !(has_derived && radio_index_is_derived (column.name))
-                  && strcmp (column.name, info.index_name) != 0
-                  && is_wanted (copying, column.name);
-    bool does_clash = is_own
+    bool is_copied = is_own (copying, &info, column.name, has_derived);
+    bool does_clash = is_copied
                       && find_column (other, column.name, &number, &there)
                       && there.type != column.type;
     if (does_clash && !copying->clash[0])
       snprintf (copying->clash, sizeof copying->clash, "%.100s: the column "
                 "'%.100s', of another type there", to_path, column.name);
-    if (!is_own || does_clash)
+    if (!is_copied || does_clash)
       continue;
     RD_TRY (set_column (copying, table, i, &column, transfer, edit));
     nset++;
@@ -301,14 +332,13 @@ copy_rows (struct copying *copying, const char *from_path, const char *to_path,
            bool has_derived, const struct rd_slice *keys,
            const struct rd_slice *ids, size_t n)
 {
-  RD_CLEANUP (rd_cleanup_table) struct radio_table *table = NULL;
-  enum radio_status status = radio_table_open (copying->from, from_path,
-                                               &table);
-  if (status == RADIO_ERROR_NOT_FOUND && !copying->blanks_all)
-    return RADIO_OK;
-  if (status != RADIO_ERROR_NOT_FOUND)
-    RD_TRY (status);
-  return copy_rows_of (copying, table, to_path, has_derived, keys, ids, n);
+  size_t i = 0;
+  while (strcmp (copying->opened[i].path, from_path) != 0)
+    i++;
+  struct radio_table *table = copying->opened[i].table;
+  return table || copying->blanks_all
+         ? copy_rows_of (copying, table, to_path, has_derived, keys, ids, n)
+         : RADIO_OK;
 }
 
 /* The collection of a path, with its '/'. */
@@ -494,12 +524,76 @@ check_clash (const struct copying *copying)
   return rd_fail (RADIO_ERROR_EXISTS, "%s, was not copied", copying->clash);
 }
 
+static void
+close_opened (struct copying *copying)
+{
+  for (size_t i = 0; i < copying->nopened; i++) {
+    rd_free (copying->opened[i].path);
+    radio_table_close (copying->opened[i].table);
+  }
+  rd_free (copying->opened);
+}
+
+struct open_job {
+  struct rd_job job;          /* first */
+  const struct copying *copying;
+};
+
+static enum radio_status
+do_open (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
+{
+  const struct copying *copying = ((const struct open_job *) base)->copying;
+  struct opened *opened = &copying->opened[task];
+  bool is_subjects = strcmp (opened->path, RADIO_TABLE_SUBJECTS) == 0;
+  (void) scratch;
+  enum radio_status status = radio_table_open (copying->from, opened->path,
+                                               &opened->table);
+  if (status == RADIO_ERROR_NOT_FOUND)
+    return RADIO_OK;
+  RD_TRY (status);
+  return read_ahead (copying, opened->table, !is_subjects);
+}
+
+/* Opens the tables that rows are copied from, and reads what is copied, over a
+ * network all at the same time.  The pairs are sorted by their collections. */
+static enum radio_status
+open_tables (struct copying *copying, const struct pair *pairs, size_t n)
+{
+  static const struct radio_site site = {
+    "open tables", RD_IN_METADATA, "open_tables", __FILE__, __LINE__,
+    RADIO_SCOPE_WORK
+  };
+  size_t nfolders = 0;
+  for (size_t i = 0; i < n; i++)
+    nfolders += i == 0 || !rd_slice_equal (folder_of (pairs[i - 1].from),
+                                           folder_of (pairs[i].from));
+  copying->opened = rd_calloc (nfolders + 1, sizeof *copying->opened);
+  if (!copying->opened)
+    return rd_fail_memory ((nfolders + 1) * sizeof *copying->opened);
+  for (size_t i = 0; i <= n; i++) {
+    if (i > 0 && i < n && rd_slice_equal (folder_of (pairs[i - 1].from),
+                                          folder_of (pairs[i].from)))
+      continue;
+    char *path = i < n ? table_path (pairs[i].from)
+                       : rd_strdup (RADIO_TABLE_SUBJECTS);
+    if (!path)
+      return rd_fail_memory (sizeof RADIO_TABLE_SUBJECTS);
+    copying->opened[copying->nopened++].path = path;
+  }
+  struct open_job job = {
+    .job = { .run = do_open, .n = copying->nopened, .site = &site },
+    .copying = copying,
+  };
+  return rd_store_run (copying->from, &job.job);
+}
+
 static enum radio_status
 copy_all (struct copying *copying, const char *const *from_paths,
           const char *const *to_paths, size_t n)
 {
   RD_FREE struct pair *pairs = NULL;
   RD_TRY (make_pairs (from_paths, to_paths, n, &pairs));
+  RD_TRY (open_tables (copying, pairs, n));
   RD_TRY (each_group (copying, pairs, n, copy_group));
   RD_TRY (copy_subjects (copying, pairs, n));
   return check_clash (copying);
@@ -536,7 +630,7 @@ enum radio_status
   static const struct radio_index_copies_options defaults;
   RD_STRINGS_FREE struct radio_strings ids = { 0 };
   RD_LOOKUP_SCOPE struct rd_lookup known = { 0 };
-  struct copying copying = {
+  struct copying copying RD_CLEANUP (close_opened) = {
     .from = from, .to = to, .options = options ? options : &defaults,
     .known = &known,
   };
@@ -579,6 +673,7 @@ try_end (struct copying *copying, const struct group *group,
   struct radio_table_info info = { 0 };
   *is_overtaken = false;
   if (copying->before) {
+    RD_TRY (read_ahead (copying, copying->before, true));
     RD_TRY (radio_table_read_ids (copying->before, &ids));
     RD_TRY (rd_lookup_strings (&ids, &before_ids));
   }
@@ -589,6 +684,7 @@ try_end (struct copying *copying, const struct group *group,
     RD_TRY (status);
   if (table) {
     radio_table_get_info (table, &info);
+    RD_TRY (read_ahead (copying, table, true));
     RD_TRY (copy_rows_of (copying, table, group->to, true, group->keys,
                           group->keys + group->n, group->n));
   }
