@@ -144,7 +144,7 @@ make_profile (unsigned nparts)
   uint32_t get = add_node (profile, root, "GET </script>", RADIO_EDGE_ASYNC);
   for (uint32_t i = 0; i < nparts; i++) {
     struct rd_profile_part part = {
-      "rank", 1000 + i, 500, 7, 40 + i, i, { 1, 2, 3 }
+      "rank", 1000 + i, 500, 7, 40 + i, i, { 1, 2, 3 }, 1 + i
     };
     struct rd_lane lane = { .name = "main", .os_tid = 12, .part = i };
     struct radio_profile_share share = { 1, 300, 100, 0, 0 };
