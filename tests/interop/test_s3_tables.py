@@ -82,13 +82,14 @@ def stores(store_of, gateway, radio, tmp_path_factory):
                  for done, name in zip(said, names)]
         assert texts[0] == texts[1]
         return texts[0]
+    run.names, run.env = names, env
     return run
 
 
 @pytest.mark.parametrize("command", [
-    ["ls"], ["ls", "-l"], ["ls", "--json"], ["validate"],
-    ["stats", "--json"], ["stats", "--by", "site"], ["table", "--tsv"],
-    ["table", "--json"],
+    ["ls"], ["ls", "-l"], ["ls", "--json"], ["validate"], ["info"],
+    ["stats", "--json"], ["stats", "--by", "site"], ["stats", "--pool"],
+    ["table", "--tsv"], ["table", "--json"],
 ])
 def test_a_query_gives_the_same_in_s3_as_on_a_disk(stores, command):
     if command[0] == "table":
@@ -96,6 +97,66 @@ def test_a_query_gives_the_same_in_s3_as_on_a_disk(stores, command):
     else:
         found = stores(*command, *WHERE)
         assert "sub-1" in found or command[0] == "stats"
+
+
+def test_what_a_query_selects_is_read_from_s3_as_from_a_disk(stores, radio,
+                                                             tmp_path):
+    for command in ["export"], ["roi", "--x", "1:3", "--y", "0:2"]:
+        read = []
+        for name in stores.names:
+            folder = tmp_path / f"{command[0]}-{len(read)}"
+            radio(*command, "-s", name, *WHERE, "-o", f"{folder}/",
+                  env=stores.env)
+            read.append({path.relative_to(folder): path.read_bytes()
+                         for path in folder.rglob("*") if path.is_file()})
+        assert read[0] == read[1] and len(read[0]) == 2
+        assert all("sub-1" in str(path) for path in read[0])
+    report = radio("profile", "full", "-s", stores.names[1], *WHERE, "-o",
+                   tmp_path / "p.json", env=stores.env).stdout
+    assert "sub-1" in report and "sub-2" not in report
+
+
+def test_a_copy_with_pseudonyms_is_the_same_in_s3(gateway, stores, radio,
+                                                  tmp_path):
+    key = tmp_path / "key"
+    key.write_bytes(b"0123456789abcdef")
+    key.chmod(0o600)
+    said = []
+    for copy in tmp_path / "copy.zarr", "s3://tables/pseudonyms.zarr":
+        radio("cp", "-q", stores.names[1], copy, "--subjects-key", key, *WHERE,
+              "--columns", "age", env=stores.env)
+        radio("validate", copy, env=stores.env)
+        said.append([radio(*args, "-s", copy, env=stores.env).stdout
+                     for args in (["ls"], ["table", "--tsv"],
+                                  ["table", "T1w", "--tsv"])])
+    assert said[0] == said[1] and "sub-1" not in "".join(said[0])
+    client = gateway.client()
+    keys = keys_of(client, "tables", "pseudonyms.zarr/")
+    assert not [key for key in keys if "sub-1" in key or b"sub-1" in
+                client.get_object(Bucket="tables", Key=key)["Body"].read()]
+
+
+def test_nothing_is_left_in_s3_of_a_subject_who_withdrew(gateway, store_of,
+                                                         radio):
+    """As on a disk (test_tables.py), after the grace time."""
+    store, env = "s3://tables/withdrawn.zarr", gateway.environment()
+    for subject in "sub-a", "sub-secret":
+        radio("phantom", "-s", store, f"ct/{subject}", "--size", "8", env=env)
+    radio("index", "-s", store, env=env)
+    radio("rm", "-s", store, "--subject", "sub-secret", "--yes", env=env)
+    radio("table", "-s", store, "--remove", "subjects", "sub-secret", env=env)
+    time.sleep(2.1)
+    radio("gc", "-s", store, "--generations", "1", "--grace", "1", env=env)
+    client = gateway.client()
+    keys = keys_of(client, "tables", "withdrawn.zarr/")
+    assert len([key for key in keys if "/t-" in key
+                and re.search("t-[0-9a-f]*/zarr.json", key)]) == 2
+    assert not [key for key in keys if "secret" in key or b"secret" in
+                client.get_object(Bucket="tables", Key=key)["Body"].read()]
+    for name in "subjects", "ct":
+        assert "secret" not in radio("table", "-s", store, name, "--json",
+                                     env=env).stdout
+    radio("index", "-s", store, "--check-values", env=env)
 
 
 def test_what_a_query_does_not_find_is_the_same_in_s3(stores):
