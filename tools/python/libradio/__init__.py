@@ -13,6 +13,7 @@ Fortran order.  ``volume.zyx`` has the order of arrays in C.
 """
 from . import errors
 from .errors import *
+from .interchange import as_nibabel, as_sitk
 from .store import Store, open
 from .volume import Check, Stats, Volume, open_file
 from .writing import (
@@ -20,7 +21,8 @@ from .writing import (
 )
 
 __all__ = [
-    "Check", "Collected", "Ingested", "Stats", "Store", "Volume", "copy",
-    "from_numpy", "gc", "ingest", "open", "open_file", "phantom", "remove",
+    "Check", "Collected", "Ingested", "Stats", "Store", "Volume",
+    "as_nibabel", "as_sitk", "copy", "from_numpy", "gc", "ingest", "open",
+    "open_file", "phantom", "remove",
     *errors.__all__,
 ]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Volumes: images with their geometry, read as NumPy arrays."""
+import operator
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -192,6 +193,13 @@ class Volume:
     def shape(self) -> tuple[int, ...]:
         """The number of voxels along x, y, z, then t, c where it has them."""
         return self._handle.get().shape
+
+    @property
+    def axes(self) -> str:
+        """The letters of the axes of ``shape``: "xyz", "xyzt", "xyzc"."""
+        opened = self._handle.get()
+        axes = _calls.text(opened.info.axes)
+        return "".join(axes[i] for i in opened.order)
 
     @property
     def ndim(self) -> int:
@@ -425,10 +433,9 @@ class Volume:
         elif k.__index__() not in (0, -1):
             raise IndexError(f"plane {k} is out of bounds: a 2-D image is one"
                              " plane")
-        axes = _calls.text(opened.info.axes)
-        for place, i in enumerate(opened.order):
-            if axes[i] not in "xyz":
-                index[place] = {"t": t, "c": c}.get(axes[i], 0)
+        for place, axis in enumerate(self.axes):
+            if axis not in "xyz":
+                index[place] = {"t": t, "c": c}.get(axis, 0)
         result: NDArray[Any] = _read(
             opened, select(tuple(index), opened.shape), opened.order, dtype,
             scaled, out)
@@ -574,6 +581,8 @@ def _box(start: Sequence[int], size: Sequence[int]) -> Any:
 
 def _select_box(at: Sequence[int], size: Sequence[int],
                 shape: tuple[int, ...]) -> Selection:
+    at = [operator.index(i) for i in at]
+    size = [operator.index(n) for n in size]
     if len(at) != len(shape) or len(size) != len(shape):
         raise ArgumentError(f"box at {tuple(at)} of {tuple(size)}: the volume"
                             f" has {len(shape)} axes")

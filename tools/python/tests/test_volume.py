@@ -9,7 +9,6 @@ import nibabel
 import numpy as np
 import pytest
 from images import voxels
-from numpy.lib.stride_tricks import as_strided
 
 import libradio
 
@@ -199,6 +198,14 @@ def test_boxes_outside_are_index_errors(head, at, size):
         head[0].box(at, size)
     with pytest.raises(IndexError, match="not inside"):
         head[0].read_many([(at, size)])
+
+
+def test_boxes_may_be_of_numpys_integers(head):
+    small = np.array([40, 40, 20], "uint8")
+    assert np.array_equal(head[0].box(small, np.array([20, 8, 12], "uint8")),
+                          head[1][40:60, 40:48, 20:32])
+    with pytest.raises(TypeError):
+        head[0].box((0.0, 0, 0), (1, 1, 1))
 
 
 def test_boxes_of_another_rank_are_errors(head):

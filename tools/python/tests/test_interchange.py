@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""Images of nibabel and SimpleITK equal those that are made from the files."""
+import nibabel
+import numpy as np
+import pytest
+import SimpleITK
+from images import TYPES, voxels
+from nibabel.nifti1 import Nifti1Extension
+
+import libradio
+
+AFFINE = [[-0.5, 0.1, 0, 3], [0.1, 0.75, 0, -4], [0, 0, 2.5, 5], [0, 0, 0, 1]]
+RGB = np.dtype([("R", "u1"), ("G", "u1"), ("B", "u1")])
+
+
+def image(dtype="int16", shape=(7, 6, 5), kind=nibabel.Nifti1Image):
+    return kind(voxels(shape, dtype), AFFINE, dtype=dtype)
+
+
+def scaled():
+    result = image()
+    result.header.set_slope_inter(0.1, -3)
+    return result
+
+
+def with_extension():
+    result = image("float32")
+    result.header.extensions.append(Nifti1Extension("comment", b"a comment"))
+    result.header["descrip"] = b"described"
+    return result
+
+
+def big_endian():
+    header = nibabel.Nifti1Header(endianness=">")
+    header.set_data_dtype(">i2")
+    return nibabel.Nifti1Image(voxels((7, 6, 5), "int16"), AFFINE, header)
+
+
+def colours():
+    pixels = np.ascontiguousarray(voxels((7, 6, 5, 3), "uint8")).view(RGB)
+    return nibabel.Nifti1Image(pixels[..., 0], AFFINE)
+
+
+IMAGES = {
+    **{dtype: lambda dtype=dtype: image(dtype) for dtype in TYPES},
+    "scaled": scaled,
+    "extension": with_extension,
+    "big-endian": big_endian,
+    "nifti-2": lambda: image(kind=nibabel.Nifti2Image),
+    "series": lambda: image(shape=(7, 6, 5, 4)),
+    "one time": lambda: image(shape=(7, 6, 5, 1)),
+    "plane": lambda: image(shape=(7, 6)),
+    "channels": lambda: image(shape=(4, 5, 3, 2, 3)),
+    "colours": colours,
+}
+
+
+@pytest.mark.parametrize("name", IMAGES)
+def test_nibabels_images_are_those_of_the_file(tmp_path, name):
+    file = tmp_path / "a.nii.gz"
+    nibabel.save(IMAGES[name](), file)
+    store = libradio.open("memory:", create=True)
+    libradio.ingest({"a/b": file}, store)
+    want = nibabel.load(file)
+    for volume in [store["a/b"], libradio.open_file(file)]:
+        got = libradio.as_nibabel(volume)
+        assert type(got) is type(want)
+        assert got.header.binaryblock == want.header.binaryblock
+        assert got.header.extensions == want.header.extensions
+        assert np.array_equal(got.affine, want.affine)
+        assert nibabel.is_proxy(got.dataobj)
+        assert got.shape == want.shape
+        for index in [..., (2, slice(1, 3)), (slice(None, None, -2), 1)]:
+            one, other = got.dataobj[index], want.dataobj[index]
+            assert one.dtype == other.dtype.newbyteorder("=")
+            assert np.array_equal(one, other)
+        assert np.array_equal(np.asarray(got.dataobj),
+                              np.asarray(want.dataobj))
+        if name != "colours" and "complex" not in name:
+            assert np.array_equal(got.get_fdata(), want.get_fdata())
+        nibabel.save(got, tmp_path / "again.nii")
+        again = nibabel.load(tmp_path / "again.nii")
+        if name != "colours":
+            # nibabel chooses another scaling when it saves.
+            assert np.allclose(again.dataobj, want.dataobj, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", [
+    "uint8", "int16", "uint16", "int32", "float32", "float64", "scaled",
+    "series", "colours"])
+def test_sitks_images_are_those_of_the_file(tmp_path, name):
+    file = tmp_path / "a.nii.gz"
+    made = IMAGES[name]()
+    # SimpleITK takes matrices without shear only.
+    made.set_sform(None)
+    made.set_qform([[-0.5, 0, 0, 3], [0, 0.75, 0, -4], [0, 0, 2.5, 5],
+                    [0, 0, 0, 1]])
+    nibabel.save(made, file)
+    want = SimpleITK.ReadImage(str(file))
+    got = libradio.as_sitk(libradio.open_file(file))
+    assert got.GetSize() == want.GetSize()
+    assert got.GetPixelIDTypeAsString() == want.GetPixelIDTypeAsString()
+    assert np.allclose(got.GetSpacing(), want.GetSpacing())
+    assert np.allclose(got.GetOrigin(), want.GetOrigin())
+    assert np.allclose(got.GetDirection(), want.GetDirection())
+    one, other = map(SimpleITK.GetArrayFromImage, (got, want))
+    if name == "scaled":
+        assert np.allclose(one, other, rtol=1e-6)
+    else:
+        assert np.array_equal(one, other)
+
+
+def test_volumes_without_a_header_or_with_more_axes_are_refused():
+    store = libradio.open("memory:", create=True)
+    volume = libradio.from_numpy(voxels((4, 5, 3, 2, 3), "uint8"), store,
+                                 "a/b")
+    with pytest.raises(libradio.UnsupportedError, match="5 axes"):
+        libradio.as_sitk(volume)
