@@ -79,9 +79,10 @@ struct radio_file_options {
  * pgzip, mgzip, and radio_export_options.member_nbytes) are inflated by all
  * threads from the first read on; over a network as they arrive, up to 8 MiB
  * of them (a sixteenth of the memory limit) at once.  gzip's checksum is
- * verified by each read that reaches the last voxel, also from points of
- * entry (but those of indexed_gzip), which have the checksum of what was
- * inflated before them; and by radio_volume_validate.
+ * verified when all voxels were read, by one read or several in order: points
+ * of entry have the checksum of what was inflated before them, and a read that
+ * passes one compares.  Those of indexed_gzip have none: reads of all begin
+ * with the file's start, and add it.  radio_volume_validate uses no points.
  *
  * A file that is cut short is opened if its first plane may be in it.  What is
  * whole of it is read; other boxes are RADIO_ERROR_FORMAT (the message has the

@@ -341,6 +341,38 @@ def test_an_index_of_indexed_gzip_is_used(np, noisy, tmp_path, version):
         last_plane()
 
 
+def test_wrong_values_are_found_by_threads_with_an_index(
+        np, noisy, tmp_path):
+    """indexed_gzip's has no checksums."""
+    file = tmp_path / "a.nii.gz"
+    content = bytearray(noisy[0].read_bytes())
+    file.write_bytes(content)
+    index = index_of(file, 1)
+    plain = zlib.decompress(content[10:], -15)
+
+    def flip(bit):
+        content[bit // 8] ^= 1 << bit % 8
+        inflate = zlib.decompressobj(-15)
+        try:
+            got = inflate.decompress(content[10:])
+        except zlib.error:
+            got = b""
+        if inflate.eof and len(got) == len(plain):
+            return True
+        content[bit // 8] ^= 1 << bit % 8
+        return False
+
+    assert any(flip(bit) for bit in range(len(content) // 2 * 8,
+                                          len(content) * 8))
+    file.write_bytes(content)
+    os.utime(file, ns=(0, index.stat().st_mtime_ns))
+    with Volume.of_file(file) as volume:
+        shape = noisy[1].T.shape
+        with pytest.raises(RadioError, match="do not match"):
+            volume.read([0, 0, 0], shape, np.int16)
+        assert volume.read([0, 0, 0], [1, *shape[1:]], np.int16).any()
+
+
 def test_an_index_of_a_file_of_members_is_used(np, noisy, tmp_path):
     file = tmp_path / "a.nii.gz"
     content = gzip.decompress(noisy[0].read_bytes())

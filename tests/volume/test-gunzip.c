@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <libdeflate.h>
+
 #include "src/base/checked.h"
 #include "src/base/crc32c.h"
 #include "src/nifti/gzip.h"
@@ -501,6 +503,114 @@ each_failing_allocation_is_an_error_or_costs_points (void **state)
 }
 
 /*------------------------------------------------------------------------
+ * Damage that points pass
+ *----------------------------------------------------------------------*/
+
+/* Writes a.nii.gz with other bytes, but the same time and number. */
+static void
+write_as_before (const struct rd_buffer *bytes)
+{
+  struct stat st;
+  assert_int_equal (stat ("a.nii.gz", &st), 0);
+  write_file (".", "a.nii.gz", bytes);
+  const struct timespec times[2] = { st.st_atim, st.st_mtim };
+  assert_int_equal (utimensat (AT_FDCWD, "a.nii.gz", times, 0), 0);
+}
+
+/* Flips a bit in the middle by which values change, but nothing else. */
+static void
+flip_a_value (struct rd_buffer *bytes)
+{
+  struct libdeflate_decompressor *d = libdeflate_alloc_decompressor ();
+  struct rd_buffer out RD_BUFFER_SCOPE = { 0 };
+  bool is_found = false;
+  assert_non_null (d);
+  assert_ok (rd_buffer_reserve (&out, image.nbytes));
+  for (size_t bit = bytes->nbytes / 2 * 8; !is_found; bit++) {
+    size_t got;
+    bytes->data[bit / 8] ^= (unsigned char) (1 << bit % 8);
+    is_found = libdeflate_deflate_decompress (
+                 d, bytes->data + 10, bytes->nbytes - 18, out.data,
+                 image.nbytes, &got) == LIBDEFLATE_SUCCESS
+               && got == image.nbytes;
+    if (!is_found)
+      bytes->data[bit / 8] ^= (unsigned char) (1 << bit % 8);
+  }
+  libdeflate_free_decompressor (d);
+}
+
+/* No thread inflates all of it, by points of this process or from the disk. */
+static void
+wrong_values_between_points_are_found_by_several_threads (void **state)
+{
+  (void) state;
+  enum { NSLABS = 6 };
+  struct rd_buffer bytes RD_BUFFER_SCOPE = { 0 };
+  static unsigned char all[PLANE_NBYTES * NPLANES];
+  for (int on_disk = 0; on_disk < 2; on_disk++) {
+    struct radio_context *context = open_context (0);
+    write_image ();
+    if (on_disk)
+      keep_points ();
+    struct radio_volume *volume = open_file (context, false);
+    if (!on_disk)
+      assert_whole (volume);
+    assert_true (count_points (volume) > 10);
+    bytes.nbytes = 0;
+    assert_ok (rd_buffer_append (&bytes, zipped.data, zipped.nbytes));
+    flip_a_value (&bytes);
+    write_as_before (&bytes);
+    for (uint64_t nslabs = 1; nslabs <= NSLABS; nslabs += NSLABS - 1) {
+      enum radio_status status = RADIO_OK;
+      for (uint64_t i = 0; i < nslabs && status == RADIO_OK; i++) {
+        const struct radio_box box = {
+          .rank = 3, .start = { NPLANES / nslabs * i },
+          .size = { NPLANES / nslabs, 200, 300 },
+        };
+        status = radio_volume_read (volume, &box, RADIO_STORED, all,
+                                    sizeof all, NULL);
+      }
+      assert_fails (status, RADIO_ERROR_FORMAT,
+                    "the checksum is not that of a point of entry");
+    }
+    write_as_before (&zipped);
+    assert_whole (volume);
+    radio_volume_close (volume);
+    radio_context_close (context);
+  }
+  assert_int_equal (unlink ("a.nii.gz.points"), 0);
+}
+
+/* Nothing of the second member is in the task that reads the first one. */
+static void
+a_wrong_trailer_between_tasks_is_found (void **state)
+{
+  (void) state;
+  struct rd_buffer bytes RD_BUFFER_SCOPE = { 0 };
+  struct rd_buffer second RD_BUFFER_SCOPE = { 0 };
+  size_t half = image.nbytes - voxels.nbytes + 20 * PLANE_NBYTES;
+  const struct radio_file_options options = { .point_gap_nbytes = half };
+  make_gzip (image.data, half, 0, &bytes);
+  size_t trailer = bytes.nbytes - 8;
+  make_gzip (image.data + half, image.nbytes - half, 0, &second);
+  assert_ok (rd_buffer_append (&bytes, second.data, second.nbytes));
+  write_file (".", "a.nii.gz", &bytes);
+  struct radio_context *context = open_context (0);
+  struct radio_volume *volume;
+  assert_ok (radio_volume_open_file (context, "a.nii.gz", &options, &volume));
+  assert_whole (volume);
+  assert_whole (volume);
+  bytes.data[trailer] ^= 1;
+  write_as_before (&bytes);
+  struct radio_elements all;
+  assert_fails (radio_volume_read_alloc (volume, NULL, RADIO_STORED, NULL,
+                                         &all),
+                RADIO_ERROR_FORMAT, "checksum or length do not match");
+  radio_volume_close (volume);
+  radio_context_close (context);
+}
+
+/*------------------------------------------------------------------------
  * Members that say how long they are
  *----------------------------------------------------------------------*/
 
@@ -786,6 +896,8 @@ main (void)
     cmocka_unit_test (points_go_into_the_folder_that_is_given_otherwise),
     cmocka_unit_test (hostile_points_are_ignored),
     cmocka_unit_test (each_failing_allocation_is_an_error_or_costs_points),
+    cmocka_unit_test (wrong_values_between_points_are_found_by_several_threads),
+    cmocka_unit_test (a_wrong_trailer_between_tasks_is_found),
     cmocka_unit_test (members_are_inflated_in_parallel_at_the_first_read),
     cmocka_unit_test (an_exported_file_of_members_is_read_so),
     cmocka_unit_test (what_members_say_is_not_trusted),

@@ -418,13 +418,21 @@ rd_points_add_copy (struct rd_points *points, const struct rd_point *point,
   rd_points_add (points, &copy);
 }
 
+static bool
+is_of_kind (const struct rd_point *point, enum rd_points_kind kind)
+{
+  return kind == RD_POINTS_ALL || point->is_member
+         || (kind == RD_POINTS_CHECKED && point->has_crc32);
+}
+
 bool
-rd_points_find (struct rd_points *points, uint64_t output, bool are_members,
-                struct rd_point *point, unsigned char *packed)
+rd_points_find (struct rd_points *points, uint64_t output,
+                enum rd_points_kind kind, struct rd_point *point,
+                unsigned char *packed)
 {
   RD_LOCK_SCOPE (&points->mutex);
   size_t n = count_before_synced (points, output);
-  while (n > 0 && are_members && !points->synced.list[n - 1].is_member)
+  while (n > 0 && !is_of_kind (&points->synced.list[n - 1], kind))
     n--;
   if (n == 0)
     return false;
@@ -437,14 +445,29 @@ rd_points_find (struct rd_points *points, uint64_t output, bool are_members,
 
 bool
 rd_points_find_next (struct rd_points *points, uint64_t output,
-                     uint64_t *input)
+                     struct rd_point *point)
 {
   RD_LOCK_SCOPE (&points->mutex);
   size_t n = output > 0 ? count_before_synced (points, output - 1) : 0;
   if (n == points->synced.n)
     return false;
-  *input = points->synced.list[n].input;
+  *point = points->synced.list[n];
+  point->packed = NULL;
   return true;
+}
+
+void
+rd_points_check (struct rd_points *points, const struct rd_point *checked)
+{
+  RD_LOCK_SCOPE (&points->mutex);
+  size_t n = count_before_synced (points, checked->output);
+  struct rd_point *point = n > 0 ? &points->synced.list[n - 1] : NULL;
+  if (!point || point->output != checked->output || point->is_member
+      || point->has_crc32)
+    return;
+  point->has_crc32 = true;
+  point->crc32 = checked->crc32;
+  point->member_nbytes = checked->member_nbytes;
 }
 
 size_t

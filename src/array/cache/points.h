@@ -113,17 +113,30 @@ void rd_points_add_copy (struct rd_points *points,
                          const struct rd_point *point,
                          const unsigned char *packed);
 
-/* Gets the last point that is not after an output, of those that are_members or
- * of all; false if there is none.  Its history is copied to packed, which has
- * RD_POINT_PACKED_NBYTES, unless that is NULL. */
+/* Which points are looked for: of RD_POINTS_CHECKED the checksum of what is
+ * before them is known, or none is needed, since a member begins. */
+enum rd_points_kind {
+  RD_POINTS_ALL,
+  RD_POINTS_CHECKED,
+  RD_POINTS_MEMBERS,
+};
+
+/* Gets the last point of a kind that is not after an output; false if there is
+ * none.  Its history is copied to packed, which has RD_POINT_PACKED_NBYTES,
+ * unless that is NULL. */
 bool rd_points_find (struct rd_points *points, uint64_t output,
-                     bool are_members, struct rd_point *point,
+                     enum rd_points_kind kind, struct rd_point *point,
                      unsigned char *packed);
 
-/* Gets where the first point that is not before an output begins in the file;
- * false if there is none. */
+/* Gets the first point that is not before an output, without its history; false
+ * if there is none. */
 bool rd_points_find_next (struct rd_points *points, uint64_t output,
-                          uint64_t *input);
+                          struct rd_point *point);
+
+/* Sets the checksum and size of what is before a point, if they are not known:
+ * of the one that is at the output of `checked', if there is one. */
+void rd_points_check (struct rd_points *points,
+                      const struct rd_point *checked);
 
 /* Returns the number of points, and of those that were added since the set was
  * last marked as saved. */

@@ -33,22 +33,25 @@
 #define REMOTE_TASK_MAX_NBYTES ((uint64_t) 16 << 20)
 #define TASKS_PER_THREAD 4
 
-/* Returns the idle session if no point is closer to an output, or NULL. */
+/* Returns the idle session if no point of a kind is closer to an output, or
+ * NULL. */
 static struct rd_session *
-take_idle (struct rd_gunzip *gunzip, uint64_t output)
+take_idle (struct rd_gunzip *gunzip, uint64_t output, enum rd_points_kind kind)
 {
   struct rd_point point;
-  bool found = rd_points_find (gunzip->points, output, false, &point, NULL);
+  bool found = rd_points_find (gunzip->points, output, kind, &point, NULL);
   RD_LOCK_SCOPE (&gunzip->mutex);
   const struct rd_session *idle = gunzip->synced.idle;
   if (!idle || idle->output > output
+      || (idle->is_unchecked && kind == RD_POINTS_CHECKED)
       || (found && point.output > idle->output))
     return NULL;
   return RD_STEAL (gunzip->synced.idle);
 }
 
 /* Keeps a session without its window for a read that follows: what is read
- * plane by plane is inflated once, and its checksum is verified. */
+ * plane by plane is inflated once, and its checksum is verified.  So one whose
+ * checksum is known stays rather than one further on. */
 static void
 put_idle (struct rd_session *session)
 {
@@ -60,7 +63,8 @@ put_idle (struct rd_session *session)
   {
     RD_LOCK_SCOPE (&gunzip->mutex);
     const struct rd_session *idle = gunzip->synced.idle;
-    if (!idle || idle->output < session->output) {
+    if (!idle || (idle->is_unchecked == session->is_unchecked
+                  ? idle->output < session->output : idle->is_unchecked)) {
       other = gunzip->synced.idle;
       gunzip->synced.idle = session;
     }
@@ -72,20 +76,21 @@ put_idle (struct rd_session *session)
  * Reads
  *----------------------------------------------------------------------*/
 
-/* Returns a session that goes on to an output, and from there to what is
- * needed; that of a check begins with the file. */
+/* Returns a session that goes on to an output, from a point of a kind, and from
+ * there to what is needed; that of a check begins with the file. */
 static enum radio_status
 begin_session (struct rd_gunzip *gunzip, const struct rd_tile_read *read,
-               uint64_t output, uint64_t needed_output,
-               struct rd_session **result)
+               uint64_t output, enum rd_points_kind kind,
+               uint64_t needed_output, struct rd_session **result)
 {
   bool is_fresh = read->fresh_indexes;
   struct rd_session *session RD_CLEANUP (rd_cleanup_session)
-    = is_fresh ? NULL : take_idle (gunzip, output);
+    = is_fresh ? NULL : take_idle (gunzip, output, kind);
   if (!session) {
     RD_TRY (rd_session_open (gunzip, read->stop, &session));
     session->needed_output = needed_output;
-    RD_TRY (rd_session_enter (session, is_fresh ? 0 : output));
+    session->ignores_joints = is_fresh;
+    RD_TRY (rd_session_enter (session, is_fresh ? 0 : output, kind));
   } else {
     session->needed_output = needed_output;
     rd_session_expect (session);
@@ -169,9 +174,20 @@ rd_gunzip_read_runs (const struct rd_gunzip_job *job,
   return RADIO_OK;
 }
 
+/* Tasks that begin at points.  One that follows the task before without a gap
+ * has a joint: the point that it begins at, as it was when the read began,
+ * which the task before passes. */
+struct points_job {
+  struct rd_gunzip_job base;
+  const struct rd_point *joints;      /* of each task, and of the end; output 0:
+                                         none */
+};
+
 static enum radio_status
 inflate_runs (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
 {
+  const struct points_job *points_job = (struct points_job *) base;
+  const struct rd_point *joints = points_job->joints;
   struct rd_gunzip_job *job = (struct rd_gunzip_job *) base;
   struct rd_gunzip *gunzip = job->gunzip;
   const struct rd_linear_run *runs = job->runs;
@@ -184,9 +200,14 @@ inflate_runs (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
     needed = rd_max_u64 (needed, runs[i].offset + runs[i].nbytes);
   RD_TRY (begin_session (gunzip, job->read,
                          gunzip->offset + runs[first].offset,
+                         joints[task].output > 0 ? RD_POINTS_CHECKED
+                                                 : RD_POINTS_ALL,
                          gunzip->offset + needed, &session));
   uint64_t begin = session->output;
+  session->joint = (struct rd_point) { 0 };
+  session->last_joint = joints[task + 1];
   RD_TRY (rd_gunzip_read_runs (job, session, first, end));
+  RD_TRY (rd_session_meet_last_joint (session));
   RD_COUNT (inflated, session->output - begin);
   if (session->output < gunzip->offset + gunzip->nbytes)
     put_idle (RD_STEAL (session));
@@ -214,26 +235,42 @@ remote_task_nbytes (const struct rd_gunzip *gunzip, uint64_t all_nbytes)
                      REMOTE_TASK_MAX_NBYTES);
 }
 
-/* Divides the runs into tasks, each of which begins with the first run after a
- * point: where that skips something, or the task before has its part.  What is
- * from the point to the run is inflated by both.  Returns their number. */
+/* Finds the point of a kind that a task for an output begins at.  A check uses
+ * none. */
+static bool
+find_begin (const struct rd_tile_read *read, struct rd_gunzip *gunzip,
+            uint64_t output, enum rd_points_kind kind, struct rd_point *point)
+{
+  return !read->fresh_indexes
+         && rd_points_find (gunzip->points, output, kind, point, NULL);
+}
+
+/* Divides the runs into at most `most' tasks, each of which begins with the
+ * first run after a point: where that skips something, or the task before has
+ * its part, and the point's checksum is known.  What is from the point to the
+ * run is inflated by both.  Returns their number. */
 static size_t
 divide_runs (const struct rd_tile_read *read, struct rd_gunzip *gunzip,
-             const struct rd_linear_run *runs, size_t n, size_t *firsts)
+             const struct rd_linear_run *runs, size_t n, size_t most,
+             size_t *firsts, struct rd_point *joints)
 {
   size_t ntasks = 0;
   uint64_t before = 0, end = 0, task_end = 0;
   uint64_t all_nbytes = runs[n - 1].offset - runs[0].offset;
   for (size_t i = 0; i < n; i++) {
-    struct rd_point point;
-    uint64_t begin = 0;
-    if (!read->fresh_indexes
-        && rd_points_find (gunzip->points, gunzip->offset + runs[i].offset,
-                           false, &point, NULL))
-      begin = point.output;
-    if (i == 0 || (begin > before && (begin > gunzip->offset + end
-                                      || runs[i].offset >= task_end))) {
+    struct rd_point point = { 0 };
+    uint64_t output = gunzip->offset + runs[i].offset;
+    bool skips = i == 0 || (find_begin (read, gunzip, output, RD_POINTS_ALL,
+                                        &point)
+                            && point.output > gunzip->offset + end);
+    if (!skips && !find_begin (read, gunzip, output, RD_POINTS_CHECKED,
+                               &point))
+      point = (struct rd_point) { 0 };
+    uint64_t begin = point.output;
+    if (i == 0 || (begin > before && ntasks < most
+                   && (skips || runs[i].offset >= task_end))) {
       uint64_t left_nbytes = runs[n - 1].offset - runs[i].offset;
+      joints[ntasks] = skips ? (struct rd_point) { 0 } : point;
       firsts[ntasks++] = i;
       task_end = rd_add_sat (
         runs[i].offset,
@@ -245,6 +282,7 @@ divide_runs (const struct rd_tile_read *read, struct rd_gunzip *gunzip,
     end = runs[i].offset + runs[i].nbytes;
   }
   firsts[ntasks] = n;
+  joints[ntasks] = (struct rd_point) { 0 };
   return ntasks;
 }
 
@@ -256,27 +294,34 @@ read_from_points (struct rd_gunzip *gunzip, struct rd_tile_read *read,
   struct radio_context *context = gunzip->store->context;
   if (n == 0)
     return RADIO_OK;
-  RD_FREE size_t *firsts = rd_malloc ((n + 1) * sizeof *firsts);
-  if (!firsts)
-    return rd_fail_memory ((n + 1) * sizeof *firsts);
+  /* Each task but the first one begins at another point. */
+  size_t most = rd_min_u64 (n, rd_points_count (gunzip->points, NULL) + 1);
+  RD_FREE size_t *firsts = rd_malloc ((most + 1) * sizeof *firsts);
+  RD_FREE struct rd_point *joints = rd_malloc ((most + 1) * sizeof *joints);
+  if (!firsts || !joints)
+    return rd_fail_memory ((most + 1) * sizeof *joints);
   uint64_t session_nbytes = sizeof (struct rd_session)
                             + 2 * RD_GUNZIP_BATCH_NBYTES;
   if (gunzip->is_remote)
     session_nbytes += RD_READ_AHEAD_NBYTES;
-  struct rd_gunzip_job job = {
-    .job = {
-      .run = inflate_runs, .site = &rd_linear_runs_site,
-      .max_active = rd_fetch_share_limit (
-        read, RD_TILE_PARTS, session_nbytes,
-        gunzip->is_remote ? MAX_REMOTE_SESSIONS : context->nthreads),
+  struct points_job points_job = {
+    .base = {
+      .job = {
+        .run = inflate_runs, .site = &rd_linear_runs_site,
+        .max_active = rd_fetch_share_limit (
+          read, RD_TILE_PARTS, session_nbytes,
+          gunzip->is_remote ? MAX_REMOTE_SESSIONS : context->nthreads),
+      },
+      .gunzip = gunzip, .read = read, .runs = runs, .firsts = firsts,
     },
-    .gunzip = gunzip, .read = read, .runs = runs, .firsts = firsts,
+    .joints = joints,
   };
-  job.job.n = divide_runs (read, gunzip, runs, n, firsts);
+  struct rd_job *job = &points_job.base.job;
+  job->n = divide_runs (read, gunzip, runs, n, most, firsts, joints);
   if (!gunzip->is_remote)
-    return rd_pool_run (context->pool, &job.job);
-  return rd_pool_run_apart ((unsigned) rd_min_u64 (job.job.max_active,
-                                                   job.job.n), &job.job);
+    return rd_pool_run (context->pool, job);
+  return rd_pool_run_apart ((unsigned) rd_min_u64 (job->max_active, job->n),
+                            job);
 }
 
 /*------------------------------------------------------------------------
@@ -310,7 +355,8 @@ list_blocks (struct rd_gunzip *gunzip, struct rd_points *blocks)
   RD_TRY (rd_session_open (gunzip, NULL, &session));
   /* The last one first: a search ends at the point after it. */
   for (uint64_t at = UINT64_MAX;
-       rd_points_find (gunzip->points, at, false, &point, session->packed);
+       rd_points_find (gunzip->points, at, RD_POINTS_ALL, &point,
+                       session->packed);
        at = point.output - 1) {
     if (point.is_state) {
       RD_TRY (rd_session_enter_at (session, &point));

@@ -218,6 +218,8 @@ get_gzidx_point (const struct gzidx *gzidx, const unsigned char *bytes,
   *has_window = gzidx->version > 0 ? at[17] != 0 : i > 0;
   point.history_nbytes = *has_window ? RD_POINT_HISTORY_NBYTES : 0;
   point.packed_nbytes = *has_window ? 1 : 0;
+  /* Of no bytes. */
+  point.has_crc32 = !*has_window;
   *in_use = gzidx->unpacked_nbytes == 0
             || point.output < gzidx->unpacked_nbytes;
   return point;

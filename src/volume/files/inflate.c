@@ -7,7 +7,11 @@
  * there, so near a wanted point it is given few bytes at a time, until they end
  * within a block's header: its state then says at which bit the header began.
  * Since each call moves 32 KiB of history, it is first given some more, until
- * the codes change: a block has begun, and these bytes are inflated again. */
+ * the codes change: a block has begun, and these bytes are inflated again.
+ *
+ * A point has the checksum of what is before it in its member.  A session that
+ * passes one compares: so all that is read from several points is checked by
+ * the file's own checksum, after the last of them. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -192,7 +196,7 @@ keep_state (struct rd_session *session)
     return;
   struct rd_point point = {
     .output = session->output, .input = position (session), .is_state = true,
-    .is_raw = true, .has_crc32 = !session->is_unchecked,
+    .is_raw = true, .has_crc32 = !session->is_unchecked, .crc32 = state->crc,
     .member_nbytes = (uint32_t) (session->output - session->member_start),
     .history_nbytes = (uint32_t) (STATE_NBYTES + nbytes),
     .packed_nbytes = (uint32_t) (STATE_NBYTES + nbytes),
@@ -213,6 +217,12 @@ restore_state (struct rd_session *session, const struct rd_point *point)
   int32_t left = state->tmp_out_valid - state->tmp_out_processed;
   state->tmp_out_valid = (int32_t) (point->history_nbytes - STATE_NBYTES);
   state->tmp_out_processed = state->tmp_out_valid - left;
+  /* The checksum was found later. */
+  if (state->crc_flag == ISAL_DEFLATE && point->has_crc32) {
+    state->crc_flag = ISAL_GZIP_NO_HDR_VER;
+    state->crc = point->crc32;
+    state->total_out = point->member_nbytes;
+  }
 }
 
 /* Keeps the place of the session, which is at the header of a block. */
@@ -261,13 +271,14 @@ uint64_t
 rd_gunzip_expect (const struct rd_gunzip *gunzip, const struct rd_claim *from,
                   uint64_t needed)
 {
-  uint64_t point_input, object_nbytes = gunzip->object.object_nbytes;
+  struct rd_point point;
+  uint64_t object_nbytes = gunzip->object.object_nbytes;
   uint64_t end = gunzip->offset + gunzip->nbytes;
   double ratio = (double) object_nbytes / (double) end;
   double more = needed > from->output
     ? 1.125 * ratio * (double) (needed - from->output) : 0;
-  if (rd_points_find_next (gunzip->points, needed, &point_input))
-    return point_input + POINT_MORE_NBYTES;
+  if (rd_points_find_next (gunzip->points, needed, &point))
+    return point.input + POINT_MORE_NBYTES;
   if (needed >= end || more >= (double) object_nbytes)
     return object_nbytes;
   return from->input + (uint64_t) more + ESTIMATE_MORE_NBYTES;
@@ -305,7 +316,8 @@ rd_session_enter_at (struct rd_session *session, const struct rd_point *point)
   session->output = session->window_start = point->output;
   session->window.nbytes = 0;
   session->in_member = !point->is_member;
-  session->is_at_start = false;
+  session->is_at_start = session->awaits_member = false;
+  session->joint = (struct rd_point) { 0 };
   session->is_unchecked = !point->is_member && !point->has_crc32;
   session->member_start = point->output - point->member_nbytes;
   expect_input (session, point->input, point->output);
@@ -327,10 +339,11 @@ rd_session_enter_at (struct rd_session *session, const struct rd_point *point)
 }
 
 enum radio_status
-rd_session_enter (struct rd_session *session, uint64_t output)
+rd_session_enter (struct rd_session *session, uint64_t output,
+                  enum rd_points_kind kind)
 {
   struct rd_point point;
-  if (!rd_points_find (session->gunzip->points, output, false, &point,
+  if (!rd_points_find (session->gunzip->points, output, kind, &point,
                        session->packed))
     point = (struct rd_point) { .is_member = true };
   return rd_session_enter_at (session, &point);
@@ -350,6 +363,48 @@ meet_claim (struct rd_session *session)
   if (position (session) != claim->input || session->output != claim->output)
     return fail_in_file (session, "a member is not as long as it says");
   session->next_claim++;
+  return RADIO_OK;
+}
+
+/* Returns the output until the next joint. */
+static uint64_t
+find_joint (struct rd_session *session)
+{
+  const struct rd_gunzip *gunzip = session->gunzip;
+  struct rd_point *joint = &session->joint;
+  const struct rd_point *last = &session->last_joint;
+  if (session->is_claimed || session->ignores_joints
+      || session->points != gunzip->points)
+    return UINT64_MAX;
+  if (joint->output <= session->output) {
+    if (!rd_points_find_next (gunzip->points, session->output + 1, joint))
+      *joint = (struct rd_point) { .output = UINT64_MAX };
+    if (last->output > session->output && last->output < joint->output)
+      *joint = *last;
+  }
+  return joint->output - session->output;
+}
+
+/* Compares with the point that the session is at. */
+static enum radio_status
+meet_joint (struct rd_session *session)
+{
+  struct rd_point here = {
+    .output = session->output, .has_crc32 = true,
+    .crc32 = session->inflate.crc,
+    .member_nbytes = (uint32_t) (session->output - session->member_start),
+  };
+  const struct rd_point *joint = &session->joint;
+  /* indexed_gzip's points are after a member's header. */
+  session->awaits_member = joint->is_member || joint->history_nbytes == 0;
+  if (session->awaits_member || session->is_unchecked)
+    return RADIO_OK;
+  if (!joint->has_crc32)
+    rd_points_check (session->points, &here);
+  else if (joint->crc32 != here.crc32
+           || joint->member_nbytes != here.member_nbytes)
+    return fail_in_file (session, "the checksum is not that of a point of "
+                         "entry");
   return RADIO_OK;
 }
 
@@ -378,6 +433,7 @@ begin_member (struct rd_session *session)
   isal_inflate_reset (state);
   state->crc_flag = ISAL_GZIP;
   session->in_member = session->is_at_start = true;
+  session->awaits_member = false;
   session->is_unchecked = false;
   session->member_start = session->output;
   return RADIO_OK;
@@ -490,7 +546,9 @@ inflate_some (struct rd_session *session, unsigned char *to, size_t nbytes,
     bool is_near = wants_block (session);
     size_t given = left, wanted = nbytes;
     bool is_saved = is_near && choose_small_input (session, &given);
+    uint64_t until_joint = find_joint (session);
     uint64_t until_state = find_state (session);
+    wanted = rd_min_u64 (wanted, until_joint);
     if (until_state > 0)
       wanted = rd_min_u64 (wanted, until_state);
     state->avail_in = (uint32_t) given;
@@ -508,7 +566,11 @@ inflate_some (struct rd_session *session, unsigned char *to, size_t nbytes,
       continue;
     }
     *got = wanted - state->avail_out;
+    if (*got > 0 && session->awaits_member)
+      return fail_in_file (session, "no member begins at a point of entry");
     session->output += *got;
+    if (*got > 0 && *got == until_joint)
+      RD_TRY (meet_joint (session));
     if (state->block_state == ISAL_BLOCK_FINISH)
       RD_TRY (end_member (session));
     else if (*got > 0 && *got >= until_state)
@@ -610,6 +672,19 @@ rd_session_find_block (struct rd_session *session, struct rd_points *blocks,
   while (!session->has_kept && session->output < end && got > 0)
     RD_TRY (inflate_some (session, session->window.data, SKIP_NBYTES, &got));
   return RADIO_OK;
+}
+
+enum radio_status
+rd_session_meet_last_joint (struct rd_session *session)
+{
+  const struct rd_point *joint = &session->last_joint;
+  size_t got;
+  if (!session->awaits_member || joint->output != session->output
+      || !session->in_member)
+    return RADIO_OK;
+  session->window.nbytes = 0;
+  RD_TRY (rd_buffer_reserve (&session->window, SKIP_NBYTES));
+  return inflate_some (session, session->window.data, 1, &got);
 }
 
 enum radio_status

@@ -59,6 +59,12 @@ struct rd_session {
   uint64_t member_start;              /* output before this member */
   bool is_claimed;                    /* began at a claim: keeps no points */
   const struct rd_claim *next_claim, *end_claim;   /* that it has to meet */
+  struct rd_point joint;              /* the next point that it passes; only one
+                                         after its output is */
+  struct rd_point last_joint;         /* that its task has to meet; or none, at
+                                         output 0 */
+  bool ignores_joints;                /* of a check of the file alone */
+  bool awaits_member;                 /* a joint says that one begins here */
   struct rd_read_ahead *ahead;        /* of a remote file; NULL: not begun */
   const unsigned char *memory;        /* a part of the file, which is read from
                                          instead and taken for all of it; or
@@ -128,12 +134,13 @@ void rd_session_close (struct rd_session *session);
 RD_DEFINE_CLEANUP (session, struct rd_session, rd_session_close);
 
 /* Sets a session to a point, whose history is in session->packed; or to the
- * last point that is not after an output. */
+ * last point of a kind that is not after an output. */
 enum radio_status rd_session_enter_at (struct rd_session *session,
                                        const struct rd_point *point)
   RADIO_USE_RESULT;
 enum radio_status rd_session_enter (struct rd_session *session,
-                                    uint64_t output) RADIO_USE_RESULT;
+                                    uint64_t output, enum rd_points_kind kind)
+  RADIO_USE_RESULT;
 
 /* Expects how much of a remote file a session needs for its needed_output, from
  * where it is. */
@@ -154,6 +161,11 @@ enum radio_status rd_session_fill (struct rd_session *session,
 enum radio_status rd_session_fill_into (struct rd_session *session,
                                         uint64_t output, unsigned char *to,
                                         size_t nbytes) RADIO_USE_RESULT;
+
+/* Where a member begins at the joint that the session's task has to meet, goes
+ * on into it: the checksum of the one before is in between. */
+enum radio_status rd_session_meet_last_joint (struct rd_session *session)
+  RADIO_USE_RESULT;
 
 /* Inflates one byte or more until the session has met its claims. */
 enum radio_status rd_session_meet_claims (struct rd_session *session)

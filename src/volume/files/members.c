@@ -79,7 +79,8 @@ find_begin (struct rd_gunzip *gunzip, uint64_t output)
     RD_LOCK_SCOPE (&gunzip->mutex);
     at = gunzip->synced.frontier;
   }
-  if (rd_points_find (gunzip->points, output, true, &point, NULL)
+  if (rd_points_find (gunzip->points, output, RD_POINTS_MEMBERS, &point,
+                      NULL)
       && point.output > at.output)
     at = (struct rd_claim) { point.output, point.input };
   return at;
@@ -402,7 +403,8 @@ rd_members_read (struct rd_gunzip *gunzip, struct rd_tile_read *read,
   for (size_t i = 0; i < n; i++)
     wanted = rd_max_u64 (wanted,
                          gunzip->offset + runs[i].offset + runs[i].nbytes);
-  if (rd_points_find (gunzip->points, wanted, false, &point, NULL))
+  if (rd_points_find (gunzip->points, wanted, RD_POINTS_ALL, &point,
+                      NULL))
     reached = point.output;
   {
     RD_LOCK_SCOPE (&gunzip->mutex);
