@@ -319,6 +319,8 @@ a_program_without_cpus_is_not_called_slower (void **state)
   assert_int_equal (report_loaded (&quiet, &loaded, &diff, &capture),
                     RD_EXIT_UNCLEAR);
   assert_says (&capture, "differs: CPU share: 98.7 % -> 10.7 %\n");
+  assert_says (&capture, "or several of each in turn (joined by radio profile "
+               "merge --as runs)\n");
   assert_says (&capture, "differs: load: 0.00 CPUs -> 1.43 CPUs\n");
   assert_says (&capture, "not comparable, so CPU time is compared, apart from "
                "waits\n");

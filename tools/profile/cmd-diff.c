@@ -277,30 +277,40 @@ print_table (const struct rd_diff *diff, const bool *shown)
   return ok ? RD_EXIT_OK : RD_EXIT_FAILED;
 }
 
+/* True if --against can run what made the first recording again: it says how,
+ * and not by a pseudonym. */
+static bool
+is_repeatable (const struct rd_diff *diff)
+{
+  const char *made = rd_find_fact (diff->before, RD_MADE_BY);
+  return made && *made == '{';
+}
+
 /* The advice where conditions differ. */
 static const char *
 advice_of (const struct rd_diff *diff)
 {
   return diff->is_in_turn
          ? "measure again when the machine is quieter, or with more --runs"
-         : "record both under the same conditions, or in turn (radio profile "
-           "--against)";
+         : is_repeatable (diff)
+         ? "record both under the same conditions, or in turn (radio profile "
+           "--against)"
+         : "record both under the same conditions, or several of each in turn "
+           "(joined by radio profile merge --as runs)";
 }
 
-/* The advice where processes of one program may differ as much: only recordings
- * that say how they were made can be repeated in turn, and a job of ranks is
- * repeated whole. */
+/* The advice where processes of one program may differ as much; a job of ranks
+ * is repeated whole. */
 static const char *
 more_processes (const struct rd_diff *diff)
 {
   struct radio_profile_info before, after;
-  const char *made = rd_find_fact (diff->before, RD_MADE_BY);
   radio_profile_get_info (diff->before, &before);
   radio_profile_get_info (diff->after, &after);
   return before.parts == RADIO_PARTS_RANKS || after.parts == RADIO_PARTS_RANKS
          ? "run each job four times, and join its four recordings (radio "
            "profile merge --as runs)"
-         : made && *made == '{'      /* else a pseudonym, or none */
+         : is_repeatable (diff)
          ? "compare in turn (radio profile --against), or four recordings of "
            "each (radio profile merge --as runs)"
          : "run each program four times, and join its four recordings (radio "
