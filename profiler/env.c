@@ -626,7 +626,10 @@ start_recorder (const struct request *request,
     }
     options.ring_file = NULL;
   }
-  RD_TRY (radio_recorder_start (&options, recorder));
+  enum radio_status status = radio_recorder_start (&options, recorder);
+  if (status == RADIO_ERROR_MEMORY && options.ring_nbytes > 0)
+    return rd_fail_in (status, "RADIO_PROFILE_RING");
+  RD_TRY (status);
   if (*why)
     report_no_file (*recorder, why);
   return RADIO_OK;

@@ -146,6 +146,15 @@ rd_finder_is_blurred (const struct rd_finder *finder)
              && rd_finder_starved_share (finder) >= STARVED_PROBLEM_SHARE);
 }
 
+/* "only CPU", "2 CPUs": after "the". */
+static struct rd_formatted
+name_cpus (const struct rd_finder *finder)
+{
+  return finder->ncpus == 1
+         ? (struct rd_formatted) { "only CPU" }
+         : rd_format_count (finder->ncpus, "CPU", "CPUs");
+}
+
 /* Threads that could have run.  The kernel knows that of each thread. */
 static enum radio_status
 find_starved (struct rd_finder *finder)
@@ -181,7 +190,7 @@ find_starved (struct rd_finder *finder)
   bool is_of_run = rd_profile_find_fact (profile, RD_FACT_SLOW_TRIGGER);
   if (finder->ncpus > 0 && !has_quota)
     snprintf (used, sizeof used, " used the %.20s%s",
-              rd_format_count (finder->ncpus, "CPU", "CPUs").text,
+              name_cpus (finder).text,
               is_of_run ? ", or a quota of CPU time withheld them" : "");
   bool is_crowd = finder->ncpus > 0 && finder->nthreads > finder->ncpus;
   struct rd_claim claim = {
@@ -230,8 +239,7 @@ rd_find_process (struct rd_finder *finder)
     rd_format_percent (share, 1).text,
     finder->starved_ns > 0 ? " had the CPU" : " or other processes used the ",
     finder->starved_ns > 0 ? ""
-    : finder->ncpus ? rd_format_count (finder->ncpus, "CPU", "CPUs").text
-                    : "CPUs");
+    : finder->ncpus ? name_cpus (finder).text : "CPUs");
 }
 
 /*------------------------------------------------------------------------

@@ -220,6 +220,9 @@ a_ring_whose_file_cannot_be_made_is_elsewhere () {
   one_line_says "$tmp/folder: not a regular file" '; the ring is in '
   is_profile "$tmp/kept.json"
   [ -z "$(ls -A "$XDG_RUNTIME_DIR")" ]
+  # More than any address space has.
+  RADIO_PROFILE_RING=90000000G run 9
+  one_line_says 'RADIO_PROFILE_RING: out of memory: '
 }
 
 a_ring_is_recovered_after_an_end_without_exit_handlers () {

@@ -142,6 +142,10 @@ others_have_the_cpus_only_for_what_a_quota_does_not_explain (void **state)
   build_fact (profile, "throttled ns", "9999999", false);
   assert_found (profile, "starved", RADIO_FINDING_PROBLEM,
                 "'one'; other processes used the 2 CPUs: wall");
+  profile = build_starved ("user", 50);
+  build_fact (profile, "ncpus", "1", false);
+  assert_found (profile, "starved", RADIO_FINDING_PROBLEM,
+                "'one'; other processes used the only CPU: wall");
 }
 
 /* A run does not know that, but its process does. */
