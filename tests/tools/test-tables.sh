@@ -397,6 +397,11 @@ wrong_options_of_table_are_errors () {
   fails 1 "none: no such table in s.zarr" table -s s.zarr none
   printf 'subject,a/b\nsub-1,x\n' >slash.csv
   fails 1 "use 'a_b'" table -s s.zarr --import slash.csv
+  printf 'subject,a\nsub-1,x\nsub-2,y\n1,z\n' >twice.csv
+  fails 1 "twice.csv: rows 1 and 3 have the same id, 'sub-1'; keep one" \
+    table -s s.zarr --import twice.csv
+  fails 1 "--set: rows 1 and 2 have the same id, 'sub-1'" \
+    table -s s.zarr --set a subjects sub-1=2 sub-1=3
 }
 
 printf 'name\tage\nsub-1\t3\n' >wrong.tsv

@@ -163,6 +163,46 @@ row_id (const char *table, const struct words *words, const char *text)
   return rd_format ("%s", text);
 }
 
+/* A row of the file, with its id. */
+struct named_row {
+  const char *id;
+  size_t n;                   /* bytes of the id */
+  uint64_t row;
+};
+
+static int
+by_id (const void *a, const void *b)
+{
+  const struct named_row *x = a, *y = b;
+  int order = memcmp (x->id, y->id, x->n < y->n ? x->n : y->n);
+  if (order == 0)
+    order = (x->n > y->n) - (x->n < y->n);
+  return order != 0 ? order : (x->row > y->row) - (x->row < y->row);
+}
+
+/* Checks that no two rows have one id, also as "1" and "sub-1". */
+static int
+check_ids (const struct radio_strings *ids, const char *name)
+{
+  RD_FREE struct named_row *rows = calloc (ids->n + 1, sizeof *rows);
+  if (rows == NULL)
+    return rd_error_memory ();
+  for (uint64_t i = 0; i < ids->n; i++)
+    rows[i] = (struct named_row) {
+      ids->bytes + ids->offsets[i],
+      (size_t) (ids->offsets[i + 1] - ids->offsets[i]), i + 1
+    };
+  if (ids->n > 0)
+    qsort (rows, ids->n, sizeof *rows, by_id);
+  for (uint64_t i = 1; i < ids->n; i++)
+    if (rows[i - 1].n == rows[i].n
+        && memcmp (rows[i - 1].id, rows[i].id, rows[i].n) == 0)
+      return rd_error ("%s: rows %" PRIu64 " and %" PRIu64 " have the same id, "
+                       "'%.*s'; keep one of them", name, rows[i - 1].row,
+                       rows[i].row, (int) rows[i].n, rows[i].id);
+  return RD_EXIT_OK;
+}
+
 /* Makes ids of a column's cells.  *nothers is the number of those that the
  * table does not have. */
 static int
@@ -202,7 +242,7 @@ make_ids (struct radio_store *store, const char *table, const char *path,
     ids->offsets[i + 1] = (int64_t) nbytes;
     ids->n = i + 1;
   }
-  return RD_EXIT_OK;
+  return check_ids (ids, name);
 }
 
 static void
