@@ -36,6 +36,8 @@ struct rd_linear {
    * together; 0: the source takes none. */
   uint64_t gap_nbytes, cap_nbytes, pieces_nbytes;
 
+  bool is_mapped;                     /* pieces are placed where they are */
+
   struct rd_io_file *file;            /* held, or NULL */
 
   /* The first element, in memory of the caller's; NULL: it is not there.  If it

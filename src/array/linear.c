@@ -23,9 +23,9 @@ struct cutting {
   uint64_t nruns;
   size_t apart;                       /* along this axis each element begins a
                                          piece of its own; the rank: none */
-  uint64_t lead;                      /* the length of the first part along it,
-                                         so that others begin with a line of the
-                                         caller's memory; 0: as of others */
+  uint64_t lead;                      /* the first part along it has so many
+                                         more, so that others begin with a line
+                                         of the caller's memory */
 };
 
 /* A run of pieces fills so much of the caller's memory in a row: some cache
@@ -97,7 +97,7 @@ static uint64_t
 nparts_along (const struct cutting *cutting, size_t axis, uint64_t size)
 {
   uint64_t lead = axis == cutting->apart ? cutting->lead : 0;
-  return (lead > 0) + rd_div_up (size - lead, cutting->step[axis]);
+  return rd_div_up (size - lead, cutting->step[axis]);
 }
 
 static void
@@ -105,11 +105,8 @@ find_part (const struct cutting *cutting, size_t axis, uint64_t number,
            struct radio_box *part)
 {
   uint64_t lead = axis == cutting->apart ? cutting->lead : 0;
-  uint64_t first = number * cutting->step[axis], most = cutting->step[axis];
-  if (lead > 0 && number == 0)
-    most = lead;
-  else if (lead > 0)
-    first = lead + (number - 1) * cutting->step[axis];
+  uint64_t first = number > 0 ? lead + number * cutting->step[axis] : 0;
+  uint64_t most = cutting->step[axis] + (number == 0 ? lead : 0);
   part->start[axis] += first;
   part->size[axis] = rd_min_u64 (most, part->size[axis] - first);
 }
@@ -194,7 +191,7 @@ rd_linear_place (struct rd_tile_read *read, const struct rd_linear_run *run,
   cut_box (array->linear, request, array->doc->type.item_nbytes, &cutting);
   const struct radio_box part = run_box (&cutting, &request->box, run->number);
   memcpy (view.strides, array->linear->strides, sizeof view.strides);
-  if (cutting.apart < part.rank)
+  if (cutting.apart < part.rank && !array->linear->is_mapped)
     view.strides[cutting.apart] = (int64_t) piece_step (run);
   return read->place (read, run->request, &part, &view, &nbytes);
 }
@@ -348,7 +345,6 @@ rd_linear_is_unchanged (const struct radio_array *array,
 struct object {
   struct rd_linear base;
   struct rd_linear_object is;
-  bool is_mapped;
   uint64_t offset;
   char key[];
 };
@@ -427,7 +423,8 @@ read_run (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
   struct rd_buffer there = { .capacity = (size_t) run->nbytes };
   uint64_t offset = job->object->offset + run->offset;
   if (job->map) {
-    if (offset + run->nbytes > job->map_nbytes)
+    if (offset + (run->npieces - 1) * run->distance + run->nbytes
+        > job->map_nbytes)
       return fail_short (job->object, job->map_nbytes);
     return rd_linear_place (job->read, run, job->map + offset);
   }
@@ -473,7 +470,7 @@ read_object (struct rd_linear *linear, struct rd_tile_read *read,
     },
     .object = object, .read = read, .runs = runs,
   };
-  if (object->is_mapped)
+  if (object->base.is_mapped)
     job.map = rd_io_map (object->is.store->io, object->base.file,
                          &job.map_nbytes);
   if (is_blocking)
@@ -494,7 +491,7 @@ close_object (struct rd_linear *linear)
 #define LOCAL_CAP_NBYTES ((uint64_t) 512 << 10)
 
 /* A run of pieces is larger, since each of them is a call of the kernel. */
-#define PIECES_NBYTES ((uint64_t) 2 << 20)
+#define PIECES_NBYTES ((uint64_t) 4 << 20)
 
 /* Unwanted bytes of a mapped object cost nothing; a run is what one thread
  * copies at a time. */
@@ -525,9 +522,8 @@ rd_linear_object_open (const struct rd_linear_object *is, uint64_t offset,
   uint64_t map_nbytes;
   if (is->map && offset % MAPPED_ALIGNMENT == 0
       && rd_io_map (io, object->base.file, &map_nbytes)) {
-    object->is_mapped = true;
+    object->base.is_mapped = true;
     object->base.gap_nbytes = object->base.cap_nbytes = MAPPED_CAP_NBYTES;
-    object->base.pieces_nbytes = 0;
   }
   *result = &object->base;
   return RADIO_OK;

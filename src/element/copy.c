@@ -11,7 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "src/base/alloc.h"
 #include "src/base/checked.h"
+#include "src/base/cleanup.h"
 #include "src/base/error.h"
 #include "src/element/convert.h"
 #include "src/element/copy.h"
@@ -126,6 +128,14 @@ find_move (const struct rd_type *type, bool swapped)
  * many next to each other. */
 #define LONG_ROW_NBYTES 512
 #define NEIGHBOURS 8
+
+/* Rows that are a multiple of this apart become columns by way of copies of so
+ * many bytes of each: their lines share a few places of the caches, where they
+ * would evict each other before all of their elements were moved.  Those of
+ * the rows to come are prefetched. */
+#define FAR_NBYTES 4096
+#define COLLECTED_NBYTES 1024
+#define COLLECTED_AHEAD 4
 
 /* Size of the buffer that repeats one element. */
 #define REPEATED_NBYTES 1024
@@ -468,9 +478,9 @@ makes_columns (const struct plan *plan)
 }
 
 /* True if rows are so long that the lines of which they hold a part do not
- * matter beside the others, and next to each other, so that these lines stay in
- * the caches until the next row.  Reversed ones are whole vectors of 16
- * bytes. */
+ * matter beside the others, and either next to each other, so that these lines
+ * stay in the caches until the next row, or whole vectors of 16 bytes, so that
+ * no line is read.  Reversed ones are both. */
 static bool
 scatters_long_rows (const struct plan *plan, const struct rd_box_copy *copy,
                     bool by_rows)
@@ -478,15 +488,90 @@ scatters_long_rows (const struct plan *plan, const struct rd_box_copy *copy,
   size_t axis = plan->rank - 1;
   uint64_t nbytes = plan->to_type.item_nbytes;
   uint64_t row_nbytes = plan->shape[axis] * nbytes;
-  uint64_t misfits = row_nbytes | ((uintptr_t) copy->to + nbytes);
+  uint64_t misfits = row_nbytes;
   if (axis == 0 || row_nbytes < LONG_ROW_NBYTES
-      || rd_abs_i64 (plan->to_strides[axis]) != nbytes
-      || rd_abs_i64 (plan->to_strides[axis - 1]) != row_nbytes
-      || plan->shape[axis - 1] < NEIGHBOURS)
+      || rd_abs_i64 (plan->to_strides[axis]) != nbytes)
     return false;
   for (size_t i = 0; i < axis; i++)
     misfits |= (uint64_t) plan->to_strides[i];
-  return plan->to_strides[axis] < 0 ? misfits % 16 == 0 : !by_rows;
+  bool are_near = rd_abs_i64 (plan->to_strides[axis - 1]) == row_nbytes
+                  && plan->shape[axis - 1] >= NEIGHBOURS;
+  if (plan->to_strides[axis] < 0)
+    return are_near && (misfits | ((uintptr_t) copy->to + nbytes)) % 16 == 0;
+  return !by_rows && (are_near || (misfits | (uintptr_t) copy->to) % 16 == 0);
+}
+
+/* How rows are collected: so many at a time, of so many bytes, and the distance
+ * of their copies, an odd number of lines. */
+struct collecting {
+  size_t nrows, nbytes, step;
+};
+
+static struct collecting
+plan_collecting (const struct plan *plan)
+{
+  size_t item_nbytes = plan->to_type.item_nbytes;
+  uint64_t row_nbytes = plan->shape[plan->rank - 1] * item_nbytes;
+  struct collecting collecting = {
+    .nrows = RD_COLUMN_NBYTES / item_nbytes,
+    .nbytes = (size_t) rd_min_u64 (row_nbytes, COLLECTED_NBYTES
+                                               / item_nbytes * item_nbytes),
+  };
+  collecting.step = (rd_div_up (collecting.nbytes, RD_LINE_NBYTES) | 1)
+                    * RD_LINE_NBYTES;
+  return collecting;
+}
+
+/* Returns the memory for copies, of which those before a line are more; NULL
+ * also if they are not needed. */
+static unsigned char *
+reserve_copies (const struct plan *plan, const struct rd_rows *rows)
+{
+  size_t item_nbytes = plan->to_type.item_nbytes;
+  if (!rows->streams || !makes_columns (plan)
+      || rows->from_step % FAR_NBYTES != 0 || item_nbytes > RD_LINE_NBYTES)
+    return NULL;
+  const struct collecting collecting = plan_collecting (plan);
+  return rd_malloc ((collecting.nrows + RD_LINE_NBYTES / item_nbytes)
+                    * collecting.step);
+}
+
+/* Makes columns of copies of rows. */
+static void
+place_copies (const struct plan *plan, const struct rd_rows *rows,
+              int64_t to_stride, unsigned char *copies)
+{
+  const struct collecting collecting = plan_collecting (plan);
+  size_t item_nbytes = plan->to_type.item_nbytes;
+  size_t lead = (size_t) rd_line_lead (rows->to, rows->to_step);
+  for (size_t row = 0, taken; row < rows->nrows; row += taken) {
+    taken = collecting.nrows + (row == 0 ? lead : 0);
+    if (taken > rows->nrows - row)
+      taken = rows->nrows - row;
+    for (size_t i = 0; i < rows->n; i += collecting.nbytes / item_nbytes) {
+      struct rd_rows part = {
+        .from = copies, .from_step = (int64_t) collecting.step,
+        .to = rows->to + (int64_t) row * rows->to_step
+              + (int64_t) i * to_stride,
+        .to_step = rows->to_step,
+        .n = collecting.nbytes / item_nbytes, .nrows = taken,
+        .streams = rows->streams,
+      };
+      if (part.n > rows->n - i)
+        part.n = rows->n - i;
+      const unsigned char *from = rows->from + (int64_t) row * rows->from_step
+                                  + i * item_nbytes;
+      for (size_t k = 0; k < taken; k++) {
+        const char *ahead = (const char *) (
+          (uintptr_t) from + (uint64_t) rows->from_step * COLLECTED_AHEAD);
+        for (size_t at = 0; at < collecting.nbytes; at += RD_LINE_NBYTES)
+          __builtin_prefetch (ahead + at);
+        memcpy (copies + k * collecting.step, from, part.n * item_nbytes);
+        from += rows->from_step;
+      }
+      rd_rows_place (&part, item_nbytes, to_stride);
+    }
+  }
 }
 
 /* Copies, converts or computes the rows of the last axis, those along the one
@@ -514,6 +599,7 @@ copy_rows (const struct plan *plan, const struct rd_box_copy *copy,
   /* Those that are computed prefetch for themselves. */
   bool prefetches = !rows.streams
                     && !(copy->map && to_stride == (int64_t) to_item);
+  unsigned char *copies RD_FREE = by_rows ? NULL : reserve_copies (plan, &rows);
   if (prefetches)
     rd_rows_place_prefetch (&rows, to_item, to_stride);
   for (bool more = true; more;) {
@@ -523,7 +609,9 @@ copy_rows (const struct plan *plan, const struct rd_box_copy *copy,
     rows.to = copy->to + to;
     if (more && prefetches)
       rd_rows_place_prefetch (&rows, to_item, to_stride);
-    if (!by_rows)
+    if (copies)
+      place_copies (plan, &now, to_stride, copies);
+    else if (!by_rows)
       rd_rows_place (&now, to_item, to_stride);
     else if (to_stride == (int64_t) to_item)
       RD_TRY (convert_rows (plan, copy, &now));

@@ -247,9 +247,6 @@ DEFINE_REVERSE (64)
 #define MIX_32 EACH_2 (MIX_32_AB) EACH_2 (MIX_32_BA)
 #define MIX_64 EACH_1 (MIX_64_AB) a[0] = b[0]; a[1] = b[1];
 
-/* Bytes of a column that are written at a time: some cache lines, which stay in
- * the first cache with those of the rows. */
-#define COLUMN_NBYTES 256
 #define COLUMNS 16
 
 #define DEFINE_TRANSPOSE(bits, width)                                   \
@@ -289,8 +286,10 @@ DEFINE_TRANSPOSE (64, 2)
 
 /* The same past the caches, a whole line of a column at a time, of four
  * squares: lines that are filled in turn would be written in parts where their
- * distance is a power of two.  The next lines of the rows are prefetched, which
- * are too many for the hardware. */
+ * distance is a power of two.  Of lines that a column fills in part, what it
+ * fills is written past the caches, too: they would be read for it.  The next
+ * lines of the rows are prefetched, which are too many for the hardware. */
+#define STREAM_VECTOR(k) STREAM (to + k * to_stride, m0[k]);
 #define STREAM_LINE(k)                                  \
   STREAM (to + k * to_stride, m0[k]);                   \
   STREAM (to + k * to_stride + 16, m1[k]);              \
@@ -309,12 +308,14 @@ DEFINE_TRANSPOSE (64, 2)
   stream_squares_##bits (const struct rd_rows *rows, int64_t to_stride) \
   {                                                                     \
     const int64_t from_step = rows->from_step;                          \
+    const bool begins_line = (uintptr_t) rows->to % RD_LINE_NBYTES == 0; \
     for (size_t j = 0; j < rows->n; j += width) {                       \
       const unsigned char *from = rows->from + j * 16 / width;          \
       unsigned char *to = rows->to + (int64_t) j * to_stride;           \
       const bool is_line = j * 16 / width % RD_LINE_NBYTES == 0;        \
-      for (size_t i = 0; i < rows->nrows; i += 4 * width) {             \
-        vector_##bits m0[width], m1[width], m2[width], m3[width];       \
+      vector_##bits m0[width], m1[width], m2[width], m3[width];         \
+      size_t i = 0;                                                     \
+      for (; begins_line && i + 4 * width <= rows->nrows; i += 4 * width) { \
         for (int64_t k = 0; is_line && k < 4 * width; k++)              \
           __builtin_prefetch (from + k * from_step + RD_LINE_NBYTES);   \
         SQUARE (bits, width, m0)                                        \
@@ -324,6 +325,13 @@ DEFINE_TRANSPOSE (64, 2)
         EACH_##width (STREAM_LINE)                                      \
         to += RD_LINE_NBYTES;                                           \
       }                                                                 \
+      for (; i < rows->nrows; i += width) {                             \
+        for (int64_t k = 0; is_line && k < width; k++)                  \
+          __builtin_prefetch (from + k * from_step + RD_LINE_NBYTES);   \
+        SQUARE (bits, width, m0)                                        \
+        EACH_##width (STREAM_VECTOR)                                    \
+        to += 16;                                                       \
+      }                                                                 \
     }                                                                   \
   }
 
@@ -331,15 +339,15 @@ DEFINE_STREAM (16, 8)
 DEFINE_STREAM (32, 4)
 DEFINE_STREAM (64, 2)
 
-/* Makes columns of rows past the caches, if they are whole squares and whole
- * lines. */
+/* Makes columns of rows past the caches, if they are whole squares, and columns
+ * are whole lines apart. */
 static bool
 stream_squares (const struct rd_rows *rows, size_t item_nbytes,
                 int64_t to_stride)
 {
   const size_t nbytes = rows->nrows * item_nbytes;
-  if (((uintptr_t) rows->to | (uint64_t) to_stride | nbytes) % RD_LINE_NBYTES
-      || rows->n * item_nbytes % 16)
+  if (((uintptr_t) rows->to | nbytes | rows->n * item_nbytes) % 16 != 0
+      || to_stride % RD_LINE_NBYTES != 0)
     return false;
   switch (item_nbytes) {
   case 2: stream_squares_16 (rows, to_stride); return true;
@@ -412,6 +420,14 @@ make_columns (const struct rd_rows *rows, size_t item_nbytes,
     move_elements (rows, item_nbytes, to_stride);
 }
 
+static inline void
+stream_vector (const unsigned char *from, unsigned char *to)
+{
+  vector_8 v;
+  memcpy (&v, from, sizeof v);
+  STREAM (to, v);
+}
+
 /* Copies less than a line, by the bits of its length: the smallest piece first
  * before a line, and last after one. */
 #define COPY_PIECE(size)                        \
@@ -435,14 +451,23 @@ copy_tail (const unsigned char *from, unsigned char *to, size_t nbytes)
   COPY_PIECE (2) COPY_PIECE (1)
 }
 
-/* Writes bytes past the caches, but those of lines that it does not fill. */
+/* Writes bytes past the caches; of lines that they do not fill only if they are
+ * vectors, and nothing else of the line comes soon. */
 static inline void
-stream_bytes (const unsigned char *from, unsigned char *to, size_t nbytes)
+stream_bytes (const unsigned char *from, unsigned char *to, size_t nbytes,
+              bool is_apart)
 {
-  size_t i = -(uintptr_t) to % RD_LINE_NBYTES;
-  if (i > nbytes)
-    i = 0;
-  copy_head (from, to, i);
+  const bool is_vectors
+    = is_apart && ((uintptr_t) to | nbytes) % sizeof (vector_8) == 0;
+  size_t lead = -(uintptr_t) to % RD_LINE_NBYTES, i = 0;
+  if (lead > nbytes)
+    lead = 0;
+  if (is_vectors)
+    for (; i < lead; i += sizeof (vector_8))
+      stream_vector (from + i, to + i);
+  else
+    copy_head (from, to, lead);
+  i = lead;
   for (; i + RD_LINE_NBYTES <= nbytes; i += RD_LINE_NBYTES) {
     vector_8 v[4];
     memcpy (v, from + i, sizeof v);
@@ -451,7 +476,11 @@ stream_bytes (const unsigned char *from, unsigned char *to, size_t nbytes)
     STREAM (to + i + 32, v[2]);
     STREAM (to + i + 48, v[3]);
   }
-  copy_tail (from + i, to + i, nbytes - i);
+  if (is_vectors)
+    for (; i < nbytes; i += sizeof (vector_8))
+      stream_vector (from + i, to + i);
+  else
+    copy_tail (from + i, to + i, nbytes - i);
 }
 
 /* By way of a buffer, so that each cache line is written at once. */
@@ -459,7 +488,7 @@ static void
 stream_columns (const struct rd_rows *rows, size_t item_nbytes,
                 int64_t to_stride)
 {
-  _Alignas (16) unsigned char buffer[COLUMNS * COLUMN_NBYTES];
+  _Alignas (16) unsigned char buffer[COLUMNS * RD_COLUMN_NBYTES];
   size_t nbytes = rows->nrows * item_nbytes;
   for (size_t j = 0; j < rows->n; j += COLUMNS) {
     struct rd_rows part = *rows;
@@ -469,7 +498,7 @@ stream_columns (const struct rd_rows *rows, size_t item_nbytes,
     make_columns (&part, item_nbytes, (int64_t) nbytes);
     for (size_t k = 0; k < part.n; k++)
       stream_bytes (buffer + k * nbytes,
-                    rows->to + (int64_t) (j + k) * to_stride, nbytes);
+                    rows->to + (int64_t) (j + k) * to_stride, nbytes, true);
   }
 }
 
@@ -491,9 +520,11 @@ rd_rows_place (const struct rd_rows *rows, size_t item_nbytes,
   if (rows->n == 0 || rows->nrows == 0)
     return;
   if (to_stride == size && rows->streams) {
+    const uint64_t nbytes = rows->n * item_nbytes;
+    const bool are_apart = rd_abs_i64 (rows->to_step) != nbytes;
     for (int64_t row = 0; row < (int64_t) rows->nrows; row++)
       stream_bytes (rows->from + row * rows->from_step,
-                    rows->to + row * rows->to_step, rows->n * item_nbytes);
+                    rows->to + row * rows->to_step, nbytes, are_apart);
     return;
   }
   if (to_stride == size) {
@@ -507,7 +538,7 @@ rd_rows_place (const struct rd_rows *rows, size_t item_nbytes,
     move_elements (rows, item_nbytes, to_stride);
     return;
   }
-  size_t most = COLUMN_NBYTES / item_nbytes;
+  size_t most = RD_COLUMN_NBYTES / item_nbytes;
   if (most == 0)
     most = 1;
   /* Each row is an element of a column. */
@@ -529,7 +560,7 @@ rd_rows_place (const struct rd_rows *rows, size_t item_nbytes,
     }
     if (part.streams && stream_squares (&part, item_nbytes, to_stride))
       continue;
-    if (part.streams && part.nrows * item_nbytes <= COLUMN_NBYTES)
+    if (part.streams && part.nrows * item_nbytes <= RD_COLUMN_NBYTES)
       stream_columns (&part, item_nbytes, to_stride);
     else
       make_columns (&part, item_nbytes, to_stride);

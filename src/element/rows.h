@@ -56,6 +56,10 @@ rd_row_prefetch (const unsigned char *to, int64_t offset, size_t nbytes)
   __builtin_prefetch (row + nbytes - 1, 1);
 }
 
+/* Bytes of a column that are written at a time: some cache lines, which stay in
+ * the first cache with those of the rows. */
+#define RD_COLUMN_NBYTES 256
+
 /* Moves rows of elements of item_nbytes, which are to_stride bytes from start
  * to start in the destination.  Fast where they are contiguous there, forward
  * or backward, or where those of different rows are: then rows become columns.

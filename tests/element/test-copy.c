@@ -305,6 +305,44 @@ what_is_written_past_the_caches_is_the_same (void **state)
   }
 }
 
+/* Rows that are a multiple of 4096 bytes apart. */
+static void
+columns_of_rows_that_share_places_of_the_caches_are_the_same (void **state)
+{
+  (void) state;
+  enum { NROWS = 300, FAR = 4096, NEAR = 2048, LONGEST = 150, END = 64 };
+  static unsigned char from[NROWS * FAR];
+  static _Alignas (64) unsigned char to[NROWS * 2 * LONGEST * 8 + END],
+    expected[sizeof to];
+  static const enum radio_dtype dtypes[] = {
+    RADIO_UINT8, RADIO_UINT16, RADIO_FLOAT32, RADIO_FLOAT64
+  };
+  static const size_t orders[][3] = { { 2, 1, 0 }, { 1, 2, 0 } };
+  static const size_t places[] = { 0, 16, 24 };
+  uint64_t seed = 4;
+  fill_random (&seed, from, sizeof from);
+  for (size_t i = 0; i < 4 * 3 * 2 * 2 * 2 * 2; i++) {
+    const enum radio_dtype dtype = dtypes[i % 4];
+    struct rd_box_copy copy = {
+      .rank = 3, .from_type = rd_type_of (dtype), .to_dtype = dtype,
+      .shape = { i / 4 % 2 ? NROWS : 70, 2, i / 8 % 2 ? LONGEST : 33 },
+      .from = from, .is_large = true,
+    };
+    copy.from_strides[0] = FAR;
+    copy.from_strides[1] = NEAR;
+    copy.from_strides[2] = (int64_t) copy.from_type.item_nbytes;
+    size_t start = places[i / 64] + order_strides (&copy, orders[i / 16 % 2],
+                                                   i / 32 % 2);
+    copy.to = to + start;
+    memset (to, 0xee, sizeof to);
+    memset (expected, 0xee, sizeof expected);
+    copy_by_definition (&copy, expected + start);
+    assert_ok (rd_box_copy_run (&copy));
+    if (memcmp (to, expected, sizeof to) != 0)
+      fail_msg ("case %zu differs", i);
+  }
+}
+
 int
 main (void)
 {
@@ -318,6 +356,8 @@ main (void)
     cmocka_unit_test (a_single_element_needs_no_sensible_strides),
     cmocka_unit_test (a_stored_bool_is_delivered_as_0_or_1),
     cmocka_unit_test (what_is_written_past_the_caches_is_the_same),
+    cmocka_unit_test (
+      columns_of_rows_that_share_places_of_the_caches_are_the_same),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

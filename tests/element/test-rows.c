@@ -163,6 +163,13 @@ whole_lines_may_be_written_past_the_caches (void **state)
         check_places (sizes[s], others, lines * n, 128 + 16, size, 384, true);
         check_places (sizes[s], others, lines * n, 6400 + 48, -size, 384,
                       true);
+        /* Also in whole vectors that are no whole lines. */
+        check_places (sizes[s], others, lines * n - n / 4, 128, size, 384,
+                      true);
+        check_places (sizes[s], others, lines * n - n / 2, 128 + 32, size, 384,
+                      true);
+        check_places (sizes[s], lines * n - n / 4, others, 128 + 16, 384, size,
+                      true);
       }
   }
 }
