@@ -129,6 +129,10 @@ find_move (const struct rd_type *type, bool swapped)
 #define LONG_ROW_NBYTES 512
 #define NEIGHBOURS 8
 
+/* Without neighbours those of up to so many bytes: longer ones are as fast by
+ * memcpy, which has an instruction of the processor for them. */
+#define APART_ROW_NBYTES 8192
+
 /* Rows that are a multiple of this apart become columns by way of copies of so
  * many bytes of each: their lines share a few places of the caches, where they
  * would evict each other before all of their elements were moved.  Those of
@@ -498,7 +502,9 @@ scatters_long_rows (const struct plan *plan, const struct rd_box_copy *copy,
                   && plan->shape[axis - 1] >= NEIGHBOURS;
   if (plan->to_strides[axis] < 0)
     return are_near && (misfits | ((uintptr_t) copy->to + nbytes)) % 16 == 0;
-  return !by_rows && (are_near || (misfits | (uintptr_t) copy->to) % 16 == 0);
+  return !by_rows
+         && (are_near || (row_nbytes <= APART_ROW_NBYTES
+                          && (misfits | (uintptr_t) copy->to) % 16 == 0));
 }
 
 /* How rows are collected: so many at a time, of so many bytes, and the distance

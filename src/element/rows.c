@@ -451,14 +451,19 @@ copy_tail (const unsigned char *from, unsigned char *to, size_t nbytes)
   COPY_PIECE (2) COPY_PIECE (1)
 }
 
-/* Writes bytes past the caches; of lines that they do not fill only if they are
- * vectors, and nothing else of the line comes soon. */
+/* Rows that are closer are prefetched while the one before is moved: the
+ * hardware stops at gaps. */
+#define FAR_NBYTES 4096
+
+/* Writes bytes past the caches, with writes_parts also those of lines that they
+ * fill in part, if they are vectors.  Those at a distance ahead are
+ * prefetched. */
 static inline void
-stream_bytes (const unsigned char *from, unsigned char *to, size_t nbytes,
-              bool is_apart)
+stream_bytes (const unsigned char *from, int64_t ahead, unsigned char *to,
+              size_t nbytes, bool writes_parts)
 {
   const bool is_vectors
-    = is_apart && ((uintptr_t) to | nbytes) % sizeof (vector_8) == 0;
+    = writes_parts && ((uintptr_t) to | nbytes) % sizeof (vector_8) == 0;
   size_t lead = -(uintptr_t) to % RD_LINE_NBYTES, i = 0;
   if (lead > nbytes)
     lead = 0;
@@ -471,6 +476,9 @@ stream_bytes (const unsigned char *from, unsigned char *to, size_t nbytes,
   for (; i + RD_LINE_NBYTES <= nbytes; i += RD_LINE_NBYTES) {
     vector_8 v[4];
     memcpy (v, from + i, sizeof v);
+    if (ahead != 0)
+      __builtin_prefetch ((const void *) ((uintptr_t) from + i
+                                          + (uint64_t) ahead));
     STREAM (to + i, v[0]);
     STREAM (to + i + 16, v[1]);
     STREAM (to + i + 32, v[2]);
@@ -497,7 +505,7 @@ stream_columns (const struct rd_rows *rows, size_t item_nbytes,
     part.n = rows->n - j < COLUMNS ? rows->n - j : COLUMNS;
     make_columns (&part, item_nbytes, (int64_t) nbytes);
     for (size_t k = 0; k < part.n; k++)
-      stream_bytes (buffer + k * nbytes,
+      stream_bytes (buffer + k * nbytes, 0,
                     rows->to + (int64_t) (j + k) * to_stride, nbytes, true);
   }
 }
@@ -520,11 +528,15 @@ rd_rows_place (const struct rd_rows *rows, size_t item_nbytes,
   if (rows->n == 0 || rows->nrows == 0)
     return;
   if (to_stride == size && rows->streams) {
-    const uint64_t nbytes = rows->n * item_nbytes;
-    const bool are_apart = rd_abs_i64 (rows->to_step) != nbytes;
+    const int64_t nbytes = (int64_t) rows->n * size;
+    const bool are_near = rd_abs_i64 (rows->from_step) < FAR_NBYTES;
+    /* Of rows that go back, the rest of a line is written much later. */
+    const bool goes_back = rows->to_step == -nbytes;
     for (int64_t row = 0; row < (int64_t) rows->nrows; row++)
       stream_bytes (rows->from + row * rows->from_step,
-                    rows->to + row * rows->to_step, nbytes, are_apart);
+                    are_near ? rows->from_step : 0,
+                    rows->to + row * rows->to_step, (size_t) nbytes,
+                    !goes_back);
     return;
   }
   if (to_stride == size) {
