@@ -114,13 +114,13 @@ RADIO_API void radio_volume_abort (struct radio_writer *writer);
  *
  * A read may deliver in place: with the memory itself as its buffer, if each
  * voxel belongs where it is read, in a type of the same size, and the pipeline
- * only computes values, and no noise; and if no voxels share memory: each
- * stride is at least what the axes with smaller ones span.  Other results must
- * not overlap the memory.  No request of radio_volume_read_many may read voxels
- * that another one of the same call overwrites so.  Statistics that a pipeline
- * needs are those of the voxels at the first read of its handle, or of another
- * one for which radio_volume_apply was called before: so apply the pipeline
- * again after the voxels have changed.
+ * only computes values, and no noise; and if no voxels share memory by their
+ * strides (also refused are strides of which that is too long to find out).
+ * Other results must not overlap the memory.  No request of
+ * radio_volume_read_many may read voxels that another one of the same call
+ * overwrites so.  Statistics that a pipeline needs are those of the voxels at
+ * the first read of its handle, or of another one for which radio_volume_apply
+ * was called before: so apply the pipeline again after the voxels have changed.
  *
  * Errors: RADIO_ERROR_ARGUMENT (shape, type, affine, spacing, source_name; the
  * memory is NULL or too small); RADIO_ERROR_UNSUPPORTED (NIfTI has no such type

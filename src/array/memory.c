@@ -176,31 +176,82 @@ rd_memory_read (struct rd_tile_read *read)
  * In place
  *----------------------------------------------------------------------*/
 
-/* True unless elements may share bytes by their strides: each stride is at
- * least what the axes with smaller ones span. */
+/* Axes with more than one element, those with larger strides first. */
+struct axes {
+  size_t n;
+  uint64_t size[RADIO_MAX_RANK];
+  int64_t stride[RADIO_MAX_RANK];
+  int64_t span[RADIO_MAX_RANK + 1];   /* of the axes from this one on, between
+                                         the first bytes of elements */
+  int64_t item_nbytes;
+  unsigned steps_left;                /* of the search */
+};
+
+/* Steps after which a search ends without a result.  Axes of which none reaches
+ * into the next one take one for each. */
+#define MOST_STEPS 10000
+
+/* Lists the axes; false if elements share memory or are too far apart. */
+static bool
+list_axes (const struct radio_array *source, struct axes *axes)
+{
+  const struct rd_array_doc *doc = source->doc;
+  uint64_t span = 0;
+  *axes = (struct axes) {
+    .item_nbytes = (int64_t) doc->type.item_nbytes, .steps_left = MOST_STEPS,
+  };
+  for (size_t i = 0; i < doc->rank; i++) {
+    uint64_t stride = rd_abs_i64 (source->linear->strides[i]);
+    span = rd_add_sat (span, rd_mul_sat (doc->shape[i] - 1, stride));
+    if (doc->shape[i] == 1)
+      continue;
+    if (stride == 0 || span > INT64_MAX / 4)
+      return false;
+    size_t at = axes->n++;
+    for (; at > 0 && axes->stride[at - 1] < (int64_t) stride; at--) {
+      axes->stride[at] = axes->stride[at - 1];
+      axes->size[at] = axes->size[at - 1];
+    }
+    axes->stride[at] = (int64_t) stride;
+    axes->size[at] = doc->shape[i];
+  }
+  for (size_t i = axes->n; i-- > 0;)
+    axes->span[i] = axes->span[i + 1]
+                    + (int64_t) (axes->size[i] - 1) * axes->stride[i];
+  return true;
+}
+
+/* True if two different elements share memory, whose places differ by this
+ * along the axes before, or the search ends.  Those after it can make up for a
+ * distance up to their span. */
+static bool
+finds_shared (struct axes *axes, size_t axis, int64_t distance, bool differs)
+{
+  if (axis == axes->n)
+    return differs && distance < axes->item_nbytes
+           && distance > -axes->item_nbytes;
+  if (axes->steps_left-- == 0)
+    return true;
+  int64_t stride = axes->stride[axis];
+  int64_t most = (int64_t) axes->size[axis] - 1;
+  int64_t reach = axes->span[axis + 1] + axes->item_nbytes - 1;
+  int64_t first = -((reach + distance) / stride);
+  int64_t last = (reach - distance) / stride;
+  for (int64_t i = first > -most ? first : -most; i <= last && i <= most; i++)
+    if (finds_shared (axes, axis + 1, distance + i * stride,
+                      differs || i != 0))
+      return true;
+  return false;
+}
+
+/* True if no elements share bytes by their strides. */
 static bool
 are_apart (const struct radio_array *source)
 {
-  const struct rd_array_doc *doc = source->doc;
-  uint64_t span = doc->type.item_nbytes;
-  bool is_done[RADIO_MAX_RANK] = { false };
-  for (;;) {
-    uint64_t stride = UINT64_MAX;
-    size_t axis = doc->rank;
-    for (size_t i = 0; i < doc->rank; i++) {
-      uint64_t other = rd_abs_i64 (source->linear->strides[i]);
-      if (!is_done[i] && doc->shape[i] > 1 && other < stride) {
-        stride = other;
-        axis = i;
-      }
-    }
-    if (axis == doc->rank)
-      return true;
-    if (stride < span)
-      return false;
-    span = rd_add_sat (span, rd_mul_sat (doc->shape[axis] - 1, stride));
-    is_done[axis] = true;
-  }
+  struct axes axes;
+  if (!list_axes (source, &axes))
+    return false;
+  return !finds_shared (&axes, 0, 0, false);
 }
 
 /* True if each element that a request delivers lies where it is read: in this

@@ -363,6 +363,11 @@ only_voxels_that_share_no_memory_are_delivered_in_place (void **state)
     { { 4 * 24, 4 * 6, 4 }, 0, true },
     { { 4 * 48, -4 * 12, 8 }, 18 * 2, true },
     { { 4, 4 * 31, 4 * 5 }, 0, true },
+    /* Interlaced: each row begins among the elements of others. */
+    { { 4 * 2, 4 * 7, 4 * 36 }, 0, true },
+    { { 4 * 36, -4 * 7, 4 * 2 }, 21, true },
+    { { 4 * 2, 4 * 4, 4 * 36 }, 0, false },
+    { { 4 * 2, 4 * 7 + 2, 4 * 40 }, 0, false },
   };
   enum { n = 2 * COUNT };
   float voxels[n], expected[n];
