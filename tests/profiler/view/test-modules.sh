@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The page's modules, one by one, by node's own test runner, and the script
-# that the build makes of them.
+# The page's modules, one by one, by node's own tests, and the script that the
+# build makes of them.
 . "$(dirname "$0")/../../functions.sh"
 
 here=$srcdir/tests/profiler/view
@@ -177,7 +177,7 @@ END
 }
 
 module () {
-  node --test "$here/$1.test.mjs"
+  node "$here/$1.test.mjs"
 }
 
 the_whole_script_is_valid () {
