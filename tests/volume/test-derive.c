@@ -730,7 +730,7 @@ a_failed_allocation_is_reported (void **state)
   must_ingest (store, "ct/a", &spec, NULL);
   must_ingest (store, "seg/a", &spec, NULL);
   assert_ok (radio_volume_open (store, "ct/a", &volume));
-  for (size_t nth = 1;; nth++) {
+  for (size_t nth = 1;; nth += EXHAUSTIVE_STEP) {
     alloc_fail_nth (nth);
     enum radio_status status = apply_and_read (volume, pipeline);
     if (!alloc_fail_end ()) {
@@ -781,7 +781,7 @@ a_result_is_visible_once_it_is_whole (void **state)
   assert_ok (radio_store_open ("memory:", &options, &store));
   must_ingest (store, "ct/a", &spec, NULL);
   assert_ok (radio_volume_open (store, "ct/a", &volume));
-  for (size_t nth = 1;; nth++) {
+  for (size_t nth = 1;; nth += EXHAUSTIVE_STEP) {
     assert_ok (radio_store_open ("memory:", &options, &to));
     alloc_fail_nth (nth);
     enum radio_status status = apply_and_ingest (volume, pipeline, to);

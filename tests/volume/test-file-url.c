@@ -586,7 +586,7 @@ each_failing_allocation_is_an_error (void **state)
   put_large (1, &voxels);
   /* The last is read as a whole. */
   for (size_t i = 0; i < 3; i++)
-    for (size_t nth = 1;; nth++) {
+    for (size_t nth = 1;; nth += EXHAUSTIVE_STEP) {
       http_peer_script (peer, i == 2 ? HTTP_WHOLE : HTTP_OK, 0, UINT_MAX);
       alloc_fail_nth (nth);
       enum radio_status status = open_and_read (large_forms[i % 2], plane);

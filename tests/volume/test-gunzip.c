@@ -482,7 +482,7 @@ each_failing_allocation_is_an_error_or_costs_points (void **state)
     .point_gap_nbytes = 1000000, .keep_index = true,
   };
   write_image ();
-  for (size_t nth = 1;; nth++) {
+  for (size_t nth = 1;; nth += EXHAUSTIVE_STEP) {
     alloc_fail_nth (nth);
     enum radio_status status
       = radio_volume_open_file (context, "a.nii.gz", &options, &volume);

@@ -417,7 +417,7 @@ a_column_of_another_type_is_left_out_and_said_so (void **state)
  * through each seventh, since there are thousands.  A prime, so that those that
  * alternate are all met. */
 #define assert_survives(call)                                                 \
-  for (size_t nth = 1;; nth += 7) {                                           \
+  for (size_t nth = 1;; nth += 7 * EXHAUSTIVE_STEP) {                         \
     alloc_fail_nth (nth);                                                     \
     enum radio_status result_ = (call);                                       \
     bool has_failed_ = alloc_fail_end ();                                     \

@@ -381,7 +381,7 @@ keeping_and_using_them_without_memory_fails_cleanly (void **state)
   struct radio_store *store = must_open_store ("s");
   must_ingest (store, "ct/a", &spec, NULL);
   struct radio_volume *volume = must_open (store);
-  for (size_t nth = 1;; nth++) {
+  for (size_t nth = 1;; nth += EXHAUSTIVE_STEP) {
     alloc_fail_nth (nth);
     enum radio_status status = radio_volume_keep_stats (volume, &stats);
     if (!alloc_fail_end ()) {
@@ -394,7 +394,7 @@ keeping_and_using_them_without_memory_fails_cleanly (void **state)
   }
   radio_volume_close (volume);
   struct radio_volume *derived = derive (store, "znorm");
-  for (size_t nth = 1;; nth++) {
+  for (size_t nth = 1;; nth += EXHAUSTIVE_STEP) {
     size_t passes = 99;
     alloc_fail_nth (nth);
     enum radio_status status = radio_volume_passes (derived, &passes);

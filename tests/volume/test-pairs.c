@@ -31,7 +31,7 @@ make_store (void)
 
 /* Goes through every allocation of a call. */
 #define assert_survives(call)                                                 \
-  for (size_t nth_ = 1;; nth_++) {                                            \
+  for (size_t nth_ = 1;; nth_ += EXHAUSTIVE_STEP) {                            \
     alloc_fail_nth (nth_);                                                    \
     enum radio_status result_ = call;                                         \
     if (!alloc_fail_end ()) {                                                 \
