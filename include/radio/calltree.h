@@ -423,6 +423,8 @@ struct radio_comparison_info {
   bool is_unfair;             /* a condition is: if the whole got slower is
                                  unclear, since it may be by that */
   bool is_same_operation;
+  bool is_summed;             /* times are of the wall, and roots ran on several
+                                 threads: their sum is of these */
   size_t nconditions;
   double floor;               /* part of a path's time: smaller differences may
                                  come from the conditions, or from the chances

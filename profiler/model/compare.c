@@ -30,7 +30,7 @@
 struct radio_comparison {
   const struct radio_profile *before, *after;
   struct rd_conditions conditions;
-  bool is_same_operation;
+  bool is_same_operation, is_summed;
   RD_VECTOR (struct radio_difference) paths;
 };
 
@@ -803,6 +803,8 @@ radio_profile_compare (const struct radio_profile *before,
   leave_out_waits (made, &pairing);
   judge_roots (made);
   made->is_same_operation = is_same_operation (made);
+  made->is_summed = made->conditions.basis == RADIO_BASIS_WALL
+                    && (rd_is_summed (before) || rd_is_summed (after));
   *comparison = RD_STEAL (made);
   return RADIO_OK;
 }
@@ -816,6 +818,7 @@ void
     .basis = comparison->conditions.basis,
     .is_unfair = comparison->conditions.is_unfair,
     .is_same_operation = comparison->is_same_operation,
+    .is_summed = comparison->is_summed,
     .nconditions = comparison->conditions.list.n,
     .floor = comparison->conditions.floor,
     .root_floor = comparison->conditions.root_floor,

@@ -123,6 +123,37 @@ rd_is_by_rounds (const struct radio_profile *before,
          && rd_count_rounds (after) >= RD_MIN_ROUNDS;
 }
 
+bool
+rd_is_summed (const struct radio_profile *profile)
+{
+  uint32_t last = RD_NO_INDEX;
+  uint64_t total_ns = 0, ncalls = 0;
+  for (size_t i = 0; i < profile->spans.n; i++) {
+    const struct rd_span *span = &profile->spans.at[i];
+    const struct rd_lane *lanes = profile->lanes.at;
+    if (span->lane == last || lanes[span->lane].is_async
+        || profile->nodes.at[span->node].parent != RADIO_NO_PARENT)
+      continue;
+    if (last != RD_NO_INDEX
+        && (lanes[last].part == lanes[span->lane].part
+            || profile->info.parts == RADIO_PARTS_RANKS))
+      return true;
+    last = span->lane;
+  }
+  if (profile->spans.n > 0 && profile->info.dropped_count == 0)
+    return false;
+  /* The log does not say it.  Each time is rounded to a nanosecond. */
+  for (size_t i = 0; i < profile->nodes.n; i++) {
+    const struct radio_profile_node *node = &profile->nodes.at[i];
+    if (node->parent == RADIO_NO_PARENT) {
+      total_ns = rd_sum (total_ns, node->total_ns);
+      ncalls = rd_sum (ncalls, node->calls);
+    }
+  }
+  return profile->info.wall_ns > 0
+         && total_ns > rd_sum (profile->info.wall_ns, ncalls);
+}
+
 /*------------------------------------------------------------------------
  * Measured conditions
  *----------------------------------------------------------------------*/

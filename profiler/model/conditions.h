@@ -37,6 +37,10 @@ size_t rd_count_rounds (const struct radio_profile *profile);
 bool rd_is_by_rounds (const struct radio_profile *before,
                       const struct radio_profile *after);
 
+/* True if roots ran on several threads of a run, or on several ranks: so the
+ * sum of their times is not a time of the clock. */
+bool rd_is_summed (const struct radio_profile *profile);
+
 /* Fills conditions, which the caller zeroed and clears.  The texts of measured
  * ones are in the struct itself: it may not be moved. */
 enum radio_status

@@ -728,14 +728,15 @@ def test_changes_begin_with_the_answer_and_its_interval(
     assert len(set(names)) == len(names)
 
 
-@pytest.mark.parametrize("nthreads", [1, 3])
+@pytest.mark.parametrize("nthreads, share", [(1, 1), (3, 1), (3, 0.2)])
 def test_changes_and_radio_diff_have_the_wall_time_beside_sums(
-        opened, tmp_path, nthreads):
+        opened, tmp_path, nthreads, share):
+    """Also where threads together take less than the wall time."""
     for name, ms in (("before", 40), ("after", 50)):
-        made = ProfileDocument("serve")
+        made = ProfileDocument("serve", wall_ns=ms * 1_000_000)
         for i in range(nthreads):
             made.span(made.lane(f"thread {i}"), "serve", "operation", 0,
-                      ms * 1_000_000)
+                      int(ms * share * 1_000_000))
         write_page(made, tmp_path, name)
     both = [tmp_path / "before.json", tmp_path / "after.json"]
     changes = tmp_path / "changes.html"
@@ -747,10 +748,11 @@ def test_changes_and_radio_diff_have_the_wall_time_beside_sums(
         assert "\n40.00 ms -> 50.00 ms (+25.0 %)" in said
         assert "summed" not in said and "summed" not in answer
     else:
+        sums = ("120.0", "150.0", "120 \u2192 150") if share == 1 \
+            else ("24.00", "30.00", "24.0 \u2192 30.0")
         assert "\nwall time 40.00 ms -> 50.00 ms (+25.0 %); summed over " \
-            "threads 120.0 ms -> 150.0 ms (+25.0 %)" in said
-        assert "a run took 120 \u2192 150\u00a0ms summed over threads, " \
-            in answer
+            f"threads {sums[0]} ms -> {sums[1]} ms (+25.0 %)" in said
+        assert f"a run took {sums[2]}\u00a0ms summed over threads, " in answer
     whole = json.loads(run_radio("diff", *both, "--json").stdout)
     assert (whole["wall_before_ns"], whole["wall_after_ns"]) == (40e6, 50e6)
 

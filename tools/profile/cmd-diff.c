@@ -22,9 +22,6 @@
 /* A smaller floor is not worth a sentence. */
 #define MIN_SHOWN_FLOOR 0.1
 
-/* Roots that take more than this times the wall time ran at once. */
-#define SUMMED 1.01
-
 static const char *const change_names[] = {
   [RADIO_CHANGE_NONE] = "noise",
   [RADIO_CHANGE_FASTER] = "faster",
@@ -389,11 +386,7 @@ print_summary (const struct rd_diff *diff)
     return;
   }
   putchar ('\n');
-  bool is_summed = false;
-  for (int i = 0; i < 2; i++)
-    is_summed |= !is_by_cpu (diff) && diff->wall_ns[i] > 0
-                 && (double) diff->ns[i] > SUMMED * diff->wall_ns[i];
-  if (is_summed) {
+  if (diff->info.is_summed) {
     percent (diff->wall_ns[0], diff->wall_ns[1], change);
     printf ("wall time %s ms -> %s ms (%s); ",
             rd_text_ms (diff->wall_ns[0] / 1e9, a),
@@ -401,7 +394,7 @@ print_summary (const struct rd_diff *diff)
   }
   percent ((double) diff->ns[0], (double) diff->ns[1], change);
   printf ("%s%s ms -> %s ms (%s)", is_by_cpu (diff) ? "CPU time "
-          : is_summed ? "summed over threads " : "",
+          : diff->info.is_summed ? "summed over threads " : "",
           rd_text_ms ((double) diff->ns[0] / 1e9, a),
           rd_text_ms ((double) diff->ns[1] / 1e9, b), change);
   const struct radio_difference *first = diff->n ? path_of (diff, 0) : NULL;

@@ -12,9 +12,6 @@ import { spreadInterval, spreadOf } from '../data/spread.mjs';
 // Of all paths together.
 const ALPHA = 0.05;
 
-// Roots that take more than this times the wall time ran at once.
-const SUMMED = 1.01;
-
 const CALL = 0, HANDOFF = 1;
 
 // Directions of changes: a path that is new takes time.
@@ -326,6 +323,30 @@ function isSameOperation(before, after) {
     || ours.some((one) => theirs.includes(one));
 }
 
+// Whether roots ran on several threads of a run, or on several ranks
+// (conditions.c).
+function isSummed({ profile, tree, origin }) {
+  const { spans, lanes, info } = profile;
+  const isRoot = new Uint8Array(profile.names.length);
+  let last = -1, total = 0, calls = 0;
+  for (const node of tree.children(-1)) {
+    isRoot[origin[node]] = 1;
+    total += profile.total[origin[node]];
+    calls += profile.calls[origin[node]];
+  }
+  for (let i = 0; i < spans.count; i++) {
+    const lane = spans.lane[i];
+    if (lane === last || !isRoot[spans.node[i]] || lanes[lane].isAsync)
+      continue;
+    if (last >= 0 && (info.parts === 'ranks'
+        || lanes[last].part === lanes[lane].part))
+      return true;
+    last = lane;
+  }
+  return (spans.count === 0 || info.dropped > 0)
+    && info.wall > 0 && total > info.wall + calls;
+}
+
 // The comparison of two profiles, given as shapes of run-shape.mjs, by a
 // metric: { id, unit }.
 export function compareProfiles(before, after,
@@ -357,8 +378,7 @@ export function compareProfiles(before, after,
     ...conditions, metric: comparer.metric,
     paths: list, tree: new Tree(Int32Array.from(list, (one) => one.parent)),
     unit: metric.unit, before: whole[0], after: whole[1], wall,
-    isSummed: comparer.metric.id === 'wall'
-      && whole.some((ns, i) => wall[i] > 0 && ns > SUMMED * wall[i]),
+    isSummed: comparer.metric.id === 'wall' && [before, after].some(isSummed),
     sameOperation: isSameOperation(before.profile, after.profile),
   };
 }

@@ -558,6 +558,59 @@ waits_are_those_of_all_threads_but_for_others (void **state)
   radio_profile_close (b);
 }
 
+/* Of two roots of 100 ns each, and below the first a path on another thread.
+ * part: that of the lane of the second root, which has the first's lane if it
+ * is negative. */
+static bool
+is_summed (int part, enum radio_profile_parts parts, uint64_t wall_ns,
+           uint64_t dropped_count)
+{
+  struct radio_profile *a = build_new ("a"), *b = build_new ("b");
+  struct radio_comparison *comparison = NULL;
+  struct radio_comparison_info info;
+  uint32_t read = build_node (b, RD_NO_INDEX, "read", "");
+  uint32_t write = build_node (b, RD_NO_INDEX, "write", "");
+  uint32_t decode = build_edge_node (b, read, "decode", "",
+                                     RADIO_EDGE_HANDOFF);
+  uint32_t main_lane = build_lane (b, "main");
+  uint32_t worker = build_lane (b, "worker");
+  uint32_t second = part < 0 ? main_lane
+                    : build_part_lane (b, "other", (uint32_t) part);
+  for (int i = 0; i < 2 && parts != RADIO_PARTS_NONE; i++) {
+    struct rd_profile_part one = { .name = "one", .wall_ns = wall_ns };
+    uint32_t index;
+    assert_ok (rd_profile_add_part (b, &one, &index));
+  }
+  b->info.parts = parts;
+  b->info.wall_ns = wall_ns;
+  b->info.dropped_count = dropped_count;
+  uint32_t span = build_span (b, main_lane, read, 0, 0, 100);
+  build_span (b, second, write, 0, 100, 100);
+  build_span (b, worker, decode, span, 10, 50);
+  build_finish (a);
+  build_finish (b);
+  assert_ok (radio_profile_compare (a, b, &comparison));
+  radio_comparison_get_info (comparison, &info);
+  radio_comparison_close (comparison);
+  radio_profile_close (a);
+  radio_profile_close (b);
+  return info.is_summed;
+}
+
+/* By the log, whatever they took; where it lacks spans, by that. */
+static void
+roots_on_several_threads_are_a_sum_over_threads (void **state)
+{
+  (void) state;
+  assert_false (is_summed (-1, RADIO_PARTS_NONE, 1000, 0));
+  assert_false (is_summed (-1, RADIO_PARTS_NONE, 197, 0));
+  assert_true (is_summed (0, RADIO_PARTS_NONE, 1000, 0));
+  assert_false (is_summed (1, RADIO_PARTS_RUNS, 1000, 0));
+  assert_true (is_summed (1, RADIO_PARTS_RANKS, 1000, 0));
+  assert_true (is_summed (-1, RADIO_PARTS_NONE, 197, 1));
+  assert_false (is_summed (-1, RADIO_PARTS_NONE, 198, 1));
+}
+
 static void
 paths_are_listed_as_a_tree (void **state)
 {
@@ -632,6 +685,7 @@ main (void)
     cmocka_unit_test (an_operation_changes_by_more_than_processes_differ),
     cmocka_unit_test (runs_of_several_processes_count_as_rounds),
     cmocka_unit_test (waits_are_those_of_all_threads_but_for_others),
+    cmocka_unit_test (roots_on_several_threads_are_a_sum_over_threads),
     cmocka_unit_test (paths_are_listed_as_a_tree),
     cmocka_unit_test (empty_profiles_have_no_paths),
   };

@@ -57,6 +57,7 @@ function makeProfile(nodes, facts = {}) {
     work: sums.map((one) => one / 2), starved: zeros, wait: zeros,
     queue: zeros,
     allocCount: zeros, allocBytes: zeros, counters: [],
+    spans: { count: 0 }, lanes: [],
     info: { parts: runs > 1 ? 'runs' : 'none' }, knowsWorkOfParts: true,
     parts: Array.from({ length: runs }),
     facts: Object.entries(facts).map(([key, value]) => ({ key, value })),
@@ -426,18 +427,32 @@ test('a program without CPUs is not called slower', () => {
   assert.equal(unknown.paths[0].change, 'one run');
 });
 
-test('roots that ran at once are a sum over threads', () => {
-  const made = (wall) => {
-    const profile = makeProfile({ a: [100], b: [100] });
-    profile.info.wall = wall;
-    return profile;
+// As in test-compare.c: the lanes of spans of the root, of what is below it,
+// and of a request; the parts of lanes.
+test('roots on several threads are a sum over threads', () => {
+  const isSummed = (wall, spans, parts, changes = {}) => {
+    const profile = makeProfile({ a: [100], b: [100], 'b/c': [10] });
+    Object.assign(profile.info, { wall, dropped: 0, ...changes });
+    profile.lanes = parts.map((part, i) => ({ part, isAsync: i === 3 }));
+    profile.spans = { count: spans.length,
+                      node: spans.map(([node]) => node),
+                      lane: spans.map(([, lane]) => lane) };
+    const compared = compare(makeProfile({ a: [100] }), profile);
+    assert.equal(compared.wall[1], wall);
+    return compared.isSummed;
   };
-  for (const [before, after, isSummed] of [[100, 199, true],
-    [199, 199, false], [0, 0, false]]) {
-    const compared = compare(made(before), made(after));
-    assert.deepEqual([compared.wall, compared.isSummed],
-                     [[before, after], isSummed]);
-  }
+  const one = [[0, 0], [1, 0], [2, 1], [0, 3]], two = [[0, 0], [1, 1]];
+  const ofOne = [0, 0, 0, 0], runs = { parts: 'runs' };
+  assert.equal(isSummed(1000, one, ofOne), false);
+  assert.equal(isSummed(1000, two, ofOne), true);
+  assert.equal(isSummed(1000, two, [0, 1], runs), false);
+  assert.equal(isSummed(1000, two, [0, 1], { parts: 'ranks' }), true);
+  // Without a log that has all spans, by their times: 100 and 100, of a call
+  // each.
+  for (const [wall, spans, dropped, expected] of [
+    [197, [], 0, true], [198, [], 0, false], [0, [], 0, false],
+    [197, one, 1, true], [198, one, 1, false], [197, one, 0, false]])
+    assert.equal(isSummed(wall, spans, ofOne, { dropped }), expected);
 });
 
 const read = (name) => readFileSync(
