@@ -7,8 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <libdeflate.h>
-
 #include "src/base/checked.h"
 #include "src/base/crc32c.h"
 #include "src/nifti/gzip.h"
@@ -16,122 +14,7 @@
 #include "src/volume/files/inflate.h"
 #include "src/volume/volume.h"
 #include "tests/alloc-fail.h"
-#include "tests/volume/fixture.h"
-
-/* Voxels of 2 bytes that compress to about a half; 7 MB, so that members are
- * inflated in several tasks. */
-static const struct nifti_spec spec = {
-  .dim = { 3, 300, 200, 60 }, .datatype = 4,
-};
-enum { PLANE_NBYTES = 300 * 200 * 2, NPLANES = 60, GAP_NBYTES = 100000 };
-
-static struct rd_buffer image, voxels, zipped;
-static unsigned char plane[PLANE_NBYTES];
-
-static uint32_t
-next_random (uint32_t *seed)
-{
-  *seed = *seed * 1664525 + 1013904223;
-  return *seed >> 8;
-}
-
-/* In each 4 KiB the first nrandom bytes are random, the others have only these
- * bits. */
-static void
-make_image (size_t nrandom, unsigned bits)
-{
-  uint32_t seed = 1;
-  size_t nbytes = spec_data_nbytes (&spec);
-  image.nbytes = voxels.nbytes = zipped.nbytes = 0;
-  spec_image (&spec, &image);
-  unsigned char *data = image.data + image.nbytes - nbytes;
-  for (size_t i = 0; i < nbytes; i++)
-    data[i] = next_random (&seed) & (i % 4096 < nrandom ? 0xff : bits);
-  expected_elements (&spec, &image, &voxels);
-  make_gzip (image.data, image.nbytes, 0, &zipped);
-}
-
-static int
-set_up (void **state)
-{
-  enter_folder (state);
-  make_image (1024, 3);
-  return 0;
-}
-
-static int
-tear_down (void **state)
-{
-  rd_buffer_free (&image);
-  rd_buffer_free (&voxels);
-  rd_buffer_free (&zipped);
-  return leave_folder (state);
-}
-
-static struct radio_context *
-open_context (uint64_t memory_nbytes)
-{
-  const struct radio_context_options options = {
-    .nthreads = 3, .memory_limit_nbytes = memory_nbytes,
-  };
-  struct radio_context *context;
-  assert_ok (radio_context_open (&options, &context));
-  return context;
-}
-
-/* Opens a.nii.gz. */
-static struct radio_volume *
-open_file (struct radio_context *context, bool keep_index)
-{
-  const struct radio_file_options options = {
-    .point_gap_nbytes = GAP_NBYTES, .keep_index = keep_index,
-    .index_folder = "kept/here",
-  };
-  struct radio_volume *volume;
-  assert_ok (radio_volume_open_file (context, "a.nii.gz", &options, &volume));
-  return volume;
-}
-
-static size_t
-count_points (const struct radio_volume *volume)
-{
-  return rd_gunzip_npoints (volume->array->linear);
-}
-
-static enum radio_status
-read_plane (struct radio_volume *volume, uint64_t z)
-{
-  return radio_volume_read_plane (volume, RADIO_AXIAL, z, RADIO_STORED, plane,
-                                  sizeof plane, NULL);
-}
-
-/* Reads every k-th plane, the last one first, and compares. */
-static void
-assert_planes (struct radio_volume *volume, uint64_t k)
-{
-  for (uint64_t z = NPLANES; z-- > 0;)
-    if (z % k == k - 1) {
-      assert_ok (read_plane (volume, z));
-      assert_memory_equal (plane, voxels.data + z * PLANE_NBYTES,
-                           PLANE_NBYTES);
-    }
-}
-
-static void
-assert_whole (struct radio_volume *volume)
-{
-  struct radio_elements all;
-  assert_ok (radio_volume_read_alloc (volume, NULL, RADIO_STORED, NULL, &all));
-  assert_int_equal (all.nbytes, voxels.nbytes);
-  assert_memory_equal (all.data, voxels.data, all.nbytes);
-  radio_free (all.data);
-}
-
-static void
-write_image (void)
-{
-  write_file (".", "a.nii.gz", &zipped);
-}
+#include "tests/volume/zipped.h"
 
 /*------------------------------------------------------------------------
  * In the context
@@ -288,17 +171,6 @@ boxes_that_overlap_are_read_at_once (void **state)
  * On the disk
  *----------------------------------------------------------------------*/
 
-/* Reads a.nii.gz so that its points are kept. */
-static void
-keep_points (void)
-{
-  struct radio_context *context = open_context (0);
-  struct radio_volume *volume = open_file (context, true);
-  assert_planes (volume, 30);
-  radio_volume_close (volume);
-  radio_context_close (context);
-}
-
 /* The points with which a new process begins. */
 static size_t
 count_kept (void)
@@ -310,17 +182,6 @@ count_kept (void)
   radio_volume_close (volume);
   radio_context_close (context);
   return n;
-}
-
-static void
-read_back (const char *name, struct rd_buffer *bytes)
-{
-  FILE *file = fopen (name, "rb");
-  assert_non_null (file);
-  assert_ok (rd_buffer_reserve (bytes, 4 << 20));
-  bytes->nbytes = fread (bytes->data, 1, bytes->capacity, file);
-  assert_true (bytes->nbytes > 0 && bytes->nbytes < bytes->capacity);
-  fclose (file);
 }
 
 /* A handle that keeps none on the disk has copies of states, which are of no
@@ -503,186 +364,8 @@ each_failing_allocation_is_an_error_or_costs_points (void **state)
 }
 
 /*------------------------------------------------------------------------
- * Damage that points pass
- *----------------------------------------------------------------------*/
-
-/* Writes a.nii.gz with other bytes, but the same time and number. */
-static void
-write_as_before (const struct rd_buffer *bytes)
-{
-  struct stat st;
-  assert_int_equal (stat ("a.nii.gz", &st), 0);
-  write_file (".", "a.nii.gz", bytes);
-  const struct timespec times[2] = { st.st_atim, st.st_mtim };
-  assert_int_equal (utimensat (AT_FDCWD, "a.nii.gz", times, 0), 0);
-}
-
-/* Flips a bit in the middle by which values change, but nothing else. */
-static void
-flip_a_value (struct rd_buffer *bytes)
-{
-  struct libdeflate_decompressor *d = libdeflate_alloc_decompressor ();
-  struct rd_buffer out RD_BUFFER_SCOPE = { 0 };
-  bool is_found = false;
-  assert_non_null (d);
-  assert_ok (rd_buffer_reserve (&out, image.nbytes));
-  for (size_t bit = bytes->nbytes / 2 * 8; !is_found; bit++) {
-    size_t got;
-    bytes->data[bit / 8] ^= (unsigned char) (1 << bit % 8);
-    is_found = libdeflate_deflate_decompress (
-                 d, bytes->data + 10, bytes->nbytes - 18, out.data,
-                 image.nbytes, &got) == LIBDEFLATE_SUCCESS
-               && got == image.nbytes;
-    if (!is_found)
-      bytes->data[bit / 8] ^= (unsigned char) (1 << bit % 8);
-  }
-  libdeflate_free_decompressor (d);
-}
-
-/* No thread inflates all of it, by points of this process or from the disk. */
-static void
-wrong_values_between_points_are_found_by_several_threads (void **state)
-{
-  (void) state;
-  enum { NSLABS = 6 };
-  struct rd_buffer bytes RD_BUFFER_SCOPE = { 0 };
-  static unsigned char all[PLANE_NBYTES * NPLANES];
-  for (int on_disk = 0; on_disk < 2; on_disk++) {
-    struct radio_context *context = open_context (0);
-    write_image ();
-    if (on_disk)
-      keep_points ();
-    struct radio_volume *volume = open_file (context, false);
-    if (!on_disk)
-      assert_whole (volume);
-    assert_true (count_points (volume) > 10);
-    bytes.nbytes = 0;
-    assert_ok (rd_buffer_append (&bytes, zipped.data, zipped.nbytes));
-    flip_a_value (&bytes);
-    write_as_before (&bytes);
-    for (uint64_t nslabs = 1; nslabs <= NSLABS; nslabs += NSLABS - 1) {
-      enum radio_status status = RADIO_OK;
-      for (uint64_t i = 0; i < nslabs && status == RADIO_OK; i++) {
-        const struct radio_box box = {
-          .rank = 3, .start = { NPLANES / nslabs * i },
-          .size = { NPLANES / nslabs, 200, 300 },
-        };
-        status = radio_volume_read (volume, &box, RADIO_STORED, all,
-                                    sizeof all, NULL);
-      }
-      assert_fails (status, RADIO_ERROR_FORMAT,
-                    "the checksum is not that of a point of entry");
-    }
-    write_as_before (&zipped);
-    assert_whole (volume);
-    radio_volume_close (volume);
-    radio_context_close (context);
-  }
-  assert_int_equal (unlink ("a.nii.gz.points"), 0);
-}
-
-/* Nothing of the second member is in the task that reads the first one. */
-static void
-a_wrong_trailer_between_tasks_is_found (void **state)
-{
-  (void) state;
-  struct rd_buffer bytes RD_BUFFER_SCOPE = { 0 };
-  struct rd_buffer second RD_BUFFER_SCOPE = { 0 };
-  size_t half = image.nbytes - voxels.nbytes + 20 * PLANE_NBYTES;
-  const struct radio_file_options options = { .point_gap_nbytes = half };
-  make_gzip (image.data, half, 0, &bytes);
-  size_t trailer = bytes.nbytes - 8;
-  make_gzip (image.data + half, image.nbytes - half, 0, &second);
-  assert_ok (rd_buffer_append (&bytes, second.data, second.nbytes));
-  write_file (".", "a.nii.gz", &bytes);
-  struct radio_context *context = open_context (0);
-  struct radio_volume *volume;
-  assert_ok (radio_volume_open_file (context, "a.nii.gz", &options, &volume));
-  assert_whole (volume);
-  assert_whole (volume);
-  bytes.data[trailer] ^= 1;
-  write_as_before (&bytes);
-  struct radio_elements all;
-  assert_fails (radio_volume_read_alloc (volume, NULL, RADIO_STORED, NULL,
-                                         &all),
-                RADIO_ERROR_FORMAT, "checksum or length do not match");
-  radio_volume_close (volume);
-  radio_context_close (context);
-}
-
-/*------------------------------------------------------------------------
  * Members that say how long they are
  *----------------------------------------------------------------------*/
-
-/* Appends a member with the extra field of a kind, "BC", "IG", "MZ" or "":
- * none.  A lie is added to its length. */
-static void
-append_member (struct rd_buffer *out, const unsigned char *data, size_t nbytes,
-               const char *kind, bool has_name, int lie)
-{
-  struct rd_buffer one RD_BUFFER_SCOPE = { 0 };
-  unsigned char header[40] = { 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255 };
-  size_t n = 10, field = 0, length = kind[0] == 'B' ? 2 : 4;
-  make_gzip (data, nbytes, 0, &one);
-  if (*kind) {
-    /* After another one. */
-    static const unsigned char first[] = { 0, 0, 'x', 'y', 1, 0, 7 };
-    header[3] |= 4;
-    memcpy (header + n, first, sizeof first);
-    header[n] = (unsigned char) (5 + 4 + length);
-    n += sizeof first;
-    memcpy (header + n, kind, 2);
-    header[n + 2] = (unsigned char) length;
-    field = n + 4;
-    n = field + length;
-  }
-  if (has_name) {
-    header[3] |= 8;
-    memcpy (header + n, "name", 5);
-    n += 5;
-  }
-  /* Of pgzip the whole, of BGZF the same less 1, of mgzip the data alone. */
-  uint64_t said = one.nbytes - 18 + (uint64_t) lie
-                  + (kind[0] == 'M' ? 0 : n + 8)
-                  - (kind[0] == 'B' ? 1 : 0);
-  for (size_t i = 0; *kind && i < length; i++)
-    header[field + i] = (unsigned char) (said >> 8 * i);
-  assert_ok (rd_buffer_append (out, header, n));
-  assert_ok (rd_buffer_append (out, one.data + 10, one.nbytes - 10));
-}
-
-struct member_form {
-  const char *kind;
-  size_t first_nbytes, nbytes;
-  bool has_name;
-};
-
-static const struct member_form forms[] = {
-  { "BC", 352, 60000, false }, { "BC", 60000, 60000, true },
-  { "IG", 1 << 20, 1 << 20, false }, { "IG", 1, 700000, true },
-  { "MZ", 300000, 300000, true }, { "MZ", 300000, 300000, false },
-  { "", 100000, 100000, false },
-};
-enum { NFORMS = sizeof forms / sizeof forms[0] };
-
-/* Members of a form; the liar-th has a wrong length in its header, or with a
- * lie of 0 a wrong one in its trailer. */
-static void
-write_members (const struct member_form *form, size_t liar, int lie)
-{
-  struct rd_buffer out RD_BUFFER_SCOPE = { 0 };
-  size_t i = 0;
-  for (size_t at = 0, n = form->first_nbytes; at < image.nbytes;
-       at += n, n = form->nbytes, i++) {
-    n = rd_min_u64 (n, image.nbytes - at);
-    append_member (&out, image.data + at, n, form->kind, form->has_name,
-                   i == liar ? lie : 0);
-    if (i == liar && lie == 0)
-      out.data[out.nbytes - 4] ^= 1;
-  }
-  append_member (&out, image.data, 0, form->kind, false, 0);
-  write_file (".", "a.nii.gz", &out);
-}
 
 /* A frontier beyond the file's start shows that claims were followed. */
 static void
@@ -781,108 +464,6 @@ what_members_say_is_not_trusted (void **state)
   }
 }
 
-static void
-a_truncated_file_of_members_gives_the_planes_that_are_whole (void **state)
-{
-  (void) state;
-  struct rd_buffer bytes RD_BUFFER_SCOPE = { 0 };
-  for (size_t i = 0; i < NFORMS; i++) {
-    write_members (&forms[i], SIZE_MAX, 0);
-    read_back ("a.nii.gz", &bytes);
-    assert_int_equal (truncate ("a.nii.gz", (off_t) (bytes.nbytes * 3 / 4)),
-                      0);
-    struct radio_volume *volume = open_file (NULL, false);
-    assert_int_equal (read_plane (volume, NPLANES - 1), RADIO_ERROR_FORMAT);
-    for (uint64_t z = 40; z > 30; z--) {
-      assert_ok (read_plane (volume, z));
-      assert_memory_equal (plane, voxels.data + z * PLANE_NBYTES,
-                           PLANE_NBYTES);
-    }
-    radio_volume_close (volume);
-  }
-}
-
-enum damage { FLIPPED, CUT, LENGTHENED, NDAMAGES };
-
-/* Writes a.nii.gz with a bit flipped in the byte at a place, without what is
- * from there on, or with one more byte there. */
-static void
-write_damaged (const struct rd_buffer *bytes, enum damage damage, size_t at)
-{
-  struct rd_buffer out RD_BUFFER_SCOPE = { 0 };
-  assert_ok (rd_buffer_append (&out, bytes->data, at));
-  if (damage == LENGTHENED)
-    assert_ok (rd_buffer_append (&out, bytes->data + at, 1));
-  if (damage != CUT)
-    assert_ok (rd_buffer_append (&out, bytes->data + at, bytes->nbytes - at));
-  if (damage == FLIPPED)
-    out.data[at] ^= 0x10;
-  write_file (".", "a.nii.gz", &out);
-}
-
-/* Wrong voxels are never all read without an error, also from points; a part
- * is, if the member's checksum comes after it: with short members in one of
- * them only where the damage hides all later ones.  Some bytes of headers do
- * not matter.  The image is small as a file,
- * and large enough for all threads. */
-static void
-damage_at_each_1000th_byte_is_found_when_all_voxels_are_read (void **state)
-{
-  (void) state;
-  struct rd_buffer bytes RD_BUFFER_SCOPE = { 0 };
-  static unsigned char all[PLANE_NBYTES * NPLANES];
-  const struct radio_box box = { .rank = 3, .size = { NPLANES, 200, 300 } };
-  size_t nread = 0, nfailed = 0, nplanes_failed = 0, nwrongs = 0;
-  make_image (20, 0);
-  for (size_t i = 0; i < 3; i++) {
-    if (i == 0)
-      write_image ();
-    else
-      write_members (&forms[i], SIZE_MAX, 0);
-    read_back ("a.nii.gz", &bytes);
-    assert_true (bytes.nbytes > 30000);
-    for (size_t k = NDAMAGES; k < bytes.nbytes / 1000 * NDAMAGES;
-         k += EXHAUSTIVE_STEP) {
-      const struct radio_file_options options = {
-        .point_gap_nbytes = GAP_NBYTES, .keep_index = k % 2,
-      };
-      struct radio_volume *volume;
-      write_damaged (&bytes, k % NDAMAGES, k / NDAMAGES * 1000);
-      if (radio_volume_open_file (NULL, "a.nii.gz", &options, &volume)
-          != RADIO_OK) {
-        /* Too short for so many voxels. */
-        assert_int_equal (k % NDAMAGES, CUT);
-        continue;
-      }
-      for (int again = 0; again < 2; again++) {
-        size_t nwrong = 0;
-        enum radio_status status = radio_volume_read (
-          volume, &box, RADIO_STORED, all, sizeof all, NULL);
-        nread++;
-        nfailed += status != RADIO_OK;
-        if (status == RADIO_OK)
-          assert_memory_equal (all, voxels.data, sizeof all);
-        else
-          assert_int_equal (status, RADIO_ERROR_FORMAT);
-        for (uint64_t z = 0; z < NPLANES; z += 12) {
-          status = read_plane (volume, z);
-          nwrong += status == RADIO_OK
-                    && memcmp (plane, voxels.data + z * PLANE_NBYTES,
-                               PLANE_NBYTES) != 0;
-          nplanes_failed += status != RADIO_OK;
-        }
-        nwrongs += i == 1 && nwrong > 1;
-      }
-      radio_volume_close (volume);
-    }
-  }
-  assert_true (nfailed > nread * 9 / 10);
-  assert_true (nplanes_failed > nread);
-  assert_true (nwrongs < nread / 50);
-  remove_all ("a.nii.gz.points");
-  make_image (1024, 3);
-}
-
 int
 main (void)
 {
@@ -896,15 +477,9 @@ main (void)
     cmocka_unit_test (points_go_into_the_folder_that_is_given_otherwise),
     cmocka_unit_test (hostile_points_are_ignored),
     cmocka_unit_test (each_failing_allocation_is_an_error_or_costs_points),
-    cmocka_unit_test (wrong_values_between_points_are_found_by_several_threads),
-    cmocka_unit_test (a_wrong_trailer_between_tasks_is_found),
     cmocka_unit_test (members_are_inflated_in_parallel_at_the_first_read),
     cmocka_unit_test (an_exported_file_of_members_is_read_so),
     cmocka_unit_test (what_members_say_is_not_trusted),
-    cmocka_unit_test (
-      damage_at_each_1000th_byte_is_found_when_all_voxels_are_read),
-    cmocka_unit_test (
-      a_truncated_file_of_members_gives_the_planes_that_are_whole),
   };
-  return cmocka_run_group_tests (tests, set_up, tear_down);
+  return cmocka_run_group_tests (tests, set_up_zipped, tear_down_zipped);
 }
