@@ -24,5 +24,5 @@ __all__ = [
     "Check", "Collected", "Ingested", "Stats", "Store", "Volume",
     "as_nibabel", "as_sitk", "copy", "from_numpy", "gc", "ingest", "open",
     "open_file", "phantom", "remove",
-    *errors.__all__,
 ]
+__all__ += errors.__all__

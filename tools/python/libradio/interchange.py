@@ -111,11 +111,8 @@ def as_nibabel(volume: Volume) -> Any:
     header = header_type.from_fileobj(io.BytesIO(data))
     voxels = LazyVoxels(volume, header.get_data_shape(),
                         header.get_data_dtype().newbyteorder("="))
-    # As nibabel's from_file_map, so that nothing of the header changes.
-    affine = header.get_best_affine()
-    image = image_type(voxels, None, header)
-    image._affine = affine
-    return image
+    # With this affine nibabel leaves the header as it is.
+    return image_type(voxels, header.get_best_affine(), header)
 
 
 def as_sitk(volume: Volume, *, scaled: bool = True) -> Any:

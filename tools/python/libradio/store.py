@@ -163,7 +163,8 @@ class Store(Mapping[str, Volume]):
     def __eq__(self, other: object) -> bool:
         return self is other
 
-    __hash__ = object.__hash__
+    def __hash__(self) -> int:
+        return object.__hash__(self)
 
     def paths(self, collection: str | None = None) -> list[str]:
         """Returns the paths of the volumes, or of those of a collection."""

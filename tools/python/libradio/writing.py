@@ -18,8 +18,8 @@ from .errors import ArgumentError
 from .store import InStore, Store
 from .volume import Volume
 
-__all__ = ["Collected", "Existing", "Ingested", "Labels", "Progress", "copy",
-           "from_numpy", "gc", "ingest", "phantom", "remove"]
+__all__ = ["Collected", "Existing", "Files", "Ingested", "Labels", "Progress",
+           "copy", "from_numpy", "gc", "ingest", "phantom", "remove"]
 
 Existing: TypeAlias = Literal["error", "skip", "replace"]
 """What is done if the volume exists."""
@@ -30,6 +30,10 @@ Labels: TypeAlias = bool | Mapping[int, str]
 Progress: TypeAlias = bool | Callable[[int, int], object]
 """Called on the calling thread with the bytes done and those in all; what it
 raises ends the operation.  True: a bar of tqdm, which must be installed."""
+
+_File: TypeAlias = str | os.PathLike[str]
+Files: TypeAlias = _File | Iterable[_File] | Mapping[str, _File]
+"""A file, several, or a mapping of volumes' paths to files."""
 
 T = TypeVar("T")
 
@@ -104,8 +108,7 @@ def _existing(name: str) -> int:
 
 # Ingesting files.
 
-def ingest(files: "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
-           " | Mapping[str, str | os.PathLike[str]]", store: Store, *,
+def ingest(files: Files, store: Store, *,
            collection: str | None = None, layout: str | None = None,
            tiling: str | None = None, codec: str | None = None,
            existing: Existing = "error", strip: bool = False,
