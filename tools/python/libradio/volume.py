@@ -455,10 +455,7 @@ class Volume:
 
     def stats(self, *, raw: bool = False) -> Stats:
         """Returns statistics of all values: scaled ones, or those stored."""
-        opened = self._handle.get()
-        result = ffi.new("struct radio_stats *")
-        check(lib.radio_volume_stats(opened.pointer, raw, result,
-                                     ffi.sizeof(result[0])))
+        result = _stats(self._handle.get(), raw)
         percents = (1, 5, 25, 50, 75, 95, 99)
         return Stats(result.count, result.nan_count, result.inf_count,
                      result.min, result.max, result.mean, result.std,
@@ -472,13 +469,14 @@ class Volume:
         numpy.histogram: of finite values; range None: from min to max."""
         if bins < 1:
             raise ArgumentError(f"bins: {bins}: use 1 or more")
+        opened = self._handle.get()
         if range is None:
-            range = self._finite_range(raw)
+            range = _finite_range(opened, raw)
         call = _calls.new_call()
         counts = np.zeros(bins, np.uint64)
         # The group's function closes the handles that it opens.
         pipeline = _parse("crop :,:,:")
-        call.volume = self._handle.get().pointer
+        call.volume = opened.pointer
         call.pipeline = pipeline
         call.bins = ffi.from_buffer("uint64_t[]", counts)
         call.nbins = bins
@@ -489,13 +487,6 @@ class Volume:
         _calls.finish(lib.radio_group_stats(
             1, _calls.OPEN_VOLUME, options, _calls.COPY_BINS, call), call)
         return counts, np.linspace(*range, bins + 1)
-
-    def _finite_range(self, raw: bool) -> tuple[float, float]:
-        result = ffi.new("struct radio_stats *")
-        check(lib.radio_volume_stats(self._handle.get().pointer, raw, result,
-                                     ffi.sizeof(result[0])))
-        low, high = result.bin_low, result.bin_high
-        return (low, high) if low < high else (low - 0.5, high + 0.5)
 
     def export(self, file: str | os.PathLike[str], *, box: Box | None = None,
                scaled: bool = False, overwrite: bool = False) -> None:
@@ -573,6 +564,20 @@ def open_file(file: str | os.PathLike[str], *, threads: int = 0,
         name = os.path.abspath(name)
     source = InFile(name, threads, memory, cache)
     return Volume(source, source.open())
+
+
+def _stats(opened: Opened, raw: bool) -> Any:
+    result = ffi.new("struct radio_stats *")
+    check(lib.radio_volume_stats(opened.pointer, raw, result,
+                                 ffi.sizeof(result[0])))
+    return result
+
+
+def _finite_range(opened: Opened, raw: bool) -> tuple[float, float]:
+    """Returns the edges that numpy.histogram chooses."""
+    result = _stats(opened, raw)
+    low, high = result.bin_low, result.bin_high
+    return (low, high) if low < high else (low - 0.5, high + 0.5)
 
 
 def _box(start: Sequence[int], size: Sequence[int]) -> Any:

@@ -298,8 +298,9 @@ def from_numpy(array: ArrayLike, store: Store, path: str, *,
     options.ingest.warning = _calls.LINE
     options.ingest.user_data = call
     pointer = ffi.new("struct radio_writer **")
-    check(lib.radio_volume_create(store._handle.get().pointer,
-                                  _calls.chars(path), options, pointer))
+    opened = store._handle.get()        # stays open until all is written
+    check(lib.radio_volume_create(opened.pointer, _calls.chars(path), options,
+                                  pointer))
     writer = pointer[0]
     if writer != NULL:
         try:

@@ -269,6 +269,21 @@ def test_statistics_are_numpys(head):
         volume.histogram(5, (1.0, 1.0))
 
 
+@pytest.mark.parametrize("shape, dtype", [
+    ((9, 8, 7, 3), "float32"), ((5, 4, 3, 2, 3), "uint8"),
+    ((6, 5, 4), "float64"), ((6, 5, 4), "uint64")])
+def test_histograms_of_every_rank_and_type_are_numpys(shape, dtype):
+    array = voxels(shape, dtype)
+    store = libradio.open("memory:", create=True)
+    volume = libradio.from_numpy(array, store, "a/b")
+    assert np.array_equal(volume.histogram(13)[0], np.histogram(array, 13)[0])
+    # All values are one.
+    same = libradio.from_numpy(np.full(shape, 7, dtype), store, "a/c")
+    counts, edges = same.histogram(5)
+    want = np.histogram(np.full(shape, 7, dtype), 5)
+    assert np.array_equal(counts, want[0]) and np.allclose(edges, want[1])
+
+
 def test_exports_are_the_files(examples, head, tmp_path):
     volume, array = head
     volume.export(tmp_path / "a.nii.gz")
