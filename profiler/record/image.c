@@ -57,18 +57,18 @@ read_boot_id (char *id, size_t capacity)
 }
 
 /* A number that processes of other machines, of other containers and at other
- * times do not have; 0 where the system does not say when this one began. */
+ * times do not have; 0 where the system does not say when this one began.  It
+ * is of no name, so that redacted profiles may keep it. */
 static uint64_t
 number_process (const struct rd_origin *origin)
 {
-  char text[512];
+  char text[256];
   struct stat names;
   uint64_t inode = stat ("/proc/self/ns/pid", &names) == 0 ? names.st_ino : 0;
-  snprintf (text, sizeof text, "%s %s %llu %llu %llu", origin->boot_id,
-            origin->host, (unsigned long long) inode,
-            (unsigned long long) origin->pid,
+  snprintf (text, sizeof text, "%s %llu %llu %llu", origin->boot_id,
+            (unsigned long long) inode, (unsigned long long) origin->pid,
             (unsigned long long) origin->started);
-  return origin->started == 0 ? 0
+  return origin->started == 0 || *origin->boot_id == '\0' ? 0
          : rd_max_u64 (rd_hash_text (text) >> 11, 1);
 }
 
@@ -114,9 +114,9 @@ rd_origin_read (struct rd_origin *origin, const struct rd_clock *clock)
   snprintf (origin->cpu_model, sizeof origin->cpu_model, "%s",
             rd_usage_cpu_model ());
   read_boot_id (origin->boot_id, sizeof origin->boot_id);
+  origin->process = number_process (origin);
   if (gethostname (origin->host, sizeof origin->host - 1) != 0)
     origin->host[0] = '\0';
-  origin->process = number_process (origin);
   snprintf (origin->program, sizeof origin->program, "%s", program);
   snprintf (origin->clock, sizeof origin->clock, "%s",
             clock->tsc ? "tsc" : "monotonic");
