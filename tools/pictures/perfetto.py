@@ -18,9 +18,10 @@ FLAGS = ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
 READY = """document.title.includes('.trace.json')
   && document.querySelector('input')?.placeholder.startsWith('Search')
   && document.querySelectorAll('canvas').length > 1"""
-# By Perfetto's own rule, which never holds while it shows some menus.
-IDLE = "window.waitForPerfettoIdle(%d)"
 PATIENCE_S = 30
+# By Perfetto's own rule, for some ms.  While it shows some menus that never
+# holds.
+IDLE = "window.waitForPerfettoIdle(%d)"
 REST = f"""Promise.race([{IDLE % 300},
                           new Promise((done) => setTimeout(done, 3000))])"""
 
@@ -120,8 +121,9 @@ class Lanes:
         left, _, width, _ = self.areas[0]
         return left + width * time / self.end
 
-    def y(self, lane, depth=0):
-        return self.areas[lane][1] + 12 + 18 * depth
+    def y(self, lane):
+        """Returns the middle of the outermost scopes of a lane."""
+        return self.areas[lane][1] + 12
 
     def middle(self, event, lane):
         return self.x(event["ts"] + event["dur"] / 2), self.y(lane)
