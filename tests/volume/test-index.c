@@ -152,6 +152,7 @@ set_text (struct radio_store *store, const char *path, const char *id,
   };
   const struct radio_cells cells = {
     .column = column, .type = RADIO_COLUMN_TEXT, .text = &text,
+    .change_type = true,
   };
   assert_ok (radio_table_edit_new (store, path, &edit));
   assert_ok (radio_table_edit_set (edit, &ids, &cells));
@@ -471,6 +472,56 @@ a_move_without_memory_loses_no_edit (void **state)
   assert_int_equal (rd_alloc_live_count (), 0);
 }
 
+/* Whichever derived column has another value, or is of another type or missing,
+ * also where memory lacks. */
+static void
+a_check_of_values_finds_rows_that_are_not_the_volumes (void **state)
+{
+  (void) state;
+  static const char *const columns[] = {
+    "level", "shape_t", "spacing_y", "session", "source_sha256",
+  };
+  struct radio_store *store = make_store ();
+  char text[256] = "";
+  const struct radio_index_options options = {
+    .check = true, .check_values = true, .report = on_fault,
+    .user_data = text,
+  };
+  const struct radio_index_options silent = {
+    .check = true, .check_values = true,
+  };
+  struct radio_index_result result;
+  add_volume (store, "ct/a");
+  add_volume (store, "ct/b");
+  assert_ok (radio_store_index (store, NULL, NULL, NULL));
+  assert_ok (radio_store_index (store, NULL, &options, &result));
+  assert_string_equal (text, "");
+  assert_int_equal (result.stale_count, 0);
+  for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+    if (i > 0)
+      set_text (store, "tables/volumes/ct", "ct/b", columns[i], "7");
+    else {
+      struct radio_table_edit *edit;
+      assert_ok (radio_table_edit_new (store, "tables/volumes/ct", &edit));
+      assert_ok (radio_table_edit_drop (edit, columns[i]));
+      assert_ok (radio_table_edit_commit (edit, NULL));
+      radio_table_edit_free (edit);
+    }
+    text[0] = '\0';
+    assert_ok (radio_store_index (store, NULL, &options, &result));
+    assert_non_null (strstr (text, "3 ct/b; "));
+    assert_int_equal (result.stale_count, strstr (text, "ct/a") ? 2 : 1);
+    assert_non_null (strstr (radio_error_message (), columns[i]));
+    if (i == 1)
+      assert_survives (radio_store_index (store, NULL, &silent, NULL));
+    assert_ok (radio_store_index (store, NULL, NULL, NULL));
+    assert_ok (radio_store_index (store, NULL, &options, &result));
+    assert_int_equal (result.stale_count, 0);
+  }
+  radio_store_close (store);
+  assert_int_equal (rd_alloc_live_count (), 0);
+}
+
 static void
 wrong_arguments_are_errors (void **state)
 {
@@ -494,6 +545,7 @@ main (void)
     cmocka_unit_test (every_volume_gets_a_row_with_what_it_is),
     cmocka_unit_test (rows_follow_volumes_and_user_columns_stay),
     cmocka_unit_test (a_check_lists_both_differences_and_writes_nothing),
+    cmocka_unit_test (a_check_of_values_finds_rows_that_are_not_the_volumes),
     cmocka_unit_test (the_rows_of_copies_have_the_columns_of_the_user),
     cmocka_unit_test (what_was_said_of_replaced_voxels_is_forgotten),
     cmocka_unit_test (a_subject_that_is_there_keeps_its_row),

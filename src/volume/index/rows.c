@@ -361,11 +361,17 @@ compare_column (const struct rd_rows *rows, size_t i,
     struct rd_slice a = { "", 0 }, b = rd_column_print (ours, k, number);
     if (has)
       a = rd_string (&theirs->text, row);
-    if (has == rd_column_is_valid (ours, k) && rd_slice_equal (a, b))
+    bool is_same = has == rd_column_is_valid (ours, k)
+                   && rd_slice_equal (a, b);
+    if (theirs->is_there && is_same)
       continue;
-    snprintf (why, sizeof why, "%s is %s in its row, and %s in the volume",
-              columns[i].name, show (a, has, is),
-              show (b, rd_column_is_valid (ours, k), must_be));
+    if (!theirs->is_there)
+      snprintf (why, sizeof why, "the table has no column %s of type %s",
+                columns[i].name, radio_column_type_name (columns[i].type));
+    else
+      snprintf (why, sizeof why, "%s is %s in its row, and %s in the volume",
+                columns[i].name, show (a, has, is),
+                show (b, rd_column_is_valid (ours, k), must_be));
     reasons->list[k] = rd_strdup (why);
     if (!reasons->list[k])
       return rd_fail_memory (strlen (why) + 1);
