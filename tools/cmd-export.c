@@ -246,9 +246,11 @@ run_export (struct rd_args *args)
                      export.file);
   if (export.is_folder && check_files (&export, &nodes) != RD_EXIT_OK)
     return RD_EXIT_FAILED;
-  for (size_t i = 0; i < nodes.n && !rd_interrupted (); i++)
+  for (size_t i = 0; i < nodes.n && !rd_interrupted (); i++) {
+    rd_nodes_open_ahead (args, &nodes, i, nodes.n - i, false);
     if (export_node (&export, &nodes.list[i]) != RD_EXIT_OK)
       status = RD_EXIT_FAILED;
+  }
   return status;
 }
 

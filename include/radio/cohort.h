@@ -50,6 +50,16 @@ radio_cohort_open (struct radio_store *store, struct radio_cohort **cohort)
 /* Releases a cohort; its views stay valid.  NULL is legal. */
 RADIO_API void radio_cohort_close (struct radio_cohort *cohort);
 
+/* Opens the table of a collection, or with NULL that of subjects, in the
+ * generation that the views of the cohort have; it is read as any other, and
+ * closed by radio_table_close, before or after the cohort.  A selection that
+ * was made before has opened it.
+ * Errors: RADIO_ERROR_NOT_FOUND (no such table, or nothing was written to it),
+ * those of radio_table_open. */
+RADIO_API enum radio_status
+radio_cohort_table (struct radio_cohort *cohort, const char *collection,
+                    struct radio_table **table) RADIO_USE_RESULT;
+
 /* Zero-filled members are defaults: all volumes that have a row. */
 struct radio_select_options {
   const char *where;                  /* a query; NULL: all rows */
@@ -99,6 +109,10 @@ RADIO_API uint64_t radio_view_count (const struct radio_view *view);
  * long as the view. */
 RADIO_API const char *radio_view_id (const struct radio_view *view,
                                      uint64_t i);
+
+/* Returns the number of row i in its table, from 0, in the generation that
+ * radio_cohort_table opens; UINT64_MAX if there is no such row. */
+RADIO_API uint64_t radio_view_row (const struct radio_view *view, uint64_t i);
 
 /* Finds the row of an id, in logarithmic time; false: it is not in the view.
  * i may be NULL. */

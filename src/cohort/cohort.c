@@ -141,6 +141,40 @@ open_member (struct radio_store *store, struct rd_member *member)
   return RADIO_OK;
 }
 
+static enum radio_status
+open_table (struct radio_cohort *cohort, const char *collection,
+            struct radio_table **table)
+{
+  RD_LOCK_SCOPE (&cohort->lock);
+  for (size_t i = 0; i < cohort->members.n; i++) {
+    struct rd_member *member = cohort->members.at[i];
+    bool is_it = collection ? member->collection
+                              && strcmp (member->collection, collection) == 0
+                            : member == cohort->subjects;
+    if (!is_it)
+      continue;
+    if (!member->is_open)
+      RD_TRY (open_member (cohort->store, member));
+    if (!member->table)
+      continue;
+    *table = rd_table_ref (member->table);
+    return RADIO_OK;
+  }
+  return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no such table in %s",
+                  collection ? collection : "subjects",
+                  cohort->store->io->uri);
+}
+
+enum radio_status
+radio_cohort_table (struct radio_cohort *cohort, const char *collection,
+                    struct radio_table **table)
+{
+  RD_NOT_NULL (cohort);
+  RD_NOT_NULL (table);
+  RD_SCOPE ("open table", RD_IN_OPERATION);
+  return rd_scope_end_with (open_table (cohort, collection, table));
+}
+
 struct open_job {
   struct rd_job job;                  /* first */
   struct radio_store *store;

@@ -34,6 +34,12 @@ radio_view_id (const struct radio_view *view, uint64_t i)
   return member->ids + member->offsets[(uint32_t) row];
 }
 
+uint64_t
+radio_view_row (const struct radio_view *view, uint64_t i)
+{
+  return i < view->n ? (uint32_t) view->rows[i] : UINT64_MAX;
+}
+
 /* Returns the place of the first row of a view that is not less than one, or
  * n. */
 static size_t

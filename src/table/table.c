@@ -18,7 +18,7 @@
 void
 radio_table_close (struct radio_table *table)
 {
-  if (!table)
+  if (!table || atomic_fetch_sub (&table->nrefs, 1) != 1)
     return;
   for (size_t i = 0; table->kept && i <= table->frame->n; i++)
     rd_column_free (table->kept[i]);
@@ -29,6 +29,13 @@ radio_table_close (struct radio_table *table)
   rd_free (table);
 }
 
+struct radio_table *
+rd_table_ref (struct radio_table *table)
+{
+  atomic_fetch_add (&table->nrefs, 1);
+  return table;
+}
+
 static enum radio_status
 new_table (const char *path, struct radio_table **result)
 {
@@ -36,6 +43,7 @@ new_table (const char *path, struct radio_table **result)
     = rd_calloc (1, sizeof *table);
   if (!table)
     return rd_fail_memory (sizeof *table);
+  atomic_init (&table->nrefs, 1);
   pthread_mutex_init (&table->mutex, NULL);
   table->path = rd_strdup (path);
   if (!table->path)
@@ -255,31 +263,40 @@ need_kept (struct radio_table *table)
   return table->kept ? RADIO_OK : rd_fail_memory (n * sizeof *table->kept);
 }
 
+static bool
+is_kept (struct radio_table *table, size_t number)
+{
+  RD_LOCK_SCOPE (&table->mutex);
+  return table->kept[number] != NULL;
+}
+
 static enum radio_status
 read_ahead (struct radio_table *table, const size_t *columns, size_t n)
 {
   struct rd_dataframe *frame = table->frame;
-  size_t failed;
-  uint64_t nreads;
-  if (rd_add_overflows (n, 1, &nreads))
+  size_t failed, nreads = 0;
+  uint64_t nmost;
+  if (rd_add_overflows (n, 1, &nmost))
     return rd_fail_memory (SIZE_MAX);
-  RD_FREE struct rd_field_read *reads = rd_calloc (nreads, sizeof *reads);
+  RD_FREE struct rd_field_read *reads = rd_calloc (nmost, sizeof *reads);
   if (!reads)
-    return rd_fail_memory (rd_mul_sat (nreads, sizeof *reads));
-  for (size_t i = 0; i < n; i++) {
-    size_t number = columns ? columns[i] : i;
-    RD_TRY (check_number (table, number));
-    reads[i] = (struct rd_field_read) {
-      .frame = frame, .field = &frame->fields[number],
-    };
-  }
-  reads[n] = (struct rd_field_read) { .frame = frame, .field = &frame->index };
+    return rd_fail_memory (rd_mul_sat (nmost, sizeof *reads));
   RD_TRY (need_kept (table));
+  for (size_t i = 0; i <= n; i++) {
+    size_t number = i == n ? frame->n : columns ? columns[i] : i;
+    if (i < n)
+      RD_TRY (check_number (table, number));
+    if (!is_kept (table, number))
+      reads[nreads++] = (struct rd_field_read) {
+        .frame = frame,
+        .field = i == n ? &frame->index : &frame->fields[number],
+      };
+  }
   RD_TRY (explain (table, rd_dataframe_read_many (reads, nreads, &failed)));
   RD_LOCK_SCOPE (&table->mutex);
   for (size_t i = 0; i < nreads; i++) {
-    size_t number = i == n ? frame->n
-                           : (size_t) (reads[i].field - frame->fields);
+    size_t number = reads[i].field == &frame->index
+                    ? frame->n : (size_t) (reads[i].field - frame->fields);
     if (!table->kept[number])
       table->kept[number] = RD_STEAL (reads[i].column);
     rd_field_read_clear (&reads[i]);

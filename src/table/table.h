@@ -11,6 +11,7 @@
 #include "src/table/heads.h"
 
 struct radio_table {
+  atomic_uint nrefs;
   char *path;
   struct rd_head head;                /* number 0: a frame that is no table of
                                          radio's */
@@ -22,6 +23,9 @@ struct radio_table {
 };
 
 RD_DEFINE_CLEANUP (table, struct radio_table, radio_table_close);
+
+/* Returns another reference, to be closed. */
+struct radio_table *rd_table_ref (struct radio_table *table);
 
 /* Opens a table of radio's as radio_table_open does.  *table is NULL if there
  * is none, or nothing was committed to it yet: its first writer is not done, or

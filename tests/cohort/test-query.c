@@ -571,6 +571,58 @@ views_are_joined_and_subtracted_in_their_order (void **state)
   assert_int_equal (rd_alloc_live_count (), 0);
 }
 
+/* The ids that a table has in a view's rows are those of the view. */
+static void
+assert_table_agrees (struct radio_cohort *cohort,
+                     const struct radio_view *view, const char *collection)
+{
+  RD_STRINGS_FREE struct radio_strings ids = { 0 };
+  struct radio_table *table;
+  assert_ok (radio_cohort_table (cohort, collection, &table));
+  assert_ok (radio_table_read_ids (table, &ids));
+  radio_table_close (table);
+  for (size_t i = 0; i < radio_view_count (view); i++) {
+    struct rd_slice id = rd_string (&ids, radio_view_row (view, i));
+    assert_int_equal (id.n, strlen (radio_view_id (view, i)));
+    assert_memory_equal (id.at, radio_view_id (view, i), id.n);
+  }
+  assert_true (radio_view_row (view, radio_view_count (view)) == UINT64_MAX);
+}
+
+static void
+a_cohorts_tables_have_the_rows_of_its_views (void **state)
+{
+  (void) state;
+  RD_STRINGS_FREE struct radio_strings gone = split ("ct/s1");
+  struct radio_store *store = make_store ();
+  struct radio_table_edit *edit;
+  struct radio_table *table;
+  struct radio_table_info info;
+  struct radio_cohort *cohort;
+  assert_ok (radio_cohort_open (store, &cohort));
+  struct radio_view *ct = must_select (cohort, "nbytes > 10", "ct", false);
+  struct radio_view *subjects = must_select (cohort, "has(seg)", NULL, true);
+  assert_ids (ct, "ct/s2,ct/s9,ct/none");
+  assert_ok (radio_table_edit_new (store, CT, &edit));
+  assert_ok (radio_table_edit_remove_rows (edit, &gone));
+  assert_ok (radio_table_edit_commit (edit, NULL));
+  radio_table_edit_free (edit);
+  /* There is a newer generation. */
+  assert_table_agrees (cohort, ct, "ct");
+  assert_table_agrees (cohort, subjects, NULL);
+  assert_fails (radio_cohort_table (cohort, "mr", &table),
+                RADIO_ERROR_NOT_FOUND, "mr: no such table in memory:");
+  assert_ok (radio_cohort_table (cohort, "seg", &table));
+  radio_view_free (ct);
+  radio_view_free (subjects);
+  radio_cohort_close (cohort);
+  radio_table_get_info (table, &info);
+  assert_string_equal (info.path, SEG);
+  assert_int_equal (info.row_count, 2);
+  radio_table_close (table);
+  radio_store_close (store);
+}
+
 /* Checks a column of a view as text, "-" where a value is missing. */
 static void
 assert_text (const struct radio_view *view, const char *column,
@@ -767,6 +819,7 @@ main (void)
     cmocka_unit_test (types_that_differ_between_collections_are_refused),
     cmocka_unit_test (long_queries_take_no_stack),
     cmocka_unit_test (views_are_joined_and_subtracted_in_their_order),
+    cmocka_unit_test (a_cohorts_tables_have_the_rows_of_its_views),
     cmocka_unit_test (columns_of_a_view_are_in_the_order_of_its_rows),
     cmocka_unit_test (keys_of_samples_are_as_documented),
     cmocka_unit_test (pseudonyms_are_hmac_sha_256),

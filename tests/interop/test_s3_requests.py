@@ -440,7 +440,7 @@ def test_a_listing_of_a_collection_by_a_query_takes_three_round_trips(
 def test_commands_open_the_volumes_of_a_query_at_the_same_time(
         gateway, radio, count, cohort, tmp_path):
     """After the listing by the query: info reads all documents and lists what
-    is stored; stats reads the other column, all documents, and the voxels of
+    is stored; export reads all documents; stats reads the other column, all documents, and the voxels of
     one volume after the other; nothing is read twice."""
     env = gateway.environment(AWS_ENDPOINT_URL_S3=count.proxy.url)
     listing = [3, 3 * 2 + 1, 2 + 1 + 2 * 2 + 1 + 2, 2]
@@ -449,6 +449,10 @@ def test_commands_open_the_volumes_of_a_query_at_the_same_time(
         shown = radio("info", *where, env=env).stdout
         trips.check()
     assert shown.count("volume") == 2
+    with Trips(count, listing + [2]) as trips:
+        radio("export", *where, "-o", f"{tmp_path}/", env=env)
+    assert all("sub-1/zarr.json" in seen
+               for seen in trips.seen[sum(listing):][:2]), trips.seen
     with Trips(count, listing + [2, 2]) as trips:
         radio("stats", *where, "--by", "site", env=env)
     of_tables = [seen for seen in trips.seen if "tables" in seen]
@@ -503,6 +507,19 @@ def test_a_table_and_its_columns_take_two_round_trips(
         trips.check()
     assert shown.split() == SUBJECTS.replace("participant_id",
                                              "subject").split()
+
+
+def test_rows_of_a_table_by_a_query_take_four_round_trips(
+        gateway, radio, count, cohort):
+    """Finds and opens the table, reads its ids and what the query names, and
+    then all columns."""
+    env = gateway.environment(AWS_ENDPOINT_URL_S3=count.proxy.url)
+    with Trips(count, [3, 2, 2, 1 + 1 + 2 + 2]) as trips:
+        shown = radio("table", "-s", cohort, "--tsv", "--where", "age > 60",
+                      env=env).stdout
+    assert len(trips.seen) == sum(trips.sizes), trips.seen
+    assert [line.split()[0] for line in shown.splitlines()] == ["subject",
+                                                                "sub-1"]
 
 
 def test_a_move_lets_the_server_copy_what_it_does_not_read(radio, gateway,

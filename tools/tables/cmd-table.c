@@ -57,60 +57,54 @@ cleanup_cohort (struct radio_cohort **cohort)
   radio_cohort_close (*cohort);
 }
 
-/* Sets which rows of a view --sample and --head leave. */
+/* Chooses rows of a view, by --sample and --head. */
 static int
 choose_rows (const struct rd_args *args, const struct radio_view *view,
-             bool *chosen)
+             struct rows *rows)
 {
   size_t n = (size_t) radio_view_count (view);
   RD_FREE const char **ids = calloc (n + 1, sizeof *ids);
-  if (ids == NULL)
+  RD_FREE bool *chosen = calloc (n + 1, sizeof *chosen);
+  rows->at = calloc (n + 1, sizeof *rows->at);
+  if (ids == NULL || chosen == NULL || rows->at == NULL)
     return rd_error_memory ();
   for (size_t i = 0; i < n; i++)
     ids[i] = radio_view_id (view, i);
-  return rd_select_choose (&args->select, ids, n, chosen);
+  int failed = rd_select_choose (&args->select, ids, n, chosen);
+  for (size_t i = 0; i < n && !failed; i++)
+    if (chosen[i])
+      rows->at[rows->n++] = radio_view_row (view, i);
+  return failed;
 }
 
-/* Finds the rows of a table that are in a view and chosen. */
+/* Prints the error of a table that could not be opened. */
 static int
-find_rows (struct radio_table *table, const struct radio_view *view,
-           const bool *chosen, struct rows *rows)
+open_error (const struct rd_args *args, const char *name,
+            enum radio_status status)
 {
-  RD_FREE_STRINGS struct radio_strings ids = { 0 };
-  if (radio_table_read_ids (table, &ids) != RADIO_OK)
-    return rd_error_library (NULL);
-  rows->at = calloc (ids.n + 1, sizeof *rows->at);
-  if (rows->at == NULL)
-    return rd_error_memory ();
-  for (uint64_t i = 0; i < ids.n; i++) {
-    uint64_t at;
-    RD_FREE char *id = rd_string_copy (&ids, i);
-    if (id == NULL)
-      return RD_EXIT_FAILED;
-    if (radio_view_find (view, id, &at) && chosen[at])
-      rows->at[rows->n++] = i;
-  }
-  return RD_EXIT_OK;
+  return status == RADIO_ERROR_NOT_FOUND
+         ? rd_error ("%s: no such table in %s; 'radio index' makes those of "
+                     "subjects and of volumes", name, rd_store_name (args))
+         : rd_error_library (NULL);
 }
 
+/* Selects rows of a table, and opens it. */
 static int
 select_rows (const struct rd_args *args, struct radio_store *store,
-             const char *name, struct radio_table *table, struct rows *rows)
+             const char *name, struct radio_table **table, struct rows *rows)
 {
   RD_CLEANUP (cleanup_cohort) struct radio_cohort *cohort = NULL;
   RD_FREE_VIEW struct radio_view *view = NULL;
   bool subjects = strcmp (name, "subjects") == 0;
   if (radio_cohort_open (store, &cohort) != RADIO_OK)
     return rd_error_library (NULL);
-  int failed = rd_select_view (args, cohort, subjects ? NULL : name, subjects,
-                               &view);
+  const char *collection = subjects ? NULL : name;
+  int failed = rd_select_view (args, cohort, collection, subjects, &view);
   if (failed)
     return failed;
-  RD_FREE bool *chosen = calloc (radio_view_count (view) + 1, sizeof *chosen);
-  if (chosen == NULL)
-    return rd_error_memory ();
-  failed = choose_rows (args, view, chosen);
-  return failed ? failed : find_rows (table, view, chosen, rows);
+  enum radio_status status = radio_cohort_table (cohort, collection, table);
+  return status == RADIO_OK ? choose_rows (args, view, rows)
+                            : open_error (args, name, status);
 }
 
 static void
@@ -225,16 +219,14 @@ show_table (const struct rd_args *args, struct radio_store *store,
   RD_CLEANUP (clear_cells) struct cells cells = { 0 };
   RD_CLEANUP (clear_rows) struct rows rows = { 0 };
   RD_FREE char *path = rd_table_path (name);
-  if (path == NULL)
-    return RD_EXIT_FAILED;
-  enum radio_status status = radio_table_open (store, path, &table);
-  if (status == RADIO_ERROR_NOT_FOUND)
-    return rd_error ("%s: no such table in %s; 'radio index' makes those of "
-                     "subjects and of volumes", name, rd_store_name (args));
+  enum radio_status status = RADIO_OK;
+  int failed = path ? RD_EXIT_OK : RD_EXIT_FAILED;
+  if (!failed && rd_args_selects (args))
+    failed = select_rows (args, store, name, &table, &rows);
+  else if (!failed)
+    status = radio_table_open (store, path, &table);
   if (status != RADIO_OK)
-    return rd_error_library (path);
-  int failed = rd_args_selects (args)
-    ? select_rows (args, store, name, table, &rows) : RD_EXIT_OK;
+    return open_error (args, name, status);
   if (!failed && what->tsv) {
     status = radio_table_write_csv (table, '\t', NULL, 0, rows.at, rows.n,
                                     write_text, NULL);
