@@ -55,8 +55,14 @@ struct radio_file_options {
    * cannot be mapped is read.  0: it is read. */
   uint64_t map;
 
+  /* Called with a line about the file, of which each kind is given once: an
+   * index that is not of it.  By any thread that reads from the volume, before
+   * the read ends, or by the one that closes it.  May be NULL. */
+  radio_warning_fn *warning;
+  void *user_data;
+
   /* Must be zero: later versions may have members here. */
-  uint64_t reserved[4];
+  uint64_t reserved[2];
 };
 
 /* Opens an image in its file as a volume, which is read as one in a store:
@@ -73,9 +79,13 @@ struct radio_file_options {
  * several threads inflate.  Handles of one file share them, and the context
  * keeps them after the last one was closed, until the file changes (device,
  * inode, size, time, or a checksum of its two ends; over a network its size
- * or ETag).  Points of entry in FILE.points or in index_folder, and
- * indexed_gzip's FILE.gzidx, are used if they are of this file; they are
- * trusted as the file itself is.  Members that say how long they are (BGZF,
+ * or ETag).  Points of entry in FILE.points or in index_folder, which have
+ * checksums, are used if they are of this file; then they are trusted as the
+ * file itself is.  indexed_gzip's FILE.gzidx has none: for each of its points
+ * that is used one more is inflated, from the one before it, and has to end
+ * with the 32 KiB that the index has there, or the index is not used, with a
+ * warning.  So an index of another file is found, but not one that was made to
+ * deceive.  Members that say how long they are (BGZF,
  * pgzip, mgzip, and radio_export_options.member_nbytes) are inflated by all
  * threads from the first read on; over a network as they arrive, up to 8 MiB
  * of them (a sixteenth of the memory limit) at once.  gzip's checksum is

@@ -373,6 +373,35 @@ def test_wrong_values_are_found_by_threads_with_an_index(
         assert volume.read([0, 0, 0], [1, *shape[1:]], np.int16).any()
 
 
+@pytest.mark.parametrize("wrong", ["windows", "places"])
+def test_a_wrong_index_is_not_used(np, radio, noisy, tmp_path, wrong):
+    file = tmp_path / "a.nii.gz"
+    file.write_bytes(noisy[0].read_bytes())
+    index = index_of(file, 1)
+    content = bytearray(index.read_bytes())
+    n = int.from_bytes(content[31:35], "little")
+    points = 35 + 18 * n
+    if wrong == "windows":
+        content[points:] = bytes(len(content) - points)
+    else:
+        for i in range(1, n):
+            content[35 + 18 * i] ^= 1
+    index.write_bytes(content)
+    whole = noisy[1].T
+    with Volume.of_file(file) as volume:
+        check_boxes(np, volume, whole, 20, 7)
+        assert np.array_equal(volume.read([0, 0, 0], whole.shape, np.int16),
+                              whole)
+    for z in 100, 40, 149:
+        with Volume.of_file(file) as volume:
+            got = volume.read([z, 0, 0], [1, *whole.shape[1:]], np.int16)
+            assert np.array_equal(got[0], whole[z])
+    run = radio("roi", file, "--z", "100", "-o", tmp_path / "o.npy")
+    assert run.stderr.count("its index (.gzidx)") == 1
+    assert np.array_equal(np.load(tmp_path / "o.npy").squeeze(),
+                          whole[100].T)
+
+
 def test_an_index_of_a_file_of_members_is_used(np, noisy, tmp_path):
     file = tmp_path / "a.nii.gz"
     content = gzip.decompress(noisy[0].read_bytes())

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* A gzipped image, whole or in members, and reads of it. */
 #include <config.h>
 
 #include <stdio.h>

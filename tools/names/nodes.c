@@ -237,6 +237,7 @@ open_file (struct rd_target *node)
 {
   RD_FREE char *folder = find_index_folder ();
   const struct radio_file_options options = {
+    .warning = rd_on_warning,
     .keep_index = node->keep_index, .index_folder = folder,
     .map = node->map, .s3 = &node->files->s3,
   };

@@ -381,6 +381,17 @@ thin_synced (struct rd_points *points)
 }
 
 void
+rd_points_clear (struct rd_points *points)
+{
+  RD_LOCK_SCOPE (&points->mutex);
+  for (size_t i = 0; i < points->synced.n; i++)
+    rd_free (points->synced.list[i].packed);
+  uncharge (points->cache, points->synced.nbytes);
+  points->synced.n = points->synced.nunsaved = 0;
+  points->synced.nbytes = 0;
+}
+
+void
 rd_points_add (struct rd_points *points, struct rd_point *point)
 {
   RD_FREE unsigned char *packed = RD_STEAL (point->packed);

@@ -46,6 +46,8 @@ struct rd_points_key {
   uint64_t mtime_ns;          /* since 1970, modulo 2^64 */
   uint32_t head_crc32c, tail_crc32c;  /* of RD_POINTS_END_NBYTES each, or of the
                                          whole file */
+  uint64_t are_hints;         /* 1: points that nothing vouches for, which are
+                                 another set than the file's own */
 };
 #define RD_POINTS_END_NBYTES ((size_t) 4 << 10)
 
@@ -94,6 +96,9 @@ enum radio_status rd_points_open (struct rd_points_cache *cache,
   RADIO_USE_RESULT;
 void rd_points_release (struct rd_points *points);
 RD_DEFINE_CLEANUP (points, struct rd_points, rd_points_release);
+
+/* Drops all points of a set. */
+void rd_points_clear (struct rd_points *points);
 
 /* True if a point at an output would be a gap away from the others. */
 bool rd_points_want (struct rd_points *points, uint64_t output);

@@ -229,6 +229,7 @@ open_array (struct radio_volume *volume, const struct place *place,
     .point_gap_nbytes = options->point_gap_nbytes,
     .index_folder = options->index_folder,
     .keep_index = options->keep_index,
+    .warning = options->warning, .user_data = options->user_data,
     .first_member_nbytes = rd_input_member_nbytes (image->voxels),
   };
   if (!place->source.read) {

@@ -2,6 +2,7 @@
 /* Reads of gzip files: which threads inflate from which points. */
 #include <config.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,9 +73,71 @@ put_idle (struct rd_session *session)
   rd_session_close (other);
 }
 
+void
+rd_gunzip_warn (struct rd_gunzip *gunzip, enum rd_gunzip_warning which,
+                const char *what)
+{
+  char line[1024];
+  {
+    RD_LOCK_SCOPE (&gunzip->mutex);
+    if (gunzip->synced.has_warned[which] || !gunzip->warning)
+      return;
+    gunzip->synced.has_warned[which] = true;
+  }
+  snprintf (line, sizeof line, "%s/%s: %s", gunzip->store->io->uri,
+            gunzip->key, what);
+  gunzip->warning (line, gunzip->user_data);
+}
+
 /*------------------------------------------------------------------------
  * Reads
  *----------------------------------------------------------------------*/
+
+/* Finds a hint for an output, and one before it, to prove it.  False if there
+ * is a point, or the idle session, that is not before them. */
+static bool
+find_hints (struct rd_gunzip *gunzip, uint64_t output, struct rd_point *from,
+            struct rd_point *hint)
+{
+  struct rd_point point;
+  if (!gunzip->hints
+      || !rd_points_find (gunzip->hints, output, RD_POINTS_ALL, hint, NULL)
+      || hint->output == 0
+      || !rd_points_find (gunzip->hints, hint->output - 1, RD_POINTS_ALL, from,
+                          NULL)
+      || (rd_points_find (gunzip->points, output, RD_POINTS_ALL, &point, NULL)
+          && point.output >= from->output))
+    return false;
+  RD_LOCK_SCOPE (&gunzip->mutex);
+  const struct rd_session *idle = gunzip->synced.idle;
+  return !idle || idle->output > output || idle->output < from->output;
+}
+
+/* Returns a session at a hint for an output, or NULL if there is none, or it is
+ * not right: then there are none from then on. */
+static enum radio_status
+begin_at_hint (struct rd_gunzip *gunzip, const struct rd_tile_read *read,
+               uint64_t output, struct rd_session **result)
+{
+  struct rd_point from, hint;
+  struct rd_session *session RD_CLEANUP (rd_cleanup_session) = NULL;
+  if (!find_hints (gunzip, output, &from, &hint))
+    return RADIO_OK;
+  RD_TRY (rd_session_open (gunzip, read->stop, &session));
+  rd_points_find (gunzip->hints, from.output, RD_POINTS_ALL, &from,
+                  session->packed);
+  enum radio_status status = rd_session_prove (session, &from, &hint);
+  if (status == RADIO_ERROR_FORMAT) {
+    rd_points_clear (gunzip->hints);
+    rd_gunzip_warn (gunzip, RD_GUNZIP_WRONG_HINTS, "its index (.gzidx) is of "
+                    "another file, or one of both is damaged; it is not used: "
+                    "remove it, or make it again");
+    return RADIO_OK;
+  }
+  if (status == RADIO_OK)
+    *result = RD_STEAL (session);
+  return status;
+}
 
 /* Returns a session that goes on to an output, from a point of a kind, and from
  * there to what is needed; that of a check begins with the file. */
@@ -84,8 +147,11 @@ begin_session (struct rd_gunzip *gunzip, const struct rd_tile_read *read,
                uint64_t needed_output, struct rd_session **result)
 {
   bool is_fresh = read->fresh_indexes;
-  struct rd_session *session RD_CLEANUP (rd_cleanup_session)
-    = is_fresh ? NULL : take_idle (gunzip, output, kind);
+  struct rd_session *session RD_CLEANUP (rd_cleanup_session) = NULL;
+  if (!is_fresh && kind == RD_POINTS_ALL)
+    RD_TRY (begin_at_hint (gunzip, read, output, &session));
+  if (!is_fresh && !session)
+    session = take_idle (gunzip, output, kind);
   if (!session) {
     RD_TRY (rd_session_open (gunzip, read->stop, &session));
     session->needed_output = needed_output;
@@ -241,8 +307,11 @@ static bool
 find_begin (const struct rd_tile_read *read, struct rd_gunzip *gunzip,
             uint64_t output, enum rd_points_kind kind, struct rd_point *point)
 {
+  struct rd_point from;
   return !read->fresh_indexes
-         && rd_points_find (gunzip->points, output, kind, point, NULL);
+         && ((kind == RD_POINTS_ALL
+              && find_hints (gunzip, output, &from, point))
+             || rd_points_find (gunzip->points, output, kind, point, NULL));
 }
 
 /* Divides the runs into at most `most' tasks, each of which begins with the
@@ -295,7 +364,9 @@ read_from_points (struct rd_gunzip *gunzip, struct rd_tile_read *read,
   if (n == 0)
     return RADIO_OK;
   /* Each task but the first one begins at another point. */
-  size_t most = rd_min_u64 (n, rd_points_count (gunzip->points, NULL) + 1);
+  size_t most = rd_points_count (gunzip->points, NULL) + 1;
+  most += gunzip->hints ? rd_points_count (gunzip->hints, NULL) : 0;
+  most = rd_min_u64 (n, most);
   RD_FREE size_t *firsts = rd_malloc ((most + 1) * sizeof *firsts);
   RD_FREE struct rd_point *joints = rd_malloc ((most + 1) * sizeof *joints);
   if (!firsts || !joints)
@@ -396,6 +467,7 @@ close_gunzip (struct rd_linear *linear)
     (void) ignored;
   }
   rd_points_release (gunzip->points);
+  rd_points_release (gunzip->hints);
   rd_io_release (gunzip->store->io, gunzip->base.file);
   pthread_mutex_destroy (&gunzip->mutex);
   rd_free ((char *) gunzip->place.file);
@@ -488,6 +560,8 @@ rd_gunzip_open (const struct rd_linear_object *object, uint64_t offset,
   gunzip->offset = offset;
   gunzip->nbytes = nbytes;
   gunzip->keep_index = options->keep_index;
+  gunzip->warning = options->warning;
+  gunzip->user_data = options->user_data;
   gunzip->first_member_nbytes = options->first_member_nbytes;
   pthread_mutex_init (&gunzip->mutex, NULL);
   gunzip->base.file = rd_io_hold (store->io, gunzip->key, false);
@@ -500,8 +574,17 @@ rd_gunzip_open (const struct rd_linear_object *object, uint64_t offset,
                           &gunzip->points));
   if (gunzip->has_key && options->path) {
     RD_TRY (set_place (gunzip, options));
-    if (rd_points_count (gunzip->points, NULL) == 0)
-      rd_index_find (&gunzip->place, &gunzip->points_key, gunzip->points);
+    struct rd_points_key key = gunzip->points_key;
+    key.are_hints = 1;
+    RD_TRY (rd_points_open (store->context->points, &key, 1, &gunzip->hints));
+    if (rd_points_count (gunzip->points, NULL) == 0
+        && rd_points_count (gunzip->hints, NULL) == 0)
+      rd_index_find (&gunzip->place, &gunzip->points_key, gunzip->points,
+                     gunzip->hints);
+    if (rd_points_count (gunzip->hints, NULL) == 0) {
+      rd_points_release (gunzip->hints);
+      gunzip->hints = NULL;
+    }
   }
   *result = &RD_STEAL (gunzip)->base;
   return RADIO_OK;

@@ -27,6 +27,8 @@ struct rd_gunzip_options {
   const char *path;
   const char *index_folder;           /* as radio_file_options has it */
   bool keep_index;
+  radio_warning_fn *warning;          /* as radio_file_options has it */
+  void *user_data;
 };
 
 /* The elements are the nbytes bytes from offset on, after inflating the

@@ -344,7 +344,8 @@ find_gzidx (char *name, const struct rd_index_place *place,
 
 void
 rd_index_find (const struct rd_index_place *place,
-               const struct rd_points_key *key, struct rd_points *points)
+               const struct rd_points_key *key, struct rd_points *points,
+               struct rd_points *hints)
 {
   RD_SCOPE ("find points", RD_IN_METADATA);
   size_t ncut = rd_ends_with (place->file, ".gz") ? 3 : 0;
@@ -356,8 +357,8 @@ rd_index_find (const struct rd_index_place *place,
   if (find_own (beside, place, key, points)
       || find_own (apart, place, key, points))
     rd_points_mark_saved (points);
-  else if (!find_gzidx (gzidx, place, key, points) && ncut > 0)
-    (void) find_gzidx (shorter, place, key, points);
+  else if (!find_gzidx (gzidx, place, key, hints) && ncut > 0)
+    (void) find_gzidx (shorter, place, key, hints);
 }
 
 /* Refuses to replace what is not a file of points: a link, or a file that has

@@ -16,11 +16,12 @@ struct rd_index_place {
   uint64_t most_nbytes;       /* larger files of points are ignored */
 };
 
-/* Adds the points that are kept for the file with this key, if there are any.
- */
+/* Adds the points that are kept for the file with this key, if there are any:
+ * to points those of a file of points; to hints those of indexed_gzip, which
+ * has neither a checksum nor the name of the file. */
 void rd_index_find (const struct rd_index_place *place,
                     const struct rd_points_key *key,
-                    struct rd_points *points);
+                    struct rd_points *points, struct rd_points *hints);
 
 /* Writes the points beside the file or, if that fails, into the folder, in
  * place of those that are there.

@@ -404,7 +404,8 @@ meet_joint (struct rd_session *session)
   else if (joint->crc32 != here.crc32
            || joint->member_nbytes != here.member_nbytes)
     return fail_in_file (session, "the checksum is not that of a point of "
-                         "entry");
+                         "entry (if radio validate finds no damage, remove "
+                         "FILE.points)");
   return RADIO_OK;
 }
 
@@ -599,6 +600,46 @@ rd_session_skip_to (struct rd_session *session, uint64_t output)
       return fail_in_file (session, "it ends before the last voxel");
   }
   session->window_start = output;
+  return RADIO_OK;
+}
+
+/* True if the last output is the history of a point, which is in packed; or, of
+ * one without, if a member begins. */
+static bool
+has_history (struct rd_session *session, const struct rd_point *point)
+{
+  const struct inflate_state *state = &session->inflate;
+  unsigned char *history = session->history;
+  size_t n = rd_min_u64 ((uint64_t) state->tmp_out_processed,
+                         point->history_nbytes);
+  if (point->history_nbytes == 0) {
+    session->awaits_member = session->in_member;
+    return true;
+  }
+  return session->in_member && n > 0
+         && rd_point_unpack (point, session->packed, history) == RADIO_OK
+         && memcmp (history + point->history_nbytes - n,
+                    state->tmp_out_buffer + state->tmp_out_processed - n,
+                    n) == 0;
+}
+
+enum radio_status
+rd_session_prove (struct rd_session *session, const struct rd_point *from,
+                  const struct rd_point *hint)
+{
+  struct rd_point again;
+  struct rd_points *hints = session->gunzip->hints;
+  RD_TRY (rd_session_enter_at (session, from));
+  /* Points that it kept on the way might be wrong. */
+  session->is_claimed = true;
+  RD_TRY (rd_session_skip_to (session, hint->output));
+  session->is_claimed = false;
+  if (!rd_points_find (hints, hint->output, RD_POINTS_ALL, &again,
+                       session->packed)
+      || again.output != hint->output || !has_history (session, &again))
+    return fail_in_file (session, "it is not what an index has");
+  if (session->in_member && rd_points_want (session->points, session->output))
+    keep_state (session);
   return RADIO_OK;
 }
 

@@ -21,6 +21,11 @@ struct rd_claim {
   uint64_t output, input;
 };
 
+enum rd_gunzip_warning {
+  RD_GUNZIP_WRONG_HINTS,
+  RD_GUNZIP_NWARNINGS,
+};
+
 struct rd_gunzip {
   struct rd_linear base;
   struct radio_store *store;
@@ -28,7 +33,11 @@ struct rd_gunzip {
   bool is_remote;                     /* input is read ahead */
   uint64_t offset, nbytes;            /* of the elements */
   struct rd_points *points;
+  struct rd_points *hints;            /* points that have to be proven, see
+                                         rd_session_prove; or NULL */
   bool has_key, keep_index;
+  radio_warning_fn *warning;          /* or NULL */
+  void *user_data;
   uint64_t first_member_nbytes;       /* as it says; or 0 */
   struct rd_points_key points_key;
   struct rd_index_place place;        /* its strings are the gunzip's */
@@ -39,6 +48,7 @@ struct rd_gunzip {
     struct rd_claim frontier;            /* the last member that was reached */
     bool is_frontier_silent;          /* it does not say how long it is */
     bool distrusts_claims;            /* one was wrong */
+    bool has_warned[RD_GUNZIP_NWARNINGS];
   } synced;
   char key[];
 };
@@ -57,7 +67,8 @@ struct rd_session {
   bool is_unchecked;                  /* began within this member, of which the
                                          checksum before is not known */
   uint64_t member_start;              /* output before this member */
-  bool is_claimed;                    /* began at a claim: keeps no points */
+  bool is_claimed;                    /* began at a claim, or a hint that is not
+                                         proven yet: keeps no points */
   const struct rd_claim *next_claim, *end_claim;   /* that it has to meet */
   struct rd_point joint;              /* the next point that it passes; only one
                                          after its output is */
@@ -118,6 +129,10 @@ enum radio_status rd_gunzip_read_bytes (struct rd_gunzip *gunzip,
                                         uint64_t *file_nbytes)
   RADIO_USE_RESULT;
 
+/* Gives a warning about the file to the caller, once. */
+void rd_gunzip_warn (struct rd_gunzip *gunzip, enum rd_gunzip_warning which,
+                     const char *what);
+
 /* Returns up to where a remote file is expected to be needed for an output,
  * from a place in it on. */
 uint64_t rd_gunzip_expect (const struct rd_gunzip *gunzip,
@@ -140,6 +155,15 @@ enum radio_status rd_session_enter_at (struct rd_session *session,
   RADIO_USE_RESULT;
 enum radio_status rd_session_enter (struct rd_session *session,
                                     uint64_t output, enum rd_points_kind kind)
+  RADIO_USE_RESULT;
+
+/* Goes from one hint to the next.  RADIO_ERROR_FORMAT: what was inflated is not
+ * the history of that; so one of them is not of this file, or the file is
+ * damaged.  Else this session is right, since both of them would be wrong in
+ * the same way; and its place is kept as a point. */
+enum radio_status rd_session_prove (struct rd_session *session,
+                                    const struct rd_point *from,
+                                    const struct rd_point *hint)
   RADIO_USE_RESULT;
 
 /* Expects how much of a remote file a session needs for its needed_output, from
