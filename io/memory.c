@@ -106,12 +106,14 @@ find (struct memory *memory, const char *key)
 static enum radio_status
 take_blob (struct memory *memory, const char *key, struct blob **blob)
 {
-  RD_TRY (rd_key_check (&memory->base, key));
   RD_LOCK_SCOPE (&memory->mutex);
   struct object *object = find (memory, key);
-  if (object == NULL)
+  if (object == NULL) {
+    /* No object has a key that is none. */
+    RD_TRY (rd_key_check (&memory->base, key));
     return rd_fail (RADIO_ERROR_NOT_FOUND, NO_SUCH_OBJECT, memory->base.uri,
                     key);
+  }
   atomic_fetch_add (&object->blob->n_refs, 1);
   *blob = object->blob;
   return RADIO_OK;
