@@ -56,7 +56,8 @@ struct radio_file_options {
   uint64_t map;
 
   /* Called with a line about the file, of which each kind is given once: an
-   * index that is not of it.  By any thread that reads from the volume, before
+   * index that is not of it; after all voxels an end without a checksum, or
+   * what is no gzip data.  By any thread that reads from the volume, before
    * the read ends, or by the one that closes it.  May be NULL. */
   radio_warning_fn *warning;
   void *user_data;
@@ -97,7 +98,9 @@ struct radio_file_options {
  * A file that is cut short is opened if its first plane may be in it.  What is
  * whole of it is read; other boxes are RADIO_ERROR_FORMAT (the message has the
  * bytes that are there and those needed), and so is validating it.  Of .nii
- * info.missing_nbytes says how much is missing.
+ * info.missing_nbytes says how much is missing.  A .nii.gz that is cut short
+ * within the checksum at its end, or has other data after it, is read with a
+ * warning; the former cannot be validated.
  *
  * A local file is kept open: one that is replaced is read as it was.  A file
  * that is written to while it is open gives any values, or errors.

@@ -137,6 +137,54 @@ a_truncated_file_of_members_gives_the_planes_that_are_whole (void **state)
   }
 }
 
+static void
+count_warning (const char *message, void *user_data)
+{
+  assert_non_null (strstr (message, "a.nii.gz: "));
+  ++*(size_t *) user_data;
+}
+
+/* A missing checksum is a warning for reads, and an error for validate. */
+static void
+voxels_are_read_whatever_follows_them (void **state)
+{
+  (void) state;
+  static const struct {
+    size_t ncut, nzeros;
+    const char *text;
+    bool is_valid;
+  } ends[] = {
+    { 8, 0, "", false }, { 3, 0, "", false }, { 0, 0, "garbage", true },
+    { 0, 512, "garbage", true }, { 0, 512, "\x1f\x8b", true },
+  };
+  for (size_t i = 0; i < 2 * sizeof ends / sizeof ends[0]; i++) {
+    struct rd_buffer bytes RD_BUFFER_SCOPE = { 0 };
+    size_t k = i / 2, nwarnings = 0;
+    static const unsigned char zeros[512];
+    const struct radio_file_options options = {
+      .point_gap_nbytes = GAP_NBYTES, .warning = count_warning,
+      .user_data = &nwarnings,
+    };
+    struct radio_volume *volume;
+    assert_ok (rd_buffer_append (&bytes, zipped.data,
+                                 zipped.nbytes - ends[k].ncut));
+    assert_ok (rd_buffer_append (&bytes, zeros, ends[k].nzeros));
+    assert_ok (rd_buffer_append (&bytes, ends[k].text, strlen (ends[k].text)));
+    write_file (".", "a.nii.gz", &bytes);
+    assert_ok (radio_volume_open_file (NULL, "a.nii.gz", &options, &volume));
+    if (i % 2 > 0)
+      assert_whole (volume);
+    assert_ok (read_plane (volume, NPLANES - 1));
+    assert_memory_equal (plane, voxels.data + (NPLANES - 1) * PLANE_NBYTES,
+                         PLANE_NBYTES);
+    assert_int_equal (nwarnings, 1);
+    assert_int_equal (radio_volume_validate (volume, NULL, NULL, NULL),
+                      ends[k].is_valid ? RADIO_OK
+                                        : RADIO_ERROR_CHECKSUM);
+    radio_volume_close (volume);
+  }
+}
+
 enum damage { FLIPPED, CUT, LENGTHENED, NDAMAGES };
 
 /* Writes a.nii.gz with a bit flipped in the byte at a place, without what is
@@ -225,6 +273,7 @@ main (void)
     cmocka_unit_test (
       wrong_values_between_points_are_found_by_several_threads),
     cmocka_unit_test (a_wrong_trailer_between_tasks_is_found),
+    cmocka_unit_test (voxels_are_read_whatever_follows_them),
     cmocka_unit_test (
       damage_at_each_1000th_byte_is_found_when_all_voxels_are_read),
     cmocka_unit_test (

@@ -23,6 +23,8 @@ struct rd_claim {
 
 enum rd_gunzip_warning {
   RD_GUNZIP_WRONG_HINTS,
+  RD_GUNZIP_GARBAGE,
+  RD_GUNZIP_CUT,
   RD_GUNZIP_NWARNINGS,
 };
 
