@@ -35,7 +35,8 @@ struct radio_file_options {
 
   /* For a local .nii.gz: also keep the points of entry on disk, as FILE.points,
    * for later readers.  They are written when the volume is closed; if neither
-   * the file's folder nor index_folder can be written, they are not kept. */
+   * the file's folder nor index_folder can be written, they are not kept, with
+   * a warning. */
   bool keep_index;
 
   /* A folder of the user's, made if it is missing, for the points of files
@@ -57,8 +58,9 @@ struct radio_file_options {
 
   /* Called with a line about the file, of which each kind is given once: an
    * index that is not of it; after all voxels an end without a checksum, or
-   * what is no gzip data.  By any thread that reads from the volume, before
-   * the read ends, or by the one that closes it.  May be NULL. */
+   * what is no gzip data; points that cannot be kept.  By any thread that reads
+   * from the volume, before the read ends, or by the one that closes it.  May
+   * be NULL. */
   radio_warning_fn *warning;
   void *user_data;
 

@@ -260,6 +260,33 @@ points_go_into_the_folder_that_is_given_otherwise (void **state)
 }
 
 static void
+keep_warning (const char *message, void *user_data)
+{
+  assert_non_null (strstr (message, "its points of entry are not kept: "));
+  ++*(size_t *) user_data;
+}
+
+static void
+points_that_cannot_be_kept_are_a_warning (void **state)
+{
+  (void) state;
+  size_t nwarnings = 0;
+  const struct radio_file_options options = {
+    .keep_index = true, .point_gap_nbytes = GAP_NBYTES,
+    .warning = keep_warning, .user_data = &nwarnings,
+  };
+  struct radio_volume *volume;
+  write_image ();
+  assert_int_equal (symlink ("other", "a.nii.gz.points"), 0);
+  assert_ok (radio_volume_open_file (NULL, "a.nii.gz", &options, &volume));
+  assert_planes (volume, 30);
+  assert_int_equal (nwarnings, 0);
+  radio_volume_close (volume);
+  assert_int_equal (nwarnings, 1);
+  assert_int_equal (unlink ("a.nii.gz.points"), 0);
+}
+
+static void
 put (struct rd_buffer *bytes, size_t at, uint64_t number, unsigned nbytes)
 {
   for (unsigned i = 0; i < nbytes; i++)
@@ -475,6 +502,7 @@ main (void)
     cmocka_unit_test (kept_points_are_found_with_and_without_the_option),
     cmocka_unit_test (points_that_another_handle_found_are_kept_as_blocks),
     cmocka_unit_test (points_go_into_the_folder_that_is_given_otherwise),
+    cmocka_unit_test (points_that_cannot_be_kept_are_a_warning),
     cmocka_unit_test (hostile_points_are_ignored),
     cmocka_unit_test (each_failing_allocation_is_an_error_or_costs_points),
     cmocka_unit_test (members_are_inflated_in_parallel_at_the_first_read),

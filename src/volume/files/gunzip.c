@@ -461,10 +461,16 @@ close_gunzip (struct rd_linear *linear)
 {
   struct rd_gunzip *gunzip = (struct rd_gunzip *) linear;
   rd_session_close (gunzip->synced.idle);
-  if (gunzip->keep_index && gunzip->place.file) {
-    /* An index is of use only later: what was read is right without. */
-    enum radio_status ignored = keep_index (gunzip);
-    (void) ignored;
+  /* An index is of use only later: what was read is right without. */
+  if (gunzip->keep_index && gunzip->is_remote)
+    rd_gunzip_warn (gunzip, RD_GUNZIP_NOT_KEPT, "points of entry are kept of "
+                    "local files only");
+  else if (gunzip->keep_index && gunzip->place.file
+           && keep_index (gunzip) != RADIO_OK) {
+    char line[512];
+    snprintf (line, sizeof line, "its points of entry are not kept: %s",
+              radio_error_message ());
+    rd_gunzip_warn (gunzip, RD_GUNZIP_NOT_KEPT, line);
   }
   rd_points_release (gunzip->points);
   rd_points_release (gunzip->hints);
