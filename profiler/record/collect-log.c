@@ -13,20 +13,13 @@
 /*------------------------------------------------------------------------
  * Ids of spans.
  *
- * Each writer has a hash table of its own, in which consecutive sequences are
- * adjacent: a log is read in its order, so this stays in the caches, where a
- * table that scatters would leave them with every span.
+ * Each writer has a hash table of its own, in which BLOCK consecutive sequences
+ * are adjacent, in two lines of the cache: a log is read in its order.  More
+ * may not be: a thinned part of a log would fall on a dense one, and each of
+ * its spans would walk to the end of that.
  *----------------------------------------------------------------------*/
 
-struct rd_id_slot {
-  uint64_t sequence;
-  uint32_t id;                /* 0: free */
-};
-
-struct rd_id_table {
-  struct rd_id_slot *slots;
-  size_t nslots, n;           /* nslots: a power of 2, or 0 */
-};
+#define BLOCK 8
 
 enum radio_status
 rd_ids_init (struct rd_ids *ids, size_t nwriters)
@@ -46,15 +39,22 @@ rd_ids_free (struct rd_ids *ids)
   ids->tables = NULL;
 }
 
+/* The end of MurmurHash3: each bit of the result depends on each of i. */
+static uint64_t
+mix (uint64_t i)
+{
+  i = (i ^ i >> 33) * UINT64_C (0xff51afd7ed558ccd);
+  i = (i ^ i >> 33) * UINT64_C (0xc4ceb9fe1a85ec53);
+  return i ^ i >> 33;
+}
+
 /* The slot of a sequence, or the free one where it would go; there is always
- * one.  Sequences that are a multiple of the table's size apart are
- * scattered. */
+ * one. */
 static struct rd_id_slot *
 find_id_slot (const struct rd_id_table *table, uint64_t sequence)
 {
   size_t mask = table->nslots - 1;
-  uint64_t lap = sequence / table->nslots;
-  size_t i = (sequence + lap * UINT64_C (0x9e3779b97f4a7c15)) & mask;
+  size_t i = (mix (sequence / BLOCK) * BLOCK + sequence % BLOCK) & mask;
   while (table->slots[i].id != 0 && table->slots[i].sequence != sequence)
     i = (i + 1) & mask;
   return &table->slots[i];

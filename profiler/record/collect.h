@@ -9,6 +9,17 @@
 #include "profiler/record/record.h"
 #include "profiler/record/slow.h"
 
+/* A hash table with linear probing. */
+struct rd_id_slot {
+  uint64_t sequence;
+  uint32_t id;                /* 0: free */
+};
+
+struct rd_id_table {
+  struct rd_id_slot *slots;
+  size_t nslots, n;           /* nslots: a power of 2, or 0 */
+};
+
 /* Unique ids for spans, by writer and sequence.  Parents get theirs when a
  * child refers to them, even if the log has dropped them. */
 struct rd_ids {
