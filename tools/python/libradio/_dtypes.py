@@ -47,6 +47,14 @@ def to_code(dtype: np.dtype[Any]) -> int:
     return code
 
 
+def converts(stored: np.dtype[Any], dtype: np.dtype[Any]) -> bool:
+    """Whether a read delivers dtype, with the values that NumPy's cast has."""
+    return dtype == stored or (
+        dtype.name in _CODES and dtype.isnative
+        and (dtype.kind == "c") == (stored.kind == "c")
+        and np.can_cast(stored, dtype))
+
+
 def requested(dtype: DTypeLike | None, stored: np.dtype[Any],
               scaled: bool) -> np.dtype[Any]:
     """Returns the type that a read delivers."""

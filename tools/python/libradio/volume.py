@@ -315,7 +315,7 @@ class Volume:
                   copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
             raise ValueError("a volume is read into new memory; use copy=None")
-        if dtype is None or np.can_cast(self.dtype, dtype):
+        if dtype is None or _dtypes.converts(self.dtype, np.dtype(dtype)):
             return self.numpy(dtype)
         # NumPy's rules, by which values that do not fit wrap.
         return self.numpy().astype(dtype)

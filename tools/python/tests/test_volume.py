@@ -150,9 +150,16 @@ def test_types_are_converted_or_an_error(head):
         assert np.array_equal(volume.numpy(dtype), array.astype(dtype))
     with pytest.raises(libradio.RangeError, match="does not fit"):
         (volume.apply("linear -1,0")).numpy("uint8")
-    assert np.array_equal(np.asarray(volume, "int8"), array.astype("int8"))
     with pytest.raises(ValueError, match="copy"):
         volume.__array__(copy=False)
+
+
+@pytest.mark.parametrize("dtype", [
+    "int8", ">i2", ">f4", "float32", "longdouble", "complex64", "complex128",
+    "bool", "m8[s]", object, "U5"])
+def test_numpy_converts_to_each_of_its_types(head, dtype):
+    got, want = np.asarray(head[0], dtype), np.asarray(head[1], dtype)
+    assert got.dtype == want.dtype and np.array_equal(got, want)
 
 
 def test_scaled_values_are_nibabels(tmp_path):
