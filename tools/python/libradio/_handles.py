@@ -33,9 +33,18 @@ class Handle(Generic[T]):
 
     def get(self) -> T:
         """Returns it, opened by this process."""
+        # Read before it is asked whether it is closed: close() sets them in the
+        # other order, so what is not closed is not opened a second time.
+        current = self._current
         if self._is_closed:
             raise ClosedError(f"{self._name}: is closed; open it again")
-        return self.get_closed()
+        if current is not None and current[0] == os.getpid():
+            return current[1]
+        opened = self.get_closed()
+        if self._is_closed:
+            # By another thread, meanwhile.
+            self._current = None
+        return opened
 
     def get_closed(self) -> T:
         """The same for what was opened from it, and outlives it."""

@@ -106,7 +106,9 @@ class InStore:
 
     def open(self) -> Opened:
         # Volumes outlive the store that they are of.
-        store = self.store._handle.get_closed()
+        return self.open_in(self.store._handle.get_closed())
+
+    def open_in(self, store: _OpenStore) -> Opened:
         volume = ffi.new("struct radio_volume **")
         check(lib.radio_volume_open(store.pointer, _calls.chars(self.name),
                                     volume))
@@ -139,9 +141,11 @@ class Store(Mapping[str, Volume]):
 
     def __getitem__(self, path: str) -> Volume:
         """Opens a volume; NotFoundError is a KeyError."""
-        self._handle.get()
+        return self._open_volume(self._handle.get(), path)
+
+    def _open_volume(self, opened: _OpenStore, path: str) -> Volume:
         source = InStore(self, path)
-        return Volume(source, source.open())
+        return Volume(source, source.open_in(opened))
 
     def __contains__(self, path: object) -> bool:
         """Whether there is a volume at the path."""

@@ -15,7 +15,7 @@ from . import _calls, _dtypes
 from ._calls import NULL, check
 from ._native import ffi, lib
 from .errors import ArgumentError
-from .store import InStore, Store
+from .store import Store
 from .volume import Volume
 
 __all__ = ["Collected", "Existing", "Files", "Ingested", "Labels", "Progress",
@@ -311,7 +311,7 @@ def from_numpy(array: ArrayLike, store: Store, path: str, *,
         status = lib.radio_volume_commit(writer, NULL, ffi.sizeof(
             "struct radio_ingest_result"))
         _calls.finish(status, call)
-    return Volume(InStore(store, path))
+    return store._open_volume(opened, path)
 
 
 def _affine(affine: ArrayLike) -> list[list[float]]:
@@ -357,10 +357,10 @@ def phantom(store: Store, path: str, *,
     options.shape = shape[::-1]
     options.seed = seed
     kept = _set_ingest(options.ingest, tiling, codec, existing, False, False)
-    check(lib.radio_phantom(store._handle.get().pointer, _calls.chars(path),
-                            options))
+    opened = store._handle.get()
+    check(lib.radio_phantom(opened.pointer, _calls.chars(path), options))
     del kept
-    return Volume(InStore(store, path))
+    return store._open_volume(opened, path)
 
 
 # Volumes of stores.
@@ -385,7 +385,7 @@ def copy(store: Store, path: str, to: Store, to_path: str | None = None, *,
             _calls.chars(name), options, result, ffi.sizeof(result[0])))
 
     _run([copy_it], [0], False)
-    return Volume(InStore(to, name))
+    return to._open_volume(target, name)
 
 
 def remove(store: Store, path: str) -> None:

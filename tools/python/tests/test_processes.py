@@ -134,6 +134,14 @@ def test_a_store_in_memory_is_an_error_in_a_child():
             pickle.dumps(thing)
 
 
+def test_what_is_closed_while_it_is_opened_again_stays_closed():
+    handle = _handles.Handle("a", lambda: handle.close() or "opened")
+    assert handle.get() == "opened"
+    assert handle._current is None
+    with pytest.raises(libradio.ClosedError):
+        handle.get()
+
+
 @pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"])
 def test_workers_read_what_the_parent_reads(examples, method):
     store = libradio.open(examples / "examples.zarr", threads=2)

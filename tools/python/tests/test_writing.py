@@ -72,6 +72,17 @@ def test_arguments_that_are_wrong_are_errors(store):
     assert libradio.gc(store).removed_count == 0
 
 
+def test_volumes_that_were_written_outlive_a_store_in_memory():
+    array = voxels((4, 4, 4), "uint8")
+    with libradio.open("memory:", create=True) as store:
+        volumes = [libradio.from_numpy(array, store, "a/b"),
+                   libradio.copy(store, "a/b", store, "a/c"),
+                   libradio.phantom(store, "a/d", shape=(4, 4, 4))]
+    for volume in volumes[:2]:
+        assert np.array_equal(volume.numpy(), array)
+    assert volumes[2].numpy().shape == (4, 4, 4)
+
+
 def test_what_exists_is_kept_skipped_or_replaced(store):
     one, two = voxels((4, 4, 4), "uint8"), voxels((4, 4, 4), "uint8", 1)
     libradio.from_numpy(one, store, "a/b")
