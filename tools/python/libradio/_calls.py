@@ -87,7 +87,9 @@ def _caller_level() -> int:
     this one."""
     level, frame = 1, sys._getframe(1)
     package = __name__.partition(".")[0] + "."
-    while frame.f_back and frame.f_globals["__name__"].startswith(package):
+    # Code that exec() runs may have no __name__.
+    while (frame.f_back and
+           str(frame.f_globals.get("__name__")).startswith(package)):
         level, frame = level + 1, frame.f_back
     return level
 

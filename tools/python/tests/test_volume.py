@@ -254,6 +254,8 @@ def test_warnings_are_pythons(tmp_path):
         volume.numpy()
         with pytest.raises(libradio.RadioWarning):
             volume.apply("linear 2,1").numpy()
+    with pytest.warns(libradio.RadioWarning, match="NaN"):
+        exec("volume.numpy(apply='linear 2,1')", {"volume": volume})
 
 
 def test_statistics_are_numpys(head):
