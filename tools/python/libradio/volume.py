@@ -621,8 +621,10 @@ def _writable(out: Any) -> NDArray[Any]:
     """Returns the memory of out as an array, without a copy."""
     if isinstance(out, np.ndarray):
         array = out
-    elif hasattr(out, "__array_interface__") or hasattr(out, "__dlpack__"):
+    elif hasattr(out, "__array_interface__"):
         array = np.asarray(out)
+    elif hasattr(out, "__dlpack__"):
+        array = _tensor_memory(out)
     else:
         try:
             array = np.asarray(memoryview(out))
@@ -632,6 +634,18 @@ def _writable(out: Any) -> NDArray[Any]:
     if not array.flags.writeable:
         raise ValueError("out: the array is read-only")
     return array
+
+
+def _tensor_memory(out: Any) -> NDArray[Any]:
+    # Of tensors that give DLPack of before 1.0 NumPy makes read-only arrays.
+    view: Any = np.asarray if hasattr(out, "__array__") else np.from_dlpack
+    array, again = view(out), view(out)
+    if _address(array) != _address(again):
+        raise TypeError(f"out: {type(out).__name__} gives copies of its"
+                        " elements, not its memory; use a NumPy array or a"
+                        " tensor")
+    result: NDArray[Any] = array
+    return result
 
 
 def _check_shape(out: NDArray[Any], shape: tuple[int, ...]) -> None:

@@ -113,11 +113,25 @@ class Tensor:
         return self.array.__dlpack__(**options)
 
 
+class OnlyDLPack:
+    """Memory that is shared by DLPack, and in no other way."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
 def test_out_may_be_what_shares_memory(head):
     volume, array = head
-    tensor = Tensor(np.zeros(volume.shape, "int16"))
-    assert volume.numpy(out=tensor) is tensor
-    assert np.array_equal(tensor.array, array)
+    for kind in [Tensor, OnlyDLPack]:
+        tensor = kind(np.zeros(volume.shape, "int16"))
+        assert volume.numpy(out=tensor) is tensor
+        assert np.array_equal(tensor.array, array)
     buffer = arrays.array("h", bytes(2 * 64))
     volume.read_many([((0, 5, 6), (64, 1, 1))],
                      out=[np.asarray(memoryview(buffer)).reshape(64, 1, 1)])
@@ -134,6 +148,8 @@ def test_out_that_cannot_be_filled_is_refused(head):
             volume.numpy(out=out)
     with pytest.raises(ValueError, match=r"\(64, 48, 32\)"):
         volume.numpy(out=np.zeros((64, 48, 31), "int16"))
+    with pytest.raises(TypeError, match="copies"):
+        volume.numpy(out=volume.apply("flip x"))
     with pytest.raises(TypeError, match="list"):
         volume.numpy(out=[0] * 5)
     with pytest.raises(TypeError, match="byte order"):
