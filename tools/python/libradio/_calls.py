@@ -102,6 +102,9 @@ def text(pointer: Any) -> str:
 
 def chars(value: str) -> bytes:
     """Returns a string for the library, in UTF-8."""
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r}: is no text, but of type"
+                        f" {type(value).__name__}; use a str")
     if "\0" in value:
         raise ArgumentError(f"{value!r}: a NUL is in no name")
     try:

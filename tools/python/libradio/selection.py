@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Selection", "select"]
+__all__ = ["Selection", "select", "whole_number"]
 
 
 class Selection(NamedTuple):
@@ -69,7 +69,7 @@ _REVERSED = slice(None, None, -1)
 def select(index: Any, shape: tuple[int, ...]) -> Selection:
     """Returns what an index selects of an array of that shape, with NumPy's
     exceptions for one that cannot be."""
-    items = index if type(index) is tuple else (index,)
+    items = index if isinstance(index, tuple) else (index,)
     rank = len(shape)
     given = 0
     has_ellipsis = False
@@ -124,7 +124,7 @@ def select(index: Any, shape: tuple[int, ...]) -> Selection:
                 view.append(_REVERSED if step == -1
                             else slice(None, None, step))
             continue
-        i = _whole_number(item)
+        i = whole_number(item)
         if not -length <= i < length:
             raise IndexError(f"index {i} is out of bounds for axis {axis} with"
                              f" size {length}")
@@ -136,7 +136,8 @@ def select(index: Any, shape: tuple[int, ...]) -> Selection:
                      is_scalar)
 
 
-def _whole_number(item: Any) -> int:
+def whole_number(item: Any) -> int:
+    """Returns an index of one voxel; what is none is NumPy's IndexError."""
     if not isinstance(item, (bool, np.bool_)):
         try:
             return operator.index(item)

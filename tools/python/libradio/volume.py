@@ -14,7 +14,7 @@ from ._calls import NULL, check
 from ._handles import PICKLE_VERSION, Handle, context, restore
 from ._native import ffi, lib
 from .errors import ArgumentError, ChecksumError
-from .selection import Selection, select
+from .selection import Selection, select, whole_number
 
 __all__ = ["ArrayOrder", "Box", "Check", "Stats", "Volume", "open_file"]
 
@@ -47,6 +47,11 @@ class Opened:
                                   key=lambda i: _NIFTI_AXES.index(axes[i])))
         self.places = tuple(int(i) for i in np.argsort(self.order))
         self.shape = tuple(self.zyx_shape[i] for i in self.order)
+
+
+def _axes(opened: Opened) -> str:
+    axes = _calls.text(opened.info.axes)
+    return "".join(axes[i] for i in opened.order)
 
 
 class Source(Protocol):
@@ -197,9 +202,7 @@ class Volume:
     @property
     def axes(self) -> str:
         """The letters of the axes of ``shape``: "xyz", "xyzt", "xyzc"."""
-        opened = self._handle.get()
-        axes = _calls.text(opened.info.axes)
-        return "".join(axes[i] for i in opened.order)
+        return _axes(self._handle.get())
 
     @property
     def ndim(self) -> int:
@@ -427,15 +430,21 @@ class Volume:
         opened = self._handle.get()
         rank = len(opened.shape)
         across = opened.info.plane_axis[plane]
-        index: list[Any] = [_COMPLETE] * rank
+        axes = _axes(opened)
+        index: list[Any] = [_COMPLETE if axis in "xyz" else 0 for axis in axes]
+        k = whole_number(k)
         if across < rank:
             index[opened.places[across]] = k
-        elif k.__index__() not in (0, -1):
+        elif k not in (0, -1):
             raise IndexError(f"plane {k} is out of bounds: a 2-D image is one"
                              " plane")
-        for place, axis in enumerate(self.axes):
-            if axis not in "xyz":
-                index[place] = {"t": t, "c": c}.get(axis, 0)
+        for axis, value in (("t", t), ("c", c)):
+            i = whole_number(value)
+            if axis in axes:
+                index[axes.index(axis)] = i
+            elif i not in (0, -1):
+                raise IndexError(f"{axis}={i} is out of bounds: the volume has"
+                                 f" the axes {axes}")
         result: NDArray[Any] = _read(
             opened, select(tuple(index), opened.shape), opened.order, dtype,
             scaled, out)
@@ -470,8 +479,8 @@ class Volume:
         if bins < 1:
             raise ArgumentError(f"bins: {bins}: use 1 or more")
         opened = self._handle.get()
-        if range is None:
-            range = _finite_range(opened, raw)
+        range = _edges(*(_finite_range(opened, raw) if range is None
+                         else range))
         call = _calls.new_call()
         counts = np.zeros(bins, np.uint64)
         # The group's function closes the handles that it opens.
@@ -574,10 +583,13 @@ def _stats(opened: Opened, raw: bool) -> Any:
 
 
 def _finite_range(opened: Opened, raw: bool) -> tuple[float, float]:
-    """Returns the edges that numpy.histogram chooses."""
     result = _stats(opened, raw)
-    low, high = result.bin_low, result.bin_high
-    return (low, high) if low < high else (low - 0.5, high + 0.5)
+    return result.bin_low, result.bin_high
+
+
+def _edges(low: float, high: float) -> tuple[float, float]:
+    """Returns what numpy.histogram makes of a range."""
+    return (low - 0.5, high + 0.5) if low == high else (low, high)
 
 
 def _box(start: Sequence[int], size: Sequence[int]) -> Any:

@@ -86,6 +86,7 @@ def _set_ingest(options: Any, tiling: str | None, codec: str | None,
         options.codec = keep(codec)
     options.existing = _existing(existing)
     options.strip = strip
+    options.is_labels = _are_labels(labels)
     if isinstance(labels, Mapping):
         rows = ffi.new("struct radio_label[]", len(labels))
         kept.append(rows)
@@ -94,8 +95,16 @@ def _set_ingest(options: Any, tiling: str | None, codec: str | None,
             row.name = keep(labels[value])
         options.labels = rows
         options.nlabels = len(labels)
-    options.is_labels = labels is not False
     return kept
+
+
+def _are_labels(labels: Any) -> bool:
+    if isinstance(labels, Mapping):
+        return True
+    if labels is None or isinstance(labels, (int, np.bool_)):
+        return bool(labels)
+    raise TypeError(f"labels: {type(labels).__name__}: use True, or a mapping"
+                    " of values to names")
 
 
 def _existing(name: str) -> int:
@@ -188,7 +197,7 @@ def _name_one(file: bytes, layout: Any, collection: Any, labels: Labels
     result = ffi.new("struct radio_layout_file *")
     check(lib.radio_layout_name(layout, file, collection, result,
                                 ffi.sizeof(result[0])))
-    if not labels:
+    if not _are_labels(labels):
         rows = [result.labels[i] for i in range(result.nlabels)]
         names = {row.value: _calls.text(row.name) for row in rows}
         labels = names or bool(result.is_labels)
@@ -258,8 +267,8 @@ def from_numpy(array: ArrayLike, store: Store, path: str, *,
 
     affine: from voxels to millimetres to the right, the front and the head.
     like: a volume with the same geometry, which also gives the header if the
-    shape is its.  spacing: along each axis, without affine and like.  bool is
-    stored as uint8.
+    shape is its.  spacing: along each axis; with affine or like it must agree
+    with that along x, y, z.  bool is stored as uint8.
 
     >>> import libradio, numpy
     >>> store = libradio.open("memory:", create=True)
@@ -288,6 +297,7 @@ def from_numpy(array: ArrayLike, store: Store, path: str, *,
         if len(spacing) != voxels.ndim:
             raise ArgumentError(f"spacing: {len(spacing)} numbers for"
                                 f" {voxels.ndim} axes")
+        _check_spacing(spacing, affine, like)
         options.spacing[0:voxels.ndim] = [float(spacing[i]) for i in order]
     kept: list[Any] = _set_ingest(options.ingest, tiling, codec, existing,
                                   False, labels)
@@ -324,6 +334,22 @@ def _affine(affine: ArrayLike) -> list[list[float]]:
                             " use 0, 0, 0, 1")
     rows: list[list[float]] = matrix[:3].tolist()
     return rows
+
+
+def _check_spacing(spacing: Sequence[float], affine: ArrayLike | None,
+                   like: Volume | None) -> None:
+    """Raises if it would not be used along x, y, z."""
+    if affine is not None:
+        known = np.linalg.norm(np.asarray(affine, np.float64)[:3, :3], axis=0)
+    elif like is not None:
+        known = np.array(like.spacing[:3])
+    else:
+        return
+    if not np.allclose(spacing[:3], known, rtol=1e-4, atol=0):
+        raise ArgumentError(f"spacing: {[float(n) for n in spacing[:3]]} along"
+                            f" x, y, z, but {known.tolist()} of"
+                            f" {'like' if affine is None else 'affine'}; use"
+                            " one of them")
 
 
 def _write(writer: Any, elements: np.ndarray[Any, np.dtype[Any]]) -> None:

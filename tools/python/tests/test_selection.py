@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Indexing against NumPy: generated selections, over all types."""
 import random
+from collections import namedtuple
 
 import numpy as np
 import pytest
@@ -98,3 +99,5 @@ def test_numpys_other_exceptions(head):
 def test_what_is_like_an_integer_selects(head):
     volume, array = head
     assert volume[np.int64(3), np.uint8(4), np.array(-5)] == array[3, 4, -5]
+    voxel = namedtuple("Voxel", "x y z")(3, 4, -5)
+    assert volume[voxel] == array[voxel]

@@ -65,6 +65,13 @@ def test_planes_follow_the_anatomy(tmp_path):
         for k in [n, -n - 1]:
             with pytest.raises(IndexError, match="out of bounds"):
                 plane(k)
+        for k in [slice(0, 2), None, 1.5, True]:
+            with pytest.raises(IndexError, match="only integers"):
+                plane(k)
+        for options in [{"t": 1}, {"c": 99}]:
+            with pytest.raises(IndexError, match="the axes xyz"):
+                plane(0, **options)
+        assert np.array_equal(plane(0, t=0, c=-1), plane(0))
 
 
 def outs(shape):
@@ -283,15 +290,17 @@ def test_statistics_are_numpys(head):
     assert np.isclose(stats.std, array.std())
     for percent, value in stats.percentiles.items():
         assert value == np.percentile(array, percent)
-    for bins, limits in [(64, None), (10, None), (7, (20.0, 50.0))]:
+    for bins, limits in [(64, None), (10, None), (7, (20.0, 50.0)),
+                         (5, (1, 1))]:
         counts, edges = volume.histogram(bins, limits)
         want = np.histogram(array, bins, limits)
         assert np.array_equal(counts, want[0])
         assert np.allclose(edges, want[1])
     with pytest.raises(ValueError):
         volume.histogram(0)
-    with pytest.raises(ValueError):
-        volume.histogram(5, (1.0, 1.0))
+    for limits in [(5.0, 1.0), (np.nan, 1.0)]:
+        with pytest.raises(ValueError):
+            volume.histogram(5, limits)
 
 
 @pytest.mark.parametrize("shape, dtype", [

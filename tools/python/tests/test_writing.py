@@ -43,6 +43,32 @@ def test_geometry_is_kept(store):
     channels = libradio.from_numpy(voxels((4, 5, 6, 2, 3), "int16"), store,
                                    "a/e", spacing=(1, 2, 3, 4, 1))
     assert channels.spacing == (1, 2, 3, 4, 1)
+    for options in [{"affine": affine}, {"like": volume}]:
+        timed = libradio.from_numpy(voxels((4, 5, 6, 2), "int16"), store,
+                                    "a/f", spacing=(2, 1.5, 2.5, 0.75),
+                                    existing="replace", **options)
+        assert timed.spacing == (2, 1.5, 2.5, 0.75)
+        assert np.array_equal(timed.affine, affine)
+    with pytest.raises(libradio.ArgumentError, match="of like"):
+        libradio.from_numpy(array, store, "a/g", like=volume,
+                            spacing=(1, 1, 1))
+
+
+def test_voxels_are_labels_if_they_are_said_to_be(store):
+    array = np.ones((4, 5, 6), "uint8")
+
+    def is_labels(labels):
+        libradio.from_numpy(array, store, "a/b", labels=labels,
+                            existing="replace")
+        return "image-label" in Path(store.uri, "a/b/zarr.json").read_text()
+
+    for labels in [True, np.True_, 1, {}, {1: "liver"}]:
+        assert is_labels(labels)
+    for labels in [False, np.False_, 0, None]:
+        assert not is_labels(labels)
+    for labels in ["liver", ["liver"], {1: 7}]:
+        with pytest.raises(TypeError):
+            is_labels(labels)
 
 
 def test_large_arrays_are_written_by_slabs(store, monkeypatch):
@@ -57,6 +83,7 @@ def test_arguments_that_are_wrong_are_errors(store):
     for options in [{"affine": np.zeros((2, 2))}, {"affine": np.ones((4, 4))},
                     {"affine": np.zeros((4, 4)) + np.nan},
                     {"spacing": (1, 2)}, {"tiling": "odd"}, {"codec": "odd"},
+                    {"affine": np.eye(4), "spacing": (1, 2, 1)},
                     {"existing": "odd"}]:
         with pytest.raises(libradio.ArgumentError):
             libradio.from_numpy(array, store, "a/b", **options)
