@@ -329,9 +329,8 @@ divide_runs (const struct rd_tile_read *read, struct rd_gunzip *gunzip,
   for (size_t i = 0; i < n; i++) {
     struct rd_point point = { 0 };
     uint64_t output = gunzip->offset + runs[i].offset;
-    bool skips = i == 0 || (find_begin (read, gunzip, output, RD_POINTS_ALL,
-                                        &point)
-                            && point.output > gunzip->offset + end);
+    bool skips = (find_begin (read, gunzip, output, RD_POINTS_ALL, &point)
+                  && point.output > gunzip->offset + end) || i == 0;
     if (!skips && !find_begin (read, gunzip, output, RD_POINTS_CHECKED,
                                &point))
       point = (struct rd_point) { 0 };
@@ -347,7 +346,7 @@ divide_runs (const struct rd_tile_read *read, struct rd_gunzip *gunzip,
                           : rd_gunzip_task_nbytes (gunzip, left_nbytes,
                                                    TASK_MIN_NBYTES));
     }
-    before = begin;
+    before = rd_max_u64 (before, begin);
     end = runs[i].offset + runs[i].nbytes;
   }
   firsts[ntasks] = n;
