@@ -224,9 +224,12 @@ def test_a_move_that_a_signal_ends_is_resumed(tmp_path, number):
     # It waits for the last one's lock, once the others are removed.
     lock = os.open(store / "ct/c", os.O_RDONLY)
     fcntl.flock(lock, fcntl.LOCK_EX)
+    # As in test_s3_signals.py: also where SIGINT is ignored by the tests.
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
     moves = subprocess.Popen([RADIO, "mv", "-s", store, "ct", "mr"],
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                              text=True)
+    signal.signal(signal.SIGINT, usual)
     while any((store / f"ct/{name}").exists() for name in "ab"):
         assert moves.poll() is None
         time.sleep(0.01)
