@@ -25,6 +25,7 @@
 #include "profiler/export/export.h"
 #include "profiler/on-demand.h"
 #include "profiler/record/process.h"
+#include "profiler/record/recorder.h"
 #include "profiler/record/recover/rings.h"
 #include "profiler/slow-files.h"
 #include "profiler/triggers.h"
@@ -51,6 +52,7 @@ struct request {
   struct radio_slow_options slow;       /* triggers: NULL if there are none */
   struct rd_slow_files *slow_files;
   char *rescue_path;          /* the temporary file that has it; or NULL */
+  bool is_lost;               /* the last one was written nowhere */
 };
 
 /* The recording in progress. */
@@ -404,6 +406,7 @@ write_profile (const struct radio_profile *profile, struct request *request,
   struct rd_error error;
   enum radio_status status = rd_profile_write_file (
     profile, request->path, &request->write, true, 0666);
+  request->is_lost = false;
   if (status == RADIO_OK) {
     *path = strdup (request->path);
     return *path ? RADIO_OK : rd_fail_memory (strlen (request->path));
@@ -416,6 +419,7 @@ write_profile (const struct radio_profile *profile, struct request *request,
                     request->rescue_path);
   }
   char second[RD_ERROR_NBYTES];
+  request->is_lost = true;
   memcpy (second, radio_error_message (), sizeof second);
   return rd_fail (status, "%s; the profile is lost, since %s", error.message,
                   second);
@@ -438,6 +442,46 @@ report_unused_triggers (const struct radio_profile *profile)
   report_error ();
 }
 
+/* What is wrong, of which profile. */
+static enum radio_status
+fail_without_profile (enum radio_status status, const struct request *request)
+{
+  return request->path
+         ? rd_fail_in (status, "%s: no profile was made", request->path)
+         : status;
+}
+
+/* Stops the recorder and writes the profile.  The ring's file stays if no file
+ * has the profile. */
+static enum radio_status
+end_recording (struct radio_recorder *recorder, struct request *request,
+               char **written)
+{
+  RD_PROFILE_SCOPE struct radio_profile *profile = NULL;
+  RD_FREE_PLAIN char *ring = NULL;
+  struct blocked_signals blocked;
+  struct rd_error error;
+  block_signals (&blocked);
+  enum radio_status status = rd_recorder_finish (recorder, &profile);
+  request->is_lost = status != RADIO_OK;
+  if (status != RADIO_OK)
+    status = fail_without_profile (status, request);
+  else if (request->path)
+    status = write_profile (profile, request, written);
+  else
+    report_unused_triggers (profile);
+  unblock_signals (&blocked);
+  rd_error_save (&error, status);
+  if (request->path && request->is_lost)
+    rd_recorder_give_file (recorder, &ring);
+  rd_recorder_release (recorder);
+  if (status == RADIO_OK)
+    return RADIO_OK;
+  return ring ? rd_fail (status, "%s; recover it by 'radio profile recover "
+                         "%s'", error.message, ring)
+              : rd_error_raise (&error);
+}
+
 static bool
 is_own_process (void)
 {
@@ -448,11 +492,9 @@ enum radio_status
 radio_profile_finish_env (char **path)
 {
   RD_CLEANUP (free_request) struct request request = { 0 };
-  RD_PROFILE_SCOPE struct radio_profile *profile = NULL;
   RD_FREE_PLAIN char *written = NULL;
   struct radio_recorder *recorder;
   struct rd_on_demand *on_demand;
-  struct blocked_signals blocked;
   RD_NO_CANCEL_SCOPE ();
   if (path)
     *path = NULL;
@@ -470,14 +512,7 @@ radio_profile_finish_env (char **path)
   rd_on_demand_stop (on_demand);
   if (recorder == NULL)
     return RADIO_OK;
-  RD_TRY (radio_recorder_stop (recorder, &profile));
-  if (!request.path) {
-    report_unused_triggers (profile);
-    return RADIO_OK;
-  }
-  block_signals (&blocked);
-  enum radio_status status = write_profile (profile, &request, &written);
-  unblock_signals (&blocked);
+  enum radio_status status = end_recording (recorder, &request, &written);
   if (path)
     *path = RD_STEAL (written);
   return status;
@@ -519,26 +554,35 @@ write_at_exit (void)
     report_error ();
 }
 
+static enum radio_status
+write_snapshot (char **written)
+{
+  RD_PROFILE_SCOPE struct radio_profile *profile = NULL;
+  struct blocked_signals blocked;
+  enum radio_status status = radio_recorder_snapshot (recording.recorder,
+                                                      &profile);
+  if (status != RADIO_OK)
+    return fail_without_profile (status, &recording.request);
+  block_signals (&blocked);
+  status = write_profile (profile, &recording.request, written);
+  unblock_signals (&blocked);
+  return status;
+}
+
 /* Called by the thread of rd_on_demand_start.  The last time, before a signal
  * ends the process, the recording ends, so that nothing of it is left. */
 static void
 write_on_demand (bool is_last)
 {
-  RD_PROFILE_SCOPE struct radio_profile *profile = NULL;
   RD_FREE_PLAIN char *written = NULL;
-  struct blocked_signals blocked;
   rd_thread_hide ();
   RD_LOCK_SCOPE (&recording.mutex);
-  const bool is_written = recording.request.path != NULL;
-  if (!recording.recorder || (!is_written && !is_last))
+  if (!recording.recorder || (!recording.request.path && !is_last))
     return;
-  enum radio_status status = is_last
-    ? radio_recorder_stop (RD_STEAL (recording.recorder), &profile)
-    : radio_recorder_snapshot (recording.recorder, &profile);
-  block_signals (&blocked);
-  if (status == RADIO_OK && is_written)
-    status = write_profile (profile, &recording.request, &written);
-  unblock_signals (&blocked);
+  enum radio_status status
+    = is_last ? end_recording (RD_STEAL (recording.recorder),
+                               &recording.request, &written)
+              : write_snapshot (&written);
   if (status != RADIO_OK)
     report_error ();
   rd_thread_charge (recording.recorder);

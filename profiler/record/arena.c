@@ -29,6 +29,16 @@
 #define LEAST_BLOCK 64
 #define NSIZES 32             /* of blocks: 64 B, 128 B, ... */
 
+/* ThreadSanitizer takes a mapping for a write by its thread. */
+#ifndef __has_feature
+#define __has_feature(name) 0
+#endif
+#if defined __SANITIZE_THREAD__ || __has_feature (thread_sanitizer)
+#define CAN_DETACH 0
+#else
+#define CAN_DETACH 1
+#endif
+
 struct rd_arena {
   unsigned char *at;
   size_t mapped_nbytes;
@@ -37,7 +47,9 @@ struct rd_arena {
   int fd;                     /* -1: no file */
   dev_t device;               /* identity of the file */
   ino_t file;
-  char *path;                 /* absolute; NULL: no file, or it was removed */
+  char *path;                 /* absolute; NULL: no file, or it was removed, or
+                                 given away */
+  bool is_detached;
   pthread_mutex_t mutex;
   struct {
     size_t nbytes;            /* in use */
@@ -204,6 +216,20 @@ reserve (struct rd_arena *arena, size_t head_nbytes)
   return false;
 }
 
+static void
+advise (struct rd_arena *arena)
+{
+#ifdef MADV_DONTFORK
+  madvise (arena->at, arena->mapped_nbytes, MADV_DONTFORK);
+#endif
+#ifdef MADV_DONTDUMP
+  /* Core files do not have it, whose address space is large. */
+  size_t head_nbytes = RD_ARENA_HEADER_NBYTES + arena->ring_nbytes;
+  madvise (arena->at + head_nbytes, arena->mapped_nbytes - head_nbytes,
+           MADV_DONTDUMP);
+#endif
+}
+
 enum radio_status
 rd_arena_new (size_t ring_nbytes, const char *path, struct rd_arena **result)
 {
@@ -235,15 +261,8 @@ rd_arena_new (size_t ring_nbytes, const char *path, struct rd_arena **result)
     rd_arena_free (arena);
     return rd_error_raise (&error);
   }
-#ifdef MADV_DONTFORK
-  madvise (arena->at, arena->mapped_nbytes, MADV_DONTFORK);
-#endif
-#ifdef MADV_DONTDUMP
-  /* Core files do not have it, whose address space is large. */
-  madvise (arena->at + head_nbytes, arena->mapped_nbytes - head_nbytes,
-           MADV_DONTDUMP);
-#endif
   arena->ring_nbytes = ring_nbytes;
+  advise (arena);
   arena->synced.nbytes = head_nbytes;
   arena->synced.end = path ? head_nbytes : arena->mapped_nbytes;
   *result = arena;
@@ -251,16 +270,57 @@ rd_arena_new (size_t ring_nbytes, const char *path, struct rd_arena **result)
 }
 
 void
+rd_arena_detach (struct rd_arena *arena)
+{
+  if (!CAN_DETACH || !arena || !arena->path)
+    return;
+  RD_LOCK_SCOPE (&arena->mutex);
+  int fd = own_fd_synced (arena);
+  if (fd < 0
+      || mmap (arena->at, arena->synced.end, PROT_READ | PROT_WRITE,
+               MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, fd, 0) == MAP_FAILED)
+    return;
+  advise (arena);
+  arena->is_detached = true;
+}
+
+void
+rd_arena_give_file (struct rd_arena *arena, char **path)
+{
+  struct stat status;
+  *path = NULL;
+  if (arena && arena->is_detached && arena->path
+      && lstat (arena->path, &status) == 0 && is_own_file (arena, &status))
+    *path = RD_STEAL (arena->path);
+}
+
+/* Returns the ring's blocks of the file, which the mapping keeps. */
+static void
+empty_ring (struct rd_arena *arena)
+{
+#ifdef FALLOC_FL_PUNCH_HOLE
+  RD_LOCK_SCOPE (&arena->mutex);
+  int fd = arena->path ? own_fd_synced (arena) : -1;
+  if (fd >= 0)
+    (void) !fallocate (fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                       RD_ARENA_HEADER_NBYTES, (off_t) arena->ring_nbytes);
+#endif
+}
+
+void
 rd_arena_end (struct rd_arena *arena)
 {
   if (!arena)
     return;
+  if (arena->is_detached)
+    empty_ring (arena);
   remove_file (arena);
   if (!arena->at)
     return;
   unsigned char *ring = rd_arena_ring (arena);
 #ifdef MADV_REMOVE
-  if (arena->fd >= 0 && madvise (ring, arena->ring_nbytes, MADV_REMOVE) == 0)
+  if (arena->fd >= 0 && !arena->is_detached
+      && madvise (ring, arena->ring_nbytes, MADV_REMOVE) == 0)
     return;
 #endif
   madvise (ring, arena->ring_nbytes, MADV_DONTNEED);

@@ -28,8 +28,19 @@ struct rd_arena;
 enum radio_status rd_arena_new (size_t ring_nbytes, const char *path,
                                 struct rd_arena **arena) RADIO_USE_RESULT;
 
-/* Removes the file: the recording ends regularly, and is in a profile.  The
- * memory of the ring is returned, all other stays.  NULL is legal. */
+/* Keeps the file as it is at this moment, where that is possible: what is
+ * changed later in the memory is changed there alone, so that the recording can
+ * be recovered until it is in a profile.  Called when no other thread changes
+ * the arena.  NULL is legal. */
+void rd_arena_detach (struct rd_arena *arena);
+
+/* Gives the file to the caller: *path is freed by it; NULL: the arena was not
+ * detached.  NULL is legal. */
+void rd_arena_give_file (struct rd_arena *arena, char **path);
+
+/* Removes the file, unless it was given away: the recording ends regularly, and
+ * is in a profile.  The memory of the ring is returned, all other stays.  NULL
+ * is legal. */
 void rd_arena_end (struct rd_arena *arena);
 
 /* NULL is legal. */

@@ -308,3 +308,16 @@ rd_image_update (struct radio_recorder *recorder)
   header->nfacts = recorder->synced.facts.n;
   header->nrefused = recorder->synced.nrefused;
 }
+
+void
+rd_image_end (struct radio_recorder *recorder)
+{
+  struct rd_image_header *header = recorder->header;
+  if (!header || header->nbeats == 0)
+    return;
+  header->used = recorder->usage;
+  header->beats[header->nbeats % 2] = recorder->stop;
+  rd_commit ();
+  header->nbeats++;
+  rd_arena_detach (recorder->arena);
+}

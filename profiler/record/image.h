@@ -87,6 +87,10 @@ enum radio_status rd_image_new (struct radio_recorder *recorder,
 void rd_image_begin (struct radio_recorder *recorder, size_t chunk_slots);
 void rd_image_update (struct radio_recorder *recorder);
 
+/* Keeps the file as it is when the recording has ended: what is made of it
+ * then is in memory alone.  Called with the recorder's mutex. */
+void rd_image_end (struct radio_recorder *recorder);
+
 /* Reads the calling process's. */
 void rd_origin_read (struct rd_origin *origin, const struct rd_clock *clock);
 

@@ -410,6 +410,7 @@ rd_recorder_freeze (struct radio_recorder *recorder)
 
   /* Under the mutex: threads that end return their writers meanwhile. */
   rd_thread_lock (&recorder->mutex);
+  rd_image_end (recorder);
   for (size_t i = 0; i < n; i++) {
     struct rd_writer_state *writer = recorder->synced.writers.at[i];
     rd_run_queue_close (&writer->queue);
@@ -421,6 +422,20 @@ rd_recorder_freeze (struct radio_recorder *recorder)
   }
   rd_thread_unlock (&recorder->mutex);
   rd_tap_end (&ends);
+}
+
+enum radio_status
+rd_recorder_finish (struct radio_recorder *recorder,
+                    struct radio_profile **profile)
+{
+  rd_recorder_freeze (recorder);
+  return rd_collect (recorder, profile);
+}
+
+void
+rd_recorder_give_file (struct radio_recorder *recorder, char **path)
+{
+  rd_arena_give_file (recorder->arena, path);
 }
 
 void

@@ -23,6 +23,13 @@ rd_recorder_start (const struct radio_recorder_options *options,
 void rd_recorder_freeze (struct radio_recorder *recorder);
 void rd_recorder_release (struct radio_recorder *recorder);
 
+/* The first half, and the profile.  Then the ring's file may be kept: *path,
+ * which the caller frees; NULL: there is none, or it cannot be kept. */
+enum radio_status rd_recorder_finish (struct radio_recorder *recorder,
+                                      struct radio_profile **profile)
+  RADIO_USE_RESULT;
+void rd_recorder_give_file (struct radio_recorder *recorder, char **path);
+
 /* The writer whose innermost frame began last; NULL: no frame is open. */
 struct rd_writer_state *
 rd_recorder_youngest (struct radio_recorder *recorder);

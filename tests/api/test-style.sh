@@ -119,6 +119,7 @@ src/array/s3-options.h io/s3/s3.h
 src/array/s3-options.h io/s3/sources.h
 profiler/env.c profiler/export/export.h
 profiler/env.c profiler/record/process.h
+profiler/env.c profiler/record/recorder.h
 profiler/env.c profiler/record/recover/rings.h
 profiler/slow-files.c profiler/export/export.h
 END

@@ -15,6 +15,16 @@
 
 #include <radio/radio.h>
 
+#ifndef __has_feature
+#define __has_feature(name) 0
+#endif
+#if defined __SANITIZE_ADDRESS__ || __has_feature (address_sanitizer) \
+  || defined __SANITIZE_THREAD__ || __has_feature (thread_sanitizer)
+#define IS_SANITIZED true
+#else
+#define IS_SANITIZED false
+#endif
+
 static int released[2];
 
 static void
@@ -119,6 +129,27 @@ limit_files (void)
   return setrlimit (RLIMIT_FSIZE, &limit) ? 1 : 17;
 }
 
+/* Leaves no memory for a profile of many spans. */
+static int
+limit_memory (void)
+{
+  struct rlimit limit;
+  char text[64] = "";
+  for (int i = 0; i < 10000; i++) {
+    RADIO_SCOPE ("env many");
+    (void) getppid ();
+  }
+  FILE *file = fopen ("/proc/self/statm", "r");
+  size_t n = file ? fread (text, 1, sizeof text - 1, file) : 0;
+  if (file)
+    fclose (file);
+  if (n == 0 || getrlimit (RLIMIT_AS, &limit))
+    return 1;
+  limit.rlim_cur = strtoull (text, NULL, 10)
+                   * (rlim_t) sysconf (_SC_PAGESIZE);
+  return setrlimit (RLIMIT_AS, &limit) ? 1 : 17;
+}
+
 /* Does as a daemon does: closes all descriptors of others, and opens its own.
  * The recording goes on, and writes into none of them. */
 static int
@@ -204,6 +235,10 @@ main (int argc, char **argv)
     return close_all (argv[2]);
   if (strcmp (what, "limit") == 0)
     return limit_files ();
+  if (strcmp (what, "limit-memory") == 0)
+    return limit_memory ();
+  if (strcmp (what, "sanitized") == 0)
+    return !IS_SANITIZED;
   if (strcmp (what, "chdir") == 0)
     return chdir ("/") != 0;
   if (strcmp (what, "twice") == 0)

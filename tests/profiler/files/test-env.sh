@@ -567,6 +567,36 @@ a_lost_profile_is_reported_in_one_line () {
   one_line_says lost "$tmp/no/radio-profile-"
 }
 
+# recovers N NAME: the ring, which was named, has N runs of the scope.
+recovers () {
+  one_line_says "; recover it by 'radio profile recover $tmp/last'"
+  RADIO_PROFILE= "$builddir/tools/radio" profile recover "$tmp/last" --remove \
+    -o "$tmp/back-again.json" >"$tmp/out"
+  is_profile "$tmp/back-again.json"
+  grep -q " $1  .*$2" "$tmp/out"
+  grep -q '^page faults' "$tmp/out"
+  rm "$tmp/back-again.json"
+}
+
+the_ring_of_a_lost_profile_stays () {
+  export RADIO_PROFILE_RING_FILE=$tmp/last
+  TMPDIR=$tmp/no RADIO_PROFILE=$tmp/no/x.html run 17 exit 17
+  one_line_says lost "$tmp/no/radio-profile-"
+  recovers 3 'env inner'
+  TMPDIR=$tmp/no RADIO_PROFILE=$tmp/no/x.html RADIO_PROFILE_SIGNAL=TERM \
+    run 143 raise TERM "$tmp/no/x.html"
+  sed -i '/^Terminated/d' "$tmp/err"    # the shell's
+  recovers 3 'env inner'
+  RADIO_PROFILE=$tmp/last.html run 17 limit-memory
+  one_line_says "$tmp/last.html: no profile was made: out of memory: "
+  recovers 10000 'env many'
+  # But not if there is a file that has it.
+  RADIO_PROFILE=$tmp/no/x.html run 17 exit 17
+  one_line_says "the profile is in $TMPDIR/radio-profile-"
+  [ ! -e "$tmp/last" ]
+  rm "$TMPDIR"/*
+}
+
 # A limit on the sizes of files, which sends a signal; standard error is a
 # pipe.
 a_limit_on_files_does_not_end_the_process () {
@@ -664,6 +694,11 @@ check later_profiles_that_cannot_be_written_replace_the_first
 check the_function_returns_the_other_path
 check a_profile_in_tmpdir_is_redacted
 check a_lost_profile_is_reported_in_one_line
+if "$program" sanitized; then
+  skip the_ring_of_a_lost_profile_stays "memory is the sanitizer's"
+else
+  check the_ring_of_a_lost_profile_stays
+fi
 check a_limit_on_files_does_not_end_the_process
 check a_closed_standard_error_does_not_end_it
 if can_mount; then
