@@ -27,6 +27,7 @@
 #include "profiler/record/process.h"
 #include "profiler/record/recorder.h"
 #include "profiler/record/recover/rings.h"
+#include "profiler/record/slow.h"
 #include "profiler/slow-files.h"
 #include "profiler/triggers.h"
 
@@ -234,6 +235,13 @@ read_slow (struct radio_slow_options *options)
 
 static void report_error (void);
 
+static void
+report_slow_error (void)
+{
+  report_error ();
+  rd_slow_fail ();
+}
+
 /* The files of slow runs are in the folder of the profile. */
 static enum radio_status
 make_slow_files (struct request *request)
@@ -249,7 +257,7 @@ make_slow_files (struct request *request)
     *(slash ? slash + 1 : folder) = '\0';
   }
   RD_TRY (rd_slow_files_new (folder, rd_profile_suffix (request->write.format),
-                             &request->write, report_error,
+                             &request->write, report_slow_error,
                              &request->slow_files));
   request->slow.user_data = request->slow_files;
   return RADIO_OK;

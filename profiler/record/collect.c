@@ -177,7 +177,7 @@ add_slow_facts (struct radio_profile *profile, struct rd_slow *slow)
   RD_TRY (add_number (profile, RD_FACT_SLOW_DROPPED, counts.dropped));
   if (counts.error[0] != '\0')
     RD_TRY (rd_profile_add_fact (profile, RD_FACT_SLOW_ERROR, counts.error,
-                                 false));
+                                 true));
   for (size_t i = 0; i < slow->triggers.n; i++) {
     const char *name = slow->triggers.at[i].name;
     if (atomic_load_explicit (&slow->is_known[i], memory_order_relaxed))

@@ -19,6 +19,15 @@
 /* The triggers that the calling thread writes for. */
 static _Thread_local const struct rd_slow *own;
 
+/* The profile that it reports was not written. */
+static _Thread_local bool has_failed;
+
+void
+rd_slow_fail (void)
+{
+  has_failed = true;
+}
+
 /* "main / read": names down to a node. */
 static enum radio_status
 add_path (struct radio_profile *profile, const struct radio_profile *whole,
@@ -67,25 +76,36 @@ finish_profile (struct rd_slow *slow, const struct rd_slow_run *run,
   return rd_profile_finalize (profile);
 }
 
-/* True if the run has a profile, which was reported. */
-static bool
+/* Sets *is_reported if the run has a profile; one that has left the ring has
+ * none. */
+static enum radio_status
 report_run (struct rd_slow *slow, const struct radio_recorder *copied,
-            const struct rd_slow_run *run)
+            const struct rd_slow_run *run, bool *is_reported)
 {
   RD_PROFILE_SCOPE struct radio_profile *whole = NULL, *profile = NULL;
   const struct rd_span *span = NULL;
   uint32_t id;
-  if (rd_collect_run (copied, run, &whole, &id) != RADIO_OK || id == 0)
-    return false;
-  for (size_t i = 0; i < whole->spans.n && !span; i++)
+  RD_TRY (rd_collect_run (copied, run, &whole, &id));
+  for (size_t i = 0; id != 0 && i < whole->spans.n && !span; i++)
     if (whole->spans.at[i].id == id)
       span = &whole->spans.at[i];
-  if (!span || rd_profile_of_run (whole, id, &profile) != RADIO_OK
-      || finish_profile (slow, run, whole, span->node, span->begin_ns,
-                         profile) != RADIO_OK)
-    return false;
+  if (!span)
+    return RADIO_OK;
+  RD_TRY (rd_profile_of_run (whole, id, &profile));
+  RD_TRY (finish_profile (slow, run, whole, span->node, span->begin_ns,
+                          profile));
+  has_failed = false;
   slow->report (profile, slow->user_data);
-  return true;
+  *is_reported = !has_failed;
+  return has_failed ? RADIO_ERROR_IO : RADIO_OK;
+}
+
+/* Keeps the thread's message. */
+static void
+note_error_synced (struct rd_slow *slow)
+{
+  snprintf (slow->synced.counts.error, sizeof slow->synced.counts.error,
+            "%s", radio_error_message ());
 }
 
 /* Makes the profiles of some runs out of one copy of the log. */
@@ -99,14 +119,18 @@ report_runs (struct radio_recorder *recorder, const struct rd_slow_run *runs,
   if (rd_snapshot_recover (recorder, &copy, &copied) != RADIO_OK) {
     RD_LOCK_SCOPE (&slow->mutex);
     copied = NULL;
-    snprintf (slow->synced.counts.error, sizeof slow->synced.counts.error,
-              "%s", radio_error_message ());
+    note_error_synced (slow);
   }
   for (size_t i = 0; i < n; i++) {
-    bool is_written = copied && report_run (slow, copied, &runs[i]);
+    bool is_written = false;
+    enum radio_status status = copied ? report_run (slow, copied, &runs[i],
+                                                    &is_written)
+                                      : RADIO_OK;
     RD_LOCK_SCOPE (&slow->mutex);
     slow->synced.counts.written += is_written;
     slow->synced.counts.dropped += !is_written;
+    if (status != RADIO_OK)
+      note_error_synced (slow);
   }
   if (copied)
     rd_recorder_unref (copied);

@@ -115,6 +115,10 @@ enum radio_status rd_slow_start (struct radio_recorder *recorder)
   RADIO_USE_RESULT;
 void rd_slow_end (struct radio_recorder *recorder);
 
+/* Called by a radio_slow_fn of the library: the run has no profile, as the
+ * thread's message says. */
+void rd_slow_fail (void);
+
 /* True if the caller is that thread. */
 bool rd_slow_is_thread (const struct radio_recorder *recorder);
 

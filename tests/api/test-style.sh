@@ -121,6 +121,7 @@ profiler/env.c profiler/export/export.h
 profiler/env.c profiler/record/process.h
 profiler/env.c profiler/record/recorder.h
 profiler/env.c profiler/record/recover/rings.h
+profiler/env.c profiler/record/slow.h
 profiler/slow-files.c profiler/export/export.h
 END
 }

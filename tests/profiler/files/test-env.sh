@@ -445,6 +445,9 @@ a_slow_run_that_cannot_be_written_is_reported () {
   mkdir "$tmp/gone"
   RADIO_PROFILE=$tmp/gone/no/a.json RADIO_PROFILE_SLOW='env work>1ns' run 0
   [ "$(grep -c 'RADIO_PROFILE_SLOW: .*no/env-work-' "$tmp/err")" -eq 1 ]
+  grep -q '"slow runs not written because"' "$TMPDIR"/radio-profile-*.json
+  grep -q 'no/env-work-.*No such file' "$TMPDIR"/radio-profile-*.json
+  not grep '"slow runs written"' "$TMPDIR"/radio-profile-*.json
   rm "$TMPDIR"/radio-profile-*.json
 }
 
