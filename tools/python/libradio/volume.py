@@ -62,23 +62,36 @@ class Source(Protocol):
     def open(self) -> Opened: ...
 
 
+def without_query(uri: str) -> str:
+    """Returns a URL as it may be shown: presigned ones have a secret query."""
+    is_url = uri.lower().startswith(("http://", "https://"))
+    return uri.partition("?")[0] if is_url else uri
+
+
 @dataclass(frozen=True)
 class InFile:
     """An image in its file, or at a URL."""
 
-    name: str
+    uri: str
     threads: int
     memory: int
     cache: int | None
 
+    @property
+    def name(self) -> str:
+        return without_query(self.uri)
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return restore, (PICKLE_VERSION, InFile, self.name, self.threads,
+        if self.name != self.uri:
+            raise TypeError(f"cannot pickle {self.name}: its URL has a query,"
+                            " which may be a secret; open it in each process")
+        return restore, (PICKLE_VERSION, InFile, self.uri, self.threads,
                          self.memory, self.cache)
 
     def open(self) -> Opened:
         owner = context(self.threads, self.memory, self.cache)
         volume = ffi.new("struct radio_volume **")
-        check(lib.radio_volume_open_file(owner, _calls.file(self.name), NULL,
+        check(lib.radio_volume_open_file(owner, _calls.file(self.uri), NULL,
                                          volume))
         return Opened(volume[0], owner)
 

@@ -178,6 +178,23 @@ def test_pickles_are_places_without_secrets(examples, head):
     assert one._source.store is two._source.source.store
 
 
+def test_urls_with_a_query_are_neither_pickled_nor_shown(server, head):
+    url = server.url.replace("examples.zarr", "head.nii.gz")
+    with libradio.open_file(f"{url}?X-Amz-Signature=SECRET") as volume:
+        assert volume.path == url and "SECRET" not in repr(volume)
+        for thing in [volume, volume.apply("flip x")]:
+            with pytest.raises(TypeError, match="query") as caught:
+                pickle.dumps(thing)
+            assert "SECRET" not in str(caught.value)
+        in_child(lambda: np.array_equal(volume.numpy(), head[1]) or 1 / 0)
+    with pytest.raises(libradio.ClosedError) as closed:
+        volume.numpy()
+    assert "SECRET" not in str(closed.value)
+    with libradio.open_file(url) as volume:
+        assert np.array_equal(pickle.loads(pickle.dumps(volume)).numpy(),
+                              head[1])
+
+
 def test_what_is_gone_when_it_is_unpickled_is_an_error_at_its_first_use(
         in_examples):
     data = pickle.dumps(libradio.open("examples.zarr")["ct/head"])
