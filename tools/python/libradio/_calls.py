@@ -4,6 +4,7 @@ import os
 import sys
 import threading
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 from ._native import ffi, lib
@@ -78,8 +79,13 @@ def finish(status: int, call: Any) -> None:
         lib.python_clear(call)
         raise_status(status)
     if call.text:
-        for line in take_lines(call):
-            warnings.warn(line, RadioWarning, stacklevel=_caller_level())
+        warn(take_lines(call))
+
+
+def warn(lines: Iterable[str]) -> None:
+    """Warns of lines, at the user's line of code."""
+    for line in lines:
+        warnings.warn(line, RadioWarning, stacklevel=_caller_level())
 
 
 def _caller_level() -> int:

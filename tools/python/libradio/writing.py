@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from . import _calls, _dtypes
 from ._calls import NULL, check
 from ._native import ffi, lib
-from .errors import ArgumentError
+from .errors import ArgumentError, RadioWarning
 from .store import Store
 from .volume import Volume
 
@@ -208,8 +208,25 @@ def _run(works: Sequence[Callable[[Any], T]], sizes: Sequence[int],
          progress: Progress) -> list[T]:
     """Runs works on threads, each with the user_data of its callbacks, while
     this one shows how much of sizes is done.  The first error, or a signal,
-    ends all."""
+    ends all; warnings of all are given before."""
     calls = [_calls.new_call() for _ in works]
+    try:
+        results = _run_calls(works, calls, sizes, progress)
+    except BaseException:
+        # It tells more than a warning that a filter makes an error.
+        with suppress(RadioWarning):
+            _calls.warn(_take_lines(calls))
+        raise
+    _calls.warn(_take_lines(calls))
+    return results
+
+
+def _take_lines(calls: Sequence[Any]) -> list[str]:
+    return [line for call in calls for line in _calls.take_lines(call)]
+
+
+def _run_calls(works: Sequence[Callable[[Any], T]], calls: Sequence[Any],
+               sizes: Sequence[int], progress: Progress) -> list[T]:
     with (_shown(progress) as show,
           ThreadPoolExecutor(min(_AT_ONCE, len(works) or 1)) as pool):
         futures = [pool.submit(work, call)
@@ -227,8 +244,6 @@ def _run(works: Sequence[Callable[[Any], T]], sizes: Sequence[int],
             for call, future in zip(calls, futures):
                 future.cancel()
                 lib.python_stop(call)
-    for call in calls:
-        _calls.finish(0, call)
     return [future.result() for future in futures]
 
 

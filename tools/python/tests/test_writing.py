@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Volumes that are written, copied and removed."""
 import shutil
+import warnings
 from pathlib import Path
 
 import nibabel
@@ -160,6 +161,26 @@ def test_stripped_headers_are_warned_of(store, tmp_path):
     with pytest.warns(libradio.RadioWarning, match="descrip"):
         libradio.ingest({"a/b": tmp_path / "a.nii"}, store, strip=True)
     assert b"someone" not in store["a/b"].header
+
+
+@pytest.mark.parametrize("action", ["default", "error"])
+def test_warnings_come_also_if_the_ingest_fails(store, tmp_path, action):
+    image = nibabel.Nifti1Image(voxels((4, 4, 4), "uint8"), np.eye(4))
+    image.header["descrip"] = b"someone"
+    nibabel.save(image, tmp_path / "a.nii")
+
+    def fail(done, total):
+        # So it fails when the file is complete.
+        if "a/b" in store:
+            raise RuntimeError("enough")
+
+    with warnings.catch_warnings(record=action == "default") as caught:
+        warnings.simplefilter(action)
+        with pytest.raises(RuntimeError, match="enough"):
+            libradio.ingest({"a/b": tmp_path / "a.nii"}, store, strip=True,
+                            progress=fail)
+    if caught is not None:
+        assert ["descrip" in str(each.message) for each in caught] == [True]
 
 
 def test_an_error_of_progress_ends_it(examples, store):
