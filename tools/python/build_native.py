@@ -72,7 +72,6 @@ CALLBACKS = """
 struct python_call {
   bool lacks_memory;
   char *text;
-  size_t nbytes;
   struct radio_volume *volume;
   struct radio_pipeline *pipeline;
   uint64_t *bins;
@@ -93,6 +92,7 @@ python_copy_bins (const struct radio_group_figures *figures, void *user_data);
 void python_get_progress (struct python_call *call, uint64_t *done_nbytes,
                           uint64_t *total_nbytes);
 void python_stop (struct python_call *call);
+char *python_take (struct python_call *call, size_t *nbytes);
 void python_clear (struct python_call *call);
 void python_free (void *block);
 extern "Python" bool python_check_signals (void);

@@ -2,6 +2,7 @@
 /* What libradio._native adds to the library: its callbacks in C, so that none
  * enters Python but to look for signals, on the main thread alone.  Included by
  * the module that cffi generates. */
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@ struct python_call {
   uint64_t next_ns;           /* when signals are looked for again */
   atomic_bool stop;           /* set from outside: python_progress ends it */
   _Atomic uint64_t done_nbytes, total_nbytes;   /* from python_progress */
+  atomic_bool is_locked;      /* text and nbytes, by a thread, for a moment */
   char *text;                 /* lines, each with its NUL; from malloc */
   size_t nbytes;              /* of text */
   bool lacks_memory;          /* some lines are missing */
@@ -44,21 +46,36 @@ python_cancel (void *user_data)
   return python_check_signals ();
 }
 
-/* A radio_warning_fn, and a radio_damage_fn: keeps the line. */
+static void
+lock (struct python_call *call)
+{
+  while (atomic_exchange (&call->is_locked, true))
+    sched_yield ();
+}
+
+static void
+unlock (struct python_call *call)
+{
+  atomic_store (&call->is_locked, false);
+}
+
+/* A radio_warning_fn, and a radio_damage_fn: keeps the line.  Those of a file
+ * may come from several threads. */
 static void
 python_line (const char *message, void *user_data)
 {
   struct python_call *call = user_data;
   size_t nbytes = strlen (message) + 1;
-  char *text = realloc (call->text, call->nbytes + nbytes);
 
-  if (!text) {
+  lock (call);
+  char *text = realloc (call->text, call->nbytes + nbytes);
+  if (text) {
+    memcpy (text + call->nbytes, message, nbytes);
+    call->text = text;
+    call->nbytes += nbytes;
+  } else
     call->lacks_memory = true;
-    return;
-  }
-  memcpy (text + call->nbytes, message, nbytes);
-  call->text = text;
-  call->nbytes += nbytes;
+  unlock (call);
 }
 
 /* A radio_entry_fn: keeps the path. */
@@ -118,13 +135,26 @@ python_copy_bins (const struct radio_group_figures *figures, void *user_data)
   return RADIO_OK;
 }
 
+/* Returns the lines, which the caller frees, or NULL; there are none then. */
+static char *
+python_take (struct python_call *call, size_t *nbytes)
+{
+  lock (call);
+  char *text = call->text;
+  *nbytes = call->nbytes;
+  call->text = NULL;
+  call->nbytes = 0;
+  unlock (call);
+  return text;
+}
+
 /* Frees the lines. */
 static void
 python_clear (struct python_call *call)
 {
-  free (call->text);
-  call->text = NULL;
-  call->nbytes = 0;
+  size_t nbytes;
+
+  free (python_take (call, &nbytes));
 }
 
 /* Frees what the library allocated by malloc. */

@@ -61,8 +61,12 @@ def check(status: int) -> None:
 
 def take_lines(call: Any) -> list[str]:
     """Returns the lines that callbacks have kept."""
-    text: bytes = ffi.buffer(call.text, call.nbytes)[:] if call.text else b""
-    lib.python_clear(call)
+    nbytes = ffi.new("size_t *")
+    taken = lib.python_take(call, nbytes)
+    try:
+        text: bytes = ffi.buffer(taken, nbytes[0])[:] if taken else b""
+    finally:
+        lib.python_free(taken)
     if call.lacks_memory:
         raise OutOfMemoryError("lines of the library: out of memory")
     return [line.decode("utf-8", "replace")

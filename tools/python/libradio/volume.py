@@ -30,12 +30,16 @@ _COMPLETE = slice(None)
 class Opened:
     """An open volume and the facts that each read needs, in array order."""
 
-    __slots__ = ("dtype", "info", "order", "owner", "places", "pointer",
-                 "shape", "zyx_shape")
+    __slots__ = ("dtype", "file_call", "info", "order", "owner", "places",
+                 "pointer", "shape", "zyx_shape")
 
-    def __init__(self, pointer: Any, owner: Any) -> None:
+    def __init__(self, pointer: Any, owner: Any, file_call: Any = None
+                 ) -> None:
         self.pointer = ffi.gc(pointer, lib.radio_volume_close)
         self.owner = owner          # what must be open as long
+        # Gets a file's warnings, from any read.  At its close are none, but of
+        # points of entry that are kept, which is not asked for.
+        self.file_call = file_call
         self.info = info = ffi.new("struct radio_volume_info *")
         lib.radio_volume_get_info(pointer, info, ffi.sizeof(info[0]))
         axes = _calls.text(info.axes)
@@ -47,6 +51,16 @@ class Opened:
                                   key=lambda i: _NIFTI_AXES.index(axes[i])))
         self.places = tuple(int(i) for i in np.argsort(self.order))
         self.shape = tuple(self.zyx_shape[i] for i in self.order)
+
+
+    def finish(self, status: int, call: Any) -> None:
+        """As _calls.finish; warns of what was found in the file, too."""
+        _calls.finish(status, call)
+        self.warn()
+
+    def warn(self) -> None:
+        if self.file_call is not None and self.file_call.text:
+            _calls.warn(_calls.take_lines(self.file_call))
 
 
 def _axes(opened: Opened) -> str:
@@ -90,10 +104,15 @@ class InFile:
 
     def open(self) -> Opened:
         owner = context(self.threads, self.memory, self.cache)
+        options = ffi.new("struct radio_file_options *")
+        options.warning = _calls.LINE
+        options.user_data = call = _calls.new_call()
         volume = ffi.new("struct radio_volume **")
-        check(lib.radio_volume_open_file(owner, _calls.file(self.uri), NULL,
+        check(lib.radio_volume_open_file(owner, _calls.file(self.uri), options,
                                          volume))
-        return Opened(volume[0], owner)
+        opened = Opened(volume[0], owner, call)
+        opened.warn()
+        return opened
 
 
 @dataclass(frozen=True)
@@ -115,7 +134,7 @@ class Derived:
         pipeline = _parse(self.pipeline)
         volume = ffi.new("struct radio_volume **")
         check(lib.radio_volume_apply(opened.pointer, pipeline, volume))
-        return Opened(volume[0], opened.owner)
+        return Opened(volume[0], opened.owner, opened.file_call)
 
 
 def _parse(text: str) -> Any:
@@ -406,7 +425,7 @@ class Volume:
             request.strides = strides
         call = _calls.new_call()
         options = _options(call, scaled)
-        _calls.finish(lib.radio_volume_read_many(
+        opened.finish(lib.radio_volume_read_many(
             opened.pointer, requests, len(results),
             _code(opened, kind, scaled), options), call)
         return results
@@ -471,7 +490,8 @@ class Volume:
         volume = ffi.new("struct radio_volume **")
         check(lib.radio_volume_apply(opened.pointer, _parse(pipeline),
                                      volume))
-        return Volume(source, Opened(volume[0], opened.owner))
+        return Volume(source, Opened(volume[0], opened.owner,
+                                     opened.file_call))
 
     # The whole of it.
 
@@ -506,7 +526,7 @@ class Volume:
         options.raw = raw
         options.nbins = bins
         options.low, options.high = range
-        _calls.finish(lib.radio_group_stats(
+        opened.finish(lib.radio_group_stats(
             1, _calls.OPEN_VOLUME, options, _calls.COPY_BINS, call), call)
         return counts, np.linspace(*range, bins + 1)
 
@@ -528,18 +548,18 @@ class Volume:
         options.warning = _calls.LINE
         options.cancel = _calls.cancel()
         options.user_data = call
-        _calls.finish(lib.radio_volume_export(
+        opened.finish(lib.radio_volume_export(
             opened.pointer, area, _calls.file(file), options), call)
 
     def validate(self) -> Check:
         """Reads every tile, and compares all voxels with the checksum of the
         image that was ingested.  Raises ChecksumError, whose ``damage`` has a
         line for each damaged tile."""
+        opened = self._handle.get()
         call = _calls.new_call()
         result = ffi.new("struct radio_check *")
         status = lib.radio_volume_validate(
-            self._handle.get().pointer, result, _calls.LINE, call,
-            ffi.sizeof(result[0]))
+            opened.pointer, result, _calls.LINE, call, ffi.sizeof(result[0]))
         try:
             check(status)
         except ChecksumError as error:
@@ -547,6 +567,7 @@ class Volume:
             raise
         finally:
             lib.python_clear(call)
+        opened.warn()
         return Check(result.tile_count, result.missing_count,
                      result.stored_nbytes)
 
@@ -592,6 +613,7 @@ def _stats(opened: Opened, raw: bool) -> Any:
     result = ffi.new("struct radio_stats *")
     check(lib.radio_volume_stats(opened.pointer, raw, result,
                                  ffi.sizeof(result[0])))
+    opened.warn()
     return result
 
 
@@ -729,6 +751,6 @@ def _fill(opened: Opened, selection: Selection,
         buffer = _address(box)
         strides = ffi.new("int64_t[]", box.strides)
         options.strides = strides
-    _calls.finish(lib.radio_volume_read(
+    opened.finish(lib.radio_volume_read(
         opened.pointer, _box(start, box.shape), code, buffer, box.nbytes,
         options), call)

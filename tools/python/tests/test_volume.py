@@ -281,6 +281,23 @@ def test_warnings_are_pythons(tmp_path):
         exec("volume.numpy(apply='linear 2,1')", {"volume": volume})
 
 
+def test_files_with_a_bad_end_are_warned_of_once(examples, head, tmp_path):
+    file = tmp_path / "a.nii.gz"
+    file.write_bytes((examples / "head.nii.gz").read_bytes() + b"no gzip data")
+    whole = ((0, 0, 0), (64, 48, 32))
+    for read in [lambda v: v.numpy(), lambda v: v.apply("flip x").numpy(),
+                 lambda v: v.read_many([whole]), lambda v: v.stats(),
+                 lambda v: v.histogram(),
+                 lambda v: v.export(tmp_path / "b.nii", overwrite=True)]:
+        volume = libradio.open_file(file)
+        with pytest.warns(libradio.RadioWarning) as caught:
+            read(volume)
+        assert [each.filename for each in caught] == [__file__]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            read(volume)
+
+
 def test_statistics_are_numpys(head):
     volume, array = head
     stats = volume.stats()
