@@ -131,6 +131,15 @@ def file(value: str | os.PathLike[str]) -> bytes:
     return name
 
 
+def place(value: str | os.PathLike[str]) -> str:
+    """Returns a URL, or the absolute path of a local file or folder."""
+    name = os.fsdecode(value)
+    if not name:
+        raise ArgumentError("the name of the file or folder is empty; the"
+                            " current folder is '.'")
+    return name if "://" in name else os.path.abspath(name)
+
+
 def take_text(pointer: Any) -> str:
     """Returns a string that the caller frees by free()."""
     try:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar, overload
 
 from . import _calls
 from ._calls import NULL, check
@@ -14,12 +14,18 @@ from .volume import Derived, Opened, Source, Volume
 
 __all__ = ["S3Options", "Store", "open"]
 
+T = TypeVar("T")
+
 S3Options: TypeAlias = Mapping[str, str | int | bool]
 """Options of a store in S3, by the names of the members of ``struct
 radio_s3_options``: endpoint, region, addressing ("path", "virtual"),
 access_key, secret_key, session_token, profile, anonymous, hedge_percent,
 ca_file, single_writer, grace_s, gap_nbytes, ..."""
 
+_ADDRESSING: dict[Any, int] = {
+    "auto": lib.RADIO_S3_ADDRESSING_AUTO,
+    "path": lib.RADIO_S3_ADDRESSING_PATH,
+    "virtual": lib.RADIO_S3_ADDRESSING_VIRTUAL}
 _SECRETS = {"access_key", "secret_key", "session_token"}
 _MEMORY = "memory:"
 
@@ -83,9 +89,10 @@ def _set_s3(options: Any, values: S3Options) -> list[Any]:
             raise TypeError(f"s3: no option {name!r}; there are"
                             f" {', '.join(members)}")
         if name == "addressing":
-            value = {"auto": lib.RADIO_S3_ADDRESSING_AUTO,
-                     "path": lib.RADIO_S3_ADDRESSING_PATH,
-                     "virtual": lib.RADIO_S3_ADDRESSING_VIRTUAL}[str(value)]
+            if value not in _ADDRESSING:
+                raise ArgumentError(f"s3: addressing {value!r}: use one of"
+                                    f" {', '.join(_ADDRESSING)}")
+            value = _ADDRESSING[value]
         elif isinstance(value, str):
             kept.append(ffi.new("char[]", _calls.chars(value)))
             setattr(options, name, kept[-1])
@@ -132,7 +139,8 @@ class Store(Mapping[str, Volume]):
     def __init__(self, place: _Place, opened: _OpenStore | None = None) -> None:
         """Not called by users: see ``open``."""
         self._place = place
-        self._handle = Handle(place.uri, place.open_again, opened)
+        self._handle = Handle(place.uri.removesuffix(":"),
+                              place.open_again, opened)
 
     @property
     def uri(self) -> str:
@@ -155,6 +163,19 @@ class Store(Mapping[str, Volume]):
             return self.find(path) == path
         except (NotFoundError, ArgumentError):
             return False
+
+    @overload
+    def get(self, path: str, default: None = None, /) -> Volume | None: ...
+    @overload
+    def get(self, path: str, default: Volume | T, /) -> Volume | T: ...
+
+    def get(self, path: str, default: object = None, /) -> object:
+        """Opens a volume; default if there is none at the path, which need
+        not be a legal one."""
+        try:
+            return self[path]
+        except (NotFoundError, ArgumentError):
+            return default
 
     def __iter__(self) -> Iterator[str]:
         """Lists the paths, in the order of the keys of their documents."""
@@ -227,7 +248,7 @@ def open(uri: str | os.PathLike[str], *, create: bool = False,
     same threads, memory and cache shares them.
     """
     name = os.fsdecode(uri)
-    if name != _MEMORY and "://" not in name:
-        name = os.path.abspath(name)
+    if name != _MEMORY:
+        name = _calls.place(name)
     place = _Place(name, s3, threads, memory, cache)
     return Store(place, place.open(create))

@@ -103,16 +103,20 @@ class InFile:
                          self.memory, self.cache)
 
     def open(self) -> Opened:
+        opened = self.open_for(_calls.new_call())
+        opened.warn()
+        return opened
+
+    def open_for(self, call: Any) -> Opened:
+        """The same, whose warnings call gets."""
         owner = context(self.threads, self.memory, self.cache)
         options = ffi.new("struct radio_file_options *")
         options.warning = _calls.LINE
-        options.user_data = call = _calls.new_call()
+        options.user_data = call
         volume = ffi.new("struct radio_volume **")
         check(lib.radio_volume_open_file(owner, _calls.file(self.uri), options,
                                          volume))
-        opened = Opened(volume[0], owner, call)
-        opened.warn()
-        return opened
+        return Opened(volume[0], owner, call)
 
 
 @dataclass(frozen=True)
@@ -602,10 +606,7 @@ def open_file(file: str | os.PathLike[str], *, threads: int = 0,
     ...     volume.shape
     (64, 48, 32)
     """
-    name = os.fsdecode(file)
-    if "://" not in name:
-        name = os.path.abspath(name)
-    source = InFile(name, threads, memory, cache)
+    source = InFile(_calls.place(file), threads, memory, cache)
     return Volume(source, source.open())
 
 

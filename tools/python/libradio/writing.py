@@ -16,7 +16,7 @@ from ._calls import NULL, check
 from ._native import ffi, lib
 from .errors import ArgumentError, RadioWarning
 from .store import Store
-from .volume import Volume
+from .volume import InFile, Volume, without_query
 
 __all__ = ["Collected", "Existing", "Files", "Ingested", "Labels", "Progress",
            "copy", "from_numpy", "gc", "ingest", "phantom", "remove"]
@@ -107,6 +107,13 @@ def _are_labels(labels: Any) -> bool:
                     " of values to names")
 
 
+def _opened(store: Store, name: str = "store") -> Any:
+    if not isinstance(store, Store):
+        raise TypeError(f"{name}: is of type {type(store).__name__}; use what"
+                        " libradio.open returns")
+    return store._handle.get()
+
+
 def _existing(name: str) -> int:
     if name not in _EXISTING:
         raise ArgumentError(f"existing: {name!r}: use one of"
@@ -124,7 +131,7 @@ def ingest(files: Files, store: Store, *,
            labels: Labels = False,
            progress: Progress = False) -> list[Ingested]:
     """Ingests NIfTI images: a file, several at once, or a mapping of the
-    volumes' paths to files.
+    volumes' paths to files; local ones, or at URLs, as of ``open_file``.
 
     Without a mapping a volume's path follows from the file's name: its stem in
     collection; or as layout says, "bids", "msd", "nnunet" or a pattern, such as
@@ -133,6 +140,7 @@ def ingest(files: Files, store: Store, *,
     tiling: "balanced", "axial", "isotropic", or "X,Y,Z".  codec: "small",
     "medium", "fast", "none", or a JSON list.  strip: blank the header's texts.
     The first file that fails ends it; volumes that were complete stay.
+    progress counts the bytes of local files.
 
     >>> import libradio
     >>> store = libradio.open("memory:", create=True)
@@ -140,7 +148,8 @@ def ingest(files: Files, store: Store, *,
     'ct/head'
     """
     named = list(_name(files, collection, layout, labels))
-    opened = store._handle.get()
+    opened = _opened(store)
+    place = store._place
 
     def ingest_one(path: str, file: bytes, labels: Labels,
                    call: Any) -> Ingested:
@@ -150,14 +159,34 @@ def ingest(files: Files, store: Store, *,
         options.warning = _calls.LINE
         options.user_data = call
         result = ffi.new("struct radio_ingest_result *")
-        check(lib.radio_ingest(opened.pointer, file, _calls.chars(path),
-                               options, result, ffi.sizeof(result[0])))
+        size = ffi.sizeof(result[0])
+        if _is_url(file):
+            image = InFile(os.fsdecode(file), place.threads, place.memory,
+                           place.cache).open_for(call)
+            check(lib.radio_ingest_volume(opened.pointer, image.pointer,
+                                          _calls.chars(path), options, result,
+                                          size))
+        else:
+            check(lib.radio_ingest(opened.pointer, file, _calls.chars(path),
+                                   options, result, size))
         del kept
         return Ingested(path, result.skipped, result.source_nbytes,
                         result.stored_nbytes)
 
     return _run([partial(ingest_one, *each) for each in named],
-                [os.stat(file).st_size for _, file, _ in named], progress)
+                [_nbytes(file) for _, file, _ in named], progress)
+
+
+def _is_url(file: bytes) -> bool:
+    return b"://" in file
+
+
+def _nbytes(file: bytes) -> int:
+    """Returns a file's size; 0 if it is not known, as of one at a URL."""
+    try:
+        return 0 if _is_url(file) else os.stat(file).st_size
+    except OSError:
+        return 0        # ingesting it tells what is wrong
 
 
 def _name(files: Any, collection: str | None, layout: str | None,
@@ -178,22 +207,24 @@ def _name(files: Any, collection: str | None, layout: str | None,
     folder = NULL if collection is None else _calls.chars(collection)
     seen: dict[str, Any] = {}
     for file in files:
-        named = _name_one(_calls.file(file), opened, folder, labels)
-        path = named[0]
+        path, its_labels = _name_one(without_query(os.fsdecode(file)), opened,
+                                     folder, labels)
         if path in seen:
-            raise ArgumentError(f"{os.fspath(file)}: becomes {path}, as"
-                                f" {os.fspath(seen[path])} does; use a mapping"
-                                " of paths to files")
+            one, other = [without_query(os.fsdecode(each))
+                          for each in (file, seen[path])]
+            raise ArgumentError(f"{one}: becomes {path}, as {other} does; use"
+                                " a mapping of paths to files")
         seen[path] = file
-        yield named
+        yield path, _calls.file(file), its_labels
 
 
-def _name_one(file: bytes, layout: Any, collection: Any, labels: Labels
-              ) -> tuple[str, bytes, Labels]:
+def _name_one(name: str, layout: Any, collection: Any, labels: Labels
+              ) -> tuple[str, Labels]:
+    file = _calls.file(name)
     if layout == NULL:
         path = ffi.new("char **")
         check(lib.radio_ingest_path(file, collection, path))
-        return _calls.take_text(path[0]), file, labels
+        return _calls.take_text(path[0]), labels
     result = ffi.new("struct radio_layout_file *")
     check(lib.radio_layout_name(layout, file, collection, result,
                                 ffi.sizeof(result[0])))
@@ -201,7 +232,7 @@ def _name_one(file: bytes, layout: Any, collection: Any, labels: Labels
         rows = [result.labels[i] for i in range(result.nlabels)]
         names = {row.value: _calls.text(row.name) for row in rows}
         labels = names or bool(result.is_labels)
-    return _calls.take_text(result.path), file, labels
+    return _calls.take_text(result.path), labels
 
 
 def _run(works: Sequence[Callable[[Any], T]], sizes: Sequence[int],
@@ -237,7 +268,8 @@ def _run_calls(works: Sequence[Callable[[Any], T]], calls: Sequence[Any],
                 ended, pending = wait(pending, _POLL_S, FIRST_EXCEPTION)
                 for future in ended:
                     future.result()
-                show(sum(nbytes if future.done() else _done_nbytes(call)
+                show(sum(nbytes if future.done()
+                         else min(nbytes, _done_nbytes(call))
                          for call, nbytes, future
                          in zip(calls, sizes, futures)), sum(sizes))
         finally:
@@ -291,6 +323,7 @@ def from_numpy(array: ArrayLike, store: Store, path: str, *,
     >>> libradio.from_numpy(mask, store, "mask/a", labels={1: "liver"})
     <libradio.Volume 'mask/a', 8 x 8 x 4, uint8>
     """
+    opened = _opened(store)             # stays open until all is written
     voxels = np.asarray(array)
     if not voxels.dtype.isnative:
         voxels = voxels.astype(voxels.dtype.newbyteorder("="))
@@ -299,6 +332,9 @@ def from_numpy(array: ArrayLike, store: Store, path: str, *,
                             " z, t, c")
     if affine is not None and like is not None:
         raise ArgumentError("affine and like: use one of them")
+    if like is not None and not isinstance(like, Volume):
+        raise TypeError(f"like: is of type {type(like).__name__}; use a volume"
+                        " of libradio's")
     # Array order: t, c, z, y, x.
     order = {3: (2, 1, 0), 4: (3, 2, 1, 0), 5: (3, 4, 2, 1, 0)}[voxels.ndim]
     elements = voxels.transpose(order)
@@ -323,7 +359,6 @@ def from_numpy(array: ArrayLike, store: Store, path: str, *,
     options.ingest.warning = _calls.LINE
     options.ingest.user_data = call
     pointer = ffi.new("struct radio_writer **")
-    opened = store._handle.get()        # stays open until all is written
     check(lib.radio_volume_create(opened.pointer, _calls.chars(path), options,
                                   pointer))
     writer = pointer[0]
@@ -398,7 +433,7 @@ def phantom(store: Store, path: str, *,
     options.shape = shape[::-1]
     options.seed = seed
     kept = _set_ingest(options.ingest, tiling, codec, existing, False, False)
-    opened = store._handle.get()
+    opened = _opened(store)
     check(lib.radio_phantom(opened.pointer, _calls.chars(path), options))
     del kept
     return store._open_volume(opened, path)
@@ -412,7 +447,7 @@ def copy(store: Store, path: str, to: Store, to_path: str | None = None, *,
     read back and compared.  strip: blank what its documents say of where the
     image is from."""
     name = path if to_path is None else to_path
-    source, target = store._handle.get(), to._handle.get()
+    source, target = _opened(store), _opened(to, "to")
     options = ffi.new("struct radio_copy_options *")
     options.existing = _existing(existing)
     options.strip = strip
@@ -431,7 +466,7 @@ def copy(store: Store, path: str, to: Store, to_path: str | None = None, *,
 
 def remove(store: Store, path: str) -> None:
     """Removes a volume: it vanishes at once, then its data."""
-    opened = store._handle.get()
+    opened = _opened(store)
     _calls.finish(lib.radio_store_remove(opened.pointer, _calls.chars(path)),
                   opened.call)
 
@@ -439,7 +474,7 @@ def remove(store: Store, path: str) -> None:
 def gc(store: Store, *, dry_run: bool = False) -> Collected:
     """Removes what no volume names: data of writers that died, and of volumes
     that were replaced.  dry_run: only counts it."""
-    opened = store._handle.get()
+    opened = _opened(store)
     result = ffi.new("struct radio_gc_result *")
     _calls.finish(lib.radio_store_gc(opened.pointer, dry_run, result,
                                      ffi.sizeof(result[0])), opened.call)

@@ -27,7 +27,9 @@ def test_it_is_a_mapping(store):
     for path in ["ct", "head", "ct/none", "none", "", "/", "../x", "a\0b",
                  "\udcff", 3, None]:
         assert path not in store
-    assert store.get("ct/none") is None
+    for path in ["ct/none", "a\0b", "../x"]:
+        assert store.get(path) is None and store.get(path, 7) == 7
+    assert store.get("ct/head").shape == (64, 48, 32)
     assert store.paths("mr") == ["mr/brain"]
     assert store.find("head") == "ct/head"
     assert {store: 1}[store] == 1 and store == store
@@ -55,8 +57,16 @@ def test_arguments_that_are_wrong_are_value_or_type_errors(store):
         libradio.open("ftp://host/x")
     with pytest.raises(TypeError, match="'colour'; there are endpoint"):
         libradio.open("s3://bucket/x", s3={"colour": 1})
-    with pytest.raises(TypeError):
-        libradio.open(3)
+    with pytest.raises(ValueError, match="'odd': use one of auto, path"):
+        libradio.open("s3://bucket/x", s3={"addressing": "odd"})
+    for opens in [libradio.open, libradio.open_file]:
+        with pytest.raises(ValueError, match="is empty"):
+            opens("")
+        with pytest.raises(TypeError):
+            opens(3)
+    for use in [lambda: store[5], lambda: store["ct/head"].apply(None)]:
+        with pytest.raises(TypeError, match="use a str"):
+            use()
     with pytest.raises(OverflowError):
         libradio.open("memory:", create=True, threads=-1)
 
@@ -93,6 +103,10 @@ def test_it_is_closed_once_and_for_all(examples):
                 lambda: "ct/head" in store, lambda: store.find("head")]:
         with pytest.raises(libradio.ClosedError, match="is closed"):
             use()
+    memory = libradio.open("memory:", create=True)
+    memory.close()
+    with pytest.raises(libradio.ClosedError, match="^memory: is closed"):
+        list(memory)
     # Its volumes stay.
     assert volume[1, 2, 3] == volume.numpy()[1, 2, 3]
 

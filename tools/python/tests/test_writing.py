@@ -96,6 +96,16 @@ def test_arguments_that_are_wrong_are_errors(store):
         libradio.from_numpy(np.array([[["text"]]]), store, "a/b")
     with pytest.raises(NotImplementedError):
         libradio.from_numpy(array.astype("float16"), store, "a/b")
+    for use in [lambda: libradio.ingest("a.nii", "s.zarr"),
+                lambda: libradio.from_numpy(array, "s.zarr", "a/b"),
+                lambda: libradio.phantom("s.zarr", "a/b"),
+                lambda: libradio.copy(store, "a/b", "s.zarr"),
+                lambda: libradio.remove("s.zarr", "a/b"),
+                lambda: libradio.gc("s.zarr"),
+                lambda: libradio.from_numpy(array, store, "a/b",
+                                            like=array)]:
+        with pytest.raises(TypeError, match="is of type (str|ndarray)"):
+            use()
     assert len(store) == 0
     assert libradio.gc(store).removed_count == 0
 
@@ -140,8 +150,21 @@ def test_files_are_ingested(examples, store):
     assert named[0].path == "ct/head"
 
 
+def test_files_at_urls_are_ingested(server, examples, store):
+    url = server.url.replace("examples.zarr", "head.nii.gz")
+    result, = libradio.ingest(f"{url}?a=b", store)
+    assert result.path == "images/head"
+    local = libradio.ingest({"a/b": examples / "head.nii.gz"}, store)
+    assert result.source_nbytes == local[0].source_nbytes
+    one, other = store["images/head"], store["a/b"]
+    assert one.header == other.header
+    assert np.array_equal(one.numpy(), other.numpy())
+    with pytest.raises(libradio.NotFoundError, match="none.nii"):
+        libradio.ingest(url.replace("head", "none"), store)
+
+
 def test_files_that_fail_are_errors(examples, store, tmp_path):
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(libradio.NotFoundError, match="none.nii"):
         libradio.ingest(tmp_path / "none.nii", store)
     broken = tmp_path / "broken.nii"
     broken.write_bytes(b"no image" * 100)
