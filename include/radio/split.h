@@ -22,11 +22,11 @@ struct radio_split_options {
 
   uint64_t seed;
 
-  /* Make the fractions exact: by the largest remainder. */
+  /* Make the fractions exact, to whole rows. */
   bool is_exact;
 
-  /* Make them exact among the rows of each value of this column; those where it
-   * is missing are together.  NULL: no column. */
+  /* Make them exact among the rows of each value of this column, a stratum;
+   * those where it is missing are one.  NULL: no column. */
   const char *stratify;
 
   /* Must be zero: later versions may have members here. */
@@ -40,10 +40,14 @@ struct radio_split_options {
  * the first 8 bytes of SHA-256, most significant first, of the seed in decimal,
  * ":split/" and the id, by 2^64.  It is in the first part whose fraction, with
  * those before, is above that number: so a row is in the same part everywhere,
- * and adding rows moves none.  If the fractions are exact, rows are ordered by
- * their numbers, and a part gets the next of them: its fraction of the rows
- * rounded down, and one more if the remainder is among the largest (of equal
- * ones that of the earlier part); then adding rows may move others.
+ * and adding rows moves none.
+ *
+ * If the fractions are exact, rows are ordered by their numbers, and a part
+ * gets the next of them: its fraction of the rows, rounded up or down: up where
+ * it lacks most by this stratum and those before, which are ordered by bytes
+ * (of equal ones the earlier part).  So many small strata give all parts their
+ * fractions, too, to less than one row with up to four parts or equal
+ * fractions, else rarely to somewhat more.  Adding rows may move others then.
  *
  * Errors: RADIO_ERROR_ARGUMENT (no parts, or too many; a fraction that is not
  * above 0, or a sum that is not 1; memory too small), RADIO_ERROR_NOT_FOUND (no

@@ -112,40 +112,62 @@ part_of (const struct radio_split_options *options, double number)
   return (uint32_t) part;
 }
 
-/* Sets the number of rows of each part among n, by the largest remainder. */
+/* The rows of a stratum that each part gets, and how many it has too few. */
+struct shares {
+  size_t *counts;
+  double *remainders;         /* of this stratum, 0 of those rounded up */
+  double *lacks;              /* rows too few by all strata until now */
+};
+
+/* The part that lacks most, the first of equal ones, among those that are to be
+ * rounded up: all, if the sum of fractions is below 1 by a rounding error. */
+static size_t
+most_lacking (const struct shares *shares, size_t n)
+{
+  size_t most = n, any = 0;
+  for (size_t i = 0; i < n; i++) {
+    if (shares->lacks[i] > shares->lacks[any] + 1e-6)
+      any = i;
+    if (shares->remainders[i] > 1e-6
+        && (most == n || shares->lacks[i] > shares->lacks[most] + 1e-6))
+      most = i;
+  }
+  return most < n ? most : any;
+}
+
+/* Sets the number of rows of each part among n. */
 static void
-apportion (const struct radio_split_options *options, size_t n, size_t *counts,
-           double *remainders)
+apportion (const struct radio_split_options *options, size_t n,
+           struct shares *shares)
 {
   size_t given = 0;
   for (size_t i = 0; i < options->part_count; i++) {
     double share = options->fractions[i] * (double) n;
     /* 0.7 * 10 is below 7 by a rounding error. */
     double nearest = round (share);
-    counts[i] = (size_t) (fabs (share - nearest) < 1e-6 ? nearest
-                                                        : floor (share));
-    remainders[i] = share - (double) counts[i];
-    given += counts[i];
+    shares->counts[i] = (size_t) (fabs (share - nearest) < 1e-6
+                                  ? nearest : floor (share));
+    shares->remainders[i] = share - (double) shares->counts[i];
+    shares->lacks[i] += shares->remainders[i];
+    given += shares->counts[i];
   }
   for (; given < n; given++) {
-    size_t most = 0;
-    for (size_t i = 1; i < options->part_count; i++)
-      if (remainders[i] > remainders[most] + 1e-6)
-        most = i;
-    counts[most]++;
-    remainders[most] -= 1;
+    size_t part = most_lacking (shares, options->part_count);
+    shares->counts[part]++;
+    shares->remainders[part] = 0;
+    shares->lacks[part] -= 1;
   }
 }
 
 /* Gives the n sorted rows of a stratum to the parts. */
 static void
 split_stratum (const struct radio_split_options *options,
-               const struct row *rows, size_t n, size_t *counts,
-               double *remainders, uint32_t *parts)
+               const struct row *rows, size_t n, struct shares *shares,
+               uint32_t *parts)
 {
-  apportion (options, n, counts, remainders);
+  apportion (options, n, shares);
   for (size_t i = 0, part = 0, given = 0; i < n; i++) {
-    while (given == counts[part]) {
+    while (given == shares->counts[part]) {
       part++;
       given = 0;
     }
@@ -159,17 +181,18 @@ split_exactly (const struct radio_split_options *options, struct row *rows,
                size_t n, uint32_t *parts)
 {
   size_t *counts RD_FREE = rd_calloc (options->part_count, sizeof *counts);
-  double *remainders RD_FREE = rd_calloc (options->part_count,
-                                          sizeof *remainders);
-  if (counts == NULL || remainders == NULL)
-    return rd_fail_memory (options->part_count * sizeof *counts);
+  double *numbers RD_FREE = rd_calloc (2 * options->part_count,
+                                       sizeof *numbers);
+  if (counts == NULL || numbers == NULL)
+    return rd_fail_memory (2 * options->part_count * sizeof *numbers);
+  struct shares shares = { counts, numbers, numbers + options->part_count };
   if (n > 0)
     qsort (rows, n, sizeof *rows, compare_rows);
   for (size_t i = 0, j; i < n; i = j) {
     for (j = i + 1; j < n; j++)
       if (compare_strata (&rows[i], &rows[j]) != 0)
         break;
-    split_stratum (options, rows + i, j - i, counts, remainders, parts);
+    split_stratum (options, rows + i, j - i, &shares, parts);
   }
   return RADIO_OK;
 }

@@ -72,23 +72,59 @@ def test_shares_are_exact_in_each_stratum(store, fractions):
     shares = [float(f) for f in fractions.split(",")]
     names = {2: ["train", "test"], 3: ["train", "val", "test"]}.get(
         len(shares), [str(i) for i in range(len(shares))])
-    groups = table.groupby(table["diagnosis"].fillna("n/a"))
-    assert len(groups) == 5
-    for _, group in groups:
-        counts = group["part"].value_counts()
-        assert counts.sum() == len(group)
+    # Missing ones are the first stratum, the others are ordered by bytes.
+    strata = [table[table["diagnosis"].isna()]] + [
+        group for _, group in table.groupby("diagnosis")]
+    assert len(strata) == 5
+    lacks = [0.0] * len(shares)
+    for group in strata:
         quotas = [share * len(group) for share in shares]
         wanted = [int(q + 1e-9) for q in quotas]
-        order = sorted(range(len(shares)), key=lambda i: (
-            -round(quotas[i] - wanted[i], 6), i))
+        rest = [q - n for q, n in zip(quotas, wanted)]
+        lacks = [a + b for a, b in zip(lacks, rest)]
+        order = sorted((i for i in range(len(shares)) if rest[i] > 1e-6),
+                       key=lambda i: (-round(lacks[i], 6), i))
         for i in order[:len(group) - sum(wanted)]:
             wanted[i] += 1
+            lacks[i] -= 1
+        counts = group["part"].value_counts()
         assert [counts.get(name, 0) for name in names] == wanted
         # The first of them by their hashes are in the first part.
         ordered = group.assign(x=[number(3, s) for s in group["subject"]]) \
             .sort_values("x")
         assert ordered["part"].tolist() == [
             name for name, n in zip(names, wanted) for _ in range(n)]
+
+
+@pytest.mark.parametrize("size, option, counts", [
+    (7, "--folds=5", [20, 20, 20, 20, 20]),
+    (2, "--folds=5", [20, 20, 20, 20, 20]),
+    (4, "--fractions=0.8,0.1,0.1", [80, 10, 10]),
+    (1, "--fractions=0.7,0.15,0.15", [70, 15, 15])])
+def test_small_strata_do_not_add_up_to_other_shares(store, tmp_path, size,
+                                                    option, counts):
+    """Of 100 subjects that have a site, each site with a few of them."""
+    lines = ["subject\tsite"] + [f"p{i:03}\tsite-{i // size:03}"
+                                 for i in range(100)]
+    table = tmp_path / "sites.tsv"
+    table.write_text("\n".join(lines) + "\n")
+    run_radio("table", "-s", store, "--import", table)
+    table = split(store, option, "--stratify", "site", "--column", "part")
+    shares = [n / 100 for n in counts]
+    table = table[table["site"].notna()]
+    for _, group in table.groupby("site"):
+        n = group["part"].value_counts()
+        for part, share in zip(parts_of(table), shares):
+            assert abs(n.get(part, 0) - share * len(group)) < 1
+    total = table["part"].value_counts()
+    for part, n in zip(parts_of(table), counts):
+        assert abs(total[part] - n) <= 1
+
+
+def parts_of(table):
+    return sorted(table["part"].unique(),
+                  key=lambda part: ["train", "val", "test"].index(part)
+                  if isinstance(part, str) else part)
 
 
 def test_folds_are_numbers_and_differ_by_one_at_most(store):
