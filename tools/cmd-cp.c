@@ -138,7 +138,8 @@ report_volume (void *data, size_t i)
   printf ("%*s  ", (int) (cp->path_width - rd_text_columns (item->to_path)),
           "");
   if (result->skipped) {
-    puts ("skipped: exists already");
+    puts (cp->options.existing == RADIO_EXISTING_SKIP
+          ? "skipped: exists already" : "skipped: was copied already");
     return;
   }
   printf ("%8s %s", rd_text_size (result->sent_nbytes, sent),

@@ -12,7 +12,9 @@ extern "C" {
 #endif
 
 struct radio_copy_options {
-  enum radio_existing existing;       /* if a volume has that path */
+  /* If a volume has that path.  With RADIO_EXISTING_ERROR, and not by_store,
+   * one that is what the copy would be (same level and document) is skipped. */
+  enum radio_existing existing;
 
   /* Write nothing; report what would be sent.  Existing objects are then
    * compared by size only. */

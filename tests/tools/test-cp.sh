@@ -118,6 +118,30 @@ mistakes_are_explained () {
   grep -q "^radio: 'a': not COLLECTION/NAME" "$tmp/err"
 }
 
+# A kill leaves volumes without rows; tables of the source go with them.
+the_same_command_goes_on_after_a_kill () {
+  cp -r a.zarr rows.zarr
+  runs index -s rows.zarr
+  runs table -s rows.zarr --set qc ct ct/head=good ct/neck=bad
+  runs cp rows.zarr killed.zarr
+  rm -r killed.zarr/tables killed.zarr/ct/neck
+  runs cp rows.zarr killed.zarr
+  says 'ct/head  skipped: was copied already' '1 volume, ' '2 skipped'
+  diff -r rows.zarr/ct killed.zarr/ct
+  for table in ct mr subjects; do
+    "$RADIO" table -s rows.zarr --tsv $table >"$tmp/wanted"
+    "$RADIO" table -s killed.zarr --tsv $table | diff "$tmp/wanted" -
+  done
+  "$RADIO" table -s killed.zarr ct --tsv | grep -q good
+  # One of the same name that was ingested is another one.
+  rm -r killed.zarr/ct/neck
+  "$RADIO" phantom -s killed.zarr ct/neck --size 40 --seed 2 >/dev/null
+  status=0
+  "$RADIO" cp rows.zarr/ct/neck killed.zarr 2>"$tmp/err" || status=$?
+  [ "$status" -eq 1 ]
+  grep -q 'ct/neck: exists already; see --skip-existing and --over' "$tmp/err"
+}
+
 # The state that a crash right before writing the document leaves.
 files_of_an_interrupted_copy_are_not_sent_again () {
   runs cp a.zarr on.zarr
@@ -157,6 +181,7 @@ check existing_copies_are_kept_skipped_or_replaced
 check a_dry_run_makes_no_store
 check damage_is_reported_and_the_others_are_copied
 check mistakes_are_explained
+check the_same_command_goes_on_after_a_kill
 check files_of_an_interrupted_copy_are_not_sent_again
 check an_interrupted_copy_resumes
 plan

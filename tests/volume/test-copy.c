@@ -138,6 +138,8 @@ an_existing_volume_is_kept_skipped_or_replaced (void **state)
   assert_volume_is (to, "ct/a", &old);
   assert_false (must_copy (from, to, RADIO_EXISTING_REPLACE).skipped);
   assert_volume_is (to, "ct/a", &new);
+  /* It is the same now. */
+  assert_true (must_copy (from, to, RADIO_EXISTING_ERROR).skipped);
   assert_clean_after_gc (to, 2);
   assert_volume_is (to, "ct/a", &new);
   radio_store_close (to);

@@ -296,6 +296,22 @@ copy_volume (struct rd_copy *copy, const char *collection)
   return status;
 }
 
+/* Skips a volume that is there, if it is the one that the copy would be: it has
+ * the same level, of which there is one in the world, and the same document.
+ * So an earlier copy of many volumes that was killed goes on. */
+static enum radio_status
+skip_same (struct rd_copy *copy)
+{
+  struct json_object *document RD_CLEANUP (rd_cleanup_json) = NULL;
+  struct rd_error error;
+  rd_error_save (&error, RADIO_ERROR_EXISTS);
+  RD_TRY (rd_copy_load (copy));
+  copy->skipped
+    = rd_store_read_document (copy->to, copy->to_path, &document) == RADIO_OK
+      && rd_publish_is_same_document (document, copy->document);
+  return copy->skipped ? RADIO_OK : rd_error_raise (&error);
+}
+
 static enum radio_status
 run_copy (struct rd_copy *copy, struct radio_copy_result *result,
           size_t result_nbytes)
@@ -304,13 +320,16 @@ run_copy (struct rd_copy *copy, struct radio_copy_result *result,
   const char *name;
   RD_TRY (rd_publish_check_path (copy->to, copy->to_path, &collection,
                                  &name));
-  RD_TRY (rd_publish_check_existing (copy->to, copy->to_path,
-                                     copy->options->dry_run ? NULL
-                                                            : collection,
-                                     copy->options->existing,
-                                     &copy->skipped));
-  enum radio_status status
-    = copy->skipped ? RADIO_OK : copy_volume (copy, collection);
+  enum radio_status status = rd_publish_check_existing (
+    copy->to, copy->to_path, copy->options->dry_run ? NULL : collection,
+    copy->options->existing, &copy->skipped);
+  /* One that is moved is removed after that, so it must be copied now. */
+  if (status == RADIO_ERROR_EXISTS && !copy->options->by_store
+      && copy->options->existing == RADIO_EXISTING_ERROR)
+    status = skip_same (copy);
+  RD_TRY (status);
+  if (!copy->skipped)
+    status = copy_volume (copy, collection);
   const struct radio_copy_result full = {
     .skipped = copy->skipped,
     .sent_count = copy->sent_count, .sent_nbytes = copy->sent_nbytes,
