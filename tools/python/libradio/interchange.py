@@ -2,6 +2,8 @@
 """Volumes as the images of nibabel and SimpleITK, which are imported when
 they are asked for."""
 import io
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -50,9 +52,26 @@ class LazyVoxels:
         """What is added to them then."""
         return self._volume.scaling[1]
 
+    def copy(self) -> "LazyVoxels":
+        """Returns another one of the same volume."""
+        return LazyVoxels(self._volume, self._shape, self._dtype)
+
+    def reshape(self, shape: Sequence[int]) -> "LazyVoxels":
+        """Returns the same voxels with another shape, in Fortran order, of
+        which one number may be -1."""
+        size = math.prod(self._shape)
+        known = math.prod(n for n in shape if n != -1)
+        whole = tuple(size // max(1, known) if n == -1 else int(n)
+                      for n in shape)
+        if min(whole, default=0) < 0 or math.prod(whole) != size:
+            raise ValueError(f"{self._volume.path}: {self._shape} cannot be"
+                             f" reshaped to {tuple(shape)}")
+        return LazyVoxels(self._volume, whole, self._dtype)
+
     def get_unscaled(self) -> NDArray[Any]:
         """Reads all voxels as they are stored."""
-        return self._stored(...)
+        voxels: NDArray[Any] = self._stored(...)
+        return voxels
 
     def __getitem__(self, index: Any) -> Any:
         return self._scaled(self._stored(index))
@@ -61,37 +80,54 @@ class LazyVoxels:
                   copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
             raise ValueError("voxels are read into new memory; use copy=None")
-        voxels: NDArray[Any] = self._scaled(self._stored(...))
+        voxels: NDArray[Any] = self._scaled(self._stored(...), dtype)
         return voxels if dtype is None else voxels.astype(dtype, copy=False)
 
-    def _scaled(self, stored: NDArray[Any]) -> Any:
+    def _scaled(self, stored: NDArray[Any],
+                dtype: DTypeLike | None = None) -> Any:
         if self._dtype.names:
             return stored
         from nibabel.volumeutils import apply_read_scaling
-        return apply_read_scaling(stored, self.slope, self.inter)
+        kind = np.dtype(np.float64 if dtype is None else dtype)
+        factors = np.array([self.slope, self.inter])
+        if np.can_cast(factors.dtype, kind):
+            factors = factors.astype(kind)
+        scaled = apply_read_scaling(stored, *factors)
+        return scaled if dtype is None else scaled.astype(
+            np.promote_types(scaled.dtype, kind), copy=False)
 
-    def _stored(self, index: Any) -> NDArray[Any]:
-        voxels: NDArray[Any]
-        if self._dtype.names:
-            voxels = self._colours()[index]
-        elif self._shape == self._volume.shape:
-            voxels = self._volume[index]
-        else:
-            # Axes of one voxel, of which the volume has more or less.
-            voxels = self._volume.numpy().reshape(self._shape,
-                                                  order="F")[index]
-        return voxels
+    def _stored(self, index: Any) -> Any:
+        # Of colours the volume's last axis are the channels.
+        channels = (slice(None),) if self._dtype.names else ()
+        rank = len(self._shape)
+        shape = self._volume.shape
+        if channels:
+            shape = shape[:-1]
+        if shape[:rank] != self._shape or math.prod(shape[rank:]) != 1:
+            # Another shape; also axes of one voxel that the volume lacks.
+            voxels = self._pixels(self._volume.numpy())
+            return voxels.reshape(self._shape, order="F")[index]
+        # The volume has z also of a 2-D image.
+        more = (*(0 for _ in shape[rank:]), *channels)
+        if not more:
+            return self._volume[index]
+        items = index if isinstance(index, tuple) else (index,)
+        if all(item is not Ellipsis for item in items):
+            given = sum(item is not None for item in items)
+            items = items if given == rank else (*items, ...)
+        return self._pixels(self._volume[(*items, *more)])
 
-    def _colours(self) -> NDArray[Any]:
-        # The volume has them as its last axis.
-        channels = np.ascontiguousarray(self._volume.numpy())
-        pixels: NDArray[Any] = channels.view(self._dtype)[..., 0]
-        return pixels.reshape(self._shape, order="F")
+    def _pixels(self, channels: Any) -> Any:
+        if not self._dtype.names:
+            return channels
+        pixels = np.ascontiguousarray(channels).view(self._dtype)
+        return pixels[..., 0][()]
 
 
 def as_nibabel(volume: Volume) -> Any:
-    """Returns a Nifti1Image (or Nifti2Image) with the header and extensions
-    of the file that was ingested, whose voxels are read when they are used.
+    """Returns a Nifti1Image (Nifti2Image; Nifti1Pair, Nifti2Pair of .hdr and
+    .img) with the header and extensions of the file that was ingested, whose
+    voxels are read when they are used.
 
     >>> import libradio
     >>> volume = libradio.open("examples.zarr")["ct/head"]
@@ -99,16 +135,19 @@ def as_nibabel(volume: Volume) -> Any:
     >>> image.dataobj[:, :, 3].shape, image.get_fdata().dtype
     ((64, 48), dtype('float64'))
     """
-    from nibabel.nifti1 import Nifti1Header, Nifti1Image
-    from nibabel.nifti2 import Nifti2Header, Nifti2Image
+    from nibabel import nifti1, nifti2
     data = volume.header
     if not data:
         raise UnsupportedError(f"{volume.path}: has no NIfTI header; use"
                                " numpy() and affine")
     sizes = {int.from_bytes(data[:4], order) for order in ("little", "big")}
-    header_type, image_type = ((Nifti2Header, Nifti2Image) if 540 in sizes
-                               else (Nifti1Header, Nifti1Image))
-    header = header_type.from_fileobj(io.BytesIO(data))
+    if 540 in sizes:
+        image_type = (nifti2.Nifti2Pair if data[4:7] == b"ni2"
+                      else nifti2.Nifti2Image)
+    else:
+        image_type = (nifti1.Nifti1Pair if data[344:347] == b"ni1"
+                      else nifti1.Nifti1Image)
+    header = image_type.header_class.from_fileobj(io.BytesIO(data))
     voxels = LazyVoxels(volume, header.get_data_shape(),
                         header.get_data_dtype().newbyteorder("="))
     # With this affine nibabel leaves the header as it is.

@@ -36,8 +36,8 @@ def big_endian():
     return nibabel.Nifti1Image(voxels((7, 6, 5), "int16"), AFFINE, header)
 
 
-def colours():
-    pixels = np.ascontiguousarray(voxels((7, 6, 5, 3), "uint8")).view(RGB)
+def colours(shape=(7, 6, 5)):
+    pixels = np.ascontiguousarray(voxels((*shape, 3), "uint8")).view(RGB)
     return nibabel.Nifti1Image(pixels[..., 0], AFFINE)
 
 
@@ -52,12 +52,15 @@ IMAGES = {
     "plane": lambda: image(shape=(7, 6)),
     "channels": lambda: image(shape=(4, 5, 3, 2, 3)),
     "colours": colours,
+    "coloured plane": lambda: colours((7, 6)),
+    "pair": lambda: image(kind=nibabel.Nifti1Pair),
+    "nifti-2 pair": lambda: image(kind=nibabel.Nifti2Pair),
 }
 
 
 @pytest.mark.parametrize("name", IMAGES)
 def test_nibabels_images_are_those_of_the_file(tmp_path, name):
-    file = tmp_path / "a.nii.gz"
+    file = tmp_path / ("a.hdr" if "pair" in name else "a.nii.gz")
     nibabel.save(IMAGES[name](), file)
     store = libradio.open("memory:", create=True)
     libradio.ingest({"a/b": file}, store)
@@ -70,19 +73,37 @@ def test_nibabels_images_are_those_of_the_file(tmp_path, name):
         assert np.array_equal(got.affine, want.affine)
         assert nibabel.is_proxy(got.dataobj)
         assert got.shape == want.shape
-        for index in [..., (2, slice(1, 3)), (slice(None, None, -2), 1)]:
+        for index in [..., (2, slice(1, 3)), (slice(None, None, -2), 1), 2,
+                      (..., 0), (None, 1), (0,) * len(want.shape)]:
             one, other = got.dataobj[index], want.dataobj[index]
             assert one.dtype == other.dtype.newbyteorder("=")
             assert np.array_equal(one, other)
-        assert np.array_equal(np.asarray(got.dataobj),
-                              np.asarray(want.dataobj))
-        if name != "colours" and "complex" not in name:
+        for dtype in [None, "float32", "float64"]:
+            if dtype is None or "colour" not in name and "complex" not in name:
+                one = np.asarray(got.dataobj, dtype)
+                other = np.asarray(want.dataobj, dtype)
+                assert one.dtype == other.dtype.newbyteorder("=")
+                assert np.array_equal(one, other)
+        shape = (got.shape[0], -1)
+        assert np.array_equal(got.dataobj.copy().reshape(shape)[3:],
+                              want.dataobj.copy().reshape(shape)[3:])
+        with pytest.raises(ValueError, match="reshape"):
+            got.dataobj.reshape((2, 3))
+        if "colour" not in name and "complex" not in name:
             assert np.array_equal(got.get_fdata(), want.get_fdata())
         nibabel.save(got, tmp_path / "again.nii")
         again = nibabel.load(tmp_path / "again.nii")
-        if name != "colours":
+        if "colour" not in name:
             # nibabel chooses another scaling when it saves.
             assert np.allclose(again.dataobj, want.dataobj, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["plane", "colours", "coloured plane"])
+def test_what_is_indexed_is_read_alone(tmp_path, monkeypatch, name):
+    nibabel.save(IMAGES[name](), tmp_path / "a.nii")
+    voxels = libradio.as_nibabel(libradio.open_file(tmp_path / "a.nii"))
+    monkeypatch.delattr(libradio.Volume, "numpy")       # reads the whole
+    assert voxels.dataobj[2, 3].shape == voxels.shape[2:]
 
 
 @pytest.mark.parametrize("name", [
