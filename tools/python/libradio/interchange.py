@@ -15,6 +15,12 @@ from .volume import Volume
 __all__ = ["LazyVoxels", "as_nibabel", "as_sitk"]
 
 
+_MM = {"nanometer": 1e-6, "micrometer": 1e-3, "centimeter": 10.0,
+       "decimeter": 100.0, "meter": 1e3, "inch": 25.4}
+_SECONDS = {"nanosecond": 1e-9, "microsecond": 1e-6, "millisecond": 1e-3,
+            "minute": 60.0, "hour": 3600.0}
+
+
 class LazyVoxels:
     """The voxels of an image of nibabel's, read when they are indexed: scaled
     as nibabel scales those of a file, to the same types."""
@@ -155,9 +161,17 @@ def as_nibabel(volume: Volume) -> Any:
 
 
 def as_sitk(volume: Volume, *, scaled: bool = True) -> Any:
-    """Returns a SimpleITK image of 3 axes, or 4, with the volume's geometry;
-    colours are vectors.  scaled: where the volume has a scaling, its values in
-    float32 (float64 if stored so), as SimpleITK reads files.
+    """Returns a SimpleITK image with the volume's axes and affine, in
+    millimetres and seconds; colours are vectors.  scaled: where the volume has
+    a scaling, its values in float32 (float64 if stored so), as SimpleITK reads
+    files.
+
+    It differs from sitk.ReadImage of the same file in what follows from the
+    volume's: a 2-D image has one plane in z, and a series of one time its
+    fourth axis.  The affine is the sform where its code is not 0; ITK prefers
+    the qform where the sform's code is not 1, and takes spacing from pixdim.
+    Without a form x runs to the right and y to the front, as NIfTI says; ITK
+    takes neither.  An intercept with a slope of 0 is not added.
 
     >>> import libradio
     >>> volume = libradio.open("examples.zarr")["ct/head"]
@@ -177,13 +191,21 @@ def as_sitk(volume: Volume, *, scaled: bool = True) -> Any:
     image = SimpleITK.GetImageFromArray(
         voxels.transpose(2, 1, 0, 3) if is_colour else voxels.T,
         isVector=is_colour)
+    space_unit, time_unit = volume.units
+    mm, seconds = _MM.get(space_unit, 1.0), _SECONDS.get(time_unit, 1.0)
     # Its axes point to the left, the back and the head.
-    affine = np.diag([-1.0, -1.0, 1.0, 1.0]) @ volume.affine
+    affine = np.diag([-mm, -mm, mm, 1.0]) @ volume.affine
     spacing = np.sqrt((affine[:3, :3] ** 2).sum(0))
     rank = image.GetDimension()
     direction = np.eye(rank)
-    direction[:3, :3] = affine[:3, :3] / spacing
+    if spacing.all():
+        direction[:3, :3] = affine[:3, :3] / spacing
+    if not spacing.all() or abs(np.linalg.det(direction)) < 1e-9:
+        raise UnsupportedError(
+            f"{volume.path}: its affine {volume.affine[:3].tolist()} has no"
+            " inverse, which SimpleITK's images need; use numpy()")
     image.SetDirection(direction.ravel().tolist())
-    image.SetSpacing([*spacing.tolist(), *volume.spacing[3:rank]])
+    image.SetSpacing([*spacing.tolist(),
+                      *(step * seconds for step in volume.spacing[3:rank])])
     image.SetOrigin([*affine[:3, 3].tolist(), *[0.0] * (rank - 3)])
     return image

@@ -257,8 +257,8 @@ class Volume:
 
     @property
     def affine(self) -> NDArray[np.float64]:
-        """From voxel x, y, z to millimetres to the right, the front and the
-        head: a new array of 4 x 4."""
+        """From voxel x, y, z to lengths to the right, the front and the head,
+        in ``units`` (millimetres if unknown): a new array of 4 x 4."""
         info = self._handle.get().info
         affine = np.eye(4)
         affine[:3] = [list(row) for row in info.affine]

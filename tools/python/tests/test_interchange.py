@@ -23,6 +23,13 @@ def scaled():
     return result
 
 
+def in_other_units():
+    result = image(shape=(7, 6, 5, 4))
+    result.header.set_xyzt_units("micron", "msec")
+    result.header["pixdim"][4] = 500
+    return result
+
+
 def with_extension():
     result = image("float32")
     result.header.extensions.append(Nifti1Extension("comment", b"a comment"))
@@ -48,6 +55,7 @@ IMAGES = {
     "big-endian": big_endian,
     "nifti-2": lambda: image(kind=nibabel.Nifti2Image),
     "series": lambda: image(shape=(7, 6, 5, 4)),
+    "units": in_other_units,
     "one time": lambda: image(shape=(7, 6, 5, 1)),
     "plane": lambda: image(shape=(7, 6)),
     "channels": lambda: image(shape=(4, 5, 3, 2, 3)),
@@ -106,22 +114,31 @@ def test_what_is_indexed_is_read_alone(tmp_path, monkeypatch, name):
     assert voxels.dataobj[2, 3].shape == voxels.shape[2:]
 
 
-@pytest.mark.parametrize("name", [
-    "uint8", "int16", "uint16", "int32", "float32", "float64", "scaled",
-    "series", "colours"])
-def test_sitks_images_are_those_of_the_file(tmp_path, name):
-    file = tmp_path / "a.nii.gz"
-    made = IMAGES[name]()
-    # SimpleITK takes matrices without shear only.
+def without_shear(made):
+    """SimpleITK takes no other matrices."""
     made.set_sform(None)
     made.set_qform([[-0.5, 0, 0, 3], [0, 0.75, 0, -4], [0, 0, 2.5, 5],
                     [0, 0, 0, 1]])
+    return made
+
+
+def read_both(made, file):
     nibabel.save(made, file)
-    want = SimpleITK.ReadImage(str(file))
-    got = libradio.as_sitk(libradio.open_file(file))
+    return (libradio.as_sitk(libradio.open_file(file)),
+            SimpleITK.ReadImage(str(file)))
+
+
+@pytest.mark.parametrize("name", [
+    "uint8", "int16", "uint16", "int32", "float32", "float64", "scaled",
+    "series", "units", "colours"])
+def test_sitks_images_are_those_of_the_file(tmp_path, name):
+    file = tmp_path / "a.nii.gz"
+    got, want = read_both(without_shear(IMAGES[name]()), file)
     assert got.GetSize() == want.GetSize()
     assert got.GetPixelIDTypeAsString() == want.GetPixelIDTypeAsString()
     assert np.allclose(got.GetSpacing(), want.GetSpacing())
+    if name == "units":
+        assert np.allclose(got.GetSpacing(), (0.5e-3, 0.75e-3, 2.5e-3, 0.5))
     assert np.allclose(got.GetOrigin(), want.GetOrigin())
     assert np.allclose(got.GetDirection(), want.GetDirection())
     one, other = map(SimpleITK.GetArrayFromImage, (got, want))
@@ -129,6 +146,45 @@ def test_sitks_images_are_those_of_the_file(tmp_path, name):
         assert np.allclose(one, other, rtol=1e-6)
     else:
         assert np.array_equal(one, other)
+
+
+def test_sitks_images_differ_from_files_as_is_documented(tmp_path):
+    file = tmp_path / "a.nii"
+    got, want = read_both(without_shear(image(shape=(7, 6))), file)
+    assert (got.GetSize(), want.GetSize()) == ((7, 6, 1), (7, 6))
+    got, want = read_both(without_shear(image(shape=(7, 6, 5, 1))), file)
+    assert (got.GetSize(), want.GetSize()) == ((7, 6, 5, 1), (7, 6, 5))
+
+    made = image()
+    made.set_qform(np.diag([1, -2, 3, 1]), 1)
+    made.set_sform(np.diag([2, 2, 3, 1]), 2)
+    got, want = read_both(made, file)
+    assert (got.GetDirection()[4], want.GetDirection()[4]) == (-1, 1)
+    assert (got.GetSpacing(), want.GetSpacing()) == ((2, 2, 3), (1, 2, 3))
+
+    got, want = read_both(nibabel.Nifti1Image(voxels((4, 4, 4), "uint8"),
+                                              None), file)
+    assert got.GetDirection() == (-1, 0, 0, 0, -1, 0, 0, 0, 1)
+    assert want.GetDirection() == (1, 0, 0, 0, 1, 0, 0, 0, 1)
+
+    data = bytearray(file.read_bytes())
+    data[112:120] = np.array([0, 5], "<f4").tobytes()
+    file.write_bytes(data)
+    got = SimpleITK.GetArrayFromImage(
+        libradio.as_sitk(libradio.open_file(file)))
+    want = SimpleITK.GetArrayFromImage(SimpleITK.ReadImage(str(file)))
+    assert np.array_equal(got + 5, want)
+
+
+@pytest.mark.parametrize("affine", [
+    np.diag([0, 2, 3, 1]), [[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 0],
+                            [0, 0, 0, 1]]])
+def test_an_affine_without_an_inverse_is_refused_for_sitk(affine):
+    store = libradio.open("memory:", create=True)
+    volume = libradio.from_numpy(voxels((4, 5, 3), "uint8"), store, "a/b",
+                                 affine=affine)
+    with pytest.raises(libradio.UnsupportedError, match="no inverse"):
+        libradio.as_sitk(volume)
 
 
 def test_volumes_without_a_header_or_with_more_axes_are_refused():
