@@ -140,20 +140,23 @@ observe_until (struct rd_writer_state *writer, struct rd_frame *frame,
   uint64_t starved = rd_rate_ticks (rate, rd_subtract (account->starved_ns,
                                                        writer->queue.ns));
   uint64_t ran = rd_rate_ticks (rate, account->cpu_ns);
-  uint64_t expected = writer->cpu.above + moment - writer->waited;
-  uint64_t off = rd_subtract (expected, ran);
   bool is_known = writer->cpu.fresh_until != 0;
+  /* The CPU clock of a thread that never read it began with the thread. */
+  uint64_t expected = is_known ? writer->cpu.above + moment - writer->waited
+                               : moment - rd_max_u64 (frame->begin,
+                                                      writer->last_end);
+  uint64_t off = rd_subtract (expected, ran);
   if (is_known && account->state == RD_RUN_WAITS
       && account->nsleeps == writer->queue.nsleeps)
     starved = rd_max_u64 (starved, off);
   uint64_t slept = rd_subtract (off, starved);
-  is_known &= frame->node->kind != RADIO_SCOPE_WAIT
-              && !rd_frame_could_wait (frame)
-              && slept >= writer->cpu.least_wait;
-  add_off_cpu (writer, frame, starved, is_known ? slept : 0);
+  bool is_sleep = frame->node->kind != RADIO_SCOPE_WAIT
+                  && !rd_frame_could_wait (frame)
+                  && slept >= writer->cpu.least_wait;
+  add_off_cpu (writer, frame, starved, is_sleep ? slept : 0);
 }
 
-void
+uint64_t
 rd_frame_observe (struct rd_writer_state *writer, uint64_t moment,
                   uint64_t end, bool is_stopped)
 {
@@ -164,18 +167,19 @@ rd_frame_observe (struct rd_writer_state *writer, uint64_t moment,
     moment = account->until;
     state = is_stopped ? state : RD_RUN_UNKNOWN;
   }
-  if (frame == writer->frames || account->state == RD_RUN_UNKNOWN)
-    return;
   uint64_t since = rd_max_u64 (frame->begin, writer->last_end);
+  if (frame == writer->frames || account->state == RD_RUN_UNKNOWN)
+    return since;
   if ((int64_t) (moment - since) >= 0)
     observe_until (writer, frame, moment);
   else if (is_stopped)
     moment = since;
   else
-    return;
+    return since;
   if ((int64_t) (end - moment) > 0)
     add_off_cpu (writer, frame, state == RD_RUN_WAITS ? end - moment : 0,
                  state == RD_RUN_SLEEPS ? end - moment : 0);
+  return moment;
 }
 
 /* A scope that mostly runs has no CPU time noted at its begin: it is that of

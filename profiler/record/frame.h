@@ -66,8 +66,9 @@ bool rd_frame_end (struct rd_writer_state *writer, uint64_t token,
  * frame's end the thread is taken to go on as it was seen: it runs, sleeps or
  * waits for a CPU; or sleeps, if its process is_stopped, then also from its
  * last event on if that was after the moment.  Else no effect if the thread
- * began or ended a scope since. */
-void rd_frame_observe (struct rd_writer_state *writer, uint64_t moment,
+ * began or ended a scope since.  Returns until when it is known if the thread
+ * ran: the moment, or its last event. */
+uint64_t rd_frame_observe (struct rd_writer_state *writer, uint64_t moment,
                        uint64_t end, bool is_stopped);
 
 /* Reads the thread's CPU time, at a moment that was just read. */

@@ -361,7 +361,7 @@ observe_others (struct radio_recorder *recorder)
   for (size_t i = 0; i < recorder->synced.writers.n; i++) {
     struct rd_writer_state *writer = recorder->synced.writers.at[i];
     if (!rd_writer_is_mine (writer))
-      rd_frame_observe (writer, moment, end, false);
+      (void) rd_frame_observe (writer, moment, end, false);
   }
 }
 

@@ -358,10 +358,96 @@ observe_open (struct image *image)
 {
   bool is_stopped = rd_origin_is_stopped (&image->header->origin);
   uint64_t moment = image->header->observed;
-  if (!rd_image_is_time (image, moment))
+  for (size_t i = 0; i < image->npairs; i++) {
+    struct rd_writer_state *to = image->pairs[i].to;
+    image->pairs[i].known_until
+      = rd_image_is_time (image, moment)
+        ? rd_frame_observe (to, moment, image->now, is_stopped)
+        : rd_max_u64 (to->top->begin, to->last_end);
+  }
+}
+
+/* Ends the innermost scope of a writer, and notes for how long it is taken to
+ * have run though that is not known. */
+static void
+end_open (struct image *image, struct rd_writer_state *writer)
+{
+  struct pair *pair = &image->pairs[writer->number];
+  const struct rd_frame *frame = writer->top;
+  struct rd_node *node = frame->node;
+  const uint64_t sequence = rd_frame_sequence (frame);
+  const uint64_t off = node->wait + node->starved;
+  const uint64_t own = rd_subtract (rd_subtract (image->now, frame->begin),
+                                    frame->covered);
+  rd_frame_abandon (writer, false, NULL);
+  if (pair->open_node)
     return;
-  for (size_t i = 0; i < image->npairs; i++)
-    rd_frame_observe (image->pairs[i].to, moment, image->now, is_stopped);
+  pair->open_node = node;
+  pair->open_ran
+    = rd_min_u64 (rd_subtract (own, node->wait + node->starved - off),
+                  rd_subtract (image->now, pair->known_until));
+  /* Its span is the last in the log, with an extra slot. */
+  const struct rd_log_chunk *chunk = writer->log.last;
+  if (chunk && writer->log_next - chunk->slots >= 2
+      && rd_span_sequence (&writer->log_next[-2].span) == sequence)
+    pair->open_extra = &writer->log_next[-1].extra;
+}
+
+/* The ticks that all threads can have run: the process's CPU time up to its
+ * last sign of life, and all CPUs since then. */
+static uint64_t
+most_ran (const struct image *image)
+{
+  const struct radio_recorder *recorder = image->recorder;
+  const uint64_t ncpus = image->header->origin.ncpus;
+  uint64_t most = UINT64_MAX;
+  if (ncpus == 0)
+    return most;
+  if (recorder->stop.cpu_ns > recorder->start.cpu_ns)
+    most = rd_add_sat (rd_rate_ticks (&recorder->rate, recorder->stop.cpu_ns
+                                      - recorder->start.cpu_ns),
+                       rd_mul_sat (ncpus, rd_subtract (image->now,
+                                                       recorder->stop.ticks)));
+  return rd_min_u64 (most,
+                     rd_mul_sat (ncpus, rd_subtract (image->now,
+                                                     recorder->start.ticks)));
+}
+
+/* Open scopes of which it is not known if they ran together exceed what all can
+ * have run, where more threads than CPUs are active, or most of them wait: what
+ * is too much was waiting, in each the same part. */
+static void
+limit_open (struct image *image)
+{
+  const struct radio_recorder *recorder = image->recorder;
+  const uint64_t most = most_ran (image);
+  double ran = 0, open = 0;
+  for (size_t i = 0; i < image->npairs; i++) {
+    const struct pair *pair = &image->pairs[i];
+    const struct rd_writer_state *writer = pair->to;
+    for (size_t k = 1; k < writer->nnodes; k++)
+      if (writer->nodes[k]->site && writer != recorder->synced.async_writer)
+        ran += (double) (writer->nodes[k]->work - writer->nodes[k]->starved);
+    if (pair->open_node)
+      open += (double) pair->open_ran;
+  }
+  double excess = ran - (double) most;
+  if (excess <= 0 || open <= 0)
+    return;
+  for (size_t i = 0; i < image->npairs; i++) {
+    struct pair *pair = &image->pairs[i];
+    struct rd_node *node = pair->open_node;
+    if (!node || pair->open_ran == 0)
+      continue;
+    double part = excess < open ? excess / open : 1;
+    uint64_t waited = (uint64_t) (part * (double) pair->open_ran);
+    waited = rd_min_u64 (rd_min_u64 (waited, pair->open_ran),
+                         rd_subtract (node->work, node->starved));
+    node->work -= waited;
+    node->wait += waited;
+    if (pair->open_extra)
+      pair->open_extra->wait += waited;
+  }
 }
 
 /* Ends what was open, at the latest time that is known: the last event, or
@@ -387,7 +473,7 @@ stop (struct image *image)
     image->pairs[i].to->clock = recorder->clock;
   observe_open (image);
   while ((youngest = rd_recorder_youngest (recorder)) != NULL)
-    rd_frame_abandon (youngest, false, NULL);
+    end_open (image, youngest);
   if (!rd_clock_rate_recovered (&image->header->rate, &recorder->start,
                                 &recorder->stop, &recorder->rate))
     return rd_image_damaged (image, "the clock");
@@ -398,6 +484,7 @@ stop (struct image *image)
     rd_tree_finish (writer);
     repair_sums (writer);
   }
+  limit_open (image);
   recorder->ring_nbytes = image->header->ring_nbytes;
   return RADIO_OK;
 }

@@ -21,6 +21,12 @@
 struct pair {
   const struct rd_writer_state *from;
   struct rd_writer_state *to;
+
+  /* Of its innermost open scope, whose end is that of the image. */
+  uint64_t known_until;       /* rd_frame_observe */
+  struct rd_node *open_node;  /* NULL: none is open */
+  uint64_t open_ran;          /* ticks after that in which it may have run */
+  struct rd_log_extra *open_extra;      /* of its span in the log; or NULL */
 };
 
 /* A cover of the image, and the shared that is made of it. */

@@ -234,6 +234,145 @@ a_killed_thread_is_not_taken_to_have_run (void **state)
   }
 }
 
+/* Recovers the image of this moment, of a process on so many CPUs that has used
+ * so much CPU time (0: not known). */
+static void
+recover_used (struct history *h, uint64_t ncpus, uint64_t cpu_ns,
+              struct rd_copy *copy, struct history *then)
+{
+  const struct rd_image_header *header = h->recorder->header;
+  assert_ok (rd_copy_new ((size_t) header->nbytes, copy));
+  memcpy (copy->at, header, (size_t) header->nbytes);
+  struct rd_image_header *copied = (struct rd_image_header *) copy->at;
+  rd_clock_anchor (&h->recorder->clock, &copied->beats[0]);
+  copied->beats[0].cpu_ns = copied->start.cpu_ns + cpu_ns;
+  copied->nbeats = 1;
+  copied->origin.ncpus = ncpus;
+  assert_ok (rd_recover (copy->at, copy->nbytes, "copy", &then->recorder));
+}
+
+/* The account of a thread that ended no long scope is not known, so the open
+ * scope is taken to run: but not for longer than the process did. */
+static void
+open_scopes_have_no_more_cpu_time_than_the_process (void **state)
+{
+  static const struct {
+    uint64_t ncpus, cpu_ns, ran;
+  } cases[] = {
+    { 2, 500, 300 }, { 2, 200, 0 }, { 2, 150, 0 }, { 2, 5000, 800 },
+    { 2, 0, 800 }, { 0, 500, 800 },
+  };
+  (void) state;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct history h, then = { .now = 0 };
+    RD_CLEANUP (rd_copy_free) struct rd_copy copy = { NULL, 0 };
+    history_start (&h, &with_ring);
+    history_leaf (&h, &b, 200);
+    uint64_t token = radio_scope_begin (&a);
+    history_pass (&h, 800);
+    recover_used (&h, cases[i].ncpus, cases[i].cpu_ns, &copy, &then);
+    assert_times (history_node (&then, "b"), 200, 200, 200, 0);
+    assert_times (history_node (&then, "a"), 800, 800, cases[i].ran,
+                  800 - cases[i].ran);
+    const struct rd_log_span *span = history_span (&then, 1);
+    assert_int_equal (rd_span_extra (span)->wait, 800 - cases[i].ran);
+    rd_recorder_unref (then.recorder);
+    radio_scope_end (token);
+    history_freeze (&h);
+    history_release (&h);
+  }
+}
+
+static void *
+open_and_wait (void *barrier)
+{
+  uint64_t token = radio_scope_begin (&a);
+  pthread_barrier_wait (barrier);
+  pthread_barrier_wait (barrier);
+  radio_scope_end (token);
+  return NULL;
+}
+
+/* Nor than all CPUs together have. */
+static void
+open_scopes_share_the_cpus (void **state)
+{
+  static const struct radio_recorder_options options = {
+    .whole_process = true, .ring_nbytes = 256 << 10
+  };
+  (void) state;
+  for (uint64_t ncpus = 1; ncpus < 3; ncpus++) {
+    struct history h, then = { .now = 0 };
+    RD_CLEANUP (rd_copy_free) struct rd_copy copy = { NULL, 0 };
+    pthread_barrier_t barrier;
+    pthread_t thread;
+    pthread_barrier_init (&barrier, NULL, 2);
+    history_start (&h, &options);
+    uint64_t token = radio_scope_begin (&a);
+    assert_int_equal (pthread_create (&thread, NULL, open_and_wait, &barrier),
+                      0);
+    pthread_barrier_wait (&barrier);
+    history_pass (&h, 1000);
+    recover_used (&h, ncpus, 0, &copy, &then);
+    for (size_t i = 0; i < 2; i++)
+      assert_times (history_find (&then, i, "a"), 1000, 1000, 500 * ncpus,
+                    1000 - 500 * ncpus);
+    rd_recorder_unref (then.recorder);
+    pthread_barrier_wait (&barrier);
+    pthread_join (thread, NULL);
+    pthread_barrier_destroy (&barrier);
+    radio_scope_end (token);
+    history_freeze (&h);
+    history_release (&h);
+  }
+}
+
+/* What is known of a thread is not changed, but for the time since then. */
+static void
+cpu_time_that_was_observed_stays (void **state)
+{
+  (void) state;
+  struct history h, then = { .now = 0 };
+  RD_CLEANUP (rd_copy_free) struct rd_copy copy = { NULL, 0 };
+  history_start_starving (&h, &with_ring, 0);
+  uint64_t token = radio_scope_begin (&a);
+  history_work (&h, 100, 20);
+  look (&h);
+  h.recorder->synced.writers.at[0]->observed.state = RD_RUN_ON_CPU;
+  history_pass (&h, 1000);
+  recover_used (&h, 2, 30, &copy, &then);
+  const struct rd_node *node = history_node (&then, "a");
+  assert_times (node, 1120, 1120, 120, 1000);
+  assert_int_equal (node->starved, 20);
+  rd_recorder_unref (then.recorder);
+  radio_scope_end (token);
+  history_freeze (&h);
+  history_release (&h);
+}
+
+/* A thread that never read its CPU clock has not run for longer than that. */
+static void
+a_thread_has_not_run_for_longer_than_since_it_began (void **state)
+{
+  (void) state;
+  struct history h, then = { .now = 0 };
+  RD_CLEANUP (rd_copy_free) struct rd_copy copy = { NULL, 0 };
+  history_start_starving (&h, &with_ring, 0);
+  uint64_t token = radio_scope_begin (&a);
+  history_work (&h, 100, 20);
+  history_sleep (&h, 300);
+  look (&h);
+  h.recorder->synced.writers.at[0]->cpu.fresh_until = 0;
+  recover_used (&h, 0, 0, &copy, &then);
+  const struct rd_node *node = history_node (&then, "a");
+  assert_times (node, 420, 420, 120, 300);
+  assert_int_equal (node->starved, 20);
+  rd_recorder_unref (then.recorder);
+  radio_scope_end (token);
+  history_freeze (&h);
+  history_release (&h);
+}
+
 /* The image has what the process used: all of it in a snapshot, and for a
  * killed process what a quota withheld.  It may be damaged. */
 static void
@@ -486,6 +625,10 @@ main (void)
     cmocka_unit_test (a_snapshot_leaves_its_moment_in_the_image_that_is_live),
     cmocka_unit_test (a_wait_for_a_cpu_is_no_sleep_when_another_thread_stops),
     cmocka_unit_test (sleep_before_a_wait_for_a_cpu_is_known),
+    cmocka_unit_test (open_scopes_have_no_more_cpu_time_than_the_process),
+    cmocka_unit_test (open_scopes_share_the_cpus),
+    cmocka_unit_test (cpu_time_that_was_observed_stays),
+    cmocka_unit_test (a_thread_has_not_run_for_longer_than_since_it_began),
     cmocka_unit_test (usage_is_that_of_the_image),
     cmocka_unit_test (a_snapshot_knows_what_the_process_and_the_machine_used),
     cmocka_unit_test (a_killed_thread_is_not_taken_to_have_run),
