@@ -73,22 +73,27 @@ static const struct kind kinds[] = {
     "documents, plans and indexes", NULL },
 };
 
-/* The disk's, where threads did not wait for one. */
+/* The disk's, where threads did not wait for one, or it is not known. */
 static const struct kind files = {
   RD_DISK, "bound-by-files", "Bound by file operations", "files", NULL
 };
 
+/* Profiles of slow runs and of killed processes do not know how much was read
+ * from disks. */
+static bool
+knows_disks (const struct rd_finder *finder)
+{
+  return rd_profile_find_fact (finder->profile, RD_FACT_BLOCK_INPUT) != NULL;
+}
+
 /* True if a disk can be what files waited for: it was read from, or written
- * to, and threads waited for that rather than copy.  Not all recordings know
- * how much was read. */
+ * to, and threads waited for that rather than copy. */
 static bool
 waits_for_disk (const struct rd_finder *finder)
 {
   const struct rd_category_times *disk = &finder->times[RD_DISK];
-  bool is_known = rd_profile_find_fact (finder->profile,
-                                        RD_FACT_BLOCK_INPUT) != NULL;
-  return disk->wait_ns >= disk->ran_ns
-         && (!is_known || rd_finder_number (finder, RD_FACT_BLOCK_INPUT) > 0
+  return disk->wait_ns >= disk->ran_ns && knows_disks (finder)
+         && (rd_finder_number (finder, RD_FACT_BLOCK_INPUT) > 0
              || rd_finder_sum (finder, &rd_count_written) > 0);
 }
 
@@ -120,8 +125,9 @@ find_category (struct rd_finder *finder)
   if (count > 0 && ns > 0)
     snprintf (rate, sizeof rate, "; %s at %s a thread",
               rd_format_nbytes (count).text, rd_format_rate (count, ns).text);
-  if (kind->category == RD_DISK
-      && rd_profile_find_fact (finder->profile, RD_FACT_BLOCK_INPUT))
+  if (kind->category == RD_DISK && !knows_disks (finder))
+    snprintf (rate, sizeof rate, "; it is not known if disks were read");
+  else if (kind->category == RD_DISK)
     snprintf (rate, sizeof rate, "; %s were read from disks",
               rd_format_nbytes (rd_finder_number (finder,
                                                   RD_FACT_BLOCK_INPUT)).text);

@@ -684,7 +684,7 @@ at_most_eight_are_reported_the_most_important_first (void **state)
   assert_int_equal (radio_profile_finding (profile, 0)->weight,
                     RADIO_FINDING_PROBLEM);
   assert_non_null (find_finding (profile, "errors"));
-  assert_non_null (find_finding (profile, "bound-by-disk"));
+  assert_non_null (find_finding (profile, "bound-by-files"));
   assert_non_null (find_finding (profile, "read-amplification"));
   assert_null (radio_profile_finding (profile, 8));
   radio_profile_close (profile);
