@@ -272,7 +272,8 @@ def test_masks_that_do_not_fit_are_errors(np, nib, tmp_path):
                         tmp_path / f"{path[-1]}.nii"], check=True)
     for name, message in (("a", "origin 0.5, 0, 0, not 0, 0, 0"),
                           ("b", "shape 3 x 5 x 6, but 4 x 5 x 6 in ct/b"),
-                          ("c", "seg/c: no such volume")):
+                          ("c", "seg/c: no such volume"),
+                          ("c", "; --where 'has(seg)' leaves out volumes")):
         assert message in stats(store, "--mask", "seg", f"ct/{name}",
                                 status=1)
     assert "use --mask" in stats(store, "--label", 1, "ct", status=2)

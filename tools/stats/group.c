@@ -28,6 +28,7 @@ struct run {
   size_t n;                   /* of its volumes */
   struct radio_store *store;  /* whose masks are listed */
   struct names masks;
+  bool lacks_mask;            /* a volume does */
   struct rd_json_items items;
   size_t nprinted;            /* as text */
 };
@@ -212,8 +213,10 @@ open_mask (struct run *run, const struct rd_target *node,
   RD_FREE char *path = rd_format ("%s/%s", collection, found ? found : name);
   RD_FREE char *similar = NULL;
   enum radio_status status = path ? RADIO_OK : RADIO_ERROR_MEMORY;
-  if (path && found == NULL)          /* its message names similar ones */
+  if (path && found == NULL) {        /* its message names similar ones */
     status = radio_store_find (node->store, path, &similar);
+    run->lacks_mask = status == RADIO_ERROR_NOT_FOUND;
+  }
   return status == RADIO_OK ? radio_volume_open (node->store, path, mask)
                             : status;
 }
@@ -293,6 +296,7 @@ run_volumes (struct run *run, struct rd_target *first, size_t n)
 {
   run->first = first;
   run->n = n;
+  run->lacks_mask = false;
   for (size_t i = 0; run->request->mask && i < n; i++)
     if (first[i].store == NULL)
       return rd_error ("%s: an image in its file, which has no mask; ingest "
@@ -302,6 +306,9 @@ run_volumes (struct run *run, struct rd_target *first, size_t n)
                          print_figures, run);
   if (status == RADIO_OK)
     return RD_EXIT_OK;
+  if (run->lacks_mask)
+    return rd_error ("%s; --where 'has(%s)' leaves out volumes without a mask",
+                     radio_error_message (), run->request->mask);
   return rd_error_library (n == 1 ? first->name : NULL);
 }
 
