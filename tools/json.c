@@ -38,6 +38,8 @@ rd_json_new_cell (enum radio_column_type type, const char *text)
                         : json_object_new_uint64 (strtoull (text, NULL, 10));
   if (type == RADIO_COLUMN_FLOAT && strpbrk (text, "0123456789"))
     return json_object_new_double_s (0, text);
+  if (type == RADIO_COLUMN_FLOAT && strcmp (text, "nan") != 0)
+    return json_object_new_string (*text == '-' ? "-Infinity" : "Infinity");
   return rd_json_new_text (text);
 }
 

@@ -245,8 +245,9 @@ set_names (struct radio_csv *csv)
     csv->columns[i].name = rd_csv_cell (csv, 0, i);
     sorted[i] = &csv->columns[i];
     if (*csv->columns[i].name == '\0')
-      return rd_fail (RADIO_ERROR_FORMAT, "%s: column %zu has no name; the "
-                      "first line must have one for each", csv->name, i + 1);
+      return rd_fail (RADIO_ERROR_FORMAT, "%s: column %zu has no name; write "
+                      "one into the first line, as 'column_%zu'", csv->name,
+                      i + 1, i + 1);
   }
   qsort (sorted, n, sizeof (void *), compare_names);
   for (size_t i = 1; i < n; i++)

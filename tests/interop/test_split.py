@@ -128,7 +128,7 @@ def parts_of(table):
 
 
 def test_folds_are_numbers_and_differ_by_one_at_most(store):
-    table = split(store, "--folds", 7, "--exact")
+    table = split(store, "--by", "subject", "--folds", 7, "--exact")
     assert table["fold"].dtype.kind == "i"
     assert sorted(table["fold"].value_counts()) == [71] * 4 + [72] * 3
     # Without --exact, another seed, and only with --force.
@@ -149,6 +149,7 @@ def test_wrong_options_are_errors_and_write_nothing(store):
             (["--fractions", "0.5,,0.5"], 2, "no list of"),
             (["--fractions", "1.5,-0.5"], 2, "no list of"),
             ([], 2, "either --fractions or --folds"),
+            (["--folds", "2", "--by", "volume"], 2, "is not subject"),
             (["--folds", "2", "--fractions", "1"], 2, "either"),
             (["--folds", "2", "--stratify", "none"], 2,
              "--stratify: tables/subjects: no column 'none'; there are: "),

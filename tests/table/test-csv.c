@@ -235,7 +235,8 @@ every_fault_is_named_with_its_place (void **state)
       "line 2, column 2: the quote that begins here is not closed" },
     { "a,b\n\"1\"x,2\n", 11,
       "line 2, column 1: text after the closing quote" },
-    { "a,b,\n", 5, "column 3 has no name" },
+    { "a,b,\n", 5, "column 3 has no name; write one into "
+      "the first line, as 'column_3'" },
     { "a,b,a\n", 6, "two columns are called 'a'" },
     { "a,b\n1,\0\n", 8, "line 2: a NUL character (byte 6)" },
     { "a,b\r\n1,\xfc\n", 9, "line 2: byte 7 (0xfc) is not UTF-8" },

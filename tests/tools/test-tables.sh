@@ -194,7 +194,8 @@ cells_are_set_and_columns_dropped_and_renamed () {
     {"subject": "sub-1", "age": None, "zip": "07743", "note": "x \"y\"\t=1"},
     {"subject": "sub-2", "age": 44, "zip": "0", "note": None}]'
   fails 1 "no column 'sex'" table --drop sex
-  fails 1 "'old' is not an integer" table --set age subjects sub-1=old
+  fails 1 "--set: column 'age': 'old' is not an integer, the type of the \
+column; --force" table --set age subjects sub-1=old
   fails 1 "no row 'sub-7' in the table of subjects" \
     table --set age subjects sub-7=1
   printf 'subject,age\nsub-1,old\n' >old.csv
@@ -374,7 +375,8 @@ a_subject_who_withdraws_leaves_nothing () {
   says 'subjects: 1 row removed'
   fails 2 "rows of volumes go with the volumes; use 'radio rm'" \
     table -s w.zarr --remove T1w T1w/sub-2
-  fails 2 "ID is missing" table -s w.zarr --remove subjects
+  fails 2 "ID is missing; the order is TABLE ID..., as subjects sub-01" \
+    table -s w.zarr --remove sub-1
   fails 2 "not a number from 1 to 3" gc -s w.zarr --generations 0
   runs gc -s w.zarr --generations 2
   [ "$(find w.zarr/tables/subjects -name 't-*' | wc -l)" -eq 2 ]
@@ -388,11 +390,22 @@ a_subject_who_withdraws_leaves_nothing () {
   runs validate -q -s w.zarr
 }
 
+infinities_are_written_as_elsewhere () {
+  cp -r s.zarr infinite.zarr
+  runs table -s infinite.zarr --set dose --type dose=float \
+    subjects sub-1=inf sub-2=-inf
+  runs table -s infinite.zarr --json --head 2
+  json '[r["dose"] for r in j] == ["Infinity", "-Infinity"]'
+}
+
 wrong_options_of_table_are_errors () {
   fails 2 "exclude each other" table -s s.zarr --tsv --json
   fails 2 "'x' is not OLD=NEW" table -s s.zarr --rename x
   fails 2 "'x' is not ID=VALUE" table -s s.zarr --set a subjects x
-  fails 2 "ID=VALUE is missing" table -s s.zarr --set a subjects
+  for operand in subjects sub-1=33; do
+    fails 2 "ID=VALUE is missing; the order is TABLE ID=VALUE..., as" \
+      table -s s.zarr --set a $operand
+  done
   fails 2 "is not COLUMN=TYPE" table -s s.zarr --type a=b --import p.tsv
   fails 1 "none: no such table in s.zarr" table -s s.zarr none
   printf 'subject,a/b\nsub-1,x\n' >slash.csv
@@ -423,5 +436,6 @@ check_json volumes_are_renamed_with_their_rows
 check_json a_column_of_another_type_is_not_copied
 check faults_of_tables_are_found_by_validate
 check a_subject_who_withdraws_leaves_nothing
+check infinities_are_written_as_elsewhere
 check wrong_options_of_table_are_errors
 plan

@@ -230,6 +230,12 @@ take_option (struct rd_args *args, int id, struct split *split)
   case RD_OPTION_EXACT:
     split->options.is_exact = true;
     return true;
+  case RD_OPTION_BY:
+    if (strcmp (args->value, "subject") == 0)
+      return true;
+    rd_usage_error (args, "--by: '%s' is not subject: a subject is in one "
+                    "part", args->value);
+    return false;
   default:
     split->force = true;
     return true;
@@ -265,6 +271,7 @@ static const struct rd_option options[] = {
   { RD_OPTION_STRATIFY, "stratify", "COLUMN",
     "exact shares among subjects of each value of this" },
   { RD_OPTION_EXACT, "exact", NULL, "exact shares" },
+  { RD_OPTION_BY, "by", "subject", "what is split: subjects, as without it" },
   { RD_OPTION_SEED, "seed", "N", "of the split (default: 0)" },
   { RD_OPTION_COLUMN, "column", "NAME",
     "the column to write (default: split, or fold)" },

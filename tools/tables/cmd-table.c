@@ -267,6 +267,18 @@ find_type (struct radio_store *store, const char *table, const char *column,
   return true;
 }
 
+/* Prints the error of a cell that does not fit its column's type, without the
+ * line, since there is no file. */
+static int
+value_error (const char *option)
+{
+  const char *message = radio_error_message ();
+  const char *at = strstr (message, "column '");
+  return at == NULL ? rd_error_library (NULL)
+         : rd_error ("%s: %s, the type of the column; --force gives it another "
+                     "one", option, at);
+}
+
 /* Sets cells by operands ID=VALUE, or removes the rows of operands ID: a text
  * table that is imported. */
 static int
@@ -309,7 +321,8 @@ change_rows (const struct rd_args *args, struct radio_store *store,
   }
   RD_CLOSE_CSV struct radio_csv *csv = NULL;
   if (radio_csv_parse (text, nbytes, option, &options, &csv) != RADIO_OK)
-    return rd_error_library (NULL);
+    return options.types == &type ? value_error (option)
+                                  : rd_error_library (NULL);
   const struct rd_import_how how = {
     .force = what->import.force, .quiet = args->quiet, .only_existing = true,
     .removes = what->removes,
@@ -378,8 +391,14 @@ check_table_args (struct rd_args *args, const struct table_args *what)
     rd_usage_error (args, "--rename: '%s' is not OLD=NEW", what->rename);
     return false;
   }
-  if (!rd_args_want (args, has_ids ? 2 : 0, has_ids ? SIZE_MAX : 1,
-                     what->set ? "ID=VALUE" : what->removes ? "ID" : "TABLE"))
+  if (has_ids && args->noperands < 2) {
+    const char *operand = what->set ? "ID=VALUE" : "ID";
+    rd_usage_error (args, "%s is missing; the order is TABLE %s..., as "
+                    "subjects sub-01%s", operand, operand,
+                    what->set ? "=33" : "");
+    return false;
+  }
+  if (!rd_args_want (args, 0, has_ids ? SIZE_MAX : 1, "TABLE"))
     return false;
   if (what->removes && strcmp (args->operands[0], "subjects") != 0) {
     rd_usage_error (args, "--remove: rows of volumes go with the volumes; use "
