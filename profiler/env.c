@@ -62,6 +62,7 @@ static struct {
   _Atomic pid_t mutex_pid;    /* process that the mutex belongs to, or 0 */
   _Atomic pid_t pid;          /* process that records; children do not */
   bool is_registered;         /* with atexit */
+  atomic_bool is_reported;    /* that nothing is recorded */
   struct radio_recorder *recorder;      /* NULL: none */
   struct request request;
   struct rd_on_demand *on_demand;       /* or NULL */
@@ -82,17 +83,24 @@ free_request (struct request *request)
  * The environment
  *----------------------------------------------------------------------*/
 
-/* A variable, or NULL if it is empty.  A program with rights that its user
+/* A variable, which may be empty, or NULL.  A program with rights that its user
  * lacks ignores the environment. */
+static const char *
+get_any_variable (const char *name)
+{
+#ifdef HAVE_SECURE_GETENV
+  return secure_getenv (name);
+#else
+  return geteuid () == getuid () && getegid () == getgid () ? getenv (name)
+                                                            : NULL;
+#endif
+}
+
+/* NULL if it is empty. */
 static const char *
 get_variable (const char *name)
 {
-#ifdef HAVE_SECURE_GETENV
-  const char *value = secure_getenv (name);
-#else
-  const char *value = geteuid () == getuid () && getegid () == getgid ()
-                        ? getenv (name) : NULL;
-#endif
+  const char *value = get_any_variable (name);
   return value && *value ? value : NULL;
 }
 
@@ -596,6 +604,27 @@ write_on_demand (bool is_last)
   rd_thread_charge (recording.recorder);
 }
 
+/* Reports that nothing is recorded though a recording was asked for, once; but
+ * not where an empty RADIO_PROFILE turns it off. */
+static void
+report_no_recording (void)
+{
+  static const char *const names[] = {
+    "RADIO_PROFILE_RING", "RADIO_PROFILE_RING_FILE", "RADIO_PROFILE_SIGNAL",
+    "RADIO_PROFILE_EVERY",
+  };
+  const char *name = NULL;
+  for (size_t i = 0; i < sizeof names / sizeof names[0] && !name; i++)
+    name = get_variable (names[i]) ? names[i] : NULL;
+  if (!name || get_any_variable ("RADIO_PROFILE")
+      || atomic_exchange (&recording.is_reported, true))
+    return;
+  (void) !rd_fail (RADIO_ERROR_ARGUMENT, "%s: nothing is recorded, since "
+                   "RADIO_PROFILE is not set; name the profile's file by "
+                   "RADIO_PROFILE=FILE", name);
+  report_error ();
+}
+
 /* Reports that the ring is lost if the process is killed: at once where a ring
  * or its file was asked for, for then it is too late. */
 static void
@@ -693,8 +722,10 @@ radio_profile_from_env (void)
   RD_CLEANUP (free_request) struct request request = { 0 };
   RD_NO_CANCEL_SCOPE ();
   RD_TRY (read_environment (&request));
-  if (!request.is_wanted)
+  if (!request.is_wanted) {
+    report_no_recording ();
     return RADIO_OK;
+  }
 
   /* In a child of fork a thread of the parent may hold the mutex: so the child
    * initialises it again. */

@@ -388,11 +388,25 @@ what_is_invalid_is_reported_also_if_nothing_uses_it () {
     one_line_says "RADIO_PROFILE_$variable: 'abc' is not "
   done
   [ ! -e "$tmp/unused.json" ]
-  for variable in SPANS=7 RING=1M EVERY=1 SIGNAL=USR1 SLOW_PER_MINUTE=3; do
+  for variable in SPANS=7 SLOW_PER_MINUTE=3; do
     export "RADIO_PROFILE_$variable"
     run 0
     unset "RADIO_PROFILE_${variable%=*}"
     [ ! -s "$tmp/err" ]
+  done
+}
+
+what_asks_for_a_recording_without_a_profile_is_reported () {
+  for variable in RING=1M RING_FILE=$tmp/ring EVERY=1 SIGNAL=USR1; do
+    name=RADIO_PROFILE_${variable%%=*}
+    export "RADIO_PROFILE_$variable"
+    run 0 twice
+    one_line_says "radio: $name: nothing is recorded" 'RADIO_PROFILE=FILE'
+    RADIO_PROFILE= run 0
+    [ ! -s "$tmp/err" ]
+    RADIO_PROFILE_SLOW='none>9s' RADIO_PROFILE= run 0
+    not grep 'nothing is recorded' "$tmp/err"
+    unset "$name"
   done
 }
 
@@ -684,6 +698,7 @@ check a_profile_is_written_on_a_signal_or_every_second
 check a_program_may_end_while_its_page_is_written
 check an_invalid_signal_or_time_is_reported
 check what_is_invalid_is_reported_also_if_nothing_uses_it
+check what_asks_for_a_recording_without_a_profile_is_reported
 check slow_runs_are_written_beside_the_profile
 check slow_runs_alone_are_pages_in_the_current_folder
 check a_slow_run_that_cannot_be_written_is_reported
