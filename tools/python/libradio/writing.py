@@ -444,8 +444,8 @@ def phantom(store: Store, path: str, *,
 def copy(store: Store, path: str, to: Store, to_path: str | None = None, *,
          existing: Existing = "error", strip: bool = False) -> Volume:
     """Copies a volume that radio wrote, byte for byte; what was written is
-    read back and compared.  strip: blank what its documents say of where the
-    image is from."""
+    read back and compared.  A volume that is there and is the same is no
+    error.  strip: blank what its documents say of where the image is from."""
     name = path if to_path is None else to_path
     source, target = _opened(store), _opened(to, "to")
     options = ffi.new("struct radio_copy_options *")

@@ -219,8 +219,10 @@ def test_volumes_are_copied_and_removed(examples, store):
     copied = libradio.copy(source, "ct/head", store, "x/y")
     assert copied.header == source["ct/head"].header
     assert np.array_equal(copied.numpy(), source["ct/head"].numpy())
+    again = libradio.copy(source, "ct/head", store, "x/y")
+    assert again.header == copied.header
     with pytest.raises(FileExistsError):
-        libradio.copy(source, "ct/head", store, "x/y")
+        libradio.copy(source, "mr/brain", store, "x/y")
     with pytest.raises(KeyError):
         libradio.copy(source, "ct/none", store)
     libradio.remove(store, "x/y")
