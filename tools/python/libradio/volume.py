@@ -16,9 +16,13 @@ from ._native import ffi, lib
 from .errors import ArgumentError, ChecksumError
 from .selection import Selection, select, whole_number
 
-__all__ = ["ArrayOrder", "Box", "Check", "Stats", "Volume", "open_file"]
+__all__ = ["ArrayOrder", "Box", "Check", "Indices", "Stats", "Volume",
+           "open_file"]
 
-Box: TypeAlias = tuple[Sequence[int], Sequence[int]]
+Indices: TypeAlias = Sequence[SupportsIndex] | NDArray[np.integer[Any]]
+"""A whole number for each axis."""
+
+Box: TypeAlias = tuple[Indices, Indices]
 """The first voxel and the number of voxels, along x, y, z (and t, c)."""
 
 # NIfTI's order of axes: its fifth and further ones are called c, v and w.
@@ -367,7 +371,7 @@ class Volume:
     def __dlpack_device__(self) -> tuple[int, int]:
         return 1, 0     # kDLCPU
 
-    def box(self, at: Sequence[int], size: Sequence[int], *,
+    def box(self, at: Indices, size: Indices, *,
             dtype: DTypeLike | None = None, scaled: bool = False,
             out: Any = None) -> NDArray[Any]:
         """Reads a box: its first voxel and its size along x, y, z (t, c);
@@ -632,18 +636,18 @@ def _box(start: Sequence[int], size: Sequence[int]) -> Any:
     return ffi.new("struct radio_box *", (len(size), start, size))
 
 
-def _select_box(at: Sequence[int], size: Sequence[int],
+def _select_box(at: Indices, size: Indices,
                 shape: tuple[int, ...]) -> Selection:
-    at = [operator.index(i) for i in at]
-    size = [operator.index(n) for n in size]
-    if len(at) != len(shape) or len(size) != len(shape):
-        raise ArgumentError(f"box at {tuple(at)} of {tuple(size)}: the volume"
-                            f" has {len(shape)} axes")
-    for i, n, length in zip(at, size, shape):
+    start = tuple(operator.index(i) for i in at)
+    extent = tuple(operator.index(n) for n in size)
+    if len(start) != len(shape) or len(extent) != len(shape):
+        raise ArgumentError(f"box at {start} of {extent}: the volume has"
+                            f" {len(shape)} axes")
+    for i, n, length in zip(start, extent, shape):
         if i < 0 or n < 0 or i + n > length:
-            raise IndexError(f"box at {tuple(at)} of {tuple(size)} is not"
-                             f" inside of the volume's {shape}")
-    return select(tuple(slice(i, i + n) for i, n in zip(at, size)), shape)
+            raise IndexError(f"box at {start} of {extent} is not inside of the"
+                             f" volume's {shape}")
+    return select(tuple(slice(i, i + n) for i, n in zip(start, extent)), shape)
 
 
 def _code(opened: Opened, dtype: np.dtype[Any], scaled: bool) -> int:

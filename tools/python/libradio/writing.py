@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from . import _calls, _dtypes
 from ._calls import NULL, check
@@ -19,7 +19,7 @@ from .store import Store
 from .volume import InFile, Volume, without_query
 
 __all__ = ["Collected", "Existing", "Files", "Ingested", "Labels", "Progress",
-           "copy", "from_numpy", "gc", "ingest", "phantom", "remove"]
+           "Spacing", "copy", "from_numpy", "gc", "ingest", "phantom", "remove"]
 
 Existing: TypeAlias = Literal["error", "skip", "replace"]
 """What is done if the volume exists."""
@@ -30,6 +30,10 @@ Labels: TypeAlias = bool | Mapping[int, str]
 Progress: TypeAlias = bool | Callable[[int, int], object]
 """Called on the calling thread with the bytes done and those in all; what it
 raises ends the operation.  True: a bar of tqdm, which must be installed."""
+
+Spacing: TypeAlias = (Sequence[float] | NDArray[np.floating[Any]]
+                      | NDArray[np.integer[Any]])
+"""The distance of voxels along each axis."""
 
 _File: TypeAlias = str | os.PathLike[str]
 Files: TypeAlias = _File | Iterable[_File] | Mapping[str, _File]
@@ -306,7 +310,7 @@ def _shown(progress: Progress
 
 def from_numpy(array: ArrayLike, store: Store, path: str, *,
                affine: ArrayLike | None = None, like: Volume | None = None,
-               spacing: Sequence[float] | None = None,
+               spacing: Spacing | None = None,
                tiling: str | None = None, codec: str | None = None,
                existing: Existing = "error",
                labels: Labels = False) -> Volume:
@@ -386,7 +390,7 @@ def _affine(affine: ArrayLike) -> list[list[float]]:
     return rows
 
 
-def _check_spacing(spacing: Sequence[float], affine: ArrayLike | None,
+def _check_spacing(spacing: Spacing, affine: ArrayLike | None,
                    like: Volume | None) -> None:
     """Raises if it would not be used along x, y, z."""
     if affine is not None:

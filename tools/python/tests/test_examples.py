@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The examples of docstrings and of README.md run."""
+"""The examples of docstrings and of README.md run, and have right types."""
 import doctest
 import importlib
 import pkgutil
 import re
+from textwrap import indent
 
+import mypy.api
 import pytest
 
 import libradio
@@ -23,14 +25,53 @@ def test_docstrings(in_examples, name):
         assert result.attempted > 0
 
 
-def test_readme(in_examples, checkout):
+def readme(checkout):
+    """Returns the example of the project's README.md."""
     text = (checkout / "README.md").read_text()
-    blocks = re.findall(r"^```python\n(.*?)^```", text,
+    block, = re.findall(r"^```python\n(.*?)^```", text,
                         re.DOTALL | re.MULTILINE)
-    assert len(blocks) == 1
+    return block
+
+
+def test_readme(in_examples, checkout):
     names = {}
-    exec(blocks[0], names)
+    exec(readme(checkout), names)
     assert names["box"].shape == (16, 48)
+
+
+# What examples lack: arrays where sequences are taken.
+ARRAYS = """
+import libradio, numpy
+volume = libradio.open_file("a.nii")
+at = numpy.array([1, 2, 3])
+volume.box(at, (1, 2, 3))
+volume.read_many([(at, at)], out=numpy.zeros((1, 1, 2, 3)))
+store = libradio.open("a.zarr")
+libradio.from_numpy(numpy.zeros(at), store, "a/b", affine=numpy.eye(4),
+                    spacing=numpy.array([1, 1.5, 2]))
+found = store.get("a/b")
+found or store.get("a/c", volume).axial(numpy.int64(3))
+"""
+
+
+def test_types_of_the_examples(checkout, tmp_path):
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    texts = [found.docstring for name in MODULES
+             for found in finder.find(importlib.import_module(name))]
+    texts.append((checkout / "tools/python/README.md").read_text())
+    sources = ["".join(each.source for each in
+                       doctest.DocTestParser().get_examples(text))
+               for text in texts]
+    sources = [*filter(None, sources), readme(checkout), ARRAYS]
+    assert len(sources) > 10
+    file = tmp_path / "examples.py"
+    file.write_text("".join(f"def example_{i}() -> None:\n"
+                            + indent(source, "    ")
+                            for i, source in enumerate(sources)))
+    lines, errors, status = mypy.api.run([
+        "--config-file", str(checkout / "tools/python/pyproject.toml"),
+        "--cache-dir", str(tmp_path / "cache"), str(file)])
+    assert (errors, status) == ("", 0), lines
 
 
 def test_every_public_name_is_documented():

@@ -150,7 +150,7 @@ def test_workers_read_what_the_parent_reads(examples, method):
     tasks = [(volume, seed) for volume in volumes for seed in range(12)]
     want = [workers.read_sample(*task) for task in tasks]
     context = multiprocessing.get_context(method)
-    with context.Pool(3) as pool:
+    with context.Pool(8) as pool:
         got = pool.starmap_async(workers.read_sample, tasks).get(timeout=120)
         assert got == want
         paths = pool.apply_async(workers.list_store, (store,)).get(120)
