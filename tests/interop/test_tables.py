@@ -3,15 +3,28 @@
 categories and their order; and zarr-python opens the store without a
 warning."""
 
+import os
 import random
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 
 import pytest
 import tables
-from conftest import peer
+from conftest import missing, peer
 from radio_library import RadioError, Store
 
 SUBJECTS = "tables/subjects"
+
+# Of tests/interop/requirements-pandas3.txt.
+PANDAS3 = Path(sys.prefix) / "pandas3"
+
+# Runs tests by pandas 3.
+RUN = """if True:
+    import sys, pandas, pytest
+    assert pandas.__version__.startswith("3."), pandas.__version__
+    sys.exit(pytest.main(sys.argv[1:]))"""
 
 
 @pytest.fixture(scope="module")
@@ -139,6 +152,20 @@ def test_anndata_reads_what_radio_wrote(anndata, tmp_path):
         "age": "Int64", "count": "int64", "weight": "float64",
         "smoker": "boolean", "left": "bool", "site": "category",
         "notes": "string", "all": "object", "none": "category"}
+
+
+def test_both_ways_with_pandas_3(tmp_path):
+    if not PANDAS3.exists():
+        missing("pandas 3")
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, "-q", "-p", "no:cacheprovider",
+         "--basetemp", tmp_path / "tests", __file__, "-k",
+         "anndata_wrote or radio_wrote or stays_as_it_is or declared_stay"],
+        env={**os.environ, "PYTHONPATH": str(PANDAS3)},
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        check=False)
+    assert done.returncode == 0, done.stdout
+    assert "6 passed" in done.stdout, done.stdout
 
 
 def test_tensorstore_reads_codes(ts, np, tmp_path):
