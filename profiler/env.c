@@ -54,6 +54,8 @@ struct request {
   struct rd_slow_files *slow_files;
   char *rescue_path;          /* the temporary file that has it; or NULL */
   bool is_lost;               /* the last one was written nowhere */
+  char *reported;             /* why the last snapshot was not written; or
+                                 NULL */
 };
 
 /* The recording in progress. */
@@ -74,6 +76,7 @@ free_request (struct request *request)
   free (request->path);
   free (request->ring_path);
   free (request->rescue_path);
+  free (request->reported);
   rd_slow_files_free (request->slow_files);
   rd_buffer_free (&request->key);
   *request = (struct request) { 0 };
@@ -585,6 +588,22 @@ write_snapshot (char **written)
   return status;
 }
 
+/* Reports what went wrong with a snapshot, if it is not the same as before:
+ * there may be one a second. */
+static void
+report_snapshot (enum radio_status status)
+{
+  char **reported = &recording.request.reported;
+  const char *message = status == RADIO_OK ? "" : radio_error_message ();
+  if (status != RADIO_OK && *reported && strcmp (*reported, message) == 0)
+    return;
+  free (RD_STEAL (*reported));
+  if (status == RADIO_OK)
+    return;
+  *reported = strdup (message);
+  report_error ();
+}
+
 /* Called by the thread of rd_on_demand_start.  The last time, before a signal
  * ends the process, the recording ends, so that nothing of it is left. */
 static void
@@ -595,11 +614,10 @@ write_on_demand (bool is_last)
   RD_LOCK_SCOPE (&recording.mutex);
   if (!recording.recorder || (!recording.request.path && !is_last))
     return;
-  enum radio_status status
-    = is_last ? end_recording (RD_STEAL (recording.recorder),
-                               &recording.request, &written)
-              : write_snapshot (&written);
-  if (status != RADIO_OK)
+  if (!is_last)
+    report_snapshot (write_snapshot (&written));
+  else if (end_recording (RD_STEAL (recording.recorder), &recording.request,
+                          &written) != RADIO_OK)
     report_error ();
   rd_thread_charge (recording.recorder);
 }

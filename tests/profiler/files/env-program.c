@@ -95,6 +95,18 @@ raise_signal (int number, const char *file)
   return 5;
 }
 
+/* Asks twice for a profile that goes to $TMPDIR. */
+static int
+raise_twice (void)
+{
+  char path[1024];
+  const char *folder = getenv ("TMPDIR");
+  snprintf (path, sizeof path, "%s/radio-profile-%lld.json",
+            folder ? folder : "/tmp", (long long) getpid ());
+  int failed = raise_signal (SIGUSR1, path);
+  return failed ? failed : raise_signal (SIGUSR1, path);
+}
+
 static void *
 work_beside (void *barrier)
 {
@@ -226,6 +238,8 @@ main (int argc, char **argv)
     return raise_signal (strcmp (argv[2], "USR1") == 0   ? SIGUSR1
                          : strcmp (argv[2], "TERM") == 0 ? SIGTERM : 0,
                          argv[3]);
+  if (strcmp (what, "raise-twice") == 0)
+    return raise_twice ();
   if (strcmp (what, "finish-and-raise") == 0)
     return radio_profile_finish_env (NULL) != RADIO_OK
            || raise (SIGUSR1) != 0;

@@ -564,6 +564,14 @@ later_profiles_that_cannot_be_written_replace_the_first () {
   rm "$TMPDIR"/*
 }
 
+# And once more at exit.
+the_same_error_of_later_profiles_is_reported_once () {
+  RADIO_PROFILE=$tmp/no/x.json RADIO_PROFILE_SIGNAL=USR1 RADIO_PROFILE_RING=1M \
+    run 0 raise-twice
+  [ "$(wc -l <"$tmp/err")" -eq 2 ]
+  rm "$TMPDIR"/*
+}
+
 the_function_returns_the_other_path () {
   RADIO_PROFILE=$tmp/no/such/folder.html run 1 finish
   kept=$(sed -n 2p "$tmp/out")
@@ -709,6 +717,7 @@ check a_key_gives_pseudonyms_of_its_own
 check an_invalid_key_is_reported
 check a_profile_that_cannot_be_written_goes_to_tmpdir
 check later_profiles_that_cannot_be_written_replace_the_first
+check the_same_error_of_later_profiles_is_reported_once
 check the_function_returns_the_other_path
 check a_profile_in_tmpdir_is_redacted
 check a_lost_profile_is_reported_in_one_line
