@@ -49,7 +49,7 @@ write_rows (struct rd_row_changes *changes)
   enum radio_node node;
   if (changes->n == 0)
     return RADIO_OK;
-  if (changes->from && !has_tables)
+  if (changes->from && changes->from != changes->store && !has_tables)
     has_tables = radio_store_node (changes->from, "tables", &node)
                  == RADIO_OK;
   /* A store whose volumes are all that there is has nothing to keep. */

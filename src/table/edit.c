@@ -434,6 +434,7 @@ try_commit (const struct radio_table_edit *edit, bool is_merge,
   }
   /* No collector removes the groups before they have a head. */
   if (newest.head.number == 0) {
+    RD_TRY (rd_heads_make_above (edit->store, edit->path));
     RD_TRY (io->ops->lock (io, edit->path, true, &first_lock));
     RD_TRY (rd_heads_make (edit->store, edit->path));
   }

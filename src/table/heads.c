@@ -436,6 +436,28 @@ rd_heads_hint (struct radio_store *store, const char *path,
  * made there. */
 #define MAX_REMOVALS 10
 
+static enum radio_status
+refuse_object (const struct rd_io_entry *entry, void *user_data)
+{
+  const char *path = user_data;
+  if (strcmp (entry->name, "zarr.json") == 0)
+    return RADIO_OK;
+  return rd_fail (RADIO_ERROR_EXISTS, "%s: a collection of volumes, in the "
+                  "place of the store's tables; rename it by 'radio mv %s "
+                  "NAME'", path, path);
+}
+
+/* Makes the store's tables of a group of another kind, which must be empty: a
+ * collection whose volumes were moved or removed leaves one. */
+static enum radio_status
+take_over (struct radio_store *store, const char *path,
+           struct json_object *document)
+{
+  char name[] = RD_TABLES_NAME;
+  RD_TRY (store->io->ops->list (store->io, path, true, refuse_object, name));
+  return rd_store_put_document (store, path, document, RD_PUT_REPLACE);
+}
+
 /* Puts a group of a kind if nothing is there; else it must be one. */
 static enum radio_status
 make_group (struct radio_store *store, const char *path, const char *kind)
@@ -457,16 +479,16 @@ make_group (struct radio_store *store, const char *path, const char *kind)
   RD_TRY (status);
   if (rd_is_of_kind (found, kind))
     return RADIO_OK;
-  if (strchr (path, '/') == NULL)
-    return rd_fail (RADIO_ERROR_EXISTS, "%s: a collection of volumes, in the "
-                    "place of the store's tables; copy its volumes into "
-                    "another collection and remove it first", path);
+  const char *type;
+  RD_TRY (rd_json_string (found, "node_type", path, &type));
+  if (strchr (path, '/') == NULL && strcmp (type, "group") == 0)
+    return take_over (store, path, document);
   return rd_fail (RADIO_ERROR_EXISTS, "%s: the group there is no part of the "
                   "store's tables; remove it first", path);
 }
 
 enum radio_status
-rd_heads_make (struct radio_store *store, const char *path)
+rd_heads_make_above (struct radio_store *store, const char *path)
 {
   char above[RD_PATH_MAX_NBYTES + 1];
   RD_TRY (rd_path_check (path, true));
@@ -477,6 +499,12 @@ rd_heads_make (struct radio_store *store, const char *path)
     RD_TRY (make_group (store, above, RD_KIND_OF_TABLES));
     *slash = '/';
   }
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_heads_make (struct radio_store *store, const char *path)
+{
   RD_FREE char *heads = rd_key_join (path, RD_HEADS_NAME);
   if (!heads)
     return RADIO_ERROR_MEMORY;

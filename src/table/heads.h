@@ -88,7 +88,12 @@ void rd_heads_hint (struct radio_store *store, const char *path,
 /* The group of a table's heads. */
 #define RD_HEADS_NAME "heads"
 
-/* Makes the groups of a table, and those above it, that are missing. */
+/* Makes the groups above a table that are missing.  A group without volumes in
+ * the place of the tables is taken over. */
+enum radio_status rd_heads_make_above (struct radio_store *store,
+                                       const char *path) RADIO_USE_RESULT;
+
+/* Makes the groups of a table that are missing, below those above it. */
 enum radio_status rd_heads_make (struct radio_store *store, const char *path)
   RADIO_USE_RESULT;
 

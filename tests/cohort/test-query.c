@@ -269,6 +269,7 @@ a_table_that_was_never_written_to_has_no_rows (void **state)
   struct radio_cohort *cohort RD_CLEANUP (close_cohort);
   struct radio_view *view;
   size_t error_at;
+  assert_ok (rd_heads_make_above (store, RADIO_TABLE_VOLUMES "/im"));
   assert_ok (rd_heads_make (store, RADIO_TABLE_VOLUMES "/im"));
   assert_ok (radio_cohort_open (store, &cohort));
   assert_volumes_are_selected (cohort);

@@ -90,6 +90,25 @@ what_a_kill_left_is_found_and_repaired () {
   in_step k.zarr
 }
 
+# An older radio or another program may have made it.
+a_collection_called_tables_gives_way () {
+  for way in mv rm; do
+    runs ingest -q -s $way.zarr -c old bids/sub-1
+    mv $way.zarr/old $way.zarr/tables
+    fails 1 "rename it by 'radio mv tables NAME'" index -s $way.zarr
+    [ ! -e $way.zarr/tables/volumes ]
+    case $way in
+      mv) runs mv -q -s $way.zarr tables images ;;
+      rm) runs rm -s $way.zarr tables/sub-1_T1w tables/sub-1_mask
+          runs ingest -q -s $way.zarr -c images bids/sub-1 ;;
+    esac
+    runs index -s $way.zarr
+    says '2 volumes: 2 rows added'
+    in_step $way.zarr
+    runs validate -q -s $way.zarr
+  done
+}
+
 a_row_of_another_volume_is_found_and_repaired () {
   cp -r s.zarr o.zarr
   # Another program puts another volume there.
@@ -423,6 +442,7 @@ check a_store_without_tables_gets_none
 check rows_follow_every_command_that_writes_volumes
 check rows_that_cannot_be_written_are_an_error_of_their_store
 check what_a_kill_left_is_found_and_repaired
+check a_collection_called_tables_gives_way
 check a_row_of_another_volume_is_found_and_repaired
 check a_damaged_volume_keeps_its_row
 check a_collection_that_is_not_there_is_an_error

@@ -159,6 +159,7 @@ a_collector_leaves_all_groups_of_a_first_writer (void **state)
         bucket, collect, 1, stop, resume, 10 * BUCKET_GRACE_S
       };
       struct radio_store *store = bucket_open (bucket, true, NULL, NULL);
+      assert_ok (rd_heads_make_above (store, TABLE));
       assert_ok (rd_heads_make (store, TABLE));
       radio_store_close (store);
       has_stopped = bucket_beside (&plan, commit_first, NULL, &nops);
