@@ -296,7 +296,22 @@ radio_column_name_check (const char *name)
  * Committing
  *----------------------------------------------------------------------*/
 
-/* Loads the newest generation, or makes an empty table. */
+/* Returns whether the changes drop a column before they use its values. */
+static bool
+is_dropped (const struct radio_table_edit *edit, const char *column)
+{
+  for (size_t i = 0; i < edit->changes.n; i++) {
+    const struct rd_change *change = &edit->changes.at[i];
+    if (change->kind == RD_CHANGE_DROP && strcmp (change->column, column) == 0)
+      return true;
+    if (change->kind == RD_CHANGE_SET || change->kind == RD_CHANGE_RENAME)
+      return false;
+  }
+  return false;
+}
+
+/* Loads the newest generation, or makes an empty table.  A column that is
+ * dropped is not read, since it may be damaged. */
 static enum radio_status
 load (const struct radio_table_edit *edit, const struct rd_newest *newest,
       struct rd_data *data)
@@ -315,8 +330,14 @@ load (const struct radio_table_edit *edit, const struct rd_newest *newest,
   if (!generation)
     return RADIO_ERROR_MEMORY;
   RD_TRY (rd_dataframe_open (edit->store, generation, newest->generation, true,
-                         &frame));
-  return rd_dataframe_load (frame, data);
+                             &frame));
+  RD_FREE bool *are_dropped = rd_calloc (frame->n + 1, sizeof *are_dropped);
+  if (!are_dropped)
+    return rd_fail_memory (frame->n + 1);
+  for (size_t i = 0; i < frame->n; i++)
+    are_dropped[i] = is_dropped (edit, frame->fields[i].name)
+                     && strcmp (frame->fields[i].name, frame->index.name) != 0;
+  return rd_dataframe_load (frame, are_dropped, data);
 }
 
 /* Writes a generation and its head.  *is_taken is set if another writer has put

@@ -634,16 +634,25 @@ rd_data_add (struct rd_data *data, struct rd_column *column)
 /* Takes what was read of a frame: the ids, and then its columns. */
 static enum radio_status
 take_columns (struct rd_dataframe *frame, struct rd_field_read *reads,
-              size_t n, struct rd_data *data)
+              size_t n, const bool *are_empty, struct rd_data *data)
 {
   RD_TRY (rd_dataframe_take_ids (frame, reads[0].column, &data->ids));
   for (size_t i = 1; i < n; i++)
     RD_TRY (rd_data_add (data, RD_STEAL (reads[i].column)));
+  for (size_t i = 0; i < frame->n; i++) {
+    struct rd_column *column;
+    if (!are_empty[i])
+      continue;
+    RD_TRY (rd_column_new (frame->fields[i].name, RADIO_COLUMN_BOOL,
+                           RADIO_BOOL, data->ids.n, &column));
+    RD_TRY (rd_data_add (data, column));
+  }
   return RADIO_OK;
 }
 
 enum radio_status
-rd_dataframe_load (struct rd_dataframe *frame, struct rd_data *data)
+rd_dataframe_load (struct rd_dataframe *frame, const bool *are_empty,
+                   struct rd_data *data)
 {
   size_t n = 0, failed;
   data->index_name = rd_strdup (frame->index.name);
@@ -656,12 +665,14 @@ rd_dataframe_load (struct rd_dataframe *frame, struct rd_data *data)
     return rd_fail_memory ((frame->n + 1) * sizeof *reads);
   reads[n++].field = &frame->index;
   for (size_t i = 0; i < frame->n; i++)
-    if (strcmp (frame->fields[i].name, data->index_name) != 0)
+    if (!are_empty[i]
+        && strcmp (frame->fields[i].name, data->index_name) != 0)
       reads[n++].field = &frame->fields[i];
   for (size_t i = 0; i < n; i++)
     reads[i].frame = frame;
   RD_TRY (rd_dataframe_read_many (reads, n, &failed));
-  enum radio_status status = take_columns (frame, reads, n, data);
+  enum radio_status status = take_columns (frame, reads, n, are_empty,
+                                           data);
   for (size_t i = 0; i < n; i++)
     rd_field_read_clear (&reads[i]);
   return status;

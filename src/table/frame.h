@@ -123,8 +123,10 @@ struct rd_data {
 void rd_data_free (struct rd_data *data);
 #define RD_DATA_SCOPE RD_CLEANUP (rd_data_free)
 
-/* Reads all columns.  A column that is the index again is left out. */
+/* Reads all columns, but those of are_empty, of the frame's n, which are made
+ * with numbers that are 0.  A column that is the index again is left out. */
 enum radio_status rd_dataframe_load (struct rd_dataframe *frame,
+                                     const bool *are_empty,
                                      struct rd_data *data) RADIO_USE_RESULT;
 
 /* Returns a column's number, or RD_NOT_THERE. */

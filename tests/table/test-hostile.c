@@ -7,6 +7,7 @@
 #include "src/array/context.h"
 #include "src/base/json.h"
 #include "src/table/heads.h"
+#include "src/table/tables.h"
 #include "tests/alloc-fail.h"
 #include "tests/table/cells.h"
 
@@ -99,6 +100,22 @@ read_all (struct radio_store *store)
   }
   radio_table_close (table);
   return status;
+}
+
+/* What validate says of the table. */
+static enum radio_status
+take_fault (void *user_data)
+{
+  (void) user_data;
+  return RADIO_OK;
+}
+
+static bool
+is_sound (struct radio_store *store)
+{
+  bool sound;
+  assert_ok (rd_table_check (store, PATH, take_fault, NULL, &sound));
+  return sound;
 }
 
 static void
@@ -232,6 +249,34 @@ damaged_heads_and_wrong_hints_do_not_hide_the_table (void **state)
   radio_store_close (store);
 }
 
+/* All other edits would lose its values. */
+static void
+a_damaged_column_can_be_dropped (void **state)
+{
+  (void) state;
+  char key[RD_KEY_NBYTES], chunk[RD_KEY_NBYTES];
+  struct radio_store *store = open_store (key);
+  struct radio_table_edit *edit;
+  snprintf (chunk, sizeof chunk, "%.*s/age/values/c/0",
+            (int) (strlen (key) - strlen ("/zarr.json")), key);
+  assert_ok (rd_io_put (store->io, chunk, "", 0, RD_PUT_REPLACE));
+  assert_int_not_equal (commit_cell (store, PATH, "a", "site", "q"), RADIO_OK);
+  /* Not if its values are asked for before. */
+  for (int i = 0; i < 2; i++) {
+    assert_ok (radio_table_edit_new (store, PATH, &edit));
+    assert_ok (add_rows (edit, "d"));
+    if (i == 0)
+      assert_ok (radio_table_edit_rename (edit, "age", "years"));
+    assert_ok (radio_table_edit_drop (edit, i == 0 ? "years" : "age"));
+    enum radio_status status = radio_table_edit_commit (edit, NULL);
+    assert_true ((status == RADIO_OK) == (i == 1));
+    radio_table_edit_free (edit);
+  }
+  assert_newest (store, PATH, "site", "x,y,y,-");
+  assert_true (is_sound (store));
+  radio_store_close (store);
+}
+
 static enum radio_status
 work (void)
 {
@@ -298,6 +343,7 @@ main (void)
     cmocka_unit_test (a_missing_id_is_an_error_whatever_its_text),
     cmocka_unit_test (a_claim_of_many_rows_takes_no_memory),
     cmocka_unit_test (damaged_heads_and_wrong_hints_do_not_hide_the_table),
+    cmocka_unit_test (a_damaged_column_can_be_dropped),
     cmocka_unit_test (every_allocation_may_fail),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
