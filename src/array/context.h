@@ -69,6 +69,8 @@ struct radio_store {
   bool is_radio;              /* the root's attributes.radio is there */
   bool is_assumed;            /* with any_root: its document says neither */
   atomic_bool has_tables;     /* the document of its tables was seen */
+  atomic_bool was_misled;     /* a table's hint repeated the document of a
+                                 generation that is not there */
   pthread_mutex_t collections_mutex;
   struct {
     char **names;             /* that were found to be collections */

@@ -40,10 +40,13 @@ take_status (struct checking *checking, enum radio_status status)
   }
 }
 
-/* Finds whether the generation of a head is there. */
+/* Finds whether the generation of a head is there.  *above is the next higher
+ * one, and becomes this one.  If that does not follow this one, its writer has
+ * passed it over, since the generation was missing: then *is_head is not
+ * set. */
 static enum radio_status
-check_head (struct checking *checking, uint64_t number, bool *is_head,
-            bool *is_missing)
+check_head (struct checking *checking, uint64_t number, struct rd_head *above,
+            bool *is_head, bool *is_missing)
 {
   struct radio_store *store = checking->store;
   struct rd_head head;
@@ -58,6 +61,11 @@ check_head (struct checking *checking, uint64_t number, bool *is_head,
     return RADIO_OK;
   if (status != RADIO_OK)
     return take_status (checking, status);
+  *is_head = above->number == 0
+             || strcmp (above->follows, head.generation) == 0;
+  *above = head;
+  if (!*is_head)
+    return RADIO_OK;
   RD_FREE char *generation = rd_key_join (checking->path, head.generation);
   if (!generation)
     return RADIO_ERROR_MEMORY;
@@ -76,24 +84,29 @@ check_head (struct checking *checking, uint64_t number, bool *is_head,
 static enum radio_status
 check_heads (struct checking *checking)
 {
+  RD_NUMBERS_SCOPE struct rd_numbers numbers = { 0 };
   struct rd_error missing[RD_KEPT_GENERATIONS];
-  size_t nmissing = 0;
-  uint64_t highest, now;
+  size_t nmissing = 0, next = 0;
   unsigned ntries = 0, nheads = 0;
-  RD_TRY (rd_heads_highest (checking->store, checking->path, &highest));
-  for (uint64_t number = highest;
-       number > 0 && nheads < RD_KEPT_GENERATIONS; number--) {
+  struct rd_head above = { 0 };
+  RD_TRY (rd_heads_list (checking->store, checking->path, &numbers));
+  while (next < numbers.n && nheads < RD_KEPT_GENERATIONS) {
     bool is_head, is_missing;
-    RD_TRY (check_head (checking, number, &is_head, &is_missing));
+    RD_TRY (check_head (checking, numbers.at[next++], &above, &is_head,
+                        &is_missing));
     nheads += is_head;
     if (is_missing) {
+      RD_NUMBERS_SCOPE struct rd_numbers now = { 0 };
       rd_error_save (&missing[nmissing++], RADIO_ERROR_FORMAT);
-      RD_TRY (rd_heads_highest (checking->store, checking->path, &now));
-      if (now != highest && ntries++ < MAX_TRIES) {
+      RD_TRY (rd_heads_list (checking->store, checking->path, &now));
+      if (now.n > 0 && now.at[0] != numbers.at[0] && ntries++ < MAX_TRIES) {
+        const struct rd_numbers before = numbers;
+        numbers = now;
+        now = before;
         nheads = 0;
         nmissing = 0;
-        highest = now;
-        number = highest + 1;
+        next = 0;
+        above.number = 0;
         continue;
       }
     }
@@ -127,18 +140,23 @@ check_columns (struct checking *checking, struct rd_dataframe *frame)
 static enum radio_status
 check_newest (struct checking *checking)
 {
+  const char *path = checking->path;
   RD_NEWEST_SCOPE struct rd_newest newest = { 0 };
   RD_CLEANUP (rd_cleanup_dataframe) struct rd_dataframe *frame = NULL;
-  enum radio_status status = rd_heads_find (checking->store, checking->path,
-                                            false, &newest);
+  enum radio_status status = rd_heads_find (checking->store, path, false,
+                                            &newest);
   if (status != RADIO_OK)
     return take_status (checking, status);
   if (newest.head.number == 0)
     return RADIO_OK;
-  RD_FREE char *generation = rd_key_join (checking->path,
-                                          newest.head.generation);
+  RD_FREE char *generation = rd_key_join (path, newest.head.generation);
   if (!generation)
     return RADIO_ERROR_MEMORY;
+  if (rd_heads_is_misled (&newest, path))
+    RD_TRY (take_status (checking, rd_fail (
+      RADIO_ERROR_FORMAT, "%s: attributes.radio.latest.document is not that of "
+      "the newest generation, %s; write it again by 'radio index'", path,
+      newest.head.generation)));
   status = rd_dataframe_open (checking->store, generation, newest.generation,
                               true, &frame);
   return status == RADIO_OK ? check_columns (checking, frame)

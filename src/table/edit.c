@@ -388,7 +388,9 @@ check_followed (const struct radio_table_edit *edit,
                 const struct rd_head *head, bool *is_lost)
 {
   struct rd_io *io = edit->store->io;
-  uint64_t highest, nbytes;
+  RD_NUMBERS_SCOPE struct rd_numbers numbers = { 0 };
+  struct rd_head last = *head, next;
+  uint64_t nbytes;
   char key[RD_KEY_NBYTES];
   *is_lost = false;
   /* Where locks hold, nothing can be removed or pass between. */
@@ -397,19 +399,23 @@ check_followed (const struct radio_table_edit *edit,
   RD_FREE char *path = rd_key_join (edit->path, head->generation);
   if (!path)
     return RADIO_ERROR_MEMORY;
-  RD_TRY (rd_heads_highest (edit->store, edit->path, &highest));
-  for (struct rd_head last = *head, next; last.number < highest;
-       last = next) {
+  RD_TRY (rd_heads_list (edit->store, edit->path, &numbers));
+  for (size_t i = numbers.n; i-- > 0;) {
+    if (numbers.at[i] <= head->number)
+      continue;
     enum radio_status status = rd_head_read (edit->store, edit->path,
-                                             last.number + 1, &next);
-    if (status != RADIO_ERROR_NOT_FOUND)
-      RD_TRY (status);
-    *is_lost = status == RADIO_ERROR_NOT_FOUND
+                                             numbers.at[i], &next);
+    /* A folder without a document is no head. */
+    if (status == RADIO_ERROR_NOT_FOUND)
+      continue;
+    RD_TRY (status);
+    *is_lost = next.number != last.number + 1
                || strcmp (next.follows, last.generation) != 0;
     if (*is_lost)
       return RADIO_OK;
+    last = next;
   }
-  if (highest > head->number)
+  if (last.number > head->number)
     return RADIO_OK;
   /* A collector takes a generation that is older than the grace time for a
    * dead writer's. */
@@ -449,7 +455,13 @@ try_commit (const struct radio_table_edit *edit, bool is_merge,
   result->row_count = data.ids.n;
   result->added_count = applied.nadded;
   result->removed_count = applied.nremoved;
-  if (!applied.is_changed) {
+  /* Without the last generation, or with a hint that misleads, the table is
+   * repaired. */
+  bool is_newest = newest.head.number == newest.highest;
+  if (!applied.is_changed && is_newest) {
+    if (rd_heads_is_misled (&newest, edit->path))
+      rd_heads_hint (edit->store, edit->path, &newest.head,
+                     newest.generation);
     *is_done = true;
     return RADIO_OK;
   }

@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/random.h>
 
 #include "src/base/checked.h"
 #include "src/base/json-make.h"
+#include "src/base/reserve.h"
 #include "src/base/text.h"
 #include "src/table/heads.h"
 #include "io/store.h"
@@ -23,6 +25,9 @@
 /* Documents of removed generations that a reader meets before it looks for the
  * newest head again: they were removed since newer ones exist. */
 #define MAX_MISSING 8
+
+/* Numbers below the highest one that are tried where nothing can be listed. */
+#define MAX_TRIED 1000
 
 void
 rd_newest_free (struct rd_newest *newest)
@@ -98,25 +103,51 @@ head_path (const char *path, uint64_t number)
  * Finding
  *----------------------------------------------------------------------*/
 
-static enum radio_status
-take_number (const struct rd_io_entry *entry, void *user_data)
+void
+rd_numbers_free (struct rd_numbers *numbers)
 {
-  uint64_t *highest = user_data, number;
-  if (entry->is_prefix && strlen (entry->name) == NUMBER_NDIGITS
-      && rd_parse_u64 (entry->name, &number) && number > *highest)
-    *highest = number;
+  rd_free (numbers->at);
+  *numbers = (struct rd_numbers) { 0 };
+}
+
+static enum radio_status
+add_number (struct rd_numbers *numbers, uint64_t number)
+{
+  RD_TRY (rd_reserve (&numbers->at, &numbers->capacity, numbers->n,
+                      sizeof *numbers->at));
+  numbers->at[numbers->n++] = number;
   return RADIO_OK;
 }
 
+static enum radio_status
+take_number (const struct rd_io_entry *entry, void *user_data)
+{
+  uint64_t number;
+  bool is_head = entry->is_prefix && strlen (entry->name) == NUMBER_NDIGITS
+                 && rd_parse_u64 (entry->name, &number) && number > 0;
+  return is_head ? add_number (user_data, number) : RADIO_OK;
+}
+
+static int
+compare_downwards (const void *a, const void *b)
+{
+  const uint64_t *x = a, *y = b;
+  return *x < *y ? 1 : *x > *y ? -1 : 0;
+}
+
 enum radio_status
-rd_heads_highest (struct radio_store *store, const char *path,
-                  uint64_t *number)
+rd_heads_list (struct radio_store *store, const char *path,
+               struct rd_numbers *numbers)
 {
   RD_FREE char *heads = rd_key_join (path, RD_HEADS_NAME);
   if (!heads)
     return RADIO_ERROR_MEMORY;
-  *number = 0;
-  return store->io->ops->list (store->io, heads, false, take_number, number);
+  numbers->n = 0;
+  RD_TRY (store->io->ops->list (store->io, heads, false, take_number,
+                                numbers));
+  if (numbers->n > 1)
+    qsort (numbers->at, numbers->n, sizeof *numbers->at, compare_downwards);
+  return RADIO_OK;
 }
 
 /* Copies a generation's name from a document. */
@@ -162,7 +193,8 @@ wake (struct rd_io_get *get)
  * is not set where nothing can be listed. */
 static enum radio_status
 read_folder (struct radio_store *store, const char *path,
-             struct json_object **document, uint64_t *highest, bool *can_list)
+             struct json_object **document, struct rd_numbers *numbers,
+             bool *can_list)
 {
   struct rd_io *io = store->io;
   RD_SCOPE ("find table", RD_IN_METADATA);
@@ -178,7 +210,7 @@ read_folder (struct radio_store *store, const char *path,
     .done = wake, .user_data = &waiter,
   };
   io->ops->get (io, &get, 1);
-  enum radio_status status = rd_heads_highest (store, path, highest);
+  enum radio_status status = rd_heads_list (store, path, numbers);
   rd_waiter_wait (&waiter);
   *can_list = status != RADIO_ERROR_UNSUPPORTED;
   if (status != RADIO_OK && *can_list)
@@ -207,6 +239,7 @@ get_hint (struct json_object *folder, const char *path, struct rd_head *hint,
   if (latest
       && rd_json_u64 (rd_json_member (latest, "head"), "latest.head", path,
                       &number) == RADIO_OK
+      && number <= NUMBER_MAX
       && get_name (latest, "table", path, hint->generation) == RADIO_OK)
     hint->number = number;
 }
@@ -228,21 +261,38 @@ rd_heads_hinted (struct radio_store *store, const char *path, bool *has_hint,
   return RADIO_OK;
 }
 
-/* Finds the highest head upwards from the hint, where nothing lists. */
+bool
+rd_heads_is_misled (const struct rd_newest *newest, const char *path)
+{
+  struct json_object *repeated;
+  struct rd_head hint;
+  if (newest->head.number == 0)
+    return false;
+  get_hint (newest->folder, path, &hint, &repeated);
+  return hint.number == newest->head.number && repeated
+         && (strcmp (hint.generation, newest->head.generation) != 0
+             || !json_object_equal (repeated, newest->generation));
+}
+
+/* Finds the highest head upwards from the hint, where nothing lists, and
+ * numbers those that may be heads. */
 static enum radio_status
 find_upwards (struct radio_store *store, const char *path,
-              const struct rd_head *hint, uint64_t *highest)
+              const struct rd_head *hint, struct rd_numbers *numbers)
 {
   struct rd_head head;
-  *highest = hint->number;
+  uint64_t highest = hint->number;
   for (;;) {
-    enum radio_status status = rd_head_read (store, path, *highest + 1,
-                                             &head);
+    enum radio_status status = rd_head_read (store, path, highest + 1, &head);
     if (status == RADIO_ERROR_NOT_FOUND)
-      return RADIO_OK;
+      break;
     RD_TRY (status);
-    ++*highest;
+    highest++;
   }
+  numbers->n = 0;
+  while (highest > 0 && numbers->n < MAX_TRIED)
+    RD_TRY (add_number (numbers, highest--));
+  return RADIO_OK;
 }
 
 /* Reads the generation of a head.  RADIO_ERROR_NOT_FOUND. */
@@ -256,44 +306,63 @@ read_generation (struct radio_store *store, const char *path,
   return rd_store_read_document (store, generation, document);
 }
 
-/* Finds the highest head, from highest downwards, whose document is there and
+/* Takes the generation of a hint: what it repeats, or else its document.
+ * RADIO_ERROR_NOT_FOUND. */
+static enum radio_status
+take_hinted (struct radio_store *store, const char *path,
+             const struct rd_head *hint, struct json_object *repeated,
+             struct rd_newest *newest)
+{
+  struct rd_io *io = store->io;
+  char key[RD_KEY_NBYTES];
+  uint64_t nbytes;
+  if (!repeated)
+    return read_generation (store, path, hint, &newest->generation);
+  /* It may have been removed.  Over a network that would take another trip: it
+   * is found out when a column is read. */
+  if (io->ops->is_blocking) {
+    RD_FREE char *generation = rd_key_join (path, hint->generation);
+    if (!generation)
+      return RADIO_ERROR_MEMORY;
+    rd_path_key (generation, "zarr.json", key);
+    RD_TRY (io->ops->size (io, key, &nbytes));
+  }
+  newest->generation = json_object_get (repeated);
+  newest->is_repeated = true;
+  return RADIO_OK;
+}
+
+/* Finds the first of the numbers, which go downwards, whose head is there and
  * names a generation that is.  Number 0: there is none.  repeated: the document
  * of the hint's generation, or NULL. */
 static enum radio_status
-find_downwards (struct radio_store *store, const char *path, uint64_t highest,
-                const struct rd_head *hint, struct json_object *repeated,
-                struct rd_newest *newest)
+find_downwards (struct radio_store *store, const char *path,
+                const struct rd_numbers *numbers, const struct rd_head *hint,
+                struct json_object *repeated, struct rd_newest *newest)
 {
   unsigned nmissing = 0;
-  uint64_t number = highest;
-  bool by_hint = hint->number == highest;
-  if (number > 0 && by_hint && repeated) {
-    newest->highest = number;
-    newest->head = *hint;
-    newest->generation = json_object_get (repeated);
-    return RADIO_OK;
-  }
-  while (number > 0 && nmissing < MAX_MISSING) {
+  for (size_t i = 0; i < numbers->n && nmissing < MAX_MISSING; i++) {
     struct rd_head head = *hint;
-    enum radio_status status = RADIO_OK;
-    if (!by_hint)
-      status = rd_head_read (store, path, number, &head);
-    if (status == RADIO_OK) {
-      newest->highest = rd_max_u64 (newest->highest, number);
+    enum radio_status status = RADIO_ERROR_NOT_FOUND;
+    if (rd_store_is_cancelled (store))
+      return rd_fail (RADIO_ERROR_CANCELLED, "%s: cancelled", path);
+    /* A hint is of use for the highest head, and may be wrong. */
+    if (newest->highest == 0 && numbers->at[i] == hint->number)
+      status = take_hinted (store, path, hint, repeated, newest);
+    if (status == RADIO_ERROR_NOT_FOUND) {
+      status = rd_head_read (store, path, numbers->at[i], &head);
+      /* A folder that a killed writer left has no document. */
+      if (status == RADIO_ERROR_NOT_FOUND)
+        continue;
+      RD_TRY (status);
       status = read_generation (store, path, &head, &newest->generation);
-      if (status == RADIO_OK)
-        newest->head = head;
-      if (status != RADIO_ERROR_NOT_FOUND)
-        return status;
-      nmissing++;
     }
-    /* A folder that a killed writer left has no document. */
+    newest->highest = rd_max_u64 (newest->highest, numbers->at[i]);
+    if (status == RADIO_OK)
+      newest->head = head;
     if (status != RADIO_ERROR_NOT_FOUND)
       return status;
-    /* A hint may be wrong. */
-    if (!by_hint)
-      number--;
-    by_hint = false;
+    nmissing++;
   }
   return RADIO_OK;
 }
@@ -302,11 +371,11 @@ static enum radio_status
 find_newest (struct radio_store *store, const char *path, bool trusts_hint,
              struct rd_newest *newest)
 {
-  uint64_t highest;
+  RD_NUMBERS_SCOPE struct rd_numbers numbers = { 0 };
   bool can_list, is_radio;
   struct rd_head hint;
   struct json_object *repeated;
-  RD_TRY (read_folder (store, path, &newest->folder, &highest, &can_list));
+  RD_TRY (read_folder (store, path, &newest->folder, &numbers, &can_list));
   if (!newest->folder)
     return RADIO_OK;
   newest->is_frame = !rd_is_of_kind (newest->folder, RD_KIND_OF_TABLE);
@@ -316,8 +385,8 @@ find_newest (struct radio_store *store, const char *path, bool trusts_hint,
     rd_json_member (newest->folder, "attributes"), path, &is_radio));
   get_hint (newest->folder, path, &hint, &repeated);
   if (!can_list)
-    RD_TRY (find_upwards (store, path, &hint, &highest));
-  return find_downwards (store, path, highest, &hint,
+    RD_TRY (find_upwards (store, path, &hint, &numbers));
+  return find_downwards (store, path, &numbers, &hint,
                          trusts_hint ? repeated : NULL, newest);
 }
 
@@ -326,6 +395,7 @@ rd_heads_find (struct radio_store *store, const char *path, bool trusts_hint,
                struct rd_newest *newest)
 {
   *newest = (struct rd_newest) { 0 };
+  trusts_hint = trusts_hint && !atomic_load (&store->was_misled);
   RD_TRY (find_newest (store, path, trusts_hint, newest));
   bool has_none = newest->folder && !newest->is_frame
                   && newest->head.number == 0;

@@ -39,6 +39,7 @@ struct rd_newest {
                                          is no table */
   struct json_object *generation;     /* its group's document; NULL: there is
                                          no head, or the table is a frame */
+  bool is_repeated;                   /* generation is what the hint repeats */
   bool is_frame;                      /* the group at the path is no table of
                                          radio's */
 };
@@ -48,15 +49,31 @@ void rd_newest_free (struct rd_newest *newest);
 
 /* Finds the newest head of a table, and its generation's document: with
  * trusts_hint that which the hint repeats, if it is the newest one's, else it
- * is read.  A table, or a head, that is not there is no error. */
+ * is read.  Over a network it is not looked up whether a generation whose
+ * document is repeated is there.  A table, or a head, that is not there is no
+ * error. */
 enum radio_status rd_heads_find (struct radio_store *store, const char *path,
                                  bool trusts_hint, struct rd_newest *newest)
   RADIO_USE_RESULT;
 
-/* Finds the number of the highest head, 0 if there is none, by listing. */
-enum radio_status rd_heads_highest (struct radio_store *store,
-                                    const char *path, uint64_t *number)
+/* The numbers of a table's heads, the highest first. */
+struct rd_numbers {
+  uint64_t *at;
+  size_t n, capacity;
+};
+
+void rd_numbers_free (struct rd_numbers *numbers);
+#define RD_NUMBERS_SCOPE RD_CLEANUP (rd_numbers_free)
+
+/* Lists the numbers of a table's heads, in place of those that numbers has.  A
+ * listed one whose document is missing is no head. */
+enum radio_status rd_heads_list (struct radio_store *store, const char *path,
+                                 struct rd_numbers *numbers)
   RADIO_USE_RESULT;
+
+/* Returns whether the hint of the table's document is of the newest head, but
+ * what it repeats is not the document of that generation, which was read. */
+bool rd_heads_is_misled (const struct rd_newest *newest, const char *path);
 
 /* Finds whether the table's document has a hint, and the number of the head
  * that it names; 0: of none, or the hint is not usable. */

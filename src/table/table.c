@@ -52,28 +52,39 @@ new_table (const char *path, struct radio_table **result)
   return RADIO_OK;
 }
 
+static enum radio_status
+fail_unwritten (const char *path)
+{
+  return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: nothing was written to this "
+                  "table yet", path);
+}
+
 /* Opens the generation of the newest head that was found. */
 static enum radio_status
 open_newest (struct radio_store *store, const char *path,
              const struct rd_newest *newest, struct radio_table **result)
 {
   RD_CLEANUP (rd_cleanup_table) struct radio_table *table = NULL;
+  if (newest->head.number == 0)
+    return fail_unwritten (path);
   RD_FREE char *generation = rd_key_join (path, newest->head.generation);
   if (!generation)
     return RADIO_ERROR_MEMORY;
   RD_TRY (new_table (path, &table));
   table->head = newest->head;
-  RD_TRY (rd_dataframe_open (store, generation, newest->generation, true,
-                             &table->frame));
-  *result = RD_STEAL (table);
-  return RADIO_OK;
-}
-
-static enum radio_status
-fail_unwritten (const char *path)
-{
-  return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: nothing was written to this "
-                  "table yet", path);
+  table->is_repeated = newest->is_repeated;
+  enum radio_status status = rd_dataframe_open (
+    store, generation, newest->generation, true, &table->frame);
+  if (status == RADIO_OK) {
+    *result = RD_STEAL (table);
+    return RADIO_OK;
+  }
+  if (status == RADIO_ERROR_MEMORY || !newest->is_repeated)
+    return status;
+  /* What a hint repeats may be wrong. */
+  RD_NEWEST_SCOPE struct rd_newest read = { 0 };
+  RD_TRY (rd_heads_find (store, path, false, &read));
+  return open_newest (store, path, &read, result);
 }
 
 static enum radio_status
@@ -89,9 +100,7 @@ open_table (struct radio_store *store, const char *path,
     return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no such table in %s", path,
                     store->io->uri);
   if (!newest.is_frame)
-    return newest.head.number > 0
-           ? open_newest (store, path, &newest, result)
-           : fail_unwritten (path);
+    return open_newest (store, path, &newest, result);
   RD_TRY (new_table (path, &table));
   RD_TRY (rd_dataframe_open (store, path, newest.folder, false,
                              &table->frame));
@@ -224,10 +233,14 @@ explain (const struct radio_table *table, enum radio_status status)
   struct rd_io *io = table->frame->store->io;
   rd_error_save (&error, status);
   rd_path_key (table->frame->path, "zarr.json", key);
-  if (io->ops->size (io, key, &nbytes) == RADIO_ERROR_NOT_FOUND)
+  if (io->ops->size (io, key, &nbytes) == RADIO_ERROR_NOT_FOUND) {
+    if (table->is_repeated)
+      atomic_store (&table->frame->store->was_misled, true);
     return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: the generation %s was removed "
-                    "meanwhile; open the table again", table->path,
+                    "meanwhile; open the table again, or repair it by 'radio "
+                    "index' if it was lost", table->path,
                     table->head.generation);
+  }
   return rd_error_raise (&error);
 }
 

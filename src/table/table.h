@@ -15,6 +15,7 @@ struct radio_table {
   char *path;
   struct rd_head head;                /* number 0: a frame that is no table of
                                          radio's */
+  bool is_repeated;                   /* opened by what the hint repeats */
   struct rd_dataframe *frame;
   pthread_mutex_t mutex;
   struct rd_column **kept;            /* read ahead: the columns by their

@@ -231,11 +231,12 @@ find_kept (struct radio_store *store, const char *path, struct kept *kept)
   uint64_t asked = store->generation_count;
   size_t nmost = asked > 0 && asked < RD_KEPT_GENERATIONS
                  ? (size_t) asked : RD_KEPT_GENERATIONS;
-  uint64_t number;
+  RD_NUMBERS_SCOPE struct rd_numbers numbers = { 0 };
   kept->n = 0;
   kept->newest = 0;
-  RD_TRY (rd_heads_highest (store, path, &number));
-  for (; number > 0 && kept->n < nmost; number--) {
+  RD_TRY (rd_heads_list (store, path, &numbers));
+  for (size_t i = 0; i < numbers.n && kept->n < nmost; i++) {
+    uint64_t number = numbers.at[i];
     struct rd_head head;
     bool exists = true;
     enum radio_status status = rd_head_read (store, path, number, &head);

@@ -249,6 +249,102 @@ damaged_heads_and_wrong_hints_do_not_hide_the_table (void **state)
   radio_store_close (store);
 }
 
+/* A folder of heads/ without a document is no head, whatever its number. */
+static void
+numbers_without_heads_are_passed_over (void **state)
+{
+  (void) state;
+  char key[RD_KEY_NBYTES];
+  struct radio_store *store = open_store (key);
+  struct radio_table_edit *edit;
+  struct radio_table_result result;
+  struct radio_gc_result gc;
+  assert_ok (rd_io_put (store->io, PATH "/heads/9999999999/x", "x", 1,
+                        RD_PUT_REPLACE));
+  assert_newest (store, PATH, "site", "x,y,y");
+  /* Also a writer that looks for others' heads. */
+  store->io->grace_s = 3600;
+  assert_ok (radio_table_edit_new (store, PATH, &edit));
+  assert_ok (add_rows (edit, "d"));
+  assert_ok (radio_table_edit_commit (edit, &result));
+  radio_table_edit_free (edit);
+  assert_int_equal (result.head, 2);
+  assert_int_equal (result.merge_count, 0);
+  assert_ok (radio_store_gc (store, false, &gc));
+  assert_true (is_sound (store));
+  radio_store_close (store);
+}
+
+/* Removes the newest generation. */
+static void
+remove_newest (struct radio_store *store)
+{
+  RD_NEWEST_SCOPE struct rd_newest newest;
+  char path[RD_KEY_NBYTES];
+  assert_ok (rd_heads_find (store, PATH, false, &newest));
+  snprintf (path, sizeof path, PATH "/%s", newest.head.generation);
+  assert_ok (store->io->ops->remove_tree (store->io, path));
+}
+
+/* The hint repeats the document of a generation that was lost.  Over a network
+ * the first that reads a column finds out. */
+static void
+a_lost_generation_is_passed_over_in_spite_of_the_hint (void **state)
+{
+  (void) state;
+  for (int i = 0; i < 2; i++) {
+    char key[RD_KEY_NBYTES];
+    struct radio_store *store = open_store (key);
+    struct rd_io_ops ops = *store->io->ops;
+    const struct rd_io_ops *const old = store->io->ops;
+    struct radio_table_edit *edit;
+    struct radio_table_result result;
+    assert_ok (commit_cell (store, PATH, "d", "site", "z"));
+    remove_newest (store);
+    assert_false (is_sound (store));
+    if (i == 1) {
+      ops.is_blocking = false;
+      store->io->ops = &ops;
+      assert_fails (read_all (store), RADIO_ERROR_NOT_FOUND,
+                    "open the table again, or repair it by 'radio index'");
+    }
+    assert_newest (store, PATH, "site", "x,y,y");
+    store->io->ops = old;
+    /* Also an edit without a change repairs it. */
+    assert_ok (radio_table_edit_new (store, PATH, &edit));
+    assert_ok (add_rows (edit, "a"));
+    assert_ok (radio_table_edit_commit (edit, &result));
+    radio_table_edit_free (edit);
+    assert_int_equal (result.head, 3);
+    assert_newest (store, PATH, "site", "x,y,y");
+    assert_true (is_sound (store));
+    radio_store_close (store);
+  }
+}
+
+/* What a hint repeats is no document of a generation. */
+static void
+a_hint_that_misleads_is_no_hint (void **state)
+{
+  (void) state;
+  char key[RD_KEY_NBYTES];
+  struct radio_store *store = open_store (key);
+  change_document (store, PATH "/zarr.json",
+                   "attributes|radio|latest|document", "{\"x\": 1}");
+  assert_newest (store, PATH, "site", "x,y,y");
+  assert_false (is_sound (store));
+  struct radio_table_edit *edit;
+  struct radio_table_result result;
+  assert_ok (radio_table_edit_new (store, PATH, &edit));
+  assert_ok (add_rows (edit, "a"));
+  assert_ok (radio_table_edit_commit (edit, &result));
+  radio_table_edit_free (edit);
+  /* No generation is written for it. */
+  assert_int_equal (result.head, 0);
+  assert_true (is_sound (store));
+  radio_store_close (store);
+}
+
 /* All other edits would lose its values. */
 static void
 a_damaged_column_can_be_dropped (void **state)
@@ -343,6 +439,9 @@ main (void)
     cmocka_unit_test (a_missing_id_is_an_error_whatever_its_text),
     cmocka_unit_test (a_claim_of_many_rows_takes_no_memory),
     cmocka_unit_test (damaged_heads_and_wrong_hints_do_not_hide_the_table),
+    cmocka_unit_test (numbers_without_heads_are_passed_over),
+    cmocka_unit_test (a_lost_generation_is_passed_over_in_spite_of_the_hint),
+    cmocka_unit_test (a_hint_that_misleads_is_no_hint),
     cmocka_unit_test (a_damaged_column_can_be_dropped),
     cmocka_unit_test (every_allocation_may_fail),
   };

@@ -378,6 +378,17 @@ faults_of_tables_are_found_by_validate () {
     [ $head -eq 2 ] || faulty f5.zarr 'head 3 names the generation'
   done
   runs validate -q -s f5.zarr
+  # The last one, to which the table's document leads: it is passed over.
+  cp -r c.zarr f6.zarr
+  runs table -q -s f6.zarr --set w subjects sub-1=1
+  newest=$(sed -n 's/.*"table": *"\(t-[0-9a-f]*\)".*/\1/p' \
+    "$(ls -d f6.zarr/tables/subjects/heads/0* | tail -n 1)/zarr.json")
+  rm -r "f6.zarr/tables/subjects/$newest"
+  faulty f6.zarr "names the generation $newest, which is missing"
+  runs table -s f6.zarr
+  runs index -s f6.zarr
+  says '; 1 table written'
+  runs validate -q -s f6.zarr
   cp -r c.zarr f4.zarr
   rm -r f4.zarr/mask
   faulty f4.zarr 'the table of a collection that is not there'

@@ -62,10 +62,10 @@ read_levels (struct radio_table *table, struct radio_strings *ids,
   return radio_table_read_ids (table, ids);
 }
 
-enum radio_status
-rd_index_read_ids (struct radio_store *store, const char *path,
-                   struct radio_strings *ids, struct radio_strings *levels,
-                   uint64_t *head)
+static enum radio_status
+read_ids (struct radio_store *store, const char *path,
+          struct radio_strings *ids, struct radio_strings *levels,
+          uint64_t *head)
 {
   struct radio_table_info info;
   RD_CLEANUP (rd_cleanup_table) struct radio_table *table = NULL;
@@ -78,6 +78,20 @@ rd_index_read_ids (struct radio_store *store, const char *path,
   *head = info.head;
   return levels ? read_levels (table, ids, levels)
                 : radio_table_read_ids (table, ids);
+}
+
+enum radio_status
+rd_index_read_ids (struct radio_store *store, const char *path,
+                   struct radio_strings *ids, struct radio_strings *levels,
+                   uint64_t *head)
+{
+  enum radio_status status = read_ids (store, path, ids, levels, head);
+  if (status != RADIO_ERROR_NOT_FOUND)
+    return status;
+  /* Its generation is gone: the table is opened without its hint. */
+  radio_strings_free (ids);
+  radio_strings_free (levels);
+  return read_ids (store, path, ids, levels, head);
 }
 
 bool
