@@ -542,14 +542,15 @@ a_lost_document_of_a_collection_is_written_again () {
     cmp lost.zarr/ct/zarr.json group.json
   done
   says 'removed 0 unused items, 0 B; repaired 1 item'
-  for command in 'ingest -q -s lost.zarr -c ct scans/a.nii' \
-                 'cp -q -s lost-copy.zarr ct --to lost.zarr'; do
-    rm lost.zarr/ct/zarr.json
-    # shellcheck disable=SC2086
-    not "$RADIO" $command >"$tmp/out" 2>"$tmp/err"
-    grep -q 'exists already' "$tmp/err"
-    cmp lost.zarr/ct/zarr.json group.json
-  done
+  rm lost.zarr/ct/zarr.json
+  not "$RADIO" ingest -q -s lost.zarr -c ct scans/a.nii >"$tmp/out" \
+    2>"$tmp/err"
+  grep -q 'exists already' "$tmp/err"
+  cmp lost.zarr/ct/zarr.json group.json
+  # An equal volume was copied before.
+  rm lost.zarr/ct/zarr.json
+  runs cp -q -s lost-copy.zarr ct --to lost.zarr
+  cmp lost.zarr/ct/zarr.json group.json
   # Only a look.
   rm lost.zarr/ct/zarr.json
   runs gc -s lost.zarr --dry-run
