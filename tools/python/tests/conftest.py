@@ -3,6 +3,7 @@
 of docstrings and of README.md work in."""
 import os
 import shutil
+import signal
 import threading
 from pathlib import Path
 
@@ -13,6 +14,10 @@ from images import voxels
 from server import Server
 
 import libradio
+
+# A shell that runs this in the background ignores SIGINT, and then Python does
+# as well.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
