@@ -152,6 +152,11 @@ rd_store_parse_document (struct radio_store *store, const char *key,
 bool rd_store_has_object (struct radio_store *store, const char *path,
                           const char *name);
 
+/* Finds whether a path has a document, without reading it. */
+enum radio_status rd_store_node_exists (struct radio_store *store,
+                                        const char *path, bool *exists)
+  RADIO_USE_RESULT;
+
 /* Publishes a node's document. */
 enum radio_status rd_store_put_document (struct radio_store *store,
                                          const char *path,

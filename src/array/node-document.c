@@ -23,6 +23,19 @@ rd_store_has_object (struct radio_store *store, const char *path,
   return store->io->ops->size (store->io, key, &nbytes) == RADIO_OK;
 }
 
+enum radio_status
+rd_store_node_exists (struct radio_store *store, const char *path,
+                      bool *exists)
+{
+  RD_FREE char *key = rd_key_join (path, "zarr.json");
+  uint64_t nbytes;
+  if (!key)
+    return RADIO_ERROR_MEMORY;
+  enum radio_status status = store->io->ops->size (store->io, key, &nbytes);
+  *exists = status == RADIO_OK;
+  return status == RADIO_ERROR_NOT_FOUND ? RADIO_OK : status;
+}
+
 /* Checks the image's header, if the document has one with a checksum.  JSON
  * with a changed bit is mostly refused by its parser, but any base64 is some
  * header. */

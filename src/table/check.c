@@ -50,8 +50,7 @@ check_head (struct checking *checking, uint64_t number, struct rd_head *above,
 {
   struct radio_store *store = checking->store;
   struct rd_head head;
-  uint64_t nbytes;
-  char key[RD_KEY_NBYTES];
+  bool exists;
   *is_missing = false;
   enum radio_status status = rd_head_read (store, checking->path, number,
                                            &head);
@@ -66,16 +65,12 @@ check_head (struct checking *checking, uint64_t number, struct rd_head *above,
   *above = head;
   if (!*is_head)
     return RADIO_OK;
-  RD_FREE char *generation = rd_key_join (checking->path, head.generation);
-  if (!generation)
-    return RADIO_ERROR_MEMORY;
-  rd_path_key (generation, "zarr.json", key);
-  status = store->io->ops->size (store->io, key, &nbytes);
-  *is_missing = status == RADIO_ERROR_NOT_FOUND;
+  RD_TRY (rd_heads_generation_exists (store, checking->path, &head, &exists));
+  *is_missing = !exists;
   if (*is_missing)
     rd_fail (RADIO_ERROR_FORMAT, "%s: head %" PRIu64 " names the generation "
              "%s, which is missing", checking->path, number, head.generation);
-  return *is_missing ? RADIO_OK : status;
+  return RADIO_OK;
 }
 
 /* Checks the last heads, up to the number of generations that are kept.  Of all

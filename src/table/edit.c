@@ -387,18 +387,13 @@ static enum radio_status
 check_followed (const struct radio_table_edit *edit,
                 const struct rd_head *head, bool *is_lost)
 {
-  struct rd_io *io = edit->store->io;
   RD_NUMBERS_SCOPE struct rd_numbers numbers = { 0 };
   struct rd_head last = *head, next;
-  uint64_t nbytes;
-  char key[RD_KEY_NBYTES];
+  bool exists;
   *is_lost = false;
   /* Where locks hold, nothing can be removed or pass between. */
-  if (rd_io_excludes_all (io))
+  if (rd_io_excludes_all (edit->store->io))
     return RADIO_OK;
-  RD_FREE char *path = rd_key_join (edit->path, head->generation);
-  if (!path)
-    return RADIO_ERROR_MEMORY;
   RD_TRY (rd_heads_list (edit->store, edit->path, &numbers));
   for (size_t i = numbers.n; i-- > 0;) {
     if (numbers.at[i] <= head->number)
@@ -419,10 +414,10 @@ check_followed (const struct radio_table_edit *edit,
     return RADIO_OK;
   /* A collector takes a generation that is older than the grace time for a
    * dead writer's. */
-  rd_path_key (path, "zarr.json", key);
-  enum radio_status status = io->ops->size (io, key, &nbytes);
-  *is_lost = status == RADIO_ERROR_NOT_FOUND;
-  return *is_lost ? RADIO_OK : status;
+  RD_TRY (rd_heads_generation_exists (edit->store, edit->path, head,
+                                      &exists));
+  *is_lost = !exists;
+  return RADIO_OK;
 }
 
 /* Tries once. *is_done is not set if another writer was faster. */

@@ -132,7 +132,7 @@ static int
 compare_downwards (const void *a, const void *b)
 {
   const uint64_t *x = a, *y = b;
-  return *x < *y ? 1 : *x > *y ? -1 : 0;
+  return rd_compare_u64 (*y, *x);
 }
 
 enum radio_status
@@ -306,6 +306,16 @@ read_generation (struct radio_store *store, const char *path,
   return rd_store_read_document (store, generation, document);
 }
 
+enum radio_status
+rd_heads_generation_exists (struct radio_store *store, const char *path,
+                            const struct rd_head *head, bool *exists)
+{
+  RD_FREE char *generation = rd_key_join (path, head->generation);
+  if (!generation)
+    return RADIO_ERROR_MEMORY;
+  return rd_store_node_exists (store, generation, exists);
+}
+
 /* Takes the generation of a hint: what it repeats, or else its document.
  * RADIO_ERROR_NOT_FOUND. */
 static enum radio_status
@@ -313,20 +323,15 @@ take_hinted (struct radio_store *store, const char *path,
              const struct rd_head *hint, struct json_object *repeated,
              struct rd_newest *newest)
 {
-  struct rd_io *io = store->io;
-  char key[RD_KEY_NBYTES];
-  uint64_t nbytes;
+  bool exists = true;
   if (!repeated)
     return read_generation (store, path, hint, &newest->generation);
   /* It may have been removed.  Over a network that would take another trip: it
    * is found out when a column is read. */
-  if (io->ops->is_blocking) {
-    RD_FREE char *generation = rd_key_join (path, hint->generation);
-    if (!generation)
-      return RADIO_ERROR_MEMORY;
-    rd_path_key (generation, "zarr.json", key);
-    RD_TRY (io->ops->size (io, key, &nbytes));
-  }
+  if (store->io->ops->is_blocking)
+    RD_TRY (rd_heads_generation_exists (store, path, hint, &exists));
+  if (!exists)
+    return RADIO_ERROR_NOT_FOUND;
   newest->generation = json_object_get (repeated);
   newest->is_repeated = true;
   return RADIO_OK;

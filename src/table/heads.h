@@ -71,6 +71,12 @@ enum radio_status rd_heads_list (struct radio_store *store, const char *path,
                                  struct rd_numbers *numbers)
   RADIO_USE_RESULT;
 
+/* Finds whether the generation that a head names is there. */
+enum radio_status rd_heads_generation_exists (struct radio_store *store,
+                                              const char *path,
+                                              const struct rd_head *head,
+                                              bool *exists) RADIO_USE_RESULT;
+
 /* Returns whether the hint of the table's document is of the newest head, but
  * what it repeats is not the document of that generation, which was read. */
 bool rd_heads_is_misled (const struct rd_newest *newest, const char *path);

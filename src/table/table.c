@@ -226,14 +226,12 @@ static enum radio_status
 explain (const struct radio_table *table, enum radio_status status)
 {
   struct rd_error error;
-  uint64_t nbytes;
-  char key[RD_KEY_NBYTES];
+  bool exists;
   if (status == RADIO_OK || table->head.number == 0)
     return status;
-  struct rd_io *io = table->frame->store->io;
   rd_error_save (&error, status);
-  rd_path_key (table->frame->path, "zarr.json", key);
-  if (io->ops->size (io, key, &nbytes) == RADIO_ERROR_NOT_FOUND) {
+  if (rd_store_node_exists (table->frame->store, table->frame->path, &exists)
+      == RADIO_OK && !exists) {
     if (table->is_repeated)
       atomic_store (&table->frame->store->was_misled, true);
     return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: the generation %s was removed "

@@ -208,21 +208,6 @@ struct kept {
   uint64_t newest;                    /* head; 0: there is none */
 };
 
-static enum radio_status
-check_generation (struct radio_store *store, const char *table,
-                  const char *name, bool *exists)
-{
-  char key[RD_KEY_NBYTES];
-  uint64_t nbytes;
-  RD_FREE char *path = rd_key_join (table, name);
-  if (!path)
-    return RADIO_ERROR_MEMORY;
-  rd_path_key (path, "zarr.json", key);
-  enum radio_status status = store->io->ops->size (store->io, key, &nbytes);
-  *exists = status == RADIO_OK;
-  return status == RADIO_ERROR_NOT_FOUND ? RADIO_OK : status;
-}
-
 /* The generations of the last heads.  A head whose document is missing is none;
  * so is one whose generation is, where fewer are kept than the format says. */
 static enum radio_status
@@ -245,7 +230,7 @@ find_kept (struct radio_store *store, const char *path, struct kept *kept)
     RD_TRY (status);
     kept->newest = rd_max_u64 (kept->newest, number);
     if (nmost < RD_KEPT_GENERATIONS)
-      RD_TRY (check_generation (store, path, head.generation, &exists));
+      RD_TRY (rd_heads_generation_exists (store, path, &head, &exists));
     if (!exists)
       continue;
     memcpy (kept->names[kept->n++], head.generation, sizeof head.generation);

@@ -56,7 +56,7 @@ add_if_volume (struct radio_store *store, const char *collection,
   if (path == NULL)
     return RADIO_ERROR_MEMORY;
   bool exists;
-  RD_TRY (rd_node_exists (store, path, &exists));
+  RD_TRY (rd_store_node_exists (store, path, &exists));
   if (!exists)
     return RADIO_OK;
   if (!store->is_radio || strchr (path, '/') == NULL) {

@@ -213,7 +213,7 @@ list_collection (struct listing *listing, const char *collection)
       char *path RD_FREE = rd_key_join (collection, names.items[i]);
       if (path == NULL)
         return RADIO_ERROR_MEMORY;
-      RD_TRY (rd_node_exists (store, path, &exists));
+      RD_TRY (rd_store_node_exists (store, path, &exists));
     }
     if (exists)
       RD_TRY (add_found (listing, collection, names.items[i], NULL));

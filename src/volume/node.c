@@ -51,18 +51,6 @@ rd_node_kind (struct radio_store *store, const char *path,
   return rd_document_kind (document, path, kind);
 }
 
-enum radio_status
-rd_node_exists (struct radio_store *store, const char *path, bool *exists)
-{
-  char *key RD_FREE = rd_document_key (path);
-  uint64_t nbytes;
-  if (key == NULL)
-    return RADIO_ERROR_MEMORY;
-  enum radio_status status = store->io->ops->size (store->io, key, &nbytes);
-  *exists = status == RADIO_OK;
-  return status == RADIO_ERROR_NOT_FOUND ? RADIO_OK : status;
-}
-
 bool
 rd_is_level_name (const char *name)
 {

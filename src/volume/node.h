@@ -23,11 +23,6 @@ enum radio_status rd_document_kind (struct json_object *document,
                                     const char *path, enum rd_kind *kind)
   RADIO_USE_RESULT;
 
-/* Finds whether a path has a document, without reading it. */
-enum radio_status rd_node_exists (struct radio_store *store,
-                                  const char *path, bool *exists)
-  RADIO_USE_RESULT;
-
 /* True if a folder's name is one that ingest gives to a level: digits, a
  * dash, eight hexadecimal digits. */
 bool rd_is_level_name (const char *name);

@@ -130,7 +130,7 @@ recheck_all (struct rd_copy *copy)
   for (size_t i = 0; i < copy->nlevels; i++) {
     const struct rd_copy_level *level = &copy->levels[i];
     bool exists;
-    RD_TRY (rd_node_exists (copy->to, level->to_path, &exists));
+    RD_TRY (rd_store_node_exists (copy->to, level->to_path, &exists));
     if (!exists)
       RD_TRY (rd_copy_put_level (copy, level));
   }

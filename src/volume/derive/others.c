@@ -57,7 +57,7 @@ open_inside (const struct radio_volume *root, const char *path,
   if (status != RADIO_ERROR_NOT_FOUND)
     return status;
   rd_error_save (&error, status);
-  RD_TRY (rd_node_exists (store, path, &exists));
+  RD_TRY (rd_store_node_exists (store, path, &exists));
   if (exists)
     return rd_error_raise (&error);
   return rd_fail (status, "%s: no such volume in %s; %s", path,

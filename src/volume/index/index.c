@@ -103,7 +103,7 @@ do_check (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
   (void) scratch;
   if (path == NULL)
     return rd_fail_memory (id.n + 1);
-  return rd_node_exists (job->store, path, &job->exist[task]);
+  return rd_store_node_exists (job->store, path, &job->exist[task]);
 }
 
 /* Appends those of the paths that have a volume now, and those that have none;
