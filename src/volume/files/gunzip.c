@@ -324,21 +324,22 @@ divide_runs (const struct rd_tile_read *read, struct rd_gunzip *gunzip,
              size_t *firsts, struct rd_point *joints)
 {
   size_t ntasks = 0;
-  uint64_t before = 0, end = 0, task_end = 0;
+  uint64_t end = 0, task_end = 0;
   uint64_t all_nbytes = runs[n - 1].offset - runs[0].offset;
   for (size_t i = 0; i < n; i++) {
-    struct rd_point point = { 0 };
+    struct rd_point point;
     uint64_t output = gunzip->offset + runs[i].offset;
-    bool skips = (find_begin (read, gunzip, output, RD_POINTS_ALL, &point)
-                  && point.output > gunzip->offset + end) || i == 0;
-    if (!skips && !find_begin (read, gunzip, output, RD_POINTS_CHECKED,
-                               &point))
-      point = (struct rd_point) { 0 };
-    uint64_t begin = point.output;
-    if (i == 0 || (begin > before && ntasks < most
-                   && (skips || runs[i].offset >= task_end))) {
+    bool skips = i == 0
+                 || (find_begin (read, gunzip, output, RD_POINTS_ALL, &point)
+                     && point.output > gunzip->offset + end);
+    /* From a point before the last run that would be inflated again. */
+    bool follows = !skips && runs[i].offset >= task_end
+                   && find_begin (read, gunzip, output, RD_POINTS_CHECKED,
+                                  &point)
+                   && point.output > gunzip->offset + runs[i - 1].offset;
+    if (i == 0 || (ntasks < most && (skips || follows))) {
       uint64_t left_nbytes = runs[n - 1].offset - runs[i].offset;
-      joints[ntasks] = skips ? (struct rd_point) { 0 } : point;
+      joints[ntasks] = follows ? point : (struct rd_point) { 0 };
       firsts[ntasks++] = i;
       task_end = rd_add_sat (
         runs[i].offset,
@@ -346,7 +347,6 @@ divide_runs (const struct rd_tile_read *read, struct rd_gunzip *gunzip,
                           : rd_gunzip_task_nbytes (gunzip, left_nbytes,
                                                    TASK_MIN_NBYTES));
     }
-    before = rd_max_u64 (before, begin);
     end = runs[i].offset + runs[i].nbytes;
   }
   firsts[ntasks] = n;
