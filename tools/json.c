@@ -26,6 +26,13 @@ rd_json_new_text (const char *text)
   return json_object_new_string (clean);
 }
 
+/* JSON has no number for it. */
+static struct json_object *
+new_infinity (bool is_negative)
+{
+  return json_object_new_string (is_negative ? "-Infinity" : "Infinity");
+}
+
 struct json_object *
 rd_json_new_cell (enum radio_column_type type, const char *text)
 {
@@ -39,7 +46,7 @@ rd_json_new_cell (enum radio_column_type type, const char *text)
   if (type == RADIO_COLUMN_FLOAT && strpbrk (text, "0123456789"))
     return json_object_new_double_s (0, text);
   if (type == RADIO_COLUMN_FLOAT && strcmp (text, "nan") != 0)
-    return json_object_new_string (*text == '-' ? "-Infinity" : "Infinity");
+    return new_infinity (*text == '-');
   return rd_json_new_text (text);
 }
 
@@ -50,7 +57,7 @@ rd_json_double_or_null (double number)
   if (isnan (number))
     return NULL;
   if (isinf (number))
-    return json_object_new_string (number > 0 ? "Infinity" : "-Infinity");
+    return new_infinity (number < 0);
   return json_object_new_double_s (number, rd_number_exact (number, text));
 }
 

@@ -170,15 +170,24 @@ rd_select_choose (const struct rd_select *select, const char *const *ids,
  * Volumes that are found
  *----------------------------------------------------------------------*/
 
+/* Returns the cohort of a store, or NULL if it was not opened yet. */
+static struct radio_cohort *
+opened_cohort (const struct rd_cohorts *cohorts,
+               const struct radio_store *store)
+{
+  for (size_t i = 0; i < cohorts->n; i++)
+    if (cohorts->at[i].store == store)
+      return cohorts->at[i].cohort;
+  return NULL;
+}
+
 enum radio_status
 rd_cohorts_find (struct rd_cohorts *cohorts, struct radio_store *store,
                  struct radio_cohort **cohort)
 {
-  for (size_t i = 0; i < cohorts->n; i++)
-    if (cohorts->at[i].store == store) {
-      *cohort = cohorts->at[i].cohort;
-      return RADIO_OK;
-    }
+  *cohort = opened_cohort (cohorts, store);
+  if (*cohort)
+    return RADIO_OK;
   struct rd_cohort *more = reallocarray (cohorts->at, cohorts->n + 1,
                                          sizeof *more);
   if (more == NULL)
@@ -213,10 +222,7 @@ static struct rd_filter_part *
 find_part (const struct rd_filter *filter, const struct radio_store *store,
            const char *collection, size_t n)
 {
-  const struct radio_cohort *cohort = NULL;
-  for (size_t i = 0; i < filter->cohorts->n; i++)
-    if (filter->cohorts->at[i].store == store)
-      cohort = filter->cohorts->at[i].cohort;
+  const struct radio_cohort *cohort = opened_cohort (filter->cohorts, store);
   for (size_t i = 0; i < filter->nparts; i++) {
     struct rd_filter_part *part = &filter->parts[i];
     bool is_same = part->collection

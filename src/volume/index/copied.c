@@ -554,6 +554,16 @@ do_open (struct rd_job *base, uint64_t task, struct rd_scratch *scratch)
   return read_ahead (copying, opened->table, !is_subjects);
 }
 
+/* Adds a table that is to be opened; takes the path, NULL without memory. */
+static enum radio_status
+add_opened (struct copying *copying, char *path)
+{
+  if (!path)
+    return rd_fail_memory (sizeof RADIO_TABLE_SUBJECTS);
+  copying->opened[copying->nopened++].path = path;
+  return RADIO_OK;
+}
+
 /* Opens the tables that rows are copied from, and reads what is copied, over a
  * network all at the same time.  The pairs are sorted by their collections. */
 static enum radio_status
@@ -563,23 +573,14 @@ open_tables (struct copying *copying, const struct pair *pairs, size_t n)
     "open tables", RD_IN_METADATA, "open_tables", __FILE__, __LINE__,
     RADIO_SCOPE_WORK
   };
-  size_t nfolders = 0;
-  for (size_t i = 0; i < n; i++)
-    nfolders += i == 0 || !rd_slice_equal (folder_of (pairs[i - 1].from),
-                                           folder_of (pairs[i].from));
-  copying->opened = rd_calloc (nfolders + 1, sizeof *copying->opened);
+  copying->opened = rd_calloc (n + 1, sizeof *copying->opened);
   if (!copying->opened)
-    return rd_fail_memory ((nfolders + 1) * sizeof *copying->opened);
-  for (size_t i = 0; i <= n; i++) {
-    if (i > 0 && i < n && rd_slice_equal (folder_of (pairs[i - 1].from),
-                                          folder_of (pairs[i].from)))
-      continue;
-    char *path = i < n ? table_path (pairs[i].from)
-                       : rd_strdup (RADIO_TABLE_SUBJECTS);
-    if (!path)
-      return rd_fail_memory (sizeof RADIO_TABLE_SUBJECTS);
-    copying->opened[copying->nopened++].path = path;
-  }
+    return rd_fail_memory ((n + 1) * sizeof *copying->opened);
+  for (size_t i = 0; i < n; i++)
+    if (i == 0 || !rd_slice_equal (folder_of (pairs[i - 1].from),
+                                   folder_of (pairs[i].from)))
+      RD_TRY (add_opened (copying, table_path (pairs[i].from)));
+  RD_TRY (add_opened (copying, rd_strdup (RADIO_TABLE_SUBJECTS)));
   struct open_job job = {
     .job = { .run = do_open, .n = copying->nopened, .site = &site },
     .copying = copying,

@@ -418,12 +418,12 @@ rd_rows_find_stale (const struct rd_rows *rows, struct radio_store *store,
     RD_TRY (compare_column (rows, i, &lookup, &theirs, &reasons));
   }
   for (size_t k = 0; k < ids.n; k++) {
+    if (!reasons.list[k])
+      continue;
     const struct rd_slice id = rd_string (&ids, k);
     char *name RD_FREE = rd_strndup (id.at, id.n);
     if (!name)
       return rd_fail_memory (id.n + 1);
-    if (!reasons.list[k])
-      continue;
     status = rd_fail (RADIO_ERROR_FORMAT, "%s", reasons.list[k]);
     RD_TRY (found (name, user_data));
   }
