@@ -4,8 +4,10 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+import numpy as np
 
 from ._native import ffi, lib
 from .errors import (
@@ -138,6 +140,16 @@ def place(value: str | os.PathLike[str]) -> str:
         raise ArgumentError("the name of the file or folder is empty; the"
                             " current folder is '.'")
     return name if "://" in name else os.path.abspath(name)
+
+
+def box(start: Sequence[int], size: Sequence[int]) -> Any:
+    """Returns a box in array order."""
+    return ffi.new("struct radio_box *", (len(size), start, size))
+
+
+def address(array: np.ndarray[Any, Any]) -> Any:
+    """Returns where the first element of an array is."""
+    return ffi.cast("void *", array.__array_interface__["data"][0])
 
 
 def take_text(pointer: Any) -> str:

@@ -7,7 +7,7 @@ closes a store cannot take it from under another one.
 import os
 import pickle
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 from weakref import WeakValueDictionary
 
 from ._calls import check
@@ -60,15 +60,32 @@ class Handle(Generic[T]):
     def is_closed(self) -> bool:
         return self._is_closed
 
-    @property
-    def is_forked(self) -> bool:
-        """True if it was opened, but not by this process."""
-        current = self._current
-        return current is not None and current[0] != os.getpid()
-
     def close(self) -> None:
         self._is_closed = True
         self._current = None
+
+
+class Closable(Generic[T]):
+    """What users close: by ``with``, ``close`` or the collector."""
+
+    __slots__ = ()
+    _handle: Handle[T]
+
+    def close(self) -> None:
+        """Closes it, when calls that are under way have ended; volumes of a
+        store that are open stay usable."""
+        self._handle.close()
+
+    @property
+    def closed(self) -> bool:
+        """True after ``close``."""
+        return self._handle.is_closed
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
 
 
 _contexts: WeakValueDictionary[tuple[int, int, int, int | None], Any]

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, TypeVar, overload
 
 from . import _calls
 from ._calls import NULL, check
-from ._handles import PICKLE_VERSION, Handle, context, restore
+from ._handles import PICKLE_VERSION, Closable, Handle, context, restore
 from ._native import ffi, lib
 from .errors import ArgumentError, ForkedError, NotFoundError
 from .volume import Derived, Opened, Source, Volume
@@ -122,7 +122,7 @@ class InStore:
         return Opened(volume[0], store)
 
 
-class Store(Mapping[str, Volume]):
+class Store(Mapping[str, Volume], Closable[_OpenStore]):
     """A tree of volumes: a mapping of their paths, as "ct/sub-01".
 
     >>> import libradio
@@ -217,22 +217,6 @@ class Store(Mapping[str, Volume]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return restore, (PICKLE_VERSION, Store, self._place)
-
-    def close(self) -> None:
-        """Closes it, when calls that are under way have ended; its open
-        volumes stay usable."""
-        self._handle.close()
-
-    @property
-    def closed(self) -> bool:
-        """True after ``close``."""
-        return self._handle.is_closed
-
-    def __enter__(self) -> "Store":
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
 
 
 def open(uri: str | os.PathLike[str], *, create: bool = False,

@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from . import _calls, _dtypes
 from ._calls import NULL, check
-from ._handles import PICKLE_VERSION, Handle, context, restore
+from ._handles import PICKLE_VERSION, Closable, Handle, context, restore
 from ._native import ffi, lib
 from .errors import ArgumentError, ChecksumError
 from .selection import Selection, select, whole_number
@@ -55,7 +55,6 @@ class Opened:
                                   key=lambda i: _NIFTI_AXES.index(axes[i])))
         self.places = tuple(int(i) for i in np.argsort(self.order))
         self.shape = tuple(self.zyx_shape[i] for i in self.order)
-
 
     def finish(self, status: int, call: Any) -> None:
         """As _calls.finish; warns of what was found in the file, too."""
@@ -138,10 +137,12 @@ class Derived:
         return restore, (PICKLE_VERSION, Derived, self.source, self.pipeline)
 
     def open(self) -> Opened:
-        opened = self.source.open()
-        pipeline = _parse(self.pipeline)
+        return self.open_on(self.source.open())
+
+    def open_on(self, opened: Opened) -> Opened:
         volume = ffi.new("struct radio_volume **")
-        check(lib.radio_volume_apply(opened.pointer, pipeline, volume))
+        check(lib.radio_volume_apply(opened.pointer, _parse(self.pipeline),
+                                     volume))
         return Opened(volume[0], opened.owner, opened.file_call)
 
 
@@ -200,7 +201,7 @@ class ArrayOrder:
         return _read(opened, select(index, opened.zyx_shape), None)
 
 
-class Volume:
+class Volume(Closable[Opened]):
     """An image with its geometry.
 
     Indexing reads voxels, as they are stored, in NIfTI's order of axes: x, y,
@@ -252,7 +253,7 @@ class Volume:
     @property
     def size(self) -> int:
         """The number of elements."""
-        return int(lib.radio_box_count(_box((0,) * self.ndim, self.shape)))
+        return int(lib.radio_box_count(_calls.box((0,) * self.ndim, self.shape)))
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -426,9 +427,9 @@ class Volume:
             target = result.transpose(opened.places)
             strides = ffi.new("int64_t[]", target.strides)
             kept.append(strides)
-            request.box = _box([selection.start[i] for i in opened.places],
+            request.box = _calls.box([selection.start[i] for i in opened.places],
                                target.shape)[0]
-            request.buffer = _address(target)
+            request.buffer = _calls.address(target)
             request.nbytes = target.nbytes
             request.strides = strides
         call = _calls.new_call()
@@ -494,12 +495,7 @@ class Volume:
         """Returns this volume with a pipeline: shape, affine, type and voxels
         are those of the results, computed as they are read."""
         source = Derived(self._source, pipeline)
-        opened = self._handle.get()
-        volume = ffi.new("struct radio_volume **")
-        check(lib.radio_volume_apply(opened.pointer, _parse(pipeline),
-                                     volume))
-        return Volume(source, Opened(volume[0], opened.owner,
-                                     opened.file_call))
+        return Volume(source, source.open_on(self._handle.get()))
 
     # The whole of it.
 
@@ -547,7 +543,7 @@ class Volume:
         area = NULL
         if box is not None:
             selection = _select_box(*box, opened.shape)
-            area = _box([selection.start[i] for i in opened.places],
+            area = _calls.box([selection.start[i] for i in opened.places],
                         [selection.size[i] for i in opened.places])
         call = _calls.new_call()
         options = ffi.new("struct radio_export_options *")
@@ -584,21 +580,6 @@ class Volume:
     def __reduce__(self) -> tuple[Any, ...]:
         return restore, (PICKLE_VERSION, Volume, self._source)
 
-    def close(self) -> None:
-        """Closes it; reads that are under way end first."""
-        self._handle.close()
-
-    @property
-    def closed(self) -> bool:
-        """True after ``close``."""
-        return self._handle.is_closed
-
-    def __enter__(self) -> "Volume":
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
-
 
 def open_file(file: str | os.PathLike[str], *, threads: int = 0,
               memory: int = 0, cache: int | None = None) -> Volume:
@@ -632,10 +613,6 @@ def _edges(low: float, high: float) -> tuple[float, float]:
     return (low - 0.5, high + 0.5) if low == high else (low, high)
 
 
-def _box(start: Sequence[int], size: Sequence[int]) -> Any:
-    return ffi.new("struct radio_box *", (len(size), start, size))
-
-
 def _select_box(at: Indices, size: Indices,
                 shape: tuple[int, ...]) -> Selection:
     start = tuple(operator.index(i) for i in at)
@@ -665,10 +642,6 @@ def _options(call: Any, scaled: bool) -> Any:
     return options
 
 
-def _address(array: NDArray[Any]) -> Any:
-    return ffi.cast("void *", array.__array_interface__["data"][0])
-
-
 def _writable(out: Any) -> NDArray[Any]:
     """Returns the memory of out as an array, without a copy."""
     if isinstance(out, np.ndarray):
@@ -692,7 +665,7 @@ def _tensor_memory(out: Any) -> NDArray[Any]:
     # Of tensors that give DLPack of before 1.0 NumPy makes read-only arrays.
     view: Any = np.asarray if hasattr(out, "__array__") else np.from_dlpack
     array, again = view(out), view(out)
-    if _address(array) != _address(again):
+    if _calls.address(array) != _calls.address(again):
         raise TypeError(f"out: {type(out).__name__} gives copies of its"
                         " elements, not its memory; use a NumPy array or a"
                         " tensor")
@@ -753,9 +726,9 @@ def _fill(opened: Opened, selection: Selection,
     if box.flags.c_contiguous:
         buffer = ffi.from_buffer(box)
     else:
-        buffer = _address(box)
+        buffer = _calls.address(box)
         strides = ffi.new("int64_t[]", box.strides)
         options.strides = strides
     opened.finish(lib.radio_volume_read(
-        opened.pointer, _box(start, box.shape), code, buffer, box.nbytes,
+        opened.pointer, _calls.box(start, box.shape), code, buffer, box.nbytes,
         options), call)

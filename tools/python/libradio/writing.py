@@ -417,14 +417,11 @@ def _write(writer: Any, elements: np.ndarray[Any, np.dtype[Any]]) -> None:
         lead = lead[::-1]
         for z in range(0, depth, step):
             slab = elements[(*lead, slice(z, z + step))]
-            start = (*lead, z, 0, 0)
             size = (*(1 for _ in lead), *slab.shape)
             strides = (*(0 for _ in lead), *slab.strides)
-            address = slab.__array_interface__["data"][0]
             check(lib.radio_volume_write_slab(
-                writer,
-                ffi.new("struct radio_box *", (len(size), start, size)),
-                ffi.cast("void *", address), slab.nbytes,
+                writer, _calls.box((*lead, z, 0, 0), size),
+                _calls.address(slab), slab.nbytes,
                 ffi.new("int64_t[]", strides)))
 
 
