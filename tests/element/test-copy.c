@@ -74,6 +74,19 @@ copy_by_definition (const struct rd_box_copy *copy, unsigned char *to)
   }
 }
 
+/* Copies to a place in `to', and by definition to the same one in `expected',
+ * which have nbytes: then they must be equal, also beside it. */
+static void
+copy_both_ways (struct rd_box_copy *copy, unsigned char *to,
+                unsigned char *expected, size_t nbytes, size_t start)
+{
+  copy->to = to + start;
+  memset (to, 0xee, nbytes);
+  memset (expected, 0xee, nbytes);
+  copy_by_definition (copy, expected + start);
+  assert_ok (rd_box_copy_run (copy));
+}
+
 static void
 check_random_box (uint64_t *seed, struct boxes *boxes,
                   const struct rd_type *type)
@@ -94,12 +107,8 @@ check_random_box (uint64_t *seed, struct boxes *boxes,
   if (from_start >= ROOM / 2 || to_start >= ROOM / 2)
     return;
   copy.from = boxes->from + from_start;
-  copy.to = boxes->to + to_start;
   fill_random (seed, boxes->from, ROOM);
-  memset (boxes->to, 0xee, ROOM);
-  memset (boxes->expected, 0xee, ROOM);
-  copy_by_definition (&copy, boxes->expected + to_start);
-  assert_ok (rd_box_copy_run (&copy));
+  copy_both_ways (&copy, boxes->to, boxes->expected, ROOM, to_start);
   assert_memory_equal (boxes->to, boxes->expected, ROOM);
 }
 
@@ -150,15 +159,12 @@ check_repeated (uint64_t *seed, struct boxes *boxes,
   struct rd_box_copy copy = {
     .rank = 3, .shape = { 2, 3, n }, .from = boxes->from,
     .from_type = *type, .from_swapped = random_next (seed) % 2,
-    .to = boxes->to + 5, .to_dtype = type->dtype,
+    .to_dtype = type->dtype,
     .to_strides = { 3 * (item * (int64_t) n + gap),
                     item * (int64_t) n + gap, item },
   };
   fill_random (seed, boxes->from, type->item_nbytes);
-  memset (boxes->to, 0xee, ROOM);
-  memset (boxes->expected, 0xee, ROOM);
-  copy_by_definition (&copy, boxes->expected + 5);
-  assert_ok (rd_box_copy_run (&copy));
+  copy_both_ways (&copy, boxes->to, boxes->expected, ROOM, 5);
   assert_memory_equal (boxes->to, boxes->expected, ROOM);
 }
 
@@ -295,11 +301,7 @@ what_is_written_past_the_caches_is_the_same (void **state)
                                copy.from_strides));
     size_t start = places[i / 4 % 4]
                    + order_strides (&copy, orders[i / 256], i / 16 % 8);
-    copy.to = to + start;
-    memset (to, 0xee, sizeof to);
-    memset (expected, 0xee, sizeof expected);
-    copy_by_definition (&copy, expected + start);
-    assert_ok (rd_box_copy_run (&copy));
+    copy_both_ways (&copy, to, expected, sizeof to, start);
     if (memcmp (to, expected, sizeof to) != 0)
       fail_msg ("case %zu differs", i);
   }
@@ -333,11 +335,7 @@ columns_of_rows_that_share_places_of_the_caches_are_the_same (void **state)
     copy.from_strides[2] = (int64_t) copy.from_type.item_nbytes;
     size_t start = places[i / 64] + order_strides (&copy, orders[i / 16 % 2],
                                                    i / 32 % 2);
-    copy.to = to + start;
-    memset (to, 0xee, sizeof to);
-    memset (expected, 0xee, sizeof expected);
-    copy_by_definition (&copy, expected + start);
-    assert_ok (rd_box_copy_run (&copy));
+    copy_both_ways (&copy, to, expected, sizeof to, start);
     if (memcmp (to, expected, sizeof to) != 0)
       fail_msg ("case %zu differs", i);
   }

@@ -31,6 +31,17 @@ static const struct radio_recorder_options with_ring = {
   .ring_nbytes = 256 << 10
 };
 
+/* Ends a history whose innermost scope is open, and one that was recovered of
+ * it. */
+static void
+release (struct history *h, struct history *recovered, uint64_t token)
+{
+  rd_recorder_unref (recovered->recorder);
+  radio_scope_end (token);
+  history_freeze (h);
+  history_release (h);
+}
+
 struct open_scope {
   struct history history;
   const struct radio_site *site;
@@ -142,7 +153,7 @@ a_snapshot_leaves_its_moment_in_the_image_that_is_live (void **state)
 {
   (void) state;
   struct history h, then = { .now = 0 };
-  struct rd_copy copy = { NULL, 0 };
+  RD_CLEANUP (rd_copy_free) struct rd_copy copy = { NULL, 0 };
   history_start_starving (&h, &with_ring, 0);
   uint64_t outer = radio_scope_begin (&a);
   history_sleep (&h, 300);
@@ -150,11 +161,7 @@ a_snapshot_leaves_its_moment_in_the_image_that_is_live (void **state)
   assert_in_range (h.recorder->synced.observed, h.now - 300, h.now);
   assert_int_equal (h.recorder->header->observed,
                     h.recorder->synced.observed);
-  rd_recorder_unref (then.recorder);
-  rd_copy_free (&copy);
-  radio_scope_end (outer);
-  history_freeze (&h);
-  history_release (&h);
+  release (&h, &then, outer);
 }
 
 /* The kernel adds the wait for a CPU to a thread's account when it gets one, so
@@ -227,10 +234,7 @@ a_killed_thread_is_not_taken_to_have_run (void **state)
     assert_int_equal (node->work - node->starved, 10);
     assert_int_equal (node->starved, lacks_cpu ? 1020 : 20);
     assert_int_equal (node->wait, lacks_cpu ? 0 : 1300);
-    rd_recorder_unref (then.recorder);
-    radio_scope_end (outer);
-    history_freeze (&h);
-    history_release (&h);
+    release (&h, &then, outer);
   }
 }
 
@@ -276,10 +280,7 @@ open_scopes_have_no_more_cpu_time_than_the_process (void **state)
                   800 - cases[i].ran);
     const struct rd_log_span *span = history_span (&then, 1);
     assert_int_equal (rd_span_extra (span)->wait, 800 - cases[i].ran);
-    rd_recorder_unref (then.recorder);
-    radio_scope_end (token);
-    history_freeze (&h);
-    history_release (&h);
+    release (&h, &then, token);
   }
 }
 
@@ -344,10 +345,7 @@ cpu_time_that_was_observed_stays (void **state)
   const struct rd_node *node = history_node (&then, "a");
   assert_times (node, 1120, 1120, 120, 1000);
   assert_int_equal (node->starved, 20);
-  rd_recorder_unref (then.recorder);
-  radio_scope_end (token);
-  history_freeze (&h);
-  history_release (&h);
+  release (&h, &then, token);
 }
 
 /* A thread that never read its CPU clock has not run for longer than that. */
@@ -367,10 +365,7 @@ a_thread_has_not_run_for_longer_than_since_it_began (void **state)
   const struct rd_node *node = history_node (&then, "a");
   assert_times (node, 420, 420, 120, 300);
   assert_int_equal (node->starved, 20);
-  rd_recorder_unref (then.recorder);
-  radio_scope_end (token);
-  history_freeze (&h);
-  history_release (&h);
+  release (&h, &then, token);
 }
 
 /* The image has what the process used: all of it in a snapshot, and for a
