@@ -19,6 +19,7 @@
 #include "src/base/checked.h"
 #include "src/base/cleanup.h"
 #include "src/base/error.h"
+#include "src/base/sanitizers.h"
 #include "src/base/thread.h"
 #include "profiler/record/arena.h"
 
@@ -28,16 +29,6 @@
 #define STEP_NBYTES ((size_t) 1 << 20)
 #define LEAST_BLOCK 64
 #define NSIZES 32             /* of blocks: 64 B, 128 B, ... */
-
-/* ThreadSanitizer takes a mapping for a write by its thread. */
-#ifndef __has_feature
-#define __has_feature(name) 0
-#endif
-#if defined __SANITIZE_THREAD__ || __has_feature (thread_sanitizer)
-#define CAN_DETACH 0
-#else
-#define CAN_DETACH 1
-#endif
 
 struct rd_arena {
   unsigned char *at;
@@ -272,7 +263,8 @@ rd_arena_new (size_t ring_nbytes, const char *path, struct rd_arena **result)
 void
 rd_arena_detach (struct rd_arena *arena)
 {
-  if (!CAN_DETACH || !arena || !arena->path)
+  /* ThreadSanitizer takes a mapping for a write by its thread. */
+  if (RD_HAS_TSAN || !arena || !arena->path)
     return;
   RD_LOCK_SCOPE (&arena->mutex);
   int fd = own_fd_synced (arena);

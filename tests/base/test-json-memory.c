@@ -9,13 +9,9 @@
 #include "tests/unit.h"
 
 #include "src/base/json.h"
+#include "src/base/sanitizers.h"
 
-#ifndef __has_feature
-#define __has_feature(name) 0
-#endif
-#if defined __GLIBC__ && !defined __SANITIZE_ADDRESS__ \
-  && !defined __SANITIZE_THREAD__ && !__has_feature (address_sanitizer) \
-  && !__has_feature (thread_sanitizer) && !__has_feature (memory_sanitizer)
+#if defined __GLIBC__ && !RD_HAS_ASAN && !RD_HAS_TSAN && !RD_HAS_MSAN
 #define CAN_FAIL 1
 #else
 #define CAN_FAIL 0

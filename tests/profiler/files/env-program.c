@@ -15,15 +15,7 @@
 
 #include <radio/radio.h>
 
-#ifndef __has_feature
-#define __has_feature(name) 0
-#endif
-#if defined __SANITIZE_ADDRESS__ || __has_feature (address_sanitizer) \
-  || defined __SANITIZE_THREAD__ || __has_feature (thread_sanitizer)
-#define IS_SANITIZED true
-#else
-#define IS_SANITIZED false
-#endif
+#include "src/base/sanitizers.h"
 
 static int released[2];
 
@@ -252,7 +244,7 @@ main (int argc, char **argv)
   if (strcmp (what, "limit-memory") == 0)
     return limit_memory ();
   if (strcmp (what, "sanitized") == 0)
-    return !IS_SANITIZED;
+    return !(RD_HAS_ASAN || RD_HAS_TSAN);
   if (strcmp (what, "chdir") == 0)
     return chdir ("/") != 0;
   if (strcmp (what, "twice") == 0)

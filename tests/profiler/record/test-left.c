@@ -14,10 +14,7 @@
 
 #include "profiler/model/profile.h"
 #include "profiler/record/recorder.h"
-
-#ifndef __has_feature
-#define __has_feature(name) 0
-#endif
+#include "src/base/sanitizers.h"
 
 SITE (outer, RADIO_SCOPE_WORK);
 SITE (inner, RADIO_SCOPE_WORK);
@@ -215,10 +212,8 @@ a_thread_cancelled_within_the_recorder_does_not_hang_it (void **state)
   struct radio_recorder *recorder;
   struct radio_profile *profile;
   (void) state;
-#if defined __SANITIZE_THREAD__ || __has_feature (thread_sanitizer) \
-  || defined __SANITIZE_ADDRESS__ || __has_feature (address_sanitizer)
-  skip ();
-#endif
+  if (RD_HAS_TSAN || RD_HAS_ASAN)
+    skip ();
   assert_ok (radio_recorder_start (&options, &recorder));
   for (int i = 0; i < 200; i++) {
     pthread_t thread;
