@@ -457,7 +457,7 @@ print_summary (const struct cp *cp)
   double per_s = (double) cp->sent_nbytes / (seconds + 1e-9);
   bool is_dry = cp->options.dry_run;
   bool was_sent = cp->ncopied > 0 || cp->sent_nbytes > 0;
-  printf ("%zu volume%s%s", cp->ncopied, cp->ncopied == 1 ? "" : "s",
+  printf ("%zu volume%s%s", cp->ncopied, rd_plural (cp->ncopied),
           is_dry ? " to copy" : "");
   if (was_sent)
     printf (", %s %s", rd_text_size (cp->sent_nbytes, a),

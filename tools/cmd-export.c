@@ -11,6 +11,7 @@
 #include "tools/interrupt.h"
 #include "tools/options.h"
 #include "tools/output.h"
+#include "tools/text.h"
 
 static const char *const formats[] = { "nii.gz", "nii", "npy", NULL };
 
@@ -242,7 +243,7 @@ run_export (struct rd_args *args)
                               | (is_roi ? 0 : RD_NODES_ARRAYS), &nodes);
   if (nodes.n > 0 && !nodes.names_one && !export.is_folder)
     return rd_error ("%s: one file for %zu volume%s; give a folder, as "
-                     "'%s/'", export.file, nodes.n, nodes.n == 1 ? "" : "s",
+                     "'%s/'", export.file, nodes.n, rd_plural (nodes.n),
                      export.file);
   if (export.is_folder && check_files (&export, &nodes) != RD_EXIT_OK)
     return RD_EXIT_FAILED;

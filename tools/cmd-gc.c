@@ -26,12 +26,12 @@ collect_garbage (const struct rd_args *args)
   char size[RD_TEXT_NBYTES];
   printf ("%s %" PRIu64 " unused item%s, %s",
           args->dry_run ? "would remove" : "removed", result.removed_count,
-          result.removed_count == 1 ? "" : "s",
+          rd_plural (result.removed_count),
           rd_text_size (result.removed_nbytes, size));
   if (result.repaired_count > 0)
     printf ("; %s %" PRIu64 " item%s",
             args->dry_run ? "would repair" : "repaired",
-            result.repaired_count, result.repaired_count == 1 ? "" : "s");
+            result.repaired_count, rd_plural (result.repaired_count));
   if (result.busy_count > 0)
     printf ("; kept %" PRIu64 " that %s written now", result.busy_count,
             strncasecmp (name, "s3://", 5) == 0 ? "may be" : "are being");

@@ -180,7 +180,7 @@ put_reads (const struct info_options *options, const char *name,
     rd_json_set (json, "reads", object);
   } else
     put_owned ("reads", rd_format ("%" PRIu64 " tile%s, %s decoded",
-                                   reads.ntiles, reads.ntiles == 1 ? "" : "s",
+                                   reads.ntiles, rd_plural (reads.ntiles),
                                    rd_text_size (reads.nbytes, size)));
   if (options->lists_tiles
       && radio_array_list_tiles (array, box, list_tile, &reads) != RADIO_OK)

@@ -125,7 +125,7 @@ list_volumes (struct listing *listing)
     if (table->ncells > table->ncolumns)
       rd_table_print (table, stdout);
     printf ("%zu volume%s, %s raw", listing->nvolumes,
-            listing->nvolumes == 1 ? "" : "s",
+            rd_plural (listing->nvolumes),
             rd_text_size (listing->raw_nbytes, raw));
     if (!listing->has_unknown)
       printf (", %s stored", rd_text_size (listing->stored_nbytes, stored));

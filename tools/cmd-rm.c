@@ -120,7 +120,7 @@ confirm (const struct removal *removal)
     return rd_error ("nothing was removed; --yes removes %s",
                      nodes->n == 1 ? "it" : "them");
   fprintf (stderr, "Remove %zu volume%s? [y/N] ", nodes->n,
-           nodes->n == 1 ? "" : "s");
+           rd_plural (nodes->n));
   if (fgets (answer, sizeof answer, stdin) && (*answer == 'y'
                                                || *answer == 'Y'))
     return RD_EXIT_OK;

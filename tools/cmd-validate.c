@@ -222,7 +222,7 @@ print_line (const struct validation *v, const struct rd_target *node,
   printf ("  %s%-11s%s  %8s tile%s%s\n", rd_color (stdout, color),
           words[state], rd_color (stdout, RD_PLAIN),
           rd_number_grouped (check->tile_count, count),
-          check->tile_count == 1 ? "" : "s", stored);
+          rd_plural (check->tile_count), stored);
 }
 
 static void
@@ -280,13 +280,13 @@ print_summary (const struct validation *v)
       printf (", %zu %s", v->counts[state], words[state]);
   printf ("; %s tile%s, %s read in %s",
           rd_number_grouped (v->tile_count, tiles),
-          v->tile_count == 1 ? "" : "s",
+          rd_plural (v->tile_count),
           rd_text_size (v->stored_nbytes, stored),
           rd_text_time (seconds, time));
   if (v->damaged_count > 0)
     printf ("; %s tile%s damaged",
             rd_number_grouped (v->damaged_count, damaged),
-            v->damaged_count == 1 ? "" : "s");
+            rd_plural (v->damaged_count));
   putchar ('\n');
 }
 

@@ -19,6 +19,7 @@
 
 #include "tools/npy.h"
 #include "tools/parse.h"
+#include "tools/text.h"
 
 /* numpy's own limit of a header that is not trusted. */
 #define MAX_HEADER_NBYTES 10000
@@ -199,7 +200,7 @@ rd_npy_parse (const unsigned char *bytes, size_t nbytes, struct rd_npy *npy)
   npy->start_nbytes = start + header_nbytes;
   if (npy->rank < 2 || npy->rank > RD_NPY_MAX_RANK)
     return fail (npy, "%zu dimension%s, not 2 to %d", npy->rank,
-                 npy->rank == 1 ? "" : "s", RD_NPY_MAX_RANK);
+                 rd_plural (npy->rank), RD_NPY_MAX_RANK);
 
   uint64_t size = npy->item_nbytes;
   for (size_t i = 0; i < npy->rank; i++)

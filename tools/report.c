@@ -180,7 +180,7 @@ rd_written_print_sum (const struct rd_written *written, double seconds,
   char d[RD_TEXT_NBYTES], e[RD_TEXT_NBYTES];
   double per_s = (double) nbytes / (seconds + 1e-9);
   printf ("%zu volume%s", written->nwritten,
-          written->nwritten == 1 ? "" : "s");
+          rd_plural (written->nwritten));
   if (written->nwritten > 0)
     printf (", %s -> %s (%s) in %s, %s/s%s",
             rd_text_size (written->source_nbytes, a),

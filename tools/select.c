@@ -438,9 +438,9 @@ rd_filter_report (const struct rd_filter *filter)
 {
   RD_FREE char *unindexed = rd_format (
     "%" PRIu64 " volume%s without a row %s not selected; 'radio index' adds "
-    "the row%s", filter->nunindexed, filter->nunindexed == 1 ? "" : "s",
+    "the row%s", filter->nunindexed, rd_plural (filter->nunindexed),
     filter->nunindexed == 1 ? "is" : "are",
-    filter->nunindexed == 1 ? "" : "s");
+    rd_plural (filter->nunindexed));
   RD_FREE char *missing = rd_format (
     "%" PRIu64 " selected row%s no volume; 'radio index' removes %s",
     filter->nmissing, filter->nmissing == 1 ? " has" : "s have",

@@ -17,6 +17,7 @@
 #include "tools/profile/report.h"
 #include "tools/profile/samples.h"
 #include "tools/report.h"
+#include "tools/text.h"
 
 /* One row of one layout.  Strings belong to the object. */
 struct result_row {
@@ -204,7 +205,7 @@ layout_name (const struct result *result,
   char threads[48] = "";
   if (has_threads (result))
     snprintf (threads, sizeof threads, ", %" PRIu64 " thread%s",
-              row->nthreads, row->nthreads == 1 ? "" : "s");
+              row->nthreads, rd_plural (row->nthreads));
   return rd_format ("%s%s%s %s%s", row->volume, *row->volume ? ", " : "",
                     row->tiling, row->codec, threads);
 }
@@ -355,7 +356,7 @@ print_table (const struct comparison *c)
   if (ok) {
     rd_table_print (&table, stdout);
     printf ("\n%zu row%s: %zu faster, %zu slower, %zu within noise", c->nrows,
-            c->nrows == 1 ? "" : "s", counts[FASTER], counts[SLOWER],
+            rd_plural (c->nrows), counts[FASTER], counts[SLOWER],
             counts[NOISE]);
     if (counts[UNKNOWN] > 0)
       printf (", %zu with too few runs", counts[UNKNOWN]);

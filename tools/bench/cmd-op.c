@@ -8,6 +8,7 @@
 
 #include "tools/bench/ops.h"
 #include "tools/profile/against.h"
+#include "tools/text.h"
 
 /* The best of this number of measurements is the machine's limit. */
 #define NLIMITS 3
@@ -118,7 +119,7 @@ measure_op (struct profile_op *op, const struct rd_args *args)
     printf ("%s of a volume of %s, %s thread%s, into %s memory\n\n", op->name,
             rd_conditions_find (&measure->conditions, "volume"),
             rd_conditions_find (&measure->conditions, "threads"),
-            op->ops.sources->nthreads == 1 ? "" : "s",
+            rd_plural (op->ops.sources->nthreads),
             rd_conditions_find (&measure->conditions, "destination"));
   RD_FREE char *title = rd_format ("op: %s", op->name);
   RD_FREE char *row = rd_format ("read and %s", op->name);

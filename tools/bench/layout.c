@@ -13,6 +13,7 @@
 #include "tools/facts.h"
 #include "tools/interrupt.h"
 #include "tools/parse.h"
+#include "tools/text.h"
 
 /* Layouts that are compared at a time. */
 #define MAX_LAYOUTS 16
@@ -326,7 +327,7 @@ rd_layout_title (const struct rd_bench *bench,
   char threads[32] = "", tiling[RD_TILING_NBYTES];
   if (bench->threads.n > 1)
     snprintf (threads, sizeof threads, ", %u thread%s", layout->nthreads,
-              layout->nthreads == 1 ? "" : "s");
+              rd_plural (layout->nthreads));
   return rd_format ("%s%s%s %s%s", bench->nvolumes > 1 ? name : "",
                     bench->nvolumes > 1 ? ", " : "",
                     *info->tiling ? rd_volume_tiling (info, tiling)

@@ -185,7 +185,7 @@ rd_ops_print (const struct rd_ops *ops, const struct rd_limits *limits)
       const struct rd_op_source *first = &ops->sources[i];
       printf ("%s of %s, %u thread%s\n\n", first->is_plane ? "planes"
               : "volumes", radio_dtype_name (first->dtype), first->nthreads,
-              first->nthreads == 1 ? "" : "s");
+              rd_plural (first->nthreads));
       failed = print_table (ops, limits, first, false);
       if (!failed)
         failed = print_table (ops, limits, first, true);

@@ -407,7 +407,7 @@ root_name (const struct rd_ops *ops, const struct rd_op_case *one)
     snprintf (type, sizeof type, ", %s", radio_dtype_name (source->dtype));
   if (ops->threads.n > 1)
     snprintf (threads, sizeof threads, ", %u thread%s", source->nthreads,
-              source->nthreads == 1 ? "" : "s");
+              rd_plural (source->nthreads));
   return rd_format ("%s%s%s%s", one->name, source->is_plane ? ", planes" : "",
                     type, threads);
 }

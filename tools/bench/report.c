@@ -215,7 +215,7 @@ rd_bench_print (const struct rd_bench *bench, const struct rd_limits *limits)
   }
   printf ("; %s%u thread%s, destination %s\n",
           bench->threads.n > 1 ? "up to " : "", limits->nthreads,
-          limits->nthreads == 1 ? "" : "s",
+          rd_plural (limits->nthreads),
           rd_destination_names[bench->destination.kind]);
   int failed = RD_EXIT_OK;
   for (size_t i = 0; i < bench->nlayouts && !failed; i++)

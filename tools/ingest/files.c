@@ -12,6 +12,7 @@
 
 #include "src/base/text.h"
 #include "tools/ingest/files.h"
+#include "tools/text.h"
 
 /* Deeper trees are probably loops. */
 #define MAX_DEPTH 64
@@ -256,7 +257,7 @@ set_paths (struct rd_found_files *files, const struct rd_naming *naming)
     return rd_error ("no file that was found is of the layout: %s", other),
            false;
   RD_FREE char *text = rd_format (
-    "%zu file%s skipped: %s", nothers, nothers == 1 ? "" : "s", other);
+    "%zu file%s skipped: %s", nothers, rd_plural (nothers), other);
   if (text)
     rd_warn (text);
   return text != NULL;

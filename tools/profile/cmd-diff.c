@@ -269,7 +269,7 @@ print_table (const struct rd_diff *diff, const bool *shown)
     rd_table_print (&table, stdout);
   if (ok && hidden > 0)
     printf ("and %zu path%s below 1 %% (--all shows them)\n", hidden,
-            hidden == 1 ? "" : "s");
+            rd_plural (hidden));
   rd_table_clear (&table);
   return ok ? RD_EXIT_OK : RD_EXIT_FAILED;
 }

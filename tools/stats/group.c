@@ -282,7 +282,7 @@ print_figures (const struct radio_group_figures *group, void *user_data)
   if (name)
     rd_text_print (stdout, name);
   else
-    printf ("%zu volume%s", run->n, run->n == 1 ? "" : "s");
+    printf ("%zu volume%s", run->n, rd_plural (run->n));
   if (group->label)
     printf (", label %" PRId64, *group->label);
   putchar ('\n');

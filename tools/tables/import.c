@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tools/tables/import.h"
+#include "tools/text.h"
 
 enum radio_status
 rd_table_read_text (struct radio_table *table, const char *column,
@@ -323,12 +324,12 @@ rd_import_csv (struct radio_store *store, const char *table,
     return RD_EXIT_OK;
   if (how.removes) {
     printf ("%s: %" PRIu64 " row%s removed\n", table, result.removed_count,
-            result.removed_count == 1 ? "" : "s");
+            rd_plural (result.removed_count));
     return RD_EXIT_OK;
   }
   printf ("%s: %zu column%s of %" PRIu64 " row%s", table,
           info.column_count - 1, info.column_count == 2 ? "" : "s", ids.n,
-          ids.n == 1 ? "" : "s");
+          rd_plural (ids.n));
   if (nothers > 0)
     printf ("; %zu %s", nothers, is_subjects ? "added"
                                              : "without a volume ignored");
