@@ -24,6 +24,17 @@ RADIO_API enum radio_status
 radio_array_open (struct radio_store *store, const char *path,
                   struct radio_array **array) RADIO_USE_RESULT;
 
+/* The same by the text of the array's zarr.json, of nbytes: for callers that
+ * have it, or want another one than is stored, as of an array that grows.
+ * Reads nothing; but a chunk that is missing is of the fill value only if the
+ * array is stored when it is read.
+ * Errors: RADIO_ERROR_FORMAT and RADIO_ERROR_UNSUPPORTED as above,
+ * RADIO_ERROR_ARGUMENT, RADIO_ERROR_MEMORY, RADIO_ERROR_FORKED. */
+RADIO_API enum radio_status
+radio_array_open_document (struct radio_store *store, const char *path,
+                           const char *text, size_t nbytes,
+                           struct radio_array **array) RADIO_USE_RESULT;
+
 /* Releases an array.  Must not be called while it is in use, also by
  * asynchronous reads.  NULL is legal. */
 RADIO_API void radio_array_close (struct radio_array *array);

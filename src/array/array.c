@@ -136,6 +136,29 @@ radio_array_open (struct radio_store *store, const char *path,
   return rd_scope_end_with (status);
 }
 
+enum radio_status
+radio_array_open_document (struct radio_store *store, const char *path,
+                           const char *text, size_t nbytes,
+                           struct radio_array **array)
+{
+  RD_NOT_NULL (store);
+  RD_NOT_NULL (path);
+  RD_NOT_NULL (text);
+  RD_NOT_NULL (array);
+  RD_SCOPE ("open array", RD_IN_OPERATION);
+  RD_NOTE_NAME ("array", path);
+  RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
+  struct rd_array_doc *doc;
+  enum radio_status status = rd_pool_check (store->context->pool);
+  if (status == RADIO_OK)
+    status = rd_json_parse (text, nbytes, "the given zarr.json", &document);
+  if (status == RADIO_OK)
+    status = rd_array_doc_parse (document, "the given zarr.json", &doc);
+  if (status == RADIO_OK)
+    status = rd_array_open_doc (store, path, doc, array);
+  return rd_scope_end_with (status);
+}
+
 const char *
 rd_array_name (const struct radio_array *array)
 {

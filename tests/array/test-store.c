@@ -198,6 +198,56 @@ the_root_may_be_an_array (void **state)
   radio_store_close (store);
 }
 
+/* A document of 10 elements, of which each chunk holds two. */
+#define DOCUMENT(codecs)                                                 \
+  "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[10],"          \
+  "\"data_type\":\"uint8\",\"chunk_grid\":{\"name\":\"regular\","         \
+  "\"configuration\":{\"chunk_shape\":[2]}},\"chunk_key_encoding\":"    \
+  "{\"name\":\"default\"},\"fill_value\":9,\"codecs\":[" codecs "]}"
+
+static void
+an_array_is_opened_by_its_document (void **state)
+{
+  static const char text[] = DOCUMENT ("{\"name\":\"bytes\"}");
+  static const struct {
+    const char *path, *text;
+    enum radio_status status;
+    const char *message;
+  } wrong[] = {
+    { "a//b", text, RADIO_ERROR_ARGUMENT, "a//b" },
+    { "a", "{\"zarr_format\":3,", RADIO_ERROR_FORMAT, "the given zarr.json" },
+    { "a", "null", RADIO_ERROR_FORMAT, "the given zarr.json" },
+    { "a", "{\"zarr_format\":3,\"node_type\":\"group\"}", RADIO_ERROR_FORMAT,
+      "a group" },
+    { "a", DOCUMENT ("{\"name\":\"bytes\"},{\"name\":\"zfp\"}"),
+      RADIO_ERROR_UNSUPPORTED, "zfp" },
+  };
+  const struct radio_box box = { 1, { 0 }, { 4 } };
+  struct radio_array *array = NULL, *other = NULL;
+  unsigned char read[4];
+  (void) state;
+  struct radio_store *store = new_store ();
+  assert_ok (radio_array_open_document (store, "a/b", text, strlen (text),
+                                        &array));
+  assert_ok (radio_array_write (array, &(struct radio_box) { 1, { 0 }, { 2 } },
+                                "ab", 2));
+  /* It was not stored, and an array that is gone has no fill values. */
+  assert_fails (radio_array_read (array, &box, RADIO_STORED, read, 4, NULL),
+                RADIO_ERROR_NOT_FOUND, "removed");
+  assert_ok (radio_array_create (store, "a/b", &small, &other));
+  radio_array_close (other);
+  other = NULL;
+  assert_ok (radio_array_read (array, &box, RADIO_STORED, read, 4, NULL));
+  assert_memory_equal (read, "ab\x09\x09", 4);
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+    assert_fails (radio_array_open_document (
+      store, wrong[i].path, wrong[i].text, strlen (wrong[i].text), &other),
+      wrong[i].status, wrong[i].message);
+  assert_null (other);
+  radio_array_close (array);
+  radio_store_close (store);
+}
+
 static void
 illegal_paths_are_refused (void **state)
 {
@@ -312,6 +362,8 @@ null_is_refused_by_name (void **state)
                 "context");
   assert_fails (radio_array_open (NULL, "x", &array), RADIO_ERROR_ARGUMENT,
                 "store");
+  assert_fails (radio_array_open_document (NULL, "x", "", 0, &array),
+                RADIO_ERROR_ARGUMENT, "store");
   assert_fails (radio_array_read (NULL, NULL, RADIO_STORED, NULL, 0, NULL),
                 RADIO_ERROR_ARGUMENT, "array");
   assert_fails (radio_array_write (NULL, NULL, NULL, 0),
@@ -335,6 +387,7 @@ main (void)
     cmocka_unit_test (an_array_and_the_groups_above_it_are_made),
     cmocka_unit_test (existing_stores_are_not_created_again),
     cmocka_unit_test (the_root_may_be_an_array),
+    cmocka_unit_test (an_array_is_opened_by_its_document),
     cmocka_unit_test (illegal_paths_are_refused),
     cmocka_unit_test (a_missing_array_is_not_found),
     cmocka_unit_test (a_group_is_no_array),
