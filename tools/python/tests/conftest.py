@@ -10,6 +10,7 @@ from pathlib import Path
 import nibabel
 import numpy as np
 import pytest
+import zarr
 from images import voxels
 from server import Server
 
@@ -32,6 +33,9 @@ def examples(tmp_path_factory):
         libradio.ingest(folder / "head.nii.gz", store, collection="ct")
         libradio.from_numpy(voxels((20, 16, 12, 3), "float32"), store,
                             "mr/brain", spacing=(1, 1, 2, 0.5))
+    plain = zarr.create_array(folder / "plain.zarr", shape=(64, 32),
+                              chunks=(16, 16), dtype="int16")
+    plain[...] = head[:, :32, 0]
     return folder
 
 

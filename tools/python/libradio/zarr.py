@@ -1,0 +1,498 @@
+# SPDX-License-Identifier: MIT
+"""zarr-python sped up: its arrays read by this library.
+
+>>> import libradio.zarr, numpy, zarr
+>>> with libradio.zarr.use():
+...     array = zarr.open_array("plain.zarr", mode="r")
+>>> numpy.shape(array[10:20, ::2])
+(10, 16)
+
+This module alone imports zarr-python, of which it needs 3.1.6 or later.
+"""
+import asyncio
+import itertools
+import json
+import math
+import os
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, Self, TypeAlias
+
+import numpy as np
+import zarr
+import zarr.abc.codec
+import zarr.core.codec_pipeline
+from numpy.typing import NDArray
+from zarr.abc.store import Store
+from zarr.codecs._v2 import V2Codec
+from zarr.core.array_spec import ArrayConfig, ArraySpec
+from zarr.core.buffer import default_buffer_prototype
+from zarr.core.metadata import ArrayV3Metadata
+from zarr.registry import register_pipeline
+from zarr.storage import LocalStore, StorePath
+
+from . import _calls, _dtypes
+from ._calls import check
+from ._handles import PICKLE_VERSION, restore
+from ._native import ffi, lib
+from .errors import LimitError, NotFoundError, RadioWarning, UnsupportedError
+from .store import _Place
+
+__all__ = ["CodecPipeline", "use"]
+
+# The fastest of zarr's own, for what the library does not do.
+_Other: type[zarr.abc.codec.CodecPipeline] = getattr(
+    zarr.core.codec_pipeline, "FusedCodecPipeline",
+    zarr.core.codec_pipeline.BatchedCodecPipeline)
+
+# A chunk of a read, as zarr passes it: its key, its properties, what is
+# selected of it, where that is in the result, and whether it is all.
+_Chunk: TypeAlias = tuple[Any, Any, Any, Any, bool]
+
+# Elements that lie apart are read with what is between them, into memory of
+# this size at most.
+_PART_NBYTES = 64 << 20
+_MAX_REQUESTS = 4096
+
+# Reads of more are passed to another thread, so that zarr's can go on.
+_QUICK_NBYTES = 1 << 20
+
+
+def use(*, strict: bool = False) -> Any:
+    """Lets zarr-python read the arrays that are opened from now on by this
+    library; in a ``with`` statement, those that are opened within it.
+
+    strict: what the library does not read raises UnsupportedError.  Else it
+    is read by zarr's own pipeline, after a warning.
+
+    >>> import libradio.zarr, numpy, zarr
+    >>> with libradio.zarr.use(strict=True):
+    ...     numpy.shape(zarr.open_array("plain.zarr", mode="r")[0, :4])
+    (4,)
+    """
+    return zarr.config.set({
+        "codec_pipeline.path": f"{__name__}.{CodecPipeline.__name__}",
+        "codec_pipeline.strict": strict})
+
+
+class _Grid(NamedTuple):
+    """Elements at equal distances: their first index, number and distance on
+    each axis of the array, and the axes that the result lacks."""
+
+    starts: list[int]
+    counts: list[int]
+    steps: list[int]
+    lacks: list[bool]
+
+    @property
+    def end(self) -> list[int]:
+        """Behind the last of them, on each axis."""
+        return [start + (count - 1) * step + 1 for start, count, step
+                in zip(self.starts, self.counts, self.steps)]
+
+    @property
+    def result_shape(self) -> tuple[int, ...]:
+        """Without the axes that the result lacks."""
+        return tuple([count for count, lacks in zip(self.counts, self.lacks)
+                      if not lacks])
+
+    def with_all_axes(self, memory: NDArray[Any]) -> NDArray[Any]:
+        """Returns the result's memory with the axes that it lacks."""
+        if not any(self.lacks):
+            return memory
+        index = tuple(None if lacks else slice(None) for lacks in self.lacks)
+        view: NDArray[Any] = memory[index]
+        return view
+
+
+def _find_grid(batch: Sequence[_Chunk], first: Sequence[int],
+               last: Sequence[int], chunk_shape: Sequence[int],
+               dropped: tuple[int, ...]) -> _Grid | None:
+    """Returns the elements that chunks, from first to last, select; None if
+    they are no grid.  Zarr passes chunks in C order, and of each what is
+    selected on every axis: so the first and the last tell all."""
+    grid = _Grid([], [], [], [])
+    nchunks = 1
+    for axis, (one, other, i, j, length) in enumerate(zip(
+            batch[0][2], batch[-1][2], first, last, chunk_shape)):
+        if isinstance(one, slice) and isinstance(other, slice):
+            start, stop, step = one.indices(length)
+            start_last, stop_last, step_last = other.indices(length)
+            if (step < 1 or step_last != step or stop <= start
+                    or stop_last <= start_last):
+                return None
+            low = i * length + start
+            high = (j * length + start_last
+                    + (stop_last - 1 - start_last) // step * step)
+            lacks = axis in dropped
+        elif isinstance(one, (int, np.integer)) and one == other:
+            low, high = i * length + int(one), j * length + int(one)
+            step, lacks = 1, True
+        else:
+            return None
+        count = (high - low) // step + 1
+        if (high - low) % step or count < 1 or (lacks and count > 1):
+            return None
+        grid.starts.append(low)
+        grid.counts.append(count)
+        grid.steps.append(step if count > 1 else 1)
+        grid.lacks.append(lacks)
+        nchunks *= count if step >= length else j - i + 1
+    return grid if nchunks == len(batch) else None
+
+
+def _regular_chunk_shape(metadata: Any) -> tuple[int, ...] | None:
+    """None if chunks are of several shapes."""
+    shape: tuple[int, ...] | None
+    if isinstance(metadata, ArrayV3Metadata):
+        shape = getattr(metadata.chunk_grid, "chunk_shape", None)
+    else:
+        shape = metadata.chunks
+    return shape
+
+
+class _Array:
+    """An array that is open."""
+
+    __slots__ = ("dtype", "pointer", "store", "tile_shape")
+
+    def __init__(self, store: Any, path: str, document: bytes) -> None:
+        result = ffi.new("struct radio_array **")
+        check(lib.radio_array_open_document(
+            store.pointer, _calls.chars(path), document, len(document),
+            result))
+        self.pointer = ffi.gc(result[0], lib.radio_array_close)
+        self.store = store          # open as long
+        info = ffi.new("struct radio_array_info *")
+        lib.radio_array_get_info(self.pointer, info)
+        if info.dtype == lib.RADIO_STRING:
+            raise UnsupportedError("its elements are strings")
+        self.dtype = _dtypes.from_code(info.dtype, info.item_nbytes)
+        self.tile_shape = list(info.tile_shape[0:info.rank])
+
+
+class _Source:
+    """The array of a pipeline: where it is, and how the library opens it."""
+
+    def __init__(self, metadata: Any, store: Store,
+                 strict: bool | None = None) -> None:
+        self.metadata = metadata
+        self.store: Any = store
+        self.chunk_shape = _regular_chunk_shape(metadata)
+        self.strict = (bool(zarr.config.get("codec_pipeline.strict", False))
+                       if strict is None else strict)
+        self.reported: set[str] = set()
+        self.threads: Any = None    # kept from one read to the next
+        self.document: tuple[str, str] | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Source, (self.metadata, self.store, self.strict)
+
+    def find_obstacle(self, spec: Any) -> str | None:
+        """Returns why the library does not read it."""
+        if not isinstance(self.metadata, ArrayV3Metadata):
+            return "it is of Zarr version 2"
+        if type(self.store) is not LocalStore:
+            return f"it is in a {type(self.store).__name__}"
+        if self.metadata.chunk_key_encoding.name not in ("default", "v2"):
+            return ("its keys are "
+                    f"'{self.metadata.chunk_key_encoding.name}'")
+        if not self.chunk_shape:
+            return "it has no axes, or chunks of different shapes"
+        if not getattr(spec.config, "read_missing_chunks", True):
+            return "missing chunks are errors"
+        return None
+
+    def report(self, key: str, reason: str) -> None:
+        """Warns that zarr reads a chunk by itself, or refuses it."""
+        line = f"zarr: '{key}' is not read by libradio: {reason}"
+        if self.strict:
+            raise UnsupportedError(line)
+        if reason not in self.reported:
+            self.reported.add(reason)
+            warnings.warn(line, RadioWarning, stacklevel=2)
+
+    def locate(self, key: str) -> tuple[str, list[int]]:
+        """Returns the path of the array and the coordinates of a chunk."""
+        encoding = self.metadata.chunk_key_encoding
+        has_prefix = encoding.name == "default"
+        names = key.split("/")
+        n = (len(self.metadata.shape) + has_prefix
+             if encoding.separator == "/" else 1)
+        numbers = "/".join(names[-n:]).split(encoding.separator)
+        return ("/".join(names[:-n]),
+                [int(number) for number in numbers[has_prefix:]])
+
+    def open(self, path: str, end: Iterable[int]) -> _Array:
+        """Opens the array as its metadata say, with room up to end: zarr
+        knows its shape.  What other processes wrote before is read."""
+        if self.document is None:
+            members = self.metadata.to_dict()
+            for name in ["attributes", "dimension_names"]:
+                members.pop(name, None)
+            # The placeholder is the last member's value.
+            members.pop("shape")
+            text = json.dumps({**members, "shape": None})
+            self.document = text.removesuffix("null}"), "}"
+        head, tail = self.document
+        shape = [-(-n // length) * length for n, length
+                 in zip(end, self.chunk_shape or ())]
+        threads = zarr.config.get("threading.max_workers", None) or 0
+        place = _Place(os.path.abspath(self.store.root / path), None, threads,
+                       0, 0)
+        store = place.open()
+        self.threads = store.context
+        return _Array(store, "", f"{head}{shape}{tail}".encode())
+
+
+class _Read(NamedTuple):
+    """A read of a grid into the result's memory."""
+
+    source: _Source
+    key: str                    # of its first chunk
+    path: str                   # of the array
+    grid: _Grid
+    memory: NDArray[Any]
+
+    @property
+    def is_quick(self) -> bool:
+        return self.memory.nbytes <= _QUICK_NBYTES
+
+    def run(self) -> bool:
+        """False if the library does not support the array."""
+        try:
+            array = self.source.open(self.path, self.grid.end)
+            self.read_from(array)
+        except (LimitError, NotFoundError, UnsupportedError) as error:
+            self.source.report(self.key, str(error))
+            return False
+        return True
+
+    def read_from(self, array: _Array) -> None:
+        grid = self.grid
+        view = grid.with_all_axes(self.memory)
+        is_native = view.dtype == array.dtype
+        if not is_native and view.dtype.newbyteorder("=") != array.dtype:
+            raise UnsupportedError(f"{array.dtype} read as {view.dtype}")
+        if is_native and max(grid.steps, default=1) == 1:
+            _read_boxes(array, [(grid.starts, view)])
+            return
+        boxes: list[tuple[list[int], NDArray[Any]]] = []
+        copies: list[tuple[NDArray[Any], NDArray[Any]]] = []
+        nbytes = 0
+        for part in self.parts(array):
+            target = view[tuple([slice(i, i + n) for i, n in part])]
+            start = [first + i * step for first, (i, _), step
+                     in zip(grid.starts, part, grid.steps)]
+            size = [(n - 1) * step + 1 for (_, n), step
+                    in zip(part, grid.steps)]
+            if is_native and target.shape == tuple(size):
+                boxes.append((start, target))
+            else:
+                box = np.empty(size, array.dtype)
+                boxes.append((start, box))
+                copies.append((target, box[tuple([slice(None, None, step)
+                                                  for step in grid.steps])]))
+                nbytes += box.nbytes
+            if nbytes > _PART_NBYTES or len(boxes) == _MAX_REQUESTS:
+                _read_and_copy(array, boxes, copies)
+                nbytes = 0
+        _read_and_copy(array, boxes, copies)
+
+    def parts(self, array: _Array) -> Iterator[list[tuple[int, int]]]:
+        """Cuts the grid into parts, each the first element's number and the
+        number of elements on each axis.  No tile is between the elements of a
+        part, and the box around them is not too large."""
+        axes = [[(i, 1) for i in range(count)] if step > tile
+                else [(0, count)]
+                for count, step, tile in zip(self.grid.counts, self.grid.steps,
+                                             array.tile_shape)]
+        most = max(1, _PART_NBYTES // max(1, array.dtype.itemsize))
+        for part in itertools.product(*axes):
+            yield from _halve(list(part), self.grid.steps, most)
+
+
+def _halve(part: list[tuple[int, int]], steps: list[int],
+           most: int) -> Iterator[list[tuple[int, int]]]:
+    size = math.prod((n - 1) * step + 1 for (_, n), step in zip(part, steps))
+    axis = next((axis for axis, (_, n) in enumerate(part) if n > 1), None)
+    if size <= most or axis is None:
+        yield part
+        return
+    i, n = part[axis]
+    for half in [(i, n // 2), (i + n // 2, n - n // 2)]:
+        yield from _halve([*part[:axis], half, *part[axis + 1:]], steps, most)
+
+
+def _read_and_copy(array: _Array,
+                   boxes: list[tuple[list[int], NDArray[Any]]],
+                   copies: list[tuple[NDArray[Any], NDArray[Any]]]) -> None:
+    if boxes:
+        _read_boxes(array, boxes)
+    for target, elements in copies:
+        target[...] = elements
+    boxes.clear()
+    copies.clear()
+
+
+def _read_boxes(array: _Array,
+                boxes: Sequence[tuple[list[int], NDArray[Any]]]) -> None:
+    """Reads boxes, of which the start and the memory are given."""
+    requests = ffi.new("struct radio_request[]", len(boxes))
+    kept = []
+    for i, (start, memory) in enumerate(boxes):
+        request = requests[i]
+        request.box = _calls.box(start, memory.shape)[0]
+        request.buffer = _calls.address(memory)
+        request.nbytes = memory.nbytes
+        if not memory.flags.c_contiguous:
+            kept.append(ffi.new("int64_t[]", memory.strides))
+            request.strides = kept[-1]
+    call = _calls.new_call()
+    options = ffi.new("struct radio_read_options *")
+    options.cancel = _calls.cancel()
+    options.user_data = call
+    _calls.finish(lib.radio_array_read_many(
+        array.pointer, requests, len(boxes), lib.RADIO_STORED, options), call)
+
+
+def _make_other(codecs: Iterable[Any],
+                metadata: Any) -> zarr.abc.codec.CodecPipeline:
+    """Returns zarr's own pipeline for an array."""
+    other = _Other.from_codecs(codecs)
+    if _Other is zarr.core.codec_pipeline.BatchedCodecPipeline:
+        return other
+    return other.evolve_from_array_spec(ArraySpec(
+        shape=(_regular_chunk_shape(metadata)
+               or (1,) * len(metadata.shape)),
+        dtype=metadata.dtype, fill_value=metadata.fill_value,
+        config=ArrayConfig.from_dict({}),
+        prototype=default_buffer_prototype()))
+
+
+class CodecPipeline(zarr.abc.codec.CodecPipeline):
+    """Reads chunks by the library, those that it does not support by zarr's
+    own pipeline, and writes by that.  See ``use``."""
+
+    def __init__(self, other: zarr.abc.codec.CodecPipeline,
+                 source: _Source | None = None) -> None:
+        """Not called by users."""
+        self._other = other
+        self._source = source
+
+    @classmethod
+    def from_codecs(cls, codecs: Iterable[Any]) -> Self:
+        """Of what has no place of its own, as the chunks of a shard."""
+        return cls(_Other.from_codecs(codecs))
+
+    @classmethod
+    def from_array_metadata_and_store(cls, array_metadata: Any,
+                                      store: Store) -> Self:
+        """Of an array."""
+        codecs: Iterable[Any]
+        if isinstance(array_metadata, ArrayV3Metadata):
+            codecs = array_metadata.codecs
+        else:
+            codecs = [V2Codec(filters=array_metadata.filters,
+                              compressor=array_metadata.compressor)]
+        return cls(_make_other(codecs, array_metadata),
+                   _Source(array_metadata, store))
+
+    def evolve_from_array_spec(self, array_spec: Any) -> Self:
+        """The same, for chunks of these properties."""
+        return type(self)(self._other.evolve_from_array_spec(array_spec),
+                          self._source)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, CodecPipeline) and self._other == other._other
+
+    def __hash__(self) -> int:
+        return hash(self._other)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restore, (PICKLE_VERSION, type(self), self._other, self._source)
+
+    def __iter__(self) -> Iterator[Any]:
+        other: Any = self._other
+        yield from other
+
+    # What it does by itself.
+
+    async def read(self, batch_info: Iterable[_Chunk], out: Any,
+                   drop_axes: tuple[int, ...] = ()) -> Any:
+        """Reads chunks into out."""
+        batch = list(batch_info)
+        read = self._find_read(batch, out, drop_axes)
+        if read is not None:
+            if read.is_quick:
+                done = read.run()
+            else:
+                done = await asyncio.to_thread(read.run)
+            if done:
+                return ({"status": "present"},) * len(batch)
+        return await self._other.read(batch, out, drop_axes)
+
+    def _find_read(self, batch: Sequence[_Chunk], out: Any,
+                   dropped: tuple[int, ...]) -> _Read | None:
+        """Returns what the library reads instead of the chunks."""
+        source = self._source
+        if source is None or not batch:
+            return None
+        getter, spec = batch[0][:2]
+        if not isinstance(getter, StorePath):
+            return None             # a chunk of a shard that zarr has read
+        key: str = getter.path
+        obstacle = source.find_obstacle(spec)
+        if obstacle is not None:
+            source.report(key, obstacle)
+            return None
+        path, first = source.locate(key)
+        _, last = source.locate(batch[-1][0].path)
+        grid = _find_grid(batch, first, last, source.chunk_shape or (),
+                          dropped)
+        memory = out.as_ndarray_like()
+        if not isinstance(memory, np.ndarray):
+            source.report(key, "the result is not in NumPy's memory")
+            return None
+        if grid is None or memory.shape != grid.result_shape:
+            source.report(key, "points are selected, not boxes")
+            return None
+        return _Read(source, key, path, grid, memory)
+
+    # What is zarr's.
+
+    async def write(self, batch_info: Iterable[_Chunk], value: Any,
+                    drop_axes: tuple[int, ...] = ()) -> None:
+        """Writes chunks from value."""
+        await self._other.write(batch_info, value, drop_axes)
+
+    async def decode(self, chunk_bytes_and_specs: Iterable[tuple[Any, Any]]
+                     ) -> Iterable[Any]:
+        """Decodes chunks that were read."""
+        return await self._other.decode(chunk_bytes_and_specs)
+
+    async def encode(self, chunk_arrays_and_specs: Iterable[tuple[Any, Any]]
+                     ) -> Iterable[Any]:
+        """Encodes chunks that will be written."""
+        return await self._other.encode(chunk_arrays_and_specs)
+
+    @property
+    def supports_partial_decode(self) -> bool:
+        """Whether parts of a chunk are decoded."""
+        return self._other.supports_partial_decode
+
+    @property
+    def supports_partial_encode(self) -> bool:
+        """Whether parts of a chunk are encoded."""
+        return self._other.supports_partial_encode
+
+    def validate(self, **properties: Any) -> None:
+        """Checks the codecs for an array."""
+        self._other.validate(**properties)
+
+    def compute_encoded_size(self, byte_length: int, array_spec: Any) -> int:
+        """Returns the size of a chunk of byte_length bytes once encoded."""
+        return self._other.compute_encoded_size(byte_length, array_spec)
+
+
+register_pipeline(CodecPipeline)

@@ -1,0 +1,357 @@
+# SPDX-License-Identifier: MIT
+"""Arrays of zarr-python's, read by the library: as its own pipeline does."""
+import asyncio
+import copy
+import multiprocessing
+import os
+import pickle
+import random
+import shutil
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import workers
+import zarr
+from images import voxels
+from test_processes import in_child
+from zarr.codecs import (
+    BloscCodec, BytesCodec, Crc32cCodec, GzipCodec, ShardingCodec,
+    TransposeCodec, ZstdCodec,
+)
+
+import libradio
+import libradio.zarr
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:This process .* is multi-threaded:DeprecationWarning")
+
+SHAPE, CHUNKS, SHARDS = (20, 13, 17), (4, 5, 3), (8, 10, 9)
+
+LAYOUTS = {
+    "plain": {"compressors": None},
+    "zstd": {"compressors": ZstdCodec(level=1, checksum=True)},
+    "blosc": {"compressors": BloscCodec(cname="lz4", shuffle="shuffle")},
+    "gzip": {"compressors": GzipCodec(level=1)},
+    "crc32c": {"compressors": [ZstdCodec(), Crc32cCodec()]},
+    "transposed": {"filters": TransposeCodec(order=(2, 0, 1))},
+    "big-endian": {"serializer": BytesCodec(endian="big")},
+    "shards": {"shards": SHARDS},
+    "plain shards": {"shards": SHARDS, "compressors": None},
+    "shards, index first": {"chunks": SHARDS, "compressors": None,
+                            "serializer": ShardingCodec(
+                                chunk_shape=CHUNKS, index_location="start",
+                                codecs=[BytesCodec(), ZstdCodec()])},
+    "dots": {"chunk_key_encoding": {"name": "default", "separator": "."}},
+    "v2 keys": {"chunk_key_encoding": {"name": "v2", "separator": "."}},
+    "v2 folders": {"chunk_key_encoding": {"name": "v2", "separator": "/"}},
+}
+
+TYPES = ["bool", "int8", "uint16", "int32", "uint64", "float16", "float32",
+         "float64", "complex64"]
+
+
+def make(place, name="plain", dtype="int16", **more):
+    """Makes an array by zarr's own pipeline; returns its elements."""
+    options = {"shape": SHAPE, "chunks": CHUNKS, "dtype": dtype,
+               **LAYOUTS[name], **more}
+    array = zarr.create_array(place, **options)
+    elements = np.ascontiguousarray(voxels(array.shape, dtype))
+    array[...] = elements
+    return elements
+
+
+def opened(place, strict=True, mode="r+", **more):
+    """Opens an array that the library must read, or may."""
+    with libradio.zarr.use(strict=strict):
+        return zarr.open_array(place, mode=mode, **more)
+
+
+def one_item(rng, length):
+    if rng.random() < 0.3:
+        return rng.randrange(-length, length)
+    start, stop = (rng.choice([None, rng.randint(-length - 2, length + 2)])
+                   for _ in range(2))
+    return slice(start, stop, rng.choice([None, None, 1, 2, 3, 5, 11]))
+
+
+def an_index(rng, shape):
+    given = rng.randint(0, len(shape))
+    items = [one_item(rng, n) for n in shape[:given]]
+    if rng.random() < 0.3:
+        items.insert(given, ...)
+    return tuple(items)
+
+
+def check_selections(array, elements, n, seed=0):
+    rng = random.Random(seed)
+    for _ in range(n):
+        index = an_index(rng, elements.shape)
+        got, want = array[index], elements[index]
+        assert np.shape(got) == want.shape, index
+        assert np.array_equal(got, want), index
+        assert got.dtype == want.dtype
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_selections_are_numpys(tmp_path, name):
+    elements = make(tmp_path / "a", name)
+    array = opened(tmp_path / "a")
+    assert type(array.async_array.codec_pipeline) is libradio.zarr.CodecPipeline
+    check_selections(array, elements, 60)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_all_types_and_ranks(tmp_path, dtype):
+    for rank in [1, 2, 5]:
+        shape = (7, 6, 5, 4, 3)[:rank]
+        elements = make(tmp_path / str(rank), "shards", dtype, shape=shape,
+                        chunks=(2,) * rank, shards=(4,) * rank)
+        check_selections(opened(tmp_path / str(rank)), elements, 20, rank)
+
+
+def test_results_of_both_byte_orders(tmp_path):
+    elements = voxels(SHAPE, ">i2")
+    with libradio.zarr.use(strict=True):
+        array = zarr.create_array(tmp_path / "a", shape=SHAPE, chunks=CHUNKS,
+                                  dtype=">i2", compressors=None)
+    array[...] = elements
+    assert array[...].dtype == ">i2"
+    check_selections(array, elements, 10)
+    check_selections(opened(tmp_path / "a"), elements.astype("<i2"), 10)
+
+
+def test_results_in_fortran_order_are_read_in_place(tmp_path):
+    elements = make(tmp_path / "a", "shards")
+    with zarr.config.set({"array.order": "F"}):
+        array = opened(tmp_path / "a")
+    assert array[...].flags.f_contiguous
+    check_selections(array, elements, 20)
+
+
+def test_elements_far_apart_are_read_in_little_memory(tmp_path, monkeypatch):
+    elements = make(tmp_path / "a", "shards")
+    array = opened(tmp_path / "a")
+    monkeypatch.setattr(libradio.zarr, "_PART_NBYTES", 100)
+    monkeypatch.setattr(libradio.zarr, "_MAX_REQUESTS", 3)
+    monkeypatch.setattr(libradio.zarr, "_QUICK_NBYTES", 50)
+    check_selections(array, elements, 100)
+
+
+def test_out_and_the_async_interface(tmp_path):
+    elements = make(tmp_path / "a", "shards")
+    array = opened(tmp_path / "a")
+    out = zarr.core.buffer.cpu.NDBuffer.from_numpy_array(
+        np.zeros((5, 13, 17), "int16"))
+    array.get_basic_selection((slice(2, 7),), out=out)
+    assert np.array_equal(out.as_numpy_array(), elements[2:7])
+
+    async def read():
+        return await asyncio.gather(*(
+            array.async_array.getitem((i, slice(None), slice(1, 9, 2)))
+            for i in range(20)))
+
+    for got, want in zip(asyncio.run(read()), elements[:, :, 1:9:2]):
+        assert np.array_equal(got, want)
+
+
+def test_it_is_the_level_of_a_volume(examples, head):
+    group = opened_group(examples / "examples.zarr/ct/head")
+    array, = (each for _, each in group.arrays() if each.ndim == 3)
+    assert np.array_equal(array[...], head[1].T)
+    assert np.array_equal(array[3, 4:9], head[1].T[3, 4:9])
+
+
+def opened_group(place):
+    with libradio.zarr.use(strict=True):
+        return zarr.open_group(place, mode="r")
+
+
+@pytest.mark.parametrize("name", ["plain", "shards"])
+@pytest.mark.parametrize(("dtype", "fill"), [
+    ("int16", 0), ("int16", -7), ("float32", np.nan), ("float32", -np.inf),
+    ("float64", -0.0), ("complex64", 1 - 2j), ("bool", True)])
+def test_missing_chunks_have_the_fill_value(tmp_path, name, dtype, fill):
+    place = tmp_path / "a"
+    zarr.create_array(place, shape=SHAPE, chunks=CHUNKS, dtype=dtype,
+                      fill_value=fill, **LAYOUTS[name])
+    want = zarr.open_array(place, mode="r")
+    array = opened(place)
+    assert array[...].tobytes() == want[...].tobytes()
+    zarr.open_array(place)[5:9, 2, 3] = 1
+    assert array[...].tobytes() == want[...].tobytes()
+    assert array[3:17:2, 2].tobytes() == want[3:17:2, 2].tobytes()
+
+
+@pytest.mark.parametrize("name", ["plain", "plain shards", "zstd"])
+def test_what_others_write_is_read(tmp_path, name):
+    elements = make(tmp_path / "a", name)
+    array, other = opened(tmp_path / "a"), zarr.open_array(tmp_path / "a")
+    assert np.array_equal(array[...], elements)
+    for i in range(4):
+        elements = elements[::-1]
+        other[...] = elements
+        assert np.array_equal(array[...], elements)
+        other[3:5, 2, i] = elements[3:5, 2, i] = 77
+        assert np.array_equal(array[2:7], elements[2:7])
+
+
+def test_arrays_are_resized(tmp_path):
+    elements = make(tmp_path / "a", "shards")
+    array = opened(tmp_path / "a")
+    assert np.array_equal(array[...], elements)
+    array.resize((31, 13, 29))
+    want = np.zeros((31, 13, 29), "int16")
+    want[:20, :, :17] = elements
+    assert np.array_equal(array[...], want)
+    array[25:, :, 20:] = want[25:, :, 20:] = 5
+    assert np.array_equal(array[...], want)
+    array.resize((9, 3, 5))
+    assert np.array_equal(array[...], want[:9, :3, :5])
+
+
+def test_arrays_are_replaced_under_an_open_one(tmp_path):
+    make(tmp_path / "a", "shards")
+    old = opened(tmp_path / "a")
+    assert old[0].any()
+    shutil.rmtree(tmp_path / "a")
+    elements = make(tmp_path / "a", "gzip", "float32", shape=(9, 8),
+                    chunks=(5, 5))
+    new = opened(tmp_path / "a")
+    assert np.array_equal(new[...], elements)
+    elements = make(tmp_path / "a", "shards", overwrite=True)
+    assert np.array_equal(opened(tmp_path / "a")[...], elements)
+    assert np.array_equal(old[...], elements)
+
+
+@pytest.mark.parametrize("name", ["crc32c", "shards", "gzip"])
+def test_damage_is_an_error(tmp_path, name):
+    make(tmp_path / "a", name, compressors=[ZstdCodec(), Crc32cCodec()])
+    for file in (tmp_path / "a").rglob("c/*/*/*"):
+        data = bytearray(file.read_bytes())
+        data[len(data) // 2] ^= 0x10
+        file.write_bytes(data)
+    array = opened(tmp_path / "a")
+    with pytest.raises((libradio.ChecksumError, libradio.FormatError)) as info:
+        array[...]
+    assert "c/" in str(info.value)
+
+
+def fallen_back(array, read):
+    """Returns what is read, with the one warning that it gives."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = read(array)
+        assert np.array_equal(read(array), result)
+    lines = [str(each.message) for each in caught
+             if each.category is libradio.RadioWarning]
+    assert len(lines) == 1, lines
+    return result, lines[0]
+
+
+def test_points_are_left_to_zarr(tmp_path):
+    elements = make(tmp_path / "a", "shards")
+    mask = elements > 50
+    rows = [1, 3, 4, 11]
+    for read, want in [
+            (lambda a: a.vindex[rows, rows, rows], elements[rows, rows, rows]),
+            (lambda a: a.oindex[rows, :, 2], elements[rows, :, 2]),
+            (lambda a: a.vindex[mask], elements[mask])]:
+        got, line = fallen_back(opened(tmp_path / "a", strict=False), read)
+        assert np.array_equal(got, want)
+        assert "points" in line
+        with pytest.raises(libradio.UnsupportedError, match="points"):
+            read(opened(tmp_path / "a"))
+    # What is selected by slices and blocks is none.
+    array = opened(tmp_path / "a")
+    assert np.array_equal(array.oindex[2:9, :, 3], elements[2:9, :, 3])
+    assert np.array_equal(array.blocks[0, 1], elements[0:8, 10:13])
+
+
+def unsupported():
+    from zarr.storage import MemoryStore
+    text = np.array(["a", "bc", "d"], dtype=object)
+    yield ("MemoryStore", MemoryStore(), {})
+    yield ("version 2", None, {"zarr_format": 2})
+    yield ("strings", None, {"data": text.astype("T")})
+    yield ("datetime64", None, {"data": np.array([1, 2], "M8[s]")})
+
+
+@pytest.mark.parametrize("what", [0, 1, 2, 3])
+@pytest.mark.filterwarnings("ignore::zarr.errors.UnstableSpecificationWarning")
+def test_what_is_not_supported_is_left_to_zarr(tmp_path, what):
+    match, store, options = list(unsupported())[what]
+    place = store or tmp_path / "a"
+    options = {"data": np.arange(30).reshape(5, 6), "chunks": "auto",
+               **options}
+    want = zarr.create_array(place, **options)[...]
+    got, line = fallen_back(opened(place, strict=False), lambda a: a[...])
+    assert np.array_equal(got, want)
+    assert match in line and "libradio" in line
+    with pytest.raises(libradio.UnsupportedError, match=match):
+        opened(place)[...]
+
+
+def test_arrays_without_a_document_are_left_to_zarr(tmp_path):
+    elements = make(tmp_path / "a")
+    array = opened(tmp_path / "a", strict=False)
+    (tmp_path / "a/zarr.json").unlink()
+    got, line = fallen_back(array, lambda a: a[...])
+    assert np.array_equal(got, elements)
+    assert "zarr.json" in line
+
+
+def test_it_is_used_within_a_with_statement_or_from_then_on(tmp_path):
+    make(tmp_path / "a")
+    pipeline = libradio.zarr.CodecPipeline
+
+    def is_used():
+        array = zarr.open_array(tmp_path / "a")
+        return type(array.async_array.codec_pipeline) is pipeline
+
+    assert not is_used()
+    with libradio.zarr.use():
+        assert is_used()
+    assert not is_used()
+    before = dict(zarr.config.get("codec_pipeline"))
+    try:
+        libradio.zarr.use()
+        assert is_used()
+    finally:
+        zarr.config.set(codec_pipeline=before)
+
+
+def test_threads_children_and_pickles(tmp_path):
+    elements = make(tmp_path / "a", "shards")
+    array = opened(tmp_path / "a")
+    wants = [workers.read_sample(elements, seed) for seed in range(32)]
+
+    def check():
+        for seed, want in enumerate(wants[:8]):
+            assert workers.read_sample(array, seed) == want
+
+    check()
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(workers.read_sample, [array] * 32,
+                             range(32))) == wants
+    for _ in range(3):
+        in_child(check)
+    for other in [pickle.loads(pickle.dumps(array)), copy.deepcopy(array)]:
+        assert other == array
+        assert np.array_equal(other[...], elements)
+        with pytest.raises(libradio.UnsupportedError):
+            other.oindex[[1, 3]]            # strict, too
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        got = pool.starmap_async(workers.read_sample,
+                                 [(array, seed) for seed in range(8)])
+        assert got.get(120) == wants[:8]
+
+
+def test_nothing_stays_open(tmp_path):
+    elements = make(tmp_path / "a", "shards")
+    before = os.listdir("/proc/self/fd")
+    arrays = [opened(tmp_path / "a") for _ in range(20)]
+    for array in arrays:
+        assert np.array_equal(array[...], elements)
+    assert len(os.listdir("/proc/self/fd")) <= len(before) + 2
