@@ -118,9 +118,9 @@ rd_find_memory (struct rd_finder *finder)
 /* The part of requests above which retries are no accident. */
 #define RETRY_SHARE 0.01
 
-/* The part of what files gave that came from a disk, and of the time in calls
- * that read them spent waiting: at least this when they are cold, and at most
- * this when they are warm. */
+/* The part of what files gave that came from a disk when they are cold, at
+ * least; and when they are warm, at most, also of the time in calls that read
+ * them spent waiting. */
 #define COLD_SHARE 0.5
 #define WARM_SHARE 0.1
 
@@ -242,8 +242,8 @@ sum_reading (const struct rd_finder *finder)
 }
 
 /* Blocks that came from disks are the evidence, if reading waited at all: the
- * process may have read others.  Of recordings without their number, waiting
- * is, unless it may have been for a CPU. */
+ * process may have read others.  Of recordings without their number it is not
+ * known what reading waited for. */
 static enum radio_status
 find_cold (struct rd_finder *finder)
 {
@@ -273,13 +273,6 @@ find_cold (struct rd_finder *finder)
                      "%s of the %s in reading was waiting (%s): a second run "
                      "may be faster", rd_format_nbytes (block_nbytes).text,
                      rd_format_nbytes (reading.nbytes).text,
-                     rd_format_ns (times->wait_ns).text,
-                     rd_format_ns (ns).text,
-                     rd_format_percent (waited, 1).text);
-  if (!is_known && waited >= COLD_SHARE && !rd_finder_lacked_cpus (finder))
-    return rd_found (finder, &cold,
-                     "%s of the %s in reading files was waiting for the "
-                     "device (%s): a second run may be faster",
                      rd_format_ns (times->wait_ns).text,
                      rd_format_ns (ns).text,
                      rd_format_percent (waited, 1).text);

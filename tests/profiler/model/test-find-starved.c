@@ -268,18 +268,6 @@ blocks_read_are_the_evidence_of_cold_files (void **state)
                 RADIO_FINDING_PROBLEM, "8 MB were read from disks");
 }
 
-static void
-waiting_indicates_nothing_where_threads_were_starved (void **state)
-{
-  (void) state;
-  struct radio_profile *profile = build_files (60, 40, NULL);
-  profile->nodes.at[1].starved_ns = 20 * MS;
-  assert_not_found (profile, "cold-files");
-  profile = build_files (60, 40, NULL);
-  profile->nodes.at[1].starved_ns = 11 * MS;
-  assert_not_found (profile, "starved");
-}
-
 /*------------------------------------------------------------------------
  * The recorder, and ranks
  *----------------------------------------------------------------------*/
@@ -379,7 +367,6 @@ main (void)
     cmocka_unit_test (
       without_a_block_read_no_disk_bounds_and_nothing_is_cold),
     cmocka_unit_test (blocks_read_are_the_evidence_of_cold_files),
-    cmocka_unit_test (waiting_indicates_nothing_where_threads_were_starved),
     cmocka_unit_test (the_recorders_cost_is_a_part_of_the_cpu_time),
     cmocka_unit_test (what_one_rank_does_alone_makes_no_straggler),
     cmocka_unit_test (a_straggler_without_a_cpu_is_said_to_have_none),
