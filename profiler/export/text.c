@@ -293,8 +293,12 @@ write_sums (const struct rd_text *text)
   rd_number_grouped (info->scope_count, number);
   add_item (&scopes, "scopes", "%s", number);
   uint64_t cpu_ns, recording_ns = rd_profile_recording_ns (profile, &cpu_ns);
+  if (recording_ns > 0 && cpu_ns == 0) {
+    rd_text_ns (recording_ns, number);
+    add_item (&scopes, "scopes", "recording took %s", number);
+  }
   rd_text_share (recording_ns, cpu_ns, number);
-  if (recording_ns > 0)
+  if (recording_ns > 0 && cpu_ns > 0)
     add_item (&scopes, "scopes", "recording took %s %% of %s", number,
               cpu_ns == info->work_ns ? "work" : "CPU time");
   add_count (&scopes, info->dropped_count, "not in the log");

@@ -105,6 +105,17 @@ rd_profile_ran_ns (const struct radio_profile *profile)
          : rd_profile_cpu_ns (profile);
 }
 
+/* CPU time from which on recording is compared with it: a tenth of the wall
+ * time up to 0.1 s, 10 ms up to 1 s, then a hundredth. */
+#define COMPARED_NS 10000000
+
+static uint64_t
+compared_ns (const struct radio_profile *profile)
+{
+  uint64_t span_ns = rd_profile_span_ns (profile);
+  return rd_max_u64 (span_ns / 100, rd_min_u64 (COMPARED_NS, span_ns / 10));
+}
+
 uint64_t
 rd_profile_recording_ns (const struct radio_profile *profile,
                          uint64_t *cpu_ns)
@@ -112,6 +123,8 @@ rd_profile_recording_ns (const struct radio_profile *profile,
   uint64_t own_ns = rd_profile_number (profile, RD_FACT_OWN_NS);
   uint64_t work_ns = rd_profile_cpu_ns (profile);
   *cpu_ns = rd_sum (work_ns, own_ns);
+  if (*cpu_ns < compared_ns (profile))
+    *cpu_ns = 0;
   return rd_sum (rd_min_u64 (profile->info.overhead_ns, work_ns), own_ns);
 }
 

@@ -199,14 +199,18 @@ class Profile {
   }
 
   // Work on CPUs, as in rd_profile_ran_ns.  Recording took a share of the
-  // process's CPU time of it, at most all, as in rd_profile_recording_ns.
+  // process's CPU time of it, at most all, as in rd_profile_recording_ns: null
+  // where there is hardly any.
   timeRan() {
     const { work, starved, overhead } = this.info;
     const fact = (name) =>
       parseInt(this.facts.find(({ key }) => key === name)?.value, 10) || 0;
     const ran = work - starved, own = fact('recorder\'s cpu ns');
     const ns = Math.min(ran, fact('cpu ns') || ran);
-    this.recording = ns + own && (Math.min(overhead, ns) + own) / (ns + own);
+    const span = this.timeToRun();
+    this.recordingTime = Math.min(overhead, ns) + own;
+    this.recording = ns + own < Math.max(span / 100, Math.min(1e7, span / 10))
+      ? null : this.recordingTime / (ns + own || 1);
     return starved > 0 ? ran : ns;
   }
 

@@ -122,7 +122,9 @@ function figures(profile, model) {
       : '',
     figure('scopes', formatCount(scopes),
            isWhole ? 'Scopes opened in all' : 'Scopes in the log',
-           isWhole && 'cost ' + formatShare(profile.recording, 1)));
+           isWhole && 'cost ' + (profile.recording === null
+             ? formatTime(profile.recordingTime)
+             : formatShare(profile.recording, 1))));
 }
 
 // Warnings of recordings that failed, by name if they are two; that of one is

@@ -392,6 +392,34 @@ recording_takes_no_more_than_all_cpu_time (void **state)
   radio_profile_close (profile);
 }
 
+/* A slow run that waits: 40 scopes cost more than it worked. */
+static void
+recording_is_no_share_of_hardly_any_work (void **state)
+{
+  (void) state;
+  static const struct {
+    uint64_t work_ns;
+    const char *text;
+  } cases[] = {
+    { 1000, "recording took 1.00 us\n" },
+    { 4999, "recording took 4.00 us\n" },
+    { 5000, "recording took 80 % of work\n" },
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct radio_profile *profile = build_new ("a read");
+    uint32_t read = build_node (profile, RD_NO_INDEX, "read", "operation");
+    build_times (profile, read, 40, 50000, 50000, cases[i].work_ns,
+                 50000 - cases[i].work_ns);
+    profile->info.wall_ns = 50000;
+    profile->info.scope_cost_ns = 100;
+    assert_ok (rd_profile_finalize (profile));
+    struct sink sink = print (profile, 120, false, false);
+    assert_non_null (strstr (sink.text, cases[i].text));
+    free (sink.text);
+    radio_profile_close (profile);
+  }
+}
+
 /* CPU time of other processes is not counted for these threads. */
 static void
 threads_busy_are_those_that_had_a_cpu (void **state)
@@ -762,6 +790,7 @@ main (void)
     cmocka_unit_test (percentages_and_rates_match_the_numbers),
     cmocka_unit_test (no_line_is_wider_than_the_limit),
     cmocka_unit_test (recording_takes_no_more_than_all_cpu_time),
+    cmocka_unit_test (recording_is_no_share_of_hardly_any_work),
     cmocka_unit_test (percentages_are_of_the_time_of_all_roots),
     cmocka_unit_test (a_line_shows_the_numbers_of_its_scope),
     cmocka_unit_test (narrow_texts_show_the_largest_values),

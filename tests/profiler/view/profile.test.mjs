@@ -101,14 +101,17 @@ test('what is waited for follows "for", a place of which that is unknown "in"',
 });
 
 test('recording took at most all of the CPU time', async () => {
-  const shares = [];
+  const shares = [], times = [];
   for (const info of [{ overhead_ns: 20 }, { overhead_ns: 196 },
-                      { overhead_ns: 9, work_ns: 0 }]) {
+                      { overhead_ns: 9, work_ns: 0 },
+                      { overhead_ns: 196, work_ns: 89 }]) {
     const profile = await read({ info: { ...makeDocument().info, work_ns: 100,
                                          ...info } });
     shares.push(profile.recording);
+    times.push(profile.recordingTime);
   }
-  assert.deepEqual(shares, [0.2, 1, 0]);
+  assert.deepEqual(shares, [0.2, 1, null, null]);
+  assert.deepEqual(times, [20, 100, 0, 89]);
 });
 
 test('recording took CPU time of its own threads, too', async () => {
