@@ -148,21 +148,25 @@ rd_process_barrier (void)
  * names, which are the operating system's unless the program set one.
  *----------------------------------------------------------------------*/
 
-/* Sets the last session's name to the calling thread's; on the entered
- * writer. */
+/* Sets a session's name to the calling thread's. */
 static void
-update_session_name (struct rd_writer_state *writer)
+set_session_name (struct rd_session *session)
 {
   const struct rd_thread *thread = &rd_this_thread;
-  if (writer->sessions.n == 0)
-    return;
-  struct rd_session *session = &writer->sessions.at[writer->sessions.n - 1];
   session->is_named = thread->is_named;
   if (thread->is_named)
     memcpy (session->name, thread->name, sizeof session->name);
   else if (pthread_getname_np (pthread_self (), session->name,
                                sizeof session->name) != 0)
     session->name[0] = '\0';
+}
+
+/* The same of the last session of the entered writer. */
+static void
+update_session_name (struct rd_writer_state *writer)
+{
+  if (writer->sessions.n > 0)
+    set_session_name (&writer->sessions.at[writer->sessions.n - 1]);
 }
 
 /* Not by the thread's handle, which is invalid once the thread has ended. */
@@ -229,6 +233,68 @@ rd_thread_purge (void)
   rd_thread_leave ();
 }
 
+/* How many of the first sessions have no span in the ring any more. */
+static size_t
+count_gone (const struct rd_writer_state *writer)
+{
+  const struct rd_log_chunk *first = writer->log.first;
+  uint64_t oldest = writer->next_id >> 16;
+  size_t n = 0;
+  if (first && (first != writer->log.last || writer->log_next > first->slots))
+    oldest = rd_span_sequence (&first->slots->span);
+  while (n + 1 < writer->sessions.n
+         && writer->sessions.at[n + 1].first <= oldest)
+    n++;
+  return n;
+}
+
+/* Makes room in the sessions of a ring that would have to grow: else a service
+ * whose threads come and go would need more and more memory.  A reader of a
+ * killed process's memory sees the old array, or the new one, which has the
+ * last session several times for a moment. */
+static void
+forget_sessions (struct rd_writer_state *writer)
+{
+  struct rd_arena *arena = writer->recorder->arena;
+  const size_t n = writer->sessions.n, capacity = writer->sessions.capacity;
+  struct rd_session *old = writer->sessions.at, *kept;
+  if (writer->recorder->ring_nbytes == 0 || n < capacity || n == 0)
+    return;
+  size_t ngone = count_gone (writer);
+  if (ngone == 0 || ngone < (n < MAX_SESSIONS ? n / 2 : n / 16))
+    return;
+  kept = rd_arena_alloc (arena, 1, capacity * sizeof *kept);
+  if (!kept)
+    return;
+  memcpy (kept, old + ngone, (n - ngone) * sizeof *kept);
+  for (size_t i = n - ngone; i < n; i++)
+    kept[i] = old[n - 1];
+  rd_commit ();
+  writer->sessions.at = kept;
+  rd_commit ();
+  writer->sessions.n = n - ngone;
+  rd_arena_release (arena, old, capacity * sizeof *old);
+}
+
+/* NULL: there is none yet. */
+static struct rd_session *
+last_session (const struct rd_writer_state *writer)
+{
+  size_t n = writer->sessions.n;
+  return n > 0 ? &writer->sessions.at[n - 1] : NULL;
+}
+
+/* Room for one after the last, which is not counted yet; NULL: none. */
+static struct rd_session *
+new_session (struct rd_writer_state *writer)
+{
+  forget_sessions (writer);
+  return rd_array_grow (writer->recorder->arena, &writer->sessions.at,
+                        &writer->sessions.capacity, writer->sessions.n,
+                        MAX_SESSIONS, sizeof *writer->sessions.at)
+         ? &writer->sessions.at[writer->sessions.n] : NULL;
+}
+
 /* A new writer for this thread, with a reference to the recorder. */
 static struct rd_writer_state *
 attach_thread (struct radio_recorder *recorder)
@@ -251,20 +317,22 @@ attach_thread (struct radio_recorder *recorder)
 #else
   uint64_t os_tid = (uint64_t) (uintptr_t) &rd_this_thread;
 #endif
-  size_t n = writer->sessions.n;
-  struct rd_session *last = n ? &writer->sessions.at[n - 1] : NULL;
-  struct rd_session *session = last;
+  struct rd_session *last = last_session (writer), *session = last;
   bool is_same = last && last->os_tid == os_tid;
   bool is_unused = rd_log_mark (writer) == writer->session_mark
                    && writer->texts.n == 0;
-  if (!is_same && (!last || !is_unused))
-    session = rd_vector_add (recorder->arena, &writer->sessions,
-                             MAX_SESSIONS);
+  bool is_new = !is_same && (!last || !is_unused);
+  if (is_new) {
+    session = new_session (writer);
+    last = last_session (writer);
+  }
   if (session) {
     if (!is_same)
       session->first = writer->next_id >> 16;
     session->os_tid = os_tid;
-    update_session_name (writer);
+    set_session_name (session);
+    rd_commit ();
+    writer->sessions.n += is_new;
   } else if (last) {
     last->os_tid = 0;
     last->is_named = true;

@@ -25,6 +25,7 @@ SITE (noted, RADIO_SCOPE_WORK);
 SITE (waits, RADIO_SCOPE_WAIT);
 SITE (blocks, RADIO_SCOPE_BLOCKING);
 SITE (received, RADIO_SCOPE_WORK);
+SITE (brief, RADIO_SCOPE_WORK);
 
 static const struct radio_counter bytes = { "bytes", "bytes" };
 static const struct radio_counter rows = { "rows", "count" };
@@ -36,7 +37,8 @@ static const struct rd_counter_set other_set = {
 };
 
 const char *const dying_names[DYING_NSITES] = {
-  "step", "plain", "counted", "noted", "waits", "blocks", "received"
+  "step", "plain", "counted", "noted", "waits", "blocks", "received",
+  "brief"
 };
 struct dying_progress *dying_progress;
 char dying_path[64];
@@ -115,6 +117,33 @@ run_thread (void *arg)
 }
 
 static void *
+run_briefly (void *arg)
+{
+  (void) arg;
+  radio_thread_name ("brief");
+  for (int i = 0; i < 100; i++) {
+    radio_scope_end (radio_scope_begin (&brief));
+    ended (0, DYING_BRIEF);
+  }
+  return NULL;
+}
+
+/* Threads that come and go, one at a time. */
+static void *
+start_brief_threads (void *arg)
+{
+  pthread_t thread;
+  (void) arg;
+  while (atomic_load (&dying_progress->started) < DYING_NTHREADS)
+    sched_yield ();
+  for (uint64_t i = 0; death != DYING_RESTING || i < 300; i++)
+    if (pthread_create (&thread, NULL, run_briefly, NULL) == 0)
+      pthread_join (thread, NULL);
+  atomic_fetch_add (&dying_progress->rested, 1);
+  return NULL;
+}
+
+static void *
 end_process (void *arg)
 {
   (void) arg;
@@ -122,7 +151,7 @@ end_process (void *arg)
     sched_yield ();
   usleep (delay_us);
   while (death == DYING_RESTING
-         && atomic_load (&dying_progress->rested) < DYING_NTHREADS)
+         && atomic_load (&dying_progress->rested) < DYING_NTHREADS + 1)
     usleep (1000);
   switch (death) {
   case DYING_RESTING:
@@ -146,7 +175,7 @@ run_process (void)
     .title = "to die",
   };
   static const struct rlimit none = { 0, 0 };
-  pthread_t threads[DYING_NTHREADS + 1];
+  pthread_t threads[DYING_NTHREADS + 2];
   setrlimit (RLIMIT_CORE, &none);
   if (radio_recorder_start (&options, &recorder) != RADIO_OK
       || radio_recorder_fact (recorder, "fact", "value", RADIO_TEXT_PLAIN)
@@ -157,7 +186,8 @@ run_process (void)
   signal (SIGTERM, SIG_DFL);
   for (size_t i = 0; i < DYING_NTHREADS; i++)
     pthread_create (&threads[i], NULL, run_thread, (void *) (uintptr_t) i);
-  pthread_create (&threads[DYING_NTHREADS], NULL, end_process, NULL);
+  pthread_create (&threads[DYING_NTHREADS], NULL, start_brief_threads, NULL);
+  pthread_create (&threads[DYING_NTHREADS + 1], NULL, end_process, NULL);
   for (;;)
     pause ();
 }
@@ -245,6 +275,15 @@ dying_check (const struct radio_profile *profile)
   n = dying_sum_of (profile, "noted").calls;
   nbytes = dying_counter_of (profile, "noted", "bytes");
   assert_in_range (nbytes / 7 + DYING_NTHREADS, n, n + 2 * DYING_NTHREADS);
+
+  /* Spans are their threads'. */
+  for (size_t i = 0; i < profile->spans.n; i++) {
+    const struct rd_span *span = &profile->spans.at[i];
+    bool is_brief = strcmp (profile->nodes.at[span->node].name, "brief") == 0;
+    bool is_named = strncmp (profile->lanes.at[span->lane].name, "brief", 5)
+                    == 0;
+    assert_int_equal (is_brief, is_named);
+  }
 
   assert_null (rd_profile_find_fact (profile, RD_FACT_DAMAGE));
   assert_string_equal (rd_profile_find_fact (profile, "fact"), "value");

@@ -7,6 +7,8 @@
 
 #include "tests/profiler/record/history.h"
 
+#include "profiler/model/profile.h"
+#include "profiler/record/image.h"
 #include "profiler/record/recorder.h"
 
 SITE (a, RADIO_SCOPE_WORK);
@@ -370,6 +372,56 @@ ten_thousand_threads_reuse_one_writer (void **state)
   rd_recorder_release (recorder);
 }
 
+#define RUNS_EACH 8
+
+static void *
+name_and_run_often (void *arg)
+{
+  for (int i = 0; i < RUNS_EACH; i++)
+    name_and_run (arg);
+  return NULL;
+}
+
+/* A writer of a ring forgets threads whose spans have left it. */
+static void
+threads_that_left_a_ring_leave_nothing (void **state)
+{
+  const struct radio_recorder_options options = {
+    .whole_process = true, .ring_nbytes = 65536,
+  };
+  struct radio_recorder *recorder;
+  struct radio_profile *profile;
+  uint64_t nbytes = 0;
+  size_t nlogged = 0;
+  char name[32];
+  (void) state;
+  assert_ok (radio_recorder_start (&options, &recorder));
+  radio_scope_end (radio_scope_begin (&b));
+  for (int i = 0; i < 2000; i++) {
+    pthread_join (start_thread (name_and_run_often, &i), NULL);
+    if (i == 1000)
+      nbytes = recorder->header->nbytes;
+  }
+  assert_int_equal (recorder->synced.writers.n, 2);
+  assert_in_range (recorder->synced.writers.at[1]->sessions.n, 200, 800);
+  assert_int_equal (recorder->header->nbytes, nbytes);
+  assert_ok (radio_recorder_stop (recorder, &profile));
+
+  /* All runs are counted, and each of the last spans is its thread's. */
+  for (size_t i = 0; i < profile->nodes.n; i++)
+    if (strcmp (profile->nodes.at[i].name, "a") == 0)
+      assert_int_equal (profile->nodes.at[i].calls, 2000 * RUNS_EACH);
+  for (size_t i = profile->spans.n; i-- > 0;) {
+    const struct rd_span *span = &profile->spans.at[i];
+    if (strcmp (profile->nodes.at[span->node].name, "b") == 0)
+      continue;
+    snprintf (name, sizeof name, "loader %zu", 1999 - nlogged++ / RUNS_EACH);
+    assert_string_equal (profile->lanes.at[span->lane].name, name);
+  }
+  assert_in_range (nlogged, 1500, 2048);
+  radio_profile_close (profile);
+}
+
 static void *
 have_a_name_of_the_system (void *arg)
 {
@@ -483,6 +535,7 @@ main (void)
     cmocka_unit_test (
       time_run_in_a_call_left_open_is_work),
     cmocka_unit_test (ten_thousand_threads_reuse_one_writer),
+    cmocka_unit_test (threads_that_left_a_ring_leave_nothing),
     cmocka_unit_test (an_unnamed_thread_has_the_systems_name),
     cmocka_unit_test (a_long_name_is_cut_at_a_whole_character),
     cmocka_unit_test (a_thread_may_end_long_after_its_recorder),
