@@ -47,6 +47,15 @@ find_fact (const struct radio_profile *profile, const char *key)
   return NULL;
 }
 
+static bool
+any_has_fact (struct radio_profile *const *profiles, size_t n, const char *key)
+{
+  size_t i = 0;
+  while (i < n && !find_fact (profiles[i], key))
+    i++;
+  return i < n;
+}
+
 struct host {
   const char *name;
   uint64_t value;
@@ -93,11 +102,18 @@ merge_fact (struct radio_profile *joined,
   size_t nvalues = 0;
   bool has_more = false, is_name = false;
   bool are_ranks = joined->info.parts == RADIO_PARTS_RANKS;
+  /* Where it is not known of all, the sum is that of all at least. */
+  bool is_least = strcmp (key, RD_FACT_CPU_LEAST_NS) == 0;
+  if (strcmp (key, RD_FACT_CPU_NS) == 0
+      && any_has_fact (sources, n, RD_FACT_CPU_UNKNOWN))
+    return RADIO_OK;
   enum rd_fact_join join = rd_find_fact_rule (key)->join;
   uint64_t sum = 0, most = 0;
   double all = 0, nparts = 0;
   for (size_t i = 0; i < n; i++) {
     const struct rd_fact *fact = find_fact (sources[i], key);
+    if (fact == NULL && is_least)
+      fact = find_fact (sources[i], RD_FACT_CPU_NS);
     if (fact == NULL)
       continue;
     sum = rd_sum (sum, rd_parse_digits (fact->value));

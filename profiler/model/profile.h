@@ -33,6 +33,9 @@
 #define RD_FACT_PID "pid"
 #define RD_FACT_CPU_NS "cpu ns"         /* of all threads of the process, in
                                            the wall time */
+#define RD_FACT_CPU_LEAST_NS "cpu at least ns"  /* instead, where it is not
+                                           known, and why it is not */
+#define RD_FACT_CPU_UNKNOWN "cpu not known because"
 #define RD_FACT_STEAL_NS "steal ns"     /* that a hypervisor gave to others,
                                            of all CPUs */
 #define RD_FACT_QUOTA_NS "throttled ns" /* by the quota of its control group, on

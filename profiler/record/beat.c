@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <time.h>
 
+#include "src/base/checked.h"
 #include "src/base/cleanup.h"
 #include "src/base/error.h"
 #include "src/base/thread.h"
@@ -15,6 +16,10 @@
 #include "profiler/record/snapshot.h"
 #include "profiler/record/writer.h"
 
+/* The time between two signs: a part of the time since the start, so that what
+ * is not known of a process that ends early is a small part, too. */
+#define BEAT_PARTS 12
+#define LEAST_BEAT_NS 2000000
 #define BEAT_NS 100000000
 
 /* A copy that its reader does not return is removed after so many beats. */
@@ -84,6 +89,23 @@ answer_reader (struct rd_beat *beat)
   store (&header->answered, wanted);
 }
 
+/* When the next sign is due, by CLOCK_MONOTONIC. */
+static struct timespec
+next_beat (const struct radio_recorder *recorder)
+{
+  struct timespec now;
+  clock_gettime (CLOCK_MONOTONIC, &now);
+  uint64_t now_ns = (uint64_t) now.tv_sec * 1000000000
+                    + (uint64_t) now.tv_nsec;
+  uint64_t part = rd_subtract (now_ns, recorder->header->start.ns)
+                  / BEAT_PARTS;
+  uint64_t ns = (uint64_t) now.tv_nsec
+                + rd_min_u64 (rd_max_u64 (part, LEAST_BEAT_NS), BEAT_NS);
+  return (struct timespec) {
+    now.tv_sec + (time_t) (ns / 1000000000), (long) (ns % 1000000000)
+  };
+}
+
 static void *
 run_beat (void *arg)
 {
@@ -95,10 +117,7 @@ run_beat (void *arg)
     note_life (beat->recorder);
     answer_reader (beat);
     rd_thread_charge (beat->recorder);
-    clock_gettime (CLOCK_MONOTONIC, &next);
-    next.tv_nsec += BEAT_NS;
-    next.tv_sec += next.tv_nsec / 1000000000;
-    next.tv_nsec %= 1000000000;
+    next = next_beat (beat->recorder);
     pthread_mutex_lock (&beat->mutex);
     while (!beat->ends
            && pthread_cond_timedwait (&beat->end, &beat->mutex, &next) == 0)

@@ -10,7 +10,9 @@
 #include "src/base/buffer.h"
 #include "src/base/checked.h"
 #include "src/base/cleanup.h"
+#include "profiler/model/format.h"
 #include "profiler/record/collect.h"
+#include "profiler/record/writer.h"
 
 /*------------------------------------------------------------------------
  * Times
@@ -126,24 +128,23 @@ add_number (struct radio_profile *profile, const char *key, uint64_t value)
   return value == 0 ? RADIO_OK : rd_profile_add_number (profile, key, value);
 }
 
-/* A reading that lacks more than a tenth of the time says nothing. */
+/* A reading that lacks more than a tenth of the time, or maybe more than a
+ * fifth of what it has, and 1 ms, is none of the whole. */
 #define MAX_UNREAD_PARTS 10
-
-static uint64_t
-distance (uint64_t a, uint64_t b)
-{
-  return a > b ? a - b : b - a;
-}
+#define MAX_UNREAD_CPU_PARTS 5
+#define MIN_UNREAD_CPU_NS 1000000
 
 /* CPU time of the process in the profile's wall time: from the first begin to
- * the last end, by the reading that was nearest to that.  0: not known, since a
- * process that was killed read it too long before. */
-static uint64_t
-cpu_ns (const struct radio_recorder *recorder)
+ * the last end, by the reading that was nearest to that.  Of a process that was
+ * killed too long after its last reading it is only known that it had that at
+ * least, if it was after the first begin. */
+static enum radio_status
+add_cpu_time (struct rd_collection *collection)
 {
+  const struct radio_recorder *recorder = collection->recorder;
+  struct radio_profile *profile = collection->profile;
   const struct rd_writer_state *first = NULL, *last = NULL;
-  uint64_t from = recorder->start.cpu_ns, to = recorder->stop.cpu_ns;
-  uint64_t until = recorder->stop.ticks;
+  uint64_t from = recorder->start.cpu_ns;
   for (size_t i = 0; i < recorder->synced.writers.n; i++) {
     const struct rd_writer_state *writer = recorder->synced.writers.at[i];
     if (writer->first_begin == 0)
@@ -155,16 +156,26 @@ cpu_ns (const struct radio_recorder *recorder)
   }
   if (first && first->first.ticks == first->first_begin)
     from = first->first.cpu_ns;
-  if (last && last->last.ticks != 0
-      && distance (last->last.ticks, last->last_end)
-         < distance (until, last->last_end)) {
-    to = last->last.cpu_ns;
-    until = last->last.ticks;
-  }
-  if (last && rd_subtract (last->last_end, until)
-              > (last->last_end - first->first_begin) / MAX_UNREAD_PARTS)
-    return 0;
-  return rd_subtract (to, from);
+  const struct rd_cpu_mark to
+    = rd_recorder_nearest_mark (recorder, last ? last->last_end : UINT64_MAX);
+  const uint64_t ns = rd_subtract (to.cpu_ns, from), until = to.ticks;
+  const uint64_t unread = last ? rd_subtract (last->last_end, until) : 0;
+  const uint64_t unread_ns = rd_rate_ns (&recorder->rate,
+                                         recorder->unread_cpu);
+  if (unread == 0
+      || (unread <= (last->last_end - first->first_begin) / MAX_UNREAD_PARTS
+          && unread_ns <= rd_max_u64 (ns / MAX_UNREAD_CPU_PARTS,
+                                      MIN_UNREAD_CPU_NS)))
+    return add_number (profile, RD_FACT_CPU_NS, ns);
+  char why[128];
+  if (until <= first->first_begin || ns == 0)
+    snprintf (why, sizeof why, "it was not read after the first scope began");
+  else
+    snprintf (why, sizeof why, "it was last read %s before the last event",
+              rd_format_ns (rd_rate_ns (&recorder->rate, unread)).text);
+  if (until > first->first_begin)
+    RD_TRY (add_number (profile, RD_FACT_CPU_LEAST_NS, ns));
+  return rd_profile_add_fact (profile, RD_FACT_CPU_UNKNOWN, why, false);
 }
 
 /* The numbers of slow runs, and the triggers whose name no scope had. */
@@ -251,7 +262,7 @@ add_facts (struct rd_collection *collection)
                                  origin->cpu_model, false));
   RD_TRY (add_number (profile, RD_FACT_CLOCK, origin->clock_mhz));
   const struct rd_usage *usage = &recorder->usage;
-  RD_TRY (add_number (profile, RD_FACT_CPU_NS, cpu_ns (recorder)));
+  RD_TRY (add_cpu_time (collection));
   RD_TRY (add_number (profile, RD_FACT_OWN_NS, recorder->own_cpu_ns));
   RD_TRY (add_number (profile, RD_FACT_MACHINE_NS, usage->machine_ns));
   uint64_t recorded_ns = 0;

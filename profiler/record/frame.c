@@ -358,10 +358,11 @@ pop_frame (struct rd_writer_state *writer, struct rd_frame *frame,
   frame->fenced = is_deepest (writer, frame);
 }
 
-/* Reads the CPU time of the process where an outermost scope ended: seldom,
- * since the reading locks the processors that the other threads run on, and
- * may take 10 us.  So of the last scopes at most a hundredth of the recorded
- * time, and the longest spacing, is lacking. */
+/* Reads the CPU time of the process where an outermost scope ended, or a long
+ * one of a ring, whose own thread for that (beat.c) may have no CPU: seldom,
+ * since the reading locks the processors that the other threads run on, and may
+ * take 10 us.  So of the last scopes at most a hundredth of the recorded time,
+ * and the longest spacing, is lacking. */
 #define MIN_SPACING 10        /* in writer->long_own */
 #define MAX_SPACING 1000
 #define SPACINGS 100          /* in the time since the writer's first scope */
@@ -389,6 +390,17 @@ mark_last (struct rd_writer_state *writer, uint64_t now)
   return now;
 }
 
+/* By its own time, on its own thread, where the process may be killed. */
+static bool
+is_long_in_ring (const struct rd_writer_state *writer,
+                 const struct rd_frame *frame, uint64_t now)
+{
+  return writer->recorder->header
+         && rd_subtract (now - frame->begin, frame->covered)
+            >= writer->long_own
+         && rd_writer_is_mine (writer);
+}
+
 /* Marks a scope that was left without its end, which another one is. */
 static void
 mark_left (struct rd_writer_state *writer, struct rd_frame *frame,
@@ -413,7 +425,8 @@ end_innermost (struct rd_writer_state *writer, uint64_t now, bool is_open,
   struct rd_log_extra extra = {
     .nbytes = rd_run_bytes_take (&frame->bytes)
   };
-  if (frame == &writer->frames[1] && !frame->received)
+  bool is_outermost = frame == &writer->frames[1] && !frame->received;
+  if (is_outermost || is_long_in_ring (writer, frame, now))
     now = mark_last (writer, now);
   if (is_open) {
     extra.flags |= RD_LOG_OPEN;

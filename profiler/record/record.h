@@ -551,7 +551,7 @@ struct rd_writer_state {
   struct rd_run_queue queue;  /* of the thread that has the writer */
 
   /* CPU time of the process when the first scope began, and about when the
-   * last one without a scope around it ended. */
+   * last one without a scope around it, or a long one of a ring, ended. */
   struct rd_cpu_mark first, last;
 
   /* CPU time of the thread: a reading of the CPU clock is used for a while,
@@ -683,6 +683,9 @@ struct radio_recorder {
   struct rd_beat *beat;       /* of a ring in a file, or NULL */
   struct rd_slow *slow;       /* triggers of a ring, or NULL */
   uint64_t own_cpu_ns;        /* of rd_thread_charge; when stopped */
+  uint64_t unread_cpu;        /* ticks of CPU time, at most, that threads of a
+                                 process which was recovered had after it was
+                                 last read; else 0 */
   uint64_t seen;              /* ticks: of a process that ended, and was
                                  recovered, the last sign of life; else 0 */
   struct rd_names *names;     /* of all trees and logs */

@@ -269,6 +269,26 @@ rd_recorder_observe (struct radio_recorder *recorder)
   return recorder->synced.observed = moment;
 }
 
+static uint64_t
+distance (uint64_t a, uint64_t b)
+{
+  return a > b ? a - b : b - a;
+}
+
+struct rd_cpu_mark
+rd_recorder_nearest_mark (const struct radio_recorder *recorder,
+                          uint64_t moment)
+{
+  struct rd_cpu_mark nearest = { recorder->stop.ticks, recorder->stop.cpu_ns };
+  for (size_t i = 0; i < recorder->synced.writers.n; i++) {
+    const struct rd_cpu_mark *mark = &recorder->synced.writers.at[i]->last;
+    if (mark->ticks != 0
+        && distance (mark->ticks, moment) < distance (nearest.ticks, moment))
+      nearest = *mark;
+  }
+  return nearest;
+}
+
 struct rd_writer_state *
 rd_async_writer (struct radio_recorder *recorder)
 {

@@ -222,6 +222,12 @@ void rd_recorder_give_writer (struct radio_recorder *recorder,
  * accounts have all, and stores it in the header of a ring. */
 uint64_t rd_recorder_observe (struct radio_recorder *recorder);
 
+/* The reading of the process's CPU time that was nearest to a moment: that of
+ * the stop, or one of a writer. */
+struct rd_cpu_mark
+rd_recorder_nearest_mark (const struct radio_recorder *recorder,
+                          uint64_t moment);
+
 /* The writer of requests, which is used under the recorder's mutex by any
  * thread; made at the first call.  Called with the mutex held.  NULL: no
  * memory, or the recorder was stopped. */

@@ -360,10 +360,11 @@ observe_open (struct image *image)
   uint64_t moment = image->header->observed;
   for (size_t i = 0; i < image->npairs; i++) {
     struct rd_writer_state *to = image->pairs[i].to;
+    image->pairs[i].last_event = rd_max_u64 (to->top->begin, to->last_end);
     image->pairs[i].known_until
       = rd_image_is_time (image, moment)
         ? rd_frame_observe (to, moment, image->now, is_stopped)
-        : rd_max_u64 (to->top->begin, to->last_end);
+        : image->pairs[i].last_event;
   }
 }
 
@@ -394,7 +395,7 @@ end_open (struct image *image, struct rd_writer_state *writer)
 }
 
 /* The ticks that all threads can have run: the process's CPU time up to its
- * last sign of life, and all CPUs since then. */
+ * last reading, and all CPUs since then. */
 static uint64_t
 most_ran (const struct image *image)
 {
@@ -403,11 +404,13 @@ most_ran (const struct image *image)
   uint64_t most = UINT64_MAX;
   if (ncpus == 0)
     return most;
-  if (recorder->stop.cpu_ns > recorder->start.cpu_ns)
-    most = rd_add_sat (rd_rate_ticks (&recorder->rate, recorder->stop.cpu_ns
+  const struct rd_cpu_mark last
+    = rd_recorder_nearest_mark (recorder, image->now);
+  if (last.cpu_ns > recorder->start.cpu_ns)
+    most = rd_add_sat (rd_rate_ticks (&recorder->rate, last.cpu_ns
                                       - recorder->start.cpu_ns),
                        rd_mul_sat (ncpus, rd_subtract (image->now,
-                                                       recorder->stop.ticks)));
+                                                       last.ticks)));
   return rd_min_u64 (most,
                      rd_mul_sat (ncpus, rd_subtract (image->now,
                                                      recorder->start.ticks)));
@@ -450,6 +453,24 @@ limit_open (struct image *image)
   }
 }
 
+/* Threads may have run up to their last event, and afterwards if their open
+ * scope is taken to. */
+static uint64_t
+unread_cpu (const struct image *image)
+{
+  const struct rd_cpu_mark last
+    = rd_recorder_nearest_mark (image->recorder, image->now);
+  const uint64_t unread = rd_subtract (image->now, last.ticks);
+  uint64_t sum = 0;
+  for (size_t i = 0; i < image->npairs; i++) {
+    const struct pair *pair = &image->pairs[i];
+    uint64_t ran = rd_add_sat (rd_subtract (pair->last_event, last.ticks),
+                               pair->open_ran);
+    sum = rd_add_sat (sum, rd_min_u64 (ran, unread));
+  }
+  return sum;
+}
+
 /* Ends what was open, at the latest time that is known: the last event, or
  * sign of life. */
 static enum radio_status
@@ -474,6 +495,7 @@ stop (struct image *image)
   observe_open (image);
   while ((youngest = rd_recorder_youngest (recorder)) != NULL)
     end_open (image, youngest);
+  recorder->unread_cpu = unread_cpu (image);
   if (!rd_clock_rate_recovered (&image->header->rate, &recorder->start,
                                 &recorder->stop, &recorder->rate))
     return rd_image_damaged (image, "the clock");

@@ -22,6 +22,8 @@ struct pair {
   const struct rd_writer_state *from;
   struct rd_writer_state *to;
 
+  uint64_t last_event;        /* 0: there was none */
+
   /* Of its innermost open scope, whose end is that of the image. */
   uint64_t known_until;       /* rd_frame_observe */
   struct rd_node *open_node;  /* NULL: none is open */

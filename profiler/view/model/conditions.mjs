@@ -18,9 +18,9 @@ const PRESSURE_CHANGE = 0.1, TICKS_ERROR_NS = 1.5e7, CPU_TIME_ERROR_NS = 2e6;
 // Facts that differ between any two recordings, or are measured: those that
 // facts.c calls incidental.
 const INCIDENTAL = new RegExp('^(pid|command|runs|warmup|seed|made by|failed'
-  + '|((machine |recorded |(run|recorder)\'s )?cpu|steal|throttled|last seen'
+  + '|((machine |recorded |(run|recorder)\'s )?cpu|cpu at least|steal|throttled'
   + '|recorded( without disks| by another recorder)?|ring begins|run began'
-  + '|disk (wait|pressure) of others) ns'
+  + '|last seen|disk (wait|pressure) of others) ns'
   + '|clock (MHz|jumped)|page faults( from disks)?'
   + '|bytes (read from disks|resident at most)|paths logged in part'
   + '|threads (not recorded|recorded by another recorder)'
@@ -29,7 +29,7 @@ const INCIDENTAL = new RegExp('^(pid|command|runs|warmup|seed|made by|failed'
   + '|(no file|damage) of the ring|events dropped in signal handlers'
   + '|limit (memory bytes|flop)/s(, 1 thread)?'
   + '|counts and texts outside of scopes|triggers without a scope'
-  + '|slow runs (written|not written( because)?))$');
+  + '|cpu not known because|slow runs (written|not written( because)?))$');
 
 export const factOf = (profile, name) =>
   profile.facts.find(({ key }) => key === name)?.value;

@@ -341,6 +341,29 @@ parts_have_their_own_work_and_usage (void **state)
     radio_profile_close (runs[i]);
 }
 
+/* Of one of two it is not known, since it was killed. */
+static void
+cpu_time_that_is_not_known_of_all_is_a_least_one (void **state)
+{
+  (void) state;
+  struct radio_profile *runs[2], *joined;
+  for (size_t i = 0; i < 2; i++)
+    runs[i] = build_new ("part");
+  build_fact (runs[0], "cpu ns", "30", false);
+  build_fact (runs[1], "cpu at least ns", "12", false);
+  build_fact (runs[1], "cpu not known because", "killed", false);
+  for (size_t i = 0; i < 2; i++)
+    build_finish (runs[i]);
+  assert_ok (radio_profile_join (runs, 2, RADIO_PARTS_RUNS, &joined));
+  assert_null (rd_profile_find_fact (joined, "cpu ns"));
+  assert_string_equal (rd_profile_find_fact (joined, "cpu at least ns"), "42");
+  assert_string_equal (rd_profile_find_fact (joined, "cpu not known because"),
+                       "killed");
+  radio_profile_close (joined);
+  for (size_t i = 0; i < 2; i++)
+    radio_profile_close (runs[i]);
+}
+
 static void
 facts_of_each_part_alone_are_added_up (void **state)
 {
@@ -714,6 +737,7 @@ main (void)
     cmocka_unit_test (texts_go_with_their_spans),
     cmocka_unit_test (a_text_that_differs_is_marked_as_varying),
     cmocka_unit_test (parts_have_their_own_work_and_usage),
+    cmocka_unit_test (cpu_time_that_is_not_known_of_all_is_a_least_one),
     cmocka_unit_test (facts_of_each_part_alone_are_added_up),
     cmocka_unit_test (the_time_of_a_machine_counts_once_for_its_ranks),
     cmocka_unit_test (the_clock_is_the_mean_of_all_parts),

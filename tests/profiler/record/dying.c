@@ -287,6 +287,9 @@ dying_check (const struct radio_profile *profile)
 
   assert_null (rd_profile_find_fact (profile, RD_FACT_DAMAGE));
   assert_string_equal (rd_profile_find_fact (profile, "fact"), "value");
+  assert_true ((rd_profile_find_fact (profile, RD_FACT_CPU_NS) != NULL)
+               == (rd_profile_find_fact (profile, RD_FACT_CPU_UNKNOWN)
+                   == NULL));
   assert_string_equal (profile->info.title, "to die");
   assert_string_equal (rd_profile_find_fact (profile, RD_FACT_RECOVERED),
                        "a process that ended");

@@ -284,6 +284,65 @@ open_scopes_have_no_more_cpu_time_than_the_process (void **state)
   }
 }
 
+static const char *
+fact_of (const struct radio_profile *profile, const char *key)
+{
+  const char *value = rd_profile_find_fact (profile, key);
+  return value ? value : "none";
+}
+
+/* The first scope begins at 10 ms of 110, its thread runs, and the process was
+ * killed at the last of them, and had read its CPU time before. */
+static void
+the_cpu_time_of_a_killed_process_is_known_or_said_not_to_be (void **state)
+{
+#define LAST_READ(ms) "it was last read " ms " ms before the last event"
+#define NEVER_READ "it was not read after the first scope began"
+  static const struct {
+    uint64_t read_at_us, cpu_ms;
+    const char *cpu_ns, *least, *why;
+  } cases[] = {
+    { 110000, 70, "70000000", "none", "none" },
+    { 100000, 70, "70000000", "none", "none" },
+    { 100000, 50, "50000000", "none", "none" },
+    { 100000, 49, "none", "49000000", LAST_READ ("10") },
+    { 99900, 70, "none", "70000000", LAST_READ ("10.1") },
+    { 10100, 70, "none", "70000000", LAST_READ ("99.9") },
+    { 10000, 70, "none", "none", NEVER_READ },
+    { 5000, 70, "none", "none", NEVER_READ },
+  };
+  (void) state;
+  struct history h;
+  history_start (&h, &with_ring);
+  history_pass (&h, 10000000);
+  uint64_t token = radio_scope_begin (&a);
+  history_pass (&h, 90000000);
+  history_leaf (&h, &b, 10000000);
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    RD_CLEANUP (rd_copy_free) struct rd_copy copy = { NULL, 0 };
+    RD_PROFILE_SCOPE struct radio_profile *profile = NULL;
+    struct radio_recorder *killed;
+    assert_ok (rd_snapshot_take (h.recorder, &copy));
+    struct rd_image_header *header = (struct rd_image_header *) copy.at;
+    struct rd_anchor *beat = &header->beats[0];
+    beat->ticks = header->start.ticks + cases[i].read_at_us * 1000;
+    beat->ns = header->start.ns + cases[i].read_at_us * 1000;
+    beat->cpu_ns = header->start.cpu_ns + cases[i].cpu_ms * 1000000;
+    assert_ok (rd_recover (copy.at, copy.nbytes, "copy", &killed));
+    assert_ok (rd_collect (killed, &profile));
+    assert_string_equal (fact_of (profile, "cpu ns"), cases[i].cpu_ns);
+    assert_string_equal (fact_of (profile, "cpu at least ns"), cases[i].least);
+    assert_string_equal (fact_of (profile, "cpu not known because"),
+                         cases[i].why);
+    rd_recorder_unref (killed);
+  }
+  radio_scope_end (token);
+  history_freeze (&h);
+  history_release (&h);
+#undef LAST_READ
+#undef NEVER_READ
+}
+
 static void *
 open_and_wait (void *barrier)
 {
@@ -621,6 +680,8 @@ main (void)
     cmocka_unit_test (a_wait_for_a_cpu_is_no_sleep_when_another_thread_stops),
     cmocka_unit_test (sleep_before_a_wait_for_a_cpu_is_known),
     cmocka_unit_test (open_scopes_have_no_more_cpu_time_than_the_process),
+    cmocka_unit_test (
+      the_cpu_time_of_a_killed_process_is_known_or_said_not_to_be),
     cmocka_unit_test (open_scopes_share_the_cpus),
     cmocka_unit_test (cpu_time_that_was_observed_stays),
     cmocka_unit_test (a_thread_has_not_run_for_longer_than_since_it_began),
