@@ -249,6 +249,7 @@ struct rd_io {
   char *uri;                  /* as messages name it; owned */
   uint64_t grace_s;           /* 0: locks hold between processes, too */
   uint64_t writer_nbytes;     /* most that each writer buffers */
+  bool no_sync;               /* nothing waits for a local disk */
 
   /* Two ranges of one object are read as one when the gap between them is at
    * most this, and the whole at most the cap. */

@@ -141,8 +141,15 @@ struct radio_store_options {
    * committed meanwhile may fail, and is to be repeated. */
   uint64_t generation_count;
 
+  /* In a local folder: do not wait until what is written is on the disk.  It
+   * still appears atomically, and a killed process loses nothing; but if the
+   * machine crashes, objects of the last minute may be missing or cut.  For
+   * arrays that can be made again, as other programs write them; not for
+   * volumes. */
+  bool no_sync;
+
   /* Must be zero: later versions may have members here. */
-  uint64_t reserved[6];
+  uint64_t reserved[5];
 };
 
 /* Opens a store.

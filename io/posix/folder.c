@@ -27,6 +27,8 @@ rd_posix_parent (const char *path)
 static enum radio_status
 sync_folder (const struct rd_posix *posix, int fd, const char *path)
 {
+  if (posix->base.no_sync)
+    return RADIO_OK;
   RD_SCOPE_BLOCKING ("fsync folder", RD_IN_DISK);
   RD_CLOSE_FD int opened = -1;
   if (fd < 0)

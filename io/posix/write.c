@@ -215,6 +215,8 @@ rename_if_absent (const struct rd_posix *posix, const char *from,
 enum radio_status
 rd_posix_sync_file (const struct rd_posix *posix, int fd, const char *path)
 {
+  if (posix->base.no_sync)
+    return RADIO_OK;
   RD_SCOPE_BLOCKING ("fsync", RD_IN_DISK);
   int result;
   do

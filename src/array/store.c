@@ -291,6 +291,7 @@ open_uri (const char *uri, const struct radio_store_options *given,
     RD_TRY (rd_io_open_with (uri, options.create, &s3.options, &io));
   } else
     RD_TRY (rd_io_open (uri, options.create, &io));
+  io->no_sync = options.no_sync;
   /* Only after opening: an invalid URI may hold a password. */
   RD_NOTE_NAME ("store", uri);
   return rd_store_open_io (io, &options, store);

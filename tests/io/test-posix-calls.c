@@ -234,6 +234,22 @@ a_writer_syncs_once_at_its_commit (void **state)
 }
 
 static void
+nothing_is_synced_if_that_was_asked_for (void **state)
+{
+  struct rd_io *io = io_of (state);
+  struct rd_io_writer *writer;
+  io->no_sync = true;
+  put_text (io, "a/b/k", "x");
+  assert_string_equal (os.log, "rename a/b/k\n");
+  os.log[0] = '\0';
+  assert_ok (io->ops->create (io, "l", &writer));
+  assert_ok (writer->ops->append (writer, &(struct rd_part) { "x", 1 }, 1));
+  assert_ok (writer->ops->commit (writer));
+  assert_ok (io->ops->remove (io, "a/b/k"));
+  assert_string_equal (os.log, "rename l\n");
+}
+
+static void
 a_removal_is_made_durable (void **state)
 {
   struct rd_io *io = io_of (state);
@@ -633,6 +649,7 @@ main (void)
     CASE (a_put_is_on_disk_before_it_has_its_name),
     CASE (new_folders_are_on_disk_before_the_object),
     CASE (a_writer_syncs_once_at_its_commit),
+    CASE (nothing_is_synced_if_that_was_asked_for),
     CASE (a_removal_is_made_durable),
     CASE (a_stage_is_on_disk_before_the_object_that_refers_to_it),
     CASE (the_folders_of_a_lock_are_on_disk_with_the_first_object),
