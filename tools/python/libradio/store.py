@@ -59,11 +59,12 @@ class _Place:
         return restore, (PICKLE_VERSION, _Place, self.uri, s3, self.threads,
                          self.memory, self.cache)
 
-    def open(self, create: bool = False) -> _OpenStore:
+    def open(self, create: bool = False, sync: bool = True) -> _OpenStore:
         owner = context(self.threads, self.memory, self.cache)
         options = ffi.new("struct radio_store_options *")
         options.context = owner
         options.create = create
+        options.no_sync = not sync
         options.cancel = _calls.CANCEL
         options.user_data = call = _calls.new_call()
         kept = _set_s3(options.s3, self.s3 or {})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""zarr-python sped up: its arrays read by this library.
+"""zarr-python sped up: its arrays read and written by this library.
 
 >>> import libradio.zarr, numpy, zarr
 >>> with libradio.zarr.use():
@@ -15,7 +15,9 @@ import json
 import math
 import os
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -59,11 +61,11 @@ _QUICK_NBYTES = 1 << 20
 
 
 def use(*, strict: bool = False) -> Any:
-    """Lets zarr-python read the arrays that are opened from now on by this
-    library; in a ``with`` statement, those that are opened within it.
+    """Lets zarr-python read and write the arrays that are opened from now on
+    by this library; in a ``with`` statement, those that are opened within it.
 
-    strict: what the library does not read raises UnsupportedError.  Else it
-    is read by zarr's own pipeline, after a warning.
+    strict: what the library does not support raises UnsupportedError.  Else
+    it is done by zarr's own pipeline, after a warning.
 
     >>> import libradio.zarr, numpy, zarr
     >>> with libradio.zarr.use(strict=True):
@@ -188,8 +190,8 @@ class _Source:
     def __reduce__(self) -> tuple[Any, ...]:
         return _Source, (self.metadata, self.store, self.strict)
 
-    def find_obstacle(self, spec: Any) -> str | None:
-        """Returns why the library does not read it."""
+    def find_obstacle(self) -> str | None:
+        """Returns why the library does not read and write it."""
         if not isinstance(self.metadata, ArrayV3Metadata):
             return "it is of Zarr version 2"
         if type(self.store) is not LocalStore:
@@ -199,13 +201,11 @@ class _Source:
                     f"'{self.metadata.chunk_key_encoding.name}'")
         if not self.chunk_shape:
             return "it has no axes, or chunks of different shapes"
-        if not getattr(spec.config, "read_missing_chunks", True):
-            return "missing chunks are errors"
         return None
 
     def report(self, key: str, reason: str) -> None:
-        """Warns that zarr reads a chunk by itself, or refuses it."""
-        line = f"zarr: '{key}' is not read by libradio: {reason}"
+        """Warns that zarr does it by itself, or refuses it."""
+        line = f"zarr: '{key}' is not supported by libradio: {reason}"
         if self.strict:
             raise UnsupportedError(line)
         if reason not in self.reported:
@@ -223,7 +223,7 @@ class _Source:
         return ("/".join(names[:-n]),
                 [int(number) for number in numbers[has_prefix:]])
 
-    def open(self, path: str, end: Iterable[int]) -> _Array:
+    def open(self, path: str, end: list[int]) -> _Array:
         """Opens the array as its metadata say, with room up to end: zarr
         knows its shape.  What other processes wrote before is read."""
         if self.document is None:
@@ -235,45 +235,68 @@ class _Source:
             text = json.dumps({**members, "shape": None})
             self.document = text.removesuffix("null}"), "}"
         head, tail = self.document
-        shape = [-(-n // length) * length for n, length
-                 in zip(end, self.chunk_shape or ())]
         threads = zarr.config.get("threading.max_workers", None) or 0
         place = _Place(os.path.abspath(self.store.root / path), None, threads,
                        0, 0)
-        store = place.open()
+        store = place.open(sync=False)      # zarr does not, either
         self.threads = store.context
-        return _Array(store, "", f"{head}{shape}{tail}".encode())
+        return _Array(store, "", f"{head}{end}{tail}".encode())
 
 
-class _Read(NamedTuple):
-    """A read of a grid into the result's memory."""
+@dataclass(frozen=True)
+class _Transfer(ABC):
+    """A read of a grid into the result's memory, or a write from there."""
 
     source: _Source
-    key: str                    # of its first chunk
-    path: str                   # of the array
+    key: str
+    """Of its first chunk."""
+    path: str
+    """Of the array."""
     grid: _Grid
     memory: NDArray[Any]
-
-    @property
-    def is_quick(self) -> bool:
-        return self.memory.nbytes <= _QUICK_NBYTES
 
     def run(self) -> bool:
         """False if the library does not support the array."""
         try:
-            array = self.source.open(self.path, self.grid.end)
-            self.read_from(array)
+            self.transfer(self.source.open(self.path, self.grid.end))
         except (LimitError, NotFoundError, UnsupportedError) as error:
             self.source.report(self.key, str(error))
             return False
         return True
 
-    def read_from(self, array: _Array) -> None:
+    @abstractmethod
+    def transfer(self, array: _Array) -> None: ...
+
+    def is_native(self, array: _Array) -> bool:
+        """False if the memory has the other byte order."""
+        dtype = self.memory.dtype
+        if dtype.newbyteorder("=") != array.dtype:
+            raise UnsupportedError(f"its {array.dtype} are {dtype} in memory")
+        return dtype.isnative
+
+
+async def _run(transfer: _Transfer) -> bool:
+    """Runs a small one here, since another thread is not sooner."""
+    if transfer.memory.nbytes <= _QUICK_NBYTES:
+        return transfer.run()
+    return await asyncio.to_thread(transfer.run)
+
+
+class _Write(_Transfer):
+    def transfer(self, array: _Array) -> None:
+        memory = np.ascontiguousarray(
+            self.grid.with_all_axes(self.memory),
+            None if self.is_native(array) else array.dtype)
+        check(lib.radio_array_write(
+            array.pointer, _calls.box(self.grid.starts, memory.shape),
+            _calls.address(memory), memory.nbytes))
+
+
+class _Read(_Transfer):
+    def transfer(self, array: _Array) -> None:
         grid = self.grid
         view = grid.with_all_axes(self.memory)
-        is_native = view.dtype == array.dtype
-        if not is_native and view.dtype.newbyteorder("=") != array.dtype:
-            raise UnsupportedError(f"{array.dtype} read as {view.dtype}")
+        is_native = self.is_native(array)
         if is_native and max(grid.steps, default=1) == 1:
             _read_boxes(array, [(grid.starts, view)])
             return
@@ -371,8 +394,8 @@ def _make_other(codecs: Iterable[Any],
 
 
 class CodecPipeline(zarr.abc.codec.CodecPipeline):
-    """Reads chunks by the library, those that it does not support by zarr's
-    own pipeline, and writes by that.  See ``use``."""
+    """Reads chunks, and writes whole ones, by the library; what it does not
+    support, and parts of chunks, by zarr's own pipeline.  See ``use``."""
 
     def __init__(self, other: zarr.abc.codec.CodecPipeline,
                  source: _Source | None = None) -> None:
@@ -423,13 +446,8 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         """Reads chunks into out."""
         batch = list(batch_info)
         read = self._find_read(batch, out, drop_axes)
-        if read is not None:
-            if read.is_quick:
-                done = read.run()
-            else:
-                done = await asyncio.to_thread(read.run)
-            if done:
-                return ({"status": "present"},) * len(batch)
+        if read is not None and await _run(read):
+            return ({"status": "present"},) * len(batch)
         return await self._other.read(batch, out, drop_axes)
 
     def _find_read(self, batch: Sequence[_Chunk], out: Any,
@@ -442,7 +460,9 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         if not isinstance(getter, StorePath):
             return None             # a chunk of a shard that zarr has read
         key: str = getter.path
-        obstacle = source.find_obstacle(spec)
+        obstacle = source.find_obstacle()
+        if not getattr(spec.config, "read_missing_chunks", True):
+            obstacle = "missing chunks are errors"
         if obstacle is not None:
             source.report(key, obstacle)
             return None
@@ -459,12 +479,47 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
             return None
         return _Read(source, key, path, grid, memory)
 
-    # What is zarr's.
-
     async def write(self, batch_info: Iterable[_Chunk], value: Any,
                     drop_axes: tuple[int, ...] = ()) -> None:
-        """Writes chunks from value."""
-        await self._other.write(batch_info, value, drop_axes)
+        """Writes chunks from value: those that are whole by the library."""
+        batch = list(batch_info)
+        write = self._find_write(batch, value, drop_axes)
+        if write is not None and await _run(write):
+            batch = [chunk for chunk in batch if not chunk[4]]
+        if batch:
+            await self._other.write(batch, value, drop_axes)
+
+    def _find_write(self, batch: Sequence[_Chunk], value: Any,
+                    dropped: tuple[int, ...]) -> "_Write | None":
+        """Returns what the library writes instead of whole chunks."""
+        whole = [chunk for chunk in batch if chunk[4]]
+        source = self._source
+        if source is None or not whole or not isinstance(whole[0][0],
+                                                         StorePath):
+            return None
+        key: str = whole[0][0].path
+        config = whole[0][1].config
+        memory = value.as_ndarray_like()
+        if (config.write_empty_chunks or source.store.read_only
+                or not isinstance(memory, np.ndarray) or memory.ndim == 0):
+            return None             # zarr's rules
+        obstacle = source.find_obstacle()
+        if obstacle is not None:
+            source.report(key, obstacle)
+            return None
+        path, first = source.locate(key)
+        _, last = source.locate(whole[-1][0].path)
+        grid = _find_grid(whole, first, last, source.chunk_shape or (),
+                          dropped)
+        if grid is None or max(grid.steps) > 1:
+            return None
+        part = memory[tuple([slice(one.start, other.stop) for one, other
+                             in zip(whole[0][3], whole[-1][3])])]
+        if part.shape != grid.result_shape:
+            return None
+        return _Write(source, key, path, grid, part)
+
+    # What is zarr's.
 
     async def decode(self, chunk_bytes_and_specs: Iterable[tuple[Any, Any]]
                      ) -> Iterable[Any]:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import workers
 import zarr
+from hypothesis import given, settings, strategies as st
 from images import voxels
 from test_processes import in_child
 from zarr.codecs import (
@@ -355,3 +356,147 @@ def test_nothing_stays_open(tmp_path):
     for array in arrays:
         assert np.array_equal(array[...], elements)
     assert len(os.listdir("/proc/self/fd")) <= len(before) + 2
+
+
+def keys(place):
+    """Returns the chunks that are stored."""
+    return sorted(str(file.relative_to(place)) for file in place.rglob("*")
+                  if file.is_file() and file.name != "zarr.json")
+
+
+@pytest.fixture
+def writes(monkeypatch):
+    """The shapes of what the library writes."""
+    shapes = []
+    transfer = libradio.zarr._Write.transfer
+
+    def spy(self, array):
+        transfer(self, array)
+        shapes.append(self.memory.shape)
+
+    monkeypatch.setattr(libradio.zarr._Write, "transfer", spy)
+    return shapes
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_whole_chunks_are_written_by_the_library(tmp_path, name, writes):
+    elements = make(tmp_path / "want", name)
+    shutil.copytree(tmp_path / "want", tmp_path / "got")
+    array, want = opened(tmp_path / "got"), zarr.open_array(tmp_path / "want")
+    for values in [np.zeros_like(elements), elements[::-1, ::-1]]:
+        for each in [array, want]:
+            each[...] = values
+        assert np.array_equal(want[...], values)
+        other = zarr.open_array(tmp_path / "got", mode="r")
+        assert np.array_equal(other[...], values)
+        assert keys(tmp_path / "got") == keys(tmp_path / "want")
+    assert writes == [elements.shape] * 2
+    # The chunks in the middle are whole, those around them are not.
+    values = np.arange(15 * 13 * 17).reshape(15, 13, 17)
+    for each in [array, want]:
+        each[3:18] = values
+    assert np.array_equal(other[...], want[...])
+    rows = 8 if "shards" in LAYOUTS[name] or name.startswith("shards") else 12
+    assert writes[2:] == [(rows, 13, 17)]
+
+
+@pytest.mark.parametrize("fill", [0.0, -0.0, np.nan, 3.0])
+def test_chunks_of_the_fill_value(tmp_path, fill, writes):
+    for name in ["plain", "shards"]:
+        for empty in [False, True]:
+            places = [tmp_path / f"{name}{empty}{i}" for i in range(2)]
+            for i, place in enumerate(places):
+                with libradio.zarr.use(strict=True) if i else (
+                        zarr.config.set({})):
+                    array = zarr.create_array(
+                        place, shape=(8, 10, 9), chunks=CHUNKS,
+                        shards=(8, 10, 9) if name == "shards" else None,
+                        dtype="float32", fill_value=fill,
+                        config={"write_empty_chunks": empty})
+                values = np.full((8, 10, 9), fill, "float32")
+                values[4:, 5:] = 1
+                array[...] = values
+            assert keys(places[0]) == keys(places[1])
+            for place in places:
+                got = zarr.open_array(place, mode="r")[...]
+                assert got.tobytes() == values.tobytes()
+    assert writes == [(8, 10, 9)] * 2      # empty chunks by zarr's own
+
+
+def test_arrays_that_are_read_only_are_not_written(tmp_path, writes):
+    elements = make(tmp_path / "a")
+    array = opened(tmp_path / "a", mode="r")
+    with pytest.raises(ValueError, match="read-only"):
+        array[...] = 0
+    assert np.array_equal(array[...], elements) and writes == []
+
+
+def test_threads_and_children_write_different_chunks(tmp_path):
+    elements = make(tmp_path / "a")
+    array = opened(tmp_path / "a")
+    array[...] = 0
+
+    def write(i):
+        array[4 * i:4 * i + 4] = elements[4 * i:4 * i + 4]
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, range(4)))
+    in_child(lambda: write(4))
+    assert np.array_equal(array[...], elements)
+
+
+@st.composite
+def layouts(draw):
+    """Options of any array."""
+    rank = draw(st.integers(1, 4))
+    chunks = draw(st.lists(st.integers(1, 5), min_size=rank, max_size=rank))
+    shape = [draw(st.integers(1, 3 * n + 1)) for n in chunks]
+    dtype = draw(st.sampled_from(TYPES))
+    values = st.sampled_from([0, 1] if dtype == "bool" else [0, 1, 77])
+    fill = draw(values)
+    if np.dtype(dtype).kind in "fc":
+        fill = draw(st.sampled_from([fill, np.nan, np.inf]))
+    shards = [n * draw(st.integers(1, 3)) for n in chunks]
+    return {
+        "shape": tuple(shape), "chunks": tuple(chunks), "dtype": dtype,
+        "shards": tuple(shards) if draw(st.booleans()) else None,
+        "fill_value": fill, "overwrite": True,
+        "compressors": draw(st.sampled_from(
+            [None, ZstdCodec(), [GzipCodec(), Crc32cCodec()]])),
+        "filters": (TransposeCodec(order=draw(st.permutations(range(rank))))
+                    if draw(st.booleans()) else None),
+        "config": {"write_empty_chunks": draw(st.booleans()),
+                   "order": draw(st.sampled_from("CF"))},
+    }, values
+
+
+@settings(max_examples=25, deadline=None, derandomize=True, database=None)
+@given(layouts(), st.data())
+def test_any_writes_and_reads_are_zarrs(tmp_path_factory, layout, data):
+    options, values = layout
+    places = [tmp_path_factory.mktemp("a") / "a" for _ in range(2)]
+    want = zarr.create_array(places[0], **options)
+    with libradio.zarr.use(strict=True):
+        got = zarr.create_array(places[1], **options)
+
+    def an_index():
+        return tuple(slice(*sorted(data.draw(st.tuples(
+            st.integers(0, n), st.integers(0, n)))),
+            data.draw(st.sampled_from([None, 2, 3]))) if data.draw(
+                st.integers(0, 3)) else data.draw(st.integers(-n, n - 1))
+            for n in options["shape"])
+
+    for _ in range(data.draw(st.integers(1, 4))):
+        index = data.draw(st.sampled_from([(), (...,), an_index()]))
+        shape = np.shape(want[index])
+        value = (data.draw(values) if data.draw(st.booleans()) else np.resize(
+            np.array(data.draw(st.lists(values, min_size=1, max_size=7)),
+                     options["dtype"]), shape))
+        for each in [want, got]:
+            each[index] = value
+        assert keys(places[0]) == keys(places[1])
+        for index in [(), an_index()]:
+            expected = want[index]
+            assert np.array_equal(got[index], expected, equal_nan=True)
+            assert np.array_equal(zarr.open_array(places[1])[index], expected,
+                                  equal_nan=True)
