@@ -73,6 +73,10 @@ struct radio_ingest_result {
  * or is replaced, atomically once everything is on the disk.
  * options and result may be NULL.
  *
+ * All voxels must be there.  A gzip file that is cut short within the checksum
+ * at its end, or has other data after it, is ingested with a warning, as it is
+ * read.
+ *
  * It returns when the volume is durable: on a disk after several fsyncs, over a
  * network after several round trips.  So many small volumes are ingested much
  * faster by calls on several threads at the same time (the command uses 64),

@@ -275,15 +275,5 @@ rd_image_read (struct rd_image *image, void *data, size_t nbytes)
 enum radio_status
 rd_image_finish (struct rd_image *image, uint64_t *trailing_nbytes)
 {
-  RD_FREE unsigned char *rest = rd_malloc (PREFIX_STEP_NBYTES);
-  if (!rest)
-    return rd_fail_memory (PREFIX_STEP_NBYTES);
-  uint64_t trailing = 0;
-  size_t got;
-  do {
-    RD_TRY (rd_input_read (image->voxels, rest, PREFIX_STEP_NBYTES, &got));
-    trailing += got;
-  } while (got > 0);
-  *trailing_nbytes = trailing;
-  return RADIO_OK;
+  return rd_input_finish (image->voxels, trailing_nbytes, &image->problem);
 }

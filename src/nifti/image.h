@@ -18,6 +18,7 @@ struct rd_image {
   uint64_t missing_nbytes;    /* of voxels that the header claims and the file
                                  is too short for; of gzip at least */
   uint64_t nread;             /* bytes of voxels read */
+  const char *problem;        /* after the voxels, once finished; or NULL */
 };
 
 /* Open .nii, .nii.gz, .hdr, .hdr.gz, .img or .img.gz; of a pair the other
@@ -44,7 +45,7 @@ enum radio_status rd_image_read (struct rd_image *image, void *data,
                                  size_t nbytes) RADIO_USE_RESULT;
 
 /* After the last voxel: count the bytes that follow in the file (to its end,
- * so that gzip's checksum is seen to be right). */
+ * so that gzip's checksum is seen to be right), and set the image's problem. */
 enum radio_status rd_image_finish (struct rd_image *image,
                                    uint64_t *trailing_nbytes)
   RADIO_USE_RESULT;

@@ -45,6 +45,8 @@ struct rd_input {
   bool is_gzip;
   uint64_t member_nbytes;       /* of the first one, as it says; or 0 */
   bool in_member;
+  bool is_finishing;            /* nothing more is wanted */
+  const char *problem;          /* found then; or NULL */
   struct inflate_state inflate; /* next_in and avail_in are the unread part
                                    of buffer, also of a plain file */
   unsigned char buffer[INPUT_BUFFER_NBYTES];
@@ -256,6 +258,20 @@ read_plain (struct rd_input *input, unsigned char *data, size_t nbytes,
   return RADIO_OK;
 }
 
+/* True if what is wrong here is after all that was wanted: it is noted, and the
+ * input is at its end. */
+static bool
+ends_early (struct rd_input *input, const char *problem)
+{
+  if (!input->is_finishing)
+    return false;
+  input->problem = problem;
+  input->in_member = false;
+  input->fd_ended = true;
+  input->inflate.avail_in = 0;
+  return true;
+}
+
 /* Begins the next member; in_member stays false at the end of the file. */
 static enum radio_status
 begin_member (struct rd_input *input)
@@ -280,7 +296,8 @@ begin_member (struct rd_input *input)
       break;
     RD_TRY (refill (input));
   }
-  if (input->inflate.avail_in > 0)
+  if (input->inflate.avail_in > 0
+      && !ends_early (input, RD_GZIP_GARBAGE_WARNING))
     return rd_fail (RADIO_ERROR_FORMAT,
                     "%s: trailing garbage after the gzip data, from byte %"
                     PRIu64 " of %" PRIu64 " on", input->file,
@@ -322,7 +339,8 @@ rd_inflate_error (int result)
   case ISAL_UNSUPPORTED_METHOD:
     return "its method is not deflate";
   case ISAL_INCORRECT_CHECKSUM:
-    return "checksum or length do not match";
+    return "checksum or length do not match; copy the file again, or inflate "
+           "it by gzip -dc, which delivers the data all the same";
   default:
     return "invalid deflate data";
   }
@@ -351,6 +369,10 @@ inflate_some (struct rd_input *input)
     return RADIO_OK;
   if (!input->fd_ended)
     return refill (input);
+  /* Of the data nothing is missing. */
+  if (state->block_state == ISAL_CHECKSUM_CHECK
+      && ends_early (input, RD_GZIP_CUT_WARNING))
+    return RADIO_OK;
   return rd_fail (RADIO_ERROR_FORMAT,
                   "%s: the gzip data is cut short: it ends within a member "
                   "at byte %" PRIu64, input->file,
@@ -386,4 +408,23 @@ rd_input_read (struct rd_input *input, void *data, size_t nbytes,
 {
   return input->is_gzip ? read_gzip (input, data, nbytes, got)
                         : read_plain (input, data, nbytes, got);
+}
+
+enum radio_status
+rd_input_finish (struct rd_input *input, uint64_t *nbytes,
+                 const char **problem)
+{
+  const size_t room_nbytes = INPUT_BUFFER_NBYTES;
+  RD_FREE unsigned char *room = rd_malloc (room_nbytes);
+  size_t got;
+  if (!room)
+    return rd_fail_memory (room_nbytes);
+  *nbytes = 0;
+  input->is_finishing = true;
+  do {
+    RD_TRY (rd_input_read (input, room, room_nbytes, &got));
+    *nbytes += got;
+  } while (got > 0);
+  *problem = input->problem;
+  return RADIO_OK;
 }

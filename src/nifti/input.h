@@ -51,6 +51,19 @@ enum radio_status rd_input_read (struct rd_input *input, void *data,
                                  size_t nbytes, size_t *got)
   RADIO_USE_RESULT;
 
+/* Reads what is left of the file, of which nothing is wanted; *nbytes is its
+ * size, inflated.  Where a gzip file ends within its last trailer, or something
+ * that is no member follows, *problem says so, and all before is whole; else it
+ * is NULL. */
+enum radio_status rd_input_finish (struct rd_input *input, uint64_t *nbytes,
+                                   const char **problem) RADIO_USE_RESULT;
+
+/* What is wrong with such a file, for warnings. */
+#define RD_GZIP_CUT_WARNING \
+  "cut short after the last voxel: whether the voxels are right cannot be " \
+  "checked"
+#define RD_GZIP_GARBAGE_WARNING "what follows the gzip data is ignored"
+
 /* The file's name, valid as long as the input. */
 const char *rd_input_file (const struct rd_input *input);
 

@@ -117,6 +117,34 @@ compressed_images_are_read_as_plain_ones (void **state)
   }
 }
 
+/* What is wrong after the voxels is said, and they are read. */
+static void
+a_bad_end_after_whole_voxels_is_no_error (void **state)
+{
+  (void) state;
+  static const struct {
+    const char *name, *problem;
+  } ends[] = {
+    { "good-gzip.nii.gz", NULL },
+    { "good-gzip-padded.nii.gz", NULL },
+    { "odd-gzip-trailer-cut.nii.gz", RD_GZIP_CUT_WARNING },
+    { "odd-gzip-rubbish.nii.gz", RD_GZIP_GARBAGE_WARNING },
+  };
+  for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+    RD_CLEANUP (rd_cleanup_image) struct rd_image *image = NULL;
+    unsigned char all[120];
+    uint64_t trailing;
+    assert_ok (rd_image_open (ends[i].name, &image));
+    assert_ok (rd_image_read (image, all, sizeof all));
+    assert_ok (rd_image_finish (image, &trailing));
+    assert_int_equal (trailing, 0);
+    if (ends[i].problem)
+      assert_string_equal (image->problem, ends[i].problem);
+    else
+      assert_null (image->problem);
+  }
+}
+
 static char *
 read_catalogue (void)
 {
@@ -157,6 +185,7 @@ main (void)
     cmocka_unit_test (every_flaw_gives_its_own_error_naming_the_file),
     cmocka_unit_test (every_type_order_version_and_rank_is_understood),
     cmocka_unit_test (compressed_images_are_read_as_plain_ones),
+    cmocka_unit_test (a_bad_end_after_whole_voxels_is_no_error),
     cmocka_unit_test (the_catalogue_names_every_fixture),
   };
   return cmocka_run_group_tests (tests, enter_folder, leave_folder);

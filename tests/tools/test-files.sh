@@ -172,10 +172,6 @@ each_bad_file_is_an_error () {
   for file in "$fixtures"/bad-*.nii "$fixtures"/bad-*.gz \
               "$fixtures"/bad-*.hdr "$fixtures"/unsupported-* \
               "$fixtures"/missing-*; do
-    case $file in
-      # Their voxels are whole.
-      */bad-gzip-trailer-cut.nii.gz | */bad-gzip-rubbish.nii.gz) continue ;;
-    esac
     fails 1 "${file##*/}" export "$file" -o bad.nii
     [ ! -e bad.nii ]
     n=$((n + 1))
@@ -184,11 +180,16 @@ each_bad_file_is_an_error () {
 }
 
 whole_voxels_before_a_bad_end_are_read_with_a_warning () {
-  "$RADIO" export "$fixtures/bad-gzip-trailer-cut.nii.gz" -o bad-cut.nii 2>err
+  "$RADIO" export "$fixtures/odd-gzip-trailer-cut.nii.gz" -o bad-cut.nii 2>err
   grep "^radio: warning: .*cut.nii.gz: cut short after the last voxel" err
-  "$RADIO" export "$fixtures/bad-gzip-rubbish.nii.gz" -o bad-more.nii 2>err
+  "$RADIO" export "$fixtures/odd-gzip-rubbish.nii.gz" -o bad-more.nii 2>err
   grep "^radio: warning: .*rubbish.nii.gz: what follows the gzip data" err
   cmp bad-cut.nii bad-more.nii
+  "$RADIO" ingest -q -s ends.zarr "$fixtures"/odd-gzip-*.nii.gz 2>err
+  grep "^radio: warning: .*cut.nii.gz: cut short after the last voxel" err
+  grep "^radio: warning: .*rubbish.nii.gz: what follows the gzip data" err
+  runs export -s ends.zarr images/odd-gzip-trailer-cut -o ends.nii
+  cmp bad-cut.nii ends.nii
 }
 
 a_file_that_is_cut_short_says_so () {

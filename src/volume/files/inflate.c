@@ -444,8 +444,7 @@ begin_member (struct rd_session *session)
   }
   if (is_padded || input_left (session) < 2 || state->next_in[0] != 0x1f
       || state->next_in[1] != 0x8b)
-    return ends_early (session, RD_GUNZIP_GARBAGE, "what follows the gzip data "
-                       "is ignored")
+    return ends_early (session, RD_GUNZIP_GARBAGE, RD_GZIP_GARBAGE_WARNING)
            ? RADIO_OK
            : fail_in_file (session, "what follows is no gzip data");
   keep_member (session);
@@ -603,9 +602,7 @@ inflate_some (struct rd_session *session, unsigned char *to, size_t nbytes,
       /* Of the data nothing is missing; a check asks for the checksum, too. */
       return !session->ignores_joints
              && state->block_state == ISAL_CHECKSUM_CHECK
-             && ends_early (session, RD_GUNZIP_CUT, "cut short after the last "
-                            "voxel: whether the voxels are right cannot be "
-                            "checked")
+             && ends_early (session, RD_GUNZIP_CUT, RD_GZIP_CUT_WARNING)
              ? RADIO_OK : fail_in_file (session, "it is cut short");
   }
   return RADIO_OK;

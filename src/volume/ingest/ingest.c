@@ -546,6 +546,8 @@ rd_ingest_source (struct radio_store *store, struct rd_source *source,
     RD_TRY (rd_ingest_take (ingest, nbytes));
   }
   RD_TRY (source->finish (source, &trailing_nbytes));
+  if (source->problem)
+    warn (ingest, "%s", source->problem);
   return rd_ingest_commit (ingest, trailing_nbytes, result);
 }
 
@@ -566,7 +568,9 @@ static enum radio_status
 file_finish (struct rd_source *source, uint64_t *trailing_nbytes)
 {
   struct file_source *file = (struct file_source *) source;
-  return rd_image_finish (file->image, trailing_nbytes);
+  RD_TRY (rd_image_finish (file->image, trailing_nbytes));
+  source->problem = file->image->problem;
+  return RADIO_OK;
 }
 
 static void

@@ -61,6 +61,9 @@ RD_DEFINE_CLEANUP (ingest, struct rd_ingest, rd_ingest_abort);
 struct rd_source {
   struct rd_ingest_image image;
 
+  /* Set by finish: what is wrong after the voxels, which are whole; or NULL. */
+  const char *problem;
+
   /* Read exactly the next nbytes of voxels, in the file's byte order.
    * RADIO_ERROR_FORMAT when the source ends before. */
   enum radio_status (*read) (struct rd_source *source, void *data,
