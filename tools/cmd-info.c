@@ -147,6 +147,30 @@ list_tile (const struct radio_box *tile, uint64_t nbytes, void *user_data)
   return RADIO_OK;
 }
 
+/* Shows that an image in its file is read and, of a gzip file, how often that
+ * is inflated. */
+static int
+put_file (const char *name, struct radio_volume *volume,
+          const struct radio_box *box, struct json_object *json)
+{
+  double times;
+  if (radio_volume_inflations (volume, box, &times) != RADIO_OK)
+    return rd_error_library (name);
+  if (json) {
+    if (times > 0)
+      rd_json_set_double (json, "inflations", times);
+    return RD_EXIT_OK;
+  }
+  if (times == 0)
+    put ("reads", "the image's file, which has no tiles");
+  else if (times < 1.05)
+    put ("reads", "the image's file, which is inflated once");
+  else
+    put_owned ("reads", rd_format ("the image's file, which is inflated %.1f "
+                                   "times", times));
+  return RD_EXIT_OK;
+}
+
 /* Shows what is read for the box, or for all if it is NULL. */
 static int
 put_reads (const struct info_options *options, const char *name,
@@ -162,11 +186,8 @@ put_reads (const struct info_options *options, const char *name,
   rd_display_axes (info, axes);
   enum radio_status status
     = radio_array_list_tiles (array, box, count_tile, &reads);
-  if (status == RADIO_ERROR_UNSUPPORTED) {
-    if (!json)
-      put ("reads", "the image's file, which has no tiles");
-    return RD_EXIT_OK;
-  }
+  if (status == RADIO_ERROR_UNSUPPORTED)
+    return put_file (name, volume, box, json);
   if (status != RADIO_OK)
     return rd_error_library (name);
   if (json) {
@@ -424,6 +445,7 @@ static const struct rd_option info_options[] = {
   RD_BOX_OPTIONS,
   { RD_OPTION_LIST_TILES, "list-tiles", NULL,
     "list the tiles that a read of the box decodes" },
+  RD_MEMORY_OPTION,
   RD_JSON_NODES_OPTION,
   RD_HELP_OPTION,
   RD_END_OF_OPTIONS

@@ -37,6 +37,11 @@ struct rd_linear {
   uint64_t gap_nbytes, cap_nbytes, pieces_nbytes;
 
   bool is_mapped;                     /* pieces are placed where they are */
+  bool is_inflated;                   /* what is before a byte is read, too,
+                                         from a point of entry on; has warn */
+
+  /* Gives a warning about reads to whoever opened the source, once. */
+  void (*warn) (struct rd_linear *linear, const char *what);
 
   struct rd_io_file *file;            /* held, or NULL */
 

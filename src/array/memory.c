@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "src/array/derived.h"
+#include "src/array/parts.h"
 #include "src/array/linear.h"
-#include "src/array/sampled.h"
 #include "src/base/checked.h"
 #include "src/element/box.h"
 
@@ -288,8 +288,7 @@ is_in_place (const struct radio_array *array, const struct radio_array *source,
 static const struct radio_array *
 find_source (const struct radio_array *array)
 {
-  while (array->derived || array->sampled)
-    array = array->derived ? array->derived->source : array->sampled->source;
+  array = rd_array_root (array);
   return array->linear && array->linear->memory ? array : NULL;
 }
 

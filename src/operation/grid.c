@@ -311,6 +311,35 @@ rd_grid_cursor_init (struct rd_grid_cursor *cursor, const struct rd_grid *grid,
 }
 
 bool
+rd_grid_bounds (const struct rd_grid *grid, const struct radio_box *box,
+                struct radio_box *source)
+{
+  source->rank = grid->rank;
+  for (size_t i = 0; i < grid->rank; i++) {
+    const struct rd_grid_axis *axis = &grid->axes[i];
+    uint64_t before = 0, least = UINT64_MAX, most = 0;
+    for (size_t k = 0; k < axis->nsegments; k++) {
+      const struct rd_segment *segment = &axis->segments[k];
+      uint64_t start = rd_max_u64 (before, box->start[i]);
+      uint64_t end = rd_min_u64 (before + segment->n,
+                                 box->start[i] + box->size[i]);
+      if (segment->fill == 0 && start < end) {
+        uint64_t first = source_at (segment, start - before);
+        uint64_t last = source_at (segment, end - 1 - before);
+        least = rd_min_u64 (least, rd_min_u64 (first, last));
+        most = rd_max_u64 (most, rd_max_u64 (first, last));
+      }
+      before += segment->n;
+    }
+    if (least > most)
+      return false;
+    source->start[axis->source] = least;
+    source->size[axis->source] = most - least + 1;
+  }
+  return true;
+}
+
+bool
 rd_grid_next (struct rd_grid_cursor *cursor, struct rd_grid_piece *piece)
 {
   const struct rd_grid *grid = cursor->grid;

@@ -90,6 +90,11 @@ struct rd_grid_cursor {
   bool is_done;
 };
 
+/* Finds a box of the source that holds all elements of a box that is not empty;
+ * false if it has none. */
+bool rd_grid_bounds (const struct rd_grid *grid, const struct radio_box *box,
+                     struct radio_box *source);
+
 /* Returns the number of pieces. */
 uint64_t rd_grid_cursor_init (struct rd_grid_cursor *cursor,
                               const struct rd_grid *grid,

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "profiler/counters.h"
-#include "src/array/array.h"
+#include "src/array/parts.h"
 #include "src/base/checked.h"
 #include "src/base/cleanup.h"
 #include "src/element/box.h"
@@ -15,6 +15,9 @@
 
 /* The target size of a slab: large enough for reads to use all cores. */
 #define SLAB_NBYTES ((uint64_t) 16 << 20)
+
+/* The share of the memory limit that a slab takes at most. */
+#define SLAB_SHARE 8
 
 struct rd_stream
 rd_stream_of (struct radio_array *array)
@@ -85,13 +88,13 @@ rd_slabs_choose (const struct rd_stream *stream, const uint64_t *tile_shape,
   slabs->step = rd_max_u64 (step, 1);
 }
 
-enum radio_status
-rd_slabs_plan (const struct rd_stream *stream, struct rd_slabs *slabs,
-               uint64_t *nbytes)
+static enum radio_status
+plan_slabs (const struct rd_stream *stream, struct rd_slabs *slabs,
+            uint64_t *nbytes)
 {
   const struct radio_context *context = stream->array->store->context;
   /* Two slabs in a quarter of the memory leave the rest to reading. */
-  uint64_t max_nbytes = context->memory_limit_nbytes / 8;
+  uint64_t max_nbytes = context->memory_limit_nbytes / SLAB_SHARE;
   rd_slabs_choose (stream, stream->array->doc->tile_shape,
                    rd_min_u64 (SLAB_NBYTES, max_nbytes), max_nbytes, slabs);
 
@@ -142,6 +145,50 @@ rd_slabs_next (const struct rd_stream *stream, const struct rd_slabs *slabs,
     slab->start[axis] = first;
   }
   return false;
+}
+
+/* Adds what the slabs of a file inflate. */
+static void
+add_inflation (const struct rd_stream *stream, const struct rd_slabs *slabs,
+               struct rd_inflation *inflation)
+{
+  struct radio_box slab;
+  rd_slabs_first (stream, slabs, &slab);
+  do
+    rd_inflation_add (inflation, stream->array, &slab);
+  while (rd_slabs_next (stream, slabs, &slab));
+}
+
+enum radio_status
+rd_slabs_plan (const struct rd_stream *stream, struct rd_slabs *slabs,
+               uint64_t *nbytes)
+{
+  struct rd_inflation inflation = { 0 };
+  RD_TRY (plan_slabs (stream, slabs, nbytes));
+  if (!rd_array_is_inflated (stream->array))
+    return RADIO_OK;
+  add_inflation (stream, slabs, &inflation);
+  rd_inflation_warn (&inflation, stream->array,
+                     rd_mul_sat (rd_mul_sat (radio_box_count (&stream->box),
+                                             stream->item_nbytes),
+                                 SLAB_SHARE));
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_stream_inflations (const struct rd_stream *stream, double *times)
+{
+  struct rd_inflation inflation = { 0 };
+  struct rd_slabs slabs;
+  uint64_t nbytes;
+  *times = 0;
+  if (!rd_array_is_inflated (stream->array)
+      || radio_box_count (&stream->box) == 0)
+    return RADIO_OK;
+  RD_TRY (plan_slabs (stream, &slabs, &nbytes));
+  add_inflation (stream, &slabs, &inflation);
+  *times = rd_inflation_times (&inflation);
+  return RADIO_OK;
 }
 
 /* The job that consumes a slab. */

@@ -52,7 +52,7 @@ void rd_slabs_choose (const struct rd_stream *stream,
 
 /* The same within the memory limit of the array's context; nbytes is the size
  * of the largest slab.  RADIO_ERROR_LIMIT if two do not fit.  The box must not
- * be empty. */
+ * be empty.  If the slabs inflate a file often, its opener is warned. */
 enum radio_status rd_slabs_plan (const struct rd_stream *stream,
                                  struct rd_slabs *slabs, uint64_t *nbytes)
   RADIO_USE_RESULT;
@@ -63,6 +63,11 @@ void rd_slabs_first (const struct rd_stream *stream,
                      const struct rd_slabs *slabs, struct radio_box *slab);
 bool rd_slabs_next (const struct rd_stream *stream,
                     const struct rd_slabs *slabs, struct radio_box *slab);
+
+/* Finds how often a file is inflated by the slabs of a stream; 0: it is not, or
+ * the box is empty. */
+enum radio_status rd_stream_inflations (const struct rd_stream *stream,
+                                        double *times) RADIO_USE_RESULT;
 
 /* Reads a slab with its bytes in the stream's order; nbytes is set to their
  * number. */

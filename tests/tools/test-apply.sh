@@ -122,7 +122,10 @@ info_lists_the_tiles_of_a_box () {
   runs info -s tiles.zarr ct/a --size 16
   says 'reads        4 tiles'
   runs info file.nii.gz --apply 'to 24'
-  says 'interpolated 1 time' "reads        the image's file, which has no tiles"
+  says 'interpolated 1 time' \
+    "reads        the image's file, which is inflated once"
+  runs info file.nii.gz --apply 'to 24' --memory 64M --json
+  says '"inflations": 1'
   fails 1 '48 is out of range (0-47)' info -s tiles.zarr ct/a --x 48
 }
 

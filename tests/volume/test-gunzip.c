@@ -14,6 +14,7 @@
 #include "src/volume/files/inflate.h"
 #include "src/volume/volume.h"
 #include "tests/alloc-fail.h"
+#include "tests/profile-tree.h"
 #include "tests/volume/zipped.h"
 
 /*------------------------------------------------------------------------
@@ -491,6 +492,122 @@ what_members_say_is_not_trusted (void **state)
   }
 }
 
+/*------------------------------------------------------------------------
+ * Pipelines
+ *----------------------------------------------------------------------*/
+
+static void
+count_repeated (const char *message, void *user_data)
+{
+  assert_non_null (strstr (message, "a.nii.gz: it is inflated "));
+  assert_non_null (strstr (message, "raise --memory to "));
+  ++*(size_t *) user_data;
+}
+
+/* Opens what a pipeline makes of a file. */
+static struct radio_volume *
+open_derived (struct radio_context *context, const char *file,
+              const char *text, size_t *nwarnings)
+{
+  const struct radio_file_options options = {
+    .point_gap_nbytes = GAP_NBYTES,
+    .warning = count_repeated, .user_data = nwarnings,
+  };
+  struct radio_volume *volume;
+  assert_ok (radio_volume_open_file (context, file, &options, &volume));
+  return must_derive (volume, text);
+}
+
+/* Reads what a pipeline makes of a.nii.gz in some memory; returns how often
+ * that was inflated. */
+static double
+read_derived (const char *text, uint64_t memory_nbytes, size_t *nwarnings)
+{
+  struct radio_elements is, wanted;
+  struct radio_context *context = open_context (memory_nbytes);
+  struct radio_volume *volume = open_derived (context, "a.nii", text, NULL);
+  assert_ok (radio_volume_read_alloc (volume, NULL, RADIO_STORED, NULL,
+                                      &wanted));
+  radio_volume_close (volume);
+  volume = open_derived (context, "a.nii.gz", text, nwarnings);
+  struct radio_recorder *recorder = tree_begin ();
+  assert_ok (radio_volume_read_alloc (volume, NULL, RADIO_STORED, NULL, &is));
+  struct radio_profile *profile = tree_end (recorder);
+  double nbytes = (double) tree_total (profile, "bytes inflated");
+  assert_int_equal (is.nbytes, wanted.nbytes);
+  assert_memory_equal (is.data, wanted.data, is.nbytes);
+  radio_profile_close (profile);
+  radio_free (is.data);
+  radio_free (wanted.data);
+  radio_volume_close (volume);
+  radio_context_close (context);
+  return nbytes / (double) image.nbytes;
+}
+
+/* Whatever axis is the slowest of the result, and of what is read before. */
+static void
+parts_of_a_pipeline_go_along_the_planes_of_the_file (void **state)
+{
+  (void) state;
+  static const char *const pipelines[] = {
+    "rot90 xz | smooth 0.4", "rot90 yz | to 60,100,30", "flip z | to 150,:,40",
+    "rot90 xz | flip x | smooth 0.4 | rot90 xy | to 40,:,:",
+    "affine 1,0,0,0,0,0,1,0,0,-1,0,0 about centre | to 100,20,:",
+  };
+  write_image ();
+  write_file (".", "a.nii", &image);
+  for (size_t i = 0; i < sizeof pipelines / sizeof *pipelines; i++) {
+    size_t nwarnings = 0;
+    double times = read_derived (pipelines[i], (uint64_t) 24 << 20,
+                                 &nwarnings);
+    assert_true (times > 0.9 && times < 1.5);
+    assert_int_equal (nwarnings, 0);
+  }
+}
+
+/* Exports what has the columns of the file as planes; returns how often the
+ * library says that it is inflated. */
+static double
+export_derived (const char *text, uint64_t memory_nbytes, size_t *nwarnings)
+{
+  static const struct radio_export_options options = { .overwrite = true };
+  struct radio_context *context = open_context (memory_nbytes);
+  struct radio_volume *volume = open_derived (context, "a.nii.gz", text,
+                                              nwarnings);
+  double times;
+  assert_ok (radio_volume_inflations (volume, NULL, &times));
+  assert_int_equal (*nwarnings, 0);
+  struct radio_recorder *recorder = tree_begin ();
+  assert_ok (radio_volume_export (volume, NULL, "b.nii", &options));
+  struct radio_profile *profile = tree_end (recorder);
+  double nbytes = (double) tree_total (profile, "bytes inflated");
+  radio_profile_close (profile);
+  assert_true (nbytes > 0.95 * times * (double) image.nbytes
+               && nbytes < 1.2 * times * (double) image.nbytes);
+  radio_volume_close (volume);
+  radio_context_close (context);
+  return times;
+}
+
+static void
+what_is_inflated_for_each_slab_is_counted (void **state)
+{
+  (void) state;
+  const uint64_t little = (uint64_t) 12 << 20;
+  size_t nwarnings = 0;
+  write_image ();
+  assert_true (export_derived ("clamp 0,9", little, &nwarnings) < 1.01);
+  assert_true (export_derived ("rot90 xz", 0, &nwarnings) < 1.01);
+  /* The last plane is wanted first. */
+  double times = export_derived ("flip z", little, &nwarnings);
+  assert_true (times > 1.5 && times < 2);
+  assert_int_equal (nwarnings, 0);
+  /* Slabs of 1.5 MiB of 7.2 MB. */
+  times = export_derived ("rot90 xz", little, &nwarnings);
+  assert_true (times > 4 && times < 6);
+  assert_int_equal (nwarnings, 1);
+}
+
 int
 main (void)
 {
@@ -508,6 +625,8 @@ main (void)
     cmocka_unit_test (members_are_inflated_in_parallel_at_the_first_read),
     cmocka_unit_test (an_exported_file_of_members_is_read_so),
     cmocka_unit_test (what_members_say_is_not_trusted),
+    cmocka_unit_test (parts_of_a_pipeline_go_along_the_planes_of_the_file),
+    cmocka_unit_test (what_is_inflated_for_each_slab_is_counted),
   };
   return cmocka_run_group_tests (tests, set_up_zipped, tear_down_zipped);
 }

@@ -10,11 +10,14 @@
 #include <string.h>
 
 #include "profiler/counters.h"
+#include "src/array/parts.h"
 #include "src/array/linear.h"
 #include "src/base/error.h"
 #include "src/base/text.h"
 #include "src/volume/derive/derive.h"
+#include "src/volume/image-header.h"
 #include "src/volume/stats/kept-stats.h"
+#include "src/volume/stream.h"
 
 /* Statistics are of finite values.  A constant has no deviation, however sums
  * are rounded. */
@@ -364,6 +367,48 @@ rd_statistics_complete (struct rd_derived *derived, struct rd_read_stop *stop)
   return complete (derived, stop, true, &found);
 }
 
+/* Adds how often a pass for the last of n steps inflates the file. */
+static enum radio_status
+add_inflations (struct radio_volume *root, const struct rd_step *steps,
+                size_t n, double *times)
+{
+  struct radio_volume *owned RD_CLEANUP (rd_cleanup_volume) = NULL;
+  struct rd_step *reduced RD_FREE = rd_calloc (n, sizeof *reduced);
+  struct rd_stream stream;
+  double more;
+  if (!reduced)
+    return rd_fail_memory (n * sizeof *reduced);
+  n = reduce (steps, n, reduced);
+  if (n > 1)
+    RD_TRY (rd_derive_volume (root, reduced, n - 1, &owned));
+  RD_TRY (rd_stats_plan (owned ? owned->array : root->array, 0, NULL,
+                         &stream));
+  RD_TRY (rd_stream_inflations (&stream, &more));
+  *times += more;
+  return RADIO_OK;
+}
+
+/* Counts the passes and, unless times is NULL, adds how often they inflate the
+ * file. */
+static enum radio_status
+count_passes (struct radio_volume *volume, size_t *npasses, double *times)
+{
+  const struct radio_pipeline *pipeline = volume->pipeline;
+  *npasses = 0;
+  for (size_t i = 0; pipeline && i < pipeline->n; i++) {
+    struct rd_step_statistics result;
+    bool found;
+    if (!rd_step_needs_statistics (&pipeline->steps[i]))
+      continue;
+    RD_TRY (find (volume->root, pipeline->steps, i + 1, NULL, false, &result,
+                  &found));
+    *npasses += !found;
+    if (times && !found)
+      RD_TRY (add_inflations (volume->root, pipeline->steps, i + 1, times));
+  }
+  return RADIO_OK;
+}
+
 enum radio_status
 radio_volume_passes (struct radio_volume *volume, size_t *passes)
 {
@@ -371,19 +416,41 @@ radio_volume_passes (struct radio_volume *volume, size_t *passes)
   RD_NOT_NULL (passes);
   RD_SCOPE ("count passes", RD_IN_OPERATION);
   RD_NOTE_NAME ("volume", volume->path);
-  const struct radio_pipeline *pipeline = volume->pipeline;
-  size_t npasses = 0;
-  for (size_t i = 0; pipeline && i < pipeline->n; i++) {
-    struct rd_step_statistics result;
-    bool found;
-    if (!rd_step_needs_statistics (&pipeline->steps[i]))
-      continue;
-    enum radio_status status = find (volume->root, pipeline->steps, i + 1,
-                                     NULL, false, &result, &found);
-    if (status != RADIO_OK)
-      return rd_scope_end_with (status);
-    npasses += !found;
+  size_t npasses;
+  enum radio_status status = count_passes (volume, &npasses, NULL);
+  if (status == RADIO_OK)
+    *passes = npasses;
+  return rd_scope_end_with (status);
+}
+
+static enum radio_status
+find_inflations (struct radio_volume *volume, const struct radio_box *box,
+                 double *times)
+{
+  struct rd_stream stream = rd_stream_of (volume->array);
+  double passes = 0;
+  size_t npasses;
+  *times = 0;
+  if (box) {
+    RD_TRY (rd_array_check_box (volume->array, box));
+    stream.box = *box;
   }
-  *passes = npasses;
+  if (!rd_array_is_inflated (volume->array))
+    return RADIO_OK;
+  rd_image_order (volume, stream.order);
+  RD_TRY (count_passes (volume, &npasses, &passes));
+  RD_TRY (rd_stream_inflations (&stream, times));
+  *times += passes;
   return RADIO_OK;
+}
+
+enum radio_status
+radio_volume_inflations (struct radio_volume *volume,
+                         const struct radio_box *box, double *times)
+{
+  RD_NOT_NULL (volume);
+  RD_NOT_NULL (times);
+  RD_SCOPE ("count passes", RD_IN_OPERATION);
+  RD_NOTE_NAME ("volume", volume->path);
+  return rd_scope_end_with (find_inflations (volume, box, times));
 }

@@ -89,6 +89,12 @@ rd_gunzip_warn (struct rd_gunzip *gunzip, enum rd_gunzip_warning which,
   gunzip->warning (line, gunzip->user_data);
 }
 
+static void
+warn_repeated (struct rd_linear *linear, const char *what)
+{
+  rd_gunzip_warn ((struct rd_gunzip *) linear, RD_GUNZIP_REPEATED, what);
+}
+
 /*------------------------------------------------------------------------
  * Reads
  *----------------------------------------------------------------------*/
@@ -557,6 +563,7 @@ rd_gunzip_open (const struct rd_linear_object *object, uint64_t offset,
   gunzip->base = (struct rd_linear) {
     .read = read_gunzip, .close = close_gunzip,
     .gap_nbytes = RUN_GAP_NBYTES, .cap_nbytes = CAP_NBYTES,
+    .is_inflated = true, .warn = warn_repeated,
   };
   gunzip->store = store;
   gunzip->object = *object;

@@ -1,26 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads of sampled arrays: boxes are halved until what they depend on fits into
- * memory; of each, the elements are read that some output uses, without the
- * gaps between them that are as large as a tile. */
+/* Reads of sampled arrays, part by part: of each the elements are read that
+ * some output uses, without the gaps between them that are as large as a
+ * tile. */
 #include <config.h>
 
 #include <string.h>
 
 #include "profiler/counters.h"
 #include "src/array/derived.h"
+#include "src/array/parts.h"
 #include "src/array/sampled.h"
 #include "src/base/checked.h"
 #include "src/base/reserve.h"
 #include "src/element/box.h"
-
-/* The share of the context's memory for the elements of a block. */
-#define BLOCK_SHARE 4
-
-/* The elements of a block for each thread, where they are read from a file as
- * it is: memory that was written to before and is in the caches is worth more
- * than few reads.  Blocks then overlap by one of so many elements at most. */
-#define CACHED_NBYTES ((uint64_t) 4 << 20)
-#define OVERLAP_SHARE 4
 
 /* The rows that a task computes at once, with what they are computed of, fit
  * into the second-level cache. */
@@ -91,51 +83,6 @@ free_sampling (struct sampling *s)
     rd_weights_free (&s->weights[i]);
   for (size_t i = 0; i < RADIO_MAX_RANK; i++)
     rd_free (s->runs[i].list);
-}
-
-/* Finds the elements that a gathered box depends on, as a box of the source;
- * false if there are none. */
-static bool
-gathered_box (const struct rd_sampled *sampled, const struct radio_box *box,
-              struct radio_box *elements)
-{
-  uint64_t first[3] = { 0 }, n[3] = { 1, 1, 1 }, start[3], size[3];
-  for (size_t k = 0; k < 3; k++)
-    if (sampled->axes[k] < box->rank) {
-      first[k] = box->start[sampled->axes[k]];
-      n[k] = box->size[sampled->axes[k]];
-    }
-  if (!rd_gather_span (&sampled->gather, first, n, start, size))
-    return false;
-  *elements = *box;
-  for (size_t k = 0; k < 3; k++)
-    if (sampled->axes[k] < box->rank) {
-      elements->start[sampled->axes[k]] = start[k];
-      elements->size[sampled->axes[k]] = size[k];
-    }
-  return true;
-}
-
-/* Returns a bound of the memory that a box takes. */
-static uint64_t
-box_nbytes (const struct rd_sampled *sampled, const struct radio_box *box)
-{
-  uint64_t nbytes = sampled->source->doc->type.item_nbytes, more = 0;
-  struct radio_box elements;
-  if (sampled->gathers)
-    return gathered_box (sampled, box, &elements)
-           ? rd_mul_sat (radio_box_count (&elements), nbytes) : 0;
-  for (size_t i = 0; i < box->rank; i++) {
-    size_t k = rd_find_axis (sampled->axes, i);
-    uint64_t start, size = box->size[i];
-    if (k < 3) {
-      const struct rd_sampled_axis *along = &sampled->along[k];
-      more = rd_add_sat (more, rd_weights_nbytes (along, size));
-      rd_weights_span (along, box->start[i], box->size[i], &start, &size);
-    }
-    nbytes = rd_mul_sat (nbytes, size);
-  }
-  return rd_add_sat (nbytes, more);
 }
 
 /*------------------------------------------------------------------------
@@ -244,7 +191,7 @@ find_gathered (struct sampling *s)
   const struct rd_sampled *sampled = s->sampled;
   struct radio_box elements;
   RD_TRY (order_axes (s));
-  s->is_outside = !gathered_box (sampled, s->box, &elements);
+  s->is_outside = !rd_sampled_bounds (sampled, s->box, &elements);
   for (size_t k = 0; k < 3; k++) {
     size_t axis = sampled->axes[k];
     bool is_none = axis >= s->box->rank;
@@ -587,64 +534,37 @@ sample_part (const struct rd_sampled *sampled, const struct radio_box *box,
   return rd_pool_run (read->array->store->context->pool, &s.job);
 }
 
-/* The use of a box that fits into memory. */
-typedef enum radio_status part_fn (const struct rd_sampled *sampled,
-                                   const struct radio_box *box, void *data);
-
-/* True if the elements that two blocks share cost little more than to copy
- * them: they lie in a file, or in memory, as they are. */
-static bool
-is_read_again_cheaply (const struct radio_array *array)
+/* Warns if the parts of a request inflate the same of a file. */
+static void
+warn_inflated (const struct rd_tile_read *read)
 {
-  while (array->derived)
-    array = array->derived->source;
-  return array->linear
-         && (array->linear->pieces_nbytes > 0 || array->linear->memory);
-}
-
-/* Cuts a box into halves until what they depend on fits into the memory
- * allowed, and into the caches where that costs little. */
-static enum radio_status
-each_part (const struct rd_sampled *sampled, const struct radio_box *box,
-           part_fn *use, void *data)
-{
-  const struct radio_array *source = sampled->source;
-  const struct radio_context *context = source->store->context;
-  const uint64_t limit = context->work_nbytes / BLOCK_SHARE;
-  const uint64_t cached_nbytes = CACHED_NBYTES * context->nthreads;
-  const uint64_t nbytes = box_nbytes (sampled, box);
-  size_t axis = 0;
-  while (axis < box->rank && box->size[axis] < 2)
-    axis++;
-  bool is_cached = nbytes <= cached_nbytes || sampled->gathers
-                   || !is_read_again_cheaply (source);
-  if (axis == box->rank || (nbytes <= limit && is_cached))
-    return use (sampled, box, data);
-  /* Turned boxes need the fewest elements if they are cubes. */
-  for (size_t i = axis + 1; i < box->rank && sampled->gathers; i++)
-    if (box->size[i] > box->size[axis])
-      axis = i;
-  struct radio_box half = *box;
-  half.size[axis] -= box->size[axis] / 2;
-  if (nbytes <= limit && box_nbytes (sampled, &half)
-                         > nbytes / 2 + nbytes / 2 / OVERLAP_SHARE)
-    return use (sampled, box, data);
-  half.size[axis] = box->size[axis] / 2;
-  RD_TRY (each_part (sampled, &half, use, data));
-  half.start[axis] += half.size[axis];
-  half.size[axis] = box->size[axis] - half.size[axis];
-  return each_part (sampled, &half, use, data);
+  const struct rd_sampled *sampled = read->array->sampled;
+  const struct radio_context *context = sampled->source->store->context;
+  if (!rd_array_is_inflated (sampled->source))
+    return;
+  for (size_t i = 0; i < read->n; i++) {
+    const struct radio_box *box = &read->requests[i].box;
+    struct rd_inflation inflation = { 0 };
+    if (radio_box_count (box) == 0
+        || rd_sampled_nbytes (sampled, box) <= rd_sampled_limit (context))
+      continue;
+    rd_inflation_add (&inflation, read->array, box);
+    rd_inflation_warn (&inflation, read->array,
+                       rd_mul_sat (rd_sampled_nbytes (sampled, box),
+                                   RD_SAMPLED_SHARE));
+  }
 }
 
 enum radio_status
 rd_sampled_read (struct rd_tile_read *read)
 {
   struct wanted wanted RD_CLEANUP (free_wanted) = { .read = read };
+  warn_inflated (read);
   for (size_t i = 0; i < read->n; i++) {
     wanted.request = i;
     if (radio_box_count (&read->requests[i].box) > 0)
-      RD_TRY (each_part (read->array->sampled, &read->requests[i].box,
-                         sample_part, &wanted));
+      RD_TRY (rd_sampled_cut (read->array->sampled, &read->requests[i].box,
+                              sample_part, &wanted));
   }
   return RADIO_OK;
 }
@@ -682,5 +602,5 @@ rd_sampled_boxes (const struct rd_sampled *sampled,
                   void *user_data)
 {
   struct touching touching = { touched, user_data };
-  return each_part (sampled, box, touch_part, &touching);
+  return rd_sampled_cut (sampled, box, touch_part, &touching);
 }
