@@ -8,13 +8,13 @@
 #include "tools/json.h"
 #include "tools/names.h"
 #include "tools/options.h"
-#include "tools/parse.h"
+#include "tools/pairs.h"
 #include "tools/text.h"
 
 struct checking {
   struct rd_args *args;
   struct rd_json_items items;
-  struct radio_pairs_options options;
+  struct rd_pairs pairs;
 };
 
 static enum radio_status
@@ -58,7 +58,7 @@ check_store (struct checking *checking)
   struct rd_args *args = checking->args;
   RD_CLOSE_STORE struct radio_store *store = NULL;
   struct radio_pairs_result result = { 0 };
-  struct radio_pairs_options *options = &checking->options;
+  struct radio_pairs_options *options = &checking->pairs.options;
   if (args->noperands > 0) {
     options->collections = (const char *const *) args->operands;
     options->ncollections = args->noperands;
@@ -79,55 +79,21 @@ check_store (struct checking *checking)
   return result.fault_count > 0 ? RD_EXIT_FAILED : RD_EXIT_OK;
 }
 
-/* Takes an option; false after an error. */
-static bool
-take_option (struct rd_args *args, int id, struct radio_pairs_options *options,
-             const char ***masks, const char ***complete)
-{
-  if (id == RD_OPTION_TOLERANCE) {
-    if (rd_parse_double (args->value, &options->tolerance)
-        && options->tolerance > 0)
-      return true;
-    rd_usage_error (args, "--tolerance: '%s' is not a number above 0",
-                    args->value);
-    return false;
-  }
-  const char ***names = id == RD_OPTION_MASKS ? masks : complete;
-  size_t n;
-  free (*names);
-  *names = rd_args_names (args, &n);
-  if (id == RD_OPTION_MASKS) {
-    options->masks = *masks;
-    options->nmasks = n;
-  } else {
-    options->complete = *complete;
-    options->ncomplete = n;
-  }
-  return *names != NULL;
-}
-
 static int
 run_check (struct rd_args *args)
 {
   struct checking checking = { .args = args, .items = { .is_list = true } };
-  RD_FREE const char **masks = NULL;
-  RD_FREE const char **complete = NULL;
-  int id;
-  while ((id = rd_args_next (args)) > 0)
-    if (!take_option (args, id, &checking.options, &masks, &complete))
-      return args->status;
-  return id < 0 ? args->status : check_store (&checking);
+  int id = 0, taken = 1;
+  while (taken > 0 && (id = rd_args_next (args)) > 0)
+    taken = rd_pairs_take (args, id, &checking.pairs);
+  int status = taken < 0 || id < 0 ? args->status : check_store (&checking);
+  rd_pairs_clear (&checking.pairs);
+  return status;
 }
 
 static const struct rd_option options[] = {
   RD_STORE_OPTION,
-  { RD_OPTION_COMPLETE, "complete", "LIST",
-    "collections, as ct,seg, that must have volumes of\n"
-    "the same subjects, sessions and runs" },
-  { RD_OPTION_MASKS, "masks", "LIST",
-    "collections of masks, besides those of labels" },
-  { RD_OPTION_TOLERANCE, "tolerance", "VOXELS",
-    "how far apart voxels may lie (default: 0.001)" },
+  RD_PAIRS_OPTIONS,
   { RD_OPTION_JSON, "json", NULL, "print a list of JSON objects, one a fault" },
   RD_WORK_OPTIONS,
   RD_HELP_OPTION,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* radio validate: reads and checks every tile, and the documents of the groups
- * above volumes; of these only those are reported that are not ok. */
+ * above volumes; of these only those are reported that are not ok.  Then, if
+ * that is asked for, compares the volumes with each other, as check does. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -11,6 +12,7 @@
 #include "tools/json.h"
 #include "tools/names.h"
 #include "tools/options.h"
+#include "tools/pairs.h"
 #include "tools/progress.h"
 #include "tools/text.h"
 
@@ -55,6 +57,10 @@ struct validation {
   size_t nmissing;
   size_t nsilent;                     /* groups that are ok */
   uint64_t tile_count, stored_nbytes, damaged_count;
+  bool compares;                      /* pairs */
+  struct rd_pairs pairs;
+  const struct rd_root *root;         /* whose pairs are compared */
+  uint64_t npairs, nfaults;
   struct rd_json_items items;
   struct rd_jobs jobs;
 };
@@ -287,7 +293,85 @@ print_summary (const struct validation *v)
     printf ("; %s tile%s damaged",
             rd_number_grouped (v->damaged_count, damaged),
             rd_plural (v->damaged_count));
+  if (v->compares)
+    printf ("; %" PRIu64 " pair%s compared, %" PRIu64 " fault%s", v->npairs,
+            rd_plural (v->npairs), v->nfaults, rd_plural (v->nfaults));
   putchar ('\n');
+}
+
+/*------------------------------------------------------------------------
+ * Pairs
+ *----------------------------------------------------------------------*/
+
+/* Returns a path in the store whose pairs are compared as volumes of it are
+ * called, allocated; NULL after an error. */
+static char *
+name_in_root (const struct validation *v, const char *path)
+{
+  const char *root = v->root->name;
+  size_t n = root ? strlen (root) : 0;
+  while (n > 1 && root[n - 1] == '/')
+    n--;
+  return rd_format ("%.*s%s%s", (int) n, root ? root : "", root ? "/" : "",
+                    path);
+}
+
+static enum radio_status
+on_fault (const struct radio_pair_fault *fault, void *user_data)
+{
+  struct validation *v = user_data;
+  /* That was found before. */
+  if (fault->kind == RADIO_PAIR_DAMAGED)
+    return RADIO_OK;
+  RD_FREE char *path = name_in_root (v, fault->path);
+  RD_FREE char *other = fault->other ? name_in_root (v, fault->other) : NULL;
+  if (path == NULL || (fault->other && other == NULL))
+    return RADIO_ERROR_MEMORY;
+  v->nfaults++;
+  rd_error ("%s%s", path, fault->message + strlen (fault->path));
+  if (!v->args->json)
+    return RADIO_OK;
+  struct json_object *object = json_object_new_object ();
+  struct json_object *messages = json_object_new_array ();
+  json_object_array_add (messages, rd_json_new_text (fault->message));
+  rd_json_set_text (object, "path", path);
+  rd_json_set_text (object, "kind", "pair");
+  rd_json_set_text (object, "state", words[BAD]);
+  rd_json_set_text (object, "fault", radio_pair_fault_name (fault->kind));
+  if (other)
+    rd_json_set_text (object, "other", other);
+  else
+    rd_json_set (object, "other", NULL);
+  rd_json_set (object, "messages", messages);
+  rd_json_items_print (&v->items, object);
+  return RADIO_OK;
+}
+
+/* Compares the volumes of a store that were checked. */
+static int
+compare_pairs (struct validation *v, const struct rd_root *root)
+{
+  struct radio_pairs_options *options = &v->pairs.options;
+  struct radio_pairs_result result = { 0 };
+  RD_FREE const char **paths = calloc (v->nodes.n + 1, sizeof *paths);
+  if (paths == NULL)
+    return rd_error_memory ();
+  options->volumes = paths;
+  options->nvolumes = 0;
+  for (size_t i = 0; i < v->nodes.n; i++) {
+    const struct rd_target *node = &v->nodes.list[i];
+    if (node->store == root->store && !node->is_group
+        && !v->outcomes[i].is_array && strchr (node->path, '/') != NULL)
+      paths[options->nvolumes++] = node->path;
+  }
+  options->report = on_fault;
+  options->user_data = v;
+  v->root = root;
+  enum radio_status status
+    = radio_store_check_pairs (root->store, options, &result);
+  v->npairs += result.pair_count;
+  return status == RADIO_OK ? RD_EXIT_OK
+                            : rd_error_library (root->name);
 }
 
 static int
@@ -307,7 +391,7 @@ validate (struct validation *v)
     if (width > v->width && !nodes->list[i].is_group)
       v->width = width;
   }
-  v->items.is_list = !nodes->names_one;
+  v->items.is_list = !nodes->names_one || v->compares;
   rd_progress_start (&v->progress, NULL);
   struct rd_jobs *jobs = &v->jobs;
   *jobs = (struct rd_jobs) {
@@ -323,11 +407,15 @@ validate (struct validation *v)
   rd_progress_clear (&v->progress);
   if (status && v->nsilent == nodes->n)
     return status;
+  int failed = RD_EXIT_OK;
+  for (size_t i = 0; i < nodes->nroots && v->compares; i++)
+    if (compare_pairs (v, &nodes->roots[i]) != RD_EXIT_OK)
+      failed = RD_EXIT_FAILED;
   if (v->args->json)
     rd_json_items_end (&v->items);
   else
     print_summary (v);
-  if (v->counts[BAD] + v->nmissing > 0)
+  if (v->counts[BAD] + v->nmissing + v->nfaults > 0 || failed)
     return RD_EXIT_FAILED;
   return status ? status
          : v->counts[NOT_CHECKED] > 0 ? RD_EXIT_NOT_CHECKED : RD_EXIT_OK;
@@ -337,9 +425,13 @@ static int
 run_validate (struct rd_args *args)
 {
   struct validation v = { .args = args };
-  if (rd_args_next (args) < 0)
-    return args->status;
-  int status = validate (&v);
+  int id = 0, taken = 0;
+  while (taken >= 0 && (id = rd_args_next (args)) > 0) {
+    taken = rd_pairs_take (args, id, &v.pairs);
+    v.compares = true;
+  }
+  int status = taken < 0 || id < 0 ? args->status : validate (&v);
+  rd_pairs_clear (&v.pairs);
   free (v.outcomes);
   rd_nodes_clear (&v.nodes);
   return status;
@@ -349,6 +441,10 @@ static const struct rd_option options[] = {
   RD_STORE_OPTION,
   RD_SELECT_OPTIONS,
   { 'q', "quiet", NULL, "print only damage and the summary" },
+  { RD_OPTION_PAIRS, "pairs", NULL,
+    "also compare volumes of the same subject, session and\n"
+    "run, as 'radio check' does; the next three imply this" },
+  RD_PAIRS_OPTIONS,
   RD_JSON_NODES_OPTION,
   RD_FILE_OPTIONS,
   RD_WORK_OPTIONS,
@@ -367,12 +463,14 @@ const struct rd_command rd_command_validate = {
     "a store its tables: damage, heads without a generation, rows without a "
     "volume. "
     "Each damage is reported on a line of its own. "
-    "The exit status is 1 if a volume is bad, else 4 if one could not be "
-    "read.",
+    "With --pairs so is each fault that 'radio check' would find among these "
+    "volumes. "
+    "The exit status is 1 if a volume or pair is bad, else 4 if a volume could "
+    "not be read.",
   .options = options,
   .examples =
     "radio validate\n"
-    "radio validate -s study.zarr ct 'T1w/sub-0*'\n"
+    "radio validate -s study.zarr --pairs ct seg 'T1w/sub-0*'\n"
     "radio validate any/array.zarr/0",
   .run = run_validate,
 };

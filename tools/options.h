@@ -118,6 +118,7 @@ enum {
   RD_OPTION_SUBJECTS_KEY,
   RD_OPTION_GENERATIONS,
   RD_OPTION_CHECK_VALUES,
+  RD_OPTION_PAIRS,
 };
 
 #define RD_STORE_OPTION                                                 \

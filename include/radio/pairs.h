@@ -53,6 +53,12 @@ struct radio_pairs_options {
   const char *const *collections;
   size_t ncollections;
 
+  /* Only these volumes, by their paths, COLLECTION/NAME; collections is NULL
+   * then: they are those of the paths, in the order in which these name them
+   * first.  Those that do not exist are passed over.  NULL: all. */
+  const char *const *volumes;
+  size_t nvolumes;
+
   /* Those of masks, besides those that have a volume with is_labels
    * (radio/volume.h): all their values must be integers.  Masks of another
    * type, or scaled by fractions, are read for that. */
@@ -72,7 +78,7 @@ struct radio_pairs_options {
   void *user_data;
 
   /* Must be zero: later versions may have members here. */
-  uint64_t reserved[5];
+  uint64_t reserved[3];
 };
 
 /* A result: later versions may add members at its end. */
@@ -95,8 +101,9 @@ RADIO_API bool radio_is_pair (const char *a, const char *b);
  * result is also filled after a failure.  options and result may be NULL.
  *
  * Errors: RADIO_ERROR_NOT_FOUND (no such collection), RADIO_ERROR_ARGUMENT (a
- * collection of masks or complete is not among those that are compared; a
- * tolerance that is negative or NaN), those of listing and reading.  Faults are
+ * collection of masks or complete is not among those that are compared; both
+ * collections and volumes; a path without a collection; a tolerance that is
+ * negative or NaN), those of listing and reading.  Faults are
  * no errors. */
 RADIO_API enum radio_status
 radio_store_check_pairs (struct radio_store *store,

@@ -152,6 +152,39 @@ def test_twelve_planted_faults_are_found_and_nothing_else(np, cohort, affine,
     assert "1 value that is no integer, the first 0.5 at x,y,z 3,4,5" \
         in line("seg/i-float")
 
+    # validate finds the same after the volumes, which are sound.
+    done = subprocess.run([RADIO, "validate", "-s", store, "--json",
+                           "--complete", "ct,seg", "ct", "seg"],
+                          capture_output=True, text=True)
+    assert done.returncode == 1
+    items = json.loads(done.stdout)
+    pairs = [item for item in items if item["kind"] == "pair"]
+    assert {(item["fault"], item["path"], item["other"]): item["messages"]
+            for item in pairs} == {key: [message]
+                                   for key, message in found.items()}
+    assert len(pairs) == len(found) and items[-len(pairs):] == pairs
+    assert {item["state"] for item in items[:-len(pairs)]} == {"ok"}
+    assert sorted(done.stderr.splitlines()) \
+        == sorted(f"radio: {message}" for message in found.values())
+
+    # Of what a query, a pattern or a path selects, and only if asked for.
+    def validate(*args, status=0):
+        done = subprocess.run([RADIO, "validate", "-q", *args],
+                              capture_output=True, text=True)
+        assert done.returncode == status, done.stderr
+        return done.stdout.splitlines()[-1] + done.stderr
+
+    assert "pair" not in validate("-s", store)
+    assert "; 13 pairs compared, 0 faults" in validate(
+        "-s", store, "--tolerance", "99", "--where",
+        'not subject in ("a-shape", "h-unit", "i-float", "l-scaling")')
+    assert "; 1 pair compared, 1 fault" in validate(
+        "-s", store, "--pairs", "?t/h-*", "seg/h-unit", status=1)
+    said = validate(f"{store}/seg", f"{store}/ct", "--pairs", status=1)
+    assert f"radio: {store}/ct/h-unit: unit millimeter" in said
+    assert "not among the collections" in validate(
+        "-s", store, "--masks", "seg", "ct", status=1)
+
     # A tolerance that all but the grossest pass, and collections in any order.
     found = check(store, "--tolerance", "3", "seg", "ct")
     assert {kind for kind, _, _ in found} == {"shape", "unit", "affine",

@@ -52,7 +52,7 @@ struct checking {
   struct radio_pairs_options options;
   struct radio_pairs_result result;
   double tolerance;
-  struct rd_strings names;    /* of all collections, if none was given */
+  struct rd_strings names;    /* of the collections, unless they were given */
   struct collection *collections;
   size_t ncollections;
   size_t at;                  /* that of the last volume */
@@ -139,10 +139,10 @@ take_volume (const struct radio_entry *entry, struct radio_volume *volume,
              uint64_t stored_nbytes, void *user_data)
 {
   struct checking *checking = user_data;
-  /* Volumes come by collection, in their order. */
+  /* Volumes come by collection, or in any order. */
   while (strcmp (checking->collections[checking->at].name, entry->collection)
          != 0)
-    checking->at++;
+    checking->at = (checking->at + 1) % checking->ncollections;
   struct record record = {
     .path = rd_strdup (entry->path), .collection = checking->at,
     .is_damaged = volume == NULL,
@@ -368,12 +368,39 @@ mark (struct checking *checking, const char *const *names, size_t n,
   return RADIO_OK;
 }
 
+/* Finds the collections of the volumes that were given: once for each part of
+ * the list that is of one. */
+static enum radio_status
+name_collections (struct checking *checking)
+{
+  const struct radio_pairs_options *options = &checking->options;
+  struct rd_strings *names = &checking->names;
+  if (options->collections)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_store_check_pairs: both "
+                    "collections and volumes are given");
+  for (size_t i = 0; i < options->nvolumes; i++) {
+    const char *path = options->volumes[i];
+    RD_NOT_NULL (path);
+    const char *slash = strchr (path, '/');
+    size_t n = slash ? (size_t) (slash - path) : 0;
+    if (n == 0)
+      return rd_fail (RADIO_ERROR_ARGUMENT, "%s: no volume of a collection",
+                      path);
+    const char *last = names->n > 0 ? names->items[names->n - 1] : "";
+    if (strlen (last) != n || memcmp (last, path, n) != 0)
+      RD_TRY (rd_strings_add (names, path, n));
+  }
+  return RADIO_OK;
+}
+
 static enum radio_status
 choose_collections (struct checking *checking)
 {
   const struct radio_pairs_options *options = &checking->options;
-  bool all = options->collections == NULL;
-  if (all)
+  bool all = options->collections == NULL || options->volumes != NULL;
+  if (options->volumes)
+    RD_TRY (name_collections (checking));
+  else if (all)
     RD_TRY (rd_list_collections (checking->store, &checking->names, NULL));
   size_t n = all ? checking->names.n : options->ncollections;
   checking->collections = rd_calloc (n + 1, sizeof *checking->collections);
@@ -396,21 +423,35 @@ choose_collections (struct checking *checking)
                offsetof (struct collection, is_complete));
 }
 
+/* Lists the volumes and keeps their grids. */
 static enum radio_status
-check_pairs (struct checking *checking)
+read_records (struct checking *checking)
 {
-  RD_TRY (choose_collections (checking));
+  const struct radio_pairs_options *options = &checking->options;
   size_t ncollections = checking->ncollections;
+  if (options->volumes)
+    return options->nvolumes > 0
+           ? rd_list_open_paths (checking->store, options->volumes,
+                                 options->nvolumes, take_volume, checking)
+           : RADIO_OK;
   const char **names RD_FREE = rd_calloc (ncollections + 1, sizeof *names);
   if (names == NULL)
     return rd_fail_memory ((ncollections + 1) * sizeof *names);
   for (size_t i = 0; i < ncollections; i++)
     names[i] = checking->collections[i].name;
-  if (checking->options.collections)
+  if (options->collections)
     RD_TRY (rd_list_check (checking->store, names, ncollections));
-  if (ncollections > 0)
-    RD_TRY (rd_list_open (checking->store, names, ncollections, take_volume,
-                          checking));
+  return ncollections > 0
+         ? rd_list_open (checking->store, names, ncollections, take_volume,
+                         checking)
+         : RADIO_OK;
+}
+
+static enum radio_status
+check_pairs (struct checking *checking)
+{
+  RD_TRY (choose_collections (checking));
+  RD_TRY (read_records (checking));
   struct record *records = (struct record *) (void *) checking->records.data;
   size_t n = (size_t) checking->result.volume_count;
   if (n > 0)
