@@ -361,6 +361,13 @@ list_volumes (struct finding *finding, const char *collection)
   enum radio_status status = begin_filter (finding, collection);
   if (status != RADIO_OK)
     return status;
+  if (collection == NULL && finding->root && rd_is_url (finding->root)
+      && rd_filter_lacks_tables (&finding->filter, finding->args,
+                                 finding->store)
+      && rd_report_no_tables (finding->args, finding->operand)) {
+    finding->is_stopped = true;
+    return RADIO_ERROR_CANCELLED;
+  }
   if (!(finding->how & RD_NODES_OPENED))
     return radio_store_list (finding->store, collection, on_entry, finding);
   return rd_args_selects (finding->args)

@@ -176,6 +176,10 @@ bool rd_report_no_path (const char *operand, const char *message);
 int rd_report_no_node (const char *operand);
 int rd_report_no_store (const struct rd_args *args, const char *name);
 
+/* Reports that a URL, which was taken for a store without a request, has no
+ * tables, and is probably that of a collection; false: it may be a store. */
+bool rd_report_no_tables (const struct rd_args *args, const char *url);
+
 /* Splits the path of a node's folder into the store's root (the longest way
  * up the path through folders that have a zarr.json) and the node's path
  * below it; both are allocated.  False when it is no node's path: nothing

@@ -334,6 +334,16 @@ rd_filter_begin (struct rd_filter *filter, const struct rd_args *args,
   return RADIO_OK;
 }
 
+bool
+rd_filter_lacks_tables (const struct rd_filter *filter,
+                        const struct rd_args *args, struct radio_store *store)
+{
+  struct radio_cohort *cohort;
+  return (args->select.where || args->select.subject)
+         && rd_cohorts_find (filter->cohorts, store, &cohort) == RADIO_OK
+         && !radio_cohort_has_tables (cohort);
+}
+
 /* Finds the part of a volume, by its collection, or of all volumes. */
 static struct rd_filter_part *
 find_part_of (const struct rd_filter *filter, const struct radio_store *store,

@@ -87,6 +87,11 @@ enum radio_status rd_filter_begin (struct rd_filter *filter,
                                    struct radio_store *store,
                                    const char *collection, bool with_levels);
 
+/* Returns whether the selection needs tables, and a store has none. */
+bool rd_filter_lacks_tables (const struct rd_filter *filter,
+                             const struct rd_args *args,
+                             struct radio_store *store);
+
 /* Finds whether a volume is selected.  whole: the whole store is listed, not
  * its collection alone.  Returns an exit status; prints errors. */
 int rd_filter_check (struct rd_filter *filter, const struct rd_args *args,

@@ -50,6 +50,9 @@ radio_cohort_open (struct radio_store *store, struct radio_cohort **cohort)
 /* Releases a cohort; its views stay valid.  NULL is legal. */
 RADIO_API void radio_cohort_close (struct radio_cohort *cohort);
 
+/* Returns whether the store has tables, as radio_cohort_open found. */
+RADIO_API bool radio_cohort_has_tables (const struct radio_cohort *cohort);
+
 /* Opens the table of a collection, or with NULL that of subjects, in the
  * generation that the views of the cohort have; it is read as any other, and
  * closed by radio_table_close, before or after the cohort.  A selection that

@@ -115,6 +115,12 @@ radio_cohort_open (struct radio_store *store, struct radio_cohort **result)
   return rd_scope_end_with (status);
 }
 
+bool
+radio_cohort_has_tables (const struct radio_cohort *cohort)
+{
+  return cohort->members.n > 0;
+}
+
 /*------------------------------------------------------------------------
  * Opening
  *----------------------------------------------------------------------*/

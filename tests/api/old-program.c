@@ -165,6 +165,7 @@ use_tables (struct radio_store *store)
   struct radio_view *view;
   select.value.where = "nbytes > 0";
   check (radio_cohort_open (store, &cohort));
+  check (radio_cohort_has_tables (cohort) ? RADIO_OK : RADIO_ERROR_FORMAT);
   check (radio_cohort_select (cohort, &select.value, &view, NULL));
   if (radio_view_count (view) == 0) {
     fprintf (stderr, "the view is wrong\n");

@@ -120,3 +120,22 @@ rd_report_no_store (const struct rd_args *args, const char *name)
   return rd_error ("no store at '%s'; use --store or RADIO_STORE, or create "
                    "it with 'radio ingest'", name);
 }
+
+bool
+rd_report_no_tables (const struct rd_args *args, const char *url)
+{
+  size_t n = strlen (url), scheme = rd_scheme_nbytes (url);
+  while (n > scheme && url[n - 1] == '/')
+    n--;
+  size_t above = rd_parent_length (url, n, scheme), name = above;
+  if (above <= scheme || rd_is_store_name (url, n)
+      || memchr (url + scheme, '/', above - scheme) == NULL)
+    return false;
+  while (url[name] == '/')
+    name++;
+  rd_error ("%.*s: no store with tables, by which --where and --subject "
+            "select; if it is a collection, name its store, too: 'radio %s -s "
+            "%.*s %.*s'", (int) n, url, args->command->name, (int) above, url,
+            (int) (n - name), url + name);
+  return true;
+}
