@@ -364,7 +364,8 @@ write_generation (const struct radio_table_edit *edit,
                                                  radio, document);
   bool is_written = status == RADIO_OK;
   if (is_written)
-    status = rd_head_put (edit->store, edit->path, head, stage, &is_ours);
+    status = rd_head_put (edit->store, edit->path, head, *document, stage,
+                          &is_ours);
   rd_io_unstage (io, stage);
   if (status == RADIO_OK)
     return RADIO_OK;

@@ -19,8 +19,11 @@
 #define NUMBER_NDIGITS 10
 #define NUMBER_MAX UINT64_C (9999999999)
 
-/* The longest document of a generation that the hint repeats. */
+/* The longest document of a generation that the hint and the head repeat. */
 #define MAX_REPEATED_NBYTES ((size_t) 256 << 10)
+
+/* A head that is longer repeats a document. */
+#define MAX_SHORT_NBYTES 1024
 
 /* Documents of removed generations that a reader meets before it looks for the
  * newest head again: they were removed since newer ones exist. */
@@ -164,9 +167,18 @@ get_name (struct json_object *radio, const char *member, const char *where,
   return RADIO_OK;
 }
 
-enum radio_status
-rd_head_read (struct radio_store *store, const char *path, uint64_t number,
-              struct rd_head *head)
+/* Returns the generation's document that a hint or head repeats; NULL: none. */
+static struct json_object *
+repeated_in (struct json_object *object)
+{
+  struct json_object *document = rd_json_member (object, "document");
+  return json_object_is_type (document, json_type_object) ? document : NULL;
+}
+
+/* Reads a head, and what it repeats: *repeated is a reference, or NULL. */
+static enum radio_status
+read_head (struct radio_store *store, const char *path, uint64_t number,
+           struct rd_head *head, struct json_object **repeated)
 {
   RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
   RD_FREE char *where = head_path (path, number);
@@ -179,8 +191,18 @@ rd_head_read (struct radio_store *store, const char *path, uint64_t number,
   struct json_object *radio = get_radio (document);
   *head = (struct rd_head) { .number = number };
   RD_TRY (get_name (radio, "table", where, head->generation));
-  return rd_json_member (radio, "follows")
-         ? get_name (radio, "follows", where, head->follows) : RADIO_OK;
+  if (rd_json_member (radio, "follows"))
+    RD_TRY (get_name (radio, "follows", where, head->follows));
+  *repeated = json_object_get (repeated_in (radio));
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_head_read (struct radio_store *store, const char *path, uint64_t number,
+              struct rd_head *head)
+{
+  RD_CLEANUP (rd_cleanup_json) struct json_object *repeated = NULL;
+  return read_head (store, path, number, head, &repeated);
 }
 
 static void
@@ -233,9 +255,7 @@ get_hint (struct json_object *folder, const char *path, struct rd_head *hint,
   struct json_object *latest = rd_json_member (get_radio (folder), "latest");
   uint64_t number;
   *hint = (struct rd_head) { 0 };
-  *document = rd_json_member (latest, "document");
-  if (!json_object_is_type (*document, json_type_object))
-    *document = NULL;
+  *document = repeated_in (latest);
   if (latest
       && rd_json_u64 (rd_json_member (latest, "head"), "latest.head", path,
                       &number) == RADIO_OK
@@ -316,20 +336,20 @@ rd_heads_generation_exists (struct radio_store *store, const char *path,
   return rd_store_node_exists (store, generation, exists);
 }
 
-/* Takes the generation of a hint: what it repeats, or else its document.
- * RADIO_ERROR_NOT_FOUND. */
+/* Takes the generation of a hint or head: what that repeats, or else its
+ * document.  RADIO_ERROR_NOT_FOUND. */
 static enum radio_status
-take_hinted (struct radio_store *store, const char *path,
-             const struct rd_head *hint, struct json_object *repeated,
-             struct rd_newest *newest)
+take_generation (struct radio_store *store, const char *path,
+                 const struct rd_head *head, struct json_object *repeated,
+                 struct rd_newest *newest)
 {
   bool exists = true;
   if (!repeated)
-    return read_generation (store, path, hint, &newest->generation);
+    return read_generation (store, path, head, &newest->generation);
   /* It may have been removed.  Over a network that would take another trip: it
    * is found out when a column is read. */
   if (store->io->ops->is_blocking)
-    RD_TRY (rd_heads_generation_exists (store, path, hint, &exists));
+    RD_TRY (rd_heads_generation_exists (store, path, head, &exists));
   if (!exists)
     return RADIO_ERROR_NOT_FOUND;
   newest->generation = json_object_get (repeated);
@@ -338,29 +358,33 @@ take_hinted (struct radio_store *store, const char *path,
 }
 
 /* Finds the first of the numbers, which go downwards, whose head is there and
- * names a generation that is.  Number 0: there is none.  repeated: the document
+ * names a generation that is.  Number 0: there is none.  hinted: the document
  * of the hint's generation, or NULL. */
 static enum radio_status
-find_downwards (struct radio_store *store, const char *path,
+find_downwards (struct radio_store *store, const char *path, bool trusts,
                 const struct rd_numbers *numbers, const struct rd_head *hint,
-                struct json_object *repeated, struct rd_newest *newest)
+                struct json_object *hinted, struct rd_newest *newest)
 {
   unsigned nmissing = 0;
   for (size_t i = 0; i < numbers->n && nmissing < MAX_MISSING; i++) {
+    RD_CLEANUP (rd_cleanup_json) struct json_object *in_head = NULL;
     struct rd_head head = *hint;
     enum radio_status status = RADIO_ERROR_NOT_FOUND;
+    bool is_highest = newest->highest == 0;
     if (rd_store_is_cancelled (store))
       return rd_fail (RADIO_ERROR_CANCELLED, "%s: cancelled", path);
     /* A hint is of use for the highest head, and may be wrong. */
-    if (newest->highest == 0 && numbers->at[i] == hint->number)
-      status = take_hinted (store, path, hint, repeated, newest);
+    if (is_highest && numbers->at[i] == hint->number)
+      status = take_generation (store, path, hint, trusts ? hinted : NULL,
+                                newest);
     if (status == RADIO_ERROR_NOT_FOUND) {
-      status = rd_head_read (store, path, numbers->at[i], &head);
+      status = read_head (store, path, numbers->at[i], &head, &in_head);
       /* A folder that a killed writer left has no document. */
       if (status == RADIO_ERROR_NOT_FOUND)
         continue;
       RD_TRY (status);
-      status = read_generation (store, path, &head, &newest->generation);
+      status = take_generation (store, path, &head,
+                                trusts && is_highest ? in_head : NULL, newest);
     }
     newest->highest = rd_max_u64 (newest->highest, numbers->at[i]);
     if (status == RADIO_OK)
@@ -373,7 +397,7 @@ find_downwards (struct radio_store *store, const char *path,
 }
 
 static enum radio_status
-find_newest (struct radio_store *store, const char *path, bool trusts_hint,
+find_newest (struct radio_store *store, const char *path, bool trusts,
              struct rd_newest *newest)
 {
   RD_NUMBERS_SCOPE struct rd_numbers numbers = { 0 };
@@ -391,17 +415,17 @@ find_newest (struct radio_store *store, const char *path, bool trusts_hint,
   get_hint (newest->folder, path, &hint, &repeated);
   if (!can_list)
     RD_TRY (find_upwards (store, path, &hint, &numbers));
-  return find_downwards (store, path, &numbers, &hint,
-                         trusts_hint ? repeated : NULL, newest);
+  return find_downwards (store, path, trusts, &numbers, &hint, repeated,
+                         newest);
 }
 
 enum radio_status
-rd_heads_find (struct radio_store *store, const char *path, bool trusts_hint,
+rd_heads_find (struct radio_store *store, const char *path, bool trusts,
                struct rd_newest *newest)
 {
   *newest = (struct rd_newest) { 0 };
-  trusts_hint = trusts_hint && !atomic_load (&store->was_misled);
-  RD_TRY (find_newest (store, path, trusts_hint, newest));
+  trusts = trusts && !atomic_load (&store->was_misled);
+  RD_TRY (find_newest (store, path, trusts, newest));
   bool has_none = newest->folder && !newest->is_frame
                   && newest->head.number == 0;
   if (!has_none)
@@ -428,8 +452,21 @@ new_group (struct json_object *radio, struct json_object **document)
   return status;
 }
 
+/* Adds a generation's document to a hint or head, unless it is long or NULL. */
+static void
+repeat (struct rd_json_make *make, struct json_object *object,
+        struct json_object *generation)
+{
+  size_t nbytes = 0;
+  const char *text = generation ? rd_document_text (generation, &nbytes)
+                                : NULL;
+  if (text && nbytes <= MAX_REPEATED_NBYTES)
+    rd_json_add (make, object, "document", json_object_get (generation));
+}
+
 static enum radio_status
-new_head (const struct rd_head *head, struct json_object **document)
+new_head (const struct rd_head *head, struct json_object *generation,
+          struct json_object **document)
 {
   RD_CLEANUP (rd_cleanup_json) struct json_object *radio = NULL;
   struct rd_json_make make = { false };
@@ -437,6 +474,7 @@ new_head (const struct rd_head *head, struct json_object **document)
   rd_json_add_string (&make, radio, "table", head->generation);
   if (head->follows[0])
     rd_json_add_string (&make, radio, "follows", head->follows);
+  repeat (&make, radio, generation);
   if (make.failed)
     return rd_fail_memory (0);
   return new_group (radio, document);
@@ -444,8 +482,8 @@ new_head (const struct rd_head *head, struct json_object **document)
 
 enum radio_status
 rd_head_put (struct radio_store *store, const char *path,
-             const struct rd_head *head, struct rd_io_stage *stage,
-             bool *is_ours)
+             const struct rd_head *head, struct json_object *generation,
+             struct rd_io_stage *stage, bool *is_ours)
 {
   RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
   RD_FREE char *where = head_path (path, head->number);
@@ -460,7 +498,7 @@ rd_head_put (struct radio_store *store, const char *path,
     return rd_fail (RADIO_ERROR_LIMIT, "%s: there are %" PRIu64 " heads; "
                     "export the table, and import it into another store",
                     path, NUMBER_MAX);
-  RD_TRY (new_head (head, &document));
+  RD_TRY (new_head (head, generation, &document));
   const char *text = rd_document_text (document, &nbytes);
   if (!text)
     return RADIO_ERROR_MEMORY;
@@ -496,15 +534,60 @@ rd_heads_hint (struct radio_store *store, const char *path,
   struct json_object *latest = rd_json_add_object (&make, radio, "latest");
   rd_json_add_u64 (&make, latest, "head", head->number);
   rd_json_add_string (&make, latest, "table", head->generation);
-  size_t nbytes;
-  const char *text = rd_document_text (generation, &nbytes);
-  if (text && nbytes <= MAX_REPEATED_NBYTES)
-    rd_json_add (&make, latest, "document", json_object_get (generation));
+  repeat (&make, latest, generation);
   if (make.failed || new_group (radio, &document) != RADIO_OK)
     return;
   if (rd_store_put_document (store, path, document, RD_PUT_REPLACE)
       != RADIO_OK)
     return;
+}
+
+/* Keeps the number of a head that may repeat a document. */
+static enum radio_status
+take_long_head (const struct rd_io_entry *entry, void *user_data)
+{
+  char name[NUMBER_NDIGITS + 1];
+  uint64_t number;
+  if (entry->nbytes <= MAX_SHORT_NBYTES
+      || strlen (entry->name) != NUMBER_NDIGITS + sizeof "/zarr.json" - 1
+      || strcmp (entry->name + NUMBER_NDIGITS, "/zarr.json") != 0)
+    return RADIO_OK;
+  memcpy (name, entry->name, NUMBER_NDIGITS);
+  name[NUMBER_NDIGITS] = '\0';
+  return rd_parse_u64 (name, &number) && number > 0
+         ? add_number (user_data, number) : RADIO_OK;
+}
+
+/* Puts a head again without what it repeats. */
+static enum radio_status
+shorten_head (struct radio_store *store, const char *path, uint64_t number)
+{
+  RD_CLEANUP (rd_cleanup_json) struct json_object *repeated = NULL;
+  RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
+  struct rd_head head;
+  RD_FREE char *where = head_path (path, number);
+  if (!where)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (read_head (store, path, number, &head, &repeated));
+  if (!repeated)
+    return RADIO_OK;
+  RD_TRY (new_head (&head, NULL, &document));
+  return rd_store_put_document (store, where, document, RD_PUT_REPLACE);
+}
+
+enum radio_status
+rd_heads_shorten (struct radio_store *store, const char *path, uint64_t below)
+{
+  RD_NUMBERS_SCOPE struct rd_numbers numbers = { 0 };
+  RD_FREE char *heads = rd_key_join (path, RD_HEADS_NAME);
+  if (!heads)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (store->io->ops->list (store->io, heads, true, take_long_head,
+                                &numbers));
+  for (size_t i = 0; i < numbers.n; i++)
+    if (numbers.at[i] < below)
+      RD_TRY (shorten_head (store, path, numbers.at[i]));
+  return RADIO_OK;
 }
 
 /* How often a collector may remove what a dead writer left, while a group is

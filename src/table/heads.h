@@ -39,7 +39,8 @@ struct rd_newest {
                                          is no table */
   struct json_object *generation;     /* its group's document; NULL: there is
                                          no head, or the table is a frame */
-  bool is_repeated;                   /* generation is what the hint repeats */
+  bool is_repeated;                   /* generation is what the hint or the head
+                                         repeats */
   bool is_frame;                      /* the group at the path is no table of
                                          radio's */
 };
@@ -47,13 +48,13 @@ struct rd_newest {
 void rd_newest_free (struct rd_newest *newest);
 #define RD_NEWEST_SCOPE RD_CLEANUP (rd_newest_free)
 
-/* Finds the newest head of a table, and its generation's document: with
- * trusts_hint that which the hint repeats, if it is the newest one's, else it
- * is read.  Over a network it is not looked up whether a generation whose
- * document is repeated is there.  A table, or a head, that is not there is no
- * error. */
+/* Finds the newest head of a table, and its generation's document: with trusts
+ * that which the hint repeats, if it is the newest one's, or that which the
+ * newest head repeats; else it is read.  Over a network it is not looked up
+ * whether a generation whose document is repeated is there.  A table, or a
+ * head, that is not there is no error. */
 enum radio_status rd_heads_find (struct radio_store *store, const char *path,
-                                 bool trusts_hint, struct rd_newest *newest)
+                                 bool trusts, struct rd_newest *newest)
   RADIO_USE_RESULT;
 
 /* The numbers of a table's heads, the highest first. */
@@ -92,13 +93,21 @@ enum radio_status rd_head_read (struct radio_store *store, const char *path,
                                 uint64_t number, struct rd_head *head)
   RADIO_USE_RESULT;
 
-/* Puts a head, after making the objects of stages durable, only if its number
- * is free: else, and if it is not known whether it was put, this is looked
- * up.  *is_ours is set if it is there and names the generation.
- * RADIO_ERROR_EXISTS: the number is taken. */
+/* Puts a head, which repeats the generation's document unless that is long,
+ * after making the objects of stages durable, only if its number is free: else,
+ * and if it is not known whether it was put, this is looked up.  *is_ours is
+ * set if it is there and names the generation.  RADIO_ERROR_EXISTS: the number
+ * is taken. */
 enum radio_status rd_head_put (struct radio_store *store, const char *path,
                                const struct rd_head *head,
+                               struct json_object *generation,
                                struct rd_io_stage *stage, bool *is_ours)
+  RADIO_USE_RESULT;
+
+/* Puts the heads below a number again that repeat documents of generations,
+ * without these: heads stay, and should be short. */
+enum radio_status rd_heads_shorten (struct radio_store *store,
+                                    const char *path, uint64_t below)
   RADIO_USE_RESULT;
 
 /* Sets the hint of the table's document, which repeats the generation's unless

@@ -206,6 +206,7 @@ struct kept {
   char names[RD_KEPT_GENERATIONS][RD_GENERATION_NBYTES];
   size_t n;
   uint64_t newest;                    /* head; 0: there is none */
+  uint64_t oldest;                    /* head of one of these; 0: none */
 };
 
 /* The generations of the last heads.  A head whose document is missing is none;
@@ -218,7 +219,7 @@ find_kept (struct radio_store *store, const char *path, struct kept *kept)
                  ? (size_t) asked : RD_KEPT_GENERATIONS;
   RD_NUMBERS_SCOPE struct rd_numbers numbers = { 0 };
   kept->n = 0;
-  kept->newest = 0;
+  kept->newest = kept->oldest = 0;
   RD_TRY (rd_heads_list (store, path, &numbers));
   for (size_t i = 0; i < numbers.n && kept->n < nmost; i++) {
     uint64_t number = numbers.at[i];
@@ -234,6 +235,7 @@ find_kept (struct radio_store *store, const char *path, struct kept *kept)
     if (!exists)
       continue;
     memcpy (kept->names[kept->n++], head.generation, sizeof head.generation);
+    kept->oldest = number;
   }
   return RADIO_OK;
 }
@@ -408,6 +410,8 @@ collect_table (const struct radio_table_entry *entry, void *user_data)
       RD_TRY (collect_generation (store, entry->path, name,
                                   collecting->dry_run, collecting->result));
   }
+  if (kept.n > 0 && !collecting->dry_run)
+    return rd_heads_shorten (store, entry->path, kept.oldest);
   return kept.n > 0 ? RADIO_OK
                     : collect_headless (store, entry->path,
                                         collecting->dry_run,

@@ -437,6 +437,66 @@ def test_a_listing_of_a_collection_by_a_query_takes_three_round_trips(
     assert listed.split() == ["T1w/sub-1"]
 
 
+@pytest.fixture
+def stale(gateway, radio, cohort):
+    """The same store, whose hints are those of before an edit of each table:
+    the newest heads repeat what the hints do not."""
+    env, client = gateway.environment(), gateway.client()
+    bucket, folder = cohort.removeprefix("s3://").split("/", 1)
+    keys = [f"{folder}/tables/{name}/zarr.json"
+            for name in ("subjects", "volumes/T1w", "volumes/mask")]
+
+    def read():
+        return [client.get_object(Bucket=bucket, Key=key)["Body"].read()
+                for key in keys]
+
+    def write(texts):
+        for key, text in zip(keys, texts):
+            client.put_object(Bucket=bucket, Key=key, Body=text)
+
+    old = read()
+    for table, row in (("subjects", "sub-1"), ("T1w", "T1w/sub-1"),
+                       ("mask", "mask/sub-1")):
+        radio("table", "-s", cohort, "--set", "more", table, f"{row}=1",
+              env=env)
+        radio("table", "-s", cohort, "--drop", "more", table, env=env)
+    new = read()
+    assert all(a != b for a, b in zip(old, new))
+    write(old)
+    yield cohort
+    write(new)
+
+
+def test_a_hint_that_is_old_costs_one_round_trip(gateway, radio, count,
+                                                 stale):
+    """Those of the tests above, and the newest head of each table."""
+    env = gateway.environment(AWS_ENDPOINT_URL_S3=count.proxy.url)
+    query = ("-s", stale, "--where", "age > 60")
+    columns = 2 + 1 + 2 * 2 + 1
+    with Trips(count, [3, 3 * 2 + 1, 3 + 2, columns + 2]) as trips:
+        listed = radio("ls", *query, env=env).stdout
+        trips.check()
+    assert listed.split() == ["T1w/sub-1", "mask/sub-1"]
+    with Trips(count, [3, 2 * 2 + 1, 2 + 1, 1 + 1 + 2 + 1]) as trips:
+        listed = radio("ls", "T1w", *query, env=env).stdout
+        trips.check()
+    assert listed.split() == ["T1w/sub-1"]
+
+
+def test_a_collection_by_its_url_is_no_store_for_a_query(gateway, radio,
+                                                         count, cohort):
+    """The document there, which is looked at twice, that of tables and their
+    list, which are missing; no volume is looked at."""
+    env = gateway.environment(AWS_ENDPOINT_URL_S3=count.proxy.url)
+    count.kinds()
+    for command in "ls", "info":
+        done = radio(command, f"{cohort}/T1w/", "--where", "age > 60",
+                     env=env, status=1)
+        assert not done.stdout and len(done.stderr.splitlines()) == 1
+        assert f"'radio {command} -s {cohort} T1w'" in done.stderr
+        assert len(count.kinds()) <= 5
+
+
 def test_commands_open_the_volumes_of_a_query_at_the_same_time(
         gateway, radio, count, cohort, tmp_path):
     """After the listing by the query: info reads all documents and lists what
