@@ -8,7 +8,9 @@
 #include <sys/stat.h>
 
 #include "src/base/text.h"
+#include "tools/facts.h"
 #include "tools/interrupt.h"
+#include "tools/jobs.h"
 #include "tools/options.h"
 #include "tools/output.h"
 #include "tools/text.h"
@@ -177,7 +179,8 @@ file_in_folder (const struct export *export, const struct rd_target *node)
 }
 
 static int
-export_volume (const struct export *export, const struct rd_target *target)
+export_volume (const struct export *export, const struct rd_target *target,
+               char **details)
 {
   struct radio_volume_info info;
   struct radio_box box;
@@ -188,11 +191,12 @@ export_volume (const struct export *export, const struct rd_target *target)
                        : RD_EXIT_OK;
   return failed ? failed
     : rd_output_volume (target, has_box ? &box : NULL, export->file,
-                        &export->options);
+                        &export->options, details);
 }
 
 static int
-export_array (const struct export *export, const struct rd_target *target)
+export_array (const struct export *export, const struct rd_target *target,
+              char **details)
 {
   struct radio_array_info info;
   char axes[RADIO_MAX_RANK + 1];
@@ -207,51 +211,133 @@ export_array (const struct export *export, const struct rd_target *target)
                                          info.shape, &box) : RD_EXIT_OK;
   return failed ? failed
     : rd_output_array (target, has_box ? &box : NULL, export->file,
-                       &export->options);
+                       &export->options, details);
 }
 
+/* The most memory of an export: two slabs, and what they are decoded from. */
+#define MEMORY_NBYTES ((uint64_t) 48 << 20)
+
+/* The outcome for a node. */
+struct outcome {
+  char *file, *details;               /* what was written; NULL: nothing */
+  bool failed;
+  struct rd_messages messages;
+};
+
+struct exporting {
+  struct export export;
+  struct rd_nodes nodes;
+  struct outcome *outcomes;           /* of each node */
+  int status;
+  struct rd_jobs jobs;
+};
+
 static int
-export_node (const struct export *export, struct rd_target *node)
+export_node (struct exporting *exporting, struct rd_target *node,
+             struct outcome *outcome)
 {
-  struct export one = *export;
-  RD_FREE char *file = NULL;
+  struct export one = exporting->export;
   int failed = rd_node_open (node);
-  if (!failed && export->is_folder) {
-    one.file = file = file_in_folder (export, node);
-    failed = file ? RD_EXIT_OK : RD_EXIT_FAILED;
-  }
-  if (!failed)
-    failed = node->volume ? export_volume (&one, node)
-                          : export_array (&one, node);
-  rd_node_close (node);
+  if (failed)
+    return failed;
+  outcome->file = one.is_folder ? file_in_folder (&exporting->export, node)
+                                : rd_format ("%s", one.file);
+  if (outcome->file == NULL)
+    return RD_EXIT_FAILED;
+  one.file = outcome->file;
+  struct radio_array_info info;
+  radio_array_get_info (node->array, &info);
+  uint64_t raw_nbytes = rd_raw_nbytes (&info);
+  uint64_t nbytes = raw_nbytes < MEMORY_NBYTES / 3 ? 3 * raw_nbytes
+                                                   : MEMORY_NBYTES;
+  rd_jobs_reserve (&exporting->jobs, nbytes);
+  failed = node->volume ? export_volume (&one, node, &outcome->details)
+                        : export_array (&one, node, &outcome->details);
+  rd_jobs_release (&exporting->jobs, nbytes);
   return failed;
+}
+
+static void
+run_node (void *data, size_t i)
+{
+  struct exporting *exporting = data;
+  struct rd_target *node = &exporting->nodes.list[i];
+  struct outcome *outcome = &exporting->outcomes[i];
+  rd_messages_keep (&outcome->messages);
+  outcome->failed = export_node (exporting, node, outcome) != RD_EXIT_OK;
+  rd_messages_keep (NULL);
+  rd_node_close (node);
+}
+
+static bool
+end_node (void *data, size_t i)
+{
+  (void) data;
+  (void) i;
+  return !rd_interrupted ();
+}
+
+static void
+report_node (void *data, size_t i)
+{
+  struct exporting *exporting = data;
+  struct outcome *outcome = &exporting->outcomes[i];
+  rd_messages_print (&outcome->messages);
+  if (outcome->failed)
+    exporting->status = RD_EXIT_FAILED;
+  else
+    rd_output_print (outcome->file, outcome->details);
+  free (outcome->file);
+  free (outcome->details);
+}
+
+/* Exports the nodes that the operands name: at the same time those of a store
+ * on a network, whose answers are mostly waited for. */
+static int
+export_nodes (const struct rd_args *args, struct exporting *exporting)
+{
+  const struct export *export = &exporting->export;
+  bool is_roi = args->command == &rd_command_roi;
+  struct rd_nodes *nodes = &exporting->nodes;
+  exporting->status = rd_nodes_find (args, RD_NODES_SOME
+                                     | (is_roi ? 0 : RD_NODES_ARRAYS), nodes);
+  if (nodes->n > 0 && !nodes->names_one && !export->is_folder)
+    return rd_error ("%s: one file for %zu volume%s; give a folder, as "
+                     "'%s/'", export->file, nodes->n, rd_plural (nodes->n),
+                     export->file);
+  if (export->is_folder && check_files (export, nodes) != RD_EXIT_OK)
+    return RD_EXIT_FAILED;
+  exporting->outcomes = calloc (nodes->n + 1, sizeof *exporting->outcomes);
+  if (exporting->outcomes == NULL)
+    return rd_error_memory ();
+  rd_interrupt_catch ();
+  exporting->jobs = (struct rd_jobs) {
+    .n = nodes->n,
+    .nthreads = rd_nodes_are_remote (args, nodes)
+                ? rd_nodes_nthreads (args, nodes) : 1,
+    .limit_nbytes = rd_jobs_limit_nbytes (args),
+    .run = run_node,
+    .end = end_node,
+    .report = report_node,
+    .data = exporting,
+  };
+  return rd_jobs_run (&exporting->jobs) ? exporting->status : RD_EXIT_FAILED;
 }
 
 /* radio roi wants a box, and takes no arrays. */
 static int
 run_export (struct rd_args *args)
 {
-  struct export export = { 0 };
-  bool is_roi = args->command == &rd_command_roi;
-  if (!parse_export (args, &export))
+  struct exporting exporting = { .status = RD_EXIT_OK };
+  if (!parse_export (args, &exporting.export))
     return args->status;
-  if (is_roi && !rd_box_given (&export.box))
+  if (args->command == &rd_command_roi
+      && !rd_box_given (&exporting.export.box))
     return rd_usage_error (args, "no box given: use --x, --y, --z, or --at "
                            "with --size; 'radio export' writes the whole");
-  RD_CLEAR_NODES struct rd_nodes nodes = { 0 };
-  int status = rd_nodes_find (args, RD_NODES_SOME
-                              | (is_roi ? 0 : RD_NODES_ARRAYS), &nodes);
-  if (nodes.n > 0 && !nodes.names_one && !export.is_folder)
-    return rd_error ("%s: one file for %zu volume%s; give a folder, as "
-                     "'%s/'", export.file, nodes.n, rd_plural (nodes.n),
-                     export.file);
-  if (export.is_folder && check_files (&export, &nodes) != RD_EXIT_OK)
-    return RD_EXIT_FAILED;
-  for (size_t i = 0; i < nodes.n && !rd_interrupted (); i++) {
-    rd_nodes_open_ahead (args, &nodes, i, nodes.n - i, false);
-    if (export_node (&export, &nodes.list[i]) != RD_EXIT_OK)
-      status = RD_EXIT_FAILED;
-  }
+  int status = export_nodes (args, &exporting);
+  free (exporting.outcomes);
+  rd_nodes_clear (&exporting.nodes);
   return status;
 }
 

@@ -136,6 +136,10 @@ int rd_operands_each (const struct rd_args *args, unsigned how,
                       struct rd_nodes *nodes, rd_node_fn *take,
                       void *user_data);
 
+/* True if a store on a network was named. */
+bool rd_nodes_are_remote (const struct rd_args *args,
+                          const struct rd_nodes *nodes);
+
 /* Opens some of the n nodes from node i on, at the same time, if a store on a
  * network was named and node i is not open: called before each is used, in
  * order.  with_sizes: also finds what is stored for volumes.  Prints nothing: a

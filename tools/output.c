@@ -149,10 +149,11 @@ rd_output_print (const char *file, const char *details)
   putchar ('\n');
 }
 
-/* Prints the message of an export that failed, or the file it wrote. */
+/* Prints the message of an export that failed, or describes the file that it
+ * wrote. */
 static int
-report_export (enum radio_status status, const char *file, const char *shape,
-               const char *type)
+end_export (enum radio_status status, const char *file, const char *shape,
+            const char *type, char **details)
 {
   if (status == RADIO_ERROR_EXISTS)
     return refuse_existing (file);
@@ -160,15 +161,14 @@ report_export (enum radio_status status, const char *file, const char *shape,
     return RD_EXIT_FAILED;    /* by a signal, which main dies of */
   if (status != RADIO_OK)
     return rd_error_library (NULL);
-  RD_FREE char *details = rd_format ("%s %s", shape ? shape : "", type);
-  rd_output_print (file, details ? details : "");
-  return RD_EXIT_OK;
+  *details = rd_format ("%s %s", shape ? shape : "", type);
+  return *details ? RD_EXIT_OK : RD_EXIT_FAILED;
 }
 
 int
 rd_output_volume (const struct rd_target *target,
                   const struct radio_box *box, const char *file,
-                  const struct radio_export_options *options)
+                  const struct radio_export_options *options, char **details)
 {
   struct radio_volume_info info;
   size_t axes[RADIO_MAX_RANK];
@@ -183,14 +183,14 @@ rd_output_volume (const struct rd_target *target,
   size_t n = rd_display_axes (&info, axes);
   RD_FREE char *shape = status != RADIO_OK ? NULL
     : rd_join_axes (box ? box->size : info.array.shape, axes, n, info.axes);
-  return report_export (status, file, shape, options->scaled ? "float32"
-                        : rd_volume_type (&info, type));
+  return end_export (status, file, shape, options->scaled ? "float32"
+                     : rd_volume_type (&info, type), details);
 }
 
 int
 rd_output_array (const struct rd_target *target, const struct radio_box *box,
                  const char *file,
-                 const struct radio_export_options *options)
+                 const struct radio_export_options *options, char **details)
 {
   static const size_t axes[RADIO_MAX_RANK] = { 0, 1, 2, 3, 4, 5, 6, 7 };
   struct radio_array_info info;
@@ -205,5 +205,6 @@ rd_output_array (const struct rd_target *target, const struct radio_box *box,
   rd_array_axes (&info, letters);
   RD_FREE char *shape = status != RADIO_OK ? NULL
     : rd_join_axes (box ? box->size : info.shape, axes, info.rank, letters);
-  return report_export (status, file, shape, rd_array_type (&info, type));
+  return end_export (status, file, shape, rd_array_type (&info, type),
+                     details);
 }

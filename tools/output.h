@@ -15,14 +15,17 @@ bool rd_has_suffix (const char *file, const char *suffix);
 bool rd_output_check (struct rd_args *args, const char *file, bool png,
                       bool scaled);
 
-/* Export a volume or array, or a box of it (NULL: all), and print a line about
- * it.  Return an exit status; print errors. */
+/* Export a volume or array, or a box of it (NULL: all).  *details, allocated,
+ * is what rd_output_print is to be given.  Return an exit status; print
+ * errors. */
 int rd_output_volume (const struct rd_target *target,
                       const struct radio_box *box, const char *file,
-                      const struct radio_export_options *options);
+                      const struct radio_export_options *options,
+                      char **details);
 int rd_output_array (const struct rd_target *target,
                      const struct radio_box *box, const char *file,
-                     const struct radio_export_options *options);
+                     const struct radio_export_options *options,
+                     char **details);
 
 /* A file that is being written: its content appears under the name with
  * rd_new_file_end. */

@@ -20,6 +20,31 @@ rd_set_program (const char *name)
   program = name;
 }
 
+/* A message until it is printed. */
+struct rd_message {
+  struct rd_message *next;
+  bool is_error;
+  char text[];
+};
+
+/* Where the thread's messages are kept; NULL: they are printed. */
+static _Thread_local struct rd_messages *kept;
+
+/* Keeps a message; false: it is to be printed. */
+static bool
+keep_message (bool is_error, const char *text)
+{
+  size_t nbytes = strlen (text) + 1;
+  struct rd_message *message = kept ? malloc (sizeof *message + nbytes) : NULL;
+  if (message == NULL)
+    return false;
+  *message = (struct rd_message) { .is_error = is_error };
+  memcpy (message->text, text, nbytes);
+  *(kept->first ? &kept->last->next : &kept->first) = message;
+  kept->last = message;
+  return true;
+}
+
 /* Prints a line.  A name on the command line may contain control characters:
  * they are shown as '?'. */
 static void
@@ -59,6 +84,8 @@ rd_error (const char *format, ...)
   va_start (args, format);
   RD_FREE char *text = format_args (format, args);
   va_end (args);
+  if (text && keep_message (true, text))
+    return RD_EXIT_FAILED;
   print_message ("", text ? text : "out of memory");
   if (first_error == NULL) {
     first_error = text;
@@ -70,7 +97,28 @@ rd_error (const char *format, ...)
 void
 rd_warn (const char *message)
 {
-  print_message ("warning: ", message);
+  if (!keep_message (false, message))
+    print_message ("warning: ", message);
+}
+
+void
+rd_messages_keep (struct rd_messages *messages)
+{
+  kept = messages;
+}
+
+void
+rd_messages_print (struct rd_messages *messages)
+{
+  while (messages->first) {
+    struct rd_message *message = messages->first;
+    messages->first = message->next;
+    if (message->is_error)
+      rd_error ("%s", message->text);
+    else
+      rd_warn (message->text);
+    free (message);
+  }
 }
 
 void

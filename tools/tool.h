@@ -46,6 +46,18 @@ void rd_on_warning (const char *message, void *user_data);
 /* Prints that memory is exhausted. */
 int rd_error_memory (void);
 
+/* Errors and warnings that are printed later, in the order of jobs that run at
+ * the same time. */
+struct rd_messages {
+  struct rd_message *first, *last;
+};
+
+/* From here on those of the calling thread are kept; NULL: they are printed. */
+void rd_messages_keep (struct rd_messages *messages);
+
+/* Prints those that were kept, and releases them. */
+void rd_messages_print (struct rd_messages *messages);
+
 /* Flushes and closes stdout: a full disk makes a command that succeeded fail,
  * and a closed pipe ends the process by SIGPIPE. */
 int rd_close_stdout (int status);

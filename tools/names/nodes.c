@@ -310,16 +310,23 @@ report_nothing (void *data, size_t i)
   (void) i;
 }
 
+bool
+rd_nodes_are_remote (const struct rd_args *args, const struct rd_nodes *nodes)
+{
+  bool are_remote = false;
+  for (size_t k = 0; k < nodes->nroots; k++) {
+    const char *name = nodes->roots[k].name;
+    are_remote |= rd_is_url (name ? name : rd_store_name (args));
+  }
+  return are_remote;
+}
+
 void
 rd_nodes_open_ahead (const struct rd_args *args, struct rd_nodes *nodes,
                      size_t i, size_t n, bool with_sizes)
 {
-  bool is_remote = false;
-  for (size_t k = 0; k < nodes->nroots; k++) {
-    const char *name = nodes->roots[k].name;
-    is_remote |= rd_is_url (name ? name : rd_store_name (args));
-  }
-  if (n < 2 || !is_remote || !is_closed (&nodes->list[i]))
+  if (n < 2 || !is_closed (&nodes->list[i])
+      || !rd_nodes_are_remote (args, nodes))
     return;
   struct opening opening = { &nodes->list[i], with_sizes };
   struct rd_jobs jobs = {

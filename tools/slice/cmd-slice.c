@@ -166,7 +166,12 @@ write_data (const struct slice *slice)
       box.size[fixed[i].axis] = 1;
     }
   struct radio_export_options options = { .overwrite = slice->overwrite };
-  return rd_output_volume (&slice->target, &box, slice->file, &options);
+  RD_FREE char *details = NULL;
+  int failed = rd_output_volume (&slice->target, &box, slice->file, &options,
+                                 &details);
+  if (!failed)
+    rd_output_print (slice->file, details);
+  return failed;
 }
 
 static bool
