@@ -100,12 +100,12 @@ rd_array_read_scaled (struct radio_array *array,
                       const struct radio_read_options *options)
   RADIO_USE_RESULT;
 
-/* The same by radio_array_read_async. */
+/* The same by radio_array_read_async.  is_once: without the tile cache. */
 enum radio_status
 rd_array_read_async (struct radio_array *array,
                      const struct radio_request *requests, size_t n,
                      enum radio_dtype dtype, const struct rd_scaling *scaling,
-                     const struct radio_read_options *options,
+                     const struct radio_read_options *options, bool is_once,
                      radio_read_done_fn *done, void *user_data,
                      struct radio_read **read) RADIO_USE_RESULT;
 

@@ -752,7 +752,7 @@ enum radio_status
 rd_array_read_async (struct radio_array *array,
                      const struct radio_request *requests, size_t n,
                      enum radio_dtype dtype, const struct rd_scaling *scaling,
-                     const struct radio_read_options *options,
+                     const struct radio_read_options *options, bool is_once,
                      radio_read_done_fn *done, void *user_data,
                      struct radio_read **result)
 {
@@ -776,7 +776,7 @@ rd_array_read_async (struct radio_array *array,
     for (size_t i = 0; i < n; i++)
       read->requests[i] = requests[i];
     status = begin_read (&read->read, array, read->requests, n, dtype,
-                         scaling, options, false, NULL);
+                         scaling, options, is_once, NULL);
     read->read.warning = NULL;
   }
   if (status == RADIO_OK && !read->read.tiles.stop) {
@@ -811,7 +811,7 @@ radio_array_read_async (struct radio_array *array,
   if (n > 0)
     RD_NOT_NULL (requests);
   return rd_array_read_async (array, requests, n, dtype, scaling_of (options),
-                              options, done, user_data, read);
+                              options, false, done, user_data, read);
 }
 
 /* In a child process nothing ends the read, and its mutex may be held for

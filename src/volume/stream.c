@@ -240,23 +240,76 @@ end_run (struct run *run)
   rd_free (run->rooms[1]);
 }
 
+/* Makes the request of a slab with its bytes in the stream's order. */
+static struct radio_request
+make_request (const struct rd_stream *stream, const struct radio_box *slab,
+              void *data, int64_t strides[RADIO_MAX_RANK])
+{
+  size_t nbytes = stream->item_nbytes;
+  for (size_t place = slab->rank; place-- > 0;) {
+    size_t axis = stream->order[place];
+    strides[axis] = (int64_t) nbytes;
+    nbytes *= slab->size[axis];
+  }
+  return (struct radio_request) {
+    .box = *slab, .buffer = data, .nbytes = nbytes, .strides = strides,
+  };
+}
+
 enum radio_status
 rd_slab_read (const struct rd_stream *stream, const struct radio_box *slab,
               void *data, size_t *nbytes)
 {
   RD_SCOPE ("read slab", RD_IN_OPERATION);
   int64_t strides[RADIO_MAX_RANK];
-  *nbytes = stream->item_nbytes;
-  for (size_t place = slab->rank; place-- > 0;) {
-    size_t axis = stream->order[place];
-    strides[axis] = (int64_t) *nbytes;
-    *nbytes *= slab->size[axis];
-  }
-  const struct radio_request request = {
-    .box = *slab, .buffer = data, .nbytes = *nbytes, .strides = strides,
-  };
+  const struct radio_request request = make_request (stream, slab, data,
+                                                     strides);
+  *nbytes = request.nbytes;
   return rd_array_read_once (stream->array, &request, stream->dtype,
                              stream->scaling, stream->stop);
+}
+
+bool
+rd_slab_may_start (const struct rd_stream *stream)
+{
+  const struct radio_array *array = stream->array;
+  const struct radio_context *context = array->store->context;
+  /* One thread is enough to wait: another one would be more than was
+   * allowed. */
+  return !array->store->io->ops->is_blocking && context->nthreads > 1
+         && !array->linear && !array->sampled && !array->derived;
+}
+
+enum radio_status
+rd_slab_start (const struct rd_stream *stream, const struct radio_box *slab,
+               void *data, size_t *nbytes, struct rd_slab_read *read)
+{
+  const struct radio_request request = make_request (stream, slab, data,
+                                                     read->strides);
+  *nbytes = request.nbytes;
+  return rd_array_read_async (stream->array, &request, 1, stream->dtype,
+                              stream->scaling, NULL, true, NULL, NULL,
+                              &read->read);
+}
+
+enum radio_status
+rd_slab_wait (struct rd_slab_read *read)
+{
+  RD_SCOPE_WAIT ("wait for slab", RD_IN_OPERATION);
+  return radio_read_wait (read->read);
+}
+
+void
+rd_slab_end (struct rd_slab_read *read)
+{
+  struct rd_error first;
+  if (!read->read)
+    return;
+  rd_error_save (&first, RADIO_ERROR_IO);
+  radio_read_cancel (read->read);
+  if (radio_read_wait (read->read) != RADIO_OK)
+    rd_error_raise (&first);
+  radio_read_close (RD_STEAL (read->read));
 }
 
 enum radio_status

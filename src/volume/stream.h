@@ -75,4 +75,27 @@ enum radio_status rd_slab_read (const struct rd_stream *stream,
                                 const struct radio_box *slab, void *data,
                                 size_t *nbytes) RADIO_USE_RESULT;
 
+/* A slab that is read while the calling thread does other work. */
+struct rd_slab_read {
+  int64_t strides[RADIO_MAX_RANK];
+  struct radio_read *read;            /* NULL: none was started */
+};
+
+/* Returns whether a stream's slabs can be read so without holding a thread: it
+ * is of a store whose requests are asynchronous, and of tiles. */
+bool rd_slab_may_start (const struct rd_stream *stream);
+
+/* Starts to read a slab into data: what is given stays valid until
+ * rd_slab_end. */
+enum radio_status rd_slab_start (const struct rd_stream *stream,
+                                 const struct radio_box *slab, void *data,
+                                 size_t *nbytes, struct rd_slab_read *read)
+  RADIO_USE_RESULT;
+
+/* Waits until it is read; its result. */
+enum radio_status rd_slab_wait (struct rd_slab_read *read) RADIO_USE_RESULT;
+
+/* Ends it, if it was started.  Keeps the thread's message. */
+void rd_slab_end (struct rd_slab_read *read);
+
 #endif /* RD_STREAM_H */

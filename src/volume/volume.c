@@ -383,7 +383,7 @@ radio_volume_read_async (struct radio_volume *volume,
     = { volume->info.scl_slope, volume->info.scl_inter };
   return rd_array_read_async (volume->array, requests, n, dtype,
                               options && options->scaled ? &scaling : NULL,
-                              options, done, user_data, read);
+                              options, false, done, user_data, read);
 }
 
 static bool

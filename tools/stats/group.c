@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "tools/jobs.h"
 #include "tools/parse.h"
 #include "tools/stats/by.h"
 #include "tools/stats/group.h"
@@ -28,7 +29,9 @@ struct run {
   size_t n;                   /* of its volumes */
   struct radio_store *store;  /* whose masks are listed */
   struct names masks;
-  bool lacks_mask;            /* a volume does */
+  struct radio_volume **opened;       /* masks of the group's volumes, opened
+                                         ahead; NULL: not */
+  char *lacks_mask;           /* the message of a volume without one, or NULL */
   struct rd_json_items items;
   size_t nprinted;            /* as text */
 };
@@ -192,22 +195,86 @@ find_mask (const struct names *names, const char *name)
   return found ? *found : NULL;
 }
 
+/* Lists the masks of a store, unless it was the last one. */
 static enum radio_status
-open_mask (struct run *run, const struct rd_target *node,
-           struct radio_volume **mask)
+need_names (struct run *run, struct radio_store *store)
+{
+  if (store == run->store)
+    return RADIO_OK;
+  clear_names (&run->masks);
+  run->store = NULL;
+  enum radio_status listed = radio_store_list (store, run->request->mask,
+                                               add_name, &run->masks);
+  if (listed != RADIO_OK)
+    return listed;
+  run->store = store;
+  if (run->masks.n > 0)
+    qsort (run->masks.items, run->masks.n, sizeof *run->masks.items,
+           compare_names);
+  return RADIO_OK;
+}
+
+/* Masks that are opened at the same time. */
+struct opening {
+  const struct run *run;
+  size_t first;
+};
+
+static void
+open_ahead (void *data, size_t i)
+{
+  const struct opening *opening = data;
+  const struct run *run = opening->run;
+  size_t at = opening->first + i;
+  const struct rd_target *node = &run->first[at];
+  const char *found = node->store == run->store
+                      ? find_mask (&run->masks, rd_base_name (node->path))
+                      : NULL;
+  RD_FREE char *path = found ? rd_format ("%s/%s", run->request->mask, found)
+                             : NULL;
+  /* What fails is found again in its turn. */
+  if (path && radio_volume_open (node->store, path, &run->opened[at])
+              != RADIO_OK)
+    run->opened[at] = NULL;
+}
+
+static void
+report_nothing (void *data, size_t i)
+{
+  (void) data;
+  (void) i;
+}
+
+/* Opens masks from that of volume i on, if they are on a network and that one
+ * is not open. */
+static void
+open_masks_ahead (struct run *run, size_t i)
+{
+  struct opening opening = { run, i };
+  size_t n = run->n - i;
+  if (n < 2 || run->opened[i] || !rd_nodes_are_remote (run->args, &run->nodes))
+    return;
+  struct rd_jobs jobs = {
+    .n = n < RD_JOBS_MAX_THREADS ? n : RD_JOBS_MAX_THREADS,
+    .nthreads = rd_nodes_nthreads (run->args, &run->nodes),
+    .run = open_ahead, .report = report_nothing, .data = &opening,
+  };
+  (void) !rd_jobs_run (&jobs);
+}
+
+static enum radio_status
+open_mask (struct run *run, size_t i, struct radio_volume **mask)
 {
   const char *collection = run->request->mask;
-  if (node->store != run->store) {
-    clear_names (&run->masks);
-    enum radio_status listed = radio_store_list (node->store, collection,
-                                                 add_name, &run->masks);
-    if (listed != RADIO_OK)
-      return listed;
-    run->store = node->store;
-    if (run->masks.n > 0)
-      qsort (run->masks.items, run->masks.n, sizeof *run->masks.items,
-             compare_names);
-  }
+  const struct rd_target *node = &run->first[i];
+  enum radio_status listed = need_names (run, node->store);
+  if (listed != RADIO_OK)
+    return listed;
+  open_masks_ahead (run, i);
+  *mask = run->opened[i];
+  run->opened[i] = NULL;
+  if (*mask)
+    return RADIO_OK;
   const char *name = rd_base_name (node->path);
   const char *found = find_mask (&run->masks, name);
   RD_FREE char *path = rd_format ("%s/%s", collection, found ? found : name);
@@ -215,7 +282,8 @@ open_mask (struct run *run, const struct rd_target *node,
   enum radio_status status = path ? RADIO_OK : RADIO_ERROR_MEMORY;
   if (path && found == NULL) {        /* its message names similar ones */
     status = radio_store_find (node->store, path, &similar);
-    run->lacks_mask = status == RADIO_ERROR_NOT_FOUND;
+    if (status == RADIO_ERROR_NOT_FOUND && run->lacks_mask == NULL)
+      run->lacks_mask = rd_format ("%s", radio_error_message ());
   }
   return status == RADIO_OK ? radio_volume_open (node->store, path, mask)
                             : status;
@@ -236,7 +304,7 @@ open_volume (size_t i, struct radio_volume **volume,
   node->volume = NULL;
   node->array = NULL;
   node->is_applied = false;
-  return run->request->mask ? open_mask (run, node, mask) : RADIO_OK;
+  return run->request->mask ? open_mask (run, i, mask) : RADIO_OK;
 }
 
 /*------------------------------------------------------------------------
@@ -296,17 +364,25 @@ run_volumes (struct run *run, struct rd_target *first, size_t n)
 {
   run->first = first;
   run->n = n;
-  run->lacks_mask = false;
+  free (run->lacks_mask);
+  run->lacks_mask = NULL;
   for (size_t i = 0; run->request->mask && i < n; i++)
     if (first[i].store == NULL)
       return rd_error ("%s: an image in its file, which has no mask; ingest "
                        "both", first[i].name);
+  run->opened = calloc (n + 1, sizeof (struct radio_volume *));
+  if (run->opened == NULL)
+    return rd_error_memory ();
   enum radio_status status
     = radio_group_stats (n, open_volume, &run->request->options,
                          print_figures, run);
+  for (size_t i = 0; i < n; i++)
+    radio_volume_close (run->opened[i]);
+  free (run->opened);
   if (status == RADIO_OK)
     return RD_EXIT_OK;
-  if (run->lacks_mask)
+  if (run->lacks_mask
+      && strcmp (run->lacks_mask, radio_error_message ()) == 0)
     return rd_error ("%s; --where 'has(%s)' leaves out volumes without a mask",
                      radio_error_message (), run->request->mask);
   return rd_error_library (n == 1 ? first->name : NULL);
@@ -393,6 +469,7 @@ rd_group_run (struct rd_args *args, const struct rd_group_request *request)
   struct run run = { .args = args, .request = request };
   int status = run_nodes (&run);
   clear_names (&run.masks);
+  free (run.lacks_mask);
   rd_by_clear (&run.by);
   rd_nodes_clear (&run.nodes);
   return status;

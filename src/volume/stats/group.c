@@ -25,6 +25,10 @@
 /* Elements that are chosen by a mask before they are counted. */
 #define BLOCK_NBYTES 4096
 
+/* Volumes of a store on a network that are open at the same time: the first
+ * slabs of the next ones are read while one is counted. */
+#define MAX_TURNS 16
+
 /* A combination of type and scaling, and its tables: one for each label. */
 struct class {
   enum radio_dtype dtype;
@@ -50,13 +54,27 @@ struct group {
   struct class classes[MAX_CLASSES];
   size_t nclasses;
   bool is_wide;
+  struct member *turns;       /* MAX_TURNS: of volume i that at i % MAX_TURNS */
+  uint64_t ahead_nbytes;      /* of the memory of those whose turn comes */
 };
 
 /* A volume that is read, with its mask or without (has_mask). */
 struct member {
+  struct radio_volume *volume, *mask_volume;  /* owned */
+  struct rd_error error;              /* of opening it, until its turn */
   struct rd_stream image, mask;
-  bool has_mask;
+  struct rd_scaling scaling, mask_scaling;
+  bool has_mask, has_voxels;
   size_t mask_axis[RADIO_MAX_RANK];   /* of the image's axis; or the rank */
+  const struct class *class;          /* NULL: counted as doubles */
+
+  struct rd_slabs slabs;
+  struct radio_box slab;              /* the one in hand */
+  uint64_t nbytes;                    /* of the memory of a slab and its mask */
+  void *elements;
+  double *labels;
+  size_t elements_nbytes, labels_nbytes;
+  struct rd_slab_read reads[2];       /* that were started */
 };
 
 static void
@@ -69,6 +87,7 @@ clear_group (struct group *group)
   rd_free (group->labels);
   for (size_t i = 0; i < group->nclasses; i++)
     rd_free (group->classes[i].counts);
+  rd_free (group->turns);
 }
 
 /*------------------------------------------------------------------------
@@ -171,43 +190,111 @@ take_slab (struct group *group, const struct member *member,
   }
 }
 
-/* Reads a volume and its mask by the same slabs. */
+/* The mask's box of the slab in hand. */
+static struct radio_box
+mask_box (const struct member *member)
+{
+  struct radio_box box = member->mask.box;
+  for (size_t i = 0; i < member->slab.rank; i++)
+    if (member->mask_axis[i] < box.rank) {
+      box.start[member->mask_axis[i]] = member->slab.start[i];
+      box.size[member->mask_axis[i]] = member->slab.size[i];
+    }
+  return box;
+}
+
+/* Plans the slabs of a volume, by which its mask is read, too, and makes room
+ * for one. */
 static enum radio_status
-read_member (struct group *group, const struct member *member,
-             const struct class *class)
+plan_slabs (struct member *member)
 {
   const struct rd_stream *image = &member->image;
-  struct rd_slabs slabs;
-  struct radio_box slab;
-  uint64_t room, nelements;
-  if (radio_box_count (&image->box) == 0)
+  uint64_t room;
+  member->has_voxels = radio_box_count (&image->box) > 0;
+  if (!member->has_voxels)
     return RADIO_OK;
-  RD_TRY (rd_slabs_plan (image, &slabs, &room));
-  nelements = room / image->item_nbytes;
-  RD_TRY (rd_context_allows (image->array->store->context,
-                             room + 8 * nelements, "a slab and its mask"));
-  RD_FREE void *data = rd_malloc (room);
-  RD_FREE double *mask = rd_malloc (member->has_mask
-                                    ? nelements * sizeof *mask : 8);
-  if (data == NULL || mask == NULL)
-    return rd_fail_memory (room + 8 * nelements);
-  rd_slabs_first (image, &slabs, &slab);
-  do {
-    size_t nbytes, mask_nbytes = 0;
-    RD_TRY (rd_slab_read (image, &slab, data, &nbytes));
-    if (member->has_mask) {
-      struct radio_box box = member->mask.box;
-      for (size_t i = 0; i < slab.rank; i++)
-        if (member->mask_axis[i] < box.rank) {
-          box.start[member->mask_axis[i]] = slab.start[i];
-          box.size[member->mask_axis[i]] = slab.size[i];
-        }
-      RD_TRY (rd_slab_read (&member->mask, &box, mask, &mask_nbytes));
-    }
-    take_slab (group, member, class, data, mask, mask_nbytes / sizeof *mask,
-               nbytes / image->item_nbytes);
-  } while (rd_slabs_next (image, &slabs, &slab));
+  RD_TRY (rd_slabs_plan (image, &member->slabs, &room));
+  uint64_t nelements = room / image->item_nbytes;
+  uint64_t nbytes = room + 8 * nelements;
+  RD_TRY (rd_context_allows (image->array->store->context, nbytes,
+                             "a slab and its mask"));
+  member->elements = rd_malloc (room);
+  member->labels = rd_malloc (member->has_mask
+                              ? nelements * sizeof *member->labels : 8);
+  if (member->elements == NULL || member->labels == NULL)
+    return rd_fail_memory (nbytes);
+  member->nbytes = nbytes;
+  rd_slabs_first (image, &member->slabs, &member->slab);
   return RADIO_OK;
+}
+
+/* Starts to read the first slab, if that takes no thread and little of the
+ * memory. */
+static enum radio_status
+start_member (struct group *group, struct member *member)
+{
+  const struct radio_context *context = member->image.array->store->context;
+  bool may_start = member->has_voxels && rd_slab_may_start (&member->image)
+                   && (!member->has_mask
+                       || rd_slab_may_start (&member->mask))
+                   && group->ahead_nbytes <= context->memory_limit_nbytes / 8;
+  if (!may_start)
+    return RADIO_OK;
+  RD_TRY (rd_slab_start (&member->image, &member->slab, member->elements,
+                         &member->elements_nbytes, &member->reads[0]));
+  if (!member->has_mask)
+    return RADIO_OK;
+  const struct radio_box box = mask_box (member);
+  return rd_slab_start (&member->mask, &box, member->labels,
+                        &member->labels_nbytes, &member->reads[1]);
+}
+
+/* Reads the slab in hand, or waits for it. */
+static enum radio_status
+read_slab (struct member *member)
+{
+  if (member->reads[0].read) {
+    RD_TRY (rd_slab_wait (&member->reads[0]));
+    if (member->has_mask)
+      RD_TRY (rd_slab_wait (&member->reads[1]));
+    rd_slab_end (&member->reads[0]);
+    rd_slab_end (&member->reads[1]);
+    return RADIO_OK;
+  }
+  RD_TRY (rd_slab_read (&member->image, &member->slab, member->elements,
+                        &member->elements_nbytes));
+  if (!member->has_mask)
+    return RADIO_OK;
+  const struct radio_box box = mask_box (member);
+  return rd_slab_read (&member->mask, &box, member->labels,
+                       &member->labels_nbytes);
+}
+
+static enum radio_status
+read_member (struct group *group, struct member *member)
+{
+  if (!member->has_voxels)
+    return RADIO_OK;
+  do {
+    RD_TRY (read_slab (member));
+    take_slab (group, member, member->class, member->elements, member->labels,
+               member->labels_nbytes / sizeof *member->labels,
+               member->elements_nbytes / member->image.item_nbytes);
+  } while (rd_slabs_next (&member->image, &member->slabs, &member->slab));
+  return RADIO_OK;
+}
+
+static void
+clear_member (struct group *group, struct member *member)
+{
+  rd_slab_end (&member->reads[0]);
+  rd_slab_end (&member->reads[1]);
+  group->ahead_nbytes -= member->nbytes;
+  rd_free (member->elements);
+  rd_free (member->labels);
+  radio_volume_close (member->volume);
+  radio_volume_close (member->mask_volume);
+  *member = (struct member) { 0 };
 }
 
 /*------------------------------------------------------------------------
@@ -249,67 +336,115 @@ find_class (struct group *group, const struct radio_volume *volume,
   return RADIO_OK;
 }
 
-/* Adds a volume where its mask chooses it.  Sets group->is_wide, and adds
- * nothing, if it cannot be counted. */
+/* Prepares to add a volume where its mask chooses it.  Sets group->is_wide if
+ * it cannot be counted. */
 static enum radio_status
-add_volume (struct group *group, struct radio_volume *volume,
-            struct radio_volume *mask)
+prepare_member (struct group *group, struct member *member)
 {
-  struct member member = { .image = rd_stream_of (volume->array),
-                           .has_mask = mask != NULL };
-  const struct class *class = NULL;
+  const struct radio_volume *volume = member->volume;
+  const struct radio_volume *mask = member->mask_volume;
   bool scaled = !group->options->raw && !rd_volume_is_colour (volume);
-  const struct rd_scaling scaling = {
+  member->image = rd_stream_of (volume->array);
+  member->has_mask = mask != NULL;
+  member->scaling = (struct rd_scaling) {
     scaled ? volume->info.scl_slope : 1, scaled ? volume->info.scl_inter : 0
   };
-  struct rd_scaling mask_scaling = { 1, 0 };
-  enum radio_status status = rd_stats_check (member.image.dtype);
+  enum radio_status status = rd_stats_check (member->image.dtype);
   if (status != RADIO_OK)
     return rd_fail_in (status, "%s", volume->info.path);
   if (mask) {
-    member.mask = rd_stream_of (mask->array);
-    status = rd_stats_check (member.mask.dtype);
+    member->mask = rd_stream_of (mask->array);
+    status = rd_stats_check (member->mask.dtype);
     if (status != RADIO_OK)
       return rd_fail_in (status, "%s", mask->info.path);
     RD_TRY (rd_grids_check_mask (&mask->info, &volume->info));
-    RD_TRY (match_axes (volume, mask, member.mask_axis));
-    mask_scaling.slope = mask->info.scl_slope;
-    mask_scaling.inter = mask->info.scl_inter;
-    member.mask.dtype = RADIO_FLOAT64;
-    member.mask.item_nbytes = sizeof (double);
-    member.mask.scaling = &mask_scaling;
+    RD_TRY (match_axes (volume, mask, member->mask_axis));
+    member->mask_scaling = (struct rd_scaling) {
+      mask->info.scl_slope, mask->info.scl_inter
+    };
+    member->mask.dtype = RADIO_FLOAT64;
+    member->mask.item_nbytes = sizeof (double);
+    member->mask.scaling = &member->mask_scaling;
   } else if (group->options->nlabels > 0)
     return rd_fail (RADIO_ERROR_ARGUMENT, "%s: without a mask, which labels "
                     "need", volume->info.path);
   if (!group->is_wide) {
-    RD_TRY (find_class (group, volume, &scaling, &class));
-    if (class)
-      return read_member (group, &member, class);
-    group->is_wide = true;
+    RD_TRY (find_class (group, volume, &member->scaling, &member->class));
+    if (member->class)
+      return plan_slabs (member);
     uint64_t nbytes = rd_stats_nbytes (RADIO_FLOAT64,
                                        group->options->npercents);
-    return rd_context_allows (volume->array->store->context,
-                              group->nlabels * nbytes, "selecting values");
+    RD_TRY (rd_context_allows (volume->array->store->context,
+                               group->nlabels * nbytes, "selecting values"));
+    group->is_wide = true;
+    return RADIO_OK;
   }
-  member.image.dtype = RADIO_FLOAT64;
-  member.image.item_nbytes = sizeof (double);
-  member.image.scaling = &scaling;
-  return read_member (group, &member, NULL);
+  member->image.dtype = RADIO_FLOAT64;
+  member->image.item_nbytes = sizeof (double);
+  member->image.scaling = &member->scaling;
+  return plan_slabs (member);
+}
+
+static enum radio_status
+open_member (struct group *group, size_t i, struct member *member)
+{
+  RD_TRY (group->open (i, &member->volume, &member->mask_volume,
+                       group->user_data));
+  RD_NOT_NULL (member->volume);
+  RD_TRY (prepare_member (group, member));
+  group->ahead_nbytes += member->nbytes;
+  return start_member (group, member);
+}
+
+/* Opens the next volumes: on a network several, as far as the memory allows, up
+ * to one that fails.  What it fails with counts in its turn. */
+static void
+open_ahead (struct group *group, size_t i, size_t *nopened, bool was_wide)
+{
+  while (*nopened < group->n && group->is_wide == was_wide
+         && *nopened < i + MAX_TURNS) {
+    struct member *last = *nopened > i
+      ? &group->turns[(*nopened - 1) % MAX_TURNS] : NULL;
+    if (last && !last->reads[0].read)
+      return;
+    struct member *member = &group->turns[*nopened % MAX_TURNS];
+    rd_error_save (&member->error, open_member (group, *nopened, member));
+    ++*nopened;
+  }
+}
+
+static void
+clear_turns (struct group *group)
+{
+  for (size_t i = 0; i < MAX_TURNS; i++)
+    clear_member (group, &group->turns[i]);
 }
 
 /* Reads all volumes; one that cannot be counted ends it. */
 static enum radio_status
-run_pass (struct group *group)
+run_turns (struct group *group)
 {
   bool was_wide = group->is_wide;
-  for (size_t i = 0; i < group->n && group->is_wide == was_wide; i++) {
-    struct radio_volume *volume RD_CLEANUP (rd_cleanup_volume) = NULL;
-    struct radio_volume *mask RD_CLEANUP (rd_cleanup_volume) = NULL;
-    RD_TRY (group->open (i, &volume, &mask, group->user_data));
-    RD_NOT_NULL (volume);
-    RD_TRY (add_volume (group, volume, mask));
+  size_t nopened = 0;
+  for (size_t i = 0; i < group->n; i++) {
+    struct member *member = &group->turns[i % MAX_TURNS];
+    open_ahead (group, i, &nopened, was_wide);
+    if (group->is_wide != was_wide && member->error.status == RADIO_OK)
+      return RADIO_OK;
+    if (member->error.status != RADIO_OK)
+      return rd_error_raise (&member->error);
+    RD_TRY (read_member (group, member));
+    clear_member (group, member);
   }
   return RADIO_OK;
+}
+
+static enum radio_status
+run_pass (struct group *group)
+{
+  enum radio_status status = run_turns (group);
+  clear_turns (group);
+  return status;
 }
 
 static enum radio_status
@@ -427,6 +562,9 @@ radio_group_stats (size_t n, radio_group_open_fn *open,
   RD_NOT_NULL (open);
   RD_NOT_NULL (report);
   RD_TRY (check_options (group.options));
+  group.turns = rd_calloc (MAX_TURNS, sizeof *group.turns);
+  if (group.turns == NULL)
+    return rd_fail_memory (MAX_TURNS * sizeof *group.turns);
   group.nlabels = group.options->nlabels ? group.options->nlabels : 1;
   RD_SCOPE ("group stats", RD_IN_OPERATION);
   RD_TRY (prepare_labels (&group));
