@@ -310,6 +310,63 @@ is_dropped (const struct radio_table_edit *edit, const char *column)
   return false;
 }
 
+/* Returns whether the changes replace all cells of a column, and do not need
+ * its values before. */
+static bool
+is_replaced (const struct radio_table_edit *edit, const struct rd_field *field,
+             const struct rd_lookup *ids)
+{
+  for (size_t i = 0; i < edit->changes.n; i++) {
+    const struct rd_change *change = &edit->changes.at[i];
+    bool is_set = change->kind == RD_CHANGE_SET;
+    if (change->kind == RD_CHANGE_DROP || change->kind == RD_CHANGE_RENAME)
+      return false;
+    if (!is_set || strcmp (change->cells->name, field->name) != 0)
+      continue;
+    size_t nfound = 0;
+    for (size_t k = 0; k < change->ids->strings.n; k++)
+      nfound += rd_lookup_find (ids, rd_string (&change->ids->strings, k))
+                != RD_NOT_THERE;
+    return nfound == ids->n && !change->keep_existing
+           && (change->change_type || change->cells->type == field->type);
+  }
+  return false;
+}
+
+/* Loads a generation of which a column cannot be read: those whose cells are
+ * all replaced are not needed.  Fails with the thread's message, and what can
+ * be done, if another one is damaged. */
+static enum radio_status
+load_damaged (const struct radio_table_edit *edit, struct rd_dataframe *frame,
+              enum radio_status status, const struct rd_field *failed,
+              bool *are_empty, struct rd_data *data)
+{
+  RD_STRINGS_FREE struct radio_strings ids = { 0 };
+  RD_LOOKUP_SCOPE struct rd_lookup lookup = { 0 };
+  struct rd_error error;
+  bool is_damage = status == RADIO_ERROR_FORMAT
+                   || status == RADIO_ERROR_CHECKSUM
+                   || status == RADIO_ERROR_NOT_FOUND;
+  if (!is_damage || !failed || failed == &frame->index)
+    return status;
+  rd_error_save (&error, status);
+  RD_TRY (rd_dataframe_read_ids (frame, &ids));
+  RD_TRY (rd_lookup_strings (&ids, &lookup));
+  for (size_t i = 0; i < frame->n; i++)
+    are_empty[i] = are_empty[i]
+                   || is_replaced (edit, &frame->fields[i], &lookup);
+  if (are_empty[failed - frame->fields]) {
+    rd_data_free (data);
+    status = rd_dataframe_load (frame, are_empty, data, &failed);
+    rd_error_save (&error, status);
+  }
+  if (status == RADIO_OK || !failed || failed == &frame->index)
+    return status;
+  return rd_fail (status, "%s; replace all values of the column '%s' at once, "
+                  "or remove it by 'radio table --drop'", error.message,
+                  failed->name);
+}
+
 /* Loads the newest generation, or makes an empty table.  A column that is
  * dropped is not read, since it may be damaged. */
 static enum radio_status
@@ -317,6 +374,7 @@ load (const struct radio_table_edit *edit, const struct rd_newest *newest,
       struct rd_data *data)
 {
   const char *path = edit->path;
+  const struct rd_field *failed;
   RD_CLEANUP (rd_cleanup_dataframe) struct rd_dataframe *frame = NULL;
   if (newest->head.number == 0) {
     bool has_volumes = strncmp (path, VOLUMES_PREFIX,
@@ -337,7 +395,10 @@ load (const struct radio_table_edit *edit, const struct rd_newest *newest,
   for (size_t i = 0; i < frame->n; i++)
     are_dropped[i] = is_dropped (edit, frame->fields[i].name)
                      && strcmp (frame->fields[i].name, frame->index.name) != 0;
-  return rd_dataframe_load (frame, are_dropped, data);
+  enum radio_status status = rd_dataframe_load (frame, are_dropped, data,
+                                                &failed);
+  return status == RADIO_OK ? status
+         : load_damaged (edit, frame, status, failed, are_dropped, data);
 }
 
 /* Writes a generation and its head.  *is_taken is set if another writer has put

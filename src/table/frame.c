@@ -631,20 +631,39 @@ rd_data_add (struct rd_data *data, struct rd_column *column)
   return status;
 }
 
+/* Makes a column like a field's in which all values are missing. */
+static enum radio_status
+new_empty (const struct rd_field *field, size_t n, struct rd_column **result)
+{
+  RD_CLEANUP (rd_cleanup_column) struct rd_column *none = NULL;
+  RD_TRY (rd_column_new (field->name, field->type, field->dtype, 0, &none));
+  none->attributes = json_object_get (field->attributes);
+  RD_FREE size_t *rows = rd_malloc ((n + 1) * sizeof *rows);
+  if (!rows)
+    return rd_fail_memory ((n + 1) * sizeof *rows);
+  for (size_t i = 0; i < n; i++)
+    rows[i] = RD_NOT_THERE;
+  return rd_column_take (none, rows, n, result);
+}
+
 /* Takes what was read of a frame: the ids, and then its columns. */
 static enum radio_status
 take_columns (struct rd_dataframe *frame, struct rd_field_read *reads,
-              size_t n, const bool *are_empty, struct rd_data *data)
+              const bool *are_empty, struct rd_data *data)
 {
+  size_t nread = 1;
   RD_TRY (rd_dataframe_take_ids (frame, reads[0].column, &data->ids));
-  for (size_t i = 1; i < n; i++)
-    RD_TRY (rd_data_add (data, RD_STEAL (reads[i].column)));
   for (size_t i = 0; i < frame->n; i++) {
+    const struct rd_field *field = &frame->fields[i];
     struct rd_column *column;
-    if (!are_empty[i])
+    if (strcmp (field->name, data->index_name) == 0)
       continue;
-    RD_TRY (rd_column_new (frame->fields[i].name, RADIO_COLUMN_BOOL,
-                           RADIO_BOOL, data->ids.n, &column));
+    if (are_empty[i])
+      RD_TRY (new_empty (field, data->ids.n, &column));
+    else {
+      column = RD_STEAL (reads[nread].column);
+      nread++;
+    }
     RD_TRY (rd_data_add (data, column));
   }
   return RADIO_OK;
@@ -652,9 +671,10 @@ take_columns (struct rd_dataframe *frame, struct rd_field_read *reads,
 
 enum radio_status
 rd_dataframe_load (struct rd_dataframe *frame, const bool *are_empty,
-                   struct rd_data *data)
+                   struct rd_data *data, const struct rd_field **failed)
 {
-  size_t n = 0, failed;
+  size_t n = 0, nth;
+  *failed = NULL;
   data->index_name = rd_strdup (frame->index.name);
   if (!data->index_name)
     return rd_fail_memory (strlen (frame->index.name) + 1);
@@ -670,9 +690,11 @@ rd_dataframe_load (struct rd_dataframe *frame, const bool *are_empty,
       reads[n++].field = &frame->fields[i];
   for (size_t i = 0; i < n; i++)
     reads[i].frame = frame;
-  RD_TRY (rd_dataframe_read_many (reads, n, &failed));
-  enum radio_status status = take_columns (frame, reads, n, are_empty,
-                                           data);
+  enum radio_status status = rd_dataframe_read_many (reads, n, &nth);
+  if (status != RADIO_OK && nth < n)
+    *failed = reads[nth].field;
+  RD_TRY (status);
+  status = take_columns (frame, reads, are_empty, data);
   for (size_t i = 0; i < n; i++)
     rd_field_read_clear (&reads[i]);
   return status;

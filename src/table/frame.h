@@ -123,11 +123,14 @@ struct rd_data {
 void rd_data_free (struct rd_data *data);
 #define RD_DATA_SCOPE RD_CLEANUP (rd_data_free)
 
-/* Reads all columns, but those of are_empty, of the frame's n, which are made
- * with numbers that are 0.  A column that is the index again is left out. */
+/* Reads all columns, but those of are_empty, of the frame's n, in which all
+ * values are missing then.  A column that is the index again is left out.
+ * After a failure *failed is the field of one that failed, or NULL. */
 enum radio_status rd_dataframe_load (struct rd_dataframe *frame,
                                      const bool *are_empty,
-                                     struct rd_data *data) RADIO_USE_RESULT;
+                                     struct rd_data *data,
+                                     const struct rd_field **failed)
+  RADIO_USE_RESULT;
 
 /* Returns a column's number, or RD_NOT_THERE. */
 size_t rd_data_find (const struct rd_data *data, const char *name);

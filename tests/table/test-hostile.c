@@ -373,6 +373,46 @@ a_damaged_column_can_be_dropped (void **state)
   radio_store_close (store);
 }
 
+/* What replaces all of its values needs none of them. */
+static void
+a_damaged_column_can_be_replaced (void **state)
+{
+  (void) state;
+  static const int64_t ages[] = { 7, 8, 9, 10 };
+  static const char *const ids[] = { "a,b", "a,b,c", "b,d,c,a", "a,b,c" };
+  for (size_t i = 0; i < LENGTH (ids); i++) {
+    char key[RD_KEY_NBYTES], chunk[RD_KEY_NBYTES];
+    struct radio_store *store = open_store (key);
+    struct radio_table_edit *edit;
+    snprintf (chunk, sizeof chunk, "%.*s/age/values/c/0",
+              (int) (strlen (key) - strlen ("/zarr.json")), key);
+    assert_ok (rd_io_put (store->io, chunk, "", 0, RD_PUT_REPLACE));
+    assert_ok (radio_table_edit_new (store, PATH, &edit));
+    assert_ok (add_rows (edit, "d"));
+    /* Not if some remain, or have another type. */
+    if (i == 1)
+      assert_ok (set_text (edit, ids[i], "age", "x,y,z"));
+    else
+      assert_ok (set_integers (edit, ids[i], "age", ages));
+    enum radio_status status = radio_table_edit_commit (edit, NULL);
+    radio_table_edit_free (edit);
+    if (i < 2) {
+      assert_true (status == RADIO_ERROR_FORMAT
+                   || status == RADIO_ERROR_CHECKSUM);
+      assert_non_null (strstr (radio_error_message (), "; replace all values "
+                               "of the column 'age' at once, or remove it by "
+                               "'radio table --drop'"));
+      assert_false (is_sound (store));
+    } else {
+      assert_int_equal (status, RADIO_OK);
+      assert_newest (store, PATH, "age", i == 2 ? "10,7,9,8" : "7,8,9,-");
+      assert_newest (store, PATH, "site", "x,y,y,-");
+      assert_true (is_sound (store));
+    }
+    radio_store_close (store);
+  }
+}
+
 static enum radio_status
 work (void)
 {
@@ -443,6 +483,7 @@ main (void)
     cmocka_unit_test (a_lost_generation_is_passed_over_in_spite_of_the_hint),
     cmocka_unit_test (a_hint_that_misleads_is_no_hint),
     cmocka_unit_test (a_damaged_column_can_be_dropped),
+    cmocka_unit_test (a_damaged_column_can_be_replaced),
     cmocka_unit_test (every_allocation_may_fail),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
