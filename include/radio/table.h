@@ -231,8 +231,12 @@ struct radio_cells {
   /* Leave a cell that has a value.  False: it is replaced. */
   bool keep_existing;
 
+  /* Of text: categories in their order, all different, if this makes the
+   * column.  It has no order if a value is none of them.  NULL: no order. */
+  const struct radio_strings *categories;
+
   /* Must be zero: later versions may have members here. */
-  uint64_t reserved[6];
+  uint64_t reserved[5];
 };
 
 /* Adds rows that are not there yet, at the end, with all values missing.  The

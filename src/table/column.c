@@ -191,6 +191,30 @@ check_text (const struct radio_cells *cells, size_t n)
   return RADIO_OK;
 }
 
+/* Sets the categories of a column of text, and that they have an order. */
+static enum radio_status
+set_categories (struct rd_column *column, const struct radio_cells *cells)
+{
+  RD_LOOKUP_SCOPE struct rd_lookup lookup = { 0 };
+  const struct radio_cells all = {
+    .column = cells->column, .text = cells->categories,
+  };
+  size_t n = cells->categories->n;
+  if (column->values)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "%s: categories are given for a "
+                    "column of type %s", cells->column,
+                    radio_column_type_name (cells->type));
+  RD_TRY (check_text (&all, n));
+  RD_TRY (rd_lookup_strings (cells->categories, &lookup));
+  if (rd_lookup_repeated (&lookup) != RD_NOT_THERE)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "%s: a category is given twice",
+                    cells->column);
+  RD_TRY (rd_column_new (cells->column, RADIO_COLUMN_TEXT, column->dtype, n,
+                         &column->categories));
+  column->is_ordered = true;
+  return copy_text (column->categories, cells->categories);
+}
+
 enum radio_status
 rd_column_of_cells (const struct radio_cells *cells, size_t n,
                     struct rd_column **result)
@@ -233,6 +257,8 @@ rd_column_of_cells (const struct radio_cells *cells, size_t n,
       RD_TRY (check_text (cells, n));
     RD_TRY (copy_text (column, cells->text));
   }
+  if (cells->categories)
+    RD_TRY (set_categories (column, cells));
   RD_TRY (rd_column_find_missing (column));
   *result = RD_STEAL (column);
   return RADIO_OK;

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import tables
-from conftest import missing, peer
+from conftest import missing, peer, run_radio
 from radio_library import RadioError, Store
 
 SUBJECTS = "tables/subjects"
@@ -247,6 +247,15 @@ def test_categories_that_a_user_declared_stay(anndata, tmp_path):
     assert again["grade"].cat.ordered
     assert list(again["number"]) == [3, 3, 2]
     assert list(again["number"].cat.categories) == [3, 2, 9]
+    # A copy has the order, too.
+    run_radio("phantom", "-s", tmp_path / "x.zarr", "ct/c", "--size", "8")
+    run_radio("cp", tmp_path / "x.zarr", tmp_path / "y.zarr")
+    copied = open_frame(tmp_path / "y.zarr",
+                        read(Store(tmp_path / "y.zarr"), SUBJECTS).generation)
+    assert list(copied["free"].cat.categories) == ["mid"]
+    assert list(copied["grade"]) == ["mid"]
+    assert list(copied["grade"].cat.categories) == ["lo", "mid", "hi", "max"]
+    assert copied["grade"].cat.ordered
     # A value that the order does not have ends it: bytes would make another.
     tables.commit(store, SUBJECTS, ["a"], {"grade": ("text", ["worst"])})
     table = read(store, SUBJECTS)

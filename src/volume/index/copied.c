@@ -144,6 +144,7 @@ set_column (const struct copying *copying, struct radio_table *table,
             const struct transfer *transfer, struct radio_table_edit *edit)
 {
   RD_CLEANUP (free_values) struct values values = { 0 };
+  RD_STRINGS_FREE struct radio_strings categories = { 0 };
   RD_TEXT_LIST_SCOPE struct rd_text_list ids = { 0 };
   RD_TEXT_LIST_SCOPE struct rd_text_list texts = { 0 };
   RD_BUFFER_SCOPE struct rd_buffer numbers = { 0 };
@@ -178,6 +179,9 @@ set_column (const struct copying *copying, struct radio_table *table,
   const struct radio_strings rows = rd_list_strings (&ids);
   if (copying->only_changes && rows.n == 0)
     return RADIO_OK;
+  bool has_order = is_text && info->is_ordered;
+  if (has_order)
+    RD_TRY (radio_table_read_categories (table, number, &categories));
   const struct radio_cells cells = {
     .column = info->name,
     .type = info->type,
@@ -187,6 +191,7 @@ set_column (const struct copying *copying, struct radio_table *table,
     .valid = valid,
     .attributes_json = info->attributes_json,
     .keep_existing = !copying->options->replace,
+    .categories = has_order ? &categories : NULL,
   };
   return radio_table_edit_set (edit, &rows, &cells);
 }
