@@ -6,6 +6,7 @@
 #include <config.h>
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include <radio/index.h>
 
@@ -425,6 +426,41 @@ check_destination (const struct cp *cp)
   }
 }
 
+/* Returns whether two names are those of one store. */
+static bool
+is_same_store (const char *a, const char *b)
+{
+  struct stat x, y;
+  size_t n = strlen (a), m = strlen (b);
+  while (n > 1 && a[n - 1] == '/')
+    n--;
+  while (m > 1 && b[m - 1] == '/')
+    m--;
+  if (rd_is_url (a) || rd_is_url (b))
+    return n == m && memcmp (a, b, n) == 0;
+  return stat (a, &x) == 0 && stat (b, &y) == 0 && x.st_dev == y.st_dev
+         && x.st_ino == y.st_ino;
+}
+
+/* Rejects copies of volumes onto themselves. */
+static int
+check_apart (const struct cp *cp)
+{
+  for (size_t k = 0; k < cp->nodes.nroots; k++) {
+    const struct rd_root *root = &cp->nodes.roots[k];
+    if (!is_same_store (root->name ? root->name : rd_store_name (cp->args),
+                        cp->to_name))
+      continue;
+    for (size_t i = 0; i < cp->n; i++)
+      if (cp->items[i].from == root->store
+          && strcmp (cp->items[i].path, cp->items[i].to_path) == 0)
+        return rd_error ("%s: in %s already, and a copy in one store needs "
+                         "another name; give it by --name, or another store",
+                         cp->items[i].path, cp->to_name);
+  }
+  return RD_EXIT_OK;
+}
+
 /* A dry run needs no store: an empty one in memory will do. */
 static int
 open_destination (struct cp *cp)
@@ -478,6 +514,8 @@ static int
 copy_volumes (struct cp *cp, struct rd_args *args)
 {
   int failed = find_items (cp);
+  if (!failed)
+    failed = check_apart (cp);
   if (!failed)
     failed = check_columns (cp, args);
   if (failed)

@@ -174,6 +174,19 @@ an_interrupted_copy_resumes () {
   diff -r big.zarr to.zarr
 }
 
+# Nothing was written, and the user meant another store.
+a_copy_onto_itself_is_an_error () {
+  ln -s a.zarr link.zarr
+  for to in a.zarr a.zarr/ "$PWD/a.zarr" link.zarr; do
+    for from in a.zarr a.zarr/ct a.zarr/ct/head; do
+      fails 1 'ct/head: in ' cp "$from" "$to" --skip-existing
+      fails 1 'needs another name' cp "$from" "$to" --dry-run
+    done
+  done
+  runs cp a.zarr/ct/head a.zarr --name ct/twin
+  runs rm -s a.zarr ct/twin
+}
+
 check a_store_is_copied_whole_and_equal
 check collections_and_volumes_are_named_as_elsewhere
 check a_copy_may_be_renamed
@@ -184,4 +197,5 @@ check mistakes_are_explained
 check the_same_command_goes_on_after_a_kill
 check files_of_an_interrupted_copy_are_not_sent_again
 check an_interrupted_copy_resumes
+check a_copy_onto_itself_is_an_error
 plan
