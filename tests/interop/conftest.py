@@ -101,12 +101,8 @@ def template_store(radio, templates, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def ct_i16(np, tmp_path_factory):
-    """Returns a 304x512x512 int16 CT made from a real one of 108x256x256.
-
-    Each quadrant and block of planes is a different symmetry of the square, so
-    that the noise stays real and codecs do not find the copies.
-    """
+def ct_head(np):
+    """Returns a real CT, int16, of 108x256x256."""
     import tarfile
     if not CRANIUM.exists():
         missing("Debian's invesalius-examples")
@@ -114,7 +110,17 @@ def ct_i16(np, tmp_path_factory):
         member = next(m for m in tar.getmembers()
                       if m.name.endswith("matrix.dat"))
         raw = tar.extractfile(member).read()
-    head = np.frombuffer(raw, "<i2").reshape(108, 256, 256)
+    return np.frombuffer(raw, "<i2").reshape(108, 256, 256)
+
+
+@pytest.fixture(scope="session")
+def ct_i16(np, ct_head):
+    """Returns a 304x512x512 int16 CT made from a real one of 108x256x256.
+
+    Each quadrant and block of planes is a different symmetry of the square, so
+    that the noise stays real and codecs do not find the copies.
+    """
+    head = ct_head
 
     def turned(k):
         a = head.transpose(0, 2, 1) if k & 1 else head

@@ -38,13 +38,13 @@ def read(store, path):
     return tables.Table(store, path)
 
 
-def open_frame(root, generation):
+def open_frame(root, generation, path=SUBJECTS):
     import anndata.io
     import zarr
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         group = zarr.open_group(root, mode="r")
-        node = group[f"{SUBJECTS}/{generation}"]
+        node = group[f"{path}/{generation}"]
     return anndata.io.read_elem(node)
 
 
@@ -160,12 +160,95 @@ def test_both_ways_with_pandas_3(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", RUN, "-q", "-p", "no:cacheprovider",
          "--basetemp", tmp_path / "tests", __file__, "-k",
-         "anndata_wrote or radio_wrote or stays_as_it_is or declared_stay"],
+         "anndata_wrote or radio_wrote or stays_as_it_is or declared_stay "
+         "or real_cohort"],
         env={**os.environ, "PYTHONPATH": str(PANDAS3)},
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         check=False)
     assert done.returncode == 0, done.stdout
-    assert "6 passed" in done.stdout, done.stdout
+    assert "7 passed" in done.stdout, done.stdout
+
+
+def make_real_cohort(np, nib, templates, ct, root):
+    """Writes a BIDS folder of small templates, a part of a CT with two masks,
+    and 500 participants, most of them without an image; values are missing."""
+    rng = random.Random(22)
+    subjects = []
+    for i, file in enumerate(f for f in templates
+                             if f.stat().st_size < 100_000):
+        subjects.append(f"sub-t{i}")
+        image = root / subjects[-1] / "anat" / f"{subjects[-1]}_T1w.nii.gz"
+        image.parent.mkdir(parents=True)
+        image.symlink_to(file)
+    subjects.append("sub-ct")
+    (root / "sub-ct/ct").mkdir(parents=True)
+    ct = ct[::2, 64:192:2, 64:192:2].T
+    for name, array in (("ct", ct), ("bone", (ct > 300).astype("u1")),
+                        ("body", (ct > -500).astype("u1"))):
+        nib.save(nib.Nifti1Image(array, np.diag([-1, 1, 2, 1])),
+                 root / f"sub-ct/ct/sub-ct_{name}.nii.gz")
+    subjects += [f"sub-{i:03}" for i in range(500 - len(subjects))]
+    rng.shuffle(subjects)
+
+    def some(*values):
+        return rng.choice([*values, "n/a"])
+
+    rows = [[subject, some(*range(18, 90)), some(61.5, 80.25, 1e-3),
+             some("true", "false"), some("a", "b c", "\u00fc"),
+             some(f"seen in {i}", f"left in {i}")]
+            for i, subject in enumerate(subjects)]
+    head = ["participant_id", "age", "weight", "smoker", "site", "note"]
+    (root / "participants.tsv").write_text("".join(
+        "\t".join(map(str, row)) + "\n" for row in [head, *rows]))
+
+
+def test_a_real_cohort_is_read_by_zarr_python_anndata_and_pandas(
+        radio, anndata, zarr, np, nib, templates, ct_head, tmp_path):
+    import anndata.io
+    import pandas as pd
+    root, path = tmp_path / "bids", tmp_path / "s.zarr"
+    make_real_cohort(np, nib, templates, ct_head, root)
+    radio("ingest", "-q", "-s", path, "--layout", "bids", "--table",
+          root / "participants.tsv", root)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        group = zarr.open_group(path, mode="r")
+        nodes = dict(group.members(max_depth=None))
+    # Every voxel is that of its file.
+    files = sorted(root.rglob("*.nii.gz"))
+    for file in files:
+        name = file.name.removesuffix(".nii.gz")
+        subject, suffix = name.split("_")
+        image = nodes[f"{suffix}/{subject}"]
+        level = image.attrs["ome"]["multiscales"][0]["datasets"][0]["path"]
+        assert np.array_equal(image[level][...].T,
+                              np.asanyarray(nib.load(file).dataobj).squeeze())
+    # The tables are those of anndata, and of pandas where they came from.
+    store, frames = Store(path), {}
+    for name in ("subjects", "volumes/T1w", "volumes/ct", "volumes/bone",
+                 "volumes/body"):
+        table = read(store, f"tables/{name}")
+        frames[name] = open_frame(path, table.generation, f"tables/{name}")
+        check_same(frames[name], table)
+    assert sum(len(frame) for frame in frames.values()) == 500 + len(files)
+    wanted = pd.read_csv(root / "participants.tsv", sep="\t", index_col=0,
+                         float_precision="round_trip")
+    # Those with images come first, as they are ingested.
+    assert len(frames["subjects"]) == len(wanted) == 500
+    found = frames["subjects"].loc[wanted.index]
+    assert list(found.columns) == list(wanted.columns)
+    for name in wanted:
+        assert list(found[name].isna()) == list(wanted[name].isna())
+        assert list(found[name].dropna()) == list(wanted[name].dropna())
+    # What anndata writes of them is read again.
+    other = zarr.open_group(tmp_path / "x.zarr", mode="w", zarr_format=3)
+    for name, frame in frames.items():
+        anndata.io.write_elem(other, name.replace("/", "-"), frame)
+        check_same(frame, read(Store(tmp_path / "x.zarr"),
+                               name.replace("/", "-")))
+    assert "0 faults" in radio("check", "-s", path, "--masks", "bone,body",
+                               "--complete", "ct,bone,body", "ct", "bone",
+                               "body").stdout
 
 
 def test_tensorstore_reads_codes(ts, np, tmp_path):
