@@ -455,6 +455,55 @@ a_table_whose_heads_are_not_yet_copied_is_kept (void **state)
   radio_store_close (store);
 }
 
+/* Reads a head's document; the caller frees it. */
+static struct json_object *
+read_head_document (struct radio_store *store, int number, size_t *nbytes)
+{
+  RD_BUFFER_SCOPE struct rd_buffer text = { 0 };
+  struct json_object *document;
+  char key[64];
+  snprintf (key, sizeof key, PATH "/heads/000000000%d/zarr.json", number);
+  assert_ok (rd_io_read_all (store->io, key, 1 << 20, &text));
+  assert_ok (rd_json_parse ((char *) text.data, text.nbytes, key,
+                            &document));
+  *nbytes = text.nbytes;
+  return document;
+}
+
+/* Heads stay for ever: they repeat only documents that are there. */
+static void
+a_collector_shortens_the_heads_below_those_that_it_keeps (void **state)
+{
+  (void) state;
+  struct radio_store *store = open_failing (NULL, NULL);
+  struct radio_gc_result gc;
+  struct rd_head heads[6], head;
+  for (int i = 1; i <= 5; i++) {
+    const char value[] = { (char) ('0' + i), '\0' };
+    assert_ok (commit_cell (store, PATH, "a", "site", value));
+    assert_ok (rd_head_read (store, PATH, (uint64_t) i, &heads[i]));
+  }
+  for (int is_done = 0; is_done < 2; is_done++) {
+    assert_ok (radio_store_gc (store, !is_done, &gc));
+    assert_int_equal (gc.removed_count, 2);
+    for (int i = 1; i <= 5; i++) {
+      size_t nbytes;
+      struct json_object *document = read_head_document (store, i, &nbytes);
+      struct json_object *repeated = rd_json_member (
+        rd_json_member (rd_json_member (document, "attributes"), "radio"),
+        "document");
+      assert_int_equal (repeated != NULL, !is_done || i > 2);
+      assert_int_equal (nbytes > 1024, !is_done || i > 2);
+      json_object_put (document);
+      assert_ok (rd_head_read (store, PATH, (uint64_t) i, &head));
+      assert_string_equal (head.generation, heads[i].generation);
+      assert_string_equal (head.follows, heads[i].follows);
+    }
+  }
+  assert_newest (store, PATH, "site", "5");
+  radio_store_close (store);
+}
+
 static enum radio_status
 count_entry (const struct radio_entry *entry, void *user_data)
 {
@@ -536,6 +585,8 @@ main (void)
     cmocka_unit_test (a_head_that_others_do_not_follow_is_merged_again),
     cmocka_unit_test (a_table_that_never_had_a_head_is_collected),
     cmocka_unit_test (a_table_whose_heads_are_not_yet_copied_is_kept),
+    cmocka_unit_test (
+      a_collector_shortens_the_heads_below_those_that_it_keeps),
     cmocka_unit_test (tables_are_no_collection),
     cmocka_unit_test (a_collection_in_the_place_of_tables_is_kept),
   };
