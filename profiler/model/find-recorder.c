@@ -390,9 +390,8 @@ find_damage (struct rd_finder *finder)
   if (!why)
     return RADIO_OK;
   return rd_found (finder, &claim,
-                   "%s of %s dropped (%.240s); calls and times of the call "
-                   "tree include their runs, whose minimum, maximum and "
-                   "percentiles are those of their mean",
+                   "%s of %s dropped (%.240s); the call tree includes their "
+                   "runs",
                    rd_format_count (nlost, "span was", "spans were").text,
                    rd_format_number ((double) (profile->spans.n + nlost)).text,
                    why);

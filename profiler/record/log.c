@@ -176,49 +176,33 @@ compact_log (struct rd_writer_state *writer, size_t chunk_slots)
 }
 
 /*------------------------------------------------------------------------
- * The ring: the runs of the oldest chunk go into the figures of their nodes.
- *
- * A process may be killed at any store.  `nretired' changes before the figures
- * that a run changes, so a reader knows the last run whose figures may be
- * incomplete, and sets them once more: the number of runs in its octave, its
- * node's total, and its spans in the log are in one of two records, in turn
- * (recover/log.c).
+ * The ring: its runs are in the figures of their nodes since they ended, so the
+ * oldest chunk is used again as it is.
  *----------------------------------------------------------------------*/
 
-static void
-retire_chunk (struct rd_writer_state *writer, struct rd_log_chunk *chunk)
+/* The last span of a full chunk.  The second word of an extra, its wait, never
+ * has the bit by which a span says that it has one. */
+static const struct rd_log_span *
+last_span (const struct rd_log_chunk *chunk)
 {
-  struct rd_log *log = &writer->log;
-  uint64_t latest = log->retired_until;
-  unsigned turn = 0;
-  rd_octaves_flush (writer);
-  for (size_t i = 0; i < chunk->nslots; turn ^= 1) {
+  const union rd_log_slot *last = &chunk->slots[chunk->nslots - 1];
+  bool is_extra = chunk->nslots > 1 && rd_span_has_extra (&last[-1].span);
+  return is_extra ? &last[-1].span : &last->span;
+}
+
+/* Spans of one writer end in order. */
+static void
+leave_ring (struct rd_writer_state *writer, const struct rd_log_chunk *chunk)
+{
+  const struct rd_log_span *last = chunk->nslots > 0 ? last_span (chunk) : NULL;
+  if (last)
+    writer->log.retired_until = last->begin + rd_span_duration (last);
+  for (size_t i = 0; i < chunk->nslots && writer->texts.nown > 0;) {
     const struct rd_log_span *span = &chunk->slots[i].span;
-    struct rd_node *node = node_of_span (writer, span);
-    const uint64_t duration = rd_span_duration (span);
-    uint64_t *octave = &node->octaves[rd_octave_of (writer, duration)];
-    const uint64_t noctave = *octave + 1;
-    const uint64_t unlogged = node->unlogged + duration;
-    latest = rd_max_u64 (latest, span->begin + duration);
     if (rd_span_extra (span)->flags & RD_LOG_TEXT)
       rd_texts_disown (&writer->texts, rd_span_extra (span)->text);
-    log->redo[turn].noctave = noctave;
-    log->redo[turn].unlogged = unlogged;
-    log->redo[turn].nlogged = node->nlogged - 1;
-    rd_commit ();
     i += rd_span_nslots (span);
-    chunk->nretired = i;
-    rd_commit ();
-    *octave = noctave;
-    node->unlogged = unlogged;
-    node->drops++;
-    node->nlogged--;
-    if (__builtin_expect (duration < node->min, 0))
-      node->min = duration;
-    if (__builtin_expect (duration > node->max, 0))
-      node->max = duration;
   }
-  log->retired_until = latest;
 }
 
 /*------------------------------------------------------------------------
@@ -244,6 +228,7 @@ append_chunk (struct rd_writer_state *writer, struct rd_log_chunk *chunk,
               size_t chunk_slots)
 {
   struct rd_log *log = &writer->log;
+  chunk->nbefore = log->nspans;
   writer->log_next = chunk->slots;
   writer->log_end = chunk->slots + chunk_slots;
   rd_commit ();
@@ -294,14 +279,14 @@ turn_ring (struct rd_writer_state *writer, size_t chunk_slots)
   struct rd_log_chunk *chunk = log->first;
   rd_log_copy_chunk (writer->recorder, chunk);
   leave_chunk (writer);
-  retire_chunk (writer, chunk);
   log->first = chunk->next;
   if (!log->first)
     log->last = NULL;
   log->nchunks--;
   rd_commit ();
+  leave_ring (writer, chunk);
   chunk->next = NULL;
-  chunk->nslots = chunk->nretired = 0;
+  chunk->nslots = 0;
   append_chunk (writer, chunk, chunk_slots);
 }
 
@@ -341,7 +326,7 @@ rd_log_take (struct rd_writer_state *writer, struct rd_node *node,
     rd_node_drop (writer, node, duration);
     return NULL;
   }
-  node->nlogged++;
+  rd_node_log (writer, node, duration);
   return writer->log_next;
 }
 
@@ -359,6 +344,8 @@ rd_log_append (struct rd_writer_state *writer, struct rd_node *node,
     .sequence_node = run->sequence << 16 | node->number,
     .parent_epoch = run->parent << 16,
   };
+  if (node->is_in_ring)
+    rd_span_seal (&slot->span);
   if (run->extra)
     slot[1].extra = *run->extra;
   rd_log_commit (writer, slot, run->extra ? 2 : 1);

@@ -205,11 +205,13 @@ struct rd_node {
                                            stand-in for `foreign', or a
                                            writer's root */
   uint64_t total;             /* as throttling sees it; exact when stopped */
-  uint64_t nlogged;           /* spans of it that are in the log */
+  uint64_t nlogged;           /* spans of it that are in the log; of a ring 0,
+                                 since all runs are in its figures */
   uint64_t threshold;         /* shorter spans are not logged */
   uint64_t tag;               /* makes a span's first word of a frame's id */
   uint32_t number;            /* in writer->nodes, parents first */
-  enum radio_scope_kind kind; /* the site's */
+  uint8_t kind;               /* the site's: enum radio_scope_kind */
+  bool is_in_ring;            /* the log is a ring */
   struct rd_node *latest_child;         /* of ordinary kind; never NULL:
                                            see tree.c */
   struct rd_node *successor;  /* the sibling that began after this one */
@@ -228,10 +230,12 @@ struct rd_node {
   uint32_t trigger;           /* rd_slow_find; 0: none */
 
   /* Figures of the runs that are not in the log; those in the log are added
-   * when stopping. */
+   * when stopping.  Of a ring, which loses spans all the time, they are of all
+   * runs. */
   uint64_t min, max;          /* min is UINT64_MAX before the first call */
   uint64_t unlogged;          /* their total */
-  uint64_t drops;             /* their number: see rd_node_drop */
+  uint64_t drops;             /* their number: see rd_node_drop; when stopped,
+                                 of those that are not in the log */
 
   /* Set when stopping: calls are the runs that are logged or in the octaves;
    * self is total less the children on the same thread, plus `self_adjust',
@@ -304,8 +308,9 @@ struct rd_log_span {
   uint64_t sequence_node;     /* 48 bits of sequence, 16 of the node's
                                  number */
   uint64_t parent_epoch;      /* 48 bits of the parent's sequence (0: none);
-                                 the rest is ignored.  Its writer is this
-                                 one, or in the extra */
+                                 in a ring rd_span_check, else the rest is
+                                 ignored.  Its writer is this one, or in the
+                                 extra */
 };
 
 #define RD_SPAN_HAS_EXTRA ((uint64_t) 1 << 63)
@@ -339,6 +344,27 @@ static inline uint32_t
 rd_span_node (const struct rd_log_span *span)
 {
   return span->sequence_node & 0xffff;
+}
+
+#define RD_SPAN_CHECK 0xffff    /* bits of parent_epoch */
+
+/* A sum of all else in a span, by which a reader of a ring's file knows that it
+ * is sound.  Not 0 of zeros. */
+static inline uint64_t
+rd_span_check (const struct rd_log_span *span)
+{
+  uint64_t more = span->duration_more, of = span->sequence_node;
+  uint64_t parent = span->parent_epoch & ~(uint64_t) RD_SPAN_CHECK;
+  uint64_t sum = span->begin ^ (more << 17 | more >> 47)
+                 ^ (of << 37 | of >> 27) ^ (parent << 51 | parent >> 13);
+  return (~sum * UINT64_C (0x9e3779b97f4a7c15)) >> 48;
+}
+
+static inline void
+rd_span_seal (struct rd_log_span *span)
+{
+  span->parent_epoch = (span->parent_epoch & ~(uint64_t) RD_SPAN_CHECK)
+                       | rd_span_check (span);
 }
 
 /* Follows spans that were handed over, that waited, or that have bytes, in
@@ -387,8 +413,7 @@ struct rd_log_chunk {
   union rd_log_slot *slots;
   size_t nslots;              /* used; set when the log moves on to the next
                                  chunk, or the recorder stops */
-  size_t nretired;            /* of them, from the first on: their runs are in
-                                 the figures of nodes; see log.c */
+  uint64_t nbefore;           /* spans of a ring when it was appended */
   size_t nwanted;             /* of them: a snapshot's */
   atomic_uint copying;        /* of enum rd_copying */
 };
@@ -428,11 +453,9 @@ struct rd_log {
   uint64_t nappended;         /* slots ever used, without the last chunk's */
   uint64_t threshold;         /* since the last compaction; in ticks */
   size_t next_throttled;      /* of the writer's nodes; see tree.h */
-  uint64_t retired_until;     /* the latest end of a run that left the ring;
-                                 0: none did */
-  struct {
-    uint64_t noctave, unlogged, nlogged;
-  } redo[2];                  /* of retiring; see log.c */
+  uint64_t nspans;            /* of a ring, ever */
+  uint64_t retired_until;     /* the end of the last run that left the ring; 0:
+                                 none did */
 };
 
 /*------------------------------------------------------------------------

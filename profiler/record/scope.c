@@ -437,6 +437,8 @@ write_span (union rd_log_slot *slot, const struct rd_frame *frame,
   slot->span.duration_more = duration | (nslots > 1 ? RD_SPAN_HAS_EXTRA : 0);
   slot->span.sequence_node = token + frame->node->tag;
   slot->span.parent_epoch = (frame - 1)->id;
+  if (frame->node->is_in_ring)
+    rd_span_seal (&slot->span);
 }
 
 /* Writes the span of a frame that ended into the log; there is room.  Returns
@@ -451,7 +453,7 @@ log_with_room (struct rd_writer_state *writer, const struct rd_frame *frame,
     rd_node_drop (writer, node, duration);
     return NULL;
   }
-  node->nlogged++;
+  rd_node_log (writer, node, duration);
   write_span (slot, frame, token, duration, nslots);
   return slot;
 }

@@ -156,7 +156,7 @@ rd_span_memory_take (struct rd_span_memory *memory, size_t nchunks)
   }
   if (chunk) {
     chunk->next = NULL;
-    chunk->nslots = chunk->nretired = 0;
+    chunk->nslots = 0;
   }
   return chunk;
 }

@@ -90,7 +90,8 @@ init_node (struct rd_writer_state *writer, struct rd_node *node,
     if (!rd_names_keep_site (node->recorder->names, &node->kept))
       return false;
   }
-  node->kind = key->site ? key->site->kind : RADIO_SCOPE_WORK;
+  node->kind = (uint8_t) (key->site ? key->site->kind : RADIO_SCOPE_WORK);
+  node->is_in_ring = writer->recorder->ring_nbytes > 0;
   node->number = (uint32_t) writer->nnodes;
   node->tag = node->number - (writer->next_id & (RD_ID_STEP - 1));
   node->parent = (struct rd_node *) key->parent;
@@ -314,9 +315,9 @@ rd_node_add_set_slow (struct rd_node *node, const struct rd_counter_set *set,
  *----------------------------------------------------------------------*/
 
 static uint64_t
-count_calls (const struct rd_node *node)
+count_octaves (const struct rd_node *node)
 {
-  uint64_t n = node->nlogged;
+  uint64_t n = 0;
   for (size_t i = 0; i < RD_NOCTAVES; i++)
     n += node->octaves[i];
   return n;
@@ -329,7 +330,7 @@ rd_tree_throttle (struct rd_writer_state *writer, size_t n)
   for (n = n < writer->nnodes ? n : writer->nnodes; n > 0; n--) {
     *next = (*next + 1) % writer->nnodes;
     struct rd_node *node = writer->nodes[*next];
-    uint64_t calls = count_calls (node);
+    uint64_t calls = node->nlogged + node->drops;
     if (calls > RD_THROTTLE_CALLS && !node->throttled
         && node->total / calls < writer->recorder->throttle_below) {
       uint64_t mean = rd_max_u64 (node->total / calls, 1);
@@ -358,14 +359,17 @@ rd_octave_bucket (const struct rd_writer_state *writer, size_t octave)
 void
 rd_tree_finish (struct rd_writer_state *writer)
 {
-  /* The runs in the log are counted here, not when they ended. */
+  /* The runs in the log are counted here, not when they ended, but for those of
+   * a ring. */
   for (size_t i = 0; i < writer->nnodes; i++)
     writer->nodes[i]->nlogged = 0;
   for (struct rd_log_chunk *c = writer->log.first; c; c = c->next)
     for (size_t i = 0; i < c->nslots;) {
       const struct rd_log_span *span = &c->slots[i].span;
-      rd_node_add_unlogged (writer, writer->nodes[rd_span_node (span)],
-                            rd_span_duration (span), 0);
+      struct rd_node *node = writer->nodes[rd_span_node (span)];
+      node->nlogged++;
+      if (!node->is_in_ring)
+        rd_node_add_unlogged (writer, node, rd_span_duration (span), 0);
       i += rd_span_nslots (span);
     }
   rd_octaves_add_pending (writer);
@@ -377,7 +381,9 @@ rd_tree_finish (struct rd_writer_state *writer)
     node->self += node->total + node->self_adjust;
     if (node->edge == RADIO_EDGE_CALL && node->site)
       node->parent->self -= node->total;
-    node->calls = count_calls (node);
+    node->calls = count_octaves (node);
+    if (node->is_in_ring)
+      node->drops = rd_subtract (node->calls, node->nlogged);
   }
   for (size_t i = 0; i < writer->nnodes; i++) {
     struct rd_node *node = writer->nodes[i];

@@ -79,9 +79,10 @@ rd_node_add_unlogged (struct rd_writer_state *writer, struct rd_node *node,
     node->max = duration;
 }
 
-/* Counts a run that the log does not keep.  Of a process that was killed, the
- * last such run counts if the node's drops do: they are the runs in its
- * octaves and the pending one, and change last (see recover/recover.c). */
+/* Counts a run now, since the log does not keep it, or not for ever.  Of a
+ * process that was killed, the last such run counts if the node's drops do:
+ * they are the runs in its octaves and the pending one, and change last (see
+ * recover/recover.c). */
 static inline void
 rd_node_drop (struct rd_writer_state *writer, struct rd_node *node,
               uint64_t duration)
@@ -89,13 +90,16 @@ rd_node_drop (struct rd_writer_state *writer, struct rd_node *node,
   rd_node_add_unlogged (writer, node, duration, 1);
 }
 
-/* Puts the last run into its node's octaves, so that none is pending. */
+/* Counts a run that the log keeps; the log of a ring for a while. */
 static inline void
-rd_octaves_flush (struct rd_writer_state *writer)
+rd_node_log (struct rd_writer_state *writer, struct rd_node *node,
+             uint64_t duration)
 {
-  rd_octaves_add_pending (writer);
-  rd_commit ();
-  writer->pending_node = &writer->root;
+  if (node->is_in_ring) {
+    rd_node_drop (writer, node, duration);
+    writer->log.nspans++;
+  } else
+    node->nlogged++;
 }
 
 /* Finds those of the next n nodes, in turn, that are tiny and frequent, and

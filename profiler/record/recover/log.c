@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The logs of an image, with texts, samples and sessions.  The figures of the
- * last runs are completed here. */
+ * last run are completed here. */
 #include <config.h>
 
 #include <string.h>
@@ -76,7 +76,7 @@ keep_sound_spans (struct image *image, const struct pair *pair,
     n = rd_span_nslots (&slot->span);
     if (!rd_image_is_span (image, pair, slot, nslots - i)
         || rd_ids_find (known, 0, rd_span_sequence (&slot->span)) != 0) {
-      image->faults |= RD_FAULT_RANGE;
+      image->faults |= RD_FAULT_SPAN;
       n = 1;
       continue;
     }
@@ -105,35 +105,6 @@ add_extremes (struct rd_node *node, uint64_t duration)
 {
   node->min = rd_min_u64 (node->min, duration);
   node->max = rd_max_u64 (node->max, duration);
-}
-
-/* Sets the figures that the last run to be retired changes (see log.c), if the
- * first slots of a chunk are spans as far as that one. */
-static void
-complete_retired (struct image *image, const struct pair *pair,
-                  const union rd_log_slot *slots, size_t nretired)
-{
-  struct rd_writer_state *to = pair->to;
-  const struct rd_log_span *span = NULL;
-  size_t number = 0;
-  for (size_t i = 0; i < nretired; i += rd_span_nslots (span), number++) {
-    span = &slots[i].span;
-    if (!rd_image_is_span (image, pair, &slots[i], nretired - i)) {
-      image->faults |= RD_FAULT_RANGE;
-      return;
-    }
-  }
-  if (!span)
-    return;
-  struct rd_node *node = to->nodes[rd_span_node (span)];
-  const uint64_t duration = rd_span_duration (span);
-  const size_t turn = (number - 1) % 2;
-  node->octaves[rd_octave_of (to, duration)]
-    = pair->from->log.redo[turn].noctave % MAX_COUNT;
-  node->unlogged = pair->from->log.redo[turn].unlogged % MAX_TICKS;
-  node->nlogged = pair->from->log.redo[turn].nlogged;
-  node->drops = count_dropped (to, node);
-  add_extremes (node, duration);
 }
 
 /* The sequences that no span has, since their scopes are open. */
@@ -169,7 +140,7 @@ take_chunk (struct image *image, const struct pair *pair,
                   - (uintptr_t) chunk->slots;
   if (is_last && used <= chunk_nbytes)
     *nslots = (size_t) used / sizeof *chunk->slots;
-  if (*nslots > header->chunk_slots || chunk->nretired > *nslots)
+  if (*nslots > header->chunk_slots)
     return NULL;
   return (union rd_log_slot *) (image->at + (header->ring - image->base)
                                 + offset);
@@ -194,13 +165,11 @@ copy_chunks (struct image *image, const struct pair *pair,
       image->faults |= RD_FAULT_LIST;
       return RADIO_OK;
     }
-    complete_retired (image, pair, slots, chunk->nretired);
     struct rd_log_chunk *copy = rd_image_copy (image, 1, sizeof *copy);
     if (!copy)
       return rd_image_damaged (image, "the list of spans");
-    *copy = (struct rd_log_chunk) { .slots = slots + chunk->nretired };
-    RD_TRY (keep_sound_spans (image, pair, known, copy,
-                              nslots - chunk->nretired));
+    *copy = (struct rd_log_chunk) { .slots = slots };
+    RD_TRY (keep_sound_spans (image, pair, known, copy, nslots));
     if (log->last)
       log->last->next = copy;
     else
@@ -220,7 +189,7 @@ copy_log (struct image *image, const struct pair *pair)
   return copy_chunks (image, pair, &known);
 }
 
-/* The last run that is not in the log counts if the node's drops do. */
+/* The last run counts if the node's drops do. */
 static void
 complete_pending (const struct image *image, const struct pair *pair)
 {
@@ -307,7 +276,7 @@ rd_image_copy_log (struct image *image, const struct pair *pair)
   image->faults = 0;
   RD_TRY (copy_log (image, pair));
   complete_pending (image, pair);
-  RD_TRY (rd_image_complete_runs (image, pair));
+  RD_TRY (rd_image_check_spans (image, pair));
   image->faults |= before;
   return copy_notes (image, pair);
 }

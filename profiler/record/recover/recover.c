@@ -555,9 +555,8 @@ add_damage (const struct image *image)
     const char *text;
   } texts[] = {
     { RD_FAULT_LIST, "a list of spans is damaged" },
-    { RD_FAULT_RANGE, "a path, number or time is out of range" },
+    { RD_FAULT_SPAN, "a span is not as it was written" },
     { RD_FAULT_ORDER, "a span ends before the one before it" },
-    { RD_FAULT_SUM, "the spans of a path do not add up to its time" },
   };
   char reasons[256] = "", number[24];
   size_t n = 0;

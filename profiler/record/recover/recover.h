@@ -41,9 +41,8 @@ struct made_shared {
 /* Faults of logs, as bits. */
 enum {
   RD_FAULT_LIST = 1,          /* a list of spans */
-  RD_FAULT_RANGE = 2,         /* a part of a span is impossible */
+  RD_FAULT_SPAN = 2,          /* a span is not as it was written */
   RD_FAULT_ORDER = 4,         /* a span ends before the one before it */
-  RD_FAULT_SUM = 8,           /* spans are not the runs of their path */
 };
 
 struct image {
@@ -122,14 +121,13 @@ bool rd_image_depth (const struct image *image, const struct pair *pair,
 bool rd_image_is_span (const struct image *image, const struct pair *pair,
                        const union rd_log_slot *slot, size_t nslots);
 
-/* Drops spans that are out of order or not the runs of their paths, and adds
- * the runs of all that were dropped to their paths, which know their number and
- * total.  The log is copied, and what else left it is in the figures. */
-enum radio_status rd_image_complete_runs (struct image *image,
-                                          const struct pair *pair)
+/* Drops spans that are out of order, and counts those that the log had and has
+ * not any more.  The log is copied. */
+enum radio_status rd_image_check_spans (struct image *image,
+                                        const struct pair *pair)
   RADIO_USE_RESULT;
 
-/* Copy the trees of all writers; then, of each, the log, the last runs whose
+/* Copy the trees of all writers; then, of each, the log, the last run whose
  * figures are incomplete, and texts, samples and sessions. */
 enum radio_status rd_image_copy_trees (struct image *image) RADIO_USE_RESULT;
 enum radio_status rd_image_copy_log (struct image *image,

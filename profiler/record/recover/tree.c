@@ -217,6 +217,7 @@ copy_node (struct image *image, const struct pair *pair, uint32_t number,
   node->account = NULL;
   node->throttled = rd_image_bool (&from->throttled);
   node->folded = false;
+  node->is_in_ring = true;
   node->calls = node->self = node->work = 0;
 
   const uint64_t times[] = {

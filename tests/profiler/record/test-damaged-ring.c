@@ -181,13 +181,13 @@ profile_of (const unsigned char *at, size_t n)
   return profile;
 }
 
-/* The tree of a damaged log has the runs and times of the whole one.  Without a
- * word about damage it has all figures, and all spans. */
+/* The tree of a damaged log is that of the whole one, but for the number of
+ * spans that are not in it; and these, too, without a word about damage. */
 static void
 check_same_tree (const struct radio_profile *profile,
                  const struct radio_profile *whole)
 {
-  bool is_reported = rd_profile_find_fact (profile, RD_FACT_DAMAGE) != NULL;
+  uint64_t ndropped = 0;
   assert_int_equal (profile->nodes.n, whole->nodes.n);
   assert_int_equal (profile->info.wall_ns, whole->info.wall_ns);
   for (size_t i = 0; i < whole->nodes.n; i++) {
@@ -202,14 +202,14 @@ check_same_tree (const struct radio_profile *profile,
     assert_int_equal (node->open_count, was->open_count);
     for (size_t j = 0; j < RADIO_HISTOGRAM_BUCKETS; j++) {
       histogram += node->histogram[j];
-      assert_true (is_reported || node->histogram[j] == was->histogram[j]);
+      assert_int_equal (node->histogram[j], was->histogram[j]);
     }
     assert_int_equal (histogram, node->calls);
-    assert_true (node->max_ns <= node->total_ns);
-    assert_true (is_reported || (node->max_ns == was->max_ns
-                             && node->min_ns == was->min_ns
-                             && node->dropped_count == was->dropped_count));
+    assert_int_equal (node->max_ns, was->max_ns);
+    assert_int_equal (node->min_ns, was->min_ns);
+    ndropped += node->dropped_count - was->dropped_count;
   }
+  assert_int_equal (ndropped, damaged_of (profile));
   assert_int_equal (profile->spans.n + damaged_of (profile), whole->spans.n);
 }
 
