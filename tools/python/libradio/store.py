@@ -33,7 +33,7 @@ _MEMORY = "memory:"
 class _OpenStore:
     """An open store."""
 
-    __slots__ = ("call", "context", "pointer")
+    __slots__ = ("__weakref__", "call", "context", "pointer")
 
     def __init__(self, pointer: Any, context: Any, call: Any) -> None:
         self.pointer = ffi.gc(pointer, lib.radio_store_close)

@@ -14,11 +14,14 @@ import itertools
 import json
 import math
 import os
+import urllib.parse
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self, TypeAlias
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
+from weakref import WeakValueDictionary
 
 import numpy as np
 import zarr
@@ -31,14 +34,14 @@ from zarr.core.array_spec import ArrayConfig, ArraySpec
 from zarr.core.buffer import default_buffer_prototype
 from zarr.core.metadata import ArrayV3Metadata
 from zarr.registry import register_pipeline
-from zarr.storage import LocalStore, StorePath
+from zarr.storage import FsspecStore, LocalStore, ObjectStore, StorePath
 
 from . import _calls, _dtypes
 from ._calls import check
 from ._handles import PICKLE_VERSION, restore
 from ._native import ffi, lib
 from .errors import LimitError, NotFoundError, RadioWarning, UnsupportedError
-from .store import _Place
+from .store import S3Options, _Place
 
 __all__ = ["CodecPipeline", "use"]
 
@@ -153,6 +156,145 @@ def _regular_chunk_shape(metadata: Any) -> tuple[int, ...] | None:
     return shape
 
 
+class _Root(NamedTuple):
+    """The root of zarr's store, as the library opens it."""
+
+    uri: str
+    s3: S3Options | None = None
+
+    @property
+    def is_local(self) -> bool:
+        return "://" not in self.uri
+
+    @property
+    def is_in_s3(self) -> bool:
+        return self.s3 is not None
+
+
+# Members of obstore's configuration: the library's options of S3, and what
+# does not change what is read and written.
+_OBSTORE_S3 = {
+    "access_key_id": "access_key", "secret_access_key": "secret_key",
+    "session_token": "session_token", "token": "session_token",
+    "region": "region", "default_region": "region",
+    "endpoint": "endpoint", "aws_endpoint_url_s3": "endpoint"}
+_OBSTORE_OTHERS = {"bucket", "skip_signature", "virtual_hosted_style_request",
+                   "conditional_put", "copy_if_not_exists", "disable_tagging",
+                   "disable_bulk_delete", "unsigned_payload",
+                   "checksum_algorithm"}
+_OBSTORE_CLIENT = {"allow_http", "timeout", "connect_timeout", "user_agent",
+                   "pool_idle_timeout", "pool_max_idle_per_host",
+                   "http1_only", "http2_only"}
+
+
+def _find_root(store: Any) -> _Root:
+    """Returns where a store of zarr's is.  One whose options the library
+    lacks is not supported: it would not read the same."""
+    kind = type(store).__name__
+    if type(store) is LocalStore:
+        return _Root(os.fspath(store.root))
+    if type(store) is FsspecStore:
+        kind += f" of {type(store.fs).__name__}"
+        if kind.endswith(" HTTPFileSystem"):
+            return _http_of_fsspec(store.fs, store.path)
+        if kind.endswith(" S3FileSystem"):
+            return _s3_of_fsspec(store.fs, store.path.strip("/"))
+    elif type(store) is ObjectStore:
+        inner = store.store
+        kind += f" of {type(inner).__name__}"
+        if kind.endswith(" LocalStore") and inner.prefix is not None:
+            return _Root(os.fspath(inner.prefix))
+        if kind.endswith(" HTTPStore"):
+            _lack("obstore's client", inner.client_options, _OBSTORE_CLIENT)
+            return _http(inner.url)
+        if kind.endswith(" S3Store"):
+            return _s3_of_obstore(inner)
+    raise UnsupportedError(f"it is in a {kind}")
+
+
+def _lack(what: str, options: Any, known: Collection[str]) -> None:
+    """Refuses options that the library has not."""
+    for name in options or ():
+        if name not in known:
+            raise UnsupportedError(f"{what} has the option '{name}'")
+
+
+def _http(url: str) -> _Root:
+    return _Root(urllib.parse.quote(url, safe="/:%~!$&'()*+,;=@[]"))
+
+
+def _http_of_fsspec(fs: Any, url: str) -> _Root:
+    _lack("fsspec's client", {**fs.kwargs, **fs.client_kwargs}, ())
+    if not fs.get_client.__module__.startswith("fsspec."):
+        raise UnsupportedError("fsspec has a client of its own")
+    return _http(url)
+
+
+def _s3_of_obstore(inner: Any) -> _Root:
+    config = inner.config
+    _lack("obstore's S3", config, [*_OBSTORE_S3, *_OBSTORE_OTHERS])
+    _lack("obstore's client", inner.client_options, _OBSTORE_CLIENT)
+    if inner.credential_provider is not None:
+        raise UnsupportedError("obstore's credentials are from a function")
+    s3: dict[str, str | int | bool] = {
+        ours: config[theirs] for theirs, ours in _OBSTORE_S3.items()
+        if theirs in config}
+    # It has these variables that AWS's clients have not.
+    if "endpoint" not in s3 and "AWS_ENDPOINT" in os.environ:
+        s3["endpoint"] = os.environ["AWS_ENDPOINT"]
+    s3["anonymous"] = _is_true(config.get(
+        "skip_signature", os.environ.get("AWS_SKIP_SIGNATURE")))
+    bucket = config["bucket"]
+    s3["addressing"] = "path"
+    if _is_true(config.get("virtual_hosted_style_request")):
+        s3["addressing"] = "virtual"
+        # With the bucket's name, that the library adds.
+        scheme, _, host = str(s3.get("endpoint", "")).partition("://")
+        if host:
+            s3["endpoint"] = f"{scheme}://{host.removeprefix(bucket + '.')}"
+    return _Root("/".join(["s3:/", bucket, *filter(None, [inner.prefix])]), s3)
+
+
+def _is_true(value: Any) -> bool:
+    return str(value).lower() in ("true", "1", "yes", "on", "y", "t")
+
+
+def _s3_of_fsspec(fs: Any, place: str) -> _Root:
+    _lack("s3fs", fs.kwargs, ["profile"])
+    _lack("s3fs", fs.s3_additional_kwargs, ())
+    _lack("s3fs's client", fs.client_kwargs, ["endpoint_url", "region_name"])
+    _lack("s3fs's configuration", fs.config_kwargs,
+          ["s3", "connect_timeout", "read_timeout", "retries",
+           "max_pool_connections", "tcp_keepalive"])
+    style = fs.config_kwargs.get("s3", {})
+    _lack("s3fs's configuration", style, ["addressing_style"])
+    if fs.requester_pays or fs.version_aware or not (
+            fs.session is None or fs._session_is_owned):
+        raise UnsupportedError("s3fs has a session, or options of its own")
+    options = {
+        "access_key": fs.key, "secret_key": fs.secret,
+        "session_token": fs.token, "anonymous": bool(fs.anon),
+        "endpoint": fs.endpoint_url or fs.client_kwargs.get("endpoint_url"),
+        "region": fs.client_kwargs.get("region_name"),
+        "profile": fs.kwargs.get("profile"),
+        "addressing": style.get("addressing_style", "auto")}
+    return _Root(f"s3://{place}", {name: value for name, value
+                                   in options.items() if value is not None})
+
+
+# Stores over a network, while an array is open that uses their connections.
+_shared: WeakValueDictionary[tuple[Any, ...], Any] = WeakValueDictionary()
+
+
+def _share(root: _Root, threads: int) -> Any:
+    key = (os.getpid(), root.uri, threads,
+           *sorted((root.s3 or {}).items()))
+    store = _shared.get(key)
+    if store is None:
+        store = _shared[key] = _Place(root.uri, root.s3, threads, 0, 0).open()
+    return store
+
+
 class _Array:
     """An array that is open."""
 
@@ -173,6 +315,14 @@ class _Array:
         self.tile_shape = list(info.tile_shape[0:info.rank])
 
 
+class _Kept(NamedTuple):
+    """An array that stays open, of this process."""
+
+    key: tuple[Any, ...]
+    shape: list[int]
+    array: _Array
+
+
 class _Source:
     """The array of a pipeline: where it is, and how the library opens it."""
 
@@ -184,18 +334,25 @@ class _Source:
         self.strict = (bool(zarr.config.get("codec_pipeline.strict", False))
                        if strict is None else strict)
         self.reported: set[str] = set()
-        self.threads: Any = None    # kept from one read to the next
-        self.document: tuple[str, str] | None = None
+        self.kept: Any = None       # from one read to the next
+        self.text: str | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _Source, (self.metadata, self.store, self.strict)
+
+    @cached_property
+    def root(self) -> _Root:
+        """Of its store.  Raises UnsupportedError."""
+        return _find_root(self.store)
 
     def find_obstacle(self) -> str | None:
         """Returns why the library does not read and write it."""
         if not isinstance(self.metadata, ArrayV3Metadata):
             return "it is of Zarr version 2"
-        if type(self.store) is not LocalStore:
-            return f"it is in a {type(self.store).__name__}"
+        try:
+            self.root
+        except UnsupportedError as error:
+            return str(error)
         if self.metadata.chunk_key_encoding.name not in ("default", "v2"):
             return ("its keys are "
                     f"'{self.metadata.chunk_key_encoding.name}'")
@@ -223,24 +380,40 @@ class _Source:
         return ("/".join(names[:-n]),
                 [int(number) for number in numbers[has_prefix:]])
 
-    def open(self, path: str, end: list[int]) -> _Array:
+    def open(self, path: str, end: list[int], writes: bool) -> _Array:
         """Opens the array as its metadata say, with room up to end: zarr
         knows its shape.  What other processes wrote before is read."""
-        if self.document is None:
-            members = self.metadata.to_dict()
-            for name in ["attributes", "dimension_names"]:
-                members.pop(name, None)
-            # The placeholder is the last member's value.
-            members.pop("shape")
-            text = json.dumps({**members, "shape": None})
-            self.document = text.removesuffix("null}"), "}"
-        head, tail = self.document
         threads = zarr.config.get("threading.max_workers", None) or 0
-        place = _Place(os.path.abspath(self.store.root / path), None, threads,
-                       0, 0)
-        store = place.open(sync=False)      # zarr does not, either
-        self.threads = store.context
-        return _Array(store, "", f"{head}{end}{tail}".encode())
+        root = self.root
+        if root.is_local:
+            place = _Place(os.path.abspath(os.path.join(root.uri, path)), None,
+                           threads, 0, 0)
+            store = place.open(sync=False)      # zarr does not, either
+            self.kept = store.context           # the threads
+            return _Array(store, "", self.document(end))
+        # The indexes of shards are kept, where it is told if they are old.
+        key = os.getpid(), path, threads
+        if (isinstance(self.kept, _Kept) and self.kept.key == key
+                and not writes and all(
+                    n <= most for n, most in zip(end, self.kept.shape))):
+            return self.kept.array
+        shape = end if writes else [
+            -(-max(n, m) // length) * length for n, m, length
+            in zip(end, self.metadata.shape, self.chunk_shape or ())]
+        store = _share(root, threads)
+        array = _Array(store, path, self.document(shape))
+        self.kept = (_Kept(key, shape, array)
+                     if root.is_in_s3 and not writes else store)
+        return array
+
+    def document(self, shape: list[int]) -> bytes:
+        """Returns the array's zarr.json, with another shape."""
+        if self.text is None:
+            members = self.metadata.to_dict()
+            for name in ["attributes", "dimension_names", "shape"]:
+                members.pop(name, None)
+            self.text = json.dumps({**members, "shape": None})
+        return f"{self.text.removesuffix('null}')}{shape}}}".encode()
 
 
 @dataclass(frozen=True)
@@ -254,11 +427,13 @@ class _Transfer(ABC):
     """Of the array."""
     grid: _Grid
     memory: NDArray[Any]
+    writes: ClassVar[bool] = False
 
     def run(self) -> bool:
         """False if the library does not support the array."""
         try:
-            self.transfer(self.source.open(self.path, self.grid.end))
+            self.transfer(self.source.open(self.path, self.grid.end,
+                                           self.writes))
         except (LimitError, NotFoundError, UnsupportedError) as error:
             self.source.report(self.key, str(error))
             return False
@@ -276,13 +451,16 @@ class _Transfer(ABC):
 
 
 async def _run(transfer: _Transfer) -> bool:
-    """Runs a small one here, since another thread is not sooner."""
-    if transfer.memory.nbytes <= _QUICK_NBYTES:
+    """Runs a quick one here, since another thread is not sooner."""
+    if (transfer.source.root.is_local
+            and transfer.memory.nbytes <= _QUICK_NBYTES):
         return transfer.run()
     return await asyncio.to_thread(transfer.run)
 
 
 class _Write(_Transfer):
+    writes = True
+
     def transfer(self, array: _Array) -> None:
         memory = np.ascontiguousarray(
             self.grid.with_all_axes(self.memory),
@@ -502,7 +680,7 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         memory = value.as_ndarray_like()
         if (config.write_empty_chunks or source.store.read_only
                 or not isinstance(memory, np.ndarray) or memory.ndim == 0):
-            return None             # zarr's rules
+            return None             # by zarr's rules
         obstacle = source.find_obstacle()
         if obstacle is not None:
             source.report(key, obstacle)
@@ -511,7 +689,8 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         _, last = source.locate(whole[-1][0].path)
         grid = _find_grid(whole, first, last, source.chunk_shape or (),
                           dropped)
-        if grid is None or max(grid.steps) > 1:
+        if (grid is None or max(grid.steps) > 1
+                or not (source.root.is_local or source.root.is_in_s3)):
             return None
         part = memory[tuple([slice(one.start, other.stop) for one, other
                              in zip(whole[0][3], whole[-1][3])])]

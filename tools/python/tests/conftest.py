@@ -4,6 +4,7 @@ of docstrings and of README.md work in."""
 import os
 import shutil
 import signal
+import sys
 import threading
 from pathlib import Path
 
@@ -65,6 +66,21 @@ def server(examples):
         server.proceed.set()
         server.shutdown()
         thread.join()
+
+
+@pytest.fixture(scope="session")
+def gateway(checkout, tmp_path_factory):
+    """Ceph's object gateway, as of tests/interop."""
+    sys.path.append(str(checkout / "tests/interop"))
+    from gateway import Absent, Gateway
+    try:
+        server = Gateway(tmp_path_factory.mktemp("s3"))
+    except Absent as what:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(f"{what} is not installed")
+    yield server
+    server.stop()
 
 
 @pytest.fixture(scope="session")

@@ -53,11 +53,11 @@ TYPES = ["bool", "int8", "uint16", "int32", "uint64", "float16", "float32",
          "float64", "complex64"]
 
 
-def make(place, name="plain", dtype="int16", **more):
+def make(place, name="plain", dtype="int16", path=None, **more):
     """Makes an array by zarr's own pipeline; returns its elements."""
     options = {"shape": SHAPE, "chunks": CHUNKS, "dtype": dtype,
                **LAYOUTS[name], **more}
-    array = zarr.create_array(place, **options)
+    array = zarr.create_array(place, name=path, **options)
     elements = np.ascontiguousarray(voxels(array.shape, dtype))
     array[...] = elements
     return elements
