@@ -40,6 +40,12 @@ def is_removal(method, path):
 def end_at_removal(proxy, env, number, *args, below=""):
     """Sends the signal just before the first removal, of a path that contains
     below, is forwarded."""
+    return end_at(proxy, env, number, lambda method, path: is_removal(
+        method, path) and below in path, *args)
+
+
+def end_at(proxy, env, number, is_it, *args):
+    """Sends the signal just before such a request is forwarded."""
     env = {**env, "AWS_ENDPOINT_URL_S3": proxy.url}
     # A shell that runs this in the background ignores SIGINT, and then radio
     # does as well; a signal that Python handles has its default action in
@@ -50,7 +56,7 @@ def end_at_removal(proxy, env, number, *args, below=""):
     signal.signal(signal.SIGINT, usual)
 
     def before(method, path):
-        if is_removal(method, path) and below in path:
+        if is_it(method, path):
             act.send_signal(number)
     proxy.before = before
     said = act.communicate(timeout=120)
@@ -148,3 +154,28 @@ def test_an_interrupted_gc_leaves_no_tombstone(gateway, s3, proxy, radio):
     said = radio("gc", "-s", store, "--grace", "1", env=env).stdout
     assert "removed 3 unused items," in said
     radio("validate", "-s", store, env=env)
+
+
+@pytest.mark.parametrize("at", ["zarr.json", "/c/"])
+def test_an_interrupted_export_leaves_no_part_of_a_file(gateway, s3, proxy,
+                                                        radio, tmp_path, at):
+    """While volumes are opened, and while the voxels of several are read."""
+    local, store = tmp_path / "local.zarr", f"s3://{BUCKET}/export"
+    env = gateway.environment()
+    names = [f"ct/{i}" for i in range(4)]
+    for name in names:
+        radio("phantom", "-s", local, name, "--size", "16")
+    radio("cp", "-q", local, store, "--skip-existing", env=env)
+
+    def is_it(method, path):
+        return re.search(f"/ct/[0-3]/.*{at}", path)
+    out, err = end_at(proxy, env, signal.SIGINT, is_it, "export", "-s", store,
+                      *names, "-o", f"{tmp_path}/out/", "--format", "nii")
+    whole = radio("export", "-s", local, *names, "-o", f"{tmp_path}/whole/",
+                  "--format", "nii")
+    assert len(whole.stdout.splitlines()) == 4
+    for file in (tmp_path / "out").rglob("*"):
+        assert file.is_dir() or file.read_bytes() == (
+            tmp_path / "whole" / file.relative_to(tmp_path / "out")
+        ).read_bytes()
+    assert len(out.splitlines()) < 4

@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import re
 import time
+from pathlib import Path
 
 import pytest
 import tables
@@ -114,6 +115,82 @@ def test_what_a_query_selects_is_read_from_s3_as_from_a_disk(stores, radio,
     report = radio("profile", "full", "-s", stores.names[1], *WHERE, "-o",
                    tmp_path / "p.json", env=stores.env).stdout
     assert "sub-1" in report and "sub-2" not in report
+
+
+def test_many_volumes_are_read_at_once_as_one_after_the_other(
+        gateway, store_of, radio, np, nib, tmp_path):
+    """Voxels of neighbours are read at the same time; what is printed and
+    written, and in which order, and what is said of a damaged one, is as on a
+    disk, where they are read in turn."""
+    rng, env, client = np.random.default_rng(3), gateway.environment(), \
+        gateway.client()
+    for i in range(40):
+        for kind in "ct", "seg":
+            file = tmp_path / "files" / kind / f"v{i:02}.nii"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            array = rng.integers(0, 4 if kind == "seg" else 999, (9, 8, 7))
+            # Two types, and two scalings of one of them.
+            image = nib.Nifti1Image(array.astype(
+                "u1" if kind == "seg" else "u2" if i % 5 == 4 else "i2"),
+                np.eye(4))
+            if kind == "ct" and i % 3 == 2:
+                image.header.set_slope_inter(2, -1)
+            nib.save(image, file)
+    names = [str(tmp_path / "s.zarr"), "s3://tables/many.zarr"]
+    radio("ingest", "-q", "-s", names[0], "--pattern",
+          "{collection}/{subject}.nii", tmp_path / "files")
+    radio("cp", "-q", names[0], names[1], env=env)
+
+    def both(*args, status=0):
+        """What a command prints and writes, which both stores have in
+        common."""
+        texts, files = [], []
+        for i, name in enumerate(names):
+            out = tmp_path / f"out-{len(list(tmp_path.iterdir()))}"
+            words = [str(out) + "/" if arg is None else arg for arg in args]
+            done = radio(args[0], "-s", name, *words[1:], env=env,
+                         status=status)
+            texts.append((done.stdout + done.stderr).replace(
+                str(out), "OUT").replace(name, "STORE"))
+            files.append({path.relative_to(out): path.read_bytes()
+                          for path in out.rglob("*") if path.is_file()})
+        assert texts[0] == texts[1] and files[0] == files[1]
+        return texts[0], files[0]
+
+    pooled = ["stats", "--json", "--pool", "--percentiles", "0.5,50,99.5"]
+    ways = [pooled + ["ct"],
+            pooled + ["--mask", "seg", "--label", "1,3", "ct"],
+            pooled + ["--mask", "seg", "--threads", "1", "ct"],
+            pooled + ["--mask", "seg", "--memory", "4M", "ct"],
+            ["stats", "--json", "--by", "subject", "--mask", "seg", "ct"]]
+    said = [both(*way)[0] for way in ways]
+    assert said[2] == said[3]
+    text, files = both("export", "ct", "--format", "nii", "-o", None)
+    assert len(files) == 40
+    assert [line.split()[1] for line in text.splitlines()] \
+        == [f"OUT/ct/v{i:02}.nii:" for i in range(40)]
+    for i in range(40):
+        name = f"ct/v{i:02}.nii"
+        assert files[Path(name)] == (tmp_path / "files" / name).read_bytes()
+
+    # One is damaged: all others are exported, and it is named alone.
+    local = next(file for file in Path(names[0]).glob("ct/v17/*/c/**/*")
+                 if file.is_file())
+    key = f"many.zarr/{local.relative_to(names[0])}"
+    data = bytearray(local.read_bytes())
+    data[len(data) // 3] ^= 255
+    local.write_bytes(data)
+    client.put_object(Bucket="tables", Key=key, Body=bytes(data))
+    for way in ways:
+        text, _ = both(*way, status=1)
+        errors = [line for line in text.splitlines()
+                  if line.startswith("radio:")]
+        assert len(errors) == 1 and "ct/v17" in errors[0]
+    text, files = both("export", "ct", "--format", "nii", "-o", None,
+                       status=1)
+    assert len(files) == 39 and Path("ct/v17.nii") not in files
+    assert [line for line in text.splitlines() if line.startswith("radio:")
+            and "ct/v17" in line] == [text.splitlines()[-1]]
 
 
 def test_a_copy_with_pseudonyms_is_the_same_in_s3(gateway, stores, radio,
