@@ -118,6 +118,14 @@ radio_csv_get_column (const struct radio_csv *csv, size_t number,
 #define radio_csv_get_column(csv, number, column) \
   radio_csv_get_column (csv, number, column, sizeof (struct radio_csv_column))
 
+/* Gives a column a type instead of the one that was given or inferred.
+ * Errors: RADIO_ERROR_ARGUMENT (no such number, no such type),
+ * RADIO_ERROR_FORMAT (a value that does not have the type, with its line; the
+ * column keeps the type that it has). */
+RADIO_API enum radio_status
+radio_csv_set_type (struct radio_csv *csv, size_t number,
+                    enum radio_column_type type) RADIO_USE_RESULT;
+
 /* Finds a column's number.
  * Errors: RADIO_ERROR_NOT_FOUND (the message lists the names). */
 RADIO_API enum radio_status

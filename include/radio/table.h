@@ -231,6 +231,10 @@ struct radio_cells {
   /* Leave a cell that has a value.  False: it is replaced. */
   bool keep_existing;
 
+  /* Fail if a value would be lost: if a missing one replaces it, or if
+   * change_type cannot convert it. */
+  bool refuse_loss;
+
   /* Of text: categories in their order, all different, if this makes the
    * column.  It has no order if a value is none of them.  NULL: no order. */
   const struct radio_strings *categories;
@@ -286,6 +290,9 @@ struct radio_table_result {
   uint64_t removed_count;
   uint64_t merge_count;               /* generations of other writers that it
                                          was merged with */
+  uint64_t lost_count;                /* values that are missing now: replaced
+                                         by missing ones, or not convertible to
+                                         the new type of their column */
 };
 
 /* Commits an edit: reads the newest generation, applies the edit to it, writes
@@ -298,7 +305,8 @@ struct radio_table_result {
  *
  * Errors: RADIO_ERROR_NOT_FOUND (a column to drop or rename is not there);
  * RADIO_ERROR_EXISTS (a column of another type, see change_type, or of the new
- * name; or "tables" is a collection of volumes); RADIO_ERROR_FORMAT (the newest
+ * name; a value would be lost, see refuse_loss; or "tables" is a collection of
+ * volumes); RADIO_ERROR_FORMAT (the newest
  * generation is damaged); RADIO_ERROR_LIMIT (too many columns, or the table
  * exceeds the memory limit), those of reading and writing,
  * RADIO_ERROR_CANCELLED (the store's callback). */

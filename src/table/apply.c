@@ -2,6 +2,8 @@
 /* Applying changes to a frame in memory, by the ids of its rows. */
 #include <config.h>
 
+#include <inttypes.h>
+
 #include "src/base/checked.h"
 #include "src/table/edit.h"
 
@@ -225,6 +227,16 @@ set_attributes (struct rd_column *column, struct json_object *members)
   return RADIO_OK;
 }
 
+/* Counts values of a column that its successor does not have. */
+static uint64_t
+count_lost (const struct rd_column *column, const struct rd_column *successor)
+{
+  uint64_t n = 0;
+  for (size_t i = 0; i < column->n; i++)
+    n += rd_column_is_valid (column, i) && !rd_column_is_valid (successor, i);
+  return n;
+}
+
 static enum radio_status
 set_cells (struct applying *applying, const struct rd_change *change)
 {
@@ -261,6 +273,12 @@ set_cells (struct applying *applying, const struct rd_change *change)
   applying->applied->is_changed = true;
   if (at == RD_NOT_THERE)
     return rd_data_add (data, RD_STEAL (set));
+  uint64_t nlost = count_lost (data->columns[at], set);
+  if (nlost > 0 && change->refuse_loss)
+    return rd_fail (RADIO_ERROR_EXISTS, "%s: %" PRIu64 " value%s of the column "
+                    "'%s' would be lost", applying->where, nlost,
+                    nlost == 1 ? "" : "s", cells->name);
+  applying->applied->nlost += nlost;
   rd_column_free (data->columns[at]);
   data->columns[at] = RD_STEAL (set);
   return RADIO_OK;

@@ -253,29 +253,34 @@ make_value (struct rd_slice word, enum radio_column_type type, void *value,
   }
 }
 
-/* Counts what is missing, and checks the values of a type that was given. */
-static enum radio_status
-check_column (struct radio_csv *csv, size_t number, bool is_given)
+static void
+count_missing (struct radio_csv *csv, size_t number)
 {
-  struct rd_csv_column *column = &csv->columns[number];
+  for (uint64_t row = 1; row <= csv->nrows; row++)
+    if (is_missing (trim (rd_csv_cell (csv, row, number))))
+      csv->columns[number].missing_count++;
+}
+
+/* Checks that all values have a type. */
+static enum radio_status
+check_type (const struct radio_csv *csv, size_t number,
+            enum radio_column_type type)
+{
   const uint32_t *lines = (const void *) csv->lines.data;
   for (uint64_t row = 1; row <= csv->nrows; row++) {
     const char *cell = rd_csv_cell (csv, row, number);
     struct rd_slice word = trim (cell);
     double value;
     bool is_right = true;
-    if (is_missing (word))
-      column->missing_count++;
-    else if (is_given)
-      RD_TRY (make_value (word, column->type, &value, &is_right));
+    if (!is_missing (word))
+      RD_TRY (make_value (word, type, &value, &is_right));
     if (!is_right)
       return rd_fail (RADIO_ERROR_FORMAT, "%s: line %u, column '%s': '%.80s' "
                       "is not %s %s", csv->name, (unsigned) lines[row],
-                      column->name, cell,
-                      column->type == RADIO_COLUMN_INTEGER ? "an" : "a",
-                      column->type == RADIO_COLUMN_BOOL ? "bool"
-                      : column->type == RADIO_COLUMN_FLOAT ? "number"
-                                                           : "integer");
+                      csv->columns[number].name, cell,
+                      type == RADIO_COLUMN_INTEGER ? "an" : "a",
+                      type == RADIO_COLUMN_BOOL ? "bool"
+                      : type == RADIO_COLUMN_FLOAT ? "number" : "integer");
   }
   return RADIO_OK;
 }
@@ -344,9 +349,11 @@ rd_csv_set_types (struct radio_csv *csv,
     is_given[number] = true;
   }
   for (size_t i = 0; i < csv->ncolumns; i++) {
-    if (!is_given[i])
+    if (is_given[i])
+      RD_TRY (check_type (csv, i, csv->columns[i].type));
+    else
       csv->columns[i].type = infer_type (csv, i);
-    RD_TRY (check_column (csv, i, is_given[i]));
+    count_missing (csv, i);
   }
   return RADIO_OK;
 }
@@ -358,6 +365,20 @@ check_number (const struct radio_csv *csv, size_t number)
     return RADIO_OK;
   return rd_fail (RADIO_ERROR_ARGUMENT, "%s: column %zu of %zu, which are "
                   "counted from 0", csv->name, number, csv->ncolumns);
+}
+
+enum radio_status
+radio_csv_set_type (struct radio_csv *csv, size_t number,
+                    enum radio_column_type type)
+{
+  RD_NOT_NULL (csv);
+  RD_TRY (check_number (csv, number));
+  if ((unsigned) type > RADIO_COLUMN_TEXT)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "type %d of column '%s' is not "
+                    "known", (int) type, csv->columns[number].name);
+  RD_TRY (check_type (csv, number, type));
+  csv->columns[number].type = type;
+  return RADIO_OK;
 }
 
 enum radio_status

@@ -211,7 +211,7 @@ radio_table_edit_set (struct radio_table_edit *edit,
                     (int) cells->type);
   RD_CLEANUP (rd_change_free) struct rd_change change = {
     .kind = RD_CHANGE_SET, .change_type = cells->change_type,
-    .keep_existing = cells->keep_existing,
+    .keep_existing = cells->keep_existing, .refuse_loss = cells->refuse_loss,
   };
   RD_TRY (take_ids (edit, ids, &change.ids));
   RD_TRY (rd_column_of_cells (cells, ids->n, &change.cells));
@@ -512,6 +512,7 @@ try_commit (const struct radio_table_edit *edit, bool is_merge,
   result->row_count = data.ids.n;
   result->added_count = applied.nadded;
   result->removed_count = applied.nremoved;
+  result->lost_count = applied.nlost;
   /* Without the last generation, or with a hint that misleads, the table is
    * repaired. */
   bool is_newest = newest.head.number == newest.highest;

@@ -31,7 +31,7 @@ struct rd_change {
   struct rd_ids *ids;                 /* a reference; NULL: of no rows */
   struct rd_column *cells;            /* SET: in the order of ids */
   struct json_object *attributes;     /* SET: members to replace; NULL: none */
-  bool change_type, keep_existing;    /* SET */
+  bool change_type, keep_existing, refuse_loss;       /* SET */
   char *column, *new_name;            /* DROP, RENAME */
 };
 
@@ -41,6 +41,7 @@ void rd_change_free (struct rd_change *change);
 struct rd_applied {
   bool is_changed;
   uint64_t nadded, nremoved;          /* rows */
+  uint64_t nlost;                     /* values that are missing now */
 };
 
 /* Applies changes to a frame in memory.  is_merge: they were applied before, to

@@ -166,6 +166,29 @@ values_are_read_in_their_type (void **state)
 }
 
 static void
+a_type_can_be_changed (void **state)
+{
+  (void) state;
+  struct radio_csv *csv = parse_with ("i,t\n7,x\nn/a,2\n", NULL);
+  struct radio_cells cells;
+  assert_fails (radio_csv_set_type (csv, 1, RADIO_COLUMN_FLOAT),
+                RADIO_ERROR_FORMAT,
+                "t.csv: line 2, column 't': 'x' is not a number");
+  assert_ok (radio_csv_read (csv, 1, &cells));
+  assert_int_equal (cells.type, RADIO_COLUMN_TEXT);
+  assert_ok (radio_csv_set_type (csv, 0, RADIO_COLUMN_FLOAT));
+  assert_ok (radio_csv_read (csv, 0, &cells));
+  assert_int_equal (cells.type, RADIO_COLUMN_FLOAT);
+  assert_true (((const double *) cells.values)[0] == 7);
+  assert_true (cells.valid[0] && !cells.valid[1]);
+  assert_fails (radio_csv_set_type (csv, 2, RADIO_COLUMN_TEXT),
+                RADIO_ERROR_ARGUMENT, "column 2 of 2");
+  assert_fails (radio_csv_set_type (csv, 0, (enum radio_column_type) 4),
+                RADIO_ERROR_ARGUMENT, "type 4 of column 'i' is not known");
+  radio_csv_close (csv);
+}
+
+static void
 types_can_be_given (void **state)
 {
   (void) state;
@@ -495,6 +518,7 @@ main (void)
     cmocka_unit_test (text_is_split_into_cells),
     cmocka_unit_test (types_are_those_that_all_rows_have),
     cmocka_unit_test (values_are_read_in_their_type),
+    cmocka_unit_test (a_type_can_be_changed),
     cmocka_unit_test (types_can_be_given),
     cmocka_unit_test (every_fault_is_named_with_its_place),
     cmocka_unit_test (memory_is_bounded),

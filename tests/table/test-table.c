@@ -307,10 +307,20 @@ a_column_changes_its_type_only_on_request (void **state)
   assert_fails (radio_table_edit_commit (edit, NULL), RADIO_ERROR_EXISTS,
                 "'zip' is of type text, not integer");
   radio_table_edit_free (edit);
-  edit = begin (store);
+  struct radio_table_result result;
   cells.change_type = true;
+  cells.refuse_loss = true;
+  edit = begin (store);
   assert_ok (radio_table_edit_set (edit, &id, &cells));
-  commit (edit);
+  assert_fails (radio_table_edit_commit (edit, NULL), RADIO_ERROR_EXISTS,
+                "1 value of the column 'zip' would be lost");
+  radio_table_edit_free (edit);
+  cells.refuse_loss = false;
+  edit = begin (store);
+  assert_ok (radio_table_edit_set (edit, &id, &cells));
+  assert_ok (radio_table_edit_commit (edit, &result));
+  radio_table_edit_free (edit);
+  assert_int_equal (result.lost_count, 1);
   assert_newest (store, PATH, "zip", "12,-,7,-3");
   radio_store_close (store);
 }

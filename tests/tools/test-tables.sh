@@ -163,6 +163,8 @@ a_table_is_joined_by_an_ingest () {
   fails 1 "no column participant_id or subject; name that of the ids by --key" \
     ingest -s no.zarr --layout bids --table wrong.tsv bids
   fails 1 "none.tsv" ingest -s no.zarr --layout bids --table none.tsv bids
+  printf 'participant_id\ta/b\nsub-1\t31\n' >slash.tsv
+  fails 1 "slash.tsv: " ingest -s no.zarr --layout bids --table slash.tsv bids
   [ ! -e no.zarr ]
 }
 
@@ -200,6 +202,34 @@ types_and_derived_columns_of_several_tables () {
   json '[r["zip"] for r in j] == ["12", None]'
 }
 
+an_import_keeps_types_and_values () {
+  cp -r j.zarr keeps.zarr
+  RADIO_STORE=keeps.zarr
+  export RADIO_STORE
+  printf 'participant_id\theight\tcode\nsub-1\t34.5\t007\n2\t40.25\tb\n' >1.tsv
+  runs table --import 1.tsv
+  # Of these rows alone the types would be others.
+  printf 'participant_id\theight\tcode\nsub-2\t51\t12\n' >2.tsv
+  runs table --import 2.tsv
+  printf 'participant_id\theight\nsub-3\tn/a\n' >3.tsv
+  runs table --import 3.tsv
+  runs table --json
+  json '[(r["height"], r["code"]) for r in j] == [
+    (34.5, "007"), (51.0, "12"), (None, None)]'
+  printf 'participant_id\tcode\nsub-1\tn/a\n' >4.tsv
+  fails 1 "4.tsv: tables/subjects: 1 value of the column 'code' would be lost; \
+--force takes what is given" table --import 4.tsv
+  runs table --import 4.tsv --force
+  says '1 column of 1 row; 1 value lost'
+  fails 1 "the column 'height' is of type float, not integer; --force takes \
+what is given" table --import 2.tsv --type height=integer
+  runs table --import 2.tsv --type height=integer --force
+  says '2 columns of 1 row; 1 value lost'
+  runs table --json
+  json '[(r["height"], r["code"]) for r in j] == [
+    (None, None), (51, 12), (None, None)]'
+}
+
 cells_are_set_and_columns_dropped_and_renamed () {
   cp -r j.zarr e.zarr
   RADIO_STORE=e.zarr
@@ -218,7 +248,8 @@ column; --force" table --set age subjects sub-1=old
   fails 1 "no row 'sub-7' in the table of subjects" \
     table --set age subjects sub-7=1
   printf 'subject,age\nsub-1,old\n' >old.csv
-  fails 1 "'age' is of type integer, not text; --force" table --import old.csv
+  fails 1 "old.csv: line 2, column 'age': 'old' is not an integer, the type of \
+the column; --force gives it another one" table --import old.csv
   runs table --import old.csv --force
   runs table
   says 'sub-1    old  07743' 'sub-2    44   0'
@@ -460,6 +491,7 @@ check a_collection_that_is_not_there_is_an_error
 check a_table_is_joined_by_an_ingest
 check a_faulty_table_of_sessions_or_scans_is_an_error
 check_json types_and_derived_columns_of_several_tables
+check_json an_import_keeps_types_and_values
 check_json cells_are_set_and_columns_dropped_and_renamed
 check volumes_have_columns_of_the_users
 check_json columns_of_the_users_are_copied

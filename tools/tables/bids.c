@@ -317,6 +317,8 @@ add_source (struct joined *joined, const char *file)
     source->columns[i] = NO_COLUMN;
     bool is_left_out = i == key || i == subject
                        || radio_index_is_derived (column.name);
+    if (!is_left_out && radio_column_name_check (column.name) != RADIO_OK)
+      return rd_error_library (file);
     if (!is_left_out) {
       source->columns[i] = add_name (joined, column.name);
       if (source->columns[i] == NO_COLUMN)
@@ -553,8 +555,8 @@ find_line (const struct joined *joined, const struct volumes *volumes,
 /* Sets the cells of the volumes of a collection that have a line. */
 static int
 join_collection (const struct joined *joined, struct radio_store *store,
-                 const char *path, const char *collection, bool force,
-                 bool quiet)
+                 const char *path, const char *collection,
+                 const struct rd_import *import, bool quiet)
 {
   RD_CLEANUP (clear_volumes) struct volumes volumes = { 0 };
   int failed = read_volumes (store, path, joined->kind, &volumes);
@@ -578,7 +580,7 @@ join_collection (const struct joined *joined, struct radio_store *store,
     .separator = '\t', .types = joined->types, .type_count = joined->nnames,
     .sidecar_file = joined->sidecar ? joined->sidecar : "",
   };
-  const struct rd_import_how how = { .force = force, .quiet = quiet };
+  const struct rd_import_how how = { .import = import, .quiet = quiet };
   RD_CLOSE_CSV struct radio_csv *csv = NULL;
   if (!failed && n > 0)
     failed = make_csv (joined, lines, ids, n, &options, &csv);
@@ -595,7 +597,8 @@ join_collection (const struct joined *joined, struct radio_store *store,
 struct joining {
   const struct joined *joined;
   struct radio_store *store;
-  bool force, quiet;
+  const struct rd_import *import;
+  bool quiet;
   int failed;
 };
 
@@ -605,7 +608,7 @@ join_table (const struct radio_table_entry *entry, void *user_data)
   struct joining *joining = user_data;
   if (entry->collection
       && join_collection (joining->joined, joining->store, entry->path,
-                          entry->collection, joining->force, joining->quiet))
+                          entry->collection, joining->import, joining->quiet))
     joining->failed = RD_EXIT_FAILED;
   return RADIO_OK;
 }
@@ -619,7 +622,7 @@ import_volumes (struct radio_store *store, const struct rd_bids *bids,
   int failed = read_joined (&joined, bids, import, false);
   if (failed || joined.nnames == 0)
     return failed;
-  struct joining joining = { &joined, store, import->force, quiet, 0 };
+  struct joining joining = { &joined, store, import, quiet, 0 };
   if (radio_table_list (store, join_table, &joining) != RADIO_OK)
     return rd_error_library (NULL);
   return joining.failed;

@@ -250,35 +250,6 @@ show_table (const struct rd_args *args, struct radio_store *store,
  * Edits
  *----------------------------------------------------------------------*/
 
-/* The type of a column, if it exists: its cells keep it. */
-static bool
-find_type (struct radio_store *store, const char *table, const char *column,
-           struct radio_csv_type *type)
-{
-  RD_CLOSE_TABLE struct radio_table *opened = NULL;
-  RD_FREE char *path = rd_table_path (table);
-  struct radio_column_info info;
-  size_t number;
-  if (path == NULL || radio_table_open (store, path, &opened) != RADIO_OK
-      || radio_table_find_column (opened, column, &number) != RADIO_OK
-      || radio_table_get_column (opened, number, &info) != RADIO_OK)
-    return false;
-  *type = (struct radio_csv_type) { column, info.type };
-  return true;
-}
-
-/* Prints the error of a cell that does not fit its column's type, without the
- * line, since there is no file. */
-static int
-value_error (const char *option)
-{
-  const char *message = radio_error_message ();
-  const char *at = strstr (message, "column '");
-  return at == NULL ? rd_error_library (NULL)
-         : rd_error ("%s: %s, the type of the column; --force gives it another "
-                     "one", option, at);
-}
-
 /* Sets cells by operands ID=VALUE, or removes the rows of operands ID: a text
  * table that is imported. */
 static int
@@ -309,22 +280,15 @@ change_rows (const struct rd_args *args, struct radio_store *store,
   }
   if (fclose (file) != 0)
     return rd_error_memory ();
-  struct radio_csv_type type = { 0 };
-  struct radio_csv_options options = {
+  const struct radio_csv_options options = {
     .separator = '\t', .types = what->import.types,
     .type_count = what->import.ntypes, .sidecar_file = "",
   };
-  if (what->set && options.type_count == 0 && !what->import.force
-      && find_type (store, name, what->set, &type)) {
-    options.types = &type;
-    options.type_count = 1;
-  }
   RD_CLOSE_CSV struct radio_csv *csv = NULL;
   if (radio_csv_parse (text, nbytes, option, &options, &csv) != RADIO_OK)
-    return options.types == &type ? value_error (option)
-                                  : rd_error_library (NULL);
+    return rd_error_library (NULL);
   const struct rd_import_how how = {
-    .force = what->import.force, .quiet = args->quiet, .only_existing = true,
+    .import = &what->import, .quiet = args->quiet, .only_existing = true,
     .removes = what->removes,
   };
   return rd_import_csv (store, name, csv, 0, option, how);

@@ -120,19 +120,15 @@ has_word (const struct words *words, const char *word)
          && bsearch (&word, words->list, words->n, sizeof word, by_bytes);
 }
 
-/* Reads the ids of a table; there are none if it is missing.  Returns an exit
+/* Reads the ids of a table; there are none if it is NULL.  Returns an exit
  * status. */
 static int
-read_ids (struct radio_store *store, const char *path, struct words *words)
+read_ids (struct radio_table *table, const char *path, struct words *words)
 {
-  RD_CLOSE_TABLE struct radio_table *table = NULL;
   RD_FREE_STRINGS struct radio_strings ids = { 0 };
-  enum radio_status status = radio_table_open (store, path, &table);
-  if (status == RADIO_ERROR_NOT_FOUND)
+  if (table == NULL)
     return RD_EXIT_OK;
-  if (status == RADIO_OK)
-    status = radio_table_read_ids (table, &ids);
-  if (status != RADIO_OK)
+  if (radio_table_read_ids (table, &ids) != RADIO_OK)
     return rd_error_library (path);
   words->list = calloc (ids.n + 1, sizeof *words->list);
   if (words->list == NULL)
@@ -207,13 +203,13 @@ check_ids (const struct radio_strings *ids, const char *name)
 /* Makes ids of a column's cells.  *nothers is the number of those that the
  * table does not have. */
 static int
-make_ids (struct radio_store *store, const char *table, const char *path,
+make_ids (struct radio_table *opened, const char *table, const char *path,
           const struct radio_strings *cells, const char *name,
           struct radio_strings *ids, bool only_existing, size_t *nothers)
 {
   RD_CLEANUP (clear_words) struct words words = { 0 };
   size_t nbytes = 0, capacity = 0;
-  int failed = read_ids (store, path, &words);
+  int failed = read_ids (opened, path, &words);
   if (failed)
     return failed;
   ids->offsets = calloc (cells->n + 1, sizeof *ids->offsets);
@@ -257,10 +253,60 @@ free_ids (struct radio_strings *ids)
  * Importing
  *----------------------------------------------------------------------*/
 
+/* Whether a column's type was given by an option. */
+static bool
+is_type_given (const struct rd_import *import, const char *column)
+{
+  for (size_t i = 0; i < import->ntypes; i++)
+    if (strcmp (import->types[i].column, column) == 0)
+      return true;
+  return false;
+}
+
+/* Prints the error of a cell that does not have its column's type; of an
+ * operand without the line, since there is no file. */
+static int
+type_error (const char *name, bool is_operand)
+{
+  const char *message = radio_error_message ();
+  const char *at = is_operand ? strstr (message, "column '") : NULL;
+  return rd_error ("%s%s%s, the type of the column; --force gives it another "
+                   "one", at ? name : "", at ? ": " : "", at ? at : message);
+}
+
+/* Gives the text's columns, whose types are inferred of its rows alone, those
+ * of the table's.  Returns an exit status. */
+static int
+take_types (struct radio_table *table, struct radio_csv *csv, size_t key,
+            const char *name, struct rd_import_how how)
+{
+  struct radio_csv_info info;
+  radio_csv_get_info (csv, &info);
+  if (table == NULL || how.import->force)
+    return RD_EXIT_OK;
+  for (size_t i = 0; i < info.column_count; i++) {
+    struct radio_csv_column column;
+    struct radio_column_info there;
+    size_t number;
+    if (i == key || radio_csv_get_column (csv, i, &column) != RADIO_OK
+        || is_type_given (how.import, column.name)
+        || radio_table_find_column (table, column.name, &number) != RADIO_OK
+        || radio_table_get_column (table, number, &there) != RADIO_OK
+        || there.type == column.type)
+      continue;
+    enum radio_status status = radio_csv_set_type (csv, i, there.type);
+    if (status == RADIO_ERROR_FORMAT)
+      return type_error (name, how.only_existing);
+    if (status != RADIO_OK)
+      return rd_error_library (name);
+  }
+  return RD_EXIT_OK;
+}
+
 /* Adds all columns but the key to an edit. */
 static enum radio_status
 set_columns (struct radio_table_edit *edit, struct radio_csv *csv, size_t key,
-             const struct radio_strings *ids, bool force)
+             const struct radio_strings *ids, struct rd_import_how how)
 {
   struct radio_csv_info info;
   enum radio_status status = RADIO_OK;
@@ -270,7 +316,9 @@ set_columns (struct radio_table_edit *edit, struct radio_csv *csv, size_t key,
     if (i == key)
       continue;
     status = radio_csv_read (csv, i, &cells);
-    cells.change_type = force;
+    cells.change_type = how.import->force;
+    /* An operand that sets a cell to n/a is meant to. */
+    cells.refuse_loss = !how.import->force && !how.only_existing;
     if (status == RADIO_OK)
       status = radio_table_edit_set (edit, ids, &cells);
   }
@@ -282,6 +330,7 @@ rd_import_csv (struct radio_store *store, const char *table,
                struct radio_csv *csv, size_t key, const char *name,
                struct rd_import_how how)
 {
+  RD_CLOSE_TABLE struct radio_table *opened = NULL;
   RD_FREE_EDIT struct radio_table_edit *edit = NULL;
   RD_FREE_STRINGS struct radio_strings cells = { 0 };
   RD_CLEANUP (free_ids) struct radio_strings ids = { 0 };
@@ -302,21 +351,27 @@ rd_import_csv (struct radio_store *store, const char *table,
   }
   if (radio_csv_read_text (csv, key, &cells) != RADIO_OK)
     return rd_error_library (name);
-  int failed = make_ids (store, table, path, &cells, name, &ids,
-                         how.only_existing, &nothers);
+  enum radio_status status = radio_table_open (store, path, &opened);
+  if (status != RADIO_OK && status != RADIO_ERROR_NOT_FOUND)
+    return rd_error_library (path);
+  int failed = take_types (opened, csv, key, name, how);
+  if (!failed)
+    failed = make_ids (opened, table, path, &cells, name, &ids,
+                       how.only_existing, &nothers);
   if (failed)
     return failed;
-  enum radio_status status = radio_table_edit_new (store, path, &edit);
+  status = radio_table_edit_new (store, path, &edit);
   if (status == RADIO_OK && how.removes)
     status = radio_table_edit_remove_rows (edit, &ids);
   else if (status == RADIO_OK && is_subjects)
     status = radio_table_edit_add_rows (edit, &ids);
   if (status == RADIO_OK)
-    status = set_columns (edit, csv, key, &ids, how.force);
+    status = set_columns (edit, csv, key, &ids, how);
   if (status == RADIO_OK)
     status = radio_table_edit_commit (edit, &result);
-  if (status == RADIO_ERROR_EXISTS)
-    return rd_error ("%s: %s; --force gives it the new one", name,
+  if (status == RADIO_ERROR_EXISTS && strstr (radio_error_message (),
+                                              "column '"))
+    return rd_error ("%s: %s; --force takes what is given", name,
                      radio_error_message ());
   if (status != RADIO_OK)
     return rd_error_library (name);
@@ -333,6 +388,9 @@ rd_import_csv (struct radio_store *store, const char *table,
   if (nothers > 0)
     printf ("; %zu %s", nothers, is_subjects ? "added"
                                              : "without a volume ignored");
+  if (result.lost_count > 0)
+    printf ("; %" PRIu64 " value%s lost", result.lost_count,
+            rd_plural (result.lost_count));
   putchar ('\n');
   return RD_EXIT_OK;
 }
@@ -404,15 +462,27 @@ rd_import_check (const char *table, const char *file,
                  const struct rd_import *import)
 {
   RD_CLOSE_CSV struct radio_csv *csv = NULL;
+  struct radio_csv_info info;
   size_t key;
-  return open_csv (table, file, import, &csv, &key);
+  int failed = open_csv (table, file, import, &csv, &key);
+  if (failed)
+    return failed;
+  radio_csv_get_info (csv, &info);
+  for (size_t i = 0; i < info.column_count; i++) {
+    struct radio_csv_column column;
+    if (i != key
+        && (radio_csv_get_column (csv, i, &column) != RADIO_OK
+            || radio_column_name_check (column.name) != RADIO_OK))
+      return rd_error_library (file);
+  }
+  return RD_EXIT_OK;
 }
 
 int
 rd_import_file (struct radio_store *store, const char *table,
                 const char *file, const struct rd_import *import, bool quiet)
 {
-  const struct rd_import_how how = { .force = import->force, .quiet = quiet };
+  const struct rd_import_how how = { .import = import, .quiet = quiet };
   RD_CLOSE_CSV struct radio_csv *csv = NULL;
   size_t key;
   int failed = open_csv (table, file, import, &csv, &key);

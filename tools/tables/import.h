@@ -32,7 +32,8 @@ struct rd_import {
   struct radio_csv_type *types;       /* that are given; owned */
   char **names;               /* their columns; owned */
   size_t ntypes;
-  bool force;                 /* columns may get another type */
+  bool force;                 /* columns may get another type, and values be
+                                 lost */
   bool is_of_many;            /* types are of columns of several files: those
                                  that a file does not have are ignored */
 };
@@ -50,10 +51,13 @@ int rd_import_file (struct radio_store *store, const char *table,
                     bool quiet);
 
 /* Adds the columns of a text table that is open, whose ids are in the column
- * key; name is that of the text in messages.  only_existing: a row that the
- * table does not have is an error.  removes: its rows are removed instead. */
+ * key; name is that of the text in messages.  Values take the type of a column
+ * that is there, unless another was given or is forced.  only_existing: a row
+ * that the table does not have is an error.  removes: its rows are removed
+ * instead. */
 struct rd_import_how {
-  bool force, quiet, only_existing, removes;
+  const struct rd_import *import;
+  bool quiet, only_existing, removes;
 };
 int rd_import_csv (struct radio_store *store, const char *table,
                    struct radio_csv *csv, size_t key, const char *name,
