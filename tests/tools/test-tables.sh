@@ -202,6 +202,35 @@ types_and_derived_columns_of_several_tables () {
   json '[r["zip"] for r in j] == ["12", None]'
 }
 
+scans_of_another_data_set_are_not_joined () {
+  for site in A B; do
+    cp -r bids $site
+    printf 'filename\tqc\nsub-1_T1w.nii\tof %s\n' $site \
+      >$site/sub-1/sub-1_scans.tsv
+  done
+  runs ingest -q -s sites.zarr --layout bids A
+  runs ingest -q -s sites.zarr -c siteB B/sub-1/sub-1_T1w.nii \
+    --table B/sub-1/sub-1_scans.tsv
+  runs ingest -q -s sites.zarr --layout bids --skip-existing A
+  runs table -s sites.zarr --json T1w
+  json '[r["qc"] for r in j] == ["of A", None]'
+  runs table -s sites.zarr --json siteB
+  json '[r["qc"] for r in j] == ["of B"]'
+  # Both at once, and a table that lies elsewhere.
+  cp B/sub-1/sub-1_scans.tsv elsewhere_scans.tsv
+  pattern='{collection}/{subject}/{subject}_{channel}.nii'
+  runs ingest -q -s both.zarr --pattern "$pattern" A B \
+    --table A/sub-1/sub-1_scans.tsv --table B/sub-1/sub-1_scans.tsv
+  runs table -s both.zarr --json A_T1w
+  json '[r["qc"] for r in j if r["qc"]] == ["of A"]'
+  runs table -s both.zarr --json B_T1w
+  json '[r["qc"] for r in j if r["qc"]] == ["of B"]'
+  runs ingest -q -s both.zarr --pattern "$pattern" A \
+    --skip-existing --force --table elsewhere_scans.tsv
+  runs table -s both.zarr --json A_T1w
+  json '[r["qc"] for r in j if r["qc"]] == ["of B"]'
+}
+
 an_import_keeps_types_and_values () {
   cp -r j.zarr keeps.zarr
   RADIO_STORE=keeps.zarr
@@ -491,6 +520,7 @@ check a_collection_that_is_not_there_is_an_error
 check a_table_is_joined_by_an_ingest
 check a_faulty_table_of_sessions_or_scans_is_an_error
 check_json types_and_derived_columns_of_several_tables
+check_json scans_of_another_data_set_are_not_joined
 check_json an_import_keeps_types_and_values
 check_json cells_are_set_and_columns_dropped_and_renamed
 check volumes_have_columns_of_the_users

@@ -286,9 +286,19 @@ open_store (struct ingest *ingest)
 static int
 import_tables (struct ingest *ingest)
 {
-  if (ingest->tables.n == 0 || rd_interrupted ())
+  struct rd_bids *tables = &ingest->tables;
+  if (tables->n == 0 || rd_interrupted ())
     return RD_EXIT_OK;
-  return rd_bids_import (ingest->store, &ingest->tables, &ingest->import,
+  tables->images = calloc (ingest->files.n + 1, sizeof *tables->images);
+  if (tables->images == NULL)
+    return rd_error_memory ();
+  for (size_t i = 0; i < ingest->files.n; i++) {
+    const struct rd_file *file = &ingest->files.list[i];
+    if (ingest->outcomes[i].status == RADIO_OK)
+      tables->images[tables->nimages++]
+        = (struct rd_bids_image) { file->name, file->path };
+  }
+  return rd_bids_import (ingest->store, tables, &ingest->import,
                          ingest->args->quiet);
 }
 

@@ -160,6 +160,7 @@ rd_bids_clear (struct rd_bids *bids)
   for (size_t i = 0; i < bids->n; i++)
     free (bids->files[i].name);
   free (bids->files);
+  free (bids->images);
   free (bids->last_folder);
 }
 
@@ -178,9 +179,11 @@ struct source {
 };
 #define NO_COLUMN SIZE_MAX
 
-/* A line of a file, and what finds it: "SUBJECT SESSION", or a file's name. */
+/* A line of a file, and what finds it: "SUBJECT SESSION", or the name of an
+ * image without its folder. */
 struct line {
   char *key;
+  char *image;                /* the file that a line of scans describes */
   const struct source *source;
   size_t row;
 };
@@ -193,9 +196,18 @@ struct joined {
   size_t nnames;
   struct line *lines;         /* sorted by keys */
   size_t nlines;
+  const struct rd_bids_image *images; /* sorted by ids */
+  size_t nimages;
   char *sidecar;              /* a file of JSON; NULL: none */
   struct radio_csv_type *types;       /* of all columns */
 };
+
+static void
+clear_line (struct line *line)
+{
+  free (line->key);
+  free (line->image);
+}
 
 static void
 clear_joined (struct joined *joined)
@@ -211,7 +223,7 @@ clear_joined (struct joined *joined)
   for (size_t i = 0; i < joined->nnames; i++)
     free (joined->names[i]);
   for (size_t i = 0; i < joined->nlines; i++)
-    free (joined->lines[i].key);
+    clear_line (&joined->lines[i]);
   free (joined->sources);
   free (joined->names);
   free (joined->lines);
@@ -261,27 +273,35 @@ with_prefix (const char *prefix, const char *text)
   return rd_format ("%s%s", has ? "" : prefix, text);
 }
 
-/* The key of a row: allocated; NULL after an error. */
-static char *
-make_key (enum rd_bids_kind kind, const struct source *source, size_t key,
-          size_t subject, size_t row)
+/* Fills a line's key and image, which clear_line frees in any case.  False
+ * after an error. */
+static bool
+fill_line (enum rd_bids_kind kind, size_t key, size_t subject,
+           struct line *line)
 {
-  RD_FREE char *cell = rd_string_copy (&source->fields[key], row);
+  const struct source *source = line->source;
+  RD_FREE char *cell = rd_string_copy (&source->fields[key], line->row);
   if (cell == NULL)
-    return NULL;
+    return false;
   if (*cell == '\0') {
-    rd_error ("%s: row %zu has no %s", source->file, row + 1,
+    rd_error ("%s: row %zu has no %s", source->file, line->row + 1,
               key_name (kind));
-    return NULL;
+    return false;
   }
-  if (kind == RD_BIDS_SCANS)
-    return rd_format ("%s", rd_base_name (cell));
+  if (kind == RD_BIDS_SCANS) {
+    size_t n = folder_nbytes (source->file, strlen (source->file));
+    line->key = rd_format ("%s", rd_base_name (cell));
+    line->image = rd_format ("%.*s%s", (int) n, source->file, cell);
+    return line->key && line->image;
+  }
   RD_FREE char *person = subject == NO_COLUMN
                          ? file_subject (source->file)
-                         : rd_string_copy (&source->fields[subject], row);
+                         : rd_string_copy (&source->fields[subject],
+                                           line->row);
   RD_FREE char *name = person ? with_prefix ("sub-", person) : NULL;
   RD_FREE char *session = with_prefix ("ses-", cell);
-  return name && session ? rd_format ("%s %s", name, session) : NULL;
+  line->key = name && session ? rd_format ("%s %s", name, session) : NULL;
+  return line->key != NULL;
 }
 
 /* Reads a file and adds its columns and lines. */
@@ -336,19 +356,21 @@ add_source (struct joined *joined, const char *file)
     return rd_error_memory ();
   joined->lines = lines;
   for (size_t row = 0; row < source->nrows; row++) {
-    char *made = make_key (joined->kind, source, key, subject, row);
-    if (made == NULL)
+    struct line *line = &lines[joined->nlines++];
+    *line = (struct line) { .source = source, .row = row };
+    if (!fill_line (joined->kind, key, subject, line))
       return RD_EXIT_FAILED;
-    lines[joined->nlines++] = (struct line) { made, source, row };
   }
   return RD_EXIT_OK;
 }
 
+/* Lines of one key are ordered by their images, if both have one. */
 static int
 by_key (const void *a, const void *b)
 {
-  return strcmp (((const struct line *) a)->key,
-                 ((const struct line *) b)->key);
+  const struct line *x = a, *y = b;
+  int order = strcmp (x->key, y->key);
+  return order || !x->image || !y->image ? order : strcmp (x->image, y->image);
 }
 
 /* Takes a file as the sidecar if it is there; name is freed or kept.  False
@@ -504,14 +526,15 @@ read_joined (struct joined *joined, const struct rd_bids *bids,
 
 /* A table's columns that say which line a volume has. */
 struct volumes {
-  struct radio_strings ids, names, sessions;
+  struct radio_strings ids, subjects, sessions;       /* the last two only for
+                                                         lines of sessions */
 };
 
 static void
 clear_volumes (struct volumes *volumes)
 {
   radio_strings_free (&volumes->ids);
-  radio_strings_free (&volumes->names);
+  radio_strings_free (&volumes->subjects);
   radio_strings_free (&volumes->sessions);
 }
 
@@ -524,13 +547,48 @@ read_volumes (struct radio_store *store, const char *path,
   enum radio_status status = radio_table_open (store, path, &table);
   if (status == RADIO_OK)
     status = radio_table_read_ids (table, &volumes->ids);
-  if (status == RADIO_OK)
-    status = rd_table_read_text (table, is_sessions ? "subject"
-                                                    : "source_name",
-                                 &volumes->names);
+  if (status == RADIO_OK && is_sessions)
+    status = rd_table_read_text (table, "subject", &volumes->subjects);
   if (status == RADIO_OK && is_sessions)
     status = rd_table_read_text (table, "session", &volumes->sessions);
   return status == RADIO_OK ? RD_EXIT_OK : rd_error_library (path);
+}
+
+/* The first line of a key; NULL: there is none. */
+static const struct line *
+find_key (const struct joined *joined, const char *key)
+{
+  const struct line wanted = { .key = (char *) key };
+  const struct line *line = bsearch (&wanted, joined->lines, joined->nlines,
+                                     sizeof *line, by_key);
+  while (line && line > joined->lines && by_key (line - 1, &wanted) == 0)
+    line--;
+  return line;
+}
+
+/* The line of scans that names an image's file; else one that names a file of
+ * its name that is not there, as where the table lies elsewhere. */
+static const struct line *
+find_scan (const struct joined *joined, const struct rd_bids_image *image)
+{
+  const struct line *line = find_key (joined, rd_base_name (image->file));
+  const struct line *end = joined->lines + joined->nlines, *other = NULL;
+  const char *key = line ? line->key : NULL;
+  struct stat st;
+  for (; line && line < end && strcmp (line->key, key) == 0; line++) {
+    if (is_same_file (line->image, image->file))
+      return line;
+    if (other == NULL && stat (line->image, &st) != 0)
+      other = line;
+  }
+  return other;
+}
+
+static int
+by_image_id (const void *a, const void *b)
+{
+  return strcmp (((const struct rd_bids_image *) a)->id,
+                 ((const struct rd_bids_image *) b)->id);
 }
 
 /* Finds the line of a volume; NULL: it has none.  False without memory, after
@@ -539,17 +597,24 @@ static bool
 find_line (const struct joined *joined, const struct volumes *volumes,
            size_t row, const struct line **found)
 {
-  bool is_sessions = joined->kind == RD_BIDS_SESSIONS;
-  RD_FREE char *name = rd_string_copy (&volumes->names, row);
-  RD_FREE char *session = name && is_sessions
-                          ? rd_string_copy (&volumes->sessions, row) : NULL;
-  RD_FREE char *both = session ? rd_format ("%s %s", name, session) : NULL;
-  const struct line wanted = { .key = is_sessions ? both : name };
-  if (wanted.key == NULL)
-    return false;
-  *found = bsearch (&wanted, joined->lines, joined->nlines,
-                    sizeof *joined->lines, by_key);
-  return true;
+  *found = NULL;
+  if (joined->kind == RD_BIDS_SCANS) {
+    RD_FREE char *id = rd_string_copy (&volumes->ids, row);
+    const struct rd_bids_image wanted = { .id = id };
+    const struct rd_bids_image *image
+      = id ? bsearch (&wanted, joined->images, joined->nimages, sizeof wanted,
+                      by_image_id) : NULL;
+    if (image)
+      *found = find_scan (joined, image);
+    return id != NULL;
+  }
+  RD_FREE char *name = rd_string_copy (&volumes->subjects, row);
+  RD_FREE char *session = rd_string_copy (&volumes->sessions, row);
+  RD_FREE char *key = name && session ? rd_format ("%s %s", name, session)
+                                      : NULL;
+  if (key)
+    *found = find_key (joined, key);
+  return key != NULL;
 }
 
 /* Sets the cells of the volumes of a collection that have a line. */
@@ -618,7 +683,9 @@ import_volumes (struct radio_store *store, const struct rd_bids *bids,
                 enum rd_bids_kind kind, const struct rd_import *import,
                 bool quiet)
 {
-  RD_CLEANUP (clear_joined) struct joined joined = { .kind = kind };
+  RD_CLEANUP (clear_joined) struct joined joined = {
+    .kind = kind, .images = bids->images, .nimages = bids->nimages,
+  };
   int failed = read_joined (&joined, bids, import, false);
   if (failed || joined.nnames == 0)
     return failed;
@@ -656,6 +723,8 @@ rd_bids_import (struct radio_store *store, struct rd_bids *bids,
   bool is_given = false;
   int status = RD_EXIT_OK;
   make_unique (bids);
+  if (bids->nimages > 0)
+    qsort (bids->images, bids->nimages, sizeof *bids->images, by_image_id);
   for (size_t i = 0; i < bids->n; i++)
     if (bids->files[i].kind == RD_BIDS_SUBJECTS && bids->files[i].is_given)
       is_given = true;

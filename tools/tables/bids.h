@@ -14,6 +14,12 @@ enum rd_bids_kind {
 };
 #define RD_BIDS_NKINDS 3
 
+/* A file that was ingested, or skipped since its volume is there. */
+struct rd_bids_image {
+  const char *file;
+  const char *id;             /* of its volume, COLLECTION/NAME */
+};
+
 /* Files of tables: those that were given, and then those that were found. */
 struct rd_bids {
   struct rd_bids_file {
@@ -23,6 +29,10 @@ struct rd_bids {
   } *files;
   size_t n, capacity;
   char *last_folder;          /* of the last image */
+  struct rd_bids_image *images;       /* that lines of scans describe; not those
+                                         of other data sets, whose files may
+                                         have their names */
+  size_t nimages;
 };
 
 /* Adds a file that was given, of the kind that its name says.  False without
