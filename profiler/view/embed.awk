@@ -7,13 +7,13 @@
 #
 # What only readers of the sources need goes: comments, which stand on lines
 # of their own, indentation, blanks around signs, the last semicolon of a
-# block, the ends of lines (so no template, `...`, goes over one), and const,
-# which becomes let, one for declarations that follow each other.  The modules
-# become one block of a strict script: import statements go, and so does the
-# word export; names at the top of a module are therefore unique in all of
-# them.  A line of constants that are numbers, const NAME = 1;, goes, too, and
-# its numbers take the place of their names.  Other names stay as they are, for
-# who debugs a page: the page holds the script deflated.  Only ASCII is let
+# block, the 0 of 0.5, the ends of lines (so no template, `...`, goes over one),
+# and const, which becomes let, one for declarations that follow each other.
+# The modules become one block of a strict script: import statements go, and so
+# does the word export; names at the top of a module are therefore unique in all
+# of them.  A line of constants that are numbers, const NAME = 1;, goes, too,
+# and its numbers take the place of their names.  Other names stay as they are,
+# for who debugs a page: the page holds the script deflated.  Only ASCII is let
 # through, so that no compiler's idea of character sets matters.
 
 BEGIN {
@@ -44,6 +44,8 @@ function read_numbers(file,    line, n, pair, pairs) {
 
 # What stands for a token of the script; next_: the character after it.
 function replace(token, next_,    name) {
+  if (token ~ /^0\.[0-9]/)
+    return substr(token, 2)
   if (token in number) {
     if (next_ == ":")
       fail(token " is a constant, and a key")

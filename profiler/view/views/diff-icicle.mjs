@@ -4,6 +4,7 @@
 
 import { INK } from '../model/colour.mjs';
 import { boxAt, firstAfter, layoutIcicle } from '../model/icicle-layout.mjs';
+import { fillBox, labelBox, outlineBox } from '../widgets/boxes.mjs';
 import { Pane, themeColours } from '../widgets/pane.mjs';
 
 const DIFF_ROW = 26;
@@ -90,28 +91,13 @@ export class DiffIcicle {
 
   drawBox(context, theme, path, x, y, width) {
     const { name, value, change, faint, below } = this.labels[path];
-    context.globalAlpha = faint ? 0.3 : 1;
-    context.fillStyle = CHANGES[change].colour;
-    context.fillRect(x, y + 1, Math.max(1, width - 1), DIFF_ROW - 1);
-    context.globalAlpha = 1;
+    const box = [x, y, width, DIFF_ROW];
+    fillBox(this.pane, box, CHANGES[change].colour, faint);
     this.drawShare(context, path, x, y, width);
-    if (path === this.chosen) {
-      context.strokeStyle = theme.text;
-      context.lineWidth = 2;
-      context.strokeRect(x + 1, y + 2, Math.max(2, width - 3),
-                         DIFF_ROW - 3);
-    }
-    if (width < 24)
-      return;
-    context.fillStyle = faint ? theme.text : INK;
-    const label = below ? name : CHANGES[change].sign + ' ' + name;
-    this.pane.text(label, x + 5, y + DIFF_ROW / 2 + 1, width - 10);
-    const room = width - 24 - this.pane.textWidth(label);
-    if (room > this.pane.textWidth(value)) {
-      context.textAlign = 'right';
-      context.fillText(value, x + width - 6, y + DIFF_ROW / 2 + 1);
-      context.textAlign = 'left';
-    }
+    if (path === this.chosen)
+      outlineBox(this.pane, box, theme.text);
+    labelBox(this.pane, box, faint ? theme.text : INK, () =>
+      [below ? name : CHANGES[change].sign + ' ' + name, value]);
   }
 
   // A line at the foot of a box shows the shorter time.

@@ -5,7 +5,7 @@
 import { changeOf, compareProfiles, diffTimes, DIRECTIONS, namesAbove,
          scaleOfAfter } from '../model/compare.mjs';
 import { changeLabel, CHANGES, DiffIcicle } from './diff-icicle.mjs';
-import { arrow, button, choice, element, nameElement }
+import { arrow, button, choice, element, nameElement, partsTable, swatch }
   from '../widgets/dom.mjs';
 import { reasonOf } from '../data/decode.mjs';
 import { openProfile } from '../data/profile.mjs';
@@ -85,8 +85,8 @@ class Diff {
       type: 'file', accept: '.json,.html', class: 'unseen',
       onchange: () => input.files[0] && this.open(input.files[0]),
     });
-    return element('label', { class: 'as-button', title: 'To compare with. '
-      + 'Or drop one on the page: .json or .html of radio\u2019s' },
+    return element('label', { class: 'as-button',
+                              title: 'A .json or .html of radio' },
                    'Open a profile\u2026', input);
   }
 
@@ -104,9 +104,8 @@ class Diff {
   compare() {
     this.shown.hidden = this.other === null;
     if (this.other === null) {
-      this.notice.replaceChildren('Two recordings, path by path: slower, '
-        + 'faster, new, gone or noise. Open the earlier recording, drop it '
-        + 'on the page, or make a page of both: ',
+      this.notice.replaceChildren('Open the earlier recording, drop it on '
+        + 'the page, or make a page of both: ',
         element('kbd', {}, 'radio diff before.json after.json -o '
           + 'changes.html'), '. Nothing leaves this page.');
       return;
@@ -186,10 +185,8 @@ class Diff {
 
   mark(change, count = '', below = '') {
     const { sign, colour } = CHANGES[change];
-    const swatch = element('span', { class: 'swatch' });
-    swatch.style.background = colour;
     const label = this.label(change);
-    return [swatch, below || [sign === label ? '' : sign, count, label]
+    return [swatch(colour), below || [sign === label ? '' : sign, count, label]
       .filter((one) => one !== '').join(' ')];
   }
 
@@ -231,8 +228,8 @@ class Diff {
       button('Swap', () => this.state.set(
         { swap: this.state.get('swap') ? '' : '1', path: -1, into: -1 },
         { step: true })),
-      element('label', { title: 'Scale values such that both are the same '
-        + 'in all: what then differs is where they go' }, box,
+      element('label', { title: 'Scale both to the same total: what then '
+        + 'differs is where it goes' }, box,
               ' compare shares of the total'), this.opener);
   }
 
@@ -445,9 +442,8 @@ class Diff {
       wanted === '' || this.changes[i] === wanted)
       .sort((a, b) => Math.abs(after[b] - before[b])
         - Math.abs(after[a] - before[a]) || a - b);
-    const heads = ['path', 'change', 'before', 'after', 'difference',
-                   'relative', '95 % of medians'].map((label) =>
-      element('th', { scope: 'col' }, label));
+    const headings = ['path', 'change', 'before', 'after', 'difference',
+                      'relative', '95 % of medians'];
     const count = (change) => change === '' ? this.said.length
       : this.count(change);
     const shown = rows.filter((one, i) => i < this.limit
@@ -458,10 +454,7 @@ class Diff {
           + ')']), wanted, (changes) =>
         this.state.set({ changes }, { step: true })),
       rows.length === 0 ? element('p', { class: 'muted' }, 'None.')
-        : element('table', { class: 'parts' },
-                  element('thead', {}, element('tr', {}, ...heads)),
-                  element('tbody', {}, ...shown
-                    .map((i) => this.makeRow(i)))),
+        : partsTable(headings, shown.map((i) => this.makeRow(i))),
       rows.length === shown.length ? '' : button(
         rows.length - shown.length + ' more', () => {
           this.limit *= 10;

@@ -7,11 +7,11 @@ import { formatBytes, formatCount, formatTime,
          formatUnit } from '../data/units.mjs';
 
 const GLOSSARY = [
-  ['total', 'From begin to end, of all calls together.'],
-  ['self', 'The total minus the time in which any child ran.'],
-  ['work', 'The time in which the thread of the scope ran.'],
-  ['no CPU', 'Work in which the thread could run, but had no CPU.'],
-  ['wait', 'The time in which that thread was blocked or waited for others.'],
+  ['total', 'From begin to end, of all calls.'],
+  ['self', 'Time not in child scopes.'],
+  ['work', 'Time its threads ran.'],
+  ['no CPU', 'Work in which its threads could run, but others had the CPUs.'],
+  ['wait', 'Time its threads waited, for others, too.'],
   ['queued', 'From the handoff to another thread to the begin.'],
   ['wall', 'Elapsed time. Concurrent scopes share the width of their '
     + 'parent in the icicle.'],
@@ -60,7 +60,7 @@ export const factsView = {
   id: 'facts', label: 'Recording',
   about: 'The recording, its environment, and a glossary',
   letter: 'r', keys: [],
-  ignores: { metric: 'This view has no metric.' },
+  ignores: { metric: 'No metric here.' },
   make: ({ profile, model, state }) =>
     new SearchedRows(factsPanel(profile, model), state),
 };

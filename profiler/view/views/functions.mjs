@@ -3,7 +3,8 @@
 // their durations; and for the selected one its longest spans, which lead to
 // the timeline.
 
-import { button, element, nameElement, showShare } from '../widgets/dom.mjs';
+import { button, element, nameElement, showShare, swatch }
+  from '../widgets/dom.mjs';
 import { functionStats, hottest, spanFilter }
   from '../model/function-stats.mjs';
 import { Model } from '../model/model.mjs';
@@ -19,9 +20,9 @@ const ROWS = 40, RUNS = 12;
 const TIME_COLUMNS = [
   ['total', 'total', 'From begin to end, of all calls; within itself once'],
   ['self', 'self', 'Time not in child scopes'],
-  ['work', 'work', 'Time that its threads ran'],
+  ['work', 'work', 'Time its threads ran'],
   ...CPU_COLUMNS,
-  ['wait', 'wait', 'Time that its threads waited'],
+  ['wait', 'wait', 'Time its threads waited'],
   ['mean', 'mean', 'Mean of one call'],
   ['p50', 'p50', 'Median of one call'],
   ['p90', 'p90', '90th percentile of one call'],
@@ -134,8 +135,7 @@ class Functions {
     const extra = this.extra();
     const head = (id, label, hint) => element('th', {
       scope: 'col', 'aria-sort': id === order ? 'descending' : 'none' },
-      element('button', { type: 'button', title: hint, onclick: () =>
-        this.state.set({ order: id }) }, label));
+      button(label, () => this.state.set({ order: id }), { title: hint }));
     this.head.replaceChildren(element('tr', {},
       element('th', { scope: 'col' }, 'scope'), ...extra === null ? []
         : [head('metric', extra.label, extra.label + ', here and below')],
@@ -146,11 +146,9 @@ class Functions {
 
   row(one, whole, extra) {
     const node = this.profile.sites.first[one.site];
-    const swatch = element('span', { class: 'swatch',
-                                     'aria-hidden': 'true' });
-    swatch.style.background = this.model.colours[node];
     const faint = this.model.matched !== null && !this.model.matched[node];
-    const name = element('th', { scope: 'row' }, swatch,
+    const name = element('th', { scope: 'row' },
+                         swatch(this.model.colours[node]),
                          nameElement(this.profile.names[node]));
     return element('tr', { tabindex: '-1', 'data-site': one.site,
                            class: faint ? 'faint'

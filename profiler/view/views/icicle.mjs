@@ -3,6 +3,7 @@
 // The tree table shows the same in an accessible form.
 
 import { FAILED_INK, INK } from '../model/colour.mjs';
+import { fillBox, labelBox, outlineBox } from '../widgets/boxes.mjs';
 import { button, element } from '../widgets/dom.mjs';
 import { nodeFacts } from '../widgets/fact-lines.mjs';
 import { failuresOf } from '../data/failures.mjs';
@@ -207,7 +208,7 @@ export class Icicle {
     if (this.layout.rows.length === 0)
       this.pane.text('Nothing has any ' + this.metric.label + ' here.', 8,
                      ROW / 2, width - 16);
-    this.drawSelection(context, theme, scroll, from, scale);
+    this.drawSelection(theme, scroll, from, scale);
   }
 
   drawRow(context, theme, row, y, from, scale, width) {
@@ -233,34 +234,24 @@ export class Icicle {
 
   drawBox(context, node, x, y, width) {
     const faint = this.model.isFaint(this.shape, node);
-    context.globalAlpha = faint ? 0.3 : 1;
-    context.fillStyle = this.model.colour(this.shape, node);
-    context.fillRect(x, y + 1, Math.max(1, width - 1), ROW - 1);
-    context.globalAlpha = 1;
+    const box = [x, y, width, ROW];
+    fillBox(this.pane, box, this.model.colour(this.shape, node), faint);
     const failed = failuresOf(this.shape, node) > 0;
     if (failed)
       this.drawFailed(context, x, y, width);
-    if (width < 30)
-      return;
-    context.fillStyle = faint ? this.theme.text : INK;
+    labelBox(this.pane, box, faint ? this.theme.text : INK, () =>
+      [(failed ? '! ' : '') + this.shape.name(node), ...this.values(node)]);
+  }
+
+  // With its share first.  Concurrent scopes, which share their parent's width,
+  // have a width that is not their share.
+  values(node) {
     const { total, unit, sum } = this.metric;
-    const name = (failed ? '! ' : '') + this.shape.name(node);
-    this.pane.text(name, x + 5, y + ROW / 2 + 1, width - 10);
-    const room = width - 10 - this.pane.textWidth(name) - 14;
     const value = formatUnit(total[node], unit);
-    // Concurrent scopes, which share their parent's width, have a width that
-    // is not their share.
     const { left, right } = this.layout;
     const share = total[node] / sum;
-    const both = Math.abs(right[node] - left[node] - share) > 0.002 ? value
-      : value + ' \u00b7 ' + formatShare(share, 1);
-    const fits = [both, value].find((text) =>
-      room > this.pane.textWidth(text));
-    if (!fits)
-      return;
-    context.textAlign = 'right';
-    context.fillText(fits, x + width - 6, y + ROW / 2 + 1);
-    context.textAlign = 'left';
+    return Math.abs(right[node] - left[node] - share) > 0.002 ? [value]
+      : [value + ' \u00b7 ' + formatShare(share, 1), value];
   }
 
   // Stripes at the top, unlike a selection or any colour.
@@ -270,7 +261,7 @@ export class Icicle {
       context.fillRect(x + at, y + 1, Math.min(5, width - 1 - at), 3);
   }
 
-  drawSelection(context, theme, scroll, from, scale) {
+  drawSelection(theme, scroll, from, scale) {
     const node = this.current;
     if (node < 0 || this.layout.right[node] <= this.layout.left[node])
       return;
@@ -278,9 +269,7 @@ export class Icicle {
     const end = Math.min(this.pane.width + 4,
                          (this.layout.right[node] - from) * scale);
     const y = this.top(this.tree.depths[node]) - scroll;
-    context.strokeStyle = theme.text;
-    context.lineWidth = 2;
-    context.strokeRect(x + 1, y + 2, Math.max(2, end - x - 3), ROW - 3);
+    outlineBox(this.pane, [x, y, end - x, ROW], theme.text);
   }
 
   // Returns the node at a point of the picture, or -1.

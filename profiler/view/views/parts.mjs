@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The ranks of a joined profile, side by side.
 
-import { button, element, nameElement, showShare } from '../widgets/dom.mjs';
+import { button, element, nameElement, partsTable, showShare }
+  from '../widgets/dom.mjs';
 import { timesInBrief } from '../model/runs-data.mjs';
 import { SearchedRows } from './searched-rows.mjs';
 import { exactUnit, formatRatio, formatTime } from '../data/units.mjs';
@@ -24,15 +25,11 @@ function partsPanel({ profile, show }) {
     timeCell(part.wall, part.wall / most), timeCell(part.work, 0),
     element('td', {}, part.wall > 0
       ? formatRatio(part.work / part.wall) : '')));
-  const heads = [profile.partKind(), 'wall', 'work', 'work/wall']
-    .map((label) => element('th', { scope: 'col' }, label));
   return element('div', { class: 'scroll', tabindex: 0 },
     element('p', {}, 'Wall of ' + parts.length + ' ' + profile.partKind()
       + 's: mean ' + formatTime(mean) + ', median ' + formatTime(median)
       + ', ' + formatTime(least) + ' to ' + formatTime(most) + '.'),
-    element('table', { class: 'parts' },
-      element('thead', {}, element('tr', {}, ...heads)),
-      element('tbody', {}, ...rows)));
+    partsTable([profile.partKind(), 'wall', 'work', 'work/wall'], rows));
 }
 
 export const partsView = {

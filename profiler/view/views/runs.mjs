@@ -3,7 +3,7 @@
 // the metric and with transforms applied.  Choosing a run narrows all views to
 // its time.
 
-import { button, element, nameElement, plural, showShare }
+import { button, element, nameElement, partsTable, plural, showShare }
   from '../widgets/dom.mjs';
 import { formatRange, narrow } from '../model/model.mjs';
 import { transformedRuns } from '../model/run-shape.mjs';
@@ -29,12 +29,12 @@ class Runs {
         [this.metric.label, this.format(this.runs[i].value)],
         ['remark', this.runs[i].mark]]],
     });
-    this.table = element('table', { class: 'parts' });
+    this.list = element('div');
     this.more = element('p');
     this.summary = element('p');
     this.head = element('div', { class: 'runs-head' });
     this.element = element('div', { class: 'scroll runs-view' },
-      this.summary, this.head, this.strip.pane.box, this.table, this.more);
+      this.summary, this.head, this.strip.pane.box, this.list, this.more);
     this.measure();
   }
 
@@ -130,20 +130,17 @@ class Runs {
   }
 
   // Work is known for all scopes together only.
-  heads() {
+  headings() {
     return ['run', this.metric.label, 'against the median',
             ...this.isAll ? ['work', 'work/wall'] : [],
-            ...this.shares ? ['matches'] : [], 'remark'].map((label) =>
-      element('th', { scope: 'col' }, label));
+            ...this.shares ? ['matches'] : [], 'remark'];
   }
 
   fill() {
     const at = this.chosen();
     const rows = this.runs.slice(0, Math.max(this.limit, at + 1));
-    this.table.replaceChildren(
-      element('thead', {}, element('tr', {}, ...this.heads())),
-      element('tbody', {}, ...rows.map((run) =>
-        this.row(run, run.part === at))));
+    this.list.replaceChildren(partsTable(this.headings(),
+      rows.map((run) => this.row(run, run.part === at))));
     const left = this.runs.length - rows.length;
     this.more.replaceChildren(left > 0 ? button(left + ' more', () => {
       this.limit = Infinity;
@@ -159,10 +156,9 @@ class Runs {
     showShare(value, run.value / most);
     const delta = run.value - median;
     return element('tr', { class: isChosen ? 'selected' : null },
-      element('th', { scope: 'row' }, element('button', {
-        type: 'button', class: 'link', 'aria-pressed': String(isChosen),
-        onclick: () => this.choose(run.part),
-      }, nameElement(run.name))),
+      element('th', { scope: 'row' },
+              button(nameElement(run.name), () => this.choose(run.part),
+                     { class: 'link', 'aria-pressed': String(isChosen) })),
       value,
       element('td', {}, (delta < 0 ? '\u2212' : '+')
         + formatShare(Math.abs(delta), median)),

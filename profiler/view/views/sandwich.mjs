@@ -3,6 +3,7 @@
 // its callees below, on one scale.
 
 import { INK } from '../model/colour.mjs';
+import { fillBox, labelBox, outlineBox } from '../widgets/boxes.mjs';
 import { element, nameElement } from '../widgets/dom.mjs';
 import { nodeFacts } from '../widgets/fact-lines.mjs';
 import { layoutIcicle } from '../model/icicle-layout.mjs';
@@ -106,36 +107,22 @@ class Sandwich {
     this.boxes.forEach((box, i) => {
       const y = box.row * BOX_HEIGHT - scroll;
       if (y + BOX_HEIGHT > 0 && y < height)
-        this.drawBox(context, theme, box, box.left * width, y,
+        this.drawBox(theme, box, box.left * width, y,
                      (box.right - box.left) * width, i === this.at);
     });
   }
 
-  drawBox(context, theme, { shape, node, middle }, x, y, width, current) {
+  drawBox(theme, { shape, node, middle }, x, y, width, current) {
     if (width < 0.5)
       return;
     const faint = this.model.isFaint(shape, node);
-    context.globalAlpha = faint ? 0.3 : 1;
-    context.fillStyle = this.model.colour(shape, node);
-    context.fillRect(x, y + 1, Math.max(1, width - 1), BOX_HEIGHT - 1);
-    context.globalAlpha = 1;
-    if (middle || current) {
-      context.strokeStyle = theme.text;
-      context.lineWidth = current ? 2.5 : 1;
-      context.strokeRect(x + 1, y + 2, Math.max(2, width - 3), BOX_HEIGHT - 3);
-    }
-    if (width < 30)
-      return;
-    context.fillStyle = faint ? theme.text : INK;
-    const name = shape.name(node);
-    const line = y + BOX_HEIGHT / 2 + 1;
-    this.pane.text(name, x + 5, line, width - 10);
+    const place = [x, y, width, BOX_HEIGHT];
+    fillBox(this.pane, place, this.model.colour(shape, node), faint);
+    if (middle || current)
+      outlineBox(this.pane, place, theme.text, current ? 2.5 : 1);
     const { total, unit } = shape.metric(this.state.get('metric'));
-    const value = formatUnit(total[node], unit);
-    const room = width - 26 - this.pane.textWidth(name);
-    if (room > this.pane.textWidth(value))
-      context.fillText(value, x + width - 6 - this.pane.textWidth(value),
-                       line);
+    labelBox(this.pane, place, faint ? theme.text : INK, () =>
+      [shape.name(node), formatUnit(total[node], unit)]);
   }
 
   hit({ x, y }) {

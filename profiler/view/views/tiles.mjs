@@ -2,7 +2,8 @@
 // Tiles: which ones of a volume were accessed, in three projections, with the
 // bytes of each step from the store to the reader.
 
-import { choice, element, nameElement, plural, showShare }
+import { button, choice, element, nameElement, partsTable, plural, showShare,
+         swatch }
   from '../widgets/dom.mjs';
 import { Model, parseLanes, parseRange } from '../model/model.mjs';
 import { isDarkGround } from '../widgets/theme.mjs';
@@ -162,8 +163,8 @@ class Tiles {
         + formatCount(operations) + ' '
         + plural(operations, 'operation', 'operations')
         + (range === null ? '.' : ' in the chosen stretch of time.')
-        + (this.model.matched === null ? '' : ' What was done to them is of '
-           + 'the scopes that are searched for.'),
+        + (this.model.matched === null ? ''
+          : ' Figures are of the scopes that are searched for.'),
       'The array has ' + sizesText(geometry.array) + ' voxels, a tile '
         + sizesText(geometry.tile) + ' ('
         + geometry.array.map((_, i) => axisName(geometry.array.length, i))
@@ -256,11 +257,8 @@ class Tiles {
   showLegend() {
     const { label, unit } = this.metric();
     const dark = isDarkGround();
-    const steps = [0, 1, 2, 3, 4, 5].map((i) => {
-      const swatch = element('span', { class: 'swatch' });
-      swatch.style.background = tileShade((i + 0.5) / 6, dark);
-      return swatch;
-    });
+    const steps = [0, 1, 2, 3, 4, 5].map((i) =>
+      swatch(tileShade((i + 0.5) / 6, dark)));
     this.legend.replaceChildren(
       element('span', {}, label + ', summed along the line of sight: above '
         + formatUnit(0, unit)),
@@ -361,11 +359,9 @@ class Tiles {
     const span = tile.longest;
     if (span < 0)
       return null;
-    return element('button', {
-      type: 'button', class: 'link',
-      onclick: () => this.show('timeline', {
-        span, node: this.profile.spans.node[span] }),
-    }, formatTime(this.profile.spans.duration[span]));
+    return button(formatTime(this.profile.spans.duration[span]), () =>
+      this.show('timeline', { span, node: this.profile.spans.node[span] }),
+                  { class: 'link' });
   }
 
   showList() {
@@ -374,21 +370,17 @@ class Tiles {
       .sort((a, b) => b[id] - a[id] || a.index - b.index).slice(0, HOTTEST);
     const names = ['tile', 'voxels', ...this.choices.map((one) => one.label),
                    'longest run'];
-    const heads = names.map((name) => element('th', { scope: 'col' }, name));
     const rows = hottest.map((tile) => element('tr', {},
-      element('th', { scope: 'row' }, element('button', {
-        type: 'button', class: 'link',
-        onclick: () => this.state.set({ tile: tile.index }),
-      }, this.placeText(tile.index))),
+      element('th', { scope: 'row' },
+              button(this.placeText(tile.index), () =>
+                this.state.set({ tile: tile.index }), { class: 'link' })),
       element('td', { class: 'text' }, this.voxels(tile.index)),
       ...this.choices.map((one) => element('td', {
         title: exactUnit(tile[one.id], one.unit),
       }, formatUnit(tile[one.id], one.unit))),
       element('td', {}, this.jump(tile) ?? '')));
-    this.list.replaceChildren(element('table', { class: 'parts' },
-      element('caption', {}, 'Top tiles by ' + label),
-      element('thead', {}, element('tr', {}, ...heads)),
-      element('tbody', {}, ...rows)));
+    this.list.replaceChildren(partsTable(names, rows,
+      element('caption', {}, 'Top tiles by ' + label)));
   }
 }
 

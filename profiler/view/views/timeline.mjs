@@ -8,7 +8,7 @@ import { AXIS_HEIGHT, drawAxis } from './axis.mjs';
 import { breakdownPanel } from '../widgets/breakdown.mjs';
 import { findPath, longestRoot, pathBySite, rootOf }
   from '../model/critical.mjs';
-import { button, element, nameElement } from '../widgets/dom.mjs';
+import { button, element, nameElement, swatch } from '../widgets/dom.mjs';
 import { spanFilter } from '../model/function-stats.mjs';
 import { drawGauge, GAUGE_HEIGHT, splitSamples } from './gauges.mjs';
 import { inSlices } from '../data/slices.mjs';
@@ -166,9 +166,7 @@ export class Timeline {
     const whole = sites.reduce((sum, [, ns]) => sum + ns, 0);
     const parts = sites.slice(0, 6).flatMap(([site, ns]) => {
       const node = this.profile.sites.first[site];
-      const swatch = element('span', { class: 'swatch' });
-      swatch.style.background = this.model.colours[node];
-      return [element('span', {}, swatch,
+      return [element('span', {}, swatch(this.model.colours[node]),
         nameElement(this.profile.names[node]), ' ',
         element('b', {}, formatShare(ns, whole))), ' '];
     });
@@ -508,7 +506,7 @@ export const timelineView = {
          ['shift-drag', 'Narrow all views to a stretch of time'],
          ['ctrl-click', 'On a name: add that lane, or take it away']],
   ignores: { metric: 'The timeline is by time.',
-             transforms: 'The timeline has all scopes.' },
+             transforms: 'All scopes count.' },
   state: { seen: '', critical: '', folds: '' },
   make: (shared) => new Timeline(shared),
 };

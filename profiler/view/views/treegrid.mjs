@@ -2,7 +2,8 @@
 // The call tree as a table (an ARIA tree grid): rows open and close, heaviest
 // first.  The accessible form of the canvases.
 
-import { element, nameElement, showShare } from '../widgets/dom.mjs';
+import { button, element, nameElement, showShare, swatch }
+  from '../widgets/dom.mjs';
 import { failureText } from '../data/failures.mjs';
 import { bottomUp } from '../model/invert.mjs';
 import { Model } from '../model/model.mjs';
@@ -163,9 +164,7 @@ class TreeGrid {
     const cells = this.columns.map(({ id, label, hint }) =>
       element('th', { scope: 'col', role: 'columnheader',
                       'aria-sort': id === sort ? 'descending' : 'none' },
-        element('button', { type: 'button', title: hint,
-                            onclick: () => this.state.set({ sort: id }) },
-                label)));
+        button(label, () => this.state.set({ sort: id }), { title: hint })));
     this.head.replaceChildren(element('tr', { role: 'row' },
       element('th', { scope: 'col', role: 'columnheader' }, 'scope'),
       ...cells));
@@ -196,13 +195,10 @@ class TreeGrid {
   }
 
   moreRow(parent, count, limit) {
-    const more = element('button', {
-      type: 'button',
-      onclick: () => {
-        this.shown.set(parent, limit + 10 * SIBLINGS);
-        this.render();
-      },
-    }, count + ' more');
+    const more = button(count + ' more', () => {
+      this.shown.set(parent, limit + 10 * SIBLINGS);
+      this.render();
+    });
     return element('tr', { role: 'row' },
       element('td', { role: 'gridcell',
                       colspan: this.columns.length + 1 }, more));
@@ -228,13 +224,11 @@ class TreeGrid {
   nameCell(node, leaf) {
     const marker = element('span', { class: 'marker', 'aria-hidden': 'true' },
       leaf ? '' : this.open.has(node) ? '\u25be' : '\u25b8');
-    const swatch = element('span', { class: 'swatch',
-                                     'aria-hidden': 'true' });
-    swatch.style.background = this.model.colour(this.shape, node);
     const edge = this.inverted ? ''
       : this.shape.profile.edgeName(this.shape.origin[node]);
     const cell = element('th', { scope: 'row', role: 'rowheader' },
-      marker, swatch, nameElement(this.shape.name(node)),
+      marker, swatch(this.model.colour(this.shape, node)),
+      nameElement(this.shape.name(node)),
       edge === '' ? null : element('span', { class: 'edge' }, edge),
       this.failed(node));
     cell.style.paddingInlineStart =

@@ -7,12 +7,11 @@
 // about: a line for the list of keys; needs (profile): whether there is
 // anything to show (default: always); leads (profile): whether it is the
 // page's first view; letter: its key besides its number, of views that may
-// have none; label: a text, or label (profile); keys: [[key, what it does],
-// ...] of its own; ignores: why it does not use the metric, the range and
-// lanes (part) or the transforms; state: its keys of the address with their
-// defaults (a number or text); make (shared): creates the view when it is
-// first shown, from { profile, state, model, tooltip, show } (show (id,
-// changes): goes to another view), as
+// have none; keys: [[key, what it does], ...] of its own; ignores: why it does
+// not use the metric, the range and lanes (part) or the transforms; state: its
+// keys of the address with their defaults (a number or text); make (shared):
+// creates the view when it is first shown, from { profile, state, model,
+// tooltip, show } (show (id, changes): goes to another view), as
 //
 //   { element, update (keys), step (by), searched (), matches (), actions }
 //
@@ -50,7 +49,7 @@ const VIEWS = [
   factsView,
 ];
 
-// Returns the views that a profile has data for, with their labels.
+// Returns the views that a profile has data for, with their keys.
 export function viewsFor(profile) {
   const leads = (view) => Number(view.leads?.(profile) ?? false);
   return VIEWS.filter(({ needs }) => needs === undefined || needs(profile))
@@ -59,7 +58,5 @@ export function viewsFor(profile) {
       ...view,
       key: view.letter ?? (i < 9 ? String(i + 1) : ''),
       number: String(i + 1),
-      label: typeof view.label === 'function' ? view.label(profile)
-        : view.label,
     }));
 }

@@ -11,7 +11,7 @@ import { causesOf, compareMembers, countsOf, groupName, groupOf, groupsOf,
          medianOf, membersOf, slowestOf } from '../model/why.mjs';
 import { exactUnit, formatBytes, formatCount, formatSigned, formatTime }
   from '../data/units.mjs';
-import { button, choice, element, nameElement, plural }
+import { button, choice, element, nameElement, partsTable, plural }
   from '../widgets/dom.mjs';
 
 const WHY_ROWS = 30;
@@ -129,8 +129,8 @@ class Why {
       return '';
     return button('By thread', () => this.state.set(
       { bythread: this.isSplit() ? '' : '1' }, { step: true }),
-                  { 'aria-pressed': String(this.isSplit()), title: 'What other '
-      + 'threads did for a path on its own. Which thread did it is chance' });
+                  { 'aria-pressed': String(this.isSplit()),
+                    title: 'What other threads did for a path on its own' });
   }
 
   // The last names of a path, or all.
@@ -265,21 +265,18 @@ class Why {
     const weight = ({ kinds }) => Math.max(...kinds.map(Math.abs));
     const rows = this.shown.rows.filter(Boolean)
       .sort((a, b) => weight(b) - weight(a) || a.node - b.node);
-    const heads = ['path', ...this.cells(rows[0]).map(([name]) => name)];
+    const headings = ['path', ...this.cells(rows[0]).map(([name]) => name)];
     const left = rows.length - this.limit;
     this.list.replaceChildren(
-      element('table', { class: 'parts' },
-        element('thead', {}, element('tr', {}, ...heads.map((label) =>
-          element('th', { scope: 'col' }, label)))),
-        element('tbody', {}, ...rows.slice(0, this.limit).map((row) =>
-          element('tr', {}, element('th', { scope: 'row' },
-            button(nameElement(this.path(row.node, 2)
-              + (this.lacks(row.node) ? ' ?' : '')), () =>
-              this.state.set({ node: row.node }),
-                   { class: 'link', title: this.path(row.node) }),
-            this.thread(row.node)),
-            ...this.cells(row).map(([, text, title]) =>
-              element('td', { title }, text)))))),
+      partsTable(headings, rows.slice(0, this.limit).map((row) =>
+        element('tr', {}, element('th', { scope: 'row' },
+          button(nameElement(this.path(row.node, 2)
+            + (this.lacks(row.node) ? ' ?' : '')), () =>
+            this.state.set({ node: row.node }),
+                 { class: 'link', title: this.path(row.node) }),
+          this.thread(row.node)),
+          ...this.cells(row).map(([, text, title]) =>
+            element('td', { title }, text))))),
       left > 0 ? button(left + ' more', () => {
         this.limit = Infinity;
         this.showList();
@@ -299,8 +296,6 @@ class Why {
           ? ', so bytes are not known of single runs.'
           : ' (of paths with a ?): their times count for the scopes around '
             + 'them.'),
-      'Counters are known of all runs together only: requests and cache hits '
-        + 'are the calls of their scopes.',
     ].filter(Boolean).join(' ');
   }
 }

@@ -3,7 +3,7 @@
 // colours: the header of the timeline.
 
 import { categoryColour } from '../model/colour.mjs';
-import { element, nameElement } from './dom.mjs';
+import { element, nameElement, swatch } from './dom.mjs';
 import { exactUnit, formatShare, formatTime } from '../data/units.mjs';
 
 // What scopes of some categories wait for; of others it is not known.
@@ -64,10 +64,9 @@ function partsOfPanel(slices, isPart) {
     slice.style.background = colour;
     slice.style.flexGrow = ns / whole;
     bar.append(slice);
-    const swatch = element('span', { class: 'swatch' });
-    swatch.style.background = colour;
-    legend.append(element('li', { title: exactUnit(ns, 'time') }, swatch,
-      nameElement(category), ' ', element('b', {}, formatShare(ns, whole)),
+    legend.append(element('li', { title: exactUnit(ns, 'time') },
+      swatch(colour), nameElement(category), ' ',
+      element('b', {}, formatShare(ns, whole)),
       waits.length === 0 ? '' : element('span', { class: 'muted' }, ' '
         + waits.slice(0, 3).map(([what, part]) => what
           + (waits.length > 1 ? ' ' + formatShare(part, whole) : ''))

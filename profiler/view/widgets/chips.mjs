@@ -2,7 +2,7 @@
 // Chips for what narrows the views, each removable: a stretch of time, lanes,
 // transforms of the tree.
 
-import { element, nameElement, plural } from './dom.mjs';
+import { button, element, nameElement, plural } from './dom.mjs';
 import { Model, narrow, parseLanes, parseRange } from '../model/model.mjs';
 import { TRANSFORMS, parseTransforms, formatTransforms } from
   '../model/transforms.mjs';
@@ -49,8 +49,8 @@ export class Chips {
     return element('span', { class: 'chip' },
       element('span', {}, what, name === '' ? '' : ' ',
               name === '' ? '' : nameElement(name)),
-      element('button', { type: 'button', 'aria-label': 'Remove: ' + label,
-                          title: 'Remove', onclick: remove }, '\u00d7'));
+      button('\u00d7', remove, { 'aria-label': 'Remove: ' + label,
+                                 title: 'Remove' }));
   }
 
   set(changes) {

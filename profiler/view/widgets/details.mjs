@@ -7,7 +7,7 @@ import { counterLines, nodeFacts, shareLines, spanFacts }
   from './fact-lines.mjs';
 import { failureText } from '../data/failures.mjs';
 import { Model } from '../model/model.mjs';
-import { copyText, stackMarkdown, stackText } from './share.mjs';
+import { copyText, report, stackMarkdown, stackText } from './share.mjs';
 import { extent } from './spark.mjs';
 import { TRANSFORMS } from '../model/transforms.mjs';
 import { groupOf } from '../model/why.mjs';
@@ -131,15 +131,11 @@ export class Details {
       sites.of[one] === sites.of[node]);
   }
 
-  async copy(event, make) {
-    const pressed = event.currentTarget;
-    const { whole } = this.model;
+  copy({ currentTarget }, make) {
     const node = this.state.get('node');
     const here = this.model.shape(), at = here.place(node);
-    const done = await copyText(at < 0 ? make(whole, node) : make(here, at));
-    const before = pressed.textContent;
-    pressed.textContent = done ? 'Copied' : 'Not allowed to copy';
-    setTimeout(() => { pressed.textContent = before; }, 1500);
+    report(currentTarget, () => copyText(at < 0 ? make(this.model.whole, node)
+      : make(here, at)), 'Copied');
   }
 
   // The selected span, if it is of this scope.
@@ -158,9 +154,8 @@ export class Details {
 
   path(node) {
     const links = this.profile.tree.path(node).slice(0, -1).map((one) =>
-      element('button', { type: 'button', class: 'link',
-                          onclick: () => this.state.set({ node: one }) },
-              this.profile.names[one]));
+      button(this.profile.names[one], () => this.state.set({ node: one }),
+             { class: 'link' }));
     return element('nav', { class: 'path', 'aria-label': 'Called from' },
                    ...links);
   }

@@ -32,6 +32,21 @@ export function button(label, onclick, attributes = {}) {
   return element('button', { type: 'button', onclick, ...attributes }, label);
 }
 
+// A small square of a colour, for a legend.
+export function swatch(colour) {
+  const made = element('span', { class: 'swatch', 'aria-hidden': 'true' });
+  made.style.background = colour;
+  return made;
+}
+
+// A table of rows below its headings.
+export function partsTable(headings, rows, caption = '') {
+  return element('table', { class: 'parts' }, caption,
+    element('thead', {}, element('tr', {}, ...headings.map((heading) =>
+      element('th', { scope: 'col' }, heading)))),
+    element('tbody', {}, ...rows));
+}
+
 // A choice of [value, label] pairs.
 export function choice(label, pairs, value, onchange) {
   const select = element('select', {

@@ -99,8 +99,7 @@ function finding(profile, one, ways) {
   const [name, glyph, label] = WEIGHTS[one.weight] ?? WEIGHTS[0];
   const way = wayTo(profile, one, ways);
   const title = way
-    ? element('button', { type: 'button', class: 'link', title: way.title,
-                          onclick: way.go }, one.title)
+    ? button(one.title, way.go, { class: 'link', title: way.title })
     : element('strong', {}, one.title);
   return foldable('li', name, one.title, withUnits(one.evidence),
     element('span', { class: 'weight', title: label }, glyph,

@@ -12,7 +12,8 @@ export function presentPicture({ profile }, tabs) {
                    profile.info.title + ' \u00b7 ' + view.label);
 }
 
-async function say(pressed, work, done) {
+// Does the work of a button, which shows for a moment how that went.
+export async function report(pressed, work, done) {
   const before = pressed.textContent;
   let result;
   try {
@@ -34,12 +35,12 @@ export function shareButtons(shared, tabs) {
     PNG: async () => saveBlob(await rasterise(svg()), name('.png')),
   };
   return element('span', { class: 'share' },
-    button('Copy link', (event) => say(event.currentTarget, () =>
+    button('Copy link', (event) => report(event.currentTarget, () =>
       copyText(location.href), 'Copied'),
       { title: 'Copy the address of this view' }),
     ...Object.entries(save).map(([kind, work]) =>
-      button('Save ' + kind, (event) => say(event.currentTarget, work,
-                                            'Saved'),
+      button('Save ' + kind, (event) => report(event.currentTarget, work,
+                                               'Saved'),
              { title: 'This view as a picture' })));
 }
 

@@ -81,8 +81,7 @@ export class SvgContext {
   }
 
   fillText(text, x, y) {
-    const anchor = { right: ' text-anchor="end"',
-                     center: ' text-anchor="middle"' }[this.textAlign] ?? '';
+    const anchor = this.textAlign === 'right' ? ' text-anchor="end"' : '';
     this.parts.push(`<text x="${rounded(x)}" y="${rounded(y)}" `
       + `dominant-baseline="central" fill="${escapeXml(this.fillStyle)}" `
       + `${fontAttributes(this.font)}${anchor}${this.alpha()}>`

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The box at the pointer: a title and lines of name and value.
 
-import { element, nameElement } from './dom.mjs';
+import { element, nameElement, swatch } from './dom.mjs';
 
 export class Tooltip {
   constructor() {
@@ -17,10 +17,8 @@ export class Tooltip {
         continue;
       list.append(element('dt', {}, name), element('dd', {}, value));
     }
-    const swatch = element('span', { class: 'swatch' });
-    swatch.style.background = colour;
-    this.box.replaceChildren(
-      element('div', { class: 'title' }, swatch, nameElement(title)), list);
+    this.box.replaceChildren(element('div', { class: 'title' },
+      swatch(colour), nameElement(title)), list);
     this.box.hidden = false;
     this.move(x, y);
   }

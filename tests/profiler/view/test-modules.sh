@@ -130,12 +130,12 @@ END
 
 constants_that_are_numbers_are_put_in () {
   printf '%s\n' "import { B } from './b.mjs';" 'const A = 0.5, A_2 = 1e-6;' \
-    'f(A*B-A_2, a ? A : D.B, `A${A * 2}/${f("}", B)}`);' >"$tmp/a.mjs"
+    'f(A*B-A_2, 0.25, a ? A : D.B, `A${A * 2}/${f("}", B)}`);' >"$tmp/a.mjs"
   printf '%s\n' 'export const B = 26;' 'const D = { };' >"$tmp/b.mjs"
   embed kind=script "$tmp/a.mjs" "$tmp/b.mjs" | strings >"$tmp/out"
   tr -d '\n' >"$tmp/expected" <<'END'
 'use strict'; {
-f(.5*26-1e-6,a?.5:D.B,`A${.5 * 2}/${f("}", 26)}`);
+f(.5*26-1e-6,.25,a?.5:D.B,`A${.5 * 2}/${f("}", 26)}`);
 let D={};
 }
 END
