@@ -487,6 +487,17 @@ measure_basis (const struct pairing *pairing, int side, size_t place,
                   what == TOTAL ? pairing->size[place] : 1, SELF_CPU, spread);
 }
 
+/* True if the waits of a group are compared: those of an operation of both,
+ * where its times on CPUs are, which have none. */
+static bool
+has_waits (const struct pairing *pairing, const struct group *group)
+{
+  return group->parent == RD_NO_INDEX
+         && pairing->comparison->conditions.basis == RADIO_BASIS_CPU
+         && first_node (pairing, group, 0) != RD_NO_INDEX
+         && first_node (pairing, group, 1) != RD_NO_INDEX;
+}
+
 /* Sets the probabilities by the number of paths that can be called, and what
  * is relevant. */
 static void
@@ -505,6 +516,7 @@ set_thresholds (struct pairing *pairing)
     bool is_of_both = first_node (pairing, group, 0) != RD_NO_INDEX
                       && first_node (pairing, group, 1) != RD_NO_INDEX;
     ntests += is_of_both && group->parent == RD_NO_INDEX;
+    ntests += has_waits (pairing, group);
     nalone += !is_of_both && !is_queue (group);
     if (is_of_both && !is_queue (group))
       ntests += fmax (measure_basis (pairing, 0, k, SELF, NULL),
@@ -519,11 +531,12 @@ static void
 compare_waits (const struct pairing *pairing, size_t place,
                struct radio_difference *difference)
 {
-  int64_t low_ns, high_ns;
   const struct rd_spread waits[2] = {
     measure_waits (pairing, 0, place), measure_waits (pairing, 1, place)
   };
-  difference->wait_change = classify (pairing, waits, &low_ns, &high_ns);
+  difference->wait_change = classify (pairing, waits,
+                                      &difference->wait_low_ns,
+                                      &difference->wait_high_ns);
   difference->wait_before_ns = to_ns (waits[0].median);
   difference->wait_after_ns = to_ns (waits[1].median);
 }
@@ -579,8 +592,7 @@ measure_difference (const struct pairing *pairing, size_t place)
                                   &difference.self_high_ns);
     if (is_queue (group) && difference.change != RADIO_CHANGE_UNKNOWN)
       difference.change = RADIO_CHANGE_NONE;
-    if (group->parent == RD_NO_INDEX
-        && pairing->comparison->conditions.basis == RADIO_BASIS_CPU)
+    if (has_waits (pairing, group))
       compare_waits (pairing, place, &difference);
   } else if (!is_queue (group)) {
     int side = nodes[0] == RD_NO_INDEX;

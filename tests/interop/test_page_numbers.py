@@ -757,10 +757,11 @@ def test_changes_and_radio_diff_have_the_wall_time_beside_sums(
     assert (whole["wall_before_ns"], whole["wall_after_ns"]) == (40e6, 50e6)
 
 
-def write_runs(folder, name, times_us, lack_us=0, waits_us=()):
+def write_runs(folder, name, times_us, lack_us=0, waits_us=(), facts=()):
     """Writes a profile of runs of one operation that take these times: in each
     it had no CPU for a time, and waited for another."""
     made, begin = ProfileDocument("read", parts="runs"), 0
+    made.facts = [(key, value, 0) for key, value in facts]
     lane = made.lane("main")
     for part, us in enumerate(times_us):
         ns = 1000 * us
@@ -784,7 +785,7 @@ def test_waits_are_judged_as_by_radio_diff(opened, tmp_path, after_us,
                                            change):
     """Threads lacked CPUs, so CPU times are compared, which have no waits."""
     for name, us in (("before", 2000), ("after", after_us)):
-        waits = [us + us * i * 3 % 8 // 800 for i in range(8)]
+        waits = [us + us * (3 * i % 8) // 800 for i in range(8)]
         write_runs(tmp_path, name, [9000 + one for one in waits], 3000, waits)
     both = [tmp_path / "before.json", tmp_path / "after.json"]
     said = run_radio("diff", *both, "-o", tmp_path / "changes.html").stdout
@@ -792,9 +793,14 @@ def test_waits_are_judged_as_by_radio_diff(opened, tmp_path, after_us,
     medians = expected.change_text(expected.time_text, read["wait_before_ns"],
                                    read["wait_after_ns"])
     page = opened(tmp_path / "changes.html", fragment="#view=diff")
-    assert "prolongs, too: " + medians + ", " + change in page.evaluate(
-        "document.querySelector('.diff-conditions').textContent")
-    assert f"%), {change.removeprefix('within ')}\n" in said
+    low, high = (expected.signed_text(read[f"wait_{side}_ns"])
+                 for side in ("low", "high"))
+    assert read["wait_low_ns"] < read["wait_high_ns"]
+    assert f"prolongs, too: {medians} ({low} to {high}), {change}" \
+        in page.evaluate(
+            "document.querySelector('.diff-conditions').textContent")
+    assert f" ms with 95 % confidence, {change.removeprefix('within ')}\n" \
+        in said
 
 
 def test_an_interval_is_beside_the_medians_that_it_is_of(opened, tmp_path):
@@ -834,6 +840,25 @@ def test_what_processes_of_one_program_differ_by_is_unclear(opened, tmp_path):
     answer = text_of(page, ".diff p:has(> .diff-whole)")
     assert answer.startswith("Unclear: a run took ")
     assert "Processes of one program differ by up to 15.0\u00a0%" in answer
+
+
+@pytest.mark.parametrize("facts", [
+    [], [("made by", '{"program":"radio"}')], [("made by", "name-1234")]],
+    ids=["other", "repeatable", "redacted"])
+@pytest.mark.parametrize("cpus", [("a", "a"), ("a", "b")],
+                         ids=["alike", "unfair"])
+def test_the_advice_is_that_of_radio_diff(opened, tmp_path, facts, cpus):
+    for side, us, cpu in zip(("before", "after"), (5000, 5500), cpus):
+        write_runs(tmp_path, side, [us + 7 * part % 8 for part in range(8)],
+                   facts=[*facts, ("CPU", cpu)])
+    both = [tmp_path / "before.json", tmp_path / "after.json"]
+    changes = tmp_path / "changes.html"
+    said = run_radio("diff", *both, "-o", changes).stdout
+    advice, = re.findall(r" differ by: (.*)", said)
+    assert ("--against" in advice) == any("{" in fact[1] for fact in facts)
+    page = opened(changes, fragment="#view=diff")
+    assert f"\u00a0%: {advice}." in text_of(page,
+                                            ".diff p:has(> .diff-whole)")
 
 
 @pytest.fixture(scope="session")

@@ -319,8 +319,8 @@ a_program_without_cpus_is_not_called_slower (void **state)
   assert_int_equal (report_loaded (&quiet, &loaded, &diff, &capture),
                     RD_EXIT_UNCLEAR);
   assert_says (&capture, "differs: CPU share: 98.7 % -> 10.7 %\n");
-  assert_says (&capture, "or several of each in turn (joined by radio profile "
-               "merge --as runs)\n");
+  assert_says (&capture, "conditions, or compare four recordings of each "
+               "program in turn (radio profile merge --as runs)\n");
   assert_says (&capture, "differs: load: 0.00 CPUs -> 1.43 CPUs\n");
   assert_says (&capture, "not comparable, so CPU time is compared, apart from "
                "waits\n");
@@ -448,10 +448,10 @@ what_processes_of_one_program_differ_by_is_unclear (void **state)
 {
   (void) state;
   static const char noted[] = "'read' changed by less than the 15 % that "
-    "processes of one program differ by: run each program four times, and join";
+    "processes of one program differ by: compare four recordings of each";
   static const char failed[] = "'read' is slower by 8.0 %, but processes of "
     "one program differ by up to 15 %: it is unclear if the program is slower; "
-    "run each program four times, and join";
+    "compare four recordings of each program in turn";
   static const struct {
     uint64_t percent;
     int status;
@@ -512,8 +512,8 @@ ranks_are_compared_by_the_advice_for_them (void **state)
   struct capture capture;
   assert_int_equal (report_ranks (1, &diff, &capture), RD_EXIT_UNCLEAR);
   assert_says (&capture, "it is unclear if the program is slower; "
-               "run each job four times, and join its four recordings (radio "
-               "profile merge --as runs)\n");
+               "compare four recordings of each job in turn (radio profile "
+               "merge --as runs)\n");
   assert_says (&capture, "(join several: radio profile merge --as runs)\n");
   assert_says_not (&capture, "--against");
   assert_int_equal (report_ranks (4, &diff, &capture), RD_EXIT_FAILED);
@@ -544,17 +544,21 @@ waits_that_grew_without_cpus_are_unclear (void **state)
   static const struct {
     uint64_t before_us, after_us;
     int status;
-    const char *says;
+    const char *says, *verdict;
   } rows[] = {
     { 20000, 40000, RD_EXIT_UNCLEAR,
-      "19.99 ms -> 39.98 ms (+100.0 %), longer\n" },
-    { 20000, 20500, RD_EXIT_OK, "19.99 ms -> 20.49 ms (+2.5 %), noise\n" },
-    { 40000, 20000, RD_EXIT_OK, "(-50.0 %), shorter\n" },
+      "median 19.99 ms -> 39.98 ms (+100.0 %), a difference of +1",
+      "longer" },
+    { 20000, 20500, RD_EXIT_OK, "median 19.99 ms -> 20.49 ms (+2.5 %), a ",
+      "noise" },
+    { 40000, 20000, RD_EXIT_OK, "(-50.0 %), a difference of -", "shorter" },
     /* By as much as processes of one program differ. */
-    { 20000, 23000, RD_EXIT_UNCLEAR, "(+15.0 %), unclear\n" },
+    { 20000, 23000, RD_EXIT_UNCLEAR, "(+15.0 %), a difference of +",
+      "unclear" },
     /* Of 15 ms. */
-    { 200, 600, RD_EXIT_OK, "0.1999 ms -> 0.5997 ms (3.0 x), longer\n" },
-    { 0, 0, RD_EXIT_OK, "so CPU time is compared, apart from waits" },
+    { 200, 600, RD_EXIT_OK, "0.1999 ms -> 0.5997 ms (3.0 x), a difference of ",
+      "longer" },
+    { 0, 0, RD_EXIT_OK, "so CPU time is compared, apart from waits", NULL },
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     struct rd_diff diff = { .fail_percent = 5 };
@@ -567,8 +571,14 @@ waits_that_grew_without_cpus_are_unclear (void **state)
                       rows[i].status);
     assert_says (&capture, rows[i].says);
     assert_says (&capture, "0 slower, 0 faster");
-    if (rows[i].before_us == 0)
+    if (!rows[i].verdict) {
       assert_says_not (&capture, "waited for disks");
+      continue;
+    }
+    char end[64];
+    snprintf (end, sizeof end, " ms with 95 %% confidence, %s\n",
+              rows[i].verdict);
+    assert_says (&capture, end);
   }
 }
 

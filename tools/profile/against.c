@@ -531,7 +531,6 @@ rd_against_run (struct rd_measure *measure, const struct rd_args *args)
     .before = rounds.joined[0],
     .after = rounds.joined[1],
     .json = measure->json,
-    .is_in_turn = true,
     .redact = measure->output.redact,
     .fail_percent = measure->fail_percent,
   };

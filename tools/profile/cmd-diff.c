@@ -283,35 +283,29 @@ is_repeatable (const struct rd_diff *diff)
   return made && *made == '{';
 }
 
-/* The advice where conditions differ. */
+#define SAME "record both under the same conditions, or "
+#define AGAINST "compare in turn (radio profile --against)"
+#define FOUR(what) "compare four recordings of each " what " in turn (radio " \
+  "profile merge --as runs)"
+
+/* What to do where a change is unclear, as the page says, too (conditions.mjs).
+ * Both limits are the same where each side is of several processes; a job of
+ * ranks is repeated whole. */
 static const char *
 advice_of (const struct rd_diff *diff)
 {
-  return diff->is_in_turn
-         ? "measure again when the machine is quieter, or with more --runs"
-         : is_repeatable (diff)
-         ? "record both under the same conditions, or in turn (radio profile "
-           "--against)"
-         : "record both under the same conditions, or several of each in turn "
-           "(joined by radio profile merge --as runs)";
-}
-
-/* The advice where processes of one program may differ as much; a job of ranks
- * is repeated whole. */
-static const char *
-more_processes (const struct rd_diff *diff)
-{
+  static const char *const advice[2][3] = {
+    { AGAINST, FOUR ("program"), FOUR ("job") },
+    { SAME AGAINST, SAME FOUR ("program"), SAME FOUR ("job") },
+  };
   struct radio_profile_info before, after;
   radio_profile_get_info (diff->before, &before);
   radio_profile_get_info (diff->after, &after);
-  return before.parts == RADIO_PARTS_RANKS || after.parts == RADIO_PARTS_RANKS
-         ? "run each job four times, and join its four recordings (radio "
-           "profile merge --as runs)"
-         : is_repeatable (diff)
-         ? "compare in turn (radio profile --against), or four recordings of "
-           "each (radio profile merge --as runs)"
-         : "run each program four times, and join its four recordings (radio "
-           "profile merge --as runs)";
+  bool are_ranks = before.parts == RADIO_PARTS_RANKS
+                   || after.parts == RADIO_PARTS_RANKS;
+  if (diff->info.is_unfair && diff->info.root_floor <= diff->info.floor)
+    return "measure both again in turn, on a quieter machine or with more runs";
+  return advice[diff->info.is_unfair][are_ranks ? 2 : !is_repeatable (diff)];
 }
 
 /* The reason for the floor of a root's change. */
@@ -350,15 +344,21 @@ print_root (const struct rd_diff *diff, const struct radio_difference *d)
   if (d->is_unclear && d->total_change == RADIO_CHANGE_NONE && !is_reported)
     printf ("'%s' changed by less than the %.0f %% that %s differ by: %s\n",
             d->name, 100 * diff->info.root_floor, what_differs (diff),
-            diff->info.is_unfair ? advice_of (diff) : more_processes (diff));
+            advice_of (diff));
   if (d->wait_before_ns == 0 && d->wait_after_ns == 0)
     return;
   percent ((double) d->wait_before_ns, (double) d->wait_after_ns, change);
   printf ("'%s' waited for disks, requests and locks, which a busy machine "
-          "prolongs, too: %s ms -> %s ms (%s)%s\n", d->name,
+          "prolongs, too: median %s ms -> %s ms (%s)", d->name,
           rd_text_ms ((double) d->wait_before_ns / 1e9, before),
-          rd_text_ms ((double) d->wait_after_ns / 1e9, after), change,
-          wait_change_of (diff, d));
+          rd_text_ms ((double) d->wait_after_ns / 1e9, after), change);
+  if (d->wait_low_ns != 0 || d->wait_high_ns != 0) {
+    signed_ms (d->wait_low_ns, before);
+    signed_ms (d->wait_high_ns, after);
+    printf (", a difference of %s to %s ms with 95 %% confidence", before,
+            after);
+  }
+  puts (wait_change_of (diff, d));
 }
 
 static void
@@ -479,6 +479,8 @@ print_json (const struct rd_diff *diff)
       { "self_high_ns", d->self_high_ns },
       { "wait_before_ns", d->wait_before_ns },
       { "wait_after_ns", d->wait_after_ns },
+      { "wait_low_ns", d->wait_low_ns },
+      { "wait_high_ns", d->wait_high_ns },
     };
     struct json_object *one = json_object_new_object ();
     rd_json_set_text (one, "name", d->name);
@@ -589,7 +591,7 @@ report_verdict (const struct rd_diff *diff, const struct radio_difference *d)
     rd_error ("'%s' is slower by %.1f %%, but %s differ by up to %.0f %%: it "
               "is unclear if the program is slower; %s", d->name, slower,
               what_differs (diff), 100 * diff->info.root_floor,
-              more_processes (diff));
+              advice_of (diff));
     break;
   case RD_ROOT_UNCLEAR_BY_WAITS:
     rd_error ("'%s' waited %s ms instead of %s ms, which CPU time does not "

@@ -88,7 +88,6 @@ struct rd_diff {
   const struct radio_comparison *comparison;
   const struct radio_profile *before, *after;   /* the two compared */
   bool all, json;
-  bool is_in_turn;            /* both were measured in turn */
   bool redact;                /* print which facts differ, not their values */
   double fail_percent;        /* negative: differences do not fail */
 

@@ -132,7 +132,8 @@ class Comparer {
     const alone = this.paths.filter((path) =>
       !isOfBoth(path) && !this.isQueue(path));
     this.alpha = ALPHA / Math.max(1, tested.length
-                                  + roots.filter(isOfBoth).length);
+      + roots.filter(isOfBoth).length
+      + roots.filter((path) => this.hasWaits(path)).length);
     this.presenceAlpha = ALPHA / Math.max(1, alone.length);
   }
 
@@ -238,6 +239,15 @@ class Comparer {
     }
   }
 
+  // Whether waits are compared: those of an operation of both, where its times
+  // on CPUs are, which have none.
+  hasWaits({ nodes, parent }) {
+    return parent < 0 && this.metric.id === 'cpu'
+      && this.conditions.basis === 'cpu'
+      && nodes.every((one) => one.length > 0)
+      && this.shapes.every((one) => totalsOfRuns(one, 'cpu') !== null);
+  }
+
   // What an operation waited on all threads, but for other threads, as
   // medians: the time in which threads were in it, less what they worked
   // (compare.c).  CPU time does not show it.  Those of processes of one program
@@ -262,10 +272,10 @@ class Comparer {
       return spreadOf(this.joinRounds(runs, side));
     });
     const [before, after] = spreads.map(({ median }) => toWhole(median));
-    const { change } = this.classify(spreads);
+    const { change, low, high } = this.classify(spreads);
     const isUnclear = DIRECTIONS[change] > 0 && Math.abs(after - before)
       <= this.conditions.rootFloor * Math.min(before, after);
-    return { change: isUnclear ? 'unclear' : change, before, after };
+    return { change: isUnclear ? 'unclear' : change, before, after, low, high };
   }
 
   // The part of a path on other threads than its root's: their means.
@@ -300,12 +310,8 @@ class Comparer {
                             [what + 'After']: after });
     }
     const { total, self } = spreads;
-    const hasWaits = path.parent < 0 && this.metric.id === 'cpu'
-      && this.conditions.basis === 'cpu'
-      && path.nodes.every((one) => one.length > 0)
-      && this.shapes.every((one) => totalsOfRuns(one, 'cpu') !== null);
     return { ...made, ...this.classifyPath(path, spreads),
-             waits: hasWaits ? this.compareWaits(path) : null,
+             waits: this.hasWaits(path) ? this.compareWaits(path) : null,
              medianBefore: toWhole(total[0].median),
              medianAfter: toWhole(total[1].median),
              selfMedians: toWhole(self[1].median - self[0].median) };

@@ -75,6 +75,19 @@ export function roundsOf(profile) {
 export const isByRounds = (...profiles) =>
   profiles.every((one) => roundsOf(one).length >= 4);
 
+// What to do where a change is unclear, as `radio diff' says (cmd-diff.c).
+function adviceOf(before, after, isUnfair) {
+  const isOfRanks = [before, after].some(({ info }) =>
+    info.parts === 'ranks');
+  if (isUnfair && isByRounds(before, after))
+    return 'measure both again in turn, on a quieter machine or with more runs';
+  return (isUnfair ? 'record both under the same conditions, or ' : '')
+    + 'compare ' + (!isOfRanks && /^\{/.test(factOf(before, 'made by'))
+      ? 'in turn (radio profile --against)'
+      : 'four recordings of each ' + (isOfRanks ? 'job' : 'program')
+        + ' in turn (radio profile merge --as runs)');
+}
+
 function stateOf(profile) {
   const number = (key) => Number(factOf(profile, key) ?? 0);
   const { info, counters = [], lanes = [] } = profile;
@@ -104,7 +117,8 @@ function stateOf(profile) {
 }
 
 // Returns { basis: 'wall', 'cpu' or 'none', isUnfair, leastFloor, floor,
-// rootFloor, leastShare, conditions: [{ name, before, after, isUnfair }] }.
+// rootFloor, leastShare, advice, conditions: [{ name, before, after,
+// isUnfair }] }.
 export function compareConditions(before, after) {
   const sides = [stateOf(before), stateOf(after)];
   const conditions = [];
@@ -183,6 +197,7 @@ export function compareConditions(before, after) {
   else if (basis === 'cpu' && !byRounds)
     floor += FLOOR_OF_SHARED;
   return { conditions, isUnfair, leastFloor, floor,
+           advice: adviceOf(before, after, isUnfair),
            rootFloor: floor + (byRounds ? 0 : FLOOR_OF_ROOTS),
            leastShare: isUnfair ? LEAST_SHARE_UNFAIR
              : byRounds ? LEAST_SHARE_OF_ROUNDS : LEAST_SHARE,

@@ -239,12 +239,15 @@ class Diff {
   // these.  Where it is noise, they come first: one long run moves the mean.
   sentence() {
     const { before, after, basis, isSummed, metric: { id, label, unit },
-            isUnfair, rootFloor } = this.compared;
+            isUnfair, rootFloor, advice } = this.compared;
     const growth = formatGrowth(before, after);
     const means = formatChange(before, after, unit);
     const of = id === 'cpu' ? ' on CPUs'
       : isSummed ? ' summed over threads' : '';
-    const isNoise = this.root()?.below === 'noise' && this.hasInterval();
+    const range = this.range(this.root()?.low, this.root()?.high);
+    const interval = range && ', a difference of ' + range
+      + ' with 95\u00a0% confidence';
+    const isNoise = this.root()?.below === 'noise' && range !== '';
     const shown = isNoise ? this.medians() + of
       : means + of + (growth === '' ? '' : ', ' + growth);
     const run = isNoise ? 'the median run' : 'a run';
@@ -253,18 +256,17 @@ class Diff {
     const unknown = totalsOfRuns(this.shapes[0], id) === null
       ? 'The spread of runs was not recorded, so the noise is unknown.'
       : basis === 'none' ? 'What changed is unclear: the recordings do not '
-        + 'show which scopes had CPUs.'
+        + 'show which scopes had CPUs; ' + advice + '.'
       : this.count('one run') > 0 ? 'A single run has no spread, so the '
         + 'noise is unknown.'
       : this.root()?.below === 'unclear' ? 'Processes of one program '
         + (isUnfair || basis === 'cpu' ? 'under such conditions ' : '')
-        + 'differ by up to ' + formatShare(rootFloor, 1)
-        + ': compare in turn (--against).' : '';
+        + 'differ by up to ' + formatShare(rootFloor, 1) + ': ' + advice + '.'
+      : '';
     return element('p', {}, element('strong', { class: 'diff-whole' },
                                     this.verdict() + whole),
-      isNoise ? this.interval() + ' (mean ' + means + '). '
-        : this.hasInterval() ? '; the median one ' + this.medians()
-          + this.interval() + '. ' : '. ',
+      isNoise ? interval + ' (mean ' + means + '). '
+        : (range && '; the median one ' + this.medians() + interval) + '. ',
       ...this.answer(), unknown
       + (this.scale === 1 ? '' : ' Values of the second are scaled by '
          + formatRatio(this.scale) + '.'));
@@ -293,15 +295,10 @@ class Diff {
                         this.metric.unit);
   }
 
-  hasInterval() {
-    const { low = 0, high = 0 } = this.root() ?? {};
-    return low !== 0 || high !== 0;
-  }
-
-  interval() {
-    const { low, high } = this.root();
-    return ', a difference of ' + this.signed(low) + ' to '
-      + this.signed(high) + ' with 95\u00a0% confidence';
+  // The interval of the difference of two medians, if it is known.
+  range(low = 0, high = 0) {
+    return low === 0 && high === 0 ? ''
+      : this.signed(low) + ' to ' + this.signed(high);
   }
 
   // The paths that changed, the largest first.
@@ -312,10 +309,11 @@ class Diff {
     const found = this.said.filter((i) =>
       !['noise', 'one run'].includes(this.changes[i]))
       .sort((a, b) => Math.abs(moved(b)) - Math.abs(moved(a)) || a - b);
-    const by = (i, { selfLow, selfHigh, selfMedians }) => this.scale !== 1
-      || selfLow === 0 && selfHigh === 0 ? this.signed(moved(i))
-      : 'median ' + this.signed(selfMedians) + ' (' + this.signed(selfLow)
-        + ' to ' + this.signed(selfHigh) + ')';
+    const by = (i, { selfLow, selfHigh, selfMedians }) => {
+      const range = this.scale === 1 && this.range(selfLow, selfHigh);
+      return range ? 'median ' + this.signed(selfMedians) + ' (' + range + ')'
+        : this.signed(moved(i));
+    };
     return found.slice(0, ANSWERS).flatMap((i, at) => [at === 0 ? '' : '; ',
       this.link(i),
       (this.compared.tree.children(i).length > 0 ? ' itself ' : ' ')
@@ -352,13 +350,15 @@ class Diff {
         + ', not comparable' + (isUnfair ? '' : ', for lack of CPUs')
         + (basis === 'cpu' ? ', so CPU time is compared, apart from waits'
           : '')));
-    for (const { name, waits } of paths)
+    for (const { name, waits } of paths) {
+      const range = this.range(waits?.low, waits?.high);
       if (waits?.before > 0 || waits?.after > 0)
         items.push(element('li', {}, 'median wait for disks, requests and '
           + 'locks, which a busy machine prolongs, too',
           ...this.root() === null ? [' (', nameElement(name), ')'] : [],
           ': ' + formatChange(waits.before, waits.after, 'time')
-          + (WAITS[waits.change] ?? '')));
+          + (range && ' (' + range + ')') + (WAITS[waits.change] ?? '')));
+    }
     if (basis === 'cpu' && floor >= 0.1)
       items.push(element('li', {}, 'differences of less than '
         + formatShare(floor, 1) + ' may come from the conditions, and count '
@@ -381,24 +381,22 @@ class Diff {
     const path = this.compared.paths[i];
     const { before, after } = this.times;
     const delta = after[i] - before[i];
-    const has = path.low !== 0 || path.high !== 0;
-    const moved = (this.scale - 1) * path.totalAfter;
+    const moved = path.low || path.high
+      ? (this.scale - 1) * path.totalAfter : 0;
     return [
       ['change', this.below(i) || this.label(this.changes[i])],
       ['before', path.before < 0 ? '' : this.format(before[i])],
       ['after', path.after < 0 ? '' : this.format(after[i])],
       ['difference', this.signed(delta) + ' '
         + formatGrowth(before[i], after[i])],
-      ['of medians with 95 % confidence', has
-        ? this.signed(path.low + moved) + ' to '
-          + this.signed(path.high + moved) : ''],
+      ['of medians with 95 % confidence',
+       this.range(path.low + moved, path.high + moved)],
       ['medians', path.change === 'one run' ? ''
         : this.format(path.medianBefore) + ', '
           + this.format(path.medianAfter * this.scale)],
       ['self', this.signed(path.selfAfter * this.scale - path.selfBefore)],
-      ['of its medians with 95 % confidence', has && this.scale === 1
-        ? this.signed(path.selfLow) + ' to ' + this.signed(path.selfHigh)
-        : ''],
+      ['of its medians with 95 % confidence', this.scale === 1
+        ? this.range(path.selfLow, path.selfHigh) : ''],
       ['on other threads', path.elsewhere === null ? ''
         : path.elsewhere.map((one) => this.format(one)).join(' \u2192 ')],
       ['calls', formatCount(path.callsBefore) + ' \u2192 '

@@ -551,6 +551,9 @@ waits_are_those_of_all_threads_but_for_others (void **state)
   assert_int_equal (study->wait_before_ns, 600);
   assert_int_equal (study->wait_after_ns, 1100);
   assert_int_equal (study->wait_change, RADIO_CHANGE_SLOWER);
+  /* Runs that do not scatter leave no doubt. */
+  assert_int_equal (study->wait_low_ns, 500);
+  assert_int_equal (study->wait_high_ns, 500);
   assert_int_equal (study->total_change, RADIO_CHANGE_NONE);
   assert_int_equal (find_path (comparison, "label")->wait_after_ns, 0);
   radio_comparison_close (comparison);

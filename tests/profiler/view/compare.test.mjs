@@ -205,9 +205,10 @@ test('waits are those of all threads but for others', () => {
     const { basis, paths } = compare(...both);
     return [basis, ...paths.map(({ below, waits }) => [below, waits])];
   };
-  const said = (change, before, after) =>
-    ['cpu', ['noise', { change, before, after }], ['noise', null],
-     ['noise', null]];
+  // Runs that do not scatter leave no doubt.
+  const said = (change, before, after) => ['cpu', ['noise', {
+    change, before, after, low: after - before, high: after - before }],
+    ['noise', null], ['noise', null]];
   assert.deepEqual(of(made(400), made(900)), said('slower', 600, 1100));
   assert.deepEqual(of(made(900), made(400)), said('faster', 1100, 600));
   assert.deepEqual(of(made(400), made(402)), said('noise', 600, 602));
@@ -340,6 +341,33 @@ test('paths are summed over threads', () => {
   assert.deepEqual(paths.map((one) => [one.name, one.change, one.totalBefore,
                                        one.elsewhere]),
     [['a', 'noise', 100, null], ['b', 'slower', 50, [25, 34]]]);
+});
+
+// As in test-profile-many.c; tests/interop compares it with `radio diff'.
+test('the advice is one that can be followed', () => {
+  const of = (facts, info = {}, parts = []) => ({
+    ...makeProfile({ a: [100] }, facts), info, parts });
+  const made = { 'made by': '{"program":"radio"}' };
+  const advice = (...both) => compare(...both).advice;
+  const again = 'compare in turn (radio profile --against)';
+  const four = (what) => 'compare four recordings of each ' + what
+    + ' in turn (radio profile merge --as runs)';
+  assert.equal(advice(of(made), of({})), again);
+  // By a pseudonym, nothing can be run.
+  for (const facts of [{}, { 'made by': 'name-1234' }])
+    assert.equal(advice(of(facts), of(made)), four('program'));
+  assert.equal(advice(of(made), of(made, { parts: 'ranks' })), four('job'));
+  // Where conditions differ.
+  const same = 'record both under the same conditions, or ';
+  const [slow, fast] = [{ CPU: 'a' }, { CPU: 'b' }];
+  assert.equal(advice(of({ ...slow, ...made }), of(fast)), same + again);
+  assert.equal(advice(of(slow), of(fast)), same + four('program'));
+  const runs = [{ parts: 'runs' }, [1, 2, 3, 4].map((pid) => ({ pid }))];
+  const share = () => ({ calls: 1, total: 1, self: 1, work: 1, starved: 0 });
+  assert.equal(advice({ ...of(slow, ...runs), share },
+                      { ...of(fast, ...runs), share }),
+               'measure both again in turn, on a quieter machine or with '
+                 + 'more runs');
 });
 
 // As in test-profile-many.c, too: of ranks the machine's time counts once.
