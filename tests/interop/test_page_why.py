@@ -323,6 +323,20 @@ def test_a_finding_leads_to_its_own_one_of_two_loops(opened, tmp_path):
           "runs of train \u203a step"]
 
 
+def test_steps_have_their_numbers_where_there_is_room(opened, steps):
+    seen = "#view=timeline&seen=%d-%d"
+    page = opened(steps, fragment=seen % (300 * MS, 400 * MS))
+    assert "step 103" in [text for text, _ in drawn_text(page)]
+    page = opened(steps, fragment=seen % (0, 1500 * MS))
+    names = [text for text, _ in drawn_text(page)]
+    # The slow one, and none of those that are narrower than their number.
+    assert "107" in names and "103" not in names
+    assert "step" not in " ".join(names)
+    page = opened(steps, fragment="#view=why")
+    ends = [text for text, _ in drawn_text(page, "strip")]
+    assert "step 100" in ends and "step 119" in ends
+
+
 def test_any_span_can_be_asked_why(opened, steps):
     page = opened(steps, fragment="#view=timeline")
     span = page.evaluate("radio.profile.spans.node.findLastIndex(one => "

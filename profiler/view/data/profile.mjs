@@ -90,6 +90,12 @@ async function readSpans(document, lanes, nnodes) {
 // The category of steps, whose spans have a number.
 export const STEP = 'step';
 
+// A span's name: of a step, with its number.
+export function spanName({ names, spans: { node, steps } }, span) {
+  const name = names[node[span]];
+  return steps.has(span) ? name + ' ' + steps.get(span) : name;
+}
+
 // Reads the tile (-1: none) and stored bytes of each span, null if no span has
 // one; and the numbers of steps.
 async function readTiles(document, spans, categories) {

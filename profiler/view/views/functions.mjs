@@ -8,6 +8,7 @@ import { button, element, nameElement, showShare, swatch }
 import { functionStats, hottest, spanFilter }
   from '../model/function-stats.mjs';
 import { Model } from '../model/model.mjs';
+import { spanName } from '../data/profile.mjs';
 import { spark } from '../widgets/spark.mjs';
 import { CPU_COLUMNS, SHOWN } from './tree-columns.mjs';
 import { exactUnit, formatCount, formatShare, formatTime, formatUnit }
@@ -211,7 +212,7 @@ class Functions {
       this.runs.replaceChildren();
       return;
     }
-    const { begin, duration, lane } = profile.spans;
+    const { begin, duration, lane, steps } = profile.spans;
     this.runs.replaceChildren(
       element('h2', {}, 'Longest runs of ', nameElement(
         profile.names[profile.sites.first[site]])),
@@ -219,7 +220,8 @@ class Functions {
         button(formatTime(duration[span]), () => this.show('timeline',
           { span, node: profile.spans.node[span] }),
           { class: 'link', title: 'Show it on the timeline' }),
-        ' at ' + formatTime(begin[span]) + ', ',
+        ' at ' + formatTime(begin[span]) + ', '
+          + (steps.has(span) ? spanName(profile, span) + ', ' : ''),
         nameElement(profile.lanes[lane[span]].name)))));
   }
 

@@ -66,6 +66,7 @@ export class Strip {
     context.fillStyle = theme.accent;
     context.fillRect(STRIP_LEFT, this.y(median, height) - 0.5, width, 1);
     this.drawScale(context, theme, height, [0, median, most]);
+    this.drawEnds(context, width, height);
     for (const i of this.dots(width)) {
       context.beginPath();
       context.arc(this.x(i, width), this.y(values[i], height),
@@ -92,6 +93,17 @@ export class Strip {
       context.fillText(this.format(value), STRIP_LEFT - 8, y);
       free = y - 14;
     }
+    context.textAlign = 'left';
+  }
+
+  // The names of the first and the last.
+  drawEnds(context, width, height) {
+    const room = (width - STRIP_LEFT) / 2 - STRIP_EDGE;
+    const write = (i, x) => this.pane.text(this.lines(i)[0], x, height - 7,
+                                           room);
+    write(0, STRIP_LEFT + STRIP_EDGE / 2);
+    context.textAlign = 'right';
+    write(this.values.length - 1, width - STRIP_EDGE / 2);
     context.textAlign = 'left';
   }
 

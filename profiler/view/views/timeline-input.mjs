@@ -2,6 +2,7 @@
 // The timeline's input: pointer, wheel, touch and keyboard.
 
 import { spanFacts } from '../widgets/fact-lines.mjs';
+import { spanName } from '../data/profile.mjs';
 import { narrow } from '../model/model.mjs';
 import { Pointers } from '../widgets/pointers.mjs';
 import { FOLD_WIDTH } from './timeline-rows.mjs';
@@ -140,7 +141,7 @@ export class TimelineInput {
     }
     const node = timeline.profile.spans.node[span];
     timeline.tooltip.show(event.clientX, event.clientY,
-                          timeline.profile.names[node],
+                          spanName(timeline.profile, span),
                           spanFacts(timeline.profile, span),
                           timeline.model.colours[node]);
   }

@@ -8,6 +8,7 @@
 
 import { INK } from '../model/colour.mjs';
 import { element } from '../widgets/dom.mjs';
+import { spanName } from '../data/profile.mjs';
 
 export const SPAN_HEIGHT = 18;
 // The width of the signs that fold and unfold lanes, where any is folded.
@@ -79,7 +80,9 @@ export class RowPainter {
       const end = Math.min(width, (ends[i] - seen) * scale);
       const shown = nodes[i] + 1;
       if (end - x >= BOX) {
-        this.box(nodes[i++], view.left + x, band, end - x);
+        this.box(nodes[i], view.left + x, band, end - x,
+                 this.lanes.rows[row][i]);
+        i++;
         continue;
       }
       any = true;
@@ -106,10 +109,18 @@ export class RowPainter {
     return any;
   }
 
-  box(node, x, [y, height], width) {
+  // Steps have their numbers, where these have room.
+  box(node, x, [y, height], width, span) {
+    const number = this.profile.spans.steps.get(span);
     this.fill(node, x, [y, height], width - 1);
-    if (width >= NAMED && height >= READABLE - 2)
-      this.labels.push([node, x + 4, y + height / 2, width - 8]);
+    if (height < READABLE - 2 || width < NAMED && number === undefined)
+      return;
+    const name = spanName(this.profile, span);
+    const isShort = number !== undefined
+      && this.pane.textWidth(name) > width - 8;
+    const margin = isShort ? 2 : 4;
+    this.labels.push([node, isShort ? String(number) : name, x + margin,
+                      y + height / 2, width - 2 * margin]);
   }
 
   fill(node, x, [y, height], width) {
@@ -164,9 +175,9 @@ export class RowPainter {
 
   writeLabels() {
     const { context } = this.pane;
-    for (const [node, ...where] of this.labels) {
+    for (const [node, ...label] of this.labels) {
       context.fillStyle = this.isFaint(node) ? this.theme.text : INK;
-      this.pane.text(this.profile.names[node], ...where);
+      this.pane.text(...label);
     }
   }
 

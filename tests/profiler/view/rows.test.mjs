@@ -82,7 +82,7 @@ function manySpans(count) {
   const spans = { count, lane: new Uint32Array(count),
                   node: new Uint32Array(count),
                   begin: new Float64Array(count),
-                  duration: new Float64Array(count) };
+                  duration: new Float64Array(count), steps: new Map() };
   for (let i = 0, at = 0; i < count; i++) {
     spans.node[i] = next(3);
     spans.begin[i] = at;
