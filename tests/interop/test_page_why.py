@@ -337,6 +337,26 @@ def test_steps_have_their_numbers_where_there_is_room(opened, steps):
     assert "step 100" in ends and "step 119" in ends
 
 
+def test_causes_on_one_thread_are_parts_of_the_difference(opened, tmp_path):
+    """They were said to be of all threads together, where a new scope takes
+    the place of its caller's own time."""
+    made = ProfileDocument("one thread")
+    lane, at = made.lane("main"), 0
+    for i in range(10):
+        more = 90 * MS if i == 7 else 0
+        step = made.span(lane, "step", "step", at, 10 * MS + more)
+        body = made.span(lane, "body", "user", at, 9 * MS + more, step)
+        if more:
+            made.span(lane, "slow part", "user", at, 9 * MS + more, body,
+                      wait=60 * MS)
+        at += 10 * MS + more
+    page = opened(write_page(made, tmp_path), fragment="#view=why")
+    assert sentence(page) == (
+        "step #8 took 100 ms, 90.0 ms more than the median one, step #1. "
+        "60.0 ms of 90.0 ms: step \u203a body \u203a slow part, waiting. "
+        "39.0 ms of 90.0 ms: step \u203a body \u203a slow part, on a CPU.")
+
+
 def test_any_span_can_be_asked_why(opened, steps):
     page = opened(steps, fragment="#view=timeline")
     span = page.evaluate("radio.profile.spans.node.findLastIndex(one => "

@@ -152,9 +152,13 @@ class Why {
         && this.lacks(this.shown.to[group.slice(1)]) ? ' in the log, ' : ', '),
                   named(other), '.'];
     const causes = causesOf(profile, compared);
-    const sum = causes.reduce((all, one) => all + one.amount, 0);
+    // One thread's are more where others took less, such as what a scope that
+    // is new took from its caller.
+    const isSummed = compared.byThread.rows.some((row, node) =>
+      row && profile.edges[node] === OTHER_THREAD)
+      && causes.reduce((all, one) => all + one.amount, 0) > 1.05 * excess;
     for (const { node, kind, amount } of causes) {
-      made.push(' ', element('strong', {}, sum <= 1.05 * excess
+      made.push(' ', element('strong', {}, !isSummed
         ? formatTime(Math.min(amount, excess)) + ' of ' + formatTime(excess)
         : formatTime(amount) + ' more, of all threads together'), ': ',
         nameElement(this.path(node, 3)),

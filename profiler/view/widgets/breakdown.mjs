@@ -4,11 +4,19 @@
 
 import { categoryColour } from '../model/colour.mjs';
 import { element, nameElement, swatch } from './dom.mjs';
+import { factOf } from '../model/conditions.mjs';
 import { exactUnit, formatShare, formatTime } from '../data/units.mjs';
 
 // What scopes of some categories wait for; of others it is not known.
 const AWAITED = { queue: 'for other threads', network: 'for the network',
                   disk: 'for the disk' };
+
+// Whether files can have waited for a disk, as in find-bound.c.
+function usesDisks(profile) {
+  const nread = factOf(profile, 'bytes read from disks');
+  return nread > 0 || nread && profile.counters.some(({ name, own }) =>
+    name === 'bytes written' && own.some((nbytes) => nbytes > 0));
+}
 
 // [category, ns] sums of the nodes' times, the most first.
 function sumByCategory({ categories }, times) {
@@ -28,7 +36,8 @@ export function timeByCategory(profile, { work, starved, wait } = profile) {
   const lost = sumByCategory(profile, starved ?? []).map(([category, ns]) =>
     ['in ' + category, ns]);
   const waits = sumByCategory(profile, wait).map(([category, ns]) =>
-    [AWAITED[category] ?? 'in ' + category, ns]);
+    [(category !== 'disk' || usesDisks(profile)) && AWAITED[category]
+     || 'in ' + category, ns]);
   const sum = (parts) => parts.reduce((all, [, ns]) => all + ns, 0);
   return [...slices, ['no CPU', sum(lost), lost],
           ['waiting', sum(waits), waits]].filter(([, ns]) => ns > 0);

@@ -100,6 +100,25 @@ test('what is waited for follows "for", a place of which that is unknown "in"',
     ['for other threads', 9], ['in user', 5]]]]);
 });
 
+// As in find-bound.c.
+test('files waited for a disk only if one was used', async () => {
+  const nodes = [{ name: 'fetch', category: 'disk', calls: 1, total_ns: 9,
+                   wait_ns: 9 }];
+  const awaited = async (facts, written = []) => {
+    const profile = await makeProfile(nodes, []);
+    profile.facts = facts.map((value) => ({ key: 'bytes read from disks',
+                                            value }));
+    profile.counters = written.map((n) => ({ name: 'bytes written',
+                                             own: [n] }));
+    return timeByCategory(profile)[0][2][0][0];
+  };
+  assert.equal(await awaited(['4096']), 'for the disk');
+  assert.equal(await awaited(['0'], [512]), 'for the disk');
+  assert.equal(await awaited(['0'], [0]), 'in disk');
+  // Of slow runs and killed processes it is not known.
+  assert.equal(await awaited([], [512]), 'in disk');
+});
+
 test('recording took at most all of the CPU time', async () => {
   const shares = [], times = [];
   for (const info of [{ overhead_ns: 20 }, { overhead_ns: 196 },
