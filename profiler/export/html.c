@@ -276,6 +276,7 @@ write_scopes (struct rd_writer *writer, const struct radio_profile *profile)
   }
   rd_write_text (writer,
                  "<h2>Scopes with the most self time</h2>\n"
+                 "<div class=\"wide\" tabindex=\"0\">"
                  "<table class=\"scopes\">\n<thead><tr>"
                  "<th scope=\"col\">scope</th><th scope=\"col\">total</th>"
                  "<th scope=\"col\">self</th><th scope=\"col\">work</th>"
@@ -283,7 +284,7 @@ write_scopes (struct rd_writer *writer, const struct radio_profile *profile)
                  "<th scope=\"col\">mean</th></tr></thead>\n<tbody>\n");
   for (size_t i = 0; i < n; i++)
     write_scope (writer, profile, top[i]);
-  rd_write_text (writer, "</tbody>\n</table>\n");
+  rd_write_text (writer, "</tbody>\n</table></div>\n");
   if (n < profile->nodes.n)
     rd_write_format (writer, "<p>%zu of %zu scopes.</p>\n", n,
                      profile->nodes.n);

@@ -39,7 +39,7 @@ export function drawAxis(pane, theme, { left, width, from, to }) {
       context.fillText(label, x + 5, AXIS_HEIGHT / 2 - 1);
   }
   const label = formatTime(to - from) + ' seen';
-  pane.text(label, 8, AXIS_HEIGHT / 2 - 1, left - 16);
+  pane.text(label, 8, AXIS_HEIGHT / 2 - 1, left - 10);
   context.fillStyle = theme.border;
   context.fillRect(0, AXIS_HEIGHT - 1, pane.width, 1);
 }
