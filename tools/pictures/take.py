@@ -43,6 +43,7 @@ VIEWS = [
     ("functions", "boxes", "view=functions", "fetch"),
     ("tiles", "boxes", "view=tiles", ""),
     ("runs", "boxes", "view=runs", ""),
+    ("why", "boxes", "view=why", ""),
     ("ranks", "ranks", "view=parts", ""),
     ("recording", "redacted", "view=facts", ""),
     ("dark", "boxes", "view=tiles&theme=dark", ""),
