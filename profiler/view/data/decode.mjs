@@ -31,9 +31,6 @@ async function readPart(reader) {
 
 // Inflates at most the declared length.
 async function inflate(bytes, nbytes) {
-  if (typeof DecompressionStream === 'undefined')
-    throw new Error('cannot be inflated by this browser; those of 2023 and '
-      + 'later can');
   const stream = new Blob([bytes]).stream()
     .pipeThrough(new DecompressionStream('deflate-raw'));
   const reader = stream.getReader();

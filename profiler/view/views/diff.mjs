@@ -22,8 +22,7 @@ const DIFF_ROWS = 100;
 const ANSWERS = 3;
 
 // What is said of waits, which are not called a change.
-const WAITS = { slower: ', longer', faster: ', shorter',
-                unclear: ', unclear', noise: ', within noise' };
+const WAITS = { slower: 'longer', faster: 'shorter' };
 
 const LISTED = ['slower', 'faster', 'new', 'gone', 'noise'];
 
@@ -357,7 +356,8 @@ class Diff {
           + 'locks, which a busy machine prolongs, too',
           ...this.root() === null ? [' (', nameElement(name), ')'] : [],
           ': ' + formatChange(waits.before, waits.after, 'time')
-          + (range && ' (' + range + ')') + (WAITS[waits.change] ?? '')));
+          + (range && ' (' + range + ')') + ', '
+          + (WAITS[waits.change] ?? this.label(waits.change))));
     }
     if (basis === 'cpu' && floor >= 0.1)
       items.push(element('li', {}, 'differences of less than '
