@@ -329,7 +329,7 @@ radio_recorder_start (const struct radio_recorder_options *options,
 /* Attaches a fact to the recording ("operation", "slice"); copied.  Replaces a
  * fact with the same key; "title" replaces the profile's title.  From any
  * thread.
- * Errors: RADIO_ERROR_MEMORY (also of more than 1,024 facts),
+ * Errors: RADIO_ERROR_LIMIT (more than 1,024 facts), RADIO_ERROR_MEMORY,
  * RADIO_ERROR_FORKED (started before fork). */
 RADIO_API enum radio_status
 radio_recorder_fact (struct radio_recorder *recorder, const char *key,

@@ -42,7 +42,7 @@ static const struct rd_fact_rule rules[] = {
   { RD_FACT_QUOTA_NS, RD_JOIN_MACHINES, true, true },
   { RD_FACT_RECORDED_CPU_NS, RD_JOIN_SUM, true, true },
   { RD_FACT_RECORDED_NS, RD_JOIN_MACHINES, true, true },
-  { RD_FACT_RECOVERED, RD_JOIN_LIST, true, false },
+  { RD_FACT_RECOVERED, RD_JOIN_LIST, true, true },
   { RD_FACT_RESIDENT, RD_JOIN_PEAK, true, true },
   { RD_FACT_RING, RD_JOIN_PEAK, false, false },
   { RD_FACT_RING_BEGIN, RD_JOIN_LIST, true, true },

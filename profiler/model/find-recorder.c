@@ -155,6 +155,20 @@ name_cpus (const struct rd_finder *finder)
          : rd_format_count (finder->ncpus, "CPU", "CPUs");
 }
 
+/* True if this process's own threads may be what had the CPUs: there are more
+ * than CPUs, or those that were not recorded used much. */
+static bool
+is_crowd (const struct rd_finder *finder)
+{
+  uint64_t known_ns = rd_sum (
+    rd_subtract (finder->work_ns, finder->starved_ns),
+    rd_finder_number (finder, RD_FACT_OWN_NS));
+  uint64_t others_ns = rd_subtract (
+    rd_finder_number (finder, RD_FACT_CPU_NS), known_ns);
+  return finder->ncpus > 0 && (finder->nthreads > finder->ncpus
+                               || others_ns >= finder->starved_ns / 2);
+}
+
 /* Threads that could have run.  The kernel knows that of each thread. */
 static enum radio_status
 find_starved (struct rd_finder *finder)
@@ -192,7 +206,6 @@ find_starved (struct rd_finder *finder)
     snprintf (used, sizeof used, " used the %.20s%s",
               name_cpus (finder).text,
               is_of_run ? ", or a quota of CPU time withheld them" : "");
-  bool is_crowd = finder->ncpus > 0 && finder->nthreads > finder->ncpus;
   struct rd_claim claim = {
     "starved", "Threads had no CPU",
     share >= STARVED_PROBLEM_SHARE ? RADIO_FINDING_PROBLEM
@@ -209,7 +222,7 @@ find_starved (struct rd_finder *finder)
     rd_format_percent (share, 1).text,
     rd_format_ns (profile->nodes.at[at].starved_ns).text,
     profile->nodes.at[at].name, withheld,
-    is_all_quota ? "" : is_crowd
+    is_all_quota ? "" : is_crowd (finder)
     ? "other processes, or this one's other threads," : "other processes",
     is_all_quota ? "" : used, stolen);
 }

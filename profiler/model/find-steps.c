@@ -14,7 +14,7 @@
 
 #define MIN_STEPS 8
 #define SLOW 2                  /* times the median */
-#define MIN_LOST_NS 1000000
+#define MIN_LOST_NS 1000000     /* above it */
 
 /* The part of a scope's excess without a CPU, from which on that is said. */
 #define STARVED_SHARE 0.5
@@ -168,7 +168,7 @@ report (struct rd_finder *finder, const struct steps *steps,
   double ratio = (double) step->duration_ns
                  / (steps->median_ns > 1 ? steps->median_ns : 1);
   claim.score = 1 - 1 / ratio;
-  char number[32] = "a step", starved[64] = "", others[64] = "", last[64] = "";
+  char number[32] = "a step", starved[64] = "", others[96] = "", last[64] = "";
   char loop[64] = "";
   if (step->tile != 0)
     snprintf (number, sizeof number, "step %" PRIu64, step->tile - 1);
@@ -180,7 +180,8 @@ report (struct rd_finder *finder, const struct steps *steps,
     snprintf (starved, sizeof starved, ", and had no CPU for %s",
               rd_format_ns ((uint64_t) culprit.starved_ns).text);
   if (step != steps->first && steps->nslow > 1)
-    snprintf (others, sizeof others, "; %.20s more took over %d x the median",
+    snprintf (others, sizeof others, "; %.20s more took over %d x the "
+              "median, and 1 ms above it",
               rd_format_number ((double) (steps->nslow - 1)).text, SLOW);
   return rd_found (finder, &claim,
                    "%s%s took %s, %s%s x the median of %s (%s%s); '%.60s' took "

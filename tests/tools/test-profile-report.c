@@ -299,7 +299,7 @@ a_path_of_one_rank_alone_is_no_imbalance (void **state)
   capture_begin (&capture);
   assert_int_equal (rd_imbalance_print (joined), RD_EXIT_OK);
   capture_end (&capture);
-  assert_says (&capture, "paths that all ranks have are shared evenly");
+  assert_says (&capture, "no path that all have is uneven");
   assert_says_not (&capture, "straggler");
   struct json_object *uneven = rd_imbalance_json (joined);
   assert_int_equal (json_object_array_length (uneven), 0);
@@ -319,7 +319,7 @@ even_ranks_are_reported_as_even (void **state)
   capture_begin (&capture);
   assert_int_equal (rd_imbalance_print (profile), RD_EXIT_OK);
   capture_end (&capture);
-  assert_says (&capture, "paths that all ranks have are shared evenly");
+  assert_says (&capture, "no path that all have is uneven");
   radio_profile_close (profile);
 }
 

@@ -583,9 +583,10 @@ report_verdict (const struct rd_diff *diff, const struct radio_difference *d)
     return rd_error ("'%s' is slower by %.1f %%, more than the %g %% allowed",
                      d->name, slower, diff->fail_percent);
   case RD_ROOT_UNCLEAR_BY_CONDITIONS:
-    rd_error ("'%s' took %.1f %% more time, but the conditions differ: it is "
+    rd_error ("'%s' took %.1f %% more time%s, but the conditions differ: it is "
               "unclear if it is slower; %s", d->name,
-              by_wall > slower ? by_wall : slower, advice_of (diff));
+              by_wall > slower ? by_wall : slower,
+              by_wall > slower ? " by the clock" : "", advice_of (diff));
     break;
   case RD_ROOT_UNCLEAR_BY_PROCESSES:
     rd_error ("'%s' is slower by %.1f %%, but %s differ by up to %.0f %%: it "

@@ -355,8 +355,7 @@ rd_imbalance_print (const struct radio_profile *profile)
   if (ok && n > 0)
     rd_table_print (&table, stdout);
   else if (ok)
-    puts ("paths that all ranks have are shared evenly (max / mean below "
-          "1.05)");
+    puts ("no path that all have is uneven (max / mean of 1.05 or more)");
   if (ok && n > MAX_ROWS)
     printf ("and %zu more\n", n - MAX_ROWS);
   if (ok)

@@ -111,6 +111,22 @@ the_cause_is_the_program_itself_if_it_has_more_threads_than_cpus (
                 "CPUs, a hypervisor took 30 ms");
 }
 
+/* As of NumPy or OpenMP: 50 ms on CPUs were recorded. */
+static void
+the_cause_may_be_threads_without_scopes (void **state)
+{
+  (void) state;
+  struct radio_profile *profile = build_starved ("user", 50);
+  build_fact (profile, "cpu ns", "74000000", false);
+  assert_found (profile, "starved", RADIO_FINDING_PROBLEM,
+                "'one'; other processes used the 2 CPUs");
+  profile = build_starved ("user", 50);
+  build_fact (profile, "cpu ns", "75000000", false);
+  assert_found (profile, "starved", RADIO_FINDING_PROBLEM,
+                "other processes, or this one's other threads, used the 2 "
+                "CPUs");
+}
+
 /* As a container's, which threads that others did not hinder wait for. */
 static void
 a_quota_that_withheld_cpus_is_named (void **state)
@@ -354,6 +370,7 @@ main (void)
     cmocka_unit_test (short_starvation_beside_long_waits_hides_nothing),
     cmocka_unit_test (
       the_cause_is_the_program_itself_if_it_has_more_threads_than_cpus),
+    cmocka_unit_test (the_cause_may_be_threads_without_scopes),
     cmocka_unit_test (a_quota_that_withheld_cpus_is_named),
     cmocka_unit_test (
       others_have_the_cpus_only_for_what_a_quota_does_not_explain),
