@@ -332,8 +332,8 @@ radio_recorder_fact (struct radio_recorder *recorder, const char *key,
   rd_arena_release (arena, new_key, strlen (key) + 1);
   rd_arena_release (arena, new_value, strlen (value) + 1);
   return recorder->synced.facts.n >= MAX_FACTS
-         ? rd_fail (RADIO_ERROR_LIMIT, "%s: a profile has at most %d facts", key,
-                    MAX_FACTS)
+         ? rd_fail (RADIO_ERROR_LIMIT, "%s: a profile has at most %d facts",
+                    key, MAX_FACTS)
          : rd_fail (RADIO_ERROR_MEMORY, "no memory for another fact: %s", key);
 }
 

@@ -18,7 +18,8 @@ const PRESSURE_CHANGE = 0.1, TICKS_ERROR_NS = 1.5e7, CPU_TIME_ERROR_NS = 2e6;
 // Facts that differ between any two recordings, or are measured: those that
 // facts.c calls incidental.
 const INCIDENTAL = new RegExp('^(pid|command|runs|warmup|seed|made by|failed'
-  + '|recovered from|((machine |recorded |(run|recorder)\'s )?cpu|cpu at least|steal|throttled'
+  + '|recovered from|((machine |recorded |(run|recorder)\'s )?cpu'
+  + '|cpu at least|steal|throttled'
   + '|recorded( without disks| by another recorder)?|ring begins|run began'
   + '|last seen|disk (wait|pressure) of others) ns'
   + '|clock (MHz|jumped)|page faults( from disks)?'
