@@ -212,6 +212,13 @@ rd_frame_read_gap (struct rd_writer_state *writer, struct rd_frame *frame,
 }
 
 void
+rd_frame_begin_thread (struct rd_writer_state *writer)
+{
+  if (writer->last_end != 0 && writer->long_own != INT64_MAX)
+    (void) read_account (writer, writer->frames, 0, true);
+}
+
+void
 rd_frame_read_cpu (struct rd_writer_state *writer, uint64_t now)
 {
   read_cpu (writer, now);

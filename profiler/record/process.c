@@ -339,6 +339,7 @@ attach_thread (struct radio_recorder *recorder)
     snprintf (last->name, sizeof last->name, "further threads");
   }
   writer->session_mark = rd_log_mark (writer);
+  rd_frame_begin_thread (writer);
   rd_writer_leave (writer);
   return writer;
 }

@@ -372,6 +372,39 @@ ten_thousand_threads_reuse_one_writer (void **state)
   rd_recorder_release (recorder);
 }
 
+/* They sleep, or have no CPU, in a scope that begins just after the last one's
+ * end; a clock that starts anew is not behind. */
+static void *
+sleep_in_a_scope (void *arg)
+{
+  struct history *h = arg;
+  uint64_t token = radio_scope_begin (&a);
+  history_work (h, 300, 500);
+  history_sleep (h, 2000);
+  radio_scope_end (token);
+  return NULL;
+}
+
+static void
+threads_that_follow_each_other_have_accounts_of_their_own (void **state)
+{
+  static const struct radio_recorder_options options = {
+    .whole_process = true
+  };
+  struct history h;
+  (void) state;
+  history_start_starving (&h, &options, 100);
+  for (int i = 0; i < 3; i++)
+    pthread_join (start_thread (sleep_in_a_scope, &h), NULL);
+  history_freeze (&h);
+  assert_int_equal (h.recorder->synced.writers.n, 2);
+  const struct rd_node *node = history_find (&h, 1, "a");
+  assert_non_null (node);
+  assert_times (node, 3 * 2800, 3 * 2800, 3 * 800, 3 * 2000);
+  assert_int_equal (node->starved, 3 * 500);
+  history_release (&h);
+}
+
 #define RUNS_EACH 8
 
 static void *
@@ -536,6 +569,8 @@ main (void)
       time_run_in_a_call_left_open_is_work),
     cmocka_unit_test (ten_thousand_threads_reuse_one_writer),
     cmocka_unit_test (threads_that_left_a_ring_leave_nothing),
+    cmocka_unit_test (
+      threads_that_follow_each_other_have_accounts_of_their_own),
     cmocka_unit_test (an_unnamed_thread_has_the_systems_name),
     cmocka_unit_test (a_long_name_is_cut_at_a_whole_character),
     cmocka_unit_test (a_thread_may_end_long_after_its_recorder),
