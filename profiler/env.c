@@ -529,9 +529,13 @@ radio_profile_finish_env (char **path)
   }
   pthread_mutex_unlock (&recording.mutex);
   rd_on_demand_stop (on_demand);
-  if (recorder == NULL)
-    return RADIO_OK;
-  enum radio_status status = end_recording (recorder, &request, &written);
+  enum radio_status status = recorder
+    ? end_recording (recorder, &request, &written) : RADIO_OK;
+  struct rd_error error;
+  rd_error_save (&error, status);
+  rd_on_demand_free (on_demand);
+  if (status != RADIO_OK)
+    status = rd_error_raise (&error);
   if (path)
     *path = RD_STEAL (written);
   return status;
@@ -606,20 +610,23 @@ report_snapshot (enum radio_status status)
 
 /* Called by the thread of rd_on_demand_start.  The last time, before a signal
  * ends the process, the recording ends, so that nothing of it is left. */
-static void
+static bool
 write_on_demand (bool is_last)
 {
   RD_FREE_PLAIN char *written = NULL;
   rd_thread_hide ();
   RD_LOCK_SCOPE (&recording.mutex);
-  if (!recording.recorder || (!recording.request.path && !is_last))
-    return;
+  if (!recording.recorder)
+    return false;
+  if (!recording.request.path && !is_last)
+    return true;
   if (!is_last)
     report_snapshot (write_snapshot (&written));
   else if (end_recording (RD_STEAL (recording.recorder), &recording.request,
                           &written) != RADIO_OK)
     report_error ();
   rd_thread_charge (recording.recorder);
+  return true;
 }
 
 /* Reports that nothing is recorded though a recording was asked for, once; but

@@ -134,15 +134,26 @@ await (uint64_t until_ms)
 #endif
 }
 
-/* Writes because of a signal, and then does what it did before. */
+/* A signal that the process ignores does not end it. */
+static bool
+ends_process (int number)
+{
+  return number != SIGUSR1 && !has_handler (&before[number], SIG_IGN);
+}
+
+/* Writes because of a signal, and then does what it did before; but not while
+ * another thread writes the last profile. */
 static void
 answer_signal (const struct rd_on_demand *on_demand, int number)
 {
-  /* A signal that the process ignores does not end it. */
-  bool is_last = number != SIGUSR1 && !has_handler (&before[number], SIG_IGN);
-  on_demand->write (is_last);
+  bool is_last = ends_process (number);
+  bool is_written = on_demand->write (is_last);
   if (!is_last)
     return;
+  if (!is_written) {
+    atomic_fetch_or (&asked, 1ul << number);
+    return;
+  }
   restore (on_demand, number);
   kill (getpid (), number);
 }
@@ -156,13 +167,15 @@ run_thread (void *arg)
   for (;;) {
     await (next_ms);
     unsigned long now_asked = atomic_exchange (&asked, 0);
+    if (now_asked & 1ul << END) {
+      atomic_fetch_or (&asked, now_asked & ~(1ul << END));
+      return NULL;
+    }
     for (size_t i = 0; i < RD_ON_DEMAND_SIGNALS; i++) {
       int number = on_demand->options.signals[i];
       if (number != 0 && (now_asked & 1ul << number))
         answer_signal (on_demand, number);
     }
-    if (now_asked & 1ul << END)
-      return NULL;
     if (next_ms != 0 && now_ms () >= next_ms) {
       on_demand->write (false);
       next_ms = now_ms () + every_ms;
@@ -224,8 +237,21 @@ rd_on_demand_stop (struct rd_on_demand *on_demand)
 {
   if (!on_demand)
     return;
-  restore (on_demand, 0);
   ask_thread (END);
   pthread_join (on_demand->thread, NULL);
+}
+
+void
+rd_on_demand_free (struct rd_on_demand *on_demand)
+{
+  if (!on_demand)
+    return;
+  restore (on_demand, 0);
+  unsigned long now_asked = atomic_exchange (&asked, 0);
+  for (size_t i = 0; i < RD_ON_DEMAND_SIGNALS; i++) {
+    int number = on_demand->options.signals[i];
+    if (number != 0 && (now_asked & 1ul << number) && ends_process (number))
+      kill (getpid (), number);
+  }
   free (on_demand);
 }

@@ -18,8 +18,9 @@ struct rd_on_demand_options {
   unsigned every_s;           /* 0: never */
 };
 
-/* Called by the thread.  is_last: a signal is about to end the process. */
-typedef void rd_on_demand_fn (bool is_last);
+/* Called by the thread.  is_last: a signal is about to end the process.  False:
+ * the recording was ended before, by who will call rd_on_demand_free. */
+typedef bool rd_on_demand_fn (bool is_last);
 
 bool rd_on_demand_is_wanted (const struct rd_on_demand_options *options);
 
@@ -32,8 +33,13 @@ rd_on_demand_start (const struct rd_on_demand_options *options,
                     rd_on_demand_fn *write,
                     struct rd_on_demand **on_demand) RADIO_USE_RESULT;
 
-/* Ends the thread, and restores the actions of signals; but SIGUSR1, if it
- * would end the process, is ignored from then on.  NULL is legal. */
+/* Ends the thread.  Signals do nothing yet: they wait for the next function.
+ * NULL is legal, as there. */
 void rd_on_demand_stop (struct rd_on_demand *on_demand);
+
+/* Once the last profile is written: restores the actions of signals, and sends
+ * those again that came meanwhile; but SIGUSR1, if it would end the process, is
+ * ignored from then on. */
+void rd_on_demand_free (struct rd_on_demand *on_demand);
 
 #endif /* RD_ON_DEMAND_H */

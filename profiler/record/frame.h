@@ -71,9 +71,9 @@ bool rd_frame_end (struct rd_writer_state *writer, uint64_t token,
 uint64_t rd_frame_observe (struct rd_writer_state *writer, uint64_t moment,
                        uint64_t end, bool is_stopped);
 
-/* The calling thread has just got the entered writer: reads its accounts, unless
- * its first scope will, long after the last one of the writer.  That of another
- * thread may have ended just now. */
+/* The calling thread has just got the entered writer: reads its accounts, where
+ * the writer was another thread's, whose last scope may have ended just now.
+ * Else its first scope does. */
 void rd_frame_begin_thread (struct rd_writer_state *writer);
 
 /* Reads the thread's CPU time, at a moment that was just read. */

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -202,6 +203,24 @@ finish (void)
   return radio_profile_finish_env (NULL) == RADIO_OK ? 0 : 1;
 }
 
+static void *
+send_term (void *after_us)
+{
+  usleep ((useconds_t) (uintptr_t) after_us);
+  kill (getpid (), SIGTERM);
+  return NULL;
+}
+
+/* SIGTERM comes at about the end. */
+static int
+end_beside_term (int after_us)
+{
+  pthread_t thread;
+  pthread_create (&thread, NULL, send_term, (void *) (uintptr_t) after_us);
+  usleep (1000);
+  return 3;
+}
+
 int
 main (int argc, char **argv)
 {
@@ -235,6 +254,8 @@ main (int argc, char **argv)
   if (strcmp (what, "finish-and-raise") == 0)
     return radio_profile_finish_env (NULL) != RADIO_OK
            || raise (SIGUSR1) != 0;
+  if (strcmp (what, "end-beside-term") == 0)
+    return end_beside_term (atoi (argv[2]));
   if (strcmp (what, "fork-and-raise") == 0)
     return fork_and_raise ();
   if (strcmp (what, "close-all") == 0)

@@ -354,6 +354,19 @@ a_profile_is_written_on_a_signal_or_every_second () {
   [ "$(ls "$tmp/demand" | wc -l)" -eq 1 ]
 }
 
+# Before, while and after the program writes the profile at its end.
+a_signal_at_the_end_leaves_the_profile () {
+  for us in 0 500 1000 1500 2000 2500 3000 4000 5000 8000; do
+    status=0
+    RADIO_PROFILE=$tmp/beside.json RADIO_PROFILE_SIGNAL=TERM \
+      "$program" end-beside-term $us || status=$?
+    [ "$status" -eq 3 ] || [ "$status" -eq 143 ]
+    is_profile "$tmp/beside.json"
+    rm "$tmp/beside.json"
+  done
+  [ -z "$(ls -A "$XDG_RUNTIME_DIR")" ]
+}
+
 # The thread is in libcrypto, whose own handler frees what it uses.
 a_program_may_end_while_its_page_is_written () {
   for _ in $(seq 40); do
@@ -703,6 +716,7 @@ check a_ring_is_recovered_after_an_end_without_exit_handlers
 check a_ring_without_a_file_is_reported_in_one_line
 check the_cost_of_writing_a_profile_is_in_the_next_one
 check a_profile_is_written_on_a_signal_or_every_second
+check a_signal_at_the_end_leaves_the_profile
 check a_program_may_end_while_its_page_is_written
 check an_invalid_signal_or_time_is_reported
 check what_is_invalid_is_reported_also_if_nothing_uses_it
