@@ -322,7 +322,8 @@ equal_profiles_differ_by_noise_only () {
         and all (p["change"] == "noise" for p in j["paths"])'
 }
 
-# makes NAME US: a profile of 8 runs that took about US microseconds.
+# makes NAME US [ROOT US]: a profile of 8 runs that took about US microseconds,
+# each with another root after it.
 makes () {
   PYTHONPATH=$srcdir/tests/interop "$python3" -B -c 'import sys
 from profile_document import ProfileDocument
@@ -332,6 +333,8 @@ for run in range (8):
   ns = 1000 * int (sys.argv[2]) + 5000 * (run * 3 % 8)
   read = made.span (main, "read", "operation", 0, ns)
   made.span (main, "decode", "decode", 100, ns // 2, read)
+  if len (sys.argv) > 3:
+    made.span (main, sys.argv[3], "user", ns, 1000 * int (sys.argv[4]))
   open (f"{sys.argv[1]}-{run}.json", "w").write (made.json ())' "$@"
   succeeds profile merge "$1"-?.json --as runs -o "$1.json"
 }
@@ -350,6 +353,20 @@ a_slower_operation_is_seen_and_fails_the_check () {
   runs diff fast.json slow.json --fail-if-slower 200
   runs diff slow.json fast.json --fail-if-slower 10
   says 'paths: 0 slower, 2 faster'
+}
+
+a_renamed_operation_is_unclear () {
+  makes named 1000 work 1000
+  makes renamed 1000 task 3000
+  makes beside 1000 work 1000
+  status=0
+  "$RADIO" diff named.json renamed.json --fail-if-slower 40 >"$tmp/out" \
+    2>"$tmp/err" || status=$?
+  [ "$status" -eq 3 ]
+  grep -q "'work' is in the first profile alone, and takes more than 40 %" \
+    "$tmp/err"
+  runs diff named.json renamed.json --fail-if-slower 80
+  runs diff named.json beside.json --fail-if-slower 5
 }
 
 a_comparison_is_written_as_a_page () {
@@ -1019,6 +1036,7 @@ for test in the_figures_are_of_the_runs \
     merge_prints_ranks_and_imbalance \
     equal_profiles_differ_by_noise_only \
     a_slower_operation_is_seen_and_fails_the_check \
+    a_renamed_operation_is_unclear \
     a_comparison_is_written_as_a_page \
     two_commands_are_measured_in_turn \
     the_pipeline_of_each_is_applied \

@@ -604,13 +604,26 @@ report_verdict (const struct rd_diff *diff, const struct radio_difference *d)
   return RD_EXIT_UNCLEAR;
 }
 
+/* True if a root is in one profile alone, which it took more of than a root may
+ * get slower: so it may be one of the other, by another name. */
+static bool
+is_alone (const struct rd_diff *diff, const struct radio_difference *d)
+{
+  bool is_old = d->after == RADIO_NO_PARENT;
+  int64_t ns = is_old ? before_of (diff, d) : after_of (diff, d);
+  return (is_old || d->before == RADIO_NO_PARENT)
+         && (double) ns > diff->fail_percent / 100
+                          * (double) diff->ns[is_old ? 0 : 1];
+}
+
 /* Fails when a root is slower by more than was allowed; it is unclear, too, if
- * no root is in both. */
+ * no root is in both, or one that takes much is not. */
 static int
 check_roots (const struct rd_diff *diff)
 {
   int status = RD_EXIT_OK;
   bool is_compared = false;
+  const struct radio_difference *alone = NULL;
   if (diff->fail_percent < 0)
     return RD_EXIT_OK;
   for (size_t i = 0; i < diff->n && status != RD_EXIT_FAILED; i++) {
@@ -619,9 +632,21 @@ check_roots (const struct rd_diff *diff)
       continue;
     is_compared |= d->before != RADIO_NO_PARENT
                    && d->after != RADIO_NO_PARENT;
+    if (!alone && is_alone (diff, d))
+      alone = d;
     int of_root = report_verdict (diff, d);
     if (of_root != RD_EXIT_OK)
       status = of_root;
+  }
+  if (status == RD_EXIT_FAILED)
+    return status;
+  if (is_compared && alone) {
+    rd_error ("'%s' is in the %s profile alone, and takes more than %g %% of "
+              "it: it is unclear if something is slower; compare recordings "
+              "of the same operations", alone->name,
+              alone->after == RADIO_NO_PARENT ? "first" : "second",
+              diff->fail_percent);
+    return RD_EXIT_UNCLEAR;
   }
   if (is_compared)
     return status;
