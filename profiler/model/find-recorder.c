@@ -512,9 +512,20 @@ find_clock_jump (struct rd_finder *finder)
                    "right; use portable_clock if it happens again");
 }
 
-/* A part of a request that took so much of the longest self time is what the
- * scope of that waited for. */
+/* What ran elsewhere for so much of the longest self time, if that is a wait,
+ * is what was waited for. */
 #define AWAITED_SHARE 0.8
+
+/* True of requests, and of what another thread did for this one. */
+static bool
+is_elsewhere (const struct radio_profile_node *nodes, size_t i)
+{
+  while (nodes[i].edge == RADIO_EDGE_CALL
+         && nodes[i].parent != RADIO_NO_PARENT)
+    i = nodes[i].parent;
+  return nodes[i].edge != RADIO_EDGE_CALL
+         && nodes[i].edge != RADIO_EDGE_INSTANT;
+}
 
 /* The node that has most of a run's time. */
 static size_t
@@ -522,19 +533,18 @@ find_longest (const struct radio_profile *profile)
 {
   const struct radio_profile_node *nodes = profile->nodes.at;
   size_t at = 0, awaited = RADIO_NO_PARENT;
-  for (size_t i = 0; i < profile->nodes.n; i++) {
-    bool is_request = nodes[i].edge == RADIO_EDGE_ASYNC
-                      || nodes[i].edge == RADIO_EDGE_PHASE;
+  for (size_t i = 0; i < profile->nodes.n; i++)
     if (nodes[i].self_ns > nodes[at].self_ns)
       at = i;
-    if (is_request && (awaited == RADIO_NO_PARENT
-                       || nodes[i].self_ns > nodes[awaited].self_ns))
+  double least = AWAITED_SHARE * (double) nodes[at].self_ns;
+  if ((double) nodes[at].wait_ns < least)
+    return at;
+  for (size_t i = 0; i < profile->nodes.n; i++)
+    if (i != at && (double) nodes[i].self_ns >= least && is_elsewhere (nodes, i)
+        && (awaited == RADIO_NO_PARENT
+            || nodes[i].self_ns > nodes[awaited].self_ns))
       awaited = i;
-  }
-  bool is_awaited = awaited != RADIO_NO_PARENT
-                    && (double) nodes[awaited].self_ns
-                       >= AWAITED_SHARE * (double) nodes[at].self_ns;
-  return is_awaited ? awaited : at;
+  return awaited != RADIO_NO_PARENT ? awaited : at;
 }
 
 /* The run that a profile of a slow run is about. */

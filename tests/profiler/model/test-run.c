@@ -179,6 +179,37 @@ what_the_ring_lost_of_a_run_is_reported (void **state)
   }
 }
 
+/* Of a thread that waits for another one, and what that does: the latter. */
+static void
+what_another_thread_did_for_a_run_is_named (void **state)
+{
+  (void) state;
+  struct radio_profile *run, *profile = build_new ("waits");
+  uint32_t lane = build_lane (profile, "main");
+  uint32_t worker = build_lane (profile, "worker");
+  uint32_t read = build_node (profile, RD_NO_INDEX, "read", "operation");
+  uint32_t wait = build_node (profile, read, "wait for job", "queue");
+  uint32_t job = build_edge_node (profile, read, "job", "user",
+                                  RADIO_EDGE_HANDOFF);
+  uint32_t slow = build_node (profile, job, "slow disk", "user");
+  uint32_t top = build_span (profile, lane, read, 0, 0, 1000);
+  build_span (profile, lane, wait, top, 0, 950);
+  build_last (profile)->wait_ns = 950;
+  build_span (profile, worker, slow,
+              build_span (profile, worker, job, top, 10, 930), 20, 900);
+  build_finish (profile);
+  assert_ok (rd_profile_of_run (profile, top, &run));
+  build_fact (run, RD_FACT_SLOW_TRIGGER, "read > 1 us", false);
+  assert_ok (rd_profile_finalize (run));
+  for (size_t i = 0; i < run->findings.n; i++)
+    if (strcmp (run->findings.at[i].id, "slow-run") == 0)
+      assert_string_equal (run->nodes.at[run->findings.at[i].node].name,
+                           "slow disk");
+  assert_true (run->findings.n > 0);
+  radio_profile_close (run);
+  radio_profile_close (profile);
+}
+
 /* Of a thread that waits for an answer, and the answer: the latter. */
 static void
 what_a_run_waited_for_is_named (void **state)
@@ -250,6 +281,7 @@ main (void)
     cmocka_unit_test (a_run_has_its_requests_texts_and_bytes),
     cmocka_unit_test (what_the_ring_lost_of_a_run_is_reported),
     cmocka_unit_test (what_a_run_waited_for_is_named),
+    cmocka_unit_test (what_another_thread_did_for_a_run_is_named),
     cmocka_unit_test (an_unknown_id_is_refused),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
