@@ -58,6 +58,11 @@ struct radio_index_options {
    * each volume, as writing does. */
   bool check_values;
 
+  /* First make a new generation of each table whose last generations are
+   * missing, of the newest one that is there, or else an empty one.  Without it
+   * such a table is an error, since a copy of the store may not be complete. */
+  bool recover;
+
   /* Must be zero: later versions may have members here. */
   uint64_t reserved[4];
 };
@@ -80,8 +85,9 @@ struct radio_index_result {
  * and never removed.  Tables that are right are not written.  options and
  * result may be NULL; result is also filled after a failure.
  *
- * Errors: RADIO_ERROR_NOT_FOUND (no such collection), those of listing, of
- * radio_table_open and of radio_table_edit_commit. */
+ * Errors: RADIO_ERROR_NOT_FOUND (no such collection), RADIO_ERROR_FORMAT (the
+ * generations of a table are missing), those of listing, of radio_table_open
+ * and of radio_table_edit_commit. */
 RADIO_API enum radio_status
 radio_store_index (struct radio_store *store, const char *collection,
                    const struct radio_index_options *options,

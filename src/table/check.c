@@ -142,6 +142,8 @@ check_newest (struct checking *checking)
                                             &newest);
   if (status != RADIO_OK)
     return take_status (checking, status);
+  if (newest.is_lost)
+    return take_status (checking, rd_heads_fail_lost (path));
   if (newest.head.number == 0)
     return RADIO_OK;
   RD_FREE char *generation = rd_key_join (path, newest.head.generation);

@@ -28,6 +28,7 @@ struct radio_table_edit {
   RD_VECTOR (struct rd_change) changes;
   uint64_t expected_head;
   bool *is_overtaken;                 /* NULL: none is expected */
+  bool recovers;                      /* a table that was lost */
 };
 
 void
@@ -51,6 +52,12 @@ rd_edit_expect (struct radio_table_edit *edit, uint64_t head,
 {
   edit->expected_head = head;
   edit->is_overtaken = is_overtaken;
+}
+
+void
+rd_edit_recover (struct radio_table_edit *edit)
+{
+  edit->recovers = true;
 }
 
 /* "tables/NAME" or "tables/volumes/COLLECTION". */
@@ -496,7 +503,11 @@ try_commit (const struct radio_table_edit *edit, bool is_merge,
   struct rd_head head = { 0 };
   bool is_taken, is_lost;
   *is_done = false;
-  RD_TRY (rd_heads_find (edit->store, edit->path, false, &newest));
+  RD_TRY (edit->recovers
+          ? rd_heads_recover (edit->store, edit->path, &newest)
+          : rd_heads_find (edit->store, edit->path, false, &newest));
+  if (newest.is_lost && !edit->recovers)
+    return rd_heads_fail_lost (edit->path);
   if (newest.is_frame)
     return rd_fail (RADIO_ERROR_EXISTS, "%s: the node there is no table of "
                     "radio's; remove it first", edit->path);
@@ -515,7 +526,7 @@ try_commit (const struct radio_table_edit *edit, bool is_merge,
   result->lost_count = applied.nlost;
   /* Without the last generation, or with a hint that misleads, the table is
    * repaired. */
-  bool is_newest = newest.head.number == newest.highest;
+  bool is_newest = newest.head.number == newest.highest && !newest.is_lost;
   if (!applied.is_changed && is_newest) {
     if (rd_heads_is_misled (&newest, edit->path))
       rd_heads_hint (edit->store, edit->path, &newest.head,
@@ -524,7 +535,7 @@ try_commit (const struct radio_table_edit *edit, bool is_merge,
     return RADIO_OK;
   }
   /* No collector removes the groups before they have a head. */
-  if (newest.head.number == 0) {
+  if (newest.head.number == 0 || newest.is_lost) {
     RD_TRY (rd_heads_make_above (edit->store, edit->path));
     RD_TRY (io->ops->lock (io, edit->path, true, &first_lock));
     RD_TRY (rd_heads_make (edit->store, edit->path));

@@ -59,4 +59,8 @@ enum radio_status rd_changes_apply (const struct rd_change *changes, size_t n,
 void rd_edit_expect (struct radio_table_edit *edit, uint64_t head,
                      bool *is_overtaken);
 
+/* The edit is made also of a table that was lost: of its newest generation that
+ * is there, or else of none.  It makes a generation even without changes. */
+void rd_edit_recover (struct radio_table_edit *edit);
+
 #endif /* RD_TABLE_EDIT_H */

@@ -25,8 +25,8 @@
 /* A head that is longer repeats a document. */
 #define MAX_SHORT_NBYTES 1024
 
-/* Documents of removed generations that a reader meets before it looks for the
- * newest head again: they were removed since newer ones exist. */
+/* Heads in a row without their generations that are passed over: a table of
+ * more is lost, and no one reads thousands of heads to say so. */
 #define MAX_MISSING 8
 
 /* Numbers below the highest one that are tried where nothing can be listed. */
@@ -362,11 +362,12 @@ take_generation (struct radio_store *store, const char *path,
  * of the hint's generation, or NULL. */
 static enum radio_status
 find_downwards (struct radio_store *store, const char *path, bool trusts,
-                const struct rd_numbers *numbers, const struct rd_head *hint,
-                struct json_object *hinted, struct rd_newest *newest)
+                size_t max_missing, const struct rd_numbers *numbers,
+                const struct rd_head *hint, struct json_object *hinted,
+                struct rd_newest *newest)
 {
-  unsigned nmissing = 0;
-  for (size_t i = 0; i < numbers->n && nmissing < MAX_MISSING; i++) {
+  size_t nmissing = 0;
+  for (size_t i = 0; i < numbers->n && nmissing < max_missing; i++) {
     RD_CLEANUP (rd_cleanup_json) struct json_object *in_head = NULL;
     struct rd_head head = *hint;
     enum radio_status status = RADIO_ERROR_NOT_FOUND;
@@ -398,7 +399,7 @@ find_downwards (struct radio_store *store, const char *path, bool trusts,
 
 static enum radio_status
 find_newest (struct radio_store *store, const char *path, bool trusts,
-             struct rd_newest *newest)
+             size_t max_missing, struct rd_newest *newest)
 {
   RD_NUMBERS_SCOPE struct rd_numbers numbers = { 0 };
   bool can_list, is_radio;
@@ -415,8 +416,11 @@ find_newest (struct radio_store *store, const char *path, bool trusts,
   get_hint (newest->folder, path, &hint, &repeated);
   if (!can_list)
     RD_TRY (find_upwards (store, path, &hint, &numbers));
-  return find_downwards (store, path, trusts, &numbers, &hint, repeated,
-                         newest);
+  RD_TRY (find_downwards (store, path, trusts, max_missing, &numbers, &hint,
+                          repeated, newest));
+  newest->is_lost = newest->head.number == 0
+                    && (newest->highest > 0 || hint.number > 0);
+  return RADIO_OK;
 }
 
 enum radio_status
@@ -425,14 +429,47 @@ rd_heads_find (struct radio_store *store, const char *path, bool trusts,
 {
   *newest = (struct rd_newest) { 0 };
   trusts = trusts && !atomic_load (&store->was_misled);
-  RD_TRY (find_newest (store, path, trusts, newest));
+  RD_TRY (find_newest (store, path, trusts, MAX_MISSING, newest));
   bool has_none = newest->folder && !newest->is_frame
                   && newest->head.number == 0;
   if (!has_none)
     return RADIO_OK;
   /* A collector may have removed what was the newest in between. */
   rd_newest_free (newest);
-  return find_newest (store, path, false, newest);
+  return find_newest (store, path, false, MAX_MISSING, newest);
+}
+
+enum radio_status
+rd_heads_recover (struct radio_store *store, const char *path,
+                  struct rd_newest *newest)
+{
+  struct json_object *repeated;
+  struct rd_head hint;
+  RD_TRY (rd_heads_find (store, path, false, newest));
+  if (!newest->is_lost)
+    return RADIO_OK;
+  rd_newest_free (newest);
+  RD_TRY (find_newest (store, path, false, SIZE_MAX, newest));
+  newest->is_lost = true;
+  if (newest->head.number > 0)
+    return RADIO_OK;
+  get_hint (newest->folder, path, &hint, &repeated);
+  newest->highest = rd_max_u64 (newest->highest, hint.number);
+  enum radio_status status
+    = hint.number == 0 ? RADIO_ERROR_NOT_FOUND
+                       : read_generation (store, path, &hint,
+                                          &newest->generation);
+  if (status == RADIO_OK)
+    newest->head = hint;
+  return status == RADIO_ERROR_NOT_FOUND ? RADIO_OK : status;
+}
+
+enum radio_status
+rd_heads_fail_lost (const char *path)
+{
+  return rd_fail (RADIO_ERROR_FORMAT, "%s: the generations that its last heads "
+                  "name are missing; finish copying the store, or go on with "
+                  "what is there by 'radio index --recover'", path);
 }
 
 /*------------------------------------------------------------------------

@@ -35,6 +35,8 @@ struct rd_newest {
   struct rd_head head;
   uint64_t highest;                   /* of all heads, also if the generation
                                          of the last ones is gone */
+  bool is_lost;                       /* there are heads, or a hint, but not
+                                         the generations that they name */
   struct json_object *folder;         /* the table's own document; NULL: there
                                          is no table */
   struct json_object *generation;     /* its group's document; NULL: there is
@@ -52,10 +54,22 @@ void rd_newest_free (struct rd_newest *newest);
  * that which the hint repeats, if it is the newest one's, or that which the
  * newest head repeats; else it is read.  Over a network it is not looked up
  * whether a generation whose document is repeated is there.  A table, or a
- * head, that is not there is no error. */
+ * head, that is not there is no error, nor is a table that was lost: see
+ * rd_heads_fail_lost. */
 enum radio_status rd_heads_find (struct radio_store *store, const char *path,
                                  bool trusts, struct rd_newest *newest)
   RADIO_USE_RESULT;
+
+/* The same, without a limit to the heads that are passed over; without any, a
+ * hint counts as one. */
+enum radio_status rd_heads_recover (struct radio_store *store,
+                                    const char *path,
+                                    struct rd_newest *newest)
+  RADIO_USE_RESULT;
+
+/* Says what can be done about a table that is lost; returns
+ * RADIO_ERROR_FORMAT. */
+enum radio_status rd_heads_fail_lost (const char *path);
 
 /* The numbers of a table's heads, the highest first. */
 struct rd_numbers {

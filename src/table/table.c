@@ -66,7 +66,8 @@ open_newest (struct radio_store *store, const char *path,
 {
   RD_CLEANUP (rd_cleanup_table) struct radio_table *table = NULL;
   if (newest->head.number == 0)
-    return fail_unwritten (path);
+    return newest->is_lost ? rd_heads_fail_lost (path)
+                           : fail_unwritten (path);
   RD_FREE char *generation = rd_key_join (path, newest->head.generation);
   if (!generation)
     return RADIO_ERROR_MEMORY;
@@ -128,8 +129,7 @@ open_written (struct radio_store *store, const char *path,
   RD_TRY (rd_heads_find (store, path, true, &newest));
   if (newest.head.number > 0)
     return open_newest (store, path, &newest, table);
-  /* Heads stay: with one, rows were lost. */
-  return newest.highest > 0 ? fail_unwritten (path) : RADIO_OK;
+  return newest.is_lost ? rd_heads_fail_lost (path) : RADIO_OK;
 }
 
 enum radio_status

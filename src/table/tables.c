@@ -4,11 +4,14 @@
  * while its writer may be alive: that holds its lock, or, where locks do not
  * exclude other processes, it is younger than the grace time.  Heads are never
  * removed, so that no writer finds a number free again; but a table that never
- * had one is.  Of a table whose document names a head that is not there nothing
- * is removed: another program is still copying it. */
+ * had one is.  Of a table whose document names a head that is not there, or
+ * whose newest head names a generation that is not, nothing is removed: another
+ * program is still copying it, or what is left may be all that can be
+ * recovered. */
 #include <config.h>
 
 #include "src/base/checked.h"
+#include "src/table/edit.h"
 #include "src/table/heads.h"
 #include "src/table/tables.h"
 #include "profiler/counters.h"
@@ -199,6 +202,39 @@ rd_tables_find (struct radio_store *store, bool *has_tables,
 }
 
 /*------------------------------------------------------------------------
+ * Recovering
+ *----------------------------------------------------------------------*/
+
+RD_DEFINE_CLEANUP (edit, struct radio_table_edit, radio_table_edit_free);
+
+struct recovering {
+  struct radio_store *store;
+  uint64_t nwritten;
+};
+
+static enum radio_status
+recover_table (const struct radio_table_entry *entry, void *user_data)
+{
+  struct recovering *recovering = user_data;
+  RD_CLEANUP (rd_cleanup_edit) struct radio_table_edit *edit = NULL;
+  struct radio_table_result done;
+  RD_TRY (radio_table_edit_new (recovering->store, entry->path, &edit));
+  rd_edit_recover (edit);
+  RD_TRY (radio_table_edit_commit (edit, &done));
+  recovering->nwritten += done.head > 0;
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_tables_recover (struct radio_store *store, uint64_t *nwritten)
+{
+  struct recovering recovering = { store, 0 };
+  enum radio_status status = list_all (store, recover_table, &recovering);
+  *nwritten = recovering.nwritten;
+  return status;
+}
+
+/*------------------------------------------------------------------------
  * Collecting
  *----------------------------------------------------------------------*/
 
@@ -361,17 +397,24 @@ collect_headless (struct radio_store *store, const char *path, bool dry_run,
 }
 
 /* Finds whether heads are missing that the table had: it has a hint, which is
- * written after the head that it names, and not that head.  The hint is read
- * first, since a writer may put both meanwhile. */
+ * written after the head that it names, and not that head; or the generation of
+ * the newest head.  The hint is read first, since a writer may put both
+ * meanwhile. */
 static enum radio_status
 check_heads (struct radio_store *store, const char *path, bool *are_missing)
 {
   struct kept kept;
-  bool has_hint;
+  struct rd_head head;
+  bool has_hint, exists;
   uint64_t hinted;
   RD_TRY (rd_heads_hinted (store, path, &has_hint, &hinted));
   RD_TRY (find_kept (store, path, &kept));
   *are_missing = has_hint && (kept.n == 0 || hinted > kept.newest);
+  if (*are_missing || kept.newest == 0)
+    return RADIO_OK;
+  RD_TRY (rd_head_read (store, path, kept.newest, &head));
+  RD_TRY (rd_heads_generation_exists (store, path, &head, &exists));
+  *are_missing = !exists;
   return RADIO_OK;
 }
 

@@ -14,6 +14,11 @@ enum radio_status rd_tables_find (struct radio_store *store, bool *has_tables,
                                   struct radio_strings *names)
   RADIO_USE_RESULT;
 
+/* Makes a generation of each table that was lost, of its newest one that is
+ * there, or else an empty one.  *nwritten is the number of these tables. */
+enum radio_status rd_tables_recover (struct radio_store *store,
+                                     uint64_t *nwritten) RADIO_USE_RESULT;
+
 /* Removes generations that none of the last heads names, unless their writer
  * is or may be alive; with dry_run only counts them.  result's counts grow. */
 enum radio_status rd_tables_collect (struct radio_store *store, bool dry_run,

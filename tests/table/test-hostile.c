@@ -322,6 +322,81 @@ a_lost_generation_is_passed_over_in_spite_of_the_hint (void **state)
   }
 }
 
+static void
+remove_generations (struct radio_store *store, unsigned n)
+{
+  for (unsigned i = 0; i < n; i++)
+    remove_newest (store);
+}
+
+static void
+remove_heads (struct radio_store *store, unsigned n)
+{
+  (void) n;
+  assert_ok (store->io->ops->remove_tree (store->io, PATH "/heads"));
+}
+
+static void
+add_lost_heads (struct radio_store *store, unsigned n)
+{
+  for (unsigned i = 0; i < n; i++) {
+    bool is_ours;
+    struct rd_head head = { .number = 3 + i };
+    snprintf (head.generation, sizeof head.generation, "t-%08x", i);
+    assert_ok (rd_head_put (store, PATH, &head, NULL, NULL, &is_ours));
+  }
+}
+
+/* As in a copy of a store that was interrupted: what no one may take for a
+ * table without rows, since that would become the newest.  With the hint, or an
+ * old head, it is recovered, else it begins anew; no number is used again. */
+static void
+a_lost_table_is_an_error_until_it_is_recovered (void **state)
+{
+  (void) state;
+  static const struct {
+    void (*lose) (struct radio_store *store, unsigned n);
+    unsigned n;
+    const char *left;
+    uint64_t head;
+  } cases[] = {
+    { remove_generations, 2, NULL, 3 },
+    { remove_heads, 0, "x,y,y,z", 3 },
+    { add_lost_heads, 10, "x,y,y,z", 13 },
+  };
+  for (size_t i = 0; i < 3; i++) {
+    char key[RD_KEY_NBYTES];
+    struct radio_store *store = open_store (key);
+    struct radio_gc_result gc;
+    struct radio_table *table;
+    struct radio_table_info info;
+    uint64_t nwritten;
+    assert_ok (commit_cell (store, PATH, "d", "site", "z"));
+    cases[i].lose (store, cases[i].n);
+    assert_fails (read_all (store), RADIO_ERROR_FORMAT,
+                  "finish copying the store, or go on with what is there by "
+                  "'radio index --recover'");
+    assert_fails (commit_cell (store, PATH, "e", "site", "w"),
+                  RADIO_ERROR_FORMAT, "finish copying the store");
+    assert_false (is_sound (store));
+    assert_ok (radio_store_gc (store, false, &gc));
+    assert_int_equal (gc.removed_count, 0);
+    assert_ok (rd_tables_recover (store, &nwritten));
+    assert_int_equal (nwritten, 1);
+    assert_ok (radio_table_open (store, PATH, &table));
+    radio_table_get_info (table, &info);
+    assert_int_equal (info.head, cases[i].head);
+    radio_table_close (table);
+    if (cases[i].left)
+      assert_newest (store, PATH, "site", cases[i].left);
+    else
+      assert_int_equal (info.row_count, 0);
+    assert_ok (rd_tables_recover (store, &nwritten));
+    assert_int_equal (nwritten, 0);
+    radio_store_close (store);
+  }
+}
+
 /* What a hint repeats is no document of a generation. */
 static void
 a_hint_that_misleads_is_no_hint (void **state)
@@ -481,6 +556,7 @@ main (void)
     cmocka_unit_test (damaged_heads_and_wrong_hints_do_not_hide_the_table),
     cmocka_unit_test (numbers_without_heads_are_passed_over),
     cmocka_unit_test (a_lost_generation_is_passed_over_in_spite_of_the_hint),
+    cmocka_unit_test (a_lost_table_is_an_error_until_it_is_recovered),
     cmocka_unit_test (a_hint_that_misleads_is_no_hint),
     cmocka_unit_test (a_damaged_column_can_be_dropped),
     cmocka_unit_test (a_damaged_column_can_be_replaced),

@@ -454,6 +454,30 @@ faults_of_tables_are_found_by_validate () {
   faulty f4.zarr 'the table of a collection that is not there'
 }
 
+# As by a program that copies heads/ before t-*, and is interrupted.
+copies_without_their_generations_are_no_empty_tables () {
+  cp -r c.zarr g.zarr
+  runs table -q -s g.zarr --set w subjects sub-1=1
+  cp -r g.zarr g2.zarr
+  rm -r g2.zarr/tables/subjects/t-*
+  for command in table index 'ls --where w>0' 'table --set w subjects sub-1=2'
+  do
+    # shellcheck disable=SC2086
+    fails 1 "finish copying the store, or go on with what is there by 'radio" \
+      $command -s g2.zarr
+  done
+  runs gc -s g2.zarr
+  cp -r g.zarr/tables/subjects/t-* g2.zarr/tables/subjects
+  runs table -s g2.zarr --tsv
+  cp "$tmp/out" before
+  runs table -s g.zarr --tsv
+  cmp before "$tmp/out"
+  rm -r g2.zarr/tables/subjects/t-*
+  fails 2 "--recover writes" index -s g2.zarr --recover --check
+  runs index -s g2.zarr --recover
+  runs table -s g2.zarr
+}
+
 # What nothing else shows, as compressed text, is in interop/test_tables.py.
 a_subject_who_withdraws_leaves_nothing () {
   cp -r s.zarr w.zarr
@@ -528,6 +552,7 @@ check_json columns_of_the_users_are_copied
 check_json volumes_are_renamed_with_their_rows
 check_json a_column_of_another_type_is_not_copied
 check faults_of_tables_are_found_by_validate
+check copies_without_their_generations_are_no_empty_tables
 check a_subject_who_withdraws_leaves_nothing
 check infinities_are_written_as_elsewhere
 check wrong_options_of_table_are_errors

@@ -54,23 +54,23 @@ print_result (const struct radio_index_result *result, bool check,
 }
 
 static int
-index_store (const struct rd_args *args, bool check, bool check_values)
+index_store (const struct rd_args *args,
+             struct radio_index_options index_options)
 {
   RD_CLOSE_STORE struct radio_store *store = NULL;
   const char *collection = args->noperands ? args->operands[0] : NULL;
   struct radio_index_result result = { 0 };
-  const struct radio_index_options options = {
-    .check = check, .check_values = check_values, .report = on_fault,
-    .user_data = &check,
-  };
+  bool check = index_options.check;
+  index_options.report = on_fault;
+  index_options.user_data = &check;
   int failed = rd_store_open (args, false, &store);
   if (failed)
     return failed;
   enum radio_status status
-    = radio_store_index (store, collection, &options, &result);
+    = radio_store_index (store, collection, &index_options, &result);
   if (status != RADIO_OK)
     return rd_error_library (rd_store_name (args));
-  print_result (&result, check, check_values);
+  print_result (&result, check, index_options.check_values);
   bool differs = result.no_row_count > 0 || result.no_volume_count > 0
                  || result.stale_count > 0;
   return result.damaged_count > 0 || (check && differs) ? RD_EXIT_FAILED
@@ -80,16 +80,23 @@ index_store (const struct rd_args *args, bool check, bool check_values)
 static int
 run_index (struct rd_args *args)
 {
-  bool check = false, check_values = false;
+  struct radio_index_options index_options = { 0 };
   int id;
-  while ((id = rd_args_next (args)) > 0) {
-    check = true;
-    check_values = check_values || id == RD_OPTION_CHECK_VALUES;
-  }
+  while ((id = rd_args_next (args)) > 0)
+    if (id == RD_OPTION_RECOVER)
+      index_options.recover = true;
+    else {
+      index_options.check = true;
+      index_options.check_values = index_options.check_values
+                                   || id == RD_OPTION_CHECK_VALUES;
+    }
   if (id < 0 || !rd_args_want (args, 0, 1, "COLLECTION"))
     return args->status;
+  if (index_options.check && index_options.recover)
+    return rd_usage_error (args, "--recover writes, and --check does not; give "
+                           "one of them");
   rd_interrupt_catch ();
-  return index_store (args, check, check_values);
+  return index_store (args, index_options);
 }
 
 static const struct rd_option options[] = {
@@ -100,6 +107,9 @@ static const struct rd_option options[] = {
   { RD_OPTION_CHECK_VALUES, "check-values", NULL,
     "the same, and rows whose derived values are not\n"
     "the volume's: reads each volume's document" },
+  { RD_OPTION_RECOVER, "recover", NULL,
+    "go on with what is there of tables that lack what\n"
+    "their last heads name; what is missing is lost" },
   RD_SINGLE_WRITER_OPTION,
   RD_WORK_OPTIONS,
   RD_HELP_OPTION,

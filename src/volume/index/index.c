@@ -12,6 +12,7 @@
 #include "src/base/error.h"
 #include "src/base/structs.h"
 #include "src/table/edit.h"
+#include "src/table/tables.h"
 #include "src/volume/index/rows.h"
 #include "src/volume/list.h"
 #include "src/volume/node.h"
@@ -460,6 +461,8 @@ run_indexing (struct indexing *indexing, const char *collection)
 {
   struct radio_store *store = indexing->store;
   size_t n = collection ? 1 : 0;
+  if (indexing->options.recover && !indexing->options.check)
+    RD_TRY (rd_tables_recover (store, &indexing->result.written_count));
   if (reads_names (indexing)) {
     RD_TRY (radio_store_list (store, collection, take_name, indexing));
   } else {
