@@ -202,6 +202,35 @@ types_and_derived_columns_of_several_tables () {
   json '[r["zip"] for r in j] == ["12", None]'
 }
 
+# They are found again by every ingest.
+tables_that_are_found_undo_no_edits () {
+  cp -r bids again
+  printf 'participant_id\tage\tw\nsub-1\t21\t1.5\nsub-2\t22\tn/a\n' \
+    >again/participants.tsv
+  printf 'filename\tqc\nsub-1_T1w.nii\tgood\n' >again/sub-1/sub-1_scans.tsv
+  runs ingest -q -s again.zarr --layout bids again
+  runs table -q -s again.zarr --set age --force --type age=float \
+    subjects sub-1=99.5
+  runs table -q -s again.zarr --set w subjects sub-2=0.5
+  runs table -q -s again.zarr --set qc T1w T1w/sub-1=bad
+  printf 'participant_id\tage\tw\tsex\nsub-1\t21\t1.5\tF\nsub-2\t22\tn/a\tM\n' \
+    >again/participants.tsv
+  for force in '' --force; do
+    runs ingest -q -s again.zarr --layout bids --skip-existing $force again
+    runs table -s again.zarr --json
+    json '[(r["age"], r["w"], r["sex"]) for r in j]
+      == [(99.5, 1.5, "F"), (22, 0.5, "M")]'
+    runs table -s again.zarr --json T1w
+    json '[r["qc"] for r in j] == ["bad", None]'
+  done
+  runs ingest -q -s again.zarr --layout bids --skip-existing again \
+    --table again/participants.tsv --table again/sub-1/sub-1_scans.tsv --force
+  runs table -s again.zarr --json
+  json '[(r["age"], r["w"]) for r in j] == [(21, 1.5), (22, None)]'
+  runs table -s again.zarr --json T1w
+  json '[r["qc"] for r in j] == ["good", None]'
+}
+
 scans_of_another_data_set_are_not_joined () {
   for site in A B; do
     cp -r bids $site
@@ -544,6 +573,7 @@ check a_collection_that_is_not_there_is_an_error
 check a_table_is_joined_by_an_ingest
 check a_faulty_table_of_sessions_or_scans_is_an_error
 check_json types_and_derived_columns_of_several_tables
+check_json tables_that_are_found_undo_no_edits
 check_json scans_of_another_data_set_are_not_joined
 check_json an_import_keeps_types_and_values
 check_json cells_are_set_and_columns_dropped_and_renamed

@@ -171,6 +171,7 @@ rd_bids_clear (struct rd_bids *bids)
 /* A file, in memory. */
 struct source {
   const char *file;
+  bool is_given;
   struct radio_csv *csv;
   size_t nrows, nfields;
   struct radio_strings *fields;       /* its columns as text */
@@ -306,13 +307,14 @@ fill_line (enum rd_bids_kind kind, size_t key, size_t subject,
 
 /* Reads a file and adds its columns and lines. */
 static int
-add_source (struct joined *joined, const char *file)
+add_source (struct joined *joined, const struct rd_bids_file *found)
 {
+  const char *file = found->name;
   static const struct radio_csv_options options = { .sidecar_file = "" };
   struct source *source = &joined->sources[joined->nsources++];
   struct radio_csv_info info;
   size_t key, subject = NO_COLUMN;
-  *source = (struct source) { .file = file };
+  *source = (struct source) { .file = file, .is_given = found->is_given };
   if (radio_csv_open (file, &options, &source->csv) != RADIO_OK
       || radio_csv_find_column (source->csv, key_name (joined->kind), &key)
          != RADIO_OK)
@@ -504,7 +506,7 @@ read_joined (struct joined *joined, const struct rd_bids *bids,
     const struct rd_bids_file *file = &bids->files[i];
     if (file->kind != joined->kind || (only_given && !file->is_given))
       continue;
-    int failed = add_source (joined, file->name);
+    int failed = add_source (joined, file);
     if (failed)
       return failed;
   }
@@ -617,10 +619,11 @@ find_line (const struct joined *joined, const struct volumes *volumes,
   return key != NULL;
 }
 
-/* Sets the cells of the volumes of a collection that have a line. */
+/* Sets the cells of the volumes of a collection that have a line, of a file
+ * that was given, or found. */
 static int
 join_collection (const struct joined *joined, struct radio_store *store,
-                 const char *path, const char *collection,
+                 const char *path, const char *collection, bool is_given,
                  const struct rd_import *import, bool quiet)
 {
   RD_CLEANUP (clear_volumes) struct volumes volumes = { 0 };
@@ -635,7 +638,7 @@ join_collection (const struct joined *joined, struct radio_store *store,
   for (size_t row = 0; row < nrows && !failed; row++) {
     if (!find_line (joined, &volumes, row, &lines[n]))
       failed = RD_EXIT_FAILED;
-    else if (lines[n]) {
+    else if (lines[n] && lines[n]->source->is_given == is_given) {
       ids[n] = rd_string_copy (&volumes.ids, row);
       failed = ids[n] ? RD_EXIT_OK : RD_EXIT_FAILED;
       n += !failed;
@@ -645,7 +648,9 @@ join_collection (const struct joined *joined, struct radio_store *store,
     .separator = '\t', .types = joined->types, .type_count = joined->nnames,
     .sidecar_file = joined->sidecar ? joined->sidecar : "",
   };
-  const struct rd_import_how how = { .import = import, .quiet = quiet };
+  const struct rd_import_how how = {
+    .import = import, .quiet = quiet, .fills = !is_given,
+  };
   RD_CLOSE_CSV struct radio_csv *csv = NULL;
   if (!failed && n > 0)
     failed = make_csv (joined, lines, ids, n, &options, &csv);
@@ -664,6 +669,7 @@ struct joining {
   struct radio_store *store;
   const struct rd_import *import;
   bool quiet;
+  bool have[2];               /* files that were found, or given */
   int failed;
 };
 
@@ -671,10 +677,12 @@ static enum radio_status
 join_table (const struct radio_table_entry *entry, void *user_data)
 {
   struct joining *joining = user_data;
-  if (entry->collection
-      && join_collection (joining->joined, joining->store, entry->path,
-                          entry->collection, joining->import, joining->quiet))
-    joining->failed = RD_EXIT_FAILED;
+  for (int is_given = 1; is_given >= 0 && entry->collection; is_given--)
+    if (joining->have[is_given]
+        && join_collection (joining->joined, joining->store, entry->path,
+                            entry->collection, is_given, joining->import,
+                            joining->quiet))
+      joining->failed = RD_EXIT_FAILED;
   return RADIO_OK;
 }
 
@@ -689,7 +697,10 @@ import_volumes (struct radio_store *store, const struct rd_bids *bids,
   int failed = read_joined (&joined, bids, import, false);
   if (failed || joined.nnames == 0)
     return failed;
-  struct joining joining = { &joined, store, import, quiet, 0 };
+  struct joining joining = { .joined = &joined, .store = store,
+                             .import = import, .quiet = quiet };
+  for (size_t i = 0; i < joined.nsources; i++)
+    joining.have[joined.sources[i].is_given] = true;
   if (radio_table_list (store, join_table, &joining) != RADIO_OK)
     return rd_error_library (NULL);
   return joining.failed;
@@ -730,8 +741,11 @@ rd_bids_import (struct radio_store *store, struct rd_bids *bids,
       is_given = true;
   for (size_t i = 0; i < bids->n; i++) {
     const struct rd_bids_file *file = &bids->files[i];
+    const struct rd_import_how how = {
+      .import = import, .quiet = quiet, .fills = !is_given,
+    };
     if (file->kind == RD_BIDS_SUBJECTS && file->is_given == is_given
-        && rd_import_file (store, "subjects", file->name, import, quiet))
+        && rd_import_file (store, "subjects", file->name, how))
       status = RD_EXIT_FAILED;
   }
   for (int kind = RD_BIDS_SESSIONS; kind < RD_BIDS_NKINDS; kind++)

@@ -326,9 +326,11 @@ do_table (const struct rd_args *args, const struct table_args *what)
   int failed = rd_store_open (args, false, &store);
   if (failed)
     return failed;
+  const struct rd_import_how how = {
+    .import = &what->import, .quiet = args->quiet
+  };
   if (what->file)
-    return rd_import_file (store, name, what->file, &what->import,
-                           args->quiet);
+    return rd_import_file (store, name, what->file, how);
   if (what->set || what->removes)
     return change_rows (args, store, name, what);
   if (what->drop || what->rename)

@@ -253,6 +253,13 @@ free_ids (struct radio_strings *ids)
  * Importing
  *----------------------------------------------------------------------*/
 
+/* Whether types may change, and values be lost. */
+static bool
+is_forced (struct rd_import_how how)
+{
+  return how.import->force && !how.fills;
+}
+
 /* Whether a column's type was given by an option. */
 static bool
 is_type_given (const struct rd_import *import, const char *column)
@@ -282,7 +289,7 @@ take_types (struct radio_table *table, struct radio_csv *csv, size_t key,
 {
   struct radio_csv_info info;
   radio_csv_get_info (csv, &info);
-  if (table == NULL || how.import->force)
+  if (table == NULL || is_forced (how))
     return RD_EXIT_OK;
   for (size_t i = 0; i < info.column_count; i++) {
     struct radio_csv_column column;
@@ -316,9 +323,10 @@ set_columns (struct radio_table_edit *edit, struct radio_csv *csv, size_t key,
     if (i == key)
       continue;
     status = radio_csv_read (csv, i, &cells);
-    cells.change_type = how.import->force;
+    cells.change_type = is_forced (how);
+    cells.keep_existing = how.fills;
     /* An operand that sets a cell to n/a is meant to. */
-    cells.refuse_loss = !how.import->force && !how.only_existing;
+    cells.refuse_loss = !is_forced (how) && !how.only_existing;
     if (status == RADIO_OK)
       status = radio_table_edit_set (edit, ids, &cells);
   }
@@ -480,12 +488,11 @@ rd_import_check (const char *table, const char *file,
 
 int
 rd_import_file (struct radio_store *store, const char *table,
-                const char *file, const struct rd_import *import, bool quiet)
+                const char *file, struct rd_import_how how)
 {
-  const struct rd_import_how how = { .import = import, .quiet = quiet };
   RD_CLOSE_CSV struct radio_csv *csv = NULL;
   size_t key;
-  int failed = open_csv (table, file, import, &csv, &key);
+  int failed = open_csv (table, file, how.import, &csv, &key);
   return failed ? failed
                 : rd_import_csv (store, table, csv, key, file, how);
 }

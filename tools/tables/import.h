@@ -42,23 +42,24 @@ struct rd_import {
  * after a usage error. */
 bool rd_import_take_type (struct rd_args *args, struct rd_import *import);
 
+/* only_existing: a row that the table does not have is an error.  removes: its
+ * rows are removed instead.  fills: values that are there stay, and so do the
+ * types of their columns, whatever is forced. */
+struct rd_import_how {
+  const struct rd_import *import;
+  bool quiet, only_existing, removes, fills;
+};
+
 /* Adds the columns of a file (.csv, .tsv) to the table of subjects, or of a
  * collection.  Rows of subjects are added, where they are missing; lines of
  * volumes that have no row are counted.  Returns an exit status; prints
  * errors, and unless quiet what was done. */
 int rd_import_file (struct radio_store *store, const char *table,
-                    const char *file, const struct rd_import *import,
-                    bool quiet);
+                    const char *file, struct rd_import_how how);
 
 /* Adds the columns of a text table that is open, whose ids are in the column
  * key; name is that of the text in messages.  Values take the type of a column
- * that is there, unless another was given or is forced.  only_existing: a row
- * that the table does not have is an error.  removes: its rows are removed
- * instead. */
-struct rd_import_how {
-  const struct rd_import *import;
-  bool quiet, only_existing, removes;
-};
+ * that is there, unless another was given or is forced. */
 int rd_import_csv (struct radio_store *store, const char *table,
                    struct radio_csv *csv, size_t key, const char *name,
                    struct rd_import_how how);
