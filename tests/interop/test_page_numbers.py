@@ -703,7 +703,8 @@ def test_changes_begin_with_the_answer_and_its_interval(
     paths = [one for one in said["paths"] if not one["split"]]
     [root] = [one for one in paths if one["depth"] == 0]
     shown = page.evaluate("document.querySelector('.diff').innerText")
-    answer = shown.lstrip().split("\n")[0]
+    answer = re.sub(r"^Waits are \w+: .*?\. (?=[A-Z])", "",
+                    shown.lstrip().split("\n")[0])
     assert answer.startswith({
         "slower": "Slower: a run took ", "faster": "Faster: a run took ",
         "unclear": "Unclear: a run took ",
@@ -801,6 +802,11 @@ def test_waits_are_judged_as_by_radio_diff(opened, tmp_path, after_us,
             "document.querySelector('.diff-conditions').textContent")
     assert f" ms with 95 % confidence, {change.removeprefix('within ')}\n" \
         in said
+    # Nothing changed on CPUs.
+    assert text_of(page, ".diff-whole").startswith(
+        {"longer": f"Waits are longer: {medians}. ",
+         "shorter": f"Waits are shorter: {medians}. "}.get(change, "")
+        + "No change beyond noise: ")
 
 
 def test_an_interval_is_beside_the_medians_that_it_is_of(opened, tmp_path):

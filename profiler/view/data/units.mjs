@@ -103,8 +103,8 @@ export function formatGrowth(before, after) {
     return '';
   if (after >= 3 * before)
     return formatRatio(after / before) + '\u00a0\u00d7';
-  return (after < before ? '\u2212' : '+')
-    + formatShare(Math.abs(after - before), before);
+  const share = formatShare(Math.abs(after - before), before);
+  return (share[0] === '<' ? '' : after < before ? '\u2212' : '+') + share;
 }
 
 // The exact value, for tooltips.

@@ -243,27 +243,32 @@ class Diff {
     const means = formatChange(before, after, unit);
     const of = id === 'cpu' ? ' on CPUs'
       : isSummed ? ' summed over threads' : '';
-    const range = this.range(this.root()?.low, this.root()?.high);
+    const root = this.root() ?? {};
+    const range = this.range(root.low, root.high);
     const interval = range && ', a difference of ' + range
       + ' with 95\u00a0% confidence';
-    const isNoise = this.root()?.below === 'noise' && range !== '';
+    const isNoise = root.below === 'noise' && range !== '';
     const shown = isNoise ? this.medians() + of
       : means + of + (growth === '' ? '' : ', ' + growth);
     const run = isNoise ? 'the median run' : 'a run';
     const whole = (id === 'wall' || id === 'cpu' ? run + ' took '
       : label + ' of ' + run + ' ') + shown;
+    // Times on CPUs do not show them.
+    const { waits } = root;
+    const waited = WAITS[waits?.change] ? 'Waits are ' + WAITS[waits.change]
+      + ': ' + formatChange(waits.before, waits.after, 'time') + '. ' : '';
     const unknown = totalsOfRuns(this.shapes[0], id) === null
       ? 'The spread of runs was not recorded, so the noise is unknown.'
       : basis === 'none' ? 'What changed is unclear: the recordings do not '
         + 'show which scopes had CPUs; ' + advice + '.'
       : this.count('one run') > 0 ? 'A single run has no spread, so the '
         + 'noise is unknown.'
-      : this.root()?.below === 'unclear' ? 'Processes of one program '
+      : root.below === 'unclear' ? 'Processes of one program '
         + (isUnfair || basis === 'cpu' ? 'under such conditions ' : '')
         + 'differ by up to ' + formatShare(rootFloor, 1) + ': ' + advice + '.'
       : '';
     return element('p', {}, element('strong', { class: 'diff-whole' },
-                                    this.verdict() + whole),
+                                    waited + this.verdict() + whole),
       isNoise ? interval + ' (mean ' + means + '). '
         : (range && '; the median one ' + this.medians() + interval) + '. ',
       ...this.answer(), unknown

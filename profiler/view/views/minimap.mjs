@@ -16,7 +16,7 @@ export class Minimap {
     this.lanes = timeline.lanes.lanes;
     // The keys of the timeline do the same.
     this.pane = new Pane({
-      label: 'All of the time', className: 'minimap', height: MAP_HEIGHT,
+      label: 'all', className: 'minimap', height: MAP_HEIGHT,
       draw: (...where) => this.draw(...where),
     });
     this.canvas = this.pane.canvas;

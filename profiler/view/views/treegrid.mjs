@@ -156,7 +156,7 @@ class TreeGrid {
     current?.setAttribute('tabindex', '0');
     if (focused)
       current?.focus();
-    current?.scrollIntoView?.({ block: 'nearest' });
+    current?.scrollIntoView({ block: 'nearest' });
   }
 
   renderHead() {

@@ -19,7 +19,7 @@ export class SearchBox {
       oninput: () => state.set({ query: this.input.value }),
       onkeydown: (event) => this.key(event),
     });
-    this.answer = element('output', { 'aria-live': 'polite' });
+    this.answer = element('output');
     const steps = [button('\u2191', () => this.step(-1),
       { 'aria-label': 'Match before', title: 'Match before: N' }),
                    button('\u2193', () => this.step(1),

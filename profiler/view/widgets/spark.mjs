@@ -36,8 +36,7 @@ export function spark(buckets) {
   const label = `${low} to ${formatTime(2 ** (last + 1))}, most often `
     + `${formatCount(most)} calls at `
     + formatTime(2 ** buckets.indexOf(most));
-  const made = shape('svg', { width, height: HEIGHT, role: 'img',
-                              'aria-label': label });
+  const made = shape('svg', { width, height: HEIGHT, role: 'img' });
   const title = shape('title', {});
   title.textContent = label;
   made.append(title);

@@ -42,6 +42,7 @@ test('growth is a share or a ratio, or unknown without a base', () => {
     [8, 9, '+12.5 %'], [8, 7, '\u221212.5 %'], [8, 8, '+0.0 %'],
     [10, 30, '3.00 \u00d7'], [0, 1, ''], [1, 0, '']])
     assert.equal(plain(formatGrowth(before, after)), text);
+  assert.match(formatGrowth(1e6, 1e6 - 1), /^</);
 });
 
 test('operations have units and rates', () => {
