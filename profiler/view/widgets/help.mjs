@@ -29,9 +29,8 @@ export class Help {
         ...views.map((view) => element('section', {},
           element('h2', {}, view.label), element('p', { class: 'muted' },
             (view.key ? 'Key ' + view.key + '. ' : '') + view.about + '.'),
-          view.keys?.length ? keyTable(view.keys) : null))));
-    this.opener = button('Keys', () => this.open(),
-                         { title: 'What the keys do. Key ?' });
+          view.keys.length ? keyTable(view.keys) : null))));
+    this.opener = button('Keys', () => this.open(), { title: 'Key ?' });
   }
 
   open() {
