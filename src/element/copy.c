@@ -137,7 +137,7 @@ find_move (const struct rd_type *type, bool swapped)
  * many bytes of each: their lines share a few places of the caches, where they
  * would evict each other before all of their elements were moved.  Those of
  * the rows to come are prefetched. */
-#define FAR_NBYTES 4096
+#define FAR_NBYTES 2048
 #define COLLECTED_NBYTES 1024
 #define COLLECTED_AHEAD 4
 
@@ -534,8 +534,8 @@ static unsigned char *
 reserve_copies (const struct plan *plan, const struct rd_rows *rows)
 {
   size_t item_nbytes = plan->to_type.item_nbytes;
-  if (!rows->streams || !makes_columns (plan)
-      || rows->from_step % FAR_NBYTES != 0 || item_nbytes > RD_LINE_NBYTES)
+  if (!makes_columns (plan) || rows->from_step % FAR_NBYTES != 0
+      || item_nbytes > RD_LINE_NBYTES)
     return NULL;
   const struct collecting collecting = plan_collecting (plan);
   return rd_malloc ((collecting.nrows + RD_LINE_NBYTES / item_nbytes)
