@@ -161,46 +161,47 @@ cut_in_half (const struct radio_box *box, size_t axis,
   halves[1].size[axis] -= halves[0].size[axis];
 }
 
-/* Returns what cutting a box in half along an axis costs: how much more of a
- * file is inflated, for how much less memory. */
+/* Returns what cutting a box in half along an axis costs: the share of the
+ * memory that a half takes, which halos make more than a half; where a file is
+ * inflated how much more of it is, for how much less memory. */
 static double
 cost_of_cut (const struct rd_sampled *sampled, const struct radio_box *box,
-             size_t axis)
+             size_t axis, bool is_inflated)
 {
   struct radio_box halves[2];
   uint64_t start;
   cut_in_half (box, axis, halves);
-  uint64_t nbytes = rd_sampled_nbytes (sampled, box);
-  uint64_t half_nbytes = rd_max_u64 (rd_sampled_nbytes (sampled, &halves[0]),
-                                     rd_sampled_nbytes (sampled, &halves[1]));
-  uint64_t inflated = inflated_nbytes (sampled, box, &start);
+  double share = (double) rd_max_u64 (rd_sampled_nbytes (sampled, &halves[0]),
+                                      rd_sampled_nbytes (sampled, &halves[1]))
+                 / (double) rd_max_u64 (rd_sampled_nbytes (sampled, box), 1);
+  if (!is_inflated)
+    return share;
+  uint64_t all = inflated_nbytes (sampled, box, &start);
   uint64_t sum = inflated_nbytes (sampled, &halves[0], &start)
                  + inflated_nbytes (sampled, &halves[1], &start);
-  if (half_nbytes >= nbytes)
-    return INFINITY;
-  return log ((double) rd_max_u64 (sum, 1)
-              / (double) rd_max_u64 (inflated, 1))
-         / log ((double) nbytes / (double) rd_max_u64 (half_nbytes, 1));
+  double times = (double) rd_max_u64 (sum, 1) / (double) rd_max_u64 (all, 1);
+  return share > 0 && share < 1 ? log (times) / -log (share) : INFINITY;
 }
 
+/* Faster axes are cut only if that costs so much less than for slower ones. */
+#define WORTH 0.9
+
 /* Chooses the axis along which a box is cut, and cuts it; false if it has one
- * element.  Where a file is inflated the halves mostly need different planes of
- * it, and are in the order of these. */
+ * element.  A box that fits into memory is cut along the slowest axis alone.
+ * Where a file is inflated the halves mostly need different planes of it, and
+ * are in the order of these. */
 static bool
 choose_halves (const struct rd_sampled *sampled, const struct radio_box *box,
-               struct radio_box halves[2])
+               bool fits, struct radio_box halves[2])
 {
   bool is_inflated = rd_array_is_inflated (sampled->source);
   double least = 0;
   size_t axis = box->rank;
   for (size_t i = 0; i < box->rank; i++) {
-    if (box->size[i] < 2)
+    if (box->size[i] < 2 || (fits && axis < box->rank))
       continue;
-    double cost = is_inflated ? cost_of_cut (sampled, box, i) : 0;
-    /* Turned boxes need the fewest elements if they are cubes. */
-    if (axis == box->rank || cost < least
-        || (!(cost > least) && sampled->gathers
-            && box->size[i] > box->size[axis])) {
+    double cost = cost_of_cut (sampled, box, i, is_inflated);
+    if (axis == box->rank || cost < least * WORTH) {
       axis = i;
       least = cost;
     }
@@ -234,7 +235,7 @@ rd_sampled_cut (const struct rd_sampled *sampled, const struct radio_box *box,
   bool is_cached = nbytes <= cached_nbytes || sampled->gathers
                    || !is_read_again_cheaply (source);
   if ((nbytes <= limit && is_cached)
-      || !choose_halves (sampled, box, halves))
+      || !choose_halves (sampled, box, nbytes <= limit, halves))
     return use (sampled, box, data);
   if (nbytes <= limit && rd_sampled_nbytes (sampled, &halves[1])
                          > nbytes / 2 + nbytes / 2 / OVERLAP_SHARE)

@@ -549,19 +549,26 @@ static void
 parts_of_a_pipeline_go_along_the_planes_of_the_file (void **state)
 {
   (void) state;
-  static const char *const pipelines[] = {
-    "rot90 xz | smooth 0.4", "rot90 yz | to 60,100,30", "flip z | to 150,:,40",
-    "rot90 xz | flip x | smooth 0.4 | rot90 xy | to 40,:,:",
-    "affine 1,0,0,0,0,0,1,0,0,-1,0,0 about centre | to 100,20,:",
+  static const struct {
+    const char *text;
+    double most;
+  } pipelines[] = {
+    { "rot90 xz | smooth 0.4", 1.5 }, { "rot90 yz | to 60,100,30", 1.5 },
+    { "flip z | to 150,:,40", 1.5 },
+    { "rot90 xz | flip x | smooth 0.4 | rot90 xy | to 40,:,:", 1.5 },
+    { "affine 1,0,0,0,0,0,1,0,0,-1,0,0 about centre | to 100,20,:", 1.5 },
+    /* Halos are wider than what fits into memory; along planes first it was
+     * inflated 45 times. */
+    { "smooth 4", 6 },
   };
   write_image ();
   write_file (".", "a.nii", &image);
   for (size_t i = 0; i < sizeof pipelines / sizeof *pipelines; i++) {
     size_t nwarnings = 0;
-    double times = read_derived (pipelines[i], (uint64_t) 24 << 20,
+    double times = read_derived (pipelines[i].text, (uint64_t) 24 << 20,
                                  &nwarnings);
-    assert_true (times > 0.9 && times < 1.5);
-    assert_int_equal (nwarnings, 0);
+    assert_true (times > 0.9 && times < pipelines[i].most);
+    assert_int_equal (nwarnings, pipelines[i].most > 3);
   }
 }
 
