@@ -317,6 +317,9 @@ parse_radio (struct json_object *radio, const char *where,
                          &meta->derived_pipeline));
     RD_TRY (copy_member (derived, "source_sha256", where,
                          &meta->derived_sha256));
+    if (rd_json_member (derived, "named_sha256"))
+      RD_TRY (copy_member (derived, "named_sha256", where,
+                           &meta->named_sha256));
   }
   RD_TRY (copy_member (radio, "tiling", where, &meta->tiling));
   if (rd_json_member (radio, "tile_lengths"))
@@ -362,6 +365,7 @@ rd_meta_free (struct rd_volume_meta *meta)
   rd_free (meta->source_sha256);
   rd_free (meta->derived_pipeline);
   rd_free (meta->derived_sha256);
+  rd_free (meta->named_sha256);
   rd_free (meta->tiling);
   rd_free (meta->tile_lengths);
   rd_free (meta->codec);

@@ -238,6 +238,8 @@ add_radio (struct rd_json_make *make, struct json_object *attributes,
     rd_json_add_string (make, derived, "pipeline", meta->derived_pipeline);
     rd_json_add_string (make, derived, "source_sha256",
                         meta->derived_sha256);
+    if (meta->named_sha256)
+      rd_json_add_string (make, derived, "named_sha256", meta->named_sha256);
   }
 
   rd_json_add_string (make, radio, "tiling", meta->tiling);

@@ -30,6 +30,7 @@ struct rd_volume_meta {
   char *tile_lengths;         /* of the level; NULL: none */
   uint64_t source_nbytes;
   char *derived_pipeline, *derived_sha256;    /* NULL: was not derived */
+  char *named_sha256;         /* NULL: the pipeline names no other volumes */
 };
 
 /* Parse a group into meta, which is empty.  where names the document.
@@ -62,6 +63,7 @@ struct rd_meta_input {
   bool stripped;
   const char *derived_pipeline;       /* NULL: was not derived */
   const char *derived_sha256;
+  const char *named_sha256;           /* NULL: it names no other volumes */
   const char *tiling, *codec;
   const struct rd_buffer *tile_lengths;       /* NULL or empty: none */
   struct json_object *image_label;    /* of OME-Zarr; NULL: not a mask */

@@ -97,7 +97,7 @@ src/volume/derive: src/volume src/volume/stats src/array src/operation src/nifti
 src/volume/copy: src/volume src/volume/gc src/volume/stats src/array src/operation src/element io profiler
 src/volume/index: src/volume src/table src/array io profiler
 src/volume/check: src/volume src/volume/index src/array src/element io profiler
-src/volume/ingest: src/volume src/volume/gc src/array src/nifti src/zarr src/element io profiler
+src/volume/ingest: src/volume src/volume/derive src/volume/gc src/array src/operation src/nifti src/zarr src/element io profiler
 tools
 tools/names: tools
 tools/profile: tools

@@ -90,6 +90,33 @@ the_same_is_skipped_and_others_are_not () {
     --codec small
 }
 
+what_a_pipeline_names_is_compared_too () {
+  runs phantom -s g.zarr g/a --size 24 --seed 1
+  runs phantom -s g.zarr g/b --size 20 --seed 2
+  runs export -s g.zarr g/a -o a.nii
+  runs export -s g.zarr g/b -o b.nii
+  runs export -s a.zarr ct/head -o mask-a.nii --apply 'clamp 0,1'
+  runs export -s a.zarr ct/head -o mask-b.nii \
+    --apply 'clamp 50,51 | linear 1,-50'
+  for pipeline in 'like ./grid.nii' 'znorm of mask ./grid.nii'; do
+    case $pipeline in
+      like*) set -- a.nii b.nii ;;
+      *) set -- mask-a.nii mask-b.nii ;;
+    esac
+    cp "$1" grid.nii
+    runs apply "$pipeline" file.nii.gz --to n.zarr -c n --overwrite
+    runs export -s n.zarr n/file -o first.nii --overwrite
+    runs apply "$pipeline" file.nii.gz --to n.zarr -c n
+    says 'skipped'
+    cp "$2" grid.nii
+    fails_with 'another source or pipeline' "$pipeline" file.nii.gz \
+      --to n.zarr -c n
+    runs apply "$pipeline" file.nii.gz --to n.zarr -c n --overwrite
+    runs export -s n.zarr n/file -o second.nii --overwrite
+    not cmp -s first.nii second.nii
+  done
+}
+
 the_source_is_not_replaced () {
   fails_with 'ct/head: the volume that the pipeline is applied to' \
     'flip x' ct/head -s same.zarr --overwrite
@@ -185,6 +212,7 @@ check results_are_what_export_applies
 check values_that_are_nan_give_one_warning
 check files_have_the_digest_of_their_ingest
 check the_same_is_skipped_and_others_are_not
+check what_a_pipeline_names_is_compared_too
 check the_source_is_not_replaced
 check mistakes_are_explained
 check info_lists_the_tiles_of_a_box

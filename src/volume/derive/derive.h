@@ -24,6 +24,10 @@ enum radio_status rd_open_grid (const struct radio_volume *root,
                                 struct radio_volume **volume)
   RADIO_USE_RESULT;
 
+/* Appends the numbers of the grid that such a step has found. */
+enum radio_status rd_grid_text (const struct rd_step *step,
+                                struct rd_buffer *text) RADIO_USE_RESULT;
+
 /* Opens the mask that a pipeline for `root' names: the volume of the same name
  * in the collection `name', or by a path as above.
  * RADIO_ERROR_ARGUMENT: it has another shape or orientation, or no numbers. */

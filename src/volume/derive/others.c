@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "src/base/error.h"
+#include "src/base/text.h"
 #include "src/volume/derive/derive.h"
 #include "src/volume/grids.h"
 #include "src/volume/node.h"
@@ -94,6 +95,18 @@ rd_open_grid (const struct radio_volume *root, const char *name,
     return open_inside (root, name, instead, volume);
   return open_beside (root, root->path, (size_t) (slash - root->path), name,
                       instead, volume);
+}
+
+enum radio_status
+rd_grid_text (const struct rd_step *step, struct rd_buffer *text)
+{
+  for (size_t i = 0; i < 15; i++) {
+    char number[RD_NUMBER_NBYTES + 1] = " ";
+    rd_number_exact (i < 12 ? step->matrix[i / 4][i % 4]
+                            : (double) step->second[i - 12], number + 1);
+    RD_TRY (rd_buffer_append (text, number, strlen (number)));
+  }
+  return RADIO_OK;
 }
 
 static enum radio_status

@@ -204,17 +204,9 @@ add_steps (struct rd_buffer *key, const struct rd_step *steps, size_t n)
   if (!text)
     return RADIO_ERROR_MEMORY;
   RD_TRY (rd_buffer_append (key, text, strlen (text)));
-  for (size_t i = 0; i < n; i++) {
-    const struct rd_step *step = &steps[i];
-    if (step->operation != RD_OP_LIKE)
-      continue;
-    for (size_t j = 0; j < 15; j++) {
-      char number[RD_NUMBER_NBYTES + 1] = " ";
-      rd_number_exact (j < 12 ? step->matrix[j / 4][j % 4]
-                              : (double) step->second[j - 12], number + 1);
-      RD_TRY (rd_buffer_append (key, number, strlen (number)));
-    }
-  }
+  for (size_t i = 0; i < n; i++)
+    if (steps[i].operation == RD_OP_LIKE)
+      RD_TRY (rd_grid_text (&steps[i], key));
   return RADIO_OK;
 }
 

@@ -57,6 +57,7 @@ struct rd_ingest {
   struct rd_nifti nifti;
   struct rd_buffer prefix;
   char *derived_pipeline, *derived_sha256;    /* NULL: was not derived */
+  char *named_sha256;
 
   struct rd_tiling tiling;
   const char *codec;                  /* the preset's name, or "" */
@@ -108,6 +109,7 @@ rd_ingest_abort (struct rd_ingest *ingest)
   rd_free (ingest->source_name);
   rd_free (ingest->derived_pipeline);
   rd_free (ingest->derived_sha256);
+  rd_free (ingest->named_sha256);
   json_object_put (ingest->level_document);
   json_object_put (ingest->image_label);
   rd_buffer_free (&ingest->prefix);
@@ -318,6 +320,7 @@ publish (struct rd_ingest *ingest, bool *is_ours)
     .stripped = ingest->options.strip,
     .derived_pipeline = ingest->derived_pipeline,
     .derived_sha256 = ingest->derived_sha256,
+    .named_sha256 = ingest->named_sha256,
     .tiling = ingest->tiling.name,
     .codec = ingest->codec,
     .tile_lengths = &lengths,
@@ -378,6 +381,10 @@ describe (struct rd_ingest *ingest, const struct rd_ingest_image *image)
     ingest->derived_sha256 = rd_strdup (image->derived_sha256);
     if (!ingest->derived_pipeline || !ingest->derived_sha256)
       return rd_fail_memory (strlen (image->derived_pipeline) + 1);
+    if (image->named_sha256)
+      ingest->named_sha256 = rd_strdup (image->named_sha256);
+    if (image->named_sha256 && !ingest->named_sha256)
+      return rd_fail_memory (strlen (image->named_sha256) + 1);
   }
   RD_TRY (rd_buffer_append (prefix, image->prefix.data,
                             image->prefix.nbytes));
@@ -421,9 +428,12 @@ check_derived (struct rd_ingest *ingest, const char *source_level,
     return rd_fail (RADIO_ERROR_ARGUMENT, "%s: the volume that the pipeline is "
                     "applied to, or its copy; use another name, collection or "
                     "store", ingest->path);
+  bool names_same = !meta->named_sha256 && !ingest->named_sha256;
   *is_same = existing.exists && existing.is_ours
              && same_text (meta->derived_pipeline, ingest->derived_pipeline)
              && same_text (meta->derived_sha256, ingest->derived_sha256)
+             && (names_same || same_text (meta->named_sha256,
+                                          ingest->named_sha256))
              && same_text (meta->tiling, ingest->tiling.name)
              && same_text (meta->codec, ingest->codec);
   return RADIO_OK;

@@ -9,6 +9,7 @@
 #include "src/array/derived.h"
 #include "src/base/checked.h"
 #include "src/base/structs.h"
+#include "src/volume/derive/derive.h"
 #include "src/volume/file-slabs.h"
 #include "src/volume/image-header.h"
 #include "src/volume/ingest/ingest.h"
@@ -174,6 +175,36 @@ find_sha256 (struct radio_volume *volume, char text[RD_SHA256_TEXT_NBYTES])
   return rd_sha256_end (sha, text);
 }
 
+/* Computes one SHA-256 of what a pipeline takes of the other volumes that it
+ * names: their grids, and the voxels of masks.  text is "" if it names none. */
+static enum radio_status
+find_named_sha256 (struct radio_volume *root,
+                   const struct radio_pipeline *pipeline,
+                   char text[RD_SHA256_TEXT_NBYTES])
+{
+  EVP_MD_CTX *sha RD_CLEANUP (rd_cleanup_sha256) = NULL;
+  *text = '\0';
+  for (size_t i = 0; i < pipeline->n; i++) {
+    const struct rd_step *step = &pipeline->steps[i];
+    struct rd_buffer grid RD_BUFFER_SCOPE = { 0 };
+    struct radio_volume *mask RD_CLEANUP (rd_cleanup_volume) = NULL;
+    char mask_sha256[RD_SHA256_TEXT_NBYTES];
+    if (!step->name)
+      continue;
+    if (!sha)
+      RD_TRY (rd_sha256_begin (&sha));
+    if (step->operation == RD_OP_LIKE) {
+      RD_TRY (rd_grid_text (step, &grid));
+      RD_TRY (rd_sha256_add (sha, grid.data, grid.nbytes));
+    } else {
+      RD_TRY (rd_open_mask (root, step->name, &mask));
+      RD_TRY (find_sha256 (mask, mask_sha256));
+      RD_TRY (rd_sha256_add (sha, mask_sha256, strlen (mask_sha256)));
+    }
+  }
+  return sha ? rd_sha256_end (sha, text) : RADIO_OK;
+}
+
 /* The name of the image's file, or of the volume. */
 static const char *
 name_of (const struct radio_volume *volume)
@@ -202,10 +233,13 @@ run_volume_ingest (void *data)
   struct radio_volume *volume = one->volume;
   struct radio_volume *root = volume->root ? volume->root : volume;
   struct volume_source from RD_CLEANUP (clear_source) = { 0 };
-  char sha256[RD_SHA256_TEXT_NBYTES];
+  char sha256[RD_SHA256_TEXT_NBYTES], named_sha256[RD_SHA256_TEXT_NBYTES];
   RD_TRY (open_source (volume, name_of (volume), &from));
   if (volume->pipeline) {
     RD_TRY (find_sha256 (root, sha256));
+    RD_TRY (find_named_sha256 (root, volume->pipeline, named_sha256));
+    if (*named_sha256)
+      from.source.image.named_sha256 = named_sha256;
     from.source.image.derived_pipeline = volume->pipeline->text;
     from.source.image.derived_sha256 = sha256;
     from.source.image.derived_level = root->meta.level_path;
