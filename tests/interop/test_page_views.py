@@ -181,6 +181,18 @@ def test_a_stretch_of_time_shows_its_metric(opened, tmp_path, metric):
     assert "the log has no" not in page.evaluate(chips)
 
 
+def test_bars_of_functions_have_one_scale(opened, read_page):
+    """Those of concurrent threads were as long as their operation's."""
+    page = opened(read_page, fragment="#view=functions")
+    shown = page.evaluate("""[...document.querySelectorAll(
+      '.functions [data-column=total]')].map(one =>
+        [one.title, one.style.getPropertyValue('--share')])""")
+    totals = [number(title) for title, _ in shown]
+    assert len(totals) > 4
+    assert [float(share.rstrip("%")) for _, share in shown] == pytest.approx(
+        [100 * total / max(totals) for total in totals], abs=0.006)
+
+
 def test_percentages_of_a_view_have_one_base_that_is_named(opened, read_page):
     page = opened(read_page)
     for view in ("tree", "bottomup"):

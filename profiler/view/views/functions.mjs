@@ -11,7 +11,7 @@ import { Model } from '../model/model.mjs';
 import { spanName } from '../data/profile.mjs';
 import { spark } from '../widgets/spark.mjs';
 import { CPU_COLUMNS, SHOWN } from './tree-columns.mjs';
-import { exactUnit, formatCount, formatShare, formatTime, formatUnit }
+import { exactUnit, formatCount, formatTime, formatUnit }
   from '../data/units.mjs';
 
 // The number of rows shown first, and of spans in the list.
@@ -112,7 +112,8 @@ class Functions {
     const rows = this.sorted();
     const at = rows.findIndex(({ site }) => site === this.site());
     const shown = rows.filter((_, i) => i < this.limit || i === at);
-    const whole = this.model.shape().metrics[0].sum;
+    // Concurrent threads exceed what the roots took.
+    const whole = Math.max(...rows.map(({ total }) => total));
     const extra = this.extra();
     this.stats().measure(shown);
     this.body.replaceChildren(...shown.map((one) =>
@@ -163,14 +164,11 @@ class Functions {
   }
 
   cell(id, value, whole, unit = 'time') {
-    const share = ['metric', 'total', 'self'].includes(id)
-      ? value / (whole || 1) : 0;
     const cell = element('td', {
-      'data-column': id,
-      title: exactUnit(value, unit)
-        + (share > 0 ? ', ' + formatShare(value, whole) : ''),
+      'data-column': id, title: exactUnit(value, unit),
     }, value > 0 ? formatUnit(value, unit) : '');
-    showShare(cell, share);
+    if (['metric', 'total', 'self'].includes(id))
+      showShare(cell, value / whole);
     return cell;
   }
 
