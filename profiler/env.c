@@ -696,6 +696,29 @@ radio_profile_list_rings (radio_ring_fn *each, void *user_data)
   return RADIO_OK;
 }
 
+/* Starts the recorder with a ring in a folder, whose path it sets.  A process
+ * of another container may have this one's number, and its name. */
+static bool
+start_in_folder (const struct radio_recorder_options *options,
+                 const char *folder, char *path, size_t room,
+                 struct radio_recorder **recorder)
+{
+  struct radio_recorder_options own = *options;
+  enum radio_status status = RADIO_ERROR_EXISTS;
+  own.ring_file = path;
+  for (unsigned i = 0; status == RADIO_ERROR_EXISTS && i < NAME_TRIES; i++) {
+    char number[16] = "";
+    if (i > 0)
+      snprintf (number, sizeof number, "-%u", i + 1);
+    int n = snprintf (path, room, "%s/" RD_RING_PREFIX "%lld%s", folder,
+                      (long long) getpid (), number);
+    if (n < 0 || (size_t) n >= room)
+      return false;
+    status = radio_recorder_start (&own, recorder);
+  }
+  return status == RADIO_OK;
+}
+
 /* Starts the recorder: a ring without a file of its own, or whose own cannot be
  * made, is in the first of these folders that has room for it, else it has no
  * file. */
@@ -718,19 +741,13 @@ start_recorder (const struct request *request,
     const char *folder = ring_folder (i);
     if (options.ring_nbytes == 0 || !folder)
       continue;
-    int n = snprintf (path, sizeof path, "%s/" RD_RING_PREFIX "%lld", folder,
-                      (long long) getpid ());
-    options.ring_file = path;
-    if (n > 0 && (size_t) n < sizeof path) {
-      if (radio_recorder_start (&options, recorder) == RADIO_OK) {
-        if (request->ring_path)
-          report_other_file (why, path);
-        return RADIO_OK;
-      }
-      if (!*why)
-        snprintf (why, sizeof why, "%s", radio_error_message ());
+    if (start_in_folder (&options, folder, path, sizeof path, recorder)) {
+      if (request->ring_path)
+        report_other_file (why, path);
+      return RADIO_OK;
     }
-    options.ring_file = NULL;
+    if (!*why)
+      snprintf (why, sizeof why, "%s", radio_error_message ());
   }
   enum radio_status status = radio_recorder_start (&options, recorder);
   if (status == RADIO_ERROR_MEMORY && options.ring_nbytes > 0)

@@ -126,13 +126,20 @@ set_path (struct rd_arena *arena, const char *path)
   return RADIO_OK;
 }
 
+/* Others see from it that this file, also without a header, is in use, and
+ * those in another container, where this process has another number or none.
+ * Where there are no locks, they do not. */
+static void
+lock_file (int fd)
+{
+  struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+  fcntl (fd, F_SETLK, &lock);
+}
+
 static enum radio_status
 create_file (struct rd_arena *arena, const char *path)
 {
   const int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
-  /* Others see from it that this file, still without a header, is in use;
-   * where there are no locks, they do not. */
-  struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
   struct stat status;
   RD_TRY (set_path (arena, path));
   arena->fd = open (path, flags, 0600);
@@ -142,7 +149,7 @@ create_file (struct rd_arena *arena, const char *path)
   }
   if (arena->fd < 0 || fstat (arena->fd, &status) != 0)
     return rd_fail_errno (errno, "%s: cannot create this ring", path);
-  fcntl (arena->fd, F_SETLK, &lock);
+  lock_file (arena->fd);
   arena->device = status.st_dev;
   arena->file = status.st_ino;
   return RADIO_OK;
@@ -172,6 +179,8 @@ own_fd_synced (struct rd_arena *arena)
     close (arena->fd);
     arena->fd = -1;
   }
+  if (arena->fd >= 0)
+    lock_file (arena->fd);
   return arena->fd;
 }
 

@@ -188,9 +188,18 @@ rd_origin_maps (const struct rd_origin *origin, const struct stat *file)
 }
 
 bool
-rd_origin_uses (const struct rd_origin *origin, const struct stat *file)
+rd_image_is_locked (int fd)
 {
-  return rd_origin_runs (origin) && rd_origin_maps (origin, file);
+  struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+  return fcntl (fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+bool
+rd_origin_uses (const struct rd_origin *origin, int fd,
+                const struct stat *file)
+{
+  return rd_image_is_locked (fd)
+         || (rd_origin_runs (origin) && rd_origin_maps (origin, file));
 }
 
 bool
@@ -246,7 +255,6 @@ rd_image_is_known (const struct rd_image_header *header)
 static bool
 is_in_use (const char *path)
 {
-  struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
   struct rd_image_header header;
   struct stat status;
   RD_CLOSE_FD int fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK
@@ -255,8 +263,8 @@ is_in_use (const char *path)
     return false;
   if (read (fd, &header, sizeof header) != sizeof header
       || memcmp (header.magic, RD_IMAGE_MAGIC, sizeof RD_IMAGE_MAGIC) != 0)
-    return fcntl (fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-  return rd_origin_uses (&header.origin, &status);
+    return rd_image_is_locked (fd);
+  return rd_origin_uses (&header.origin, fd, &status);
 }
 
 enum radio_status

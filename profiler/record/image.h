@@ -103,8 +103,15 @@ bool rd_origin_is_stopped (const struct rd_origin *origin);
  * number, or the file is a copy.  True if that is not known. */
 bool rd_origin_maps (const struct rd_origin *origin, const struct stat *file);
 
-/* True if that process runs and has the file. */
-bool rd_origin_uses (const struct rd_origin *origin, const struct stat *file);
+/* True if that process runs and has the file, which is open as fd: it is
+ * locked, as is seen from another container, too (rd_image_is_locked), or, if
+ * the process lost the lock, it is one of this namespace of processes. */
+bool rd_origin_uses (const struct rd_origin *origin, int fd,
+                     const struct stat *file);
+
+/* True if another process than the calling one has a ring's file locked.  A
+ * process loses its lock if it closes any descriptor of the file. */
+bool rd_image_is_locked (int fd);
 
 /* True if the header is one of this version and kind of machine. */
 bool rd_image_is_known (const struct rd_image_header *header);

@@ -67,8 +67,9 @@ read_header (struct reader *reader)
   if (fstat (reader->fd, &st) != 0)
     return rd_fail_errno (errno, "%s", reader->path);
   reader->nbytes = (uint64_t) st.st_size;
-  reader->runs = reader->is_mapped
-                 && rd_origin_runs (&reader->header.origin);
+  reader->runs = rd_image_is_locked (reader->fd)
+                 || (reader->is_mapped
+                     && rd_origin_runs (&reader->header.origin));
   return RADIO_OK;
 }
 

@@ -40,7 +40,7 @@ read_ring (const char *path, struct rd_image_header *header,
   ring->program = header->origin.program;
   ring->pid = header->origin.pid;
   ring->started_unix_ns = header->started_unix_ns;
-  ring->runs = rd_origin_uses (&header->origin, &status);
+  ring->runs = rd_origin_uses (&header->origin, fd, &status);
   return true;
 }
 

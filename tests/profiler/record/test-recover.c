@@ -343,6 +343,46 @@ the_open_scope_of_a_process_that_runs_lasts_until_now (void **state)
   assert_int_equal (unlink (dying_path), 0);
 }
 
+/* What /proc says of its number is of another process, or none. */
+static void
+a_process_of_another_container_runs (void **state)
+{
+  const struct radio_recorder_options options = {
+    .ring_nbytes = DYING_RING_NBYTES, .ring_file = dying_path,
+  };
+  struct radio_recorder *recorder;
+  struct radio_profile *profile;
+  const uint64_t other = 1;
+  int status;
+  (void) state;
+  memset (dying_progress, 0, sizeof *dying_progress);
+  pid_t child = fork ();
+  if (child == 0)
+    run_hung_process (false);
+  while (!atomic_load (&dying_progress->started)) {
+    assert_int_equal (waitpid (child, &status, WNOHANG), 0);
+    usleep (1000);
+  }
+  int fd = open (dying_path, O_WRONLY);
+  assert_int_equal (pwrite (fd, &other, sizeof other,
+                            offsetof (struct rd_image_header, origin.started)),
+                    sizeof other);
+  assert_int_equal (close (fd), 0);
+  assert_ok (radio_profile_recover (dying_path, &profile));
+  assert_string_equal (rd_profile_find_fact (profile, RD_FACT_RECOVERED),
+                       "a process that runs");
+  radio_profile_close (profile);
+  assert_fails (radio_recorder_start (&options, &recorder),
+                RADIO_ERROR_EXISTS, "another recorder uses this ring");
+  assert_int_equal (kill (child, SIGKILL), 0);
+  assert_int_equal (waitpid (child, &status, 0), child);
+  assert_ok (radio_profile_recover (dying_path, &profile));
+  assert_string_equal (rd_profile_find_fact (profile, RD_FACT_RECOVERED),
+                       "a process that ended");
+  radio_profile_close (profile);
+  assert_int_equal (unlink (dying_path), 0);
+}
+
 static void
 a_file_is_removed_at_the_stop_and_kept_if_it_is_old (void **state)
 {
@@ -464,6 +504,7 @@ main (void)
     cmocka_unit_test (
       the_open_scope_of_a_process_that_ended_lasts_until_it_was_seen),
     cmocka_unit_test (the_open_scope_of_a_process_that_runs_lasts_until_now),
+    cmocka_unit_test (a_process_of_another_container_runs),
     cmocka_unit_test (a_file_is_removed_at_the_stop_and_kept_if_it_is_old),
     cmocka_unit_test (a_file_that_another_process_begins_is_not_replaced),
     cmocka_unit_test (a_child_of_fork_does_not_touch_the_ring),
