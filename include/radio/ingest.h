@@ -105,8 +105,9 @@ radio_ingest (struct radio_store *store, const char *file, const char *path,
 /* Ingests a volume, as radio_ingest does an image's file: one in another
  * store, in its file, at a URL, or one with a pipeline (radio_volume_apply),
  * whose results are then written.  Its voxels are read slab by slab, so that
- * memory is bounded; progress counts their bytes.  options and result may be
- * NULL.
+ * memory is bounded; progress counts their bytes, and is also called, with 0 of
+ * them, during the passes before that a pipeline needs.  options and result may
+ * be NULL.
  *
  * The volume's document gets the pipeline's text and the source's SHA-256
  * (derived_pipeline and derived_sha256 of radio_volume_info), which takes a

@@ -654,6 +654,58 @@ arrays_and_images_are_no_collections (void **state)
   radio_store_close (store);
 }
 
+/* Ends at the n-th call, which is told that nothing was delivered yet. */
+struct asked {
+  unsigned n, ncalls, nbefore;
+};
+
+static enum radio_status
+ends_at_call (const struct radio_progress *progress, void *user_data)
+{
+  struct asked *asked = user_data;
+  asked->nbefore += progress->done_nbytes == 0;
+  return ++asked->ncalls < asked->n ? RADIO_OK : RADIO_ERROR_CANCELLED;
+}
+
+/* Several calls for each pass, of which a statistic and the digest of a file
+ * take one before the first voxel. */
+static void
+writing_can_be_ended_in_each_pass (void **state)
+{
+  (void) state;
+  struct nifti_spec spec = small_spec ();
+  struct radio_store *store;
+  struct radio_volume *volume = must_open_image (&store, &spec, "4,3,2");
+  struct asked asked = { 0 };
+  enum radio_status status;
+  assert_ok (radio_volume_export (volume, NULL, "asked.nii", NULL));
+  radio_volume_close (volume);
+  do {
+    struct radio_store *to;
+    struct radio_volume *result;
+    const struct radio_store_options creating = { .create = true };
+    const struct radio_ingest_options options = {
+      .progress = ends_at_call, .user_data = &asked,
+    };
+    asked = (struct asked) { .n = asked.n + 1 };
+    assert_ok (radio_store_open ("memory:", &creating, &to));
+    assert_ok (radio_volume_open_file (store->context, "asked.nii", NULL,
+                                       &volume));
+    volume = must_derive (volume, "clamp 0,9 | znorm");
+    status = radio_ingest_volume (to, volume, "ct/b", &options, NULL);
+    assert_int_equal (status, asked.ncalls < asked.n ? RADIO_OK
+                                                     : RADIO_ERROR_CANCELLED);
+    assert_int_equal (radio_volume_open (to, "ct/b", &result),
+                      status == RADIO_OK ? RADIO_OK : RADIO_ERROR_NOT_FOUND);
+    radio_volume_close (status == RADIO_OK ? result : NULL);
+    radio_volume_close (volume);
+    radio_store_close (to);
+  } while (status != RADIO_OK);
+  assert_true (asked.nbefore >= 3);
+  assert_int_equal (asked.ncalls - asked.nbefore, 1);
+  radio_store_close (store);
+}
+
 int
 main (void)
 {
@@ -680,6 +732,7 @@ main (void)
     cmocka_unit_test (a_tight_limit_still_lets_slabs_through),
     cmocka_unit_test (others_stores_are_not_written_to),
     cmocka_unit_test (arrays_and_images_are_no_collections),
+    cmocka_unit_test (writing_can_be_ended_in_each_pass),
   };
   return cmocka_run_group_tests (tests, enter_folder, leave_folder);
 }

@@ -7,6 +7,7 @@
 
 #include "profiler/counters.h"
 #include "src/array/derived.h"
+#include "src/array/stop.h"
 #include "src/base/checked.h"
 #include "src/base/structs.h"
 #include "src/volume/derive/derive.h"
@@ -155,7 +156,8 @@ static const struct radio_site hash_site = {
 /* Computes the SHA-256 of a volume's image, as source.sha256 is that of an
  * ingested file.  That of a volume of radio's is known. */
 static enum radio_status
-find_sha256 (struct radio_volume *volume, char text[RD_SHA256_TEXT_NBYTES])
+find_sha256 (struct radio_volume *volume, struct rd_read_stop *stop,
+             char text[RD_SHA256_TEXT_NBYTES])
 {
   struct volume_source from RD_CLEANUP (clear_source) = { 0 };
   EVP_MD_CTX *sha RD_CLEANUP (rd_cleanup_sha256) = NULL;
@@ -169,6 +171,7 @@ find_sha256 (struct radio_volume *volume, char text[RD_SHA256_TEXT_NBYTES])
   RD_TRY (rd_sha256_begin (&sha));
   const struct rd_buffer *prefix = &from.source.image.prefix;
   RD_TRY (rd_sha256_add (sha, prefix->data, prefix->nbytes));
+  from.stream.stop = stop;
   from.stream.site = &hash_site;
   struct hashing hashing = { &from, sha };
   RD_TRY (rd_stream_run (&from.stream, hash_slab, &hashing));
@@ -180,7 +183,7 @@ find_sha256 (struct radio_volume *volume, char text[RD_SHA256_TEXT_NBYTES])
 static enum radio_status
 find_named_sha256 (struct radio_volume *root,
                    const struct radio_pipeline *pipeline,
-                   char text[RD_SHA256_TEXT_NBYTES])
+                   struct rd_read_stop *stop, char text[RD_SHA256_TEXT_NBYTES])
 {
   EVP_MD_CTX *sha RD_CLEANUP (rd_cleanup_sha256) = NULL;
   *text = '\0';
@@ -198,7 +201,7 @@ find_named_sha256 (struct radio_volume *root,
       RD_TRY (rd_sha256_add (sha, grid.data, grid.nbytes));
     } else {
       RD_TRY (rd_open_mask (root, step->name, &mask));
-      RD_TRY (find_sha256 (mask, mask_sha256));
+      RD_TRY (find_sha256 (mask, stop, mask_sha256));
       RD_TRY (rd_sha256_add (sha, mask_sha256, strlen (mask_sha256)));
     }
   }
@@ -226,6 +229,24 @@ struct volume_ingest {
   struct radio_ingest_result result;
 };
 
+/* What asks the caller while voxels are read. */
+struct asking {
+  const struct volume_source *from;
+  const struct radio_ingest_options *options;
+};
+
+/* A pass before the first voxel, and a slab, may take long: so the caller's
+ * progress function is also asked while they are read. */
+static bool
+is_cancelled (void *user_data)
+{
+  const struct asking *asking = user_data;
+  struct radio_progress progress = { 0 };
+  report_progress (&asking->from->source, &progress);
+  return asking->options->progress (&progress, asking->options->user_data)
+         != RADIO_OK;
+}
+
 static enum radio_status
 run_volume_ingest (void *data)
 {
@@ -234,10 +255,20 @@ run_volume_ingest (void *data)
   struct radio_volume *root = volume->root ? volume->root : volume;
   struct volume_source from RD_CLEANUP (clear_source) = { 0 };
   char sha256[RD_SHA256_TEXT_NBYTES], named_sha256[RD_SHA256_TEXT_NBYTES];
+  struct asking asking = { &from, one->options };
+  const struct radio_read_options until = {
+    .cancel = is_cancelled, .user_data = &asking,
+  };
+  struct rd_read_stop reads, *stop = NULL;
   RD_TRY (open_source (volume, name_of (volume), &from));
+  if (one->options && one->options->progress) {
+    rd_read_stop_init (&reads, volume->array->store->io, &until);
+    stop = &reads;
+  }
+  from.stream.stop = stop;
   if (volume->pipeline) {
-    RD_TRY (find_sha256 (root, sha256));
-    RD_TRY (find_named_sha256 (root, volume->pipeline, named_sha256));
+    RD_TRY (find_sha256 (root, stop, sha256));
+    RD_TRY (find_named_sha256 (root, volume->pipeline, stop, named_sha256));
     if (*named_sha256)
       from.source.image.named_sha256 = named_sha256;
     from.source.image.derived_pipeline = volume->pipeline->text;
