@@ -107,13 +107,15 @@ static void
 reach_of (const struct rd_sampled_axis *axis, double at, int64_t *first,
           uint64_t *n)
 {
-  if (axis->interpolation == RD_INTERPOLATE_NEAREST) {
+  bool is_majority = axis->interpolation == RD_INTERPOLATE_MAJORITY;
+  double width = voxel_width (axis);
+  if (axis->interpolation == RD_INTERPOLATE_NEAREST
+      || (is_majority && width == 1)) {
     *first = (int64_t) floor (at + 0.5);
     *n = 1;
     return;
   }
-  if (axis->interpolation == RD_INTERPOLATE_MAJORITY) {
-    double width = voxel_width (axis);
+  if (is_majority) {
     *first = (int64_t) ceil (at - width / 2);
     *n = (uint64_t) fmax (ceil (at + width / 2) - (double) *first, 1);
     return;

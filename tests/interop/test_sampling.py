@@ -33,9 +33,13 @@ def vote(np, values, places, widths):
     """The most frequent label of each voxel, the smallest of several."""
     spans = []
     for n, at, width in zip(values.shape, places, widths):
-        width = max(width, 1)
-        first = np.clip(np.ceil(at - width / 2).astype(int), 0, n - 1)
-        last = np.clip(np.ceil(at + width / 2).astype(int) - 1, 0, n - 1)
+        if width <= 1:
+            first = last = np.clip(np.floor(at + 0.5).astype(int), 0, n - 1)
+        else:
+            # At borders of voxels the last bit decides.
+            first = np.ceil(at - 1e-9 - width / 2).astype(int)
+            last = np.ceil(at - 1e-9 + width / 2).astype(int) - 1
+            first, last = (np.clip(a, 0, n - 1) for a in (first, last))
         spans.append(list(zip(first, last + 1)))
     out = np.empty([len(s) for s in spans] + list(values.shape[3:]),
                    values.dtype)
@@ -79,7 +83,7 @@ def sample(np, ndimage, model, places, how, widths):
 
 
 def add_to(np, ndimage, rng, model):
-    size = [rng.choice([1, 2, 5, 11, n, 2 * n]) for n in model.array.shape[:3]]
+    size = [rng.choice([1, 2, 5, 11, n, 2 * n, 2 * n - 1]) for n in model.array.shape[:3]]
     how = rng.choice(["linear", "nearest", "cubic", "majority"])
     has_nan = model.array.dtype.kind == "f" and np.isnan(model.array).any()
     if has_nan and how in ("cubic", "majority"):
@@ -89,9 +93,6 @@ def add_to(np, ndimage, rng, model):
               for n, s in zip(model.array.shape, size)]
     widths = [(p[1] - p[0] if len(p) > 1 else n if grid == "corner" else 1)
               for p, n in zip(places, model.array.shape)]
-    if how == "majority":
-        # At borders of voxels the last bit decides.
-        places = [p - 1e-9 for p in places]
     sample(np, ndimage, model, places, how, widths)
     return f"to {','.join(map(str, size))} {how} {grid}"
 

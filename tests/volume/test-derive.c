@@ -439,6 +439,38 @@ a_read_can_be_ended_while_it_computes_statistics (void **state)
   radio_store_close (store);
 }
 
+/* Between two voxels, too, where both pick the later one. */
+static void
+majority_is_nearest_where_voxels_are_not_larger (void **state)
+{
+  (void) state;
+  static const struct { const char *before, *after; } grids[] = {
+    { "to 13,11,9", "centre" }, { "to 14", "" }, { "to 7,6,5", "" },
+    { "flip x,z | to 13,6,10", "centre" },
+  };
+  struct nifti_spec spec = small_spec ();
+  struct radio_store *store;
+  for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
+    struct radio_elements got[2];
+    static const char *const words[2] = { "nearest", "majority" };
+    for (size_t k = 0; k < 2; k++) {
+      char text[100];
+      snprintf (text, sizeof text, "%s %s %s", grids[i].before, words[k],
+                grids[i].after);
+      struct radio_volume *volume
+        = must_derive (must_open_image (&store, &spec, NULL), text);
+      assert_ok (radio_volume_read_alloc (volume, NULL, RADIO_STORED, NULL,
+                                          &got[k]));
+      radio_volume_close (volume);
+      radio_store_close (store);
+    }
+    assert_int_equal (got[0].nbytes, got[1].nbytes);
+    assert_memory_equal (got[0].data, got[1].data, got[0].nbytes);
+    radio_free (got[0].data);
+    radio_free (got[1].data);
+  }
+}
+
 /* 200 voxels on each side of 7 x 6 x 5: parts of a mebibyte, on all threads. */
 static void
 large_padding_is_written_in_parts (void **state)
@@ -823,6 +855,7 @@ main (void)
     cmocka_unit_test (statistics_are_computed_once_and_kept),
     cmocka_unit_test (threads_share_a_derived_volume_and_its_statistics),
     cmocka_unit_test (a_read_can_be_ended_while_it_computes_statistics),
+    cmocka_unit_test (majority_is_nearest_where_voxels_are_not_larger),
     cmocka_unit_test (large_padding_is_written_in_parts),
     cmocka_unit_test (nan_stays_and_is_reported_once),
     cmocka_unit_test (a_constant_becomes_the_lower_bound_or_zero),
