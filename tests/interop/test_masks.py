@@ -34,7 +34,8 @@ def read(volume, text):
 
 @pytest.mark.parametrize("moves", [
     "", "flip x | reorient SLP | ", "crop 3:25,:,2:16 | ", "pad 4 by 1000 | ",
-    "pad 2 reflect | ", "resample 1.7 | ", "resample 2,2,2 cubic smooth | ",
+    "pad 2 reflect | ", "crop-or-pad 36 wrap | ", "resample 1.7 | ",
+    "resample 2,2,2 cubic smooth | ",
     "linear 2,3 | crop-or-pad 20 | clamp 50,400 | "])
 def test_znorm_of_a_mask_is_numpys(np, cohort, moves):
     """The operations that move the image move its mask, by nearest."""

@@ -35,7 +35,8 @@ enum radio_status rd_open_mask (const struct radio_volume *root,
                                 const char *name,
                                 struct radio_volume **mask) RADIO_USE_RESULT;
 
-/* Moves a mask as n steps move its image: picked by nearest, 0 outside. */
+/* Moves a mask as n steps move its image: picked by nearest, and padded as that
+ * is, by 0 for any value. */
 enum radio_status rd_derive_mask (struct radio_volume *mask,
                                   const struct rd_step *steps, size_t n,
                                   struct radio_volume **derived)
