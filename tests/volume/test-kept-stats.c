@@ -411,6 +411,49 @@ keeping_and_using_them_without_memory_fails_cleanly (void **state)
   remove_all ("s");
 }
 
+/* A mean and a deviation, and extremes: one pass over the data, and no table of
+ * values; percentiles take tables for these alone. */
+static void
+statistics_take_what_they_need (void **state)
+{
+  (void) state;
+  static const struct { const char *text; uint64_t memory_nbytes; } cases[] = {
+    { "linear 1,0.5 | znorm", 1 << 20 },
+    { "linear 1,0.5 | clamp 0,900 | znorm of nonzero", 1 << 20 },
+    { "gamma 2 | rescale 0,1", 1 << 20 },
+    { "linear 1,0.5 | rescale 0,1 from p2,p98", 6 << 20 },
+  };
+  struct nifti_spec spec = small_spec ();
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct radio_context *context;
+    struct radio_store *store;
+    struct radio_elements got[2];
+    for (size_t k = 0; k < 2; k++) {
+      const struct radio_context_options options = {
+        .memory_limit_nbytes = k == 0 ? 0 : cases[i].memory_nbytes,
+        .nthreads = 1,
+      };
+      assert_ok (radio_context_open (&options, &context));
+      const struct radio_store_options creating = {
+        .create = true, .context = context,
+      };
+      assert_ok (radio_store_open ("memory:", &creating, &store));
+      must_ingest (store, "ct/a", &spec, NULL);
+      struct radio_volume *volume;
+      assert_ok (radio_volume_open (store, "ct/a", &volume));
+      volume = must_derive (volume, cases[i].text);
+      assert_ok (radio_volume_read_alloc (volume, NULL, RADIO_STORED, NULL,
+                                          &got[k]));
+      radio_volume_close (volume);
+      radio_store_close (store);
+      radio_context_close (context);
+    }
+    assert_memory_equal (got[0].data, got[1].data, got[0].nbytes);
+    radio_free (got[0].data);
+    radio_free (got[1].data);
+  }
+}
+
 int
 main (void)
 {
@@ -422,6 +465,7 @@ main (void)
     cmocka_unit_test (a_copy_has_what_is_kept_unless_it_is_damaged),
     cmocka_unit_test (what_cannot_keep_statistics_says_why),
     cmocka_unit_test (keeping_and_using_them_without_memory_fails_cleanly),
+    cmocka_unit_test (statistics_take_what_they_need),
   };
   return cmocka_run_group_tests (tests, enter_folder, leave_folder);
 }

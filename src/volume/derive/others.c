@@ -255,7 +255,7 @@ rd_masked_stats (const struct radio_volume *volume,
   struct masked_scan scan = {
     .mask = mask, .scaling = { mask->info.scl_slope, mask->info.scl_inter },
   };
-  RD_TRY (rd_stats_plan (volume->array, more->npercents, stop, &scan.stream));
+  RD_TRY (rd_stats_plan (volume->array, more, stop, &scan.stream));
   RD_TRY (rd_stats_compute (scan.stream.dtype, volume->info.scl_slope,
                             volume->info.scl_inter, scan_masked, &scan, more,
                             stats));

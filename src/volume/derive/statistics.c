@@ -57,7 +57,7 @@ compute (struct radio_volume *root, struct radio_volume *mask,
   struct radio_volume *owned RD_CLEANUP (rd_cleanup_volume) = NULL;
   struct radio_volume *before = root;
   struct radio_stats stats = { 0 };
-  struct rd_stats_more more = { .nonzero = step->nonzero };
+  struct rd_stats_more more = { .nonzero = step->nonzero, .no_usual = true };
   if (step->from == RD_FROM_PERCENTILES) {
     more.npercents = 2;
     more.percents[0] = step->from_low;
@@ -366,6 +366,7 @@ add_inflations (struct radio_volume *root, const struct rd_step *steps,
 {
   struct radio_volume *owned RD_CLEANUP (rd_cleanup_volume) = NULL;
   struct rd_step *reduced RD_FREE = rd_calloc (n, sizeof *reduced);
+  static const struct rd_stats_more least = { .no_usual = true };
   struct rd_stream stream;
   double more;
   if (!reduced)
@@ -373,7 +374,7 @@ add_inflations (struct radio_volume *root, const struct rd_step *steps,
   n = reduce (steps, n, reduced);
   if (n > 1)
     RD_TRY (rd_derive_volume (root, reduced, n - 1, &owned));
-  RD_TRY (rd_stats_plan (owned ? owned->array : root->array, 0, NULL,
+  RD_TRY (rd_stats_plan (owned ? owned->array : root->array, &least, NULL,
                          &stream));
   RD_TRY (rd_stream_inflations (&stream, &more));
   *times += more;

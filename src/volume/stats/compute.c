@@ -23,13 +23,27 @@
 /* Elements that are converted at a time: they fit into the L1 cache. */
 #define BLOCK_COUNT 512
 
+/* The percentiles of radio_stats that are wanted. */
+static size_t
+count_usual (const struct rd_stats_more *more)
+{
+  return more && more->no_usual ? 0 : RADIO_STATS_NPERCENTILES;
+}
+
+static size_t
+count_percentiles (const struct rd_stats_more *more)
+{
+  return count_usual (more) + (more ? more->npercents : 0);
+}
+
 uint64_t
-rd_stats_nbytes (enum radio_dtype dtype, size_t npercents)
+rd_stats_nbytes (enum radio_dtype dtype, const struct rd_stats_more *more)
 {
   unsigned nbits = rd_values_key_nbits (dtype);
+  size_t npercentiles = count_percentiles (more);
   if (nbits <= RD_MAX_NARROW_NBITS)
     return ((uint64_t) 1 << nbits) * 4 * sizeof (uint64_t);
-  return rd_select_nbytes (2 * (RADIO_STATS_NPERCENTILES + npercents));
+  return npercentiles ? rd_select_nbytes (2 * npercentiles) : 0;
 }
 
 enum radio_status
@@ -77,10 +91,12 @@ static void
 set_percentiles (struct percentiles *percentiles,
                  const struct rd_stats_more *more)
 {
-  percentiles->n = RADIO_STATS_NPERCENTILES + (more ? more->npercents : 0);
-  memcpy (percentiles->percents, rd_stats_percents, sizeof rd_stats_percents);
+  size_t nusual = count_usual (more);
+  percentiles->n = count_percentiles (more);
+  memcpy (percentiles->percents, rd_stats_percents,
+          nusual * sizeof *rd_stats_percents);
   if (more)
-    memcpy (percentiles->percents + RADIO_STATS_NPERCENTILES, more->percents,
+    memcpy (percentiles->percents + nusual, more->percents,
             more->npercents * sizeof *more->percents);
 }
 
@@ -88,9 +104,11 @@ static void
 get_percentiles (const struct percentiles *percentiles,
                  struct radio_stats *stats, struct rd_stats_more *more)
 {
-  memcpy (stats->percentile, percentiles->values, sizeof stats->percentile);
+  size_t nusual = count_usual (more);
+  memcpy (stats->percentile, percentiles->values,
+          nusual * sizeof *stats->percentile);
   if (more)
-    memcpy (more->percentiles, percentiles->values + RADIO_STATS_NPERCENTILES,
+    memcpy (more->percentiles, percentiles->values + nusual,
             more->npercents * sizeof *more->percentiles);
 }
 
@@ -244,7 +262,7 @@ compute_narrow (enum radio_dtype dtype, double slope, double inter,
   size_t nkeys = (size_t) 1 << rd_values_key_nbits (dtype);
   RD_FREE uint64_t *counts = rd_calloc (2 * nkeys, sizeof *counts);
   if (counts == NULL)
-    return rd_fail_memory (rd_stats_nbytes (dtype, 0));
+    return rd_fail_memory (rd_stats_nbytes (dtype, more));
   struct rd_counts counting = { dtype, slope, inter, counts };
   RD_TRY (scan (source, rd_counts_add, &counting));
   return rd_stats_of_counts (&counting, 1, more, stats);
@@ -258,7 +276,7 @@ struct rd_wide_stats {
   struct rd_moments moments;
   size_t npending;            /* values that are not yet in the moments */
   double pending[RD_MOMENTS_BLOCK];
-  struct rd_select *select;
+  struct rd_select *select;   /* NULL: no percentiles are wanted */
   struct rd_bins bins;
   bool nonzero;               /* leave zeros out */
   bool first_pass;            /* count elements and compute moments */
@@ -319,7 +337,8 @@ rd_wide_add (void *sink, const void *elements, size_t n)
         extend_range (stats, value, value);
       }
     }
-    rd_select_add (wide->select, keys, nfinite);
+    if (wide->select)
+      rd_select_add (wide->select, keys, nfinite);
     if (wide->first_pass) {
       stats->count += count - nomitted;
       add_moments (wide, values, nfinite);
@@ -364,8 +383,9 @@ rd_wide_open (enum radio_dtype dtype, double slope, double inter,
   wide->first_pass = true;
   clear_stats (stats, more);
   set_percentiles (&wide->wanted, more);
-  RD_TRY (rd_select_open (rd_values_key_nbits (dtype), 2 * wide->wanted.n,
-                          &wide->select));
+  if (wide->wanted.n > 0)
+    RD_TRY (rd_select_open (rd_values_key_nbits (dtype), 2 * wide->wanted.n,
+                            &wide->select));
   *result = RD_STEAL (wide);
   return RADIO_OK;
 }
@@ -385,6 +405,9 @@ end_first_pass (struct rd_wide_stats *wide, bool *is_done)
   set_extremes (stats, wide->more, moments->min, moments->max);
   stats->mean = moments->mean;
   stats->std = rd_moments_std (moments);
+  *is_done = wide->select == NULL;
+  if (*is_done)
+    return RADIO_OK;
   rd_bins_set (&wide->bins, moments->min, moments->max);
   stats->bin_low = wide->bins.edges[0];
   stats->bin_high = wide->bins.edges[RADIO_STATS_NBINS];

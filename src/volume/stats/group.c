@@ -372,8 +372,10 @@ prepare_member (struct group *group, struct member *member)
     RD_TRY (find_class (group, volume, &member->scaling, &member->class));
     if (member->class)
       return plan_slabs (member);
-    uint64_t nbytes = rd_stats_nbytes (RADIO_FLOAT64,
-                                       group->options->npercents);
+    const struct rd_stats_more more = {
+      .npercents = group->options->npercents,
+    };
+    uint64_t nbytes = rd_stats_nbytes (RADIO_FLOAT64, &more);
     RD_TRY (rd_context_allows (volume->array->store->context,
                                group->nlabels * nbytes, "selecting values"));
     group->is_wide = true;

@@ -47,7 +47,7 @@ static const struct radio_site count_site = {
 };
 
 enum radio_status
-rd_stats_plan (struct radio_array *array, size_t npercents,
+rd_stats_plan (struct radio_array *array, const struct rd_stats_more *more,
                struct rd_read_stop *stop, struct rd_stream *stream)
 {
   *stream = rd_stream_of (array);
@@ -62,7 +62,7 @@ rd_stats_plan (struct radio_array *array, size_t npercents,
                  MAX_COUNT);
   if (status == RADIO_OK)
     status = rd_context_allows (array->store->context,
-                                rd_stats_nbytes (dtype, npercents),
+                                rd_stats_nbytes (dtype, more),
                                 "counting values");
   /* An array may be the store itself: its path is empty then. */
   if (status != RADIO_OK)
@@ -77,8 +77,7 @@ rd_stats_array (struct radio_array *array, double slope, double inter,
                 struct radio_stats *stats)
 {
   struct array_scan scan;
-  RD_TRY (rd_stats_plan (array, more ? more->npercents : 0, stop,
-                         &scan.stream));
+  RD_TRY (rd_stats_plan (array, more, stop, &scan.stream));
   scan.stream.site = &count_site;
   return rd_stats_compute (scan.stream.dtype, slope, inter, scan_array, &scan,
                            more, stats);

@@ -11,6 +11,7 @@
 
 struct radio_array;
 struct rd_range_bins;
+struct rd_stats_more;
 struct rd_read_stop;
 struct rd_stream;
 
@@ -25,17 +26,19 @@ typedef enum radio_status rd_scan_fn (void *source, rd_take_fn *take,
 /* RADIO_ERROR_UNSUPPORTED names a type that is not of real numbers. */
 enum radio_status rd_stats_check (enum radio_dtype dtype) RADIO_USE_RESULT;
 
-/* The most memory that computing takes, with so many percentiles more. */
-uint64_t rd_stats_nbytes (enum radio_dtype dtype, size_t npercents);
+/* The most memory that computing takes; more may be NULL. */
+uint64_t rd_stats_nbytes (enum radio_dtype dtype,
+                          const struct rd_stats_more *more);
 
 /* The most percentiles besides those of radio_stats. */
 #define RD_STATS_MAX_PERCENTS RADIO_GROUP_MAX_PERCENTS
 
 /* Figures that radio_stats does not have. */
 struct rd_stats_more {
-  /* Set by the caller: zeros are left out, also of the others; percentages that
-   * are wanted. */
-  bool nonzero;
+  /* Set by the caller: zeros are left out, also of the others; the percentiles
+   * and the histogram of radio_stats are not wanted, which take passes and
+   * memory; percentages that are wanted. */
+  bool nonzero, no_usual;
   size_t npercents;
   double percents[RD_STATS_MAX_PERCENTS];
 
@@ -98,7 +101,8 @@ enum radio_status rd_stats_compute (enum radio_dtype dtype, double slope,
 
 /* Plans a pass over all elements of an array, in C order, whose values can be
  * counted in the memory that the context allows. */
-enum radio_status rd_stats_plan (struct radio_array *array, size_t npercents,
+enum radio_status rd_stats_plan (struct radio_array *array,
+                                 const struct rd_stats_more *more,
                                  struct rd_read_stop *stop,
                                  struct rd_stream *stream) RADIO_USE_RESULT;
 
