@@ -202,6 +202,21 @@ types_and_derived_columns_of_several_tables () {
   json '[r["zip"] for r in j] == ["12", None]'
 }
 
+sessions_join_subjects_that_are_not_of_bids () {
+  mkdir plain
+  cp bids/sub-1/sub-1_T1w.nii plain/P1_a.nii
+  printf 'participant_id\tsession_id\tw\nP1\ta\t5\nP1\tb\t6\nP9\ta\t7\n' \
+    >all_sessions.tsv
+  printf 'filename\tqc\nplain/P1_a.nii\tgood\nplain/P1-a.nii\tbad\n' \
+    >all_scans.tsv
+  runs ingest -s plain.zarr --pattern '{subject}_{session}.nii' plain \
+    --table all_sessions.tsv --table all_scans.tsv
+  says 'sessions: 2 of 3 lines without a volume: sub-P1 ses-b, ...' \
+    'scans: 1 of 2 lines without a volume: P1-a.nii'
+  runs table -s plain.zarr --json images
+  json '[(r["w"], r["qc"]) for r in j] == [(5, "good")]'
+}
+
 # They are found again by every ingest.
 tables_that_are_found_undo_no_edits () {
   cp -r bids again
@@ -573,6 +588,7 @@ check a_collection_that_is_not_there_is_an_error
 check a_table_is_joined_by_an_ingest
 check a_faulty_table_of_sessions_or_scans_is_an_error
 check_json types_and_derived_columns_of_several_tables
+check_json sessions_join_subjects_that_are_not_of_bids
 check_json tables_that_are_found_undo_no_edits
 check_json scans_of_another_data_set_are_not_joined
 check_json an_import_keeps_types_and_values

@@ -9,6 +9,7 @@
 
 #include "src/base/text.h"
 #include "tools/tables/bids.h"
+#include "tools/text.h"
 
 /*------------------------------------------------------------------------
  * Finding
@@ -187,6 +188,7 @@ struct line {
   char *image;                /* the file that a line of scans describes */
   const struct source *source;
   size_t row;
+  bool is_joined;             /* to a volume */
 };
 
 struct joined {
@@ -610,7 +612,9 @@ find_line (const struct joined *joined, const struct volumes *volumes,
       *found = find_scan (joined, image);
     return id != NULL;
   }
-  RD_FREE char *name = rd_string_copy (&volumes->subjects, row);
+  /* As the keys of lines: neither needs to have "sub-". */
+  RD_FREE char *subject = rd_string_copy (&volumes->subjects, row);
+  RD_FREE char *name = subject ? with_prefix ("sub-", subject) : NULL;
   RD_FREE char *session = rd_string_copy (&volumes->sessions, row);
   RD_FREE char *key = name && session ? rd_format ("%s %s", name, session)
                                       : NULL;
@@ -639,6 +643,7 @@ join_collection (const struct joined *joined, struct radio_store *store,
     if (!find_line (joined, &volumes, row, &lines[n]))
       failed = RD_EXIT_FAILED;
     else if (lines[n] && lines[n]->source->is_given == is_given) {
+      joined->lines[lines[n] - joined->lines].is_joined = true;
       ids[n] = rd_string_copy (&volumes.ids, row);
       failed = ids[n] ? RD_EXIT_OK : RD_EXIT_FAILED;
       n += !failed;
@@ -686,6 +691,26 @@ join_table (const struct radio_table_entry *entry, void *user_data)
   return RADIO_OK;
 }
 
+/* Says how many lines have no volume, as those of typos. */
+static void
+print_unjoined (const struct joined *joined)
+{
+  const struct line *first = NULL;
+  size_t n = 0;
+  for (size_t i = joined->nlines; i-- > 0;)
+    if (!joined->lines[i].is_joined) {
+      first = &joined->lines[i];
+      n++;
+    }
+  if (first == NULL)
+    return;
+  printf ("%s: %zu of %zu line%s without a volume: ",
+          joined->kind == RD_BIDS_SESSIONS ? "sessions" : "scans", n,
+          joined->nlines, rd_plural (joined->nlines));
+  rd_text_print (stdout, first->key);
+  puts (n > 1 ? ", ..." : "");
+}
+
 static int
 import_volumes (struct radio_store *store, const struct rd_bids *bids,
                 enum rd_bids_kind kind, const struct rd_import *import,
@@ -703,6 +728,8 @@ import_volumes (struct radio_store *store, const struct rd_bids *bids,
     joining.have[joined.sources[i].is_given] = true;
   if (radio_table_list (store, join_table, &joining) != RADIO_OK)
     return rd_error_library (NULL);
+  if (!quiet)
+    print_unjoined (&joined);
   return joining.failed;
 }
 
