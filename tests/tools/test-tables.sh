@@ -217,6 +217,22 @@ sessions_join_subjects_that_are_not_of_bids () {
   json '[(r["w"], r["qc"]) for r in j] == [(5, "good")]'
 }
 
+subjects_that_were_imported_before_volumes_are_found () {
+  printf 'subject\tage\n1\t31\n3\t33\n' >bare.tsv
+  runs ingest -q -s before.zarr bids/sub-1/sub-1_T1w.nii
+  runs rm -s before.zarr --yes T1w
+  runs table -s before.zarr --import bare.tsv
+  runs ingest -q -s before.zarr --layout bids bids
+  runs table -s before.zarr --import bare.tsv
+  runs table -s before.zarr --json
+  json '[(r["subject"], r["age"]) for r in j]
+    == [("1", 31), ("3", 33), ("sub-1", 31), ("sub-2", None)]'
+  # What was typed is meant.
+  runs table -s before.zarr --remove subjects 1
+  runs table -s before.zarr --json
+  json '[r["subject"] for r in j] == ["3", "sub-1", "sub-2"]'
+}
+
 # They are found again by every ingest.
 tables_that_are_found_undo_no_edits () {
   cp -r bids again
@@ -589,6 +605,7 @@ check a_table_is_joined_by_an_ingest
 check a_faulty_table_of_sessions_or_scans_is_an_error
 check_json types_and_derived_columns_of_several_tables
 check_json sessions_join_subjects_that_are_not_of_bids
+check_json subjects_that_were_imported_before_volumes_are_found
 check_json tables_that_are_found_undo_no_edits
 check_json scans_of_another_data_set_are_not_joined
 check_json an_import_keeps_types_and_values

@@ -143,21 +143,95 @@ read_ids (struct radio_table *table, const char *path, struct words *words)
   return RD_EXIT_OK;
 }
 
-/* The id of a row by the text of its line: allocated, NULL without memory. */
-static char *
-row_id (const char *table, const struct words *words, const char *text)
+/* The subjects that have volumes, read when they are needed. */
+struct imaged {
+  struct radio_store *store;
+  bool is_read;
+  struct words subjects;
+};
+
+static void
+clear_imaged (struct imaged *imaged)
 {
-  if (has_word (words, text))
-    return rd_format ("%s", text);
-  if (strcmp (table, "subjects") != 0)
-    return strchr (text, '/') ? rd_format ("%s", text)
-                              : rd_format ("%s/%s", table, text);
-  RD_FREE char *longer = rd_format ("sub-%s", text);
-  if (longer && has_word (words, longer))
-    return rd_format ("%s", longer);
-  if (strncmp (text, "sub-", 4) == 0 && has_word (words, text + 4))
-    return rd_format ("%s", text + 4);
-  return rd_format ("%s", text);
+  clear_words (&imaged->subjects);
+}
+
+/* Appends the subjects of a collection's volumes. */
+static enum radio_status
+add_imaged (const struct radio_table_entry *entry, void *user_data)
+{
+  struct words *words = &((struct imaged *) user_data)->subjects;
+  RD_CLOSE_TABLE struct radio_table *table = NULL;
+  RD_FREE_STRINGS struct radio_strings text = { 0 };
+  if (entry->collection == NULL)
+    return RADIO_OK;
+  enum radio_status status = radio_table_open (
+    ((struct imaged *) user_data)->store, entry->path, &table);
+  if (status == RADIO_OK)
+    status = rd_table_read_text (table, "subject", &text);
+  /* Without a row, or that column, there is no volume. */
+  if (status == RADIO_ERROR_NOT_FOUND)
+    return RADIO_OK;
+  char **list = status != RADIO_OK ? NULL
+    : reallocarray (words->list, words->n + text.n + 1, sizeof *list);
+  if (list == NULL)
+    return status == RADIO_OK ? RADIO_ERROR_MEMORY : status;
+  words->list = list;
+  for (uint64_t i = 0; i < text.n; i++) {
+    list[words->n] = rd_string_copy (&text, i);
+    if (list[words->n] == NULL)
+      return RADIO_ERROR_MEMORY;
+    words->n++;
+  }
+  return RADIO_OK;
+}
+
+/* False after an error. */
+static bool
+read_imaged (struct imaged *imaged)
+{
+  struct words *words = &imaged->subjects;
+  if (imaged->is_read)
+    return true;
+  if (radio_table_list (imaged->store, add_imaged, imaged) != RADIO_OK)
+    return rd_error_library (NULL), false;
+  if (words->n > 0)
+    qsort (words->list, words->n, sizeof *words->list, by_bytes);
+  imaged->is_read = true;
+  return true;
+}
+
+/* The id of a subject's row, which may have "sub-" where the text lacks it, or
+ * the reverse: if both are there, as where subjects were imported before images
+ * had other names, the one that has volumes (imaged is NULL: that of the
+ * text). */
+static char *
+subject_id (const struct words *words, struct imaged *imaged, const char *text)
+{
+  RD_FREE char *other = strncmp (text, "sub-", 4) == 0
+                        ? rd_format ("%s", text + 4)
+                        : rd_format ("sub-%s", text);
+  if (other == NULL)
+    return NULL;
+  bool takes_other = has_word (words, other);
+  if (takes_other && has_word (words, text)) {
+    if (imaged && !read_imaged (imaged))
+      return NULL;
+    takes_other = imaged && has_word (&imaged->subjects, other)
+                  && !has_word (&imaged->subjects, text);
+  }
+  return rd_format ("%s", takes_other ? other : text);
+}
+
+/* The id of a row by the text of its line: allocated, NULL after an error. */
+static char *
+row_id (const char *table, const struct words *words, struct imaged *imaged,
+        const char *text)
+{
+  if (strcmp (table, "subjects") == 0)
+    return subject_id (words, imaged, text);
+  return has_word (words, text) || strchr (text, '/')
+         ? rd_format ("%s", text) : rd_format ("%s/%s", table, text);
 }
 
 /* A row of the file, with its id. */
@@ -201,13 +275,16 @@ check_ids (const struct radio_strings *ids, const char *name)
 }
 
 /* Makes ids of a column's cells.  *nothers is the number of those that the
- * table does not have. */
+ * table does not have.  With only_existing they were typed: a subject's row is
+ * the one of that id if there is one. */
 static int
-make_ids (struct radio_table *opened, const char *table, const char *path,
+make_ids (struct radio_store *store, struct radio_table *opened,
+          const char *table, const char *path,
           const struct radio_strings *cells, const char *name,
           struct radio_strings *ids, bool only_existing, size_t *nothers)
 {
   RD_CLEANUP (clear_words) struct words words = { 0 };
+  RD_CLEANUP (clear_imaged) struct imaged imaged = { .store = store };
   size_t nbytes = 0, capacity = 0;
   int failed = read_ids (opened, path, &words);
   if (failed)
@@ -219,7 +296,9 @@ make_ids (struct radio_table *opened, const char *table, const char *path,
     if (cells->offsets[i] == cells->offsets[i + 1])
       return rd_error ("%s: row %" PRIu64 " has no id", name, i + 1);
     RD_FREE char *text = rd_string_copy (cells, i);
-    RD_FREE char *id = text ? row_id (table, &words, text) : NULL;
+    RD_FREE char *id = text ? row_id (table, &words,
+                                      only_existing ? NULL : &imaged, text)
+                            : NULL;
     if (id == NULL)
       return RD_EXIT_FAILED;
     bool is_there = has_word (&words, id);
@@ -364,7 +443,7 @@ rd_import_csv (struct radio_store *store, const char *table,
     return rd_error_library (path);
   int failed = take_types (opened, csv, key, name, how);
   if (!failed)
-    failed = make_ids (opened, table, path, &cells, name, &ids,
+    failed = make_ids (store, opened, table, path, &cells, name, &ids,
                        how.only_existing, &nothers);
   if (failed)
     return failed;
