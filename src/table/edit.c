@@ -271,7 +271,8 @@ suggest_name (const char *name, char *to, size_t nbytes)
   bool is_index = strcmp (name, "_index") == 0;
   for (const char *at = name + skipped; *at && n + 5 < nbytes;) {
     size_t length = rd_utf8_nbytes (at);
-    bool is_bad = length == 0 || *at == '/' || (unsigned char) *at < 0x20
+    bool is_bad = length == 0 || *at == '/' || *at == '\\'
+                  || (unsigned char) *at < 0x20
                   || *at == 0x7f;
     if (is_bad)
       to[n++] = '_';
@@ -292,7 +293,9 @@ radio_column_name_check (const char *name)
   char other[160];
   RD_NOT_NULL (name);
   enum radio_status status = rd_node_name_check (name);
-  if (status == RADIO_OK && strcmp (name, "_index") != 0)
+  /* zarr-python takes a backslash for '/'. */
+  if (status == RADIO_OK && strcmp (name, "_index") != 0
+      && !strchr (name, '\\'))
     return RADIO_OK;
   suggest_name (name, other, sizeof other);
   return rd_fail (RADIO_ERROR_ARGUMENT, "'%.200s': not a name that a column "

@@ -584,6 +584,8 @@ wrong_options_of_table_are_errors () {
   fails 1 "none: no such table in s.zarr" table -s s.zarr none
   printf 'subject,a/b\nsub-1,x\n' >slash.csv
   fails 1 "use 'a_b'" table -s s.zarr --import slash.csv
+  printf 'subject,a\\b\nsub-1,x\n' >backslash.csv
+  fails 1 "use 'a_b'" table -s s.zarr --import backslash.csv
   printf 'subject,a\nsub-1,x\nsub-2,y\n1,z\n' >twice.csv
   fails 1 "twice.csv: rows 1 and 3 have the same id, 'sub-1'; keep one" \
     table -s s.zarr --import twice.csv
