@@ -6,6 +6,7 @@
 
 #include "src/base/buffer.h"
 #include "src/base/checked.h"
+#include "src/base/suggest.h"
 #include "src/cohort/cohort.h"
 #include "src/table/tables.h"
 #include "profiler/counters.h"
@@ -148,6 +149,24 @@ open_member (struct radio_store *store, struct rd_member *member)
 }
 
 static enum radio_status
+fail_no_table (const struct radio_cohort *cohort, const char *name)
+{
+  char text[RD_ERROR_NBYTES];
+  RD_SUGGESTIONS_SCOPE struct rd_suggestions near = { .wanted = name };
+  for (size_t i = 0; i < cohort->members.n; i++) {
+    const char *collection = cohort->members.at[i]->collection;
+    if (!collection)
+      collection = "subjects";
+    if (strcmp (collection, name) != 0)
+      RD_TRY (rd_suggest (&near, collection, collection));
+  }
+  return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no such table in %s%s", name,
+                  cohort->store->io->uri, near.n > 0
+                  ? rd_suggestions_text (&near, text)
+                  : "; 'radio index' makes those of subjects and of volumes");
+}
+
+static enum radio_status
 open_table (struct radio_cohort *cohort, const char *collection,
             struct radio_table **table)
 {
@@ -166,9 +185,7 @@ open_table (struct radio_cohort *cohort, const char *collection,
     *table = rd_table_ref (member->table);
     return RADIO_OK;
   }
-  return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: no such table in %s",
-                  collection ? collection : "subjects",
-                  cohort->store->io->uri);
+  return fail_no_table (cohort, collection ? collection : "subjects");
 }
 
 enum radio_status

@@ -581,7 +581,17 @@ wrong_options_of_table_are_errors () {
       table -s s.zarr --set a $operand
   done
   fails 2 "is not COLUMN=TYPE" table -s s.zarr --type a=b --import p.tsv
-  fails 1 "none: no such table in s.zarr" table -s s.zarr none
+  fails 1 "none: no such table in " table -s s.zarr none
+  printf 'volume\tq\nsub-1\t7\n' >typo.tsv
+  for option in --import=typo.tsv --tsv; do
+    fails 1 "Tw1: no such table in " table -s s.zarr $option Tw1
+    grep -q "; did you mean T1w?" "$tmp/err"
+  done
+  [ ! -e s.zarr/tables/volumes/Tw1 ]
+  status=0
+  "$RADIO" ls -s s.zarr --where 'has(Tw1)' 2>"$tmp/err" || status=$?
+  [ $status -eq 2 ]
+  grep -q "no collection with a table 'Tw1'; did you mean T1w?" "$tmp/err"
   printf 'subject,a/b\nsub-1,x\n' >slash.csv
   fails 1 "use 'a_b'" table -s s.zarr --import slash.csv
   printf 'subject,a\\b\nsub-1,x\n' >backslash.csv

@@ -77,17 +77,6 @@ choose_rows (const struct rd_args *args, const struct radio_view *view,
   return failed;
 }
 
-/* Prints the error of a table that could not be opened. */
-static int
-open_error (const struct rd_args *args, const char *name,
-            enum radio_status status)
-{
-  return status == RADIO_ERROR_NOT_FOUND
-         ? rd_error ("%s: no such table in %s; 'radio index' makes those of "
-                     "subjects and of volumes", name, rd_store_name (args))
-         : rd_error_library (NULL);
-}
-
 /* Selects rows of a table, and opens it. */
 static int
 select_rows (const struct rd_args *args, struct radio_store *store,
@@ -104,7 +93,7 @@ select_rows (const struct rd_args *args, struct radio_store *store,
     return failed;
   enum radio_status status = radio_cohort_table (cohort, collection, table);
   return status == RADIO_OK ? choose_rows (args, view, rows)
-                            : open_error (args, name, status);
+                            : rd_error_library (NULL);
 }
 
 static void
@@ -226,7 +215,8 @@ show_table (const struct rd_args *args, struct radio_store *store,
   else if (!failed)
     status = radio_table_open (store, path, &table);
   if (status != RADIO_OK)
-    return open_error (args, name, status);
+    return status == RADIO_ERROR_NOT_FOUND ? rd_table_missing (store, name)
+                                           : rd_error_library (NULL);
   if (!failed && what->tsv) {
     status = radio_table_write_csv (table, '\t', NULL, 0, rows.at, rows.n,
                                     write_text, NULL);

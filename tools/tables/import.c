@@ -28,6 +28,23 @@ rd_table_path (const char *table)
          : rd_format ("%s/%s", RADIO_TABLE_VOLUMES, table);
 }
 
+int
+rd_table_missing (struct radio_store *store, const char *table)
+{
+  bool is_subjects = strcmp (table, "subjects") == 0;
+  RD_CLOSE_TABLE struct radio_table *found = NULL;
+  struct radio_cohort *cohort = NULL;
+  enum radio_status status = radio_cohort_open (store, &cohort);
+  if (status == RADIO_OK)
+    status = radio_cohort_table (cohort, is_subjects ? NULL : table, &found);
+  if (status == RADIO_OK)
+    rd_error ("%s: another process makes this table now; try again", table);
+  else
+    rd_error_library (NULL);
+  radio_cohort_close (cohort);
+  return RD_EXIT_FAILED;
+}
+
 bool
 rd_import_take_type (struct rd_args *args, struct rd_import *import)
 {
@@ -439,6 +456,9 @@ rd_import_csv (struct radio_store *store, const char *table,
   if (radio_csv_read_text (csv, key, &cells) != RADIO_OK)
     return rd_error_library (name);
   enum radio_status status = radio_table_open (store, path, &opened);
+  /* Rows of volumes are not made by an import. */
+  if (status == RADIO_ERROR_NOT_FOUND && !is_subjects)
+    return rd_table_missing (store, table);
   if (status != RADIO_OK && status != RADIO_ERROR_NOT_FOUND)
     return rd_error_library (path);
   int failed = take_types (opened, csv, key, name, how);

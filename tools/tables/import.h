@@ -64,6 +64,9 @@ int rd_import_csv (struct radio_store *store, const char *table,
                    struct radio_csv *csv, size_t key, const char *name,
                    struct rd_import_how how);
 
+/* Prints the error that a table is not there, with names that are similar. */
+int rd_table_missing (struct radio_store *store, const char *table);
+
 /* Writes a cell of a text table, quoted. */
 void rd_import_write_cell (FILE *file, const char *text, size_t n);
 
