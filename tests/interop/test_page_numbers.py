@@ -867,6 +867,19 @@ def test_the_advice_is_that_of_radio_diff(opened, tmp_path, facts, cpus):
                                             ".diff p:has(> .diff-whole)")
 
 
+def test_single_runs_have_the_advice_of_radio_diff(opened, tmp_path):
+    for side, us in (("before", 5000), ("after", 9000)):
+        write_runs(tmp_path, side, [us])
+    both = [tmp_path / "before.json", tmp_path / "after.json"]
+    changes = tmp_path / "changes.html"
+    said = run_radio("diff", *both, "-o", changes).stdout
+    advice, = re.findall(r" distinguished from noise: (.*)", said)
+    answer = text_of(opened(changes, fragment="#view=diff"),
+                     ".diff p:has(> .diff-whole)")
+    assert answer.startswith("Noise unknown: a run took ")
+    assert f"so the noise is unknown; {advice}." in answer
+
+
 @pytest.fixture(scope="session")
 def local_changes(local_read):
     return local_read.compared_with_another()

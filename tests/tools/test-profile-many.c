@@ -514,7 +514,8 @@ ranks_are_compared_by_the_advice_for_them (void **state)
   assert_says (&capture, "it is unclear if the program is slower; "
                "compare four recordings of each job in turn (radio profile "
                "merge --as runs)\n");
-  assert_says (&capture, "(join several: radio profile merge --as runs)\n");
+  assert_says (&capture, "distinguished from noise: compare four recordings "
+               "of each job in turn (radio profile merge --as runs)\n");
   assert_says_not (&capture, "--against");
   assert_int_equal (report_ranks (4, &diff, &capture), RD_EXIT_FAILED);
   assert_says (&capture, "'read' is slower by 8.0 %, more than the 3 %");

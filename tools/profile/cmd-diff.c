@@ -407,9 +407,8 @@ print_summary (const struct rd_diff *diff)
   }
   fputs ("; ", stdout);
   if (counts[RADIO_CHANGE_UNKNOWN] > 0)
-    printf ("with a single run, changes cannot be distinguished from noise "
-            "(%s)\n", rd_find_fact (diff->after, "runs")
-            ? "--runs" : "join several: radio profile merge --as runs");
+    printf ("with a single run, changes cannot be distinguished from noise: "
+            "%s\n", advice_of (diff));
   else {
     char unclear[48] = "";
     if (nunclear > 0)

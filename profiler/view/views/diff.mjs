@@ -262,7 +262,7 @@ class Diff {
       : basis === 'none' ? 'What changed is unclear: the recordings do not '
         + 'show which scopes had CPUs; ' + advice + '.'
       : this.count('one run') > 0 ? 'A single run has no spread, so the '
-        + 'noise is unknown.'
+        + 'noise is unknown; ' + advice + '.'
       : root.below === 'unclear' ? 'Processes of one program '
         + (isUnfair || basis === 'cpu' ? 'under such conditions ' : '')
         + 'differ by up to ' + formatShare(rootFloor, 1) + ': ' + advice + '.'
