@@ -147,27 +147,33 @@ list_tile (const struct radio_box *tile, uint64_t nbytes, void *user_data)
   return RADIO_OK;
 }
 
-/* Shows that an image in its file is read and, of a gzip file, how often that
- * is inflated. */
+/* Shows how much of an image in its file is read and, of a gzip file, how often
+ * that is inflated. */
 static int
 put_file (const char *name, struct radio_volume *volume,
           const struct radio_box *box, struct json_object *json)
 {
   double times;
-  if (radio_volume_inflations (volume, box, &times) != RADIO_OK)
+  uint64_t nbytes;
+  char size[RD_TEXT_NBYTES];
+  if (radio_volume_file_reads (volume, box, &nbytes, &times) != RADIO_OK)
     return rd_error_library (name);
   if (json) {
+    struct json_object *object = json_object_new_object ();
+    rd_json_set_u64 (object, "nbytes", nbytes);
     if (times > 0)
-      rd_json_set_double (json, "inflations", times);
+      rd_json_set_double (object, "inflations", times);
+    rd_json_set (json, "reads", object);
     return RD_EXIT_OK;
   }
+  rd_text_size (nbytes, size);
   if (times == 0)
-    put ("reads", "the image's file, which has no tiles");
+    put_owned ("reads", rd_format ("the image's file, %s of it", size));
   else if (times < 1.05)
-    put ("reads", "the image's file, which is inflated once");
+    put_owned ("reads", rd_format ("the image's file, %s inflated", size));
   else
-    put_owned ("reads", rd_format ("the image's file, which is inflated %.1f "
-                                   "times", times));
+    put_owned ("reads", rd_format ("the image's file, %s inflated: %.1f times",
+                                   size, times));
   return RD_EXIT_OK;
 }
 

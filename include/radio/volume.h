@@ -152,19 +152,20 @@ RADIO_API enum radio_status
 radio_volume_passes (struct radio_volume *volume, size_t *passes)
   RADIO_USE_RESULT;
 
-/* Finds how often a .nii.gz is inflated to read a box (NULL: all) of a volume
- * as radio_volume_export does, slab by slab, with the passes of
- * radio_volume_passes: *times is about 1 if it is once, and 0 of other volumes.
- * It is more if a pipeline has the file's planes in another order, or turns
- * them, and the memory limit is small against the result: the voxels of a slab
- * then lie all over the file.  From 3 on reads give a warning
+/* Finds what is read of an image in its file for a box (NULL: all) of a volume,
+ * as radio_volume_export reads it, slab by slab, with the passes of
+ * radio_volume_passes.  *nbytes are those of voxels that are read, or inflated;
+ * *times is how often a .nii.gz is inflated, and 0 of another file.  That is
+ * about 1, and more if a pipeline has the file's planes in another order, or
+ * turns them, and the memory limit is small against the result: the voxels of a
+ * slab then lie all over the file.  From 3 on reads give a warning
  * (radio_file_options), with the limit by which it is once.
- * Errors: RADIO_ERROR_ARGUMENT (the box is outside), RADIO_ERROR_LIMIT, those
- * of radio_volume_passes. */
+ * Errors: RADIO_ERROR_UNSUPPORTED (it is not in a file), RADIO_ERROR_ARGUMENT
+ * (the box is outside), RADIO_ERROR_LIMIT, those of radio_volume_passes. */
 RADIO_API enum radio_status
-radio_volume_inflations (struct radio_volume *volume,
-                         const struct radio_box *box, double *times)
-  RADIO_USE_RESULT;
+radio_volume_file_reads (struct radio_volume *volume,
+                         const struct radio_box *box, uint64_t *nbytes,
+                         double *times) RADIO_USE_RESULT;
 
 /* Releases a volume.  Must not be called while it is in use, also by
  * asynchronous reads.  NULL is legal. */

@@ -280,6 +280,10 @@ rd_inflation_add (struct rd_inflation *inflation,
       rd_inflation_add (inflation, array->derived->source, &source);
   } else if (array->sampled)
     rd_sampled_cut (array->sampled, box, add_part, inflation);
+  else if (!rd_array_is_inflated (array))
+    inflation->nbytes = rd_add_sat (
+      inflation->nbytes, rd_mul_sat (radio_box_count (box),
+                                     array->doc->type.item_nbytes));
   else if (find_span (array, box, &start, &end))
     add_span (inflation, start, end);
 }
@@ -287,8 +291,8 @@ rd_inflation_add (struct rd_inflation *inflation,
 double
 rd_inflation_times (const struct rd_inflation *inflation)
 {
-  return inflation->nbytes == 0 ? 0 : (double) inflation->nbytes
-                                      / (double) inflation->reached_nbytes;
+  return inflation->reached_nbytes == 0
+         ? 0 : (double) inflation->nbytes / (double) inflation->reached_nbytes;
 }
 
 void

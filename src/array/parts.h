@@ -41,10 +41,13 @@ enum radio_status rd_sampled_cut (const struct rd_sampled *sampled,
                                   const struct radio_box *box, rd_part_fn *use,
                                   void *data);
 
-/* Reads that follow each other, none of them before; all is 0 at first. */
+/* Reads of a file that follow each other, none of them before; all is 0 at
+ * first. */
 struct rd_inflation {
-  uint64_t nbytes;                    /* that they inflate */
-  uint64_t reached_nbytes;            /* of the file's: they keep points */
+  uint64_t nbytes;                    /* of voxels that they inflate; of another
+                                         file, that they read */
+  uint64_t reached_nbytes;            /* inflated of the file: they keep points;
+                                         0 of another file */
 };
 
 /* Adds the read of a box, by the parts that the memory limit allows. */

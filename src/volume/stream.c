@@ -176,18 +176,16 @@ rd_slabs_plan (const struct rd_stream *stream, struct rd_slabs *slabs,
 }
 
 enum radio_status
-rd_stream_inflations (const struct rd_stream *stream, double *times)
+rd_stream_inflation (const struct rd_stream *stream,
+                     struct rd_inflation *inflation)
 {
-  struct rd_inflation inflation = { 0 };
   struct rd_slabs slabs;
   uint64_t nbytes;
-  *times = 0;
-  if (!rd_array_is_inflated (stream->array)
-      || radio_box_count (&stream->box) == 0)
+  *inflation = (struct rd_inflation) { 0 };
+  if (radio_box_count (&stream->box) == 0)
     return RADIO_OK;
   RD_TRY (plan_slabs (stream, &slabs, &nbytes));
-  add_inflation (stream, &slabs, &inflation);
-  *times = rd_inflation_times (&inflation);
+  add_inflation (stream, &slabs, inflation);
   return RADIO_OK;
 }
 

@@ -8,6 +8,7 @@
 #include <radio/array.h>
 #include <radio/profile.h>
 
+struct rd_inflation;
 struct rd_read_stop;
 struct rd_scaling;
 
@@ -64,10 +65,11 @@ void rd_slabs_first (const struct rd_stream *stream,
 bool rd_slabs_next (const struct rd_stream *stream,
                     const struct rd_slabs *slabs, struct radio_box *slab);
 
-/* Finds how often a file is inflated by the slabs of a stream; 0: it is not, or
- * the box is empty. */
-enum radio_status rd_stream_inflations (const struct rd_stream *stream,
-                                        double *times) RADIO_USE_RESULT;
+/* Finds what the slabs of a stream read of a file, which the array is made
+ * of. */
+enum radio_status rd_stream_inflation (const struct rd_stream *stream,
+                                       struct rd_inflation *inflation)
+  RADIO_USE_RESULT;
 
 /* Reads a slab with its bytes in the stream's order; nbytes is set to their
  * number. */

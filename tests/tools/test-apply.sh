@@ -150,9 +150,12 @@ info_lists_the_tiles_of_a_box () {
   says 'reads        4 tiles'
   runs info file.nii.gz --apply 'to 24'
   says 'interpolated 1 time' \
-    "reads        the image's file, which is inflated once"
+    "reads        the image's file, 123 kB inflated"
   runs info file.nii.gz --apply 'to 24' --memory 64M --json
-  says '"inflations": 1'
+  says '"inflations": 1' '"nbytes": 122880'
+  runs export file.nii.gz -o file.nii --overwrite
+  runs info file.nii --apply 'crop 0:10,0:10,0:10 | znorm'
+  says "reads        the image's file, 4.0 kB of it"
   fails 1 '48 is out of range (0-47)' info -s tiles.zarr ct/a --x 48
 }
 

@@ -581,8 +581,11 @@ export_derived (const char *text, uint64_t memory_nbytes, size_t *nwarnings)
   struct radio_context *context = open_context (memory_nbytes);
   struct radio_volume *volume = open_derived (context, "a.nii.gz", text,
                                               nwarnings);
+  uint64_t total;
   double times;
-  assert_ok (radio_volume_inflations (volume, NULL, &times));
+  assert_ok (radio_volume_file_reads (volume, NULL, &total, &times));
+  assert_true ((double) total > 0.95 * times * (double) voxels.nbytes
+               && (double) total < 1.05 * times * (double) voxels.nbytes);
   assert_int_equal (*nwarnings, 0);
   struct radio_recorder *recorder = tree_begin ();
   assert_ok (radio_volume_export (volume, NULL, "b.nii", &options));

@@ -12,6 +12,7 @@
 #include "profiler/counters.h"
 #include "src/array/parts.h"
 #include "src/array/linear.h"
+#include "src/base/checked.h"
 #include "src/base/error.h"
 #include "src/base/text.h"
 #include "src/volume/derive/derive.h"
@@ -359,16 +360,31 @@ rd_statistics_complete (struct rd_derived *derived, struct rd_read_stop *stop)
   return complete (derived, stop, true, &found);
 }
 
-/* Adds how often a pass for the last of n steps inflates the file. */
+/* What is read of a file. */
+struct file_reads {
+  uint64_t nbytes;
+  double times;               /* that it is inflated */
+};
+
 static enum radio_status
-add_inflations (struct radio_volume *root, const struct rd_step *steps,
-                size_t n, double *times)
+add_stream (const struct rd_stream *stream, struct file_reads *reads)
+{
+  struct rd_inflation inflation;
+  RD_TRY (rd_stream_inflation (stream, &inflation));
+  reads->nbytes = rd_add_sat (reads->nbytes, inflation.nbytes);
+  reads->times += rd_inflation_times (&inflation);
+  return RADIO_OK;
+}
+
+/* Adds what a pass for the last of n steps reads of the file. */
+static enum radio_status
+add_pass (struct radio_volume *root, const struct rd_step *steps, size_t n,
+          struct file_reads *reads)
 {
   struct radio_volume *owned RD_CLEANUP (rd_cleanup_volume) = NULL;
   struct rd_step *reduced RD_FREE = rd_calloc (n, sizeof *reduced);
   static const struct rd_stats_more least = { .no_usual = true };
   struct rd_stream stream;
-  double more;
   if (!reduced)
     return rd_fail_memory (n * sizeof *reduced);
   n = reduce (steps, n, reduced);
@@ -376,15 +392,14 @@ add_inflations (struct radio_volume *root, const struct rd_step *steps,
     RD_TRY (rd_derive_volume (root, reduced, n - 1, &owned));
   RD_TRY (rd_stats_plan (owned ? owned->array : root->array, &least, NULL,
                          &stream));
-  RD_TRY (rd_stream_inflations (&stream, &more));
-  *times += more;
-  return RADIO_OK;
+  return add_stream (&stream, reads);
 }
 
-/* Counts the passes and, unless times is NULL, adds how often they inflate the
+/* Counts the passes and, unless reads is NULL, adds what they read of the
  * file. */
 static enum radio_status
-count_passes (struct radio_volume *volume, size_t *npasses, double *times)
+count_passes (struct radio_volume *volume, size_t *npasses,
+              struct file_reads *reads)
 {
   const struct radio_pipeline *pipeline = volume->pipeline;
   *npasses = 0;
@@ -396,8 +411,8 @@ count_passes (struct radio_volume *volume, size_t *npasses, double *times)
     RD_TRY (find (volume->root, pipeline->steps, i + 1, NULL, false, &result,
                   &found));
     *npasses += !found;
-    if (times && !found)
-      RD_TRY (add_inflations (volume->root, pipeline->steps, i + 1, times));
+    if (reads && !found)
+      RD_TRY (add_pass (volume->root, pipeline->steps, i + 1, reads));
   }
   return RADIO_OK;
 }
@@ -417,33 +432,37 @@ radio_volume_passes (struct radio_volume *volume, size_t *passes)
 }
 
 static enum radio_status
-find_inflations (struct radio_volume *volume, const struct radio_box *box,
-                 double *times)
+find_reads (struct radio_volume *volume, const struct radio_box *box,
+            uint64_t *nbytes, double *times)
 {
+  const struct rd_linear *linear = rd_array_root (volume->array)->linear;
   struct rd_stream stream = rd_stream_of (volume->array);
-  double passes = 0;
+  struct file_reads reads = { 0 };
   size_t npasses;
-  *times = 0;
   if (box) {
     RD_TRY (rd_array_check_box (volume->array, box));
     stream.box = *box;
   }
-  if (!rd_array_is_inflated (volume->array))
-    return RADIO_OK;
+  if (!linear || linear->memory)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: not an image in its file",
+                    volume->path);
   rd_image_order (volume, stream.order);
-  RD_TRY (count_passes (volume, &npasses, &passes));
-  RD_TRY (rd_stream_inflations (&stream, times));
-  *times += passes;
+  RD_TRY (count_passes (volume, &npasses, &reads));
+  RD_TRY (add_stream (&stream, &reads));
+  *nbytes = reads.nbytes;
+  *times = reads.times;
   return RADIO_OK;
 }
 
 enum radio_status
-radio_volume_inflations (struct radio_volume *volume,
-                         const struct radio_box *box, double *times)
+radio_volume_file_reads (struct radio_volume *volume,
+                         const struct radio_box *box, uint64_t *nbytes,
+                         double *times)
 {
   RD_NOT_NULL (volume);
+  RD_NOT_NULL (nbytes);
   RD_NOT_NULL (times);
   RD_SCOPE ("count passes", RD_IN_OPERATION);
   RD_NOTE_NAME ("volume", volume->path);
-  return rd_scope_end_with (find_inflations (volume, box, times));
+  return rd_scope_end_with (find_reads (volume, box, nbytes, times));
 }
