@@ -454,10 +454,11 @@ limit_open (struct image *image)
 }
 
 /* Threads may have run up to their last event, and afterwards if their open
- * scope is taken to. */
+ * scope is taken to: on the CPUs that there are. */
 static uint64_t
 unread_cpu (const struct image *image)
 {
+  const uint64_t ncpus = image->header->origin.ncpus;
   const struct rd_cpu_mark last
     = rd_recorder_nearest_mark (image->recorder, image->now);
   const uint64_t unread = rd_subtract (image->now, last.ticks);
@@ -468,7 +469,7 @@ unread_cpu (const struct image *image)
                                pair->open_ran);
     sum = rd_add_sat (sum, rd_min_u64 (ran, unread));
   }
-  return sum;
+  return ncpus > 0 ? rd_min_u64 (sum, rd_mul_sat (ncpus, unread)) : sum;
 }
 
 /* Ends what was open, at the latest time that is known: the last event, or

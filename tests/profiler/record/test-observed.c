@@ -378,6 +378,18 @@ open_scopes_share_the_cpus (void **state)
       assert_times (history_find (&then, i, "a"), 1000, 1000, 500 * ncpus,
                     1000 - 500 * ncpus);
     rd_recorder_unref (then.recorder);
+
+    /* Nor can they have had more since it was read, here at the start. */
+    history_leaf (&h, &b, 0);
+    const struct rd_image_header *own = h.recorder->header;
+    rd_copy_free (&copy);
+    assert_ok (rd_copy_new ((size_t) own->nbytes, &copy));
+    memcpy (copy.at, own, (size_t) own->nbytes);
+    struct rd_image_header *header = (struct rd_image_header *) copy.at;
+    header->origin.ncpus = ncpus;
+    assert_ok (rd_recover (copy.at, copy.nbytes, "copy", &then.recorder));
+    assert_int_equal (then.recorder->unread_cpu, 1000 * ncpus);
+    rd_recorder_unref (then.recorder);
     pthread_barrier_wait (&barrier);
     pthread_join (thread, NULL);
     pthread_barrier_destroy (&barrier);
