@@ -179,6 +179,12 @@ struct rd_io_ops {
                              bool recursive, rd_io_list_fn *fn,
                              void *user_data);
 
+  /* Lists recursively the objects whose names come after one, which need not
+   * be there, in byte order.  NULL in stores that list no faster from there. */
+  enum radio_status (*list_after) (struct rd_io *io, const char *prefix,
+                                   const char *after, rd_io_list_fn *fn,
+                                   void *user_data);
+
   /* Publishes a complete object, atomically and durably: a reader sees the
    * old one or the new one, also after a crash. */
   enum radio_status (*put) (struct rd_io *io, const char *key,

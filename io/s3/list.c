@@ -16,6 +16,7 @@
 struct listing {
   struct rd_s3 *s3;
   bool recursive, is_root;
+  const char *after;          /* names that are left out end here; NULL: none */
   char *below;                /* "store/prefix/", which keys begin with */
   struct rd_entries entries;  /* of this page, or without recursion all */
   uint64_t collected_nbytes;  /* that they take */
@@ -229,9 +230,16 @@ list_below (struct listing *listing, const char *prefix, const char *begin,
       RD_TRY (rd_s3_query_add (&query, "prefix", listing->below));
     if (!listing->recursive)
       RD_TRY (rd_s3_query_add (&query, "delimiter", "/"));
+    RD_FREE char *after = listing->after && !listing->token_before
+                          ? RD_S3_JOIN (listing->below, listing->after, "")
+                          : NULL;
     if (listing->token_before)
       RD_TRY (rd_s3_query_add (&query, "continuation-token",
                                listing->token_before));
+    else if (after)
+      RD_TRY (rd_s3_query_add (&query, "start-after", after));
+    else if (listing->after)
+      return RADIO_ERROR_MEMORY;
     RD_TRY (rd_s3_page_read (listing->s3, &query, &list_site,
                              &listing->page, &text));
     if (listing->recursive)
@@ -247,6 +255,20 @@ rd_s3_list (struct rd_io *io, const char *prefix, bool recursive,
 {
   RD_CLEANUP (free_listing) struct listing listing = {
     .s3 = (struct rd_s3 *) io, .recursive = recursive,
+    .is_root = *prefix == '\0',
+    .page = { .root = ROOT, .operation = "ListObjects",
+              .read_items = read_items, .user_data = &listing },
+  };
+  RD_TRY (rd_prefix_check (io, prefix));
+  return list_below (&listing, prefix, "", fn, user_data);
+}
+
+enum radio_status
+rd_s3_list_after (struct rd_io *io, const char *prefix, const char *after,
+                  rd_io_list_fn *fn, void *user_data)
+{
+  RD_CLEANUP (free_listing) struct listing listing = {
+    .s3 = (struct rd_s3 *) io, .recursive = true, .after = after,
     .is_root = *prefix == '\0',
     .page = { .root = ROOT, .operation = "ListObjects",
               .read_items = read_items, .user_data = &listing },

@@ -357,6 +357,7 @@ static const struct rd_io_ops s3_ops = {
   .release = rd_http_release,
   .size = rd_http_size,
   .list = rd_s3_list,
+  .list_after = rd_s3_list_after,
   .put = rd_s3_put,
   .create = rd_s3_create,
   .duplicate = rd_s3_duplicate,

@@ -260,6 +260,9 @@ enum radio_status rd_s3_upload_abort (struct rd_s3 *s3, const char *key,
 enum radio_status rd_s3_list (struct rd_io *io, const char *prefix,
                               bool recursive, rd_io_list_fn *fn,
                               void *user_data) RADIO_USE_RESULT;
+enum radio_status rd_s3_list_after (struct rd_io *io, const char *prefix,
+                                    const char *after, rd_io_list_fn *fn,
+                                    void *user_data) RADIO_USE_RESULT;
 enum radio_status rd_s3_put (struct rd_io *io, const char *key,
                              const struct rd_part *parts, size_t n,
                              enum rd_put how) RADIO_USE_RESULT;

@@ -84,7 +84,7 @@ check_heads (struct checking *checking)
   size_t nmissing = 0, next = 0;
   unsigned ntries = 0, nheads = 0;
   struct rd_head above = { 0 };
-  RD_TRY (rd_heads_list (checking->store, checking->path, &numbers));
+  RD_TRY (rd_heads_list (checking->store, checking->path, 0, &numbers));
   while (next < numbers.n && nheads < RD_KEPT_GENERATIONS) {
     bool is_head, is_missing;
     RD_TRY (check_head (checking, numbers.at[next++], &above, &is_head,
@@ -93,7 +93,7 @@ check_heads (struct checking *checking)
     if (is_missing) {
       RD_NUMBERS_SCOPE struct rd_numbers now = { 0 };
       rd_error_save (&missing[nmissing++], RADIO_ERROR_FORMAT);
-      RD_TRY (rd_heads_list (checking->store, checking->path, &now));
+      RD_TRY (rd_heads_list (checking->store, checking->path, 0, &now));
       if (now.n > 0 && now.at[0] != numbers.at[0] && ntries++ < MAX_TRIES) {
         const struct rd_numbers before = numbers;
         numbers = now;

@@ -466,10 +466,8 @@ check_followed (const struct radio_table_edit *edit,
   /* Where locks hold, nothing can be removed or pass between. */
   if (rd_io_excludes_all (edit->store->io))
     return RADIO_OK;
-  RD_TRY (rd_heads_list (edit->store, edit->path, &numbers));
+  RD_TRY (rd_heads_list (edit->store, edit->path, head->number, &numbers));
   for (size_t i = numbers.n; i-- > 0;) {
-    if (numbers.at[i] <= head->number)
-      continue;
     enum radio_status status = rd_head_read (edit->store, edit->path,
                                              numbers.at[i], &next);
     /* A folder without a document is no head. */

@@ -29,6 +29,12 @@
  * more is lost, and no one reads thousands of heads to say so. */
 #define MAX_MISSING 8
 
+/* Heads that are listed before it is known where the hint is: a page, of which
+ * more would be listed one after the other; and those below the hint's that are
+ * listed then. */
+#define MAX_LISTED 1000
+#define NBELOW 16
+
 /* Numbers below the highest one that are tried where nothing can be listed. */
 #define MAX_TRIED 1000
 
@@ -122,13 +128,32 @@ add_number (struct rd_numbers *numbers, uint64_t number)
   return RADIO_OK;
 }
 
+/* Heads that are listed: the numbers, at most so many. */
+struct listed {
+  struct rd_numbers *numbers;
+  size_t nmost;
+  uint64_t least_nbytes;              /* of their documents */
+};
+
+/* Keeps the number of a folder of heads/, or of a document in one. */
 static enum radio_status
 take_number (const struct rd_io_entry *entry, void *user_data)
 {
+  static const char document[] = "/zarr.json";
+  const struct listed *listed = user_data;
+  char name[NUMBER_NDIGITS + 1] = "";
   uint64_t number;
-  bool is_head = entry->is_prefix && strlen (entry->name) == NUMBER_NDIGITS
-                 && rd_parse_u64 (entry->name, &number) && number > 0;
-  return is_head ? add_number (user_data, number) : RADIO_OK;
+  const char *rest = entry->is_prefix ? "" : document;
+  if (strlen (entry->name) != NUMBER_NDIGITS + strlen (rest)
+      || strcmp (entry->name + NUMBER_NDIGITS, rest) != 0
+      || entry->nbytes < listed->least_nbytes)
+    return RADIO_OK;
+  memcpy (name, entry->name, NUMBER_NDIGITS);
+  if (!rd_parse_u64 (name, &number) || number == 0)
+    return RADIO_OK;
+  RD_TRY (add_number (listed->numbers, number));
+  return listed->numbers->n < listed->nmost ? RADIO_OK
+                                            : RADIO_ERROR_CANCELLED;
 }
 
 static int
@@ -138,19 +163,39 @@ compare_downwards (const void *a, const void *b)
   return rd_compare_u64 (*y, *x);
 }
 
-enum radio_status
-rd_heads_list (struct radio_store *store, const char *path,
-               struct rd_numbers *numbers)
+/* Lists the numbers of heads above one, at most so many of the lowest, the
+ * highest first.  Where a page of a list is a request, by their documents, from
+ * there on; else by their folders. */
+static enum radio_status
+list_numbers (struct radio_store *store, const char *path, uint64_t above,
+              size_t nmost, struct rd_numbers *numbers)
 {
+  struct rd_io *io = store->io;
+  struct listed listed = { .numbers = numbers, .nmost = nmost };
+  char after[NUMBER_NDIGITS + 1 + sizeof "zarr.json"];
   RD_FREE char *heads = rd_key_join (path, RD_HEADS_NAME);
   if (!heads)
     return RADIO_ERROR_MEMORY;
   numbers->n = 0;
-  RD_TRY (store->io->ops->list (store->io, heads, false, take_number,
-                                numbers));
+  snprintf (after, sizeof after, "%0*" PRIu64 "/zarr.json", NUMBER_NDIGITS,
+            rd_min_u64 (above, NUMBER_MAX));
+  enum radio_status status = io->ops->list_after
+    ? io->ops->list_after (io, heads, after, take_number, &listed)
+    : io->ops->list (io, heads, false, take_number, &listed);
+  if (status != RADIO_ERROR_CANCELLED || numbers->n < nmost)
+    RD_TRY (status);
   if (numbers->n > 1)
     qsort (numbers->at, numbers->n, sizeof *numbers->at, compare_downwards);
+  while (numbers->n > 0 && numbers->at[numbers->n - 1] <= above)
+    numbers->n--;
   return RADIO_OK;
+}
+
+enum radio_status
+rd_heads_list (struct radio_store *store, const char *path, uint64_t above,
+               struct rd_numbers *numbers)
+{
+  return list_numbers (store, path, above, SIZE_MAX, numbers);
 }
 
 /* Copies a generation's name from a document. */
@@ -211,8 +256,8 @@ wake (struct rd_io_get *get)
   rd_waiter_wake (get->user_data);
 }
 
-/* Reads the table's document and, in the same trip, lists its heads. *can_list
- * is not set where nothing can be listed. */
+/* Reads the table's document and, in the same trip, lists its heads, or the
+ * first MAX_LISTED.  *can_list is not set where nothing can be listed. */
 static enum radio_status
 read_folder (struct radio_store *store, const char *path,
              struct json_object **document, struct rd_numbers *numbers,
@@ -232,7 +277,8 @@ read_folder (struct radio_store *store, const char *path,
     .done = wake, .user_data = &waiter,
   };
   io->ops->get (io, &get, 1);
-  enum radio_status status = rd_heads_list (store, path, numbers);
+  size_t nmost = io->ops->list_after ? MAX_LISTED : SIZE_MAX;
+  enum radio_status status = list_numbers (store, path, 0, nmost, numbers);
   rd_waiter_wait (&waiter);
   *can_list = status != RADIO_ERROR_UNSUPPORTED;
   if (status != RADIO_OK && *can_list)
@@ -397,10 +443,36 @@ find_downwards (struct radio_store *store, const char *path, bool trusts,
   return RADIO_OK;
 }
 
+static bool
+has_number (const struct rd_numbers *numbers, uint64_t number)
+{
+  for (size_t i = 0; i < numbers->n; i++)
+    if (numbers->at[i] == number)
+      return true;
+  return false;
+}
+
+/* Lists the heads from some below the hint's on, if there may be more than were
+ * listed; all of them if the hint is of none, or without one. */
+static enum radio_status
+list_rest (struct radio_store *store, const char *path,
+           const struct rd_head *hint, struct rd_numbers *numbers)
+{
+  if (numbers->n < MAX_LISTED || !store->io->ops->list_after)
+    return RADIO_OK;
+  if (hint->number > NBELOW)
+    RD_TRY (rd_heads_list (store, path, hint->number - NBELOW, numbers));
+  return hint->number > NBELOW && has_number (numbers, hint->number)
+         ? RADIO_OK : rd_heads_list (store, path, 0, numbers);
+}
+
+/* max_missing: heads in a row without their generations that are passed over;
+ * whole: all heads are listed. */
 static enum radio_status
 find_newest (struct radio_store *store, const char *path, bool trusts,
-             size_t max_missing, struct rd_newest *newest)
+             size_t max_missing, bool whole, struct rd_newest *newest)
 {
+  static const struct rd_head none = { 0 };
   RD_NUMBERS_SCOPE struct rd_numbers numbers = { 0 };
   bool can_list, is_radio;
   struct rd_head hint;
@@ -414,7 +486,9 @@ find_newest (struct radio_store *store, const char *path, bool trusts,
   RD_TRY (rd_store_check_version (
     rd_json_member (newest->folder, "attributes"), path, &is_radio));
   get_hint (newest->folder, path, &hint, &repeated);
-  if (!can_list)
+  if (can_list)
+    RD_TRY (list_rest (store, path, whole ? &none : &hint, &numbers));
+  else
     RD_TRY (find_upwards (store, path, &hint, &numbers));
   RD_TRY (find_downwards (store, path, trusts, max_missing, &numbers, &hint,
                           repeated, newest));
@@ -429,14 +503,14 @@ rd_heads_find (struct radio_store *store, const char *path, bool trusts,
 {
   *newest = (struct rd_newest) { 0 };
   trusts = trusts && !atomic_load (&store->was_misled);
-  RD_TRY (find_newest (store, path, trusts, MAX_MISSING, newest));
+  RD_TRY (find_newest (store, path, trusts, MAX_MISSING, false, newest));
   bool has_none = newest->folder && !newest->is_frame
                   && newest->head.number == 0;
   if (!has_none)
     return RADIO_OK;
   /* A collector may have removed what was the newest in between. */
   rd_newest_free (newest);
-  return find_newest (store, path, false, MAX_MISSING, newest);
+  return find_newest (store, path, false, MAX_MISSING, true, newest);
 }
 
 enum radio_status
@@ -449,7 +523,7 @@ rd_heads_recover (struct radio_store *store, const char *path,
   if (!newest->is_lost)
     return RADIO_OK;
   rd_newest_free (newest);
-  RD_TRY (find_newest (store, path, false, SIZE_MAX, newest));
+  RD_TRY (find_newest (store, path, false, SIZE_MAX, true, newest));
   newest->is_lost = true;
   if (newest->head.number > 0)
     return RADIO_OK;
@@ -579,22 +653,6 @@ rd_heads_hint (struct radio_store *store, const char *path,
     return;
 }
 
-/* Keeps the number of a head that may repeat a document. */
-static enum radio_status
-take_long_head (const struct rd_io_entry *entry, void *user_data)
-{
-  char name[NUMBER_NDIGITS + 1];
-  uint64_t number;
-  if (entry->nbytes <= MAX_SHORT_NBYTES
-      || strlen (entry->name) != NUMBER_NDIGITS + sizeof "/zarr.json" - 1
-      || strcmp (entry->name + NUMBER_NDIGITS, "/zarr.json") != 0)
-    return RADIO_OK;
-  memcpy (name, entry->name, NUMBER_NDIGITS);
-  name[NUMBER_NDIGITS] = '\0';
-  return rd_parse_u64 (name, &number) && number > 0
-         ? add_number (user_data, number) : RADIO_OK;
-}
-
 /* Puts a head again without what it repeats. */
 static enum radio_status
 shorten_head (struct radio_store *store, const char *path, uint64_t number)
@@ -616,11 +674,14 @@ enum radio_status
 rd_heads_shorten (struct radio_store *store, const char *path, uint64_t below)
 {
   RD_NUMBERS_SCOPE struct rd_numbers numbers = { 0 };
+  struct listed listed = {
+    .numbers = &numbers, .nmost = SIZE_MAX, .least_nbytes = MAX_SHORT_NBYTES,
+  };
   RD_FREE char *heads = rd_key_join (path, RD_HEADS_NAME);
   if (!heads)
     return RADIO_ERROR_MEMORY;
-  RD_TRY (store->io->ops->list (store->io, heads, true, take_long_head,
-                                &numbers));
+  RD_TRY (store->io->ops->list (store->io, heads, true, take_number,
+                                &listed));
   for (size_t i = 0; i < numbers.n; i++)
     if (numbers.at[i] < below)
       RD_TRY (shorten_head (store, path, numbers.at[i]));

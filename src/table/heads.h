@@ -80,10 +80,10 @@ struct rd_numbers {
 void rd_numbers_free (struct rd_numbers *numbers);
 #define RD_NUMBERS_SCOPE RD_CLEANUP (rd_numbers_free)
 
-/* Lists the numbers of a table's heads, in place of those that numbers has.  A
- * listed one whose document is missing is no head. */
+/* Lists the numbers of a table's heads above one, in place of those that
+ * numbers has.  A listed one whose document is missing is no head. */
 enum radio_status rd_heads_list (struct radio_store *store, const char *path,
-                                 struct rd_numbers *numbers)
+                                 uint64_t above, struct rd_numbers *numbers)
   RADIO_USE_RESULT;
 
 /* Finds whether the generation that a head names is there. */

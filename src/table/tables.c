@@ -256,7 +256,7 @@ find_kept (struct radio_store *store, const char *path, struct kept *kept)
   RD_NUMBERS_SCOPE struct rd_numbers numbers = { 0 };
   kept->n = 0;
   kept->newest = kept->oldest = 0;
-  RD_TRY (rd_heads_list (store, path, &numbers));
+  RD_TRY (rd_heads_list (store, path, 0, &numbers));
   for (size_t i = 0; i < numbers.n && kept->n < nmost; i++) {
     uint64_t number = numbers.at[i];
     struct rd_head head;

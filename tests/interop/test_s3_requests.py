@@ -2,9 +2,11 @@
 """Counts the requests that reads of S3 take, in front of the gateway: the kind
 of each, in order of arrival."""
 
+import json
 import random
 import re
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import tables
@@ -481,6 +483,56 @@ def test_a_hint_that_is_old_costs_one_round_trip(gateway, radio, count,
         listed = radio("ls", "T1w", *query, env=env).stdout
         trips.check()
     assert listed.split() == ["T1w/sub-1"]
+
+
+def test_heads_of_many_edits_are_listed_from_the_hint_on(gateway, radio, count,
+                                                         cohort):
+    """A thousand are a page: of more, only those from some below the hint's on
+    are listed, in one more round trip, however many there are."""
+    store, env = cohort.replace("cohort/study", "edits"), \
+        gateway.environment()
+    client, folder = gateway.client(), "edits.zarr/tables/subjects/"
+    radio("phantom", "-s", store, "ct/a", "--size", "8", env=env)
+    radio("index", "-s", store, env=env)
+    for i in range(2):
+        radio("table", "-s", store, "--set", "n", "subjects", f"a={i}",
+              env=env)
+
+    def head(number):
+        return f"{folder}heads/{number:010}/zarr.json"
+
+    def get(key):
+        return client.get_object(Bucket=BUCKET, Key=key)["Body"].read()
+    text = get(head(3))
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda i: client.put_object(
+            Bucket=BUCKET, Key=head(i), Body=text), range(4, 1011)))
+    radio("table", "-s", store, "--set", "n", "subjects", "a=7", env=env)
+    assert get(head(1011))
+    count.proxy.seen.clear()
+    behind = {**env, "AWS_ENDPOINT_URL_S3": count.proxy.url}
+    with Trips(count, [2, 1, 2]) as trips:
+        shown = radio("table", "-s", store, "--tsv", env=behind).stdout
+        trips.check()
+    assert shown.split() == ["subject", "n", "a", "7"]
+    # A writer lists so, too, also when it looks for others' heads.
+    count.proxy.seen.clear()
+    radio("table", "-s", store, "--set", "n", "subjects", "a=8", env=behind)
+    lists = [path for _, path, _, _ in count.proxy.seen
+             if "list-type=2" in path]
+    assert any("0000001012" in path for path in lists), lists
+    assert not any("continuation-token" in path for path in lists), lists
+    count.proxy.seen.clear()
+    # A hint that is old, of no head, or missing.
+    hint, key = json.loads(get(f"{folder}zarr.json")), f"{folder}zarr.json"
+    latest = hint["attributes"]["radio"]["latest"]
+    for number in 1000, 5, 4000, None:
+        latest["head"] = number
+        if number is None:
+            del hint["attributes"]["radio"]["latest"]
+        client.put_object(Bucket=BUCKET, Key=key, Body=json.dumps(hint))
+        assert radio("table", "-s", store, "--tsv", env=env).stdout.split() \
+            == ["subject", "n", "a", "8"]
 
 
 def test_a_collection_by_its_url_is_no_store_for_a_query(gateway, radio,

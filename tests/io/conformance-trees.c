@@ -24,6 +24,13 @@ a_recursive_listing_shows_objects_in_order (void **state)
   assert_list (io, "", true, "A 2\na.txt 2\na/b-x 2\na/b.x 2\na/b/c 2\n"
                "a/b/d 2\na/z 2\nab 2\nb/k 2\n");
   assert_list (io, "a", true, "b-x 2\nb.x 2\nb/c 2\nb/d 2\nz 2\n");
+  /* From an object on, or from the place where one would be. */
+  static const char *const after[] = { "b/c", "b/cc" };
+  for (size_t i = 0; i < 2 && io->ops->list_after; i++) {
+    struct listing listing = { 0 };
+    assert_ok (io->ops->list_after (io, "a", after[i], note_entry, &listing));
+    assert_string_equal (listing.text, "b/d 2\nz 2\n");
+  }
 }
 
 static void
