@@ -134,6 +134,11 @@ void rd_posix_temp_forget (struct rd_posix_temp *temp);
 enum radio_status rd_posix_sync_file (const struct rd_posix *posix, int fd,
                                       const char *path);
 
+/* Makes all of the file system durable, if there is a call for that. */
+bool rd_posix_syncs_all (void);
+enum radio_status rd_posix_sync_all (const struct rd_posix *posix,
+                                     const char *path);
+
 enum radio_status rd_posix_stages_open (struct rd_posix_stages **stages);
 void rd_posix_stages_close (struct rd_posix_stages *stages);
 

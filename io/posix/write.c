@@ -225,6 +225,29 @@ rd_posix_sync_file (const struct rd_posix *posix, int fd, const char *path)
   return result < 0 ? rd_posix_fail (posix, path, "write to disk") : RADIO_OK;
 }
 
+bool
+rd_posix_syncs_all (void)
+{
+#ifdef SYNC_FILE_RANGE_WRITE
+  return true;
+#else
+  return false;
+#endif
+}
+
+enum radio_status
+rd_posix_sync_all (const struct rd_posix *posix, const char *path)
+{
+  if (posix->base.no_sync)
+    return RADIO_OK;
+#ifdef SYNC_FILE_RANGE_WRITE
+  RD_SCOPE_BLOCKING ("syncfs", RD_IN_DISK);
+  if (syncfs (posix->root_fd) < 0)
+    return rd_posix_fail (posix, path, "write to disk");
+#endif
+  return RADIO_OK;
+}
+
 enum radio_status
 rd_posix_temp_rename (const struct rd_posix *posix,
                       const struct rd_posix_temp *temp, const char *key,

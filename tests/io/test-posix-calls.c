@@ -24,6 +24,7 @@ static struct {
   bool has_no_noreplace;      /* as on file systems without it */
   const char *exit_before;    /* the process ends at this call */
   int fail_fsync;             /* with this errno */
+  unsigned n_fsyncs;
   int fail_flock;
   const char *shrinks;        /* the file is cut before the first pread */
   int fail_nowait;            /* preadv2, with this errno; -1: the second one
@@ -45,6 +46,8 @@ int __real_openat (int fd, const char *path, int flags, ...);
 int __wrap_openat (int fd, const char *path, int flags, ...);
 int __real_fsync (int fd);
 int __wrap_fsync (int fd);
+int __real_syncfs (int fd);
+int __wrap_syncfs (int fd);
 int __real_flock (int fd, int operation);
 int __wrap_flock (int fd, int operation);
 int __real_renameat (int fd, const char *from, int to_fd, const char *to);
@@ -143,11 +146,23 @@ __wrap_fsync (int fd)
   if (is_interrupted ())
     return -1;
   note_fd ("fsync", fd);
+  os.n_fsyncs++;
   if (os.fail_fsync) {
     errno = os.fail_fsync;
     return -1;
   }
   return __real_fsync (fd);
+}
+
+int
+__wrap_syncfs (int fd)
+{
+  note_fd ("syncfs", fd);
+  if (os.fail_fsync) {
+    errno = os.fail_fsync;
+    return -1;
+  }
+  return __real_syncfs (fd);
 }
 
 int
@@ -340,6 +355,35 @@ a_large_object_of_a_stage_is_synced_when_it_is_complete (void **state)
   assert_ok (rd_io_put (io, "l/a", large, sizeof large, RD_PUT_REPLACE));
   assert_string_equal (os.log, "fsync a\n");
   rd_io_unstage (io, stage);
+}
+
+/* One call for the file system takes less than thousands for its files. */
+static void
+a_stage_of_many_objects_is_synced_at_once (void **state)
+{
+  struct rd_io *io = io_of (state);
+  for (int fails = 1; fails >= 0; fails--) {
+    struct rd_io_stage *stage;
+    char key[32];
+    assert_ok (rd_io_stage (io, "c/l", &stage));
+    os.n_fsyncs = 0;
+    os.fail_fsync = 0;
+    for (int i = 0; i < 300; i++) {
+      snprintf (key, sizeof key, "c/l/%d-%d/a", fails, i);
+      assert_ok (rd_io_put (io, key, "1", 1, RD_PUT_REPLACE));
+    }
+    assert_true (os.n_fsyncs <= 256);
+    os.log[0] = '\0';
+    os.fail_fsync = fails ? EIO : 0;
+    enum radio_status status = rd_io_publish (io, &stage, 1, "c/doc", "doc", 3,
+                                              RD_PUT_IF_ABSENT);
+    assert_int_equal (status, fails ? RADIO_ERROR_IO : RADIO_OK);
+    assert_string_equal (os.log, fails ? "syncfs root\n"
+                         : "syncfs root\nfsync tmp\nfsync c\nfsync root\n"
+                           "rename2 c/doc\nfsync c\n");
+    rd_io_unstage (io, stage);
+    assert_true (os.n_fsyncs <= 260);
+  }
 }
 
 /* An object that exists is replaced as always. */
@@ -655,6 +699,7 @@ main (void)
     CASE (the_folders_of_a_lock_are_on_disk_with_the_first_object),
     CASE (a_failed_fsync_of_a_stage_publishes_nothing),
     CASE (a_large_object_of_a_stage_is_synced_when_it_is_complete),
+    CASE (a_stage_of_many_objects_is_synced_at_once),
     CASE (a_stage_replaces_atomically),
     CASE (an_aborted_writer_leaves_nothing_in_a_stage),
     CASE (interrupted_and_short_calls_lose_nothing),
