@@ -507,14 +507,15 @@ is_own_process (void)
   return atomic_load (&recording.pid) == getpid ();
 }
 
-enum radio_status
-radio_profile_finish_env (char **path)
+/* on_demand: to be freed by the caller once it has reported what is wrong, for
+ * then a signal that came meanwhile may end the process. */
+static enum radio_status
+finish (char **path, struct rd_on_demand **on_demand)
 {
   RD_CLEANUP (free_request) struct request request = { 0 };
   RD_FREE_PLAIN char *written = NULL;
   struct radio_recorder *recorder;
-  struct rd_on_demand *on_demand;
-  RD_NO_CANCEL_SCOPE ();
+  *on_demand = NULL;
   if (path)
     *path = NULL;
   /* In a child of fork another thread may have held the mutex. */
@@ -522,23 +523,31 @@ radio_profile_finish_env (char **path)
     return RADIO_OK;
   pthread_mutex_lock (&recording.mutex);
   recorder = RD_STEAL (recording.recorder);
-  on_demand = RD_STEAL (recording.on_demand);
+  *on_demand = RD_STEAL (recording.on_demand);
   if (recorder) {
     request = recording.request;
     recording.request = (struct request) { 0 };
   }
   pthread_mutex_unlock (&recording.mutex);
-  rd_on_demand_stop (on_demand);
-  enum radio_status status = recorder
-    ? end_recording (recorder, &request, &written) : RADIO_OK;
-  struct rd_error error;
-  rd_error_save (&error, status);
-  rd_on_demand_free (on_demand);
-  if (status != RADIO_OK)
-    status = rd_error_raise (&error);
+  rd_on_demand_stop (*on_demand);
+  if (recorder == NULL)
+    return RADIO_OK;
+  enum radio_status status = end_recording (recorder, &request, &written);
   if (path)
     *path = RD_STEAL (written);
   return status;
+}
+
+enum radio_status
+radio_profile_finish_env (char **path)
+{
+  struct rd_on_demand *on_demand;
+  struct rd_error error;
+  RD_NO_CANCEL_SCOPE ();
+  enum radio_status status = finish (path, &on_demand);
+  rd_error_save (&error, status);
+  rd_on_demand_free (on_demand);
+  return status == RADIO_OK ? RADIO_OK : rd_error_raise (&error);
 }
 
 enum radio_status
@@ -573,8 +582,11 @@ report_error (void)
 static void
 write_at_exit (void)
 {
-  if (radio_profile_finish_env (NULL) != RADIO_OK)
+  struct rd_on_demand *on_demand;
+  RD_NO_CANCEL_SCOPE ();
+  if (finish (NULL, &on_demand) != RADIO_OK)
     report_error ();
+  rd_on_demand_free (on_demand);
 }
 
 static enum radio_status
@@ -616,8 +628,10 @@ write_on_demand (bool is_last)
   RD_FREE_PLAIN char *written = NULL;
   rd_thread_hide ();
   RD_LOCK_SCOPE (&recording.mutex);
+  /* Who ends it takes both; after a signal that the program survived there is
+   * no recorder alone. */
   if (!recording.recorder)
-    return false;
+    return recording.on_demand != NULL;
   if (!recording.request.path && !is_last)
     return true;
   if (!is_last)

@@ -17,8 +17,33 @@
 #include <radio/radio.h>
 
 #include "src/base/sanitizers.h"
+#include "profiler/export/export.h"
 
 static int released[2];
+
+/* A signal that comes as the profile is written; 0: none. */
+static int raised_in_write;
+
+enum radio_status __real_rd_profile_write_file (
+  const struct radio_profile *profile, const char *path,
+  const struct radio_profile_write_options *options, bool overwrite,
+  mode_t mode);
+enum radio_status __wrap_rd_profile_write_file (
+  const struct radio_profile *profile, const char *path,
+  const struct radio_profile_write_options *options, bool overwrite,
+  mode_t mode);
+
+enum radio_status
+__wrap_rd_profile_write_file (
+  const struct radio_profile *profile, const char *path,
+  const struct radio_profile_write_options *options, bool overwrite,
+  mode_t mode)
+{
+  if (raised_in_write != 0)
+    raise (raised_in_write);
+  return __real_rd_profile_write_file (profile, path, options, overwrite,
+                                       mode);
+}
 
 static void
 work (void)
@@ -203,6 +228,29 @@ finish (void)
   return radio_profile_finish_env (NULL) == RADIO_OK ? 0 : 1;
 }
 
+/* The handler of a program that does not end by SIGTERM. */
+static volatile sig_atomic_t is_term_handled;
+
+static void
+handle_term (int signum)
+{
+  (void) signum;
+  is_term_handled = 1;
+}
+
+/* Goes on after SIGTERM, which ended the recording, until SIGINT ends it. */
+static void
+survive_term (void)
+{
+  raise (SIGTERM);
+  for (int i = 0; i < 3000 && !is_term_handled; i++)
+    usleep (10000);
+  raise (SIGINT);
+  for (int i = 0; i < 300; i++)
+    usleep (10000);
+  _exit (5);
+}
+
 static void *
 send_term (void *after_us)
 {
@@ -225,6 +273,10 @@ int
 main (int argc, char **argv)
 {
   const char *what = argc > 1 ? argv[1] : "";
+  if (strcmp (what, "survive-term") == 0) {
+    signal (SIGTERM, handle_term);
+    signal (SIGINT, SIG_DFL);           /* shells ignore it in background */
+  }
   if (radio_profile_from_env () != RADIO_OK) {
     fprintf (stderr, "env-program: %s\n", radio_error_message ());
     return 9;
@@ -254,6 +306,12 @@ main (int argc, char **argv)
   if (strcmp (what, "finish-and-raise") == 0)
     return radio_profile_finish_env (NULL) != RADIO_OK
            || raise (SIGUSR1) != 0;
+  if (strcmp (what, "survive-term") == 0)
+    survive_term ();
+  if (strcmp (what, "raise-in-write") == 0) {
+    raised_in_write = SIGTERM;
+    return 3;
+  }
   if (strcmp (what, "end-beside-term") == 0)
     return end_beside_term (atoi (argv[2]));
   if (strcmp (what, "fork-and-raise") == 0)

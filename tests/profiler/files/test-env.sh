@@ -364,7 +364,20 @@ a_signal_at_the_end_leaves_the_profile () {
     is_profile "$tmp/beside.json"
     rm "$tmp/beside.json"
   done
+  # What is wrong is reported before the signal ends the program.
+  export RADIO_PROFILE_SIGNAL=TERM
+  RADIO_PROFILE=$tmp/beside.json run 143 raise-in-write
+  is_profile "$tmp/beside.json"
+  RADIO_PROFILE=$tmp/no/x.json run 143 raise-in-write
+  grep -q "the profile is in $TMPDIR/radio-profile-" "$tmp/err"
+  rm "$tmp/beside.json" "$TMPDIR"/*
   [ -z "$(ls -A "$XDG_RUNTIME_DIR")" ]
+}
+
+a_signal_after_one_that_the_program_survived_ends_it () {
+  RADIO_PROFILE=$tmp/survived.json RADIO_PROFILE_SIGNAL=TERM,INT \
+    run 130 survive-term
+  is_profile "$tmp/survived.json"
 }
 
 # The thread is in libcrypto, whose own handler frees what it uses.
@@ -717,6 +730,7 @@ check a_ring_without_a_file_is_reported_in_one_line
 check the_cost_of_writing_a_profile_is_in_the_next_one
 check a_profile_is_written_on_a_signal_or_every_second
 check a_signal_at_the_end_leaves_the_profile
+check a_signal_after_one_that_the_program_survived_ends_it
 check a_program_may_end_while_its_page_is_written
 check an_invalid_signal_or_time_is_reported
 check what_is_invalid_is_reported_also_if_nothing_uses_it
