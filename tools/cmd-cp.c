@@ -5,6 +5,7 @@
  * time. */
 #include <config.h>
 
+#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -398,6 +399,159 @@ check_columns (struct cp *cp, struct rd_args *args)
                          missing->near, missing->near[0] ? "?" : "");
 }
 
+/* What is looked for in the cells of a store's tables that are copied. */
+struct ids {
+  const struct cp *cp;
+  struct radio_store *store;
+  struct rd_texts subjects;           /* of the store */
+  struct rd_texts copied;             /* paths of volumes, and subjects */
+};
+
+static void
+clear_ids (struct ids *ids)
+{
+  rd_texts_clear (&ids->subjects);
+  rd_texts_clear (&ids->copied);
+}
+
+/* Adds what is copied, and all subjects that the store knows.  False after an
+ * error. */
+static bool
+add_ids (struct ids *ids)
+{
+  const struct cp *cp = ids->cp;
+  RD_CLOSE_TABLE struct radio_table *table = NULL;
+  RD_CLEANUP (radio_strings_free) struct radio_strings all = { 0 };
+  for (size_t i = 0; i < cp->n; i++) {
+    const char *path = cp->items[i].path, *name = rd_base_name (path);
+    size_t n = radio_name_subject (name);
+    if (cp->items[i].from == ids->store
+        && !(rd_texts_add (&ids->copied, path, strlen (path))
+             && rd_texts_add (&ids->copied, name, n)
+             && rd_texts_add_subject (&ids->subjects, name, n)))
+      return false;
+  }
+  enum radio_status status = radio_table_open (ids->store,
+                                               RADIO_TABLE_SUBJECTS, &table);
+  if (status == RADIO_OK)
+    status = radio_table_read_ids (table, &all);
+  if (status != RADIO_OK && status != RADIO_ERROR_NOT_FOUND)
+    return rd_error_library (NULL), false;
+  for (uint64_t i = 0; i < all.n; i++)
+    if (!rd_texts_add_subject (
+          &ids->subjects, all.bytes + all.offsets[i],
+          (size_t) (all.offsets[i + 1] - all.offsets[i])))
+      return false;
+  rd_texts_sort (&ids->subjects);
+  rd_texts_sort (&ids->copied);
+  return true;
+}
+
+static bool
+copies_column (const struct cp *cp, const char *name, bool is_of_volumes)
+{
+  const struct radio_index_copies_options *copies = &cp->rows.copies;
+  bool is_wanted = copies->columns == NULL;
+  for (size_t i = 0; i < copies->ncolumns && !is_wanted; i++)
+    is_wanted = strcmp (copies->columns[i], name) == 0;
+  return is_wanted && !(is_of_volumes && radio_index_is_derived (name));
+}
+
+/* Counts the cells of a column that are copied and have an id. */
+static enum radio_status
+count_ids (const struct ids *ids, struct radio_table *table,
+           const struct radio_strings *rows, size_t column, uint64_t *n)
+{
+  RD_CLEANUP (radio_strings_free) struct radio_strings text = { 0 };
+  enum radio_status status = radio_table_read_text (table, column, &text,
+                                                    NULL);
+  *n = 0;
+  for (uint64_t i = 0; i < text.n && status == RADIO_OK; i++) {
+    size_t nrow = (size_t) (rows->offsets[i + 1] - rows->offsets[i]);
+    size_t ncell = (size_t) (text.offsets[i + 1] - text.offsets[i]);
+    *n += rd_texts_have (&ids->copied, rows->bytes + rows->offsets[i], nrow)
+          && rd_texts_are_in (&ids->subjects, text.bytes + text.offsets[i],
+                              ncell);
+  }
+  return status;
+}
+
+/* Warns of columns of a table; collection "": that of subjects. */
+static enum radio_status
+warn_in_table (const struct ids *ids, const char *path,
+               const char *collection)
+{
+  RD_CLOSE_TABLE struct radio_table *table = NULL;
+  RD_CLEANUP (radio_strings_free) struct radio_strings rows = { 0 };
+  struct radio_table_info info = { 0 };
+  enum radio_status status = radio_table_open (ids->store, path, &table);
+  if (status == RADIO_ERROR_NOT_FOUND)
+    return RADIO_OK;
+  if (status == RADIO_OK)
+    status = radio_table_read_ids (table, &rows);
+  if (status == RADIO_OK)
+    radio_table_get_info (table, &info);
+  for (size_t i = 0; i < info.column_count && status == RADIO_OK; i++) {
+    struct radio_column_info column;
+    uint64_t n = 0;
+    status = radio_table_get_column (table, i, &column);
+    if (status == RADIO_OK && column.type == RADIO_COLUMN_TEXT
+        && copies_column (ids->cp, column.name, *collection != '\0'))
+      status = count_ids (ids, table, &rows, i, &n);
+    if (n == 0)
+      continue;
+    RD_FREE char *line = rd_format (
+      "%s: the column '%s' has ids of subjects still, in %" PRIu64 " row%s; "
+      "leave it out by --columns", *collection ? collection : "subjects",
+      column.name, n, rd_plural (n));
+    if (line)
+      rd_warn (line);
+  }
+  return status;
+}
+
+/* The same of the tables of subjects and of all collections that are copied,
+ * which are those of the copies: items are sorted. */
+static enum radio_status
+warn_in_tables (const struct ids *ids)
+{
+  const struct cp *cp = ids->cp;
+  const char *last = "";
+  enum radio_status status = warn_in_table (ids, RADIO_TABLE_SUBJECTS, "");
+  for (size_t i = 0; i < cp->n && status == RADIO_OK; i++) {
+    const char *path = cp->items[i].path, *slash = strchr (path, '/');
+    size_t n = slash ? (size_t) (slash - path) + 1 : 0;
+    if (cp->items[i].from != ids->store || n == 0
+        || strncmp (path, last, n) == 0)
+      continue;
+    RD_FREE char *collection = strndup (path, n - 1);
+    RD_FREE char *table = collection
+      ? rd_format (RADIO_TABLE_VOLUMES "/%s", collection) : NULL;
+    status = table ? warn_in_table (ids, table, collection)
+                   : RADIO_ERROR_MEMORY;
+    last = path;
+  }
+  return status;
+}
+
+/* Cells are copied as they are. */
+static int
+warn_of_cells (const struct cp *cp)
+{
+  for (size_t i = 0; i < cp->nodes.nroots; i++) {
+    RD_CLEANUP (clear_ids) struct ids ids = {
+      .cp = cp, .store = cp->nodes.roots[i].store
+    };
+    if (ids.store == NULL)
+      continue;
+    if (!add_ids (&ids))
+      return RD_EXIT_FAILED;
+    if (warn_in_tables (&ids) != RADIO_OK)
+      return rd_error_library (NULL);
+  }
+  return RD_EXIT_OK;
+}
+
 /*------------------------------------------------------------------------
  * Where to
  *----------------------------------------------------------------------*/
@@ -518,6 +672,8 @@ copy_volumes (struct cp *cp, struct rd_args *args)
     failed = check_apart (cp);
   if (!failed)
     failed = check_columns (cp, args);
+  if (!failed && cp->key.nbytes > 0)
+    failed = warn_of_cells (cp);
   if (failed)
     return failed;
   /* Making a store is cancelled by Ctrl-C, too. */

@@ -110,3 +110,92 @@ rd_is_one_subject (const char *a, const char *b)
   size_t n = radio_name_subject (x);
   return radio_name_subject (y) == n && memcmp (x, y, n) == 0;
 }
+
+/*------------------------------------------------------------------------
+ * Ids in text
+ *----------------------------------------------------------------------*/
+
+bool
+rd_texts_add (struct rd_texts *texts, const char *text, size_t n)
+{
+  if (texts->n == texts->capacity) {
+    size_t capacity = texts->capacity ? 2 * texts->capacity : 64;
+    char **list = reallocarray (texts->list, capacity, sizeof *list);
+    if (list == NULL)
+      return rd_error_memory (), false;
+    texts->list = list;
+    texts->capacity = capacity;
+  }
+  texts->list[texts->n] = strndup (text, n);
+  if (texts->list[texts->n] == NULL)
+    return rd_error_memory (), false;
+  texts->n++;
+  texts->longest = n > texts->longest ? n : texts->longest;
+  return true;
+}
+
+bool
+rd_texts_add_subject (struct rd_texts *texts, const char *id, size_t n)
+{
+  bool is_bids = n > 4 && strncmp (id, "sub-", 4) == 0;
+  bool is_number = true;
+  for (size_t i = 4; i < n && is_bids; i++)
+    is_number = is_number && id[i] >= '0' && id[i] <= '9';
+  if (is_bids && !is_number && n >= 4 + 3
+      && !rd_texts_add (texts, id + 4, n - 4))
+    return false;
+  return rd_texts_add (texts, id, n);
+}
+
+static int
+by_bytes (const void *a, const void *b)
+{
+  return strcmp (*(char *const *) a, *(char *const *) b);
+}
+
+void
+rd_texts_sort (struct rd_texts *texts)
+{
+  if (texts->n > 0)
+    qsort (texts->list, texts->n, sizeof *texts->list, by_bytes);
+}
+
+bool
+rd_texts_have (const struct rd_texts *texts, const char *text, size_t n)
+{
+  size_t low = 0, high = texts->n;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    const char *found = texts->list[middle];
+    int order = strncmp (found, text, n);
+    if (order == 0 && found[n] == '\0')
+      return true;
+    if (order < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return false;
+}
+
+bool
+rd_texts_are_in (const struct rd_texts *texts, const char *at, size_t n)
+{
+  for (size_t i = 0; i < n; i++) {
+    if (i > 0 && is_in_word (at[i - 1]))
+      continue;
+    for (size_t k = 1; k <= texts->longest && k <= n - i; k++)
+      if ((i + k == n || !is_in_word (at[i + k]))
+          && rd_texts_have (texts, at + i, k))
+        return true;
+  }
+  return false;
+}
+
+void
+rd_texts_clear (struct rd_texts *texts)
+{
+  for (size_t i = 0; i < texts->n; i++)
+    free (texts->list[i]);
+  free (texts->list);
+}

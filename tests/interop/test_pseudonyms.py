@@ -298,6 +298,31 @@ def test_volumes_in_no_collection_are_not_copied(np, nib, tmp_path, key):
             ("seg", NAMES[1], 1), ("seg", NAMES[1], 2)))
 
 
+def test_columns_with_ids_get_a_warning(np, nib, tmp_path, key):
+    source = make_study(np, nib, tmp_path, NAMES)
+    cells = {"partner": f"sub-{NAMES[1]}", "note": f"see {NAMES[3]}, p. 2",
+             "longer": f"{NAMES[0]}son", "site": "sub"}
+    for column, cell in cells.items():
+        run("table", "-q", "-s", source, "--set", column, "ct",
+            f"ct/sub-{NAMES[0]}_ses-1_x={cell}")
+    copy = tmp_path / "copy.zarr"
+    for columns, names in ((), ("surname", "partner", "note")), \
+            (("--columns", "age,note"), ("note",)), (("--columns", "age"), ()):
+        done = run("cp", source, copy, "--subjects-key", key, "--overwrite",
+                   "--dry-run", *columns)
+        assert done.stderr == "".join(
+            f"radio: warning: {table}: the column '{name}' has ids of "
+            f"subjects still, in {n} row{'s' if n > 1 else ''}; leave it out "
+            "by --columns\n" for table, name, n in (
+                ("subjects", "surname", 4), ("ct", "partner", 1),
+                ("ct", "note", 1)) if name in names)
+    # Of rows that are copied alone.
+    done = run("cp", source / "ct" / f"sub-{NAMES[2]}_ses-1_x", copy,
+               "--subjects-key", key, "--dry-run")
+    assert "'surname' has ids of subjects still, in 1 row;" in done.stderr
+    assert "partner" not in done.stderr
+
+
 def test_ids_elsewhere_in_names_get_a_warning(np, nib, tmp_path, key):
     source = make_study(np, nib, tmp_path, NAMES[:2])
     first, second = (f"sub-{name}" for name in NAMES[:2])
@@ -305,13 +330,14 @@ def test_ids_elsewhere_in_names_get_a_warning(np, nib, tmp_path, key):
     for name in f"{first}_{second}", f"{first}_desc-{first}a_x":
         (source / "ct" / f"{first}_ses-1_x").rename(source / "ct" / name)
         done = run("cp", source, tmp_path / "a.zarr", "--subjects-key", key,
-                   "--overwrite")
+                   "--overwrite", "--columns", "age")
         assert done.stderr == ""
         (source / "ct" / name).rename(source / "ct" / f"{first}_ses-1_x")
     name = f"_desc-{first}_x"
     (source / "ct" / f"{first}_ses-1_x").rename(source / "ct"
                                                 / f"{first}{name}")
-    done = run("cp", source, tmp_path / "b.zarr", "--subjects-key", key)
+    done = run("cp", source, tmp_path / "b.zarr", "--subjects-key", key,
+               "--columns", "age")
     assert done.stderr == (
         f"radio: warning: ct/{pseudonym(NAMES[0])}{name}: has the id {first} "
         "still; rename what is copied first\n")
