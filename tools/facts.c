@@ -316,9 +316,11 @@ rd_volume_json (const char *name, const struct radio_volume_info *info,
   put_codecs (object, &info->array);
   rd_json_set_u64 (object, "raw_nbytes", raw_nbytes);
   bool is_known = stored_nbytes != RD_UNKNOWN_NBYTES;
+  /* Results of a pipeline are stored nowhere. */
+  bool has_ratio = is_known && stored_nbytes > 0 && !*info->pipeline;
   rd_json_set (object, "stored_nbytes", is_known
                ? json_object_new_uint64 (stored_nbytes) : NULL);
-  rd_json_set (object, "ratio", is_known && stored_nbytes > 0
+  rd_json_set (object, "ratio", has_ratio
                ? rd_json_double_or_null ((double) raw_nbytes
                                          / (double) stored_nbytes) : NULL);
   if (info->is_labels)

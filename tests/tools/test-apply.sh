@@ -152,7 +152,7 @@ info_lists_the_tiles_of_a_box () {
   says 'interpolated 1 time' \
     "reads        the image's file, 123 kB inflated"
   runs info file.nii.gz --apply 'to 24' --memory 64M --json
-  says '"inflations": 1' '"nbytes": 122880'
+  says '"inflations": 1' '"nbytes": 122880' '"ratio": null'
   runs export file.nii.gz -o file.nii --overwrite
   runs info file.nii --apply 'crop 0:10,0:10,0:10 | znorm'
   says "reads        the image's file, 4.0 kB of it"
