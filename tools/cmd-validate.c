@@ -263,7 +263,9 @@ report_node (void *data, size_t i)
     v->counts[outcome->state]++;
     v->tile_count += check->tile_count;
     v->stored_nbytes += check->stored_nbytes;
-    v->damaged_count += node->is_group ? 0 : check->damaged_count;
+    /* An image in its file has no tiles. */
+    v->damaged_count += node->is_group || node->files ? 0
+                                                      : check->damaged_count;
     if (v->args->json)
       print_json (v, outcome, node);
     else if (!v->args->quiet || outcome->state >= NOT_CHECKED)

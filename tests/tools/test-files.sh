@@ -102,6 +102,12 @@ listing_and_validation_name_files () {
   says "none: an image in its file"
   runs validate all/good-gzip.nii.gz all/good-6d.nii
   says "all/good-gzip.nii.gz  ok" "all/good-6d.nii       ok" "2 checked"
+  head -c 140 all/good-gzip.nii.gz >cut.nii.gz
+  status=0
+  "$RADIO" validate cut.nii.gz >"$tmp/out" 2>"$tmp/err" || status=$?
+  [ "$status" -eq 1 ]
+  says 'cut.nii.gz  bad' '1 checked, 1 bad'
+  not grep -q 'tile damaged' "$tmp/out"
 }
 
 a_profile_of_a_file_is_recorded () {
