@@ -184,6 +184,15 @@ own_fd_synced (struct rd_arena *arena)
   return arena->fd;
 }
 
+void
+rd_arena_hold (struct rd_arena *arena)
+{
+  RD_LOCK_SCOPE (&arena->mutex);
+  int fd = own_fd_synced (arena);
+  if (fd >= 0)
+    lock_file (fd);
+}
+
 /* Unless the name is another file's by now. */
 static void
 remove_file (struct rd_arena *arena)

@@ -28,6 +28,10 @@ struct rd_arena;
 enum radio_status rd_arena_new (size_t ring_nbytes, const char *path,
                                 struct rd_arena **arena) RADIO_USE_RESULT;
 
+/* Locks the file again, of which the program may have closed a descriptor, or
+ * which it may have closed with all that it had. */
+void rd_arena_hold (struct rd_arena *arena);
+
 /* Keeps the file as it is at this moment, where that is possible: what is
  * changed later in the memory is changed there alone, so that the recording can
  * be recovered until it is in a profile.  Called when no other thread changes

@@ -115,6 +115,7 @@ run_beat (void *arg)
   while (!beat->ends) {
     pthread_mutex_unlock (&beat->mutex);
     note_life (beat->recorder);
+    rd_arena_hold (beat->recorder->arena);
     answer_reader (beat);
     rd_thread_charge (beat->recorder);
     next = next_beat (beat->recorder);

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* The file of a ring: it replaces regular files alone, the program's folder may
- * change, and any names can be recovered. */
+ * change, it stays locked, and any names can be recovered. */
 #include <config.h>
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "profiler/model/profile.h"
+#include "profiler/record/image.h"
 #include "tests/profiler/record/history.h"
 
 SITE (a, RADIO_SCOPE_WORK);
@@ -94,6 +96,29 @@ the_file_is_removed_from_the_folder_that_it_is_in (void **state)
   assert_int_equal (rmdir ("other"), 0);
 }
 
+/* Closing any descriptor of the file is enough to lose its lock, by which other
+ * containers know that the process runs. */
+static void
+a_lock_that_was_lost_is_taken_again (void **state)
+{
+  struct radio_recorder *recorder;
+  int status;
+  (void) state;
+  assert_ok (radio_recorder_start (&ring, &recorder));
+  assert_int_equal (close (open ("ring", O_RDONLY)), 0);
+  pid_t child = fork ();
+  if (child == 0) {
+    int fd = open ("ring", O_RDONLY);
+    alarm (60);
+    while (!rd_image_is_locked (fd))
+      usleep (1000);
+    _exit (0);
+  }
+  assert_int_equal (waitpid (child, &status, 0), child);
+  assert_int_equal (status, 0);
+  assert_ok (radio_recorder_stop (recorder, NULL));
+}
+
 static const struct radio_profile_node *
 find_calls (const struct radio_profile *profile, size_t calls)
 {
@@ -146,6 +171,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (only_regular_files_are_replaced),
+    cmocka_unit_test (a_lock_that_was_lost_is_taken_again),
     cmocka_unit_test (names_of_any_bytes_do_no_harm),
     cmocka_unit_test (the_file_is_removed_from_the_folder_that_it_is_in),
   };
