@@ -233,6 +233,15 @@ subjects_that_were_imported_before_volumes_are_found () {
   json '[r["subject"] for r in j] == ["3", "sub-1", "sub-2"]'
 }
 
+names_of_derived_columns_get_a_warning () {
+  printf 'subject\ttype\nsub-1\tx\n' >derived.tsv
+  cp -r s.zarr derived.zarr
+  "$RADIO" table -q -s derived.zarr --import derived.tsv 2>"$tmp/err"
+  grep -q "'type' has the name of .* a query says subject.type or volume.type" \
+    "$tmp/err"
+  runs ls -s derived.zarr --where 'subject.type == "x"'
+}
+
 # They are found again by every ingest.
 tables_that_are_found_undo_no_edits () {
   cp -r bids again
@@ -618,6 +627,7 @@ check a_faulty_table_of_sessions_or_scans_is_an_error
 check_json types_and_derived_columns_of_several_tables
 check_json sessions_join_subjects_that_are_not_of_bids
 check_json subjects_that_were_imported_before_volumes_are_found
+check names_of_derived_columns_get_a_warning
 check_json tables_that_are_found_undo_no_edits
 check_json scans_of_another_data_set_are_not_joined
 check_json an_import_keeps_types_and_values

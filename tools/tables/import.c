@@ -429,6 +429,17 @@ set_columns (struct radio_table_edit *edit, struct radio_csv *csv, size_t key,
   return status;
 }
 
+/* Queries of volumes then have to say which one they mean. */
+static void
+warn_of_name (const char *name, const char *column)
+{
+  RD_FREE char *line = rd_format (
+    "%s: the column '%s' has the name of one that is derived from volumes; a "
+    "query says subject.%s or volume.%s", name, column, column, column);
+  if (line)
+    rd_warn (line);
+}
+
 int
 rd_import_csv (struct radio_store *store, const char *table,
                struct radio_csv *csv, size_t key, const char *name,
@@ -452,6 +463,12 @@ rd_import_csv (struct radio_store *store, const char *table,
         && radio_index_is_derived (column.name))
       return rd_error ("%s: column '%s' is derived from volumes; use another "
                        "name", name, column.name);
+  }
+  for (size_t i = 0; is_subjects && i < info.column_count; i++) {
+    struct radio_csv_column column;
+    if (radio_csv_get_column (csv, i, &column) == RADIO_OK && i != key
+        && radio_index_is_derived (column.name))
+      warn_of_name (name, column.name);
   }
   if (radio_csv_read_text (csv, key, &cells) != RADIO_OK)
     return rd_error_library (name);
