@@ -102,9 +102,8 @@ rd_array_is_inflated (const struct radio_array *array)
  * not empty, among those of the array in a file that it is made of; false if
  * there are none. */
 static bool
-find_span (const struct radio_array *array,
-                    const struct radio_box *box, uint64_t *start,
-                    uint64_t *end)
+find_span (const struct radio_array *array, const struct radio_box *box,
+           uint64_t *start, uint64_t *end)
 {
   struct radio_box source;
   if (array->derived)
