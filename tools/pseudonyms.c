@@ -116,35 +116,35 @@ rd_is_one_subject (const char *a, const char *b)
  *----------------------------------------------------------------------*/
 
 bool
-rd_texts_add (struct rd_texts *texts, const char *text, size_t n)
+rd_id_set_add (struct rd_id_set *ids, const char *text, size_t n)
 {
-  if (texts->n == texts->capacity) {
-    size_t capacity = texts->capacity ? 2 * texts->capacity : 64;
-    char **list = reallocarray (texts->list, capacity, sizeof *list);
+  if (ids->n == ids->capacity) {
+    size_t capacity = ids->capacity ? 2 * ids->capacity : 64;
+    char **list = reallocarray (ids->list, capacity, sizeof *list);
     if (list == NULL)
       return rd_error_memory (), false;
-    texts->list = list;
-    texts->capacity = capacity;
+    ids->list = list;
+    ids->capacity = capacity;
   }
-  texts->list[texts->n] = strndup (text, n);
-  if (texts->list[texts->n] == NULL)
+  ids->list[ids->n] = strndup (text, n);
+  if (ids->list[ids->n] == NULL)
     return rd_error_memory (), false;
-  texts->n++;
-  texts->longest = n > texts->longest ? n : texts->longest;
+  ids->n++;
+  ids->longest = n > ids->longest ? n : ids->longest;
   return true;
 }
 
 bool
-rd_texts_add_subject (struct rd_texts *texts, const char *id, size_t n)
+rd_id_set_add_subject (struct rd_id_set *ids, const char *id, size_t n)
 {
   bool is_bids = n > 4 && strncmp (id, "sub-", 4) == 0;
   bool is_number = true;
   for (size_t i = 4; i < n && is_bids; i++)
     is_number = is_number && id[i] >= '0' && id[i] <= '9';
   if (is_bids && !is_number && n >= 4 + 3
-      && !rd_texts_add (texts, id + 4, n - 4))
+      && !rd_id_set_add (ids, id + 4, n - 4))
     return false;
-  return rd_texts_add (texts, id, n);
+  return rd_id_set_add (ids, id, n);
 }
 
 static int
@@ -154,19 +154,19 @@ by_bytes (const void *a, const void *b)
 }
 
 void
-rd_texts_sort (struct rd_texts *texts)
+rd_id_set_sort (struct rd_id_set *ids)
 {
-  if (texts->n > 0)
-    qsort (texts->list, texts->n, sizeof *texts->list, by_bytes);
+  if (ids->n > 0)
+    qsort (ids->list, ids->n, sizeof *ids->list, by_bytes);
 }
 
 bool
-rd_texts_have (const struct rd_texts *texts, const char *text, size_t n)
+rd_id_set_has (const struct rd_id_set *ids, const char *text, size_t n)
 {
-  size_t low = 0, high = texts->n;
+  size_t low = 0, high = ids->n;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
-    const char *found = texts->list[middle];
+    const char *found = ids->list[middle];
     int order = strncmp (found, text, n);
     if (order == 0 && found[n] == '\0')
       return true;
@@ -179,23 +179,23 @@ rd_texts_have (const struct rd_texts *texts, const char *text, size_t n)
 }
 
 bool
-rd_texts_are_in (const struct rd_texts *texts, const char *at, size_t n)
+rd_id_set_is_in (const struct rd_id_set *ids, const char *at, size_t n)
 {
   for (size_t i = 0; i < n; i++) {
     if (i > 0 && is_in_word (at[i - 1]))
       continue;
-    for (size_t k = 1; k <= texts->longest && k <= n - i; k++)
+    for (size_t k = 1; k <= ids->longest && k <= n - i; k++)
       if ((i + k == n || !is_in_word (at[i + k]))
-          && rd_texts_have (texts, at + i, k))
+          && rd_id_set_has (ids, at + i, k))
         return true;
   }
   return false;
 }
 
 void
-rd_texts_clear (struct rd_texts *texts)
+rd_id_set_clear (struct rd_id_set *ids)
 {
-  for (size_t i = 0; i < texts->n; i++)
-    free (texts->list[i]);
-  free (texts->list);
+  for (size_t i = 0; i < ids->n; i++)
+    free (ids->list[i]);
+  free (ids->list);
 }
