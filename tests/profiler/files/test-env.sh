@@ -325,12 +325,6 @@ a_profile_is_written_on_a_signal_or_every_second () {
   grep -q '"alloc_count": 0' "$tmp/demand.json"
   rm "$tmp/demand.json"
 
-  # A program that closes all descriptors gets one, and nothing in its files.
-  RADIO_PROFILE_SIGNAL=USR1 run 0 close-all "$tmp/demand.json"
-  grep -q '"env beside"' "$tmp/demand.json"
-  [ -z "$(ls -A "$tmp/demand")" ]
-  rm "$tmp/demand.json"
-
   # One that comes until the very end only asks for a profile.
   RADIO_PROFILE_SIGNAL=USR1 run 0 finish-and-raise
   [ ! -s "$tmp/err" ]
@@ -352,6 +346,15 @@ a_profile_is_written_on_a_signal_or_every_second () {
   [ -z "$(ls -A "$tmp/demand")" ]
   run 143 raise TERM /nowhere
   [ "$(ls "$tmp/demand" | wc -l)" -eq 1 ]
+}
+
+a_program_that_closes_all_descriptors_keeps_its_files () {
+  mkdir "$tmp/closing"
+  export XDG_RUNTIME_DIR="$tmp/closing" RADIO_PROFILE_RING=1M
+  export RADIO_PROFILE="$tmp/closing.json"
+  RADIO_PROFILE_SIGNAL=USR1 run 0 close-all "$tmp/closing.json"
+  grep -q '"env beside"' "$tmp/closing.json"
+  [ -z "$(ls -A "$tmp/closing")" ]
 }
 
 # Before, while and after the program writes the profile at its end.
@@ -729,6 +732,12 @@ check a_ring_is_recovered_after_an_end_without_exit_handlers
 check a_ring_without_a_file_is_reported_in_one_line
 check the_cost_of_writing_a_profile_is_in_the_next_one
 check a_profile_is_written_on_a_signal_or_every_second
+if "$program" sanitized; then
+  skip a_program_that_closes_all_descriptors_keeps_its_files \
+    "the recorder may read what it opened again, which is a race"
+else
+  check a_program_that_closes_all_descriptors_keeps_its_files
+fi
 check a_signal_at_the_end_leaves_the_profile
 check a_signal_after_one_that_the_program_survived_ends_it
 check a_program_may_end_while_its_page_is_written
