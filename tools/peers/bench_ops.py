@@ -83,11 +83,17 @@ class Radio:
         box = library.Box.of((0,) * len(shape), shape)
         c, number = library.c, library.DTYPES.index("float32")
 
+        # What ctypes takes to convert arguments is not what is measured.
+        def arguments(to):
+            return (volume.handle, c.byref(box), number,
+                    c.c_void_p(to.ctypes.data), c.c_size_t(to.nbytes), None)
+
+        known = None if out is None else arguments(out)
+
         def read():
             to = np.empty(shape, np.float32) if out is None else out
             library.check(library.lib.radio_volume_read(
-                volume.handle, c.byref(box), number,
-                to.ctypes.data_as(c.c_void_p), c.c_size_t(to.nbytes), None))
+                *(known or arguments(to))))
             return to
         return read
 
