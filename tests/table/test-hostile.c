@@ -420,17 +420,25 @@ a_hint_that_misleads_is_no_hint (void **state)
   radio_store_close (store);
 }
 
+/* A store whose table has a column with a chunk that is cut. */
+static struct radio_store *
+open_damaged_ages (void)
+{
+  char key[RD_KEY_NBYTES], chunk[RD_KEY_NBYTES];
+  struct radio_store *store = open_store (key);
+  snprintf (chunk, sizeof chunk, "%.*s/age/values/c/0",
+            (int) (strlen (key) - strlen ("/zarr.json")), key);
+  assert_ok (rd_io_put (store->io, chunk, "", 0, RD_PUT_REPLACE));
+  return store;
+}
+
 /* All other edits would lose its values. */
 static void
 a_damaged_column_can_be_dropped (void **state)
 {
   (void) state;
-  char key[RD_KEY_NBYTES], chunk[RD_KEY_NBYTES];
-  struct radio_store *store = open_store (key);
+  struct radio_store *store = open_damaged_ages ();
   struct radio_table_edit *edit;
-  snprintf (chunk, sizeof chunk, "%.*s/age/values/c/0",
-            (int) (strlen (key) - strlen ("/zarr.json")), key);
-  assert_ok (rd_io_put (store->io, chunk, "", 0, RD_PUT_REPLACE));
   assert_int_not_equal (commit_cell (store, PATH, "a", "site", "q"), RADIO_OK);
   /* Not if its values are asked for before. */
   for (int i = 0; i < 2; i++) {
@@ -456,12 +464,8 @@ a_damaged_column_can_be_replaced (void **state)
   static const int64_t ages[] = { 7, 8, 9, 10 };
   static const char *const ids[] = { "a,b", "a,b,c", "b,d,c,a", "a,b,c" };
   for (size_t i = 0; i < LENGTH (ids); i++) {
-    char key[RD_KEY_NBYTES], chunk[RD_KEY_NBYTES];
-    struct radio_store *store = open_store (key);
+    struct radio_store *store = open_damaged_ages ();
     struct radio_table_edit *edit;
-    snprintf (chunk, sizeof chunk, "%.*s/age/values/c/0",
-              (int) (strlen (key) - strlen ("/zarr.json")), key);
-    assert_ok (rd_io_put (store->io, chunk, "", 0, RD_PUT_REPLACE));
     assert_ok (radio_table_edit_new (store, PATH, &edit));
     assert_ok (add_rows (edit, "d"));
     /* Not if some remain, or have another type. */

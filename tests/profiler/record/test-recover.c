@@ -313,11 +313,11 @@ the_open_scope_of_a_process_that_ended_lasts_until_it_was_seen (void **state)
   assert_int_equal (unlink (dying_path), 0);
 }
 
-static void
-the_open_scope_of_a_process_that_runs_lasts_until_now (void **state)
+/* Starts one, which is in its scope then. */
+static pid_t
+start_hung_process (void)
 {
   int status;
-  (void) state;
   memset (dying_progress, 0, sizeof *dying_progress);
   pid_t child = fork ();
   if (child == 0)
@@ -326,6 +326,15 @@ the_open_scope_of_a_process_that_runs_lasts_until_now (void **state)
     assert_int_equal (waitpid (child, &status, WNOHANG), 0);
     usleep (1000);
   }
+  return child;
+}
+
+static void
+the_open_scope_of_a_process_that_runs_lasts_until_now (void **state)
+{
+  int status;
+  (void) state;
+  pid_t child = start_hung_process ();
   history_await_sleep ((uint64_t) child);
   usleep (20000);
   dying_progress->until_ns = clock_ns ();
@@ -355,14 +364,7 @@ a_process_of_another_container_runs (void **state)
   const uint64_t other = 1;
   int status;
   (void) state;
-  memset (dying_progress, 0, sizeof *dying_progress);
-  pid_t child = fork ();
-  if (child == 0)
-    run_hung_process (false);
-  while (!atomic_load (&dying_progress->started)) {
-    assert_int_equal (waitpid (child, &status, WNOHANG), 0);
-    usleep (1000);
-  }
+  pid_t child = start_hung_process ();
   int fd = open (dying_path, O_WRONLY);
   assert_int_equal (pwrite (fd, &other, sizeof other,
                             offsetof (struct rd_image_header, origin.started)),
