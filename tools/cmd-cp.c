@@ -403,15 +403,15 @@ check_columns (struct cp *cp, struct rd_args *args)
 struct ids {
   const struct cp *cp;
   struct radio_store *store;
-  struct rd_id_set subjects;           /* of the store */
-  struct rd_id_set copied;             /* paths of volumes, and subjects */
+  struct rd_text_set subjects;           /* of the store */
+  struct rd_text_set copied;             /* paths of volumes, and subjects */
 };
 
 static void
 clear_ids (struct ids *ids)
 {
-  rd_id_set_clear (&ids->subjects);
-  rd_id_set_clear (&ids->copied);
+  rd_text_set_clear (&ids->subjects);
+  rd_text_set_clear (&ids->copied);
 }
 
 /* Adds what is copied, and all subjects that the store knows.  False after an
@@ -426,9 +426,9 @@ add_ids (struct ids *ids)
     const char *path = cp->items[i].path, *name = rd_base_name (path);
     size_t n = radio_name_subject (name);
     if (cp->items[i].from == ids->store
-        && !(rd_id_set_add (&ids->copied, path, strlen (path))
-             && rd_id_set_add (&ids->copied, name, n)
-             && rd_id_set_add_subject (&ids->subjects, name, n)))
+        && !(rd_text_set_add (&ids->copied, path, strlen (path))
+             && rd_text_set_add (&ids->copied, name, n)
+             && rd_ids_add_subject (&ids->subjects, name, n)))
       return false;
   }
   enum radio_status status = radio_table_open (ids->store,
@@ -438,12 +438,12 @@ add_ids (struct ids *ids)
   if (status != RADIO_OK && status != RADIO_ERROR_NOT_FOUND)
     return rd_error_library (NULL), false;
   for (uint64_t i = 0; i < all.n; i++)
-    if (!rd_id_set_add_subject (
+    if (!rd_ids_add_subject (
           &ids->subjects, all.bytes + all.offsets[i],
           (size_t) (all.offsets[i + 1] - all.offsets[i])))
       return false;
-  rd_id_set_sort (&ids->subjects);
-  rd_id_set_sort (&ids->copied);
+  rd_text_set_sort (&ids->subjects);
+  rd_text_set_sort (&ids->copied);
   return true;
 }
 
@@ -469,8 +469,8 @@ count_ids (const struct ids *ids, struct radio_table *table,
   for (uint64_t i = 0; i < text.n && status == RADIO_OK; i++) {
     size_t nrow = (size_t) (rows->offsets[i + 1] - rows->offsets[i]);
     size_t ncell = (size_t) (text.offsets[i + 1] - text.offsets[i]);
-    *n += rd_id_set_has (&ids->copied, rows->bytes + rows->offsets[i], nrow)
-          && rd_id_set_is_in (&ids->subjects, text.bytes + text.offsets[i],
+    *n += rd_text_set_has (&ids->copied, rows->bytes + rows->offsets[i], nrow)
+          && rd_ids_are_in (&ids->subjects, text.bytes + text.offsets[i],
                               ncell);
   }
   return status;

@@ -116,86 +116,28 @@ rd_is_one_subject (const char *a, const char *b)
  *----------------------------------------------------------------------*/
 
 bool
-rd_id_set_add (struct rd_id_set *ids, const char *text, size_t n)
-{
-  if (ids->n == ids->capacity) {
-    size_t capacity = ids->capacity ? 2 * ids->capacity : 64;
-    char **list = reallocarray (ids->list, capacity, sizeof *list);
-    if (list == NULL)
-      return rd_error_memory (), false;
-    ids->list = list;
-    ids->capacity = capacity;
-  }
-  ids->list[ids->n] = strndup (text, n);
-  if (ids->list[ids->n] == NULL)
-    return rd_error_memory (), false;
-  ids->n++;
-  ids->longest = n > ids->longest ? n : ids->longest;
-  return true;
-}
-
-bool
-rd_id_set_add_subject (struct rd_id_set *ids, const char *id, size_t n)
+rd_ids_add_subject (struct rd_text_set *ids, const char *id, size_t n)
 {
   bool is_bids = n > 4 && strncmp (id, "sub-", 4) == 0;
   bool is_number = true;
   for (size_t i = 4; i < n && is_bids; i++)
     is_number = is_number && id[i] >= '0' && id[i] <= '9';
   if (is_bids && !is_number && n >= 4 + 3
-      && !rd_id_set_add (ids, id + 4, n - 4))
+      && !rd_text_set_add (ids, id + 4, n - 4))
     return false;
-  return rd_id_set_add (ids, id, n);
-}
-
-static int
-by_bytes (const void *a, const void *b)
-{
-  return strcmp (*(char *const *) a, *(char *const *) b);
-}
-
-void
-rd_id_set_sort (struct rd_id_set *ids)
-{
-  if (ids->n > 0)
-    qsort (ids->list, ids->n, sizeof *ids->list, by_bytes);
+  return rd_text_set_add (ids, id, n);
 }
 
 bool
-rd_id_set_has (const struct rd_id_set *ids, const char *text, size_t n)
-{
-  size_t low = 0, high = ids->n;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    const char *found = ids->list[middle];
-    int order = strncmp (found, text, n);
-    if (order == 0 && found[n] == '\0')
-      return true;
-    if (order < 0)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return false;
-}
-
-bool
-rd_id_set_is_in (const struct rd_id_set *ids, const char *at, size_t n)
+rd_ids_are_in (const struct rd_text_set *ids, const char *at, size_t n)
 {
   for (size_t i = 0; i < n; i++) {
     if (i > 0 && is_in_word (at[i - 1]))
       continue;
     for (size_t k = 1; k <= ids->longest && k <= n - i; k++)
       if ((i + k == n || !is_in_word (at[i + k]))
-          && rd_id_set_has (ids, at + i, k))
+          && rd_text_set_has (ids, at + i, k))
         return true;
   }
   return false;
-}
-
-void
-rd_id_set_clear (struct rd_id_set *ids)
-{
-  for (size_t i = 0; i < ids->n; i++)
-    free (ids->list[i]);
-  free (ids->list);
 }

@@ -5,6 +5,7 @@
 
 #include <radio/cohort.h>
 
+#include "tools/text-set.h"
 #include "tools/tool.h"
 
 struct rd_key {
@@ -31,26 +32,12 @@ bool rd_shows_subject (const char *path, const char *to_path);
 /* Returns whether two paths are of one subject by their names. */
 bool rd_is_one_subject (const char *a, const char *b);
 
-/* Ids, to be looked for once they are sorted. */
-struct rd_id_set {
-  char **list;
-  size_t n, capacity;
-  size_t longest;             /* in bytes */
-};
+/* Adds a subject's id to a set, also without "sub-", unless that is a number or
+ * has less than three bytes, as other texts may.  False without memory, after
+ * an error. */
+bool rd_ids_add_subject (struct rd_text_set *ids, const char *id, size_t n);
 
-/* Adds the first n bytes of an id.  False without memory, after an error. */
-bool rd_id_set_add (struct rd_id_set *ids, const char *text, size_t n);
-
-/* The same of a subject's, also without "sub-", unless that is a number or
- * has less than three bytes, as other texts may. */
-bool rd_id_set_add_subject (struct rd_id_set *ids, const char *id, size_t n);
-
-void rd_id_set_sort (struct rd_id_set *ids);
-bool rd_id_set_has (const struct rd_id_set *ids, const char *text, size_t n);
-
-/* Returns whether n bytes have one of the ids in them, as a word. */
-bool rd_id_set_is_in (const struct rd_id_set *ids, const char *at, size_t n);
-
-void rd_id_set_clear (struct rd_id_set *ids);
+/* Returns whether n bytes have one of the ids, sorted, in them, as a word. */
+bool rd_ids_are_in (const struct rd_text_set *ids, const char *at, size_t n);
 
 #endif /* RD_TOOLS_PSEUDONYMS_H */

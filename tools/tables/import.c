@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tools/tables/import.h"
+#include "tools/text-set.h"
 #include "tools/text.h"
 
 enum radio_status
@@ -110,53 +111,26 @@ rd_import_clear (struct rd_import *import)
  * Ids
  *----------------------------------------------------------------------*/
 
-/* A sorted list of texts. */
-struct words {
-  char **list;
-  size_t n;
-};
-
-static void
-clear_words (struct words *words)
-{
-  for (size_t i = 0; i < words->n; i++)
-    free (words->list[i]);
-  free (words->list);
-}
-
-static int
-by_bytes (const void *a, const void *b)
-{
-  return strcmp (*(char *const *) a, *(char *const *) b);
-}
-
 static bool
-has_word (const struct words *words, const char *word)
+has_id (const struct rd_text_set *ids, const char *id)
 {
-  return words->n > 0
-         && bsearch (&word, words->list, words->n, sizeof word, by_bytes);
+  return rd_text_set_has (ids, id, strlen (id));
 }
 
 /* Reads the ids of a table; there are none if it is NULL.  Returns an exit
  * status. */
 static int
-read_ids (struct radio_table *table, const char *path, struct words *words)
+read_ids (struct radio_table *table, const char *path,
+          struct rd_text_set *known)
 {
   RD_FREE_STRINGS struct radio_strings ids = { 0 };
   if (table == NULL)
     return RD_EXIT_OK;
   if (radio_table_read_ids (table, &ids) != RADIO_OK)
     return rd_error_library (path);
-  words->list = calloc (ids.n + 1, sizeof *words->list);
-  if (words->list == NULL)
-    return rd_error_memory ();
-  for (; words->n < ids.n; words->n++) {
-    words->list[words->n] = rd_string_copy (&ids, words->n);
-    if (words->list[words->n] == NULL)
-      return RD_EXIT_FAILED;
-  }
-  if (words->n > 0)
-    qsort (words->list, words->n, sizeof *words->list, by_bytes);
+  if (!rd_text_set_add_all (known, &ids))
+    return RD_EXIT_FAILED;
+  rd_text_set_sort (known);
   return RD_EXIT_OK;
 }
 
@@ -164,56 +138,46 @@ read_ids (struct radio_table *table, const char *path, struct words *words)
 struct imaged {
   struct radio_store *store;
   bool is_read;
-  struct words subjects;
+  struct rd_text_set subjects;
 };
 
 static void
 clear_imaged (struct imaged *imaged)
 {
-  clear_words (&imaged->subjects);
+  rd_text_set_clear (&imaged->subjects);
 }
 
 /* Appends the subjects of a collection's volumes. */
 static enum radio_status
 add_imaged (const struct radio_table_entry *entry, void *user_data)
 {
-  struct words *words = &((struct imaged *) user_data)->subjects;
+  struct imaged *imaged = user_data;
   RD_CLOSE_TABLE struct radio_table *table = NULL;
   RD_FREE_STRINGS struct radio_strings text = { 0 };
   if (entry->collection == NULL)
     return RADIO_OK;
-  enum radio_status status = radio_table_open (
-    ((struct imaged *) user_data)->store, entry->path, &table);
+  enum radio_status status = radio_table_open (imaged->store, entry->path,
+                                               &table);
   if (status == RADIO_OK)
     status = rd_table_read_text (table, "subject", &text);
   /* Without a row, or that column, there is no volume. */
   if (status == RADIO_ERROR_NOT_FOUND)
     return RADIO_OK;
-  char **list = status != RADIO_OK ? NULL
-    : reallocarray (words->list, words->n + text.n + 1, sizeof *list);
-  if (list == NULL)
-    return status == RADIO_OK ? RADIO_ERROR_MEMORY : status;
-  words->list = list;
-  for (uint64_t i = 0; i < text.n; i++) {
-    list[words->n] = rd_string_copy (&text, i);
-    if (list[words->n] == NULL)
-      return RADIO_ERROR_MEMORY;
-    words->n++;
-  }
-  return RADIO_OK;
+  if (status != RADIO_OK)
+    return status;
+  return rd_text_set_add_all (&imaged->subjects, &text) ? RADIO_OK
+                                                        : RADIO_ERROR_MEMORY;
 }
 
 /* False after an error. */
 static bool
 read_imaged (struct imaged *imaged)
 {
-  struct words *words = &imaged->subjects;
   if (imaged->is_read)
     return true;
   if (radio_table_list (imaged->store, add_imaged, imaged) != RADIO_OK)
     return rd_error_library (NULL), false;
-  if (words->n > 0)
-    qsort (words->list, words->n, sizeof *words->list, by_bytes);
+  rd_text_set_sort (&imaged->subjects);
   imaged->is_read = true;
   return true;
 }
@@ -223,31 +187,32 @@ read_imaged (struct imaged *imaged)
  * had other names, the one that has volumes (imaged is NULL: that of the
  * text). */
 static char *
-subject_id (const struct words *words, struct imaged *imaged, const char *text)
+subject_id (const struct rd_text_set *known, struct imaged *imaged,
+            const char *text)
 {
   RD_FREE char *other = strncmp (text, "sub-", 4) == 0
                         ? rd_format ("%s", text + 4)
                         : rd_format ("sub-%s", text);
   if (other == NULL)
     return NULL;
-  bool takes_other = has_word (words, other);
-  if (takes_other && has_word (words, text)) {
+  bool takes_other = has_id (known, other);
+  if (takes_other && has_id (known, text)) {
     if (imaged && !read_imaged (imaged))
       return NULL;
-    takes_other = imaged && has_word (&imaged->subjects, other)
-                  && !has_word (&imaged->subjects, text);
+    takes_other = imaged && has_id (&imaged->subjects, other)
+                  && !has_id (&imaged->subjects, text);
   }
   return rd_format ("%s", takes_other ? other : text);
 }
 
 /* The id of a row by the text of its line: allocated, NULL after an error. */
 static char *
-row_id (const char *table, const struct words *words, struct imaged *imaged,
-        const char *text)
+row_id (const char *table, const struct rd_text_set *known,
+        struct imaged *imaged, const char *text)
 {
   if (strcmp (table, "subjects") == 0)
-    return subject_id (words, imaged, text);
-  return has_word (words, text) || strchr (text, '/')
+    return subject_id (known, imaged, text);
+  return has_id (known, text) || strchr (text, '/')
          ? rd_format ("%s", text) : rd_format ("%s/%s", table, text);
 }
 
@@ -300,10 +265,10 @@ make_ids (struct radio_store *store, struct radio_table *opened,
           const struct radio_strings *cells, const char *name,
           struct radio_strings *ids, bool only_existing, size_t *nothers)
 {
-  RD_CLEANUP (clear_words) struct words words = { 0 };
+  RD_CLEANUP (rd_text_set_clear) struct rd_text_set known = { 0 };
   RD_CLEANUP (clear_imaged) struct imaged imaged = { .store = store };
   size_t nbytes = 0, capacity = 0;
-  int failed = read_ids (opened, path, &words);
+  int failed = read_ids (opened, path, &known);
   if (failed)
     return failed;
   ids->offsets = calloc (cells->n + 1, sizeof *ids->offsets);
@@ -313,12 +278,12 @@ make_ids (struct radio_store *store, struct radio_table *opened,
     if (cells->offsets[i] == cells->offsets[i + 1])
       return rd_error ("%s: row %" PRIu64 " has no id", name, i + 1);
     RD_FREE char *text = rd_string_copy (cells, i);
-    RD_FREE char *id = text ? row_id (table, &words,
+    RD_FREE char *id = text ? row_id (table, &known,
                                       only_existing ? NULL : &imaged, text)
                             : NULL;
     if (id == NULL)
       return RD_EXIT_FAILED;
-    bool is_there = has_word (&words, id);
+    bool is_there = has_id (&known, id);
     if (!is_there && only_existing)
       return rd_error ("%s: no row '%s' in the table of %s", name, id, table);
     *nothers += !is_there;
