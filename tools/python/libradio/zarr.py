@@ -380,6 +380,14 @@ class _Source:
         return ("/".join(names[:-n]),
                 [int(number) for number in numbers[has_prefix:]])
 
+    def find_grid(self, batch: Sequence[_Chunk],
+                  dropped: tuple[int, ...]) -> tuple[str, _Grid | None]:
+        """Returns the path of the array, and what chunks select of it."""
+        path, first = self.locate(batch[0][0].path)
+        _, last = self.locate(batch[-1][0].path)
+        return path, _find_grid(batch, first, last, self.chunk_shape or (),
+                                dropped)
+
     def open(self, path: str, end: list[int], writes: bool) -> _Array:
         """Opens the array as its metadata say, with room up to end: zarr
         knows its shape.  What other processes wrote before is read."""
@@ -644,10 +652,7 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         if obstacle is not None:
             source.report(key, obstacle)
             return None
-        path, first = source.locate(key)
-        _, last = source.locate(batch[-1][0].path)
-        grid = _find_grid(batch, first, last, source.chunk_shape or (),
-                          dropped)
+        path, grid = source.find_grid(batch, dropped)
         memory = out.as_ndarray_like()
         if not isinstance(memory, np.ndarray):
             source.report(key, "the result is not in NumPy's memory")
@@ -685,10 +690,7 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         if obstacle is not None:
             source.report(key, obstacle)
             return None
-        path, first = source.locate(key)
-        _, last = source.locate(whole[-1][0].path)
-        grid = _find_grid(whole, first, last, source.chunk_shape or (),
-                          dropped)
+        path, grid = source.find_grid(whole, dropped)
         if (grid is None or max(grid.steps) > 1
                 or not (source.root.is_local or source.root.is_in_s3)):
             return None
