@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <radio/index.h>
 
@@ -584,16 +583,10 @@ check_destination (const struct cp *cp)
 static bool
 is_same_store (const char *a, const char *b)
 {
-  struct stat x, y;
-  size_t n = strlen (a), m = strlen (b);
-  while (n > 1 && a[n - 1] == '/')
-    n--;
-  while (m > 1 && b[m - 1] == '/')
-    m--;
+  size_t n = rd_unslashed_nbytes (a), m = rd_unslashed_nbytes (b);
   if (rd_is_url (a) || rd_is_url (b))
     return n == m && memcmp (a, b, n) == 0;
-  return stat (a, &x) == 0 && stat (b, &y) == 0 && x.st_dev == y.st_dev
-         && x.st_ino == y.st_ino;
+  return rd_is_same_file (a, b);
 }
 
 /* Rejects copies of volumes onto themselves. */

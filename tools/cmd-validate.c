@@ -311,9 +311,7 @@ static char *
 name_in_root (const struct validation *v, const char *path)
 {
   const char *root = v->root->name;
-  size_t n = root ? strlen (root) : 0;
-  while (n > 1 && root[n - 1] == '/')
-    n--;
+  size_t n = root ? rd_unslashed_nbytes (root) : 0;
   return rd_format ("%.*s%s%s", (int) n, root ? root : "", root ? "/" : "",
                     path);
 }

@@ -86,8 +86,7 @@ rd_split_path (const char *operand, char **root, char **path)
   if (rd_is_url (operand))
     top = below = n;
   else {
-    while (n > 1 && operand[n - 1] == '/')
-      n--;
+    n = rd_unslashed_nbytes (operand);
     if (n == 0 || n > 4096 || !is_node (operand, n))
       return false;
     top = n;
@@ -757,9 +756,7 @@ split_operand (const struct finding *finding, char **root, char **path,
     return RD_EXIT_OK;
   /* A store that has lost its document still has its name. */
   struct stat st;
-  size_t n = strlen (operand);
-  while (n > 1 && operand[n - 1] == '/')
-    n--;
+  size_t n = rd_unslashed_nbytes (operand);
   if ((finding->how & RD_NODES_GROUPS) && rd_is_store_name (operand, n)
       && stat (operand, &st) == 0 && S_ISDIR (st.st_mode)) {
     *root = strndup (operand, n);

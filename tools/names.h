@@ -203,6 +203,12 @@ size_t rd_parent_length (const char *path, size_t n, size_t least);
  * bytes that takes (0: it does not). */
 bool rd_is_url (const char *operand);
 
+/* Returns the bytes of a path without the slashes at its end; "/" stays. */
+size_t rd_unslashed_nbytes (const char *path);
+
+/* Returns whether two paths are equal, or of one file or folder. */
+bool rd_is_same_file (const char *a, const char *b);
+
 /* True if an operand is the URL of an image's file, by the suffix of its path:
  * .nii, .hdr or .img, or one of them and .gz. */
 bool rd_is_image_url (const char *operand);

@@ -390,12 +390,10 @@ char *
 rd_target_stem (const struct rd_target *target)
 {
   const char *path = *target->path ? target->path : target->name;
-  size_t n = strlen (path), start = 0;
+  size_t n = rd_unslashed_nbytes (path), start = 0;
   RD_FREE char *ingested = NULL;
   if (target->files && radio_ingest_path (path, "x", &ingested) == RADIO_OK)
     return strdup (ingested + 2);
-  while (n > 1 && path[n - 1] == '/')
-    n--;
   if (*target->path == '\0') {
     /* A store's or file's own name; of a URL with the collection, since a
      * path does not show which part is one. */

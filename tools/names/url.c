@@ -5,6 +5,7 @@
 
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 #include "src/base/text.h"
 #include "tools/interrupt.h"
@@ -25,6 +26,24 @@ bool
 rd_is_url (const char *operand)
 {
   return rd_scheme_nbytes (operand) > 0;
+}
+
+size_t
+rd_unslashed_nbytes (const char *path)
+{
+  size_t n = strlen (path);
+  while (n > 1 && path[n - 1] == '/')
+    n--;
+  return n;
+}
+
+bool
+rd_is_same_file (const char *a, const char *b)
+{
+  struct stat x, y;
+  return strcmp (a, b) == 0
+         || (stat (a, &x) == 0 && stat (b, &y) == 0 && x.st_ino == y.st_ino
+             && x.st_dev == y.st_dev);
 }
 
 bool

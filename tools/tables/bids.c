@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "src/base/text.h"
+#include "tools/names.h"
 #include "tools/tables/bids.h"
 #include "tools/text.h"
 
@@ -38,15 +39,6 @@ kind_of (const char *name)
 }
 
 static bool
-is_same_file (const char *a, const char *b)
-{
-  struct stat x, y;
-  return strcmp (a, b) == 0
-         || (stat (a, &x) == 0 && stat (b, &y) == 0 && x.st_ino == y.st_ino
-             && x.st_dev == y.st_dev);
-}
-
-static bool
 add_file (struct rd_bids *bids, const char *name, bool is_given)
 {
   if (bids->n == bids->capacity) {
@@ -70,7 +62,7 @@ bool
 rd_bids_add (struct rd_bids *bids, const char *name)
 {
   for (size_t i = 0; i < bids->n; i++)
-    if (is_same_file (bids->files[i].name, name))
+    if (rd_is_same_file (bids->files[i].name, name))
       return true;
   return add_file (bids, name, true);
 }
@@ -89,7 +81,7 @@ add_if_there (struct rd_bids *bids, const char *folder, size_t nfolder,
   if (stat (name, &st) != 0 || !S_ISREG (st.st_mode))
     return true;
   for (size_t i = 0; i < bids->n && bids->files[i].is_given; i++)
-    if (is_same_file (bids->files[i].name, name))
+    if (rd_is_same_file (bids->files[i].name, name))
       return true;
   return add_file (bids, name, false);
 }
@@ -580,7 +572,7 @@ find_scan (const struct joined *joined, const struct rd_bids_image *image)
   const char *key = line ? line->key : NULL;
   struct stat st;
   for (; line && line < end && strcmp (line->key, key) == 0; line++) {
-    if (is_same_file (line->image, image->file))
+    if (rd_is_same_file (line->image, image->file))
       return line;
     if (other == NULL && stat (line->image, &st) != 0)
       other = line;
