@@ -238,8 +238,9 @@ struct radio_profile_write_options {
   const void *redact_key;
   size_t redact_key_nbytes;
 
-  /* RADIO_PROFILE_CHROME: texts and counters as arguments of each span.
-   * Tools that compare spans by their arguments then do not merge them. */
+  /* RADIO_PROFILE_CHROME: texts, bytes, waiting and time without a CPU as
+   * arguments of each span.  Tools that compare spans by their arguments then
+   * do not merge them. */
   bool arguments;
 
   /* RADIO_PROFILE_TEXT: ANSI colours, and the maximum width; 0: 80. */

@@ -523,6 +523,7 @@ write_arguments (struct state *state, const struct rd_span *span)
   }
   write_number_argument (state, &first, "bytes", span->nbytes);
   write_number_argument (state, &first, "wait_ns", span->wait_ns);
+  write_number_argument (state, &first, "no_cpu_ns", span->starved_ns);
   if (span->submitted_ns < span->begin_ns)
     write_number_argument (state, &first, "queued_ns",
                            span->begin_ns - span->submitted_ns);

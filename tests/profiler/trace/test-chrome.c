@@ -470,6 +470,8 @@ arguments_are_texts_bytes_and_times_of_the_run (void **state)
   assert_int_equal (json_u64 (get, "queued_ns"), 100000);
   struct json_object *pread = arguments_of (trace, "pread");
   assert_int_equal (json_u64 (pread, "wait_ns"), 100000);
+  assert_int_equal (json_u64 (pread, "no_cpu_ns"), 40000);
+  assert_false (has (arguments_of (trace, "read"), "no_cpu_ns"));
   assert_false (has (pread, "queued_ns"));
   assert_int_equal (json_u64 (arguments_of (trace, "radio"), "open"), 1);
   struct json_object *last = chrome_event (trace, "X", "tile", 3);
