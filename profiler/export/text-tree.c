@@ -12,6 +12,7 @@
 #include "src/base/alloc.h"
 #include "profiler/counters.h"
 #include "profiler/export/text.h"
+#include "profiler/model/sum.h"
 
 /* Limits of the tree's own column, which is as wide as its deepest scope
  * needs. */
@@ -82,8 +83,9 @@ print_cell (const struct rd_text *text, size_t node, size_t column,
   case FLOPS: {
     /* Operations a nanosecond are GFLOP/s. */
     uint64_t flop = rd_flop (text->profile, node);
-    if (flop > 0 && at->total_ns > 0)
-      rd_text_multiple (flop, at->total_ns, cell);
+    ns = rd_subtract (at->tree_work_ns, at->tree_starved_ns);
+    if (flop > 0 && ns > 0)
+      rd_text_multiple (flop, ns, cell);
     return;
   }
   case INTENSITY: {

@@ -260,10 +260,14 @@ write_sums (const struct rd_text *text)
     }
   if (flop > 0) {
     struct line operations = { .text = text };
+    uint64_t ran_ns = rd_profile_ran_ns (profile);
     rd_text_short_count (flop, number);
-    rd_text_multiple (flop, text->wall_ns ? text->wall_ns : 1, rate);
-    add_item (&operations, "operations", "%s flop (%s GFLOP/s)", number,
-              rate);
+    rd_text_multiple (flop, ran_ns, rate);
+    if (ran_ns > 0)
+      add_item (&operations, "operations", "%s flop (%s GFLOP/s a thread)",
+                number, rate);
+    else
+      add_item (&operations, "operations", "%s flop", number);
     if (nmoved > 0) {
       rd_text_multiple (flop, nmoved, rate);
       add_item (&operations, "operations", "%s a byte", rate);

@@ -71,9 +71,11 @@ export function formatRate(nbytes, ns) {
   return digits(nbytes * 1e3 / ns) + '\u00a0MB/s';
 }
 
-// Arithmetic operations per time: one a nanosecond is a GFLOP/s.
+// Arithmetic operations per time of threads on CPUs: one a nanosecond is a
+// GFLOP/s.
 export function formatFlopRate(flop, ns) {
-  return flop > 0 && ns > 0 ? digits(flop / ns) + '\u00a0GFLOP/s' : '';
+  return flop > 0 && ns > 0 ? digits(flop / ns) + '\u00a0GFLOP/s a thread'
+    : '';
 }
 
 // Arithmetic operations for each byte that was moved.

@@ -96,6 +96,12 @@ export function flopMetric(metrics) {
   };
 }
 
+// A node's work on CPUs, with descendants: by that operations are judged.
+export function timeOnCpus({ metrics }, node) {
+  return (metrics.find(({ id }) => id === 'cpu')
+          ?? metrics.find(({ id }) => id === 'work'))?.total[node];
+}
+
 // The first of these that a node has.
 export function nodeBytes(byteCounters, node) {
   return byteCounters.find((metric) => metric.total[node] > 0) ?? null;

@@ -2,10 +2,10 @@
 // The columns of tables of scopes: id, label, hint, value (node) to sort by,
 // and cell (node): [text, title, share of the bar].
 
-import { baseOf, byteMetrics, flopMetric, nodeBytes }
+import { baseOf, byteMetrics, flopMetric, nodeBytes, timeOnCpus }
   from '../model/metrics.mjs';
-import { exactUnit, formatFlopRate, formatIntensity, formatRate, formatShare,
-         formatUnit } from '../data/units.mjs';
+import { exactUnit, formatRatio, formatShare, formatUnit }
+  from '../data/units.mjs';
 
 function metricColumn(id, label, hint, { unit }, values, whole,
                       always = false) {
@@ -24,6 +24,14 @@ function shareColumn(metric) {
                             0] };
 }
 
+// A quotient, where both figures of a node are known.
+function ratioColumn(id, label, hint, of, over) {
+  const value = (node) => over(node) > 0 ? of(node) / over(node) : 0;
+  return { id, label, hint, value,
+           cell: (node) =>
+             [value(node) > 0 ? formatRatio(value(node)) : '', '', 0] };
+}
+
 function bytesColumns(shape, wall) {
   const counters = byteMetrics(shape.metrics);
   const bytes = (node) => nodeBytes(counters, node)?.total[node] ?? 0;
@@ -33,37 +41,25 @@ function bytesColumns(shape, wall) {
       : [formatUnit(metric.total[node], 'bytes'),
          metric.label + ': ' + exactUnit(metric.total[node], 'bytes'), 0];
   };
-  const rate = (node) => wall.total[node] > 0
-    ? bytes(node) / wall.total[node] : 0;
   return [
     { id: 'bytes', label: 'bytes',
       hint: 'Returned, decoded, written or fetched, with descendants',
       value: bytes, cell },
-    { id: 'rate', label: 'MB/s', hint: 'These bytes in this total',
-      value: rate,
-      cell: (node) => [formatRate(bytes(node), wall.total[node])
-                         .replace('\u00a0MB/s', ''), '', 0] },
-    ...flopColumns(shape, wall, bytes),
+    ratioColumn('rate', 'MB/s', 'These bytes in this total',
+                (node) => 1e3 * bytes(node), (node) => wall.total[node]),
+    ...flopColumns(shape, bytes),
   ];
 }
 
 // Of profiles that count operations.
-function flopColumns(shape, wall, bytes) {
-  const flop = flopMetric(shape.metrics);
-  if (flop === null)
-    return [];
-  const ratio = (over) => (node) => flop.total[node] > 0 && over(node) > 0
-    ? flop.total[node] / over(node) : 0;
-  const time = (node) => wall.total[node];
-  return [
-    { id: 'flops', label: 'GFLOP/s', hint: 'Operations in this total',
-      value: ratio(time),
-      cell: (node) => [formatFlopRate(flop.total[node], time(node))
-                         .replace('\u00a0GFLOP/s', ''), '', 0] },
-    { id: 'intensity', label: 'flop/B', hint: 'Operations for each of these '
-      + 'bytes', value: ratio(bytes),
-      cell: (node) => [formatIntensity(flop.total[node], bytes(node))
-                         .replace('\u00a0flop/B', ''), '', 0] },
+function flopColumns(shape, bytes) {
+  const metric = flopMetric(shape.metrics);
+  const flop = (node) => metric.total[node];
+  return metric === null ? [] : [
+    ratioColumn('flops', 'GFLOP/s', 'Operations in this work on CPUs', flop,
+                (node) => timeOnCpus(shape, node)),
+    ratioColumn('intensity', 'flop/B', 'Operations for each of these bytes',
+                flop, bytes),
   ];
 }
 

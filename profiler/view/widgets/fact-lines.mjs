@@ -2,7 +2,7 @@
 // Lines of name and value about a node of a tree, and about a span.
 
 import { failureText } from '../data/failures.mjs';
-import { baseOf } from '../model/metrics.mjs';
+import { baseOf, timeOnCpus } from '../model/metrics.mjs';
 import { exactUnit, formatBytes, formatCount, formatFlopRate, formatRate,
          formatShareOfAll, formatTime, formatUnit } from '../data/units.mjs';
 
@@ -27,12 +27,14 @@ export function shareLines(shape, node, metric) {
   ];
 }
 
-// All counters, with descendants, and their rates in a time.
+// All counters, with descendants, and their rates: of bytes in a time, of
+// operations on CPUs.
 export function counterLines(shape, node, ns) {
   return shape.metrics.filter(({ id, total }) =>
     id.startsWith('c:') && total[node] > 0).map(({ label, total, unit }) => {
     const rate = unit === 'bytes' ? formatRate(total[node], ns)
-      : unit === 'flop' ? formatFlopRate(total[node], ns) : '';
+      : unit === 'flop' ? formatFlopRate(total[node], timeOnCpus(shape, node))
+      : '';
     return [label, formatUnit(total[node], unit) + (rate && ', ' + rate),
             exactUnit(total[node], unit)];
   });

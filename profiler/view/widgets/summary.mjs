@@ -59,7 +59,7 @@ function flopFigures(profile, model) {
   const nbytes = model.byteCounters[0]?.sum ?? 0;
   if (flop === null)
     return [];
-  const notes = [formatFlopRate(flop.sum, profile.info.wall),
+  const notes = [formatFlopRate(flop.sum, profile.ran),
                  formatIntensity(flop.sum, nbytes)];
   return [figure('operations', formatUnit(flop.sum, 'flop'),
                  exactUnit(flop.sum, 'flop'),

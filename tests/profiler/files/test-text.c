@@ -280,9 +280,10 @@ columns_without_numbers_are_left_out (void **state)
   radio_profile_close (profile);
 }
 
-/* By the formulas of docs/profile.md. */
+/* By the formulas of docs/profile.md: operations by the time on CPUs, bytes by
+ * the clock. */
 static void
-operations_are_set_against_time_and_bytes (void **state)
+operations_are_set_against_time_on_cpus_and_bytes (void **state)
 {
   (void) state;
   struct radio_profile *profile = build_new ("operations");
@@ -290,6 +291,7 @@ operations_are_set_against_time_and_bytes (void **state)
   uint32_t inner = build_node (profile, outer, "inner", "user");
   build_times (profile, outer, 1, 10000, 4000, 4000, 0);
   build_times (profile, inner, 2, 6000, 6000, 6000, 0);
+  profile->nodes.at[inner].starved_ns = 3000;
   profile->info.wall_ns = 10000;
   build_count (profile, outer, "flop", "flop", 24000);
   build_count (profile, inner, "flop", "flop", 6000);
@@ -298,12 +300,13 @@ operations_are_set_against_time_and_bytes (void **state)
   build_finish (profile);
   struct sink sink = print (profile, 130, false, false);
   assert_non_null (strstr (sink.text,
-                           "36000 flop (3.60 GFLOP/s), 4.50 a byte"));
+                           "36000 flop (5.14 GFLOP/s a thread), 4.50 a "
+                           "byte"));
   assert_non_null (strstr (sink.text, "GFLOP/s  flop/B"));
-  check_line (sink.text, "outer", "######## 100% 10.0 us 4.00 us 10.0 us 1 "
-              "10.0 us 800 3.60 4.50 outer");
-  check_line (sink.text, "inner", "####: 60% 6.00 us 6.00 us 6.00 us 2 "
-              "3.00 us 1333 2.00 1.50 `- inner");
+  check_line (sink.text, "outer", "######## 100% 10.0 us 4.00 us 10.0 us "
+              "3.00 us 1 10.0 us 800 5.14 4.50 outer");
+  check_line (sink.text, "inner", "####: 60% 6.00 us 6.00 us 6.00 us "
+              "3.00 us 2 3.00 us 1333 4.00 1.50 `- inner");
   free (sink.text);
   radio_profile_close (profile);
 }
@@ -795,7 +798,7 @@ main (void)
     cmocka_unit_test (a_line_shows_the_numbers_of_its_scope),
     cmocka_unit_test (narrow_texts_show_the_largest_values),
     cmocka_unit_test (columns_without_numbers_are_left_out),
-    cmocka_unit_test (operations_are_set_against_time_and_bytes),
+    cmocka_unit_test (operations_are_set_against_time_on_cpus_and_bytes),
     cmocka_unit_test (the_head_has_the_sums),
     cmocka_unit_test (the_recorders_overhead_is_relative_to_work),
     cmocka_unit_test (facts_of_times_and_bytes_have_units),

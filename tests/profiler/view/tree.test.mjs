@@ -8,6 +8,7 @@ import { byteMetrics, flopMetric, makeMetrics,
          nodeBytes } from '../../../profiler/view/model/metrics.mjs';
 import { makeColumns }
   from '../../../profiler/view/views/tree-columns.mjs';
+import { counterLines } from '../../../profiler/view/widgets/fact-lines.mjs';
 
 function randomParents(seed, n) {
   const next = random(seed);
@@ -95,23 +96,31 @@ test('a metric that was not counted is not offered', () => {
 });
 
 // C's text has the same formulas: tests/profiler/files/test-text.c.
-test('operations have rates and are set against bytes', () => {
+test('operations are set against time on CPUs and bytes', () => {
   const profile = profileWith([['bytes delivered', [0, 0, 4]]]);
+  Object.assign(profile, { work: Float64Array.of(4, 4, 2),
+                           treeWork: Float64Array.of(10, 4, 2) });
   profile.counters.push(
     { name: 'flop', unit: 'flop', own: Float64Array.of(10, 20, 0) },
     { name: 'more', unit: 'flop', own: Float64Array.of(0, 0, 6) });
-  const metrics = makeMetrics(profile);
-  const flop = flopMetric(metrics);
+  const flop = flopMetric(makeMetrics(profile));
   assert.equal(flop.sum, 36);
   assert.equal(flop.total[2], 6);
-  const columns = makeColumns({ metrics, size: 3 }, metrics[0]);
-  const cell = (id, node) =>
-    columns.find((column) => column.id === id).cell(node)[0];
-  const wall = metrics[0].total;
-  assert.equal(parseFloat(cell('flops', 0)),
-               parseFloat((36 / wall[0]).toPrecision(3)));
+  const cell = (id, node) => {
+    const metrics = makeMetrics(profile);
+    return makeColumns({ metrics, size: 3 }, metrics[0])
+      .find((column) => column.id === id).cell(node)[0];
+  };
+  assert.equal(cell('flops', 0), '3.60');
+  assert.equal(cell('rate', 0), '400');
   assert.equal(cell('intensity', 0), '9.00');
   assert.equal(cell('intensity', 2), '1.50');
+  profile.starved = Float64Array.of(1, 2, 2);
+  assert.equal(cell('flops', 0), '7.20');
+  assert.equal(cell('flops', 2), '');
+  assert.equal(cell('rate', 0), '400');
+  const lines = counterLines({ metrics: makeMetrics(profile) }, 0, 10);
+  assert.match(lines[1][1], /^30.flop, 6.00.GFLOP\/s a thread$/);
   assert.equal(flopMetric(makeMetrics(profileWith([]))), null);
 });
 

@@ -48,7 +48,7 @@ test('growth is a share or a ratio, or unknown without a base', () => {
 test('operations have units and rates', () => {
   assert.equal(plain(formatUnit(2.5e9, 'flop')), '2.50 Gflop');
   assert.equal(plain(exactUnit(12345, 'flop')), '12,345 flop');
-  assert.equal(plain(formatFlopRate(2.5e9, 1e9)), '2.50 GFLOP/s');
+  assert.equal(plain(formatFlopRate(2.5e9, 1e9)), '2.50 GFLOP/s a thread');
   assert.equal(formatFlopRate(1, 0), '');
   assert.equal(plain(formatIntensity(3, 8)), '0.38 flop/B');
   assert.equal(formatIntensity(3, 0), '');
