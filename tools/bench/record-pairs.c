@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* record-pairs FOLDER NPAIRS [CONDITION]...: for tools/bench/trial-diff.
- * Records a small program in pairs, each half in a process of its own, quiet
- * and while other processes load the machine, and compares them with each
- * other.  Where both halves are the same program every change that is called
- * is a false one; else one scope does a tenth more, and only that may be
- * called.  Prints a row of the table for each condition; the profiles stay in
+ * Records a small program in pairs, each half in a process of its own or in
+ * several that take turns with the other's, quiet and while other processes
+ * load the machine, and compares them with each other.  Where both halves are
+ * the same program every change that is called is a false one; else one scope
+ * does a tenth more, and only that may be called.  Prints a row of the table for each condition; the profiles stay in
  * the folder.  With NPAIRS 0 nothing is recorded: those that are there are
  * compared again. */
 #include <config.h>
@@ -29,9 +29,14 @@
 #include "tools/text.h"
 #include "tools/tool.h"
 
-/* Runs of a recording, as `radio profile' makes them; a run takes some 17 ms
- * where nothing disturbs it. */
+/* Runs of a recording of one process, as `radio profile' makes them; a run
+ * takes some 17 ms where nothing disturbs it. */
 #define NRUNS 20
+
+/* Processes of a recording in turn, and runs of each, as `--against' has
+ * them. */
+#define NROUNDS 10
+#define RUNS_OF_ROUND 4
 
 /* The scope that one half of a pair may do more of, and how much. */
 #define CHANGED "segment"
@@ -47,20 +52,31 @@ struct condition {
   bool is_hogged;             /* a process writes and syncs meanwhile */
   enum quiet quiet;           /* the recording that has none of these */
   double more;                /* that the second one does of a scope */
+  bool is_in_turn;            /* of NROUNDS processes each */
 };
 
 static const struct condition conditions[] = {
-  { "quiet", "quiet", 0, false, NONE_QUIET, 1 },
-  { "loop-1", "beside 1 busy loop", 1, false, NONE_QUIET, 1 },
-  { "loop-4", "beside 4 busy loops", 4, false, NONE_QUIET, 1 },
-  { "loop-12", "beside 12 busy loops", 12, false, NONE_QUIET, 1 },
-  { "disk", "beside a disk hog", 0, true, NONE_QUIET, 1 },
-  { "before-1", "1 busy loop beside the second", 1, false, FIRST_QUIET, 1 },
-  { "before-4", "4 busy loops beside the second", 4, false, FIRST_QUIET, 1 },
-  { "before-12", "12 busy loops beside the second", 12, false, FIRST_QUIET, 1 },
-  { "before-disk", "a disk hog beside the second", 0, true, FIRST_QUIET, 1 },
-  { "after-4", "4 busy loops beside the first", 4, false, SECOND_QUIET, 1 },
-  { "more", "10 % more of one scope, quiet", 0, false, NONE_QUIET, MORE },
+  { "quiet", "quiet", 0, false, NONE_QUIET, 1, false },
+  { "loop-1", "beside 1 busy loop", 1, false, NONE_QUIET, 1, false },
+  { "loop-4", "beside 4 busy loops", 4, false, NONE_QUIET, 1, false },
+  { "loop-12", "beside 12 busy loops", 12, false, NONE_QUIET, 1, false },
+  { "disk", "beside a disk hog", 0, true, NONE_QUIET, 1, false },
+  { "before-1", "1 busy loop beside the second", 1, false, FIRST_QUIET, 1,
+    false },
+  { "before-4", "4 busy loops beside the second", 4, false, FIRST_QUIET, 1,
+    false },
+  { "before-12", "12 busy loops beside the second", 12, false, FIRST_QUIET, 1,
+    false },
+  { "before-disk", "a disk hog beside the second", 0, true, FIRST_QUIET, 1,
+    false },
+  { "after-4", "4 busy loops beside the first", 4, false, SECOND_QUIET, 1,
+    false },
+  { "more", "10 % more of one scope, quiet", 0, false, NONE_QUIET, MORE,
+    false },
+  { "turns", "quiet, in turn", 0, false, NONE_QUIET, 1, true },
+  { "turns-4", "beside 4 busy loops, in turn", 4, false, NONE_QUIET, 1, true },
+  { "turns-more", "10 % more of one scope, quiet, in turn", 0, false,
+    NONE_QUIET, MORE, true },
 };
 
 /*------------------------------------------------------------------------
@@ -171,11 +187,24 @@ run_once (struct program *program)
   return RD_EXIT_OK;
 }
 
+static int
+join_runs (struct radio_profile *const *runs, size_t n, const char *path)
+{
+  RD_CLOSE_PROFILE struct radio_profile *joined = NULL;
+  struct radio_profile_write_options as = {
+    .format = RADIO_PROFILE_JSON, .plain_blocks = true
+  };
+  if (radio_profile_join (runs, n, RADIO_PARTS_RUNS, &joined) != RADIO_OK
+      || radio_profile_write (joined, path, &as) != RADIO_OK)
+    return rd_error_library (path);
+  return RD_EXIT_OK;
+}
+
 /* Records the runs one by one, after a first one that is not. */
 static int
-record (struct program *program, const char *path)
+record (struct program *program, int nruns, const char *path)
 {
-  struct radio_profile *runs[NRUNS], *joined = NULL;
+  struct radio_profile *runs[NRUNS];
   RD_CLOSE_STORE struct radio_store *store = NULL;
   int failed = RD_EXIT_OK;
   program->added = malloc (NADDED * sizeof *program->added);
@@ -185,7 +214,7 @@ record (struct program *program, const char *path)
   if (radio_store_open (program->store, NULL, &store) != RADIO_OK
       || radio_volume_open (store, "ct/head", &program->volume) != RADIO_OK)
     return rd_error_library (NULL);
-  for (int i = -1; i < NRUNS && !failed; i++) {
+  for (int i = -1; i < nruns && !failed; i++) {
     struct radio_recorder_options options = { .title = "study" };
     struct radio_recorder *recorder = NULL;
     if (radio_recorder_start (&options, &recorder) != RADIO_OK)
@@ -195,14 +224,8 @@ record (struct program *program, const char *path)
         != RADIO_OK)
       failed = rd_error_library (NULL);
   }
-  struct radio_profile_write_options as = {
-    .format = RADIO_PROFILE_JSON, .plain_blocks = true
-  };
-  if (!failed
-      && (radio_profile_join (runs, NRUNS, RADIO_PARTS_RUNS, &joined)
-            != RADIO_OK
-          || radio_profile_write (joined, path, &as) != RADIO_OK))
-    failed = rd_error_library (path);
+  if (!failed)
+    failed = join_runs (runs, (size_t) nruns, path);
   /* The process ends now. */
   return failed;
 }
@@ -224,7 +247,7 @@ start_process (void)
 }
 
 static int
-record_apart (const char *store, double more, const char *path)
+record_apart (const char *store, double more, int nruns, const char *path)
 {
   int status = 0;
   pid_t pid = start_process ();
@@ -232,12 +255,57 @@ record_apart (const char *store, double more, const char *path)
     static struct program program;
     program.store = store;
     program.more = more;
-    _exit (record (&program, path));
+    _exit (record (&program, nruns, path));
   }
   if (pid < 0 || waitpid (pid, &status, 0) < 0 || status != 0)
     return rd_error ("a recording failed: %s",
                      pid < 0 ? strerror (errno) : path);
   return RD_EXIT_OK;
+}
+
+static char *
+name_round (const char *folder, int round, int side)
+{
+  return rd_format ("%s/round-%d-%c.json", folder, round, "ab"[side]);
+}
+
+static int
+join_rounds (const char *folder, int side, const char *path)
+{
+  struct radio_profile *rounds[NROUNDS] = { NULL };
+  int failed = RD_EXIT_OK;
+  for (int i = 0; i < NROUNDS && !failed; i++) {
+    RD_FREE char *round = name_round (folder, i, side);
+    if (!round)
+      failed = RD_EXIT_FAILED;
+    else if (radio_profile_read (round, &rounds[i]) != RADIO_OK)
+      failed = rd_error_library (round);
+    else
+      unlink (round);
+  }
+  if (!failed)
+    failed = join_runs (rounds, NROUNDS, path);
+  for (int i = 0; i < NROUNDS; i++)
+    radio_profile_close (rounds[i]);
+  return failed;
+}
+
+/* As `radio profile --against' does: every other round the second is first. */
+static int
+record_in_turn (const char *folder, const char *store, double more,
+                const char *const paths[2])
+{
+  int failed = RD_EXIT_OK;
+  for (int i = 0; i < 2 * NROUNDS && !failed; i++) {
+    int round = i / 2, side = (i + round) % 2;
+    RD_FREE char *path = name_round (folder, round, side);
+    failed = path ? record_apart (store, side == 1 ? more : 1, RUNS_OF_ROUND,
+                                  path)
+                  : RD_EXIT_FAILED;
+  }
+  for (int side = 0; side < 2 && !failed; side++)
+    failed = join_rounds (folder, side, paths[side]);
+  return failed;
 }
 
 static void
@@ -289,6 +357,33 @@ end_load (struct load *load)
       waitpid (load->pids[i], NULL, 0);
     }
   load->n = 0;
+}
+
+static int
+record_pair (const char *folder, const char *store,
+             const struct condition *condition, const char *const paths[2])
+{
+  struct load load = { .n = 0 };
+  RD_FREE char *hog = rd_format ("%s/hog", folder);
+  int failed;
+  if (!hog)
+    return RD_EXIT_FAILED;
+  if (condition->quiet != FIRST_QUIET)
+    start_load (&load, condition, hog);
+  if (condition->is_in_turn)
+    failed = record_in_turn (folder, store, condition->more, paths);
+  else {
+    failed = record_apart (store, 1, NRUNS, paths[0]);
+    if (condition->quiet == SECOND_QUIET)
+      end_load (&load);
+    else if (condition->quiet == FIRST_QUIET)
+      start_load (&load, condition, hog);
+    if (!failed)
+      failed = record_apart (store, condition->more, NRUNS, paths[1]);
+  }
+  end_load (&load);
+  unlink (hog);
+  return failed;
 }
 
 /*------------------------------------------------------------------------
@@ -389,9 +484,7 @@ try_condition (const char *folder, const char *store, unsigned npairs,
                const struct condition *condition)
 {
   struct counts counts = { 0 };
-  struct load load = { .n = 0 };
-  RD_FREE char *hog = rd_format ("%s/hog", folder);
-  int failed = hog ? RD_EXIT_OK : RD_EXIT_FAILED;
+  int failed = RD_EXIT_OK;
   for (unsigned i = 0; !failed && (npairs == 0 || i < npairs); i++) {
     RD_FREE char *pair = rd_format ("%s-%u", condition->name, i + 1);
     RD_FREE char *a = rd_format ("%s/%s-a.json", folder, pair);
@@ -400,24 +493,12 @@ try_condition (const char *folder, const char *store, unsigned npairs,
       return RD_EXIT_FAILED;
     if (npairs == 0 && access (b, F_OK) != 0)
       break;
-    if (npairs > 0) {
-      if (condition->quiet != FIRST_QUIET)
-        start_load (&load, condition, hog);
-      failed = record_apart (store, 1, a);
-      if (condition->quiet == SECOND_QUIET)
-        end_load (&load);
-      else if (condition->quiet == FIRST_QUIET)
-        start_load (&load, condition, hog);
-      if (!failed)
-        failed = record_apart (store, condition->more, b);
-      end_load (&load);
-    }
+    const char *const paths[] = { a, b };
+    if (npairs > 0)
+      failed = record_pair (folder, store, condition, paths);
     if (!failed)
-      failed = compare_pair (condition, pair, (const char *[]) { a, b },
-                             &counts);
+      failed = compare_pair (condition, pair, paths, &counts);
   }
-  if (hog)
-    unlink (hog);
   if (!failed && counts.npairs > 0)
     print_row (condition, &counts);
   return failed;
