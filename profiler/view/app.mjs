@@ -90,7 +90,7 @@ function metricChoice({ state, model }) {
   const made = choice('By', model.whole.metrics.map(({ id, label }) =>
     [id, label]), state.get('metric'), (metric) =>
       state.set({ metric }, { step: true }));
-  made.title = 'The metric of widths, order and shares. Key m';
+  made.title = 'Metric of widths, order, shares. Key m';
   state.listen((keys) => {
     if (keys.has('metric'))
       made.querySelector('select').value =
@@ -99,15 +99,16 @@ function metricChoice({ state, model }) {
   return made;
 }
 
-// Disables what the current view ignores, and says why.
-function listenIgnored({ state, profile }, tabs, metrics) {
-  const note = element('span', { class: 'muted', role: 'status' });
+// Disables what the current view ignores, and says why in the note.  Changes
+// may be by another time than wall, which is called by that there.
+function listenIgnored({ state, profile }, tabs, metrics, note) {
   const update = () => {
     const ignores = tabs.ignores();
-    metrics.querySelector('select').disabled = Boolean(ignores.metric);
-    const isSet = (...names) => names.some((name) => state.get(name) !== '');
-    const ignored = [isSet('range', 'lanes') && ignores.part,
-                     isSet('transforms') && ignores.transforms];
+    metrics.querySelector('select').disabled = ignores.metric;
+    metrics.querySelector('option').text =
+      tabs.current().compared?.basis === 'cpu' ? 'CPU time' : 'wall';
+    const ignored = [state.get('range') + state.get('lanes') && ignores.part,
+                     state.get('transforms') && ignores.transforms];
     const isSecond = profile.before && state.get('view') !== 'diff';
     note.textContent = [isSecond ? 'Of the second recording.'
       : ignores.metric, ...ignored].filter(Boolean).join(' ');
@@ -116,7 +117,6 @@ function listenIgnored({ state, profile }, tabs, metrics) {
   };
   state.listen(update);
   update();
-  return note;
 }
 
 export function startApp(profile, root) {
@@ -141,6 +141,7 @@ export function startApp(profile, root) {
               { step: true });
   const help = new Help(views);
   const metrics = metricChoice(shared);
+  const note = element('span', { class: 'muted', role: 'status' });
   const warnings = failureWarnings(profile);
   const findings = findingsPanel(shared, warnings.length, {
     showNode: (node) => showEvidence(shared, node),
@@ -155,8 +156,7 @@ export function startApp(profile, root) {
     ...root.children,
     element('main', {},
       element('div', { class: 'above-views' }, tabs.list,
-        element('div', { class: 'bar-of-tools' }, metrics,
-                listenIgnored(shared, tabs, metrics),
+        element('div', { class: 'bar-of-tools' }, metrics, note,
                 new Chips(shared).element, search.view)),
       element('div', { class: 'views panel' }, ...tabs.panels),
       // What changed comes before what was found in the second.
@@ -165,6 +165,7 @@ export function startApp(profile, root) {
     help.dialog, tooltip.box);
   root.hidden = false;
   tabs.show();
+  listenIgnored(shared, tabs, metrics, note);
   // So that the first marked stretch does not wait for it.
   setTimeout(() => inSlices(profile.findCauses(), () => {}), CAUSES_MS);
   search.follow(tabs);

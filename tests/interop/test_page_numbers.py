@@ -662,6 +662,14 @@ def test_changes_list_the_conditions_that_radio_diff_does(opened, tmp_path):
         "[...document.querySelectorAll('.diff-conditions li')]"
         ".map(one => one.querySelector('bdi')?.textContent)"
         ".filter(Boolean)") == wanted
+    # Other CPUs: times on these are compared, and not called wall.
+    assert said["basis"] == "cpu"
+    metric = "document.querySelector('.bar-of-tools option').textContent"
+    assert page.evaluate(metric) == "CPU time"
+    page.evaluate("radio.state.set({ view: 'tree' })")
+    assert page.evaluate(metric) == "wall"
+    page.evaluate("radio.state.set({ view: 'diff' })")
+    assert page.evaluate(metric) == "CPU time"
 
 
 def heads(page):

@@ -93,7 +93,7 @@ class Diff {
     try {
       this.other = await openProfile(file);
       this.state.set({ swap: '', path: -1, into: -1 });
-      this.compare();
+      this.state.notify(new Set(['swap']));
     } catch (error) {
       this.notice.replaceChildren(nameElement(file.name),
         ' cannot be compared with: ' + reasonOf(error) + '.');
