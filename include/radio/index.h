@@ -58,9 +58,10 @@ struct radio_index_options {
    * each volume, as writing does. */
   bool check_values;
 
-  /* First make a new generation of each table whose last generations are
-   * missing, of the newest one that is there, or else an empty one.  Without it
-   * such a table is an error, since a copy of the store may not be complete. */
+  /* First make a new generation of each table whose last heads or generations
+   * are missing, of the newest one that is there, or else an empty one.
+   * Without it such a table is an error, since a copy of the store may not be
+   * complete. */
   bool recover;
 
   /* Must be zero: later versions may have members here. */

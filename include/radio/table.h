@@ -306,10 +306,11 @@ struct radio_table_result {
  * Errors: RADIO_ERROR_NOT_FOUND (a column to drop or rename is not there);
  * RADIO_ERROR_EXISTS (a column of another type, see change_type, or of the new
  * name; a value would be lost, see refuse_loss; or "tables" is a collection of
- * volumes); RADIO_ERROR_FORMAT (the newest
- * generation is damaged); RADIO_ERROR_LIMIT (too many columns, or the table
- * exceeds the memory limit), those of reading and writing,
- * RADIO_ERROR_CANCELLED (the store's callback). */
+ * volumes); RADIO_ERROR_FORMAT (the newest generation is damaged, or missing
+ * as in a copy that is not complete: see recover of radio_index_options);
+ * RADIO_ERROR_LIMIT (too many columns, or the table exceeds the memory limit),
+ * those of reading and writing, RADIO_ERROR_CANCELLED (by the store's
+ * callback). */
 RADIO_API enum radio_status
 radio_table_edit_commit (struct radio_table_edit *edit,
                          struct radio_table_result *result,

@@ -490,10 +490,27 @@ check_followed (const struct radio_table_edit *edit,
   return RADIO_OK;
 }
 
-/* Tries once. *is_done is not set if another writer was faster. */
+/* Fails if the next head would hide later ones than the newest that was found,
+ * unless the only one is ours, whose generation a collector has removed. */
+static enum radio_status
+check_hides_none (const struct radio_table_edit *edit,
+                  const struct rd_newest *newest, uint64_t lost_head)
+{
+  bool is_behind;
+  if (newest->is_lost)
+    return rd_heads_fail_lost (edit->path);
+  if (lost_head > 0 && newest->highest == lost_head)
+    return RADIO_OK;
+  RD_TRY (rd_heads_find_behind (edit->store, edit->path, newest, &is_behind));
+  return is_behind ? rd_heads_fail_lost (edit->path) : RADIO_OK;
+}
+
+/* Tries once. *is_done is not set if another writer was faster, or a collector:
+ * *lost_head is then ours, which it made void. */
 static enum radio_status
 try_commit (const struct radio_table_edit *edit, bool is_merge,
-            struct radio_table_result *result, bool *is_done)
+            uint64_t *lost_head, struct radio_table_result *result,
+            bool *is_done)
 {
   struct rd_io *io = edit->store->io;
   RD_CLEANUP (rd_cleanup_io_lock) struct rd_io_lock *first_lock = NULL;
@@ -507,8 +524,8 @@ try_commit (const struct radio_table_edit *edit, bool is_merge,
   RD_TRY (edit->recovers
           ? rd_heads_recover (edit->store, edit->path, &newest)
           : rd_heads_find (edit->store, edit->path, false, &newest));
-  if (newest.is_lost && !edit->recovers)
-    return rd_heads_fail_lost (edit->path);
+  if (!edit->recovers)
+    RD_TRY (check_hides_none (edit, &newest, *lost_head));
   if (newest.is_frame)
     return rd_fail (RADIO_ERROR_EXISTS, "%s: the node there is no table of "
                     "radio's; remove it first", edit->path);
@@ -525,8 +542,8 @@ try_commit (const struct radio_table_edit *edit, bool is_merge,
   result->added_count = applied.nadded;
   result->removed_count = applied.nremoved;
   result->lost_count = applied.nlost;
-  /* Without the last generation, or with a hint that misleads, the table is
-   * repaired. */
+  /* Of a table that is recovered another head is put, and a hint that misleads
+   * is replaced. */
   bool is_newest = newest.head.number == newest.highest && !newest.is_lost;
   if (!applied.is_changed && is_newest) {
     if (rd_heads_is_misled (&newest, edit->path))
@@ -547,6 +564,7 @@ try_commit (const struct radio_table_edit *edit, bool is_merge,
   if (is_taken)
     return RADIO_OK;
   RD_TRY (check_followed (edit, &head, &is_lost));
+  *lost_head = is_lost ? head.number : 0;
   if (is_lost)
     return RADIO_OK;
   /* Without such locks one that found the groups of a dead writer may have
@@ -569,12 +587,13 @@ commit (const struct radio_table_edit *edit,
   if (!store->is_radio)
     return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: no store of radio's, which "
                     "has no tables", store->io->uri);
+  uint64_t lost_head = 0;
   for (uint64_t i = 0; i < MAX_MERGES; i++) {
     bool is_done;
     if (rd_store_is_cancelled (store))
       return rd_fail (RADIO_ERROR_CANCELLED, "%s: cancelled", edit->path);
     result->merge_count = i;
-    RD_TRY (try_commit (edit, i > 0, result, &is_done));
+    RD_TRY (try_commit (edit, i > 0, &lost_head, result, &is_done));
     if (is_done)
       return RADIO_OK;
   }

@@ -486,6 +486,7 @@ find_newest (struct radio_store *store, const char *path, bool trusts,
   RD_TRY (rd_store_check_version (
     rd_json_member (newest->folder, "attributes"), path, &is_radio));
   get_hint (newest->folder, path, &hint, &repeated);
+  newest->hinted = hint.number;
   if (can_list)
     RD_TRY (list_rest (store, path, whole ? &none : &hint, &numbers));
   else
@@ -513,6 +514,28 @@ rd_heads_find (struct radio_store *store, const char *path, bool trusts,
   return find_newest (store, path, false, MAX_MISSING, true, newest);
 }
 
+static bool
+seems_behind (const struct rd_newest *newest)
+{
+  return newest->head.number > 0
+         && newest->head.number < rd_max_u64 (newest->highest, newest->hinted);
+}
+
+enum radio_status
+rd_heads_find_behind (struct radio_store *store, const char *path,
+                      const struct rd_newest *newest, bool *is_behind)
+{
+  RD_NEWEST_SCOPE struct rd_newest again = { 0 };
+  *is_behind = false;
+  if (!seems_behind (newest))
+    return RADIO_OK;
+  /* A writer or a collector may have been here while heads were looked up. */
+  RD_TRY (rd_heads_find (store, path, false, &again));
+  *is_behind = seems_behind (&again)
+               && again.head.number == newest->head.number;
+  return RADIO_OK;
+}
+
 enum radio_status
 rd_heads_recover (struct radio_store *store, const char *path,
                   struct rd_newest *newest)
@@ -520,15 +543,16 @@ rd_heads_recover (struct radio_store *store, const char *path,
   struct json_object *repeated;
   struct rd_head hint;
   RD_TRY (rd_heads_find (store, path, false, newest));
-  if (!newest->is_lost)
-    return RADIO_OK;
-  rd_newest_free (newest);
-  RD_TRY (find_newest (store, path, false, SIZE_MAX, true, newest));
-  newest->is_lost = true;
-  if (newest->head.number > 0)
+  bool is_lost = newest->is_lost;
+  if (is_lost) {
+    rd_newest_free (newest);
+    RD_TRY (find_newest (store, path, false, SIZE_MAX, true, newest));
+    newest->is_lost = true;
+  }
+  newest->highest = rd_max_u64 (newest->highest, newest->hinted);
+  if (newest->head.number > 0 || !is_lost)
     return RADIO_OK;
   get_hint (newest->folder, path, &hint, &repeated);
-  newest->highest = rd_max_u64 (newest->highest, hint.number);
   enum radio_status status
     = hint.number == 0 ? RADIO_ERROR_NOT_FOUND
                        : read_generation (store, path, &hint,
@@ -541,9 +565,9 @@ rd_heads_recover (struct radio_store *store, const char *path,
 enum radio_status
 rd_heads_fail_lost (const char *path)
 {
-  return rd_fail (RADIO_ERROR_FORMAT, "%s: the generations that its last heads "
-                  "name are missing; finish copying the store, or go on with "
-                  "what is there by 'radio index --recover'", path);
+  return rd_fail (RADIO_ERROR_FORMAT, "%s: its last heads, or the generations "
+                  "that they name, are missing; finish copying the store, or "
+                  "go on with what is there by 'radio index --recover'", path);
 }
 
 /*------------------------------------------------------------------------

@@ -35,6 +35,7 @@ struct rd_newest {
   struct rd_head head;
   uint64_t highest;                   /* of all heads, also if the generation
                                          of the last ones is gone */
+  uint64_t hinted;                    /* the head of the hint; 0: none */
   bool is_lost;                       /* there are heads, or a hint, but not
                                          the generations that they name */
   struct json_object *folder;         /* the table's own document; NULL: there
@@ -60,15 +61,23 @@ enum radio_status rd_heads_find (struct radio_store *store, const char *path,
                                  bool trusts, struct rd_newest *newest)
   RADIO_USE_RESULT;
 
-/* The same, without a limit to the heads that are passed over; without any, a
- * hint counts as one. */
+/* Finds whether the newest head that was found is an older one: later heads
+ * name generations that are missing, or the hint a later head that is.  Readers
+ * pass over these; the head of an edit would hide them, should they come. */
+enum radio_status rd_heads_find_behind (struct radio_store *store,
+                                        const char *path,
+                                        const struct rd_newest *newest,
+                                        bool *is_behind) RADIO_USE_RESULT;
+
+/* As rd_heads_find, without a limit to the heads that are passed over; without
+ * any, a hint counts as one.  The highest number is also of the hint. */
 enum radio_status rd_heads_recover (struct radio_store *store,
                                     const char *path,
                                     struct rd_newest *newest)
   RADIO_USE_RESULT;
 
-/* Says what can be done about a table that is lost; returns
- * RADIO_ERROR_FORMAT. */
+/* Says what can be done about a table that is lost, or whose newest head is an
+ * older one; returns RADIO_ERROR_FORMAT. */
 enum radio_status rd_heads_fail_lost (const char *path);
 
 /* The numbers of a table's heads, the highest first. */

@@ -390,6 +390,52 @@ a_head_that_others_do_not_follow_is_merged_again (void **state)
   radio_store_close (store);
 }
 
+static struct radio_store *collected_store;
+static const struct rd_io_ops *collected_ops;
+static unsigned nlists;
+
+/* Removes the generation of head 2 when its writer lists heads after its put,
+ * as a collector does to which that writer seemed dead. */
+static enum radio_status
+list_collected (struct rd_io *io, const char *prefix, bool recursive,
+                rd_io_list_fn *callback, void *user_data)
+{
+  if (strcmp (prefix, PATH "/heads") == 0 && ++nlists == 2) {
+    char path[RD_KEY_NBYTES];
+    struct rd_head head;
+    assert_ok (rd_head_read (collected_store, PATH, 2, &head));
+    snprintf (path, sizeof path, PATH "/%s", head.generation);
+    assert_ok (collected_ops->remove_tree (io, path));
+  }
+  return collected_ops->list (io, prefix, recursive, callback, user_data);
+}
+
+/* Its own head, which is void, does not stop a writer, as another's would. */
+static void
+a_writer_whose_generation_was_collected_begins_again (void **state)
+{
+  (void) state;
+  struct radio_store *store = collected_store = open_failing (NULL, NULL);
+  struct radio_table_edit *edit;
+  struct radio_table_result result;
+  assert_ok (commit_cell (store, PATH, "a", "site", "x"));
+  collected_ops = store->io->ops;
+  struct rd_io_ops ops = *collected_ops;
+  ops.list = list_collected;
+  nlists = 0;
+  store->io->ops = &ops;
+  store->io->grace_s = 3600;
+  assert_ok (radio_table_edit_new (store, PATH, &edit));
+  assert_ok (add_rows (edit, "b"));
+  assert_ok (radio_table_edit_commit (edit, &result));
+  radio_table_edit_free (edit);
+  assert_int_equal (result.merge_count, 1);
+  assert_int_equal (result.head, 3);
+  assert_newest (store, PATH, NULL, "a,b");
+  store->io->ops = collected_ops;
+  radio_store_close (store);
+}
+
 /* As a writer leaves one that dies before its first head. */
 static void
 a_table_that_never_had_a_head_is_collected (void **state)
@@ -583,6 +629,7 @@ main (void)
     cmocka_unit_test (opening_takes_few_requests_and_a_column_one),
     cmocka_unit_test (without_lists_the_newest_is_found_upwards_from_the_hint),
     cmocka_unit_test (a_head_that_others_do_not_follow_is_merged_again),
+    cmocka_unit_test (a_writer_whose_generation_was_collected_begins_again),
     cmocka_unit_test (a_table_that_never_had_a_head_is_collected),
     cmocka_unit_test (a_table_whose_heads_are_not_yet_copied_is_kept),
     cmocka_unit_test (

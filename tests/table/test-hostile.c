@@ -225,6 +225,7 @@ damaged_heads_and_wrong_hints_do_not_hide_the_table (void **state)
   static const char folder[] = PATH "/zarr.json";
   static const char head[] = PATH "/heads/0000000002/zarr.json";
   char key[RD_KEY_NBYTES];
+  uint64_t nwritten;
   struct radio_store *store = open_store (key);
   assert_ok (commit_cell (store, PATH, "d", "site", "z"));
   assert_newest (store, PATH, "site", "x,y,y,z");
@@ -239,9 +240,10 @@ damaged_heads_and_wrong_hints_do_not_hide_the_table (void **state)
   change_document (store, head, "attributes|radio|table", "\"t-00000000\"");
   assert_newest (store, PATH, "site", "x,y,y");
   /* The next number is one that no head has. */
+  assert_ok (rd_tables_recover (store, &nwritten));
   assert_ok (commit_cell (store, PATH, "e", "site", "w"));
   assert_newest (store, PATH, "site", "x,y,y,w");
-  change_document (store, PATH "/heads/0000000003/zarr.json",
+  change_document (store, PATH "/heads/0000000004/zarr.json",
                    "attributes|radio|table", "\"../../ct\"");
   change_document (store, folder, "attributes|radio|latest", "null");
   assert_fails (read_all (store), RADIO_ERROR_FORMAT,
@@ -275,6 +277,9 @@ numbers_without_heads_are_passed_over (void **state)
   radio_store_close (store);
 }
 
+#define LOST "finish copying the store, or go on with what is there by " \
+             "'radio index --recover'"
+
 /* Removes the newest generation. */
 static void
 remove_newest (struct radio_store *store)
@@ -287,9 +292,10 @@ remove_newest (struct radio_store *store)
 }
 
 /* The hint repeats the document of a generation that was lost.  Over a network
- * the first that reads a column finds out. */
+ * the first that reads a column finds out.  An edit would hide it, should it
+ * come, with or without a change. */
 static void
-a_lost_generation_is_passed_over_in_spite_of_the_hint (void **state)
+a_lost_generation_is_passed_over_but_by_edits (void **state)
 {
   (void) state;
   for (int i = 0; i < 2; i++) {
@@ -297,8 +303,8 @@ a_lost_generation_is_passed_over_in_spite_of_the_hint (void **state)
     struct radio_store *store = open_store (key);
     struct rd_io_ops ops = *store->io->ops;
     const struct rd_io_ops *const old = store->io->ops;
-    struct radio_table_edit *edit;
-    struct radio_table_result result;
+    RD_NEWEST_SCOPE struct rd_newest newest = { 0 };
+    uint64_t nwritten;
     assert_ok (commit_cell (store, PATH, "d", "site", "z"));
     remove_newest (store);
     assert_false (is_sound (store));
@@ -306,18 +312,22 @@ a_lost_generation_is_passed_over_in_spite_of_the_hint (void **state)
       ops.is_blocking = false;
       store->io->ops = &ops;
       assert_fails (read_all (store), RADIO_ERROR_NOT_FOUND,
-                    "open the table again, or repair it by 'radio index'");
+                    "open the table again, or go on with what is there by "
+                    "'radio index --recover'");
     }
     assert_newest (store, PATH, "site", "x,y,y");
     store->io->ops = old;
-    /* Also an edit without a change repairs it. */
-    assert_ok (radio_table_edit_new (store, PATH, &edit));
-    assert_ok (add_rows (edit, "a"));
-    assert_ok (radio_table_edit_commit (edit, &result));
-    radio_table_edit_free (edit);
-    assert_int_equal (result.head, 3);
+    assert_fails (commit_cell (store, PATH, "a", "site", "x"),
+                  RADIO_ERROR_FORMAT, LOST);
+    assert_fails (commit_cell (store, PATH, "e", "site", "w"),
+                  RADIO_ERROR_FORMAT, LOST);
+    assert_ok (rd_tables_recover (store, &nwritten));
+    assert_int_equal (nwritten, 1);
     assert_newest (store, PATH, "site", "x,y,y");
     assert_true (is_sound (store));
+    assert_ok (rd_heads_find (store, PATH, false, &newest));
+    assert_int_equal (newest.head.number, 3);
+    rd_newest_free (&newest);
     radio_store_close (store);
   }
 }
@@ -347,6 +357,33 @@ add_lost_heads (struct radio_store *store, unsigned n)
   }
 }
 
+/* As in a copy whose table's document came before its last head: an edit would
+ * take the head's number. */
+static void
+a_hint_of_a_head_that_is_missing_stops_edits (void **state)
+{
+  (void) state;
+  char key[RD_KEY_NBYTES];
+  struct radio_store *store = open_store (key);
+  RD_NEWEST_SCOPE struct rd_newest newest;
+  uint64_t nwritten;
+  assert_ok (commit_cell (store, PATH, "d", "site", "z"));
+  assert_ok (store->io->ops->remove_tree (store->io,
+                                          PATH "/heads/0000000002"));
+  assert_newest (store, PATH, "site", "x,y,y");
+  assert_false (is_sound (store));
+  assert_fails (commit_cell (store, PATH, "e", "site", "w"),
+                RADIO_ERROR_FORMAT, LOST);
+  assert_ok (rd_tables_recover (store, &nwritten));
+  assert_int_equal (nwritten, 1);
+  assert_ok (commit_cell (store, PATH, "e", "site", "w"));
+  assert_newest (store, PATH, "site", "x,y,y,w");
+  assert_true (is_sound (store));
+  assert_ok (rd_heads_find (store, PATH, false, &newest));
+  assert_int_equal (newest.head.number, 4);
+  radio_store_close (store);
+}
+
 /* As in a copy of a store that was interrupted: what no one may take for a
  * table without rows, since that would become the newest.  With the hint, or an
  * old head, it is recovered, else it begins anew; no number is used again. */
@@ -373,11 +410,9 @@ a_lost_table_is_an_error_until_it_is_recovered (void **state)
     uint64_t nwritten;
     assert_ok (commit_cell (store, PATH, "d", "site", "z"));
     cases[i].lose (store, cases[i].n);
-    assert_fails (read_all (store), RADIO_ERROR_FORMAT,
-                  "finish copying the store, or go on with what is there by "
-                  "'radio index --recover'");
+    assert_fails (read_all (store), RADIO_ERROR_FORMAT, LOST);
     assert_fails (commit_cell (store, PATH, "e", "site", "w"),
-                  RADIO_ERROR_FORMAT, "finish copying the store");
+                  RADIO_ERROR_FORMAT, LOST);
     assert_false (is_sound (store));
     assert_ok (radio_store_gc (store, false, &gc));
     assert_int_equal (gc.removed_count, 0);
@@ -559,7 +594,8 @@ main (void)
     cmocka_unit_test (a_claim_of_many_rows_takes_no_memory),
     cmocka_unit_test (damaged_heads_and_wrong_hints_do_not_hide_the_table),
     cmocka_unit_test (numbers_without_heads_are_passed_over),
-    cmocka_unit_test (a_lost_generation_is_passed_over_in_spite_of_the_hint),
+    cmocka_unit_test (a_lost_generation_is_passed_over_but_by_edits),
+    cmocka_unit_test (a_hint_of_a_head_that_is_missing_stops_edits),
     cmocka_unit_test (a_lost_table_is_an_error_until_it_is_recovered),
     cmocka_unit_test (a_hint_that_misleads_is_no_hint),
     cmocka_unit_test (a_damaged_column_can_be_dropped),

@@ -515,7 +515,12 @@ faults_of_tables_are_found_by_validate () {
   rm -r "f6.zarr/tables/subjects/$newest"
   faulty f6.zarr "names the generation $newest, which is missing"
   runs table -s f6.zarr
-  runs index -s f6.zarr
+  for command in index 'table --set w subjects sub-1=2' 'split --folds 2'; do
+    # shellcheck disable=SC2086
+    fails 1 "finish copying the store, or go on with what is there by 'radio \
+index --recover'" $command -s f6.zarr
+  done
+  runs index --recover -s f6.zarr
   says '; 1 table written'
   runs validate -q -s f6.zarr
   cp -r c.zarr f4.zarr
