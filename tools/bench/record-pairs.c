@@ -4,9 +4,9 @@
  * several that take turns with the other's, quiet and while other processes
  * load the machine, and compares them with each other.  Where both halves are
  * the same program every change that is called is a false one; else one scope
- * does a tenth more, and only that may be called.  Prints a row of the table for each condition; the profiles stay in
- * the folder.  With NPAIRS 0 nothing is recorded: those that are there are
- * compared again. */
+ * does a tenth more, and only that may be called.  Prints a row of the table
+ * for each condition; the profiles stay in the folder.  With NPAIRS 0 nothing
+ * is recorded: those that are there are compared again. */
 #include <config.h>
 
 #include <errno.h>
