@@ -269,13 +269,40 @@ rd_find_process (struct rd_finder *finder)
 #define OVERHEAD_MIN_NS 10000000
 #define OVERHEAD_WALL_SHARE 0.01
 
+/* The recorder's own threads, where the program's hardly worked: they delayed
+ * nothing, but used CPUs for such a part of the wall time. */
+#define OWN_WALL_SHARE 0.1
+
+static enum radio_status
+find_own_threads (struct rd_finder *finder, uint64_t own_ns)
+{
+  double share = finder->span_ns
+                 ? (double) own_ns / (double) finder->span_ns : 0;
+  struct rd_claim claim = {
+    "profiler-overhead", "The recorder worked while the program hardly did",
+    RADIO_FINDING_HINT, share, RADIO_NO_PARENT
+  };
+  if (share < OWN_WALL_SHARE)
+    return RADIO_OK;
+  return rd_found (finder, &claim,
+                   "its own threads, which take snapshots, write profiles and "
+                   "note signs of life, had %s of CPU time in %s (%s), beside "
+                   "%s of the program's",
+                   rd_format_ns (own_ns).text,
+                   rd_format_ns (finder->span_ns).text,
+                   rd_format_percent (share, 1).text,
+                   rd_format_ns (finder->ran_ns).text);
+}
+
 static enum radio_status
 find_overhead (struct rd_finder *finder)
 {
   const struct radio_profile_info *info = &finder->profile->info;
   uint64_t cpu_ns, own_ns = rd_finder_number (finder, RD_FACT_OWN_NS);
   uint64_t ns = rd_profile_recording_ns (finder->profile, &cpu_ns);
-  double share = cpu_ns ? (double) ns / (double) cpu_ns : 0;
+  if (cpu_ns == 0)
+    return find_own_threads (finder, own_ns);
+  double share = (double) ns / (double) cpu_ns;
   char own[64] = ", ";
   size_t at = RADIO_NO_PARENT;
   uint64_t most = 0;

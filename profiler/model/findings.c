@@ -105,8 +105,8 @@ rd_profile_ran_ns (const struct radio_profile *profile)
          : rd_profile_cpu_ns (profile);
 }
 
-/* CPU time from which on recording is compared with it: a tenth of the wall
- * time up to 0.1 s, 10 ms up to 1 s, then a hundredth. */
+/* The program's CPU time from which on recording is compared with it: a tenth
+ * of the wall time up to 0.1 s, 10 ms up to 1 s, then a hundredth. */
 #define COMPARED_NS 10000000
 
 static uint64_t
@@ -122,9 +122,7 @@ rd_profile_recording_ns (const struct radio_profile *profile,
 {
   uint64_t own_ns = rd_profile_number (profile, RD_FACT_OWN_NS);
   uint64_t work_ns = rd_profile_cpu_ns (profile);
-  *cpu_ns = rd_sum (work_ns, own_ns);
-  if (*cpu_ns < compared_ns (profile))
-    *cpu_ns = 0;
+  *cpu_ns = work_ns < compared_ns (profile) ? 0 : rd_sum (work_ns, own_ns);
   return rd_sum (rd_min_u64 (profile->info.overhead_ns, work_ns), own_ns);
 }
 

@@ -215,7 +215,7 @@ class Profile {
     const ns = Math.min(ran, fact('cpu ns') || ran);
     const span = this.timeToRun();
     this.recordingTime = Math.min(overhead, ns) + own;
-    this.recording = ns + own < Math.max(span / 100, Math.min(1e7, span / 10))
+    this.recording = ns < Math.max(span / 100, Math.min(1e7, span / 10))
       ? null : this.recordingTime / (ns + own || 1);
     return starved > 0 ? ran : ns;
   }

@@ -134,11 +134,15 @@ test('recording took at most all of the CPU time', async () => {
 });
 
 test('recording took CPU time of its own threads, too', async () => {
-  const profile = await read({
-    info: { ...makeDocument().info, work_ns: 100, overhead_ns: 20 },
-    facts: { key: ['recorder\'s cpu ns'], value: ['60'], is_name: [0] },
+  const readWith = (work, own) => read({
+    info: { ...makeDocument().info, work_ns: work, overhead_ns: 20 },
+    facts: { key: ['recorder\'s cpu ns'], value: [own], is_name: [0] },
   });
-  assert.equal(profile.recording, 0.5);
+  assert.equal((await readWith(100, '60')).recording, 0.5);
+  // Hardly any work: it is no share of what they did themselves.
+  const alone = await readWith(10, '600');
+  assert.equal(alone.recording, null);
+  assert.equal(alone.recordingTime, 610);
 });
 
 test('work without a CPU is apart from the rest', async () => {
