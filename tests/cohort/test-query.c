@@ -306,7 +306,7 @@ a_table_whose_generations_are_gone_is_an_error (void **state)
                         sizeof folder - 1, RD_PUT_REPLACE));
   assert_ok (radio_cohort_open (store, &cohort));
   assert_fails (radio_cohort_select (cohort, &all, &view, NULL),
-                RADIO_ERROR_FORMAT, "the generations that its last heads name");
+                RADIO_ERROR_FORMAT, "its last heads, or the generations");
   radio_store_close (store);
 }
 
