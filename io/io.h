@@ -129,6 +129,9 @@ struct rd_io_ops {
    * the store reports each as a request to profiles. */
   bool is_blocking;
 
+  /* Nothing can be listed: list fails with RADIO_ERROR_UNSUPPORTED. */
+  bool lists_nothing;
+
   /* A get reports by rd_scope_blocks and rd_scope_ran whether it waits. */
   bool reports_blocking;
 

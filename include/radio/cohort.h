@@ -40,7 +40,10 @@ struct radio_cohort;
 struct radio_view;
 
 /* Opens the cohort of a store, which stays open as long as needed.  Finds its
- * tables, and reads none.
+ * tables, and reads none.  Where nothing can be listed, over HTTP, the table of
+ * a collection is looked for when that is named (by collection of
+ * radio_select_options, or in a query by has ()), and rows are ordered by when
+ * their collection was.
  * Errors: RADIO_ERROR_EXISTS ("tables" is a collection of volumes), those of
  * listing. */
 RADIO_API enum radio_status
@@ -85,9 +88,10 @@ struct radio_select_options {
  * Errors: RADIO_ERROR_ARGUMENT (a query that is wrong: the message says at
  * which byte, what was expected there, and names that are similar);
  * RADIO_ERROR_LIMIT (a query of more than 1 MiB, more than 200 open
- * parentheses, or more memory than the limit); RADIO_ERROR_NOT_FOUND (no table
- * of subjects, of volumes, or of the collection's; a generation was removed
- * meanwhile: open the cohort again); those of radio_table_open and of
+ * parentheses, or more memory than the limit); RADIO_ERROR_UNSUPPORTED (volumes
+ * of all collections, where nothing can be listed); RADIO_ERROR_NOT_FOUND (no
+ * table of subjects, of volumes, or of the collection's; a generation was
+ * removed meanwhile: open the cohort again); those of radio_table_open and of
  * radio_table_read. */
 RADIO_API enum radio_status
 radio_cohort_select (struct radio_cohort *cohort,

@@ -208,8 +208,12 @@ typedef enum radio_status radio_entry_fn (const struct radio_entry *entry,
 /* Lists the committed volumes: all of them, or those of one collection if that
  * is not NULL.  They are in byte order of the keys of their documents, as they
  * come from an object store: "ct/a-1/zarr.json" is before "ct/a/zarr.json".
- * Reads no volume's metadata.
- * Errors: RADIO_ERROR_NOT_FOUND (no such collection), those of listing. */
+ * Reads no volume's metadata.  Where nothing can be listed, over HTTP, these
+ * are the volumes of a collection that have a row in its table, which may have
+ * been removed since it was indexed.
+ * Errors: RADIO_ERROR_NOT_FOUND (no such collection), RADIO_ERROR_UNSUPPORTED
+ * (over HTTP, of all collections or of one without a table), those of
+ * listing. */
 RADIO_API enum radio_status
 radio_store_list (struct radio_store *store, const char *collection,
                   radio_entry_fn *callback, void *user_data) RADIO_USE_RESULT;

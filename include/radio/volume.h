@@ -173,7 +173,8 @@ RADIO_API void radio_volume_close (struct radio_volume *volume);
 
 /* Called for each volume of a listing, which is closed afterwards.  volume is
  * NULL if it could not be opened: radio_error_message says why.  stored_nbytes
- * is as radio_volume_stored_nbytes returns it. */
+ * is as radio_volume_stored_nbytes returns it, and UINT64_MAX where nothing can
+ * be listed. */
 typedef enum radio_status radio_opened_fn (const struct radio_entry *entry,
                                            struct radio_volume *volume,
                                            uint64_t stored_nbytes,

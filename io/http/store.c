@@ -382,7 +382,8 @@ http_list (struct rd_io *io, const char *prefix, bool recursive,
 {
   (void) prefix, (void) recursive, (void) fn, (void) user_data;
   return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: HTTP stores cannot be "
-                  "listed; name the volume as COLLECTION/NAME", io->uri);
+                  "listed; name the volume as COLLECTION/NAME, or a collection "
+                  "that has a table", io->uri);
 }
 
 static enum radio_status
@@ -438,6 +439,7 @@ http_close (struct rd_io *io)
 static const struct rd_io_ops http_ops = {
   .name = "http",
   .is_blocking = false,
+  .lists_nothing = true,
   .close = http_close,
   .get = http_get,
   .wake = http_wake,

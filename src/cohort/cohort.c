@@ -89,12 +89,37 @@ find_members (struct radio_cohort *cohort)
   RD_STRINGS_FREE struct radio_strings names = { 0 };
   bool has_tables;
   RD_TRY (rd_tables_find (cohort->store, &has_tables, &names));
+  cohort->is_unlisted = has_tables && cohort->store->io->ops->lists_nothing;
+  if (cohort->is_unlisted) {
+    size_t n = RD_COHORT_MAX_NAMED + 1;
+    cohort->members.at = rd_calloc (n, sizeof *cohort->members.at);
+    if (!cohort->members.at)
+      return rd_fail_memory (n * sizeof *cohort->members.at);
+    cohort->members.capacity = n;
+  }
   if (has_tables)
     RD_TRY (add_member (cohort, RADIO_TABLE_SUBJECTS, NULL));
   for (size_t i = 0; i < names.n; i++)
     RD_TRY (add_member (cohort, RADIO_TABLE_VOLUMES,
                         rd_string (&names, i).at));
   return RADIO_OK;
+}
+
+enum radio_status
+rd_cohort_name (struct radio_cohort *cohort, const char *collection)
+{
+  if (!cohort->is_unlisted || rd_node_name_check (collection) != RADIO_OK)
+    return RADIO_OK;
+  for (size_t i = 0; i < cohort->members.n; i++) {
+    const char *name = cohort->members.at[i]->collection;
+    if (name && strcmp (name, collection) == 0)
+      return RADIO_OK;
+  }
+  if (cohort->members.n == cohort->members.capacity)
+    return rd_fail (RADIO_ERROR_LIMIT, "%s: more than %d collections were "
+                    "named of a store that cannot be listed",
+                    cohort->store->io->uri, RD_COHORT_MAX_NAMED);
+  return add_member (cohort, RADIO_TABLE_VOLUMES, collection);
 }
 
 enum radio_status
@@ -171,6 +196,8 @@ open_table (struct radio_cohort *cohort, const char *collection,
             struct radio_table **table)
 {
   RD_LOCK_SCOPE (&cohort->lock);
+  if (collection)
+    RD_TRY (rd_cohort_name (cohort, collection));
   for (size_t i = 0; i < cohort->members.n; i++) {
     struct rd_member *member = cohort->members.at[i];
     bool is_it = collection ? member->collection

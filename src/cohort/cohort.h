@@ -51,7 +51,13 @@ struct radio_cohort {
   RD_VECTOR (struct rd_member *) members;       /* in the order of their
                                                    paths */
   struct rd_member *subjects;         /* one of them; NULL: there is none */
+  bool is_unlisted;                   /* nothing can be listed: members are
+                                         added when they are named, in room that
+                                         does not move under views */
 };
+
+/* The collections of a store that cannot be listed that may be named. */
+#define RD_COHORT_MAX_NAMED 1000
 
 /* A row in a view: its member's number, and its own. */
 #define RD_VIEW_ROW(member, row) ((uint64_t) (member) << 32 | (row))
@@ -59,11 +65,17 @@ struct radio_cohort {
 struct radio_view {
   struct radio_cohort *cohort;        /* a reference */
   bool of_subjects;
+  size_t nmembers;                    /* of the cohort, when it was made */
   uint64_t *rows;                     /* increasing */
   size_t n, capacity;
 };
 
 /* Each is called with the cohort's lock held. */
+
+/* Adds the table of a collection to a cohort whose store cannot be listed,
+ * unless it has it; whether it is there is found out when it is opened. */
+enum radio_status rd_cohort_name (struct radio_cohort *cohort,
+                                  const char *collection) RADIO_USE_RESULT;
 
 /* Opens those of n members, each given once, that are not open, over a network
  * at the same time. */

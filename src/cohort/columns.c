@@ -42,9 +42,9 @@ find_runs (struct view_column *column)
 {
   const struct radio_view *view = column->view;
   struct radio_cohort *cohort = view->cohort;
-  column->runs = rd_calloc (cohort->members.n + 1, sizeof *column->runs);
+  column->runs = rd_calloc (view->nmembers + 1, sizeof *column->runs);
   if (!column->runs)
-    return rd_fail_memory ((cohort->members.n + 1) * sizeof *column->runs);
+    return rd_fail_memory ((view->nmembers + 1) * sizeof *column->runs);
   for (size_t i = 0; i < view->n; i++) {
     struct rd_member *member = cohort->members.at[view->rows[i] >> 32];
     if (column->nruns == 0

@@ -206,7 +206,9 @@ bind_collection (const struct rd_selection *selection,
       binding->other = member;
       return RADIO_OK;
     }
-    RD_TRY (suggest (&names, member->collection));
+    /* Of a store that cannot be listed it is one that was named before. */
+    if (!member->is_open || member->table)
+      RD_TRY (suggest (&names, member->collection));
   }
   return fail_unknown (value->at, selection->error_at,
                        "collection with a table", &names);

@@ -59,6 +59,28 @@ add_named (const struct radio_cohort *cohort,
   }
 }
 
+/* Adds the tables that a selection names, where they cannot be listed. */
+static enum radio_status
+name_members (struct radio_cohort *cohort,
+              const struct radio_select_options *options,
+              const struct rd_query *query)
+{
+  if (!cohort->is_unlisted)
+    return RADIO_OK;
+  if (options->collection)
+    RD_TRY (rd_cohort_name (cohort, options->collection));
+  else if (!options->subjects)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: which collections there are "
+                    "cannot be listed; name one", cohort->store->io->uri);
+  for (size_t k = 0; query && k < query->nsteps; k++) {
+    const struct rd_query_step *step = &query->steps[k];
+    size_t end = step->op == RD_QUERY_HAS ? step->first + step->n : 0;
+    for (size_t i = step->first; i < end; i++)
+      RD_TRY (rd_cohort_name (cohort, query->values[i].text));
+  }
+  return RADIO_OK;
+}
+
 /* Finds the members that a selection is from, allocated in order, and opens
  * them and those that its query (or NULL) may name.  Members without a row yet
  * are left out. */
@@ -70,6 +92,7 @@ find_members (struct radio_cohort *cohort,
 {
   const char *collection = options->collection;
   struct opening opening = { NULL, 0 };
+  RD_TRY (name_members (cohort, options, query));
   RD_FREE struct rd_member **members
     = rd_calloc (cohort->members.n + 1, sizeof *members);
   if (!members)
@@ -149,6 +172,7 @@ select_rows (struct radio_cohort *cohort,
   view->of_subjects = options->subjects;
   RD_LOCK_SCOPE (&cohort->lock);
   RD_TRY (find_members (cohort, options, query, &members, &n));
+  view->nmembers = cohort->members.n;
   struct rd_selection selection = {
     .cohort = cohort, .members = members, .n = n,
     .of_subjects = options->subjects, .query = query, .error_at = error_at,

@@ -56,14 +56,14 @@ find_row (const struct radio_view *view, uint64_t row)
   return low;
 }
 
-/* Returns the number of the member that an id belongs to, or that of members:
- * there is none. */
+/* Returns the number of the member that an id belongs to, or that of members
+ * when the view was made: there is none. */
 static size_t
 find_member (const struct radio_view *view, const char *id)
 {
   const struct radio_cohort *cohort = view->cohort;
   size_t i = 0;
-  for (; i < cohort->members.n; i++) {
+  for (; i < view->nmembers; i++) {
     const struct rd_member *member = cohort->members.at[i];
     size_t n = member->collection ? strlen (member->collection) : 0;
     if (view->of_subjects ? member == cohort->subjects
@@ -109,6 +109,7 @@ merge (const struct radio_view *a, const struct radio_view *b, bool adds_b,
     return rd_fail_memory (sizeof *view);
   view->cohort = rd_cohort_ref (a->cohort);
   view->of_subjects = a->of_subjects;
+  view->nmembers = a->nmembers > b->nmembers ? a->nmembers : b->nmembers;
   view->rows = rd_malloc (nbytes);
   if (!view->rows)
     return rd_fail_memory (nbytes);

@@ -191,7 +191,7 @@ rd_tables_find (struct radio_store *store, bool *has_tables,
   enum radio_status status = rd_store_run (store, &job.job);
   /* Without tables it does not matter that nothing can be listed. */
   for (size_t i = 0; i < NFINDS && status == RADIO_OK; i++)
-    if (i != FIND_FOLDERS || job.exist)
+    if (i != FIND_FOLDERS || (job.exist && !store->io->ops->lists_nothing))
       status = rd_error_raise (&job.errors[i]);
   *has_tables = status == RADIO_OK && job.exist;
   if (*has_tables)

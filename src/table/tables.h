@@ -9,7 +9,8 @@
 #include "src/array/context.h"
 
 /* Finds, in one round trip, whether a store has tables, and the names of the
- * folders that may be tables of volumes, each with a NUL; none without. */
+ * folders that may be tables of volumes, each with a NUL; none without, and
+ * where nothing can be listed. */
 enum radio_status rd_tables_find (struct radio_store *store, bool *has_tables,
                                   struct radio_strings *names)
   RADIO_USE_RESULT;

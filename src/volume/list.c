@@ -6,7 +6,8 @@
  * Where a request takes a round trip, the objects of a collection are listed
  * with all that is below it, page by page: that shows the documents and the
  * sizes by one request for a thousand objects.  On a disk the folders are
- * listed, and each is asked for its document. */
+ * listed, and each is asked for its document.  Where nothing can be listed,
+ * over HTTP, the rows of a collection's table say which volumes there are. */
 #include <config.h>
 
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include "profiler/counters.h"
 #include "src/base/checked.h"
 #include "src/base/text.h"
+#include "src/table/table.h"
 #include "src/volume/documents.h"
 #include "src/volume/folders.h"
 #include "src/volume/list.h"
@@ -58,6 +60,10 @@ prepare_node (struct rd_document *base)
   RD_TRY (rd_volume_open_group (store, base->path, group, &node->volume));
   if (node->has_nbytes)
     return RADIO_OK;
+  if (store->io->ops->lists_nothing) {
+    node->nbytes = UINT64_MAX;
+    return RADIO_OK;
+  }
   return radio_volume_stored_nbytes (node->volume, &node->nbytes);
 }
 
@@ -221,10 +227,52 @@ list_collection (struct listing *listing, const char *collection)
   return RADIO_OK;
 }
 
+/* Reports the volumes that have a row in the collection's table. */
+static enum radio_status
+list_rows (struct listing *listing, const char *collection)
+{
+  struct radio_store *store = listing->store;
+  struct radio_table *table RD_CLEANUP (rd_cleanup_table) = NULL;
+  struct radio_strings ids RD_STRINGS_FREE = { 0 };
+  struct rd_strings names RD_STRINGS_SCOPE = { 0 };
+  size_t nfolder = strlen (collection) + 1;
+  char *path RD_FREE = rd_key_join (RADIO_TABLE_VOLUMES, collection);
+  if (path == NULL)
+    return RADIO_ERROR_MEMORY;
+  if (store->is_radio)
+    RD_TRY (rd_table_open_written (store, path, &table));
+  if (table == NULL)
+    return store->io->ops->list (store->io, collection, false, NULL, NULL);
+  RD_TRY (radio_table_read_ids (table, &ids));
+  for (size_t i = 0; i < ids.n; i++) {
+    struct rd_slice id = rd_string (&ids, i);
+    char *text RD_FREE = rd_strndup (id.at, id.n);
+    if (text == NULL)
+      return rd_fail_memory (id.n + 1);
+    /* Another program's rows may be of what is no volume here. */
+    bool is_here = strlen (text) == id.n && id.n > nfolder
+                   && memcmp (text, collection, nfolder - 1) == 0
+                   && text[nfolder - 1] == '/'
+                   && rd_node_name_check (text + nfolder) == RADIO_OK;
+    if (is_here)
+      RD_TRY (rd_strings_add (&names, text + nfolder, id.n - nfolder));
+  }
+  if (names.n > 1)
+    qsort (names.items, names.n, sizeof *names.items, compare_names);
+  for (size_t i = 0; i < names.n; i++)
+    RD_TRY (add_found (listing, collection, names.items[i], NULL));
+  return RADIO_OK;
+}
+
 static enum radio_status
 list_collections (struct listing *listing, char *const *collections, size_t n)
 {
   struct radio_store *store = listing->store;
+  if (store->io->ops->lists_nothing) {
+    for (size_t i = 0; i < n; i++)
+      RD_TRY (list_rows (listing, collections[i]));
+    return RADIO_OK;
+  }
   if (store->is_radio && !store->io->ops->is_blocking)
     return rd_folders_list (store, collections, n, add_folder, listing);
   for (size_t i = 0; i < n; i++)

@@ -5,6 +5,7 @@ import contextlib
 import getpass
 import json
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -12,6 +13,7 @@ import urllib.error
 import urllib.request
 
 import pytest
+import tables
 from conftest import missing
 from gateway import free_ports, listens, wait_until
 
@@ -244,3 +246,83 @@ def test_a_shard_that_zarr_python_rewrote_is_read_by_its_own_index(
         out = tmp_path / f"{i}.npy"
         radio("export", "-s", url, "images/a", "-o", out)
         assert np.array_equal(np.load(out), voxels), url
+
+
+@pytest.fixture(scope="module")
+def cohorts(web, radio, tmp_path_factory):
+    """Returns a store with tables, on disk and on the server, where that of
+    the subjects has a hint of its first head alone, which is the third."""
+    folder = tmp_path_factory.mktemp("bids")
+    local = web.folder / "www" / "cohort.zarr"
+    tables.make_bids(radio, folder)
+    tables.ingest_bids(radio, folder, local)
+    radio("ingest", "-q", "-s", local, "-c", "bare",
+          folder / "sub-1/anat/sub-1_T1w.nii")
+    shutil.rmtree(local / "tables/volumes/bare")
+    hint = local / "tables/subjects/zarr.json"
+    old = hint.read_text()
+    for age in "62", "63":
+        radio("table", "-q", "-s", local, "--set", "age", "subjects",
+              f"sub-1={age}")
+    hint.write_text(old)
+    return str(local), web.url(local.name)
+
+
+WHERE = ["--where", "age > 62 and has(mask)"]
+
+
+@pytest.mark.parametrize("command", [
+    ["ls", "T1w", *WHERE], ["ls", "T1w"], ["ls", "T1w", "--subject", "sub-2"],
+    ["ls", "mask", "--head", "1"], ["ls", "T1w", "--sample", "1", "--seed",
+                                    "3"],
+    ["info", "T1w/sub-1", "mask", *WHERE], ["info", "T1w/*", *WHERE],
+    ["table", "--tsv", *WHERE], ["table", "T1w", "--tsv", *WHERE],
+    ["table", "mask", "--json", "--head", "1"],
+    ["stats", "T1w", "mask", *WHERE], ["stats", "T1w", "--by", "site"],
+    ["stats", "T1w", "--mask", "mask", "--subject", "sub-1"],
+    ["check", "T1w", "mask"],
+])
+def test_a_selection_over_http_is_that_of_the_disk(radio, cohorts, command):
+    said = [radio(command[0], "-s", store, *command[1:]).stdout
+            for store in cohorts]
+    for line in "stored ", "ratio ":
+        said = [re.sub(f"^{line}.*\n", "", text, flags=re.M)
+                for text in said]
+    if command[0] == "info":
+        said = [re.sub(r"(MB|kB|B) raw.*", r"\1 raw", text) for text in said]
+    assert said[0] == said[1] != ""
+
+
+def test_what_is_selected_over_http_is_read_and_copied(radio, cohorts,
+                                                       tmp_path):
+    read = []
+    for i, store in enumerate(cohorts):
+        folder, copy = tmp_path / f"{i}", tmp_path / f"{i}.zarr"
+        radio("export", "-s", store, "T1w", *WHERE, "-o", f"{folder}/")
+        radio("cp", "-q", f"{store}/T1w", f"{store}/mask", copy, *WHERE)
+        radio("validate", copy)
+        read.append([{path.relative_to(folder): path.read_bytes()
+                      for path in folder.rglob("*.nii.gz")},
+                     radio("ls", "-s", copy).stdout,
+                     radio("table", "-s", copy, "--tsv").stdout,
+                     radio("table", "-s", copy, "T1w", "--tsv").stdout])
+    assert read[0] == read[1] and len(read[0][0]) == 1
+    assert read[0][1] == "T1w/sub-1\nmask/sub-1\n" and "63" in read[0][2]
+    done = radio("validate", "-s", cohorts[1], "T1w", *WHERE)
+    assert "1 checked, 0 bad" in done.stdout
+    report = radio("profile", "full", "-s", cohorts[1], "T1w", *WHERE,
+                   "-o", tmp_path / "p.json").stdout
+    assert "sub-1" in report and "sub-2" not in report
+
+
+def test_what_nothing_lists_over_http_is_said(radio, cohorts):
+    url = cohorts[1]
+    for command in (["ls", *WHERE], ["ls", "bare"], ["info", *WHERE],
+                    ["index", "T1w", "--check"]):
+        done = radio(command[0], "-s", url, *command[1:], status=1)
+        assert "cannot be listed" in done.stderr and not done.stdout
+        assert done.stderr.count("\n") == 1
+    done = radio("ls", "-s", url, "T1w", "--where", "has(masc)", status=2)
+    assert "'masc'; there are: T1w" in done.stderr
+    done = radio("ls", "-s", url, "T1w", "--where", "aeg > 3", status=2)
+    assert "did you mean age" in done.stderr

@@ -115,6 +115,7 @@ rd_wrap_init (struct rd_wrap *wrap, const char *name, struct rd_io *inner)
   wrap->ops = (struct rd_io_ops) {
     .name = name,
     .is_blocking = inner->ops->is_blocking,
+    .lists_nothing = inner->ops->lists_nothing,
     .get = wrap_get,
     .hold = wrap_hold,
     .release = wrap_release,

@@ -461,6 +461,9 @@ run_indexing (struct indexing *indexing, const char *collection)
 {
   struct radio_store *store = indexing->store;
   size_t n = collection ? 1 : 0;
+  if (store->io->ops->lists_nothing)
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: a store that cannot be "
+                    "listed; index it where it is written", store->io->uri);
   if (indexing->options.recover && !indexing->options.check)
     RD_TRY (rd_tables_recover (store, &indexing->result.written_count));
   if (reads_names (indexing)) {
