@@ -75,15 +75,12 @@ export class State {
   }
 
   save(step) {
-    const fragment = '#' + this.fragment();
     if (step)
       this.flush();
-    if (step && fragment !== (location.hash || '#'))
-      history.pushState(null, '', fragment);
+    this.pending = '#' + this.fragment();
     if (step)
-      return;
-    this.pending = fragment;
-    if (!this.isWaiting)
+      this.flush('pushState');
+    else if (!this.isWaiting)
       this.saveNow();
   }
 
@@ -95,9 +92,11 @@ export class State {
       setTimeout(() => this.saveNow(), SAVE_MS);
   }
 
-  flush() {
-    if (this.pending !== null && this.pending !== (location.hash || '#'))
-      history.replaceState(null, '', this.pending);
+  // A frame of a notebook has no address that could change.
+  flush(method = 'replaceState') {
+    if (this.pending !== null && this.pending !== (location.hash || '#')
+        && parent === self)
+      history[method](null, '', this.pending);
     this.pending = null;
   }
 

@@ -36,8 +36,7 @@ export function shareButtons(shared, tabs) {
   };
   return element('span', { class: 'share' },
     button('Copy link', (event) => report(event.currentTarget, () =>
-      copyText(location.href), 'Copied'),
-      { title: 'Copy the address of this view' }),
+      copyText(location.href), 'Copied')),
     ...Object.entries(save).map(([kind, work]) =>
       button('Save ' + kind, (event) => report(event.currentTarget, work,
                                                'Saved'),

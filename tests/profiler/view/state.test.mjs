@@ -9,6 +9,7 @@ const DEFAULTS = { view: 'tree', node: -1, query: '' };
 function browser(hash = '') {
   const calls = [];
   let onpopstate;
+  globalThis.self = globalThis.parent = globalThis;
   globalThis.location = { hash };
   globalThis.history = {
     pushState: (a, b, fragment) => {
@@ -114,4 +115,14 @@ test('the address is followed, now and when it changes', () => {
   back('#node=3');
   assert.equal(state.get('view'), 'tree');
   assert.deepEqual(heard, ['view']);
+});
+
+test('a frame of a notebook leaves the address alone', () => {
+  const { calls } = browser();
+  globalThis.parent = {};
+  const state = new State(DEFAULTS);
+  state.set({ node: 1 });
+  state.set({ view: 'icicle' }, { step: true });
+  assert.equal(state.get('view'), 'icicle');
+  assert.deepEqual(calls, []);
 });
