@@ -80,6 +80,8 @@ struct python_call {
 };
 bool python_cancel (void *user_data);
 void python_line (const char *message, void *user_data);
+enum radio_status python_bytes (const void *data, size_t nbytes,
+                                void *user_data);
 enum radio_status python_entry (const struct radio_entry *entry,
                                 void *user_data);
 enum radio_status python_progress (const struct radio_progress *progress,
@@ -99,25 +101,29 @@ extern "Python" bool python_check_signals (void);
 """
 
 
+def link():
+    """Returns what the compiler is told of the library."""
+    folders = [word[2:] for word in pkg_config("--libs-only-L")]
+    return dict(
+        libraries=["radio"],
+        extra_compile_args=pkg_config("--cflags"),
+        library_dirs=folders,
+        # pkg-config has no -L for what the loader finds by itself.
+        runtime_library_dirs=folders and pkg_config("--variable=libdir"))
+
+
 def make_ffi():
-    cflags = pkg_config("--cflags")
-    text, paths = preprocess(cflags)
+    text, paths = preprocess(pkg_config("--cflags"))
     headers = "\n".join(Path(path).read_text() for path in paths)
     ffi = FFI()
     ffi.cdef("".join(f"#define {name} ...\n" for name in constants(headers))
              + declarations(text))
     ffi.cdef(CALLBACKS)
     undefs = "".join(f"#undef {name}\n" for name in wrappers(headers))
-    folders = [word[2:] for word in pkg_config("--libs-only-L")]
     ffi.set_source(
         "libradio._native",
         "#include <radio/radio.h>\n" + undefs
-        + Path("native.c").read_text(),
-        libraries=["radio"],
-        extra_compile_args=cflags,
-        library_dirs=folders,
-        # pkg-config has no -L for what the loader finds by itself.
-        runtime_library_dirs=folders and pkg_config("--variable=libdir"))
+        + Path("native.c").read_text(), **link())
     return ffi
 
 

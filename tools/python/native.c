@@ -14,9 +14,10 @@ struct python_call {
   atomic_bool stop;           /* set from outside: python_progress ends it */
   _Atomic uint64_t done_nbytes, total_nbytes;   /* from python_progress */
   atomic_bool is_locked;      /* text and nbytes, by a thread, for a moment */
-  char *text;                 /* lines, each with its NUL; from malloc */
+  char *text;                 /* lines, each with its NUL, or bytes; from
+                                 malloc */
   size_t nbytes;              /* of text */
-  bool lacks_memory;          /* some lines are missing */
+  bool lacks_memory;          /* some bytes are missing */
   struct radio_volume *volume;            /* for python_open_volume */
   struct radio_pipeline *pipeline;
   uint64_t *bins;                         /* for python_copy_bins */
@@ -59,23 +60,30 @@ unlock (struct python_call *call)
   atomic_store (&call->is_locked, false);
 }
 
-/* A radio_warning_fn, and a radio_damage_fn: keeps the line.  Those of a file
- * may come from several threads. */
-static void
-python_line (const char *message, void *user_data)
+/* A radio_profile_sink_fn: keeps the bytes. */
+static enum radio_status
+python_bytes (const void *data, size_t nbytes, void *user_data)
 {
   struct python_call *call = user_data;
-  size_t nbytes = strlen (message) + 1;
 
   lock (call);
   char *text = realloc (call->text, call->nbytes + nbytes);
   if (text) {
-    memcpy (text + call->nbytes, message, nbytes);
+    memcpy (text + call->nbytes, data, nbytes);
     call->text = text;
     call->nbytes += nbytes;
   } else
     call->lacks_memory = true;
   unlock (call);
+  return call->lacks_memory ? RADIO_ERROR_MEMORY : RADIO_OK;
+}
+
+/* A radio_warning_fn, and a radio_damage_fn: keeps the line.  Those of a file
+ * may come from several threads. */
+static void
+python_line (const char *message, void *user_data)
+{
+  python_bytes (message, strlen (message) + 1, user_data);
 }
 
 /* A radio_entry_fn: keeps the path. */

@@ -11,9 +11,13 @@ True
 Axes are NIfTI's: x, y, z, then t, c.  x is fastest in memory: arrays are in
 Fortran order.  ``volume.zyx`` has the order of arrays in C.
 """
+from typing import Any as _Any
+
 from . import errors
 from .errors import *
 from .interchange import as_nibabel, as_sitk
+from .profiling import Finding, Profile, profile
+from .scopes import count, gauge, scope, step
 from .store import Store, open
 from .volume import Check, Stats, Volume, open_file
 from .writing import (
@@ -21,8 +25,16 @@ from .writing import (
 )
 
 __all__ = [
-    "Check", "Collected", "Ingested", "Stats", "Store", "Volume",
-    "as_nibabel", "as_sitk", "copy", "from_numpy", "gc", "ingest", "open",
-    "open_file", "phantom", "remove",
+    "Check", "Collected", "Finding", "Ingested", "Profile", "Stats", "Store",
+    "Volume", "as_nibabel", "as_sitk", "copy", "count", "from_numpy", "gauge",
+    "gc", "ingest", "open", "open_file", "phantom", "profile", "remove",
+    "scope", "step",
 ]
 __all__ += errors.__all__
+
+
+def load_ipython_extension(shell: _Any) -> None:
+    """Called by IPython for ``%load_ext libradio``: %%radio in the first line
+    of a cell then records it and shows its profile."""
+    from ._magic import register
+    register(shell)

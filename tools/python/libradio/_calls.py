@@ -35,6 +35,7 @@ def _check_signals() -> bool:
 
 CANCEL = ffi.addressof(lib, "python_cancel")
 LINE = ffi.addressof(lib, "python_line")
+BYTES = ffi.addressof(lib, "python_bytes")
 ENTRY = ffi.addressof(lib, "python_entry")
 PROGRESS = ffi.addressof(lib, "python_progress")
 OPEN_VOLUME = ffi.addressof(lib, "python_open_volume")
@@ -61,8 +62,8 @@ def check(status: int) -> None:
         raise_status(status)
 
 
-def take_lines(call: Any) -> list[str]:
-    """Returns the lines that callbacks have kept."""
+def take_bytes(call: Any) -> bytes:
+    """Returns the bytes that callbacks have kept."""
     nbytes = ffi.new("size_t *")
     taken = lib.python_take(call, nbytes)
     try:
@@ -71,8 +72,13 @@ def take_lines(call: Any) -> list[str]:
         lib.python_free(taken)
     if call.lacks_memory:
         raise OutOfMemoryError("lines of the library: out of memory")
+    return text
+
+
+def take_lines(call: Any) -> list[str]:
+    """Returns the lines that callbacks have kept."""
     return [line.decode("utf-8", "replace")
-            for line in text.split(b"\0")[:-1]]
+            for line in take_bytes(call).split(b"\0")[:-1]]
 
 
 def finish(status: int, call: Any) -> None:

@@ -15,6 +15,7 @@ from . import _calls, _dtypes
 from ._calls import NULL, check
 from ._native import ffi, lib
 from .errors import ArgumentError, RadioWarning
+from .scopes import Handoff
 from .store import Store
 from .volume import InFile, Volume, without_query
 
@@ -262,9 +263,9 @@ def _take_lines(calls: Sequence[Any]) -> list[str]:
 
 def _run_calls(works: Sequence[Callable[[Any], T]], calls: Sequence[Any],
                sizes: Sequence[int], progress: Progress) -> list[T]:
-    with (_shown(progress) as show,
+    with (_shown(progress) as show, Handoff("file") as handoff,
           ThreadPoolExecutor(min(_AT_ONCE, len(works) or 1)) as pool):
-        futures = [pool.submit(work, call)
+        futures = [pool.submit(handoff.run, work, call)
                    for work, call in zip(works, calls)]
         pending = set(futures)
         try:

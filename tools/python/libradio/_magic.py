@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""The cell magic %%radio, of IPython and Jupyter."""
+import ast
+from typing import Any
+
+from .errors import ArgumentError
+from .profiling import Profile, profile
+
+USAGE = "%%radio [NAME]"
+
+
+def radio(line: str, cell: str, shell: Any) -> Profile:
+    """Runs a cell, shows what its last line gives, and returns its profile,
+    which is also put into the variable NAME:
+
+    %%radio NAME
+    """
+    name = line.strip()
+    if name and not name.isidentifier():
+        raise ArgumentError(f"{line!r}: is no name of a variable; use {USAGE}")
+    body, last = _compile(cell, shell)
+    made = profile(f"In [{shell.execution_count}]")
+    # So that a cell that fails leaves its profile, too.
+    if name:
+        shell.user_ns[name] = made
+    with made:
+        exec(body, shell.user_ns)
+        value = None if last is None else eval(last, shell.user_ns)
+    if value is not None:
+        from IPython.display import display
+        display(value)
+    return made
+
+
+def _compile(cell: str, shell: Any) -> tuple[Any, Any]:
+    """Returns the code of all statements, and of an expression at the end."""
+    # As IPython runs a cell, so that traces show its lines.
+    file = shell.compile.cache(cell, shell.execution_count, raw_code=cell)
+    tree = shell.compile.ast_parse(shell.transform_cell(cell), filename=file)
+    tree = shell.transform_ast(tree)
+    last = None
+    if tree.body and isinstance(tree.body[-1], ast.Expr) and not (
+            cell.rstrip().endswith(";")):
+        last = compile(ast.Expression(tree.body.pop().value), file, "eval")
+    return compile(tree, file, "exec"), last
+
+
+def register(shell: Any) -> None:
+    """Makes %%radio known."""
+    def run(line: str, cell: str) -> Profile:
+        return radio(line, cell, shell)
+    run.__doc__ = radio.__doc__
+    shell.register_magic_function(run, "cell", "radio")

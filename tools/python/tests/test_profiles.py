@@ -1,0 +1,362 @@
+# SPDX-License-Identifier: MIT
+"""Profiles: what they record of threads, scopes and requests, and how they
+show themselves."""
+import asyncio
+import base64
+import html
+import json
+import os
+import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import nibabel
+import numpy as np
+import pytest
+from images import voxels
+from IPython.testing.globalipapp import start_ipython
+from IPython.utils.capture import capture_output
+
+import libradio
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """A function that returns the tree of a profile as a mapping of paths,
+    such as "scope/read", to (calls, edge, counters)."""
+    def read(profile):
+        file = tmp_path / "tree.json"
+        profile.save(file)
+        document = json.loads(file.read_text())
+        nodes, strings = document["nodes"], document["strings"]
+        paths, found = [], {}
+        for i, parent in enumerate(nodes["parent"]):
+            name = strings[nodes["name"][i]]
+            paths.append(name if parent < 0 else f"{paths[parent]}/{name}")
+            found[paths[-1]] = nodes["calls"][i], nodes["edge"][i], {}
+        values, names = document["values"], document["counters"]["name"]
+        for node, counter, value in zip(values["node"], values["counter"],
+                                        values["value"]):
+            found[paths[node]][2][names[counter]] = value
+        return found
+    return read
+
+
+def test_scopes_of_python_and_of_the_library_are_one_tree(head, tree):
+    volume, array = head
+    with libradio.profile("boxes") as p:
+        for i in range(3):
+            with libradio.step(i), libradio.scope("box"):
+                libradio.count("voxels", np.int64(512))
+                libradio.count("nbytes", 7, "bytes")
+                libradio.gauge("left", 3 - i)
+                assert (volume[:8, :8, :8] == array[:8, :8, :8]).all()
+    found = tree(p)
+    assert found["step"][0] == found["step/box"][0] == 3
+    assert found["step/box"][2] == {"voxels": 3 * 512, "nbytes": 21}
+    assert found["step/box/read"][0] == 3
+    assert p.tree(80).startswith("radio profile: boxes\n")
+    assert max(map(len, p.tree(80).splitlines())) <= 80
+
+
+def test_threads_of_the_library_are_below_the_call(examples, tree, tmp_path):
+    for i in range(3):
+        image = nibabel.Nifti1Image(voxels((32, 32, 16), "int16"), np.eye(4))
+        nibabel.save(image, tmp_path / f"{i}.nii")
+    store = libradio.open("memory:", create=True, threads=2)
+    with libradio.profile() as p, libradio.scope("ingest all"):
+        libradio.ingest([tmp_path / f"{i}.nii" for i in range(3)], store)
+    found = tree(p)
+    # By threads of the package, whose handoff has edge 1.
+    assert found["ingest all/file"][:2] == (3, 1)
+    assert found["ingest all/file/ingest"][0] == 3
+    assert not [path for path in found if path.startswith("file")]
+
+
+def test_requests_are_below_the_scope(server, tree):
+    with libradio.profile() as p, libradio.scope("remote"):
+        store = libradio.open(server.url)
+        store["ct/head"].numpy()
+    requests = [path for path, (calls, edge, _) in tree(p).items()
+                if edge == 2]
+    assert requests
+    assert all(path.startswith("remote/") for path in requests)
+
+
+def test_other_threads_are_recorded_unless_told(head, tree):
+    def read():
+        with libradio.scope("there"):
+            head[0].axial(3)
+
+    for whole_process in [True, False]:
+        with libradio.profile(whole_process=whole_process) as p:
+            with libradio.scope("here"):
+                thread = threading.Thread(target=read)
+                thread.start()
+                thread.join()
+        assert ("there/read" in tree(p)) == whole_process
+        assert "here" in tree(p)
+
+
+def test_several_record_at_once_each_its_thread(head, tree):
+    barrier = threading.Barrier(2)
+
+    def record(name):
+        with libradio.profile(whole_process=False) as p:
+            barrier.wait(60)
+            with libradio.scope(name):
+                head[0].axial(1)
+            barrier.wait(60)
+        return p
+
+    with ThreadPoolExecutor(2) as pool:
+        one, other = pool.map(record, ["one", "other"])
+    assert set(tree(one)) & {"one", "other"} == {"one"}
+    assert set(tree(other)) & {"one", "other"} == {"other"}
+
+
+def test_decorated_functions_are_scopes(tree):
+    @libradio.scope("fib")
+    def fib(n):
+        """Docs."""
+        return n if n < 2 else fib(n - 1) + fib(n - 2)
+
+    assert (fib.__name__, fib.__doc__, fib(5)) == ("fib", "Docs.", 5)
+    with libradio.profile() as p:
+        assert fib(3) == 2
+    assert tree(p)["fib"][0] == 1
+    assert tree(p)["fib/fib"][0] == 2
+    assert tree(p)["fib/fib/fib"][0] == 2
+    with pytest.raises(TypeError, match="is a generator"):
+        @libradio.scope("generate")
+        def generate():
+            yield
+
+
+def test_a_scope_object_can_be_used_again(tree):
+    again = libradio.scope("again")
+    with libradio.profile() as p:
+        for _ in range(2):
+            with again, again:
+                pass
+    assert tree(p)["again"][0] == tree(p)["again/again"][0] == 2
+
+
+def test_scopes_of_coroutines_overlap(tree):
+    @libradio.scope("coroutine")
+    async def wait(barrier):
+        await barrier.wait()
+
+    async def both():
+        barrier = asyncio.Barrier(2)
+        with libradio.scope("loop"):
+            async with libradio.scope("around"):
+                await asyncio.gather(wait(barrier), wait(barrier))
+
+    with libradio.profile() as p:
+        asyncio.run(both())
+    found = tree(p)
+    assert found["loop/around"][:2] == (1, 2)
+    assert [calls for path, (calls, edge, _) in found.items()
+            if path.endswith("coroutine") and edge == 2] == [2]
+
+
+def test_what_fails_is_marked(tree):
+    with pytest.raises(ZeroDivisionError):
+        with libradio.profile() as p, libradio.scope("outer"):
+            try:
+                with libradio.scope("inner"):
+                    raise KeyError
+            except KeyError:
+                pass
+            1 // 0
+    assert tree(p)["outer/inner"][2] == {"failures": 1}
+    assert tree(p)["outer"][2] == {"failures": 1}
+    assert "failed: KeyError" in p.tree(200)
+    assert "ZeroDivisionError: integer division or modulo" in p.tree(200)
+
+    async def fail():
+        async with libradio.scope("request"):
+            raise KeyError
+
+    with libradio.profile() as p:
+        with pytest.raises(KeyError):
+            asyncio.run(fail())
+    assert tree(p)["request"][1:] == (2, {"failures": 1})
+
+
+def test_findings():
+    with libradio.profile() as p, libradio.scope("good"):
+        with pytest.raises(KeyError), libradio.scope("bad"):
+            raise KeyError
+    finding, = [each for each in p.findings if each.id == "failures"]
+    assert finding.weight in ("note", "hint", "problem")
+    assert finding.path == ("good", "bad")
+    assert str(finding).startswith("Operations failed: ")
+
+
+def test_bad_arguments():
+    for call, error in [
+            (lambda: libradio.scope(3), TypeError),
+            (lambda: libradio.scope("a\0b"), ValueError),
+            (lambda: libradio.step(-1), libradio.ArgumentError),
+            (lambda: libradio.step("1"), TypeError),
+            (lambda: libradio.count("a", -1), libradio.ArgumentError),
+            (lambda: libradio.count("a", 1.5), TypeError)]:
+        with pytest.raises(error):
+            call()
+    with libradio.profile(), libradio.scope("a"):
+        libradio.count("large", 2**70)
+        libradio.gauge("low", -2**70)
+        with pytest.raises(libradio.ArgumentError, match="unit: 'm': use one"):
+            libradio.count("long", 1, "m")
+
+
+def test_a_profile_that_is_not_complete():
+    p = libradio.profile()
+    for use in [p.tree, lambda: p.findings, lambda: p.save("a.html")]:
+        with pytest.raises(libradio.ArgumentError, match="not complete"):
+            use()
+    assert repr(p) == "<libradio.Profile, not complete>"
+    assert p._repr_html_() is None
+    with p:
+        with pytest.raises(libradio.ExistsError, match="another profile"):
+            with libradio.profile():
+                pass
+    with pytest.raises(libradio.ArgumentError, match="records once"):
+        p.__enter__()
+
+
+@pytest.mark.filterwarnings(
+    "ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_forked_child_leaves_the_profile_to_its_parent(tree):
+    with libradio.profile() as p, libradio.scope("parent"):
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                with libradio.scope("child"):
+                    p.__exit__(None, None, None)
+            except libradio.ForkedError:
+                code = 0
+            os._exit(code)
+        assert os.waitpid(child, 0)[1] == 0
+    assert [*tree(p)] == ["parent"]
+
+
+def test_files(head, tmp_path):
+    with libradio.profile("secret") as p:
+        head[0].axial(0)
+    for suffix in [".html", ".json", ".trace.json", ".speedscope.json",
+                   ".folded", ".pb.gz", ".svg", ".txt"]:
+        p.save(tmp_path / f"p{suffix}")
+        assert (tmp_path / f"p{suffix}").stat().st_size > 0
+    for suffix in [".html", ".json"]:
+        again = libradio.Profile.read(tmp_path / f"p{suffix}")
+        assert again.tree(100) == p.tree(100)
+        assert again.findings == p.findings
+    with pytest.raises(libradio.ArgumentError):
+        p.save(tmp_path / "p.pdf")
+    with pytest.raises(libradio.NotFoundError):
+        libradio.Profile.read(tmp_path / "nothing.json")
+    p.save(tmp_path / "r.json", redact=True)
+    assert "ct/head" in (tmp_path / "p.json").read_text()
+    assert "ct/head" not in (tmp_path / "r.json").read_text()
+
+
+def test_the_frame_has_the_page(head, tmp_path):
+    with libradio.profile("a \"title\" & <more>") as p:
+        head[0].axial(0)
+    p.save(tmp_path / "p.html")
+    frame = p._repr_html_()
+    sandbox, = re.findall(r' sandbox="([^"]*)"', frame)
+    # With these its scripts would be the notebook's.
+    assert "allow-scripts" in sandbox
+    assert "allow-same-origin" not in sandbox and "top" not in sandbox
+    page, = re.findall(r' srcdoc="([^"]*)"></iframe>$', frame)
+    assert html.unescape(page) == (tmp_path / "p.html").read_text()
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_frame_in_a_browser(checkout, head, tmp_path, dark, monkeypatch):
+    monkeypatch.syspath_prepend(checkout / "tests/interop")
+    import chromium
+    if chromium.find() is None:
+        assert "CI" not in os.environ
+        pytest.skip("chromium is not installed")
+    with libradio.profile() as p, libradio.scope("shown"):
+        head[0].numpy()
+    notebook = tmp_path / "notebook.html"
+    notebook.write_text("<!DOCTYPE html><title>notebook</title><body>"
+                        + p._repr_html_())
+    with chromium.Chromium.start() as browser:
+        page = browser.open(notebook, dark=dark)
+        browser.call("Target.setAutoAttach", session=page.session,
+                     autoAttach=True, waitForDebuggerOnStart=False,
+                     flatten=True)
+        sessions = {e["params"]["sessionId"] for e in browser.events
+                    if e["method"] == "Target.attachedToTarget"
+                    and e["params"]["targetInfo"]["type"] == "iframe"}
+        frame = chromium.Page(browser, page.target, sessions.pop())
+        frame.call("Runtime.enable")
+        frame.call("Log.enable")
+        frame.wait("document.querySelector('[role=tab]')")
+        assert frame.evaluate("document.documentElement.dataset.theme") == (
+            "dark" if dark else "light")
+        # Views change, though there is no address to keep them in.
+        chosen = "document.querySelector('[role=tab][aria-selected=true]')"
+        for name in ["Icicle", "Tree"]:
+            frame.evaluate("[...document.querySelectorAll('[role=tab]')].find"
+                           f"(tab => tab.textContent === '{name}').click()")
+            assert frame.evaluate(chosen + ".textContent") == name
+        assert "shown" in frame.evaluate("document.body.innerText")
+        errors = [e for e in browser.events
+                  if e["method"] in ("Runtime.exceptionThrown",
+                                     "Log.entryAdded")]
+        assert errors == []
+        # The notebook is out of its reach.
+        with pytest.raises(chromium.Failure):
+            frame.evaluate("parent.document.title")
+        picture = page.call("Page.captureScreenshot")["data"]
+        assert len(base64.b64decode(picture)) > 10000
+
+
+@pytest.fixture(scope="module")
+def shell():
+    shell = start_ipython()
+    shell.run_line_magic("load_ext", "libradio")
+    shell.run_cell("import libradio")
+    return shell
+
+
+def test_a_cell_shows_its_profile(shell, head, tree, monkeypatch):
+    shell.user_ns["volume"] = head[0]
+    with capture_output() as shown:
+        result = shell.run_cell("%%radio p\n%time x = volume.axial(3)\nx.shape")
+    p = result.result
+    assert result.success and p is shell.user_ns["p"]
+    assert "read" in tree(p)
+    assert [each.data["text/plain"] for each in shown.outputs] == ["(64, 48)"]
+    # A notebook asks for more than this terminal.
+    formats = shell.display_formatter.formatters
+    monkeypatch.setattr(formats["text/html"], "enabled", True)
+    assert formats["text/html"](p) == p._repr_html_()
+    assert formats["text/plain"](p) == p.tree()
+
+
+def test_a_cell_that_fails_leaves_its_profile(shell):
+    with capture_output() as shown:
+        result = shell.run_cell("%%radio p\nx = 1\n1 // 0")
+    assert isinstance(result.error_in_exec, ZeroDivisionError)
+    assert "----> 2 1 // 0" in shown.stdout
+    assert "ZeroDivisionError" in shell.user_ns["p"].tree()
+    with capture_output():
+        result = shell.run_cell("%%radio 3\nx = 1")
+    assert isinstance(result.error_in_exec, libradio.ArgumentError)
+
+
+def test_values_are_shown_as_in_other_cells(shell):
+    for cell, count in [("1 + 1", 1), ("1 + 1;", 0), ("x = 1", 0)]:
+        with capture_output() as shown:
+            assert shell.run_cell("%%radio\n" + cell).success
+        assert len(shown.outputs) == count
