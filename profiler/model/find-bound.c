@@ -22,12 +22,18 @@
  * threads wait than run. */
 #define QUEUE_SHARE 0.6
 
-/* As much work as time: one thread did it. */
+/* As much work as time: one thread at a time did it. */
 #define ONE_THREAD_FROM 0.7
 #define ONE_THREAD_TO 1.3
 
 /* CPUs that all processes used so much of are not unused. */
 #define USED_SHARE 0.8
+
+/* The least that a disk delivers to threads that wait for it: a page at each
+ * of 60 random places a second, in bytes a nanosecond.  What they waited for a
+ * smaller rate was not for the disk: a page fault of the program is no
+ * evidence of what its scopes waited for. */
+#define LEAST_DISK_RATE 250e-6
 
 /* A shorter part does not pay for a second thread. */
 #define MIN_PARALLEL_NS 10000000
@@ -86,14 +92,17 @@ knows_disks (const struct rd_finder *finder)
   return rd_profile_find_fact (finder->profile, RD_FACT_BLOCK_INPUT) != NULL;
 }
 
-/* True if a disk can be what files waited for: it was read from, or written
- * to, and threads waited for that rather than copy. */
+/* True if a disk can be what files waited for: it was read from, as fast as
+ * the slowest one is, or written to, and threads waited for that rather than
+ * copy. */
 static bool
 waits_for_disk (const struct rd_finder *finder)
 {
   const struct rd_category_times *disk = &finder->times[RD_DISK];
+  uint64_t nread = rd_finder_number (finder, RD_FACT_BLOCK_INPUT);
+  uint64_t ns = rd_min_u64 (disk->wait_ns, finder->span_ns);
   return disk->wait_ns >= disk->ran_ns && knows_disks (finder)
-         && (rd_finder_number (finder, RD_FACT_BLOCK_INPUT) > 0
+         && ((nread > 0 && (double) nread >= LEAST_DISK_RATE * (double) ns)
              || rd_finder_sum (finder, &rd_count_written) > 0);
 }
 
@@ -224,8 +233,10 @@ find_one_thread (struct rd_finder *finder)
   double parallel = (double) finder->ran_ns / span_ns;
   if (parallel < ONE_THREAD_FROM || parallel > ONE_THREAD_TO)
     return RADIO_OK;
-  /* Several threads had work, and others the CPUs. */
-  if ((double) finder->work_ns > ONE_THREAD_TO * span_ns)
+  /* Several threads had work, and others the CPUs; or they slept and waited
+   * beside each other. */
+  if ((double) finder->work_ns > ONE_THREAD_TO * span_ns
+      || (double) finder->busy_ns > ONE_THREAD_TO * span_ns)
     return RADIO_OK;
   double machine = (double) rd_finder_number (finder, RD_FACT_MACHINE_NS);
   uint64_t ns = rd_max_u64 (rd_finder_number (finder, RD_FACT_RECORDED_NS),
@@ -234,7 +245,7 @@ find_one_thread (struct rd_finder *finder)
     return RADIO_OK;
   double unused = 1 - parallel / (double) finder->ncpus;
   struct rd_claim claim = {
-    "bound-by-one-thread", "One thread does the work", RADIO_FINDING_HINT,
+    "bound-by-one-thread", "One thread works at a time", RADIO_FINDING_HINT,
     unused, RADIO_NO_PARENT
   };
   return rd_found (

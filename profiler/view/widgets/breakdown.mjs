@@ -11,19 +11,21 @@ import { exactUnit, formatShare, formatTime } from '../data/units.mjs';
 const AWAITED = { queue: 'for other threads', network: 'for the network',
                   disk: 'for the disk' };
 
-// Whether files can have waited for a disk, as in find-bound.c.
-function usesDisks(profile) {
-  const nread = factOf(profile, 'bytes read from disks');
-  return nread > 0 || nread && profile.counters.some(({ name, own }) =>
-    name === 'bytes written' && own.some((nbytes) => nbytes > 0));
-}
-
 // [category, ns] sums of the nodes' times, the most first.
 function sumByCategory({ categories }, times) {
   const sums = new Map();
   categories.forEach((category, node) =>
     sums.set(category, (sums.get(category) ?? 0) + times[node]));
   return [...sums].filter(([, ns]) => ns > 0).sort((a, b) => b[1] - a[1]);
+}
+
+// Whether files can have waited for a disk, as in find-bound.c.
+function usesDisks(profile) {
+  const nread = factOf(profile, 'bytes read from disks');
+  return nread > 0 && nread * 4e3 >= Math.min(profile.timeToRun(),
+    new Map(sumByCategory(profile, profile.wait)).get('disk'))
+    || nread && profile.counters.some(({ name, own }) =>
+      name === 'bytes written' && own.some((nbytes) => nbytes > 0));
 }
 
 // [category, ns] of work on CPUs, the most first; the work without one,

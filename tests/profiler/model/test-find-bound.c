@@ -162,6 +162,9 @@ work_on_one_thread_is_reported_if_there_are_more_cpus (void **state)
   assert_not_found (build_one_thread (100, 100, NULL),
                     "bound-by-one-thread");
   assert_not_found (build_starved (), "bound-by-one-thread");
+  /* Three threads of which each sleeps for most of the time are not one. */
+  assert_not_found (BUILD_TWO ("user", 100, 100, "disk", 10, 90),
+                    "bound-by-one-thread");
   assert_not_found (build_one_thread (100, 100, "4, 8"),
                     "bound-by-one-thread");
 }

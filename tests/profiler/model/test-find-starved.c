@@ -262,6 +262,12 @@ without_a_block_read_no_disk_bounds_and_nothing_is_cold (void **state)
                 RADIO_FINDING_PROBLEM, "; 0 B were read from disks");
   assert_found (build_files (95, 5, "0"), "warm-files", RADIO_FINDING_NOTE,
                 "only 5 ms of the 100 ms");
+  /* Nor where so little was read that it cannot have taken so long, as a page
+   * fault of the program's own. */
+  assert_found (build_files (20, 80, "19999"), "bound-by-files",
+                RADIO_FINDING_PROBLEM, "; 20 kB were read from disks");
+  assert_found (build_files (20, 80, "20000"), "bound-by-disk",
+                RADIO_FINDING_PROBLEM, "; 20 kB were read from disks");
   struct radio_profile *writing = build_files (20, 80, "0");
   build_count (writing, 1, "bytes written", "bytes", 1);
   assert_found (writing, "bound-by-disk", RADIO_FINDING_PROBLEM, "100 ms");

@@ -104,8 +104,10 @@ test('what is waited for follows "for", a place of which that is unknown "in"',
 test('files waited for a disk only if one was used', async () => {
   const nodes = [{ name: 'fetch', category: 'disk', calls: 1, total_ns: 9,
                    wait_ns: 9 }];
-  const awaited = async (facts, written = []) => {
+  const awaited = async (facts, written = [], wait = 9) => {
+    nodes[0].wait_ns = wait;
     const profile = await makeProfile(nodes, []);
+    profile.info.wall = 1e9;
     profile.facts = facts.map((value) => ({ key: 'bytes read from disks',
                                             value }));
     profile.counters = written.map((n) => ({ name: 'bytes written',
@@ -115,6 +117,9 @@ test('files waited for a disk only if one was used', async () => {
   assert.equal(await awaited(['4096']), 'for the disk');
   assert.equal(await awaited(['0'], [512]), 'for the disk');
   assert.equal(await awaited(['0'], [0]), 'in disk');
+  // So little cannot have taken so long.
+  assert.equal(await awaited(['4096'], [], 16385e3), 'in disk');
+  assert.equal(await awaited(['4096'], [], 16384e3), 'for the disk');
   // Of slow runs and killed processes it is not known.
   assert.equal(await awaited([], [512]), 'in disk');
 });
