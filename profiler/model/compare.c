@@ -293,14 +293,17 @@ join_rounds (const struct radio_profile *profile, uint64_t *values)
   }
 }
 
-/* The spread of the measurements that `values' are, of its runs. */
+/* The spread of the measurements that `values' are, of its runs.  Processes
+ * are independent, unlike runs of one: a few of them seem to be correlated by
+ * chance only, and would count as less than they are. */
 static struct rd_spread
 spread_of_values (const struct pairing *pairing, int side)
 {
   const struct side *own = &pairing->sides[side];
-  if (pairing->is_by_rounds)
-    join_rounds (own->profile, pairing->values);
-  return rd_spread_of (pairing->values, own->n, pairing->room);
+  if (!pairing->is_by_rounds)
+    return rd_spread_of (pairing->values, own->n, pairing->room);
+  join_rounds (own->profile, pairing->values);
+  return rd_spread_of (pairing->values, own->n, NULL);
 }
 
 /* The mean over the runs of what the groups did that begin with one of the

@@ -7,6 +7,19 @@ const ALONE = 4;
 const ALONE_MIN_RUNS = 4;
 const APART_MIN_RUNS = 3;
 
+// Where a rising function changes from below its goal, from 0 to high.
+function bisect(high, isBelow) {
+  let low = 0;
+  for (let i = 0; i < 60; i++) {
+    const middle = (low + high) / 2;
+    if (isBelow(middle))
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 // The probability of at most k heads in n throws of a coin.
 function binomialTail(n, k) {
   let logTerm = -n * Math.log(2), sum = 0;
@@ -29,40 +42,28 @@ function errorFunction(x) {
 
 // The value that a normal variable exceeds with probability p, 0 < p < 1/2.
 function normalQuantile(p) {
-  let low = 0, high = 8;
-  for (let i = 0; i < 60; i++) {
-    const middle = (low + high) / 2;
-    if ((1 - errorFunction(middle / Math.SQRT2)) / 2 > p)
-      low = middle;
-    else
-      high = middle;
-  }
-  return low;
+  return bisect(8, (x) => errorFunction(x / Math.SQRT2) < 1 - 2 * p);
 }
 
 // The minimum and maximum of sorted values without a single outlier.
 function spreadEnds(values) {
   const n = values.length;
-  const ends = { min: values[0], max: values[n - 1] };
-  if (n < ALONE_MIN_RUNS)
-    return ends;
+  let min = values[0], max = values[n - 1];
   const second = values[1], secondLast = values[n - 2];
-  if (ends.max - secondLast > ALONE * (secondLast - ends.min))
-    ends.max = secondLast;
-  else if (second - ends.min > ALONE * (ends.max - second))
-    ends.min = second;
-  return ends;
+  if (n >= ALONE_MIN_RUNS && max - secondLast > ALONE * (secondLast - min))
+    max = secondLast;
+  else if (n >= ALONE_MIN_RUNS && second - min > ALONE * (max - second))
+    min = second;
+  return { min, max };
 }
 
 function medianVariance(values, { min, max }) {
   const n = values.length;
-  if (n < 2)
-    return 0;
   const c = Math.max(1, Math.floor((n + 1) / 2 - Math.sqrt(n) + 0.5));
   const z = normalQuantile(binomialTail(n, c - 1));
   const low = Math.max(values[c - 1], min);
   const high = Math.min(values[n - c], max);
-  return ((high - low) / (2 * z)) ** 2;
+  return n < 2 ? 0 : ((high - low) / (2 * z)) ** 2;
 }
 
 // The number of independent measurements that say as much as these, which are
@@ -80,14 +81,16 @@ function countIndependent(measured, median, { min, max }) {
 }
 
 // Summarizes measurements, at least one: their number, median, the median's
-// variance, and their ends.
-export function spreadOf(measured) {
+// variance, and their ends.  Those that are not independent are in the order
+// in which they were made.
+export function spreadOf(measured, isIndependent) {
   const values = Float64Array.from(measured).sort();
   const n = values.length;
   const low = values[(n - 1) >> 1], high = values[n >> 1];
   const median = low + (high - low) / 2;
   const ends = spreadEnds(values);
-  const independent = n < 2 ? n : countIndependent(measured, median, ends);
+  const independent = isIndependent ? n
+    : countIndependent(measured, median, ends);
   return { n, independent, median, ...ends,
            variance: medianVariance(values, ends) * n / independent };
 }
@@ -110,17 +113,9 @@ function studentWithin(degrees, angle) {
 function studentQuantile(degrees, alpha) {
   const limited = Math.min(Math.max(degrees, 1), MOST_DEGREES);
   const whole = Math.floor(limited);
-  const [from, to] = [whole, whole + 1].map((one) => {
-    let low = 0, high = Math.PI / 2;
-    for (let i = 0; i < 50; i++) {
-      const middle = (low + high) / 2;
-      if (studentWithin(one, middle) < 1 - alpha)
-        low = middle;
-      else
-        high = middle;
-    }
-    return Math.sqrt(one) * Math.tan(low);
-  });
+  const [from, to] = [whole, whole + 1].map((one) => Math.sqrt(one)
+    * Math.tan(bisect(Math.PI / 2, (angle) =>
+      studentWithin(one, angle) < 1 - alpha)));
   const at = (1 / whole - 1 / limited) / (1 / whole - 1 / (whole + 1));
   return from + at * (to - from);
 }

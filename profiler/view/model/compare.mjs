@@ -104,14 +104,15 @@ class Comparer {
   }
 
   // What is compared: runs, or the median of each process's.
-  measurements(what, path, side) {
-    return this.joinRounds(this.runsOf(what, path, side), side);
-  }
-
   joinRounds(runs, side) {
     return !this.isByRounds || runs.length < 2 ? runs
       : this.rounds[side].map(([first, end]) =>
         Math.floor(spreadOf(runs.slice(first, end)).median));
+  }
+
+  // Processes are independent.
+  spreadOfRuns(runs, side) {
+    return spreadOf(this.joinRounds(runs, side), this.isByRounds);
   }
 
   isQueue(path) {
@@ -139,7 +140,8 @@ class Comparer {
 
   // Whether a path is typical of the runs of its side (compare.c).
   belongs(path, side) {
-    const calls = this.measurements('calls', path, side);
+    const calls = this.joinRounds(this.runsOf('calls', path, side),
+                                  side);
     const others = this.columns.calls[1 - side].length;
     const n = calls.length, have = calls.filter((one) => one > 0).length;
     const m = this.isByRounds ? this.rounds[1 - side].length : others;
@@ -196,7 +198,7 @@ class Comparer {
         this.isInside(side, node, others)));
       const runs = this.runsOf('total', path, side).map((total, i) =>
         Math.max(0, total - sumAt(this.columns.self[side][i], inside)));
-      return spreadOf(this.joinRounds(runs, side));
+      return this.spreadOfRuns(runs, side);
     });
   }
 
@@ -269,7 +271,7 @@ class Comparer {
         }));
         return Math.max(0, sumAt(waits, path.nodes[side]));
       });
-      return spreadOf(this.joinRounds(runs, side));
+      return this.spreadOfRuns(runs, side);
     });
     const [before, after] = spreads.map(({ median }) => toWhole(median));
     const { change, low, high } = this.classify(spreads);
@@ -303,7 +305,7 @@ class Comparer {
     };
     for (const what of ['total', 'self', 'calls']) {
       spreads[what] = [0, 1].map((one) =>
-        spreadOf(this.measurements(what, path, one)));
+        this.spreadOfRuns(this.runsOf(what, path, one), one));
       const [before, after] = [0, 1].map((one) =>
         toWhole(meanOf(this.runsOf(what, path, one))));
       Object.assign(made, { [what + 'Before']: before,

@@ -495,6 +495,12 @@ runs_of_several_processes_count_as_rounds (void **state)
                     RADIO_CHANGE_NONE);
   assert_int_equal (change_of_rounds (even, more, CONTAINERS),
                     RADIO_CHANGE_SLOWER);
+  /* Six values in an order that looks correlated: but all are beyond all of
+   * the others. */
+  static const uint64_t few[] = { 4030, 4020, 4040, 4035, 4025, 4030 };
+  static const uint64_t slower[] = { 4320, 4322, 4325, 4330, 4480, 4490 };
+  assert_int_equal (change_of_rounds (few, slower, PIDS),
+                    RADIO_CHANGE_SLOWER);
   assert_int_equal (change_of_rounds (wild, wilder, CONTAINERS),
                     RADIO_CHANGE_NONE);
 }
