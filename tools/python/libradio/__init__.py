@@ -16,7 +16,7 @@ from typing import Any as _Any
 from . import errors
 from .errors import *
 from .interchange import as_nibabel, as_sitk
-from .profiling import Finding, Profile, profile
+from .profiling import Change, Comparison, Finding, Profile, profile
 from .scopes import count, gauge, scope, step
 from .store import Store, open
 from .volume import Check, Stats, Volume, open_file
@@ -25,8 +25,8 @@ from .writing import (
 )
 
 __all__ = [
-    "Check", "Collected", "Finding", "Ingested", "Profile", "Stats", "Store",
-    "Volume", "as_nibabel", "as_sitk", "copy", "count", "from_numpy", "gauge",
+    "Change", "Check", "Collected", "Comparison", "Finding", "Ingested",
+    "Profile", "Stats", "Store", "Volume", "as_nibabel", "as_sitk", "copy", "count", "from_numpy", "gauge",
     "gc", "ingest", "open", "open_file", "phantom", "profile", "remove",
     "scope", "step",
 ]

@@ -5,15 +5,20 @@ import html
 import os
 import shutil
 import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from . import _calls
 from ._calls import NULL, check, text
 from ._native import ffi, lib
 from .errors import ArgumentError, ExistsError, ForkedError
 
-__all__ = ["Finding", "Profile", "Weight", "profile"]
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["Change", "Comparison", "Finding", "Parts", "Profile", "Weight",
+           "profile"]
 
 Weight: TypeAlias = Literal["note", "hint", "problem"]
 """How much a finding matters: information, a possible improvement, or most of
@@ -23,6 +28,22 @@ _WEIGHTS: dict[int, Weight] = {
     lib.RADIO_FINDING_NOTE: "note",
     lib.RADIO_FINDING_HINT: "hint",
     lib.RADIO_FINDING_PROBLEM: "problem"}
+
+
+Parts: TypeAlias = Literal["runs", "ranks"]
+"""Of a joined profile: runs of one operation, one after the other, or
+processes at the same time."""
+
+_PARTS: dict[Any, int] = {
+    "runs": lib.RADIO_PARTS_RUNS, "ranks": lib.RADIO_PARTS_RANKS}
+
+_EDGES = {
+    lib.RADIO_EDGE_CALL: "call", lib.RADIO_EDGE_HANDOFF: "thread",
+    lib.RADIO_EDGE_ASYNC: "request", lib.RADIO_EDGE_PHASE: "phase",
+    lib.RADIO_EDGE_INSTANT: "event"}
+
+_TIMES = ("total_ns", "self_ns", "work_ns", "wait_ns", "queue_ns",
+          "starved_ns", "min_ns", "max_ns")
 
 
 @dataclass(frozen=True)
@@ -132,17 +153,214 @@ class Profile:
             found = lib.radio_profile_get_node(self._get(), found.parent)
         return tuple(reversed(names))
 
+    def to_pandas(self) -> "pandas.DataFrame":
+        """Returns a row for each node of the tree, parents first: its path,
+        the number of its parent, calls, times, counters with those of what is
+        below, and its source.
+
+        >>> import libradio
+        >>> with libradio.profile() as p, libradio.scope("read"):
+        ...     voxels = libradio.open_file("head.nii.gz").numpy()
+        >>> nodes = p.to_pandas()
+        >>> nodes.loc[nodes.path == "read", "calls"].tolist()
+        [1]
+        """
+        import pandas
+
+        profile, info = self._get(), self._info()
+        counters = [lib.radio_profile_counter_name(profile, i, NULL)
+                    for i in range(info.ncounters)]
+        rows: list[dict[str, Any]] = []
+        for i in range(info.nnodes):
+            node = lib.radio_profile_get_node(profile, i)
+            is_root = node.parent == lib.RADIO_NO_PARENT
+            name = text(node.name)
+            rows.append({
+                "path": name if is_root
+                else f"{rows[node.parent]['path']}/{name}",
+                "name": name, "category": text(node.category),
+                "parent": -1 if is_root else node.parent,
+                "edge": _EDGES[node.edge], "calls": node.calls,
+                **{time: getattr(node, time) for time in _TIMES},
+                **{text(counter): lib.radio_profile_counter(
+                    profile, i, counter, True) for counter in counters},
+                "function": text(node.function), "file": text(node.file),
+                "line": node.line})
+        return pandas.DataFrame(rows)
+
+    def diff(self, later: "Profile") -> "Comparison":
+        """Compares it with a later profile, path by path, as ``radio diff``
+        does: what changed, apart from what is noise.
+
+        >>> import libradio
+        >>> def record() -> libradio.Profile:
+        ...     with libradio.profile() as p, libradio.scope("read"):
+        ...         libradio.open_file("head.nii.gz").numpy()
+        ...     return p
+        >>> before = record().merge(record() for _ in range(3))
+        >>> changes = before.diff(before.merge([record()]))
+        >>> changes["read"].change in ("noise", "faster", "slower")
+        True
+        """
+        return Comparison(self, later)
+
+    def merge(self, others: Iterable["Profile"], parts: Parts = "runs"
+              ) -> "Profile":
+        """Joins it with others: repeated runs of one operation, whose times a
+        comparison can then tell from noise, or processes that ran at once."""
+        if parts not in _PARTS:
+            raise ArgumentError(f"parts: {parts!r}: use one of"
+                                f" {', '.join(_PARTS)}")
+        pointers = [each._get() for each in (self, *others)]
+        joined = ffi.new("struct radio_profile **")
+        check(lib.radio_profile_join(pointers, len(pointers), _PARTS[parts],
+                                     joined))
+        return Profile(joined[0])
+
     def __repr__(self) -> str:
         return ("<libradio.Profile, not complete>" if self._pointer is None
                 else self.tree())
 
     def _repr_html_(self) -> str | None:
         """Returns the page in a frame, for notebooks."""
-        if self._pointer is None:
-            return None
+        return None if self._pointer is None else self._frame(None)
+
+    def _frame(self, before: "Profile | None") -> str:
         options = ffi.new("struct radio_profile_write_options *")
         options.format = lib.RADIO_PROFILE_HTML
+        options.before = NULL if before is None else before._get()
         return frame(self._write(options))
+
+
+_CHANGES = {
+    lib.RADIO_CHANGE_NONE: "noise", lib.RADIO_CHANGE_FASTER: "faster",
+    lib.RADIO_CHANGE_SLOWER: "slower", lib.RADIO_CHANGE_NEW: "new",
+    lib.RADIO_CHANGE_GONE: "gone", lib.RADIO_CHANGE_UNKNOWN: "one run"}
+_BASES = {
+    lib.RADIO_BASIS_WALL: "wall", lib.RADIO_BASIS_CPU: "cpu",
+    lib.RADIO_BASIS_NONE: "none"}
+_LEAST_SHARE = 0.01
+
+
+@dataclass(frozen=True)
+class Change:
+    """What became of a path; times are means of a run, of the wall or of
+    CPUs, as the comparison's basis."""
+
+    path: str
+    change: str
+    """Of the scope itself: "noise", "faster", "slower", "new", "gone",
+    "one run" (the noise is unknown), "unclear"; or where it is noise, of what
+    is below: "faster below", "slower below"."""
+    before_ns: int
+    after_ns: int
+    low_ns: int
+    """The change of the median total is at least this, and at most high_ns,
+    with 95 % confidence for all paths together; both are 0 if unknown."""
+    high_ns: int
+    calls_before: int
+    calls_after: int
+
+
+class Comparison:
+    """What changed from one profile to a later one, by path; see
+    ``Profile.diff``.  Notebooks show the page of the later one, with what
+    changed."""
+
+    __slots__ = ("_after", "_before", "_changes", "basis", "conditions")
+
+    basis: str
+    """The times that are compared: "wall"; "cpu", since the conditions differ
+    or CPUs were lacking; or "none": then all is unclear."""
+    conditions: list[tuple[str, str, str]]
+    """What differs between the recordings: name, before, after."""
+
+    def __init__(self, before: Profile, after: Profile) -> None:
+        """Not called by users: see ``Profile.diff``."""
+        self._before, self._after = before, after
+        result = ffi.new("struct radio_comparison **")
+        check(lib.radio_profile_compare(before._get(), after._get(), result))
+        compared = ffi.gc(result[0], lib.radio_comparison_close)
+        info = ffi.new("struct radio_comparison_info *")
+        lib.radio_comparison_get_info(compared, info, ffi.sizeof(info[0]))
+        self.basis = _BASES[info.basis]
+        found = [lib.radio_comparison_condition(compared, i)
+                 for i in range(info.nconditions)]
+        self.conditions = [(text(each.name), text(each.before),
+                            text(each.after)) for each in found]
+        paths: list[str] = []
+        self._changes: dict[str, Change] = {}
+        for i in range(lib.radio_comparison_count(compared)):
+            each = lib.radio_comparison_get(compared, i)
+            name = text(each.name)
+            paths.append(name if each.parent == lib.RADIO_NO_PARENT
+                         else f"{paths[each.parent]}/{name}")
+            # A path that ran on several threads is followed by its parts.
+            if not each.is_split:
+                self._changes[paths[-1]] = _change(paths[-1], each, info)
+
+    def __getitem__(self, path: str) -> Change:
+        """The change of a path, such as "step/read"."""
+        return self._changes[path]
+
+    def __iter__(self) -> Iterator[Change]:
+        """The changes of all paths, parents first."""
+        return iter(self._changes.values())
+
+    def __len__(self) -> int:
+        """The number of paths of both."""
+        return len(self._changes)
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """Returns a row for each path."""
+        import pandas
+
+        return pandas.DataFrame([vars(each) for each in self])
+
+    def __repr__(self) -> str:
+        """The paths that take a hundredth of the time, or more."""
+        lines = [f"differs: {name}: {before} -> {after}"
+                 for name, before, after in self.conditions]
+        times = "CPU ms of a run" if self.basis == "cpu" else "ms of a run"
+        lines.append(f"{'before':>12} {'after':>12} {'delta':>12}"
+                     f"  {'change':<12}  {times}")
+        whole = max((max(each.before_ns, each.after_ns) for each in self),
+                    default=0)
+        hidden = 0
+        for each in self:
+            if max(each.before_ns, each.after_ns) < _LEAST_SHARE * whole:
+                hidden += 1
+                continue
+            lines.append(
+                f"{each.before_ns / 1e6:12.3f} {each.after_ns / 1e6:12.3f}"
+                f" {(each.after_ns - each.before_ns) / 1e6:+12.3f}"
+                f"  {each.change:<12}  {each.path}")
+        if hidden:
+            lines.append(f"and {hidden} paths below 1 %")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """Returns the page of the later one in a frame, for notebooks."""
+        return self._after._frame(self._before)
+
+
+def _change(path: str, each: Any, info: Any) -> Change:
+    is_by_cpu = info.basis == lib.RADIO_BASIS_CPU
+    change = _CHANGES[each.change]
+    if change == "one run" and info.basis == lib.RADIO_BASIS_NONE:
+        change = "unclear"
+    elif change == "noise":
+        below = _CHANGES[each.total_change]
+        if below in ("faster", "slower"):
+            change = f"{below} below"
+        elif each.is_unclear:
+            change = "unclear"
+    return Change(
+        path, change,
+        each.cpu_before_ns if is_by_cpu else each.total_before_ns,
+        each.cpu_after_ns if is_by_cpu else each.total_after_ns,
+        each.delta_low_ns, each.delta_high_ns,
+        each.calls_before, each.calls_after)
 
 
 def frame(page: str) -> str:

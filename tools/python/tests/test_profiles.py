@@ -195,6 +195,68 @@ def test_findings():
     assert str(finding).startswith("Operations failed: ")
 
 
+def test_nodes_as_a_table(head, tree):
+    with libradio.profile() as p, libradio.scope("outer"):
+        for _ in range(2):
+            with libradio.scope("inner"):
+                libradio.count("patches", 3)
+    table = p.to_pandas().set_index("path")
+    assert [*table.index] == [*tree(p)] == ["outer", "outer/inner"]
+    assert [*table.calls] == [1, 2]
+    # With those of what is below.
+    assert [*table.patches] == [6, 6]
+    assert [*table.parent] == [-1, 0]
+    outer, inner = table.total_ns
+    assert outer - table.self_ns["outer"] == inner == table.self_ns[1:].item()
+    assert [*table.edge] == ["call", "call"]
+    assert table.file["outer"] == __file__
+
+
+def work(*names):
+    """Records scopes below one, each with the same work."""
+    with libradio.profile("p") as p, libradio.scope("all"):
+        for name in names:
+            with libradio.scope(name):
+                for _ in range(40000):
+                    pass
+    return p
+
+
+def test_runs_are_merged_and_compared():
+    before, *others = [work("same") for _ in range(8)]
+    before = before.merge(others)
+    assert before.to_pandas().calls.tolist() == [8, 8]
+    # Equal times, whatever they are.
+    assert [each.change for each in before.diff(before)] == ["noise"] * 2
+    after = work("same", "added").merge(
+        work("same", "added") for _ in range(7))
+    changes = before.diff(after)
+    assert [each.path for each in changes] == ["all", "all/same", "all/added"]
+    assert len(changes) == 3
+    added = changes["all/added"]
+    assert (added.change, added.calls_before, added.calls_after) == (
+        "new", 0, 1)
+    assert added.before_ns == 0 < added.after_ns
+    assert re.search(r" \+\d+\.\d+  new +all/added$", repr(changes), re.M)
+    assert changes.to_pandas().path.tolist() == [
+        each.path for each in changes]
+    # The page has both.
+    page = html.unescape(changes._repr_html_())
+    assert page.count('type="application/json"') == 2
+    with pytest.raises(KeyError):
+        changes["nothing"]
+
+
+def test_processes_are_merged_as_ranks(tmp_path):
+    joined = work("a").merge([work("b")], parts="ranks")
+    joined.save(tmp_path / "p.json")
+    document = json.loads((tmp_path / "p.json").read_text())
+    assert document["info"]["parts"] == "ranks"
+    assert len(document["parts"]["name"]) == 2
+    with pytest.raises(libradio.ArgumentError, match="parts: 'x': use one of"):
+        joined.merge([], parts="x")
+
+
 def test_bad_arguments():
     for call, error in [
             (lambda: libradio.scope(3), TypeError),
