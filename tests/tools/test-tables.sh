@@ -143,6 +143,33 @@ a_damaged_volume_keeps_its_row () {
   says '0 rows added, 0 removed; 0 tables written; 1 damaged'
 }
 
+# Also by lines of *_scans.tsv, which came into the table of subjects.
+a_collection_called_subjects_has_a_table_of_its_own () {
+  mkdir named
+  cp -r bids named/in
+  rm named/in/*/*_mask.nii
+  printf 'filename\tquality\nsub-1/sub-1_T1w.nii\tgood\n' \
+    >named/in/sub-1/sub-1_scans.tsv
+  runs ingest -q -s n.zarr --layout bids named/in
+  runs mv -q -s n.zarr T1w subjects
+  runs ingest -q -s n.zarr -c subjects \
+    --pattern '{subject}/{subject}_T1w.nii' \
+    --table named/in/sub-1/sub-1_scans.tsv --overwrite named/in
+  runs table -s n.zarr --json subjects
+  json '[list(r) for r in j] == [["subject"]] * 2'
+  table=tables/volumes/subjects
+  runs table -s n.zarr --json $table --where 'quality == "good"'
+  json '[r["volume"] for r in j] == ["subjects/sub-1"]'
+  runs table -s n.zarr --set note $table subjects/sub-2=x
+  says 'subjects: 1 column of 1 row'
+  runs table -s n.zarr --rename note=remark $table
+  runs table -s n.zarr --json $table
+  json 'sorted(r["remark"] or "" for r in j) == ["", "x"]'
+  fails 2 "rows of volumes go with the volumes" \
+    table -s n.zarr --remove $table subjects/sub-2
+  runs table -s n.zarr --remove tables/subjects sub-2
+}
+
 a_collection_that_is_not_there_is_an_error () {
   fails 1 "none: no such collection" index -s s.zarr none
   fails 1 "no store at 'no.zarr'" index -s no.zarr
@@ -626,6 +653,7 @@ check what_a_kill_left_is_found_and_repaired
 check a_collection_called_tables_gives_way
 check a_row_of_another_volume_is_found_and_repaired
 check a_damaged_volume_keeps_its_row
+check a_collection_called_subjects_has_a_table_of_its_own
 check a_collection_that_is_not_there_is_an_error
 check a_table_is_joined_by_an_ingest
 check a_faulty_table_of_sessions_or_scans_is_an_error

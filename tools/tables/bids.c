@@ -731,7 +731,7 @@ rd_bids_check (const struct rd_bids *bids, const struct rd_import *import)
   for (size_t i = 0; i < bids->n; i++) {
     const struct rd_bids_file *file = &bids->files[i];
     int failed = file->is_given && file->kind == RD_BIDS_SUBJECTS
-      ? rd_import_check ("subjects", file->name, import) : RD_EXIT_OK;
+      ? rd_import_check (file->name, import) : RD_EXIT_OK;
     if (failed)
       return failed;
   }
@@ -764,7 +764,7 @@ rd_bids_import (struct radio_store *store, struct rd_bids *bids,
       .import = import, .quiet = quiet, .fills = !is_given,
     };
     if (file->kind == RD_BIDS_SUBJECTS && file->is_given == is_given
-        && rd_import_file (store, "subjects", file->name, how))
+        && rd_import_file (store, NULL, file->name, how))
       status = RD_EXIT_FAILED;
   }
   for (int kind = RD_BIDS_SESSIONS; kind < RD_BIDS_NKINDS; kind++)

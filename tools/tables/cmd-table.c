@@ -77,18 +77,31 @@ choose_rows (const struct rd_args *args, const struct radio_view *view,
   return failed;
 }
 
+/* The collection whose table a word names; NULL: that of subjects.  One that is
+ * called subjects is named by the path of its table. */
+static const char *
+named_collection (const char *word)
+{
+  const char *below = RADIO_TABLE_VOLUMES "/";
+  if (strcmp (word, "subjects") == 0
+      || strcmp (word, RADIO_TABLE_SUBJECTS) == 0)
+    return NULL;
+  size_t n = strncmp (word, below, strlen (below)) == 0 ? strlen (below) : 0;
+  return word + n;
+}
+
 /* Selects rows of a table, and opens it. */
 static int
 select_rows (const struct rd_args *args, struct radio_store *store,
-             const char *name, struct radio_table **table, struct rows *rows)
+             const char *collection, struct radio_table **table,
+             struct rows *rows)
 {
   RD_CLEANUP (cleanup_cohort) struct radio_cohort *cohort = NULL;
   RD_FREE_VIEW struct radio_view *view = NULL;
-  bool subjects = strcmp (name, "subjects") == 0;
   if (radio_cohort_open (store, &cohort) != RADIO_OK)
     return rd_error_library (NULL);
-  const char *collection = subjects ? NULL : name;
-  int failed = rd_select_view (args, cohort, collection, subjects, &view);
+  int failed = rd_select_view (args, cohort, collection, collection == NULL,
+                               &view);
   if (failed)
     return failed;
   enum radio_status status = radio_cohort_table (cohort, collection, table);
@@ -202,21 +215,21 @@ write_text (const char *text, size_t nbytes, void *user_data)
 
 static int
 show_table (const struct rd_args *args, struct radio_store *store,
-            const char *name, const struct table_args *what)
+            const char *collection, const struct table_args *what)
 {
   RD_CLOSE_TABLE struct radio_table *table = NULL;
   RD_CLEANUP (clear_cells) struct cells cells = { 0 };
   RD_CLEANUP (clear_rows) struct rows rows = { 0 };
-  RD_FREE char *path = rd_table_path (name);
+  RD_FREE char *path = rd_table_path (collection);
   enum radio_status status = RADIO_OK;
   int failed = path ? RD_EXIT_OK : RD_EXIT_FAILED;
   if (!failed && rd_args_selects (args))
-    failed = select_rows (args, store, name, &table, &rows);
+    failed = select_rows (args, store, collection, &table, &rows);
   else if (!failed)
     status = radio_table_open (store, path, &table);
   if (status != RADIO_OK)
-    return status == RADIO_ERROR_NOT_FOUND ? rd_table_missing (store, name)
-                                           : rd_error_library (NULL);
+    return status == RADIO_ERROR_NOT_FOUND
+           ? rd_table_missing (store, collection) : rd_error_library (NULL);
   if (!failed && what->tsv) {
     status = radio_table_write_csv (table, '\t', NULL, 0, rows.at, rows.n,
                                     write_text, NULL);
@@ -244,7 +257,7 @@ show_table (const struct rd_args *args, struct radio_store *store,
  * table that is imported. */
 static int
 change_rows (const struct rd_args *args, struct radio_store *store,
-             const char *name, const struct table_args *what)
+             const char *collection, const struct table_args *what)
 {
   RD_FREE char *text = NULL;
   const char *option = what->set ? "--set" : "--remove";
@@ -281,23 +294,23 @@ change_rows (const struct rd_args *args, struct radio_store *store,
     .import = &what->import, .quiet = args->quiet, .only_existing = true,
     .removes = what->removes,
   };
-  return rd_import_csv (store, name, csv, 0, option, how);
+  return rd_import_csv (store, collection, csv, 0, option, how);
 }
 
 /* Drops or renames a column. */
 static int
-change_column (struct radio_store *store, const char *name,
+change_column (struct radio_store *store, const char *collection,
                const struct table_args *what)
 {
   RD_FREE_EDIT struct radio_table_edit *edit = NULL;
-  RD_FREE char *path = rd_table_path (name);
+  RD_FREE char *path = rd_table_path (collection);
   const char *equals = what->rename ? strchr (what->rename, '=') : NULL;
   RD_FREE char *old = what->rename
     ? strndup (what->rename, (size_t) (equals - what->rename))
     : strdup (what->drop);
   if (path == NULL || old == NULL)
     return rd_error_memory ();
-  if (strcmp (name, "subjects") != 0 && radio_index_is_derived (old))
+  if (collection && radio_index_is_derived (old))
     return rd_error ("%s: derived from volumes; it stays", old);
   enum radio_status status = radio_table_edit_new (store, path, &edit);
   if (status == RADIO_OK)
@@ -305,14 +318,15 @@ change_column (struct radio_store *store, const char *name,
                     : radio_table_edit_drop (edit, old);
   if (status == RADIO_OK)
     status = radio_table_edit_commit (edit, NULL);
-  return status == RADIO_OK ? RD_EXIT_OK : rd_error_library (name);
+  return status == RADIO_OK ? RD_EXIT_OK : rd_error_library (path);
 }
 
 static int
 do_table (const struct rd_args *args, const struct table_args *what)
 {
   RD_CLOSE_STORE struct radio_store *store = NULL;
-  const char *name = args->noperands ? args->operands[0] : "subjects";
+  const char *collection
+    = named_collection (args->noperands ? args->operands[0] : "subjects");
   int failed = rd_store_open (args, false, &store);
   if (failed)
     return failed;
@@ -320,12 +334,12 @@ do_table (const struct rd_args *args, const struct table_args *what)
     .import = &what->import, .quiet = args->quiet
   };
   if (what->file)
-    return rd_import_file (store, name, what->file, how);
+    return rd_import_file (store, collection, what->file, how);
   if (what->set || what->removes)
-    return change_rows (args, store, name, what);
+    return change_rows (args, store, collection, what);
   if (what->drop || what->rename)
-    return change_column (store, name, what);
-  return show_table (args, store, name, what);
+    return change_column (store, collection, what);
+  return show_table (args, store, collection, what);
 }
 
 static bool
@@ -356,7 +370,7 @@ check_table_args (struct rd_args *args, const struct table_args *what)
   }
   if (!rd_args_want (args, 0, has_ids ? SIZE_MAX : 1, "TABLE"))
     return false;
-  if (what->removes && strcmp (args->operands[0], "subjects") != 0) {
+  if (what->removes && named_collection (args->operands[0])) {
     rd_usage_error (args, "--remove: rows of volumes go with the volumes; use "
                     "'radio rm', or 'radio index' if these are gone");
     return false;

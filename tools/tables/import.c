@@ -22,24 +22,30 @@ rd_table_read_text (struct radio_table *table, const char *column,
 }
 
 char *
-rd_table_path (const char *table)
+rd_table_path (const char *collection)
 {
-  return strcmp (table, "subjects") == 0
-         ? rd_format ("%s", RADIO_TABLE_SUBJECTS)
-         : rd_format ("%s/%s", RADIO_TABLE_VOLUMES, table);
+  return collection ? rd_format ("%s/%s", RADIO_TABLE_VOLUMES, collection)
+                    : rd_format ("%s", RADIO_TABLE_SUBJECTS);
+}
+
+/* A table's name in messages. */
+static const char *
+table_word (const char *collection)
+{
+  return collection ? collection : "subjects";
 }
 
 int
-rd_table_missing (struct radio_store *store, const char *table)
+rd_table_missing (struct radio_store *store, const char *collection)
 {
-  bool is_subjects = strcmp (table, "subjects") == 0;
   RD_CLOSE_TABLE struct radio_table *found = NULL;
   struct radio_cohort *cohort = NULL;
   enum radio_status status = radio_cohort_open (store, &cohort);
   if (status == RADIO_OK)
-    status = radio_cohort_table (cohort, is_subjects ? NULL : table, &found);
+    status = radio_cohort_table (cohort, collection, &found);
   if (status == RADIO_OK)
-    rd_error ("%s: another process makes this table now; try again", table);
+    rd_error ("%s: another process makes this table now; try again",
+              table_word (collection));
   else
     rd_error_library (NULL);
   radio_cohort_close (cohort);
@@ -207,13 +213,13 @@ subject_id (const struct rd_text_set *known, struct imaged *imaged,
 
 /* The id of a row by the text of its line: allocated, NULL after an error. */
 static char *
-row_id (const char *table, const struct rd_text_set *known,
+row_id (const char *collection, const struct rd_text_set *known,
         struct imaged *imaged, const char *text)
 {
-  if (strcmp (table, "subjects") == 0)
+  if (collection == NULL)
     return subject_id (known, imaged, text);
   return has_id (known, text) || strchr (text, '/')
-         ? rd_format ("%s", text) : rd_format ("%s/%s", table, text);
+         ? rd_format ("%s", text) : rd_format ("%s/%s", collection, text);
 }
 
 /* A row of the file, with its id. */
@@ -261,7 +267,7 @@ check_ids (const struct radio_strings *ids, const char *name)
  * the one of that id if there is one. */
 static int
 make_ids (struct radio_store *store, struct radio_table *opened,
-          const char *table, const char *path,
+          const char *collection, const char *path,
           const struct radio_strings *cells, const char *name,
           struct radio_strings *ids, bool only_existing, size_t *nothers)
 {
@@ -278,14 +284,15 @@ make_ids (struct radio_store *store, struct radio_table *opened,
     if (cells->offsets[i] == cells->offsets[i + 1])
       return rd_error ("%s: row %" PRIu64 " has no id", name, i + 1);
     RD_FREE char *text = rd_string_copy (cells, i);
-    RD_FREE char *id = text ? row_id (table, &known,
+    RD_FREE char *id = text ? row_id (collection, &known,
                                       only_existing ? NULL : &imaged, text)
                             : NULL;
     if (id == NULL)
       return RD_EXIT_FAILED;
     bool is_there = has_id (&known, id);
     if (!is_there && only_existing)
-      return rd_error ("%s: no row '%s' in the table of %s", name, id, table);
+      return rd_error ("%s: no row '%s' in the table of %s", name, id,
+                       table_word (collection));
     *nothers += !is_there;
     size_t n = strlen (id);
     if (nbytes + n > capacity) {
@@ -406,7 +413,7 @@ warn_of_name (const char *name, const char *column)
 }
 
 int
-rd_import_csv (struct radio_store *store, const char *table,
+rd_import_csv (struct radio_store *store, const char *collection,
                struct radio_csv *csv, size_t key, const char *name,
                struct rd_import_how how)
 {
@@ -414,8 +421,9 @@ rd_import_csv (struct radio_store *store, const char *table,
   RD_FREE_EDIT struct radio_table_edit *edit = NULL;
   RD_FREE_STRINGS struct radio_strings cells = { 0 };
   RD_CLEANUP (free_ids) struct radio_strings ids = { 0 };
-  RD_FREE char *path = rd_table_path (table);
-  bool is_subjects = strcmp (table, "subjects") == 0;
+  RD_FREE char *path = rd_table_path (collection);
+  const char *word = table_word (collection);
+  bool is_subjects = collection == NULL;
   struct radio_table_result result = { 0 };
   struct radio_csv_info info;
   size_t nothers = 0;
@@ -440,12 +448,12 @@ rd_import_csv (struct radio_store *store, const char *table,
   enum radio_status status = radio_table_open (store, path, &opened);
   /* Rows of volumes are not made by an import. */
   if (status == RADIO_ERROR_NOT_FOUND && !is_subjects)
-    return rd_table_missing (store, table);
+    return rd_table_missing (store, collection);
   if (status != RADIO_OK && status != RADIO_ERROR_NOT_FOUND)
     return rd_error_library (path);
   int failed = take_types (opened, csv, key, name, how);
   if (!failed)
-    failed = make_ids (store, opened, table, path, &cells, name, &ids,
+    failed = make_ids (store, opened, collection, path, &cells, name, &ids,
                        how.only_existing, &nothers);
   if (failed)
     return failed;
@@ -467,11 +475,11 @@ rd_import_csv (struct radio_store *store, const char *table,
   if (how.quiet)
     return RD_EXIT_OK;
   if (how.removes) {
-    printf ("%s: %" PRIu64 " row%s removed\n", table, result.removed_count,
+    printf ("%s: %" PRIu64 " row%s removed\n", word, result.removed_count,
             rd_plural (result.removed_count));
     return RD_EXIT_OK;
   }
-  printf ("%s: %zu column%s of %" PRIu64 " row%s", table,
+  printf ("%s: %zu column%s of %" PRIu64 " row%s", word,
           info.column_count - 1, info.column_count == 2 ? "" : "s", ids.n,
           rd_plural (ids.n));
   if (nothers > 0)
@@ -486,10 +494,10 @@ rd_import_csv (struct radio_store *store, const char *table,
 
 /* Finds the column of ids; returns an exit status. */
 static int
-find_key (const struct radio_csv *csv, const char *table, const char *file,
-          const char *given, size_t *key)
+find_key (const struct radio_csv *csv, const char *collection,
+          const char *file, const char *given, size_t *key)
 {
-  bool is_subjects = strcmp (table, "subjects") == 0;
+  bool is_subjects = collection == NULL;
   const char *const names[] = {
     is_subjects ? "participant_id" : "id", is_subjects ? "subject" : "volume",
   };
@@ -528,8 +536,8 @@ own_types (const struct rd_import *import, const char *file, size_t *n)
 /* Opens a text table, which is closed by the caller in any case, and finds its
  * column of ids; returns an exit status. */
 static int
-open_csv (const char *table, const char *file, const struct rd_import *import,
-          struct radio_csv **csv, size_t *key)
+open_csv (const char *collection, const char *file,
+          const struct rd_import *import, struct radio_csv **csv, size_t *key)
 {
   struct radio_csv_options options = {
     .types = import->types, .type_count = import->ntypes,
@@ -543,17 +551,16 @@ open_csv (const char *table, const char *file, const struct rd_import *import,
   }
   if (radio_csv_open (file, &options, csv) != RADIO_OK)
     return rd_error_library (file);
-  return find_key (*csv, table, file, import->key, key);
+  return find_key (*csv, collection, file, import->key, key);
 }
 
 int
-rd_import_check (const char *table, const char *file,
-                 const struct rd_import *import)
+rd_import_check (const char *file, const struct rd_import *import)
 {
   RD_CLOSE_CSV struct radio_csv *csv = NULL;
   struct radio_csv_info info;
   size_t key;
-  int failed = open_csv (table, file, import, &csv, &key);
+  int failed = open_csv (NULL, file, import, &csv, &key);
   if (failed)
     return failed;
   radio_csv_get_info (csv, &info);
@@ -568,12 +575,12 @@ rd_import_check (const char *table, const char *file,
 }
 
 int
-rd_import_file (struct radio_store *store, const char *table,
+rd_import_file (struct radio_store *store, const char *collection,
                 const char *file, struct rd_import_how how)
 {
   RD_CLOSE_CSV struct radio_csv *csv = NULL;
   size_t key;
-  int failed = open_csv (table, file, how.import, &csv, &key);
+  int failed = open_csv (collection, file, how.import, &csv, &key);
   return failed ? failed
-                : rd_import_csv (store, table, csv, key, file, how);
+                : rd_import_csv (store, collection, csv, key, file, how);
 }

@@ -50,34 +50,34 @@ struct rd_import_how {
   bool quiet, only_existing, removes, fills;
 };
 
-/* Adds the columns of a file (.csv, .tsv) to the table of subjects, or of a
- * collection.  Rows of subjects are added, where they are missing; lines of
- * volumes that have no row are counted.  Returns an exit status; prints
- * errors, and unless quiet what was done. */
-int rd_import_file (struct radio_store *store, const char *table,
+/* Below, the table of a collection is that of its volumes; NULL: of the
+ * subjects. */
+
+/* Adds the columns of a file (.csv, .tsv) to a table.  Rows of subjects are
+ * added, where they are missing; lines of volumes that have no row are counted.
+ * Returns an exit status; prints errors, and unless quiet what was done. */
+int rd_import_file (struct radio_store *store, const char *collection,
                     const char *file, struct rd_import_how how);
 
 /* Adds the columns of a text table that is open, whose ids are in the column
  * key; name is that of the text in messages.  Values take the type of a column
  * that is there, unless another was given or is forced. */
-int rd_import_csv (struct radio_store *store, const char *table,
+int rd_import_csv (struct radio_store *store, const char *collection,
                    struct radio_csv *csv, size_t key, const char *name,
                    struct rd_import_how how);
 
 /* Prints the error that a table is not there, with names that are similar. */
-int rd_table_missing (struct radio_store *store, const char *table);
+int rd_table_missing (struct radio_store *store, const char *collection);
 
 /* Writes a cell of a text table, quoted. */
 void rd_import_write_cell (FILE *file, const char *text, size_t n);
 
-/* Reads the file alone, so that its errors are found before other work.
- * Returns an exit status. */
-int rd_import_check (const char *table, const char *file,
-                     const struct rd_import *import);
+/* Reads a file for the table of subjects alone, so that its errors are found
+ * before other work.  Returns an exit status. */
+int rd_import_check (const char *file, const struct rd_import *import);
 
-/* The path of the table that a word names: "subjects", or a collection.
- * Allocated; NULL without memory, after an error. */
-char *rd_table_path (const char *table);
+/* The path of a table.  Allocated; NULL without memory, after an error. */
+char *rd_table_path (const char *collection);
 
 void rd_import_clear (struct rd_import *import);
 
