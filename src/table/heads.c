@@ -35,6 +35,10 @@
 #define MAX_LISTED 1000
 #define NBELOW 16
 
+/* A hint of a head that is so far above all that there are is wrong: no copy
+ * lacks that many. */
+#define MAX_AHEAD 1000000
+
 /* Numbers below the highest one that are tried where nothing can be listed. */
 #define MAX_TRIED 1000
 
@@ -486,13 +490,15 @@ find_newest (struct radio_store *store, const char *path, bool trusts,
   RD_TRY (rd_store_check_version (
     rd_json_member (newest->folder, "attributes"), path, &is_radio));
   get_hint (newest->folder, path, &hint, &repeated);
-  newest->hinted = hint.number;
   if (can_list)
     RD_TRY (list_rest (store, path, whole ? &none : &hint, &numbers));
   else
     RD_TRY (find_upwards (store, path, &hint, &numbers));
   RD_TRY (find_downwards (store, path, trusts, max_missing, &numbers, &hint,
                           repeated, newest));
+  bool is_near = hint.number <= newest->highest
+                 || hint.number - newest->highest <= MAX_AHEAD;
+  newest->hinted = is_near ? hint.number : 0;
   newest->is_lost = newest->head.number == 0
                     && (newest->highest > 0 || hint.number > 0);
   return RADIO_OK;

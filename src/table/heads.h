@@ -35,7 +35,8 @@ struct rd_newest {
   struct rd_head head;
   uint64_t highest;                   /* of all heads, also if the generation
                                          of the last ones is gone */
-  uint64_t hinted;                    /* the head of the hint; 0: none */
+  uint64_t hinted;                    /* the head of the hint; 0: none, or one
+                                         that can be of no head */
   bool is_lost;                       /* there are heads, or a hint, but not
                                          the generations that they name */
   struct json_object *folder;         /* the table's own document; NULL: there

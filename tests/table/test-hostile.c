@@ -223,7 +223,7 @@ damaged_heads_and_wrong_hints_do_not_hide_the_table (void **state)
 {
   (void) state;
   static const char folder[] = PATH "/zarr.json";
-  static const char head[] = PATH "/heads/0000000002/zarr.json";
+  static const char head[] = PATH "/heads/0000000004/zarr.json";
   char key[RD_KEY_NBYTES];
   uint64_t nwritten;
   struct radio_store *store = open_store (key);
@@ -237,13 +237,23 @@ damaged_heads_and_wrong_hints_do_not_hide_the_table (void **state)
   assert_newest (store, PATH, "site", "x,y,y,z");
   change_document (store, folder, "attributes|radio|latest", "\"x\"");
   assert_newest (store, PATH, "site", "x,y,y,z");
+  /* So high a number is of no head, and would leave none for edits. */
+  change_document (store, folder, "attributes|radio|latest",
+                   "{\"head\": 9999999999, \"table\": \"t-00000000\"}");
+  assert_newest (store, PATH, "site", "x,y,y,z");
+  assert_ok (rd_tables_recover (store, &nwritten));
+  assert_int_equal (nwritten, 0);
+  assert_ok (commit_cell (store, PATH, "d", "site", "w"));
+  assert_newest (store, PATH, "site", "x,y,y,w");
+  assert_ok (commit_cell (store, PATH, "d", "site", "z"));
+  change_document (store, folder, "attributes|radio|latest", "null");
   change_document (store, head, "attributes|radio|table", "\"t-00000000\"");
-  assert_newest (store, PATH, "site", "x,y,y");
+  assert_newest (store, PATH, "site", "x,y,y,w");
   /* The next number is one that no head has. */
   assert_ok (rd_tables_recover (store, &nwritten));
   assert_ok (commit_cell (store, PATH, "e", "site", "w"));
-  assert_newest (store, PATH, "site", "x,y,y,w");
-  change_document (store, PATH "/heads/0000000004/zarr.json",
+  assert_newest (store, PATH, "site", "x,y,y,w,w");
+  change_document (store, PATH "/heads/0000000006/zarr.json",
                    "attributes|radio|table", "\"../../ct\"");
   change_document (store, folder, "attributes|radio|latest", "null");
   assert_fails (read_all (store), RADIO_ERROR_FORMAT,
