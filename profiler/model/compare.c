@@ -302,8 +302,13 @@ spread_of_values (const struct pairing *pairing, int side)
   const struct side *own = &pairing->sides[side];
   if (!pairing->is_by_rounds)
     return rd_spread_of (pairing->values, own->n, pairing->room);
+  memcpy (pairing->room, pairing->values,
+          own->nruns * sizeof *pairing->room);
+  double mean = rd_spread_of (pairing->room, own->nruns, NULL).mean;
   join_rounds (own->profile, pairing->values);
-  return rd_spread_of (pairing->values, own->n, NULL);
+  struct rd_spread spread = rd_spread_of (pairing->values, own->n, NULL);
+  spread.mean = mean;
+  return spread;
 }
 
 /* The mean over the runs of what the groups did that begin with one of the
@@ -467,6 +472,10 @@ classify (const struct pairing *pairing, const struct rd_spread spreads[2],
   *low_ns = to_ns (low);
   *high_ns = to_ns (high);
   if (fabs (after - before) <= least)
+    return RADIO_CHANGE_NONE;
+  /* Of a path that most runs hardly have, as the decoding of what a cache may
+   * hold, the median may rise while the mean falls. */
+  if ((after > before) != (spreads[1].mean > spreads[0].mean))
     return RADIO_CHANGE_NONE;
   return low > 0    ? RADIO_CHANGE_SLOWER
          : high < 0 ? RADIO_CHANGE_FASTER

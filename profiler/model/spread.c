@@ -118,6 +118,7 @@ rd_spread_of (uint64_t *values, size_t n, uint64_t *room)
     .n = n,
     .nindependent = (double) n,
     .median = low + (high - low) / 2,
+    .mean = low,
     .min = (double) values[0],
     .max = (double) values[n - 1],
   };
@@ -133,6 +134,10 @@ rd_spread_of (uint64_t *values, size_t n, uint64_t *room)
   }
   if (room)
     spread.nindependent = count_independent (room, &spread);
+  spread.mean = 0;
+  for (size_t i = 0; i < n; i++)
+    spread.mean += fmin (fmax ((double) values[i], spread.min), spread.max)
+                   / (double) n;
 
   /* The c-th and the c-th last value are as far apart as 2 z standard errors
    * of the median. */

@@ -12,6 +12,7 @@ struct rd_spread {
   double nindependent;        /* measurements that say as much: fewer if those
                                  that follow each other are alike; >= 2 */
   double median;
+  double mean;                /* but for one that lies alone */
   double variance;            /* of the median, not of a measurement */
   double min, max;            /* but for one that lies alone (spread.c) */
 };

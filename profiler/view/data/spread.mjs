@@ -81,7 +81,7 @@ function countIndependent(measured, median, { min, max }) {
 }
 
 // Summarizes measurements, at least one: their number, median, the median's
-// variance, and their ends.  Those that are not independent are in the order
+// variance, and their mean and ends but for one that lies alone.  Those that are not independent are in the order
 // in which they were made.
 export function spreadOf(measured, isIndependent) {
   const values = Float64Array.from(measured).sort();
@@ -91,7 +91,9 @@ export function spreadOf(measured, isIndependent) {
   const ends = spreadEnds(values);
   const independent = isIndependent ? n
     : countIndependent(measured, median, ends);
-  return { n, independent, median, ...ends,
+  const mean = values.reduce((sum, value) =>
+    sum + Math.min(Math.max(value, ends.min), ends.max) / n, 0);
+  return { n, independent, median, mean, ...ends,
            variance: medianVariance(values, ends) * n / independent };
 }
 

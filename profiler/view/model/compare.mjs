@@ -110,9 +110,10 @@ class Comparer {
         Math.floor(spreadOf(runs.slice(first, end)).median));
   }
 
-  // Processes are independent.
+  // Processes are independent.  The mean is of runs.
   spreadOfRuns(runs, side) {
-    return spreadOf(this.joinRounds(runs, side), this.isByRounds);
+    return { ...spreadOf(this.joinRounds(runs, side), this.isByRounds),
+             mean: spreadOf(runs).mean };
   }
 
   isQueue(path) {
@@ -158,7 +159,9 @@ class Comparer {
     const [low, high] = spreadInterval(before, after, this.alpha);
     const least = Math.max(this.least, this.conditions.floor
       * Math.min(before.median, after.median));
-    const isNoise = Math.abs(after.median - before.median) <= least;
+    const delta = after.median - before.median;
+    const isNoise = Math.abs(delta) <= least
+      || delta > 0 !== after.mean > before.mean;
     return { change: isNoise ? 'noise' : low > 0 ? 'slower'
       : high < 0 ? 'faster' : 'noise',
              low: toWhole(low), high: toWhole(high), least };

@@ -152,6 +152,17 @@ test('an operation changes by more than processes differ', () => {
           .paths[0].below, below, percent + ' of ' + count);
 });
 
+// As in test-compare.c: what few runs decode, and then all a part of it.
+test('what mean and median oppose is no change', () => {
+  const runs = (few, many) =>
+    makeProfile({ a: Array.from({ length: 12 }, (_, i) =>
+      i < 10 ? many : few) });
+  for (const [before, after, change] of [
+    [runs(2900, 10), runs(180, 180), 'noise'],
+    [runs(2900, 10), runs(900, 900), 'slower']])
+    assert.equal(compare(before, after).paths[0].change, change);
+});
+
 test('with several runs a change is distinguished from noise', () => {
   const before = makeProfile({ a: [100, 102, 98, 101], b: [5, 50, 1, 9],
                                c: [80, 81, 82, 80] });
