@@ -59,8 +59,8 @@ rd_find_curve (struct rd_finder *finder)
 /* The slowest rank over the mean: time that the others wait. */
 #define IMBALANCE 1.2
 
-/* The part of its excess in which the slowest rank had no CPU, from which on
- * that is said. */
+/* The part of its excess in which the slowest rank had no CPU beyond what all
+ * lacked, from which on the load is not what differs. */
 #define STARVED_SHARE 0.5
 
 /* Smaller losses are ignored: of the mean over the others' waiting, and of
@@ -86,6 +86,19 @@ is_in_all_parts (const struct radio_profile *profile, size_t node)
   size_t n;
   rd_profile_shares (profile, node, &n);
   return n == profile->parts.n;
+}
+
+/* True if what a rank lacked CPUs for longer than all did on average explains
+ * why it took so much longer. */
+static bool
+lacked_cpus_alone (const struct radio_profile *profile,
+                   const struct rd_profile_part *part, uint64_t excess_ns)
+{
+  double mean = 0;
+  for (size_t i = 0; i < profile->parts.n; i++)
+    mean += (double) profile->parts.at[i].starved_ns
+            / (double) profile->parts.n;
+  return (double) part->starved_ns - mean >= STARVED_SHARE * (double) excess_ns;
 }
 
 static enum radio_status
@@ -133,17 +146,20 @@ find_imbalance (struct rd_finder *finder)
   /* The slowest may have done the same work, with less of the CPUs. */
   const struct rd_profile_part *slowest = &profile->parts.at[is.slowest];
   char starved[128] = "";
-  if ((double) slowest->starved_ns
-      >= STARVED_SHARE * (double) (is.max_ns - is.mean_ns))
+  bool lacked_cpus = lacked_cpus_alone (profile, slowest,
+                                        is.max_ns - is.mean_ns);
+  if (lacked_cpus)
     snprintf (starved, sizeof starved,
               "; its threads had no CPU for %s of their %s of work",
               rd_format_ns (slowest->starved_ns).text,
               rd_format_ns (slowest->work_ns).text);
   struct rd_claim claim = {
     is.straggler ? "straggler" : "imbalance",
-    is.straggler ? "One rank is far slower than the others"
-                 : "Load imbalance between ranks",
-    is.imbalance >= 2 ? RADIO_FINDING_PROBLEM : RADIO_FINDING_HINT,
+    lacked_cpus    ? "One rank lacked CPUs more than the others"
+    : is.straggler ? "One rank is far slower than the others"
+                   : "Load imbalance between ranks",
+    lacked_cpus         ? RADIO_FINDING_NOTE
+    : is.imbalance >= 2 ? RADIO_FINDING_PROBLEM : RADIO_FINDING_HINT,
     1 - 1 / is.imbalance, culprit
   };
   return rd_found (

@@ -33,8 +33,13 @@ export function timesInBrief(times) {
   };
 }
 
-// Returns [{ part, name, begin, end, wall, work, value, mark }]; each run
-// begins where the previous one ends. values: the metric; mark: 'slow' and the
+// How many threads of a run or rank were busy at a time, as in the head.
+export function threadsBusy({ wall, work, starved }) {
+  return (work - (starved ?? 0)) / (wall || Infinity);
+}
+
+// Returns [{ part, name, begin, end, wall, work, starved, value, mark }]; each
+// run begins where the previous one ends. values: the metric; mark: 'slow' and the
 // like, or ''.
 export function listRuns(profile,
                          values = profile.parts.map(({ wall }) => wall)) {
@@ -42,10 +47,10 @@ export function listRuns(profile,
   const brief = timesInBrief(values);
   const fence = brief.upper + FAR_OUT * (brief.upper - brief.lower);
   let begin = 0;
-  return parts.map(({ name, wall, work }, part) => {
+  return parts.map(({ name, wall, work, starved }, part) => {
     const value = values[part];
-    const run = { part, name, begin, end: begin + wall, wall, work, value,
-                  mark: markOf(value, part, brief, fence, parts.length) };
+    const run = { part, name, begin, end: begin + wall, wall, work, starved,
+                  value, mark: markOf(value, part, brief, fence, parts.length) };
     begin += wall;
     return run;
   });

@@ -3,7 +3,7 @@
 
 import { button, element, nameElement, partsTable, showShare }
   from '../widgets/dom.mjs';
-import { timesInBrief } from '../model/runs-data.mjs';
+import { threadsBusy, timesInBrief } from '../model/runs-data.mjs';
 import { SearchedRows } from './searched-rows.mjs';
 import { exactUnit, formatRatio, formatTime } from '../data/units.mjs';
 
@@ -23,13 +23,12 @@ function partsPanel({ profile, show }) {
             button(nameElement(part.name), () => show('why', { why: 'p' + i }),
                    { class: 'link', title: 'Why is it slow?' })),
     timeCell(part.wall, part.wall / most), timeCell(part.work, 0),
-    element('td', {}, part.wall > 0
-      ? formatRatio(part.work / part.wall) : '')));
+    element('td', {}, formatRatio(threadsBusy(part)))));
   return element('div', { class: 'scroll', tabindex: 0 },
     element('p', {}, 'Wall of ' + parts.length + ' ' + profile.partKind()
       + 's: mean ' + formatTime(mean) + ', median ' + formatTime(median)
       + ', ' + formatTime(least) + ' to ' + formatTime(most) + '.'),
-    partsTable([profile.partKind(), 'wall', 'work', 'work/wall'], rows));
+    partsTable([profile.partKind(), 'wall', 'work', 'threads busy'], rows));
 }
 
 export const partsView = {

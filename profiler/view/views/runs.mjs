@@ -7,7 +7,8 @@ import { button, element, nameElement, partsTable, plural, showShare }
   from '../widgets/dom.mjs';
 import { formatRange, narrow } from '../model/model.mjs';
 import { transformedRuns } from '../model/run-shape.mjs';
-import { cacheOfRuns, listRuns, matchedOfRuns, timesInBrief, valuesOfRuns }
+import { cacheOfRuns, listRuns, matchedOfRuns, threadsBusy, timesInBrief,
+         valuesOfRuns }
   from '../model/runs-data.mjs';
 import { makeMatcher } from '../data/search.mjs';
 import { Strip } from './strip.mjs';
@@ -132,7 +133,7 @@ class Runs {
   // Work is known for all scopes together only.
   headings() {
     return ['run', this.metric.label, 'against the median',
-            ...this.isAll ? ['work', 'work/wall'] : [],
+            ...this.isAll ? ['work', 'threads busy'] : [],
             ...this.shares ? ['matches'] : [], 'remark'];
   }
 
@@ -163,8 +164,8 @@ class Runs {
       element('td', {}, (delta < 0 ? '\u2212' : '+')
         + formatShare(Math.abs(delta), median)),
       ...this.isAll ? [element('td', {}, formatTime(run.work)),
-                       element('td', {}, run.wall > 0
-                         ? formatRatio(run.work / run.wall) : '')] : [],
+                       element('td', {}, formatRatio(threadsBusy(run)))]
+        : [],
       ...this.shares
         ? [element('td', {}, formatShare(this.shares[run.part], 1))] : [],
       element('td', { class: 'text' }, run.mark));

@@ -3,7 +3,7 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { cacheOfRuns, listRuns, matchedOfRuns, partOfStretch, stretchOfPart,
-         timesInBrief, valuesOfRuns }
+         threadsBusy, timesInBrief, valuesOfRuns }
   from '../../../profiler/view/model/runs-data.mjs';
 import { Tree } from '../../../profiler/view/data/tree.mjs';
 
@@ -28,7 +28,14 @@ test('each run begins where the one before ends', () => {
   assert.deepEqual(runs.map(({ begin, end }) => [begin, end]),
                    [[0, 10], [10, 30], [30, 60]]);
   assert.deepEqual(runs[1], { part: 1, name: 'run 2', begin: 10, end: 30,
-                              wall: 20, work: 10, value: 20, mark: '' });
+                              wall: 20, work: 10, starved: undefined,
+                              value: 20, mark: '' });
+});
+
+test('threads of a run were busy while they had CPUs', () => {
+  assert.equal(threadsBusy({ wall: 100, work: 90, starved: 60 }), 0.3);
+  assert.equal(threadsBusy({ wall: 100, work: 90 }), 0.9);
+  assert.equal(threadsBusy({ wall: 0, work: 0 }), 0);
 });
 
 test('runs that are far out are marked, and the fastest', () => {
