@@ -214,6 +214,247 @@ scopes_fail (PyObject *module, PyObject *const *arguments, Py_ssize_t n)
   Py_RETURN_NONE;
 }
 
+/*------------------------------------------------------------------------
+ * Functions of Python, by the events of sys.monitoring
+ *----------------------------------------------------------------------*/
+
+/* All under the interpreter's lock: the sites of the functions that ran since
+ * the recording began, in a table with open addressing. */
+struct function {
+  PyObject *code;             /* held, so that no other has its address */
+  struct radio_site *site;    /* NULL: it is left out */
+};
+
+static struct {
+  struct function *at;
+  size_t n, room;             /* room is a power of two, or 0 */
+  unsigned session;
+  char *left_out;             /* the folder whose functions are */
+  PyObject *disable;          /* what callbacks return to be called no more */
+} functions_seen;
+
+/* The functions that are open on a thread. */
+struct open_function {
+  const PyObject *code;
+  uint64_t token;
+};
+
+static _Thread_local struct {
+  struct open_function *at;
+  size_t n, room;
+  unsigned session;           /* of an earlier one there are none */
+} open_functions;
+
+static size_t
+slot_of (const struct function *at, size_t room, const PyObject *code)
+{
+  size_t i = ((uintptr_t) code >> 4) * 0x9E3779B97F4A7C15u >> 20;
+  for (i &= room - 1; at[i].code && at[i].code != code; )
+    i = (i + 1) & (room - 1);
+  return i;
+}
+
+static bool
+grow_functions (void)
+{
+  size_t room = functions_seen.room ? 2 * functions_seen.room : 256;
+  struct function *at = calloc (room, sizeof *at);
+  if (at == NULL)
+    return PyErr_NoMemory (), false;
+  for (size_t i = 0; i < functions_seen.room; i++)
+    if (functions_seen.at[i].code)
+      at[slot_of (at, room, functions_seen.at[i].code)] = functions_seen.at[i];
+  free (functions_seen.at);
+  functions_seen.at = at;
+  functions_seen.room = room;
+  return true;
+}
+
+/* Fills *site, with NULL for what is left out; false with an exception set. */
+static bool
+site_of_code (PyObject *code, struct radio_site **site)
+{
+  PyObject *name = PyObject_GetAttrString (code, "co_qualname");
+  PyObject *file = PyObject_GetAttrString (code, "co_filename");
+  PyObject *line = PyObject_GetAttrString (code, "co_firstlineno");
+  PyObject *category = PyUnicode_FromString ("python");
+  const char *path = file ? PyUnicode_AsUTF8AndSize (file, NULL) : NULL;
+  *site = NULL;
+  bool done = name && line && category && path;
+  if (done && strncmp (path, functions_seen.left_out,
+                       strlen (functions_seen.left_out)) != 0
+      && strncmp (path, "<frozen ", 8) != 0)
+    done = (*site = make_site (name, category, name, file, line)) != NULL;
+  Py_XDECREF (name);
+  Py_XDECREF (file);
+  Py_XDECREF (line);
+  Py_XDECREF (category);
+  return done;
+}
+
+/* Returns a function's entry, or NULL with an exception set. */
+static const struct function *
+find_function (PyObject *code)
+{
+  if (2 * functions_seen.n >= functions_seen.room && !grow_functions ())
+    return NULL;
+  size_t i = slot_of (functions_seen.at, functions_seen.room, code);
+  if (functions_seen.at[i].code == NULL) {
+    struct radio_site *site;
+    /* Reading attributes of code runs no code of Python, so the table is as it
+     * was. */
+    if (!site_of_code (code, &site))
+      return NULL;
+    functions_seen.at[i] = (struct function) { Py_NewRef (code), site };
+    functions_seen.n++;
+  }
+  return &functions_seen.at[i];
+}
+
+static bool
+push (const PyObject *code, uint64_t token)
+{
+  if (open_functions.session != functions_seen.session) {
+    open_functions.session = functions_seen.session;
+    open_functions.n = 0;
+  }
+  if (open_functions.n == open_functions.room) {
+    size_t room = open_functions.room ? 2 * open_functions.room : 32;
+    void *at = realloc (open_functions.at, room * sizeof *open_functions.at);
+    if (at == NULL)
+      return false;
+    open_functions.at = at;
+    open_functions.room = room;
+  }
+  open_functions.at[open_functions.n++]
+    = (struct open_function) { code, token };
+  return true;
+}
+
+static PyObject *
+begin_function (PyObject *code, PyObject *if_left_out)
+{
+  const struct function *function
+    = radio_profile_is_on () && functions_seen.left_out ? find_function (code)
+                                                        : NULL;
+  if (function == NULL && PyErr_Occurred ())
+    return NULL;
+  if (function && function->site == NULL)
+    return Py_NewRef (if_left_out);
+  uint64_t token = function ? radio_scope_begin (function->site) : 0;
+  if (token != 0 && !push (code, token)) {
+    radio_scope_end (token);
+    return PyErr_NoMemory ();
+  }
+  Py_RETURN_NONE;
+}
+
+static PyObject *
+end_function (PyObject *code, PyObject *if_left_out)
+{
+  size_t n = open_functions.session == functions_seen.session
+             ? open_functions.n : 0;
+  while (n > 0 && open_functions.at[n - 1].code != code)
+    n--;
+  if (n > 0) {
+    open_functions.n = n - 1;
+    radio_scope_end (open_functions.at[n - 1].token);
+    if (open_functions.n == 0) {
+      /* Threads end without a word. */
+      free (open_functions.at);
+      open_functions.at = NULL;
+      open_functions.room = 0;
+    }
+    Py_RETURN_NONE;
+  }
+  /* It began before the recording, or is left out. */
+  if (functions_seen.room == 0)
+    Py_RETURN_NONE;
+  const struct function *function
+    = &functions_seen.at[slot_of (functions_seen.at, functions_seen.room,
+                                  code)];
+  return Py_NewRef (function->code && function->site == NULL ? if_left_out
+                                                             : Py_None);
+}
+
+/* Calls of (code, offset, ...).  The events of exceptions cannot be
+ * disabled. */
+static PyObject *
+scopes_function_begin (PyObject *module, PyObject *const *arguments,
+                       Py_ssize_t n)
+{
+  (void) module;
+  return n < 1 ? (has_arguments (n, 2), NULL)
+               : begin_function (arguments[0], functions_seen.disable);
+}
+
+static PyObject *
+scopes_function_throw (PyObject *module, PyObject *const *arguments,
+                       Py_ssize_t n)
+{
+  (void) module;
+  return n < 1 ? (has_arguments (n, 3), NULL)
+               : begin_function (arguments[0], Py_None);
+}
+
+static PyObject *
+scopes_function_end (PyObject *module, PyObject *const *arguments,
+                     Py_ssize_t n)
+{
+  (void) module;
+  return n < 1 ? (has_arguments (n, 3), NULL)
+               : end_function (arguments[0], functions_seen.disable);
+}
+
+static PyObject *
+scopes_function_unwind (PyObject *module, PyObject *const *arguments,
+                        Py_ssize_t n)
+{
+  (void) module;
+  return n < 1 ? (has_arguments (n, 3), NULL)
+               : end_function (arguments[0], Py_None);
+}
+
+static PyObject *
+scopes_watch (PyObject *module, PyObject *const *arguments, Py_ssize_t n)
+{
+  (void) module;
+  if (!has_arguments (n, 2))
+    return NULL;
+  if (functions_seen.left_out) {
+    PyErr_SetString (PyExc_RuntimeError, "another profile watches functions");
+    return NULL;
+  }
+  char *left_out = copy_text (arguments[0]);
+  if (left_out == NULL)
+    return NULL;
+  functions_seen.left_out = left_out;
+  Py_XDECREF (functions_seen.disable);
+  functions_seen.disable = Py_NewRef (arguments[1]);
+  functions_seen.session++;
+  Py_RETURN_NONE;
+}
+
+static PyObject *
+scopes_forget (PyObject *module, PyObject *nothing)
+{
+  (void) module;
+  (void) nothing;
+  struct function *at = functions_seen.at;
+  size_t room = functions_seen.room;
+  functions_seen.at = NULL;
+  functions_seen.n = functions_seen.room = 0;
+  functions_seen.session++;
+  free (functions_seen.left_out);
+  functions_seen.left_out = NULL;
+  for (size_t i = 0; i < room; i++) {
+    free_site (at[i].site);
+    Py_XDECREF (at[i].code);
+  }
+  free (at);
+  Py_RETURN_NONE;
+}
+
 #define FAST(name, function, text)                                      \
   { name, (PyCFunction) (void (*) (void)) function, METH_FASTCALL, text }
 
@@ -229,6 +470,12 @@ static PyMethodDef functions[] = {
   { "request", scopes_request, METH_O, "(site): returns a request" },
   { "request_end", scopes_request_end, METH_O, "(request)" },
   FAST ("fail", scopes_fail, "(request, text): 0: the innermost scope"),
+  FAST ("watch", scopes_watch, "(left_out, disable)"),
+  { "forget", scopes_forget, METH_NOARGS, "After the recorder has stopped." },
+  FAST ("function_begin", scopes_function_begin, "(code, offset)"),
+  FAST ("function_throw", scopes_function_throw, "(code, offset, error)"),
+  FAST ("function_end", scopes_function_end, "(code, offset, value)"),
+  FAST ("function_unwind", scopes_function_unwind, "(code, offset, error)"),
   { NULL, NULL, 0, NULL }
 };
 

@@ -6,20 +6,26 @@ from typing import Any
 from .errors import ArgumentError
 from .profiling import Profile, profile
 
-USAGE = "%%radio [NAME]"
+USAGE = "%%radio [--python] [NAME]"
 
 
 def radio(line: str, cell: str, shell: Any) -> Profile:
     """Runs a cell, shows what its last line gives, and returns its profile,
-    which is also put into the variable NAME:
+    which is also put into the variable NAME, if there is one:
 
-    %%radio NAME
+    %%radio [--python] [NAME]
+
+    --python: functions of Python are scopes, too; needs Python 3.12.
     """
-    name = line.strip()
-    if name and not name.isidentifier():
+    words = line.split()
+    python = "--python" in words
+    if python:
+        words.remove("--python")
+    name = "".join(words[:1])
+    if len(words) > 1 or words and not name.isidentifier():
         raise ArgumentError(f"{line!r}: is no name of a variable; use {USAGE}")
     body, last = _compile(cell, shell)
-    made = profile(f"In [{shell.execution_count}]")
+    made = profile(f"In [{shell.execution_count}]", python=python)
     # So that a cell that fails leaves its profile, too.
     if name:
         shell.user_ns[name] = made

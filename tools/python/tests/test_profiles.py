@@ -7,6 +7,7 @@ import html
 import json
 import os
 import re
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -255,6 +256,98 @@ def test_processes_are_merged_as_ranks(tmp_path):
     assert len(document["parts"]["name"]) == 2
     with pytest.raises(libradio.ArgumentError, match="parts: 'x': use one of"):
         joined.merge([], parts="x")
+
+
+needs_monitoring = pytest.mark.skipif(
+    sys.version_info < (3, 12), reason="sys.monitoring is in Python 3.12")
+
+
+def outer(volume, n):
+    return [inner(volume, i) for i in range(n)]
+
+
+def inner(volume, i):
+    if i == 2:
+        raise KeyError(i)
+    return volume.axial(i)
+
+
+def numbers():
+    yield 1
+    yield 2
+
+
+@needs_monitoring
+def test_functions_of_python_are_above_the_library(head, tree):
+    with libradio.profile(python=True) as p:
+        outer(head[0], 2)
+        with libradio.scope("between"):
+            assert sum(numbers()) == 3
+        thread = threading.Thread(target=outer, args=(head[0], 1))
+        thread.start()
+        thread.join()
+    found = tree(p)
+    assert found["outer"][0] == 1
+    assert found["outer/inner"][0] == found["outer/inner/read"][0] == 2
+    # Begin, and after each yield.
+    assert found["between/numbers"][0] == 3
+    assert [calls for path, (calls, *_) in found.items()
+            if path.endswith("/Thread.run/outer/inner/read")] == [1]
+    # The package's own are left out.
+    assert not [path for path in found if "axial" in path]
+    table = p.to_pandas().set_index("path")
+    assert table.file["outer"] == __file__
+    assert table.category["outer"] == "python"
+    # Nothing stays behind.
+    assert [sys.monitoring.get_tool(i) for i in (2, 3, 4)] == [None] * 3
+    with libradio.profile() as p:
+        outer(head[0], 1)
+    assert "outer" not in tree(p)
+
+
+@needs_monitoring
+def test_functions_that_raise_end(head, tree):
+    def close():
+        generator = numbers()
+        next(generator)
+        generator.close()
+
+    async def sleep():
+        await asyncio.sleep(0)
+
+    for _ in range(2):
+        with libradio.profile(python=True) as p:
+            with libradio.scope("fails"), pytest.raises(KeyError):
+                outer(head[0], 3)
+            with libradio.scope("after"):
+                close()
+                asyncio.run(sleep())
+        found = tree(p)
+        assert found["fails/outer/inner"][0] == 3
+        name = f"{close.__qualname__}"
+        assert found[f"after/{name}/numbers"][0] == 2
+        assert "after" in found
+        assert p.to_pandas().name.str.endswith(".sleep").any()
+        assert "scopes were open" not in p.tree(200)
+
+
+@needs_monitoring
+def test_one_profile_watches_functions():
+    with libradio.profile(python=True, whole_process=False):
+        def record():
+            with pytest.raises(libradio.ExistsError, match="end that first"):
+                with libradio.profile(python=True, whole_process=False):
+                    pass
+            with libradio.profile(whole_process=False):
+                pass
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(record).result()
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="there it works")
+def test_functions_need_a_later_python():
+    with pytest.raises(libradio.UnsupportedError, match="needs Python 3.12"):
+        libradio.profile(python=True)
 
 
 def test_bad_arguments():

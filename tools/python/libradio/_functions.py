@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""Functions of Python in profiles, by sys.monitoring."""
+import os
+import sys
+from collections.abc import Callable
+
+from . import _scopes
+from .errors import ExistsError, UnsupportedError
+
+
+def check_version() -> None:
+    """Raises if this Python has no sys.monitoring."""
+    if sys.version_info < (3, 12):
+        raise UnsupportedError("python=True: needs Python 3.12 or later, this"
+                               f" is {sys.version.split()[0]}; use"
+                               " libradio.scope")
+
+
+if sys.version_info >= (3, 12):
+    def watch() -> Callable[[], None]:
+        """Begins scopes for all functions; returns what ends that, to be
+        called once the recorder has stopped."""
+        monitoring = sys.monitoring
+        events = monitoring.events
+        callbacks = {
+            events.PY_START: _scopes.function_begin,
+            events.PY_RESUME: _scopes.function_begin,
+            events.PY_THROW: _scopes.function_throw,
+            events.PY_RETURN: _scopes.function_end,
+            events.PY_YIELD: _scopes.function_end,
+            events.PY_UNWIND: _scopes.function_unwind}
+        # One for profilers, and two that are free for all.
+        for tool in (monitoring.PROFILER_ID, 3, 4):
+            if monitoring.get_tool(tool) is None:
+                break
+        else:
+            raise ExistsError("python=True: other tools watch the functions of"
+                              " Python; end one of them")
+        try:
+            # Functions of this package are between each call and its scopes.
+            _scopes.watch(os.path.dirname(__file__) + os.sep,
+                          monitoring.DISABLE)
+        except RuntimeError:
+            raise ExistsError("python=True: another profile records the"
+                              " functions of Python; end that first") from None
+        monitoring.use_tool_id(tool, "libradio")
+        for event, callback in callbacks.items():
+            monitoring.register_callback(tool, event, callback)
+        monitoring.set_events(tool, sum(callbacks))
+        monitoring.restart_events()
+
+        def end() -> None:
+            monitoring.set_events(tool, 0)
+            for event in callbacks:
+                monitoring.register_callback(tool, event, None)
+            monitoring.free_tool_id(tool)
+            _scopes.forget()
+        return end
+else:
+    def watch() -> Callable[[], None]:
+        """Raises."""
+        check_version()
+        raise AssertionError
