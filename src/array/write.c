@@ -110,7 +110,8 @@ make_budget (const struct radio_array *array, const struct radio_box *box,
     }
     budget.arena_nbytes = rd_add_sat (budget.arena_nbytes, more_nbytes);
   } else
-    budget.nthreads = (unsigned) rd_min_u64 (nchunks, budget.nthreads);
+    budget.nthreads = (unsigned) rd_min_u64 (
+      nchunks, rd_store_max_in_flight (array->store));
   uint64_t slot = rd_add_sat (budget.arena_nbytes,
                               rd_mul_sat (layout->ntiles,
                                           TILE_ENTRIES_NBYTES));
@@ -422,6 +423,9 @@ run_write (struct radio_array *array, const struct radio_box *box,
   RD_TRY (new_write (array, box, elements, NULL, strings_nbytes, &write));
   const struct radio_request request = { .box = *box };
   rd_annotate_boxes (&array->layout, &request, 1);
+  /* Tasks that each put an object wait for a network most of the time. */
+  if (!array->layout.sharding && !array->store->io->ops->is_blocking)
+    return rd_pool_run_apart (write->job.max_active, &write->job);
   return rd_pool_run (array->store->context->pool, &write->job);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Operations on all volumes of a store where each step is a round trip: how
- * many are in flight, and the requests that they take. */
+/* Operations on all volumes of a store, or all chunks of an array, where each
+ * step is a round trip: how many are in flight, and the requests that they
+ * take. */
 #include <config.h>
 
 #include <time.h>
@@ -15,13 +16,13 @@
 #define GRACE_S 1000
 #define PATIENCE_S 20
 
-/* A store that looks like one on a network, whose objects are old.  A read or
- * a listing of a key that contains a text can wait until as many are in
- * progress. */
+/* A store that looks like one on a network, whose objects are old.  A read,
+ * a listing or a write of a key that contains a text can wait until as many are
+ * in progress. */
 struct remote {
   struct rd_wrap wrap;        /* first */
   struct rd_io *counting;
-  const char *gets_meet, *lists_meet; /* NULL: they do not */
+  const char *gets_meet, *lists_meet, *puts_meet; /* NULL: they do not */
   unsigned nmeeting;
   bool met;                   /* none waited in vain */
   pthread_mutex_t mutex;
@@ -53,6 +54,15 @@ meet_get (struct rd_io *io, struct rd_io_get *gets, size_t n)
   struct rd_io *inner = ((struct rd_wrap *) io)->inner;
   meet (io, ((struct remote *) io)->gets_meet, gets[0].key);
   inner->ops->get (inner, gets, n);
+}
+
+static enum radio_status
+meet_put (struct rd_io *io, const char *key, const struct rd_part *parts,
+          size_t n, enum rd_put how)
+{
+  struct rd_io *inner = ((struct rd_wrap *) io)->inner;
+  meet (io, ((struct remote *) io)->puts_meet, key);
+  return inner->ops->put (inner, key, parts, n, how);
 }
 
 struct aging {
@@ -108,6 +118,7 @@ make_remote (size_t n, bool has_collections, struct remote **result)
   remote->wrap.ops.close = close_remote;
   remote->wrap.ops.get = meet_get;
   remote->wrap.ops.list = meet_list;
+  remote->wrap.ops.put = meet_put;
   assert_ok (rd_store_open_io (&remote->wrap.base, &options, &store));
   for (size_t i = 0; i < n; i++) {
     char path[32];
@@ -253,6 +264,34 @@ a_listing_ends_when_its_caller_stops (void **state)
   radio_store_close (store);
 }
 
+/*------------------------------------------------------------------------
+ * Arrays
+ *----------------------------------------------------------------------*/
+
+static void
+chunks_are_written_at_the_same_time (void **state)
+{
+  (void) state;
+  const struct radio_array_options options = {
+    .rank = 1, .shape = { NVOLUMES }, .chunk_shape = { 1 },
+    .data_type = "uint8",
+  };
+  const struct radio_box whole = { 1, { 0 }, { NVOLUMES } };
+  unsigned char bytes[NVOLUMES];
+  struct remote *remote;
+  struct radio_array *array;
+  struct radio_store *store = make_remote (0, false, &remote);
+  memset (bytes, 1, sizeof bytes);
+  assert_ok (radio_array_create (store, "x", &options, &array));
+  remote->puts_meet = "x/c/";
+  remote->nmeeting = NVOLUMES;
+  assert_ok (radio_array_write (array, &whole, bytes, sizeof bytes));
+  assert_true (remote->met);
+  assert_int_equal (remote->n, NVOLUMES);
+  radio_array_close (array);
+  radio_store_close (store);
+}
+
 int
 main (void)
 {
@@ -262,6 +301,7 @@ main (void)
     cmocka_unit_test (gc_finds_all_garbage),
     cmocka_unit_test (collections_are_listed_at_the_same_time),
     cmocka_unit_test (a_listing_ends_when_its_caller_stops),
+    cmocka_unit_test (chunks_are_written_at_the_same_time),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }
