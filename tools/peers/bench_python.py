@@ -1,104 +1,66 @@
 # SPDX-License-Identifier: MIT
 """Measures what zarr-python needs with its pipelines, zarrs' and libradio's,
-and tensorstore, on the same stores on a disk.
+tensorstore, and the library's own function in C, on the same arrays: on a disk,
+and in S3 over a link with latency.
 
 Everything is in one process and warm: each round reads the same box or plane
 by each program, so that a temporary slowdown of the machine affects all alike,
-and each round another one.  What is read first is compared.  Peak memory is of
+and each round another one.  What is read first is compared.  Ratios are of the
+times in the same round: their median, and the middle half.  Peak memory is of
 a process of its own, for a read of all.
 """
 
 import argparse
-import importlib
+import contextlib
+import functools
+import itertools
 import json
-import math
 import os
-import resource
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from pathlib import Path
 
 import libradio
-import libradio.zarr
 import numpy as np
 import zarr
-from zarr.codecs import BloscCodec, GzipCodec, ZstdCodec
 
 from bench_ops import make_array
+from python_peers import (
+    C, PROGRAMS, RADIO, S3, Direct, Disk, layouts, linked, make_stores,
+    open_array, upload,
+)
+from python_table import READS, report
 
-PIPELINES = {
-    "zarr, default": "zarr.core.codec_pipeline.BatchedCodecPipeline",
-    "zarr, fused": "zarr.core.codec_pipeline.FusedCodecPipeline",
-    "zarr, zarrs": "zarrs.ZarrsCodecPipeline",
-    "zarr, libradio": "libradio.zarr.CodecPipeline",
-}
-OURS, OTHERS = "zarr, libradio", ["zarr, fused", "zarr, zarrs"]
-RADIO = "radio, medium"
-READS = ["whole", "box", "axial", "coronal"]
-
-
-def layouts(size):
-    """Returns the arrays that zarr makes: a chunk is a quarter as long as the
-    volume, a shard holds all, as of 256 and 64."""
-    chunk = (max(1, size // 4),) * 3
-    return {
-        "zstd 3": {"chunks": chunk, "compressors": ZstdCodec(level=3)},
-        "blosc lz4, shards": {
-            "chunks": chunk, "shards": tuple(4 * n for n in chunk),
-            "compressors": BloscCodec(cname="lz4", shuffle="shuffle")},
-        "gzip 5": {"chunks": chunk, "compressors": GzipCodec(level=5)},
-    }
+SIZES = [48, 128, 256]
+# A cell ends after so many rounds, or so long but three rounds at least.
+ROUNDS, LEAST_ROUNDS = 25, 3
+SECONDS = {"disk": 1.0, "S3": 2.0}
+NCALLS = 400
 
 
 def parse():
     parser = argparse.ArgumentParser(prog="bench-peers python")
     parser.add_argument("--folder", type=Path, default=Path())
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--size", type=int)
-    parser.add_argument("--rounds", type=int)
-    parser.add_argument("--peak", nargs=2, metavar=("PROGRAM", "PLACE"))
+    parser.add_argument("--quick", action="store_true",
+                        help="a small volume, two rounds")
+    parser.add_argument("--sizes", type=int, nargs="+")
+    parser.add_argument("--rounds", type=int,
+                        help="as many, however long they take")
+    parser.add_argument("--no-s3", action="store_true")
+    parser.add_argument("--delay-ms", type=float, default=15,
+                        help="of the link, each way")
+    parser.add_argument("--port", type=int,
+                        help="of a gateway that runs (tests/interop)")
+    parser.add_argument("--peak", nargs=2, metavar=("PROGRAM", "PATH"),
+                        help=argparse.SUPPRESS)
     options = parser.parse_args()
-    options.size = options.size or (48 if options.quick else 256)
-    options.rounds = options.rounds or (2 if options.quick else 15)
+    options.sizes = options.sizes or ([48] if options.quick else SIZES)
+    if options.quick and options.rounds is None:
+        options.rounds = 2
     return options
-
-
-def open_array(program, place):
-    """Returns something that is indexed as an array; None if the program is
-    not here."""
-    if program == "tensorstore":
-        try:
-            tensorstore = importlib.import_module("tensorstore")
-        except ImportError:
-            return None
-        return Tensorstore(tensorstore.open({
-            "driver": "zarr3", "kvstore": {"driver": "file",
-                                           "path": str(place)}}).result())
-    module, _, name = PIPELINES[program].rpartition(".")
-    try:
-        if not hasattr(importlib.import_module(module), name):
-            return None
-    except ImportError:
-        return None
-    with zarr.config.set({"codec_pipeline.path": PIPELINES[program],
-                          "codec_pipeline.strict": program == OURS}):
-        return zarr.open_array(place)
-
-
-class Tensorstore:
-    """Waits for what it reads and writes, as the others do."""
-
-    def __init__(self, store):
-        self.store = store
-
-    def __getitem__(self, index):
-        return self.store[index].read().result()
-
-    def __setitem__(self, index, values):
-        self.store[index].write(values).result()
 
 
 def an_index(what, size, rng):
@@ -109,56 +71,6 @@ def an_index(what, size, rng):
             "axial": (at[0],), "coronal": (slice(None), at[1])}[what]
 
 
-def make_stores(folder, values):
-    """Returns the folder of each array, all with these values."""
-    places = {}
-    with libradio.open(folder / "radio.zarr", create=True) as store:
-        libradio.from_numpy(values.T, store, "ct/a")
-    group = zarr.open_group(folder / "radio.zarr/ct/a", mode="r")
-    level, = (name for name, each in group.arrays() if each.ndim == 3)
-    places[RADIO] = folder / "radio.zarr/ct/a" / level
-    for i, (name, layout) in enumerate(layouts(len(values)).items()):
-        places[name] = folder / f"{i}.zarr"
-        array = zarr.create_array(places[name], shape=values.shape,
-                                  dtype=values.dtype, **layout)
-        array[...] = values
-    return places
-
-
-def measure_reads(arrays, values, rounds):
-    """Returns {(what, program): seconds of each round}."""
-    rng = np.random.default_rng(2)
-    times = {}
-    for number in range(rounds + 1):
-        for what in READS:
-            index = an_index(what, len(values), rng)
-            for program in turn(arrays, number):
-                start = time.perf_counter()
-                got = arrays[program][index]
-                seconds = time.perf_counter() - start
-                if number == 0:
-                    assert np.array_equal(got, values[index]), (program, what)
-                else:
-                    times.setdefault((what, program), []).append(seconds)
-    return times
-
-
-def measure_writes(arrays, make, values, rounds):
-    """The same of whole arrays that are written, each to a new one."""
-    times = {}
-    for number in range(rounds + 1):
-        for program in turn(arrays, number):
-            array = open_array(program, make())
-            start = time.perf_counter()
-            array[...] = values
-            seconds = time.perf_counter() - start
-            if number == 0:
-                assert np.array_equal(array[...], values), program
-            else:
-                times.setdefault(("write", program), []).append(seconds)
-    return times
-
-
 def turn(programs, number):
     """Each round begins with another program, since some leave threads that
     spin for a while."""
@@ -167,101 +79,169 @@ def turn(programs, number):
     return names[first:] + names[:first]
 
 
-def peak(program, place):
+def seconds_of(call):
+    start = time.perf_counter()
+    result = call()
+    return time.perf_counter() - start, result
+
+
+def measure(options, place, programs, prepare, check):
+    """Returns {program: seconds of each round}.  prepare makes what a program
+    does in a round; check takes what it returned in the first, which is not
+    counted."""
+    times = {program: [] for program in programs}
+    began = time.perf_counter()
+    for number in itertools.count():
+        for program in turn(programs, number):
+            seconds, got = seconds_of(prepare(program, number))
+            if number:
+                times[program].append(seconds)
+            else:
+                check(program, number, got)
+                began = time.perf_counter()
+        elapsed = time.perf_counter() - began
+        if number >= (options.rounds or ROUNDS) or (
+                options.rounds is None and number >= LEAST_ROUNDS
+                and elapsed > SECONDS[place.name]):
+            return times
+
+
+def measure_reads(options, place, arrays, values):
+    """Returns {what: {program: times}}."""
+    results = {}
+    for what in READS:
+        rng = np.random.default_rng(2)
+        indexes = [an_index(what, len(values), rng)
+                   for _ in range((options.rounds or ROUNDS) + 1)]
+
+        def prepare(program, number):
+            return arrays[program].reader(indexes[number])
+
+        def check(program, number, got):
+            if not np.array_equal(got, values[indexes[number]]):
+                raise SystemExit(f"bench-peers python: {program} reads other"
+                                 f" voxels: {what}")
+        results[what] = measure(options, place, arrays, prepare, check)
+    return results
+
+
+def measure_writes(options, place, programs, layout, values):
+    """The same of whole arrays that are written, each to a new one."""
+    direct = place.zarr_store(direct=True)
+
+    def prepare(program, number):
+        zarr.create_array(direct, name="written", shape=values.shape,
+                          dtype=values.dtype, overwrite=True, **layout)
+        array = open_array(program, place, "written")
+        # Connects.
+        array.reader((0, 0, slice(0, 1)))()
+        return functools.partial(array.write, values)
+
+    def check(program, number, got):
+        if not np.array_equal(zarr.open_array(direct, path="written")[...],
+                              values):
+            raise SystemExit(f"bench-peers python: {program} writes other"
+                             " voxels")
+    return {"write": measure(options, place, programs, prepare, check)}
+
+
+def measure_calls(folder, values):
+    """Returns {what: {"C" or "libradio": times}} of reads of a volume by the
+    package, and by the function in C."""
+    results = {}
+    with libradio.open(folder / "radio.zarr", cache=0) as store:
+        volume = store["ct/a"]
+        path = next(each.name for each in (folder / "radio.zarr/ct/a").iterdir()
+                    if each.is_dir())
+        array = Direct(Disk(folder / "radio.zarr/ct/a"), path)
+        n = len(values)
+        for what, index, most in [
+                ("a voxel", (slice(1, 2),) * 3, NCALLS),
+                ("8^3", (slice(8),) * 3, NCALLS),
+                ("a plane", (n // 2,), NCALLS),
+                ("whole", (...,), NCALLS // 10)]:
+            calls = {C: array.reader(index),
+                     "libradio": functools.partial(
+                         volume.zyx.__getitem__, index)}
+            times = {program: [] for program in calls}
+            for number in range(most):
+                for program in turn(calls, number):
+                    times[program].append(seconds_of(calls[program])[0])
+            results[what] = times
+    return results
+
+
+def memory_nbytes(member):
+    """Returns a member of this process's status in Linux."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return 1024 * int(status.partition(f"{member}:")[2].split()[0])
+
+
+def peak(program, place, path):
     """Prints the memory that a read of all takes, by the result's."""
-    array = open_array(program, place)
-    array[0, 0, 0]
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    result = array[...]
-    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print((after - before) * 1024 / result.nbytes)
+    array = open_array(program, place, path)
+    array.reader((0, 0, slice(0, 1)))()
+    # Sets the peak to what is used now, which an import may have exceeded.
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    before = memory_nbytes("VmRSS")
+    result = array.reader((...,))()
+    print((memory_nbytes("VmHWM") - before) / result.nbytes)
 
 
-def measure_peak(program, place):
+def measure_peak(options, program, folder, path):
     done = subprocess.run(
-        [sys.executable, __file__, "--peak", program, place], check=True,
-        capture_output=True, text=True, env={**os.environ,
-                                             "PYTHONDONTWRITEBYTECODE": "1"})
+        [sys.executable, __file__, "--folder", folder, "--peak", program,
+         path], check=True, capture_output=True, text=True)
     return float(done.stdout)
-
-
-def ratios(times):
-    """Returns how many times as long the better of fused and zarrs takes, or
-    what is there of them."""
-    found = []
-    for what in [*READS, "write"]:
-        others = [statistics.median(times[what, other]) for other in OTHERS
-                  if (what, other) in times]
-        if others and (what, OURS) in times:
-            found.append(min(others) / statistics.median(times[what, OURS]))
-    return found
-
-
-def peak_of(peaks, store, program):
-    found = peaks.get((store, program))
-    return "" if found is None else f"{found:.2f}"
-
-
-def report(options, results, peaks):
-    lines = [f"{options.size}^3 int16, a box of a quarter of each axis, median"
-             f" of {options.rounds} rounds in ms, {os.cpu_count()} processors,"
-             f" load {os.getloadavg()[0]:.1f}; zarr {zarr.__version__}.", "",
-             "| store | program | whole | box | axial | coronal | write |"
-             " peak / result |", "|---|---|--:|--:|--:|--:|--:|--:|"]
-    for store, times in results.items():
-        for program in [*PIPELINES, "tensorstore"]:
-            if ("whole", program) not in times:
-                continue
-            cells = [f"{statistics.median(times[what, program]) * 1e3:.3g}"
-                     if (what, program) in times else ""
-                     for what in [*READS, "write"]]
-            lines.append(f"| {store} | {program} | {' | '.join(cells)} |"
-                         f" {peak_of(peaks, store, program)} |")
-    all_ratios = [each for times in results.values()
-                  for each in ratios(times)]
-    if all_ratios:
-        mean = math.exp(statistics.fmean(map(math.log, all_ratios)))
-        lines += ["", "The better of fused and zarrs takes"
-                  f" {mean:.2f} x the time of libradio's pipeline in the"
-                  f" geometric mean, {min(all_ratios):.2f} x at least."]
-    return "\n".join(lines)
 
 
 def main():
     options = parse()
+    # zarrs warns of each array that it leaves to zarr's own pipeline.
+    warnings.simplefilter("ignore")
     if options.peak:
-        peak(*options.peak)
+        program, path = options.peak
+        peak(program, Disk(options.folder), path)
         return
-    values = make_array((options.size,) * 3).astype("int16")
-    results, peaks = {}, {}
-    with tempfile.TemporaryDirectory(dir=options.folder) as temp:
-        folder = Path(temp)
-        for store, place in make_stores(folder, values).items():
-            arrays = {program: open_array(program, place)
-                      for program in [*PIPELINES, "tensorstore"]}
-            arrays = {program: array for program, array in arrays.items()
-                      if array is not None}
-            results[store] = measure_reads(arrays, values, options.rounds)
-            layout = layouts(options.size).get(store)
-            if layout:
-                results[store] |= measure_writes(
-                    arrays, lambda: zarr.create_array(
-                        folder / "written.zarr", shape=values.shape,
-                        dtype=values.dtype, overwrite=True, **layout
-                    ).store_path.store.root, values, options.rounds)
-            for program in arrays:
-                if store == RADIO or not options.quick:
-                    peaks[store, program] = measure_peak(program, place)
-    missing = {*PIPELINES, "tensorstore"} - {
-        program for _, program in peaks}
-    for program in sorted(missing):
+    began = time.monotonic()
+    results, peaks, calls, here = [], {}, {}, {}
+    with (tempfile.TemporaryDirectory(dir=options.folder) as temp,
+          contextlib.nullcontext() if options.no_s3
+          else linked(options.port, options.delay_ms) as ports):
+        for size in options.sizes:
+            values = make_array((size,) * 3).astype("int16")
+            folder = Path(temp) / str(size)
+            paths = make_stores(folder, values)
+            calls[size] = measure_calls(folder, values)
+            places = [Disk(folder)]
+            if ports:
+                upload(ports[0], folder)
+                places.append(S3(folder, *ports))
+            for place, store in itertools.product(places, paths):
+                print(f"{place.name}, {size}^3, {store}", file=sys.stderr)
+                arrays = {program: open_array(program, place, paths[store])
+                          for program in PROGRAMS}
+                arrays = here = {program: array for program, array
+                                 in arrays.items() if array is not None}
+                found = measure_reads(options, place, arrays, values)
+                if store != RADIO:
+                    found |= measure_writes(options, place, arrays,
+                                            layouts(size)[store], values)
+                results.append({"place": place.name, "size": size,
+                                "store": store, "times_s": found})
+            if size == max(options.sizes):
+                peaks = {store: {
+                    program: measure_peak(options, program, folder, path)
+                    for program in here}
+                    for store, path in paths.items()}
+    for program in sorted({*PROGRAMS} - {*here}):
         print(f"bench-peers python: {program} is left out: it is not installed"
-              " here", flush=True)
+              " here", file=sys.stderr)
+    record = {"results": results, "calls": calls, "peaks": peaks,
+              "one_way_ms": options.delay_ms}
     with open(options.folder / "python.json", "w", encoding="utf-8") as file:
-        json.dump([{"store": store, "what": what, "program": program,
-                    "times_s": seconds} for store, times in results.items()
-                   for (what, program), seconds in times.items()], file)
-    print(report(options, results, peaks))
+        json.dump(record, file)
+    print(report(record, time.monotonic() - began))
 
 
 if __name__ == "__main__":

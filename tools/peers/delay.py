@@ -5,10 +5,14 @@ way, limits the rate, and counts the traffic.
 Runs in a thread of the measuring process.  A new connection costs one more
 round trip, as TCP's handshake does.  The rate limits all connections together,
 from the server to the client.
+
+As a program, delay.py PORT MS is a link in a process of its own, that delays
+by so much each way: it prints its port, and ends at the end of its input.
 """
 
 import asyncio
 import re
+import sys
 import threading
 
 REQUEST = re.compile(rb"(?:GET|PUT|HEAD|POST|DELETE) [^\r\n]* HTTP/1\.[01]\r\n")
@@ -99,3 +103,13 @@ class Link:
         except (OSError, asyncio.CancelledError):
             pass
         writer.close()
+
+
+def main():
+    link = Link(int(sys.argv[1]), float(sys.argv[2]) / 1000)
+    print(link.port, flush=True)
+    sys.stdin.read()
+
+
+if __name__ == "__main__":
+    main()

@@ -16,6 +16,7 @@ from statistics import median
 
 import goals
 import stores
+from timing import line, table
 
 COLUMNS = ["full", "axial", "coronal", "sagittal", "box32", "box64",
            "box128", "scroll"]
@@ -166,17 +167,6 @@ def ms(seconds):
 
 def percent(value):
     return "" if value is None else f"{100 * value:.0f} %"
-
-
-def line(cells):
-    return "| " + " | ".join(cells) + " |"
-
-
-def table(titles, rows, alignment="---:"):
-    """Returns a Markdown table; the first column is left-aligned, the others
-    as given."""
-    lines = [line(titles), "|---" + f"|{alignment}" * (len(titles) - 1) + "|"]
-    return "\n".join(lines + [line(row) for row in rows])
 
 
 def title_of(name):

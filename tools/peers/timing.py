@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Times of rounds, and cells of the tables of cohorts that show them."""
+"""Times of rounds, and the tables that show them."""
 
 import statistics
 import time
@@ -22,3 +22,14 @@ def cell(values, scale=1, digits=0):
     low, middle, high = statistics.quantiles(values, n=4)
     return (f"{middle * scale:.{digits}f} "
             f"({low * scale:.{digits}f}-{high * scale:.{digits}f})")
+
+
+def line(cells):
+    return "| " + " | ".join(cells) + " |"
+
+
+def table(titles, rows, alignment="---:"):
+    """Returns a Markdown table; the first column is left-aligned, the others
+    as given."""
+    lines = [line(titles), "|---" + f"|{alignment}" * (len(titles) - 1) + "|"]
+    return "\n".join(lines + [line(row) for row in rows])

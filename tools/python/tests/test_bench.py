@@ -1,28 +1,39 @@
 # SPDX-License-Identifier: MIT
 """tools/bench-peers python: what it reads and writes is compared before, and
-its table has every store and program."""
+its tables have every array and program."""
 import json
 import os
 import subprocess
 import sys
 
 
-def test_every_store_and_program_is_measured_and_shown(checkout, tmp_path):
+def test_every_array_and_program_is_measured_and_shown(checkout, gateway,
+                                                       tmp_path):
     done = subprocess.run(
         [sys.executable, checkout / "tools/peers/bench_python.py", "--folder",
-         tmp_path, "--quick", "--size=24"], check=False, capture_output=True,
-        text=True, timeout=300, env={**os.environ,
-                                     "PYTHONDONTWRITEBYTECODE": "1"})
+         tmp_path, "--quick", "--sizes=12", "--delay-ms=0",
+         f"--port={gateway.port}"], check=False, capture_output=True,
+        text=True, timeout=300,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
     assert done.returncode == 0, done.stderr
-    rows = [line.split(" | ") for line in done.stdout.splitlines()
-            if line.startswith("| ")][1:]
-    programs = {row[1] for row in rows}
-    assert {"zarr, default", "zarr, libradio"} <= programs
-    stores = {row[0] for row in rows}
-    assert len(stores) == 4 and len(rows) == 4 * len(programs)
-    for row in rows:
+    aims, ratios, peers, calls = [
+        [line.strip("| ").split(" | ") for line in part.splitlines()[2:]]
+        for part in done.stdout.split("\n\n") if part.startswith("| ")]
+    measured = [row for row in aims if row[1].strip()]
+    assert len(measured) >= 4
+    assert all(row[-1] in ("yes", "**no**") for row in measured)
+    assert len({row[0] for row in ratios}) == len(ratios) == 12
+    assert {row[0].partition(", ")[0] for row in ratios} == {"disk", "S3"}
+    programs = {row[1] for row in peers}
+    assert {"zarr, default", "zarr, libradio", "C"} <= programs
+    assert len({row[0] for row in peers}) == 6
+    assert len(peers) == 6 * len(programs)
+    for row in peers:
         assert all(float(cell) > 0 for cell in row[2:6])
-        assert (row[6] == "") == (row[0] == "| radio, medium")
-    records = json.loads((tmp_path / "python.json").read_text())
-    assert len(records) == len(programs) * (4 * 4 + 3)
-    assert {len(record["times_s"]) for record in records} == {2}
+        assert (row[6].strip() == "") == (row[0] == "radio, medium")
+    assert len(calls) == 4
+    results = json.loads((tmp_path / "python.json").read_text())["results"]
+    times = [each for result in results for what in result["times_s"].values()
+             for each in what.values()]
+    assert len(times) == len(programs) * 2 * (6 * 4 + 5)
+    assert {len(each) for each in times} == {2}
