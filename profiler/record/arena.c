@@ -30,6 +30,11 @@
 #define LEAST_BLOCK 64
 #define NSIZES 32             /* of blocks: 64 B, 128 B, ... */
 
+/* Names tried for a new file; times that it is tried to give it the ring's. */
+#define NAME_TRIES 100
+
+#define CANNOT "%s: cannot create this ring"
+
 struct rd_arena {
   unsigned char *at;
   size_t mapped_nbytes;
@@ -89,13 +94,32 @@ allocate_file (int fd, size_t from, size_t end)
   return 0;
 }
 
+/* Others see from it that this file, also without a header, is in use, and
+ * those in another container, where this process has another number or none.
+ * Where there are no locks, they do not.  False: another process has it. */
+static bool
+lock_file (int fd)
+{
+  struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+  return fcntl (fd, F_SETLK, &lock) == 0 || (errno != EAGAIN
+                                             && errno != EACCES);
+}
+
+enum radio_status
+rd_arena_fail_used (const char *path)
+{
+  return rd_fail (RADIO_ERROR_EXISTS, "%s: another recorder uses this ring; "
+                  "use a name with %%p", path);
+}
+
 /* Makes room for a file by renaming the one that has its name: rings of
- * processes that died are there to be recovered.  Folders, devices and pipes
- * are never a ring. */
+ * processes that died are there to be recovered.  Who renames it has its lock,
+ * so that of processes that start at once one does, and none the file of
+ * another.  Folders, devices and pipes are never a ring. */
 static enum radio_status
 rename_old (const char *path)
 {
-  struct stat status;
+  struct stat status, locked;
   size_t room = strlen (path) + sizeof ".old";
   RD_FREE_PLAIN char *old = malloc (room);
   if (!old)
@@ -106,7 +130,16 @@ rename_old (const char *path)
     if (lstat (names[i], &status) == 0 && !S_ISREG (status.st_mode))
       return rd_fail (RADIO_ERROR_ARGUMENT, "%s: not a regular file, so not "
                       "replaced by a ring; use another name", names[i]);
-  return rename (path, old) == 0
+  RD_CLOSE_FD int fd = open (path, O_RDWR | O_CLOEXEC | O_NOFOLLOW
+                                   | O_NONBLOCK);
+  if (fd >= 0 && !lock_file (fd))
+    return rd_arena_fail_used (path);
+  /* Another process may have renamed it meanwhile. */
+  if (fd >= 0 && fstat (fd, &locked) == 0
+      && (lstat (path, &status) != 0 || status.st_dev != locked.st_dev
+          || status.st_ino != locked.st_ino))
+    return RADIO_OK;
+  return rename (path, old) == 0 || errno == ENOENT
          ? RADIO_OK
          : rd_fail_errno (errno, "%s: cannot rename the file that has the "
                          "ring's name", path);
@@ -126,33 +159,57 @@ set_path (struct rd_arena *arena, const char *path)
   return RADIO_OK;
 }
 
-/* Others see from it that this file, also without a header, is in use, and
- * those in another container, where this process has another number or none.
- * Where there are no locks, they do not. */
-static void
-lock_file (int fd)
+/* Opens a new file, whose name it sets, that gets the ring's name when it is
+ * locked: so nobody sees that one without a lock. */
+static enum radio_status
+open_unlocked (struct rd_arena *arena, const char *path, char **name)
 {
-  struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-  fcntl (fd, F_SETLK, &lock);
+  size_t room = strlen (path) + sizeof ".new" + 16;
+  char *made = malloc (room);
+  *name = made;
+  if (!made)
+    return rd_fail_memory (room);
+  errno = EEXIST;
+  for (unsigned i = 0; arena->fd < 0 && errno == EEXIST && i < NAME_TRIES;
+       i++) {
+    snprintf (made, room, "%s.new%u", path, i);
+    arena->fd = open (made, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC
+                            | O_NOFOLLOW, 0600);
+  }
+  return arena->fd >= 0 ? RADIO_OK : rd_fail_errno (errno, CANNOT, path);
+}
+
+/* Gives the new file the ring's name; some file systems have no links, and
+ * there a process that starts just now may replace it. */
+static enum radio_status
+publish_file (const char *name, const char *path)
+{
+  for (unsigned i = 0; i < NAME_TRIES; i++) {
+    if (link (name, path) == 0)
+      return RADIO_OK;
+    if (errno != EEXIST)
+      return rename (name, path) == 0 ? RADIO_OK
+                                      : rd_fail_errno (errno, CANNOT, path);
+    RD_TRY (rename_old (path));
+  }
+  return rd_arena_fail_used (path);
 }
 
 static enum radio_status
 create_file (struct rd_arena *arena, const char *path)
 {
-  const int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
-  struct stat status;
+  RD_FREE_PLAIN char *name = NULL;
+  struct stat status = { .st_size = 0 };
   RD_TRY (set_path (arena, path));
-  arena->fd = open (path, flags, 0600);
-  if (arena->fd < 0 && errno == EEXIST) {
-    RD_TRY (rename_old (path));
-    arena->fd = open (path, flags, 0600);
-  }
-  if (arena->fd < 0 || fstat (arena->fd, &status) != 0)
-    return rd_fail_errno (errno, "%s: cannot create this ring", path);
+  RD_TRY (open_unlocked (arena, path, &name));
   lock_file (arena->fd);
+  enum radio_status published = fstat (arena->fd, &status) == 0
+                                ? publish_file (name, path)
+                                : rd_fail_errno (errno, CANNOT, path);
+  unlink (name);
   arena->device = status.st_dev;
   arena->file = status.st_ino;
-  return RADIO_OK;
+  return published;
 }
 
 static bool

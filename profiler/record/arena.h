@@ -24,9 +24,13 @@ struct rd_arena;
  * that has all of it, and all of the disk's blocks that it takes; its old
  * content is kept as PATH.old; NULL: memory that is nowhere else.  A child of
  * fork does not have it.  Errors: RADIO_ERROR_MEMORY, those of writing;
- * RADIO_ERROR_ARGUMENT: PATH or PATH.old exists and is not a regular file. */
+ * RADIO_ERROR_ARGUMENT: PATH or PATH.old exists and is not a regular file;
+ * RADIO_ERROR_EXISTS: another process has locked PATH. */
 enum radio_status rd_arena_new (size_t ring_nbytes, const char *path,
                                 struct rd_arena **arena) RADIO_USE_RESULT;
+
+/* Fails since another recorder uses the ring of that name. */
+enum radio_status rd_arena_fail_used (const char *path);
 
 /* Locks the file again, of which the program may have closed a descriptor, or
  * which it may have closed with all that it had. */

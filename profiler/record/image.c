@@ -272,8 +272,7 @@ rd_image_new (struct radio_recorder *recorder, const char *file)
 {
   _Static_assert (sizeof *recorder->header <= RD_ARENA_HEADER_NBYTES, "");
   if (file && is_in_use (file))
-    return rd_fail (RADIO_ERROR_EXISTS, "%s: another recorder uses this ring; "
-                    "use a name with %%p", file);
+    return rd_arena_fail_used (file);
   /* Whole pages, so that what follows the ring is not in it. */
   RD_TRY (rd_arena_new ((size_t) (recorder->ring_nbytes + 4095)
                         & ~(size_t) 4095, file, &recorder->arena));

@@ -451,6 +451,74 @@ a_file_that_another_process_begins_is_not_replaced (void **state)
   assert_int_equal (unlink (old), 0);
 }
 
+/* Waits until `start' has an end, starts a recorder, says if it could, and ends
+ * with the parent, or when that closes `hold'. */
+static void
+run_one_of_several (const int start[2], const int hold[2],
+                    const int result[2])
+{
+  const struct radio_recorder_options options = {
+    .ring_nbytes = DYING_RING_NBYTES, .ring_file = dying_path,
+  };
+  struct radio_recorder *recorder;
+  char byte;
+  close (start[1]);
+  close (hold[1]);
+  (void) !read (start[0], &byte, 1);
+  enum radio_status status = radio_recorder_start (&options, &recorder);
+  byte = status == RADIO_OK ? 'y' : status == RADIO_ERROR_EXISTS ? 'n' : '?';
+  (void) !write (result[1], &byte, 1);
+  (void) !read (hold[0], &byte, 1);
+  _exit (1);
+}
+
+/* As process 1 of several containers, which share a folder and start together:
+ * one of them has the name, and the ring that was there is kept. */
+static void
+of_processes_that_start_at_once_one_has_the_name (void **state)
+{
+  enum { NPROCESSES = 3, NROUNDS = 30 };
+  char old[sizeof dying_path + 8], content[8];
+  (void) state;
+  snprintf (old, sizeof old, "%s.old", dying_path);
+  for (int round = 0; round < NROUNDS; round++) {
+    int start[2], hold[2], result[2], status, nstarted = 0;
+    pid_t children[NPROCESSES];
+    int fd = open (dying_path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    assert_int_equal (write (fd, "earlier", 8), 8);
+    assert_int_equal (close (fd), 0);
+    assert_int_equal (pipe (start) | pipe (hold) | pipe (result), 0);
+    for (int i = 0; i < NPROCESSES; i++) {
+      children[i] = fork ();
+      if (children[i] == 0)
+        run_one_of_several (start, hold, result);
+    }
+    close (start[0]);
+    close (start[1]);
+    close (hold[0]);
+    for (int i = 0; i < NPROCESSES; i++) {
+      char byte;
+      assert_int_equal (read (result[0], &byte, 1), 1);
+      assert_true (byte == 'y' || byte == 'n');
+      nstarted += byte == 'y';
+    }
+    close (result[0]);
+    close (result[1]);
+    assert_int_equal (nstarted, 1);
+    fd = open (old, O_RDONLY);
+    assert_int_equal (read (fd, content, sizeof content), sizeof content);
+    assert_string_equal (content, "earlier");
+    assert_int_equal (close (fd), 0);
+    fd = open (dying_path, O_RDONLY);
+    assert_true (rd_image_is_locked (fd));
+    assert_int_equal (close (fd), 0);
+    close (hold[1]);
+    for (int i = 0; i < NPROCESSES; i++)
+      assert_int_equal (waitpid (children[i], &status, 0), children[i]);
+    assert_int_equal (unlink (dying_path) | unlink (old), 0);
+  }
+}
+
 /* The child has no mapping; what it has of the parent are handles. */
 static void
 a_child_of_fork_does_not_touch_the_ring (void **state)
@@ -509,6 +577,7 @@ main (void)
     cmocka_unit_test (a_process_of_another_container_runs),
     cmocka_unit_test (a_file_is_removed_at_the_stop_and_kept_if_it_is_old),
     cmocka_unit_test (a_file_that_another_process_begins_is_not_replaced),
+    cmocka_unit_test (of_processes_that_start_at_once_one_has_the_name),
     cmocka_unit_test (a_child_of_fork_does_not_touch_the_ring),
   };
   return DYING_RUN_TESTS (tests);
