@@ -50,4 +50,17 @@ void rd_span_find_descendants (const struct radio_profile *profile,
                                const struct rd_span_ids *ids, size_t top,
                                unsigned char *places);
 
+/* Add, for each span inside but for `top', the time in which at least one of
+ * its children ran, and for each node that in which one of its spans did; of
+ * those inside, or (NULL) of all.  The sums are 0 before. */
+enum radio_status
+rd_span_sum_covered (const struct radio_profile *profile,
+                     const struct rd_span_ids *ids, size_t top,
+                     const unsigned char *places, uint64_t *covered_ns)
+  RADIO_USE_RESULT;
+enum radio_status
+rd_span_sum_nodes (const struct radio_profile *profile,
+                   const unsigned char *places, uint64_t *node_ns)
+  RADIO_USE_RESULT;
+
 #endif /* RD_BUILDER_H */

@@ -7,9 +7,12 @@
 #include <string.h>
 
 #include "src/base/checked.h"
+#include "src/base/cleanup.h"
+#include "src/base/text.h"
 #include "profiler/counters.h"
 #include "profiler/model/findings.h"
 #include "profiler/model/sum.h"
+#include "profiler/model/vector.h"
 
 /*------------------------------------------------------------------------
  * Failures and CPU time
@@ -539,39 +542,45 @@ find_clock_jump (struct rd_finder *finder)
                    "right; use portable_clock if it happens again");
 }
 
-/* What ran elsewhere for so much of the longest self time, if that is a wait,
- * is what was waited for. */
-#define AWAITED_SHARE 0.8
-
-/* True of requests, and of what another thread did for this one. */
-static bool
-is_elsewhere (const struct radio_profile_node *nodes, size_t i)
+/* The times of a run's nodes by which the longest is found: on CPUs of its
+ * thread, where these are what was slow, else on the clock: what several
+ * threads did at once delays the run by less than their sum. */
+static enum radio_status
+measure_run (const struct radio_profile *profile, bool is_cpu, uint64_t *ns)
 {
-  while (nodes[i].edge == RADIO_EDGE_CALL
-         && nodes[i].parent != RADIO_NO_PARENT)
-    i = nodes[i].parent;
-  return nodes[i].edge != RADIO_EDGE_CALL
-         && nodes[i].edge != RADIO_EDGE_INSTANT;
+  const struct radio_profile_node *nodes = profile->nodes.at;
+  if (!is_cpu)
+    RD_TRY (rd_span_sum_nodes (profile, NULL, ns));
+  for (size_t i = 0; i < profile->nodes.n; i++)
+    if (!is_cpu)
+      ns[i] = rd_min_u64 (ns[i], nodes[i].self_ns);
+    else if (!rd_finder_is_elsewhere (profile, i, 0))
+      ns[i] = rd_subtract (nodes[i].work_ns, nodes[i].starved_ns);
+  return RADIO_OK;
 }
 
-/* The node that has most of a run's time. */
-static size_t
-find_longest (const struct radio_profile *profile)
+/* The node that has most of a run's time; of a wait, what was waited for. */
+static enum radio_status
+find_longest (const struct radio_profile *profile, bool is_cpu, size_t *found)
 {
   const struct radio_profile_node *nodes = profile->nodes.at;
   size_t at = 0, awaited = RADIO_NO_PARENT;
+  RD_FREE_PLAIN void *memory = NULL;
+  RD_TRY (rd_new_array (profile->nodes.n, sizeof (uint64_t), &memory));
+  const uint64_t *ns = memory;
+  RD_TRY (measure_run (profile, is_cpu, memory));
   for (size_t i = 0; i < profile->nodes.n; i++)
-    if (nodes[i].self_ns > nodes[at].self_ns)
+    if (ns[i] > ns[at])
       at = i;
-  double least = AWAITED_SHARE * (double) nodes[at].self_ns;
-  if ((double) nodes[at].wait_ns < least)
-    return at;
+  double least = RD_AWAITED_SHARE * (double) ns[at];
   for (size_t i = 0; i < profile->nodes.n; i++)
-    if (i != at && (double) nodes[i].self_ns >= least && is_elsewhere (nodes, i)
-        && (awaited == RADIO_NO_PARENT
-            || nodes[i].self_ns > nodes[awaited].self_ns))
+    if (i != at && ns[i] > 0 && (double) ns[i] >= least
+        && rd_finder_is_elsewhere (profile, i, 0)
+        && (awaited == RADIO_NO_PARENT || ns[i] > ns[awaited]))
       awaited = i;
-  return awaited != RADIO_NO_PARENT ? awaited : at;
+  *found = awaited != RADIO_NO_PARENT && (double) nodes[at].wait_ns >= least
+           ? awaited : at;
+  return RADIO_OK;
 }
 
 /* The run that a profile of a slow run is about. */
@@ -582,7 +591,9 @@ find_slow_run (struct rd_finder *finder)
   const char *trigger = rd_profile_find_fact (profile, RD_FACT_SLOW_TRIGGER);
   if (!trigger || profile->nodes.n == 0)
     return RADIO_OK;
-  size_t at = find_longest (profile);
+  size_t at;
+  bool is_cpu = rd_ends_with (trigger, " cpu");
+  RD_TRY (find_longest (profile, is_cpu, &at));
   uint64_t cpu_ns = rd_finder_number (finder, RD_FACT_SLOW_CPU);
   uint64_t lost_ns = rd_finder_number (finder, RD_FACT_RING_BEGIN);
   char cpu[48] = "", lost[112] = "", calls[48] = "";
@@ -602,15 +613,18 @@ find_slow_run (struct rd_finder *finder)
   };
   return rd_found (finder, &claim,
                    "'%.60s' took %s%s (trigger: %.90s), %s after the first "
-                   "scope began; most of it in '%.60s': %s%s%s",
+                   "scope began; most of it in '%.60s': %s%s%s%s",
                    profile->nodes.at[0].name,
                    rd_format_ns (profile->nodes.at[0].total_ns).text, cpu,
                    trigger,
                    rd_format_ns (rd_finder_number (finder,
                                                    RD_FACT_SLOW_BEGIN)).text,
                    profile->nodes.at[at].name,
-                   rd_format_ns (profile->nodes.at[at].self_ns).text, calls,
-                   lost);
+                   rd_format_ns (is_cpu ? rd_subtract (
+                                            profile->nodes.at[at].work_ns,
+                                            profile->nodes.at[at].starved_ns)
+                                        : profile->nodes.at[at].self_ns).text,
+                   is_cpu ? " on a CPU" : "", calls, lost);
 }
 
 /* The slow runs of the process. */

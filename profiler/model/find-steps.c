@@ -10,6 +10,7 @@
 #include "src/base/checked.h"
 #include "profiler/model/findings.h"
 #include "profiler/model/spread.h"
+#include "profiler/model/sum.h"
 #include "profiler/model/vector.h"
 
 #define MIN_STEPS 8
@@ -108,50 +109,98 @@ measure_steps (const struct radio_profile *profile, struct steps *steps)
 }
 
 /* The node whose self time in a step is most above its mean in all steps, by
- * how much, and for how long it had no CPU. */
+ * how much, and for how long it had no CPU.  What several threads did at once
+ * delays the step by less than their sum. */
 struct culprit {
   size_t node;
   double excess_ns, starved_ns;
+  bool is_shared;             /* by several threads */
 };
 
-/* Finds it in a step.  Children on other threads count as the others: the
- * parent has none of the time of either. */
+/* What a node did in a step. */
+struct own {
+  double self_ns, wait_ns, starved_ns;
+  double delay_ns;            /* of the step at most: not above the time in
+                                 which any of them ran */
+  uint32_t lane;
+  bool is_shared, is_seen;
+};
+
+static void
+add_span (struct own *own, const struct rd_span *span, uint64_t covered_ns)
+{
+  own->is_shared |= own->is_seen && own->lane != span->lane;
+  own->is_seen = true;
+  own->lane = span->lane;
+  own->self_ns += (double) rd_subtract (span->duration_ns, covered_ns);
+  own->wait_ns += (double) span->wait_ns;
+  own->starved_ns += (double) span->starved_ns;
+}
+
+/* Of nodes that delay the step, the one that does most: of all, or of those
+ * that are not on its thread; or RADIO_NO_PARENT. */
+static size_t
+find_most (const struct radio_profile *profile, const struct own *own,
+           size_t step, bool is_elsewhere)
+{
+  size_t most = RADIO_NO_PARENT;
+  double ns = 0;
+  for (size_t i = 0; i < profile->nodes.n; i++)
+    if (own[i].delay_ns > ns
+        && (!is_elsewhere || rd_finder_is_elsewhere (profile, i, step))) {
+      ns = own[i].delay_ns;
+      most = i;
+    }
+  return most;
+}
+
+/* Finds it in a step. */
 static enum radio_status
 find_culprit (const struct radio_profile *profile, const struct steps *steps,
               const struct rd_span *step, struct culprit *culprit)
 {
   size_t n = profile->spans.n;
   const struct rd_span *spans = profile->spans.at;
-  RD_FREE_PLAIN void *places = NULL, *own = NULL;
+  RD_FREE_PLAIN void *places = NULL, *covered = NULL, *unions = NULL;
+  RD_FREE_PLAIN void *memory = NULL;
   RD_SPAN_IDS_SCOPE struct rd_span_ids ids = { 0 };
   RD_TRY (rd_new_array (n, 1, &places));
-  RD_TRY (rd_new_array (profile->nodes.n, sizeof (double), &own));
+  RD_TRY (rd_new_array (n, sizeof (uint64_t), &covered));
+  RD_TRY (rd_new_array (profile->nodes.n, sizeof (uint64_t), &unions));
+  RD_TRY (rd_new_array (profile->nodes.n, sizeof (struct own), &memory));
   RD_TRY (rd_span_ids_make (profile, &ids));
-  unsigned char *place = places;
-  double *self_ns = own;
+  const unsigned char *place = places;
+  const uint64_t *covered_ns = covered, *union_ns = unions;
+  struct own *own = memory;
+  size_t top = (size_t) (step - spans);
 
-  rd_span_find_descendants (profile, &ids, (size_t) (step - spans), place);
-  for (size_t i = 0; i < n; i++) {
-    if (place[i] != RD_SPAN_INSIDE)
-      continue;
-    self_ns[spans[i].node] += (double) spans[i].duration_ns;
-    uint32_t above = rd_span_ids_find (&ids, profile, spans[i].parent);
-    if (&spans[i] != step && above != RD_NO_INDEX)
-      self_ns[spans[above].node] -= (double) spans[i].duration_ns;
-  }
-
-  *culprit = (struct culprit) { .node = steps->node };
-  for (size_t i = 0; i < profile->nodes.n; i++) {
-    double excess = self_ns[i] - (double) profile->nodes.at[i].self_ns
-                                 / (double) steps->n;
-    if (excess > culprit->excess_ns) {
-      culprit->excess_ns = excess;
-      culprit->node = i;
-    }
-  }
+  rd_span_find_descendants (profile, &ids, top, places);
+  RD_TRY (rd_span_sum_covered (profile, &ids, top, place, covered));
+  RD_TRY (rd_span_sum_nodes (profile, place, unions));
   for (size_t i = 0; i < n; i++)
-    if (place[i] == RD_SPAN_INSIDE && spans[i].node == culprit->node)
-      culprit->starved_ns += (double) spans[i].starved_ns;
+    if (place[i] == RD_SPAN_INSIDE)
+      add_span (&own[spans[i].node], &spans[i], covered_ns[i]);
+  for (size_t i = 0; i < profile->nodes.n; i++) {
+    double mean_ns = (double) profile->nodes.at[i].self_ns
+                     / (double) steps->n;
+    double excess_ns = own[i].self_ns - mean_ns, ran_ns = (double) union_ns[i];
+    own[i].delay_ns = excess_ns < ran_ns ? excess_ns : ran_ns;
+  }
+
+  size_t at = find_most (profile, own, steps->node, false);
+  size_t awaited = find_most (profile, own, steps->node, true);
+  if (at == RADIO_NO_PARENT)
+    at = steps->node;
+  double least = RD_AWAITED_SHARE * own[at].delay_ns;
+  if (awaited != RADIO_NO_PARENT && own[at].wait_ns >= least
+      && own[awaited].delay_ns >= least)
+    at = awaited;
+  *culprit = (struct culprit) {
+    .node = at, .starved_ns = own[at].starved_ns,
+    .is_shared = own[at].is_shared,
+    .excess_ns = own[at].self_ns - (double) profile->nodes.at[at].self_ns
+                                   / (double) steps->n,
+  };
   return RADIO_OK;
 }
 
@@ -185,15 +234,16 @@ report (struct rd_finder *finder, const struct steps *steps,
               rd_format_number ((double) (steps->nslow - 1)).text, SLOW);
   return rd_found (finder, &claim,
                    "%s%s took %s, %s%s x the median of %s (%s%s); '%.60s' took "
-                   "%s more than on average%s%s",
+                   "%s more than on average%s%s%s",
                    number, loop, rd_format_ns (step->duration_ns).text,
                    steps->is_bound ? "more than " : "",
                    rd_format_number (ratio).text,
                    rd_format_ns ((uint64_t) steps->median_ns).text, last,
                    rd_format_count (steps->n, "step", "steps").text,
                    profile->nodes.at[claim.node].name,
-                   rd_format_ns ((uint64_t) culprit.excess_ns).text, starved,
-                   others);
+                   rd_format_ns ((uint64_t) culprit.excess_ns).text,
+                   culprit.is_shared ? ", on several threads together" : "",
+                   starved, others);
 }
 
 static enum radio_status

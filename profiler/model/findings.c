@@ -88,6 +88,18 @@ rd_finder_number (const struct rd_finder *finder, const char *key)
   return rd_profile_number (finder->profile, key);
 }
 
+bool
+rd_finder_is_elsewhere (const struct radio_profile *profile, size_t node,
+                        size_t top)
+{
+  const struct radio_profile_node *nodes = profile->nodes.at;
+  while (node != top && nodes[node].edge == RADIO_EDGE_CALL
+         && nodes[node].parent != RADIO_NO_PARENT)
+    node = nodes[node].parent;
+  return node != top && nodes[node].edge != RADIO_EDGE_CALL
+         && nodes[node].edge != RADIO_EDGE_INSTANT;
+}
+
 uint64_t
 rd_profile_cpu_ns (const struct radio_profile *profile)
 {

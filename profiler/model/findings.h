@@ -47,6 +47,15 @@ struct rd_finder {
   RD_VECTOR (struct rd_scored) found;
 };
 
+/* What another thread did, or a request, for such a part of a wait is what was
+ * waited for. */
+#define RD_AWAITED_SHARE 0.8
+
+/* True of a node that is a request, or ran on another thread than `top', which
+ * is above it. */
+bool rd_finder_is_elsewhere (const struct radio_profile *profile, size_t node,
+                             size_t top);
+
 enum rd_category rd_category_of (const struct rd_finder *finder, size_t node);
 
 /* The sum of a counter over all nodes. */

@@ -78,53 +78,6 @@ sum_inner (struct cut *cut)
   return RADIO_OK;
 }
 
-struct child {
-  uint32_t parent;            /* an index */
-  uint64_t begin_ns, end_ns;  /* within the parent */
-};
-
-static int
-compare_children (const void *a, const void *b)
-{
-  const struct child *x = a, *y = b;
-  int by = rd_compare_u64 (x->parent, y->parent);
-  return by ? by : rd_compare_u64 (x->begin_ns, y->begin_ns);
-}
-
-/* The union of the children of each span. */
-static enum radio_status
-sum_covered (struct cut *cut)
-{
-  const struct rd_span *spans = cut->whole->spans.at;
-  RD_FREE_PLAIN void *memory = NULL;
-  size_t n = 0;
-  RD_TRY (rd_new_array (cut->whole->spans.n, sizeof (struct child),
-                        &memory));
-  struct child *children = memory;
-  for (size_t i = 0; i < cut->whole->spans.n; i++) {
-    if (!is_inside (cut, i) || &spans[i] == cut->top)
-      continue;
-    uint32_t above = rd_span_ids_find (&cut->ids, cut->whole,
-                                       spans[i].parent);
-    children[n++] = (struct child) {
-      above, rd_max_u64 (spans[i].begin_ns, spans[above].begin_ns),
-      rd_min_u64 (end_of (&spans[i]), end_of (&spans[above]))
-    };
-  }
-  if (n > 1)
-    qsort (children, n, sizeof *children, compare_children);
-  uint64_t until = 0;
-  for (size_t i = 0; i < n; i++) {
-    if (i == 0 || children[i].parent != children[i - 1].parent)
-      until = 0;
-    uint64_t begin = rd_max_u64 (children[i].begin_ns, until);
-    cut->covered_ns[children[i].parent]
-      += rd_subtract (children[i].end_ns, begin);
-    until = rd_max_u64 (until, children[i].end_ns);
-  }
-  return RADIO_OK;
-}
-
 /*------------------------------------------------------------------------
  * Nodes
  *----------------------------------------------------------------------*/
@@ -412,7 +365,9 @@ fill (struct cut *cut, uint32_t span_id)
 
   rd_span_find_descendants (whole, &cut->ids, at, cut->places);
   RD_TRY (sum_inner (cut));
-  RD_TRY (sum_covered (cut));
+  RD_TRY (rd_span_sum_covered (whole, &cut->ids,
+                               (size_t) (cut->top - whole->spans.at),
+                               cut->places, cut->covered_ns));
   RD_TRY (set_info (cut));
   RD_TRY (add_nodes (cut));
   RD_TRY (add_spans (cut));

@@ -108,6 +108,86 @@ rd_span_find_descendants (const struct radio_profile *profile,
 }
 
 /*------------------------------------------------------------------------
+ * Spans that run at once
+ *----------------------------------------------------------------------*/
+
+static uint64_t
+end_of (const struct rd_span *span)
+{
+  return span->begin_ns + span->duration_ns;
+}
+
+struct stretch {
+  uint32_t key;               /* an index of the sums */
+  uint64_t begin_ns, end_ns;
+};
+
+static int
+compare_stretches (const void *a, const void *b)
+{
+  const struct stretch *x = a, *y = b;
+  int by = rd_compare_u64 (x->key, y->key);
+  return by ? by : rd_compare_u64 (x->begin_ns, y->begin_ns);
+}
+
+/* Adds the union of each key's stretches to its sum. */
+static void
+sum_unions (struct stretch *stretches, size_t n, uint64_t *sums)
+{
+  uint64_t until = 0;
+  if (n > 1)
+    qsort (stretches, n, sizeof *stretches, compare_stretches);
+  for (size_t i = 0; i < n; i++) {
+    if (i == 0 || stretches[i].key != stretches[i - 1].key)
+      until = 0;
+    sums[stretches[i].key] += rd_subtract (
+      stretches[i].end_ns, rd_max_u64 (stretches[i].begin_ns, until));
+    until = rd_max_u64 (until, stretches[i].end_ns);
+  }
+}
+
+enum radio_status
+rd_span_sum_covered (const struct radio_profile *profile,
+                     const struct rd_span_ids *ids, size_t top,
+                     const unsigned char *places, uint64_t *covered_ns)
+{
+  const struct rd_span *spans = profile->spans.at;
+  RD_FREE_PLAIN void *memory = NULL;
+  size_t n = 0;
+  RD_TRY (rd_new_array (profile->spans.n, sizeof (struct stretch), &memory));
+  struct stretch *children = memory;
+  for (size_t i = 0; i < profile->spans.n; i++) {
+    if (places[i] != RD_SPAN_INSIDE || i == top)
+      continue;
+    uint32_t above = rd_span_ids_find (ids, profile, spans[i].parent);
+    children[n++] = (struct stretch) {
+      above, rd_max_u64 (spans[i].begin_ns, spans[above].begin_ns),
+      rd_min_u64 (end_of (&spans[i]), end_of (&spans[above]))
+    };
+  }
+  sum_unions (children, n, covered_ns);
+  return RADIO_OK;
+}
+
+enum radio_status
+rd_span_sum_nodes (const struct radio_profile *profile,
+                   const unsigned char *places, uint64_t *node_ns)
+{
+  const struct rd_span *spans = profile->spans.at;
+  RD_FREE_PLAIN void *memory = NULL;
+  size_t n = 0;
+  RD_TRY (rd_new_array (profile->spans.n, sizeof (struct stretch), &memory));
+  struct stretch *stretches = memory;
+  for (size_t i = 0; i < profile->spans.n; i++)
+    if (!places || places[i] == RD_SPAN_INSIDE)
+      stretches[n++] = (struct stretch) {
+        spans[i].node, spans[i].begin_ns, end_of (&spans[i])
+      };
+  sum_unions (stretches, n, node_ns);
+  return RADIO_OK;
+}
+
+/*------------------------------------------------------------------------
  * Checks
  *----------------------------------------------------------------------*/
 
@@ -175,12 +255,6 @@ compare_spans (const void *a, const void *b)
   by = by ? by : rd_compare_u64 (y->duration_ns, x->duration_ns);
   by = by ? by : rd_compare_u64 (x->node, y->node);
   return by ? by : rd_compare_u64 (x->id, y->id);
-}
-
-static uint64_t
-end_of (const struct rd_span *span)
-{
-  return span->begin_ns + span->duration_ns;
 }
 
 /* Spans are mostly in order already. */
@@ -330,7 +404,7 @@ find_groups (struct packing *packing)
     struct group *group = &packing->groups[packing->leader[i]];
     group->begin_ns = rd_min_u64 (group->begin_ns, span->begin_ns);
     group->end_ns = rd_max_u64 (group->end_ns,
-                                span->begin_ns + span->duration_ns);
+                                end_of (span));
   }
 
   for (uint32_t i = 0; i < profile->spans.n; i++)

@@ -45,6 +45,58 @@ a_slow_step_is_reported_with_its_cause (void **state)
                 "x the median");
 }
 
+/* 100 steps, in each of which the thread waits for 6 of 10 ms while 8 others
+ * load.  Step 57 takes more: itself, or since the first nslow of these do. */
+static struct radio_profile *
+build_loading (uint64_t own_ms, uint64_t load_ms, size_t nslow)
+{
+  enum { NLOADERS = 8, NSTEPS = 100 };
+  struct radio_profile *profile = build_new ("training");
+  uint32_t lane = build_lane (profile, "main"), loaders[NLOADERS];
+  for (size_t k = 0; k < NLOADERS; k++)
+    loaders[k] = build_lane (profile, "loader");
+  uint32_t step = build_node (profile, RD_NO_INDEX, "step",
+                              RADIO_STEP_CATEGORY);
+  uint32_t wait = build_node (profile, step, "wait for batch", "queue");
+  uint32_t load = build_edge_node (profile, step, "load", "user",
+                                   RADIO_EDGE_HANDOFF);
+  uint64_t now = 0;
+  for (size_t i = 0; i < NSTEPS; i++) {
+    uint64_t own = i == 57 ? own_ms * MS : 0;
+    uint64_t longer = i == 57 ? load_ms * MS : 0;
+    uint32_t id = build_span (profile, lane, step, 0, now,
+                              10 * MS + own + longer);
+    build_last (profile)->tile = 1 + i;
+    build_span (profile, lane, wait, id, now + MS, 6 * MS + longer);
+    build_last (profile)->wait_ns = 6 * MS + longer;
+    for (size_t k = 0; k < NLOADERS; k++)
+      build_span (profile, loaders[k], load, id, now + MS,
+                  6 * MS + (k < nslow ? longer : 0));
+    now += 10 * MS + own + longer;
+  }
+  return profile;
+}
+
+static void
+what_threads_did_at_once_is_no_cause_by_its_sum (void **state)
+{
+  (void) state;
+  assert_found (build_loading (50, 0, 0), "slow-steps", RADIO_FINDING_HINT,
+                "step 57 took 60 ms, 6 x the median of 10 ms (100 steps); "
+                "'step' took 49.5 ms more than on average");
+}
+
+static void
+what_a_step_waited_for_is_its_cause (void **state)
+{
+  (void) state;
+  assert_found (build_loading (0, 36, 1), "slow-steps", RADIO_FINDING_HINT,
+                "'load' took 35.6 ms more than on average");
+  assert_found (build_loading (0, 36, 8), "slow-steps", RADIO_FINDING_HINT,
+                "'load' took 285 ms more than on average, on several threads "
+                "together");
+}
+
 static void
 a_step_without_a_cpu_is_reported_so (void **state)
 {
@@ -180,6 +232,8 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_slow_step_is_reported_with_its_cause),
+    cmocka_unit_test (what_threads_did_at_once_is_no_cause_by_its_sum),
+    cmocka_unit_test (what_a_step_waited_for_is_its_cause),
     cmocka_unit_test (a_step_without_a_cpu_is_reported_so),
     cmocka_unit_test (the_first_step_is_reported_as_such),
     cmocka_unit_test (few_steps_say_nothing),

@@ -210,6 +210,52 @@ what_another_thread_did_for_a_run_is_named (void **state)
   radio_profile_close (profile);
 }
 
+/* A run on its thread, then a wait for 8 that read at once: 5,040 ns in all. */
+static void
+threads_at_once_have_not_most_of_a_run_by_their_sum (void **state)
+{
+  enum { NREADERS = 8 };
+  static const struct {
+    const char *trigger, *most;
+    uint64_t forward_ns;
+  } cases[] = {
+    { "step > 1 us", "forward", 3000 }, { "step > 1 us cpu", "forward", 3000 },
+    { "step > 1 us", "read", 300 }, { "step > 1 us cpu", "forward", 300 },
+  };
+  (void) state;
+  for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+    struct radio_profile *run, *profile = build_new ("threads");
+    uint32_t lane = build_lane (profile, "main");
+    uint32_t step = build_node (profile, RD_NO_INDEX, "step", "user");
+    uint32_t forward = build_node (profile, step, "forward", "user");
+    uint32_t wait = build_node (profile, step, "wait", "queue");
+    uint32_t read = build_edge_node (profile, step, "read", "user",
+                                     RADIO_EDGE_HANDOFF);
+    uint64_t ns = cases[c].forward_ns;
+    uint32_t top = build_span (profile, lane, step, 0, 0, ns + 650);
+    build_span (profile, lane, forward, top, 0, ns);
+    build_span (profile, lane, wait, top, ns, 650);
+    build_last (profile)->wait_ns = 650;
+    for (size_t k = 0; k < NREADERS; k++)
+      build_span (profile, build_lane (profile, "reader"), read, top, ns + 10,
+                  630);
+    build_finish (profile);
+    assert_ok (rd_profile_of_run (profile, top, &run));
+    build_fact (run, RD_FACT_SLOW_TRIGGER, cases[c].trigger, false);
+    assert_ok (rd_profile_finalize (run));
+    size_t nfound = 0;
+    for (size_t i = 0; i < run->findings.n; i++)
+      if (strcmp (run->findings.at[i].id, "slow-run") == 0) {
+        nfound++;
+        assert_string_equal (run->nodes.at[run->findings.at[i].node].name,
+                             cases[c].most);
+      }
+    assert_int_equal (nfound, 1);
+    radio_profile_close (run);
+    radio_profile_close (profile);
+  }
+}
+
 /* Of a thread that waits for an answer, and the answer: the latter. */
 static void
 what_a_run_waited_for_is_named (void **state)
@@ -280,6 +326,7 @@ main (void)
     cmocka_unit_test (runs_add_up_to_the_whole),
     cmocka_unit_test (a_run_has_its_requests_texts_and_bytes),
     cmocka_unit_test (what_the_ring_lost_of_a_run_is_reported),
+    cmocka_unit_test (threads_at_once_have_not_most_of_a_run_by_their_sum),
     cmocka_unit_test (what_a_run_waited_for_is_named),
     cmocka_unit_test (what_another_thread_did_for_a_run_is_named),
     cmocka_unit_test (an_unknown_id_is_refused),
