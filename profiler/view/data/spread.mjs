@@ -81,8 +81,8 @@ function countIndependent(measured, median, { min, max }) {
 }
 
 // Summarizes measurements, at least one: their number, median, the median's
-// variance, and their mean and ends but for one that lies alone.  Those that are not independent are in the order
-// in which they were made.
+// variance, and their mean and ends but for one that lies alone.  Those that
+// are not independent are in the order in which they were made.
 export function spreadOf(measured, isIndependent) {
   const values = Float64Array.from(measured).sort();
   const n = values.length;

@@ -39,8 +39,8 @@ export function threadsBusy({ wall, work, starved }) {
 }
 
 // Returns [{ part, name, begin, end, wall, work, starved, value, mark }]; each
-// run begins where the previous one ends. values: the metric; mark: 'slow' and the
-// like, or ''.
+// run begins where the previous one ends. values: the metric; mark: 'slow' and
+// the like, or ''.
 export function listRuns(profile,
                          values = profile.parts.map(({ wall }) => wall)) {
   const { parts } = profile;
@@ -50,7 +50,8 @@ export function listRuns(profile,
   return parts.map(({ name, wall, work, starved }, part) => {
     const value = values[part];
     const run = { part, name, begin, end: begin + wall, wall, work, starved,
-                  value, mark: markOf(value, part, brief, fence, parts.length) };
+                  value,
+                  mark: markOf(value, part, brief, fence, parts.length) };
     begin += wall;
     return run;
   });
