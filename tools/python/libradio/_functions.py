@@ -22,7 +22,7 @@ if sys.version_info >= (3, 12):
         called once the recorder has stopped."""
         monitoring = sys.monitoring
         events = monitoring.events
-        callbacks = {
+        callbacks: dict[int, Callable[..., object]] = {
             events.PY_START: _scopes.function_begin,
             events.PY_RESUME: _scopes.function_begin,
             events.PY_THROW: _scopes.function_throw,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 from . import _calls
 from ._calls import NULL, check, text
 from ._functions import check_version, watch
+from ._ranks import expect
 from ._native import ffi, lib
 from .errors import ArgumentError, ExistsError, ForkedError
 
@@ -212,11 +213,10 @@ class Profile:
         if parts not in _PARTS:
             raise ArgumentError(f"parts: {parts!r}: use one of"
                                 f" {', '.join(_PARTS)}")
-        pointers = [each._get() for each in (self, *others)]
-        joined = ffi.new("struct radio_profile **")
-        check(lib.radio_profile_join(pointers, len(pointers), _PARTS[parts],
-                                     joined))
-        return Profile(joined[0])
+        joined = Profile()
+        joined._pointer = _join([each._get() for each in (self, *others)],
+                                parts)
+        return joined
 
     def __repr__(self) -> str:
         return ("<libradio.Profile, not complete>" if self._pointer is None
@@ -364,6 +364,13 @@ def _change(path: str, each: Any, info: Any) -> Change:
         each.calls_before, each.calls_after)
 
 
+def _join(pointers: list[Any], parts: Parts) -> Any:
+    joined = ffi.new("struct radio_profile **")
+    check(lib.radio_profile_join(pointers, len(pointers), _PARTS[parts],
+                                 joined))
+    return ffi.gc(joined[0], lib.radio_profile_close)
+
+
 def frame(page: str) -> str:
     """Returns HTML that shows a page by itself: its scripts run, but have no
     part in the notebook's, and its own policy keeps it from the network."""
@@ -375,12 +382,13 @@ def frame(page: str) -> str:
 class _Recording(Profile):
     """A profile that its with statement records."""
 
-    __slots__ = ("_end_watch", "_options", "_pid", "_python", "_recorder")
+    __slots__ = ("_end_ranks", "_end_watch", "_options", "_pid", "_python", "_recorder")
 
     def __init__(self, options: Any, python: bool) -> None:
         super().__init__()
         self._options = options
         self._python = python
+        self._end_ranks: Callable[[], list[Any]] | None = None
         self._end_watch: Callable[[], None] | None = None
         self._pid = 0
         self._recorder: Any = None
@@ -400,8 +408,12 @@ class _Recording(Profile):
         try:
             if self._python:
                 self._end_watch = watch()
+            if options.whole_process:
+                self._end_ranks = expect(self._python)
         except BaseException:
             lib.radio_recorder_stop(recorder[0], NULL)
+            if self._end_watch is not None:
+                self._end_watch()
             raise
         self._options = None
         self._pid = os.getpid()
@@ -426,9 +438,12 @@ class _Recording(Profile):
         status = lib.radio_recorder_stop(recorder, pointer)
         if self._end_watch is not None:
             self._end_watch()
+        workers = self._end_ranks() if self._end_ranks is not None else []
         if kind is None:
             check(status)
         self._pointer = ffi.gc(pointer[0], lib.radio_profile_close)
+        if workers:
+            self._pointer = _join([self._pointer, *workers], "ranks")
 
 
 def profile(title: str | None = None, *, python: bool = False,
@@ -447,6 +462,10 @@ def profile(title: str | None = None, *, python: bool = False,
     ...
     ... boxes
     ...
+
+    Processes that ``multiprocessing`` starts meanwhile, for ``Pool``, for
+    ``ProcessPoolExecutor`` or a loader, record themselves and are ranks of the
+    profile beside the program's own.
 
     A notebook shows ``p`` as a page, and after ``%load_ext libradio`` also
     each cell that begins with ``%%radio``.

@@ -5,15 +5,20 @@ import asyncio
 import base64
 import html
 import json
+import multiprocessing
 import os
 import re
 import sys
+import tempfile
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
 
 import nibabel
 import numpy as np
 import pytest
+import workers
 from images import voxels
 from IPython.testing.globalipapp import start_ipython
 from IPython.utils.capture import capture_output
@@ -256,6 +261,66 @@ def test_processes_are_merged_as_ranks(tmp_path):
     assert len(document["parts"]["name"]) == 2
     with pytest.raises(libradio.ArgumentError, match="parts: 'x': use one of"):
         joined.merge([], parts="x")
+
+
+def ranks(profile, tmp_path):
+    """Returns the number of a profile's parts, if these are ranks."""
+    profile.save(tmp_path / "ranks.json")
+    document = json.loads((tmp_path / "ranks.json").read_text())
+    assert document["info"]["parts"] == "ranks"
+    return len(document["parts"]["name"])
+
+
+def temporary():
+    """Returns what is left of workers."""
+    return [*Path("/dev/shm").glob("radio-ranks-*"),
+            *Path(tempfile.gettempdir()).glob("radio-ranks-*")]
+
+
+@pytest.mark.filterwarnings(
+    "ignore:This process .* is multi-threaded:DeprecationWarning")
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_workers_are_ranks(head, tree, tmp_path, method):
+    before = set(temporary())
+    context = multiprocessing.get_context(method)
+    with libradio.profile() as p, libradio.scope("parent's"):
+        with ProcessPoolExecutor(2, mp_context=context) as pool:
+            shapes = [*pool.map(partial(workers.read_in_scope, head[0]),
+                                range(6))]
+    assert shapes == [(64, 48)] * 6
+    found = tree(p)
+    assert found["parent's"][0] == 1
+    assert found["worker's"][0] == found["worker's/read"][0] == 6
+    assert 2 <= ranks(p, tmp_path) <= 3
+    assert set(temporary()) <= before
+    # Those that start later are not.
+    with libradio.profile(whole_process=False) as p, libradio.scope("alone"):
+        process = context.Process(target=workers.read_in_scope,
+                                  args=(head[0], 0))
+        process.start()
+        process.join()
+    assert process.exitcode == 0
+    assert [*tree(p)] == ["alone"]
+
+
+@pytest.mark.filterwarnings(
+    "ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_workers_that_are_killed_or_go_on_are_ranks(tree, tmp_path):
+    context = multiprocessing.get_context("fork")
+    events = [(context.Event(), context.Event()) for _ in range(2)]
+    with libradio.profile() as p, libradio.scope("parent's"):
+        processes = [context.Process(target=workers.wait_for, args=(each,))
+                     for each in events]
+        for process, (ready, _) in zip(processes, events):
+            process.start()
+            assert ready.wait(600)
+        processes[0].kill()
+        processes[0].join()
+    assert ranks(p, tmp_path) == 3
+    assert tree(p)["worker's"][0] == 2
+    events[1][1].set()
+    processes[1].join()
+    assert processes[1].exitcode == 0
 
 
 needs_monitoring = pytest.mark.skipif(

@@ -4,6 +4,8 @@ import zlib
 
 import numpy as np
 
+import libradio
+
 
 def read_sample(volume, seed):
     """Returns a number that follows from a box of the volume."""
@@ -11,6 +13,20 @@ def read_sample(volume, seed):
     at = [int(rng.integers(0, n - 7)) for n in volume.shape[:3]]
     box = volume[tuple(slice(i, i + 8) for i in at)]
     return zlib.crc32(np.ascontiguousarray(box))
+
+
+def read_in_scope(volume, k):
+    """Reads a plane in a scope of its own."""
+    with libradio.scope("worker's"):
+        return volume.axial(k).shape
+
+
+def wait_for(event):
+    """Has a scope, and stays until it is told to end, or killed."""
+    with libradio.scope("worker's"):
+        pass
+    event[0].set()
+    event[1].wait(600)
 
 
 def list_store(store):

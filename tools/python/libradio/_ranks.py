@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: MIT
+"""Worker processes of multiprocessing in profiles: while one is recorded, each
+that starts records itself, and is a rank of it.
+
+A worker keeps its recording in a file, as a ring, so that nothing is lost when
+it is killed, as those of a Pool are; one that ends in good order writes its
+profile beside it.
+"""
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing import spawn, util
+from multiprocessing.context import get_spawning_popen
+from pathlib import Path
+from typing import Any
+
+from . import _calls
+from ._calls import NULL
+from ._functions import watch
+from ._native import ffi, lib
+
+_RING_NBYTES = 4 << 20
+_SHARED = Path("/dev/shm")
+_ROOM_NBYTES = 256 << 20
+
+# In a process that was spawned: what its parent sent.
+_sent: list["Ranks"] = []
+
+
+def _folder() -> Path:
+    """Makes a folder for rings: in memory, where it has room."""
+    parent = None
+    with suppress(OSError):
+        if (os.access(_SHARED, os.W_OK)
+                and shutil.disk_usage(_SHARED).free >= _ROOM_NBYTES):
+            parent = _SHARED
+    return Path(tempfile.mkdtemp(prefix="radio-ranks-", dir=parent))
+
+
+class _Stowaway:
+    """Goes to a process that is spawned, with what that needs to start."""
+
+    def __init__(self, folder: Path, python: bool) -> None:
+        self.folder, self.python = str(folder), python
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        popen: Any = get_spawning_popen()
+        # Of a process that is forked, by the server too, multiprocessing
+        # clears what it has to do at its end, and then calls after_fork's.
+        is_forked = popen is None or popen.method != "spawn"
+        # A process whose path lacks the package is no rank, but must start.
+        return exec, ("try:\n"
+                      "    from libradio._ranks import arrive\n"
+                      "except ImportError:\n"
+                      "    pass\n"
+                      "else:\n"
+                      f"    arrive({self.folder!r}, {self.python!r}, {is_forked!r})\n", {})
+
+
+def arrive(folder: str, python: bool, is_forked: bool) -> None:
+    """Called in a process that was spawned, or of a fork server, before it
+    begins."""
+    _sent.append(Ranks(Path(folder), python))
+    if not is_forked:
+        _sent[0].begin()
+
+
+class Ranks:
+    """The processes that start while a profile is recorded."""
+
+    def __init__(self, folder: Path, python: bool) -> None:
+        self.folder = folder
+        self.python = python
+        # Called in forked children, for as long as this is there.
+        util.register_after_fork(self, Ranks.begin)
+
+    def begin(self) -> None:
+        """Begins recording in a worker."""
+        if not self.folder.is_dir():
+            return
+        name = self.folder / str(os.getpid())
+        options = ffi.new("struct radio_recorder_options *")
+        options.whole_process = True
+        options.ring_nbytes = _RING_NBYTES
+        file = ffi.new("char[]", _calls.file(f"{name}.ring"))
+        options.ring_file = file
+        recorder = ffi.new("struct radio_recorder **")
+        if lib.radio_recorder_start(options, recorder) != lib.RADIO_OK:
+            # Without room for the file only a good end is known.
+            options.ring_file = NULL
+            if lib.radio_recorder_start(options, recorder) != lib.RADIO_OK:
+                return
+        end_watch = watch() if self.python else None
+        # After all others: these may still work.
+        util.Finalize(None, _finish, (recorder[0], end_watch, f"{name}.json",
+                                      os.getpid()), exitpriority=-100)
+
+    def collect(self) -> list[Any]:
+        """Returns the profiles of the workers, in the order of their start,
+        and removes what they left."""
+        found: list[tuple[int, Any]] = []
+        known = set()
+        for suffix, read in [(".json", lib.radio_profile_read),
+                             (".ring", lib.radio_profile_recover)]:
+            for file in self.folder.glob(f"*{suffix}"):
+                pointer = ffi.new("struct radio_profile **")
+                if file.stem in known or (read(_calls.file(file), pointer)
+                                          != lib.RADIO_OK):
+                    continue
+                known.add(file.stem)
+                info = ffi.new("struct radio_profile_info *")
+                lib.radio_profile_get_info(pointer[0], info,
+                                           ffi.sizeof(info[0]))
+                found.append((info.started_unix_ns, ffi.gc(
+                    pointer[0], lib.radio_profile_close)))
+        shutil.rmtree(self.folder, ignore_errors=True)
+        return [each for _, each in sorted(found, key=lambda one: one[0])]
+
+
+def _finish(recorder: Any, end_watch: Callable[[], None] | None, file: str,
+            pid: int) -> None:
+    """Writes a worker's profile."""
+    if os.getpid() != pid:
+        return
+    pointer = ffi.new("struct radio_profile **")
+    if lib.radio_recorder_stop(recorder, pointer) == lib.RADIO_OK:
+        # The parent's profile may be complete, and the folder gone.
+        lib.radio_profile_write(pointer[0], _calls.file(file), NULL)
+        lib.radio_profile_close(pointer[0])
+    if end_watch is not None:
+        end_watch()
+
+
+def expect(python: bool) -> Callable[[], list[Any]]:
+    """Lets workers that start from now on record themselves; returns what
+    ends that and returns their profiles."""
+    ranks: Ranks | None = Ranks(_folder(), python)
+    plain = spawn.get_preparation_data
+
+    def get_preparation_data(name: str) -> Any:
+        data = plain(name)
+        if ranks is not None:
+            data["libradio"] = _Stowaway(ranks.folder, python)
+        return data
+
+    spawn.get_preparation_data = get_preparation_data
+
+    def end() -> list[Any]:
+        nonlocal ranks
+        assert ranks is not None
+        profiles = ranks.collect()
+        ranks = None
+        # Others may have wrapped it since.
+        if spawn.get_preparation_data is get_preparation_data:
+            spawn.get_preparation_data = plain
+        return profiles
+    return end
