@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@ static int released[2];
 
 /* A signal that comes as the profile is written; 0: none. */
 static int raised_in_write;
+static atomic_int nwritten;
 
 enum radio_status __real_rd_profile_write_file (
   const struct radio_profile *profile, const char *path,
@@ -40,9 +42,11 @@ __wrap_rd_profile_write_file (
   mode_t mode)
 {
   if (raised_in_write != 0)
-    raise (raised_in_write);
-  return __real_rd_profile_write_file (profile, path, options, overwrite,
-                                       mode);
+    kill (getpid (), raised_in_write);
+  enum radio_status status = __real_rd_profile_write_file (
+    profile, path, options, overwrite, mode);
+  atomic_fetch_add (&nwritten, 1);
+  return status;
 }
 
 static void
@@ -108,6 +112,21 @@ raise_signal (int number, const char *file)
       RADIO_SCOPE ("env after");
       return unlink (file) != 0;
     }
+    usleep (10000);
+  }
+  return 5;
+}
+
+/* Asks for a profile, and again as each is written. */
+static int
+raise_in_each_write (void)
+{
+  raised_in_write = SIGUSR1;
+  if (raise (SIGUSR1) != 0)
+    return 1;
+  for (int i = 0; i < 3000; i++) {
+    if (atomic_load (&nwritten) >= 3)
+      return 0;
     usleep (10000);
   }
   return 5;
@@ -301,6 +320,8 @@ main (int argc, char **argv)
     return raise_signal (strcmp (argv[2], "USR1") == 0   ? SIGUSR1
                          : strcmp (argv[2], "TERM") == 0 ? SIGTERM : 0,
                          argv[3]);
+  if (strcmp (what, "raise-in-each-write") == 0)
+    return raise_in_each_write ();
   if (strcmp (what, "raise-twice") == 0)
     return raise_twice ();
   if (strcmp (what, "finish-and-raise") == 0)

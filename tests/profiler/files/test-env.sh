@@ -325,6 +325,11 @@ a_profile_is_written_on_a_signal_or_every_second () {
   grep -q '"alloc_count": 0' "$tmp/demand.json"
   rm "$tmp/demand.json"
 
+  # One that comes while a profile is written asks for another.
+  RADIO_PROFILE_SIGNAL=USR1 run 0 raise-in-each-write
+  [ ! -s "$tmp/err" ]
+  rm "$tmp/demand.json"
+
   # One that comes until the very end only asks for a profile.
   RADIO_PROFILE_SIGNAL=USR1 run 0 finish-and-raise
   [ ! -s "$tmp/err" ]
