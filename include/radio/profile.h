@@ -116,7 +116,7 @@ RADIO_API uint64_t radio_scope_begin (const struct radio_site *site)
 RADIO_API void radio_scope_end (uint64_t token) RADIO_DIRECT;
 
 /* Opens a scope, like radio_scope_begin, that is a step of a loop; the log
- * keeps its number with its span.  The site's category should be
+ * keeps its number, if it is below 2^53, with its span.  The site's category should be
  * RADIO_STEP_CATEGORY, by which steps are found.  Any number of steps takes no
  * more memory than other scopes do. */
 #define RADIO_STEP_CATEGORY "step"
@@ -558,7 +558,7 @@ radio_scope_cleanup (const uint64_t *token)
 
 /* Makes the block a numbered step: an iteration of a training loop, a batch.
  * Findings and pages compare the first and the slowest steps with the median.
- * NUMBER is a uint64_t, from 0 or 1 on. */
+ * NUMBER is a uint64_t, from 0 or 1 on; 2^53 and more count as no number. */
 #ifndef RADIO_NO_PROFILE
 #define RADIO_STEP_AS(unique, number)                                   \
   RADIO_SITE (RADIO_PASTE (radio_site_, unique), "step",                \

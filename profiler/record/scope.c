@@ -274,6 +274,10 @@ rd_scope_tile (const struct radio_counter *counter, uint64_t nbytes,
   rd_writer_leave (writer);
 }
 
+/* Steps from this number on have none, as -1: readers whose numbers are doubles
+ * would show others. */
+#define END_OF_STEPS ((uint64_t) 1 << 53)
+
 /* A step's number takes the place of a tile's. */
 uint64_t
 radio_step_begin (const struct radio_site *site, uint64_t number)
@@ -282,7 +286,7 @@ radio_step_begin (const struct radio_site *site, uint64_t number)
   struct rd_writer_state *writer = token != 0 ? enter_current () : NULL;
   if (!writer)
     return token;
-  if (rd_frame_token (writer->top) == token)
+  if (rd_frame_token (writer->top) == token && number < END_OF_STEPS)
     set_tile (writer->top, number, 0);
   rd_writer_leave (writer);
   return token;

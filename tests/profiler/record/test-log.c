@@ -440,6 +440,32 @@ a_million_steps_take_the_memory_of_a_thousand_spans (void **state)
   history_release (&h);
 }
 
+/* Readers whose numbers are doubles have all that are kept. */
+static void
+a_step_of_a_huge_number_has_none (void **state)
+{
+  static const uint64_t numbers[] = {
+    0, ((uint64_t) 1 << 53) - 1, (uint64_t) 1 << 53, INT64_MAX, UINT64_MAX,
+  };
+  struct history h;
+  (void) state;
+  history_start (&h, NULL);
+  for (size_t i = 0; i < 5; i++) {
+    RADIO_STEP (numbers[i]);
+    history_pass (&h, 100);
+  }
+  history_freeze (&h);
+  assert_int_equal (history_nspans (&h), 5);
+  for (size_t i = 0; i < 5; i++) {
+    const struct rd_log_span *span = history_span (&h, i);
+    bool is_numbered = (rd_span_extra (span)->flags & RD_LOG_TILE) != 0;
+    assert_int_equal (is_numbered, i < 2);
+    if (is_numbered)
+      assert_int_equal (rd_span_extra (span)->tile, numbers[i]);
+  }
+  history_release (&h);
+}
+
 /* A leaf whose text, set while it runs, is its duration. */
 static void
 leaf_with_duration_text (struct history *h, uint64_t ticks)
@@ -669,6 +695,7 @@ main (void)
     cmocka_unit_test (a_tile_of_a_scope_that_waits_is_kept),
     cmocka_unit_test (a_tile_of_more_than_4_GiB_is_logged_as_4_GiB),
     cmocka_unit_test (a_million_steps_take_the_memory_of_a_thousand_spans),
+    cmocka_unit_test (a_step_of_a_huge_number_has_none),
     cmocka_unit_test (a_full_log_drops_texts_with_their_spans),
     cmocka_unit_test (equal_texts_share_one_value_while_needed),
     cmocka_unit_test (the_smallest_logs_hold_as_many_spans_as_allowed),
