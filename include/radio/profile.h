@@ -116,9 +116,9 @@ RADIO_API uint64_t radio_scope_begin (const struct radio_site *site)
 RADIO_API void radio_scope_end (uint64_t token) RADIO_DIRECT;
 
 /* Opens a scope, like radio_scope_begin, that is a step of a loop; the log
- * keeps its number, if it is below 2^53, with its span.  The site's category should be
- * RADIO_STEP_CATEGORY, by which steps are found.  Any number of steps takes no
- * more memory than other scopes do. */
+ * keeps its number, if it is below 2^53, with its span.  The site's category
+ * should be RADIO_STEP_CATEGORY, by which steps are found.  Any number of steps
+ * takes no more memory than other scopes do. */
 #define RADIO_STEP_CATEGORY "step"
 RADIO_API uint64_t radio_step_begin (const struct radio_site *site,
                                      uint64_t number);
