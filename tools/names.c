@@ -542,6 +542,8 @@ take_path (struct finding *finding, const char *path)
     if (failed || is_group)
       return failed;
   }
+  if (rd_report_tables (finding->store, path, finding->operand))
+    return RD_EXIT_FAILED;
   /* A volume that is broken is wanted where one is that cannot be read. */
   if (message && !(finding->how & RD_NODES_UNREAD))
     return rd_error_message (finding->operand, message);
@@ -567,6 +569,8 @@ report_no_name (struct finding *finding, const char *name,
     return RD_EXIT_FAILED;
   if (radio_store_node (finding->store, "", &node) == RADIO_ERROR_NOT_FOUND)
     return rd_report_no_store (args, rd_store_name (args));
+  if (rd_report_tables (finding->store, name, operand))
+    return RD_EXIT_FAILED;
   if (radio_store_node (finding->store, name, &node) == RADIO_OK
       && node == RADIO_NODE_GROUP)
     return rd_error ("%s: a collection, not a volume; name one of its volumes",

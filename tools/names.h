@@ -180,6 +180,10 @@ bool rd_report_no_path (const char *operand, const char *message);
 int rd_report_no_node (const char *operand);
 int rd_report_no_store (const struct rd_args *args, const char *name);
 
+/* Prints that a path is of the store's tables; false if it is not. */
+bool rd_report_tables (struct radio_store *store, const char *path,
+                       const char *operand);
+
 /* Reports that a URL, which was taken for a store without a request, has no
  * tables, and is probably that of a collection; false: it may be a store. */
 bool rd_report_no_tables (const struct rd_args *args, const char *url);

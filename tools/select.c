@@ -8,6 +8,7 @@
 #include <radio/profile.h>
 
 #include "src/base/text.h"
+#include "tools/parse.h"
 #include "tools/select.h"
 #include "tools/text.h"
 
@@ -164,6 +165,53 @@ rd_select_choose (const struct rd_select *select, const char *const *ids,
     nfirst += chosen[i];
   }
   return RD_EXIT_OK;
+}
+
+/* An id, of which sub- may be left out, is similar if fewer of its characters
+ * than this differ. */
+#define LEAST_DISTANCE 3
+
+/* Looks for a subject, and for one that is similar. */
+static bool
+find_subject (struct radio_cohort *cohort, const char *subject, size_t *least,
+              char **near)
+{
+  RD_FREE_VIEW struct radio_view *view = NULL;
+  const struct radio_select_options all = { .subjects = true };
+  if (radio_cohort_select (cohort, &all, &view, NULL) != RADIO_OK)
+    return false;
+  for (uint64_t i = 0; i < radio_view_count (view); i++) {
+    const char *id = radio_view_id (view, i);
+    const char *label = strncmp (id, "sub-", 4) == 0 ? id + 4 : id;
+    size_t distance = rd_text_distance (subject, id);
+    size_t of_label = rd_text_distance (subject, label);
+    if (of_label < distance)
+      distance = of_label;
+    if (strcmp (id, subject) == 0)
+      return true;
+    if (distance < *least) {
+      *least = distance;
+      free (*near);
+      *near = strdup (id);
+    }
+  }
+  return false;
+}
+
+char *
+rd_select_why_none (const struct rd_args *args,
+                    const struct rd_cohorts *cohorts)
+{
+  const char *subject = args->select.subject;
+  RD_FREE char *near = NULL;
+  size_t least = LEAST_DISTANCE;
+  bool is_there = subject == NULL || cohorts->n == 0;
+  for (size_t i = 0; i < cohorts->n && !is_there; i++)
+    is_there = find_subject (cohorts->at[i].cohort, subject, &least, &near);
+  return is_there ? rd_format ("%s", "")
+                  : rd_format ("; no subject '%s'%s%s%s", subject,
+                               near ? "; did you mean " : "", near ? near : "",
+                               near ? "?" : "");
 }
 
 /*------------------------------------------------------------------------

@@ -52,6 +52,12 @@ enum radio_status rd_cohorts_find (struct rd_cohorts *cohorts,
 
 void rd_cohorts_clear (struct rd_cohorts *cohorts);
 
+/* The end of a message that nothing is selected: that none of the cohorts has
+ * the subject, and one with a similar id; or "".  Allocated; NULL after an
+ * error. */
+char *rd_select_why_none (const struct rd_args *args,
+                          const struct rd_cohorts *cohorts);
+
 /* The rows of the collections that were met so far. */
 struct rd_filter {
   struct rd_cohorts *cohorts;

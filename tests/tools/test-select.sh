@@ -89,6 +89,23 @@ every_command_takes_them () {
   fails 1 'no volume is selected' info -s s.zarr --where 'age > 1000'
 }
 
+# ls and table have nothing to print then, which is no error.
+a_subject_that_is_not_there_is_said () {
+  near="no subject 'sub-22'; did you mean sub-2?"
+  fails 1 "no volume is selected; $near" info -s s.zarr --subject sub-22
+  for command in 'ls' 'ls ct' 'ls --sample 2' 'ls --where age>0'; do
+    # shellcheck disable=SC2086
+    "$RADIO" $command -s s.zarr --subject sub-22 >"$tmp/out" 2>"$tmp/err"
+    [ ! -s "$tmp/out" ]
+    grep -qx "radio: warning: no volume is selected; $near" "$tmp/err"
+  done
+  "$RADIO" table -s s.zarr --subject 2x >"$tmp/out" 2>"$tmp/err"
+  grep -qx "radio: warning: no row is selected; no subject '2x'; did you mean \
+sub-2?" "$tmp/err"
+  runs ls -s s.zarr --subject sub-2 --where 'age > 1000'
+  [ ! -s "$tmp/out" ]
+}
+
 a_fault_is_marked () {
   marks 2 "byte 12: no column 'aeg'; did you mean age?" 12 \
     'age > 3 and aeg < 3'
@@ -195,6 +212,7 @@ only_columns_that_are_named_are_read () {
 check volumes_are_selected_by_their_rows
 check a_sample_is_the_same_in_any_order
 check every_command_takes_them
+check a_subject_that_is_not_there_is_said
 check a_fault_is_marked
 check nothing_is_removed_unasked
 check what_was_replaced_since_its_row_was_written_is_kept

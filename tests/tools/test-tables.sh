@@ -143,6 +143,17 @@ a_damaged_volume_keeps_its_row () {
   says '0 rows added, 0 removed; 0 tables written; 1 damaged'
 }
 
+tables_are_no_volumes_to_work_on () {
+  for command in 'mv tables x' 'info tables' 'rm tables --yes' 'ls tables' \
+                 'export tables -o o/' 'validate tables'; do
+    # shellcheck disable=SC2086
+    fails 1 "tables: the store's tables, not a collection; see 'radio table'" \
+      $command -s s.zarr
+  done
+  fails 1 "s.zarr/tables: the store's tables" cp s.zarr/tables copy.zarr
+  [ ! -e copy.zarr ]
+}
+
 # Also by lines of *_scans.tsv, which came into the table of subjects.
 a_collection_called_subjects_has_a_table_of_its_own () {
   mkdir named
@@ -653,6 +664,7 @@ check what_a_kill_left_is_found_and_repaired
 check a_collection_called_tables_gives_way
 check a_row_of_another_volume_is_found_and_repaired
 check a_damaged_volume_keeps_its_row
+check tables_are_no_volumes_to_work_on
 check a_collection_called_subjects_has_a_table_of_its_own
 check a_collection_that_is_not_there_is_an_error
 check a_table_is_joined_by_an_ingest

@@ -139,3 +139,20 @@ rd_report_no_tables (const struct rd_args *args, const char *url)
             (int) (n - name), url + name);
   return true;
 }
+
+bool
+rd_report_tables (struct radio_store *store, const char *path,
+                  const char *operand)
+{
+  struct radio_cohort *cohort = NULL;
+  size_t n = strcspn (path, "/");
+  if (n != strlen ("tables") || strncmp (path, "tables", n) != 0
+      || radio_cohort_open (store, &cohort) != RADIO_OK)
+    return false;
+  bool has_tables = radio_cohort_has_tables (cohort);
+  radio_cohort_close (cohort);
+  if (has_tables)
+    rd_error ("%s: the store's tables, not a collection; see 'radio table'",
+              operand);
+  return has_tables;
+}

@@ -165,6 +165,23 @@ take_sample (struct choice *choice)
   return failed;
 }
 
+/* Nothing is selected: an error where something is needed, else a warning if
+ * there is no such subject. */
+static int
+report_none (const struct rd_args *args, unsigned how,
+             const struct rd_cohorts *cohorts)
+{
+  RD_FREE char *why = rd_select_why_none (args, cohorts);
+  RD_FREE char *text = why ? rd_format ("no volume is selected%s", why) : NULL;
+  if (text == NULL)
+    return RD_EXIT_FAILED;
+  if (how & RD_NODES_SOME)
+    return rd_error ("%s", text);
+  if (*why)
+    rd_warn (text);
+  return RD_EXIT_OK;
+}
+
 int
 rd_nodes_each (const struct rd_args *args, unsigned how,
                struct rd_nodes *nodes, rd_node_fn *take, void *user_data)
@@ -182,9 +199,10 @@ rd_nodes_each (const struct rd_args *args, unsigned how,
                                  &choice);
   int failed = has_sample ? take_sample (&choice) : RD_EXIT_OK;
   rd_nodes_clear (&choice.nodes);
-  if (!status && !failed && choice.ntaken == 0 && (how & RD_NODES_SOME))
-    return rd_error ("no volume is selected");
-  return status ? status : failed;
+  if (status || failed)
+    return status ? status : failed;
+  return choice.ntaken > 0 ? RD_EXIT_OK
+                           : report_none (args, how, &nodes->cohorts);
 }
 
 int

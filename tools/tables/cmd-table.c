@@ -57,10 +57,25 @@ cleanup_cohort (struct radio_cohort **cohort)
   radio_cohort_close (*cohort);
 }
 
+/* Warns if no row is selected since there is no such subject. */
+static int
+warn_of_none (const struct rd_args *args, struct radio_cohort *cohort)
+{
+  struct rd_cohort only = { .cohort = cohort };
+  const struct rd_cohorts cohorts = { &only, 1 };
+  RD_FREE char *why = rd_select_why_none (args, &cohorts);
+  RD_FREE char *text = why ? rd_format ("no row is selected%s", why) : NULL;
+  if (text == NULL)
+    return RD_EXIT_FAILED;
+  if (*why)
+    rd_warn (text);
+  return RD_EXIT_OK;
+}
+
 /* Chooses rows of a view, by --sample and --head. */
 static int
-choose_rows (const struct rd_args *args, const struct radio_view *view,
-             struct rows *rows)
+choose_rows (const struct rd_args *args, struct radio_cohort *cohort,
+             const struct radio_view *view, struct rows *rows)
 {
   size_t n = (size_t) radio_view_count (view);
   RD_FREE const char **ids = calloc (n + 1, sizeof *ids);
@@ -70,7 +85,8 @@ choose_rows (const struct rd_args *args, const struct radio_view *view,
     return rd_error_memory ();
   for (size_t i = 0; i < n; i++)
     ids[i] = radio_view_id (view, i);
-  int failed = rd_select_choose (&args->select, ids, n, chosen);
+  int failed = n == 0 ? warn_of_none (args, cohort)
+                      : rd_select_choose (&args->select, ids, n, chosen);
   for (size_t i = 0; i < n && !failed; i++)
     if (chosen[i])
       rows->at[rows->n++] = radio_view_row (view, i);
@@ -105,7 +121,7 @@ select_rows (const struct rd_args *args, struct radio_store *store,
   if (failed)
     return failed;
   enum radio_status status = radio_cohort_table (cohort, collection, table);
-  return status == RADIO_OK ? choose_rows (args, view, rows)
+  return status == RADIO_OK ? choose_rows (args, cohort, view, rows)
                             : rd_error_library (NULL);
 }
 
