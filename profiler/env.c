@@ -20,6 +20,7 @@
 
 #include "src/base/checked.h"
 #include "src/base/digest.h"
+#include "src/base/environment.h"
 #include "src/base/text.h"
 #include "src/base/thread.h"
 #include "profiler/export/export.h"
@@ -86,24 +87,11 @@ free_request (struct request *request)
  * The environment
  *----------------------------------------------------------------------*/
 
-/* A variable, which may be empty, or NULL.  A program with rights that its user
- * lacks ignores the environment. */
-static const char *
-get_any_variable (const char *name)
-{
-#ifdef HAVE_SECURE_GETENV
-  return secure_getenv (name);
-#else
-  return geteuid () == getuid () && getegid () == getgid () ? getenv (name)
-                                                            : NULL;
-#endif
-}
-
 /* NULL if it is empty. */
 static const char *
 get_variable (const char *name)
 {
-  const char *value = get_any_variable (name);
+  const char *value = rd_get_variable (name);
   return value && *value ? value : NULL;
 }
 
@@ -655,7 +643,7 @@ report_no_recording (void)
   const char *name = NULL;
   for (size_t i = 0; i < sizeof names / sizeof names[0] && !name; i++)
     name = get_variable (names[i]) ? names[i] : NULL;
-  if (!name || get_any_variable ("RADIO_PROFILE")
+  if (!name || rd_get_variable ("RADIO_PROFILE")
       || atomic_exchange (&recording.is_reported, true))
     return;
   (void) !rd_fail (RADIO_ERROR_ARGUMENT, "%s: nothing is recorded, since "

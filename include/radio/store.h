@@ -57,7 +57,8 @@ struct radio_s3_options {
    * that lost.  0: no hedging; at most 5. */
   unsigned hedge_percent;
 
-  /* A file of trusted certificates (PEM) instead of the system's. */
+  /* A file of trusted certificates (PEM); NULL: $AWS_CA_BUNDLE, else
+   * $SSL_CERT_FILE, else the system's. */
   const char *ca_file;
 
   /* This process is the only writer.  Required to write if the server ignores

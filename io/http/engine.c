@@ -559,9 +559,11 @@ copy_options (struct rd_http_options *to,
   };
   to->npreconnect = (unsigned) rd_min_u64 (options->npreconnect,
                                            to->nconnections - 1);
-  to->ca_file = options->ca_file ? rd_strdup (options->ca_file) : NULL;
-  if (options->ca_file && !to->ca_file)
-    return rd_fail_memory (strlen (options->ca_file) + 1);
+  const char *ca_file = options->ca_file ? options->ca_file
+                                         : rd_http_find_certificates ();
+  to->ca_file = ca_file ? rd_strdup (ca_file) : NULL;
+  if (ca_file && !to->ca_file)
+    return rd_fail_memory (strlen (ca_file) + 1);
   to->proxy = options->proxy ? rd_strdup (options->proxy) : NULL;
   if (options->proxy && !to->proxy)
     return rd_fail_memory (strlen (options->proxy) + 1);

@@ -34,7 +34,8 @@ struct rd_http_options {
                                  long; the first response counts; 0: none */
   unsigned npreconnect;       /* connections opened beside the first one,
                                  before they are needed; 16 at most; 0: none */
-  const char *ca_file;        /* certificates to trust; NULL: the system's */
+  const char *ca_file;        /* certificates to trust instead of those of
+                                 rd_http_find_certificates */
   const char *proxy;          /* NULL: none */
 };
 
@@ -174,6 +175,10 @@ rd_http_name (const struct rd_http_task *task)
 {
   return task->name ? task->name : task->url;
 }
+
+/* Returns the file of the certificates to trust if the caller names none:
+ * $SSL_CERT_FILE, or where some system has them; NULL: where libcurl looks. */
+const char *rd_http_find_certificates (void);
 
 /* ca_file and proxy are copied.  RADIO_ERROR_MEMORY, RADIO_ERROR_IO. */
 enum radio_status rd_http_open (const struct rd_http_options *options,

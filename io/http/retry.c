@@ -106,6 +106,10 @@ classify_failure (struct rd_http_attempt *attempt, CURLcode code)
     outcome.status = rd_fail (RADIO_ERROR_PERMISSION, "%s: TLS certificate "
                               "verification failed: %s", rd_http_name (task),
                               why);
+  } else if (outcome.code == CURLE_SSL_CACERT_BADFILE) {
+    outcome.status = rd_fail (RADIO_ERROR_IO, "%s: %s; install the system's "
+                              "certificates, or name a file of them in "
+                              "SSL_CERT_FILE", rd_http_name (task), why);
   } else if (outcome.code == CURLE_OUT_OF_MEMORY) {
     outcome.status = rd_fail_memory (0);
   } else {

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "src/base/checked.h"
+#include "src/base/environment.h"
 #include "src/base/error.h"
 #include "src/base/thread.h"
 #include "src/base/whole-file.h"
@@ -179,21 +180,12 @@ rd_s3_settings_set (struct rd_s3_settings *settings,
   return RADIO_OK;
 }
 
-/* A program with rights that its user lacks ignores the environment. */
 enum radio_status
 rd_s3_settings_from_environment (struct rd_s3_settings *settings)
 {
-  for (int i = 0; i < RD_S3_NSETTINGS; i++) {
-    if (names[i] == NULL)
-      continue;
-#ifdef HAVE_SECURE_GETENV
-    const char *text = secure_getenv (names[i]);
-#else
-    bool is_trusted = getuid () == geteuid () && getgid () == getegid ();
-    const char *text = is_trusted ? getenv (names[i]) : NULL;
-#endif
-    RD_TRY (rd_s3_settings_set (settings, i, text));
-  }
+  for (int i = 0; i < RD_S3_NSETTINGS; i++)
+    if (names[i])
+      RD_TRY (rd_s3_settings_set (settings, i, rd_get_variable (names[i])));
   return RADIO_OK;
 }
 

@@ -212,14 +212,16 @@ the_library_prints_nothing () {
       --include='*.[ch]' | grep -vE ':[0-9]+: *(/?\*|[A-Za-z ,.]*$)'
 }
 
-# Only profiler/env.c and the settings of S3 read the environment: each has
-# one function for that, and the latter is called where options are resolved.
+# Only profiler/env.c, the settings of S3 and what looks for certificates read the
+# environment: each in one function, the latter two where options are resolved.
 the_library_leaves_the_process_alone () {
-  ! grep -rnE '\b(getenv|secure_getenv|setlocale|signal|sigaction|exit|abort|chdir|umask|srand|rand|strtok|localtime|gmtime|asctime|ctime|strerror) \(' \
+  ! grep -rnE '\b(getenv|secure_getenv|setlocale|signal|sigaction|exit|abort|chdir|umask|srand|rand|strtok|localtime|gmtime|asctime|ctime|strerror|rd_get_variable) \(' \
       profiler io src --include='*.[ch]' |
       grep -vE '(umask|abort|exit) \(.*(\*/|;)$' |
       grep -vE '^profiler/on-demand\.c:[0-9]+:.*\bsig(nal|action) \(' |
-      grep -vE '^(profiler/env|io/s3/credentials|src/base/simd)\.c:[0-9]+:.*\b(secure_)?getenv \('
+      grep -vE '^src/base/(environment\.h|simd\.c):[0-9]+:.*\b(secure_)?getenv \(' |
+      grep -vE '^src/base/environment\.h:[0-9]+:rd_get_variable \(' |
+      grep -vE '^(profiler/env|io/(s3/credentials|http/certificates))\.c:[0-9]+:.*\brd_get_variable \('
 }
 
 unsafe_functions_are_not_used () {

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A web server of a folder, which can let a request wait."""
+"""A web server of a folder, which can let a request wait, and over TLS."""
 import os
 import signal
+import ssl
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -13,9 +14,15 @@ class Server(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, folder):
+    def __init__(self, folder, certificate=None):
         super().__init__(("127.0.0.1", 0), partial(Handler, directory=folder))
-        self.url = f"http://127.0.0.1:{self.server_port}/examples.zarr"
+        scheme = "http"
+        if certificate:
+            scheme = "https"
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            self.socket = context.wrap_socket(self.socket, server_side=True)
+        self.url = f"{scheme}://127.0.0.1:{self.server_port}/examples.zarr"
         self.interrupts = False
         self.proceed = threading.Event()
 
