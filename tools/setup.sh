@@ -127,6 +127,30 @@ build_bench () {
   [ $# -eq 0 ] || make -C "$build" -s "$@"
 }
 
+# build_package BUILD PYTHON: the Python package's sdist, and the wheel that pip
+# makes of it for the library of the folder BUILD, which is installed below
+# BUILD/python, as they are.  PYTHON has the package "build".
+build_package () {
+  made=$(cd "$1" && pwd)/python
+  rm -rf "$made"
+  mkdir -p "$made"
+  make -s -C "$1" DESTDIR="$made/installed" install-data \
+    install-libLTLIBRARIES >"$made/log" 2>&1 &&
+    cp -R -L tools/python "$made/source" && chmod -R u+w "$made/source" ||
+    { tail -n 20 "$made/log" >&2; die "the library cannot be installed"; }
+  pc=$(find "$made/installed" -name libradio.pc)
+  prefix=$made/installed$(sed -n 's/^prefix=//p' "$pc")
+  # It is not there that it was configured to be.
+  (PKG_CONFIG="pkg-config --define-variable=prefix=$prefix"
+   PKG_CONFIG_PATH=$(dirname "$pc")
+   CC=$(sed -n 's/^CC = //p' "$1/Makefile")
+   export PKG_CONFIG PKG_CONFIG_PATH CC
+   "$2" -m build --sdist --outdir "$made" "$made/source" >>"$made/log" 2>&1 &&
+     "$2" -m pip wheel --disable-pip-version-check --no-deps \
+       --wheel-dir="$made" "$made"/libradio-*.tar.gz >>"$made/log" 2>&1) ||
+    { tail -n 20 "$made/log" >&2; die "the package cannot be built"; }
+}
+
 # cohort_peers FOLDER: installs what cohorts are compared with into
 # FOLDER/venv-cohorts.
 cohort_peers () {

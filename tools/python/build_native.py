@@ -2,8 +2,8 @@
 """Builds libradio._native: the functions of the installed libradio.
 
 The declarations are those of <radio/radio.h> as the preprocessor delivers
-them, so none is written a second time.  pkg-config finds the library; the
-compiler is $CC, or cc.
+them, so none is written a second time.  pkg-config, or the
+command $PKG_CONFIG, finds the library; the compiler is $CC, or cc.
 """
 import os
 import re
@@ -20,11 +20,11 @@ def run(*command):
 
 
 def pkg_config(option):
-    tool = os.environ.get("PKG_CONFIG", "pkg-config")
+    tool = shlex.split(os.environ.get("PKG_CONFIG", "pkg-config"))
     try:
-        return shlex.split(run(tool, option, "libradio"))
+        return shlex.split(run(*tool, option, "libradio"))
     except FileNotFoundError:
-        raise SystemExit(f"{tool}: not found; install pkg-config") from None
+        raise SystemExit(f"{tool[0]}: not found; install pkg-config") from None
     except subprocess.CalledProcessError as error:
         raise SystemExit("libradio: not found by pkg-config; install it, or"
                          " name the folder of its libradio.pc in"
