@@ -7,6 +7,9 @@
 BUILD_PACKAGES="gcc make autoconf automake libtool pkg-config
 libzstd-dev liblz4-dev libblosc-dev libisal-dev libdeflate-dev libjson-c-dev
 libssl-dev libcurl4-openssl-dev libexpat1-dev libpng-dev"
+# The Python package's wheel, besides those.
+WHEEL_PACKAGES="cmake dpkg-dev libsnappy-dev nasm python3-dev python3-venv
+zlib1g-dev"
 # Real images to try it on.
 DATA_PACKAGES="mricron-data invesalius-examples"
 # Testing.
