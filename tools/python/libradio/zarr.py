@@ -10,6 +10,7 @@
 This module alone imports zarr-python, of which it needs 3.1.6 or later.
 """
 import asyncio
+import functools
 import itertools
 import json
 import math
@@ -17,7 +18,9 @@ import os
 import urllib.parse
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import (
+    Callable, Collection, Iterable, Iterator, Sequence,
+)
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
@@ -144,6 +147,96 @@ def _find_grid(batch: Sequence[_Chunk], first: Sequence[int],
         grid.lacks.append(lacks)
         nchunks *= count if step >= length else j - i + 1
     return grid if nchunks == len(batch) else None
+
+
+class _Points(NamedTuple):
+    """Elements of a chunk: their indexes in the array, on each axis."""
+
+    indexes: list[NDArray[np.intp]]
+    is_mesh: bool
+    """All combinations; else the n-th indexes are of the n-th element."""
+    kept: Any
+    """Selects the axes that the result has."""
+    place: Any
+    """Where they are in the result."""
+
+    @property
+    def shape(self) -> list[int]:
+        lengths = [len(each) for each in self.indexes]
+        return lengths if self.is_mesh else lengths[:1]
+
+    def groups(self, tile_shape: Sequence[int],
+               most: int) -> Iterator[tuple[NDArray[np.intp], ...]]:
+        """Groups their numbers in indexes, on each axis of a mesh, so that the
+        box around a group's elements has no tile without any in a row, and
+        most elements at most, unless it is of one tile."""
+        tiles = [each // length for each, length
+                 in zip(self.indexes, tile_shape)]
+        if self.is_mesh:
+            axes = [_cut(each, 1) for each in tiles]
+            for group in itertools.product(*axes):
+                yield from _halve_group(self.indexes, group, most)
+            return
+        key = np.zeros(len(tiles[0]), np.intp)
+        for each in tiles:
+            lowest = each.min()
+            key = key * (each.max() - lowest + 1) + each - lowest
+        for one in _cut(key, 0):
+            yield (one,)
+
+
+def _cut(values: NDArray[np.intp], most: int) -> list[NDArray[np.intp]]:
+    """Sorts numbers of values, and cuts where they differ by more."""
+    order = np.argsort(values, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(values[order]) > most) + 1)
+
+
+def _halve_group(indexes: list[NDArray[np.intp]],
+                 group: tuple[NDArray[np.intp], ...], most: int
+                 ) -> Iterator[tuple[NDArray[np.intp], ...]]:
+    size = math.prod(int(each[part[-1]] - each[part[0]]) + 1
+                     for each, part in zip(indexes, group))
+    axis = next((axis for axis, part in enumerate(group) if len(part) > 1),
+                None)
+    if size <= most or axis is None:
+        yield group
+        return
+    middle = len(group[axis]) // 2
+    for half in [group[axis][:middle], group[axis][middle:]]:
+        yield from _halve_group(
+            indexes, (*group[:axis], half, *group[axis + 1:]), most)
+
+
+def _find_points(chunk: _Chunk, at: Sequence[int], chunk_shape: Sequence[int],
+                 dropped: tuple[int, ...]) -> _Points | None:
+    """Returns the elements that a chunk selects; None if zarr passes them in
+    another way than those that are known: a mesh as of numpy.ix_, or a list for
+    each axis."""
+    indexes, lacks = [], set(dropped)
+    is_mesh = len(at) == 1
+    if not isinstance(chunk[2], tuple) or len(chunk[2]) != len(at):
+        return None
+    for axis, (one, i, length) in enumerate(zip(chunk[2], at, chunk_shape)):
+        if isinstance(one, slice):
+            inside = np.arange(*one.indices(length))
+            is_mesh = True
+        elif isinstance(one, (int, np.integer)):
+            inside = np.array([one])
+            lacks.add(axis)
+            is_mesh = True
+        elif isinstance(one, np.ndarray) and one.dtype.kind in "iu":
+            is_mesh = is_mesh or one.ndim > 1
+            inside = one.ravel()
+        else:
+            return None
+        indexes.append(i * length + inside.astype(np.intp))
+    kept = tuple([0 if axis in lacks else slice(None)
+                  for axis in range(len(at))]) if is_mesh else ...
+    points = _Points(indexes, is_mesh, kept, chunk[3])
+    if not all(points.shape) or (
+            not is_mesh and len({len(each) for each in indexes}) > 1):
+        return None
+    return points
 
 
 def _regular_chunk_shape(metadata: Any) -> tuple[int, ...] | None:
@@ -380,6 +473,18 @@ class _Source:
         return ("/".join(names[:-n]),
                 [int(number) for number in numbers[has_prefix:]])
 
+    def find_points(self, batch: Sequence[_Chunk], dropped: tuple[int, ...]
+                    ) -> list[_Points] | None:
+        """Returns what each chunk selects, or None."""
+        found = []
+        for chunk in batch:
+            _, at = self.locate(chunk[0].path)
+            points = _find_points(chunk, at, self.chunk_shape or (), dropped)
+            if points is None:
+                return None
+            found.append(points)
+        return found
+
     def find_grid(self, batch: Sequence[_Chunk],
                   dropped: tuple[int, ...]) -> tuple[str, _Grid | None]:
         """Returns the path of the array, and what chunks select of it."""
@@ -426,21 +531,25 @@ class _Source:
 
 @dataclass(frozen=True)
 class _Transfer(ABC):
-    """A read of a grid into the result's memory, or a write from there."""
+    """A read into the result's memory, or a write from there."""
 
     source: _Source
     key: str
     """Of its first chunk."""
     path: str
     """Of the array."""
-    grid: _Grid
     memory: NDArray[Any]
     writes: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def end(self) -> list[int]:
+        """Behind the last element, on each axis."""
 
     def run(self) -> bool:
         """False if the library does not support the array."""
         try:
-            self.transfer(self.source.open(self.path, self.grid.end,
+            self.transfer(self.source.open(self.path, self.end,
                                            self.writes))
         except (LimitError, NotFoundError, UnsupportedError) as error:
             self.source.report(self.key, str(error))
@@ -466,7 +575,16 @@ async def _run(transfer: _Transfer) -> bool:
     return await asyncio.to_thread(transfer.run)
 
 
-class _Write(_Transfer):
+@dataclass(frozen=True)
+class _OfGrid(_Transfer):
+    grid: _Grid
+
+    @property
+    def end(self) -> list[int]:
+        return self.grid.end
+
+
+class _Write(_OfGrid):
     writes = True
 
     def transfer(self, array: _Array) -> None:
@@ -478,7 +596,7 @@ class _Write(_Transfer):
             _calls.address(memory), memory.nbytes))
 
 
-class _Read(_Transfer):
+class _Read(_OfGrid):
     def transfer(self, array: _Array) -> None:
         grid = self.grid
         view = grid.with_all_axes(self.memory)
@@ -519,6 +637,69 @@ class _Read(_Transfer):
         most = max(1, _PART_NBYTES // max(1, array.dtype.itemsize))
         for part in itertools.product(*axes):
             yield from _halve(list(part), self.grid.steps, most)
+
+
+@dataclass(frozen=True)
+class _ReadPoints(_Transfer):
+    """What is selected by lists of indexes, or by masks."""
+
+    chunks: list[_Points]
+
+    @property
+    def end(self) -> list[int]:
+        return [max(int(each.max()) for each in axis) + 1
+                for axis in zip(*(points.indexes for points in self.chunks))]
+
+    def transfer(self, array: _Array) -> None:
+        self.is_native(array)       # raises, if they are of another type
+        boxes: list[tuple[list[int], NDArray[Any]]] = []
+        copies: list[Callable[[], None]] = []
+        most = max(1, _PART_NBYTES // max(1, array.dtype.itemsize))
+        nbytes = 0
+
+        def read() -> None:
+            nonlocal nbytes
+            if boxes:
+                _read_boxes(array, boxes)
+            for copy in copies:
+                copy()
+            boxes.clear()
+            copies.clear()
+            nbytes = 0
+
+        for points in self.chunks:
+            values = np.empty(points.shape, array.dtype)
+            for group in points.groups(array.tile_shape, most):
+                parts = ([each[part] for each, part
+                          in zip(points.indexes, group)] if points.is_mesh
+                         else [each[group[0]] for each in points.indexes])
+                start = [int(part.min()) for part in parts]
+                box = np.empty([int(part.max()) - low + 1 for part, low
+                                in zip(parts, start)], array.dtype)
+                inside = [part - low for part, low in zip(parts, start)]
+                boxes.append((start, box))
+                nbytes += box.nbytes
+                copies.append(functools.partial(
+                    _put, values, _mesh(group), box,
+                    _mesh(inside) if points.is_mesh else tuple(inside)))
+                if nbytes > _PART_NBYTES or len(boxes) == _MAX_REQUESTS:
+                    read()
+            copies.append(functools.partial(_put, self.memory, points.place,
+                                            values, points.kept))
+        read()
+
+
+def _mesh(numbers: Sequence[NDArray[np.intp]]) -> tuple[Any, ...]:
+    """As numpy.ix_, by slices where that is the same, which are faster."""
+    index = [slice(int(each[0]), int(each[-1]) + 1)
+             if (np.diff(each) == 1).all() else each for each in numbers]
+    if sum(not isinstance(each, slice) for each in index) > 1:
+        return np.ix_(*numbers)
+    return tuple(index)
+
+
+def _put(to: NDArray[Any], at: Any, of: NDArray[Any], which: Any) -> None:
+    to[at] = of[which]
 
 
 def _halve(part: list[tuple[int, int]], steps: list[int],
@@ -637,7 +818,7 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         return await self._other.read(batch, out, drop_axes)
 
     def _find_read(self, batch: Sequence[_Chunk], out: Any,
-                   dropped: tuple[int, ...]) -> _Read | None:
+                   dropped: tuple[int, ...]) -> _Transfer | None:
         """Returns what the library reads instead of the chunks."""
         source = self._source
         if source is None or not batch:
@@ -657,10 +838,13 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         if not isinstance(memory, np.ndarray):
             source.report(key, "the result is not in NumPy's memory")
             return None
-        if grid is None or memory.shape != grid.result_shape:
-            source.report(key, "points are selected, not boxes")
+        if grid is not None and memory.shape == grid.result_shape:
+            return _Read(source, key, path, memory, grid)
+        points = source.find_points(batch, dropped)
+        if points is None:
+            source.report(key, "what is selected is no box and no points")
             return None
-        return _Read(source, key, path, grid, memory)
+        return _ReadPoints(source, key, path, memory, points)
 
     async def write(self, batch_info: Iterable[_Chunk], value: Any,
                     drop_axes: tuple[int, ...] = ()) -> None:
@@ -698,7 +882,7 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
                              in zip(whole[0][3], whole[-1][3])])]
         if part.shape != grid.result_shape:
             return None
-        return _Write(source, key, path, grid, part)
+        return _Write(source, key, path, part, grid)
 
     # What is zarr's.
 
