@@ -16,8 +16,8 @@ const NKINDS = 3;
 const QUEUE = 'queue';
 
 // The share of a kind's difference of which a path must have more to be named
-// instead of those around it, and that of the whole from which on a cause is
-// named.
+// instead of those around it, and causes of the whole to leave out waiting; and
+// that of the whole from which on a cause is named.
 const LARGER_PART = 0.5;
 const NAMED_SHARE = 0.1;
 const MOST_NAMED = 3;
@@ -26,12 +26,11 @@ const countsByProfile = new WeakMap();
 
 // The number of spans of each node.
 function spanCounts(profile) {
-  const { spans, tree } = profile;
   let counts = countsByProfile.get(profile);
   if (!counts) {
-    countsByProfile.set(profile, counts = new Uint32Array(tree.size));
-    for (let i = 0; i < spans.count; i++)
-      counts[spans.node[i]]++;
+    countsByProfile.set(profile, counts = new Uint32Array(profile.tree.size));
+    for (const node of profile.spans.node)
+      counts[node]++;
   }
   return counts;
 }
@@ -228,7 +227,7 @@ export function compareMembers(profile, key, other, excess) {
 
 // The largest causes of a difference: [{ node, kind, amount }]: each the path
 // that has most of one kind's, with all below it.  Waiting for other threads
-// is one only if these did nothing that is.
+// is left out if what these did explains the larger part.
 export function causesOf({ categories }, { excess, rows, tree }) {
   if (!(excess > 0))
     return [];
@@ -236,7 +235,9 @@ export function causesOf({ categories }, { excess, rows, tree }) {
   const found = largestOfKinds(tree, excess, (node, kind) =>
     kind === NKINDS - 1 && categories[node] === QUEUE ? 0
       : valueOf(node, kind));
-  return found.length > 0 ? found : largestOfKinds(tree, excess, valueOf);
+  const explained = found.reduce((all, one) => all + one.amount, 0);
+  return explained > LARGER_PART * excess ? found
+    : largestOfKinds(tree, excess, valueOf);
 }
 
 // Of each kind the deepest path that has the larger part of it.

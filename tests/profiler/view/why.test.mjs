@@ -225,6 +225,26 @@ test('a step has all that it caused, on any thread', async () => {
     { node: 1, kind: 2, amount: 50 }]);
 });
 
+test('waiting for a thread without a handoff is a cause', async () => {
+  const nodes = [{ name: 'step', category: 'step' },
+                 { name: 'wait for item', parent: 0, category: 'queue' },
+                 { name: 'forward', parent: 0 }];
+  const profile = await makeProfile(nodes, []);
+  const row = (node, ...kinds) =>
+    ({ node, total: [1, 1], calls: [1, 1], bytes: null, kinds });
+  const causesIn = (forward, waiting) => causesOf(profile, {
+    excess: 38, tree: profile.tree,
+    rows: [row(0, 0, 0, 0), row(1, 0, 0, waiting), row(2, ...forward)] });
+  // What else is known explains 6 of 38 ms.
+  assert.deepEqual(causesIn([0, 6, 0], 32), [
+    { node: 1, kind: 2, amount: 32 }, { node: 2, kind: 1, amount: 6 }]);
+  // Half of it is not the larger part.
+  assert.deepEqual(causesIn([10, 9, 0], 20).map(({ node }) => node),
+                   [1, 2, 2]);
+  assert.deepEqual(causesIn([10, 10, 0], 18).map(({ node }) => node),
+                   [2, 2]);
+});
+
 test('keys of the address name groups that exist', async () => {
   const profile = await steps();
   assert.equal(groupOf(profile, 'n0'), 'n0');
