@@ -250,21 +250,24 @@ def seen(page):
 def middles_of_spans(document):
     """Returns the vertical position of each span below the timeline's top, by
     its id: lanes are as high as their spans nest, those of requests come last,
-    and consecutive threads with one name share a lane."""
+    and consecutive threads with one name, but for their numbers, share a
+    lane."""
     found, top, lanes = {}, TIMELINE_AXIS_PX + TIMELINE_GAP_PX, []
+    names = {lane["name"] for lane in document.lanes}
     for i in sorted(range(len(document.lanes)),
                     key=lambda i: document.lanes[i]["is_async"]):
         one, spans = document.lanes[i], [span for span in document.spans
                                          if span.lane == i]
-        before = [held for name, held in lanes if name == one["name"]]
         if not spans:
             continue
-        if not one["is_async"] and before and max(
-                span.begin + span.duration for span in before[-1]) \
-                <= spans[0].begin:
-            before[-1] += spans
+        plain = re.sub(r" \d+$", "", one["name"])
+        name = plain if plain in names else one["name"]
+        free = [held for other, held in lanes if name == other and max(
+            span.begin + span.duration for span in held) <= spans[0].begin]
+        if free and not one["is_async"]:
+            free[0] += spans
         else:
-            lanes.append((one["name"], spans))
+            lanes.append((name, spans))
     for _, spans in lanes:
         ends, rows = [], 0
         for span in spans:

@@ -26,47 +26,42 @@ function spanDepths(spans) {
   return depths;
 }
 
-// Requests last; otherwise in the profile's order.
-function laneOrder(lanes) {
-  return lanes.map((lane, i) => i)
-    .sort((a, b) => lanes[a].isAsync - lanes[b].isAsync || a - b);
-}
-
 export class Lanes {
   constructor(profile) {
     const { spans, lanes } = profile;
     this.spans = spans;
     this.depths = spanDepths(spans);
-    const heights = new Uint32Array(lanes.length);
     this.extents = lanes.map(() => ({ begin: Infinity, end: 0, busy: 0,
-                                      count: 0 }));
+                                      count: 0, height: 0 }));
     for (let i = 0; i < spans.count; i++) {
-      const lane = spans.lane[i], extent = this.extents[lane];
+      const extent = this.extents[spans.lane[i]];
       extent.first ??= i;
       extent.count++;
       if (this.depths[i] === 0)
         extent.busy += spans.duration[i];
-      heights[lane] = Math.max(heights[lane], this.depths[i] + 1);
+      extent.height = Math.max(extent.height, this.depths[i] + 1);
       extent.begin = Math.min(extent.begin, spans.begin[i]);
       extent.end = Math.max(extent.end, spans.begin[i] + spans.duration[i]);
     }
+    this.names = new Set(lanes.map(({ name }) => name));
     this.firstRow = new Uint32Array(lanes.length);
     this.laneOf = [];
     this.lanes = [];
     this.isMany = lanes.filter(({ isAsync }) => isAsync).length > MANY_ROWS;
     let nrows = 0;
-    for (const lane of laneOrder(lanes)) {
-      if (heights[lane] === 0)
-        continue;
-      this.add(lanes[lane], lane, heights[lane]);
-    }
+    // Requests last; otherwise in the profile's order.
+    const order = lanes.map((lane, i) => i)
+      .sort((a, b) => lanes[a].isAsync - lanes[b].isAsync);
+    for (const lane of order)
+      if (this.extents[lane].count > 0)
+        this.add(lanes[lane], lane);
     for (const one of this.lanes) {
       one.row = nrows;
       for (const lane of one.lanes) {
         this.firstRow[lane] = nrows;
         this.laneOf[lane] = one;
         if (one.isMixed)
-          nrows += heights[lane];
+          nrows += this.extents[lane].height;
       }
       nrows = one.row + one.height;
     }
@@ -74,22 +69,26 @@ export class Lanes {
   }
 
   // A thread that began after one of its name had ended, such as a pool's in
-  // the next run, continues in its rows.  Many requests are below each other in
-  // one lane.
-  add({ name, isAsync }, lane, height) {
-    const { begin, end, busy } = this.extents[lane];
+  // the next run, continues in its rows, in the first that are free.  Many
+  // requests are below each other in one lane.
+  add({ name, isAsync }, lane) {
+    const { begin, end, busy, height } = this.extents[lane];
     const isMixed = this.isMany && isAsync;
-    const before = this.lanes.findLast((one) =>
-      isMixed ? one.isMixed : one.name === name);
-    if (before && (isMixed || !isAsync && before.end <= begin)) {
+    // The recorder calls threads of one name "loader", "loader 2", ..., those
+    // without one "thread", "thread 2", ...
+    const first = name.replace(/ \d+$/, '');
+    const plain = this.names.has(first) ? first : name;
+    const before = this.lanes.find((one) => isMixed ? one.isMixed
+      : !isAsync && one.plain === plain && one.end <= begin);
+    if (before) {
       before.lanes.push(lane);
       before.height = isMixed ? before.height + height
         : Math.max(before.height, height);
       before.end = end;
       before.busy += busy;
     } else
-      this.lanes.push({ lanes: [lane], height, name, isAsync, isMixed, end,
-                        busy });
+      this.lanes.push({ lanes: [lane], height, name, plain, isAsync, isMixed,
+                        end, busy });
   }
 
   fill(nrows) {

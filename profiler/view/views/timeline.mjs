@@ -186,9 +186,7 @@ export class Timeline {
     const n = this.profile.lanes.length;
     const chosen = parseLanes(this.state.get('lanes'), n);
     const next = more && chosen !== null ? chosen.slice() : new Uint8Array(n);
-    const { lanes } = this.lanes.lanes.find((one) =>
-      one.lanes.includes(lane));
-    for (const one of lanes)
+    for (const one of this.lanes.laneOf[lane].lanes)
       next[one] = chosen !== null && chosen[lane] === 1 ? 0 : 1;
     const list = Array.from(next.keys()).filter((i) => next[i] === 1);
     narrow(this.state, { lanes: list.join(',') });

@@ -43,6 +43,37 @@ test('threads of one name that follow one another have the same rows', () => {
                    [[0, 5], [1, 2], [3], [4]]);
 });
 
+// What is shown of each lane: its name, its row, and the profile's lanes.
+const shown = (made) =>
+  made.lanes.map(({ name, row, lanes: all }) => [name, row, all]);
+
+test('numbered threads that follow one another fill rows that are free', () => {
+  // Batches of three threads, each new, of which the first ends last.
+  for (const name of ['thread', 'rank 2: loader']) {
+    const spans = [[0, 0, 100]], names = ['main'];
+    for (let i = 0; i < 9; i++) {
+      names.push(name + (i > 0 ? ' ' + (i + 1) : ''));
+      spans.push([i + 1, 30 * Math.floor(i / 3) + i % 3, 20 - 5 * (i % 3)]);
+    }
+    assert.deepEqual(shown(lanes(spans, Array(10).fill(0), names)),
+                     [['main', 0, [0]], [names[1], 1, [1, 4, 7]],
+                      [names[2], 2, [2, 5, 8]], [names[3], 3, [3, 6, 9]]]);
+  }
+});
+
+test('numbers that are no recorder\'s are other names', () => {
+  const spans = [[0, 0, 9], [1, 10, 9], [2, 20, 9]];
+  assert.equal(lanes(spans, [0, 0, 0], ['gpu 0', 'gpu 1', 'gpu 10'])
+    .lanes.length, 3);
+  // Pools that follow one another name their workers alike.
+  assert.deepEqual(shown(lanes(spans, [0, 0, 0],
+                               ['worker 1', 'worker 2', 'worker 1 2'])),
+                   [['worker 1', 0, [0, 2]], ['worker 2', 1, [1]]]);
+  // Rows of requests have no name in common with threads.
+  assert.equal(lanes(spans, [0, 1, 1], ['GET', 'GET 2', 'GET 3'])
+    .lanes.length, 3);
+});
+
 test('in a row begins and ends only grow', () => {
   let state = 11;
   const next = (n) => (state = (state * 48271) % 2147483647) % n;
