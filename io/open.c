@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "src/base/cancel.h"
 #include "profiler/counters.h"
 #include "io/http/http.h"
 #include "io/percent.h"
@@ -137,6 +138,12 @@ wake (struct rd_io_get *get)
 }
 
 static void
+wake_store (void *io)
+{
+  rd_io_wake (io);
+}
+
+static void
 do_nothing (struct rd_io_get *get)
 {
   (void) get;
@@ -167,13 +174,22 @@ rd_io_read (struct rd_io *io, struct rd_io_get *get)
     return rd_error_raise (&get->error);
   }
   struct rd_waiter waiter = RD_WAITER_INIT;
+  struct rd_io_stop stop = { .deadline_ns = UINT64_MAX };
+  bool is_ours = !get->stop && rd_thread_has_cancel ();
   get->done = wake;
   get->user_data = &waiter;
+  if (is_ours)
+    get->stop = &stop;
   io->ops->get (io, get, 1);
   {
     RD_SCOPE_WAIT ("wait for requests", RD_IN_NETWORK);
-    rd_waiter_wait (&waiter);
+    if (is_ours)
+      rd_waiter_wait_or_cancel (&waiter, &stop, wake_store, io);
+    else
+      rd_waiter_wait (&waiter);
   }
+  if (is_ours)
+    get->stop = NULL;
   return rd_error_raise (&get->error);
 }
 

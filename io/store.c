@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/cancel.h"
 #include "src/base/checked.h"
 #include "src/base/cleanup.h"
 #include "src/base/reserve.h"
@@ -288,6 +289,13 @@ rd_waiter_wake (struct rd_waiter *waiter)
   pthread_cond_signal (&waiter->cond);
 }
 
+static void
+free_waiter (struct rd_waiter *waiter)
+{
+  pthread_cond_destroy (&waiter->cond);
+  pthread_mutex_destroy (&waiter->mutex);
+}
+
 void
 rd_waiter_wait (struct rd_waiter *waiter)
 {
@@ -296,8 +304,31 @@ rd_waiter_wait (struct rd_waiter *waiter)
     while (!waiter->is_done)
       pthread_cond_wait (&waiter->cond, &waiter->mutex);
   }
-  pthread_cond_destroy (&waiter->cond);
-  pthread_mutex_destroy (&waiter->mutex);
+  free_waiter (waiter);
+}
+
+/* Waits for a moment; returns whether the call is done. */
+static bool
+wait_briefly (struct rd_waiter *waiter)
+{
+  const struct timespec end = rd_cancel_next_time ();
+  RD_LOCK_SCOPE (&waiter->mutex);
+  if (!waiter->is_done)
+    (void) pthread_cond_timedwait (&waiter->cond, &waiter->mutex, &end);
+  return waiter->is_done;
+}
+
+void
+rd_waiter_wait_or_cancel (struct rd_waiter *waiter,
+                          struct rd_io_stop *stop,
+                          void (*wake) (void *engine), void *engine)
+{
+  while (!atomic_load (&stop->is_cancelled) && !wait_briefly (waiter))
+    if (rd_thread_is_cancelled ()) {
+      atomic_store (&stop->is_cancelled, true);
+      wake (engine);
+    }
+  rd_waiter_wait (waiter);
 }
 
 enum radio_status

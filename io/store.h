@@ -128,4 +128,10 @@ void rd_waiter_wake (struct rd_waiter *waiter);
 /* Waits for that; the waiter cannot be used again. */
 void rd_waiter_wait (struct rd_waiter *waiter);
 
+/* The same for a call that looks at stop, which is cancelled, and wake called,
+ * when the thread's function asks for it (src/base/cancel.h). */
+void rd_waiter_wait_or_cancel (struct rd_waiter *waiter,
+                               struct rd_io_stop *stop,
+                               void (*wake) (void *engine), void *engine);
+
 #endif /* RD_STORE_H */

@@ -111,9 +111,6 @@ RADIO_API enum radio_status
 radio_s3_options_parse (const char *settings, struct radio_s3_options *options)
   RADIO_USE_RESULT;
 
-/* Returns whether to cancel the current operation.  Called on its thread. */
-typedef bool radio_cancel_fn (void *user_data);
-
 struct radio_store_options {
   /* The context to use; NULL: the store creates its own. */
   struct radio_context *context;

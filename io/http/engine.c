@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/base/cancel.h"
 #include "src/base/checked.h"
 #include "src/base/thread.h"
 #include "profiler/counters.h"
@@ -509,18 +510,38 @@ wake (struct rd_http_task *task)
   rd_waiter_wake (task->user_data);
 }
 
+static void
+wake_engine (void *http)
+{
+  rd_http_wake (http);
+}
+
 enum radio_status
 rd_http_run (struct rd_http *http, struct rd_http_task *task)
 {
   struct rd_waiter waiter = RD_WAITER_INIT;
+  struct rd_io_stop stop = { .deadline_ns = UINT64_MAX };
+  /* What a write does is not known once it is sent. */
+  bool is_ours = !task->stop && rd_thread_has_cancel ()
+                 && (task->method == RD_HTTP_GET
+                     || task->method == RD_HTTP_HEAD);
   task->done = wake;
   task->user_data = &waiter;
+  if (is_ours)
+    task->stop = &stop;
   enum radio_status status = rd_http_submit (http, task);
   if (status != RADIO_OK) {
     radio_async_end (task->request);
+    if (is_ours)
+      task->stop = NULL;
     return status;
   }
-  rd_waiter_wait (&waiter);
+  if (is_ours)
+    rd_waiter_wait_or_cancel (&waiter, &stop, wake_engine, http);
+  else
+    rd_waiter_wait (&waiter);
+  if (is_ours)
+    task->stop = NULL;
   return rd_error_raise (&task->error);
 }
 

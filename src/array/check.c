@@ -28,6 +28,7 @@ struct damage {
 
 struct check {
   struct rd_tile_read read;           /* first: callbacks cast it */
+  struct rd_read_stop stop;           /* by the thread's function */
   struct rd_buffer chunks;            /* coordinates of those stored */
   size_t nchunks;
   uint64_t stored_nbytes;
@@ -287,6 +288,7 @@ enum radio_status
     .user_data = user_data,
     .mutex = PTHREAD_MUTEX_INITIALIZER,
   };
+  check.read.stop = rd_read_stop_of_thread (&check.stop, array->store->io);
   struct radio_check full = { 0 };
   enum radio_status status = array->linear ? check_linear (&check, &full)
                                            : run_check (&check, &full);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/base/cancel.h"
 #include "src/base/checked.h"
 #include "src/base/structs.h"
 #include "profiler/counters.h"
@@ -481,7 +482,7 @@ begin_read (struct read *read, struct radio_array *array,
             const struct radio_request *requests, size_t n,
             enum radio_dtype dtype, const struct rd_scaling *scaling,
             const struct radio_read_options *options, bool is_once,
-            struct rd_read_stop *stop)
+            bool is_async, struct rd_read_stop *stop)
 {
   const struct rd_type *stored = &array->doc->type;
   read->tiles = (struct rd_tile_read) {
@@ -505,7 +506,8 @@ begin_read (struct read *read, struct radio_array *array,
   if (options && (options->cancel || options->deadline_ms > 0)) {
     rd_read_stop_init (&read->stop, array->store->io, options);
     read->tiles.stop = &read->stop;
-  }
+  } else if (!stop && !is_async)
+    read->tiles.stop = rd_read_stop_of_thread (&read->stop, array->store->io);
   RD_TRY (check_delivery (read, dtype));
   read->item_nbytes = read->dtype == stored->dtype
     ? stored->item_nbytes : radio_dtype_nbytes (read->dtype);
@@ -586,7 +588,8 @@ read_requests (struct radio_array *array,
 {
   struct read read;
   enum radio_status status = begin_read (&read, array, requests, n, dtype,
-                                         scaling, options, is_once, stop);
+                                         scaling, options, is_once, false,
+                                         stop);
   if (status == RADIO_OK)
     status = run_read (&read.tiles);
   return end_read (&read, status);
@@ -776,7 +779,7 @@ rd_array_read_async (struct radio_array *array,
     for (size_t i = 0; i < n; i++)
       read->requests[i] = requests[i];
     status = begin_read (&read->read, array, read->requests, n, dtype,
-                         scaling, options, is_once, NULL);
+                         scaling, options, is_once, true, NULL);
     read->read.warning = NULL;
   }
   if (status == RADIO_OK && !read->read.tiles.stop) {
@@ -822,6 +825,22 @@ is_forked (const struct radio_read *read)
   return read->pid != getpid ();
 }
 
+/* Returns whether the read is done; waits until it is, or for a moment if the
+ * thread has a function to be asked. */
+static bool
+wait_briefly (struct radio_read *read)
+{
+  bool is_asked = rd_thread_has_cancel ();
+  const struct timespec end = rd_cancel_next_time ();
+  RD_LOCK_SCOPE (&read->mutex);
+  while (!read->synced.is_done)
+    if (!is_asked)
+      pthread_cond_wait (&read->ended, &read->mutex);
+    else if (pthread_cond_timedwait (&read->ended, &read->mutex, &end) != 0)
+      break;
+  return read->synced.is_done;
+}
+
 enum radio_status
 radio_read_wait (struct radio_read *read)
 {
@@ -829,9 +848,9 @@ radio_read_wait (struct radio_read *read)
   if (is_forked (read))
     return rd_fail (RADIO_ERROR_FORKED, "the read was started before fork: "
                     "start it again in the child process");
-  RD_LOCK_SCOPE (&read->mutex);
-  while (!read->synced.is_done)
-    pthread_cond_wait (&read->ended, &read->mutex);
+  while (!wait_briefly (read))
+    if (rd_thread_is_cancelled ())
+      radio_read_cancel (read);
   return rd_error_raise (&read->synced.error);
 }
 

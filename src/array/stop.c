@@ -4,16 +4,13 @@
 #include <config.h>
 
 #include <inttypes.h>
-#include <time.h>
 
+#include "src/base/cancel.h"
 #include "src/base/checked.h"
 #include "src/base/now.h"
 #include "profiler/counters.h"
 #include "io/store.h"
 #include "src/array/stop.h"
-
-/* How often the caller's function is called while there is nothing to do. */
-#define ASK_MS 20
 
 void
 rd_read_stop_init (struct rd_read_stop *stop, struct rd_io *store,
@@ -26,6 +23,17 @@ rd_read_stop_init (struct rd_read_stop *stop, struct rd_io *store,
   stop->deadline_ms = options->deadline_ms;
   stop->io.deadline_ns = options->deadline_ms == 0 ? UINT64_MAX
     : rd_add_sat (rd_now_ns (), rd_mul_sat (options->deadline_ms, 1000000));
+}
+
+struct rd_read_stop *
+rd_read_stop_of_thread (struct rd_read_stop *stop, struct rd_io *store)
+{
+  struct radio_read_options options = { 0 };
+  options.cancel = rd_thread_cancel (&options.user_data);
+  if (!options.cancel)
+    return NULL;
+  rd_read_stop_init (stop, store, &options);
+  return stop;
 }
 
 /* True when the read was cancelled; asks the caller on its own thread.  The
@@ -56,18 +64,6 @@ rd_read_stop_check (struct rd_read_stop *stop)
   return RADIO_OK;
 }
 
-/* Returns when to ask again. */
-static struct timespec
-next_time (void)
-{
-  struct timespec end;
-  clock_gettime (CLOCK_REALTIME, &end);
-  end.tv_nsec += ASK_MS * 1000000;
-  end.tv_sec += end.tv_nsec / 1000000000;
-  end.tv_nsec %= 1000000000;
-  return end;
-}
-
 enum radio_status
 rd_read_stop_lock (struct rd_read_stop *stop, pthread_mutex_t *mutex)
 {
@@ -77,7 +73,7 @@ rd_read_stop_lock (struct rd_read_stop *stop, pthread_mutex_t *mutex)
   }
   for (;;) {
     RD_TRY (rd_read_stop_check (stop));
-    const struct timespec end = next_time ();
+    const struct timespec end = rd_cancel_next_time ();
     if (pthread_mutex_timedlock (mutex, &end) == 0)
       return RADIO_OK;
   }
@@ -92,7 +88,7 @@ rd_read_stop_wait (struct rd_read_stop *stop, pthread_cond_t *cond,
     pthread_cond_wait (cond, mutex);
     return;
   }
-  const struct timespec end = next_time ();
+  const struct timespec end = rd_cancel_next_time ();
   if (pthread_cond_timedwait (cond, mutex, &end) == 0)
     return;
   pthread_mutex_unlock (mutex);

@@ -22,6 +22,11 @@ struct rd_read_stop {
 void rd_read_stop_init (struct rd_read_stop *stop, struct rd_io *store,
                         const struct radio_read_options *options);
 
+/* The same with the calling thread's function (radio_thread_set_cancel);
+ * returns NULL if it has none. */
+struct rd_read_stop *rd_read_stop_of_thread (struct rd_read_stop *stop,
+                                             struct rd_io *store);
+
 /* Returns the part that the requests of a read check; NULL for NULL. */
 static inline const struct rd_io_stop *
 rd_read_stop_io (const struct rd_read_stop *stop)

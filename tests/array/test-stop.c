@@ -10,6 +10,7 @@
 #include "tests/unit.h"
 
 #include <radio/array.h>
+#include <radio/stats.h>
 
 enum { N = 64, TILE = 8 };
 
@@ -222,6 +223,86 @@ the_question_for_a_removed_array_ends_early (void **state)
   radio_array_close (empty);
 }
 
+static enum radio_status
+read_at_once (struct places *places)
+{
+  return read_whole (places, places->remote, NULL);
+}
+
+static enum radio_status
+read_and_wait (struct places *places)
+{
+  struct radio_request request = {
+    .box = whole, .buffer = places->got, .nbytes = sizeof places->got,
+  };
+  struct radio_read *read = NULL;
+  assert_ok (radio_array_read_async (places->remote, &request, 1, RADIO_STORED,
+                                     NULL, NULL, NULL, &read));
+  enum radio_status status = radio_read_wait (read);
+  radio_read_close (read);
+  return status;
+}
+
+static enum radio_status
+check_all (struct places *places)
+{
+  struct radio_check check;
+  return radio_array_check (places->remote, &check, NULL, NULL);
+}
+
+static enum radio_status
+compute_stats (struct places *places)
+{
+  struct radio_stats stats;
+  return radio_array_stats (places->remote, &stats);
+}
+
+static enum radio_status
+open_again (struct places *places)
+{
+  struct radio_array *array;
+  RD_TRY (radio_array_open (places->remote_store, "a", &array));
+  radio_array_close (array);
+  return RADIO_OK;
+}
+
+static void
+the_threads_function_ends_whatever_waits_for_a_server (void **state)
+{
+  static enum radio_status (*const calls[]) (struct places *) = {
+    read_at_once, read_and_wait, check_all, compute_stats, open_again,
+  };
+  struct places *places = *state;
+  for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+    struct calls asked = { .last = 3 };
+    http_peer_script (places->peer, HTTP_SILENT, 0, 100);
+    radio_thread_set_cancel (cancel_at_last, &asked);
+    assert_int_equal (calls[i] (places), RADIO_ERROR_CANCELLED);
+    radio_thread_set_cancel (NULL, NULL);
+    http_peer_script (places->peer, HTTP_SILENT, 0, 0);
+    assert_ok (calls[i] (places));
+    assert_reads (places, places->remote);
+  }
+}
+
+static void
+a_reads_own_function_is_asked_instead_of_the_threads (void **state)
+{
+  struct places *places = *state;
+  struct calls of_thread = { .last = 1 }, own = { 0 };
+  const struct radio_read_options options = {
+    .cancel = cancel_at_last, .user_data = &own,
+  };
+  radio_thread_set_cancel (cancel_at_last, &of_thread);
+  assert_ok (read_whole (places, places->array, &options));
+  assert_int_equal (of_thread.n, 0);
+  assert_true (own.n > 0);
+  assert_fails (read_whole (places, places->array, NULL),
+                RADIO_ERROR_CANCELLED, "/a: the read was cancelled");
+  radio_thread_set_cancel (NULL, NULL);
+  assert_ok (read_whole (places, places->array, NULL));
+}
+
 int
 main (void)
 {
@@ -238,6 +319,11 @@ main (void)
                                      set_up, tear_down),
     cmocka_unit_test_setup_teardown (
       the_question_for_a_removed_array_ends_early, set_up, tear_down),
+    cmocka_unit_test_setup_teardown (
+      the_threads_function_ends_whatever_waits_for_a_server, set_up,
+      tear_down),
+    cmocka_unit_test_setup_teardown (
+      a_reads_own_function_is_asked_instead_of_the_threads, set_up, tear_down),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -79,6 +79,7 @@ struct python_call {
   ...;
 };
 bool python_cancel (void *user_data);
+bool python_is_stopped (void *user_data);
 void python_line (const char *message, void *user_data);
 enum radio_status python_bytes (const void *data, size_t nbytes,
                                 void *user_data);

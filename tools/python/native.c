@@ -121,6 +121,15 @@ python_stop (struct python_call *call)
   atomic_store (&call->stop, true);
 }
 
+/* A radio_cancel_fn, for threads other than the main one. */
+static bool
+python_is_stopped (void *user_data)
+{
+  struct python_call *call = user_data;
+
+  return atomic_load (&call->stop);
+}
+
 /* A radio_group_open_fn: another handle of the call's volume. */
 static enum radio_status
 python_open_volume (size_t i, struct radio_volume **volume,

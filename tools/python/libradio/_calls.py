@@ -4,7 +4,8 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ def _check_signals() -> bool:
 
 
 CANCEL = ffi.addressof(lib, "python_cancel")
+STOPPED = ffi.addressof(lib, "python_is_stopped")
 LINE = ffi.addressof(lib, "python_line")
 BYTES = ffi.addressof(lib, "python_bytes")
 ENTRY = ffi.addressof(lib, "python_entry")
@@ -56,8 +58,37 @@ def new_call() -> Any:
     return ffi.new("struct python_call *")
 
 
+# Of the main thread's calls that have no callbacks of their own.
+_MAIN_CALL = ffi.new("struct python_call *")
+
+
+def watch_signals() -> None:
+    """Lets all that reads on this thread look for signals, if it is the main
+    one, which in a forked child may be another than in its parent."""
+    if _is_main_thread():
+        lib.radio_thread_set_cancel(CANCEL, _MAIN_CALL)
+
+
+@contextmanager
+def ended_by(call: Any) -> Iterator[None]:
+    """Ends what this thread reads when another one calls python_stop."""
+    lib.radio_thread_set_cancel(STOPPED, call)
+    try:
+        yield
+    finally:
+        lib.radio_thread_set_cancel(NULL, NULL)
+
+
+def _raise_signal() -> None:
+    """Raises what a handler of a signal raised."""
+    if _raised and _is_main_thread():
+        raise _raised.pop()
+
+
 def check(status: int) -> None:
-    """Raises the exception of a call that failed."""
+    """Raises what a handler of a signal raised, or the exception of a call
+    that failed."""
+    _raise_signal()
     if status != 0:
         raise_status(status)
 
@@ -84,12 +115,11 @@ def take_lines(call: Any) -> list[str]:
 def finish(status: int, call: Any) -> None:
     """Raises what a handler of a signal raised, or the exception of a call
     that failed; and warns of the lines that it left."""
-    if _raised and _is_main_thread():
+    try:
+        check(status)
+    except BaseException:
         lib.python_clear(call)
-        raise _raised.pop()
-    if status != 0:
-        lib.python_clear(call)
-        raise_status(status)
+        raise
     if call.text:
         warn(take_lines(call))
 
@@ -164,3 +194,6 @@ def take_text(pointer: Any) -> str:
         return text(pointer)
     finally:
         lib.python_free(pointer)
+
+
+watch_signals()

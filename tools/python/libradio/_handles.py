@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, Generic, Self, TypeVar
 from weakref import WeakValueDictionary
 
-from ._calls import check
+from ._calls import check, watch_signals
 from ._native import ffi, lib
 from .errors import ClosedError
 
@@ -95,6 +95,7 @@ _contexts = WeakValueDictionary()
 def context(threads: int, memory: int, cache: int | None) -> Any:
     """Returns the context of these options, which all have in common that are
     opened with the same ones: threads, a bound of memory, and a cache."""
+    watch_signals()
     key = os.getpid(), threads, memory, cache
     found = _contexts.get(key)
     if found is not None:

@@ -265,7 +265,7 @@ def _run_calls(works: Sequence[Callable[[Any], T]], calls: Sequence[Any],
                sizes: Sequence[int], progress: Progress) -> list[T]:
     with (_shown(progress) as show, Handoff("file") as handoff,
           ThreadPoolExecutor(min(_AT_ONCE, len(works) or 1)) as pool):
-        futures = [pool.submit(handoff.run, work, call)
+        futures = [pool.submit(handoff.run, _run_one, work, call)
                    for work, call in zip(works, calls)]
         pending = set(futures)
         try:
@@ -282,6 +282,11 @@ def _run_calls(works: Sequence[Callable[[Any], T]], calls: Sequence[Any],
                 future.cancel()
                 lib.python_stop(call)
     return [future.result() for future in futures]
+
+
+def _run_one(work: Callable[[Any], T], call: Any) -> T:
+    with _calls.ended_by(call):
+        return work(call)
 
 
 def _done_nbytes(call: Any) -> int:
@@ -436,7 +441,13 @@ def phantom(store: Store, path: str, *,
     options.seed = seed
     kept = _set_ingest(options.ingest, tiling, codec, existing, False, False)
     opened = _opened(store)
-    check(lib.radio_phantom(opened.pointer, _calls.chars(path), options))
+    options.ingest.progress = _calls.PROGRESS
+
+    def make_it(call: Any) -> None:
+        options.ingest.user_data = call
+        check(lib.radio_phantom(opened.pointer, _calls.chars(path), options))
+
+    _run([make_it], [0], False)
     del kept
     return store._open_volume(opened, path)
 

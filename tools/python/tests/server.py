@@ -9,8 +9,8 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 
 class Server(ThreadingHTTPServer):
-    """Serves a folder; when the server is told to, a request for a shard is
-    answered after a signal has come to this process, and proceed is set."""
+    """Serves a folder; a request whose path contains interrupts is answered
+    after a signal has come to this process, and proceed is set."""
 
     daemon_threads = True
 
@@ -23,7 +23,7 @@ class Server(ThreadingHTTPServer):
             context.load_cert_chain(certificate)
             self.socket = context.wrap_socket(self.socket, server_side=True)
         self.url = f"{scheme}://127.0.0.1:{self.server_port}/examples.zarr"
-        self.interrupts = False
+        self.interrupts = None
         self.proceed = threading.Event()
 
 
@@ -38,7 +38,7 @@ class Handler(SimpleHTTPRequestHandler):
         if not os.path.isfile(path):
             self.send_error(404)
             return
-        if "/c/" in path and self.server.interrupts:
+        if self.server.interrupts and self.server.interrupts in path:
             os.kill(os.getpid(), signal.SIGINT)
             self.server.proceed.wait()
         with open(path, "rb") as file:

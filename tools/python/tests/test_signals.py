@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Ctrl-C ends a call in good order."""
+import os
 import signal
+import threading
 
 import numpy as np
 import pytest
@@ -10,19 +12,19 @@ import libradio
 
 def test_a_read_that_waits_for_a_server_is_interrupted(server, head):
     volume = libradio.open(server.url)["ct/head"]
-    server.interrupts = True
+    server.interrupts = "/c/"
     for read in [volume.numpy, lambda: volume[3],
                  lambda: volume.read_many([((0, 0, 0), (8, 8, 8))])]:
         with pytest.raises(KeyboardInterrupt):
             read()
-    server.interrupts = False
+    server.interrupts = None
     server.proceed.set()
     assert np.array_equal(volume.numpy(), head[1])
 
 
 def test_an_export_is_interrupted_and_leaves_no_file(server, tmp_path):
     volume = libradio.open(server.url)["ct/head"]
-    server.interrupts = True
+    server.interrupts = "/c/"
     with pytest.raises(KeyboardInterrupt):
         volume.export(tmp_path / "a.nii")
     assert list(tmp_path.iterdir()) == []
@@ -36,7 +38,7 @@ def test_the_exception_is_that_of_the_handler(server):
         raise Alarm
 
     volume = libradio.open(server.url)["ct/head"]
-    server.interrupts = True
+    server.interrupts = "/c/"
     before = signal.signal(signal.SIGINT, handle)
     try:
         with pytest.raises(Alarm):
@@ -47,13 +49,61 @@ def test_the_exception_is_that_of_the_handler(server):
 
 def test_handlers_that_raise_nothing_let_it_go_on(server, head):
     def handle(number, frame):
-        server.interrupts = False
+        server.interrupts = None
         server.proceed.set()
 
     volume = libradio.open(server.url)["ct/head"]
-    server.interrupts = True
+    server.interrupts = "/c/"
     before = signal.signal(signal.SIGINT, handle)
     try:
         assert np.array_equal(volume.numpy(), head[1])
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def head_of(server):
+    return server.url.replace("examples.zarr", "head.nii.gz")
+
+
+SHARDS, HEAD, DOCUMENT = "/c/", "head.nii.gz", "zarr.json"
+CALLS = {
+    "stats": (SHARDS, lambda volume, server: volume.stats()),
+    "histogram": (SHARDS, lambda volume, server: volume.histogram()),
+    "histogram in a range": (
+        SHARDS, lambda volume, server: volume.histogram(8, (0, 9))),
+    "stats of a pipeline": (
+        SHARDS, lambda volume, server: volume.apply("znorm").stats()),
+    "validate": (SHARDS, lambda volume, server: volume.validate()),
+    "open a volume": (
+        DOCUMENT, lambda volume, server: libradio.open(server.url)["ct/head"]),
+    "find": (
+        DOCUMENT,
+        lambda volume, server: libradio.open(server.url).find("ct/head")),
+    "open a file": (
+        HEAD, lambda volume, server: libradio.open_file(head_of(server))),
+    "ingest": (HEAD, lambda volume, server: libradio.ingest(
+        head_of(server), libradio.open("memory:", create=True))),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_that_waits_for_a_server_is_interrupted(server, head, name):
+    volume = libradio.open(server.url)["ct/head"]
+    server.interrupts, call = CALLS[name]
+    # The server answers after this: without an interrupt never.
+    with pytest.raises(KeyboardInterrupt):
+        call(volume, server)
+    server.interrupts = None
+    server.proceed.set()
+    assert np.array_equal(volume.numpy(), head[1])
+    call(volume, server)
+
+
+def test_a_phantom_that_is_interrupted_leaves_no_volume(tmp_path):
+    store = libradio.open(tmp_path / "a", create=True)
+    timer = threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGINT])
+    with pytest.raises(KeyboardInterrupt):
+        timer.start()
+        # Of 16 GB, which are not made.
+        libradio.phantom(store, "a/b", shape=(2000, 2000, 2000))
+    assert list(store) == []

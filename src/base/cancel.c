@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* The calling thread's function that ends its operations. */
+#include <config.h>
+
+#include <stddef.h>
+
+#include "src/base/cancel.h"
+
+/* How often a function is asked while its thread waits. */
+#define ASK_MS 20
+
+static _Thread_local struct {
+  radio_cancel_fn *ask;
+  void *user_data;
+} thread_cancel;
+
+void
+radio_thread_set_cancel (radio_cancel_fn *cancel, void *user_data)
+{
+  thread_cancel.ask = cancel;
+  thread_cancel.user_data = user_data;
+}
+
+radio_cancel_fn *
+rd_thread_cancel (void **user_data)
+{
+  *user_data = thread_cancel.user_data;
+  return thread_cancel.ask;
+}
+
+struct timespec
+rd_cancel_next_time (void)
+{
+  struct timespec end;
+  clock_gettime (CLOCK_REALTIME, &end);
+  end.tv_nsec += ASK_MS * 1000000;
+  end.tv_sec += end.tv_nsec / 1000000000;
+  end.tv_nsec %= 1000000000;
+  return end;
+}
