@@ -15,7 +15,7 @@ from typing import Any as _Any
 
 from . import errors
 from .errors import *
-from .interchange import as_nibabel, as_sitk
+from .interchange import MonaiReader, as_nibabel, as_sitk, as_torchio
 from .profiling import Change, Comparison, Finding, Profile, profile
 from .scopes import count, gauge, scope, step
 from .store import Store, open
@@ -26,9 +26,10 @@ from .writing import (
 
 __all__ = [
     "Change", "Check", "Collected", "Comparison", "Finding", "Ingested",
-    "Profile", "Stats", "Store", "Volume", "as_nibabel", "as_sitk", "copy", "count", "from_numpy", "gauge",
-    "gc", "ingest", "open", "open_file", "phantom", "profile", "remove",
-    "scope", "step",
+    "MonaiReader", "Profile", "Stats", "Store", "Volume", "as_nibabel",
+    "as_sitk", "as_torchio", "copy", "count", "from_numpy", "gauge", "gc",
+    "ingest", "open", "open_file", "phantom", "profile", "remove", "scope",
+    "step",
 ]
 __all__ += errors.__all__
 

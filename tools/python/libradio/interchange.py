@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Volumes as the images of nibabel and SimpleITK, which are imported when
-they are asked for."""
+"""Volumes as the images of nibabel, SimpleITK, TorchIO and MONAI, which are
+imported when they are asked for."""
+import importlib
 import io
 import math
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,9 +12,10 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from .errors import UnsupportedError
-from .volume import Volume
+from .store import Store
+from .volume import Volume, open_file
 
-__all__ = ["LazyVoxels", "as_nibabel", "as_sitk"]
+__all__ = ["LazyVoxels", "MonaiReader", "as_nibabel", "as_sitk", "as_torchio"]
 
 
 _MM = {"nanometer": 1e-6, "micrometer": 1e-3, "centimeter": 10.0,
@@ -160,6 +163,14 @@ def as_nibabel(volume: Volume) -> Any:
     return image_type(voxels, header.get_best_affine(), header)
 
 
+def _values(volume: Volume, scaled: bool) -> NDArray[Any]:
+    """Reads all voxels, scaled as ITK scales those of files."""
+    if scaled and volume.scaling != (1, 0):
+        return volume.numpy(np.float64 if volume.dtype == np.float64
+                            else np.float32, scaled=True)
+    return volume.numpy()
+
+
 def as_sitk(volume: Volume, *, scaled: bool = True) -> Any:
     """Returns a SimpleITK image with the volume's axes and affine, in
     millimetres and seconds; colours are vectors.  scaled: where the volume has
@@ -182,11 +193,7 @@ def as_sitk(volume: Volume, *, scaled: bool = True) -> Any:
     if volume.ndim > 4:
         raise UnsupportedError(f"{volume.path}: has {volume.ndim} axes;"
                                " SimpleITK's images have at most 4")
-    if scaled and volume.scaling != (1, 0):
-        voxels = volume.numpy(np.float64 if volume.dtype == np.float64
-                              else np.float32, scaled=True)
-    else:
-        voxels = volume.numpy()
+    voxels = _values(volume, scaled)
     is_colour = volume.axes == "xyzc"
     image = SimpleITK.GetImageFromArray(
         voxels.transpose(2, 1, 0, 3) if is_colour else voxels.T,
@@ -209,3 +216,65 @@ def as_sitk(volume: Volume, *, scaled: bool = True) -> Any:
                       *(step * seconds for step in volume.spacing[3:rank])])
     image.SetOrigin([*affine[:3, 3].tolist(), *[0.0] * (rank - 3)])
     return image
+
+
+def as_torchio(volume: Volume, *, labels: bool = False,
+               scaled: bool = True) -> Any:
+    """Returns a ScalarImage of TorchIO's, or a LabelMap, in memory: times or
+    colours are its channels.  Values and affine are as of ``as_sitk``, by
+    which TorchIO reads files; like it, it has no unsigned integers of more
+    than 8 bits: they are converted to wider ones.
+    """
+    torchio = importlib.import_module("torchio")
+    if volume.ndim > 4:
+        raise UnsupportedError(f"{volume.path}: has {volume.ndim} axes;"
+                               " TorchIO's images have at most 4")
+    voxels = _values(volume, scaled)
+    mm = _MM.get(volume.units[0], 1.0)
+    image_type = torchio.LabelMap if labels else torchio.ScalarImage
+    return image_type(
+        tensor=voxels[np.newaxis] if volume.ndim == 3
+        else np.moveaxis(voxels, 3, 0),
+        affine=np.diag([mm, mm, mm, 1.0]) @ volume.affine)
+
+
+class MonaiReader:
+    """An ImageReader of MONAI's, for ``LoadImage(reader=...)``: names are
+    paths of volumes in the store, or without one those of files or URLs, as of
+    ``open_file``.  What it delivers is what MONAI's NibabelReader, which gets
+    the other options, delivers of the files that were ingested.  Worker
+    processes may use it.
+    """
+
+    def __init__(self, store: Store | None = None, **options: Any) -> None:
+        readers = importlib.import_module("monai.data.image_reader")
+        readers.ImageReader.register(MonaiReader)
+        self._store = store
+        self._reader = readers.NibabelReader(**options)
+
+    def verify_suffix(self, filename: Any) -> bool:
+        """Returns True: names of volumes have no suffixes."""
+        return True
+
+    def read(self, data: Any, **options: Any) -> Any:
+        """Opens a volume, or several; returns images of nibabel's, whose
+        voxels ``get_data`` reads."""
+        names = [data] if isinstance(data, (str, os.PathLike)) else list(data)
+        self._reader.filenames = tuple(names)
+        images = [self._image(os.fspath(name)) for name in names]
+        return images if len(images) > 1 else images[0]
+
+    def _image(self, name: str) -> Any:
+        volume = (open_file(name) if self._store is None
+                  else self._store[name])
+        if volume.header:
+            # As of files: where the header's spacing is not the affine's.
+            utils = importlib.import_module("monai.data.utils")
+            return utils.correct_nifti_header_if_necessary(as_nibabel(volume))
+        from nibabel import nifti1
+        return nifti1.Nifti1Image(volume.numpy(), volume.affine,
+                                  dtype=volume.dtype)
+
+    def get_data(self, img: Any) -> Any:
+        """Returns the voxels, and a mapping of what is known of them."""
+        return self._reader.get_data(img)
