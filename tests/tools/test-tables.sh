@@ -379,6 +379,17 @@ cells_are_set_and_columns_dropped_and_renamed () {
     {"subject": "sub-1", "age": None, "zip": "07743", "note": "x \"y\"\t=1"},
     {"subject": "sub-2", "age": 44, "zip": "0", "note": None}]'
   fails 1 "no column 'sex'" table --drop sex
+  # All of them, or none.
+  cp -r e.zarr e2.zarr
+  fails 1 "no column 'sex'" table -s e2.zarr --drop zip --drop sex
+  runs table -s e2.zarr --rename zip=code --rename note=remark
+  runs table -s e2.zarr --json
+  json 'list(j[0]) == ["subject", "age", "code", "remark"]'
+  runs table -s e2.zarr --drop code --drop remark
+  runs table -s e2.zarr --json
+  json 'list(j[0]) == ["subject", "age"]'
+  fails 1 "no value of 'age' is a part of this split; choose another column" \
+    split -s e2.zarr --folds 2 --column age
   fails 1 "--set: column 'age': 'old' is not an integer, the type of the \
 column; --force" table --set age subjects sub-1=old
   fails 1 "no row 'sub-7' in the table of subjects" \

@@ -70,8 +70,34 @@ print_counts (const struct split *split, struct radio_store *store,
   return RD_EXIT_OK;
 }
 
-/* Counts the rows whose value of the column is missing, or all. */
-static enum radio_status
+/* Checks that a column with values has a part of this split among them, beside
+ * which others may have been set by hand: else it is one of something else, as
+ * ages are.  Returns an exit status. */
+static int
+check_values (const struct split *split, const struct radio_strings *text,
+              const bool *valid)
+{
+  bool has_values = false;
+  for (uint64_t i = 0; i < text->n; i++) {
+    char digits[32];
+    size_t n = (size_t) (text->offsets[i + 1] - text->offsets[i]);
+    has_values |= valid[i];
+    for (size_t k = 0; k < split->options.part_count && valid[i]; k++) {
+      const char *name = part_name (split, k, digits);
+      if (strlen (name) == n
+          && memcmp (name, text->bytes + text->offsets[i], n) == 0)
+        return RD_EXIT_OK;
+    }
+  }
+  return has_values ? rd_error ("--column: no value of '%s' is a part of this "
+                                "split; choose another column, or replace its "
+                                "values by --force", split->column)
+                    : RD_EXIT_OK;
+}
+
+/* Counts the rows whose value of the column is missing, or all.  Returns an
+ * exit status. */
+static int
 count_missing (const struct split *split, struct radio_table *table,
                uint64_t n, uint64_t *count)
 {
@@ -81,15 +107,16 @@ count_missing (const struct split *split, struct radio_table *table,
   enum radio_status status
     = radio_table_find_column (table, split->column, &number);
   if (status == RADIO_ERROR_NOT_FOUND || split->force)
-    return RADIO_OK;
+    return RD_EXIT_OK;
   RD_FREE bool *valid = calloc (n + 1, sizeof *valid);
   if (valid == NULL)
-    return RADIO_ERROR_MEMORY;
+    return rd_error_memory ();
   if (status == RADIO_OK)
     status = radio_table_read_text (table, number, &text, valid);
   for (uint64_t i = 0; status == RADIO_OK && i < n; i++)
     *count -= valid[i];
-  return status;
+  return status == RADIO_OK ? check_values (split, &text, valid)
+                            : rd_error_library (RADIO_TABLE_SUBJECTS);
 }
 
 /* Writes the parts of the rows with these ids into the column. */
@@ -167,8 +194,11 @@ split_subjects (struct rd_args *args, const struct split *split)
     return rd_error_memory ();
   enum radio_status status
     = radio_table_split (table, &split->options, parts, nbytes);
-  if (status == RADIO_OK)
-    status = count_missing (split, table, info.row_count, &nmissing);
+  if (status == RADIO_OK) {
+    failed = count_missing (split, table, info.row_count, &nmissing);
+    if (failed)
+      return failed;
+  }
   if (status == RADIO_OK)
     status = radio_table_read_ids (table, &ids);
   if (status == RADIO_OK)

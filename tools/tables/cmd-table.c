@@ -15,8 +15,10 @@
 
 /* The action: one of these. */
 struct table_args {
-  bool tsv, removes;
-  const char *file, *set, *drop, *rename;
+  bool tsv, removes, drop, rename;
+  const char *file, *set;
+  const char **changed;       /* columns to drop, or to rename: OLD=NEW */
+  size_t nchanged;
   struct rd_import import;
 };
 
@@ -313,25 +315,28 @@ change_rows (const struct rd_args *args, struct radio_store *store,
   return rd_import_csv (store, collection, csv, 0, option, how);
 }
 
-/* Drops or renames a column. */
+/* Drops or renames columns, in one edit. */
 static int
 change_column (struct radio_store *store, const char *collection,
                const struct table_args *what)
 {
   RD_FREE_EDIT struct radio_table_edit *edit = NULL;
   RD_FREE char *path = rd_table_path (collection);
-  const char *equals = what->rename ? strchr (what->rename, '=') : NULL;
-  RD_FREE char *old = what->rename
-    ? strndup (what->rename, (size_t) (equals - what->rename))
-    : strdup (what->drop);
-  if (path == NULL || old == NULL)
-    return rd_error_memory ();
-  if (collection && radio_index_is_derived (old))
-    return rd_error ("%s: derived from volumes; it stays", old);
+  if (path == NULL)
+    return RD_EXIT_FAILED;
   enum radio_status status = radio_table_edit_new (store, path, &edit);
-  if (status == RADIO_OK)
+  for (size_t i = 0; i < what->nchanged && status == RADIO_OK; i++) {
+    const char *value = what->changed[i];
+    const char *equals = what->rename ? strchr (value, '=') : NULL;
+    RD_FREE char *old = equals ? strndup (value, (size_t) (equals - value))
+                               : strdup (value);
+    if (old == NULL)
+      return rd_error_memory ();
+    if (collection && radio_index_is_derived (old))
+      return rd_error ("%s: derived from volumes; it stays", old);
     status = equals ? radio_table_edit_rename (edit, old, equals + 1)
                     : radio_table_edit_drop (edit, old);
+  }
   if (status == RADIO_OK)
     status = radio_table_edit_commit (edit, NULL);
   return status == RADIO_OK ? RD_EXIT_OK : rd_error_library (path);
@@ -362,9 +367,8 @@ static bool
 check_table_args (struct rd_args *args, const struct table_args *what)
 {
   int n = (what->tsv || args->json || rd_args_selects (args))
-          + (what->file != NULL) + (what->set != NULL) + (what->drop != NULL)
-          + (what->rename != NULL) + what->removes;
-  const char *equals = what->rename ? strchr (what->rename, '=') : NULL;
+          + (what->file != NULL) + (what->set != NULL) + what->drop
+          + what->rename + what->removes;
   bool has_ids = what->set || what->removes;
   if (n > 1 || (what->tsv && args->json)) {
     rd_usage_error (args, "%s, --import, --set, --remove, --drop and "
@@ -373,9 +377,12 @@ check_table_args (struct rd_args *args, const struct table_args *what)
                     : "--tsv, --json");
     return false;
   }
-  if (what->rename && (equals == NULL || equals == what->rename)) {
-    rd_usage_error (args, "--rename: '%s' is not OLD=NEW", what->rename);
-    return false;
+  for (size_t i = 0; what->rename && i < what->nchanged; i++) {
+    const char *equals = strchr (what->changed[i], '=');
+    if (equals == NULL || equals == what->changed[i]) {
+      rd_usage_error (args, "--rename: '%s' is not OLD=NEW", what->changed[i]);
+      return false;
+    }
   }
   if (has_ids && args->noperands < 2) {
     const char *operand = what->set ? "ID=VALUE" : "ID";
@@ -404,6 +411,22 @@ static void
 clear_table_args (struct table_args *what)
 {
   rd_import_clear (&what->import);
+  free (what->changed);
+}
+
+/* Keeps the value of --drop or --rename; false without memory. */
+static bool
+add_changed (struct rd_args *args, struct table_args *what)
+{
+  const char **more = reallocarray (what->changed, what->nchanged + 1,
+                                    sizeof *more);
+  if (more == NULL) {
+    args->status = rd_error_memory ();
+    return false;
+  }
+  what->changed = more;
+  what->changed[what->nchanged++] = args->value;
+  return true;
 }
 
 static int
@@ -421,8 +444,12 @@ run_table (struct rd_args *args)
     case RD_OPTION_FORCE: what.import.force = true; break;
     case RD_OPTION_SET: what.set = args->value; break;
     case RD_OPTION_REMOVE: what.removes = true; break;
-    case RD_OPTION_DROP: what.drop = args->value; break;
-    case RD_OPTION_RENAME: what.rename = args->value; break;
+    case RD_OPTION_DROP:
+    case RD_OPTION_RENAME:
+      what.drop |= id == RD_OPTION_DROP;
+      what.rename |= id == RD_OPTION_RENAME;
+      ok = add_changed (args, &what);
+      break;
     default: break;
     }
   }
