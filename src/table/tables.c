@@ -435,12 +435,11 @@ collect_table (const struct radio_table_entry *entry, void *user_data)
   RD_NOTE_NAME ("table", entry->path);
   RD_TRY (list_folders (store, entry->path, &names));
   RD_TRY (find_kept (store, entry->path, &kept));
-  bool has_work = kept.n == 0, are_missing;
+  bool has_work = kept.n == 0, are_missing = false;
   for (size_t i = 0; i < names.n && !has_work; i++)
     has_work = is_unkept (&kept, rd_string (&names, i).at);
-  if (!has_work)
-    return RADIO_OK;
-  RD_TRY (check_heads (store, entry->path, &are_missing));
+  if (has_work)
+    RD_TRY (check_heads (store, entry->path, &are_missing));
   if (are_missing) {
     collecting->result->busy_count++;
     return RADIO_OK;
@@ -453,6 +452,7 @@ collect_table (const struct radio_table_entry *entry, void *user_data)
       RD_TRY (collect_generation (store, entry->path, name,
                                   collecting->dry_run, collecting->result));
   }
+  /* Also if an earlier collector was killed before it did. */
   if (kept.n > 0 && !collecting->dry_run)
     return rd_heads_shorten (store, entry->path, kept.oldest);
   return kept.n > 0 ? RADIO_OK

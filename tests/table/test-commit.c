@@ -550,6 +550,35 @@ a_collector_shortens_the_heads_below_those_that_it_keeps (void **state)
   radio_store_close (store);
 }
 
+/* As one that was killed between the two. */
+static void
+heads_are_shortened_after_a_collector_that_only_removed (void **state)
+{
+  (void) state;
+  struct radio_store *store = open_failing (NULL, NULL);
+  struct radio_gc_result gc;
+  for (char c = '1'; c <= '5'; c++)
+    assert_ok (commit_cell (store, PATH, "a", "site", (char[]) { c, '\0' }));
+  for (uint64_t i = 1; i <= 2; i++) {
+    char path[RD_KEY_NBYTES];
+    struct rd_head head;
+    assert_ok (rd_head_read (store, PATH, i, &head));
+    snprintf (path, sizeof path, PATH "/%s", head.generation);
+    assert_ok (store->io->ops->remove_tree (store->io, path));
+  }
+  for (int is_done = 0; is_done < 2; is_done++) {
+    assert_ok (radio_store_gc (store, !is_done, &gc));
+    assert_int_equal (gc.removed_count + gc.busy_count, 0);
+    for (int i = 1; i <= 5; i++) {
+      size_t nbytes;
+      json_object_put (read_head_document (store, i, &nbytes));
+      assert_int_equal (nbytes > 1024, !is_done || i > 2);
+    }
+  }
+  assert_newest (store, PATH, "site", "5");
+  radio_store_close (store);
+}
+
 static enum radio_status
 count_entry (const struct radio_entry *entry, void *user_data)
 {
@@ -634,6 +663,7 @@ main (void)
     cmocka_unit_test (a_table_whose_heads_are_not_yet_copied_is_kept),
     cmocka_unit_test (
       a_collector_shortens_the_heads_below_those_that_it_keeps),
+    cmocka_unit_test (heads_are_shortened_after_a_collector_that_only_removed),
     cmocka_unit_test (tables_are_no_collection),
     cmocka_unit_test (a_collection_in_the_place_of_tables_is_kept),
   };
