@@ -763,6 +763,7 @@ run (struct rd_args *args, struct cp *cp)
                            "give it without --name");
   if (cp->to_name == NULL)
     cp->to_name = args->operands[--args->noperands];
+  args->newest_tables = rd_args_selects (args);
   cp->options.dry_run = args->dry_run;
   cp->options.strip = key_name != NULL;
   cp->rows.copies.renames_subjects = key_name != NULL;

@@ -189,6 +189,7 @@ run_rm (struct rd_args *args)
       || !rd_args_want (args, !rd_args_selects (args), SIZE_MAX, "VOLUME"))
     return args->status;
   bool is_by_row = args->select.where || args->select.subject;
+  args->newest_tables = rd_args_selects (args);
   unsigned how = RD_NODES_CLOSED | RD_NODES_STRICT | RD_NODES_SOME;
   struct removal removal = {
     .args = args, .yes = yes, .is_by_row = is_by_row,

@@ -44,6 +44,9 @@ rd_uri_open (const struct rd_args *args, const char *uri, enum rd_uri_how how,
     .context = context, .create = how == RD_URI_CREATE, .s3 = args->s3,
     .cancel = rd_interrupt_cancel, .any_root = how == RD_URI_ANY_ROOT,
     .generation_count = args->generations,
+    .newest_tables = args->newest_tables,
+    /* A validation reports all faults of tables itself. */
+    .warning = how == RD_URI_ANY_ROOT ? NULL : rd_on_warning,
   };
   status = radio_store_open (uri, &options, store);
   radio_context_close (context);

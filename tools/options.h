@@ -229,6 +229,8 @@ struct rd_args {
   uint64_t draw[3];           /* of --draw */
   struct rd_select select;
   uint64_t generations;       /* that gc keeps */
+  bool newest_tables;         /* fail where an older generation of a table would
+                                 be read */
   bool json, quiet, dry_run, overwrite, skip_existing, keep_index, map;
 
   char **operands;            /* after the last option was returned */

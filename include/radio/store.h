@@ -146,8 +146,20 @@ struct radio_store_options {
    * volumes. */
   bool no_sync;
 
+  /* Called, at most once for a store, when an older generation of a table is
+   * read since the newest one is missing; the message says what can be done.
+   * On any thread that opens a table or cohort or selects rows, under locks of
+   * these: it must not use the store.  user_data as for cancel.  May be
+   * NULL. */
+  radio_warning_fn *warning;
+
+  /* Fail where the newest generation of a table is missing, as in a store that
+   * was copied in part (RADIO_ERROR_FORMAT), instead of reading an older one.
+   * Edits always do. */
+  bool newest_tables;
+
   /* Must be zero: later versions may have members here. */
-  uint64_t reserved[5];
+  uint64_t reserved[3];
 };
 
 /* Opens a store.

@@ -71,6 +71,7 @@ struct radio_store {
   atomic_bool has_tables;     /* the document of its tables was seen */
   atomic_bool was_misled;     /* a table's hint repeated the document of a
                                  generation that is not there */
+  atomic_bool has_warned;     /* of a table's older generation */
   pthread_mutex_t collections_mutex;
   struct {
     char **names;             /* that were found to be collections */
@@ -80,6 +81,8 @@ struct radio_store {
   void *user_data;
   bool any_root;              /* the options */
   uint64_t generation_count;
+  bool newest_tables;
+  radio_warning_fn *warning;  /* may be NULL */
 };
 
 struct radio_context *rd_context_ref (struct radio_context *context);

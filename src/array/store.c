@@ -224,6 +224,8 @@ rd_store_open_files (struct rd_io *io,
   allocated->io = RD_STEAL (taken);
   allocated->any_root = options->any_root;
   allocated->generation_count = options->generation_count;
+  allocated->newest_tables = options->newest_tables;
+  allocated->warning = options->warning;
   allocated->cancel = options->cancel;
   allocated->user_data = options->user_data;
   *result = RD_STEAL (allocated);

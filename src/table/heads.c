@@ -576,6 +576,27 @@ rd_heads_fail_lost (const char *path)
                   "go on with what is there by 'radio index --recover'", path);
 }
 
+enum radio_status
+rd_heads_check_newest (struct radio_store *store, const char *path,
+                       const struct rd_newest *newest)
+{
+  bool is_behind;
+  RD_TRY (rd_heads_find_behind (store, path, newest, &is_behind));
+  if (!is_behind)
+    return RADIO_OK;
+  if (store->newest_tables)
+    return rd_heads_fail_lost (path);
+  if (!store->warning || atomic_exchange (&store->has_warned, true))
+    return RADIO_OK;
+  char message[RD_ERROR_NBYTES];
+  snprintf (message, sizeof message, "%s: its last heads, or the generations "
+            "that they name, are missing, and an older one is read; finish "
+            "copying the store, or go on with what is there by 'radio index "
+            "--recover'", path);
+  store->warning (message, store->user_data);
+  return RADIO_OK;
+}
+
 /*------------------------------------------------------------------------
  * Writing
  *----------------------------------------------------------------------*/

@@ -70,6 +70,13 @@ enum radio_status rd_heads_find_behind (struct radio_store *store,
                                         const struct rd_newest *newest,
                                         bool *is_behind) RADIO_USE_RESULT;
 
+/* Fails if the newest head that was found is an older one, and the store wants
+ * the newest ones alone; else warns of it, once for a store. */
+enum radio_status rd_heads_check_newest (struct radio_store *store,
+                                         const char *path,
+                                         const struct rd_newest *newest)
+  RADIO_USE_RESULT;
+
 /* As rd_heads_find, without a limit to the heads that are passed over; without
  * any, a hint counts as one.  The highest number is also of the hint. */
 enum radio_status rd_heads_recover (struct radio_store *store,

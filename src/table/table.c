@@ -68,6 +68,7 @@ open_newest (struct radio_store *store, const char *path,
   if (newest->head.number == 0)
     return newest->is_lost ? rd_heads_fail_lost (path)
                            : fail_unwritten (path);
+  RD_TRY (rd_heads_check_newest (store, path, newest));
   RD_FREE char *generation = rd_key_join (path, newest->head.generation);
   if (!generation)
     return RADIO_ERROR_MEMORY;

@@ -563,12 +563,23 @@ faults_of_tables_are_found_by_validate () {
     "$(ls -d f6.zarr/tables/subjects/heads/0* | tail -n 1)/zarr.json")
   rm -r "f6.zarr/tables/subjects/$newest"
   faulty f6.zarr "names the generation $newest, which is missing"
-  runs table -s f6.zarr
-  for command in index 'table --set w subjects sub-1=2' 'split --folds 2'; do
+  for command in table 'ls --where age>0'; do
+    # shellcheck disable=SC2086
+    "$RADIO" $command -s f6.zarr 2>"$tmp/err" >"$tmp/out"
+    [ "$(wc -l <"$tmp/err")" -eq 1 ]
+    grep -q "warning: tables/subjects: .* an older one is read; .* by 'radio \
+index --recover'" "$tmp/err"
+    says sub-1
+  done
+  for command in index 'index --check' 'table --set w subjects sub-1=2' \
+    'split --folds 2' 'stats --by sex T1w' 'rm --where age>0 --yes' \
+    'cp --where age>0 --to f7.zarr'; do
     # shellcheck disable=SC2086
     fails 1 "finish copying the store, or go on with what is there by 'radio \
 index --recover'" $command -s f6.zarr
   done
+  [ ! -e f7.zarr ]
+  [ -e f6.zarr/T1w/sub-1/zarr.json ]
   runs index --recover -s f6.zarr
   says '; 1 table written'
   runs validate -q -s f6.zarr

@@ -167,6 +167,7 @@ run_stats (struct rd_args *args)
   }
   if (request.is_given) {
     request.options.raw = c.raw;
+    args->newest_tables = request.by != NULL;
     return rd_group_consistent (args, &request)
            ? rd_group_run (args, &request) : args->status;
   }

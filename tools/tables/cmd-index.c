@@ -95,6 +95,7 @@ run_index (struct rd_args *args)
   if (index_options.check && index_options.recover)
     return rd_usage_error (args, "--recover writes, and --check does not; give "
                            "one of them");
+  args->newest_tables = !index_options.recover;
   rd_interrupt_catch ();
   return index_store (args, index_options);
 }

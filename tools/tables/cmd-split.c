@@ -290,6 +290,7 @@ run_split (struct rd_args *args)
     return rd_usage_error (args, "give either --fractions or --folds");
   if (split.column == NULL)
     split.column = split.is_folds ? "fold" : "split";
+  args->newest_tables = true;
   return split_subjects (args, &split);
 }
 

@@ -455,6 +455,7 @@ run_table (struct rd_args *args)
   }
   if (!ok || id < 0 || !check_table_args (args, &what))
     return args->status;
+  args->newest_tables = what.file || what.set || what.removes;
   rd_interrupt_catch ();
   return do_table (args, &what);
 }

@@ -416,6 +416,17 @@ take_table (const struct radio_table_entry *entry, void *user_data)
                            strlen (entry->collection));
 }
 
+/* Finds out whether the table of subjects can be read, in its newest
+ * generation. */
+static enum radio_status
+check_subjects (struct radio_store *store)
+{
+  struct radio_table *table RD_CLEANUP (rd_cleanup_table) = NULL;
+  enum radio_status status = radio_table_open (store, RADIO_TABLE_SUBJECTS,
+                                               &table);
+  return status == RADIO_ERROR_NOT_FOUND ? RADIO_OK : status;
+}
+
 /* Adds rows of the subjects that have none. */
 static enum radio_status
 write_subjects (struct indexing *indexing)
@@ -425,11 +436,13 @@ write_subjects (struct indexing *indexing)
   struct rd_lookup sorted RD_LOOKUP_SCOPE = { 0 };
   struct radio_table_result done;
   const struct radio_strings all = rd_list_strings (&indexing->subjects);
+  if (indexing->options.check)
+    return check_subjects (indexing->store);
   RD_TRY (rd_lookup_strings (&all, &sorted));
   for (size_t i = 0; i < sorted.n; i++)
     if (i == 0 || !rd_slice_equal (sorted.keys[i - 1].key, sorted.keys[i].key))
       RD_TRY (rd_text_list_add (&unique, sorted.keys[i].key));
-  if (unique.n == 0 || indexing->options.check)
+  if (unique.n == 0)
     return RADIO_OK;
   const struct radio_strings ids = rd_list_strings (&unique);
   RD_TRY (radio_table_edit_new (indexing->store, RADIO_TABLE_SUBJECTS, &edit));
