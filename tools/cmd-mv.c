@@ -32,6 +32,7 @@ struct mv {
   struct radio_table **before;        /* of the old volumes' collections */
   size_t nbefore;
   bool is_removing;
+  bool has_bad_table;                 /* that cannot be edited */
   int status;
   struct rd_jobs jobs;
 };
@@ -149,6 +150,50 @@ open_before (struct mv *mv, const char *path)
          ? RD_EXIT_OK : rd_error_library (NULL);
 }
 
+/* Returns whether rows of a table are written: it is that of subjects, or of a
+ * collection that a volume has before or after. */
+static bool
+is_written (const struct mv *mv, const char *collection)
+{
+  size_t n = collection ? strlen (collection) : 0;
+  for (size_t i = 0; i < mv->n && n > 0; i++) {
+    const char *const paths[] = { mv->items[i].path, mv->items[i].to_path };
+    for (size_t k = 0; k < 2; k++)
+      if (strncmp (paths[k], collection, n) == 0 && paths[k][n] == '/')
+        return true;
+  }
+  return collection == NULL;
+}
+
+/* Commits an edit without changes: it fails as any edit would. */
+static enum radio_status
+try_edit (const struct radio_table_entry *entry, void *user_data)
+{
+  struct mv *mv = user_data;
+  struct radio_table_edit *edit;
+  if (!is_written (mv, entry->collection))
+    return RADIO_OK;
+  enum radio_status status = radio_table_edit_new (mv->store, entry->path,
+                                                   &edit);
+  if (status == RADIO_OK) {
+    status = radio_table_edit_commit (edit, NULL);
+    radio_table_edit_free (edit);
+  }
+  mv->has_bad_table = status != RADIO_OK;
+  return status;
+}
+
+/* Checks that the tables can be edited, before anything has two names. */
+static int
+check_tables (struct mv *mv)
+{
+  (void) !radio_table_list (mv->store, try_edit, mv);
+  return mv->has_bad_table
+         ? rd_error ("%s: nothing was moved: %s", mv->old_name,
+                     radio_error_message ())
+         : RD_EXIT_OK;
+}
+
 /* Writes the rows of the copies, or removes those of the old volumes, in spite
  * of a signal: so each volume that there is has one, and no other. */
 static int
@@ -261,6 +306,8 @@ move_volumes (struct mv *mv)
   failed = set_names (mv);
   for (size_t i = 0; i < mv->n && !failed; i++)
     failed = open_before (mv, mv->items[i].path);
+  if (!failed)
+    failed = check_tables (mv);
   if (failed)
     return failed;
   if (!run_step (mv, false))
@@ -291,6 +338,7 @@ run_mv (struct rd_args *args)
     return args->status;
   mv.old_name = args->operands[0];
   mv.new_name = args->operands[1];
+  args->newest_tables = true;
   rd_interrupt_catch ();
   int status = move_volumes (&mv);
   free_messages (&mv);

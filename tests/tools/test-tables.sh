@@ -539,6 +539,8 @@ faults_of_tables_are_found_by_validate () {
   printf x | dd of="$newest/sex/codes/c/0" bs=1 seek=2 conv=notrunc 2>/dev/null
   rm "$newest/age/mask/c/0"
   faulty f2.zarr zip/codes sex/codes age/mask
+  fails 1 'T1w: nothing was moved: ' mv -s f2.zarr T1w new
+  [ ! -e f2.zarr/new ]
   cp -r c.zarr f3.zarr
   newest=$(sed -n 's/.*"table": *"\(t-[0-9a-f]*\)".*/\1/p' \
     "$(ls -d f3.zarr/tables/volumes/T1w/heads/0* | tail -n 1)/zarr.json")
@@ -580,6 +582,9 @@ index --recover'" $command -s f6.zarr
   done
   [ ! -e f7.zarr ]
   [ -e f6.zarr/T1w/sub-1/zarr.json ]
+  fails 1 'T1w: nothing was moved: tables/subjects: its last heads, or' \
+    mv -s f6.zarr T1w new
+  [ ! -e f6.zarr/new ]
   runs index --recover -s f6.zarr
   says '; 1 table written'
   runs validate -q -s f6.zarr
