@@ -224,9 +224,10 @@ def _find_points(chunk: _Chunk, at: Sequence[int], chunk_shape: Sequence[int],
             inside = np.array([one])
             lacks.add(axis)
             is_mesh = True
-        elif isinstance(one, np.ndarray) and one.dtype.kind in "iu":
+        elif isinstance(one, np.ndarray) and one.dtype.kind in "iub":
             is_mesh = is_mesh or one.ndim > 1
-            inside = one.ravel()
+            # A mask of an array of one axis is passed as it is.
+            inside = np.flatnonzero(one) if one.dtype == bool else one.ravel()
         else:
             return None
         indexes.append(i * length + inside.astype(np.intp))
