@@ -403,6 +403,7 @@ struct ids {
   const struct cp *cp;
   struct radio_store *store;
   struct rd_text_set subjects;           /* of the store */
+  struct rd_text_set numbers;            /* of these: "12" of sub-012 */
   struct rd_text_set copied;             /* paths of volumes, and subjects */
 };
 
@@ -410,7 +411,22 @@ static void
 clear_ids (struct ids *ids)
 {
   rd_text_set_clear (&ids->subjects);
+  rd_text_set_clear (&ids->numbers);
   rd_text_set_clear (&ids->copied);
+}
+
+static bool
+add_subject (struct ids *ids, const char *id, size_t n)
+{
+  size_t begin = n > 4 && strncmp (id, "sub-", 4) == 0 ? 4 : 0;
+  if (!rd_ids_add_subject (&ids->subjects, id, n))
+    return false;
+  while (begin + 1 < n && id[begin] == '0')
+    begin++;
+  for (size_t i = begin; i < n; i++)
+    if (id[i] < '0' || id[i] > '9')
+      return true;
+  return rd_text_set_add (&ids->numbers, id + begin, n - begin);
 }
 
 /* Adds what is copied, and all subjects that the store knows.  False after an
@@ -427,7 +443,7 @@ add_ids (struct ids *ids)
     if (cp->items[i].from == ids->store
         && !(rd_text_set_add (&ids->copied, path, strlen (path))
              && rd_text_set_add (&ids->copied, name, n)
-             && rd_ids_add_subject (&ids->subjects, name, n)))
+             && add_subject (ids, name, n)))
       return false;
   }
   enum radio_status status = radio_table_open (ids->store,
@@ -437,11 +453,11 @@ add_ids (struct ids *ids)
   if (status != RADIO_OK && status != RADIO_ERROR_NOT_FOUND)
     return rd_error_library (NULL), false;
   for (uint64_t i = 0; i < all.n; i++)
-    if (!rd_ids_add_subject (
-          &ids->subjects, all.bytes + all.offsets[i],
-          (size_t) (all.offsets[i + 1] - all.offsets[i])))
+    if (!add_subject (ids, all.bytes + all.offsets[i],
+                      (size_t) (all.offsets[i + 1] - all.offsets[i])))
       return false;
   rd_text_set_sort (&ids->subjects);
+  rd_text_set_sort (&ids->numbers);
   rd_text_set_sort (&ids->copied);
   return true;
 }
@@ -456,23 +472,63 @@ copies_column (const struct cp *cp, const char *name, bool is_of_volumes)
   return is_wanted && !(is_of_volumes && radio_index_is_derived (name));
 }
 
-/* Counts the cells of a column that are copied and have an id. */
+/* Counts the cells of a column that are copied and have an id.  An age may be
+ * a subject's number, too: numbers are ids where each is one, and none is there
+ * twice. */
 static enum radio_status
 count_ids (const struct ids *ids, struct radio_table *table,
-           const struct radio_strings *rows, size_t column, uint64_t *n)
+           const struct radio_strings *rows, size_t column, bool are_numbers,
+           uint64_t *n)
 {
   RD_CLEANUP (radio_strings_free) struct radio_strings text = { 0 };
+  RD_CLEANUP (rd_text_set_clear) struct rd_text_set seen = { 0 };
   enum radio_status status = radio_table_read_text (table, column, &text,
                                                     NULL);
+  uint64_t ncells = 0;
   *n = 0;
   for (uint64_t i = 0; i < text.n && status == RADIO_OK; i++) {
     size_t nrow = (size_t) (rows->offsets[i + 1] - rows->offsets[i]);
     size_t ncell = (size_t) (text.offsets[i + 1] - text.offsets[i]);
-    *n += rd_text_set_has (&ids->copied, rows->bytes + rows->offsets[i], nrow)
-          && rd_ids_are_in (&ids->subjects, text.bytes + text.offsets[i],
-                              ncell);
+    const char *cell = text.bytes + text.offsets[i];
+    if (ncell == 0 || !rd_text_set_has (&ids->copied,
+                                        rows->bytes + rows->offsets[i], nrow))
+      continue;
+    ncells++;
+    *n += are_numbers ? rd_text_set_has (&ids->numbers, cell, ncell)
+                      : rd_ids_are_in (&ids->subjects, cell, ncell);
+    if (are_numbers && !rd_text_set_add (&seen, cell, ncell))
+      status = RADIO_ERROR_MEMORY;
   }
+  if (!are_numbers)
+    return status;
+  rd_text_set_sort (&seen);
+  for (size_t i = 0; i < seen.n; i++)
+    if (seen.n == 1 || *n < ncells
+        || (i > 0 && strcmp (seen.list[i], seen.list[i - 1]) == 0))
+      *n = 0;
   return status;
+}
+
+/* Warns of what a column that is copied shows of subjects; table: its name for
+ * users. */
+static void
+warn_of_column (const struct ids *ids, const char *table,
+                const struct radio_column_info *column, uint64_t n)
+{
+  RD_FREE char *line = NULL;
+  if (rd_ids_are_in (&ids->subjects, column->name, strlen (column->name)))
+    line = rd_format ("%s: the name of the column '%s' has an id of a subject; "
+                      "leave it out by --columns", table, column->name);
+  else if (n > 0)
+    line = rd_format ("%s: the column '%s' has ids of subjects still, in "
+                      "%" PRIu64 " row%s; leave it out by --columns", table,
+                      column->name, n, rd_plural (n));
+  else if (rd_ids_are_in (&ids->subjects, column->attributes_json,
+                          strlen (column->attributes_json)))
+    line = rd_format ("%s: what describes the column '%s' has ids of subjects "
+                      "still; leave it out by --columns", table, column->name);
+  if (line)
+    rd_warn (line);
 }
 
 /* Warns of columns of a table; collection "": that of subjects. */
@@ -494,17 +550,14 @@ warn_in_table (const struct ids *ids, const char *path,
     struct radio_column_info column;
     uint64_t n = 0;
     status = radio_table_get_column (table, i, &column);
-    if (status == RADIO_OK && column.type == RADIO_COLUMN_TEXT
-        && copies_column (ids->cp, column.name, *collection != '\0'))
-      status = count_ids (ids, table, &rows, i, &n);
-    if (n == 0)
+    if (status != RADIO_OK
+        || !copies_column (ids->cp, column.name, *collection != '\0'))
       continue;
-    RD_FREE char *line = rd_format (
-      "%s: the column '%s' has ids of subjects still, in %" PRIu64 " row%s; "
-      "leave it out by --columns", *collection ? collection : "subjects",
-      column.name, n, rd_plural (n));
-    if (line)
-      rd_warn (line);
+    bool are_numbers = column.type == RADIO_COLUMN_INTEGER;
+    if (are_numbers || column.type == RADIO_COLUMN_TEXT)
+      status = count_ids (ids, table, &rows, i, are_numbers, &n);
+    if (status == RADIO_OK)
+      warn_of_column (ids, *collection ? collection : "subjects", &column, n);
   }
   return status;
 }

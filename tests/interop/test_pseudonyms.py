@@ -323,6 +323,42 @@ def test_columns_with_ids_get_a_warning(np, nib, tmp_path, key):
     assert "partner" not in done.stderr
 
 
+def test_numbers_names_and_descriptions_with_ids_get_a_warning(
+        np, nib, tmp_path, key):
+    """Numbers are ids where all are, and none is there twice."""
+    names = ["01", "02", "07"]
+    for name in names:
+        nib.save(nib.Nifti1Image(np.zeros((3, 4, 5), "u1"), np.eye(4)),
+                 tmp_path / f"sub-{name}_x.nii")
+    source = tmp_path / "s.zarr"
+    run("ingest", "-q", "-s", source, "-c", "ct",
+        *sorted(tmp_path.glob("*.nii")))
+    columns = {"mrn": [7, 1, 2], "scanner": [1, 2, 2], "age": [1, 2, 70],
+               "late": ["n/a", 7, 1], "one": [1, "n/a", "n/a"],
+               "likes sub-02": [5, 5, 5], "plan": [4, 4, 4]}
+    table = tmp_path / "p.tsv"
+    table.write_text("\n".join("\t".join(map(str, row)) for row in [
+        ["participant_id", *columns],
+        *([f"sub-{name}", *cells] for name, cells in
+          zip(names, zip(*columns.values())))]) + "\n")
+    (tmp_path / "p.json").write_text(json.dumps(
+        {"plan": {"Description": "as of sub-07", "Levels": {"4": "all"}}}))
+    run("table", "-q", "-s", source, "--import", table, "subjects")
+    done = run("cp", source, tmp_path / "copy.zarr", "--subjects-key", key)
+    cells = "has ids of subjects still, in {} rows; leave it out by --columns"
+    assert done.stderr == "".join(
+        f"radio: warning: subjects: {line}\n" for line in (
+            "the column 'mrn' " + cells.format(3),
+            "the column 'late' " + cells.format(2),
+            "the name of the column 'likes sub-02' has an id of a subject; "
+            "leave it out by --columns",
+            "what describes the column 'plan' has ids of subjects still; "
+            "leave it out by --columns"))
+    done = run("cp", source, tmp_path / "copy.zarr", "--subjects-key", key,
+               "--overwrite", "--columns", "age,scanner,one")
+    assert done.stderr == ""
+
+
 def test_ids_elsewhere_in_names_get_a_warning(np, nib, tmp_path, key):
     source = make_study(np, nib, tmp_path, NAMES[:2])
     first, second = (f"sub-{name}" for name in NAMES[:2])
