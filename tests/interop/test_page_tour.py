@@ -338,6 +338,8 @@ def go_through_facts(page):
 
 def shown(page):
     """Returns everything visible that the address records."""
+    # A row below the pointer looks different, once the pointer has moved.
+    page.mouse("mouseMoved", 0, 0)
     page.wait("radio.state.pending === null")
     page.wait_drawn()
     page.wait_drawn()
