@@ -354,11 +354,10 @@ load_damaged (const struct radio_table_edit *edit, struct rd_dataframe *frame,
   RD_STRINGS_FREE struct radio_strings ids = { 0 };
   RD_LOOKUP_SCOPE struct rd_lookup lookup = { 0 };
   struct rd_error error;
-  bool is_damage = status == RADIO_ERROR_FORMAT
-                   || status == RADIO_ERROR_CHECKSUM
-                   || status == RADIO_ERROR_NOT_FOUND;
-  if (!is_damage || !failed || failed == &frame->index)
+  if (!rd_dataframe_is_damaged (status) || !failed)
     return status;
+  if (failed == &frame->index)
+    return rd_dataframe_fail_unreadable (status);
   rd_error_save (&error, status);
   RD_TRY (rd_dataframe_read_ids (frame, &ids));
   RD_TRY (rd_lookup_strings (&ids, &lookup));
@@ -505,6 +504,66 @@ check_hides_none (const struct radio_table_edit *edit,
   return is_behind ? rd_heads_fail_lost (edit->path) : RADIO_OK;
 }
 
+/* Reads the generation of a head, to see whether its ids can be. */
+static enum radio_status
+read_generation (const struct radio_table_edit *edit,
+                 const struct rd_head *head, struct json_object **document)
+{
+  RD_CLEANUP (rd_cleanup_json) struct json_object *read = NULL;
+  RD_CLEANUP (rd_cleanup_dataframe) struct rd_dataframe *frame = NULL;
+  RD_STRINGS_FREE struct radio_strings ids = { 0 };
+  RD_FREE char *path = rd_key_join (edit->path, head->generation);
+  if (!path)
+    return RADIO_ERROR_MEMORY;
+  RD_TRY (rd_store_read_document (edit->store, path, &read));
+  RD_TRY (rd_dataframe_open (edit->store, path, read, true, &frame));
+  RD_TRY (rd_dataframe_read_ids (frame, &ids));
+  *document = RD_STEAL (read);
+  return RADIO_OK;
+}
+
+/* Goes on with the highest head whose generation can be read, in place of the
+ * newest one.  Without any it fails as that did. */
+static enum radio_status
+find_readable (const struct radio_table_edit *edit, enum radio_status status,
+               struct rd_newest *newest)
+{
+  RD_NUMBERS_SCOPE struct rd_numbers numbers = { 0 };
+  struct json_object *document;
+  struct rd_error error;
+  rd_error_save (&error, status);
+  RD_TRY (rd_heads_list (edit->store, edit->path, 0, &numbers));
+  for (size_t i = 0; i < numbers.n; i++) {
+    struct rd_head head;
+    newest->highest = rd_max_u64 (newest->highest, numbers.at[i]);
+    status = rd_head_read (edit->store, edit->path, numbers.at[i], &head);
+    if (status == RADIO_OK)
+      status = read_generation (edit, &head, &document);
+    if (status == RADIO_OK) {
+      json_object_put (newest->generation);
+      newest->generation = document;
+      newest->head = head;
+      newest->is_lost = true;
+      return RADIO_OK;
+    }
+    if (!rd_dataframe_is_damaged (status))
+      return status;
+  }
+  return rd_error_raise (&error);
+}
+
+static enum radio_status
+find_recovered (const struct radio_table_edit *edit, struct rd_newest *newest)
+{
+  RD_CLEANUP (rd_cleanup_json) struct json_object *document = NULL;
+  enum radio_status status = rd_heads_recover (edit->store, edit->path,
+                                               newest);
+  if (status == RADIO_OK && newest->head.number > 0)
+    status = read_generation (edit, &newest->head, &document);
+  return rd_dataframe_is_damaged (status)
+         ? find_readable (edit, status, newest) : status;
+}
+
 /* Tries once. *is_done is not set if another writer was faster, or a collector:
  * *lost_head is then ours, which it made void. */
 static enum radio_status
@@ -521,11 +580,16 @@ try_commit (const struct radio_table_edit *edit, bool is_merge,
   struct rd_head head = { 0 };
   bool is_taken, is_lost;
   *is_done = false;
-  RD_TRY (edit->recovers
-          ? rd_heads_recover (edit->store, edit->path, &newest)
-          : rd_heads_find (edit->store, edit->path, false, &newest));
-  if (!edit->recovers)
+  if (edit->recovers)
+    RD_TRY (find_recovered (edit, &newest));
+  else {
+    enum radio_status status = rd_heads_find (edit->store, edit->path, false,
+                                              &newest);
+    if (status != RADIO_OK)
+      return status == RADIO_ERROR_FORMAT
+             ? rd_dataframe_fail_unreadable (status) : status;
     RD_TRY (check_hides_none (edit, &newest, *lost_head));
+  }
   if (newest.is_frame)
     return rd_fail (RADIO_ERROR_EXISTS, "%s: the node there is no table of "
                     "radio's; remove it first", edit->path);

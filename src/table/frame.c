@@ -586,12 +586,32 @@ rd_dataframe_take_ids (const struct rd_dataframe *frame,
   return RADIO_OK;
 }
 
+bool
+rd_dataframe_is_damaged (enum radio_status status)
+{
+  return status == RADIO_ERROR_FORMAT || status == RADIO_ERROR_CHECKSUM
+         || status == RADIO_ERROR_NOT_FOUND;
+}
+
+enum radio_status
+rd_dataframe_fail_unreadable (enum radio_status status)
+{
+  struct rd_error error;
+  rd_error_save (&error, status);
+  return rd_fail (status, "%s; go on with an older generation, if there is "
+                  "one, by 'radio index --recover'", error.message);
+}
+
 enum radio_status
 rd_dataframe_read_ids (struct rd_dataframe *frame, struct radio_strings *ids)
 {
   RD_CLEANUP (rd_cleanup_column) struct rd_column *column = NULL;
-  RD_TRY (rd_dataframe_read (frame, &frame->index, &column));
-  return rd_dataframe_take_ids (frame, column, ids);
+  enum radio_status status = rd_dataframe_read (frame, &frame->index,
+                                                &column);
+  if (status == RADIO_OK)
+    status = rd_dataframe_take_ids (frame, column, ids);
+  return rd_dataframe_is_damaged (status)
+         ? rd_dataframe_fail_unreadable (status) : status;
 }
 
 /*------------------------------------------------------------------------

@@ -87,6 +87,14 @@ enum radio_status rd_dataframe_read (struct rd_dataframe *frame,
                                      struct rd_column **column)
   RADIO_USE_RESULT;
 
+/* True for errors that say that a generation is damaged or incomplete. */
+bool rd_dataframe_is_damaged (enum radio_status status);
+
+/* Adds to the thread's message what can be done about a generation without ids,
+ * or whose document cannot be read. */
+enum radio_status rd_dataframe_fail_unreadable (enum radio_status status)
+  RADIO_USE_RESULT;
+
 /* Reads the ids, and checks that none is missing and no two are equal. */
 enum radio_status rd_dataframe_read_ids (struct rd_dataframe *frame,
                                          struct radio_strings *ids)

@@ -421,10 +421,14 @@ read_ids (struct radio_table *table, struct radio_strings *ids)
 {
   RD_CLEANUP (rd_cleanup_column) struct rd_column *column
     = take_kept (table, table->frame->n);
+  enum radio_status status = RADIO_OK;
   if (!column)
-    RD_TRY (explain (table, rd_dataframe_read (
-      table->frame, &table->frame->index, &column)));
-  return rd_dataframe_take_ids (table->frame, column, ids);
+    status = explain (table, rd_dataframe_read (
+      table->frame, &table->frame->index, &column));
+  if (status == RADIO_OK)
+    status = rd_dataframe_take_ids (table->frame, column, ids);
+  return status != RADIO_ERROR_NOT_FOUND && rd_dataframe_is_damaged (status)
+         ? rd_dataframe_fail_unreadable (status) : status;
 }
 
 enum radio_status

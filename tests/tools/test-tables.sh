@@ -593,6 +593,29 @@ index --recover'" $command -s f6.zarr
   faulty f4.zarr 'the table of a collection that is not there'
 }
 
+# damaged STORE: it is known, and --recover goes on with an older generation.
+damaged () {
+  fails 1 "go on with an older generation, if there is one, by 'radio index \
+--recover'" table -s "$1" --set w subjects sub-1=3
+  runs index --recover -s "$1"
+  says '; 1 table written'
+  runs validate -q -s "$1"
+  runs table -s "$1" --set w subjects sub-1=4
+}
+
+generations_without_ids_are_recovered () {
+  cp -r c.zarr i.zarr
+  runs table -q -s i.zarr --set w subjects sub-1=1
+  newest=i.zarr/tables/subjects/$(sed -n \
+    's/.*"table": *"\(t-[0-9a-f]*\)".*/\1/p' \
+    "$(ls -d i.zarr/tables/subjects/heads/0* | tail -n 1)/zarr.json")
+  cp -r i.zarr i2.zarr
+  rm "$newest/subject/c/0"
+  damaged i.zarr
+  : >"i2${newest#i}/zarr.json"
+  damaged i2.zarr
+}
+
 # As by a program that copies heads/ before t-*, and is interrupted.
 copies_without_their_generations_are_no_empty_tables () {
   cp -r c.zarr g.zarr
@@ -709,6 +732,7 @@ check_json columns_of_the_users_are_copied
 check_json volumes_are_renamed_with_their_rows
 check_json a_column_of_another_type_is_not_copied
 check faults_of_tables_are_found_by_validate
+check generations_without_ids_are_recovered
 check copies_without_their_generations_are_no_empty_tables
 check a_subject_who_withdraws_leaves_nothing
 check infinities_are_written_as_elsewhere
