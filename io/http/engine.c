@@ -530,19 +530,15 @@ rd_http_run (struct rd_http *http, struct rd_http_task *task)
   if (is_ours)
     task->stop = &stop;
   enum radio_status status = rd_http_submit (http, task);
-  if (status != RADIO_OK) {
+  if (status != RADIO_OK)
     radio_async_end (task->request);
-    if (is_ours)
-      task->stop = NULL;
-    return status;
-  }
-  if (is_ours)
+  else if (is_ours)
     rd_waiter_wait_or_cancel (&waiter, &stop, wake_engine, http);
   else
     rd_waiter_wait (&waiter);
   if (is_ours)
     task->stop = NULL;
-  return rd_error_raise (&task->error);
+  return status != RADIO_OK ? status : rd_error_raise (&task->error);
 }
 
 /*------------------------------------------------------------------------
