@@ -132,10 +132,16 @@ rename_old (const char *path)
                       "replaced by a ring; use another name", names[i]);
   RD_CLOSE_FD int fd = open (path, O_RDWR | O_CLOEXEC | O_NOFOLLOW
                                    | O_NONBLOCK);
-  if (fd >= 0 && !lock_file (fd))
+  /* Another process renamed it meanwhile, and the name may be that of its own
+   * file by now. */
+  if (fd < 0)
+    return errno == ENOENT
+           ? RADIO_OK
+           : rd_fail_errno (errno, "%s: cannot open the file that has the "
+                            "ring's name", path);
+  if (!lock_file (fd))
     return rd_arena_fail_used (path);
-  /* Another process may have renamed it meanwhile. */
-  if (fd >= 0 && fstat (fd, &locked) == 0
+  if (fstat (fd, &locked) == 0
       && (lstat (path, &status) != 0 || status.st_dev != locked.st_dev
           || status.st_ino != locked.st_ino))
     return RADIO_OK;
