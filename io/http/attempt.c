@@ -390,8 +390,12 @@ set_options (struct rd_http_attempt *attempt,
   SET (CURLOPT_NOPROXY, "");
   SET (CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
   SET (CURLOPT_FRESH_CONNECT, (long) needs_new_connection (task));
-  if (options->ca_file)
+  if (options->ca_file) {
     SET (CURLOPT_CAINFO, options->ca_file);
+    /* Else libcurl trusts those of its folder (Debian's: /etc/ssl/certs), too.
+     * An error says that it has none. */
+    (void) curl_easy_setopt (easy, CURLOPT_CAPATH, NULL);
+  }
   SET (CURLOPT_NOSIGNAL, 1L);
   SET (CURLOPT_TCP_KEEPALIVE, 1L);
   SET (CURLOPT_BUFFERSIZE, READ_NBYTES);
