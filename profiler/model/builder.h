@@ -63,4 +63,12 @@ rd_span_sum_nodes (const struct radio_profile *profile,
                    const unsigned char *places, uint64_t *node_ns)
   RADIO_USE_RESULT;
 
+struct rd_stretch {
+  uint32_t key;               /* an index of the sums */
+  uint64_t begin_ns, end_ns;
+};
+
+/* Sorts the stretches, and adds the union of each key's to its sum. */
+void rd_sum_unions (struct rd_stretch *stretches, size_t n, uint64_t *sums);
+
 #endif /* RD_BUILDER_H */

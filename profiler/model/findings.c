@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "profiler/counters.h"
+#include "profiler/model/builder.h"
 #include "profiler/model/findings.h"
 #include "profiler/model/sum.h"
 #include "profiler/model/vector.h"
@@ -168,17 +169,6 @@ is_request (const struct rd_finder *finder, const struct rd_span *span)
          && rd_category_of (finder, span->node) == RD_NETWORK;
 }
 
-struct interval {
-  uint64_t begin_ns, end_ns;
-};
-
-static int
-compare_intervals (const void *a, const void *b)
-{
-  const struct interval *x = a, *y = b;
-  return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
-}
-
 /* The union of the intervals in which requests were under way. */
 static enum radio_status
 sum_requests (struct rd_finder *finder)
@@ -190,24 +180,18 @@ sum_requests (struct rd_finder *finder)
     n += is_request (finder, &profile->spans.at[i]);
   if (n == 0)
     return RADIO_OK;
-  RD_TRY (rd_new_array (n, sizeof (struct interval), &memory));
-  struct interval *intervals = memory;
+  RD_TRY (rd_new_array (n, sizeof (struct rd_stretch), &memory));
+  struct rd_stretch *stretches = memory;
   n = 0;
   for (size_t i = 0; i < profile->spans.n; i++) {
     const struct rd_span *span = &profile->spans.at[i];
     if (is_request (finder, span))
-      intervals[n++] = (struct interval) {
-        span->begin_ns, span->begin_ns + span->duration_ns
+      stretches[n++] = (struct rd_stretch) {
+        .begin_ns = span->begin_ns,
+        .end_ns = span->begin_ns + span->duration_ns,
       };
   }
-  qsort (intervals, n, sizeof *intervals, compare_intervals);
-  uint64_t until = 0;
-  for (size_t i = 0; i < n; i++) {
-    uint64_t begin = rd_max_u64 (intervals[i].begin_ns, until);
-    if (intervals[i].end_ns > begin)
-      finder->request_ns += intervals[i].end_ns - begin;
-    until = rd_max_u64 (until, intervals[i].end_ns);
-  }
+  rd_sum_unions (stretches, n, &finder->request_ns);
   return RADIO_OK;
 }
 

@@ -117,22 +117,16 @@ end_of (const struct rd_span *span)
   return span->begin_ns + span->duration_ns;
 }
 
-struct stretch {
-  uint32_t key;               /* an index of the sums */
-  uint64_t begin_ns, end_ns;
-};
-
 static int
 compare_stretches (const void *a, const void *b)
 {
-  const struct stretch *x = a, *y = b;
+  const struct rd_stretch *x = a, *y = b;
   int by = rd_compare_u64 (x->key, y->key);
   return by ? by : rd_compare_u64 (x->begin_ns, y->begin_ns);
 }
 
-/* Adds the union of each key's stretches to its sum. */
-static void
-sum_unions (struct stretch *stretches, size_t n, uint64_t *sums)
+void
+rd_sum_unions (struct rd_stretch *stretches, size_t n, uint64_t *sums)
 {
   uint64_t until = 0;
   if (n > 1)
@@ -154,18 +148,18 @@ rd_span_sum_covered (const struct radio_profile *profile,
   const struct rd_span *spans = profile->spans.at;
   RD_FREE_PLAIN void *memory = NULL;
   size_t n = 0;
-  RD_TRY (rd_new_array (profile->spans.n, sizeof (struct stretch), &memory));
-  struct stretch *children = memory;
+  RD_TRY (rd_new_array (profile->spans.n, sizeof (struct rd_stretch), &memory));
+  struct rd_stretch *children = memory;
   for (size_t i = 0; i < profile->spans.n; i++) {
     if (places[i] != RD_SPAN_INSIDE || i == top)
       continue;
     uint32_t above = rd_span_ids_find (ids, profile, spans[i].parent);
-    children[n++] = (struct stretch) {
+    children[n++] = (struct rd_stretch) {
       above, rd_max_u64 (spans[i].begin_ns, spans[above].begin_ns),
       rd_min_u64 (end_of (&spans[i]), end_of (&spans[above]))
     };
   }
-  sum_unions (children, n, covered_ns);
+  rd_sum_unions (children, n, covered_ns);
   return RADIO_OK;
 }
 
@@ -176,14 +170,14 @@ rd_span_sum_nodes (const struct radio_profile *profile,
   const struct rd_span *spans = profile->spans.at;
   RD_FREE_PLAIN void *memory = NULL;
   size_t n = 0;
-  RD_TRY (rd_new_array (profile->spans.n, sizeof (struct stretch), &memory));
-  struct stretch *stretches = memory;
+  RD_TRY (rd_new_array (profile->spans.n, sizeof (struct rd_stretch), &memory));
+  struct rd_stretch *stretches = memory;
   for (size_t i = 0; i < profile->spans.n; i++)
     if (!places || places[i] == RD_SPAN_INSIDE)
-      stretches[n++] = (struct stretch) {
+      stretches[n++] = (struct rd_stretch) {
         spans[i].node, spans[i].begin_ns, end_of (&spans[i])
       };
-  sum_unions (stretches, n, node_ns);
+  rd_sum_unions (stretches, n, node_ns);
   return RADIO_OK;
 }
 
