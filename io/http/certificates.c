@@ -22,13 +22,8 @@ static const char *const places[] = {
 static bool
 has_own (void)
 {
-  CURL *easy = curl_easy_init ();
-  char *file = NULL;
-  if (easy && curl_easy_getinfo (easy, CURLINFO_CAINFO, &file) != CURLE_OK)
-    file = NULL;
-  bool has = file == NULL || access (file, R_OK) == 0;
-  curl_easy_cleanup (easy);
-  return has;
+  const char *file = curl_version_info (CURLVERSION_NOW)->cainfo;
+  return file == NULL || access (file, R_OK) == 0;
 }
 
 const char *
