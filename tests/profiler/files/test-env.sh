@@ -3,6 +3,11 @@
 # RADIO_PROFILE in a program: files, failing files, exit statuses.
 . "$(dirname "$0")/../../functions.sh"
 program=$builddir/tests/profiler/files/env-program
+# Tests wait for what it writes.
+if [ ! -x "$program" ]; then
+  echo "Bail out! $program: is not built; make check builds it"
+  exit 99
+fi
 unset RADIO_PROFILE RADIO_PROFILE_SPANS RADIO_PROFILE_REDACT
 unset RADIO_PROFILE_REDACT_KEY RADIO_PROFILE_TAPS RADIO_PROFILE_RING
 unset RADIO_PROFILE_RING_FILE RADIO_PROFILE_SIGNAL RADIO_PROFILE_EVERY
