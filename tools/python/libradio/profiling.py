@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Profiles: where the time of a piece of code goes, in Python's scopes, in the
 library's threads and in requests to S3."""
-import html
 import os
 import shutil
 import sys
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 from . import _calls
 from ._calls import NULL, check, text
 from ._functions import check_version, watch
-from ._ranks import expect
 from ._native import ffi, lib
 from .errors import ArgumentError, ExistsError, ForkedError
 
@@ -374,6 +372,7 @@ def _join(pointers: list[Any], parts: Parts) -> Any:
 def frame(page: str) -> str:
     """Returns HTML that shows a page by itself: its scripts run, but have no
     part in the notebook's, and its own policy keeps it from the network."""
+    import html
     return ('<iframe sandbox="allow-scripts allow-downloads"'
             ' title="Profile" style="width: 100%; height: 640px; border: 0;'
             ' resize: vertical" srcdoc="' + html.escape(page) + '"></iframe>')
@@ -397,6 +396,8 @@ class _Recording(Profile):
         if self._options is None:
             raise ArgumentError("a profile records once; call libradio.profile"
                                 " again")
+        # Most processes record nothing: they import neither this nor html.
+        from ._ranks import expect
         recorder = ffi.new("struct radio_recorder **")
         options, title = self._options
         status = lib.radio_recorder_start(options, recorder)

@@ -2,7 +2,6 @@
 """Volumes written to stores, copied and removed."""
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -263,6 +262,10 @@ def _take_lines(calls: Sequence[Any]) -> list[str]:
 
 def _run_calls(works: Sequence[Callable[[Any], T]], calls: Sequence[Any],
                sizes: Sequence[int], progress: Progress) -> list[T]:
+    # It brings logging: most processes, as loaders' workers, only read.
+    from concurrent.futures import (
+        FIRST_EXCEPTION, ThreadPoolExecutor, wait,
+    )
     with (_shown(progress) as show, Handoff("file") as handoff,
           ThreadPoolExecutor(min(_AT_ONCE, len(works) or 1)) as pool):
         futures = [pool.submit(handoff.run, _run_one, work, call)

@@ -4,6 +4,8 @@ import copy
 import multiprocessing
 import os
 import pickle
+import subprocess
+import sys
 import threading
 import traceback
 
@@ -220,3 +222,16 @@ def test_exceptions_go_from_process_to_process():
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is libradio.NotFoundError
     assert (str(again), again.errno) == (str(error), 2)
+
+
+def test_a_process_that_reads_imports_no_more_than_that(head):
+    code = """
+import pickle, sys
+volume = pickle.load(sys.stdin.buffer)
+assert volume[0, 0, 0].shape == ()
+print(*{"concurrent.futures", "html", "libradio._ranks", "logging",
+        "multiprocessing", "zarr"}.intersection(sys.modules))
+"""
+    done = subprocess.run([sys.executable, "-c", code], check=True,
+                          input=pickle.dumps(head[0]), stdout=subprocess.PIPE)
+    assert done.stdout == b"\n"
