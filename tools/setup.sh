@@ -21,9 +21,11 @@ time xz-utils zsh"
 CRANIUM=/usr/share/doc/invesalius-examples/examples/Cranium.inv3
 
 # The versions of npm packages: speedscope's application, which reads our
-# profiles, and axe, which checks the accessibility of our page.
+# profiles, axe, which checks the accessibility of our page, and pyright, which
+# checks the types of the Python package.
 SPEEDSCOPE=1.25.0
 AXE=4.14.1
+PYRIGHT=1.1.414
 
 # The crate that has Intel's header of the tap for VTune, and its SHA-256.
 ITTAPI=ittapi-sys-0.4.0

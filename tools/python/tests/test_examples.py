@@ -2,8 +2,12 @@
 """The examples of docstrings and of README.md run, and have right types."""
 import doctest
 import importlib
+import json
 import pkgutil
 import re
+import shutil
+import subprocess
+import sys
 from textwrap import indent
 
 import mypy.api
@@ -54,7 +58,24 @@ found or store.get("a/c", volume).axial(numpy.int64(3))
 """
 
 
-def test_types_of_the_examples(checkout, tmp_path):
+def notebook(checkout):
+    """Returns the code of docs/notebook.ipynb; a cell that %%radio records is
+    a with statement, which names the profile as well."""
+    text = (checkout / "docs/notebook.ipynb").read_text()
+    blocks = []
+    for cell in json.loads(text)["cells"]:
+        source = "".join(cell["source"]) + "\n"
+        if magic := re.match(r"%%radio (\w+)\n", source):
+            source = (f"with libradio.profile() as {magic[1]}:\n"
+                      + indent(source[magic.end():], "    "))
+        if cell["cell_type"] == "code":
+            blocks.append(re.sub("^%.*\n", "", source, flags=re.MULTILINE))
+    return "".join(blocks)
+
+
+@pytest.fixture(scope="module")
+def examples_file(checkout, tmp_path_factory):
+    """A module of all examples, each in a function."""
     finder = doctest.DocTestFinder(exclude_empty=True)
     texts = [found.docstring for name in MODULES
              for found in finder.find(importlib.import_module(name))]
@@ -62,16 +83,35 @@ def test_types_of_the_examples(checkout, tmp_path):
     sources = ["".join(each.source for each in
                        doctest.DocTestParser().get_examples(text))
                for text in texts]
-    sources = [*filter(None, sources), readme(checkout), ARRAYS]
+    sources = [*filter(None, sources), readme(checkout), notebook(checkout),
+               ARRAYS]
     assert len(sources) > 10
-    file = tmp_path / "examples.py"
+    file = tmp_path_factory.mktemp("types") / "examples.py"
     file.write_text("".join(f"def example_{i}() -> None:\n"
                             + indent(source, "    ")
                             for i, source in enumerate(sources)))
+    return file
+
+
+def test_types_of_the_examples(checkout, examples_file, tmp_path):
     lines, errors, status = mypy.api.run([
         "--config-file", str(checkout / "tools/python/pyproject.toml"),
-        "--cache-dir", str(tmp_path / "cache"), str(file)])
+        "--cache-dir", str(tmp_path / "cache"), str(examples_file)])
     assert (errors, status) == ("", 0), lines
+
+
+def test_types_by_pyright(checkout, examples_file):
+    """Of the package and of its examples, as editors check them."""
+    script = checkout / "build/python/npm/node_modules/pyright/index.js"
+    if not script.is_file() or not shutil.which("node"):
+        pytest.skip("pyright is not there: sh tools/check-python installs it"
+                    " by npm")
+    done = subprocess.run(
+        ["node", script, "--pythonpath", sys.executable, "--level", "error",
+         checkout / "tools/python/libradio", examples_file],
+        capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.startswith("0 errors")
 
 
 def test_every_public_name_is_documented():
