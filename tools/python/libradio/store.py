@@ -80,10 +80,19 @@ class _Place:
         return self.open()
 
 
+def _type_name(member: Any) -> str:
+    """Returns Python's type for a member of a struct."""
+    return ("a str" if member.type.kind == "pointer"
+            else "a bool" if member.type.cname == "_Bool" else "an int")
+
+
 def _set_s3(options: Any, values: S3Options) -> list[Any]:
     """Sets the members; returns what must live until they were used."""
     members = dict(ffi.typeof("struct radio_s3_options").fields)
     del members["reserved"]
+    if not isinstance(values, Mapping):
+        raise TypeError(f"s3: is of type {type(values).__name__}; use a mapping"
+                        " of options to their values")
     kept = []
     for name, value in values.items():
         if name not in members:
@@ -96,9 +105,13 @@ def _set_s3(options: Any, values: S3Options) -> list[Any]:
             value = _ADDRESSING[value]
         elif isinstance(value, str):
             kept.append(ffi.new("char[]", _calls.chars(value)))
-            setattr(options, name, kept[-1])
-            continue
-        setattr(options, name, value)
+            value = kept[-1]
+        try:
+            setattr(options, name, value)
+        except TypeError:
+            raise TypeError(f"s3: {name}: is of type"
+                            f" {type(values[name]).__name__}; use"
+                            f" {_type_name(members[name])}") from None
     return kept
 
 

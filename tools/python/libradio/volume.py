@@ -410,6 +410,8 @@ class Volume(Closable[Opened]):
             results = [np.empty(selection.size, kind, "F")
                        for selection in selections]
         else:
+            if isinstance(out, np.ndarray):
+                _check_overlap(out)
             results = [_writable(each) for each in out]
             if len(results) != len(selections):
                 raise ValueError(f"out: {len(results)} arrays for"
@@ -515,6 +517,8 @@ class Volume(Closable[Opened]):
         numpy.histogram: of finite values; range None: from min to max."""
         if bins < 1:
             raise ArgumentError(f"bins: {bins}: use 1 or more")
+        if range is not None and len(range) != 2:
+            raise ArgumentError(f"range: {range}: use (LOW, HIGH)")
         opened = self._handle.get()
         range = _edges(*(_finite_range(opened, raw) if range is None
                          else range))
@@ -658,7 +662,23 @@ def _writable(out: Any) -> NDArray[Any]:
                             " into; use a NumPy array or a tensor") from None
     if not array.flags.writeable:
         raise ValueError("out: the array is read-only")
+    _check_overlap(array)
     return array
+
+
+def _check_overlap(out: NDArray[Any]) -> None:
+    """Raises if elements may share memory, as of numpy.broadcast_arrays and of
+    sliding windows: what is in it then would be a matter of chance."""
+    if out.flags.forc:
+        return
+    nbytes = out.itemsize       # of the axes with smaller strides
+    for stride, n in sorted((abs(stride), n) for stride, n
+                            in zip(out.strides, out.shape) if n > 1):
+        if stride < nbytes:
+            raise ValueError(f"out: elements of the array share memory (the"
+                             f" shape {out.shape}, the strides {out.strides});"
+                             " use one with memory for each")
+        nbytes += stride * (n - 1)
 
 
 def _tensor_memory(out: Any) -> NDArray[Any]:

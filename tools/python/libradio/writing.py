@@ -439,6 +439,9 @@ def phantom(store: Store, path: str, *,
             tiling: str | None = None, codec: str | None = None,
             existing: Existing = "error") -> Volume:
     """Writes a synthetic head CT, the same on every machine."""
+    if len(shape) != 3:
+        raise ArgumentError(f"shape: {shape}: use the number of voxels along x,"
+                            " y, z")
     options = ffi.new("struct radio_phantom_options *")
     options.shape = shape[::-1]
     options.seed = seed

@@ -4,9 +4,11 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
+from images import voxels
 
 import libradio
 from libradio.errors import RadioError
@@ -59,6 +61,11 @@ def test_arguments_that_are_wrong_are_value_or_type_errors(store):
         libradio.open("s3://bucket/x", s3={"colour": 1})
     with pytest.raises(ValueError, match="'odd': use one of auto, path"):
         libradio.open("s3://bucket/x", s3={"addressing": "odd"})
+    for options, wrong in [(5, "s3: is of type int"),
+                           ({"region": 5}, "s3: region: .* of type int"),
+                           ({"hedge_percent": "5"}, "hedge_percent: .* str")]:
+        with pytest.raises(TypeError, match=wrong):
+            libradio.open("s3://bucket/x", s3=options)
     for opens in [libradio.open, libradio.open_file]:
         with pytest.raises(ValueError, match="is empty"):
             opens("")
@@ -121,6 +128,60 @@ def test_a_store_that_is_removed_is_an_error(in_examples, head):
         store["ct/head"]
 
 
+def reads_of(volume):
+    return [volume.numpy, lambda: volume[3], volume.stats, volume.validate,
+            lambda: volume.histogram(8, (0, 9)),
+            lambda: volume.apply("flip x").numpy(),
+            lambda: volume.read_many([((0, 0, 0), (8, 8, 8))])]
+
+
+@pytest.mark.parametrize("is_replaced", [False, True])
+def test_a_store_is_removed_under_an_open_volume(in_examples, is_replaced):
+    """Also one of another shape and type is there then."""
+    volumes = [libradio.open("examples.zarr", cache=0)["ct/head"]
+               for _ in range(8)]
+    shutil.rmtree("examples.zarr")
+    if is_replaced:
+        with libradio.open("examples.zarr", create=True) as store:
+            libradio.from_numpy(voxels((9, 8, 7), "float64"), store, "ct/head")
+    for i, volume in enumerate(volumes[:-1]):
+        # Each the first that is read.
+        with pytest.raises(libradio.NotFoundError, match="open it again"):
+            reads_of(volume)[i]()
+        assert volume.shape == (64, 48, 32)
+    with pytest.raises(libradio.NotFoundError):
+        volumes[-1].export("a.nii")
+    assert not (in_examples / "a.nii").exists()
+    if is_replaced:
+        again = libradio.open("examples.zarr")["ct/head"]
+        assert np.array_equal(again.numpy(), voxels((9, 8, 7), "float64"))
+
+
+def test_a_store_is_removed_while_threads_read(in_examples, head):
+    volume = libradio.open("examples.zarr", cache=0)["ct/head"]
+    wrong, has_read = [], threading.Event()
+
+    def read():
+        try:
+            for _ in range(100):
+                if not np.array_equal(volume.numpy(), head[1]):
+                    wrong.append("voxels differ")
+                has_read.set()
+        except libradio.NotFoundError:
+            pass
+        except BaseException as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=read) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    has_read.wait(60)
+    shutil.rmtree("examples.zarr")
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
 def test_relative_folders_stay_where_they_were(in_examples, monkeypatch):
     store = libradio.open("examples.zarr")
     monkeypatch.chdir("/")
@@ -136,31 +197,77 @@ def test_what_has_the_same_options_shares_a_context(examples):
 
 
 SCRIPT = """
-import threading, sys, libradio, numpy
+import atexit, os, signal, sys, threading, warnings
+{}
+import libradio, numpy
 store = libradio.open(sys.argv[1])
 volume = store["ct/head"]
+has_read = threading.Event()
+
+def read(times=10 ** 9):
+    for _ in range(times):
+        volume.numpy(); volume[1:, 2, ::3]; volume.stats()
+        has_read.set()
+
+def begin(*times, daemon=True):
+    for _ in range(4):
+        threading.Thread(target=read, args=times, daemon=daemon).start()
+    has_read.wait()
+
 {}
 """
 
+# What runs before libradio is imported, and after; the exit status, and the
+# last line of standard error.
 ENDS = {
-    "volumes before their store": "del volume; del store",
-    "stores before their volumes": "del store; volume[0]; del volume",
-    "nothing is closed": "keep = [store, volume, volume.apply('flip x')]",
-    "all in a circle": "keep = [store, volume]; keep.append(keep); del keep",
-    "threads read": """
-def read():
-    while True:
-        volume.numpy(); volume[1:, 2, ::3]
-for _ in range(4):
-    threading.Thread(target=read, daemon=True).start()
-volume.numpy()
-""",
+    "volumes before their store": ("", "del volume; del store", 0, ""),
+    "stores before their volumes": (
+        "", "del store; volume[0]; del volume", 0, ""),
+    "nothing is closed": (
+        "", "keep = [store, volume, volume.apply('flip x')]", 0, ""),
+    "all in a circle": (
+        "", "keep = [store, volume]; keep.append(keep); del keep", 0, ""),
+    "threads read": ("", "begin()", 0, ""),
+    "threads read that are waited for": ("", "begin(20, daemon=False)", 0, ""),
+    "sys.exit while threads read": ("", "begin(); sys.exit(3)", 3, ""),
+    "os._exit while threads read": ("", "begin(); os._exit(4)", 4, ""),
+    "an exception while threads read": (
+        "", "begin(); raise RuntimeError('wrong')", 1, "RuntimeError: wrong"),
+    "an exception while threads that are waited for read": (
+        "", "begin(20, daemon=False); raise RuntimeError('wrong')", 1,
+        "RuntimeError: wrong"),
+    "Ctrl-C while threads read": (
+        "", "signal.signal(signal.SIGINT, signal.default_int_handler); begin()"
+        "; os.kill(os.getpid(), signal.SIGINT); threading.Event().wait()",
+        -2, "KeyboardInterrupt"),
+    "atexit that was registered before": (
+        "atexit.register(lambda: volume[0].sum() or os._exit(9))", "begin()",
+        0, ""),
+    "atexit that was registered after": (
+        "", "atexit.register(store.close); atexit.register(read, 3); begin()",
+        0, ""),
+    "a finalizer reads": (
+        "", "class Late:\n  __del__ = lambda self: volume.numpy()\n"
+        "late = Late(); late.itself = late; begin()", 0, ""),
+    "a profile is open": (
+        "", "profile = libradio.profile(); profile.__enter__(); begin()", 0,
+        ""),
+    "a profile of functions is open in a scope": (
+        "", "scope = libradio.scope('all'); scope.__enter__(); profile ="
+        " libradio.profile(python=sys.version_info >= (3, 12));"
+        " profile.__enter__(); begin()", 0, ""),
+    "stores are opened and closed": (
+        "", "def use():\n  while True:\n    with libradio.open(sys.argv[1]) as"
+        " s: len(s); s['ct/head'][3]\n"
+        "threading.Thread(target=use, daemon=True).start(); begin()", 0, ""),
 }
 
 
 @pytest.mark.parametrize("end", ENDS)
 def test_the_interpreter_ends_in_good_order(examples, end):
-    done = subprocess.run([sys.executable, "-c", SCRIPT.format(ENDS[end]),
-                           examples / "examples.zarr"], timeout=60,
+    before, after, status, line = ENDS[end]
+    done = subprocess.run([sys.executable, "-c", SCRIPT.format(before, after),
+                           examples / "examples.zarr"], timeout=120,
                           capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr.splitlines()[-1:]) == (
+        status, [line] if line else [])

@@ -167,6 +167,48 @@ def test_out_that_cannot_be_filled_is_refused(head):
         volume.numpy("float32", out=np.zeros(volume.shape, "int16"))
 
 
+def test_out_that_is_shared_otherwise_is_refused_the_same(head):
+    """By memoryview, or by DLPack alone."""
+    volume, array = head
+    read_only = np.zeros(volume.shape, "int16")
+    read_only.flags.writeable = False
+    view = memoryview(bytearray(array.nbytes)).cast("h", volume.shape)
+    assert volume.numpy(out=view) is view
+    assert np.array_equal(np.asarray(view), array)
+    with pytest.raises(ValueError, match="read-only"):
+        volume.numpy(out=view.toreadonly())
+    for wrap in [memoryview, OnlyDLPack]:
+        with pytest.raises(ValueError, match=r"out: has the shape \(64, 48\)"):
+            volume.numpy(out=wrap(np.zeros((64, 48), "int16")))
+        with pytest.raises(TypeError, match="out: is of int16"):
+            volume.numpy("int32", out=wrap(np.zeros(volume.shape, "int16")))
+    with pytest.raises((ValueError, BufferError), match="read-?only"):
+        volume.numpy(out=OnlyDLPack(read_only))
+
+
+@pytest.mark.parametrize("strides", [
+    (0, 0, 0), (2, 8, 0), (0, 2, 8), (2, 2, 2), (2, 6, 32), (-2, 0, 8),
+    (2, 8, 30)])
+def test_out_whose_elements_share_memory_is_refused(head, strides):
+    memory = np.zeros(1000, "int16")
+    out = np.lib.stride_tricks.as_strided(memory[500:], (4, 4, 4), strides)
+    for kind in [np.asarray, Tensor]:
+        with pytest.raises(ValueError, match="share memory"):
+            head[0].box((0, 0, 0), (4, 4, 4), out=kind(out))
+    with pytest.raises(ValueError, match="share memory"):
+        head[0].read_many([((0, 0, 0), (4, 4, 4))] * 2,
+                          out=np.lib.stride_tricks.as_strided(
+                              memory, (2, 4, 4, 4), (0, 2, 8, 32)))
+    assert not memory.any()
+
+
+def test_out_with_one_element_on_an_axis_may_have_any_stride_there(head):
+    memory = np.zeros(16, "int16")
+    out = np.lib.stride_tricks.as_strided(memory, (1, 4, 4), (0, 2, 8))
+    head[0].box((3, 4, 5), (1, 4, 4), out=out)
+    assert np.array_equal(out, head[1][3:4, 4:8, 5:9])
+
+
 def test_types_are_converted_or_an_error(head):
     volume, array = head
     for dtype in ["float32", "float64", "float16", "int32", "uint64"]:
@@ -315,7 +357,7 @@ def test_statistics_are_numpys(head):
         assert np.allclose(edges, want[1])
     with pytest.raises(ValueError):
         volume.histogram(0)
-    for limits in [(5.0, 1.0), (np.nan, 1.0)]:
+    for limits in [(5.0, 1.0), (np.nan, 1.0), (5.0,), (1.0, 2.0, 3.0)]:
         with pytest.raises(ValueError):
             volume.histogram(5, limits)
 
@@ -380,6 +422,23 @@ def test_files_are_volumes(examples, head):
     (examples / "text.nii").write_text("no image" * 100)
     with pytest.raises(libradio.FormatError):
         libradio.open_file(examples / "text.nii")
+
+
+def test_a_file_that_is_cut_or_removed_while_it_is_open(in_examples, head):
+    """No read crashes; what is open stays readable if it is removed."""
+    plain = in_examples / "head.nii"
+    plain.write_bytes(gzip.decompress(
+        (in_examples / "head.nii.gz").read_bytes()))
+    for name in ["head.nii", "head.nii.gz"]:
+        file = in_examples / name
+        with libradio.open_file(file, cache=0) as cut:
+            file.write_bytes(file.read_bytes()[:2000])
+            for read in [cut.numpy, lambda: cut[:, :, -1], cut.stats]:
+                with pytest.raises((libradio.FormatError, OSError)):
+                    read()
+            file.unlink()
+            with pytest.raises((libradio.FormatError, OSError)):
+                cut.numpy()
 
 
 def test_it_is_closed_once_and_for_all(examples):

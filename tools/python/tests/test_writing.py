@@ -106,6 +106,9 @@ def test_arguments_that_are_wrong_are_errors(store):
                                             like=array)]:
         with pytest.raises(TypeError, match="is of type (str|ndarray)"):
             use()
+    for shape in [(4, 4), (4, 4, 4, 4)]:
+        with pytest.raises(libradio.ArgumentError, match="shape"):
+            libradio.phantom(store, "a/b", shape=shape)
     assert len(store) == 0
     assert libradio.gc(store).removed_count == 0
 
