@@ -18,13 +18,14 @@ import os
 import urllib.parse
 import warnings
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import (
     Callable, Collection, Iterable, Iterator, Sequence,
 )
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
-from weakref import WeakValueDictionary
+from weakref import WeakValueDictionary, ref
 
 import numpy as np
 import zarr
@@ -392,7 +393,7 @@ def _share(root: _Root, threads: int) -> Any:
 class _Array:
     """An array that is open."""
 
-    __slots__ = ("dtype", "pointer", "store", "tile_shape")
+    __slots__ = ("dtype", "has_shards", "pointer", "store", "tile_shape")
 
     def __init__(self, store: Any, path: str, document: bytes) -> None:
         result = ffi.new("struct radio_array **")
@@ -406,6 +407,7 @@ class _Array:
         if info.dtype == lib.RADIO_STRING:
             raise UnsupportedError("its elements are strings")
         self.dtype = _dtypes.from_code(info.dtype, info.item_nbytes)
+        self.has_shards = bool(info.sharded)
         self.tile_shape = list(info.tile_shape[0:info.rank])
 
 
@@ -415,6 +417,24 @@ class _Kept(NamedTuple):
     key: tuple[Any, ...]
     shape: list[int]
     array: _Array
+
+    def holds(self, end: list[int]) -> bool:
+        return all(n <= most for n, most in zip(end, self.shape))
+
+
+# The sources that keep a folder open, from one read to the next: the last ones
+# that opened theirs, since each takes a descriptor.
+_MAX_FOLDERS = 16
+_have_folders: deque[ref["_Source"]] = deque()
+
+
+def _identify(folder: str) -> tuple[int, ...] | None:
+    """Returns what tells a folder from another one at its place."""
+    try:
+        found = os.stat(folder)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_ctime_ns
 
 
 class _Source:
@@ -429,6 +449,7 @@ class _Source:
                        if strict is None else strict)
         self.reported: set[str] = set()
         self.kept: Any = None       # from one read to the next
+        self.folder: _Kept | None = None
         self.text: str | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -500,24 +521,54 @@ class _Source:
         threads = zarr.config.get("threading.max_workers", None) or 0
         root = self.root
         if root.is_local:
-            place = _Place(os.path.abspath(os.path.join(root.uri, path)), None,
-                           threads, 0, 0)
-            store = place.open(sync=False)      # zarr does not, either
-            self.kept = store.context           # the threads
-            return _Array(store, "", self.document(end))
+            folder = os.path.abspath(os.path.join(root.uri, path))
+            return (self.open_in(folder, end, threads) if writes
+                    else self.open_again(folder, end, threads))
         # The indexes of shards are kept, where it is told if they are old.
         key = os.getpid(), path, threads
         if (isinstance(self.kept, _Kept) and self.kept.key == key
-                and not writes and all(
-                    n <= most for n, most in zip(end, self.kept.shape))):
+                and not writes and self.kept.holds(end)):
             return self.kept.array
-        shape = end if writes else [
-            -(-max(n, m) // length) * length for n, m, length
-            in zip(end, self.metadata.shape, self.chunk_shape or ())]
+        shape = end if writes else self.round_up(end)
         store = _share(root, threads)
         array = _Array(store, path, self.document(shape))
         self.kept = (_Kept(key, shape, array)
                      if root.is_in_s3 and not writes else store)
+        return array
+
+    def round_up(self, end: list[int]) -> list[int]:
+        """Returns the shape of all chunks that metadata or a read know."""
+        return [-(-max(n, m) // length) * length for n, m, length
+                in zip(end, self.metadata.shape, self.chunk_shape or ())]
+
+    def open_in(self, folder: str, shape: list[int], threads: int) -> _Array:
+        """Opens the array in its folder."""
+        store = _Place(folder, None, threads, 0, 0).open(
+            sync=False)             # zarr does not, either
+        self.kept = store.context   # the threads
+        return _Array(store, "", self.document(shape))
+
+    def open_again(self, folder: str, end: list[int],
+                   threads: int) -> _Array:
+        """The same, for a read; what is open is used, unless another folder is
+        there now.  An array with shards keeps their indexes, which may be old,
+        so that only its store is used."""
+        key = os.getpid(), folder, threads, _identify(folder)
+        kept = self.folder
+        if kept is not None and kept.key == key:
+            if kept.array.has_shards:
+                return _Array(kept.array.store, "", self.document(end))
+            if kept.holds(end):
+                return kept.array
+        shape = self.round_up(end)
+        array = self.open_in(folder, shape, threads)
+        if key[-1] == _identify(folder):
+            self.folder = _Kept(key, shape, array)
+            _have_folders.append(ref(self))
+            while len(_have_folders) > _MAX_FOLDERS:
+                oldest = _have_folders.popleft()()
+                if oldest is not None and oldest is not self:
+                    oldest.folder = None
         return array
 
     def document(self, shape: list[int]) -> bytes:

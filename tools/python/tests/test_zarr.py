@@ -2,6 +2,7 @@
 """Arrays of zarr-python's, read by the library: as its own pipeline does."""
 import asyncio
 import copy
+import gc
 import multiprocessing
 import os
 import pickle
@@ -212,8 +213,9 @@ def test_arrays_are_resized(tmp_path):
     assert np.array_equal(array[...], want[:9, :3, :5])
 
 
-def test_arrays_are_replaced_under_an_open_one(tmp_path):
-    make(tmp_path / "a", "shards")
+@pytest.mark.parametrize("name", ["plain", "shards"])
+def test_arrays_are_replaced_under_an_open_one(tmp_path, name):
+    make(tmp_path / "a", name)
     old = opened(tmp_path / "a")
     assert old[0].any()
     shutil.rmtree(tmp_path / "a")
@@ -221,9 +223,14 @@ def test_arrays_are_replaced_under_an_open_one(tmp_path):
                     chunks=(5, 5))
     new = opened(tmp_path / "a")
     assert np.array_equal(new[...], elements)
-    elements = make(tmp_path / "a", "shards", overwrite=True)
+    elements = make(tmp_path / "a", name, overwrite=True)
     assert np.array_equal(opened(tmp_path / "a")[...], elements)
     assert np.array_equal(old[...], elements)
+    make(tmp_path / "b", name)
+    zarr.open_array(tmp_path / "b")[...] = elements[::-1]
+    (tmp_path / "a").rename(tmp_path / "c")
+    (tmp_path / "b").rename(tmp_path / "a")
+    assert np.array_equal(old[...], elements[::-1])
 
 
 @pytest.mark.parametrize("name", ["crc32c", "shards", "gzip"])
@@ -379,12 +386,16 @@ def test_threads_children_and_pickles(tmp_path):
         assert got.get(120) == wants[:8]
 
 
-def test_nothing_stays_open(tmp_path):
+def test_few_folders_stay_open(tmp_path):
     elements = make(tmp_path / "a", "shards")
     before = os.listdir("/proc/self/fd")
-    arrays = [opened(tmp_path / "a") for _ in range(20)]
-    for array in arrays:
+    arrays = [opened(tmp_path / "a") for _ in range(40)]
+    for array in [*arrays, *arrays[::3]]:
         assert np.array_equal(array[...], elements)
+    assert len(os.listdir("/proc/self/fd")) <= len(before) + 18
+    del array
+    arrays.clear()
+    gc.collect()
     assert len(os.listdir("/proc/self/fd")) <= len(before) + 2
 
 
