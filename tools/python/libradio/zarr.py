@@ -7,7 +7,7 @@
 >>> numpy.shape(array[10:20, ::2])
 (10, 16)
 
-This module alone imports zarr-python, of which it needs 3.1.6 or later.
+Only this module and its parts import zarr-python, which has to be 3.1.6 or later.
 """
 import asyncio
 import functools
@@ -15,16 +15,13 @@ import itertools
 import json
 import math
 import os
-import urllib.parse
 import warnings
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import (
-    Callable, Collection, Iterable, Iterator, Sequence,
-)
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Self
 from weakref import WeakValueDictionary, ref
 
 import numpy as np
@@ -38,14 +35,16 @@ from zarr.core.array_spec import ArrayConfig, ArraySpec
 from zarr.core.buffer import default_buffer_prototype
 from zarr.core.metadata import ArrayV3Metadata
 from zarr.registry import register_pipeline
-from zarr.storage import FsspecStore, LocalStore, ObjectStore, StorePath
+from zarr.storage import StorePath
 
 from . import _calls, _dtypes
 from ._calls import check
 from ._handles import PICKLE_VERSION, restore
 from ._native import ffi, lib
+from ._zarr_selections import Chunk, Grid, Points, find_grid, find_points
+from ._zarr_stores import Root, find_root
 from .errors import LimitError, NotFoundError, RadioWarning, UnsupportedError
-from .store import S3Options, _Place
+from .store import _Place
 
 __all__ = ["CodecPipeline", "use"]
 
@@ -53,10 +52,6 @@ __all__ = ["CodecPipeline", "use"]
 _Other: type[zarr.abc.codec.CodecPipeline] = getattr(
     zarr.core.codec_pipeline, "FusedCodecPipeline",
     zarr.core.codec_pipeline.BatchedCodecPipeline)
-
-# A chunk of a read, as zarr passes it: its key, its properties, what is
-# selected of it, where that is in the result, and whether it is all.
-_Chunk: TypeAlias = tuple[Any, Any, Any, Any, bool]
 
 # Elements that lie apart are read with what is between them, into memory of
 # this size at most.
@@ -84,163 +79,6 @@ def use(*, strict: bool = False) -> Any:
         "codec_pipeline.strict": strict})
 
 
-class _Grid(NamedTuple):
-    """Elements at equal distances: their first index, number and distance on
-    each axis of the array, and the axes that the result lacks."""
-
-    starts: list[int]
-    counts: list[int]
-    steps: list[int]
-    lacks: list[bool]
-
-    @property
-    def end(self) -> list[int]:
-        """Behind the last of them, on each axis."""
-        return [start + (count - 1) * step + 1 for start, count, step
-                in zip(self.starts, self.counts, self.steps)]
-
-    @property
-    def result_shape(self) -> tuple[int, ...]:
-        """Without the axes that the result lacks."""
-        return tuple([count for count, lacks in zip(self.counts, self.lacks)
-                      if not lacks])
-
-    def with_all_axes(self, memory: NDArray[Any]) -> NDArray[Any]:
-        """Returns the result's memory with the axes that it lacks."""
-        if not any(self.lacks):
-            return memory
-        index = tuple(None if lacks else slice(None) for lacks in self.lacks)
-        view: NDArray[Any] = memory[index]
-        return view
-
-
-def _find_grid(batch: Sequence[_Chunk], first: Sequence[int],
-               last: Sequence[int], chunk_shape: Sequence[int],
-               dropped: tuple[int, ...]) -> _Grid | None:
-    """Returns the elements that chunks, from first to last, select; None if
-    they are no grid.  Zarr passes chunks in C order, and of each what is
-    selected on every axis: so the first and the last tell all."""
-    grid = _Grid([], [], [], [])
-    nchunks = 1
-    for axis, (one, other, i, j, length) in enumerate(zip(
-            batch[0][2], batch[-1][2], first, last, chunk_shape)):
-        if isinstance(one, slice) and isinstance(other, slice):
-            start, stop, step = one.indices(length)
-            start_last, stop_last, step_last = other.indices(length)
-            if (step < 1 or step_last != step or stop <= start
-                    or stop_last <= start_last):
-                return None
-            low = i * length + start
-            high = (j * length + start_last
-                    + (stop_last - 1 - start_last) // step * step)
-            lacks = axis in dropped
-        elif isinstance(one, (int, np.integer)) and one == other:
-            low, high = i * length + int(one), j * length + int(one)
-            step, lacks = 1, True
-        else:
-            return None
-        count = (high - low) // step + 1
-        if (high - low) % step or count < 1 or (lacks and count > 1):
-            return None
-        grid.starts.append(low)
-        grid.counts.append(count)
-        grid.steps.append(step if count > 1 else 1)
-        grid.lacks.append(lacks)
-        nchunks *= count if step >= length else j - i + 1
-    return grid if nchunks == len(batch) else None
-
-
-class _Points(NamedTuple):
-    """Elements of a chunk: their indexes in the array, on each axis."""
-
-    indexes: list[NDArray[np.intp]]
-    is_mesh: bool
-    """All combinations; else the n-th indexes are of the n-th element."""
-    kept: Any
-    """Selects the axes that the result has."""
-    place: Any
-    """Where they are in the result."""
-
-    @property
-    def shape(self) -> list[int]:
-        lengths = [len(each) for each in self.indexes]
-        return lengths if self.is_mesh else lengths[:1]
-
-    def groups(self, tile_shape: Sequence[int],
-               most: int) -> Iterator[tuple[NDArray[np.intp], ...]]:
-        """Groups their numbers in indexes, on each axis of a mesh, so that the
-        box around a group's elements has no tile without any in a row, and
-        most elements at most, unless it is of one tile."""
-        tiles = [each // length for each, length
-                 in zip(self.indexes, tile_shape)]
-        if self.is_mesh:
-            axes = [_cut(each, 1) for each in tiles]
-            for group in itertools.product(*axes):
-                yield from _halve_group(self.indexes, group, most)
-            return
-        key = np.zeros(len(tiles[0]), np.intp)
-        for each in tiles:
-            lowest = each.min()
-            key = key * (each.max() - lowest + 1) + each - lowest
-        for one in _cut(key, 0):
-            yield (one,)
-
-
-def _cut(values: NDArray[np.intp], most: int) -> list[NDArray[np.intp]]:
-    """Sorts numbers of values, and cuts where they differ by more."""
-    order = np.argsort(values, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(values[order]) > most) + 1)
-
-
-def _halve_group(indexes: list[NDArray[np.intp]],
-                 group: tuple[NDArray[np.intp], ...], most: int
-                 ) -> Iterator[tuple[NDArray[np.intp], ...]]:
-    size = math.prod(int(each[part[-1]] - each[part[0]]) + 1
-                     for each, part in zip(indexes, group))
-    axis = next((axis for axis, part in enumerate(group) if len(part) > 1),
-                None)
-    if size <= most or axis is None:
-        yield group
-        return
-    middle = len(group[axis]) // 2
-    for half in [group[axis][:middle], group[axis][middle:]]:
-        yield from _halve_group(
-            indexes, (*group[:axis], half, *group[axis + 1:]), most)
-
-
-def _find_points(chunk: _Chunk, at: Sequence[int], chunk_shape: Sequence[int],
-                 dropped: tuple[int, ...]) -> _Points | None:
-    """Returns the elements that a chunk selects; None if zarr passes them in
-    another way than those that are known: a mesh as of numpy.ix_, or a list for
-    each axis."""
-    indexes, lacks = [], set(dropped)
-    is_mesh = len(at) == 1
-    if not isinstance(chunk[2], tuple) or len(chunk[2]) != len(at):
-        return None
-    for axis, (one, i, length) in enumerate(zip(chunk[2], at, chunk_shape)):
-        if isinstance(one, slice):
-            inside = np.arange(*one.indices(length))
-            is_mesh = True
-        elif isinstance(one, (int, np.integer)):
-            inside = np.array([one])
-            lacks.add(axis)
-            is_mesh = True
-        elif isinstance(one, np.ndarray) and one.dtype.kind in "iub":
-            is_mesh = is_mesh or one.ndim > 1
-            # A mask of an array of one axis is passed as it is.
-            inside = np.flatnonzero(one) if one.dtype == bool else one.ravel()
-        else:
-            return None
-        indexes.append(i * length + inside.astype(np.intp))
-    kept = tuple([0 if axis in lacks else slice(None)
-                  for axis in range(len(at))]) if is_mesh else ...
-    points = _Points(indexes, is_mesh, kept, chunk[3])
-    if not all(points.shape) or (
-            not is_mesh and len({len(each) for each in indexes}) > 1):
-        return None
-    return points
-
-
 def _regular_chunk_shape(metadata: Any) -> tuple[int, ...] | None:
     """None if chunks are of several shapes."""
     shape: tuple[int, ...] | None
@@ -251,137 +89,11 @@ def _regular_chunk_shape(metadata: Any) -> tuple[int, ...] | None:
     return shape
 
 
-class _Root(NamedTuple):
-    """The root of zarr's store, as the library opens it."""
-
-    uri: str
-    s3: S3Options | None = None
-
-    @property
-    def is_local(self) -> bool:
-        return "://" not in self.uri
-
-    @property
-    def is_in_s3(self) -> bool:
-        return self.s3 is not None
-
-
-# Members of obstore's configuration: the library's options of S3, and what
-# does not change what is read and written.
-_OBSTORE_S3 = {
-    "access_key_id": "access_key", "secret_access_key": "secret_key",
-    "session_token": "session_token", "token": "session_token",
-    "region": "region", "default_region": "region",
-    "endpoint": "endpoint", "aws_endpoint_url_s3": "endpoint"}
-_OBSTORE_OTHERS = {"bucket", "skip_signature", "virtual_hosted_style_request",
-                   "conditional_put", "copy_if_not_exists", "disable_tagging",
-                   "disable_bulk_delete", "unsigned_payload",
-                   "checksum_algorithm"}
-_OBSTORE_CLIENT = {"allow_http", "timeout", "connect_timeout", "user_agent",
-                   "pool_idle_timeout", "pool_max_idle_per_host",
-                   "http1_only", "http2_only"}
-
-
-def _find_root(store: Any) -> _Root:
-    """Returns where a store of zarr's is.  One whose options the library
-    lacks is not supported: it would not read the same."""
-    kind = type(store).__name__
-    if type(store) is LocalStore:
-        return _Root(os.fspath(store.root))
-    if type(store) is FsspecStore:
-        kind += f" of {type(store.fs).__name__}"
-        if kind.endswith(" HTTPFileSystem"):
-            return _http_of_fsspec(store.fs, store.path)
-        if kind.endswith(" S3FileSystem"):
-            return _s3_of_fsspec(store.fs, store.path.strip("/"))
-    elif type(store) is ObjectStore:
-        inner = store.store
-        kind += f" of {type(inner).__name__}"
-        if kind.endswith(" LocalStore") and inner.prefix is not None:
-            return _Root(os.fspath(inner.prefix))
-        if kind.endswith(" HTTPStore"):
-            _lack("obstore's client", inner.client_options, _OBSTORE_CLIENT)
-            return _http(inner.url)
-        if kind.endswith(" S3Store"):
-            return _s3_of_obstore(inner)
-    raise UnsupportedError(f"it is in a {kind}")
-
-
-def _lack(what: str, options: Any, known: Collection[str]) -> None:
-    """Refuses options that the library has not."""
-    for name in options or ():
-        if name not in known:
-            raise UnsupportedError(f"{what} has the option '{name}'")
-
-
-def _http(url: str) -> _Root:
-    return _Root(urllib.parse.quote(url, safe="/:%~!$&'()*+,;=@[]"))
-
-
-def _http_of_fsspec(fs: Any, url: str) -> _Root:
-    _lack("fsspec's client", {**fs.kwargs, **fs.client_kwargs}, ())
-    if not fs.get_client.__module__.startswith("fsspec."):
-        raise UnsupportedError("fsspec has a client of its own")
-    return _http(url)
-
-
-def _s3_of_obstore(inner: Any) -> _Root:
-    config = inner.config
-    _lack("obstore's S3", config, [*_OBSTORE_S3, *_OBSTORE_OTHERS])
-    _lack("obstore's client", inner.client_options, _OBSTORE_CLIENT)
-    if inner.credential_provider is not None:
-        raise UnsupportedError("obstore's credentials are from a function")
-    s3: dict[str, str | int | bool] = {
-        ours: config[theirs] for theirs, ours in _OBSTORE_S3.items()
-        if theirs in config}
-    # It has these variables that AWS's clients have not.
-    if "endpoint" not in s3 and "AWS_ENDPOINT" in os.environ:
-        s3["endpoint"] = os.environ["AWS_ENDPOINT"]
-    s3["anonymous"] = _is_true(config.get(
-        "skip_signature", os.environ.get("AWS_SKIP_SIGNATURE")))
-    bucket = config["bucket"]
-    s3["addressing"] = "path"
-    if _is_true(config.get("virtual_hosted_style_request")):
-        s3["addressing"] = "virtual"
-        # With the bucket's name, that the library adds.
-        scheme, _, host = str(s3.get("endpoint", "")).partition("://")
-        if host:
-            s3["endpoint"] = f"{scheme}://{host.removeprefix(bucket + '.')}"
-    return _Root("/".join(["s3:/", bucket, *filter(None, [inner.prefix])]), s3)
-
-
-def _is_true(value: Any) -> bool:
-    return str(value).lower() in ("true", "1", "yes", "on", "y", "t")
-
-
-def _s3_of_fsspec(fs: Any, place: str) -> _Root:
-    _lack("s3fs", fs.kwargs, ["profile"])
-    _lack("s3fs", fs.s3_additional_kwargs, ())
-    _lack("s3fs's client", fs.client_kwargs, ["endpoint_url", "region_name"])
-    _lack("s3fs's configuration", fs.config_kwargs,
-          ["s3", "connect_timeout", "read_timeout", "retries",
-           "max_pool_connections", "tcp_keepalive"])
-    style = fs.config_kwargs.get("s3", {})
-    _lack("s3fs's configuration", style, ["addressing_style"])
-    if fs.requester_pays or fs.version_aware or not (
-            fs.session is None or fs._session_is_owned):
-        raise UnsupportedError("s3fs has a session, or options of its own")
-    options = {
-        "access_key": fs.key, "secret_key": fs.secret,
-        "session_token": fs.token, "anonymous": bool(fs.anon),
-        "endpoint": fs.endpoint_url or fs.client_kwargs.get("endpoint_url"),
-        "region": fs.client_kwargs.get("region_name"),
-        "profile": fs.kwargs.get("profile"),
-        "addressing": style.get("addressing_style", "auto")}
-    return _Root(f"s3://{place}", {name: value for name, value
-                                   in options.items() if value is not None})
-
-
 # Stores over a network, while an array is open that uses their connections.
 _shared: WeakValueDictionary[tuple[Any, ...], Any] = WeakValueDictionary()
 
 
-def _share(root: _Root, threads: int) -> Any:
+def _share(root: Root, threads: int) -> Any:
     key = (os.getpid(), root.uri, threads,
            *sorted((root.s3 or {}).items()))
     store = _shared.get(key)
@@ -456,9 +168,9 @@ class _Source:
         return _Source, (self.metadata, self.store, self.strict)
 
     @cached_property
-    def root(self) -> _Root:
+    def root(self) -> Root:
         """Of its store.  Raises UnsupportedError."""
-        return _find_root(self.store)
+        return find_root(self.store)
 
     def find_obstacle(self) -> str | None:
         """Returns why the library does not read and write it."""
@@ -495,24 +207,24 @@ class _Source:
         return ("/".join(names[:-n]),
                 [int(number) for number in numbers[has_prefix:]])
 
-    def find_points(self, batch: Sequence[_Chunk], dropped: tuple[int, ...]
-                    ) -> list[_Points] | None:
+    def find_points(self, batch: Sequence[Chunk], dropped: tuple[int, ...]
+                    ) -> list[Points] | None:
         """Returns what each chunk selects, or None."""
         found = []
         for chunk in batch:
             _, at = self.locate(chunk[0].path)
-            points = _find_points(chunk, at, self.chunk_shape or (), dropped)
+            points = find_points(chunk, at, self.chunk_shape or (), dropped)
             if points is None:
                 return None
             found.append(points)
         return found
 
-    def find_grid(self, batch: Sequence[_Chunk],
-                  dropped: tuple[int, ...]) -> tuple[str, _Grid | None]:
+    def find_grid(self, batch: Sequence[Chunk],
+                  dropped: tuple[int, ...]) -> tuple[str, Grid | None]:
         """Returns the path of the array, and what chunks select of it."""
         path, first = self.locate(batch[0][0].path)
         _, last = self.locate(batch[-1][0].path)
-        return path, _find_grid(batch, first, last, self.chunk_shape or (),
+        return path, find_grid(batch, first, last, self.chunk_shape or (),
                                 dropped)
 
     def open(self, path: str, end: list[int], writes: bool) -> _Array:
@@ -629,7 +341,7 @@ async def _run(transfer: _Transfer) -> bool:
 
 @dataclass(frozen=True)
 class _OfGrid(_Transfer):
-    grid: _Grid
+    grid: Grid
 
     @property
     def end(self) -> list[int]:
@@ -695,7 +407,7 @@ class _Read(_OfGrid):
 class _ReadPoints(_Transfer):
     """What is selected by lists of indexes, or by masks."""
 
-    chunks: list[_Points]
+    chunks: list[Points]
 
     @property
     def end(self) -> list[int]:
@@ -860,7 +572,7 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
 
     # What it does by itself.
 
-    async def read(self, batch_info: Iterable[_Chunk], out: Any,
+    async def read(self, batch_info: Iterable[Chunk], out: Any,
                    drop_axes: tuple[int, ...] = ()) -> Any:
         """Reads chunks into out."""
         batch = list(batch_info)
@@ -869,7 +581,7 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
             return ({"status": "present"},) * len(batch)
         return await self._other.read(batch, out, drop_axes)
 
-    def _find_read(self, batch: Sequence[_Chunk], out: Any,
+    def _find_read(self, batch: Sequence[Chunk], out: Any,
                    dropped: tuple[int, ...]) -> _Transfer | None:
         """Returns what the library reads instead of the chunks."""
         source = self._source
@@ -898,7 +610,7 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
             return None
         return _ReadPoints(source, key, path, memory, points)
 
-    async def write(self, batch_info: Iterable[_Chunk], value: Any,
+    async def write(self, batch_info: Iterable[Chunk], value: Any,
                     drop_axes: tuple[int, ...] = ()) -> None:
         """Writes chunks from value: those that are whole by the library."""
         batch = list(batch_info)
@@ -908,7 +620,7 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         if batch:
             await self._other.write(batch, value, drop_axes)
 
-    def _find_write(self, batch: Sequence[_Chunk], value: Any,
+    def _find_write(self, batch: Sequence[Chunk], value: Any,
                     dropped: tuple[int, ...]) -> "_Write | None":
         """Returns what the library writes instead of whole chunks."""
         whole = [chunk for chunk in batch if chunk[4]]
