@@ -38,7 +38,13 @@ class _OpenStore:
     def __init__(self, pointer: Any, context: Any, call: Any) -> None:
         self.pointer = ffi.gc(pointer, lib.radio_store_close)
         self.context = context
-        self.call = call            # the user_data of its cancel function
+        # The user_data of its cancel function; gets the warnings of tables,
+        # from any call.
+        self.call = call
+
+    def warn(self) -> None:
+        if self.call.text:
+            _calls.warn(_calls.take_lines(self.call))
 
 
 @dataclass(frozen=True)
@@ -66,6 +72,7 @@ class _Place:
         options.create = create
         options.no_sync = not sync
         options.cancel = _calls.CANCEL
+        options.warning = _calls.LINE
         options.user_data = call = _calls.new_call()
         kept = _set_s3(options.s3, self.s3 or {})
         store = ffi.new("struct radio_store **")
@@ -209,13 +216,15 @@ class Store(Mapping[str, Volume], Closable[_OpenStore]):
         """Returns the paths of the volumes, or of those of a collection."""
         name = NULL if collection is None else _calls.chars(collection)
         call = _calls.new_call()
-        status = lib.radio_store_list(self._handle.get().pointer, name,
-                                      _calls.ENTRY, call)
+        opened = self._handle.get()
+        status = lib.radio_store_list(opened.pointer, name, _calls.ENTRY, call)
         try:
             check(status)
-            return _calls.take_lines(call)
+            found = _calls.take_lines(call)
         finally:
             lib.python_clear(call)
+        opened.warn()
+        return found
 
     def find(self, name: str) -> str:
         """Returns the path of a volume by its bare name, which only one

@@ -23,6 +23,7 @@ class Server(ThreadingHTTPServer):
             context.load_cert_chain(certificate)
             self.socket = context.wrap_socket(self.socket, server_side=True)
         self.url = f"{scheme}://127.0.0.1:{self.server_port}/examples.zarr"
+        self.folder = folder
         self.interrupts = None
         self.proceed = threading.Event()
 

@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: MIT
 """Stores: mappings of paths to volumes, and their errors."""
+import json
 import os
 import shutil
 import subprocess
 import sys
 import threading
+import warnings
 
 import numpy as np
 import pytest
 from images import voxels
 
 import libradio
+from libradio._calls import check
+from libradio._native import ffi, lib
 from libradio.errors import RadioError
 
 
@@ -180,6 +184,40 @@ def test_a_store_is_removed_while_threads_read(in_examples, head):
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+def test_older_tables_are_warned_of_once(server):
+    """On a web server the rows of a table are the list of its collection."""
+    folder = server.url.rpartition("/")[0] + "/table.zarr"
+    local = server.folder / "table.zarr"
+    with libradio.open(local, create=True) as store:
+        for name in ["ct/a", "ct/b"]:
+            libradio.phantom(store, name, shape=(4, 4, 4))
+            result = ffi.new("struct radio_index_result *")
+            check(lib.radio_store_index(
+                store._handle.get().pointer, ffi.NULL, ffi.NULL, result,
+                ffi.sizeof(result[0])))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert libradio.open(folder).paths("ct") == ["ct/a", "ct/b"]
+    # As in a copy of the store that was interrupted; of long documents the
+    # hint repeats none.
+    file = local / "tables/volumes/ct/zarr.json"
+    document = json.loads(file.read_text())
+    hint = document["attributes"]["radio"]["latest"]
+    del hint["document"]
+    file.write_text(json.dumps(document))
+    shutil.rmtree(file.parent / hint["table"])
+    shutil.rmtree(max((file.parent / "heads").glob("0*")))
+    store = libradio.open(folder)
+    with pytest.warns(libradio.RadioWarning, match="an older one") as caught:
+        assert store.paths("ct") == ["ct/a"]
+    assert [each.filename for each in caught] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert store.paths("ct") == ["ct/a"]
+        with pytest.raises(libradio.RadioWarning):
+            libradio.open(folder).paths("ct")
 
 
 def test_relative_folders_stay_where_they_were(in_examples, monkeypatch):
