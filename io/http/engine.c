@@ -524,7 +524,7 @@ rd_http_run (struct rd_http *http, struct rd_http_task *task)
   /* What a write does is not known once it is sent. */
   bool is_ours = !task->stop && rd_thread_has_cancel ()
                  && (task->method == RD_HTTP_GET
-                     || task->method == RD_HTTP_HEAD);
+                     || task->method == RD_HTTP_HEAD || task->leaves_nothing);
   task->done = wake;
   task->user_data = &waiter;
   if (is_ours)

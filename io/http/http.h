@@ -98,6 +98,10 @@ struct rd_http_task {
    * not retried once the server may have acted on it. */
   bool is_repeatable;
 
+  /* A PUT or POST that leaves nothing on the server: its caller may end it as a
+   * GET (radio_thread_set_cancel). */
+  bool leaves_nothing;
+
   /* A response with the Content-Encoding gzip is what was requested: some web
    * servers say so of a file that is gzip itself. */
   bool is_gzip_file;

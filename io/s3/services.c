@@ -136,8 +136,8 @@ run_request (struct service_request *request, struct rd_buffer *response,
   request->part = (struct rd_part) { body, body ? strlen (body) : 0 };
   request->task = (struct rd_http_task) {
     .url = request->url, .name = request->what, .method = request->method,
-    .into = response, .is_repeatable = true, .prepare = prepare,
-    .conclude = conclude, .max_nbytes = MAX_RESPONSE_NBYTES,
+    .into = response, .is_repeatable = true, .leaves_nothing = true,
+    .prepare = prepare, .conclude = conclude, .max_nbytes = MAX_RESPONSE_NBYTES,
     .parts = &request->part, .nparts = body ? 1 : 0,
   };
   RD_TRY (rd_buffer_reserve (response, MAX_RESPONSE_NBYTES));

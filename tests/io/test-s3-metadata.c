@@ -377,6 +377,31 @@ variables_that_are_no_numbers_are_refused (void **state)
   assert_int_equal (http_peer_requests (bench->peer), 0);
 }
 
+static bool
+cancel_at_third (void *user_data)
+{
+  unsigned *ncalls = user_data;
+  return ++*ncalls >= 3;
+}
+
+/* Its token is the response to a PUT. */
+static void
+an_instance_that_is_silent_is_left_when_the_thread_cancels (void **state)
+{
+  struct bench *bench = *state;
+  static const char *const answers[] = { "" };
+  CREDENTIALS *none = NULL;
+  unsigned ncalls = 0;
+  set (bench, RD_S3_METADATA_ENDPOINT, bench->base);
+  set (bench, RD_S3_METADATA_TIMEOUT, "60");
+  http_peer_say (bench->peer, answers, 1);
+  radio_thread_set_cancel (cancel_at_third, &ncalls);
+  assert_fails (rd_s3_instance_credentials (&bench->search, &none),
+                RADIO_ERROR_CANCELLED, "cancelled");
+  radio_thread_set_cancel (NULL, NULL);
+  assert_null (none);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown (name, set_up, tear_down)
 
 int
@@ -397,6 +422,7 @@ main (void)
     TEST (an_instance_without_role_is_an_error),
     TEST (an_instance_gets_as_many_attempts_as_the_variable_says),
     TEST (an_instance_that_is_silent_is_given_up),
+    TEST (an_instance_that_is_silent_is_left_when_the_thread_cancels),
     TEST (variables_that_are_no_numbers_are_refused),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
