@@ -476,6 +476,9 @@ static enum radio_status
 plan_next (struct rd_tile_read *read, struct rd_plan_cursor *cursor,
            struct rd_plan *plan)
 {
+  plan->nchunks = 0;
+  if (cursor->at == cursor->n)
+    return RADIO_OK;
   RD_SCOPE ("plan", RD_IN_METADATA);
   const struct radio_context *context = read->array->store->context;
   return rd_plan_chunks (cursor, context->memory_limit_nbytes / RD_LIMIT_PARTS

@@ -248,6 +248,8 @@ check_bytes (struct site *site, const struct radio_profile *profile,
   /* Tiles are put in order on their way, within their decoding. */
   assert_int_equal (tree_calls_of (profile, "place"), 0);
   assert_int_equal (tree_calls_of (profile, "decode index"), nindexes);
+  /* Its chunks, then their fetches; nothing is planned at the end. */
+  assert_int_equal (tree_calls_of (profile, "plan"), 2);
 }
 
 /* The caller's elements are those of the box. */
