@@ -7,7 +7,8 @@
 >>> numpy.shape(array[10:20, ::2])
 (10, 16)
 
-Only this module and its parts import zarr-python, which has to be 3.1.6 or later.
+Only this module and its parts import zarr-python, which has to be 3.1.6 or
+later.
 """
 import asyncio
 import functools
