@@ -149,7 +149,9 @@ build_package () {
   (PKG_CONFIG="pkg-config --define-variable=prefix=$prefix"
    PKG_CONFIG_PATH=$(dirname "$pc")
    CC=$(sed -n 's/^CC = //p' "$1/Makefile")
-   export PKG_CONFIG PKG_CONFIG_PATH CC
+   # A library with sanitizers has them in its modules, too.
+   CFLAGS="${CFLAGS-} $(sed -n 's/^SANITIZER_CFLAGS = //p' "$1/Makefile")"
+   export PKG_CONFIG PKG_CONFIG_PATH CC CFLAGS
    "$2" -m build --sdist --outdir "$made" "$made/source" >>"$made/log" 2>&1 &&
      "$2" -m pip wheel --disable-pip-version-check --no-deps \
        --wheel-dir="$made" "$made"/libradio-*.tar.gz >>"$made/log" 2>&1) ||

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the tests share: a folder with a store and files, which the examples
 of docstrings and of README.md work in."""
+import multiprocessing
 import os
 import shutil
 import signal
@@ -20,6 +21,13 @@ import libradio
 # A shell that runs this in the background ignores SIGINT, and then Python does
 # as well.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Of the programs that tests start only Python has to load the sanitizers: by
+# the program of tools/check-python --sanitize.
+if sanitized := os.environ.get("RADIO_TESTS_PYTHON"):
+    sys.executable = sanitized
+    multiprocessing.set_executable(sanitized)
+    del os.environ["LD_PRELOAD"]
 
 
 @pytest.fixture(scope="session")
