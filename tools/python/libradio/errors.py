@@ -53,7 +53,7 @@ class UnsupportedError(RadioError, NotImplementedError):
     """The data, or the store, need a feature that the library lacks."""
 
 
-class ChecksumError(RadioError, OSError):
+class ChecksumError(RadioError, OSError, ValueError):
     """Bytes have changed since they were written."""
 
     damage: tuple[str, ...] = ()

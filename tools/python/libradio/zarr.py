@@ -479,6 +479,20 @@ def _halve(part: list[tuple[int, int]], steps: list[int],
         yield from _halve([*part[:axis], half, *part[axis + 1:]], steps, most)
 
 
+def _has_other_nans(elements: NDArray[Any], fill: Any) -> bool:
+    """Whether there are NaN of other bits than those of a fill value that is
+    NaN.  To zarr these are equal, so that it does not store a chunk of them;
+    to the library they are not."""
+    if elements.dtype.kind not in "fc" or not np.isnan(fill):
+        return False
+    if elements.dtype.kind == "c":
+        return True
+    native = elements.dtype.newbyteorder("=")
+    nans = elements[np.isnan(elements)].astype(native, copy=False)
+    bits = np.dtype(f"u{native.itemsize}")
+    return bool((nans.view(bits) != np.asarray(fill, native).view(bits)).any())
+
+
 def _read_and_copy(array: _Array,
                    boxes: list[tuple[list[int], NDArray[Any]]],
                    copies: list[tuple[NDArray[Any], NDArray[Any]]]) -> None:
@@ -603,6 +617,8 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         if not isinstance(memory, np.ndarray):
             source.report(key, "the result is not in NumPy's memory")
             return None
+        if not memory.flags.writeable:
+            return None             # zarr raises what it raises elsewhere
         if grid is not None and memory.shape == grid.result_shape:
             return _Read(source, key, path, memory, grid)
         points = source.find_points(batch, dropped)
@@ -645,7 +661,8 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
             return None
         part = memory[tuple([slice(one.start, other.stop) for one, other
                              in zip(whole[0][3], whole[-1][3])])]
-        if part.shape != grid.result_shape:
+        if part.shape != grid.result_shape or _has_other_nans(
+                part, whole[0][1].fill_value):
             return None
         return _Write(source, key, path, part, grid)
 
