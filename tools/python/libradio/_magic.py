@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The cell magic %%radio, of IPython and Jupyter."""
 import ast
+import inspect
+from types import CodeType
 from typing import Any
 
-from .errors import ArgumentError
+from .errors import ArgumentError, UnsupportedError
 from .profiling import Profile, profile
 
 USAGE = "%%radio [--python] [NAME]"
@@ -14,6 +16,8 @@ def radio(line: str, cell: str, shell: Any) -> Profile:
     which is also put into the variable NAME, if there is one:
 
     %%radio [--python] [NAME]
+
+    A cell that awaits has to use ``with libradio.profile() as NAME`` instead.
 
     --python: functions of Python are scopes, too; needs Python 3.12.
     """
@@ -47,8 +51,18 @@ def _compile(cell: str, shell: Any) -> tuple[Any, Any]:
     last = None
     if tree.body and isinstance(tree.body[-1], ast.Expr) and not (
             cell.rstrip().endswith(";")):
-        last = compile(ast.Expression(tree.body.pop().value), file, "eval")
-    return compile(tree, file, "exec"), last
+        last = _compile_tree(ast.Expression(tree.body.pop().value), file, "eval")
+    return _compile_tree(tree, file, "exec"), last
+
+
+def _compile_tree(tree: Any, file: str, mode: str) -> CodeType:
+    code: CodeType = compile(tree, file, mode,
+                             ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    # A magic is called while the notebook's event loop runs.
+    if code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+        raise UnsupportedError("%%radio: the cell awaits; use `with"
+                               " libradio.profile() as p:` in it instead")
+    return code
 
 
 def register(shell: Any) -> None:

@@ -91,6 +91,10 @@ class Profile:
         check(lib.radio_profile_read(_calls.file(path), pointer))
         return Profile(pointer[0])
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError("cannot pickle a profile; save it as .json, and read"
+                        " that by libradio.Profile.read")
+
     def _get(self) -> Any:
         if self._pointer is None:
             raise ArgumentError("the profile is not complete yet; use it after"
@@ -202,7 +206,7 @@ class Profile:
         >>> changes["read"].change in ("noise", "faster", "slower")
         True
         """
-        return Comparison(self, later)
+        return Comparison(self, _profile(later))
 
     def merge(self, others: Iterable["Profile"], parts: Parts = "runs"
               ) -> "Profile":
@@ -212,8 +216,8 @@ class Profile:
             raise ArgumentError(f"parts: {parts!r}: use one of"
                                 f" {', '.join(_PARTS)}")
         joined = Profile()
-        joined._pointer = _join([each._get() for each in (self, *others)],
-                                parts)
+        joined._pointer = _join([_profile(each)._get()
+                                 for each in (self, *others)], parts)
         return joined
 
     def __repr__(self) -> str:
@@ -378,6 +382,14 @@ def frame(page: str) -> str:
             ' resize: vertical" srcdoc="' + html.escape(page) + '"></iframe>')
 
 
+def _profile(value: Any) -> Profile:
+    """Raises TypeError unless it is one."""
+    if not isinstance(value, Profile):
+        raise TypeError(f"{value!r}: is no profile, but of type"
+                        f" {type(value).__name__}; use a libradio.Profile")
+    return value
+
+
 class _Recording(Profile):
     """A profile that its with statement records."""
 
@@ -406,16 +418,19 @@ class _Recording(Profile):
                               " first")
         check(status)
         del title
+        end_ranks = None
         try:
+            if options.whole_process:
+                end_ranks = expect(self._python)
+            # The last: what is called here is no function of the user's.
             if self._python:
                 self._end_watch = watch()
-            if options.whole_process:
-                self._end_ranks = expect(self._python)
         except BaseException:
             lib.radio_recorder_stop(recorder[0], NULL)
-            if self._end_watch is not None:
-                self._end_watch()
+            if end_ranks is not None:
+                end_ranks()
             raise
+        self._end_ranks = end_ranks
         self._options = None
         self._pid = os.getpid()
         self._recorder = recorder[0]

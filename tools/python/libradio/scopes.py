@@ -35,10 +35,14 @@ def _site(name: str, category: str) -> int:
     return _make_site(name, category) if site is None else site
 
 
-def _make_site(name: str, category: str) -> int:
+def _check_name(name: str) -> None:
     if not isinstance(name, str):
         raise TypeError(f"{name!r}: is no name, but of type"
                         f" {type(name).__name__}; use a str")
+
+
+def _make_site(name: str, category: str) -> int:
+    _check_name(name)
     frame = sys._getframe(3)
     code = frame.f_code
     return _sites.setdefault(
@@ -51,9 +55,15 @@ def _counter(name: str, unit: str) -> int:
     counter = _counters.get((name, unit))
     if counter is not None:
         return counter
+    _check(name, unit)
+    return _counters.setdefault((name, unit), _scopes.counter(name, unit))
+
+
+def _check(name: str, unit: str) -> None:
+    """Of a counter: a mistake is one also while nothing records."""
+    _check_name(name)
     if unit not in _UNITS:
         raise ArgumentError(f"unit: {unit!r}: use one of {', '.join(_UNITS)}")
-    return _counters.setdefault((name, unit), _scopes.counter(name, unit))
 
 
 class _Span:
@@ -199,6 +209,8 @@ def count(name: str, value: int = 1, unit: Unit = "count") -> None:
                             " gauge for what also falls")
     if _scopes.is_on():
         _scopes.add(_counter(name, unit), min(amount, _LARGEST))
+    else:
+        _check(name, unit)
 
 
 def gauge(name: str, value: int, unit: Unit = "count") -> None:
@@ -208,6 +220,8 @@ def gauge(name: str, value: int, unit: Unit = "count") -> None:
     if _scopes.is_on():
         _scopes.gauge(_counter(name, unit),
                       max(-_LARGEST, min(level, _LARGEST)))
+    else:
+        _check(name, unit)
 
 
 class Handoff:

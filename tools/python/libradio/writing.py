@@ -438,10 +438,11 @@ def phantom(store: Store, path: str, *,
             shape: tuple[int, int, int] = (256, 256, 128), seed: int = 0,
             tiling: str | None = None, codec: str | None = None,
             existing: Existing = "error") -> Volume:
-    """Writes a synthetic head CT, the same on every machine."""
-    if len(shape) != 3:
-        raise ArgumentError(f"shape: {shape}: use the number of voxels along x,"
-                            " y, z")
+    """Writes a synthetic head CT, the same on every machine.  shape: the
+    numbers of voxels on x, y and z."""
+    if len(shape) != 3 or min(shape) < 1:
+        raise ArgumentError(f"shape {tuple(shape)}: use three numbers of"
+                            " voxels, of x, y and z")
     options = ffi.new("struct radio_phantom_options *")
     options.shape = shape[::-1]
     options.seed = seed

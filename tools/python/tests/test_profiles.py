@@ -7,6 +7,7 @@ import html
 import json
 import multiprocessing
 import os
+import pickle
 import re
 import sys
 import threading
@@ -368,6 +369,10 @@ def test_functions_of_python_are_above_the_library(head, tree):
     with libradio.profile() as p:
         outer(head[0], 1)
     assert "outer" not in tree(p)
+    # What begins and ends a recording is not the program's.
+    with libradio.profile(python=True) as p:
+        sum(numbers())
+    assert list(tree(p)) == ["numbers"]
 
 
 @needs_monitoring
@@ -422,6 +427,9 @@ def test_bad_arguments():
             (lambda: libradio.step(-1), libradio.ArgumentError),
             (lambda: libradio.step("1"), TypeError),
             (lambda: libradio.count("a", -1), libradio.ArgumentError),
+            (lambda: libradio.count("a", 1, "m"), libradio.ArgumentError),
+            (lambda: libradio.gauge("a", 1, "m"), libradio.ArgumentError),
+            (lambda: libradio.count(3), TypeError),
             (lambda: libradio.count("a", 1.5), TypeError)]:
         with pytest.raises(error):
             call()
@@ -430,6 +438,15 @@ def test_bad_arguments():
         libradio.gauge("low", -2**70)
         with pytest.raises(libradio.ArgumentError, match="unit: 'm': use one"):
             libradio.count("long", 1, "m")
+        with pytest.raises(TypeError, match="3: is no name"):
+            libradio.count(3)
+    with libradio.profile() as p:
+        pass
+    for use in [lambda: p.diff(3), lambda: p.merge([3])]:
+        with pytest.raises(TypeError, match="3: is no profile"):
+            use()
+    with pytest.raises(TypeError, match="cannot pickle a profile"):
+        pickle.dumps(p)
 
 
 def test_a_profile_that_is_not_complete():
@@ -573,6 +590,15 @@ def test_a_cell_that_fails_leaves_its_profile(shell):
     with capture_output():
         result = shell.run_cell("%%radio 3\nx = 1")
     assert isinstance(result.error_in_exec, libradio.ArgumentError)
+
+
+def test_a_cell_that_awaits_is_refused(shell):
+    for cell in ["import asyncio\nawait asyncio.sleep(0)", "x = 1\n"
+                 "async for i in x:\n    pass"]:
+        with capture_output():
+            result = shell.run_cell("%%radio\n" + cell)
+        assert isinstance(result.error_in_exec, libradio.UnsupportedError)
+        assert "the cell awaits; use" in str(result.error_in_exec)
 
 
 def test_values_are_shown_as_in_other_cells(shell):

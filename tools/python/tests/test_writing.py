@@ -234,6 +234,12 @@ def test_volumes_are_copied_and_removed(examples, store):
         libradio.remove(store, "x/y")
 
 
+@pytest.mark.parametrize("shape", [(), (5,), (4, 4, 4, 4), (0, 8, 8), (4, -1, 4)])
+def test_phantoms_have_three_axes(store, shape):
+    with pytest.raises(libradio.ArgumentError, match="of x, y and z"):
+        libradio.phantom(store, "a/b", shape=shape)
+
+
 def test_data_without_a_volume_are_collected(store):
     libradio.phantom(store, "a/b", shape=(24, 20, 16), seed=3)
     array = store["a/b"].numpy()
