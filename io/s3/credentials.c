@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/base/cancel.h"
 #include "src/base/checked.h"
 #include "src/base/environment.h"
 #include "src/base/error.h"
@@ -354,6 +355,27 @@ run_fetch (void *data)
  * The provider
  *----------------------------------------------------------------------*/
 
+/* Called and returns with the mutex held, which the thread's cancel function
+ * is not asked with.  False: the thread is cancelled. */
+static bool
+wait_for_fetch (struct rd_s3_provider *provider, uint64_t nfetches)
+{
+  while (provider->synced.nfetches == nfetches) {
+    const struct timespec end = rd_cancel_next_time ();
+    if (!rd_thread_has_cancel ()) {
+      pthread_cond_wait (&provider->changed, &provider->mutex);
+    } else if (pthread_cond_timedwait (&provider->changed, &provider->mutex,
+                                       &end) != 0) {
+      pthread_mutex_unlock (&provider->mutex);
+      bool is_cancelled = rd_thread_is_cancelled ();
+      pthread_mutex_lock (&provider->mutex);
+      if (is_cancelled)
+        return false;
+    }
+  }
+  return true;
+}
+
 enum radio_status
 rd_s3_provider_get (struct rd_s3_provider *provider,
                     struct rd_s3_credentials **credentials)
@@ -367,13 +389,16 @@ rd_s3_provider_get (struct rd_s3_provider *provider,
          || now_s >= provider->synced.good_until_s) {
     /* Fetches, or waits for the thread that does. */
     uint64_t nfetches = provider->synced.nfetches;
-    if (!provider->synced.is_fetching) {
+    bool fetches = !provider->synced.is_fetching;
+    if (fetches) {
       provider->synced.is_fetching = true;
       fetch_unlocked (provider);
     }
-    while (provider->synced.nfetches == nfetches)
-      pthread_cond_wait (&provider->changed, &provider->mutex);
-    RD_TRY (rd_error_raise (&provider->synced.error));
+    if (!wait_for_fetch (provider, nfetches))
+      return rd_fail (RADIO_ERROR_CANCELLED, "cancelled");
+    /* That the other thread was cancelled does not concern this one. */
+    if (fetches || provider->synced.error.status != RADIO_ERROR_CANCELLED)
+      RD_TRY (rd_error_raise (&provider->synced.error));
     now_s = now_of (provider);
   }
   if (now_s >= provider->synced.refresh_s && !provider->synced.is_fetching) {

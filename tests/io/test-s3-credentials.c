@@ -5,6 +5,7 @@
 #include <config.h>
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,6 +26,7 @@ struct source {
   unsigned nfetches, nbegun, nat_once, most_at_once;
   bool is_shut;               /* fetches wait */
   bool fails;
+  bool cancels_first;         /* the first fetch is cancelled */
   struct rd_s3_provider *provider;
 };
 
@@ -52,6 +54,8 @@ find (void *data, struct rd_s3_credentials **credentials)
   source->nat_once--;
   source->nfetches++;
   pthread_cond_broadcast (&source->changed);
+  if (source->cancels_first && source->nfetches == 1)
+    return rd_fail (RADIO_ERROR_CANCELLED, "cancelled");
   if (source->fails)
     return rd_fail (RADIO_ERROR_IO, "no answer %u", source->nfetches);
   snprintf (token, sizeof token, "%u", source->nfetches);
@@ -330,6 +334,51 @@ a_failure_is_returned_to_all_waiting_threads (void **state)
 }
 
 static void
+threads_that_wait_for_one_that_is_cancelled_fetch_again (void **state)
+{
+  struct source *source = *state;
+  struct asker askers[NTHREADS];
+  int ncancelled = 0;
+  source->cancels_first = true;
+  ask_at_once (source, askers);
+  for (int i = 0; i < NTHREADS; i++) {
+    ncancelled += askers[i].status == RADIO_ERROR_CANCELLED;
+    if (askers[i].status == RADIO_OK)
+      assert_string_equal (askers[i].message, "2");
+    else
+      assert_int_equal (askers[i].status, RADIO_ERROR_CANCELLED);
+  }
+  assert_int_equal (ncancelled, 1);
+}
+
+static bool
+is_asked (void *asked)
+{
+  atomic_store ((atomic_bool *) asked, true);
+  return true;
+}
+
+static void
+a_thread_that_waits_for_another_is_cancelled (void **state)
+{
+  struct source *source = *state;
+  struct asker fetching = { .source = source }, waiting = fetching;
+  atomic_bool asked = false;
+  pthread_t thread;
+  set_shut (source, true);
+  assert_int_equal (pthread_create (&thread, NULL, ask, &fetching), 0);
+  wait_until_begun (source, 1);
+  radio_thread_set_cancel (is_asked, &asked);
+  ask (&waiting);
+  radio_thread_set_cancel (NULL, NULL);
+  assert_true (asked);
+  assert_int_equal (waiting.status, RADIO_ERROR_CANCELLED);
+  set_shut (source, false);
+  assert_int_equal (pthread_join (thread, NULL), 0);
+  assert_int_equal (fetching.status, RADIO_OK);
+}
+
+static void
 closing_waits_for_a_renewal (void **state)
 {
   struct source *source = *state;
@@ -377,6 +426,8 @@ main (void)
     TEST (rejected_credentials_are_fetched_again_once),
     TEST (many_threads_that_want_them_share_one_fetch),
     TEST (a_failure_is_returned_to_all_waiting_threads),
+    TEST (threads_that_wait_for_one_that_is_cancelled_fetch_again),
+    TEST (a_thread_that_waits_for_another_is_cancelled),
     TEST (closing_waits_for_a_renewal),
     TEST (a_forked_child_must_open_its_own),
   };
