@@ -160,12 +160,12 @@ typedef bool radio_cancel_fn (void *user_data);
 
 /* Sets the function that ends what the calling thread does, such as the first
  * press of Ctrl-C; NULL: none, as of a new thread.  All that reads on this
- * thread asks it: opening over a network, finding, listing, reads, statistics,
- * validation; also 50 times a second while they wait for a server.  Once it
- * returns true the operation returns RADIO_ERROR_CANCELLED, unless it was just
- * complete, and handles stay usable.  A write that has been sent is not ended;
- * reads with a function of their own (radio_read_options) ask that one alone,
- * and those that were started (radio_array_read_async) none until
+ * thread asks it: opening over a network, finding, listing, reads, exports,
+ * statistics, validation; also 50 times a second while they wait for a server.
+ * Once it returns true the operation returns RADIO_ERROR_CANCELLED, unless it
+ * was just complete, and handles stay usable.  A write that has been sent is
+ * not ended; what has a function of its own (radio_read_options) asks that one
+ * alone, and reads that were started (radio_array_read_async) none until
  * radio_read_wait.  It must not call the library, nor leave by longjmp. */
 RADIO_API void radio_thread_set_cancel (radio_cancel_fn *cancel,
                                         void *user_data);

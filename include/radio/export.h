@@ -33,7 +33,7 @@ struct radio_export_options {
 
   /* As that of radio_read_options, also called before the file appears: if it
    * returns true, there is no file, and an existing one stays.  Called with
-   * user_data; may be NULL. */
+   * user_data; NULL: the thread's (radio_thread_set_cancel). */
   radio_cancel_fn *cancel;
 
   /* Must be zero: later versions may have members here. */

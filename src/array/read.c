@@ -786,6 +786,8 @@ rd_array_read_async (struct radio_array *array,
     rd_read_stop_init (&read->read.stop, array->store->io, &defaults);
     read->read.tiles.stop = &read->read.stop;
   }
+  /* Only radio_read_cancel ends it: the thread may do something else now. */
+  read->read.stop.cancel = NULL;
   /* Before the read can end. */
   struct radio_read *before = result ? *result : NULL;
   if (status == RADIO_OK && result)

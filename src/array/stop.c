@@ -20,6 +20,8 @@ rd_read_stop_init (struct rd_read_stop *stop, struct rd_io *store,
   atomic_init (&stop->io.is_cancelled, false);
   stop->cancel = options->cancel;
   stop->user_data = options->user_data;
+  if (!stop->cancel)
+    stop->cancel = rd_thread_cancel (&stop->user_data);
   stop->deadline_ms = options->deadline_ms;
   stop->io.deadline_ns = options->deadline_ms == 0 ? UINT64_MAX
     : rd_add_sat (rd_now_ns (), rd_mul_sat (options->deadline_ms, 1000000));
@@ -28,12 +30,9 @@ rd_read_stop_init (struct rd_read_stop *stop, struct rd_io *store,
 struct rd_read_stop *
 rd_read_stop_of_thread (struct rd_read_stop *stop, struct rd_io *store)
 {
-  struct radio_read_options options = { 0 };
-  options.cancel = rd_thread_cancel (&options.user_data);
-  if (!options.cancel)
-    return NULL;
-  rd_read_stop_init (stop, store, &options);
-  return stop;
+  const struct radio_read_options defaults = { 0 };
+  rd_read_stop_init (stop, store, &defaults);
+  return stop->cancel ? stop : NULL;
 }
 
 /* True when the read was cancelled; asks the caller on its own thread.  The

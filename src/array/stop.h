@@ -18,12 +18,13 @@ struct rd_read_stop {
   pthread_t caller;
 };
 
-/* Begins a read by the calling thread; the deadline runs from now on. */
+/* Begins a read by the calling thread, which is asked by the options' function,
+ * else by the thread's own (radio_thread_set_cancel); the deadline runs from
+ * now on. */
 void rd_read_stop_init (struct rd_read_stop *stop, struct rd_io *store,
                         const struct radio_read_options *options);
 
-/* The same with the calling thread's function (radio_thread_set_cancel);
- * returns NULL if it has none. */
+/* The same without options; returns NULL if the thread has no function. */
 struct rd_read_stop *rd_read_stop_of_thread (struct rd_read_stop *stop,
                                              struct rd_io *store);
 

@@ -299,6 +299,10 @@ a_reads_own_function_is_asked_instead_of_the_threads (void **state)
   assert_true (own.n > 0);
   assert_fails (read_whole (places, places->array, NULL),
                 RADIO_ERROR_CANCELLED, "/a: the read was cancelled");
+  const struct radio_read_options unhurried = { .deadline_ms = 600000 };
+  of_thread.n = 0;
+  assert_fails (read_whole (places, places->array, &unhurried),
+                RADIO_ERROR_CANCELLED, "/a: the read was cancelled");
   radio_thread_set_cancel (NULL, NULL);
   assert_ok (read_whole (places, places->array, NULL));
 }

@@ -661,21 +661,30 @@ a_cancelled_export_leaves_the_old_file (void **state)
   VOLUME_SCOPE struct radio_volume *volume = volume_of (&spec);
   RD_BUFFER_SCOPE struct rd_buffer old = { 0 };
   const struct radio_box one = radio_box3 (0, 1, 0, 1, 0, 1);
+  const struct radio_export_options replacing = { .overwrite = true };
   assert_ok (radio_volume_export (volume, &one, "a.npy", NULL));
   slurp ("a.npy", &old);
-  int nasked = 0;
-  enum radio_status status;
-  do {
-    int left = ++nasked;
-    const struct radio_export_options options = {
-      .overwrite = true, .cancel = is_wanted, .user_data = &left,
-    };
-    status = radio_volume_export (volume, NULL, "a.npy", &options);
-    assert_int_equal (status, left > 0 ? RADIO_OK : RADIO_ERROR_CANCELLED);
-    if (left <= 0)
-      assert_file_is ("a.npy", &old);
-  } while (status != RADIO_OK);
-  assert_true (nasked > 2);
+  for (int is_threads = 0; is_threads <= 1; is_threads++) {
+    int nasked = 0;
+    enum radio_status status;
+    assert_ok (radio_volume_export (volume, &one, "a.npy", &replacing));
+    do {
+      int left = ++nasked;
+      struct radio_export_options options = replacing;
+      if (is_threads)
+        radio_thread_set_cancel (is_wanted, &left);
+      else {
+        options.cancel = is_wanted;
+        options.user_data = &left;
+      }
+      status = radio_volume_export (volume, NULL, "a.npy", &options);
+      radio_thread_set_cancel (NULL, NULL);
+      assert_int_equal (status, left > 0 ? RADIO_OK : RADIO_ERROR_CANCELLED);
+      if (left <= 0)
+        assert_file_is ("a.npy", &old);
+    } while (status != RADIO_OK);
+    assert_true (nasked > 2);
+  }
   assert_int_equal (remove ("a.npy"), 0);
 }
 
