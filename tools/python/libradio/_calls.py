@@ -44,11 +44,6 @@ OPEN_VOLUME = ffi.addressof(lib, "python_open_volume")
 COPY_BINS = ffi.addressof(lib, "python_copy_bins")
 
 
-def cancel() -> Any:
-    """Returns the cancel function of a call of this thread, or NULL."""
-    return CANCEL if _is_main_thread() else NULL
-
-
 def _is_main_thread() -> bool:
     return threading.get_ident() == threading.main_thread().ident
 

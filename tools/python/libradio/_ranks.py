@@ -39,8 +39,9 @@ def _folder() -> Path:
     return Path(tempfile.mkdtemp(prefix="radio-ranks-", dir=parent))
 
 
-class _Stowaway:
-    """Goes to a process that is spawned, with what that needs to start."""
+class _StartMessage:
+    """Starts the recording of a process that is spawned, as it is unpickled
+    there with what multiprocessing sends."""
 
     def __init__(self, folder: Path, python: bool) -> None:
         self.folder, self.python = str(folder), python
@@ -142,7 +143,7 @@ def expect(python: bool) -> Callable[[], list[Any]]:
     def get_preparation_data(name: str) -> Any:
         data = plain(name)
         if ranks is not None:
-            data["libradio"] = _Stowaway(ranks.folder, python)
+            data["libradio"] = _StartMessage(ranks.folder, python)
         return data
 
     spawn.get_preparation_data = get_preparation_data

@@ -554,7 +554,6 @@ class Volume(Closable[Opened]):
         options.overwrite = overwrite
         options.scaled = scaled
         options.warning = _calls.LINE
-        options.cancel = _calls.cancel()
         options.user_data = call
         opened.finish(lib.radio_volume_export(
             opened.pointer, area, _calls.file(file), options), call)
@@ -640,7 +639,6 @@ def _code(opened: Opened, dtype: np.dtype[Any], scaled: bool) -> int:
 def _options(call: Any, scaled: bool) -> Any:
     options = ffi.new("struct radio_read_options *")
     options.scaled = scaled
-    options.cancel = _calls.cancel()
     options.warning = _calls.LINE
     options.user_data = call
     return options

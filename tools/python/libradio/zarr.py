@@ -517,12 +517,8 @@ def _read_boxes(array: _Array,
         if not memory.flags.c_contiguous:
             kept.append(ffi.new("int64_t[]", memory.strides))
             request.strides = kept[-1]
-    call = _calls.new_call()
-    options = ffi.new("struct radio_read_options *")
-    options.cancel = _calls.cancel()
-    options.user_data = call
-    _calls.finish(lib.radio_array_read_many(
-        array.pointer, requests, len(boxes), lib.RADIO_STORED, options), call)
+    _calls.check(lib.radio_array_read_many(
+        array.pointer, requests, len(boxes), lib.RADIO_STORED, _calls.NULL))
 
 
 def _make_other(codecs: Iterable[Any],
