@@ -119,7 +119,7 @@ def zarr_store(where, place):
 def environment_of(program):
     """Returns the variables by which children know zarr's pipeline, too.
     NumPy starts no threads for linear algebra, of which there is none here:
-    they are a third of the CPU time of a start."""
+    they took 40 ms of the 185 of a spawned worker."""
     pipelines = {"zarr, libradio": "libradio.zarr.CodecPipeline",
                  "zarr, zarrs": "zarrs.ZarrsCodecPipeline"}
     variables = {"OPENBLAS_NUM_THREADS": "1"}
