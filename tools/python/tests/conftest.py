@@ -7,6 +7,7 @@ import shutil
 import signal
 import sys
 import threading
+import time
 from pathlib import Path
 
 import nibabel
@@ -28,6 +29,39 @@ if sanitized := os.environ.get("RADIO_TESTS_PYTHON"):
     sys.executable = sanitized
     multiprocessing.set_executable(sanitized)
     del os.environ["LD_PRELOAD"]
+
+
+def sleeps(thread):
+    """Whether a thread of this process sleeps, or has ended."""
+    try:
+        stat = Path(thread, "stat").read_text()
+    except OSError:
+        return True
+    return stat.rpartition(")")[2].split()[0] in "SZX"
+
+
+def wait_for_threads():
+    """Waits until no other thread runs, for ten seconds at most."""
+    deadline = time.monotonic() + 10
+    own = str(threading.get_native_id())
+    threads = Path("/proc/self/task")
+    while (not all(each.name == own or sleeps(each)
+                   for each in threads.iterdir())
+           and time.monotonic() < deadline):
+        time.sleep(0.001)
+
+
+# AddressSanitizer of gcc 12 and clang 14 leaves its allocator locked for ever
+# in a child that is forked while another thread allocates or ends.
+if sanitized:
+    os.register_at_fork(before=wait_for_threads)
+
+
+def pytest_collection_modifyitems(items):
+    for item in items if sanitized else []:
+        if item.name == "test_children_are_forked_while_other_threads_read":
+            item.add_marker(pytest.mark.skip(
+                reason="AddressSanitizer's allocator hangs in such children"))
 
 
 @pytest.fixture(scope="session")
