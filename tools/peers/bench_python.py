@@ -151,8 +151,9 @@ def measure_calls(folder, values):
     results = {}
     with libradio.open(folder / "radio.zarr", cache=0) as store:
         volume = store["ct/a"]
-        path = next(each.name for each in (folder / "radio.zarr/ct/a").iterdir()
-                    if each.is_dir())
+        # The first of its levels, which are named by number.
+        path = min(each.name for each in (folder / "radio.zarr/ct/a").iterdir()
+                   if each.is_dir())
         array = Direct(Disk(folder / "radio.zarr/ct/a"), path)
         n = len(values)
         for what, index, most in [
