@@ -311,10 +311,9 @@ rd_waiter_wait (struct rd_waiter *waiter)
 static bool
 wait_briefly (struct rd_waiter *waiter)
 {
-  const struct timespec end = rd_cancel_next_time ();
   RD_LOCK_SCOPE (&waiter->mutex);
   if (!waiter->is_done)
-    (void) pthread_cond_timedwait (&waiter->cond, &waiter->mutex, &end);
+    (void) rd_cancel_wait (&waiter->cond, &waiter->mutex, true);
   return waiter->is_done;
 }
 

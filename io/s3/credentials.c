@@ -360,19 +360,15 @@ run_fetch (void *data)
 static bool
 wait_for_fetch (struct rd_s3_provider *provider, uint64_t nfetches)
 {
-  while (provider->synced.nfetches == nfetches) {
-    const struct timespec end = rd_cancel_next_time ();
-    if (!rd_thread_has_cancel ()) {
-      pthread_cond_wait (&provider->changed, &provider->mutex);
-    } else if (pthread_cond_timedwait (&provider->changed, &provider->mutex,
-                                       &end) != 0) {
+  while (provider->synced.nfetches == nfetches)
+    if (rd_cancel_wait (&provider->changed, &provider->mutex,
+                        rd_thread_has_cancel ())) {
       pthread_mutex_unlock (&provider->mutex);
       bool is_cancelled = rd_thread_is_cancelled ();
       pthread_mutex_lock (&provider->mutex);
       if (is_cancelled)
         return false;
     }
-  }
   return true;
 }
 

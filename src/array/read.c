@@ -833,13 +833,10 @@ static bool
 wait_briefly (struct radio_read *read)
 {
   bool is_asked = rd_thread_has_cancel ();
-  const struct timespec end = rd_cancel_next_time ();
   RD_LOCK_SCOPE (&read->mutex);
-  while (!read->synced.is_done)
-    if (!is_asked)
-      pthread_cond_wait (&read->ended, &read->mutex);
-    else if (pthread_cond_timedwait (&read->ended, &read->mutex, &end) != 0)
-      break;
+  while (!read->synced.is_done
+         && !rd_cancel_wait (&read->ended, &read->mutex, is_asked))
+    continue;
   return read->synced.is_done;
 }
 

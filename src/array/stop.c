@@ -82,13 +82,10 @@ void
 rd_read_stop_wait (struct rd_read_stop *stop, pthread_cond_t *cond,
                    pthread_mutex_t *mutex)
 {
-  if (!stop || !stop->cancel
-      || atomic_load_explicit (&stop->io.is_cancelled, memory_order_relaxed)) {
-    pthread_cond_wait (cond, mutex);
-    return;
-  }
-  const struct timespec end = rd_cancel_next_time ();
-  if (pthread_cond_timedwait (cond, mutex, &end) == 0)
+  bool is_asked = stop && stop->cancel
+                  && !atomic_load_explicit (&stop->io.is_cancelled,
+                                            memory_order_relaxed);
+  if (!rd_cancel_wait (cond, mutex, is_asked))
     return;
   pthread_mutex_unlock (mutex);
   (void) is_cancelled (stop);

@@ -38,3 +38,14 @@ rd_cancel_next_time (void)
   end.tv_nsec %= 1000000000;
   return end;
 }
+
+bool
+rd_cancel_wait (pthread_cond_t *cond, pthread_mutex_t *mutex, bool is_asked)
+{
+  if (!is_asked) {
+    pthread_cond_wait (cond, mutex);
+    return false;
+  }
+  const struct timespec end = rd_cancel_next_time ();
+  return pthread_cond_timedwait (cond, mutex, &end) != 0;
+}

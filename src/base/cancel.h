@@ -4,6 +4,7 @@
 #ifndef RD_CANCEL_H
 #define RD_CANCEL_H
 
+#include <pthread.h>
 #include <time.h>
 
 #include <radio/base.h>
@@ -11,6 +12,11 @@
 /* Returns the time (CLOCK_REALTIME) to ask again while there is nothing to do
  * but to wait. */
 struct timespec rd_cancel_next_time (void);
+
+/* Waits for the condition, and with a function to ask for a moment at most.
+ * Returns whether that is over: it is time to ask. */
+bool rd_cancel_wait (pthread_cond_t *cond, pthread_mutex_t *mutex,
+                     bool is_asked);
 
 /* Returns the calling thread's function and its argument; NULL: it has none. */
 radio_cancel_fn *rd_thread_cancel (void **user_data);
