@@ -226,7 +226,7 @@ class _Source:
         path, first = self.locate(batch[0][0].path)
         _, last = self.locate(batch[-1][0].path)
         return path, find_grid(batch, first, last, self.chunk_shape or (),
-                                dropped)
+                               dropped)
 
     def open(self, path: str, end: list[int], writes: bool) -> _Array:
         """Opens the array as its metadata say, with room up to end: zarr
