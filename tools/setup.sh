@@ -132,6 +132,18 @@ build_bench () {
   [ $# -eq 0 ] || make -C "$build" -s "$@"
 }
 
+# get_npm FOLDER PACKAGE@VERSION...: unless they are there.
+get_npm () (
+  to=$1
+  shift
+  for wanted; do
+    grep -qs "\"version\": \"${wanted##*@}\"" \
+      "$to/node_modules/${wanted%@*}/package.json" ||
+      exec npm install --silent --prefix "$to" --no-save --ignore-scripts \
+        --no-audit --no-fund "$@"
+  done
+)
+
 # build_package BUILD PYTHON: the Python package's sdist, and the wheel that pip
 # makes of it for the library of the folder BUILD, which is installed below
 # BUILD/python, as they are.  PYTHON has the package "build".
