@@ -28,7 +28,7 @@ check () {
 }
 
 # not COMMAND...: it ends with status 1, by which grep, cmp and radio say no;
-# 2, as of a file that is missing, is no answer.  A mere `! COMMAND' is not
+# 2, as for a file that is missing, is no answer.  A mere `! COMMAND' is not
 # seen by set -e: it tests something only as the last line of a function.
 not () {
   answer=0

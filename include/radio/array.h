@@ -25,7 +25,7 @@ radio_array_open (struct radio_store *store, const char *path,
                   struct radio_array **array) RADIO_USE_RESULT;
 
 /* The same by the text of the array's zarr.json, of nbytes: for callers that
- * have it, or want another one than is stored, as of an array that grows.
+ * have it, or want another one than is stored, as if an array grows.
  * Reads nothing; but a chunk that is missing is of the fill value only if the
  * array is stored when it is read.
  * Errors: RADIO_ERROR_FORMAT and RADIO_ERROR_UNSUPPORTED as above,

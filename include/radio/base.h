@@ -159,7 +159,7 @@ RADIO_API const char *radio_version (void);
 typedef bool radio_cancel_fn (void *user_data);
 
 /* Sets the function that ends what the calling thread does, such as the first
- * press of Ctrl-C; NULL: none, as of a new thread.  All that reads on this
+ * press of Ctrl-C; NULL: none, as in a new thread.  All that reads on this
  * thread asks it: opening over a network, finding, listing, reads, exports,
  * statistics, validation; also 50 times a second while they wait for a server.
  * Once it returns true the operation returns RADIO_ERROR_CANCELLED, unless it

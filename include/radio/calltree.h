@@ -408,7 +408,7 @@ struct radio_difference {
   /* Of a root: medians of its total in wall time. */
   int64_t wall_before_ns, wall_after_ns;
 
-  /* The interval of the change of the median wait, as of the total. */
+  /* The interval of the change of the median wait, as for the total. */
   int64_t wait_low_ns, wait_high_ns;
 };
 

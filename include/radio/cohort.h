@@ -101,7 +101,7 @@ radio_cohort_select (struct radio_cohort *cohort,
 
 /* Checks a query without its columns, which a selection looks for.
  * Errors: RADIO_ERROR_ARGUMENT, RADIO_ERROR_LIMIT, RADIO_ERROR_MEMORY, and
- * error_at, as of radio_cohort_select. */
+ * error_at, as radio_cohort_select has. */
 RADIO_API enum radio_status
 radio_query_check (const char *where, size_t *error_at) RADIO_USE_RESULT;
 

@@ -47,7 +47,7 @@ struct radio_split_options {
  * it lacks most by this stratum and those before, which are ordered by bytes
  * (of equal ones the earlier part).  So many small strata give all parts their
  * fractions, too, to less than one row with up to four parts or equal
- * fractions, else rarely to somewhat more.  Adding rows may move others then.
+ * fractions, else seldom to somewhat more.  Adding rows may move others then.
  *
  * Errors: RADIO_ERROR_ARGUMENT (no parts, or too many; a fraction that is not
  * above 0, or a sum that is not 1; memory too small), RADIO_ERROR_NOT_FOUND (no

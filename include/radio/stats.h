@@ -107,7 +107,7 @@ radio_group_fn (const struct radio_group_figures *figures, void *user_data);
 
 /* Zero-filled members are defaults. */
 struct radio_group_options {
-  bool raw;                           /* as of radio_volume_stats */
+  bool raw;                           /* see radio_volume_stats */
 
   /* Count the voxels whose mask is each of these labels; none: those whose mask
    * is above 0.  Without a mask the whole volume is counted, and labels are an

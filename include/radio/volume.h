@@ -44,7 +44,7 @@ struct radio_file_options {
    * NULL: none. */
   const char *index_folder;
 
-  /* For "s3://" only, as of a store: endpoint, credentials, timeouts.  Copied.
+  /* For "s3://" only, as for a store: endpoint, credentials, timeouts.  Copied.
    * NULL: all from the environment and AWS's files. */
   const struct radio_s3_options *s3;
 
@@ -72,7 +72,7 @@ struct radio_file_options {
  * NIfTI-1 or -2, .nii or a pair of .hdr and .img, either of them gzipped, in
  * either byte order.  file is a local path, "s3://BUCKET/KEY" (not
  * percent-encoded), or an "http://" or "https://" URL (percent-encoded, without
- * a user or '#').  A query, as of a presigned URL, is sent with each request,
+ * a user or '#').  A query, as in a presigned URL, is sent with each request,
  * and is in no message or profile.  context may be NULL: the volume has its
  * own.  options may be NULL.
  *

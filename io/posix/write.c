@@ -405,7 +405,7 @@ rd_posix_duplicate (struct rd_io *io, const char *from, uint64_t nbytes,
                                    0);
   }
   if (result < 0) {
-    /* Some file systems have no links, or only so many of one file. */
+    /* Some file systems have no links, or few of one file. */
     if (errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS
         || errno == EMLINK || errno == EXDEV)
       return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s/%s: no link can be made "

@@ -185,7 +185,7 @@ find_starved (struct rd_finder *finder)
     if (profile->nodes.at[i].starved_ns > profile->nodes.at[at].starved_ns)
       at = i;
 
-  /* CPUs that another guest of the host had, or that nobody could have. */
+  /* CPUs that another guest of the host had, or that no process could have. */
   char stolen[64] = "", withheld[80] = "";
   uint64_t steal_ns = rd_finder_number (finder, RD_FACT_STEAL_NS);
   uint64_t quota_ns = rd_finder_number (finder, RD_FACT_QUOTA_NS);

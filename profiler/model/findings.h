@@ -75,7 +75,7 @@ uint64_t rd_profile_cpu_ns (const struct radio_profile *profile);
 
 /* The CPU time that recording took: of the latter, and of the recorder's own
  * threads, which are not in it.  *cpu_ns: what both are a part of; 0: there is
- * hardly any, as of a run that waits, and a share of it says nothing.  The
+ * hardly any, as in a run that waits, and a share of it says nothing.  The
  * cost of scopes is computed from calls, which of tiny ones may come out as
  * more than all that was measured. */
 uint64_t rd_profile_recording_ns (const struct radio_profile *profile,

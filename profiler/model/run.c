@@ -128,7 +128,7 @@ rank_of (const struct rd_counter *counter)
 }
 
 /* The counter that has a node's most bytes, which is that of its spans; of
- * equal ones the most telling; or NULL. */
+ * equal ones the most informative; or NULL. */
 static const struct rd_counter *
 counter_of (const struct radio_profile *whole, uint32_t node)
 {

@@ -166,7 +166,7 @@ set_path (struct rd_arena *arena, const char *path)
 }
 
 /* Opens a new file, whose name it sets, that gets the ring's name when it is
- * locked: so nobody sees that one without a lock. */
+ * locked: so no process sees that one without a lock. */
 static enum radio_status
 open_unlocked (struct rd_arena *arena, const char *path, char **name)
 {

@@ -22,7 +22,7 @@
 #define LEAST_BEAT_NS 2000000
 #define BEAT_NS 100000000
 
-/* A copy that its reader does not return is removed after so many beats. */
+/* A copy that its reader does not return is removed after this many beats. */
 #define KEEP_BEATS 300
 
 struct rd_beat {

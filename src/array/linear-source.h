@@ -40,7 +40,7 @@ struct rd_linear {
   bool is_inflated;                   /* what is before a byte is read, too,
                                          from a point of entry on; has warn */
 
-  /* Gives a warning about reads to whoever opened the source, once. */
+  /* Gives a warning about reads to the source's opener, once. */
   void (*warn) (struct rd_linear *linear, const char *what);
 
   struct rd_io_file *file;            /* held, or NULL */

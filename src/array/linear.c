@@ -23,7 +23,7 @@ struct cutting {
   uint64_t nruns;
   size_t apart;                       /* along this axis each element begins a
                                          piece of its own; the rank: none */
-  uint64_t lead;                      /* the first part along it has so many
+  uint64_t lead;                      /* the first part along it has that many
                                          more, so that others begin with a line
                                          of the caller's memory */
 };

@@ -37,7 +37,7 @@ struct memory_job {
   const struct cutting *cuttings;
 };
 
-/* Cuts a request into parts of about so many bytes: along axes whose elements
+/* Cuts a request into parts of about that many bytes: along axes whose elements
  * are far from each other on both sides first. */
 static void
 cut_request (const struct radio_array *array,
@@ -306,8 +306,8 @@ compare_starts (const void *a, const void *b)
 }
 
 /* Fails if a box that a request reads is in that of another one in place.
- * These are sorted by starts; the longest has so many elements along the first
- * axis. */
+ * These are sorted by starts; the longest has that many elements along the
+ * first axis. */
 static enum radio_status
 check_box (const struct radio_array *array, const struct radio_box *box,
            size_t request, const struct in_place *list, size_t n,

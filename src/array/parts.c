@@ -15,7 +15,7 @@
 
 /* The elements of a block for each thread, where they are read from a file as
  * it is: memory that was written to before and is in the caches is worth more
- * than few reads.  Blocks then overlap by one of so many elements at most. */
+ * than few reads.  Blocks then overlap by one of this many elements at most. */
 #define CACHED_NBYTES ((uint64_t) 4 << 20)
 #define OVERLAP_SHARE 4
 

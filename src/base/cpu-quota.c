@@ -224,7 +224,7 @@ parse_group (struct search *search, char *line)
     (void) join (groups->cpu, path, "", "");
 }
 
-/* Without those that are too long, as of mounts with many options. */
+/* Without those that are too long, as for mounts with many options. */
 static void
 read_lines (struct search *search, const char *name,
             void (*parse) (struct search *, char *))

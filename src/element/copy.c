@@ -129,7 +129,7 @@ find_move (const struct rd_type *type, bool swapped)
 #define LONG_ROW_NBYTES 512
 #define NEIGHBOURS 8
 
-/* Without neighbours those of up to so many bytes: longer ones are as fast by
+/* Without neighbours those of up to this many bytes: longer ones are as fast by
  * memcpy, which has an instruction of the processor for them. */
 #define APART_ROW_NBYTES 8192
 
@@ -507,8 +507,8 @@ scatters_long_rows (const struct plan *plan, const struct rd_box_copy *copy,
                           && (misfits | (uintptr_t) copy->to) % 16 == 0));
 }
 
-/* How rows are collected: so many at a time, of so many bytes, and the distance
- * of their copies, an odd number of lines. */
+/* How rows are collected: how many at a time, of how many bytes, and the
+ * distance of their copies, an odd number of lines. */
 struct collecting {
   size_t nrows, nbytes, step;
 };

@@ -11,7 +11,7 @@
 #include "src/element/strips.h"
 #include "src/operation/interpolate.h"
 
-/* Sums of many rows are made in pieces of so many elements, which stay in the
+/* Sums of many rows are made in pieces of this many elements, which stay in the
  * first-level cache. */
 #define PIECE 1024
 
@@ -21,7 +21,7 @@
  * element, which are then added in pairs. */
 #define LANES 8
 
-/* Vectors of 16 bytes, which every x86-64 and aarch64 has; so many outputs of
+/* Vectors of 16 bytes, which every x86-64 and aarch64 has; this many outputs of
  * them are summed at once where their weights are the same. */
 typedef float lanes_float32 __attribute__ ((__vector_size__ (16)));
 typedef double lanes_float64 __attribute__ ((__vector_size__ (16)));

@@ -9,7 +9,7 @@
 #include "src/array/array.h"
 #include "src/table/column.h"
 
-/* Text with at most so many different values is stored as categories, whose
+/* Text with at most this many different values is stored as categories, whose
  * codes are int8. */
 #define RD_MAX_CATEGORIES 127
 

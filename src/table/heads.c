@@ -132,7 +132,7 @@ add_number (struct rd_numbers *numbers, uint64_t number)
   return RADIO_OK;
 }
 
-/* Heads that are listed: the numbers, at most so many. */
+/* Heads that are listed: the numbers, at most this many. */
 struct listed {
   struct rd_numbers *numbers;
   size_t nmost;
@@ -167,7 +167,7 @@ compare_downwards (const void *a, const void *b)
   return rd_compare_u64 (*y, *x);
 }
 
-/* Lists the numbers of heads above one, at most so many of the lowest, the
+/* Lists the numbers of heads above one, at most nmost of the lowest, the
  * highest first.  Where a page of a list is a request, by their documents, from
  * there on; else by their folders. */
 static enum radio_status

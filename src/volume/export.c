@@ -162,7 +162,7 @@ run_executor (const struct rd_executor *executor, uint64_t n,
   return rd_pool_run (pool, &job.job);
 }
 
-/* Deflate makes at best 1 byte of so many. */
+/* Deflate makes at best 1 byte of this many. */
 #define DEFLATE_MAX_RATIO 1032
 
 /* Refuses a file that its file system has no room for, before any of it is

@@ -107,7 +107,7 @@ distance (double inverse[3][4], double a[3][4], double b[3][4],
   return farthest;
 }
 
-/* Writes a number with so many digits. */
+/* Writes a number with the given digits. */
 static void
 write_number (char text[RD_NUMBER_NBYTES], double number, int ndigits)
 {

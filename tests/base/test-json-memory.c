@@ -17,7 +17,7 @@
 #define CAN_FAIL 0
 #endif
 
-/* The one after so many fails; 0: none. */
+/* The one after this many fails; 0: none. */
 static size_t countdown;
 
 #if CAN_FAIL

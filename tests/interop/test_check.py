@@ -76,7 +76,7 @@ def cohort(np, nib, tmp_path, affine):
 
 
 def moved(np, affine, voxels):
-    """The affine of a grid that is moved by so many of its voxels."""
+    """The affine of a grid that is moved by that many of its voxels."""
     result = affine.copy()
     result[:3, 3] += affine[:3, :3] @ voxels
     return result

@@ -396,7 +396,7 @@ a_hint_of_a_head_that_is_missing_stops_edits (void **state)
 
 /* As in a copy of a store that was interrupted: what no one may take for a
  * table without rows, since that would become the newest.  With the hint, or an
- * old head, it is recovered, else it begins anew; no number is used again. */
+ * old head, it is recovered, else it begins again; no number is used again. */
 static void
 a_lost_table_is_an_error_until_it_is_recovered (void **state)
 {

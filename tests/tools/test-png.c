@@ -147,7 +147,7 @@ complaint (const char *name, bool overwrite)
   return text;
 }
 
-/* Without the check before the work, as of a file that another process made
+/* Without the check before the work, as for a file that another process made
  * after it. */
 static void
 existing_files_in_the_way_are_reported (void **state)

@@ -19,7 +19,7 @@ warns () {
 }
 
 # marks STATUS TEXT BLANKS WHERE [STORE [COLLECTION]]: the query fails, and is
-# shown with a mark after so many blanks.
+# shown with a mark after that many blanks.
 marks () {
   status=0
   "$RADIO" ls -s "${5-s.zarr}" ${6-} --where "$4" >"$tmp/out" 2>"$tmp/err" ||

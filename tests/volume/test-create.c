@@ -226,7 +226,7 @@ so_they_do_in_every_shape_tiling_and_codec (void **state)
     for (int k = 0; k < 2; k++) {
       struct nifti_spec spec = { .datatype = 512, .big_endian = i % 2 };
       memcpy (spec.dim, dims[i], sizeof spec.dim);
-      /* check_equal takes the elements of so many axes as they are. */
+      /* check_equal takes the elements of that many axes as they are. */
       if (spec.dim[0] > 5)
         spec.big_endian = MACHINE_IS_BIG_ENDIAN;
       check_equal (spec, 3, &how[k]);

@@ -233,7 +233,7 @@ damage_at_each_1000th_byte_is_found_when_all_voxels_are_read (void **state)
       write_damaged (&bytes, k % NDAMAGES, k / NDAMAGES * 1000);
       if (radio_volume_open_file (NULL, "a.nii.gz", &options, &volume)
           != RADIO_OK) {
-        /* Too short for so many voxels. */
+        /* Too short for its voxels. */
         assert_int_equal (k % NDAMAGES, CUT);
         continue;
       }

@@ -654,7 +654,7 @@ arrays_and_images_are_no_collections (void **state)
   radio_store_close (store);
 }
 
-/* Ends at the n-th call, which is told that nothing was delivered yet. */
+/* Ends at the n-th call, which learns that nothing was delivered yet. */
 struct asked {
   unsigned n, ncalls, nbefore;
 };

@@ -41,7 +41,7 @@ void rd_copy_past_caches (void *to, const void *from, size_t nbytes);
 /* Makes an object of the rates of memory, in bytes per second. */
 struct json_object *rd_limits_json (const struct rd_limits *limits);
 
-/* Seconds of touching a new destination of nbytes by so many threads at best;
+/* Seconds of touching a new destination of nbytes by that many threads at best;
  * 0: it causes no page faults, or they were not measured. */
 double rd_limits_touch_s (const struct rd_limits *limits, unsigned nthreads,
                           const struct rd_destination *destination,

@@ -14,7 +14,7 @@
 #include "tools/profile/samples.h"
 #include "tools/progress.h"
 
-/* A round of a case takes about so long, in at most so many runs. */
+/* A round of a case takes about this long, in at most this many runs. */
 #define SLICE_S 0.02
 #define MOST_RUNS 1000
 
@@ -22,7 +22,7 @@
  * longer. */
 #define TOGETHER_NBYTES ((uint64_t) 16 << 20)
 
-/* At least so many bytes are copied by each measurement of memcpy. */
+/* At least this many bytes are copied by each measurement of memcpy. */
 #define COPY_LEAST ((uint64_t) 32 << 20)
 
 /*------------------------------------------------------------------------

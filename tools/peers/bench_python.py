@@ -35,7 +35,7 @@ from python_peers import (
 from python_table import READS, report
 
 SIZES = [48, 128, 256]
-# A cell ends after so many rounds, or so long but three rounds at least.
+# A cell ends after this many rounds, or this long but three rounds at least.
 ROUNDS, LEAST_ROUNDS = 25, 3
 SECONDS = {"disk": 1.0, "S3": 2.0}
 NCALLS = 400

@@ -226,7 +226,7 @@ static enum radio_status
 write_text (const char *text, size_t nbytes, void *user_data)
 {
   (void) user_data;
-  /* A failure is found at the end, as of all output. */
+  /* A failure is found at the end, as for all output. */
   (void) !fwrite (text, 1, nbytes, stdout);
   return RADIO_OK;
 }

@@ -207,7 +207,7 @@ make_writers (struct image *image)
     rd_recorder_unref (recorder);       /* the writer's reference */
     struct rd_writer_state *to = pair->to;
     const struct rd_writer_state *from = pair->from;
-    /* Nobody may write it, nor read the clocks of its thread. */
+    /* It may not be written, nor read the clocks of its thread. */
     atomic_store (&to->attention, RD_ATTEND_STOPPED | RD_ATTEND_CLOCK);
     to->long_own = INT64_MAX;
     to->next_id = from->next_id;

@@ -8,8 +8,8 @@ import { totalsOfRuns } from './run-shape.mjs';
 import { matchedShare } from '../data/search.mjs';
 import { spreadOf } from '../data/spread.mjs';
 
-// Tukey's fence for far outliers: so many interquartile ranges above the upper
-// quartile.
+// Tukey's fence for far outliers: this many interquartile ranges above the
+// upper quartile.
 const FAR_OUT = 3;
 
 // Returns a percentile of sorted values.

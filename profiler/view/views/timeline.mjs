@@ -192,7 +192,7 @@ export class Timeline {
     narrow(this.state, { lanes: list.join(',') });
   }
 
-  // Which lanes are folded, by the address; or else so many as make the
+  // Which lanes are folded, by the address; or else as many as make the
   // picture fit: idle ones, requests, other threads, all.
   placeRows() {
     const folds = this.state.get('folds');

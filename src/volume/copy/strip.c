@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The document of a copy that is not to say where the image is from.  It is
- * made anew of the members that radio writes, and of no others. */
+ * made again of the members that radio writes, and of no others. */
 #include <config.h>
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Images in their files as volumes: the same handle as of a volume in a store,
+/* Images in their files as volumes: the same handle as for a volume in a store,
  * whose array has no tiles.  Its store is the file's folder, on the local disk
  * or on a network. */
 #include <config.h>

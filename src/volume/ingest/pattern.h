@@ -33,7 +33,7 @@ enum radio_status rd_pattern_parse (const char *text,
 
 /* Finds the fields in a path, which they point into.  RADIO_ERROR_NOT_FOUND if
  * it does not match; RADIO_ERROR_ARGUMENT if finding that out takes too many
- * steps, as of "*_*_*_*_*" in a name of hundreds of '_'. */
+ * steps, as with "*_*_*_*_*" in a name of hundreds of '_'. */
 enum radio_status rd_pattern_match (const struct rd_pattern *pattern,
                                     const char *path,
                                     struct rd_field_text fields[RD_NFIELDS])

@@ -280,7 +280,7 @@ a_ring_is_recovered_after_an_end_without_exit_handlers () {
 }
 
 a_ring_without_a_file_is_reported_in_one_line () {
-  # No file may have so many bytes.
+  # No file may have that many bytes.
   (
     ulimit -f 2048
     RADIO_PROFILE=$tmp/no-file.json RADIO_PROFILE_RING=8M run 0
@@ -288,7 +288,7 @@ a_ring_without_a_file_is_reported_in_one_line () {
     is_profile "$tmp/no-file.json"
     grep -q '"no file of the ring"' "$tmp/no-file.json"
     grep -q '"ring-without-file"' "$tmp/no-file.json"
-    # Nobody asked for this ring.
+    # This ring was not asked for.
     RADIO_PROFILE=$tmp/no-file.json RADIO_PROFILE_EVERY=600 run 0
     [ ! -s "$tmp/err" ]
     grep -q '"no file of the ring"' "$tmp/no-file.json"

@@ -238,8 +238,8 @@ a_killed_thread_is_not_taken_to_have_run (void **state)
   }
 }
 
-/* Recovers the image of this moment, of a process on so many CPUs that has used
- * so much CPU time (0: not known). */
+/* Recovers the image of this moment, of a process on ncpus CPUs that has
+ * used that much CPU time (0: not known). */
 static void
 recover_used (struct history *h, uint64_t ncpus, uint64_t cpu_ns,
               struct rd_copy *copy, struct history *then)
