@@ -7,7 +7,8 @@ Everything is in one process and warm: each round reads the same box or plane
 by each program, so that a temporary slowdown of the machine affects all alike,
 and each round another one.  What is read first is compared.  Ratios are of the
 times in the same round: their median, and the middle half.  Peak memory is of
-a process of its own, for a read of all.
+a process of its own, for a read of all.  What recording costs is measured by
+loops of the same reads in turns, which are profiled or not.
 """
 
 import argparse
@@ -32,13 +33,15 @@ from python_peers import (
     C, PROGRAMS, RADIO, S3, Direct, Disk, layouts, linked, make_stores,
     open_array, upload,
 )
-from python_table import READS, report
+from python_table import READS, RECORDED, report
 
 SIZES = [48, 128, 256]
 # A cell ends after this many rounds, or this long but three rounds at least.
 ROUNDS, LEAST_ROUNDS = 25, 3
 SECONDS = {"disk": 1.0, "S3": 2.0}
 NCALLS = 400
+# Of the loops that are recorded or not.
+NLOOPS, LOOP_SECONDS = 40, 0.05
 
 
 def parse():
@@ -172,6 +175,40 @@ def measure_calls(folder, values):
     return results
 
 
+def measure_recording(options, folder, size):
+    """Returns {what: {as in RECORDED: seconds a read, of each loop}}.  What
+    is recorded is read by a function of Python, and a profile begins before
+    the loop."""
+    results = {}
+    profiles = {RECORDED[0]: contextlib.nullcontext,
+                RECORDED[1]: libradio.profile}
+    if hasattr(sys, "monitoring"):
+        profiles[RECORDED[2]] = functools.partial(libradio.profile,
+                                                  python=True)
+    with libradio.open(folder / "radio.zarr", cache=0) as store:
+        volume = store["ct/a"]
+        for what, index in [("8^3", (slice(8),) * 3), ("64^3",
+                            (slice(64),) * 3), ("a plane", (size // 2,)),
+                            ("whole", (...,))]:
+            def read(index=index):
+                return volume.zyx[index]
+
+            def loop(nreads, read=read):
+                for _ in range(nreads):
+                    read()
+            nreads = max(1, int(LOOP_SECONDS / min(
+                seconds_of(read)[0] for _ in range(5))))
+            times = {recorded: [] for recorded in profiles}
+            for number in range(options.rounds or NLOOPS):
+                for recorded in turn(profiles, number):
+                    with profiles[recorded]():
+                        seconds, _ = seconds_of(functools.partial(loop,
+                                                                  nreads))
+                    times[recorded].append(seconds / nreads)
+            results[what] = times
+    return results
+
+
 def memory_nbytes(member):
     """Returns a member of this process's status in Linux."""
     status = Path("/proc/self/status").read_text(encoding="ascii")
@@ -206,6 +243,7 @@ def main():
         return
     began = time.monotonic()
     results, peaks, calls, here = [], {}, {}, {}
+    recording = {}
     with (tempfile.TemporaryDirectory(dir=options.folder) as temp,
           contextlib.nullcontext() if options.no_s3
           else linked(options.port, options.delay_ms) as ports):
@@ -231,6 +269,7 @@ def main():
                 results.append({"place": place.name, "size": size,
                                 "store": store, "times_s": found})
             if size == max(options.sizes):
+                recording = measure_recording(options, folder, size)
                 peaks = {store: {
                     program: measure_peak(options, program, folder, path)
                     for program in here}
@@ -238,7 +277,8 @@ def main():
     for program in sorted({*PROGRAMS} - {*here}):
         print(f"bench-peers python: {program} is left out: it is not installed"
               " here", file=sys.stderr)
-    record = {"results": results, "calls": calls, "peaks": peaks,
+    record = {"results": results, "calls": calls,
+              "recording": recording, "peaks": peaks,
               "one_way_ms": options.delay_ms}
     with open(options.folder / "python.json", "w", encoding="utf-8") as file:
         json.dump(record, file)

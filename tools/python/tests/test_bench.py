@@ -16,7 +16,7 @@ def test_every_array_and_program_is_measured_and_shown(checkout, gateway,
         text=True, timeout=300,
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
     assert done.returncode == 0, done.stderr
-    aims, ratios, peers, calls = [
+    aims, ratios, peers, calls, recording = [
         [line.strip("| ").split(" | ") for line in part.splitlines()[2:]]
         for part in done.stdout.split("\n\n") if part.startswith("| ")]
     measured = [row for row in aims if row[1].strip()]
@@ -32,6 +32,8 @@ def test_every_array_and_program_is_measured_and_shown(checkout, gateway,
         assert all(float(cell) > 0 for cell in row[2:6])
         assert (row[6].strip() == "") == (row[0] == "radio, medium")
     assert len(calls) == 4
+    assert [row[0] for row in recording] == ["8^3", "64^3", "a plane", "whole"]
+    assert all(float(row[2].split()[0]) > 0.2 for row in recording)
     results = json.loads((tmp_path / "python.json").read_text())["results"]
     times = [each for result in results for what in result["times_s"].values()
              for each in what.values()]
