@@ -176,7 +176,8 @@ struct rd_io_ops {
                              uint64_t *nbytes);
 
   /* Calls fn for each child of a prefix, or with recursive for each object
-   * below it, in byte order of their names.  A missing prefix is empty.
+   * below it, in byte order of their names.  A missing prefix is empty,
+   * but where the root is a folder that was removed, "" is NOT_FOUND.
    * Temporary files of writers are not listed. */
   enum radio_status (*list) (struct rd_io *io, const char *prefix,
                              bool recursive, rd_io_list_fn *fn,
@@ -247,7 +248,7 @@ struct rd_io_ops {
 
   /* Removes the temporary files of dead writers below a prefix, never one
    * whose writer lives, nor one that is younger than the grace time of the
-   * store; with dry_run only counts them. */
+   * store; with dry_run only counts them.  A missing prefix is as for list. */
   enum radio_status (*sweep) (struct rd_io *io, const char *prefix,
                               bool dry_run, struct rd_io_swept *swept);
 };

@@ -221,9 +221,9 @@ typedef enum radio_status radio_entry_fn (const struct radio_entry *entry,
  * Reads no volume's metadata.  Where nothing can be listed, over HTTP, these
  * are the volumes of a collection that have a row in its table, which may have
  * been removed since it was indexed.
- * Errors: RADIO_ERROR_NOT_FOUND (no such collection), RADIO_ERROR_UNSUPPORTED
- * (over HTTP, of all collections or of one without a table), those of
- * listing. */
+ * Errors: RADIO_ERROR_NOT_FOUND (no such collection; or the store's folder was
+ * removed since it was opened), RADIO_ERROR_UNSUPPORTED (over HTTP, of all
+ * collections or of one without a table), those of listing. */
 RADIO_API enum radio_status
 radio_store_list (struct radio_store *store, const char *collection,
                   radio_entry_fn *callback, void *user_data) RADIO_USE_RESULT;
@@ -275,7 +275,8 @@ struct radio_gc_result {
  * collections that are missing, are written again.  With dry_run nothing is
  * changed, only counted.  result may be NULL; it is also filled after a
  * failure.
- * Errors: those of listing, removing and writing, RADIO_ERROR_CANCELLED. */
+ * Errors: RADIO_ERROR_NOT_FOUND (the store's folder was removed since it was
+ * opened), those of listing, removing and writing, RADIO_ERROR_CANCELLED. */
 RADIO_API enum radio_status
 radio_store_gc (struct radio_store *store, bool dry_run,
                 struct radio_gc_result *result, size_t result_nbytes)

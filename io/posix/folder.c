@@ -158,6 +158,18 @@ cleanup_dir (DIR **dir)
     closedir (*dir);
 }
 
+/* The root is held open, and once it was removed it lists as empty: that it is
+ * no store any more must be told from a store without volumes. */
+static enum radio_status
+check_root (const struct rd_posix *posix)
+{
+  struct stat st;
+  return fstat (posix->root_fd, &st) < 0 || st.st_nlink > 0
+    ? RADIO_OK
+    : rd_fail (RADIO_ERROR_NOT_FOUND, "%s: the store's folder was removed; "
+               "open the store again when it is there", posix->base.uri);
+}
+
 enum radio_status
 rd_posix_scan (const struct rd_posix *posix, const char *path,
                enum rd_scan what, struct rd_entries *entries)
@@ -176,8 +188,10 @@ rd_posix_scan (const struct rd_posix *posix, const char *path,
   for (;;) {
     errno = 0;
     const struct dirent *dirent = readdir (dir);
+    if (dirent == NULL && errno != 0)
+      return rd_posix_fail (posix, path, "list");
     if (dirent == NULL)
-      return errno == 0 ? RADIO_OK : rd_posix_fail (posix, path, "list");
+      return *path ? RADIO_OK : check_root (posix);
     const char *name = dirent->d_name;
     if (strcmp (name, ".") == 0 || strcmp (name, "..") == 0
         || (!is_all && rd_temp_is_name (name)))

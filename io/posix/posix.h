@@ -92,7 +92,8 @@ enum rd_scan {
   RD_SCAN_ALL,                /* every name; links are not prefixes */
 };
 
-/* Adds a folder's names to entries, unsorted.  A missing one has none. */
+/* Adds a folder's names to entries, unsorted.  A missing one has none, but a
+ * root that was removed is RADIO_ERROR_NOT_FOUND. */
 enum radio_status rd_posix_scan (const struct rd_posix *posix,
                                  const char *path, enum rd_scan what,
                                  struct rd_entries *entries);

@@ -264,6 +264,14 @@ a_store_whose_folder_was_removed_reports_it (void **state)
   assert_int_not_equal (rd_io_put (io, "k", "x", 1, RD_PUT_REPLACE),
                         RADIO_OK);
   assert_non_null (strstr (radio_error_message (), "gone/k"));
+  /* It is not an empty one. */
+  struct rd_io_swept swept;
+  assert_fails (io->ops->list (io, "", false, NULL, NULL),
+                RADIO_ERROR_NOT_FOUND, "gone: the store's folder was removed");
+  assert_fails (io->ops->list (io, "", true, NULL, NULL),
+                RADIO_ERROR_NOT_FOUND, "gone: the store's folder was removed");
+  assert_fails (io->ops->sweep (io, "", false, &swept),
+                RADIO_ERROR_NOT_FOUND, "gone: the store's folder was removed");
   rd_io_close (io);
 }
 

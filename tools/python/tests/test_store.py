@@ -130,6 +130,18 @@ def test_a_store_that_is_removed_is_an_error(in_examples, head):
         volume.validate()
     with pytest.raises(KeyError):
         store["ct/head"]
+    for use in [lambda: list(store), lambda: len(store), store.paths,
+                lambda: store.find("head"), lambda: libradio.gc(store)]:
+        with pytest.raises(libradio.NotFoundError,
+                           match="examples.zarr: the store's folder was rem"):
+            use()
+    assert "ct/head" not in store and store.get("ct/head") is None
+    # Another one in its place is another one.
+    with libradio.open("examples.zarr", create=True) as empty:
+        assert list(empty) == [] and len(empty) == 0
+        assert libradio.gc(empty).removed_count == 0
+    with pytest.raises(libradio.NotFoundError, match="was removed"):
+        list(store)
 
 
 def reads_of(volume):
