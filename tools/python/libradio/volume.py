@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Volumes: images with their geometry, read as NumPy arrays."""
+import math
 import operator
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias
 
 import numpy as np
@@ -423,6 +425,8 @@ class Volume(Closable[Opened]):
                 raise TypeError("out: the arrays differ in type")
             kind = kinds.pop() if kinds else opened.dtype
             _check_dtype(kind, dtype)
+            if not isinstance(out, np.ndarray):
+                _check_apart(results)
         requests = ffi.new("struct radio_request[]", len(results))
         kept = []
         for request, selection, result in zip(requests, selections, results):
@@ -667,16 +671,77 @@ def _writable(out: Any) -> NDArray[Any]:
 def _check_overlap(out: NDArray[Any]) -> None:
     """Raises if elements may share memory, as of numpy.broadcast_arrays and of
     sliding windows: what is in it then would be a matter of chance."""
-    if out.flags.forc:
-        return
-    nbytes = out.itemsize       # of the axes with smaller strides
+    if not out.flags.forc and _may_overlap(out.shape, out.strides,
+                                           out.itemsize):
+        raise ValueError(f"out: elements of the array share memory (the"
+                         f" shape {out.shape}, the strides {out.strides});"
+                         " use one with memory for each")
+
+
+def _may_overlap(shape: Sequence[int], strides: Sequence[int],
+                 item_nbytes: int) -> bool:
+    nbytes = item_nbytes        # of the axes with smaller strides
     for stride, n in sorted((abs(stride), n) for stride, n
-                            in zip(out.strides, out.shape) if n > 1):
+                            in zip(strides, shape) if n > 1):
         if stride < nbytes:
-            raise ValueError(f"out: elements of the array share memory (the"
-                             f" shape {out.shape}, the strides {out.strides});"
-                             " use one with memory for each")
+            return True
         nbytes += stride * (n - 1)
+    return False
+
+
+def _check_apart(results: Sequence[NDArray[Any]]) -> None:
+    """Raises if arrays of one type share memory with each other."""
+    ranges = sorted((*_bounds(array), i) for i, array in enumerate(results)
+                    if array.size)
+    first, end = 0, 0
+    for n, (low, high, _) in enumerate(ranges):
+        if low >= end:
+            _check_ranges(results, ranges[first:n])
+            first = n
+        end = max(end, high)
+    _check_ranges(results, ranges[first:])
+
+
+def _bounds(array: NDArray[Any]) -> tuple[int, int]:
+    """Returns the address of the first byte, and that after the last."""
+    low = high = int(array.__array_interface__["data"][0])
+    if array.flags.forc:
+        return low, high + array.nbytes
+    for stride, n in zip(array.strides, array.shape):
+        low += min(0, stride * (n - 1))
+        high += max(0, stride * (n - 1))
+    return low, high + array.itemsize
+
+
+def _check_ranges(results: Sequence[NDArray[Any]],
+                  ranges: Sequence[tuple[int, int, int]]) -> None:
+    """Raises if arrays share memory; each range overlaps another, which need
+    not mean that, as of batch[..., i]."""
+    if len(ranges) < 2 or _are_planes(results, ranges):
+        return
+    for n, (_, high, i) in enumerate(ranges):
+        for low, _, j in islice(ranges, n + 1, None):
+            if low >= high:
+                break
+            if np.shares_memory(results[i], results[j]):
+                raise ValueError(f"out: the arrays of boxes {min(i, j)} and"
+                                 f" {max(i, j)} share memory; use one with"
+                                 " memory for each")
+
+
+def _are_planes(results: Sequence[NDArray[Any]],
+                ranges: Sequence[tuple[int, int, int]]) -> bool:
+    """Whether the arrays are planes of one whose elements are apart: they have
+    the same strides, and their distances have a common divisor."""
+    first, _, i = ranges[0]
+    shape, strides = results[i].shape, results[i].strides
+    distances = [low - first for low, _, _ in ranges]
+    distance = math.gcd(*distances)
+    return (all(results[i].shape == shape and results[i].strides == strides
+                for _, _, i in ranges)
+            and len(set(distances)) == len(distances)
+            and not _may_overlap((*shape, distances[-1] // distance + 1),
+                                 (*strides, distance), results[i].itemsize))
 
 
 def _tensor_memory(out: Any) -> NDArray[Any]:

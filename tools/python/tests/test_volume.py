@@ -202,6 +202,47 @@ def test_out_whose_elements_share_memory_is_refused(head, strides):
     assert not memory.any()
 
 
+def test_arrays_of_boxes_that_share_memory_are_refused(head):
+    """Also partly; those between each other's elements are filled."""
+    volume, array = head
+    rng = np.random.default_rng(7)
+    refused = 0
+    for _ in range(300):
+        memory = np.zeros((8, 8, 8), "int16")[::rng.choice([1, -1])]
+        outs, boxes = [], []
+        for _ in range(rng.integers(2, 5)):
+            step = rng.integers(1, 4, 3)
+            at = rng.integers(0, 9 - 2 * step)
+            outs.append(memory[tuple(
+                slice(i, i + 2 * n, n) for i, n in zip(at, step))].transpose(
+                    rng.permutation(3)))
+            boxes.append((at, outs[-1].shape))
+        if any(np.shares_memory(one, other) for i, one in enumerate(outs)
+               for other in outs[:i]):
+            refused += 1
+            with pytest.raises(ValueError, match="boxes . and . share memory"):
+                volume.read_many(boxes, out=outs)
+            assert not memory.any()
+            continue
+        volume.read_many(boxes, out=outs)
+        for (at, size), out in zip(boxes, outs):
+            assert np.array_equal(out, array[tuple(map(slice, at, at + size))])
+    assert 50 < refused < 250
+
+
+@pytest.mark.parametrize("places", [range(6), [5, 0, 3], [0, 1, 5]])
+def test_boxes_are_read_into_planes_of_one_array(head, places):
+    volume, array = head
+    batch = np.zeros((4, 4, 4, 6), "int16")
+    volume.read_many([((i, i, i), (4, 4, 4)) for i in places],
+                     out=[batch[..., i] for i in places])
+    for i in places:
+        assert np.array_equal(batch[..., i], array[i:i + 4, i:i + 4, i:i + 4])
+    with pytest.raises(ValueError, match="boxes 1 and 2 share memory"):
+        volume.read_many([((0, 0, 0), (4, 4, 4))] * 3,
+                         out=[batch[..., i] for i in (0, 1, 1)])
+
+
 def test_out_with_one_element_on_an_axis_may_have_any_stride_there(head):
     memory = np.zeros(16, "int16")
     out = np.lib.stride_tricks.as_strided(memory, (1, 4, 4), (0, 2, 8))
