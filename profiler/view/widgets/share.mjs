@@ -35,8 +35,9 @@ export function shareButtons(shared, tabs) {
     PNG: async () => saveBlob(await rasterise(svg()), name('.png')),
   };
   return element('span', { class: 'share' },
-    button('Copy link', (event) => report(event.currentTarget, () =>
-      copyText(location.href), 'Copied')),
+    // A frame of a notebook has no address.
+    parent === self ? button('Copy link', (event) => report(
+      event.currentTarget, () => copyText(location.href), 'Copied')) : '',
     ...Object.entries(save).map(([kind, work]) =>
       button('Save ' + kind, (event) => report(event.currentTarget, work,
                                                'Saved'),

@@ -66,7 +66,8 @@ class Profile:
     """A finished profile, which notebooks show as its page; see ``profile``.
 
     It is shown in a frame that reaches neither the network nor the notebook.
-    Where HTML is not shown, it is the tree as text.
+    Where frames or HTML are not shown, it is the tree as text: JupyterLab has
+    no frames in a notebook that it does not trust.
     """
 
     __slots__ = ("__weakref__", "_pointer")
@@ -226,13 +227,14 @@ class Profile:
 
     def _repr_html_(self) -> str | None:
         """Returns the page in a frame, for notebooks."""
-        return None if self._pointer is None else self._frame(None)
+        return (None if self._pointer is None
+                else self._frame(None, self.tree()))
 
-    def _frame(self, before: "Profile | None") -> str:
+    def _frame(self, before: "Profile | None", fallback: str) -> str:
         options = ffi.new("struct radio_profile_write_options *")
         options.format = lib.RADIO_PROFILE_HTML
         options.before = NULL if before is None else before._get()
-        return frame(self._write(options))
+        return frame(self._write(options), fallback)
 
 
 _CHANGES = {
@@ -344,7 +346,7 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """Returns the page of the later one in a frame, for notebooks."""
-        return self._after._frame(self._before)
+        return self._after._frame(self._before, repr(self))
 
 
 def _change(path: str, each: Any, info: Any) -> Change:
@@ -373,13 +375,18 @@ def _join(pointers: list[Any], parts: Parts) -> Any:
     return ffi.gc(joined[0], lib.radio_profile_close)
 
 
-def frame(page: str) -> str:
+def frame(page: str, fallback: str) -> str:
     """Returns HTML that shows a page by itself: its scripts run, but have no
-    part in the notebook's, and its own policy keeps it from the network."""
+    part in the notebook's, and its own policy keeps it from the network.
+
+    JupyterLab takes frames out of notebooks that are not trusted, and leaves
+    what is in them: the fallback, as text."""
     import html
     return ('<iframe sandbox="allow-scripts allow-downloads"'
-            ' title="Profile" style="width: 100%; height: 640px; border: 0;'
-            ' resize: vertical" srcdoc="' + html.escape(page) + '"></iframe>')
+            ' allow="clipboard-write" title="Profile"'
+            ' style="width: 100%; height: 640px; border: 0; resize: vertical"'
+            f' srcdoc="{html.escape(page)}">'
+            f'<pre>{html.escape(fallback)}</pre></iframe>')
 
 
 def _profile(value: Any) -> Profile:

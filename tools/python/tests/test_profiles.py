@@ -250,6 +250,7 @@ def test_runs_are_merged_and_compared():
     # The page has both.
     page = html.unescape(changes._repr_html_())
     assert page.count('type="application/json"') == 2
+    assert f"<pre>{changes!r}</pre>" in page
     with pytest.raises(KeyError):
         changes["nothing"]
 
@@ -510,12 +511,14 @@ def test_the_frame_has_the_page(head, tmp_path):
     # With these its scripts would be the notebook's.
     assert "allow-scripts" in sandbox
     assert "allow-same-origin" not in sandbox and "top" not in sandbox
-    page, = re.findall(r' srcdoc="([^"]*)"></iframe>$', frame)
+    (page, text), = re.findall(r' srcdoc="([^"]*)"><pre>([^<]*)</pre></iframe>$',
+                               frame)
     assert html.unescape(page) == (tmp_path / "p.html").read_text()
+    # What is left where frames are taken out.
+    assert html.unescape(text) == p.tree()
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_the_frame_in_a_browser(checkout, head, tmp_path, dark, monkeypatch):
+def test_the_frame_in_a_browser(checkout, head, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(checkout / "tests/interop")
     import chromium
     if chromium.find() is None:
@@ -527,7 +530,8 @@ def test_the_frame_in_a_browser(checkout, head, tmp_path, dark, monkeypatch):
     notebook.write_text("<!DOCTYPE html><title>notebook</title><body>"
                         + p._repr_html_())
     with chromium.Chromium.start() as browser:
-        page = browser.open(notebook, dark=dark)
+        page = browser.open(notebook)
+        assert page.evaluate("document.body.innerText").strip() == ""
         browser.call("Target.setAutoAttach", session=page.session,
                      autoAttach=True, waitForDebuggerOnStart=False,
                      flatten=True)
@@ -538,8 +542,16 @@ def test_the_frame_in_a_browser(checkout, head, tmp_path, dark, monkeypatch):
         frame.call("Runtime.enable")
         frame.call("Log.enable")
         frame.wait("document.querySelector('[role=tab]')")
-        assert frame.evaluate("document.documentElement.dataset.theme") == (
-            "dark" if dark else "light")
+        theme = "document.documentElement.dataset.theme"
+        assert frame.evaluate(theme) == "light"
+        # JupyterLab has a theme of its own, beside the system's.
+        for scheme in ["dark", "light"]:
+            page.evaluate(f"document.body.style.colorScheme = '{scheme}'")
+            frame.wait(f"{theme} === '{scheme}'")
+        page.evaluate("document.body.style.colorScheme = ''")
+        page.call("Emulation.setEmulatedMedia", features=[
+            {"name": "prefers-color-scheme", "value": "dark"}])
+        frame.wait(f"{theme} === 'dark'")
         # Views change, though there is no address to keep them in.
         chosen = "document.querySelector('[role=tab][aria-selected=true]')"
         for name in ["Icicle", "Tree"]:
@@ -547,6 +559,12 @@ def test_the_frame_in_a_browser(checkout, head, tmp_path, dark, monkeypatch):
                            f"(tab => tab.textContent === '{name}').click()")
             assert frame.evaluate(chosen + ".textContent") == name
         assert "shown" in frame.evaluate("document.body.innerText")
+        labels = frame.evaluate("[...document.querySelectorAll('button')].map("
+                                "button => button.textContent)")
+        # It has no address, but a clipboard.
+        assert "Copy link" not in labels
+        assert frame.evaluate(
+            "document.featurePolicy.allowsFeature('clipboard-write')")
         errors = [e for e in browser.events
                   if e["method"] in ("Runtime.exceptionThrown",
                                      "Log.entryAdded")]
