@@ -51,6 +51,9 @@ def find_root(store: Any) -> Root:
         return Root(os.fspath(store.root))
     if type(store) is FsspecStore:
         kind += f" of {type(store.fs).__name__}"
+        if (kind.endswith(" AsyncFileSystemWrapper")
+                and type(store.fs.sync_fs).__name__ == "LocalFileSystem"):
+            return Root(store.path)
         if kind.endswith(" HTTPFileSystem"):
             return _http_of_fsspec(store.fs, store.path)
         if kind.endswith(" S3FileSystem"):

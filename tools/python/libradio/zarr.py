@@ -173,6 +173,13 @@ class _Source:
         """Of its store.  Raises UnsupportedError."""
         return find_root(self.store)
 
+    @property
+    def has_known_keys(self) -> bool:
+        """Whether ``locate`` knows its keys of chunks."""
+        return (isinstance(self.metadata, ArrayV3Metadata)
+                and self.metadata.chunk_key_encoding.name in ("default",
+                                                              "v2"))
+
     def find_obstacle(self) -> str | None:
         """Returns why the library does not read and write it."""
         if not isinstance(self.metadata, ArrayV3Metadata):
@@ -181,7 +188,7 @@ class _Source:
             self.root
         except UnsupportedError as error:
             return str(error)
-        if self.metadata.chunk_key_encoding.name not in ("default", "v2"):
+        if not self.has_known_keys:
             return ("its keys are "
                     f"'{self.metadata.chunk_key_encoding.name}'")
         if not self.chunk_shape:
@@ -189,13 +196,18 @@ class _Source:
         return None
 
     def report(self, key: str, reason: str) -> None:
-        """Warns that zarr does it by itself, or refuses it."""
-        line = f"zarr: '{key}' is not supported by libradio: {reason}"
+        """Warns that zarr does it by itself, or refuses it.  The array is
+        named: Python shows a line once."""
+        name = str(self.store)
+        if self.has_known_keys and (path := self.locate(key)[0]):
+            name += f"/{path}"
         if self.strict:
-            raise UnsupportedError(line)
+            raise UnsupportedError(
+                f"'{name}' is not supported by libradio.zarr: {reason}")
         if reason not in self.reported:
             self.reported.add(reason)
-            warnings.warn(line, RadioWarning, stacklevel=2)
+            warnings.warn(f"libradio.zarr: '{name}' is left to zarr-python:"
+                          f" {reason}", RadioWarning, stacklevel=2)
 
     def locate(self, key: str) -> tuple[str, list[int]]:
         """Returns the path of the array and the coordinates of a chunk."""
@@ -317,6 +329,8 @@ class _Transfer(ABC):
             self.transfer(self.source.open(self.path, self.end,
                                            self.writes))
         except (LimitError, NotFoundError, UnsupportedError) as error:
+            if self.source.strict:
+                raise
             self.source.report(self.key, str(error))
             return False
         return True

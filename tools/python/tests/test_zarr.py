@@ -329,18 +329,50 @@ def test_what_is_not_supported_is_left_to_zarr(tmp_path, what):
     want = zarr.create_array(place, **options)[...]
     got, line = fallen_back(opened(place, strict=False), lambda a: a[...])
     assert np.array_equal(got, want)
-    assert match in line and "libradio" in line
+    assert match in line and line.startswith("libradio.zarr: '")
     with pytest.raises(libradio.UnsupportedError, match=match):
         opened(place)[...]
+
+
+@pytest.mark.filterwarnings("ignore::zarr.errors.UnstableSpecificationWarning")
+def test_each_array_that_is_left_to_zarr_has_a_warning(tmp_path):
+    """By Python's own rule: a line is shown once."""
+    group = zarr.create_group(tmp_path / "g")
+    data = np.array([1, 2, 3], "M8[s]")
+    for name in "ab":
+        group.create_array(name, data=data, chunks=(1,))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        for name in "aab":
+            assert (opened(tmp_path / "g", strict=False, path=name)[...]
+                    == data).all()
+    lines = [str(each.message) for each in caught
+             if each.category is libradio.RadioWarning]
+    assert [f"/g/{name}' is left" in line
+            for name, line in zip("ab", lines, strict=True)] == [True] * 2
+
+
+def test_local_folders_by_fsspec(tmp_path):
+    from zarr.storage import FsspecStore
+    pytest.importorskip("fsspec")
+    elements = make(tmp_path / "a")
+    array = opened(FsspecStore.from_url(f"file://{tmp_path}/a"))
+    check_selections(array, elements, 5)
+    array[...] = elements[::-1]
+    assert np.array_equal(zarr.open_array(tmp_path / "a")[...],
+                          elements[::-1])
 
 
 def test_arrays_without_a_document_are_left_to_zarr(tmp_path):
     elements = make(tmp_path / "a")
     array = opened(tmp_path / "a", strict=False)
+    strict = opened(tmp_path / "a")
     (tmp_path / "a/zarr.json").unlink()
     got, line = fallen_back(array, lambda a: a[...])
     assert np.array_equal(got, elements)
     assert "zarr.json" in line
+    with pytest.raises(libradio.NotFoundError, match=r"zarr\.json"):
+        strict[...]
 
 
 def test_it_is_used_within_a_with_statement_or_from_then_on(tmp_path):
