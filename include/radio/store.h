@@ -229,8 +229,9 @@ radio_store_list (struct radio_store *store, const char *collection,
                   radio_entry_fn *callback, void *user_data) RADIO_USE_RESULT;
 
 /* Finds the path of a volume given as "collection/name", or by its bare name
- * if only one collection has it.  *path is allocated; the caller frees it with
- * free ().
+ * if only one collection has it.  A path is found if an image is there, or a
+ * damaged volume that is listed; arrays and other groups are no volumes.
+ * *path is allocated; the caller frees it with free ().
  * Errors: RADIO_ERROR_NOT_FOUND (the message suggests similar names),
  * RADIO_ERROR_ARGUMENT (the bare name is in several collections: the
  * message lists them), those of reading; of a bare name those of listing. */

@@ -46,25 +46,52 @@ fail_not_found (struct radio_store *store, const char *name)
                   store->io->uri, rd_suggestions_text (&search.near, text));
 }
 
-/* Add the path if it is a volume. */
+/* Finds whether the node at a path is a volume: an image; or, in a store of
+ * radio's, any other document of a collection, which is a damaged volume's. */
+static enum radio_status
+find_kind (struct radio_store *store, const char *path, bool *is_volume)
+{
+  enum rd_kind kind;
+  enum radio_status status = rd_node_kind (store, path, &kind);
+  const char *slash = strchr (path, '/');
+  bool is_bad = status == RADIO_ERROR_FORMAT
+                || status == RADIO_ERROR_UNSUPPORTED;
+  *is_volume = status == RADIO_OK && kind == RD_KIND_IMAGE;
+  if (*is_volume || (status == RADIO_OK && kind == RD_KIND_NONE)
+      || (status != RADIO_OK && !is_bad)
+      || !store->is_radio || slash == NULL || strchr (slash + 1, '/'))
+    return status;
+  char *collection RD_FREE = rd_strndup (path, (size_t) (slash - path));
+  if (collection == NULL)
+    return rd_fail_memory (strlen (path) + 1);
+  status = rd_list_check (store, (const char *[]) { collection }, 1);
+  *is_volume = status == RADIO_OK;
+  return status == RADIO_ERROR_NOT_FOUND ? RADIO_OK : status;
+}
+
+/* Add the path if it is that of a volume; the collection is one, or "". */
 static enum radio_status
 add_if_volume (struct radio_store *store, const char *collection,
                const char *name, struct rd_strings *found)
 {
   char *path RD_FREE = rd_key_join (collection, name);
-  enum rd_kind kind;
+  bool is_volume;
   if (path == NULL)
     return RADIO_ERROR_MEMORY;
-  bool exists;
-  RD_TRY (rd_store_node_exists (store, path, &exists));
-  if (!exists)
+  /* That it is there is found without reading it. */
+  if (store->is_radio && *collection)
+    RD_TRY (rd_store_node_exists (store, path, &is_volume));
+  else
+    RD_TRY (find_kind (store, path, &is_volume));
+  if (!is_volume)
     return RADIO_OK;
-  if (!store->is_radio || strchr (path, '/') == NULL) {
-    RD_TRY (rd_node_kind (store, path, &kind));
-    if (kind != RD_KIND_IMAGE)
-      return RADIO_OK;
-  }
   return rd_strings_add (found, path, strlen (path));
+}
+
+static enum radio_status
+fail_no_name (const char *name)
+{
+  return rd_fail (RADIO_ERROR_NOT_FOUND, "'%s': not a volume's name", name);
 }
 
 static enum radio_status
@@ -73,12 +100,15 @@ find_path (struct radio_store *store, const char *name, char **path)
   struct rd_strings found RD_STRINGS_SCOPE = { 0 };
   struct rd_strings collections RD_STRINGS_SCOPE = { 0 };
   const char *slash = strrchr (name, '/');
-  if (name[0] == '\0' || slash == name || (slash && slash[1] == '\0'))
-    return rd_fail (RADIO_ERROR_NOT_FOUND, "'%s': not a volume's name",
-                    name);
+  if (slash == name || (slash && slash[1] == '\0'))
+    return fail_no_name (name);
   RD_TRY (rd_store_read_root (store));
-  RD_TRY (add_if_volume (store, "", name, &found));
-  if (slash == NULL)
+  /* Without a name it is the root, which may be someone else's image. */
+  if (name[0] != '\0' || !store->is_radio)
+    RD_TRY (add_if_volume (store, "", name, &found));
+  if (found.n == 0 && name[0] == '\0')
+    return fail_no_name (name);
+  if (slash == NULL && name[0] != '\0')
     RD_TRY (rd_list_collections (store, &collections, NULL));
   for (size_t i = 0; i < collections.n; i++)
     RD_TRY (add_if_volume (store, collections.items[i], name, &found));

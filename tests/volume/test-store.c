@@ -131,6 +131,42 @@ volumes_are_found_by_path_or_bare_name (void **state)
 }
 
 static void
+what_is_found_by_its_path_is_listed (void **state)
+{
+  (void) state;
+  static const char group[] = "{\"zarr_format\":3,\"node_type\":\"group\"}";
+  static const char array[] = "{\"zarr_format\":3,\"node_type\":\"array\"}";
+  struct radio_store *store = must_open_store ("memory:");
+  ingest_small (store, "ct/a");
+  put_text (store, "ct/bad/zarr.json", "{");
+  put_text (store, "ct/group/zarr.json", group);
+  put_text (store, "x/array/zarr.json", array);
+  put_text (store, "x/bad/zarr.json", "{");
+  put_text (store, "x/group/zarr.json", group);
+  assert_lists (store, "ct/a ct/bad ct/group");
+  static const char *const paths[] = {
+    "ct/a", "ct/bad", "ct/group", "x/array", "x/bad", "x/group", "ct/a/nifti",
+    "ct/none", "x/none", "ct",
+  };
+  for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+    char *path = NULL;
+    enum radio_status status = radio_store_find (store, paths[i], &path);
+    assert_int_equal (status, i < 3 ? RADIO_OK : RADIO_ERROR_NOT_FOUND);
+    if (path)
+      assert_string_equal (path, paths[i]);
+    free (path);
+  }
+  /* A collection that has lost its document is not listed, but its volumes
+   * open. */
+  ingest_small (store, "mr/b");
+  assert_ok (rd_io_remove (store->io, "mr/zarr.json"));
+  char *path;
+  assert_ok (radio_store_find (store, "mr/b", &path));
+  free (path);
+  radio_store_close (store);
+}
+
+static void
 near_names_are_suggested_the_nearest_first (void **state)
 {
   (void) state;
@@ -644,6 +680,7 @@ main (void)
     cmocka_unit_test (volumes_are_listed_in_the_order_of_their_documents),
     cmocka_unit_test (a_listing_of_one_collection_can_be_stopped),
     cmocka_unit_test (volumes_are_found_by_path_or_bare_name),
+    cmocka_unit_test (what_is_found_by_its_path_is_listed),
     cmocka_unit_test (near_names_are_suggested_the_nearest_first),
     cmocka_unit_test (edit_distances_are_as_by_hand),
     cmocka_unit_test (a_removed_volume_is_gone_with_its_data),

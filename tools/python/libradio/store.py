@@ -9,7 +9,9 @@ from . import _calls
 from ._calls import NULL, check
 from ._handles import PICKLE_VERSION, Closable, Handle, context, restore
 from ._native import ffi, lib
-from .errors import ArgumentError, ForkedError, NotFoundError
+from .errors import (
+    ArgumentError, ForkedError, FormatError, NotFoundError, UnsupportedError,
+)
 from .volume import Derived, Opened, Source, Volume
 
 __all__ = ["S3Options", "Store", "open"]
@@ -28,6 +30,8 @@ _ADDRESSING: dict[Any, int] = {
     "virtual": lib.RADIO_S3_ADDRESSING_VIRTUAL}
 _SECRETS = {"access_key", "secret_key", "session_token"}
 _MEMORY = "memory:"
+# Of something else that is at a path: a collection, an array, Zarr version 2.
+_NO_VOLUME = FormatError, UnsupportedError
 
 
 class _OpenStore:
@@ -177,12 +181,12 @@ class Store(Mapping[str, Volume], Closable[_OpenStore]):
         return Volume(source, source.open_in(opened))
 
     def __contains__(self, path: object) -> bool:
-        """Whether there is a volume at the path."""
+        """Whether there is a volume at the path, or a damaged one."""
         if not isinstance(path, str):
             return False
         try:
             return self.find(path) == path
-        except (NotFoundError, ArgumentError):
+        except (NotFoundError, ArgumentError, *_NO_VOLUME):
             return False
 
     @overload
@@ -192,10 +196,14 @@ class Store(Mapping[str, Volume], Closable[_OpenStore]):
 
     def get(self, path: str, default: object = None, /) -> object:
         """Opens a volume; default if there is none at the path, which need
-        not be a legal one."""
+        not be a legal one.  A damaged volume is an error."""
         try:
             return self[path]
         except (NotFoundError, ArgumentError):
+            return default
+        except _NO_VOLUME:
+            if path in self:
+                raise
             return default
 
     def __iter__(self) -> Iterator[str]:

@@ -41,6 +41,40 @@ def test_it_is_a_mapping(store):
     assert {store: 1}[store] == 1 and store == store
 
 
+def test_what_is_no_volume_is_not_in_it(in_examples):
+    group = '{"zarr_format": 3, "node_type": "group"}'
+    for path in ["ct/broken", "x/group"]:
+        folder = in_examples / "examples.zarr" / path
+        folder.mkdir(parents=True)
+        (folder / "zarr.json").write_text(group)
+    store = libradio.open("examples.zarr")
+    level = next((in_examples / "examples.zarr/ct/head").glob("0-*")).name
+    assert list(store) == ["ct/broken", "ct/head", "mr/brain"]
+    for path in ["x/group", "x", "ct", "", f"ct/head/{level}"]:
+        assert path not in store and store.get(path, 7) == 7
+        with pytest.raises(libradio.NotFoundError):
+            store.find(path)
+    # A document below a collection is that of a volume.
+    assert "ct/broken" in store
+    with pytest.raises(libradio.FormatError, match="not an OME-Zarr image"):
+        store.get("ct/broken")
+    # Someone else's image by itself is the only volume, without a name.
+    file = in_examples / "examples.zarr/ct/head/zarr.json"
+    document = json.loads(file.read_text())
+    del document["attributes"]["radio"]
+    file.write_text(json.dumps(document))
+    image = libradio.open("examples.zarr/ct/head")
+    assert list(image) == [""] and "" in image
+    assert image.get("").shape == (64, 48, 32)
+    assert level not in image and image.get(level) is None
+    # Of others' trees broken documents are none.
+    (in_examples / "tree/broken").mkdir(parents=True)
+    (in_examples / "tree/zarr.json").write_text(group)
+    (in_examples / "tree/broken/zarr.json").write_text("{")
+    tree = libradio.open("tree")
+    assert "broken" not in tree and tree.get("broken") is None
+
+
 def test_what_is_not_there_is_the_exception_of_python(store, tmp_path):
     with pytest.raises(KeyError) as caught:
         store["ct/none"]
