@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "src/base/checked.h"
+#include "src/base/hash.h"
 #include "profiler/counters.h"
 #include "src/array/fetch.h"
 #include "src/array/refetch.h"
@@ -38,6 +39,7 @@ prepare_index_read (const struct rd_index_job *job, uint32_t number,
     .range = layout->sharding->u.sharding.index_at_start ? RD_RANGE_SPAN
                                                          : RD_RANGE_SUFFIX,
     .nbytes = (size_t) layout->index_nbytes, .into = into,
+    .version = job->plan->chunks[number].version,
     .stop = rd_read_stop_io (job->read->stop),
   };
 }
@@ -281,6 +283,42 @@ static const struct radio_site indexes_site = {
   RADIO_SCOPE_WORK
 };
 
+/* Returns a number that changes when a held file is written; 0: it may have
+ * been just now, or nobody knows. */
+static uint64_t
+version_of (struct rd_io *io, struct rd_io_file *file)
+{
+  struct rd_file_identity identity;
+  bool is_settled;
+  return rd_io_identify (io, file, &identity, &is_settled) && is_settled
+         ? rd_hash_bytes (&identity, sizeof identity) : 0;
+}
+
+/* Finds the cached index of a chunk, whose file is held.  Another program may
+ * have replaced or written a shard that is not radio's own. */
+static struct rd_index_entry *
+find_cached (struct radio_array *array, struct rd_plan_chunk *chunk,
+             uint64_t *generation)
+{
+  struct rd_io *io = array->store->io;
+  struct rd_index_entry *entry
+    = rd_index_cache_find (array->indexes, chunk->chunk, generation);
+  if (array->is_complete || !io->ops->identify)
+    return entry;
+  chunk->version = version_of (io, chunk->file);
+  if (!entry || (chunk->version && entry->shard_version == chunk->version))
+    return entry;
+  rd_index_cache_release (array->indexes, entry);
+  rd_index_cache_drop (array->indexes, chunk->chunk);
+  if (array->store->context->tiles)
+    rd_tile_cache_forget (array->store->context->tiles, array->number);
+  /* The generation.  What another thread has added by now may be of another
+   * file. */
+  rd_index_cache_release (array->indexes, rd_index_cache_find (
+    array->indexes, chunk->chunk, generation));
+  return NULL;
+}
+
 enum radio_status
 rd_indexes_list (struct rd_index_job *job, struct rd_tile_read *read,
               struct rd_plan *plan)
@@ -310,8 +348,7 @@ rd_indexes_list (struct rd_index_job *job, struct rd_tile_read *read,
                                 array->is_complete && !read->fresh_indexes);
     }
     if (!read->fresh_indexes)
-      chunk->entry = rd_index_cache_find (array->indexes, chunk->chunk,
-                                          &generation);
+      chunk->entry = find_cached (array, chunk, &generation);
     if (chunk->entry) {
       nhits++;
       continue;
@@ -320,7 +357,8 @@ rd_indexes_list (struct rd_index_job *job, struct rd_tile_read *read,
       RD_TRY (use_lengths (read, generation, chunk));
     if (chunk->entry)
       continue;
-    if (job->n == 0 && !read->fresh_indexes)
+    /* The last one: indexes are read after all were looked for. */
+    if (!read->fresh_indexes)
       job->generation = generation;
     job->chunks[job->n++] = i;
   }

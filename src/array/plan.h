@@ -31,6 +31,8 @@ struct rd_plan_chunk {
    * a chunk, which follow each other. */
   struct rd_index_entry *entry;
   struct rd_io_file *file;            /* its object, held, or NULL */
+  uint64_t version;                   /* of that file when it was held, or 0:
+                                         not of those that never change */
   bool missing;                       /* there is no such object */
   bool failed;                        /* its index is damaged */
   uint32_t first_tile;                /* in the plan's tiles */

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* A shard that is replaced on a web server, by one of the same size
- * whose tiles lie elsewhere: no read takes the tiles of one by the index of
- * the other, however long before that was read. */
+/* A shard that is replaced on a web server, or on a disk also written in place,
+ * by one of the same size whose tiles lie elsewhere: no read takes the tiles of
+ * one by the index of the other, however long before that was read. */
 #include <config.h>
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <radio/array.h>
 
 #include "src/array/context.h"
 #include "tests/io/http-peer.h"
+#include "tests/io/wrap.h"
 #include "tests/unit.h"
 
 #define SHARD "a/c/0"
@@ -154,6 +160,147 @@ a_check_reads_an_index_again_that_seemed_replaced (void **state)
   assert_int_equal (check.damaged_count, 0);
 }
 
+/* A folder, of which the reads of indexes are counted. */
+struct folder {
+  struct rd_wrap wrap;
+  char name[32];
+  atomic_uint nindexes;
+  struct radio_store *store;
+  struct radio_array *array;
+};
+
+static void
+count_get (struct rd_io *io, struct rd_io_get *gets, size_t n)
+{
+  struct folder *folder = (struct folder *) io;
+  struct rd_io *inner = folder->wrap.inner;
+  for (size_t i = 0; i < n; i++)
+    folder->nindexes += gets[i].range == RD_RANGE_SUFFIX;
+  inner->ops->get (inner, gets, n);
+}
+
+static void
+close_wrap (struct rd_io *io)
+{
+  rd_wrap_finish (&((struct folder *) io)->wrap);
+}
+
+static void
+put_file (struct folder *folder, const char *key, const char *bytes,
+          size_t nbytes)
+{
+  assert_ok (rd_io_put (folder->wrap.inner, key, bytes, nbytes,
+                        RD_PUT_REPLACE));
+}
+
+static void
+open_folder (struct folder *folder, uint64_t cache_nbytes)
+{
+  const struct radio_context_options how = {
+    .nthreads = 1, .cache_nbytes = cache_nbytes,
+  };
+  struct radio_store_options options = { 0 };
+  struct rd_io *inner;
+  *folder = (struct folder) { .name = "test-replaced-XXXXXX" };
+  assert_non_null (mkdtemp (folder->name));
+  assert_ok (rd_io_posix_open (folder->name, false, &inner));
+  assert_ok (rd_wrap_init (&folder->wrap, "counting", inner));
+  folder->wrap.ops.close = close_wrap;
+  folder->wrap.ops.get = count_get;
+  folder->wrap.ops.identify = inner->ops->identify;
+  put_file (folder, "zarr.json", root_text, sizeof root_text - 1);
+  put_file (folder, "a/zarr.json", array_text, sizeof array_text - 1);
+  put_file (folder, SHARD, first_shard, sizeof first_shard - 1);
+  assert_ok (radio_context_open (&how, &options.context));
+  assert_ok (rd_store_open_io (&folder->wrap.base, &options,
+                               &folder->store));
+  radio_context_close (options.context);
+  assert_ok (radio_array_open (folder->store, "a", &folder->array));
+}
+
+static void
+close_folder (struct folder *folder)
+{
+  assert_ok (folder->wrap.inner->ops->remove_tree (folder->wrap.inner, ""));
+  radio_array_close (folder->array);
+  radio_store_close (folder->store);
+  assert_int_equal (rmdir (folder->name), 0);
+}
+
+static void
+assert_file_holds (struct folder *folder, const unsigned char *elements)
+{
+  const struct radio_box box = { 1, { 0 }, { NBYTES } };
+  unsigned char bytes[NBYTES];
+  assert_ok (radio_array_read (folder->array, &box, RADIO_STORED, bytes,
+                               NBYTES, NULL));
+  assert_memory_equal (bytes, elements, NBYTES);
+}
+
+/* Longer than times of files are the same. */
+static void
+wait_until_settled (void)
+{
+  const struct timespec time = { .tv_nsec = 60 * 1000 * 1000 };
+  assert_int_equal (nanosleep (&time, NULL), 0);
+}
+
+static void
+write_in_place (const struct folder *folder, const char *bytes, size_t nbytes)
+{
+  char path[64];
+  snprintf (path, sizeof path, "%s/" SHARD, folder->name);
+  int fd = open (path, O_WRONLY);
+  assert_true (fd >= 0);
+  assert_int_equal (pwrite (fd, bytes, nbytes, 0), (ssize_t) nbytes);
+  assert_int_equal (close (fd), 0);
+}
+
+/* With tiles that are kept, and without. */
+static void
+a_file_that_another_program_writes_is_read_by_its_index (void **state)
+{
+  (void) state;
+  for (int keeps_tiles = 0; keeps_tiles < 2; keeps_tiles++) {
+    struct folder folder;
+    open_folder (&folder, keeps_tiles ? 1 << 20 : RADIO_NO_CACHE);
+    /* Just written, and settled. */
+    for (int settled = 0; settled < 2; settled++)
+      for (int in_place = 0; in_place < 2; in_place++) {
+        put_file (&folder, SHARD, first_shard, sizeof first_shard - 1);
+        if (settled)
+          wait_until_settled ();
+        for (int i = 0; i < 3; i++)
+          assert_file_holds (&folder, first);
+        if (in_place)
+          write_in_place (&folder, second_shard, sizeof second_shard - 1);
+        else
+          put_file (&folder, SHARD, second_shard, sizeof second_shard - 1);
+        for (int i = 0; i < 3; i++)
+          assert_file_holds (&folder, second);
+      }
+    close_folder (&folder);
+  }
+}
+
+static void
+an_index_of_a_file_is_read_once (void **state)
+{
+  (void) state;
+  struct folder folder;
+  open_folder (&folder, RADIO_NO_CACHE);
+  wait_until_settled ();
+  for (int i = 0; i < 3; i++)
+    assert_file_holds (&folder, first);
+  assert_int_equal (folder.nindexes, 1);
+  /* Missing, and there again. */
+  assert_ok (rd_io_remove (folder.wrap.inner, SHARD));
+  assert_file_holds (&folder, (const unsigned char[NBYTES]) { 0 });
+  put_file (&folder, SHARD, second_shard, sizeof second_shard - 1);
+  assert_file_holds (&folder, second);
+  close_folder (&folder);
+}
+
 int
 main (void)
 {
@@ -162,6 +309,8 @@ main (void)
     CASE (a_shard_that_was_replaced_between_two_reads_is_read_by_its_index),
     CASE (a_shard_that_is_replaced_during_a_read_is_read_again),
     CASE (a_check_reads_an_index_again_that_seemed_replaced),
+    cmocka_unit_test (a_file_that_another_program_writes_is_read_by_its_index),
+    cmocka_unit_test (an_index_of_a_file_is_read_once),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }
