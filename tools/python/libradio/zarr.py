@@ -29,6 +29,7 @@ import numpy as np
 import zarr
 import zarr.abc.codec
 import zarr.core.codec_pipeline
+import zarr.core.sync
 from numpy.typing import NDArray
 from zarr.abc.store import Store
 from zarr.codecs._v2 import V2Codec
@@ -61,6 +62,9 @@ _MAX_REQUESTS = 4096
 
 # Reads of more are passed to another thread, so that zarr's can go on.
 _QUICK_NBYTES = 1 << 20
+# The same while that has nothing else to do: there and back takes a tenth of a
+# read of 32 MiB.
+_ALONE_NBYTES = 64 << 20
 
 
 def use(*, strict: bool = False) -> Any:
@@ -106,7 +110,7 @@ def _share(root: Root, threads: int) -> Any:
 class _Array:
     """An array that is open."""
 
-    __slots__ = ("dtype", "has_shards", "pointer", "store", "tile_shape")
+    __slots__ = ("dtype", "pointer", "store", "tile_shape")
 
     def __init__(self, store: Any, path: str, document: bytes) -> None:
         result = ffi.new("struct radio_array **")
@@ -120,7 +124,6 @@ class _Array:
         if info.dtype == lib.RADIO_STRING:
             raise UnsupportedError("its elements are strings")
         self.dtype = _dtypes.from_code(info.dtype, info.item_nbytes)
-        self.has_shards = bool(info.sharded)
         self.tile_shape = list(info.tile_shape[0:info.rank])
 
 
@@ -276,15 +279,12 @@ class _Source:
     def open_again(self, folder: str, end: list[int],
                    threads: int) -> _Array:
         """The same, for a read; what is open is used, unless another folder is
-        there now.  An array with shards keeps their indexes, which may be old,
-        so that only its store is used."""
+        there now.  The library keeps the indexes of shards, as long as their
+        files are the same."""
         key = os.getpid(), folder, threads, _identify(folder)
         kept = self.folder
-        if kept is not None and kept.key == key:
-            if kept.array.has_shards:
-                return _Array(kept.array.store, "", self.document(end))
-            if kept.holds(end):
-                return kept.array
+        if kept is not None and kept.key == key and kept.holds(end):
+            return kept.array
         shape = self.round_up(end)
         array = self.open_in(folder, shape, threads)
         if key[-1] == _identify(folder):
@@ -346,10 +346,23 @@ class _Transfer(ABC):
         return dtype.isnative
 
 
+def _is_alone() -> bool:
+    """Whether this is of the only synchronous call of zarr's that there is."""
+    loop = asyncio.get_running_loop()
+    return (loop is zarr.core.sync.loop[0]
+            and len(asyncio.all_tasks(loop)) == 1)
+
+
+def _is_quick(transfer: _Transfer) -> bool:
+    """Whether another thread is not sooner, and nobody waits for this one."""
+    nbytes = transfer.memory.nbytes
+    return transfer.source.root.is_local and (
+        nbytes <= _QUICK_NBYTES
+        or (nbytes <= _ALONE_NBYTES and not transfer.writes and _is_alone()))
+
+
 async def _run(transfer: _Transfer) -> bool:
-    """Runs a quick one here, since another thread is not sooner."""
-    if (transfer.source.root.is_local
-            and transfer.memory.nbytes <= _QUICK_NBYTES):
+    if _is_quick(transfer):
         return transfer.run()
     return await asyncio.to_thread(transfer.run)
 

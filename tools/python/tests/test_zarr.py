@@ -8,6 +8,7 @@ import os
 import pickle
 import random
 import shutil
+import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
@@ -231,6 +232,77 @@ def test_arrays_are_replaced_under_an_open_one(tmp_path, name):
     (tmp_path / "a").rename(tmp_path / "c")
     (tmp_path / "b").rename(tmp_path / "a")
     assert np.array_equal(old[...], elements[::-1])
+
+
+def kept(array):
+    """Returns what stays open from one read to the next."""
+    return array.async_array.codec_pipeline._source.folder.array
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+@pytest.mark.parametrize("name", ["shards", "plain shards",
+                                  "shards, index first"])
+def test_shards_that_others_replace_are_read(tmp_path, name, in_place):
+    versions = [make(tmp_path / "a", name)]
+    versions.append(versions[0][::-1, :, ::-1].copy())
+    shutil.copytree(tmp_path / "a", tmp_path / "b")
+    zarr.open_array(tmp_path / "b")[...] = versions[1]
+    shards = [{file: (tmp_path / each / file).read_bytes()
+               for file in keys(tmp_path / each)} for each in "ab"]
+    array = opened(tmp_path / "a")
+    assert np.array_equal(array[...], versions[0])
+    first = kept(array)
+    for i in range(6):
+        if i % 3 == 0:
+            time.sleep(0.06)        # longer than times of files are the same
+            array[3, 2]             # so from now on the indexes are kept
+        for file, data in shards[(i + 1) % 2].items():
+            if in_place:
+                (tmp_path / "a" / file).write_bytes(data)
+            else:
+                (tmp_path / "new").write_bytes(data)
+                (tmp_path / "new").rename(tmp_path / "a" / file)
+        for _ in range(2):
+            assert np.array_equal(array[...], versions[(i + 1) % 2])
+            assert np.array_equal(array[9:, 2, 3], versions[(i + 1) % 2]
+                                  [9:, 2, 3])
+    (tmp_path / "a" / file).unlink()
+    assert not array[-1, -1, -1]
+    assert kept(array) is first
+
+
+def test_large_reads_leave_the_loop_to_others(tmp_path, monkeypatch):
+    elements = make(tmp_path / "a", "shards")
+    array = opened(tmp_path / "a")
+    passed = []
+
+    async def to_thread(function, *arguments):
+        passed.append(function)
+        return function(*arguments)
+
+    monkeypatch.setattr(asyncio, "to_thread", to_thread)
+    monkeypatch.setattr(libradio.zarr, "_QUICK_NBYTES", 100)
+    assert np.array_equal(array[...], elements)
+    array[...] = elements
+    assert len(passed) == 1         # the write
+    monkeypatch.setattr(libradio.zarr, "_ALONE_NBYTES", elements.nbytes - 1)
+    assert np.array_equal(array[...], elements)
+    assert len(passed) == 2
+    monkeypatch.undo()
+    monkeypatch.setattr(asyncio, "to_thread", to_thread)
+    monkeypatch.setattr(libradio.zarr, "_QUICK_NBYTES", 100)
+
+    async def read():
+        return await array.async_array.getitem(...)
+
+    async def read_twice():
+        return await asyncio.gather(read(), read())
+
+    assert np.array_equal(asyncio.run(read()), elements)
+    assert len(passed) == 3
+    for got in zarr.core.sync.sync(read_twice()):
+        assert np.array_equal(got, elements)
+    assert len(passed) == 5
 
 
 @pytest.mark.parametrize("name", ["crc32c", "shards", "gzip"])
