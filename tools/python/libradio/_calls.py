@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """Calls into the library: their result, signals, and lines of warnings."""
-import os
 import sys
 import threading
 import warnings
@@ -11,9 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._native import ffi, lib
-from .errors import (
-    ArgumentError, OutOfMemoryError, RadioWarning, raise_status,
-)
+from .errors import OutOfMemoryError, RadioWarning, raise_status
 
 NULL = ffi.NULL
 
@@ -141,36 +138,6 @@ def text(pointer: Any) -> str:
     """Returns a string of the library."""
     value: bytes = ffi.string(pointer)
     return value.decode("utf-8", "surrogateescape")
-
-
-def chars(value: str) -> bytes:
-    """Returns a string for the library, in UTF-8."""
-    if not isinstance(value, str):
-        raise TypeError(f"{value!r}: is no text, but of type"
-                        f" {type(value).__name__}; use a str")
-    if "\0" in value:
-        raise ArgumentError(f"{value!r}: a NUL is in no name")
-    try:
-        return value.encode("utf-8")
-    except UnicodeEncodeError:
-        raise ArgumentError(f"{value!r}: cannot be written in UTF-8") from None
-
-
-def file(value: str | os.PathLike[str]) -> bytes:
-    """Returns the name of a file for the library."""
-    name = os.fsencode(value)
-    if b"\0" in name:
-        raise ArgumentError(f"{name!r}: a NUL is in no name")
-    return name
-
-
-def place(value: str | os.PathLike[str]) -> str:
-    """Returns a URL, or the absolute path of a local file or folder."""
-    name = os.fsdecode(value)
-    if not name:
-        raise ArgumentError("the name of the file or folder is empty; the"
-                            " current folder is '.'")
-    return name if "://" in name else os.path.abspath(name)
 
 
 def box(start: Sequence[int], size: Sequence[int]) -> Any:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from . import _arguments
 from ._native import lib
 
 _NAMES: dict[int, str] = {
@@ -35,15 +36,17 @@ def from_code(code: int, item_nbytes: int) -> np.dtype[Any]:
     return np.dtype(_NAMES[code])
 
 
-def to_code(dtype: np.dtype[Any]) -> int:
-    """Returns the library's type of elements in memory."""
+def to_code(dtype: np.dtype[Any], name: str) -> int:
+    """Returns the library's type of elements in memory; name is that of the
+    argument that has the type."""
     code: int | None = _CODES.get(dtype.name)
     if code is None:
-        raise TypeError(f"{dtype}: voxels are not delivered in this type; use"
-                        " one of integers, floats or complex numbers")
+        raise TypeError(f"{name}: {dtype}: voxels have no such type; use one"
+                        " of integers, floats or complex numbers")
     if not dtype.isnative:
-        raise TypeError(f"{dtype.str}: voxels are delivered in the machine's"
-                        f" byte order; use {dtype.newbyteorder('=').str}")
+        raise TypeError(f"{name}: {dtype.str}: voxels are delivered in the"
+                        " machine's byte order; use"
+                        f" {dtype.newbyteorder('=').str}")
     return code
 
 
@@ -60,4 +63,4 @@ def requested(dtype: DTypeLike | None, stored: np.dtype[Any],
     """Returns the type that a read delivers."""
     if dtype is None:
         return np.dtype(np.float32) if scaled else stored
-    return np.dtype(dtype)
+    return _arguments.dtype(dtype)

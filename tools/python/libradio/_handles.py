@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, Generic, Self, TypeVar
 from weakref import WeakValueDictionary
 
+from ._arguments import whole
 from ._calls import check, watch_signals
 from ._native import ffi, lib
 from .errors import ClosedError
@@ -110,6 +111,14 @@ def context(threads: int, memory: int, cache: int | None) -> Any:
     opened = ffi.gc(result[0], lib.radio_context_close)
     _contexts[key] = opened
     return opened
+
+
+def context_options(threads: int, memory: int, cache: int | None
+                    ) -> tuple[int, int, int | None]:
+    """Returns the options of a context, checked."""
+    return (whole(threads, "threads", most=2 ** 32 - 1),
+            whole(memory, "memory"),
+            None if cache is None else whole(cache, "cache"))
 
 
 PICKLE_VERSION = 1

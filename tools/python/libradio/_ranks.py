@@ -16,7 +16,7 @@ from multiprocessing.context import get_spawning_popen
 from pathlib import Path
 from typing import Any
 
-from . import _calls
+from . import _arguments
 from ._calls import NULL
 from ._functions import watch
 from ._native import ffi, lib
@@ -85,7 +85,7 @@ class Ranks:
         options = ffi.new("struct radio_recorder_options *")
         options.whole_process = True
         options.ring_nbytes = _RING_NBYTES
-        file = ffi.new("char[]", _calls.file(f"{name}.ring"))
+        file = ffi.new("char[]", _arguments.file(f"{name}.ring"))
         options.ring_file = file
         recorder = ffi.new("struct radio_recorder **")
         if lib.radio_recorder_start(options, recorder) != lib.RADIO_OK:
@@ -107,7 +107,7 @@ class Ranks:
                              (".ring", lib.radio_profile_recover)]:
             for file in self.folder.glob(f"*{suffix}"):
                 pointer = ffi.new("struct radio_profile **")
-                if file.stem in known or (read(_calls.file(file), pointer)
+                if file.stem in known or (read(_arguments.file(file), pointer)
                                           != lib.RADIO_OK):
                     continue
                 known.add(file.stem)
@@ -128,7 +128,7 @@ def _finish(recorder: Any, end_watch: Callable[[], None] | None, file: str,
     pointer = ffi.new("struct radio_profile **")
     if lib.radio_recorder_stop(recorder, pointer) == lib.RADIO_OK:
         # The parent's profile may be complete, and the folder gone.
-        lib.radio_profile_write(pointer[0], _calls.file(file), NULL)
+        lib.radio_profile_write(pointer[0], _arguments.file(file), NULL)
         lib.radio_profile_close(pointer[0])
     if end_watch is not None:
         end_watch()

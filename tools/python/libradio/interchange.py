@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from . import _arguments
 from .errors import UnsupportedError
-from .store import Store
-from .volume import Volume, open_file
+from .store import Store, check_store
+from .volume import Volume, check_volume, open_file
 
 __all__ = ["LazyVoxels", "MonaiReader", "as_nibabel", "as_sitk", "as_torchio"]
 
@@ -144,6 +145,7 @@ def as_nibabel(volume: Volume) -> Any:
     >>> image.dataobj[:, :, 3].shape, image.get_fdata().dtype
     ((64, 48), dtype('float64'))
     """
+    check_volume(volume, "volume")
     from nibabel import nifti1, nifti2
     data = volume.header
     if not data:
@@ -189,11 +191,13 @@ def as_sitk(volume: Volume, *, scaled: bool = True) -> Any:
     >>> libradio.as_sitk(volume).GetSize()
     (64, 48, 32)
     """
+    check_volume(volume, "volume")
+    is_scaled = _arguments.flag(scaled, "scaled")
     import SimpleITK
     if volume.ndim > 4:
         raise UnsupportedError(f"{volume.path}: has {volume.ndim} axes;"
                                " SimpleITK's images have at most 4")
-    voxels = _values(volume, scaled)
+    voxels = _values(volume, is_scaled)
     is_colour = volume.axes == "xyzc"
     image = SimpleITK.GetImageFromArray(
         voxels.transpose(2, 1, 0, 3) if is_colour else voxels.T,
@@ -225,13 +229,16 @@ def as_torchio(volume: Volume, *, labels: bool = False,
     which TorchIO reads files; like it, it has no unsigned integers of more
     than 8 bits: they are converted to wider ones.
     """
+    check_volume(volume, "volume")
+    is_labels = _arguments.flag(labels, "labels")
+    is_scaled = _arguments.flag(scaled, "scaled")
     torchio = importlib.import_module("torchio")
     if volume.ndim > 4:
         raise UnsupportedError(f"{volume.path}: has {volume.ndim} axes;"
                                " TorchIO's images have at most 4")
-    voxels = _values(volume, scaled)
+    voxels = _values(volume, is_scaled)
     mm = _MM.get(volume.units[0], 1.0)
-    image_type = torchio.LabelMap if labels else torchio.ScalarImage
+    image_type = torchio.LabelMap if is_labels else torchio.ScalarImage
     return image_type(
         tensor=voxels[np.newaxis] if volume.ndim == 3
         else np.moveaxis(voxels, 3, 0),
@@ -247,6 +254,8 @@ class MonaiReader:
     """
 
     def __init__(self, store: Store | None = None, **options: Any) -> None:
+        if store is not None:
+            check_store(store, "store")
         readers = importlib.import_module("monai.data.image_reader")
         readers.ImageReader.register(MonaiReader)
         self._store = store

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
-from . import _calls
+from . import _arguments, _calls
 from ._calls import NULL, check, text
 from ._functions import check_version, watch
 from ._native import ffi, lib
@@ -89,7 +89,7 @@ class Profile:
         True
         """
         pointer = ffi.new("struct radio_profile **")
-        check(lib.radio_profile_read(_calls.file(path), pointer))
+        check(lib.radio_profile_read(_arguments.file(path, "path"), pointer))
         return Profile(pointer[0])
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -112,16 +112,19 @@ class Profile:
         host become pseudonyms.
         """
         options = ffi.new("struct radio_profile_write_options *")
-        options.redact = redact
+        options.redact = _arguments.flag(redact, "redact")
         options.utf8 = True
-        check(lib.radio_profile_write(self._get(), _calls.file(path), options))
+        check(lib.radio_profile_write(
+            self._get(), _arguments.file(path, "path"), options))
 
     def tree(self, columns: int | None = None) -> str:
         """Returns the tree as ``radio profile show`` prints it, in so many
         columns; None: those of the terminal."""
         options = ffi.new("struct radio_profile_write_options *")
         options.format = lib.RADIO_PROFILE_TEXT
-        options.columns = columns or shutil.get_terminal_size().columns
+        options.columns = (
+            columns and _arguments.whole(columns, "columns", 1, 2 ** 32 - 1)
+            or shutil.get_terminal_size().columns)
         options.utf8 = True
         return self._write(options).removesuffix("\n")
 
@@ -207,18 +210,17 @@ class Profile:
         >>> changes["read"].change in ("noise", "faster", "slower")
         True
         """
-        return Comparison(self, _profile(later))
+        return Comparison(self, _profile(later, "later"))
 
     def merge(self, others: Iterable["Profile"], parts: Parts = "runs"
               ) -> "Profile":
         """Joins it with others: repeated runs of one operation, whose times a
         comparison can then tell from noise, or processes that ran at once."""
-        if parts not in _PARTS:
-            raise ArgumentError(f"parts: {parts!r}: use one of"
-                                f" {', '.join(_PARTS)}")
+        profiles = [self, *_arguments.several(others, "others",
+                                              "a list of profiles")]
         joined = Profile()
-        joined._pointer = _join([_profile(each)._get()
-                                 for each in (self, *others)], parts)
+        joined._pointer = _join([_profile(each, "others")._get()
+                                 for each in profiles], parts)
         return joined
 
     def __repr__(self) -> str:
@@ -370,8 +372,9 @@ def _change(path: str, each: Any, info: Any) -> Change:
 
 def _join(pointers: list[Any], parts: Parts) -> Any:
     joined = ffi.new("struct radio_profile **")
-    check(lib.radio_profile_join(pointers, len(pointers), _PARTS[parts],
-                                 joined))
+    check(lib.radio_profile_join(
+        pointers, len(pointers), _arguments.choice(parts, "parts", _PARTS),
+        joined))
     return ffi.gc(joined[0], lib.radio_profile_close)
 
 
@@ -389,12 +392,11 @@ def frame(page: str, fallback: str) -> str:
             f'<pre>{html.escape(fallback)}</pre></iframe>')
 
 
-def _profile(value: Any) -> Profile:
+def _profile(value: Any, name: str) -> Profile:
     """Raises TypeError unless it is one."""
-    if not isinstance(value, Profile):
-        raise TypeError(f"{value!r}: is no profile, but of type"
-                        f" {type(value).__name__}; use a libradio.Profile")
-    return value
+    _arguments.instance(value, name, Profile, "a libradio.Profile")
+    profile: Profile = value
+    return profile
 
 
 class _Recording(Profile):
@@ -500,12 +502,13 @@ def profile(title: str | None = None, *, python: bool = False,
     tree has all.  whole_process: False leaves out what other threads of the
     program do, so that several can record at once; one records all.
     """
-    if python:
+    is_python = _arguments.flag(python, "python")
+    if is_python:
         check_version()
     options = ffi.new("struct radio_recorder_options *")
-    options.whole_process = whole_process
-    options.max_spans = max_spans
+    options.whole_process = _arguments.flag(whole_process, "whole_process")
+    options.max_spans = _arguments.whole(max_spans, "max_spans")
     name = os.path.basename(sys.argv[0]) if title is None else title
-    kept = ffi.new("char[]", _calls.chars(name or "python"))
+    kept = ffi.new("char[]", _arguments.chars(name, "title") or b"python")
     options.title = kept
-    return _Recording((options, kept), python)
+    return _Recording((options, kept), is_python)

@@ -8,9 +8,12 @@ import sys
 from collections.abc import Callable
 from functools import wraps
 from operator import index
-from typing import Any, Literal, ParamSpec, Self, TypeAlias, TypeVar, cast
+from typing import (
+    Any, Literal, ParamSpec, Self, SupportsIndex, TypeAlias, TypeVar, cast,
+)
 
 from . import _scopes
+from ._arguments import choice, instance, wrong_type
 from ._native import ffi, lib
 from .errors import ArgumentError
 
@@ -22,7 +25,7 @@ T = TypeVar("T")
 Unit: TypeAlias = Literal["count", "bytes", "flop"]
 """What is counted: things, bytes, or arithmetic operations."""
 
-_UNITS = "count", "bytes", "flop"
+_UNITS = {unit: unit for unit in ("count", "bytes", "flop")}
 _LARGEST = 2**63 - 1
 
 # Recorders know sites and counters by their addresses: these stay.
@@ -31,18 +34,15 @@ _counters: dict[tuple[str, str], int] = {}
 
 
 def _site(name: str, category: str) -> int:
-    site = _sites.get((name, category))
+    try:
+        site = _sites.get((name, category))
+    except TypeError:           # it is of a type without a hash
+        site = None
     return _make_site(name, category) if site is None else site
 
 
-def _check_name(name: str) -> None:
-    if not isinstance(name, str):
-        raise TypeError(f"{name!r}: is no name, but of type"
-                        f" {type(name).__name__}; use a str")
-
-
 def _make_site(name: str, category: str) -> int:
-    _check_name(name)
+    instance(name, "name", str, "a str")
     frame = sys._getframe(3)
     code = frame.f_code
     return _sites.setdefault(
@@ -51,19 +51,25 @@ def _make_site(name: str, category: str) -> int:
                      max(0, frame.f_lineno or 0)))
 
 
-def _counter(name: str, unit: str) -> int:
-    counter = _counters.get((name, unit))
-    if counter is not None:
-        return counter
-    _check(name, unit)
-    return _counters.setdefault((name, unit), _scopes.counter(name, unit))
+def _first(name: str, value: SupportsIndex, unit: str) -> tuple[int, int]:
+    """Returns the value and the counter, which is made; called when it is not
+    known, or the value is no number: a mistake is one also while nothing
+    records."""
+    number = _whole(value, "value")
+    try:
+        instance(name, "name", str, "a str")
+        choice(unit, "unit", _UNITS)
+    except (TypeError, ArgumentError) as error:
+        raise error from None
+    return number, _counters.setdefault((name, unit),
+                                        _scopes.counter(name, unit))
 
 
-def _check(name: str, unit: str) -> None:
-    """Of a counter: a mistake is one also while nothing records."""
-    _check_name(name)
-    if unit not in _UNITS:
-        raise ArgumentError(f"unit: {unit!r}: use one of {', '.join(_UNITS)}")
+def _whole(value: SupportsIndex, name: str) -> int:
+    try:
+        return index(value)
+    except TypeError:
+        raise wrong_type(value, name, "a whole number") from None
 
 
 class _Span:
@@ -185,7 +191,7 @@ class step(_Span):
     __slots__ = ("_number", "_site")
 
     def __init__(self, number: int) -> None:
-        self._number = index(number)
+        self._number = _whole(number, "number")
         if self._number < 0:
             raise ArgumentError(f"step {number}: count from 0 or 1 on")
         self._site = _site("step", "step")
@@ -203,25 +209,26 @@ def count(name: str, value: int = 1, unit: Unit = "count") -> None:
     >>> with libradio.scope("filter"):
     ...     libradio.count("patches", 32)
     """
-    amount = index(value)
+    try:
+        amount, counter = index(value), _counters[name, unit]
+    except (KeyError, TypeError):
+        amount, counter = _first(name, value, unit)
     if amount < 0:
         raise ArgumentError(f"count {name}: {value}: a sum only grows; use"
                             " gauge for what also falls")
     if _scopes.is_on():
-        _scopes.add(_counter(name, unit), min(amount, _LARGEST))
-    else:
-        _check(name, unit)
+        _scopes.add(counter, min(amount, _LARGEST))
 
 
 def gauge(name: str, value: int, unit: Unit = "count") -> None:
     """Notes the current value of something, such as batches in a queue, for
     the timeline."""
-    level = index(value)
+    try:
+        level, counter = index(value), _counters[name, unit]
+    except (KeyError, TypeError):
+        level, counter = _first(name, value, unit)
     if _scopes.is_on():
-        _scopes.gauge(_counter(name, unit),
-                      max(-_LARGEST, min(level, _LARGEST)))
-    else:
-        _check(name, unit)
+        _scopes.gauge(counter, max(-_LARGEST, min(level, _LARGEST)))
 
 
 class Handoff:

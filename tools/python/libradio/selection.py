@@ -136,13 +136,14 @@ def select(index: Any, shape: tuple[int, ...]) -> Selection:
                      is_scalar)
 
 
-def whole_number(item: Any) -> int:
+def whole_number(item: Any, name: str = "") -> int:
     """Returns an index of one voxel; what is none is NumPy's IndexError."""
     if not isinstance(item, (bool, np.bool_)):
         try:
             return operator.index(item)
         except TypeError:
             pass
-    raise IndexError("only integers, slices (`:`), ellipsis (`...`), and"
-                     " numpy.newaxis (`None`) select voxels of a volume, not"
-                     f" {type(item).__name__}; read a box, and index that")
+    named = f"{name}: " if name else ""
+    raise IndexError(f"{named}only integers, slices (`:`), ellipsis (`...`),"
+                     " and numpy.newaxis (`None`) select voxels of a volume,"
+                     f" not {type(item).__name__}; read a box, and index that")

@@ -5,9 +5,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar, overload
 
-from . import _calls
+from . import _arguments, _calls
 from ._calls import NULL, check
-from ._handles import PICKLE_VERSION, Closable, Handle, context, restore
+from ._handles import (
+    PICKLE_VERSION, Closable, Handle, context, context_options, restore,
+)
 from ._native import ffi, lib
 from .errors import (
     ArgumentError, ForkedError, FormatError, NotFoundError, UnsupportedError,
@@ -80,7 +82,8 @@ class _Place:
         options.user_data = call = _calls.new_call()
         kept = _set_s3(options.s3, self.s3 or {})
         store = ffi.new("struct radio_store **")
-        check(lib.radio_store_open(_calls.file(self.uri), options, store))
+        check(lib.radio_store_open(_arguments.file(self.uri, "uri"), options,
+                                   store))
         del kept
         return _OpenStore(store[0], owner, call)
 
@@ -110,12 +113,10 @@ def _set_s3(options: Any, values: S3Options) -> list[Any]:
             raise TypeError(f"s3: no option {name!r}; there are"
                             f" {', '.join(members)}")
         if name == "addressing":
-            if value not in _ADDRESSING:
-                raise ArgumentError(f"s3: addressing {value!r}: use one of"
-                                    f" {', '.join(_ADDRESSING)}")
-            value = _ADDRESSING[value]
+            value = _arguments.choice(value, "s3: addressing", _ADDRESSING)
         elif isinstance(value, str):
-            kept.append(ffi.new("char[]", _calls.chars(value)))
+            kept.append(ffi.new("char[]", _arguments.chars(
+                value, f"s3: {name}", name in _SECRETS)))
             value = kept[-1]
         try:
             setattr(options, name, value)
@@ -123,6 +124,9 @@ def _set_s3(options: Any, values: S3Options) -> list[Any]:
             raise TypeError(f"s3: {name}: is of type"
                             f" {type(values[name]).__name__}; use"
                             f" {_type_name(members[name])}") from None
+        except OverflowError:
+            raise ArgumentError(f"s3: {name}: {values[name]}: is out of range"
+                                ) from None
     return kept
 
 
@@ -142,8 +146,8 @@ class InStore:
 
     def open_in(self, store: _OpenStore) -> Opened:
         volume = ffi.new("struct radio_volume **")
-        check(lib.radio_volume_open(store.pointer, _calls.chars(self.name),
-                                    volume))
+        check(lib.radio_volume_open(
+            store.pointer, _arguments.chars(self.name, "path"), volume))
         return Opened(volume[0], store)
 
 
@@ -174,7 +178,14 @@ class Store(Mapping[str, Volume], Closable[_OpenStore]):
 
     def __getitem__(self, path: str) -> Volume:
         """Opens a volume; NotFoundError is a KeyError."""
-        return self._open_volume(self._handle.get(), path)
+        try:
+            return self._open_volume(self._handle.get(), path)
+        except FormatError as error:
+            # The root may be an image itself, but seldom is.
+            if path:
+                raise
+            raise NotFoundError(f"path: '' is the root of {self.uri}: {error};"
+                                " use COLLECTION/NAME") from None
 
     def _open_volume(self, opened: _OpenStore, path: str) -> Volume:
         source = InStore(self, path)
@@ -222,7 +233,8 @@ class Store(Mapping[str, Volume], Closable[_OpenStore]):
 
     def paths(self, collection: str | None = None) -> list[str]:
         """Returns the paths of the volumes, or of those of a collection."""
-        name = NULL if collection is None else _calls.chars(collection)
+        name = (NULL if collection is None
+                else _arguments.chars(collection, "collection"))
         call = _calls.new_call()
         opened = self._handle.get()
         status = lib.radio_store_list(opened.pointer, name, _calls.ENTRY, call)
@@ -239,7 +251,7 @@ class Store(Mapping[str, Volume], Closable[_OpenStore]):
         collection may have."""
         path = ffi.new("char **")
         check(lib.radio_store_find(self._handle.get().pointer,
-                                   _calls.chars(name), path))
+                                   _arguments.chars(name, "name"), path))
         return _calls.take_text(path[0])
 
     def __repr__(self) -> str:
@@ -248,6 +260,11 @@ class Store(Mapping[str, Volume], Closable[_OpenStore]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return restore, (PICKLE_VERSION, Store, self._place)
+
+
+def check_store(value: object, name: str) -> None:
+    """Raises TypeError unless a value is a store."""
+    _arguments.instance(value, name, Store, "what libradio.open returns")
 
 
 def open(uri: str | os.PathLike[str], *, create: bool = False,
@@ -262,8 +279,8 @@ def open(uri: str | os.PathLike[str], *, create: bool = False,
     bytes for decoded tiles, None: 64 MiB, 0: none.  What is opened with the
     same threads, memory and cache shares them.
     """
-    name = os.fsdecode(uri)
+    name = os.fsdecode(_arguments.file(uri, "uri"))
     if name != _MEMORY:
-        name = _calls.place(name)
-    place = _Place(name, s3, threads, memory, cache)
-    return Store(place, place.open(create))
+        name = _arguments.place(name, "uri")
+    place = _Place(name, s3, *context_options(threads, memory, cache))
+    return Store(place, place.open(_arguments.flag(create, "create")))

@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Volumes: images with their geometry, read as NumPy arrays."""
-import math
-import operator
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from . import _calls, _dtypes
+from . import _arguments, _calls, _dtypes, _out
 from ._calls import NULL, check
-from ._handles import PICKLE_VERSION, Closable, Handle, context, restore
+from ._handles import (
+    PICKLE_VERSION, Closable, Handle, context, context_options, restore,
+)
 from ._native import ffi, lib
 from .errors import ArgumentError, ChecksumError
 from .selection import Selection, select, whole_number
@@ -119,8 +118,8 @@ class InFile:
         options.warning = _calls.LINE
         options.user_data = call
         volume = ffi.new("struct radio_volume **")
-        check(lib.radio_volume_open_file(owner, _calls.file(self.uri), options,
-                                         volume))
+        check(lib.radio_volume_open_file(owner, _arguments.file(self.uri),
+                                         options, volume))
         return Opened(volume[0], owner, call)
 
 
@@ -150,7 +149,8 @@ class Derived:
 
 def _parse(text: str) -> Any:
     pipeline = ffi.new("struct radio_pipeline **")
-    check(lib.radio_pipeline_parse(_calls.chars(text), pipeline))
+    check(lib.radio_pipeline_parse(_arguments.chars(text, "pipeline"),
+                                   pipeline))
     return ffi.gc(pipeline[0], lib.radio_pipeline_free)
 
 
@@ -350,6 +350,7 @@ class Volume(Closable[Opened]):
         (8, 8, 8)
         """
         if apply is not None:
+            _arguments.instance(apply, "apply", str, "a str")
             with self.apply(apply) as derived:
                 return derived.numpy(dtype, scaled=scaled, out=out)
         opened = self._handle.get()
@@ -361,7 +362,8 @@ class Volume(Closable[Opened]):
                   copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
             raise ValueError("a volume is read into new memory; use copy=None")
-        if dtype is None or _dtypes.converts(self.dtype, np.dtype(dtype)):
+        if dtype is None or _dtypes.converts(self.dtype,
+                                             _arguments.dtype(dtype)):
             return self.numpy(dtype)
         # NumPy's rules, by which values that do not fit wrap.
         return self.numpy().astype(dtype)
@@ -405,28 +407,30 @@ class Volume(Closable[Opened]):
         2
         """
         opened = self._handle.get()
-        selections = [_select_box(at, size, opened.shape)
-                      for at, size in boxes]
+        selections = [
+            _select_box(*_pair(box, "boxes"), opened.shape)
+            for box in _arguments.several(boxes, "boxes", "a list of boxes")]
         if out is None:
             kind = _dtypes.requested(dtype, opened.dtype, scaled)
             results = [np.empty(selection.size, kind, "F")
                        for selection in selections]
         else:
             if isinstance(out, np.ndarray):
-                _check_overlap(out)
-            results = [_writable(each) for each in out]
+                _out.check_overlap(out)
+            results = [_out.writable(each) for each in _arguments.several(
+                out, "out", "an array for each box")]
             if len(results) != len(selections):
                 raise ValueError(f"out: {len(results)} arrays for"
                                  f" {len(selections)} boxes")
             for selection, result in zip(selections, results):
-                _check_shape(result, selection.size)
+                _out.check_shape(result, selection.size)
             kinds = {result.dtype for result in results}
             if len(kinds) > 1:
                 raise TypeError("out: the arrays differ in type")
             kind = kinds.pop() if kinds else opened.dtype
-            _check_dtype(kind, dtype)
+            _out.check_dtype(kind, dtype)
             if not isinstance(out, np.ndarray):
-                _check_apart(results)
+                _out.check_apart(results)
         requests = ffi.new("struct radio_request[]", len(results))
         kept = []
         for request, selection, result in zip(requests, selections, results):
@@ -442,7 +446,7 @@ class Volume(Closable[Opened]):
         options = _options(call, scaled)
         opened.finish(lib.radio_volume_read_many(
             opened.pointer, requests, len(results),
-            _code(opened, kind, scaled), options), call)
+            _code(opened, kind, scaled, out), options), call)
         return results
 
     def axial(self, k: SupportsIndex, *, t: int = 0, c: int = 0,
@@ -479,14 +483,14 @@ class Volume(Closable[Opened]):
         across = opened.info.plane_axis[plane]
         axes = _axes(opened)
         index: list[Any] = [_COMPLETE if axis in "xyz" else 0 for axis in axes]
-        k = whole_number(k)
+        k = whole_number(k, "k")
         if across < rank:
             index[opened.places[across]] = k
         elif k not in (0, -1):
             raise IndexError(f"plane {k} is out of bounds: a 2-D image is one"
                              " plane")
         for axis, value in (("t", t), ("c", c)):
-            i = whole_number(value)
+            i = whole_number(value, axis)
             if axis in axes:
                 index[axes.index(axis)] = i
             elif i not in (0, -1):
@@ -507,7 +511,7 @@ class Volume(Closable[Opened]):
 
     def stats(self, *, raw: bool = False) -> Stats:
         """Returns statistics of all values: scaled ones, or those stored."""
-        result = _stats(self._handle.get(), raw)
+        result = _stats(self._handle.get(), _arguments.flag(raw, "raw"))
         percents = (1, 5, 25, 50, 75, 95, 99)
         return Stats(result.count, result.nan_count, result.inf_count,
                      result.min, result.max, result.mean, result.std,
@@ -519,13 +523,13 @@ class Volume(Closable[Opened]):
                   ) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
         """Returns the counts of equal bins and their edges, as
         numpy.histogram: of finite values; range None: from min to max."""
-        if bins < 1:
-            raise ArgumentError(f"bins: {bins}: use 1 or more")
-        if range is not None and len(range) != 2:
+        bins = _arguments.whole(bins, "bins", 1)
+        raw = _arguments.flag(raw, "raw")
+        ends = None if range is None else _arguments.numbers(range, "range")
+        if ends is not None and len(ends) != 2:
             raise ArgumentError(f"range: {range}: use (LOW, HIGH)")
         opened = self._handle.get()
-        range = _edges(*(_finite_range(opened, raw) if range is None
-                         else range))
+        low, high = _edges(*(ends or _finite_range(opened, raw)))
         call = _calls.new_call()
         counts = np.zeros(bins, np.uint64)
         # The group's function closes the handles that it opens.
@@ -537,10 +541,10 @@ class Volume(Closable[Opened]):
         options = ffi.new("struct radio_group_options *")
         options.raw = raw
         options.nbins = bins
-        options.low, options.high = range
+        options.low, options.high = low, high
         opened.finish(lib.radio_group_stats(
             1, _calls.OPEN_VOLUME, options, _calls.COPY_BINS, call), call)
-        return counts, np.linspace(*range, bins + 1)
+        return counts, np.linspace(low, high, bins + 1)
 
     def export(self, file: str | os.PathLike[str], *, box: Box | None = None,
                scaled: bool = False, overwrite: bool = False) -> None:
@@ -550,17 +554,17 @@ class Volume(Closable[Opened]):
         opened = self._handle.get()
         area = NULL
         if box is not None:
-            selection = _select_box(*box, opened.shape)
+            selection = _select_box(*_pair(box, "box"), opened.shape)
             area = _calls.box([selection.start[i] for i in opened.places],
                         [selection.size[i] for i in opened.places])
         call = _calls.new_call()
         options = ffi.new("struct radio_export_options *")
-        options.overwrite = overwrite
-        options.scaled = scaled
+        options.overwrite = _arguments.flag(overwrite, "overwrite")
+        options.scaled = _arguments.flag(scaled, "scaled")
         options.warning = _calls.LINE
         options.user_data = call
         opened.finish(lib.radio_volume_export(
-            opened.pointer, area, _calls.file(file), options), call)
+            opened.pointer, area, _arguments.file(file), options), call)
 
     def validate(self) -> Check:
         """Reads every tile, and compares all voxels with the checksum of the
@@ -588,6 +592,11 @@ class Volume(Closable[Opened]):
         return restore, (PICKLE_VERSION, Volume, self._source)
 
 
+def check_volume(value: object, name: str) -> None:
+    """Raises TypeError unless a value is a volume."""
+    _arguments.instance(value, name, Volume, "a volume of libradio's")
+
+
 def open_file(file: str | os.PathLike[str], *, threads: int = 0,
               memory: int = 0, cache: int | None = None) -> Volume:
     """Opens an image in its file, .nii, .nii.gz, or .hdr with .img, or at a
@@ -598,7 +607,8 @@ def open_file(file: str | os.PathLike[str], *, threads: int = 0,
     ...     volume.shape
     (64, 48, 32)
     """
-    source = InFile(_calls.place(file), threads, memory, cache)
+    source = InFile(_arguments.place(file),
+                    *context_options(threads, memory, cache))
     return Volume(source, source.open())
 
 
@@ -620,10 +630,19 @@ def _edges(low: float, high: float) -> tuple[float, float]:
     return (low - 0.5, high + 0.5) if low == high else (low, high)
 
 
+def _pair(box: Any, name: str) -> tuple[Any, Any]:
+    """Returns the first voxel and the size of a box."""
+    try:
+        at, size = box
+    except (TypeError, ValueError):
+        raise _arguments.wrong_type(box, name, "(at, size)") from None
+    return at, size
+
+
 def _select_box(at: Indices, size: Indices,
                 shape: tuple[int, ...]) -> Selection:
-    start = tuple(operator.index(i) for i in at)
-    extent = tuple(operator.index(n) for n in size)
+    start = _arguments.wholes(at, "at")
+    extent = _arguments.wholes(size, "size")
     if len(start) != len(shape) or len(extent) != len(shape):
         raise ArgumentError(f"box at {start} of {extent}: the volume has"
                             f" {len(shape)} axes")
@@ -634,137 +653,19 @@ def _select_box(at: Indices, size: Indices,
     return select(tuple(slice(i, i + n) for i, n in zip(start, extent)), shape)
 
 
-def _code(opened: Opened, dtype: np.dtype[Any], scaled: bool) -> int:
+def _code(opened: Opened, dtype: np.dtype[Any], scaled: bool,
+          out: Any) -> int:
     if dtype == opened.dtype and not scaled:
         return _STORED
-    return _dtypes.to_code(dtype)
+    return _dtypes.to_code(dtype, "dtype" if out is None else "out")
 
 
 def _options(call: Any, scaled: bool) -> Any:
     options = ffi.new("struct radio_read_options *")
-    options.scaled = scaled
+    options.scaled = _arguments.flag(scaled, "scaled")
     options.warning = _calls.LINE
     options.user_data = call
     return options
-
-
-def _writable(out: Any) -> NDArray[Any]:
-    """Returns the memory of out as an array, without a copy."""
-    if isinstance(out, np.ndarray):
-        array = out
-    elif hasattr(out, "__array_interface__"):
-        array = np.asarray(out)
-    elif hasattr(out, "__dlpack__"):
-        array = _tensor_memory(out)
-    else:
-        try:
-            array = np.asarray(memoryview(out))
-        except TypeError:
-            raise TypeError(f"out: {type(out).__name__} has no memory to read"
-                            " into; use a NumPy array or a tensor") from None
-    if not array.flags.writeable:
-        raise ValueError("out: the array is read-only")
-    _check_overlap(array)
-    return array
-
-
-def _check_overlap(out: NDArray[Any]) -> None:
-    """Raises if elements may share memory, as of numpy.broadcast_arrays and of
-    sliding windows: what is in it then would be a matter of chance."""
-    if not out.flags.forc and _may_overlap(out.shape, out.strides,
-                                           out.itemsize):
-        raise ValueError(f"out: elements of the array share memory (the"
-                         f" shape {out.shape}, the strides {out.strides});"
-                         " use one with memory for each")
-
-
-def _may_overlap(shape: Sequence[int], strides: Sequence[int],
-                 item_nbytes: int) -> bool:
-    nbytes = item_nbytes        # of the axes with smaller strides
-    for stride, n in sorted((abs(stride), n) for stride, n
-                            in zip(strides, shape) if n > 1):
-        if stride < nbytes:
-            return True
-        nbytes += stride * (n - 1)
-    return False
-
-
-def _check_apart(results: Sequence[NDArray[Any]]) -> None:
-    """Raises if arrays of one type share memory with each other."""
-    ranges = sorted((*_bounds(array), i) for i, array in enumerate(results)
-                    if array.size)
-    first, end = 0, 0
-    for n, (low, high, _) in enumerate(ranges):
-        if low >= end:
-            _check_ranges(results, ranges[first:n])
-            first = n
-        end = max(end, high)
-    _check_ranges(results, ranges[first:])
-
-
-def _bounds(array: NDArray[Any]) -> tuple[int, int]:
-    """Returns the address of the first byte, and that after the last."""
-    low = high = int(array.__array_interface__["data"][0])
-    if array.flags.forc:
-        return low, high + array.nbytes
-    for stride, n in zip(array.strides, array.shape):
-        low += min(0, stride * (n - 1))
-        high += max(0, stride * (n - 1))
-    return low, high + array.itemsize
-
-
-def _check_ranges(results: Sequence[NDArray[Any]],
-                  ranges: Sequence[tuple[int, int, int]]) -> None:
-    """Raises if arrays share memory; each range overlaps another, which need
-    not mean that, as of batch[..., i]."""
-    if len(ranges) < 2 or _are_planes(results, ranges):
-        return
-    for n, (_, high, i) in enumerate(ranges):
-        for low, _, j in islice(ranges, n + 1, None):
-            if low >= high:
-                break
-            if np.shares_memory(results[i], results[j]):
-                raise ValueError(f"out: the arrays of boxes {min(i, j)} and"
-                                 f" {max(i, j)} share memory; use one with"
-                                 " memory for each")
-
-
-def _are_planes(results: Sequence[NDArray[Any]],
-                ranges: Sequence[tuple[int, int, int]]) -> bool:
-    """Whether the arrays are planes of one whose elements are apart: they have
-    the same strides, and their distances have a common divisor."""
-    first, _, i = ranges[0]
-    shape, strides = results[i].shape, results[i].strides
-    distances = [low - first for low, _, _ in ranges]
-    distance = math.gcd(*distances)
-    return (all(results[i].shape == shape and results[i].strides == strides
-                for _, _, i in ranges)
-            and len(set(distances)) == len(distances)
-            and not _may_overlap((*shape, distances[-1] // distance + 1),
-                                 (*strides, distance), results[i].itemsize))
-
-
-def _tensor_memory(out: Any) -> NDArray[Any]:
-    # Of tensors that give DLPack of before 1.0 NumPy makes read-only arrays.
-    view: Any = np.asarray if hasattr(out, "__array__") else np.from_dlpack
-    array, again = view(out), view(out)
-    if _calls.address(array) != _calls.address(again):
-        raise TypeError(f"out: {type(out).__name__} gives copies of its"
-                        " elements, not its memory; use a NumPy array or a"
-                        " tensor")
-    result: NDArray[Any] = array
-    return result
-
-
-def _check_shape(out: NDArray[Any], shape: tuple[int, ...]) -> None:
-    if out.shape != shape:
-        raise ValueError(f"out: has the shape {out.shape}, but the result has"
-                         f" {shape}")
-
-
-def _check_dtype(out: np.dtype[Any], dtype: DTypeLike | None) -> None:
-    if dtype is not None and np.dtype(dtype) != out:
-        raise TypeError(f"out: is of {out}, but dtype is {np.dtype(dtype)}")
 
 
 def _read(opened: Opened, selection: Selection,
@@ -778,34 +679,35 @@ def _read(opened: Opened, selection: Selection,
                           _dtypes.requested(dtype, opened.dtype, scaled),
                           layout)
     else:
-        result = _writable(out)
-        _check_shape(result, selection.result_shape())
-        _check_dtype(result.dtype, dtype)
+        result = _out.writable(out)
+        _out.check_shape(result, selection.result_shape())
+        _out.check_dtype(result.dtype, dtype)
+    code = _code(opened, result.dtype, scaled, out)
     if selection.has_gaps:
         # Every voxel of the box is read, and those wanted are kept.
         box = np.empty(selection.size, result.dtype, layout)
-        _fill(opened, selection, order, box, scaled)
+        _fill(opened, selection, order, box, code, scaled)
         result[...] = box[selection.view]
     else:
-        _fill(opened, selection, order, selection.in_box(result), scaled)
+        _fill(opened, selection, order, selection.in_box(result), code,
+              scaled)
     if out is not None:
         return out
     return result[()] if selection.is_scalar else result
 
 
 def _fill(opened: Opened, selection: Selection,
-          order: tuple[int, ...] | None, box: NDArray[Any],
+          order: tuple[int, ...] | None, box: NDArray[Any], code: int,
           scaled: bool) -> None:
     """Reads the box of a selection into memory with its axes."""
     start = selection.start
     if order is not None:
         box = box.transpose(opened.places)
         start = tuple([start[i] for i in opened.places])
-    code = _code(opened, box.dtype, scaled)
-    if box.size == 0:
-        return
     call = _calls.new_call()
     options = _options(call, scaled)
+    if box.size == 0:
+        return
     if box.flags.c_contiguous:
         buffer = ffi.from_buffer(box)
     else:

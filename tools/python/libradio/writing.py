@@ -10,13 +10,13 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _calls, _dtypes
+from . import _arguments, _calls, _dtypes
 from ._calls import NULL, check
 from ._native import ffi, lib
 from .errors import ArgumentError, RadioWarning
 from .scopes import Handoff
-from .store import Store
-from .volume import InFile, Volume, without_query
+from .store import Store, check_store
+from .volume import InFile, Volume, check_volume, without_query
 
 __all__ = ["Collected", "Existing", "Files", "Ingested", "Labels", "Progress",
            "Spacing", "copy", "from_numpy", "gc", "ingest", "phantom", "remove"]
@@ -41,7 +41,7 @@ Files: TypeAlias = _File | Iterable[_File] | Mapping[str, _File]
 
 T = TypeVar("T")
 
-_EXISTING = {"error": lib.RADIO_EXISTING_ERROR,
+_EXISTING: dict[Any, int] = {"error": lib.RADIO_EXISTING_ERROR,
              "skip": lib.RADIO_EXISTING_SKIP,
              "replace": lib.RADIO_EXISTING_REPLACE}
 _AT_ONCE = 32
@@ -80,25 +80,27 @@ def _set_ingest(options: Any, tiling: str | None, codec: str | None,
     """Sets the members; returns what must live until they were used."""
     kept: list[Any] = []
 
-    def keep(text: str) -> Any:
-        kept.append(ffi.new("char[]", _calls.chars(text)))
+    def keep(text: str, name: str) -> Any:
+        kept.append(ffi.new("char[]", _arguments.chars(text, name)))
         return kept[-1]
 
     if tiling is not None:
-        options.tiling = keep(tiling)
+        options.tiling = keep(tiling, "tiling")
     if codec is not None:
-        options.codec = keep(codec)
+        options.codec = keep(codec, "codec")
     options.existing = _existing(existing)
-    options.strip = strip
+    options.strip = _arguments.flag(strip, "strip")
     options.is_labels = _are_labels(labels)
     if isinstance(labels, Mapping):
-        rows = ffi.new("struct radio_label[]", len(labels))
+        names = {_arguments.whole(value, "labels", -2 ** 63, 2 ** 63 - 1): name
+                 for value, name in labels.items()}
+        rows = ffi.new("struct radio_label[]", len(names))
         kept.append(rows)
-        for row, value in zip(rows, sorted(labels)):
+        for row, value in zip(rows, sorted(names)):
             row.value = value
-            row.name = keep(labels[value])
+            row.name = keep(names[value], f"labels: {value}")
         options.labels = rows
-        options.nlabels = len(labels)
+        options.nlabels = len(names)
     return kept
 
 
@@ -107,23 +109,17 @@ def _are_labels(labels: Any) -> bool:
         return True
     if labels is None or isinstance(labels, (int, np.bool_)):
         return bool(labels)
-    raise TypeError(f"labels: {type(labels).__name__}: use True, or a mapping"
-                    " of values to names")
+    raise _arguments.wrong_type(labels, "labels", "True, or a mapping of values"
+                                " to names")
 
 
 def _opened(store: Store, name: str = "store") -> Any:
-    if not isinstance(store, Store):
-        raise TypeError(f"{name}: is of type {type(store).__name__}; use what"
-                        " libradio.open returns")
+    check_store(store, name)
     return store._handle.get()
 
 
 def _existing(name: str) -> int:
-    if name not in _EXISTING:
-        raise ArgumentError(f"existing: {name!r}: use one of"
-                            f" {', '.join(_EXISTING)}")
-    value: int = _EXISTING[name]
-    return value
+    return _arguments.choice(name, "existing", _EXISTING)
 
 
 # Ingesting files.
@@ -168,11 +164,12 @@ def ingest(files: Files, store: Store, *,
             image = InFile(os.fsdecode(file), place.threads, place.memory,
                            place.cache).open_for(call)
             check(lib.radio_ingest_volume(opened.pointer, image.pointer,
-                                          _calls.chars(path), options, result,
-                                          size))
+                                          _arguments.chars(path, "files"),
+                                          options, result, size))
         else:
-            check(lib.radio_ingest(opened.pointer, file, _calls.chars(path),
-                                   options, result, size))
+            check(lib.radio_ingest(opened.pointer, file,
+                                   _arguments.chars(path, "files"), options,
+                                   result, size))
         del kept
         return Ingested(path, result.skipped, result.source_nbytes,
                         result.stored_nbytes)
@@ -199,32 +196,36 @@ def _name(files: Any, collection: str | None, layout: str | None,
     """Returns each volume's path, its file, and its labels."""
     if isinstance(files, Mapping):
         for path, file in files.items():
-            yield path, _calls.file(file), labels
+            yield path, _arguments.file(file, "files"), labels
         return
-    if isinstance(files, (str, os.PathLike)):
+    if isinstance(files, (str, bytes, os.PathLike)):
         files = [files]
     opened = NULL
     if layout is not None:
         pointer = ffi.new("struct radio_layout **")
-        check(lib.radio_layout_open(_calls.chars(layout), pointer))
+        check(lib.radio_layout_open(_arguments.chars(layout, "layout"),
+                                    pointer))
         opened = ffi.gc(pointer[0], lib.radio_layout_close)
-    folder = NULL if collection is None else _calls.chars(collection)
+    folder = (NULL if collection is None
+              else _arguments.chars(collection, "collection"))
     seen: dict[str, Any] = {}
-    for file in files:
-        path, its_labels = _name_one(without_query(os.fsdecode(file)), opened,
-                                     folder, labels)
+    for file in _arguments.several(files, "files", "files, or a mapping of"
+                                   " paths to files"):
+        name = os.fsdecode(_arguments.file(file, "files"))
+        path, its_labels = _name_one(without_query(name), opened, folder,
+                                     labels)
         if path in seen:
             one, other = [without_query(os.fsdecode(each))
                           for each in (file, seen[path])]
             raise ArgumentError(f"{one}: becomes {path}, as {other} does; use"
                                 " a mapping of paths to files")
         seen[path] = file
-        yield path, _calls.file(file), its_labels
+        yield path, os.fsencode(file), its_labels
 
 
 def _name_one(name: str, layout: Any, collection: Any, labels: Labels
               ) -> tuple[str, Labels]:
-    file = _calls.file(name)
+    file = os.fsencode(name)
     if layout == NULL:
         path = ffi.new("char **")
         check(lib.radio_ingest_path(file, collection, path))
@@ -306,6 +307,9 @@ def _shown(progress: Progress
         yield progress
     elif not progress:
         yield lambda done, total: None
+    elif not isinstance(progress, (bool, np.bool_)):
+        raise _arguments.wrong_type(progress, "progress",
+                                    "True or a function")
     else:
         from tqdm.auto import tqdm
         with tqdm(unit="B", unit_scale=True, unit_divisor=1000) as bar:
@@ -345,24 +349,24 @@ def from_numpy(array: ArrayLike, store: Store, path: str, *,
                             " z, t, c")
     if affine is not None and like is not None:
         raise ArgumentError("affine and like: use one of them")
-    if like is not None and not isinstance(like, Volume):
-        raise TypeError(f"like: is of type {type(like).__name__}; use a volume"
-                        " of libradio's")
+    if like is not None:
+        check_volume(like, "like")
     # Array order: t, c, z, y, x.
     order = {3: (2, 1, 0), 4: (3, 2, 1, 0), 5: (3, 4, 2, 1, 0)}[voxels.ndim]
     elements = voxels.transpose(order)
     options = ffi.new("struct radio_create_options *")
     options.rank = elements.ndim
     options.shape[0:elements.ndim] = elements.shape
-    options.dtype = _dtypes.to_code(voxels.dtype)
+    options.dtype = _dtypes.to_code(voxels.dtype, "array")
     if affine is not None:
         options.affine = _affine(affine)
     if spacing is not None:
-        if len(spacing) != voxels.ndim:
-            raise ArgumentError(f"spacing: {len(spacing)} numbers for"
+        steps = _arguments.numbers(spacing, "spacing")
+        if len(steps) != voxels.ndim:
+            raise ArgumentError(f"spacing: {len(steps)} numbers for"
                                 f" {voxels.ndim} axes")
-        _check_spacing(spacing, affine, like)
-        options.spacing[0:voxels.ndim] = [float(spacing[i]) for i in order]
+        _check_spacing(steps, affine, like)
+        options.spacing[0:voxels.ndim] = [steps[i] for i in order]
     kept: list[Any] = _set_ingest(options.ingest, tiling, codec, existing,
                                   False, labels)
     if like is not None:
@@ -372,8 +376,8 @@ def from_numpy(array: ArrayLike, store: Store, path: str, *,
     options.ingest.warning = _calls.LINE
     options.ingest.user_data = call
     pointer = ffi.new("struct radio_writer **")
-    check(lib.radio_volume_create(opened.pointer, _calls.chars(path), options,
-                                  pointer))
+    check(lib.radio_volume_create(
+        opened.pointer, _arguments.chars(path, "path"), options, pointer))
     writer = pointer[0]
     if writer != NULL:
         try:
@@ -388,7 +392,11 @@ def from_numpy(array: ArrayLike, store: Store, path: str, *,
 
 
 def _affine(affine: ArrayLike) -> list[list[float]]:
-    matrix = np.asarray(affine, np.float64)
+    try:
+        matrix = np.asarray(affine, np.float64)
+    except (TypeError, ValueError):
+        raise _arguments.wrong_type(affine, "affine", "an array of 4 x 4"
+                                    ) from None
     if matrix.shape not in ((3, 4), (4, 4)):
         raise ArgumentError(f"affine: has the shape {matrix.shape}; use"
                             " (4, 4)")
@@ -399,7 +407,7 @@ def _affine(affine: ArrayLike) -> list[list[float]]:
     return rows
 
 
-def _check_spacing(spacing: Spacing, affine: ArrayLike | None,
+def _check_spacing(spacing: list[float], affine: ArrayLike | None,
                    like: Volume | None) -> None:
     """Raises if it would not be used along x, y, z."""
     if affine is not None:
@@ -409,8 +417,8 @@ def _check_spacing(spacing: Spacing, affine: ArrayLike | None,
     else:
         return
     if not np.allclose(spacing[:3], known, rtol=1e-4, atol=0):
-        raise ArgumentError(f"spacing: {[float(n) for n in spacing[:3]]} along"
-                            f" x, y, z, but {known.tolist()} of"
+        raise ArgumentError(f"spacing: {spacing[:3]} along x, y, z, but"
+                            f" {known.tolist()} of"
                             f" {'like' if affine is None else 'affine'}; use"
                             " one of them")
 
@@ -440,19 +448,21 @@ def phantom(store: Store, path: str, *,
             existing: Existing = "error") -> Volume:
     """Writes a synthetic head CT, the same on every machine.  shape: the
     numbers of voxels on x, y and z."""
-    if len(shape) != 3 or min(shape) < 1:
-        raise ArgumentError(f"shape {tuple(shape)}: use three numbers of"
-                            " voxels, of x, y and z")
+    size = _arguments.wholes(shape, "shape")
+    if len(size) != 3 or min(size) < 1:
+        raise ArgumentError(f"shape: {size}: use three numbers of voxels, of x,"
+                            " y and z")
     options = ffi.new("struct radio_phantom_options *")
-    options.shape = shape[::-1]
-    options.seed = seed
+    options.shape = [_arguments.whole(n, "shape") for n in size[::-1]]
+    options.seed = _arguments.whole(seed, "seed")
     kept = _set_ingest(options.ingest, tiling, codec, existing, False, False)
     opened = _opened(store)
     options.ingest.progress = _calls.PROGRESS
 
     def make_it(call: Any) -> None:
         options.ingest.user_data = call
-        check(lib.radio_phantom(opened.pointer, _calls.chars(path), options))
+        check(lib.radio_phantom(opened.pointer,
+                                _arguments.chars(path, "path"), options))
 
     _run([make_it], [0], False)
     del kept
@@ -466,19 +476,21 @@ def copy(store: Store, path: str, to: Store, to_path: str | None = None, *,
     """Copies a volume that radio wrote, byte for byte; what was written is
     read back and compared.  A volume that is there and is the same is no
     error.  strip: blank what its documents say of where the image is from."""
+    from_name = _arguments.chars(path, "path")
     name = path if to_path is None else to_path
+    to_name = _arguments.chars(name, "to_path")
     source, target = _opened(store), _opened(to, "to")
     options = ffi.new("struct radio_copy_options *")
     options.existing = _existing(existing)
-    options.strip = strip
+    options.strip = _arguments.flag(strip, "strip")
     options.progress = _calls.PROGRESS
 
     def copy_it(call: Any) -> None:
         options.user_data = call
         result = ffi.new("struct radio_copy_result *")
         check(lib.radio_volume_copy(
-            source.pointer, _calls.chars(path), target.pointer,
-            _calls.chars(name), options, result, ffi.sizeof(result[0])))
+            source.pointer, from_name, target.pointer, to_name, options,
+            result, ffi.sizeof(result[0])))
 
     _run([copy_it], [0], False)
     return to._open_volume(target, name)
@@ -487,8 +499,8 @@ def copy(store: Store, path: str, to: Store, to_path: str | None = None, *,
 def remove(store: Store, path: str) -> None:
     """Removes a volume: it vanishes at once, then its data."""
     opened = _opened(store)
-    _calls.finish(lib.radio_store_remove(opened.pointer, _calls.chars(path)),
-                  opened.call)
+    _calls.finish(lib.radio_store_remove(
+        opened.pointer, _arguments.chars(path, "path")), opened.call)
 
 
 def gc(store: Store, *, dry_run: bool = False) -> Collected:
@@ -496,7 +508,8 @@ def gc(store: Store, *, dry_run: bool = False) -> Collected:
     that were replaced.  dry_run: only counts it."""
     opened = _opened(store)
     result = ffi.new("struct radio_gc_result *")
-    _calls.finish(lib.radio_store_gc(opened.pointer, dry_run, result,
-                                     ffi.sizeof(result[0])), opened.call)
+    _calls.finish(lib.radio_store_gc(
+        opened.pointer, _arguments.flag(dry_run, "dry_run"), result,
+        ffi.sizeof(result[0])), opened.call)
     return Collected(result.removed_count, result.removed_nbytes,
                      result.busy_count, result.repaired_count)

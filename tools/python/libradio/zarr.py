@@ -39,7 +39,7 @@ from zarr.core.metadata import ArrayV3Metadata
 from zarr.registry import register_pipeline
 from zarr.storage import StorePath
 
-from . import _calls, _dtypes
+from . import _arguments, _calls, _dtypes
 from ._calls import check
 from ._handles import PICKLE_VERSION, restore
 from ._native import ffi, lib
@@ -81,7 +81,7 @@ def use(*, strict: bool = False) -> Any:
     """
     return zarr.config.set({
         "codec_pipeline.path": f"{__name__}.{CodecPipeline.__name__}",
-        "codec_pipeline.strict": strict})
+        "codec_pipeline.strict": _arguments.flag(strict, "strict")})
 
 
 def _regular_chunk_shape(metadata: Any) -> tuple[int, ...] | None:
@@ -115,8 +115,8 @@ class _Array:
     def __init__(self, store: Any, path: str, document: bytes) -> None:
         result = ffi.new("struct radio_array **")
         check(lib.radio_array_open_document(
-            store.pointer, _calls.chars(path), document, len(document),
-            result))
+            store.pointer, _arguments.chars(path, "path"), document,
+            len(document), result))
         self.pointer = ffi.gc(result[0], lib.radio_array_close)
         self.store = store          # open as long
         info = ffi.new("struct radio_array_info *")

@@ -25,4 +25,4 @@ def test_every_type_has_numpys(checkout):
         dtype = from_code(code, 0)
         assert dtype.itemsize == lib.radio_dtype_nbytes(code)
         assert dtype.name == ffi.string(lib.radio_dtype_name(code)).decode()
-        assert to_code(dtype) == code
+        assert to_code(dtype, "dtype") == code

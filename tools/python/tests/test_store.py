@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Stores: mappings of paths to volumes, and their errors."""
+import inspect
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +15,7 @@ import pytest
 from images import voxels
 
 import libradio
+import libradio.zarr
 from libradio._calls import check
 from libradio._native import ffi, lib
 from libradio.errors import RadioError
@@ -33,7 +36,7 @@ def test_it_is_a_mapping(store):
     for path in ["ct", "head", "ct/none", "none", "", "/", "../x", "a\0b",
                  "\udcff", 3, None]:
         assert path not in store
-    for path in ["ct/none", "a\0b", "../x"]:
+    for path in ["ct/none", "a\0b", "../x", ""]:
         assert store.get(path) is None and store.get(path, 7) == 7
     assert store.get("ct/head").shape == (64, 48, 32)
     assert store.paths("mr") == ["mr/brain"]
@@ -112,8 +115,160 @@ def test_arguments_that_are_wrong_are_value_or_type_errors(store):
     for use in [lambda: store[5], lambda: store["ct/head"].apply(None)]:
         with pytest.raises(TypeError, match="use a str"):
             use()
-    with pytest.raises(OverflowError):
-        libradio.open("memory:", create=True, threads=-1)
+
+
+# Each public function, with the arguments that have no defaults.
+FUNCTIONS = {
+    "libradio.MonaiReader": "",
+    "libradio.Profile.read": "path='none.json'",
+    "libradio.as_nibabel": "volume=volume",
+    "libradio.as_sitk": "volume=volume",
+    "libradio.as_torchio": "volume=volume",
+    "libradio.copy": "store=store, path='ct/head', to=store, to_path='a/b'",
+    "libradio.count": "name='a'",
+    "libradio.from_numpy": "array=array, store=store, path='a/b'",
+    "libradio.gauge": "name='a', value=1",
+    "libradio.gc": "store=store",
+    "libradio.ingest": "files=['head.nii.gz'], store=store",
+    "libradio.open": "uri='examples.zarr'",
+    "libradio.open_file": "file='head.nii.gz'",
+    "libradio.phantom": "store=store, path='a/b'",
+    "libradio.profile": "",
+    "libradio.remove": "store=store, path='a/b'",
+    "libradio.scope": "name='a'",
+    "libradio.step": "number=1",
+    "libradio.zarr.use": "",
+    "profile.diff": "later=profile",
+    "profile.merge": "others=[]",
+    "profile.save": "path='a.json'",
+    "profile.tree": "",
+    "store.__getitem__": "path='ct/head'",
+    "store.find": "name='head'",
+    "store.paths": "",
+    "volume.__array__": "",
+    "volume.apply": "pipeline='flip x'",
+    "volume.axial": "k=0",
+    "volume.box": "at=(0, 0, 0), size=(1, 1, 1)",
+    "volume.coronal": "k=0",
+    "volume.export": "file='a.nii'",
+    "volume.histogram": "",
+    "volume.numpy": "",
+    "volume.read_many": "boxes=[((0, 0, 0), (1, 1, 1))]",
+    "volume.sagittal": "k=0",
+    "volume.stats": "",
+    "volume.validate": "",
+}
+
+
+@pytest.fixture
+def names(in_examples):
+    """What the arguments of FUNCTIONS are named by."""
+    with libradio.open("examples.zarr") as store:
+        with libradio.profile() as profile:
+            pass
+        yield {"libradio": libradio, "store": store, "profile": profile,
+               "volume": store["ct/head"],
+               "array": np.zeros((4, 4, 4), "uint8")}
+
+
+def test_all_functions_have_arguments_to_test(names):
+    public = {f"libradio.{name}" for name in libradio.__all__}
+    for name in ["store", "volume", "profile"]:
+        public |= {f"{name}.{method}" for method, function
+                   in inspect.getmembers(type(names[name]), callable)
+                   if not method.startswith("_")}
+    classes = {f"libradio.{name}" for name in libradio.__all__
+               if isinstance(getattr(libradio, name), type)}
+    # Mappings of Python's, and what has no arguments that may be wrong.
+    others = {"store.close", "store.get", "store.items", "store.keys",
+              "store.values", "volume.close", "profile.read",
+              "profile.to_pandas"}
+    assert public - classes - others <= set(FUNCTIONS)
+
+
+def options(names, function):
+    """Returns a function, its arguments, and the names of all its options."""
+    called = eval(function, names)
+    return (called, eval(f"dict({FUNCTIONS[function]})", names), [
+        name for name, option in inspect.signature(called).parameters.items()
+        if option.kind is not option.VAR_KEYWORD])
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_wrong_types_name_the_option(names, function):
+    called, arguments, found = options(names, function)
+    for name in found:
+        for wrong in [object(), [object()]]:
+            if name == "copy" and function == "volume.__array__":
+                continue        # NumPy's own
+            with pytest.raises((TypeError, ValueError, IndexError)) as caught:
+                called(**{**arguments, name: wrong})
+            assert re.match(rf"{name}\b", str(caught.value)), (name, wrong)
+            if name != "array":     # it has a wrong shape, too
+                assert re.search("object|list", str(caught.value)), name
+    assert list(names["store"]) == ["ct/head", "mr/brain"]
+
+
+@pytest.mark.parametrize("function, name, wrong, text", [
+    ("libradio.open", "threads", -1, "threads: -1: use 0 or more"),
+    ("libradio.open", "threads", "2", "threads: '2' is of type str"),
+    ("libradio.open", "memory", -1, "memory: -1: use 0 or more"),
+    ("libradio.open", "memory", 2 ** 70, f"memory: {2 ** 70}: use"),
+    ("libradio.open", "cache", -1, "cache: -1: use 0 or more"),
+    ("libradio.open", "create", "yes", "create: 'yes' is of type str"),
+    ("libradio.open", "uri", "", "uri: is empty"),
+    ("libradio.open", "uri", "a\0b", "uri: 'a.x00b': a NUL"),
+    ("libradio.open_file", "cache", 0.5, "cache: 0.5 is of type float"),
+    ("libradio.open_file", "file", "\ud800", "file: '.ud800': no file"),
+    ("libradio.phantom", "seed", -1, "seed: -1: use 0 or more"),
+    ("libradio.phantom", "shape", (4, 4, 2 ** 70), "shape: .*: use .* or less"),
+    ("libradio.phantom", "shape", (4, 0, 4), "shape: .4, 0, 4.: use three"),
+    ("libradio.phantom", "path", "a\0b", "path: 'a.x00b': a NUL"),
+    ("libradio.from_numpy", "labels", {"1": "x"}, "labels: '1' is of type st"),
+    ("libradio.from_numpy", "labels", {1: 2}, "labels: 1: 2 is of type int"),
+    ("libradio.from_numpy", "labels", {2 ** 70: "x"}, "labels: .* or less"),
+    ("libradio.from_numpy", "labels", "liver", "labels: 'liver' is of type"),
+    ("libradio.from_numpy", "array", np.array([[[None]]]), "array: object: "),
+    ("libradio.from_numpy", "affine", "x", "affine: 'x' is of type str"),
+    ("libradio.from_numpy", "spacing", (1, 2), "spacing: 2 numbers for 3"),
+    ("libradio.from_numpy", "spacing", "abc", "spacing: could not convert"),
+    ("libradio.from_numpy", "existing", "odd", "existing: 'odd': use one of "),
+    ("libradio.ingest", "progress", 5, "progress: 5 is of type int; use True"),
+    ("libradio.ingest", "files", [5], "files: 5 is of type int"),
+    ("libradio.ingest", "files", {3: "a.nii"}, "files: 3 is of type int"),
+    ("libradio.as_nibabel", "volume", 5, "volume: 5 is of type int"),
+    ("libradio.profile", "max_spans", -1, "max_spans: -1: use 0 or more"),
+    ("libradio.profile", "title", "a\0b", "title: 'a.x00b': a NUL"),
+    ("libradio.gauge", "unit", "m", "unit: 'm': use one of count, bytes"),
+    ("profile.tree", "columns", -1, "columns: -1: use 1 or more"),
+    ("profile.merge", "parts", "odd", "parts: 'odd': use one of runs, ranks"),
+    ("volume.box", "at", (0.5, 0, 0), "at: .*; use a whole number for each"),
+    ("volume.box", "dtype", "odd", "dtype: .*odd"),
+    ("volume.box", "dtype", ">f4", "dtype: >f4: .*byte order"),
+    ("volume.box", "out", np.zeros((1, 1, 1), "M8[s]"), "out: datetime64.s."),
+    ("volume.read_many", "boxes", [(1, 2, 3)], "boxes: .1, 2, 3. is of type"),
+    ("volume.histogram", "bins", 0, "bins: 0: use 1 or more"),
+    ("volume.histogram", "range", 5, "range: 5 is of type int"),
+    ("volume.histogram", "range", (1, 2, 3), "range: .1, 2, 3.: use"),
+    ("volume.axial", "k", 1.5, "k: only integers"),
+    ("volume.axial", "t", "0", "t: only integers"),
+    ("store.__getitem__", "path", "", "path: '' is the root of"),
+])
+def test_wrong_values_are_named_with_their_option(names, function, name, wrong,
+                                                  text):
+    called, arguments, _ = options(names, function)
+    with pytest.raises((TypeError, ValueError, LookupError),
+                       match=f"^{text}"):
+        called(**{**arguments, name: wrong})
+
+
+def test_secrets_are_in_no_message():
+    for wrong in ["very\0secret", "very\ud800secret"]:
+        with pytest.raises(ValueError, match="s3: secret_key: ") as caught:
+            libradio.open("s3://bucket/x", s3={"secret_key": wrong})
+        assert "very" not in str(caught.value)
+    with pytest.raises(ValueError, match="s3: hedge_percent: -1: is out of"):
+        libradio.open("s3://bucket/x", s3={"hedge_percent": -1})
 
 
 def test_limits_are_memory_errors(tmp_path):
