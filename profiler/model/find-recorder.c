@@ -661,6 +661,25 @@ find_slow_runs (struct rd_finder *finder)
                    nwritten == 1 ? "its own" : "their own", dropped);
 }
 
+/* What the program counted or noted where nothing could keep it. */
+static enum radio_status
+find_outside (struct rd_finder *finder)
+{
+  struct rd_claim claim = {
+    "outside-scopes", "Counts were outside of all scopes",
+    RADIO_FINDING_HINT, 0.5, RADIO_NO_PARENT
+  };
+  uint64_t noutside = rd_finder_number (finder, RD_FACT_OUTSIDE);
+  if (noutside == 0)
+    return RADIO_OK;
+  return rd_found (finder, &claim,
+                   "%s lost, counts or texts whose thread was in no scope; an "
+                   "asynchronous request (in Python 'async with') is none: "
+                   "begin a scope around them",
+                   rd_format_count (noutside, "event was",
+                                    "events were").text);
+}
+
 /* Limits of the recorder, the most important first. */
 static const struct limit {
   const char *fact, *one, *many, *consequence;
@@ -673,8 +692,6 @@ static const struct limit {
     "not kept, of counters beyond the limit", true },
   { RD_FACT_INTERRUPTING, "event was", "events were",
     "dropped, in signal handlers that interrupted the recorder", true },
-  { RD_FACT_OUTSIDE, "event was", "events were",
-    "lost, counts or texts outside of all scopes", true },
   { RD_FACT_TEXTS, "text was", "texts were", "not kept", false },
   { RD_FACT_SAMPLES, "sample was", "samples were", "not kept", false },
 };
@@ -705,6 +722,7 @@ rd_find_recorder (struct rd_finder *finder)
   }
   if (n > 0)
     RD_TRY (rd_found (finder, &claim, "%s", text));
+  RD_TRY (find_outside (finder));
 
   RD_TRY (find_slow_run (finder));
   RD_TRY (find_slow_runs (finder));

@@ -17,17 +17,16 @@ const WEIGHTS = [['note', 'i', 'Note'], ['hint', '?', 'Hint'],
 // Where the evidence of findings without a scope is, or is shown better: the
 // first of these views that exists.
 const EVIDENCE = {
-  'read-amplification': ['tiles'], 'fetch-amplification': ['tiles'],
-  'threads-off-cpu': ['timeline'], 'bound-by-one-thread': ['timeline'],
-  'bound-by-queueing': ['timeline'], imbalance: ['parts', 'timeline'],
-  straggler: ['parts', 'timeline'], 'warm-up': ['runs'],
-  'runs-scatter': ['runs'], 'profiler-overhead': ['facts'],
-  'limits-reached': ['facts'], 'log-incomplete': ['facts'],
-  'log-ring': ['timeline'], recovered: ['facts'],
-  'ring-damaged': ['facts'], 'ring-without-file': ['facts'],
-  'open-scopes': ['facts'], 'left-scopes': ['facts'],
-  'first-step': ['why'], 'slow-steps': ['why'],
-  'recorded-elsewhere': ['facts'], 'clock-jumped': ['facts'],
+  'read-amplification': 'tiles', 'fetch-amplification': 'tiles',
+  'threads-off-cpu': 'timeline', 'bound-by-one-thread': 'timeline',
+  'bound-by-queueing': 'timeline', imbalance: 'parts timeline',
+  straggler: 'parts timeline', 'warm-up': 'runs', 'runs-scatter': 'runs',
+  'profiler-overhead': 'facts', 'limits-reached': 'facts',
+  'outside-scopes': 'facts', 'log-incomplete': 'facts',
+  'log-ring': 'timeline', recovered: 'facts', 'ring-damaged': 'facts',
+  'ring-without-file': 'facts', 'open-scopes': 'facts',
+  'left-scopes': 'facts', 'first-step': 'why', 'slow-steps': 'why',
+  'recorded-elsewhere': 'facts', 'clock-jumped': 'facts',
 };
 
 // What is marked in a view, if it is there; else the view is.
@@ -82,7 +81,7 @@ function memberOf(profile, { id, node }) {
 // The way to the evidence of a finding: { title, go }; null: none.
 function wayTo(profile, one, { showNode, show, has }) {
   const { id, node } = one;
-  const view = EVIDENCE[id]?.find(has);
+  const view = EVIDENCE[id]?.split(' ').find(has);
   if (view)
     return { title: 'Show where', go: () => {
       show(view, view === 'timeline' ? seenInTime(profile, node)

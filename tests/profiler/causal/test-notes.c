@@ -313,9 +313,9 @@ counts_and_texts_outside_all_scopes_are_reported_as_lost (void **state)
     "2");
   assert_int_equal (profile->info.nfindings, 1);
   const struct radio_finding *finding = radio_profile_finding (profile, 0);
-  assert_string_equal (finding->id, "limits-reached");
+  assert_string_equal (finding->id, "outside-scopes");
   assert_non_null (strstr (finding->evidence, "2 events were lost, counts or "
-                           "texts outside of all scopes"));
+                           "texts whose thread was in no scope"));
   radio_profile_close (profile);
   radio_scope_text ("key", "value", RADIO_TEXT_PLAIN);
 }
