@@ -2,6 +2,7 @@
 """The cell magic %%radio, of IPython and Jupyter."""
 import ast
 import inspect
+import keyword
 from types import CodeType
 from typing import Any
 
@@ -26,7 +27,8 @@ def radio(line: str, cell: str, shell: Any) -> Profile:
     if python:
         words.remove("--python")
     name = "".join(words[:1])
-    if len(words) > 1 or words and not name.isidentifier():
+    if len(words) > 1 or words and (not name.isidentifier()
+                                    or keyword.iskeyword(name)):
         raise ArgumentError(f"{line!r}: is no name of a variable; use {USAGE}")
     body, last = _compile(cell, shell)
     made = profile(f"In [{shell.execution_count}]", python=python)
@@ -44,13 +46,15 @@ def radio(line: str, cell: str, shell: Any) -> Profile:
 
 def _compile(cell: str, shell: Any) -> tuple[Any, Any]:
     """Returns the code of all statements, and of an expression at the end."""
-    # As IPython runs a cell, so that traces show its lines.
-    file = shell.compile.cache(cell, shell.execution_count, raw_code=cell)
-    tree = shell.compile.ast_parse(shell.transform_cell(cell), filename=file)
+    # As IPython runs a cell, so that traces show its lines: without blank ones
+    # before the first.
+    code = shell.transform_cell(cell)
+    file = shell.compile.cache(code, shell.execution_count, raw_code=cell)
+    tree = shell.compile.ast_parse(code, filename=file)
     tree = shell.transform_ast(tree)
     last = None
     if tree.body and isinstance(tree.body[-1], ast.Expr) and not (
-            cell.rstrip().endswith(";")):
+            shell.displayhook.semicolon_at_end_of_expression(code)):
         last = _compile_tree(ast.Expression(tree.body.pop().value), file, "eval")
     return _compile_tree(tree, file, "exec"), last
 

@@ -5,7 +5,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from . import _arguments, _calls
@@ -44,6 +44,10 @@ _EDGES = {
 
 _TIMES = ("total_ns", "self_ns", "work_ns", "wait_ns", "queue_ns",
           "starved_ns", "min_ns", "max_ns")
+
+# Of Profile.to_pandas; counters are before the last three.
+_COLUMNS = ("path", "name", "category", "parent", "edge", "calls", *_TIMES,
+            "function", "file", "line")
 
 
 @dataclass(frozen=True)
@@ -176,8 +180,12 @@ class Profile:
         import pandas
 
         profile, info = self._get(), self._info()
-        counters = [lib.radio_profile_counter_name(profile, i, NULL)
-                    for i in range(info.ncounters)]
+        # What the program counts may have the name of a column.
+        counters = {
+            f"{text(name)} (counter)" if text(name) in _COLUMNS
+            else text(name): name
+            for name in (lib.radio_profile_counter_name(profile, i, NULL)
+                         for i in range(info.ncounters))}
         rows: list[dict[str, Any]] = []
         for i in range(info.nnodes):
             node = lib.radio_profile_get_node(profile, i)
@@ -190,11 +198,13 @@ class Profile:
                 "parent": -1 if is_root else node.parent,
                 "edge": _EDGES[node.edge], "calls": node.calls,
                 **{time: getattr(node, time) for time in _TIMES},
-                **{text(counter): lib.radio_profile_counter(
-                    profile, i, counter, True) for counter in counters},
+                **{column: lib.radio_profile_counter(
+                    profile, i, counter, True)
+                   for column, counter in counters.items()},
                 "function": text(node.function), "file": text(node.file),
                 "line": node.line})
-        return pandas.DataFrame(rows)
+        return pandas.DataFrame(rows, columns=[*_COLUMNS[:-3], *counters,
+                                               *_COLUMNS[-3:]])
 
     def diff(self, later: "Profile") -> "Comparison":
         """Compares it with a later profile, path by path, as ``radio diff``
@@ -322,7 +332,8 @@ class Comparison:
         """Returns a row for each path."""
         import pandas
 
-        return pandas.DataFrame([vars(each) for each in self])
+        return pandas.DataFrame([vars(each) for each in self],
+                                columns=[each.name for each in fields(Change)])
 
     def __repr__(self) -> str:
         """The paths that take a hundredth of the time, or more."""
@@ -447,6 +458,12 @@ class _Recording(Profile):
 
     def __exit__(self, kind: type[BaseException] | None,
                  error: BaseException | None, trace: object) -> None:
+        if self._recorder is None:
+            if kind is None:
+                raise ArgumentError("the profile is not being recorded: its"
+                                    " with statement has ended, or has not"
+                                    " begun")
+            return
         if os.getpid() != self._pid:
             # A forked child came here: the profile is its parent's.
             if kind is None:

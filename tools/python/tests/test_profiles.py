@@ -202,6 +202,19 @@ def test_findings():
     assert str(finding).startswith("Operations failed: ")
 
 
+def test_counts_that_are_lost_are_said_to_be():
+    async def request():
+        async with libradio.scope("request"):
+            libradio.count("n")
+
+    with libradio.profile() as p:
+        libradio.count("n")
+        asyncio.run(request())
+    finding, = p.findings
+    assert finding.id == "outside-scopes"
+    assert finding.evidence.startswith("2 events were lost, counts")
+
+
 def test_nodes_as_a_table(head, tree):
     with libradio.profile() as p, libradio.scope("outer"):
         for _ in range(2):
@@ -217,6 +230,18 @@ def test_nodes_as_a_table(head, tree):
     assert outer - table.self_ns["outer"] == inner == table.self_ns[1:].item()
     assert [*table.edge] == ["call", "call"]
     assert table.file["outer"] == __file__
+    with libradio.profile() as p, libradio.scope("outer"):
+        libradio.count("path", 7)
+    named = p.to_pandas()
+    assert [*named.path] == ["outer"] and [*named["path (counter)"]] == [7]
+    with libradio.profile() as empty:
+        pass
+    assert len(empty.to_pandas()) == len(empty.diff(empty).to_pandas()) == 0
+    assert [*empty.to_pandas()] == [each for each in named
+                                    if each != "path (counter)"]
+    changes = empty.diff(empty).to_pandas()
+    assert [*changes] == [*p.diff(p).to_pandas()]
+    assert changes.query("change == 'slower'").empty
 
 
 def work(*names):
@@ -457,12 +482,20 @@ def test_a_profile_that_is_not_complete():
             use()
     assert repr(p) == "<libradio.Profile, not complete>"
     assert p._repr_html_() is None
+    with pytest.raises(libradio.ArgumentError, match="has not begun"):
+        p.__exit__(None, None, None)
     with p:
         with pytest.raises(libradio.ExistsError, match="another profile"):
             with libradio.profile():
                 pass
     with pytest.raises(libradio.ArgumentError, match="records once"):
         p.__enter__()
+    tree = p.tree()
+    with pytest.raises(libradio.ArgumentError, match="has ended"):
+        p.__exit__(None, None, None)
+    # What was raised before is more important.
+    p.__exit__(KeyError, KeyError("a"), None)
+    assert p.tree() == tree
 
 
 @pytest.mark.filterwarnings(
@@ -600,14 +633,17 @@ def test_a_cell_shows_its_profile(shell, head, tree, monkeypatch):
 
 
 def test_a_cell_that_fails_leaves_its_profile(shell):
-    with capture_output() as shown:
-        result = shell.run_cell("%%radio p\nx = 1\n1 // 0")
-    assert isinstance(result.error_in_exec, ZeroDivisionError)
-    assert "----> 2 1 // 0" in shown.stdout
-    assert "ZeroDivisionError" in shell.user_ns["p"].tree()
-    with capture_output():
-        result = shell.run_cell("%%radio 3\nx = 1")
-    assert isinstance(result.error_in_exec, libradio.ArgumentError)
+    # Of blank lines before the first IPython counts none.
+    for blank in ["", "\n", "\n\n\n"]:
+        with capture_output() as shown:
+            result = shell.run_cell(f"%%radio p\n{blank}x = 1\n1 // 0")
+        assert isinstance(result.error_in_exec, ZeroDivisionError)
+        assert "----> 2 1 // 0" in shown.stdout
+        assert "ZeroDivisionError" in shell.user_ns["p"].tree()
+    for name in ["3", "class", "p q"]:
+        with capture_output():
+            result = shell.run_cell(f"%%radio {name}\nx = 1")
+        assert isinstance(result.error_in_exec, libradio.ArgumentError)
 
 
 def test_a_cell_that_awaits_is_refused(shell):
@@ -620,7 +656,8 @@ def test_a_cell_that_awaits_is_refused(shell):
 
 
 def test_values_are_shown_as_in_other_cells(shell):
-    for cell, count in [("1 + 1", 1), ("1 + 1;", 0), ("x = 1", 0)]:
+    for cell, count in [("1 + 1", 1), ("1 + 1;", 0), ("1 + 1;  # why", 0),
+                        ("1 + 1  # a;", 1), ("x = 1", 0)]:
         with capture_output() as shown:
             assert shell.run_cell("%%radio\n" + cell).success
         assert len(shown.outputs) == count
