@@ -28,6 +28,9 @@ _ROOM_NBYTES = 256 << 20
 # In a process that was spawned: what its parent sent.
 _sent: list["Ranks"] = []
 
+# In a worker: its process, and what ends its recording.
+_recording: tuple[int, util.Finalize] | None = None
+
 
 def _folder() -> Path:
     """Makes a folder for rings: in memory, where it has room."""
@@ -79,6 +82,7 @@ class Ranks:
 
     def begin(self) -> None:
         """Begins recording in a worker."""
+        global _recording
         if not self.folder.is_dir():
             return
         name = self.folder / str(os.getpid())
@@ -95,8 +99,9 @@ class Ranks:
                 return
         end_watch = watch() if self.python else None
         # After all others: these may still work.
-        util.Finalize(None, _finish, (recorder[0], end_watch, f"{name}.json",
-                                      os.getpid()), exitpriority=-100)
+        _recording = os.getpid(), util.Finalize(
+            None, _finish, (recorder[0], end_watch, f"{name}.json",
+                            os.getpid()), exitpriority=-100)
 
     def collect(self) -> list[Any]:
         """Returns the profiles of the workers, in the order of their start,
@@ -132,6 +137,16 @@ def _finish(recorder: Any, end_watch: Callable[[], None] | None, file: str,
         lib.radio_profile_close(pointer[0])
     if end_watch is not None:
         end_watch()
+
+
+def end_recording() -> bool:
+    """Ends the recording of this process as a rank, which is of it until now;
+    false if it was none."""
+    if (_recording is None or _recording[0] != os.getpid()
+            or not _recording[1].still_active()):
+        return False
+    _recording[1]()
+    return True
 
 
 def expect(python: bool) -> Callable[[], list[Any]]:

@@ -429,10 +429,12 @@ class _Recording(Profile):
             raise ArgumentError("a profile records once; call libradio.profile"
                                 " again")
         # Most processes record nothing: they import neither this nor html.
-        from ._ranks import expect
+        from ._ranks import end_recording, expect
         recorder = ffi.new("struct radio_recorder **")
         options, title = self._options
         status = lib.radio_recorder_start(options, recorder)
+        if status == lib.RADIO_ERROR_EXISTS and end_recording():
+            status = lib.radio_recorder_start(options, recorder)
         if status == lib.RADIO_ERROR_EXISTS:
             raise ExistsError("another profile is being recorded; end that"
                               " first")
@@ -507,7 +509,8 @@ def profile(title: str | None = None, *, python: bool = False,
 
     Processes that ``multiprocessing`` starts meanwhile, for ``Pool``, for
     ``ProcessPoolExecutor`` or a loader, record themselves and are ranks of the
-    profile beside the program's own.
+    profile beside the program's own; a worker that has a profile of its own,
+    until that begins.
 
     A notebook shows ``p`` as a page, and after ``%load_ext libradio`` also
     each cell that begins with ``%%radio``.

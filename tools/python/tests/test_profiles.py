@@ -326,6 +326,19 @@ def test_workers_are_ranks(head, tree, tmp_path, method, monkeypatch):
     assert [*tree(p)] == ["alone"]
 
 
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.filterwarnings(
+    "ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_workers_may_record_profiles_of_their_own(head, tmp_path, method,
+                                                  monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", os.path.dirname(workers.__file__))
+    with libradio.profile() as p:
+        with multiprocessing.get_context(method).Pool(1) as pool:
+            got = pool.starmap(workers.read_and_record, [(head[0], 3)] * 2)
+    assert got == [(True, False)] * 2
+    assert "worker's" in p.tree() and "of its own" not in p.tree()
+
+
 @pytest.mark.filterwarnings(
     "ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_workers_that_are_killed_or_go_on_are_ranks(tree, tmp_path):

@@ -21,6 +21,14 @@ def read_in_scope(volume, k):
         return volume.axial(k).shape
 
 
+def read_and_record(volume, k):
+    """Reads a plane in a scope, and another one in a profile of its own."""
+    read_in_scope(volume, k)
+    with libradio.profile() as p, libradio.scope("of its own"):
+        volume.axial(k)
+    return "of its own" in p.tree(), "worker's" in p.tree()
+
+
 def wait_for(event):
     """Has a scope, and stays until it is told to end, or killed."""
     with libradio.scope("worker's"):
