@@ -302,6 +302,9 @@ class _Source:
             members = self.metadata.to_dict()
             for name in ["attributes", "dimension_names", "shape"]:
                 members.pop(name, None)
+            # All NaN are "NaN" there.
+            if (bits := _nan_bits(self.metadata.fill_value)) is not None:
+                members["fill_value"] = bits
             self.text = json.dumps({**members, "shape": None})
         return f"{self.text.removesuffix('null}')}{shape}}}".encode()
 
@@ -504,6 +507,20 @@ def _halve(part: list[tuple[int, int]], steps: list[int],
     i, n = part[axis]
     for half in [(i, n // 2), (i + n // 2, n - n // 2)]:
         yield from _halve([*part[:axis], half, *part[axis + 1:]], steps, most)
+
+
+def _nan_bits(fill: Any) -> Any:
+    """Returns a fill value with NaN as a document has it by its bits, or
+    None."""
+    scalar = np.asarray(fill)
+    if scalar.dtype.kind not in "fc" or not np.isnan(scalar):
+        return None
+    native = scalar.astype(scalar.dtype.newbyteorder("="))
+    parts = native.reshape(1).view(native.real.dtype)
+    digits = 2 * parts.itemsize
+    texts = [f"0x{int(each):0{digits}x}"
+             for each in parts.view(f"u{parts.itemsize}")]
+    return texts if scalar.dtype.kind == "c" else texts[0]
 
 
 def _has_other_nans(elements: NDArray[Any], fill: Any) -> bool:

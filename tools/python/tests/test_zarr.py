@@ -3,6 +3,7 @@
 import asyncio
 import copy
 import gc
+import json
 import multiprocessing
 import os
 import pickle
@@ -584,6 +585,23 @@ def test_all_nans_are_a_fill_value_that_is_nan(tmp_path, dtype):
     assert keys(tmp_path / "ours") == ["c/1/1/2"]
     assert np.array_equal(opened(tmp_path / "ours")[...], values,
                           equal_nan=True)
+
+
+@pytest.mark.parametrize(("dtype", "fill"), [
+    ("float32", "0xffc00000"), ("float64", "0x7ff8000000000001"),
+    ("float16", "0x7e01"), ("complex64", ["0xffc00000", "0x7fc00007"]),
+    ("complex128", ["0x7ff8000000000001", 2.0])])
+def test_fill_values_are_nan_by_their_bits(tmp_path, dtype, fill, writes):
+    zarr.create_array(tmp_path / "a", shape=(4,), chunks=(2,), dtype=dtype)
+    document = json.loads((tmp_path / "a/zarr.json").read_text())
+    document["fill_value"] = fill
+    (tmp_path / "a/zarr.json").write_text(json.dumps(document))
+    array = opened(tmp_path / "a")
+    want = zarr.open_array(tmp_path / "a", mode="r")[...]
+    assert array[...].tobytes() == want.tobytes()
+    array[...] = want
+    assert not keys(tmp_path / "a")
+    assert len(writes) == (not dtype.startswith("complex"))
 
 
 def test_memory_that_is_read_only_is_not_written(tmp_path):
