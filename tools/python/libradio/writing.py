@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
+from reprlib import repr as shown
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
@@ -195,6 +196,10 @@ def _name(files: Any, collection: str | None, layout: str | None,
           ) -> Iterator[tuple[str, bytes, Labels]]:
     """Returns each volume's path, its file, and its labels."""
     if isinstance(files, Mapping):
+        for name, value in [("collection", collection), ("layout", layout)]:
+            if value is not None:
+                raise ArgumentError(f"{name}: {shown(value)} and a mapping of"
+                                    " paths to files: use one of them")
         for path, file in files.items():
             yield path, _arguments.file(file, "files"), labels
         return
@@ -365,6 +370,9 @@ def from_numpy(array: ArrayLike, store: Store, path: str, *,
         if len(steps) != voxels.ndim:
             raise ArgumentError(f"spacing: {len(steps)} numbers for"
                                 f" {voxels.ndim} axes")
+        # 0 is an axis without a spacing in C.
+        if not all(0 < step < np.inf for step in steps):
+            raise ArgumentError(f"spacing: {steps}: use lengths above 0")
         _check_spacing(steps, affine, like)
         options.spacing[0:voxels.ndim] = [steps[i] for i in order]
     kept: list[Any] = _set_ingest(options.ingest, tiling, codec, existing,

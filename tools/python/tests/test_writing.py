@@ -83,7 +83,9 @@ def test_arguments_that_are_wrong_are_errors(store):
     array = np.zeros((4, 4, 4), "uint8")
     for options in [{"affine": np.zeros((2, 2))}, {"affine": np.ones((4, 4))},
                     {"affine": np.zeros((4, 4)) + np.nan},
-                    {"spacing": (1, 2)}, {"tiling": "odd"}, {"codec": "odd"},
+                    {"spacing": (1, 2)}, {"spacing": (0, 1, 1)},
+                    {"spacing": (1, np.nan, 1)}, {"spacing": (1, 1, np.inf)},
+                    {"spacing": (-1, 1, 1)}, {"tiling": "odd"}, {"codec": "odd"},
                     {"affine": np.eye(4), "spacing": (1, 2, 1)},
                     {"existing": "odd"}]:
         with pytest.raises(libradio.ArgumentError):
@@ -148,9 +150,14 @@ def test_files_are_ingested(examples, store):
     assert np.array_equal(store["T1w/sub-01"].numpy(), array)
     again = libradio.ingest({"images/head": head}, store, existing="skip")
     assert again[0].skipped
-    named = libradio.ingest(head, store, layout="{subject}.nii.gz",
+    named = libradio.ingest(bytes(head), store, layout="{subject}.nii.gz",
                             collection="ct")
     assert named[0].path == "ct/head"
+    for name in ["collection", "layout"]:
+        with pytest.raises(libradio.ArgumentError,
+                           match=f"{name}: 'ct' and a mapping"):
+            libradio.ingest({"a/b": head}, store, **{name: "ct"})
+    assert "a/b" not in store
 
 
 def test_files_at_urls_are_ingested(server, examples, store):
@@ -241,7 +248,7 @@ def test_phantoms_have_three_axes(store, shape):
 
 
 def test_data_without_a_volume_are_collected(store):
-    libradio.phantom(store, "a/b", shape=(24, 20, 16), seed=3)
+    libradio.phantom(store, "a/b", shape=np.array([24, 20, 16]), seed=3)
     array = store["a/b"].numpy()
     assert array.shape == (24, 20, 16) and array.std() > 0
     level, = Path(store.uri, "a/b").glob("0-*")
