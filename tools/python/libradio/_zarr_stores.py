@@ -50,14 +50,16 @@ def find_root(store: Any) -> Root:
     if type(store) is LocalStore:
         return Root(os.fspath(store.root))
     if type(store) is FsspecStore:
-        kind += f" of {type(store.fs).__name__}"
+        # Its class is known by its name alone.
+        fs: Any = store.fs
+        kind += f" of {type(fs).__name__}"
         if (kind.endswith(" AsyncFileSystemWrapper")
-                and type(store.fs.sync_fs).__name__ == "LocalFileSystem"):
+                and type(fs.sync_fs).__name__ == "LocalFileSystem"):
             return Root(store.path)
         if kind.endswith(" HTTPFileSystem"):
-            return _http_of_fsspec(store.fs, store.path)
+            return _http_of_fsspec(fs, store.path)
         if kind.endswith(" S3FileSystem"):
-            return _s3_of_fsspec(store.fs, store.path.strip("/"))
+            return _s3_of_fsspec(fs, store.path.strip("/"))
     elif type(store) is ObjectStore:
         inner = store.store
         kind += f" of {type(inner).__name__}"
