@@ -16,12 +16,12 @@ import contextlib
 import functools
 import itertools
 import json
-import os
-import subprocess
+import multiprocessing
 import sys
 import tempfile
 import time
 import warnings
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import libradio
@@ -57,8 +57,6 @@ def parse():
                         help="of the link, each way")
     parser.add_argument("--port", type=int,
                         help="of a gateway that runs (tests/interop)")
-    parser.add_argument("--peak", nargs=2, metavar=("PROGRAM", "PATH"),
-                        help=argparse.SUPPRESS)
     options = parser.parse_args()
     options.sizes = options.sizes or ([48] if options.quick else SIZES)
     if options.quick and options.rounds is None:
@@ -215,32 +213,34 @@ def memory_nbytes(member):
     return 1024 * int(status.partition(f"{member}:")[2].split()[0])
 
 
-def peak(program, place, path):
-    """Prints the memory that a read of all takes, by the result's."""
-    array = open_array(program, place, path)
+def peak(program, folder, path):
+    """Returns the memory that a read of all takes, by the result's; in a
+    process that has read nothing before."""
+    warnings.simplefilter("ignore")
+    array = open_array(program, Disk(folder), path)
     array.reader((0, 0, slice(0, 1)))()
     # Sets the peak to what is used now, which an import may have exceeded.
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
     before = memory_nbytes("VmRSS")
     result = array.reader((...,))()
-    print((memory_nbytes("VmHWM") - before) / result.nbytes)
+    return (memory_nbytes("VmHWM") - before) / result.nbytes
 
 
-def measure_peak(options, program, folder, path):
-    done = subprocess.run(
-        [sys.executable, __file__, "--folder", folder, "--peak", program,
-         path], check=True, capture_output=True, text=True)
-    return float(done.stdout)
+def measure_peaks(folder, paths, programs):
+    """Returns {store: {program: peak}}.  The processes are forked from one
+    that has only imported what they use."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["libradio.zarr"])
+    with ProcessPoolExecutor(1, context, max_tasks_per_child=1) as pool:
+        return {store: {
+            program: pool.submit(peak, program, folder, path).result()
+            for program in programs} for store, path in paths.items()}
 
 
 def main():
     options = parse()
     # zarrs warns of each array that it leaves to zarr's own pipeline.
     warnings.simplefilter("ignore")
-    if options.peak:
-        program, path = options.peak
-        peak(program, Disk(options.folder), path)
-        return
     began = time.monotonic()
     results, peaks, calls, here = [], {}, {}, {}
     recording = {}
@@ -270,10 +270,7 @@ def main():
                                 "store": store, "times_s": found})
             if size == max(options.sizes):
                 recording = measure_recording(options, folder, size)
-                peaks = {store: {
-                    program: measure_peak(options, program, folder, path)
-                    for program in here}
-                    for store, path in paths.items()}
+                peaks = measure_peaks(folder, paths, here)
     for program in sorted({*PROGRAMS} - {*here}):
         print(f"bench-peers python: {program} is left out: it is not installed"
               " here", file=sys.stderr)
