@@ -9,8 +9,9 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 
 class Server(ThreadingHTTPServer):
-    """Serves a folder; a request whose path contains interrupts is answered
-    after a signal has come to this process, and proceed is set."""
+    """Serves a folder inside its with statement; a request whose path contains
+    interrupts is answered after a signal has come to this process, and proceed
+    is set."""
 
     daemon_threads = True
 
@@ -26,6 +27,18 @@ class Server(ThreadingHTTPServer):
         self.folder = folder
         self.interrupts = None
         self.proceed = threading.Event()
+
+    def __enter__(self):
+        # Its end waits as long for a look at whether it has come: in seconds.
+        self.thread = threading.Thread(target=self.serve_forever, args=[0.01])
+        self.thread.start()
+        return super().__enter__()
+
+    def __exit__(self, *exception):
+        self.proceed.set()
+        self.shutdown()
+        self.thread.join()
+        super().__exit__(*exception)
 
 
 class Handler(SimpleHTTPRequestHandler):

@@ -3,7 +3,6 @@
 import shutil
 import subprocess
 import sys
-import threading
 
 import numpy as np
 import pytest
@@ -28,11 +27,7 @@ def certificate(tmp_path_factory):
 @pytest.fixture
 def url(examples, certificate):
     with Server(examples, certificate) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
         yield server.url
-        server.shutdown()
-        thread.join()
 
 
 def read(url):

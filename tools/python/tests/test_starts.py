@@ -5,7 +5,6 @@ test_processes.py); and faults are counted."""
 import os
 import signal
 import sys
-import threading
 import time
 from multiprocessing import active_children, get_context
 from types import SimpleNamespace
@@ -43,12 +42,8 @@ def check(starts, where, method, place, level):
 def test_workers_of_a_store_on_a_web_server(starts, store, method):
     folder, level = store
     with Server(folder) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
         place = server.url.replace("examples.zarr", "starts.zarr")
         check(starts, "http", method, place, level)
-        server.shutdown()
-        thread.join()
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -3,7 +3,6 @@
 import itertools
 import json
 import pickle
-import threading
 
 import numpy as np
 import obstore.store
@@ -26,11 +25,7 @@ def site(tmp_path):
     """A web server of a folder, which says no versions of its files."""
     with Server(tmp_path) as server:
         server.url = server.url.removesuffix("/examples.zarr")
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
         yield server
-        server.shutdown()
-        thread.join()
 
 
 def by_obstore(url):
