@@ -102,12 +102,7 @@ def head(examples):
 @pytest.fixture
 def server(examples):
     with Server(examples) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
         yield server
-        server.proceed.set()
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture(scope="session")
