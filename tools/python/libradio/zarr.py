@@ -74,6 +74,10 @@ def use(*, strict: bool = False) -> Any:
     strict: what the library does not support raises UnsupportedError.  Else
     it is done by zarr's own pipeline, after a warning.
 
+    A program that cannot be changed, and processes that it spawns, find it in
+    the environment, ``ZARR_CODEC_PIPELINE__PATH=libradio.zarr.CodecPipeline``,
+    or in zarr's configuration file.
+
     >>> import libradio.zarr, numpy, zarr
     >>> with libradio.zarr.use(strict=True):
     ...     numpy.shape(zarr.open_array("plain.zarr", mode="r")[0, :4])

@@ -9,6 +9,8 @@ import os
 import pickle
 import random
 import shutil
+import subprocess
+import sys
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -466,6 +468,17 @@ def test_it_is_used_within_a_with_statement_or_from_then_on(tmp_path):
         assert is_used()
     finally:
         zarr.config.set(codec_pipeline=before)
+
+
+def test_programs_find_it_by_the_environment(tmp_path):
+    make(tmp_path / "a")
+    code = ("import sys, zarr; array = zarr.open_array(sys.argv[1]);"
+            "print(type(array.async_array.codec_pipeline), array[3, 4, 5])")
+    done = subprocess.run(
+        [sys.executable, "-c", code, tmp_path / "a"], check=True, text=True,
+        capture_output=True, env={**os.environ, "ZARR_CODEC_PIPELINE__PATH":
+                                  "libradio.zarr.CodecPipeline"})
+    assert "libradio.zarr.CodecPipeline" in done.stdout
 
 
 def test_threads_children_and_pickles(tmp_path):
