@@ -140,7 +140,7 @@ rd_context_allows (const struct radio_context *context, uint64_t nbytes,
     return RADIO_OK;
   return rd_fail (RADIO_ERROR_LIMIT, "%s needs %" PRIu64 " bytes of memory, "
                   "more than the limit of %" PRIu64 "; raise it by --memory "
-                  "(in a program memory_limit_nbytes)", what, nbytes,
+                  "(memory_limit_nbytes in C, memory in Python)", what, nbytes,
                   context->work_nbytes);
 }
 

@@ -306,8 +306,8 @@ rd_inflation_warn (const struct rd_inflation *inflation,
     return;
   snprintf (what, sizeof what, "it is inflated %.0f times, since too few of "
             "its planes fit into memory at once (%" PRIu64 "M); raise --memory "
-            "to %" PRIu64 "M (in a program memory_limit_nbytes), or ingest it "
-            "first", times, context->memory_limit_nbytes >> 20,
+            "to %" PRIu64 "M (memory_limit_nbytes in C, memory in Python), or "
+            "ingest it first", times, context->memory_limit_nbytes >> 20,
             (needed_nbytes >> 20) + 1);
   linear->warn (linear, what);
 }

@@ -102,8 +102,8 @@ fail_longer (const char *codec, struct rd_decoded_size extent)
   if (extent.grows)
     return rd_fail (RADIO_ERROR_LIMIT, "%s: decodes to more than %" PRIu64
                     " bytes of text, a part of the memory limit; raise it by "
-                    "--memory (in a program memory_limit_nbytes)", codec,
-                    extent.nbytes);
+                    "--memory (memory_limit_nbytes in C, memory in Python)",
+                    codec, extent.nbytes);
   return rd_fail (RADIO_ERROR_FORMAT, "%s: decodes to more than the %s%"
                   PRIu64 " bytes of its chunk", codec,
                   extent.exact ? "" : "possible ", extent.nbytes);

@@ -67,12 +67,14 @@ _QUICK_NBYTES = 1 << 20
 _ALONE_NBYTES = 64 << 20
 
 
-def use(*, strict: bool = False) -> Any:
+def use(*, strict: bool = False, memory: int = 0) -> Any:
     """Lets zarr-python read and write the arrays that are opened from now on
     by this library; in a ``with`` statement, those that are opened within it.
 
-    strict: what the library does not support raises UnsupportedError.  Else
-    it is done by zarr's own pipeline, after a warning.
+    strict: what the library does not support raises UnsupportedError, and what
+    needs more memory LimitError.  Else it is done by zarr's own pipeline, after
+    a warning.  memory: bound of the library's memory in bytes besides results,
+    0: 1 GiB; a write needs some times a chunk, or a shard, for each thread.
 
     A program that cannot be changed, and processes that it spawns, find it in
     the environment, ``ZARR_CODEC_PIPELINE__PATH=libradio.zarr.CodecPipeline``,
@@ -85,7 +87,8 @@ def use(*, strict: bool = False) -> Any:
     """
     return zarr.config.set({
         "codec_pipeline.path": f"{__name__}.{CodecPipeline.__name__}",
-        "codec_pipeline.strict": _arguments.flag(strict, "strict")})
+        "codec_pipeline.strict": _arguments.flag(strict, "strict"),
+        "codec_pipeline.memory": _arguments.whole(memory, "memory")})
 
 
 def _regular_chunk_shape(metadata: Any) -> tuple[int, ...] | None:
@@ -102,12 +105,13 @@ def _regular_chunk_shape(metadata: Any) -> tuple[int, ...] | None:
 _shared: WeakValueDictionary[tuple[Any, ...], Any] = WeakValueDictionary()
 
 
-def _share(root: Root, threads: int) -> Any:
-    key = (os.getpid(), root.uri, threads,
+def _share(root: Root, threads: int, memory: int) -> Any:
+    key = (os.getpid(), root.uri, threads, memory,
            *sorted((root.s3 or {}).items()))
     store = _shared.get(key)
     if store is None:
-        store = _shared[key] = _Place(root.uri, root.s3, threads, 0, 0).open()
+        store = _shared[key] = _Place(root.uri, root.s3, threads, memory,
+                                      0).open()
     return store
 
 
@@ -161,19 +165,18 @@ class _Source:
     """The array of a pipeline: where it is, and how the library opens it."""
 
     def __init__(self, metadata: Any, store: Store,
-                 strict: bool | None = None) -> None:
+                 strict: bool, memory: int) -> None:
         self.metadata = metadata
         self.store: Any = store
         self.chunk_shape = _regular_chunk_shape(metadata)
-        self.strict = (bool(zarr.config.get("codec_pipeline.strict", False))
-                       if strict is None else strict)
+        self.strict, self.memory = strict, memory
         self.reported: set[str] = set()
         self.kept: Any = None       # from one read to the next
         self.folder: _Kept | None = None
         self.text: str | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _Source, (self.metadata, self.store, self.strict)
+        return _Source, (self.metadata, self.store, self.strict, self.memory)
 
     @cached_property
     def root(self) -> Root:
@@ -262,7 +265,7 @@ class _Source:
                 and not writes and self.kept.holds(end)):
             return self.kept.array
         shape = end if writes else self.round_up(end)
-        store = _share(root, threads)
+        store = _share(root, threads, self.memory)
         array = _Array(store, path, self.document(shape))
         self.kept = (_Kept(key, shape, array)
                      if root.is_in_s3 and not writes else store)
@@ -275,7 +278,7 @@ class _Source:
 
     def open_in(self, folder: str, shape: list[int], threads: int) -> _Array:
         """Opens the array in its folder."""
-        store = _Place(folder, None, threads, 0, 0).open(
+        store = _Place(folder, None, threads, self.memory, 0).open(
             sync=False)             # zarr does not, either
         self.kept = store.context   # the threads
         return _Array(store, "", self.document(shape))
@@ -609,7 +612,10 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
             codecs = [V2Codec(filters=array_metadata.filters,
                               compressor=array_metadata.compressor)]
         return cls(_make_other(codecs, array_metadata),
-                   _Source(array_metadata, store))
+                   _Source(array_metadata, store,
+                           bool(zarr.config.get("codec_pipeline.strict",
+                                                False)),
+                           zarr.config.get("codec_pipeline.memory", 0)))
 
     def evolve_from_array_spec(self, array_spec: Any) -> Self:
         """The same, for chunks of these properties."""

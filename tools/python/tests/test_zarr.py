@@ -561,6 +561,22 @@ def test_whole_chunks_are_written_by_the_library(tmp_path, name, writes):
     assert writes[2:] == [(rows, 13, 17)]
 
 
+def test_chunks_larger_than_the_memory(tmp_path):
+    zarr.create_array(tmp_path / "a", shape=(1 << 20,), chunks=(1 << 20,),
+                      dtype="u1")
+    values = np.random.default_rng(0).integers(0, 99, 1 << 20, "u1")
+    with libradio.zarr.use(strict=True, memory=1 << 20):
+        small = zarr.open_array(tmp_path / "a")
+    with pytest.raises(libradio.LimitError, match="memory in Python"):
+        small[...] = values
+    with libradio.zarr.use(strict=True, memory=64 << 20):
+        large = zarr.open_array(tmp_path / "a")
+    large[...] = values
+    assert np.array_equal(pickle.loads(pickle.dumps(large))[...], values)
+    with pytest.raises(libradio.ArgumentError, match="memory: -1: use 0"):
+        libradio.zarr.use(memory=-1)
+
+
 @pytest.mark.parametrize("fill", [0.0, -0.0, np.nan, 3.0])
 def test_chunks_of_the_fill_value(tmp_path, fill, writes):
     for name in ["plain", "shards"]:
