@@ -120,7 +120,8 @@ enum radio_status rd_posix_temp_create (const struct rd_posix *posix,
                                         const char *key,
                                         struct rd_posix_temp *temp);
 /* The message of a failure has no name: callers know the object's. */
-enum radio_status rd_posix_temp_append (struct rd_posix_temp *temp,
+enum radio_status rd_posix_temp_append (const struct rd_posix *posix,
+                                        struct rd_posix_temp *temp,
                                         const struct rd_part *parts,
                                         size_t n);
 enum radio_status rd_posix_temp_rename (const struct rd_posix *posix,

@@ -364,7 +364,7 @@ rd_posix_publish (struct rd_io *io, struct rd_io_stage *const *stages,
   RD_TRY (rd_key_check (io, key));
   RD_SCOPE ("publish", RD_IN_DISK);
   RD_TRY (rd_posix_temp_create (posix, key, &temp));
-  enum radio_status status = rd_posix_temp_append (&temp, part, 1);
+  enum radio_status status = rd_posix_temp_append (posix, &temp, part, 1);
   if (status == RADIO_OK)
     status = publish_temp (posix, stages, n, &temp, key, how, &is_renamed);
   else

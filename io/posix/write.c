@@ -172,7 +172,8 @@ write_parts (const struct rd_posix_temp *temp, const struct rd_part *parts,
 
 /* Begins the writeback of large files early, so that fsync waits less. */
 enum radio_status
-rd_posix_temp_append (struct rd_posix_temp *temp,
+rd_posix_temp_append (const struct rd_posix *posix,
+                      struct rd_posix_temp *temp,
                       const struct rd_part *parts, size_t n)
 {
   RD_SCOPE_BLOCKING ("write", RD_IN_DISK);
@@ -183,7 +184,8 @@ rd_posix_temp_append (struct rd_posix_temp *temp,
   RD_TRY (write_parts (temp, parts, n));
   temp->nbytes += nbytes;
 #ifdef SYNC_FILE_RANGE_WRITE
-  if (temp->nbytes - temp->flushed_nbytes >= FLUSH_NBYTES) {
+  if (!posix->base.no_sync
+      && temp->nbytes - temp->flushed_nbytes >= FLUSH_NBYTES) {
     (void) sync_file_range (temp->fd, (off_t) temp->flushed_nbytes,
                             (off_t) (temp->nbytes - temp->flushed_nbytes),
                             SYNC_FILE_RANGE_WRITE);
@@ -302,7 +304,8 @@ rd_posix_put (struct rd_io *io, const char *key,
   RD_TRY (rd_key_check (io, key));
   struct rd_posix_temp temp;
   RD_TRY (rd_posix_temp_create (posix, key, &temp));
-  enum radio_status status = rd_posix_temp_append (&temp, parts, n);
+  enum radio_status status = rd_posix_temp_append (posix, &temp, parts,
+                                                   n);
   if (status != RADIO_OK) {
     rd_posix_temp_discard (posix, &temp);
     return rd_fail_in (status, "%s/%s", io->uri, key);
@@ -324,7 +327,7 @@ writer_append (struct rd_io_writer *writer, const struct rd_part *parts,
 {
   struct file_writer *w = (struct file_writer *) writer;
   if (w->status == RADIO_OK)
-    w->status = rd_posix_temp_append (&w->temp, parts, n);
+    w->status = rd_posix_temp_append (w->posix, &w->temp, parts, n);
   else
     return rd_fail (w->status, "%s/%s: an earlier write failed",
                     w->posix->base.uri, w->key);

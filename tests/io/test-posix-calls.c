@@ -48,6 +48,10 @@ int __real_fsync (int fd);
 int __wrap_fsync (int fd);
 int __real_syncfs (int fd);
 int __wrap_syncfs (int fd);
+int __real_sync_file_range (int fd, off_t offset, off_t nbytes,
+                            unsigned flags);
+int __wrap_sync_file_range (int fd, off_t offset, off_t nbytes,
+                            unsigned flags);
 int __real_flock (int fd, int operation);
 int __wrap_flock (int fd, int operation);
 int __real_renameat (int fd, const char *from, int to_fd, const char *to);
@@ -152,6 +156,15 @@ __wrap_fsync (int fd)
     return -1;
   }
   return __real_fsync (fd);
+}
+
+/* A stage's, of whole files, are not noted. */
+int
+__wrap_sync_file_range (int fd, off_t offset, off_t nbytes, unsigned flags)
+{
+  if (nbytes > 0)
+    note_fd ("flush", fd);
+  return __real_sync_file_range (fd, offset, nbytes, flags);
 }
 
 int
@@ -262,6 +275,24 @@ nothing_is_synced_if_that_was_asked_for (void **state)
   assert_ok (writer->ops->commit (writer));
   assert_ok (io->ops->remove (io, "a/b/k"));
   assert_string_equal (os.log, "rename l\n");
+}
+
+/* So that the sync at its end waits less, if there is one. */
+static void
+a_large_file_is_flushed_early_if_it_is_synced (void **state)
+{
+  struct rd_io *io = io_of (state);
+  static const char bytes[4 << 20];
+  const struct rd_part part = { bytes, sizeof bytes };
+  for (int i = 0; i < 2; i++) {
+    struct rd_io_writer *writer;
+    assert_ok (io->ops->create (io, "k", &writer));
+    assert_ok (writer->ops->append (writer, &part, 1));
+    assert_string_equal (os.log, io->no_sync ? "" : "flush tmp\n");
+    assert_ok (writer->ops->commit (writer));
+    os.log[0] = '\0';
+    io->no_sync = true;
+  }
 }
 
 static void
@@ -694,6 +725,7 @@ main (void)
     CASE (new_folders_are_on_disk_before_the_object),
     CASE (a_writer_syncs_once_at_its_commit),
     CASE (nothing_is_synced_if_that_was_asked_for),
+    CASE (a_large_file_is_flushed_early_if_it_is_synced),
     CASE (a_removal_is_made_durable),
     CASE (a_stage_is_on_disk_before_the_object_that_refers_to_it),
     CASE (the_folders_of_a_lock_are_on_disk_with_the_first_object),
