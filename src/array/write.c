@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Writing a box: tasks encode tiles into the arena of their shard, and the one
  * that encodes a shard's last tile publishes it.  (Of an array that is not
- * sharded, a task encodes and publishes one chunk.)  Tasks are taken in order,
- * so few shards are in progress; one whose slot is still being published is
+ * sharded, a task encodes and publishes one chunk.)  Tasks of shards are taken
+ * in order, so few are in progress; one whose slot is still being published is
  * waited for. */
 #include <config.h>
 
@@ -272,6 +272,16 @@ do_tile (struct rd_write *write, uint64_t task, struct rd_scratch *scratch)
   return RADIO_OK;
 }
 
+/* The chunk of a task: threads are at different parts of the box, since making
+ * a file locks its folder. */
+static uint64_t
+find_chunk (const struct rd_write *write, uint64_t task)
+{
+  uint64_t nparts = write->job.max_active, part = task % nparts;
+  uint64_t n = write->job.n / nparts, nlonger = write->job.n % nparts;
+  return part * n + rd_min_u64 (part, nlonger) + task / nparts;
+}
+
 /* Writes a chunk that is an object by itself. */
 static enum radio_status
 do_chunk (struct rd_write *write, uint64_t task, struct rd_scratch *scratch)
@@ -279,7 +289,7 @@ do_chunk (struct rd_write *write, uint64_t task, struct rd_scratch *scratch)
   const struct rd_layout *layout = &write->array->layout;
   uint64_t chunk[RADIO_MAX_RANK] = { 0 };
   const void *elements;
-  rd_box_unravel (&write->chunks, task, chunk);
+  rd_box_unravel (&write->chunks, find_chunk (write, task), chunk);
   {
     RD_SCOPE ("encode", RD_IN_ENCODE);
     const struct radio_box box = rd_layout_tile (layout, chunk, 0);
