@@ -523,7 +523,7 @@ def _nan_bits(fill: Any) -> Any:
     if scalar.dtype.kind not in "fc" or not np.isnan(scalar):
         return None
     native = scalar.astype(scalar.dtype.newbyteorder("="))
-    parts = native.reshape(1).view(native.real.dtype)
+    parts = native.reshape(1).view(np.real(native).dtype)
     digits = 2 * parts.itemsize
     texts = [f"0x{int(each):0{digits}x}"
              for each in parts.view(f"u{parts.itemsize}")]
