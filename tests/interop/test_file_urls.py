@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Images in their files behind URLs, of a web server (nginx) and of S3 (Ceph's
-gateway, directly and through a proxy that fails): read as from the disk, exactly
-as nibabel reads them, by few requests."""
+gateway, directly and through a proxy that fails): read as from the disk,
+exactly as nibabel reads them, by few requests."""
 
 import gzip
 import json

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Images in their files are read exactly as nibabel reads them: random boxes of
-.nii and .nii.gz, of one member and of many, in either byte order, and by threads
-at once; and commands give the same for each generated image and its volume."""
+.nii and .nii.gz, of one member and of many, in either byte order, and by
+threads at once; and commands give the same for each generated image and its
+volume."""
 
 import gzip
 import json

@@ -124,8 +124,8 @@ def test_a_float32_ct_is_ingested_within_256_mib(nib, np, ct_i16, tmp_path):
     image = nib.Nifti1Image(ct_i16.astype("f4").transpose(2, 1, 0),
                             np.diag([0.957, 0.957, 1.5, 1]))
     nib.save(image, tmp_path / "ct.nii.gz")
-    peak = peak_rss_nbytes(tmp_path / "time", RADIO, "ingest", "-s", tmp_path / "s.zarr",
-                           tmp_path / "ct.nii.gz")
+    peak = peak_rss_nbytes(tmp_path / "time", RADIO, "ingest", "-s",
+                           tmp_path / "s.zarr", tmp_path / "ct.nii.gz")
     assert peak < 256 << 20, peak
     print(f"peak RSS {peak / 2**20:.0f} MiB")
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Pipelines that name other volumes: statistics within a mask against numpy, and
-the grids of volumes of a store and of files."""
+"""Pipelines that name other volumes: statistics within a mask against numpy,
+and the grids of volumes of a store and of files."""
 
 import json
 

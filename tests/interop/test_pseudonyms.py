@@ -154,9 +154,10 @@ def test_nothing_of_the_ids_is_in_a_copy(np, nib, zarr, tmp_path, key):
                     if hidden.hexdigest().encode() in text]
     run("validate", copy)
     run("index", "-s", copy, "--check-values")
-    assert [json.loads(run("info", "--json", "-s", copy, "derived/"
-                           f"{pseudonym(name)}_ses-1_x").stdout)["derived"]["pipeline"]
-            for name in NAMES[:2]] == ["like removed | clamp 0,2",
+    shown = [run("info", "--json", "-s", copy,
+                 f"derived/{pseudonym(name)}_ses-1_x") for name in NAMES[:2]]
+    assert [json.loads(each.stdout)["derived"]["pipeline"]
+            for each in shown] == ["like removed | clamp 0,2",
                                        "znorm of mask seg | like removed"]
 
     assert volumes(copy) == sorted([

@@ -552,8 +552,8 @@ def test_a_collection_by_its_url_is_no_store_for_a_query(gateway, radio,
 def test_commands_open_the_volumes_of_a_query_at_the_same_time(
         gateway, radio, count, cohort, tmp_path):
     """After the listing by the query: info reads all documents and lists what
-    is stored; export reads all documents, and the voxels of all; stats reads the
-    other column, all documents, and the voxels of all; nothing is read
+    is stored; export reads all documents, and the voxels of all; stats reads
+    the other column, all documents, and the voxels of all; nothing is read
     twice."""
     env = gateway.environment(AWS_ENDPOINT_URL_S3=count.proxy.url)
     listing = [3, 3 * 2 + 1, 2 + 1 + 2 * 2 + 1 + 2, 2]

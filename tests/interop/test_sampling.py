@@ -83,7 +83,8 @@ def sample(np, ndimage, model, places, how, widths):
 
 
 def add_to(np, ndimage, rng, model):
-    size = [rng.choice([1, 2, 5, 11, n, 2 * n, 2 * n - 1]) for n in model.array.shape[:3]]
+    size = [rng.choice([1, 2, 5, 11, n, 2 * n, 2 * n - 1])
+            for n in model.array.shape[:3]]
     how = rng.choice(["linear", "nearest", "cubic", "majority"])
     has_nan = model.array.dtype.kind == "f" and np.isnan(model.array).any()
     if has_nan and how in ("cubic", "majority"):
@@ -540,8 +541,8 @@ def test_cubic_has_the_error_that_is_stated(np, nib, ndimage, tmp_path):
     file = tmp_path / "i.nii"
     nib.save(nib.Nifti1Image(signs, np.eye(4)), file)
     for shifts, bound in ((.5, 0, 0), 2.8e-7), ((.5, .5, .5), 2e-6):
-        matrix = ",".join(f"{','.join('1' if i == j else '0' for j in range(3))}"
-                          f",{shift}" for i, shift in enumerate(shifts))
+        matrix = ",".join(f"{','.join('01'[i == j] for j in range(3))},{shift}"
+                          for i, shift in enumerate(shifts))
         got = read_exported(nib, file, f"affine {matrix} cubic",
                             tmp_path / "o.nii")
         want = ndimage.shift(signs, np.multiply(shifts, -1), order=3,

@@ -209,7 +209,8 @@ def make_table(options, results, sizes):
     columns = [f"{row} {when}" for row in ROWS for when in ("cold", "warm")]
     columns.append("full cold")
     heads = ["store", "MB"] + columns[:-1] + [
-        f"whole at {options.rate:.0f} MB/s", "time / transfer time of its bytes"]
+        f"whole at {options.rate:.0f} MB/s",
+        "time / transfer time of its bytes"]
     rows = []
     for store in remote.STORES:
         full = results[store.name, "full cold"]

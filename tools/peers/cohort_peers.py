@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What RadiObject and pybids take for the cohort of tools/peers/cohorts.py, as a
-JSON object: of each measurement its seconds.
+"""What RadiObject and pybids take for the cohort of tools/peers/cohorts.py, as
+a JSON object: of each measurement its seconds.
 
     cohort_peers.py BIDS FOLDER NROUNDS
 

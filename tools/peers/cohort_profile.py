@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Where `radio ls --where` spends its time over a cohort, on a local disk and in
-S3 behind a delay: what tools/bench/cohorts --profile writes.
+"""Where `radio ls --where` spends its time over a cohort, on a local disk and
+in S3 behind a delay: what tools/bench/cohorts --profile writes.
 
     cohort_profile.py RADIO FOLDER
 

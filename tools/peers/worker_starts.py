@@ -292,8 +292,8 @@ def cell(result):
 
 def report(options, results):
     wheres = options.where or WHERE
-    lines = [f"Workers that send the parent's samples and end, of all; {WORKERS}"
-             f" at once, CPython {sys.version.split()[0]}.", "",
+    lines = ["Workers that send the parent's samples and end, of all;"
+             f" {WORKERS} at once, CPython {sys.version.split()[0]}.", "",
              f"| program | start | {' | '.join(wheres)} |",
              "|---|---|" + "---|" * len(wheres)]
     for program in options.program or PROGRAMS:
