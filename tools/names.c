@@ -8,73 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tools/interrupt.h"
 #include "tools/names.h"
 #include "tools/select.h"
-
-const char *
-rd_store_name (const struct rd_args *args)
-{
-  if (args->store)
-    return args->store;
-  const char *name = getenv ("RADIO_STORE");
-  return name != NULL && *name != '\0' ? name : "radio.zarr";
-}
-
-static enum radio_status
-open_context (const struct rd_args *args, struct radio_context **context)
-{
-  const struct radio_context_options options = {
-    .nthreads = args->nthreads,
-    .memory_limit_nbytes = args->memory_nbytes,
-    .cache_nbytes = args->cache_nbytes,
-  };
-  return radio_context_open (&options, context);
-}
-
-enum radio_status
-rd_uri_open (const struct rd_args *args, const char *uri, enum rd_uri_how how,
-             struct radio_store **store)
-{
-  struct radio_context *context;
-  enum radio_status status = open_context (args, &context);
-  if (status != RADIO_OK)
-    return status;
-  struct radio_store_options options = {
-    .context = context, .create = how == RD_URI_CREATE, .s3 = args->s3,
-    .cancel = rd_interrupt_cancel, .any_root = how == RD_URI_ANY_ROOT,
-    .generation_count = args->generations,
-    .newest_tables = args->newest_tables,
-    /* A validation reports all faults of tables itself. */
-    .warning = how == RD_URI_ANY_ROOT ? NULL : rd_on_warning,
-  };
-  status = radio_store_open (uri, &options, store);
-  radio_context_close (context);
-  return status;
-}
-
-/* Prints the library's message, which names a URL unless it is not to be
- * shown. */
-static int
-store_error (const char *store)
-{
-  return rd_error_library (rd_is_url (store) ? NULL : store);
-}
-
-int
-rd_store_open (const struct rd_args *args, bool create,
-               struct radio_store **store)
-{
-  const char *name = rd_store_name (args);
-  enum radio_status status = rd_uri_open (args, name,
-                                          create ? RD_URI_CREATE
-                                                 : RD_URI_EXISTING, store);
-  if (status == RADIO_OK)
-    return RD_EXIT_OK;
-  if (status == RADIO_ERROR_NOT_FOUND && !create)
-    return rd_report_no_store (args, name);
-  return store_error (name);
-}
 
 static bool
 is_node (const char *path, size_t n)
@@ -669,7 +604,7 @@ open_files (const struct rd_args *args, struct rd_files **files)
   if (*files == NULL)
     return rd_error_memory ();
   (*files)->s3 = args->s3;
-  return open_context (args, &(*files)->context) == RADIO_OK
+  return rd_context_open (args, &(*files)->context) == RADIO_OK
          ? RD_EXIT_OK : rd_error_library (NULL);
 }
 
@@ -734,7 +669,7 @@ find_store (struct finding *finding, const char *root)
     if (root && status == RADIO_ERROR_NOT_FOUND && !rd_is_url (root))
       return rd_report_no_node (finding->operand);
     if (root || status != RADIO_ERROR_NOT_FOUND)
-      return store_error (name);
+      return rd_store_error (name);
     bool may_be_path = args->noperands > 0
                        && rd_may_be_path (args, finding->operand);
     return rd_report_foreign (finding->operand) || rd_report_foreign (name)

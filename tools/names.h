@@ -15,6 +15,14 @@ const char *rd_store_name (const struct rd_args *args);
 int rd_store_open (const struct rd_args *args, bool create,
                    struct radio_store **store);
 
+/* Opens a context with the options given; prints nothing. */
+enum radio_status rd_context_open (const struct rd_args *args,
+                                   struct radio_context **context);
+
+/* Prints the library's message about a store that cannot be opened, which names
+ * a URL unless it is not to be shown; returns an exit status. */
+int rd_store_error (const char *store);
+
 /* Opens the store at a path or URL with the options given; prints nothing.
  * RD_URI_ANY_ROOT also opens one whose root's document is broken or was
  * lost. */
