@@ -161,12 +161,14 @@ typedef bool radio_cancel_fn (void *user_data);
 /* Sets the function that ends what the calling thread does, such as the first
  * press of Ctrl-C; NULL: none, as in a new thread.  All that reads on this
  * thread asks it: opening over a network, finding, listing, reads, exports,
- * statistics, validation; also 50 times a second while they wait for a server.
- * Once it returns true the operation returns RADIO_ERROR_CANCELLED, unless it
- * was just complete, and handles stay usable.  A write that has been sent is
- * not ended; what has a function of its own (radio_read_options) asks that one
- * alone, and reads that were started (radio_array_read_async) none until
- * radio_read_wait.  It must not call the library, nor leave by longjmp. */
+ * statistics, validation; also 50 times a second while they wait for a server,
+ * or for a program that prints credentials; and so do radio_store_remove and
+ * radio_store_gc between their steps.  Once it returns true the operation
+ * returns RADIO_ERROR_CANCELLED, unless it was just complete, and handles stay
+ * usable.  A write that has been sent is not ended; what has a function of its
+ * own (radio_read_options) asks that one alone, and reads that were started
+ * (radio_array_read_async) none until radio_read_wait.  It must not call the
+ * library, nor leave by longjmp. */
 RADIO_API void radio_thread_set_cancel (radio_cancel_fn *cancel,
                                         void *user_data);
 

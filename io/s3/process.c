@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/base/cancel.h"
 #include "src/base/error.h"
 #include "src/base/now.h"
 #include "io/s3/sources.h"
@@ -129,11 +130,27 @@ cleanup_process (struct process *process)
     ;
 }
 
+/* Fails when it has run for too long, or nobody waits for it any more. */
 static enum radio_status
-fail_timeout (const struct process *process)
+check_wait (const struct process *process)
 {
-  return rd_fail (RADIO_ERROR_IO, "%s: timed out, and was killed",
-                  process->where);
+  if (now_ms () >= process->deadline_ms)
+    return rd_fail (RADIO_ERROR_IO, "%s: timed out, and was killed",
+                    process->where);
+  return rd_thread_is_cancelled ()
+         ? rd_fail (RADIO_ERROR_CANCELLED, "%s: cancelled", process->where)
+         : RADIO_OK;
+}
+
+/* Returns how long it is waited for until that is asked again. */
+static int
+wait_ms (const struct process *process)
+{
+  uint64_t ms = now_ms ();
+  uint64_t left_ms = ms < process->deadline_ms ? process->deadline_ms - ms : 0;
+  if (left_ms > RD_CANCEL_ASK_MS && rd_thread_has_cancel ())
+    left_ms = RD_CANCEL_ASK_MS;
+  return (int) left_ms;
 }
 
 static enum radio_status
@@ -142,10 +159,8 @@ read_output (const struct process *process, struct rd_buffer *output)
   RD_TRY (rd_buffer_reserve (output, MAX_OUTPUT_NBYTES));
   for (;;) {
     struct pollfd wanted = { process->fd, POLLIN, 0 };
-    uint64_t ms = now_ms ();
-    if (ms >= process->deadline_ms)
-      return fail_timeout (process);
-    int npolled = poll (&wanted, 1, (int) (process->deadline_ms - ms));
+    RD_TRY (check_wait (process));
+    int npolled = poll (&wanted, 1, wait_ms (process));
     if (npolled < 0 && errno != EINTR)
       return rd_fail_errno (errno, "%s", process->where);
     if (npolled <= 0)
@@ -173,8 +188,7 @@ wait_for_end (struct process *process)
   while ((pid = waitpid (process->pid, &status, WNOHANG)) != process->pid) {
     if (pid < 0 && errno != EINTR)
       break;
-    if (now_ms () >= process->deadline_ms)
-      return fail_timeout (process);
+    RD_TRY (check_wait (process));
     nanosleep (&pause, NULL);
   }
   process->pid = 0;

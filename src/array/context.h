@@ -13,6 +13,7 @@
 #include <radio/store.h>
 
 #include "io/io.h"
+#include "src/base/cancel.h"
 #include "src/array/kept.h"
 #include "src/array/pool.h"
 #include "src/zarr/document.h"
@@ -94,11 +95,13 @@ RD_DEFINE_CLEANUP (store, struct radio_store, radio_store_close);
 enum radio_status rd_store_read_root (struct radio_store *store)
   RADIO_USE_RESULT;
 
-/* True when the caller cancels the operation. */
+/* True when the caller cancels the operation, by the store's function or by
+ * that of its thread. */
 static inline bool
 rd_store_is_cancelled (const struct radio_store *store)
 {
-  return store->cancel && store->cancel (store->user_data);
+  return (store->cancel && store->cancel (store->user_data))
+         || rd_thread_is_cancelled ();
 }
 
 /* Opens a handle of a store's io (which is taken, also on failure).  For tests

@@ -182,7 +182,8 @@ run_read (struct string_read *read, const struct radio_read_options *options,
   if (options && (options->cancel || options->deadline_ms > 0)) {
     rd_read_stop_init (&read->stop, array->store->io, options);
     read->tiles.stop = &read->stop;
-  }
+  } else
+    read->tiles.stop = rd_read_stop_of_thread (&read->stop, array->store->io);
   /* An offset and a string inside the engine for each. */
   uint64_t n = radio_box_count (box);
   const uint64_t each = sizeof (struct rd_string) + sizeof (int64_t);

@@ -6,9 +6,6 @@
 
 #include "src/base/cancel.h"
 
-/* How often a function is asked while its thread waits. */
-#define ASK_MS 20
-
 static _Thread_local struct {
   radio_cancel_fn *ask;
   void *user_data;
@@ -33,7 +30,7 @@ rd_cancel_next_time (void)
 {
   struct timespec end;
   clock_gettime (CLOCK_REALTIME, &end);
-  end.tv_nsec += ASK_MS * 1000000;
+  end.tv_nsec += RD_CANCEL_ASK_MS * 1000000;
   end.tv_sec += end.tv_nsec / 1000000000;
   end.tv_nsec %= 1000000000;
   return end;

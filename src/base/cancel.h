@@ -9,6 +9,9 @@
 
 #include <radio/base.h>
 
+/* How often a function is asked while its thread waits. */
+#define RD_CANCEL_ASK_MS 20
+
 /* Returns the time (CLOCK_REALTIME) to ask again while there is nothing to do
  * but to wait. */
 struct timespec rd_cancel_next_time (void);

@@ -273,6 +273,10 @@ wrong_calls_are_refused (void **state)
                   array, &whole, &got,
                   &(struct radio_read_options) { .cancel = cancel }),
                 RADIO_ERROR_CANCELLED, "cancelled");
+  radio_thread_set_cancel (cancel, NULL);
+  assert_fails (radio_array_read_strings (array, &whole, &got, NULL),
+                RADIO_ERROR_CANCELLED, "cancelled");
+  radio_thread_set_cancel (NULL, NULL);
   text.strings.n--;
   assert_fails (radio_array_write_strings (array, &whole, &text.strings),
                 RADIO_ERROR_ARGUMENT, "69 strings for a box of 70");

@@ -289,6 +289,30 @@ a_program_that_does_not_end_is_ended (void **state)
                   "timed out");
 }
 
+static bool
+cancel_at_third (void *user_data)
+{
+  unsigned *ncalls = user_data;
+  return ++*ncalls >= 3;
+}
+
+static void
+a_program_is_ended_when_the_thread_cancels (void **state)
+{
+  (void) state;
+  static const char *const scripts[] = {
+    "sleep 600\n", PRINT "\nexec >&-\nsleep 600\n"
+  };
+  for (size_t i = 0; i < 2; i++) {
+    unsigned ncalls = 0;
+    radio_thread_set_cancel (cancel_at_third, &ncalls);
+    assert_refused (scripts[i], 600000, RADIO_ERROR_CANCELLED,
+                    "the profile 'mine': cancelled");
+    radio_thread_set_cancel (NULL, NULL);
+    assert_int_equal (ncalls, 3);
+  }
+}
+
 static void
 a_program_that_prints_without_end_is_ended (void **state)
 {
@@ -376,6 +400,7 @@ main (void)
     cmocka_unit_test (a_program_gets_the_signals_of_a_shell),
     cmocka_unit_test (a_program_that_fails_gives_none),
     cmocka_unit_test (a_program_that_does_not_end_is_ended),
+    cmocka_unit_test (a_program_is_ended_when_the_thread_cancels),
     cmocka_unit_test (a_program_that_prints_without_end_is_ended),
     cmocka_unit_test (a_missing_program_is_an_error),
     cmocka_unit_test (it_works_where_children_are_ignored),

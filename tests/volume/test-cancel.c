@@ -141,12 +141,54 @@ a_gc_ends_at_each_question (void **state)
   cancel_everywhere (collect, STORE, 3);
 }
 
+static enum radio_status
+only_remove (struct radio_store *store)
+{
+  return radio_store_remove (store, "ct/a");
+}
+
+static enum radio_status
+only_collect (struct radio_store *store)
+{
+  return radio_store_gc (store, false, NULL);
+}
+
+/* It is asked by what is read, too. */
+static void
+the_threads_function_is_asked_as_well (void **state)
+{
+  static act_fn *const acts[] = { only_remove, only_collect };
+  (void) state;
+  for (size_t i = 0; i < 2; i++) {
+    struct bucket *bucket = bucket_make (STORE);
+    struct patience patience = { 0, 0 };
+    enum radio_status status;
+    do {
+      prepare (bucket);
+      struct radio_store *store = bucket_open (bucket, true, NULL, NULL);
+      patience = (struct patience) { patience.n + 1, 0 };
+      radio_thread_set_cancel (has_ended, &patience);
+      status = acts[i] (store);
+      radio_thread_set_cancel (NULL, NULL);
+      assert_int_equal (status, patience.nasked < patience.n
+                                ? RADIO_OK : RADIO_ERROR_CANCELLED);
+      assert_int_equal (count_objects (store, TOMBSTONES), 0);
+      radio_store_close (store);
+      assert_all_is_found (bucket);
+    } while (status != RADIO_OK);
+    assert_true (patience.n > 3);
+    bucket_free (bucket);
+    remove_all (STORE);
+  }
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (a_removal_ends_at_each_question),
     cmocka_unit_test (a_gc_ends_at_each_question),
+    cmocka_unit_test (the_threads_function_is_asked_as_well),
   };
   return cmocka_run_group_tests (tests, enter_folder, leave_folder);
 }
