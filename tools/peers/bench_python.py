@@ -17,6 +17,7 @@ import functools
 import itertools
 import json
 import multiprocessing
+import random
 import sys
 import tempfile
 import time
