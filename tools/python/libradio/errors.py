@@ -2,9 +2,11 @@
 """The exceptions: one for each status of the library.
 
 Each is also one of Python's own, so that ``except FileNotFoundError`` and
-``except KeyError`` work as elsewhere.  Their text is the library's line: it
-names the file or key, the place in it, and the wrong value.
+``except KeyError`` work as elsewhere; an OSError has an errno.  Their text is
+the library's line: it names the file or key, the place in it, and the wrong
+value.
 """
+from errno import EACCES, EEXIST, EIO, ENOENT, ENOSPC, ETIMEDOUT
 from typing import Any, NoReturn
 
 from ._native import ffi, lib
@@ -123,10 +125,17 @@ BY_STATUS: dict[int, type[RadioError]] = {
 }
 
 
+# Where the system was not asked, or gave no reason.
+_ERRNO: dict[type[RadioError], int] = {
+    NotFoundError: ENOENT, ExistsError: EEXIST, AccessError: EACCES,
+    NoSpaceError: ENOSPC, DeadlineError: ETIMEDOUT,
+}
+
+
 def raise_status(status: int) -> NoReturn:
     """Raises the exception of a call that this thread made last."""
     line = ffi.string(lib.radio_error_message()).decode("utf-8", "replace")
     error = BY_STATUS.get(status, RadioError)(line)
     if isinstance(error, OSError):
-        error.errno = lib.radio_error_errno() or None
+        error.errno = lib.radio_error_errno() or _ERRNO.get(type(error), EIO)
     raise error

@@ -2,7 +2,7 @@
 """Stores: the root of a tree of volumes."""
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar, overload
 
 from . import _arguments, _calls
@@ -58,7 +58,8 @@ class _Place:
     """Where a store is, and how it is opened."""
 
     uri: str
-    s3: S3Options | None
+    # Traces that show variables leave it out: it has secrets.
+    s3: S3Options | None = field(repr=False)
     threads: int
     memory: int
     cache: int | None

@@ -86,7 +86,7 @@ def without_query(uri: str) -> str:
     return uri.partition("?")[0] if is_url else uri
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class InFile:
     """An image in its file, or at a URL."""
 
@@ -98,6 +98,10 @@ class InFile:
     @property
     def name(self) -> str:
         return without_query(self.uri)
+
+    def __repr__(self) -> str:
+        # Without the query, which may be a secret.
+        return f"InFile({self.name!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.name != self.uri:
@@ -255,7 +259,8 @@ class Volume(Closable[Opened]):
     @property
     def size(self) -> int:
         """The number of elements."""
-        return int(lib.radio_box_count(_calls.box((0,) * self.ndim, self.shape)))
+        return int(lib.radio_box_count(
+            _calls.box((0,) * self.ndim, self.shape)))
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -437,8 +442,8 @@ class Volume(Closable[Opened]):
             target = result.transpose(opened.places)
             strides = ffi.new("int64_t[]", target.strides)
             kept.append(strides)
-            request.box = _calls.box([selection.start[i] for i in opened.places],
-                               target.shape)[0]
+            request.box = _calls.box(
+                [selection.start[i] for i in opened.places], target.shape)[0]
             request.buffer = _calls.address(target)
             request.nbytes = target.nbytes
             request.strides = strides

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Stores: mappings of paths to volumes, and their errors."""
 import inspect
+import errno
 import json
 import os
 import re
@@ -292,6 +293,28 @@ def test_every_exception_is_one_of_radios():
             kind = getattr(libradio, name)
             assert issubclass(kind, RadioError)
             assert str(kind("THING: is wrong")) == "THING: is wrong"
+
+
+def test_errors_of_the_system_have_its_number(store, tmp_path):
+    for use, number in [
+            (lambda: store["ct/none"], errno.ENOENT),
+            (lambda: store.find("none"), errno.ENOENT),
+            (lambda: libradio.open(tmp_path / "none"), errno.ENOENT),
+            (lambda: libradio.phantom(store, "ct/head", shape=(4, 4, 4)),
+             errno.EEXIST)]:
+        with pytest.raises(OSError) as caught:
+            use()
+        assert caught.value.errno == number
+
+
+def test_what_is_secret_is_not_shown(server):
+    place = libradio.store._Place("s3://b/x", {"secret_key": "SECRET"}, 0, 0,
+                                  None)
+    url = server.url.replace("examples.zarr", "head.nii.gz")
+    volume = libradio.open_file(f"{url}?sig=SECRET")
+    for each in [place, volume, volume._source]:
+        assert "SECRET" not in repr(each)
+    assert url in repr(volume._source)
 
 
 def test_it_is_closed_once_and_for_all(examples):
