@@ -72,9 +72,13 @@ def ended_by(call: Any) -> Iterator[None]:
 
 
 def _raise_signal() -> None:
-    """Raises what a handler of a signal raised."""
+    """Raises what a handler of a signal raised: of several signals the
+    first."""
     if _raised and _is_main_thread():
-        raise _raised.pop()
+        error = _raised[0]
+        # A later call is not interrupted.
+        _raised.clear()
+        raise error
 
 
 def check(status: int) -> None:

@@ -16,7 +16,39 @@ def check_version() -> None:
                                " libradio.scope")
 
 
+def _claim_functions() -> None:
+    """Puts functions that NamedTuple and dataclass have made for classes of
+    this package, which are in no file, into that of their class."""
+    package = __name__.partition(".")[0]
+    for module in [*sys.modules.values()]:
+        file = getattr(module, "__file__", None)
+        if module.__name__.partition(".")[0] != package or file is None:
+            continue
+        for kind in [*vars(module).values()]:
+            if not isinstance(kind, type) or kind.__module__ != module.__name__:
+                continue
+            for made in vars(kind).values():
+                function = getattr(made, "__func__", made)
+                code = getattr(function, "__code__", None)
+                if code is not None and code.co_filename == "<string>":
+                    function.__code__ = code.replace(co_filename=file)
+
+
+def _watched_error() -> ExistsError:
+    return ExistsError("python=True: another profile records the functions of"
+                       " Python; end that first")
+
+
 if sys.version_info >= (3, 12):
+    # One for profilers, and two that are free for all.
+    _TOOLS = sys.monitoring.PROFILER_ID, 3, 4
+
+    def check_unwatched() -> None:
+        """Raises if another profile watches functions."""
+        if any(sys.monitoring.get_tool(tool) == "libradio"
+               for tool in _TOOLS):
+            raise _watched_error()
+
     def watch() -> Callable[[], None]:
         """Begins scopes for all functions; returns what ends that, to be
         called once the recorder has stopped."""
@@ -29,20 +61,19 @@ if sys.version_info >= (3, 12):
             events.PY_RETURN: _scopes.function_end,
             events.PY_YIELD: _scopes.function_end,
             events.PY_UNWIND: _scopes.function_unwind}
-        # One for profilers, and two that are free for all.
-        for tool in (monitoring.PROFILER_ID, 3, 4):
+        for tool in _TOOLS:
             if monitoring.get_tool(tool) is None:
                 break
         else:
             raise ExistsError("python=True: other tools watch the functions of"
                               " Python; end one of them")
+        _claim_functions()
         try:
             # Functions of this package are between each call and its scopes.
             _scopes.watch(os.path.dirname(__file__) + os.sep,
                           monitoring.DISABLE)
         except RuntimeError:
-            raise ExistsError("python=True: another profile records the"
-                              " functions of Python; end that first") from None
+            raise _watched_error() from None
         monitoring.use_tool_id(tool, "libradio")
         for event, callback in callbacks.items():
             monitoring.register_callback(tool, event, callback)
@@ -57,6 +88,10 @@ if sys.version_info >= (3, 12):
             _scopes.forget()
         return end
 else:
+    def check_unwatched() -> None:
+        """Raises."""
+        check_version()
+
     def watch() -> Callable[[], None]:
         """Raises."""
         check_version()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from . import _arguments, _calls
 from ._calls import NULL, check, text
-from ._functions import check_version, watch
+from ._functions import check_unwatched, check_version, watch
 from ._native import ffi, lib
 from .errors import ArgumentError, ExistsError, ForkedError
 
@@ -180,12 +180,7 @@ class Profile:
         import pandas
 
         profile, info = self._get(), self._info()
-        # What the program counts may have the name of a column.
-        counters = {
-            f"{text(name)} (counter)" if text(name) in _COLUMNS
-            else text(name): name
-            for name in (lib.radio_profile_counter_name(profile, i, NULL)
-                         for i in range(info.ncounters))}
+        counters = self._counters(info.ncounters)
         rows: list[dict[str, Any]] = []
         for i in range(info.nnodes):
             node = lib.radio_profile_get_node(profile, i)
@@ -205,6 +200,19 @@ class Profile:
                 "line": node.line})
         return pandas.DataFrame(rows, columns=[*_COLUMNS[:-3], *counters,
                                                *_COLUMNS[-3:]])
+
+    def _counters(self, n: int) -> dict[str, bytes]:
+        """Returns the columns of counters, and the library's names of these:
+        one that is a column's has its unit, too."""
+        columns: dict[str, bytes] = {}
+        unit = ffi.new("char **")
+        for i in range(n):
+            name = ffi.string(lib.radio_profile_counter_name(
+                self._get(), i, unit))
+            column = name.decode("utf-8", "surrogateescape")
+            columns[f"{column} ({text(unit[0])})" if column in _COLUMNS
+                    else column] = name
+        return columns
 
     def diff(self, later: "Profile") -> "Comparison":
         """Compares it with a later profile, path by path, as ``radio diff``
@@ -306,7 +314,7 @@ class Comparison:
         self.conditions = [(text(each.name), text(each.before),
                             text(each.after)) for each in found]
         paths: list[str] = []
-        self._changes: dict[str, Change] = {}
+        self._changes: list[Change] = []
         for i in range(lib.radio_comparison_count(compared)):
             each = lib.radio_comparison_get(compared, i)
             name = text(each.name)
@@ -314,15 +322,21 @@ class Comparison:
                          else f"{paths[each.parent]}/{name}")
             # A path that ran on several threads is followed by its parts.
             if not each.is_split:
-                self._changes[paths[-1]] = _change(paths[-1], each, info)
+                self._changes.append(_change(paths[-1], each, info))
 
     def __getitem__(self, path: str) -> Change:
         """The change of a path, such as "step/read"."""
-        return self._changes[path]
+        found = [each for each in self if each.path == path]
+        if not found:
+            raise KeyError(path)
+        if len(found) > 1:
+            raise ArgumentError(f"{path}: {len(found)} scopes have this path,"
+                                " as of names with '/'; iterate over all")
+        return found[0]
 
     def __iter__(self) -> Iterator[Change]:
         """The changes of all paths, parents first."""
-        return iter(self._changes.values())
+        return iter(self._changes)
 
     def __len__(self) -> int:
         """The number of paths of both."""
@@ -413,7 +427,8 @@ def _profile(value: Any, name: str) -> Profile:
 class _Recording(Profile):
     """A profile that its with statement records."""
 
-    __slots__ = ("_end_ranks", "_end_watch", "_options", "_pid", "_python", "_recorder")
+    __slots__ = ("_end_ranks", "_end_watch", "_options", "_pid", "_python",
+                 "_recorder")
 
     def __init__(self, options: Any, python: bool) -> None:
         super().__init__()
@@ -428,6 +443,9 @@ class _Recording(Profile):
         if self._options is None:
             raise ArgumentError("a profile records once; call libradio.profile"
                                 " again")
+        # Before anything runs that the other profile would show.
+        if self._python:
+            check_unwatched()
         # Most processes record nothing: they import neither this nor html.
         from ._ranks import end_recording, expect
         recorder = ffi.new("struct radio_recorder **")
@@ -483,11 +501,12 @@ class _Recording(Profile):
         if self._end_watch is not None:
             self._end_watch()
         workers = self._end_ranks() if self._end_ranks is not None else []
-        if kind is None:
-            check(status)
-        self._pointer = ffi.gc(pointer[0], lib.radio_profile_close)
-        if workers:
-            self._pointer = _join([self._pointer, *workers], "ranks")
+        if status == lib.RADIO_OK:
+            self._pointer = ffi.gc(pointer[0], lib.radio_profile_close)
+            if workers:
+                self._pointer = _join([self._pointer, *workers], "ranks")
+        # Signals may have come while it read what workers left, too.
+        check(status if kind is None else lib.RADIO_OK)
 
 
 def profile(title: str | None = None, *, python: bool = False,

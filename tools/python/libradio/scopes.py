@@ -6,7 +6,7 @@ While nothing records they do nothing, for 0.2 to 0.4 us.
 import inspect
 import sys
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from operator import index
 from typing import (
     Any, Literal, ParamSpec, Self, SupportsIndex, TypeAlias, TypeVar, cast,
@@ -145,15 +145,25 @@ class scope(_Span):
     def __call__(self, function: Callable[P, T]) -> Callable[P, T]:
         """Returns the function with a scope around each of its calls."""
         site = self._site
-        if (inspect.isgeneratorfunction(function)
-                or inspect.isasyncgenfunction(function)):
-            raise TypeError(f"{function.__qualname__}: is a generator, which"
-                            " runs in parts; use `with` inside its loop")
-        if inspect.iscoroutinefunction(function):
+        if (not callable(function)
+                or isinstance(function, (type, staticmethod, classmethod))):
+            raise wrong_type(
+                function, "function", "a function or a method, below"
+                " @staticmethod and @classmethod")
+        # Of an object that can be called, what is called.
+        called = (function if inspect.isroutine(function)
+                  or isinstance(function, partial)
+                  else type(function).__call__)
+        if (inspect.isgeneratorfunction(called)
+                or inspect.isasyncgenfunction(called)):
+            raise TypeError(f"{getattr(function, '__qualname__', function)}: is"
+                            " a generator, which runs in parts; use `with`"
+                            " inside its loop")
+        if inspect.iscoroutinefunction(called):
             @wraps(function)
             async def in_request(*args: P.args, **kwargs: P.kwargs) -> Any:
                 async with _again(site):
-                    return await function(*args, **kwargs)
+                    return await cast(Any, function)(*args, **kwargs)
             return cast(Callable[P, T], in_request)
 
         @wraps(function)
@@ -194,6 +204,8 @@ class step(_Span):
         self._number = _whole(number, "number")
         if self._number < 0:
             raise ArgumentError(f"step {number}: count from 0 or 1 on")
+        if self._number > _LARGEST:
+            raise ArgumentError(f"step {number}: use {_LARGEST} or less")
         self._site = _site("step", "step")
         self._tokens = []
 

@@ -138,6 +138,33 @@ def test_decorated_functions_are_scopes(tree):
         @libradio.scope("generate")
         def generate():
             yield
+    for wrong in [5, ValueError, staticmethod(fib), classmethod(fib)]:
+        with pytest.raises(TypeError, match="use a function or a method"):
+            libradio.scope("wrong")(wrong)
+
+    class Called:
+        def __call__(self, n):
+            return n
+
+        async def wait(self):
+            await asyncio.sleep(0)
+
+    class Awaited(Called):
+        async def __call__(self, n):
+            return n
+
+    with libradio.profile() as p:
+        assert libradio.scope("called")(Called())(3) == 3
+        assert libradio.scope("part")(partial(fib, 1))() == 1
+        libradio.scope("builtin")(sorted)([3])
+        for wait in [libradio.scope("awaited")(Awaited())(3),
+                     libradio.scope("bound")(Called().wait)(),
+                     libradio.scope("partial")(partial(Awaited.__call__,
+                                                       None))(3)]:
+            asyncio.run(wait)
+    assert {path: edge for path, (_, edge, _) in tree(p).items()} == {
+        "called": 0, "part": 0, "part/fib": 0, "builtin": 0, "awaited": 2,
+        "bound": 2, "partial": 2}
 
 
 def test_a_scope_object_can_be_used_again(tree):
@@ -232,13 +259,16 @@ def test_nodes_as_a_table(head, tree):
     assert table.file["outer"] == __file__
     with libradio.profile() as p, libradio.scope("outer"):
         libradio.count("path", 7)
+        libradio.count("rows", 2)
+        libradio.count("rows", 8, "bytes")
     named = p.to_pandas()
-    assert [*named.path] == ["outer"] and [*named["path (counter)"]] == [7]
+    assert [*named.path] == ["outer"] and [*named["path (count)"]] == [7]
+    assert [*named["rows"]] == [2] and [*named["rows (bytes)"]] == [8]
     with libradio.profile() as empty:
         pass
     assert len(empty.to_pandas()) == len(empty.diff(empty).to_pandas()) == 0
-    assert [*empty.to_pandas()] == [each for each in named
-                                    if each != "path (counter)"]
+    assert [*empty.to_pandas()] == [
+        each for each in named if "path (" not in each and "rows" not in each]
     changes = empty.diff(empty).to_pandas()
     assert [*changes] == [*p.diff(p).to_pandas()]
     assert changes.query("change == 'slower'").empty
@@ -272,12 +302,28 @@ def test_runs_are_merged_and_compared():
     assert re.search(r" \+\d+\.\d+  new +all/added$", repr(changes), re.M)
     assert changes.to_pandas().path.tolist() == [
         each.path for each in changes]
+    with pytest.raises(KeyError):
+        changes["all/other"]
     # The page has both.
     page = html.unescape(changes._repr_html_())
     assert page.count('type="application/json"') == 2
     assert f"<pre>{changes!r}</pre>" in page
     with pytest.raises(KeyError):
         changes["nothing"]
+
+
+def test_all_scopes_of_a_path_are_compared():
+    with libradio.profile() as p:
+        with libradio.scope("a/b"), libradio.scope("c"):
+            pass
+        with libradio.scope("a"), libradio.scope("b"):
+            pass
+    changes = p.diff(p)
+    assert [each.path for each in changes] == ["a/b", "a/b/c", "a", "a/b"]
+    assert len(changes) == len(changes.to_pandas()) == 4
+    assert changes["a/b/c"].calls_after == 1
+    with pytest.raises(libradio.ArgumentError, match="a/b: 2 scopes"):
+        changes["a/b"]
 
 
 def test_processes_are_merged_as_ranks(tmp_path):
@@ -388,6 +434,7 @@ def test_functions_of_python_are_above_the_library(head, tree):
         outer(head[0], 2)
         with libradio.scope("between"):
             assert sum(numbers()) == 3
+            assert head[0][:2, 1].shape == (2, 32)
         thread = threading.Thread(target=outer, args=(head[0], 1))
         thread.start()
         thread.join()
@@ -398,8 +445,9 @@ def test_functions_of_python_are_above_the_library(head, tree):
     assert found["between/numbers"][0] == 3
     assert [calls for path, (calls, *_) in found.items()
             if path.endswith("/Thread.run/outer/inner/read")] == [1]
-    # The package's own are left out.
+    # The package's own are left out, also those that are made of a class.
     assert not [path for path in found if "axial" in path]
+    assert not [path for path in found if "lambda" in path]
     table = p.to_pandas().set_index("path")
     assert table.file["outer"] == __file__
     assert table.category["outer"] == "python"
@@ -451,6 +499,11 @@ def test_one_profile_watches_functions():
                 pass
         with ThreadPoolExecutor(1) as pool:
             pool.submit(record).result()
+    # One that is refused leaves nothing in the other's tree.
+    with libradio.profile(python=True, whole_process=False) as p:
+        with pytest.raises(libradio.ExistsError):
+            libradio.profile(python=True).__enter__()
+    assert not p.to_pandas().path.str.contains("mkdtemp").any()
 
 
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="there it works")
@@ -465,6 +518,7 @@ def test_bad_arguments():
             (lambda: libradio.scope("a\0b"), ValueError),
             (lambda: libradio.step(-1), libradio.ArgumentError),
             (lambda: libradio.step("1"), TypeError),
+            (lambda: libradio.step(2**64), libradio.ArgumentError),
             (lambda: libradio.count("a", -1), libradio.ArgumentError),
             (lambda: libradio.count("a", 1, "m"), libradio.ArgumentError),
             (lambda: libradio.gauge("a", 1, "m"), libradio.ArgumentError),
@@ -557,8 +611,8 @@ def test_the_frame_has_the_page(head, tmp_path):
     # With these its scripts would be the notebook's.
     assert "allow-scripts" in sandbox
     assert "allow-same-origin" not in sandbox and "top" not in sandbox
-    (page, text), = re.findall(r' srcdoc="([^"]*)"><pre>([^<]*)</pre></iframe>$',
-                               frame)
+    (page, text), = re.findall(
+        r' srcdoc="([^"]*)"><pre>([^<]*)</pre></iframe>$', frame)
     assert html.unescape(page) == (tmp_path / "p.html").read_text()
     # What is left where frames are taken out.
     assert html.unescape(text) == p.tree()

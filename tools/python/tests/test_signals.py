@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import libradio
+from libradio import _calls
 
 
 def test_a_read_that_waits_for_a_server_is_interrupted(server, head):
@@ -97,6 +98,19 @@ def test_a_call_that_waits_for_a_server_is_interrupted(server, head, name):
     server.proceed.set()
     assert np.array_equal(volume.numpy(), head[1])
     call(volume, server)
+
+
+def test_signals_of_one_call_are_one_exception():
+    _calls._raised[:] = [KeyboardInterrupt("first"), KeyboardInterrupt()]
+    with pytest.raises(KeyboardInterrupt, match="first"):
+        _calls.check(0)
+    _calls.check(0)
+    # A profile is complete before.
+    with pytest.raises(KeyboardInterrupt, match="second"):
+        with libradio.profile() as p:
+            _calls._raised.append(KeyboardInterrupt("second"))
+    assert p.findings == []
+    _calls.check(0)
 
 
 def test_a_phantom_that_is_interrupted_leaves_no_volume(tmp_path):
