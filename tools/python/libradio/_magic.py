@@ -55,7 +55,8 @@ def _compile(cell: str, shell: Any) -> tuple[Any, Any]:
     last = None
     if tree.body and isinstance(tree.body[-1], ast.Expr) and not (
             shell.displayhook.semicolon_at_end_of_expression(code)):
-        last = _compile_tree(ast.Expression(tree.body.pop().value), file, "eval")
+        last = _compile_tree(ast.Expression(tree.body.pop().value), file,
+                             "eval")
     return _compile_tree(tree, file, "exec"), last
 
 

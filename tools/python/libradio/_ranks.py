@@ -60,7 +60,8 @@ class _StartMessage:
                       "except ImportError:\n"
                       "    pass\n"
                       "else:\n"
-                      f"    arrive({self.folder!r}, {self.python!r}, {is_forked!r})\n", {})
+                      f"    arrive({self.folder!r}, {self.python!r},"
+                      f" {is_forked!r})\n", {})
 
 
 def arrive(folder: str, python: bool, is_forked: bool) -> None:

@@ -85,7 +85,8 @@ def test_arguments_that_are_wrong_are_errors(store):
                     {"affine": np.zeros((4, 4)) + np.nan},
                     {"spacing": (1, 2)}, {"spacing": (0, 1, 1)},
                     {"spacing": (1, np.nan, 1)}, {"spacing": (1, 1, np.inf)},
-                    {"spacing": (-1, 1, 1)}, {"tiling": "odd"}, {"codec": "odd"},
+                    {"spacing": (-1, 1, 1)}, {"tiling": "odd"},
+                    {"codec": "odd"},
                     {"affine": np.eye(4), "spacing": (1, 2, 1)},
                     {"existing": "odd"}]:
         with pytest.raises(libradio.ArgumentError):
@@ -241,7 +242,8 @@ def test_volumes_are_copied_and_removed(examples, store):
         libradio.remove(store, "x/y")
 
 
-@pytest.mark.parametrize("shape", [(), (5,), (4, 4, 4, 4), (0, 8, 8), (4, -1, 4)])
+@pytest.mark.parametrize("shape", [(), (5,), (4, 4, 4, 4), (0, 8, 8),
+                                   (4, -1, 4)])
 def test_phantoms_have_three_axes(store, shape):
     with pytest.raises(libradio.ArgumentError, match="of x, y and z"):
         libradio.phantom(store, "a/b", shape=shape)
