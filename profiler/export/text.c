@@ -97,6 +97,7 @@ write_wrapped (struct rd_writer *writer, const char *text, size_t indent,
  * gave pushes its value to the right. */
 #define KEY_WIDTH 12
 #define KEY_MAX_WIDTH 32
+#define FACT_NBYTES 320      /* of the numbers of a fact */
 
 void
 rd_text_colour (const struct rd_text *text, enum rd_colour colour)
@@ -191,23 +192,47 @@ add_work (struct line *line)
     add_item (line, "time", "%s runnable without one", number);
 }
 
+/* Prints the numbers of "1, 2, ...", as joined profiles have them, each with its
+ * unit; false if these are other words. */
+static bool
+print_numbers (const char *list, bool are_times, char text[FACT_NBYTES])
+{
+  size_t n = 0;
+  for (;;) {
+    char digits[24], number[RD_NUMBER_NBYTES];
+    size_t ndigits = strspn (list, "0123456789");
+    if (ndigits == 0 || ndigits >= sizeof digits)
+      return false;
+    memcpy (digits, list, ndigits);
+    digits[ndigits] = '\0';
+    list += ndigits;
+    (are_times ? rd_text_ns : rd_text_bytes) (rd_parse_digits (digits),
+                                              number);
+    bool is_last = *list == '\0' || strcmp (list, ", ...") == 0;
+    n += (size_t) snprintf (text + n, FACT_NBYTES - n, "%s%s", number,
+                            is_last ? list : ", ");
+    if (n >= FACT_NBYTES || (!is_last && strncmp (list, ", ", 2) != 0))
+      return false;
+    if (is_last)
+      return true;
+    list += 2;
+  }
+}
+
 /* Facts whose keys say that they are a time or bytes have these units. */
 static void
 print_fact (const struct rd_fact *fact, char key[KEY_MAX_WIDTH + 1],
-            char value[RD_NUMBER_NBYTES])
+            char value[FACT_NBYTES])
 {
   size_t n = strlen (fact->key);
-  bool is_time = n > 3 && strcmp (fact->key + n - 3, " ns") == 0;
-  bool is_nbytes = strncmp (fact->key, "bytes ", 6) == 0;
-  bool is_number = *fact->value
-                   && fact->value[strspn (fact->value, "0123456789")] == '\0';
-  *value = '\0';
+  bool are_times = n > 3 && strcmp (fact->key + n - 3, " ns") == 0;
+  bool are_nbytes = strncmp (fact->key, "bytes ", 6) == 0;
+  bool are_printed = (are_times || are_nbytes)
+                     && print_numbers (fact->value, are_times, value);
+  if (!are_printed)
+    *value = '\0';
   snprintf (key, KEY_MAX_WIDTH + 1, "%.*s",
-            (int) (is_number && is_time ? n - 3 : n), fact->key);
-  if (is_number && is_time)
-    rd_text_ns (rd_parse_digits (fact->value), value);
-  else if (is_number && is_nbytes)
-    rd_text_bytes (rd_parse_digits (fact->value), value);
+            (int) (are_printed && are_times ? n - 3 : n), fact->key);
 }
 
 /* A count, unless it is 0. */
@@ -378,10 +403,10 @@ write_head (const struct rd_text *text)
     /* It has a line of its own. */
     if (strcmp (fact->key, RD_FACT_FAILED) == 0)
       continue;
-    char key[KEY_MAX_WIDTH + 1];
-    print_fact (fact, key, number);
-    size_t column = begin_line (text, *number ? key : fact->key);
-    rd_write_cut (writer, *number ? number : fact->value,
+    char key[KEY_MAX_WIDTH + 1], value[FACT_NBYTES];
+    print_fact (fact, key, value);
+    size_t column = begin_line (text, *value ? key : fact->key);
+    rd_write_cut (writer, *value ? value : fact->value,
                   text->columns - column);
     rd_write_text (writer, "\n");
   }

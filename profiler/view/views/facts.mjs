@@ -24,14 +24,14 @@ function factTable(pairs) {
       element('td', {}, nameElement(value))))));
 }
 
-// A fact whose key says that it is a time or bytes.
+// A fact whose key says that it is a time or bytes, or several of these.
 function withUnit({ key, value }) {
-  if (!/^\d+$/.test(value))
+  const each = (format) => value.replace(/\d+/g, (n) => format(Number(n)));
+  if (!/^\d+(, (\d+|\.+))*$/.test(value))
     return [key, value];
   if (key.endsWith(' ns'))
-    return [key.slice(0, -3).replace(/cpu$/, 'CPU time'),
-            formatTime(Number(value))];
-  return [key, key.startsWith('bytes ') ? formatBytes(Number(value)) : value];
+    return [key.slice(0, -3).replace(/cpu$/, 'CPU time'), each(formatTime)];
+  return [key, key.startsWith('bytes ') ? each(formatBytes) : value];
 }
 
 function factsPanel(profile, model) {

@@ -352,12 +352,23 @@ facts_of_times_and_bytes_have_units (void **state)
   build_fact (profile, "bytes read from disks", "4096000", false);
   build_fact (profile, "page faults", "4096000", false);
   build_fact (profile, "bytes of mine", "many", false);
+  build_fact (profile, "last seen ns", "222521, 331504, 18059565", false);
+  build_fact (profile, "bytes of both", "1000, 2000, ...", false);
+  build_fact (profile, "mine ns", "1000, 2000 or 3000", false);
+  build_fact (profile, "its ns", "1000,", false);
   assert_ok (rd_profile_finalize (profile));
   struct sink sink = print (profile, 0, false, false);
   assert_non_null (strstr (sink.text, "\ncpu         18.1 ms\n"));
   assert_non_null (strstr (sink.text, "\nbytes read from disks 4.10 MB\n"));
   assert_non_null (strstr (sink.text, "\npage faults 4096000\n"));
   assert_non_null (strstr (sink.text, "\nbytes of mine many\n"));
+  /* Of joined profiles. */
+  assert_non_null (strstr (sink.text,
+                           "\nlast seen   223 us, 332 us, 18.1 ms\n"));
+  assert_non_null (strstr (sink.text,
+                           "\nbytes of both 1.00 kB, 2.00 kB, ...\n"));
+  assert_non_null (strstr (sink.text, "\nmine ns     1000, 2000 or 3000\n"));
+  assert_non_null (strstr (sink.text, "\nits ns      1000,\n"));
   free (sink.text);
   radio_profile_close (profile);
 }
