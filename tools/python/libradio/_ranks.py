@@ -6,6 +6,7 @@ A worker keeps its recording in a file, as a ring, so that nothing is lost when
 it is killed, as those of a Pool are; one that ends in good order writes its
 profile beside it.
 """
+import fcntl
 import os
 import shutil
 import tempfile
@@ -24,6 +25,7 @@ from ._native import ffi, lib
 _RING_NBYTES = 4 << 20
 _SHARED = Path("/dev/shm")
 _ROOM_NBYTES = 256 << 20
+_PREFIX = "radio-ranks-"
 
 # In a process that was spawned: what its parent sent.
 _sent: list["Ranks"] = []
@@ -32,14 +34,46 @@ _sent: list["Ranks"] = []
 _recording: tuple[int, util.Finalize] | None = None
 
 
-def _folder() -> Path:
-    """Makes a folder for rings: in memory, where it has room."""
-    parent = None
+def _folder() -> tuple[Path, int]:
+    """Makes a folder for rings: in memory, where it has room.  Returns it, and
+    a descriptor that holds its lock, so that others leave it alone."""
+    temporary = Path(tempfile.gettempdir())
+    for parent in {_SHARED, temporary}:
+        _remove_left(parent)
+    parent = temporary
     with suppress(OSError):
         if (os.access(_SHARED, os.W_OK)
                 and shutil.disk_usage(_SHARED).free >= _ROOM_NBYTES):
             parent = _SHARED
-    return Path(tempfile.mkdtemp(prefix="radio-ranks-", dir=parent))
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        # Before it is locked another process may take it for one that was left.
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            is_removed = os.fstat(descriptor).st_nlink == 0
+        except BlockingIOError:
+            is_removed = True
+        except OSError:
+            is_removed = False      # there are no such locks, for others too
+        if not is_removed:
+            return folder, descriptor
+        os.close(descriptor)
+
+
+def _remove_left(parent: Path) -> None:
+    """Removes the folders of this user's processes that were killed: their
+    locks are free."""
+    for folder in parent.glob(f"{_PREFIX}*"):
+        with suppress(OSError):
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY
+                                 | os.O_NOFOLLOW)
+            try:
+                if os.fstat(descriptor).st_uid == os.geteuid():
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(descriptor)
 
 
 class _StartMessage:
@@ -153,7 +187,8 @@ def end_recording() -> bool:
 def expect(python: bool) -> Callable[[], list[Any]]:
     """Lets workers that start from now on record themselves; returns what
     ends that and returns their profiles."""
-    ranks: Ranks | None = Ranks(_folder(), python)
+    folder, descriptor = _folder()
+    ranks: Ranks | None = Ranks(folder, python)
     plain = spawn.get_preparation_data
 
     def get_preparation_data(name: str) -> Any:
@@ -168,6 +203,7 @@ def expect(python: bool) -> Callable[[], list[Any]]:
         nonlocal ranks
         assert ranks is not None
         profiles = ranks.collect()
+        os.close(descriptor)
         ranks = None
         # Others may have wrapped it since.
         if spawn.get_preparation_data is get_preparation_data:

@@ -9,6 +9,7 @@ import multiprocessing
 import os
 import pickle
 import re
+import subprocess
 import sys
 import threading
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -403,6 +404,49 @@ def test_workers_that_are_killed_or_go_on_are_ranks(tree, tmp_path):
     events[1][1].set()
     processes[1].join()
     assert processes[1].exitcode == 0
+
+
+# Records until its standard input ends, and then leaves the profile as it is.
+RECORDS = """
+import sys
+from pathlib import Path
+import libradio
+from libradio import _ranks
+_ranks._SHARED, _ranks._ROOM_NBYTES = Path(sys.argv[1]), 0
+libradio.profile().__enter__()
+print("records", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_folders_of_killed_processes_are_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr(_ranks, "_SHARED", tmp_path)
+    monkeypatch.setattr(_ranks, "_ROOM_NBYTES", 0)
+    monkeypatch.setattr(_ranks.tempfile, "gettempdir", lambda: str(tmp_path))
+    (tmp_path / "radio-ranks-file").touch()
+    (tmp_path / "radio-ranks-link").symlink_to(tmp_path / "other")
+    (tmp_path / "other").mkdir()
+    kept = set(tmp_path.iterdir())
+    processes, folders = [], []
+    for _ in range(3):
+        processes.append(subprocess.Popen(
+            [sys.executable, "-c", RECORDS, tmp_path], text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+        assert processes[-1].stdout.readline() == "records\n"
+        made = set(tmp_path.iterdir()) - kept
+        assert made.issuperset(folders) and len(made) == len(folders) + 1
+        folders += made - set(folders)
+    processes[0].kill()
+    processes[0].wait()
+    processes[1].communicate("", timeout=600)
+    with libradio.profile():
+        found = set(tmp_path.iterdir()) - kept
+        assert found & set(folders) == {folders[2]} and len(found) == 2
+    assert set(tmp_path.iterdir()) == {*kept, folders[2]}
+    processes[2].communicate("", timeout=600)
+    with libradio.profile():
+        assert folders[2] not in tmp_path.iterdir()
+    assert set(tmp_path.iterdir()) == kept
 
 
 needs_monitoring = pytest.mark.skipif(
