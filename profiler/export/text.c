@@ -192,8 +192,8 @@ add_work (struct line *line)
     add_item (line, "time", "%s runnable without one", number);
 }
 
-/* Prints the numbers of "1, 2, ...", as joined profiles have them, each with its
- * unit; false if these are other words. */
+/* Prints the numbers of "1, 2, ...", as joined profiles have them, each with
+ * its unit; false if these are other words. */
 static bool
 print_numbers (const char *list, bool are_times, char text[FACT_NBYTES])
 {
