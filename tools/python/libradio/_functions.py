@@ -34,6 +34,21 @@ def _claim_functions() -> None:
                     function.__code__ = code.replace(co_filename=file)
 
 
+# The process that watches functions, and what ends that; forked children have
+# both from their parent.
+_watch: tuple[int, Callable[[], None]] | None = None
+
+
+def take_watch() -> Callable[[], None] | None:
+    """Makes the watch that a forked child has of its parent its own; returns
+    what ends it."""
+    global _watch
+    if _watch is None:
+        return None
+    _watch = os.getpid(), _watch[1]
+    return _watch[1]
+
+
 def _watched_error() -> ExistsError:
     return ExistsError("python=True: another profile records the functions of"
                        " Python; end that first")
@@ -44,7 +59,10 @@ if sys.version_info >= (3, 12):
     _TOOLS = sys.monitoring.PROFILER_ID, 3, 4
 
     def check_unwatched() -> None:
-        """Raises if another profile watches functions."""
+        """Raises if another profile watches functions, but a parent's, which
+        no longer does in a forked child."""
+        if _watch is not None and _watch[0] != os.getpid():
+            _watch[1]()
         if any(sys.monitoring.get_tool(tool) == "libradio"
                for tool in _TOOLS):
             raise _watched_error()
@@ -52,6 +70,7 @@ if sys.version_info >= (3, 12):
     def watch() -> Callable[[], None]:
         """Begins scopes for all functions; returns what ends that, to be
         called once the recorder has stopped."""
+        global _watch
         monitoring = sys.monitoring
         events = monitoring.events
         callbacks: dict[int, Callable[..., object]] = {
@@ -81,11 +100,15 @@ if sys.version_info >= (3, 12):
         monitoring.restart_events()
 
         def end() -> None:
+            global _watch
+            _watch = None
             monitoring.set_events(tool, 0)
             for event in callbacks:
                 monitoring.register_callback(tool, event, None)
             monitoring.free_tool_id(tool)
             _scopes.forget()
+
+        _watch = os.getpid(), end
         return end
 else:
     def check_unwatched() -> None:

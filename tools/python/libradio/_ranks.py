@@ -19,7 +19,7 @@ from typing import Any
 
 from . import _arguments
 from ._calls import NULL
-from ._functions import watch
+from ._functions import take_watch, watch
 from ._native import ffi, lib
 
 _RING_NBYTES = 4 << 20
@@ -132,7 +132,7 @@ class Ranks:
             options.ring_file = NULL
             if lib.radio_recorder_start(options, recorder) != lib.RADIO_OK:
                 return
-        end_watch = watch() if self.python else None
+        end_watch = (take_watch() or watch()) if self.python else None
         # After all others: these may still work.
         _recording = os.getpid(), util.Finalize(
             None, _finish, (recorder[0], end_watch, f"{name}.json",

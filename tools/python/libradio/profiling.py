@@ -443,9 +443,6 @@ class _Recording(Profile):
         if self._options is None:
             raise ArgumentError("a profile records once; call libradio.profile"
                                 " again")
-        # Before anything runs that the other profile would show.
-        if self._python:
-            check_unwatched()
         # Most processes record nothing: they import neither this nor html.
         from ._ranks import end_recording, expect
         recorder = ffi.new("struct radio_recorder **")
@@ -460,6 +457,9 @@ class _Recording(Profile):
         del title
         end_ranks = None
         try:
+            # Before anything runs that the other profile would show.
+            if self._python:
+                check_unwatched()
             if options.whole_process:
                 end_ranks = expect(self._python)
             # The last: what is called here is no function of the user's.

@@ -373,17 +373,30 @@ def test_workers_are_ranks(head, tree, tmp_path, method, monkeypatch):
     assert [*tree(p)] == ["alone"]
 
 
+needs_monitoring = pytest.mark.skipif(
+    sys.version_info < (3, 12), reason="sys.monitoring is in Python 3.12")
+
+
+@pytest.mark.parametrize("python", [
+    False, pytest.param(True, marks=needs_monitoring)])
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 @pytest.mark.filterwarnings(
     "ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_workers_may_record_profiles_of_their_own(head, tmp_path, method,
-                                                  monkeypatch):
+                                                  python, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", os.path.dirname(workers.__file__))
-    with libradio.profile() as p:
-        with multiprocessing.get_context(method).Pool(1) as pool:
-            got = pool.starmap(workers.read_and_record, [(head[0], 3)] * 2)
+    context = multiprocessing.get_context(method)
+    with libradio.profile(python=python) as p:
+        with context.Pool(1) as pool:
+            got = pool.starmap(workers.read_and_record,
+                               [(head[0], 3, python)] * 2)
     assert got == [(True, False)] * 2
     assert "worker's" in p.tree() and "of its own" not in p.tree()
+    # Where workers are no ranks.
+    with libradio.profile(python=python, whole_process=False):
+        with context.Pool(1) as pool:
+            assert pool.starmap(workers.read_and_record,
+                                [(head[0], 3, python)]) == [(True, False)]
 
 
 @pytest.mark.filterwarnings(
@@ -447,10 +460,6 @@ def test_folders_of_killed_processes_are_removed(tmp_path, monkeypatch):
     with libradio.profile():
         assert folders[2] not in tmp_path.iterdir()
     assert set(tmp_path.iterdir()) == kept
-
-
-needs_monitoring = pytest.mark.skipif(
-    sys.version_info < (3, 12), reason="sys.monitoring is in Python 3.12")
 
 
 def outer(volume, n):
