@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing a box: tasks encode tiles into the arena of their shard, and the one
- * that encodes a shard's last tile publishes it.  (Of an array that is not
- * sharded, a task encodes and publishes one chunk.)  Tasks of shards are taken
- * in order, so few are in progress; one whose slot is still being published is
- * waited for. */
+/* Writing a box: tasks encode tiles into the arena of their shard, and append
+ * those that follow one another to it, so that they are on their way while the
+ * next are encoded; the one that appends a shard's last tile publishes it.  (Of
+ * an array that is not sharded, a task encodes and publishes one chunk.)  Tasks
+ * of shards are taken in order, so few shards are in progress; one whose slot
+ * is still being published is waited for. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -21,6 +22,10 @@
  * the next is being encoded. */
 #define MAX_SLOTS 2
 
+/* Encoded tiles are appended to their shard when they are this large together,
+ * or the last. */
+#define APPEND_NBYTES ((uint64_t) 1 << 20)
+
 /* The size of a tile's entries in the tables of a slot and of its index,
  * encoded and not. */
 #define TILE_ENTRIES_NBYTES 64
@@ -28,9 +33,19 @@
 /* A shard in progress. */
 struct slot {
   _Atomic uint64_t turn;              /* number of the chunk that may use it */
-  _Atomic uint64_t nleft;             /* tiles not yet encoded */
   struct rd_arena arena;
   struct rd_shard_entry *tiles;       /* offsets in the arena, by number */
+
+  /* Used by the appending thread. */
+  struct rd_io_writer *writer;        /* NULL: nothing was appended */
+  uint64_t nappended;                 /* tiles */
+
+  struct {                            /* guarded by the write's mutex */
+    bool *encoded;                    /* by number */
+    uint64_t nready;                  /* tiles, up to the first not encoded */
+    uint64_t ready_nbytes;            /* of those not yet appended */
+    bool appending;
+  } synced;
 };
 
 struct rd_write {
@@ -170,10 +185,26 @@ publish_object (struct rd_write *write, const uint64_t *chunk,
   return RADIO_OK;
 }
 
-/* Writes a shard's tiles in C order without gaps, and its index. */
+/* Appends the first n tiles of a shard that are not appended yet, which makes
+ * its file or upload. */
 static enum radio_status
-write_shard (const struct rd_write *write, const struct slot *slot,
-             const char *key, struct rd_scratch *scratch)
+append_tiles (const struct rd_write *write, struct slot *slot,
+              const char *key, uint64_t n)
+{
+  struct rd_io *io = write->array->store->io;
+  if (!slot->writer)
+    RD_TRY (io->ops->create (io, key, &slot->writer));
+  uint64_t first = slot->nappended;
+  slot->nappended = n;
+  return rd_write_append (slot->writer, &slot->arena, slot->tiles + first,
+                          n - first);
+}
+
+/* Writes the rest of a shard, whose tiles are in C order without gaps, and its
+ * index. */
+static enum radio_status
+finish_shard (const struct rd_write *write, struct slot *slot,
+              const char *key, struct rd_scratch *scratch)
 {
   const struct radio_array *array = write->array;
   const struct rd_layout *layout = &array->layout;
@@ -200,15 +231,14 @@ write_shard (const struct rd_write *write, const struct slot *slot,
   RD_NOTE_NAME ("key", key);
   const struct rd_part part = { scratch->fetched.data,
                                 scratch->fetched.nbytes };
-  RD_CLEANUP (rd_cleanup_io_writer) struct rd_io_writer *writer = NULL;
-  RD_TRY (io->ops->create (io, key, &writer));
-  if (index_at_start)
-    RD_TRY (writer->ops->append (writer, &part, 1));
-  RD_TRY (rd_write_append (writer, &slot->arena, slot->tiles,
-                           layout->ntiles));
+  if (index_at_start) {
+    RD_TRY (io->ops->create (io, key, &slot->writer));
+    RD_TRY (slot->writer->ops->append (slot->writer, &part, 1));
+  }
+  RD_TRY (append_tiles (write, slot, key, layout->ntiles));
   if (!index_at_start)
-    RD_TRY (writer->ops->append (writer, &part, 1));
-  struct rd_io_writer *complete = RD_STEAL (writer);
+    RD_TRY (slot->writer->ops->append (slot->writer, &part, 1));
+  struct rd_io_writer *complete = RD_STEAL (slot->writer);
   return complete->ops->commit (complete);
 }
 
@@ -226,7 +256,7 @@ publish_shard (struct rd_write *write, struct slot *slot,
   else {
     char key[RD_KEY_NBYTES];
     rd_array_chunk_key (array, chunk, key);
-    status = write_shard (write, slot, key, scratch);
+    status = finish_shard (write, slot, key, scratch);
     atomic_fetch_add (&write->stored_nbytes,
                       used + scratch->fetched.nbytes);
   }
@@ -238,9 +268,60 @@ publish_shard (struct rd_write *write, struct slot *slot,
 static void
 open_slot (struct rd_write *write, struct slot *slot, uint64_t turn)
 {
+  uint64_t n = write->array->layout.ntiles;
   atomic_store (&slot->arena.used, 0);
-  atomic_store (&slot->nleft, write->array->layout.ntiles);
+  slot->nappended = 0;
+  slot->synced.nready = slot->synced.ready_nbytes = 0;
+  slot->synced.appending = false;
+  memset (slot->synced.encoded, 0, n * sizeof *slot->synced.encoded);
   atomic_store (&slot->turn, turn);
+}
+
+/* Called when a tile is encoded: appends it and those after it in order, and
+ * publishes the shard with the last, unless another thread does.  After a
+ * failure no thread appends to the shard again. */
+static enum radio_status
+end_tile (struct rd_write *write, struct slot *slot, uint64_t number,
+          uint64_t tile, const uint64_t *chunk, struct rd_scratch *scratch)
+{
+  const struct rd_layout *layout = &write->array->layout;
+  const uint64_t n = layout->ntiles;
+  char key[RD_KEY_NBYTES];
+  RD_LOCK_SCOPE (&write->mutex);
+  slot->synced.encoded[tile] = true;
+  if (slot->synced.appending)
+    return RADIO_OK;
+  slot->synced.appending = true;
+  for (;;) {
+    uint64_t i = slot->synced.nready;
+    for (; i < n && slot->synced.encoded[i]; i++)
+      if (slot->tiles[i].offset != RD_SHARD_MISSING)
+        slot->synced.ready_nbytes += slot->tiles[i].nbytes;
+    slot->synced.nready = i;
+    if (i < n && (slot->synced.ready_nbytes < APPEND_NBYTES
+                  || layout->sharding->u.sharding.index_at_start))
+      break;
+    slot->synced.ready_nbytes = 0;
+    pthread_mutex_unlock (&write->mutex);
+    enum radio_status status;
+    if (i == n)
+      status = publish_shard (write, slot, chunk, scratch);
+    else {
+      rd_array_chunk_key (write->array, chunk, key);
+      RD_SCOPE ("write shard", RD_IN_DISK);
+      RD_NOTE_NAME ("key", key);
+      status = append_tiles (write, slot, key, i);
+    }
+    pthread_mutex_lock (&write->mutex);
+    RD_TRY (status);
+    if (i < n)
+      continue;
+    open_slot (write, slot, number + write->nslots);
+    pthread_cond_broadcast (&write->changed);
+    return RADIO_OK;
+  }
+  slot->synced.appending = false;
+  return RADIO_OK;
 }
 
 static enum radio_status
@@ -263,13 +344,7 @@ do_tile (struct rd_write *write, uint64_t task, struct rd_scratch *scratch)
   const struct radio_box box = rd_layout_tile (layout, chunk, tile);
   RD_TRY (rd_write_tile (layout, &write->given, &box, scratch, &slot->arena,
                          &slot->tiles[tile]));
-  if (atomic_fetch_sub (&slot->nleft, 1) > 1)
-    return RADIO_OK;
-  RD_TRY (publish_shard (write, slot, chunk, scratch));
-  RD_LOCK_SCOPE (&write->mutex);
-  open_slot (write, slot, number + write->nslots);
-  pthread_cond_broadcast (&write->changed);
-  return RADIO_OK;
+  return end_tile (write, slot, number, tile, chunk, scratch);
 }
 
 /* The chunk of a task: threads are at different parts of the box, since making
@@ -328,8 +403,10 @@ free_write (struct rd_write *write)
   if (!write)
     return;
   for (unsigned i = 0; i < MAX_SLOTS; i++) {
+    rd_io_writer_abort (write->slots[i].writer);
     rd_free (write->slots[i].arena.data);
     rd_free (write->slots[i].tiles);
+    rd_free (write->slots[i].synced.encoded);
   }
   pthread_cond_destroy (&write->changed);
   pthread_mutex_destroy (&write->mutex);
@@ -392,7 +469,8 @@ new_write (struct radio_array *array, const struct radio_box *box,
     slot->arena.nbytes = budget.arena_nbytes;
     slot->arena.data = rd_malloc (budget.arena_nbytes);
     slot->tiles = rd_malloc (nbytes);
-    if (!slot->arena.data || !slot->tiles)
+    slot->synced.encoded = rd_malloc ((size_t) layout->ntiles);
+    if (!slot->arena.data || !slot->tiles || !slot->synced.encoded)
       return rd_fail_memory (budget.arena_nbytes + nbytes);
     open_slot (write, slot, i);
   }

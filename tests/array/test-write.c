@@ -276,6 +276,58 @@ failures_of_the_store_end_the_write (void **state)
   }
 }
 
+/* The first tiles are sent before the last are encoded: of a shard of 4 MiB
+ * any of five steps can fail, and the older shard stays.  (By several threads
+ * it may be sent in two.) */
+static void
+a_shard_grows_while_its_tiles_are_encoded (void **state)
+{
+  static const struct radio_array_options options = {
+    .rank = 2, .shape = { 2048, 2048 }, .chunk_shape = { 2048, 2048 },
+    .data_type = "uint8",
+    .codecs_json = "[{\"name\":\"sharding_indexed\",\"configuration\":{"
+      "\"chunk_shape\":[512,512],\"codecs\":[{\"name\":\"bytes\"}],"
+      "\"index_codecs\":[{\"name\":\"bytes\",\"configuration\":{"
+      "\"endian\":\"little\"}}]}}]",
+  };
+  const struct radio_box all = { 2, { 0, 0 }, { 2048, 2048 } };
+  const size_t nbytes = 2048 * 2048;
+  unsigned char *bytes = malloc (nbytes), *read = malloc (nbytes);
+  (void) state;
+  assert_non_null (bytes);
+  assert_non_null (read);
+  for (unsigned nth = 1; nth <= 5; nth++) {
+    /* The first two are of the older shard. */
+    const struct rd_fault fault = {
+      .op = RD_FAULT_APPEND, .key = "x/c/0/0", .nth = 2 + nth,
+      .kind = RD_FAULT_FAIL, .status = RADIO_ERROR_IO,
+    };
+    const struct rd_fault_plan plan = { .faults = &fault, .n = 1 };
+    struct radio_array *array;
+    struct radio_store *store = open_faulty (&plan, nth > 2 ? 1 : 1 + nth,
+                                             &options, &array);
+    memset (bytes, 0, nbytes);
+    bytes[nbytes - 1] = 1;
+    assert_ok (radio_array_write (array, &all, bytes, nbytes));
+    fill_noise (read, nbytes, nth);
+    assert_fails (radio_array_write (array, &all, read, nbytes),
+                  RADIO_ERROR_IO, "x/c/0/0");
+    assert_int_equal (rd_io_fault_n_hits (store->io), 1);
+    assert_ok (radio_array_read (array, &all, RADIO_STORED, read, nbytes,
+                                 NULL));
+    assert_memory_equal (read, bytes, nbytes);
+    fill_noise (bytes, nbytes, nth);
+    assert_ok (radio_array_write (array, &all, bytes, nbytes));
+    assert_ok (radio_array_read (array, &all, RADIO_STORED, read, nbytes,
+                                 NULL));
+    assert_memory_equal (read, bytes, nbytes);
+    radio_array_close (array);
+    radio_store_close (store);
+  }
+  free (bytes);
+  free (read);
+}
+
 static void
 failures_of_the_store_end_the_read (void **state)
 {
@@ -314,6 +366,7 @@ main (void)
     cmocka_unit_test (a_chunk_that_exceeds_the_limit_is_refused),
     cmocka_unit_test (a_full_disk_leaves_the_old_chunks),
     cmocka_unit_test (failures_of_the_store_end_the_write),
+    cmocka_unit_test (a_shard_grows_while_its_tiles_are_encoded),
     cmocka_unit_test (failures_of_the_store_end_the_read),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
