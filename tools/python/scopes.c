@@ -111,13 +111,60 @@ scopes_is_on (PyObject *module, PyObject *nothing)
   return PyBool_FromLong (radio_profile_is_on ());
 }
 
+/* The scopes of Python that are open on a thread, but for those of functions:
+ * coroutines that take turns may end them in another order. */
+static _Thread_local struct {
+  unsigned long long *tokens;
+  size_t n, room;
+} open_scopes;
+
+/* Returns the token as a number of Python's; 0: nothing records. */
+static PyObject *
+open_scope (unsigned long long token)
+{
+  if (token != 0 && open_scopes.n == open_scopes.room) {
+    size_t room = open_scopes.room ? 2 * open_scopes.room : 16;
+    void *tokens = realloc (open_scopes.tokens,
+                            room * sizeof *open_scopes.tokens);
+    if (tokens == NULL) {
+      radio_scope_end (token);
+      return PyErr_NoMemory ();
+    }
+    open_scopes.tokens = tokens;
+    open_scopes.room = room;
+  }
+  if (token != 0)
+    open_scopes.tokens[open_scopes.n++] = token;
+  return PyLong_FromUnsignedLongLong (token);
+}
+
+/* Returns whether the scope is the one that began last of those that are open.
+ * So is one of another thread, and one that was left by an end before. */
+static bool
+close_scope (unsigned long long token)
+{
+  size_t i = open_scopes.n;
+  while (i > 0 && open_scopes.tokens[i - 1] != token)
+    i--;
+  if (i == 0)
+    return true;
+  bool is_last = i == open_scopes.n;
+  open_scopes.n = i - 1;
+  if (open_scopes.n == 0) {
+    /* Threads end without a word. */
+    free (open_scopes.tokens);
+    open_scopes.tokens = NULL;
+    open_scopes.room = 0;
+  }
+  return is_last;
+}
+
 static PyObject *
 scopes_begin (PyObject *module, PyObject *address)
 {
   (void) module;
   const struct radio_site *site = POINTER (address);
-  return site ? PyLong_FromUnsignedLongLong (radio_scope_begin_if_on (site))
-              : NULL;
+  return site ? open_scope (radio_scope_begin_if_on (site)) : NULL;
 }
 
 static PyObject *
@@ -130,7 +177,7 @@ scopes_step (PyObject *module, PyObject *const *arguments, Py_ssize_t n)
   unsigned long long number = PyLong_AsUnsignedLongLong (arguments[1]);
   if (PyErr_Occurred ())
     return NULL;
-  return PyLong_FromUnsignedLongLong (radio_step_begin_if_on (site, number));
+  return open_scope (radio_step_begin_if_on (site, number));
 }
 
 static PyObject *
@@ -141,7 +188,7 @@ scopes_end (PyObject *module, PyObject *token)
   if (PyErr_Occurred ())
     return NULL;
   radio_scope_end (value);
-  Py_RETURN_NONE;
+  return PyBool_FromLong (close_scope (value));
 }
 
 static PyObject *
@@ -464,7 +511,7 @@ static PyMethodDef functions[] = {
   { "is_on", scopes_is_on, METH_NOARGS, "Whether anything records." },
   { "begin", scopes_begin, METH_O, "(site): returns a token" },
   FAST ("step", scopes_step, "(site, number): returns a token"),
-  { "end", scopes_end, METH_O, "(token)" },
+  { "end", scopes_end, METH_O, "(token): whether it began last" },
   FAST ("add", scopes_add, "(counter, value)"),
   FAST ("gauge", scopes_gauge, "(gauge, value)"),
   { "request", scopes_request, METH_O, "(site): returns a request" },

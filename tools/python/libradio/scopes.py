@@ -14,6 +14,7 @@ from typing import (
 
 from . import _scopes
 from ._arguments import choice, instance, wrong_type
+from ._calls import warn
 from ._native import ffi, lib
 from .errors import ArgumentError
 
@@ -75,7 +76,8 @@ def _whole(value: SupportsIndex, name: str) -> int:
 class _Span:
     """Something with a begin and an end on one thread."""
 
-    __slots__ = ("_tokens",)
+    __slots__ = ("_site", "_tokens")
+    _site: int
     _tokens: list[int]
 
     def _begin(self) -> int:
@@ -91,7 +93,14 @@ class _Span:
         if token:
             if kind is not None and _is_failure(kind):
                 _scopes.fail(0, kind.__name__)
-            _scopes.end(token)
+            if not _scopes.end(token):
+                _warn_of_order(self._site)
+
+
+def _warn_of_order(site: int) -> None:
+    name = next(name for (name, _), each in _sites.items() if each == site)
+    warn([f"scope {name}: ended before one that began in it, which ends here,"
+          " too; use `async with` in coroutines that take turns"])
 
 
 def _is_failure(kind: type[BaseException]) -> bool:
@@ -115,12 +124,15 @@ class scope(_Span):
 
     ``async with``, and coroutines, are requests: they may overlap, so what
     runs in them is not below them, and ``count`` does not count there.  A
-    scope that an exception leaves is marked as failed.
+    ``with`` statement has one stack of scopes for each thread: around an
+    ``await`` the scopes of other tasks come below its own, and are ended by
+    its end, with a warning, if theirs is later.  A scope that an exception
+    leaves is marked as failed.
 
     Profiles keep names, so let them be few: of a loop, use ``step``.
     """
 
-    __slots__ = ("_requests", "_site")
+    __slots__ = ("_requests",)
 
     def __init__(self, name: str) -> None:
         self._site = _site(name, "user")
@@ -198,7 +210,7 @@ class step(_Span):
     True
     """
 
-    __slots__ = ("_number", "_site")
+    __slots__ = ("_number",)
 
     def __init__(self, number: int) -> None:
         self._number = _whole(number, "number")

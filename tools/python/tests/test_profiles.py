@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import threading
+import warnings
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -194,6 +195,44 @@ def test_scopes_of_coroutines_overlap(tree):
     assert found["loop/around"][:2] == (1, 2)
     assert [calls for path, (calls, edge, _) in found.items()
             if path.endswith("coroutine") and edge == 2] == [2]
+
+
+def test_with_statements_that_coroutines_end_in_another_order_are_warned_of():
+    async def hold(name, begins, ends):
+        await begins.wait()
+        with libradio.scope(name):
+            began[name].set()
+            await ends.wait()
+        ended[name].set()
+
+    async def interleave():
+        for each in [began, ended]:
+            each.update(a=asyncio.Event(), b=asyncio.Event())
+        now = asyncio.Event()
+        now.set()
+        # a begins, b begins, a ends, b ends.
+        await asyncio.gather(hold("a", now, began["b"]),
+                             hold("b", began["a"], ended["a"]))
+
+    began, ended = {}, {}
+    with libradio.profile() as p:
+        with pytest.warns(libradio.RadioWarning,
+                          match="scope a: ended before one") as caught:
+            asyncio.run(interleave())
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with libradio.scope("c"), libradio.scope("d"):
+                pass
+            scope = libradio.scope("passed on")
+            scope.__enter__()
+            thread = threading.Thread(target=scope.__exit__,
+                                      args=(None, None, None))
+            thread.start()
+            thread.join()
+            with libradio.scope("e"):
+                pass
+    assert [each.filename for each in caught] == [__file__]
+    assert "left-scopes" in [finding.id for finding in p.findings]
 
 
 def test_what_fails_is_marked(tree):
