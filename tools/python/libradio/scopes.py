@@ -157,15 +157,17 @@ class scope(_Span):
     def __call__(self, function: Callable[P, T]) -> Callable[P, T]:
         """Returns the function with a scope around each of its calls."""
         site = self._site
-        if (not callable(function)
-                or isinstance(function, (type, staticmethod, classmethod))):
+        # Its type stays P -> T, whatever is asked of it.
+        given: Any = function
+        if (not callable(given)
+                or isinstance(given, (type, staticmethod, classmethod))):
             raise wrong_type(
                 function, "function", "a function or a method, below"
                 " @staticmethod and @classmethod")
         # Of an object that can be called, what is called.
-        called = (function if inspect.isroutine(function)
-                  or isinstance(function, partial)
-                  else type(function).__call__)
+        called = (given if inspect.isroutine(given)
+                  or isinstance(given, partial)
+                  else type(given).__call__)
         if (inspect.isgeneratorfunction(called)
                 or inspect.isasyncgenfunction(called)):
             raise TypeError(f"{getattr(function, '__qualname__', function)}: is"
