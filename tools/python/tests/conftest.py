@@ -57,9 +57,22 @@ if sanitized:
     os.register_at_fork(before=wait_for_threads)
 
 
+def needs_gateway(item):
+    """The notebook's place asks for it by its name."""
+    return not {"gateway", "place"}.isdisjoint(item.fixturenames)
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    for item in items if sanitized else []:
-        if item.name == "test_children_are_forked_while_other_threads_read":
+    """One worker runs all tests of a file, since fixtures are per worker; and
+    one runs all that use the gateway, which is started once.  These take the
+    longest, so they begin first."""
+    items.sort(key=lambda item: not needs_gateway(item))
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(
+            "gateway" if needs_gateway(item) else item.path.name))
+        if (sanitized and item.name ==
+                "test_children_are_forked_while_other_threads_read"):
             item.add_marker(pytest.mark.skip(
                 reason="AddressSanitizer's allocator hangs in such children"))
 
