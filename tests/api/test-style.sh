@@ -9,11 +9,10 @@ sources () {
   find include io src tools tests profiler -name '*.[ch]' 2>/dev/null
 }
 
-# Modules, the tests' scripts, the Python package and what is written in awk
-# have the same widths.
+# What is written in other languages has the same widths.
 scripts () {
-  find tools/python -name '*.py'
-  find profiler tests -name '*.mjs' -o -name '*.js' -o -name '*.awk'
+  find profiler tests tools -name '*.mjs' -o -name '*.js' -o -name '*.awk' \
+    -o -name '*.py'
 }
 
 every_file_begins_with_its_licence () {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Random operations: what is drawn is what numpy's own Philox draws for the
-same seed, epoch and sample, whatever else a pipeline does; and it is applied."""
+same seed, epoch and sample, whatever else a pipeline does; and it is
+applied."""
 
 import ctypes as c
 import json

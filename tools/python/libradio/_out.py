@@ -33,7 +33,7 @@ def writable(out: Any) -> NDArray[Any]:
 
 
 def check_overlap(out: NDArray[Any]) -> None:
-    """Raises if elements may share memory, as of numpy.broadcast_arrays and of
+    """Raises if elements may share memory, as in numpy.broadcast_arrays and in
     sliding windows: what is in it then would be a matter of chance."""
     if not out.flags.forc and _may_overlap(out.shape, out.strides,
                                            out.itemsize):
@@ -80,7 +80,7 @@ def _bounds(array: NDArray[Any]) -> tuple[int, int]:
 def _check_ranges(results: Sequence[NDArray[Any]],
                   ranges: Sequence[tuple[int, int, int]]) -> None:
     """Raises if arrays share memory; each range overlaps another, which need
-    not mean that, as of batch[..., i]."""
+    not mean that, as with batch[..., i]."""
     if len(ranges) < 2 or _are_planes(results, ranges):
         return
     for n, (_, high, i) in enumerate(ranges):

@@ -141,7 +141,7 @@ def _halve_group(indexes: list[NDArray[np.intp]],
 def find_points(chunk: Chunk, at: Sequence[int], chunk_shape: Sequence[int],
                  dropped: tuple[int, ...]) -> Points | None:
     """Returns the elements that a chunk selects; None if zarr passes them in
-    another way than those that are known: a mesh as of numpy.ix_, or a list for
+    another way than those that are known: a mesh like numpy.ix_, or a list for
     each axis."""
     indexes, lacks = [], set(dropped)
     is_mesh = len(at) == 1

@@ -225,7 +225,7 @@ def as_sitk(volume: Volume, *, scaled: bool = True) -> Any:
 def as_torchio(volume: Volume, *, labels: bool = False,
                scaled: bool = True) -> Any:
     """Returns a ScalarImage of TorchIO's, or a LabelMap, in memory: times or
-    colours are its channels.  Values and affine are as of ``as_sitk``, by
+    colours are its channels.  Values and affine are as in ``as_sitk``, by
     which TorchIO reads files; like it, it has no unsigned integers of more
     than 8 bits: they are converted to wider ones.
     """
@@ -247,7 +247,7 @@ def as_torchio(volume: Volume, *, labels: bool = False,
 
 class MonaiReader:
     """An ImageReader of MONAI's, for ``LoadImage(reader=...)``: names are
-    paths of volumes in the store, or without one those of files or URLs, as of
+    paths of volumes in the store, or without one those of files or URLs, as for
     ``open_file``.  What it delivers is what MONAI's NibabelReader, which gets
     the other options, delivers of the files that were ingested.  Worker
     processes may use it.

@@ -385,7 +385,7 @@ class Volume(Closable[Opened]):
             dtype: DTypeLike | None = None, scaled: bool = False,
             out: Any = None) -> NDArray[Any]:
         """Reads a box: its first voxel and its size along x, y, z (t, c);
-        dtype, scaled and out are as of ``numpy``.
+        dtype, scaled and out are as for ``numpy``.
 
         >>> import libradio
         >>> volume = libradio.open("examples.zarr")["ct/head"]
@@ -561,7 +561,7 @@ class Volume(Closable[Opened]):
         if box is not None:
             selection = _select_box(*_pair(box, "box"), opened.shape)
             area = _calls.box([selection.start[i] for i in opened.places],
-                        [selection.size[i] for i in opened.places])
+                              [selection.size[i] for i in opened.places])
         call = _calls.new_call()
         options = ffi.new("struct radio_export_options *")
         options.overwrite = _arguments.flag(overwrite, "overwrite")
@@ -605,7 +605,7 @@ def check_volume(value: object, name: str) -> None:
 def open_file(file: str | os.PathLike[str], *, threads: int = 0,
               memory: int = 0, cache: int | None = None) -> Volume:
     """Opens an image in its file, .nii, .nii.gz, or .hdr with .img, or at a
-    URL, as a volume; threads, memory and cache are as of ``open``.
+    URL, as a volume; threads, memory and cache are as for ``open``.
 
     >>> import libradio
     >>> with libradio.open_file("head.nii.gz") as volume:

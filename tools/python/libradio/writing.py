@@ -26,7 +26,7 @@ Existing: TypeAlias = Literal["error", "skip", "replace"]
 """What is done if the volume exists."""
 
 Labels: TypeAlias = bool | Mapping[int, str]
-"""True: the voxels are labels, as of a mask; or the labels' names."""
+"""True: the voxels are labels, as in a mask; or the labels' names."""
 
 Progress: TypeAlias = bool | Callable[[int, int], object]
 """Called on the calling thread with the bytes done and those in all; what it
@@ -132,7 +132,7 @@ def ingest(files: Files, store: Store, *,
            labels: Labels = False,
            progress: Progress = False) -> list[Ingested]:
     """Ingests NIfTI images: a file, several at once, or a mapping of the
-    volumes' paths to files; local ones, or at URLs, as of ``open_file``.
+    volumes' paths to files; local ones, or at URLs, as for ``open_file``.
 
     Without a mapping a volume's path follows from the file's name: its stem in
     collection; or as layout says, "bids", "msd", "nnunet" or a pattern, such as
@@ -184,7 +184,7 @@ def _is_url(file: bytes) -> bool:
 
 
 def _nbytes(file: bytes) -> int:
-    """Returns a file's size; 0 if it is not known, as of one at a URL."""
+    """Returns a file's size; 0 if it is not known, as for a URL."""
     try:
         return 0 if _is_url(file) else os.stat(file).st_size
     except OSError:
