@@ -18,6 +18,10 @@ class Root(NamedTuple):
     uri: str
     s3: S3Options | None = None
 
+    def __repr__(self) -> str:
+        """Without secrets, for tracebacks that show variables."""
+        return f"<Root of {self.uri}>"
+
     @property
     def is_local(self) -> bool:
         return "://" not in self.uri

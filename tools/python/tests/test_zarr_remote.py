@@ -186,3 +186,5 @@ def test_wrong_credentials_are_an_error_without_them(gateway, bucket):
     with pytest.raises(libradio.AccessError) as info:
         array[...]
     assert "SECRET" not in str(info.value)
+    root = array.async_array.codec_pipeline._source.root
+    assert root.s3["secret_key"] not in repr(root)
