@@ -398,18 +398,22 @@ find_dropped (struct rd_finder *finder)
                    ? "" : finder->profile->nodes.at[at].name, tiny);
 }
 
+/* Workers among ranks are killed when they have nothing to do, as those of
+ * Python's Pool are: where no scope was open, there is nothing to tell. */
 static enum radio_status
 find_recovered (struct rd_finder *finder)
 {
+  const struct radio_profile_info *info = &finder->profile->info;
   const char *process = rd_profile_find_fact (finder->profile,
                                               RD_FACT_RECOVERED);
   struct rd_claim claim = {
     "recovered", "Recovered from a ring", RADIO_FINDING_NOTE, 0.9,
     RADIO_NO_PARENT
   };
-  if (!process)
+  if (!process
+      || (info->parts == RADIO_PARTS_RANKS && info->open_count == 0))
     return RADIO_OK;
-  uint64_t seen = finder->profile->info.parts == RADIO_PARTS_NONE
+  uint64_t seen = info->parts == RADIO_PARTS_NONE
                   ? rd_finder_number (finder, RD_FACT_SEEN) : 0;
   return rd_found (finder, &claim,
                    "of %.40s%s%s, which did not write this profile: requests "

@@ -440,11 +440,12 @@ def test_workers_may_record_profiles_of_their_own(head, tmp_path, method,
 
 @pytest.mark.filterwarnings(
     "ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_workers_that_are_killed_or_go_on_are_ranks(tree, tmp_path):
+@pytest.mark.parametrize("work", [workers.wait_for, workers.wait_in_scope])
+def test_workers_that_are_killed_or_go_on_are_ranks(tree, tmp_path, work):
     context = multiprocessing.get_context("fork")
     events = [(context.Event(), context.Event()) for _ in range(2)]
     with libradio.profile() as p, libradio.scope("parent's"):
-        processes = [context.Process(target=workers.wait_for, args=(each,))
+        processes = [context.Process(target=work, args=(each,))
                      for each in events]
         for process, (ready, _) in zip(processes, events):
             process.start()
@@ -452,7 +453,11 @@ def test_workers_that_are_killed_or_go_on_are_ranks(tree, tmp_path):
         processes[0].kill()
         processes[0].join()
     assert ranks(p, tmp_path) == 3
-    assert tree(p)["worker's"][0] == 2
+    nested = work is workers.wait_in_scope
+    assert tree(p)["waits/worker's" if nested else "worker's"][0] == 2
+    # Of a worker that had nothing to do there is nothing to tell.
+    found = [finding.id for finding in p.findings]
+    assert ("recovered" in found) == nested
     events[1][1].set()
     processes[1].join()
     assert processes[1].exitcode == 0

@@ -38,6 +38,12 @@ def wait_for(event):
     event[1].wait(600)
 
 
+def wait_in_scope(event):
+    """The same in a scope that is open."""
+    with libradio.scope("waits"):
+        wait_for(event)
+
+
 def list_store(store):
     """Returns the paths of a store, and those whose volume can be read."""
     return list(store), [path for path in store if store[path][0].size]
