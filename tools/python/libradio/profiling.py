@@ -331,7 +331,7 @@ class Comparison:
             raise KeyError(path)
         if len(found) > 1:
             raise ArgumentError(f"{path}: {len(found)} scopes have this path,"
-                                " as of names with '/'; iterate over all")
+                                " as names with '/' make it; iterate over all")
         return found[0]
 
     def __iter__(self) -> Iterator[Change]:
@@ -459,7 +459,12 @@ class _Recording(Profile):
         try:
             # Before anything runs that the other profile would show.
             if self._python:
-                check_unwatched()
+                try:
+                    check_unwatched()
+                except ExistsError:
+                    if not end_recording():
+                        raise
+                    check_unwatched()
             if options.whole_process:
                 end_ranks = expect(self._python)
             # The last: what is called here is no function of the user's.

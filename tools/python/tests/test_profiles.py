@@ -431,6 +431,11 @@ def test_workers_may_record_profiles_of_their_own(head, tmp_path, method,
                                [(head[0], 3, python)] * 2)
     assert got == [(True, False)] * 2
     assert "worker's" in p.tree() and "of its own" not in p.tree()
+    with libradio.profile(python=python):
+        with context.Pool(1) as pool:
+            got = pool.starmap(workers.read_and_record,
+                               [(head[0], 3, python, False)] * 2)
+    assert got == [(True, False)] * 2
     # Where workers are no ranks.
     with libradio.profile(python=python, whole_process=False):
         with context.Pool(1) as pool:

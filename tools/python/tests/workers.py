@@ -21,10 +21,10 @@ def read_in_scope(volume, k):
         return volume.axial(k).shape
 
 
-def read_and_record(volume, k, python=False):
+def read_and_record(volume, k, python=False, whole_process=True):
     """Reads a plane in a scope, and another one in a profile of its own."""
     read_in_scope(volume, k)
-    with (libradio.profile(python=python) as p,
+    with (libradio.profile(python=python, whole_process=whole_process) as p,
           libradio.scope("of its own")):
         volume.axial(k)
     return "of its own" in p.tree(), "worker's" in p.tree()
