@@ -98,7 +98,8 @@ class _Span:
 
 
 def _warn_of_order(site: int) -> None:
-    name = next(name for (name, _), each in _sites.items() if each == site)
+    # Others may add names meanwhile.
+    name = next(name for (name, _), each in [*_sites.items()] if each == site)
     warn([f"scope {name}: ended before one that began in it, which ends here,"
           " too; use `async with` in coroutines that take turns"])
 
