@@ -59,7 +59,7 @@ def find_root(store: Any) -> Root:
         kind += f" of {type(fs).__name__}"
         if (kind.endswith(" AsyncFileSystemWrapper")
                 and type(fs.sync_fs).__name__ == "LocalFileSystem"):
-            return Root(store.path)
+            return Root(store.path.removeprefix("file://"))
         if kind.endswith(" HTTPFileSystem"):
             return _http_of_fsspec(fs, store.path)
         if kind.endswith(" S3FileSystem"):

@@ -16,6 +16,7 @@ import itertools
 import json
 import math
 import os
+import re
 import warnings
 from abc import ABC, abstractmethod
 from collections import deque
@@ -208,7 +209,8 @@ class _Source:
     def report(self, key: str, reason: str) -> None:
         """Warns that zarr does it by itself, or refuses it.  The array is
         named: Python shows a line once."""
-        name = str(self.store)
+        # Without a query, which may be a signature.
+        name = re.sub(r"\?[^\s,)>]*", "", str(self.store))
         if self.has_known_keys and (path := self.locate(key)[0]):
             name += f"/{path}"
         if self.strict:
@@ -615,7 +617,9 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
                    _Source(array_metadata, store,
                            bool(zarr.config.get("codec_pipeline.strict",
                                                 False)),
-                           zarr.config.get("codec_pipeline.memory", 0)))
+                           _arguments.whole(
+                               zarr.config.get("codec_pipeline.memory", 0),
+                               "codec_pipeline.memory")))
 
     def evolve_from_array_spec(self, array_spec: Any) -> Self:
         """The same, for chunks of these properties."""

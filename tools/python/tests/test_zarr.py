@@ -433,6 +433,8 @@ def test_local_folders_by_fsspec(tmp_path):
     elements = make(tmp_path / "a")
     array = opened(FsspecStore.from_url(f"file://{tmp_path}/a"))
     check_selections(array, elements, 5)
+    other = opened(FsspecStore(array.store.fs, path=f"file://{tmp_path}/a"))
+    check_selections(other, elements, 5)
     array[...] = elements[::-1]
     assert np.array_equal(zarr.open_array(tmp_path / "a")[...],
                           elements[::-1])
@@ -575,6 +577,10 @@ def test_chunks_larger_than_the_memory(tmp_path):
     assert np.array_equal(pickle.loads(pickle.dumps(large))[...], values)
     with pytest.raises(libradio.ArgumentError, match="memory: -1: use 0"):
         libradio.zarr.use(memory=-1)
+    # As by the environment.
+    with libradio.zarr.use(), zarr.config.set({"codec_pipeline.memory": 2e9}):
+        with pytest.raises(TypeError, match="codec_pipeline.memory: 2000000"):
+            zarr.open_array(tmp_path / "a")
 
 
 @pytest.mark.parametrize("fill", [0.0, -0.0, np.nan, 3.0])

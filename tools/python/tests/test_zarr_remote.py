@@ -73,6 +73,17 @@ def test_clients_with_options_that_the_library_lacks(tmp_path, site):
         assert match in line
 
 
+def test_a_warning_has_no_signature(tmp_path):
+    make(tmp_path / "a")
+    store = FsspecStore.from_url("http://127.0.0.1/a?sig=SECRET", {
+        "headers": {"X-A": "b"}})
+    source = libradio.zarr._Source(zarr.open_array(tmp_path / "a").metadata,
+                                   store, strict=False, memory=0)
+    with pytest.warns(libradio.RadioWarning, match="127.0.0.1/a") as caught:
+        source.report("c/0", "the client has options")
+    assert "SECRET" not in str(caught[0].message)
+
+
 numbers = itertools.count()
 
 
