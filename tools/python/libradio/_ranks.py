@@ -15,7 +15,7 @@ from contextlib import suppress
 from multiprocessing import spawn, util
 from multiprocessing.context import get_spawning_popen
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import _arguments
 from ._calls import NULL
@@ -30,8 +30,17 @@ _PREFIX = "radio-ranks-"
 # In a process that was spawned: what its parent sent.
 _sent: list["Ranks"] = []
 
-# In a worker: its process, and what ends its recording.
-_recording: tuple[int, util.Finalize] | None = None
+
+class _Recording(NamedTuple):
+    """That of a worker."""
+
+    pid: int
+    end: util.Finalize
+    watches: bool
+    """Whether it has the functions of Python."""
+
+
+_recording: _Recording | None = None
 
 
 def _folder() -> tuple[Path, int]:
@@ -134,9 +143,9 @@ class Ranks:
                 return
         end_watch = (take_watch() or watch()) if self.python else None
         # After all others: these may still work.
-        _recording = os.getpid(), util.Finalize(
+        _recording = _Recording(os.getpid(), util.Finalize(
             None, _finish, (recorder[0], end_watch, f"{name}.json",
-                            os.getpid()), exitpriority=-100)
+                            os.getpid()), exitpriority=-100), self.python)
 
     def collect(self) -> list[Any]:
         """Returns the profiles of the workers, in the order of their start,
@@ -174,14 +183,13 @@ def _finish(recorder: Any, end_watch: Callable[[], None] | None, file: str,
         end_watch()
 
 
-def end_recording() -> bool:
-    """Ends the recording of this process as a rank, which is of it until now;
-    false if it was none."""
-    if (_recording is None or _recording[0] != os.getpid()
-            or not _recording[1].still_active()):
-        return False
-    _recording[1]()
-    return True
+def make_way(whole_process: bool, python: bool) -> None:
+    """Ends the recording of this process as a rank, which is of it until now,
+    if a profile of its own needs what only one can have."""
+    if (_recording is not None and _recording.pid == os.getpid()
+            and _recording.end.still_active()
+            and (whole_process or (python and _recording.watches))):
+        _recording.end()
 
 
 def expect(python: bool) -> Callable[[], list[Any]]:

@@ -444,12 +444,11 @@ class _Recording(Profile):
             raise ArgumentError("a profile records once; call libradio.profile"
                                 " again")
         # Most processes record nothing: they import neither this nor html.
-        from ._ranks import end_recording, expect
+        from ._ranks import expect, make_way
         recorder = ffi.new("struct radio_recorder **")
         options, title = self._options
+        make_way(bool(options.whole_process), self._python)
         status = lib.radio_recorder_start(options, recorder)
-        if status == lib.RADIO_ERROR_EXISTS and end_recording():
-            status = lib.radio_recorder_start(options, recorder)
         if status == lib.RADIO_ERROR_EXISTS:
             raise ExistsError("another profile is being recorded; end that"
                               " first")
@@ -459,12 +458,7 @@ class _Recording(Profile):
         try:
             # Before anything runs that the other profile would show.
             if self._python:
-                try:
-                    check_unwatched()
-                except ExistsError:
-                    if not end_recording():
-                        raise
-                    check_unwatched()
+                check_unwatched()
             if options.whole_process:
                 end_ranks = expect(self._python)
             # The last: what is called here is no function of the user's.
