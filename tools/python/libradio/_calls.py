@@ -116,6 +116,11 @@ def finish(status: int, call: Any) -> None:
     except BaseException:
         lib.python_clear(call)
         raise
+    warn_of(call)
+
+
+def warn_of(call: Any) -> None:
+    """Warns of the lines that callbacks have kept."""
     if call.text:
         warn(take_lines(call))
 

@@ -49,8 +49,7 @@ class _OpenStore:
         self.call = call
 
     def warn(self) -> None:
-        if self.call.text:
-            _calls.warn(_calls.take_lines(self.call))
+        _calls.warn_of(self.call)
 
 
 @dataclass(frozen=True)

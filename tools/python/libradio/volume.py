@@ -63,8 +63,8 @@ class Opened:
         self.warn()
 
     def warn(self) -> None:
-        if self.file_call is not None and self.file_call.text:
-            _calls.warn(_calls.take_lines(self.file_call))
+        if self.file_call is not None:
+            _calls.warn_of(self.file_call)
 
 
 def _axes(opened: Opened) -> str:
