@@ -321,7 +321,7 @@ find_cached (struct radio_array *array, struct rd_plan_chunk *chunk,
 
 enum radio_status
 rd_indexes_list (struct rd_index_job *job, struct rd_tile_read *read,
-              struct rd_plan *plan)
+                 struct rd_plan *plan)
 {
   struct radio_array *array = read->array;
   struct radio_store *store = array->store;

@@ -45,8 +45,8 @@ class Grid(NamedTuple):
 
 
 def find_grid(batch: Sequence[Chunk], first: Sequence[int],
-               last: Sequence[int], chunk_shape: Sequence[int],
-               dropped: tuple[int, ...]) -> Grid | None:
+              last: Sequence[int], chunk_shape: Sequence[int],
+              dropped: tuple[int, ...]) -> Grid | None:
     """Returns the elements that chunks, from first to last, select; None if
     they are no grid.  Zarr passes chunks in C order, and of each what is
     selected on every axis: so the first and the last tell all."""
@@ -139,7 +139,7 @@ def _halve_group(indexes: list[NDArray[np.intp]],
 
 
 def find_points(chunk: Chunk, at: Sequence[int], chunk_shape: Sequence[int],
-                 dropped: tuple[int, ...]) -> Points | None:
+                dropped: tuple[int, ...]) -> Points | None:
     """Returns the elements that a chunk selects; None if zarr passes them in
     another way than those that are known: a mesh like numpy.ix_, or a list for
     each axis."""

@@ -42,9 +42,9 @@ Files: TypeAlias = _File | Iterable[_File] | Mapping[str, _File]
 
 T = TypeVar("T")
 
-_EXISTING: dict[Any, int] = {"error": lib.RADIO_EXISTING_ERROR,
-             "skip": lib.RADIO_EXISTING_SKIP,
-             "replace": lib.RADIO_EXISTING_REPLACE}
+_EXISTING: dict[Any, int] = {
+    "error": lib.RADIO_EXISTING_ERROR, "skip": lib.RADIO_EXISTING_SKIP,
+    "replace": lib.RADIO_EXISTING_REPLACE}
 _AT_ONCE = 32
 _POLL_S = 0.1
 _SLAB_NBYTES = 16 << 20
@@ -216,16 +216,16 @@ def _name(files: Any, collection: str | None, layout: str | None,
     seen: dict[str, Any] = {}
     for file in _arguments.several(files, "files", "files, or a mapping of"
                                    " paths to files"):
-        name = os.fsdecode(_arguments.file(file, "files"))
-        path, its_labels = _name_one(without_query(name), opened, folder,
-                                     labels)
+        encoded = _arguments.file(file, "files")
+        path, its_labels = _name_one(without_query(os.fsdecode(encoded)),
+                                     opened, folder, labels)
         if path in seen:
             one, other = [without_query(os.fsdecode(each))
                           for each in (file, seen[path])]
             raise ArgumentError(f"{one}: becomes {path}, as {other} does; use"
                                 " a mapping of paths to files")
         seen[path] = file
-        yield path, os.fsencode(file), its_labels
+        yield path, encoded, its_labels
 
 
 def _name_one(name: str, layout: Any, collection: Any, labels: Labels
