@@ -216,7 +216,7 @@ rd_thread_purge (void)
   rd_thread_enter ();
   while (*w)
     if (rd_writer_is_stopped (*w))
-      *w = (*w)->below;
+      rd_thread_link (w, (*w)->below);
     else
       w = &(*w)->below;
   w = &thread->mine;
@@ -226,7 +226,7 @@ rd_thread_purge (void)
       w = &writer->next_mine;
       continue;
     }
-    *w = writer->next_mine;
+    rd_thread_link (w, writer->next_mine);
     rd_recorder_unref (writer->recorder);
   }
   rd_writer_come_back ();
@@ -305,7 +305,7 @@ attach_thread (struct radio_recorder *recorder)
   struct rd_writer_state *writer = rd_recorder_take_writer (recorder);
   if (!writer)
     return NULL;
-  writer->next_mine = thread->mine;
+  rd_thread_link (&writer->next_mine, thread->mine);
   thread->mine = writer;
   if (!rd_writer_enter (writer))
     return writer;
@@ -362,7 +362,7 @@ rd_writer_push (struct radio_recorder *recorder)
   if (writer) {
     if (thread->current)
       rd_writer_go_away (thread->current);
-    writer->below = thread->current;
+    rd_thread_link (&writer->below, thread->current);
     thread->current = writer;
   }
   rd_thread_leave ();
@@ -378,8 +378,8 @@ rd_writer_push_below (struct radio_recorder *recorder)
     bottom = &(*bottom)->below;
   struct rd_writer_state *writer = attach_thread (recorder);
   if (writer) {
-    writer->below = NULL;
-    *bottom = writer;
+    rd_thread_link (&writer->below, NULL);
+    rd_thread_link (bottom, writer);
     rd_writer_go_away (writer);
   }
   rd_thread_leave ();

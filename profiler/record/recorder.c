@@ -179,7 +179,9 @@ begin_recording (struct radio_recorder *recorder, bool has_file)
     = recorder->whole_process && rd_this_thread.current
       ? rd_writer_push_below (recorder) : rd_writer_push (recorder);
   if (writer) {
-    writer->is_own = !recorder->whole_process;
+    /* Snapshots of slow runs may have begun; see rd_thread_link. */
+    __atomic_store_n (&writer->is_own, !recorder->whole_process,
+                      __ATOMIC_RELAXED);
     return RADIO_OK;
   }
   /* The recorder may have attached other threads since. */

@@ -93,7 +93,7 @@ rd_writer_pop (struct rd_writer_state *writer)
   while (*w && *w != writer)
     w = &(*w)->below;
   if (*w)
-    *w = writer->below;
+    rd_thread_link (w, writer->below);
   rd_writer_come_back ();
 }
 

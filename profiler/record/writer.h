@@ -125,6 +125,15 @@ rd_writer_has_taps (struct rd_writer_state *writer)
 /* Moves the count of dropped events to the current writer, if there is one. */
 void rd_thread_report_interrupting (void);
 
+/* Sets a link of the thread's lists, or an end of one.  The thread does not
+ * enter the writer for that: a snapshot may read the word meanwhile, though it
+ * does not use it. */
+static inline void
+rd_thread_link (struct rd_writer_state **link, struct rd_writer_state *writer)
+{
+  __atomic_store_n (link, writer, __ATOMIC_RELAXED);
+}
+
 /* Begin and end of a change of the thread's list of writers.  Nests. */
 static inline void
 rd_thread_enter (void)

@@ -226,6 +226,71 @@ snapshots_are_of_one_moment_each (void **state)
   assert_ok (radio_recorder_stop (recorder, NULL));
 }
 
+/* Starts and stops a recorder of its own, under the one of the process.
+ * Returns NULL if that fails. */
+static void *
+record_beside (void *arg)
+{
+  struct radio_recorder *own;
+  radio_scope_end (radio_scope_begin (&outer));
+  if (radio_recorder_start (NULL, &own) != RADIO_OK)
+    return NULL;
+  radio_scope_end (radio_scope_begin (&blocks));
+  if (radio_recorder_stop (own, NULL) != RADIO_OK)
+    return NULL;
+  radio_scope_end (radio_scope_begin (&outer));
+  return arg;
+}
+
+static void *
+start_threads (void *arg)
+{
+  _Atomic uint64_t *nended = arg;
+  pthread_t thread;
+  void *result = arg;
+  while (result && !atomic_load (&is_over)) {
+    if (pthread_create (&thread, NULL, record_beside, arg) != 0)
+      return NULL;
+    pthread_join (thread, &result);
+    atomic_fetch_add (nended, 1);
+  }
+  return result;
+}
+
+static void
+snapshots_are_taken_while_threads_come_and_go (void **state)
+{
+  struct radio_recorder_options options = {
+    .whole_process = true, .ring_nbytes = DYING_RING_NBYTES,
+  };
+  struct radio_recorder *recorder;
+  struct radio_profile *profile;
+  static _Atomic uint64_t nended;
+  pthread_t threads[2];
+  (void) state;
+  atomic_store (&is_over, false);
+  assert_ok (radio_recorder_start (&options, &recorder));
+  for (size_t i = 0; i < 2; i++)
+    assert_int_equal (pthread_create (&threads[i], NULL, start_threads,
+                                      &nended), 0);
+  for (int i = 0; i < 50; i++) {
+    uint64_t sure = 2 * atomic_load (&nended);
+    assert_ok (radio_recorder_snapshot (recorder, &profile));
+    uint64_t n = dying_sum_of (profile, "outer").calls;
+    radio_profile_close (profile);
+    assert_in_range (n, sure, 2 * atomic_load (&nended) + 4);
+  }
+  atomic_store (&is_over, true);
+  for (size_t i = 0; i < 2; i++) {
+    void *result;
+    pthread_join (threads[i], &result);
+    assert_non_null (result);
+  }
+  assert_ok (radio_recorder_stop (recorder, &profile));
+  assert_int_equal (dying_sum_of (profile, "outer").calls, 2 * nended);
+  radio_profile_close (profile);
+}
+
 /*------------------------------------------------------------------------
  * Processes that hang
  *----------------------------------------------------------------------*/
@@ -571,6 +636,7 @@ main (void)
     cmocka_unit_test (
       a_file_that_is_written_meanwhile_is_of_one_moment_or_refused),
     cmocka_unit_test (snapshots_are_of_one_moment_each),
+    cmocka_unit_test (snapshots_are_taken_while_threads_come_and_go),
     cmocka_unit_test (
       the_open_scope_of_a_process_that_ended_lasts_until_it_was_seen),
     cmocka_unit_test (the_open_scope_of_a_process_that_runs_lasts_until_now),
