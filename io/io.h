@@ -161,11 +161,11 @@ struct rd_io_ops {
   const unsigned char *(*map) (struct rd_io_file *file, uint64_t *nbytes);
 
   /* Identifies the content of a held file as it is now; false if that is
-   * unknown.  is_settled is false if it changed so recently that a change that
+   * unknown.  is_stable is false if it changed so recently that a change that
    * follows might have the same times.  NULL in stores that do not support
    * this. */
   bool (*identify) (struct rd_io_file *file, struct rd_file_identity *identity,
-                    bool *is_settled);
+                    bool *is_stable);
 
   /* Closes the cached files of an object, or of those below a prefix; files
    * in use are closed when they are released.  NULL where none are cached. */
@@ -388,10 +388,10 @@ rd_io_map (struct rd_io *io, struct rd_io_file *file, uint64_t *nbytes)
 
 static inline bool
 rd_io_identify (struct rd_io *io, struct rd_io_file *file,
-                struct rd_file_identity *identity, bool *is_settled)
+                struct rd_file_identity *identity, bool *is_stable)
 {
   return file && io->ops->identify
-         && io->ops->identify (file, identity, is_settled);
+         && io->ops->identify (file, identity, is_stable);
 }
 
 static inline void

@@ -109,7 +109,7 @@ take_blob (struct memory *memory, const char *key, struct blob **blob)
   RD_LOCK_SCOPE (&memory->mutex);
   struct object *object = find (memory, key);
   if (object == NULL) {
-    /* No object has a key that is none. */
+    /* An invalid key is an error, not a missing object. */
     RD_TRY (rd_key_check (&memory->base, key));
     return rd_fail (RADIO_ERROR_NOT_FOUND, NO_SUCH_OBJECT, memory->base.uri,
                     key);

@@ -191,8 +191,8 @@ struct radio_array_options {
   size_t rank;
   /* The number of elements along each axis. */
   uint64_t shape[RADIO_MAX_RANK];
-  /* The shape of what one key holds: a shard if codecs_json has the sharding
-   * codec.  At the array's end chunks have elements outside of it. */
+  /* The shape of a chunk, which one key holds: a shard if codecs_json has the
+   * sharding codec.  Chunks may extend past the array's end. */
   uint64_t chunk_shape[RADIO_MAX_RANK];
   /* A Zarr name: "int16", "r24", ... */
   const char *data_type;
@@ -215,7 +215,7 @@ struct radio_array_options {
 };
 
 /* Creates an array, and the missing group documents above it.  Its document
- * is published last, and only if there is none yet.
+ * is published last, and only if none exists.
  * Errors: RADIO_ERROR_EXISTS, RADIO_ERROR_ARGUMENT, RADIO_ERROR_FORMAT,
  * RADIO_ERROR_UNSUPPORTED (as for opening), those of writing. */
 RADIO_API enum radio_status

@@ -405,7 +405,7 @@ struct radio_difference {
   enum radio_change wait_change;      /* not NEW or GONE */
   int64_t wait_before_ns, wait_after_ns;
 
-  /* Of a root: medians of its total in wall time. */
+  /* For a root: the medians of its total in wall time. */
   int64_t wall_before_ns, wall_after_ns;
 
   /* The interval of the change of the median wait, as for the total. */
@@ -467,7 +467,7 @@ RADIO_API size_t
 radio_comparison_count (const struct radio_comparison *comparison);
 
 /* Returns path i; parents precede their children.  Valid as long as the
- * comparison; NULL if there is none. */
+ * comparison; NULL if out of range. */
 RADIO_API const struct radio_difference *
 radio_comparison_get (const struct radio_comparison *comparison, size_t i);
 

@@ -4,9 +4,9 @@
  *
  * A cohort holds the generations of the tables that were the newest when each
  * was needed first, so all its views agree.  The tables say what was indexed;
- * the documents remain the truth of what exists: a volume without a row is in
- * no view, and one that was removed meanwhile is not found when it is opened
- * (radio/index.h repairs both).
+ * the documents are authoritative: a volume without a row is in no view, and
+ * opening one that was removed meanwhile fails as not found (radio/index.h
+ * repairs both).
  *
  * A query is a text such as
  *

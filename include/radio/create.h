@@ -104,13 +104,13 @@ RADIO_API void radio_volume_abort (struct radio_writer *writer);
 
 /* Opens an image in the caller's memory as a volume, for all calls that read:
  * pipelines (radio_volume_apply), statistics, export, ingesting it.  Nothing is
- * copied: the memory must stay until the volume, and all that are derived of
- * it, are closed, and must not change during a read.  context may be NULL: the
- * volume has its own.  options say what the image is, as of one that is
- * written; of options->ingest only is_labels is used.  elements is the one at
- * index 0 of each axis, in the machine's byte order; nbytes is the size of the
- * memory, which is not checked with strides; strides are bytes from one to the
- * next on each axis, also negative or 0; NULL: C order without gaps.
+ * copied: the memory must stay valid until the volume, and all volumes derived
+ * from it, are closed, and must not change during a read.  context may be NULL:
+ * the volume has its own.  options describe the image, as for writing one; of
+ * options->ingest only is_labels is used.  elements points to index 0 of each
+ * axis, in the machine's byte order; nbytes is the size of the memory, which is
+ * not checked with strides; strides are bytes from one element to the next on
+ * each axis, also negative or 0; NULL: C order without gaps.
  *
  * A read may deliver in place: with the memory itself as its buffer, if each
  * voxel belongs where it is read, in a type of the same size, and the pipeline

@@ -162,8 +162,8 @@ typedef enum radio_status radio_csv_write_fn (const char *text, size_t nbytes,
  * the separator, a quote, CR or LF, and if it is empty or the text n/a (which
  * read as missing all the same).  What is written is read back as the same
  * values, these two excepted.
- * Errors: RADIO_ERROR_ARGUMENT (a column or a row that is not there, a
- * separator that is none), those of radio_table_read_text, of write. */
+ * Errors: RADIO_ERROR_ARGUMENT (no such column or row, an invalid separator),
+ * those of radio_table_read_text, of write. */
 RADIO_API enum radio_status
 radio_table_write_csv (struct radio_table *table, char separator,
                        const size_t *columns, size_t n,

@@ -2,8 +2,8 @@
 /* The index: a row for each volume in the table of its collection
  * (radio/table.h), made from the volume's document, and one for each subject.
  *
- * The documents remain the truth of what exists.  A row's id is the volume's
- * path.  These columns are derived, and made again whenever a row is written;
+ * The documents are authoritative.  A row's id is the volume's path.
+ * These columns are derived, and made again whenever a row is written;
  * all others are the user's, and stay:
  *
  *  subject, session   text, from the name: of a BIDS name "sub-01_ses-2_..."

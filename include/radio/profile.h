@@ -242,10 +242,10 @@ typedef void radio_slow_fn (const struct radio_profile *profile,
                             void *user_data);
 
 /* Triggers: each run of a scope or request that takes longer than is allowed
- * here gives a profile of its own: of the run, of what it called, here and by
- * handoffs on other threads, and of its requests, with the times, bytes and
- * texts that the log has of them.  A run's CPU time is that of its thread in
- * it, which costs 1 us a run to know; requests have none. */
+ * here gives a profile of its own: the run, its callees, here and by handoffs
+ * on other threads, and its requests, with their times, bytes and texts from
+ * the log.  A run's CPU time is its thread's during the run, which costs 1 us
+ * a run to measure; requests have none. */
 struct radio_slow_options {
   /* "read>50ms, decode*>5ms cpu": names of scopes, in which a '*' at the end
    * stands for any rest, and times in ns, us, ms or s, on the clock or on a
@@ -336,9 +336,9 @@ radio_recorder_fact (struct radio_recorder *recorder, const char *key,
                      const char *value, enum radio_text_kind kind)
   RADIO_USE_RESULT;
 
-/* Makes a profile of what was recorded until now, and goes on recording; of a
+/* Makes a profile of the recording until now, and goes on recording; for a
  * recorder with ring_nbytes.  From any thread, but not from a signal handler.
- * Scopes that are open end in it, and are marked as open; open requests and
+ * Open scopes end in it, and are marked as open; open requests and
  * the memory held are left out.  Threads wait while all but the log is copied:
  * less than a millisecond, but time slices where they lack CPUs.
  *
@@ -356,8 +356,8 @@ radio_recorder_snapshot (struct radio_recorder *recorder,
  *
  * Errors: RADIO_ERROR_MEMORY, RADIO_ERROR_FORKED (started before fork, stopped
  * in the child, which records nothing), RADIO_ERROR_ARGUMENT (recorder is NULL
- * and profile is not: there is none to make; or it is called by a
- * radio_slow_fn of the recorder, which then goes on). */
+ * and profile is not; or it is called by a radio_slow_fn of the recorder,
+ * which then goes on). */
 RADIO_API enum radio_status
 radio_recorder_stop (struct radio_recorder *recorder,
                      struct radio_profile **profile) RADIO_USE_RESULT;
@@ -416,7 +416,7 @@ radio_profile_list_rings (radio_ring_fn *callback, void *user_data)
  * it cannot be made, radio-ring-%p in $XDG_RUNTIME_DIR or /dev/shm, if there is
  * room, else none),
  * RADIO_PROFILE_SIGNAL ("USR1,TERM,INT": on these the profile is written, too)
- * and RADIO_PROFILE_EVERY (so is it every so many seconds),
+ * and RADIO_PROFILE_EVERY (seconds: it is also written at this interval),
  * RADIO_PROFILE_SLOW (the triggers of slow; each slow run is written as
  * NAME-PID-N beside the profile, in its format) and
  * RADIO_PROFILE_SLOW_PER_MINUTE (per_minute), RADIO_PROFILE_REDACT (not empty:
@@ -440,7 +440,7 @@ radio_profile_list_rings (radio_ring_fn *callback, void *user_data)
 RADIO_API enum radio_status radio_profile_from_env (void) RADIO_USE_RESULT;
 
 /* Attaches a fact to the recording of radio_profile_from_env, like
- * radio_recorder_fact; does nothing if there is none.  A program that fails
+ * radio_recorder_fact; does nothing without one.  A program that fails
  * sets the fact "failed" to its message (RADIO_TEXT_NAME if it names a file),
  * which the profile then shows first; the fact "title" is the profile's title
  * instead of the program's name.

@@ -235,8 +235,8 @@ struct radio_cells {
    * change_type cannot convert it. */
   bool refuse_loss;
 
-  /* Of text: categories in their order, all different, if this makes the
-   * column.  It has no order if a value is none of them.  NULL: no order. */
+  /* For a new column of text: its categories in order, all different.  The
+   * column has no order if a value is not among them.  NULL: no order. */
   const struct radio_strings *categories;
 
   /* Must be zero: later versions may have members here. */

@@ -93,9 +93,9 @@ struct radio_file_options {
  * threads from the first read on; over a network as they arrive, up to 8 MiB
  * of them (a sixteenth of the memory limit) at once.  gzip's checksum is
  * verified when all voxels were read, by one read or several in order: points
- * of entry have the checksum of what was inflated before them, and a read that
- * passes one compares.  Those of indexed_gzip have none: reads of all begin
- * with the file's start, and add it.  radio_volume_validate uses no points.
+ * of entry have the checksum of the output before them, and a read that passes
+ * one compares.  Those of indexed_gzip have no checksum: reads of all voxels
+ * begin at the file's start, and add it.  radio_volume_validate uses no points.
  *
  * A file that is cut short is opened if its first plane may be in it.  What is
  * whole of it is read; other boxes are RADIO_ERROR_FORMAT (the message has the
@@ -242,8 +242,8 @@ struct radio_volume_info {
                                          "rgb24"; "" without a header */
   size_t header_nbytes;               /* 0 when there is no NIfTI header */
   const void *header;                 /* all bytes before the voxels */
-  const char *pipeline;               /* the canonical text of what is applied;
-                                         "" if nothing is */
+  const char *pipeline;               /* applied to the image: its canonical
+                                         text; "" if there is no pipeline */
   size_t statistics_count;            /* of the whole volume that the pipeline
                                          needs: each takes a pass over it, or
                                          more, before the first voxel is read,

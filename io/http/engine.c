@@ -521,7 +521,7 @@ rd_http_run (struct rd_http *http, struct rd_http_task *task)
 {
   struct rd_waiter waiter = RD_WAITER_INIT;
   struct rd_io_stop stop = { .deadline_ns = UINT64_MAX };
-  /* What a write does is not known once it is sent. */
+  /* The effect of a write is unknown once it is sent. */
   bool is_ours = !task->stop && rd_thread_has_cancel ()
                  && (task->method == RD_HTTP_GET
                      || task->method == RD_HTTP_HEAD || task->leaves_nothing);

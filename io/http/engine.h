@@ -37,7 +37,7 @@ void rd_http_preconnect_begin (struct rd_http_preconnect *preconnect,
 int rd_http_preconnect_take (struct rd_http_preconnect *preconnect,
                              const struct sockaddr *to);
 
-/* The time until idle connections are closed; UINT64_MAX: there are none. */
+/* The time until idle connections are closed; UINT64_MAX without any. */
 uint64_t
 rd_http_preconnect_left_ns (const struct rd_http_preconnect *preconnect,
                             uint64_t now_ns);

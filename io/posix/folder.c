@@ -158,8 +158,8 @@ cleanup_dir (DIR **dir)
     closedir (*dir);
 }
 
-/* The root is held open, and once it was removed it lists as empty: that it is
- * no store any more must be told from a store without volumes. */
+/* The root is held open, and lists as empty once it was removed: that must not
+ * be taken for a store without volumes. */
 static enum radio_status
 check_root (const struct rd_posix *posix)
 {

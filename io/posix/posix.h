@@ -154,8 +154,8 @@ enum radio_status rd_posix_stage_create (const struct rd_posix *posix,
 enum radio_status rd_posix_stage_add (const struct rd_posix *posix,
                                       struct rd_posix_temp *temp);
 
-/* Notes that the entries of a folder have changed, drops that note (false:
- * there is none), and syncs the noted ones above a key. */
+/* Notes that the entries of a folder have changed, drops that note (false if
+ * there was no note), and syncs the noted folders above a key. */
 enum radio_status rd_posix_note_unsynced (const struct rd_posix *posix,
                                           const char *folder);
 bool rd_posix_drop_unsynced (const struct rd_posix *posix,
@@ -203,7 +203,7 @@ void rd_posix_release (struct rd_io *io, struct rd_io_file *file);
 const unsigned char *rd_posix_map (struct rd_io_file *file,
                                    uint64_t *nbytes);
 bool rd_posix_identify (struct rd_io_file *file,
-                        struct rd_file_identity *identity, bool *is_settled);
+                        struct rd_file_identity *identity, bool *is_stable);
 void rd_posix_forget (struct rd_io *io, const char *prefix);
 enum radio_status rd_posix_list (struct rd_io *io, const char *prefix,
                                  bool recursive, rd_io_list_fn *fn,

@@ -252,7 +252,7 @@ rd_posix_map (struct rd_io_file *file, uint64_t *nbytes)
 
 bool
 rd_posix_identify (struct rd_io_file *file, struct rd_file_identity *identity,
-                   bool *is_settled)
+                   bool *is_stable)
 {
   struct stat st;
   struct timespec now;
@@ -260,8 +260,8 @@ rd_posix_identify (struct rd_io_file *file, struct rd_file_identity *identity,
     return false;
   *identity = rd_file_identity_of (&st);
   uint64_t tick_ns = st.st_ctim.tv_nsec == 0 ? WHOLE_TICK_NS : TICK_NS;
-  *is_settled = identity->ctime_ns + tick_ns
-                < (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
+  *is_stable = identity->ctime_ns + tick_ns
+               < (uint64_t) now.tv_sec * 1000000000 + (uint64_t) now.tv_nsec;
   return true;
 }
 

@@ -283,14 +283,14 @@ static const struct radio_site indexes_site = {
   RADIO_SCOPE_WORK
 };
 
-/* Returns a number that changes when a held file is written; 0: it may have
- * been just now, or nobody knows. */
+/* Returns a number that changes when a held file is written; 0: the file may
+ * have been written just now, or that is unknown. */
 static uint64_t
 version_of (struct rd_io *io, struct rd_io_file *file)
 {
   struct rd_file_identity identity;
-  bool is_settled;
-  return rd_io_identify (io, file, &identity, &is_settled) && is_settled
+  bool is_stable;
+  return rd_io_identify (io, file, &identity, &is_stable) && is_stable
          ? rd_hash_bytes (&identity, sizeof identity) : 0;
 }
 

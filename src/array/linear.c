@@ -314,10 +314,10 @@ void
 rd_linear_identify (struct radio_array *array)
 {
   struct rd_linear *linear = array->linear;
-  bool is_settled;
+  bool is_stable;
   linear->is_identified = rd_io_identify (array->store->io, linear->file,
-                                          &linear->identity, &is_settled)
-                          && is_settled;
+                                          &linear->identity, &is_stable)
+                          && is_stable;
 }
 
 /* A store on a network refuses reads of another version. */
@@ -326,11 +326,11 @@ rd_linear_is_unchanged (const struct radio_array *array,
                         struct rd_file_identity *now)
 {
   const struct rd_linear *linear = array->linear;
-  bool is_settled;
+  bool is_stable;
   *now = linear->identity;
   if (!array->store->io->ops->identify)
     return linear->is_identified;
-  return rd_io_identify (array->store->io, linear->file, now, &is_settled)
+  return rd_io_identify (array->store->io, linear->file, now, &is_stable)
          && linear->is_identified
          && memcmp (now, &linear->identity, sizeof *now) == 0;
 }

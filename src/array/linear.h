@@ -34,8 +34,7 @@ unsigned char *rd_linear_destination (const struct rd_tile_read *read,
 void rd_linear_identify (struct radio_array *array);
 
 /* True if the content of an array's object is identified, and still what it was
- * when it was opened.  Sets *now to what identifies it now, as far as that is
- * known. */
+ * when it was opened.  Sets *now to its present identity, as far as known. */
 bool rd_linear_is_unchanged (const struct radio_array *array,
                              struct rd_file_identity *now);
 

@@ -22,7 +22,7 @@
 #define MOST_NBYTES ((uint64_t) 512 << 10)
 
 /* Elements of a part along the axes on which they are closest to each other: a
- * few cache lines, where there are so many. */
+ * few cache lines, if the axes are that long. */
 #define CLOSE_NELEMENTS 64
 
 /* How a request is cut: into parts of `step' elements along each axis. */

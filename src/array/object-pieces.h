@@ -67,7 +67,7 @@ rd_object_pieces_verify (const struct rd_object_pieces *pieces,
                          const unsigned char *bytes,
                          struct rd_scratch *scratch) RADIO_USE_RESULT;
 
-/* True when checksums cover all of an object, so that it can be verified by
+/* True if checksums cover all of an object, so that it can be verified by
  * itself. */
 bool rd_layout_has_checksums (const struct rd_layout *layout);
 

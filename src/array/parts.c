@@ -19,8 +19,7 @@
 #define CACHED_NBYTES ((uint64_t) 4 << 20)
 #define OVERLAP_SHARE 4
 
-/* What is inflated so often is worth a warning: less is what flips and halos
- * take. */
+/* Inflating this many times is worth a warning; flips and halos need less. */
 #define OFTEN 3
 
 /*------------------------------------------------------------------------
@@ -28,7 +27,7 @@
  *----------------------------------------------------------------------*/
 
 /* Finds the elements that a gathered box depends on, as a box of the source;
- * false if there are none. */
+ * false if it depends on none. */
 static bool
 gathered_box (const struct rd_sampled *sampled, const struct radio_box *box,
               struct radio_box *elements)
@@ -257,7 +256,7 @@ add_span (struct rd_inflation *inflation, uint64_t start, uint64_t end)
   inflation->reached_nbytes = rd_max_u64 (inflation->reached_nbytes, end);
 }
 
-/* What is read of a part's source is added. */
+/* Adds what a part reads of its source. */
 static enum radio_status
 add_part (const struct rd_sampled *sampled, const struct radio_box *box,
           void *inflation)

@@ -11,7 +11,7 @@
 /* Returns the array that one is derived and sampled from, or itself. */
 const struct radio_array *rd_array_root (const struct radio_array *array);
 
-/* True of an array that is made of one whose file is inflated. */
+/* True if an array is derived from one whose file is inflated. */
 bool rd_array_is_inflated (const struct radio_array *array);
 
 /* Finds a box of the source that holds all elements that a box depends on,
@@ -55,7 +55,7 @@ void rd_inflation_add (struct rd_inflation *inflation,
                        const struct radio_array *array,
                        const struct radio_box *box);
 
-/* Returns how often what they need is inflated, in the mean; 0: nothing is. */
+/* Returns how often their data is inflated, on average; 0: not at all. */
 double rd_inflation_times (const struct rd_inflation *inflation);
 
 /* Gives a warning if that is often, to the caller who opened the file.

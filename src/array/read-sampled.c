@@ -98,7 +98,7 @@ add_run (struct runs *runs, uint64_t start, uint64_t n)
   return RADIO_OK;
 }
 
-/* Lists what is used of an axis, without gaps of `gap' or more.  Positions
+/* Lists the used parts of an axis, split at gaps of `gap' or more.  Positions
  * along an axis only rise, or only fall. */
 static enum radio_status
 list_runs (const struct rd_weights *weights, uint64_t gap, struct runs *runs)

@@ -86,8 +86,7 @@ static const struct radio_site operation_sites[RD_OP_FIRST_SPATIAL] = {
   [RD_OP_ZNORM] = OPERATION ("znorm"),
 };
 
-/* Returns the site of a program; of one without operations that of what is left
- * of it, conversion. */
+/* Returns the site of a program; that of conversion if it has no operations. */
 static const struct radio_site *
 site_of_program (const struct rd_row_program *program)
 {
@@ -570,7 +569,7 @@ end_read (struct read *read, enum radio_status status)
   return status;
 }
 
-/* Reads what was prepared, on this thread and the pool's. */
+/* Does the prepared read, on this thread and the pool's. */
 static enum radio_status
 run_read (struct rd_tile_read *tiles)
 {

@@ -97,9 +97,9 @@ add_folder_name (const struct rd_io_entry *entry, void *user_data)
          : RADIO_OK;
 }
 
-/* Finds whether a collection has a volume of radio's; of the root (""),
+/* Finds whether a collection has a volume of radio's; for the root (""),
  * whether one of its collections has.  A store of radio's in a folder of
- * stores is none: its root is at a collection's place. */
+ * stores does not count: its root is in a collection's place. */
 static enum radio_status
 find_volume (struct radio_store *store, const char *collection, bool *found)
 {
@@ -125,7 +125,7 @@ find_volume (struct radio_store *store, const char *collection, bool *found)
   return RADIO_OK;
 }
 
-/* The root's document is broken or missing: what is below says which kind of
+/* The root's document is broken or missing: what is below shows which kind of
  * store it is.  Where nothing can be listed, what is named there is taken for
  * a volume. */
 static enum radio_status

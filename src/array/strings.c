@@ -45,7 +45,7 @@ free_read (struct string_read *read)
   pthread_mutex_destroy (&read->mutex);
 }
 
-/* The result, and what it is made of, are within the memory limit. */
+/* The result, and the tiles it is made of, are within the memory limit. */
 static enum radio_status
 check_nbytes (const struct string_read *read, uint64_t nbytes)
 {

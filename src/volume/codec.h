@@ -30,7 +30,7 @@ enum radio_status rd_file_document (const struct rd_nifti *nifti,
                                     struct json_object **document)
   RADIO_USE_RESULT;
 
-/* The array document of what is derived from another array, with its axes and
+/* The document of an array derived from another one, with its axes and
  * attributes: of this type, shape and tile shape, as bytes. */
 enum radio_status rd_derived_document (const struct rd_array_doc *source,
                                        const struct rd_type *type,

@@ -176,7 +176,7 @@ check_room (const char *file, uint64_t nbytes)
                                : rd_strdup (".");
   if (!folder)
     return rd_fail_memory (strlen (file) + 1);
-  /* A link leads to the file system of what it names. */
+  /* A link leads to the file system of its target. */
   if (statvfs (file, &fs) < 0 && statvfs (folder, &fs) < 0)
     return RADIO_OK;
   uint64_t least = rd_ends_with (file, ".gz") ? nbytes / DEFLATE_MAX_RATIO

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The folders of collections, each with a summary of what is below it, by
- * listing all objects: where a request takes a round trip, that is one for a
- * thousand objects.  Several collections are listed at the same time. */
+/* The folders of collections, each with a summary of its contents, by listing
+ * all objects: over a network that is one round trip for a thousand objects.
+ * Several collections are listed at the same time. */
 #ifndef RD_FOLDERS_H
 #define RD_FOLDERS_H
 

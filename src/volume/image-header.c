@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The header of a volume's image: the one that was ingested, or one that is
- * made for another program's image, or of what a program says of it. */
+/* The header of a volume's image: the one that was ingested, or one made for
+ * another program's image, or from a program's description. */
 #include <config.h>
 
 #include <math.h>

@@ -29,7 +29,7 @@ struct listing {
   radio_entry_fn *callback;           /* NULL: volumes are opened */
   radio_opened_fn *opened;
   radio_choose_fn *choose;            /* NULL: all are opened */
-  bool without_sizes;                 /* of what is stored for volumes */
+  bool without_sizes;                 /* do not add up the stored bytes */
   void *user_data;
   struct rd_documents documents;
 };
@@ -249,7 +249,7 @@ list_rows (struct listing *listing, const char *collection)
     char *text RD_FREE = rd_strndup (id.at, id.n);
     if (text == NULL)
       return rd_fail_memory (id.n + 1);
-    /* Another program's rows may be of what is no volume here. */
+    /* Another program's rows may have ids that are no volumes here. */
     bool is_here = strlen (text) == id.n && id.n > nfolder
                    && memcmp (text, collection, nfolder - 1) == 0
                    && text[nfolder - 1] == '/'

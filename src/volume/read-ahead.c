@@ -68,7 +68,7 @@ is_done (struct rd_read_ahead *ahead, const struct piece *piece)
   return piece->is_done;
 }
 
-/* Ends what was requested, and forgets it. */
+/* Cancels the requests, and drops their pieces. */
 static void
 reset (struct rd_read_ahead *ahead)
 {
@@ -138,8 +138,8 @@ end_of (const struct piece *piece)
   return piece->get.offset + piece->get.nbytes;
 }
 
-/* Requests what is needed up to an end: at least the piece of an offset, which
- * is the first one's, or that behind the last. */
+/* Requests pieces up to an end: at least the piece at an offset, if there are
+ * none yet, or the one after the last. */
 static void
 request_pieces (struct rd_read_ahead *ahead, uint64_t offset, uint64_t end)
 {

@@ -239,7 +239,7 @@ assert_file_holds (struct folder *folder, const unsigned char *elements)
 
 /* Longer than times of files are the same. */
 static void
-wait_until_settled (void)
+wait_until_stable (void)
 {
   const struct timespec time = { .tv_nsec = 60 * 1000 * 1000 };
   assert_int_equal (nanosleep (&time, NULL), 0);
@@ -264,12 +264,12 @@ a_file_that_another_program_writes_is_read_by_its_index (void **state)
   for (int keeps_tiles = 0; keeps_tiles < 2; keeps_tiles++) {
     struct folder folder;
     open_folder (&folder, keeps_tiles ? 1 << 20 : RADIO_NO_CACHE);
-    /* Just written, and settled. */
-    for (int settled = 0; settled < 2; settled++)
+    /* Just written, and stable. */
+    for (int stable = 0; stable < 2; stable++)
       for (int in_place = 0; in_place < 2; in_place++) {
         put_file (&folder, SHARD, first_shard, sizeof first_shard - 1);
-        if (settled)
-          wait_until_settled ();
+        if (stable)
+          wait_until_stable ();
         for (int i = 0; i < 3; i++)
           assert_file_holds (&folder, first);
         if (in_place)
@@ -289,7 +289,7 @@ an_index_of_a_file_is_read_once (void **state)
   (void) state;
   struct folder folder;
   open_folder (&folder, RADIO_NO_CACHE);
-  wait_until_settled ();
+  wait_until_stable ();
   for (int i = 0; i < 3; i++)
     assert_file_holds (&folder, first);
   assert_int_equal (folder.nindexes, 1);

@@ -15,7 +15,7 @@
 
 /* Longer than times of files are the same. */
 static void
-wait_until_settled (void)
+wait_until_stable (void)
 {
   const struct timespec time = { .tv_nsec = 60 * 1000 * 1000 };
   assert_int_equal (nanosleep (&time, NULL), 0);
@@ -81,7 +81,7 @@ they_are_kept_for_every_handle_of_an_unchanged_file (void **state)
   for (size_t i = 0; i < 2; i++) {
     float first, again;
     write_image (&spec, names[i][0]);
-    wait_until_settled ();
+    wait_until_stable ();
     assert_true (passes_of (context, names[i][0], "znorm", &first) == 1);
     assert_true (passes_of (context, names[i][1], "znorm", &again) == 0);
     assert_true (first == again);
@@ -117,7 +117,7 @@ they_are_computed_again_once_the_file_has_changed (void **state)
   float first, changed, of_held;
   spec_image (&spec, &file);
   write_file (".", "a.nii", &file);
-  wait_until_settled ();
+  wait_until_stable ();
   assert_ok (radio_volume_open_file (context, "a.nii", NULL, &held));
   assert_int_equal (read_first (held, "rescale 0,1 | linear 1,0", &first), 1);
   write_voxel ("a.nii", (off_t) file.nbytes - 100, 32000);
@@ -154,7 +154,7 @@ a_pair_is_both_of_its_files (void **state)
     spec.scl_slope = i + 1;
     spec_header (&spec, &header);
     write_file (".", "p.hdr", &header);
-    wait_until_settled ();
+    wait_until_stable ();
     assert_true (passes_of (context, "p.hdr", "clamp -9000,9000 | znorm",
                             i ? &other : &first) == 1);
   }
@@ -174,7 +174,7 @@ a_mask_is_another_one_once_it_has_changed (void **state)
   spec_image (&spec, &file);
   write_file (".", "a.nii", &file);
   write_file (".", "m.nii", &file);
-  wait_until_settled ();
+  wait_until_stable ();
   assert_true (passes_of (context, "a.nii", "znorm of mask ./m.nii",
                           &first) == 1);
   assert_true (passes_of (context, "a.nii", "znorm of mask ./m.nii",

@@ -85,9 +85,9 @@ enum radio_status rd_points_cache_open (uint64_t max_nbytes,
 /* No set may be in use. */
 void rd_points_cache_close (struct rd_points_cache *cache);
 
-/* Returns the set of a file, in use by the caller; a new one if there is none,
- * or if key is NULL: that is no one else's, and is not kept.  gap_nbytes is the
- * output between two points; a set that exists gets it if it is smaller than
+/* Returns the set of a file, in use by the caller; a new one if the file has
+ * none, or if key is NULL: that one is private, and is not kept.  gap_nbytes is
+ * the output between two points; an existing set takes it if it is smaller than
  * its own. */
 enum radio_status rd_points_open (struct rd_points_cache *cache,
                                   const struct rd_points_key *key,
@@ -103,8 +103,8 @@ void rd_points_clear (struct rd_points *points);
 /* True if a point at an output would be a gap away from the others. */
 bool rd_points_want (struct rd_points *points, uint64_t output);
 
-/* Returns the first output, not before this one, that a point would be wanted
- * at; UINT64_MAX if there is none before the next point. */
+/* Returns the first output, from this one on, at which a point would be wanted;
+ * UINT64_MAX if none is wanted before the next point. */
 uint64_t rd_points_next_wanted (struct rd_points *points, uint64_t output);
 
 /* Adds a point, whose packed history is taken, unless others are too close or
@@ -118,28 +118,28 @@ void rd_points_add_copy (struct rd_points *points,
                          const struct rd_point *point,
                          const unsigned char *packed);
 
-/* Which points are looked for: of RD_POINTS_CHECKED the checksum of what is
- * before them is known, or none is needed, since a member begins. */
+/* Kinds of points.  For RD_POINTS_CHECKED the checksum of the output before
+ * them is known, or not needed, since a member begins. */
 enum rd_points_kind {
   RD_POINTS_ALL,
   RD_POINTS_CHECKED,
   RD_POINTS_MEMBERS,
 };
 
-/* Gets the last point of a kind that is not after an output; false if there is
- * none.  Its history is copied to packed, which has RD_POINT_PACKED_NBYTES,
- * unless that is NULL. */
+/* Gets the last point of a kind at or before an output; false if there is no
+ * such point.  Its history is copied to packed, which has
+ * RD_POINT_PACKED_NBYTES, unless that is NULL. */
 bool rd_points_find (struct rd_points *points, uint64_t output,
                      enum rd_points_kind kind, struct rd_point *point,
                      unsigned char *packed);
 
-/* Gets the first point that is not before an output, without its history; false
- * if there is none. */
+/* Gets the first point at or after an output, without its history; false if
+ * there is no such point. */
 bool rd_points_find_next (struct rd_points *points, uint64_t output,
                           struct rd_point *point);
 
-/* Sets the checksum and size of what is before a point, if they are not known:
- * of the one that is at the output of `checked', if there is one. */
+/* Sets the checksum and size of the output before a point, if they are unknown:
+ * for the point at the output of `checked', if there is one. */
 void rd_points_check (struct rd_points *points,
                       const struct rd_point *checked);
 

@@ -63,7 +63,8 @@ static const struct member pictures[] = {
 static void keep (struct rd_json_make *make, struct json_object *from,
                   struct json_object *to, const struct member *members);
 
-/* Returns what is kept of a value, which the caller puts; NULL: nothing. */
+/* Returns the part of a value that is kept, which the caller frees; NULL:
+ * nothing. */
 static struct json_object *
 kept (struct rd_json_make *make, struct json_object *value,
       const struct member *members)
@@ -93,7 +94,7 @@ kept (struct rd_json_make *make, struct json_object *value,
   return object;
 }
 
-/* Adds what is kept of the members that an object has to another one. */
+/* Adds to one object the members of another that are kept. */
 static void
 keep (struct rd_json_make *make, struct json_object *from,
       struct json_object *to, const struct member *members)
@@ -234,8 +235,8 @@ add_documents (const struct rd_copy *copy, struct rd_json_make *make,
   return RADIO_OK;
 }
 
-/* Returns whether a value has a member must_understand that is false: no other
- * members are accepted that are not Zarr's own, wherever they are. */
+/* Returns whether a value has a member must_understand that is false, at any
+ * depth: no other members are accepted that are not Zarr's own. */
 static bool
 has_unknown (struct json_object *value)
 {

@@ -14,11 +14,11 @@
 #include "src/operation/matrix.h"
 #include "src/volume/derive/derive.h"
 
-/* Rounding leaves so much of what should be a whole number. */
+/* The largest rounding error of a value that should be a whole number. */
 #define ROUNDING 1e-9
 
-/* Rounds what is whole but for the last bits, so that quarters of a turn and
- * grids that fit pick voxels as they are. */
+/* Rounds numbers that are whole but for the last bits, so that quarter turns
+ * and matching grids pick voxels as they are. */
 static void
 round_matrix (double matrix[3][4])
 {
@@ -207,7 +207,7 @@ limit_axis (struct rd_placement *placement, size_t j, uint64_t *first,
   return true;
 }
 
-/* Pads an axis of the stage by what is outside, to n voxels. */
+/* Pads an axis of the stage to n voxels, with the fill for outside. */
 static enum radio_status
 pad_outside (struct derivation *d, double value, size_t j, uint64_t before,
              uint64_t n)
@@ -293,7 +293,7 @@ sample_axes (struct derivation *d, struct radio_array *source,
  * Gathered
  *----------------------------------------------------------------------*/
 
-/* Makes the element of what is outside, of the type that the stage delivers. */
+/* Makes the element for voxels outside, of the type that the stage delivers. */
 static enum radio_status
 set_outside (const struct derivation *d, double value,
              struct rd_gather *gather)

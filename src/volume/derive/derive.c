@@ -74,7 +74,7 @@ move_voxels (struct derivation *d, struct rd_step *step)
   }
 }
 
-/* The step is as its text says, but for what is found when it is applied. */
+/* The step is as its text says, but for members set when it is applied. */
 static enum radio_status
 apply_step (struct derivation *d, size_t i)
 {
@@ -128,7 +128,7 @@ derive (struct derivation *d, struct radio_volume *root,
                             : rd_fail_in (status, "%s", name_of (root));
 }
 
-/* Makes the header of what is read. */
+/* Makes the header of the derived image. */
 static enum radio_status
 set_header (const struct derivation *d, struct radio_volume *volume)
 {

@@ -119,7 +119,7 @@ struct derivation {
   bool is_placed;                     /* the source is sampled from its own as
                                          placed has it */
   struct rd_placement placed;
-  size_t outside;                     /* the fill of what is outside; 0: none */
+  size_t outside;                     /* the fill outside; 0: none */
 };
 
 /* Frees the stage. */

@@ -45,8 +45,8 @@ open_outside (struct radio_context *context, const char *name,
          ? status : rd_error_raise (&error);
 }
 
-/* Opens a volume of the image's store.  What to use instead if there is none of
- * that path follows the message. */
+/* Opens a volume of the image's store.  If the path has no volume, the message
+ * ends in `instead'. */
 static enum radio_status
 open_inside (const struct radio_volume *root, const char *path,
              const char *instead, struct radio_volume **volume)

@@ -81,7 +81,7 @@ compute (struct radio_volume *root, struct radio_volume *mask,
   return RADIO_OK;
 }
 
-/* Returns a kept percentile, NaN of one that is not kept. */
+/* Returns a kept percentile; NaN if it is not kept. */
 static double
 kept_percentile (const struct rd_kept_figures *figures, double percent)
 {
@@ -275,9 +275,9 @@ is_of_extremes (const struct rd_step *step)
                  && step->from_high == 100));
 }
 
-/* Finds the extremes that the last of n steps needs: monotonic steps make them
- * of the volume's, to the last bit, if those are known.  An infinite value,
- * which is none of them, may have become finite. */
+/* Finds the extremes that the last of n steps needs, if those of the volume are
+ * known: monotonic steps turn those into these, to the last bit.  Not with
+ * infinite values, which extremes exclude: they may have become finite. */
 static enum radio_status
 find_by_extremes (struct radio_volume *root, const struct rd_step *steps,
                   size_t n, struct rd_read_stop *stop,
@@ -314,7 +314,7 @@ find_by_extremes (struct radio_volume *root, const struct rd_step *steps,
 }
 
 /* Finds the statistic of the last of n steps, in the context or in the
- * volume; computes it if there is none and `may_compute'. */
+ * volume; computes it if it is in neither and `may_compute'. */
 static enum radio_status
 find (struct radio_volume *root, const struct rd_step *steps, size_t n,
       struct rd_read_stop *stop, bool may_compute,
@@ -360,10 +360,10 @@ rd_statistics_complete (struct rd_derived *derived, struct rd_read_stop *stop)
   return complete (derived, stop, true, &found);
 }
 
-/* What is read of a file. */
+/* Reading of a file. */
 struct file_reads {
   uint64_t nbytes;
-  double times;               /* that it is inflated */
+  double times;               /* how often it is inflated */
 };
 
 static enum radio_status

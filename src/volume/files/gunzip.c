@@ -119,8 +119,8 @@ find_hints (struct rd_gunzip *gunzip, uint64_t output, struct rd_point *from,
   return !idle || idle->output > output || idle->output < from->output;
 }
 
-/* Returns a session at a hint for an output, or NULL if there is none, or it is
- * not right: then there are none from then on. */
+/* Returns a session at a hint for an output, or NULL if there is no hint, or it
+ * is wrong: then no hints are used from then on. */
 static enum radio_status
 begin_at_hint (struct rd_gunzip *gunzip, const struct rd_tile_read *read,
                uint64_t output, struct rd_session **result)

@@ -218,7 +218,7 @@ get_gzidx_point (const struct gzidx *gzidx, const unsigned char *bytes,
   *has_window = gzidx->version > 0 ? at[17] != 0 : i > 0;
   point.history_nbytes = *has_window ? RD_POINT_HISTORY_NBYTES : 0;
   point.packed_nbytes = *has_window ? 1 : 0;
-  /* Of no bytes. */
+  /* Known only at the start: the checksum of no bytes. */
   point.has_crc32 = !*has_window;
   *in_use = gzidx->unpacked_nbytes == 0
             || point.output < gzidx->unpacked_nbytes;
@@ -361,7 +361,7 @@ rd_index_find (const struct rd_index_place *place,
     (void) find_gzidx (shorter, place, key, hints);
 }
 
-/* Refuses to replace what is not a file of points: a link, or a file that has
+/* Refuses to replace anything but a file of points: a link, or a file that has
  * that name by chance. */
 static enum radio_status
 check_name (const char *name)

@@ -9,9 +9,9 @@
  * Since each call moves 32 KiB of history, it is first given some more, until
  * the codes change: a block has begun, and these bytes are inflated again.
  *
- * A point has the checksum of what is before it in its member.  A session that
- * passes one compares: so all that is read from several points is checked by
- * the file's own checksum, after the last of them. */
+ * A point has the checksum of its member's output before it.  A session that
+ * passes a point compares: so all that is read from several points is checked
+ * by the file's own checksum, after the last of them. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -209,7 +209,7 @@ keep_state (struct rd_session *session)
   rd_points_add (session->points, &point);
 }
 
-/* Continues from such a copy, which is in the session's state. */
+/* Continues from a copy in the session's state. */
 static void
 restore_state (struct rd_session *session, const struct rd_point *point)
 {
@@ -265,8 +265,8 @@ keep_member (struct rd_session *session)
   }
 }
 
-/* Up to the first point behind what is needed, or by the mean ratio, rather too
- * much. */
+/* Up to the first point after the output needed, or estimated by the mean
+ * ratio, rather too much. */
 uint64_t
 rd_gunzip_expect (const struct rd_gunzip *gunzip, const struct rd_claim *from,
                   uint64_t needed)
@@ -599,7 +599,7 @@ inflate_some (struct rd_session *session, unsigned char *to, size_t nbytes,
       session->close_nbytes = session->same_codes_nbytes = 0;
     }
     else if (*got == 0 && left == 0 && before == state->block_state)
-      /* Of the data nothing is missing; a check asks for the checksum, too. */
+      /* The data is complete; a check needs the checksum, too. */
       return !session->ignores_joints
              && state->block_state == ISAL_CHECKSUM_CHECK
              && ends_early (session, RD_GUNZIP_CUT, RD_GZIP_CUT_WARNING)

@@ -86,10 +86,10 @@ struct rd_session {
                                          NULL */
   uint64_t memory_start, memory_end;
   uint64_t needed_output;             /* wanted by the read, up to here, */
-  uint64_t needed_input;              /* for which so much of the file is
-                                         expected to be needed */
+  uint64_t needed_input;              /* for which the file is expected to be
+                                         read up to here */
   struct rd_points *points;           /* that are kept on the way */
-  bool keeps_blocks;                  /* of what a file of points may have */
+  bool keeps_blocks;                  /* where a file of points may have one */
   bool has_kept;                      /* a block or member */
   struct inflate_state *saved;        /* before what may hold a block's begin;
                                          or NULL */
@@ -121,8 +121,8 @@ enum radio_status rd_gunzip_read_runs (const struct rd_gunzip_job *job,
                                        size_t first, size_t end)
   RADIO_USE_RESULT;
 
-/* Returns how much of what is left of a read a task should inflate: tasks
- * become smaller, so that threads end at about the same time. */
+/* Returns how much of the rest of a read a task should inflate: tasks become
+ * smaller, so that threads end at about the same time. */
 uint64_t rd_gunzip_task_nbytes (const struct rd_gunzip *gunzip,
                                 uint64_t left_nbytes, uint64_t min_nbytes);
 
@@ -174,7 +174,7 @@ enum radio_status rd_session_prove (struct rd_session *session,
  * where it is. */
 void rd_session_expect (struct rd_session *session);
 
-/* Goes on to an output, of which nothing is wanted. */
+/* Skips to an output. */
 enum radio_status rd_session_skip_to (struct rd_session *session,
                                       uint64_t output) RADIO_USE_RESULT;
 
@@ -199,8 +199,8 @@ enum radio_status rd_session_meet_last_joint (struct rd_session *session)
 enum radio_status rd_session_meet_claims (struct rd_session *session)
   RADIO_USE_RESULT;
 
-/* Adds the begin of the block or member that follows to a set of points, unless
- * there is none before an output. */
+/* Adds the beginning of the next block or member to a set of points, unless it
+ * is after an output. */
 enum radio_status rd_session_find_block (struct rd_session *session,
                                          struct rd_points *blocks,
                                          uint64_t end) RADIO_USE_RESULT;

@@ -13,7 +13,7 @@
 #include "src/base/structs.h"
 #include "src/volume/image-header.h"
 
-/* The name of what has none. */
+/* The name of an image that has none. */
 #define MEMORY_NAME "memory"
 
 /* Opens an empty store, of which the image is the only array: any name is its

@@ -21,7 +21,7 @@ struct pair {
   const char *from, *to;
 };
 
-/* A table of the source; NULL: there is none. */
+/* A table of the source; NULL if there is no such table. */
 struct opened {
   char *path;
   struct radio_table *table;
@@ -85,8 +85,8 @@ read_values (struct radio_table *table, size_t number, size_t nrows,
                            nrows * item, values->valid);
 }
 
-/* Finds a column of a table, if there is one, with a name; false: there is
- * none. */
+/* Finds a column of a table by its name; false if the table (may be NULL) lacks
+ * it. */
 static bool
 find_column (const struct radio_table *table, const char *name, size_t *number,
              struct radio_column_info *info)
@@ -264,8 +264,8 @@ read_ahead (const struct copying *copying, struct radio_table *table,
   return radio_table_read_ahead (table, numbers, n);
 }
 
-/* Sets the user's columns of a table in that at to_path, whose rows must be
- * there.  table is NULL if there is none. */
+/* Sets the user's columns of a table (NULL: none) in the table at to_path,
+ * whose rows must exist. */
 static enum radio_status
 set_columns (struct copying *copying, struct radio_table *table,
              const char *to_path, bool has_derived,
@@ -302,8 +302,8 @@ set_columns (struct copying *copying, struct radio_table *table,
   return nset > 0 ? radio_table_edit_commit (edit, NULL) : RADIO_OK;
 }
 
-/* Copies the rows of one table (NULL: there is none), whose ids are keys, to
- * ids of another. */
+/* Copies the rows of one table (NULL: none), whose ids are keys, to ids of
+ * another. */
 static enum radio_status
 copy_rows_of (struct copying *copying, struct radio_table *table,
               const char *to_path, bool has_derived,

@@ -75,7 +75,7 @@ void rd_rows_free (struct rd_rows *rows);
 #define RD_ROWS_SCOPE RD_CLEANUP (rd_rows_free)
 
 /* The subject that a volume's name begins with, its length; and the session,
- * "ses-2", of *nsession bytes, NULL if there is none. */
+ * "ses-2", of *nsession bytes, NULL without one. */
 size_t rd_name_subject (const char *name, const char **session,
                         size_t *nsession);
 

@@ -28,7 +28,7 @@ enum radio_status rd_dataset_parse (const void *text, size_t nbytes,
 const struct radio_label *rd_dataset_labels (const struct rd_dataset *dataset,
                                              size_t *nlabels);
 
-/* The name of a channel; NULL if there is none, or another channel has it. */
+/* The name of a channel; NULL if it has none, or shares it with another one. */
 const char *rd_dataset_channel (const struct rd_dataset *dataset,
                                 uint64_t channel);
 

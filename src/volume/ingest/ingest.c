@@ -74,7 +74,7 @@ struct rd_ingest {
   /* The layer that is being filled. */
   struct rd_file_slabs slabs;
   struct radio_box box;
-  unsigned char *room;                /* NULL: there is none */
+  unsigned char *room;                /* NULL: no layer */
   size_t room_nbytes, filled_nbytes;
 
   EVP_MD_CTX *sha;

@@ -21,8 +21,8 @@ struct rd_ingest_image {
    * the same tiling and codec, is skipped.  Else NULL. */
   const char *derived_pipeline, *derived_sha256;
 
-  /* One of what it takes of the other volumes that it names, their grids and
-   * masks, which are to be the same, too; NULL: it names none. */
+  /* The SHA-256 of the grids and masks that it takes from other volumes, which
+   * are to be the same, too; NULL: it names no volumes. */
   const char *named_sha256;
   const char *derived_level;  /* the source's level, which is not replaced by
                                  this image; NULL: it has none */

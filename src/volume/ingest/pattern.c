@@ -146,7 +146,7 @@ rd_pattern_parse (const char *text, struct rd_pattern **result)
 
 struct match {
   const struct rd_pattern *pattern;
-  const char *end;            /* of what is matched */
+  const char *end;            /* of the path */
   struct rd_field_text *fields;
   size_t nsteps;
 };

@@ -178,8 +178,8 @@ find_sha256 (struct radio_volume *volume, struct rd_read_stop *stop,
   return rd_sha256_end (sha, text);
 }
 
-/* Computes one SHA-256 of what a pipeline takes of the other volumes that it
- * names: their grids, and the voxels of masks.  text is "" if it names none. */
+/* Computes one SHA-256 of the data that a pipeline takes from the volumes that
+ * it names: grids, and voxels of masks.  text is "" if it names no volume. */
 static enum radio_status
 find_named_sha256 (struct radio_volume *root,
                    const struct radio_pipeline *pipeline,
@@ -229,7 +229,7 @@ struct volume_ingest {
   struct radio_ingest_result result;
 };
 
-/* What asks the caller while voxels are read. */
+/* For asking the caller while voxels are read. */
 struct asking {
   const struct volume_source *from;
   const struct radio_ingest_options *options;

@@ -285,8 +285,8 @@ struct rd_wide_stats {
   uint64_t ranks[RD_MAX_RANKS];
 };
 
-/* Adds values to the moments in full blocks, wherever those of the source
- * end. */
+/* Adds values to the moments in full blocks, independent of the source's
+ * blocks. */
 static void
 add_moments (struct rd_wide_stats *wide, const double *values, size_t n)
 {
