@@ -27,8 +27,8 @@ enum rd_atomic_failure {
 
 struct rd_atomic_file {
   int fd;                     /* to be written to; -1: closed */
-  int errnum;                 /* of what failed; not of EXISTS and
-                               * NOT_REGULAR */
+  int errnum;                 /* of the failed call; not set with EXISTS
+                               * and NOT_REGULAR */
   bool overwrite;
   char *target;               /* the name, links resolved */
   char *temporary;            /* the name it has or may get until commit */

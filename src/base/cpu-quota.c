@@ -50,7 +50,7 @@ join (char path[PATH_NBYTES], const char *a, const char *b, const char *c)
   return fits;
 }
 
-/* The beginning of a file of a group.  False, and "": there is none. */
+/* Reads the beginning of a group's file.  False, and "", if it is missing. */
 static bool
 read_text (const char *folder, const char *name, char *text, size_t capacity)
 {
@@ -89,7 +89,7 @@ read_limit_1 (const char *folder, uint64_t *quota, uint64_t *period)
          && rd_read_digits (&at, period);
 }
 
-/* The number of a line "KEY NUMBER"; 0: there is none. */
+/* The number of a line "KEY NUMBER"; 0 without such a line. */
 static uint64_t
 find_number (const char *text, const char *key)
 {

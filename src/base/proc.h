@@ -8,7 +8,7 @@
 #include "src/base/cleanup.h"
 
 /* Reads the beginning of a file, with a NUL after it.  Returns its length; 0,
- * and "": there is none. */
+ * and "", if the file cannot be read. */
 static inline size_t
 rd_proc_read (const char *path, char *text, size_t capacity)
 {

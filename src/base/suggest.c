@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names that are similar to one that there is not. */
+/* Names that are similar to an unknown one. */
 #include <config.h>
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names that are similar to one that there is not: "did you mean ...?" */
+/* Names that are similar to an unknown one: "did you mean ...?" */
 #ifndef RD_SUGGEST_H
 #define RD_SUGGEST_H
 

@@ -35,8 +35,7 @@ size_t rd_utf8_count (const char *text);
  * the text, which is longer. */
 size_t rd_utf8_cut (const char *text, size_t nbytes);
 
-/* Returns the name within a path, behind the last '/': all of it if it has
- * none. */
+/* Returns the name within a path, after the last '/', if any. */
 const char *rd_base_name (const char *path);
 
 /* True if a name ends in a suffix, in either case, and is not that alone. */

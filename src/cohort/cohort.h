@@ -30,8 +30,8 @@ struct rd_member {
   char *path;
   const char *collection;             /* within path; NULL: of subjects */
   bool is_open;
-  struct radio_table *table;          /* NULL though it is open: there is none,
-                                         or no row was written yet */
+  struct radio_table *table;          /* NULL though it is open: no table, or
+                                         no row was written yet */
   size_t nrows;
 
   char *ids;                          /* each ends in a NUL; NULL: not read */
@@ -50,7 +50,7 @@ struct radio_cohort {
   pthread_mutex_t lock;
   RD_VECTOR (struct rd_member *) members;       /* in the order of their
                                                    paths */
-  struct rd_member *subjects;         /* one of them; NULL: there is none */
+  struct rd_member *subjects;         /* one of them, or NULL */
   bool is_unlisted;                   /* nothing can be listed: members are
                                          added when they are named, in room that
                                          does not move under views */
@@ -96,8 +96,8 @@ enum radio_status rd_member_read_ids (struct radio_cohort *cohort,
                                       struct rd_member *member)
   RADIO_USE_RESULT;
 
-/* Returns the field of a column, also of the ids with their name; NULL: there
- * is none.  The member is open. */
+/* Returns the field of a column, also of the ids by their name; NULL if it is
+ * missing.  The member is open. */
 const struct rd_field *rd_member_find (const struct rd_member *member,
                                        const char *name);
 

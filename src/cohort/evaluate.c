@@ -206,7 +206,7 @@ bind_collection (const struct rd_selection *selection,
       binding->other = member;
       return RADIO_OK;
     }
-    /* Of a store that cannot be listed it is one that was named before. */
+    /* If the store cannot be listed, it was named before. */
     if (!member->is_open || member->table)
       RD_TRY (suggest (&names, member->collection));
   }

@@ -105,7 +105,7 @@ count_digits (const char *at)
   return n;
 }
 
-/* Returns the bytes of a number that text begins with; 0: there is none. */
+/* Returns the length of the number that text begins with; 0 without one. */
 static size_t
 number_nbytes (const char *at)
 {

@@ -42,7 +42,7 @@ check_options (const struct radio_split_options *options)
   return RADIO_OK;
 }
 
-/* Sets the keys of rows.  They are others than those of a sample by the same
+/* Sets the keys of rows.  They differ from those of a sample by the same
  * seed, which else would be a part of the first part. */
 static enum radio_status
 set_keys (const struct radio_strings *ids, uint64_t seed, struct row *rows)
@@ -113,7 +113,7 @@ part_of (const struct radio_split_options *options, double number)
 }
 
 /* The rows of a stratum that each part gets, and how many it has too few. */
-struct shares {
+struct quotas {
   size_t *counts;
   double *remainders;         /* of this stratum, 0 of those rounded up */
   double *lacks;              /* rows too few by all strata until now */
@@ -122,14 +122,14 @@ struct shares {
 /* The part that lacks most, the first of equal ones, among those that are to be
  * rounded up: all, if the sum of fractions is below 1 by a rounding error. */
 static size_t
-most_lacking (const struct shares *shares, size_t n)
+most_lacking (const struct quotas *quotas, size_t n)
 {
   size_t most = n, any = 0;
   for (size_t i = 0; i < n; i++) {
-    if (shares->lacks[i] > shares->lacks[any] + 1e-6)
+    if (quotas->lacks[i] > quotas->lacks[any] + 1e-6)
       any = i;
-    if (shares->remainders[i] > 1e-6
-        && (most == n || shares->lacks[i] > shares->lacks[most] + 1e-6))
+    if (quotas->remainders[i] > 1e-6
+        && (most == n || quotas->lacks[i] > quotas->lacks[most] + 1e-6))
       most = i;
   }
   return most < n ? most : any;
@@ -138,36 +138,36 @@ most_lacking (const struct shares *shares, size_t n)
 /* Sets the number of rows of each part among n. */
 static void
 apportion (const struct radio_split_options *options, size_t n,
-           struct shares *shares)
+           struct quotas *quotas)
 {
   size_t given = 0;
   for (size_t i = 0; i < options->part_count; i++) {
-    double share = options->fractions[i] * (double) n;
+    double quota = options->fractions[i] * (double) n;
     /* 0.7 * 10 is below 7 by a rounding error. */
-    double nearest = round (share);
-    shares->counts[i] = (size_t) (fabs (share - nearest) < 1e-6
-                                  ? nearest : floor (share));
-    shares->remainders[i] = share - (double) shares->counts[i];
-    shares->lacks[i] += shares->remainders[i];
-    given += shares->counts[i];
+    double nearest = round (quota);
+    quotas->counts[i] = (size_t) (fabs (quota - nearest) < 1e-6
+                                  ? nearest : floor (quota));
+    quotas->remainders[i] = quota - (double) quotas->counts[i];
+    quotas->lacks[i] += quotas->remainders[i];
+    given += quotas->counts[i];
   }
   for (; given < n; given++) {
-    size_t part = most_lacking (shares, options->part_count);
-    shares->counts[part]++;
-    shares->remainders[part] = 0;
-    shares->lacks[part] -= 1;
+    size_t part = most_lacking (quotas, options->part_count);
+    quotas->counts[part]++;
+    quotas->remainders[part] = 0;
+    quotas->lacks[part] -= 1;
   }
 }
 
 /* Gives the n sorted rows of a stratum to the parts. */
 static void
 split_stratum (const struct radio_split_options *options,
-               const struct row *rows, size_t n, struct shares *shares,
+               const struct row *rows, size_t n, struct quotas *quotas,
                uint32_t *parts)
 {
-  apportion (options, n, shares);
+  apportion (options, n, quotas);
   for (size_t i = 0, part = 0, given = 0; i < n; i++) {
-    while (given == shares->counts[part]) {
+    while (given == quotas->counts[part]) {
       part++;
       given = 0;
     }
@@ -185,14 +185,14 @@ split_exactly (const struct radio_split_options *options, struct row *rows,
                                        sizeof *numbers);
   if (counts == NULL || numbers == NULL)
     return rd_fail_memory (2 * options->part_count * sizeof *numbers);
-  struct shares shares = { counts, numbers, numbers + options->part_count };
+  struct quotas quotas = { counts, numbers, numbers + options->part_count };
   if (n > 0)
     qsort (rows, n, sizeof *rows, compare_rows);
   for (size_t i = 0, j; i < n; i = j) {
     for (j = i + 1; j < n; j++)
       if (compare_strata (&rows[i], &rows[j]) != 0)
         break;
-    split_stratum (options, rows + i, j - i, &shares, parts);
+    split_stratum (options, rows + i, j - i, &quotas, parts);
   }
   return RADIO_OK;
 }

@@ -56,8 +56,8 @@ find_row (const struct radio_view *view, uint64_t row)
   return low;
 }
 
-/* Returns the number of the member that an id belongs to, or that of members
- * when the view was made: there is none. */
+/* Returns the number of the member that an id belongs to; without one, the
+ * number of members when the view was made. */
 static size_t
 find_member (const struct radio_view *view, const char *id)
 {

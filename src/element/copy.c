@@ -124,8 +124,8 @@ find_move (const struct rd_type *type, bool swapped)
 #define BUFFER_NBYTES 8192
 #define MOST_COLUMNS 32
 
-/* Rows that are written past the caches wherever they begin, if there are so
- * many next to each other. */
+/* Rows of this length are written past the caches at any alignment, if this
+ * many are adjacent. */
 #define LONG_ROW_NBYTES 512
 #define NEIGHBOURS 8
 
@@ -428,9 +428,9 @@ convert_and_place (const struct plan *plan, const struct rd_box_copy *copy,
   return RADIO_OK;
 }
 
-/* Makes the axis along which the source is contiguous the last one; the one
- * before it is then the one along which the destination is, if it is another.
- * False if there is none, or elements are to be swapped. */
+/* Makes the axis along which the source is contiguous the last one, and the one
+ * along which the destination is contiguous, if different, the one before it.
+ * False without such an axis, or if elements are to be swapped. */
 static bool
 sort_rows (struct plan *plan)
 {

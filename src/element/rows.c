@@ -530,7 +530,7 @@ rd_rows_place (const struct rd_rows *rows, size_t item_nbytes,
   if (to_stride == size && rows->streams) {
     const int64_t nbytes = (int64_t) rows->n * size;
     const bool are_near = rd_abs_i64 (rows->from_step) < FAR_NBYTES;
-    /* Of rows that go back, the rest of a line is written much later. */
+    /* If rows go backward, the rest of a line is written much later. */
     const bool goes_back = rows->to_step == -nbytes;
     for (int64_t row = 0; row < (int64_t) rows->nrows; row++)
       stream_bytes (rows->from + row * rows->from_step,

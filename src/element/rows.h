@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Moving rows of elements as they are: the rows of a tile to where they belong
- * in the caller's memory, also backward, or as columns. */
+/* Moving rows of elements unchanged: the rows of a tile to their places in the
+ * caller's memory, also backward, or as columns. */
 #ifndef RD_ROWS_H
 #define RD_ROWS_H
 
@@ -8,8 +8,8 @@
 
 /* Rows of n elements, contiguous on both sides; steps in bytes from start to
  * start.  With `streams' the destination may be written past the caches, which
- * rd_rows_fence ends: of what is computed it is whole cache lines, aligned; of
- * reversed rows vectors of 16 bytes, aligned. */
+ * rd_rows_fence ends: for computed rows in whole, aligned cache lines; for
+ * reversed rows in aligned vectors of 16 bytes. */
 struct rd_rows {
   const unsigned char *from;
   int64_t from_step;

@@ -25,7 +25,8 @@ struct rd_string {
   uint64_t nbytes;
 };
 
-/* True if the elements are the same string, wherever their bytes are. */
+/* True if the elements are equal strings; their bytes may be in different
+ * places. */
 static inline bool
 rd_string_equal (const void *a, const void *b)
 {

@@ -369,7 +369,7 @@ inflate_some (struct rd_input *input)
     return RADIO_OK;
   if (!input->fd_ended)
     return refill (input);
-  /* Of the data nothing is missing. */
+  /* The data is complete; only the trailer is missing. */
   if (state->block_state == ISAL_CHECKSUM_CHECK
       && ends_early (input, RD_GZIP_CUT_WARNING))
     return RADIO_OK;

@@ -58,7 +58,7 @@ enum radio_status rd_input_read (struct rd_input *input, void *data,
 enum radio_status rd_input_finish (struct rd_input *input, uint64_t *nbytes,
                                    const char **problem) RADIO_USE_RESULT;
 
-/* What is wrong with such a file, for warnings. */
+/* The warning for such a file. */
 #define RD_GZIP_CUT_WARNING \
   "cut short after the last voxel: whether the voxels are right cannot be " \
   "checked"

@@ -130,7 +130,7 @@ enum radio_status rd_nifti_make_single (const struct rd_nifti *nifti,
                                         struct rd_buffer *prefix)
   RADIO_USE_RESULT;
 
-/* Removes the code of what values mean, as that of labels. */
+/* Removes the intent code, which says what values mean, for example labels. */
 void rd_nifti_clear_intent (const struct rd_nifti *nifti,
                             struct rd_buffer *prefix);
 

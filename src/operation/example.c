@@ -9,7 +9,7 @@
 #include "src/operation/pipeline.h"
 
 /* A digit after % is that many eighths of the image's size.  NULL: the
- * operation needs a second volume, or is random, so that there is none. */
+ * operation needs a second volume, or is random, so it has no example. */
 static const char *const examples[RD_NOPERATIONS] = {
   [RD_OP_LINEAR] = "linear 0.5,10",
   [RD_OP_CLAMP] = "clamp -200,400",

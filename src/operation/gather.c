@@ -182,8 +182,8 @@ struct strip {
 };
 
 /* Returns the first of n outputs, from the output `first' on, whose position is
- * at a bound or, where it is strict, past it; n if there is none.  Positions
- * only rise along a row, or only fall. */
+ * at a bound or, if strict, past it; n if no position is.  Positions only rise
+ * along a row, or only fall. */
 static uint64_t
 find_crossing (const struct row_axis *axis, uint64_t first, uint64_t n,
                double bound, bool is_strict)

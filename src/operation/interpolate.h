@@ -28,8 +28,8 @@ size_t rd_interpolate_nbytes (const struct rd_sampled_block *block,
                               uint64_t first, uint64_t n);
 
 /* Returns the arithmetic operations of such rows by formula: a sum of k
- * weighted elements has 2 k - 1, and one element as it is none.  Planes are
- * summed first, of the rows that are used, then rows, then along them. */
+ * weighted elements has 2 k - 1, a copied element has 0.  Planes are summed
+ * first, for the rows in use, then rows, then elements along them. */
 uint64_t rd_interpolate_flop (const struct rd_sampled_block *block,
                               uint64_t plane, uint64_t first, uint64_t n);
 

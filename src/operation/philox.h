@@ -40,7 +40,7 @@ rd_philox_key (const uint64_t key[2], int i, uint64_t round)
                                   : UINT64_C (0xbb67ae8584caa73b));
 }
 
-/* One round of what began as a counter. */
+/* One round of the counter's words. */
 static inline void
 rd_philox_round (uint64_t words[4], uint64_t k0, uint64_t k1)
 {

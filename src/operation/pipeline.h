@@ -99,7 +99,7 @@ struct rd_step {
   int64_t first[3], second[3];
   bool has_end[3];                    /* of crop */
   bool has_at;                        /* of crop-or-pad: else centred, */
-  bool has_within;                    /* or by shares of the room to move */
+  bool has_within;                    /* or by parts of the room to move */
   double within[3];
   enum rd_pad_mode mode;
   double value;                       /* of padding; affine, like: outside */
@@ -123,8 +123,8 @@ struct rd_step {
                                          collection, or NULL; owned */
   bool has_grid;                      /* of like: its grid is known, the size
                                          (second), spacing, affine (matrix) */
-  double probability;                 /* of random ones, whose a and b are the
-                                         range of what is drawn */
+  double probability;                 /* of random ones, which draw a value
+                                         from a to b */
   double most[RD_NMOTIONS][3];        /* of random-affine: around, or along, x,
                                          y, z */
 };

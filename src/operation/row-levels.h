@@ -68,9 +68,9 @@ extern const struct rd_row_vectors rd_row_sse2;
 extern const struct rd_row_vectors rd_row_neon;
 extern const struct rd_row_vectors rd_row_plain;
 
-/* All that were compiled, the fastest first, plain C last; then NULL.  AVX-512
- * is none of them: rows are as fast as memory with AVX2, and slower with
- * vectors of a whole cache line where the destination is not aligned to one. */
+/* All that were compiled, the fastest first, plain C last; then NULL.  There is
+ * no AVX-512: rows are as fast as memory with AVX2, and slower with vectors of
+ * a whole cache line if the destination is not aligned to one. */
 extern const struct rd_row_vectors *const rd_row_levels[];
 
 /* Returns the best that may be used. */

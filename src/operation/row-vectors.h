@@ -36,7 +36,7 @@ typedef int64_t mask_64 __attribute__ ((__vector_size__ (VECTOR_NBYTES)));
 #define STRIP_NBYTES 128
 #define LONG_NBYTES (VECTOR_NBYTES == 32 ? 256 : STRIP_NBYTES)
 
-/* So long rows begin with what is before the first aligned vector. */
+/* Rows of this length begin with the bytes before the first aligned vector. */
 #define ALIGNED_NBYTES 4096
 #define VECTORS(nbytes) ((nbytes) / VECTOR_NBYTES)
 

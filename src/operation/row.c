@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of values, by the vectors that this machine has, and by plain C where
- * there are none.  The build forbids to contract a product and a sum, so that
- * every machine computes the same bits. */
+/* Rows of values, by the vectors that this machine has, else by plain C.  The
+ * build forbids contracting a product and a sum, so that every machine computes
+ * the same bits. */
 #include <config.h>
 
 #include <math.h>

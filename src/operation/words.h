@@ -26,7 +26,7 @@ enum radio_status rd_fail_word (const struct rd_parser *parser,
                                 struct rd_word word, const char *format, ...)
   RADIO_PRINTF (3, 4);
 
-/* Returns the next word of a step: _take_ moves behind it, _take_if_ only if it
+/* Returns the next word of a step: _take_ moves past it, _take_if_ only if it
  * is this one. */
 struct rd_word rd_peek_word (const struct rd_parser *parser);
 struct rd_word rd_take_word (struct rd_parser *parser);
@@ -35,7 +35,7 @@ bool rd_take_word_if (struct rd_parser *parser, const char *text);
 bool rd_word_is (struct rd_word word, const char *text);
 size_t rd_word_count (struct rd_word word, char c);
 
-/* Returns what is before the first separator, or all; rest begins behind it. */
+/* Returns the text before the first separator, or all; rest begins after it. */
 struct rd_word rd_split_word (struct rd_word *rest, char separator);
 
 /* Copies the name of a volume or collection, for rd_free.  A URL with a query
@@ -44,11 +44,11 @@ enum radio_status rd_word_name (const struct rd_parser *parser,
                                 struct rd_word word, char **name)
   RADIO_USE_RESULT;
 
-/* Makes a finite number of a decimal one; false: it is none. */
+/* Parses a finite decimal number; false if it is malformed. */
 bool rd_word_number (struct rd_parser *parser, struct rd_word word,
                      double *value);
 
-/* Makes a whole number, below 2^62 in magnitude. */
+/* Parses a whole number, below 2^62 in magnitude. */
 bool rd_word_position (struct rd_word word, bool may_be_negative,
                        int64_t *value);
 

@@ -138,7 +138,7 @@ check_newest (struct checking *checking)
   const char *path = checking->path;
   RD_NEWEST_SCOPE struct rd_newest newest = { 0 };
   RD_CLEANUP (rd_cleanup_dataframe) struct rd_dataframe *frame = NULL;
-  bool is_behind;
+  bool is_stale;
   enum radio_status status = rd_heads_find (checking->store, path, false,
                                             &newest);
   if (status != RADIO_OK)
@@ -148,8 +148,8 @@ check_newest (struct checking *checking)
   if (newest.head.number == 0)
     return RADIO_OK;
   if (newest.hinted > newest.highest) {
-    RD_TRY (rd_heads_find_behind (checking->store, path, &newest, &is_behind));
-    if (is_behind)
+    RD_TRY (rd_heads_find_stale (checking->store, path, &newest, &is_stale));
+    if (is_stale)
       RD_TRY (take_status (checking, rd_heads_fail_lost (path)));
   }
   RD_FREE char *generation = rd_key_join (path, newest.head.generation);

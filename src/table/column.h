@@ -73,7 +73,7 @@ enum radio_status rd_column_take (const struct rd_column *column,
 
 /* Makes a column with cells set: in row i that of number from[i] in cells, if
  * that is not RD_NOT_THERE.  Both have one type; the dtype becomes one that
- * holds all values.  RADIO_ERROR_RANGE: there is none. */
+ * holds all values.  RADIO_ERROR_RANGE: no dtype does. */
 enum radio_status rd_column_set (const struct rd_column *column,
                                  const struct rd_column *cells,
                                  const size_t *from, struct rd_column **set)
@@ -100,7 +100,7 @@ enum radio_status rd_column_take_text (struct rd_column *column,
 /* True if two columns have the same name, type, values, and attributes. */
 bool rd_column_equals (const struct rd_column *a, const struct rd_column *b);
 
-/* Finds the type of columns of a dtype; false: there is none. */
+/* Finds the type of columns of a dtype; false if columns cannot have it. */
 bool rd_column_type_of (enum radio_dtype dtype, enum radio_column_type *type);
 
 /* Returns the dtype that values of a type have if none is given. */

@@ -116,7 +116,7 @@ find_separator (const struct split *split)
   return found[0] ? '\t' : !found[1] && found[2] ? ';' : ',';
 }
 
-/* Unquotes a cell in place; *end is where its NUL goes, and split->at behind
+/* Unquotes a cell in place; *end is where its NUL goes, and split->at is after
  * the closing quote. */
 static enum radio_status
 split_quoted (struct split *split, size_t column, size_t *end)
@@ -333,7 +333,7 @@ read_file (const char *file, uint64_t most, struct rd_buffer *text)
   return read_fd (fd, file, most, text);
 }
 
-/* Reads the sidecar of a table; *found is false if there is none and none was
+/* Reads the sidecar of a table; *found is false if it is missing and was not
  * named. */
 static enum radio_status
 read_sidecar (const struct radio_csv_options *options, const char *file,

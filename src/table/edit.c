@@ -495,13 +495,13 @@ static enum radio_status
 check_hides_none (const struct radio_table_edit *edit,
                   const struct rd_newest *newest, uint64_t lost_head)
 {
-  bool is_behind;
+  bool is_stale;
   if (newest->is_lost)
     return rd_heads_fail_lost (edit->path);
   if (lost_head > 0 && newest->highest == lost_head)
     return RADIO_OK;
-  RD_TRY (rd_heads_find_behind (edit->store, edit->path, newest, &is_behind));
-  return is_behind ? rd_heads_fail_lost (edit->path) : RADIO_OK;
+  RD_TRY (rd_heads_find_stale (edit->store, edit->path, newest, &is_stale));
+  return is_stale ? rd_heads_fail_lost (edit->path) : RADIO_OK;
 }
 
 /* Reads the generation of a head, to see whether its ids can be. */
@@ -606,8 +606,7 @@ try_commit (const struct radio_table_edit *edit, bool is_merge,
   result->added_count = applied.nadded;
   result->removed_count = applied.nremoved;
   result->lost_count = applied.nlost;
-  /* Of a table that is recovered another head is put, and a hint that misleads
-   * is replaced. */
+  /* A recovered table gets another head, and a misleading hint is replaced. */
   bool is_newest = newest.head.number == newest.highest && !newest.is_lost;
   if (!applied.is_changed && is_newest) {
     if (rd_heads_is_misled (&newest, edit->path))

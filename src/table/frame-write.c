@@ -79,7 +79,7 @@ has_number (const struct rd_column *column, struct rd_slice number)
 }
 
 /* Finds a fill value that the column does not have: 0, 1, 2, ... or "", "-",
- * "--", ...  One of a value more than it has is none of it.  A string's bytes
+ * "--", ...  Among more candidates than values one is free.  A string's bytes
  * follow the element. */
 static enum radio_status
 find_fill (const struct rd_column *column, unsigned char **fill)
@@ -174,7 +174,7 @@ find_chunk (const struct rd_column *column)
   uint64_t n = column->n > 0 ? column->n : 1;
   if (column->values)
     return n;
-  /* As many as fit wherever a chunk begins; at least one. */
+  /* As many as fit into every chunk; at least one. */
   const int64_t *offsets = column->text.offsets;
   uint64_t chunk = n;
   for (bool fits = false; !fits && chunk > 1;) {
@@ -282,10 +282,10 @@ is_described (const struct rd_column *column, struct rd_slice value)
   return false;
 }
 
-/* Makes the categories that stay, if not all do; NULL: all.  One whose last row
- * was removed or has another value now goes, so that nothing is left of what
- * was taken out of a study.  What a user declared stays: an order, a value that
- * no row ever had, or one that a sidecar describes. */
+/* Makes the categories that stay, if not all do; NULL: all.  A category whose
+ * last row was removed or has another value now is dropped, so that values
+ * taken out of a study leave no trace.  What a user declared stays: an order, a
+ * value that no row ever had, or one that a sidecar describes. */
 static enum radio_status
 keep_categories (const struct rd_column *column, const bool *has_rows,
                  struct rd_column **kept)
@@ -379,7 +379,7 @@ add_categorical (struct writing *writing, const struct rd_column *column,
                            : n <= INT16_MAX       ? RADIO_INT16
                                                   : RADIO_INT32;
   size_t nbytes = radio_dtype_nbytes (dtype);
-  /* The order of bytes is none that the user gave. */
+  /* The order of bytes is not the user's. */
   bool is_ordered = column->is_ordered && categories == column->categories;
   RD_TRY (add_group (writing, column->name, "categorical", "0.2.0", column,
                      &is_ordered));

@@ -172,7 +172,7 @@ open_categories (struct opening *opening, const char *column,
          : open_array (opening, name, document, false, array);
 }
 
-/* The type of what an array of numbers or strings holds. */
+/* Finds the type of a column that an array of numbers or strings holds. */
 static enum radio_status
 find_type (const struct radio_array *array, enum radio_column_type *type,
            enum radio_dtype *dtype)

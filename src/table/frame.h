@@ -78,7 +78,7 @@ enum radio_status rd_dataframe_read_many (struct rd_field_read *reads,
                                           size_t n, size_t *failed)
   RADIO_USE_RESULT;
 
-/* Frees what was read. */
+/* Frees the columns read. */
 void rd_field_read_clear (struct rd_field_read *read);
 
 /* Reads a column; its categories are kept if it has them. */

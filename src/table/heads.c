@@ -296,7 +296,7 @@ read_folder (struct radio_store *store, const char *path,
   return rd_store_parse_document (store, key, NULL, &text, document);
 }
 
-/* The hint of the table's document; number 0: there is none that is usable.
+/* Gets the hint of the table's document; number 0 without a usable hint.
  * *document is the generation's, or NULL. */
 static void
 get_hint (struct json_object *folder, const char *path, struct rd_head *hint,
@@ -407,9 +407,9 @@ take_generation (struct radio_store *store, const char *path,
   return RADIO_OK;
 }
 
-/* Finds the first of the numbers, which go downwards, whose head is there and
- * names a generation that is.  Number 0: there is none.  hinted: the document
- * of the hint's generation, or NULL. */
+/* Finds the first of the descending numbers whose head exists and names a
+ * generation that exists.  Number 0: no such head.  hinted: the document of the
+ * hint's generation, or NULL. */
 static enum radio_status
 find_downwards (struct radio_store *store, const char *path, bool trusts,
                 size_t max_missing, const struct rd_numbers *numbers,
@@ -521,24 +521,24 @@ rd_heads_find (struct radio_store *store, const char *path, bool trusts,
 }
 
 static bool
-seems_behind (const struct rd_newest *newest)
+seems_stale (const struct rd_newest *newest)
 {
   return newest->head.number > 0
          && newest->head.number < rd_max_u64 (newest->highest, newest->hinted);
 }
 
 enum radio_status
-rd_heads_find_behind (struct radio_store *store, const char *path,
-                      const struct rd_newest *newest, bool *is_behind)
+rd_heads_find_stale (struct radio_store *store, const char *path,
+                     const struct rd_newest *newest, bool *is_stale)
 {
   RD_NEWEST_SCOPE struct rd_newest again = { 0 };
-  *is_behind = false;
-  if (!seems_behind (newest))
+  *is_stale = false;
+  if (!seems_stale (newest))
     return RADIO_OK;
   /* A writer or a collector may have been here while heads were looked up. */
   RD_TRY (rd_heads_find (store, path, false, &again));
-  *is_behind = seems_behind (&again)
-               && again.head.number == newest->head.number;
+  *is_stale = seems_stale (&again)
+              && again.head.number == newest->head.number;
   return RADIO_OK;
 }
 
@@ -580,9 +580,9 @@ enum radio_status
 rd_heads_check_newest (struct radio_store *store, const char *path,
                        const struct rd_newest *newest)
 {
-  bool is_behind;
-  RD_TRY (rd_heads_find_behind (store, path, newest, &is_behind));
-  if (!is_behind)
+  bool is_stale;
+  RD_TRY (rd_heads_find_stale (store, path, newest, &is_stale));
+  if (!is_stale)
     return RADIO_OK;
   if (store->newest_tables)
     return rd_heads_fail_lost (path);

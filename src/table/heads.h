@@ -54,24 +54,23 @@ void rd_newest_free (struct rd_newest *newest);
 
 /* Finds the newest head of a table, and its generation's document: with trusts
  * that which the hint repeats, if it is the newest one's, or that which the
- * newest head repeats; else it is read.  Over a network it is not looked up
- * whether a generation whose document is repeated is there.  A table, or a
- * head, that is not there is no error, nor is a table that was lost: see
- * rd_heads_fail_lost. */
+ * newest head repeats; else it is read.  Over a network the existence of a
+ * generation whose document is repeated is not checked.  A missing table or
+ * head is no error, nor is a lost table: see rd_heads_fail_lost. */
 enum radio_status rd_heads_find (struct radio_store *store, const char *path,
                                  bool trusts, struct rd_newest *newest)
   RADIO_USE_RESULT;
 
-/* Finds whether the newest head that was found is an older one: later heads
- * name generations that are missing, or the hint a later head that is.  Readers
- * pass over these; the head of an edit would hide them, should they come. */
-enum radio_status rd_heads_find_behind (struct radio_store *store,
-                                        const char *path,
-                                        const struct rd_newest *newest,
-                                        bool *is_behind) RADIO_USE_RESULT;
+/* Finds whether the newest head that was found is stale: later heads name
+ * missing generations, or the hint a missing later head.  Readers skip these;
+ * an edit's head would hide them if they arrive later. */
+enum radio_status rd_heads_find_stale (struct radio_store *store,
+                                       const char *path,
+                                       const struct rd_newest *newest,
+                                       bool *is_stale) RADIO_USE_RESULT;
 
-/* Fails if the newest head that was found is an older one, and the store wants
- * the newest ones alone; else warns of it, once for a store. */
+/* Fails if the newest head that was found is stale, and the store accepts only
+ * the newest ones; else warns of it, once for a store. */
 enum radio_status rd_heads_check_newest (struct radio_store *store,
                                          const char *path,
                                          const struct rd_newest *newest)

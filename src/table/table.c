@@ -83,7 +83,7 @@ open_newest (struct radio_store *store, const char *path,
   }
   if (status == RADIO_ERROR_MEMORY || !newest->is_repeated)
     return status;
-  /* What a hint or head repeats may be wrong. */
+  /* The document in a hint or head may be wrong. */
   RD_NEWEST_SCOPE struct rd_newest read = { 0 };
   RD_TRY (rd_heads_find (store, path, false, &read));
   return open_newest (store, path, &read, result);

@@ -28,9 +28,9 @@ RD_DEFINE_CLEANUP (table, struct radio_table, radio_table_close);
 /* Returns another reference, to be closed. */
 struct radio_table *rd_table_ref (struct radio_table *table);
 
-/* Opens a table of radio's as radio_table_open does.  *table is NULL if there
- * is none, or nothing was committed to it yet: its first writer is not done, or
- * was killed. */
+/* Opens a table of radio's as radio_table_open does.  *table is NULL if it does
+ * not exist, or nothing was committed to it yet: its first writer is not done,
+ * or was killed. */
 enum radio_status rd_table_open_written (struct radio_store *store,
                                          const char *path,
                                          struct radio_table **table)

@@ -35,7 +35,7 @@ list_folders (struct radio_store *store, const char *prefix,
   return rd_text_list_end (&texts, names);
 }
 
-/* Finds whether the node at a path is of a kind; a missing one is of none. */
+/* Finds whether the node at a path is of a kind; false if it is missing. */
 static enum radio_status
 check_kind (struct radio_store *store, const char *path, const char *kind,
             bool *is_one)
@@ -241,12 +241,13 @@ rd_tables_recover (struct radio_store *store, uint64_t *nwritten)
 struct kept {
   char names[RD_KEPT_GENERATIONS][RD_GENERATION_NBYTES];
   size_t n;
-  uint64_t newest;                    /* head; 0: there is none */
+  uint64_t newest;                    /* head; 0: none */
   uint64_t oldest;                    /* head of one of these; 0: none */
 };
 
-/* The generations of the last heads.  A head whose document is missing is none;
- * so is one whose generation is, where fewer are kept than the format says. */
+/* The generations of the last heads.  A head whose document is missing does not
+ * count; nor does one whose generation is missing, where fewer are kept than
+ * the format says. */
 static enum radio_status
 find_kept (struct radio_store *store, const char *path, struct kept *kept)
 {
@@ -339,7 +340,7 @@ collect_generation (struct radio_store *store, const char *table,
   return io->ops->remove_tree (io, path);
 }
 
-/* The remains of a table of which no head was found. */
+/* The remains of a table without any head. */
 struct headless {
   struct measure measure;
   bool is_plain;                      /* nothing but documents of groups */

@@ -110,7 +110,7 @@ compare_values (struct json_object *a, struct json_object *b, bool *is_same)
   return RADIO_OK;
 }
 
-/* Attributes that are missing are none. */
+/* Empty attributes count as missing. */
 static struct json_object *
 attributes_of (struct json_object *document)
 {

@@ -127,7 +127,7 @@ parse_hex (const char *text, size_t nbytes, uint64_t *bits)
   return true;
 }
 
-/* A JSON number; NaN and Infinity are none without their quotes. */
+/* A JSON number; NaN and Infinity are invalid without their quotes. */
 static enum radio_status
 parse_float (struct json_object *value, size_t nbytes, const char *where,
              uint64_t *bits)
