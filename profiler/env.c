@@ -449,7 +449,7 @@ report_unused_triggers (const struct radio_profile *profile)
   report_error ();
 }
 
-/* What is wrong, of which profile. */
+/* Prefixes the message with the path of the profile. */
 static enum radio_status
 fail_without_profile (enum radio_status status, const struct request *request)
 {
@@ -616,8 +616,8 @@ write_on_demand (bool is_last)
   RD_FREE_PLAIN char *written = NULL;
   rd_thread_hide ();
   RD_LOCK_SCOPE (&recording.mutex);
-  /* Who ends it takes both; after a signal that the program survived there is
-   * no recorder alone. */
+  /* The end of the recording takes recorder and on_demand; a signal that the
+   * program survived took the recorder alone. */
   if (!recording.recorder)
     return recording.on_demand != NULL;
   if (!recording.request.path && !is_last)
@@ -677,7 +677,7 @@ report_other_file (const char *why, const char *path)
 }
 
 /* The i-th folder for rings without a file of their own, in the order in which
- * they are tried; NULL: there is none, or it is an earlier one. */
+ * they are tried; NULL: no such folder, or tried already. */
 static const char *
 ring_folder (size_t i)
 {

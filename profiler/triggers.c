@@ -99,8 +99,8 @@ take_word (struct parser *parser, const char *word)
   return true;
 }
 
-/* The trigger of a name of n bytes, added if there is none; NULL without
- * memory or room. */
+/* The trigger of a name of n bytes, added if new; NULL without memory or
+ * room. */
 static struct rd_trigger *
 add_name (struct rd_triggers *triggers, const char *name, size_t n)
 {

@@ -402,7 +402,7 @@ make_data (const struct radio_profile *profile, struct rd_buffer *data)
  * size. */
 struct contents {
   const struct radio_profile *profile;
-  struct rd_buffer data, before;        /* no bytes: there is none */
+  struct rd_buffer data, before;        /* before: empty without one */
 };
 
 static void

@@ -311,9 +311,8 @@ spread_of_values (const struct pairing *pairing, int side)
   return spread;
 }
 
-/* The mean over the runs of what the groups did that begin with one of the
- * order and are `size' in number: 1 for a group alone.  The spread of the
- * measurements may be NULL. */
+/* The mean over the runs of `size' groups, from the group `first' in the order
+ * on: 1 for a group alone.  The spread of the measurements may be NULL. */
 static double
 measure (const struct pairing *pairing, int side, size_t first, size_t size,
          enum what what, struct rd_spread *spread)
@@ -373,9 +372,9 @@ measure_without_waits (const struct pairing *pairing, int side, size_t place)
   return spread_of_values (pairing, side);
 }
 
-/* The spread of what a group and those below it waited, on all threads, but
- * for other threads: the time in which threads were in it, less what they
- * worked.  Requests are no threads. */
+/* The spread of the waits of a group and those below it, on all threads, except
+ * for other threads: the time that threads were in it, less their work.
+ * Requests are no threads. */
 static struct rd_spread
 measure_waits (const struct pairing *pairing, int side, size_t place)
 {
@@ -473,8 +472,8 @@ classify (const struct pairing *pairing, const struct rd_spread spreads[2],
   *high_ns = to_ns (high);
   if (fabs (after - before) <= least)
     return RADIO_CHANGE_NONE;
-  /* Of a path that most runs hardly have, as the decoding of what a cache may
-   * hold, the median may rise while the mean falls. */
+  /* For a path that most runs hardly have, such as decoding tiles that may be
+   * cached, the median may rise while the mean falls. */
   if ((after > before) != (spreads[1].mean > spreads[0].mean))
     return RADIO_CHANGE_NONE;
   return low > 0    ? RADIO_CHANGE_SLOWER
@@ -727,7 +726,7 @@ is_unclear (const struct rd_conditions *conditions,
 
 /* Sets of each operation whether its change is unclear. */
 static void
-judge_roots (struct radio_comparison *comparison)
+mark_unclear_roots (struct radio_comparison *comparison)
 {
   for (size_t i = 0; i < comparison->paths.n; i++) {
     struct radio_difference *d = &comparison->paths.at[i];
@@ -825,7 +824,7 @@ radio_profile_compare (const struct radio_profile *before,
   set_thresholds (&pairing);
   RD_TRY (list_paths (made, &pairing));
   leave_out_waits (made, &pairing);
-  judge_roots (made);
+  mark_unclear_roots (made);
   made->is_same_operation = is_same_operation (made);
   made->is_summed = made->conditions.basis == RADIO_BASIS_WALL
                     && (rd_is_summed (before) || rd_is_summed (after));

@@ -50,12 +50,12 @@
 #define FLOOR_OF_MACHINES 1
 
 /* Threads that lacked CPUs for more of their work and waits: then wall times
- * say little, even of equal shares.  Of work alone, a little without a CPU
- * beside long waits would hide a change of these. */
+ * say little, even if equal.  As a part of work alone, a little time without a
+ * CPU beside long waits would hide a change of these. */
 #define MAX_LACK 0.1
 
-/* Shares of work with a CPU that differ by more are no equal conditions, if so
- * do those above, which waits alone can change. */
+/* The part of work that had a CPU: a larger difference makes conditions
+ * unequal, if the part above, which waits alone can change, differs, too. */
 #define CPU_SHARE_CHANGE 0.05
 
 /* The same of the work that the process had CPU time for, where it is not known

@@ -14,7 +14,7 @@
 #include "profiler/model/findings.h"
 #include "profiler/model/sum.h"
 
-/* Shares of the time from which a category, or requests, are the limit. */
+/* Parts of the time from which a category, or requests, are the limit. */
 #define BOUND_SHARE 0.5
 #define PROBLEM_SHARE 0.75
 
@@ -32,7 +32,7 @@
 /* The least that a disk delivers to threads that wait for it: a page at each
  * of 60 random places a second, in bytes a nanosecond.  What they waited for a
  * smaller rate was not for the disk: a page fault of the program is no
- * evidence of what its scopes waited for. */
+ * evidence for the cause of its scopes' waits. */
 #define LEAST_DISK_RATE 250e-6
 
 /* A shorter part does not pay for a second thread. */

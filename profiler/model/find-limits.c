@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What limits arithmetic: the memory that it moves, or computing, by what the
- * machine was measured to reach.
+/* The limits of arithmetic: the memory that it moves, or computing, by the
+ * measured rates of the machine.
  *
  * A program that measures both (radio profile op, radio bench ops) counts, in
  * the scope of a run, the threads' time that copying as many bytes as the run

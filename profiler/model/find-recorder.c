@@ -398,8 +398,8 @@ find_dropped (struct rd_finder *finder)
                    ? "" : finder->profile->nodes.at[at].name, tiny);
 }
 
-/* Workers among ranks are killed when they have nothing to do, as those of
- * Python's Pool are: where no scope was open, there is nothing to tell. */
+/* Idle workers among ranks are killed, as those of Python's Pool are: without
+ * an open scope there is nothing to report. */
 static enum radio_status
 find_recovered (struct rd_finder *finder)
 {
@@ -665,7 +665,7 @@ find_slow_runs (struct rd_finder *finder)
                    nwritten == 1 ? "its own" : "their own", dropped);
 }
 
-/* What the program counted or noted where nothing could keep it. */
+/* Counts and texts outside of all scopes, which are lost. */
 static enum radio_status
 find_outside (struct rd_finder *finder)
 {
@@ -677,9 +677,9 @@ find_outside (struct rd_finder *finder)
   if (noutside == 0)
     return RADIO_OK;
   return rd_found (finder, &claim,
-                   "%s lost, counts or texts whose thread was in no scope; an "
-                   "asynchronous request (in Python 'async with') is none: "
-                   "begin a scope around them",
+                   "%s lost, counts or texts whose thread was in no scope (an "
+                   "asynchronous request, in Python 'async with', is not a "
+                   "scope); begin a scope around them",
                    rd_format_count (noutside, "event was",
                                     "events were").text);
 }

@@ -117,7 +117,7 @@ struct culprit {
   bool is_shared;             /* by several threads */
 };
 
-/* What a node did in a step. */
+/* The times of a node in a step. */
 struct own {
   double self_ns, wait_ns, starved_ns;
   double delay_ns;            /* of the step at most: not above the time in
@@ -137,8 +137,8 @@ add_span (struct own *own, const struct rd_span *span, uint64_t covered_ns)
   own->starved_ns += (double) span->starved_ns;
 }
 
-/* Of nodes that delay the step, the one that does most: of all, or of those
- * that are not on its thread; or RADIO_NO_PARENT. */
+/* Returns the node that delays the step most: of all, or of those on other
+ * threads; or RADIO_NO_PARENT. */
 static size_t
 find_most (const struct radio_profile *profile, const struct own *own,
            size_t step, bool is_elsewhere)

@@ -118,9 +118,9 @@ rd_find_memory (struct rd_finder *finder)
 /* The part of requests above which retries are no accident. */
 #define RETRY_SHARE 0.01
 
-/* The part of what files gave that came from a disk when they are cold, at
- * least; and when they are warm, at most, also of the time in calls that read
- * them spent waiting. */
+/* The least part of the bytes of cold files that came from a disk; the largest
+ * of warm ones, and the largest part of the time in reading calls spent
+ * waiting. */
 #define COLD_SHARE 0.5
 #define WARM_SHARE 0.1
 

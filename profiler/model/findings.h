@@ -47,11 +47,11 @@ struct rd_finder {
   RD_VECTOR (struct rd_scored) found;
 };
 
-/* What another thread did, or a request, for such a part of a wait is what was
- * waited for. */
+/* Another thread's work, or a request, that covers this part of a wait is what
+ * the thread waited for. */
 #define RD_AWAITED_SHARE 0.8
 
-/* True of a node that is a request, or ran on another thread than `top', which
+/* True if a node is a request, or ran on another thread than `top', which
  * is above it. */
 bool rd_finder_is_elsewhere (const struct radio_profile *profile, size_t node,
                              size_t top);

@@ -70,8 +70,8 @@ compare_hosts (const void *a, const void *b)
   return by ? by : (x->value < y->value) - (x->value > y->value);
 }
 
-/* Sums the largest value of each host.  Those whose host is not known are of
- * one. */
+/* Sums the largest value of each host.  Parts whose host is unknown count as
+ * one host. */
 static enum radio_status
 add_up_hosts (struct radio_profile *const *sources, size_t n, const char *key,
               uint64_t *sum)
@@ -102,7 +102,7 @@ merge_fact (struct radio_profile *joined,
   size_t nvalues = 0;
   bool has_more = false, is_name = false;
   bool are_ranks = joined->info.parts == RADIO_PARTS_RANKS;
-  /* Where it is not known of all, the sum is that of all at least. */
+  /* If it is unknown for some, the sum is a lower bound. */
   bool is_least = strcmp (key, RD_FACT_CPU_LEAST_NS) == 0;
   if (strcmp (key, RD_FACT_CPU_NS) == 0
       && any_has_fact (sources, n, RD_FACT_CPU_UNKNOWN))
@@ -288,8 +288,8 @@ merge_live (enum radio_profile_parts parts, uint64_t before, uint64_t last)
   return parts == RADIO_PARTS_RANKS ? rd_sum (before, last) : last;
 }
 
-/* Adds a node's values to the joined profile's node of the same path, which
- * is made if there is none.  Its parent was merged already. */
+/* Adds a node's values to the joined profile's node of the same path, which is
+ * made if missing.  Its parent was merged already. */
 static enum radio_status
 merge_node (struct merge *merge, size_t i)
 {

@@ -383,8 +383,8 @@ uint64_t rd_profile_tree_value (const struct radio_profile *profile,
 uint64_t rd_profile_counter_sum (const struct radio_profile *profile,
                                  size_t counter);
 
-/* The share of a part in a node, all 0 without one; and the shares of all
- * parts that have one, by part. */
+/* What a part contributed to a node, all 0 if nothing; and the same of all
+ * parts that contributed, by part. */
 struct radio_profile_share
 rd_profile_share (const struct radio_profile *profile, size_t node,
                   size_t part);

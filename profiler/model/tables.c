@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The values of counters by node, and the shares of parts.  Most nodes have
+/* The values of counters by node, and what parts contributed.  Most nodes have
  * few counters, and a rank runs few of all the paths: only values
  * that exist are kept, in order, so that the memory does not grow with nodes
  * times counters.

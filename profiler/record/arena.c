@@ -49,7 +49,7 @@ struct rd_arena {
   pthread_mutex_t mutex;
   struct {
     size_t nbytes;            /* in use */
-    size_t end;               /* of what may be used */
+    size_t end;               /* of the usable bytes */
     uint64_t *reported;       /* the same as nbytes; or NULL */
     RD_VECTOR (void *) unused[NSIZES];
   } synced;

@@ -63,9 +63,9 @@ bool rd_arena_is_here (const struct rd_arena *arena);
 void *rd_arena_header (struct rd_arena *arena);
 void *rd_arena_ring (struct rd_arena *arena);
 
-/* Puts a copy of nbytes into the file, behind all that there may be of the
- * arena, in place of the one before.  Returns its offset; 0: there is no file,
- * or no room.  The other one removes it.  Thread-safe. */
+/* rd_arena_put_copy writes a copy of nbytes into the file, after the largest
+ * end of the arena, in place of an earlier copy, and returns its offset; 0: no
+ * file, or no room.  rd_arena_drop_copy removes it.  Thread-safe. */
 uint64_t rd_arena_put_copy (struct rd_arena *arena, const void *copy,
                             size_t nbytes);
 void rd_arena_drop_copy (struct rd_arena *arena);

@@ -122,8 +122,8 @@ bool rd_clock_rate_between (const struct rd_clock *clock,
                             const struct rd_anchor *stop,
                             struct rd_rate *rate);
 
-/* The same between anchors of another process, whose rate is about known; rate
- * may be NULL.  False: that is none, or they are none of one clock. */
+/* The same between anchors of another process, whose approximate rate is known;
+ * rate may be NULL.  False: they give no rate, or are not of one clock. */
 bool rd_clock_rate_recovered (const struct rd_rate *known,
                               const struct rd_anchor *start,
                               const struct rd_anchor *stop,

@@ -128,8 +128,8 @@ add_number (struct radio_profile *profile, const char *key, uint64_t value)
   return value == 0 ? RADIO_OK : rd_profile_add_number (profile, key, value);
 }
 
-/* A reading that lacks more than a tenth of the time, or maybe more than a
- * fifth of what it has, and 1 ms, is none of the whole. */
+/* A reading is incomplete if it lacks more than a tenth of the time, or maybe
+ * more than a fifth of its CPU time, and 1 ms. */
 #define MAX_UNREAD_PARTS 10
 #define MAX_UNREAD_CPU_PARTS 5
 #define MIN_UNREAD_CPU_NS 1000000

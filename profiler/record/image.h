@@ -66,7 +66,7 @@ struct rd_image_header {
   struct rd_usage used;
 };
 
-/* The last sign of life; NULL: there is none. */
+/* The last sign of life, or NULL. */
 static inline const struct rd_anchor *
 rd_image_last_beat (const struct rd_image_header *header)
 {

@@ -276,7 +276,7 @@ forget_sessions (struct rd_writer_state *writer)
   rd_arena_release (arena, old, capacity * sizeof *old);
 }
 
-/* NULL: there is none yet. */
+/* Returns NULL if there is no session yet. */
 static struct rd_session *
 last_session (const struct rd_writer_state *writer)
 {

@@ -713,7 +713,7 @@ struct radio_recorder {
                                  recovered, the last sign of life; else 0 */
   struct rd_names *names;     /* of all trees and logs */
   struct rd_span_memory *span_memory;   /* of all logs; NULL: tree only */
-  uint64_t ring_nbytes;       /* of the log as a ring; 0: it is none */
+  uint64_t ring_nbytes;       /* size of the log's ring; 0: no ring */
   struct rd_account *account; /* of all memory; made when starting */
 
   /* Held while a snapshot is taken, without the other one while spans are

@@ -24,7 +24,7 @@ void rd_recorder_freeze (struct radio_recorder *recorder);
 void rd_recorder_release (struct radio_recorder *recorder);
 
 /* The first half, and the profile.  Then the ring's file may be kept: *path,
- * which the caller frees; NULL: there is none, or it cannot be kept. */
+ * which the caller frees; NULL: no file, or it cannot be kept. */
 enum radio_status rd_recorder_finish (struct radio_recorder *recorder,
                                       struct radio_profile **profile)
   RADIO_USE_RESULT;

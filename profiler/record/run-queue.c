@@ -109,7 +109,7 @@ read_numbers (int fd, uint64_t numbers[3])
   return n > 0 && parse (text, (size_t) n, numbers);
 }
 
-/* The value of a line, "\nKEY:\t"; NULL: there is none. */
+/* The value of a line, "\nKEY:\t"; NULL without such a line. */
 static const char *
 find_value (const char *text, const char *key)
 {

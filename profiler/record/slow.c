@@ -95,13 +95,13 @@ rd_slow_find (struct rd_slow *slow, const char *name)
   return (uint32_t) i + 1;
 }
 
-/* True if the run leaves to each other trigger what it has not used of its
- * share of this minute: else one that fires all the time would take all. */
+/* True if the run leaves to each other trigger the rest of its quota of this
+ * minute: else one that fires all the time would use all of it. */
 static bool
-leaves_shares (const struct rd_slow *slow, const struct rd_slow_run *run,
+leaves_quotas (const struct rd_slow *slow, const struct rd_slow_run *run,
                uint64_t end)
 {
-  const size_t share = slow->per_minute / slow->triggers.n;
+  const size_t quota = slow->per_minute / slow->triggers.n;
   const size_t nkept = rd_min_u64 (slow->synced.nqueued, slow->per_minute);
   size_t counts[RD_MAX_TRIGGERS] = { 0 };
   size_t ntaken = 0;
@@ -113,8 +113,8 @@ leaves_shares (const struct rd_slow *slow, const struct rd_slow_run *run,
     }
   }
   for (size_t i = 0; i < slow->triggers.n; i++)
-    if (i != run->trigger && counts[i] < share)
-      ntaken += share - counts[i];
+    if (i != run->trigger && counts[i] < quota)
+      ntaken += quota - counts[i];
   return ntaken < slow->per_minute;
 }
 
@@ -129,7 +129,7 @@ queue_run (struct rd_slow *slow, const struct rd_slow_run *run)
   bool is_often = slow->synced.nqueued >= slow->per_minute
                   && rd_subtract (end, oldest->end) < slow->minute;
   if (is_often || slow->synced.ends || slow->synced.n == slow->per_minute
-      || !leaves_shares (slow, run, end)) {
+      || !leaves_quotas (slow, run, end)) {
     slow->synced.counts.dropped++;
     return;
   }

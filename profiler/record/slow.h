@@ -5,10 +5,9 @@
  * Nodes of such scopes are marked when they are made, and are the only ones
  * that cost more than without triggers: their scopes leave the hot path.  At
  * the end of a run that is too long, its thread puts the run's place in the
- * log into a queue, unless there were as many as a minute may have, of which
- * each trigger has a share that the others leave to it.  A thread of the
- * recorder copies the log, as a snapshot does, and makes the profile of what
- * is in there of the run. */
+ * log into a queue, up to a limit per minute, of which each trigger has a
+ * quota.  A thread of the recorder copies the log, as a snapshot does, and
+ * makes the profile from the run's spans in it. */
 #ifndef RD_SLOW_H
 #define RD_SLOW_H
 

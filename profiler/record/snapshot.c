@@ -103,11 +103,11 @@ copy_paused (struct snapshot *snapshot, struct radio_recorder *recorder)
 {
   const struct rd_image_header *header = recorder->header;
   const unsigned char *from = (const unsigned char *) header;
-  size_t behind = ring_end (header), nbytes = used_nbytes (header);
+  size_t after = ring_end (header), nbytes = used_nbytes (header);
   if (nbytes > snapshot->copy->nbytes)
     return false;
   copy_words (snapshot->copy->at, from, RD_ARENA_HEADER_NBYTES);
-  copy_words (snapshot->copy->at + behind, from + behind, nbytes - behind);
+  copy_words (snapshot->copy->at + after, from + after, nbytes - after);
   snapshot->nchunks = 0;
   for (size_t i = 0; i < recorder->synced.writers.n; i++) {
     const struct rd_writer_state *writer = recorder->synced.writers.at[i];

@@ -16,7 +16,7 @@
 
 #define BLOCK_NBYTES 512      /* of ru_inblock, whatever the disk's are */
 
-/* A number of digits, after blanks; moves the text behind it. */
+/* Parses a number of digits, after blanks; moves the text past it. */
 static uint64_t
 next_number (const char **text)
 {

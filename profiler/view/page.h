@@ -3,7 +3,7 @@
 #ifndef RD_PAGE_H
 #define RD_PAGE_H
 
-/* page.html; between '@' stand the names of what html.c puts there. */
+/* page.html; html.c replaces the names between '@'. */
 extern const char rd_page_template[];
 extern const char rd_page_style[];
 extern const char rd_page_view_style[];

@@ -37,7 +37,7 @@ struct reader {
   bool runs;                  /* its process, which has mapped it */
 };
 
-/* Reads until the file's end at most; what is behind it stays. */
+/* Reads up to the file's end; the rest of `to' is left unchanged. */
 static enum radio_status
 read_at (const struct reader *reader, void *to, size_t nbytes,
          uint64_t offset)

@@ -547,7 +547,7 @@ check_header (const struct image *image)
   return RADIO_OK;
 }
 
-/* Adds the facts of what is wrong with the log. */
+/* Adds facts about damage of the log. */
 static enum radio_status
 add_damage (const struct image *image)
 {

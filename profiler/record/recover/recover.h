@@ -24,7 +24,7 @@ struct pair {
 
   uint64_t last_event;        /* 0: there was none */
 
-  /* Of its innermost open scope, whose end is that of the image. */
+  /* The innermost open scope, which ends with the image. */
   uint64_t known_until;       /* rd_frame_observe */
   struct rd_node *open_node;  /* NULL: none is open */
   uint64_t open_ran;          /* ticks after that in which it may have run */

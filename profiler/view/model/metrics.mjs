@@ -62,7 +62,7 @@ export function makeMetrics(profile) {
   return metrics.filter((metric, i) => i === 0 || metric.sum > 0);
 }
 
-// What the shares of a metric are of.
+// The base of a metric's percentages.
 export function baseOf({ id, label }) {
   return id === 'wall' ? 'roots\u2019 time' : label;
 }
@@ -96,7 +96,7 @@ export function flopMetric(metrics) {
   };
 }
 
-// A node's work on CPUs, with descendants: by that operations are judged.
+// A node's work on CPUs, with descendants, by which operations are compared.
 export function timeOnCpus({ metrics }, node) {
   return (metrics.find(({ id }) => id === 'cpu')
           ?? metrics.find(({ id }) => id === 'work'))?.total[node];

@@ -56,8 +56,8 @@ function largestBytes(profile) {
 }
 
 // Counters that all spans carry: failures, and byte counters that are the
-// largest wherever they occur.
-function toldCounters(profile) {
+// largest of each node that has them.
+function carriedCounters(profile) {
   const largest = largestBytes(profile);
   return profile.counters.filter(({ name, own }, k) => name === FAILURES
     || own.every((value, i) => value === 0 || largest[i] === k));
@@ -65,7 +65,7 @@ function toldCounters(profile) {
 
 // sums: from aggregateSpans.
 function spanCounters(profile, sums) {
-  return toldCounters(profile).map((counter) => ({
+  return carriedCounters(profile).map((counter) => ({
     ...counter,
     own: counter.name === FAILURES ? sums.failures
       : sums.bytes.map((value, i) => counter.own[i] > 0 ? value : 0),
@@ -174,7 +174,7 @@ export class Model {
     if (this.state.get('range') === '' && this.state.get('lanes') === '')
       return true;
     return id.startsWith('c:')
-      ? toldCounters(this.profile).some(({ name }) => id === 'c:' + name)
+      ? carriedCounters(this.profile).some(({ name }) => id === 'c:' + name)
       : ['cpu', 'starved'].includes(id) ? this.profile.spans.starved !== null
         : !id.startsWith('alloc');
   }

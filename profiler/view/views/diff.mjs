@@ -234,8 +234,8 @@ class Diff {
 
   // What changed, by how much: "Faster: a run took 3.00 -> 2.14 ms on CPUs,
   // -28.7 %; the median one 2.99 -> 2.13 ms, a difference of ... decode
-  // faster, median -459 us (...)."  Intervals are of medians, and stand behind
-  // these.  Where it is noise, they come first: one long run moves the mean.
+  // faster, median -459 us (...)."  Intervals are of medians, and follow them.
+  // Where it is noise, medians come first: one long run moves the mean.
   sentence() {
     const { before, after, basis, isSummed, metric: { id, label, unit },
             isUnfair, rootFloor, advice } = this.compared;

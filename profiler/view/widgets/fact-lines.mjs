@@ -10,7 +10,7 @@ function time(name, ns, always = false) {
   return [name, always || ns > 0 ? formatTime(ns) : ''];
 }
 
-// The metric's shares: of all roots, of the node's root, of its parent.
+// The metric as percentages: of all roots, of the node's root, of its parent.
 export function shareLines(shape, node, metric) {
   const { parents } = shape.tree;
   const parent = parents[node];

@@ -165,7 +165,7 @@ function titleOf(profile) {
             ...before && title ? arrow(sides) : [when(info.started)])];
 }
 
-// The tools are behind a button where the screen is narrow.
+// On narrow screens the tools are in a menu.
 function menuOf(tools) {
   const open = button('\u22ef', () => {
     const isOpen = tools.parentNode.classList.toggle('open');
