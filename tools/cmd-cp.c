@@ -398,7 +398,7 @@ check_columns (struct cp *cp, struct rd_args *args)
                          missing->near, missing->near[0] ? "?" : "");
 }
 
-/* What is looked for in the cells of a store's tables that are copied. */
+/* Ids to look for in the cells of a store's tables that are copied. */
 struct ids {
   const struct cp *cp;
   struct radio_store *store;
@@ -509,8 +509,7 @@ count_ids (const struct ids *ids, struct radio_table *table,
   return status;
 }
 
-/* Warns of what a column that is copied shows of subjects; table: its name for
- * users. */
+/* Warns if a copied column identifies subjects; table: its name for users. */
 static void
 warn_of_column (const struct ids *ids, const char *table,
                 const struct radio_column_info *column, uint64_t n)

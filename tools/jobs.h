@@ -12,7 +12,7 @@ struct rd_jobs {
   size_t n;
   size_t nthreads;            /* at most; from 1 */
 
-  uint64_t limit_nbytes;      /* of what the jobs reserve */
+  uint64_t limit_nbytes;      /* of the jobs' reservations together */
 
   /* Does job i, on any of the threads, without the lock. */
   void (*run) (void *data, size_t i);

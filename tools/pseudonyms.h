@@ -26,7 +26,7 @@ void rd_key_clear (struct rd_key *key);
 char *rd_key_path (const struct rd_key *key, const char *path);
 
 /* Returns whether to_path has the id of the subject of path, as a word: in the
- * collection, or behind the pseudonym. */
+ * collection, or after the pseudonym. */
 bool rd_shows_subject (const char *path, const char *to_path);
 
 /* Returns whether two paths are of one subject by their names. */

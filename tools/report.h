@@ -54,8 +54,8 @@ void rd_written_add (struct rd_written *written,
 void rd_written_print (const char *path, size_t path_width,
                        const struct radio_ingest_result *result);
 
-/* Prints the line of all.  The rate is of nbytes; did is put behind it:
- * " read", or "". */
+/* Prints the line of all.  The rate is of nbytes, followed by did: " read", or
+ * "". */
 void rd_written_print_sum (const struct rd_written *written, double seconds,
                            uint64_t nbytes, const char *did);
 

@@ -367,7 +367,7 @@ rd_filter_begin (struct rd_filter *filter, const struct rd_args *args,
     return RADIO_OK;
   enum radio_status status = rd_cohorts_find (filter->cohorts, store,
                                               &reading->cohort);
-  /* The listing says better what is not there, or no store. */
+  /* The listing reports better what is missing, or not a store. */
   if (status == RADIO_ERROR_NOT_FOUND || status == RADIO_ERROR_EXISTS
       || status == RADIO_ERROR_FORMAT || status == RADIO_ERROR_UNSUPPORTED)
     return RADIO_OK;

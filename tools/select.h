@@ -115,7 +115,7 @@ int rd_filter_level (struct rd_filter *filter, const struct radio_store *store,
 int rd_filter_count (struct rd_filter *filter, const struct rd_args *args,
                      struct radio_store *store, const char *collection);
 
-/* Warns of what was counted. */
+/* Prints a warning with the counts. */
 void rd_filter_report (const struct rd_filter *filter);
 
 void rd_filter_clear (struct rd_filter *filter);

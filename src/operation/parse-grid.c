@@ -104,7 +104,7 @@ parse_at (struct rd_parser *parser, struct rd_word part, struct rd_step *step,
 }
 
 static bool
-parse_share (struct rd_parser *parser, struct rd_word part,
+parse_fraction (struct rd_parser *parser, struct rd_word part,
              struct rd_step *step, int axis)
 {
   double *share = &step->within[axis];
@@ -122,8 +122,8 @@ rd_parse_crop_or_pad (struct rd_parser *parser, struct rd_step *step)
                             "voxel", false, parse_at));
   } else if (rd_take_word_if (parser, "within")) {
     step->has_within = true;
-    RD_TRY (rd_take_triple (parser, step, "shares X,Y,Z of the room that the "
-                            "box has, from 0 to 1", true, parse_share));
+    RD_TRY (rd_take_triple (parser, step, "fractions X,Y,Z of the room that "
+                            "the box has, from 0 to 1", true, parse_fraction));
   }
   return take_mode (parser, step);
 }

@@ -172,4 +172,4 @@ def test_a_wrong_geometry_is_a_usage_error(radio, tmp_path, options, text):
 def test_a_geometry_is_for_npy_only(radio, tmp_path):
     failed = radio("ingest", "-s", tmp_path / "s.zarr", "--spacing", "1,1,1",
                    tmp_path / "a.nii", status=2)
-    assert "--spacing is for .npy files; there is none" in failed.stderr
+    assert "--spacing is for .npy files, none was given" in failed.stderr

@@ -180,7 +180,7 @@ an_error_names_the_byte_the_word_and_what_is_allowed (void **state)
     { "pad 1 by", "byte 8: expected a number to pad by" },
     { "pad 1 mirror", "byte 6, 'mirror': pad has all of its arguments" },
     { "crop-or-pad 0", "byte 12, '0': expected a size" },
-    { "crop-or-pad 1 within 2", "expected shares X,Y,Z" },
+    { "crop-or-pad 1 within 2", "expected fractions X,Y,Z" },
     { "random-flip p 2", "byte 14, '2': expected a probability" },
     { "random-gamma 2,1", "byte 13, '2,1': expected exponents" },
     { "random-scale -1", "byte 13, '-1': expected the most" },

@@ -38,16 +38,16 @@ compute_figures (const struct rd_ops *ops, const struct rd_limits *limits,
       != RD_EXIT_OK)
     return RD_EXIT_FAILED;
   const struct rd_op_parts parts = rd_op_mean_parts (one);
-  const struct rd_op_shares shares = rd_op_mean_shares (one);
+  const struct rd_op_fractions fractions = rd_op_mean_fractions (one);
   double read_s = one->nrecorded > 0 ? parts.read_s : (double) NAN;
   /* The clock was read between the parts: that is of no part. */
   double clock_s = parts.whole_s - parts.allocate_s - parts.fault_in_s
                    - parts.read_s;
   figures->parts_s[ALLOCATE] = parts.allocate_s;
   figures->parts_s[FAULT_IN] = parts.fault_in_s;
-  figures->parts_s[CONVERT] = read_s * shares.convert;
-  figures->parts_s[OPERATE] = read_s * shares.operate;
-  figures->parts_s[PLAN] = read_s * shares.plan + clock_s;
+  figures->parts_s[CONVERT] = read_s * fractions.convert;
+  figures->parts_s[OPERATE] = read_s * fractions.operate;
+  figures->parts_s[PLAN] = read_s * fractions.plan + clock_s;
   figures->limit_s = rd_op_limit_s (ops, limits, one);
   return RD_EXIT_OK;
 }

@@ -169,7 +169,7 @@ rd_ops_run_all (struct rd_ops *ops)
 }
 
 /*------------------------------------------------------------------------
- * Shares of a read
+ * Fractions of a read
  *----------------------------------------------------------------------*/
 
 /* Nanoseconds of threads in the scopes of a read. */
@@ -237,9 +237,9 @@ add_scope (struct scopes *scopes, const struct radio_profile_node *node)
   scopes->plan_ns += ns;
 }
 
-/* Adds the shares of the reads in a recording of rd_ops_run_all. */
+/* Adds the fractions of the reads in a recording of rd_ops_run_all. */
 static int
-add_shares (struct rd_ops *ops, const struct radio_profile *profile)
+add_fractions (struct rd_ops *ops, const struct radio_profile *profile)
 {
   struct radio_profile_info info;
   radio_profile_get_info (profile, &info);
@@ -268,9 +268,9 @@ add_shares (struct rd_ops *ops, const struct radio_profile *profile)
     double convert = moving * (double) one->noutput;
     if (convert > (double) s->move_ns)
       convert = (double) s->move_ns;
-    one->share_sum.convert += (convert + (double) s->fetch_ns) / sum;
-    one->share_sum.operate += ((double) s->move_ns - convert) / sum;
-    one->share_sum.plan += (double) s->plan_ns / sum;
+    one->fraction_sum.convert += (convert + (double) s->fetch_ns) / sum;
+    one->fraction_sum.operate += ((double) s->move_ns - convert) / sum;
+    one->fraction_sum.plan += (double) s->plan_ns / sum;
     one->nrecorded++;
   }
   return RD_EXIT_OK;
@@ -286,13 +286,13 @@ rd_op_mean_parts (const struct rd_op_case *one)
   };
 }
 
-struct rd_op_shares
-rd_op_mean_shares (const struct rd_op_case *one)
+struct rd_op_fractions
+rd_op_mean_fractions (const struct rd_op_case *one)
 {
   double n = one->nrecorded > 0 ? (double) one->nrecorded : 1;
-  return (struct rd_op_shares) {
-    one->share_sum.convert / n, one->share_sum.operate / n,
-    one->share_sum.plan / n
+  return (struct rd_op_fractions) {
+    one->fraction_sum.convert / n, one->fraction_sum.operate / n,
+    one->fraction_sum.plan / n
   };
 }
 
@@ -478,7 +478,7 @@ measure_case (struct rd_ops *ops, struct rd_op_case *one, uint64_t round)
 }
 
 /* Records one run of each case.  A library that was built without the profiler
- * gives no shares. */
+ * gives no fractions. */
 static int
 record_cases (struct rd_ops *ops, const struct rd_conditions *conditions,
               struct radio_profile **profile)
@@ -496,7 +496,7 @@ record_cases (struct rd_ops *ops, const struct rd_conditions *conditions,
     failed = rd_error_library (NULL);
   if (radio_recorder_stop (recorder, profile) != RADIO_OK && !failed)
     failed = rd_error_library (NULL);
-  return failed ? failed : add_shares (ops, *profile);
+  return failed ? failed : add_fractions (ops, *profile);
 }
 
 int

@@ -37,10 +37,10 @@ struct rd_op_parts {
   double whole_s;
 };
 
-/* How the time of a read is shared: parts of 1. */
-struct rd_op_shares {
+/* The parts of a read's time, as fractions of 1. */
+struct rd_op_fractions {
   double convert;             /* bringing the voxels into memory as values */
-  double operate;             /* what the operation takes beyond that */
+  double operate;             /* the operation's time beyond that */
   double plan;                /* the fixed cost of a read and of its tiles:
                                  checks, plans, handing tiles to threads */
 };
@@ -68,7 +68,7 @@ struct rd_op_case {
 
   struct rd_sample sample;    /* whole runs */
   struct rd_op_parts sum;     /* of the runs in it */
-  struct rd_op_shares share_sum;      /* of the runs recorded */
+  struct rd_op_fractions fraction_sum;        /* of the runs recorded */
   struct rd_op_faults faults;         /* of the last one recorded */
   size_t nrecorded;
 };
@@ -134,7 +134,7 @@ double rd_op_limit_s (const struct rd_ops *ops,
 /* The means of the runs of a case; and of its reads, parts of 1 that add up to
  * 1: all 0 if none was recorded. */
 struct rd_op_parts rd_op_mean_parts (const struct rd_op_case *one);
-struct rd_op_shares rd_op_mean_shares (const struct rd_op_case *one);
+struct rd_op_fractions rd_op_mean_fractions (const struct rd_op_case *one);
 
 /* "256 x 256 x 256 int16". */
 const char *rd_op_source_text (const struct rd_op_source *source,

@@ -62,7 +62,7 @@ static const struct {
   [PLANE_GZ] = { "axial plane, points each MiB, ms", "4", 2 },
   [BOX_GZ] = { "box of 64^3, share of the whole's time / of its planes",
                "1.06", 2 },
-  [BOX_GZ_TIME] = { "the same, of what these planes take by ISA-L",
+  [BOX_GZ_TIME] = { "the same, / ISA-L's time for these planes",
                     "1.06", 2 },
   [INDEX_4_MIB] = { "file of points each 4 MiB, % of the file", "1",
                     2 },

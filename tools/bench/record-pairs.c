@@ -407,7 +407,7 @@ count_paths (const struct radio_comparison *comparison,
 {
   struct radio_comparison_info info;
   radio_comparison_get_info (comparison, &info);
-  uint64_t largest_ns = 0;    /* change of what is called */
+  uint64_t largest_ns = 0;    /* change of the paths called */
   bool is_first = false;      /* it is the changed scope's */
   counts->npairs++;
   counts->nby_cpu += info.basis != RADIO_BASIS_WALL;
@@ -433,7 +433,7 @@ count_paths (const struct radio_comparison *comparison,
     if (d->parent != RADIO_NO_PARENT)
       continue;
     bool is_root_called = d->total_change != RADIO_CHANGE_NONE;
-    enum rd_root_verdict verdict = rd_diff_judge (&info, d, FAIL_PERCENT);
+    enum rd_root_verdict verdict = rd_diff_verdict (&info, d, FAIL_PERCENT);
     counts->nroots += (is_root_called && condition->more <= 1) || is_called;
     counts->nfailed += verdict == RD_ROOT_SLOWER;
     counts->nunclear += verdict != RD_ROOT_NOT_SLOWER

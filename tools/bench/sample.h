@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The samples of what is measured in rounds. */
+/* Samples of measurements in rounds. */
 #ifndef RD_BENCH_SAMPLE_H
 #define RD_BENCH_SAMPLE_H
 

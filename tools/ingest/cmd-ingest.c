@@ -243,7 +243,7 @@ set_geometry (struct rd_args *args, const char *spacing, const char *affine,
   for (size_t i = 0; i < args->noperands; i++)
     has_npy = has_npy || rd_ends_with (args->operands[i], ".npy");
   if (ngiven > 0 && !has_npy)
-    return rd_usage_error (args, "--%s is for .npy files; there is none",
+    return rd_usage_error (args, "--%s is for .npy files, none was given",
                            spacing ? "spacing" : affine ? "affine" : "like");
   if (spacing && !rd_parse_spacing (spacing, geometry->spacing))
     return rd_usage_error (args, "--spacing: '%s' is not X,Y,Z, three "

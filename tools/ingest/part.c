@@ -34,7 +34,7 @@ read_variable (struct rd_args *args, const char *name, bool *has,
 }
 
 /* The place of this process among those that a pair of variables counts.
- * *has is false if there is none.  False after a usage error. */
+ * *has is false if the variables are not set.  False after a usage error. */
 static bool
 read_pair (struct rd_args *args, const char *rank, const char *size, bool *has,
            struct rd_part *part)

@@ -238,8 +238,8 @@ apply_pipeline (struct rd_target *node)
   return RADIO_OK;
 }
 
-/* Returns the folder of the user's cache for points of entry, allocated; NULL:
- * there is none. */
+/* Returns the folder of the user's cache for points of entry, allocated; NULL
+ * without such a folder. */
 static char *
 find_index_folder (void)
 {

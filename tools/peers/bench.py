@@ -396,7 +396,7 @@ class Bench:
                           **measure(r, *what)})
 
     def images(self):
-        """Measures images, which need only the CT of what is prepared."""
+        """Measures images, which need only the CT of the prepared data."""
         volumes.make(self.folder / "data", self.options.quick, ["int16"])
         self.prepared.update("images", self.identity_of_images(),
                              self.results("images"))

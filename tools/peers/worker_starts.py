@@ -118,8 +118,8 @@ def zarr_store(where, place):
 
 def environment_of(program):
     """Returns the variables by which children know zarr's pipeline, too.
-    NumPy starts no threads for linear algebra, of which there is none here:
-    they took 40 ms of the 185 of a spawned worker."""
+    NumPy starts no threads for linear algebra, which is not used here: they
+    took 40 ms of the 185 of a spawned worker."""
     pipelines = {"zarr, libradio": "libradio.zarr.CodecPipeline",
                  "zarr, zarrs": "zarrs.ZarrsCodecPipeline"}
     variables = {"OPENBLAS_NUM_THREADS": "1"}

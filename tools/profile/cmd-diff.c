@@ -288,9 +288,9 @@ is_repeatable (const struct rd_diff *diff)
 #define FOUR(what) "compare four recordings of each " what " in turn (radio " \
   "profile merge --as runs)"
 
-/* What to do where a change is unclear, as the page says, too (conditions.mjs).
- * Both limits are the same where each side is of several processes; a job of
- * ranks is repeated whole. */
+/* The advice for an unclear change, the same as on the page (conditions.mjs).
+ * Both limits are equal if each side has several processes; a job of ranks is
+ * repeated whole. */
 static const char *
 advice_of (const struct rd_diff *diff)
 {
@@ -317,7 +317,7 @@ what_differs (const struct rd_diff *diff)
          : "processes of one program";
 }
 
-/* What is said of the waits of a root.  Those of processes of one program
+/* The change of a root's waits, in words.  Waits of processes of one program
  * differ, too. */
 static const char *
 wait_change_of (const struct rd_diff *diff, const struct radio_difference *d)
@@ -333,13 +333,13 @@ wait_change_of (const struct rd_diff *diff, const struct radio_difference *d)
   return d->wait_change == RADIO_CHANGE_SLOWER ? ", longer" : ", shorter";
 }
 
-/* Prints what the times that are compared do not show of a root. */
+/* Prints about a root what the compared times do not show. */
 static void
 print_root (const struct rd_diff *diff, const struct radio_difference *d)
 {
   char before[32], after[32], change[32];
   bool is_reported = diff->fail_percent >= 0      /* with the exit status */
-                     && rd_diff_judge (&diff->info, d, diff->fail_percent)
+                     && rd_diff_verdict (&diff->info, d, diff->fail_percent)
                         != RD_ROOT_NOT_SLOWER;
   if (d->is_unclear && d->total_change == RADIO_CHANGE_NONE && !is_reported)
     printf ("'%s' changed by less than the %.0f %% that %s differ by: %s\n",
@@ -530,7 +530,7 @@ slower_by (int64_t before, int64_t after)
                       / (double) before : 0;
 }
 
-/* By how many percent a root is slower, of what is compared. */
+/* By how many percent a root is slower, in the times compared. */
 static double
 root_slower_by (const struct radio_comparison_info *info,
                 const struct radio_difference *d)
@@ -543,8 +543,8 @@ root_slower_by (const struct radio_comparison_info *info,
 }
 
 enum rd_root_verdict
-rd_diff_judge (const struct radio_comparison_info *info,
-               const struct radio_difference *root, double fail_percent)
+rd_diff_verdict (const struct radio_comparison_info *info,
+                 const struct radio_difference *root, double fail_percent)
 {
   bool is_slower = root_slower_by (info, root) > fail_percent;
   double by_wall = slower_by (root->wall_before_ns, root->wall_after_ns);
@@ -575,7 +575,7 @@ report_verdict (const struct rd_diff *diff, const struct radio_difference *d)
   double slower = root_slower_by (&diff->info, d);
   double by_wall = slower_by (d->wall_before_ns, d->wall_after_ns);
   char a[32], b[32];
-  switch (rd_diff_judge (&diff->info, d, diff->fail_percent)) {
+  switch (rd_diff_verdict (&diff->info, d, diff->fail_percent)) {
   case RD_ROOT_NOT_SLOWER:
     return RD_EXIT_OK;
   case RD_ROOT_SLOWER:

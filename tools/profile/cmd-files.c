@@ -353,7 +353,7 @@ static const struct rd_option recover_options[] = {
 const struct rd_command rd_profile_recover = {
   .name = "profile recover",
   .operands = "[FILE [OPTION]...] [--json]",
-  .summary = "make a profile of what a killed process left",
+  .summary = "make a profile from a killed process's ring",
   .description =
     "Makes a profile of the ring (RADIO_PROFILE_RING_FILE) of a process "
     "that was killed, or ended without writing its profile. The call tree "

@@ -76,7 +76,7 @@ struct json_object *rd_imbalance_json (const struct radio_profile *profile);
 void rd_profile_info_put (struct json_object *object,
                           const struct radio_profile *profile, bool redacted);
 
-/* The value of a fact, as long as the profile; NULL: there is none. */
+/* The value of a fact, valid as long as the profile; NULL if it is missing. */
 const char *rd_find_fact (const struct radio_profile *profile,
                           const char *wanted);
 
@@ -94,7 +94,7 @@ struct rd_diff {
   /* Set by the report. */
   struct radio_comparison_info info;
   size_t n;                   /* paths */
-  int64_t ns[2];              /* the roots' sums of what is compared */
+  int64_t ns[2];              /* the roots' sums of the times compared */
   double wall_ns[2];          /* of a run, the mean */
 };
 
@@ -108,11 +108,11 @@ enum rd_root_verdict {
                                  compared */
 };
 
-/* Decides if a root is slower by more than fail_percent, and not by noise; of
- * single runs the figures alone decide. */
+/* Decides if a root is slower by more than fail_percent, and not by noise; for
+ * single runs by the figures alone. */
 enum rd_root_verdict
-rd_diff_judge (const struct radio_comparison_info *info,
-               const struct radio_difference *root, double fail_percent);
+rd_diff_verdict (const struct radio_comparison_info *info,
+                 const struct radio_difference *root, double fail_percent);
 
 /* Prints the table and a summary, or JSON.  Returns an exit status, after an
  * error: 1 when a root is slower by more than fail_percent, 3 when that is

@@ -182,7 +182,7 @@ compare_names (const void *a, const void *b)
 }
 
 /* Finds the name of a volume's mask: the same one, else the first of the same
- * subject, session and run; NULL: there is none. */
+ * subject, session and run; NULL without a mask. */
 static const char *
 find_mask (const struct names *names, const char *name)
 {
@@ -232,7 +232,7 @@ open_ahead (void *data, size_t i)
                       : NULL;
   RD_FREE char *path = found ? rd_format ("%s/%s", run->request->mask, found)
                              : NULL;
-  /* What fails is found again in its turn. */
+  /* A failure is reported when it is the volume's turn. */
   if (path && radio_volume_open (node->store, path, &run->opened[at])
               != RADIO_OK)
     run->opened[at] = NULL;

@@ -132,7 +132,7 @@ by_name (const void *a, const void *b)
                  ((const struct rd_bids_file *) b)->name);
 }
 
-/* Drops what was found more than once. */
+/* Drops duplicates. */
 static void
 make_unique (struct rd_bids *bids)
 {
@@ -550,7 +550,7 @@ read_volumes (struct radio_store *store, const char *path,
   return status == RADIO_OK ? RD_EXIT_OK : rd_error_library (path);
 }
 
-/* The first line of a key; NULL: there is none. */
+/* The first line of a key, or NULL. */
 static const struct line *
 find_key (const struct joined *joined, const char *key)
 {

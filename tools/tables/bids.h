@@ -48,12 +48,12 @@ bool rd_bids_find (struct rd_bids *bids, const char *image);
 int rd_bids_check (const struct rd_bids *bids,
                    const struct rd_import *import);
 
-/* Imports all: the columns of subjects into their table, unless quiet with a
- * line of what was done, and those of sessions and scans into the tables of
- * the collections, whose rows must be there.  Types are inferred over all files
- * of a kind.  Found tables only fill cells that are missing: they are found
- * again by each ingest, after edits.  Those of subjects are left out if one was
- * given.  Returns an exit status; prints errors. */
+/* Imports all: the columns of subjects into their table, and those of sessions
+ * and scans into the tables of the collections, whose rows must exist.  Prints
+ * a summary unless quiet.  Types are inferred over all files of a kind.  Found
+ * tables only fill missing cells: each ingest finds them again, after edits.
+ * Those of subjects are left out if one was given.  Returns an exit status;
+ * prints errors. */
 int rd_bids_import (struct radio_store *store, struct rd_bids *bids,
                     const struct rd_import *import, bool quiet);
 

@@ -297,12 +297,12 @@ run_split (struct rd_args *args)
 static const struct rd_option options[] = {
   RD_STORE_OPTION,
   { RD_OPTION_FRACTIONS, "fractions", "F,...",
-    "the share of each part, as 0.7,0.15,0.15" },
-  { RD_OPTION_FOLDS, "folds", "K", "K parts of the same share, 0 to K-1" },
+    "the fraction of each part, as 0.7,0.15,0.15" },
+  { RD_OPTION_FOLDS, "folds", "K", "K parts of the same size, 0 to K-1" },
   { RD_OPTION_STRATIFY, "stratify", "COLUMN",
-    "exact shares among subjects of each value of this" },
-  { RD_OPTION_EXACT, "exact", NULL, "exact shares" },
-  { RD_OPTION_BY, "by", "subject", "what is split: subjects, as without it" },
+    "exact fractions among subjects of each value of this" },
+  { RD_OPTION_EXACT, "exact", NULL, "exact fractions" },
+  { RD_OPTION_BY, "by", "subject", "the unit to split: subject (default)" },
   { RD_OPTION_SEED, "seed", "N", "of the split (default: 0)" },
   { RD_OPTION_COLUMN, "column", "NAME",
     "the column to write (default: split, or fold)" },
@@ -321,7 +321,7 @@ const struct rd_command rd_command_split = {
     "Writes a column into the table of subjects that says which part each is "
     "in, so that all its images are in one. A part is a hash of the subject's "
     "id and the seed: adding subjects moves none. With --exact or --stratify "
-    "the shares are exact instead. Subjects that have a part keep it.",
+    "the fractions are exact instead. Subjects that have a part keep it.",
   .options = options,
   .examples =
     "radio split -s study.zarr --fractions 0.7,0.15,0.15\n"

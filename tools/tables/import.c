@@ -321,14 +321,14 @@ free_ids (struct radio_strings *ids)
  * Importing
  *----------------------------------------------------------------------*/
 
-/* Whether types may change, and values be lost. */
+/* True if types may change, and values may be lost. */
 static bool
 is_forced (struct rd_import_how how)
 {
   return how.import->force && !how.fills;
 }
 
-/* Whether a column's type was given by an option. */
+/* True if a column's type was given by an option. */
 static bool
 is_type_given (const struct rd_import *import, const char *column)
 {
