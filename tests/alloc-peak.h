@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How much memory is held at one time, by all threads together, of what is
- * allocated by code that is linked statically into the test, hence by the
- * library.  To use it, add to the test program in its Makefile.inc
+/* The peak of the memory held by all threads together, counting allocations of
+ * code that is linked statically into the test, hence of the library.  To use
+ * it, add to the test program in its Makefile.inc
  *
  *   tests_x_test_y_LDADD = $(ALLOC_PEAK_LDADD)
  *   tests_x_test_y_LDFLAGS = $(ALLOC_PEAK_WRAPS)

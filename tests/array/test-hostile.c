@@ -61,7 +61,7 @@ must_open (struct radio_store *store, const char *document)
   return array;
 }
 
-/* The first element; where there is none yet it is 77. */
+/* Reads the first element; 77 if there are no elements. */
 static enum radio_status
 read_first (struct radio_array *array, unsigned char *value)
 {

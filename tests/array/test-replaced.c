@@ -237,7 +237,7 @@ assert_file_holds (struct folder *folder, const unsigned char *elements)
   assert_memory_equal (bytes, elements, NBYTES);
 }
 
-/* Longer than times of files are the same. */
+/* Waits longer than the resolution of file times. */
 static void
 wait_until_stable (void)
 {
@@ -256,7 +256,7 @@ write_in_place (const struct folder *folder, const char *bytes, size_t nbytes)
   assert_int_equal (close (fd), 0);
 }
 
-/* With tiles that are kept, and without. */
+/* With cached tiles, and without. */
 static void
 a_file_that_another_program_writes_is_read_by_its_index (void **state)
 {

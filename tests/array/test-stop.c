@@ -171,7 +171,7 @@ a_silent_server_is_left_while_a_worker_reads_again (void **state)
     const struct radio_read_options options = {
       .cancel = cancel_at_last, .user_data = &calls,
     };
-    /* The first time behind the index and the tiles. */
+    /* The first time after the index and the tiles. */
     http_peer_script (places->peer, HTTP_SILENT, i == 0 ? 2 : 1, 100);
     assert_fails (read_whole (places, places->remote, &options),
                   RADIO_ERROR_CANCELLED, "/a: the read was cancelled");

@@ -154,7 +154,7 @@ sizes_that_do_not_fit_are_refused (void **state)
 {
   (void) state;
   uint64_t before = rd_alloc_live_count ();
-  /* Volatile: the compiler would warn of what is proved here. */
+  /* Volatile: the compiler would warn of sizes that it knows. */
   volatile size_t most = SIZE_MAX, half = SIZE_MAX / 2 + 2;
   assert_null (rd_malloc (most));
   assert_null (rd_malloc (most - 8));

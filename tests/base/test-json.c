@@ -59,7 +59,7 @@ invalid_json_is_refused_with_its_byte (void **state)
 }
 
 static void
-a_nul_byte_is_refused_wherever_it_stands (void **state)
+a_nul_byte_is_refused_at_any_position (void **state)
 {
   (void) state;
   assert_fails (refuse ("{}\0", 3), RADIO_ERROR_FORMAT, "byte 2: a NUL");
@@ -327,7 +327,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (invalid_json_is_refused_with_its_byte),
-    cmocka_unit_test (a_nul_byte_is_refused_wherever_it_stands),
+    cmocka_unit_test (a_nul_byte_is_refused_at_any_position),
     cmocka_unit_test (bytes_that_are_no_utf8_are_refused),
     cmocka_unit_test (depth_is_bounded),
     cmocka_unit_test (text_need_not_end_in_a_nul),

@@ -671,7 +671,7 @@ columns_of_a_view_are_in_the_order_of_its_rows (void **state)
   struct radio_view *ct = must_select (cohort, "nbytes >= 20", "ct", false);
   struct radio_view *none = must_select (cohort, "nbytes < 0", NULL, false);
   struct radio_view *subjects = must_select (cohort, "age > -5", NULL, true);
-  struct radio_view *nobody = must_select (cohort, "age < -5", NULL, true);
+  struct radio_view *empty = must_select (cohort, "age < -5", NULL, true);
   radio_cohort_close (cohort);        /* views hold it */
   assert_ids (all, "ct/s1,ct/s2,ct/s9,ct/none,seg/s2,seg/s4");
   assert_text (all, "site", "B,-,-,-,-,A");
@@ -686,7 +686,7 @@ columns_of_a_view_are_in_the_order_of_its_rows (void **state)
   assert_text (none, "rater", "");
   assert_text (subjects, "age", "40,9223372036854775807,-3,9007199254740993");
   assert_text (subjects, "note", "x*y,-,,a`b");
-  assert_text (nobody, "site", "");
+  assert_text (empty, "site", "");
   assert_type_is (all, "site", RADIO_COLUMN_TEXT, RADIO_STORED, true);
   assert_type_is (all, "nbytes", RADIO_COLUMN_FLOAT, RADIO_FLOAT64, false);
   assert_type_is (ct, "nbytes", RADIO_COLUMN_INTEGER, RADIO_INT64, false);
@@ -729,7 +729,7 @@ columns_of_a_view_are_in_the_order_of_its_rows (void **state)
   radio_view_free (ct);
   radio_view_free (none);
   radio_view_free (subjects);
-  radio_view_free (nobody);
+  radio_view_free (empty);
   radio_store_close (store);
   assert_int_equal (rd_alloc_live_count (), 0);
 }

@@ -272,7 +272,7 @@ order_strides (struct rd_box_copy *copy, const size_t order[3],
 
 enum { LARGE_NBYTES = 1 << 17 };
 
-/* Wherever the destination begins. */
+/* At every alignment of the destination. */
 static void
 what_is_written_past_the_caches_is_the_same (void **state)
 {

@@ -57,8 +57,8 @@ run_header (const uint8_t *data, size_t nbytes)
 }
 
 /* Reads all of an image, as far as it exists; a header may claim up to 1032
- * times the rest of the file.  True if its voxels are whole; *is_sound if all
- * behind them is, too. */
+ * times the rest of the file.  True if its voxels are whole; *is_sound if the
+ * data after them is, too. */
 static bool
 read_file (const char *file, bool *is_sound)
 {

@@ -256,8 +256,8 @@ def test_results_in_s3_are_those_on_disk(radio, gateway, cohort, tmp_path):
 
 def test_files_applied_at_once_stay_within_the_memory_limit(
         np, nib, tmp_path):
-    """Resident, with the program itself, its threads and its libraries, of
-    which a run on a single voxel tells how much they are."""
+    """Resident, with the program itself, its threads and its libraries, whose
+    size is measured by a run on a single voxel."""
     rng = np.random.default_rng(4)
     data = rng.integers(-1000, 1000, (256, 256, 160)).astype("i2")
     data[::2] = 0

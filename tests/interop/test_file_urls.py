@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Images in their files behind URLs, of a web server (nginx) and of S3 (Ceph's
+"""Images in their files at URLs, of a web server (nginx) and of S3 (Ceph's
 gateway, directly and through a proxy that fails): read as from the disk,
 exactly as nibabel reads them, by few requests."""
 
@@ -62,12 +62,12 @@ def credentials(endpoint):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_random_boxes_behind_http_equal_nibabel(np, web, array, form):
+def test_random_boxes_over_http_equal_nibabel(np, web, array, form):
     with Volume.of_file(web.url(form), point_gap_nbytes=1 << 20) as volume:
         check_boxes(np, volume, array, 200, 1)
 
 
-def test_every_type_order_and_form_is_read_behind_http(
+def test_every_type_order_and_form_is_read_over_http(
         nib, np, web, files):
     n = 0
     for file, data in variants(nib, np, files):
@@ -259,7 +259,7 @@ def test_every_command_prints_and_writes_the_same_as_of_a_file(
             assert "ok" in radio("validate", place, env=env).stdout.lower()
 
 
-def test_a_suffix_tells_files_from_stores(radio, web, files):
+def test_a_suffix_distinguishes_files_from_stores(radio, web, files):
     done = radio("info", web.url("none.nii"), status=1)
     assert "none.nii: no such object" in done.stderr
     done = radio("info", web.url("none"), status=1)

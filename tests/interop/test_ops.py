@@ -215,7 +215,7 @@ def test_a_profile_of_an_operation_has_its_scopes_and_limits(name, tmp_path):
             below, = [s for s in found["scopes"] if s["parent"] == i]
             assert below["name"] == "32"
             assert below["counters"]["bytes of input"] == 2 * 2 * 32 ** 3
-            # What it is judged by.
+            # The limit that it is compared with.
             assert below["counters"]["ns of copying as much"] > 0
     assert sum(s["name"] == "fault in" for s in found["scopes"]) == len(roots)
     facts = json.loads(data.read_text())["facts"]

@@ -65,9 +65,9 @@ def test_a_page_cut_anywhere_shows_that_and_the_summary(
     # The loader.
     ends |= set(range(text.index(b"<script>"), at[b'id="radio-profile">'],
                       300))
-    # Within the end tag of the data, of which nothing is missing.
-    behind = text.index(b"</script>", at[b'id="radio-profile">'])
-    ends |= {behind + 1, behind + 8}
+    # Within the end tag of the data, which is complete.
+    end_tag = text.index(b"</script>", at[b'id="radio-profile">'])
+    ends |= {end_tag + 1, end_tag + 8}
     for end in sorted(ends):
         cut = tmp_path / f"cut-{end}.html"
         cut.write_bytes(text[:end])

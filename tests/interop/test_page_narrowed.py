@@ -160,7 +160,7 @@ def test_a_page_that_was_saved_shows_its_profile_again(browser, opened,
                          "document.documentElement.outerHTML")
     saved = Path(tmp_path) / "saved.html"
     saved.write_text(text, encoding="utf-8")
-    # The policy blocks the styles of what was shown; the script redraws it.
+    # The policy blocks the saved inline styles; the script redraws the view.
     again = browser.open(saved, fragment="#view=diff")
     again.wait("window.radio")
     assert whole(again) == whole(page)

@@ -130,7 +130,7 @@ def check_functions(page, document, tree, begin=0, end=1 << 62):
 
 
 def base_of(metric):
-    """Returns what the shares of a metric are of."""
+    """Returns the base of a metric's percentages."""
     return "roots\u2019 time" if metric.id == "wall" else metric.label
 
 
@@ -637,7 +637,7 @@ def test_changes_have_the_json_s_numbers_of_both_recordings(
              for one in (before, after)]
     change = expected.change_text(expected.time_text, *whole)
     assert change in text_of(page, ".diff p:has(> .diff-whole)")
-    # The head has the same of what is comparable.
+    # The head has the same figures of the comparable basis.
     if said["basis"] != "none":
         name = "a run: wall" if said["basis"] == "wall" else "on CPUs"
         assert heads(page)[name] == change

@@ -91,8 +91,8 @@ def profiled(tmp_path_factory):
 
 def with_rates(profiled, memory, compute):
     """The profile as if copying as much, and as much arithmetic at the best
-    rate, took these shares of the reads: its own rates are those of a machine
-    that may be busy."""
+    rate, took these fractions of the reads: the measured rates are of a
+    machine that may be busy."""
     document = Document(profiled)
     raw, nodes = document.raw, document.nodes
     raw["nodes"]["starved_ns"] = [0] * len(nodes)
@@ -130,5 +130,6 @@ def test_the_page_says_what_bounds_an_operation(
         ".map(one => one.textContent)")
         if (found := re.search(r"clamp (\d+)/(\d+)\s%", text))]
     assert len(said) == 1 and bound in said[0][0], said
-    shares = [int(n) for n in said[0][1].groups()]
-    assert abs(shares[0] - first) < 2 and abs(shares[1] - second) < 2, said
+    percents = [int(n) for n in said[0][1].groups()]
+    assert abs(percents[0] - first) < 2, said
+    assert abs(percents[1] - second) < 2, said

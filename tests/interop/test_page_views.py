@@ -240,11 +240,11 @@ def test_a_box_of_the_icicle_is_as_wide_as_its_percentage(opened, tmp_path):
           done(drawn);
         })));
     })(document.querySelector('.icicle'))""")
-    shares = [(float(found[1]), width) for text, width in drawn
-              if (found := re.search(r"\u00b7 ([0-9.]+)\u00a0%", text))]
-    assert [percent for percent, _ in shares] == [100, 70, 30]
+    percents = [(float(found[1]), width) for text, width in drawn
+                if (found := re.search(r"\u00b7 ([0-9.]+)\u00a0%", text))]
+    assert [percent for percent, _ in percents] == [100, 70, 30]
     assert sum(text == "tiles" for text, _ in drawn) == 2
-    for percent, width in shares:
+    for percent, width in percents:
         assert percent / 100 == pytest.approx(width, abs=0.005)
 
 

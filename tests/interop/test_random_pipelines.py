@@ -20,7 +20,7 @@ lib.radio_pipeline_free.argtypes = [c.c_void_p]
 
 
 def draw(text, seed, epoch, i):
-    """The text of what a pipeline is drawn to."""
+    """The text of the pipeline that a random one is drawn to."""
     pipeline, drawn = c.c_void_p(), c.c_void_p()
     check(lib.radio_pipeline_parse(text.encode(), c.byref(pipeline)))
     try:

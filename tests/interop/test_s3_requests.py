@@ -510,14 +510,14 @@ def test_heads_of_many_edits_are_listed_from_the_hint_on(gateway, radio, count,
     radio("table", "-s", store, "--set", "n", "subjects", "a=7", env=env)
     assert get(head(1011))
     count.proxy.seen.clear()
-    behind = {**env, "AWS_ENDPOINT_URL_S3": count.proxy.url}
+    proxied = {**env, "AWS_ENDPOINT_URL_S3": count.proxy.url}
     with Trips(count, [2, 1, 2]) as trips:
-        shown = radio("table", "-s", store, "--tsv", env=behind).stdout
+        shown = radio("table", "-s", store, "--tsv", env=proxied).stdout
         trips.check()
     assert shown.split() == ["subject", "n", "a", "7"]
     # A writer lists so, too, also when it looks for others' heads.
     count.proxy.seen.clear()
-    radio("table", "-s", store, "--set", "n", "subjects", "a=8", env=behind)
+    radio("table", "-s", store, "--set", "n", "subjects", "a=8", env=proxied)
     lists = [path for _, path, _, _ in count.proxy.seen
              if "list-type=2" in path]
     assert any("0000001012" in path for path in lists), lists

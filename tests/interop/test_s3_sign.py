@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Compares the signatures of requests with those of botocore, AWS's own
-client, which shares no code with radio.  The program tests/io/sign-requests
-signs."""
+client, which has no code in common with radio.  The program
+tests/io/sign-requests signs."""
 
 import datetime
 import json

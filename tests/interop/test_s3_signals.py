@@ -88,7 +88,7 @@ def test_an_interrupted_removal_leaves_no_tombstone(gateway, s3, proxy, radio,
     assert [line.split()[0] for line in
             radio("ls", "-s", store, env=env).stdout.splitlines()
             if line.startswith("ct/")] == sorted({"ct/a", "ct/b"} - {*begun})
-    # The rows of what is gone are removed in spite of the signal.
+    # The rows of removed volumes are removed in spite of the signal.
     assert [line.split()[0] for line in rows.splitlines()[1:]] \
         == sorted({"ct/a", "ct/b"} - {*begun})
     radio("cp", "-q", local, store, "--skip-existing", env=env)

@@ -66,23 +66,23 @@ def test_a_part_is_a_hash_and_adding_subjects_moves_none(np, store, tmp_path):
 
 @pytest.mark.parametrize("fractions", ["0.7,0.15,0.15", "0.5,0.5",
                                        "0.1,0.2,0.3,0.4", "1"])
-def test_shares_are_exact_in_each_stratum(store, fractions):
+def test_fractions_are_exact_in_each_stratum(store, fractions):
     table = split(store, "--fractions", fractions, "--stratify", "diagnosis",
                   "--column", "part", "--seed", 3)
-    shares = [float(f) for f in fractions.split(",")]
+    portions = [float(f) for f in fractions.split(",")]
     names = {2: ["train", "test"], 3: ["train", "val", "test"]}.get(
-        len(shares), [str(i) for i in range(len(shares))])
+        len(portions), [str(i) for i in range(len(portions))])
     # Missing ones are the first stratum, the others are ordered by bytes.
     strata = [table[table["diagnosis"].isna()]] + [
         group for _, group in table.groupby("diagnosis")]
     assert len(strata) == 5
-    lacks = [0.0] * len(shares)
+    lacks = [0.0] * len(portions)
     for group in strata:
-        quotas = [share * len(group) for share in shares]
+        quotas = [portion * len(group) for portion in portions]
         wanted = [int(q + 1e-9) for q in quotas]
         rest = [q - n for q, n in zip(quotas, wanted)]
         lacks = [a + b for a, b in zip(lacks, rest)]
-        order = sorted((i for i in range(len(shares)) if rest[i] > 1e-6),
+        order = sorted((i for i in range(len(quotas)) if rest[i] > 1e-6),
                        key=lambda i: (-round(lacks[i], 6), i))
         for i in order[:len(group) - sum(wanted)]:
             wanted[i] += 1
@@ -101,8 +101,8 @@ def test_shares_are_exact_in_each_stratum(store, fractions):
     (2, "--folds=5", [20, 20, 20, 20, 20]),
     (4, "--fractions=0.8,0.1,0.1", [80, 10, 10]),
     (1, "--fractions=0.7,0.15,0.15", [70, 15, 15])])
-def test_small_strata_do_not_add_up_to_other_shares(store, tmp_path, size,
-                                                    option, counts):
+def test_small_strata_do_not_add_up_to_other_fractions(
+        store, tmp_path, size, option, counts):
     """Of 100 subjects that have a site, each site with a few of them."""
     lines = ["subject\tsite"] + [f"p{i:03}\tsite-{i // size:03}"
                                  for i in range(100)]
@@ -110,12 +110,12 @@ def test_small_strata_do_not_add_up_to_other_shares(store, tmp_path, size,
     table.write_text("\n".join(lines) + "\n")
     run_radio("table", "-s", store, "--import", table)
     table = split(store, option, "--stratify", "site", "--column", "part")
-    shares = [n / 100 for n in counts]
+    fractions = [n / 100 for n in counts]
     table = table[table["site"].notna()]
     for _, group in table.groupby("site"):
         n = group["part"].value_counts()
-        for part, share in zip(parts_of(table), shares):
-            assert abs(n.get(part, 0) - share * len(group)) < 1
+        for part, fraction in zip(parts_of(table), fractions):
+            assert abs(n.get(part, 0) - fraction * len(group)) < 1
     total = table["part"].value_counts()
     for part, n in zip(parts_of(table), counts):
         assert abs(total[part] - n) <= 1

@@ -421,7 +421,7 @@ assert_removed_singly (struct s3_site *site, size_t first)
   s3_assert_all_sent (site);
 }
 
-/* Where there is none, it is asked for once. */
+/* A server without it is asked once. */
 static void
 objects_are_removed_singly_without_bulk_deletion (void **state)
 {

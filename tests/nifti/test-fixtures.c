@@ -117,7 +117,7 @@ compressed_images_are_read_as_plain_ones (void **state)
   }
 }
 
-/* What is wrong after the voxels is said, and they are read. */
+/* The voxels are read, and damage after them is reported. */
 static void
 a_bad_end_after_whole_voxels_is_no_error (void **state)
 {

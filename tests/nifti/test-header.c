@@ -302,7 +302,7 @@ bytes_after_the_voxels_are_counted (void **state)
   struct rd_buffer bytes RD_BUFFER_SCOPE = { 0 }, gz RD_BUFFER_SCOPE = { 0 };
   unsigned char voxels[120];
   spec_image (&spec, &bytes);
-  must_append (&bytes, "behind", 6);
+  must_append (&bytes, "excess", 6);
   make_gzip (bytes.data, bytes.nbytes, 50, &gz);
   write_file (".", "a.nii", &bytes);
   write_file (".", "a.nii.gz", &gz);

@@ -227,7 +227,7 @@ each_operation_is_its_formula (void **state)
 }
 
 static void
-nan_is_noted_wherever_it_is (void **state)
+nan_is_noted_at_any_position (void **state)
 {
   (void) state;
   float values[MOST], result[MOST];
@@ -405,7 +405,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (all_levels_have_the_same_bits),
     cmocka_unit_test (each_operation_is_its_formula),
-    cmocka_unit_test (nan_is_noted_wherever_it_is),
+    cmocka_unit_test (nan_is_noted_at_any_position),
     cmocka_unit_test (no_nan_is_noted_of_values_that_are_not_there),
     cmocka_unit_test (integers_are_rounded_to_even_and_refused_or_saturate),
     cmocka_unit_test (normal_numbers_are_box_and_mullers_by_all_levels),

@@ -350,8 +350,8 @@ assert_exported (const char *text, char separator, const size_t *columns,
   assert_fails (radio_table_write_csv (table, '"', columns, n, NULL, 0, append,
                                        &out),
                 RADIO_ERROR_ARGUMENT, "separator is 0x22");
-  const uint64_t behind[] = { 1000 };
-  assert_fails (radio_table_write_csv (table, ',', columns, n, behind, 1,
+  const uint64_t missing[] = { 1000 };
+  assert_fails (radio_table_write_csv (table, ',', columns, n, missing, 1,
                                        append, &out),
                 RADIO_ERROR_ARGUMENT, "row 1000; the table has");
   const size_t none[] = { 99 };

@@ -102,7 +102,7 @@ read_all (struct radio_store *store)
   return status;
 }
 
-/* What validate says of the table. */
+/* The result of validating the table. */
 static enum radio_status
 take_fault (void *user_data)
 {
@@ -442,7 +442,7 @@ a_lost_table_is_an_error_until_it_is_recovered (void **state)
   }
 }
 
-/* What a hint repeats is no document of a generation. */
+/* A hint repeats something else than a generation's document. */
 static void
 a_hint_that_misleads_is_no_hint (void **state)
 {
@@ -501,7 +501,7 @@ a_damaged_column_can_be_dropped (void **state)
   radio_store_close (store);
 }
 
-/* What replaces all of its values needs none of them. */
+/* Replacing all values needs none of the old ones. */
 static void
 a_damaged_column_can_be_replaced (void **state)
 {

@@ -79,7 +79,7 @@ a_slower_path_is_named_with_its_delta (void **state)
   assert_says (&capture, "+1.000");
   assert_says (&capture, "slower");
   assert_says (&capture, "1 slower, 0 faster, 0 new, 0 gone, 1 within");
-  /* The change is of decoding, not of what is around it. */
+  /* The change is in decoding, not in the scopes around it. */
   assert_says (&capture, "slower below\n");
 }
 
@@ -342,7 +342,7 @@ a_program_without_cpus_is_not_called_slower (void **state)
 /* It was: "differs: CPU share: 14.4 % -> 14.4 %", of a profile beside
  * itself. */
 static void
-equal_shares_of_cpus_do_not_differ (void **state)
+equal_cpu_shares_do_not_differ (void **state)
 {
   (void) state;
   struct made_conditions loaded = { .wall_us = 140000, .cpu_us = 20160 };
@@ -366,7 +366,7 @@ equal_shares_of_cpus_do_not_differ (void **state)
   }
 }
 
-/* Of an older recording it is not known who had no CPU. */
+/* An older recording does not say which threads had no CPU. */
 static void
 without_an_account_of_cpus_it_is_unclear (void **state)
 {
@@ -556,7 +556,7 @@ waits_that_grew_without_cpus_are_unclear (void **state)
     /* By as much as processes of one program differ. */
     { 20000, 23000, RD_EXIT_UNCLEAR, "(+15.0 %), a difference of +",
       "unclear" },
-    /* Of 15 ms. */
+    /* A small change of a total of 15 ms. */
     { 200, 600, RD_EXIT_OK, "0.1999 ms -> 0.5997 ms (3.0 x), a difference of ",
       "longer" },
     { 0, 0, RD_EXIT_OK, "so CPU time is compared, apart from waits", NULL },
@@ -705,7 +705,7 @@ what_the_machine_did_is_of_the_time_that_was_recorded (void **state)
       "differs: load: 0.00 CPUs -> 0.77 CPUs\n" },
     { { .outside_us = 482500, .disk_pressure_us = 100000 },
       "differs: disk pressure: 0.0 % -> 20.0 %\n" },
-    /* Of those that used no disk. */
+    /* Only the runs that used no disk count. */
     { { .ncold = 9, .disk_pressure_us = 3500 },
       "differs: disk pressure: 0.0 % -> 20.0 %\n" },
     { { .ncold = 9, .disk_pressure_us = 1400 }, NULL },
@@ -839,7 +839,7 @@ main (void)
     cmocka_unit_test (a_large_slowdown_is_reported_as_a_factor),
     cmocka_unit_test (sums_of_claimed_times_stay_at_the_largest),
     cmocka_unit_test (a_program_without_cpus_is_not_called_slower),
-    cmocka_unit_test (equal_shares_of_cpus_do_not_differ),
+    cmocka_unit_test (equal_cpu_shares_do_not_differ),
     cmocka_unit_test (without_an_account_of_cpus_it_is_unclear),
     cmocka_unit_test (more_cpu_time_is_found_without_cpus),
     cmocka_unit_test (two_programs_without_cpus_are_compared_by_cpu_time),

@@ -83,7 +83,7 @@ what_a_kill_left_is_found_and_repaired () {
   [ $status -eq 1 ]
   says 'no row     T1w/sub-9' 'no volume  mask/sub-2' \
     '4 volumes, 1 without a row; 1 row without a volume'
-  # The next ingest restores rows of what it skips.
+  # The next ingest restores the rows of volumes that it skips.
   runs ingest -q -s k.zarr --skip-existing --layout bids bids
   runs index -s k.zarr
   says '1 row added, 0 removed'

@@ -202,7 +202,7 @@ move_volume (struct radio_store *store)
 }
 
 static void
-a_move_leaves_the_old_volume_or_the_new_one_wherever_it_dies (void **state)
+a_move_that_dies_leaves_the_old_volume_or_the_new_one (void **state)
 {
   (void) state;
   uint64_t n = 1;
@@ -225,7 +225,7 @@ a_move_leaves_the_old_volume_or_the_new_one_wherever_it_dies (void **state)
       assert_volume_is (store, "ct/a", &spec);
     if (has_new)
       assert_volume_is (store, "mr/b", &spec);
-    /* What was interrupted is repeated. */
+    /* The interrupted move is repeated. */
     if (has_old)
       assert_ok (move_volume (store));
     list_paths (store, paths, sizeof paths);
@@ -568,8 +568,7 @@ main (void)
     cmocka_unit_test (a_replacing_writer_may_die_anywhere),
     cmocka_unit_test (the_first_writer_may_die_anywhere),
     cmocka_unit_test (a_remover_may_die_anywhere),
-    cmocka_unit_test (
-      a_move_leaves_the_old_volume_or_the_new_one_wherever_it_dies),
+    cmocka_unit_test (a_move_that_dies_leaves_the_old_volume_or_the_new_one),
     cmocka_unit_test (gc_leaves_the_data_of_a_live_writer),
     cmocka_unit_test (gc_removes_the_data_of_a_killed_writer),
     cmocka_unit_test (a_removed_volume_leaves_a_living_writer_alone),

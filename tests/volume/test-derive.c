@@ -76,7 +76,7 @@ struct listed {
   uint64_t n, last;           /* tiles; the place of the last one */
 };
 
-/* What is listed rises in C order, and has the box's tiles of 4 x 4 x 4. */
+/* The list rises in C order, and has the box's tiles of 4 x 4 x 4. */
 static enum radio_status
 count_listed (const struct radio_box *tile, uint64_t nbytes, void *user_data)
 {
@@ -233,7 +233,7 @@ only_the_tiles_that_interpolation_needs_are_read (void **state)
     /* One interpolation, of 4 and 5; two would need 3. */
     { "affine 1,0.01,0,0,0,1,0,0,0,0,1,0 | affine 1,-0.01,0,0.1,0,1,0,0.15,0,0,"
       "1,0.2", { 3, { 4, 4, 4 }, { 1, 1, 1 } }, 1 },
-    /* What a crop cuts is not read, however far places are. */
+    /* Voxels outside of a crop are not read, at any distance. */
     { "affine 1,0.01,0,0,0,1,0,0,0,0,1,0 | crop 21:23,13:15,9:11 | affine 9,0,"
       "0,0,0,9,0,0,0,0,9,0 about centre", { 3, { 0 }, { 2, 2, 2 } }, 1 },
     { "smooth 0.5,:,:", { 3, { 5, 5, 21 }, { 1, 1, 1 } }, 3 },
@@ -617,7 +617,7 @@ a_value_is_refused_only_if_something_is_padded_by_it (void **state)
                   "int16 (stored x -2 + 3) cannot hold 0");
   assert_refused (volume, "crop-or-pad 3,7,3", RADIO_ERROR_ARGUMENT,
                   "cannot hold 0");
-  /* What is outside of the image is padding, along axes and in a turn. */
+  /* Places outside of the image are padding, along axes and in a turn. */
   assert_refused (volume, "affine 1,0,0,2,0,1,0,0,0,0,1,0 nearest",
                   RADIO_ERROR_ARGUMENT, "affine: int16 (stored x -2 + 3) "
                   "cannot hold 0; use another value");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Images in their files behind URLs: what is read equals the file, by few
- * requests, or is an error, whatever the server does. */
+/* Images in their files at URLs: reads equal the file, by few requests, or
+ * fail, whatever the server does. */
 #include <config.h>
 
 #include <limits.h>
@@ -318,7 +318,7 @@ an_object_that_is_replaced_is_an_error (void **state)
       struct radio_volume *volume = must_open (large_forms[i]);
       if (nread > 0)
         assert_plane (volume, 0, &voxels);
-      /* Of .nii as many bytes, so that only the ETag differs. */
+      /* A .nii of the same size, so that only the ETag differs. */
       put_large (2, &voxels);
       for (int again = 0; again < 2; again++)
         assert_fails (read_plane (volume, 39, plane, NULL), RADIO_ERROR_IO,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Images in their files as volumes: what is read equals the file, from .nii
- * and from .nii.gz, wherever it begins to inflate, by any number of threads. */
+/* Images in their files as volumes: reads equal the file, from .nii and from
+ * .nii.gz, from every point of entry, by any number of threads. */
 #include <config.h>
 
 #include <fcntl.h>
@@ -98,7 +98,7 @@ static const struct nifti_spec large = {
 /* Long runs are read beside the place where their values belong, by the
  * distance of that from a cache line. */
 static void
-values_are_computed_wherever_they_are_delivered (void **state)
+values_are_computed_at_every_alignment (void **state)
 {
   (void) state;
   enum { GUARD = 64, N = 128 * 128 * 10 };
@@ -515,7 +515,7 @@ a_file_damaged_at_each_thousandth_byte_is_found_by_reading_it_all (
     const bool is_longer
       = at + 1000 * EXHAUSTIVE_STEP >= zipped.nbytes;
     if (is_longer)
-      must_append (&zipped, "behind", 6);
+      must_append (&zipped, "excess", 6);
     else
       zipped.data[at] ^= 0x55;
     write_file (".", "a.nii.gz", &zipped);
@@ -757,7 +757,7 @@ each_failing_allocation_is_an_error (void **state)
     }
 }
 
-/* What is written of each run then begins with a line of that memory. */
+/* The written part of each run then begins with a line of that memory. */
 static void
 permuted_files_are_read_into_memory_at_any_place (void **state)
 {
@@ -807,7 +807,7 @@ main (void)
     cmocka_unit_test (every_type_rank_version_and_byte_order_is_read),
     cmocka_unit_test (pairs_are_read_by_either_name),
     cmocka_unit_test (permuted_files_are_read_into_memory_at_any_place),
-    cmocka_unit_test (values_are_computed_wherever_they_are_delivered),
+    cmocka_unit_test (values_are_computed_at_every_alignment),
     cmocka_unit_test (boxes_are_read_from_every_point_of_entry),
     cmocka_unit_test (points_take_a_sixteenth_of_the_memory_limit_at_most),
     cmocka_unit_test (threads_read_one_file_at_once),

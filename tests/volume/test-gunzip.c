@@ -544,7 +544,7 @@ read_derived (const char *text, uint64_t memory_nbytes, size_t *nwarnings)
   return nbytes / (double) image.nbytes;
 }
 
-/* Whatever axis is the slowest of the result, and of what is read before. */
+/* With any axis as the slowest of the result, and of the source. */
 static void
 parts_of_a_pipeline_go_along_the_planes_of_the_file (void **state)
 {

@@ -275,7 +275,7 @@ the_rows_of_copies_have_the_columns_of_the_user (void **state)
   assert_cell (to, "tables/subjects", "sex", 0, "F");
   assert_cell (to, "tables/subjects", "sex", 1, "M");
 
-  /* What is there stays, unless it is to be replaced. */
+  /* Existing values stay, unless replacing was asked for. */
   set_text (to, "tables/volumes/pet", "pet/sub-9", "qc", "other");
   assert_ok (copy_rows (from, paths, to, names, 3, false));
   assert_cell (to, "tables/volumes/pet", "qc", 0, "other");

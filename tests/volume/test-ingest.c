@@ -241,7 +241,7 @@ many_at_once_share_the_descriptors_that_there_are (void **state)
     ntaken++;
   assert_true (ntaken > NLEFT);
 
-  /* There is none at all. */
+  /* Without any descriptor. */
   assert_fails (radio_ingest (store, "a.nii", "ct/a", NULL, NULL),
                 RADIO_ERROR_IO, "a.nii");
 

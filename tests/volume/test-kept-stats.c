@@ -233,7 +233,7 @@ damaged_statistics_are_ignored_and_found_by_validation (void **state)
                           RD_PUT_REPLACE));
     assert_int_equal (count_passes (store, "znorm"), 1);
   }
-  /* What cannot be read, here a folder, is not kept. */
+  /* An unreadable object, here a folder, counts as not kept. */
   open_again (&store);
   char *inner RD_FREE = rd_key_join (key, "x");
   assert_ok (rd_io_remove (store->io, key));

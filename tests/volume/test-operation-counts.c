@@ -66,7 +66,8 @@ interpolations_are_counted_by_their_formulas (void **state)
   spec.dim[1] = 8;
   spec.dim[2] = 6;
   spec.dim[3] = 4;
-  /* Of two planes: 6 rows of 8 of planes, 3 rows of 8, and 3 of 4 along. */
+  /* For each of two planes: 6 rows of 8 of planes, 3 rows of 8, and 3 of 4
+   * along. */
   struct radio_profile *profile = record_pipeline (&spec, "to 4,3,2");
   assert_true (tree_calls_of (profile, "to") > 0);
   assert_int_equal (tree_total (profile, "flop of to"),
@@ -95,8 +96,8 @@ interpolations_are_counted_by_their_formulas (void **state)
                                   "bytes computed"), 11 * 9 * 7 * 4);
   radio_profile_close (profile);
 
-  /* What picks voxels computes nothing; one operation with values has a scope
-   * of its name, and several share one. */
+  /* Picking voxels computes nothing; one operation with values has a scope of
+   * its name, several have one in common. */
   profile = record_pipeline (&spec, "to 4,3,2 nearest");
   assert_int_equal (tree_total (profile, "flop of to"), 0);
   radio_profile_close (profile);

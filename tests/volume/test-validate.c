@@ -365,7 +365,7 @@ a_store_with_a_bad_root_is_opened_to_validate_it (void **state)
                 RADIO_ERROR_CHECKSUM, "zarr.json: damaged");
   assert_ok (radio_store_validate_group (store, "ct", &check, NULL, NULL));
 
-  /* A version that is none; one that is newer is not broken. */
+  /* An invalid version; a newer one is not broken. */
   put_text (store, "zarr.json", "{\"zarr_format\":3,\"node_type\":\"group\","
             "\"attributes\":{\"radio\":{\"version\":\"x\"}}}");
   radio_store_close (store);

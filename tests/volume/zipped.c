@@ -172,7 +172,7 @@ append_member (struct rd_buffer *out, const unsigned char *data, size_t nbytes,
     memcpy (header + n, "name", 5);
     n += 5;
   }
-  /* Of pgzip the whole, of BGZF the same less 1, of mgzip the data alone. */
+  /* pgzip gives the whole, BGZF the same less 1, mgzip the data alone. */
   uint64_t said = one.nbytes - 18 + (uint64_t) lie
                   + (kind[0] == 'M' ? 0 : n + 8)
                   - (kind[0] == 'B' ? 1 : 0);

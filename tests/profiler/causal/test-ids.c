@@ -67,7 +67,7 @@ mean_walk (uint64_t stride)
     assert_ok (rd_ids_give (&ids, 0, N + i * stride, &id));
   const struct rd_id_table *table = &ids.tables[0];
   assert_int_equal (table->n, 3 * N);
-  /* A search ends with the free slot behind the run that it begins in. */
+  /* A search ends at the free slot after the run that it begins in. */
   for (size_t i = table->nslots; i-- > 0;) {
     run = table->slots[i].id != 0 ? run + 1 : 0;
     sum += run;
@@ -76,7 +76,7 @@ mean_walk (uint64_t stride)
 }
 
 static void
-a_thinned_log_behind_a_dense_one_is_searched_in_few_steps (void **state)
+a_thinned_log_after_a_dense_one_is_searched_in_few_steps (void **state)
 {
   (void) state;
   for (uint64_t stride = 2; stride < 40; stride++)
@@ -91,7 +91,7 @@ main (void)
     cmocka_unit_test (distant_sequences_have_different_ids),
     cmocka_unit_test (a_writer_without_spans_has_no_ids),
     cmocka_unit_test (
-      a_thinned_log_behind_a_dense_one_is_searched_in_few_steps),
+      a_thinned_log_after_a_dense_one_is_searched_in_few_steps),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);
 }

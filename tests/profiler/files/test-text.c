@@ -362,7 +362,7 @@ facts_of_times_and_bytes_have_units (void **state)
   assert_non_null (strstr (sink.text, "\nbytes read from disks 4.10 MB\n"));
   assert_non_null (strstr (sink.text, "\npage faults 4096000\n"));
   assert_non_null (strstr (sink.text, "\nbytes of mine many\n"));
-  /* Of joined profiles. */
+  /* With several values, as joined profiles have. */
   assert_non_null (strstr (sink.text,
                            "\nlast seen   223 us, 332 us, 18.1 ms\n"));
   assert_non_null (strstr (sink.text,

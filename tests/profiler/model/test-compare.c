@@ -584,9 +584,9 @@ waits_are_those_of_all_threads_but_for_others (void **state)
   radio_profile_close (b);
 }
 
-/* Of two roots of 100 ns each, and below the first a path on another thread.
- * part: that of the lane of the second root, which has the first's lane if it
- * is negative. */
+/* For two roots of 100 ns each, and below the first a path on another thread.
+ * part: that of the second root's lane; negative: the second root is in the
+ * first's lane. */
 static bool
 is_summed (int part, enum radio_profile_parts parts, uint64_t wall_ns,
            uint64_t dropped_count)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Findings of what limits arithmetic: each has a profile that triggers it, and
- * one that narrowly does not. */
+/* Findings on the limits of arithmetic: each has a profile that triggers it,
+ * and one that narrowly does not. */
 #include <config.h>
 
 #include "tests/profiler/model/found.h"

@@ -393,7 +393,7 @@ a_first_run_that_was_slower_is_a_warm_up (void **state)
   assert_not_found (RUNS (149, 100, 101, 99), "warm-up");
   assert_not_found (RUNS (150, 100, 151, 99), "warm-up");
   assert_not_found (RUNS (150, 100), "warm-up");
-  /* Half of what the first took more it had no CPU. */
+  /* Half of the first run's excess it had no CPU. */
   struct radio_profile *starved = RUNS (150, 100, 101, 99);
   starved->parts.at[0].starved_ns = 25 * MS;
   assert_not_found (starved, "warm-up");

@@ -341,9 +341,9 @@ parts_have_their_own_work_and_usage (void **state)
     radio_profile_close (runs[i]);
 }
 
-/* Of one of two it is not known, since it was killed. */
+/* It is unknown for one of two, which was killed. */
 static void
-cpu_time_that_is_not_known_of_all_is_a_least_one (void **state)
+cpu_time_that_is_unknown_for_some_is_a_lower_bound (void **state)
 {
   (void) state;
   struct radio_profile *runs[2], *joined;
@@ -737,7 +737,7 @@ main (void)
     cmocka_unit_test (texts_go_with_their_spans),
     cmocka_unit_test (a_text_that_differs_is_marked_as_varying),
     cmocka_unit_test (parts_have_their_own_work_and_usage),
-    cmocka_unit_test (cpu_time_that_is_not_known_of_all_is_a_least_one),
+    cmocka_unit_test (cpu_time_that_is_unknown_for_some_is_a_lower_bound),
     cmocka_unit_test (facts_of_each_part_alone_are_added_up),
     cmocka_unit_test (the_time_of_a_machine_counts_once_for_its_ranks),
     cmocka_unit_test (the_clock_is_the_mean_of_all_parts),

@@ -179,7 +179,7 @@ what_the_ring_lost_of_a_run_is_reported (void **state)
   }
 }
 
-/* Of a thread that waits for another one, and what that does: the latter. */
+/* If a thread waits for another one, that one's work is named, not the wait. */
 static void
 what_another_thread_did_for_a_run_is_named (void **state)
 {
@@ -256,7 +256,7 @@ threads_at_once_have_not_most_of_a_run_by_their_sum (void **state)
   }
 }
 
-/* Of a thread that waits for an answer, and the answer: the latter. */
+/* If a thread waits for a request, the request is named, not the wait. */
 static void
 what_a_run_waited_for_is_named (void **state)
 {

@@ -143,7 +143,7 @@ damaged_files_do_no_harm (void **state)
         random = random * 1664525 + 1013904223;
         words[k] = words[k] << 24 ^ random >> 8;
       }
-      /* Mostly behind the ring, where the structure is. */
+      /* Mostly after the ring, where the structure is. */
       size_t from = j % 4 == 0 ? 0 : j % 4 == 1 ? 16384
                                                 : DYING_RING_NBYTES + 16384;
       size_t at = (from + words[0] % (end - from - 8)) & ~(size_t) 7;

@@ -399,7 +399,7 @@ open_scopes_share_the_cpus (void **state)
   }
 }
 
-/* What is known of a thread is not changed, but for the time since then. */
+/* Times up to the observation do not change, only the time since then. */
 static void
 cpu_time_that_was_observed_stays (void **state)
 {

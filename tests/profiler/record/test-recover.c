@@ -417,7 +417,7 @@ the_open_scope_of_a_process_that_runs_lasts_until_now (void **state)
   assert_int_equal (unlink (dying_path), 0);
 }
 
-/* What /proc says of its number is of another process, or none. */
+/* The entry of /proc for its number is another process's, or missing. */
 static void
 a_process_of_another_container_runs (void **state)
 {

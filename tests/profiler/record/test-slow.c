@@ -299,7 +299,7 @@ requests_are_watched_and_open_scopes_are_not (void **state)
   forget ();
 }
 
-/* Of 100,000 runs as tiny as these, only those of 640 ns are logged. */
+/* Among 100,000 runs as tiny as these, only those of 640 ns are logged. */
 static void
 a_slow_run_of_a_tiny_scope_is_one (void **state)
 {
@@ -410,7 +410,7 @@ at_most_so_many_a_minute_are_written (void **state)
 }
 
 static void
-a_trigger_leaves_the_others_their_shares (void **state)
+a_trigger_leaves_the_others_their_quotas (void **state)
 {
   struct history h;
   (void) state;
@@ -728,7 +728,7 @@ main (void)
     cmocka_unit_test (a_trigger_may_be_of_cpu_time),
     cmocka_unit_test (a_star_stands_for_the_rest_of_a_name),
     cmocka_unit_test (at_most_so_many_a_minute_are_written),
-    cmocka_unit_test (a_trigger_leaves_the_others_their_shares),
+    cmocka_unit_test (a_trigger_leaves_the_others_their_quotas),
     cmocka_unit_test (a_run_that_left_the_ring_is_counted),
     cmocka_unit_test (a_part_that_left_the_ring_is_reported),
     cmocka_unit_test (the_error_for_which_runs_have_no_profile_is_reported),

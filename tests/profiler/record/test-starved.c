@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Time in which a thread was runnable without a CPU, or slept in a scope that
- * is not marked as waiting: to which scope it belongs, and how rarely it is
+ * is not marked as waiting: to which scope it belongs, and how seldom it is
  * read. */
 #include <config.h>
 

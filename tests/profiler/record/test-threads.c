@@ -373,7 +373,7 @@ ten_thousand_threads_reuse_one_writer (void **state)
 }
 
 /* They sleep, or have no CPU, in a scope that begins just after the last one's
- * end; a clock that starts again is not behind. */
+ * end; a clock that starts again does not lag. */
 static void *
 sleep_in_a_scope (void *arg)
 {

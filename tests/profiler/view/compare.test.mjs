@@ -466,8 +466,8 @@ test('a program without CPUs is not called slower', () => {
   assert.equal(unknown.paths[0].change, 'one run');
 });
 
-// As in test-compare.c: the lanes of spans of the root, of what is below it,
-// and of a request; the parts of lanes.
+// As in test-compare.c: the lanes of spans of the root, of its descendants, and
+// of a request; the parts of lanes.
 test('roots on several threads are a sum over threads', () => {
   const isSummed = (wall, spans, parts, changes = {}) => {
     const profile = makeProfile({ a: [100], b: [100], 'b/c': [10] });

@@ -59,7 +59,7 @@ const starvedOf = (pairs) => ({ starved: block([
   pairs.map(([span], i) => span - (i > 0 ? pairs[i - 1][0] + 1 : 0)),
   pairs.map(([, ns]) => ns)]) });
 
-test('a wait of a thread that lacked a CPU, too, is one; work without is none',
+test('a wait that also lacked a CPU is a wait; work that lacked one is not',
      async () => {
   const spans = (wait) => [
     { lane: 0, node: 0, begin: 0, duration: 100 },

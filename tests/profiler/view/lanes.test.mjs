@@ -132,7 +132,7 @@ test('many rows of requests are one lane, whose band is of all of them', () => {
     assert.deepEqual([requests.lanes.length, requests.height], [n, 2 * n]);
     // Open, each request has its rows.
     assert.equal(new Set(spans.map((_, i) => made.rowOf(i))).size, 1 + 2 * n);
-    // The band is without gap or overlap wherever a request is.
+    // The band has no gap or overlap where there are requests.
     const band = made.bandOf(requests);
     const begins = made.begins[band], ends = made.ends[band];
     for (let i = 1; i < begins.length; i++)

@@ -125,16 +125,16 @@ test('files waited for a disk only if one was used', async () => {
 });
 
 test('recording took at most all of the CPU time', async () => {
-  const shares = [], times = [];
+  const parts = [], times = [];
   for (const info of [{ overhead_ns: 20 }, { overhead_ns: 196 },
                       { overhead_ns: 9, work_ns: 0 },
                       { overhead_ns: 196, work_ns: 89 }]) {
     const profile = await read({ info: { ...makeDocument().info, work_ns: 100,
                                          ...info } });
-    shares.push(profile.recording);
+    parts.push(profile.recording);
     times.push(profile.recordingTime);
   }
-  assert.deepEqual(shares, [0.2, 1, null, null]);
+  assert.deepEqual(parts, [0.2, 1, null, null]);
   assert.deepEqual(times, [20, 100, 0, 89]);
 });
 

@@ -29,7 +29,7 @@ test('a change has both values, and one unit if it is the same', () => {
   assert.equal(change(1234, 99, 'count'), '1,234 \u2192 99');
 });
 
-test('a difference has its sign, unless it is none', () => {
+test('a difference has its sign, unless it is zero', () => {
   for (const [value, unit, text] of [
     [1.2e6, 'time', '+1.20 ms'], [-34, 'time', '\u221234 ns'],
     [0, 'time', '0 ns'], [-0.2, 'time', '0 ns'], [0, 'count', '0'],

@@ -57,7 +57,7 @@ function compareWithMedian(profile, group, i) {
                         all.values[i] - all.values[other]);
 }
 
-test('scopes of one name are told apart by path and place', async () => {
+test('scopes of one name are distinguished by path and place', async () => {
   const step = { name: 'step', category: 'step' };
   const profile = await makeProfile([
     { name: 'train' }, { name: 'epoch', parent: 0 }, { ...step, parent: 1 },
