@@ -30,8 +30,11 @@ def radio(line: str, cell: str, shell: Any) -> Profile:
     if len(words) > 1 or words and (not name.isidentifier()
                                     or keyword.iskeyword(name)):
         raise ArgumentError(f"{line!r}: is no name of a variable; use {USAGE}")
-    body, last = _compile(cell, shell)
-    made = profile(f"In [{shell.execution_count}]", python=python)
+    # IPython 9 counts the cell before it runs it.
+    running = shell.displayhook.exec_result
+    number = running and running.execution_count or shell.execution_count
+    body, last = _compile(cell, number, shell)
+    made = profile(f"In [{number}]", python=python)
     # So that a cell that fails leaves its profile, too.
     if name:
         shell.user_ns[name] = made
@@ -44,12 +47,12 @@ def radio(line: str, cell: str, shell: Any) -> Profile:
     return made
 
 
-def _compile(cell: str, shell: Any) -> tuple[Any, Any]:
+def _compile(cell: str, number: int, shell: Any) -> tuple[Any, Any]:
     """Returns the code of all statements, and of an expression at the end."""
     # As IPython runs a cell, so that traces show its lines: without blank ones
     # before the first.
     code = shell.transform_cell(cell)
-    file = shell.compile.cache(code, shell.execution_count, raw_code=cell)
+    file = shell.compile.cache(code, number, raw_code=cell)
     tree = shell.compile.ast_parse(code, filename=file)
     tree = shell.transform_ast(tree)
     last = None

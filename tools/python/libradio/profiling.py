@@ -4,6 +4,7 @@ library's threads and in requests to S3."""
 import os
 import shutil
 import sys
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
@@ -427,15 +428,14 @@ def _profile(value: Any, name: str) -> Profile:
 class _Recording(Profile):
     """A profile that its with statement records."""
 
-    __slots__ = ("_end_ranks", "_end_watch", "_options", "_pid", "_python",
-                 "_recorder")
+    __slots__ = ("_drop", "_end", "_options", "_pid", "_python", "_recorder")
 
     def __init__(self, options: Any, python: bool) -> None:
         super().__init__()
         self._options = options
         self._python = python
-        self._end_ranks: Callable[[], list[Any]] | None = None
-        self._end_watch: Callable[[], None] | None = None
+        self._drop: Any = None
+        self._end: Callable[[Any], tuple[int, list[Any]]] | None = None
         self._pid = 0
         self._recorder: Any = None
 
@@ -454,7 +454,7 @@ class _Recording(Profile):
                               " first")
         check(status)
         del title
-        end_ranks = None
+        end_ranks = end_watch = None
         try:
             # Before anything runs that the other profile would show.
             if self._python:
@@ -463,16 +463,19 @@ class _Recording(Profile):
                 end_ranks = expect(self._python)
             # The last: what is called here is no function of the user's.
             if self._python:
-                self._end_watch = watch()
+                end_watch = watch()
         except BaseException:
             lib.radio_recorder_stop(recorder[0], NULL)
             if end_ranks is not None:
                 end_ranks()
             raise
-        self._end_ranks = end_ranks
         self._options = None
         self._pid = os.getpid()
         self._recorder = recorder[0]
+        self._end = _make_end(self._pid, recorder[0], end_watch, end_ranks)
+        # Else one that is never left would record until the process ends.
+        self._drop = weakref.finalize(self, self._end, NULL)
+        self._drop.atexit = False
         return self
 
     def __exit__(self, kind: type[BaseException] | None,
@@ -490,22 +493,37 @@ class _Recording(Profile):
                                   " was forked from")
             return
         recorder, self._recorder = self._recorder, None
+        self._drop.detach()
         if kind is not None:
             line = f"{kind.__name__}: {error}".partition("\n")[0]
             lib.radio_recorder_fact(
                 recorder, b"failed", line.encode("utf-8", "replace")
                 .replace(b"\0", b" "), lib.RADIO_TEXT_NAME)
+        assert self._end is not None
         pointer = ffi.new("struct radio_profile **")
-        status = lib.radio_recorder_stop(recorder, pointer)
-        if self._end_watch is not None:
-            self._end_watch()
-        workers = self._end_ranks() if self._end_ranks is not None else []
+        status, workers = self._end(pointer)
+        self._drop = self._end = None
         if status == lib.RADIO_OK:
             self._pointer = ffi.gc(pointer[0], lib.radio_profile_close)
             if workers:
                 self._pointer = _join([self._pointer, *workers], "ranks")
         # Signals may have come while it read what workers left, too.
         check(status if kind is None else lib.RADIO_OK)
+
+
+def _make_end(pid: int, recorder: Any, end_watch: Callable[[], None] | None,
+              end_ranks: Callable[[], list[Any]] | None) \
+        -> Callable[[Any], tuple[int, list[Any]]]:
+    """Returns what ends a recording, which returns the status of the stop and
+    the profiles of the workers."""
+    def end(pointer: Any) -> tuple[int, list[Any]]:
+        if os.getpid() != pid:
+            return lib.RADIO_ERROR_FORKED, []
+        status = lib.radio_recorder_stop(recorder, pointer)
+        if end_watch is not None:
+            end_watch()
+        return status, [] if end_ranks is None else end_ranks()
+    return end
 
 
 def profile(title: str | None = None, *, python: bool = False,

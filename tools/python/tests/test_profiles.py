@@ -3,6 +3,7 @@
 show themselves."""
 import asyncio
 import base64
+import gc
 import html
 import json
 import multiprocessing
@@ -15,6 +16,7 @@ import threading
 import warnings
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
+from multiprocessing import spawn
 from pathlib import Path
 
 import nibabel
@@ -475,7 +477,8 @@ from pathlib import Path
 import libradio
 from libradio import _ranks
 _ranks._SHARED, _ranks._ROOM_NBYTES = Path(sys.argv[1]), 0
-libradio.profile().__enter__()
+profile = libradio.profile()
+profile.__enter__()
 print("records", flush=True)
 sys.stdin.read()
 """
@@ -667,6 +670,19 @@ def test_a_profile_that_is_not_complete():
     assert p.tree() == tree
 
 
+def test_a_profile_that_is_dropped_ends(tree):
+    python = sys.version_info >= (3, 12)
+    dropped = libradio.profile(python=python)
+    dropped.__enter__()
+    plain = spawn.get_preparation_data
+    del dropped
+    gc.collect()
+    assert spawn.get_preparation_data is not plain
+    with libradio.profile(python=python) as p, libradio.scope("later"):
+        pass
+    assert "later" in tree(p)
+
+
 @pytest.mark.filterwarnings(
     "ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_forked_child_leaves_the_profile_to_its_parent(tree):
@@ -813,6 +829,19 @@ def test_a_cell_that_fails_leaves_its_profile(shell):
         with capture_output():
             result = shell.run_cell(f"%%radio {name}\nx = 1")
         assert isinstance(result.error_in_exec, libradio.ArgumentError)
+
+
+def test_a_profile_has_the_number_of_its_cell(shell):
+    for _ in range(2):
+        with capture_output() as shown:
+            result = shell.run_cell("%%radio p\ndef fail():\n    1 // 0",
+                                    store_history=True)
+        number = result.execution_count
+        assert f"In [{number}]" in shell.user_ns["p"].tree()
+        with capture_output() as shown:
+            shell.run_cell("fail()", store_history=True)
+        assert f"Cell In[{number}], line 2" in shown.stdout
+        assert f"Cell In[{number + 1}], line 1" in shown.stdout
 
 
 def test_a_cell_that_awaits_is_refused(shell):
