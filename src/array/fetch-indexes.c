@@ -295,7 +295,8 @@ version_of (struct rd_io *io, struct rd_io_file *file)
 }
 
 /* Finds the cached index of a chunk, whose file is held.  Another program may
- * have replaced or written a shard that is not radio's own. */
+ * have replaced or written a shard that is not radio's own; tiles of such are
+ * not cached. */
 static struct rd_index_entry *
 find_cached (struct radio_array *array, struct rd_plan_chunk *chunk,
              uint64_t *generation)
@@ -309,13 +310,8 @@ find_cached (struct radio_array *array, struct rd_plan_chunk *chunk,
   if (!entry || (chunk->version && entry->shard_version == chunk->version))
     return entry;
   rd_index_cache_release (array->indexes, entry);
-  rd_index_cache_drop (array->indexes, chunk->chunk);
-  if (array->store->context->tiles)
-    rd_tile_cache_forget (array->store->context->tiles, array->number);
-  /* The generation.  What another thread has added by now may be of another
-   * file. */
-  rd_index_cache_release (array->indexes, rd_index_cache_find (
-    array->indexes, chunk->chunk, generation));
+  /* What other threads read before may be of another file. */
+  *generation = rd_index_cache_drop (array->indexes, chunk->chunk);
   return NULL;
 }
 

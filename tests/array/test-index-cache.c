@@ -113,14 +113,20 @@ indexes_read_before_a_drop_are_not_kept (void **state)
   struct rd_index_cache *cache = open_cache (1 << 20);
   uint64_t chunk[RADIO_MAX_RANK] = { 1, 2, 3 }, generation;
   assert_null (rd_index_cache_find (cache, chunk, &generation));
-  rd_index_cache_drop (cache, chunk);
+  uint64_t next = rd_index_cache_drop (cache, chunk);
   struct rd_index_entry *entry;
   assert_ok (rd_index_cache_add (cache, chunk, make_index (5), 100, 0,
                                  generation, &entry));
   assert_int_equal (entry->index->entries[0].offset, 5);
   rd_index_cache_release (cache, entry);
   assert_null (rd_index_cache_find (cache, chunk, &generation));
+  assert_int_equal (generation, next);
   assert_int_equal (rd_index_cache_nbytes (cache), 0);
+  /* One that is read after it is. */
+  assert_ok (rd_index_cache_add (cache, chunk, make_index (6), 100, 0, next,
+                                 &entry));
+  rd_index_cache_release (cache, entry);
+  assert_true (rd_index_cache_nbytes (cache) > 0);
   rd_index_cache_close (cache);
 }
 

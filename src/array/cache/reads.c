@@ -251,14 +251,14 @@ rd_index_cache_release (struct rd_index_cache *cache,
     evict_indexes_synced (cache);
 }
 
-void
+uint64_t
 rd_index_cache_drop (struct rd_index_cache *cache, const uint64_t *chunk)
 {
   RD_LOCK_SCOPE (&cache->mutex);
-  cache->synced.generation++;
   struct rd_index_entry *entry = *find_index_synced (cache, chunk);
   if (entry)
     remove_index_synced (cache, entry);
+  return ++cache->synced.generation;
 }
 
 uint64_t

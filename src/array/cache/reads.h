@@ -65,9 +65,10 @@ rd_index_cache_add (struct rd_index_cache *cache, const uint64_t *chunk,
 void rd_index_cache_release (struct rd_index_cache *cache,
                              struct rd_index_entry *entry);
 
-/* Removes a chunk's index, since the chunk has changed. */
-void rd_index_cache_drop (struct rd_index_cache *cache,
-                          const uint64_t *chunk);
+/* Removes a chunk's index, since the chunk has changed.  Returns the generation
+ * that begins so. */
+uint64_t rd_index_cache_drop (struct rd_index_cache *cache,
+                              const uint64_t *chunk);
 
 /* Returns the bytes kept; for tests. */
 uint64_t rd_index_cache_nbytes (struct rd_index_cache *cache);
