@@ -46,7 +46,9 @@ from ._handles import PICKLE_VERSION, restore
 from ._native import ffi, lib
 from ._zarr_selections import Chunk, Grid, Points, find_grid, find_points
 from ._zarr_stores import Root, find_root
-from .errors import LimitError, NotFoundError, RadioWarning, UnsupportedError
+from .errors import (
+    LimitError, NotFoundError, RadioError, RadioWarning, UnsupportedError,
+)
 from .store import _Place
 
 __all__ = ["CodecPipeline", "use"]
@@ -391,6 +393,40 @@ class _OfGrid(_Transfer):
 class _Write(_OfGrid):
     writes = True
 
+    def behind_end(self) -> list[tuple[list[int], list[int]]]:
+        """Returns boxes of what the array's end cuts off the chunks: their
+        start and size."""
+        boxes = []
+        start, end = self.grid.starts, self.end
+        whole = [-(-n // length) * length for n, length
+                 in zip(end, self.source.chunk_shape or ())]
+        for axis, (n, most) in enumerate(zip(end, whole)):
+            if n < most:
+                low = [*start[:axis], n, *start[axis + 1:]]
+                high = [*end[:axis], *whole[axis:]]
+                boxes.append((low, [i - j for i, j in zip(high, low)]))
+        return boxes
+
+    def keeps(self, boxes: list[tuple[list[int], list[int]]]) -> bool:
+        """Whether something other than the fill value is stored there, or
+        whether that is not known."""
+        try:
+            array = self.source.open(self.path, self.end, False)
+            fill = np.asarray(self.source.metadata.fill_value,
+                              array.dtype).tobytes()
+            most = max(1, _PART_NBYTES // max(1, array.dtype.itemsize))
+            for low, size in boxes:
+                for part in _halve([(0, n) for n in size], [1] * len(size),
+                                   most):
+                    box = np.empty([n for _, n in part], array.dtype)
+                    _read_boxes(array, [([i + j for i, (j, _)
+                                          in zip(low, part)], box)])
+                    if box.tobytes() != fill * box.size:
+                        return True
+        except RadioError:
+            return True
+        return False
+
     def transfer(self, array: _Array) -> None:
         memory = np.ascontiguousarray(
             self.grid.with_all_axes(self.memory),
@@ -574,6 +610,23 @@ def _read_boxes(array: _Array,
         array.pointer, requests, len(boxes), lib.RADIO_STORED, _calls.NULL))
 
 
+async def _has_behind_end(write: _Write, batch: Sequence[Chunk]) -> bool:
+    """Whether chunks that a write replaces have elements behind the array's
+    end: they are there again if it grows."""
+    boxes = write.behind_end()
+    if not boxes:
+        return False
+    root = write.source.root
+    places = [chunk[0] for chunk in batch if chunk[4] and any(
+        isinstance(one, slice) and one.indices(length)[1] < length
+        for one, length in zip(chunk[2], write.source.chunk_shape or ()))]
+    is_stored = (
+        any(os.path.exists(os.path.join(root.uri, place.path))
+            for place in places) if root.is_local
+        else any(await asyncio.gather(*(place.exists() for place in places))))
+    return is_stored and await asyncio.to_thread(write.keeps, boxes)
+
+
 def _make_other(codecs: Iterable[Any],
                 metadata: Any) -> zarr.abc.codec.CodecPipeline:
     """Returns zarr's own pipeline for an array."""
@@ -686,6 +739,10 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         """Writes chunks from value: those that are whole by the library."""
         batch = list(batch_info)
         write = self._find_write(batch, value, drop_axes)
+        # Of shards zarr writes what is selected, and keeps the rest.
+        if (write is not None and self._other.supports_partial_encode
+                and await _has_behind_end(write, batch)):
+            write = None
         if write is not None and await _run(write):
             batch = [chunk for chunk in batch if not chunk[4]]
         if batch:
