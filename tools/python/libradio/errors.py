@@ -7,7 +7,7 @@ the library's line: it names the file or key, the place in it, and the wrong
 value.
 """
 from errno import EACCES, EEXIST, EIO, ENOENT, ENOSPC, ETIMEDOUT
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from ._native import ffi, lib
 
@@ -132,10 +132,19 @@ _ERRNO: dict[type[RadioError], int] = {
 }
 
 
+E = TypeVar("E", bound=RadioError)
+
+
+def with_errno(error: E, number: int = 0) -> E:
+    """Gives an error that is an OSError its errno: the system's, or that of its
+    class."""
+    if isinstance(error, OSError):
+        error.errno = number or _ERRNO.get(type(error), EIO)
+    return error
+
+
 def raise_status(status: int) -> NoReturn:
     """Raises the exception of a call that this thread made last."""
     line = ffi.string(lib.radio_error_message()).decode("utf-8", "replace")
-    error = BY_STATUS.get(status, RadioError)(line)
-    if isinstance(error, OSError):
-        error.errno = lib.radio_error_errno() or _ERRNO.get(type(error), EIO)
-    raise error
+    raise with_errno(BY_STATUS.get(status, RadioError)(line),
+                     lib.radio_error_errno())

@@ -12,7 +12,8 @@ from ._handles import (
 )
 from ._native import ffi, lib
 from .errors import (
-    ArgumentError, ForkedError, FormatError, NotFoundError, UnsupportedError,
+    ArgumentError, ForkedError, FormatError, NotFoundError, RadioError,
+    UnsupportedError, with_errno,
 )
 from .volume import Derived, Opened, Source, Volume
 
@@ -177,15 +178,29 @@ class Store(Mapping[str, Volume], Closable[_OpenStore]):
         return self._place.uri
 
     def __getitem__(self, path: str) -> Volume:
-        """Opens a volume; NotFoundError is a KeyError."""
+        """Opens a volume; NotFoundError, which is a KeyError, if there is none
+        at the path, as of a collection: its volumes are ``paths(path)``."""
         try:
             return self._open_volume(self._handle.get(), path)
-        except FormatError as error:
-            # The root may be an image itself, but seldom is.
-            if path:
+        except _NO_VOLUME as error:
+            # A damaged volume is one.
+            if path in self:
                 raise
-            raise NotFoundError(f"path: '' is the root of {self.uri}: {error};"
-                                " use COLLECTION/NAME") from None
+            line = self._describe(path, error)
+        raise with_errno(NotFoundError(line))
+
+    def _describe(self, path: str, error: Exception) -> str:
+        """Says what is at a path that is not a volume's."""
+        if not path:
+            return (f"path: '' is the root of {self.uri}: {error}; use"
+                    " COLLECTION/NAME")
+        try:
+            n = len(self.paths(path))
+        except RadioError:
+            return f"path: '{path}' is no volume: {error}"
+        return (f"path: '{path}' is a collection of {n}"
+                f" volume{'' if n == 1 else 's'}; use paths('{path}'), or"
+                f" '{path}/NAME'")
 
     def _open_volume(self, opened: _OpenStore, path: str) -> Volume:
         source = InStore(self, path)
@@ -211,10 +226,6 @@ class Store(Mapping[str, Volume], Closable[_OpenStore]):
         try:
             return self[path]
         except (NotFoundError, ArgumentError):
-            return default
-        except _NO_VOLUME:
-            if path in self:
-                raise
             return default
 
     def __iter__(self) -> Iterator[str]:

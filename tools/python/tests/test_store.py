@@ -58,6 +58,15 @@ def test_what_is_no_volume_is_not_in_it(in_examples):
         assert path not in store and store.get(path, 7) == 7
         with pytest.raises(libradio.NotFoundError):
             store.find(path)
+        with pytest.raises(KeyError) as caught:
+            store[path]
+        assert caught.value.errno == errno.ENOENT
+        assert str(caught.value).startswith({
+            "ct": "path: 'ct' is a collection of 2 volumes; use paths('ct'), or"
+                  " 'ct/NAME'",
+            "x": f"{store.uri}/x: there is no zarr.json",
+            "": f"path: '' is the root of {store.uri}: zarr.json: not an",
+        }.get(path, f"path: '{path}' is no volume: {path}"))
     # A document below a collection is that of a volume.
     assert "ct/broken" in store
     with pytest.raises(libradio.FormatError, match="not an OME-Zarr image"):
