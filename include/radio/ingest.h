@@ -51,8 +51,8 @@ struct radio_ingest_options {
   void *user_data;                    /* of both callbacks */
 
   /* The image is a mask, and what its values are, by ascending value: kept as
-   * OME-Zarr's image-label, if the type is an integer's.  labels may be NULL,
-   * and is used during the call only. */
+   * OME-Zarr's image-label, if the type is an integer's.  labels may be NULL
+   * if nlabels is 0, and is used during the call only. */
   const struct radio_label *labels;
   size_t nlabels;
   bool is_labels;
@@ -109,12 +109,12 @@ radio_ingest (struct radio_store *store, const char *file, const char *path,
  * them, during the passes before that a pipeline needs.  options and result may
  * be NULL.
  *
- * The volume's document gets the pipeline's text and the source's SHA-256
- * (derived_pipeline and derived_sha256 of radio_volume_info), which takes a
- * pass over a source that has none, as images in their files.  A volume at
- * path that has the same, and the same tiling and codec, is skipped, whatever
- * options->existing is: so a cohort that was interrupted is resumed by the
- * same calls.
+ * The result of a pipeline has the pipeline's text and the source's SHA-256 in
+ * its document (derived_pipeline and derived_sha256 of radio_volume_info),
+ * which takes a pass over a source that has none, as images in their files.  It
+ * is skipped if the volume at path has the same, and the same tiling and codec,
+ * whatever options->existing is: so a cohort that was interrupted is resumed by
+ * the same calls.
  *
  * volume may be of any context, and is used by this call only.
  *

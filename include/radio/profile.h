@@ -329,8 +329,8 @@ radio_recorder_start (const struct radio_recorder_options *options,
 /* Attaches a fact to the recording ("operation", "slice"); copied.  Replaces a
  * fact with the same key; "title" replaces the profile's title.  From any
  * thread.
- * Errors: RADIO_ERROR_LIMIT (more than 1,024 facts), RADIO_ERROR_MEMORY,
- * RADIO_ERROR_FORKED (started before fork). */
+ * Errors: RADIO_ERROR_LIMIT (more than 1,024 facts, a title among them),
+ * RADIO_ERROR_MEMORY, RADIO_ERROR_FORKED (started before fork). */
 RADIO_API enum radio_status
 radio_recorder_fact (struct radio_recorder *recorder, const char *key,
                      const char *value, enum radio_text_kind kind)
@@ -340,7 +340,8 @@ radio_recorder_fact (struct radio_recorder *recorder, const char *key,
  * recorder with ring_nbytes.  From any thread, but not from a signal handler.
  * Open scopes end in it, and are marked as open; open requests and
  * the memory held are left out.  Threads wait while all but the log is copied:
- * less than a millisecond, but time slices where they lack CPUs.
+ * less than a millisecond, but time slices where they lack CPUs.  *profile is
+ * set to NULL on failure.
  *
  * Errors: RADIO_ERROR_UNSUPPORTED (there is no ring), RADIO_ERROR_MEMORY,
  * RADIO_ERROR_FORKED, RADIO_ERROR_ARGUMENT (NULL). */
@@ -369,7 +370,7 @@ radio_recorder_stop (struct radio_recorder *recorder,
  * a copy in the file, which must be open to writing and have room for that; if
  * it does not, the file is read while it is written.  The memory that blocks
  * held at the end is not known.  The library must be of the version that
- * recorded.
+ * recorded.  *profile is set to NULL on failure.
  *
  * Errors: those of reading, RADIO_ERROR_FORMAT (no ring, damaged, cut),
  * RADIO_ERROR_UNSUPPORTED (another version or kind of machine),

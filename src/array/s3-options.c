@@ -263,6 +263,9 @@ rd_s3_resolve (const struct radio_s3_options *given,
   if (asked->hedge_percent > MAX_HEDGE_PERCENT)
     return rd_fail (RADIO_ERROR_ARGUMENT, "hedge_percent is %u, more than "
                     "%d", asked->hedge_percent, MAX_HEDGE_PERCENT);
+  if ((unsigned) asked->addressing > RADIO_S3_ADDRESSING_VIRTUAL)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "addressing is %u; use an enum "
+                    "radio_s3_addressing", (unsigned) asked->addressing);
   RD_TRY (set_explicit (asked, &resolved->settings));
   RD_TRY (read_profiles (asked, resolved));
   set_options (asked, resolved);

@@ -187,6 +187,9 @@ enum radio_status
 rd_meta_image_label (const struct radio_label *labels, size_t nlabels,
                      struct json_object **image_label)
 {
+  if (nlabels > 0 && labels == NULL)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "labels is NULL, but nlabels is %zu",
+                    nlabels);
   struct json_object *object RD_CLEANUP (rd_cleanup_json)
     = json_object_new_object ();
   struct rd_json_make make = { false };
@@ -194,6 +197,9 @@ rd_meta_image_label (const struct radio_label *labels, size_t nlabels,
     ? rd_json_add_list (&make, object, "properties") : NULL;
   for (size_t i = 0; i < nlabels; i++) {
     const char *name = labels[i].name;
+    if (name == NULL)
+      return rd_fail (RADIO_ERROR_ARGUMENT, "labels: the name of value %" PRId64
+                      " is NULL", labels[i].value);
     if (i > 0 && labels[i].value <= labels[i - 1].value)
       return rd_fail (RADIO_ERROR_ARGUMENT, "labels: value %" PRId64 " follows "
                       "%" PRId64 "; sort them, each value once",

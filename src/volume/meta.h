@@ -71,7 +71,7 @@ struct rd_meta_input {
 };
 
 /* Creates OME-Zarr's image-label of a mask.  RADIO_ERROR_ARGUMENT if the values
- * do not ascend. */
+ * do not ascend, or a name is NULL. */
 enum radio_status rd_meta_image_label (const struct radio_label *labels,
                                        size_t nlabels,
                                        struct json_object **image_label)

@@ -110,6 +110,18 @@ hedge_percent_is_limited (void **state)
 }
 
 static void
+an_unknown_addressing_is_refused (void **state)
+{
+  (void) state;
+  struct radio_store_options options = {
+    .s3.addressing = (enum radio_s3_addressing) 3,
+  };
+  struct radio_store *store;
+  assert_fails (radio_store_open ("s3://bucket/x", &options, &store),
+                RADIO_ERROR_ARGUMENT, "addressing is 3; use");
+}
+
+static void
 the_s3_environment_does_not_affect_other_stores (void **state)
 {
   (void) state;
@@ -357,6 +369,7 @@ main (void)
     OPTIONS_TEST (the_caller_goes_before_the_environment_before_the_profile),
     OPTIONS_TEST (requests_are_anonymous_only_on_request),
     OPTIONS_TEST (hedge_percent_is_limited),
+    OPTIONS_TEST (an_unknown_addressing_is_refused),
     OPTIONS_TEST (certificates_of_the_caller_hold_for_credentials_too),
     OPTIONS_TEST (a_file_that_cannot_be_read_fails_only_who_needs_it),
     OPTIONS_TEST (checksums_are_turned_off_as_with_the_other_clients),

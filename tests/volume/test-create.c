@@ -419,6 +419,18 @@ images_that_cannot_be_are_refused (void **state)
   REFUSE (o.source_name = "a\xff", RADIO_ERROR_ARGUMENT,
           "source_name: byte 1 (0xff) is not UTF-8");
   REFUSE (o.ingest.tiling = "no", RADIO_ERROR_ARGUMENT, "tiling: 'no'");
+  const struct radio_label labels[] = {
+    { .value = 2, .name = "two" }, { .value = 1, .name = "one" },
+    { .value = 3, .name = NULL },
+  };
+#define LABELS(first, n) \
+  (o.ingest.is_labels = true, o.ingest.labels = (first), o.ingest.nlabels = (n))
+  REFUSE (LABELS (labels, 2), RADIO_ERROR_ARGUMENT, "value 1 follows 2");
+  REFUSE (LABELS (labels + 1, 2), RADIO_ERROR_ARGUMENT,
+          "the name of value 3 is NULL");
+  REFUSE (LABELS (NULL, 1), RADIO_ERROR_ARGUMENT,
+          "labels is NULL, but nlabels is 1");
+#undef LABELS
   REFUSE (o.reserved[7] = 1, RADIO_ERROR_ARGUMENT, "radio_create_options");
   REFUSE (o.ingest.reserved[0] = 1, RADIO_ERROR_ARGUMENT,
           "radio_ingest_options");

@@ -28,6 +28,8 @@ Unit: TypeAlias = Literal["count", "bytes", "flop"]
 
 _UNITS = {unit: unit for unit in ("count", "bytes", "flop")}
 _LARGEST = 2**63 - 1
+# Profiles have no number of a later one.
+_LAST_STEP = 2**53 - 1
 
 # Recorders know sites and counters by their addresses: these stay.
 _sites: dict[tuple[str, str], int] = {}
@@ -219,8 +221,8 @@ class step(_Span):
         self._number = _whole(number, "number")
         if self._number < 0:
             raise ArgumentError(f"step {number}: count from 0 or 1 on")
-        if self._number > _LARGEST:
-            raise ArgumentError(f"step {number}: use {_LARGEST} or less")
+        if self._number > _LAST_STEP:
+            raise ArgumentError(f"step {number}: use {_LAST_STEP} or less")
         self._site = _site("step", "step")
         self._tokens = []
 

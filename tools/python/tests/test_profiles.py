@@ -623,6 +623,7 @@ def test_bad_arguments():
             (lambda: libradio.scope("a\0b"), ValueError),
             (lambda: libradio.step(-1), libradio.ArgumentError),
             (lambda: libradio.step("1"), TypeError),
+            (lambda: libradio.step(2**53), libradio.ArgumentError),
             (lambda: libradio.step(2**64), libradio.ArgumentError),
             (lambda: libradio.count("a", -1), libradio.ArgumentError),
             (lambda: libradio.count("a", 1, "m"), libradio.ArgumentError),
