@@ -291,6 +291,11 @@ struct rd_io_writer_ops {
                                const struct rd_part *parts, size_t n);
   enum radio_status (*commit) (struct rd_io_writer *writer);
   void (*abort) (struct rd_io_writer *writer);
+
+  /* Says about how many bytes the object will have: a store on a network
+   * prepares for a large one meanwhile.  It may have another size.  May be
+   * called between appends, and again; NULL in stores that need not know. */
+  void (*expect) (struct rd_io_writer *writer, uint64_t nbytes);
 };
 
 /* A lock begins with this. */
@@ -337,6 +342,13 @@ rd_io_close (struct rd_io *io)
 {
   if (io)
     io->ops->close (io);
+}
+
+static inline void
+rd_io_writer_expect (struct rd_io_writer *writer, uint64_t nbytes)
+{
+  if (writer->ops->expect)
+    writer->ops->expect (writer, nbytes);
 }
 
 static inline void

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes to S3: a PUT for small objects, multipart uploads for large ones.  A
  * writer sends a few parts concurrently, whose buffers are all the memory
- * that it takes. */
+ * that it takes.  The upload of an object that is expected to be large is begun
+ * while its first part fills. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -20,6 +21,10 @@
 /* A larger object is not copied by one request. */
 #define MAX_COPY_NBYTES ((uint64_t) 5 << 30)
 #define NLANES 4              /* concurrent parts */
+
+/* Expected sizes from which an upload is begun before a part is full: those of
+ * a smaller object would be requests for nothing, and they are estimates. */
+#define LEAST_EXPECTED_NBYTES (RD_S3_PART_NBYTES / 2 * 3)
 #define MAX_RESPONSE_NBYTES 65536
 
 RD_S3_SITE (put_site, "put");
@@ -254,6 +259,10 @@ struct writer {
   struct rd_io_writer base;
   struct rd_s3 *s3;
   struct rd_s3_upload upload; /* id: NULL: none was begun */
+  struct rd_s3_call begin;    /* the request that begins it */
+  struct rd_buffer begun;     /* the response to that */
+  bool is_beginning;          /* the request was sent, and not waited for */
+  bool was_answered;
   char name[WRITER_NBYTES];
   enum radio_status status;   /* of the first append that failed */
   struct rd_error error;
@@ -264,7 +273,7 @@ struct writer {
   struct lane lanes[NLANES];
   size_t nlanes;              /* of them that are used */
   struct lane *filling;
-  pthread_mutex_t mutex;      /* guards is_done of the lanes */
+  pthread_mutex_t mutex;      /* guards was_answered, is_done of the lanes */
   pthread_cond_t was_done;
   char key[];
 };
@@ -289,34 +298,104 @@ read_upload_id (const char *path, const char *text, void *user_data)
   return rd_s3_xml_keep (text, id);
 }
 
-/* A retry after a lost response begins another one; sweep removes the first.
- */
-static enum radio_status
-begin_upload (struct writer *writer)
+/* Waits until another thread has set a flag of the writer's. */
+static void
+wait_until (struct writer *writer, const bool *flag)
 {
-  struct rd_s3 *s3 = writer->s3;
-  RD_S3_CALL_SCOPE struct rd_s3_call call = { 0 };
-  RD_BUFFER_SCOPE struct rd_buffer response = { 0 };
-  RD_FREE char *id = NULL;
+  RD_SCOPE_WAIT ("wait for requests", RD_IN_NETWORK);
+  RD_LOCK_SCOPE (&writer->mutex);
+  while (!*flag)
+    pthread_cond_wait (&writer->was_done, &writer->mutex);
+}
+
+/* Called on the engine's thread when a request of the writer's has ended. */
+static void
+set_flag (struct writer *writer, const struct rd_http_task *task, bool *flag)
+{
+  radio_async_end (task->request);
+  RD_LOCK_SCOPE (&writer->mutex);
+  *flag = true;
+  pthread_cond_broadcast (&writer->was_done);
+}
+
+static void
+begin_done (struct rd_http_task *task)
+{
+  struct writer *writer = task->user_data;
+  set_flag (writer, task, &writer->was_answered);
+}
+
+/* Sends the request that begins an upload.  A retry after a lost response
+ * begins another one; sweep removes the first. */
+static enum radio_status
+start_upload (struct writer *writer)
+{
+  struct rd_s3_call *call = &writer->begin;
   char *query = RD_S3_JOIN ("uploads=");
   if (query == NULL)
     return RADIO_ERROR_MEMORY;
-  RD_TRY (rd_s3_call_init (&call, s3, RD_HTTP_POST, writer->key, query));
-  rd_s3_call_header (&call, WRITER_HEADER, writer->name);
-  call.sum = (struct rd_s3_header) { "x-amz-checksum-algorithm", "CRC32C" };
-  call.read.task.into = &response;
-  call.read.task.max_nbytes = MAX_RESPONSE_NBYTES;
-  RD_TRY (rd_s3_call_run (&call, &begin_site));
-  RD_TRY (rd_s3_xml_read (&response, call.name, read_upload_id, &id));
+  enum radio_status status = rd_s3_call_init (call, writer->s3, RD_HTTP_POST,
+                                              writer->key, query);
+  rd_s3_call_header (call, WRITER_HEADER, writer->name);
+  call->sum = (struct rd_s3_header) { "x-amz-checksum-algorithm", "CRC32C" };
+  call->read.task.into = &writer->begun;
+  call->read.task.max_nbytes = MAX_RESPONSE_NBYTES;
+  call->read.task.user_data = writer;
+  writer->was_answered = false;
+  if (status == RADIO_OK)
+    status = rd_s3_call_start (call, &begin_site, begin_done);
+  if (status != RADIO_OK)
+    rd_s3_call_free (call);
+  writer->is_beginning = status == RADIO_OK;
+  return status;
+}
+
+static enum radio_status
+read_begun (struct writer *writer)
+{
+  struct rd_s3 *s3 = writer->s3;
+  const struct rd_s3_call *call = &writer->begin;
+  RD_FREE char *id = NULL;
+  RD_TRY (rd_error_raise (&call->read.task.error));
+  RD_TRY (rd_s3_xml_read (&writer->begun, call->name, read_upload_id, &id));
   if (id == NULL || *id == '\0')
     return rd_fail (RADIO_ERROR_FORMAT, "%s: the response has no UploadId",
-                    call.name);
+                    call->name);
   writer->upload.id = RD_STEAL (id);
-  writer->has_sums = call.sent_sum;
+  writer->has_sums = call->sent_sum;
   RD_LOCK_SCOPE (&s3->mutex);
   writer->upload.next = s3->synced.uploads;
   s3->synced.uploads = &writer->upload;
   return RADIO_OK;
+}
+
+/* Waits for the response to that request, if it was sent. */
+static enum radio_status
+finish_begin (struct writer *writer)
+{
+  if (!writer->is_beginning)
+    return RADIO_OK;
+  wait_until (writer, &writer->was_answered);
+  enum radio_status status = read_begun (writer);
+  rd_s3_call_free (&writer->begin);
+  writer->is_beginning = false;
+  return status;
+}
+
+static bool
+was_begun (const struct writer *writer)
+{
+  return writer->upload.id || writer->is_beginning;
+}
+
+/* If the request cannot be sent, it is sent again when a part is full. */
+static void
+s3_expect (struct rd_io_writer *base, uint64_t nbytes)
+{
+  struct writer *writer = (struct writer *) base;
+  if (writer->status == RADIO_OK && !was_begun (writer)
+      && nbytes >= LEAST_EXPECTED_NBYTES)
+    (void) !start_upload (writer);
 }
 
 static char *
@@ -357,12 +436,7 @@ finish_part (struct writer *writer, struct lane *lane)
   struct sent sent = { .crc32c = "" };
   if (lane->number == 0)
     return RADIO_OK;
-  {
-    RD_SCOPE_WAIT ("wait for requests", RD_IN_NETWORK);
-    RD_LOCK_SCOPE (&writer->mutex);
-    while (!lane->is_done)
-      pthread_cond_wait (&writer->was_done, &writer->mutex);
-  }
+  wait_until (writer, &lane->is_done);
   enum radio_status status = rd_error_raise (&call->read.task.error);
   if (status == RADIO_OK && !*response->etag) {
     status = rd_fail (RADIO_ERROR_IO, "%s: the response to a part has no "
@@ -386,11 +460,7 @@ static void
 part_done (struct rd_http_task *task)
 {
   struct lane *lane = (struct lane *) task;
-  struct writer *writer = lane->writer;
-  radio_async_end (task->request);
-  RD_LOCK_SCOPE (&writer->mutex);
-  lane->is_done = true;
-  pthread_cond_broadcast (&writer->was_done);
+  set_flag (lane->writer, task, &lane->is_done);
 }
 
 static enum radio_status
@@ -403,16 +473,22 @@ start_part (struct writer *writer, struct lane *lane)
                     "parts of %zu bytes", writer->s3->base.uri, writer->key,
                     MAX_PARTS, RD_S3_PART_NBYTES);
   RD_TRY (rd_buffer_append (&writer->sent, &none, sizeof none));
+  if (!was_begun (writer))
+    RD_TRY (start_upload (writer));
   unsigned number = ++writer->nparts;
-  char *query = upload_query (writer->upload.id, number);
-  if (query == NULL)
-    return RADIO_ERROR_MEMORY;
   lane->part = (struct rd_part) { lane->buffer.data, lane->buffer.nbytes };
   lane->is_done = false;
   enum radio_status status = rd_s3_call_init (call, writer->s3, RD_HTTP_PUT,
-                                              writer->key, query);
+                                              writer->key, NULL);
+  /* Its digest is made while the upload is begun. */
   if (status == RADIO_OK)
     status = rd_s3_call_body (call, &lane->part, 1);
+  if (status == RADIO_OK)
+    status = finish_begin (writer);
+  if (status == RADIO_OK) {
+    call->query = upload_query (writer->upload.id, number);
+    status = call->query ? RADIO_OK : RADIO_ERROR_MEMORY;
+  }
   /* Only uploads that were begun with checksums accept them. */
   if (!writer->has_sums)
     call->sum.name = NULL;
@@ -447,8 +523,6 @@ append_bytes (struct writer *writer, const struct rd_part *part)
     if (writer->filling->buffer.nbytes == RD_S3_PART_NBYTES) {
       /* Sends the full lane, and continues with an unused one, or with the
        * one that was sent first. */
-      if (!writer->upload.id)
-        RD_TRY (begin_upload (writer));
       RD_TRY (start_part (writer, writer->filling));
       size_t next = (size_t) (writer->filling - writer->lanes) + 1;
       if (next == writer->nlanes && next < NLANES
@@ -505,6 +579,7 @@ s3_abort (struct rd_io_writer *base)
   struct rd_s3 *s3 = writer->s3;
   struct rd_error error;
   rd_error_save (&error, RADIO_ERROR_IO);
+  (void) !finish_begin (writer);
   (void) !finish_parts (writer);
   if (writer->upload.id) {
     (void) !rd_s3_upload_abort (s3, writer->key, writer->upload.id);
@@ -516,6 +591,7 @@ s3_abort (struct rd_io_writer *base)
   s3->synced.nlanes -= writer->nlanes;
   pthread_mutex_unlock (&s3->mutex);
   rd_buffer_free (&writer->sent);
+  rd_buffer_free (&writer->begun);
   rd_free ((char *) writer->upload.id);
   pthread_cond_destroy (&writer->was_done);
   pthread_mutex_destroy (&writer->mutex);
@@ -614,7 +690,8 @@ s3_commit (struct rd_io_writer *base)
     return rd_fail_uncommitted (&writer->s3->base, writer->key,
                                 writer->status);
   RD_SCOPE ("publish", RD_IN_NETWORK);
-  if (!writer->upload.id)
+  /* An upload that was begun for a larger object is aborted. */
+  if (writer->nparts == 0)
     return put_replace (writer->s3, writer->key, &part, 1);
   enum radio_status status = start_part (writer, writer->filling);
   enum radio_status sent = finish_parts (writer);
@@ -629,6 +706,7 @@ static const struct rd_io_writer_ops writer_ops = {
   .append = s3_append,
   .commit = s3_commit,
   .abort = s3_abort,
+  .expect = s3_expect,
 };
 
 enum radio_status

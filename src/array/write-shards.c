@@ -115,6 +115,20 @@ rd_write_append (struct rd_io_writer *writer, const struct rd_arena *arena,
   }
   return n > 0 ? writer->ops->append (writer, parts, n) : RADIO_OK;
 }
+
+void
+rd_write_expect (struct rd_io_writer *writer, const struct rd_layout *layout,
+                 const uint64_t *chunk, uint64_t ntiles, uint64_t nbytes)
+{
+  uint64_t n = 1;
+  for (size_t i = 0; i < layout->rank; i++) {
+    uint64_t left = layout->shape[i] - chunk[i] * layout->chunk.shape[i];
+    n *= rd_min_u64 (layout->grid[i],
+                     rd_div_up (left, layout->tile.shape[i]));
+  }
+  rd_io_writer_expect (writer, rd_mul_sat (nbytes / ntiles, n));
+}
+
 /* Shards that are announced and not committed, each at most one open file.
  * There are more than shards of the layers in memory: so when this is reached,
  * there is a shard to commit, and the thread waits only for that. */
@@ -123,7 +137,7 @@ rd_write_append (struct rd_io_writer *writer, const struct rd_arena *arena,
 struct shard {
   struct rd_io_writer *writer;        /* NULL: not created, or committed */
   uint64_t chunk[RADIO_MAX_RANK];
-  uint64_t nbytes;                    /* so far */
+  uint64_t nbytes, ntiles;            /* so far */
   struct radio_handoff handoff;       /* of its next step */
 };
 
@@ -182,7 +196,7 @@ do_step (struct rd_shards *shards, struct shard *shard, bool creates,
     char key[RD_KEY_NBYTES];
     rd_array_chunk_key (array, shard->chunk, key);
     RD_NOTE_NAME ("key", key);
-    shard->nbytes = 0;
+    shard->nbytes = shard->ntiles = 0;
     status = io->ops->create (io, key, &shard->writer);
   } else {
     struct rd_io_writer *writer = RD_STEAL (shard->writer);
@@ -386,6 +400,9 @@ rd_shards_append (struct rd_shards *shards, const struct rd_encoded *layer,
     };
     shard->nbytes += tile->nbytes;
   }
+  shard->ntiles += layer->ntiles;
+  rd_write_expect (shard->writer, layout, shard->chunk, shard->ntiles,
+                   shard->nbytes);
   return rd_write_append (shard->writer, &layer->arena, layer->entries,
                           layer->ntiles);
 }

@@ -34,6 +34,8 @@
 struct slot {
   _Atomic uint64_t turn;              /* number of the chunk that may use it */
   struct rd_arena arena;
+  _Atomic uint64_t nencoded;          /* tiles of the box, also those that are
+                                         missing since they are empty */
   struct rd_shard_entry *tiles;       /* offsets in the arena, by number */
 
   /* Used by the appending thread. */
@@ -189,11 +191,15 @@ publish_object (struct rd_write *write, const uint64_t *chunk,
  * its file or upload. */
 static enum radio_status
 append_tiles (const struct rd_write *write, struct slot *slot,
-              const char *key, uint64_t n)
+              const uint64_t *chunk, const char *key, uint64_t n)
 {
   struct rd_io *io = write->array->store->io;
   if (!slot->writer)
     RD_TRY (io->ops->create (io, key, &slot->writer));
+  if (n < write->array->layout.ntiles)
+    rd_write_expect (slot->writer, &write->array->layout, chunk,
+                     atomic_load (&slot->nencoded),
+                     atomic_load (&slot->arena.used));
   uint64_t first = slot->nappended;
   slot->nappended = n;
   return rd_write_append (slot->writer, &slot->arena, slot->tiles + first,
@@ -204,7 +210,8 @@ append_tiles (const struct rd_write *write, struct slot *slot,
  * index. */
 static enum radio_status
 finish_shard (const struct rd_write *write, struct slot *slot,
-              const char *key, struct rd_scratch *scratch)
+              const uint64_t *chunk, const char *key,
+              struct rd_scratch *scratch)
 {
   const struct radio_array *array = write->array;
   const struct rd_layout *layout = &array->layout;
@@ -235,7 +242,7 @@ finish_shard (const struct rd_write *write, struct slot *slot,
     RD_TRY (io->ops->create (io, key, &slot->writer));
     RD_TRY (slot->writer->ops->append (slot->writer, &part, 1));
   }
-  RD_TRY (append_tiles (write, slot, key, layout->ntiles));
+  RD_TRY (append_tiles (write, slot, chunk, key, layout->ntiles));
   if (!index_at_start)
     RD_TRY (slot->writer->ops->append (slot->writer, &part, 1));
   struct rd_io_writer *complete = RD_STEAL (slot->writer);
@@ -256,7 +263,7 @@ publish_shard (struct rd_write *write, struct slot *slot,
   else {
     char key[RD_KEY_NBYTES];
     rd_array_chunk_key (array, chunk, key);
-    status = finish_shard (write, slot, key, scratch);
+    status = finish_shard (write, slot, chunk, key, scratch);
     atomic_fetch_add (&write->stored_nbytes,
                       used + scratch->fetched.nbytes);
   }
@@ -270,6 +277,7 @@ open_slot (struct rd_write *write, struct slot *slot, uint64_t turn)
 {
   uint64_t n = write->array->layout.ntiles;
   atomic_store (&slot->arena.used, 0);
+  atomic_store (&slot->nencoded, 0);
   slot->nappended = 0;
   slot->synced.nready = slot->synced.ready_nbytes = 0;
   slot->synced.appending = false;
@@ -310,7 +318,7 @@ end_tile (struct rd_write *write, struct slot *slot, uint64_t number,
       rd_array_chunk_key (write->array, chunk, key);
       RD_SCOPE ("write shard", RD_IN_DISK);
       RD_NOTE_NAME ("key", key);
-      status = append_tiles (write, slot, key, i);
+      status = append_tiles (write, slot, chunk, key, i);
     }
     pthread_mutex_lock (&write->mutex);
     RD_TRY (status);
@@ -342,8 +350,11 @@ do_tile (struct rd_write *write, uint64_t task, struct rd_scratch *scratch)
     RD_TRY (rd_error_raise (&write->synced.error));
   }
   const struct radio_box box = rd_layout_tile (layout, chunk, tile);
+  struct radio_box part;
   RD_TRY (rd_write_tile (layout, &write->given, &box, scratch, &slot->arena,
                          &slot->tiles[tile]));
+  if (rd_box_intersect (&box, &write->given.box, &part))
+    atomic_fetch_add (&slot->nencoded, 1);
   return end_tile (write, slot, number, tile, chunk, scratch);
 }
 

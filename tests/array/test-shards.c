@@ -30,6 +30,7 @@ static struct {
   pthread_cond_t changed;
   unsigned ncreated, nappended, ncommitted;
   unsigned most_open;
+  uint64_t expected_nbytes;           /* of all shards */
   bool gave_up;
 } seen = {
   .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER,
@@ -103,8 +104,19 @@ seen_abort (struct rd_io_writer *writer)
   free (w);
 }
 
+/* Called once for each shard, as it has one layer. */
+static void
+seen_expect (struct rd_io_writer *writer, uint64_t nbytes)
+{
+  (void) writer;
+  pthread_mutex_lock (&seen.mutex);
+  seen.expected_nbytes += nbytes;
+  pthread_mutex_unlock (&seen.mutex);
+}
+
 static const struct rd_io_writer_ops seen_writer_ops = {
   .append = seen_append, .commit = seen_commit, .abort = seen_abort,
+  .expect = seen_expect,
 };
 
 static enum radio_status
@@ -152,6 +164,7 @@ setting_open (struct setting *setting, const char *uri, unsigned nthreads)
   ops.create = seen_create;
   seen.ops = io->ops;
   seen.ncreated = seen.nappended = seen.ncommitted = seen.most_open = 0;
+  seen.expected_nbytes = 0;
   seen.gave_up = false;
   io->ops = &ops;
   assert_ok (rd_store_open_io (io, &options, &setting->store));
@@ -191,6 +204,7 @@ write_all (struct setting *setting)
   assert_ok (rd_layers_finish (setting->layers, &stored_nbytes));
   /* 4 entries and the checksum of each index. */
   assert_int_equal (stored_nbytes, COUNT + NSHARDS * (4 * 16 + 4));
+  assert_int_equal (seen.expected_nbytes, COUNT);
 }
 
 static void

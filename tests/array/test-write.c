@@ -328,6 +328,72 @@ a_shard_grows_while_its_tiles_are_encoded (void **state)
   free (read);
 }
 
+/* What writers were told of their objects' size. */
+static struct {
+  const struct rd_io_ops *io_ops;
+  struct rd_io_writer_ops ops;
+  unsigned ncreated, ntold;
+  uint64_t nbytes;
+} told;
+
+static void
+note_expected (struct rd_io_writer *writer, uint64_t nbytes)
+{
+  (void) writer;
+  assert_true (told.ntold == 0 || told.nbytes == nbytes);
+  told.ntold++;
+  told.nbytes = nbytes;
+}
+
+static enum radio_status
+create_told (struct rd_io *io, const char *key, struct rd_io_writer **writer)
+{
+  RD_TRY (told.io_ops->create (io, key, writer));
+  told.ops = *(*writer)->ops;
+  told.ops.expect = note_expected;
+  (*writer)->ops = &told.ops;
+  told.ncreated++;
+  return RADIO_OK;
+}
+
+/* Of 16 tiles of 2^18 bytes 12 are within the array.  Nothing is created for a
+ * shard that is empty. */
+static void
+the_size_of_a_shard_is_expected_by_its_first_tiles (void **state)
+{
+  static const struct radio_array_options options = {
+    .rank = 2, .shape = { 2048, 1500 }, .chunk_shape = { 2048, 2048 },
+    .data_type = "uint8",
+    .codecs_json = "[{\"name\":\"sharding_indexed\",\"configuration\":{"
+      "\"chunk_shape\":[512,512],\"codecs\":[{\"name\":\"bytes\"}],"
+      "\"index_codecs\":[{\"name\":\"bytes\",\"configuration\":{"
+      "\"endian\":\"little\"}}]}}]",
+  };
+  static const struct rd_fault_plan plan;
+  const struct radio_box all = { 2, { 0, 0 }, { 2048, 1500 } };
+  const size_t nbytes = 2048 * 1500;
+  unsigned char *bytes = calloc (1, nbytes);
+  struct radio_array *array;
+  struct rd_io_ops ops;
+  (void) state;
+  assert_non_null (bytes);
+  struct radio_store *store = open_faulty (&plan, 1, &options, &array);
+  told.io_ops = store->io->ops;
+  ops = *told.io_ops;
+  ops.create = create_told;
+  store->io->ops = &ops;
+  assert_ok (radio_array_write (array, &all, bytes, nbytes));
+  assert_int_equal (told.ncreated, 0);
+  fill_noise (bytes, nbytes, 1);
+  assert_ok (radio_array_write (array, &all, bytes, nbytes));
+  assert_int_equal (told.ncreated, 1);
+  assert_true (told.ntold > 0);
+  assert_int_equal (told.nbytes, 12 << 18);
+  radio_array_close (array);
+  radio_store_close (store);
+  free (bytes);
+}
+
 static void
 failures_of_the_store_end_the_read (void **state)
 {
@@ -367,6 +433,7 @@ main (void)
     cmocka_unit_test (a_full_disk_leaves_the_old_chunks),
     cmocka_unit_test (failures_of_the_store_end_the_write),
     cmocka_unit_test (a_shard_grows_while_its_tiles_are_encoded),
+    cmocka_unit_test (the_size_of_a_shard_is_expected_by_its_first_tiles),
     cmocka_unit_test (failures_of_the_store_end_the_read),
   };
   return cmocka_run_group_tests (tests, NULL, NULL);

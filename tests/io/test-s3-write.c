@@ -3,6 +3,8 @@
  * server that does not support the request. */
 #include <config.h>
 
+#include <sched.h>
+
 #include "io/s3/store.h"
 #include "tests/io/s3-site.h"
 
@@ -332,6 +334,128 @@ a_part_that_fails_ends_the_upload (void **state)
   s3_assert_all_sent (site);
 }
 
+/* A writer of an object that is expected to be as large, whose upload has been
+ * begun if it will be at once. */
+static struct rd_io_writer *
+expect (struct s3_site *site, uint64_t nbytes, bool begins)
+{
+  struct rd_io_writer *writer;
+  unsigned nbefore = http_peer_requests (site->peer);
+  assert_ok (site->io->ops->create (site->io, "k", &writer));
+  rd_io_writer_expect (writer, nbytes);
+  rd_io_writer_expect (writer, nbytes);
+  while (begins && http_peer_requests (site->peer) == nbefore)
+    sched_yield ();
+  return writer;
+}
+
+static enum radio_status
+append_zeros (struct rd_io_writer *writer, size_t nbytes)
+{
+  unsigned char *bytes = calloc (1, nbytes);
+  const struct rd_part part = { bytes, nbytes };
+  assert_non_null (bytes);
+  enum radio_status status = writer->ops->append (writer, &part, 1);
+  free (bytes);
+  return status;
+}
+
+static void
+the_upload_of_a_large_object_is_begun_before_its_bytes_are_there (
+  void **state)
+{
+  struct s3_site *site = *state;
+  say_two_parts (site);
+  s3_say (site, "200 OK", "", COMPLETE);
+  struct rd_io_writer *writer = expect (site, 2 * PART_NBYTES, true);
+  assert_ok (append_zeros (writer, 5));
+  rd_io_writer_expect (writer, 3 * PART_NBYTES);
+  assert_ok (append_zeros (writer, PART_NBYTES));
+  rd_io_writer_expect (writer, 3 * PART_NBYTES);
+  assert_ok (writer->ops->commit (writer));
+  s3_assert_heard (site, 0, "POST /bucket/st/k?uploads= HTTP/1.1\r\n");
+  s3_assert_heard (site, 1, "&uploadId=up%2B1 HTTP/1.1\r\n");
+  s3_assert_heard (site, 3, "POST /bucket/st/k?uploadId=up%2B1 HTTP/1.1\r\n");
+  s3_assert_all_sent (site);
+}
+
+/* Without a request more. */
+static void
+an_object_that_is_expected_to_be_small_is_put (void **state)
+{
+  struct s3_site *site = *state;
+  s3_say (site, "200 OK", "", "");
+  struct rd_io_writer *writer = expect (site, PART_NBYTES, false);
+  assert_ok (append_zeros (writer, PART_NBYTES));
+  assert_ok (writer->ops->commit (writer));
+  s3_assert_heard (site, 0, "PUT /bucket/st/k HTTP/1.1\r\n");
+  s3_assert_all_sent (site);
+}
+
+static void
+an_object_that_turns_out_small_is_put_and_its_upload_ended (void **state)
+{
+  static const size_t sizes[] = { 0, 5, PART_NBYTES };
+  struct s3_site *site = *state;
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    s3_site_forget (site);
+    s3_say (site, "200 OK", "", BEGUN);
+    s3_say (site, "200 OK", "", "");
+    s3_say (site, NO_CONTENT, "", "");
+    struct rd_io_writer *writer = expect (site, 2 * PART_NBYTES, true);
+    if (sizes[i] > 0)
+      assert_ok (append_zeros (writer, sizes[i]));
+    assert_ok (writer->ops->commit (writer));
+    s3_assert_heard (site, 1, "PUT /bucket/st/k HTTP/1.1\r\n");
+    assert_int_equal (http_peer_body (site->peer, 1)->nbytes, sizes[i]);
+    s3_assert_heard (site, 2, "DELETE /bucket/st/k?uploadId=up%2B1 ");
+    s3_assert_all_sent (site);
+    assert_null (((struct rd_s3 *) site->io)->synced.uploads);
+  }
+}
+
+/* Also while the response to its begin is on its way. */
+static void
+an_upload_that_was_begun_is_ended_with_its_writer (void **state)
+{
+  struct s3_site *site = *state;
+  for (int waits = 0; waits <= 1; waits++) {
+    s3_site_forget (site);
+    s3_say (site, "200 OK", "", BEGUN);
+    s3_say (site, NO_CONTENT, "", "");
+    struct rd_io_writer *writer = expect (site, 2 * PART_NBYTES, waits);
+    assert_ok (append_zeros (writer, 5));
+    rd_io_writer_abort (writer);
+    s3_assert_heard (site, 1, "DELETE /bucket/st/k?uploadId=up%2B1 ");
+    s3_assert_all_sent (site);
+  }
+}
+
+/* By the append that needs it, and all after it; an object that needs no upload
+ * is written all the same. */
+static void
+an_upload_that_cannot_be_begun_is_an_error_where_it_is_needed (void **state)
+{
+  struct s3_site *site = *state;
+  for (int is_small = 0; is_small <= 1; is_small++) {
+    s3_site_forget (site);
+    s3_say_error (site, "403 Forbidden", "", "AccessDenied");
+    if (is_small)
+      s3_say (site, "200 OK", "", "");
+    struct rd_io_writer *writer = expect (site, 2 * PART_NBYTES, true);
+    assert_ok (append_zeros (writer, 5));
+    if (!is_small) {
+      assert_fails (append_zeros (writer, PART_NBYTES),
+                    RADIO_ERROR_PERMISSION, "st/k: access denied");
+      assert_fails (append_zeros (writer, 1), RADIO_ERROR_PERMISSION,
+                    "st/k: access denied");
+      rd_io_writer_abort (writer);
+    } else
+      assert_ok (writer->ops->commit (writer));
+    s3_assert_all_sent (site);
+  }
+}
+
 static void
 an_error_within_a_200_response_is_an_error (void **state)
 {
@@ -634,6 +758,12 @@ main (void)
     SITE_TEST (a_large_object_is_put_in_parts),
     SITE_TEST (where_memory_is_scarce_parts_go_out_one_after_the_other),
     SITE_TEST (a_part_that_fails_ends_the_upload),
+    SITE_TEST (
+      the_upload_of_a_large_object_is_begun_before_its_bytes_are_there),
+    SITE_TEST (an_object_that_is_expected_to_be_small_is_put),
+    SITE_TEST (an_object_that_turns_out_small_is_put_and_its_upload_ended),
+    SITE_TEST (an_upload_that_was_begun_is_ended_with_its_writer),
+    SITE_TEST (an_upload_that_cannot_be_begun_is_an_error_where_it_is_needed),
     SITE_TEST (an_error_within_a_200_response_is_an_error),
     SITE_TEST (a_lost_answer_to_completing_is_recovered),
     SITE_TEST (an_upload_ended_by_another_process_is_an_error),

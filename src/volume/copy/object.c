@@ -323,6 +323,7 @@ copy_object (struct rd_copy *copy, const struct rd_copy_object *object,
   }
   RD_TRY (rd_copy_check_may_write (copy, object->to_key));
   RD_TRY (io->ops->create (io, object->to_key, &writer));
+  rd_io_writer_expect (writer, object->nbytes);
   RD_TRY (read_object (copy, source, scratch, writer, &crc));
   {
     RD_SCOPE ("write", RD_IN_OPERATION);
