@@ -169,7 +169,9 @@ class Profile:
     def to_pandas(self) -> "pandas.DataFrame":
         """Returns a row for each node of the tree, parents first: its path,
         the number of its parent, calls, times, counters with those of what is
-        below, and its source.
+        below, and its source.  A path is the names joined by
+        "/", where a "/" in a name is "\\/", and a "\\" is "\\\\": no two scopes
+        have the same but for their categories.
 
         >>> import libradio
         >>> with libradio.profile() as p, libradio.scope("read"):
@@ -188,8 +190,8 @@ class Profile:
             is_root = node.parent == lib.RADIO_NO_PARENT
             name = text(node.name)
             rows.append({
-                "path": name if is_root
-                else f"{rows[node.parent]['path']}/{name}",
+                "path": _join_path(
+                    None if is_root else rows[node.parent]["path"], name),
                 "name": name, "category": text(node.category),
                 "parent": -1 if is_root else node.parent,
                 "edge": _EDGES[node.edge], "calls": node.calls,
@@ -274,6 +276,7 @@ class Change:
     CPUs, as the comparison's basis."""
 
     path: str
+    """As in ``Profile.to_pandas``."""
     change: str
     """Of the scope itself: "noise", "faster", "slower", "new", "gone",
     "one run" (the noise is unknown), "unclear"; or where it is noise, of what
@@ -318,21 +321,22 @@ class Comparison:
         self._changes: list[Change] = []
         for i in range(lib.radio_comparison_count(compared)):
             each = lib.radio_comparison_get(compared, i)
-            name = text(each.name)
-            paths.append(name if each.parent == lib.RADIO_NO_PARENT
-                         else f"{paths[each.parent]}/{name}")
+            paths.append(_join_path(
+                None if each.parent == lib.RADIO_NO_PARENT
+                else paths[each.parent], text(each.name)))
             # A path that ran on several threads is followed by its parts.
             if not each.is_split:
                 self._changes.append(_change(paths[-1], each, info))
 
     def __getitem__(self, path: str) -> Change:
-        """The change of a path, such as "step/read"."""
+        """The change of a path, such as "step/read"; of a scope "step/read" it
+        is r"step\\/read", as in ``Profile.to_pandas``."""
         found = [each for each in self if each.path == path]
         if not found:
             raise KeyError(path)
         if len(found) > 1:
-            raise ArgumentError(f"{path}: {len(found)} scopes have this path,"
-                                " as names with '/' make it; iterate over all")
+            raise ArgumentError(f"{path}: {len(found)} scopes of different"
+                                " categories have this path; iterate over all")
         return found[0]
 
     def __iter__(self) -> Iterator[Change]:
@@ -375,6 +379,11 @@ class Comparison:
     def _repr_html_(self) -> str:
         """Returns the page of the later one in a frame, for notebooks."""
         return self._after._frame(self._before, repr(self))
+
+
+def _join_path(parent: str | None, name: str) -> str:
+    name = name.replace("\\", "\\\\").replace("/", "\\/")
+    return name if parent is None else f"{parent}/{name}"
 
 
 def _change(path: str, each: Any, info: Any) -> Change:

@@ -354,18 +354,36 @@ def test_runs_are_merged_and_compared():
         changes["nothing"]
 
 
-def test_all_scopes_of_a_path_are_compared():
+def test_names_with_slashes_are_no_paths():
     with libradio.profile() as p:
         with libradio.scope("a/b"), libradio.scope("c"):
             pass
         with libradio.scope("a"), libradio.scope("b"):
             pass
+        with libradio.scope("a\\"), libradio.scope("b"):
+            pass
+    paths = [r"a\/b", r"a\/b/c", "a", "a/b", "a\\\\", "a\\\\/b"]
+    nodes = p.to_pandas()
+    assert nodes.path.tolist() == paths
+    assert nodes.name.tolist() == ["a/b", "c", "a", "b", "a\\", "b"]
     changes = p.diff(p)
-    assert [each.path for each in changes] == ["a/b", "a/b/c", "a", "a/b"]
-    assert len(changes) == len(changes.to_pandas()) == 4
-    assert changes["a/b/c"].calls_after == 1
-    with pytest.raises(libradio.ArgumentError, match="a/b: 2 scopes"):
-        changes["a/b"]
+    assert [each.path for each in changes] == paths
+    assert changes.to_pandas().path.tolist() == paths
+    assert changes[r"a\/b/c"].calls_after == 1
+    assert changes["a/b"] == list(changes)[3]
+    with pytest.raises(KeyError):
+        changes["a/b/c"]
+
+
+def test_scopes_of_other_categories_are_others():
+    with libradio.profile() as p:
+        for scope in [libradio.scope("step"), libradio.step(1)]:
+            with scope:
+                pass
+    changes = p.diff(p)
+    assert [each.path for each in changes] == ["step", "step"]
+    with pytest.raises(libradio.ArgumentError, match="step: 2 scopes of"):
+        changes["step"]
 
 
 def test_processes_are_merged_as_ranks(tmp_path):
