@@ -16,7 +16,7 @@ import numpy as np
 import zarr
 from libradio import _calls
 from libradio._native import ffi, lib
-from libradio.store import _Place
+from libradio.store import Place
 from zarr.codecs import BloscCodec, GzipCodec, ZstdCodec
 from zarr.storage import LocalStore, ObjectStore
 
@@ -86,7 +86,7 @@ class Disk:
         return {"driver": "file", "path": str(self.folder / path)}
 
     def radio_store(self):
-        return _Place(str(self.folder), None, 0, 0, 0).open(sync=False)
+        return Place(str(self.folder), None, 0, 0, 0).open(sync=False)
 
 
 class S3:
@@ -122,7 +122,7 @@ class S3:
                 "aws_region": self.options["region"]}
 
     def radio_store(self):
-        return _Place(f"s3://{BUCKET}/{self.folder}", {
+        return Place(f"s3://{BUCKET}/{self.folder}", {
             **self.options, "addressing": "path",
             "endpoint": f"http://127.0.0.1:{self.ports[0]}"}, 0, 0, 0).open()
 

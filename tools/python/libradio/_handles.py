@@ -7,6 +7,8 @@ closes a store cannot take it from under another one.
 import os
 import pickle
 from collections.abc import Callable
+from importlib import import_module
+from operator import attrgetter
 from typing import Any, Generic, Self, TypeVar
 from weakref import WeakValueDictionary
 
@@ -121,13 +123,21 @@ def context_options(threads: int, memory: int, cache: int | None
             None if cache is None else whole(cache, "cache"))
 
 
-PICKLE_VERSION = 1
+PICKLE_VERSION = 2
 
 
-def restore(version: int, make: Callable[..., T], *arguments: Any) -> T:
+def pickled(make: type, *arguments: Any) -> tuple[Any, ...]:
+    """Returns what ``__reduce__`` does.  The class is named by texts: one that
+    another version does not have must not be looked for before the version."""
+    return restore, (PICKLE_VERSION, make.__module__, make.__qualname__,
+                     *arguments)
+
+
+def restore(version: int, *rest: Any) -> Any:
     """Makes what was pickled; it opens itself at its first use."""
     if version != PICKLE_VERSION:
         raise pickle.UnpicklingError(
             f"a pickle of libradio in version {version}: this libradio reads"
             f" version {PICKLE_VERSION}; use the same in all processes")
-    return make(*arguments)
+    module, name, *arguments = rest
+    return attrgetter(name)(import_module(module))(*arguments)

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, TypeVar, overload
 from . import _arguments, _calls
 from ._calls import NULL, check
 from ._handles import (
-    PICKLE_VERSION, Closable, Handle, context, context_options, restore,
+    Closable, Handle, context, context_options, pickled,
 )
 from ._native import ffi, lib
 from .errors import (
@@ -54,7 +54,7 @@ class _OpenStore:
 
 
 @dataclass(frozen=True)
-class _Place:
+class Place:
     """Where a store is, and how it is opened."""
 
     uri: str
@@ -69,8 +69,8 @@ class _Place:
             raise TypeError("cannot pickle a store in memory")
         s3 = {name: value for name, value in (self.s3 or {}).items()
               if name not in _SECRETS}
-        return restore, (PICKLE_VERSION, _Place, self.uri, s3, self.threads,
-                         self.memory, self.cache)
+        return pickled(Place, self.uri, s3, self.threads, self.memory,
+                       self.cache)
 
     def open(self, create: bool = False, sync: bool = True) -> _OpenStore:
         owner = context(self.threads, self.memory, self.cache)
@@ -93,6 +93,10 @@ class _Place:
             raise ForkedError("memory: a forked child cannot open the store of"
                               " its parent; use one in a folder")
         return self.open()
+
+
+# Pickles of version 1 name it so, and are refused as such.
+_Place = Place
 
 
 def _type_name(member: Any) -> str:
@@ -139,7 +143,7 @@ class InStore:
     name: str
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return restore, (PICKLE_VERSION, InStore, self.store, self.name)
+        return pickled(InStore, self.store, self.name)
 
     def open(self) -> Opened:
         # Volumes outlive the store that they are of.
@@ -166,7 +170,7 @@ class Store(Mapping[str, Volume], Closable[_OpenStore]):
 
     __slots__ = ("__weakref__", "_handle", "_place")
 
-    def __init__(self, place: _Place, opened: _OpenStore | None = None) -> None:
+    def __init__(self, place: Place, opened: _OpenStore | None = None) -> None:
         """Not called by users: see ``open``."""
         self._place = place
         self._handle = Handle(place.uri.removesuffix(":"),
@@ -270,7 +274,7 @@ class Store(Mapping[str, Volume], Closable[_OpenStore]):
         return f"<libradio.Store {self.uri!r}{closed}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return restore, (PICKLE_VERSION, Store, self._place)
+        return pickled(Store, self._place)
 
 
 def check_store(value: object, name: str) -> None:
@@ -293,5 +297,5 @@ def open(uri: str | os.PathLike[str], *, create: bool = False,
     name = os.fsdecode(_arguments.file(uri, "uri"))
     if name != _MEMORY:
         name = _arguments.place(name, "uri")
-    place = _Place(name, s3, *context_options(threads, memory, cache))
+    place = Place(name, s3, *context_options(threads, memory, cache))
     return Store(place, place.open(_arguments.flag(create, "create")))

@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 from . import _arguments, _calls, _dtypes, _out
 from ._calls import NULL, check
 from ._handles import (
-    PICKLE_VERSION, Closable, Handle, context, context_options, restore,
+    Closable, Handle, context, context_options, pickled,
 )
 from ._native import ffi, lib
 from .errors import ArgumentError, ChecksumError
@@ -107,8 +107,7 @@ class InFile:
         if self.name != self.uri:
             raise TypeError(f"cannot pickle {self.name}: its URL has a query,"
                             " which may be a secret; open it in each process")
-        return restore, (PICKLE_VERSION, InFile, self.uri, self.threads,
-                         self.memory, self.cache)
+        return pickled(InFile, self.uri, self.threads, self.memory, self.cache)
 
     def open(self) -> Opened:
         opened = self.open_for(_calls.new_call())
@@ -139,7 +138,7 @@ class Derived:
         return self.source.name
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return restore, (PICKLE_VERSION, Derived, self.source, self.pipeline)
+        return pickled(Derived, self.source, self.pipeline)
 
     def open(self) -> Opened:
         return self.open_on(self.source.open())
@@ -594,7 +593,7 @@ class Volume(Closable[Opened]):
     # Its life.
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return restore, (PICKLE_VERSION, Volume, self._source)
+        return pickled(Volume, self._source)
 
 
 def check_volume(value: object, name: str) -> None:

@@ -42,14 +42,14 @@ from zarr.storage import StorePath
 
 from . import _arguments, _calls, _dtypes
 from ._calls import check
-from ._handles import PICKLE_VERSION, restore
+from ._handles import pickled
 from ._native import ffi, lib
 from ._zarr_selections import Chunk, Grid, Points, find_grid, find_points
 from ._zarr_stores import Root, find_root
 from .errors import (
     LimitError, NotFoundError, RadioError, RadioWarning, UnsupportedError,
 )
-from .store import _Place
+from .store import Place
 
 __all__ = ["CodecPipeline", "use"]
 
@@ -113,8 +113,8 @@ def _share(root: Root, threads: int, memory: int) -> Any:
            *sorted((root.s3 or {}).items()))
     store = _shared.get(key)
     if store is None:
-        store = _shared[key] = _Place(root.uri, root.s3, threads, memory,
-                                      0).open()
+        store = _shared[key] = Place(root.uri, root.s3, threads, memory,
+                                     0).open()
     return store
 
 
@@ -179,7 +179,8 @@ class _Source:
         self.text: str | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _Source, (self.metadata, self.store, self.strict, self.memory)
+        return pickled(_Source, self.metadata, self.store, self.strict,
+                       self.memory)
 
     @cached_property
     def root(self) -> Root:
@@ -282,7 +283,7 @@ class _Source:
 
     def open_in(self, folder: str, shape: list[int], threads: int) -> _Array:
         """Opens the array in its folder."""
-        store = _Place(folder, None, threads, self.memory, 0).open(
+        store = Place(folder, None, threads, self.memory, 0).open(
             sync=False)             # zarr does not, either
         self.kept = store.context   # the threads
         return _Array(store, "", self.document(shape))
@@ -686,7 +687,7 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         return hash(self._other)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return restore, (PICKLE_VERSION, type(self), self._other, self._source)
+        return pickled(type(self), self._other, self._source)
 
     def __iter__(self) -> Iterator[Any]:
         other: Any = self._other

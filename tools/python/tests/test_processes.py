@@ -208,12 +208,17 @@ def test_what_is_gone_when_it_is_unpickled_is_an_error_at_its_first_use(
 
 def test_pickles_of_another_version_are_refused(examples, monkeypatch):
     volume = libradio.open(examples / "examples.zarr")["ct/head"]
-    for module in ["_handles", "store", "volume"]:
-        monkeypatch.setattr(f"libradio.{module}.PICKLE_VERSION", 2)
-    data = pickle.dumps(volume)
-    monkeypatch.setattr(_handles, "PICKLE_VERSION", 1)
-    with pytest.raises(pickle.UnpicklingError, match="version 2"):
+    version = _handles.PICKLE_VERSION
+    monkeypatch.setattr(_handles, "PICKLE_VERSION", 7)
+    # One with other classes, too.
+    data = pickle.dumps(volume).replace(b"Place", b"Thing")
+    monkeypatch.setattr(_handles, "PICKLE_VERSION", version)
+    with pytest.raises(pickle.UnpicklingError, match="version 7"):
         pickle.loads(data)
+    # Of the first version, as Place ("a", None, 0, 0, None).
+    with pytest.raises(pickle.UnpicklingError, match="version 1"):
+        pickle.loads(b"clibradio._handles\nrestore\n(I1\nclibradio.store\n"
+                     b"_Place\nVa\nNI0\nI0\nNtR.")
 
 
 def test_exceptions_go_from_process_to_process():

@@ -317,8 +317,8 @@ def test_errors_of_the_system_have_its_number(store, tmp_path):
 
 
 def test_what_is_secret_is_not_shown(server):
-    place = libradio.store._Place("s3://b/x", {"secret_key": "SECRET"}, 0, 0,
-                                  None)
+    place = libradio.store.Place("s3://b/x", {"secret_key": "SECRET"}, 0, 0,
+                                 None)
     url = server.url.replace("examples.zarr", "head.nii.gz")
     volume = libradio.open_file(f"{url}?sig=SECRET")
     for each in [place, volume, volume._source]:
