@@ -272,13 +272,13 @@ typedef enum radio_status radio_tile_fn (const struct radio_box *tile,
                                          uint64_t nbytes, void *user_data);
 
 /* Lists the tiles that a read of a box (NULL: of the whole array) decodes, each
- * once, in C order, and reads nothing.  Of a volume with a pipeline
- * (radio_volume_array) these are tiles of the stored image: those that the box
- * depends on, and no others; statistics of the whole volume
- * (radio_volume_passes) are not counted.  A tile that is not stored is listed,
- * too.  A read may decode fewer (cached ones), and one that interpolates some
- * of them more than once: if it takes more than a fourth of the context's
- * memory, or what is interpolated is padded by itself (reflect, wrap).
+ * once, in C order, and reads nothing.  For a volume with a pipeline
+ * (radio_volume_array) these are exactly the tiles of the stored image that the
+ * box depends on; statistics of the whole volume (radio_volume_passes) are not
+ * counted.  A tile that is not stored is listed, too.  A read may decode fewer
+ * (cached tiles), and an interpolating read may decode some more than once: if
+ * it takes more than a fourth of the context's memory, or the interpolated
+ * image is padded with its own voxels (reflect, wrap).
  * Errors: RADIO_ERROR_ARGUMENT (a box outside of the array),
  * RADIO_ERROR_UNSUPPORTED (an image in its file, which has no tiles),
  * RADIO_ERROR_LIMIT (the list exceeds the context's memory), what callback

@@ -6,7 +6,7 @@
  *  - a function that can fail returns enum radio_status, RADIO_OK being 0;
  *  - on failure the calling thread's message (radio_error_message) names
  *    the file or key, the place in it and the wrong value, and output
- *    parameters are unchanged, but for those that are said to be set;
+ *    parameters are unchanged, except those documented as set;
  *  - axes are in array order (C order, slowest first: z, y, x for a 3-D
  *    volume) unless a name says "nifti", where they are x, y, z;
  *  - a handle may be used by several threads at once; closing it must be its
@@ -15,8 +15,8 @@
  *  - callbacks of a function are called on the thread that called it, before it
  *    returns; only radio_read_done_fn and an allocator's functions are not.
  *
- * Each function lists its errors.  Those that many have are not repeated:
- *  - of all: RADIO_ERROR_ARGUMENT (NULL where a pointer is needed),
+ * Each function lists its errors.  Common ones are not repeated:
+ *  - any function: RADIO_ERROR_ARGUMENT (NULL where a pointer is needed),
  *    RADIO_ERROR_MEMORY, RADIO_ERROR_FORKED;
  *  - "of reading": also RADIO_ERROR_IO, RADIO_ERROR_PERMISSION, and
  *    RADIO_ERROR_LIMIT (an object is larger than memory_limit_nbytes allows);

@@ -21,9 +21,9 @@
 extern "C" {
 #endif
 
-/* Immutable; may be shared between threads.  What the functions below return
- * by pointer is valid as long as the profile.  For an index that is too large
- * they return NULL, or fill zeros; output parameters may be NULL. */
+/* Immutable; may be shared between threads.  Pointers that the functions below
+ * return are valid as long as the profile.  For an index that is too large they
+ * return NULL, or fill zeros; output parameters may be NULL. */
 struct radio_profile;
 
 /* Releases a profile.  NULL is legal. */

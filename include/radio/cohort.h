@@ -76,14 +76,14 @@ struct radio_select_options {
   uint64_t reserved[5];
 };
 
-/* Selects rows.  Reads the ids, and the columns that the query names, of the
- * collection's table, or of all, and of that of subjects, each once for a
- * cohort.  A name is looked for in the tables of the volumes that are selected
- * and in that of subjects; one that only other collections have is missing
+/* Selects rows.  Reads the ids, and the columns that the query names, from the
+ * collection's table, or from all, and from the table of subjects, each once
+ * for a cohort.  A name is looked up in the tables of the selected volumes and
+ * in the table of subjects; one that only other collections have is missing
  * everywhere.  options may be NULL.
  *
- * error_at may be NULL.  After an error that is about a place of the query it
- * is set to the number of bytes before that place, else to SIZE_MAX.
+ * error_at may be NULL.  After an error at a place in the query it is set to
+ * the number of bytes before that place, else to SIZE_MAX.
  *
  * Errors: RADIO_ERROR_ARGUMENT (a query that is wrong: the message says at
  * which byte, what was expected there, and names that are similar);
@@ -146,12 +146,11 @@ struct radio_view_column {
   bool of_subjects;                   /* it is of the table of subjects */
 };
 
-/* Finds a column by its name: of the table of the volumes, or of that of their
- * subjects, whose value each volume has then.  Where both have the name it is
- * "volume.NAME" or "subject.NAME", as in a query, but without quotes, also of
- * an odd name.  "subject" is a volume's subject.  In rows of a collection whose
- * table lacks the column all values are missing.  Reads the column, which the
- * cohort then keeps.
+/* Finds a column by its name: in the table of the volumes, or in the table of
+ * subjects, whose values their volumes then have.  If both have the name, it is
+ * "volume.NAME" or "subject.NAME", as in a query, but never quoted.  "subject"
+ * is a volume's subject.  In rows of a collection whose table lacks the column
+ * all values are missing.  Reads the column, which the cohort then keeps.
  *
  * Errors: RADIO_ERROR_ARGUMENT (no such column: the message has names that are
  * similar; both tables have it; columns of the collections that have the name
@@ -204,10 +203,10 @@ radio_sample_key (uint64_t seed, const char *id, uint64_t *key)
 /* The bytes of a pseudonym, and the NUL at its end. */
 #define RADIO_PSEUDONYM_NBYTES 17
 
-/* Writes the pseudonym of an id, which depends on nothing but it and the key,
- * and is known to none but those who have the key: the first 16 digits of
- * HMAC-SHA-256 (RFC 2104) of the id's bytes, in lower-case hexadecimal.  Two of
- * a million ids have the same with a probability of 3e-8.
+/* Writes the pseudonym of an id, which depends only on the id and the key, and
+ * can be computed only with the key: the first 16 digits of HMAC-SHA-256 (RFC
+ * 2104) of the id's bytes, in lower-case hexadecimal.  Two of a million ids
+ * have the same pseudonym with a probability of 3e-8.
  * Errors: RADIO_ERROR_ARGUMENT (a key of less than 16 bytes),
  * RADIO_ERROR_MEMORY. */
 RADIO_API enum radio_status

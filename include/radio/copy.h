@@ -32,15 +32,15 @@ struct radio_copy_options {
    * refused (RADIO_ERROR_UNSUPPORTED). */
   bool by_store;
 
-  /* Blank what the documents say of where the image is from: the header's texts
-   * and extensions, as struct radio_ingest_options does by strip, the name and
-   * the SHA-256 of the source, that of the image that it was derived from, all
+  /* Blank the image's origin in the documents: the header's texts and
+   * extensions, as strip of struct radio_ingest_options does, the name and the
+   * SHA-256 of the source, that of the image that it was derived from, all
    * attributes that radio did not write, and the volume's name in OME-Zarr's
-   * metadata, which becomes that of to_path.  Of this metadata stay axes,
-   * transformations, colors and windows of channels, and labels.  A level with
+   * metadata, which becomes that of to_path.  The axes, transformations, colors
+   * and windows of channels, and labels of this metadata stay.  A level with
    * attributes, or with members that are not Zarr's, is refused
-   * (RADIO_ERROR_UNSUPPORTED).  Voxels, affine, and the level's name stay, by
-   * which one who has the source recognises it. */
+   * (RADIO_ERROR_UNSUPPORTED).  Voxels, affine, and the level's name stay, so
+   * the copy can be recognised by comparison with the source. */
   bool strip;
 
   /* total_nbytes counts all shards; done_nbytes those already copied. */

@@ -55,8 +55,8 @@ struct radio_create_options {
 
 /* Begins to write the volume at path.  Nothing of it is visible before
  * radio_volume_commit.  If it exists and options->ingest.existing is
- * RADIO_EXISTING_SKIP, *writer is NULL.  What options point to is not used
- * afterwards, but the warning function and its data.
+ * RADIO_EXISTING_SKIP, *writer is NULL.  Pointers in options are not used
+ * afterwards, except the warning function and its data.
  * Errors: RADIO_ERROR_ARGUMENT (illegal path, shape, affine, spacing,
  * source_name, tiling or codec); RADIO_ERROR_UNSUPPORTED (NIfTI has no such
  * type or rank); RADIO_ERROR_EXISTS; RADIO_ERROR_LIMIT (one layer of tiles
@@ -114,8 +114,8 @@ RADIO_API void radio_volume_abort (struct radio_writer *writer);
  *
  * A read may deliver in place: with the memory itself as its buffer, if each
  * voxel belongs where it is read, in a type of the same size, and the pipeline
- * only computes values, and no noise; and if no voxels share memory by their
- * strides (also refused are strides of which that is too long to find out).
+ * only computes values, and no noise; and if the strides give no two voxels the
+ * same memory (strides for which this takes too long to check are refused).
  * Other results must not overlap the memory.  No request of
  * radio_volume_read_many may read voxels that another one of the same call
  * overwrites so.  Statistics that a pipeline needs are those of the voxels at

@@ -141,9 +141,9 @@ radio_csv_read_text (const struct radio_csv *csv, size_t number,
 
 /* Reads a column in its type, as radio_table_edit_set takes it: sets the
  * column's name, its type, int64, double or bool values or text, which of them
- * there are, and its attributes (NULL: none); other members are zero.  What
- * they point to belongs to the handle, and is valid until the next call of this
- * function or radio_csv_close.
+ * are present, and its attributes (NULL: none); other members are zero.  The
+ * data belongs to the handle, and is valid until the next call of this function
+ * or radio_csv_close.
  * Errors: RADIO_ERROR_ARGUMENT (no such number), RADIO_ERROR_LIMIT,
  * RADIO_ERROR_MEMORY. */
 RADIO_API enum radio_status
@@ -158,10 +158,9 @@ typedef enum radio_status radio_csv_write_fn (const char *text, size_t nbytes,
 /* Writes a table as text: a line of names, the first one that of the ids, and a
  * line for each row, all ended by LF.  columns are n numbers of columns in the
  * order wanted; NULL: all.  rows are row_count numbers of rows; NULL: all.  A
- * missing value is n/a; a cell is quoted if it has
- * the separator, a quote, CR or LF, and if it is empty or the text n/a (which
- * read as missing all the same).  What is written is read back as the same
- * values, these two excepted.
+ * missing value is n/a; a cell is quoted if it has the separator, a quote, CR
+ * or LF, and if it is empty or the text n/a (which are read as missing all the
+ * same).  All other values are read back as they were.
  * Errors: RADIO_ERROR_ARGUMENT (no such column or row, an invalid separator),
  * those of radio_table_read_text, of write. */
 RADIO_API enum radio_status

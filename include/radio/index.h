@@ -19,7 +19,7 @@
  *  nbytes             integer: of the source, uncompressed
  *  level              text: the name of the level
  *
- * What a volume does not have is missing. */
+ * Values that a volume does not have are missing. */
 #ifndef RADIO_INDEX_H
 #define RADIO_INDEX_H
 
@@ -59,9 +59,9 @@ struct radio_index_options {
   bool check_values;
 
   /* First make a new generation of each table whose last heads or generations
-   * are missing, of the newest one that is there, or else an empty one.
-   * Without it such a table is an error, since a copy of the store may not be
-   * complete. */
+   * are missing, from the newest one that exists, or else an empty one.
+   * Without it such a table is an error, since it may be an incomplete copy of
+   * the store. */
   bool recover;
 
   /* Must be zero: later versions may have members here. */

@@ -59,9 +59,9 @@ struct radio_pairs_options {
   const char *const *volumes;
   size_t nvolumes;
 
-  /* Those of masks, besides those that have a volume with is_labels
-   * (radio/volume.h): all their values must be integers.  Masks of another
-   * type, or scaled by fractions, are read for that. */
+  /* The collections of masks, besides those with is_labels (radio/volume.h):
+   * all their values must be integers.  Masks of another type, or scaled by
+   * fractions, are read to check that. */
   const char *const *masks;
   size_t nmasks;
 

@@ -44,7 +44,7 @@ RADIO_API const char *
 radio_pipeline_example (size_t i, uint64_t size,
                         char text[RADIO_EXAMPLE_NBYTES]);
 
-/* Makes a pipeline of definite operations of one that has random ones
+/* Makes a pipeline of definite operations from one with random ones
  * (random-flip and others), which cannot be applied as it is.  The same seed,
  * epoch and i (the sample's number in a cohort, for example) give the same
  * pipeline everywhere, with the same text.  Random operations on the grid draw

@@ -365,12 +365,12 @@ radio_recorder_stop (struct radio_recorder *recorder,
 
 /* Makes a profile of a ring_file: of a process that was killed or ended without
  * stopping its recorder, which has all that was recorded until then; open
- * scopes end when the process was last seen, and are marked as open.  Of a
- * process that still runs it is what there was at one moment: the process makes
- * a copy in the file, which must be open to writing and have room for that; if
- * it does not, the file is read while it is written.  The memory that blocks
- * held at the end is not known.  The library must be of the version that
- * recorded.  *profile is set to NULL on failure.
+ * scopes end when the process was last seen, and are marked as open.  If the
+ * process still runs, the profile is of one moment: the process makes a copy in
+ * the file, which must be writable and have room for that; if it does not, the
+ * file is read while it is written.  The memory held at the end is unknown.
+ * The library must be of the version that recorded.  *profile is set to NULL on
+ * failure.
  *
  * Errors: those of reading, RADIO_ERROR_FORMAT (no ring, damaged, cut),
  * RADIO_ERROR_UNSUPPORTED (another version or kind of machine),

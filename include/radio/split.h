@@ -14,7 +14,7 @@ extern "C" {
 /* The most parts. */
 #define RADIO_SPLIT_MAX_PARTS 1000
 
-/* Zero-filled members are defaults, but for the fractions. */
+/* Zero-filled members are defaults, except the fractions. */
 struct radio_split_options {
   /* The share of each part, above 0; together they are 1, to within 1e-6. */
   const double *fractions;

@@ -27,9 +27,10 @@ enum radio_s3_addressing {
   RADIO_S3_ADDRESSING_VIRTUAL,
 };
 
-/* Options of a store in S3.  What is NULL or zero comes from the environment
- * (RADIO_S3, and the variables of AWS's clients) and AWS's configuration files
- * (see libradio(3)), and else has its default.  All strings are copied. */
+/* Options of a store in S3.  Members that are NULL or zero come from the
+ * environment (RADIO_S3, and the variables of AWS's clients) and AWS's
+ * configuration files (see libradio(3)), else have their defaults.  All strings
+ * are copied. */
 struct radio_s3_options {
   /* "https://HOST[:PORT]" of an S3-compatible server; only "http://" works
    * without TLS. */

@@ -12,8 +12,8 @@ extern "C" {
 /* The i-th string has the bytes from offsets[i] to offsets[i + 1], UTF-8
  * without a NUL at its end.  offsets has n + 1 numbers, which do not decrease,
  * and begins with 0; it may be NULL if n is 0, bytes if all strings are empty.
- * What the library fills is from its allocator (radio/allocator.h), to be freed
- * by radio_strings_free.  Frozen. */
+ * Those that the library fills are from its allocator (radio/allocator.h), to
+ * be freed by radio_strings_free.  Frozen. */
 struct radio_strings {
   uint64_t n;
   int64_t *offsets;

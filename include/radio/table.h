@@ -3,10 +3,10 @@
  * values, and an id for each row.
  *
  * A store of radio's has its tables below "tables": "tables/subjects", and
- * "tables/volumes/COLLECTION" for each collection.  What a table holds is its
+ * "tables/volumes/COLLECTION" for each collection.  A table's content is its
  * newest generation, which never changes; an edit writes another one, merged
- * by id with what other writers have written meanwhile.  A generation is a
- * data frame in AnnData's format, and any such group opens as a table too. */
+ * by id with other writers' edits meanwhile.  A generation is a data frame in
+ * AnnData's format, and any such group opens as a table too. */
 #ifndef RADIO_TABLE_H
 #define RADIO_TABLE_H
 

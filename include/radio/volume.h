@@ -56,11 +56,10 @@ struct radio_file_options {
    * cannot be mapped is read.  0: it is read. */
   uint64_t map;
 
-  /* Called with a line about the file, of which each kind is given once: an
-   * index that is not of it; after all voxels an end without a checksum, or
-   * what is no gzip data; points that cannot be kept.  By any thread that reads
-   * from the volume, before the read ends, or by the one that closes it.  May
-   * be NULL. */
+  /* Called with a line about the file, once for each kind: an index of another
+   * file; after the voxels a missing checksum, or data that is not gzip; points
+   * that cannot be kept.  By any thread that reads from the volume, before the
+   * read ends, or by the one that closes it.  May be NULL. */
   radio_warning_fn *warning;
   void *user_data;
 
@@ -76,13 +75,13 @@ struct radio_file_options {
  * and is in no message or profile.  context may be NULL: the volume has its
  * own.  options may be NULL.
  *
- * Of .nii the rows of a box are read, those that lie close together at once.
- * Of .nii.gz all before the last row is inflated at first; on the way points
- * of entry are kept, so that a later read begins at the nearest one, and
- * several threads inflate.  Handles of one file share them, and the context
- * keeps them after the last one was closed, until the file changes (device,
- * inode, size, time, or a checksum of its two ends; over a network its size
- * or ETag).  Points of entry in FILE.points or in index_folder, which have
+ * From .nii the rows of a box are read, close ones at once.  .nii.gz is
+ * inflated up to the last row at first; on the way points of entry are kept, so
+ * that a later read begins at the nearest one, and several threads inflate.
+ * Handles of one file share the points, and the context keeps them after the
+ * last handle was closed, until the file changes (device, inode, size, time, or
+ * a checksum of its two ends; over a network its size or ETag).  Points of
+ * entry in FILE.points or in index_folder, which have
  * checksums, are used if they are of this file; then they are trusted as the
  * file itself is.  indexed_gzip's FILE.gzidx has none: for each of its points
  * that is used one more is inflated, from the one before it, and has to end
@@ -97,10 +96,10 @@ struct radio_file_options {
  * one compares.  Those of indexed_gzip have no checksum: reads of all voxels
  * begin at the file's start, and add it.  radio_volume_validate uses no points.
  *
- * A file that is cut short is opened if its first plane may be in it.  What is
- * whole of it is read; other boxes are RADIO_ERROR_FORMAT (the message has the
- * bytes that are there and those needed), and so is validating it.  Of .nii
- * info.missing_nbytes says how much is missing.  A .nii.gz that is cut short
+ * A file that is cut short is opened if its first plane may be in it.  Boxes
+ * that are complete are read; others are RADIO_ERROR_FORMAT (the message has
+ * the bytes that exist and those needed), and so is validating it.  For .nii
+ * info.missing_nbytes is the size of the rest.  A .nii.gz that is cut short
  * within the checksum at its end, or has other data after it, is read with a
  * warning; the former cannot be validated.
  *
@@ -144,22 +143,22 @@ radio_volume_apply (struct radio_volume *volume,
                     struct radio_volume **derived) RADIO_USE_RESULT;
 
 /* Counts the statistics of the whole volume (info.statistics_count) that are
- * not known: neither does the context have them, nor are they kept in the
- * volume (radio_volume_keep_stats).  For each of them the first read reads the
- * whole volume.  Of a volume without a pipeline there are none.
+ * unknown: neither in the context nor kept in the volume
+ * (radio_volume_keep_stats).  For each of them the first read reads the whole
+ * volume.  A volume without a pipeline needs none.
  * Errors: those of reading. */
 RADIO_API enum radio_status
 radio_volume_passes (struct radio_volume *volume, size_t *passes)
   RADIO_USE_RESULT;
 
-/* Finds what is read of an image in its file for a box (NULL: all) of a volume,
- * as radio_volume_export reads it, slab by slab, with the passes of
- * radio_volume_passes.  *nbytes are those of voxels that are read, or inflated;
- * *times is how often a .nii.gz is inflated, and 0 of another file.  That is
- * about 1, and more if a pipeline has the file's planes in another order, or
- * turns them, and the memory limit is small against the result: the voxels of a
- * slab then lie all over the file.  From 3 on reads give a warning
- * (radio_file_options), with the limit by which it is once.
+/* Computes how much of an image in its file is read for a box (NULL: all) of a
+ * volume, as radio_volume_export reads it, slab by slab, with the passes of
+ * radio_volume_passes.  *nbytes is the size of the voxels that are read, or
+ * inflated; *times is how often a .nii.gz is inflated, 0 for other files.  It
+ * is about 1, and more if a pipeline has the file's planes in another order, or
+ * turns them, and the memory limit is small compared with the result: the
+ * voxels of a slab are then scattered over the file.  From 3 on reads give a
+ * warning (radio_file_options), with the limit that would make it 1.
  * Errors: RADIO_ERROR_UNSUPPORTED (it is not in a file), RADIO_ERROR_ARGUMENT
  * (the box is outside), RADIO_ERROR_LIMIT, those of radio_volume_passes. */
 RADIO_API enum radio_status
@@ -398,10 +397,10 @@ radio_store_list_groups (struct radio_store *store, radio_entry_fn *callback,
  * it is broken, or is missing while there are volumes below.  If another
  * program has put copies of documents into it (consolidated_metadata),
  * check->stale_count is the number of those that differ from the documents, or
- * are missing; this is no damage.  Of the group of all tables ("tables") these
- * are read, and each fault counts and is reported: heads whose generation is
- * missing, columns that cannot be read, rows without a volume.  Nothing is
- * wrong with a folder of another kind.  check and damage may be NULL.
+ * are missing; this is no damage.  For the group of all tables ("tables") the
+ * tables are read, and each fault counts and is reported: heads whose
+ * generation is missing, unreadable columns, rows without a volume.  A folder
+ * of another kind has no faults.  check and damage may be NULL.
  * Errors: RADIO_ERROR_CHECKSUM (it is damaged), those of reading and
  * listing. */
 RADIO_API enum radio_status
