@@ -141,8 +141,8 @@ void rd_scope_tile (const struct radio_counter *counter, uint64_t nbytes,
                     uint64_t tile, uint64_t stored_nbytes) RADIO_DIRECT;
 
 /* The counters of scopes of one kind, by their places: adding to those of the
- * node's last set needs no search.  Those in the places of bytes count bytes,
- * the others do not; NULL: none.  Static and constant. */
+ * node's last set needs no search.  Counters in the places of bytes count
+ * bytes, the others do not; NULL: none.  Static and constant. */
 enum rd_amount_place {
   RD_AMOUNT_MAIN,
   RD_AMOUNT_BYTES,

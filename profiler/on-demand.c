@@ -86,7 +86,7 @@ has_handler (const struct sigaction *action, void (*handler) (int))
   return !(action->sa_flags & SA_SIGINFO) && action->sa_handler == handler;
 }
 
-/* Restores the actions of all signals, or of one; but for those that the
+/* Restores the actions of all signals, or of one, except those that the
  * program has replaced since.  USR1, which asks for a profile, is ignored
  * rather than end the process in its last moments. */
 static void

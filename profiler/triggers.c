@@ -43,7 +43,7 @@ is_digit (char c)
   return c >= '0' && c <= '9';
 }
 
-/* "50ms", "1.5 s".  What is below a nanosecond is cut. */
+/* "50ms", "1.5 s".  Fractions of a nanosecond are cut. */
 static enum radio_status
 parse_time (struct parser *parser, uint64_t *ns)
 {

@@ -208,7 +208,7 @@ write_rows (struct mv *mv, bool is_removing)
     const struct item *item = &mv->items[i];
     enum radio_node node;
     bool is_done = item->status == RADIO_OK;
-    /* One whose removal failed may be gone but for a part of its data. */
+    /* If its removal failed, only a part of its data may be left. */
     if (is_removing && !is_done && item->message)
       is_done = radio_store_node (mv->store, item->path, &node)
                 == RADIO_ERROR_NOT_FOUND;

@@ -703,7 +703,7 @@ option_width (const struct rd_option *option)
   return option->argument ? width + 1 + strlen (option->argument) : width;
 }
 
-/* Prints lines with an indentation, but for the first one. */
+/* Prints lines with an indentation, except the first one. */
 static void
 print_indented (const char *lines, size_t indentation)
 {

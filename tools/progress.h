@@ -25,7 +25,7 @@ void rd_progress_update (struct rd_progress *progress, const char *label,
                          uint64_t done, uint64_t total);
 
 /* The progress of n parts, whose sizes become known when they have begun; and
- * that of one of them.  Zeroed before, but for n. */
+ * the progress of one of them.  Zeroed before, except n. */
 struct rd_progress_sum {
   size_t n, nmeasured;
   uint64_t done, total;       /* of those that are measured */

@@ -125,7 +125,7 @@ on_activity (struct rd_http_attempt *attempt)
   return true;
 }
 
-/* Discards bytes, but for the body of an error, within limits.  NULL: they
+/* Discards bytes, except the body of an error, within limits.  NULL: they
  * are headers after the body. */
 static size_t
 ignore (struct rd_http_attempt *attempt, const char *bytes, size_t nbytes)

@@ -163,7 +163,7 @@ bool rd_http_retry_schedule (struct rd_http_retry_policy *policy,
  * Hedging: second requests for GETs that take long
  *----------------------------------------------------------------------*/
 
-/* Zero-filled but for percent, it has no samples yet. */
+/* Without samples if zero-filled, except percent. */
 #define RD_HTTP_HEDGE_NWAITS 100
 struct rd_http_hedges {
   unsigned percent;           /* of answered GETs; 0: never hedge */

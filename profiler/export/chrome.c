@@ -127,8 +127,8 @@ make_numbers (struct state *state)
  * thread at its time.  Perfetto takes a span for open until the next one of
  * the thread begins, so an arrow drawn at the true time, after some child of
  * the submitter has ended, would come out of that child.  Therefore an end
- * must lie before whatever begins next on its lane; the true time serves if
- * it does, and else the latest that does.
+ * must be before the next begin on its lane: at the true time if that is, else
+ * at the latest time that is.
  *----------------------------------------------------------------------*/
 
 static enum radio_status

@@ -25,8 +25,8 @@
 /* More labels would not fit beside each other. */
 #define MAX_LABELS 5
 
-/* A range of values, and where it lies.  Logarithmic, but for a range that
- * begins with 0. */
+/* A range of values, and where it lies.  Logarithmic, unless it begins with
+ * 0. */
 struct scale {
   double low, high;
   int from, to;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing blocks.  What is alike stands together and only differences are
- * kept, so that deflate finds little left to say: 5 to 9 bytes a span. */
+/* Writing blocks.  Similar values are adjacent and stored as differences, which
+ * deflate compresses well: 5 to 9 bytes a span. */
 #include <config.h>
 
 #include "src/base/alloc.h"

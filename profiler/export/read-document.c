@@ -340,8 +340,8 @@ data_nbytes (const char *page, size_t nbytes)
   return number;
 }
 
-/* A document that ends too early; page: what it stands in, from
- * the begin of the file to that of the document. */
+/* A document that ends too early; page: the bytes of the file before the
+ * document. */
 static enum radio_status
 fail_cut (const char *page, size_t page_nbytes, size_t nbytes,
           const char *where)

@@ -259,8 +259,8 @@ write_levels (const struct rd_text *text, const struct branches *at,
     rd_write_text (text->writer, text->utf8 ? "\xe2\x94\x82  " : "|  ");
 }
 
-/* Returns the characters written.  Of a deep node, only the nearest levels
- * are drawn, after dots. */
+/* Returns the characters written.  For a deep node only the nearest levels are
+ * drawn, after dots. */
 static size_t
 write_branches (const struct tree *tree, const struct branches *at,
                 unsigned depth)

@@ -227,9 +227,9 @@ has_unit (const char *name, const char *plain, const char *unit)
          && strcmp (name + n + 2 + nunit, ")") == 0;
 }
 
-/* The index of a counter or gauge, else the number of all.  Those of one name
- * and two units are two: all but the first one are named "NAME (UNIT)", and
- * the first one in this profile may be a later one in another. */
+/* The index of a counter or gauge, else the number of all.  One name with two
+ * units gives two: all but the first are named "NAME (UNIT)", and the first in
+ * this profile may be a later one in another. */
 static size_t
 find_counter (const struct rd_counters *counters, const char *name,
               const char *unit)

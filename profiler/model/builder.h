@@ -50,7 +50,7 @@ void rd_span_find_descendants (const struct radio_profile *profile,
                                const struct rd_span_ids *ids, size_t top,
                                unsigned char *places);
 
-/* Add, for each span inside but for `top', the time in which at least one of
+/* Add, for each span inside except `top', the time in which at least one of
  * its children ran, and for each node that in which one of its spans did; of
  * those inside, or (NULL) of all.  The sums are 0 before. */
 enum radio_status

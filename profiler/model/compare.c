@@ -705,9 +705,9 @@ leave_out_waits (struct radio_comparison *comparison,
   }
 }
 
-/* True if the change of a total is no more than that of processes of one
- * program and of the conditions, though beyond the spread of its runs, if that
- * is known. */
+/* True if the change of a total is within the differences between processes of
+ * one program and the effect of the conditions, though beyond the spread of its
+ * runs, if that is known. */
 static bool
 is_unclear (const struct rd_conditions *conditions,
             const struct radio_difference *d)

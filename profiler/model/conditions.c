@@ -22,8 +22,9 @@
 #include "profiler/model/sum.h"
 #include "profiler/model/vector.h"
 
-/* Two processes of one program differ by this much: by where their memory is,
- * and by what the machine did meanwhile.  Of several rounds it is known. */
+/* Two processes of one program differ by this much: by the placement of their
+ * memory, and by other work of the machine.  With several rounds the difference
+ * is measured instead. */
 #define FLOOR 0.05
 #define FLOOR_OF_ROUNDS 0.01
 
@@ -31,9 +32,9 @@
  * of the trial in docs/findings.md by less than 9 %, all by less than 15 %. */
 #define FLOOR_OF_ROOTS 0.1
 
-/* Part of the whole that is of relevance: of rounds; of one process each,
- * since a thread that started slowly is such a part; and where conditions
- * differ, since what a thread lost its CPU in takes longer. */
+/* The smallest relevant part of the whole: with rounds; with one process each,
+ * as a thread that started slowly may take more; and where conditions differ,
+ * as a scope in which a thread lost its CPU takes longer. */
 #define LEAST_SHARE_OF_ROUNDS 0.005
 #define LEAST_SHARE 0.01
 #define LEAST_SHARE_UNFAIR 0.02
@@ -58,8 +59,9 @@
  * unequal, if the part above, which waits alone can change, differs, too. */
 #define CPU_SHARE_CHANGE 0.05
 
-/* The same of the work that the process had CPU time for, where it is not known
- * who was starved; its CPU time is known to a millisecond at either end. */
+/* The same for the work that the process had CPU time for, if it is unknown
+ * which threads were starved; its CPU time is known to a millisecond at either
+ * end. */
 #define RAN_SHARE_CHANGE 0.1
 #define CPU_TIME_ERROR_NS 2e6
 
@@ -164,7 +166,7 @@ struct state {
   double nruns;
   double wall_ns;             /* of ranks, which run at once, too */
   double work_ns, starved_ns;
-  double wait_ns;             /* but for other threads */
+  double wait_ns;             /* except for other threads */
   double cpu_ns;              /* of the process */
   /* The machine's figures cover the time from a recorder's start to its stop,
    * which is longer than the time of its scopes; those of disks cover only the

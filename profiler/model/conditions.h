@@ -29,8 +29,8 @@ struct rd_conditions {
 /* The number of runs to compare; ranks ran once, together. */
 size_t rd_count_runs (const struct radio_profile *profile);
 
-/* The number of rounds: stretches of runs of one process.  0 where processes
- * are not known. */
+/* The number of rounds: stretches of runs of one process.  0 if processes are
+ * unknown. */
 size_t rd_count_rounds (const struct radio_profile *profile);
 
 /* True if runs are compared by rounds: both sides have enough. */

@@ -32,7 +32,7 @@ enum radio_status rd_profile_curve (const struct radio_profile *profile,
   RADIO_USE_RESULT;
 
 /* The same for an operation: a root of 'radio bench ops' or 'radio profile
- * op', each child of which is a size; none, where a profile is of neither. */
+ * op', each child of which is a size; none in other profiles. */
 enum radio_status
 rd_profile_curve_of (const struct radio_profile *profile, size_t root,
                      struct rd_curve *curve) RADIO_USE_RESULT;

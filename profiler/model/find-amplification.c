@@ -228,9 +228,9 @@ list_tries (const struct geometry *geometry, size_t axis,
 }
 
 /* The best of any sizes whose tiles are no smaller than balanced ones: tiles
- * of one element would amplify nothing, and be too many to handle.  Of equal
- * ones the smallest, and of these the longest along x, as rows are copied at
- * once.  The ratio is 0 if no sizes fit. */
+ * of one element would amplify nothing, and be too many to handle.  Among
+ * equals the smallest, then the longest along x, as rows are copied at once.
+ * The ratio is 0 if no sizes fit. */
 static struct tiling
 find_custom (const struct geometry *geometry)
 {

@@ -29,10 +29,10 @@
 /* CPUs that all processes used so much of are not unused. */
 #define USED_SHARE 0.8
 
-/* The least that a disk delivers to threads that wait for it: a page at each
- * of 60 random places a second, in bytes a nanosecond.  What they waited for a
- * smaller rate was not for the disk: a page fault of the program is no
- * evidence for the cause of its scopes' waits. */
+/* The lowest rate of a disk that threads wait for: a page at each of 60 random
+ * places a second, in bytes a nanosecond.  At lower rates the waits were not
+ * for the disk: a page fault of the program is no evidence for the cause of its
+ * scopes' waits. */
 #define LEAST_DISK_RATE 250e-6
 
 /* A shorter part does not pay for a second thread. */

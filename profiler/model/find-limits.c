@@ -5,8 +5,8 @@
  * A program that measures both (radio profile op, radio bench ops) counts, in
  * the scope of a run, the threads' time that copying as many bytes as the run
  * touches takes at that size: so data that is in a cache is compared with the
- * rate of that cache.  Other programs give the limits as facts, of which those
- * of memory are of data that is in none. */
+ * rate of that cache.  Other programs give the limits as facts; that of memory
+ * is for data that is in no cache. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -33,8 +33,8 @@ static const struct radio_counter copying
 /* The category of scopes that allocate, touch and release memory. */
 #define IN_MEMORY "memory"
 
-/* The share of a limit from which it is one.  What is much faster was not
- * limited by what was measured. */
+/* The share from which a limit counts.  Rates far above a limit were not bound
+ * by what was measured. */
 #define BOUND_SHARE 0.5
 #define MOST_SHARE 1.1
 

@@ -28,7 +28,7 @@
 #define STARVED_SHARE 0.2
 #define STARVED_PROBLEM_SHARE 0.5
 
-/* A quota that withheld CPUs for such a part of that explains it. */
+/* A quota that withheld CPUs for this part of that time explains it. */
 #define QUOTA_SHARE 0.9
 
 static uint64_t

@@ -109,8 +109,8 @@ measure_steps (const struct radio_profile *profile, struct steps *steps)
 }
 
 /* The node whose self time in a step is most above its mean in all steps, by
- * how much, and for how long it had no CPU.  What several threads did at once
- * delays the step by less than their sum. */
+ * how much, and for how long it had no CPU.  Work of several threads at once
+ * delays the step by less than its sum. */
 struct culprit {
   size_t node;
   double excess_ns, starved_ns;

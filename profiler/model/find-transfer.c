@@ -111,8 +111,8 @@ rd_find_memory (struct rd_finder *finder)
 }
 
 /*------------------------------------------------------------------------
- * What happened to bytes on their way: requests sent again, errors, files
- * that had to come from the disk or were in memory, indexes in the cache.
+ * Transfers: requests sent again, errors, files that had to come from the disk
+ * or were in memory, indexes in the cache.
  *----------------------------------------------------------------------*/
 
 /* The part of requests above which retries are no accident. */
@@ -242,8 +242,8 @@ sum_reading (const struct rd_finder *finder)
 }
 
 /* Blocks that came from disks are the evidence, if reading waited at all: the
- * process may have read others.  Of recordings without their number it is not
- * known what reading waited for. */
+ * process may have read others.  Without their number the cause of the waits is
+ * unknown. */
 static enum radio_status
 find_cold (struct rd_finder *finder)
 {

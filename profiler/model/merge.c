@@ -35,7 +35,7 @@ struct merge {
  * Facts: a few values of those that differ are listed
  *----------------------------------------------------------------------*/
 
-/* So many different values of a fact are listed. */
+/* The most different values of a fact that are listed. */
 #define MAX_VALUES 8
 
 static const struct rd_fact *

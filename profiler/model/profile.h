@@ -24,8 +24,8 @@
 /* Counters, gauges or facts of one profile, at most. */
 #define RD_MAX_KEYS 4096
 
-/* Facts that findings look for.  Of profiles that are joined, the numbers
- * are added up (facts.c). */
+/* Facts that findings look for.  When profiles are joined, the numbers are
+ * added up (facts.c). */
 #define RD_FACT_FAILED "failed"         /* the message */
 #define RD_FACT_TITLE "title"           /* the recorder's: no fact of a profile,
                                            but its title */
@@ -188,7 +188,7 @@ struct rd_profile_part {
                                  in older files */
 };
 
-/* True if two parts are of one process, as far as is known. */
+/* True if two parts are of one process, as far as known. */
 bool rd_is_same_process (const struct rd_profile_part *a,
                          const struct rd_profile_part *b);
 
@@ -359,7 +359,7 @@ struct rd_fact_rule {
                                  (profiler/view/model/conditions.mjs). */
 };
 
-/* Returns the rule of a key; of one that has none, that of other facts. */
+/* Returns the rule of a key, or the default one. */
 const struct rd_fact_rule *rd_find_fact_rule (const char *key);
 
 /* The value of a fact, or NULL. */

@@ -232,8 +232,8 @@ patterns_at (const struct patterns *patterns, const char *text,
 #define NDIGITS 12
 #define PSEUDONYM_NBYTES (sizeof "name-" + NDIGITS + 16)
 
-/* So many comparisons at most, of patterns with texts; texts beyond it are
- * taken out whole. */
+/* The most comparisons of patterns with texts; texts beyond this limit are
+ * removed whole. */
 #define MAX_COMPARISONS ((uint64_t) 1 << 25)
 
 struct name {

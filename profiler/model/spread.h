@@ -12,9 +12,9 @@ struct rd_spread {
   double nindependent;        /* measurements that say as much: fewer if those
                                  that follow each other are alike; >= 2 */
   double median;
-  double mean;                /* but for one that lies alone */
+  double mean;                /* without an outlier */
   double variance;            /* of the median, not of a measurement */
-  double min, max;            /* but for one that lies alone (spread.c) */
+  double min, max;            /* without an outlier (spread.c) */
 };
 
 /* Sorts the values, which are in the order in which they were measured; room
@@ -23,7 +23,7 @@ struct rd_spread {
 struct rd_spread rd_spread_of (uint64_t *values, size_t n, uint64_t *room);
 
 /* The interval that holds the difference of two medians, after less before,
- * but for the probability alpha; both n > 1. */
+ * except with the probability alpha; both n > 1. */
 void rd_spread_interval (const struct rd_spread *before,
                          const struct rd_spread *after, double alpha,
                          double *low, double *high);

@@ -112,10 +112,10 @@ rd_arena_fail_used (const char *path)
                   "use a name with %%p", path);
 }
 
-/* Makes room for a file by renaming the one that has its name: rings of
- * processes that died are there to be recovered.  Who renames it has its lock,
- * so that of processes that start at once one does, and none the file of
- * another.  Folders, devices and pipes are never a ring. */
+/* Makes room for a file by renaming the one that has its name: rings of dead
+ * processes are kept for recovery.  Renaming needs the file's lock, so among
+ * processes that start at once only one does it, and none renames another's new
+ * file.  Folders, devices and pipes are never a ring. */
 static enum radio_status
 rename_old (const char *path)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The thread of a recorder whose ring is in a file: ten times a second it
  * notes in the header that the process runs, so that scopes which were open
- * when it ended have about their time.  And a reader of the file that asks for
- * it gets the image of one moment: what it read itself would be of many. */
+ * when it ended have about their time.  It also copies the image of one moment
+ * for a reader of the file that asks for it: the reader's own reads would be of
+ * many moments. */
 #ifndef RD_BEAT_H
 #define RD_BEAT_H
 

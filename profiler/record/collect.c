@@ -135,9 +135,9 @@ add_number (struct radio_profile *profile, const char *key, uint64_t value)
 #define MIN_UNREAD_CPU_NS 1000000
 
 /* CPU time of the process in the profile's wall time: from the first begin to
- * the last end, by the reading that was nearest to that.  Of a process that was
- * killed too long after its last reading it is only known that it had that at
- * least, if it was after the first begin. */
+ * the last end, by the reading nearest to that.  For a process that was killed
+ * too long after its last reading, that reading is a lower bound, if it was
+ * after the first begin. */
 static enum radio_status
 add_cpu_time (struct rd_collection *collection)
 {

@@ -307,9 +307,9 @@ blocked_of (struct rd_writer_state *writer, struct rd_frame *frame,
   return rd_min_u64 (rd_subtract (duration, ran + inside), own);
 }
 
-/* Splits a frame's own time into work, of which it was without a CPU in
- * *starved, and the wait that is returned.  What shorter scopes before it, or
- * in it, were without a CPU, or slept, may exceed that: it counts in the frame
+/* Splits a frame's own time into work, of which *starved was without a CPU, and
+ * the wait that is returned.  The time that shorter scopes before it, or in it,
+ * were without a CPU, or slept, may exceed that: it counts in the frame
  * below. */
 static uint64_t
 split_own (struct rd_writer_state *writer, struct rd_frame *frame,

@@ -198,7 +198,7 @@ is_of_open (const struct rd_writer_state *writer,
   return frame > writer->frames && rd_frame_sequence (frame) == text->sequence;
 }
 
-/* Drops the older half of a ring's texts, but for those of open scopes: most of
+/* Drops the older half of a ring's texts, except those of open scopes: most of
  * their spans are not in the ring any more. */
 static void
 drop_oldest (struct rd_texts *texts)

@@ -24,7 +24,7 @@ const struct rd_text_value *rd_texts_own (struct rd_texts *texts,
 void rd_texts_disown (struct rd_texts *texts,
                       const struct rd_text_value *value);
 
-/* Drops the texts of a span that just ended and is not logged, but for those
+/* Drops the texts of a span that just ended and is not logged, except those
  * that were set before others that stay. */
 void rd_texts_drop_last (struct rd_texts *texts, uint64_t sequence);
 

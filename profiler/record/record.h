@@ -230,8 +230,8 @@ struct rd_node {
   uint32_t trigger;           /* rd_slow_find; 0: none */
 
   /* Figures of the runs that are not in the log; those in the log are added
-   * when stopping.  Of a ring, which loses spans all the time, they are of all
-   * runs. */
+   * when stopping.  With a ring, which loses spans all the time, they are of
+   * all runs. */
   uint64_t min, max;          /* min is UINT64_MAX before the first call */
   uint64_t unlogged;          /* their total */
   uint64_t drops;             /* their number: see rd_node_drop; when stopped,
@@ -578,7 +578,7 @@ struct rd_writer_state {
   struct rd_cpu_mark first, last;
 
   /* CPU time of the thread: a reading of the CPU clock is used for a while,
-   * as if the thread had run since but for its known waits. */
+   * as if the thread had run since, except in its known waits. */
   struct {
     uint64_t fresh_until;     /* 0: it was never read */
     uint64_t above;           /* CPU time less (clock less waited), modulo

@@ -430,7 +430,7 @@ drop_texts (struct rd_writer_state *writer, const struct rd_frame *frame)
  * room in the caches: prefetching some spans ahead is in time. */
 #define PREFETCH_SLOTS 6
 
-/* Writes the span of a frame that ended, but for its extra, which takes a
+/* Writes the span of a frame that ended, except its extra, which takes a
  * second slot. */
 static inline __attribute__ ((__always_inline__)) void
 write_span (union rd_log_slot *slot, const struct rd_frame *frame,
@@ -527,7 +527,7 @@ is_simple (const struct rd_writer_state *writer, const struct rd_frame *frame,
              || likely (!rd_frame_may_have_waited (writer, own)));
 }
 
-/* Zeroes the rare members of a simple frame, but for bytes and tile. */
+/* Zeroes the rare members of a simple frame, except bytes and tile. */
 static inline void
 clear_simple (struct rd_frame *frame)
 {

@@ -359,7 +359,7 @@ rd_octave_bucket (const struct rd_writer_state *writer, size_t octave)
 void
 rd_tree_finish (struct rd_writer_state *writer)
 {
-  /* The runs in the log are counted here, not when they ended, but for those of
+  /* The runs in the log are counted here, not when they ended, except those of
    * a ring. */
   for (size_t i = 0; i < writer->nnodes; i++)
     writer->nodes[i]->nlogged = 0;

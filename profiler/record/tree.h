@@ -79,9 +79,9 @@ rd_node_add_unlogged (struct rd_writer_state *writer, struct rd_node *node,
     node->max = duration;
 }
 
-/* Counts a run now, since the log does not keep it, or not for ever.  Of a
- * process that was killed, the last such run counts if the node's drops do:
- * they are the runs in its octaves and the pending one, and change last (see
+/* Counts a run now, since the log does not keep it, or not for ever.  In a
+ * killed process the last such run counts if the node's drops do: they are the
+ * runs in its octaves and the pending one, and change last (see
  * recover/recover.c). */
 static inline void
 rd_node_drop (struct rd_writer_state *writer, struct rd_node *node,

@@ -45,7 +45,7 @@ struct rd_derived {
 void rd_derived_warn (const struct radio_array *array,
                       radio_warning_fn *warning, void *user_data);
 
-/* Opens the array that derived describes, whose members are set but for the
+/* Opens the array that derived describes, whose members are set except the
  * last three; its document is doc.  Both are taken, also on failure. */
 enum radio_status rd_derived_open (struct rd_derived *derived,
                                    struct rd_array_doc *doc,

@@ -13,8 +13,8 @@ struct rd_io_file;
 struct rd_tile_read;
 
 /* Bytes that are read at once: the elements of a box, or of a part of it, and
- * what lies between them.  Of sources that take them, some pieces of nbytes
- * that begin at a distance, and are placed one after the other. */
+ * the bytes between them.  Or, if the source supports it, some pieces of nbytes
+ * at a fixed distance, which are placed one after the other. */
 struct rd_linear_run {
   uint64_t offset, nbytes;            /* among the array's bytes */
   uint64_t npieces, distance;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading arrays without tiles: the box of a request is cut into runs of
- * bytes, along the slower axes, and what was read of each is placed as a tile
- * is.  Where the caller wants them in another order, a run is pieces that lie
- * apart, so that what is written of it fills cache lines. */
+ * bytes, along the slower axes, and each is placed as a tile is.  If the caller
+ * wants another order, a run consists of separate pieces, so that writing it
+ * fills cache lines. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -386,9 +386,9 @@ read_bytes (const struct object_job *job, uint64_t offset, uint64_t nbytes,
   return RADIO_OK;
 }
 
-/* The kernel copies a third faster where both sides are at the same distance
- * from a cache line.  So what is long is read to the next such place after the
- * one where its values belong, but for its end, which would not fit. */
+/* The kernel copies a third faster if both sides are at the same distance from
+ * a cache line.  So a long run is read to the next such place after the place
+ * of its values, except its end, which would not fit. */
 #define LONG_NBYTES ((uint64_t) 64 << 10)
 
 /* Reads a run to where its values belong, and computes them. */

@@ -15,8 +15,8 @@
 #include "src/element/box.h"
 
 /* Parts of a read: at least some for each thread, so that one which begins late
- * takes fewer, of sizes between these.  What is smaller than two of the
- * smallest is done before another thread would have begun. */
+ * takes fewer, of sizes between these.  A read smaller than two of the smallest
+ * is done before another thread would have begun. */
 #define THREAD_PARTS 4
 #define LEAST_NBYTES ((uint64_t) 128 << 10)
 #define MOST_NBYTES ((uint64_t) 512 << 10)

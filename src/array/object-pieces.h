@@ -47,7 +47,7 @@ void rd_object_pieces_close (struct rd_object_pieces *pieces);
 bool rd_object_pieces_next (struct rd_object_pieces *pieces,
                             struct rd_object_piece *piece);
 
-/* Sets up the read of a piece, but for get->into and get->done.
+/* Sets up the read of a piece, except get->into and get->done.
  * RADIO_ERROR_LIMIT when there is no memory for such a piece. */
 enum radio_status
 rd_object_pieces_prepare_read (const struct rd_object_pieces *pieces,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts of reads: boxes are halved until what they depend on fits into memory,
- * where a file is inflated so that little of it is inflated again; and what is
- * needed is followed down to the file's bytes, as reads follow it. */
+/* Parts of reads: boxes are halved until the data they depend on fits into
+ * memory, in an order in which little of an inflated file is inflated again;
+ * and the data needed is traced to the file's bytes, as reads do. */
 #include <config.h>
 
 #include <inttypes.h>
@@ -23,7 +23,7 @@
 #define OFTEN 3
 
 /*------------------------------------------------------------------------
- * What is read for a box
+ * The data that a box needs
  *----------------------------------------------------------------------*/
 
 /* Finds the elements that a gathered box depends on, as a box of the source;

@@ -302,7 +302,7 @@ static const struct radio_site interpolate_site = {
   RADIO_SCOPE_WORK
 };
 
-/* The work of a task, by operation, but for placing its rows; the last counter
+/* The work of a task, by operation, except placing its rows; the last counter
  * is of arithmetic operations. */
 struct work {
   struct radio_site site;

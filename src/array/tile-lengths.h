@@ -11,7 +11,7 @@
 
 #include "src/array/layout.h"
 
-/* Zero-filled but for the mutex, there are none. */
+/* Empty if zero-filled, except the mutex. */
 struct rd_tile_lengths {
   uint64_t nshards;           /* that were added */
   bool is_unusable;           /* a shard has another order, or gaps */

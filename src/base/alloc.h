@@ -5,7 +5,7 @@
  *
  * Three kinds of memory come from malloc instead: memory documented as freed
  * by the caller with free (); the recorder's and the model's of profiles
- * (profiler/ but for profiler/export), so that the recorder does not count
+ * (profiler/ except profiler/export), so that the recorder does not count
  * itself; and the names of atomic files, which the command writes too. */
 #ifndef RD_ALLOC_H
 #define RD_ALLOC_H

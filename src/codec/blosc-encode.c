@@ -2,7 +2,7 @@
 /* Writing blosc frames.  libblosc allocates its buffers, and a context of the
  * compressor, for every tile; this keeps them.  The frames are those that
  * libblosc writes when it splits blocks: always, where it can, for LZ4, and as
- * can be configured for zstd; but for the lowest levels of zstd and lz4hc, see
+ * can be configured for zstd.  The lowest levels of zstd and lz4hc differ, see
  * set_zstd_level, write_stream and choose_blocksize.  With zstd, a stream
  * for each byte of the elements has a code of its own: 2 % less on CT in 16
  * bits, 7 % less in 32 bits, than one for all of them. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The parser of each operation's arguments.  The name is taken, the step is
- * zero but for its operation, and what follows the arguments is an error. */
+ * zero except its operation, and what follows the arguments is an error. */
 #ifndef RD_PARSE_H
 #define RD_PARSE_H
 

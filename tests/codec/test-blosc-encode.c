@@ -288,7 +288,7 @@ the_small_preset_is_smaller_than_libbloscs_zstd (void **state)
 }
 
 /* Elements of two bytes of a picture 512 wide: the higher byte repeats
- * itself from row to row but for a shift, the lower one is noise whose
+ * itself from row to row with a shift, the lower one is noise whose
  * width changes every 32 rows. */
 static void
 fill_picture (unsigned char *data, size_t n)

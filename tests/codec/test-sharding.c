@@ -228,7 +228,7 @@ a_damaged_index_fails_its_checksum (void **state)
   rd_scratch_free (&scratch);
 }
 
-/* Elements are 0 but for chunk 1, as the encoder of a CT's air has it. */
+/* Elements are 0 except in chunk 1, as the encoder of a CT's air has it. */
 static void
 fill_chunks_are_left_out_of_a_shard (void **state)
 {

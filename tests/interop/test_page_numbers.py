@@ -250,8 +250,7 @@ def seen(page):
 def middles_of_spans(document):
     """Returns the vertical position of each span below the timeline's top, by
     its id: lanes are as high as their spans nest, those of requests come last,
-    and consecutive threads with one name, but for their numbers, share a
-    lane."""
+    and consecutive threads whose names differ only in numbers share a lane."""
     found, top, lanes = {}, TIMELINE_AXIS_PX + TIMELINE_GAP_PX, []
     names = {lane["name"] for lane in document.lanes}
     for i in sorted(range(len(document.lanes)),

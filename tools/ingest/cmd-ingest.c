@@ -401,7 +401,7 @@ ingest_files (struct ingest *ingest)
   return ingest->written.nfailed ? RD_EXIT_FAILED : failed;
 }
 
-/* Opens the layout; options of names exclude each other, but for a pattern's
+/* Opens the layout; options of names exclude each other, except a pattern's
  * collection.  False after an error. */
 static bool
 check_naming (struct rd_args *args, struct rd_naming *naming,

@@ -188,8 +188,8 @@ read_image (const struct reader *reader, struct rd_copy *copy)
   return read_at (reader, copy->at, copy->nbytes, 0);
 }
 
-/* Tests if the file still is what was read before, but for signs of life and
- * what readers want: then it is of one moment. */
+/* Tests if the file is unchanged since it was read, except for signs of life
+ * and readers' requests: then the copy is of one moment. */
 static enum radio_status
 check_same (const struct reader *reader, const struct rd_copy *copy,
             bool *is_same)

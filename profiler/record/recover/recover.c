@@ -416,9 +416,9 @@ most_ran (const struct image *image)
                                                      recorder->start.ticks)));
 }
 
-/* Open scopes of which it is not known if they ran together exceed what all can
- * have run, where more threads than CPUs are active, or most of them wait: what
- * is too much was waiting, in each the same part. */
+/* Open scopes that may have run can together exceed the possible CPU time, if
+ * more threads than CPUs are active, or most of them wait: the excess was
+ * waiting, in each the same part. */
 static void
 limit_open (struct image *image)
 {
@@ -472,8 +472,8 @@ unread_cpu (const struct image *image)
   return ncpus > 0 ? rd_min_u64 (sum, rd_mul_sat (ncpus, unread)) : sum;
 }
 
-/* Ends what was open, at the latest time that is known: the last event, or
- * sign of life. */
+/* Ends open scopes at the latest known time: the last event, or sign of
+ * life. */
 static enum radio_status
 stop (struct image *image)
 {

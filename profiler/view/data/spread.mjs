@@ -81,7 +81,7 @@ function countIndependent(measured, median, { min, max }) {
 }
 
 // Summarizes measurements, at least one: their number, median, the median's
-// variance, and their mean and ends but for one that lies alone.  Those that
+// variance, and their mean and ends without an outlier.  Measurements that
 // are not independent are in the order in which they were made.
 export function spreadOf(measured, isIndependent) {
   const values = Float64Array.from(measured).sort();
@@ -142,8 +142,8 @@ function areApart(below, above, alpha) {
     && gap > range * Math.max(1, Math.sqrt(chance / 2 / alpha));
 }
 
-// The interval of after's median minus before's, which holds it but for the
-// probability alpha; both with n > 1.
+// The interval of after's median minus before's, which holds it except with
+// the probability alpha; both with n > 1.
 export function spreadInterval(before, after, alpha = 0.05) {
   const delta = after.median - before.median;
   const half = halfWidth(before, after, alpha);

@@ -253,7 +253,7 @@ class Comparer {
       && this.shapes.every((one) => totalsOfRuns(one, 'cpu') !== null);
   }
 
-  // What an operation waited on all threads, but for other threads, as
+  // An operation's waits on all threads, except for other threads, as
   // medians: the time in which threads were in it, less what they worked
   // (compare.c).  CPU time does not show it.  Those of processes of one program
   // differ, too.

@@ -3,9 +3,10 @@
 // moment what had to end before it could continue.  Within a span that is the
 // child that ended last, on any thread, then the one that ended last before
 // that began; time without a child is the span's own.  Where a thread only
-// waited, but for time in which it could run and had no CPU, the path continues
-// in the thread that it waited for.  Where the path leaves a span at a moment
-// in which the parent's own thread was in another child, it continues there.
+// waited, apart from time when it was runnable without a CPU, the path
+// continues in the thread that it waited for.  Where the path leaves a span at
+// a moment in which the parent's own thread was in another child, it continues
+// there.
 
 import { sortBy } from '../data/causes.mjs';
 

@@ -159,9 +159,9 @@ void rd_read_history_add (struct rd_read_history *history,
                           const struct radio_box *box,
                           struct rd_admission *admission);
 
-/* True when a tile of that read of a box is to be kept: one that was read
- * before or, of a sequential read, one that reaches beyond the box and so is
- * read again next.  shape is the array's. */
+/* True if a tile of that read of a box is to be kept: it was read before or, in
+ * a sequential read, it extends beyond the box and so is read again next.
+ * shape is the array's. */
 bool rd_admits_tile (const struct rd_admission *admission,
                      const struct radio_box *box,
                      const struct radio_box *tile, const uint64_t *shape);

@@ -17,7 +17,7 @@
 /* The largest rounding error of a value that should be a whole number. */
 #define ROUNDING 1e-9
 
-/* Rounds numbers that are whole but for the last bits, so that quarter turns
+/* Rounds numbers that are whole up to the last bits, so that quarter turns
  * and matching grids pick voxels as they are. */
 static void
 round_matrix (double matrix[3][4])
@@ -85,7 +85,7 @@ is_parallel (const struct derivation *d, struct rd_placement *placement,
  *----------------------------------------------------------------------*/
 
 /* Finds where the voxels of the stage are in its source; false if some are
- * padding, but for what is outside, or repeated. */
+ * repeated, or padding with another value than the fill for outside. */
 static bool
 find_moves (const struct derivation *d, double map[3][4])
 {

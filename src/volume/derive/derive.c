@@ -74,7 +74,7 @@ move_voxels (struct derivation *d, struct rd_step *step)
   }
 }
 
-/* The step is as its text says, but for members set when it is applied. */
+/* The step is as its text says, except members set when it is applied. */
 static enum radio_status
 apply_step (struct derivation *d, size_t i)
 {

@@ -301,8 +301,8 @@ check_level (const char *path, const struct rd_strings *levels,
 }
 
 /* A lock creates the folder, so the volume is looked for before that.  In S3
- * it is looked for with the lock alone: its levels are those of the document
- * that is removed, but for another process's.  The tombstone is for a copy that
+ * it is looked for with the lock alone: its levels are those of the removed
+ * document, except for another process's.  The tombstone is for a copy that
  * may be about to publish a volume with the same level.  Locks are taken in the
  * order of paths, so that two opposite moves do not wait for each other. */
 static enum radio_status

@@ -9,7 +9,7 @@
 #include "src/base/buffer.h"
 #include "src/nifti/nifti.h"
 
-/* The image, but for its voxels. */
+/* The image, except its voxels. */
 struct rd_ingest_image {
   const char *name;           /* in messages and the volume's document: a
                                  file's name, "phantom" */
@@ -31,7 +31,7 @@ struct rd_ingest_image {
 struct rd_ingest;
 
 /* Begin to ingest an image.  The image and path are copied; what options point
- * to is used during this call only, but for their callback of warnings.
+ * to is used during this call only, except their callback of warnings.
  * *ingest is NULL if the volume exists and the options say to skip it then. */
 enum radio_status
 rd_ingest_begin (struct radio_store *store, const char *path,

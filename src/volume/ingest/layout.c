@@ -16,7 +16,7 @@
 #include "src/volume/ingest/pattern.h"
 #include "src/zarr/document.h"
 
-/* The rules of named layouts; the collections are fixed, but for those of
+/* The rules of named layouts; the collections are fixed, except those of
  * channels. */
 static const struct rule {
   const char *layout, *pattern, *collection;

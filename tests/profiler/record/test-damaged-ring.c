@@ -181,7 +181,7 @@ profile_of (const unsigned char *at, size_t n)
   return profile;
 }
 
-/* The tree of a damaged log is that of the whole one, but for the number of
+/* The tree of a damaged log is that of the whole one, except the number of
  * spans that are not in it; and these, too, without a word about damage. */
 static void
 check_same_tree (const struct radio_profile *profile,

@@ -195,7 +195,7 @@ test('waits count beside a little lack of CPUs', () => {
 
 // As in test-compare.c: of the caller 200 ns, its helper more, and the caller
 // for that; both lacked CPUs.
-test('waits are those of all threads but for others', () => {
+test('waits are those of all threads, except for other threads', () => {
   const count = 8;
   const made = (helper) => {
     const profile = makeProfile({ study: Array(count).fill(1000 + helper),
