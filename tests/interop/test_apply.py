@@ -7,6 +7,7 @@ import gzip
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import time
@@ -217,7 +218,13 @@ def test_a_cohort_killed_at_random_is_resumed(radio, tmp_path):
         run.kill()
         run.communicate()
         if run.returncode == 0:
-            break
+            if nkilled >= 2:
+                break
+            # The machine is less busy than it was: again, in less time.
+            shutil.rmtree(store)
+            whole_s /= 2
+            nkilled = 0
+            continue
         nkilled += 1
         if (store / "zarr.json").exists():
             # Whatever is visible is whole.
