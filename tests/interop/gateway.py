@@ -83,10 +83,13 @@ OWNERS = {
 def free_ports(n):
     """Returns n ports on which no process listens now.  They are not among
     those that the system gives to connections, one of which could take a
-    port before its server does."""
+    port before its server does, and each worker of pytest has its own."""
     taken = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()
     low, high = int(taken[0]), int(taken[1])
     ours = [port for port in range(10000, 65536) if not low <= port <= high]
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")
+    ours = ours[int(worker)::int(os.environ.get("PYTEST_XDIST_WORKER_COUNT",
+                                                "1"))]
     found = []
     with contextlib.ExitStack() as stack:
         while len(found) < n:
