@@ -265,7 +265,7 @@ survive_term (void)
   for (int i = 0; i < 3000 && !is_term_handled; i++)
     usleep (10000);
   raise (SIGINT);
-  for (int i = 0; i < 300; i++)
+  for (int i = 0; i < 3000; i++)
     usleep (10000);
   _exit (5);
 }
