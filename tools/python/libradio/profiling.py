@@ -4,7 +4,6 @@ library's threads and in requests to S3."""
 import os
 import shutil
 import sys
-import weakref
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
@@ -437,13 +436,12 @@ def _profile(value: Any, name: str) -> Profile:
 class _Recording(Profile):
     """A profile that its with statement records."""
 
-    __slots__ = ("_drop", "_end", "_options", "_pid", "_python", "_recorder")
+    __slots__ = ("_end", "_options", "_pid", "_python", "_recorder")
 
     def __init__(self, options: Any, python: bool) -> None:
         super().__init__()
         self._options = options
         self._python = python
-        self._drop: Any = None
         self._end: Callable[[Any], tuple[int, list[Any]]] | None = None
         self._pid = 0
         self._recorder: Any = None
@@ -482,10 +480,15 @@ class _Recording(Profile):
         self._pid = os.getpid()
         self._recorder = recorder[0]
         self._end = _make_end(self._pid, recorder[0], end_watch, end_ranks)
-        # Else one that is never left would record until the process ends.
-        self._drop = weakref.finalize(self, self._end, NULL)
-        self._drop.atexit = False
         return self
+
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing
+                ) -> None:
+        # Else one that is never left would record until the process ends.  A
+        # weakref.finalize calls functions of Python that would be recorded.
+        if (self._recorder is not None and self._end is not None
+                and not is_finalizing()):
+            self._end(NULL)
 
     def __exit__(self, kind: type[BaseException] | None,
                  error: BaseException | None, trace: object) -> None:
@@ -502,7 +505,6 @@ class _Recording(Profile):
                                   " was forked from")
             return
         recorder, self._recorder = self._recorder, None
-        self._drop.detach()
         if kind is not None:
             line = f"{kind.__name__}: {error}".partition("\n")[0]
             lib.radio_recorder_fact(
@@ -511,7 +513,7 @@ class _Recording(Profile):
         assert self._end is not None
         pointer = ffi.new("struct radio_profile **")
         status, workers = self._end(pointer)
-        self._drop = self._end = None
+        self._end = None
         if status == lib.RADIO_OK:
             self._pointer = ffi.gc(pointer[0], lib.radio_profile_close)
             if workers:
