@@ -137,7 +137,7 @@ end_options (struct rd_args *args)
     option++;
   if (!args->draws || args->pipeline || option->id == 0)
     return rd_args_draw (args);
-  rd_usage_error (args, "--draw: there is no pipeline to draw; add --apply");
+  rd_usage_error (args, "--draw: no pipeline to draw; add --apply");
   return false;
 }
 
@@ -505,7 +505,7 @@ find_axis (const char *name, char letter, const char *axes, size_t *axis)
     snprintf (list + used, sizeof list - used, "%s%c", used ? ", " : "",
               axes[i]);
   }
-  return rd_error ("%s: --%c: there is no axis %c; the axes are %s", name,
+  return rd_error ("%s: --%c: no axis %c; the axes are %s", name,
                    letter, letter, list);
 }
 

@@ -17,8 +17,8 @@ static int
 check_key (const char *name, struct rd_key *key)
 {
   if (key->nbytes == sizeof key->bytes)
-    return rd_error ("%s: has %zu bytes or more, which is no key; make one by "
-                     "'head -c 32 /dev/urandom'", name, sizeof key->bytes);
+    return rd_error ("%s: has %zu bytes or more, too many for a key; make one "
+                     "by 'head -c 32 /dev/urandom'", name, sizeof key->bytes);
   while (key->nbytes > 0
          && strchr (" \t\r\n", key->bytes[key->nbytes - 1])
          && key->bytes[key->nbytes - 1] != '\0')

@@ -126,7 +126,7 @@ radio_profile_write_to (const struct radio_profile *profile,
   size_t n = sizeof exporters / sizeof exporters[0];
   if ((size_t) format >= n || exporters[format] == NULL)
     return rd_fail (RADIO_ERROR_ARGUMENT,
-                    "format %d is no format of profiles", (int) format);
+                    "format %d is not a profile format", (int) format);
 
   return (options->redact ? export_redacted : export_as_it_is) (
     profile, options, sink, user_data);

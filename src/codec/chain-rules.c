@@ -142,8 +142,7 @@ check_chain (const struct rd_chain *chain, const struct rd_chunk *chunk,
                       "codec, bytes->bytes codecs", i);
   }
   if (chain->n_array >= chain->n)
-    return rd_fail (RADIO_ERROR_FORMAT, "codecs: there is no array->bytes "
-                    "codec");
+    return rd_fail (RADIO_ERROR_FORMAT, "codecs: no array->bytes codec");
 
   RD_TRY (check_chunk (chunk));
   for (size_t i = 0; i < chain->n_array; i++) {

@@ -70,8 +70,8 @@ name_members (struct radio_cohort *cohort,
   if (options->collection)
     RD_TRY (rd_cohort_name (cohort, options->collection));
   else if (!options->subjects)
-    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: which collections there are "
-                    "cannot be listed; name one", cohort->store->io->uri);
+    return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: collections cannot be listed "
+                    "there; name one", cohort->store->io->uri);
   for (size_t k = 0; query && k < query->nsteps; k++) {
     const struct rd_query_step *step = &query->steps[k];
     size_t end = step->op == RD_QUERY_HAS ? step->first + step->n : 0;

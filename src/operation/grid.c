@@ -225,8 +225,8 @@ rd_grid_pad (struct rd_grid *grid, size_t axis, uint64_t before,
   if (before == 0 && after == 0)
     return RADIO_OK;
   if (mode != RD_PAD_VALUE && size == 0)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "there is no element to repeat; "
-                    "pad by a value");
+    return rd_fail (RADIO_ERROR_ARGUMENT, "no element to repeat; pad with a "
+                    "value");
   struct rd_grid_axis from RD_CLEANUP (clear_axis) = begin_axis (grid, axis);
   struct rd_grid_axis *to = &grid->axes[axis];
   if (mode == RD_PAD_VALUE) {

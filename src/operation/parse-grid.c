@@ -194,9 +194,8 @@ rd_parse_reorient (struct rd_parser *parser, struct rd_step *step)
       if (word.at[i] == pairs[k][0] || word.at[i] == pairs[k][1])
         seen |= 1u << k;
   if (seen != 7)
-    return rd_fail_word (parser, word, "expected where x, y and z shall rise "
-                         "to, one letter of each of RL, AP and SI, as RAS or "
-                         "LPS");
+    return rd_fail_word (parser, word, "expected the directions of x, y and z, "
+                         "one letter of each of RL, AP and SI, as RAS or LPS");
   memcpy (step->letters, word.at, 3);
   return RADIO_OK;
 }

@@ -280,8 +280,8 @@ split_text (struct radio_csv *csv)
     is_first = false;
   }
   if (is_first)
-    return rd_fail (RADIO_ERROR_FORMAT, "%s: there is no line with the names "
-                    "of columns", csv->name);
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: no line with the names of columns",
+                    csv->name);
   return set_names (csv);
 }
 

@@ -591,7 +591,7 @@ try_commit (const struct radio_table_edit *edit, bool is_merge,
     RD_TRY (check_hides_none (edit, &newest, *lost_head));
   }
   if (newest.is_frame)
-    return rd_fail (RADIO_ERROR_EXISTS, "%s: the node there is no table of "
+    return rd_fail (RADIO_ERROR_EXISTS, "%s: the node there is not a table of "
                     "radio's; remove it first", edit->path);
   if (edit->is_overtaken) {
     *edit->is_overtaken = newest.head.number != edit->expected_head;

@@ -91,8 +91,8 @@ get_node (const struct opening *opening, const char *name,
   enum radio_status status = rd_store_read_document (frame->store, path,
                                                      owned);
   if (status == RADIO_ERROR_NOT_FOUND)
-    return rd_fail (RADIO_ERROR_FORMAT, "%s: the table names '%s', but there "
-                    "is no such node", opening->where, name);
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: the table names '%s', which does "
+                    "not exist", opening->where, name);
   *document = *owned;
   return status;
 }
@@ -119,7 +119,7 @@ open_array (struct opening *opening, const char *name,
   (*array)->is_complete = opening->is_complete;
   if (doc->rank != 1)
     return rd_fail (RADIO_ERROR_UNSUPPORTED, "%s: a column of %zu dimensions; "
-                    "only those of one are read", path, doc->rank);
+                    "only 1-D ones are supported", path, doc->rank);
   uint64_t n = doc->shape[0];
   if (!is_rows)
     return RADIO_OK;
@@ -302,8 +302,8 @@ open_frame (struct opening *opening, const struct rd_group_doc *group,
   RD_TRY (rd_json_string (attributes, "encoding-type", opening->where,
                           &encoding));
   if (strcmp (encoding, "dataframe") != 0)
-    return rd_fail (RADIO_ERROR_FORMAT, "%s: has the encoding '%s', and is no "
-                    "table", opening->where, encoding);
+    return rd_fail (RADIO_ERROR_FORMAT, "%s: has the encoding '%s', and is not "
+                    "a table", opening->where, encoding);
   RD_TRY (rd_json_string (attributes, "_index", opening->where, &index));
   RD_TRY (rd_json_array (attributes, "column-order", opening->where, &order));
   size_t n = json_object_array_length (order);
@@ -394,7 +394,7 @@ rd_dataframe_read_codes (struct rd_dataframe *frame,
   for (size_t i = 0; i < n; i++)
     if (codes[i] < -1 || codes[i] >= (int64_t) field->category_count)
       return rd_fail (RADIO_ERROR_FORMAT, "%s: row %zu has the code %" PRId32
-                      ", and there are %zu categories", field->values->path,
+                      " of %zu categories", field->values->path,
                       i, codes[i], field->category_count);
   return RADIO_OK;
 }

@@ -573,7 +573,7 @@ rd_heads_fail_lost (const char *path)
 {
   return rd_fail (RADIO_ERROR_FORMAT, "%s: its last heads, or the generations "
                   "that they name, are missing; finish copying the store, or "
-                  "go on with what is there by 'radio index --recover'", path);
+                  "recover what remains by 'radio index --recover'", path);
 }
 
 enum radio_status
@@ -591,7 +591,7 @@ rd_heads_check_newest (struct radio_store *store, const char *path,
   char message[RD_ERROR_NBYTES];
   snprintf (message, sizeof message, "%s: its last heads, or the generations "
             "that they name, are missing, and an older one is read; finish "
-            "copying the store, or go on with what is there by 'radio index "
+            "copying the store, or recover what remains by 'radio index "
             "--recover'", path);
   store->warning (message, store->user_data);
   return RADIO_OK;
@@ -790,7 +790,7 @@ make_group (struct radio_store *store, const char *path, const char *kind)
   RD_TRY (rd_json_string (found, "node_type", path, &type));
   if (strchr (path, '/') == NULL && strcmp (type, "group") == 0)
     return take_over (store, path, document);
-  return rd_fail (RADIO_ERROR_EXISTS, "%s: the group there is no part of the "
+  return rd_fail (RADIO_ERROR_EXISTS, "%s: the group there is not part of the "
                   "store's tables; remove it first", path);
 }
 

@@ -236,8 +236,8 @@ explain (const struct radio_table *table, enum radio_status status)
     if (table->is_repeated)
       atomic_store (&table->frame->store->was_misled, true);
     return rd_fail (RADIO_ERROR_NOT_FOUND, "%s: the generation %s was removed "
-                    "meanwhile; open the table again, or go on with what is "
-                    "there by 'radio index --recover' if it was lost",
+                    "meanwhile; open the table again, or recover what remains "
+                    "by 'radio index --recover' if it was lost",
                     table->path, table->head.generation);
   }
   return rd_error_raise (&error);

@@ -469,8 +469,8 @@ radio_volume_read_plane (struct radio_volume *volume, enum radio_plane plane,
   static const struct radio_read_options defaults;
   RD_NOT_NULL (volume);
   if ((unsigned) plane > RADIO_SAGITTAL)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_volume_read_plane: %d is no "
-                    "plane", (int) plane);
+    return rd_fail (RADIO_ERROR_ARGUMENT, "radio_volume_read_plane: %d is not "
+                    "a plane", (int) plane);
   RD_SCOPE ("read plane", RD_IN_OPERATION);
   struct radio_request request = { .buffer = buffer, .nbytes = nbytes };
   return rd_scope_end_with (
@@ -554,7 +554,7 @@ enum radio_status
   RD_NOT_NULL (elements);
   if ((unsigned) plane > RADIO_SAGITTAL)
     return rd_fail (RADIO_ERROR_ARGUMENT, "radio_volume_read_plane_alloc: "
-                    "%d is no plane", (int) plane);
+                    "%d is not a plane", (int) plane);
   struct radio_elements full = { 0 };
   uint64_t shape[2];
   radio_volume_plane_shape (volume, plane, shape);

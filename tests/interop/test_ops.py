@@ -182,7 +182,7 @@ def test_an_operation_that_a_size_cannot_have_is_reported():
 
 
 @pytest.mark.parametrize("arguments, message", [
-    (["--ops=nosuch"], "'nosuch' is no operation; use some of scale, linear,"),
+    (["--ops=nosuch"], "unknown operation 'nosuch'; use some of scale,"),
     (["--ops=clamp 5"], "pipeline, byte 6"),
     (["--sizes=7"], "--sizes: '7' is not a list"),
     (["--sizes=8,"], "--sizes: '8,' is not a list"),

@@ -286,7 +286,7 @@ def test_each_volume_of_a_cohort_has_its_own_draw(radio, tmp_path):
     said = radio("info", "-s", result, "ct", "--json").stdout
     assert [one["derived"]["pipeline"] for one in json.loads(said)] == want
     done = radio("info", "-s", store, "ct", "--draw", "4", status=2)
-    assert "--draw: there is no pipeline to draw" in done.stderr
+    assert "--draw: no pipeline to draw" in done.stderr
 
 
 def test_the_command_draws(radio, nib, tmp_path):

@@ -190,8 +190,8 @@ an_error_names_the_byte_the_word_and_what_is_allowed (void **state)
     { "rot90 xy 4", "byte 9, '4': expected 1, 2 or 3 quarters" },
     { "rot90 xy -4", "byte 9, '-4': expected 1, 2 or 3 quarters" },
     { "rot90 xy -", "byte 9, '-': expected 1, 2 or 3 quarters" },
-    { "reorient RAL", "byte 9, 'RAL': expected where x, y and z" },
-    { "reorient ras", "byte 9, 'ras': expected where x, y and z" },
+    { "reorient RAL", "byte 9, 'RAL': expected the directions of x, y and z" },
+    { "reorient ras", "byte 9, 'ras': expected the directions of x, y and z" },
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct radio_pipeline *pipeline = NULL;

@@ -249,8 +249,8 @@ every_fault_is_named_with_its_place (void **state)
     size_t nbytes;
     const char *message;
   } bad[] = {
-    { "", 0, "t.csv: there is no line with the names" },
-    { "\xef\xbb\xbf\n\n", 5, "there is no line with the names" },
+    { "", 0, "t.csv: no line with the names" },
+    { "\xef\xbb\xbf\n\n", 5, "no line with the names" },
     { "a,b\n1,2\n1\n", 10, "line 3 has 1 cell, but there are 2 columns" },
     { "a,b\n\n1,2,3\n", 11, "line 3 has 3 cells, but there are 2 columns" },
     { "a,b\n\"1\n2\",3\n1\n", 14, "line 4 has 1 cell" },

@@ -128,7 +128,7 @@ a_broken_frame_is_an_error_that_names_it (void **state)
     const char *part;
   } cases[] = {
     { "attributes|column-order", "[\"none\"]", RADIO_ERROR_FORMAT,
-      "'none', but there is no such node" },
+      "'none', which does not exist" },
     { "attributes|column-order", "[\"age\", \"site\", \"age\"]",
       RADIO_ERROR_FORMAT, "names 'age' twice" },
     { "attributes|column-order", "[\"../age\"]", RADIO_ERROR_FORMAT,
@@ -138,9 +138,9 @@ a_broken_frame_is_an_error_that_names_it (void **state)
     { "attributes|column-order", "[7]", RADIO_ERROR_FORMAT, "column-order" },
     { "attributes|column-order", "{}", RADIO_ERROR_FORMAT, "column-order" },
     { "attributes|_index", "\"none\"", RADIO_ERROR_FORMAT,
-      "'none', but there is no such node" },
+      "'none', which does not exist" },
     { "attributes|encoding-type", "\"anndata\"", RADIO_ERROR_FORMAT,
-      "and is no table" },
+      "and is not a table" },
     { NODES "age/mask|shape", "[2]", RADIO_ERROR_FORMAT,
       "has 2 values, and the table 3 rows" },
     { NODES "site/codes|shape", "[9223372036854775807]", RADIO_ERROR_FORMAT,
@@ -150,7 +150,7 @@ a_broken_frame_is_an_error_that_names_it (void **state)
     { NODES "site/codes|data_type", "\"float32\"", RADIO_ERROR_FORMAT,
       "endian is missing" },
     { NODES "site/categories|shape", "[1]", RADIO_ERROR_FORMAT,
-      "has the code 1, and there are 1 categories" },
+      "has the code 1 of 1 categories" },
     { NODES "site/categories", GROUP, RADIO_ERROR_FORMAT,
       "a group, not an array" },
     { NODES "age|attributes|encoding-type", "\"awkward-array\"",
@@ -287,8 +287,8 @@ numbers_without_heads_are_passed_over (void **state)
   radio_store_close (store);
 }
 
-#define LOST "finish copying the store, or go on with what is there by " \
-             "'radio index --recover'"
+#define LOST "finish copying the store, or recover what remains by 'radio " \
+             "index --recover'"
 
 /* Removes the newest generation. */
 static void
@@ -322,8 +322,8 @@ a_lost_generation_is_passed_over_but_by_edits (void **state)
       ops.is_blocking = false;
       store->io->ops = &ops;
       assert_fails (read_all (store), RADIO_ERROR_NOT_FOUND,
-                    "open the table again, or go on with what is there by "
-                    "'radio index --recover'");
+                    "open the table again, or recover what remains by 'radio "
+                    "index --recover'");
     }
     assert_newest (store, PATH, "site", "x,y,y");
     store->io->ops = old;

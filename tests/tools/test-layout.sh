@@ -92,7 +92,7 @@ wrong_options_are_usage_errors () {
   fails 2 "unknown value 'x'; use one of bids, msd, nnunet" \
     ingest --layout x nn
   fails 2 "has no {subject}" ingest --pattern 'a.nii' nn
-  fails 2 "at character 3: '{sbject}' is no field" \
+  fails 2 "at character 3: unknown field '{sbject}'" \
     ingest --pattern 'x/{sbject}' nn
   fails 2 "--layout and --pattern exclude each other" \
     ingest --layout bids --pattern '{subject}' nn
@@ -142,10 +142,10 @@ slurm_and_mpi_are_asked () {
 }
 
 an_environment_that_counts_nothing_is_an_error () {
-  fails 2 "no array job of Slurm, and no step" ingest --part auto nn
+  fails 2 "not in an array job of Slurm, nor in a step" ingest --part auto nn
   # The script of a job runs once, whatever the number of its tasks.
   ( export SLURM_PROCID=0 SLURM_NTASKS=4
-    fails 2 "no array job of Slurm, and no step" ingest --part auto nn )
+    fails 2 "not in an array job of Slurm, nor in a step" ingest --part auto nn )
   ( export PMI_RANK=2 PMI_SIZE=2
     fails 2 "PMI_RANK is 2, and PMI_SIZE only 2" ingest --part auto nn )
   ( export PMI_RANK=x PMI_SIZE=2

@@ -373,7 +373,7 @@ boxes_outside_are_refused_with_a_message () {
     roi -s p.zarr head --size 41 -o r.nii
   fails 1 "ct/head: --at: z = 30 is out of range (0-28) for a size of 4" \
     roi -s p.zarr head --at 0,0,30 --size 4 -o r.nii
-  fails 1 "ct/head: --t: there is no axis t; the axes are x, y, z" \
+  fails 1 "ct/head: --t: no axis t; the axes are x, y, z" \
     roi -s p.zarr head --t 0 -o r.nii
   [ ! -e r.nii ]
 }

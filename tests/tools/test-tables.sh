@@ -198,7 +198,7 @@ a_table_is_joined_by_an_ingest () {
   grep -rq '"M": *"male"' j.zarr/tables/subjects
   in_step j.zarr
   # A file that cannot be read stops it before anything is written.
-  fails 1 "no column participant_id or subject; name that of the ids by --key" \
+  fails 1 "no column participant_id or subject; name one by --key" \
     ingest -s no.zarr --layout bids --table wrong.tsv bids
   fails 1 "none.tsv" ingest -s no.zarr --layout bids --table none.tsv bids
   printf 'participant_id\ta/b\nsub-1\t31\n' >slash.tsv
@@ -354,11 +354,11 @@ an_import_keeps_types_and_values () {
     (34.5, "007"), (51.0, "12"), (None, None)]'
   printf 'participant_id\tcode\nsub-1\tn/a\n' >4.tsv
   fails 1 "4.tsv: tables/subjects: 1 value of the column 'code' would be lost; \
---force takes what is given" table --import 4.tsv
+--force accepts that" table --import 4.tsv
   runs table --import 4.tsv --force
   says '1 column of 1 row; 1 value lost'
-  fails 1 "the column 'height' is of type float, not integer; --force takes \
-what is given" table --import 2.tsv --type height=integer
+  fails 1 "the column 'height' is of type float, not integer; --force \
+accepts that" table --import 2.tsv --type height=integer
   runs table --import 2.tsv --type height=integer --force
   says '2 columns of 1 row; 1 value lost'
   runs table --json
@@ -577,7 +577,7 @@ index --recover'" "$tmp/err"
     'split --folds 2' 'stats --by sex T1w' 'rm --where age>0 --yes' \
     'cp --where age>0 --to f7.zarr'; do
     # shellcheck disable=SC2086
-    fails 1 "finish copying the store, or go on with what is there by 'radio \
+    fails 1 "finish copying the store, or recover what remains by 'radio \
 index --recover'" $command -s f6.zarr
   done
   [ ! -e f7.zarr ]
@@ -625,7 +625,7 @@ copies_without_their_generations_are_no_empty_tables () {
   for command in table index 'ls --where w>0' 'table --set w subjects sub-1=2'
   do
     # shellcheck disable=SC2086
-    fails 1 "finish copying the store, or go on with what is there by 'radio" \
+    fails 1 "finish copying the store, or recover what remains by 'radio" \
       $command -s g2.zarr
   done
   runs gc -s g2.zarr

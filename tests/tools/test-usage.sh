@@ -130,7 +130,7 @@ wrong_options_of_profile_are_usage_errors () {
   fails 2 "--fail-if-slower needs --against" profile full --fail-if-slower 5
   fails 2 "--index and --at exclude" profile slice -i 3 --at 1,2,3
   fails 2 "--phantom: 'big' is neither" profile full --phantom big
-  fails 2 "do not go with VOLUME" profile full a --codec fast
+  fails 2 "exclude VOLUME" profile full a --codec fast
   fails 2 "--phantom does not go with FILE" profile ingest a --phantom 8
   fails 2 "'b' is one operand too many" profile show a b
   for sizes in '' x 8,,16 8, ,8 0 8,-1; do

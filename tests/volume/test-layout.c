@@ -93,7 +93,7 @@ a_wrong_pattern_names_the_place (void **state)
   } wrong[] = {
     { "a/{subject}{run}", "character 12: two fields without a text" },
     { "{subject}*", "character 10: two fields" },
-    { "a{sub}", "character 2: '{sub}' is no field; use {subject}" },
+    { "a{sub}", "character 2: unknown field '{sub}'; use {subject}" },
     { "{subject", "character 1: '{' without '}'" },
     { "{sub{ject}}", "character 1: '{' without '}'" },
     { "a}{subject}", "character 2: '}' without '{'" },

@@ -73,7 +73,7 @@ a_box_or_buffer_that_does_not_fit_names_its_array (void **state)
                "ct/a: index 1000");
   assert_says (radio_volume_read_plane (volume, (enum radio_plane) 7, 0,
                                         RADIO_STORED, voxel, 16, NULL),
-               "radio_volume_read_plane: 7 is no plane");
+               "radio_volume_read_plane: 7 is not a plane");
   radio_volume_close (volume);
   radio_store_close (store);
 }

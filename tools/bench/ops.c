@@ -58,7 +58,7 @@ check_name (struct rd_args *args, const char *name)
     snprintf (list + used, sizeof list - used, ", %.*s",
               (int) strcspn (text, " "), text);
   }
-  rd_usage_error (args, "'%s' is no operation; use some of %s, or a pipeline "
+  rd_usage_error (args, "unknown operation '%s'; use some of %s, or a pipeline "
                   "as 'clamp -200,400 | flip x'", name, list);
   return false;
 }

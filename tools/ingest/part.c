@@ -94,7 +94,7 @@ read_environment (struct rd_args *args, struct rd_part *part)
     if (!read_pair (args, pairs[i][0], pairs[i][1], &has_step, &step))
       return false;
   if (!has_array && !has_step) {
-    rd_usage_error (args, "--part=auto: this is no array job of Slurm, and no "
+    rd_usage_error (args, "--part=auto: not in an array job of Slurm, nor in a "
                     "step of srun or mpirun; use --part=K/N");
     return false;
   }

@@ -44,8 +44,8 @@ rd_subject_check (struct rd_args *args, struct rd_subject_options *options)
   if (!options->phantom
       || (args->noperands == 0 && !rd_args_selects (args)))
     return true;
-  rd_usage_error (args, "--phantom, --tiling and --codec do not go with "
-                  "VOLUME, or what selects volumes");
+  rd_usage_error (args, "--phantom, --tiling and --codec exclude VOLUME, and "
+                  "options that select volumes");
   return false;
 }
 

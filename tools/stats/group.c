@@ -46,7 +46,7 @@ take_numbers (struct rd_args *args, double *numbers, size_t most, size_t *n)
 {
   if (rd_parse_doubles (args->value, numbers, most, n))
     return true;
-  rd_usage_error (args, "--%s: '%s' is no list of up to %zu numbers",
+  rd_usage_error (args, "--%s: '%s' is not a list of up to %zu numbers",
                   args->option->name, args->value, most);
   return false;
 }
@@ -60,7 +60,7 @@ take_labels (struct rd_args *args, int64_t *labels, size_t most, size_t *n)
     return false;
   for (size_t i = 0; i < *n; i++) {
     if (floor (numbers[i]) != numbers[i] || fabs (numbers[i]) > 0x1p53) {
-      rd_usage_error (args, "--%s: '%s' has a label that is no integer",
+      rd_usage_error (args, "--%s: '%s' has a label that is not an integer",
                       args->option->name, args->value);
       return false;
     }
@@ -100,8 +100,8 @@ rd_group_take (struct rd_args *args, int id, struct rd_group_request *request)
                        &options->npercents);
     for (size_t i = 0; ok && i < options->npercents; i++)
       if (!(request->percents[i] >= 0 && request->percents[i] <= 100)) {
-        rd_usage_error (args, "--percentiles: '%s' has one that is not from 0 "
-                        "to 100", args->value);
+        rd_usage_error (args, "--percentiles: '%s' has one outside of 0 to 100",
+                        args->value);
         ok = false;
       }
     options->percents = request->percents;
@@ -131,7 +131,7 @@ rd_group_consistent (struct rd_args *args, struct rd_group_request *request)
   if (has_range != (options->nbins > 0))
     rd_usage_error (args, "--bins and --range need each other");
   else if (!request->mask && (options->nlabels > 0 || options->has_ignored))
-    rd_usage_error (args, "labels are those of a mask: use --mask");
+    rd_usage_error (args, "labels need a mask; use --mask");
   else if (request->pool && request->by)
     rd_usage_error (args, "--by pools the volumes of each value; give --pool "
                     "alone to pool them all");

@@ -109,8 +109,8 @@ static const struct rd_option options[] = {
     "the same, and rows whose derived values are not\n"
     "the volume's: reads each volume's document" },
   { RD_OPTION_RECOVER, "recover", NULL,
-    "go on with what is there of tables that lack what\n"
-    "their last heads name; what is missing is lost" },
+    "recover tables whose last generations are missing\n"
+    "from what remains; the rest is lost" },
   RD_SINGLE_WRITER_OPTION,
   RD_WORK_OPTIONS,
   RD_HELP_OPTION,

@@ -221,7 +221,7 @@ take_fractions (struct rd_args *args, struct split *split)
     sum += split->fractions[i];
   }
   if (!ok) {
-    rd_usage_error (args, "--fractions: '%s' is no list of up to %d numbers "
+    rd_usage_error (args, "--fractions: '%s' is not a list of up to %d numbers "
                     "above 0", args->value, RADIO_SPLIT_MAX_PARTS);
     return false;
   }

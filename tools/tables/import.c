@@ -468,7 +468,7 @@ rd_import_csv (struct radio_store *store, const char *collection,
     status = radio_table_edit_commit (edit, &result);
   if (status == RADIO_ERROR_EXISTS && strstr (radio_error_message (),
                                               "column '"))
-    return rd_error ("%s: %s; --force takes what is given", name,
+    return rd_error ("%s: %s; --force accepts that", name,
                      radio_error_message ());
   if (status != RADIO_OK)
     return rd_error_library (name);
@@ -507,7 +507,7 @@ find_key (const struct radio_csv *csv, const char *collection,
   for (size_t i = 0; i < 2; i++)
     if (radio_csv_find_column (csv, names[i], key) == RADIO_OK)
       return RD_EXIT_OK;
-  return rd_error ("%s: no column %s or %s; name that of the ids by --key",
+  return rd_error ("%s: no column %s or %s; name one by --key",
                    file, names[0], names[1]);
 }
 

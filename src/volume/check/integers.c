@@ -84,7 +84,7 @@ rd_check_integers (struct radio_volume *volume, bool *is_integer)
   };
   if (rd_dtype_is_complex (dtype) || radio_dtype_nbytes (dtype) == 0) {
     *is_integer = false;
-    rd_fail (RADIO_ERROR_ARGUMENT, "%s: a mask of %s, which are no integers",
+    rd_fail (RADIO_ERROR_ARGUMENT, "%s: a mask of %s, which is not integer",
              volume->path, radio_dtype_name (dtype));
     return RADIO_OK;
   }

@@ -217,8 +217,8 @@ rd_derive_reoriented (struct derivation *d, const struct rd_step *step)
   size_t axis_of[3];
   if (d->root->info.orientation[0] == '\0'
       || !rd_orientation (d->affine, letters, axis_of))
-    return rd_fail (RADIO_ERROR_ARGUMENT, "the orientation is unknown: there "
-                    "is no affine, or it is singular or not finite");
+    return rd_fail (RADIO_ERROR_ARGUMENT, "the orientation is unknown: the "
+                    "affine is missing, singular or not finite");
   for (size_t j = 0; j < 3; j++) {
     size_t k = j;
     while (!same_axis (letters[k], step->letters[j]))

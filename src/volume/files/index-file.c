@@ -156,7 +156,7 @@ rd_index_parse (const unsigned char *bytes, size_t nbytes,
   uint64_t left = rd_get_little (bytes + 48, 8);
   size_t room = nbytes - HEADER_NBYTES - CRC_NBYTES;
   if (n > room / POINT_NBYTES || left != room - n * POINT_NBYTES)
-    return fail ("its size is not what it says");
+    return fail ("its size is wrong");
   if (rd_get_little (bytes + nbytes - CRC_NBYTES, CRC_NBYTES)
       != rd_crc32c (0, bytes, nbytes - CRC_NBYTES))
     return fail ("its checksum does not match");
@@ -171,7 +171,7 @@ rd_index_parse (const unsigned char *bytes, size_t nbytes,
     before = point;
   }
   if (left > 0)
-    return fail ("its size is not what it says");
+    return fail ("its size is wrong");
   const unsigned char *packed = list + n * POINT_NBYTES;
   for (uint64_t i = 0; i < n; i++) {
     struct rd_point point = get_point (list + i * POINT_NBYTES);
@@ -244,7 +244,7 @@ rd_gzidx_parse (const unsigned char *bytes, size_t nbytes,
   uint64_t room = nbytes - GZIDX_HEADER_NBYTES, nwindows = 0, windows;
   if (gzidx.window_nbytes < RD_POINT_HISTORY_NBYTES
       || gzidx.n > room / gzidx.point_nbytes)
-    return fail ("its size is not what it says");
+    return fail ("its size is wrong");
   room -= gzidx.n * gzidx.point_nbytes;
   struct rd_point before;
   bool has_window, in_use;
@@ -258,7 +258,7 @@ rd_gzidx_parse (const unsigned char *bytes, size_t nbytes,
   }
   if (rd_mul_overflows (nwindows, gzidx.window_nbytes, &windows)
       || windows != room)
-    return fail ("its size is not what it says");
+    return fail ("its size is wrong");
   const unsigned char *window = bytes + nbytes - windows;
   for (uint32_t i = 0; i < gzidx.n; i++) {
     struct rd_point point = get_gzidx_point (&gzidx, bytes, i, &has_window,
@@ -378,7 +378,7 @@ check_name (const char *name)
     if (got == sizeof start && memcmp (start, magic, sizeof magic) == 0)
       return RADIO_OK;
   }
-  return rd_fail (RADIO_ERROR_EXISTS, "%s: exists, and is no file of points",
+  return rd_fail (RADIO_ERROR_EXISTS, "%s: exists, and is not a file of points",
                   name);
 }
 

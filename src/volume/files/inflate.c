@@ -446,7 +446,7 @@ begin_member (struct rd_session *session)
       || state->next_in[1] != 0x8b)
     return ends_early (session, RD_GUNZIP_GARBAGE, RD_GZIP_GARBAGE_WARNING)
            ? RADIO_OK
-           : fail_in_file (session, "what follows is no gzip data");
+           : fail_in_file (session, "the data that follows is not gzip");
   keep_member (session);
   RD_TRY (meet_claim (session));
   isal_inflate_reset (state);
@@ -659,7 +659,7 @@ rd_session_prove (struct rd_session *session, const struct rd_point *from,
   if (!rd_points_find (hints, hint->output, RD_POINTS_ALL, &again,
                        session->packed)
       || again.output != hint->output || !has_history (session, &again))
-    return fail_in_file (session, "it is not what an index has");
+    return fail_in_file (session, "the data differs from that of an index");
   if (session->in_member && rd_points_want (session->points, session->output))
     keep_state (session);
   return RADIO_OK;

@@ -90,9 +90,9 @@ parse_piece (const char *pattern, const char *p, struct piece *piece)
         && strncmp (p + 1, field_names[i], n) == 0)
       return RADIO_OK;
   }
-  return fail_at (pattern, p, "'{%.*s}' is no field; use {subject}, {session}, "
-                  "{run}, {collection} or {channel}", n < 100 ? (int) n : 100,
-                  p + 1);
+  return fail_at (pattern, p, "unknown field '{%.*s}'; use {subject}, "
+                  "{session}, {run}, {collection} or {channel}",
+                  n < 100 ? (int) n : 100, p + 1);
 }
 
 static enum radio_status

@@ -191,8 +191,8 @@ check_statistics (struct validation *validation)
   RD_TRY (rd_kept_stats_compute (volume, &now, &full));
   if (rd_kept_stats_equal (&kept, &now))
     return RADIO_OK;
-  rd_fail (RADIO_ERROR_FORMAT, "%s: the statistics that are kept are not those "
-           "of its voxels; compute them again by radio stats --keep",
+  rd_fail (RADIO_ERROR_FORMAT, "%s: the kept statistics do not match the "
+           "voxels; compute them again by radio stats --keep",
            volume->path);
   return report_damage_if_current (validation);
 }
