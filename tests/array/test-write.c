@@ -328,36 +328,37 @@ a_shard_grows_while_its_tiles_are_encoded (void **state)
   free (read);
 }
 
-/* What writers were told of their objects' size. */
+/* The sizes of their objects that writers were given. */
 static struct {
   const struct rd_io_ops *io_ops;
   struct rd_io_writer_ops ops;
-  unsigned ncreated, ntold;
+  unsigned ncreated, nexpected;
   uint64_t nbytes;
-} told;
+} expected;
 
 static void
 note_expected (struct rd_io_writer *writer, uint64_t nbytes)
 {
   (void) writer;
-  assert_true (told.ntold == 0 || told.nbytes == nbytes);
-  told.ntold++;
-  told.nbytes = nbytes;
+  assert_true (expected.nexpected == 0 || expected.nbytes == nbytes);
+  expected.nexpected++;
+  expected.nbytes = nbytes;
 }
 
 static enum radio_status
-create_told (struct rd_io *io, const char *key, struct rd_io_writer **writer)
+create_expecting (struct rd_io *io, const char *key,
+                  struct rd_io_writer **writer)
 {
-  RD_TRY (told.io_ops->create (io, key, writer));
-  told.ops = *(*writer)->ops;
-  told.ops.expect = note_expected;
-  (*writer)->ops = &told.ops;
-  told.ncreated++;
+  RD_TRY (expected.io_ops->create (io, key, writer));
+  expected.ops = *(*writer)->ops;
+  expected.ops.expect = note_expected;
+  (*writer)->ops = &expected.ops;
+  expected.ncreated++;
   return RADIO_OK;
 }
 
-/* Of 16 tiles of 2^18 bytes 12 are within the array.  Nothing is created for a
- * shard that is empty. */
+/* 12 of 16 tiles of 2^18 bytes are within the array.  Nothing is created for an
+ * empty shard. */
 static void
 the_size_of_a_shard_is_expected_by_its_first_tiles (void **state)
 {
@@ -378,17 +379,17 @@ the_size_of_a_shard_is_expected_by_its_first_tiles (void **state)
   (void) state;
   assert_non_null (bytes);
   struct radio_store *store = open_faulty (&plan, 1, &options, &array);
-  told.io_ops = store->io->ops;
-  ops = *told.io_ops;
-  ops.create = create_told;
+  expected.io_ops = store->io->ops;
+  ops = *expected.io_ops;
+  ops.create = create_expecting;
   store->io->ops = &ops;
   assert_ok (radio_array_write (array, &all, bytes, nbytes));
-  assert_int_equal (told.ncreated, 0);
+  assert_int_equal (expected.ncreated, 0);
   fill_noise (bytes, nbytes, 1);
   assert_ok (radio_array_write (array, &all, bytes, nbytes));
-  assert_int_equal (told.ncreated, 1);
-  assert_true (told.ntold > 0);
-  assert_int_equal (told.nbytes, 12 << 18);
+  assert_int_equal (expected.ncreated, 1);
+  assert_true (expected.nexpected > 0);
+  assert_int_equal (expected.nbytes, 12 << 18);
   radio_array_close (array);
   radio_store_close (store);
   free (bytes);

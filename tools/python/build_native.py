@@ -103,7 +103,7 @@ extern "Python" bool python_check_signals (void);
 
 
 def link():
-    """Returns what the compiler is told of the library."""
+    """Returns the compiler's and linker's options for the library."""
     folders = [word[2:] for word in pkg_config("--libs-only-L")]
     return dict(
         libraries=["radio"],

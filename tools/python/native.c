@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What libradio._native adds to the library: its callbacks in C, so that none
- * enters Python but to look for signals, on the main thread alone.  Included by
+/* libradio._native's additions to the library: its callbacks in C, so that they
+ * enter Python only to look for signals, on the main thread alone.  Included by
  * the module that cffi generates. */
 #include <sched.h>
 #include <stdatomic.h>

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns a number of Python's as a pointer; NULL with an exception set if it
- * is none. */
+/* Returns a Python integer as a pointer; NULL with an exception set if it is
+ * not an integer. */
 #define POINTER(object) PyLong_AsVoidPtr (object)
 
 static bool

@@ -68,7 +68,7 @@ def numbers(values: Any, name: str) -> list[float]:
 
 
 def several(values: Iterable[T], name: str, wanted: str) -> list[T]:
-    """Returns a list of what can be iterated over."""
+    """Returns the values of an iterable as a list."""
     try:
         found = iter(values)
     except TypeError:

@@ -25,7 +25,7 @@ class Grid(NamedTuple):
 
     @property
     def end(self) -> list[int]:
-        """Behind the last of them, on each axis."""
+        """After the last of them, on each axis."""
         return [start + (count - 1) * step + 1 for start, count, step
                 in zip(self.starts, self.counts, self.steps)]
 
@@ -48,8 +48,8 @@ def find_grid(batch: Sequence[Chunk], first: Sequence[int],
               last: Sequence[int], chunk_shape: Sequence[int],
               dropped: tuple[int, ...]) -> Grid | None:
     """Returns the elements that chunks, from first to last, select; None if
-    they are no grid.  Zarr passes chunks in C order, and of each what is
-    selected on every axis: so the first and the last tell all."""
+    they are no grid.  Zarr passes chunks in C order, each with its selection
+    on every axis: so the first and the last determine all."""
     grid = Grid([], [], [], [])
     nchunks = 1
     for axis, (one, other, i, j, length) in enumerate(zip(

@@ -285,5 +285,5 @@ class MonaiReader:
                                   dtype=volume.dtype)
 
     def get_data(self, img: Any) -> Any:
-        """Returns the voxels, and a mapping of what is known of them."""
+        """Returns the voxels, and a mapping of their metadata."""
         return self._reader.get_data(img)

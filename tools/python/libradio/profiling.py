@@ -122,8 +122,8 @@ class Profile:
             self._get(), _arguments.file(path, "path"), options))
 
     def tree(self, columns: int | None = None) -> str:
-        """Returns the tree as ``radio profile show`` prints it, in so many
-        columns; None: those of the terminal."""
+        """Returns the tree as ``radio profile show`` prints it, in this many
+        columns; None: the terminal's."""
         options = ffi.new("struct radio_profile_write_options *")
         options.format = lib.RADIO_PROFILE_TEXT
         options.columns = (
@@ -167,8 +167,8 @@ class Profile:
 
     def to_pandas(self) -> "pandas.DataFrame":
         """Returns a row for each node of the tree, parents first: its path,
-        the number of its parent, calls, times, counters with those of what is
-        below, and its source.  A path is the names joined by
+        the number of its parent, calls, times, counters including those of
+        descendants, and its source.  A path is the names joined by
         "/", where a "/" in a name is "\\/", and a "\\" is "\\\\": no two scopes
         have the same but for their categories.
 
@@ -235,7 +235,8 @@ class Profile:
     def merge(self, others: Iterable["Profile"], parts: Parts = "runs"
               ) -> "Profile":
         """Joins it with others: repeated runs of one operation, whose times a
-        comparison can then tell from noise, or processes that ran at once."""
+        comparison can then separate from noise, or processes that ran at
+        once."""
         profiles = [self, *_arguments.several(others, "others",
                                               "a list of profiles")]
         joined = Profile()
@@ -277,9 +278,9 @@ class Change:
     path: str
     """As in ``Profile.to_pandas``."""
     change: str
-    """Of the scope itself: "noise", "faster", "slower", "new", "gone",
-    "one run" (the noise is unknown), "unclear"; or where it is noise, of what
-    is below: "faster below", "slower below"."""
+    """For the scope itself: "noise", "faster", "slower", "new", "gone",
+    "one run" (the noise is unknown), "unclear"; or if it is noise, for its
+    descendants: "faster below", "slower below"."""
     before_ns: int
     after_ns: int
     low_ns: int

@@ -137,7 +137,7 @@ def select(index: Any, shape: tuple[int, ...]) -> Selection:
 
 
 def whole_number(item: Any, name: str = "") -> int:
-    """Returns an index of one voxel; what is none is NumPy's IndexError."""
+    """Returns an index of one voxel; raises NumPy's IndexError for others."""
     if not isinstance(item, (bool, np.bool_)):
         try:
             return operator.index(item)

@@ -225,8 +225,8 @@ class Store(Mapping[str, Volume], Closable[_OpenStore]):
     def get(self, path: str, default: Volume | T, /) -> Volume | T: ...
 
     def get(self, path: str, default: object = None, /) -> object:
-        """Opens a volume; default if there is none at the path, which need
-        not be a legal one.  A damaged volume is an error."""
+        """Opens a volume; default if the path, which need not be legal, has
+        no volume.  A damaged volume is an error."""
         try:
             return self[path]
         except (NotFoundError, ArgumentError):
@@ -291,8 +291,8 @@ def open(uri: str | os.PathLike[str], *, create: bool = False,
     create: make it if it does not exist.  s3: options, else from the
     environment.  threads: per operation, 0: one for each processor.  memory:
     bound of the library's memory in bytes besides results, 0: 1 GiB.  cache:
-    bytes for decoded tiles, None: 64 MiB, 0: none.  What is opened with the
-    same threads, memory and cache shares them.
+    bytes for decoded tiles, None: 64 MiB, 0: none.  Stores and files opened
+    with the same threads, memory and cache share them.
     """
     name = os.fsdecode(_arguments.file(uri, "uri"))
     if name != _MEMORY:

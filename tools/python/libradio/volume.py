@@ -58,7 +58,7 @@ class Opened:
         self.shape = tuple(self.zyx_shape[i] for i in self.order)
 
     def finish(self, status: int, call: Any) -> None:
-        """As _calls.finish; warns of what was found in the file, too."""
+        """As _calls.finish; passes on warnings about the file, too."""
         _calls.finish(status, call)
         self.warn()
 

@@ -188,7 +188,7 @@ def _nbytes(file: bytes) -> int:
     try:
         return 0 if _is_url(file) else os.stat(file).st_size
     except OSError:
-        return 0        # ingesting it tells what is wrong
+        return 0        # ingesting it reports the error
 
 
 def _name(files: Any, collection: str | None, layout: str | None,
@@ -254,7 +254,7 @@ def _run(works: Sequence[Callable[[Any], T]], sizes: Sequence[int],
     try:
         results = _run_calls(works, calls, sizes, progress)
     except BaseException:
-        # It tells more than a warning that a filter makes an error.
+        # More informative than a warning that a filter makes an error.
         with suppress(RadioWarning):
             _calls.warn(_take_lines(calls))
         raise

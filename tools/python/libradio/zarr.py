@@ -156,7 +156,7 @@ _have_folders: deque[ref["_Source"]] = deque()
 
 
 def _identify(folder: str) -> tuple[int, ...] | None:
-    """Returns what tells a folder from another one at its place."""
+    """Returns values that distinguish a folder from another in its place."""
     try:
         found = os.stat(folder)
     except OSError:
@@ -264,7 +264,7 @@ class _Source:
             folder = os.path.abspath(os.path.join(root.uri, path))
             return (self.open_in(folder, end, threads) if writes
                     else self.open_again(folder, end, threads))
-        # The indexes of shards are kept, where it is told if they are old.
+        # Shard indexes are cached, if a stale one is detected.
         key = os.getpid(), path, threads
         if (isinstance(self.kept, _Kept) and self.kept.key == key
                 and not writes and self.kept.holds(end)):
@@ -336,7 +336,7 @@ class _Transfer(ABC):
     @property
     @abstractmethod
     def end(self) -> list[int]:
-        """Behind the last element, on each axis."""
+        """After the last element, on each axis."""
 
     def run(self) -> bool:
         """False if the library does not support the array."""
@@ -369,7 +369,7 @@ def _is_alone() -> bool:
 
 
 def _is_quick(transfer: _Transfer) -> bool:
-    """Whether another thread is not sooner, and nobody waits for this one."""
+    """Whether another thread is no faster, and no one waits for this one."""
     nbytes = transfer.memory.nbytes
     return transfer.source.root.is_local and (
         nbytes <= _QUICK_NBYTES
@@ -394,7 +394,7 @@ class _OfGrid(_Transfer):
 class _Write(_OfGrid):
     writes = True
 
-    def behind_end(self) -> list[tuple[list[int], list[int]]]:
+    def past_end(self) -> list[tuple[list[int], list[int]]]:
         """Returns boxes of what the array's end cuts off the chunks: their
         start and size."""
         boxes = []
@@ -611,10 +611,10 @@ def _read_boxes(array: _Array,
         array.pointer, requests, len(boxes), lib.RADIO_STORED, _calls.NULL))
 
 
-async def _has_behind_end(write: _Write, batch: Sequence[Chunk]) -> bool:
-    """Whether chunks that a write replaces have elements behind the array's
+async def _has_past_end(write: _Write, batch: Sequence[Chunk]) -> bool:
+    """Whether chunks that a write replaces have elements past the array's
     end: they are there again if it grows."""
-    boxes = write.behind_end()
+    boxes = write.past_end()
     if not boxes:
         return False
     root = write.source.root
@@ -742,7 +742,7 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         write = self._find_write(batch, value, drop_axes)
         # Of shards zarr writes what is selected, and keeps the rest.
         if (write is not None and self._other.supports_partial_encode
-                and await _has_behind_end(write, batch)):
+                and await _has_past_end(write, batch)):
             write = None
         if write is not None and await _run(write):
             batch = [chunk for chunk in batch if not chunk[4]]

@@ -120,7 +120,7 @@ def server(examples):
 
 @pytest.fixture(scope="session")
 def gateway(checkout, tmp_path_factory):
-    """Ceph's object gateway, as of tests/interop."""
+    """Ceph's object gateway, as in tests/interop."""
     sys.path.append(str(checkout / "tests/interop"))
     from gateway import Absent, Gateway
     try:

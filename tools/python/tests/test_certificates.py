@@ -13,7 +13,7 @@ import libradio
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory):
-    """A file of a key, and of its certificate, which nobody else signed."""
+    """A file with a key and its self-signed certificate."""
     file = tmp_path_factory.mktemp("tls") / "server.pem"
     subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes",
                     "-days", "2", "-subj", "/CN=localhost", "-addext",

@@ -94,7 +94,7 @@ def test_requests_are_below_the_scope(server, tree):
     assert all(path.startswith("remote/") for path in requests)
 
 
-def test_other_threads_are_recorded_unless_told(head, tree):
+def test_other_threads_are_recorded_by_default(head, tree):
     def read():
         with libradio.scope("there"):
             head[0].axial(3)
@@ -292,7 +292,7 @@ def test_nodes_as_a_table(head, tree):
     table = p.to_pandas().set_index("path")
     assert [*table.index] == [*tree(p)] == ["outer", "outer/inner"]
     assert [*table.calls] == [1, 2]
-    # With those of what is below.
+    # Including those of descendants.
     assert [*table.patches] == [6, 6]
     assert [*table.parent] == [-1, 0]
     outer, inner = table.total_ns
@@ -480,7 +480,7 @@ def test_workers_that_are_killed_or_go_on_are_ranks(tree, tmp_path, work):
     assert ranks(p, tmp_path) == 3
     nested = work is workers.wait_in_scope
     assert tree(p)["waits/worker's" if nested else "worker's"][0] == 2
-    # Of a worker that had nothing to do there is nothing to tell.
+    # An idle worker causes no finding.
     found = [finding.id for finding in p.findings]
     assert ("recovered" in found) == nested
     events[1][1].set()
@@ -578,7 +578,7 @@ def test_functions_of_python_are_above_the_library(head, tree):
     table = p.to_pandas().set_index("path")
     assert table.file["outer"] == __file__
     assert table.category["outer"] == "python"
-    # Nothing stays behind.
+    # All tools are released.
     assert [sys.monitoring.get_tool(i) for i in (2, 3, 4)] == [None] * 3
     with libradio.profile() as p:
         outer(head[0], 1)

@@ -42,7 +42,7 @@ def an_index(rng, shape):
     given = rng.randint(0, len(shape))
     items = [one_item(rng, n) for n in shape[:given]]
     if rng.random() < 0.3:
-        # An ellipsis stands for the axes behind the first ones.
+        # An ellipsis stands for the axes after the first ones.
         first = rng.randint(0, given)
         last = [one_item(rng, n) for n in shape[len(shape) - given + first:]]
         items = [*items[:first], ..., *last]
@@ -77,7 +77,7 @@ def test_results_have_x_fastest(cases):
             assert volume[...].flags.f_contiguous
             assert volume[1:3, ::-1, ::2].flags.f_contiguous
             assert volume.zyx[...].flags.c_contiguous
-            # One allocation: no larger array behind it.
+            # One allocation: not a view of a larger array.
             assert volume[::2].base is None
 
 

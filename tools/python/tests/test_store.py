@@ -460,7 +460,7 @@ def test_relative_folders_stay_where_they_were(in_examples, monkeypatch):
     assert "ct/head" in store
 
 
-def test_what_has_the_same_options_shares_a_context(examples):
+def test_stores_with_the_same_options_share_a_context(examples):
     from libradio._handles import context
     one = context(1, 0, None)
     assert context(1, 0, None) is one

@@ -74,7 +74,7 @@ def test_monais_images_are_those_of_the_file(tmp_path, name, channels):
     store, _ = volumes_of(IMAGES[name](), file)
     load = monai_transforms.LoadImage
     with warnings.catch_warnings():
-        # That the reader is none of MONAI's own would be one.
+        # MONAI would warn of a reader that is not its own.
         warnings.simplefilter("error", UserWarning)
         in_store = load(reader=libradio.MonaiReader(store),
                         ensure_channel_first=channels)

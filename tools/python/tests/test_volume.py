@@ -108,7 +108,7 @@ def test_out_in_c_order_is_written_in_place_beside_its_neighbours(head):
 
 
 class Tensor:
-    """As a tensor of torch: memory that NumPy shares when it asks for it."""
+    """As a tensor of torch: memory that NumPy uses without a copy."""
 
     def __init__(self, array):
         self.array = array
@@ -133,7 +133,7 @@ class OnlyDLPack:
         return self.array.__dlpack_device__()
 
 
-def test_out_may_be_what_shares_memory(head):
+def test_out_may_be_a_view_of_other_memory(head):
     volume, array = head
     for kind in [Tensor, OnlyDLPack]:
         tensor = kind(np.zeros(volume.shape, "int16"))

@@ -529,7 +529,7 @@ def keys(place):
 
 @pytest.fixture
 def writes(monkeypatch):
-    """The shapes of what the library writes."""
+    """The shapes that the library writes."""
     shapes = []
     transfer = libradio.zarr._Write.transfer
 
@@ -566,7 +566,7 @@ def test_whole_chunks_are_written_by_the_library(tmp_path, name, writes):
 @pytest.mark.parametrize("name", ["plain", "shards", "shards, index first"])
 @pytest.mark.parametrize("shape", [(20, 13, 17), (8, 10, 9), (17, 10, 17),
                                    (16, 9, 11), (1, 1, 1), (19, 13, 18)])
-def test_what_is_behind_the_end_is_kept_as_by_zarr(tmp_path, name, shape,
+def test_elements_past_the_end_are_kept_as_by_zarr(tmp_path, name, shape,
                                                    writes):
     places = [tmp_path / "want", tmp_path / "got"]
     arrays = []
@@ -580,10 +580,10 @@ def test_what_is_behind_the_end_is_kept_as_by_zarr(tmp_path, name, shape,
     want, got = [array[...] for array in arrays]
     assert np.array_equal(got, want)
     assert keys(places[1]) == keys(places[0])
-    behind = want.copy()
-    behind[tuple([slice(n) for n in shape])] = 3
+    past = want.copy()
+    past[tuple([slice(n) for n in shape])] = 3
     keeps = name != "plain" and shape not in [(20, 13, 17), (8, 10, 9)]
-    assert (behind != 3).any() == keeps
+    assert (past != 3).any() == keeps
     assert writes == [shape] * (not keeps)
 
 

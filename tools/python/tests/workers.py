@@ -31,7 +31,7 @@ def read_and_record(volume, k, python=False, whole_process=True):
 
 
 def wait_for(event):
-    """Has a scope, and stays until it is told to end, or killed."""
+    """Has a scope, and stays until the event is set, or it is killed."""
     with libradio.scope("worker's"):
         pass
     event[0].set()
