@@ -744,6 +744,9 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         if (write is not None and self._other.supports_partial_encode
                 and await _has_past_end(write, batch)):
             write = None
+            # The fused pipeline replaces shards that are whole, in stores
+            # over a network; the default one never does.
+            batch = [(*chunk[:4], False) for chunk in batch]
         if write is not None and await _run(write):
             batch = [chunk for chunk in batch if not chunk[4]]
         if batch:
