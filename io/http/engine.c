@@ -573,6 +573,7 @@ copy_options (struct rd_http_options *to,
     .deadline_ms = ms_or_default (options->deadline_ms, 120000),
     .backoff_ms = ms_or_default (options->backoff_ms, 100),
     .hedge_percent = options->hedge_percent,
+    .preconnect_idle_ms = ms_or_default (options->preconnect_idle_ms, 3000),
   };
   to->npreconnect = (unsigned) rd_min_u64 (options->npreconnect,
                                            to->nconnections - 1);
@@ -620,7 +621,8 @@ rd_http_open (const struct rd_http_options *options, struct rd_http **result)
   RD_TRY (copy_options (&http->options, options));
   rd_http_retry_init (&http->policy, &http->options);
   http->hedges.percent = http->options.hedge_percent;
-  rd_http_preconnect_init (&http->preconnect, http->options.npreconnect);
+  rd_http_preconnect_init (&http->preconnect, http->options.npreconnect,
+                           http->options.preconnect_idle_ms);
 
   long n = (long) http->options.nconnections;
   http->multi = curl_multi_init ();

@@ -20,12 +20,13 @@ struct rd_http_preconnect {
   unsigned max, n;            /* open ones: limit, and now */
   int fds[RD_HTTP_MAX_PRECONNECT];
   struct sockaddr_storage to;
+  uint64_t idle_ns;           /* after which they are closed */
   uint64_t begin_ns;          /* when the last of them were opened; 0: none
                                  were */
 };
 
 void rd_http_preconnect_init (struct rd_http_preconnect *preconnect,
-                              unsigned max);
+                              unsigned max, uint64_t idle_ms);
 
 /* Called when a new connection to this address is used: opens more, unless
  * there are, or were just now.  Failures are ignored. */

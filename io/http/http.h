@@ -34,6 +34,7 @@ struct rd_http_options {
                                  long; the first response counts; 0: none */
   unsigned npreconnect;       /* connections opened beside the first one,
                                  before they are needed; 16 at most; 0: none */
+  uint64_t preconnect_idle_ms;        /* closed unused after this; 3,000 */
   const char *ca_file;        /* certificates to trust instead of those of
                                  rd_http_find_certificates */
   const char *proxy;          /* NULL: none */

@@ -23,23 +23,23 @@
 
 #include "io/http/engine.h"
 
-/* Unused connections are closed after this. */
-#define IDLE_NS (UINT64_C (3) * 1000000000)
-
 /* The pause between two rounds, for servers that keep no connection. */
 #define AGAIN_NS (UINT64_C (30) * 1000000000)
 
 /* libcurl 7.88 calls connect() also for a socket reported to it as
  * connected.  Linux lets that succeed once, other systems never do. */
 void
-rd_http_preconnect_init (struct rd_http_preconnect *preconnect, unsigned max)
+rd_http_preconnect_init (struct rd_http_preconnect *preconnect, unsigned max,
+                         uint64_t idle_ms)
 {
   bool is_possible = true;
 #ifndef __linux__
   unsigned number = curl_version_info (CURLVERSION_NOW)->version_num;
   is_possible = number < 0x075800 || number >= 0x080000;
 #endif
-  *preconnect = (struct rd_http_preconnect) { 0 };
+  *preconnect = (struct rd_http_preconnect) {
+    .idle_ns = idle_ms * 1000000,
+  };
   if (is_possible)
     preconnect->max = max < RD_HTTP_MAX_PRECONNECT ? max
                                                    : RD_HTTP_MAX_PRECONNECT;
@@ -181,7 +181,7 @@ rd_http_preconnect_left_ns (const struct rd_http_preconnect *preconnect,
   uint64_t idle_ns = now_ns - preconnect->begin_ns;
   if (preconnect->n == 0)
     return UINT64_MAX;
-  return idle_ns < IDLE_NS ? IDLE_NS - idle_ns : 0;
+  return idle_ns < preconnect->idle_ns ? preconnect->idle_ns - idle_ns : 0;
 }
 
 void
