@@ -2,6 +2,7 @@
 """A killed ingest of a thousand files with a flight recorder: what it did until
 then is read from the ring's file, and agrees with the store."""
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -22,6 +23,11 @@ def test_a_killed_ingest_is_read_from_its_ring(radio, np, nib, tmp_path):
                              np.eye(4)), images / "head-0000.nii.gz")
     for i in range(1, N):
         os.link(images / "head-0000.nii.gz", images / f"head-{i:04d}.nii.gz")
+    # It cannot end before it is killed: it waits for this volume's lock.
+    held = store / f"c/head-{N // 2:04d}"
+    held.mkdir(parents=True)
+    lock = os.open(held, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
     ingest = subprocess.Popen(
         [RADIO, "ingest", "-q", "-s", store, "-c", "c", images],
         env={**os.environ, "RADIO_PROFILE": str(tmp_path / "never.json"),
@@ -31,6 +37,7 @@ def test_a_killed_ingest_is_read_from_its_ring(radio, np, nib, tmp_path):
         time.sleep(0.01)
     ingest.send_signal(signal.SIGKILL)
     assert ingest.wait() == -signal.SIGKILL
+    os.close(lock)
     assert not (tmp_path / "never.json").exists()
     nvolumes = len(list(store.glob("c/*/zarr.json")))
 
