@@ -148,9 +148,9 @@ unescape (char *text)
   *to = '\0';
 }
 
-/* Reads the groups from the process's own up to the mount's.  One that is not
- * below the mount's root is not to be seen, as that of a container seldom is:
- * the mount itself is the next one around it. */
+/* Reads the groups from the process's own up to the mount's.  A group outside
+ * of the mount's root is not visible, as mostly in a container: the mount
+ * itself is then the next one around it. */
 static void
 read_mount (struct search *search, const char *root, const char *point,
             bool is_unified)

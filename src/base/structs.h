@@ -27,8 +27,8 @@ rd_check_reserved (const char *type, const uint64_t *reserved, size_t n)
   return RADIO_OK;
 }
 
-/* Fills a caller's struct of nbytes, if there is one.  What a newer header has
- * besides is zero. */
+/* Fills a caller's struct of nbytes, if there is one.  Members of a newer
+ * header are zero. */
 static inline void
 rd_fill_result (void *result, size_t nbytes, const void *full,
                 size_t full_nbytes)

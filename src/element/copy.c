@@ -133,10 +133,10 @@ find_move (const struct rd_type *type, bool swapped)
  * memcpy, which has an instruction of the processor for them. */
 #define APART_ROW_NBYTES 8192
 
-/* Rows that are a multiple of this apart become columns by way of copies of so
- * many bytes of each: their lines share a few places of the caches, where they
- * would evict each other before all of their elements were moved.  Those of
- * the rows to come are prefetched. */
+/* Rows at a multiple of this distance become columns by way of copies of this
+ * many bytes of each: their lines map to a few sets of the caches, where they
+ * would evict each other before all of their elements were moved.  The lines of
+ * the next rows are prefetched. */
 #define FAR_NBYTES 2048
 #define COLLECTED_NBYTES 1024
 #define COLLECTED_AHEAD 4

@@ -38,9 +38,9 @@ enum radio_status rd_gzip_write (struct rd_gzip *gzip, const void *data,
 /* The last bytes: the end of the stream, its CRC and length. */
 enum radio_status rd_gzip_finish (struct rd_gzip *gzip) RADIO_USE_RESULT;
 
-/* Returns how many bytes a member takes by what its header says, or 0: BGZF's
- * subfield BC, pgzip's IG, mgzip's MZ.  nbytes of the file are there, from the
- * header on; one that is cut off there says nothing. */
+/* Returns the size of a member by its header, or 0: BGZF's subfield BC, pgzip's
+ * IG, mgzip's MZ.  nbytes of the file are available, from the header on; a
+ * header cut off there gives 0. */
 uint64_t rd_gzip_member_nbytes (const unsigned char *header, size_t nbytes);
 
 /* Release it; NULL is legal. */

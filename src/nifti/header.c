@@ -295,7 +295,7 @@ rd_nifti_parse (const unsigned char *bytes, size_t nbytes, const char *file,
 }
 
 /*------------------------------------------------------------------------
- * What follows from the fields
+ * Values derived from the fields
  *----------------------------------------------------------------------*/
 
 const char *

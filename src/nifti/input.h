@@ -51,10 +51,9 @@ enum radio_status rd_input_read (struct rd_input *input, void *data,
                                  size_t nbytes, size_t *got)
   RADIO_USE_RESULT;
 
-/* Reads what is left of the file, of which nothing is wanted; *nbytes is its
- * size, inflated.  Where a gzip file ends within its last trailer, or something
- * that is no member follows, *problem says so, and all before is whole; else it
- * is NULL. */
+/* Reads and discards the rest of the file; *nbytes is its size, inflated.  If a
+ * gzip file ends within its last trailer, or is followed by other data,
+ * *problem says so, and all before is whole; else it is NULL. */
 enum radio_status rd_input_finish (struct rd_input *input, uint64_t *nbytes,
                                    const char **problem) RADIO_USE_RESULT;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Interpolation at the positions that a matrix maps outputs to: each is
- * gathered from the elements around its position.  What is outside of a field
- * of view gets one element; elsewhere edges continue beyond the source. */
+ * gathered from the elements around its position.  Places outside of a field of
+ * view get one element; elsewhere edges continue beyond the source. */
 #ifndef RD_GATHER_H
 #define RD_GATHER_H
 

@@ -25,9 +25,8 @@ struct rd_step_statistics {
 /* Returns the type in which values of a stored type are computed. */
 enum radio_dtype rd_row_compute_type (enum radio_dtype stored);
 
-/* Makes a step's kernels, of which there are none for saturate and up to two
- * for a window; returns their number.  statistics: of a step that needs them;
- * or NULL. */
+/* Makes a step's kernels: none for saturate, up to two for a window; returns
+ * their number.  statistics: for a step that needs them, or NULL. */
 size_t rd_row_kernels (const struct rd_step *step,
                        const struct rd_step_statistics *statistics,
                        struct rd_kernel kernels[2]);

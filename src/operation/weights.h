@@ -65,7 +65,7 @@ void rd_weights_span (const struct rd_sampled_axis *axis, uint64_t first,
 /* Returns the bytes that the weights of n outputs take. */
 uint64_t rd_weights_nbytes (const struct rd_sampled_axis *axis, uint64_t n);
 
-/* Makes the weights of n outputs from `first' on; n > 0.  Of majority, which
+/* Makes the weights of n outputs from `first' on; n > 0.  For majority, which
  * has no weights, start and count are the elements whose centres are in the
  * output's voxel. */
 enum radio_status rd_weights_make (const struct rd_sampled_axis *axis,

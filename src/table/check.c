@@ -73,9 +73,9 @@ check_head (struct checking *checking, uint64_t number, struct rd_head *above,
   return RADIO_OK;
 }
 
-/* Checks the last heads, up to the number of generations that are kept.  Of all
- * but the highest one a collector that was asked to keep fewer may have removed
- * the generation, and then those of all lower ones. */
+/* Checks the last heads, up to the number of generations that are kept.  A
+ * collector that was asked to keep fewer may have removed the generation of any
+ * but the highest one, and then those of all lower ones. */
 static enum radio_status
 check_heads (struct checking *checking)
 {

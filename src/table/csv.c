@@ -198,7 +198,7 @@ append_u32 (const struct radio_csv *csv, struct rd_buffer *list,
   return rd_buffer_append (list, &number, sizeof number);
 }
 
-/* Splits off a row.  Of the first one the number of columns is not known. */
+/* Splits off a row.  For the first one the number of columns is unknown. */
 static enum radio_status
 split_row (struct split *split, bool is_first)
 {

@@ -131,9 +131,9 @@ struct rd_data {
 void rd_data_free (struct rd_data *data);
 #define RD_DATA_SCOPE RD_CLEANUP (rd_data_free)
 
-/* Reads all columns, but those of are_empty, of the frame's n, in which all
- * values are missing then.  A column that is the index again is left out.
- * After a failure *failed is the field of one that failed, or NULL. */
+/* Reads all of the frame's n columns except those of are_empty, whose values
+ * are all missing then.  A column that repeats the index is left out.  After a
+ * failure *failed is the field of one that failed, or NULL. */
 enum radio_status rd_dataframe_load (struct rd_dataframe *frame,
                                      const bool *are_empty,
                                      struct rd_data *data,

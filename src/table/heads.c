@@ -29,8 +29,8 @@
  * more is lost, and no one reads thousands of heads to say so. */
 #define MAX_MISSING 8
 
-/* Heads that are listed before it is known where the hint is: a page, of which
- * more would be listed one after the other; and those below the hint's that are
+/* Heads that are listed before the hint is known: one page, since more pages
+ * would be listed one after the other; and heads below the hint's that are
  * listed then. */
 #define MAX_LISTED 1000
 #define NBELOW 16

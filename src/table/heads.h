@@ -109,7 +109,7 @@ enum radio_status rd_heads_generation_exists (struct radio_store *store,
                                               bool *exists) RADIO_USE_RESULT;
 
 /* Returns whether the hint of the table's document is of the newest head, but
- * what it repeats is not the document of that generation, which was read. */
+ * repeats another document than that of the generation, which was read. */
 bool rd_heads_is_misled (const struct rd_newest *newest, const char *path);
 
 /* Finds whether the table's document has a hint, and the number of the head

@@ -4,10 +4,9 @@
  * while its writer may be alive: that holds its lock, or, where locks do not
  * exclude other processes, it is younger than the grace time.  Heads are never
  * removed, so that no writer finds a number free again; but a table that never
- * had one is.  Of a table whose document names a head that is not there, or
- * whose newest head names a generation that is not, nothing is removed: another
- * program is still copying it, or what is left may be all that can be
- * recovered. */
+ * had one is.  Nothing is removed from a table whose document names a missing
+ * head, or whose newest head names a missing generation: another program is
+ * still copying it, or the rest may be all that can be recovered. */
 #include <config.h>
 
 #include "src/base/checked.h"

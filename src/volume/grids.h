@@ -26,9 +26,9 @@ struct rd_named_grid {
 /* Check that a grid agrees with another: in its shape, and in time if both have
  * more than one point of it; in its unit, if both are known; and that no voxel
  * lies more than tolerance voxels of the other, along any axis of that, from
- * the voxel of the same index.  Of an affine that cannot be inverted all
- * numbers must be equal.  RADIO_ERROR_ARGUMENT: the message has both names and
- * both values. */
+ * the voxel of the same index.  If an affine cannot be inverted, all numbers
+ * must be equal.  RADIO_ERROR_ARGUMENT: the message has both names and both
+ * values. */
 enum radio_status rd_grids_check_shape (const struct rd_named_grid *a,
                                         const struct rd_named_grid *other)
   RADIO_USE_RESULT;

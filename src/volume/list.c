@@ -138,8 +138,8 @@ new_node (const char *collection, const char *path)
   return NULL;
 }
 
-/* Reports what was found: a volume of a store of radio's, or else a node that
- * may be one.  nbytes: NULL: not known. */
+/* Reports a find: a volume of a store of radio's, or else a node that may be
+ * one.  nbytes: NULL: unknown. */
 static enum radio_status
 add_found (struct listing *listing, const char *collection, const char *name,
            const uint64_t *nbytes)

@@ -23,9 +23,9 @@ enum radio_status rd_read_ahead_open (const struct rd_linear_object *object,
 void rd_read_ahead_close (struct rd_read_ahead *ahead);
 
 /* Reads up to nbytes from an offset on: *got is 0 at the object's end only, but
- * may be less than nbytes anywhere.  What follows is requested up to the offset
- * `end', which is no limit.  The stop (or NULL) ends waiting; what was
- * requested is kept for the next read. */
+ * may be less than nbytes anywhere.  The following bytes are requested up to
+ * the offset `end', which is no limit.  The stop (or NULL) ends waiting; pieces
+ * that were requested are kept for the next read. */
 enum radio_status rd_read_ahead_read (struct rd_read_ahead *ahead,
                                       struct rd_read_stop *stop,
                                       uint64_t offset, uint64_t end,

@@ -28,8 +28,8 @@
 #include "tools/tables/bids.h"
 #include "tools/text.h"
 
-/* Upper bound of the memory of one file's layers; and that of a small file,
- * as a multiple of its size, which may be compressed, and besides that. */
+/* Upper bound of the memory of one file's layers; and of a small file: a
+ * multiple of its size, which may be compressed, plus a constant. */
 #define FILE_MEMORY_NBYTES ((uint64_t) 64 << 20)
 #define FILE_MEMORY_TIMES 32
 #define FILE_MEMORY_LEAST_NBYTES ((uint64_t) 2 << 20)

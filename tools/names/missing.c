@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reports operands that name no volume: what they are instead, or that nothing
- * is there. */
+/* Reports operands that name no volume: what they name instead, or that nothing
+ * exists by that name. */
 #include <config.h>
 
 #include <errno.h>

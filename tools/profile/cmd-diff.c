@@ -38,7 +38,7 @@ path_of (const struct rd_diff *diff, size_t i)
 }
 
 /*------------------------------------------------------------------------
- * What was measured
+ * Measurements
  *----------------------------------------------------------------------*/
 
 /* Prints, before any figure, which conditions differ, and what follows. */

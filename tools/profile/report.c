@@ -297,8 +297,8 @@ by_loss (const void *a, const void *b)
   return (x < y) - (x > y);
 }
 
-/* Finds all paths that matter, most time lost first; *rows is allocated.  What
- * a rank has not at all, such as writing the result, it need not wait for. */
+/* Finds all paths that matter, most time lost first; *rows is allocated.  Ranks
+ * need not wait for paths that they do not have, such as writing the result. */
 static size_t
 find_uneven (const struct radio_profile *profile, struct uneven **rows)
 {

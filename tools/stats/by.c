@@ -76,7 +76,7 @@ read_together (const struct grouping *grouping, struct radio_cohort *cohort)
     (void) !radio_view_get_column (view, grouping->by->column, &info);
 }
 
-/* Reads the column.  Of types that differ between collections, numbers are
+/* Reads the column.  If its types differ between collections, numbers are
  * compared as numbers, and all others as text. */
 static int
 read_part (struct grouping *grouping, struct radio_store *store,

@@ -67,8 +67,8 @@ rd_bids_add (struct rd_bids *bids, const char *name)
   return add_file (bids, name, true);
 }
 
-/* Adds FOLDER/STEM_WHAT, or FOLDER/WHAT without a stem, if it is there and was
- * not given.  One that was found before is added again. */
+/* Adds FOLDER/STEM_WHAT, or FOLDER/WHAT without a stem, if it exists and was
+ * not given.  A file that was found before is added again. */
 static bool
 add_if_there (struct rd_bids *bids, const char *folder, size_t nfolder,
               const char *stem, const char *what)
@@ -562,8 +562,8 @@ find_key (const struct joined *joined, const char *key)
   return line;
 }
 
-/* The line of scans that names an image's file; else one that names a file of
- * its name that is not there, as where the table lies elsewhere. */
+/* The line of scans that names an image's file; else one that names a missing
+ * file of the same name, as if the table is in another place. */
 static const struct line *
 find_scan (const struct joined *joined, const struct rd_bids_image *image)
 {

@@ -95,8 +95,8 @@ choose_rows (const struct rd_args *args, struct radio_cohort *cohort,
   return failed;
 }
 
-/* The collection whose table a word names; NULL: that of subjects.  One that is
- * called subjects is named by the path of its table. */
+/* The collection whose table a word names; NULL: the table of subjects.  A
+ * collection called subjects is named by the path of its table. */
 static const char *
 named_collection (const char *word)
 {

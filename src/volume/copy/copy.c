@@ -296,9 +296,9 @@ copy_volume (struct rd_copy *copy, const char *collection)
   return status;
 }
 
-/* Skips a volume that is there, if it is the one that the copy would be: it has
- * the same level, of which there is one in the world, and the same document.
- * So an earlier copy of many volumes that was killed goes on. */
+/* Skips an existing volume that equals the copy: it has the same level, whose
+ * name is unique, and the same document.  So a killed copy of many volumes is
+ * resumed. */
 static enum radio_status
 skip_same (struct rd_copy *copy)
 {

@@ -13,9 +13,9 @@
 #include "src/volume/codec.h"
 #include "src/volume/copy/copy.h"
 
-/* A member that is kept.  Of an object those in members are, in a list that of
- * each of its entries; without members it is neither an object nor a list of
- * them. */
+/* A member that is kept.  For an object, or each object of a list, those in
+ * members are kept; without members it is neither an object nor a list of
+ * objects. */
 struct member {
   const char *name;                   /* NULL: the last one */
   const struct member *members;
@@ -136,7 +136,7 @@ add_ome (const struct rd_copy *copy, struct json_object *attributes,
 }
 
 /* Adds the pipeline of a derived volume, without the names of volumes and files
- * in it: those of masks' collections stay.  What is no pipeline is left out. */
+ * in it: those of masks' collections stay.  An invalid one is left out. */
 static enum radio_status
 add_pipeline (struct json_object *derived, struct rd_json_make *make,
               struct json_object *to)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Other volumes that the operations of a pipeline name: the one that has the
- * grid, and the mask, by which statistics are of a part of the image. */
+/* Other volumes that the operations of a pipeline name: the one with the grid,
+ * and the mask, which limits statistics to a part of the image. */
 #include <config.h>
 
 #include <inttypes.h>

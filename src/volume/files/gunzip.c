@@ -50,9 +50,9 @@ take_idle (struct rd_gunzip *gunzip, uint64_t output, enum rd_points_kind kind)
   return RD_STEAL (gunzip->synced.idle);
 }
 
-/* Keeps a session without its window for a read that follows: what is read
- * plane by plane is inflated once, and its checksum is verified.  So one whose
- * checksum is known stays rather than one further on. */
+/* Keeps a session without its window for the next read: a file that is read
+ * plane by plane is inflated once, and its checksum is verified.  So a session
+ * whose checksum is known is preferred to one further on. */
 static void
 put_idle (struct rd_session *session)
 {
@@ -466,7 +466,7 @@ close_gunzip (struct rd_linear *linear)
 {
   struct rd_gunzip *gunzip = (struct rd_gunzip *) linear;
   rd_session_close (gunzip->synced.idle);
-  /* An index is of use only later: what was read is right without. */
+  /* An index is of use only later: the read is right without it. */
   if (gunzip->keep_index && gunzip->is_remote)
     rd_gunzip_warn (gunzip, RD_GUNZIP_NOT_KEPT, "points of entry are kept of "
                     "local files only");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of points of entry: their names, and the format of radio's own.  What
- * they claim is compared with their size before anything is allocated. */
+/* Files of points of entry: their names, and the format of radio's own.  Their
+ * numbers are compared with their size before anything is allocated. */
 #include <config.h>
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Points of entry in files: radio's own, FILE.points (docs/format.md), and
- * those of indexed_gzip, .gzidx.  A file of points that is of another file, is
- * older than its own, is damaged or claims what cannot be is ignored. */
+ * those of indexed_gzip, .gzidx.  A file of points is ignored if it is of
+ * another file, older than its own, damaged, or has impossible values. */
 #ifndef RD_INDEX_FILE_H
 #define RD_INDEX_FILE_H
 
@@ -16,9 +16,9 @@ struct rd_index_place {
   uint64_t most_nbytes;       /* larger files of points are ignored */
 };
 
-/* Adds the points that are kept for the file with this key, if there are any:
- * to points those of a file of points; to hints those of indexed_gzip, which
- * has neither a checksum nor the name of the file. */
+/* Adds the points kept for the file with this key, if any: from a file of
+ * points to points; from indexed_gzip, which has neither a checksum nor the
+ * name of the file, to hints. */
 void rd_index_find (const struct rd_index_place *place,
                     const struct rd_points_key *key,
                     struct rd_points *points, struct rd_points *hints);

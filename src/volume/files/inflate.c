@@ -409,8 +409,8 @@ meet_joint (struct rd_session *session)
   return RADIO_OK;
 }
 
-/* True if what is wrong here is after the last voxel, all of which are there:
- * then a warning says so, and the session is at the end of the file. */
+/* True if the damage here is after the last voxel, so that all voxels are
+ * there: then a warning says so, and the session is at the end of the file. */
 static bool
 ends_early (struct rd_session *session, enum rd_gunzip_warning which,
             const char *what)

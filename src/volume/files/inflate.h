@@ -161,9 +161,9 @@ enum radio_status rd_session_enter (struct rd_session *session,
                                     uint64_t output, enum rd_points_kind kind)
   RADIO_USE_RESULT;
 
-/* Goes from one hint to the next.  RADIO_ERROR_FORMAT: what was inflated is not
- * the history of that; so one of them is not of this file, or the file is
- * damaged.  Else this session is right, since both of them would be wrong in
+/* Inflates from one hint to the next.  RADIO_ERROR_FORMAT: the output differs
+ * from the next one's history; so one of them is not of this file, or the file
+ * is damaged.  Else this session is right, since both would have to be wrong in
  * the same way; and its place is kept as a point. */
 enum radio_status rd_session_prove (struct rd_session *session,
                                     const struct rd_point *from,
@@ -184,7 +184,7 @@ enum radio_status rd_session_fill (struct rd_session *session,
                                    uint64_t output, size_t nbytes)
   RADIO_USE_RESULT;
 
-/* Inflates nbytes from an output on into the caller's memory.  What is before
+/* Inflates nbytes from an output on into the caller's memory.  Output before
  * that, or in the window, is lost to later calls. */
 enum radio_status rd_session_fill_into (struct rd_session *session,
                                         uint64_t output, unsigned char *to,

@@ -3,12 +3,12 @@
  *
  * A chain of claims leads through the file: each member's end has the length
  * of its output, and the next one follows.  Threads inflate all of them, up to
- * what is wanted, and each checks that it ends where the next one begins.  Only
- * then are they points.
+ * the output wanted, and each checks that it ends where the next one begins.
+ * Only then are they points.
  *
- * Of a local file the chain is followed first.  A file on a network is
- * requested in order; the members that have arrived are inflated from memory
- * while what follows them arrives. */
+ * For a local file the chain is followed first.  A file on a network is
+ * requested in order; members that have arrived are inflated from memory while
+ * the next ones arrive. */
 #include <config.h>
 
 #include <string.h>

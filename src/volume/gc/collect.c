@@ -304,8 +304,8 @@ collect_chunks (struct collection *gc)
   return io->ops->list (io, array, true, collect_chunk, gc);
 }
 
-/* True if the document names all that was listed.  What was written since is
- * too young to be garbage. */
+/* True if the document names all that was listed.  Later objects are too young
+ * to be garbage. */
 static bool
 is_all_named (const struct collection *gc)
 {

@@ -144,7 +144,7 @@ struct again {
   struct rd_text_list *gone;
 };
 
-/* Takes those before the next one that is there for gone; NULL: all. */
+/* Counts the paths before the next existing one as gone; NULL: all. */
 static enum radio_status
 skip_gone (struct again *again, const char *path)
 {

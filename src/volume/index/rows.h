@@ -21,8 +21,8 @@ RD_DEFINE_CLEANUP (table, struct radio_table, radio_table_close);
 RD_DEFINE_CLEANUP (edit, struct radio_table_edit, radio_table_edit_free);
 
 /* Reads the ids of a table, the levels of its rows, unless levels is NULL, and
- * the number of its head; of one that is missing there are none, and 0.  There
- * are no levels, too, if it has no such column of text. */
+ * the number of its head; no ids and 0 if the table is missing.  There are no
+ * levels if it has no such column of text. */
 enum radio_status rd_index_read_ids (struct radio_store *store,
                                      const char *path,
                                      struct radio_strings *ids,

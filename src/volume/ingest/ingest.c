@@ -167,8 +167,8 @@ plan_level (struct rd_ingest *ingest)
                             &ingest->level_document);
 }
 
-/* Create the level's folder, locked, with its document.  What dead writers
- * and replaced volumes left is removed first; a failure of that is
+/* Create the level's folder, locked, with its document.  Remains of dead
+ * writers and replaced volumes are removed first; a failure of that is
  * ignored. */
 static enum radio_status
 begin_level (struct rd_ingest *ingest)
@@ -595,10 +595,10 @@ file_progress (const struct rd_source *source,
 /*------------------------------------------------------------------------
  * Descriptors.  A volume takes up to a dozen while it is written, and callers
  * ingest many at once, which the process's limit (256 by default on macOS) may
- * not allow.  It is not known how many others the process has open, now and
- * soon, so that a lack of them is found out when it occurs: then the ingest
- * begins again, when half as many are in progress.  One that lacks them while
- * it is alone fails.
+ * not allow.  The number of other descriptors that the process uses is unknown,
+ * so a lack is found when it occurs: then the ingest begins again, when half as
+ * many are in progress.  An ingest that lacks descriptors while it is alone
+ * fails.
  *----------------------------------------------------------------------*/
 
 /* Waits for its turn; *most is the limit under which it begins. */

@@ -399,7 +399,7 @@ open_member (struct group *group, size_t i, struct member *member)
 }
 
 /* Opens the next volumes: on a network several, as far as the memory allows, up
- * to one that fails.  What it fails with counts in its turn. */
+ * to one that fails.  Its error counts when it is its turn. */
 static void
 open_ahead (struct group *group, size_t i, size_t *nopened, bool was_wide)
 {

@@ -148,7 +148,7 @@ rd_kept_stats_equal (const struct rd_kept_stats *a,
 }
 
 /*------------------------------------------------------------------------
- * What they are of
+ * The data that they are of
  *----------------------------------------------------------------------*/
 
 /* The ends of some shards, that are read at once. */

@@ -53,17 +53,17 @@ enum rd_kept_state {
 };
 
 /* Reads the statistics of a volume, which has no pipeline, until stop (or
- * NULL); kept is set if they are current.  What cannot be read counts as not
- * kept: fails only without memory and if the read is to end. */
+ * NULL); kept is set if they are current.  Unreadable ones count as not kept:
+ * fails only without memory and if the read is to end. */
 enum radio_status rd_kept_stats_get (struct radio_volume *volume,
                                      struct rd_read_stop *stop,
                                      struct rd_kept_stats *kept,
                                      enum rd_kept_state *state)
   RADIO_USE_RESULT;
 
-/* Copies what is kept beside a level, if there is anything, to the same level
- * of another volume, whose writer holds the level's lock: it is of the copied
- * shards, too.  What cannot be read, or is damaged, counts as not kept. */
+/* Copies the statistics kept beside a level, if any, to the same level of
+ * another volume, whose writer holds the level's lock: they are of the copied
+ * shards, too.  Unreadable or damaged ones count as not kept. */
 enum radio_status rd_kept_stats_copy (struct radio_store *from,
                                       const char *level_path,
                                       struct radio_store *to,

@@ -173,8 +173,8 @@ check_sha256 (struct validation *validation)
 }
 
 /* Statistics beside the level are computed again: they do not depend on how the
- * voxels are read.  Those of another level or of other shards are not used, and
- * so no damage. */
+ * voxels are read.  Statistics of another level or of other shards are not
+ * used, so they are no damage. */
 static enum radio_status
 check_statistics (struct validation *validation)
 {
