@@ -201,7 +201,7 @@ class Store(Mapping[str, Volume], Closable[_OpenStore]):
         try:
             n = len(self.paths(path))
         except RadioError:
-            return f"path: '{path}' is no volume: {error}"
+            return f"path: '{path}' is not a volume: {error}"
         return (f"path: '{path}' is a collection of {n}"
                 f" volume{'' if n == 1 else 's'}; use paths('{path}'), or"
                 f" '{path}/NAME'")

@@ -66,7 +66,7 @@ def test_what_is_no_volume_is_not_in_it(in_examples):
                   " 'ct/NAME'",
             "x": f"{store.uri}/x: there is no zarr.json",
             "": f"path: '' is the root of {store.uri}: zarr.json: not an",
-        }.get(path, f"path: '{path}' is no volume: {path}"))
+        }.get(path, f"path: '{path}' is not a volume: {path}"))
     # A document below a collection is that of a volume.
     assert "ct/broken" in store
     with pytest.raises(libradio.FormatError, match="not an OME-Zarr image"):
