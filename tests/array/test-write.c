@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing: what is kept and what is not, several writes at once, strides,
+/* Writing: stored and omitted chunks, several writes at once, strides,
  * refusals, full disks, and failures of the store. */
 #include <config.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON: what is taken and what is refused, numbers to the last bit, and
- * messages that name document, member and value. */
+/* JSON: accepted and refused texts, numbers to the last bit, and messages that
+ * name document, member and value. */
 #include <config.h>
 
 #include <math.h>

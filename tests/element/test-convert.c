@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Conversions, all pairs of types, at the values where they go wrong.  What
- * is expected is worked out another way: integers in 128 bits, floats by
- * strtod and strtof of their exact decimal or hexadecimal text. */
+/* Conversions, all pairs of types, at the values where they go wrong.  Expected
+ * values are computed in another way: integers in 128 bits, floats by strtod
+ * and strtof of their exact decimal or hexadecimal text. */
 #include <config.h>
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Hostile text tables.  The first byte of an input chooses the separator and
- * whether the text is in two parts, of which the second is a sidecar.  Every
- * column is read; what is written of the cells reads back as the same. */
+ * whether the text is in two parts, the second one a sidecar.  Every column is
+ * read; the cells, written again, read back as the same. */
 #include <config.h>
 
 #include <string.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pipelines: a text that is accepted has a canonical form, which reads back as
- * itself, and so has what is drawn from it; one that is not has an error that
- * says where. */
+/* Pipelines: an accepted text has a canonical form, which reads back as itself,
+ * and so has a pipeline drawn from it; others have an error with its place. */
 #include <config.h>
 
 #include <radio/pipeline.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Hostile files of points of entry.  The first byte selects radio's format, of
- * which the checksum is made right, or indexed_gzip's.  What is accepted is in
- * order and within the gzip file, and what is written of it is read again.  A
- * third kind is a member's header that may say how long it is. */
+/* Hostile files of points of entry.  The first byte selects radio's format,
+ * whose checksum is corrected, or indexed_gzip's.  Accepted points are in order
+ * and within the gzip file, and can be written and read again.  A third kind is
+ * a member's header that may have its length. */
 #include <config.h>
 
 #include "src/base/crc32c.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Queries: what is accepted has steps in postfix order that leave one result,
- * and values within the text; what is not has an error with its place. */
+/* Queries: accepted ones have steps in postfix order that leave one result, and
+ * values within the text; others have an error with its place. */
 #include <config.h>
 
 #include "src/cohort/query.h"

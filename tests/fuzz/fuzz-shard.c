@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Hostile shards.  The first byte of an input chooses the codecs, the rest
- * is the shard.  What decodes also survives being encoded again. */
+ * is the shard.  Decoded elements are the same after being encoded again. */
 #include <config.h>
 
 #include <string.h>

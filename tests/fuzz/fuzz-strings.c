@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Hostile chunks of strings.  The first byte of an input chooses the codecs
- * after vlen-utf8, the rest is the chunk.  What decodes is UTF-8 within the
- * bytes that were decoded, and is the same after being encoded again. */
+ * after vlen-utf8, the rest is the chunk.  Decoded strings are UTF-8 within the
+ * decoded bytes, and are the same after being encoded again. */
 #include <config.h>
 
 #include <string.h>

@@ -46,7 +46,7 @@ void http_peer_stop (struct http_peer *peer);
 /* "http://127.0.0.1:PORT/data" */
 const char *http_peer_url (const struct http_peer *peer);
 
-/* So many answers from now on have this fault, after `after' good ones. */
+/* This many answers from now on have this fault, after `after' good ones. */
 void http_peer_script (struct http_peer *peer, enum http_fault fault,
                        unsigned after, unsigned times);
 

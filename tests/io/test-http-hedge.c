@@ -84,7 +84,7 @@ read_quick (struct http_site *site, unsigned n)
 }
 
 /*------------------------------------------------------------------------
- * What the server says
+ * The server's responses
  *----------------------------------------------------------------------*/
 
 static void

@@ -134,7 +134,7 @@ read_wave (struct http_site *site)
 }
 
 /*------------------------------------------------------------------------
- * What they are good for
+ * Use of idle connections
  *----------------------------------------------------------------------*/
 
 static void
@@ -205,7 +205,7 @@ profiles_count_preconnected_sockets (void **state)
 #endif
 
 /*------------------------------------------------------------------------
- * What comes to nothing
+ * Failures
  *----------------------------------------------------------------------*/
 
 static void

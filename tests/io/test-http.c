@@ -100,7 +100,7 @@ assert_bytes (const struct site *site, size_t offset, size_t nbytes)
 }
 
 /*------------------------------------------------------------------------
- * What goes well
+ * Success
  *----------------------------------------------------------------------*/
 
 static void
@@ -257,7 +257,7 @@ more_than_is_accepted_is_not_fetched (void **state)
 }
 
 /*------------------------------------------------------------------------
- * What goes better next time
+ * Retries
  *----------------------------------------------------------------------*/
 
 static const enum http_fault passing[] = {
@@ -338,7 +338,7 @@ a_server_that_never_answered_is_not_retried_long (void **state)
 }
 
 /*------------------------------------------------------------------------
- * What is not believed
+ * Invalid responses
  *----------------------------------------------------------------------*/
 
 static void

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables with documents that break the rules: each gives an error that names
- * what is wrong, or an older generation, and none takes memory by what it
+ * the fault, or an older generation, and none makes the reader allocate by its
  * claims. */
 #include <config.h>
 

@@ -122,7 +122,7 @@ large_shards_are_copied_in_little_memory (void **state)
 }
 
 /*------------------------------------------------------------------------
- * What exists
+ * Existing volumes
  *----------------------------------------------------------------------*/
 
 static void
@@ -198,7 +198,7 @@ data_that_another_volume_names_is_not_overwritten (void **state)
 }
 
 /*------------------------------------------------------------------------
- * What a copy does not take
+ * Data that is not copied
  *----------------------------------------------------------------------*/
 
 static void

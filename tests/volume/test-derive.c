@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Volumes with a pipeline: what is read, which tiles that takes, and what is
- * refused in words.  tests/interop/test_pipelines.py compares with numpy. */
+/* Volumes with a pipeline: results, the tiles that are read for them, and
+ * messages of refusals.  tests/interop/test_pipelines.py compares with
+ * numpy. */
 #include <config.h>
 
 #include <math.h>

@@ -52,7 +52,7 @@ make_store (void)
 }
 
 /*------------------------------------------------------------------------
- * What a profile says of failures
+ * Failures in profiles
  *----------------------------------------------------------------------*/
 
 static size_t
@@ -468,7 +468,7 @@ a_failure_that_was_lived_with_is_not_marked (void **state)
 }
 
 /*------------------------------------------------------------------------
- * What is not marked
+ * Scopes that are not marked
  *----------------------------------------------------------------------*/
 
 static void

@@ -452,8 +452,8 @@ static void
 what_members_say_is_not_trusted (void **state)
 {
   (void) state;
-  /* Of several threads, however many processors there are: one would not
-   * follow what members say. */
+  /* With several threads on any number of processors: one thread would not use
+   * the lengths that members give. */
   struct radio_context *context = open_context (0);
   static const int lies[] = { 1, -1, 30, 5000, -20000, 1 << 22 };
   for (size_t i = 0; i < NFORMS - 1; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Documents: those of zarr-python and tensorstore are taken, whatever
- * breaks a rule is refused by name, and what is written reads back. */
+/* Documents: those of zarr-python and tensorstore are accepted, each broken
+ * rule is refused by name, and written documents read back. */
 #include <config.h>
 
 #include "tests/unit.h"
