@@ -140,6 +140,15 @@ statistics_of_a_group_without_memory_fail_cleanly (void **state)
   assert_fails (radio_group_stats (2, open_pair, &options, take_figures,
                                    &count),
                 RADIO_ERROR_ARGUMENT, "percentiles");
+  options.npercents = 2;
+  options.percents = NULL;
+  assert_fails (radio_group_stats (2, open_pair, &options, take_figures,
+                                   &count),
+                RADIO_ERROR_ARGUMENT, "percents is NULL, but npercents is 2");
+  options.labels = NULL;
+  assert_fails (radio_group_stats (2, open_pair, &options, take_figures,
+                                   &count),
+                RADIO_ERROR_ARGUMENT, "labels is NULL, but nlabels is 3");
   assert_ok (radio_group_stats (0, open_pair, NULL, take_figures, &count));
   radio_store_close (store);
 }

@@ -97,6 +97,9 @@ void python_get_progress (struct python_call *call, uint64_t *done_nbytes,
 void python_stop (struct python_call *call);
 char *python_take (struct python_call *call, size_t *nbytes);
 void python_clear (struct python_call *call);
+enum radio_status python_stop_recorder (struct radio_recorder **recorder,
+                                        struct radio_profile **profile);
+enum radio_status python_commit_volume (struct radio_writer **writer);
 void python_free (void *block);
 extern "Python" bool python_check_signals (void);
 """

@@ -174,6 +174,30 @@ python_clear (struct python_call *call)
   free (python_take (call, &nbytes));
 }
 
+/* Stop a recorder and commit a volume, and set the pointer to NULL, so that
+ * what owns it does not end it once more: an exception of a signal may come as
+ * the call returns.  NULL is success. */
+static enum radio_status
+python_stop_recorder (struct radio_recorder **recorder,
+                      struct radio_profile **profile)
+{
+  struct radio_recorder *taken = *recorder;
+
+  *recorder = NULL;
+  return taken ? radio_recorder_stop (taken, profile) : RADIO_OK;
+}
+
+static enum radio_status
+python_commit_volume (struct radio_writer **writer)
+{
+  struct radio_writer *taken = *writer;
+
+  *writer = NULL;
+  return taken ? radio_volume_commit (taken, NULL,
+                                      sizeof (struct radio_ingest_result))
+               : RADIO_OK;
+}
+
 /* Frees what the library allocated by malloc. */
 static void
 python_free (void *block)

@@ -112,83 +112,120 @@ scopes_is_on (PyObject *module, PyObject *nothing)
 }
 
 /* The scopes of Python that are open on a thread, but for those of functions:
- * coroutines that take turns may end them in another order. */
+ * coroutines that take turns may end them in another order.  Threads may share
+ * an object that begins and ends them, and it may begin again before its end.
+ */
+struct open_scope {
+  const PyObject *owner;
+  uint64_t token;
+};
+
 static _Thread_local struct {
-  unsigned long long *tokens;
+  struct open_scope *at;
   size_t n, room;
 } open_scopes;
 
-/* Returns the token as a number of Python's; 0: nothing records. */
+/* Keeps a scope that began; of token 0 nothing records.  Returns None. */
 static PyObject *
-open_scope (unsigned long long token)
+open_scope (const PyObject *owner, uint64_t token)
 {
-  if (token != 0 && open_scopes.n == open_scopes.room) {
+  if (token == 0)
+    Py_RETURN_NONE;
+  if (open_scopes.n == open_scopes.room) {
     size_t room = open_scopes.room ? 2 * open_scopes.room : 16;
-    void *tokens = realloc (open_scopes.tokens,
-                            room * sizeof *open_scopes.tokens);
-    if (tokens == NULL) {
+    void *at = realloc (open_scopes.at, room * sizeof *open_scopes.at);
+    if (at == NULL) {
       radio_scope_end (token);
       return PyErr_NoMemory ();
     }
-    open_scopes.tokens = tokens;
+    open_scopes.at = at;
     open_scopes.room = room;
   }
-  if (token != 0)
-    open_scopes.tokens[open_scopes.n++] = token;
-  return PyLong_FromUnsignedLongLong (token);
+  open_scopes.at[open_scopes.n++] = (struct open_scope) { owner, token };
+  Py_RETURN_NONE;
 }
 
-/* Returns whether the scope is the one that began last of those that are open.
- * So is one of another thread, and one that was left by an end before. */
-static bool
-close_scope (unsigned long long token)
+/* Returns the place after the owner's innermost scope on this thread; 0: it
+ * has none, was begun on another one, or left by an end before. */
+static size_t
+find_open_scope (const PyObject *owner)
 {
   size_t i = open_scopes.n;
-  while (i > 0 && open_scopes.tokens[i - 1] != token)
+  while (i > 0 && open_scopes.at[i - 1].owner != owner)
     i--;
-  if (i == 0)
-    return true;
-  bool is_last = i == open_scopes.n;
-  open_scopes.n = i - 1;
+  return i;
+}
+
+/* Ends the scope before a place, and those that began in it. */
+static void
+close_scope (size_t end)
+{
+  radio_scope_end (open_scopes.at[end - 1].token);
+  open_scopes.n = end - 1;
   if (open_scopes.n == 0) {
     /* Threads end without a word. */
-    free (open_scopes.tokens);
-    open_scopes.tokens = NULL;
+    free (open_scopes.at);
+    open_scopes.at = NULL;
     open_scopes.room = 0;
   }
-  return is_last;
+}
+
+/* Marks a request, or the innermost scope if that is NULL, as failed. */
+static void
+mark_failed (struct radio_async *async, const char *text)
+{
+  static const struct radio_counter failures = { "failures", "count" };
+  if (async) {
+    radio_async_text (async, "failed", text, RADIO_TEXT_PLAIN);
+    radio_async_add (async, &failures, 1);
+  } else {
+    radio_scope_text ("failed", text, RADIO_TEXT_PLAIN);
+    radio_scope_add (&failures, 1);
+  }
 }
 
 static PyObject *
-scopes_begin (PyObject *module, PyObject *address)
+scopes_begin (PyObject *module, PyObject *const *arguments, Py_ssize_t n)
 {
   (void) module;
-  const struct radio_site *site = POINTER (address);
-  return site ? open_scope (radio_scope_begin_if_on (site)) : NULL;
+  if (!has_arguments (n, 2))
+    return NULL;
+  const struct radio_site *site = POINTER (arguments[1]);
+  return site ? open_scope (arguments[0], radio_scope_begin_if_on (site))
+              : NULL;
 }
 
 static PyObject *
 scopes_step (PyObject *module, PyObject *const *arguments, Py_ssize_t n)
 {
   (void) module;
-  if (!has_arguments (n, 2))
+  if (!has_arguments (n, 3))
     return NULL;
-  const struct radio_site *site = POINTER (arguments[0]);
-  unsigned long long number = PyLong_AsUnsignedLongLong (arguments[1]);
+  const struct radio_site *site = POINTER (arguments[1]);
+  unsigned long long number = PyLong_AsUnsignedLongLong (arguments[2]);
   if (PyErr_Occurred ())
     return NULL;
-  return open_scope (radio_step_begin_if_on (site, number));
+  return open_scope (arguments[0], radio_step_begin_if_on (site, number));
 }
 
 static PyObject *
-scopes_end (PyObject *module, PyObject *token)
+scopes_end (PyObject *module, PyObject *const *arguments, Py_ssize_t n)
 {
   (void) module;
-  unsigned long long value = PyLong_AsUnsignedLongLong (token);
-  if (PyErr_Occurred ())
+  if (!has_arguments (n, 2))
     return NULL;
-  radio_scope_end (value);
-  return PyBool_FromLong (close_scope (value));
+  const char *failure = arguments[1] == Py_None ? NULL
+    : PyUnicode_AsUTF8AndSize (arguments[1], NULL);
+  if (failure == NULL && arguments[1] != Py_None)
+    return NULL;
+  const size_t end = find_open_scope (arguments[0]);
+  const bool is_last = end == 0 || end == open_scopes.n;
+  if (end > 0) {
+    if (failure)
+      mark_failed (NULL, failure);
+    close_scope (end);
+  }
+  return PyBool_FromLong (is_last);
 }
 
 static PyObject *
@@ -250,14 +287,7 @@ scopes_fail (PyObject *module, PyObject *const *arguments, Py_ssize_t n)
   const char *text = PyUnicode_AsUTF8AndSize (arguments[1], NULL);
   if (text == NULL)
     return NULL;
-  static const struct radio_counter failures = { "failures", "count" };
-  if (async) {
-    radio_async_text (async, "failed", text, RADIO_TEXT_PLAIN);
-    radio_async_add (async, &failures, 1);
-  } else {
-    radio_scope_text ("failed", text, RADIO_TEXT_PLAIN);
-    radio_scope_add (&failures, 1);
-  }
+  mark_failed (async, text);
   Py_RETURN_NONE;
 }
 
@@ -509,14 +539,14 @@ static PyMethodDef functions[] = {
   FAST ("site", scopes_site, "(name, category, function, file, line)"),
   FAST ("counter", scopes_counter, "(name, unit)"),
   { "is_on", scopes_is_on, METH_NOARGS, "Whether anything records." },
-  { "begin", scopes_begin, METH_O, "(site): returns a token" },
-  FAST ("step", scopes_step, "(site, number): returns a token"),
-  { "end", scopes_end, METH_O, "(token): whether it began last" },
+  FAST ("begin", scopes_begin, "(owner, site)"),
+  FAST ("step", scopes_step, "(owner, site, number)"),
+  FAST ("end", scopes_end, "(owner, failure): whether it began last"),
   FAST ("add", scopes_add, "(counter, value)"),
   FAST ("gauge", scopes_gauge, "(gauge, value)"),
   { "request", scopes_request, METH_O, "(site): returns a request" },
   { "request_end", scopes_request_end, METH_O, "(request)" },
-  FAST ("fail", scopes_fail, "(request, text): 0: the innermost scope"),
+  FAST ("fail", scopes_fail, "(request, text)"),
   FAST ("watch", scopes_watch, "(left_out, disable)"),
   { "forget", scopes_forget, METH_NOARGS, "After the recorder has stopped." },
   FAST ("function_begin", scopes_function_begin, "(code, offset)"),

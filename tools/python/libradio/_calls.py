@@ -3,7 +3,7 @@
 import sys
 import threading
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -87,6 +87,20 @@ def check(status: int) -> None:
     _raise_signal()
     if status != 0:
         raise_status(status)
+
+
+def owned(kind: str, close: Callable[[Any], object]) -> Any:
+    """Returns a pointer that the library sets to what it opens, a struct
+    radio_KIND, and that closes it: an exception of a signal, which may come as
+    the call returns, leaves nothing open."""
+    return ffi.gc(ffi.new(f"struct radio_{kind} **"),
+                  lambda owner: close(owner[0]))
+
+
+def take(owner: Any) -> Any:
+    """Returns what was opened, which stays open while it or owner is used.
+    """
+    return ffi.gc(owner[0], lambda _: owner)
 
 
 def take_bytes(call: Any) -> bytes:

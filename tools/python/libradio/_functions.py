@@ -93,22 +93,30 @@ if sys.version_info >= (3, 12):
                           monitoring.DISABLE)
         except RuntimeError:
             raise _watched_error() from None
-        monitoring.use_tool_id(tool, "libradio")
-        for event, callback in callbacks.items():
-            monitoring.register_callback(tool, event, callback)
-        monitoring.set_events(tool, sum(callbacks))
-        monitoring.restart_events()
 
+        # Also of what has begun in part, or ended.
         def end() -> None:
             global _watch
-            _watch = None
-            monitoring.set_events(tool, 0)
-            for event in callbacks:
-                monitoring.register_callback(tool, event, None)
-            monitoring.free_tool_id(tool)
+            if _watch is None or _watch[1] is not end:
+                return
+            if monitoring.get_tool(tool) == "libradio":
+                monitoring.set_events(tool, 0)
+                for event in callbacks:
+                    monitoring.register_callback(tool, event, None)
+                monitoring.free_tool_id(tool)
             _scopes.forget()
+            _watch = None
 
         _watch = os.getpid(), end
+        try:
+            monitoring.use_tool_id(tool, "libradio")
+            for event, callback in callbacks.items():
+                monitoring.register_callback(tool, event, callback)
+            monitoring.set_events(tool, sum(callbacks))
+            monitoring.restart_events()
+        except BaseException:
+            end()
+            raise
         return end
 else:
     def check_unwatched() -> None:

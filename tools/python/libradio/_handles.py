@@ -13,7 +13,7 @@ from typing import Any, Generic, Self, TypeVar
 from weakref import WeakValueDictionary
 
 from ._arguments import whole
-from ._calls import check, watch_signals
+from ._calls import check, owned, take, watch_signals
 from ._native import ffi, lib
 from .errors import ClosedError
 
@@ -108,9 +108,9 @@ def context(threads: int, memory: int, cache: int | None) -> Any:
     options.memory_limit_nbytes = memory
     options.cache_nbytes = (0 if cache is None
                             else cache or lib.RADIO_NO_CACHE)
-    result = ffi.new("struct radio_context **")
-    check(lib.radio_context_open(options, result))
-    opened = ffi.gc(result[0], lib.radio_context_close)
+    owner = owned("context", lib.radio_context_close)
+    check(lib.radio_context_open(options, owner))
+    opened = take(owner)
     _contexts[key] = opened
     return opened
 

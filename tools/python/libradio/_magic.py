@@ -35,12 +35,15 @@ def radio(line: str, cell: str, shell: Any) -> Profile:
     number = running and running.execution_count or shell.execution_count
     body, last = _compile(cell, number, shell)
     made = profile(f"In [{number}]", python=python)
-    # So that a cell that fails leaves its profile, too.
-    if name:
-        shell.user_ns[name] = made
-    with made:
-        exec(body, shell.user_ns)
-        value = None if last is None else eval(last, shell.user_ns)
+    namespace = shell.user_ns           # looking it up would be recorded
+    try:
+        with made:
+            exec(body, namespace)
+            value = None if last is None else eval(last, namespace)
+    finally:
+        # A cell that fails leaves its profile, too.
+        if name:
+            namespace[name] = made
     if value is not None:
         from IPython.display import display
         display(value)

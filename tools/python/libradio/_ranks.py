@@ -213,7 +213,8 @@ def expect(python: bool) -> Callable[[], list[Any]]:
 
     def end() -> list[Any]:
         nonlocal ranks
-        assert ranks is not None
+        if ranks is None:
+            return []
         profiles = ranks.collect()
         os.close(descriptor)
         ranks = None

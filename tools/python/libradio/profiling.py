@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from . import _arguments, _calls
-from ._calls import NULL, check, text
+from ._calls import NULL, check, owned, take, text
 from ._functions import check_unwatched, check_version, watch
 from ._native import ffi, lib
 from .errors import ArgumentError, ExistsError, ForkedError
@@ -78,7 +78,7 @@ class Profile:
 
     def __init__(self, pointer: Any = None) -> None:
         """Not called by users: see ``profile``."""
-        self._pointer = pointer and ffi.gc(pointer, lib.radio_profile_close)
+        self._pointer = pointer
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> "Profile":
@@ -92,9 +92,9 @@ class Profile:
         >>> libradio.Profile.read("read.json").tree() == p.tree()
         True
         """
-        pointer = ffi.new("struct radio_profile **")
-        check(lib.radio_profile_read(_arguments.file(path, "path"), pointer))
-        return Profile(pointer[0])
+        owner = owned("profile", lib.radio_profile_close)
+        check(lib.radio_profile_read(_arguments.file(path, "path"), owner))
+        return Profile(take(owner))
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise TypeError("cannot pickle a profile; save it as .json, and read"
@@ -307,9 +307,9 @@ class Comparison:
     def __init__(self, before: Profile, after: Profile) -> None:
         """Not called by users: see ``Profile.diff``."""
         self._before, self._after = before, after
-        result = ffi.new("struct radio_comparison **")
-        check(lib.radio_profile_compare(before._get(), after._get(), result))
-        compared = ffi.gc(result[0], lib.radio_comparison_close)
+        owner = owned("comparison", lib.radio_comparison_close)
+        check(lib.radio_profile_compare(before._get(), after._get(), owner))
+        compared = take(owner)
         info = ffi.new("struct radio_comparison_info *")
         lib.radio_comparison_get_info(compared, info, ffi.sizeof(info[0]))
         self.basis = _BASES[info.basis]
@@ -406,11 +406,11 @@ def _change(path: str, each: Any, info: Any) -> Change:
 
 
 def _join(pointers: list[Any], parts: Parts) -> Any:
-    joined = ffi.new("struct radio_profile **")
+    joined = owned("profile", lib.radio_profile_close)
     check(lib.radio_profile_join(
         pointers, len(pointers), _arguments.choice(parts, "parts", _PARTS),
         joined))
-    return ffi.gc(joined[0], lib.radio_profile_close)
+    return take(joined)
 
 
 def frame(page: str, fallback: str) -> str:
@@ -434,18 +434,53 @@ def _profile(value: Any, name: str) -> Profile:
     return profile
 
 
+class _Recorder:
+    """A recorder, and what begins and ends with it.  It ends once, also if a
+    signal comes meanwhile."""
+
+    __slots__ = ("end_ranks", "end_watch", "pid", "pointer")
+
+    def __init__(self) -> None:
+        self.pid = os.getpid()
+        self.pointer = owned("recorder", _discard)
+        # Both may be called again.
+        self.end_watch: Callable[[], None] | None = None
+        self.end_ranks: Callable[[], list[Any]] | None = None
+
+    def end(self, profile: Any = NULL) -> tuple[int, list[Any]]:
+        """Sets *profile; returns the status of that, and the profiles of the
+        workers."""
+        workers: list[Any] = []
+        if os.getpid() != self.pid:
+            return lib.RADIO_ERROR_FORKED, workers
+        try:
+            status = lib.python_stop_recorder(self.pointer, profile)
+        finally:
+            try:
+                if self.end_watch is not None:
+                    self.end_watch()
+            finally:
+                if self.end_ranks is not None:
+                    workers = self.end_ranks()
+        return status, workers
+
+
+def _discard(recorder: Any, is_finalizing: Callable[[], bool]
+             = sys.is_finalizing) -> None:
+    if not is_finalizing():
+        lib.radio_recorder_stop(recorder, NULL)
+
+
 class _Recording(Profile):
     """A profile that its with statement records."""
 
-    __slots__ = ("_end", "_options", "_pid", "_python", "_recorder")
+    __slots__ = ("_options", "_python", "_recorder")
 
     def __init__(self, options: Any, python: bool) -> None:
         super().__init__()
         self._options = options
         self._python = python
-        self._end: Callable[[Any], tuple[int, list[Any]]] | None = None
-        self._pid = 0
-        self._recorder: Any = None
+        self._recorder: _Recorder | None = None
 
     def __enter__(self) -> Self:
         if self._options is None:
@@ -453,89 +488,72 @@ class _Recording(Profile):
                                 " again")
         # Most processes record nothing: they import neither this nor html.
         from ._ranks import expect, make_way
-        recorder = ffi.new("struct radio_recorder **")
+        recorder = _Recorder()
         options, title = self._options
-        make_way(bool(options.whole_process), self._python)
-        status = lib.radio_recorder_start(options, recorder)
-        if status == lib.RADIO_ERROR_EXISTS:
-            raise ExistsError("another profile is being recorded; end that"
-                              " first")
-        check(status)
-        del title
-        end_ranks = end_watch = None
         try:
+            make_way(bool(options.whole_process), self._python)
+            status = lib.radio_recorder_start(options, recorder.pointer)
+            if status == lib.RADIO_ERROR_EXISTS:
+                raise ExistsError("another profile is being recorded; end that"
+                                  " first")
+            check(status)
+            del title
             # Before anything runs that the other profile would show.
             if self._python:
                 check_unwatched()
             if options.whole_process:
-                end_ranks = expect(self._python)
+                recorder.end_ranks = expect(self._python)
             # The last: what is called here is no function of the user's.
             if self._python:
-                end_watch = watch()
+                recorder.end_watch = watch()
+            self._recorder = recorder
+            self._options = None
         except BaseException:
-            lib.radio_recorder_stop(recorder[0], NULL)
-            if end_ranks is not None:
-                end_ranks()
+            recorder.end()
             raise
-        self._options = None
-        self._pid = os.getpid()
-        self._recorder = recorder[0]
-        self._end = _make_end(self._pid, recorder[0], end_watch, end_ranks)
         return self
 
     def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing
                 ) -> None:
         # Else one that is never left would record until the process ends.  A
         # weakref.finalize calls functions of Python that would be recorded.
-        if (self._recorder is not None and self._end is not None
-                and not is_finalizing()):
-            self._end(NULL)
+        if self._recorder is not None and not is_finalizing():
+            self._recorder.end()
 
     def __exit__(self, kind: type[BaseException] | None,
                  error: BaseException | None, trace: object) -> None:
-        if self._recorder is None:
+        recorder = self._recorder
+        if recorder is None:
             if kind is None:
                 raise ArgumentError("the profile is not being recorded: its"
                                     " with statement has ended, or has not"
                                     " begun")
             return
-        if os.getpid() != self._pid:
+        if os.getpid() != recorder.pid:
             # A forked child came here: the profile is its parent's.
             if kind is None:
                 raise ForkedError("the profile is of the process that this one"
                                   " was forked from")
             return
-        recorder, self._recorder = self._recorder, None
-        if kind is not None:
-            line = f"{kind.__name__}: {error}".partition("\n")[0]
-            lib.radio_recorder_fact(
-                recorder, b"failed", line.encode("utf-8", "replace")
-                .replace(b"\0", b" "), lib.RADIO_TEXT_NAME)
-        assert self._end is not None
-        pointer = ffi.new("struct radio_profile **")
-        status, workers = self._end(pointer)
-        self._end = None
-        if status == lib.RADIO_OK:
-            self._pointer = ffi.gc(pointer[0], lib.radio_profile_close)
-            if workers:
-                self._pointer = _join([self._pointer, *workers], "ranks")
+        try:
+            self._recorder = None
+            if kind is not None:
+                line = f"{kind.__name__}: {error}".partition("\n")[0]
+                lib.radio_recorder_fact(
+                    recorder.pointer[0], b"failed",
+                    line.encode("utf-8", "replace").replace(b"\0", b" "),
+                    lib.RADIO_TEXT_NAME)
+            owner = owned("profile", lib.radio_profile_close)
+            status, workers = recorder.end(owner)
+            if status == lib.RADIO_OK:
+                self._pointer = take(owner)
+                if workers:
+                    self._pointer = _join([self._pointer, *workers], "ranks")
+        finally:
+            # If a signal came before the end.
+            recorder.end()
         # Signals may have come while it read what workers left, too.
         check(status if kind is None else lib.RADIO_OK)
-
-
-def _make_end(pid: int, recorder: Any, end_watch: Callable[[], None] | None,
-              end_ranks: Callable[[], list[Any]] | None) \
-        -> Callable[[Any], tuple[int, list[Any]]]:
-    """Returns what ends a recording, which returns the status of the stop and
-    the profiles of the workers."""
-    def end(pointer: Any) -> tuple[int, list[Any]]:
-        if os.getpid() != pid:
-            return lib.RADIO_ERROR_FORKED, []
-        status = lib.radio_recorder_stop(recorder, pointer)
-        if end_watch is not None:
-            end_watch()
-        return status, [] if end_ranks is None else end_ranks()
-    return end
 
 
 def profile(title: str | None = None, *, python: bool = False,

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from functools import partial, wraps
 from operator import index
+from threading import get_ident
 from typing import (
     Any, Literal, ParamSpec, Self, SupportsIndex, TypeAlias, TypeVar, cast,
 )
@@ -76,27 +77,27 @@ def _whole(value: SupportsIndex, name: str) -> int:
 
 
 class _Span:
-    """Something with a begin and an end on one thread."""
+    """Something with a begin and an end on one thread, which threads may
+    share."""
 
-    __slots__ = ("_site", "_tokens")
+    __slots__ = ("_site",)
     _site: int
-    _tokens: list[int]
 
-    def _begin(self) -> int:
+    def _begin(self) -> None:
         raise NotImplementedError
 
     def __enter__(self) -> Self:
-        self._tokens.append(self._begin())
+        self._begin()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *rest: object
                  ) -> None:
-        token = self._tokens.pop()
-        if token:
-            if kind is not None and _is_failure(kind):
-                _scopes.fail(0, kind.__name__)
-            if not _scopes.end(token):
-                _warn_of_order(self._site)
+        failure = (kind.__name__ if kind is not None and _is_failure(kind)
+                   else None)
+        # An interrupt may have come as another one began or ended.
+        if not _scopes.end(self, failure) and (kind is None
+                                               or issubclass(kind, Exception)):
+            _warn_of_order(self._site)
 
 
 def _warn_of_order(site: int) -> None:
@@ -110,6 +111,29 @@ def _is_failure(kind: type[BaseException]) -> bool:
     # A generator that is closed, and an iterator that ends, have not failed.
     return not issubclass(kind, (GeneratorExit, StopIteration,
                                  StopAsyncIteration))
+
+
+def _pop(requests: dict[object, list[int]]) -> int:
+    """Takes the last one of this task, or of another one if it has none: a
+    generator may begin in one and end in another.  0: there is none."""
+    task = _task()
+    if task not in requests:
+        task = next(iter(requests), None)
+    stack = requests.get(task, [0])
+    last = stack.pop()
+    if not stack:
+        requests.pop(task, None)
+    return last
+
+
+def _task() -> object:
+    """Returns what runs now: asyncio's task, or the thread."""
+    asyncio = sys.modules.get("asyncio")
+    try:
+        task = asyncio and asyncio.current_task()
+    except RuntimeError:        # the event loop is another package's
+        task = None
+    return task or get_ident()
 
 
 class scope(_Span):
@@ -139,19 +163,20 @@ class scope(_Span):
 
     def __init__(self, name: str) -> None:
         self._site = _site(name, "user")
-        self._tokens = []
-        self._requests: list[int] = []
+        # Of each task: they may share a scope, too.
+        self._requests: dict[object, list[int]] = {}
 
-    def _begin(self) -> int:
-        return _scopes.begin(self._site)
+    def _begin(self) -> None:
+        _scopes.begin(self, self._site)
 
     async def __aenter__(self) -> Self:
-        self._requests.append(_scopes.request(self._site))
+        self._requests.setdefault(_task(), []).append(
+            _scopes.request(self._site))
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, *rest: object
                         ) -> None:
-        request = self._requests.pop()
+        request = _pop(self._requests)
         if request:
             if kind is not None and _is_failure(kind):
                 _scopes.fail(request, kind.__name__)
@@ -196,8 +221,7 @@ def _again(site: int) -> scope:
     """Returns another scope of the same name, for another call."""
     made = scope.__new__(scope)
     made._site = site
-    made._tokens = []
-    made._requests = []
+    made._requests = {}
     return made
 
 
@@ -224,10 +248,9 @@ class step(_Span):
         if self._number > _LAST_STEP:
             raise ArgumentError(f"step {number}: use {_LAST_STEP} or less")
         self._site = _site("step", "step")
-        self._tokens = []
 
-    def _begin(self) -> int:
-        return _scopes.step(self._site, self._number)
+    def _begin(self) -> None:
+        _scopes.step(self, self._site, self._number)
 
 
 def count(name: str, value: int = 1, unit: Unit = "count") -> None:

@@ -43,7 +43,7 @@ class _OpenStore:
     __slots__ = ("__weakref__", "call", "context", "pointer")
 
     def __init__(self, pointer: Any, context: Any, call: Any) -> None:
-        self.pointer = ffi.gc(pointer, lib.radio_store_close)
+        self.pointer = pointer
         self.context = context
         # The user_data of its cancel function; gets the warnings of tables,
         # from any call.
@@ -82,11 +82,11 @@ class Place:
         options.warning = _calls.LINE
         options.user_data = call = _calls.new_call()
         kept = _set_s3(options.s3, self.s3 or {})
-        store = ffi.new("struct radio_store **")
+        store = _calls.owned("store", lib.radio_store_close)
         check(lib.radio_store_open(_arguments.file(self.uri, "uri"), options,
                                    store))
         del kept
-        return _OpenStore(store[0], owner, call)
+        return _OpenStore(_calls.take(store), owner, call)
 
     def open_again(self) -> _OpenStore:
         if self.uri == _MEMORY:
@@ -150,10 +150,10 @@ class InStore:
         return self.open_in(self.store._handle.get_closed())
 
     def open_in(self, store: _OpenStore) -> Opened:
-        volume = ffi.new("struct radio_volume **")
+        volume = _calls.owned("volume", lib.radio_volume_close)
         check(lib.radio_volume_open(
             store.pointer, _arguments.chars(self.name, "path"), volume))
-        return Opened(volume[0], store)
+        return Opened(_calls.take(volume), store)
 
 
 class Store(Mapping[str, Volume], Closable[_OpenStore]):

@@ -40,7 +40,7 @@ class Opened:
 
     def __init__(self, pointer: Any, owner: Any, file_call: Any = None
                  ) -> None:
-        self.pointer = ffi.gc(pointer, lib.radio_volume_close)
+        self.pointer = pointer
         self.owner = owner          # what must be open as long
         # Gets a file's warnings, from any read.  At its close are none, but of
         # points of entry that are kept, which is not asked for.
@@ -120,10 +120,10 @@ class InFile:
         options = ffi.new("struct radio_file_options *")
         options.warning = _calls.LINE
         options.user_data = call
-        volume = ffi.new("struct radio_volume **")
+        volume = _calls.owned("volume", lib.radio_volume_close)
         check(lib.radio_volume_open_file(owner, _arguments.file(self.uri),
                                          options, volume))
-        return Opened(volume[0], owner, call)
+        return Opened(_calls.take(volume), owner, call)
 
 
 @dataclass(frozen=True)
@@ -144,17 +144,17 @@ class Derived:
         return self.open_on(self.source.open())
 
     def open_on(self, opened: Opened) -> Opened:
-        volume = ffi.new("struct radio_volume **")
+        volume = _calls.owned("volume", lib.radio_volume_close)
         check(lib.radio_volume_apply(opened.pointer, _parse(self.pipeline),
                                      volume))
-        return Opened(volume[0], opened.owner, opened.file_call)
+        return Opened(_calls.take(volume), opened.owner, opened.file_call)
 
 
 def _parse(text: str) -> Any:
-    pipeline = ffi.new("struct radio_pipeline **")
+    pipeline = _calls.owned("pipeline", lib.radio_pipeline_free)
     check(lib.radio_pipeline_parse(_arguments.chars(text, "pipeline"),
                                    pipeline))
-    return ffi.gc(pipeline[0], lib.radio_pipeline_free)
+    return _calls.take(pipeline)
 
 
 @dataclass(frozen=True)

@@ -207,10 +207,9 @@ def _name(files: Any, collection: str | None, layout: str | None,
         files = [files]
     opened = NULL
     if layout is not None:
-        pointer = ffi.new("struct radio_layout **")
-        check(lib.radio_layout_open(_arguments.chars(layout, "layout"),
-                                    pointer))
-        opened = ffi.gc(pointer[0], lib.radio_layout_close)
+        owner = _calls.owned("layout", lib.radio_layout_close)
+        check(lib.radio_layout_open(_arguments.chars(layout, "layout"), owner))
+        opened = _calls.take(owner)
     folder = (NULL if collection is None
               else _arguments.chars(collection, "collection"))
     seen: dict[str, Any] = {}
@@ -383,19 +382,17 @@ def from_numpy(array: ArrayLike, store: Store, path: str, *,
     call = _calls.new_call()
     options.ingest.warning = _calls.LINE
     options.ingest.user_data = call
-    pointer = ffi.new("struct radio_writer **")
-    check(lib.radio_volume_create(
-        opened.pointer, _arguments.chars(path, "path"), options, pointer))
-    writer = pointer[0]
-    if writer != NULL:
-        try:
-            _write(writer, elements)
-        except BaseException:
-            lib.radio_volume_abort(writer)
-            raise
-        status = lib.radio_volume_commit(writer, NULL, ffi.sizeof(
-            "struct radio_ingest_result"))
-        _calls.finish(status, call)
+    writer = _calls.owned("writer", lib.radio_volume_abort)
+    try:
+        check(lib.radio_volume_create(
+            opened.pointer, _arguments.chars(path, "path"), options, writer))
+        # NULL is a volume that was there and is kept.
+        if writer[0] != NULL:
+            _write(writer[0], elements)
+            _calls.finish(lib.python_commit_volume(writer), call)
+    except BaseException:
+        ffi.release(writer)     # at once: traces keep it
+        raise
     return store._open_volume(opened, path)
 
 

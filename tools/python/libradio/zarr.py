@@ -124,11 +124,11 @@ class _Array:
     __slots__ = ("dtype", "pointer", "store", "tile_shape")
 
     def __init__(self, store: Any, path: str, document: bytes) -> None:
-        result = ffi.new("struct radio_array **")
+        owner = _calls.owned("array", lib.radio_array_close)
         check(lib.radio_array_open_document(
             store.pointer, _arguments.chars(path, "path"), document,
-            len(document), result))
-        self.pointer = ffi.gc(result[0], lib.radio_array_close)
+            len(document), owner))
+        self.pointer = _calls.take(owner)
         self.store = store          # open as long
         info = ffi.new("struct radio_array_info *")
         lib.radio_array_get_info(self.pointer, info)

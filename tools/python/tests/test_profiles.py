@@ -28,7 +28,7 @@ from IPython.testing.globalipapp import start_ipython
 from IPython.utils.capture import capture_output
 
 import libradio
-from libradio import _ranks
+from libradio import _ranks, scopes
 
 
 @pytest.fixture
@@ -693,6 +693,54 @@ def test_a_profile_that_is_not_complete():
     assert p.tree() == tree
 
 
+def test_threads_may_share_a_scope(tree):
+    shared, nthreads = libradio.scope("shared"), 4
+    together = threading.Barrier(nthreads)
+
+    def run():
+        for _ in range(20):
+            together.wait()
+            with shared, shared:
+                together.wait()
+    with libradio.profile() as p:
+        threads = [threading.Thread(target=run) for _ in range(nthreads)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert {path: calls for path, (calls, *_) in tree(p).items()} == {
+        "shared": 80, "shared/shared": 80}
+
+
+def test_tasks_may_share_a_scope(monkeypatch):
+    shared, ended = libradio.scope("shared"), []
+    monkeypatch.setattr(scopes._scopes, "request",
+                        lambda site: int(asyncio.current_task().get_name()))
+    monkeypatch.setattr(
+        scopes._scopes, "request_end",
+        lambda request: ended.append(
+            (request, int(asyncio.current_task().get_name()))))
+
+    async def run(begun, ends):
+        async with shared:
+            begun.set()
+            await ends.wait()
+
+    async def main():
+        begun = [asyncio.Event() for _ in range(2)]
+        ends = [asyncio.Event() for _ in range(2)]
+        tasks = []
+        for i in range(2):
+            tasks.append(asyncio.create_task(run(begun[i], ends[i]),
+                                             name=str(i + 1)))
+            await begun[i].wait()
+        for task, end in zip(tasks, ends):
+            end.set()
+            await task
+    asyncio.run(main())
+    assert ended == [(1, 1), (2, 2)]
+
+
 def test_a_profile_that_is_dropped_ends(tree):
     python = sys.version_info >= (3, 12)
     dropped = libradio.profile(python=python)
@@ -865,6 +913,22 @@ def test_a_profile_has_the_number_of_its_cell(shell):
             shell.run_cell("fail()", store_history=True)
         assert f"Cell In[{number}], line 2" in shown.stdout
         assert f"Cell In[{number + 1}], line 1" in shown.stdout
+
+
+def test_a_cell_has_the_old_value_of_its_name(shell):
+    with capture_output():
+        shell.run_cell("p = 1")
+        assert shell.run_cell("%%radio p\nq = p + 1").success
+    assert shell.user_ns["q"] == 2
+    assert isinstance(shell.user_ns["p"], libradio.Profile)
+
+
+@needs_monitoring
+def test_functions_of_a_cell_are_its_own(shell, tree):
+    with capture_output():
+        assert shell.run_cell(
+            "%%radio --python p\ndef f(): pass\nf()").success
+    assert [*tree(shell.user_ns["p"])] == ["<module>", "<module>/f"]
 
 
 def test_a_cell_that_awaits_is_refused(shell):

@@ -2,13 +2,16 @@
 """Ctrl-C ends a call in good order."""
 import os
 import signal
+import sys
 import threading
+from multiprocessing import spawn
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import libradio
-from libradio import _calls
+from libradio import _calls, profiling, writing
 
 
 def test_a_read_that_waits_for_a_server_is_interrupted(server, head):
@@ -60,6 +63,62 @@ def test_handlers_that_raise_nothing_let_it_go_on(server, head):
         assert np.array_equal(volume.numpy(), head[1])
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+class Interrupting:
+    """The library, of which one function is interrupted as it returns."""
+
+    def __init__(self, lib, name):
+        self._lib, self._name = lib, name
+
+    def __getattr__(self, name):
+        function = getattr(self._lib, name)
+        if name != self._name:
+            return function
+
+        def interrupted(*arguments):
+            function(*arguments)
+            raise KeyboardInterrupt
+        return interrupted
+
+
+def count_open():
+    return len([*Path("/proc/self/fd").iterdir()])
+
+
+@pytest.mark.parametrize("name", ["radio_recorder_start", "radio_recorder_fact",
+                                  "python_stop_recorder"])
+@pytest.mark.parametrize("python", [False, True])
+def test_a_profile_that_is_interrupted_ends(monkeypatch, name, python):
+    if python and sys.version_info < (3, 12):
+        pytest.skip("needs sys.monitoring")
+    with libradio.profile(python=python):
+        pass
+    plain, before = spawn.get_preparation_data, count_open()
+    with monkeypatch.context() as patch:
+        patch.setattr(profiling, "lib", Interrupting(profiling.lib, name))
+        p = libradio.profile(python=python)
+        with pytest.raises(KeyboardInterrupt):
+            with p:
+                raise ValueError
+    assert spawn.get_preparation_data is plain and count_open() == before
+    with libradio.profile(python=python) as q, libradio.scope("later"):
+        pass
+    assert "later" in q.tree()
+
+
+def test_a_volume_that_is_interrupted_leaves_nothing(monkeypatch, tmp_path):
+    with libradio.open(tmp_path / "a.zarr", create=True) as store:
+        voxels = np.zeros((8, 8, 8), np.uint8)
+        libradio.from_numpy(voxels, store, "ct/a")
+        files, before = {*tmp_path.rglob("*")}, count_open()
+        with monkeypatch.context() as patch:
+            patch.setattr(writing, "lib",
+                          Interrupting(writing.lib, "radio_volume_create"))
+            with pytest.raises(KeyboardInterrupt):
+                libradio.from_numpy(voxels, store, "ct/a", existing="replace")
+        assert {*tmp_path.rglob("*")} == files and count_open() == before
+        libradio.from_numpy(voxels, store, "ct/a", existing="replace")
 
 
 def head_of(server):
