@@ -216,10 +216,11 @@ def expect(python: bool) -> Callable[[], list[Any]]:
         if ranks is None:
             return []
         profiles = ranks.collect()
-        os.close(descriptor)
-        ranks = None
         # Others may have wrapped it since.
         if spawn.get_preparation_data is get_preparation_data:
             spawn.get_preparation_data = plain
+        # In this order: if that is interrupted, it is not closed twice.
+        ranks = None
+        os.close(descriptor)
         return profiles
     return end
