@@ -292,9 +292,9 @@ struct rd_io_writer_ops {
   enum radio_status (*commit) (struct rd_io_writer *writer);
   void (*abort) (struct rd_io_writer *writer);
 
-  /* Says about how many bytes the object will have: a store on a network
-   * prepares for a large one meanwhile.  It may have another size.  May be
-   * called between appends, and again; NULL in stores that need not know. */
+  /* Passes an estimate of the object's size, so that a store on a network can
+   * prepare for a large one.  May be called between appends, and again; NULL
+   * in stores that do not need it. */
   void (*expect) (struct rd_io_writer *writer, uint64_t nbytes);
 };
 

@@ -355,8 +355,8 @@ run_fetch (void *data)
  * The provider
  *----------------------------------------------------------------------*/
 
-/* Called and returns with the mutex held, which the thread's cancel function
- * is not asked with.  False: the thread is cancelled. */
+/* Called and returns with the mutex held, but calls the thread's cancel
+ * function without it.  False: the thread is cancelled. */
 static bool
 wait_for_fetch (struct rd_s3_provider *provider, uint64_t nfetches)
 {
@@ -392,7 +392,7 @@ rd_s3_provider_get (struct rd_s3_provider *provider,
     }
     if (!wait_for_fetch (provider, nfetches))
       return rd_fail (RADIO_ERROR_CANCELLED, "cancelled");
-    /* That the other thread was cancelled does not concern this one. */
+    /* A cancellation of the other thread is not this one's. */
     if (fetches || provider->synced.error.status != RADIO_ERROR_CANCELLED)
       RD_TRY (rd_error_raise (&provider->synced.error));
     now_s = now_of (provider);

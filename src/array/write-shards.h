@@ -48,9 +48,8 @@ enum radio_status rd_write_append (struct rd_io_writer *writer,
                                    const struct rd_shard_entry *tiles,
                                    uint64_t n) RADIO_USE_RESULT;
 
-/* Tells a shard's writer of its size, where so many of its tiles have so many
- * bytes together; those beyond the array's end, which it lacks, do not count.
- */
+/* Passes the expected size of a shard to its writer: ntiles of its tiles, at
+ * least 1, have nbytes together.  Tiles beyond the array's end are missing. */
 void rd_write_expect (struct rd_io_writer *writer,
                       const struct rd_layout *layout, const uint64_t *chunk,
                       uint64_t ntiles, uint64_t nbytes);
