@@ -586,7 +586,7 @@ def profile(title: str | None = None, *, python: bool = False,
     between two yields is a call.  Needs Python 3.12; costs 40 ns a call.
     max_spans: the longest that the log keeps, 0: 1,048,576, in some 32 MiB; the
     tree has all.  whole_process: False leaves out what other threads of the
-    program do, so that several can record at once; one records all.
+    program do, so that each thread can record one; only one records all.
     """
     is_python = _arguments.flag(python, "python")
     if is_python:
