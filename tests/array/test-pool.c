@@ -553,6 +553,7 @@ struct where {
   struct rd_job job;
   pthread_t thread;
   sigset_t blocked;
+  atomic_bool is_noted;
 };
 
 static enum radio_status
@@ -563,6 +564,7 @@ note_thread (struct rd_job *job, uint64_t task, struct rd_scratch *scratch)
   (void) scratch;
   where->thread = pthread_self ();
   pthread_sigmask (SIG_SETMASK, NULL, &where->blocked);
+  where->is_noted = true;
   return RADIO_OK;
 }
 
@@ -584,16 +586,18 @@ workers_take_no_signals_and_the_caller_still_does (void **state)
 {
   (void) state;
   struct rd_pool *pool = open_pool (2);
-  bool on_worker = false;
-  for (unsigned i = 0; i < 2000 && !on_worker; i++) {
-    struct where where = { .job = { .run = note_thread, .n = 1 } };
-    assert_ok (rd_pool_start (pool, &where.job));
+  struct where caller = { .job = { .run = note_thread, .n = 1 } };
+  struct where worker = { .job = { .run = note_thread, .n = 1 } };
+  assert_ok (rd_pool_run (pool, &caller.job));
+  assert_true (pthread_equal (caller.thread, pthread_self ()));
+  assert_int_equal (sigismember (&caller.blocked, SIGINT), 0);
+  /* The caller does not wait, which it might do by running it. */
+  assert_ok (rd_pool_start (pool, &worker.job));
+  while (!worker.is_noted)
     usleep (1000);
-    assert_ok (rd_pool_wait (pool, &where.job));
-    on_worker = pthread_equal (where.thread, pthread_self ()) == 0;
-    assert_int_equal (sigismember (&where.blocked, SIGINT), on_worker);
-  }
-  assert_true (on_worker);
+  assert_ok (rd_pool_wait (pool, &worker.job));
+  assert_false (pthread_equal (worker.thread, pthread_self ()));
+  assert_int_equal (sigismember (&worker.blocked, SIGINT), 1);
   rd_pool_close (pool);
 }
 
