@@ -305,12 +305,17 @@ convert_writes_every_format () {
 
 merge_prints_ranks_and_imbalance () {
   runs profile merge small.json large.json -o merged.json
-  says 'wall ms' 'rank 0' 'rank 1' 'imbalance' 'wrote merged.json'
+  says 'wall ms' 'rank 0' 'rank 1' 'wrote merged.json'
   runs profile merge small.json large.json --json -o merged2.json
   json 'len (j["parts"]) == 2 and j["nparts"] == 2
         and all (i["max_ns"] >= i["mean_ns"] for i in j["imbalance"])'
   runs profile merge small.json large.json --as runs --json -o merged3.json
   json 'len (j["parts"]) == 16'
+  # What was measured may be even.
+  makes long 3000
+  makes short 1000
+  runs profile merge long.json short.json -o uneven.json
+  says 'rank 0' 'imbalance' 'read'
 }
 
 equal_profiles_differ_by_noise_only () {

@@ -168,10 +168,14 @@ an_interrupt_finishes_or_drops_each_file () {
 }
 
 # signals_ingest RING SIGNAL: sends the signal once there is a collection, with
-# more volumes as long as all are done before it comes.  Sets $status.
+# more volumes as long as all are done before it comes, also if the profile is
+# being written then.  Sets $status.
 signals_ingest () {
   status=0
-  until [ $status -ne 0 ]; do
+  until [ $status -ne 0 ] &&
+        [ "$(find stopped.zarr/c -mindepth 2 -maxdepth 2 -name zarr.json |
+             wc -l)" -lt "$(ls stopped | wc -l)" ]; do
+    status=0
     for i in $(seq $nfiles); do
       [ -e "stopped/$i.nii" ] || cp scans/four.nii "stopped/$i.nii"
     done
