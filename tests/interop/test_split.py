@@ -146,8 +146,8 @@ def test_wrong_options_are_errors_and_write_nothing(store):
     before = frame(store)
     for args, status, message in (
             (["--fractions", "0.7,0.2"], 2, "a sum other than 1"),
-            (["--fractions", "0.5,,0.5"], 2, "no list of"),
-            (["--fractions", "1.5,-0.5"], 2, "no list of"),
+            (["--fractions", "0.5,,0.5"], 2, "not a list of"),
+            (["--fractions", "1.5,-0.5"], 2, "not a list of"),
             ([], 2, "either --fractions or --folds"),
             (["--folds", "2", "--by", "volume"], 2, "is not subject"),
             (["--folds", "2", "--fractions", "1"], 2, "either"),
