@@ -27,6 +27,20 @@ rd_check_reserved (const char *type, const uint64_t *reserved, size_t n)
   return RADIO_OK;
 }
 
+/* Fails if an array of the options, as labels with the number nlabels, is NULL
+ * though it has elements. */
+#define RD_CHECK_ARRAY(options, array)                                  \
+  rd_check_array (#array, (options)->array, (options)->n##array)
+
+RADIO_USE_RESULT static inline enum radio_status
+rd_check_array (const char *name, const void *array, size_t n)
+{
+  if (n > 0 && array == NULL)
+    return rd_fail (RADIO_ERROR_ARGUMENT, "%s is NULL, but n%s is %zu", name,
+                    name, n);
+  return RADIO_OK;
+}
+
 /* Fills a caller's struct of nbytes, if there is one.  Members of a newer
  * header are zero. */
 static inline void

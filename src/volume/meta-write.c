@@ -187,9 +187,6 @@ enum radio_status
 rd_meta_image_label (const struct radio_label *labels, size_t nlabels,
                      struct json_object **image_label)
 {
-  if (nlabels > 0 && labels == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "labels is NULL, but nlabels is %zu",
-                    nlabels);
   struct json_object *object RD_CLEANUP (rd_cleanup_json)
     = json_object_new_object ();
   struct rd_json_make make = { false };

@@ -401,10 +401,12 @@ describe (struct rd_ingest *ingest, const struct rd_ingest_image *image)
   if (ingest->options.is_labels && !rd_dtype_is_integer (nifti->type.dtype))
     warn (ingest, "a mask of %s, not of integers: not marked as one",
           radio_dtype_name (nifti->type.dtype));
-  else if (ingest->options.is_labels)
+  else if (ingest->options.is_labels) {
+    RD_TRY (RD_CHECK_ARRAY (&ingest->options, labels));
     RD_TRY (rd_meta_image_label (ingest->options.labels,
                                  ingest->options.nlabels,
                                  &ingest->image_label));
+  }
   return plan_level (ingest);
 }
 

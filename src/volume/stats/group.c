@@ -494,12 +494,8 @@ static enum radio_status
 check_options (const struct radio_group_options *options)
 {
   RD_TRY (RD_CHECK_RESERVED (radio_group_options, options));
-  if (options->nlabels > 0 && options->labels == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "labels is NULL, but nlabels is %zu",
-                    options->nlabels);
-  if (options->npercents > 0 && options->percents == NULL)
-    return rd_fail (RADIO_ERROR_ARGUMENT, "percents is NULL, but npercents is "
-                    "%zu", options->npercents);
+  RD_TRY (RD_CHECK_ARRAY (options, labels));
+  RD_TRY (RD_CHECK_ARRAY (options, percents));
   if (options->npercents > RADIO_GROUP_MAX_PERCENTS)
     return rd_fail (RADIO_ERROR_ARGUMENT, "%zu percentiles, more than %d",
                     options->npercents, RADIO_GROUP_MAX_PERCENTS);
