@@ -170,18 +170,15 @@ close_scope (size_t end)
   }
 }
 
-/* Marks a request, or the innermost scope if that is NULL, as failed. */
-static void
-mark_failed (struct radio_async *async, const char *text)
+static const struct radio_counter failures = { "failures", "count" };
+
+/* Gets the name of the exception that something ends by, or NULL for None.
+ * False with an exception set if it is neither. */
+static bool
+get_failure (PyObject *object, const char **failure)
 {
-  static const struct radio_counter failures = { "failures", "count" };
-  if (async) {
-    radio_async_text (async, "failed", text, RADIO_TEXT_PLAIN);
-    radio_async_add (async, &failures, 1);
-  } else {
-    radio_scope_text ("failed", text, RADIO_TEXT_PLAIN);
-    radio_scope_add (&failures, 1);
-  }
+  *failure = object == Py_None ? NULL : PyUnicode_AsUTF8AndSize (object, NULL);
+  return *failure || object == Py_None;
 }
 
 static PyObject *
@@ -214,15 +211,16 @@ scopes_end (PyObject *module, PyObject *const *arguments, Py_ssize_t n)
   (void) module;
   if (!has_arguments (n, 2))
     return NULL;
-  const char *failure = arguments[1] == Py_None ? NULL
-    : PyUnicode_AsUTF8AndSize (arguments[1], NULL);
-  if (failure == NULL && arguments[1] != Py_None)
+  const char *failure;
+  if (!get_failure (arguments[1], &failure))
     return NULL;
   const size_t end = find_open_scope (arguments[0]);
   const bool is_last = end == 0 || end == open_scopes.n;
   if (end > 0) {
-    if (failure)
-      mark_failed (NULL, failure);
+    if (failure) {
+      radio_scope_text ("failed", failure, RADIO_TEXT_PLAIN);
+      radio_scope_add (&failures, 1);
+    }
     close_scope (end);
   }
   return PyBool_FromLong (is_last);
@@ -265,29 +263,21 @@ scopes_request (PyObject *module, PyObject *address)
 }
 
 static PyObject *
-scopes_request_end (PyObject *module, PyObject *address)
-{
-  (void) module;
-  struct radio_async *async = POINTER (address);
-  if (PyErr_Occurred ())
-    return NULL;
-  radio_async_end (async);
-  Py_RETURN_NONE;
-}
-
-static PyObject *
-scopes_fail (PyObject *module, PyObject *const *arguments, Py_ssize_t n)
+scopes_request_end (PyObject *module, PyObject *const *arguments,
+                    Py_ssize_t n)
 {
   (void) module;
   if (!has_arguments (n, 2))
     return NULL;
   struct radio_async *async = POINTER (arguments[0]);
-  if (PyErr_Occurred ())
+  const char *failure;
+  if (PyErr_Occurred () || !get_failure (arguments[1], &failure))
     return NULL;
-  const char *text = PyUnicode_AsUTF8AndSize (arguments[1], NULL);
-  if (text == NULL)
-    return NULL;
-  mark_failed (async, text);
+  if (failure) {
+    radio_async_text (async, "failed", failure, RADIO_TEXT_PLAIN);
+    radio_async_add (async, &failures, 1);
+  }
+  radio_async_end (async);
   Py_RETURN_NONE;
 }
 
@@ -545,8 +535,7 @@ static PyMethodDef functions[] = {
   FAST ("add", scopes_add, "(counter, value)"),
   FAST ("gauge", scopes_gauge, "(gauge, value)"),
   { "request", scopes_request, METH_O, "(site): returns a request" },
-  { "request_end", scopes_request_end, METH_O, "(request)" },
-  FAST ("fail", scopes_fail, "(request, text)"),
+  FAST ("request_end", scopes_request_end, "(request, failure)"),
   FAST ("watch", scopes_watch, "(left_out, disable)"),
   { "forget", scopes_forget, METH_NOARGS, "After the recorder has stopped." },
   FAST ("function_begin", scopes_function_begin, "(code, offset)"),

@@ -92,11 +92,10 @@ class _Span:
 
     def __exit__(self, kind: type[BaseException] | None, *rest: object
                  ) -> None:
-        failure = (kind.__name__ if kind is not None and _is_failure(kind)
-                   else None)
+        is_in_order = _scopes.end(
+            self, None if kind is None else _failure(kind))
         # An interrupt may have come as another one began or ended.
-        if not _scopes.end(self, failure) and (kind is None
-                                               or issubclass(kind, Exception)):
+        if not is_in_order and (kind is None or issubclass(kind, Exception)):
             _warn_of_order(self._site)
 
 
@@ -107,10 +106,11 @@ def _warn_of_order(site: int) -> None:
           " too; use `async with` in coroutines that take turns"])
 
 
-def _is_failure(kind: type[BaseException]) -> bool:
+def _failure(kind: type[BaseException]) -> str | None:
     # A generator that is closed, and an iterator that ends, have not failed.
-    return not issubclass(kind, (GeneratorExit, StopIteration,
-                                 StopAsyncIteration))
+    return (None if issubclass(kind, (GeneratorExit, StopIteration,
+                                      StopAsyncIteration))
+            else kind.__name__)
 
 
 def _pop(requests: dict[object, list[int]]) -> int:
@@ -178,9 +178,8 @@ class scope(_Span):
                         ) -> None:
         request = _pop(self._requests)
         if request:
-            if kind is not None and _is_failure(kind):
-                _scopes.fail(request, kind.__name__)
-            _scopes.request_end(request)
+            _scopes.request_end(
+                request, None if kind is None else _failure(kind))
 
     def __call__(self, function: Callable[P, T]) -> Callable[P, T]:
         """Returns the function with a scope around each of its calls."""

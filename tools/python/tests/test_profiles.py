@@ -718,7 +718,7 @@ def test_tasks_may_share_a_scope(monkeypatch):
                         lambda site: int(asyncio.current_task().get_name()))
     monkeypatch.setattr(
         scopes._scopes, "request_end",
-        lambda request: ended.append(
+        lambda request, failure: ended.append(
             (request, int(asyncio.current_task().get_name()))))
 
     async def run(begun, ends):
