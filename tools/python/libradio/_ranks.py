@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from . import _arguments
-from ._calls import NULL
+from ._calls import NULL, owned, take
 from ._functions import take_watch, watch
 from ._native import ffi, lib
 
@@ -159,16 +159,14 @@ class Ranks:
         for suffix, read in [(".json", lib.radio_profile_read),
                              (".ring", lib.radio_profile_recover)]:
             for file in self.folder.glob(f"*{suffix}"):
-                pointer = ffi.new("struct radio_profile **")
-                if file.stem in known or (read(_arguments.file(file), pointer)
+                owner = owned("profile", lib.radio_profile_close)
+                if file.stem in known or (read(_arguments.file(file), owner)
                                           != lib.RADIO_OK):
                     continue
                 known.add(file.stem)
                 info = ffi.new("struct radio_profile_info *")
-                lib.radio_profile_get_info(pointer[0], info,
-                                           ffi.sizeof(info[0]))
-                found.append((info.started_unix_ns, ffi.gc(
-                    pointer[0], lib.radio_profile_close)))
+                lib.radio_profile_get_info(owner[0], info, ffi.sizeof(info[0]))
+                found.append((info.started_unix_ns, take(owner)))
         shutil.rmtree(self.folder, ignore_errors=True)
         return [each for _, each in sorted(found, key=lambda one: one[0])]
 
@@ -178,11 +176,10 @@ def _finish(recorder: Any, end_watch: Callable[[], None] | None, file: str,
     """Writes a worker's profile."""
     if os.getpid() != pid:
         return
-    pointer = ffi.new("struct radio_profile **")
-    if lib.radio_recorder_stop(recorder, pointer) == lib.RADIO_OK:
+    profile = owned("profile", lib.radio_profile_close)
+    if lib.radio_recorder_stop(recorder, profile) == lib.RADIO_OK:
         # The parent's profile may be complete, and the folder gone.
-        lib.radio_profile_write(pointer[0], _arguments.file(file), NULL)
-        lib.radio_profile_close(pointer[0])
+        lib.radio_profile_write(profile[0], _arguments.file(file), NULL)
     if end_watch is not None:
         end_watch()
 
