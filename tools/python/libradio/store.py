@@ -228,8 +228,13 @@ class Store(Mapping[str, Volume], Closable[_OpenStore]):
         """Opens a volume; default if the path, which need not be legal, has
         no volume.  A damaged volume is an error."""
         try:
-            return self[path]
+            return self._open_volume(self._handle.get(), path)
         except (NotFoundError, ArgumentError):
+            return default
+        except _NO_VOLUME:
+            # Without a list of the collection for a message.
+            if path in self:
+                raise
             return default
 
     def __iter__(self) -> Iterator[str]:
